@@ -1,0 +1,157 @@
+"""The inputs of the comparison: generated matrices, the same bits as `sparring bench` makes, and files.
+
+Every number is splitmix64 of a counter, so the library and this script agree without exchanging files;
+compare.py checks that they do, by the sums of the products.
+"""
+import gzip
+import os
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+U64 = np.uint64
+
+
+def splitmix64(x):
+    with np.errstate(over="ignore"):
+        z = np.asarray(x, dtype=U64) + U64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> U64(30))) * U64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> U64(27))) * U64(0x94D049BB133111EB)
+        return z ^ (z >> U64(31))
+
+
+def unit(x):
+    """64 bits to [0, 1) by the upper 53."""
+    return (x >> U64(11)).astype(np.float64) * 2.0**-53
+
+
+def hash2(seed, i, j):
+    with np.errstate(over="ignore"):
+        return splitmix64(splitmix64(np.asarray(i).astype(U64) + U64(seed)) ^ np.asarray(j).astype(U64))
+
+
+def csr(rows, cols, n, values=None):
+    """Distinct places sorted by row and column; values from the place unless given as (diagonal, other)."""
+    keys = np.unique(rows.astype(np.int64) * n + cols.astype(np.int64))
+    rows, cols = keys // n, keys % n
+    ptr = np.zeros(n + 1, np.int32)
+    np.cumsum(np.bincount(rows, minlength=n), out=ptr[1:])
+    if values is None:
+        x = unit(hash2(7, rows, cols)) + 0.5
+    else:
+        x = np.where(rows == cols, float(values[0]), float(values[1]))
+    a = sp.csr_matrix((x, cols.astype(np.int32), ptr), shape=(n, n))
+    a.has_sorted_indices = a.has_canonical_format = True
+    return a
+
+
+def rmat(scale, edge_factor, seed=1):
+    """Graph500's recursive matrix, undirected, without loops, labels permuted."""
+    n, draws = 1 << scale, edge_factor << scale
+    e = np.arange(draws, dtype=U64)
+    rows, cols = np.zeros(draws, np.int64), np.zeros(draws, np.int64)
+    for level in range(scale):
+        u = unit(splitmix64(e * U64(64) + U64(level) + U64(seed << 40)))
+        rows = 2 * rows + (u >= 0.76)
+        cols = 2 * cols + (((u >= 0.57) & (u < 0.76)) | (u >= 0.95))
+    order = np.argsort(splitmix64(np.arange(n, dtype=U64) + U64(seed + 12345)), kind="stable")
+    label = np.empty(n, np.int64)
+    label[order] = np.arange(n)
+    rows, cols = label[rows], label[cols]
+    keep = rows != cols
+    rows, cols = rows[keep], cols[keep]
+    return csr(np.concatenate([rows, cols]), np.concatenate([cols, rows]), n)
+
+
+def uniform(n, degree, seed=2):
+    """Erdős–Rényi: `degree` draws of a column for each row."""
+    rows = np.repeat(np.arange(n, dtype=np.int64), degree)
+    cols = splitmix64(np.arange(n * degree, dtype=U64) + U64(seed << 40)) % U64(n)
+    return csr(rows, cols.astype(np.int64), n)
+
+
+def grid(dims, offsets, values):
+    index = np.arange(int(np.prod(dims))).reshape(dims)
+    rows, cols = [], []
+    for o in offsets:
+        here = tuple(slice(max(0, -x), d - max(0, x)) for x, d in zip(o, dims))
+        there = tuple(slice(max(0, x), d + min(0, x)) for x, d in zip(o, dims))
+        rows.append(index[here].ravel())
+        cols.append(index[there].ravel())
+    return csr(np.concatenate(rows), np.concatenate(cols), index.size, values)
+
+
+def stencil27(k):
+    near = (-1, 0, 1)
+    return grid((k,) * 3, [(x, y, z) for x in near for y in near for z in near], (26, -1))
+
+
+def laplace2d(k):
+    return grid((k, k), [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)], (4, -1))
+
+
+def web(n, seed=3, host=256):
+    """Power-law degrees; most links of a page are one run inside its host, the rest go to popular pages."""
+    i = np.arange(n, dtype=np.int64)
+    u = unit(splitmix64(i.astype(U64) + U64(seed << 40)))
+    degree = np.minimum(1500, 3.0 * np.power(1.0 - u, -0.75)).astype(np.int64)
+    inside = np.minimum(degree * 4 // 5, host)
+    outside = degree - inside
+    of = i // host
+    start = (hash2(seed, of, splitmix64(i.astype(U64)) % U64(4)) % U64(host)).astype(np.int64)
+
+    def runs(count):
+        rows = np.repeat(i, count)
+        return rows, np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+
+    r1, o1 = runs(inside)
+    c1 = np.minimum(of[r1] * host + (start[r1] + o1) % host, n - 1)
+    r2, o2 = runs(outside)
+    c2 = np.minimum((n * unit(hash2(seed + 9, r2, o2)) ** 4).astype(np.int64), n - 1)
+    c2 = (c2 // 64 * host * 37 + c2 % 64) % n
+    return csr(np.concatenate([r1, r2]), np.concatenate([c1, c2]), n)
+
+
+GENERATED = {
+    "rmat14": lambda: rmat(14, 16),
+    "er18d8": lambda: uniform(1 << 18, 8),
+    "stencil27_60": lambda: stencil27(60),
+    "lap2d_1000": lambda: laplace2d(1000),
+    "web18": lambda: web(1 << 18),
+    "tc_rmat10": lambda: rmat(10, 16),
+    "tc_rmat16": lambda: rmat(16, 16),
+    "tc_rmat17": lambda: rmat(17, 16),
+    "tc_rmat18": lambda: rmat(18, 16),
+}
+
+
+def load(case):
+    """A generated case by its name, or a Matrix Market file by its path; canonical CSR, doubles, 32-bit indices."""
+    if case in GENERATED:
+        return GENERATED[case]()
+    opener = gzip.open if case.endswith(".gz") else open
+    with opener(case, "rb") as f:
+        a = scipy.io.mmread(f).tocsr()
+    a.sum_duplicates()
+    a.sort_indices()
+    return sp.csr_matrix((a.data.astype(np.float64), a.indices.astype(np.int32), a.indptr.astype(np.int32)), a.shape)
+
+
+def undirected(a):
+    """The simple undirected graph under a matrix, all values 1."""
+    a = sp.csr_matrix((np.ones(a.nnz), a.indices, a.indptr), a.shape)
+    a = (a + a.T).tocoo()
+    keep = a.row != a.col
+    g = sp.csr_matrix((np.ones(keep.sum()), (a.row[keep], a.col[keep])), a.shape)
+    g.sort_indices()
+    return g
+
+
+def checks(ptr, cols, values, ncols):
+    """Number of entries, their sum, and Σ uᵢ Cᵢⱼ vⱼ for fixed u and v: it shows entries in the wrong place."""
+    n = len(ptr) - 1
+    u = 1.0 + (splitmix64(np.arange(n, dtype=U64)) % U64(16)).astype(float)
+    v = 1.0 + (splitmix64(np.arange(ncols, dtype=U64) + U64(1 << 32)) % U64(16)).astype(float)
+    rows = np.repeat(u, np.diff(ptr))
+    return {"nnz": int(ptr[-1]), "sum": float(values.sum()), "wsum": float((values * rows * v[cols]).sum())}

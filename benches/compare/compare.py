@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""sparring beside other libraries: same inputs, same threads, in turns, in one run.
+
+    cargo build --release -p sparring-cli
+    python3 benches/compare/compare.py [--threads 2] [--rounds 5] [--cases rmat14,web18] [--save NAME]
+    python3 benches/compare/compare.py memory            # what a product holds at most, beside C and its inputs
+    python3 benches/compare/compare.py --readme NAME     # the tables of a saved run, into the README
+
+Makes a virtual environment (default target/peers-venv), installs the other libraries into it with pip, then for
+each case and round runs sparring and every other library, one after the other and each warmed up, so that a noisy
+minute hurts all alike. What counts is the median over the rounds. Results are compared by their checksums: a case whose sums
+differ is an error, not a row. Prints Markdown tables of ratios (other / ours: above 1 we are faster), every row
+kept, and writes each single measurement as a JSON line: to target/compare.jsonl, or with --save NAME to
+benches/results/NAME.jsonl, with the tables beside it in NAME.md. The tables are made from these lines alone.
+"""
+import argparse
+import datetime
+import json
+import math
+import os
+import platform
+import shlex
+import statistics
+import subprocess
+import sys
+import venv
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit"]
+FILES = ["data/cnr-2000.mtx.gz", "data/email-Enron.mtx.gz", "data/bcsstk16.mtx.gz"]
+SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8"]
+MEMORY = FILES[:1]
+# cnr-2000 is directed: once as it is, A + Aᵀ made within our time, and once with it made before, as the others have it.
+TRIANGLES = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "sym:" + FILES[0], *FILES[:2]]
+RESULTS = os.path.join(TOP, "benches", "results")
+MARKS = "<!-- compare:begin -->", "<!-- compare:end -->"
+# A product may hold so much beside its result and its inputs.
+SCRATCH = 64 << 20
+# Column of a table: our key in the line of `sparring bench`, the other's variants.
+COLUMNS = {
+    "spgemm": [
+        ("sorted / MKL", "ms", "mkl", "sorted"),
+        ("sorted / SuiteSparse", "ms", "suitesparse", "sorted"),
+        ("unsorted / MKL", "unsorted_ms", "mkl", "unsorted"),
+        ("numeric only / MKL", "reuse_ms", "mkl", "numeric"),
+    ],
+    "triangles": [
+        ("SuiteSparse, best method", "ms", "suitesparse", None),
+        ("networkit", "ms", "networkit", None),
+    ],
+}
+
+
+def environment(folder):
+    """The Python of a virtual environment that has the other libraries."""
+    python = os.path.join(folder, "bin", "python")
+    if not os.path.exists(python):
+        print(f"making {folder}", file=sys.stderr)
+        venv.create(folder, with_pip=True)
+    probe = "import numpy, scipy, graphblas, networkit, importlib.metadata as m; m.version('mkl')"
+    if subprocess.run([python, "-c", probe], capture_output=True).returncode != 0:
+        print("installing " + " ".join(PACKAGES), file=sys.stderr)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES], check=True)
+    return python
+
+
+class Peer:
+    """A process that runs one library, and waits without spinning while others run."""
+
+    def __init__(self, python, name, threads):
+        quiet = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "MKL_DYNAMIC": "FALSE",
+                 "MKL_THREADING_LAYER": "INTEL", "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+        drop = ("OMP_PROC_BIND", "OMP_PLACES")
+        env = {k: v for k, v in os.environ.items() if k not in drop} | quiet
+        self.name = name
+        self.process = subprocess.Popen(
+            [python, os.path.join(HERE, "peers.py"), name, str(threads)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        self.version = self.answer()["version"]
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.name} ended without an answer")
+        reply = json.loads(line)
+        if "error" in reply:
+            raise RuntimeError(f"{self.name}: {reply['error']}")
+        return reply
+
+    def ask(self, **what):
+        self.process.stdin.write(json.dumps(what) + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def ours(binary, kind, case, threads, *more):
+    """One line of `sparring bench`: one run, after one to warm up."""
+    command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", "1", "--json", *more]
+    out = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
+    if out.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}\n{out.stderr}")
+    return json.loads(out.stdout.splitlines()[0])
+
+
+def agree(a, b):
+    return all(math.isclose(a[k], b[k], rel_tol=1e-9) for k in b)
+
+
+def measure(args, python, kind, case, log):
+    """Measures one case; every single time goes to `log`."""
+    names = [n for n in (["mkl", "suitesparse"] if kind == "spgemm" else ["suitesparse", "networkit"]) if n in args.peers]
+    peers = []
+    for name in names:
+        peer = Peer(python, name, args.threads)
+        name_or_file = case.removeprefix("sym:")  # the others count triangles of the undirected graph anyway
+        path = os.path.join(TOP, name_or_file) if os.sep in name_or_file else name_or_file
+        peer.variants = peer.ask(load=path, op=kind)["variants"]
+        peers.append(peer)
+    line = ours(args.sparring, kind, case, args.threads)
+    for peer in peers:
+        for variant in peer.variants:
+            found = peer.ask(time=variant, check=True)["found"]
+            if not agree(line, found):
+                ours_ = {k: line.get(k) for k in found}
+                raise SystemExit(f"{case}: {peer.name}, {variant} has {found}, we have {ours_}")
+    for round_ in range(args.rounds):
+        log(dict(ours(args.sparring, kind, case, args.threads), peer="sparring", round=round_))
+        for peer in peers:
+            for variant in peer.variants:
+                # As our own runs: one that does not count just before, for a library that comes back to its turn with
+                # cold caches and its memory given back is up to four times as slow (MKL on stencil27_60).
+                peer.ask(time=variant)
+                ms = min(peer.ask(time=variant)["ms"] for _ in range(2))
+                log(dict(peer=peer.name, version=peer.version, op=kind, case=case, variant=variant,
+                         threads=args.threads, round=round_, ms=ms))
+    for peer in peers:
+        peer.close()
+
+
+def measure_memory(args, case, log):
+    # Freed memory that is kept, the reader's among it, is not the product's.
+    line = ours(args.sparring, "spgemm", case, args.threads, "--fresh-memory")
+    if line["peak_bytes"] is None:
+        raise SystemExit("the system does not tell the peak of a part of a run (/proc/self/clear_refs)")
+    log(dict(line, peer="sparring", op="memory", round=0))
+
+
+def machine(args):
+    """What the figures depend on, as the first line of a run."""
+    def first(path, key):
+        try:
+            with open(path, encoding="utf-8") as f:
+                return next((line.split(":", 1)[1].strip() for line in f if line.startswith(key)), None)
+        except OSError:
+            return None
+
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=TOP, capture_output=True, text=True)
+    return {
+        "date": datetime.date.today().isoformat(), "machine": first("/proc/cpuinfo", "model name") or platform.machine(),
+        "cpus": os.cpu_count(), "memory": first("/proc/meminfo", "MemTotal"), "system": platform.system(),
+        "commit": commit.stdout.strip(), "command": shlex.join(["benches/compare/compare.py", *sys.argv[1:]]),
+        "threads": args.threads, "rounds": args.rounds,
+    }
+
+
+def short(case):
+    name = os.path.basename(case).removesuffix(".gz").removesuffix(".mtx")
+    return name + " (symmetrized)" if case.startswith("sym:") else name
+
+
+def rows_of(lines, kind):
+    """Case by case: our medians by key, the others' by (library, variant)."""
+    cases = {}
+    for line in lines:
+        if line.get("op") != kind:
+            continue
+        mine, theirs = cases.setdefault(line["case"], ({}, {}))
+        if line["peer"] == "sparring":
+            for key in {c[1] for c in COLUMNS[kind]}:
+                mine.setdefault(key, []).append(line[key])
+        else:
+            theirs.setdefault((line["peer"], line["variant"]), []).append(line["ms"])
+    median = lambda d: {k: statistics.median(v) for k, v in d.items()}
+    return [(case, median(mine), median(theirs)) for case, (mine, theirs) in cases.items() if mine]
+
+
+def table(kind, rows):
+    """Markdown: a row per case, ratios in the columns, geometric means last."""
+    columns = COLUMNS[kind]
+    ours_title = "ours sorted / unsorted / numeric only, ms" if kind == "spgemm" else "ours, ms"
+    out = [f"| {TITLES[kind]} | {ours_title} | " + " | ".join(c[0] for c in columns) + " |"]
+    out.append("| --- | --- |" + " --- |" * len(columns))
+    logs = [[] for _ in columns]
+    for case, mine, theirs in rows:
+        keys = ["ms", "unsorted_ms", "reuse_ms"] if kind == "spgemm" else ["ms"]
+        cells = []
+        for at, (_, key, peer, variant) in enumerate(columns):
+            times = {v: t for (p, v), t in theirs.items() if p == peer and variant in (None, v)}
+            if not times:
+                cells.append("–")
+                continue
+            best = min(times, key=times.get)
+            ratio = times[best] / mine[key]
+            logs[at].append(math.log(ratio))
+            which = f", {best}" if variant is None and len(times) > 1 else ""
+            cells.append(f"{ratio:.2f} ({times[best]:.1f} ms{which})")
+        out.append(f"| {short(case)} | " + " / ".join(f"{mine[k]:.1f}" for k in keys) + " | " + " | ".join(cells) + " |")
+    means = [f"**{math.exp(sum(x) / len(x)):.2f}**" if x else "–" for x in logs]
+    out.append("| geometric mean | | " + " | ".join(means) + " |")
+    return out
+
+
+def memory_table(lines):
+    out = ["| memory of A·A, MiB | inputs | C | held at most | beside both | allowed |", "| --- | --- | --- | --- | --- | --- |"]
+    for line in lines:
+        inputs, result, peak = (line[k] for k in ("input_bytes", "result_bytes", "peak_bytes"))
+        sizes = [inputs, result, peak, peak - inputs - result, SCRATCH]
+        out.append(f"| {short(line['case'])} | " + " | ".join(f"{x / 2**20:.1f}" for x in sizes) + " |")
+    return out
+
+
+TITLES = {"spgemm": "A·A", "triangles": "triangles"}
+
+
+def report(lines):
+    """The tables of a run, and where they come from."""
+    run, parts = lines[0], []
+    for kind in COLUMNS:
+        rows = rows_of(lines, kind)
+        if rows:
+            parts += [*table(kind, rows), ""]
+    memory = [line for line in lines if line.get("op") == "memory"]
+    if memory:
+        parts += [*memory_table(memory), ""]
+    versions = {line["peer"]: line["version"] for line in lines if "version" in line}
+    machine_ = f"{run['machine']}, {run['cpus']} processors, {run['memory']} of memory, {run['system']}"
+    parts.append(f"{run['date']}, {machine_}; sparring at {run['commit']}, {run['threads']} threads, medians of "
+                 f"{run['rounds']} rounds taken in turns; a ratio is the other's time over ours. "
+                 + " ".join(f"{name}: {version}." for name, version in versions.items()))
+    parts.append(f"Made by `{run['command']}`.")
+    return "\n".join(parts) + "\n"
+
+
+def read_lines(path):
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def into_readme(path, text):
+    """Puts `text` between the marks."""
+    with open(path, encoding="utf-8") as f:
+        old = f.read()
+    begin, end = MARKS
+    if old.count(begin) != 1 or old.count(end) != 1 or old.index(begin) > old.index(end):
+        raise SystemExit(f"{path}: expected {begin} and after it {end}, once each")
+    before, rest = old.split(begin)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f"{before}{begin}\n{text}{end}{rest.split(end)[1]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", metavar="KIND",
+                        help="spgemm, triangles, memory [default: the first two]")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--cases", help="only these, of any kind (names or files)")
+    parser.add_argument("--peers", default="mkl,suitesparse,networkit")
+    parser.add_argument("--venv", default=os.path.join(TOP, "target", "peers-venv"))
+    parser.add_argument("--sparring", default=os.path.join(TOP, "target", "release", "sparring"))
+    parser.add_argument("--save", metavar="NAME", help="keep lines and tables as benches/results/NAME")
+    parser.add_argument("--readme", metavar="NAME", help="measure nothing; put the tables of that run into the README")
+    args = parser.parse_args()
+    if args.readme:
+        into_readme(os.path.join(TOP, "README.md"), report(read_lines(os.path.join(RESULTS, args.readme + ".jsonl"))))
+        return
+    unknown = set(args.kinds) - {"spgemm", "triangles", "memory"}
+    if unknown:
+        parser.error(f"no kind is called {', '.join(sorted(unknown))}")
+    args.kinds = args.kinds or ["spgemm", "triangles"]
+    args.peers = args.peers.split(",")
+    args.sparring = os.path.abspath(args.sparring)
+    if not os.path.exists(args.sparring):
+        raise SystemExit(f"{args.sparring} is not there; first: cargo build --release -p sparring-cli")
+    python = environment(os.path.abspath(args.venv)) if args.kinds != ["memory"] else None
+    wanted = args.cases.split(",") if args.cases else None
+    if args.save:
+        os.makedirs(RESULTS, exist_ok=True)
+    path = os.path.join(RESULTS, args.save + ".jsonl") if args.save else os.path.join(TOP, "target", "compare.jsonl")
+    with open(path, "w", encoding="utf-8") as out:
+        def log(entry):
+            out.write(json.dumps(entry) + "\n")
+            out.flush()
+
+        log(machine(args))
+        for kind in args.kinds:
+            for case in chosen(kind, wanted):
+                print(f"measuring {kind} {case}", file=sys.stderr)
+                if kind == "memory":
+                    measure_memory(args, case, log)
+                else:
+                    measure(args, python, kind, case, log)
+    text = report(read_lines(path))
+    print(text, end="")
+    if args.save:
+        with open(os.path.join(RESULTS, args.save + ".md"), "w", encoding="utf-8") as out:
+            out.write(text)
+
+
+def chosen(kind, wanted):
+    """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
+    known = {"spgemm": SPGEMM, "triangles": TRIANGLES, "memory": MEMORY}[kind]
+    if wanted is None:
+        return known
+    if kind == "memory":
+        return wanted
+    of_kind = "triangles" if kind == "triangles" else "spgemm"
+    guess = lambda case: "triangles" if case.startswith("tc_") else "spgemm"
+    return [c for c in wanted if c in known or (c not in SPGEMM + TRIANGLES and guess(c) == of_kind)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""The other libraries, each in a process of its own that answers one JSON line per request.
+
+compare.py starts `peers.py PEER THREADS` and asks: {"load": case, "op": "spgemm"|"triangles"}, then
+{"time": variant} as often as it likes. The first run of a variant warms up and is checked, not timed.
+"""
+import ctypes
+import glob
+import json
+import os
+import sys
+import sysconfig
+import time
+
+import numpy as np
+
+import cases
+
+
+def clock(f):
+    t = time.perf_counter()
+    r = f()
+    return r, (time.perf_counter() - t) * 1e3
+
+
+class Mkl:
+    """oneMKL's inspector-executor sparse BLAS through ctypes."""
+
+    OPS = {"spgemm": ["sorted", "unsorted", "numeric"], "triangles": []}
+    NO_TRANSPOSE, NNZ_COUNT, FINALIZE = 10, 91, 92
+
+    class Description(ctypes.Structure):
+        _fields_ = [("type", ctypes.c_int), ("mode", ctypes.c_int), ("diag", ctypes.c_int)]
+
+    def __init__(self, threads):
+        found = []
+        for folder in (os.path.join(sys.prefix, "lib"), sysconfig.get_path("platlib")):
+            found += sorted(glob.glob(os.path.join(folder, "libmkl_rt.so*")))
+        self.lib = ctypes.CDLL(found[-1] if found else "libmkl_rt.so", mode=ctypes.RTLD_GLOBAL)
+        self.lib.MKL_Set_Num_Threads(ctypes.c_int(threads))
+        self.general = self.Description(20, 0, 0)
+        text = ctypes.create_string_buffer(256)
+        self.lib.mkl_get_version_string(text, 256)
+        self.version = text.value.decode().strip()
+        self.planned = None
+
+    def ok(self, status):
+        if status != 0:
+            raise RuntimeError(f"MKL returned {status}")
+
+    def load(self, a, op):
+        at = lambda array, skip=0: ctypes.c_void_p(array.ctypes.data + skip)
+        self.keep, self.a = a, ctypes.c_void_p()
+        self.ok(self.lib.mkl_sparse_d_create_csr(
+            ctypes.byref(self.a), 0, a.shape[0], a.shape[1], at(a.indptr), at(a.indptr, 4), at(a.indices), at(a.data)))
+
+    def stage(self, stage, c):
+        self.ok(self.lib.mkl_sparse_sp2m(
+            self.NO_TRANSPOSE, self.general, self.a, self.NO_TRANSPOSE, self.general, self.a, stage, ctypes.byref(c)))
+
+    def run(self, variant, check):
+        if variant == "numeric":
+            if self.planned is None:
+                self.planned = ctypes.c_void_p()
+                self.stage(self.NNZ_COUNT, self.planned)
+                self.stage(self.FINALIZE, self.planned)
+            _, ms = clock(lambda: self.stage(self.FINALIZE, self.planned))
+            return ms, self.checks(self.planned) if check else None
+
+        def product():
+            c = ctypes.c_void_p()
+            self.ok(self.lib.mkl_sparse_spmm(self.NO_TRANSPOSE, self.a, self.a, ctypes.byref(c)))
+            if variant == "sorted":
+                self.ok(self.lib.mkl_sparse_order(c))
+            return c
+
+        c, ms = clock(product)
+        found = self.checks(c) if check else None
+        self.lib.mkl_sparse_destroy(c)
+        return ms, found
+
+    def checks(self, c):
+        base, m, n = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+        start, end, cols = (ctypes.POINTER(ctypes.c_int)() for _ in range(3))
+        values = ctypes.POINTER(ctypes.c_double)()
+        refs = [ctypes.byref(x) for x in (base, m, n, start, end, cols, values)]
+        self.ok(self.lib.mkl_sparse_d_export_csr(c, *refs))
+        view = np.ctypeslib.as_array
+        ptr = np.concatenate([view(start, (m.value,))[:1], view(end, (m.value,))]).astype(np.int64)
+        nnz = (int(ptr[-1]),)
+        return cases.checks(ptr, view(cols, nnz), view(values, nnz), n.value)
+
+
+class SuiteSparse:
+    """SuiteSparse:GraphBLAS through python-graphblas, blocking mode."""
+
+    OPS = {
+        "spgemm": ["sorted", "unsorted"],
+        # Relabelled by degree or as given, its preparation not counted; the best of all is what counts.
+        "triangles": [f"{m}{s}" for s in ("", " presorted") for m in ("LL", "UU", "LUT", "ULT")],
+    }
+
+    def __init__(self, threads):
+        import importlib.metadata
+
+        import graphblas as gb
+
+        gb.init("suitesparse", blocking=False)
+        gb.ss.config["nthreads"] = threads
+        self.gb, self.threads = gb, threads
+        self.version = importlib.metadata.version("suitesparse-graphblas")
+
+    def matrix(self, a):
+        return self.gb.Matrix.ss.import_csr(
+            nrows=a.shape[0], ncols=a.shape[1], indptr=a.indptr.astype(np.uint64),
+            col_indices=a.indices.astype(np.uint64), values=a.data.copy(), sorted_cols=True)
+
+    def load(self, a, op):
+        if op == "spgemm":
+            self.a = self.matrix(a)
+            return
+        import scipy.sparse as sp
+
+        self.halves = {}
+        g = cases.undirected(a)
+        for presorted in (False, True):
+            if presorted:
+                order = np.argsort(np.diff(g.indptr), kind="stable")
+                g = g[order][:, order].tocsr()
+                g.sort_indices()
+            lower, upper = sp.tril(g, -1).tocsr(), sp.triu(g, 1).tocsr()
+            lower.sort_indices()
+            upper.sort_indices()
+            self.halves[presorted] = self.matrix(lower), self.matrix(upper)
+
+    def run(self, variant, check):
+        if hasattr(self, "halves"):
+            method = variant.split()[0]
+            lower, upper = self.halves["presorted" in variant]
+            x, y = {"LL": (lower, lower), "UU": (upper, upper), "LUT": (lower, upper.T), "ULT": (upper, lower.T)}[method]
+            mask = lower if method[0] == "L" else upper
+            pair = self.gb.semiring.plus_pair["INT64"]
+            count, ms = clock(lambda: x.mxm(y, pair).new(mask=mask.S, nthreads=self.threads).reduce_scalar().value)
+            return ms, {"triangles": int(count or 0)} if check else None
+        times = self.gb.semiring.plus_times["FP64"]
+
+        def product():
+            c = self.a.mxm(self.a, times).new(nthreads=self.threads)
+            if variant == "sorted":
+                c.wait("materialize")
+            return c
+
+        c, ms = clock(product)
+        if not check:
+            return ms, None
+        e = c.ss.export("csr", sort=True)
+        ptr, values = e["indptr"].astype(np.int64), e["values"]
+        nnz = int(ptr[-1])
+        values = np.full(nnz, values[0]) if len(values) == 1 and nnz > 1 else values[:nnz]
+        return ms, cases.checks(ptr, e["col_indices"][:nnz].astype(np.int64), values, c.ncols)
+
+
+class NetworKit:
+    OPS = {"spgemm": [], "triangles": ["edge scores"]}
+
+    def __init__(self, threads):
+        import networkit as nk
+
+        nk.setNumberOfThreads(threads)
+        self.nk, self.version = nk, nk.__version__
+
+    def load(self, a, op):
+        import scipy.sparse as sp
+
+        half = sp.triu(cases.undirected(a), 1).tocoo()
+        self.g = self.nk.Graph(a.shape[0], weighted=False, directed=False)
+        self.g.addEdges((half.row.astype(np.uint64), half.col.astype(np.uint64)))
+        self.g.indexEdges()
+
+    def run(self, variant, check):
+        def count():
+            score = self.nk.sparsification.TriangleEdgeScore(self.g)
+            score.run()
+            return score
+
+        # The list of scores is made in Python, outside the time: what counts is the counting.
+        score, ms = clock(count)
+        return ms, {"triangles": sum(score.scores()) // 3} if check else None
+
+
+PEERS = {"mkl": Mkl, "suitesparse": SuiteSparse, "networkit": NetworKit}
+
+
+def main():
+    # What a library prints must not get between the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    peer = PEERS[sys.argv[1]](int(sys.argv[2]))
+    reply = lambda x: print(json.dumps(x), file=answers, flush=True)
+    reply({"version": peer.version})
+    for line in sys.stdin:
+        ask = json.loads(line)
+        try:
+            if "load" in ask:
+                peer.load(cases.load(ask["load"]), ask["op"])
+                reply({"variants": peer.OPS[ask["op"]]})
+            else:
+                ms, found = peer.run(ask["time"], ask.get("check", False))
+                reply({"ms": ms, "found": found})
+        except Exception as e:
+            reply({"error": repr(e)[:300]})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+//! What an opaque pointer is: the number of an object in a table, never an address.
+//!
+//! A magic number read through a pointer can tell one kind of object from another, but reading it through a
+//! freed or foreign pointer is already undefined. Here nothing is read: a handle is `TAG | number`, numbers
+//! are never used twice, so whatever C passes is either in the table or is refused. The tag makes it an
+//! address that no program has, so that a mistaken `*handle` in C stops at once.
+//! Each call holds its objects by `Arc`: freeing a handle while another thread uses it is harmless.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::guard::{Fail, Fallible};
+use crate::status::SparringStatus::SPARRING_INVALID_HANDLE;
+
+/// Something that C holds a handle of.
+pub(crate) trait Object: Any + Send + Sync {
+    /// What messages call it.
+    const NAME: &'static str;
+}
+
+struct Entry {
+    name: &'static str,
+    object: Arc<dyn Any + Send + Sync>,
+}
+
+static LIVE: RwLock<BTreeMap<usize, Entry>> = RwLock::new(BTreeMap::new());
+static NEXT: AtomicUsize = AtomicUsize::new(1);
+
+/// 0x5350 ("SP") in the upper 16 bits: not canonical on x86-64, not mapped on AArch64.
+#[cfg(target_pointer_width = "64")]
+const TAG: usize = 0x5350 << 48;
+#[cfg(not(target_pointer_width = "64"))]
+const TAG: usize = 0;
+/// Handles look aligned, as pointers to objects do.
+const STEP: usize = 16;
+
+/// A new handle of `object`.
+pub(crate) fn give<T: Object>(object: T) -> Fallible<*mut T> {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let id = number.checked_mul(STEP).filter(|id| id & TAG == 0 && *id != 0).ok_or_else(|| Fail {
+        status: SPARRING_INVALID_HANDLE,
+        message: format!("all {number} handles have been used up"),
+    })? | TAG;
+    let entry = Entry { name: T::NAME, object: Arc::new(object) };
+    LIVE.write().unwrap_or_else(PoisonError::into_inner).insert(id, entry);
+    Ok(std::ptr::without_provenance_mut(id))
+}
+
+/// The object of a handle.
+pub(crate) fn handle<T: Object>(p: *const T) -> Fallible<Arc<T>> {
+    if p.is_null() {
+        return Err(Fail::null(T::NAME));
+    }
+    let live = LIVE.read().unwrap_or_else(PoisonError::into_inner);
+    let entry = live.get(&p.addr()).ok_or_else(|| unknown::<T>(p))?;
+    Arc::clone(&entry.object).downcast().map_err(|_| mistaken::<T>(entry.name))
+}
+
+/// Takes the object of a handle out of the table; NULL is fine, as for `free`.
+pub(crate) fn take<T: Object>(p: *mut T) -> Fallible {
+    if p.is_null() {
+        return Ok(());
+    }
+    let removed = {
+        let mut live = LIVE.write().unwrap_or_else(PoisonError::into_inner);
+        let entry = live.get(&p.addr()).ok_or_else(|| unknown::<T>(p))?;
+        if !entry.object.is::<T>() {
+            return Err(mistaken::<T>(entry.name));
+        }
+        live.remove(&p.addr())
+    };
+    // Dropped here, after the lock: freeing a large object may take a while.
+    drop(removed);
+    Ok(())
+}
+
+fn unknown<T: Object>(p: *const T) -> Fail {
+    let message = format!("{:#x} is no handle of a {}: freed before, or never one", p.addr(), T::NAME);
+    Fail { status: SPARRING_INVALID_HANDLE, message }
+}
+
+fn mistaken<T: Object>(found: &str) -> Fail {
+    Fail { status: SPARRING_INVALID_HANDLE, message: format!("a {} is needed, the handle is of a {found}", T::NAME) }
+}
+
+/// Number of handles that have not been freed, of all kinds and threads: 0 at the end of a program
+/// without leaks.
+#[unsafe(no_mangle)]
+pub extern "C" fn sparring_handles_alive() -> u64 {
+    LIVE.read().unwrap_or_else(PoisonError::into_inner).len() as u64
+}

@@ -1,0 +1,30 @@
+//! The C interface of `sparring`: opaque handles, status codes, one guard at the border.
+//!
+//! `include/sparring.h` is made from this crate by cbindgen (see `tests/header.rs`), so the comments on
+//! public items speak to a C programmer. Nothing is computed here: each function checks its pointers,
+//! looks up its handles and calls the public API of `sparring`.
+//!
+//! - [`guard`]: `ffi!`, which catches unwinding and keeps the message of a failure;
+//! - [`status`]: the codes; [`handle`]: what the opaque pointers are;
+//! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
+//! - [`cpu`], [`matrix`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`]: the functions.
+
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "the C contract in each comment is that section, and it lands in the header"
+)]
+
+#[macro_use]
+pub mod guard;
+pub mod cpu;
+pub mod handle;
+pub mod matrix;
+pub mod matrix_market;
+pub(crate) mod memory;
+pub mod mxm;
+pub mod semirings;
+pub mod status;
+pub mod triangles;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Arrays and text across the border: every raw pointer of the caller is read or written here.
+//!
+//! What can be checked is: NULL, alignment, sizes that no object has. That the caller's arrays are as long
+//! as said is the one thing taken on trust.
+
+use std::ffi::{CStr, c_char};
+
+use sparring::Error;
+
+use crate::guard::{Fail, Fallible};
+use crate::handle::{self, Object};
+
+/// `x` as a size of this machine.
+pub(crate) fn size(x: u64, what: &'static str) -> Fallible<usize> {
+    usize::try_from(x)
+        .map_err(|_| Error::IndexOverflow { what, needed: x.into(), max: usize::MAX as u128 })
+        .map_err(Fail::from)
+}
+
+/// Checks that `p` may be the address of `len` elements.
+fn check<T>(p: *const T, len: usize, name: &'static str) -> Fallible {
+    if p.is_null() {
+        return Err(Fail::null(name));
+    }
+    if !p.is_aligned() {
+        let message = format!("the address {:#x} is not a multiple of {}", p.addr(), align_of::<T>());
+        return Err(Fail::argument(name, message));
+    }
+    if len > isize::MAX as usize / size_of::<T>().max(1) {
+        let max = (isize::MAX as usize / size_of::<T>().max(1)) as u128;
+        return Err(Error::IndexOverflow { what: name, needed: len as u128, max }.into());
+    }
+    Ok(())
+}
+
+/// The caller's array of `len` elements; `p` may be NULL if there are none.
+/// # Safety
+/// If `p` passes [`check`], it points to `len` initialized elements that nobody writes during `'a`, and
+/// every bit pattern is a `T`.
+pub(crate) unsafe fn input<'a, T>(p: *const T, len: usize, name: &'static str) -> Fallible<&'a [T]> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    check(p, len, name)?;
+    // SAFETY: not NULL, aligned and not larger than isize::MAX by `check`; the rest is the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(p, len) })
+}
+
+/// A copy of `x`, or the error that memory could not be had.
+pub(crate) fn copied<T, U: Copy>(x: &[U], what: &'static str, f: impl Fn(U) -> T) -> Fallible<Vec<T>> {
+    let mut v = Vec::new();
+    let bytes = x.len() as u128 * size_of::<T>() as u128;
+    v.try_reserve_exact(x.len()).map_err(|_| Error::OutOfMemory { what, bytes })?;
+    v.extend(x.iter().map(|&x| f(x)));
+    Ok(v)
+}
+
+/// Writes `x` to where `p` points.
+/// # Safety
+/// If `p` passes [`check`], it points to room for a `T` that nobody else uses during the call.
+pub(crate) unsafe fn write<T>(p: *mut T, x: T, name: &'static str) -> Fallible {
+    check(p, 1, name)?;
+    // SAFETY: not NULL and aligned by `check`; writable by the caller's promise.
+    unsafe { p.write(x) };
+    Ok(())
+}
+
+/// Copies `x` into the caller's array of `capacity` elements; NULL means that it is not wanted.
+/// # Safety
+/// If `p` passes [`check`], it points to room for `capacity` elements that nobody else uses during the call.
+pub(crate) unsafe fn output<T: Copy, U>(x: &[T], p: *mut U, capacity: u64, name: &'static str) -> Fallible {
+    const { assert!(size_of::<T>() == size_of::<U>() && align_of::<T>() == align_of::<U>()) };
+    if p.is_null() {
+        return Ok(());
+    }
+    if (x.len() as u64) > capacity {
+        let found = usize::try_from(capacity).unwrap_or(usize::MAX);
+        return Err(Error::Length { what: name, found, expected: x.len() }.into());
+    }
+    check(p, x.len(), name)?;
+    // SAFETY: `x` has x.len() elements; `p` is not NULL and aligned by `check`, and has room for `capacity`, which
+    // is no fewer, by the caller's promise; the two do not overlap, since `x` is borrowed from an object of ours
+    // and the caller owns the room.
+    unsafe { std::ptr::copy_nonoverlapping(x.as_ptr().cast(), p, x.len()) };
+    Ok(())
+}
+
+/// The caller's text.
+/// # Safety
+/// If `p` is not NULL, it points to bytes that end with a zero and that nobody writes during `'a`.
+pub(crate) unsafe fn text<'a>(p: *const c_char, name: &'static str) -> Fallible<&'a str> {
+    check(p, 1, name)?;
+    // SAFETY: not NULL by `check`; ended by a zero and unchanged by the caller's promise.
+    let text = unsafe { CStr::from_ptr(p) };
+    text.to_str().map_err(|e| Fail::argument(name, format!("not UTF-8 after {} bytes", e.valid_up_to())))
+}
+
+/// Writes as much of `text` as fits, whole characters and a zero, into `buffer` of `capacity` bytes, and its
+/// full length without the zero to `length`, unless that is NULL.
+/// # Safety
+/// As for [`write`], for `capacity` bytes at `buffer` and one u64 at `length`.
+pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, capacity: u64, length: *mut u64) -> Fallible {
+    if !length.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { write(length, text.len() as u64, "length")? };
+    }
+    if capacity == 0 {
+        return Ok(());
+    }
+    let room = size(capacity, "capacity")? - 1;
+    let end = (0..=room.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    check(buffer, end + 1, "buffer")?;
+    // SAFETY: end + 1 ≤ capacity bytes at `buffer` are the caller's, by its promise; `text` is ours.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, end);
+        buffer.add(end).write(0);
+    }
+    Ok(())
+}
+
+/// Where a new handle goes: NULL until there is one, so that a failed call leaves nothing to free.
+pub(crate) struct NewHandle<T>(*mut *mut T);
+
+impl<T: Object> NewHandle<T> {
+    /// # Safety
+    /// As for [`write`], until the value is dropped.
+    pub(crate) unsafe fn at(p: *mut *mut T, name: &'static str) -> Fallible<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { write(p, std::ptr::null_mut(), name)? };
+        Ok(Self(p))
+    }
+    pub(crate) fn give(self, object: T) -> Fallible {
+        let handle = handle::give(object)?;
+        // SAFETY: `at` has written to the same place, and its caller promised that it stays good.
+        unsafe { write(self.0, handle, "handle") }
+    }
+}

@@ -1,0 +1,293 @@
+//! Products of matrices: at once, or a plan from the patterns and values as often as they change.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use sparring::Error;
+use sparring::spgemm::{Accumulator, Compress, Options, Plan, Policy};
+
+use crate::cpu::SparringCpu;
+use crate::guard::{Fail, Fallible};
+use crate::handle::{Object, handle, take};
+use crate::matrix::{Data, SparringMatrix, each, mistyped};
+use crate::memory::{NewHandle, input, text, write, write_text};
+use crate::semirings::{Phase, named};
+use crate::status::SparringStatus;
+
+/// Whose rules choose the algorithm of a product.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug)]
+#[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
+pub enum SparringPolicy {
+    /// This library's.
+    SPARRING_POLICY_AUTO = 0,
+    /// kkSpGEMM's (Deveci, Trott, Rajamanickam 2018).
+    SPARRING_POLICY_KKSPGEMM = 1,
+}
+
+/// What gathers the products of a row.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug)]
+#[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
+pub enum SparringAccumulator {
+    /// The policy's choice.
+    SPARRING_ACCUMULATOR_AUTO = 0,
+    /// Hash map with linked lists.
+    SPARRING_ACCUMULATOR_LINKED_LIST = 1,
+    /// Hash map with linear probing.
+    SPARRING_ACCUMULATOR_LINEAR_PROBE = 2,
+    /// One slot a column.
+    SPARRING_ACCUMULATOR_DENSE = 3,
+}
+
+/// Whether the symbolic phase reads B with its columns compressed to bits.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug)]
+#[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
+pub enum SparringCompress {
+    /// If it saves enough work.
+    SPARRING_COMPRESS_AUTO = 0,
+    /// Always.
+    SPARRING_COMPRESS_ON = 1,
+    /// Never.
+    SPARRING_COMPRESS_OFF = 2,
+}
+
+/// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SparringOptions {
+    /// A SparringPolicy.
+    pub policy: u32,
+    /// A SparringAccumulator.
+    pub accumulator: u32,
+    /// A SparringCompress.
+    pub compress: u32,
+    /// Not 0: columns of a row of the result may come in any order, where that is faster.
+    pub unsorted: u32,
+}
+
+/// Figures of a product.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SparringStats {
+    /// Multiplications.
+    pub flops: u64,
+    /// Most multiplications in a row.
+    pub max_row_flops: u64,
+    /// Longest row of the result.
+    pub max_row_nnz: u64,
+    /// Entries of the result.
+    pub nnz: u64,
+    /// Multiplications left after compression over those before; NaN if not counted.
+    pub cf: f64,
+    /// Largest bound of a row after compression over that before; NaN if not counted.
+    pub cmrf: f64,
+}
+
+/// The structure of a product, for any values and any semiring. Threads of yours may share one.
+pub struct SparringPlan {
+    plan: Plan,
+}
+
+impl Object for SparringPlan {
+    const NAME: &'static str = "SparringPlan";
+}
+
+/// What a number from C stands for.
+pub(crate) fn choice<T: Copy>(name: &'static str, code: u32, all: &[(u32, T)]) -> Fallible<T> {
+    all.iter().find(|(c, _)| *c == code).map(|(_, x)| *x).ok_or_else(|| {
+        let known = all.iter().map(|(c, _)| c.to_string()).collect::<Vec<_>>().join(", ");
+        Fail::argument(name, format!("{code} is none of {known}"))
+    })
+}
+
+/// # Safety
+/// `p` is NULL, or points to options that nobody writes during the call.
+unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
+    use {SparringAccumulator::*, SparringCompress::*, SparringPolicy::*};
+    if p.is_null() {
+        return Ok(Options::default());
+    }
+    // SAFETY: the caller's promise; every bit pattern is a SparringOptions.
+    let o = unsafe { input(p, 1, "options")? }[0];
+    let policies = [(SPARRING_POLICY_AUTO as u32, Policy::Auto), (SPARRING_POLICY_KKSPGEMM as u32, Policy::KkSpGemm)];
+    let accumulators = [
+        (SPARRING_ACCUMULATOR_AUTO as u32, Accumulator::Auto),
+        (SPARRING_ACCUMULATOR_LINKED_LIST as u32, Accumulator::LinkedList),
+        (SPARRING_ACCUMULATOR_LINEAR_PROBE as u32, Accumulator::LinearProbe),
+        (SPARRING_ACCUMULATOR_DENSE as u32, Accumulator::Dense),
+    ];
+    let compressions = [
+        (SPARRING_COMPRESS_AUTO as u32, Compress::Auto),
+        (SPARRING_COMPRESS_ON as u32, Compress::On),
+        (SPARRING_COMPRESS_OFF as u32, Compress::Off),
+    ];
+    Ok(Options {
+        policy: choice("policy", o.policy, &policies)?,
+        accumulator: choice("accumulator", o.accumulator, &accumulators)?,
+        compress: choice("compress", o.compress, &compressions)?,
+        unsorted: o.unsorted != 0,
+        ..Options::default()
+    })
+}
+
+/// A phase of a product of matrices of whatever type.
+fn product(cpu: &SparringCpu, semiring: &str, a: &Data, b: &Data, phase: Phase<'_>) -> Fallible<Option<Data>> {
+    macro_rules! typed {
+        ($($variant:ident)*) => {
+            match (a, b) {
+                $((Data::$variant(a), Data::$variant(b)) => named(semiring, &cpu.cpu, a, b, phase)?,)*
+                _ => return Err(mistyped("b", b, a).into()),
+            }
+        };
+    }
+    Ok(typed! { Bool I64 F32 F64 })
+}
+
+/// A new matrix: any phase but `NumericInto`.
+fn make(cpu: &SparringCpu, semiring: &str, a: &Data, b: &Data, phase: Phase<'_>) -> Fallible<Data> {
+    product(cpu, semiring, a, b, phase)?.ok_or_else(|| Fail::argument("c", "a product without a result".into()))
+}
+
+/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name).
+/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
+/// `options` may be NULL.
+/// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_mxm(
+    cpu: *const SparringCpu,
+    semiring: *const c_char,
+    a: *const SparringMatrix,
+    b: *const SparringMatrix,
+    options: *const SparringOptions,
+    c: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `c` points to room for a handle, `semiring` to text ended by a zero, and
+        // `options` is NULL or points to options.
+        let (out, semiring, options) =
+            unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?, self::options(options)?) };
+        let (cpu, a, b) = (handle(cpu)?, handle(a)?.snapshot(), handle(b)?.snapshot());
+        out.give(SparringMatrix::new(make(&cpu, semiring, &a, &b, Phase::Product(&options))?))
+    })
+}
+
+/// Symbolic phase of C = A·B: the structure of C from those of `a` and `b`, whose values and types do not matter.
+/// The plan serves any number of numeric phases with matrices of the same structure. `options` may be NULL.
+/// `*plan` gets the handle, NULL on failure; free it with sparring_plan_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_plan_new(
+    cpu: *const SparringCpu,
+    a: *const SparringMatrix,
+    b: *const SparringMatrix,
+    options: *const SparringOptions,
+    plan: *mut *mut SparringPlan,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `plan` points to room for a handle, and `options` is NULL or points to options.
+        let (out, options) = unsafe { (NewHandle::at(plan, "plan")?, self::options(options)?) };
+        let (cpu, a, b) = (handle(cpu)?, handle(a)?.snapshot(), handle(b)?.snapshot());
+        let plan = each!(&*a, a => each!(&*b, b => cpu.cpu.plan_with(a, b, &options)))?;
+        out.give(SparringPlan { plan })
+    })
+}
+
+/// Figures of the product.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_plan_stats(plan: *const SparringPlan, stats: *mut SparringStats) -> SparringStatus {
+    ffi!({
+        let plan = handle(plan)?;
+        let s = plan.plan.stats();
+        let figures = SparringStats {
+            flops: s.flops,
+            max_row_flops: s.max_row_flops,
+            max_row_nnz: s.max_row_nnz as u64,
+            nnz: s.nnz as u64,
+            cf: s.cf.unwrap_or(f64::NAN),
+            cmrf: s.cmrf.unwrap_or(f64::NAN),
+        };
+        // SAFETY: by the contract `stats` points to room for the figures.
+        unsafe { write(stats, figures, "stats") }
+    })
+}
+
+/// What was chosen, and why: UTF-8 text into `buffer` of `capacity` bytes, ended by a zero and cut to what fits.
+/// `*length` gets the length of the whole text in bytes without the zero; `length` may be NULL, and so may
+/// `buffer` if `capacity` is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_plan_explain(
+    plan: *const SparringPlan,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let text = handle(plan)?.plan.explain();
+        // SAFETY: by the contract above.
+        unsafe { write_text(&text, buffer, capacity, length) }
+    })
+}
+
+/// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix.
+/// `a` and `b` have the structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise.
+/// `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_plan_numeric(
+    cpu: *const SparringCpu,
+    plan: *const SparringPlan,
+    semiring: *const c_char,
+    a: *const SparringMatrix,
+    b: *const SparringMatrix,
+    c: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `c` points to room for a handle, and `semiring` to text ended by a zero.
+        let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
+        let (cpu, plan) = (handle(cpu)?, handle(plan)?);
+        let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
+        out.give(SparringMatrix::new(make(&cpu, semiring, &a, &b, Phase::Numeric(&plan.plan))?))
+    })
+}
+
+/// Numeric phase into `c`, a matrix that this plan made before, of the type that the semiring gives: its values are
+/// replaced and nothing is allocated. On failure they are unspecified. `c` may be `a` or `b`.
+/// Pointers from sparring_matrix_borrow(c) end here.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_plan_numeric_into(
+    cpu: *const SparringCpu,
+    plan: *const SparringPlan,
+    semiring: *const c_char,
+    a: *const SparringMatrix,
+    b: *const SparringMatrix,
+    c: *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `semiring` points to text ended by a zero.
+        let semiring = unsafe { text(semiring, "semiring")? };
+        let (cpu, plan) = (handle(cpu)?, handle(plan)?);
+        let (a, b, c) = (handle(a)?.snapshot(), handle(b)?.snapshot(), handle(c)?);
+        let mut slot = c.lock();
+        if let Some(c) = Arc::get_mut(&mut slot) {
+            return product(&cpu, semiring, &a, &b, Phase::NumericInto(&plan.plan, c)).map(|_| ());
+        }
+        // Someone reads `c` just now, this very call perhaps: they keep the old values, and `c` gets new ones.
+        let fresh = make(&cpu, semiring, &a, &b, Phase::Numeric(&plan.plan))?;
+        if fresh.value_type() != slot.value_type() {
+            let (found, made) = (slot.value_type(), fresh.value_type());
+            return Err(Fail::argument("c", format!("values are {found:?}, but the semiring gives {made:?}")));
+        }
+        if fresh.pattern() != slot.pattern() {
+            let (found, planned) = (slot.pattern().nnz(), fresh.pattern().nnz());
+            return Err(Error::PatternChanged { operand: "C", found, planned }.into());
+        }
+        *slot = Arc::new(fresh);
+        Ok(())
+    })
+}
+
+/// Frees a plan; NULL is allowed.
+#[unsafe(no_mangle)]
+pub extern "C" fn sparring_plan_free(plan: *mut SparringPlan) -> SparringStatus {
+    ffi!({ take(plan) })
+}

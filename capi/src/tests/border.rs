@@ -1,0 +1,158 @@
+//! Status codes, messages, handles, and the guard itself.
+
+use sparring::Error;
+
+use super::*;
+use crate::handle::{give, handle, sparring_handles_alive};
+use crate::mxm::{SparringPlan, sparring_plan_free};
+use crate::status::{ALL, sparring_status_name};
+
+#[test]
+fn each_error_has_its_own_status() {
+    let errors = [
+        Error::Shape { op: "mxm", lhs: (1, 2), rhs: (3, 4) },
+        Error::NotSquare { op: "triangles", nrows: 1, ncols: 2 },
+        Error::IndexOverflow { what: "x", needed: 2, max: 1 },
+        Error::OutOfMemory { what: "x", bytes: 1 },
+        Error::Budget { what: "x", bytes: 2, budget: 1 },
+        Error::Length { what: "x", found: 1, expected: 2 },
+        Error::RowPointer { row: 1, found: 2, expected: "3".into() },
+        Error::IndexRange { axis: "row", position: 1, index: 2, bound: 2 },
+        Error::NotSorted { row: 1, position: 2, column: 3 },
+        Error::Duplicate { row: 1, column: 2 },
+        Error::PatternChanged { operand: "A", found: 1, planned: 2 },
+        Error::Parse { file: "f".into(), line: 1, column: 2, message: "x".into() },
+        Error::Unsupported { what: "x".into(), why: "y".into() },
+        Error::Argument { name: "x", message: "y".into() },
+        Error::Io { path: "p".into(), source: std::io::ErrorKind::NotFound.into() },
+        Error::Cancelled { op: "mxm", done: 1, total: 2 },
+        Error::Threads { threads: 1, message: "x".into() },
+    ];
+    for (code, e) in (1..).zip(errors) {
+        let expected = e.to_string();
+        let status = call(|| Err(e.into()));
+        assert_eq!(status as u32, code, "{expected}");
+        assert_eq!(text(sparring_last_error()), expected);
+        assert!(text(sparring_status_name(code)).starts_with("SPARRING_"));
+    }
+}
+
+#[test]
+fn names_of_status_codes_are_those_of_the_header() {
+    for (status, name) in ALL {
+        assert_eq!(name.to_str().unwrap(), format!("{status:?}"));
+        assert_eq!(text(sparring_status_name(*status as u32)), format!("{status:?}"));
+    }
+    assert_eq!(text(sparring_status_name(12_345)), "unknown status");
+    assert_eq!(text(sparring_version()), env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn a_panic_stops_at_the_border() {
+    assert_eq!(refused(call(|| panic!("row {}", 7)), SPARRING_PANIC), "a defect of sparring: row 7");
+    assert_eq!(refused(call(|| panic!("plain")), SPARRING_PANIC), "a defect of sparring: plain");
+    let odd = call(|| std::panic::panic_any(7));
+    assert_eq!(refused(odd, SPARRING_PANIC), "a defect of sparring: panic without a message");
+    // A payload whose drop panics as well.
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+    refused(call(|| std::panic::panic_any(Bomb)), SPARRING_PANIC);
+}
+
+#[test]
+fn messages_belong_to_threads_and_calls() {
+    let fail = |m: &str| call(|| Err(Fail::argument("x", m.into())));
+    fail("here");
+    std::thread::spawn(move || {
+        assert_eq!(text(sparring_last_error()), "");
+        fail("there");
+        assert_eq!(text(sparring_last_error()), "x: there");
+    })
+    .join()
+    .unwrap();
+    assert_eq!(text(sparring_last_error()), "x: here");
+    fail("with\0zero");
+    assert_eq!(text(sparring_last_error()), "x: with zero");
+    ok(sparring_cpu_free(null_mut()));
+}
+
+#[test]
+fn handles_that_are_none_are_refused() {
+    let m = small();
+    let mut nnz = 0u64;
+    // Of another kind.
+    let e = refused(unsafe { sparring_matrix_nnz(cpu(1, 0).cast(), &mut nnz) }, SPARRING_INVALID_HANDLE);
+    assert_eq!(e, "a SparringMatrix is needed, the handle is of a SparringCpu");
+    let e = refused(sparring_plan_free(m.cast()), SPARRING_INVALID_HANDLE);
+    assert_eq!(e, "a SparringPlan is needed, the handle is of a SparringMatrix");
+    ok(unsafe { sparring_matrix_nnz(m, &mut nnz) });
+    // Not a handle: an address of the caller's, a dangling one, an odd one.
+    for p in [(&raw const nnz).cast(), 0x7ff3 as *const SparringMatrix, 0x10_0000 as *const _, usize::MAX as *const _] {
+        refused(unsafe { sparring_matrix_nnz(p, &mut nnz) }, SPARRING_INVALID_HANDLE);
+        refused(sparring_matrix_free(p.cast_mut()), SPARRING_INVALID_HANDLE);
+    }
+    // NULL.
+    let e = refused(unsafe { sparring_matrix_nnz(null(), &mut nnz) }, SPARRING_NULL_POINTER);
+    assert_eq!(e, "SparringMatrix is NULL");
+    ok(sparring_matrix_free(null_mut()));
+    ok(sparring_plan_free(null_mut::<SparringPlan>()));
+    // Freed.
+    ok(sparring_matrix_free(m));
+    let e = refused(unsafe { sparring_matrix_nnz(m, &mut nnz) }, SPARRING_INVALID_HANDLE);
+    assert!(e.ends_with("is no handle of a SparringMatrix: freed before, or never one"), "{e}");
+    refused(sparring_matrix_free(m), SPARRING_INVALID_HANDLE);
+    // A later matrix does not revive it.
+    let later = small();
+    assert_ne!(later, m);
+    refused(unsafe { sparring_matrix_nnz(m, &mut nnz) }, SPARRING_INVALID_HANDLE);
+    assert!(sparring_handles_alive() >= 1);
+    ok(sparring_matrix_free(later));
+}
+
+#[test]
+fn freeing_what_another_call_uses_is_harmless() {
+    struct Payload(std::sync::mpsc::Sender<()>);
+    impl crate::handle::Object for Payload {
+        const NAME: &'static str = "Payload";
+    }
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            self.0.send(()).unwrap();
+        }
+    }
+    let (dropped, receiver) = std::sync::mpsc::channel();
+    let p = give(Payload(dropped)).unwrap();
+    let used = handle(p).unwrap();
+    crate::handle::take(p).unwrap();
+    assert!(receiver.try_recv().is_err(), "dropped while in use");
+    drop(used);
+    receiver.try_recv().expect("dropped with its last user");
+}
+
+#[test]
+fn processors_have_the_threads_asked_for() {
+    let mut threads = 0;
+    for n in [1, 2, 3] {
+        let cpu = cpu(n, 0);
+        ok(unsafe { sparring_cpu_threads(cpu, &mut threads) });
+        assert_eq!(threads, n);
+        ok(sparring_cpu_free(cpu));
+        refused(sparring_cpu_free(cpu), SPARRING_INVALID_HANDLE);
+    }
+    let all = cpu(0, 0);
+    ok(unsafe { sparring_cpu_threads(all, &mut threads) });
+    assert!(threads >= 1);
+    let e = refused(unsafe { sparring_cpu_threads(all, null_mut()) }, SPARRING_NULL_POINTER);
+    assert_eq!(e, "threads is NULL");
+    ok(sparring_cpu_free(all));
+
+    let mut cpu = 16 as *mut SparringCpu;
+    let e = refused(unsafe { sparring_cpu_new(4_000_000_000, 0, &mut cpu) }, SPARRING_ARGUMENT);
+    assert!(e.contains("4000000000"), "{e}");
+    assert!(cpu.is_null(), "a failed call leaves NULL");
+    assert_eq!(refused(unsafe { sparring_cpu_new(1, 0, null_mut()) }, SPARRING_NULL_POINTER), "cpu is NULL");
+}

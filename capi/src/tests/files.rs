@@ -1,0 +1,80 @@
+//! Matrices from files.
+
+use std::io::Write;
+
+use super::*;
+use crate::matrix_market::sparring_matrix_read;
+
+const TEXT: &str = "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 3 0\n3 2 -2\n";
+
+/// A file that goes away with the test, and its path for C.
+struct File(std::path::PathBuf, std::ffi::CString);
+
+impl File {
+    fn new(name: &str, bytes: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("sparring-capi-{}-{name}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        let c = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        Self(path, c)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn read(path: &CStr, ty: u32) -> (SparringStatus, *mut SparringMatrix) {
+    let cpu = cpu(2, 0);
+    let mut m = 16 as *mut SparringMatrix;
+    let status = unsafe { sparring_matrix_read(cpu, ty, path.as_ptr(), &mut m) };
+    assert_eq!(m.is_null(), status != SPARRING_OK);
+    if status == SPARRING_OK {
+        ok(sparring_cpu_free(cpu));
+    }
+    (status, m)
+}
+
+#[test]
+fn files_are_read_as_any_type_compressed_or_not() {
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gz.write_all(TEXT.as_bytes()).unwrap();
+    let files = [File::new("a.mtx", TEXT.as_bytes()), File::new("a.mtx.gz", &gz.finish().unwrap())];
+    for File(_, path) in &files {
+        let (p, j) = (vec![0u64, 1, 3, 5], vec![1u32, 0, 2, 1, 2]);
+        let (status, m) = read(path, SPARRING_F64 as u32);
+        ok(status);
+        assert_eq!(copy::<f64>(m), (p.clone(), j.clone(), vec![5.0, 5.0, -2.0, -2.0, 0.0]));
+        ok(sparring_matrix_free(m));
+        let (status, m) = read(path, SPARRING_I64 as u32);
+        ok(status);
+        assert_eq!(copy::<i64>(m), (p.clone(), j.clone(), vec![5, 5, -2, -2, 0]));
+        ok(sparring_matrix_free(m));
+        let (status, m) = read(path, SPARRING_BOOL as u32);
+        ok(status);
+        assert_eq!(copy::<u8>(m), (p, j, vec![1, 1, 1, 1, 0]));
+        ok(sparring_matrix_free(m));
+    }
+}
+
+#[test]
+fn wrong_files_are_refused() {
+    let bad = File::new("bad.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n");
+    assert!(refused(read(&bad.1, SPARRING_F64 as u32).0, SPARRING_PARSE).contains("bad.mtx:3:1: "));
+    let half = File::new("half.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0.5\n");
+    refused(read(&half.1, SPARRING_I64 as u32).0, SPARRING_UNSUPPORTED);
+    assert!(refused(read(c"no/such/file.mtx", SPARRING_F64 as u32).0, SPARRING_IO).starts_with("no/such/file.mtx: "));
+    assert!(refused(read(c"no/such/file.mtx", 0).0, SPARRING_ARGUMENT).starts_with("type: 0 is none of"));
+    refused(read(c"\xff", SPARRING_F64 as u32).0, SPARRING_ARGUMENT);
+    let cpu = cpu(1, 0);
+    let mut m = null_mut();
+    let ty = SPARRING_F64 as u32;
+    assert_eq!(
+        refused(unsafe { sparring_matrix_read(cpu, ty, null(), &mut m) }, SPARRING_NULL_POINTER),
+        "path is NULL"
+    );
+    refused(unsafe { sparring_matrix_read(null(), ty, c"x".as_ptr(), &mut m) }, SPARRING_NULL_POINTER);
+    refused(unsafe { sparring_matrix_read(cpu, ty, c"x".as_ptr(), null_mut()) }, SPARRING_NULL_POINTER);
+    ok(sparring_cpu_free(cpu));
+}

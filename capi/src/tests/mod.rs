@@ -1,0 +1,83 @@
+//! Every function from the other side: its success, and each way in which it refuses.
+//!
+//! Called as C calls them, through raw pointers. The C programs in `tests/` do the same through the header.
+
+// SAFETY, for the whole of these tests: pointers come from references and slices of the lengths given, from handles,
+// or are NULL or nonsense where the function promises to refuse them without reading.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
+mod border;
+mod files;
+mod matrices;
+mod products;
+mod triangles;
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::{null, null_mut};
+
+use crate::cpu::*;
+use crate::guard::*;
+use crate::matrix::SparringType::*;
+use crate::matrix::*;
+use crate::status::SparringStatus::{self, *};
+
+fn text(p: *const c_char) -> String {
+    unsafe { CStr::from_ptr(p) }.to_str().expect("UTF-8").to_owned()
+}
+
+/// The message of the last call, which must have failed with `status`.
+#[track_caller]
+fn refused(found: SparringStatus, status: SparringStatus) -> String {
+    let message = text(sparring_last_error());
+    assert_eq!(found, status, "{message}");
+    assert!(!message.is_empty());
+    message
+}
+
+#[track_caller]
+fn ok(status: SparringStatus) {
+    assert_eq!(status, SPARRING_OK, "{}", text(sparring_last_error()));
+    assert_eq!(text(sparring_last_error()), "");
+}
+
+fn cpu(threads: u32, budget: u64) -> *mut SparringCpu {
+    let mut cpu = null_mut();
+    ok(unsafe { sparring_cpu_new(threads, budget, &mut cpu) });
+    cpu
+}
+
+/// Compressed rows of any type.
+#[track_caller]
+fn csr<T>(
+    ty: SparringType,
+    nrows: u64,
+    ncols: u64,
+    row_ptr: &[u64],
+    cols: &[u32],
+    values: &[T],
+) -> *mut SparringMatrix {
+    assert_eq!((row_ptr.len() as u64, cols.len()), (nrows + 1, values.len()));
+    let mut m = null_mut();
+    let (values, nnz) = (values.as_ptr().cast::<c_void>(), cols.len() as u64);
+    let (row_ptr, cols) = (row_ptr.as_ptr(), cols.as_ptr());
+    ok(unsafe { sparring_matrix_from_csr(ty as u32, nrows, ncols, row_ptr, cols, values, nnz, &mut m) });
+    m
+}
+
+/// Row pointers, columns and values, copied out.
+#[track_caller]
+fn copy<T: Default + Clone>(m: *const SparringMatrix) -> (Vec<u64>, Vec<u32>, Vec<T>) {
+    let (mut nrows, mut ncols, mut nnz) = (0, 0, 0);
+    ok(unsafe { sparring_matrix_shape(m, &mut nrows, &mut ncols) });
+    ok(unsafe { sparring_matrix_nnz(m, &mut nnz) });
+    let (mut p, mut j) = (vec![0; nrows as usize + 1], vec![0; nnz as usize]);
+    let mut x = vec![T::default(); nnz as usize];
+    let values = x.as_mut_ptr().cast();
+    ok(unsafe { sparring_matrix_copy(m, p.as_mut_ptr(), nrows + 1, j.as_mut_ptr(), values, nnz) });
+    (p, j, x)
+}
+
+/// [0 2 0; 1 0 3] as doubles.
+fn small() -> *mut SparringMatrix {
+    csr(SPARRING_F64, 2, 3, &[0, 1, 3], &[1, 0, 2], &[2.0, 1.0, 3.0])
+}

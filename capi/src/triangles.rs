@@ -1,0 +1,60 @@
+//! Triangles of a graph.
+
+use std::ffi::c_char;
+
+use sparring::graph::{self, TriangleMethod};
+
+use crate::cpu::SparringCpu;
+use crate::handle::handle;
+use crate::matrix::{SparringMatrix, each};
+use crate::memory::{write, write_text};
+use crate::mxm::choice;
+use crate::status::SparringStatus;
+
+/// How triangles are counted.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug)]
+#[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
+pub enum SparringTriangleMethod {
+    /// Chosen from the graph.
+    SPARRING_TRIANGLES_AUTO = 0,
+    /// Masked product over plus-pair of rows ordered by degree.
+    SPARRING_TRIANGLES_MASKED = 1,
+    /// Rows compressed to bits and intersected.
+    SPARRING_TRIANGLES_COMPRESSED = 2,
+}
+
+use SparringTriangleMethod::*;
+
+/// Counts the triangles of the simple undirected graph under the square matrix `a`: direction, loops, repeated
+/// edges and values do not matter.
+/// `method` is a SparringTriangleMethod; `*count` gets the number of triangles. What ran, and why, goes to
+/// `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_triangles(
+    cpu: *const SparringCpu,
+    a: *const SparringMatrix,
+    method: u32,
+    count: *mut u64,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `count` points to room for a number.
+        unsafe { write(count, 0, "count")? };
+        let (cpu, a) = (handle(cpu)?, handle(a)?.snapshot());
+        let methods = [
+            (SPARRING_TRIANGLES_AUTO as u32, TriangleMethod::Auto),
+            (SPARRING_TRIANGLES_MASKED as u32, TriangleMethod::Masked),
+            (SPARRING_TRIANGLES_COMPRESSED as u32, TriangleMethod::Compressed),
+        ];
+        let method = choice("method", method, &methods)?;
+        let found = each!(&*a, a => graph::triangles(&cpu.cpu, a, method))?;
+        // SAFETY: as above; `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
+        unsafe {
+            write_text(&found.method, buffer, capacity, length)?;
+            write(count, found.count, "count")
+        }
+    })
+}

@@ -1,0 +1,50 @@
+//! `include/sparring.h` is what cbindgen makes of the sources today.
+//!
+//! `SPARRING_UPDATE_HEADER=1 cargo test -p sparring-capi --test header` writes it.
+
+use std::path::Path;
+
+/// The sources with items for C, in the order of the header.
+const SOURCES: [&str; 9] =
+    ["status", "guard", "handle", "cpu", "matrix", "matrix_market", "semirings", "mxm", "triangles"];
+
+fn generated() -> String {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = cbindgen::Config::from_file(here.join("cbindgen.toml")).expect("cbindgen.toml");
+    let builder = cbindgen::Builder::new().with_config(config);
+    let builder = SOURCES.iter().fold(builder, |b, s| b.with_src(here.join("src").join(s).with_extension("rs")));
+    let mut text = Vec::new();
+    builder.generate().expect("the sources parse").write(&mut text);
+    String::from_utf8(text).expect("UTF-8")
+}
+
+#[test]
+fn the_header_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../include/sparring.h");
+    let text = generated();
+    if std::env::var_os("SPARRING_UPDATE_HEADER").is_some() {
+        std::fs::write(&path, &text).expect("include/sparring.h can be written");
+    }
+    let checked_in = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+    assert!(text == checked_in, "include/sparring.h is old: run this test with SPARRING_UPDATE_HEADER=1");
+}
+
+#[test]
+fn every_exported_function_is_in_the_header() {
+    let text = generated();
+    let mut found = 0;
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("src") {
+        let path = entry.expect("src").path();
+        if path.is_dir() {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).expect("a source");
+        let exported = source.matches("#[unsafe(no_mangle)]").count();
+        let names = source.split("extern \"C\" fn ").skip(1).filter_map(|s| s.split('(').next());
+        let in_header =
+            names.filter(|name| text.contains(&format!(" {name}(")) || text.contains(&format!("*{name}("))).count();
+        assert_eq!(in_header, exported, "{}: not all functions are in the header", path.display());
+        found += exported;
+    }
+    assert!(found >= 25, "only {found} functions");
+}

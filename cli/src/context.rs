@@ -1,0 +1,53 @@
+//! What all commands share: the processor, the choice of output, the progress bar.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+use sparring::Cpu;
+
+use crate::Common;
+use crate::failure::{Failure, Result};
+use crate::progress::Progress;
+use crate::read::{self, Source};
+use crate::timing::timed;
+
+pub(crate) struct Context {
+    /// Reports progress.
+    pub(crate) cpu: Cpu,
+    /// Does not, for measurements.
+    pub(crate) quiet: Cpu,
+    pub(crate) progress: Progress,
+    json: bool,
+}
+
+impl Context {
+    pub(crate) fn new(common: &Common) -> Result<Self> {
+        let cpu = || common.threads.map_or_else(|| Ok(Cpu::new()), Cpu::with_threads);
+        let progress = Progress::new();
+        Ok(Self { cpu: progress.follow(cpu()?), quiet: cpu()?, progress, json: common.json })
+    }
+    /// The matrix that `name` stands for, and the milliseconds that getting it took.
+    pub(crate) fn load(&self, name: &str) -> Result<(Source, f64)> {
+        self.progress.stage(format!("reading {name}"));
+        let (source, ms) = timed(|| self.quiet.threads().install(|| read::load(name)));
+        Ok((source?, ms))
+    }
+    /// Writes a result: `json` if that was asked for, else `text`.
+    pub(crate) fn result(&self, json: Value, text: impl FnOnce() -> String) -> Result {
+        let text = if self.json { json.to_string() } else { text() };
+        self.progress.suspend(|| {
+            let mut out = io::stdout().lock();
+            writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()).map_err(Failure::Output)
+        })
+    }
+    /// Writes text that JSON has no place for.
+    pub(crate) fn heading(&self, text: &str) -> Result {
+        if self.json { Ok(()) } else { self.result(Value::Null, || text.into()) }
+    }
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+    pub(crate) fn threads(&self) -> usize {
+        self.cpu.threads().count()
+    }
+}

@@ -1,0 +1,46 @@
+//! Why a command ended early, and with which exit code.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use sparring::Error;
+
+/// What ended a command.
+pub(crate) enum Failure {
+    /// The library refused the input, or the machine gave out.
+    Library(Error),
+    /// Standard output could not be written.
+    Output(io::Error),
+    /// A result is not what it must be: a bug, or broken memory.
+    Wrong(String),
+}
+
+pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
+
+impl From<Error> for Failure {
+    fn from(e: Error) -> Self {
+        Self::Library(e)
+    }
+}
+
+impl Failure {
+    /// One line on standard error, and the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        let (message, code) = match self {
+            // Whoever read our output has seen enough; that is not an error.
+            Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+            Self::Output(e) => (format!("standard output: {e}"), 1),
+            Self::Wrong(message) => (message, 1),
+            Self::Library(e) => {
+                let ours = matches!(
+                    e,
+                    Error::OutOfMemory { .. } | Error::Budget { .. } | Error::Threads { .. } | Error::Cancelled { .. }
+                );
+                (e.to_string(), if ours { 1 } else { 2 })
+            }
+        };
+        // A closed standard error must not panic either.
+        let _ = writeln!(io::stderr(), "sparring: {}", message.replace('\n', " "));
+        ExitCode::from(code)
+    }
+}

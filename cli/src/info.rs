@@ -1,0 +1,96 @@
+//! `sparring info FILE`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use sparring::Csr;
+use sparring::spgemm::{Compress, Options, Policy, Stats};
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::{ms, ratio, seconds, shape, thousands};
+use crate::spy;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Matrix Market file, or gen:NAME
+    file: String,
+    /// Draw where the entries are
+    #[arg(long, value_name = "OUT.png")]
+    spy: Option<PathBuf>,
+}
+
+/// Entries in a row.
+struct Degrees {
+    min: usize,
+    mean: f64,
+    max: usize,
+    empty: usize,
+}
+
+impl Degrees {
+    fn of(a: &Csr<f64>) -> Self {
+        let degrees = || a.row_ptr().windows(2).map(|w| w[1] - w[0]);
+        Self {
+            min: degrees().min().unwrap_or(0),
+            mean: a.nnz() as f64 / a.nrows().max(1) as f64,
+            max: degrees().max().unwrap_or(0),
+            empty: degrees().filter(|&d| d == 0).count(),
+        }
+    }
+}
+
+pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
+    let (source, read_ms) = context.load(&arguments.file)?;
+    let a = &source.matrix;
+    if let Some(path) = &arguments.spy {
+        context.progress.stage(format!("drawing {}", path.display()));
+        spy::draw(a, path)?;
+    }
+    let degrees = Degrees::of(a);
+    let square = a.nrows() == a.ncols();
+    context.progress.stage("multiplying patterns".into());
+    let stats = product(context, a, square)?;
+    let json = json!({
+        "file": arguments.file, "nrows": a.nrows(), "ncols": a.ncols(), "nnz": a.nnz(), "stored": source.stored,
+        "field": source.field, "symmetry": source.symmetry, "layout": source.layout,
+        "row_min": degrees.min, "row_mean": degrees.mean, "row_max": degrees.max, "empty_rows": degrees.empty,
+        "product": if square { "A*A" } else { "A*A'" },
+        "fm": stats.flops, "maxrf": stats.max_row_flops, "maxrs": stats.max_row_nnz, "nnz_product": stats.nnz,
+        "cf": stats.cf, "cmrf": stats.cmrf, "read_ms": ms(read_ms), "threads": context.threads(),
+    });
+    context.result(json, || {
+        format!(
+            "shape    {}   {} {} {}\nentries  {}   stored {}   read {}\nrows     min {}, mean {:.2}, max {}, empty {}\n\
+             {}   fm {}   maxrf {}   maxrs {}   |C| {}   CF {}   CMRF {}",
+            shape(a.nrows(), a.ncols()),
+            source.layout,
+            source.field,
+            source.symmetry,
+            thousands(a.nnz() as u64),
+            thousands(source.stored as u64),
+            seconds(read_ms),
+            thousands(degrees.min as u64),
+            degrees.mean,
+            thousands(degrees.max as u64),
+            thousands(degrees.empty as u64),
+            if square { "A·A   " } else { "A·Aᵀ  " },
+            thousands(stats.flops),
+            thousands(stats.max_row_flops),
+            thousands(stats.max_row_nnz as u64),
+            thousands(stats.nnz as u64),
+            ratio(stats.cf),
+            ratio(stats.cmrf),
+        )
+    })
+}
+
+/// Figures of A·A, or of A·Aᵀ; compression is asked for, because CF and CMRF are counted with it.
+fn product(context: &Context, a: &Csr<f64>, square: bool) -> sparring::Result<Stats> {
+    // This policy counts the rows of the product and holds none of them.
+    let options = Options { policy: Policy::KkSpGemm, compress: Compress::On, ..Options::default() };
+    let transposed = if square { None } else { Some(a.transpose(context.cpu.threads())?) };
+    let plan = context.cpu.plan_with(a, transposed.as_ref().unwrap_or(a), &options)?;
+    Ok(plan.stats().clone())
+}

@@ -1,0 +1,81 @@
+//! `sparring`: sparse products, triangles and figures of Matrix Market files from the command line.
+//!
+//! Results go to standard output, as text or (`--json`) as one JSON object a command or benchmark case;
+//! progress goes to standard error. Exit codes: 0, 1 (the machine failed: memory, threads, disk),
+//! 2 (wrong input or usage).
+
+mod bench;
+mod context;
+mod failure;
+mod info;
+mod memory;
+mod mxm;
+mod output;
+mod progress;
+mod read;
+mod semiring;
+mod spy;
+mod timing;
+mod triangles;
+mod write;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use context::Context;
+
+/// Sparse linear algebra over any semiring.
+///
+/// FILE is a Matrix Market file, or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...).
+#[derive(Parser)]
+#[command(name = "sparring", version, propagate_version = true)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Threads to run on [default: one for each processor]
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// Write JSON to standard output, and nothing else there
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Shape, kind, degrees, and the figures of A·A (A·Aᵀ where A is not square)
+    Info(info::Arguments),
+    /// Count the triangles of the undirected graph under a matrix
+    Triangles(triangles::Arguments),
+    /// Multiply two matrices, or one by itself
+    Mxm(mxm::Arguments),
+    /// List the semirings that mxm knows
+    Semirings,
+    /// Measure generated cases, or files
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let Cli { common, command } = Cli::parse();
+    let run = |common| {
+        let context = Context::new(common)?;
+        match command {
+            Command::Info(arguments) => info::run(&context, &arguments),
+            Command::Triangles(arguments) => triangles::run(&context, &arguments),
+            Command::Mxm(arguments) => mxm::run(&context, &arguments),
+            Command::Semirings => semiring::list(&context),
+            Command::Bench(arguments) => bench::run(&context, &arguments),
+        }
+    };
+    match run(&common) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

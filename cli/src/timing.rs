@@ -1,0 +1,44 @@
+//! Times in milliseconds.
+
+use std::time::Instant;
+
+/// The result of `f` and the milliseconds that it took.
+pub(crate) fn timed<R>(f: impl FnOnce() -> R) -> (R, f64) {
+    let start = Instant::now();
+    let result = f();
+    (result, start.elapsed().as_secs_f64() * 1e3)
+}
+
+/// Repeated measurements of one thing.
+#[derive(Default)]
+pub(crate) struct Times(Vec<f64>);
+
+impl Times {
+    pub(crate) fn push(&mut self, ms: f64) {
+        self.0.push(ms);
+    }
+    /// The middle one, or the mean of the middle two; 0 if there are none.
+    pub(crate) fn median(&self) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        if n == 0 { 0.0 } else { (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0 }
+    }
+    /// The shortest; 0 if there are none.
+    pub(crate) fn minimum(&self) -> f64 {
+        self.0.iter().copied().reduce(f64::min).unwrap_or(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        let times = |ms: &[f64]| Times(ms.to_vec());
+        assert_eq!((times(&[3.0, 1.0, 2.0]).median(), times(&[3.0, 1.0, 2.0]).minimum()), (2.0, 1.0));
+        assert_eq!(times(&[4.0, 1.0, 2.0, 3.0]).median(), 2.5);
+        assert_eq!((times(&[]).median(), times(&[]).minimum()), (0.0, 0.0));
+    }
+}

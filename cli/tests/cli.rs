@@ -1,0 +1,317 @@
+//! The command line as its users see it: exit codes, texts, JSON.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Four vertices, all connected: four triangles.
+const COMPLETE: &str = "%%MatrixMarket matrix coordinate pattern symmetric\n4 4 6\n2 1\n3 1\n4 1\n3 2\n4 2\n4 3\n";
+/// [1 2; 0 3].
+const SMALL: &str = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.0\n1 2 2.0\n2 2 3.0\n";
+/// 2 × 3, its second row empty.
+const WIDE: &str = "%%MatrixMarket matrix coordinate integer general\n2 3 2\n1 1 4\n1 3 5\n";
+
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// A file of this test's own.
+fn file(name: &str, text: &str) -> String {
+    let path = scratch(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().into()
+}
+
+fn sparring(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sparring")).args(arguments).output().unwrap()
+}
+
+/// Standard output of a run that must succeed and write nothing else.
+#[track_caller]
+fn text(arguments: &[&str]) -> String {
+    let output = sparring(arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The one JSON object that `--json` gives.
+#[track_caller]
+fn json(arguments: &[&str]) -> Value {
+    let value: Value = serde_json::from_str(&text(&[arguments, &["--json"]].concat())).unwrap();
+    assert!(value.is_object());
+    value
+}
+
+/// Standard error of a run that must end with exit code 2 and an empty standard output.
+#[track_caller]
+fn refused(arguments: &[&str]) -> String {
+    let output = sparring(arguments);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn triangles_of_a_complete_graph() {
+    let k4 = file("triangles.mtx", COMPLETE);
+    let said = text(&["triangles", &k4]);
+    assert!(said.starts_with("4 triangles   read 0.") && said.contains(" s, counted 0."), "{said}");
+    assert!(said.contains("   method: ") && said.lines().count() == 1, "{said}");
+    for method in ["auto", "masked", "compressed"] {
+        let found = json(&["triangles", &k4, "--method", method]);
+        assert_eq!(found["triangles"], 4);
+        assert!(found["read_ms"].is_f64() && found["count_ms"].is_f64() && found["method"].is_string(), "{found}");
+    }
+}
+
+#[test]
+fn counts_are_grouped_and_do_not_depend_on_threads() {
+    for threads in ["1", "2", "3"] {
+        let said = text(&["--threads", threads, "triangles", "gen:tc_rmat10"]);
+        assert!(said.starts_with("75,185 triangles   "), "{said}");
+    }
+}
+
+#[test]
+fn a_real_graph_has_the_published_number_of_triangles() {
+    let Ok(data) = std::env::var("SPARRING_DATA") else {
+        println!("skipped: SPARRING_DATA is not set");
+        return;
+    };
+    let said = text(&["triangles", &format!("{data}/ca-HepPh.mtx.gz")]);
+    assert!(said.starts_with("3,358,499 triangles   "), "{said}");
+}
+
+#[test]
+fn info_says_what_the_file_says_and_what_follows() {
+    let k4 = file("info.mtx", COMPLETE);
+    let said = text(&["info", &k4]);
+    assert!(said.contains("4 × 4   coordinate pattern symmetric\n"), "{said}");
+    assert!(said.contains("min 3, mean 3.00, max 3, empty 0\n"), "{said}");
+    let found = json(&["info", &k4]);
+    for (key, value) in [("nrows", 4), ("ncols", 4), ("nnz", 12), ("stored", 6), ("row_max", 3), ("empty_rows", 0)] {
+        assert_eq!(found[key], value, "{key}");
+    }
+    for (key, value) in [("fm", 36), ("maxrf", 9), ("maxrs", 4), ("nnz_product", 16)] {
+        assert_eq!(found[key], value, "{key}");
+    }
+    assert_eq!([&found["field"], &found["symmetry"], &found["product"]], ["pattern", "symmetric", "A*A"]);
+    assert!(found.get("cf").is_some() && found.get("cmrf").is_some());
+}
+
+#[test]
+fn info_multiplies_by_the_transpose_where_it_must() {
+    let wide = file("info-wide.mtx", WIDE);
+    let found = json(&["info", &wide]);
+    assert_eq!([&found["product"], &found["field"]], ["A*A'", "integer"]);
+    assert_eq!((found["fm"].as_u64(), found["nnz_product"].as_u64()), (Some(2), Some(1)));
+    assert_eq!((found["row_min"].as_u64(), found["empty_rows"].as_u64()), (Some(0), Some(1)));
+    assert!(text(&["info", &wide]).contains("A·Aᵀ"));
+}
+
+/// Width and height of a PNG file, from its first chunk.
+fn picture(path: &Path) -> (u32, u32) {
+    let bytes = std::fs::read(path).unwrap();
+    assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
+}
+
+#[test]
+fn spy_draws_small_and_large_and_empty_matrices() {
+    let out = scratch("spy.png");
+    let draw = |matrix: &str| {
+        text(&["info", matrix, "--spy", out.to_str().unwrap()]);
+        (picture(&out), std::fs::read(&out).unwrap())
+    };
+    let (size, one) = draw(&file("spy-1.mtx", WIDE));
+    assert_eq!(size, (798, 532));
+    let (_, other) = draw(&file("spy-2.mtx", &WIDE.replace("1 1 4", "2 1 4")));
+    assert_ne!(one, other);
+    assert_eq!(draw("gen:tc_rmat10").0, (512, 512));
+    assert_eq!(draw(&file("spy-3.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 0\n")).0, (800, 800));
+    let gif = refused(&["info", "gen:tc_rmat10", "--spy", "x.gif"]);
+    assert_eq!(gif, "sparring: spy: 'x.gif' does not end in .png\n");
+}
+
+#[test]
+fn mxm_multiplies_over_a_semiring_by_name() {
+    let a = file("mxm.mtx", SMALL);
+    let found = json(&["mxm", &a]);
+    for (key, value) in [("nrows", 2), ("ncols", 2), ("nnz", 3), ("flops", 4)] {
+        assert_eq!(found[key], value, "{key}");
+    }
+    // [1 8; 0 9].
+    assert_eq!(found["sum"], 18.0);
+    for key in ["symbolic_ms", "numeric_ms", "reuse_ms"] {
+        assert!(found[key].is_f64(), "{key}");
+    }
+    assert!(found["chosen"].is_string());
+    // Least sums: [2 3; - 6], largest: [2 5; - 6].
+    assert_eq!(json(&["mxm", &a, "--semiring", "min_plus"])["sum"], 11.0);
+    assert_eq!(json(&["mxm", &a, "--semiring", "max_plus"])["sum"], 13.0);
+    let wide = file("mxm-wide.mtx", WIDE);
+    let found = json(&["mxm", &a, &wide, "--repeat", "3", "--threads", "2"]);
+    assert_eq!((found["ncols"].as_u64(), found["sum"].as_f64()), (Some(3), Some(9.0)));
+    let said = text(&["mxm", &a]);
+    assert!(said.starts_with("2 × 2, 3 entries from 4 products over plus_times\nsymbolic 0."), "{said}");
+    assert!(!said.contains("again") && text(&["mxm", &a, "--repeat", "2"]).contains(", again 0."));
+}
+
+#[test]
+fn mxm_takes_every_option() {
+    let a = file("options.mtx", SMALL);
+    for (option, values) in [
+        ("--policy", &["auto", "kkspgemm"][..]),
+        ("--accumulator", &["auto", "ll", "lp", "dense"]),
+        ("--compress", &["auto", "on", "off"]),
+    ] {
+        for value in values {
+            assert_eq!(json(&["mxm", &a, option, value])["sum"], 18.0, "{option} {value}");
+        }
+    }
+    assert_eq!(json(&["mxm", &a, "--unsorted"])["sum"], 18.0);
+}
+
+#[test]
+fn mxm_writes_what_can_be_read_again() {
+    let a = file("again.mtx", &SMALL.replace("2.0", "0.1"));
+    let out = scratch("again-out.mtx");
+    let out = out.to_str().unwrap();
+    let made = json(&["mxm", &a, "-o", out]);
+    let read = json(&["info", out]);
+    assert_eq!(read["nnz"], made["nnz"]);
+    // (A²)·A and A·(A²) have the same sum; both use every bit that was written.
+    let [left, right] = [json(&["mxm", out, &a]), json(&["mxm", &a, out])];
+    let (left, right) = (left["sum"].as_f64().unwrap(), right["sum"].as_f64().unwrap());
+    assert!((left - right).abs() < 1e-12 && (left - (1.0 + 1.3 + 27.0)).abs() < 1e-12, "{left} {right}");
+}
+
+#[test]
+fn every_semiring_listed_can_be_used() {
+    let a = file("semirings.mtx", SMALL);
+    let listed = json(&["semirings"]);
+    let listed = listed["semirings"].as_array().unwrap();
+    let said = text(&["semirings"]);
+    assert!(listed.len() >= 4);
+    for row in listed {
+        let name = row["name"].as_str().unwrap();
+        assert!(said.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}");
+        assert_eq!(json(&["mxm", &a, "--semiring", name])["nnz"], 3, "{name}");
+    }
+}
+
+#[test]
+fn wrong_input_is_named_in_one_line() {
+    let short = file("short.mtx", &SMALL.replace("2 2 3\n", "2 2 4\n"));
+    let index = file("index.mtx", &SMALL.replace("1 2 2.0", "1 3 2.0"));
+    let wide = file("wrong-wide.mtx", WIDE);
+    let a = file("wrong.mtx", SMALL);
+    for (arguments, said) in [
+        (&["triangles", "no-such-file.mtx"][..], "no-such-file.mtx: No such file"),
+        (&["info", &short], &format!("{short}:")),
+        (&["info", &index], &format!("{index}:4:")),
+        (&["triangles", &wide], "triangles: the matrix must be square, but it is 2×3"),
+        (&["mxm", &wide], "mxm: shapes do not agree: lhs is 2×3, rhs is 2×3"),
+        (&["mxm", &a, "--semiring", "times_plus"], "semiring: there is no 'times_plus'"),
+        (&["mxm", &a, "-o", "no-such-folder/out.mtx"], "no-such-folder/out.mtx: No such file"),
+        (&["info", &a, "--spy", "no-such-folder/out.png"], "no-such-folder/out.png: No such file"),
+        (&["info", "gen:nothing"], "case: no generated matrix is called 'nothing'"),
+        (&["bench", "--case", "tc_rmat10", "no-such-file.mtx"], "no-such-file.mtx: No such file"),
+        (&["bench", "--case", "tc_rmat10", "nothing"], "case: no generated matrix is called 'nothing'"),
+        (&["semirings", "--threads", "0"], "threads: 0 is not between 1 and 4096"),
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let arguments = [arguments, json].concat();
+            let line = refused(&arguments);
+            assert!(line.starts_with(&format!("sparring: {said}")), "{arguments:?}: {line}");
+            assert_eq!(line.matches('\n').count(), 1, "{line}");
+        }
+    }
+}
+
+/// Three lines that declare 34 GB of row pointers, for a process that may have 8.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_declared_size_beyond_memory_is_refused() {
+    let path = file("huge.mtx", "%%MatrixMarket matrix coordinate real general\n4294967290 3 1\n1 1 1.0\n");
+    for command in ["info", "triangles", "mxm"] {
+        let script = format!("ulimit -v 8000000; exec {} {command} '{path}'", env!("CARGO_BIN_EXE_sparring"));
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert_eq!(said, "sparring: out of memory: 34359738328 bytes are needed for row pointers\n");
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_help_with_0() {
+    for arguments in [
+        &[][..],
+        &["dance"],
+        &["triangles"],
+        &["mxm", "a", "--accumulator", "abacus"],
+        &["mxm", "a", "--repeat", "0"],
+        &["bench", "cakes"],
+        &["info", "a", "--threads", "many"],
+    ] {
+        assert!(!refused(arguments).is_empty());
+    }
+    assert!(text(&["--help"]).contains("triangles"));
+    assert!(text(&["mxm", "--help"]).contains("kkspgemm"));
+    assert_eq!(text(&["--version"]), format!("sparring {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn bench_gives_a_json_line_a_case() {
+    let k4 = file("bench.mtx", COMPLETE);
+    let lines = text(&["bench", "spgemm", "--case", "tc_rmat10", &k4, "--repeat", "2", "--json", "--threads", "2"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), lines[1]["case"].as_str()), (2, Some(k4.as_str())));
+    let first = &lines[0];
+    assert_eq!((first["case"].as_str(), first["threads"].as_u64()), (Some("tc_rmat10"), Some(2)));
+    // As the Python script has them.
+    assert_eq!((first["fm"].as_u64(), first["nnz"].as_u64()), (Some(2_066_674), Some(451_447)));
+    for (key, value) in [("sum", 2_068_600.151_000_059_6), ("wsum", 151_898_884.286_490_8)] {
+        let found = first[key].as_f64().unwrap();
+        assert!((found / value - 1.0).abs() < 1e-9, "{key} {found}");
+    }
+    for kind in ["", "symbolic_", "numeric_", "reuse_", "unsorted_"] {
+        let [median, minimum] = ["ms", "ms_min"].map(|end| first[format!("{kind}{end}")].as_f64().unwrap());
+        assert!(0.0 < minimum && minimum <= median, "{kind}");
+    }
+    assert!(first["chosen"].is_string());
+}
+
+#[test]
+fn bench_counts_triangles_and_takes_both_kinds_by_default() {
+    let found = json(&["bench", "triangles", "--case", "tc_rmat10", "--repeat", "1"]);
+    assert_eq!((found["triangles"].as_u64(), found["case"].as_str()), (Some(75_185), Some("tc_rmat10")));
+    assert!(found["ms"].as_f64() >= found["ms_min"].as_f64() && found["method"].is_string());
+    let said = text(&["bench", "--case", "tc_rmat10", "--repeat", "1"]);
+    assert_eq!(said.lines().count(), 4, "{said}");
+    assert!(said.contains("451,447") && said.contains("75,185"), "{said}");
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = Command::new(env!("CARGO_BIN_EXE_sparring"))
+        .args(["semirings"])
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_sparring")).arg("semirings").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stderr.starts_with(b"sparring: standard output: No space left"));
+}

@@ -1,0 +1,412 @@
+/* sparring: sparse linear algebra over any semiring.
+ *
+ * Made by cbindgen from the crate sparring-capi; do not edit. SPARRING_UPDATE_HEADER=1 cargo test -p sparring-capi
+ * writes it anew.
+ *
+ * Status: nearly every function returns a SparringStatus, SPARRING_OK (0) or the reason why not, and the text of
+ * the reason is in sparring_last_error(). Whatever a failed call would have made is NULL, and there is nothing to
+ * free. Numbers that a failed call would have written are not to be read.
+ *
+ * Handles: SparringCpu, SparringMatrix and SparringPlan are seen by pointer only, and the pointer is no address. A
+ * handle that was freed, is of another kind or is no handle at all is told from a live one without touching memory:
+ * SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
+ *
+ * Threads: every function may be called from any thread, and handles of all three kinds may be used, shared and
+ * freed by several threads at once; a call that has begun keeps what it needs until it ends.
+ *   SparringCpu     calls that share it share its threads;
+ *   SparringPlan    never changes;
+ *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
+ *                   or waits for the new ones, never half of them.
+ * Only pointers lent by sparring_matrix_borrow ask for care, as is said there.
+ *
+ * Arrays come with their lengths, as uint64_t. Text is UTF-8 and ends with a zero; text that is written for you goes
+ * to a buffer of a length that you give. What you pass in is copied: it is yours to free as soon as the call returns.
+ * Choices are passed as uint32_t and checked, so a number that is no enumerator is SPARRING_ARGUMENT.
+ */
+
+#ifndef SPARRING_H
+#define SPARRING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// What a function returns: SPARRING_OK, or why not. sparring_last_error() has the message.
+enum SparringStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// Done.
+  SPARRING_OK = 0,
+  /// The shapes of the operands do not fit together.
+  SPARRING_SHAPE = 1,
+  /// The operation needs a square matrix.
+  SPARRING_NOT_SQUARE = 2,
+  /// A size or index is larger than its type holds.
+  SPARRING_INDEX_OVERFLOW = 3,
+  /// Memory could not be had.
+  SPARRING_OUT_OF_MEMORY = 4,
+  /// The memory budget of the SparringCpu would be exceeded.
+  SPARRING_BUDGET = 5,
+  /// The lengths of parallel arrays disagree.
+  SPARRING_LENGTH = 6,
+  /// Row pointers decrease, or do not start at 0 or end at the number of entries.
+  SPARRING_ROW_POINTER = 7,
+  /// An index lies outside its dimension.
+  SPARRING_INDEX_RANGE = 8,
+  /// The columns of a row do not increase where they must.
+  SPARRING_NOT_SORTED = 9,
+  /// The same entry was given twice where that is not allowed.
+  SPARRING_DUPLICATE = 10,
+  /// A plan was used with matrices that it was not made for.
+  SPARRING_PATTERN_CHANGED = 11,
+  /// A file is not what its format says.
+  SPARRING_PARSE = 12,
+  /// Legal, but not something that this library does.
+  SPARRING_UNSUPPORTED = 13,
+  /// An argument is outside its domain.
+  SPARRING_ARGUMENT = 14,
+  /// The file system refused.
+  SPARRING_IO = 15,
+  /// Stopped by a callback.
+  SPARRING_CANCELLED = 16,
+  /// Threads could not be started.
+  SPARRING_THREADS = 17,
+  /// An error of a class that this header does not know yet.
+  SPARRING_OTHER = 99,
+  /// A handle was freed before, is of another kind, or never was a handle.
+  SPARRING_INVALID_HANDLE = 100,
+  /// A pointer is NULL where it may not be.
+  SPARRING_NULL_POINTER = 101,
+  /// A defect of this library was met and contained. Please report it with the message.
+  SPARRING_PANIC = 102,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringStatus SparringStatus;
+#else
+typedef uint32_t SparringStatus;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// Type of the values of a matrix. More may come: the numbers have gaps.
+enum SparringType
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// bool, or any type of one byte of which 0 is false.
+  SPARRING_BOOL = 1,
+  /// int64_t; sums and products wrap.
+  SPARRING_I64 = 8,
+  /// float.
+  SPARRING_F32 = 10,
+  /// double.
+  SPARRING_F64 = 11,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringType SparringType;
+#else
+typedef uint32_t SparringType;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// Whose rules choose the algorithm of a product.
+enum SparringPolicy
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// This library's.
+  SPARRING_POLICY_AUTO = 0,
+  /// kkSpGEMM's (Deveci, Trott, Rajamanickam 2018).
+  SPARRING_POLICY_KKSPGEMM = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringPolicy SparringPolicy;
+#else
+typedef uint32_t SparringPolicy;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// What gathers the products of a row.
+enum SparringAccumulator
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// The policy's choice.
+  SPARRING_ACCUMULATOR_AUTO = 0,
+  /// Hash map with linked lists.
+  SPARRING_ACCUMULATOR_LINKED_LIST = 1,
+  /// Hash map with linear probing.
+  SPARRING_ACCUMULATOR_LINEAR_PROBE = 2,
+  /// One slot a column.
+  SPARRING_ACCUMULATOR_DENSE = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringAccumulator SparringAccumulator;
+#else
+typedef uint32_t SparringAccumulator;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// Whether the symbolic phase reads B with its columns compressed to bits.
+enum SparringCompress
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// If it saves enough work.
+  SPARRING_COMPRESS_AUTO = 0,
+  /// Always.
+  SPARRING_COMPRESS_ON = 1,
+  /// Never.
+  SPARRING_COMPRESS_OFF = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringCompress SparringCompress;
+#else
+typedef uint32_t SparringCompress;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// How triangles are counted.
+enum SparringTriangleMethod
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// Chosen from the graph.
+  SPARRING_TRIANGLES_AUTO = 0,
+  /// Masked product over plus-pair of rows ordered by degree.
+  SPARRING_TRIANGLES_MASKED = 1,
+  /// Rows compressed to bits and intersected.
+  SPARRING_TRIANGLES_COMPRESSED = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringTriangleMethod SparringTriangleMethod;
+#else
+typedef uint32_t SparringTriangleMethod;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// Where operations run: threads and a memory budget. Threads of yours may share one.
+typedef struct SparringCpu SparringCpu;
+
+/// A sparse matrix in compressed rows, of one of the types above. Threads of yours may share one.
+typedef struct SparringMatrix SparringMatrix;
+
+/// The structure of a product, for any values and any semiring. Threads of yours may share one.
+typedef struct SparringPlan SparringPlan;
+
+/// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
+typedef struct {
+  /// A SparringPolicy.
+  uint32_t policy;
+  /// A SparringAccumulator.
+  uint32_t accumulator;
+  /// A SparringCompress.
+  uint32_t compress;
+  /// Not 0: columns of a row of the result may come in any order, where that is faster.
+  uint32_t unsorted;
+} SparringOptions;
+
+/// Figures of a product.
+typedef struct {
+  /// Multiplications.
+  uint64_t flops;
+  /// Most multiplications in a row.
+  uint64_t max_row_flops;
+  /// Longest row of the result.
+  uint64_t max_row_nnz;
+  /// Entries of the result.
+  uint64_t nnz;
+  /// Multiplications left after compression over those before; NaN if not counted.
+  double cf;
+  /// Largest bound of a row after compression over that before; NaN if not counted.
+  double cmrf;
+} SparringStats;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/// Name of a status code, such as "SPARRING_SHAPE"; "unknown status" for a number that is none.
+/// The text is constant and is not freed.
+const char *sparring_status_name(uint32_t status);
+
+/// What went wrong in the last call on this thread: UTF-8 with the numbers involved, empty if it
+/// succeeded. The pointer is good until the next call on this thread of a function that returns a
+/// SparringStatus, and is not freed.
+const char *sparring_last_error(void);
+
+/// Version of the library, such as "0.1.0". The text is constant and is not freed.
+const char *sparring_version(void);
+
+/// Number of handles that have not been freed, of all kinds and threads: 0 at the end of a program
+/// without leaks.
+uint64_t sparring_handles_alive(void);
+
+/// A pool of `threads` threads (0: one for each processor that this process may use), for operations that
+/// refuse with SPARRING_BUDGET to use more than `memory_budget` bytes (0: no limit).
+/// `*cpu` gets the handle, NULL on failure; free it with sparring_cpu_free.
+SparringStatus sparring_cpu_new(uint32_t threads, uint64_t memory_budget, SparringCpu **cpu);
+
+/// Number of threads.
+SparringStatus sparring_cpu_threads(const SparringCpu *cpu, uint32_t *threads);
+
+/// Frees a SparringCpu; NULL is allowed.
+SparringStatus sparring_cpu_free(SparringCpu *cpu);
+
+/// An nrows × ncols matrix from compressed rows, which are checked and copied: the entries of row i are
+/// `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
+/// `type` is a SparringType, and `values` points to `nnz` values of it; `row_ptr` has nrows + 1 elements and
+/// `col_idx` has `nnz`. The columns of a row may stand in any order, but none of them twice.
+/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_matrix_from_csr(uint32_t type,
+                                        uint64_t nrows,
+                                        uint64_t ncols,
+                                        const uint64_t *row_ptr,
+                                        const uint32_t *col_idx,
+                                        const void *values,
+                                        uint64_t nnz,
+                                        SparringMatrix **matrix);
+
+/// An nrows × ncols matrix from coordinates, which are checked and copied: entries (rows[p], cols[p]) = values[p]
+/// for p from 0 to len - 1, in any order. Entries at the same place are summed (bool: or).
+/// `type` is a SparringType; all three arrays have `len` elements.
+/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_matrix_from_coo(uint32_t type,
+                                        uint64_t nrows,
+                                        uint64_t ncols,
+                                        const uint32_t *rows,
+                                        const uint32_t *cols,
+                                        const void *values,
+                                        uint64_t len,
+                                        SparringMatrix **matrix);
+
+/// Type of the values, a SparringType.
+SparringStatus sparring_matrix_type(const SparringMatrix *matrix, uint32_t *type);
+
+/// Number of rows and of columns.
+SparringStatus sparring_matrix_shape(const SparringMatrix *matrix, uint64_t *nrows, uint64_t *ncols);
+
+/// Number of entries, stored zeros included.
+SparringStatus sparring_matrix_nnz(const SparringMatrix *matrix, uint64_t *nnz);
+
+/// Copies the matrix into your arrays; an array that is NULL is not wanted.
+/// `row_ptr` has room for `row_ptr_len` elements (nrows + 1 are written), and `col_idx` and `values` have room for
+/// `nnz_len` each (nnz are written): SPARRING_LENGTH if that is too few. `values` has the matrix's type.
+SparringStatus sparring_matrix_copy(const SparringMatrix *matrix,
+                                    uint64_t *row_ptr,
+                                    uint64_t row_ptr_len,
+                                    uint32_t *col_idx,
+                                    void *values,
+                                    uint64_t nnz_len);
+
+/// Lends the matrix's own arrays, without a copy: nrows + 1 row pointers, nnz columns and nnz values of the
+/// matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given as
+/// the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
+SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
+                                      const size_t **row_ptr,
+                                      const uint32_t **col_idx,
+                                      const void **values);
+
+/// Frees a matrix; NULL is allowed.
+SparringStatus sparring_matrix_free(SparringMatrix *matrix);
+
+/// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `cpu`: symmetry is
+/// expanded and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the
+/// nearest value, an int64_t only what it holds exactly, bool whether it differs from 0. Entries of a pattern are 1.
+/// `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_matrix_read(const SparringCpu *cpu,
+                                    uint32_t type,
+                                    const char *path,
+                                    SparringMatrix **matrix);
+
+/// Number of semirings that sparring_mxm knows by name.
+uint64_t sparring_semiring_count(void);
+
+/// Name of a semiring, `index` from 0 to sparring_semiring_count() - 1, or NULL beyond: "plus_times", "min_plus" and
+/// so on, the sum first. Not every type has every one: the error that says so lists those that it has. "lor_land"
+/// and its kind give bool, and those of positions ("any_secondi" and so on) give int64_t; all others give the type
+/// of the operands. The text is constant and is not freed.
+const char *sparring_semiring_name(uint64_t index);
+
+/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name).
+/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
+/// `options` may be NULL.
+/// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_mxm(const SparringCpu *cpu,
+                            const char *semiring,
+                            const SparringMatrix *a,
+                            const SparringMatrix *b,
+                            const SparringOptions *options,
+                            SparringMatrix **c);
+
+/// Symbolic phase of C = A·B: the structure of C from those of `a` and `b`, whose values and types do not matter.
+/// The plan serves any number of numeric phases with matrices of the same structure. `options` may be NULL.
+/// `*plan` gets the handle, NULL on failure; free it with sparring_plan_free.
+SparringStatus sparring_plan_new(const SparringCpu *cpu,
+                                 const SparringMatrix *a,
+                                 const SparringMatrix *b,
+                                 const SparringOptions *options,
+                                 SparringPlan **plan);
+
+/// Figures of the product.
+SparringStatus sparring_plan_stats(const SparringPlan *plan, SparringStats *stats);
+
+/// What was chosen, and why: UTF-8 text into `buffer` of `capacity` bytes, ended by a zero and cut to what fits.
+/// `*length` gets the length of the whole text in bytes without the zero; `length` may be NULL, and so may
+/// `buffer` if `capacity` is 0.
+SparringStatus sparring_plan_explain(const SparringPlan *plan,
+                                     char *buffer,
+                                     uint64_t capacity,
+                                     uint64_t *length);
+
+/// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix.
+/// `a` and `b` have the structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise.
+/// `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_plan_numeric(const SparringCpu *cpu,
+                                     const SparringPlan *plan,
+                                     const char *semiring,
+                                     const SparringMatrix *a,
+                                     const SparringMatrix *b,
+                                     SparringMatrix **c);
+
+/// Numeric phase into `c`, a matrix that this plan made before, of the type that the semiring gives: its values are
+/// replaced and nothing is allocated. On failure they are unspecified. `c` may be `a` or `b`.
+/// Pointers from sparring_matrix_borrow(c) end here.
+SparringStatus sparring_plan_numeric_into(const SparringCpu *cpu,
+                                          const SparringPlan *plan,
+                                          const char *semiring,
+                                          const SparringMatrix *a,
+                                          const SparringMatrix *b,
+                                          SparringMatrix *c);
+
+/// Frees a plan; NULL is allowed.
+SparringStatus sparring_plan_free(SparringPlan *plan);
+
+/// Counts the triangles of the simple undirected graph under the square matrix `a`: direction, loops, repeated
+/// edges and values do not matter.
+/// `method` is a SparringTriangleMethod; `*count` gets the number of triangles. What ran, and why, goes to
+/// `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+SparringStatus sparring_triangles(const SparringCpu *cpu,
+                                  const SparringMatrix *a,
+                                  uint32_t method,
+                                  uint64_t *count,
+                                  char *buffer,
+                                  uint64_t capacity,
+                                  uint64_t *length);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SPARRING_H */

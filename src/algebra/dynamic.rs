@@ -1,0 +1,305 @@
+//! Built-ins by name, for callers that learn at run time what to compute: the command line and C.
+//!
+//! A name and a value type select a semiring; a *visitor*, generic code that is written once, is run with it.
+//! ```
+//! use sparring::algebra::dynamic::{Named, SemiringVisitor};
+//! use sparring::algebra::{Contract, MulOp, Num, Out, Semiring, laws};
+//!
+//! /// a ⊗ b, as text.
+//! struct Multiply(f64, f64);
+//! impl SemiringVisitor<f64> for Multiply {
+//!     type Output = String;
+//!     fn visit<R>(self, ring: R) -> String
+//!     where
+//!         R: Semiring,
+//!         R::Mul: MulOp<A = f64, B = f64>,
+//!         Out<R>: Num,
+//!     {
+//!         format!("{:?}", laws::multiply(ring.mul(), self.0, self.1))
+//!     }
+//! }
+//! assert_eq!(f64::semiring("min_plus", Multiply(2.0, 3.0))?, "5.0");
+//! assert_eq!(f64::semiring("lor_land", Multiply(2.0, 3.0))?, "true");
+//! assert!(f64::semiring("bor_band", Multiply(2.0, 3.0)).is_err());
+//! # Ok::<(), sparring::Error>(())
+//! ```
+//!
+//! # What is compiled
+//! A visitor is compiled once for each name that its value type has, and for no value type that it is not
+//! run with: `f64::semiring` costs the 25 semirings of f64, and nothing on i64.
+//!
+//! | class | names | value types | result |
+//! | --- | --- | --- | --- |
+//! | any | `any_pair any_first any_second` | all | same |
+//! | truth | `lor_land` | all | bool |
+//! | place | `any_firsti any_secondi any_secondj min_secondi max_secondi` | all | i64 |
+//! | numbers | `plus_times min_plus max_plus min_times max_times min_max max_min plus_min` `{min,max,plus}_{first,second}` `plus_pair` | all but bool | same |
+//! | reals | `log_plus` | f32, f64 | same |
+//! | integers | `bor_band band_bor bxor_band bxnor_bor` | integers | same |
+//! | logic | `land_lor lxor_land lxnor_lor` | bool | bool |
+//!
+//! The positions counted from 1 have types, not names: they would be compiled for every caller and differ
+//! from the others by one addition.
+
+use super::*;
+use crate::error::{Error, Result};
+
+/// Generic code to run with a semiring over matrices of `T`.
+pub trait SemiringVisitor<T: Num>: Sized {
+    /// What it gives.
+    type Output;
+    /// Runs with the chosen semiring. The result's type may differ from `T`: `lor_land` gives bool, positions
+    /// are i64.
+    fn visit<R>(self, ring: R) -> Self::Output
+    where
+        R: Semiring,
+        R::Mul: MulOp<A = T, B = T>,
+        Out<R>: Num;
+}
+
+/// Generic code to run with a monoid over `T`.
+pub trait MonoidVisitor<T: Num>: Sized {
+    /// What it gives.
+    type Output;
+    /// Runs with the chosen monoid.
+    fn visit<P: Monoid + BinaryOp<Out = T>>(self, monoid: P) -> Self::Output;
+}
+
+/// A value type by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ValueType {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F32,
+    F64,
+}
+
+/// A number type whose built-ins can be chosen by name.
+pub trait Named: Num {
+    /// The type.
+    const TYPE: ValueType;
+    /// Runs `visitor` with the semiring called `name`, or an alias that [`canonical`] knows.
+    /// # Errors
+    /// [`Error::Unsupported`] if the type has no such semiring; it lists those that it has.
+    fn semiring<V: SemiringVisitor<Self>>(name: &str, visitor: V) -> Result<V::Output>;
+    /// Runs `visitor` with the monoid called `name`.
+    /// # Errors
+    /// [`Error::Unsupported`] if the type has no such monoid; it lists those that it has.
+    fn monoid<V: MonoidVisitor<Self>>(name: &str, visitor: V) -> Result<V::Output>;
+    /// Names of the semirings, in the order of the table.
+    fn semirings() -> Vec<&'static str> {
+        SEMIRINGS.iter().filter(|row| row.values().contains(&Self::TYPE)).map(|row| row.name).collect()
+    }
+    /// Names of the monoids, in the order of the table.
+    fn monoids() -> Vec<&'static str> {
+        MONOIDS.iter().filter(|row| row.values().contains(&Self::TYPE)).map(|row| row.name).collect()
+    }
+}
+
+/// A line of the table of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Name: ⊕ and ⊗ joined by `_`, or the monoid's.
+    pub name: &'static str,
+    /// What it is used for; empty for a monoid.
+    pub purpose: &'static str,
+    class: Class,
+}
+
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    any,
+    place,
+    place1,
+    truth,
+    numbers,
+    reals,
+    integers,
+    logic,
+}
+
+impl Row {
+    /// The value types that have it.
+    #[must_use]
+    pub fn values(&self) -> &'static [ValueType] {
+        let all = ValueType::ALL;
+        match self.class {
+            Class::any | Class::place | Class::truth => all,
+            Class::place1 => &[],
+            Class::logic => &all[..1],
+            Class::numbers => &all[1..],
+            Class::integers => &all[1..9],
+            Class::reals => &all[9..],
+        }
+    }
+}
+
+impl ValueType {
+    /// All of them: bool, the signed and the unsigned integers, the floats.
+    pub const ALL: &'static [ValueType] = {
+        use ValueType::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+        &[Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64]
+    };
+    /// The type's name in Rust.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        ["bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"][self as usize]
+    }
+}
+
+impl std::fmt::Display for ValueType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for ValueType {
+    type Err = Error;
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.iter().copied().find(|t| t.name() == name).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|t| t.name()).collect();
+            Error::Unsupported { what: format!("value type '{name}'"), why: format!("known are {}", known.join(", ")) }
+        })
+    }
+}
+
+/// The name as the table has it: lower case, `-` as `_`, and the other names that are in use.
+///
+/// | alias | is |
+/// | --- | --- |
+/// | `…_oneb`, `…_one` | `…_pair` |
+/// | `…_firstj`, `…_second_index` | `…_secondi` |
+/// | `…_first_index` | `…_firsti` |
+/// | `or_and`, `tropical`, `log`, `logaddexp_plus` | `lor_land`, `min_plus`, `log_plus`, `log_plus` |
+#[must_use]
+pub fn canonical(name: &str) -> String {
+    let name = name.to_lowercase().replace('-', "_");
+    let whole = match name.as_str() {
+        "or_and" => "lor_land",
+        "tropical" => "min_plus",
+        "log" | "logaddexp_plus" => "log_plus",
+        _ => "",
+    };
+    if !whole.is_empty() {
+        return whole.to_string();
+    }
+    let endings = [
+        ("_oneb", "_pair"),
+        ("_one", "_pair"),
+        ("_firstj", "_secondi"),
+        ("_second_index", "_secondi"),
+        ("_first_index", "_firsti"),
+    ];
+    for (from, to) in endings {
+        if let Some(add) = name.strip_suffix(from) {
+            return format!("{add}{to}");
+        }
+    }
+    name
+}
+
+fn unknown<T: Named>(kind: &str, name: &str, known: &[&str]) -> Error {
+    Error::Unsupported {
+        what: format!("{kind} '{name}' over {}", T::TYPE),
+        why: format!("{} has {}", T::TYPE, known.join(", ")),
+    }
+}
+
+/// One function per class of semirings, generic over its value types: it gives the visitor back if the name
+/// is not its own.
+macro_rules! semirings {
+    ($($class:ident($bound:ident) { $($name:ident $ring:ident $purpose:literal $($law:ident)*;)* })*) => {
+        /// All semirings by name.
+        pub const SEMIRINGS: &[Row] = &[$($(
+            Row { name: stringify!($name), purpose: $purpose, class: Class::$class },
+        )*)*];
+        mod semiring_class {
+            use super::*;
+            $(
+                #[allow(dead_code)]
+                pub(super) fn $class<T: $bound, V: SemiringVisitor<T>>(name: &str, visitor: V) -> Result<V::Output, V> {
+                    match name {
+                        $(stringify!($name) => Ok(visitor.visit($ring::<T>::default())),)*
+                        _ => Err(visitor),
+                    }
+                }
+            )*
+        }
+    };
+}
+builtin_semirings!(semirings);
+
+/// The same for monoids; those of class `logic` exist on bool alone.
+macro_rules! monoids {
+    ($($class:ident($bound:ident) { $($name:ident $op:ident $law:ident;)* })*) => {
+        /// All monoids by name.
+        pub const MONOIDS: &[Row] = &[$($(
+            Row { name: stringify!($name), purpose: "", class: Class::$class },
+        )*)*];
+        mod monoid_class {
+            use super::*;
+            $(monoids! { @class $class($bound) { $($name $op;)* } })*
+        }
+    };
+    (@class logic($bound:ident) { $($name:ident $op:ident;)* }) => {
+        #[allow(clippy::extra_unused_type_parameters)] // called like its siblings
+        pub(super) fn logic<T, V: MonoidVisitor<bool>>(name: &str, visitor: V) -> Result<V::Output, V> {
+            match name {
+                $(stringify!($name) => Ok(visitor.visit($op::<bool>::default())),)*
+                _ => Err(visitor),
+            }
+        }
+    };
+    (@class $class:ident($bound:ident) { $($name:ident $op:ident;)* }) => {
+        pub(super) fn $class<T: $bound, V: MonoidVisitor<T>>(name: &str, visitor: V) -> Result<V::Output, V> {
+            match name {
+                $(stringify!($name) => Ok(visitor.visit($op::<T>::default())),)*
+                _ => Err(visitor),
+            }
+        }
+    };
+}
+builtin_monoids!(monoids);
+
+/// The table of what is compiled: for each value type the classes of semirings and of monoids.
+macro_rules! named {
+    ($($t:ident $variant:ident: $($ring:ident)* | $($monoid:ident)*;)*) => {$(
+        impl Named for $t {
+            const TYPE: ValueType = ValueType::$variant;
+            fn semiring<V: SemiringVisitor<Self>>(name: &str, visitor: V) -> Result<V::Output> {
+                let canonical = canonical(name);
+                Err(visitor)
+                    $(.or_else(|v| semiring_class::$ring::<Self, _>(&canonical, v)))*
+                    .map_err(|_: V| unknown::<Self>("semiring", name, &Self::semirings()))
+            }
+            fn monoid<V: MonoidVisitor<Self>>(name: &str, visitor: V) -> Result<V::Output> {
+                let canonical = canonical(name);
+                Err(visitor)
+                    $(.or_else(|v| monoid_class::$monoid::<Self, _>(&canonical, v)))*
+                    .map_err(|_: V| unknown::<Self>("monoid", name, &Self::monoids()))
+            }
+        }
+    )*};
+}
+named! {
+    bool Bool: any place truth logic | any logic;
+    i8 I8: any place truth numbers integers | any numbers integers;
+    i16 I16: any place truth numbers integers | any numbers integers;
+    i32 I32: any place truth numbers integers | any numbers integers;
+    i64 I64: any place truth numbers integers | any numbers integers;
+    u8 U8: any place truth numbers integers | any numbers integers;
+    u16 U16: any place truth numbers integers | any numbers integers;
+    u32 U32: any place truth numbers integers | any numbers integers;
+    u64 U64: any place truth numbers integers | any numbers integers;
+    f32 F32: any place truth numbers reals | any numbers reals;
+    f64 F64: any place truth numbers reals | any numbers reals;
+}

@@ -1,0 +1,46 @@
+//! Scalars, operators, monoids, semirings and NAMMs, each written once for every machine.
+//!
+//! An operator is a generic Rust function over a [`Machine`]: [`Host`] computes it, [`Trace`] prints
+//! it as CUDA C++. A *semiring* is [`Ring`]`(⊕, ⊗)`, where ⊗ is visited on the intersection of two
+//! patterns; a *NAMM* is [`Union`]`(⊕, ⊗)`, where it is visited on the union.
+//!
+//! **Folds start at the identity of ⊕.** An entry of a product is `e ⊕ x₁ ⊕ x₂ …` in the order of the
+//! contraction index, `e` the identity. So plus never returns −0 for a single −0 product, and min and
+//! max pass over NaN whatever the order.
+//!
+//! | to have your own | write |
+//! | --- | --- |
+//! | operator or monoid | [`op!`](crate::op!) |
+//! | semiring | `type MySemiring<T> = Ring<Min<T>, MyOperator<T>>;` |
+//! | struct as a value | [`value!`](crate::value!) |
+//!
+//! Names chosen at run time are turned into types by [`dynamic`]; [`laws`] checks an operator.
+
+mod binary;
+#[macro_use]
+mod builtin;
+pub mod dynamic;
+mod index_unary;
+pub mod laws;
+mod machine;
+mod monoid;
+mod operator;
+mod positional;
+mod record;
+mod semiring;
+mod trace;
+mod unary;
+mod value;
+
+pub use binary::*;
+pub use index_unary::*;
+pub use machine::{Host, Machine, V};
+pub use monoid::*;
+pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Place, UnaryOp};
+pub use positional::*;
+#[doc(hidden)]
+pub use record::define_struct;
+pub use semiring::*;
+pub use trace::{Trace, emit_binary, emit_contract, emit_index_unary, emit_mul, emit_unary};
+pub use unary::*;
+pub use value::{Bits, Int, Num, Real, Value, Wide};

@@ -1,0 +1,71 @@
+//! Monoids: what ⊕ may be. Each built-in's laws are listed in `builtin.rs` and tested.
+
+use std::f64::consts::LN_2;
+
+use super::{BinaryOp, Int, Num, Real, V};
+use crate::op;
+
+/// An associative, commutative operator with an identity.
+///
+/// [`Any`] alone is not commutative, and its identity is one on the left only.
+pub trait Monoid: BinaryOp<A = <Self as BinaryOp>::Out, B = <Self as BinaryOp>::Out> {
+    /// e with e ⊕ x = x.
+    const IDENTITY: Self::Out;
+    /// t with t ⊕ x = t for every x: a fold may stop there.
+    const TERMINAL: Option<Self::Out> = None;
+}
+
+op! { /// a + b, wrapping; for bool, or.
+pub Plus<T: Num> (a, b) -> T { a + b } identity T::ZERO }
+op! { /// a · b, wrapping; for bool, and.
+pub Times<T: Num> (a, b) -> T { a * b } identity T::ONE }
+op! { /// The smaller. As a fold from its identity it passes over NaN.
+pub Min<T: Num> (a, b) -> T { a.min(b) } identity T::TOP, terminal T::BOTTOM }
+op! { /// The larger. As a fold from its identity it passes over NaN.
+pub Max<T: Num> (a, b) -> T { a.max(b) } identity T::BOTTOM, terminal T::TOP }
+op! { /// The larger of numbers that are not negative: on that domain 0 is the identity.
+pub MaxFromZero<T: Num> (a, b) -> T { a.max(b) } identity T::ZERO, terminal T::TOP }
+op! { /// Any of the values: here the last one met.
+///
+/// The identity, 0, is one on the left only: whoever folds in parts must leave empty parts out.
+pub Any<T: Num> (a, b) -> T { b } identity T::ZERO }
+
+op! { /// Logical or of truth values; a monoid on bool.
+pub Lor<T: Num> (a, b) -> bool { a.truth() | b.truth() } }
+op! { /// Logical and of truth values; a monoid on bool.
+pub Land<T: Num> (a, b) -> bool { a.truth() & b.truth() } }
+op! { /// Exclusive or of truth values; a monoid on bool.
+pub Lxor<T: Num> (a, b) -> bool { a.truth() ^ b.truth() } }
+op! { /// Equality of truth values; a monoid on bool.
+pub Lxnor<T: Num> (a, b) -> bool { a.truth().same(b.truth()) } }
+impl Monoid for Lor<bool> {
+    const IDENTITY: bool = false;
+    const TERMINAL: Option<bool> = Some(true);
+}
+impl Monoid for Land<bool> {
+    const IDENTITY: bool = true;
+    const TERMINAL: Option<bool> = Some(false);
+}
+impl Monoid for Lxor<bool> {
+    const IDENTITY: bool = false;
+}
+impl Monoid for Lxnor<bool> {
+    const IDENTITY: bool = true;
+}
+
+op! { /// a | b, bit by bit.
+pub Bor<T: Int> (a, b) -> T { a | b } identity T::ZERO, terminal T::ONES }
+op! { /// a & b, bit by bit.
+pub Band<T: Int> (a, b) -> T { a & b } identity T::ONES, terminal T::ZERO }
+op! { /// a ^ b, bit by bit.
+pub Bxor<T: Int> (a, b) -> T { a ^ b } identity T::ZERO }
+op! { /// !(a ^ b), bit by bit.
+pub Bxnor<T: Int> (a, b) -> T { !(a ^ b) } identity T::ONES }
+
+op! { /// ln(eᵃ + eᵇ): the sum of two numbers given by their logarithms.
+///
+/// Computed as max(a, b) + ln(1 + e^−|a − b|), which does not overflow; a = b, infinities included, gives
+/// a + ln 2. NaN stays NaN.
+pub LogAddExp<T: Real> (a, b) -> T {
+    a.same(b).select(a + V::lit(T::from_f64(LN_2)), a.max(b) + (-(a - b).abs()).exp().ln_1p())
+} identity T::BOTTOM }

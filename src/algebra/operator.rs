@@ -1,0 +1,247 @@
+//! What an operator is, and `op!`, which writes one.
+
+use super::{Machine, V, Value};
+
+/// z = f(a), written once for every machine.
+pub trait UnaryOp: Copy + Send + Sync + 'static {
+    /// Operand.
+    type A: Value;
+    /// Result.
+    type Out: Value;
+    /// The formula.
+    fn apply<M: Machine>(self, a: V<M, Self::A>) -> V<M, Self::Out>;
+}
+
+/// z = a ∘ b, written once for every machine.
+pub trait BinaryOp: Copy + Send + Sync + 'static {
+    /// Left operand.
+    type A: Value;
+    /// Right operand.
+    type B: Value;
+    /// Result.
+    type Out: Value;
+    /// The formula.
+    fn apply<M: Machine>(self, a: V<M, Self::A>, b: V<M, Self::B>) -> V<M, Self::Out>;
+}
+
+/// Where an entry stands: row i, column j.
+pub struct Place<M: Machine> {
+    /// Row.
+    pub i: V<M, u64>,
+    /// Column; 0 for an entry of a vector.
+    pub j: V<M, u64>,
+}
+
+/// z = f(a, i, j, s): looks at an entry, its place, and a scalar `s` given by the caller.
+pub trait IndexUnaryOp: Copy + Send + Sync + 'static {
+    /// Type of the entries.
+    type A: Value;
+    /// Type of the scalar.
+    type S: Value;
+    /// Result; `bool` for an operator that selects.
+    type Out: Value;
+    /// The formula.
+    fn apply<M: Machine>(self, a: V<M, Self::A>, s: V<M, Self::S>, at: Place<M>) -> V<M, Self::Out>;
+}
+
+/// Where a product happens: C(i, j) gets A(i, k) ⊗ B(k, j).
+pub struct At<M: Machine> {
+    /// Row of C.
+    pub i: V<M, u64>,
+    /// Contraction index.
+    pub k: V<M, u64>,
+    /// Column of C.
+    pub j: V<M, u64>,
+}
+
+/// ⊗: may take two types and give a third, and may look at where the product happens.
+pub trait MulOp: Copy + Send + Sync + 'static {
+    /// Type of the entries of A.
+    type A: Value;
+    /// Type of the entries of B.
+    type B: Value;
+    /// Type of the product.
+    type Out: Value;
+    /// The formula.
+    fn mul<M: Machine>(self, a: V<M, Self::A>, b: V<M, Self::B>, at: At<M>) -> V<M, Self::Out>;
+}
+
+impl<O: BinaryOp> MulOp for O {
+    type A = O::A;
+    type B = O::B;
+    type Out = O::Out;
+    #[inline(always)]
+    fn mul<M: Machine>(self, a: V<M, O::A>, b: V<M, O::B>, _: At<M>) -> V<M, O::Out> {
+        self.apply(a, b)
+    }
+}
+
+/// Defines an operator, and a monoid if an identity is given.
+///
+/// The body is ordinary Rust over [`V`]; the CPU runs it and the GPU gets the CUDA text traced from it.
+/// There is no `if` on values: use [`V::select`]. Parameters become literals of the kernel.
+///
+/// | head | makes |
+/// | --- | --- |
+/// | `Name<T: Num> (a) -> T` | [`UnaryOp`] |
+/// | `Name<T: Num> (a, b) -> T` | [`BinaryOp`]; with `identity e` (and `, terminal t`) also [`Monoid`](crate::algebra::Monoid) |
+/// | `Name<T: Num> (a, b) at (i, k, j) -> T` | [`MulOp`] that sees where the product happens |
+/// | `Name<T: Num> (a, s) at (i, j) -> bool` | [`IndexUnaryOp`] |
+///
+/// An operand without a type has the type of the first parameter; `(a: A, b: f64)` names others, and then
+/// the list `<…>` may hold several parameters, or be left out. `{ p: T }` after the name adds parameters of
+/// the operator itself.
+/// ```
+/// use sparring::algebra::{BinaryOp, Host, Num, Plus, Real, Ring, UnaryOp, V};
+/// sparring::op! {
+///     /// |a − b|^p.
+///     pub PowDiff<T: Real> { p: T } (a, b) -> T { (a - b).abs().powf(p) }
+/// }
+/// sparring::op! {
+///     /// a + b − ab, the probabilistic or.
+///     pub ProbOr<T: Real> (a, b) -> T { a + b - a * b } identity T::ZERO, terminal T::ONE
+/// }
+/// sparring::op! {
+///     /// a where a > 0, else 0.
+///     pub Relu<T: Num> (a) -> T { a.max(V::lit(T::ZERO)) }
+/// }
+/// sparring::op! {
+///     /// b scaled by a count.
+///     pub Scale (a: u32, b: f64) -> f64 { a.cast::<f64>() * b }
+/// }
+/// sparring::op! {
+///     /// a · b above the diagonal, else 0.
+///     pub Above<T: Num> (a, b) at (i, k, j) -> T { i.below(j).select(a * b, V::lit(T::ZERO)) }
+/// }
+/// assert_eq!(PowDiff::new(2.0).apply::<Host>(V(1.0), V(4.0)).0, 9.0);
+/// assert_eq!(Relu::<i32>::new().apply::<Host>(V(-3)).0, 0);
+/// let ring = Ring(Plus::<f64>::new(), Scale::new());
+/// let other = Ring(ProbOr::<f64>::new(), Above::<f64>::new());
+/// ```
+#[macro_export]
+macro_rules! op {
+    // One operand.
+    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $bound:path> $({ $($p:ident: $pt:ty),+ })? ($a:ident) -> $out:ty { $body:expr }) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: $bound] [$($($p: $pt),+)?] }
+        $crate::op! { @unary $name [$t: $bound] [$($($p: $pt),+)?] ($a: $t) -> $out { $body } }
+    };
+    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $bound:path),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty) -> $out:ty { $body:expr }) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] }
+        $crate::op! { @unary $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] ($a: $ta) -> $out { $body } }
+    };
+    // Two operands.
+    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $bound:path> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $b:ident) -> $out:ty
+        { $body:expr } $(identity $id:expr $(, terminal $term:expr)?)?) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: $bound] [$($($p: $pt),+)?] }
+        $crate::op! { @binary $name [$t: $bound] [$($($p: $pt),+)?] ($a: $t, $b: $t) -> $out { $body } }
+        $($crate::op! { @monoid $name [$t: $bound] $out, $id $(, $term)? })?
+    };
+    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $bound:path),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $b:ident: $tb:ty) -> $out:ty
+        { $body:expr } $(identity $id:expr $(, terminal $term:expr)?)?) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] }
+        $crate::op! { @binary $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] ($a: $ta, $b: $tb) -> $out { $body } }
+        $crate::op! { @monoids $name [$($($t: $bound),+)?] $out, $([$id $(, $term)?])? }
+    };
+    // Two operands and the place of the product.
+    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $bound:path> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $b:ident) at ($i:ident, $k:ident, $j:ident) -> $out:ty { $body:expr }) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: $bound] [$($($p: $pt),+)?] }
+        $crate::op! { @mul $name [$t: $bound] [$($($p: $pt),+)?] ($a: $t, $b: $t) ($i, $k, $j) -> $out { $body } }
+    };
+    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $bound:path),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $b:ident: $tb:ty) at ($i:ident, $k:ident, $j:ident) -> $out:ty { $body:expr }) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] }
+        $crate::op! { @mul $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] ($a: $ta, $b: $tb) ($i, $k, $j) -> $out { $body } }
+    };
+    // An entry, a scalar and the place of the entry.
+    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $bound:path> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $s:ident) at ($i:ident, $j:ident) -> $out:ty { $body:expr }) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: $bound] [$($($p: $pt),+)?] }
+        $crate::op! { @index $name [$t: $bound] [$($($p: $pt),+)?] ($a: $t, $s: $t) ($i, $j) -> $out { $body } }
+    };
+    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $bound:path),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $s:ident: $ts:ty) at ($i:ident, $j:ident) -> $out:ty { $body:expr }) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] }
+        $crate::op! { @index $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] ($a: $ta, $s: $ts) ($i, $j) -> $out { $body } }
+    };
+
+    (@struct [$(#[$m:meta])*] [$vis:vis] $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*]) => {
+        $(#[$m])*
+        #[derive(Clone, Copy, Default, Debug, PartialEq)]
+        $vis struct $name<$($t),*> { $($p: $pt,)* _t: ::std::marker::PhantomData<($($t,)*)> }
+        impl<$($t: $bound),*> $name<$($t),*> {
+            /// The operator.
+            #[must_use]
+            $vis const fn new($($p: $pt),*) -> Self { Self { $($p,)* _t: ::std::marker::PhantomData } }
+        }
+    };
+    (@unary $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty) -> $out:ty { $body:expr }) => {
+        impl<$($t: $bound),*> $crate::algebra::UnaryOp for $name<$($t),*> {
+            type A = $ta;
+            type Out = $out;
+            #[inline(always)]
+            #[allow(unused_variables)]
+            fn apply<M: $crate::algebra::Machine>(self, $a: $crate::algebra::V<M, $ta>) -> $crate::algebra::V<M, $out> {
+                $(let $p = $crate::algebra::V::<M, $pt>::lit(self.$p);)*
+                $body
+            }
+        }
+    };
+    (@binary $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $b:ident: $tb:ty) -> $out:ty { $body:expr }) => {
+        impl<$($t: $bound),*> $crate::algebra::BinaryOp for $name<$($t),*> {
+            type A = $ta;
+            type B = $tb;
+            type Out = $out;
+            #[inline(always)]
+            #[allow(unused_variables)]
+            fn apply<M: $crate::algebra::Machine>(self, $a: $crate::algebra::V<M, $ta>, $b: $crate::algebra::V<M, $tb>) -> $crate::algebra::V<M, $out> {
+                $(let $p = $crate::algebra::V::<M, $pt>::lit(self.$p);)*
+                $body
+            }
+        }
+    };
+    (@mul $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $b:ident: $tb:ty) ($i:ident, $k:ident, $j:ident) -> $out:ty { $body:expr }) => {
+        impl<$($t: $bound),*> $crate::algebra::MulOp for $name<$($t),*> {
+            type A = $ta;
+            type B = $tb;
+            type Out = $out;
+            #[inline(always)]
+            #[allow(unused_variables)]
+            fn mul<M: $crate::algebra::Machine>(
+                self,
+                $a: $crate::algebra::V<M, $ta>,
+                $b: $crate::algebra::V<M, $tb>,
+                at: $crate::algebra::At<M>,
+            ) -> $crate::algebra::V<M, $out> {
+                $(let $p = $crate::algebra::V::<M, $pt>::lit(self.$p);)*
+                let ($i, $k, $j) = (at.i, at.k, at.j);
+                $body
+            }
+        }
+    };
+    (@index $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $s:ident: $ts:ty) ($i:ident, $j:ident) -> $out:ty { $body:expr }) => {
+        impl<$($t: $bound),*> $crate::algebra::IndexUnaryOp for $name<$($t),*> {
+            type A = $ta;
+            type S = $ts;
+            type Out = $out;
+            #[inline(always)]
+            #[allow(unused_variables)]
+            fn apply<M: $crate::algebra::Machine>(
+                self,
+                $a: $crate::algebra::V<M, $ta>,
+                $s: $crate::algebra::V<M, $ts>,
+                at: $crate::algebra::Place<M>,
+            ) -> $crate::algebra::V<M, $out> {
+                $(let $p = $crate::algebra::V::<M, $pt>::lit(self.$p);)*
+                let ($i, $j) = (at.i, at.j);
+                $body
+            }
+        }
+    };
+    (@monoids $name:ident $g:tt $out:ty,) => {};
+    (@monoids $name:ident $g:tt $out:ty, [$id:expr $(, $term:expr)?]) => {
+        $crate::op! { @monoid $name $g $out, $id $(, $term)? }
+    };
+    (@monoid $name:ident [$($t:ident: $bound:path),*] $out:ty, $id:expr $(, $term:expr)?) => {
+        impl<$($t: $bound),*> $crate::algebra::Monoid for $name<$($t),*> {
+            const IDENTITY: $out = $id;
+            $(const TERMINAL: ::std::option::Option<$out> = ::std::option::Option::Some($term);)?
+        }
+    };
+}

@@ -1,0 +1,156 @@
+//! Semirings and NAMMs: pairs (⊕, ⊗) as types. A new one is one alias here and one line in `builtin.rs`.
+
+use super::{
+    AbsDiff, Any, Band, BinaryOp, Bor, Bxnor, Bxor, First, FirstI, FirstI1, Land, LogAddExp, Lor, Lxnor, Lxor, Max,
+    MaxFromZero, Min, Mismatch, Monoid, MulOp, Pair, Plus, Second, SecondI, SecondI1, SecondJ, SecondJ1, SquaredDiff,
+    Times,
+};
+
+/// A pair (⊕, ⊗).
+pub trait Contract: Copy + Send + Sync + 'static {
+    /// ⊕.
+    type Add: Monoid;
+    /// ⊗.
+    type Mul: MulOp<Out = <Self::Add as BinaryOp>::Out>;
+    /// ⊕.
+    fn add(&self) -> Self::Add;
+    /// ⊗.
+    fn mul(&self) -> Self::Mul;
+}
+
+/// Type of the entries of A.
+pub type Lhs<R> = <<R as Contract>::Mul as MulOp>::A;
+/// Type of the entries of B.
+pub type Rhs<R> = <<R as Contract>::Mul as MulOp>::B;
+/// Type of the entries of the result.
+pub type Out<R> = <<R as Contract>::Mul as MulOp>::Out;
+
+/// A contract whose ⊗ is visited where both operands have entries.
+pub trait Semiring: Contract {}
+/// A contract with a non-annihilating ⊗ (a NAMM), visited where either operand has an entry.
+///
+/// A NAMM is no semiring, and a semiring kernel refuses it at compile time:
+/// ```compile_fail
+/// use sparring::algebra::{AbsDiff, Plus, Semiring, Union};
+/// fn product<R: Semiring>(_: R) {}
+/// product(Union(Plus::<f64>::new(), AbsDiff::<f64>::new()));
+/// ```
+pub trait Namm: Contract {}
+
+/// The semiring (⊕, ⊗).
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+pub struct Ring<Add, Mul>(pub Add, pub Mul);
+/// The NAMM (⊕, ⊗): ⊗(0, 0) is the identity of ⊕.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+pub struct Union<Add, Mul>(pub Add, pub Mul);
+
+macro_rules! contract {
+    ($kind:ident $role:ident) => {
+        impl<P: Monoid, X: MulOp<Out = P::Out>> Contract for $kind<P, X> {
+            type Add = P;
+            type Mul = X;
+            #[inline(always)]
+            fn add(&self) -> P {
+                self.0
+            }
+            #[inline(always)]
+            fn mul(&self) -> X {
+                self.1
+            }
+        }
+        impl<P: Monoid, X: MulOp<Out = P::Out>> $role for $kind<P, X> {}
+    };
+}
+contract!(Ring Semiring);
+contract!(Union Namm);
+
+// The GraphBLAS C API 2.1 predefines the first twelve on ten number types, and the four on bool.
+
+/// Plus-times: ordinary linear algebra.
+pub type PlusTimes<T> = Ring<Plus<T>, Times<T>>;
+/// Min-plus, the tropical semiring: shortest paths.
+pub type MinPlus<T> = Ring<Min<T>, Plus<T>>;
+/// Max-plus: longest paths, schedules.
+pub type MaxPlus<T> = Ring<Max<T>, Plus<T>>;
+/// Min-times: least probable path.
+pub type MinTimes<T> = Ring<Min<T>, Times<T>>;
+/// Max-times: most probable path.
+pub type MaxTimes<T> = Ring<Max<T>, Times<T>>;
+/// Min-max: the path whose largest step is least.
+pub type MinMax<T> = Ring<Min<T>, Max<T>>;
+/// Max-min: the widest path.
+pub type MaxMin<T> = Ring<Max<T>, Min<T>>;
+/// Plus-min: size of the common part of two multisets.
+pub type PlusMin<T> = Ring<Plus<T>, Min<T>>;
+/// Min-first: the least value among A's entries that meet one of B.
+pub type MinFirst<T> = Ring<Min<T>, First<T>>;
+/// Min-second: the least value among B's entries that meet one of A.
+pub type MinSecond<T> = Ring<Min<T>, Second<T>>;
+/// Max-first.
+pub type MaxFirst<T> = Ring<Max<T>, First<T>>;
+/// Max-second.
+pub type MaxSecond<T> = Ring<Max<T>, Second<T>>;
+
+/// Or-and: reachability. Entries of any number type count as true where they are not 0.
+pub type LorLand<T = bool> = Ring<Lor<bool>, Land<T>>;
+/// And-or, the dual of [`LorLand`].
+pub type LandLor<T = bool> = Ring<Land<bool>, Lor<T>>;
+/// Exclusive or-and: arithmetic modulo 2.
+pub type LxorLand<T = bool> = Ring<Lxor<bool>, Land<T>>;
+/// Equality-or, the dual of [`LxorLand`].
+pub type LxnorLor<T = bool> = Ring<Lxnor<bool>, Lor<T>>;
+
+/// Plus-first: A's values summed over common entries.
+pub type PlusFirst<T> = Ring<Plus<T>, First<T>>;
+/// Plus-second: B's values summed over common entries.
+pub type PlusSecond<T> = Ring<Plus<T>, Second<T>>;
+/// Plus-pair: counts of common entries.
+pub type PlusPair<T> = Ring<Plus<T>, Pair<T>>;
+/// Any-pair: the pattern of the product.
+pub type AnyPair<T> = Ring<Any<T>, Pair<T>>;
+/// Any-first: one of A's values.
+pub type AnyFirst<T> = Ring<Any<T>, First<T>>;
+/// Any-second: one of B's values.
+pub type AnySecond<T> = Ring<Any<T>, Second<T>>;
+
+/// The log semiring: plus-times on logarithms, (ln(eᵃ + eᵇ), a + b, −∞).
+pub type LogPlus<T> = Ring<LogAddExp<T>, Plus<T>>;
+
+/// Or-and, bit by bit: as many boolean problems at once as the integer has bits.
+pub type BorBand<T> = Ring<Bor<T>, Band<T>>;
+/// And-or, bit by bit.
+pub type BandBor<T> = Ring<Band<T>, Bor<T>>;
+/// Exclusive or-and, bit by bit.
+pub type BxorBand<T> = Ring<Bxor<T>, Band<T>>;
+/// Equality-or, bit by bit.
+pub type BxnorBor<T> = Ring<Bxnor<T>, Bor<T>>;
+
+/// Row of some entry of A that takes part.
+pub type AnyFirstI<T, X = i64> = Ring<Any<X>, FirstI<T, T, X>>;
+/// Contraction index of some common entry: BFS parents.
+pub type AnySecondI<T, X = i64> = Ring<Any<X>, SecondI<T, T, X>>;
+/// Column of some entry of B that takes part.
+pub type AnySecondJ<T, X = i64> = Ring<Any<X>, SecondJ<T, T, X>>;
+/// [`AnyFirstI`] counted from 1.
+pub type AnyFirstI1<T, X = i64> = Ring<Any<X>, FirstI1<T, T, X>>;
+/// [`AnySecondI`] counted from 1.
+pub type AnySecondI1<T, X = i64> = Ring<Any<X>, SecondI1<T, T, X>>;
+/// [`AnySecondJ`] counted from 1.
+pub type AnySecondJ1<T, X = i64> = Ring<Any<X>, SecondJ1<T, T, X>>;
+/// Least contraction index: BFS parents that do not depend on the order of work.
+pub type MinSecondI<T, X = i64> = Ring<Min<X>, SecondI<T, T, X>>;
+/// Largest contraction index.
+pub type MaxSecondI<T, X = i64> = Ring<Max<X>, SecondI<T, T, X>>;
+/// [`MinSecondI`] counted from 1.
+pub type MinSecondI1<T, X = i64> = Ring<Min<X>, SecondI1<T, T, X>>;
+/// [`MaxSecondI`] counted from 1.
+pub type MaxSecondI1<T, X = i64> = Ring<Max<X>, SecondI1<T, T, X>>;
+
+/// Σ |a − b|.
+pub type Manhattan<T> = Union<Plus<T>, AbsDiff<T>>;
+/// Σ (a − b)².
+pub type SquaredEuclidean<T> = Union<Plus<T>, SquaredDiff<T>>;
+/// max |a − b|, over [0, ∞) with identity 0, so that two empty rows are at distance 0.
+pub type Chebyshev<T> = Union<MaxFromZero<T>, AbsDiff<T>>;
+/// Number of places where a ≠ b.
+pub type Hamming<T> = Union<Plus<T>, Mismatch<T>>;

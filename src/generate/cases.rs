@@ -1,0 +1,116 @@
+//! Generated matrices and products by name.
+
+use super::bench_spgemm::{Rmat, banded, er, galerkin, lap2d, stencil27, symmetrized, weblike};
+use super::gen_py;
+use crate::{Csr, Error, Result};
+
+/// Names of the products that benchmarks measure: A·A, and R·A·P for `rap100`.
+pub const SPGEMM: &[&str] =
+    &["rmat14", "rmat15", "rmat16", "er18d8", "band100k_16", "stencil27_60", "lap2d_1000", "web18", "rap100"];
+/// Names of the graphs whose triangles benchmarks count.
+pub const TRIANGLES: &[&str] = &["tc_rmat10", "tc_rmat16", "tc_rmat17", "tc_rmat18", "tc_web18"];
+/// Names of the matrices of the other family, [`gen_py`].
+pub const GEN_PY: &[&str] = &[
+    "gen_py/rmat14",
+    "gen_py/rmat16",
+    "gen_py/rmat18",
+    "gen_py/er18",
+    "gen_py/er19",
+    "gen_py/er20",
+    "gen_py/st27_80",
+    "gen_py/st27_100",
+    "gen_py/lap2d_2000",
+    "gen_py/lap3d_p",
+    "gen_py/movielens_like",
+    "gen_py/nytimes_like",
+    "gen_py/scrna_like",
+];
+
+/// A product of some of the matrices of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// Name under which results are reported.
+    pub name: String,
+    /// Positions of the factors in [`Case::matrices`], from the left.
+    pub factors: Vec<usize>,
+}
+
+/// What a benchmark of products works on.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The matrices.
+    pub matrices: Vec<Csr<f64>>,
+    /// The products.
+    pub products: Vec<Product>,
+}
+
+/// The products called `name`: A·A for a matrix; for `rap100` the three products A·P, R·A and R·A·P.
+/// # Errors
+/// Those of [`matrix`].
+pub fn case(name: &str) -> Result<Case> {
+    let product =
+        |suffix: &str, factors: &[usize]| Product { name: format!("{name}{suffix}"), factors: factors.into() };
+    Ok(match name {
+        "rap100" => Case {
+            matrices: galerkin(100)?.into(),
+            products: vec![product(":AP", &[1, 2]), product(":RA", &[0, 1]), product(":RAP", &[0, 1, 2])],
+        },
+        _ => Case { matrices: vec![matrix(name)?], products: vec![product("", &[0, 0])] },
+    })
+}
+
+/// The matrix called `name`: one of [`SPGEMM`], [`TRIANGLES`], [`GEN_PY`], or `rap100_R`, `rap100_A`,
+/// `rap100_P` for the factors of `rap100`.
+/// # Errors
+/// [`Error::Argument`] if there is no such name; [`Error::OutOfMemory`].
+pub fn matrix(name: &str) -> Result<Csr<f64>> {
+    match name {
+        "rmat14" => Rmat::new(14, 16).matrix(),
+        "rmat15" => Rmat::new(15, 16).matrix(),
+        "rmat16" => Rmat::new(16, 8).matrix(),
+        "er18d8" => er(1 << 18, 8, 2),
+        "band100k_16" => banded(100_000, 16),
+        "stencil27_60" => stencil27(60),
+        "lap2d_1000" => lap2d(1000),
+        "web18" => weblike(1 << 18, 3),
+        "rap100_R" => galerkin(100).map(|[r, _, _]| r),
+        "rap100_A" => galerkin(100).map(|[_, a, _]| a),
+        "rap100_P" => galerkin(100).map(|[_, _, p]| p),
+        "tc_rmat10" => Rmat::new(10, 16).matrix(),
+        "tc_rmat16" => Rmat::new(16, 16).matrix(),
+        "tc_rmat17" => Rmat::new(17, 16).matrix(),
+        "tc_rmat18" => Rmat::new(18, 16).matrix(),
+        "tc_web18" => symmetrized(&weblike(1 << 18, 3)?),
+        "gen_py/rmat14" => gen_py::rmat(14, 8, 1),
+        "gen_py/rmat16" => gen_py::rmat(16, 8, 1),
+        "gen_py/rmat18" => gen_py::rmat(18, 8, 1),
+        "gen_py/er18" => gen_py::er(1 << 18, 8, 2),
+        "gen_py/er19" => gen_py::er(1 << 19, 8, 2),
+        "gen_py/er20" => gen_py::er(1 << 20, 8, 2),
+        "gen_py/st27_80" => gen_py::stencil27(80, 3),
+        "gen_py/st27_100" => gen_py::stencil27(100, 3),
+        "gen_py/lap2d_2000" => gen_py::lap2d(2000, 4),
+        "gen_py/lap3d_p" => gen_py::interp3d(100),
+        "gen_py/movielens_like" => gen_py::docs(20_000, 26_744, 200, 51, 1.0),
+        "gen_py/nytimes_like" => gen_py::docs(20_000, 102_660, 350, 61, 1.0),
+        "gen_py/scrna_like" => gen_py::docs(8_000, 26_485, 3_000, 71, 0.5),
+        _ => Err(unknown(name)),
+    }
+}
+
+/// Refuses what neither [`matrix`] nor [`case`] knows, without making anything.
+/// # Errors
+/// [`Error::Argument`], listing the names.
+pub fn check_name(name: &str) -> Result<()> {
+    if name == "rap100" || matrices().any(|known| known == name) { Ok(()) } else { Err(unknown(name)) }
+}
+
+fn matrices() -> impl Iterator<Item = &'static str> {
+    let products = SPGEMM.iter().filter(|name| **name != "rap100");
+    products.chain(&["rap100_R", "rap100_A", "rap100_P"]).chain(TRIANGLES).chain(GEN_PY).copied()
+}
+
+fn unknown(name: &str) -> Error {
+    let known = matrices().collect::<Vec<_>>().join(", ");
+    Error::Argument { name: "case", message: format!("no generated matrix is called '{name}'; there are {known}") }
+}

@@ -1,0 +1,52 @@
+//! Matrices and tensors made from a hash alone: the same bits in any language, on any machine.
+//!
+//! Every number is a hash of a seed and a counter, so a benchmark needs no files and its results can
+//! be compared across libraries. There are two families, after the two scripts that make the same
+//! arrays in Python for the other libraries; they share shapes, not hashes:
+//!
+//! | module | hash | value of an entry |
+//! | --- | --- | --- |
+//! | [`bench_spgemm`] | `splitmix64(counter + seed)` | a hash of its row and column |
+//! | [`gen_py`] | `mix(seed·G + (counter + 1)·K)` | a hash of its position in row order |
+//!
+//! [`case`] and [`matrix`] find them by name; [`fingerprint`], [`checks`] and [`expected`] compare them
+//! and their products with what other programs have.
+//!
+//! Draws are truncated to integers after the few steps that call the platform's `pow`, so a last-bit
+//! difference there would have to fall on an integer to be seen.
+//! ```
+//! use sparring::generate;
+//! let a = generate::matrix("tc_rmat10")?;
+//! assert_eq!((a.nrows(), a.nnz()), (1024, 21008));
+//! # Ok::<(), sparring::Error>(())
+//! ```
+
+pub mod bench_spgemm;
+mod cases;
+mod check;
+pub mod gen_py;
+mod keys;
+
+pub use cases::{Case, GEN_PY, Product, SPGEMM, TRIANGLES, case, check_name, matrix};
+pub use check::{Checks, checks, expected, fingerprint};
+
+/// One step of splitmix64 from the state `x`.
+#[must_use]
+#[inline]
+pub fn splitmix64(x: u64) -> u64 {
+    mix(x.wrapping_add(0x9E37_79B9_7F4A_7C15))
+}
+
+/// The finalizer of splitmix64: a bijection of 64-bit words.
+#[inline]
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// The upper 53 bits of `x` as a number in [0, 1).
+#[inline]
+fn unit(x: u64) -> f64 {
+    (x >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}

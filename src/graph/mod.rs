@@ -1,0 +1,5 @@
+//! Graph algorithms on adjacency matrices.
+
+mod triangles;
+
+pub use triangles::{TriangleMethod, Triangles, triangles};

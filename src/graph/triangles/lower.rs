@@ -1,0 +1,273 @@
+//! L in rows that are made for intersections, and the count.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::adjacency::{Adjacency, Order};
+use crate::par::{Threads, append_blocks, filled, split};
+use crate::simd::{
+    SLACK, count_set, dispatch, emit_sets, labels_below, load_packed, meet_packed, packed_row, prefetch, push_packed,
+    set_bits,
+};
+use crate::sparse::out_of_memory;
+use crate::{Index, Result};
+
+/// How a row of L is written, one after another in a run of units.
+pub(super) trait Rows: Sync {
+    type Unit: Copy + Send + Sync;
+    /// The row without entries.
+    const EMPTY: Self::Unit;
+    /// Appends the row of `names`, which may have repeats.
+    fn push(rows: &mut Vec<Self::Unit>, names: &mut [u32], scratch: &mut Scratch) -> Result<()>;
+    /// Writes the names in the row at `at` to `names`, which has room for them and [`SLACK`]; returns how many they
+    /// are, and where the next row begins.
+    fn names(rows: &[Self::Unit], at: usize, names: &mut [u32]) -> (usize, usize);
+    /// Σ |L(b) ∩ L(a)| over the rows b that begin at `starts`, for the row a at `at`; `words` is clear before and after.
+    fn meet(rows: &[Self::Unit], at: usize, starts: &[usize], words: &mut [u64]) -> u64;
+}
+
+/// Bits of a row, and a list of the words in use.
+pub(super) struct Scratch {
+    words: Vec<u64>,
+    touched: Vec<u32>,
+}
+
+/// 64 columns to a word.
+pub(super) struct Packed;
+
+impl Rows for Packed {
+    type Unit = u64;
+    const EMPTY: u64 = 0;
+
+    #[inline(always)]
+    fn push(rows: &mut Vec<u64>, names: &mut [u32], scratch: &mut Scratch) -> Result<()> {
+        let mask = scratch.words.len() - 1;
+        let n = set_bits(names, &mut scratch.words, mask, &mut scratch.touched);
+        push_packed(rows, &scratch.touched[..n], &mut scratch.words)
+    }
+    #[inline(always)]
+    fn names(rows: &[u64], at: usize, names: &mut [u32]) -> (usize, usize) {
+        let (sets, bits, next) = packed_row(rows, at);
+        (emit_sets(sets, bits, names), next)
+    }
+    #[inline(always)]
+    fn meet(rows: &[u64], at: usize, starts: &[usize], words: &mut [u64]) -> u64 {
+        let mask = words.len() - 1;
+        load_packed(rows, at, words, mask, false);
+        let sum = meet_packed(rows, starts, words, mask);
+        load_packed(rows, at, words, mask, true);
+        sum
+    }
+}
+
+/// A list of columns.
+pub(super) struct Lists;
+
+impl Rows for Lists {
+    type Unit = u32;
+    const EMPTY: u32 = 0;
+
+    #[inline(always)]
+    fn push(rows: &mut Vec<u32>, names: &mut [u32], _: &mut Scratch) -> Result<()> {
+        names.sort_unstable();
+        let at = rows.len();
+        rows.try_reserve(names.len() + 1).map_err(|_| out_of_memory::<u32>("rows of L", at + names.len() + 1))?;
+        rows.push(0);
+        let mut last = None;
+        for &b in &*names {
+            if last != Some(b) {
+                rows.push(b);
+                last = Some(b);
+            }
+        }
+        rows[at] = (rows.len() - at - 1) as u32;
+        Ok(())
+    }
+    #[inline(always)]
+    fn names(rows: &[u32], at: usize, names: &mut [u32]) -> (usize, usize) {
+        let row = list(rows, at);
+        names[..row.len()].copy_from_slice(row);
+        (row.len(), at + 1 + row.len())
+    }
+    #[inline(always)]
+    fn meet(rows: &[u32], at: usize, starts: &[usize], words: &mut [u64]) -> u64 {
+        let mask = words.len() - 1;
+        let own = list(rows, at);
+        own.iter().for_each(|&b| words[(b >> 6) as usize] |= 1 << (b & 63));
+        let sum = starts.iter().map(|&s| count_set(list(rows, s), words, mask)).sum();
+        own.iter().for_each(|&b| words[(b >> 6) as usize] = 0);
+        sum
+    }
+}
+
+#[inline(always)]
+fn list(rows: &[u32], at: usize) -> &[u32] {
+    &rows[at + 1..][..rows[at] as usize]
+}
+
+/// L.
+pub(super) struct Lower<F: Rows> {
+    rows: Vec<F::Unit>,
+    /// Where the row of each name begins.
+    starts: Vec<usize>,
+    /// Runs of rows of about equal work.
+    blocks: Vec<Range<usize>>,
+    /// Words that hold a bit for each name, a power of two.
+    words: usize,
+    /// Most entries in a row.
+    longest: usize,
+    _rows: PhantomData<F>,
+}
+
+/// Entries of A in a block at least.
+const BLOCK: usize = 1 << 13;
+/// Most blocks.
+const BLOCKS: usize = 1024;
+/// Rows of L that are asked for at once.
+const BATCH: usize = 256;
+
+impl<F: Rows> Lower<F> {
+    pub(super) fn new<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>, order: &Order) -> Result<Self> {
+        let n = graph.vertices();
+        let total = graph.before(n);
+        let blocks = split(n, (total / BLOCK).clamp(1, BLOCKS), |u| (graph.before(u) + u) as u64);
+        let words = order.named.div_ceil(64).next_power_of_two();
+        let mut lens = filled(n, 0u32, "lengths of rows")?;
+        let mut rest = &mut lens[..];
+        let parts: Vec<_> =
+            blocks.iter().map(|b| Mutex::new(rest.split_off_mut(..b.len()).unwrap_or_default())).collect();
+        let mask = order.label.len() - 1;
+        let longest = AtomicUsize::new(0);
+        let room = order.longest.saturating_add(SLACK + 1);
+        let state = || {
+            let scratch =
+                Scratch { words: filled(words, 0, "bits of a row")?, touched: filled(room, 0, "words of a row")? };
+            Ok((scratch, filled(room, 0u32, "neighbours of a row")?))
+        };
+        let hint = total + n;
+        let rows = append_blocks(
+            threads,
+            "triangles",
+            blocks.len(),
+            hint,
+            state,
+            |(scratch, names), b, rows: &mut Vec<F::Unit>| {
+                let mut lens = parts[b].lock().unwrap_or_else(PoisonError::into_inner);
+                if b == 0 {
+                    rows.try_reserve(1).map_err(|_| out_of_memory::<F::Unit>("rows of L", 1))?;
+                    rows.push(F::EMPTY);
+                }
+                let mut most = 0;
+                dispatch(|| {
+                    for (u, len) in blocks[b].clone().zip(lens.iter_mut()) {
+                        let a = order.label[u];
+                        if a == Order::NAMELESS {
+                            continue;
+                        }
+                        let [own, others] = graph.neighbours(u);
+                        let mut n = labels_below(own, &order.label, mask, a, names);
+                        if graph.repeats() {
+                            n += labels_below(others, &order.label, mask, a, &mut names[n..]);
+                        }
+                        most = most.max(n);
+                        if n > 0 {
+                            let at = rows.len();
+                            F::push(rows, &mut names[..n], scratch)?;
+                            *len = (rows.len() - at) as u32;
+                        }
+                    }
+                    longest.fetch_max(most, Ordering::Relaxed);
+                    Ok(())
+                })
+            },
+        )?;
+        drop(parts);
+        let mut starts = filled(order.named, 0, "places of rows")?;
+        let mut at = 1;
+        let mut runs = Vec::new();
+        for b in &blocks {
+            let first = at;
+            for u in b.clone() {
+                if lens[u] > 0 {
+                    starts[order.label[u] as usize] = at;
+                    at += lens[u] as usize;
+                }
+            }
+            runs.push(first..at);
+        }
+        Ok(Self { rows, starts, blocks: runs, words, longest: longest.into_inner(), _rows: PhantomData })
+    }
+
+    /// Number of triangles.
+    pub(super) fn count(&self, threads: &Threads) -> Result<u64> {
+        let sum = AtomicU64::new(0);
+        let room = BATCH.saturating_add(self.longest).saturating_add(SLACK);
+        threads.for_each(
+            self.blocks.len(),
+            || {
+                Ok(Batch {
+                    words: filled(self.words, 0, "bits of a row")?,
+                    names: filled(room, 0, "neighbours of rows")?,
+                    starts: filled(room, 0, "places of rows")?,
+                    owners: filled(BATCH, (0, 0), "rows at hand")?,
+                })
+            },
+            |batch, b| {
+                sum.fetch_add(dispatch(|| self.count_block(self.blocks[b].clone(), batch)), Ordering::Relaxed);
+                Ok(())
+            },
+        )?;
+        Ok(sum.into_inner())
+    }
+
+    /// Triangles whose largest name has its row in the block.
+    ///
+    /// Rows of L are read wherever they lie, so they are asked for in batches before they are used.
+    #[inline(always)]
+    fn count_block(&self, block: Range<usize>, batch: &mut Batch) -> u64 {
+        let Batch { words, names, starts, owners } = batch;
+        let mut at = block.start;
+        let mut sum = 0;
+        while at < block.end {
+            let (mut n, mut rows) = (0, 0);
+            while at < block.end && n < BATCH && rows < BATCH {
+                let (found, next) = F::names(&self.rows, at, &mut names[n..]);
+                // b = min L(a) has no neighbour below it in L(a).
+                if found >= 2 {
+                    let own = &mut names[n..n + found];
+                    let smallest = own.iter().fold(u32::MAX, |x, &b| x.min(b));
+                    if let Some(p) = own.iter().position(|&b| b == smallest) {
+                        own[p] = own[found - 1];
+                    }
+                    n += found - 1;
+                    owners[rows] = (at, n);
+                    rows += 1;
+                }
+                at = next;
+            }
+            for (start, &b) in starts.iter_mut().zip(&names[..n]) {
+                *start = self.starts[b as usize];
+                prefetch(&self.rows, *start);
+            }
+            let mut first = 0;
+            for &(at, end) in &owners[..rows] {
+                sum += F::meet(&self.rows, at, &starts[first..end], words);
+                first = end;
+            }
+        }
+        sum
+    }
+}
+
+/// Some rows of L whose neighbours' rows are looked up together. One per thread.
+struct Batch {
+    words: Vec<u64>,
+    /// Names b in these rows, but the smallest of each.
+    names: Vec<u32>,
+    /// Where the rows of these begin.
+    starts: Vec<usize>,
+    /// Where each of these rows begins, and its names end.
+    owners: Vec<(usize, usize)>,
+}

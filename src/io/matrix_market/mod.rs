@@ -1,0 +1,41 @@
+//! Matrix Market: the text format that sparse matrices are published in, read and written.
+//!
+//! ```text
+//! %%MatrixMarket matrix coordinate real symmetric     banner: layout, field, symmetry, in any case
+//! % any number of comments                            also blank lines
+//! 3 3 2                                               rows, columns, entries that follow
+//! 1 1 4.5                                             row and column from 1, value
+//! 3 1 -1
+//! ```
+//!
+//! | part | accepted | refused |
+//! | --- | --- | --- |
+//! | layout | `coordinate`; `array` (every element, by columns; zeros become stored entries) | `array` with `pattern` |
+//! | field | `real`, `double`, `integer` (exact in i64), `unsigned-integer` (exact in u64), `pattern` | `complex` |
+//! | symmetry | `general`, `symmetric`, `skew-symmetric`, `hermitian` (real numbers: the same as symmetric) | pattern with skew or Hermitian; a diagonal in a skew file; anything above the diagonal in all three, as the format says; not square |
+//! | real values | what `strtod` reads in decimal, and `nan`, `inf`, `infinity` in any case, signed or not, as scipy and `printf` write them | numbers beyond the range of f64; hexadecimal; `nan(…)` |
+//! | lines | ends `\n` or `\r\n`, the last one optional; blank lines anywhere; comments before the size line, in any encoding | comments among the entries; anything after the last field of a line |
+//!
+//! The entries are split at line ends and parsed by all threads. An error names file, line and column, and is
+//! the first one in the file whatever the number of threads. Memory follows the bytes that are there, never a
+//! number that the file declares. Compressed rows made of the entries have a row pointer for every row that is
+//! declared; where these need more memory than the system has left, the answer is
+//! [`Error::OutOfMemory`](crate::Error::OutOfMemory), before any of it is touched.
+//!
+//! Source: Boisvert, Pozo, Remington, *The Matrix Market exchange formats: initial design*, NISTIR 5935, 1996.
+
+mod assemble;
+mod gzip;
+mod header;
+mod read;
+mod text;
+mod value;
+mod write;
+
+pub use assemble::{Entries, MatrixFile};
+pub use header::{Field, Header, Layout, Symmetry};
+pub use read::{
+    ReadOptions, parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_with,
+};
+pub use value::MarketValue;
+pub use write::{WriteOptions, write_matrix_market, write_matrix_market_array, write_matrix_market_to};

@@ -1,0 +1,315 @@
+//! Words and numbers in text, with the place of whatever is wrong.
+
+use std::fmt::Debug;
+
+use super::value::MarketValue;
+use crate::Error;
+
+/// Something wrong `at` so many bytes from the start of the text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bad {
+    pub(super) at: usize,
+    pub(super) message: String,
+}
+
+impl Bad {
+    pub(super) fn new(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
+    }
+    /// The error with its line and column, found by counting line ends from the start of `text`.
+    pub(super) fn locate(self, file: &str, text: &[u8]) -> Error {
+        let before = &text[..self.at.min(text.len())];
+        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
+        Error::Parse {
+            file: file.to_owned(),
+            line: count_line_ends(before) as u64 + 1,
+            column: (before.len() - line_start) as u64 + 1,
+            message: self.message,
+        }
+    }
+}
+
+pub(super) fn count_line_ends(text: &[u8]) -> usize {
+    text.iter().filter(|&&b| b == b'\n').count()
+}
+
+/// The word that starts at `text[at]`, quoted for a message: never long, never raw bytes.
+pub(super) fn quoted(text: &[u8], at: usize) -> String {
+    const LONGEST: usize = 32;
+    let rest = &text[at.min(text.len())..];
+    let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+    if end == 0 {
+        return if rest.is_empty() { "the end of the file" } else { "the end of the line" }.to_owned();
+    }
+    let dots = if end > LONGEST { "…" } else { "" };
+    format!("\"{}{dots}\"", rest[..end.min(LONGEST)].escape_ascii())
+}
+
+/// A place in text that moves forward. All of it stays on one line until [`end_line`](Self::end_line).
+#[derive(Clone)]
+pub(super) struct Cursor<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    #[inline(always)]
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+    #[inline(always)]
+    pub(super) fn skip_blanks(&mut self) {
+        while let Some(b' ' | b'\t') = self.peek() {
+            self.at += 1;
+        }
+    }
+    /// Length of the line end here: 1 for `\n`, 2 for `\r\n`, 0 or 1 (`\r`) at the end of the text.
+    #[inline(always)]
+    pub(super) fn line_end(&self) -> Option<usize> {
+        match self.peek() {
+            None => Some(0),
+            Some(b'\n') => Some(1),
+            Some(b'\r') => match self.text.get(self.at + 1) {
+                None => Some(1),
+                Some(b'\n') => Some(2),
+                Some(_) => None,
+            },
+            Some(_) => None,
+        }
+    }
+    /// Steps over blanks and the line end; anything else is an error.
+    #[inline(always)]
+    pub(super) fn end_line(&mut self) -> Result<(), Bad> {
+        self.skip_blanks();
+        match self.line_end() {
+            Some(n) => {
+                self.at += n;
+                Ok(())
+            }
+            None => {
+                Err(Bad::new(self.at, format!("expected the end of the line, found {}", quoted(self.text, self.at))))
+            }
+        }
+    }
+    /// The rest of the line is skipped.
+    pub(super) fn skip_line(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
+    }
+    /// The next word of this line, empty at its end.
+    pub(super) fn word(&mut self) -> &'a [u8] {
+        self.skip_blanks();
+        let start = self.at;
+        while self.peek().is_some_and(|b| !b.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+    /// Whether a word may end here.
+    #[inline(always)]
+    pub(super) fn at_word_end(&self) -> bool {
+        matches!(self.peek(), None | Some(b' ' | b'\t' | b'\n' | b'\r'))
+    }
+    /// Decimal digits, at least one, up to the end of the word. `Err(true)`: they do not fit a u64.
+    #[inline(always)]
+    pub(super) fn digits(&mut self) -> Result<u64, bool> {
+        let start = self.at;
+        let mut n = 0u64;
+        while let Some(d @ 0..=9) = self.peek().map(|b| b.wrapping_sub(b'0')) {
+            n = n.wrapping_mul(10).wrapping_add(u64::from(d));
+            self.at += 1;
+        }
+        if self.at == start || !self.at_word_end() {
+            self.at = start;
+            return Err(false);
+        }
+        // 19 digits always fit; longer words are rare, and counted again with checks.
+        if self.at - start > 19 { checked_digits(&self.text[start..self.at]).ok_or(true) } else { Ok(n) }
+    }
+    /// A count or size named `what`.
+    pub(super) fn size(&mut self, what: &str) -> Result<usize, Bad> {
+        self.skip_blanks();
+        let start = self.at;
+        let too_large = || Bad::new(start, format!("{what} {} is too large", quoted(self.text, start)));
+        match self.clone().digits() {
+            Ok(n) => {
+                let _ = self.digits();
+                usize::try_from(n).ok().filter(|&n| n <= isize::MAX as usize).ok_or_else(too_large)
+            }
+            Err(true) => Err(too_large()),
+            Err(false) => Err(Bad::new(start, format!("expected the {what}, found {}", quoted(self.text, start)))),
+        }
+    }
+}
+
+#[cold]
+fn checked_digits(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0u64, |n, d| n.checked_mul(10)?.checked_add(u64::from(d - b'0')))
+}
+
+/// How the values of one field are read from text. `()` is the field `pattern`, which has none.
+pub(super) trait Scalar: Copy + Debug + Send + Sync {
+    /// Fewest bytes that a value takes in a line, the blank or line end beside it included.
+    const MIN_BYTES: usize;
+    /// Reads one value; the cursor stands at its first byte.
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad>;
+    /// As a value of a matrix.
+    fn to<T: MarketValue>(self) -> Option<T>;
+    /// −x, the mirror image in a skew-symmetric matrix.
+    fn negated_to<T: MarketValue>(self) -> Option<T>;
+}
+
+impl Scalar for () {
+    const MIN_BYTES: usize = 0;
+    #[inline(always)]
+    fn read(_: &mut Cursor<'_>) -> Result<Self, Bad> {
+        Ok(())
+    }
+    #[inline(always)]
+    fn to<T: MarketValue>(self) -> Option<T> {
+        Some(T::ONE)
+    }
+    fn negated_to<T: MarketValue>(self) -> Option<T> {
+        None
+    }
+}
+
+impl Scalar for f64 {
+    const MIN_BYTES: usize = 2;
+    #[inline(always)]
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
+        let start = cursor.at;
+        // The parser rounds to nearest and stops where the number does; it takes one sign, which may be a plus.
+        let Ok((x, len)) = fast_float2::parse_partial::<f64, _>(&cursor.text[start..]) else {
+            return Err(not_a_number("real number", cursor.text, start));
+        };
+        cursor.at += len;
+        if !cursor.at_word_end() {
+            return Err(not_a_number("real number", cursor.text, start));
+        }
+        if x.is_infinite() && cursor.text[start..cursor.at].iter().any(u8::is_ascii_digit) {
+            let word = quoted(cursor.text, start);
+            return Err(Bad::new(start, format!("{word} is beyond the range of a 64-bit real number")));
+        }
+        Ok(x)
+    }
+    #[inline(always)]
+    fn to<T: MarketValue>(self) -> Option<T> {
+        T::from_real(self)
+    }
+    fn negated_to<T: MarketValue>(self) -> Option<T> {
+        T::from_real(-self)
+    }
+}
+
+impl Scalar for i64 {
+    const MIN_BYTES: usize = 2;
+    #[inline(always)]
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
+        let start = cursor.at;
+        let minus = cursor.peek() == Some(b'-');
+        if minus || cursor.peek() == Some(b'+') {
+            cursor.at += 1;
+        }
+        let magnitude = match cursor.digits() {
+            Ok(n) => n,
+            Err(true) => return Err(too_large("signed", cursor.text, start)),
+            Err(false) => return Err(not_a_number("whole number", cursor.text, start)),
+        };
+        let x = if minus { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+        x.ok_or_else(|| too_large("signed", cursor.text, start))
+    }
+    #[inline(always)]
+    fn to<T: MarketValue>(self) -> Option<T> {
+        T::from_integer(self)
+    }
+    fn negated_to<T: MarketValue>(self) -> Option<T> {
+        // −i64::MIN is beyond i64, not beyond every T.
+        self.checked_neg().map_or_else(|| T::from_unsigned(self.unsigned_abs()), T::from_integer)
+    }
+}
+
+impl Scalar for u64 {
+    const MIN_BYTES: usize = 2;
+    #[inline(always)]
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
+        let start = cursor.at;
+        if cursor.peek() == Some(b'+') {
+            cursor.at += 1;
+        }
+        match cursor.digits() {
+            Ok(n) => Ok(n),
+            Err(true) => Err(too_large("unsigned", cursor.text, start)),
+            Err(false) => Err(not_a_number("unsigned whole number", cursor.text, start)),
+        }
+    }
+    #[inline(always)]
+    fn to<T: MarketValue>(self) -> Option<T> {
+        T::from_unsigned(self)
+    }
+    fn negated_to<T: MarketValue>(self) -> Option<T> {
+        None
+    }
+}
+
+#[cold]
+fn not_a_number(kind: &str, text: &[u8], at: usize) -> Bad {
+    Bad::new(at, format!("expected a {kind}, found {}", quoted(text, at)))
+}
+
+#[cold]
+fn too_large(kind: &str, text: &[u8], at: usize) -> Bad {
+    Bad::new(at, format!("{} does not fit a 64-bit {kind} integer", quoted(text, at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<X: Scalar>(text: &str) -> Result<X, Bad> {
+        X::read(&mut Cursor { text: text.as_bytes(), at: 0 })
+    }
+
+    #[test]
+    fn whole_numbers_are_exact_to_the_last_one() {
+        assert_eq!(read::<i64>("9223372036854775807"), Ok(i64::MAX));
+        assert_eq!(read::<i64>("-9223372036854775808 "), Ok(i64::MIN));
+        assert_eq!(read::<i64>("+0009223372036854775807"), Ok(i64::MAX));
+        assert_eq!(read::<u64>("18446744073709551615\r"), Ok(u64::MAX));
+        for text in ["9223372036854775808", "-9223372036854775809", "99999999999999999999999"] {
+            assert!(read::<i64>(text).unwrap_err().message.contains("does not fit a 64-bit signed"), "{text}");
+        }
+        assert!(read::<u64>("18446744073709551616").unwrap_err().message.contains("unsigned"));
+        for text in ["", "-", "+", "+-1", "--1", "1.0", "1e3", "0x1", "1\u{b2}", "1,", "nan"] {
+            assert!(read::<i64>(text).unwrap_err().message.starts_with("expected a whole number"), "{text}");
+            assert!(read::<u64>(text).is_err(), "{text}");
+        }
+        assert!(read::<u64>("-1").is_err());
+    }
+
+    #[test]
+    fn real_numbers_round_to_nearest_and_end_with_the_word() {
+        for text in ["0", "-0", "1.", ".5", "+2.5", "1e5", "1E+05", "4.9e-324", "2.2250738585072011e-308", "0.1"] {
+            assert_eq!(read::<f64>(text).unwrap().to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+        }
+        assert!(read::<f64>("NaN").unwrap().is_nan());
+        assert!(read::<f64>("-nan").unwrap().is_nan());
+        assert_eq!(read::<f64>("Inf"), Ok(f64::INFINITY));
+        assert_eq!(read::<f64>("-INFINITY"), Ok(f64::NEG_INFINITY));
+        for text in
+            ["", ".", "-", "e5", "1e", "1e+", "+-1", "++1", "1.2.3", "0x1p3", "nan(1)", "infin", "1d0", "1,5", "--1"]
+        {
+            assert!(read::<f64>(text).unwrap_err().message.starts_with("expected a real number"), "{text}");
+        }
+        assert!(read::<f64>("-1e309").unwrap_err().message.contains("beyond the range"));
+        assert!(read::<f64>("1e-999").unwrap() == 0.0);
+    }
+
+    #[test]
+    fn a_word_in_a_message_is_short_and_printable() {
+        assert_eq!(quoted(b"ab\xff c", 0), "\"ab\\xff\"");
+        assert_eq!(quoted(b"ab", 2), "the end of the file");
+        assert_eq!(quoted(b"ab\n", 2), "the end of the line");
+        assert!(quoted(&[b'9'; 10_000], 0).len() < 50);
+    }
+}

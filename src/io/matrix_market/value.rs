@@ -1,0 +1,136 @@
+//! Which types a matrix in a file can be read as, and how their values are written.
+
+use super::header::Field;
+use crate::algebra::Value;
+
+/// A value type that Matrix Market files are read into and written from.
+///
+/// All numbers and `bool` have it; implement it for a type of your own to read and write that.
+/// The `from_…` functions give `None` where the type does not hold the number, which ends reading with an
+/// error that names the entry. Conversions: to f64 and f32 the nearest; to an integer only what it holds
+/// exactly; to `bool` whether it differs from 0.
+pub trait MarketValue: Value {
+    /// An entry of a pattern file.
+    const ONE: Self;
+    /// From an entry of a real file.
+    fn from_real(x: f64) -> Option<Self>;
+    /// From an entry of an integer file.
+    fn from_integer(x: i64) -> Option<Self>;
+    /// From an entry of an unsigned-integer file.
+    fn from_unsigned(x: u64) -> Option<Self>;
+    /// The field that holds all of `values` and costs a reader the least.
+    fn field(values: &[Self]) -> Field;
+    /// Appends the text of the value, such that reading it gives the same value.
+    fn write(self, text: &mut Vec<u8>);
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl MarketValue for $t {
+            const ONE: Self = 1;
+            fn from_real(x: f64) -> Option<Self> {
+                // `as` saturates, so what lies outside, has a fraction or is NaN does not come back; except that
+                // the largest 64-bit integer, which no f64 equals, rounds up to the bound itself.
+                let n = x as $t;
+                (n as f64 == x && (size_of::<$t>() < 8 || n != <$t>::MAX)).then_some(n)
+            }
+            #[inline]
+            fn from_integer(x: i64) -> Option<Self> {
+                x.try_into().ok()
+            }
+            #[inline]
+            fn from_unsigned(x: u64) -> Option<Self> {
+                x.try_into().ok()
+            }
+            fn field(values: &[Self]) -> Field {
+                // Only values beyond i64 need `unsigned-integer`, which few readers know.
+                if values.iter().all(|&x| i64::try_from(x).is_ok()) { Field::Integer } else { Field::Unsigned }
+            }
+            fn write(self, text: &mut Vec<u8>) {
+                text.extend_from_slice(itoa::Buffer::new().format(self).as_bytes());
+            }
+        }
+    )*};
+}
+integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
+
+macro_rules! reals {
+    ($($t:ty)*) => {$(
+        impl MarketValue for $t {
+            const ONE: Self = 1.0;
+            #[inline]
+            fn from_real(x: f64) -> Option<Self> {
+                Some(x as $t)
+            }
+            #[inline]
+            fn from_integer(x: i64) -> Option<Self> {
+                Some(x as $t)
+            }
+            #[inline]
+            fn from_unsigned(x: u64) -> Option<Self> {
+                Some(x as $t)
+            }
+            fn field(_: &[Self]) -> Field {
+                Field::Real
+            }
+            fn write(self, text: &mut Vec<u8>) {
+                if self.is_finite() {
+                    let mut buffer = zmij::Buffer::new();
+                    let mut digits = buffer.format_finite(self);
+                    // Readers take an f64 and then round to f32. Should rounding twice ever miss the value, all
+                    // digits of it as an f64 do not.
+                    if size_of::<$t>() == 4 && fast_float2::parse::<f64, _>(digits).map(|x| x as $t) != Ok(self) {
+                        digits = buffer.format_finite(f64::from(self));
+                    }
+                    text.extend_from_slice(digits.as_bytes());
+                } else if self.is_nan() {
+                    text.extend_from_slice(b"nan");
+                } else {
+                    text.extend_from_slice(if self > 0.0 { b"inf" } else { b"-inf" });
+                }
+            }
+        }
+    )*};
+}
+reals! { f32 f64 }
+
+impl MarketValue for bool {
+    const ONE: Self = true;
+    fn from_real(x: f64) -> Option<Self> {
+        Some(x != 0.0)
+    }
+    fn from_integer(x: i64) -> Option<Self> {
+        Some(x != 0)
+    }
+    fn from_unsigned(x: u64) -> Option<Self> {
+        Some(x != 0)
+    }
+    fn field(values: &[Self]) -> Field {
+        // A stored false is an entry too, and a pattern would turn it into true.
+        if values.iter().all(|&x| x) { Field::Pattern } else { Field::Integer }
+    }
+    fn write(self, text: &mut Vec<u8>) {
+        text.push(if self { b'1' } else { b'0' });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integer_takes_a_real_only_if_it_holds_it() {
+        assert_eq!(i8::from_real(-128.0), Some(-128));
+        assert_eq!(i8::from_real(127.0), Some(127));
+        assert_eq!(i8::from_real(128.0), None);
+        assert_eq!(u8::from_real(-1.0), None);
+        assert_eq!(u8::from_real(0.5), None);
+        assert_eq!(i32::from_real(f64::NAN), None);
+        assert_eq!(i64::from_real(f64::INFINITY), None);
+        assert_eq!(i64::from_real(-(2f64.powi(63))), Some(i64::MIN));
+        assert_eq!(i64::from_real(2f64.powi(63)), None);
+        assert_eq!(i64::from_real(2f64.powi(63) - 1024.0), Some(i64::MAX - 1023));
+        assert_eq!(u64::from_real(2f64.powi(64)), None);
+        assert_eq!(u64::from_real(2f64.powi(64) - 2048.0), Some(u64::MAX - 2047));
+    }
+}

@@ -1,0 +1,269 @@
+//! Writing: threads turn rows into text, which goes out in order.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rayon::prelude::*;
+
+use super::header::{Field, Layout, Symmetry};
+use super::value::MarketValue;
+use crate::par::{Threads, split};
+use crate::{Csr, Error, Index, Result};
+
+/// How to write a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions<'a> {
+    threads: Option<&'a Threads>,
+    comment: &'a str,
+    symmetric: bool,
+    pattern_only: bool,
+}
+
+impl<'a> WriteOptions<'a> {
+    /// All entries, no comment, the threads of the caller's pool.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Uses `threads`.
+    #[must_use]
+    pub fn threads(mut self, threads: &'a Threads) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+    /// Puts `text` below the banner, each of its lines as a comment.
+    #[must_use]
+    pub fn comment(mut self, text: &'a str) -> Self {
+        self.comment = text;
+        self
+    }
+    /// Writes the lower triangle alone, as a symmetric file; a matrix that is not symmetric is an error.
+    #[must_use]
+    pub fn symmetric(mut self) -> Self {
+        self.symmetric = true;
+        self
+    }
+    /// Writes positions without values.
+    #[must_use]
+    pub fn pattern_only(mut self) -> Self {
+        self.pattern_only = true;
+        self
+    }
+}
+
+/// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz`.
+///
+/// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one.
+/// Floats are written as the shortest text that gives the same value, and as field `real`; integers as
+/// `integer`, or `unsigned-integer` where a value is beyond i64; `bool` as `pattern`, or `integer` where a
+/// stored value is false.
+/// ```no_run
+/// use sparring::{Csr, io::{WriteOptions, write_matrix_market}};
+/// let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![0.5, 0.5])?;
+/// write_matrix_market("a.mtx.gz", &a, &WriteOptions::new().symmetric().comment("two by two"))?;
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// # Errors
+/// [`Error::Io`], which may leave a part of the file behind; [`Error::Argument`] if the matrix should be
+/// symmetric and is not.
+pub fn write_matrix_market<T: MarketValue, I: Index>(
+    path: impl AsRef<Path>,
+    a: &Csr<T, I>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    to_file(path.as_ref(), |out| coordinate(out, a, options))
+}
+
+/// Writes a matrix as Matrix Market coordinate text to `out`.
+/// # Errors
+/// As [`write_matrix_market`]; the path of [`Error::Io`] is `output`.
+pub fn write_matrix_market_to<T: MarketValue, I: Index>(
+    out: &mut impl Write,
+    a: &Csr<T, I>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    coordinate(out, a, options).map_err(|e| e.with_path("output"))
+}
+
+/// Writes every element of an nrows × ncols matrix, given column by column, as a Matrix Market array file.
+///
+/// Fields are those of [`write_matrix_market`], `bool` as `integer`.
+/// # Errors
+/// [`Error::Length`] if there are not nrows · ncols elements; [`Error::Argument`] if the options ask for a
+/// symmetric file or for positions alone; [`Error::Io`].
+pub fn write_matrix_market_array<T: MarketValue>(
+    path: impl AsRef<Path>,
+    nrows: usize,
+    ncols: usize,
+    columns: &[T],
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    let expected = nrows.checked_mul(ncols).ok_or(Error::IndexOverflow {
+        what: "elements of an array",
+        needed: nrows as u128 * ncols as u128,
+        max: usize::MAX as u128,
+    })?;
+    if columns.len() != expected {
+        return Err(Error::Length { what: "elements of an array", found: columns.len(), expected });
+    }
+    if options.symmetric || options.pattern_only {
+        let message = "an array file is written with all its elements".to_owned();
+        return Err(Error::Argument { name: "options", message });
+    }
+    let field = match T::field(columns) {
+        Field::Pattern => Field::Integer,
+        field => field,
+    };
+    to_file(path.as_ref(), |out| {
+        start(out, Layout::Array, field, Symmetry::General, options.comment)?;
+        writeln!(out, "{nrows} {ncols}")?;
+        in_order(out, options, split(columns.len(), columns.len() / PART + 1, |e| e as u64), |part, text| {
+            for &x in &columns[part] {
+                x.write(text);
+                text.push(b'\n');
+            }
+        })
+    })
+}
+
+/// What ends writing early.
+enum Stop {
+    Io(std::io::Error),
+    Asymmetric(String),
+}
+impl From<std::io::Error> for Stop {
+    fn from(e: std::io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+impl Stop {
+    fn with_path(self, path: &str) -> Error {
+        match self {
+            Self::Io(source) => Error::Io { path: path.to_owned(), source },
+            Self::Asymmetric(message) => Error::Argument { name: "symmetric", message },
+        }
+    }
+}
+
+fn to_file(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
+    let write = || -> Result<(), Stop> {
+        let mut file = BufWriter::new(File::create(path)?);
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz")) {
+            let mut packed = GzEncoder::new(&mut file, Compression::default());
+            body(&mut packed)?;
+            packed.finish()?;
+        } else {
+            body(&mut file)?;
+        }
+        Ok(file.flush()?)
+    };
+    write().map_err(|e| e.with_path(&path.display().to_string()))
+}
+
+fn start(out: &mut dyn Write, layout: Layout, field: Field, symmetry: Symmetry, comment: &str) -> Result<(), Stop> {
+    writeln!(out, "%%MatrixMarket matrix {layout} {field} {symmetry}")?;
+    // A carriage return inside a comment would end the line for some readers.
+    for line in comment.split(['\n', '\r']).filter(|line| !line.is_empty()) {
+        writeln!(out, "% {line}")?;
+    }
+    Ok(())
+}
+
+fn coordinate<T: MarketValue, I: Index>(
+    out: &mut dyn Write,
+    a: &Csr<T, I>,
+    options: &WriteOptions<'_>,
+) -> Result<(), Stop> {
+    let field = if options.pattern_only { Field::Pattern } else { T::field(a.values()) };
+    let with_values = field != Field::Pattern;
+    let (symmetry, stored) = if options.symmetric {
+        (Symmetry::Symmetric, lower_triangle(a, with_values)?)
+    } else {
+        (Symmetry::General, a.nnz())
+    };
+    start(out, Layout::Coordinate, field, symmetry, options.comment)?;
+    writeln!(out, "{} {} {stored}", a.nrows(), a.ncols())?;
+    let parts = split(a.nrows(), a.nnz() / PART + 1, |i| a.row_ptr()[i] as u64);
+    in_order(out, options, parts, |rows, text| {
+        let mut digits = itoa::Buffer::new();
+        for i in rows {
+            let (cols, values) = a.row(i);
+            let row = digits.format(i + 1).as_bytes();
+            let mut digits = itoa::Buffer::new();
+            for (j, &x) in cols.iter().map(|j| j.get()).zip(values) {
+                if options.symmetric && j > i {
+                    continue;
+                }
+                text.extend_from_slice(row);
+                text.push(b' ');
+                text.extend_from_slice(digits.format(j + 1).as_bytes());
+                if with_values {
+                    text.push(b' ');
+                    x.write(text);
+                }
+                text.push(b'\n');
+            }
+        }
+    })
+}
+
+/// Entries on and below the diagonal of a symmetric matrix.
+fn lower_triangle<T: MarketValue, I: Index>(a: &Csr<T, I>, with_values: bool) -> Result<usize, Stop> {
+    if a.nrows() != a.ncols() {
+        return Err(Stop::Asymmetric(format!("the matrix is {}×{}", a.nrows(), a.ncols())));
+    }
+    let text = |x: Option<&T>| {
+        let mut text = Vec::new();
+        match x {
+            Some(x) if with_values => x.write(&mut text),
+            Some(_) => {}
+            None => text.extend_from_slice(b"absent"),
+        }
+        text
+    };
+    let mut lower = 0;
+    for (i, j, x) in a.iter() {
+        lower += usize::from(j <= i);
+        // Equal text, not equal value: 0 and −0 are written differently, and NaN like itself.
+        let (one, other) = (text(Some(x)), text(a.get(j, i)));
+        if one != other {
+            let [one, other] = [one, other].map(|t| String::from_utf8_lossy(&t).into_owned());
+            let message = format!(
+                "entry ({i}, {j}) is {}, entry ({j}, {i}) is {other}",
+                if with_values { &one } else { "there" }
+            );
+            return Err(Stop::Asymmetric(message));
+        }
+    }
+    Ok(lower)
+}
+
+/// Entries that one task turns into text.
+const PART: usize = 1 << 15;
+
+/// Writes the text of all parts in their order; a few parts for each thread are in memory at a time.
+fn in_order(
+    out: &mut dyn Write,
+    options: &WriteOptions<'_>,
+    parts: Vec<std::ops::Range<usize>>,
+    text_of: impl Fn(std::ops::Range<usize>, &mut Vec<u8>) + Sync,
+) -> Result<(), Stop> {
+    let here = Threads::current();
+    let threads = options.threads.unwrap_or(&here);
+    let mut texts = vec![Vec::new(); 4 * threads.count()];
+    for wave in parts.chunks(texts.len()) {
+        threads.install(|| {
+            wave.par_iter().zip(&mut texts).for_each(|(part, text)| {
+                text.clear();
+                text_of(part.clone(), text);
+            });
+        });
+        for text in &texts[..wave.len()] {
+            out.write_all(text)?;
+        }
+    }
+    Ok(())
+}

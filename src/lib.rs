@@ -1,0 +1,23 @@
+//! Sparse linear algebra and sparse tensors over **any semiring**.
+//!
+//! See the README for a ladder of examples and `ARCHITECTURE.md` for the map.
+
+pub mod algebra;
+pub mod backend;
+mod error;
+pub mod generate;
+pub mod graph;
+pub mod io;
+pub mod par;
+pub(crate) mod simd;
+pub mod sparse;
+pub mod spgemm;
+
+pub use backend::Cpu;
+pub use error::{Error, Result};
+pub use sparse::{Coo, Csr, Index, Pattern};
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,295 @@
+//! Vectors whose blocks are made by different threads and appended in block order.
+//!
+//! A block's length is known only when it has been made. Each thread makes blocks in buffers that it
+//! uses again and again (they stay in its cache), and copies a finished block to its place as soon as
+//! the lengths of all blocks before it are known. So the result is touched once, and nothing of its size
+//! is touched beside it; first touch is what large results cost most (a third of a product's time on
+//! rmat14, by a sampling profiler).
+
+use std::alloc::{Layout, alloc, dealloc, realloc};
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use super::{Threads, advise_huge_pages, filled};
+use crate::sparse::out_of_memory;
+use crate::{Error, Result};
+
+/// Appends the blocks made by `work(state, block, buffer)`, in block order. `work` gets an empty buffer; each block
+/// done is progress of `op`.
+///
+/// `hint` guesses the length of the result, from above if possible: memory that is not touched costs nothing,
+/// memory that must grow is moved.
+/// # Errors
+/// The first error of `work`; [`Error::OutOfMemory`].
+pub(crate) fn append_blocks<T: Copy + Send, S>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: usize,
+    hint: usize,
+    state: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize, &mut Vec<T>) -> Result<()> + Sync,
+) -> Result<Vec<T>> {
+    let order = Mutex::new(Order::new(blocks)?);
+    let memory = Memory::new(hint);
+    let leftover = Mutex::new(Vec::new());
+    threads.for_each_of(
+        op,
+        blocks,
+        || Ok(Worker { state: state()?, free: Vec::new(), waiting: Vec::new(), leftover: &leftover }),
+        |worker, block| {
+            let mut buffer = worker.free.pop().unwrap_or_default();
+            buffer.clear();
+            work(&mut worker.state, block, &mut buffer)?;
+            order.lock().unwrap_or_else(PoisonError::into_inner).set(block, buffer.len());
+            worker.waiting.push((block, buffer));
+            let mut i = 0;
+            while i < worker.waiting.len() {
+                let start = order.lock().unwrap_or_else(PoisonError::into_inner).starts[worker.waiting[i].0];
+                if start == UNKNOWN {
+                    i += 1;
+                    continue;
+                }
+                let (_, buffer) = worker.waiting.swap_remove(i);
+                // SAFETY: the ranges start..start + len of distinct blocks are disjoint, and each block is placed once.
+                unsafe { memory.write(start, &buffer)? };
+                worker.free.push(buffer);
+            }
+            Ok(())
+        },
+    )?;
+    let order = order.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for (block, buffer) in leftover.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        // SAFETY: as above; all threads are done.
+        unsafe { memory.write(order.starts[block], &buffer)? };
+    }
+    // SAFETY: every block was made and placed, so all elements before the end of the last one are written.
+    unsafe { memory.into_vec(order.starts[blocks]) }
+}
+
+const UNKNOWN: usize = usize::MAX;
+
+/// Where blocks start, as far as known.
+struct Order {
+    starts: Vec<usize>,
+    lens: Vec<usize>,
+    known: usize,
+}
+
+impl Order {
+    fn new(blocks: usize) -> Result<Self> {
+        let mut starts = filled(blocks + 1, UNKNOWN, "block offsets")?;
+        starts[0] = 0;
+        Ok(Self { starts, lens: filled(blocks, UNKNOWN, "block lengths")?, known: 0 })
+    }
+
+    fn set(&mut self, block: usize, len: usize) {
+        self.lens[block] = len;
+        while self.known < self.lens.len() && self.lens[self.known] != UNKNOWN {
+            self.starts[self.known + 1] = self.starts[self.known] + self.lens[self.known];
+            self.known += 1;
+        }
+    }
+}
+
+/// A thread's state; what it could not place when it runs out of work goes to `leftover`.
+struct Worker<'a, T, S> {
+    state: S,
+    free: Vec<Vec<T>>,
+    waiting: Vec<(usize, Vec<T>)>,
+    leftover: &'a Mutex<Vec<(usize, Vec<T>)>>,
+}
+
+impl<T, S> Drop for Worker<'_, T, S> {
+    fn drop(&mut self) {
+        self.leftover.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.waiting);
+    }
+}
+
+/// Growing memory that many threads write at once.
+struct Memory<T> {
+    block: RwLock<Block<T>>,
+}
+
+struct Block<T> {
+    start: NonNull<T>,
+    capacity: usize,
+}
+
+// SAFETY: the memory is owned; it is written through `Memory::write` alone, whose contract keeps ranges disjoint.
+unsafe impl<T: Send> Send for Block<T> {}
+// SAFETY: as above; nothing reads it before `into_vec` takes it by value.
+unsafe impl<T: Send> Sync for Block<T> {}
+
+impl<T: Copy> Memory<T> {
+    /// With room for `hint` elements, or for fewer.
+    fn new(mut hint: usize) -> Self {
+        let mut block = Block { start: NonNull::dangling(), capacity: 0 };
+        // A guess that the system refuses is halved: it is only a guess.
+        while hint > 0 && block.resize(hint).is_err() {
+            hint /= 2;
+        }
+        Self { block: RwLock::new(block) }
+    }
+
+    fn capacity(&self) -> usize {
+        self.block.read().unwrap_or_else(PoisonError::into_inner).capacity
+    }
+
+    /// Makes room for `needed` elements; what was written stays.
+    fn grow(&self, needed: usize) -> Result<()> {
+        let mut block = self.block.write().unwrap_or_else(PoisonError::into_inner);
+        if needed <= block.capacity {
+            return Ok(());
+        }
+        let wanted = needed.max(block.capacity.saturating_mul(2)).max(1024);
+        // If twice the room is not to be had, the room needed may be.
+        block.resize(wanted).or_else(|_| block.resize(needed))
+    }
+
+    /// Copies `xs` to `start..`, making room first.
+    /// # Safety
+    /// Ranges written must be disjoint.
+    unsafe fn write(&self, start: usize, xs: &[T]) -> Result<()> {
+        if xs.is_empty() {
+            return Ok(());
+        }
+        let end = start.checked_add(xs.len()).ok_or_else(|| out_of_memory::<T>("a result", usize::MAX))?;
+        if end > self.capacity() {
+            self.grow(end)?;
+        }
+        let block = self.block.read().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: 1. start + len ≤ capacity, which never shrinks while blocks are written; 2. the read lock keeps
+        // the memory where it is; 3. no other thread writes this range, by the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(xs.as_ptr(), block.start.as_ptr().add(start), xs.len()) };
+        Ok(())
+    }
+
+    /// The first `len` elements.
+    /// # Safety
+    /// They must have been written.
+    unsafe fn into_vec(self, len: usize) -> Result<Vec<T>> {
+        let mut block = self.block.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if len < block.capacity && len > 0 {
+            block.resize(len)?;
+        }
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let block = std::mem::ManuallyDrop::new(block);
+        // SAFETY: the memory comes from the global allocator with the layout of `capacity` elements of `T`, and
+        // its first `len` ≤ capacity elements are initialized.
+        Ok(unsafe { Vec::from_raw_parts(block.start.as_ptr(), len, block.capacity) })
+    }
+}
+
+impl<T> Block<T> {
+    fn layout(capacity: usize) -> Result<Layout> {
+        Layout::array::<T>(capacity).map_err(|_| out_of_memory::<T>("a result", capacity))
+    }
+
+    /// Moves to memory for `capacity` > 0 elements.
+    fn resize(&mut self, capacity: usize) -> Result<()> {
+        let layout = Self::layout(capacity)?;
+        assert!(layout.size() > 0, "elements have a size");
+        let start = if self.capacity == 0 {
+            // SAFETY: the layout's size is not zero.
+            unsafe { alloc(layout) }
+        } else {
+            // SAFETY: the block was allocated with this layout, and the new size is neither zero nor too large.
+            unsafe { realloc(self.start.as_ptr().cast(), Self::layout(self.capacity)?, layout.size()) }
+        };
+        // On failure the old memory stays as it was.
+        self.start =
+            NonNull::new(start.cast()).ok_or(Error::OutOfMemory { what: "a result", bytes: layout.size() as u128 })?;
+        if capacity > self.capacity {
+            // SAFETY: the memory is ours and `MaybeUninit` asks nothing of it.
+            advise_huge_pages(unsafe {
+                std::slice::from_raw_parts_mut(self.start.as_ptr().cast::<std::mem::MaybeUninit<T>>(), capacity)
+            });
+        }
+        self.capacity = capacity;
+        Ok(())
+    }
+}
+
+impl<T> Drop for Block<T> {
+    fn drop(&mut self) {
+        if self.capacity > 0
+            && let Ok(layout) = Self::layout(self.capacity)
+        {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(self.start.as_ptr().cast(), layout) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_any_length_arrive_in_order() {
+        for threads in [1, 2, 3, 8] {
+            let pool = Threads::new(threads).unwrap();
+            for (blocks, hint) in [(0, 0), (1, 10), (2, 0), (100, 3), (100, 100_000)] {
+                let len = |b: usize| (b * 7919) % 1013;
+                let block = |b: usize| (0..len(b)).map(move |i| (b * 10_000 + i) as u32);
+                let all = append_blocks(
+                    &pool,
+                    "test",
+                    blocks,
+                    hint,
+                    || Ok(()),
+                    |(), b, out| {
+                        out.extend(block(b));
+                        Ok(())
+                    },
+                );
+                assert_eq!(all.unwrap(), (0..blocks).flat_map(block).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_ends_it() {
+        let pool = Threads::new(2).unwrap();
+        let failed = append_blocks(
+            &pool,
+            "test",
+            50,
+            0,
+            || Ok(()),
+            |(), b, out| {
+                out.push(1u8);
+                if b == 20 { Err(Error::Argument { name: "b", message: "20".into() }) } else { Ok(()) }
+            },
+        );
+        assert!(matches!(failed, Err(Error::Argument { name: "b", .. })));
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_memory_is_given_back() {
+        for threads in [1, 2, 8] {
+            let pool = Threads::new(threads).unwrap();
+            let work = |(): &mut (), b: usize, out: &mut Vec<u64>| {
+                assert!(b != 20, "a test");
+                out.resize(1000, b as u64);
+                Ok(())
+            };
+            let run = || append_blocks(&pool, "test", 50, 10, || Ok(()), work);
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+            let work = |(): &mut (), b: usize, out: &mut Vec<u64>| {
+                out.push(b as u64);
+                Ok(())
+            };
+            assert_eq!(append_blocks(&pool, "test", 50, 0, || Ok(()), work).unwrap(), (0..50).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_made_is_an_error() {
+        let pool = Threads::new(2).unwrap();
+        let state = || -> Result<()> { Err(Error::Argument { name: "state", message: "none".into() }) };
+        assert!(append_blocks(&pool, "test", 3, 3, state, |(), _, _: &mut Vec<u8>| Ok(())).is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! Memory whose size depends on data: asked for, never taken for granted.
+//!
+//! Linux grants more memory than there is and ends the process that then touches it. So what is large, and will
+//! be touched from end to end, is first compared with what the system says is left; a file of three lines that
+//! declares billions of rows is refused here, by an error that says how much its row pointers would need.
+
+use std::mem::MaybeUninit;
+
+use crate::Result;
+use crate::sparse::out_of_memory;
+
+/// Smaller requests are not compared: asking the system takes some ten microseconds, touching so much a hundred
+/// milliseconds.
+const LARGE: u128 = 256 << 20;
+
+/// A vector of `len` copies of `x`, or the error that memory could not be had.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn filled<T: Copy>(len: usize, x: T, what: &'static str) -> Result<Vec<T>> {
+    let mut v = reserved(len, what)?;
+    advise_huge_pages(&mut v.spare_capacity_mut()[..len]);
+    v.resize(len, x);
+    Ok(v)
+}
+
+/// An empty vector with room for `len` elements.
+pub(crate) fn reserved<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
+    let bytes = len as u128 * size_of::<T>() as u128;
+    if bytes >= LARGE && bytes > usable(available()) {
+        return Err(out_of_memory::<T>(what, len));
+    }
+    let mut v = Vec::new();
+    v.try_reserve_exact(len).map_err(|_| out_of_memory::<T>(what, len))?;
+    Ok(v)
+}
+
+/// The first `len` of `items`, or all if there are fewer.
+pub(crate) fn collected<T>(len: usize, items: impl IntoIterator<Item = T>, what: &'static str) -> Result<Vec<T>> {
+    let mut v = reserved(len, what)?;
+    v.extend(items.into_iter().take(len));
+    Ok(v)
+}
+
+/// What one array may take of `available` bytes: it is never alone, and a system at its last page crawls.
+fn usable(available: u128) -> u128 {
+    available / 4 * 3
+}
+
+/// Bytes that the system can still back with memory: what is free or can be freed, swap included, and no more
+/// than the control group allows. Without an answer from the system there is no limit.
+fn available() -> u128 {
+    #[cfg(target_os = "linux")]
+    {
+        use std::io::Read;
+        // The files are read to the stack: this must work when there is no memory.
+        let read = |path: &str, buffer: &mut [u8]| -> usize {
+            std::fs::File::open(path).and_then(|mut f| f.read(buffer)).unwrap_or(0)
+        };
+        let mut buffer = [0; 4096];
+        let n = read("/proc/meminfo", &mut buffer);
+        let mut left = meminfo(std::str::from_utf8(&buffer[..n]).unwrap_or(""));
+        for path in ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"] {
+            let n = read(path, &mut buffer);
+            // `max` stands for no limit.
+            let limit = std::str::from_utf8(&buffer[..n]).ok().and_then(|s| s.trim().parse().ok());
+            left = left.min(limit.unwrap_or(u128::MAX));
+        }
+        left
+    }
+    #[cfg(not(target_os = "linux"))]
+    u128::MAX
+}
+
+/// Available memory and free swap, as the lines of `/proc/meminfo` give them.
+#[cfg(target_os = "linux")]
+fn meminfo(text: &str) -> u128 {
+    let kilobytes = |name: &str| -> Option<u128> {
+        let rest = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        rest.split_whitespace().next()?.parse().ok()
+    };
+    kilobytes("MemAvailable").map_or(u128::MAX, |k| (k + kilobytes("SwapFree").unwrap_or(0)) * 1024)
+}
+
+/// Tells the system's allocator to keep large freed blocks for the next ones of this process, instead of giving them
+/// back. A program that computes products in a loop then pays their first touch once: about a quarter of the time of a
+/// product (`sparring bench spgemm` with and without `--fresh-memory`).
+///
+/// It holds for the whole process and cannot be undone, so the library never calls it; the command-line tool does
+/// when it repeats. Returns whether the allocator has such a setting (glibc's has).
+pub fn keep_freed_memory() -> bool {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: mallopt changes how later blocks are obtained and released, nothing about the blocks there are.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, i32::MAX) == 1 && libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX) == 1
+        }
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    false
+}
+
+/// Asks the system to back large memory with huge pages: fewer first-touch faults, fewer TLB misses.
+pub(super) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 2 << 20;
+        let bytes = size_of_val(memory);
+        let start = (memory.as_mut_ptr() as usize).next_multiple_of(PAGE);
+        let end = (memory.as_mut_ptr() as usize + bytes) / PAGE * PAGE;
+        if bytes >= 2 * PAGE && end > start {
+            // SAFETY: the range lies within memory that this slice owns, and MADV_HUGEPAGE changes how pages
+            // are backed, never what they hold. A refusal is harmless and ignored.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = memory;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Csr, Error};
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_system_is_believed() {
+        let text = "MemTotal:  9 kB\nMemFree:  1 kB\nMemAvailable:     5 kB\nSwapTotal: 4 kB\nSwapFree:        2 kB\n";
+        assert_eq!(meminfo(text), 7 * 1024);
+        assert_eq!(meminfo("MemAvailable: 5 kB"), 5 * 1024);
+        assert_eq!(meminfo("MemTotal: 5 kB"), u128::MAX);
+        assert!(available() > 1 << 20);
+    }
+
+    /// Half as much again as there is, which a system that overcommits would grant, and kill at the first touch.
+    #[test]
+    fn more_than_there_is_is_refused() {
+        let Ok(bytes) = usize::try_from(available()) else { return println!("skipped: the system gives no limit") };
+        let len = bytes / 16 * 3;
+        let needed = len as u128 * 8;
+        let refused = |e: Error| matches!(e, Error::OutOfMemory { bytes, .. } if bytes >= needed);
+        assert!(refused(filled(len, 0u64, "a test").unwrap_err()));
+        assert!(refused(reserved::<u64>(len, "a test").unwrap_err()));
+        assert!(refused(Csr::<f64>::empty(len, 1).unwrap_err()));
+        assert!(refused(super::super::Fresh::<u64>::new(len, "a test").unwrap_err()));
+    }
+
+    #[test]
+    fn no_more_is_collected_than_there_is_room_for() {
+        assert_eq!(collected(3, 0.., "a test").unwrap(), [0, 1, 2]);
+        assert_eq!(collected(3, 0..2, "a test").unwrap(), [0, 1]);
+    }
+}

@@ -1,0 +1,320 @@
+//! Threads: splitting rows by work, and writing disjoint parts of one array from many threads.
+//!
+//! This is the processor side's only home of shared mutable memory. Results never depend on the
+//! number of threads: work is split by rows (or by columns of one row), each output entry is computed
+//! by one task, and its fold runs in the order of the contraction index.
+
+mod append;
+mod memory;
+mod pair;
+
+use std::mem::MaybeUninit;
+use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::slice::ParallelSliceMut;
+
+use crate::{Error, Result};
+
+pub(crate) use append::append_blocks;
+use memory::advise_huge_pages;
+pub(crate) use memory::{collected, reserved};
+pub use memory::{filled, keep_freed_memory};
+
+/// How far a long operation has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Operation.
+    pub op: &'static str,
+    /// Units of work done.
+    pub done: u64,
+    /// Units in all.
+    pub total: u64,
+}
+
+/// Called now and then during long operations, from any thread; [`ControlFlow::Break`] stops them.
+type Callback = Box<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync>;
+
+/// A pool of threads, or the pool that the caller is in.
+#[derive(Default)]
+pub struct Threads {
+    pool: Option<rayon::ThreadPool>,
+    progress: Option<Callback>,
+}
+
+impl std::fmt::Debug for Threads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Threads").field("count", &self.count()).field("watched", &self.progress.is_some()).finish()
+    }
+}
+
+impl Threads {
+    /// The threads of the pool that the caller runs in (rayon's global pool unless inside another).
+    #[must_use]
+    pub fn current() -> Self {
+        Self::default()
+    }
+    /// A pool of `n` threads of its own.
+    /// # Errors
+    /// [`Error::Argument`] for 0; [`Error::Threads`] if the system refuses.
+    pub fn new(n: usize) -> Result<Self> {
+        if n == 0 || n > 4096 {
+            return Err(Error::Argument { name: "threads", message: format!("{n} is not between 1 and 4096") });
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(n)
+            .thread_name(|i| format!("sparring-{i}"))
+            .build()
+            .map_err(|e| Error::Threads { threads: n, message: e.to_string() })?;
+        Ok(Self { pool: Some(pool), progress: None })
+    }
+    /// Reports progress of long operations to `f`, which may stop them.
+    #[must_use]
+    pub fn on_progress(mut self, f: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
+        self.progress = Some(Box::new(f));
+        self
+    }
+    /// Number of threads.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.pool.as_ref().map_or_else(rayon::current_num_threads, rayon::ThreadPool::current_num_threads)
+    }
+    /// Runs `f` inside this pool.
+    pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(f),
+            None => f(),
+        }
+    }
+    /// As [`for_each`](Self::for_each), reporting each task done as progress of `op`.
+    /// # Errors
+    /// The first error of `state` or `work`; [`Error::Cancelled`] if the callback said so.
+    pub fn for_each_of<S>(
+        &self,
+        op: &'static str,
+        tasks: usize,
+        state: impl Fn() -> Result<S> + Sync,
+        work: impl Fn(&mut S, usize) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let Some(progress) = &self.progress else { return self.for_each(tasks, state, work) };
+        let done = AtomicUsize::new(0);
+        self.for_each(tasks, state, |s, t| {
+            work(s, t)?;
+            let (done, total) = (done.fetch_add(1, Ordering::Relaxed) as u64 + 1, tasks as u64);
+            match progress(Progress { op, done, total }) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(()) => Err(Error::Cancelled { op, done, total }),
+            }
+        })
+    }
+    /// Sorts `keys`: long lists by all threads, short ones by the caller's. Allocates nothing.
+    pub(crate) fn sort<K: Ord + Send>(&self, keys: &mut [K]) {
+        // Shorter lists are sorted by one thread before the others are awake.
+        const LONG: usize = 1 << 17;
+        if keys.len() > LONG && self.count() > 1 {
+            self.install(|| keys.par_sort_unstable());
+        } else {
+            keys.sort_unstable();
+        }
+    }
+    /// Runs `work(state, task)` for each task in `0..tasks`; tasks are handed out in order from one
+    /// counter, and each thread makes one `state`. The first error stops the rest and is returned.
+    pub fn for_each<S>(
+        &self,
+        tasks: usize,
+        state: impl Fn() -> Result<S> + Sync,
+        work: impl Fn(&mut S, usize) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let workers = self.count().min(tasks);
+        if workers <= 1 {
+            let mut s = state()?;
+            return (0..tasks).try_for_each(|t| work(&mut s, t));
+        }
+        let next = AtomicUsize::new(0);
+        let failed = std::sync::OnceLock::new();
+        let run = || -> Result<()> {
+            let mut s = state()?;
+            while failed.get().is_none() {
+                let t = next.fetch_add(1, Ordering::Relaxed);
+                if t >= tasks {
+                    break;
+                }
+                work(&mut s, t)?;
+            }
+            Ok(())
+        };
+        self.spawn(workers, &|| {
+            if let Err(e) = run() {
+                let _ = failed.set(e);
+            }
+        });
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+    /// Runs `work` `workers` times, by as many threads. Not generic: so what rayon makes of a closure is compiled once
+    /// and not for each caller.
+    fn spawn(&self, workers: usize, work: &(dyn Fn() + Sync)) {
+        self.install(|| {
+            rayon::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(|_| work());
+                }
+            });
+        });
+    }
+}
+
+/// Splits `0..n` into at most `parts` ranges of about equal work, where `work_before(i)` is the work
+/// of items `0..i` (non-decreasing). Every item is in exactly one range; ranges are in order.
+#[must_use]
+pub fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
+    let (first, last) = (work_before(0), work_before(n));
+    let parts = parts.clamp(1, n.max(1));
+    let mut ranges = Vec::with_capacity(parts);
+    let mut start = 0;
+    for p in 1..=parts {
+        let target = first + ((u128::from(last - first) * p as u128) / parts as u128) as u64;
+        let end = if p == parts { n } else { lower_bound(start, n, |i| work_before(i) < target) };
+        if end > start {
+            ranges.push(start..end);
+            start = end;
+        }
+    }
+    ranges
+}
+
+/// First `i` in `lo..hi` for which `before(i)` is false, or `hi`.
+fn lower_bound(mut lo: usize, mut hi: usize, before: impl Fn(usize) -> bool) -> usize {
+    while lo < hi {
+        let mid = lo + (hi - lo) / 2;
+        if before(mid) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    lo
+}
+
+/// A vector being filled for the first time, block by block, by the threads that compute it.
+///
+/// Memory is touched first where it is computed, in huge pages where the system has them. Blocks are
+/// disjoint because they are split off one mutable slice; the vector is only handed out when every
+/// element has been written.
+#[derive(Debug)]
+pub struct Fresh<T> {
+    vec: Vec<T>,
+    len: usize,
+}
+
+impl<T: Copy + Send> Fresh<T> {
+    /// Room for `len` elements.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn new(len: usize, what: &'static str) -> Result<Self> {
+        let mut vec = reserved(len, what)?;
+        advise_huge_pages(&mut vec.spare_capacity_mut()[..len]);
+        Ok(Self { vec, len })
+    }
+
+    /// Runs `work(state, block, slots)` for each block `b`, whose elements are
+    /// `offsets(b)..offsets(b + 1)`, then returns the vector.
+    /// # Errors
+    /// The first error of `work`.
+    /// # Panics
+    /// If `work` leaves slots unwritten, which is a bug of the caller in this crate.
+    pub fn fill<S>(
+        mut self,
+        threads: &Threads,
+        op: &'static str,
+        blocks: usize,
+        offsets: impl Fn(usize) -> usize,
+        state: impl Fn() -> Result<S> + Sync,
+        work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
+    ) -> Result<Vec<T>> {
+        fill_blocks(&mut self.vec.spare_capacity_mut()[..self.len], threads, op, blocks, offsets, state, work)?;
+        // SAFETY: 1. capacity is at least `len`; 2. the blocks partition the first `len` elements and none
+        // has a free slot left, and a slot leaves `free` only in `Slots::take`, which writes it.
+        unsafe { self.vec.set_len(self.len) };
+        Ok(self.vec)
+    }
+}
+
+/// As [`Fresh::fill`], over elements that exist already.
+/// # Errors
+/// The first error of `work`; some elements have their new values then, the others their old ones.
+pub fn refill<T: Copy + Send, S>(
+    values: &mut [T],
+    threads: &Threads,
+    op: &'static str,
+    blocks: usize,
+    offsets: impl Fn(usize) -> usize,
+    state: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
+) -> Result<()> {
+    // SAFETY: `MaybeUninit<T>` has the layout of `T`, and `Slots` never stores an uninitialized element.
+    let slots = unsafe { &mut *(std::ptr::from_mut(values) as *mut [MaybeUninit<T>]) };
+    fill_blocks(slots, threads, op, blocks, offsets, state, work)
+}
+
+/// Hands each block of `memory` to one call of `work`; every element has been written when this returns `Ok`.
+fn fill_blocks<T: Copy + Send, S>(
+    memory: &mut [MaybeUninit<T>],
+    threads: &Threads,
+    op: &'static str,
+    blocks: usize,
+    offsets: impl Fn(usize) -> usize,
+    state: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
+) -> Result<()> {
+    let mut rest = memory;
+    let mut parts = reserved(blocks, "blocks")?;
+    for b in 0..blocks {
+        let (part, tail) = std::mem::take(&mut rest).split_at_mut(offsets(b + 1) - offsets(b));
+        rest = tail;
+        parts.push(Mutex::new(Slots { free: part }));
+    }
+    let unclaimed = rest.len();
+    threads.for_each_of(op, blocks, state, |s, b| {
+        let mut slots = parts[b].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        work(s, b, &mut slots)
+    })?;
+    let left: usize = parts.iter_mut().map(|p| p.get_mut().map_or(1, |s| s.free.len())).sum();
+    assert!(left + unclaimed == 0, "{left} elements of a block were not written, {unclaimed} are in no block");
+    Ok(())
+}
+
+/// The elements of one block that have not been written yet.
+#[derive(Debug)]
+pub struct Slots<'a, T> {
+    free: &'a mut [MaybeUninit<T>],
+}
+
+impl<'a, T: Copy> Slots<'a, T> {
+    /// The next `n` elements, filled with `x`.
+    /// # Panics
+    /// If fewer are left.
+    #[inline]
+    pub fn take(&mut self, n: usize, x: T) -> &'a mut [T] {
+        let (head, tail) = std::mem::take(&mut self.free).split_at_mut(n);
+        self.free = tail;
+        for slot in &mut *head {
+            slot.write(x);
+        }
+        // SAFETY: every element of `head` was written just now, and `MaybeUninit<T>` has the layout of `T`.
+        unsafe { &mut *(std::ptr::from_mut(head) as *mut [T]) }
+    }
+    /// The next `xs.len()` elements, copied from `xs`.
+    /// # Panics
+    /// If fewer are left.
+    #[inline]
+    pub fn copy(&mut self, xs: &[T]) {
+        let (head, tail) = std::mem::take(&mut self.free).split_at_mut(xs.len());
+        self.free = tail;
+        // SAFETY: `MaybeUninit<T>` has the layout of `T`, and an initialized `T` is a valid `MaybeUninit<T>`.
+        head.copy_from_slice(unsafe { &*(std::ptr::from_ref(xs) as *const [MaybeUninit<T>]) });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Two vectors filled at the same time, block by block: columns and values of a matrix, say.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::{Fresh, Slots, Threads, fill_blocks};
+use crate::Result;
+use crate::sparse::out_of_memory;
+
+impl<T: Copy + Send> Fresh<T> {
+    /// As [`fill`](Self::fill), for two vectors of one length whose blocks are filled together.
+    /// # Errors
+    /// The first error of `work`.
+    /// # Panics
+    /// If `work` leaves slots unwritten, which is a bug of the caller in this crate.
+    #[expect(clippy::too_many_arguments, reason = "those of `fill`, and the second vector")]
+    pub fn fill_with<U: Copy + Send, S>(
+        mut self,
+        mut other: Fresh<U>,
+        threads: &Threads,
+        op: &'static str,
+        blocks: usize,
+        offsets: impl Fn(usize) -> usize,
+        state: impl Fn() -> Result<S> + Sync,
+        work: impl Fn(&mut S, usize, &mut Slots<'_, T>, &mut Slots<'_, U>) -> Result<()> + Sync,
+    ) -> Result<(Vec<T>, Vec<U>)> {
+        let mut parts = Vec::new();
+        parts.try_reserve_exact(blocks).map_err(|_| out_of_memory::<&mut [U]>("blocks", blocks))?;
+        let mut rest = &mut other.vec.spare_capacity_mut()[..other.len];
+        for b in 0..blocks {
+            let (part, tail) = std::mem::take(&mut rest).split_at_mut(offsets(b + 1) - offsets(b));
+            rest = tail;
+            parts.push(Mutex::new(Slots { free: part }));
+        }
+        let unclaimed = rest.len();
+        fill_blocks(
+            &mut self.vec.spare_capacity_mut()[..self.len],
+            threads,
+            op,
+            blocks,
+            offsets,
+            state,
+            |s, b, slots| work(s, b, slots, &mut parts[b].lock().unwrap_or_else(PoisonError::into_inner)),
+        )?;
+        let left: usize = parts.iter_mut().map(|p| p.get_mut().map_or(1, |s| s.free.len())).sum();
+        assert!(left + unclaimed == 0, "{left} elements of a block were not written, {unclaimed} are in no block");
+        drop(parts);
+        // SAFETY: 1. the capacities are at least the lengths; 2. the blocks partition the elements of either vector,
+        // `fill_blocks` and the assertion found no free slot in any, and a slot leaves `free` only in `Slots::take`
+        // and `Slots::copy`, which write it.
+        unsafe {
+            self.vec.set_len(self.len);
+            other.vec.set_len(other.len);
+        }
+        Ok((self.vec, other.vec))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_vectors_are_filled() {
+        for threads in [1, 2, 8] {
+            let pool = Threads::new(threads).unwrap();
+            let ends = [0, 3, 3, 10, 11];
+            let (x, y) = Fresh::<u8>::new(11, "x")
+                .unwrap()
+                .fill_with(
+                    Fresh::<u64>::new(11, "y").unwrap(),
+                    &pool,
+                    "test",
+                    4,
+                    |b| ends[b],
+                    || Ok(()),
+                    |(), b, x, y| {
+                        x.take(ends[b + 1] - ends[b], b as u8);
+                        for p in ends[b]..ends[b + 1] {
+                            y.copy(&[p as u64]);
+                        }
+                        Ok(())
+                    },
+                )
+                .unwrap();
+            assert_eq!(x, [0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 3]);
+            assert_eq!(y, (0..11).collect::<Vec<u64>>());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "were not written")]
+    fn a_vector_left_unfilled_is_a_bug() {
+        let one = Threads::new(1).unwrap();
+        let (x, y) = (Fresh::<u8>::new(2, "x").unwrap(), Fresh::<u8>::new(2, "y").unwrap());
+        let _ = x.fill_with(
+            y,
+            &one,
+            "test",
+            1,
+            |b| 2 * b,
+            || Ok(()),
+            |(), _, x, y| {
+                x.take(2, 0);
+                y.take(1, 0);
+                Ok(())
+            },
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! Edge cases of tasks, blocks and panics; valgrind reads these for memory that is not written.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+
+fn pools() -> Vec<Threads> {
+    [1, 2, 3, 8].map(|n| Threads::new(n).unwrap()).into()
+}
+fn stop() -> Error {
+    Error::Argument { name: "block", message: "stop".into() }
+}
+/// Block b holds b mod 4 elements, so there are empty ones; they begin here.
+fn offset(b: usize) -> usize {
+    (0..b).map(|b| b % 4).sum()
+}
+fn write(b: usize, slots: &mut Slots<'_, usize>) -> Result<()> {
+    // Half by copying, half by filling.
+    slots.copy(&vec![b; b % 4 / 2]);
+    slots.take(b % 4 - b % 4 / 2, 0).fill(b);
+    Ok(())
+}
+/// That a pool still works: none of its threads is lost or stuck.
+fn works(pool: &Threads) {
+    let sum = Mutex::new(0);
+    pool.for_each(
+        100,
+        || Ok(()),
+        |(), t| {
+            *sum.lock().unwrap() += t;
+            Ok(())
+        },
+    )
+    .unwrap();
+    assert_eq!(sum.into_inner().unwrap(), 4950);
+}
+
+#[test]
+fn every_task_runs_once_whatever_their_number() {
+    for pool in pools() {
+        for tasks in [0, 1, 2, 7, 1000] {
+            let runs: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
+            let states = AtomicUsize::new(0);
+            let state = || Ok(states.fetch_add(1, Ordering::Relaxed));
+            let work = |_: &mut usize, t: usize| {
+                runs[t].fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            };
+            pool.for_each(tasks, state, work).unwrap();
+            assert!(runs.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+            assert!(states.into_inner() <= pool.count().min(tasks).max(1));
+        }
+    }
+}
+
+#[test]
+fn the_first_error_is_returned_and_ends_the_rest() {
+    for pool in pools() {
+        let after = AtomicUsize::new(0);
+        let work = |(): &mut (), t: usize| {
+            if t == 3 {
+                return Err(stop());
+            }
+            after.fetch_add(usize::from(t > 3), Ordering::Relaxed);
+            Ok(())
+        };
+        assert!(matches!(pool.for_each(1 << 40, || Ok(()), work), Err(Error::Argument { .. })));
+        let no_state = || -> Result<()> { Err(stop()) };
+        assert!(pool.for_each(9, no_state, |(), _| Ok(())).is_err());
+        works(&pool);
+    }
+}
+
+#[test]
+fn blocks_fill_fresh_memory_and_memory_in_use() {
+    for pool in pools() {
+        for blocks in [0, 1, 2, 97] {
+            let want: Vec<usize> = (0..blocks).flat_map(|b| vec![b; b % 4]).collect();
+            let work = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| write(b, slots);
+            let fresh = Fresh::new(want.len(), "a test").unwrap();
+            let mut made = fresh.fill(&pool, "test", blocks, offset, || Ok(()), work).unwrap();
+            assert_eq!(made, want);
+            made.fill(usize::MAX);
+            refill(&mut made, &pool, "test", blocks, offset, || Ok(()), work).unwrap();
+            assert_eq!(made, want);
+        }
+    }
+}
+
+#[test]
+fn an_error_gives_no_vector_and_leaves_valid_elements() {
+    for pool in pools() {
+        let work = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| {
+            if b == 50 {
+                return Err(stop());
+            }
+            write(b, slots)
+        };
+        assert!(Fresh::new(offset(97), "a test").unwrap().fill(&pool, "test", 97, offset, || Ok(()), work).is_err());
+        let mut values = vec![1000; offset(97)];
+        assert!(refill(&mut values, &pool, "test", 97, offset, || Ok(()), work).is_err());
+        let block = |p: usize| (0..97).find(|&b| p < offset(b + 1)).unwrap();
+        assert!(values.iter().enumerate().all(|(p, &x)| x == 1000 || x == block(p)));
+        works(&pool);
+    }
+}
+
+/// A bug in `work` must not become uninitialized memory.
+#[test]
+fn slots_left_unwritten_panic() {
+    for pool in pools() {
+        let short = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| {
+            if b == 3 { Ok(()) } else { write(b, slots) }
+        };
+        let fill = |len| Fresh::new(len, "a test").unwrap().fill(&pool, "test", 9, offset, || Ok(()), short);
+        assert!(catch_unwind(AssertUnwindSafe(|| fill(offset(9)))).is_err());
+        // Elements that no block covers.
+        let all = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| write(b, slots);
+        let fill = |len| Fresh::new(len, "a test").unwrap().fill(&pool, "test", 9, offset, || Ok(()), all);
+        assert!(catch_unwind(AssertUnwindSafe(|| fill(offset(9) + 1))).is_err());
+        works(&pool);
+    }
+}
+
+#[test]
+fn a_panic_reaches_the_caller_and_no_thread_is_lost() {
+    for pool in pools() {
+        let panicked = AtomicBool::new(false);
+        let work = |(): &mut (), t: usize| {
+            if t == 5 {
+                panicked.store(true, Ordering::Relaxed);
+                panic!("a test");
+            }
+            Ok(())
+        };
+        assert!(catch_unwind(AssertUnwindSafe(|| pool.for_each(100, || Ok(()), work))).is_err());
+        assert!(panicked.into_inner());
+        works(&pool);
+        let mut values = vec![1000; offset(97)];
+        let work = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| {
+            assert!(b != 50, "a test");
+            write(b, slots)
+        };
+        let refilled =
+            catch_unwind(AssertUnwindSafe(|| refill(&mut values, &pool, "test", 97, offset, || Ok(()), work)));
+        assert!(refilled.is_err());
+        assert!(values.iter().all(|&x| x == 1000 || x < 97));
+        works(&pool);
+    }
+}
+
+#[test]
+fn ranges_partition_and_share_the_work() {
+    for (n, parts) in [(0, 3), (1, 3), (10, 1), (10, 3), (10, 50), (1000, 7)] {
+        for heavy in [0, n / 2, n] {
+            // One item weighs as much as a thousand others, and some weigh nothing.
+            let before = |i: usize| (i / 2 + if i > heavy { 1000 } else { 0 }) as u64;
+            let ranges = split(n, parts, before);
+            assert!(ranges.len() <= parts && ranges.iter().all(|r| !r.is_empty()));
+            assert!(ranges.iter().cloned().flatten().eq(0..n));
+        }
+    }
+    assert_eq!(split(8, 4, |i| i as u64), [0..2, 2..4, 4..6, 6..8]);
+    assert_eq!(split(4, 2, |i| if i == 4 { u64::MAX } else { 0 }), std::slice::from_ref(&(0..4)));
+}

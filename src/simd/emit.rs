@@ -1,0 +1,277 @@
+//! From bits to sorted column indices.
+
+use std::any::TypeId;
+use std::ops::Range;
+
+use crate::Index;
+
+/// Columns that a call may write beyond the ones it returns: vector stores are whole.
+pub(crate) const SLACK: usize = 16;
+
+/// Writes the columns whose bits are set in the words of `span` to `out`, in increasing order, clears those
+/// words, and returns how many columns there were.
+///
+/// Word `w` holds columns 64 w … 64 w + 63. Words outside the span must be empty.
+/// # Panics
+/// If the span is not within `words`, or `out` is shorter than the columns and [`SLACK`].
+#[inline(always)]
+pub(crate) fn emit_columns<I: Index>(words: &mut [u64], span: Range<usize>, out: &mut [I]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(out) = v4::columns(out) {
+        let lines = span.start & !7..span.end.next_multiple_of(8).min(words.len());
+        // SAFETY: `v4::columns` found the instructions that the function needs.
+        return unsafe { v4::emit_columns(&mut words[lines.clone()], lines.start, out) };
+    }
+    let mut n = 0;
+    let first = span.start;
+    for (c, line) in words[span].chunks_mut(8).enumerate() {
+        n += emit_line(line, first + 8 * c, &mut out[n..]);
+    }
+    n
+}
+
+/// As [`emit_columns`], where `flags[l]` is 1 if one of the words 8 l … 8 l + 7 may have a bit; clears those flags.
+/// # Panics
+/// As [`emit_columns`]; there must be a flag for every eight words of the span.
+#[inline(always)]
+pub(crate) fn emit_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], span: Range<usize>, out: &mut [I]) -> usize {
+    let lines = span.start / 8..span.end.div_ceil(8);
+    let first = lines.start;
+    #[cfg(target_arch = "x86_64")]
+    if let Some(out) = v4::columns(out) {
+        // SAFETY: `v4::columns` found the instructions that the function needs.
+        return unsafe { v4::emit_flagged(words, &mut flags[lines], first, out) };
+    }
+    let mut n = 0;
+    for (c, eight) in flags[lines].chunks_mut(8).enumerate() {
+        let mut live = 0;
+        for (f, flag) in eight.iter_mut().enumerate() {
+            live |= u64::from(std::mem::take(flag)) << f;
+        }
+        while live != 0 {
+            let w = 8 * (first + 8 * c + live.trailing_zeros() as usize);
+            live &= live - 1;
+            n += emit_line(&mut words[w..w + 8], w, &mut out[n..]);
+        }
+    }
+    n
+}
+
+/// Writes the columns of the bits `bits[p]` of word `sets[p]`, for each p in order, to `out`; returns how many.
+/// # Panics
+/// If lengths differ, or `out` is shorter than the columns and [`SLACK`].
+#[inline(always)]
+pub(crate) fn emit_sets(sets: &[u32], bits: &[u64], out: &mut [u32]) -> usize {
+    assert!(sets.len() == bits.len());
+    #[cfg(target_arch = "x86_64")]
+    if let Some(out) = v4::columns(out) {
+        // SAFETY: `v4::columns` found the instructions that the function needs.
+        return unsafe { v4::emit_sets(sets, bits, out) };
+    }
+    let mut n = 0;
+    for (&set, &word) in sets.iter().zip(bits) {
+        n += emit_line(&mut [word], set as usize, &mut out[n..]);
+    }
+    n
+}
+
+/// Columns of up to eight words, the first of which is word `first`.
+#[inline(always)]
+fn emit_line<I: Index>(line: &mut [u64], first: usize, out: &mut [I]) -> usize {
+    if line.iter().fold(0, |any, w| any | w) == 0 {
+        return 0;
+    }
+    let mut n = 0;
+    for (w, word) in line.iter_mut().enumerate() {
+        let mut bits = std::mem::take(word);
+        let count = bits.count_ones() as usize;
+        for slot in &mut out[n..n + count] {
+            *slot = I::cast(((first + w) << 6) + bits.trailing_zeros() as usize);
+            bits &= bits - 1;
+        }
+        n += count;
+    }
+    n
+}
+
+#[cfg(target_arch = "x86_64")]
+mod v4 {
+    //! A word's bits become column indices by one byte compression, without a branch on how many there are.
+    use super::{Index, SLACK, TypeId};
+    use std::arch::x86_64::{
+        __m128i, __m512i, _mm_loadu_si128, _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cvtepu8_epi32,
+        _mm512_loadu_si512, _mm512_maskz_compress_epi8, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
+        _mm512_test_epi8_mask, _mm512_test_epi64_mask,
+    };
+
+    /// 0, 1, … 63.
+    static IOTA: [u8; 64] = {
+        let mut bytes = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            bytes[i] = i as u8;
+            i += 1;
+        }
+        bytes
+    };
+
+    /// `out` as u32, if that is what it is and the processor has the instructions.
+    #[inline(always)]
+    pub(super) fn columns<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
+        if TypeId::of::<I>() == TypeId::of::<u32>() && crate::simd::has_v4() && is_x86_feature_detected!("avx512vbmi2")
+        {
+            // SAFETY: `I` is `u32`.
+            Some(unsafe { &mut *(std::ptr::from_mut(out) as *mut [u32]) })
+        } else {
+            None
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    pub(super) fn emit_columns(words: &mut [u64], first: usize, out: &mut [u32]) -> usize {
+        let mut n = 0;
+        for (c, line) in words.chunks_exact_mut(8).enumerate() {
+            n = emit_line(line, first + 8 * c, out, n);
+        }
+        n
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    pub(super) fn emit_flagged(words: &mut [u64], flags: &mut [u8], first: usize, out: &mut [u32]) -> usize {
+        let mut n = 0;
+        for (c, flags) in flags.chunks_mut(64).enumerate() {
+            let mut live = if let Ok(all) = <&mut [u8; 64]>::try_from(&mut *flags) {
+                // SAFETY: 64 bytes are read and written.
+                unsafe {
+                    let v = _mm512_loadu_si512(all.as_ptr().cast());
+                    _mm512_storeu_si512(all.as_mut_ptr().cast(), _mm512_setzero_si512());
+                    _mm512_test_epi8_mask(v, v)
+                }
+            } else {
+                let mut live = 0;
+                for (f, flag) in flags.iter_mut().enumerate() {
+                    live |= u64::from(std::mem::take(flag)) << f;
+                }
+                live
+            };
+            while live != 0 {
+                let w = 8 * (first + 64 * c + live.trailing_zeros() as usize);
+                live &= live - 1;
+                n = emit_line(&mut words[w..w + 8], w, out, n);
+            }
+        }
+        n
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    pub(super) fn emit_sets(sets: &[u32], bits: &[u64], out: &mut [u32]) -> usize {
+        sets.iter().zip(bits).fold(0, |n, (&set, &word)| emit_word(word, set << 6, out, n))
+    }
+
+    /// Appends the columns of eight words to `out[..n]`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    #[inline]
+    fn emit_line(line: &mut [u64], first: usize, out: &mut [u32], mut n: usize) -> usize {
+        assert!(line.len() == 8);
+        // SAFETY: a line is 64 bytes.
+        let v = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
+        let mut live = _mm512_test_epi64_mask(v, v);
+        while live != 0 {
+            let w = live.trailing_zeros() as usize;
+            live &= live - 1;
+            n = emit_word(std::mem::take(&mut line[w]), ((first + w) << 6) as u32, out, n);
+        }
+        n
+    }
+
+    /// Appends the columns of one word to `out[..n]`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
+    #[inline]
+    fn emit_word(bits: u64, base: u32, out: &mut [u32], n: usize) -> usize {
+        let count = bits.count_ones() as usize;
+        assert!(n + count + SLACK <= out.len());
+        let base = _mm512_set1_epi32(base as i32);
+        // SAFETY: 64 bytes are read.
+        let positions: __m512i = _mm512_maskz_compress_epi8(bits, unsafe { _mm512_loadu_si512(IOTA.as_ptr().cast()) });
+        // SAFETY: stores begin at most `count` elements behind n and are SLACK long.
+        unsafe {
+            let to = out.as_mut_ptr().add(n);
+            let some = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(positions));
+            _mm512_storeu_si512(to.cast(), _mm512_add_epi32(some, base));
+            if count > 16 {
+                let mut bytes = [0u8; 64];
+                _mm512_storeu_si512(bytes.as_mut_ptr().cast(), positions);
+                for at in (16..count).step_by(16) {
+                    let some = _mm512_cvtepu8_epi32(_mm_loadu_si128(bytes.as_ptr().add(at).cast::<__m128i>()));
+                    _mm512_storeu_si512(to.add(at).cast(), _mm512_add_epi32(some, base));
+                }
+            }
+        }
+        n + count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of every density; both index types, so vector and scalar code.
+    fn cases() -> impl Iterator<Item = Vec<u64>> {
+        let mut state = 7u64;
+        let mut next = move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state ^ (state >> 29)
+        };
+        (0..200).map(move |case| {
+            let words = 8usize << (case % 7);
+            (0..words)
+                .map(|_| match (case / 7) % 5 {
+                    0 => 0,
+                    1 => u64::MAX,
+                    2 => next() & next() & next() & next() & next(),
+                    3 => next(),
+                    _ => {
+                        if next() % 10 == 0 {
+                            next() | next()
+                        } else {
+                            0
+                        }
+                    }
+                })
+                .collect()
+        })
+    }
+
+    fn check<I: Index>() {
+        for bits in cases() {
+            let want: Vec<I> =
+                (0..64 * bits.len()).filter(|j| bits[j >> 6] >> (j & 63) & 1 == 1).map(I::cast).collect();
+            let used: Vec<usize> = (0..bits.len()).filter(|&w| bits[w] != 0).collect();
+            let span = used.first().copied().unwrap_or(0)..used.last().map_or(1, |w| w + 1);
+            let mut out = vec![I::cast(0); want.len() + SLACK];
+
+            let mut words = bits.clone();
+            let n = emit_columns(&mut words, span.clone(), &mut out);
+            assert_eq!(&out[..n], &want[..]);
+            assert!(words.iter().all(|&w| w == 0));
+
+            let (mut words, mut flags) = (bits.clone(), vec![0u8; bits.len() / 8]);
+            used.iter().for_each(|w| flags[w / 8] = 1);
+            let n = emit_flagged(&mut words, &mut flags, span, &mut out);
+            assert_eq!(&out[..n], &want[..]);
+            assert!(words.iter().all(|&w| w == 0) && flags.iter().all(|&f| f == 0));
+
+            let sets: Vec<u32> = used.iter().map(|&w| w as u32).collect();
+            let words: Vec<u64> = used.iter().map(|&w| bits[w]).collect();
+            let mut out = vec![0; want.len() + SLACK];
+            let n = emit_sets(&sets, &words, &mut out);
+            assert!(out[..n].iter().map(|&j| j as usize).eq(want.iter().map(|j| j.get())));
+        }
+    }
+
+    #[test]
+    fn bits_become_columns_in_order() {
+        check::<u32>();
+        check::<u64>();
+    }
+}

@@ -1,0 +1,65 @@
+//! Inner loops of the products, behind safe functions.
+//!
+//! Each function checks once what its loop then relies on. Vector instructions are chosen at run time
+//! by what the processor has; the scalar twin is what the others are tested against.
+
+mod emit;
+mod intersect;
+mod rows;
+mod scatter;
+mod sort;
+
+pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets};
+pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
+pub(crate) use rows::RowsOf;
+pub(crate) use scatter::{or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, scatter, scatter_at};
+pub(crate) use sort::{SHORT, ShortList};
+
+/// Runs `f` compiled for the best of this processor's instruction sets: x86-64-v4 (AVX-512), v3 (AVX2), or
+/// the baseline of the build. Rust never fuses a multiplication with an addition by itself, so the results
+/// are the same bits.
+#[inline(always)]
+pub(crate) fn dispatch<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
+        fn v4<R>(f: impl FnOnce() -> R) -> R {
+            f()
+        }
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
+        fn v3<R>(f: impl FnOnce() -> R) -> R {
+            f()
+        }
+        if has_v4() {
+            // SAFETY: `has_v4` found every feature that `v4` enables.
+            return unsafe { v4(f) };
+        }
+        if has_v3() {
+            // SAFETY: `has_v3` found every feature that `v3` enables.
+            return unsafe { v3(f) };
+        }
+    }
+    f()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn has_v3() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("fma")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn has_v4() -> bool {
+    has_v3()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}

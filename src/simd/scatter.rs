@@ -1,0 +1,119 @@
+//! Indexed updates: the innermost loop of row-wise products.
+
+use crate::Index;
+
+/// `acc[j & mask] = f(acc[j & mask], y, j)` for each column `j` and value `y` of a row of B, in order.
+///
+/// The columns of one row are distinct modulo mask + 1, or the caller folds what collides.
+/// # Panics
+/// If `mask` is not an index of `acc`, or the row's parts differ in length.
+#[inline(always)]
+pub(crate) fn scatter<I: Index, Y: Copy, T: Copy>(
+    acc: &mut [T],
+    mask: usize,
+    cols: &[I],
+    values: &[Y],
+    f: impl Fn(T, Y, I) -> T,
+) {
+    assert!(mask < acc.len() && cols.len() == values.len());
+    for (&j, &y) in cols.iter().zip(values) {
+        // SAFETY: j & mask ≤ mask < acc.len().
+        let slot = unsafe { acc.get_unchecked_mut(j.get() & mask) };
+        *slot = f(*slot, y, j);
+    }
+}
+
+/// `row[place[j & mask]] = f(row[place[j & mask]], y, j)`: as [`scatter`], into a row of C whose
+/// columns have been given their places.
+///
+/// A place beyond the row is skipped: under a mask, that is where columns go that C does not have.
+/// # Panics
+/// If `mask` is not an index of `place`, or the row's parts differ in length.
+#[inline(always)]
+pub(crate) fn scatter_at<I: Index, P: Copy + Into<u64>, Y: Copy, T: Copy>(
+    row: &mut [T],
+    place: &[P],
+    mask: usize,
+    cols: &[I],
+    values: &[Y],
+    f: impl Fn(T, Y, I) -> T,
+) {
+    assert!(mask < place.len() && cols.len() == values.len());
+    for (&j, &y) in cols.iter().zip(values) {
+        // SAFETY: j & mask ≤ mask < place.len().
+        let p: u64 = unsafe { *place.get_unchecked(j.get() & mask) }.into();
+        if let Some(slot) = row.get_mut(p as usize) {
+            *slot = f(*slot, y, j);
+        }
+    }
+}
+
+/// Sets the bit of each column.
+/// # Panics
+/// If `mask` is not an index of `words`.
+#[inline(always)]
+pub(crate) fn or_bits<I: Index>(words: &mut [u64], mask: usize, cols: &[I]) {
+    assert!(mask < words.len());
+    for &j in cols {
+        // SAFETY: the index is ≤ mask < words.len().
+        let word = unsafe { words.get_unchecked_mut((j.get() >> 6) & mask) };
+        *word |= 1 << (j.get() & 63);
+    }
+}
+
+/// Sets the bits of each compressed column set.
+/// # Panics
+/// If `mask` is not an index of `words`, or the row's parts differ in length.
+#[inline(always)]
+pub(crate) fn or_words<I: Index>(words: &mut [u64], mask: usize, sets: &[I], bits: &[u64]) {
+    assert!(mask < words.len() && sets.len() == bits.len());
+    for (&w, &b) in sets.iter().zip(bits) {
+        // SAFETY: the index is ≤ mask < words.len().
+        let word = unsafe { words.get_unchecked_mut(w.get() & mask) };
+        *word |= b;
+    }
+}
+
+/// As [`or_bits`], and sets `flags[w / 8]` for each word `w` touched.
+/// # Panics
+/// If `mask` is not an index of `words`, or `mask / 8` none of `flags`.
+#[inline(always)]
+pub(crate) fn or_bits_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], mask: usize, cols: &[I]) {
+    assert!(mask < words.len() && mask >> 3 < flags.len());
+    for &j in cols {
+        let w = (j.get() >> 6) & mask;
+        // SAFETY: w ≤ mask < words.len(), and w / 8 ≤ mask / 8 < flags.len().
+        unsafe {
+            *words.get_unchecked_mut(w) |= 1 << (j.get() & 63);
+            *flags.get_unchecked_mut(w >> 3) = 1;
+        }
+    }
+}
+
+/// As [`or_words`], and sets `flags[w / 8]` for each word `w` touched.
+/// # Panics
+/// If `mask` is not an index of `words`, or `mask / 8` none of `flags`, or lengths differ.
+#[inline(always)]
+pub(crate) fn or_words_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], mask: usize, sets: &[I], bits: &[u64]) {
+    assert!(mask < words.len() && mask >> 3 < flags.len() && sets.len() == bits.len());
+    for (&w, &b) in sets.iter().zip(bits) {
+        let w = w.get() & mask;
+        // SAFETY: w ≤ mask < words.len(), and w / 8 ≤ mask / 8 < flags.len().
+        unsafe {
+            *words.get_unchecked_mut(w) |= b;
+            *flags.get_unchecked_mut(w >> 3) = 1;
+        }
+    }
+}
+
+/// Asks for the cache line of `slice[i]`, if there is one, ahead of its use.
+#[inline(always)]
+pub(crate) fn prefetch<T>(slice: &[T], i: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if i < slice.len() {
+        // SAFETY: the address lies within the slice; a prefetch reads nothing in any case.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(slice.as_ptr().add(i).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, i);
+}

@@ -1,0 +1,141 @@
+//! A matrix entry by entry.
+
+use hashbrown::HashMap;
+
+use super::hyper::HyperCsr;
+use super::pattern::{check_ncols, check_nrows, out_of_memory};
+use super::sort::Scratch;
+use super::{Coo, reserved};
+use crate::algebra::{Monoid, Value};
+use crate::par::Threads;
+use crate::{Csr, Error, Index, Result};
+
+/// Takes entries one by one, in any order, and makes a matrix of them.
+///
+/// Cost: O(1) for an entry, amortized; memory O(entries), whatever the shape.
+#[derive(Clone, Debug)]
+pub struct Builder<T, I: Index = u32> {
+    nrows: usize,
+    ncols: usize,
+    rows: Vec<I>,
+    cols: Vec<I>,
+    values: Vec<T>,
+}
+
+impl<T: Value, I: Index> Builder<T, I> {
+    /// For an nrows × ncols matrix.
+    /// # Errors
+    /// [`Error::IndexOverflow`] if nrows or ncols does not fit `I`.
+    /// # Example
+    /// ```
+    /// use sparring::{algebra::Plus, sparse::Builder};
+    /// let mut b = Builder::<f64>::new(2, 3)?;
+    /// b.push(1, 2, 1.0)?;
+    /// b.push(0, 0, 2.0)?;
+    /// b.push(1, 2, 4.0)?;
+    /// assert_eq!(b.finish(Plus::new())?.get(1, 2), Some(&5.0));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn new(nrows: usize, ncols: usize) -> Result<Self> {
+        check_nrows::<I>(nrows)?;
+        check_ncols::<I>(ncols)?;
+        Ok(Self { nrows, ncols, rows: Vec::new(), cols: Vec::new(), values: Vec::new() })
+    }
+    /// Makes room for `additional` more entries.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn reserve(&mut self, additional: usize) -> Result<()> {
+        let needed = self.values.len().saturating_add(additional);
+        let full = |_| out_of_memory::<(I, I, T)>("entries", needed);
+        self.rows.try_reserve(additional).map_err(full)?;
+        self.cols.try_reserve(additional).map_err(full)?;
+        self.values.try_reserve(additional).map_err(full)
+    }
+    /// Adds the entry (i, j, x).
+    /// # Errors
+    /// [`Error::IndexRange`], [`Error::OutOfMemory`]; the builder stays as it was.
+    pub fn push(&mut self, i: usize, j: usize, x: T) -> Result<()> {
+        let out = |axis, index: usize, bound| {
+            Err(Error::IndexRange { axis, position: self.values.len(), index: index as u128, bound })
+        };
+        if i >= self.nrows {
+            return out("row", i, self.nrows);
+        }
+        if j >= self.ncols {
+            return out("column", j, self.ncols);
+        }
+        self.reserve(1)?;
+        self.rows.push(I::cast(i));
+        self.cols.push(I::cast(j));
+        self.values.push(x);
+        Ok(())
+    }
+    /// Entries so far, repeats counted.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+    /// Whether there are none so far.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The matrix; repeated entries are folded with `duplicates` in the order given.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn finish<O: Monoid<Out = T>>(self, duplicates: O) -> Result<Csr<T, I>> {
+        self.into_coo()?.to_csr(duplicates)
+    }
+    /// The matrix; a repeated entry is an error.
+    /// # Errors
+    /// [`Error::Duplicate`] naming the first by row and column; [`Error::OutOfMemory`].
+    pub fn unique(self) -> Result<Csr<T, I>> {
+        self.into_coo()?.to_csr_unique()
+    }
+    /// The entries as a list.
+    /// # Errors
+    /// None for what [`push`](Self::push) has checked.
+    pub fn into_coo(self) -> Result<Coo<T, I>> {
+        Coo::new(self.nrows, self.ncols, self.rows, self.cols, self.values)
+    }
+
+    /// The matrix without its empty rows: O(entries + r log r) for r rows that have any, whatever nrows is.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    /// # Example
+    /// ```
+    /// use sparring::{algebra::Plus, sparse::Builder};
+    /// let mut b = Builder::<f64>::new(4_000_000_000, 4_000_000_000)?;
+    /// b.push(3_999_999_999, 5, 1.0)?;
+    /// let a = b.finish_hyper(Plus::new())?;
+    /// assert_eq!((a.rows(), a.get(3_999_999_999, 5)), (&[3_999_999_999][..], Some(&1.0)));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn finish_hyper<O: Monoid<Out = T>>(self, duplicates: O) -> Result<HyperCsr<T, I>> {
+        let Self { nrows, ncols, rows: mut row_of, cols, values } = self;
+        // Rows in the order of their first mention, then by index.
+        let full = |n: usize| move |_| out_of_memory::<(I, I)>("a map of rows", n);
+        let mut place: HashMap<I, I> = HashMap::new();
+        let (mut rows, mut first) = (Vec::new(), Vec::new());
+        for i in &mut row_of {
+            if place.len() == place.capacity() {
+                place.try_reserve(1).map_err(|_| out_of_memory::<(I, I)>("a map of rows", rows.len() + 1))?;
+            }
+            let next = I::cast(rows.len());
+            let r = *place.entry(*i).or_insert(next);
+            if r == next {
+                rows.try_reserve(1).map_err(full(rows.len() + 1))?;
+                first.try_reserve(1).map_err(full(rows.len() + 1))?;
+                rows.push(*i);
+                first.push(next);
+            }
+            *i = r;
+        }
+        Scratch::default().sort_row(&Threads::current(), nrows, &mut rows, &mut first)?;
+        let mut rank = reserved(rows.len(), "ranks of rows")?;
+        rank.resize(rows.len(), I::default());
+        first.iter().enumerate().for_each(|(r, f)| rank[f.get()] = I::cast(r));
+        row_of.iter_mut().for_each(|r| *r = rank[r.get()]);
+        let compact = Coo::new(rows.len(), ncols, row_of, cols, values)?.to_csr(duplicates)?;
+        HyperCsr::new(nrows, rows, compact)
+    }
+}

@@ -1,0 +1,143 @@
+//! Coordinates: entries in any order, possibly repeated, as files and builders have them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::pattern::{check_ncols, check_nrows};
+use super::sort::{Entries, to_rows};
+use crate::algebra::{Host, Monoid, V, Value};
+use crate::par::{Threads, reserved};
+use crate::{Csr, Error, Index, Result};
+
+/// Entries (row, column, value) of an nrows × ncols matrix, in any order, repeats allowed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coo<T, I: Index = u32> {
+    nrows: usize,
+    ncols: usize,
+    rows: Vec<I>,
+    cols: Vec<I>,
+    values: Vec<T>,
+}
+
+impl<T: Value, I: Index> Coo<T, I> {
+    /// From three lists of the same length.
+    /// # Errors
+    /// [`Error::Length`] and [`Error::IndexRange`], naming the first offender; [`Error::IndexOverflow`] if
+    /// nrows or ncols does not fit `I`.
+    /// # Example
+    /// ```
+    /// use sparring::{Coo, algebra::Plus};
+    /// let a = Coo::<f64>::new(2, 3, vec![1, 0, 1], vec![2, 0, 2], vec![1.0, 2.0, 4.0])?.to_csr(Plus::new())?;
+    /// assert_eq!(a.row(1), (&[2][..], &[5.0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn new(nrows: usize, ncols: usize, rows: Vec<I>, cols: Vec<I>, values: Vec<T>) -> Result<Self> {
+        check_ncols::<I>(ncols)?;
+        check_nrows::<I>(nrows)?;
+        if cols.len() != rows.len() {
+            return Err(Error::Length { what: "columns", found: cols.len(), expected: rows.len() });
+        }
+        if values.len() != rows.len() {
+            return Err(Error::Length { what: "values", found: values.len(), expected: rows.len() });
+        }
+        if let Some(position) = rows.iter().position(|i| i.get() >= nrows) {
+            return Err(Error::IndexRange { axis: "row", position, index: rows[position].get() as u128, bound: nrows });
+        }
+        if let Some(position) = cols.iter().position(|j| j.get() >= ncols) {
+            return Err(Error::IndexRange {
+                axis: "column",
+                position,
+                index: cols[position].get() as u128,
+                bound: ncols,
+            });
+        }
+        Ok(Self { nrows, ncols, rows, cols, values })
+    }
+
+    /// From lists of the same length whose indices are known to be in range, as a reader has checked them;
+    /// checked in debug builds.
+    pub(crate) fn from_parts(nrows: usize, ncols: usize, rows: Vec<I>, cols: Vec<I>, values: Vec<T>) -> Self {
+        debug_assert!(rows.len() == values.len() && cols.len() == values.len());
+        debug_assert!(rows.iter().all(|i| i.get() < nrows) && cols.iter().all(|j| j.get() < ncols));
+        Self { nrows, ncols, rows, cols, values }
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.nrows, self.ncols)
+    }
+    /// Entries, repeats counted.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+    /// Row indices, column indices, values.
+    pub fn parts(&self) -> (&[I], &[I], &[T]) {
+        (&self.rows, &self.cols, &self.values)
+    }
+
+    /// Row indices, column indices, values, by value.
+    pub fn into_parts(self) -> (Vec<I>, Vec<I>, Vec<T>) {
+        (self.rows, self.cols, self.values)
+    }
+
+    /// Compressed rows, columns sorted; repeated entries are folded with `duplicates` in the order given.
+    ///
+    /// Runs on the threads of the pool that the caller is in; the result does not depend on their number.
+    /// Cost: O(entries + nrows), and O(d log d) for a row of d entries that comes unsorted.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn to_csr<O: Monoid<Out = T>>(&self, duplicates: O) -> Result<Csr<T, I>> {
+        self.to_csr_on(&Threads::current(), duplicates)
+    }
+    /// [`to_csr`](Self::to_csr) on the threads of `threads`.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn to_csr_on<O: Monoid<Out = T>>(&self, threads: &Threads, duplicates: O) -> Result<Csr<T, I>> {
+        self.compress(threads, Some(|x, y| duplicates.apply::<Host>(V(x), V(y)).0))
+    }
+
+    /// Compressed rows; a repeated entry is an error.
+    /// # Errors
+    /// [`Error::Duplicate`] naming the first by row and column; [`Error::OutOfMemory`].
+    pub fn to_csr_unique(&self) -> Result<Csr<T, I>> {
+        self.to_csr_unique_on(&Threads::current())
+    }
+    /// [`to_csr_unique`](Self::to_csr_unique) on the threads of `threads`.
+    /// # Errors
+    /// As there.
+    pub fn to_csr_unique_on(&self, threads: &Threads) -> Result<Csr<T, I>> {
+        self.compress(threads, None::<fn(T, T) -> T>)
+    }
+
+    fn compress(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
+        let (pattern, values) = to_rows(threads, self.shape(), self, fold)?;
+        Csr::with_pattern(Arc::new(pattern), values)
+    }
+}
+
+impl<T: Value, I: Index> Entries<T, I> for Coo<T, I> {
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+    #[inline(always)]
+    fn visit(&self, range: Range<usize>, mut f: impl FnMut(I, I, T)) {
+        let (rows, cols, values) = (&self.rows[range.clone()], &self.cols[range.clone()], &self.values[range]);
+        for ((&i, &j), &x) in rows.iter().zip(cols).zip(values) {
+            f(i, j, x);
+        }
+    }
+    fn any(&self) -> Option<T> {
+        self.values.first().copied()
+    }
+}
+
+/// A copy of `slice`.
+pub(crate) fn copied<T: Copy>(slice: &[T], what: &'static str) -> Result<Vec<T>> {
+    let mut v = reserved(slice.len(), what)?;
+    v.extend_from_slice(slice);
+    Ok(v)
+}

@@ -1,0 +1,154 @@
+//! Compressed sparse rows: a shared pattern and one value per entry.
+
+use std::sync::Arc;
+
+use super::pattern::Pattern;
+use crate::algebra::Value;
+use crate::{Error, Index, Result};
+
+/// An nrows × ncols sparse matrix in compressed rows.
+///
+/// The pattern is shared: matrices with the same structure (the results of one plan, say) hold one
+/// copy of it. Stored zeros are entries like any other.
+///
+/// `clone` copies the values and ends the process if there is no memory for them, as cloning does in Rust;
+/// [`try_clone`](Self::try_clone) returns an error.
+#[derive(Clone, Debug)]
+pub struct Csr<T, I: Index = u32> {
+    pattern: Arc<Pattern<I>>,
+    values: Vec<T>,
+}
+
+impl<T: PartialEq, I: Index> PartialEq for Csr<T, I> {
+    fn eq(&self, other: &Self) -> bool {
+        (Arc::ptr_eq(&self.pattern, &other.pattern) || self.pattern == other.pattern) && self.values == other.values
+    }
+}
+
+impl<T, I: Index> Csr<T, I> {
+    /// From row pointers, columns that increase within each row, and values.
+    /// # Errors
+    /// Those of [`Pattern::new`]; [`Error::Length`] if there is not one value per entry.
+    /// # Example
+    /// ```
+    /// use sparring::Csr;
+    /// let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
+    /// assert_eq!(a.nnz(), 3);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn new(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>, values: Vec<T>) -> Result<Self> {
+        Self::with_pattern(Arc::new(Pattern::new(nrows, ncols, row_ptr, col_idx)?), values)
+    }
+
+    /// From row pointers, columns in any order within each row, and values.
+    /// # Errors
+    /// Those of [`Pattern::from_unsorted`]; [`Error::Length`] if there is not one value per entry.
+    pub fn from_unsorted(
+        nrows: usize,
+        ncols: usize,
+        row_ptr: Vec<usize>,
+        col_idx: Vec<I>,
+        values: Vec<T>,
+    ) -> Result<Self> {
+        Self::with_pattern(Arc::new(Pattern::from_unsorted(nrows, ncols, row_ptr, col_idx)?), values)
+    }
+
+    /// From a pattern, which may be shared with other matrices, and its values.
+    /// # Errors
+    /// [`Error::Length`] if there is not one value per entry.
+    pub fn with_pattern(pattern: Arc<Pattern<I>>, values: Vec<T>) -> Result<Self> {
+        if values.len() != pattern.nnz() {
+            return Err(Error::Length { what: "values", found: values.len(), expected: pattern.nnz() });
+        }
+        Ok(Self { pattern, values })
+    }
+
+    /// The nrows × ncols matrix without entries.
+    /// # Errors
+    /// Those of [`Pattern::empty`].
+    pub fn empty(nrows: usize, ncols: usize) -> Result<Self> {
+        Ok(Self { pattern: Arc::new(Pattern::empty(nrows, ncols)?), values: Vec::new() })
+    }
+
+    /// Rows.
+    #[inline]
+    pub fn nrows(&self) -> usize {
+        self.pattern.nrows()
+    }
+    /// Columns.
+    #[inline]
+    pub fn ncols(&self) -> usize {
+        self.pattern.ncols()
+    }
+    /// Rows and columns.
+    #[inline]
+    pub fn shape(&self) -> (usize, usize) {
+        self.pattern.shape()
+    }
+    /// Entries, stored zeros included.
+    #[inline]
+    pub fn nnz(&self) -> usize {
+        self.values.len()
+    }
+    /// Where the entries are.
+    #[inline]
+    pub fn pattern(&self) -> &Arc<Pattern<I>> {
+        &self.pattern
+    }
+    /// Row pointers: row i is `row_ptr[i]..row_ptr[i + 1]`.
+    #[inline]
+    pub fn row_ptr(&self) -> &[usize] {
+        self.pattern.row_ptr()
+    }
+    /// Column indices, row by row.
+    #[inline]
+    pub fn col_idx(&self) -> &[I] {
+        self.pattern.col_idx()
+    }
+    /// Values, row by row.
+    #[inline]
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+    /// Values, row by row, for change in place.
+    #[inline]
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+    /// Columns and values of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> (&[I], &[T]) {
+        let range = self.row_ptr()[i]..self.row_ptr()[i + 1];
+        (&self.col_idx()[range.clone()], &self.values[range])
+    }
+    /// Entries as (row, column, value), row by row.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &T)> + '_ {
+        (0..self.nrows()).flat_map(move |i| {
+            let (cols, values) = self.row(i);
+            cols.iter().zip(values).map(move |(j, x)| (i, j.get(), x))
+        })
+    }
+    /// The value at (i, j), or `None` where there is no entry (or no such place).
+    pub fn get(&self, i: usize, j: usize) -> Option<&T> {
+        if i >= self.nrows() {
+            return None;
+        }
+        let (cols, values) = self.row(i);
+        let j = I::new(j)?;
+        let p =
+            if self.pattern.is_sorted() { cols.binary_search(&j).ok()? } else { cols.iter().position(|&c| c == j)? };
+        values.get(p)
+    }
+    /// The pattern and the values.
+    pub fn into_parts(self) -> (Arc<Pattern<I>>, Vec<T>) {
+        (self.pattern, self.values)
+    }
+    /// The same pattern with values `f(x)`.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn map<U: Value>(&self, f: impl Fn(&T) -> U) -> Result<Csr<U, I>> {
+        let mut values = super::reserved(self.values.len(), "values")?;
+        values.extend(self.values.iter().map(f));
+        Ok(Csr { pattern: Arc::clone(&self.pattern), values })
+    }
+}

@@ -1,0 +1,63 @@
+//! Column index types.
+
+use std::fmt::{Debug, Display};
+use std::hash::Hash;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
+}
+
+/// A column index: `u32` (the default) or `u64`.
+pub trait Index: sealed::Sealed + Copy + Ord + Hash + Default + Debug + Display + Send + Sync + 'static {
+    /// Name of the type in CUDA C++.
+    const CUDA: &'static str;
+    /// Largest number of columns; the largest index is one less.
+    const MAX_LEN: usize;
+    /// The largest value of the type, which is never a column.
+    const LAST: Self;
+    /// As `usize`.
+    fn get(self) -> usize;
+    /// From `usize`, if it fits.
+    fn new(i: usize) -> Option<Self>;
+    /// From an index already known to fit; checked in debug builds.
+    fn cast(i: usize) -> Self;
+}
+
+impl Index for u32 {
+    const CUDA: &'static str = "unsigned int";
+    const MAX_LEN: usize = u32::MAX as usize;
+    const LAST: Self = u32::MAX;
+    #[inline(always)]
+    fn get(self) -> usize {
+        self as usize
+    }
+    #[inline(always)]
+    fn new(i: usize) -> Option<Self> {
+        u32::try_from(i).ok()
+    }
+    #[inline(always)]
+    fn cast(i: usize) -> Self {
+        debug_assert!(i <= u32::MAX as usize);
+        i as u32
+    }
+}
+
+impl Index for u64 {
+    const CUDA: &'static str = "unsigned long long";
+    const MAX_LEN: usize = isize::MAX as usize;
+    const LAST: Self = u64::MAX;
+    #[inline(always)]
+    fn get(self) -> usize {
+        self as usize
+    }
+    #[inline(always)]
+    fn new(i: usize) -> Option<Self> {
+        u64::try_from(i).ok()
+    }
+    #[inline(always)]
+    fn cast(i: usize) -> Self {
+        i as u64
+    }
+}

@@ -1,0 +1,40 @@
+//! Formats: patterns, compressed rows, coordinates, vectors, dense matrices.
+
+mod bits;
+mod builder;
+mod convert;
+mod coo;
+mod csr;
+mod dense;
+mod hyper;
+mod index;
+#[cfg(feature = "sprs")]
+mod interop;
+mod parts;
+mod pattern;
+mod select;
+mod sort;
+mod transpose;
+mod vector;
+
+pub(crate) use crate::par::reserved;
+pub use bits::{BitCounts, BitRows, Word};
+pub use builder::Builder;
+pub use coo::Coo;
+pub(crate) use coo::copied;
+pub use csr::Csr;
+pub use dense::Dense;
+pub use hyper::HyperCsr;
+pub use index::Index;
+#[cfg(feature = "sprs")]
+pub use interop::CsrView;
+pub use pattern::Pattern;
+pub(crate) use pattern::out_of_memory;
+pub(crate) use sort::Scratch;
+pub use vector::{BitmapVec, SparseVec};
+
+/// `n` values that take no memory: a pattern is a matrix of these.
+pub(crate) fn units(n: usize) -> &'static [()] {
+    // `[(); usize::MAX]` has size zero.
+    &[(); usize::MAX][..n]
+}

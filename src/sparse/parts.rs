@@ -1,0 +1,125 @@
+//! Work whose tasks own what they write: arrays are cut into parts, and each task takes its part.
+//!
+//! Everything that builds a format in parallel goes through here, so that no format needs `unsafe`:
+//! a part is a `&mut` slice, handed out once. What a part holds never depends on the number of threads.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Pattern, out_of_memory};
+use crate::par::{Threads, collected, filled, split};
+use crate::{Index, Result};
+
+/// Below this much work (entries, say), one thread is faster than waking the others.
+pub(crate) const SERIAL_WORK: usize = 1 << 15;
+const PARTS: &str = "parts of an array";
+
+/// Runs `work(state, part)` once for each part; each thread makes one `state`.
+pub(crate) fn for_each_part<P: Send, S>(
+    threads: &Threads,
+    parts: Vec<P>,
+    state: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, P) -> Result<()> + Sync,
+) -> Result<()> {
+    let parts = collected(parts.len(), parts.into_iter().map(|p| Mutex::new(Some(p))), PARTS)?;
+    threads.for_each(parts.len(), state, |s, t| {
+        let part = parts[t].lock().unwrap_or_else(PoisonError::into_inner).take();
+        part.map_or(Ok(()), |p| work(s, p))
+    })
+}
+
+/// Cuts `slice` into `parts` consecutive parts of the given lengths.
+pub(crate) fn cut<T>(mut slice: &mut [T], parts: usize, lens: impl Iterator<Item = usize>) -> Result<Vec<&mut [T]>> {
+    collected(parts, lens.map(|len| slice.split_off_mut(..len).expect("parts lie within the slice")), PARTS)
+}
+
+/// Ranges of rows of about equal work: one if there is little work, else a few for each thread.
+pub(crate) fn row_blocks(threads: &Threads, nrows: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
+    if nrows == 0 {
+        return Vec::new();
+    }
+    let small = work_before(nrows) - work_before(0) < SERIAL_WORK as u64;
+    split(nrows, if small { 1 } else { 8 * threads.count() }, work_before)
+}
+
+/// Builds an nrows × ncols matrix row by row in two phases: `count(state, i)` says how many entries row i
+/// will have, then `fill(state, i, cols, values)` writes exactly those.
+///
+/// `work_before(i)` is the work of rows 0..i; `filler` is any value, `None` only if there will be no entries.
+pub(crate) fn build_rows<T: Copy + Send + Sync, I: Index, S>(
+    threads: &Threads,
+    (nrows, ncols): (usize, usize),
+    work_before: impl Fn(usize) -> u64,
+    filler: Option<T>,
+    state: impl Fn() -> Result<S> + Sync,
+    count: impl Fn(&mut S, usize) -> Result<usize> + Sync,
+    fill: impl Fn(&mut S, usize, &mut [I], &mut [T]) -> Result<()> + Sync,
+) -> Result<(Pattern<I>, Vec<T>)> {
+    let row_ptr = count_rows(threads, nrows, &work_before, &state, count)?;
+    fill_rows(threads, ncols, row_ptr, work_before, filler, state, fill)
+}
+
+/// The second phase of [`build_rows`], for row pointers that are known.
+pub(crate) fn fill_rows<T: Copy + Send + Sync, I: Index, S>(
+    threads: &Threads,
+    ncols: usize,
+    row_ptr: Vec<usize>,
+    work_before: impl Fn(usize) -> u64,
+    filler: Option<T>,
+    state: impl Fn() -> Result<S> + Sync,
+    fill: impl Fn(&mut S, usize, &mut [I], &mut [T]) -> Result<()> + Sync,
+) -> Result<(Pattern<I>, Vec<T>)> {
+    let nrows = row_ptr.len() - 1;
+    let nnz = row_ptr[nrows];
+    let mut cols = filled(nnz, I::default(), "column indices")?;
+    let mut values = match filler {
+        Some(x) => filled(nnz, x, "values")?,
+        None => Vec::new(),
+    };
+    let blocks = row_blocks(threads, nrows, work_before);
+    let lens = || blocks.iter().map(|b| row_ptr[b.end] - row_ptr[b.start]);
+    let n = blocks.len();
+    let slices = cut(&mut cols, n, lens())?.into_iter().zip(cut(&mut values, n, lens())?);
+    let parts = collected(n, blocks.iter().zip(slices), PARTS)?;
+    for_each_part(
+        threads,
+        parts,
+        state,
+        |s, (block, (mut cols, mut values)): (&Range<usize>, (&mut [I], &mut [T]))| {
+            for i in block.clone() {
+                let len = row_ptr[i + 1] - row_ptr[i];
+                let (c, v) = (cols.split_off_mut(..len), values.split_off_mut(..len));
+                fill(s, i, c.unwrap_or_default(), v.unwrap_or_default())?;
+            }
+            Ok(())
+        },
+    )?;
+    Ok((Pattern::from_parts(nrows, ncols, row_ptr, cols, true), values))
+}
+
+/// Row pointers from a count for each row.
+pub(crate) fn count_rows<S>(
+    threads: &Threads,
+    nrows: usize,
+    work_before: impl Fn(usize) -> u64,
+    state: impl Fn() -> Result<S> + Sync,
+    count: impl Fn(&mut S, usize) -> Result<usize> + Sync,
+) -> Result<Vec<usize>> {
+    let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
+    let mut row_ptr = filled(len, 0usize, "row pointers")?;
+    let blocks = row_blocks(threads, nrows, work_before);
+    let counts = cut(&mut row_ptr[1..], blocks.len(), blocks.iter().map(ExactSizeIterator::len))?;
+    let parts = collected(blocks.len(), blocks.iter().zip(counts), PARTS)?;
+    for_each_part(threads, parts, state, |s, (block, counts)| {
+        block.clone().zip(counts).try_for_each(|(i, n)| {
+            *n = count(s, i)?;
+            Ok(())
+        })
+    })?;
+    let mut sum = 0usize;
+    for n in &mut row_ptr {
+        sum = sum.checked_add(*n).ok_or_else(|| out_of_memory::<usize>("entries", usize::MAX))?;
+        *n = sum;
+    }
+    Ok(row_ptr)
+}

@@ -1,0 +1,205 @@
+//! Where a matrix has entries: row pointers and column indices, checked once, shared by `Arc`.
+
+use crate::{Error, Index, Result};
+
+/// Positions of the entries of an nrows × ncols matrix, row by row.
+///
+/// Invariants, checked by every constructor: `row_ptr` has nrows + 1 entries, starts at 0, never
+/// decreases and ends at `col_idx.len()`; every column is below ncols; no column stands twice in a row.
+/// Columns increase within each row if and only if [`is_sorted`](Self::is_sorted).
+#[derive(Clone, Debug)]
+pub struct Pattern<I: Index = u32> {
+    nrows: usize,
+    ncols: usize,
+    row_ptr: Vec<usize>,
+    col_idx: Vec<I>,
+    sorted: bool,
+}
+
+impl<I: Index> PartialEq for Pattern<I> {
+    /// The same entries in the same order.
+    fn eq(&self, other: &Self) -> bool {
+        self.shape() == other.shape() && self.row_ptr == other.row_ptr && self.col_idx == other.col_idx
+    }
+}
+impl<I: Index> Eq for Pattern<I> {}
+
+impl<I: Index> Pattern<I> {
+    /// From row pointers and columns that increase within each row.
+    /// # Errors
+    /// [`Error::Length`], [`Error::RowPointer`], [`Error::IndexRange`], [`Error::NotSorted`],
+    /// [`Error::Duplicate`], [`Error::IndexOverflow`], each naming the first offender.
+    pub fn new(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>) -> Result<Self> {
+        check_sorted(nrows, ncols, &row_ptr, &col_idx)?;
+        Ok(Self { nrows, ncols, row_ptr, col_idx, sorted: true })
+    }
+
+    /// From row pointers and columns in any order within each row.
+    /// # Errors
+    /// As [`new`](Self::new), except that order does not matter.
+    pub fn from_unsorted(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>) -> Result<Self> {
+        check_rows(nrows, ncols, &row_ptr, &col_idx)?;
+        let mut sorted = true;
+        let mut scratch = Vec::new();
+        for row in 0..nrows {
+            let cols = &col_idx[row_ptr[row]..row_ptr[row + 1]];
+            if cols.windows(2).all(|w| w[0] < w[1]) {
+                continue;
+            }
+            sorted = false;
+            scratch.clear();
+            scratch.try_reserve(cols.len()).map_err(|_| out_of_memory::<I>("the check of a row", cols.len()))?;
+            scratch.extend_from_slice(cols);
+            scratch.sort_unstable();
+            if let Some(w) = scratch.windows(2).find(|w| w[0] == w[1]) {
+                return Err(Error::Duplicate { row, column: w[0].get() });
+            }
+        }
+        Ok(Self { nrows, ncols, row_ptr, col_idx, sorted })
+    }
+
+    /// From parts known to fulfil the invariants; checked in debug builds.
+    pub(crate) fn from_parts(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>, sorted: bool) -> Self {
+        debug_assert!(check_rows(nrows, ncols, &row_ptr, &col_idx).is_ok());
+        debug_assert!(
+            !sorted || (0..nrows).all(|r| col_idx[row_ptr[r]..row_ptr[r + 1]].windows(2).all(|w| w[0] < w[1]))
+        );
+        Self { nrows, ncols, row_ptr, col_idx, sorted }
+    }
+
+    /// The nrows × ncols pattern without entries.
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if ncols does not fit `I`.
+    pub fn empty(nrows: usize, ncols: usize) -> Result<Self> {
+        check_ncols::<I>(ncols)?;
+        let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
+        let row_ptr = crate::par::filled(len, 0, "row pointers")?;
+        Ok(Self { nrows, ncols, row_ptr, col_idx: Vec::new(), sorted: true })
+    }
+
+    /// Rows.
+    #[inline]
+    pub fn nrows(&self) -> usize {
+        self.nrows
+    }
+    /// Columns.
+    #[inline]
+    pub fn ncols(&self) -> usize {
+        self.ncols
+    }
+    /// Rows and columns.
+    #[inline]
+    pub fn shape(&self) -> (usize, usize) {
+        (self.nrows, self.ncols)
+    }
+    /// Entries.
+    #[inline]
+    pub fn nnz(&self) -> usize {
+        self.col_idx.len()
+    }
+    /// Row pointers: row i is `row_ptr[i]..row_ptr[i + 1]`.
+    #[inline]
+    pub fn row_ptr(&self) -> &[usize] {
+        &self.row_ptr
+    }
+    /// Column indices, row by row.
+    #[inline]
+    pub fn col_idx(&self) -> &[I] {
+        &self.col_idx
+    }
+    /// Columns of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> &[I] {
+        &self.col_idx[self.row_ptr[i]..self.row_ptr[i + 1]]
+    }
+    /// Whether columns increase within every row.
+    #[inline]
+    pub fn is_sorted(&self) -> bool {
+        self.sorted
+    }
+    /// Row pointers and columns.
+    pub fn into_parts(self) -> (Vec<usize>, Vec<I>) {
+        (self.row_ptr, self.col_idx)
+    }
+}
+
+pub(crate) fn out_of_memory<T>(what: &'static str, len: usize) -> Error {
+    Error::OutOfMemory { what, bytes: len as u128 * size_of::<T>() as u128 }
+}
+
+pub(crate) fn check_ncols<I: Index>(ncols: usize) -> Result<()> {
+    if ncols > I::MAX_LEN {
+        return Err(Error::IndexOverflow { what: "number of columns", needed: ncols as u128, max: I::MAX_LEN as u128 });
+    }
+    Ok(())
+}
+
+/// Whether rows can be named by an `I`, as coordinates and transposes need.
+pub(crate) fn check_nrows<I: Index>(nrows: usize) -> Result<()> {
+    if nrows > I::MAX_LEN {
+        return Err(Error::IndexOverflow { what: "number of rows", needed: nrows as u128, max: I::MAX_LEN as u128 });
+    }
+    Ok(())
+}
+
+/// Whether places of a vector can be named by an `I`.
+pub(crate) fn check_len<I: Index>(len: usize) -> Result<()> {
+    if len > I::MAX_LEN {
+        return Err(Error::IndexOverflow { what: "length of a vector", needed: len as u128, max: I::MAX_LEN as u128 });
+    }
+    Ok(())
+}
+
+/// What [`Pattern::new`] checks.
+pub(crate) fn check_sorted<I: Index>(nrows: usize, ncols: usize, row_ptr: &[usize], col_idx: &[I]) -> Result<()> {
+    check_rows(nrows, ncols, row_ptr, col_idx)?;
+    for row in 0..nrows {
+        let cols = &col_idx[row_ptr[row]..row_ptr[row + 1]];
+        if let Some(p) = cols.windows(2).position(|w| w[0] >= w[1]) {
+            let column = cols[p + 1].get();
+            if cols[p] == cols[p + 1] {
+                return Err(Error::Duplicate { row, column });
+            }
+            return Err(Error::NotSorted { row, position: row_ptr[row] + p + 1, column });
+        }
+    }
+    Ok(())
+}
+
+fn check_rows<I: Index>(nrows: usize, ncols: usize, row_ptr: &[usize], col_idx: &[I]) -> Result<()> {
+    check_ncols::<I>(ncols)?;
+    let expected = nrows.checked_add(1).ok_or(Error::IndexOverflow {
+        what: "number of rows",
+        needed: nrows as u128,
+        max: usize::MAX as u128 - 1,
+    })?;
+    if row_ptr.len() != expected {
+        return Err(Error::Length { what: "row_ptr", found: row_ptr.len(), expected });
+    }
+    if row_ptr[0] != 0 {
+        return Err(Error::RowPointer { row: 0, found: row_ptr[0], expected: "0".into() });
+    }
+    if let Some(row) = row_ptr.windows(2).position(|w| w[0] > w[1]) {
+        return Err(Error::RowPointer {
+            row: row + 1,
+            found: row_ptr[row + 1],
+            expected: format!("at least {}", row_ptr[row]),
+        });
+    }
+    if row_ptr[nrows] != col_idx.len() {
+        return Err(Error::RowPointer {
+            row: nrows,
+            found: row_ptr[nrows],
+            expected: format!("{}, the number of entries", col_idx.len()),
+        });
+    }
+    if let Some(position) = col_idx.iter().position(|j| j.get() >= ncols) {
+        return Err(Error::IndexRange {
+            axis: "column",
+            position,
+            index: col_idx[position].get() as u128,
+            bound: ncols,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,308 @@
+//! Parts of a matrix and rearrangements of it, row by row: triangles, chosen rows, permutations, A ∪ Aᵀ.
+//!
+//! Each counts its rows, then fills them, on all threads; results are sorted and do not depend on the
+//! number of threads. A pattern is treated as a matrix whose values take no memory.
+
+use std::sync::Arc;
+
+use super::parts::build_rows;
+use super::sort::Scratch;
+use super::transpose::transpose;
+use super::units;
+use crate::algebra::Value;
+use crate::par::{Threads, filled};
+use crate::{Csr, Error, Index, Pattern, Result};
+
+/// A pattern and one value for each of its entries.
+#[derive(Clone, Copy)]
+struct Rows<'a, T, I: Index> {
+    pattern: &'a Pattern<I>,
+    values: &'a [T],
+}
+
+type Built<T, I> = Result<(Pattern<I>, Vec<T>)>;
+
+impl<'a, T: Copy + Send + Sync, I: Index> Rows<'a, T, I> {
+    fn row(self, i: usize) -> impl Iterator<Item = (I, T)> + 'a {
+        let range = self.pattern.row_ptr()[i]..self.pattern.row_ptr()[i + 1];
+        self.pattern.col_idx()[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+    fn row_nnz(self, i: usize) -> usize {
+        self.pattern.row(i).len()
+    }
+    /// Entries of rows 0..i, and the rows themselves: what passing over them costs.
+    fn work_before(self, i: usize) -> u64 {
+        (self.pattern.row_ptr()[i] + i) as u64
+    }
+
+    /// Row i holds the entries (j, x) of row i for which `keep(i, j, x)` holds.
+    fn select(self, threads: &Threads, keep: impl Fn(usize, usize, &T) -> bool + Sync) -> Built<T, I> {
+        let kept = |i: usize| {
+            self.row(i).filter({
+                let keep = &keep;
+                move |(j, x)| keep(i, j.get(), x)
+            })
+        };
+        build_rows(
+            threads,
+            self.pattern.shape(),
+            |i| self.work_before(i),
+            self.values.first().copied(),
+            || Ok(Scratch::default()),
+            |_, i| Ok(kept(i).count()),
+            |scratch, i, cols, values| {
+                write(kept(i), cols, values);
+                scratch.sort_row_if_needed(threads, self.pattern.ncols(), cols, values)
+            },
+        )
+    }
+
+    /// Row r of the result is row `source(r)`, its columns renamed by `rename`.
+    fn gather(
+        self,
+        threads: &Threads,
+        nrows: usize,
+        source: impl Fn(usize) -> usize + Sync,
+        rename: impl Fn(I) -> I + Sync,
+    ) -> Built<T, I> {
+        // Rows of the result are no run of rows of A, so their work is summed first.
+        let mut before = filled(nrows.saturating_add(1), 0u64, "row pointers")?;
+        for r in 0..nrows {
+            before[r + 1] = before[r].saturating_add(self.row_nnz(source(r)) as u64 + 1);
+        }
+        build_rows(
+            threads,
+            (nrows, self.pattern.ncols()),
+            |r| before[r],
+            self.values.first().copied(),
+            || Ok(Scratch::default()),
+            |_, r| Ok(self.row_nnz(source(r))),
+            |scratch, r, cols, values| {
+                write(self.row(source(r)).map(|(j, x)| (rename(j), x)), cols, values);
+                scratch.sort_row_if_needed(threads, self.pattern.ncols(), cols, values)
+            },
+        )
+    }
+
+    /// A(p, p), with p(r) the row of A that becomes row r.
+    fn permute(self, threads: &Threads, order: &[I]) -> Built<T, I> {
+        let inverse = inverse_permutation("permute", self.pattern, order)?;
+        self.gather(threads, order.len(), |r| order[r].get(), |j| inverse[j.get()])
+    }
+
+    fn select_rows(self, threads: &Threads, rows: &[usize]) -> Built<T, I> {
+        let bound = self.pattern.nrows();
+        if let Some(position) = rows.iter().position(|&i| i >= bound) {
+            return Err(Error::IndexRange { axis: "row", position, index: rows[position] as u128, bound });
+        }
+        self.gather(threads, rows.len(), |r| rows[r], |j| j)
+    }
+}
+
+/// Writes `entries` to their places.
+fn write<T, I>(entries: impl Iterator<Item = (I, T)>, cols: &mut [I], values: &mut [T]) {
+    for (place, (j, x)) in cols.iter_mut().zip(values).zip(entries) {
+        (*place.0, *place.1) = (j, x);
+    }
+}
+
+/// q with q(p(r)) = r, after checking that `order` is a permutation of the rows of a square matrix.
+fn inverse_permutation<I: Index>(op: &'static str, a: &Pattern<I>, order: &[I]) -> Result<Vec<I>> {
+    let (n, ncols) = a.shape();
+    if n != ncols {
+        return Err(Error::NotSquare { op, nrows: n, ncols });
+    }
+    if order.len() != n {
+        return Err(Error::Length { what: "order", found: order.len(), expected: n });
+    }
+    // n is no index, so it marks what no row has claimed yet.
+    let unset = I::cast(n);
+    let mut inverse = filled(n, unset, "the inverse of a permutation")?;
+    for (r, i) in order.iter().enumerate() {
+        let Some(q) = inverse.get_mut(i.get()) else {
+            return Err(Error::IndexRange { axis: "row", position: r, index: i.get() as u128, bound: n });
+        };
+        if *q != unset {
+            return Err(Error::Argument {
+                name: "order",
+                message: format!("row {i} stands at {q} and at {r}, so this is no permutation"),
+            });
+        }
+        *q = I::cast(r);
+    }
+    Ok(inverse)
+}
+
+/// Columns of two sorted rows, each once, without column `skip`.
+fn merged<'a, I: Index>(mut a: &'a [I], mut b: &'a [I], skip: usize) -> impl Iterator<Item = I> + 'a {
+    std::iter::from_fn(move || {
+        let next = match (a.first(), b.first()) {
+            (Some(x), Some(y)) => *x.min(y),
+            (Some(x), None) | (None, Some(x)) => *x,
+            (None, None) => return None,
+        };
+        a = &a[usize::from(a.first() == Some(&next))..];
+        b = &b[usize::from(b.first() == Some(&next))..];
+        Some(next)
+    })
+    .filter(move |j| j.get() != skip)
+}
+
+impl<I: Index> Pattern<I> {
+    fn rows(&self) -> Rows<'_, (), I> {
+        Rows { pattern: self, values: units(self.nnz()) }
+    }
+
+    /// Entries (i, j) for which `keep(i, j)` holds; O(nnz + nrows).
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn select(&self, threads: &Threads, keep: impl Fn(usize, usize) -> bool + Sync) -> Result<Self> {
+        Ok(self.rows().select(threads, |i, j, ()| keep(i, j))?.0)
+    }
+    /// Entries below the diagonal: j < i.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    /// # Example
+    /// ```
+    /// use sparring::{Pattern, par::Threads};
+    /// let a = Pattern::<u32>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1])?;
+    /// assert_eq!(a.strict_lower(&Threads::current())?.row(1), [0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn strict_lower(&self, threads: &Threads) -> Result<Self> {
+        self.select(threads, |i, j| j < i)
+    }
+    /// Entries above the diagonal: j > i.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn strict_upper(&self, threads: &Threads) -> Result<Self> {
+        self.select(threads, |i, j| j > i)
+    }
+    /// The same entries, columns increasing within each row.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn sorted(&self, threads: &Threads) -> Result<Self> {
+        self.select(threads, |_, _| true)
+    }
+    /// A(p, p): row and column r of the result are row and column `order[r]` of A.
+    /// # Errors
+    /// [`Error::NotSquare`]; [`Error::Length`], [`Error::IndexRange`] or [`Error::Argument`] if `order` is no
+    /// permutation of the rows; [`Error::OutOfMemory`].
+    /// # Example
+    /// ```
+    /// use sparring::{Pattern, par::Threads};
+    /// let path = Pattern::<u32>::new(3, 3, vec![0, 1, 2, 2], vec![1, 2])?; // 0 → 1 → 2
+    /// let b = path.permute(&Threads::current(), &[2, 0, 1])?;              // 1 → 2 → 0
+    /// assert_eq!((b.row(1), b.row(2)), (&[2][..], &[0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn permute(&self, threads: &Threads, order: &[I]) -> Result<Self> {
+        Ok(self.rows().permute(threads, order)?.0)
+    }
+    /// The rows `rows`, in that order; a row may be chosen more than once.
+    /// # Errors
+    /// [`Error::IndexRange`], [`Error::OutOfMemory`].
+    pub fn select_rows(&self, threads: &Threads, rows: &[usize]) -> Result<Self> {
+        Ok(self.rows().select_rows(threads, rows)?.0)
+    }
+    /// A ∪ Aᵀ without the diagonal: the simple undirected graph under A.
+    /// # Errors
+    /// [`Error::NotSquare`], [`Error::OutOfMemory`].
+    /// # Example
+    /// ```
+    /// use sparring::{Pattern, par::Threads};
+    /// let a = Pattern::<u32>::new(2, 2, vec![0, 2, 2], vec![0, 1])?;
+    /// let s = a.symmetrized(&Threads::current())?;
+    /// assert_eq!((s.row(0), s.row(1)), (&[1][..], &[0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn symmetrized(&self, threads: &Threads) -> Result<Self> {
+        let (nrows, ncols) = self.shape();
+        if nrows != ncols {
+            return Err(Error::NotSquare { op: "symmetrized", nrows, ncols });
+        }
+        let sorted;
+        let a = if self.is_sorted() {
+            self
+        } else {
+            sorted = self.sorted(threads)?;
+            &sorted
+        };
+        let t = transpose(threads, a, units(a.nnz()))?.0;
+        let row = |i: usize| merged(a.row(i), t.row(i), i);
+        let (pattern, _) = build_rows(
+            threads,
+            self.shape(),
+            |i| (a.row_ptr()[i] + t.row_ptr()[i] + i) as u64,
+            Some(()),
+            || Ok(()),
+            |(), i| Ok(row(i).count()),
+            |(), i, cols, values| {
+                write(row(i).map(|j| (j, ())), cols, values);
+                Ok(())
+            },
+        )?;
+        Ok(pattern)
+    }
+}
+
+impl<T: Value, I: Index> Csr<T, I> {
+    fn rows(&self) -> Rows<'_, T, I> {
+        Rows { pattern: self.pattern(), values: self.values() }
+    }
+    fn built(built: Built<T, I>) -> Result<Self> {
+        let (pattern, values) = built?;
+        Csr::with_pattern(Arc::new(pattern), values)
+    }
+
+    /// Entries (i, j, x) for which `keep(i, j, &x)` holds; O(nnz + nrows).
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    /// # Example
+    /// ```
+    /// use sparring::{Csr, par::Threads};
+    /// let a = Csr::<f64>::new(1, 3, vec![0, 3], vec![0, 1, 2], vec![1.0, 0.0, -2.0])?;
+    /// assert_eq!(a.select(&Threads::current(), |_, _, x| *x != 0.0)?.row(0).0, [0, 2]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn select(&self, threads: &Threads, keep: impl Fn(usize, usize, &T) -> bool + Sync) -> Result<Self> {
+        Self::built(self.rows().select(threads, keep))
+    }
+    /// Entries below the diagonal: j < i.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn strict_lower(&self, threads: &Threads) -> Result<Self> {
+        self.select(threads, |i, j, _| j < i)
+    }
+    /// Entries above the diagonal: j > i.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn strict_upper(&self, threads: &Threads) -> Result<Self> {
+        self.select(threads, |i, j, _| j > i)
+    }
+    /// The same entries, columns increasing within each row.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    /// # Example
+    /// ```
+    /// use sparring::{Csr, par::Threads};
+    /// let a = Csr::<f64>::from_unsorted(1, 3, vec![0, 2], vec![2, 0], vec![1.0, 2.0])?;
+    /// assert_eq!(a.sorted(&Threads::current())?.row(0), (&[0, 2][..], &[2.0, 1.0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn sorted(&self, threads: &Threads) -> Result<Self> {
+        self.select(threads, |_, _, _| true)
+    }
+    /// A(p, p): row and column r of the result are row and column `order[r]` of A.
+    /// # Errors
+    /// Those of [`Pattern::permute`].
+    pub fn permute(&self, threads: &Threads, order: &[I]) -> Result<Self> {
+        Self::built(self.rows().permute(threads, order))
+    }
+    /// The rows `rows`, in that order; a row may be chosen more than once.
+    /// # Errors
+    /// [`Error::IndexRange`], [`Error::OutOfMemory`].
+    pub fn select_rows(&self, threads: &Threads, rows: &[usize]) -> Result<Self> {
+        Self::built(self.rows().select_rows(threads, rows))
+    }
+}

@@ -1,0 +1,66 @@
+//! Our own policy: pure functions, and the reasons they give.
+
+use std::fmt;
+
+use super::Compress;
+use crate::simd::SHORT;
+
+/// Compressed B is used if at most this part of the multiplications remains, with 64 columns to a word.
+///
+/// Ours: benches/spgemm.rs, "symbolic, compressed" and "uncompressed". Compression wins on rmat14 (0.35) and wherever
+/// less remains, and loses on er18d8 (1.0); nothing between was measured.
+const CUTOFF: f64 = 0.7;
+
+/// Whether B's words are counted at all: rows with fewer multiplications than this are mostly sorted in registers,
+/// which beats reading words (web18, 110 a row and CF 0.37: 79 ms against 94).
+pub(super) fn worth_counting(forced: Compress, mean_row_flops: f64) -> bool {
+    match forced {
+        Compress::On => true,
+        Compress::Off => false,
+        Compress::Auto => mean_row_flops >= SHORT as f64,
+    }
+}
+
+/// Whether compressed B is used; `cf` is the part of the multiplications that remains.
+pub(super) fn packs(cf: f64) -> bool {
+    cf <= CUTOFF
+}
+
+/// What was chosen for a product.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Choice {
+    pub mean_row_flops: f64,
+    /// Part of the multiplications that remains with 64 columns to a word, if counted.
+    pub cf: Option<f64>,
+    pub packed: bool,
+    pub masked: bool,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.masked {
+            write!(f, "auto: columns from the mask, values at their places")?;
+        } else {
+            write!(f, "auto: columns by bits, sorted in registers up to {SHORT}; values by window or place")?;
+        }
+        match (self.packed, self.cf) {
+            (true, Some(cf)) => write!(f, "; B compressed (64 columns a word, CF {cf:.2})"),
+            (_, Some(cf)) => write!(f, "; B as it is (64 columns a word leave {cf:.2} > {CUTOFF})"),
+            _ => write!(f, "; B as it is (mean row {:.0} multiplications)", self.mean_row_flops),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule() {
+        assert!(worth_counting(Compress::On, 1.0) && !worth_counting(Compress::Off, 1e9));
+        assert!(!worth_counting(Compress::Auto, 127.0) && worth_counting(Compress::Auto, 128.0));
+        assert!(packs(0.7) && !packs(0.71));
+        let choice = Choice { mean_row_flops: 300.0, cf: Some(0.25), packed: true, masked: false };
+        assert!(choice.to_string().contains("CF 0.25"));
+    }
+}

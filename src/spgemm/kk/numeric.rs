@@ -1,0 +1,176 @@
+//! The numeric phase: columns and values of C, or its values alone where the columns are known.
+//!
+//! Rows come out in the order of the accumulator, and are then sorted one by one unless any order will do.
+//!
+//! The accumulator turns the columns of a row of B into slots, and one call of [`Multiply::fold`] then folds the
+//! products of that row into them.
+
+use std::ops::Range;
+
+use super::super::accumulator::{Levels, Pools, SLOTS, Shape, Table, Worker};
+use super::super::multiply::Multiply;
+use super::{Symbolic, workers};
+use crate::algebra::Value;
+use crate::par::{Fresh, Slots, Threads, refill};
+use crate::simd::prefetch;
+use crate::sparse::Scratch;
+use crate::{Error, Index, Pattern, Result};
+
+/// Entries of A ahead of the current one whose rows of B are asked for.
+const AHEAD: usize = 8;
+
+/// Columns and values of C = A·B, whose row pointers are those of `symbolic`. Cost: O(flops), and
+/// O(nnz(C) log d) for sorting rows of d entries.
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(in crate::spgemm) fn numeric<T: Value, I: Index>(
+    threads: &Threads,
+    symbolic: &Symbolic,
+    products: &dyn Multiply<T, I>,
+) -> Result<(Vec<I>, Vec<T>)> {
+    let (a, b) = products.patterns();
+    let (tasks, row_ptr, ncols) = (&symbolic.tasks, &symbolic.row_ptr, b.ncols());
+    let pools = pools::<T, I>(threads, symbolic, ncols, products.identity())?;
+    let cols = Fresh::new(symbolic.nnz(), "columns of C")?;
+    let values = Fresh::new(symbolic.nnz(), "values of C")?;
+    cols.fill_with(
+        values,
+        threads,
+        "numeric",
+        tasks.len(),
+        |t| row_ptr[start(tasks, a.nrows(), t)],
+        || Ok((pools.worker()?, Scratch::default())),
+        |(worker, scratch), t, cols, values| {
+            let sort = symbolic.sorts().then_some((threads, scratch, ncols));
+            let out = Output::Fresh { row_ptr, cols, values, sort };
+            fill_task(worker, products, tasks[t].clone(), out)
+        },
+    )
+}
+
+/// Values of C = A·B for the entries of `c`, which has the structure that `symbolic` found, its rows in any
+/// order; nothing is allocated but the accumulators. Cost: O(flops).
+/// # Errors
+/// [`Error::PatternChanged`] if `c` has other row pointers, [`Error::Length`] if there is not one value per
+/// entry, [`Error::OutOfMemory`].
+pub(in crate::spgemm) fn numeric_into<T: Value, I: Index>(
+    threads: &Threads,
+    symbolic: &Symbolic,
+    products: &dyn Multiply<T, I>,
+    c: &Pattern<I>,
+    values: &mut [T],
+) -> Result<()> {
+    if c.row_ptr() != symbolic.row_ptr {
+        return Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: symbolic.nnz() });
+    }
+    if values.len() != c.nnz() {
+        return Err(Error::Length { what: "values", found: values.len(), expected: c.nnz() });
+    }
+    let tasks = &symbolic.tasks;
+    let (a, b) = products.patterns();
+    let pools = pools::<T, I>(threads, symbolic, b.ncols(), products.identity())?;
+    refill(
+        values,
+        threads,
+        "numeric",
+        tasks.len(),
+        |t| c.row_ptr()[start(tasks, a.nrows(), t)],
+        || pools.worker(),
+        |worker, t, values| fill_task(worker, products, tasks[t].clone(), Output::InPlace { c, values }),
+    )
+}
+
+/// The first row of task `t`.
+fn start(tasks: &[Range<usize>], nrows: usize, t: usize) -> usize {
+    tasks.get(t).map_or(nrows, |rows| rows.start)
+}
+
+fn pools<T: Value, I: Index>(threads: &Threads, symbolic: &Symbolic, ncols: usize, empty: T) -> Result<Pools<I, T>> {
+    let settings = &symbolic.settings;
+    let shape = Shape { keys: ncols, growth: 4, max_occupancy: settings.max_occupancy, empty };
+    let workers = workers(threads, symbolic.tasks.len());
+    Pools::new(threads, workers, symbolic.numeric, symbolic.max_row_nnz, shape, settings)
+}
+
+/// Where the rows of a task go.
+enum Output<'o, 's, 't, I: Index, T> {
+    /// New columns and values, to be sorted or not.
+    Fresh {
+        row_ptr: &'o [usize],
+        cols: &'o mut Slots<'s, I>,
+        values: &'o mut Slots<'t, T>,
+        sort: Option<(&'o Threads, &'o mut Scratch<T>, usize)>,
+    },
+    /// Values for the columns of `c`.
+    InPlace { c: &'o Pattern<I>, values: &'o mut Slots<'t, T> },
+}
+
+fn fill_task<T: Value, I: Index>(
+    worker: &mut Worker<'_, I, T>,
+    products: &dyn Multiply<T, I>,
+    rows: Range<usize>,
+    out: Output<'_, '_, '_, I, T>,
+) -> Result<()> {
+    match worker {
+        Worker::LinkedList(levels) => fill_rows(levels, products, rows, out),
+        Worker::LinearProbe(levels) => fill_rows(levels, products, rows, out),
+        Worker::Dense(levels) => fill_rows(levels, products, rows, out),
+    }
+}
+
+#[inline(never)]
+fn fill_rows<T: Value, I: Index, A: Table<I, T>>(
+    levels: &mut Levels<'_, A>,
+    products: &dyn Multiply<T, I>,
+    rows: Range<usize>,
+    mut out: Output<'_, '_, '_, I, T>,
+) -> Result<()> {
+    let (a, b) = products.patterns();
+    let (identity, mut slots) = (products.identity(), [0; SLOTS]);
+    let (acols, bptr, bcols) = (a.col_idx(), b.row_ptr(), b.col_idx());
+    for i in rows {
+        let filled = levels.row::<I, T, _>(|row| {
+            for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
+                if let Some(k) = acols.get(p + AHEAD) {
+                    prefetch(bcols, bptr[k.get()]);
+                }
+                let k = acols[p].get();
+                let fold = |values: &mut [T], slots: &[usize], from| {
+                    products.fold(values, slots, i, p, bptr[k] + from);
+                };
+                row.runs(&bcols[bptr[k]..bptr[k + 1]], &mut slots, fold);
+            }
+            match &mut out {
+                Output::Fresh { row_ptr, cols, values, .. } => {
+                    let len = row_ptr[i + 1] - row_ptr[i];
+                    debug_assert_eq!(row.len::<I, T>(), len, "row {i}");
+                    let cols = cols.take(len, I::LAST);
+                    let values = values.take(len, identity);
+                    let mut places = cols.iter_mut().zip(values.iter_mut());
+                    row.each(|j, z| {
+                        if let Some(place) = places.next() {
+                            (*place.0, *place.1) = (j, z);
+                        }
+                    });
+                    Some((cols, values))
+                }
+                Output::InPlace { c, values } => {
+                    let cols = c.row(i);
+                    for (z, &j) in values.take(cols.len(), identity).iter_mut().zip(cols) {
+                        if let Some(value) = row.get(j) {
+                            *z = value;
+                        }
+                    }
+                    None
+                }
+            }
+        });
+        // Only here, the chunk being back in the pool: sorting a long row may run other rows on this thread,
+        // and those may wait for a chunk.
+        if let (Some((cols, values)), Output::Fresh { sort: Some((threads, scratch, ncols)), .. }) = (filled, &mut out)
+        {
+            scratch.sort_row_if_needed(threads, *ncols, cols, values)?;
+        }
+    }
+    Ok(())
+}

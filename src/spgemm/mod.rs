@@ -1,0 +1,19 @@
+//! C = A ⊕.⊗ B in two phases: a plan from the patterns, then values for any semiring.
+
+mod accumulator;
+mod choice;
+mod columns;
+mod kk;
+mod masked;
+mod multiply;
+mod plan;
+mod pool;
+mod product;
+mod select;
+mod stats;
+mod tasks;
+mod values;
+
+pub use plan::{Plan, Request, Stats, numeric, numeric_into, symbolic};
+pub use select::{Accumulator, Compress, KkSettings, Options, Policy, PoolMode};
+pub use stats::{Compression, compression};

@@ -1,0 +1,331 @@
+//! The plan of a product: everything that follows from the patterns alone.
+
+use std::sync::{Arc, OnceLock};
+
+use super::choice::{self, Choice};
+use super::columns::Operands;
+use super::multiply::{Multiply, Products};
+use super::product::{self, Fill};
+use super::tasks::{self, Work};
+use super::{Accumulator, Compress, Options, Policy, kk, masked};
+use crate::algebra::{Lhs, Out, Rhs, Semiring, Value};
+use crate::par::{Threads, collected, filled};
+use crate::sparse::{BitCounts, BitRows};
+use crate::{Csr, Error, Index, Pattern, Result};
+
+/// Figures of a product, from the patterns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Multiplications, fm.
+    pub flops: u64,
+    /// Most multiplications in a row, maxrf.
+    pub max_row_flops: u64,
+    /// Longest row of C, maxrs.
+    pub max_row_nnz: usize,
+    /// Entries of C.
+    pub nnz: usize,
+    /// Multiplications left after compression (32 columns to a word) over those before, CF; if counted.
+    pub cf: Option<f64>,
+    /// Largest row bound after compression over that before, CMRF; if counted.
+    pub cmrf: Option<f64>,
+}
+
+/// The structure of C = A·B, for any values and any semiring.
+///
+/// It is made once from the patterns, and serves any number of numeric phases. Cloning it is cheap.
+#[derive(Clone, Debug)]
+pub struct Plan<I: Index = u32> {
+    a: Arc<Pattern<I>>,
+    b: Arc<Pattern<I>>,
+    form: Form<I>,
+    stats: Stats,
+}
+
+/// What a policy knows of C when the symbolic phase is over.
+#[derive(Clone, Debug)]
+enum Form<I: Index> {
+    /// Ours: all of its pattern.
+    Pattern { c: Arc<Pattern<I>>, work: Arc<Work>, choice: Arc<Choice> },
+    /// kkSpGEMM's: its row pointers. The first numeric phase finds the columns, and the later ones use them.
+    Rows { found: Arc<kk::Symbolic>, c: Arc<OnceLock<Arc<Pattern<I>>>> },
+}
+
+impl<I: Index> Plan<I> {
+    /// Figures of the product.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+    /// Multiplications.
+    pub fn flops(&self) -> u64 {
+        self.stats.flops
+    }
+    /// Entries of C.
+    pub fn nnz(&self) -> usize {
+        self.stats.nnz
+    }
+    /// Rows and columns of C.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.a.nrows(), self.b.ncols())
+    }
+    /// Where C has entries; `None` under kkSpGEMM's policy until a numeric phase has found its columns.
+    pub fn pattern(&self) -> Option<&Arc<Pattern<I>>> {
+        match &self.form {
+            Form::Pattern { c, .. } => Some(c),
+            Form::Rows { c, .. } => c.get(),
+        }
+    }
+    /// What was chosen, and why.
+    pub fn explain(&self) -> String {
+        match &self.form {
+            Form::Pattern { choice, .. } => choice.to_string(),
+            Form::Rows { found, .. } => found.reasons.clone(),
+        }
+    }
+
+    fn check_operands<T>(&self, products: &dyn Multiply<T, I>) -> Result<()> {
+        let (a, b) = products.patterns();
+        self.check("A", &self.a, a)?;
+        self.check("B", &self.b, b)
+    }
+    /// Refuses operands that this plan was not made for.
+    fn check(&self, operand: &'static str, planned: &Arc<Pattern<I>>, found: &Arc<Pattern<I>>) -> Result<()> {
+        if Arc::ptr_eq(planned, found) || planned == found {
+            return Ok(());
+        }
+        Err(Error::PatternChanged { operand, found: found.nnz(), planned: planned.nnz() })
+    }
+}
+
+/// What a plan is asked for beside its operands.
+#[derive(Debug)]
+pub struct Request<'a, I: Index> {
+    /// How to compute.
+    pub options: &'a Options,
+    /// Bytes that C may take.
+    pub budget: Option<u64>,
+    /// The mask, and whether its complement is meant.
+    pub mask: Option<(&'a Pattern<I>, bool)>,
+}
+
+/// Symbolic phase: the structure of C = A·B, or of what a mask leaves of it.
+///
+/// Shapes: `a` m×k, `b` k×n, mask m×n. Cost: O(flops) time at most, less where B compresses; O(nnz(C)) memory.
+/// # Errors
+/// [`Error::Shape`]; [`Error::Budget`] with the exact number of bytes; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+pub fn symbolic<I: Index>(
+    threads: &Threads,
+    a: &Arc<Pattern<I>>,
+    b: &Arc<Pattern<I>>,
+    request: &Request<'_, I>,
+) -> Result<Plan<I>> {
+    if a.ncols() != b.nrows() {
+        return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
+    }
+    if let Some((mask, _)) = request.mask
+        && mask.shape() != (a.nrows(), b.ncols())
+    {
+        return Err(Error::Shape { op: "mxm mask", lhs: mask.shape(), rhs: (a.nrows(), b.ncols()) });
+    }
+    let options = request.options;
+    let theirs = options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto;
+    let (form, stats) = match request.mask {
+        None if theirs => rows(threads, a, b, request)?,
+        _ => pattern(threads, a, b, request)?,
+    };
+    Ok(Plan { a: Arc::clone(a), b: Arc::clone(b), form, stats })
+}
+
+/// The symbolic phase of kkSpGEMM, for its policy and for accumulators asked for.
+fn rows<I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    b: &Pattern<I>,
+    request: &Request<'_, I>,
+) -> Result<(Form<I>, Stats)> {
+    let found = kk::symbolic(threads, a, b, request.options)?;
+    within("the structure of C", structure_bytes::<I>(a.nrows(), found.nnz() as u128), request.budget)?;
+    let stats = Stats {
+        flops: found.flops,
+        max_row_flops: found.max_row_flops,
+        max_row_nnz: found.max_row_nnz,
+        nnz: found.nnz(),
+        cf: found.cf,
+        cmrf: found.cmrf,
+    };
+    Ok((Form::Rows { found: Arc::new(found), c: Arc::default() }, stats))
+}
+
+/// Our own symbolic phase, masked or not.
+fn pattern<I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    b: &Pattern<I>,
+    request: &Request<'_, I>,
+) -> Result<(Form<I>, Stats)> {
+    let work = tasks::cut(threads, a, b)?;
+    let (packed, choice) = pack(threads, a, b, &work, request)?;
+    let of = Operands { a, b, packed: packed.as_ref() };
+    if let (Some(budget), None) = (request.budget, request.mask) {
+        let structure = |nnz: u128| structure_bytes::<I>(a.nrows(), nnz);
+        if structure(u128::from(work.flops)) > u128::from(budget) {
+            within("the structure of C", structure(product::count(threads, of, &work)?), Some(budget))?;
+        }
+    }
+    let c = match request.mask {
+        None => product::structure(threads, of, &work)?,
+        Some((mask, complement)) if mask.is_sorted() => masked::structure(threads, of, mask, complement, &work)?,
+        Some((mask, complement)) => masked::structure(threads, of, &mask.sorted(threads)?, complement, &work)?,
+    };
+    within("the structure of C", structure_bytes::<I>(c.nrows(), c.nnz() as u128), request.budget)?;
+    let stats = Stats {
+        flops: work.flops,
+        max_row_flops: work.max_row_flops,
+        max_row_nnz: c.row_ptr().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0),
+        nnz: c.nnz(),
+        cf: None,
+        cmrf: None,
+    };
+    Ok((Form::Pattern { c: Arc::new(c), work: Arc::new(work), choice: Arc::new(choice) }, stats))
+}
+
+/// B with 64 columns to a word, where that saves work, and the reasons.
+fn pack<I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    b: &Pattern<I>,
+    work: &Work,
+    request: &Request<'_, I>,
+) -> Result<(Option<BitRows<u64, I>>, Choice)> {
+    let mean = work.flops as f64 / a.nrows().max(1) as f64;
+    let useful = request.mask.is_none_or(|(_, complement)| complement);
+    if !useful || !choice::worth_counting(request.options.compress, mean) {
+        return Ok((None, Choice { mean_row_flops: mean, cf: None, packed: false, masked: request.mask.is_some() }));
+    }
+    let counts = BitRows::<u64, I>::count(threads, b)?;
+    let cf = compressed_flops(threads, a, &counts)? as f64 / work.flops.max(1) as f64;
+    let packed = request.options.compress == Compress::On || choice::packs(cf);
+    let choice = Choice { mean_row_flops: mean, cf: Some(cf), packed, masked: request.mask.is_some() };
+    Ok((if packed { Some(counts.fill(threads)?) } else { None }, choice))
+}
+
+/// Words that the symbolic phase reads if B is compressed.
+fn compressed_flops<I: Index>(threads: &Threads, a: &Pattern<I>, counts: &BitCounts<'_, u64, I>) -> Result<u64> {
+    let (ptr, total) = (counts.row_ptr(), std::sync::atomic::AtomicU64::new(0));
+    let chunk = 1 << 16;
+    threads.for_each(
+        a.nnz().div_ceil(chunk),
+        || Ok(()),
+        |(), c| {
+            let ks = &a.col_idx()[c * chunk..((c + 1) * chunk).min(a.nnz())];
+            let words = ks.iter().map(|k| (ptr[k.get() + 1] - ptr[k.get()]) as u64).sum();
+            total.fetch_add(words, std::sync::atomic::Ordering::Relaxed);
+            Ok(())
+        },
+    )?;
+    Ok(total.into_inner())
+}
+
+/// Bytes of row pointers and columns.
+fn structure_bytes<I: Index>(nrows: usize, nnz: u128) -> u128 {
+    (nrows as u128 + 1) * size_of::<usize>() as u128 + nnz * size_of::<I>() as u128
+}
+
+fn within(what: &'static str, bytes: u128, budget: Option<u64>) -> Result<()> {
+    match budget {
+        Some(budget) if bytes > u128::from(budget) => Err(Error::Budget { what, bytes, budget: u128::from(budget) }),
+        _ => Ok(()),
+    }
+}
+
+/// Numeric phase: the values of C = A ⊕.⊗ B over `ring`. C shares its pattern with the plan.
+///
+/// Cost: O(flops) time; nnz(C) values and, per thread, scratch of at most 4 bytes a column. The same bits for any
+/// number of threads.
+/// # Errors
+/// [`Error::PatternChanged`]; [`Error::Budget`], [`Error::OutOfMemory`] before C is allocated; [`Error::Cancelled`].
+pub fn numeric<R: Semiring, I: Index>(
+    threads: &Threads,
+    budget: Option<u64>,
+    plan: &Plan<I>,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    b: &Csr<Rhs<R>, I>,
+) -> Result<Csr<Out<R>, I>> {
+    values_of(threads, budget, plan, &Products { ring, a, b })
+}
+
+/// [`numeric`], compiled once for all semirings with values of type `T`.
+fn values_of<T: Value, I: Index>(
+    threads: &Threads,
+    budget: Option<u64>,
+    plan: &Plan<I>,
+    products: &dyn Multiply<T, I>,
+) -> Result<Csr<T, I>> {
+    let structure = structure_bytes::<I>(plan.a.nrows(), plan.nnz() as u128);
+    within("C", structure + plan.nnz() as u128 * size_of::<T>() as u128, budget)?;
+    plan.check_operands(products)?;
+    match &plan.form {
+        Form::Pattern { c, work, choice } => {
+            let values = fill(plan, products, c, work, choice).fresh(threads)?;
+            Csr::with_pattern(Arc::clone(c), values)
+        }
+        Form::Rows { found, c } => match c.get() {
+            Some(c) => {
+                let mut values = filled(c.nnz(), products.identity(), "values of C")?;
+                kk::numeric_into(threads, found, products, c, &mut values)?;
+                Csr::with_pattern(Arc::clone(c), values)
+            }
+            None => {
+                let (cols, values) = kk::numeric(threads, found, products)?;
+                let row_ptr = collected(found.row_ptr.len(), found.row_ptr.iter().copied(), "row pointers of C")?;
+                let sorted = found.sorts() || row_ptr.windows(2).all(|w| cols[w[0]..w[1]].is_sorted());
+                let made = Pattern::from_parts(plan.a.nrows(), plan.b.ncols(), row_ptr, cols, sorted);
+                Csr::with_pattern(Arc::clone(c.get_or_init(|| Arc::new(made))), values)
+            }
+        },
+    }
+}
+
+/// Numeric phase into a matrix that this plan made before: allocates nothing of C's size.
+/// # Errors
+/// [`Error::PatternChanged`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly computed.
+pub fn numeric_into<R: Semiring, I: Index>(
+    threads: &Threads,
+    plan: &Plan<I>,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    b: &Csr<Rhs<R>, I>,
+    c: &mut Csr<Out<R>, I>,
+) -> Result<()> {
+    refill(threads, plan, &Products { ring, a, b }, c)
+}
+
+/// [`numeric_into`], compiled once for all semirings with values of type `T`.
+fn refill<T: Value, I: Index>(
+    threads: &Threads,
+    plan: &Plan<I>,
+    products: &dyn Multiply<T, I>,
+    c: &mut Csr<T, I>,
+) -> Result<()> {
+    plan.check_operands(products)?;
+    let Some(planned) = plan.pattern() else {
+        return Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: plan.nnz() });
+    };
+    plan.check("C", planned, c.pattern())?;
+    match &plan.form {
+        Form::Pattern { c: pattern, work, choice } => {
+            fill(plan, products, pattern, work, choice).in_place(threads, c.values_mut())
+        }
+        Form::Rows { found, .. } => kk::numeric_into(threads, found, products, planned, c.values_mut()),
+    }
+}
+
+fn fill<'a, T, I: Index>(
+    plan: &Plan<I>,
+    products: &'a dyn Multiply<T, I>,
+    c: &'a Pattern<I>,
+    work: &'a Work,
+    choice: &Choice,
+) -> Fill<'a, T, I> {
+    Fill { products, c, tasks: &work.tasks, longest: plan.stats.max_row_nnz, masked: choice.masked }
+}

@@ -1,0 +1,134 @@
+//! The memory pool: chunks made before the rows begin, lent to threads row by row.
+//!
+//! A thread holds one chunk at most, gives it back when its row is done, and enters no other parallel work
+//! while it holds one. So whoever waits for a chunk waits for a thread that will finish its row, and any
+//! number of chunks from one on is enough.
+//!
+//! Source: Deveci, Trott, Rajamanickam 2018, §3.1.2 (memory pool, one2one and many2many).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use super::PoolMode;
+use crate::par::Threads;
+use crate::sparse::out_of_memory;
+use crate::{Error, Result};
+
+/// Chunks of type `A`, all of one size.
+pub(super) struct Pool<A> {
+    chunks: Vec<Mutex<A>>,
+    mode: PoolMode,
+    entered: AtomicUsize,
+}
+
+impl<A: Send> Pool<A> {
+    /// `chunks` chunks, made by several threads so that their memory is touched by more than one.
+    /// # Errors
+    /// [`Error::OutOfMemory`] if a chunk cannot be had.
+    pub(super) fn new(
+        threads: &Threads,
+        mode: PoolMode,
+        chunks: usize,
+        make: impl Fn() -> Result<A> + Sync,
+    ) -> Result<Self> {
+        let failed = |_| out_of_memory::<Mutex<A>>("memory pool", chunks);
+        let made = Mutex::new(Vec::new());
+        made.lock().unwrap_or_else(PoisonError::into_inner).try_reserve_exact(chunks).map_err(failed)?;
+        threads.for_each(
+            chunks,
+            || Ok(()),
+            |(), _| {
+                let chunk = Mutex::new(make()?);
+                made.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
+                Ok::<(), Error>(())
+            },
+        )?;
+        let chunks = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Self { chunks, mode, entered: AtomicUsize::new(0) })
+    }
+
+    /// A number for a thread that begins to use the pool, different from those given before.
+    pub(super) fn enter(&self) -> usize {
+        self.entered.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A chunk for the thread of that number; it goes back when the guard is dropped.
+    #[inline]
+    pub(super) fn take(&self, thread: usize) -> MutexGuard<'_, A> {
+        match self.mode {
+            PoolMode::One2One => self.chunks[thread % self.chunks.len()].lock().unwrap_or_else(PoisonError::into_inner),
+            PoolMode::Many2Many => self.first_free(thread),
+        }
+    }
+
+    fn first_free(&self, thread: usize) -> MutexGuard<'_, A> {
+        let n = self.chunks.len();
+        loop {
+            for p in 0..n {
+                match self.chunks[(thread % n + p) % n].try_lock() {
+                    Ok(chunk) => return chunk,
+                    Err(TryLockError::Poisoned(e)) => return e.into_inner(),
+                    Err(TryLockError::WouldBlock) => {}
+                }
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool(mode: PoolMode, chunks: usize) -> Pool<usize> {
+        let number = AtomicUsize::new(0);
+        let one = Threads::new(1).unwrap();
+        Pool::new(&one, mode, chunks, || Ok(number.fetch_add(1, Ordering::Relaxed))).unwrap()
+    }
+
+    #[test]
+    fn one2one_gives_each_thread_its_own() {
+        let pool = pool(PoolMode::One2One, 3);
+        assert_eq!([pool.enter(), pool.enter(), pool.enter()], [0, 1, 2]);
+        let held = [pool.take(0), pool.take(1), pool.take(2)];
+        assert_eq!(held.each_ref().map(|c| **c), [0, 1, 2]);
+        drop(held);
+        for (thread, chunk) in [(1, 1), (1, 1), (5, 2)] {
+            assert_eq!(*pool.take(thread), chunk);
+        }
+    }
+
+    #[test]
+    fn many2many_scans_on_from_the_threads_number() {
+        let pool = pool(PoolMode::Many2Many, 3);
+        let first = pool.take(1);
+        let second = pool.take(1);
+        let third = pool.take(1);
+        assert_eq!([*first, *second, *third], [1, 2, 0]);
+        drop(second);
+        assert_eq!(*pool.take(0), 2);
+    }
+
+    #[test]
+    fn fewer_chunks_than_threads_serve_all() {
+        let threads = Threads::new(8).unwrap();
+        for mode in [PoolMode::One2One, PoolMode::Many2Many] {
+            for chunks in [1, 2, 3] {
+                let pool = Pool::new(&threads, mode, chunks, || Ok(0usize)).unwrap();
+                let work = |me: &mut usize, _| {
+                    *pool.take(*me) += 1;
+                    Ok(())
+                };
+                threads.for_each(5000, || Ok(pool.enter()), work).unwrap();
+                assert_eq!((0..chunks).map(|c| *pool.chunks[c].lock().unwrap()).sum::<usize>(), 5000);
+            }
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_cannot_be_made_is_an_error() {
+        let threads = Threads::new(2).unwrap();
+        let make = || Err::<u8, _>(out_of_memory::<u8>("chunk", 7));
+        assert!(matches!(Pool::new(&threads, PoolMode::One2One, 2, make), Err(Error::OutOfMemory { bytes: 7, .. })));
+    }
+}

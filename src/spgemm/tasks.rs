@@ -1,0 +1,168 @@
+//! A product cut into tasks of about equal work, whatever its rows look like.
+//!
+//! Most tasks are a few rows. A row too heavy for one thread is cut by columns instead: its parts are
+//! tasks of their own, in column order, so that appending their results gives the row.
+//! The cut depends on the patterns alone, never on the number of threads.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::par::{Threads, filled, split};
+use crate::{Index, Pattern, Result};
+
+/// Some rows of C, or some columns of one heavy row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Task {
+    /// Rows of A and C.
+    pub rows: Range<usize>,
+    /// Columns of B and C, if only some.
+    pub cols: Option<Range<usize>>,
+}
+
+/// The tasks of a product, and the work in them.
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    pub tasks: Vec<Task>,
+    /// Multiplications, fm.
+    pub flops: u64,
+    /// Most multiplications in a row, maxrf.
+    pub max_row_flops: u64,
+}
+
+/// Multiplications in a task at least, so that handing it out costs nothing.
+const MIN_TASK_FLOPS: u64 = 1 << 15;
+/// Tasks in a product about.
+const TASKS: u64 = 1024;
+/// Parts of a row that is cut.
+const PARTS: usize = 32;
+
+/// Cuts A·B. Cost: O(nnz(A)).
+pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Work> {
+    let groups = split(a.nrows(), (a.nnz() / 256).clamp(1, TASKS as usize), |i| (a.row_ptr()[i] + i) as u64);
+    let of_group = filled(groups.len(), 0u64, "work of a product")?;
+    let (of_group, longest) = (Mutex::new(of_group), AtomicU64::new(0));
+    threads.for_each(
+        groups.len(),
+        || Ok(()),
+        |(), g| {
+            let (mut sum, mut most) = (0, 0);
+            for i in groups[g].clone() {
+                let flops = row_flops(a, b, i);
+                sum += flops;
+                most = most.max(flops);
+            }
+            longest.fetch_max(most, Ordering::Relaxed);
+            of_group.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[g] = sum;
+            Ok(())
+        },
+    )?;
+    let of_group = of_group.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let flops: u64 = of_group.iter().sum();
+    let most = (2 * flops / TASKS).max(MIN_TASK_FLOPS);
+    let mut tasks = Vec::with_capacity(groups.len());
+    for (group, work) in groups.into_iter().zip(of_group) {
+        if work <= most {
+            tasks.push(Task { rows: group, cols: None });
+        } else {
+            cut_group(a, b, group, most, &mut tasks);
+        }
+    }
+    Ok(Work { tasks, flops, max_row_flops: longest.into_inner() })
+}
+
+/// Multiplications of row `i`.
+#[inline(always)]
+fn row_flops<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize) -> u64 {
+    let ptr = b.row_ptr();
+    a.row(i).iter().map(|k| (ptr[k.get() + 1] - ptr[k.get()]) as u64).sum()
+}
+
+/// Cuts a group of rows so that no task has more than about `most` multiplications.
+fn cut_group<I: Index>(a: &Pattern<I>, b: &Pattern<I>, group: Range<usize>, most: u64, tasks: &mut Vec<Task>) {
+    let (mut start, mut sum) = (group.start, 0);
+    for i in group.clone() {
+        let flops = row_flops(a, b, i);
+        if sum + flops > most && i > start {
+            tasks.push(Task { rows: start..i, cols: None });
+            (start, sum) = (i, 0);
+        }
+        sum += flops;
+        // A row is worth cutting when it would keep one thread busy for long after the others are done.
+        if flops > 16 * most && flops > 1 << 20 && b.is_sorted() {
+            cut_row(a, b, i, tasks);
+            (start, sum) = (i + 1, 0);
+        }
+    }
+    if start < group.end {
+        tasks.push(Task { rows: start..group.end, cols: None });
+    }
+}
+
+/// Cuts row `i` at quantiles of the longest row of B that it uses.
+fn cut_row<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, tasks: &mut Vec<Task>) {
+    let longest = a.row(i).iter().map(|k| b.row(k.get())).max_by_key(|r| r.len()).unwrap_or(&[]);
+    let mut start = 0;
+    for part in 1..=PARTS {
+        let end = match longest.get(part * longest.len() / PARTS) {
+            Some(j) if part < PARTS => j.get(),
+            _ => b.ncols(),
+        };
+        if end > start {
+            tasks.push(Task { rows: i..i + 1, cols: Some(start..end) });
+            start = end;
+        }
+    }
+}
+
+/// The part of a sorted row whose columns lie in `cols`.
+pub(super) fn within<I: Index>(col_idx: &[I], range: Range<usize>, cols: &Range<usize>) -> Range<usize> {
+    let row = &col_idx[range.clone()];
+    let start = range.start + row.partition_point(|j| j.get() < cols.start);
+    let end = range.start + row.partition_point(|j| j.get() < cols.end);
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every (row, column) of C is in exactly one task, in order.
+    fn covers(work: &Work, nrows: usize, ncols: usize) {
+        let mut next = (0, 0);
+        for t in &work.tasks {
+            let cols = t.cols.clone().unwrap_or(0..ncols);
+            assert_eq!(next, (t.rows.start, cols.start), "{t:?}");
+            assert!(t.cols.is_none() || t.rows.len() == 1);
+            next = if cols.end == ncols { (t.rows.end, 0) } else { (t.rows.start, cols.end) };
+        }
+        assert_eq!(next, (nrows, 0));
+    }
+
+    #[test]
+    fn a_huge_row_is_cut_by_columns() {
+        let n = 3000;
+        let full: Vec<u32> = (0..n as u32).collect();
+        let mut row_ptr = vec![0, n];
+        row_ptr.extend((1..n).map(|i| n + i));
+        let a = Pattern::new(n, n, row_ptr, full.iter().copied().chain((1..n as u32).map(|_| 5)).collect()).unwrap();
+        let b = Pattern::new(n, n, (0..=n).map(|i| i * 1000).collect(), full.iter().flat_map(|_| 0..1000u32).collect())
+            .unwrap();
+        let work = cut(&Threads::new(2).unwrap(), &a, &b).unwrap();
+        assert_eq!(work.flops, 3_000_000 + 2_999_000);
+        assert_eq!(work.max_row_flops, 3_000_000);
+        covers(&work, n, n);
+        assert!(work.tasks.iter().any(|t| t.cols.is_some()));
+    }
+
+    #[test]
+    fn empty_products_have_no_work() {
+        let threads = Threads::new(2).unwrap();
+        for (m, k, n) in [(0, 0, 0), (0, 5, 3), (5, 0, 3), (5, 4, 0)] {
+            let (a, b) = (Pattern::<u32>::empty(m, k).unwrap(), Pattern::<u32>::empty(k, n).unwrap());
+            let work = cut(&threads, &a, &b).unwrap();
+            assert_eq!((work.flops, work.max_row_flops), (0, 0));
+            assert_eq!(work.tasks.iter().map(|t| t.rows.len()).sum::<usize>(), m);
+        }
+    }
+}

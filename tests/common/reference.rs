@@ -1,0 +1,94 @@
+//! Textbook results, so plain that they are right by reading. Slow on purpose: tables, no tricks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sparring::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
+use sparring::{Csr, Index, Pattern};
+
+/// A matrix as a table of its entries.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Table<T> {
+    pub(crate) shape: (usize, usize),
+    pub(crate) entries: BTreeMap<(usize, usize), T>,
+}
+
+impl<T> Table<T> {
+    /// Entries whose place fulfils `keep`.
+    pub(crate) fn filter(mut self, keep: impl Fn(usize, usize) -> bool) -> Self {
+        self.entries.retain(|&(i, j), _| keep(i, j));
+        self
+    }
+    /// Entries in row `i`.
+    pub(crate) fn row_nnz(&self, i: usize) -> usize {
+        self.entries.range((i, 0)..(i + 1, 0)).count()
+    }
+    /// Most entries in a row.
+    pub(crate) fn max_row_nnz(&self) -> usize {
+        (0..self.shape.0).map(|i| self.row_nnz(i)).max().unwrap_or(0)
+    }
+}
+
+/// The table of a matrix.
+pub(crate) fn table<T: Value, I: Index>(a: &Csr<T, I>) -> Table<T> {
+    Table { shape: a.shape(), entries: a.iter().map(|(i, j, &x)| ((i, j), x)).collect() }
+}
+
+/// C(i, j) = e ⊕ A(i, k) ⊗ B(k, j) ⊕ … over the k for which both entries exist, k increasing, e the identity.
+pub(crate) fn mxm<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, b: &Csr<Rhs<R>, I>) -> Table<Out<R>> {
+    let (a, b) = (table(a), table(b));
+    let mut entries = BTreeMap::new();
+    for (&(i, k), &x) in &a.entries {
+        for (&(_, j), &y) in b.entries.range((k, 0)..(k + 1, 0)) {
+            let at = At { i: V(i as u64), k: V(k as u64), j: V(j as u64) };
+            let product = ring.mul().mul::<Host>(V(x), V(y), at);
+            let c = entries.entry((i, j)).or_insert(<R::Add as Monoid>::IDENTITY);
+            *c = ring.add().apply::<Host>(V(*c), product).0;
+        }
+    }
+    Table { shape: (a.shape.0, b.shape.1), entries }
+}
+
+/// The entries of A·B that `mask` has, or with `complement` those that it has not.
+pub(crate) fn masked<R: Semiring, I: Index>(
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    b: &Csr<Rhs<R>, I>,
+    mask: &Pattern<I>,
+    complement: bool,
+) -> Table<Out<R>> {
+    let places: BTreeSet<_> = places(mask);
+    mxm(ring, a, b).filter(|i, j| places.contains(&(i, j)) != complement)
+}
+
+/// The places of a pattern.
+pub(crate) fn places<I: Index>(p: &Pattern<I>) -> BTreeSet<(usize, usize)> {
+    (0..p.nrows()).flat_map(|i| p.row(i).iter().map(move |j| (i, j.get()))).collect()
+}
+
+/// Multiplications of each row of A·B.
+pub(crate) fn row_flops<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> Vec<u64> {
+    (0..a.nrows()).map(|i| a.row(i).iter().map(|k| b.row(k.get()).len() as u64).sum()).collect()
+}
+
+/// Aᵀ.
+pub(crate) fn transpose<T: Value, I: Index>(a: &Csr<T, I>) -> Table<T> {
+    Table { shape: (a.ncols(), a.nrows()), entries: a.iter().map(|(i, j, &x)| ((j, i), x)).collect() }
+}
+
+/// Triples of vertices, each joined to the other two in the simple undirected graph under the pattern.
+pub(crate) fn triangles<I: Index>(a: &Pattern<I>) -> u64 {
+    let mut adjacent = vec![vec![false; a.nrows()]; a.nrows()];
+    for (i, j) in places(a) {
+        adjacent[i][j] = true;
+        adjacent[j][i] = true;
+    }
+    let mut count = 0;
+    for i in 0..a.nrows() {
+        for j in 0..i {
+            for k in 0..j {
+                count += u64::from(adjacent[i][j] && adjacent[j][k] && adjacent[i][k]);
+            }
+        }
+    }
+    count
+}

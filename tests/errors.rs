@@ -1,0 +1,156 @@
+//! Every error can be produced through the public API, and its text names the numbers.
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use common::data;
+use sparring::algebra::PlusTimes;
+use sparring::graph::{TriangleMethod, triangles};
+use sparring::{Coo, Cpu, Csr, Error, Pattern};
+
+/// The text of the error, which must name each of `words`.
+fn says<T>(found: Result<T, Error>, words: &[&str]) -> Error {
+    let error = found.err().expect("an error");
+    let text = error.to_string();
+    for word in words {
+        assert!(text.contains(word), "{text:?} does not name {word:?}");
+    }
+    error
+}
+fn matrix(nrows: usize, ncols: usize) -> Csr<f64> {
+    Csr::empty(nrows, ncols).expect("an empty matrix")
+}
+
+#[test]
+fn shape() {
+    let cpu = Cpu::new();
+    let found = cpu.mxm(PlusTimes::<f64>::default(), &matrix(3, 4), &matrix(5, 6)).eval();
+    assert!(matches!(says(found, &["mxm", "3×4", "5×6"]), Error::Shape { lhs: (3, 4), rhs: (5, 6), .. }));
+}
+
+#[test]
+fn not_square() {
+    let found = triangles(&Cpu::new(), &matrix(3, 4), TriangleMethod::Auto);
+    assert!(matches!(says(found, &["triangles", "3×4", "square"]), Error::NotSquare { .. }));
+}
+
+#[test]
+fn index_overflow() {
+    let found = Pattern::<u32>::empty(1, usize::MAX);
+    let bound = u32::MAX.to_string();
+    assert!(matches!(says(found, &[&usize::MAX.to_string(), &bound]), Error::IndexOverflow { .. }));
+    let found = Coo::<f64>::new(1 << 40, 1, vec![], vec![], vec![]);
+    assert!(matches!(says(found, &["1099511627776", &bound]), Error::IndexOverflow { .. }));
+}
+
+#[test]
+fn out_of_memory() {
+    // Row pointers of more bytes than an address space has: refused, not tried.
+    let found = Pattern::<u32>::empty(usize::MAX / 4, 1);
+    assert!(matches!(says(found, &["out of memory", "bytes", "row pointers"]), Error::OutOfMemory { .. }));
+    assert!(matches!(says(Pattern::<u32>::empty(usize::MAX, 1), &["out of memory"]), Error::OutOfMemory { .. }));
+}
+
+#[test]
+fn budget() {
+    let a = data::named("west0479");
+    let cpu = Cpu::new().memory_budget(1000);
+    let found = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval();
+    assert!(matches!(says(found, &["budget", "1000 bytes"]), Error::Budget { budget: 1000, .. }));
+}
+
+#[test]
+fn length() {
+    let found = Csr::<f64>::new(2, 2, vec![0, 1], vec![0], vec![1.0]);
+    assert!(matches!(says(found, &["row_ptr", "2", "3"]), Error::Length { found: 2, expected: 3, .. }));
+    let found = Csr::<f64>::new(1, 2, vec![0, 1], vec![0], vec![]);
+    assert!(matches!(says(found, &["values", "0", "1"]), Error::Length { found: 0, expected: 1, .. }));
+    let found = Coo::<f64>::new(2, 2, vec![0], vec![], vec![1.0]);
+    assert!(matches!(says(found, &["columns", "0", "1"]), Error::Length { .. }));
+}
+
+#[test]
+fn row_pointer() {
+    let new = |row_ptr: &[usize]| Csr::<f64>::new(2, 2, row_ptr.to_vec(), vec![0, 1], vec![1.0; 2]);
+    assert!(matches!(says(new(&[1, 1, 2]), &["row_ptr[0]", "1"]), Error::RowPointer { row: 0, found: 1, .. }));
+    assert!(matches!(says(new(&[0, 2, 1]), &["row_ptr[2]", "at least 2"]), Error::RowPointer { row: 2, found: 1, .. }));
+    assert!(matches!(says(new(&[0, 1, 9]), &["row_ptr[2]", "9", "2"]), Error::RowPointer { row: 2, found: 9, .. }));
+}
+
+#[test]
+fn index_range() {
+    let found = Csr::<f64>::new(1, 2, vec![0, 1], vec![2], vec![1.0]);
+    assert!(matches!(says(found, &["entry 0", "column", "2"]), Error::IndexRange { axis: "column", bound: 2, .. }));
+    let found = Coo::<f64>::new(2, 2, vec![0, 7], vec![0, 0], vec![1.0; 2]);
+    assert!(matches!(says(found, &["entry 1", "row", "7", "2"]), Error::IndexRange { axis: "row", index: 7, .. }));
+}
+
+#[test]
+fn not_sorted() {
+    let found = Csr::<f64>::new(1, 3, vec![0, 2], vec![2, 1], vec![1.0; 2]);
+    assert!(matches!(says(found, &["row 0", "column 1", "position 1"]), Error::NotSorted { .. }));
+}
+
+#[test]
+fn duplicate() {
+    let found = Csr::<f64>::new(1, 3, vec![0, 2], vec![2, 2], vec![1.0; 2]);
+    assert!(matches!(says(found, &["(0, 2)", "twice"]), Error::Duplicate { row: 0, column: 2 }));
+    let found = Csr::<f64>::from_unsorted(1, 3, vec![0, 3], vec![2, 0, 2], vec![1.0; 3]);
+    assert!(matches!(says(found, &["(0, 2)"]), Error::Duplicate { row: 0, column: 2 }));
+    let found = Coo::<f64>::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![1.0; 3]).and_then(|c| c.to_csr_unique());
+    assert!(matches!(says(found, &["(1, 1)"]), Error::Duplicate { row: 1, column: 1 }));
+}
+
+#[test]
+fn pattern_changed() {
+    let cpu = Cpu::new();
+    let a = data::named("karate");
+    let plan = cpu.plan(&a, &a).expect("a plan");
+    let found = cpu.numeric(&plan, PlusTimes::<f64>::default(), &a, &matrix(34, 34));
+    assert!(matches!(says(found, &["operand B", "0 entries", "156"]), Error::PatternChanged { .. }));
+}
+
+#[test]
+fn argument() {
+    let found = Cpu::with_threads(0).map(|_| ());
+    assert!(matches!(says(found, &["threads", "0"]), Error::Argument { name: "threads", .. }));
+    assert!(matches!(says(Cpu::with_threads(100_000).map(|_| ()), &["100000"]), Error::Argument { .. }));
+}
+
+#[test]
+fn cancelled() {
+    let a = data::named("wiki-Vote");
+    let before = a.clone();
+    let cpu = Cpu::with_threads(2).expect("threads").on_progress(|p| {
+        assert!(p.done <= p.total, "{p:?}");
+        ControlFlow::Break(())
+    });
+    let found = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval();
+    assert!(matches!(says(found, &["cancelled"]), Error::Cancelled { .. }));
+    assert_eq!(a, before, "inputs stay untouched");
+    // The same Cpu goes on working once nobody stops it.
+    let calls = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let counted = std::sync::Arc::clone(&calls);
+    let cpu = Cpu::with_threads(2).expect("threads").on_progress(move |_| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        ControlFlow::Continue(())
+    });
+    let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().expect("a product");
+    assert!(c.nnz() > 0 && calls.load(std::sync::atomic::Ordering::Relaxed) > 0);
+}
+
+/// Errors that only files, other systems or other arguments can bring about: their text, from the numbers.
+#[test]
+fn texts_of_the_rest() {
+    let text = Error::Parse { file: "a.mtx".into(), line: 3, column: 7, message: "not a number".into() }.to_string();
+    assert_eq!(text, "a.mtx:3:7: not a number");
+    let text = Error::Unsupported { what: "complex".into(), why: "values are real".into() }.to_string();
+    assert!(text.contains("complex") && text.contains("values are real"));
+    let source = std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
+    let error = Error::Io { path: "b.mtx".into(), source };
+    assert!(error.to_string().contains("b.mtx") && error.to_string().contains("no such file"));
+    assert!(std::error::Error::source(&error).is_some());
+    let text = Error::Threads { threads: 9, message: "no".into() }.to_string();
+    assert!(text.contains('9') && text.contains("no"));
+}

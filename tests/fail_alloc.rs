@@ -1,0 +1,292 @@
+//! Memory that runs out is an error, never an abort: each large allocation of an operation fails once.
+//!
+//! An allocator of this program refuses the n-th allocation of at least [`LARGE`] bytes, n = 0, 1, 2 …, until
+//! the operation no longer reaches an n-th one. Each run must give the right result or `Error::OutOfMemory`,
+//! and all memory must be returned. A second round goes on refusing after the n-th. Every run is a process of
+//! its own, so that an abort is seen, named and traced instead of ending the test.
+//!
+//! What is not refused, because Rust's standard library and rayon end the process there by design: small
+//! allocations (an `Arc`, a message, a thread's job) and those of threads outside the operation. Operations
+//! therefore run inside a pool of two threads, both of which are watched. Memory that the library maps from
+//! the system itself does not pass through an allocator and is not reached by this test.
+
+// A global allocator cannot be written without `unsafe`; this one hands everything on to the system's.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::fmt::Write;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use common::data;
+use sparring::algebra::{Plus, PlusTimes};
+use sparring::graph::{TriangleMethod, triangles};
+use sparring::par::Threads;
+use sparring::spgemm::{Accumulator, Compress, Options, Policy};
+use sparring::{Coo, Cpu, Csr, Error, Pattern};
+
+/// Bytes from which on an allocation counts: above what an `Arc`, a message, a job of the pool or crossbeam's record
+/// of a thread (2304, made when the thread first looks for work) takes, below any array of the matrices used here.
+const LARGE: usize = 2400;
+
+/// Large allocations still to be granted.
+static GRANTED: AtomicI64 = AtomicI64::new(i64::MAX);
+/// Whether all later ones are refused too.
+static STAY: AtomicBool = AtomicBool::new(false);
+/// Whether to print where an allocation was refused.
+static TRACE: AtomicBool = AtomicBool::new(false);
+static REFUSED: AtomicU64 = AtomicU64::new(0);
+/// Bytes of large allocations in use.
+static LIVE: AtomicI64 = AtomicI64::new(0);
+thread_local! {
+    /// Whether this thread belongs to the operation.
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Failing;
+
+impl Failing {
+    fn refuses(size: usize) -> bool {
+        if size < LARGE || !WATCHED.get() {
+            return false;
+        }
+        let left = GRANTED.fetch_sub(1, Ordering::SeqCst);
+        let refused = left == 0 || left < 0 && STAY.load(Ordering::SeqCst);
+        if refused {
+            REFUSED.fetch_add(1, Ordering::SeqCst);
+            if TRACE.load(Ordering::SeqCst) {
+                WATCHED.set(false);
+                eprintln!("refused {size} bytes:\n{}", std::backtrace::Backtrace::force_capture());
+                WATCHED.set(true);
+            }
+        }
+        refused
+    }
+    fn count(size: usize, sign: i64) {
+        if size >= LARGE {
+            LIVE.fetch_add(sign * size as i64, Ordering::SeqCst);
+        }
+    }
+}
+
+// SAFETY: every call goes to `System` unchanged or returns null, which the contract allows; counting touches
+// no memory but atomics and a thread-local without destructor.
+unsafe impl GlobalAlloc for Failing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if Self::refuses(layout.size()) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise, handed on.
+        let p = unsafe { System.alloc(layout) };
+        if !p.is_null() {
+            Self::count(layout.size(), 1);
+        }
+        p
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if Self::refuses(layout.size()) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise, handed on.
+        let p = unsafe { System.alloc_zeroed(layout) };
+        if !p.is_null() {
+            Self::count(layout.size(), 1);
+        }
+        p
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        Self::count(layout.size(), -1);
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if size > layout.size() && Self::refuses(size) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise, handed on.
+        let q = unsafe { System.realloc(p, layout, size) };
+        if !q.is_null() {
+            Self::count(layout.size(), -1);
+            Self::count(size, 1);
+        }
+        q
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Failing = Failing;
+
+/// What the operations work on; made before anything is refused.
+struct Inputs {
+    a: Csr<f64>,
+    shuffled: (Vec<usize>, Vec<u32>, Vec<f64>),
+    coo: Coo<f64>,
+}
+
+type Operation = fn(&Inputs) -> Result<u64, Error>;
+
+#[allow(clippy::needless_update)] // Options may grow.
+fn mxm(x: &Inputs, policy: Policy, accumulator: Accumulator, compress: Compress, unsorted: bool) -> Result<u64, Error> {
+    let options = Options { policy, accumulator, compress, unsorted, ..Options::default() };
+    let c = Cpu::new().mxm(PlusTimes::<f64>::default(), &x.a, &x.a).options(options).eval()?;
+    Ok(c.nnz() as u64)
+}
+
+/// Name, and the operation; its number must not depend on which allocations fail.
+const OPERATIONS: &[(&str, Operation)] = &[
+    ("Pattern::empty", |_| Ok(Pattern::<u32>::empty(5000, 5000)?.nrows() as u64)),
+    ("Csr::empty", |_| Ok(Csr::<f64>::empty(5000, 5000)?.nrows() as u64)),
+    ("Pattern::from_unsorted", |x| {
+        // The copies are the caller's, so they are not refused.
+        WATCHED.set(false);
+        let (row_ptr, cols, values) = x.shuffled.clone();
+        WATCHED.set(true);
+        Ok(Csr::from_unsorted(3, 4000, row_ptr, cols, values)?.nnz() as u64)
+    }),
+    ("Coo::to_csr", |x| Ok(x.coo.to_csr(Plus::new())?.nnz() as u64)),
+    ("transpose", |x| Ok(x.a.transpose(&Threads::current())?.nnz() as u64)),
+    ("to_dense", |x| Ok(x.a.to_dense(&Threads::current(), 0.0)?.values().len() as u64)),
+    ("try_clone and map", |x| Ok(x.a.try_clone()?.map(|y| y * 2.0)?.nnz() as u64)),
+    ("Coo::to_csr_unique", |x| Ok(x.coo.to_csr_unique()?.nnz() as u64)),
+    ("mxm", |x| mxm(x, Policy::Auto, Accumulator::Auto, Compress::Auto, false)),
+    ("mxm unsorted", |x| mxm(x, Policy::Auto, Accumulator::Auto, Compress::Auto, true)),
+    ("mxm kkSpGEMM", |x| mxm(x, Policy::KkSpGemm, Accumulator::Auto, Compress::Auto, false)),
+    ("mxm linked list", |x| mxm(x, Policy::Auto, Accumulator::LinkedList, Compress::Off, false)),
+    ("mxm linked list, compressed", |x| mxm(x, Policy::Auto, Accumulator::LinkedList, Compress::On, false)),
+    ("mxm linear probe", |x| mxm(x, Policy::Auto, Accumulator::LinearProbe, Compress::Off, false)),
+    ("mxm linear probe, compressed", |x| mxm(x, Policy::Auto, Accumulator::LinearProbe, Compress::On, true)),
+    ("mxm dense", |x| mxm(x, Policy::Auto, Accumulator::Dense, Compress::Off, false)),
+    ("mxm dense, compressed", |x| mxm(x, Policy::Auto, Accumulator::Dense, Compress::On, false)),
+    ("plan and numeric twice", |x| {
+        let cpu = Cpu::new();
+        let ring = PlusTimes::<f64>::default();
+        let plan = cpu.plan(&x.a, &x.a)?;
+        let mut c = cpu.numeric(&plan, ring, &x.a, &x.a)?;
+        cpu.numeric_into(&plan, ring, &x.a, &x.a, &mut c)?;
+        Ok(c.nnz() as u64)
+    }),
+    ("mxm masked", |x| {
+        Ok(Cpu::new().mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.pattern()).eval()?.nnz() as u64)
+    }),
+    ("mxm masked by the complement", |x| {
+        let product = Cpu::new();
+        let product = product.mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.pattern()).complement();
+        Ok(product.eval()?.nnz() as u64)
+    }),
+    ("triangles", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Auto)?.count)),
+    ("triangles masked", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Masked)?.count)),
+    ("triangles compressed", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Compressed)?.count)),
+];
+
+// Ends of a run that the parent tells apart; 101 is a panic, a signal an abort.
+const NOT_REACHED: i32 = 10;
+const REFUSED_CLEANLY: i32 = 11;
+const SURVIVED: i32 = 12;
+const LEAK: i32 = 13;
+const WRONG_ERROR: i32 = 14;
+const WRONG_RESULT: i32 = 15;
+
+/// One run in a process of its own: `operation` with the `n`-th large allocation refused.
+fn run(operation: Operation, n: i64) -> i32 {
+    let a = data::named("jagmesh7");
+    let mut rows = vec![];
+    for (i, _, _) in a.iter() {
+        rows.push(i as u32);
+    }
+    let coo = Coo::new(a.nrows(), a.ncols(), rows, a.col_idx().to_vec(), a.values().to_vec()).expect("entries");
+    let backwards: Vec<u32> = (0..4000).rev().collect();
+    let inputs = Inputs { a, coo, shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]) };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(2)
+        .start_handler(|_| WATCHED.set(true))
+        .build()
+        .expect("a pool of two");
+    // Once without refusals, so that what is made once per process exists.
+    let want = pool.install(|| operation(&inputs)).expect("a result when there is memory");
+    let before = LIVE.load(Ordering::SeqCst);
+    REFUSED.store(0, Ordering::SeqCst);
+    GRANTED.store(n, Ordering::SeqCst);
+    let found = pool.install(|| operation(&inputs));
+    GRANTED.store(i64::MAX, Ordering::SeqCst);
+    let refused = REFUSED.load(Ordering::SeqCst) > 0;
+    let leaked = LIVE.load(Ordering::SeqCst) - before;
+    if leaked != 0 {
+        eprintln!("{leaked} bytes were not returned");
+        return LEAK;
+    }
+    match found {
+        Err(Error::OutOfMemory { bytes, .. }) if refused && bytes > 0 => REFUSED_CLEANLY,
+        Err(e) => {
+            eprintln!("{e:?} (refused: {refused})");
+            WRONG_ERROR
+        }
+        Ok(x) if x != want => {
+            eprintln!("{x}, expected {want}");
+            WRONG_RESULT
+        }
+        Ok(_) if refused => SURVIVED,
+        Ok(_) => NOT_REACHED,
+    }
+}
+
+/// Runs `operation` number `which` in a child; its exit code (None: killed by a signal) and its words.
+fn child(which: usize, n: i64, stay: bool, trace: bool) -> (Option<i32>, String) {
+    let out = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "each_allocation_may_fail", "--nocapture"])
+        .env("SPARRING_FAIL_ALLOC", format!("{which} {n} {} {}", u8::from(stay), u8::from(trace)))
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("a child");
+    (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+}
+
+/// The library's own lines in a trace, innermost first.
+fn places(trace: &str) -> String {
+    let own = trace.lines().filter_map(|l| l.trim().strip_prefix("at ./src/"));
+    own.take(3).map(|place| format!(" src/{place}")).collect()
+}
+
+#[test]
+fn each_allocation_may_fail() {
+    if let Ok(order) = std::env::var("SPARRING_FAIL_ALLOC") {
+        let order: Vec<i64> = order.split(' ').map(|w| w.parse().expect("a number")).collect();
+        STAY.store(order[2] == 1, Ordering::SeqCst);
+        TRACE.store(order[3] == 1, Ordering::SeqCst);
+        std::process::exit(run(OPERATIONS[order[0] as usize].1, order[1]));
+    }
+    let mut wrong = String::new();
+    let mut seen = std::collections::BTreeSet::new();
+    let mut refusals = 0;
+    for (which, (name, _)) in OPERATIONS.iter().enumerate() {
+        for stay in [false, true] {
+            for n in 0.. {
+                assert!(n < 2000, "{name}: more than 2000 large allocations");
+                let (code, said) = child(which, n, stay, false);
+                match code {
+                    Some(NOT_REACHED) => break,
+                    Some(REFUSED_CLEANLY | SURVIVED) => refusals += 1,
+                    other => {
+                        let end = match other {
+                            None => "aborted".to_string(),
+                            Some(LEAK) => "leaked".into(),
+                            Some(101) => "panicked".into(),
+                            Some(c) => format!("ended with {c}"),
+                        };
+                        let last = said.lines().rfind(|l| !l.is_empty() && !l.starts_with("note:")).unwrap_or_default();
+                        let (_, trace) = child(which, n, stay, true);
+                        let places = places(&trace);
+                        // Many refusals end at one place: it is named once, with the first of them.
+                        let innermost = places.split_whitespace().next().unwrap_or_default().to_string();
+                        if seen.insert((end.clone(), innermost)) {
+                            let _ = writeln!(wrong, "{name}, allocation {n} refused: {end}: {last}\n   {places}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(refusals > OPERATIONS.len() as u64, "only {refusals} allocations were refused: is the allocator in place?");
+}

@@ -1,0 +1,569 @@
+//! Matrix Market files: what is accepted, what is refused and where, and that writing and reading agree.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sparring::algebra::{Any, Max, Num, Plus};
+use sparring::io::{
+    Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
+    parse_matrix_market_with, read_matrix_market, write_matrix_market, write_matrix_market_array,
+    write_matrix_market_to,
+};
+use sparring::par::Threads;
+use sparring::{Csr, Error, Index};
+
+/// The file, parsed with every number of threads and with pieces down to one line; all must agree.
+fn parse(text: impl AsRef<[u8]>) -> Result<MatrixFile, Error> {
+    let text = text.as_ref();
+    let whole = parse_matrix_market(text, "t.mtx");
+    for n in [1, 2, 3, 8] {
+        let threads = Threads::new(n).unwrap();
+        for bytes in [1, 7, 64] {
+            let options = ReadOptions::new().threads(&threads).piece_bytes(bytes);
+            let pieces = parse_matrix_market_with(text, "t.mtx", &options);
+            match (&whole, &pieces) {
+                (Ok(a), Ok(b)) => {
+                    assert_eq!(a.header, b.header);
+                    assert_eq!(triples::<f64>(a), triples::<f64>(b));
+                }
+                (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
+                _ => panic!("{n} threads, {bytes} bytes: {whole:?} and {pieces:?}"),
+            }
+        }
+    }
+    whole
+}
+
+/// Expanded entries in the order of the file; values as bits, so that NaN and −0 are compared too.
+fn triples<T: MarketValue + Num>(file: &MatrixFile) -> Vec<(u32, u32, u64)> {
+    let coo = file.coo::<T>().unwrap();
+    let (rows, cols, values) = coo.parts();
+    rows.iter().zip(cols).zip(values).map(|((&i, &j), x)| (i, j, x.to_f64().to_bits())).collect()
+}
+
+fn dense<T: MarketValue + Num>(text: &str) -> Vec<Vec<Option<T>>> {
+    let a = parse(text).unwrap().csr::<T>().unwrap();
+    (0..a.nrows()).map(|i| (0..a.ncols()).map(|j| a.get(i, j).copied()).collect()).collect()
+}
+
+const REAL: &str = "%%MatrixMarket matrix coordinate real general\n";
+
+#[test]
+fn every_symmetry_and_field_means_what_the_format_says() {
+    let lower = "2 2 2\n1 1 4\n2 1 -3\n";
+    for (kind, upper) in [("general", None), ("symmetric", Some(-3.0)), ("hermitian", Some(-3.0))] {
+        for field in ["real", "double", "integer"] {
+            let text = format!("%%MatrixMarket matrix coordinate {field} {kind}\n{lower}");
+            assert_eq!(dense::<f64>(&text), [[Some(4.0), upper], [Some(-3.0), None]], "{text}");
+        }
+    }
+    let text = "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 -3\n3 2 5\n";
+    assert_eq!(dense::<i64>(text), [[None, Some(3), None], [Some(-3), None, Some(-5)], [None, Some(5), None]]);
+    let text = "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n2 1\n2 2\n";
+    assert_eq!(dense::<f64>(text), [[None, Some(1.0)], [Some(1.0), Some(1.0)]]);
+    assert_eq!(dense::<bool>(text), [[None, Some(true)], [Some(true), Some(true)]]);
+    assert_eq!(dense::<u8>(text), [[None, Some(1)], [Some(1), Some(1)]]);
+    let text = "%%MatrixMarket matrix coordinate unsigned-integer general\n1 1 1\n1 1 18446744073709551615\n";
+    assert_eq!(dense::<u64>(text), [[Some(u64::MAX)]]);
+}
+
+#[test]
+fn arrays_go_by_columns_and_leave_out_the_upper_triangle() {
+    let some = |rows: &[&[f64]]| rows.iter().map(|r| r.iter().map(|&x| Some(x)).collect()).collect::<Vec<Vec<_>>>();
+    let text = "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n0\n";
+    assert_eq!(dense::<f64>(text), some(&[&[1.0, 3.0, 5.0], &[2.0, 4.0, 0.0]]));
+    let text = "%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n";
+    assert_eq!(dense::<f64>(text), some(&[&[1.0, 2.0, 3.0], &[2.0, 4.0, 5.0], &[3.0, 5.0, 6.0]]));
+    let text = "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n";
+    assert_eq!(
+        dense::<f64>(text),
+        [[None, Some(-1.0), Some(-2.0)], [Some(1.0), None, Some(-3.0)], [Some(2.0), Some(3.0), None]]
+    );
+    for text in ["array real general\n0 0\n", "array real skew-symmetric\n1 1\n", "array integer symmetric\n0 0\n"] {
+        assert_eq!(parse(format!("%%MatrixMarket matrix {text}")).unwrap().entries.len(), 0);
+    }
+}
+
+#[test]
+fn layout_of_the_text_is_free_where_the_format_leaves_it_free() {
+    let texts = [
+        "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 0.5\n2 3 -1e2\n",
+        "%%matrixmarket MATRIX Coordinate REAL General\n2 3 2\n1 2 0.5\n2 3 -1e2",
+        "%%MatrixMarket matrix coordinate real general\r\n% note\r\n\r\n2 3 2\r\n1 2 .5\r\n2 3 -100.\r\n",
+        "%%MatrixMarket\tmatrix  coordinate real general \n%\n%%\n  % indented\n \t\n 2\t3  2 \n\n 1  2\t+0.5 \n\n02 003 -1E+2\t\n \n\n",
+        "%%MatrixMarket matrix coordinate real general\r\n2 3 2\r\n1 2 5e-1\r\n2 3 -100\r",
+    ];
+    for text in texts {
+        let file = parse(text).unwrap();
+        let (layout, field, symmetry) = (Layout::Coordinate, Field::Real, Symmetry::General);
+        assert_eq!(file.header, Header { layout, field, symmetry, nrows: 2, ncols: 3, stored: 2 });
+        assert_eq!(triples::<f64>(&file), [(0, 1, 0.5f64.to_bits()), (1, 2, (-100f64).to_bits())], "{text:?}");
+    }
+    // Comments may be in any encoding: authors have names.
+    let latin1 = b"%%MatrixMarket matrix coordinate pattern general\n% F\xfcr M\xfcller\n1 1 1\n1 1\n";
+    assert_eq!(parse(latin1).unwrap().entries.len(), 1);
+    assert_eq!(parse(REAL.to_owned() + "0 0 0").unwrap().csr::<f64>().unwrap().shape(), (0, 0));
+    assert_eq!(parse(REAL.to_owned() + "0 7 0\n\n").unwrap().csr::<f64>().unwrap().shape(), (0, 7));
+}
+
+#[test]
+fn not_a_number_and_infinity_are_read_as_scipy_writes_them() {
+    let file = parse(REAL.to_owned() + "1 4 4\n1 1 nan\n1 2 inf\n1 3 -inf\n1 4 Infinity\n").unwrap();
+    let a = file.csr::<f64>().unwrap();
+    assert!(a.values()[0].is_nan());
+    assert_eq!(a.values()[1..], [f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY]);
+    let text = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 nan\n";
+    assert_eq!(parse(text).unwrap_err().to_string(), "t.mtx:3:5: expected a whole number, found \"nan\"");
+}
+
+#[test]
+fn repeated_entries_follow_the_rule() {
+    let file = parse(REAL.to_owned() + "2 2 4\n2 1 1\n1 1 8\n2 1 4\n2 1 2\n").unwrap();
+    assert_eq!(file.csr::<f64>().unwrap().get(1, 0), Some(&7.0));
+    assert_eq!(file.csr_with::<f64, u32, _>(Max::new()).unwrap().get(1, 0), Some(&4.0));
+    assert_eq!(file.csr_with::<f64, u64, _>(Any::new()).unwrap().get(1, 0), Some(&2.0));
+    assert_eq!(file.csr::<f64>().unwrap().nnz(), 2);
+    let text = "%%MatrixMarket matrix coordinate pattern general\n1 1 2\n1 1\n1 1\n";
+    assert_eq!(dense::<i32>(text), [[Some(2)]]);
+    assert_eq!(dense::<bool>(text), [[Some(true)]]);
+}
+
+#[test]
+fn integers_do_not_pass_through_floating_point() {
+    let text = "%%MatrixMarket matrix coordinate integer general\n1 3 3\n1 1 9007199254740993\n1 2 9223372036854775807\n1 3 -9223372036854775808\n";
+    assert_eq!(dense::<i64>(text), [[Some(9_007_199_254_740_993), Some(i64::MAX), Some(i64::MIN)]]);
+    let file = parse(text).unwrap();
+    assert_eq!(
+        file.csr::<i32>().unwrap_err().to_string(),
+        "entry 1, value 9007199254740993, as i32 is not supported: \
+         the type does not hold it or its mirror image; read the matrix as a wider type"
+    );
+    assert!(file.csr::<u64>().unwrap_err().to_string().starts_with("entry 3, value -9223372036854775808, as u64"));
+    // −i64::MIN does not exist.
+    let skew = "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 4\n3 1 -9223372036854775808\n";
+    assert!(
+        parse_matrix_market(skew.as_bytes(), "t").unwrap().csr::<i64>().unwrap_err().to_string().contains("entry 2")
+    );
+    // As a float it does (found by fuzzing).
+    assert_eq!(dense::<f64>(skew)[0], [None, Some(-4.0), Some(2f64.powi(63))]);
+    let real = parse(REAL.to_owned() + "1 2 2\n1 1 3\n1 2 0.5\n").unwrap();
+    assert!(real.csr::<i64>().unwrap_err().to_string().starts_with("entry 2, value 0.5, as i64"));
+    assert_eq!(real.csr::<bool>().unwrap().values(), [true, true]);
+}
+
+#[test]
+fn what_is_malformed_is_refused_where_it_is() {
+    let sym = "%%MatrixMarket matrix coordinate real symmetric\n";
+    let skew = "%%MatrixMarket matrix coordinate integer skew-symmetric\n";
+    let pattern = "%%MatrixMarket matrix coordinate pattern general\n";
+    let array = "%%MatrixMarket matrix array real general\n";
+    let cases: &[(&str, &str, u64, u64, &str)] = &[
+        ("", "", 1, 1, "the file is empty"),
+        ("", "\n", 1, 1, "expected %%MatrixMarket, found the end of the line"),
+        ("", "%MatrixMarket matrix coordinate real general\n1 1 0\n", 1, 1, "expected %%MatrixMarket, found \"%Matrix"),
+        ("", "%%MatrixMarketmatrix coordinate real general\n1 1 0\n", 1, 1, "expected %%MatrixMarket"),
+        ("", "%%MatrixMarket", 1, 15, "expected matrix, found the end of the file"),
+        ("", "%%MatrixMarket vector coordinate real general\n", 1, 16, "expected matrix, found \"vector\""),
+        ("", "%%MatrixMarket matrix sparse real general\n", 1, 23, "expected coordinate, array, found \"sparse\""),
+        ("", "%%MatrixMarket matrix coordinate float general\n", 1, 34, "found \"float\""),
+        ("", "%%MatrixMarket matrix coordinate real\n1 1 0\n", 1, 38, "found the end of the line"),
+        (
+            "",
+            "%%MatrixMarket matrix coordinate real lower\n1 1 0\n",
+            1,
+            39,
+            "skew-symmetric, hermitian, found \"lower\"",
+        ),
+        (
+            "",
+            "%%MatrixMarket matrix coordinate real general x\n1 1 0\n",
+            1,
+            47,
+            "expected the end of the line, found \"x\"",
+        ),
+        ("", "%%MatrixMarket matrix array pattern general\n1 1\n", 1, 29, "an array has no pattern"),
+        ("", "%%MatrixMarket matrix coordinate pattern skew-symmetric\n", 1, 42, "a pattern matrix cannot be skew"),
+        ("", "%%MatrixMarket matrix coordinate pattern hermitian\n", 1, 42, "a pattern matrix cannot be hermitian"),
+        ("", "%%MatrixMarket matrix coordinate unsigned-integer skew-symmetric\n", 1, 51, "cannot be skew"),
+        (REAL, "", 2, 1, "expected the size line, found the end of the file"),
+        (REAL, "% only comments\n\n", 4, 1, "expected the size line"),
+        (REAL, "2 2\n", 2, 4, "expected the number of entries, found the end of the line"),
+        (REAL, "2 2 0 0\n", 2, 7, "expected the end of the line, found \"0\""),
+        (REAL, "2 x 1\n", 2, 3, "expected the number of columns, found \"x\""),
+        (REAL, "-2 2 1\n", 2, 1, "expected the number of rows, found \"-2\""),
+        (REAL, "2.0 2 1\n", 2, 1, "expected the number of rows, found \"2.0\""),
+        (REAL, "2 2 99999999999999999999\n", 2, 5, "number of entries \"99999999999999999999\" is too large"),
+        (REAL, "9223372036854775808 2 1\n", 2, 1, "is too large"),
+        (REAL, "3 3 9000000000000000000\n1 1 1\n", 4, 1, "declares 9000000000000000000 entries, the file ends after 1"),
+        (REAL, "3 3 2\n1 1 1\n", 4, 1, "the size line declares 2 entries, the file ends after 1"),
+        (REAL, "3 3 2\n1 1 1", 3, 6, "the size line declares 2 entries, the file ends after 1"),
+        (REAL, "3 3 1\n1 1 1\n\n 2 2 2\n", 5, 2, "the size line declares 1 entries, found \"2\" after the last"),
+        (REAL, "3 3 1\n1 1 1\nhello\n", 4, 1, "found \"hello\" after the last"),
+        (REAL, "3 3 0\n1 1 1\n", 3, 1, "the size line declares 0 entries"),
+        (REAL, "3 3 1\n1 1 1\n9 9 9\n0 0 0\n", 4, 1, "found \"9\" after the last"),
+        (REAL, "3 3 2\n0 1 1\n1 0 1\n", 3, 1, "row index 0: Matrix Market counts from 1"),
+        (REAL, "3 3 2\n1 1 1\n1 0 1\n", 4, 3, "column index 0"),
+        (REAL, "3 4 1\n4 1 1\n", 3, 1, "row index \"4\" is beyond the 3 rows of the size line"),
+        (REAL, "4 3 1\n4 4 1\n", 3, 3, "column index \"4\" is beyond the 3 columns"),
+        (REAL, "4 3 1\n18446744073709551617 1 1\n", 3, 1, "row index \"18446744073709551617\" is beyond"),
+        (REAL, "4 3 1\n4294967297 1 1\n", 3, 1, "is beyond the 4 rows"),
+        (REAL, "0 0 1\n1 1 1\n", 3, 1, "is beyond the 0 rows"),
+        (REAL, "3 3 1\n-1 1 1\n", 3, 1, "expected the row index, found \"-1\""),
+        (REAL, "3 3 1\n1.0 1 1\n", 3, 1, "expected the row index"),
+        (REAL, "3 3 1\n1,1,1\n", 3, 1, "expected the row index, found \"1,1,1\""),
+        (REAL, "3 3 1\n1 \n", 3, 3, "expected the column index, found the end of the line"),
+        (REAL, "3 3 1\n1 2\n", 3, 4, "expected a real number, found the end of the line"),
+        (REAL, "3 3 1\n1\n2\n3\n", 3, 2, "expected the column index"),
+        (REAL, "3 3 1\n1 2 3 4\n", 3, 7, "expected the end of the line, found \"4\""),
+        (REAL, "3 3 1\n1 2 1e\n", 3, 5, "expected a real number, found \"1e\""),
+        (REAL, "3 3 1\n1 2 1e999\n", 3, 5, "beyond the range"),
+        (REAL, "3 3 1\n1 2 0x10\n", 3, 5, "expected a real number"),
+        (REAL, "3 3 1\n1 2 nanny\n", 3, 5, "expected a real number, found \"nanny\""),
+        (REAL, "3 3 1\n1 2 3\r4\n", 3, 6, "expected the end of the line"),
+        (REAL, "3 3 1\n% late\n1 2 3\n", 3, 1, "comments end at the size line"),
+        (REAL, "3 3 1\n1 2 3 % late\n", 3, 7, "expected the end of the line"),
+        (REAL, "3 3 2\n1 2 3\0\n", 3, 5, "expected a real number"),
+        (pattern, "3 3 1\n1 2 1\n", 3, 5, "expected the end of the line, found \"1\""),
+        (pattern, "3 3 1\n1 2x\n", 3, 3, "expected the column index, found \"2x\""),
+        (sym, "2 3 1\n1 1 1\n", 2, 1, "a symmetric matrix must be square, but it is 2×3"),
+        (sym, "3 3 2\n2 1 1\n1 2 1\n", 4, 1, "entry (1, 2) is above the diagonal: a symmetric file stores the lower"),
+        (skew, "3 3 2\n2 1 1\n2 2 0\n", 4, 1, "entry (2, 2) is on the diagonal, which a skew-symmetric file does not"),
+        (skew, "3 3 1\n1 2 1\n", 3, 1, "above the diagonal"),
+        (skew, "3 3 1\n2 1 9223372036854775808\n", 3, 5, "does not fit a 64-bit signed integer"),
+        (array, "4000000000 4000000000\n", 2, 11, "an array of 4000000000×4000000000 elements is too large"),
+        (array, "2 2 4\n1\n2\n3\n4\n", 2, 5, "expected the end of the line"),
+        (array, "2 2\n1\n2\n3\n", 6, 1, "declares 4 entries, the file ends after 3"),
+        (array, "2 2\n1\n2\n3\n4\n5\n", 7, 1, "declares 4 entries, found \"5\" after the last"),
+        (array, "2 2\n1 2\n3 4\n", 3, 3, "expected the end of the line"),
+        (array, "1000000000 1000000000\n1\n", 4, 1, "the file ends after 1"),
+    ];
+    for (banner, rest, line, column, message) in cases {
+        let text = format!("{banner}{rest}");
+        let error = parse(&text).expect_err(&text);
+        let shown = error.to_string();
+        let Error::Parse { file, line: l, column: c, message: m } = error else { panic!("{text:?}: {shown}") };
+        assert_eq!((file.as_str(), l, c), ("t.mtx", *line, *column), "{text:?}: {m}");
+        assert!(m.contains(message), "{text:?}: {m}");
+        assert_eq!(shown, format!("t.mtx:{line}:{column}: {m}"));
+    }
+    let raw: &[&[u8]] = &[b"\xff\xfe%\0", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 \xff\xff\n"];
+    for text in raw {
+        assert!(parse(text).unwrap_err().to_string().contains("\\xff"));
+    }
+}
+
+#[test]
+fn complex_is_named_as_what_is_not_supported() {
+    let text = "%%MatrixMarket matrix coordinate Complex Hermitian\n1 1 1\n1 1 1 0\n";
+    let error = parse(text).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }));
+    assert!(
+        error.to_string().starts_with("t.mtx: Matrix Market field \"complex\" is not supported: values here are real")
+    );
+}
+
+#[test]
+fn a_value_type_of_ones_own_is_read_and_written() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Tenths(i64);
+    impl sparring::algebra::Value for Tenths {
+        const CUDA: &'static str = "long long";
+        fn literal(self) -> String {
+            self.0.to_string()
+        }
+    }
+    impl MarketValue for Tenths {
+        const ONE: Self = Self(10);
+        fn from_real(x: f64) -> Option<Self> {
+            Some(Self((x * 10.0).round() as i64))
+        }
+        fn from_integer(x: i64) -> Option<Self> {
+            x.checked_mul(10).map(Self)
+        }
+        fn from_unsigned(_: u64) -> Option<Self> {
+            None
+        }
+        fn field(_: &[Self]) -> Field {
+            Field::Real
+        }
+        fn write(self, text: &mut Vec<u8>) {
+            text.extend_from_slice(format!("{}.{}", self.0 / 10, self.0 % 10).as_bytes());
+        }
+    }
+    let a = Csr::<Tenths>::new(1, 2, vec![0, 2], vec![0, 1], vec![Tenths(15), Tenths(20)]).unwrap();
+    let mut text = Vec::new();
+    write_matrix_market_to(&mut text, &a, &WriteOptions::new()).unwrap();
+    assert_eq!(text, b"%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1.5\n1 2 2.0\n");
+    assert_eq!(parse(text).unwrap().coo::<Tenths>().unwrap().parts().2, [Tenths(15), Tenths(20)]);
+}
+
+struct Random(u64);
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+    fn csr<T: MarketValue + Num, I: Index>(&mut self, value: impl Fn(u64) -> T) -> Csr<T, I> {
+        let (nrows, ncols) = (self.below(40), self.below(40));
+        let mut row_ptr = vec![0];
+        let (mut cols, mut values) = (vec![], vec![]);
+        for _ in 0..nrows {
+            let dense = self.below(8) == 0;
+            for j in 0..ncols {
+                if dense || self.below(10) == 0 {
+                    cols.push(I::cast(j));
+                    values.push(value(self.next()));
+                }
+            }
+            row_ptr.push(cols.len());
+        }
+        Csr::new(nrows, ncols, row_ptr, cols, values).unwrap()
+    }
+}
+
+/// Writes and reads random matrices of one type; `bits` tells values apart.
+fn round_trip<T: MarketValue + Num>(value: impl Fn(u64) -> T + Copy, bits: impl Fn(&T) -> u64) {
+    let threads = [1, 2, 3].map(|n| Threads::new(n).unwrap());
+    let mut random = Random(7);
+    for round in 0..60 {
+        let a = random.csr::<T, u64>(value);
+        let mut text = Vec::new();
+        write_matrix_market_to(&mut text, &a, &WriteOptions::new().threads(&threads[round % 3])).unwrap();
+        let options = ReadOptions::new().threads(&threads[round % 2]).piece_bytes(100);
+        let b = parse_matrix_market_with(&text, "t", &options).unwrap().csr_with::<T, u64, _>(Plus::new()).unwrap();
+        assert_eq!(a.pattern(), b.pattern());
+        assert!(a.values().iter().map(&bits).eq(b.values().iter().map(&bits)), "{}", String::from_utf8_lossy(&text));
+        let c = parse(&text).unwrap().csr::<T>().unwrap();
+        assert!(c.values().iter().map(&bits).eq(b.values().iter().map(&bits)));
+    }
+}
+
+#[test]
+fn writing_and_reading_gives_the_same_bits() {
+    // Random bits make all magnitudes, subnormals and infinities; NaN payloads are not kept.
+    round_trip(|r| if f64::from_bits(r).is_nan() { -0.0 } else { f64::from_bits(r) }, |x| x.to_bits());
+    round_trip(
+        |r| if f32::from_bits(r as u32).is_nan() { f32::NAN } else { f32::from_bits(r as u32) },
+        |x| x.to_bits().into(),
+    );
+    round_trip(|r| r as f64 / 8.0, |x| x.to_bits());
+    round_trip(|r| (r % 1000) as f64 / 100.0, |x| x.to_bits());
+    round_trip(|r| r as i64, |x| *x as u64);
+    round_trip(|r| r, |x| *x);
+    round_trip(|r| r >> 1, |x| *x);
+    round_trip(|r| r as i8, |x| *x as u64);
+    round_trip(|r| r as u16, |x| (*x).into());
+    round_trip(|r| r % 5 > 0, |x| (*x).into());
+    round_trip(|_| true, |x| (*x).into());
+}
+
+fn written<T: MarketValue>(a: &Csr<T>, options: &WriteOptions<'_>) -> String {
+    let mut text = Vec::new();
+    write_matrix_market_to(&mut text, a, options).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn the_written_text_is_plain() {
+    let a = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![0.1, -1.0, -1.0]).unwrap();
+    let options = WriteOptions::new().comment("two lines\nhere");
+    let expected =
+        "%%MatrixMarket matrix coordinate real general\n% two lines\n% here\n2 2 3\n1 1 0.1\n1 2 -1.0\n2 1 -1.0\n";
+    assert_eq!(written(&a, &options), expected);
+    let expected = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 0.1\n2 1 -1.0\n";
+    assert_eq!(written(&a, &WriteOptions::new().symmetric()), expected);
+    assert_eq!(parse(expected).unwrap().csr::<f64>().unwrap(), a);
+    let expected = "%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 1\n1 2\n2 1\n";
+    assert_eq!(written(&a, &WriteOptions::new().pattern_only()), expected);
+    assert_eq!(written(&a.map(|_| true).unwrap(), &WriteOptions::new()), expected);
+    assert!(
+        written(&a.map(|x| *x > 0.0).unwrap(), &WriteOptions::new())
+            .ends_with("integer general\n2 2 3\n1 1 1\n1 2 0\n2 1 0\n")
+    );
+    assert!(written(&a.map(|_| u64::MAX).unwrap(), &WriteOptions::new()).contains("unsigned-integer"));
+    assert!(
+        written(&a.map(|_| f64::NAN).unwrap(), &WriteOptions::new().symmetric()).ends_with("2 2 2\n1 1 nan\n2 1 nan\n")
+    );
+}
+
+#[test]
+fn only_a_symmetric_matrix_is_written_as_one() {
+    let refused = |nrows, ncols, row_ptr: &[usize], cols: &[u32], values: &[f64]| {
+        let a = Csr::<f64>::new(nrows, ncols, row_ptr.to_vec(), cols.to_vec(), values.to_vec()).unwrap();
+        let error = write_matrix_market_to(&mut Vec::new(), &a, &WriteOptions::new().symmetric()).unwrap_err();
+        error.to_string()
+    };
+    assert_eq!(refused(1, 2, &[0, 0], &[], &[]), "symmetric: the matrix is 1×2");
+    assert_eq!(refused(2, 2, &[0, 1, 1], &[1], &[3.5]), "symmetric: entry (0, 1) is 3.5, entry (1, 0) is absent");
+    assert_eq!(
+        refused(2, 2, &[0, 1, 2], &[1, 0], &[0.0, -0.0]),
+        "symmetric: entry (0, 1) is 0.0, entry (1, 0) is -0.0"
+    );
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+#[test]
+fn compressed_text_is_known_by_its_bytes() {
+    let text = REAL.to_owned() + "2 2 2\n1 1 1.5\n2 2 2.5\n";
+    let plain = triples::<f64>(&parse(&text).unwrap());
+    let packed = gzip(text.as_bytes());
+    assert_eq!(triples::<f64>(&parse(&packed).unwrap()), plain);
+    // Several members, cut in the middle of a line, as parallel compressors write them.
+    let (one, two) = text.as_bytes().split_at(55);
+    let members = [gzip(one), gzip(b""), gzip(two)].concat();
+    assert_eq!(triples::<f64>(&parse(&members).unwrap()), plain);
+    let broken = gzip((REAL.to_owned() + "2 2 2\n1 1 1.5\n2 x 2.5\n").as_bytes());
+    assert_eq!(parse(&broken).unwrap_err().to_string(), "t.mtx:4:3: expected the column index, found \"x\"");
+    for cut in 2..packed.len() {
+        let error = parse_matrix_market(&packed[..cut], "t.mtx").unwrap_err();
+        assert!(matches!(error, Error::Io { .. }), "{cut}: {error}");
+    }
+    let mut flipped = packed.clone();
+    let crc = flipped.len() - 6;
+    flipped[crc] ^= 1;
+    assert!(parse(&flipped).is_err());
+    assert!(parse([&packed[..], b"junk"].concat()).is_err());
+}
+
+#[test]
+fn a_limit_on_the_text_holds_after_decompression() {
+    let text = REAL.to_owned() + &"\n".repeat(1 << 20);
+    for bytes in [gzip(text.as_bytes()), text.into_bytes()] {
+        let error = parse_matrix_market_with(&bytes, "t", &ReadOptions::new().max_bytes(1000)).unwrap_err();
+        assert!(matches!(error, Error::Budget { budget: 1000, .. }), "{error}");
+    }
+}
+
+#[test]
+fn files_are_written_and_read_by_name() {
+    let dir = std::env::temp_dir().join(format!("sparring-mm-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let a = Random(3).csr::<f64, u32>(|r| r as f64 / 64.0);
+    for name in ["a.mtx", "a.mtx.gz"] {
+        let path = dir.join(name);
+        write_matrix_market(&path, &a, &WriteOptions::new()).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap().starts_with(&[0x1f, 0x8b]), name.ends_with("gz"));
+        assert_eq!(read_matrix_market(&path).unwrap().csr::<f64>().unwrap(), a);
+        // The name does not matter to the reader.
+        std::fs::rename(&path, dir.join("other")).unwrap();
+        assert_eq!(read_matrix_market(dir.join("other")).unwrap().csr::<f64>().unwrap(), a);
+    }
+    let path = dir.join("array.mtx");
+    write_matrix_market_array(&path, 2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.5], &WriteOptions::new()).unwrap();
+    let b = read_matrix_market(&path).unwrap();
+    assert_eq!((b.header.layout, b.header.nrows, b.header.ncols), (Layout::Array, 2, 3));
+    assert_eq!(b.csr::<f64>().unwrap().values(), [1.0, 3.0, 5.0, 2.0, 4.0, 6.5]);
+    let error = write_matrix_market_array(&path, 2, 2, &[1.0], &WriteOptions::new()).unwrap_err();
+    assert_eq!(error.to_string(), "elements of an array: length is 1, expected 4");
+    std::fs::remove_dir_all(&dir).unwrap();
+    let error = read_matrix_market(dir.join("gone.mtx")).unwrap_err();
+    assert!(matches!(&error, Error::Io { path, .. } if path.ends_with("gone.mtx")), "{error}");
+}
+
+#[test]
+fn dimensions_beyond_32_bits_need_wide_indices() {
+    let text = REAL.to_owned() + "2 8589934592 1\n2 8589934592 1.5\n";
+    let file = parse_matrix_market(text.as_bytes(), "t").unwrap();
+    assert_eq!(
+        file.csr::<f64>().unwrap_err().to_string(),
+        "number of columns: 8589934592 does not fit, the largest possible is 4294967295"
+    );
+    let coo = file.coo_with::<f64, u64>(&Threads::current()).unwrap();
+    assert_eq!(coo.parts(), (&[1u64][..], &[8_589_934_591u64][..], &[1.5][..]));
+}
+
+/// Every file of the data folder has the facts that two other readers agreed on.
+#[test]
+fn real_files_have_the_facts_of_their_index() {
+    let Some(dir) = std::env::var_os("SPARRING_DATA").map(std::path::PathBuf::from) else {
+        println!("skipped: SPARRING_DATA is not set");
+        return;
+    };
+    let index = std::fs::read(dir.join("index.json")).unwrap();
+    let index: serde_json::Value = serde_json::from_slice(&index).unwrap();
+    let mut seen = 0;
+    for entry in index.as_array().unwrap() {
+        let name = entry["file"].as_str().unwrap();
+        if !name.ends_with(".mtx.gz") {
+            continue;
+        }
+        seen += 1;
+        let facts = &entry["facts"];
+        let number = |key: &str| facts[key].as_u64().unwrap_or_else(|| panic!("{name}: {key}")) as usize;
+        let file = read_matrix_market(dir.join(name)).unwrap();
+        let h = file.header;
+        assert_eq!((h.nrows, h.ncols, h.stored), (number("rows"), number("cols"), number("stored")), "{name}");
+        assert_eq!(
+            (h.field.name(), h.symmetry.name()),
+            (facts["field"].as_str().unwrap(), facts["symm"].as_str().unwrap())
+        );
+        assert_eq!(file.entries.len(), h.stored, "{name}");
+        let a = file.csr::<f64>().unwrap();
+        assert_eq!(a.nnz(), number("nnz"), "{name}");
+        let rows = || a.row_ptr().windows(2).map(|w| w[1] - w[0]);
+        assert_eq!(rows().max().unwrap(), number("maxrow"), "{name}");
+        assert_eq!(rows().filter(|&n| n == 0).count(), number("emptyrows"), "{name}");
+        // Zeros are counted in the file, the other facts in the matrix.
+        let in_file = |i, j| h.symmetry == Symmetry::General || j <= i;
+        assert_eq!(a.iter().filter(|&(i, j, x)| *x == 0.0 && in_file(i, j)).count(), number("zeros"), "{name}");
+        assert_eq!(a.iter().filter(|(i, j, _)| i == j).count(), number("diag"), "{name}");
+        let norm = a.values().iter().map(|x| x * x).sum::<f64>().sqrt();
+        let expected = facts["norm"].as_f64().unwrap();
+        assert!((norm - expected).abs() <= 1e-12 * expected, "{name}: {norm} and {expected}");
+        // Small ones also through the writer.
+        if a.nnz() < 100_000 {
+            let mut text = Vec::new();
+            let options = WriteOptions::new();
+            let options = if h.symmetry == Symmetry::Symmetric { options.symmetric() } else { options };
+            write_matrix_market_to(&mut text, &a, &options).unwrap();
+            assert_eq!(parse_matrix_market(&text, name).unwrap().csr::<f64>().unwrap(), a, "{name}");
+        }
+    }
+    assert!(seen >= 50, "{seen} files");
+}
+
+#[test]
+fn compressed_text_of_many_pieces_is_the_plain_text() {
+    let mut random = Random(11);
+    let mut text = String::from("%%MatrixMarket matrix coordinate integer general\n% note\n5000 7000 30000\n");
+    for _ in 0..30_000 {
+        text += &format!("{} {} {}\n", random.below(5000) + 1, random.below(7000) + 1, random.next() as i64);
+    }
+    let plain = triples::<f64>(&parse_matrix_market(text.as_bytes(), "t").unwrap());
+    let threads = [1, 2, 3, 8].map(|n| Threads::new(n).unwrap());
+    let read = |text: &[u8], threads, piece| {
+        let options = ReadOptions::new().threads(threads).piece_bytes(piece).max_bytes(text.len() as u64);
+        parse_matrix_market_with(&gzip(text), "t", &options)
+    };
+    for threads in &threads {
+        for piece in [1, 1000, 1 << 14, 1 << 20] {
+            assert!(triples::<f64>(&read(text.as_bytes(), threads, piece).unwrap()) == plain);
+        }
+        // Without its last line end, one entry short, one too many, and wrong far behind the first piece.
+        assert!(triples::<f64>(&read(text.trim_end().as_bytes(), threads, 1000).unwrap()) == plain);
+        let last = text.trim_end().rfind('\n').unwrap() + 1;
+        let error = read(&text.as_bytes()[..last], threads, 1000).unwrap_err();
+        assert_eq!(error.to_string(), "t:30003:1: the size line declares 30000 entries, the file ends after 29999");
+        let error = read((text.clone() + "1 1 1\n").as_bytes(), threads, 1000).unwrap_err();
+        assert_eq!(error.to_string(), "t:30004:1: the size line declares 30000 entries, found \"1\" after the last");
+        let error = read((text[..last].to_owned() + "0 1 1\n").as_bytes(), threads, 1000).unwrap_err();
+        assert_eq!(error.to_string(), "t:30003:1: row index 0: Matrix Market counts from 1");
+    }
+    let mut packed = gzip(text.as_bytes());
+    let crc = packed.len() - 6;
+    packed[crc] ^= 1;
+    assert!(matches!(parse_matrix_market(&packed, "t"), Err(Error::Io { .. })));
+    let limit = ReadOptions::new().max_bytes(text.len() as u64 - 1);
+    assert!(matches!(parse_matrix_market_with(&gzip(text.as_bytes()), "t", &limit), Err(Error::Budget { .. })));
+}

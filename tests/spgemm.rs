@@ -1,0 +1,481 @@
+//! Products of sparse matrices against the textbook: every accumulator, compression, policy and order of rows.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
+use common::rings::{CountPaths, SumPlaces, SumWhere};
+use common::{Same, check, data, identical, reference};
+use quickcheck::{QuickCheck, quickcheck};
+use sparring::algebra::{Lhs, Min, MinPlus, Monoid, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
+use sparring::spgemm::{Accumulator, Compress, Options, Policy};
+use sparring::{Cpu, Csr, Error};
+
+type Outcome = Result<(), String>;
+/// min over k: the first vertex through which a place is reached.
+type MinSecond = Ring<Min<u64>, SecondIndex<f64, f64, u64>>;
+
+#[allow(clippy::needless_update)] // Options may grow; these four are what is forced here.
+fn options(policy: Policy, accumulator: Accumulator, compress: Compress, unsorted: bool) -> Options {
+    Options { policy, accumulator, compress, unsorted, ..Options::default() }
+}
+
+/// Every combination of what can be forced.
+fn all_options() -> Vec<Options> {
+    let mut all = vec![];
+    for policy in [Policy::Auto, Policy::KkSpGemm] {
+        for accumulator in [Accumulator::Auto, Accumulator::LinkedList, Accumulator::LinearProbe, Accumulator::Dense] {
+            for compress in [Compress::Auto, Compress::On, Compress::Off] {
+                for unsorted in [false, true] {
+                    all.push(options(policy, accumulator, compress, unsorted));
+                }
+            }
+        }
+    }
+    all
+}
+
+fn text(e: Error) -> String {
+    e.to_string()
+}
+
+/// A·B over `ring` by every combination of options, against the textbook.
+fn is_the_definition<R: Semiring>(ring: R, pair: &AnyPair) -> Outcome
+where
+    Lhs<R>: Draw,
+    Rhs<R>: Draw,
+    Out<R>: Same,
+{
+    let cpu = Cpu::with_threads(2).map_err(text)?;
+    let (a, b) = (pair.a::<Lhs<R>>(), pair.b::<Rhs<R>>());
+    let want = reference::mxm(ring, &a, &b);
+    for o in all_options() {
+        let c = cpu.mxm(ring, &a, &b).options(o.clone()).eval().map_err(text)?;
+        check(&c, &want, !o.unsorted).map_err(|e| format!("{o:?}: {e}"))?;
+    }
+    Ok(())
+}
+
+macro_rules! definition {
+    ($($name:ident: $ring:ty;)*) => {quickcheck! {$(
+        fn $name(pair: AnyPair) -> Outcome { is_the_definition(<$ring>::default(), &pair) }
+    )*}};
+}
+definition! {
+    plus_times_f64_is_the_definition: PlusTimes<f64>;
+    plus_times_i64_is_the_definition: PlusTimes<i64>;
+    min_plus_is_the_definition: MinPlus<f64>;
+    boolean_is_the_definition: PlusTimes<bool>;
+    plus_pair_is_the_definition: PlusPair<i64>;
+    positional_is_the_definition: MinSecond;
+    places_are_the_definition: SumPlaces;
+    a_users_struct_is_the_definition: CountPaths;
+    three_value_types_are_the_definition: SumWhere;
+}
+
+quickcheck! {
+    /// Rows of A in any order: exact values, since the order of a fold is that of A's row.
+    fn shuffled_rows_of_a_give_the_same_entries(pair: AnyPair) -> Outcome {
+        let mut pair = pair;
+        pair.a.shuffle = pair.seed | 1;
+        is_the_definition(PlusTimes::<i64>::default(), &pair)?;
+        is_the_definition(CountPaths::default(), &pair)
+    }
+
+    /// One plan, several products: new values, another ring, the same structure.
+    fn reuse_equals_fresh_products(pair: AnyPair) -> Outcome {
+        let cpu = Cpu::with_threads(2).map_err(text)?;
+        for o in all_options() {
+            let (a, b) = (pair.a::<f64>(), pair.b::<f64>());
+            let plan = cpu.plan_with(&a, &b, &o).map_err(text)?;
+            let first = cpu.numeric(&plan, PlusTimes::<f64>::default(), &a, &b).map_err(text)?;
+            check(&first, &reference::mxm(PlusTimes::<f64>::default(), &a, &b), !o.unsorted)?;
+
+            let (a2, b2) = (a.map(|x| x * 3.0 + 1.0).map_err(text)?, b.map(|x| -x).map_err(text)?);
+            let second = cpu.numeric(&plan, PlusTimes::<f64>::default(), &a2, &b2).map_err(text)?;
+            check(&second, &reference::mxm(PlusTimes::<f64>::default(), &a2, &b2), !o.unsorted)?;
+
+            let third = cpu.numeric(&plan, MinPlus::<f64>::default(), &a, &b).map_err(text)?;
+            check(&third, &reference::mxm(MinPlus::<f64>::default(), &a, &b), !o.unsorted)?;
+
+            let mut into = first;
+            let pattern = Arc::clone(into.pattern());
+            cpu.numeric_into(&plan, PlusTimes::<f64>::default(), &a2, &b2, &mut into).map_err(text)?;
+            check(&into, &reference::mxm(PlusTimes::<f64>::default(), &a2, &b2), !o.unsorted)?;
+            if !Arc::ptr_eq(&pattern, into.pattern()) {
+                return Err(format!("{o:?}: numeric_into replaced the pattern"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The figures of a plan, counted.
+    fn figures_are_counted_right(pair: AnyPair) -> Outcome {
+        let cpu = Cpu::new();
+        let (a, b) = (pair.a::<f64>(), pair.b::<f64>());
+        let flops = reference::row_flops(a.pattern(), b.pattern());
+        let c = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
+        for o in all_options() {
+            let plan = cpu.plan_with(&a, &b, &o).map_err(text)?;
+            let s = plan.stats();
+            let found = (s.flops, plan.flops(), s.max_row_flops, s.max_row_nnz, s.nnz, plan.nnz());
+            let sum = flops.iter().sum();
+            let want = (sum, sum, flops.iter().copied().max().unwrap_or(0), c.max_row_nnz(), c.entries.len(), c.entries.len());
+            if found != want {
+                return Err(format!("{o:?}: {found:?}, counted {want:?}"));
+            }
+            if plan.explain().is_empty() {
+                return Err("a plan that explains nothing".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// C⟨M⟩ and C⟨¬M⟩: what the mask has, and what it has not.
+    fn masked_products_are_the_definition(pair: AnyPair) -> Outcome {
+        let cpu = Cpu::with_threads(2).map_err(text)?;
+        let mask = pair.mask.pattern();
+        let (a, b) = (pair.a::<f64>(), pair.b::<f64>());
+        let (pa, pb) = (pair.a(), pair.b());
+        for o in all_options() {
+            for complement in [false, true] {
+                let err = |e| format!("{o:?}, complement {complement}: {e}");
+                let product = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(&mask);
+                let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
+                let want = reference::masked(PlusTimes::<f64>::default(), &a, &b, &mask, complement);
+                check(&c, &want, !o.unsorted).map_err(err)?;
+
+                let product = cpu.mxm(CountPaths::default(), &pa, &pb).options(o.clone()).mask(&mask);
+                let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
+                let want = reference::masked(CountPaths::default(), &pa, &pb, &mask, complement);
+                check(&c, &want, !o.unsorted).map_err(err)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Columns counted with 64 bits give what 32 bits give.
+    fn wide_indices_change_nothing(pair: AnyPair) -> Outcome {
+        let wide = |x: &Csr<f64>| {
+            let cols = x.col_idx().iter().map(|&j| u64::from(j)).collect();
+            Csr::<f64, u64>::from_unsorted(x.nrows(), x.ncols(), x.row_ptr().to_vec(), cols, x.values().to_vec())
+        };
+        let (a, b) = (pair.a::<f64>(), pair.b::<f64>());
+        let (wa, wb) = (wide(&a).map_err(text)?, wide(&b).map_err(text)?);
+        let want = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
+        for o in all_options() {
+            let c = Cpu::new().mxm(PlusTimes::<f64>::default(), &wa, &wb).options(o.clone()).eval().map_err(text)?;
+            check(&c, &want, !o.unsorted).map_err(|e| format!("{o:?}: {e}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Few entries among millions of columns: tables that must not be sized by the columns alone.
+#[test]
+fn very_wide_matrices_are_the_definition() {
+    fn wide(seed: u64) -> Outcome {
+        let mut rng = Rng(seed);
+        let n = 3_000_000;
+        let b = AnyPattern {
+            ncols: n,
+            rows: (0..50)
+                .map(|i| {
+                    let mut row: Vec<u32> = (0..rng.below(60)).map(|_| rng.below(n) as u32).collect();
+                    // Runs at word borders and at the very last column.
+                    row.extend([0, 31, 32, 63, 64, n as u32 - 1].iter().filter(|_| i % 3 == 0));
+                    row.sort_unstable();
+                    row.dedup();
+                    row
+                })
+                .collect(),
+            shuffle: 0,
+        };
+        let a = AnyPattern::of_shape(&mut rng, 40, 50);
+        let mask = AnyPattern { ncols: n, rows: vec![vec![0, 32, 64]; 40], shuffle: 0 };
+        let pair = AnyPair { a, b, mask, seed };
+        is_the_definition(PlusTimes::<f64>::default(), &pair)
+    }
+    QuickCheck::new().tests(4).quickcheck(wide as fn(u64) -> Outcome);
+}
+
+/// Rows much heavier than the rest, which a splitting of work must share out, and tables that overflow.
+#[test]
+fn heavy_rows_are_the_definition() {
+    let mut rng = Rng(5);
+    let n = 3000;
+    let mut rows: Vec<Vec<u32>> = (0..n).map(|i| vec![i as u32, (i as u32 * 7 + 1) % n as u32]).collect();
+    rows[17] = (0..n as u32).filter(|_| rng.below(3) > 0).collect();
+    rows[18] = (0..n as u32).collect();
+    for row in &mut rows {
+        row.sort_unstable();
+        row.dedup();
+    }
+    let heavy = AnyPattern { ncols: n, rows, shuffle: 0 };
+    let a: Csr<f64> = heavy.matrix(1);
+    let want = reference::mxm(PlusTimes::<f64>::default(), &a, &a);
+    for threads in [1, 4] {
+        let cpu = Cpu::with_threads(threads).expect("threads");
+        for o in all_options() {
+            let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).options(o.clone()).eval().expect("a product");
+            check(&c, &want, !o.unsorted).unwrap_or_else(|e| panic!("{threads} threads, {o:?}: {e}"));
+        }
+    }
+}
+
+/// Every shape with nothing in it.
+#[test]
+fn empty_shapes_multiply() {
+    let cpu = Cpu::with_threads(2).expect("threads");
+    for (m, k, n) in [(0, 0, 0), (0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 7), (7, 0, 0), (1, 1, 1), (3, 4, 5)] {
+        let a = Csr::<f64>::empty(m, k).expect("a");
+        let b = Csr::<f64>::empty(k, n).expect("b");
+        let mask = sparring::Pattern::<u32>::empty(m, n).expect("mask");
+        for o in all_options() {
+            let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).eval().expect("a product");
+            assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
+            for complement in [false, true] {
+                let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(&mask);
+                let c = if complement { p.complement() } else { p }.eval().expect("a masked product");
+                assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
+            }
+        }
+    }
+}
+
+/// Stored zeros and zeros by cancellation are entries; a sum starts at +0, so no entry is −0.
+#[test]
+fn zeros_stay_entries() {
+    let a = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1.0, 1.0, -0.0]).expect("a");
+    let b = Csr::<f64>::new(2, 1, vec![0, 1, 2], vec![0, 0], vec![5.0, -5.0]).expect("b");
+    for o in all_options() {
+        let c = Cpu::new().mxm(PlusTimes::<f64>::default(), &a, &b).options(o).eval().expect("a product");
+        assert_eq!(c.nnz(), 2);
+        assert!(c.values().iter().all(|x| x.to_bits() == 0), "{:?}", c.values());
+    }
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_refused() {
+    let cpu = Cpu::new();
+    let ring = PlusTimes::<f64>::default();
+    let a = Csr::<f64>::empty(3, 4).expect("a");
+    let b = Csr::<f64>::empty(5, 6).expect("b");
+    let message = cpu.mxm(ring, &a, &b).eval().expect_err("3×4 times 5×6").to_string();
+    assert!(message.contains("mxm") && message.contains("3×4") && message.contains("5×6"), "{message}");
+    assert!(matches!(cpu.plan(&a, &b), Err(Error::Shape { lhs: (3, 4), rhs: (5, 6), .. })));
+
+    let square = Csr::<f64>::empty(4, 6).expect("b");
+    for mask in [(3, 5), (4, 6), (6, 3)] {
+        let mask = sparring::Pattern::<u32>::empty(mask.0, mask.1).expect("mask");
+        let found = cpu.mxm(ring, &a, &square).mask(&mask).eval();
+        assert!(matches!(found, Err(Error::Shape { .. })), "a mask of shape {:?}: {found:?}", mask.shape());
+        let found = cpu.mxm(ring, &a, &square).mask(&mask).complement().eval();
+        assert!(matches!(found, Err(Error::Shape { .. })), "a mask of shape {:?}: {found:?}", mask.shape());
+    }
+}
+
+#[test]
+fn a_plan_refuses_other_patterns() {
+    let cpu = Cpu::new();
+    let ring = PlusTimes::<f64>::default();
+    let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("a");
+    // As many entries, at other places; and fewer entries.
+    let moved = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 1], vec![1.0, 2.0]).expect("moved");
+    let fewer = Csr::<f64>::new(2, 2, vec![0, 1, 1], vec![1], vec![1.0]).expect("fewer");
+    let wider = Csr::<f64>::new(2, 3, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("wider");
+    for o in all_options() {
+        let plan = cpu.plan_with(&a, &a, &o).expect("a plan");
+        for other in [&moved, &fewer, &wider] {
+            let found = cpu.numeric(&plan, ring, other, &a);
+            assert!(matches!(found, Err(Error::PatternChanged { operand: "A", .. })), "{o:?}: {found:?}");
+            let found = cpu.numeric(&plan, ring, &a, other);
+            assert!(matches!(found, Err(Error::PatternChanged { operand: "B", .. })), "{o:?}: {found:?}");
+        }
+        // The result must be the plan's own, too: refused, and left as it was.
+        let mut c = cpu.numeric(&plan, ring, &a, &a).expect("c");
+        let before = c.clone();
+        assert!(cpu.numeric_into(&plan, ring, &moved, &a, &mut c).is_err());
+        assert!(identical(&c, &before), "a refused product changed its result");
+        let mut foreign = fewer.clone();
+        assert!(cpu.numeric_into(&plan, ring, &a, &a, &mut foreign).is_err(), "{o:?}: wrote into a foreign matrix");
+        assert!(identical(&foreign, &fewer));
+        // The same structure in other memory is the same structure.
+        let again = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("again");
+        let d = cpu.numeric(&plan, ring, &again, &again).expect("an equal pattern");
+        assert!(identical(&c, &d));
+    }
+}
+
+/// A full column times a full row has m·n entries: over 2³², counted, and refused before anything is allocated.
+#[test]
+fn more_entries_than_32_bits_count_are_refused_by_the_budget() {
+    let n: u32 = 70_000;
+    let column = Csr::<f64>::new(n as usize, 1, (0..=n as usize).collect(), vec![0; n as usize], vec![1.0; n as usize])
+        .expect("column");
+    let row =
+        Csr::<f64>::new(1, n as usize, vec![0, n as usize], (0..n).collect(), vec![1.0; n as usize]).expect("row");
+    let budget = 256 << 20;
+    let cpu = Cpu::new().memory_budget(budget);
+    for found in
+        [cpu.plan(&column, &row).map(|_| ()), cpu.mxm(PlusTimes::<f64>::default(), &column, &row).eval().map(|_| ())]
+    {
+        match found {
+            Err(Error::Budget { bytes, budget: b, .. }) => {
+                assert_eq!(b, u128::from(budget));
+                let least = u128::from(n) * u128::from(n) * 4;
+                assert!(bytes >= least, "{bytes} bytes cannot hold the columns of {least} bytes");
+            }
+            other => panic!("expected the budget to be exceeded, got {other:?}"),
+        }
+    }
+    // The other way round it is one number, and fits any budget.
+    let c = cpu.mxm(PlusTimes::<f64>::default(), &row, &column).eval().expect("1×1");
+    assert_eq!(c.values(), &[f64::from(n)]);
+}
+
+/// Small products written out by hand, on every combination of options.
+#[test]
+fn golden_products() {
+    let golden: toml::Table = include_str!("golden/mxm.toml").parse().expect("golden/mxm.toml");
+    let cases = golden["case"].as_array().expect("cases");
+    let mut rings = BTreeMap::new();
+    for case in cases {
+        let name = case["name"].as_str().expect("a name");
+        let matrix = |key: &str| -> Csr<f64> {
+            let number = |x: &toml::Value| x.as_float().or_else(|| x.as_integer().map(|i| i as f64)).expect("a number");
+            let index = |x: &toml::Value| x.as_integer().expect("an index") as u32;
+            let shape = case[key]["shape"].as_array().expect("a shape");
+            let entries: Vec<_> = case[key]["entries"]
+                .as_array()
+                .expect("entries")
+                .iter()
+                .map(|e| e.as_array().expect("a triple"))
+                .collect();
+            let coo = sparring::Coo::new(
+                index(&shape[0]) as usize,
+                index(&shape[1]) as usize,
+                entries.iter().map(|e| index(&e[0])).collect(),
+                entries.iter().map(|e| index(&e[1])).collect(),
+                entries.iter().map(|e| number(&e[2])).collect(),
+            );
+            coo.and_then(|c| c.to_csr_unique()).unwrap_or_else(|e| panic!("{name}, {key}: {e}"))
+        };
+        let (a, b, want) = (matrix("a"), matrix("b"), reference::table(&matrix("c")));
+        let ring = case["ring"].as_str().expect("a ring");
+        *rings.entry(ring).or_insert(0) += 1;
+        fn run<R: Semiring>(ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>, o: &Options) -> Csr<Out<R>> {
+            Cpu::new().mxm(ring, a, b).options(o.clone()).eval().expect("a product")
+        }
+        for o in all_options() {
+            let c = match ring {
+                "plus_times" => run(PlusTimes::<f64>::default(), &a, &b, &o),
+                "min_plus" => run(MinPlus::<f64>::default(), &a, &b, &o),
+                "plus_pair" => run(PlusPair::<f64>::default(), &a, &b, &o),
+                "lor_land" => {
+                    let truth = |x: &Csr<f64>| x.map(|&x| x != 0.0).expect("memory");
+                    let c = run(PlusTimes::<bool>::default(), &truth(&a), &truth(&b), &o);
+                    c.map(|&x| f64::from(u8::from(x))).expect("memory")
+                }
+                "min_secondi" => run(MinSecond::default(), &a, &b, &o).map(|&k| k as f64).expect("memory"),
+                other => panic!("{name}: no ring {other}"),
+            };
+            check(&c, &want, !o.unsorted).unwrap_or_else(|e| panic!("{name}, {o:?}: {e}"));
+        }
+    }
+    assert_eq!(rings.len(), 5, "each ring has a case: {rings:?}");
+}
+
+/// Figures of A·A against the known ones; CF and CMRF where they are known.
+fn figures_are_the_known_ones(fact: &data::Fact) {
+    let a = fact.read();
+    assert_eq!(a.nnz() as u64, fact.number("nnz"), "{}", fact.name());
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let plan =
+        cpu.plan_with(&a, &a, &options(Policy::KkSpGemm, Accumulator::Auto, Compress::On, false)).expect("a plan");
+    let s = plan.stats();
+    let found = [s.flops, s.max_row_flops, s.max_row_nnz as u64, s.nnz as u64];
+    assert_eq!(found, ["fm", "maxrf", "maxrs", "nnzC"].map(|f| fact.number(f)), "{}", fact.name());
+    for (figure, known) in [(s.cf, fact.fraction("cf")), (s.cmrf, fact.fraction("cmrf"))] {
+        if let Some(known) = known {
+            let figure = figure.unwrap_or_else(|| panic!("{}: compression on, but not counted", fact.name()));
+            assert!((figure - known).abs() <= 0.005 + 1e-12, "{}: {figure}, published {known}", fact.name());
+        }
+    }
+    // Another way to the same structure, and the values: the sum of C is that of A·(A·1).
+    let other = cpu.plan_with(&a, &a, &options(Policy::Auto, Accumulator::Auto, Compress::Off, false)).expect("a plan");
+    assert_eq!(other.nnz() as u64, fact.number("nnzC"), "{}", fact.name());
+    drop(plan);
+    let ones = a.map(|_| 1i64).expect("memory");
+    let c = cpu.numeric(&other, PlusTimes::<i64>::default(), &ones, &ones).expect("a product");
+    assert_eq!(c.values().iter().sum::<i64>() as u64, fact.number("fm"), "{}", fact.name());
+    assert!(c.pattern().is_sorted());
+}
+
+macro_rules! known {
+    ($($name:ident: $file:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            let facts = data::facts();
+            let fact = facts.iter().find(|f| f.name() == $file).expect("listed in data/index.json");
+            figures_are_the_known_ones(fact);
+        }
+    )*};
+}
+known! {
+    figures_of_ca_hepph: "ca-HepPh.mtx.gz";
+    figures_of_cnr_2000: "cnr-2000.mtx.gz";
+    figures_of_email_enron: "email-Enron.mtx.gz";
+}
+
+#[test]
+fn figures_of_the_small_files() {
+    let small = data::facts().into_iter().filter(|f| f.is_square() && f.number("fm") < 30_000_000);
+    assert!(small.inspect(figures_are_the_known_ones).count() >= 5);
+}
+
+/// A·Aᵀ of a rectangular matrix.
+#[test]
+fn a_rectangular_file_times_its_transpose() {
+    let facts = data::facts();
+    let fact = facts.iter().find(|f| !f.is_square()).expect("a rectangular file");
+    let a = fact.read();
+    let t = reference::transpose(&a);
+    let mut row_ptr = vec![0; a.ncols() + 1];
+    for &(i, _) in t.entries.keys() {
+        row_ptr[i + 1] += 1;
+    }
+    (0..a.ncols()).for_each(|i| row_ptr[i + 1] += row_ptr[i]);
+    let cols = t.entries.keys().map(|&(_, j)| j as u32).collect();
+    let at = Csr::<f64>::new(a.ncols(), a.nrows(), row_ptr, cols, t.entries.values().copied().collect()).expect("Aᵀ");
+    let want = reference::mxm(PlusTimes::<f64>::default(), &a, &at);
+    assert_eq!(want.entries.len() as u64, fact.number("nnzC"));
+    for o in all_options() {
+        let c = Cpu::new().mxm(PlusTimes::<f64>::default(), &a, &at).options(o.clone()).eval().expect("a product");
+        check(&c, &want, !o.unsorted).unwrap_or_else(|e| panic!("{o:?}: {e}"));
+    }
+}
+
+#[test]
+fn figures_of_the_collection() {
+    for fact in data::collection().iter().filter(|f| f.is_square()) {
+        figures_are_the_known_ones(fact);
+    }
+}
+
+/// The identity of ⊕ is where folds start, so a user's monoid must have it right for these tests to mean anything.
+#[test]
+fn the_users_monoid_has_an_identity() {
+    let mut rng = Rng(1);
+    for _ in 0..100 {
+        let x = common::rings::Paths::draw(&mut rng);
+        let e = <common::rings::Either as Monoid>::IDENTITY;
+        let f = |a, b| {
+            use sparring::algebra::{BinaryOp, Host, V};
+            common::rings::Either.apply::<Host>(V(a), V(b)).0
+        };
+        assert_eq!((f(e, x), f(x, e)), (x, x));
+    }
+}
