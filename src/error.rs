@@ -162,6 +162,48 @@ pub enum Error {
         /// Units in all.
         total: u64,
     },
+    /// There is no such device, or something that it needs is missing.
+    #[error("no GPU {ordinal}: {why}")]
+    NoDevice {
+        /// Number of the device asked for.
+        ordinal: usize,
+        /// What is missing.
+        why: String,
+    },
+    /// The compiler of device programs is missing.
+    #[error("no compiler for GPU programs: {why}")]
+    NoCompiler {
+        /// What was looked for.
+        why: String,
+    },
+    /// A device program does not compile.
+    #[error("{program} does not compile: {log}\n{source_text}")]
+    Compile {
+        /// Name of the program.
+        program: String,
+        /// The compiler's words.
+        log: String,
+        /// The program, its lines numbered.
+        source_text: String,
+    },
+    /// The driver or the device reported an error.
+    #[error("{what}: {message}")]
+    Device {
+        /// What was being done; for a kernel its name and launch shape.
+        what: String,
+        /// The driver's words.
+        message: String,
+    },
+    /// The device has not that much memory left.
+    #[error("out of device memory: {bytes} bytes are needed for {what}, {free} bytes are free")]
+    DeviceMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// Bytes asked for.
+        bytes: u128,
+        /// Bytes that were free.
+        free: u64,
+    },
     /// Threads could not be started.
     #[error("cannot start {threads} threads: {message}")]
     Threads {

@@ -6,6 +6,8 @@ pub mod algebra;
 pub mod backend;
 mod error;
 pub mod generate;
+#[cfg(feature = "cuda")]
+pub mod gpu;
 pub mod graph;
 pub mod io;
 pub mod par;
@@ -15,6 +17,8 @@ pub mod spgemm;
 
 pub use backend::Cpu;
 pub use error::{Error, Result};
+#[cfg(feature = "cuda")]
+pub use gpu::Cuda;
 pub use sparse::{Coo, Csr, Index, Pattern};
 
 /// The README's examples are tests.

@@ -1,0 +1,73 @@
+// parts.cuh: what kernels are put together from: sums and scans over a warp or a block, searches in sorted arrays.
+// Every function is called by all threads of its warp or block.
+#pragma once
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+constexpr u32 ALL = 0xffffffffu;  // every lane of a warp
+constexpr u32 NONE = 0xffffffffu;  // never a column
+
+__device__ inline u32 lane_id() { return threadIdx.x & 31; }
+__device__ inline u32 warp_id() { return threadIdx.x >> 5; }
+
+// Sum of x over the lanes up to and including one's own.
+template <class T> __device__ inline T warp_inclusive_sum(T x) {
+  for (u32 d = 1; d < 32; d *= 2) {
+    const T y = __shfl_up_sync(ALL, x, d);
+    if (lane_id() >= d) x += y;
+  }
+  return x;
+}
+// Sum of x over the warp, in every lane.
+template <class T> __device__ inline T warp_sum(T x) {
+  for (u32 d = 16; d > 0; d /= 2) x += __shfl_xor_sync(ALL, x, d);
+  return x;
+}
+template <class T> __device__ inline T warp_max(T x) {
+  for (u32 d = 16; d > 0; d /= 2) {
+    const T y = __shfl_xor_sync(ALL, x, d);
+    x = y > x ? y : x;
+  }
+  return x;
+}
+template <class T> __device__ inline T warp_min(T x) {
+  for (u32 d = 16; d > 0; d /= 2) {
+    const T y = __shfl_xor_sync(ALL, x, d);
+    x = y < x ? y : x;
+  }
+  return x;
+}
+
+// Sum of x over the threads before one's own, and over all of them in `total`. `room` holds 33 values of T in shared
+// memory and may be used again after the call.
+template <class T> __device__ inline T block_exclusive_sum(T x, T* room, T& total) {
+  const T inclusive = warp_inclusive_sum(x);
+  if (lane_id() == 31) room[warp_id()] = inclusive;
+  __syncthreads();
+  if (warp_id() == 0) {
+    const u32 warps = (blockDim.x + 31) / 32;
+    const T mine = lane_id() < warps ? room[lane_id()] : T(0);
+    const T upto = warp_inclusive_sum(mine);
+    room[lane_id()] = upto - mine;
+    if (lane_id() == 31) room[32] = upto;
+  }
+  __syncthreads();
+  const T before = room[warp_id()] + inclusive - x;
+  total = room[32];
+  __syncthreads();
+  return before;
+}
+template <class T> __device__ inline T block_sum(T x, T* room) {
+  T total;
+  block_exclusive_sum(x, room, total);
+  return total;
+}
+
+// First position in [from, to) of the increasing array `keys` whose key is not below `key`; `to` if there is none.
+template <class P> __device__ inline P lower_bound(const u32* keys, P from, P to, u32 key) {
+  while (from < to) {
+    const P middle = from + (to - from) / 2;
+    if (keys[middle] < key) from = middle + 1; else to = middle;
+  }
+  return from;
+}

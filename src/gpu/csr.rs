@@ -1,0 +1,225 @@
+//! Matrices on the device, and how they get there and back.
+
+use std::sync::Arc;
+
+use super::Cuda;
+use super::launch::Arg;
+use super::memory::Buffer;
+use crate::algebra::Value;
+use crate::{Csr, Error, Index, Pattern, Result};
+
+/// Row pointers on the device: 32 bits wide where the entries can be counted so.
+#[derive(Debug)]
+pub(crate) enum Offsets {
+    /// Fewer than 2³² entries.
+    Small(Buffer<u32>),
+    /// Any number of entries.
+    Large(Buffer<u64>),
+}
+
+impl Offsets {
+    /// The type of a row pointer in CUDA C++.
+    pub(crate) fn cuda(&self) -> &'static str {
+        match self {
+            Self::Small(_) => "unsigned int",
+            Self::Large(_) => "unsigned long long",
+        }
+    }
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Small(p) => p.bytes(),
+            Self::Large(p) => p.bytes(),
+        }
+    }
+}
+
+impl From<&Offsets> for Arg {
+    fn from(offsets: &Offsets) -> Self {
+        match offsets {
+            Offsets::Small(p) => p.into(),
+            Offsets::Large(p) => p.into(),
+        }
+    }
+}
+
+/// Positions of the entries of a matrix, on the device: row pointers, 32-bit columns.
+#[derive(Debug)]
+pub struct DevicePattern {
+    pub(crate) nrows: usize,
+    pub(crate) ncols: usize,
+    pub(crate) nnz: usize,
+    pub(crate) sorted: bool,
+    pub(crate) row_ptr: Offsets,
+    pub(crate) col_idx: Buffer<u32>,
+}
+
+impl DevicePattern {
+    /// Rows and columns.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        (self.nrows, self.ncols)
+    }
+    /// Entries.
+    #[must_use]
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+    /// Whether columns increase within every row.
+    #[must_use]
+    pub fn is_sorted(&self) -> bool {
+        self.sorted
+    }
+    /// Bytes of device memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.row_ptr.bytes() + self.col_idx.bytes()
+    }
+}
+
+/// A sparse matrix on the device. The pattern is shared, as in [`Csr`].
+#[derive(Debug)]
+pub struct DeviceCsr<T> {
+    pub(crate) pattern: Arc<DevicePattern>,
+    pub(crate) values: Arc<Buffer<T>>,
+}
+
+impl<T> Clone for DeviceCsr<T> {
+    /// Another name for the same matrix; nothing is copied.
+    fn clone(&self) -> Self {
+        Self { pattern: Arc::clone(&self.pattern), values: Arc::clone(&self.values) }
+    }
+}
+
+impl<T: Value> DeviceCsr<T> {
+    /// Where it has entries.
+    #[must_use]
+    pub fn pattern(&self) -> &Arc<DevicePattern> {
+        &self.pattern
+    }
+    /// Rows and columns.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        self.pattern.shape()
+    }
+    /// Entries.
+    #[must_use]
+    pub fn nnz(&self) -> usize {
+        self.pattern.nnz
+    }
+    /// Bytes of device memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.pattern.bytes() + self.values.bytes()
+    }
+}
+
+fn column_bound(ncols: usize) -> Result<()> {
+    // u32::MAX itself is never a column: kernels use it for an empty place.
+    let most = u32::MAX as usize;
+    if ncols > most {
+        return Err(Error::IndexOverflow { what: "columns on the device", needed: ncols as u128, max: most as u128 });
+    }
+    Ok(())
+}
+
+impl Cuda {
+    /// The pattern on the device.
+    /// # Errors
+    /// [`Error::IndexOverflow`] for 2³² columns or more; [`Error::DeviceMemory`], [`Error::OutOfMemory`],
+    /// [`Error::Device`].
+    pub fn upload_pattern<I: Index>(&self, pattern: &Pattern<I>) -> Result<DevicePattern> {
+        column_bound(pattern.ncols())?;
+        let (nnz, what) = (pattern.nnz(), "row pointers on the device");
+        let row_ptr = if u32::try_from(nnz).is_ok() {
+            let small =
+                crate::par::collected(pattern.row_ptr().len(), pattern.row_ptr().iter().map(|&p| p as u32), what)?;
+            Offsets::Small(self.put(&small, what)?)
+        } else {
+            let large =
+                crate::par::collected(pattern.row_ptr().len(), pattern.row_ptr().iter().map(|&p| p as u64), what)?;
+            Offsets::Large(self.put(&large, what)?)
+        };
+        let what = "columns on the device";
+        let columns: &dyn std::any::Any = pattern;
+        let col_idx = if let Some(same) = columns.downcast_ref::<Pattern<u32>>() {
+            self.put(same.col_idx(), what)?
+        } else {
+            self.put(&crate::par::collected(nnz, pattern.col_idx().iter().map(|j| j.get() as u32), what)?, what)?
+        };
+        let (nrows, ncols) = pattern.shape();
+        Ok(DevicePattern { nrows, ncols, nnz, sorted: pattern.is_sorted(), row_ptr, col_idx })
+    }
+    /// The matrix on the device.
+    /// # Errors
+    /// Those of [`upload_pattern`](Self::upload_pattern).
+    pub fn upload<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<DeviceCsr<T>> {
+        let pattern = Arc::new(self.upload_pattern(a.pattern())?);
+        Ok(DeviceCsr { pattern, values: Arc::new(self.put(a.values(), "values on the device")?) })
+    }
+    /// The pattern on the host.
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Device`]; [`Error::IndexOverflow`] if the columns do not fit `I`.
+    pub fn download_pattern<I: Index>(&self, pattern: &DevicePattern) -> Result<Pattern<I>> {
+        let what = "row pointers from the device";
+        let row_ptr = match &pattern.row_ptr {
+            Offsets::Small(p) => {
+                let p = self.get(p, what)?;
+                crate::par::collected(p.len(), p.iter().map(|&x| x as usize), what)?
+            }
+            Offsets::Large(p) => {
+                let p = self.get(p, what)?;
+                crate::par::collected(p.len(), p.iter().map(|&x| x as usize), what)?
+            }
+        };
+        let columns = self.get(&pattern.col_idx, "columns from the device")?;
+        let columns = crate::par::collected(
+            columns.len(),
+            columns.iter().map(|&j| I::cast(j as usize)),
+            "columns from the device",
+        )?;
+        Ok(Pattern::from_parts(pattern.nrows, pattern.ncols, row_ptr, columns, pattern.sorted))
+    }
+    /// The matrix on the host.
+    /// # Errors
+    /// Those of [`download_pattern`](Self::download_pattern).
+    pub fn download<T: Value, I: Index>(&self, a: &DeviceCsr<T>) -> Result<Csr<T, I>> {
+        let pattern = Arc::new(self.download_pattern(&a.pattern)?);
+        Csr::with_pattern(pattern, self.get(&a.values, "values from the device")?)
+    }
+}
+
+/// A matrix that an operation on the device takes: one that is there, or one of the host, which is sent there.
+///
+/// The result comes back in the same form as the left operand.
+pub trait Operand<T: Value> {
+    /// The form of a result with values of type `U`.
+    type Of<U: Value>;
+    /// The matrix on the device.
+    /// # Errors
+    /// Those of [`Cuda::upload`].
+    fn to_device(&self, cuda: &Cuda) -> Result<DeviceCsr<T>>;
+    /// A result in this form.
+    /// # Errors
+    /// Those of [`Cuda::download`].
+    fn from_device<U: Value>(cuda: &Cuda, c: DeviceCsr<U>) -> Result<Self::Of<U>>;
+}
+
+impl<T: Value> Operand<T> for DeviceCsr<T> {
+    type Of<U: Value> = DeviceCsr<U>;
+    fn to_device(&self, _: &Cuda) -> Result<DeviceCsr<T>> {
+        Ok(self.clone())
+    }
+    fn from_device<U: Value>(_: &Cuda, c: DeviceCsr<U>) -> Result<DeviceCsr<U>> {
+        Ok(c)
+    }
+}
+
+impl<T: Value, I: Index> Operand<T> for Csr<T, I> {
+    type Of<U: Value> = Csr<U, I>;
+    fn to_device(&self, cuda: &Cuda) -> Result<DeviceCsr<T>> {
+        cuda.upload(self)
+    }
+    fn from_device<U: Value>(cuda: &Cuda, c: DeviceCsr<U>) -> Result<Csr<U, I>> {
+        cuda.download(&c)
+    }
+}

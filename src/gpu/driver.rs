@@ -1,0 +1,388 @@
+//! The CUDA driver behind safe functions: context, one stream, a memory pool, modules.
+//!
+//! All work of a [`Device`] is put on one stream, so that memory is taken, used and given back in program order.
+
+use std::ffi::{CString, c_void};
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemPool_attribute as PoolAttribute};
+use cudarc::driver::{CudaContext, CudaStream};
+
+use crate::algebra::Value;
+use crate::{Error, Result};
+
+/// What a device has, read from it.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Number of the device, from 0.
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Compute capability, major and minor.
+    pub capability: (u32, u32),
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of shared memory that one block may have.
+    pub shared_per_block: u32,
+    /// Bytes of shared memory of a multiprocessor.
+    pub shared_per_multiprocessor: u32,
+    /// Bytes of the L2 cache.
+    pub l2: u64,
+    /// Bytes of device memory.
+    pub memory: u64,
+}
+
+/// A device with its stream and its pool of memory.
+pub(crate) struct Device {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    pool: sys::CUmemoryPool,
+    limits: Limits,
+}
+
+// SAFETY: 1. The context and the stream are `Send` and `Sync` by cudarc's own word.
+//         2. A pool's handle may be used from any thread (the driver locks it); it is destroyed once, in `drop`.
+unsafe impl Send for Device {}
+// SAFETY: as above; no method gives out a reference to the handle.
+unsafe impl Sync for Device {}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.limits.fmt(f)
+    }
+}
+
+/// Name and text of a driver's error.
+pub(super) fn message(e: DriverError) -> String {
+    let text = |s: std::result::Result<&std::ffi::CStr, DriverError>| {
+        s.map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    format!("{} ({})", text(e.error_string()), text(e.error_name()))
+}
+
+/// The driver's word as ours; `what` was being done.
+pub(super) fn failed(what: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
+    let what = what.into();
+    move |e| Error::Device { what, message: message(e) }
+}
+
+fn missing(ordinal: usize, why: impl Into<String>) -> Error {
+    Error::NoDevice { ordinal, why: why.into() }
+}
+
+/// Number of devices; 0 where there is no driver.
+pub(super) fn count() -> usize {
+    // SAFETY: it opens a library by name and closes it.
+    if !unsafe { sys::is_culib_present() } || result::init().is_err() {
+        return 0;
+    }
+    CudaContext::device_count().ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+}
+
+impl Device {
+    pub(super) fn open(ordinal: usize) -> Result<Self> {
+        // SAFETY: it opens a library by name and closes it. Without it, cudarc's first call would panic.
+        if !unsafe { sys::is_culib_present() } {
+            return Err(missing(ordinal, "the NVIDIA driver's library libcuda.so.1 is not found"));
+        }
+        result::init().map_err(|e| missing(ordinal, message(e)))?;
+        let devices = count();
+        if ordinal >= devices {
+            return Err(missing(ordinal, format!("the driver has {devices} devices, counted from 0")));
+        }
+        let context = CudaContext::new(ordinal).map_err(|e| missing(ordinal, message(e)))?;
+        // SAFETY: all our work is on one stream, so there is nothing for cudarc's events to order.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(failed("a stream"))?;
+        let limits = limits(&context, ordinal).map_err(failed("the device's limits"))?;
+        let pool = pool(ordinal)?;
+        Ok(Self { context, stream, pool, limits })
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+    pub(super) fn stream(&self) -> sys::CUstream {
+        self.stream.cu_stream()
+    }
+    /// Makes the context that of the calling thread, which every other call needs.
+    pub(super) fn bind(&self) -> Result<()> {
+        self.context.bind_to_thread().map_err(failed("binding the context"))
+    }
+    /// Waits until all work so far is done, and reports what went wrong in it.
+    pub(super) fn synchronize(&self) -> Result<()> {
+        self.stream.synchronize().map_err(failed("waiting for the device"))
+    }
+    /// Bytes free on the device, as the driver counts, and all that it has.
+    pub(super) fn free_memory(&self) -> Result<(u64, u64)> {
+        let (free, total) = self.context.mem_get_info().map_err(failed("the device's free memory"))?;
+        Ok((free as u64, total as u64))
+    }
+
+    fn pool_figure(&self, which: PoolAttribute) -> Result<u64> {
+        self.bind()?;
+        let mut bytes = 0u64;
+        // SAFETY: the pool lives as long as `self`; these attributes are 64-bit numbers.
+        unsafe { result::mem_pool::get_attribute(self.pool, which, (&raw mut bytes).cast::<c_void>()) }
+            .map_err(failed("the memory pool's figures"))?;
+        Ok(bytes)
+    }
+    /// Bytes of the pool in use now.
+    pub(super) fn used_memory(&self) -> Result<u64> {
+        self.pool_figure(PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+    }
+    /// Most bytes of the pool in use since the last [`reset_peak`](Self::reset_peak).
+    pub(super) fn peak_memory(&self) -> Result<u64> {
+        self.pool_figure(PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+    }
+    /// Bytes that the pool holds, in use or not.
+    pub(super) fn held_memory(&self) -> Result<u64> {
+        self.pool_figure(PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+    }
+    pub(super) fn reset_peak(&self) -> Result<()> {
+        self.bind()?;
+        let mut zero = 0u64;
+        // SAFETY: the pool lives as long as `self`; the attribute is a 64-bit number that may be set to 0.
+        unsafe {
+            result::mem_pool::set_attribute(
+                self.pool,
+                PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH,
+                (&raw mut zero).cast::<c_void>(),
+            )
+        }
+        .map_err(failed("the memory pool's peak"))
+    }
+    /// Gives memory that is not in use back to the system.
+    pub(super) fn trim(&self) -> Result<()> {
+        self.bind()?;
+        self.synchronize()?;
+        // SAFETY: the pool lives as long as `self`.
+        unsafe { result::mem_pool::trim_to(self.pool, 0) }.map_err(failed("trimming the memory pool"))
+    }
+
+    /// Memory of `bytes` bytes, not initialized; taken in stream order.
+    pub(super) fn take(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
+        self.bind()?;
+        // SAFETY: pool and stream live as long as `self`.
+        unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream()) }.map_err(|e| {
+            if e.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+                let free = self.free_memory().map_or(0, |(free, _)| free);
+                Error::DeviceMemory { what, bytes: bytes as u128, free }
+            } else {
+                failed(what)(e)
+            }
+        })
+    }
+    /// Gives memory back, in stream order.
+    pub(super) fn give(&self, at: sys::CUdeviceptr) {
+        if self.bind().is_ok() {
+            // SAFETY: `at` came from `take`, and its one owner gives it back once. An error here has no one to hear it.
+            let _ = unsafe { result::free_async(at, self.stream()) };
+        }
+    }
+
+    /// Copies `from` to the device at `to`, where there is room for it (its owner says so).
+    pub(super) fn put<T: Value>(&self, to: sys::CUdeviceptr, from: &[T]) -> Result<()> {
+        self.bind()?;
+        // SAFETY: the caller holds `from.len()` elements at `to`. A copy from pageable memory returns when the
+        // driver has taken the bytes; should it not, the wait makes sure before `from` can go.
+        unsafe { result::memcpy_htod_async(to, from, self.stream()) }.map_err(failed("a copy to the device"))?;
+        self.synchronize()
+    }
+    /// Appends `len` values from the device at `from` to `to`, which has room for them, and waits.
+    pub(super) fn get_spare<T: Value>(&self, to: &mut Vec<T>, len: usize, from: sys::CUdeviceptr) -> Result<()> {
+        self.bind()?;
+        if to.capacity() - to.len() < len {
+            return Err(Error::Length {
+                what: "room for values from the device",
+                found: to.capacity() - to.len(),
+                expected: len,
+            });
+        }
+        let start = to.len();
+        // SAFETY: 1. The vector has room for `len` more values, checked above; they are plain bytes to the driver.
+        //         2. The caller holds `len` values at `from`, written as values of T by a kernel or by `put`, and the
+        //            wait is over before the length is set.
+        unsafe {
+            let spare = std::slice::from_raw_parts_mut(to.as_mut_ptr().add(start), len);
+            result::memcpy_dtoh_async(spare, from, self.stream()).map_err(failed("a copy from the device"))?;
+            self.synchronize()?;
+            to.set_len(start + len);
+        }
+        Ok(())
+    }
+    /// Copies `bytes` bytes within the device.
+    pub(super) fn copy(&self, to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize) -> Result<()> {
+        self.bind()?;
+        // SAFETY: the callers hold `bytes` bytes at both places, which do not overlap.
+        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream()) }.map_err(failed("a copy on the device"))
+    }
+    /// Sets `bytes` bytes to `byte`.
+    pub(super) fn set(&self, at: sys::CUdeviceptr, byte: u8, bytes: usize) -> Result<()> {
+        self.bind()?;
+        // SAFETY: the caller holds `bytes` bytes at `at`.
+        unsafe { result::memset_d8_async(at, byte, bytes, self.stream()) }.map_err(failed("clearing device memory"))
+    }
+
+    /// Loads a cubin.
+    pub(super) fn load(self: &Arc<Self>, cubin: &[u8]) -> std::result::Result<Module, DriverError> {
+        self.context.bind_to_thread()?;
+        // SAFETY: `cubin` is a whole image: it came from NVRTC, or from the cache, which checks its length and sum.
+        let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }?;
+        Ok(Module { module, device: Arc::clone(self) })
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if self.context.bind_to_thread().is_ok() {
+            let _ = self.stream.synchronize();
+            // SAFETY: every buffer holds an `Arc` of this device, so none is left; the pool is destroyed once.
+            let _ = unsafe { result::mem_pool::destroy(self.pool) };
+        }
+    }
+}
+
+fn limits(context: &CudaContext, ordinal: usize) -> std::result::Result<Limits, DriverError> {
+    let figure = |which| context.attribute(which).map(|x| u32::try_from(x).unwrap_or(0));
+    let (major, minor) = context.compute_capability()?;
+    Ok(Limits {
+        ordinal,
+        name: context.name()?,
+        capability: (u32::try_from(major).unwrap_or(0), u32::try_from(minor).unwrap_or(0)),
+        multiprocessors: figure(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        shared_per_block: figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        shared_per_multiprocessor: figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+        l2: figure(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into(),
+        memory: context.total_mem()? as u64,
+    })
+}
+
+/// A pool that keeps what is given back to it: without a threshold it would return memory at every wait.
+fn pool(ordinal: usize) -> Result<sys::CUmemoryPool> {
+    let properties = sys::CUmemPoolProps {
+        allocType: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
+        handleTypes: sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE,
+        location: sys::CUmemLocation {
+            type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+            id: i32::try_from(ordinal).unwrap_or(i32::MAX),
+        },
+        win32SecurityAttributes: std::ptr::null_mut(),
+        maxSize: 0,
+        usage: 0,
+        reserved: [0; 54],
+    };
+    // SAFETY: the properties are complete and outlive the call.
+    let pool = unsafe { result::mem_pool::create(&raw const properties) }.map_err(failed("a memory pool"))?;
+    let mut keep = u64::MAX;
+    // SAFETY: the pool was just made; the attribute is a 64-bit number.
+    unsafe {
+        result::mem_pool::set_attribute(
+            pool,
+            PoolAttribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+            (&raw mut keep).cast::<c_void>(),
+        )
+    }
+    .map_err(failed("the memory pool's threshold"))?;
+    Ok(pool)
+}
+
+/// A loaded program.
+pub(crate) struct Module {
+    module: sys::CUmodule,
+    device: Arc<Device>,
+}
+
+// SAFETY: a module's handle may be used from any thread that has bound the context; it is unloaded once, in `drop`.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    pub(super) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+    /// A kernel of this module, and the sizes of its parameters.
+    pub(super) fn function(&self, name: &str) -> Result<(sys::CUfunction, Vec<usize>)> {
+        self.device.bind()?;
+        let c = CString::new(name).map_err(|e| Error::Device { what: name.into(), message: e.to_string() })?;
+        // SAFETY: the module is loaded as long as `self` lives.
+        let function =
+            unsafe { result::module::get_function(self.module, c) }.map_err(failed(format!("kernel {name}")))?;
+        let mut sizes = vec![];
+        loop {
+            let (mut offset, mut size) = (0, 0);
+            // SAFETY: the function is of this module; both places are ours. Past the last parameter it is an error.
+            let found = unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &raw mut offset, &raw mut size) };
+            if found != sys::CUresult::CUDA_SUCCESS {
+                break;
+            }
+            sizes.push(size);
+        }
+        // SAFETY: the function is of this module. More than 48 KiB of shared memory must be asked for; kernels with
+        // shared arrays of their own have that much less.
+        unsafe {
+            let fixed = result::function::get_function_attribute(
+                function,
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+            )
+            .map_err(failed(format!("kernel {name}")))?;
+            let most = i32::try_from(self.device.limits.shared_per_block).unwrap_or(i32::MAX) - fixed;
+            result::function::set_function_attribute(
+                function,
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                most,
+            )
+            .map_err(failed(format!("shared memory of kernel {name}")))?;
+        }
+        Ok((function, sizes))
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            let _ = self.device.synchronize();
+            // SAFETY: nothing of this module runs any more; kernels hold an `Arc` of it, so none is left.
+            let _ = unsafe { result::module::unload(self.module) };
+        }
+    }
+}
+
+/// A point in the stream whose time is known.
+pub(crate) struct Event {
+    event: sys::CUevent,
+    device: Arc<Device>,
+}
+
+impl Event {
+    /// An event at the end of the stream as it is now.
+    pub(super) fn now(device: &Arc<Device>) -> Result<Self> {
+        device.bind()?;
+        let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed("an event"))?;
+        let made = Self { event, device: Arc::clone(device) };
+        // SAFETY: event and stream are alive, of one context.
+        unsafe { result::event::record(event, device.stream()) }.map_err(failed("recording an event"))?;
+        Ok(made)
+    }
+    /// Milliseconds from this event to `end`; waits for `end`.
+    pub(super) fn ms_until(&self, end: &Self) -> Result<f64> {
+        self.device.bind()?;
+        // SAFETY: both events are alive and were recorded.
+        unsafe {
+            result::event::synchronize(end.event).map_err(failed("waiting for an event"))?;
+            result::event::elapsed(self.event, end.event).map(f64::from).map_err(failed("the time between events"))
+        }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            // SAFETY: the event is destroyed once.
+            let _ = unsafe { result::event::destroy(self.event) };
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Kernels and how they are started: arguments are checked against the kernel's own list of parameters.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::{result, sys};
+
+use super::driver::{Module, failed};
+use super::memory::Buffer;
+use crate::{Error, Result};
+
+/// How a kernel is spread over the device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// Blocks.
+    pub(crate) grid: u32,
+    /// Threads of a block.
+    pub(crate) block: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub(crate) shared: u32,
+}
+
+impl Shape {
+    /// One thread for each of `n` items.
+    pub(crate) fn for_each(n: usize, block: u32) -> Result<Self> {
+        Self::blocks(n.div_ceil(block as usize), block, 0)
+    }
+    /// `n` blocks.
+    pub(crate) fn blocks(n: usize, block: u32, shared: u32) -> Result<Self> {
+        let most = i32::MAX as usize;
+        if n > most {
+            return Err(Error::IndexOverflow { what: "blocks of a kernel", needed: n as u128, max: most as u128 });
+        }
+        Ok(Self { grid: n as u32, block, shared })
+    }
+}
+
+/// One argument of a kernel, by value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arg {
+    bytes: [u8; 8],
+    size: usize,
+}
+
+impl<T> From<&Buffer<T>> for Arg {
+    fn from(buffer: &Buffer<T>) -> Self {
+        Self { bytes: buffer.address().to_ne_bytes(), size: 8 }
+    }
+}
+impl<T> From<Option<&Buffer<T>>> for Arg {
+    fn from(buffer: Option<&Buffer<T>>) -> Self {
+        Self { bytes: buffer.map_or(0, Buffer::address).to_ne_bytes(), size: 8 }
+    }
+}
+impl From<u64> for Arg {
+    fn from(x: u64) -> Self {
+        Self { bytes: x.to_ne_bytes(), size: 8 }
+    }
+}
+impl From<u32> for Arg {
+    fn from(x: u32) -> Self {
+        let [a, b, c, d] = x.to_ne_bytes();
+        Self { bytes: [a, b, c, d, 0, 0, 0, 0], size: 4 }
+    }
+}
+
+/// Arguments in the order of the kernel's parameters: buffers by reference, `u32` and `u64` by value.
+macro_rules! args {
+    ($($x:expr),* $(,)?) => { &[$($crate::gpu::launch::Arg::from($x)),*] };
+}
+pub(crate) use args;
+
+/// A kernel of a loaded program.
+#[derive(Clone)]
+pub(crate) struct Kernel {
+    name: Arc<str>,
+    function: sys::CUfunction,
+    parameters: Arc<[usize]>,
+    module: Arc<Module>,
+}
+
+// SAFETY: a function's handle may be used from any thread that has bound the context, while its module is loaded.
+unsafe impl Send for Kernel {}
+// SAFETY: as above.
+unsafe impl Sync for Kernel {}
+
+impl Kernel {
+    /// Starts the kernel on the device's stream, behind all that was started before. A grid of 0 blocks does nothing.
+    pub(crate) fn launch(&self, shape: Shape, args: &[Arg]) -> Result<()> {
+        if shape.grid == 0 {
+            return Ok(());
+        }
+        let sizes: Vec<usize> = args.iter().map(|a| a.size).collect();
+        if *sizes != *self.parameters {
+            let message = format!("arguments of {sizes:?} bytes for parameters of {:?} bytes", self.parameters);
+            return Err(Error::Device { what: format!("kernel {}", self.name), message });
+        }
+        let device = self.module.device();
+        device.bind()?;
+        let mut copies = args.to_vec();
+        let mut pointers: Vec<*mut c_void> = copies.iter_mut().map(|a| a.bytes.as_mut_ptr().cast()).collect();
+        // SAFETY: 1. The function's module is loaded as long as `self` lives, and unloading waits for the stream.
+        //         2. There are as many arguments as parameters, of the same sizes, checked above; they are copied
+        //            before the call returns.
+        //         3. Buffers are given back in the order of this stream, so they outlast the kernel. That the kernel
+        //            stays within them is shown by compute-sanitizer over the tests (CONTRIBUTING.md).
+        unsafe {
+            result::launch_kernel(
+                self.function,
+                (shape.grid, 1, 1),
+                (shape.block, 1, 1),
+                shape.shared,
+                device.stream(),
+                &mut pointers,
+            )
+        }
+        .map_err(failed(format!(
+            "kernel {} on {} blocks of {} threads with {} bytes of shared memory",
+            self.name, shape.grid, shape.block, shape.shared
+        )))
+    }
+
+    /// Blocks of this kernel that one multiprocessor runs at a time.
+    pub(crate) fn blocks_per_multiprocessor(&self, block: u32, shared: u32) -> Result<u32> {
+        self.module.device().bind()?;
+        // SAFETY: the function's module is loaded as long as `self` lives.
+        let blocks = unsafe {
+            result::occupancy::max_active_block_per_multiprocessor(
+                self.function,
+                i32::try_from(block).unwrap_or(i32::MAX),
+                shared as usize,
+            )
+        };
+        blocks.map(|n| u32::try_from(n).unwrap_or(0)).map_err(failed(format!("occupancy of kernel {}", self.name)))
+    }
+}
+
+/// A loaded program and the kernels taken from it so far.
+pub(crate) struct Program {
+    module: Arc<Module>,
+    kernels: Mutex<HashMap<String, Kernel>>,
+}
+
+impl Program {
+    pub(super) fn new(module: Module) -> Self {
+        Self { module: Arc::new(module), kernels: Mutex::default() }
+    }
+    /// The kernel called `name` (`extern "C"` in the source).
+    pub(crate) fn kernel(&self, name: &str) -> Result<Kernel> {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels.get(name) {
+            return Ok(kernel.clone());
+        }
+        let (function, parameters) = self.module.function(name)?;
+        let kernel =
+            Kernel { name: name.into(), function, parameters: parameters.into(), module: Arc::clone(&self.module) };
+        kernels.insert(name.into(), kernel.clone());
+        Ok(kernel)
+    }
+}

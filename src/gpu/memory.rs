@@ -1,0 +1,98 @@
+//! Arrays on the device.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdeviceptr;
+
+use super::Cuda;
+use super::driver::Device;
+use crate::algebra::Value;
+use crate::{Error, Result};
+
+/// An array of `len` values on the device, given back when dropped, in the order of the stream.
+#[derive(Debug)]
+pub(crate) struct Buffer<T> {
+    at: CUdeviceptr,
+    len: usize,
+    device: Arc<Device>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Buffer<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.len * size_of::<T>()) as u64
+    }
+    pub(super) fn address(&self) -> CUdeviceptr {
+        self.at
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.device.give(self.at);
+    }
+}
+
+impl Cuda {
+    /// An array whose values are not set yet: a kernel must write all that is read.
+    pub(crate) fn alloc<T: Value>(&self, len: usize, what: &'static str) -> Result<Buffer<T>> {
+        let device = self.device();
+        let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::DeviceMemory {
+            what,
+            bytes: len as u128 * size_of::<T>() as u128,
+            free: device.free_memory()?.0,
+        })?;
+        // An empty array still has an address, so that kernels may be given one. 16 bytes more, so that vector loads
+        // may reach past the end.
+        let at = device.take(bytes.saturating_add(16), what)?;
+        Ok(Buffer { at, len, device: Arc::clone(device), of: PhantomData })
+    }
+    /// An array with every byte 0.
+    pub(crate) fn zeroed<T: Value>(&self, len: usize, what: &'static str) -> Result<Buffer<T>> {
+        let buffer = self.alloc(len, what)?;
+        self.fill_bytes(&buffer, 0)?;
+        Ok(buffer)
+    }
+    /// Sets every byte of the array.
+    pub(crate) fn fill_bytes<T>(&self, buffer: &Buffer<T>, byte: u8) -> Result<()> {
+        match buffer.len {
+            0 => Ok(()),
+            n => self.device().set(buffer.at, byte, n * size_of::<T>()),
+        }
+    }
+    /// A copy of `values` on the device.
+    pub(crate) fn put<T: Value>(&self, values: &[T], what: &'static str) -> Result<Buffer<T>> {
+        let buffer = self.alloc(values.len(), what)?;
+        if !values.is_empty() {
+            self.device().put(buffer.at, values)?;
+        }
+        Ok(buffer)
+    }
+    /// A copy on the host of the whole array; waits for it.
+    pub(crate) fn get<T: Value>(&self, buffer: &Buffer<T>, what: &'static str) -> Result<Vec<T>> {
+        let mut values: Vec<T> = crate::par::reserved(buffer.len, what)?;
+        if buffer.len > 0 {
+            self.device().get_spare(&mut values, buffer.len, buffer.at)?;
+        }
+        Ok(values)
+    }
+    /// Element `i` of the array; waits for it.
+    pub(crate) fn get_at<T: Value>(&self, buffer: &Buffer<T>, i: usize) -> Result<T> {
+        debug_assert!(i < buffer.len);
+        let mut value: Vec<T> = Vec::with_capacity(1);
+        self.device().get_spare(&mut value, 1, buffer.at + (i * size_of::<T>()) as u64)?;
+        value.pop().ok_or(Error::Length { what: "a value from the device", found: 0, expected: 1 })
+    }
+    /// Another array with the same values.
+    pub(crate) fn duplicate<T: Value>(&self, buffer: &Buffer<T>, what: &'static str) -> Result<Buffer<T>> {
+        let twin = self.alloc(buffer.len, what)?;
+        if buffer.len > 0 {
+            self.device().copy(twin.at, buffer.at, buffer.len * size_of::<T>())?;
+        }
+        Ok(twin)
+    }
+}
