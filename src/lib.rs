@@ -8,6 +8,7 @@ mod error;
 pub mod generate;
 pub mod graph;
 pub mod io;
+pub mod ops;
 pub mod par;
 pub(crate) mod simd;
 pub mod sparse;
