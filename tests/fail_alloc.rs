@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use common::data;
 use sparring::algebra::{Abs, Max, Plus, PlusTimes, Tril};
-use sparring::graph::{TriangleMethod, triangles};
+use sparring::graph::{TriangleMethod, bfs_levels, triangles};
 use sparring::ops;
 use sparring::par::Threads;
 use sparring::sparse::{Dense, SparseVec};
@@ -215,6 +215,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("select", |x| Ok(ops::select(&Threads::current(), Tril::new(), &x.a, 0)?.nnz() as u64)),
     ("reduce_rows", |x| Ok(ops::reduce_rows(&Threads::current(), Plus::new(), &x.a)?.len() as u64)),
     ("reduce", |x| Ok(ops::reduce(&Threads::current(), Max::new(), &x.a)? as u64)),
+    ("bfs_levels", |x| Ok(bfs_levels(&Cpu::new(), &x.a, 0)?.into_iter().flatten().map(u64::from).sum())),
     ("triangles", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Auto)?.count)),
     ("triangles masked", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Masked)?.count)),
     ("triangles compressed", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Compressed)?.count)),

@@ -1,6 +1,6 @@
 //! Textbook results, so plain that they are right by reading. Slow on purpose: tables, no tricks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use sparring::algebra::{At, BinaryOp, Host, IndexUnaryOp, Lhs, Monoid, MulOp, Out, Place, Rhs, Semiring, V, Value};
 use sparring::sparse::{Dense, SparseVec};
@@ -166,4 +166,20 @@ pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(op: O, a: &Csr<O::A,
     let mut c = table(a);
     c.entries.retain(|&(i, j), x| op.apply::<Host>(V(*x), V(s), Place { i: V(i as u64), j: V(j as u64) }).0);
     c
+}
+
+/// Edges on a shortest way from `source` to each vertex, by a queue.
+pub(crate) fn levels<I: Index>(a: &Pattern<I>, source: usize) -> Vec<Option<u32>> {
+    let mut levels = vec![None; a.nrows()];
+    levels[source] = Some(0);
+    let mut queue = VecDeque::from([(source, 0)]);
+    while let Some((i, level)) = queue.pop_front() {
+        for j in a.row(i).iter().map(|j| j.get()) {
+            if levels[j].is_none() {
+                levels[j] = Some(level + 1);
+                queue.push_back((j, level + 1));
+            }
+        }
+    }
+    levels
 }
