@@ -327,6 +327,38 @@ fn very_wide_matrices_are_the_definition() {
     }
 }
 
+/// Many products of one column, few and many in all: the fold runs in the order of k, seen by sums that another order
+/// would round differently and by the last value met.
+#[test]
+fn sums_of_a_wide_product_are_in_order() {
+    let (n, m) = (300_000, 4000);
+    let mut rng = Rng(7);
+    let (mut row_ptr, mut cols) = (vec![0], vec![]);
+    for _ in 0..m {
+        let mut row: Vec<u32> = (0..20).map(|_| (rng.below(64) * 4681) as u32).collect();
+        row.sort_unstable();
+        row.dedup();
+        cols.extend(row);
+        row_ptr.push(cols.len());
+    }
+    let values = (0..cols.len()).map(|_| (rng.next() >> 11) as f64 * 2f64.powi(-53) + 0.5).collect();
+    let a = Csr::<f64>::new(m, n, row_ptr, cols, values).expect("a");
+    for step in [1, 20, 200] {
+        let at: Vec<u32> = (0..m as u32).step_by(step).collect();
+        let values = at.iter().map(|&k| 1.0 / f64::from(k + 1)).collect();
+        let x = SparseVec::new(m, at, values).expect("x");
+        let sums = reference::vxm(PlusTimes::<f64>::default(), &x, &a, |_| true);
+        let last = reference::vxm(AnySecond::<f64>::default(), &x, &a, |_| true);
+        on_all(|cpu| {
+            let ring = PlusTimes::<f64>::default();
+            check_sparse(ops::vxm(cpu.threads(), ring, &x, &a, None).map_err(text)?, &sums)?;
+            let ring = AnySecond::<f64>::default();
+            check_sparse(ops::vxm(cpu.threads(), ring, &x, &a, None).map_err(text)?, &last)
+        })
+        .unwrap_or_else(|e| panic!("every {step}th entry: {e}"));
+    }
+}
+
 /// Every shape with nothing in it.
 #[test]
 fn empty_shapes() {
