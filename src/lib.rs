@@ -10,6 +10,7 @@ pub mod generate;
 pub mod gpu;
 pub mod graph;
 pub mod io;
+pub mod ops;
 pub mod par;
 pub(crate) mod simd;
 pub mod sparse;

@@ -21,9 +21,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use common::data;
-use sparring::algebra::{Plus, PlusTimes};
-use sparring::graph::{TriangleMethod, triangles};
+use sparring::algebra::{Abs, Max, Plus, PlusTimes, Tril};
+use sparring::graph::{TriangleMethod, bfs_levels, triangles};
+use sparring::ops;
 use sparring::par::Threads;
+use sparring::sparse::{Dense, SparseVec};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Coo, Cpu, Csr, Error, Pattern};
 
@@ -123,6 +125,10 @@ struct Inputs {
     a: Csr<f64>,
     shuffled: (Vec<usize>, Vec<u32>, Vec<f64>),
     coo: Coo<f64>,
+    dense: Vec<f64>,
+    sparse: SparseVec<f64>,
+    /// Two vectors with many and few entries for a matrix of more columns than are kept in one piece.
+    wide: (SparseVec<f64>, SparseVec<f64>, Csr<f64>),
 }
 
 type Operation = fn(&Inputs) -> Result<u64, Error>;
@@ -175,6 +181,41 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let product = product.mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.pattern()).complement();
         Ok(product.eval()?.nnz() as u64)
     }),
+    ("mxv", |x| {
+        let y = ops::mxv(&Threads::current(), PlusTimes::<f64>::default(), &x.a, &x.dense, None)?;
+        Ok(y.len() as u64)
+    }),
+    ("mxd", |x| {
+        let dense = Dense::filled(x.a.ncols(), 2, 1.0)?;
+        let y = ops::mxd(&Threads::current(), PlusTimes::<f64>::default(), &x.a, &dense)?;
+        Ok(y.values().len() as u64)
+    }),
+    ("vxm", |x| Ok(ops::vxm(&Threads::current(), PlusTimes::<f64>::default(), &x.sparse, &x.a, None)?.nnz() as u64)),
+    ("vxm of many columns", |x| {
+        let (many, _, a) = &x.wide;
+        Ok(ops::vxm(&Threads::current(), PlusTimes::<f64>::default(), many, a, None)?.nnz() as u64)
+    }),
+    ("vxm of few products", |x| {
+        let (_, few, a) = &x.wide;
+        Ok(ops::vxm(&Threads::current(), PlusTimes::<f64>::default(), few, a, None)?.nnz() as u64)
+    }),
+    ("ewise_union", |x| {
+        let b = x.a.select(&Threads::current(), |i, j, _| (i + j) % 2 == 0)?;
+        Ok(ops::ewise_union(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
+    }),
+    ("ewise_intersection", |x| {
+        let b = x.a.select(&Threads::current(), |i, j, _| (i + j) % 2 == 0)?;
+        Ok(ops::ewise_intersection(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
+    }),
+    (
+        "ewise_union of one pattern",
+        |x| Ok(ops::ewise_union(&Threads::current(), Plus::new(), &x.a, &x.a)?.nnz() as u64),
+    ),
+    ("apply", |x| Ok(ops::apply(&Threads::current(), Abs::new(), &x.a)?.nnz() as u64)),
+    ("select", |x| Ok(ops::select(&Threads::current(), Tril::new(), &x.a, 0)?.nnz() as u64)),
+    ("reduce_rows", |x| Ok(ops::reduce_rows(&Threads::current(), Plus::new(), &x.a)?.len() as u64)),
+    ("reduce", |x| Ok(ops::reduce(&Threads::current(), Max::new(), &x.a)? as u64)),
+    ("bfs_levels", |x| Ok(bfs_levels(&Cpu::new(), &x.a, 0)?.into_iter().flatten().map(u64::from).sum())),
     ("triangles", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Auto)?.count)),
     ("triangles masked", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Masked)?.count)),
     ("triangles compressed", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Compressed)?.count)),
@@ -197,7 +238,21 @@ fn run(operation: Operation, n: i64) -> i32 {
     }
     let coo = Coo::new(a.nrows(), a.ncols(), rows, a.col_idx().to_vec(), a.values().to_vec()).expect("entries");
     let backwards: Vec<u32> = (0..4000).rev().collect();
-    let inputs = Inputs { a, coo, shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]) };
+    let ones = |n: usize, step| {
+        let indices: Vec<u32> = (0..n as u32).step_by(step).collect();
+        let values = vec![1.0; indices.len()];
+        SparseVec::new(n, indices, values).expect("a vector")
+    };
+    let cols: Vec<u32> = (0..1024).map(|p| p * 150).collect();
+    let wide = Csr::new(64, 200_000, (0..=64).map(|i| 16 * i).collect(), cols, vec![1.0; 1024]).expect("a matrix");
+    let inputs = Inputs {
+        shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]),
+        coo,
+        dense: vec![1.0; a.nrows()],
+        sparse: ones(a.nrows(), 1),
+        wide: (ones(64, 1), ones(64, 4), wide),
+        a,
+    };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(2)
         .start_handler(|_| WATCHED.set(true))

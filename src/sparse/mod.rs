@@ -28,6 +28,7 @@ pub use hyper::HyperCsr;
 pub use index::Index;
 #[cfg(feature = "sprs")]
 pub use interop::CsrView;
+pub(crate) use parts::count_rows;
 pub use pattern::Pattern;
 pub(crate) use pattern::out_of_memory;
 pub(crate) use sort::Scratch;

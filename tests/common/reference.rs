@@ -1,8 +1,9 @@
 //! Textbook results, so plain that they are right by reading. Slow on purpose: tables, no tricks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sparring::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
+use sparring::algebra::{At, BinaryOp, Host, IndexUnaryOp, Lhs, Monoid, MulOp, Out, Place, Rhs, Semiring, V, Value};
+use sparring::sparse::{Dense, SparseVec};
 use sparring::{Csr, Index, Pattern};
 
 /// A matrix as a table of its entries.
@@ -91,4 +92,94 @@ pub(crate) fn triangles<I: Index>(a: &Pattern<I>) -> u64 {
         }
     }
     count
+}
+
+/// e ⊕ x₁ ⊕ x₂ …, e the identity.
+pub(crate) fn fold<M: Monoid>(monoid: M, xs: impl IntoIterator<Item = M::Out>) -> M::Out {
+    xs.into_iter().fold(M::IDENTITY, |y, x| monoid.apply::<Host>(V(y), V(x)).0)
+}
+
+/// Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ … in the order in which row i is stored.
+pub(crate) fn mxd<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Dense<Out<R>> {
+    let mut y = vec![];
+    for i in 0..a.nrows() {
+        for j in 0..x.ncols() {
+            let (ks, values) = a.row(i);
+            let products = ks.iter().zip(values).map(|(k, &value)| {
+                let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(j as u64) };
+                ring.mul().mul::<Host>(V(value), V(x.row(k.get())[j]), at).0
+            });
+            y.push(fold(ring.add(), products));
+        }
+    }
+    Dense::new(a.nrows(), x.ncols(), y).expect("m·n values")
+}
+
+/// y = A ⊕.⊗ x where `lets(i)` holds, else the identity: the product with a matrix of one column.
+pub(crate) fn mxv<R: Semiring, I: Index>(
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    x: &[Rhs<R>],
+    lets: impl Fn(usize) -> bool,
+) -> Vec<Out<R>> {
+    let y = mxd(ring, a, &Dense::new(x.len(), 1, x.to_vec()).expect("one column")).into_values();
+    y.into_iter().enumerate().map(|(i, y)| if lets(i) { y } else { <R::Add as Monoid>::IDENTITY }).collect()
+}
+
+/// yᵀ = xᵀ ⊕.⊗ A where `lets(j)` holds: the product of a matrix of one row.
+pub(crate) fn vxm<R: Semiring, I: Index>(
+    ring: R,
+    x: &SparseVec<Lhs<R>, I>,
+    a: &Csr<Rhs<R>, I>,
+    lets: impl Fn(usize) -> bool,
+) -> Table<Out<R>> {
+    let x = Csr::from_row_vectors(x.len(), std::slice::from_ref(x)).expect("one row");
+    mxm(ring, &x, a).filter(|_, j| lets(j))
+}
+
+/// A ∘ B where both have an entry; where one has, that entry.
+pub(crate) fn union<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
+    op: O,
+    a: &Csr<T, I>,
+    b: &Csr<T, I>,
+) -> Table<T> {
+    let (a, b) = (table(a), table(b));
+    let mut c = intersection_of(op, &a, &b);
+    for (at, x) in a.entries.into_iter().chain(b.entries) {
+        c.entries.entry(at).or_insert(x);
+    }
+    c
+}
+
+/// A ∘ B where both have an entry.
+pub(crate) fn intersection<O: BinaryOp, I: Index>(op: O, a: &Csr<O::A, I>, b: &Csr<O::B, I>) -> Table<O::Out> {
+    intersection_of(op, &table(a), &table(b))
+}
+
+fn intersection_of<O: BinaryOp>(op: O, a: &Table<O::A>, b: &Table<O::B>) -> Table<O::Out> {
+    let both = a.entries.iter().filter_map(|(at, &x)| Some((*at, op.apply::<Host>(V(x), V(*b.entries.get(at)?)).0)));
+    Table { shape: a.shape, entries: both.collect() }
+}
+
+/// The entries for which f(a, i, j, s) holds.
+pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(op: O, a: &Csr<O::A, I>, s: O::S) -> Table<O::A> {
+    let mut c = table(a);
+    c.entries.retain(|&(i, j), x| op.apply::<Host>(V(*x), V(s), Place { i: V(i as u64), j: V(j as u64) }).0);
+    c
+}
+
+/// Edges on a shortest way from `source` to each vertex, by a queue.
+pub(crate) fn levels<I: Index>(a: &Pattern<I>, source: usize) -> Vec<Option<u32>> {
+    let mut levels = vec![None; a.nrows()];
+    levels[source] = Some(0);
+    let mut queue = VecDeque::from([(source, 0)]);
+    while let Some((i, level)) = queue.pop_front() {
+        for j in a.row(i).iter().map(|j| j.get()) {
+            if levels[j].is_none() {
+                levels[j] = Some(level + 1);
+                queue.push_back((j, level + 1));
+            }
+        }
+    }
+    levels
 }

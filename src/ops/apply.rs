@@ -1,0 +1,33 @@
+//! C = f(A), entry by entry.
+
+use std::sync::Arc;
+
+use super::blocks::{blocks, fill};
+use crate::algebra::{Host, UnaryOp, V};
+use crate::par::Threads;
+use crate::{Csr, Index, Result};
+
+/// `C(i, j) = f(A(i, j))` where A has an entry; C shares the pattern of A.
+///
+/// Cost: O(nnz) time, nothing beside the result.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+/// # Example
+/// ```
+/// use sparring::{Csr, algebra::Square, ops::apply, par::Threads};
+/// let a = Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 2], vec![2.0, -3.0])?;
+/// assert_eq!(apply(&Threads::current(), Square::new(), &a)?.values(), [4.0, 9.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn apply<O: UnaryOp, I: Index>(threads: &Threads, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
+    let x = a.values();
+    let values = fill(threads, "apply", &blocks(x.len(), &|p| p as u64), &|p| p, &|block, slots| {
+        if let Some(&first) = x.get(block.start) {
+            let c = slots.take(block.len(), op.apply::<Host>(V(first)).0);
+            for (c, &x) in c.iter_mut().zip(&x[block]) {
+                *c = op.apply::<Host>(V(x)).0;
+            }
+        }
+    })?;
+    Csr::with_pattern(Arc::clone(a.pattern()), values)
+}

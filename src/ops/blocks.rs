@@ -1,0 +1,82 @@
+//! Results made block by block on all threads: the part of every operation that knows no operator.
+
+use std::ops::Range;
+
+use crate::par::{Fresh, Slots, Threads, split};
+use crate::sparse::out_of_memory;
+use crate::{Index, Pattern, Result};
+
+/// Entries in a block at least, so that handing it out costs nothing.
+const BLOCK_WORK: u64 = 1 << 15;
+/// Blocks at most.
+const BLOCKS: u64 = 1024;
+
+/// Cuts `0..n` into blocks of about equal work, `work_before(i)` being the work of `0..i`.
+pub(super) fn blocks(n: usize, work_before: &dyn Fn(usize) -> u64) -> Vec<Range<usize>> {
+    split(n, (work_before(n) / BLOCK_WORK).clamp(1, BLOCKS) as usize, work_before)
+}
+
+/// Rows in blocks of about equally many entries.
+pub(super) fn row_blocks<I: Index>(a: &Pattern<I>) -> Vec<Range<usize>> {
+    blocks(a.nrows(), &|i| (a.row_ptr()[i] + i) as u64)
+}
+
+/// The vector of which `work(block, slots)` writes the elements `start(block.start)..start(block.end)`.
+pub(super) fn fill<T: Copy + Send>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: &[Range<usize>],
+    start: &dyn Fn(usize) -> usize,
+    work: &(dyn Fn(Range<usize>, &mut Slots<'_, T>) + Sync),
+) -> Result<Vec<T>> {
+    let end = |b: usize| b.checked_sub(1).map_or(0, |b| start(blocks[b].end));
+    Fresh::new(end(blocks.len()), op)?.fill(
+        threads,
+        op,
+        blocks.len(),
+        end,
+        || Ok(()),
+        |(), b, slots| {
+            work(blocks[b].clone(), slots);
+            Ok(())
+        },
+    )
+}
+
+/// Appends the columns and values of some rows.
+pub(super) type AppendRows<'a, T, I> = dyn Fn(Range<usize>, &mut Vec<I>, &mut Vec<T>) + Sync + 'a;
+
+/// Columns and values of the rows that `row_ptr` announces, which `append` appends block by block.
+pub(super) fn fill_rows<T: Copy + Send, I: Index>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: &[Range<usize>],
+    row_ptr: &[usize],
+    append: &AppendRows<'_, T, I>,
+) -> Result<(Vec<I>, Vec<T>)> {
+    let start = |b: usize| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end]);
+    let nnz = start(blocks.len());
+    Fresh::new(nnz, "column indices")?.fill_with(
+        Fresh::new(nnz, "values")?,
+        threads,
+        op,
+        blocks.len(),
+        start,
+        || Ok((Vec::new(), Vec::new())),
+        |(cols, values), b, to_cols, to_values| {
+            let n = start(b + 1) - start(b);
+            room(cols, n, "a block of rows")?;
+            room(values, n, "a block of rows")?;
+            append(blocks[b].clone(), cols, values);
+            to_cols.copy(cols);
+            to_values.copy(values);
+            Ok(())
+        },
+    )
+}
+
+/// Empties `v` and makes room for `len` elements.
+pub(super) fn room<T>(v: &mut Vec<T>, len: usize, what: &'static str) -> Result<()> {
+    v.clear();
+    v.try_reserve(len).map_err(|_| out_of_memory::<T>(what, len))
+}

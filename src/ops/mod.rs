@@ -1,0 +1,84 @@
+//! Operations beside the product of two sparse matrices: with vectors and dense matrices, entry by entry, and folds.
+//!
+//! | operation | formula |
+//! | --- | --- |
+//! | [`mxv`] | y = A ⊕.⊗ x, x and y dense |
+//! | [`vxm`] | yᵀ = xᵀ ⊕.⊗ A, x and y sparse |
+//! | [`mxd`] | Y = A ⊕.⊗ X, X and Y dense |
+//! | [`ewise_union`], [`ewise_intersection`] | C = A ∘ B where either, or both, have an entry |
+//! | [`apply`], [`select`] | C = f(A); the entries of A for which f(a, i, j, s) holds |
+//! | [`reduce_rows`], [`reduce`] | ⊕ over each row, over the whole |
+//! | [`assign`] | w(i) = x where v has an entry |
+//!
+//! A fold starts at the identity of ⊕. Results are the same bits for any number of threads. Work goes to the threads in
+//! blocks; each block done is progress, which the callback may answer by stopping ([`Threads::on_progress`]).
+//!
+//! What does not depend on the operator is compiled once for a type of values: it reaches the loops through closures
+//! behind `dyn`, once per block.
+//!
+//! [`Threads::on_progress`]: crate::par::Threads::on_progress
+
+mod apply;
+mod assign;
+mod blocks;
+mod ewise;
+mod mxd;
+mod mxv;
+mod reduce;
+mod select;
+mod vxm;
+
+pub use apply::apply;
+pub use assign::assign;
+pub use ewise::{ewise_intersection, ewise_union};
+pub use mxd::mxd;
+pub use mxv::mxv;
+pub use reduce::{reduce, reduce_rows};
+pub use select::select;
+pub use vxm::vxm;
+
+use std::borrow::Cow;
+
+use crate::algebra::Value;
+use crate::par::Threads;
+use crate::{Csr, Error, Index, Result};
+
+/// The places of a result that are computed: those whose bit is set, or those whose bit is not.
+#[derive(Clone, Copy, Debug)]
+pub struct VectorMask<'a> {
+    /// One for each place of the result.
+    pub bits: &'a [bool],
+    /// Computes the places whose bit is not set.
+    pub complement: bool,
+}
+
+impl VectorMask<'_> {
+    /// Whether place `i` is computed.
+    /// # Panics
+    /// If there is no such place.
+    #[inline(always)]
+    #[must_use]
+    pub fn lets(&self, i: usize) -> bool {
+        self.bits[i] != self.complement
+    }
+}
+
+/// Whether a mask, if there is one, has a bit for each of `len` places.
+fn check_mask(mask: Option<VectorMask<'_>>, len: usize) -> Result<()> {
+    match mask {
+        Some(m) if m.bits.len() != len => Err(Error::Length { what: "mask", found: m.bits.len(), expected: len }),
+        _ => Ok(()),
+    }
+}
+
+/// The matrix itself if its rows are sorted, else a sorted copy.
+fn in_order<'a, T: Value, I: Index>(threads: &Threads, a: &'a Csr<T, I>) -> Result<Cow<'a, Csr<T, I>>> {
+    Ok(if a.pattern().is_sorted() { Cow::Borrowed(a) } else { Cow::Owned(a.sorted(threads)?) })
+}
+
+/// Entries between two looks at whether a fold has met the terminal value of ⊕; all, if ⊕ has none.
+///
+/// A look at every entry would make a loop that hardly ever stops slower; a look at every 16th may do 15 too many.
+const fn stride<T>(terminal: &Option<T>) -> usize {
+    if terminal.is_some() { 16 } else { usize::MAX }
+}

@@ -1,0 +1,56 @@
+//! Y = A ⊕.⊗ X: a sparse matrix times a dense one.
+
+use super::blocks::{blocks, fill};
+use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
+use crate::par::Threads;
+use crate::simd::dispatch;
+use crate::sparse::{Dense, out_of_memory};
+use crate::{Csr, Error, Index, Result};
+
+/// `Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ …` over the entries of row i in the order in which they are stored, `e` the
+/// identity of ⊕.
+///
+/// Shapes: `a` m×k, `x` k×n, result m×n. A row of A without entries gives a row of `e`.
+/// Cost: O(n·(m + nnz)) time, nothing beside the result.
+/// # Errors
+/// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::{Csr, algebra::PlusTimes, ops::mxd, par::Threads, sparse::Dense};
+/// let a = Csr::<f64>::new(2, 2, vec![0, 2, 2], vec![0, 1], vec![2.0, 3.0])?;
+/// let x = Dense::new(2, 2, vec![1.0, 10.0, 100.0, 1000.0])?;
+/// let y = mxd(&Threads::current(), PlusTimes::<f64>::default(), &a, &x)?;
+/// assert_eq!((y.row(0), y.row(1)), (&[302.0, 3020.0][..], &[0.0, 0.0][..]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn mxd<R: Semiring, I: Index>(
+    threads: &Threads,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    x: &Dense<Rhs<R>>,
+) -> Result<Dense<Out<R>>> {
+    if a.ncols() != x.nrows() {
+        return Err(Error::Shape { op: "mxd", lhs: a.shape(), rhs: x.shape() });
+    }
+    let (m, n) = (a.nrows(), x.ncols());
+    if m.checked_mul(n).is_none() {
+        return Err(out_of_memory::<Out<R>>("a dense matrix", usize::MAX));
+    }
+    let (add, mul) = (ring.add(), ring.mul());
+    let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
+    let values = fill(threads, "mxd", &blocks(m, &work), &|i| i * n, &|rows, slots| {
+        dispatch(|| {
+            for i in rows {
+                let y = slots.take(n, <R::Add as Monoid>::IDENTITY);
+                let (ks, values) = a.row(i);
+                for (&k, &value) in ks.iter().zip(values) {
+                    for (j, (y, &x)) in y.iter_mut().zip(x.row(k.get())).enumerate() {
+                        let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(j as u64) };
+                        *y = add.apply::<Host>(V(*y), mul.mul::<Host>(V(value), V(x), at)).0;
+                    }
+                }
+            }
+        });
+    })?;
+    Dense::new(m, n, values)
+}

@@ -1,0 +1,73 @@
+//! ⊕ over the rows of a matrix, and over all its entries.
+
+use super::blocks::{blocks, fill, row_blocks};
+use super::stride;
+use crate::algebra::{Host, Monoid, V};
+use crate::par::Threads;
+use crate::{Csr, Index, Result};
+
+/// Entries that [`reduce`] folds at a time.
+const PART: usize = 1 << 14;
+
+/// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored, `e` the identity of ⊕,
+/// which is what a row without entries gives.
+///
+/// A fold stops soon after it has met the terminal value of ⊕. Cost: O(nrows + nnz) time, nothing beside the result.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+/// # Example
+/// ```
+/// use sparring::{Csr, algebra::Max, ops::reduce_rows, par::Threads};
+/// let a = Csr::<i64>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![-5, -3])?;
+/// assert_eq!(reduce_rows(&Threads::current(), Max::new(), &a)?, [-3, i64::MIN]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn reduce_rows<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<Vec<M::Out>> {
+    fill(threads, "reduce_rows", &row_blocks(a.pattern()), &|i| i, &|rows, slots| {
+        let y = slots.take(rows.len(), M::IDENTITY);
+        for (i, y) in rows.zip(y) {
+            *y = fold(monoid, a.row(i).1);
+        }
+    })
+}
+
+/// ⊕ over all entries; the identity if there are none.
+///
+/// The values, row by row as stored, are cut after every 16 384th. Each part is folded from the identity, then the
+/// results of the parts, in order, from the identity: for floats this is another rounding than one long fold, and the
+/// same for any number of threads. Cost: O(nnz) time, O(nnz / 16 384) memory.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+/// # Example
+/// ```
+/// use sparring::{Csr, algebra::Plus, ops::reduce, par::Threads};
+/// let a = Csr::<i64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![4, 5, -2])?;
+/// assert_eq!(reduce(&Threads::current(), Plus::new(), &a)?, 7);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<M::Out> {
+    let parts = a.nnz().div_ceil(PART);
+    // A part is never empty: the identity of `Any` is one on the left only.
+    let part = |p: usize| &a.values()[p * PART..a.nnz().min((p + 1) * PART)];
+    let of_parts = fill(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64), &|p| p, &|block, slots| {
+        let y = slots.take(block.len(), M::IDENTITY);
+        for (p, y) in block.zip(y) {
+            *y = fold(monoid, part(p));
+        }
+    })?;
+    Ok(fold(monoid, &of_parts))
+}
+
+/// e ⊕ x₁ ⊕ x₂ …
+fn fold<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
+    let mut y = M::IDENTITY;
+    for xs in xs.chunks(stride(&M::TERMINAL)) {
+        for &x in xs {
+            y = monoid.apply::<Host>(V(y), V(x)).0;
+        }
+        if M::TERMINAL.is_some_and(|t| y == t) {
+            break;
+        }
+    }
+    y
+}

@@ -1,0 +1,63 @@
+//! The entries of a matrix that an operator keeps.
+
+use std::sync::Arc;
+
+use super::blocks::{fill, fill_rows, row_blocks};
+use super::in_order;
+use crate::algebra::{Host, IndexUnaryOp, Place, V, Value};
+use crate::par::Threads;
+use crate::sparse::count_rows;
+use crate::{Csr, Index, Pattern, Result};
+
+/// The entries of A for which `f(A(i, j), i, j, s)` holds; rows sorted.
+///
+/// Cost: O(nrows + nnz) time, one byte per entry beside the result; a matrix whose rows are not sorted is sorted first.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+/// # Example
+/// ```
+/// use sparring::{Csr, algebra::Tril, ops::select, par::Threads};
+/// let a = Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0])?;
+/// let below = select(&Threads::current(), Tril::new(), &a, -1)?;
+/// assert_eq!((below.nnz(), below.get(1, 0)), (1, Some(&3.0)));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
+    threads: &Threads,
+    op: O,
+    a: &Csr<O::A, I>,
+    s: O::S,
+) -> Result<Csr<O::A, I>> {
+    let a = &*in_order(threads, a)?;
+    let row_ptr = a.row_ptr();
+    let kept = fill(threads, "select", &row_blocks(a.pattern()), &|i| row_ptr[i], &|rows, slots| {
+        let kept = slots.take(row_ptr[rows.end] - row_ptr[rows.start], false);
+        let mut kept = kept.iter_mut();
+        for i in rows {
+            let (js, values) = a.row(i);
+            for ((&j, &x), kept) in js.iter().zip(values).zip(&mut kept) {
+                let at = Place { i: V(i as u64), j: V(j.get() as u64) };
+                *kept = op.apply::<Host>(V(x), V(s), at).0;
+            }
+        }
+    })?;
+    keep(threads, a, &kept)
+}
+
+/// The entries whose flag is set.
+fn keep<T: Value, I: Index>(threads: &Threads, a: &Csr<T, I>, kept: &[bool]) -> Result<Csr<T, I>> {
+    let of = |i: usize| a.row_ptr()[i]..a.row_ptr()[i + 1];
+    let work = |i: usize| (a.row_ptr()[i] + i) as u64;
+    let count = |(): &mut (), i| Ok(kept[of(i)].iter().filter(|k| **k).count());
+    let row_ptr = count_rows(threads, a.nrows(), work, || Ok(()), count)?;
+    let (cols, values) = fill_rows(threads, "select", &row_blocks(a.pattern()), &row_ptr, &|rows, cols, values| {
+        for i in rows {
+            let (js, xs) = a.row(i);
+            for ((&j, &x), _) in js.iter().zip(xs).zip(&kept[of(i)]).filter(|(_, k)| **k) {
+                cols.push(j);
+                values.push(x);
+            }
+        }
+    })?;
+    Csr::with_pattern(Arc::new(Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true)), values)
+}

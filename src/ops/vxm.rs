@@ -1,0 +1,422 @@
+//! yᵀ = xᵀ ⊕.⊗ A: a sparse vector times a sparse matrix, by the rows of A that x names.
+//!
+//! | way | |
+//! | --- | --- |
+//! | sorted | products are listed, sorted by column, and folded |
+//! | direct | products are folded into a dense accumulator of the length of y |
+//! | grouped | products are listed block by block of x, each block grouped by ranges of columns; then each range gathers its products, block after block, in a dense window |
+//!
+//! Each way folds the products of one column in the order of k, so all give the same bits, and the choice may look at
+//! the number of threads.
+//! Source: Azad, Buluç 2017, "A work-efficient parallel sparse matrix-sparse vector multiplication algorithm" (products
+//! in buckets of rows, a sparse accumulator for each bucket); the order of the fold is ours.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::blocks::{blocks, room};
+use super::{VectorMask, check_mask};
+use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
+use crate::par::{Fresh, Threads, append_blocks, filled, reserved};
+use crate::simd::RowsOf;
+use crate::sparse::SparseVec;
+use crate::{Csr, Error, Index, Result};
+
+/// Products that a dense accumulator takes at a time, so that they stay in the first-level cache.
+const PIECE: usize = 1 << 10;
+/// Columns of a window: of doubles, 128 KiB, which stays in the second-level cache.
+const WINDOW: usize = 1 << 14;
+/// Ranges of columns at most.
+const RANGES: usize = 512;
+/// Rows of A ahead of the current one that are asked for.
+const AHEAD: usize = 8;
+
+/// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …` over the k for which both have an entry, k increasing, `e` the identity of ⊕; y has
+/// an entry where there is such a k, and where the mask lets it through.
+///
+/// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j).
+/// Cost: with f the entries of the rows of A that x names, O(nnz(x) + f log f) time while f is small (below n/1024),
+/// O(nnz(x) + f + n/64) else; O(nnz(x) + f) memory, and O(n) where n is below 2¹⁷ and f above n/16.
+/// # Errors
+/// [`Error::Shape`]; [`Error::Length`] if the mask has not n bits; [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::{Csr, algebra::PlusTimes, ops::vxm, par::Threads, sparse::SparseVec};
+/// let a = Csr::<f64>::new(3, 4, vec![0, 1, 2, 4], vec![0, 2, 0, 3], vec![1.0, 2.0, 3.0, 4.0])?;
+/// let x = SparseVec::new(3, vec![0, 2], vec![10.0, 100.0])?;
+/// let y = vxm(&Threads::current(), PlusTimes::<f64>::default(), &x, &a, None)?;
+/// assert_eq!((y.indices(), y.values()), (&[0, 3][..], &[310.0, 400.0][..]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn vxm<R: Semiring, I: Index>(
+    threads: &Threads,
+    ring: R,
+    x: &SparseVec<Lhs<R>, I>,
+    a: &Csr<Rhs<R>, I>,
+    mask: Option<VectorMask<'_>>,
+) -> Result<SparseVec<Out<R>, I>> {
+    if x.len() != a.nrows() {
+        return Err(Error::Shape { op: "vxm", lhs: (1, x.len()), rhs: a.shape() });
+    }
+    check_mask(mask, a.ncols())?;
+    // Work before each entry of x: its row of A, and itself.
+    let mut before = filled(x.nnz() + 1, 0u64, "work of a product")?;
+    for (p, k) in x.indices().iter().enumerate() {
+        before[p + 1] = before[p] + a.pattern().row(k.get()).len() as u64 + 1;
+    }
+    product(threads, &before, a.ncols(), &Operands { ring, x, a, mask })
+}
+
+/// What depends on the semiring.
+trait Products<T, I>: Sync {
+    /// The identity of ⊕.
+    fn identity(&self) -> T;
+    /// Appends (j, x(k) ⊗ A(k, j)) for the entries of x at the positions `of_x`, in order.
+    fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, T)>);
+    /// `window[j - first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
+    fn fold(&self, list: &[(I, T)], first: usize, window: &mut [T], present: &mut [u64]);
+}
+
+struct Operands<'a, R: Semiring, I: Index> {
+    ring: R,
+    x: &'a SparseVec<Lhs<R>, I>,
+    a: &'a Csr<Rhs<R>, I>,
+    mask: Option<VectorMask<'a>>,
+}
+
+impl<R: Semiring, I: Index> Operands<'_, R, I> {
+    #[inline(always)]
+    fn append_where(&self, of_x: Range<usize>, list: &mut Vec<(I, Out<R>)>, lets: impl Fn(usize) -> bool) {
+        let mul = self.ring.mul();
+        let a = RowsOf::new(self.a.pattern(), self.a.values());
+        for p in of_x {
+            if let Some(k) = self.x.indices().get(p + AHEAD) {
+                a.prefetch(k.get());
+            }
+            let (k, x) = (self.x.indices()[p].get(), self.x.values()[p]);
+            let (js, values) = a.row(k);
+            for (&j, &value) in js.iter().zip(values) {
+                if lets(j.get()) {
+                    let at = At { i: V(0), k: V(k as u64), j: V(j.get() as u64) };
+                    list.push((j, mul.mul::<Host>(V(x), V(value), at).0));
+                }
+            }
+        }
+    }
+}
+
+impl<R: Semiring, I: Index> Products<Out<R>, I> for Operands<'_, R, I> {
+    fn identity(&self) -> Out<R> {
+        <R::Add as Monoid>::IDENTITY
+    }
+    fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, Out<R>)>) {
+        match self.mask {
+            None => self.append_where(of_x, list, |_| true),
+            Some(mask) => self.append_where(of_x, list, |j| mask.lets(j)),
+        }
+    }
+    fn fold(&self, list: &[(I, Out<R>)], first: usize, window: &mut [Out<R>], present: &mut [u64]) {
+        let add = self.ring.add();
+        for &(j, z) in list {
+            let w = j.get() - first;
+            window[w] = add.apply::<Host>(V(window[w]), V(z)).0;
+            present[w / 64] |= 1 << (w % 64);
+        }
+    }
+}
+
+/// The product of `n` columns, by the way that suits it.
+fn product<T: Value, I: Index>(
+    threads: &Threads,
+    before: &[u64],
+    n: usize,
+    products: &dyn Products<T, I>,
+) -> Result<SparseVec<T, I>> {
+    let entries = before.len() - 1;
+    let flops = usize::try_from(before[entries]).unwrap_or(usize::MAX) - entries;
+    let blocks = blocks(entries, &|p| before[p]);
+    let list = List { threads, before, blocks: &blocks, flops, products };
+    let sums = match choose(flops, n, threads.count().min(blocks.len())) {
+        Way::Sorted => list.sorted(),
+        Way::Direct => list.direct(n),
+        Way::Grouped => list.grouped(n),
+    }?;
+    let (indices, values) = unzip(threads, &sums)?;
+    Ok(SparseVec::from_parts(n, indices, values))
+}
+
+/// How products become sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Sorted,
+    Direct,
+    Grouped,
+}
+
+/// The way for `flops` products in `n` columns, on `threads` threads that have work.
+///
+/// µs by each way, plus-times on f64, 8 random entries to a row, one thread of a machine with other work:
+///
+/// | n | products | sorted | grouped | direct |
+/// | --- | --- | --- | --- | --- |
+/// | 10⁴ | 2048 | 40 | 14 | 10 |
+/// | 10⁵ | 512 | 9 | 10 | 18 |
+/// | 10⁵ | 8192 | 180 | 64 | 57 |
+/// | 10⁵ | 524 274 | 33 500 | 3360 | 1990 |
+/// | 10⁶ | 512 | 9 | 17 | 156 |
+/// | 10⁶ | 524 288 | 46 200 | 10 000 | 14 200 |
+/// | 10⁷ | 8192 | 184 | 204 | 9710 |
+///
+/// Two threads did not make the grouped way faster than the direct one where one thread's was slower (10⁵ columns, 1800
+/// against 3700 µs); that more than four would is a guess.
+fn choose(flops: usize, n: usize, threads: usize) -> Way {
+    if n <= 1 << 17 && flops >= n / 16 && threads <= 4 {
+        Way::Direct
+    } else if flops < (n / 1024).max(512) {
+        Way::Sorted
+    } else {
+        Way::Grouped
+    }
+}
+
+/// Products (j, z), and where the parts of the list start.
+type Grouped<T, I> = (Vec<(I, T)>, Vec<usize>);
+
+/// How the products of a vector and a matrix are listed.
+struct List<'a, T, I> {
+    threads: &'a Threads,
+    before: &'a [u64],
+    /// Of entries of x.
+    blocks: &'a [Range<usize>],
+    flops: usize,
+    products: &'a dyn Products<T, I>,
+}
+
+impl<T: Value, I: Index> List<'_, T, I> {
+    /// Products that entries `of_x` of x make.
+    fn flops_of(&self, of_x: &Range<usize>) -> usize {
+        (self.before[of_x.end] - self.before[of_x.start]) as usize - of_x.len()
+    }
+
+    /// Columns and their sums, by sorting.
+    fn sorted(&self) -> Result<Vec<(I, T)>> {
+        let list = append_blocks(
+            self.threads,
+            "vxm: products",
+            self.blocks.len(),
+            self.flops,
+            || Ok(()),
+            |(), t, list| {
+                room(list, self.flops_of(&self.blocks[t]), PRODUCTS)?;
+                self.products.append(self.blocks[t].clone(), list);
+                Ok(())
+            },
+        )?;
+        // With its position in it, no key is there twice: an unstable sort is stable.
+        let mut keys = reserved(list.len(), PRODUCTS)?;
+        keys.extend(list.iter().enumerate().map(|(p, e)| (e.0, p)));
+        self.threads.sort(&mut keys);
+        let mut sums: Vec<(I, T)> = reserved(list.len(), PRODUCTS)?;
+        for run in keys.chunk_by(|x, y| x.0 == y.0) {
+            let mut sum = [self.products.identity()];
+            for &(j, p) in run {
+                self.products.fold(&list[p..=p], j.get(), &mut sum, &mut [0]);
+            }
+            sums.push((run[0].0, sum[0]));
+        }
+        Ok(sums)
+    }
+
+    /// Columns and their sums, in one dense accumulator.
+    fn direct(&self, n: usize) -> Result<Vec<(I, T)>> {
+        append_blocks(
+            self.threads,
+            "vxm: products",
+            1,
+            self.flops.min(n),
+            || Ok(()),
+            |(), _, sums| {
+                let mut window = filled(n, self.products.identity(), "a dense accumulator")?;
+                let mut present = filled(n.div_ceil(64), 0, "a dense accumulator")?;
+                let (mut list, mut p, entries) = (Vec::new(), 0, self.before.len() - 1);
+                while p < entries {
+                    let full = self.before[p] + PIECE as u64;
+                    let of_x = p..p + self.before[p..=entries].partition_point(|&b| b <= full).max(2) - 1;
+                    p = of_x.end;
+                    room(&mut list, self.flops_of(&of_x), PRODUCTS)?;
+                    self.products.append(of_x, &mut list);
+                    self.products.fold(&list, 0, &mut window, &mut present);
+                }
+                room(sums, present.iter().map(|b: &u64| b.count_ones() as usize).sum(), SUMS)?;
+                self.read_off(0, &mut window, &mut present, sums);
+                Ok(())
+            },
+        )
+    }
+
+    /// Columns and their sums, by ranges of columns.
+    fn grouped(&self, n: usize) -> Result<Vec<(I, T)>> {
+        let wanted = (n / WINDOW).max(self.flops >> 17).clamp(1, RANGES);
+        let shift = (0..usize::BITS).find(|&s| (n - 1) >> s < wanted).unwrap_or(usize::BITS - 1);
+        let ranges = ((n - 1) >> shift) + 1;
+        let (list, starts) = self.by_range(shift, ranges)?;
+        let width = n.min(1 << shift);
+        append_blocks(
+            self.threads,
+            "vxm: sums",
+            ranges,
+            list.len().min(n),
+            || Ok((filled(width, self.products.identity(), "a window")?, filled(width.div_ceil(64), 0, "a window")?)),
+            |(window, present), r, sums| {
+                let parts =
+                    || (0..self.blocks.len()).map(|t| &list[starts[t * ranges + r]..starts[t * ranges + r + 1]]);
+                for part in parts() {
+                    self.products.fold(part, r << shift, window, present);
+                }
+                room(sums, parts().map(<[_]>::len).sum::<usize>().min(width), SUMS)?;
+                self.read_off(r << shift, window, present, sums);
+                Ok(())
+            },
+        )
+    }
+
+    /// The products, block by block of x, each block by ranges of 2^shift columns, order kept within a range; and where
+    /// range r of block t starts, at t·ranges + r.
+    fn by_range(&self, shift: u32, ranges: usize) -> Result<Grouped<T, I>> {
+        let mut starts = filled(self.blocks.len() * ranges + 1, 0usize, "ranges of columns")?;
+        let mut of_blocks = reserved(self.blocks.len(), "ranges of columns")?;
+        of_blocks.extend(starts[1..].chunks_mut(ranges).map(Mutex::new));
+        let list = append_blocks(
+            self.threads,
+            "vxm: products",
+            self.blocks.len(),
+            self.flops,
+            || Ok((Vec::new(), filled(ranges, 0usize, "ranges of columns")?)),
+            |(list, at), t, grouped| {
+                let flops = self.flops_of(&self.blocks[t]);
+                room(list, flops, PRODUCTS)?;
+                self.products.append(self.blocks[t].clone(), list);
+                let mut counts = of_blocks[t].lock().unwrap_or_else(PoisonError::into_inner);
+                for (j, _) in list.iter() {
+                    counts[j.get() >> shift] += 1;
+                }
+                let mut sum = 0;
+                for (at, count) in at.iter_mut().zip(counts.iter()) {
+                    *at = sum;
+                    sum += count;
+                }
+                if let Some(&any) = list.first() {
+                    room(grouped, list.len(), PRODUCTS)?;
+                    grouped.resize(list.len(), any);
+                    for &product in list.iter() {
+                        let at = &mut at[product.0.get() >> shift];
+                        grouped[*at] = product;
+                        *at += 1;
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        drop(of_blocks);
+        for p in 1..starts.len() {
+            starts[p] += starts[p - 1];
+        }
+        Ok((list, starts))
+    }
+
+    /// Moves what is present in the window to `sums`, columns increasing, and leaves the window as it was at first.
+    fn read_off(&self, first: usize, window: &mut [T], present: &mut [u64], sums: &mut Vec<(I, T)>) {
+        let identity = self.products.identity();
+        for (word, bits) in present.iter_mut().enumerate() {
+            while *bits != 0 {
+                let w = 64 * word + bits.trailing_zeros() as usize;
+                sums.push((I::cast(first + w), std::mem::replace(&mut window[w], identity)));
+                *bits &= *bits - 1;
+            }
+        }
+    }
+}
+
+const PRODUCTS: &str = "products of a vector and a matrix";
+const SUMS: &str = "a product of a vector and a matrix";
+
+/// Indices and values of a list.
+fn unzip<T: Value, I: Index>(threads: &Threads, list: &[(I, T)]) -> Result<(Vec<I>, Vec<T>)> {
+    let blocks = blocks(list.len(), &|p| p as u64);
+    let start = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
+    Fresh::new(list.len(), "indices")?.fill_with(
+        Fresh::new(list.len(), "values")?,
+        threads,
+        "vxm: result",
+        blocks.len(),
+        start,
+        || Ok(()),
+        |(), b, indices, values| {
+            let list = &list[blocks[b].clone()];
+            if let Some(&(j, x)) = list.first() {
+                let (indices, values) = (indices.take(list.len(), j), values.take(list.len(), x));
+                for ((to_index, to_value), &(j, x)) in indices.iter_mut().zip(values).zip(list) {
+                    (*to_index, *to_value) = (j, x);
+                }
+            }
+            Ok(())
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::PlusTimes;
+
+    #[test]
+    fn the_choice_follows_the_table() {
+        assert_eq!(choose(2048, 10_000, 1), Way::Direct);
+        assert_eq!(choose(524_274, 100_000, 4), Way::Direct);
+        assert_eq!(choose(524_274, 100_000, 5), Way::Grouped);
+        assert_eq!(choose(511, 100_000, 1), Way::Sorted);
+        assert_eq!(choose(512, 100_000, 1), Way::Grouped);
+        assert_eq!(choose(524_288, 1_000_000, 1), Way::Grouped);
+        assert_eq!(choose(8192, 10_000_000, 1), Way::Sorted);
+        assert_eq!(choose(0, 0, 1), Way::Direct);
+    }
+
+    /// All ways give the same bits, for windows of every number.
+    #[test]
+    fn all_ways_agree() {
+        for n in [1, 63, 64, 65, 1000, 40_000, 9_000_000] {
+            let rows = 300;
+            let mut state = n as u64;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 33) as usize
+            };
+            let (mut row_ptr, mut cols) = (vec![0], vec![]);
+            for _ in 0..rows {
+                let mut row: Vec<u32> = (0..next() % 60).map(|_| (next() % n) as u32).collect();
+                row.sort_unstable();
+                row.dedup();
+                cols.extend(row);
+                row_ptr.push(cols.len());
+            }
+            let values = (0..cols.len()).map(|p| 1.0 / (p + 1) as f64).collect();
+            let a = Csr::<f64>::new(rows, n, row_ptr, cols, values).unwrap();
+            let x =
+                SparseVec::new(rows, (0..rows as u32).collect(), (0..rows).map(|k| 0.1 + k as f64).collect()).unwrap();
+            let before: Vec<u64> = (0..=rows).map(|k| (a.row_ptr()[k] + k) as u64).collect();
+            let products = Operands { ring: PlusTimes::<f64>::default(), x: &x, a: &a, mask: None };
+            for threads in [1, 3] {
+                let threads = &Threads::new(threads).unwrap();
+                for parts in [1, 7] {
+                    let blocks = crate::par::split(rows, parts, |p| before[p]);
+                    let list = List { threads, before: &before, blocks: &blocks, flops: a.nnz(), products: &products };
+                    let bits =
+                        |sums: Vec<(u32, f64)>| sums.into_iter().map(|(j, z)| (j, z.to_bits())).collect::<Vec<_>>();
+                    let want = bits(list.sorted().unwrap());
+                    assert_eq!(bits(list.grouped(n).unwrap()), want);
+                    assert_eq!(bits(list.direct(n).unwrap()), want);
+                }
+            }
+        }
+    }
+}
