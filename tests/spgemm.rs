@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
 use common::rings::{CountPaths, SumPlaces, SumWhere};
-use common::{Same, check, data, identical, reference};
+use common::{Same, check, data, golden, identical, reference};
 use quickcheck::{QuickCheck, quickcheck};
 use sparring::algebra::{Lhs, Min, MinPlus, Monoid, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
@@ -339,38 +339,14 @@ fn more_entries_than_32_bits_count_are_refused_by_the_budget() {
 /// Small products written out by hand, on every combination of options.
 #[test]
 fn golden_products() {
-    let golden: toml::Table = include_str!("golden/mxm.toml").parse().expect("golden/mxm.toml");
-    let cases = golden["case"].as_array().expect("cases");
     let mut rings = BTreeMap::new();
-    for case in cases {
-        let name = case["name"].as_str().expect("a name");
-        let matrix = |key: &str| -> Csr<f64> {
-            let number = |x: &toml::Value| x.as_float().or_else(|| x.as_integer().map(|i| i as f64)).expect("a number");
-            let index = |x: &toml::Value| x.as_integer().expect("an index") as u32;
-            let shape = case[key]["shape"].as_array().expect("a shape");
-            let entries: Vec<_> = case[key]["entries"]
-                .as_array()
-                .expect("entries")
-                .iter()
-                .map(|e| e.as_array().expect("a triple"))
-                .collect();
-            let coo = sparring::Coo::new(
-                index(&shape[0]) as usize,
-                index(&shape[1]) as usize,
-                entries.iter().map(|e| index(&e[0])).collect(),
-                entries.iter().map(|e| index(&e[1])).collect(),
-                entries.iter().map(|e| number(&e[2])).collect(),
-            );
-            coo.and_then(|c| c.to_csr_unique()).unwrap_or_else(|e| panic!("{name}, {key}: {e}"))
-        };
-        let (a, b, want) = (matrix("a"), matrix("b"), reference::table(&matrix("c")));
-        let ring = case["ring"].as_str().expect("a ring");
-        *rings.entry(ring).or_insert(0) += 1;
+    for golden::Case { name, ring, a, b, c: want } in golden::cases() {
+        *rings.entry(ring.clone()).or_insert(0) += 1;
         fn run<R: Semiring>(ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>, o: &Options) -> Csr<Out<R>> {
             Cpu::new().mxm(ring, a, b).options(o.clone()).eval().expect("a product")
         }
         for o in all_options() {
-            let c = match ring {
+            let c = match ring.as_str() {
                 "plus_times" => run(PlusTimes::<f64>::default(), &a, &b, &o),
                 "min_plus" => run(MinPlus::<f64>::default(), &a, &b, &o),
                 "plus_pair" => run(PlusPair::<f64>::default(), &a, &b, &o),
@@ -474,7 +450,7 @@ fn the_users_monoid_has_an_identity() {
         let e = <common::rings::Either as Monoid>::IDENTITY;
         let f = |a, b| {
             use sparring::algebra::{BinaryOp, Host, V};
-            common::rings::Either.apply::<Host>(V(a), V(b)).0
+            common::rings::Either::new().apply::<Host>(V(a), V(b)).0
         };
         assert_eq!((f(e, x), f(x, e)), (x, x));
     }

@@ -15,6 +15,8 @@ struct Tape {
     lines: Vec<(&'static str, String)>,
     /// Text that must stand before the types of this formula are used.
     definitions: Vec<String>,
+    /// Parameters that a statement or the result reads.
+    read: Vec<&'static str>,
 }
 
 thread_local!(static TAPE: RefCell<Tape> = RefCell::new(Tape::default()));
@@ -37,7 +39,10 @@ pub enum Node<T> {
 impl<T: Value> Node<T> {
     fn text(self) -> String {
         match self {
-            Node::Arg(name) => name.to_string(),
+            Node::Arg(name) => {
+                TAPE.with_borrow_mut(|tape| tape.read.push(name));
+                name.to_string()
+            }
             Node::Tmp(i) => format!("t{i}"),
             Node::Lit(x) => x.literal(),
         }
@@ -93,6 +98,7 @@ impl Machine for Trace {
 struct Function {
     text: String,
     definitions: Vec<String>,
+    read: Vec<&'static str>,
 }
 
 /// `static __device__ U name(parameters)`, with the statements of `body`.
@@ -110,7 +116,7 @@ fn assemble(name: &str, out: &str, parameters: &[(&str, &str)], result: &str, ta
         text += &format!("    const {cuda} t{i} = {rhs};\n");
     }
     text += &format!("    return {result};\n  }}\n");
-    Function { text, definitions: tape.definitions }
+    Function { text, definitions: tape.definitions, read: tape.read }
 }
 
 fn binary<O: BinaryOp>(name: &str, op: O) -> Function {
@@ -164,6 +170,14 @@ pub fn emit_contract<R: Contract>(ring: R) -> String {
     let out = <R::Add as BinaryOp>::Out::CUDA;
     let (a, b) = (<R::Mul as MulOp>::A::CUDA, <R::Mul as MulOp>::B::CUDA);
     let (add, mul) = (binary("add", ring.add()), multiply("mul", ring.mul()));
+    // What ⊗ does not look at need not be loaded.
+    let reads = |name| mul.read.contains(&name);
+    let reads = format!(
+        "  static constexpr bool reads_a = {}, reads_b = {}, reads_place = {};\n",
+        reads("a"),
+        reads("b"),
+        reads("i") || reads("k") || reads("j")
+    );
 
     let mut definitions = Vec::new();
     <R::Mul as MulOp>::A::define(&mut definitions);
@@ -175,7 +189,7 @@ pub fn emit_contract<R: Contract>(ring: R) -> String {
         }
     }
     format!(
-        "{}struct Ring {{\n  using A = {a};\n  using B = {b};\n  using Out = {out};\n  static __device__ Out zero() {{ return {zero}; }}\n{}{}}};\n",
+        "{}struct Ring {{\n  using A = {a};\n  using B = {b};\n  using Out = {out};\n{reads}  static __device__ Out zero() {{ return {zero}; }}\n{}{}}};\n",
         definitions.concat(),
         add.text,
         mul.text

@@ -1,6 +1,7 @@
 //! Matrices on the device, and how they get there and back.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::Cuda;
 use super::launch::Arg;
@@ -140,7 +141,7 @@ impl Cuda {
             Offsets::Large(self.put(&large, what)?)
         };
         let what = "columns on the device";
-        let columns: &dyn std::any::Any = pattern;
+        let columns: &dyn Any = pattern;
         let col_idx = if let Some(same) = columns.downcast_ref::<Pattern<u32>>() {
             self.put(same.col_idx(), what)?
         } else {
@@ -149,11 +150,30 @@ impl Cuda {
         let (nrows, ncols) = pattern.shape();
         Ok(DevicePattern { nrows, ncols, nnz, sorted: pattern.is_sorted(), row_ptr, col_idx })
     }
+    /// The pattern on the device, sent there unless it is there.
+    fn shared_pattern<I: Index>(&self, pattern: &Arc<Pattern<I>>) -> Result<Arc<DevicePattern>> {
+        if let Some(there) = self.twins().on_device(pattern) {
+            return Ok(there);
+        }
+        let there = Arc::new(self.upload_pattern(pattern)?);
+        self.twins().add(pattern, &there);
+        Ok(there)
+    }
+    /// The pattern of an nrows × ncols matrix without entries.
+    pub(crate) fn empty_pattern(&self, nrows: usize, ncols: usize) -> Result<DevicePattern> {
+        let row_ptr = Offsets::Small(self.zeroed(nrows + 1, "row pointers on the device")?);
+        let col_idx = self.alloc(0, "columns on the device")?;
+        Ok(DevicePattern { nrows, ncols, nnz: 0, sorted: true, row_ptr, col_idx })
+    }
+    /// The pattern with columns in order within each row.
+    pub(crate) fn sorted_pattern(&self, _: &DevicePattern) -> Result<DevicePattern> {
+        Err(Error::Unsupported { what: "a mask with unsorted rows".into(), why: "sort it first".into() })
+    }
     /// The matrix on the device.
     /// # Errors
     /// Those of [`upload_pattern`](Self::upload_pattern).
     pub fn upload<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<DeviceCsr<T>> {
-        let pattern = Arc::new(self.upload_pattern(a.pattern())?);
+        let pattern = self.shared_pattern(a.pattern())?;
         Ok(DeviceCsr { pattern, values: Arc::new(self.put(a.values(), "values on the device")?) })
     }
     /// The pattern on the host.
@@ -183,17 +203,29 @@ impl Cuda {
     /// # Errors
     /// Those of [`download_pattern`](Self::download_pattern).
     pub fn download<T: Value, I: Index>(&self, a: &DeviceCsr<T>) -> Result<Csr<T, I>> {
-        let pattern = Arc::new(self.download_pattern(&a.pattern)?);
+        let pattern = match self.twins().on_host(&a.pattern) {
+            Some(pattern) => pattern,
+            None => {
+                let pattern = Arc::new(self.download_pattern(&a.pattern)?);
+                self.twins().add(&pattern, &a.pattern);
+                pattern
+            }
+        };
         Csr::with_pattern(pattern, self.get(&a.values, "values from the device")?)
     }
 }
 
 /// A matrix that an operation on the device takes: one that is there, or one of the host, which is sent there.
 ///
-/// The result comes back in the same form as the left operand.
+/// The result comes back in the same form as the left operand. The pattern of a host matrix is sent once while a plan
+/// or a matrix on the device holds it.
 pub trait Operand<T: Value> {
     /// The form of a result with values of type `U`.
     type Of<U: Value>;
+    /// The pattern on the device.
+    /// # Errors
+    /// Those of [`Cuda::upload_pattern`].
+    fn pattern_on(&self, cuda: &Cuda) -> Result<Arc<DevicePattern>>;
     /// The matrix on the device.
     /// # Errors
     /// Those of [`Cuda::upload`].
@@ -206,6 +238,9 @@ pub trait Operand<T: Value> {
 
 impl<T: Value> Operand<T> for DeviceCsr<T> {
     type Of<U: Value> = DeviceCsr<U>;
+    fn pattern_on(&self, _: &Cuda) -> Result<Arc<DevicePattern>> {
+        Ok(Arc::clone(&self.pattern))
+    }
     fn to_device(&self, _: &Cuda) -> Result<DeviceCsr<T>> {
         Ok(self.clone())
     }
@@ -216,10 +251,39 @@ impl<T: Value> Operand<T> for DeviceCsr<T> {
 
 impl<T: Value, I: Index> Operand<T> for Csr<T, I> {
     type Of<U: Value> = Csr<U, I>;
+    fn pattern_on(&self, cuda: &Cuda) -> Result<Arc<DevicePattern>> {
+        cuda.shared_pattern(self.pattern())
+    }
     fn to_device(&self, cuda: &Cuda) -> Result<DeviceCsr<T>> {
         cuda.upload(self)
     }
     fn from_device<U: Value>(cuda: &Cuda, c: DeviceCsr<U>) -> Result<Csr<U, I>> {
         cuda.download(&c)
+    }
+}
+
+/// Patterns that are on the host and on the device, as long as both are alive.
+#[derive(Debug, Default)]
+pub(crate) struct Twins(Mutex<Vec<(Weak<dyn Any + Send + Sync>, Weak<DevicePattern>)>>);
+
+impl Twins {
+    fn add<I: Index>(&self, host: &Arc<Pattern<I>>, device: &Arc<DevicePattern>) {
+        let host: Arc<dyn Any + Send + Sync> = Arc::clone(host) as _;
+        let mut twins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        twins.retain(|(h, d)| h.strong_count() > 0 && d.strong_count() > 0);
+        twins.push((Arc::downgrade(&host), Arc::downgrade(device)));
+    }
+    fn on_device<I: Index>(&self, host: &Arc<Pattern<I>>) -> Option<Arc<DevicePattern>> {
+        let twins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        twins
+            .iter()
+            .find(|(h, _)| std::ptr::addr_eq(h.as_ptr(), Arc::as_ptr(host)) && h.strong_count() > 0)?
+            .1
+            .upgrade()
+    }
+    fn on_host<I: Index>(&self, device: &Arc<DevicePattern>) -> Option<Arc<Pattern<I>>> {
+        let twins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |(_, d): &&(_, Weak<DevicePattern>)| std::ptr::eq(d.as_ptr(), Arc::as_ptr(device));
+        twins.iter().filter(same).find_map(|(h, _)| h.upgrade()?.downcast::<Pattern<I>>().ok())
     }
 }

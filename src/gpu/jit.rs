@@ -25,10 +25,24 @@ pub(crate) struct Source {
 /// The file of `cuda/` called `$name`.
 macro_rules! source {
     ($name:literal) => {
-        $crate::gpu::jit::Source { name: $name, text: include_str!(concat!("../../cuda/", $name)) }
+        $crate::gpu::jit::Source {
+            name: $name,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/cuda/", $name)),
+        }
     };
 }
 pub(crate) use source;
+
+/// A program with a representative prefix, which is compiled where there is no device, too.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    /// The file.
+    pub(crate) source: Source,
+    /// The text in front of it.
+    pub(crate) prefix: String,
+    /// Kernels that must not spill registers.
+    pub(crate) hot: &'static [&'static str],
+}
 
 /// Headers that every program may include.
 const HEADERS: [Source; 2] = [source!("prelude.cuh"), source!("parts.cuh")];

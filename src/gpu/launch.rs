@@ -53,6 +53,12 @@ impl<T> From<Option<&Buffer<T>>> for Arg {
         Self { bytes: buffer.map_or(0, Buffer::address).to_ne_bytes(), size: 8 }
     }
 }
+impl Arg {
+    /// No array.
+    pub(crate) fn null() -> Self {
+        Self { bytes: [0; 8], size: 8 }
+    }
+}
 impl From<u64> for Arg {
     fn from(x: u64) -> Self {
         Self { bytes: x.to_ne_bytes(), size: 8 }

@@ -7,6 +7,7 @@ use cudarc::driver::sys::CUdeviceptr;
 
 use super::Cuda;
 use super::driver::Device;
+use super::launch::Arg;
 use crate::algebra::Value;
 use crate::{Error, Result};
 
@@ -25,6 +26,11 @@ impl<T> Buffer<T> {
     }
     pub(crate) fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
+    }
+    /// The array from element `i` on, as a kernel's argument.
+    pub(crate) fn from(&self, i: usize) -> Arg {
+        debug_assert!(i <= self.len);
+        Arg::from(self.at + (i * size_of::<T>()) as u64)
     }
     pub(super) fn address(&self) -> CUdeviceptr {
         self.at

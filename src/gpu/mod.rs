@@ -10,6 +10,7 @@ mod jit;
 mod launch;
 mod memory;
 mod scan;
+pub mod spgemm;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use crate::Result;
 pub struct Cuda {
     device: Arc<Device>,
     programs: Arc<Programs>,
+    twins: Arc<csr::Twins>,
 }
 
 impl std::fmt::Debug for Cuda {
@@ -39,7 +41,7 @@ impl Cuda {
     /// # Errors
     /// [`Error::NoDevice`](crate::Error::NoDevice), which says what is missing: the driver, or a device of that number.
     pub fn new(ordinal: usize) -> Result<Self> {
-        Ok(Self { device: Arc::new(Device::open(ordinal)?), programs: Arc::default() })
+        Ok(Self { device: Arc::new(Device::open(ordinal)?), programs: Arc::default(), twins: Arc::default() })
     }
     /// Devices that the driver has; 0 where there is no driver.
     #[must_use]
@@ -59,6 +61,9 @@ impl Cuda {
     }
     pub(crate) fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+    fn twins(&self) -> &csr::Twins {
+        &self.twins
     }
     /// The program of a file of `cuda/` behind `prefix`.
     pub(crate) fn program(&self, source: jit::Source, prefix: &str) -> Result<Arc<launch::Program>> {

@@ -60,6 +60,11 @@ impl Draw for f64 {
         ])
     }
 }
+impl Draw for f32 {
+    fn draw(rng: &mut Rng) -> Self {
+        f64::draw(rng) as f32
+    }
+}
 impl Draw for i64 {
     fn draw(rng: &mut Rng) -> Self {
         if rng.below(3) > 0 { rng.next() as i64 % 100 } else { rng.pick(&[0, 1, -1, i64::MIN, i64::MAX, i64::MIN + 1]) }

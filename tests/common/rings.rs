@@ -1,84 +1,80 @@
 //! Semirings of a user: a struct as value type, mixed value types, products that look at their place.
 
-use sparring::algebra::{At, BinaryOp, Machine, Monoid, MulOp, Plus, Ring, V, Value};
+use sparring::algebra::{Plus, Ring, V};
 
-/// Shortest paths between two vertices: their length and how many there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Paths {
-    pub(crate) length: u32,
-    pub(crate) count: u32,
-}
-
-impl Value for Paths {
-    const CUDA: &'static str = "Paths";
-    fn literal(self) -> String {
-        format!("Paths{{{}u, {}u}}", self.length, self.count)
+sparring::value! {
+    /// Shortest paths between two vertices: their length and how many there are.
+    #[derive(Default)]
+    pub(crate) struct Paths {
+        /// Their length.
+        pub(crate) length: u32,
+        /// How many there are.
+        pub(crate) count: u32,
     }
 }
 
-/// The shorter ones; of equal length, all of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Either;
-impl BinaryOp for Either {
-    type A = Paths;
-    type B = Paths;
-    type Out = Paths;
-    fn apply<M: Machine>(self, a: V<M, Paths>, b: V<M, Paths>) -> V<M, Paths> {
-        let either = |a: Paths, b: Paths| match a.length.cmp(&b.length) {
-            std::cmp::Ordering::Less => a,
-            std::cmp::Ordering::Greater => b,
-            std::cmp::Ordering::Equal => Paths { length: a.length, count: a.count.wrapping_add(b.count) },
-        };
-        a.call2("paths_either", either, b)
-    }
-}
-impl Monoid for Either {
-    const IDENTITY: Paths = Paths { length: u32::MAX, count: 0 };
+sparring::op! {
+    /// The shorter ones; of equal length, all of them.
+    pub(crate) Either (a: Paths, b: Paths) -> Paths {{
+        let (x, y) = (Paths::length(a), Paths::length(b));
+        let both = Paths::of(x, Paths::count(a) + Paths::count(b));
+        x.below(y).select(a, y.below(x).select(b, both))
+    }} identity Paths { length: u32::MAX, count: 0 }
 }
 
-/// One path after the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Then;
-impl BinaryOp for Then {
-    type A = Paths;
-    type B = Paths;
-    type Out = Paths;
-    fn apply<M: Machine>(self, a: V<M, Paths>, b: V<M, Paths>) -> V<M, Paths> {
-        let then = |a: Paths, b: Paths| Paths {
-            length: a.length.saturating_add(b.length),
-            count: a.count.wrapping_mul(b.count),
-        };
-        a.call2("paths_then", then, b)
-    }
+sparring::op! {
+    /// One path after the other; a length that does not fit is the largest.
+    pub(crate) Then (a: Paths, b: Paths) -> Paths {{
+        let (x, y) = (Paths::length(a), Paths::length(b));
+        let sum = x + y;
+        Paths::of(sum.below(x).select(V::lit(u32::MAX), sum), Paths::count(a) * Paths::count(b))
+    }}
 }
 
 /// Shortest paths and their number.
 pub(crate) type CountPaths = Ring<Either, Then>;
 
-/// Adds up B's numbers wherever A's truth value holds: three value types in one product.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Where;
-impl MulOp for Where {
-    type A = bool;
-    type B = u8;
-    type Out = i64;
-    fn mul<M: Machine>(self, a: V<M, bool>, b: V<M, u8>, _: At<M>) -> V<M, i64> {
-        a.call2("where", |a: bool, b: u8| if a { i64::from(b) } else { 0 }, b)
-    }
+sparring::op! {
+    /// B's number where A's truth value holds.
+    pub(crate) Where (a: bool, b: u8) -> i64 { a.select(b.cast::<i64>(), V::lit(0i64)) }
 }
-/// Sums over the entries that A marks.
+/// Sums over the entries that A marks: three value types in one product.
 pub(crate) type SumWhere = Ring<Plus<i64>, Where>;
 
-/// A number that tells every place of a product apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Place;
-impl MulOp for Place {
-    type A = f64;
-    type B = f64;
-    type Out = u64;
-    fn mul<M: Machine>(self, _: V<M, f64>, _: V<M, f64>, at: At<M>) -> V<M, u64> {
-        at.i * V::lit(1_000_000_007) + at.k * V::lit(1_000_003) + at.j
+sparring::op! {
+    /// A number that tells every place of a product apart.
+    pub(crate) Place (_a: f64, _b: f64) at (i, k, j) -> u64 {
+        i * V::lit(1_000_000_007) + k * V::lit(1_000_003) + j
     }
 }
 /// Sums of places.
 pub(crate) type SumPlaces = Ring<Plus<u64>, Place>;
+
+sparring::value! {
+    /// A value and where it was met: wider than any atomic.
+    #[derive(Default)]
+    pub(crate) struct Best {
+        /// The value.
+        pub(crate) value: f64,
+        /// Where it was met.
+        pub(crate) at: u64,
+        /// How often it was met.
+        pub(crate) times: u32,
+    }
+}
+
+sparring::op! {
+    /// The smaller value; of equal ones the one met at the smaller place; how often in all.
+    pub(crate) Least (a: Best, b: Best) -> Best {{
+        let (x, y) = (Best::value(a), Best::value(b));
+        let (i, j) = (Best::at(a), Best::at(b));
+        let other = y.below(x) | (y.same(x) & j.below(i));
+        Best::of(other.select(y, x), other.select(j, i), Best::times(a) + Best::times(b))
+    }} identity Best { value: f64::INFINITY, at: u64::MAX, times: 0 }
+}
+sparring::op! {
+    /// The sum of two numbers, and the place where they met.
+    pub(crate) Meet (a: f64, b: f64) at (_i, k, _j) -> Best { Best::of(a + b, k, V::lit(1u32)) }
+}
+/// The shortest detour, through which vertex, and how many there are.
+pub(crate) type Detour = Ring<Least, Meet>;

@@ -3,6 +3,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::add(a, b);
@@ -19,6 +20,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return sr::inf<float>(); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::min(a, b);
@@ -35,6 +37,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (-sr::inf<float>()); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::max(a, b);
@@ -51,6 +54,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return sr::inf<float>(); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::min(a, b);
@@ -67,6 +71,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (-sr::inf<float>()); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::max(a, b);
@@ -83,6 +88,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return sr::inf<float>(); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::min(a, b);
@@ -99,6 +105,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (-sr::inf<float>()); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::max(a, b);
@@ -115,6 +122,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::add(a, b);
@@ -131,6 +139,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = false, reads_place = false;
   static __device__ Out zero() { return sr::inf<float>(); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::min(a, b);
@@ -146,6 +155,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = false, reads_b = true, reads_place = false;
   static __device__ Out zero() { return sr::inf<float>(); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::min(a, b);
@@ -161,6 +171,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (-sr::inf<float>()); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::max(a, b);
@@ -176,6 +187,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = false, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (-sr::inf<float>()); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::max(a, b);
@@ -191,6 +203,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::add(a, b);
@@ -206,6 +219,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = false, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::add(a, b);
@@ -221,6 +235,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::add(a, b);
@@ -236,6 +251,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::add(a, b);
@@ -252,6 +268,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -268,6 +285,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -284,6 +302,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -300,6 +319,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -316,6 +336,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -332,6 +353,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -348,6 +370,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::add(a, b);
@@ -364,6 +387,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -379,6 +403,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -394,6 +419,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -409,6 +435,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -424,6 +451,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::add(a, b);
@@ -439,6 +467,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::add(a, b);
@@ -454,6 +483,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::add(a, b);
@@ -469,6 +499,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (-sr::inf<float>()); }
   static __device__ float add(float a, float b) {
     const bool t0 = sr::eq(a, b);
@@ -494,6 +525,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = double;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (-sr::inf<double>()); }
   static __device__ double add(double a, double b) {
     const bool t0 = sr::eq(a, b);
@@ -519,6 +551,7 @@ struct Ring {
   using A = unsigned char;
   using B = unsigned char;
   using Out = unsigned char;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (unsigned char)(0u); }
   static __device__ unsigned char add(unsigned char a, unsigned char b) {
     const unsigned char t0 = sr::bit_or(a, b);
@@ -535,6 +568,7 @@ struct Ring {
   using A = unsigned char;
   using B = unsigned char;
   using Out = unsigned char;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (unsigned char)(255u); }
   static __device__ unsigned char add(unsigned char a, unsigned char b) {
     const unsigned char t0 = sr::bit_and(a, b);
@@ -551,6 +585,7 @@ struct Ring {
   using A = unsigned char;
   using B = unsigned char;
   using Out = unsigned char;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (unsigned char)(0u); }
   static __device__ unsigned char add(unsigned char a, unsigned char b) {
     const unsigned char t0 = sr::bit_xor(a, b);
@@ -567,6 +602,7 @@ struct Ring {
   using A = unsigned char;
   using B = unsigned char;
   using Out = unsigned char;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (unsigned char)(255u); }
   static __device__ unsigned char add(unsigned char a, unsigned char b) {
     const unsigned char t0 = sr::bit_xor(a, b);
@@ -584,6 +620,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::bit_or(a, b);
@@ -600,6 +637,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(-1ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::bit_and(a, b);
@@ -616,6 +654,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::bit_xor(a, b);
@@ -632,6 +671,7 @@ struct Ring {
   using A = long long;
   using B = long long;
   using Out = long long;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (long long)(-1ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::bit_xor(a, b);
@@ -649,6 +689,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = bool;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return true; }
   static __device__ bool add(bool a, bool b) {
     const bool t0 = sr::ne(a, false);
@@ -669,6 +710,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = bool;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return false; }
   static __device__ bool add(bool a, bool b) {
     const bool t0 = sr::ne(a, false);
@@ -689,6 +731,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = bool;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return true; }
   static __device__ bool add(bool a, bool b) {
     const bool t0 = sr::ne(a, false);
@@ -709,6 +752,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = bool;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return false; }
   static __device__ bool add(bool a, bool b) {
     const bool t0 = sr::ne(a, false);
@@ -729,6 +773,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = bool;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return false; }
   static __device__ bool add(bool a, bool b) {
     const bool t0 = sr::ne(a, false);
@@ -749,6 +794,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = bool;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = false;
   static __device__ Out zero() { return false; }
   static __device__ bool add(bool a, bool b) {
     return b;
@@ -763,6 +809,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = bool;
+  static constexpr bool reads_a = true, reads_b = false, reads_place = false;
   static __device__ Out zero() { return false; }
   static __device__ bool add(bool a, bool b) {
     return b;
@@ -777,6 +824,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = bool;
+  static constexpr bool reads_a = false, reads_b = true, reads_place = false;
   static __device__ Out zero() { return false; }
   static __device__ bool add(bool a, bool b) {
     return b;
@@ -791,6 +839,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = double;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (0.0); }
   static __device__ double add(double a, double b) {
     return b;
@@ -805,6 +854,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = double;
+  static constexpr bool reads_a = true, reads_b = false, reads_place = false;
   static __device__ Out zero() { return (0.0); }
   static __device__ double add(double a, double b) {
     return b;
@@ -819,6 +869,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = double;
+  static constexpr bool reads_a = false, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (0.0); }
   static __device__ double add(double a, double b) {
     return b;
@@ -833,6 +884,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -848,6 +900,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -863,6 +916,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -878,6 +932,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -894,6 +949,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -910,6 +966,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -925,6 +982,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -940,6 +998,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -955,6 +1014,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -971,6 +1031,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -987,6 +1048,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -1003,6 +1065,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -1019,6 +1082,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -1035,6 +1099,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -1052,6 +1117,7 @@ struct Ring {
   using A = bool;
   using B = bool;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -1069,6 +1135,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -1085,6 +1152,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -1101,6 +1169,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(0ll); }
   static __device__ long long add(long long a, long long b) {
     return b;
@@ -1117,6 +1186,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(9223372036854775807ll); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::min(a, b);
@@ -1134,6 +1204,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = long long;
+  static constexpr bool reads_a = false, reads_b = false, reads_place = true;
   static __device__ Out zero() { return (long long)(-9223372036854775807ll - 1); }
   static __device__ long long add(long long a, long long b) {
     const long long t0 = sr::max(a, b);
@@ -1151,6 +1222,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::add(a, b);
@@ -1167,6 +1239,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::add(a, b);
@@ -1184,6 +1257,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::max(a, b);
@@ -1200,6 +1274,7 @@ struct Ring {
   using A = float;
   using B = float;
   using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
   static __device__ Out zero() { return (0.0f); }
   static __device__ float add(float a, float b) {
     const float t0 = sr::add(a, b);

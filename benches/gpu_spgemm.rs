@@ -1,0 +1,123 @@
+//! Products A·A on the GPU, phase by phase, on matrices already there.
+//!
+//! ```sh
+//! cargo bench --features cuda --bench gpu_spgemm -- [--only NAME] [--reps N] [--rings] [--check]
+//! ```
+//! One JSON line a case: milliseconds of the whole product (plan and values, memory taken from the pool and given back
+//! included, by wall clock, device idle before and after), of the plan, of the values alone, of values into a matrix that
+//! is there, with GFLOP/s (2 a multiplication), the most device memory beside A and C, and the floor: A read twice and C
+//! written once at 4.0 TB/s. `--rings` adds values over other semirings; `--check` compares sums with matrix-vector
+//! products.
+
+use std::time::Instant;
+
+use serde_json::json;
+use sparring::algebra::{LorLand, MinPlus, Num, PlusPair, PlusTimes, Semiring};
+use sparring::generate::{self, gen_py};
+use sparring::gpu::DeviceCsr;
+use sparring::{Csr, Cuda, Result};
+
+/// The matrices of the comparison, and how they are made.
+const CASES: [(&str, fn() -> Result<Csr<f64>>); 9] = [
+    ("rmat14", || gen_py::rmat(14, 8, 1)),
+    ("rmat16", || gen_py::rmat(16, 8, 1)),
+    ("rmat18", || gen_py::rmat(18, 8, 1)),
+    ("er18", || gen_py::er(1 << 18, 8, 2)),
+    ("er19", || gen_py::er(1 << 19, 8, 2)),
+    ("er20", || gen_py::er(1 << 20, 8, 2)),
+    ("st27_80", || gen_py::stencil27(80, 3)),
+    ("st27_100", || gen_py::stencil27(100, 3)),
+    ("lap2d_2000", || gen_py::lap2d(2000, 4)),
+];
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Median milliseconds of `work` by the wall clock, waiting for the device.
+fn wall(cuda: &Cuda, reps: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    work()?;
+    let mut times = vec![];
+    for _ in 0..reps {
+        cuda.synchronize()?;
+        let start = Instant::now();
+        work()?;
+        cuda.synchronize()?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(median(times))
+}
+
+/// Median milliseconds of values into a matrix that is there.
+fn again<R: Semiring>(cuda: &Cuda, reps: usize, ring: R, a: &DeviceCsr<f64>) -> Result<f64>
+where
+    R::Mul: sparring::algebra::MulOp<A = f64, B = f64>,
+{
+    let plan = cuda.plan(a, a)?;
+    let mut c = cuda.numeric(&plan, ring, a, a)?;
+    wall(cuda, reps, || cuda.numeric_into(&plan, ring, a, a, &mut c))
+}
+
+fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, check: bool) -> Result<()> {
+    let a = cuda.upload(host)?;
+    let ring = PlusTimes::<f64>::default();
+    let start = Instant::now();
+    let c = cuda.mxm(ring, &a, &a).eval()?;
+    cuda.synchronize()?;
+    let first = start.elapsed().as_secs_f64() * 1e3;
+    let (bytes, nnz) = (c.bytes(), c.nnz());
+    let right = if check {
+        let c: Csr<f64> = cuda.download(&c)?;
+        Some(generate::checks(&c).agrees(&generate::expected(&[host, host])?))
+    } else {
+        None
+    };
+    drop(c);
+    cuda.reset_peak_memory()?;
+    let before = cuda.used_memory()?;
+    let full = wall(cuda, reps, || cuda.mxm(ring, &a, &a).eval().map(drop))?;
+    let extra = cuda.peak_memory()?.saturating_sub(before + bytes);
+    let planned = wall(cuda, reps, || cuda.plan(&a, &a).map(drop))?;
+    let plan = cuda.plan(&a, &a)?;
+    let numeric = wall(cuda, reps, || cuda.numeric(&plan, ring, &a, &a).map(drop))?;
+    let into = again(cuda, reps, ring, &a)?;
+    let flops = 2.0 * plan.flops() as f64;
+    let floor = (2 * a.bytes() + bytes) as f64 / 4.0e9;
+    let mut line = json!({
+        "op": "spgemm", "case": name, "lib": "sparring", "n": host.nrows(), "nnz": host.nnz(), "flops": flops, "nnzC": nnz,
+        "full_ms": full, "first_ms": first, "plan_ms": planned, "numeric_ms": numeric, "numeric_into_ms": into,
+        "gflops": flops / full / 1e6, "numeric_gflops": flops / into / 1e6, "floor_ms": floor,
+        "extra_mb": extra as f64 / 1e6, "c_mb": bytes as f64 / 1e6, "right": right, "chosen": plan.explain(),
+        "device": cuda.limits().name,
+    });
+    drop(plan);
+    if rings {
+        line["min_plus_ms"] = again(cuda, reps, MinPlus::<f64>::default(), &a)?.into();
+        line["plus_pair_ms"] = again(cuda, reps, PlusPair::<f64>::default(), &a)?.into();
+        line["lor_land_ms"] = again(cuda, reps, LorLand::<f64>::default(), &a)?.into();
+        let single = cuda.upload(&host.map(|x| x.cast::<f32>())?)?;
+        let ring = PlusTimes::<f32>::default();
+        let plan = cuda.plan(&single, &single)?;
+        let mut c = cuda.numeric(&plan, ring, &single, &single)?;
+        line["f32_ms"] = wall(cuda, reps, || cuda.numeric_into(&plan, ring, &single, &single, &mut c))?.into();
+    }
+    println!("{line}");
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    let after = |flag: &str| args.iter().position(|a| a == flag).and_then(|i| args.get(i + 1));
+    let has = |flag: &str| args.iter().any(|a| a == flag);
+    let only = after("--only").map_or("", |s| s);
+    let reps = after("--reps").and_then(|n| n.parse().ok()).unwrap_or(7);
+    let cuda = Cuda::new(0)?;
+    for (name, make) in CASES {
+        if name.contains(only) {
+            measure(&cuda, name, &make()?, reps, has("--rings"), has("--check"))?;
+            cuda.trim()?;
+        }
+    }
+    Ok(())
+}

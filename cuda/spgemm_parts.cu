@@ -1,0 +1,53 @@
+// spgemm_parts.cu: what stands between the phases of a product: parts of long rows, what a mask leaves, equal patterns.
+// Set in front: OffsetC, and OffsetK of what is kept.
+#include "parts.cuh"
+
+// counts[t] = parts of `entries` entries that the row rows[t] has.
+extern "C" __global__ void parts_count(u32 n, const u32* rows, const OffsetC* c_ptr, u32 entries, u32* counts) {
+  const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= n) return;
+  const OffsetC length = c_ptr[rows[t] + 1] - c_ptr[rows[t]];
+  counts[t] = (u32)((length + entries - 1) / entries);
+}
+extern "C" __global__ void parts_fill(u32 n, const u32* rows, const u32* offsets, u32* part_rows, u32* part_numbers) {
+  const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= n) return;
+  for (u32 p = offsets[t]; p < offsets[t + 1]; ++p) {
+    part_rows[p] = rows[t];
+    part_numbers[p] = p - offsets[t];
+  }
+}
+
+extern "C" __global__ void row_lengths(u32 nrows, const OffsetC* ptr, u32* lengths) {
+  const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < nrows) lengths[row] = (u32)(ptr[row + 1] - ptr[row]);
+}
+
+// Entries of each row whose flag is set; a warp a row.
+extern "C" __global__ void keep_count(u32 nrows, const OffsetC* ptr, const bool* flags, u32* counts) {
+  const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (row >= nrows) return;
+  u32 count = 0;
+  for (OffsetC e = ptr[row] + lane_id(); e < ptr[row + 1]; e += 32) count += flags[e];
+  count = warp_sum(count);
+  if (lane_id() == 0) counts[row] = count;
+}
+// Their columns, in order, from kept_ptr on.
+extern "C" __global__ void keep_fill(u32 nrows, const OffsetC* ptr, const u32* col, const bool* flags, const OffsetK* kept_ptr, u32* kept_col) {
+  const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (row >= nrows) return;
+  u64 out = kept_ptr[row];
+  const OffsetC end = ptr[row + 1];
+  for (OffsetC e = ptr[row]; e < end; e += 32) {
+    const bool keep = e + lane_id() < end && flags[e + lane_id()];
+    const u32 all = __ballot_sync(ALL, keep);
+    if (keep) kept_col[out + __popc(all & ((1u << lane_id()) - 1))] = col[e + lane_id()];
+    out += __popc(all);
+  }
+}
+
+// Sets *differ if two arrays of n words are not the same.
+extern "C" __global__ void compare(u64 n, const u32* x, const u32* y, u32* differ) {
+  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && x[i] != y[i]) *differ = 1;
+}

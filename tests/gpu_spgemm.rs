@@ -1,0 +1,315 @@
+//! Products on the GPU: the same entries and the same bits as on the CPU.
+#![cfg(feature = "cuda")]
+
+mod common;
+
+use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
+use common::gpu::cuda;
+use common::rings::{CountPaths, Detour, SumPlaces, SumWhere};
+use common::{Same, check, check_invariants, golden, identical};
+use sparring::algebra::{Lhs, Min, MinPlus, Out, Plus, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
+use sparring::gpu::spgemm::Mask;
+use sparring::gpu::{DeviceCsr, Operand};
+use sparring::{Cpu, Csr, Cuda, Error};
+
+sparring::op! {
+    /// The product of two bytes.
+    pub(crate) Product (a: u8, b: u8) -> i64 { a.cast::<i64>() * b.cast::<i64>() }
+}
+
+type Outcome = Result<(), String>;
+/// min over k: the first vertex through which a place is reached.
+type MinSecond = Ring<Min<u64>, SecondIndex<f64, f64, u64>>;
+
+fn text(e: Error) -> String {
+    e.to_string()
+}
+
+/// The two matrices are the same arrays.
+fn equal<T: sparring::algebra::Value + Same>(found: &Csr<T>, want: &Csr<T>) -> Outcome {
+    check_invariants(found)?;
+    if found.pattern() != want.pattern() {
+        return Err(format!("the pattern has {} entries, expected {}", found.nnz(), want.nnz()));
+    }
+    match found.values().iter().zip(want.values()).position(|(x, y)| !x.same(y)) {
+        Some(p) => Err(format!("value {p} is {:?}, expected {:?}", found.values()[p], want.values()[p])),
+        None => Ok(()),
+    }
+}
+
+/// A·B, and what a mask and its complement leave of it, as on the CPU.
+fn as_on_the_cpu<R: Semiring>(cuda: &Cuda, ring: R, pair: &AnyPair) -> Outcome
+where
+    Lhs<R>: Draw,
+    Rhs<R>: Draw,
+    Out<R>: Same,
+{
+    let cpu = Cpu::with_threads(2).map_err(text)?;
+    let (a, b, mask) = (pair.a::<Lhs<R>>(), pair.b::<Rhs<R>>(), pair.mask.matrix::<bool>(1));
+    equal(&cuda.mxm(ring, &a, &b).eval().map_err(text)?, &cpu.mxm(ring, &a, &b).eval().map_err(text)?)?;
+    let want = cpu.mxm(ring, &a, &b).mask(mask.pattern()).eval().map_err(text)?;
+    equal(&cuda.mxm(ring, &a, &b).mask(&mask).eval().map_err(text)?, &want).map_err(|e| format!("masked: {e}"))?;
+    let want = cpu.mxm(ring, &a, &b).mask(mask.pattern()).complement().eval().map_err(text)?;
+    let found = cuda.mxm(ring, &a, &b).mask(&mask).complement().eval().map_err(text)?;
+    equal(&found, &want).map_err(|e| format!("complement: {e}"))
+}
+
+/// Random and awkward operands, `times` of them.
+fn many<R: Semiring>(times: u64)
+where
+    Lhs<R>: Draw,
+    Rhs<R>: Draw,
+    Out<R>: Same,
+    R: Default,
+{
+    let Some(cuda) = cuda() else { return };
+    for seed in 0..times {
+        let mut g = quickcheck::Gen::new(60);
+        let mut pair: AnyPair = quickcheck::Arbitrary::arbitrary(&mut g);
+        pair.mask.shuffle = 0;
+        if seed % 3 == 0 {
+            pair.a.shuffle = seed | 1;
+        }
+        as_on_the_cpu(&cuda, R::default(), &pair).unwrap_or_else(|e| panic!("case {seed}: {e}\n{pair:?}"));
+    }
+}
+
+macro_rules! as_on_cpu {
+    ($($name:ident: $ring:ty;)*) => {$(
+        #[test]
+        fn $name() { many::<$ring>(60) }
+    )*};
+}
+as_on_cpu! {
+    plus_times_f64: PlusTimes<f64>;
+    plus_times_f32: PlusTimes<f32>;
+    plus_times_i64: PlusTimes<i64>;
+    min_plus: MinPlus<f64>;
+    boolean: PlusTimes<bool>;
+    plus_pair: PlusPair<i64>;
+    positional: MinSecond;
+    places: SumPlaces;
+    a_users_struct: CountPaths;
+    a_wide_struct: Detour;
+    three_value_types: SumWhere;
+}
+
+fn pair(a: AnyPattern, b: AnyPattern, seed: u64) -> AnyPair {
+    let mut rng = Rng(seed);
+    let mask = AnyPattern::of_shape(&mut rng, a.nrows(), b.ncols);
+    AnyPair { a, b, mask, seed }
+}
+
+/// Random rows of about `mean` entries; every 17th is `heavy` long.
+fn rows(rng: &mut Rng, nrows: usize, ncols: usize, mean: usize, heavy: usize) -> AnyPattern {
+    let rows = (0..nrows)
+        .map(|i| {
+            let n = if i % 17 == 3 { heavy } else { rng.below(2 * mean + 1) };
+            let mut row: Vec<u32> = (0..n).map(|_| rng.below(ncols) as u32).collect();
+            row.sort_unstable();
+            row.dedup();
+            row
+        })
+        .collect();
+    AnyPattern { ncols, rows, shuffle: 0 }
+}
+
+/// Every bin of every kernel: rows of 0 to tens of thousands of multiplications and entries.
+#[test]
+fn rows_of_every_weight() {
+    let Some(cuda) = cuda() else { return };
+    let mut rng = Rng(11);
+    for (n, mean, heavy) in [(50, 1, 5), (200, 2, 40), (400, 5, 60), (700, 12, 200), (2000, 10, 900), (3000, 40, 2500)]
+    {
+        for shuffle in [0, 9] {
+            let mut a = rows(&mut rng, n, n, mean, heavy);
+            let mut b = rows(&mut rng, n, n, mean, heavy);
+            (a.shuffle, b.shuffle) = (shuffle, shuffle);
+            let case = pair(a, b, n as u64);
+            as_on_the_cpu(&cuda, PlusTimes::<f64>::default(), &case)
+                .unwrap_or_else(|e| panic!("{n} {mean} {heavy}: {e}"));
+            as_on_the_cpu(&cuda, Detour::default(), &case).unwrap_or_else(|e| panic!("{n} {mean} {heavy}: {e}"));
+        }
+    }
+}
+
+/// Rows of C longer than a block's part, and columns beyond one window of bits.
+#[test]
+fn long_rows_and_wide_matrices() {
+    let Some(cuda) = cuda() else { return };
+    let mut rng = Rng(12);
+    for (nrows, inner, ncols, mean, heavy) in
+        [(40, 60, 30_000, 300, 20_000), (40, 50, 3_000_000, 100, 5000), (20, 30, 12_000_000, 500, 4000)]
+    {
+        let a = rows(&mut rng, nrows, inner, 10, inner);
+        let mut b = rows(&mut rng, inner, ncols, mean, heavy);
+        b.rows[0].push(ncols as u32 - 1);
+        b.rows[0].dedup();
+        let case = pair(a, b, 3);
+        as_on_the_cpu(&cuda, PlusTimes::<f64>::default(), &case).unwrap_or_else(|e| panic!("{ncols} columns: {e}"));
+        as_on_the_cpu(&cuda, CountPaths::default(), &case).unwrap_or_else(|e| panic!("{ncols} columns: {e}"));
+    }
+}
+
+#[test]
+fn golden_products() {
+    let Some(cuda) = cuda() else { return };
+    fn run<R: Semiring>(cuda: &Cuda, ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>) -> Csr<Out<R>> {
+        cuda.mxm(ring, a, b).eval().expect("a product")
+    }
+    for golden::Case { name, ring, a, b, c: want } in golden::cases() {
+        let c = match ring.as_str() {
+            "plus_times" => run(&cuda, PlusTimes::<f64>::default(), &a, &b),
+            "min_plus" => run(&cuda, MinPlus::<f64>::default(), &a, &b),
+            "plus_pair" => run(&cuda, PlusPair::<f64>::default(), &a, &b),
+            "lor_land" => {
+                let truth = |x: &Csr<f64>| x.map(|&x| x != 0.0).expect("memory");
+                let c = run(&cuda, PlusTimes::<bool>::default(), &truth(&a), &truth(&b));
+                c.map(|&x| f64::from(u8::from(x))).expect("memory")
+            }
+            "min_secondi" => run(&cuda, MinSecond::default(), &a, &b).map(|&k| k as f64).expect("memory"),
+            other => panic!("{name}: no ring {other}"),
+        };
+        check(&c, &want, true).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+}
+
+/// One plan, several products; results of a plan share its pattern, on the host too.
+#[test]
+fn reuse_equals_fresh_products() {
+    let Some(cuda) = cuda() else { return };
+    let cpu = Cpu::new();
+    let mut rng = Rng(13);
+    let case = pair(rows(&mut rng, 300, 300, 8, 150), rows(&mut rng, 300, 300, 8, 150), 1);
+    let (a, b) = (case.a::<f64>(), case.b::<f64>());
+    let plan = cuda.plan(&a, &b).expect("a plan");
+    let first = cuda.numeric(&plan, PlusTimes::<f64>::default(), &a, &b).expect("values");
+    equal(&first, &cpu.mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect("values")).expect("the first");
+    let (a2, b2) = (a.map(|x| x * 3.0 + 1.0).expect("memory"), b.map(|x| -x).expect("memory"));
+    let again = cuda.numeric(&plan, MinPlus::<f64>::default(), &a2, &b2).expect("values");
+    equal(&again, &cpu.mxm(MinPlus::<f64>::default(), &a2, &b2).eval().expect("values")).expect("another ring");
+    assert!(std::sync::Arc::ptr_eq(first.pattern(), again.pattern()), "two copies of one pattern");
+
+    let (da, db) = (cuda.upload(&a).expect("a"), cuda.upload(&b).expect("b"));
+    let mut c = cuda.numeric(&plan, PlusTimes::<f64>::default(), &da, &db).expect("values");
+    let (da2, db2) = (cuda.upload(&a2).expect("a"), cuda.upload(&b2).expect("b"));
+    cuda.numeric_into(&plan, PlusTimes::<f64>::default(), &da2, &db2, &mut c).expect("values");
+    let found: Csr<f64> = cuda.download(&c).expect("c");
+    equal(&found, &cpu.mxm(PlusTimes::<f64>::default(), &a2, &b2).eval().expect("values")).expect("in place");
+    let held = c.clone();
+    let refused = cuda.numeric_into(&plan, PlusTimes::<f64>::default(), &da, &db, &mut c);
+    assert!(matches!(refused, Err(Error::Argument { .. })), "{refused:?}");
+    drop(held);
+}
+
+#[test]
+fn a_plan_refuses_other_patterns() {
+    let Some(cuda) = cuda() else { return };
+    let ring = PlusTimes::<f64>::default();
+    let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("a");
+    let moved = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 1], vec![1.0, 2.0]).expect("moved");
+    let fewer = Csr::<f64>::new(2, 2, vec![0, 1, 1], vec![1], vec![1.0]).expect("fewer");
+    let wider = Csr::<f64>::new(2, 3, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("wider");
+    let plan = cuda.plan(&a, &a).expect("a plan");
+    for other in [&moved, &fewer, &wider] {
+        assert!(matches!(cuda.numeric(&plan, ring, other, &a), Err(Error::PatternChanged { operand: "A", .. })));
+        assert!(matches!(cuda.numeric(&plan, ring, &a, other), Err(Error::PatternChanged { operand: "B", .. })));
+    }
+    // The same structure in other memory is the same structure.
+    let again = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("again");
+    let c = cuda.numeric(&plan, ring, &a, &a).expect("c");
+    assert!(identical(&c, &cuda.numeric(&plan, ring, &again, &again).expect("an equal pattern")));
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_refused() {
+    let Some(cuda) = cuda() else { return };
+    let (a, b) = (Csr::<f64>::empty(3, 4).expect("a"), Csr::<f64>::empty(5, 6).expect("b"));
+    let message = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect_err("3×4 times 5×6").to_string();
+    assert!(message.contains("mxm") && message.contains("3×4") && message.contains("5×6"), "{message}");
+    let b = Csr::<f64>::empty(4, 6).expect("b");
+    let mask = cuda.upload(&Csr::<bool>::empty(3, 5).expect("mask")).expect("mask");
+    for complement in [false, true] {
+        let found = cuda.plan_masked::<f64, f64>(&a, &b, Mask { pattern: mask.pattern(), complement });
+        assert!(matches!(found, Err(Error::Shape { .. })));
+    }
+}
+
+#[test]
+fn empty_shapes_multiply() {
+    let Some(cuda) = cuda() else { return };
+    for (m, k, n) in [(0, 0, 0), (0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 7), (7, 0, 0), (1, 1, 1), (3, 4, 5)] {
+        let (a, b) = (Csr::<f64>::empty(m, k).expect("a"), Csr::<f64>::empty(k, n).expect("b"));
+        let mask = Csr::<bool>::empty(m, n).expect("mask");
+        let ring = PlusTimes::<f64>::default();
+        let all = [
+            cuda.mxm(ring, &a, &b).eval(),
+            cuda.mxm(ring, &a, &b).mask(&mask).eval(),
+            cuda.mxm(ring, &a, &b).mask(&mask).complement().eval(),
+            cuda.mxm(ring, &a, &b).complement().eval(),
+        ];
+        for c in all {
+            let c = c.expect("a product");
+            assert_eq!((c.shape(), c.nnz()), ((m, n), 0));
+        }
+    }
+}
+
+/// Stored zeros and zeros by cancellation are entries; a sum starts at +0, so no entry is −0.
+#[test]
+fn zeros_stay_entries() {
+    let Some(cuda) = cuda() else { return };
+    let a = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1.0, 1.0, -0.0]).expect("a");
+    let b = Csr::<f64>::new(2, 1, vec![0, 1, 2], vec![0, 0], vec![5.0, -5.0]).expect("b");
+    let c = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect("a product");
+    assert_eq!(c.nnz(), 2);
+    assert!(c.values().iter().all(|x| x.to_bits() == 0), "{:?}", c.values());
+}
+
+/// nrows × ncols, every entry there.
+fn full<T: sparring::algebra::Value>(nrows: usize, ncols: usize, x: T) -> Csr<T> {
+    let row_ptr = (0..=nrows).map(|i| i * ncols).collect();
+    let columns = (0..nrows).flat_map(|_| 0..ncols as u32).collect();
+    Csr::new(nrows, ncols, row_ptr, columns, vec![x; nrows * ncols]).expect("a full matrix")
+}
+
+/// 3.3 · 10⁹ multiplications: more than 31 and 32 bits count.
+#[test]
+fn products_are_counted_in_64_bits() {
+    let Some(cuda) = cuda() else { return };
+    let (a, b) = (full(2000, 2000, 1i64), full(2000, 825, 1i64));
+    let plan = cuda.plan(&a, &b).expect("a plan");
+    assert_eq!(plan.flops(), 2000 * 2000 * 825);
+    let c = cuda.numeric(&plan, PlusTimes::<i64>::default(), &a, &b).expect("values");
+    assert_eq!(c.nnz(), 2000 * 825);
+    assert!(c.values().iter().all(|&x| x == 2000));
+}
+
+/// More than 2³² entries, where the device has room; more than any device has are refused by number.
+#[test]
+fn results_of_more_than_32_bits() {
+    let Some(cuda) = cuda() else { return };
+    let outer = |n: usize| (full(n, 1, 1u8), full(1, n, 1u8));
+    let n = 400_000;
+    let (column, row) = outer(n);
+    match cuda.plan(&column, &row) {
+        Err(Error::DeviceMemory { bytes, .. }) => assert_eq!(bytes, 4 * n as u128 * n as u128),
+        other => panic!("expected too little memory, got {other:?}"),
+    }
+    if cuda.limits().memory < 60 << 30 {
+        println!("skipped in part: {} bytes of device memory are too few for 70 000² entries", cuda.limits().memory);
+        return;
+    }
+    let n = 70_000;
+    let (column, row) = outer(n);
+    let (column, row): (DeviceCsr<u8>, DeviceCsr<u8>) =
+        (column.to_device(&cuda).expect("column"), row.to_device(&cuda).expect("row"));
+    let c = cuda.mxm(PlusTimes::<u8>::default(), &column, &row).eval().expect("a product");
+    assert_eq!(c.nnz(), n * n);
+    // Times a column of ones, every row gives n.
+    let ones = full(n, 1, 1u8).to_device(&cuda).expect("ones");
+    let count = Ring(Plus::<i64>::new(), Product::new());
+    let sums = cuda.mxm(count, &c, &ones).eval().expect("sums");
+    let sums: Csr<i64> = cuda.download(&sums).expect("sums");
+    assert!(sums.nnz() == n && sums.values().iter().all(|&x| x as usize == n));
+}
