@@ -175,8 +175,8 @@ fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     check(&c, &want, true).map_err(fail("intersection with itself"))?;
 
     let (pa_, pb_) = (pa.matrix::<Paths>(pair.seed), pb.matrix::<Paths>(!pair.seed));
-    let c = get!(on.ewise_union(Either, &get!(on.upload(&pa_)), &get!(on.upload(&pb_))));
-    check(&get!(on.download(&c)), &reference::union(Either, &pa_, &pb_), true).map_err(fail("union of structs"))?;
+    let c = get!(on.ewise_union(Either::new(), &get!(on.upload(&pa_)), &get!(on.upload(&pb_))));
+    check(&get!(on.download(&c)), &reference::union(Either::new(), &pa_, &pb_), true).map_err(fail("union of structs"))?;
     let (u, v) = (pa.matrix::<u8>(pair.seed), pb.matrix::<bool>(!pair.seed));
     let c = get!(on.ewise_intersection(Where::new(), &get!(on.upload(&u)), &get!(on.upload(&v))));
     let want = reference::intersection(Where::new(), &u, &v);
@@ -224,7 +224,7 @@ quickcheck! {
             folds(cpu, Any::<i64>::new(), &pair.b())?;
             folds(cpu, Lor::<bool>::new(), &pair.b())?;
             folds(cpu, Band::<u8>::new(), &pair.b())?;
-            folds(cpu, Either, &pair.b())
+            folds(cpu, Either::new(), &pair.b())
         })
     }
 
