@@ -4,12 +4,17 @@
 //! compiled so far. Kernels are the templates in `cuda/`, with the text of the caller's own operators in front,
 //! compiled when they are first used. A machine needs the NVIDIA driver and NVRTC, no toolkit.
 
+mod apply;
 mod csr;
 mod driver;
+mod ewise;
 mod jit;
 mod launch;
 mod memory;
+mod reduce;
+mod rows;
 mod scan;
+mod transpose;
 
 use std::sync::Arc;
 
