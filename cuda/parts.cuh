@@ -71,3 +71,29 @@ template <class P> __device__ inline P lower_bound(const u32* keys, P from, P to
   }
   return from;
 }
+
+// The last i in [from, to] with starts[i] <= p, for starts that never decrease and starts[from] <= p: the row that
+// holds entry p, if they are row pointers.
+template <class P> __device__ inline u64 row_of(const P* starts, u64 from, u64 to, u64 p) {
+  while (from < to) {
+    const u64 middle = to - (to - from) / 2;
+    if (starts[middle] <= p) from = middle; else to = middle - 1;
+  }
+  return from;
+}
+
+// A block's share of the entries of a matrix, [start, end), not empty, with the rows of its first and its last entry:
+// what `row_of` needs to search few rows. `room` holds 2 values in shared memory, the block's for its whole life.
+struct Tile {
+  u64 start, end, first_row, last_row;
+};
+template <class P> __device__ inline Tile tile_of(const P* row_ptr, u64 nrows, u64 nnz, u32 tile, u64* room) {
+  Tile t;
+  t.start = (u64)blockIdx.x * tile;
+  t.end = t.start + tile < nnz ? t.start + tile : nnz;
+  if (threadIdx.x < 2) room[threadIdx.x] = row_of(row_ptr, 0, nrows - 1, threadIdx.x == 0 ? t.start : t.end - 1);
+  __syncthreads();
+  t.first_row = room[0];
+  t.last_row = room[1];
+  return t;
+}

@@ -176,7 +176,8 @@ fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
 
     let (pa_, pb_) = (pa.matrix::<Paths>(pair.seed), pb.matrix::<Paths>(!pair.seed));
     let c = get!(on.ewise_union(Either::new(), &get!(on.upload(&pa_)), &get!(on.upload(&pb_))));
-    check(&get!(on.download(&c)), &reference::union(Either::new(), &pa_, &pb_), true).map_err(fail("union of structs"))?;
+    check(&get!(on.download(&c)), &reference::union(Either::new(), &pa_, &pb_), true)
+        .map_err(fail("union of structs"))?;
     let (u, v) = (pa.matrix::<u8>(pair.seed), pb.matrix::<bool>(!pair.seed));
     let c = get!(on.ewise_intersection(Where::new(), &get!(on.upload(&u)), &get!(on.upload(&v))));
     let want = reference::intersection(Where::new(), &u, &v);

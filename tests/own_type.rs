@@ -158,3 +158,60 @@ struct Ring {
     assert!(outer.contains("struct Outer {\n  Best best;\n  bool found;\n  signed char count;\n};"));
     assert!(emit_contract(Ring(Merge::new(), First::<Outer>::new())).starts_with(&outer));
 }
+
+#[test]
+fn kernels_get_the_structs_of_single_operators() {
+    sparring::op! { /// The value of a struct, scaled.
+    Scaled { p: f64 } (a: Best) -> f64 { Best::value(a) * p } }
+    sparring::op! { /// Whether the value is below s's, on or above the diagonal.
+    Below (a: f64, s: Best) at (i, j) -> bool { a.below(Best::value(s)) & i.at_most(j) } }
+    let best = Best::definition();
+    let expected = "struct Op {
+  using A = Best;
+  using Out = double;
+  static __device__ double apply(Best a) {
+    const double t0 = sr::Best_value(a);
+    const double t1 = sr::mul(t0, (1.5));
+    return t1;
+  }
+};
+";
+    assert_eq!(emit_unary_op(Scaled::new(1.5)), format!("{best}{expected}"));
+    let expected = "struct Op {
+  using A = Best;
+  using B = double;
+  using Out = Best;
+  static __device__ Best apply(Best a, double b) {
+    const double t0 = sr::Best_value(a);
+    const double t1 = sr::add(t0, b);
+    const unsigned int t2 = sr::Best_index(a);
+    const Best t3 = sr::Best_of(t1, t2);
+    return t3;
+  }
+};
+";
+    assert_eq!(emit_binary_op(Step::new()), format!("{best}{expected}"));
+    let expected = "struct Op {
+  using A = double;
+  using S = Best;
+  using Out = bool;
+  static __device__ bool apply(double a, Best s, unsigned long long i, unsigned long long j) {
+    const double t0 = sr::Best_value(s);
+    const bool t1 = sr::lt(a, t0);
+    const bool t2 = sr::le(i, j);
+    const bool t3 = sr::bit_and(t1, t2);
+    return t3;
+  }
+};
+";
+    assert_eq!(emit_index_unary_op(Below::new()), format!("{best}{expected}"));
+    let monoid = emit_monoid(ArgMin::new());
+    let expected = "struct Monoid {
+  using Out = Best;
+  static __device__ Out zero() { return Best{sr::inf<double>(), (unsigned int)(4294967295u)}; }
+  static __device__ Best add(Best a, Best b) {
+";
+    assert!(monoid.starts_with(&format!("{best}{expected}")), "{monoid}");
+    // Operators of numbers need no definitions.
+    assert!(emit_binary_op(Plus::<f32>::new()).starts_with("struct Op {"));
+}

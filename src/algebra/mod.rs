@@ -41,6 +41,9 @@ pub use positional::*;
 #[doc(hidden)]
 pub use record::define_struct;
 pub use semiring::*;
-pub use trace::{Trace, emit_binary, emit_contract, emit_index_unary, emit_mul, emit_unary};
+pub use trace::{
+    Trace, emit_binary, emit_binary_op, emit_contract, emit_index_unary, emit_index_unary_op, emit_monoid, emit_mul,
+    emit_unary, emit_unary_op,
+};
 pub use unary::*;
 pub use value::{Bits, Int, Num, Real, Value, Wide};

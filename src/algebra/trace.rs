@@ -131,9 +131,21 @@ fn multiply<O: MulOp>(name: &str, op: O) -> Function {
     })
 }
 
+fn unary<O: UnaryOp>(name: &str, op: O) -> Function {
+    function(name, &[(O::A::CUDA, "a")], || op.apply::<Trace>(V(Node::Arg("a"))))
+}
+
+fn index_unary<O: IndexUnaryOp>(name: &str, op: O) -> Function {
+    let parameters = [(O::A::CUDA, "a"), (O::S::CUDA, "s"), (u64::CUDA, "i"), (u64::CUDA, "j")];
+    function(name, &parameters, || {
+        let at = Place { i: V(Node::Arg("i")), j: V(Node::Arg("j")) };
+        op.apply::<Trace>(V(Node::Arg("a")), V(Node::Arg("s")), at)
+    })
+}
+
 /// CUDA text of a unary operator: `static __device__ Out name(A a)`.
 pub fn emit_unary<O: UnaryOp>(name: &str, op: O) -> String {
-    function(name, &[(O::A::CUDA, "a")], || op.apply::<Trace>(V(Node::Arg("a")))).text
+    unary(name, op).text
 }
 
 /// CUDA text of a binary operator: `static __device__ Out name(A a, B b)`.
@@ -143,12 +155,7 @@ pub fn emit_binary<O: BinaryOp>(name: &str, op: O) -> String {
 
 /// CUDA text of an index-unary operator: `static __device__ Out name(A a, S s, i, j)`.
 pub fn emit_index_unary<O: IndexUnaryOp>(name: &str, op: O) -> String {
-    let parameters = [(O::A::CUDA, "a"), (O::S::CUDA, "s"), (u64::CUDA, "i"), (u64::CUDA, "j")];
-    function(name, &parameters, || {
-        let at = Place { i: V(Node::Arg("i")), j: V(Node::Arg("j")) };
-        op.apply::<Trace>(V(Node::Arg("a")), V(Node::Arg("s")), at)
-    })
-    .text
+    index_unary(name, op).text
 }
 
 /// CUDA text of a multiplicative operator, which may look at the indices i, k, j.
@@ -179,19 +186,69 @@ pub fn emit_contract<R: Contract>(ring: R) -> String {
         reads("i") || reads("k") || reads("j")
     );
 
-    let mut definitions = Vec::new();
-    <R::Mul as MulOp>::A::define(&mut definitions);
-    <R::Mul as MulOp>::B::define(&mut definitions);
-    <R::Add as BinaryOp>::Out::define(&mut definitions);
-    for text in add.definitions.into_iter().chain(mul.definitions) {
-        if !definitions.contains(&text) {
-            definitions.push(text);
-        }
-    }
+    let types = [<R::Mul as MulOp>::A::define, <R::Mul as MulOp>::B::define, <R::Add as BinaryOp>::Out::define];
     format!(
         "{}struct Ring {{\n  using A = {a};\n  using B = {b};\n  using Out = {out};\n{reads}  static __device__ Out zero() {{ return {zero}; }}\n{}{}}};\n",
-        definitions.concat(),
+        definitions(&types, &[&add, &mul]),
         add.text,
         mul.text
     )
+}
+
+/// The definitions that types and functions need, each once.
+fn definitions(types: &[fn(&mut Vec<String>)], functions: &[&Function]) -> String {
+    let mut all = Vec::new();
+    types.iter().for_each(|define| define(&mut all));
+    for text in functions.iter().flat_map(|f| &f.definitions) {
+        if !all.contains(text) {
+            all.push(text.clone());
+        }
+    }
+    all.concat()
+}
+
+/// CUDA text of a unary operator for a kernel: `struct Op` with its types `A` and `Out` and the function `apply(a)`,
+/// after the definitions of the structs that it computes with.
+///
+/// ```
+/// use sparring::algebra::{Abs, emit_unary_op};
+/// let text = emit_unary_op(Abs::<f32>::new());
+/// assert!(text.starts_with("struct Op {\n  using A = float;\n  using Out = float;\n"));
+/// ```
+pub fn emit_unary_op<O: UnaryOp>(op: O) -> String {
+    let f = unary("apply", op);
+    let types = [O::A::define, O::Out::define];
+    structure("Op", &[("A", O::A::CUDA), ("Out", O::Out::CUDA)], &f.text, &definitions(&types, &[&f]))
+}
+
+/// CUDA text of a binary operator for a kernel: `struct Op` with its types `A`, `B`, `Out` and the function
+/// `apply(a, b)`, after the definitions of the structs that it computes with.
+pub fn emit_binary_op<O: BinaryOp>(op: O) -> String {
+    let f = binary("apply", op);
+    let types = [O::A::define, O::B::define, O::Out::define];
+    let names = [("A", O::A::CUDA), ("B", O::B::CUDA), ("Out", O::Out::CUDA)];
+    structure("Op", &names, &f.text, &definitions(&types, &[&f]))
+}
+
+/// CUDA text of an index-unary operator for a kernel: `struct Op` with its types `A`, `S`, `Out` and the function
+/// `apply(a, s, i, j)`, after the definitions of the structs that it computes with.
+pub fn emit_index_unary_op<O: IndexUnaryOp>(op: O) -> String {
+    let f = index_unary("apply", op);
+    let types = [O::A::define, O::S::define, O::Out::define];
+    let names = [("A", O::A::CUDA), ("S", O::S::CUDA), ("Out", O::Out::CUDA)];
+    structure("Op", &names, &f.text, &definitions(&types, &[&f]))
+}
+
+/// CUDA text of a monoid for a kernel: `struct Monoid` with its type `Out` and the functions `zero()`, the identity,
+/// and `add(a, b)`, after the definitions of the structs that it computes with.
+pub fn emit_monoid<M: Monoid>(monoid: M) -> String {
+    let f = binary("add", monoid);
+    let out = M::Out::CUDA;
+    let text = format!("  static __device__ Out zero() {{ return {}; }}\n{}", M::IDENTITY.literal(), f.text);
+    structure("Monoid", &[("Out", out)], &text, &definitions(&[M::Out::define], &[&f]))
+}
+
+fn structure(name: &str, types: &[(&str, &str)], functions: &str, definitions: &str) -> String {
+    let types: String = types.iter().map(|(alias, cuda)| format!("  using {alias} = {cuda};\n")).collect();
+    format!("{definitions}struct {name} {{\n{types}{functions}}};\n")
 }

@@ -32,6 +32,10 @@ impl Offsets {
             Self::Large(p) => p.bytes(),
         }
     }
+    /// Whether they are 64 bits wide.
+    pub(crate) fn is_large(&self) -> bool {
+        matches!(self, Self::Large(_))
+    }
 }
 
 impl From<&Offsets> for Arg {
@@ -114,7 +118,7 @@ impl<T: Value> DeviceCsr<T> {
     }
 }
 
-fn column_bound(ncols: usize) -> Result<()> {
+pub(super) fn column_bound(ncols: usize) -> Result<()> {
     // u32::MAX itself is never a column: kernels use it for an empty place.
     let most = u32::MAX as usize;
     if ncols > most {
@@ -124,6 +128,17 @@ fn column_bound(ncols: usize) -> Result<()> {
 }
 
 impl Cuda {
+    /// An array of `len` offsets that are not set yet, 64 bits wide if `large`.
+    pub(crate) fn alloc_offsets(&self, large: bool, len: usize, what: &'static str) -> Result<Offsets> {
+        Ok(if large { Offsets::Large(self.alloc(len, what)?) } else { Offsets::Small(self.alloc(len, what)?) })
+    }
+    /// Another array with the same offsets.
+    pub(crate) fn duplicate_offsets(&self, offsets: &Offsets, what: &'static str) -> Result<Offsets> {
+        Ok(match offsets {
+            Offsets::Small(p) => Offsets::Small(self.duplicate(p, what)?),
+            Offsets::Large(p) => Offsets::Large(self.duplicate(p, what)?),
+        })
+    }
     /// The pattern on the device.
     /// # Errors
     /// [`Error::IndexOverflow`] for 2³² columns or more; [`Error::DeviceMemory`], [`Error::OutOfMemory`],
@@ -164,10 +179,6 @@ impl Cuda {
         let row_ptr = Offsets::Small(self.zeroed(nrows + 1, "row pointers on the device")?);
         let col_idx = self.alloc(0, "columns on the device")?;
         Ok(DevicePattern { nrows, ncols, nnz: 0, sorted: true, row_ptr, col_idx })
-    }
-    /// The pattern with columns in order within each row.
-    pub(crate) fn sorted_pattern(&self, _: &DevicePattern) -> Result<DevicePattern> {
-        Err(Error::Unsupported { what: "a mask with unsorted rows".into(), why: "sort it first".into() })
     }
     /// The matrix on the device.
     /// # Errors

@@ -33,17 +33,6 @@ macro_rules! source {
 }
 pub(crate) use source;
 
-/// A program with a representative prefix, which is compiled where there is no device, too.
-#[derive(Clone, Debug)]
-pub(crate) struct Unit {
-    /// The file.
-    pub(crate) source: Source,
-    /// The text in front of it.
-    pub(crate) prefix: String,
-    /// Kernels that must not spill registers.
-    pub(crate) hot: &'static [&'static str],
-}
-
 /// Headers that every program may include.
 const HEADERS: [Source; 2] = [source!("prelude.cuh"), source!("parts.cuh")];
 
@@ -54,6 +43,16 @@ pub struct Compiled {
     pub cubin: Vec<u8>,
     /// What the compiler said: registers and spills of each kernel.
     pub log: String,
+}
+
+/// A program for the tests that compile all of them.
+#[derive(Clone)]
+pub(crate) struct Unit {
+    pub(crate) source: Source,
+    /// A representative prefix.
+    pub(crate) prefix: String,
+    /// Kernels that must not spill.
+    pub(crate) hot: &'static [&'static str],
 }
 
 /// Options for the architecture `sm`, say 90.

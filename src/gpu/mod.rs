@@ -4,13 +4,18 @@
 //! compiled so far. Kernels are the templates in `cuda/`, with the text of the caller's own operators in front,
 //! compiled when they are first used. A machine needs the NVIDIA driver and NVRTC, no toolkit.
 
+mod apply;
 mod csr;
 mod driver;
+mod ewise;
 mod jit;
 mod launch;
 mod memory;
+mod reduce;
+mod rows;
 mod scan;
 pub mod spgemm;
+mod transpose;
 
 use std::sync::Arc;
 

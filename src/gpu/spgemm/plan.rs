@@ -153,7 +153,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, ma
         return Err(Error::IndexOverflow { what: "rows on the device", needed: a.nrows as u128, max: u32::MAX.into() });
     }
     let sorted_mask = match mask {
-        Some(mask) if !mask.pattern.sorted => Some(Arc::new(cuda.sorted_pattern(mask.pattern)?)),
+        Some(mask) if !mask.pattern.sorted => Some(cuda.sort_rows(mask.pattern)?),
         Some(mask) => Some(Arc::clone(mask.pattern)),
         None => None,
     };

@@ -1,0 +1,38 @@
+// apply.cu: a function of every entry, and the entries that a function keeps, in their order.
+// Grid: a thread an entry or a row; `mark`: one block of 256 threads a tile of 1024 entries. `struct Op` is set in front;
+// with SELECT also `OffsetA` and `OffsetC` (of `before`: entries kept before an entry).
+#include "parts.cuh"
+
+#ifndef SELECT
+extern "C" __global__ void apply_values(const Op::A* a, u64 nnz, Op::Out* c) {
+  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (p < nnz) c[p] = Op::apply(a[p]);
+}
+#else
+constexpr u32 TILE = 1024;
+
+// kept[p] = 1 if entry p is kept, else 0. The scalar lies in memory: another one needs no other program.
+extern "C" __global__ void mark(const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz,
+                                const Op::S* s, u32* kept) {
+  __shared__ u64 room[2];
+  const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
+  const Op::S scalar = s[0];
+  for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x)
+    kept[p] = Op::apply(a[p], scalar, row_of(row_ptr, t.first_row, t.last_row, p), col_idx[p]) ? 1 : 0;
+}
+
+extern "C" __global__ void select_rows(const OffsetA* row_ptr, u64 nrows, const OffsetC* before, OffsetC* c_ptr) {
+  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= nrows) c_ptr[i] = before[row_ptr[i]];
+}
+
+extern "C" __global__ void select_fill(const u32* col_idx, const Op::A* a, u64 nnz, const OffsetC* before, u32* c_cols,
+                                       Op::A* c) {
+  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (p >= nnz) return;
+  const OffsetC to = before[p];
+  if (before[p + 1] == to) return;
+  c_cols[to] = col_idx[p];
+  c[to] = a[p];
+}
+#endif

@@ -1,0 +1,77 @@
+// ewise.cu: C = A op B entry by entry, over the intersection or the union of two patterns with sorted rows.
+// Every entry of A is searched in the same row of B. With before[p] = entries of A before p that B has as well, all
+// places of C follow, without a look at neighbours: entry p of A, whose column would stand at q in B, goes to
+// p + q - before[p]; likewise an entry of B. So a huge row is as parallel as many short ones.
+// Grid: one block of 256 threads a tile of 1024 entries; or a thread an entry or a row. `struct Op`, `OffsetA`,
+// `OffsetB`, `OffsetBoth` (of `before`) and `OffsetC` are set in front, and UNION for the union.
+#include "parts.cuh"
+constexpr u32 TILE = 1024;
+
+// places[p] = first entry of B, in p's row, whose column is not below that of entry p of A; found[p] = 1 if it is equal.
+extern "C" __global__ void find_in_b(const OffsetA* a_ptr, const u32* a_cols, u64 a_nnz, u64 nrows, const OffsetB* b_ptr,
+                                     const u32* b_cols, OffsetB* places, u32* found) {
+  __shared__ u64 room[2];
+  const Tile t = tile_of(a_ptr, nrows, a_nnz, TILE, room);
+  for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x) {
+    const u64 i = row_of(a_ptr, t.first_row, t.last_row, p);
+    const u32 j = a_cols[p];
+    const OffsetB end = b_ptr[i + 1];
+    const OffsetB q = lower_bound(b_cols, b_ptr[i], end, j);
+    places[p] = q;
+    found[p] = q < end && b_cols[q] == j;
+  }
+}
+
+#ifndef UNION
+extern "C" __global__ void intersection_rows(const OffsetA* a_ptr, u64 nrows, const OffsetBoth* before, OffsetC* c_ptr) {
+  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= nrows) c_ptr[i] = (OffsetC)before[a_ptr[i]];
+}
+
+extern "C" __global__ void intersection_fill(const u32* a_cols, const Op::A* a, u64 a_nnz, const Op::B* b,
+                                             const OffsetB* places, const OffsetBoth* before, u32* c_cols, Op::Out* c) {
+  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (p >= a_nnz) return;
+  const OffsetBoth to = before[p];
+  if (before[p + 1] == to) return;
+  c_cols[to] = a_cols[p];
+  c[to] = Op::apply(a[p], b[places[p]]);
+}
+#else
+extern "C" __global__ void union_rows(const OffsetA* a_ptr, const OffsetB* b_ptr, u64 nrows, const OffsetBoth* before,
+                                      OffsetC* c_ptr) {
+  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i > nrows) return;
+  const u64 p = a_ptr[i];
+  c_ptr[i] = (OffsetC)(p + b_ptr[i] - before[p]);
+}
+
+// Entries that A has.
+extern "C" __global__ void union_from_a(const u32* a_cols, const Op::A* a, u64 a_nnz, const Op::B* b,
+                                        const OffsetB* places, const OffsetBoth* before, u32* c_cols, Op::Out* c) {
+  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (p >= a_nnz) return;
+  const OffsetB q = places[p];
+  const u64 to = p + q - before[p];
+  c_cols[to] = a_cols[p];
+  c[to] = before[p + 1] > before[p] ? Op::apply(a[p], b[q]) : a[p];
+}
+
+// Entries that B alone has.
+extern "C" __global__ void union_from_b(const OffsetB* b_ptr, const u32* b_cols, const Op::B* b, u64 b_nnz, u64 nrows,
+                                        const OffsetA* a_ptr, const u32* a_cols, const OffsetBoth* before, u32* c_cols,
+                                        Op::Out* c) {
+  __shared__ u64 room[2];
+  const Tile t = tile_of(b_ptr, nrows, b_nnz, TILE, room);
+  for (u64 q = t.start + threadIdx.x; q < t.end; q += blockDim.x) {
+    const u64 i = row_of(b_ptr, t.first_row, t.last_row, q);
+    const u32 j = b_cols[q];
+    const OffsetA end = a_ptr[i + 1];
+    const OffsetA p = lower_bound(a_cols, a_ptr[i], end, j);
+    if (p < end && a_cols[p] == j) continue;
+    const u64 to = (u64)p + q - before[p];
+    c_cols[to] = j;
+    c[to] = b[q];
+  }
+}
+#endif

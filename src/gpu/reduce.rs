@@ -1,0 +1,125 @@
+//! Values folded by a monoid, those of each row or all of a matrix: see `cuda/reduce.cu`.
+
+use super::jit::{Source, Unit, source};
+use super::launch::{Shape, args};
+use super::memory::Buffer;
+use super::{Cuda, DeviceCsr};
+use crate::Result;
+use crate::algebra::{Monoid, emit_monoid};
+
+const SOURCE: Source = source!("reduce.cu");
+const SMALL: &str = "unsigned int";
+/// Values that one block folds.
+const CHUNK: usize = 4096;
+
+fn prefix(monoid: &str, offset: &str, chunk: &str) -> String {
+    format!("{monoid}typedef {offset} OffsetA;\ntypedef {chunk} OffsetChunk;\n")
+}
+
+impl Cuda {
+    /// c(i) = e ⊕ A(i, j₁) ⊕ A(i, j₂) …, e the identity of ⊕: it is the fold of an empty row.
+    ///
+    /// A row of at most 128 entries is folded in stored order, so that floats have the bits of the CPU. A longer one is
+    /// cut into chunks of 4096 entries. In a chunk, part t < 256 is the fold of entries t, t + 256, … from e; parts are
+    /// folded by halves (t with t + 128, then with t + 64, …), then chunks in order. Every part starts at e and none is
+    /// empty, so [`Any`](crate::algebra::Any) gives a value of the row. The same bits in every run.
+    ///
+    /// Cost: reads each value once. The result is on the host.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::DeviceMemory`](crate::Error::DeviceMemory),
+    /// [`Error::Compile`](crate::Error::Compile), [`Error::Device`](crate::Error::Device).
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, algebra::Plus};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 1], vec![2.0, 3.0])?)?;
+    /// assert_eq!(cuda.reduce_rows(Plus::<f64>::new(), &a)?, [5.0, 0.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn reduce_rows<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<Vec<M::Out>> {
+        self.get(&self.reduce_rows_buffer(monoid, a)?, "folds of rows")
+    }
+
+    /// [`reduce_rows`](Self::reduce_rows), the result left on the device.
+    pub(crate) fn reduce_rows_buffer<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<Buffer<M::Out>> {
+        let (pattern, nrows) = (&*a.pattern, a.pattern.nrows as u64);
+        let monoid = emit_monoid(monoid);
+        let folds = self.alloc::<M::Out>(pattern.nrows, "folds of rows")?;
+        let chunks = self.alloc::<u32>(pattern.nrows, "chunks of long rows")?;
+        let program = self.program(SOURCE, &prefix(&monoid, pattern.row_ptr.cuda(), SMALL))?;
+        let each_row = Shape::for_each(pattern.nrows, 256)?;
+        program
+            .kernel("fold_short_rows")?
+            .launch(each_row, args![&pattern.row_ptr, &*a.values, nrows, &folds, &chunks])?;
+        let (first_chunk, total) = self.offsets(&chunks, "chunks of long rows")?;
+        if total > 0 {
+            let parts = self.alloc::<M::Out>(total as usize, "folds of chunks of rows")?;
+            let program = self.program(SOURCE, &prefix(&monoid, pattern.row_ptr.cuda(), first_chunk.cuda()))?;
+            program.kernel("fold_row_chunks")?.launch(
+                Shape::blocks(total as usize, 256, 0)?,
+                args![&pattern.row_ptr, &*a.values, nrows, &first_chunk, &parts],
+            )?;
+            program.kernel("fold_long_rows")?.launch(each_row, args![nrows, &first_chunk, &parts, &folds])?;
+        }
+        Ok(folds)
+    }
+
+    /// e ⊕ all values of A, e the identity of ⊕.
+    ///
+    /// The order is that of a long row in [`reduce_rows`](Self::reduce_rows), over all entries; the chunks' folds are
+    /// folded in the same way again, until one is left. It depends on the number of entries alone: the same bits in every
+    /// run, for floats not those of a fold in stored order.
+    ///
+    /// Cost: reads each value once.
+    /// # Errors
+    /// Those of [`reduce_rows`](Self::reduce_rows).
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, algebra::Max};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 1, 1], vec![2.0, 3.0, -1.0])?)?;
+    /// assert_eq!(cuda.reduce(Max::<f64>::new(), &a)?, 3.0);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn reduce<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<M::Out> {
+        self.fold_buffer(monoid, &a.values)
+    }
+
+    /// The fold of an array, as [`reduce`](Self::reduce) folds the values of a matrix. Waits for the device.
+    pub(crate) fn fold_buffer<M: Monoid>(&self, monoid: M, values: &Buffer<M::Out>) -> Result<M::Out> {
+        if values.len() == 0 {
+            return Ok(M::IDENTITY);
+        }
+        let program = self.program(SOURCE, &prefix(&emit_monoid(monoid), SMALL, SMALL))?;
+        let kernel = program.kernel("fold_chunks")?;
+        let fold = |from: &Buffer<M::Out>| {
+            let chunks = from.len().div_ceil(CHUNK);
+            let to = self.alloc::<M::Out>(chunks, "folds of chunks")?;
+            kernel.launch(Shape::blocks(chunks, 256, 0)?, args![from, from.len() as u64, &to])?;
+            Ok::<_, crate::Error>(to)
+        };
+        let mut folds = fold(values)?;
+        while folds.len() > 1 {
+            folds = fold(&folds)?;
+        }
+        self.get_at(&folds, 0)
+    }
+}
+
+/// The programs of this file, as they are used.
+#[allow(dead_code)] // read by the tests that compile every program without a device
+pub(crate) fn programs() -> Vec<Unit> {
+    use crate::algebra::{Any, Lor, Min, Plus};
+    let large = "unsigned long long";
+    let unit = |monoid: &str, offset, chunk| Unit {
+        source: SOURCE,
+        prefix: prefix(monoid, offset, chunk),
+        hot: &["fold_chunks", "fold_short_rows", "fold_row_chunks"],
+    };
+    vec![
+        unit(&emit_monoid(Plus::<f64>::new()), SMALL, SMALL),
+        unit(&emit_monoid(Min::<f32>::new()), large, SMALL),
+        unit(&emit_monoid(Lor::<bool>::new()), large, large),
+        unit(&emit_monoid(Any::<i64>::new()), SMALL, SMALL),
+    ]
+}

@@ -1,0 +1,237 @@
+//! Aᵀ, and rows in order: see `cuda/transpose.cu`.
+//!
+//! Both are a stable sort of the entries: Aᵀ by column; A with its rows sorted, by column and then by row.
+
+use std::sync::Arc;
+
+use super::csr::{Offsets, column_bound};
+use super::jit::{Source, Unit, source};
+use super::launch::{Arg, Program, Shape, args};
+use super::memory::Buffer;
+use super::{Cuda, DeviceCsr, DevicePattern};
+use crate::Result;
+use crate::algebra::Value;
+
+const SOURCE: Source = source!("transpose.cu");
+
+/// Bits of a key that one pass may take: 256 digits, a thread each.
+const DIGIT_BITS: u32 = 8;
+
+/// Keys that one block takes: as many as keep it below 48 KiB of shared memory.
+fn tile(large: bool) -> usize {
+    if large { 2048 } else { 4096 }
+}
+
+/// A type as large as `T`, of plain words, so that one program serves all types of a size: values are only moved.
+fn words<T>() -> String {
+    let size = size_of::<T>().max(1);
+    // The largest power of two that divides the size; every element of an array then lies at a multiple of it.
+    let aligned = 1 << size.trailing_zeros().min(4);
+    let (word, bytes) = match aligned {
+        1 => ("unsigned char", 1),
+        2 => ("unsigned short", 2),
+        4 => ("unsigned int", 4),
+        _ => ("unsigned long long", 8),
+    };
+    format!("struct alignas({aligned}) Value {{ {word} words[{}]; }};\n", size / bytes)
+}
+
+fn prefix<T>(large: bool) -> String {
+    let position = if large { "unsigned long long" } else { "unsigned int" };
+    format!("typedef {position} Position;\n{}", words::<T>())
+}
+
+/// Entries in the order of their keys: the keys, and where each entry stood.
+struct Ordered {
+    keys: Buffer<u32>,
+    positions: Offsets,
+}
+
+/// The program, for `T`, and the width of its positions.
+struct Sorter<'a> {
+    cuda: &'a Cuda,
+    program: Arc<Program>,
+    large: bool,
+    n: usize,
+}
+
+impl<'a> Sorter<'a> {
+    fn new<T>(cuda: &'a Cuda, n: usize) -> Result<Self> {
+        let large = u32::try_from(n).is_err();
+        Ok(Self { cuda, program: cuda.program(SOURCE, &prefix::<T>(large))?, large, n })
+    }
+
+    /// Entries by increasing key, those of equal keys in the order in which they stand. Keys are below `bound`.
+    /// `positions` are those of the entries, if not 0, 1, 2, ….
+    fn sort(&self, keys: &Buffer<u32>, positions: Option<&Offsets>, bound: usize) -> Result<Ordered> {
+        let bits = (usize::BITS - bound.saturating_sub(1).leading_zeros()).max(1);
+        let passes = bits.div_ceil(DIGIT_BITS);
+        let width = bits.div_ceil(passes);
+        let digits = 1u32 << width;
+        let tiles = self.n.div_ceil(tile(self.large));
+        let shape = Shape::blocks(tiles, 256, 0)?;
+        let counts = self.cuda.alloc::<u32>(digits as usize * tiles, "counts of digits")?;
+        let (count, place) = (self.program.kernel("count_digits")?, self.program.kernel("place_digits")?);
+
+        let mut sorted: Option<Ordered> = None;
+        let mut spare: Option<Ordered> = None;
+        for pass in 0..passes {
+            let (keys, positions) = match &sorted {
+                Some(last) => (&last.keys, Some(&last.positions)),
+                None => (keys, positions),
+            };
+            let shift = pass * width;
+            count.launch(shape, args![keys, self.n as u64, shift, digits, &counts])?;
+            let (offsets, total) = self.cuda.offsets(&counts, "offsets of digits")?;
+            debug_assert!(total == self.n as u64 && offsets.is_large() == self.large);
+            let to = match spare.take() {
+                Some(room) => room,
+                None => self.room()?,
+            };
+            let positions = positions.map_or(Arg::from(0u64), Arg::from);
+            let arguments = args![keys, positions, self.n as u64, shift, digits, &offsets, &to.keys, &to.positions];
+            place.launch(shape, arguments)?;
+            spare = sorted.replace(to);
+        }
+        // There is at least one pass; room is made if there were none, to keep this free of a panic.
+        sorted.map_or_else(|| self.room(), Ok)
+    }
+
+    fn room(&self) -> Result<Ordered> {
+        let what = "entries in order";
+        Ok(Ordered {
+            keys: self.cuda.alloc(self.n, what)?,
+            positions: self.cuda.alloc_offsets(self.large, self.n, what)?,
+        })
+    }
+
+    /// Row pointers of `nrows` rows, from the row of each entry, in order.
+    fn row_starts(&self, rows: &Buffer<u32>, nrows: usize) -> Result<Offsets> {
+        let row_ptr = self.cuda.alloc_offsets(self.large, nrows + 1, "row pointers of a transpose")?;
+        let shape = Shape::for_each(nrows + 1, 256)?;
+        self.program.kernel("row_starts")?.launch(shape, args![rows, self.n as u64, nrows as u64, &row_ptr])?;
+        Ok(row_ptr)
+    }
+
+    /// `to[p] = from[positions[p]]` by the kernel called `kernel`.
+    fn gather<T>(&self, kernel: &str, positions: &Offsets, from: &Buffer<T>, to: &Buffer<T>) -> Result<()> {
+        let shape = Shape::for_each(self.n, 256)?;
+        self.program.kernel(kernel)?.launch(shape, args![positions, self.n as u64, from, to])
+    }
+
+    /// Aᵀ, and where each of its entries stands in A.
+    fn transpose(&self, a: &DevicePattern) -> Result<(DevicePattern, Offsets)> {
+        column_bound(a.nrows)?;
+        let Ordered { keys, positions } = self.sort(&a.col_idx, None, a.ncols)?;
+        let row_ptr = self.row_starts(&keys, a.ncols)?;
+        let rows = self.cuda.alloc(self.n, "rows of entries")?;
+        self.cuda.row_indices(a, &rows)?;
+        // The keys have served; the columns of Aᵀ take their place.
+        self.gather("gather_indices", &positions, &rows, &keys)?;
+        let (nrows, ncols) = (a.ncols, a.nrows);
+        Ok((DevicePattern { nrows, ncols, nnz: self.n, sorted: true, row_ptr, col_idx: keys }, positions))
+    }
+
+    /// A with columns increasing in every row, and where each entry stood.
+    fn sorted(&self, a: &DevicePattern) -> Result<(DevicePattern, Offsets)> {
+        column_bound(a.nrows)?;
+        let by_column = self.sort(&a.col_idx, None, a.ncols)?;
+        let rows = self.cuda.alloc(self.n, "rows of entries")?;
+        self.cuda.row_indices(a, &rows)?;
+        self.gather("gather_indices", &by_column.positions, &rows, &by_column.keys)?;
+        drop(rows);
+        let Ordered { keys, positions } = self.sort(&by_column.keys, Some(&by_column.positions), a.nrows)?;
+        self.gather("gather_indices", &positions, &a.col_idx, &keys)?;
+        let row_ptr = self.cuda.duplicate_offsets(&a.row_ptr, "row pointers of sorted rows")?;
+        let pattern =
+            DevicePattern { nrows: a.nrows, ncols: a.ncols, nnz: self.n, sorted: true, row_ptr, col_idx: keys };
+        Ok((pattern, positions))
+    }
+
+    /// The values of `a` as a matrix of `pattern`, entry p being the one that stood at `positions[p]`.
+    fn moved<T: Value>(
+        &self,
+        a: &DeviceCsr<T>,
+        (pattern, positions): (DevicePattern, Offsets),
+    ) -> Result<DeviceCsr<T>> {
+        let values = self.cuda.alloc(self.n, "values in a new order")?;
+        self.gather("gather_values", &positions, &a.values, &values)?;
+        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+    }
+}
+
+impl Cuda {
+    /// Aᵀ, rows sorted (also those of an unsorted A). The same arrays in every run, and those of
+    /// [`Csr::transpose`](crate::Csr::transpose).
+    ///
+    /// Cost: a stable radix sort of the columns, ⌈log₂(ncols) / 8⌉ passes over the entries, whatever their spread;
+    /// about 12 bytes an entry beside the result, 20 for 2³² entries or more.
+    /// # Errors
+    /// [`Error::IndexOverflow`](crate::Error::IndexOverflow) for 2³² rows or more;
+    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device).
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 2], vec![1.0, 2.0, 3.0])?;
+    /// let t: Csr<f64> = cuda.download(&cuda.transpose(&cuda.upload(&a)?)?)?;
+    /// assert_eq!(t.row(2), (&[0, 1][..], &[2.0, 3.0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn transpose<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        let sorter = Sorter::new::<T>(self, a.nnz())?;
+        sorter.moved(a, sorter.transpose(&a.pattern)?)
+    }
+    /// The pattern of Aᵀ, rows sorted; as [`transpose`](Self::transpose).
+    /// # Errors
+    /// Those of [`transpose`](Self::transpose).
+    pub fn transpose_pattern(&self, a: &DevicePattern) -> Result<DevicePattern> {
+        Ok(Sorter::new::<u32>(self, a.nnz)?.transpose(a)?.0)
+    }
+    /// The same entries, columns increasing within each row; `a` itself, not a copy, if they are sorted already.
+    ///
+    /// Cost: two stable radix sorts, by column and by row: ⌈log₂(ncols) / 8⌉ + ⌈log₂(nrows) / 8⌉ passes; about 20 bytes
+    /// an entry beside the result, 32 for 2³² entries or more.
+    /// # Errors
+    /// Those of [`transpose`](Self::transpose).
+    pub fn sorted<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        if a.pattern.sorted {
+            return Ok(a.clone());
+        }
+        let sorter = Sorter::new::<T>(self, a.nnz())?;
+        sorter.moved(a, sorter.sorted(&a.pattern)?)
+    }
+    /// The same pattern, columns increasing within each row; `a` itself if they do already.
+    /// # Errors
+    /// Those of [`transpose`](Self::transpose).
+    pub fn sort_rows(&self, a: &Arc<DevicePattern>) -> Result<Arc<DevicePattern>> {
+        if a.sorted {
+            return Ok(Arc::clone(a));
+        }
+        Ok(Arc::new(Sorter::new::<u32>(self, a.nnz)?.sorted(a)?.0))
+    }
+}
+
+/// The programs of this file, as they are used.
+#[allow(dead_code)] // read by the tests that compile every program without a device
+pub(crate) fn programs() -> Vec<Unit> {
+    let hot = &["count_digits", "place_digits", "gather_values"];
+    [prefix::<f64>(false), prefix::<[u32; 3]>(false), prefix::<bool>(false), prefix::<[u64; 4]>(true)]
+        .map(|prefix| Unit { source: SOURCE, prefix, hot })
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn values_are_moved_in_words_as_large_as_they_allow() {
+        assert_eq!(words::<bool>(), "struct alignas(1) Value { unsigned char words[1]; };\n");
+        assert_eq!(words::<u16>(), "struct alignas(2) Value { unsigned short words[1]; };\n");
+        assert_eq!(words::<[u32; 2]>(), "struct alignas(8) Value { unsigned long long words[1]; };\n");
+        assert_eq!(words::<[u32; 3]>(), "struct alignas(4) Value { unsigned int words[3]; };\n");
+        assert_eq!(words::<(f64, u32)>(), "struct alignas(16) Value { unsigned long long words[2]; };\n");
+        assert_eq!(words::<[u64; 3]>(), "struct alignas(8) Value { unsigned long long words[3]; };\n");
+    }
+}
