@@ -4,13 +4,11 @@
 //! `cuda/` go along in memory, so neither a toolkit nor a file is needed.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex, PoisonError};
-
-use cudarc::nvrtc::{result as nvrtc, sys};
 
 use super::driver::{Device, failed};
 use super::launch::Program;
+use super::nvrtc::{Failure, Input, Nvrtc, Output};
 use crate::{Error, Result};
 
 /// A file of `cuda/`.
@@ -35,74 +33,90 @@ const HEADERS: [Source; 2] = [source!("prelude.cuh"), source!("parts.cuh")];
 
 /// A compiled program.
 #[derive(Clone, Debug)]
-pub struct Compiled {
-    /// The machine code.
-    pub cubin: Vec<u8>,
+pub(crate) struct Compiled {
+    /// Machine code, or PTX that ends with a zero byte.
+    pub(crate) image: Vec<u8>,
     /// What the compiler said: registers and spills of each kernel.
-    pub log: String,
+    pub(crate) log: String,
 }
 
-/// Options for the architecture `sm`, say 90.
-fn options(sm: u32) -> Vec<String> {
-    vec![
-        format!("--gpu-architecture=sm_{sm}"),
-        "--std=c++17".into(),
-        "--device-as-default-execution-space".into(),
+/// A program for the tests that compile all of them.
+pub(crate) struct Unit {
+    pub(crate) source: Source,
+    /// A representative prefix.
+    pub(crate) prefix: String,
+    /// Kernels that must not spill.
+    pub(crate) hot: &'static [&'static str],
+}
+
+/// What is compiled for: an architecture, say 90.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Its machine code.
+    Code(u32),
+    /// PTX, which the driver compiles for any architecture not older.
+    Ptx(u32),
+}
+
+impl Target {
+    /// Machine code where the compiler knows the architecture; else PTX for the newest that it knows and the device can
+    /// run.
+    fn of(sm: u32, known: &[u32]) -> Option<Self> {
+        if known.contains(&sm) {
+            return Some(Self::Code(sm));
+        }
+        known.iter().copied().filter(|&k| k <= sm).max().map(Self::Ptx)
+    }
+    fn options(self) -> Vec<String> {
+        let mut options = vec![match self {
+            Self::Code(sm) => format!("--gpu-architecture=sm_{sm}"),
+            Self::Ptx(sm) => format!("--gpu-architecture=compute_{sm}"),
+        }];
+        options.extend(["--std=c++17".into(), "--device-as-default-execution-space".into()]);
         // Sums and products are rounded one by one, on the host and here.
-        "--fmad=false".into(),
-        "--ptxas-options=-v".into(),
-    ]
+        options.push("--fmad=false".into());
+        if matches!(self, Self::Code(_)) {
+            options.push("--ptxas-options=-v".into());
+        }
+        options
+    }
 }
 
 /// Compiles `prefix` and `source` for the architecture `sm`. Needs no device.
 /// # Errors
 /// [`Error::Compile`] with the compiler's words and the program with line numbers; [`Error::NoCompiler`].
 pub(crate) fn compile(source: Source, prefix: &str, sm: u32) -> Result<Compiled> {
-    // SAFETY: it opens a library by name and closes it. Without it, cudarc's first call would panic.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(Error::NoCompiler { why: "NVRTC's library libnvrtc.so is not found".into() });
-    }
-    let text = format!("#include \"prelude.cuh\"\n{prefix}{}", source.text);
-    let refuse = |log: String| Error::Compile { program: source.name.into(), log, source_text: numbered(&text) };
-    let c = |s: &str| CString::new(s).map_err(|e| refuse(e.to_string()));
-    let (program_text, name) = (c(&text)?, c(source.name)?);
-    let header_names = HEADERS.iter().map(|h| c(h.name)).collect::<Result<Vec<_>>>()?;
-    let header_texts = HEADERS.iter().map(|h| c(h.text)).collect::<Result<Vec<_>>>()?;
-    let names: Vec<_> = header_names.iter().map(|h| h.as_ptr()).collect();
-    let texts: Vec<_> = header_texts.iter().map(|h| h.as_ptr()).collect();
+    let nvrtc = Nvrtc::get()?;
+    let target = target(nvrtc, sm)?;
+    compile_for(nvrtc, source, &text(source, prefix), target)
+}
 
-    let mut program: sys::nvrtcProgram = std::ptr::null_mut();
-    // SAFETY: all strings outlive the program, which is destroyed at the end of this function.
-    let made = unsafe {
-        sys::nvrtcCreateProgram(
-            &raw mut program,
-            program_text.as_ptr(),
-            name.as_ptr(),
-            i32::try_from(HEADERS.len()).unwrap_or(0),
-            texts.as_ptr(),
-            names.as_ptr(),
-        )
+fn target(nvrtc: &Nvrtc, sm: u32) -> Result<Target> {
+    Target::of(sm, nvrtc.archs()).ok_or_else(|| Error::NoCompiler {
+        why: format!("NVRTC {:?} compiles for {:?}, not for sm_{sm}", nvrtc.version(), nvrtc.archs()),
+    })
+}
+
+/// The whole text of a program.
+fn text(source: Source, prefix: &str) -> String {
+    format!("#include \"prelude.cuh\"\n{prefix}{}", source.text)
+}
+
+fn compile_for(nvrtc: &Nvrtc, source: Source, text: &str, target: Target) -> Result<Compiled> {
+    let input = Input {
+        name: source.name,
+        text,
+        headers: &HEADERS.map(|h| (h.name, h.text)),
+        options: &target.options(),
+        ptx: matches!(target, Target::Ptx(_)),
     };
-    made.result().map_err(|e| refuse(e.to_string()))?;
-    // SAFETY: the program was made above and is not destroyed yet.
-    let done = unsafe { nvrtc::compile_program(program, &options(sm)) };
-    // SAFETY: as above; the log ends with a zero byte.
-    let log = unsafe { nvrtc::get_program_log(program) }
-        .map(|log| unsafe { CStr::from_ptr(log.as_ptr()) }.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    let cubin = done.map_err(|e| refuse(format!("{e}: {log}"))).and_then(|()| {
-        let mut bytes = 0;
-        // SAFETY: the program is compiled; the buffer has the size that NVRTC asks for.
-        unsafe {
-            sys::nvrtcGetCUBINSize(program, &raw mut bytes).result().map_err(|e| refuse(e.to_string()))?;
-            let mut cubin = vec![0u8; bytes];
-            sys::nvrtcGetCUBIN(program, cubin.as_mut_ptr().cast()).result().map_err(|e| refuse(e.to_string()))?;
-            Ok(cubin)
+    match nvrtc.compile(&input) {
+        Ok(Output { image, log }) => Ok(Compiled { image, log }),
+        Err(Failure::Program(log)) => {
+            Err(Error::Compile { program: source.name.into(), log, source_text: numbered(text) })
         }
-    });
-    // SAFETY: destroyed once.
-    let _ = unsafe { nvrtc::destroy_program(program) };
-    Ok(Compiled { cubin: cubin?, log })
+        Err(Failure::Library(why)) => Err(Error::NoCompiler { why }),
+    }
 }
 
 /// The text with its lines numbered, as the compiler counts them.
@@ -125,9 +139,24 @@ impl Programs {
         }
         let (major, minor) = device.limits().capability;
         let compiled = compile(source, prefix, major * 10 + minor)?;
-        let module = device.load(&compiled.cubin).map_err(failed(format!("loading {}", source.name)))?;
+        let module = device.load(&compiled.image).map_err(failed(format!("loading {}", source.name)))?;
         let program = Arc::new(Program::new(module));
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&program));
         Ok(program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_newer_than_the_compiler_gets_text_for_the_driver() {
+        let known = [75, 80, 90, 100];
+        assert_eq!(Target::of(90, &known), Some(Target::Code(90)));
+        assert_eq!(Target::of(86, &known), Some(Target::Ptx(80)));
+        assert_eq!(Target::of(130, &known), Some(Target::Ptx(100)));
+        assert_eq!(Target::of(70, &known), None, "older than all that it knows");
+        assert_eq!(Target::Ptx(100).options()[0], "--gpu-architecture=compute_100");
     }
 }

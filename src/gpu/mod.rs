@@ -6,10 +6,14 @@
 
 mod csr;
 mod driver;
+mod find;
 mod jit;
 mod launch;
 mod memory;
+mod nvrtc;
 mod scan;
+#[doc(hidden)]
+pub mod testing;
 
 use std::sync::Arc;
 
