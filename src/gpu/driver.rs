@@ -10,8 +10,12 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemPool_attribute as PoolAttribute};
 use cudarc::driver::{CudaContext, CudaStream};
 
+use super::jit::Unloadable;
 use crate::algebra::Value;
 use crate::{Error, Result};
+
+/// The oldest driver that has all functions that are called: `cuEventElapsedTime_v2` is the newest of them.
+const OLDEST: (u32, u32) = (12, 8);
 
 /// What a device has, read from it.
 #[derive(Clone, Debug)]
@@ -88,6 +92,15 @@ impl Device {
             return Err(missing(ordinal, "the NVIDIA driver's library libcuda.so.1 is not found"));
         }
         result::init().map_err(|e| missing(ordinal, message(e)))?;
+        let version = driver_version().map_err(|e| missing(ordinal, message(e)))?;
+        // An older one lacks functions, and cudarc panics at the first call of one that is not there.
+        if version < OLDEST {
+            let why = format!(
+                "the driver is for CUDA {}.{}, but {}.{} is the oldest that will do",
+                version.0, version.1, OLDEST.0, OLDEST.1
+            );
+            return Err(missing(ordinal, why));
+        }
         let devices = count();
         if ordinal >= devices {
             return Err(missing(ordinal, format!("the driver has {devices} devices, counted from 0")));
@@ -226,13 +239,53 @@ impl Device {
         unsafe { result::memset_d8_async(at, byte, bytes, self.stream()) }.map_err(failed("clearing device memory"))
     }
 
-    /// Loads a cubin.
-    pub(super) fn load(self: &Arc<Self>, cubin: &[u8]) -> std::result::Result<Module, DriverError> {
-        self.context.bind_to_thread()?;
-        // SAFETY: `cubin` is a whole image: it came from NVRTC, or from the cache, which checks its length and sum.
-        let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }?;
-        Ok(Module { module, device: Arc::clone(self) })
+    /// Loads the image of the program `name`, which NVRTC of that version made.
+    pub(super) fn load(
+        self: &Arc<Self>,
+        image: &[u8],
+        name: &str,
+        nvrtc: (u32, u32),
+    ) -> std::result::Result<Module, Unloadable> {
+        self.bind().map_err(Unloadable::Other)?;
+        // SAFETY: `image` is whole: it came from NVRTC, or from the cache, which checks its length and sum. Text ends with
+        // a zero byte, as NVRTC gives it.
+        match unsafe { result::module::load_data(image.as_ptr().cast()) } {
+            Ok(module) => Ok(Module { module, device: Arc::clone(self) }),
+            Err(e) if of_image(e) => {
+                let (major, minor) = driver_version().unwrap_or((0, 0));
+                let message = format!(
+                    "{}; NVRTC {}.{} compiled it, the driver is for CUDA {major}.{minor}",
+                    message(e),
+                    nvrtc.0,
+                    nvrtc.1
+                );
+                Err(Unloadable::Image(Error::Device { what: format!("loading {name}"), message }))
+            }
+            Err(e) => Err(Unloadable::Other(failed(format!("loading {name}"))(e))),
+        }
     }
+}
+
+/// Whether the error lies in the image and not in the device.
+fn of_image(e: DriverError) -> bool {
+    use sys::CUresult as Code;
+    matches!(
+        e.0,
+        Code::CUDA_ERROR_NO_BINARY_FOR_GPU
+            | Code::CUDA_ERROR_INVALID_IMAGE
+            | Code::CUDA_ERROR_INVALID_SOURCE
+            | Code::CUDA_ERROR_INVALID_PTX
+            | Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+    )
+}
+
+/// The CUDA version that the driver is made for, major and minor.
+fn driver_version() -> std::result::Result<(u32, u32), DriverError> {
+    let mut version = 0;
+    // SAFETY: the place is ours.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+    let version = u32::try_from(version).unwrap_or(0);
+    Ok((version / 1000, version % 1000 / 10))
 }
 
 impl Drop for Device {

@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::driver::{Device, failed};
+use super::cache::{Cache, Key};
+use super::driver::Device;
 use super::launch::Program;
 use super::nvrtc::{Failure, Input, Nvrtc, Output};
 use crate::{Error, Result};
@@ -124,24 +125,86 @@ fn numbered(text: &str) -> String {
     text.lines().enumerate().map(|(i, line)| format!("{:4} {line}\n", i + 1)).collect()
 }
 
-/// Programs compiled and loaded so far.
+/// The key of the image that `compile_for` makes of the same arguments.
+fn key(nvrtc: &Nvrtc, text: &str, target: Target) -> Key {
+    let version = format!("NVRTC {:?}", nvrtc.version());
+    let options = target.options();
+    let headers = HEADERS.iter().flat_map(|h| [h.name, h.text]);
+    Key::of([version.as_str(), text].into_iter().chain(headers).chain(options.iter().map(String::as_str)))
+}
+
+/// Why an image was not loaded.
+pub(super) enum Unloadable {
+    /// It is not for this device or not for this driver: another one may do.
+    Image(Error),
+    /// Anything else.
+    Other(Error),
+}
+
+/// A program loaded from the cache, or else compiled, loaded and kept there.
+fn load_or_compile<M>(
+    cache: &Cache,
+    key: &Key,
+    load: impl Fn(&[u8]) -> std::result::Result<M, Unloadable>,
+    compile: impl FnOnce() -> Result<Vec<u8>>,
+) -> Result<M> {
+    if let Some(image) = cache.get(key) {
+        match load(&image) {
+            Ok(loaded) => return Ok(loaded),
+            // Whole, but not what this driver takes: compiled and replaced below.
+            Err(Unloadable::Image(_)) => {}
+            Err(Unloadable::Other(e)) => return Err(e),
+        }
+    }
+    let image = compile()?;
+    let loaded = load(&image).map_err(|(Unloadable::Image(e) | Unloadable::Other(e))| e)?;
+    cache.put(key, &image);
+    Ok(loaded)
+}
+
+/// A program, once it is loaded; who compiles it holds the lock, and others wait.
+type Place = Arc<Mutex<Option<Arc<Program>>>>;
+
+/// Programs compiled and loaded so far: by name of their file, then by prefix.
 #[derive(Default)]
 pub(crate) struct Programs {
-    loaded: Mutex<HashMap<(&'static str, String), Arc<Program>>>,
+    loaded: Mutex<HashMap<&'static str, HashMap<String, Place>>>,
+    cache: Cache,
 }
 
 impl Programs {
-    /// The program, compiled if it is not here.
+    pub(super) fn with(cache: Cache) -> Self {
+        Self { cache, ..Self::default() }
+    }
+    pub(super) fn cache(&self) -> &Cache {
+        &self.cache
+    }
+    fn place(&self, source: Source, prefix: &str) -> Place {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_file = loaded.entry(source.name).or_default();
+        if let Some(place) = of_file.get(prefix) {
+            return Arc::clone(place);
+        }
+        Arc::clone(of_file.entry(prefix.to_string()).or_default())
+    }
+    /// The program, loaded from the cache or compiled if it is not here.
     pub(crate) fn get(&self, device: &Arc<Device>, source: Source, prefix: &str) -> Result<Arc<Program>> {
-        let key = (source.name, prefix.to_string());
-        if let Some(program) = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        let place = self.place(source, prefix);
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = &*place {
             return Ok(Arc::clone(program));
         }
+        let nvrtc = Nvrtc::get()?;
         let (major, minor) = device.limits().capability;
-        let compiled = compile(source, prefix, major * 10 + minor)?;
-        let module = device.load(&compiled.image).map_err(failed(format!("loading {}", source.name)))?;
+        let (text, target) = (text(source, prefix), target(nvrtc, major * 10 + minor)?);
+        let module = load_or_compile(
+            &self.cache,
+            &key(nvrtc, &text, target),
+            |image| device.load(image, source.name, nvrtc.version()),
+            || compile_for(nvrtc, source, &text, target).map(|c| c.image),
+        )?;
         let program = Arc::new(Program::new(module));
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&program));
+        *place = Some(Arc::clone(&program));
         Ok(program)
     }
 }
@@ -158,5 +221,46 @@ mod tests {
         assert_eq!(Target::of(130, &known), Some(Target::Ptx(100)));
         assert_eq!(Target::of(70, &known), None, "older than all that it knows");
         assert_eq!(Target::Ptx(100).options()[0], "--gpu-architecture=compute_100");
+    }
+
+    #[test]
+    fn what_the_driver_refuses_is_compiled_anew_and_replaced() {
+        let top = tempfile::tempdir().expect("a folder");
+        let cache = Cache::at(Some(top.path().join("cache")));
+        let key = Key::of(["a program"]);
+        let refused = || Error::Device { what: "loading".into(), message: "no".into() };
+        let load = |image: &[u8]| match image {
+            b"good" => Ok(image.to_vec()),
+            b"old" => Err(Unloadable::Image(refused())),
+            _ => Err(Unloadable::Other(refused())),
+        };
+        let get = |made: &'static [u8]| load_or_compile(&cache, &key, load, || Ok(made.to_vec()));
+        let never = || load_or_compile(&cache, &key, load, || panic!("compiled"));
+
+        assert_eq!(get(b"good").expect("loaded"), b"good");
+        assert_eq!(never().expect("from the cache"), b"good");
+        cache.put(&key, b"old");
+        assert_eq!(get(b"good").expect("compiled anew"), b"good");
+        assert_eq!(never().expect("replaced"), b"good");
+        cache.put(&key, b"old");
+        assert!(get(b"old").is_err(), "refused twice: the driver's word");
+        cache.put(&key, b"device lost");
+        assert!(never().is_err(), "another error is no reason to compile");
+        let fails = load_or_compile(&Cache::at(None), &key, load, || Err::<Vec<u8>, _>(refused()));
+        assert!(fails.is_err());
+    }
+
+    #[test]
+    fn the_key_sees_all_that_the_image_depends_on() {
+        let Ok(nvrtc) = Nvrtc::get() else {
+            eprintln!("skipped: no NVRTC");
+            return;
+        };
+        let keys = [("a", Target::Code(80)), ("b", Target::Code(80)), ("a", Target::Code(90)), ("a", Target::Ptx(80))];
+        for (i, x) in keys.iter().enumerate() {
+            for (j, y) in keys.iter().enumerate() {
+                assert_eq!(key(nvrtc, x.0, x.1) == key(nvrtc, y.0, y.1), i == j);
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! compiled so far. Kernels are the templates in `cuda/`, with the text of the caller's own operators in front,
 //! compiled when they are first used. A machine needs the NVIDIA driver and NVRTC, no toolkit.
 
+mod cache;
 mod csr;
 mod driver;
 mod find;
@@ -15,8 +16,10 @@ mod scan;
 #[doc(hidden)]
 pub mod testing;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cache::Cache;
 use driver::Device;
 use jit::Programs;
 
@@ -49,6 +52,23 @@ impl Cuda {
     #[must_use]
     pub fn count() -> usize {
         driver::count()
+    }
+    /// Keeps compiled programs in `folder`, or on no disk at all. Before the first operation; clones made earlier go on
+    /// with theirs.
+    ///
+    /// Without this call the folder is `SPARRING_CACHE` if that is set (none if it is empty), else
+    /// `$XDG_CACHE_HOME/sparring`, else `~/.cache/sparring`. It is made for this user alone. One that belongs to another
+    /// user, that others may write to, or that cannot be made is not used, and programs are compiled in every process.
+    #[must_use]
+    pub fn cache_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.programs = Arc::new(Programs::with(Cache::at(folder)));
+        self
+    }
+    /// The folder where compiled programs are kept.
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn cached_in(&self) -> std::result::Result<&Path, &str> {
+        self.programs.cache().folder()
     }
     /// What the device has.
     #[must_use]
