@@ -8,11 +8,13 @@ mod cache;
 mod csr;
 mod driver;
 mod find;
+mod graph;
 mod jit;
 mod launch;
 mod memory;
 mod nvrtc;
 mod scan;
+mod staging;
 #[doc(hidden)]
 pub mod testing;
 
@@ -97,11 +99,30 @@ impl Cuda {
         let end = driver::Event::now(&self.device)?;
         Ok((result, start.ms_until(&end)?))
     }
+    /// Refuses operations that would have more than `bytes` of device memory in use at a time, that of matrices and of
+    /// scratch memory together. It holds for all clones of this value.
+    #[must_use]
+    pub fn memory_budget(self, bytes: u64) -> Self {
+        self.device.set_budget(bytes);
+        self
+    }
+    /// Bytes of device memory that no process has taken; what [`trim`](Self::trim) gives back adds to it.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn free_memory(&self) -> Result<u64> {
+        Ok(self.device.free_memory()?.0)
+    }
     /// Bytes of device memory in use by this value's matrices now.
     /// # Errors
     /// [`Error::Device`](crate::Error::Device).
     pub fn used_memory(&self) -> Result<u64> {
         self.device.used_memory()
+    }
+    /// Bytes of device memory that this value keeps, in use or for later use.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn held_memory(&self) -> Result<u64> {
+        self.device.held_memory()
     }
     /// Most bytes in use at a time since [`reset_peak_memory`](Self::reset_peak_memory).
     /// # Errors
