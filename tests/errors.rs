@@ -154,3 +154,35 @@ fn texts_of_the_rest() {
     let text = Error::Threads { threads: 9, message: "no".into() }.to_string();
     assert!(text.contains('9') && text.contains("no"));
 }
+
+#[test]
+#[cfg(feature = "cuda")]
+fn no_device() {
+    // With a driver it has not so many devices; without one, that is said.
+    let found = sparring::Cuda::new(1000).map(|_| ());
+    assert!(matches!(says(found, &["no GPU 1000", "driver"]), Error::NoDevice { ordinal: 1000, .. }));
+}
+
+#[test]
+#[cfg(feature = "cuda")]
+fn compile() {
+    match sparring::gpu::testing::wrong_program() {
+        Err(Error::NoCompiler { why }) => println!("skipped: no NVRTC: {why}"),
+        found => {
+            let error = says(found, &["testing does not compile", "nonsense", "   2 extern \"C\""]);
+            assert!(matches!(error, Error::Compile { .. }));
+        }
+    }
+}
+
+/// Errors of a device, some of which only a broken one would bring about (the others: tests/gpu_runtime.rs).
+#[test]
+fn texts_of_devices() {
+    let text = Error::NoCompiler { why: "libnvrtc.so.13 is not there".into() }.to_string();
+    assert!(text.contains("no compiler") && text.contains("libnvrtc.so.13"));
+    let text =
+        Error::Device { what: "kernel scan on 3 blocks".into(), message: "misaligned address".into() }.to_string();
+    assert_eq!(text, "kernel scan on 3 blocks: misaligned address");
+    let text = Error::DeviceMemory { what: "values", bytes: 1 << 40, free: 77 }.to_string();
+    assert!(text.contains("1099511627776 bytes") && text.contains("values") && text.contains("77 bytes are free"));
+}

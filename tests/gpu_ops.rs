@@ -81,11 +81,6 @@ sparring::op! {
     pub BelowAndUpper (a: f64, s: Best) at (i, j) -> bool { a.below(Best::value(s)) & i.at_most(j) }
 }
 
-impl Draw for f32 {
-    fn draw(rng: &mut Rng) -> Self {
-        f64::draw(rng) as f32
-    }
-}
 impl Draw for Best {
     fn draw(rng: &mut Rng) -> Self {
         // Few values, so that equal ones meet.

@@ -1,17 +1,26 @@
-//! The CUDA driver behind safe functions: context, one stream, a memory pool, modules.
+//! The CUDA driver behind safe functions: context, one stream, a memory pool, modules, recordings of the stream.
 //!
 //! All work of a [`Device`] is put on one stream, so that memory is taken, used and given back in program order.
 
+use std::cell::Cell;
+use std::collections::VecDeque;
 use std::ffi::{CString, c_void};
 use std::fmt;
-use std::sync::Arc;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemPool_attribute as PoolAttribute};
 use cudarc::driver::{CudaContext, CudaStream};
 
+use super::jit::Unloadable;
+use super::staging::{self, Staging};
 use crate::algebra::Value;
 use crate::{Error, Result};
+
+/// The oldest driver that has all functions that are called: `cuEventElapsedTime_v2` is the newest of them.
+const OLDEST: (u32, u32) = (12, 8);
 
 /// What a device has, read from it.
 #[derive(Clone, Debug)]
@@ -40,7 +49,32 @@ pub(crate) struct Device {
     stream: Arc<CudaStream>,
     pool: sys::CUmemoryPool,
     limits: Limits,
+    /// Bytes taken and not given back, and the most that the caller allows.
+    in_use: AtomicU64,
+    budget: AtomicU64,
+    /// Kernels started since the last wait, the newest last, and how many of the older are not listed.
+    launched: Mutex<(VecDeque<Arc<str>>, u64)>,
+    staging: Mutex<Option<Staging>>,
+    /// Held for reading by whoever puts work on the stream, for writing by whoever records it.
+    recording: RwLock<()>,
+    /// Of the recording under way: kernels, and memory given back meanwhile.
+    tape: Mutex<Tape>,
 }
+
+/// What a recording keeps.
+#[derive(Default)]
+struct Tape {
+    kernels: Vec<Arc<str>>,
+    freed: Vec<(sys::CUdeviceptr, u64)>,
+}
+
+thread_local! {
+    /// The device whose stream this thread records, by its address; 0 for none.
+    static RECORDING: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Names of kernels that an error lists.
+const REMEMBERED: usize = 16;
 
 // SAFETY: 1. The context and the stream are `Send` and `Sync` by cudarc's own word.
 //         2. A pool's handle may be used from any thread (the driver locks it); it is destroyed once, in `drop`.
@@ -88,6 +122,15 @@ impl Device {
             return Err(missing(ordinal, "the NVIDIA driver's library libcuda.so.1 is not found"));
         }
         result::init().map_err(|e| missing(ordinal, message(e)))?;
+        let version = driver_version().map_err(|e| missing(ordinal, message(e)))?;
+        // An older one lacks functions, and cudarc panics at the first call of one that is not there.
+        if version < OLDEST {
+            let why = format!(
+                "the driver is for CUDA {}.{}, but {}.{} is the oldest that will do",
+                version.0, version.1, OLDEST.0, OLDEST.1
+            );
+            return Err(missing(ordinal, why));
+        }
         let devices = count();
         if ordinal >= devices {
             return Err(missing(ordinal, format!("the driver has {devices} devices, counted from 0")));
@@ -98,7 +141,18 @@ impl Device {
         let stream = context.new_stream().map_err(failed("a stream"))?;
         let limits = limits(&context, ordinal).map_err(failed("the device's limits"))?;
         let pool = pool(ordinal)?;
-        Ok(Self { context, stream, pool, limits })
+        Ok(Self {
+            context,
+            stream,
+            pool,
+            limits,
+            in_use: AtomicU64::new(0),
+            budget: AtomicU64::new(u64::MAX),
+            launched: Mutex::default(),
+            staging: Mutex::default(),
+            recording: RwLock::new(()),
+            tape: Mutex::default(),
+        })
     }
 
     pub(super) fn limits(&self) -> &Limits {
@@ -111,9 +165,73 @@ impl Device {
     pub(super) fn bind(&self) -> Result<()> {
         self.context.bind_to_thread().map_err(failed("binding the context"))
     }
+    /// The driver's word as ours; where the error may be an earlier kernel's, with the kernels since the last wait.
+    pub(super) fn failed(&self, what: impl Into<String>) -> impl FnOnce(DriverError) -> Error {
+        let what = what.into();
+        move |e| {
+            let mut message = message(e);
+            if of_a_kernel(e) {
+                let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
+                let (names, older) = &*launched;
+                if !names.is_empty() {
+                    message += "; kernels since the last wait, the newest last: ";
+                    if *older > 0 {
+                        message += &format!("{older} more, ");
+                    }
+                    message += &names.iter().map(|n| &**n).collect::<Vec<_>>().join(", ");
+                }
+            }
+            Error::Device { what, message }
+        }
+    }
+    /// Remembers that the kernel was started.
+    pub(super) fn started(&self, kernel: &Arc<str>) {
+        if self.is_recording() {
+            self.tape.lock().unwrap_or_else(PoisonError::into_inner).kernels.push(Arc::clone(kernel));
+            return;
+        }
+        let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
+        if launched.0.len() == REMEMBERED {
+            launched.0.pop_front();
+            launched.1 += 1;
+        }
+        launched.0.push_back(Arc::clone(kernel));
+    }
+
+    /// Whether this thread records the stream.
+    fn is_recording(&self) -> bool {
+        RECORDING.get() == std::ptr::from_ref(self).addr()
+    }
+    /// The stream for work that a graph can hold, as long as the turn is kept. Binds the context.
+    pub(super) fn turn(&self) -> Result<Option<RwLockReadGuard<'_, ()>>> {
+        self.bind()?;
+        if self.is_recording() {
+            return Ok(None);
+        }
+        Ok(Some(self.recording.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+    /// As [`turn`](Self::turn), for work that runs now or not at all.
+    fn turn_now(&self, what: &str) -> Result<Option<RwLockReadGuard<'_, ()>>> {
+        if self.is_recording() {
+            return Err(Error::Unsupported {
+                what: format!("{what} while a graph is recorded"),
+                why: "a graph holds kernels, fills and copies on the device; do the rest before".into(),
+            });
+        }
+        self.turn()
+    }
+
     /// Waits until all work so far is done, and reports what went wrong in it.
     pub(super) fn synchronize(&self) -> Result<()> {
-        self.stream.synchronize().map_err(failed("waiting for the device"))
+        let what = "waiting for the device";
+        let _turn = self.turn_now(what)?;
+        self.stream.synchronize().map_err(self.failed(what))?;
+        *self.launched.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();
+        Ok(())
+    }
+    /// Refuses to have more than `bytes` taken at a time.
+    pub(super) fn set_budget(&self, bytes: u64) {
+        self.budget.store(bytes, Ordering::Relaxed);
     }
     /// Bytes free on the device, as the driver counts, and all that it has.
     pub(super) fn free_memory(&self) -> Result<(u64, u64)> {
@@ -162,83 +280,358 @@ impl Device {
         unsafe { result::mem_pool::trim_to(self.pool, 0) }.map_err(failed("trimming the memory pool"))
     }
 
-    /// Memory of `bytes` bytes, not initialized; taken in stream order.
-    pub(super) fn take(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
-        self.bind()?;
-        // SAFETY: pool and stream live as long as `self`.
-        unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream()) }.map_err(|e| {
-            if e.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-                let free = self.free_memory().map_or(0, |(free, _)| free);
-                Error::DeviceMemory { what, bytes: bytes as u128, free }
-            } else {
-                failed(what)(e)
-            }
+    /// Counts `bytes` as taken, if the budget allows it.
+    fn reserve(&self, bytes: u64, what: &'static str) -> Result<()> {
+        let budget = self.budget.load(Ordering::Relaxed);
+        let add = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= budget);
+        self.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).map(|_| ()).map_err(|used| Error::Budget {
+            what,
+            bytes: u128::from(used) + u128::from(bytes),
+            budget: budget.into(),
         })
     }
-    /// Gives memory back, in stream order.
-    pub(super) fn give(&self, at: sys::CUdeviceptr) {
-        if self.bind().is_ok() {
+    /// Memory of `bytes` bytes, not initialized; taken in stream order.
+    pub(super) fn take(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
+        self.reserve(bytes as u64, what)?;
+        let taken = self.take_reserved(bytes, what);
+        if taken.is_err() {
+            self.in_use.fetch_sub(bytes as u64, Ordering::Relaxed);
+        }
+        taken
+    }
+    fn take_reserved(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
+        let ask = || {
+            let _turn = self.turn_now("taking memory")?;
+            // SAFETY: pool and stream live as long as `self`.
+            match unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream()) } {
+                Ok(at) => Ok(Some(at)),
+                Err(e) if e.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(None),
+                Err(e) => Err(self.failed(what)(e)),
+            }
+        };
+        if let Some(at) = ask()? {
+            return Ok(at);
+        }
+        // What the pool keeps may be in pieces, or too small: the system makes one of it.
+        self.trim()?;
+        match ask()? {
+            Some(at) => Ok(at),
+            None => {
+                let free = self.free_memory().map_or(0, |(free, _)| free);
+                Err(Error::DeviceMemory { what, bytes: bytes as u128, free })
+            }
+        }
+    }
+    /// Gives memory of `bytes` bytes back, in stream order.
+    pub(super) fn give(&self, at: sys::CUdeviceptr, bytes: u64) {
+        if self.is_recording() {
+            // The graph may use it whenever it runs.
+            self.tape.lock().unwrap_or_else(PoisonError::into_inner).freed.push((at, bytes));
+            return;
+        }
+        self.in_use.fetch_sub(bytes, Ordering::Relaxed);
+        if let Ok(_turn) = self.turn() {
             // SAFETY: `at` came from `take`, and its one owner gives it back once. An error here has no one to hear it.
             let _ = unsafe { result::free_async(at, self.stream()) };
         }
     }
 
+    /// The pinned buffers, made when they are first used; nothing where another thread has them (it might be waiting for
+    /// this one) or where they cannot be had.
+    fn staged<T>(&self, work: impl FnOnce(&mut Staging) -> T) -> Option<T> {
+        let mut staging = match self.staging.try_lock() {
+            Ok(staging) => staging,
+            Err(TryLockError::Poisoned(e)) => e.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        if staging.is_none() {
+            *staging = Staging::new().ok();
+        }
+        staging.as_mut().map(work)
+    }
+    /// Puts `work` on the stream.
+    fn on_stream(
+        &self,
+        what: &str,
+        work: &dyn Fn(sys::CUstream) -> std::result::Result<(), DriverError>,
+    ) -> Result<()> {
+        let _turn = self.turn_now(what)?;
+        work(self.stream()).map_err(self.failed(what))
+    }
+
     /// Copies `from` to the device at `to`, where there is room for it (its owner says so).
     pub(super) fn put<T: Value>(&self, to: sys::CUdeviceptr, from: &[T]) -> Result<()> {
-        self.bind()?;
+        let what = "a copy to the device";
+        if size_of_val(from) >= staging::LEAST {
+            self.bind()?;
+            // SAFETY: any value is as many bytes as it is long, some of which may be padding.
+            let bytes =
+                unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<MaybeUninit<u8>>(), size_of_val(from)) };
+            let done = self.staged(|staging| {
+                // SAFETY: the caller holds `from.len()` elements at `to`, and gives them back in stream order.
+                unsafe { staging.put(to, bytes, |e| self.failed(what)(e), |work| self.on_stream(what, work)) }
+            });
+            if let Some(done) = done {
+                return done;
+            }
+        }
         // SAFETY: the caller holds `from.len()` elements at `to`. A copy from pageable memory returns when the
         // driver has taken the bytes; should it not, the wait makes sure before `from` can go.
-        unsafe { result::memcpy_htod_async(to, from, self.stream()) }.map_err(failed("a copy to the device"))?;
+        self.on_stream(what, &|stream| unsafe { result::memcpy_htod_async(to, from, stream) })?;
         self.synchronize()
     }
     /// Appends `len` values from the device at `from` to `to`, which has room for them, and waits.
     pub(super) fn get_spare<T: Value>(&self, to: &mut Vec<T>, len: usize, from: sys::CUdeviceptr) -> Result<()> {
-        self.bind()?;
-        if to.capacity() - to.len() < len {
-            return Err(Error::Length {
-                what: "room for values from the device",
-                found: to.capacity() - to.len(),
-                expected: len,
+        let what = "a copy from the device";
+        let start = to.len();
+        let room = to.capacity() - start;
+        let bytes = len.saturating_mul(size_of::<T>());
+        let Some(spare) = to.spare_capacity_mut().get_mut(..len) else {
+            return Err(Error::Length { what: "room for values from the device", found: room, expected: len });
+        };
+        // SAFETY: the spare room as bytes, which need no value; it is borrowed for as long as they are used.
+        let spare = unsafe { std::slice::from_raw_parts_mut(spare.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes) };
+        let mut done = None;
+        if bytes >= staging::LEAST {
+            self.bind()?;
+            // SAFETY: the caller holds `len` values at `from`.
+            done = self.staged(|staging| unsafe {
+                staging.get(spare, from, |e| self.failed(what)(e), |work| self.on_stream(what, work))
             });
         }
-        let start = to.len();
-        // SAFETY: 1. The vector has room for `len` more values, checked above; they are plain bytes to the driver.
-        //         2. The caller holds `len` values at `from`, written as values of T by a kernel or by `put`, and the
-        //            wait is over before the length is set.
-        unsafe {
-            let spare = std::slice::from_raw_parts_mut(to.as_mut_ptr().add(start), len);
-            result::memcpy_dtoh_async(spare, from, self.stream()).map_err(failed("a copy from the device"))?;
-            self.synchronize()?;
-            to.set_len(start + len);
+        match done {
+            Some(done) => done?,
+            None => {
+                let _turn = self.turn_now(what)?;
+                // SAFETY: as above; should the wait below fail, the driver has given the stream up and writes no more.
+                unsafe { result::memcpy_dtoh_async(spare, from, self.stream()) }.map_err(self.failed(what))?;
+            }
         }
+        self.synchronize()?;
+        // SAFETY: all `len` values are there, written as values of T by a kernel or by `put`, and the wait is over.
+        unsafe { to.set_len(start + len) };
         Ok(())
     }
     /// Copies `bytes` bytes within the device.
     pub(super) fn copy(&self, to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize) -> Result<()> {
-        self.bind()?;
+        let _turn = self.turn()?;
         // SAFETY: the callers hold `bytes` bytes at both places, which do not overlap.
-        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream()) }.map_err(failed("a copy on the device"))
+        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream()) }
+            .map_err(self.failed("a copy on the device"))
     }
     /// Sets `bytes` bytes to `byte`.
     pub(super) fn set(&self, at: sys::CUdeviceptr, byte: u8, bytes: usize) -> Result<()> {
-        self.bind()?;
+        let _turn = self.turn()?;
         // SAFETY: the caller holds `bytes` bytes at `at`.
-        unsafe { result::memset_d8_async(at, byte, bytes, self.stream()) }.map_err(failed("clearing device memory"))
+        unsafe { result::memset_d8_async(at, byte, bytes, self.stream()) }
+            .map_err(self.failed("clearing device memory"))
     }
 
-    /// Loads a cubin.
-    pub(super) fn load(self: &Arc<Self>, cubin: &[u8]) -> std::result::Result<Module, DriverError> {
-        self.context.bind_to_thread()?;
-        // SAFETY: `cubin` is a whole image: it came from NVRTC, or from the cache, which checks its length and sum.
-        let module = unsafe { result::module::load_data(cubin.as_ptr().cast()) }?;
-        Ok(Module { module, device: Arc::clone(self) })
+    /// Records what `work` puts on the stream.
+    pub(super) fn record(self: &Arc<Self>, work: impl FnOnce() -> Result<()>) -> Result<Recorded> {
+        let what = "recording a graph";
+        if RECORDING.get() != 0 {
+            return Err(Error::Unsupported { what: "a graph within a graph".into(), why: "record it before".into() });
+        }
+        self.bind()?;
+        let alone = self.recording.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the stream is alive, and no one else uses it while the lock is held. The mode lets programs be loaded
+        // meanwhile.
+        unsafe {
+            result::stream::begin_capture(self.stream(), sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)
+        }
+        .map_err(self.failed(what))?;
+        RECORDING.set(std::ptr::from_ref(&**self).addr());
+        // Ends the recording also where `work` panics.
+        let recording = Recording { device: self, ended: false };
+        let worked = work();
+        let (graph, tape) = recording.end();
+        drop(alone);
+        let mut recorded = Recorded {
+            device: Arc::clone(self),
+            graph: std::ptr::null_mut(),
+            executable: std::ptr::null_mut(),
+            what: String::new().into(),
+            tape,
+            one: Mutex::default(),
+        };
+        let graph = graph.map(|graph| recorded.graph = graph);
+        // What went wrong in the work says more than the recording that it spoiled.
+        worked?;
+        graph.map_err(self.failed(what))?;
+        // SAFETY: the graph was just made.
+        recorded.executable =
+            unsafe { result::graph::instantiate(recorded.graph, sys::CUgraphInstantiate_flags_enum(0)) }
+                .map_err(self.failed(what))?;
+        recorded.what = format!("graph of [{}]", recorded.tape.kernels.join(", ")).into();
+        Ok(recorded)
     }
+
+    /// Loads the image of the program `name`, which NVRTC of that version made.
+    pub(super) fn load(
+        self: &Arc<Self>,
+        image: &[u8],
+        name: &str,
+        nvrtc: (u32, u32),
+    ) -> std::result::Result<Module, Unloadable> {
+        self.bind().map_err(Unloadable::Other)?;
+        // SAFETY: `image` is whole: it came from NVRTC, or from the cache, which checks its length and sum. Text ends with
+        // a zero byte, as NVRTC gives it.
+        match unsafe { result::module::load_data(image.as_ptr().cast()) } {
+            Ok(module) => Ok(Module { module, device: Arc::clone(self) }),
+            Err(e) if of_image(e) => {
+                let (major, minor) = driver_version().unwrap_or((0, 0));
+                let message = format!(
+                    "{}; NVRTC {}.{} compiled it, the driver is for CUDA {major}.{minor}",
+                    message(e),
+                    nvrtc.0,
+                    nvrtc.1
+                );
+                Err(Unloadable::Image(Error::Device { what: format!("loading {name}"), message }))
+            }
+            Err(e) => Err(Unloadable::Other(failed(format!("loading {name}"))(e))),
+        }
+    }
+}
+
+/// A recording under way, ended in `end` or, where the work panicked, when it is dropped.
+struct Recording<'a> {
+    device: &'a Device,
+    ended: bool,
+}
+
+impl Recording<'_> {
+    fn stop(&mut self) -> (std::result::Result<sys::CUgraph, DriverError>, Tape) {
+        self.ended = true;
+        RECORDING.set(0);
+        // SAFETY: this thread began the recording, and it is ended once.
+        let graph = unsafe { result::stream::end_capture(self.device.stream()) };
+        (graph, std::mem::take(&mut *self.device.tape.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+    fn end(mut self) -> (std::result::Result<sys::CUgraph, DriverError>, Tape) {
+        self.stop()
+    }
+}
+
+impl Drop for Recording<'_> {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        let (graph, tape) = self.stop();
+        if let Ok(graph) = graph {
+            // SAFETY: the graph was just made, and no one else has it.
+            let _ = unsafe { result::graph::destroy(graph) };
+        }
+        // Not by `give`: this thread holds the lock for which that would wait.
+        self.device.in_use.fetch_sub(tape.freed.iter().map(|f| f.1).sum(), Ordering::Relaxed);
+        for (at, _) in tape.freed {
+            // SAFETY: `at` came from `take`, and its owner has given it up; the recording is over.
+            let _ = unsafe { result::free_async(at, self.device.stream()) };
+        }
+    }
+}
+
+/// Work that was recorded, to be run any number of times.
+pub(super) struct Recorded {
+    device: Arc<Device>,
+    graph: sys::CUgraph,
+    executable: sys::CUgraphExec,
+    what: Arc<str>,
+    tape: Tape,
+    one: Mutex<()>,
+}
+
+// SAFETY: both handles may be used from any thread that has bound the context, by one at a time; `launch` is ordered by
+// the stream, and they are destroyed once, in `drop`.
+unsafe impl Send for Recorded {}
+// SAFETY: as above; `launch` takes turns, by a lock of its own.
+unsafe impl Sync for Recorded {}
+
+impl Recorded {
+    pub(super) fn kernels(&self) -> &[Arc<str>] {
+        &self.tape.kernels
+    }
+    pub(super) fn launch(&self) -> Result<()> {
+        let what = "running a graph";
+        // Before the lock, which another thread may hold until this one's recording is over.
+        drop(self.device.turn_now(what)?);
+        // A graph may not be launched by two threads at a time.
+        let _one = self.one.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.device.turn_now(what)?;
+        // SAFETY: graph and stream are alive; what it works on is held beside it, and what was given back in `tape`.
+        unsafe { result::graph::launch(self.executable, self.device.stream()) }
+            .map_err(self.device.failed(&*self.what))?;
+        self.device.started(&self.what);
+        Ok(())
+    }
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            // SAFETY: both are destroyed once; one that runs is let go when it is done.
+            unsafe {
+                if !self.executable.is_null() {
+                    let _ = result::graph::exec_destroy(self.executable);
+                }
+                if !self.graph.is_null() {
+                    let _ = result::graph::destroy(self.graph);
+                }
+            }
+        }
+        for (at, bytes) in std::mem::take(&mut self.tape.freed) {
+            self.device.give(at, bytes);
+        }
+    }
+}
+
+/// Whether the error may be that of a kernel which was started before.
+fn of_a_kernel(e: DriverError) -> bool {
+    use sys::CUresult as Code;
+    matches!(
+        e.0,
+        Code::CUDA_ERROR_ILLEGAL_ADDRESS
+            | Code::CUDA_ERROR_LAUNCH_FAILED
+            | Code::CUDA_ERROR_LAUNCH_TIMEOUT
+            | Code::CUDA_ERROR_ASSERT
+            | Code::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | Code::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | Code::CUDA_ERROR_MISALIGNED_ADDRESS
+            | Code::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | Code::CUDA_ERROR_INVALID_PC
+            | Code::CUDA_ERROR_ECC_UNCORRECTABLE
+            | Code::CUDA_ERROR_UNKNOWN
+    )
+}
+
+/// Whether the error lies in the image and not in the device.
+fn of_image(e: DriverError) -> bool {
+    use sys::CUresult as Code;
+    matches!(
+        e.0,
+        Code::CUDA_ERROR_NO_BINARY_FOR_GPU
+            | Code::CUDA_ERROR_INVALID_IMAGE
+            | Code::CUDA_ERROR_INVALID_SOURCE
+            | Code::CUDA_ERROR_INVALID_PTX
+            | Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+    )
+}
+
+/// The CUDA version that the driver is made for, major and minor.
+fn driver_version() -> std::result::Result<(u32, u32), DriverError> {
+    let mut version = 0;
+    // SAFETY: the place is ours.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+    let version = u32::try_from(version).unwrap_or(0);
+    Ok((version / 1000, version % 1000 / 10))
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
         if self.context.bind_to_thread().is_ok() {
             let _ = self.stream.synchronize();
+            drop(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner).take());
             // SAFETY: every buffer holds an `Arc` of this device, so none is left; the pool is destroyed once.
             let _ = unsafe { result::mem_pool::destroy(self.pool) };
         }
@@ -360,7 +753,7 @@ pub(crate) struct Event {
 impl Event {
     /// An event at the end of the stream as it is now.
     pub(super) fn now(device: &Arc<Device>) -> Result<Self> {
-        device.bind()?;
+        let _turn = device.turn_now("an event")?;
         let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed("an event"))?;
         let made = Self { event, device: Arc::clone(device) };
         // SAFETY: event and stream are alive, of one context.
@@ -372,7 +765,7 @@ impl Event {
         self.device.bind()?;
         // SAFETY: both events are alive and were recorded.
         unsafe {
-            result::event::synchronize(end.event).map_err(failed("waiting for an event"))?;
+            result::event::synchronize(end.event).map_err(self.device.failed("waiting for an event"))?;
             result::event::elapsed(self.event, end.event).map(f64::from).map_err(failed("the time between events"))
         }
     }

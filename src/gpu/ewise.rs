@@ -167,7 +167,6 @@ fn same_shape(op: &'static str, lhs: (usize, usize), rhs: (usize, usize)) -> Res
 }
 
 /// The programs of this file, as they are used.
-#[allow(dead_code)] // read by the tests that compile every program without a device
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Less, Min, Plus};
     let large = "unsigned long long";

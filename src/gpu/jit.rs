@@ -4,13 +4,12 @@
 //! `cuda/` go along in memory, so neither a toolkit nor a file is needed.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cudarc::nvrtc::{result as nvrtc, sys};
-
-use super::driver::{Device, failed};
+use super::cache::{Cache, Key};
+use super::driver::Device;
 use super::launch::Program;
+use super::nvrtc::{Failure, Input, Nvrtc, Output};
 use crate::{Error, Result};
 
 /// A file of `cuda/`.
@@ -38,11 +37,11 @@ const HEADERS: [Source; 2] = [source!("prelude.cuh"), source!("parts.cuh")];
 
 /// A compiled program.
 #[derive(Clone, Debug)]
-pub struct Compiled {
-    /// The machine code.
-    pub cubin: Vec<u8>,
+pub(crate) struct Compiled {
+    /// Machine code, or PTX that ends with a zero byte.
+    pub(crate) image: Vec<u8>,
     /// What the compiler said: registers and spills of each kernel.
-    pub log: String,
+    pub(crate) log: String,
 }
 
 /// A program for the tests that compile all of them.
@@ -55,67 +54,74 @@ pub(crate) struct Unit {
     pub(crate) hot: &'static [&'static str],
 }
 
-/// Options for the architecture `sm`, say 90.
-fn options(sm: u32) -> Vec<String> {
-    vec![
-        format!("--gpu-architecture=sm_{sm}"),
-        "--std=c++17".into(),
-        "--device-as-default-execution-space".into(),
+/// What is compiled for: an architecture, say 90.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Its machine code.
+    Code(u32),
+    /// PTX, which the driver compiles for any architecture not older.
+    Ptx(u32),
+}
+
+impl Target {
+    /// Machine code where the compiler knows the architecture; else PTX for the newest that it knows and the device can
+    /// run.
+    fn of(sm: u32, known: &[u32]) -> Option<Self> {
+        if known.contains(&sm) {
+            return Some(Self::Code(sm));
+        }
+        known.iter().copied().filter(|&k| k <= sm).max().map(Self::Ptx)
+    }
+    fn options(self) -> Vec<String> {
+        let mut options = vec![match self {
+            Self::Code(sm) => format!("--gpu-architecture=sm_{sm}"),
+            Self::Ptx(sm) => format!("--gpu-architecture=compute_{sm}"),
+        }];
+        options.extend(["--std=c++17".into(), "--device-as-default-execution-space".into()]);
         // Sums and products are rounded one by one, on the host and here.
-        "--fmad=false".into(),
-        "--ptxas-options=-v".into(),
-    ]
+        options.push("--fmad=false".into());
+        if matches!(self, Self::Code(_)) {
+            options.push("--ptxas-options=-v".into());
+        }
+        options
+    }
 }
 
 /// Compiles `prefix` and `source` for the architecture `sm`. Needs no device.
 /// # Errors
 /// [`Error::Compile`] with the compiler's words and the program with line numbers; [`Error::NoCompiler`].
 pub(crate) fn compile(source: Source, prefix: &str, sm: u32) -> Result<Compiled> {
-    // SAFETY: it opens a library by name and closes it. Without it, cudarc's first call would panic.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(Error::NoCompiler { why: "NVRTC's library libnvrtc.so is not found".into() });
-    }
-    let text = format!("#include \"prelude.cuh\"\n{prefix}{}", source.text);
-    let refuse = |log: String| Error::Compile { program: source.name.into(), log, source_text: numbered(&text) };
-    let c = |s: &str| CString::new(s).map_err(|e| refuse(e.to_string()));
-    let (program_text, name) = (c(&text)?, c(source.name)?);
-    let header_names = HEADERS.iter().map(|h| c(h.name)).collect::<Result<Vec<_>>>()?;
-    let header_texts = HEADERS.iter().map(|h| c(h.text)).collect::<Result<Vec<_>>>()?;
-    let names: Vec<_> = header_names.iter().map(|h| h.as_ptr()).collect();
-    let texts: Vec<_> = header_texts.iter().map(|h| h.as_ptr()).collect();
+    let nvrtc = Nvrtc::get()?;
+    let target = target(nvrtc, sm)?;
+    compile_for(nvrtc, source, &text(source, prefix), target)
+}
 
-    let mut program: sys::nvrtcProgram = std::ptr::null_mut();
-    // SAFETY: all strings outlive the program, which is destroyed at the end of this function.
-    let made = unsafe {
-        sys::nvrtcCreateProgram(
-            &raw mut program,
-            program_text.as_ptr(),
-            name.as_ptr(),
-            i32::try_from(HEADERS.len()).unwrap_or(0),
-            texts.as_ptr(),
-            names.as_ptr(),
-        )
+fn target(nvrtc: &Nvrtc, sm: u32) -> Result<Target> {
+    Target::of(sm, nvrtc.archs()).ok_or_else(|| Error::NoCompiler {
+        why: format!("NVRTC {:?} compiles for {:?}, not for sm_{sm}", nvrtc.version(), nvrtc.archs()),
+    })
+}
+
+/// The whole text of a program.
+fn text(source: Source, prefix: &str) -> String {
+    format!("#include \"prelude.cuh\"\n{prefix}{}", source.text)
+}
+
+fn compile_for(nvrtc: &Nvrtc, source: Source, text: &str, target: Target) -> Result<Compiled> {
+    let input = Input {
+        name: source.name,
+        text,
+        headers: &HEADERS.map(|h| (h.name, h.text)),
+        options: &target.options(),
+        ptx: matches!(target, Target::Ptx(_)),
     };
-    made.result().map_err(|e| refuse(e.to_string()))?;
-    // SAFETY: the program was made above and is not destroyed yet.
-    let done = unsafe { nvrtc::compile_program(program, &options(sm)) };
-    // SAFETY: as above; the log ends with a zero byte.
-    let log = unsafe { nvrtc::get_program_log(program) }
-        .map(|log| unsafe { CStr::from_ptr(log.as_ptr()) }.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    let cubin = done.map_err(|e| refuse(format!("{e}: {log}"))).and_then(|()| {
-        let mut bytes = 0;
-        // SAFETY: the program is compiled; the buffer has the size that NVRTC asks for.
-        unsafe {
-            sys::nvrtcGetCUBINSize(program, &raw mut bytes).result().map_err(|e| refuse(e.to_string()))?;
-            let mut cubin = vec![0u8; bytes];
-            sys::nvrtcGetCUBIN(program, cubin.as_mut_ptr().cast()).result().map_err(|e| refuse(e.to_string()))?;
-            Ok(cubin)
+    match nvrtc.compile(&input) {
+        Ok(Output { image, log }) => Ok(Compiled { image, log }),
+        Err(Failure::Program(log)) => {
+            Err(Error::Compile { program: source.name.into(), log, source_text: numbered(text) })
         }
-    });
-    // SAFETY: destroyed once.
-    let _ = unsafe { nvrtc::destroy_program(program) };
-    Ok(Compiled { cubin: cubin?, log })
+        Err(Failure::Library(why)) => Err(Error::NoCompiler { why }),
+    }
 }
 
 /// The text with its lines numbered, as the compiler counts them.
@@ -123,24 +129,142 @@ fn numbered(text: &str) -> String {
     text.lines().enumerate().map(|(i, line)| format!("{:4} {line}\n", i + 1)).collect()
 }
 
-/// Programs compiled and loaded so far.
+/// The key of the image that `compile_for` makes of the same arguments.
+fn key(nvrtc: &Nvrtc, text: &str, target: Target) -> Key {
+    let version = format!("NVRTC {:?}", nvrtc.version());
+    let options = target.options();
+    let headers = HEADERS.iter().flat_map(|h| [h.name, h.text]);
+    Key::of([version.as_str(), text].into_iter().chain(headers).chain(options.iter().map(String::as_str)))
+}
+
+/// Why an image was not loaded.
+pub(super) enum Unloadable {
+    /// It is not for this device or not for this driver: another one may do.
+    Image(Error),
+    /// Anything else.
+    Other(Error),
+}
+
+/// A program loaded from the cache, or else compiled, loaded and kept there.
+fn load_or_compile<M>(
+    cache: &Cache,
+    key: &Key,
+    load: impl Fn(&[u8]) -> std::result::Result<M, Unloadable>,
+    compile: impl FnOnce() -> Result<Vec<u8>>,
+) -> Result<M> {
+    if let Some(image) = cache.get(key) {
+        match load(&image) {
+            Ok(loaded) => return Ok(loaded),
+            // Whole, but not what this driver takes: compiled and replaced below.
+            Err(Unloadable::Image(_)) => {}
+            Err(Unloadable::Other(e)) => return Err(e),
+        }
+    }
+    let image = compile()?;
+    let loaded = load(&image).map_err(|(Unloadable::Image(e) | Unloadable::Other(e))| e)?;
+    cache.put(key, &image);
+    Ok(loaded)
+}
+
+/// A program, once it is loaded; who compiles it holds the lock, and others wait.
+type Place = Arc<Mutex<Option<Arc<Program>>>>;
+
+/// Programs compiled and loaded so far: by name of their file, then by prefix.
 #[derive(Default)]
 pub(crate) struct Programs {
-    loaded: Mutex<HashMap<(&'static str, String), Arc<Program>>>,
+    loaded: Mutex<HashMap<&'static str, HashMap<String, Place>>>,
+    cache: Cache,
 }
 
 impl Programs {
-    /// The program, compiled if it is not here.
+    pub(super) fn with(cache: Cache) -> Self {
+        Self { cache, ..Self::default() }
+    }
+    pub(super) fn cache(&self) -> &Cache {
+        &self.cache
+    }
+    fn place(&self, source: Source, prefix: &str) -> Place {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_file = loaded.entry(source.name).or_default();
+        if let Some(place) = of_file.get(prefix) {
+            return Arc::clone(place);
+        }
+        Arc::clone(of_file.entry(prefix.to_string()).or_default())
+    }
+    /// The program, loaded from the cache or compiled if it is not here.
     pub(crate) fn get(&self, device: &Arc<Device>, source: Source, prefix: &str) -> Result<Arc<Program>> {
-        let key = (source.name, prefix.to_string());
-        if let Some(program) = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        let place = self.place(source, prefix);
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = &*place {
             return Ok(Arc::clone(program));
         }
+        let nvrtc = Nvrtc::get()?;
         let (major, minor) = device.limits().capability;
-        let compiled = compile(source, prefix, major * 10 + minor)?;
-        let module = device.load(&compiled.cubin).map_err(failed(format!("loading {}", source.name)))?;
+        let (text, target) = (text(source, prefix), target(nvrtc, major * 10 + minor)?);
+        let module = load_or_compile(
+            &self.cache,
+            &key(nvrtc, &text, target),
+            |image| device.load(image, source.name, nvrtc.version()),
+            || compile_for(nvrtc, source, &text, target).map(|c| c.image),
+        )?;
         let program = Arc::new(Program::new(module));
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&program));
+        *place = Some(Arc::clone(&program));
         Ok(program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_newer_than_the_compiler_gets_text_for_the_driver() {
+        let known = [75, 80, 90, 100];
+        assert_eq!(Target::of(90, &known), Some(Target::Code(90)));
+        assert_eq!(Target::of(86, &known), Some(Target::Ptx(80)));
+        assert_eq!(Target::of(130, &known), Some(Target::Ptx(100)));
+        assert_eq!(Target::of(70, &known), None, "older than all that it knows");
+        assert_eq!(Target::Ptx(100).options()[0], "--gpu-architecture=compute_100");
+    }
+
+    #[test]
+    fn what_the_driver_refuses_is_compiled_anew_and_replaced() {
+        let top = tempfile::tempdir().expect("a folder");
+        let cache = Cache::at(Some(top.path().join("cache")));
+        let key = Key::of(["a program"]);
+        let refused = || Error::Device { what: "loading".into(), message: "no".into() };
+        let load = |image: &[u8]| match image {
+            b"good" => Ok(image.to_vec()),
+            b"old" => Err(Unloadable::Image(refused())),
+            _ => Err(Unloadable::Other(refused())),
+        };
+        let get = |made: &'static [u8]| load_or_compile(&cache, &key, load, || Ok(made.to_vec()));
+        let never = || load_or_compile(&cache, &key, load, || panic!("compiled"));
+
+        assert_eq!(get(b"good").expect("loaded"), b"good");
+        assert_eq!(never().expect("from the cache"), b"good");
+        cache.put(&key, b"old");
+        assert_eq!(get(b"good").expect("compiled anew"), b"good");
+        assert_eq!(never().expect("replaced"), b"good");
+        cache.put(&key, b"old");
+        assert!(get(b"old").is_err(), "refused twice: the driver's word");
+        cache.put(&key, b"device lost");
+        assert!(never().is_err(), "another error is no reason to compile");
+        let fails = load_or_compile(&Cache::at(None), &key, load, || Err::<Vec<u8>, _>(refused()));
+        assert!(fails.is_err());
+    }
+
+    #[test]
+    fn the_key_sees_all_that_the_image_depends_on() {
+        let Ok(nvrtc) = Nvrtc::get() else {
+            eprintln!("skipped: no NVRTC");
+            return;
+        };
+        let keys = [("a", Target::Code(80)), ("b", Target::Code(80)), ("a", Target::Code(90)), ("a", Target::Ptx(80))];
+        for (i, x) in keys.iter().enumerate() {
+            for (j, y) in keys.iter().enumerate() {
+                assert_eq!(key(nvrtc, x.0, x.1) == key(nvrtc, y.0, y.1), i == j);
+            }
+        }
     }
 }

@@ -103,12 +103,13 @@ impl Kernel {
             return Err(Error::Device { what: format!("kernel {}", self.name), message });
         }
         let device = self.module.device();
-        device.bind()?;
+        let _turn = device.turn()?;
         let mut copies = args.to_vec();
         let mut pointers: Vec<*mut c_void> = copies.iter_mut().map(|a| a.bytes.as_mut_ptr().cast()).collect();
         // SAFETY: 1. The function's module is loaded as long as `self` lives, and unloading waits for the stream.
         //         2. There are as many arguments as parameters, of the same sizes, checked above; they are copied
         //            before the call returns.
+        //            A recording copies them as well, and what it works on is held by the graph.
         //         3. Buffers are given back in the order of this stream, so they outlast the kernel. That the kernel
         //            stays within them is shown by compute-sanitizer over the tests (CONTRIBUTING.md).
         unsafe {
@@ -121,10 +122,15 @@ impl Kernel {
                 &mut pointers,
             )
         }
-        .map_err(failed(format!(
-            "kernel {} on {} blocks of {} threads with {} bytes of shared memory",
-            self.name, shape.grid, shape.block, shape.shared
-        )))
+        .map_err(|e| {
+            let what = format!(
+                "kernel {} on {} blocks of {} threads with {} bytes of shared memory",
+                self.name, shape.grid, shape.block, shape.shared
+            );
+            device.failed(what)(e)
+        })?;
+        device.started(&self.name);
+        Ok(())
     }
 
     /// Blocks of this kernel that one multiprocessor runs at a time.

@@ -37,9 +37,15 @@ impl<T> Buffer<T> {
     }
 }
 
+/// Bytes that are taken for an array. An empty one has an address as well, so that kernels may be given it. 16 bytes more
+/// than it needs, so that vector loads may reach past the end.
+fn taken(len: usize, of: usize) -> u64 {
+    (len as u64).saturating_mul(of as u64).saturating_add(16)
+}
+
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        self.device.give(self.at);
+        self.device.give(self.at, taken(self.len, size_of::<T>()));
     }
 }
 
@@ -47,14 +53,14 @@ impl Cuda {
     /// An array whose values are not set yet: a kernel must write all that is read.
     pub(crate) fn alloc<T: Value>(&self, len: usize, what: &'static str) -> Result<Buffer<T>> {
         let device = self.device();
-        let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::DeviceMemory {
-            what,
-            bytes: len as u128 * size_of::<T>() as u128,
-            free: device.free_memory()?.0,
-        })?;
-        // An empty array still has an address, so that kernels may be given one. 16 bytes more, so that vector loads
-        // may reach past the end.
-        let at = device.take(bytes.saturating_add(16), what)?;
+        let bytes = match usize::try_from(taken(len, size_of::<T>())) {
+            Ok(bytes) if bytes < usize::MAX => bytes,
+            _ => {
+                let free = device.free_memory()?.0;
+                return Err(Error::DeviceMemory { what, bytes: len as u128 * size_of::<T>() as u128, free });
+            }
+        };
+        let at = device.take(bytes, what)?;
         Ok(Buffer { at, len, device: Arc::clone(device), of: PhantomData })
     }
     /// An array with every byte 0.

@@ -5,20 +5,29 @@
 //! compiled when they are first used. A machine needs the NVIDIA driver and NVRTC, no toolkit.
 
 mod apply;
+mod cache;
 mod csr;
 mod driver;
 mod ewise;
+mod find;
+mod graph;
 mod jit;
 mod launch;
 mod memory;
+mod nvrtc;
 mod reduce;
 mod rows;
 mod scan;
 pub mod spgemm;
+mod staging;
+#[doc(hidden)]
+pub mod testing;
 mod transpose;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cache::Cache;
 use driver::Device;
 use jit::Programs;
 
@@ -53,6 +62,23 @@ impl Cuda {
     pub fn count() -> usize {
         driver::count()
     }
+    /// Keeps compiled programs in `folder`, or on no disk at all. Before the first operation; clones made earlier go on
+    /// with theirs.
+    ///
+    /// Without this call the folder is `SPARRING_CACHE` if that is set (none if it is empty), else
+    /// `$XDG_CACHE_HOME/sparring`, else `~/.cache/sparring`. It is made for this user alone. One that belongs to another
+    /// user, that others may write to, or that cannot be made is not used, and programs are compiled in every process.
+    #[must_use]
+    pub fn cache_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.programs = Arc::new(Programs::with(Cache::at(folder)));
+        self
+    }
+    /// The folder where compiled programs are kept.
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn cached_in(&self) -> std::result::Result<&Path, &str> {
+        self.programs.cache().folder()
+    }
     /// What the device has.
     #[must_use]
     pub fn limits(&self) -> &Limits {
@@ -83,11 +109,30 @@ impl Cuda {
         let end = driver::Event::now(&self.device)?;
         Ok((result, start.ms_until(&end)?))
     }
+    /// Refuses operations that would have more than `bytes` of device memory in use at a time, that of matrices and of
+    /// scratch memory together. It holds for all clones of this value.
+    #[must_use]
+    pub fn memory_budget(self, bytes: u64) -> Self {
+        self.device.set_budget(bytes);
+        self
+    }
+    /// Bytes of device memory that no process has taken; what [`trim`](Self::trim) gives back adds to it.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn free_memory(&self) -> Result<u64> {
+        Ok(self.device.free_memory()?.0)
+    }
     /// Bytes of device memory in use by this value's matrices now.
     /// # Errors
     /// [`Error::Device`](crate::Error::Device).
     pub fn used_memory(&self) -> Result<u64> {
         self.device.used_memory()
+    }
+    /// Bytes of device memory that this value keeps, in use or for later use.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn held_memory(&self) -> Result<u64> {
+        self.device.held_memory()
     }
     /// Most bytes in use at a time since [`reset_peak_memory`](Self::reset_peak_memory).
     /// # Errors

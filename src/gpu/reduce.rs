@@ -107,7 +107,6 @@ impl Cuda {
 }
 
 /// The programs of this file, as they are used.
-#[allow(dead_code)] // read by the tests that compile every program without a device
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Any, Lor, Min, Plus};
     let large = "unsigned long long";

@@ -53,7 +53,6 @@ impl Cuda {
 }
 
 /// The programs of this file, as they are used.
-#[allow(dead_code)] // read by the tests that compile every program without a device
 pub(crate) fn programs() -> Vec<Unit> {
     ["unsigned int", "unsigned long long"]
         .map(|offset| Unit { source: SOURCE, prefix: format!("typedef {offset} OffsetA;\n"), hot: &["row_indices"] })

@@ -2,7 +2,7 @@
 
 use super::Cuda;
 use super::csr::Offsets;
-use super::jit::{Source, source};
+use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::memory::Buffer;
 use crate::Result;
@@ -10,6 +10,19 @@ use crate::Result;
 const SOURCE: Source = source!("scan.cu");
 /// Counts that one block takes.
 const TILE: usize = 2048;
+
+const SMALL: &str = "typedef unsigned int Offset;\n";
+const LARGE: &str = "typedef unsigned long long Offset;\n";
+
+/// What CI compiles.
+pub(crate) fn programs() -> Vec<Unit> {
+    let unit = |prefix: &str| Unit {
+        source: SOURCE,
+        prefix: prefix.into(),
+        hot: &["scan_tiles", "scan_sums", "scan_offsets"],
+    };
+    vec![unit(SMALL), unit(LARGE)]
+}
 
 impl Cuda {
     /// `offsets[i]` = sum of the counts before i, for i up to and including n; 64-bit where the sum needs it, and the
@@ -19,7 +32,7 @@ impl Cuda {
         // The last offset is one past the counts, so there is one item more than counts.
         let tiles = (n + 1).div_ceil(TILE);
         let sums = self.alloc::<u64>(tiles + 1, "sums of a scan")?;
-        let program = self.program(SOURCE, "typedef unsigned int Offset;\n")?;
+        let program = self.program(SOURCE, SMALL)?;
         let shape = Shape::blocks(tiles, 256, 0)?;
         program.kernel("scan_tiles")?.launch(shape, args![counts, n as u64, &sums])?;
         program.kernel("scan_sums")?.launch(Shape::blocks(1, 1024, 0)?, args![&sums, tiles as u64])?;
@@ -30,7 +43,7 @@ impl Cuda {
             return Ok((Offsets::Small(offsets), total));
         }
         let offsets = self.alloc::<u64>(n + 1, what)?;
-        let program = self.program(SOURCE, "typedef unsigned long long Offset;\n")?;
+        let program = self.program(SOURCE, LARGE)?;
         program.kernel("scan_offsets")?.launch(shape, args![counts, n as u64, &sums, &offsets])?;
         Ok((Offsets::Large(offsets), total))
     }

@@ -213,7 +213,6 @@ impl Cuda {
 }
 
 /// The programs of this file, as they are used.
-#[allow(dead_code)] // read by the tests that compile every program without a device
 pub(crate) fn programs() -> Vec<Unit> {
     let hot = &["count_digits", "place_digits", "gather_values"];
     [prefix::<f64>(false), prefix::<[u32; 3]>(false), prefix::<bool>(false), prefix::<[u64; 4]>(true)]

@@ -1,0 +1,156 @@
+//! Large copies between host and device, by way of two pinned buffers.
+//!
+//! The device reads and writes pinned memory at the full speed of the bus, other memory at a fraction of it (one H200: 55
+//! GB/s against 7 to the device and 11 from it). While the device copies one buffer, all threads fill or empty the other.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys;
+use rayon::prelude::*;
+
+/// Bytes of one buffer.
+const CHUNK: usize = 8 << 20;
+/// Bytes that one thread copies at a time.
+const PIECE: usize = 256 << 10;
+/// Copies of fewer bytes go straight: starting two copies costs more than it gains.
+pub(super) const LEAST: usize = 1 << 20;
+
+/// Plain bytes, of which some may be padding.
+type Byte = MaybeUninit<u8>;
+
+/// Copies with all threads.
+fn spread(to: &mut [Byte], from: &[Byte]) {
+    to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+}
+
+/// A pinned buffer, and when the device is through with it.
+struct Pinned {
+    at: *mut c_void,
+    through: sys::CUevent,
+}
+
+// SAFETY: pinned memory and events may be used from any thread that has bound the context; there is one owner.
+unsafe impl Send for Pinned {}
+
+impl Pinned {
+    /// A buffer of [`CHUNK`] bytes. The context is bound.
+    fn new() -> Result<Self, DriverError> {
+        // SAFETY: 1. A buffer for ordinary use (flags 0: not write-combined, which is slow to read), given back in
+        //            `Drop`.
+        //         2. The event is made in the bound context, and is destroyed in `Drop`.
+        unsafe {
+            let at = result::malloc_host(CHUNK, 0)?;
+            match result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING) {
+                Ok(through) => {
+                    at.cast::<u8>().write_bytes(0, CHUNK);
+                    Ok(Self { at, through })
+                }
+                Err(e) => {
+                    let _ = result::free_host(at);
+                    Err(e)
+                }
+            }
+        }
+    }
+    /// The buffer once the device is through with it.
+    fn wait(&mut self) -> Result<&mut [Byte], DriverError> {
+        // SAFETY: the event is alive; one that was never recorded counts as past.
+        unsafe { result::event::synchronize(self.through) }?;
+        // SAFETY: the buffer is `CHUNK` bytes long, and no copy of the device's is under way: each is followed by the
+        // event, waited for above.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.at.cast(), CHUNK) })
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // SAFETY: both are given back once, and the device is through: the wait says so, or the device is lost. Errors
+        // here have no one to hear them.
+        unsafe {
+            let _ = result::event::synchronize(self.through);
+            let _ = result::event::destroy(self.through);
+            let _ = result::free_host(self.at);
+        }
+    }
+}
+
+/// The two buffers. The context is bound by the caller wherever one is used, made or dropped.
+pub(super) struct Staging {
+    pair: [Pinned; 2],
+}
+
+impl Staging {
+    pub(super) fn new() -> Result<Self, DriverError> {
+        Ok(Self { pair: [Pinned::new()?, Pinned::new()?] })
+    }
+
+    /// Copies `from` to the device at `to`. Returns when `from` is read; the device may still be at work.
+    ///
+    /// `turn` runs what it is given when the stream is free to take it, and gives its errors back.
+    /// # Safety
+    /// There is room for all of `from` at `to`, and the memory there outlasts the stream's work.
+    pub(super) unsafe fn put<E>(
+        &mut self,
+        to: sys::CUdeviceptr,
+        from: &[Byte],
+        failed: impl Fn(DriverError) -> E,
+        turn: impl Fn(&dyn Fn(sys::CUstream) -> Result<(), DriverError>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (i, part) in from.chunks(CHUNK).enumerate() {
+            let pinned = &mut self.pair[i % 2];
+            let through = pinned.through;
+            let Some(staged) = pinned.wait().map_err(&failed)?.get_mut(..part.len()) else { break };
+            spread(staged, part);
+            turn(&|stream| {
+                // SAFETY: 1. `to` has room for all parts: the caller's promise.
+                //         2. The staged bytes stay as they are until the event, for which `wait` waits before the next use.
+                unsafe {
+                    result::memcpy_htod_async(to + (i * CHUNK) as u64, staged, stream)?;
+                    result::event::record(through, stream)
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Copies from the device at `from` to all of `to`, and waits.
+    /// # Safety
+    /// There are as many bytes as `to` has at `from`.
+    pub(super) unsafe fn get<E>(
+        &mut self,
+        to: &mut [Byte],
+        from: sys::CUdeviceptr,
+        failed: impl Fn(DriverError) -> E,
+        turn: impl Fn(&dyn Fn(sys::CUstream) -> Result<(), DriverError>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let bytes = to.len();
+        let ask = |pinned: &Pinned, i: usize| {
+            let start = i * CHUNK;
+            if start >= bytes {
+                return Ok(());
+            }
+            let (at, through, len) = (pinned.at, pinned.through, CHUNK.min(bytes - start));
+            turn(&|stream| {
+                // SAFETY: 1. `start + len` bytes are at `from`: the caller's promise.
+                //         2. The buffer has `len` bytes, and no one on the host looks at it before the event.
+                unsafe {
+                    let staged = std::slice::from_raw_parts_mut(at.cast::<Byte>(), len);
+                    result::memcpy_dtoh_async(staged, from + start as u64, stream)?;
+                    result::event::record(through, stream)
+                }
+            })
+        };
+        ask(&self.pair[0], 0)?;
+        ask(&self.pair[1], 1)?;
+        for (i, part) in to.chunks_mut(CHUNK).enumerate() {
+            let pinned = &mut self.pair[i % 2];
+            if let Some(staged) = pinned.wait().map_err(&failed)?.get(..part.len()) {
+                spread(part, staged);
+            }
+            ask(pinned, i + 2)?;
+        }
+        Ok(())
+    }
+}

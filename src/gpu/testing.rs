@@ -1,0 +1,207 @@
+//! For this library's own tests; no part of its interface.
+
+use super::jit::{self, Source, Unit};
+use super::launch::{Arg, Shape, args};
+use super::{Cuda, apply, ewise, reduce, rows, scan, spgemm, transpose};
+use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
+use crate::{Error, Result};
+
+/// A program compiled for the test of all kernels.
+#[derive(Debug)]
+pub struct Compiled {
+    /// File of the program, and the first line of its prefix that tells it from others.
+    pub name: String,
+    /// Kernels that must not spill.
+    pub hot: &'static [&'static str],
+    /// Bytes of machine code.
+    pub bytes: usize,
+    /// What the compiler said.
+    pub log: String,
+}
+
+/// Every program of the library with representative types. A file with kernels has a line here.
+fn units() -> Vec<Unit> {
+    let all = [
+        apply::programs(),
+        ewise::programs(),
+        reduce::programs(),
+        rows::programs(),
+        scan::programs(),
+        spgemm::programs(),
+        transpose::programs(),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Compiles every program of the library for the architecture `sm`.
+/// # Errors
+/// [`Error::Compile`] for the first that does not compile, [`Error::NoCompiler`].
+pub fn compile_all(sm: u32) -> Result<Vec<Compiled>> {
+    let compile = |unit: Unit| {
+        let compiled = jit::compile(unit.source, &unit.prefix, sm)?;
+        let name = format!("{} [{}]", unit.source.name, unit.prefix.lines().next().unwrap_or_default());
+        Ok(Compiled { name, hot: unit.hot, bytes: compiled.image.len(), log: compiled.log })
+    };
+    units().into_iter().map(compile).collect()
+}
+
+/// Architectures that the compiler of this machine makes code for, increasing.
+/// # Errors
+/// [`Error::NoCompiler`].
+pub fn architectures() -> Result<Vec<u32>> {
+    Ok(super::nvrtc::Nvrtc::get()?.archs().to_vec())
+}
+
+/// The file of programs that stand in their prefix alone.
+const SOURCE: Source = Source { name: "testing", text: "" };
+
+/// Scalar functions as one program, each applied to every element of an array. On the device their names start with `f_`,
+/// so that they may be words of C++.
+#[derive(Debug, Default)]
+pub struct Functions {
+    definitions: Vec<String>,
+    text: String,
+}
+
+impl Functions {
+    /// Adds out[i] = op(a[i]) under that name.
+    pub fn unary<O: UnaryOp>(&mut self, name: &str, op: O) {
+        O::A::define(&mut self.definitions);
+        O::Out::define(&mut self.definitions);
+        self.text += &emit_unary(&format!("f_{name}"), op);
+        self.text += &format!(
+            "extern \"C\" __global__ void map_{name}(const {}* a, {}* out, unsigned long long n) {{\n  \
+             const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n  \
+             if (i < n) out[i] = f_{name}(a[i]);\n}}\n",
+            O::A::CUDA,
+            O::Out::CUDA
+        );
+    }
+    /// Adds out[i] = op(a[i], b[i]) under that name.
+    pub fn binary<O: BinaryOp>(&mut self, name: &str, op: O) {
+        O::A::define(&mut self.definitions);
+        O::B::define(&mut self.definitions);
+        O::Out::define(&mut self.definitions);
+        self.text += &emit_binary(&format!("f_{name}"), op);
+        self.text += &format!(
+            "extern \"C\" __global__ void map_{name}(const {}* a, const {}* b, {}* out, unsigned long long n) {{\n  \
+             const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n  \
+             if (i < n) out[i] = f_{name}(a[i], b[i]);\n}}\n",
+            O::A::CUDA,
+            O::B::CUDA,
+            O::Out::CUDA
+        );
+    }
+    fn program(&self) -> String {
+        self.definitions.concat() + &self.text
+    }
+    fn run<U: Value>(&self, cuda: &Cuda, name: &str, n: usize, operands: &[Arg]) -> Result<Vec<U>> {
+        let out = cuda.alloc::<U>(n, "results")?;
+        let arguments = [operands, args![&out, n as u64]].concat();
+        let kernel = cuda.program(SOURCE, &self.program())?.kernel(&format!("map_{name}"))?;
+        kernel.launch(Shape::for_each(n, 256)?, &arguments)?;
+        cuda.get(&out, "results")
+    }
+    /// The function `name` of every element.
+    /// # Errors
+    /// [`Error::Compile`], [`Error::Device`].
+    pub fn run1<A: Value, U: Value>(&self, cuda: &Cuda, name: &str, a: &[A]) -> Result<Vec<U>> {
+        let a = cuda.put(a, "operands")?;
+        self.run(cuda, name, a.len(), args![&a])
+    }
+    /// The function `name` of every pair of elements.
+    /// # Errors
+    /// [`Error::Compile`], [`Error::Device`].
+    pub fn run2<A: Value, B: Value, U: Value>(&self, cuda: &Cuda, name: &str, a: &[A], b: &[B]) -> Result<Vec<U>> {
+        let (a, b) = (cuda.put(a, "operands")?, cuda.put(b, "operands")?);
+        self.run(cuda, name, a.len(), args![&a, &b])
+    }
+    /// Compiles it for an architecture, without a device.
+    /// # Errors
+    /// [`Error::Compile`], [`Error::NoCompiler`].
+    pub fn compile(&self, sm: u32) -> Result<()> {
+        jit::compile(SOURCE, &self.program(), sm).map(|_| ())
+    }
+}
+
+/// Kernels that add, and that fail.
+const KERNELS: &str = "extern \"C\" __global__ void add_one(unsigned int* x, unsigned long long n) {
+  const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += 1;
+}
+extern \"C\" __global__ void fail(unsigned int* x, unsigned long long n) {
+  if (threadIdx.x == n) asm(\"trap;\");
+}
+";
+
+/// A graph of a fill with zeros and `adds` kernels that add one, run twice with another addition between: all elements,
+/// and the kernels in the graph. Memory given back while it is recorded stays good.
+/// # Errors
+/// [`Error::Device`].
+pub fn graph(cuda: &Cuda, n: usize, adds: usize) -> Result<(Vec<u32>, usize)> {
+    let add = cuda.program(SOURCE, KERNELS)?.kernel("add_one")?;
+    let x = cuda.alloc::<u32>(n, "counts")?;
+    let mut dropped = Some(cuda.zeroed::<u32>(n, "counts")?);
+    let shape = Shape::for_each(n, 256)?;
+    let graph = cuda.graph(x, |x| {
+        cuda.fill_bytes(x, 0)?;
+        for _ in 0..adds {
+            add.launch(shape, args![x, n as u64])?;
+        }
+        if let Some(other) = dropped.take() {
+            add.launch(shape, args![&other, n as u64])?;
+        }
+        Ok(())
+    })?;
+    // Would be given the memory that the graph goes on using.
+    let _other = cuda.zeroed::<u32>(n, "counts")?;
+    graph.launch()?;
+    add.launch(shape, args![graph.held(), n as u64])?;
+    graph.launch()?;
+    Ok((cuda.get(graph.held(), "counts")?, graph.kernels().len()))
+}
+
+/// What is refused while a graph is recorded: taking memory, reading it, waiting, another graph.
+#[must_use]
+pub fn refused_in_graph(cuda: &Cuda) -> Vec<Option<Error>> {
+    let Ok(x) = cuda.zeroed::<u32>(10, "counts") else { return vec![] };
+    let attempt = |what: &dyn Fn() -> Result<()>| cuda.graph((), |()| what()).err();
+    vec![
+        attempt(&|| cuda.alloc::<u32>(10, "counts").map(|_| ())),
+        attempt(&|| cuda.get(&x, "counts").map(|_| ())),
+        attempt(&|| cuda.synchronize()),
+        attempt(&|| cuda.graph((), |()| Ok(())).map(|_| ())),
+    ]
+}
+
+/// What a kernel says that fails on the device after another one that does not. The process can use the device no more.
+/// # Errors
+/// [`Error::Device`], always.
+pub fn fail(cuda: &Cuda) -> Result<()> {
+    let program = cuda.program(SOURCE, KERNELS)?;
+    let x = cuda.zeroed::<u32>(1, "counts")?;
+    program.kernel("add_one")?.launch(Shape::for_each(1, 32)?, args![&x, 1u64])?;
+    program.kernel("fail")?.launch(Shape::for_each(1, 32)?, args![&x, 0u64])?;
+    cuda.synchronize()
+}
+
+/// A kernel given too few arguments.
+/// # Errors
+/// [`Error::Device`], always.
+pub fn too_few_arguments(cuda: &Cuda) -> Result<()> {
+    cuda.program(SOURCE, KERNELS)?.kernel("add_one")?.launch(Shape::for_each(1, 32)?, args![1u64])
+}
+
+/// A program that does not compile.
+/// # Errors
+/// [`Error::Compile`], always; [`Error::NoCompiler`].
+pub fn wrong_program() -> Result<()> {
+    jit::compile(SOURCE, "extern \"C\" __global__ void wrong() { nonsense(); }\n", 90).map(|_| ())
+}
+
+/// Takes `bytes` bytes of device memory and gives them back.
+/// # Errors
+/// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
+pub fn take(cuda: &Cuda, bytes: usize) -> Result<()> {
+    cuda.alloc::<u8>(bytes, "a trial").map(|_| ())
+}

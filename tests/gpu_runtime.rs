@@ -1,0 +1,246 @@
+//! What all operations on the device stand on: memory, copies, programs and their cache, graphs, errors.
+#![cfg(feature = "cuda")]
+
+#[path = "common/gpu.rs"]
+mod gpu;
+
+use std::path::PathBuf;
+
+use gpu::cuda;
+use sparring::algebra::{Plus, Value};
+use sparring::gpu::testing::{self, Functions};
+use sparring::{Csr, Cuda, Error};
+
+sparring::value! {
+    /// 16 bytes, of which some are padding.
+    pub struct Best {
+        /// A value.
+        pub value: f64,
+        /// A small number.
+        pub index: u8,
+    }
+}
+
+/// One row with these values.
+fn row<T: Value>(values: Vec<T>) -> Csr<T> {
+    let n = values.len();
+    Csr::new(1, n.max(1), vec![0, n], (0..n as u32).collect(), values).expect("a row")
+}
+fn there_and_back<T: Value>(cuda: &Cuda, values: Vec<T>) {
+    let a = row(values);
+    let b: Csr<T> = cuda.download(&cuda.upload(&a).expect("uploaded")).expect("downloaded");
+    assert!(a == b, "{} values of {} bytes differ", a.nnz(), size_of::<T>());
+}
+
+#[test]
+fn copies_of_any_size_come_back() {
+    let Some(cuda) = cuda() else { return };
+    let (least, chunk) = ((1 << 20) / 8, (8 << 20) / 8);
+    let sizes =
+        [0, 1, 3, least - 1, least, least + 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 2 * chunk + 1, 5 * chunk + 7];
+    for n in sizes {
+        there_and_back(&cuda, (0..n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect());
+    }
+    there_and_back(&cuda, (0..10_000_001u32).map(|i| i % 3 == 0).collect());
+    there_and_back(&cuda, (0..3_000_000u32).map(|i| Best { value: i.into(), index: (i % 251) as u8 }).collect());
+    assert_eq!(cuda.used_memory().expect("a figure"), 0, "all given back");
+}
+
+#[test]
+fn threads_share_the_device() {
+    let Some(cuda) = cuda() else { return };
+    std::thread::scope(|s| {
+        for t in 0..8u64 {
+            let cuda = cuda.clone();
+            s.spawn(move || {
+                for round in 0..5 {
+                    there_and_back(&cuda, (0..2_500_000).map(|i| i * 8 + t + round).collect());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn copies_from_tasks_of_a_pool_do_not_wait_for_each_other() {
+    let Some(cuda) = cuda() else { return };
+    // The copy itself runs tasks in the pool: one that is taken up meanwhile wants to copy, too.
+    rayon::scope(|s| {
+        for t in 0..16u64 {
+            let cuda = cuda.clone();
+            s.spawn(move |_| there_and_back(&cuda, (0..2_000_000).map(|i| i * 16 + t).collect()));
+        }
+    });
+}
+
+#[test]
+fn memory_is_counted_and_may_be_limited() {
+    let Some(cuda) = cuda() else { return };
+    let (used, free) = (cuda.used_memory().expect("a figure"), cuda.free_memory().expect("a figure"));
+    assert!(used == 0 && free > 0 && free <= cuda.limits().memory);
+    let cuda = cuda.memory_budget(10_000_000);
+    let half = row(vec![1.0f64; 500_000]);
+    let first = cuda.upload(&half).expect("6 MB fit");
+    assert!(cuda.used_memory().expect("a figure") >= 6_000_000);
+    match cuda.upload(&half) {
+        Err(Error::Budget { bytes, budget: 10_000_000, .. }) => assert!(bytes > 10_000_000),
+        other => panic!("{other:?}"),
+    }
+    drop(first);
+    cuda.upload(&half).expect("6 MB fit again");
+    cuda.trim().expect("trimmed");
+    assert_eq!(cuda.held_memory().expect("a figure"), 0);
+    assert!(cuda.peak_memory().expect("a figure") >= 6_000_000);
+}
+
+#[test]
+fn more_than_there_is_is_refused_with_figures() {
+    let Some(cuda) = cuda() else { return };
+    let much = usize::try_from(cuda.limits().memory).expect("64 bits") * 2;
+    match testing::take(&cuda, much) {
+        Err(Error::DeviceMemory { bytes, free, .. }) => assert!(bytes > u128::from(free) && free > 0),
+        other => panic!("{other:?}"),
+    }
+    for absurd in [usize::MAX, usize::MAX - 16, usize::MAX / 2] {
+        assert!(matches!(testing::take(&cuda, absurd), Err(Error::DeviceMemory { .. } | Error::Device { .. })));
+    }
+    testing::take(&cuda, 1000).expect("goes on working");
+}
+
+/// A program of its own for each `name`.
+fn functions(name: &str) -> Functions {
+    let mut functions = Functions::default();
+    functions.binary(name, Plus::<u32>::new());
+    functions
+}
+fn add(cuda: &Cuda, name: &str) {
+    let sum: Vec<u32> = functions(name).run2(cuda, name, &[1u32, 2], &[10u32, 20]).expect("a sum");
+    assert_eq!(sum, [11, 22]);
+}
+fn images(folder: &std::path::Path) -> Vec<PathBuf> {
+    let list = std::fs::read_dir(folder).expect("a folder");
+    list.map(|e| e.expect("an entry").path()).collect()
+}
+
+#[test]
+fn programs_are_kept_on_disk_and_checked() {
+    if cuda().is_none() {
+        return;
+    }
+    let top = tempfile::tempdir().expect("a folder");
+    let folder = top.path().join("programs");
+    let new = || Cuda::new(0).expect("a device").cache_folder(Some(folder.clone()));
+    add(&new(), "kept");
+    let kept = images(&folder);
+    assert_eq!(kept.len(), 1);
+    let whole = std::fs::read(&kept[0]).expect("an image");
+
+    let start = std::time::Instant::now();
+    add(&new(), "kept");
+    println!("from the cache, with opening the device: {:?}", start.elapsed());
+
+    // A flipped byte, a short file, an empty one, another's image under this name.
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    for damaged in [&flipped[..], &whole[..whole.len() / 2], &[]] {
+        std::fs::write(&kept[0], damaged).expect("written");
+        add(&new(), "kept");
+        assert!(std::fs::read(&kept[0]).expect("an image") == whole, "replaced");
+    }
+    assert_eq!(new().cached_in(), Ok(&*folder));
+    let none = Cuda::new(0).expect("a device").cache_folder(None);
+    add(&none, "not_kept");
+    assert!(none.cached_in().is_err() && images(&folder).len() == 1);
+}
+
+#[test]
+fn threads_that_ask_for_one_program_get_it() {
+    let Some(cuda) = cuda() else { return };
+    let top = tempfile::tempdir().expect("a folder");
+    let cuda = cuda.cache_folder(Some(top.path().join("programs")));
+    std::thread::scope(|s| {
+        for _ in 0..8 {
+            let cuda = cuda.clone();
+            s.spawn(move || add(&cuda, "shared"));
+        }
+    });
+    assert_eq!(images(&top.path().join("programs")).len(), 1);
+}
+
+#[test]
+fn graphs_run_what_was_recorded() {
+    let Some(cuda) = cuda() else { return };
+    for (n, adds) in [(1, 1), (1000, 10), (1_000_000, 3)] {
+        let (counts, kernels) = testing::graph(&cuda, n, adds).expect("a graph");
+        assert_eq!(kernels, adds + 1);
+        assert!(counts.len() == n && counts.iter().all(|&c| c == adds as u32));
+    }
+    let refused = testing::refused_in_graph(&cuda);
+    assert_eq!(refused.len(), 4);
+    for found in refused {
+        assert!(matches!(found, Some(Error::Unsupported { .. })), "{found:?}");
+    }
+    // The stream is as it was before.
+    add(&cuda, "after_graphs");
+    cuda.synchronize().expect("nothing went wrong");
+}
+
+#[test]
+fn graphs_and_threads() {
+    let Some(cuda) = cuda() else { return };
+    std::thread::scope(|s| {
+        for t in 0..6u64 {
+            let cuda = cuda.clone();
+            s.spawn(move || {
+                for _ in 0..10 {
+                    if t % 2 == 0 {
+                        let (counts, _) = testing::graph(&cuda, 1000, 5).expect("a graph");
+                        assert!(counts.iter().all(|&c| c == 5));
+                    } else {
+                        there_and_back(&cuda, (0..300_000).map(|i| i + t).collect());
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_call_with_wrong_arguments_is_refused() {
+    let Some(cuda) = cuda() else { return };
+    let error = testing::too_few_arguments(&cuda).expect_err("refused").to_string();
+    assert!(error.contains("add_one") && error.contains("[8]") && error.contains("[8, 8]"), "{error}");
+    add(&cuda, "after_refusal");
+}
+
+/// A kernel that fails leaves the device unusable for the process, so another process does it.
+#[test]
+fn an_error_on_the_device_names_the_kernels_and_drops_go_well() {
+    const CHILD: &str = "SPARRING_TEST_FAILS";
+    if std::env::var_os(CHILD).is_some() {
+        let cuda = Cuda::new(0).expect("a device");
+        let matrix = cuda.upload(&row(vec![1.0; 1000])).expect("uploaded");
+        let error = testing::fail(&cuda).expect_err("it fails").to_string();
+        for word in ["add_one", "fail", "kernels since the last wait"] {
+            assert!(error.contains(word), "{error}");
+        }
+        // Everything fails now, and nothing panics.
+        assert!(matches!(cuda.synchronize(), Err(Error::Device { .. })));
+        assert!(cuda.download::<f64, u32>(&matrix).is_err());
+        assert!(cuda.upload(&row(vec![1.0; 1_000_000])).is_err());
+        assert!(testing::graph(&cuda, 10, 1).is_err());
+        drop(matrix);
+        drop(cuda);
+        return;
+    }
+    if cuda().is_none() {
+        return;
+    }
+    let child = std::process::Command::new(std::env::current_exe().expect("this program"))
+        .args(["an_error_on_the_device_names_the_kernels_and_drops_go_well", "--exact", "--nocapture"])
+        .env(CHILD, "1")
+        .output()
+        .expect("started");
+    let text = [child.stdout, child.stderr].concat();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&text));
+}

@@ -1,0 +1,83 @@
+//! Every kernel of the library compiles for every architecture that is promised, and hot ones keep to their registers.
+//!
+//! Needs NVRTC and no GPU. Where NVRTC is not found the test says so and ends; with `SPARRING_REQUIRE_NVRTC=1` it fails.
+#![cfg(feature = "cuda")]
+
+use sparring::Error;
+use sparring::gpu::testing;
+
+/// Ampere, Hopper, Blackwell of the data centre and of the desk.
+const PROMISED: [u32; 4] = [80, 90, 100, 120];
+
+/// The architectures to compile for, or none where there is no compiler.
+fn architectures() -> Vec<u32> {
+    match testing::architectures() {
+        Ok(known) => PROMISED.into_iter().filter(|sm| known.contains(sm)).collect(),
+        Err(Error::NoCompiler { why }) if std::env::var_os("SPARRING_REQUIRE_NVRTC").is_none_or(|x| x != "1") => {
+            eprintln!("skipped: no NVRTC: {why}");
+            vec![]
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// Bytes that each kernel spills, read off the words of `ptxas -v`:
+/// "Function properties for NAME", then "… N bytes spill stores, M bytes spill loads".
+fn spills(log: &str) -> Vec<(String, u64)> {
+    let (mut found, mut kernel) = (vec![], String::new());
+    for line in log.lines() {
+        if let Some((_, name)) = line.split_once("Function properties for ") {
+            kernel = name.trim().to_string();
+        } else if let Some((before, _)) = line.split_once(" bytes spill stores") {
+            let bytes = before.rsplit(' ').next().and_then(|n| n.parse().ok());
+            found.push((kernel.clone(), bytes.unwrap_or_else(|| panic!("no number in {line:?}"))));
+        }
+    }
+    found
+}
+
+fn check(sm: u32) {
+    if !architectures().contains(&sm) {
+        eprintln!("skipped: sm_{sm} cannot be compiled for here");
+        return;
+    }
+    let all = testing::compile_all(sm).unwrap_or_else(|e| panic!("sm_{sm}: {e}"));
+    assert!(!all.is_empty());
+    let mut wrong = vec![];
+    for program in &all {
+        let spills = spills(&program.log);
+        println!("sm_{sm} {}: {} kernels, {} bytes", program.name, spills.len(), program.bytes);
+        for hot in program.hot {
+            match spills.iter().find(|(kernel, _)| kernel == hot) {
+                Some((_, 0)) => {}
+                Some((_, bytes)) => wrong.push(format!("{}: {hot} spills {bytes} bytes", program.name)),
+                None => wrong.push(format!("{}: there is no kernel {hot} in {}", program.name, program.log)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "sm_{sm}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn for_sm_80() {
+    check(80);
+}
+#[test]
+fn for_sm_90() {
+    check(90);
+}
+#[test]
+fn for_sm_100() {
+    check(100);
+}
+#[test]
+fn for_sm_120() {
+    check(120);
+}
+
+#[test]
+fn the_reader_of_spills_reads() {
+    let log = "ptxas info    : Compiling entry function 'a' for 'sm_90'\nptxas info    : Function properties for a\n    \
+               8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\nptxas info    : Used 25 registers\n";
+    assert_eq!(spills(log), [("a".to_string(), 12)]);
+}
