@@ -42,6 +42,16 @@ pub struct Compiled {
     pub log: String,
 }
 
+/// A program for the tests that compile all of them.
+#[allow(dead_code)]
+pub(crate) struct Unit {
+    pub(crate) source: Source,
+    /// A representative prefix.
+    pub(crate) prefix: String,
+    /// Kernels that must not spill.
+    pub(crate) hot: &'static [&'static str],
+}
+
 /// Options for the architecture `sm`, say 90.
 fn options(sm: u32) -> Vec<String> {
     vec![

@@ -10,6 +10,7 @@ mod jit;
 mod launch;
 mod memory;
 mod scan;
+mod triangles;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use jit::Programs;
 
 pub use csr::{DeviceCsr, DevicePattern, Operand};
 pub use driver::Limits;
+pub use triangles::{Stage, TriangleCount};
 
 use crate::Result;
 

@@ -2,4 +2,4 @@
 
 mod triangles;
 
-pub use triangles::{TriangleMethod, Triangles, triangles};
+pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles};

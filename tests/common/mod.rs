@@ -5,6 +5,8 @@
 
 pub(crate) mod arbitrary;
 pub(crate) mod data;
+#[cfg(feature = "cuda")]
+pub(crate) mod gpu;
 pub(crate) mod reference;
 pub(crate) mod rings;
 
