@@ -1,18 +1,20 @@
 //! `sparring bench [spgemm|triangles]`: medians and minima on generated cases or files, with checksums.
 
+mod machine;
+
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use sparring::algebra::PlusTimes;
-use sparring::generate::{self, Case, Checks, Product, checks};
+use sparring::generate::{self, Case, Checks, Product};
 use sparring::graph::{TriangleMethod, triangles};
-use sparring::spgemm::{Options, Plan};
-use sparring::{Cpu, Csr, Error};
+use sparring::{Csr, Error};
 
 use crate::context::Context;
+use crate::device::{refuse, timed_on};
 use crate::failure::{Failure, Result};
 use crate::output::{ms, thousands};
+use crate::read;
 use crate::timing::{Times, timed};
-use crate::{memory, read};
+use machine::Machine;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -36,6 +38,13 @@ enum Kind {
     Spgemm,
     /// Triangles of graphs
     Triangles,
+}
+
+impl Arguments {
+    /// Refuses what a GPU does not have.
+    pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
+        refuse(&[(self.fresh_memory, "--fresh-memory", "freed device memory stays in a pool for the next run")])
+    }
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
@@ -82,67 +91,89 @@ fn spgemm(context: &Context, name: &str, repeat: u32) -> Result {
         let product = Product { name: name.into(), factors: vec![0, 0] };
         Case { matrices: vec![load(context, name)?], products: vec![product] }
     };
+    match &context.cuda {
+        Some(cuda) => {
+            let there = case.matrices.iter().map(|a| cuda.upload(a)).collect::<sparring::Result<Vec<_>>>()?;
+            measure_all(context, cuda, &case, &there, repeat)
+        }
+        None => measure_all(context, &context.quiet, &case, &case.matrices, repeat),
+    }
+}
+
+/// Measures the products of a case, whose matrices are `there` on the machine.
+fn measure_all<M: Machine>(context: &Context, machine: &M, case: &Case, there: &[M::Matrix], repeat: u32) -> Result {
     for product in &case.products {
-        let factors: Vec<_> = product.factors.iter().map(|&f| &case.matrices[f]).collect();
+        let hosts: Vec<_> = product.factors.iter().map(|&f| &case.matrices[f]).collect();
+        let factors: Vec<_> = product.factors.iter().map(|&f| &there[f]).collect();
         context.progress.stage(format!("measuring {}", product.name));
-        measure(context, &product.name, &factors, repeat)?;
+        measure(context, machine, &product.name, &hosts, &factors, repeat)?;
     }
     Ok(())
 }
 
 /// A product of two or more matrices, from the left: one plan and one result for each step.
-struct Chain {
-    plans: Vec<Plan>,
-    results: Vec<Csr<f64>>,
+struct Chain<M: Machine> {
+    plans: Vec<M::Plan>,
+    results: Vec<M::Matrix>,
 }
 
-const RING: fn() -> PlusTimes<f64> = PlusTimes::default;
+/// The result of `f` and the milliseconds that it took, the machine idle before and after.
+fn timed_with<M: Machine, T>(machine: &M, f: impl FnOnce() -> sparring::Result<T>) -> sparring::Result<(T, f64)> {
+    machine.wait()?;
+    let (result, ms) = timed(|| f().and_then(|x| machine.wait().map(|()| x)));
+    Ok((result?, ms))
+}
 
-impl Chain {
+impl<M: Machine> Chain<M> {
     /// Computes the product; milliseconds of the symbolic and of the numeric phases.
-    fn new(cpu: &Cpu, factors: &[&Csr<f64>], options: &Options) -> sparring::Result<(Self, f64, f64)> {
+    fn new(machine: &M, factors: &[&M::Matrix], unsorted: bool) -> sparring::Result<(Self, f64, f64)> {
         let (mut chain, mut symbolic, mut numeric) = (Self { plans: vec![], results: vec![] }, 0.0, 0.0);
         for b in &factors[1..] {
             let a = chain.results.last().unwrap_or(factors[0]);
-            let (plan, ms) = timed(|| cpu.plan_with(a, b, options));
-            let plan = plan?;
+            let (plan, ms) = timed_with(machine, || machine.plan(a, b, unsorted))?;
             symbolic += ms;
-            let (c, ms) = timed(|| cpu.numeric(&plan, RING(), a, b));
+            let (c, ms) = timed_with(machine, || machine.numeric(&plan, a, b))?;
             numeric += ms;
-            let c = c?;
             chain.plans.push(plan);
             chain.results.push(c);
         }
         Ok((chain, symbolic, numeric))
     }
     /// Computes the values again, in place; milliseconds.
-    fn again(&mut self, cpu: &Cpu, factors: &[&Csr<f64>]) -> sparring::Result<f64> {
-        let (done, ms) = timed(|| {
+    fn again(&mut self, machine: &M, factors: &[&M::Matrix]) -> sparring::Result<f64> {
+        let ((), ms) = timed_with(machine, || {
             self.plans.iter().zip(&factors[1..]).enumerate().try_for_each(|(step, (plan, b))| {
                 let (before, after) = self.results.split_at_mut(step);
-                cpu.numeric_into(plan, RING(), before.last().unwrap_or(factors[0]), b, &mut after[0])
+                machine.numeric_into(plan, before.last().unwrap_or(factors[0]), b, &mut after[0])
             })
-        });
-        done.map(|()| ms)
+        })?;
+        Ok(ms)
     }
     fn flops(&self) -> u64 {
-        self.plans.iter().map(Plan::flops).sum()
+        self.plans.iter().map(M::flops).sum()
     }
     fn chosen(&self) -> String {
-        self.plans.iter().map(Plan::explain).collect::<Vec<_>>().join("; then ")
+        self.plans.iter().map(M::explain).collect::<Vec<_>>().join("; then ")
     }
 }
 
-fn measure(context: &Context, name: &str, factors: &[&Csr<f64>], repeat: u32) -> Result {
-    let cpu = &context.quiet;
+/// Measures the product of `factors`, which are `hosts` on the machine.
+fn measure<M: Machine>(
+    context: &Context,
+    machine: &M,
+    name: &str,
+    hosts: &[&Csr<f64>],
+    factors: &[&M::Matrix],
+    repeat: u32,
+) -> Result {
     let [mut symbolic, mut numeric, mut both, mut reuse, mut unsorted]: [Times; 5] = Default::default();
     let mut last = None;
     // What reading took is not the product's.
-    let alone = memory::forget_peak();
-    // Round 0 warms up: pages of C, caches, the pool.
+    let alone = machine.forget_peak();
+    // Round 0 warms up: pages of C, caches, the pool, programs to compile.
     for round in 0..=repeat {
         drop(last.take());
-        let (chain, s, n) = Chain::new(cpu, factors, &Options::default())?;
+        let (chain, s, n) = Chain::new(machine, factors, false)?;
         if round > 0 {
             symbolic.push(s);
             numeric.push(n);
@@ -152,7 +183,7 @@ fn measure(context: &Context, name: &str, factors: &[&Csr<f64>], repeat: u32) ->
     }
     let Some(mut chain) = last else { unreachable!("there is at least the first round") };
     for round in 0..=repeat {
-        let t = chain.again(cpu, factors)?;
+        let t = chain.again(machine, factors)?;
         if round > 0 {
             reuse.push(t);
         }
@@ -160,29 +191,29 @@ fn measure(context: &Context, name: &str, factors: &[&Csr<f64>], repeat: u32) ->
     let Some(c) = chain.results.last() else {
         return Err(Error::Argument { name: "case", message: format!("{name} has no product") }.into());
     };
-    let peak = memory::peak().filter(|_| alone);
+    let peak = machine.peak().filter(|_| alone);
     let mut inputs: Vec<_> = factors.to_vec();
     inputs.dedup_by(|a, b| std::ptr::eq(*a, *b));
-    let (input_bytes, result_bytes) = (bytes(inputs.into_iter()), bytes(chain.results.iter()));
-    let (nnz, found, flops, chosen) = (c.nnz(), checks(c), chain.flops(), chain.chosen());
-    let shape = (c.nrows(), factors[0].ncols(), c.ncols());
+    let input_bytes: u64 = inputs.into_iter().map(M::bytes).sum();
+    let result_bytes: u64 = chain.results.iter().map(M::bytes).sum();
+    let (nnz, found, flops, chosen) = (M::nnz(c), machine.checks(c)?, chain.flops(), chain.chosen());
+    let shape = (hosts[0].nrows(), hosts[0].ncols(), hosts.last().map_or(0, |b| b.ncols()));
     drop(chain);
-    let options = Options { unsorted: true, ..Options::default() };
     let mut unsorted_checks = None;
-    for round in 0..=repeat {
-        let (chain, s, n) = Chain::new(cpu, factors, &options)?;
+    for round in (0..=repeat).filter(|_| M::UNSORTED) {
+        let (chain, s, n) = Chain::new(machine, factors, true)?;
         if round > 0 {
             unsorted.push(s + n);
         }
         if round == repeat {
-            unsorted_checks = chain.results.last().map(checks);
+            unsorted_checks = chain.results.last().map(|c| machine.checks(c)).transpose()?;
         }
     }
     let mut line = Map::new();
     for (key, value) in [
         ("op", json!("spgemm")),
         ("case", json!(name)),
-        ("threads", json!(context.threads())),
+        ("device", json!(context.device.to_string())),
         ("m", json!(shape.0)),
         ("n", json!(shape.1)),
         ("k", json!(shape.2)),
@@ -197,8 +228,12 @@ fn measure(context: &Context, name: &str, factors: &[&Csr<f64>], repeat: u32) ->
     insert(&mut line, "symbolic_", &symbolic);
     insert(&mut line, "numeric_", &numeric);
     insert(&mut line, "reuse_", &reuse);
-    insert(&mut line, "unsorted_", &unsorted);
-    // Resident at most during the sorted product, everything included; null where the system does not tell.
+    if M::UNSORTED {
+        line.insert("threads".into(), json!(context.threads()));
+        insert(&mut line, "unsorted_", &unsorted);
+    }
+    // Most memory at once during the sorted product, everything included: on the processor what is resident, null where
+    // the system does not tell; on a GPU that of the device.
     for (key, value) in
         [("peak_bytes", json!(peak)), ("input_bytes", json!(input_bytes)), ("result_bytes", json!(result_bytes))]
     {
@@ -209,14 +244,10 @@ fn measure(context: &Context, name: &str, factors: &[&Csr<f64>], repeat: u32) ->
     context.result(Value::Object(line), || {
         let times = [&symbolic, &numeric, &both, &reuse, &unsorted].map(|t| format!("{:.3}", t.median()));
         let [s, n, b, r, u] = times;
+        let u = if M::UNSORTED { u } else { "-".into() };
         row([name.into(), thousands(nnz as u64), s, n, b, r, u], &chosen)
     })?;
-    verify(name, generate::expected(factors)?, found, unsorted_checks)
-}
-
-/// Bytes of the arrays of `matrices`.
-fn bytes<'a>(matrices: impl Iterator<Item = &'a Csr<f64>>) -> usize {
-    matrices.map(|a| size_of_val(a.row_ptr()) + size_of_val(a.col_idx()) + size_of_val(a.values())).sum()
+    verify(name, generate::expected(hosts)?, found, unsorted_checks)
 }
 
 /// The sums of a product follow from its factors; a result with others is wrong, however fast.
@@ -242,21 +273,35 @@ fn row([name, nnz, times @ ..]: [String; 7], rest: &str) -> String {
 fn count(context: &Context, name: &str, repeat: u32) -> Result {
     let a = load(context, name)?;
     context.progress.stage(format!("counting triangles of {name}"));
+    let method = TriangleMethod::Auto;
+    let there = match &context.cuda {
+        Some(cuda) => Some((cuda, cuda.upload_pattern(a.pattern())?)),
+        None => None,
+    };
+    let run = || match &there {
+        Some((cuda, a)) => timed_on(cuda, || triangles(*cuda, a, method)),
+        None => {
+            let (found, ms) = timed(|| triangles(&context.quiet, &a, method));
+            Ok((found?, ms))
+        }
+    };
     let mut times = Times::default();
-    let mut found = triangles(&context.quiet, &a, TriangleMethod::Auto)?;
+    let (mut found, _) = run()?;
     for _ in 0..repeat {
-        let (again, ms) = timed(|| triangles(&context.quiet, &a, TriangleMethod::Auto));
+        let (again, ms) = run()?;
         times.push(ms);
-        let again = again?;
         if again.count != found.count {
             return Err(Failure::Wrong(format!("{name}: {} triangles, then {}", found.count, again.count)));
         }
         found = again;
     }
-    let json = json!({
-        "op": "triangles", "case": name, "threads": context.threads(), "n": a.nrows(), "nnz": a.nnz(),
+    let mut json = json!({
+        "op": "triangles", "case": name, "device": context.device.to_string(), "n": a.nrows(), "nnz": a.nnz(),
         "triangles": found.count, "ms": ms(times.median()), "ms_min": ms(times.minimum()), "method": found.method,
     });
+    if there.is_none() {
+        json["threads"] = context.threads().into();
+    }
     context.result(json, || {
         let (median, minimum) = (times.median(), times.minimum());
         format!("{name:18} {:>14} {median:>10.3} {minimum:>10.3}  {}", thousands(found.count), found.method)

@@ -1,11 +1,12 @@
-//! What all commands share: the processor, the choice of output, the progress bar.
+//! What all commands share: the processor, the GPU, the choice of output, the progress bar.
 
 use std::io::{self, Write};
 
 use serde_json::Value;
-use sparring::Cpu;
+use sparring::{Cpu, Cuda};
 
 use crate::Common;
+use crate::device::{Device, refused};
 use crate::failure::{Failure, Result};
 use crate::progress::Progress;
 use crate::read::{self, Source};
@@ -16,6 +17,9 @@ pub(crate) struct Context {
     pub(crate) cpu: Cpu,
     /// Does not, for measurements.
     pub(crate) quiet: Cpu,
+    /// The GPU, if it is to compute.
+    pub(crate) cuda: Option<Cuda>,
+    pub(crate) device: Device,
     pub(crate) progress: Progress,
     json: bool,
 }
@@ -23,8 +27,16 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(common: &Common) -> Result<Self> {
         let cpu = || common.threads.map_or_else(|| Ok(Cpu::new()), Cpu::with_threads);
+        let device = common.device;
+        let cuda = match device {
+            Device::Cpu => None,
+            Device::Cuda(_) if common.threads.is_some() => {
+                return Err(refused("--threads", "it computes with all that it has").into());
+            }
+            Device::Cuda(ordinal) => Some(Cuda::new(ordinal)?),
+        };
         let progress = Progress::new();
-        Ok(Self { cpu: progress.follow(cpu()?), quiet: cpu()?, progress, json: common.json })
+        Ok(Self { cpu: progress.follow(cpu()?), quiet: cpu()?, cuda, device, progress, json: common.json })
     }
     /// The matrix that `name` stands for, and the milliseconds that getting it took.
     pub(crate) fn load(&self, name: &str) -> Result<(Source, f64)> {

@@ -34,9 +34,22 @@ impl Failure {
             Self::Library(e) => {
                 let ours = matches!(
                     e,
-                    Error::OutOfMemory { .. } | Error::Budget { .. } | Error::Threads { .. } | Error::Cancelled { .. }
+                    Error::OutOfMemory { .. }
+                        | Error::Budget { .. }
+                        | Error::Threads { .. }
+                        | Error::Cancelled { .. }
+                        | Error::NoDevice { .. }
+                        | Error::NoCompiler { .. }
+                        | Error::Compile { .. }
+                        | Error::Device { .. }
+                        | Error::DeviceMemory { .. }
                 );
-                (e.to_string(), if ours { 1 } else { 2 })
+                let message = match e {
+                    // Without the whole program.
+                    Error::Compile { program, log, .. } => format!("{program} does not compile: {log}"),
+                    e => e.to_string(),
+                };
+                (message, if ours { 1 } else { 2 })
             }
         };
         // A closed standard error must not panic either.

@@ -1,11 +1,12 @@
 //! `sparring`: sparse products, triangles and figures of Matrix Market files from the command line.
 //!
 //! Results go to standard output, as text or (`--json`) as one JSON object a command or benchmark case;
-//! progress goes to standard error. Exit codes: 0, 1 (the machine failed: memory, threads, disk),
+//! progress goes to standard error. Exit codes: 0, 1 (the machine failed: memory, threads, disk, GPU),
 //! 2 (wrong input or usage).
 
 mod bench;
 mod context;
+mod device;
 mod failure;
 mod info;
 mod memory;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use context::Context;
+use device::Device;
 
 /// Sparse linear algebra over any semiring.
 ///
@@ -43,6 +45,9 @@ pub(crate) struct Common {
     /// Threads to run on [default: one for each processor]
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
+    /// Where to compute: cpu, or cuda:N for GPU number N. For triangles, mxm and bench
+    #[arg(long, global = true, value_name = "DEVICE", default_value_t, value_parser = device::parse)]
+    device: Device,
     /// Write JSON to standard output, and nothing else there
     #[arg(long, global = true)]
     json: bool,
@@ -58,19 +63,39 @@ enum Command {
     Mxm(mxm::Arguments),
     /// List the semirings that mxm knows
     Semirings,
+    /// List the GPUs, or what is missing to use one
+    Devices,
     /// Measure generated cases, or files
     Bench(bench::Arguments),
 }
 
+impl Command {
+    /// Refuses a GPU for what is not done there, and options that it does not have, before anything is read.
+    fn takes(&self, device: Device) -> sparring::Result<()> {
+        if device == Device::Cpu {
+            return Ok(());
+        }
+        match self {
+            Self::Info(_) => Err(device::refused("info", "its figures are counted by the processor")),
+            Self::Semirings | Self::Devices => Err(device::refused("a list", "it is printed without computing")),
+            Self::Triangles(arguments) => arguments.take_gpu(),
+            Self::Mxm(arguments) => arguments.take_gpu(),
+            Self::Bench(arguments) => arguments.take_gpu(),
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
-    let run = |common| {
+    let run = |common: &Common| {
+        command.takes(common.device)?;
         let context = Context::new(common)?;
         match command {
             Command::Info(arguments) => info::run(&context, &arguments),
             Command::Triangles(arguments) => triangles::run(&context, &arguments),
             Command::Mxm(arguments) => mxm::run(&context, &arguments),
             Command::Semirings => semiring::list(&context),
+            Command::Devices => device::list(&context),
             Command::Bench(arguments) => bench::run(&context, &arguments),
         }
     };

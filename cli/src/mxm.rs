@@ -1,5 +1,7 @@
 //! `sparring mxm A [B]`.
 
+mod gpu;
+
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sparring::Csr;
@@ -7,6 +9,7 @@ use sparring::spgemm::{self, Options};
 use sparring_named::Scalar;
 
 use crate::context::Context;
+use crate::device::refuse;
 use crate::failure::Result;
 use crate::output::{ms, seconds, shape, thousands};
 use crate::timing::{Times, timed};
@@ -51,7 +54,7 @@ pub(crate) struct How {
 /// An option of the library as one of the command line: the same variants.
 macro_rules! option {
     ($name:ident { $($(#[$attribute:meta])* $variant:ident => $theirs:ident,)* }) => {
-        #[derive(Clone, Copy, Default, ValueEnum)]
+        #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
         enum $name { $($(#[$attribute])* $variant,)* }
         impl From<$name> for spgemm::$name {
             fn from(x: $name) -> Self {
@@ -63,6 +66,19 @@ macro_rules! option {
 option! { Policy { #[default] Auto => Auto, #[value(name = "kkspgemm")] KkSpGemm => KkSpGemm, } }
 option! { Accumulator { #[default] Auto => Auto, Ll => LinkedList, Lp => LinearProbe, Dense => Dense, } }
 option! { Compress { #[default] Auto => Auto, On => On, Off => Off, } }
+
+impl Arguments {
+    /// Refuses what a GPU does not have.
+    pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
+        let How { policy, accumulator, compress, unsorted } = &self.how;
+        refuse(&[
+            (*policy != Policy::Auto, "--policy", "it has one policy"),
+            (*accumulator != Accumulator::Auto, "--accumulator", "it is chosen for each row by its length"),
+            (*compress != Compress::Auto, "--compress", "columns are never compressed there"),
+            (*unsorted, "--unsorted", "rows of a product are always sorted there"),
+        ])
+    }
+}
 
 impl How {
     fn options(&self) -> Options {
@@ -86,6 +102,8 @@ struct Product {
     symbolic: Times,
     numeric: Times,
     reuse: Times,
+    /// What there is to say of a GPU.
+    gpu: Option<gpu::Figures>,
 }
 
 /// The product over the semiring asked for; `reuse` measures the numeric phase into the same matrix too.
@@ -128,6 +146,7 @@ fn multiply(
         symbolic,
         numeric,
         reuse: again,
+        gpu: None,
     })
 }
 
@@ -145,23 +164,33 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (a, b) = (&a.matrix, b.as_ref().unwrap_or(&a.matrix));
     context.progress.stage("multiplying".into());
     let reuse = context.is_json() || arguments.repeat > 1;
-    let found = multiply(context, arguments, a, b, reuse)?;
+    let found = match &context.cuda {
+        Some(cuda) => gpu::multiply(context, cuda, arguments, a, b, reuse)?,
+        None => multiply(context, arguments, a, b, reuse)?,
+    };
     context.result(json(context, arguments, &found, read_ms), || text(arguments, &found, reuse))
 }
 
 fn json(context: &Context, arguments: &Arguments, found: &Product, read_ms: f64) -> Value {
-    json!({
+    let mut json = json!({
         "nrows": found.shape.0, "ncols": found.shape.1, "nnz": found.nnz, "flops": found.flops,
         "symbolic_ms": ms(found.symbolic.median()), "numeric_ms": ms(found.numeric.median()),
         "reuse_ms": ms(found.reuse.median()), "sum": found.sum, "chosen": found.chosen,
-        "semiring": arguments.semiring, "repeat": arguments.repeat, "read_ms": ms(read_ms), "threads": context.threads(),
-    })
+        "semiring": arguments.semiring, "repeat": arguments.repeat, "read_ms": ms(read_ms),
+        "device": context.device.to_string(),
+    });
+    match &found.gpu {
+        Some(figures) => figures.insert(&mut json),
+        None => json["threads"] = context.threads().into(),
+    }
+    json
 }
 
 fn text(arguments: &Arguments, found: &Product, reuse: bool) -> String {
     let again = if reuse { format!(", again {}", seconds(found.reuse.median())) } else { String::new() };
+    let (before, after) = found.gpu.as_ref().map(gpu::Figures::text).unwrap_or_default();
     format!(
-        "{}, {} entries from {} products over {}\nsymbolic {}, numeric {}{again}   sum {}\nchosen: {}",
+        "{}, {} entries from {} products over {}\n{before}symbolic {}, numeric {}{again}   sum {}{after}\nchosen: {}",
         shape(found.shape.0, found.shape.1),
         thousands(found.nnz as u64),
         thousands(found.flops),

@@ -3,12 +3,18 @@
 //! A product is compiled for each of some ninety pairs of semiring and value type. The program, the C library and the
 //! tests of either need the same ones, so they are compiled here, in functions that are not generic, once for all.
 
+#[cfg(feature = "cuda")]
+mod gpu;
+
 use std::any::Any;
 
 use sparring::algebra::dynamic::{Named, SemiringVisitor};
 use sparring::algebra::{MulOp, Num, Out, Semiring, Value};
 use sparring::spgemm::Plan;
 use sparring::{Cpu, Csr, Error, Result};
+
+#[cfg(feature = "cuda")]
+pub use gpu::DeviceMatrix;
 
 /// A matrix whose type is known at run time.
 #[derive(Clone, Debug, PartialEq)]

@@ -81,6 +81,14 @@ impl Cuda {
     pub fn cached_in(&self) -> std::result::Result<&Path, &str> {
         self.programs.cache().folder()
     }
+    /// The compiler of device programs: its version and its file. It needs no device.
+    /// # Errors
+    /// [`Error::NoCompiler`](crate::Error::NoCompiler), which says where it was looked for.
+    pub fn compiler() -> Result<String> {
+        let nvrtc = nvrtc::Nvrtc::get()?;
+        let (major, minor) = nvrtc.version();
+        Ok(format!("NVRTC {major}.{minor}, {}", nvrtc.name()))
+    }
     /// What the device has.
     #[must_use]
     pub fn limits(&self) -> &Limits {

@@ -160,6 +160,10 @@ impl Nvrtc {
     pub(super) fn version(&self) -> (u32, u32) {
         self.version
     }
+    /// The file that was opened, as the loader was asked for it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
     /// Architectures that it compiles for, as 90 for `sm_90`, increasing.
     pub(super) fn archs(&self) -> &[u32] {
         &self.archs

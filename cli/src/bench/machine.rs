@@ -1,0 +1,113 @@
+//! What a product is measured on.
+
+use sparring::algebra::PlusTimes;
+use sparring::generate::{self, Checks};
+use sparring::gpu::{self, DeviceCsr};
+use sparring::spgemm::{self, Options};
+use sparring::{Cpu, Csr, Cuda, Result};
+
+use crate::memory;
+
+/// Products over plus-times of matrices that are there.
+pub(super) trait Machine {
+    type Matrix;
+    type Plan;
+    /// Whether rows of a product may be left in any order.
+    const UNSORTED: bool;
+    fn plan(&self, a: &Self::Matrix, b: &Self::Matrix, unsorted: bool) -> Result<Self::Plan>;
+    fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix>;
+    fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()>;
+    /// Waits until nothing is under way.
+    fn wait(&self) -> Result<()>;
+    /// Forgets the peak of memory so far; whether that can be done.
+    fn forget_peak(&self) -> bool;
+    fn peak(&self) -> Option<u64>;
+    fn checks(&self, c: &Self::Matrix) -> Result<Checks>;
+    fn nnz(c: &Self::Matrix) -> usize;
+    /// Bytes of the matrix's arrays.
+    fn bytes(c: &Self::Matrix) -> u64;
+    fn flops(plan: &Self::Plan) -> u64;
+    fn explain(plan: &Self::Plan) -> String;
+}
+
+const RING: fn() -> PlusTimes<f64> = PlusTimes::default;
+
+impl Machine for Cpu {
+    type Matrix = Csr<f64>;
+    type Plan = spgemm::Plan;
+    const UNSORTED: bool = true;
+
+    fn plan(&self, a: &Csr<f64>, b: &Csr<f64>, unsorted: bool) -> Result<Self::Plan> {
+        self.plan_with(a, b, &Options { unsorted, ..Options::default() })
+    }
+    fn numeric(&self, plan: &Self::Plan, a: &Csr<f64>, b: &Csr<f64>) -> Result<Csr<f64>> {
+        Cpu::numeric(self, plan, RING(), a, b)
+    }
+    fn numeric_into(&self, plan: &Self::Plan, a: &Csr<f64>, b: &Csr<f64>, c: &mut Csr<f64>) -> Result<()> {
+        Cpu::numeric_into(self, plan, RING(), a, b, c)
+    }
+    fn wait(&self) -> Result<()> {
+        Ok(())
+    }
+    fn forget_peak(&self) -> bool {
+        memory::forget_peak()
+    }
+    fn peak(&self) -> Option<u64> {
+        memory::peak()
+    }
+    fn checks(&self, c: &Csr<f64>) -> Result<Checks> {
+        Ok(generate::checks(c))
+    }
+    fn nnz(c: &Csr<f64>) -> usize {
+        c.nnz()
+    }
+    fn bytes(c: &Csr<f64>) -> u64 {
+        (size_of_val(c.row_ptr()) + size_of_val(c.col_idx()) + size_of_val(c.values())) as u64
+    }
+    fn flops(plan: &Self::Plan) -> u64 {
+        plan.flops()
+    }
+    fn explain(plan: &Self::Plan) -> String {
+        plan.explain()
+    }
+}
+
+impl Machine for Cuda {
+    type Matrix = DeviceCsr<f64>;
+    type Plan = gpu::spgemm::Plan;
+    const UNSORTED: bool = false;
+
+    fn plan(&self, a: &Self::Matrix, b: &Self::Matrix, _: bool) -> Result<Self::Plan> {
+        Cuda::plan(self, a, b)
+    }
+    fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix> {
+        Cuda::numeric(self, plan, RING(), a, b)
+    }
+    fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()> {
+        Cuda::numeric_into(self, plan, RING(), a, b, c)
+    }
+    fn wait(&self) -> Result<()> {
+        self.synchronize()
+    }
+    fn forget_peak(&self) -> bool {
+        self.reset_peak_memory().is_ok()
+    }
+    fn peak(&self) -> Option<u64> {
+        self.peak_memory().ok()
+    }
+    fn checks(&self, c: &Self::Matrix) -> Result<Checks> {
+        Ok(generate::checks(&self.download(c)?))
+    }
+    fn nnz(c: &Self::Matrix) -> usize {
+        c.nnz()
+    }
+    fn bytes(c: &Self::Matrix) -> u64 {
+        c.bytes()
+    }
+    fn flops(plan: &Self::Plan) -> u64 {
+        plan.flops()
+    }
+    fn explain(plan: &Self::Plan) -> String {
+        plan.explain()
+    }
+}

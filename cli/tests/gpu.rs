@@ -1,0 +1,181 @@
+//! `--device`: what is refused anywhere, what is said where there is no GPU, and results where there is one.
+//!
+//! The program is the one built with this test, or the one that `SPARRING_PROGRAM` names.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn sparring(arguments: &[&str]) -> Output {
+    let program = std::env::var_os("SPARRING_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_sparring").into());
+    Command::new(program).args(arguments).output().unwrap()
+}
+
+/// Standard error of a run that must end with this exit code and an empty standard output.
+#[track_caller]
+fn failed(arguments: &[&str], code: i32) -> String {
+    let output = sparring(arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{arguments:?}: {stderr}");
+    stderr
+}
+
+/// Standard output of a run that must succeed and write nothing else.
+#[track_caller]
+fn text(arguments: &[&str]) -> String {
+    let output = sparring(arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&text(&[arguments, &["--json"]].concat())).unwrap()
+}
+
+/// Whether there is a GPU; said aloud where there is none.
+fn gpu() -> bool {
+    let there = !json(&["devices"])["devices"].as_array().unwrap().is_empty();
+    if !there {
+        println!("skipped: no GPU");
+    }
+    there
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_named_and_counts_as_the_machines_failure() {
+    for arguments in [&["mxm", "gen:tc_rmat10"][..], &["triangles", "gen:tc_rmat10"], &["bench", "--case", "tc_rmat10"]]
+    {
+        for more in [&[][..], &["--json"]] {
+            let said = failed(&[arguments, &["--device", "cuda:4000"], more].concat(), 1);
+            assert!(said.starts_with("sparring: no GPU 4000: "), "{said}");
+            assert_eq!(said.matches('\n').count(), 1, "{said}");
+        }
+    }
+    let listed = json(&["devices"]);
+    if listed["devices"].as_array().unwrap().is_empty() {
+        let said = failed(&["--device", "cuda:0", "mxm", "no-such-file.mtx"], 1);
+        assert!(said.starts_with("sparring: no GPU 0: "), "before anything is read: {said}");
+        assert_eq!(said, format!("sparring: {}\n", listed["missing"].as_str().unwrap()));
+    }
+}
+
+#[test]
+fn what_a_gpu_does_not_have_is_refused_not_ignored() {
+    for (arguments, said) in [
+        (&["mxm", "a", "--accumulator", "dense"][..], "--accumulator on a GPU is not supported: "),
+        (&["mxm", "a", "--policy", "kkspgemm"], "--policy on a GPU is not supported: "),
+        (&["mxm", "a", "--compress", "on"], "--compress on a GPU is not supported: "),
+        (&["mxm", "a", "--unsorted"], "--unsorted on a GPU is not supported: "),
+        (&["mxm", "a", "--threads", "2"], "--threads on a GPU is not supported: "),
+        (&["triangles", "a", "--method", "masked"], "--method on a GPU is not supported: "),
+        (&["bench", "--fresh-memory"], "--fresh-memory on a GPU is not supported: "),
+        (&["info", "a"], "info on a GPU is not supported: "),
+        (&["semirings"], "a list on a GPU is not supported: "),
+        (&["devices"], "a list on a GPU is not supported: "),
+    ] {
+        let line = failed(&[arguments, &["--device", "cuda:0"]].concat(), 2);
+        assert!(line.starts_with(&format!("sparring: {said}")), "{arguments:?}: {line}");
+        assert_eq!(line.matches('\n').count(), 1, "{line}");
+    }
+    for wrong in ["gpu", "cuda", "cuda:", "cuda:x", "cuda:-1"] {
+        let said = failed(&["mxm", "a", "--device", wrong], 2);
+        assert!(said.contains("it is 'cpu', or 'cuda:N'"), "{said}");
+    }
+    assert!(text(&["mxm", "--help"]).contains("cuda:N"));
+}
+
+#[test]
+fn the_processor_is_a_device() {
+    let found = json(&["mxm", "gen:tc_rmat10", "--device", "cpu", "--threads", "1"]);
+    assert_eq!((found["device"].as_str(), found["threads"].as_u64()), (Some("cpu"), Some(1)));
+    assert!(found.get("upload_ms").is_none());
+    assert_eq!(json(&["triangles", "gen:tc_rmat10", "--device", "cpu"])["device"], "cpu");
+}
+
+#[test]
+fn devices_are_listed_or_what_is_missing() {
+    let (found, said) = (json(&["devices"]), text(&["devices"]));
+    let devices = found["devices"].as_array().unwrap();
+    assert_eq!(devices.is_empty(), found["missing"].is_string());
+    assert_ne!(found["compiler"].is_string(), found["compiler_missing"].is_string());
+    if devices.is_empty() {
+        assert!(said.starts_with("no GPU 0: "), "{said}");
+    }
+    for (n, device) in devices.iter().enumerate() {
+        assert_eq!(device["device"], format!("cuda:{n}"));
+        assert!(said.contains(&format!("cuda:{n}   {}", device["name"].as_str().unwrap())), "{said}");
+        for key in ["multiprocessors", "memory_bytes", "free_bytes"] {
+            assert!(device[key].as_u64().unwrap() > 0, "{device}");
+        }
+    }
+}
+
+#[test]
+fn products_are_those_of_the_processor() {
+    if !gpu() {
+        return;
+    }
+    let on = |device, semiring| json(&["mxm", "gen:tc_rmat10", "--semiring", semiring, "--device", device]);
+    for semiring in ["plus_times", "min_plus", "lor_land", "any_secondi", "plus_pair"] {
+        let (gpu, cpu) = (on("cuda:0", semiring), on("cpu", semiring));
+        for key in ["nrows", "ncols", "nnz", "flops"] {
+            assert_eq!(gpu[key], cpu[key], "{semiring} {key}");
+        }
+        let (x, y) = (gpu["sum"].as_f64().unwrap(), cpu["sum"].as_f64().unwrap());
+        assert!((x - y).abs() <= 1e-9 * y.abs(), "{semiring}: {x}, not {y}");
+        for key in ["upload_ms", "first_ms", "symbolic_ms", "numeric_ms", "reuse_ms"] {
+            assert!(gpu[key].as_f64().unwrap() > 0.0, "{key}: {gpu}");
+        }
+        assert_eq!((gpu["device"].as_str(), gpu["summed_on"].as_str()), (Some("cuda:0"), Some("device")));
+        assert!(gpu["device_peak_bytes"].as_u64().unwrap() > 0 && gpu["download_ms"].is_null(), "{gpu}");
+        assert!(gpu.get("threads").is_none());
+    }
+    let said = text(&["mxm", "gen:tc_rmat10", "--device", "cuda:0", "--repeat", "3"]);
+    assert!(
+        said.contains("\nsent ") && said.contains(", again ") && said.contains(" in the device's order\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_product_that_is_written_has_the_bits_of_the_processors() {
+    if !gpu() {
+        return;
+    }
+    let file =
+        |name: &str| -> PathBuf { std::env::temp_dir().join(format!("sparring-{}-{name}.mtx", std::process::id())) };
+    let (here, there) = (file("cpu"), file("cuda"));
+    let write = |device, path: &PathBuf| {
+        json(&["mxm", "gen:tc_rmat10", "sym:gen:tc_rmat10", "--device", device, "-o", path.to_str().unwrap()])
+    };
+    let (cpu, gpu) = (write("cpu", &here), write("cuda:0", &there));
+    let same = std::fs::read(&here).unwrap() == std::fs::read(&there).unwrap();
+    for path in [here, there] {
+        std::fs::remove_file(path).unwrap();
+    }
+    assert!(same && cpu["sum"] == gpu["sum"]);
+    assert!(gpu["download_ms"].as_f64().unwrap() > 0.0 && gpu["summed_on"] == "host", "{gpu}");
+}
+
+#[test]
+fn triangles_and_measurements_are_those_of_the_processor() {
+    if !gpu() {
+        return;
+    }
+    let found = json(&["triangles", "gen:tc_rmat10", "--device", "cuda:0"]);
+    assert_eq!((found["triangles"].as_u64(), found["device"].as_str()), (Some(75_185), Some("cuda:0")));
+    assert!(found["count_ms"].as_f64().unwrap() > 0.0 && found["device_peak_bytes"].as_u64().unwrap() > 0, "{found}");
+    assert!(text(&["triangles", "gen:tc_rmat10", "--device", "cuda:0"]).starts_with("75,185 triangles   read "));
+    let lines = text(&["bench", "--case", "tc_rmat10", "--repeat", "2", "--json", "--device", "cuda:0"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines[0]["nnz"].as_u64(), lines[1]["triangles"].as_u64()), (Some(451_447), Some(75_185)));
+    for key in ["ms", "symbolic_ms", "numeric_ms", "reuse_ms", "peak_bytes"] {
+        assert!(lines[0][key].as_f64().unwrap() > 0.0, "{key}: {}", lines[0]);
+    }
+    assert!(lines[0].get("unsorted_ms").is_none() && lines[0]["device"] == "cuda:0");
+    let said = failed(&["triangles", "no-such-file.mtx", "--device", "cuda:0"], 2);
+    assert!(said.starts_with("sparring: no-such-file.mtx: No such file"), "{said}");
+}
