@@ -7,13 +7,13 @@
  * the reason is in sparring_last_error(). Whatever a failed call would have made is NULL, and there is nothing to
  * free. Numbers that a failed call would have written are not to be read.
  *
- * Handles: SparringCpu, SparringMatrix and SparringPlan are seen by pointer only, and the pointer is no address. A
+ * Handles: SparringDevice, SparringMatrix and SparringPlan are seen by pointer only, and the pointer is no address. A
  * handle that was freed, is of another kind or is no handle at all is told from a live one without touching memory:
  * SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
  *
  * Threads: every function may be called from any thread, and handles of all three kinds may be used, shared and
  * freed by several threads at once; a call that has begun keeps what it needs until it ends.
- *   SparringCpu     calls that share it share its threads;
+ *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
  *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
  *                   or waits for the new ones, never half of them.
@@ -46,7 +46,7 @@ enum SparringStatus
   SPARRING_INDEX_OVERFLOW = 3,
   /// Memory could not be had.
   SPARRING_OUT_OF_MEMORY = 4,
-  /// The memory budget of the SparringCpu would be exceeded.
+  /// The memory budget of the SparringDevice would be exceeded.
   SPARRING_BUDGET = 5,
   /// The lengths of parallel arrays disagree.
   SPARRING_LENGTH = 6,
@@ -72,6 +72,16 @@ enum SparringStatus
   SPARRING_CANCELLED = 16,
   /// Threads could not be started.
   SPARRING_THREADS = 17,
+  /// There is no such GPU, or no driver for it.
+  SPARRING_NO_DEVICE = 18,
+  /// The compiler of GPU programs is missing.
+  SPARRING_NO_COMPILER = 19,
+  /// A GPU program does not compile.
+  SPARRING_COMPILE = 20,
+  /// The GPU or its driver reported an error.
+  SPARRING_DEVICE_FAILED = 21,
+  /// The GPU has not that much memory left.
+  SPARRING_DEVICE_MEMORY = 22,
   /// An error of a class that this header does not know yet.
   SPARRING_OTHER = 99,
   /// A handle was freed before, is of another kind, or never was a handle.
@@ -196,16 +206,18 @@ typedef uint32_t SparringTriangleMethod;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// Where operations run: threads and a memory budget. Threads of yours may share one.
-typedef struct SparringCpu SparringCpu;
+/// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
+typedef struct SparringDevice SparringDevice;
 
-/// A sparse matrix in compressed rows, of one of the types above. Threads of yours may share one.
+/// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads of
+/// yours may share one.
 typedef struct SparringMatrix SparringMatrix;
 
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 typedef struct SparringPlan SparringPlan;
 
-/// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
+/// How a product is computed on the processor. All zero (`SparringOptions o = {0};`) are the defaults, and all that a GPU
+/// takes.
 typedef struct {
   /// A SparringPolicy.
   uint32_t policy;
@@ -223,7 +235,7 @@ typedef struct {
   uint64_t flops;
   /// Most multiplications in a row.
   uint64_t max_row_flops;
-  /// Longest row of the result.
+  /// Longest row of the result; UINT64_MAX if not counted, as on a GPU.
   uint64_t max_row_nnz;
   /// Entries of the result.
   uint64_t nnz;
@@ -253,16 +265,38 @@ const char *sparring_version(void);
 /// without leaks.
 uint64_t sparring_handles_alive(void);
 
-/// A pool of `threads` threads (0: one for each processor that this process may use), for operations that
-/// refuse with SPARRING_BUDGET to use more than `memory_budget` bytes (0: no limit).
-/// `*cpu` gets the handle, NULL on failure; free it with sparring_cpu_free.
-SparringStatus sparring_cpu_new(uint32_t threads, uint64_t memory_budget, SparringCpu **cpu);
+/// A device by its name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the next.
+///
+/// On the processor there is a pool of `threads` threads (0: one for each processor that this process may use); for a
+/// GPU `threads` is 0. Operations refuse with SPARRING_BUDGET to use more than `memory_budget` bytes (0: no limit), of
+/// the device's memory if it is a GPU.
+/// A GPU needs the NVIDIA driver, or the status is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler
+/// that comes with CUDA: SPARRING_NO_COMPILER otherwise.
+/// `*device` gets the handle, NULL on failure; free it with sparring_device_free.
+SparringStatus sparring_device_new(const char *name,
+                                   uint32_t threads,
+                                   uint64_t memory_budget,
+                                   SparringDevice **device);
 
-/// Number of threads.
-SparringStatus sparring_cpu_threads(const SparringCpu *cpu, uint32_t *threads);
+/// Number of GPUs that the NVIDIA driver has; 0 where there is no driver.
+uint64_t sparring_gpu_count(void);
 
-/// Frees a SparringCpu; NULL is allowed.
-SparringStatus sparring_cpu_free(SparringCpu *cpu);
+/// What the device is, in words: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain. It begins
+/// with the name that sparring_device_new takes.
+SparringStatus sparring_device_describe(const SparringDevice *device,
+                                        char *buffer,
+                                        uint64_t capacity,
+                                        uint64_t *length);
+
+/// Number of threads of the processor; 0 for a GPU.
+SparringStatus sparring_device_threads(const SparringDevice *device, uint32_t *threads);
+
+/// Waits until the device has done all that it was asked for. No other call needs this: results that you see are
+/// finished. It is for measuring time on a GPU, whose matrices may still be in the making when a call returns.
+SparringStatus sparring_device_wait(const SparringDevice *device);
+
+/// Frees a SparringDevice; NULL is allowed. Matrices and plans on a GPU stay good.
+SparringStatus sparring_device_free(SparringDevice *device);
 
 /// An nrows × ncols matrix from compressed rows, which are checked and copied: the entries of row i are
 /// `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
@@ -300,7 +334,23 @@ SparringStatus sparring_matrix_shape(const SparringMatrix *matrix, uint64_t *nro
 /// Number of entries, stored zeros included.
 SparringStatus sparring_matrix_nnz(const SparringMatrix *matrix, uint64_t *nnz);
 
+/// The same matrix in the memory of `device`: of a GPU for "cuda:N", of the processor for "cpu". Operations on that device
+/// then find it there, and what they make of it stays there too; matrices that are elsewhere are sent for each call.
+/// A matrix on a GPU belongs to the SparringDevice that it was sent to, and is used with no other.
+/// `*there` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free. Both matrices live on
+/// their own: new values of the one leave the other as it is.
+SparringStatus sparring_matrix_to(const SparringDevice *device,
+                                  const SparringMatrix *matrix,
+                                  SparringMatrix **there);
+
+/// Where the matrix is: "cpu", "cuda:0" and so on, into `buffer` of `capacity` bytes as for sparring_plan_explain.
+SparringStatus sparring_matrix_device(const SparringMatrix *matrix,
+                                      char *buffer,
+                                      uint64_t capacity,
+                                      uint64_t *length);
+
 /// Copies the matrix into your arrays; an array that is NULL is not wanted.
+/// The matrix is in the processor's memory: see sparring_matrix_to.
 /// `row_ptr` has room for `row_ptr_len` elements (nrows + 1 are written), and `col_idx` and `values` have room for
 /// `nnz_len` each (nnz are written): SPARRING_LENGTH if that is too few. `values` has the matrix's type.
 SparringStatus sparring_matrix_copy(const SparringMatrix *matrix,
@@ -310,8 +360,8 @@ SparringStatus sparring_matrix_copy(const SparringMatrix *matrix,
                                     void *values,
                                     uint64_t nnz_len);
 
-/// Lends the matrix's own arrays, without a copy: nrows + 1 row pointers, nnz columns and nnz values of the
-/// matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given as
+/// Lends the arrays of a matrix in the processor's memory, without a copy: nrows + 1 row pointers, nnz columns and nnz
+/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given as
 /// the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
 SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
                                       const size_t **row_ptr,
@@ -321,11 +371,12 @@ SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
 /// Frees a matrix; NULL is allowed.
 SparringStatus sparring_matrix_free(SparringMatrix *matrix);
 
-/// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `cpu`: symmetry is
+/// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is
 /// expanded and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the
 /// nearest value, an int64_t only what it holds exactly, bool whether it differs from 0. Entries of a pattern are 1.
+/// For a GPU the processor reads, and the matrix is in its memory: see sparring_matrix_to.
 /// `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
-SparringStatus sparring_matrix_read(const SparringCpu *cpu,
+SparringStatus sparring_matrix_read(const SparringDevice *device,
                                     uint32_t type,
                                     const char *path,
                                     SparringMatrix **matrix);
@@ -341,9 +392,10 @@ const char *sparring_semiring_name(uint64_t index);
 
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name).
 /// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
-/// `options` may be NULL.
+/// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
+/// ("log_plus"). `options` may be NULL.
 /// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
-SparringStatus sparring_mxm(const SparringCpu *cpu,
+SparringStatus sparring_mxm(const SparringDevice *device,
                             const char *semiring,
                             const SparringMatrix *a,
                             const SparringMatrix *b,
@@ -353,7 +405,7 @@ SparringStatus sparring_mxm(const SparringCpu *cpu,
 /// Symbolic phase of C = A·B: the structure of C from those of `a` and `b`, whose values and types do not matter.
 /// The plan serves any number of numeric phases with matrices of the same structure. `options` may be NULL.
 /// `*plan` gets the handle, NULL on failure; free it with sparring_plan_free.
-SparringStatus sparring_plan_new(const SparringCpu *cpu,
+SparringStatus sparring_plan_new(const SparringDevice *device,
                                  const SparringMatrix *a,
                                  const SparringMatrix *b,
                                  const SparringOptions *options,
@@ -371,9 +423,10 @@ SparringStatus sparring_plan_explain(const SparringPlan *plan,
                                      uint64_t *length);
 
 /// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix.
-/// `a` and `b` have the structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise.
+/// `a` and `b` have the structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise. The plan is one of this
+/// device. On a GPU the result is where `a` is.
 /// `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
-SparringStatus sparring_plan_numeric(const SparringCpu *cpu,
+SparringStatus sparring_plan_numeric(const SparringDevice *device,
                                      const SparringPlan *plan,
                                      const char *semiring,
                                      const SparringMatrix *a,
@@ -381,9 +434,10 @@ SparringStatus sparring_plan_numeric(const SparringCpu *cpu,
                                      SparringMatrix **c);
 
 /// Numeric phase into `c`, a matrix that this plan made before, of the type that the semiring gives: its values are
-/// replaced and nothing is allocated. On failure they are unspecified. `c` may be `a` or `b`.
+/// replaced, and nothing is allocated if all are in the memory of the device. On failure they are unspecified.
+/// `c` may be `a` or `b`.
 /// Pointers from sparring_matrix_borrow(c) end here.
-SparringStatus sparring_plan_numeric_into(const SparringCpu *cpu,
+SparringStatus sparring_plan_numeric_into(const SparringDevice *device,
                                           const SparringPlan *plan,
                                           const char *semiring,
                                           const SparringMatrix *a,
@@ -395,9 +449,10 @@ SparringStatus sparring_plan_free(SparringPlan *plan);
 
 /// Counts the triangles of the simple undirected graph under the square matrix `a`: direction, loops, repeated
 /// edges and values do not matter.
+/// A GPU has one method, for SPARRING_TRIANGLES_AUTO and SPARRING_TRIANGLES_COMPRESSED.
 /// `method` is a SparringTriangleMethod; `*count` gets the number of triangles. What ran, and why, goes to
 /// `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
-SparringStatus sparring_triangles(const SparringCpu *cpu,
+SparringStatus sparring_triangles(const SparringDevice *device,
                                   const SparringMatrix *a,
                                   uint32_t method,
                                   uint64_t *count,

@@ -1,16 +1,18 @@
-//! Matrices: from arrays, and back into them.
+//! Matrices: from arrays, and back into them; to a device, and back from it.
 
 use std::any::Any;
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sparring::algebra::Plus;
 use sparring::io::MarketValue;
 use sparring::{Coo, Csr, Error, Pattern};
 
-use crate::guard::Fallible;
+use crate::device::SparringDevice;
+use crate::gpu::GpuMatrix;
+use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, take};
-use crate::memory::{NewHandle, copied, input, output, size, write};
+use crate::memory::{NewHandle, copied, input, output, size, write, write_text};
 use crate::mxm::choice;
 use crate::status::SparringStatus;
 
@@ -31,11 +33,12 @@ pub enum SparringType {
 
 use SparringType::*;
 
-/// A sparse matrix in compressed rows, of one of the types above. Threads of yours may share one.
+/// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads of
+/// yours may share one.
 pub struct SparringMatrix {
     // The lock is held for as long as it takes to copy the Arc, or by the one who writes new values. So a call
     // that reads never sees half of a write, and no call waits for a lock while it holds another.
-    data: Mutex<Arc<Data>>,
+    data: Mutex<Arc<Stored>>,
 }
 
 impl Object for SparringMatrix {
@@ -44,15 +47,77 @@ impl Object for SparringMatrix {
 
 impl SparringMatrix {
     pub(crate) fn new(data: Data) -> Self {
-        Self { data: Mutex::new(Arc::new(data)) }
+        Stored::Host(data).into()
     }
     /// The matrix as it is now.
-    pub(crate) fn snapshot(&self) -> Arc<Data> {
+    pub(crate) fn snapshot(&self) -> Arc<Stored> {
         Arc::clone(&self.lock())
     }
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Arc<Data>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Arc<Stored>> {
         self.data.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl From<Stored> for SparringMatrix {
+    fn from(data: Stored) -> Self {
+        Self { data: Mutex::new(Arc::new(data)) }
+    }
+}
+
+/// A matrix and where it is.
+#[derive(Debug)]
+pub(crate) enum Stored {
+    Host(Data),
+    Device(GpuMatrix),
+}
+
+impl Stored {
+    pub(crate) fn value_type(&self) -> SparringType {
+        match self {
+            Self::Host(m) => m.value_type(),
+            Self::Device(m) => m.value_type(),
+        }
+    }
+    fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Host(m) => m.pattern().shape(),
+            Self::Device(m) => m.shape(),
+        }
+    }
+    pub(crate) fn nnz(&self) -> usize {
+        match self {
+            Self::Host(m) => m.pattern().nnz(),
+            Self::Device(m) => m.nnz(),
+        }
+    }
+    pub(crate) fn on_host(&self) -> bool {
+        matches!(self, Self::Host(_))
+    }
+    /// The matrix in the processor's memory; `name` is the argument that it was given as.
+    pub(crate) fn host(&self, name: &'static str) -> Fallible<&Data> {
+        match self {
+            Self::Host(m) => Ok(m),
+            Self::Device(m) => Err(not_here(name, m)),
+        }
+    }
+    pub(crate) fn host_mut(&mut self, name: &'static str) -> Fallible<&mut Data> {
+        match self {
+            Self::Host(m) => Ok(m),
+            Self::Device(m) => Err(not_here(name, m)),
+        }
+    }
+    /// Whether both have the same structure, as results of one plan do.
+    pub(crate) fn has_pattern_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Host(x), Self::Host(y)) => x.pattern() == y.pattern(),
+            (Self::Device(x), Self::Device(y)) => x.has_pattern_of(y),
+            _ => false,
+        }
+    }
+}
+
+fn not_here(name: &'static str, m: &GpuMatrix) -> Fail {
+    Fail::argument(name, format!("the matrix is on {}; sparring_matrix_to brings it to \"cpu\"", m.device()))
 }
 
 /// A type of values: its code, its variant of [`Data`], and how C's values become ours.
@@ -213,7 +278,7 @@ pub unsafe extern "C" fn sparring_matrix_shape(
     ncols: *mut u64,
 ) -> SparringStatus {
     ffi!({
-        let shape = handle(matrix)?.snapshot().pattern().shape();
+        let shape = handle(matrix)?.snapshot().shape();
         // SAFETY: by the contract both point to room for a number.
         unsafe {
             write(nrows, shape.0 as u64, "nrows")?;
@@ -226,13 +291,62 @@ pub unsafe extern "C" fn sparring_matrix_shape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_nnz(matrix: *const SparringMatrix, nnz: *mut u64) -> SparringStatus {
     ffi!({
-        let entries = handle(matrix)?.snapshot().pattern().nnz();
+        let entries = handle(matrix)?.snapshot().nnz();
         // SAFETY: by the contract `nnz` points to room for a number.
         unsafe { write(nnz, entries as u64, "nnz") }
     })
 }
 
+/// The same matrix in the memory of `device`: of a GPU for "cuda:N", of the processor for "cpu". Operations on that device
+/// then find it there, and what they make of it stays there too; matrices that are elsewhere are sent for each call.
+/// A matrix on a GPU belongs to the SparringDevice that it was sent to, and is used with no other.
+/// `*there` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free. Both matrices live on
+/// their own: new values of the one leave the other as it is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_to(
+    device: *const SparringDevice,
+    matrix: *const SparringMatrix,
+    there: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `there` points to room for a handle.
+        let out = unsafe { NewHandle::at(there, "there")? };
+        let (device, data) = (handle(device)?, handle(matrix)?.snapshot());
+        out.give(match (&device.gpu, &*data) {
+            // Shared until one of the two gets new values.
+            (None, Stored::Host(_)) => SparringMatrix { data: Mutex::new(data) },
+            (None, Stored::Device(m)) => SparringMatrix::new(m.download()?),
+            (Some(gpu), Stored::Host(_)) => Stored::Device(gpu.matrix("matrix", &data)?).into(),
+            (Some(gpu), Stored::Device(m)) if m.check("matrix", gpu).is_ok() => {
+                SparringMatrix { data: Mutex::new(data) }
+            }
+            (Some(gpu), Stored::Device(m)) => {
+                Stored::Device(gpu.matrix("matrix", &Stored::Host(m.download()?))?).into()
+            }
+        })
+    })
+}
+
+/// Where the matrix is: "cpu", "cuda:0" and so on, into `buffer` of `capacity` bytes as for sparring_plan_explain.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_device(
+    matrix: *const SparringMatrix,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let name = match &*handle(matrix)?.snapshot() {
+            Stored::Host(_) => "cpu".into(),
+            Stored::Device(m) => m.device(),
+        };
+        // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
+        unsafe { write_text(&name, buffer, capacity, length) }
+    })
+}
+
 /// Copies the matrix into your arrays; an array that is NULL is not wanted.
+/// The matrix is in the processor's memory: see sparring_matrix_to.
 /// `row_ptr` has room for `row_ptr_len` elements (nrows + 1 are written), and `col_idx` and `values` have room for
 /// `nnz_len` each (nnz are written): SPARRING_LENGTH if that is too few. `values` has the matrix's type.
 #[unsafe(no_mangle)]
@@ -246,6 +360,7 @@ pub unsafe extern "C" fn sparring_matrix_copy(
 ) -> SparringStatus {
     ffi!({
         let data = handle(matrix)?.snapshot();
+        let data = data.host("matrix")?;
         let pattern = data.pattern();
         // Row pointers are usize here and uint64_t there: the same on 64-bit machines, copied one by one elsewhere.
         let wide = copied(pattern.row_ptr(), "row pointers", |p| p as u64)?;
@@ -253,7 +368,7 @@ pub unsafe extern "C" fn sparring_matrix_copy(
         unsafe {
             output(&wide, row_ptr, row_ptr_len, "row_ptr")?;
             output(pattern.col_idx(), col_idx, nnz_len, "col_idx")?;
-            each!(&*data, m => output_values(m, values, nnz_len))
+            each!(data, m => output_values(m, values, nnz_len))
         }
     })
 }
@@ -265,8 +380,8 @@ unsafe fn output_values<T: Scalar>(m: &Csr<T>, p: *mut c_void, capacity: u64) ->
     unsafe { output(m.values(), p.cast::<T>(), capacity, "values") }
 }
 
-/// Lends the matrix's own arrays, without a copy: nrows + 1 row pointers, nnz columns and nnz values of the
-/// matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given as
+/// Lends the arrays of a matrix in the processor's memory, without a copy: nrows + 1 row pointers, nnz columns and nnz
+/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given as
 /// the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_borrow(
@@ -278,6 +393,7 @@ pub unsafe extern "C" fn sparring_matrix_borrow(
     ffi!({
         // The pointers outlive `data`: the table's object holds the same arrays until it is freed or written.
         let data = handle(matrix)?.snapshot();
+        let data = data.host("matrix")?;
         let pattern = data.pattern();
         // SAFETY: by the contract each that is not NULL points to room for a pointer.
         unsafe {
@@ -288,7 +404,7 @@ pub unsafe extern "C" fn sparring_matrix_borrow(
                 write(col_idx, pattern.col_idx().as_ptr(), "col_idx")?;
             }
             if !values.is_null() {
-                write(values, each!(&*data, m => m.values().as_ptr().cast()), "values")?;
+                write(values, each!(data, m => m.values().as_ptr().cast()), "values")?;
             }
         }
         Ok(())
@@ -302,8 +418,7 @@ pub extern "C" fn sparring_matrix_free(matrix: *mut SparringMatrix) -> SparringS
 }
 
 /// The error that values have another type than they must.
-pub(crate) fn mistyped(name: &'static str, found: &Data, expected: &Data) -> Error {
-    let (found, expected) = (found.value_type(), expected.value_type());
+pub(crate) fn mistyped(name: &'static str, found: SparringType, expected: SparringType) -> Error {
     let message = format!("values are {found:?}, expected {expected:?}, the type of the left operand");
     Error::Argument { name, message }
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use sparring::Error;
 use sparring::spgemm::{Accumulator, Compress, Options, Plan, Policy};
 
-use crate::cpu::SparringCpu;
+use crate::device::SparringDevice;
+use crate::gpu::{Gpu, GpuPlan};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, take};
-use crate::matrix::{Data, SparringMatrix, each, mistyped};
+use crate::matrix::{Data, SparringMatrix, Stored, each, mistyped};
 use crate::memory::{NewHandle, input, text, write, write_text};
 use crate::semirings::{Phase, named};
 use crate::status::SparringStatus;
@@ -53,7 +54,8 @@ pub enum SparringCompress {
     SPARRING_COMPRESS_OFF = 2,
 }
 
-/// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
+/// How a product is computed on the processor. All zero (`SparringOptions o = {0};`) are the defaults, and all that a GPU
+/// takes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringOptions {
@@ -75,7 +77,7 @@ pub struct SparringStats {
     pub flops: u64,
     /// Most multiplications in a row.
     pub max_row_flops: u64,
-    /// Longest row of the result.
+    /// Longest row of the result; UINT64_MAX if not counted, as on a GPU.
     pub max_row_nnz: u64,
     /// Entries of the result.
     pub nnz: u64,
@@ -87,7 +89,28 @@ pub struct SparringStats {
 
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 pub struct SparringPlan {
-    plan: Plan,
+    plan: Structure,
+}
+
+/// The plan of a machine.
+enum Structure {
+    Host(Plan),
+    Device(GpuPlan),
+}
+
+impl SparringPlan {
+    fn host(&self) -> Fallible<&Plan> {
+        match &self.plan {
+            Structure::Host(plan) => Ok(plan),
+            Structure::Device(plan) => Err(Fail::argument("plan", format!("it is one of {}", plan.device()))),
+        }
+    }
+    fn device(&self, gpu: &Arc<Gpu>) -> Fallible<&GpuPlan> {
+        match &self.plan {
+            Structure::Device(plan) => plan.check(gpu).map(|()| plan),
+            Structure::Host(_) => Err(Fail::argument("plan", "it is one of cpu".into())),
+        }
+    }
 }
 
 impl Object for SparringPlan {
@@ -104,7 +127,7 @@ pub(crate) fn choice<T: Copy>(name: &'static str, code: u32, all: &[(u32, T)]) -
 
 /// # Safety
 /// `p` is NULL, or points to options that nobody writes during the call.
-unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
+unsafe fn options(p: *const SparringOptions, device: &SparringDevice) -> Fallible<Options> {
     use {SparringAccumulator::*, SparringCompress::*, SparringPolicy::*};
     if p.is_null() {
         return Ok(Options::default());
@@ -123,40 +146,104 @@ unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
         (SPARRING_COMPRESS_ON as u32, Compress::On),
         (SPARRING_COMPRESS_OFF as u32, Compress::Off),
     ];
-    Ok(Options {
+    let options = Options {
         policy: choice("policy", o.policy, &policies)?,
         accumulator: choice("accumulator", o.accumulator, &accumulators)?,
         compress: choice("compress", o.compress, &compressions)?,
         unsorted: o.unsorted != 0,
         ..Options::default()
-    })
+    };
+    if device.gpu.is_some() && (o.policy, o.accumulator, o.compress, o.unsorted) != (0, 0, 0, 0) {
+        let why = "it chooses for itself; pass NULL, or options that are all zero".to_string();
+        return Err(Error::Unsupported { what: "an option on a GPU".into(), why }.into());
+    }
+    Ok(options)
 }
 
-/// A phase of a product of matrices of whatever type.
-fn product(cpu: &SparringCpu, semiring: &str, a: &Data, b: &Data, phase: Phase<'_>) -> Fallible<Option<Data>> {
+/// A phase on the processor of a product of matrices of whatever type.
+fn on_cpu(device: &SparringDevice, semiring: &str, a: &Stored, b: &Stored, phase: Phase<'_>) -> Fallible<Option<Data>> {
     macro_rules! typed {
         ($($variant:ident)*) => {
-            match (a, b) {
-                $((Data::$variant(a), Data::$variant(b)) => named(semiring, &cpu.cpu, a, b, phase)?,)*
-                _ => return Err(mistyped("b", b, a).into()),
+            match (a.host("a")?, b.host("b")?) {
+                $((Data::$variant(a), Data::$variant(b)) => named(semiring, &device.host, a, b, phase)?,)*
+                (a, b) => return Err(mistyped("b", b.value_type(), a.value_type()).into()),
             }
         };
     }
     Ok(typed! { Bool I64 F32 F64 })
 }
 
-/// A new matrix: any phase but `NumericInto`.
-fn make(cpu: &SparringCpu, semiring: &str, a: &Data, b: &Data, phase: Phase<'_>) -> Fallible<Data> {
-    product(cpu, semiring, a, b, phase)?.ok_or_else(|| Fail::argument("c", "a product without a result".into()))
+/// Values over a semiring for a plan of a GPU; the result is there.
+fn on_gpu(
+    gpu: &Arc<Gpu>,
+    plan: &GpuPlan,
+    semiring: &str,
+    a: &Stored,
+    b: &Stored,
+    into: Option<&mut Stored>,
+) -> Fallible<Option<Stored>> {
+    if a.value_type() != b.value_type() {
+        return Err(mistyped("b", b.value_type(), a.value_type()).into());
+    }
+    let left = gpu.matrix("a", a)?;
+    let sent;
+    let right = if std::ptr::eq(a, b) {
+        &left
+    } else {
+        sent = gpu.matrix("b", b)?;
+        &sent
+    };
+    match into {
+        Some(Stored::Device(c)) => plan.numeric_into(semiring, &left, right, c).map(|()| None),
+        _ => Ok(Some(Stored::Device(plan.numeric(semiring, &left, right)?))),
+    }
+}
+
+/// What a product is made from.
+enum Source<'a> {
+    Options(&'a Options),
+    Plan(&'a SparringPlan),
+}
+
+/// The values of a product in a new matrix, in the processor's memory if `here`.
+fn make(
+    device: &SparringDevice,
+    semiring: &str,
+    a: &Stored,
+    b: &Stored,
+    from: Source<'_>,
+    here: bool,
+) -> Fallible<Stored> {
+    let none = || Fail::argument("c", "a product without a result".into());
+    let Some(gpu) = &device.gpu else {
+        let phase = match from {
+            Source::Options(options) => Phase::Product(options),
+            Source::Plan(plan) => Phase::Numeric(plan.host()?),
+        };
+        return Ok(Stored::Host(on_cpu(device, semiring, a, b, phase)?.ok_or_else(none)?));
+    };
+    let planned;
+    let plan = match from {
+        Source::Plan(plan) => plan.device(gpu)?,
+        Source::Options(_) => {
+            planned = gpu.plan(a, b)?;
+            &planned
+        }
+    };
+    match on_gpu(gpu, plan, semiring, a, b, None)?.ok_or_else(none)? {
+        Stored::Device(c) if here => Ok(Stored::Host(c.download()?)),
+        c => Ok(c),
+    }
 }
 
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name).
 /// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
-/// `options` may be NULL.
+/// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
+/// ("log_plus"). `options` may be NULL.
 /// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mxm(
-    cpu: *const SparringCpu,
+    device: *const SparringDevice,
     semiring: *const c_char,
     a: *const SparringMatrix,
     b: *const SparringMatrix,
@@ -164,12 +251,14 @@ pub unsafe extern "C" fn sparring_mxm(
     c: *mut *mut SparringMatrix,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above `c` points to room for a handle, `semiring` to text ended by a zero, and
-        // `options` is NULL or points to options.
-        let (out, semiring, options) =
-            unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?, self::options(options)?) };
-        let (cpu, a, b) = (handle(cpu)?, handle(a)?.snapshot(), handle(b)?.snapshot());
-        out.give(SparringMatrix::new(make(&cpu, semiring, &a, &b, Phase::Product(&options))?))
+        // SAFETY: by the contract above `c` points to room for a handle, and `semiring` to text ended by a zero.
+        let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
+        let device = handle(device)?;
+        // SAFETY: by the contract above `options` is NULL or points to options.
+        let options = unsafe { self::options(options, &device)? };
+        let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
+        let c = make(&device, semiring, &a, &b, Source::Options(&options), a.on_host())?;
+        out.give(SparringMatrix::from(c))
     })
 }
 
@@ -178,17 +267,26 @@ pub unsafe extern "C" fn sparring_mxm(
 /// `*plan` gets the handle, NULL on failure; free it with sparring_plan_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_new(
-    cpu: *const SparringCpu,
+    device: *const SparringDevice,
     a: *const SparringMatrix,
     b: *const SparringMatrix,
     options: *const SparringOptions,
     plan: *mut *mut SparringPlan,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above `plan` points to room for a handle, and `options` is NULL or points to options.
-        let (out, options) = unsafe { (NewHandle::at(plan, "plan")?, self::options(options)?) };
-        let (cpu, a, b) = (handle(cpu)?, handle(a)?.snapshot(), handle(b)?.snapshot());
-        let plan = each!(&*a, a => each!(&*b, b => cpu.cpu.plan_with(a, b, &options)))?;
+        // SAFETY: by the contract above `plan` points to room for a handle.
+        let out = unsafe { NewHandle::at(plan, "plan")? };
+        let device = handle(device)?;
+        // SAFETY: by the contract above `options` is NULL or points to options.
+        let options = unsafe { self::options(options, &device)? };
+        let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
+        let plan = match &device.gpu {
+            Some(gpu) => Structure::Device(gpu.plan(&a, &b)?),
+            None => {
+                let (a, b) = (a.host("a")?, b.host("b")?);
+                Structure::Host(each!(a, a => each!(b, b => device.host.plan_with(a, b, &options)))?)
+            }
+        };
         out.give(SparringPlan { plan })
     })
 }
@@ -198,14 +296,26 @@ pub unsafe extern "C" fn sparring_plan_new(
 pub unsafe extern "C" fn sparring_plan_stats(plan: *const SparringPlan, stats: *mut SparringStats) -> SparringStatus {
     ffi!({
         let plan = handle(plan)?;
-        let s = plan.plan.stats();
-        let figures = SparringStats {
-            flops: s.flops,
-            max_row_flops: s.max_row_flops,
-            max_row_nnz: s.max_row_nnz as u64,
-            nnz: s.nnz as u64,
-            cf: s.cf.unwrap_or(f64::NAN),
-            cmrf: s.cmrf.unwrap_or(f64::NAN),
+        let figures = match &plan.plan {
+            Structure::Host(plan) => {
+                let s = plan.stats();
+                SparringStats {
+                    flops: s.flops,
+                    max_row_flops: s.max_row_flops,
+                    max_row_nnz: s.max_row_nnz as u64,
+                    nnz: s.nnz as u64,
+                    cf: s.cf.unwrap_or(f64::NAN),
+                    cmrf: s.cmrf.unwrap_or(f64::NAN),
+                }
+            }
+            Structure::Device(plan) => SparringStats {
+                flops: plan.flops(),
+                max_row_flops: plan.max_row_flops(),
+                max_row_nnz: u64::MAX,
+                nnz: plan.nnz() as u64,
+                cf: f64::NAN,
+                cmrf: f64::NAN,
+            },
         };
         // SAFETY: by the contract `stats` points to room for the figures.
         unsafe { write(stats, figures, "stats") }
@@ -223,18 +333,22 @@ pub unsafe extern "C" fn sparring_plan_explain(
     length: *mut u64,
 ) -> SparringStatus {
     ffi!({
-        let text = handle(plan)?.plan.explain();
+        let text = match &handle(plan)?.plan {
+            Structure::Host(plan) => plan.explain(),
+            Structure::Device(plan) => plan.explain(),
+        };
         // SAFETY: by the contract above.
         unsafe { write_text(&text, buffer, capacity, length) }
     })
 }
 
 /// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix.
-/// `a` and `b` have the structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise.
+/// `a` and `b` have the structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise. The plan is one of this
+/// device. On a GPU the result is where `a` is.
 /// `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_numeric(
-    cpu: *const SparringCpu,
+    device: *const SparringDevice,
     plan: *const SparringPlan,
     semiring: *const c_char,
     a: *const SparringMatrix,
@@ -244,18 +358,20 @@ pub unsafe extern "C" fn sparring_plan_numeric(
     ffi!({
         // SAFETY: by the contract above `c` points to room for a handle, and `semiring` to text ended by a zero.
         let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
-        let (cpu, plan) = (handle(cpu)?, handle(plan)?);
+        let (device, plan) = (handle(device)?, handle(plan)?);
         let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
-        out.give(SparringMatrix::new(make(&cpu, semiring, &a, &b, Phase::Numeric(&plan.plan))?))
+        let c = make(&device, semiring, &a, &b, Source::Plan(&plan), a.on_host())?;
+        out.give(SparringMatrix::from(c))
     })
 }
 
 /// Numeric phase into `c`, a matrix that this plan made before, of the type that the semiring gives: its values are
-/// replaced and nothing is allocated. On failure they are unspecified. `c` may be `a` or `b`.
+/// replaced, and nothing is allocated if all are in the memory of the device. On failure they are unspecified.
+/// `c` may be `a` or `b`.
 /// Pointers from sparring_matrix_borrow(c) end here.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_numeric_into(
-    cpu: *const SparringCpu,
+    device: *const SparringDevice,
     plan: *const SparringPlan,
     semiring: *const c_char,
     a: *const SparringMatrix,
@@ -265,21 +381,31 @@ pub unsafe extern "C" fn sparring_plan_numeric_into(
     ffi!({
         // SAFETY: by the contract above `semiring` points to text ended by a zero.
         let semiring = unsafe { text(semiring, "semiring")? };
-        let (cpu, plan) = (handle(cpu)?, handle(plan)?);
+        let (device, plan) = (handle(device)?, handle(plan)?);
         let (a, b, c) = (handle(a)?.snapshot(), handle(b)?.snapshot(), handle(c)?);
         let mut slot = c.lock();
-        if let Some(c) = Arc::get_mut(&mut slot) {
-            return product(&cpu, semiring, &a, &b, Phase::NumericInto(&plan.plan, c)).map(|_| ());
+        if device.gpu.is_none() {
+            slot.host("c")?;
         }
-        // Someone reads `c` just now, this very call perhaps: they keep the old values, and `c` gets new ones.
-        let fresh = make(&cpu, semiring, &a, &b, Phase::Numeric(&plan.plan))?;
+        match (&device.gpu, Arc::get_mut(&mut slot)) {
+            (None, Some(c)) => {
+                let phase = Phase::NumericInto(plan.host()?, c.host_mut("c")?);
+                return on_cpu(&device, semiring, &a, &b, phase).map(|_| ());
+            }
+            (Some(gpu), Some(c @ Stored::Device(_))) => {
+                return on_gpu(gpu, plan.device(gpu)?, semiring, &a, &b, Some(c)).map(|_| ());
+            }
+            _ => {}
+        }
+        // Someone reads `c` just now, this very call perhaps: they keep the old values, and `c` gets new ones. Or they
+        // come from a GPU and `c` is not there.
+        let fresh = make(&device, semiring, &a, &b, Source::Plan(&plan), slot.on_host())?;
         if fresh.value_type() != slot.value_type() {
             let (found, made) = (slot.value_type(), fresh.value_type());
             return Err(Fail::argument("c", format!("values are {found:?}, but the semiring gives {made:?}")));
         }
-        if fresh.pattern() != slot.pattern() {
-            let (found, planned) = (slot.pattern().nnz(), fresh.pattern().nnz());
-            return Err(Error::PatternChanged { operand: "C", found, planned }.into());
+        if !fresh.has_pattern_of(&slot) {
+            return Err(Error::PatternChanged { operand: "C", found: slot.nnz(), planned: fresh.nnz() }.into());
         }
         *slot = Arc::new(fresh);
         Ok(())

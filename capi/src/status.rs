@@ -19,7 +19,7 @@ pub enum SparringStatus {
     SPARRING_INDEX_OVERFLOW = 3,
     /// Memory could not be had.
     SPARRING_OUT_OF_MEMORY = 4,
-    /// The memory budget of the SparringCpu would be exceeded.
+    /// The memory budget of the SparringDevice would be exceeded.
     SPARRING_BUDGET = 5,
     /// The lengths of parallel arrays disagree.
     SPARRING_LENGTH = 6,
@@ -45,6 +45,16 @@ pub enum SparringStatus {
     SPARRING_CANCELLED = 16,
     /// Threads could not be started.
     SPARRING_THREADS = 17,
+    /// There is no such GPU, or no driver for it.
+    SPARRING_NO_DEVICE = 18,
+    /// The compiler of GPU programs is missing.
+    SPARRING_NO_COMPILER = 19,
+    /// A GPU program does not compile.
+    SPARRING_COMPILE = 20,
+    /// The GPU or its driver reported an error.
+    SPARRING_DEVICE_FAILED = 21,
+    /// The GPU has not that much memory left.
+    SPARRING_DEVICE_MEMORY = 22,
     /// An error of a class that this header does not know yet.
     SPARRING_OTHER = 99,
     /// A handle was freed before, is of another kind, or never was a handle.
@@ -77,6 +87,11 @@ impl From<&Error> for SparringStatus {
             Error::Io { .. } => SPARRING_IO,
             Error::Cancelled { .. } => SPARRING_CANCELLED,
             Error::Threads { .. } => SPARRING_THREADS,
+            Error::NoDevice { .. } => SPARRING_NO_DEVICE,
+            Error::NoCompiler { .. } => SPARRING_NO_COMPILER,
+            Error::Compile { .. } => SPARRING_COMPILE,
+            Error::Device { .. } => SPARRING_DEVICE_FAILED,
+            Error::DeviceMemory { .. } => SPARRING_DEVICE_MEMORY,
             _ => SPARRING_OTHER,
         }
     }
@@ -102,6 +117,11 @@ pub(crate) const ALL: &[(SparringStatus, &CStr)] = &[
     (SPARRING_IO, c"SPARRING_IO"),
     (SPARRING_CANCELLED, c"SPARRING_CANCELLED"),
     (SPARRING_THREADS, c"SPARRING_THREADS"),
+    (SPARRING_NO_DEVICE, c"SPARRING_NO_DEVICE"),
+    (SPARRING_NO_COMPILER, c"SPARRING_NO_COMPILER"),
+    (SPARRING_COMPILE, c"SPARRING_COMPILE"),
+    (SPARRING_DEVICE_FAILED, c"SPARRING_DEVICE_FAILED"),
+    (SPARRING_DEVICE_MEMORY, c"SPARRING_DEVICE_MEMORY"),
     (SPARRING_OTHER, c"SPARRING_OTHER"),
     (SPARRING_INVALID_HANDLE, c"SPARRING_INVALID_HANDLE"),
     (SPARRING_NULL_POINTER, c"SPARRING_NULL_POINTER"),

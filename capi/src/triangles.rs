@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use sparring::graph::{self, TriangleMethod};
 
-use crate::cpu::SparringCpu;
+use crate::device::SparringDevice;
 use crate::handle::handle;
 use crate::matrix::{SparringMatrix, each};
 use crate::memory::{write, write_text};
@@ -28,11 +28,12 @@ use SparringTriangleMethod::*;
 
 /// Counts the triangles of the simple undirected graph under the square matrix `a`: direction, loops, repeated
 /// edges and values do not matter.
+/// A GPU has one method, for SPARRING_TRIANGLES_AUTO and SPARRING_TRIANGLES_COMPRESSED.
 /// `method` is a SparringTriangleMethod; `*count` gets the number of triangles. What ran, and why, goes to
 /// `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_triangles(
-    cpu: *const SparringCpu,
+    device: *const SparringDevice,
     a: *const SparringMatrix,
     method: u32,
     count: *mut u64,
@@ -43,14 +44,17 @@ pub unsafe extern "C" fn sparring_triangles(
     ffi!({
         // SAFETY: by the contract above `count` points to room for a number.
         unsafe { write(count, 0, "count")? };
-        let (cpu, a) = (handle(cpu)?, handle(a)?.snapshot());
+        let (device, a) = (handle(device)?, handle(a)?.snapshot());
         let methods = [
             (SPARRING_TRIANGLES_AUTO as u32, TriangleMethod::Auto),
             (SPARRING_TRIANGLES_MASKED as u32, TriangleMethod::Masked),
             (SPARRING_TRIANGLES_COMPRESSED as u32, TriangleMethod::Compressed),
         ];
         let method = choice("method", method, &methods)?;
-        let found = each!(&*a, a => graph::triangles(&cpu.cpu, a, method))?;
+        let found = match &device.gpu {
+            Some(gpu) => gpu.triangles(&a, method)?,
+            None => each!(a.host("a")?, a => graph::triangles(&device.host, a, method))?,
+        };
         // SAFETY: as above; `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe {
             write_text(&found.method, buffer, capacity, length)?;

@@ -141,6 +141,15 @@ fn errors_as_c_sees_them() {
     }
 }
 
+#[test]
+fn a_gpu_as_c_sees_it() {
+    for program in programs("tests/c/device.c", "device") {
+        let said = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
+        assert!(said == "ok\n" || said.starts_with("skipped: no GPU (no GPU 0: "), "{said}");
+        print!("{said}");
+    }
+}
+
 /// A program that holds the address of every function of the header.
 fn every_function() -> String {
     let header = std::fs::read_to_string(here().join("../include/sparring.h")).expect("the header");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
 const SOURCES: [&str; 9] =
-    ["status", "guard", "handle", "cpu", "matrix", "matrix_market", "semirings", "mxm", "triangles"];
+    ["status", "guard", "handle", "device", "matrix", "matrix_market", "semirings", "mxm", "triangles"];
 
 fn generated() -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

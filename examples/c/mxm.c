@@ -45,13 +45,13 @@ int main(void)
     const uint32_t col_idx[] = {1, 2, 3, 3, 0};
     const double km[] = {7, 1, 2, 4, 5};
     const double by_train[] = {3, 6, 1, 2, 2};
-    SparringCpu *cpu;
+    SparringDevice *cpu;
     SparringMatrix *roads, *rails, *ways, *shortest;
     SparringPlan *plan;
     SparringStats stats;
     char chosen[1000];
 
-    check(sparring_cpu_new(0, 0, &cpu));
+    check(sparring_device_new("cpu", 0, 0, &cpu));
     check(sparring_matrix_from_csr(SPARRING_F64, 4, 4, row_ptr, col_idx, km, 5, &roads));
     check(sparring_matrix_from_csr(SPARRING_F64, 4, 4, row_ptr, col_idx, by_train, 5, &rails));
 
@@ -75,6 +75,6 @@ int main(void)
     sparring_matrix_free(ways);
     sparring_matrix_free(rails);
     sparring_matrix_free(roads);
-    sparring_cpu_free(cpu);
+    sparring_device_free(cpu);
     return EXIT_SUCCESS;
 }

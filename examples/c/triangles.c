@@ -34,12 +34,12 @@ static SparringStatus karate_club(SparringMatrix **graph)
 
 int main(int argc, char **argv)
 {
-    SparringCpu *cpu = NULL;
+    SparringDevice *cpu = NULL;
     SparringMatrix *graph = NULL;
     uint64_t nrows, ncols, nnz, triangles, length;
     char method[1000];
 
-    SparringStatus status = sparring_cpu_new(0, 0, &cpu); /* all threads, no limit of memory */
+    SparringStatus status = sparring_device_new("cpu", 0, 0, &cpu); /* all threads, no limit of memory */
     if (status == SPARRING_OK)
         status = argc > 1 ? sparring_matrix_read(cpu, SPARRING_BOOL, argv[1], &graph) : karate_club(&graph);
     if (status == SPARRING_OK)
@@ -56,6 +56,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "triangles: %s (%s)\n", sparring_last_error(), sparring_status_name(status));
     }
     sparring_matrix_free(graph); /* NULL is allowed */
-    sparring_cpu_free(cpu);
+    sparring_device_free(cpu);
     return status == SPARRING_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,11 +1,12 @@
 //! The same products on a GPU, with matrices that stay there.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use sparring::algebra::dynamic::{Named, SemiringVisitor};
 use sparring::algebra::{Cast, MulOp, Num, Out, Plus, Semiring, Value};
-use sparring::gpu::DeviceCsr;
 use sparring::gpu::spgemm::Plan;
+use sparring::gpu::{DeviceCsr, DevicePattern, Operand};
 use sparring::{Cuda, Error, Result};
 
 use crate::Matrix;
@@ -78,12 +79,35 @@ macro_rules! variants {
 }
 variants! { bool => Bool, i64 => Int64, f32 => Float, f64 => Double }
 
+/// A pattern as an operand of a plan, which looks at no value: so that a plan is compiled once, not for pairs of types.
+struct OnlyPattern<'a>(&'a Arc<DevicePattern>);
+
+impl Operand<bool> for OnlyPattern<'_> {
+    type Of<U: Value> = DeviceCsr<U>;
+    fn pattern_on(&self, _: &Cuda) -> Result<Arc<DevicePattern>> {
+        Ok(Arc::clone(self.0))
+    }
+    fn to_device(&self, _: &Cuda) -> Result<DeviceCsr<bool>> {
+        Err(Error::Unsupported { what: "values of a pattern".into(), why: "a pattern has none".into() })
+    }
+    fn from_device<U: Value>(_: &Cuda, c: DeviceCsr<U>) -> Result<DeviceCsr<U>> {
+        Ok(c)
+    }
+}
+
+/// Symbolic phase of C = A·B from the patterns of A and B on the device.
+/// # Errors
+/// Those of [`Cuda::plan`].
+pub fn plan_on_device(cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>) -> Result<Plan> {
+    cuda.plan(&OnlyPattern(a), &OnlyPattern(b))
+}
+
 impl DeviceMatrix {
     /// Symbolic phase of C = A·B; values and their types do not matter.
     /// # Errors
     /// Those of [`Cuda::plan`].
     pub fn plan(cuda: &Cuda, a: &Self, b: &Self) -> Result<Plan> {
-        each!(a, a => each!(b, b => cuda.plan(a, b)))
+        plan_on_device(cuda, a.pattern(), b.pattern())
     }
     /// Values of C = A ⊕.⊗ B for `plan`, over the semiring called `name`. The result's type follows from the semiring:
     /// `lor_land` and its kind give bool, positions i64, all others the type of the operands.
@@ -100,6 +124,11 @@ impl DeviceMatrix {
     /// type than that of `c`.
     pub fn numeric_into(cuda: &Cuda, plan: &Plan, name: &str, a: &Self, b: &Self, c: &mut Self) -> Result<()> {
         Self::product(cuda, plan, name, a, b, Some(c)).map(|_| ())
+    }
+    /// Where it has entries.
+    #[must_use]
+    pub fn pattern(&self) -> &Arc<DevicePattern> {
+        each!(self, c => c.pattern())
     }
     /// Rows and columns.
     #[must_use]

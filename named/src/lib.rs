@@ -14,7 +14,7 @@ use sparring::spgemm::Plan;
 use sparring::{Cpu, Csr, Error, Result};
 
 #[cfg(feature = "cuda")]
-pub use gpu::DeviceMatrix;
+pub use gpu::{DeviceMatrix, plan_on_device};
 
 /// A matrix whose type is known at run time.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,6 +27,11 @@ fn each_error_has_its_own_status() {
         Error::Io { path: "p".into(), source: std::io::ErrorKind::NotFound.into() },
         Error::Cancelled { op: "mxm", done: 1, total: 2 },
         Error::Threads { threads: 1, message: "x".into() },
+        Error::NoDevice { ordinal: 1, why: "x".into() },
+        Error::NoCompiler { why: "x".into() },
+        Error::Compile { program: "x".into(), log: "y".into(), source_text: "z".into() },
+        Error::Device { what: "x".into(), message: "y".into() },
+        Error::DeviceMemory { what: "x", bytes: 2, free: 1 },
     ];
     for (code, e) in (1..).zip(errors) {
         let expected = e.to_string();
@@ -77,7 +82,7 @@ fn messages_belong_to_threads_and_calls() {
     assert_eq!(text(sparring_last_error()), "x: here");
     fail("with\0zero");
     assert_eq!(text(sparring_last_error()), "x: with zero");
-    ok(sparring_cpu_free(null_mut()));
+    ok(sparring_device_free(null_mut()));
 }
 
 #[test]
@@ -86,7 +91,7 @@ fn handles_that_are_none_are_refused() {
     let mut nnz = 0u64;
     // Of another kind.
     let e = refused(unsafe { sparring_matrix_nnz(cpu(1, 0).cast(), &mut nnz) }, SPARRING_INVALID_HANDLE);
-    assert_eq!(e, "a SparringMatrix is needed, the handle is of a SparringCpu");
+    assert_eq!(e, "a SparringMatrix is needed, the handle is of a SparringDevice");
     let e = refused(sparring_plan_free(m.cast()), SPARRING_INVALID_HANDLE);
     assert_eq!(e, "a SparringPlan is needed, the handle is of a SparringMatrix");
     ok(unsafe { sparring_matrix_nnz(m, &mut nnz) });
@@ -138,21 +143,24 @@ fn processors_have_the_threads_asked_for() {
     let mut threads = 0;
     for n in [1, 2, 3] {
         let cpu = cpu(n, 0);
-        ok(unsafe { sparring_cpu_threads(cpu, &mut threads) });
+        ok(unsafe { sparring_device_threads(cpu, &mut threads) });
         assert_eq!(threads, n);
-        ok(sparring_cpu_free(cpu));
-        refused(sparring_cpu_free(cpu), SPARRING_INVALID_HANDLE);
+        ok(sparring_device_free(cpu));
+        refused(sparring_device_free(cpu), SPARRING_INVALID_HANDLE);
     }
     let all = cpu(0, 0);
-    ok(unsafe { sparring_cpu_threads(all, &mut threads) });
+    ok(unsafe { sparring_device_threads(all, &mut threads) });
     assert!(threads >= 1);
-    let e = refused(unsafe { sparring_cpu_threads(all, null_mut()) }, SPARRING_NULL_POINTER);
+    let e = refused(unsafe { sparring_device_threads(all, null_mut()) }, SPARRING_NULL_POINTER);
     assert_eq!(e, "threads is NULL");
-    ok(sparring_cpu_free(all));
+    ok(sparring_device_free(all));
 
-    let mut cpu = 16 as *mut SparringCpu;
-    let e = refused(unsafe { sparring_cpu_new(4_000_000_000, 0, &mut cpu) }, SPARRING_ARGUMENT);
+    let mut cpu = 16 as *mut SparringDevice;
+    let e = refused(unsafe { sparring_device_new(c"cpu".as_ptr(), 4_000_000_000, 0, &mut cpu) }, SPARRING_ARGUMENT);
     assert!(e.contains("4000000000"), "{e}");
     assert!(cpu.is_null(), "a failed call leaves NULL");
-    assert_eq!(refused(unsafe { sparring_cpu_new(1, 0, null_mut()) }, SPARRING_NULL_POINTER), "cpu is NULL");
+    assert_eq!(
+        refused(unsafe { sparring_device_new(c"cpu".as_ptr(), 1, 0, null_mut()) }, SPARRING_NULL_POINTER),
+        "device is NULL"
+    );
 }

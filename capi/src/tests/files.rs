@@ -31,7 +31,7 @@ fn read(path: &CStr, ty: u32) -> (SparringStatus, *mut SparringMatrix) {
     let status = unsafe { sparring_matrix_read(cpu, ty, path.as_ptr(), &mut m) };
     assert_eq!(m.is_null(), status != SPARRING_OK);
     if status == SPARRING_OK {
-        ok(sparring_cpu_free(cpu));
+        ok(sparring_device_free(cpu));
     }
     (status, m)
 }
@@ -76,5 +76,5 @@ fn wrong_files_are_refused() {
     );
     refused(unsafe { sparring_matrix_read(null(), ty, c"x".as_ptr(), &mut m) }, SPARRING_NULL_POINTER);
     refused(unsafe { sparring_matrix_read(cpu, ty, c"x".as_ptr(), null_mut()) }, SPARRING_NULL_POINTER);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }

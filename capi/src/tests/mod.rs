@@ -7,6 +7,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 mod border;
+mod devices;
 mod files;
 mod matrices;
 mod products;
@@ -15,7 +16,7 @@ mod triangles;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
 
-use crate::cpu::*;
+use crate::device::*;
 use crate::guard::*;
 use crate::matrix::SparringType::*;
 use crate::matrix::*;
@@ -40,9 +41,9 @@ fn ok(status: SparringStatus) {
     assert_eq!(text(sparring_last_error()), "");
 }
 
-fn cpu(threads: u32, budget: u64) -> *mut SparringCpu {
+fn cpu(threads: u32, budget: u64) -> *mut SparringDevice {
     let mut cpu = null_mut();
-    ok(unsafe { sparring_cpu_new(threads, budget, &mut cpu) });
+    ok(unsafe { sparring_device_new(c"cpu".as_ptr(), threads, budget, &mut cpu) });
     cpu
 }
 

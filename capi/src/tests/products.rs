@@ -64,7 +64,7 @@ fn definition<T: Copy + Default>(
 }
 
 fn mxm(
-    cpu: *const SparringCpu,
+    cpu: *const SparringDevice,
     semiring: &CStr,
     a: *const SparringMatrix,
     b: *const SparringMatrix,
@@ -76,7 +76,7 @@ fn mxm(
     (status, c)
 }
 
-fn plan(cpu: *const SparringCpu, a: *const SparringMatrix, b: *const SparringMatrix) -> *mut SparringPlan {
+fn plan(cpu: *const SparringDevice, a: *const SparringMatrix, b: *const SparringMatrix) -> *mut SparringPlan {
     let mut plan = null_mut();
     ok(unsafe { sparring_plan_new(cpu, a, b, null(), &mut plan) });
     plan
@@ -145,7 +145,7 @@ fn all_ways_agree<T: Copy + Default + PartialEq + std::fmt::Debug>(ty: SparringT
         ok(sparring_plan_free(plan));
         free(&[a, b]);
     }
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_semiring_may_give_another_type() {
     refused(unsafe { sparring_plan_numeric_into(cpu, plan, c"plus_times".as_ptr(), a, b, e) }, SPARRING_ARGUMENT);
     ok(sparring_plan_free(plan));
     free(&[a, b, c, d, e]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn options_change_the_way_not_the_result() {
         assert!(refused(unsafe { sparring_plan_new(cpu, a, b, &o, &mut plan) }, SPARRING_ARGUMENT).starts_with(name));
     }
     free(&[a, b, c]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_plan_tells_its_figures_and_reasons() {
     ok(sparring_plan_free(plan));
     refused(sparring_plan_free(plan), SPARRING_INVALID_HANDLE);
     free(&[a, b]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn one_plan_serves_other_values_and_semirings_in_place() {
     }
     ok(sparring_plan_free(plan));
     free(&[a, b, c]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn a_result_may_be_its_own_operand() {
     assert_eq!(copy::<i64>(c).2, [13, 8, 8, 5]);
     ok(sparring_plan_free(plan));
     free(&[a, c]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn threads_may_share_all_handles() {
     });
     ok(sparring_plan_free(plan));
     free(&[a, c]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn wrong_products_are_refused() {
     let e = refused(unsafe { sparring_plan_new(cpu, a, b, null(), null_mut()) }, SPARRING_NULL_POINTER);
     assert_eq!(e, "plan is NULL");
     free(&[a, b, ints, bools]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn wrong_numeric_phases_are_refused() {
     assert_eq!(copy::<f64>(c).2, [1.0]);
     ok(sparring_plan_free(plan));
     free(&[a, b, c, ints]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -428,7 +428,7 @@ fn a_plan_refuses_other_structures() {
     assert_eq!(copy::<f64>(c).2, [1.0]);
     ok(sparring_plan_free(plan));
     free(&[a, b, c, other_a, other_b]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -440,5 +440,5 @@ fn a_budget_is_kept() {
     let b = csr(SPARRING_F64, 1, 1000, &[0, 1000], &(0..1000).collect::<Vec<u32>>(), &[1.0; 1000]);
     assert!(refused(mxm(cpu, c"plus_times", a, b, null()).0, SPARRING_BUDGET).contains("1048576"));
     free(&[a, b]);
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }

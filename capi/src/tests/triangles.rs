@@ -28,7 +28,7 @@ fn every_method_counts_the_same() {
         }
         ok(sparring_matrix_free(g));
     }
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn the_method_is_told_as_far_as_it_fits() {
     let e = unsafe { sparring_triangles(cpu, g, 0, &mut count, null_mut(), 5, null_mut()) };
     assert_eq!(refused(e, SPARRING_NULL_POINTER), "buffer is NULL");
     ok(sparring_matrix_free(g));
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -63,5 +63,5 @@ fn wrong_graphs_are_refused() {
     for m in [m, g] {
         ok(sparring_matrix_free(m));
     }
-    ok(sparring_cpu_free(cpu));
+    ok(sparring_device_free(cpu));
 }

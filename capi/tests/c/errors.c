@@ -25,7 +25,7 @@ int main(void)
     const uint32_t col_idx[] = {0, 1}, too_large[] = {0, 9};
     const double values[] = {1.5, 2.5};
     const int64_t ints[] = {1, 2};
-    SparringCpu *cpu = NULL;
+    SparringDevice *cpu = NULL;
     SparringMatrix *a = NULL, *b = NULL, *c = NULL;
     SparringPlan *plan = NULL;
     SparringOptions options = {0};
@@ -40,11 +40,11 @@ int main(void)
     EXPECT(sparring_handles_alive() == 0);
 
     /* The processor. */
-    EXPECT_ERROR(sparring_cpu_new(1, 0, NULL), SPARRING_NULL_POINTER, "cpu is NULL");
-    EXPECT_ERROR(sparring_cpu_new(1000000, 0, &cpu), SPARRING_ARGUMENT, "1000000");
+    EXPECT_ERROR(sparring_device_new("cpu", 1, 0, NULL), SPARRING_NULL_POINTER, "device is NULL");
+    EXPECT_ERROR(sparring_device_new("cpu", 1000000, 0, &cpu), SPARRING_ARGUMENT, "1000000");
     EXPECT(cpu == NULL);
-    EXPECT(sparring_cpu_new(2, 0, &cpu) == SPARRING_OK);
-    EXPECT(sparring_cpu_threads(cpu, &threads) == SPARRING_OK && threads == 2);
+    EXPECT(sparring_device_new("cpu", 2, 0, &cpu) == SPARRING_OK);
+    EXPECT(sparring_device_threads(cpu, &threads) == SPARRING_OK && threads == 2);
 
     /* Matrices. */
     EXPECT_ERROR(sparring_matrix_from_csr(SPARRING_F64, 2, 2, decreasing, col_idx, values, 2, &a), SPARRING_ROW_POINTER,
@@ -82,7 +82,7 @@ int main(void)
 
     /* Handles that are none. */
     EXPECT_ERROR(sparring_matrix_nnz((const SparringMatrix *)(const void *)cpu, &n), SPARRING_INVALID_HANDLE,
-                 "the handle is of a SparringCpu");
+                 "the handle is of a SparringDevice");
     EXPECT_ERROR(sparring_matrix_nnz((const SparringMatrix *)(const void *)&n, &n), SPARRING_INVALID_HANDLE,
                  "no handle of a SparringMatrix");
     EXPECT_ERROR(sparring_matrix_nnz(NULL, &n), SPARRING_NULL_POINTER, "SparringMatrix is NULL");
@@ -94,7 +94,7 @@ int main(void)
     EXPECT(sparring_plan_free(plan) == SPARRING_OK && sparring_plan_free(NULL) == SPARRING_OK);
     EXPECT(sparring_matrix_free(a) == SPARRING_OK && sparring_matrix_free(NULL) == SPARRING_OK);
     EXPECT(sparring_matrix_free(b) == SPARRING_OK);
-    EXPECT(sparring_cpu_free(cpu) == SPARRING_OK && sparring_cpu_free(NULL) == SPARRING_OK);
+    EXPECT(sparring_device_free(cpu) == SPARRING_OK && sparring_device_free(NULL) == SPARRING_OK);
     EXPECT(sparring_handles_alive() == 0);
     puts("ok");
     return EXIT_SUCCESS;

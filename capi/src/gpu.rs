@@ -1,0 +1,168 @@
+//! GPUs behind the border: matrices and plans that are there. `no_gpu.rs` stands in for this file without the feature
+//! `cuda`.
+
+use std::sync::Arc;
+
+use sparring::gpu::{Operand, spgemm};
+use sparring::graph::{TriangleMethod, Triangles, triangles};
+use sparring::{Cuda, Result};
+use sparring_named::{DeviceMatrix, plan_on_device};
+
+use crate::guard::{Fail, Fallible};
+use crate::matrix::{Data, SparringType, Stored, each};
+
+/// A GPU that C has opened.
+pub(crate) struct Gpu {
+    cuda: Cuda,
+}
+
+/// A matrix there.
+#[derive(Debug)]
+pub(crate) struct GpuMatrix {
+    gpu: Arc<Gpu>,
+    matrix: DeviceMatrix,
+}
+
+/// The structure of a product there.
+pub(crate) struct GpuPlan {
+    gpu: Arc<Gpu>,
+    plan: spgemm::Plan,
+}
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.cuda.fmt(f)
+    }
+}
+
+/// The error that something is on another device; `name` is the argument.
+fn elsewhere(name: &'static str, found: &Gpu, gpu: &Gpu) -> Fail {
+    let message = if found.name() == gpu.name() {
+        format!("it belongs to another SparringDevice of {}", gpu.name())
+    } else {
+        format!("it is on {}, not on {}", found.name(), gpu.name())
+    };
+    Fail::argument(name, message)
+}
+
+impl Gpu {
+    pub(crate) fn open(ordinal: usize, budget: Option<u64>) -> Result<Arc<Self>> {
+        let cuda = Cuda::new(ordinal)?;
+        Ok(Arc::new(Self { cuda: budget.map_or(cuda.clone(), |bytes| cuda.memory_budget(bytes)) }))
+    }
+    pub(crate) fn count() -> usize {
+        Cuda::count()
+    }
+    /// As `sparring_device_new` has it.
+    pub(crate) fn name(&self) -> String {
+        format!("cuda:{}", self.cuda.limits().ordinal)
+    }
+    pub(crate) fn describe(&self) -> String {
+        let l = self.cuda.limits();
+        let (major, minor) = l.capability;
+        format!(
+            "{}, {}, capability {major}.{minor}, {} multiprocessors, {} bytes of memory",
+            self.name(),
+            l.name,
+            l.multiprocessors,
+            l.memory
+        )
+    }
+    pub(crate) fn wait(&self) -> Result<()> {
+        self.cuda.synchronize()
+    }
+    /// The matrix on this GPU, sent there if it is on the host.
+    pub(crate) fn matrix(self: &Arc<Self>, name: &'static str, m: &Stored) -> Fallible<GpuMatrix> {
+        match m {
+            Stored::Device(m) => {
+                m.check(name, self)?;
+                Ok(GpuMatrix { gpu: Arc::clone(self), matrix: m.matrix.clone() })
+            }
+            Stored::Host(m) => {
+                let matrix = each!(m, m => DeviceMatrix::from(self.cuda.upload(m)?));
+                Ok(GpuMatrix { gpu: Arc::clone(self), matrix })
+            }
+        }
+    }
+    /// The plan of a product. Of matrices of the host only the structure is sent.
+    pub(crate) fn plan(self: &Arc<Self>, a: &Stored, b: &Stored) -> Fallible<GpuPlan> {
+        let pattern = |name, m: &Stored| match m {
+            Stored::Host(m) => Ok(each!(m, m => m.pattern_on(&self.cuda))?),
+            Stored::Device(m) => m.check(name, self).map(|()| Arc::clone(m.matrix.pattern())),
+        };
+        let plan = plan_on_device(&self.cuda, &pattern("a", a)?, &pattern("b", b)?)?;
+        Ok(GpuPlan { gpu: Arc::clone(self), plan })
+    }
+    /// Of a matrix of the host only the structure is sent.
+    pub(crate) fn triangles(self: &Arc<Self>, a: &Stored, method: TriangleMethod) -> Fallible<Triangles> {
+        match a {
+            Stored::Host(a) => Ok(each!(a, a => triangles(&self.cuda, a, method))?),
+            Stored::Device(a) => {
+                a.check("a", self)?;
+                Ok(triangles(&self.cuda, &**a.matrix.pattern(), method)?)
+            }
+        }
+    }
+}
+
+impl GpuMatrix {
+    pub(crate) fn device(&self) -> String {
+        self.gpu.name()
+    }
+    /// Refuses a matrix that is not on `gpu`.
+    pub(crate) fn check(&self, name: &'static str, gpu: &Arc<Gpu>) -> Fallible {
+        if Arc::ptr_eq(&self.gpu, gpu) { Ok(()) } else { Err(elsewhere(name, &self.gpu, gpu)) }
+    }
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        self.matrix.shape()
+    }
+    pub(crate) fn nnz(&self) -> usize {
+        self.matrix.nnz()
+    }
+    pub(crate) fn value_type(&self) -> SparringType {
+        match self.matrix {
+            DeviceMatrix::Bool(_) => SparringType::SPARRING_BOOL,
+            DeviceMatrix::Int64(_) => SparringType::SPARRING_I64,
+            DeviceMatrix::Float(_) => SparringType::SPARRING_F32,
+            DeviceMatrix::Double(_) => SparringType::SPARRING_F64,
+        }
+    }
+    pub(crate) fn download(&self) -> Result<Data> {
+        Ok(self.matrix.download(&self.gpu.cuda)?.into())
+    }
+    /// Whether both were made by one plan.
+    pub(crate) fn has_pattern_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.matrix.pattern(), other.matrix.pattern())
+    }
+}
+
+impl GpuPlan {
+    pub(crate) fn device(&self) -> String {
+        self.gpu.name()
+    }
+    /// Refuses a plan that was not made on `gpu`.
+    pub(crate) fn check(&self, gpu: &Arc<Gpu>) -> Fallible {
+        if Arc::ptr_eq(&self.gpu, gpu) { Ok(()) } else { Err(elsewhere("plan", &self.gpu, gpu)) }
+    }
+    pub(crate) fn flops(&self) -> u64 {
+        self.plan.flops()
+    }
+    pub(crate) fn max_row_flops(&self) -> u64 {
+        self.plan.max_row_flops()
+    }
+    pub(crate) fn nnz(&self) -> usize {
+        self.plan.nnz()
+    }
+    pub(crate) fn explain(&self) -> String {
+        self.plan.explain()
+    }
+    pub(crate) fn numeric(&self, semiring: &str, a: &GpuMatrix, b: &GpuMatrix) -> Result<GpuMatrix> {
+        let matrix = DeviceMatrix::numeric(&self.gpu.cuda, &self.plan, semiring, &a.matrix, &b.matrix)?;
+        Ok(GpuMatrix { gpu: Arc::clone(&self.gpu), matrix })
+    }
+    /// Into a matrix of this plan that nobody else holds.
+    pub(crate) fn numeric_into(&self, semiring: &str, a: &GpuMatrix, b: &GpuMatrix, c: &mut GpuMatrix) -> Fallible {
+        c.check("c", &self.gpu)?;
+        Ok(DeviceMatrix::numeric_into(&self.gpu.cuda, &self.plan, semiring, &a.matrix, &b.matrix, &mut c.matrix)?)
+    }
+}
