@@ -23,6 +23,7 @@ mod staging;
 #[doc(hidden)]
 pub mod testing;
 mod transpose;
+mod triangles;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use jit::Programs;
 
 pub use csr::{DeviceCsr, DevicePattern, Operand};
 pub use driver::Limits;
+pub use triangles::{Stage, TriangleCount};
 
 use crate::Result;
 

@@ -2,7 +2,7 @@
 
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
-use super::{Cuda, apply, ewise, reduce, rows, scan, spgemm, transpose};
+use super::{Cuda, apply, ewise, reduce, rows, scan, spgemm, transpose, triangles};
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
 
@@ -29,6 +29,7 @@ fn units() -> Vec<Unit> {
         scan::programs(),
         spgemm::programs(),
         transpose::programs(),
+        triangles::programs(),
     ];
     all.into_iter().flatten().collect()
 }

@@ -7,13 +7,16 @@
 //! KokkosKernels" (sum(L .* (L·L)), the mask as accumulator, compressed rows).
 
 mod adjacency;
+#[cfg(feature = "cuda")]
+mod device;
 mod lower;
 
 use adjacency::{Adjacency, Order};
 use lower::{Lists, Lower, Packed};
 
 use crate::algebra::Value;
-use crate::{Cpu, Csr, Error, Index, Result};
+use crate::par::Threads;
+use crate::{Cpu, Csr, Error, Index, Pattern, Result};
 
 /// How triangles are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,15 +39,27 @@ pub struct Triangles {
     pub method: String,
 }
 
+/// A machine that counts the triangles of a graph in the form `A`: [`Cpu`] takes a [`Csr`]; with the feature `cuda`,
+/// `Cuda` takes a [`Csr`], which it sends to the device, or a `DeviceCsr` or `DevicePattern` that is there.
+pub trait TriangleCounter<A: ?Sized> {
+    /// What [`triangles`] returns.
+    /// # Errors
+    /// Those of [`triangles`].
+    fn count(&self, a: &A, method: TriangleMethod) -> Result<Triangles>;
+}
+
 /// `Σ L ∘ (L·L)`: triangles of the simple undirected graph under `a`, which is the pattern of A + Aᵀ without its
 /// diagonal.
 ///
 /// Entries are edges whatever their values, stored zeros too; an edge may be stored in either direction or in both,
-/// rows in any order. A matrix that is symmetric and sorted is read as it is; any other is transposed first.
+/// rows in any order. On the CPU a matrix that is symmetric and sorted is read as it is; any other is transposed first.
 /// Cost: O(nnz + n + Σ |L(b)| over the entries (a, b) of L) time, with |L(b)| ≤ 2 √nnz; O(nnz + n) memory.
-/// The same count for any number of threads.
+/// The same count for any number of threads and on any machine. A GPU has one method, for
+/// [`Auto`](TriangleMethod::Auto) and [`Compressed`](TriangleMethod::Compressed); it looks up
+/// Σ min(|L(a)|, |L(b)|) neighbours.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if 2³² vertices have two neighbours each.
+/// On a GPU also [`Error::Unsupported`] for [`TriangleMethod::Masked`], and the errors of the device.
 /// # Example
 /// ```
 /// use sparring::graph::{TriangleMethod, triangles};
@@ -57,12 +72,21 @@ pub struct Triangles {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Wolf et al. 2017, algorithm LL on compressed rows.
-pub fn triangles<T: Value, I: Index>(cpu: &Cpu, a: &Csr<T, I>, method: TriangleMethod) -> Result<Triangles> {
+pub fn triangles<M: TriangleCounter<A>, A: ?Sized>(machine: &M, a: &A, method: TriangleMethod) -> Result<Triangles> {
+    machine.count(a, method)
+}
+
+impl<T: Value, I: Index> TriangleCounter<Csr<T, I>> for Cpu {
+    fn count(&self, a: &Csr<T, I>, method: TriangleMethod) -> Result<Triangles> {
+        on_cpu(self.threads(), a.pattern(), method)
+    }
+}
+
+fn on_cpu<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -> Result<Triangles> {
     if a.nrows() != a.ncols() {
         return Err(Error::NotSquare { op: "triangles", nrows: a.nrows(), ncols: a.ncols() });
     }
-    let threads = cpu.threads();
-    let graph = Adjacency::new(threads, a.pattern())?;
+    let graph = Adjacency::new(threads, a)?;
     let order = Order::by_degree(threads, &graph)?;
     let degrees = Degrees { vertices: order.named, sum: graph.before(graph.vertices()), longest: order.longest };
     let (form, why) = choose(method, &degrees);
