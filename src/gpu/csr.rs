@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Cuda;
 use super::launch::Arg;
 use super::memory::Buffer;
+use super::spmv_plan::SpmvFacts;
 use crate::algebra::Value;
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -51,6 +52,8 @@ pub struct DevicePattern {
     pub(crate) sorted: bool,
     pub(crate) row_ptr: Offsets,
     pub(crate) col_idx: Buffer<u32>,
+    /// What `mxv` found out about the pattern, once it did.
+    pub(crate) spmv: SpmvFacts,
 }
 
 impl DevicePattern {
@@ -113,7 +116,7 @@ impl<T: Value> DeviceCsr<T> {
     }
 }
 
-fn column_bound(ncols: usize) -> Result<()> {
+pub(super) fn column_bound(ncols: usize) -> Result<()> {
     // u32::MAX itself is never a column: kernels use it for an empty place.
     let most = u32::MAX as usize;
     if ncols > most {
@@ -147,7 +150,15 @@ impl Cuda {
             self.put(&crate::par::collected(nnz, pattern.col_idx().iter().map(|j| j.get() as u32), what)?, what)?
         };
         let (nrows, ncols) = pattern.shape();
-        Ok(DevicePattern { nrows, ncols, nnz, sorted: pattern.is_sorted(), row_ptr, col_idx })
+        Ok(DevicePattern {
+            nrows,
+            ncols,
+            nnz,
+            sorted: pattern.is_sorted(),
+            row_ptr,
+            col_idx,
+            spmv: SpmvFacts::default(),
+        })
     }
     /// The matrix on the device.
     /// # Errors

@@ -30,6 +30,14 @@ macro_rules! source {
 }
 pub(crate) use source;
 
+/// A program with a prefix that stands for those of its callers, to be compiled where there is no device.
+pub(crate) struct Unit {
+    pub source: Source,
+    pub prefix: String,
+    /// Kernels that must not spill registers.
+    pub hot: &'static [&'static str],
+}
+
 /// Headers that every program may include.
 const HEADERS: [Source; 2] = [source!("prelude.cuh"), source!("parts.cuh")];
 

@@ -10,6 +10,9 @@ mod jit;
 mod launch;
 mod memory;
 mod scan;
+mod spmv;
+mod spmv_plan;
+mod vector;
 
 use std::sync::Arc;
 
@@ -18,6 +21,8 @@ use jit::Programs;
 
 pub use csr::{DeviceCsr, DevicePattern, Operand};
 pub use driver::Limits;
+pub use spmv_plan::{SpmvKind, SpmvStats, choose as choose_spmv};
+pub use vector::{DeviceDense, DeviceSparseVec, DeviceVec};
 
 use crate::Result;
 
