@@ -293,6 +293,54 @@ fn rounded_sums_are_near_and_the_choice_is_one_of_the_kinds() {
     }
 }
 
+fn check_mxd<R: Semiring>(
+    cuda: &Cuda,
+    ring: R,
+    p: &Arc<Pattern>,
+    n: usize,
+    left: impl Fn(&mut Rng) -> Lhs<R>,
+    right: impl Fn(&mut Rng) -> Rhs<R>,
+) {
+    let mut rng = Rng(p.nnz() as u64 + 5);
+    let a = with_values(p, || left(&mut rng));
+    let x = Dense::new(a.ncols(), n, (0..a.ncols() * n).map(|_| right(&mut rng)).collect()).unwrap();
+    let y = cuda.mxd(ring, &cuda.upload(&a).unwrap(), &cuda.upload_dense(&x).unwrap()).unwrap();
+    let y = cuda.download_dense(&y).unwrap();
+    assert_eq!(y.shape(), (a.nrows(), n));
+    for i in 0..a.nrows() {
+        for j in 0..n {
+            let add = |sum, (k, &v): (usize, &Lhs<R>)| plus(ring, sum, product(ring, v, x.row(k)[j], (i, k, j)));
+            let want = row(&a, i).fold(identity::<R>(), add);
+            let found = y.row(i)[j];
+            let name = std::any::type_name::<R>();
+            assert!(same(&found, &want), "{name}, {n} columns: y[{i}, {j}] is {found:?}, expected {want:?}");
+        }
+    }
+}
+
+#[test]
+fn mxd_has_the_bits_of_the_fold() {
+    let Some(cuda) = cuda() else { return };
+    let mut rng = Rng(5);
+    for n in [0, 1, 2, 3, 8, 31, 32, 33, 64, 65, 130] {
+        for _ in 0..6 {
+            let (m, k) = (rng.pick(&[0, 1, 33, 70]), rng.pick(&[0, 1, 40, 200]));
+            let mut p = AnyPattern::of_shape(&mut rng, m, k);
+            p.shuffle = rng.pick(&[0, 11]);
+            let p = p.pattern();
+            check_mxd(&cuda, PlusTimes::<f64>::default(), &p, n, f64::draw, f64::draw);
+            check_mxd(&cuda, PlusTimes::<f32>::default(), &p, n, f32::whole, f32::whole);
+            check_mxd(&cuda, MinPlus::<f64>::default(), &p, n, f64::draw, f64::draw);
+            check_mxd(&cuda, PlusTimes::<i64>::default(), &p, n, i64::draw, i64::draw);
+            check_mxd(&cuda, LorLand::<bool>::default(), &p, n, bool::draw, bool::draw);
+            check_mxd(&cuda, SumPlaces::default(), &p, n, f64::draw, f64::draw);
+            check_mxd(&cuda, AnySecondI::<f64>::default(), &p, n, f64::draw, f64::draw);
+            check_mxd(&cuda, Ring(ArgMin::new(), TimesAndWhere::new()), &p, n, f64::whole, f64::whole);
+            check_mxd(&cuda, Ring(Sums::new(), Scaled::new()), &p, n, Four::whole, i8::whole);
+        }
+    }
+}
+
 #[test]
 fn vectors_come_back_and_wrong_sizes_are_refused() {
     let Some(cuda) = cuda() else { return };
@@ -312,4 +360,6 @@ fn vectors_come_back_and_wrong_sizes_are_refused() {
     assert!(matches!(cuda.mxv(ring, &a, &three, Some((&mask, false))), Err(Error::Length { what: "mask", .. })));
     let mut y = put(&cuda, &[0.0]);
     assert!(matches!(cuda.mxv_into(ring, &a, &three, None, &mut y), Err(Error::Length { .. })));
+    let x = cuda.upload_dense(&Dense::new(2, 1, vec![1.0, 2.0]).unwrap()).unwrap();
+    assert!(matches!(cuda.mxd(ring, &a, &x), Err(Error::Shape { op: "mxd", .. })));
 }

@@ -10,6 +10,7 @@ mod jit;
 mod launch;
 mod memory;
 mod scan;
+mod spmm;
 mod spmv;
 mod spmv_plan;
 mod vector;
