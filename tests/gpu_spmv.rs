@@ -293,6 +293,89 @@ fn rounded_sums_are_near_and_the_choice_is_one_of_the_kinds() {
     }
 }
 
+/// The definition: x's entries in order, a table of columns.
+fn vxm<R: Semiring>(
+    ring: R,
+    x: &SparseVec<Lhs<R>>,
+    a: &Csr<Rhs<R>>,
+    mask: Option<(&[bool], bool)>,
+) -> (Vec<u32>, Vec<Out<R>>) {
+    let mut y = std::collections::BTreeMap::new();
+    for (k, &v) in x.iter() {
+        for (j, &w) in row(a, k) {
+            if mask.is_none_or(|(m, complement)| m[j] != complement) {
+                let sum = y.entry(j as u32).or_insert(identity::<R>());
+                *sum = plus(ring, *sum, product(ring, v, w, (0, k, j)));
+            }
+        }
+    }
+    y.into_iter().unzip()
+}
+
+fn check_vxm<R: Semiring>(
+    cuda: &Cuda,
+    ring: R,
+    p: &Arc<Pattern>,
+    left: impl Fn(&mut Rng) -> Lhs<R>,
+    right: impl Fn(&mut Rng) -> Rhs<R>,
+) {
+    let mut rng = Rng(p.nnz() as u64 + 4);
+    let a = with_values(p, || right(&mut rng));
+    let da = cuda.upload(&a).unwrap();
+    let mask: Vec<bool> = (0..a.ncols()).map(|_| rng.below(3) > 0).collect();
+    let dm = put(cuda, &mask);
+    // Every row, half of them, a few, none.
+    for keep in [1, 2, 10, usize::MAX] {
+        let indices: Vec<u32> = (0..a.nrows() as u32).filter(|_| keep < usize::MAX && rng.below(keep) == 0).collect();
+        let values = indices.iter().map(|_| left(&mut rng)).collect();
+        let x = SparseVec::new(a.nrows(), indices, values).unwrap();
+        let dx = cuda.upload_sparse(&x).unwrap();
+        for (mask, dmask) in
+            [(None, None), (Some((&mask[..], false)), Some((&dm, false))), (Some((&mask[..], true)), Some((&dm, true)))]
+        {
+            let (indices, values) = vxm(ring, &x, &a, mask);
+            let y = cuda.vxm(ring, &dx, &da, dmask).unwrap();
+            assert_eq!((y.len(), y.nnz()), (a.ncols(), indices.len()));
+            let y = cuda.download_sparse::<_, u32>(&y).unwrap();
+            assert_eq!(y.indices(), indices);
+            for (j, (f, w)) in indices.iter().zip(y.values().iter().zip(&values)) {
+                assert!(same(f, w), "{}: y[{j}] is {f:?}, expected {w:?}", std::any::type_name::<R>());
+            }
+        }
+    }
+}
+
+#[test]
+fn vxm_has_the_bits_of_the_fold() {
+    let Some(cuda) = cuda() else { return };
+    let mut rng = Rng(99);
+    let mut patterns = patterns();
+    // Many rows that share columns: long folds, several tiles of the sort, keys of two and three bytes.
+    for ncols in [3, 300, 70_000, 20_000_000] {
+        let mut rows = vec![vec![]; 3000];
+        for row in &mut rows {
+            row.extend(
+                (0..rng.below(20)).map(|_| (rng.below(ncols) as u64 * rng.below(3) as u64 % ncols as u64) as u32),
+            );
+            row.sort_unstable();
+            row.dedup();
+        }
+        patterns.push(pattern(ncols, &rows));
+    }
+    for p in &patterns {
+        check_vxm(&cuda, PlusTimes::<f64>::default(), p, f64::draw, f64::draw);
+        check_vxm(&cuda, MinPlus::<f64>::default(), p, f64::draw, f64::draw);
+        check_vxm(&cuda, PlusTimes::<f32>::default(), p, f32::whole, f32::whole);
+        check_vxm(&cuda, PlusTimes::<i64>::default(), p, i64::draw, i64::draw);
+        check_vxm(&cuda, LorLand::<bool>::default(), p, bool::draw, bool::draw);
+        check_vxm(&cuda, PlusPair::<i64>::default(), p, i64::draw, i64::draw);
+        check_vxm(&cuda, AnySecondI::<f64>::default(), p, f64::draw, f64::draw);
+        check_vxm(&cuda, SumPlaces::default(), p, f64::draw, f64::draw);
+        check_vxm(&cuda, Ring(ArgMin::new(), TimesAndWhere::new()), p, f64::whole, f64::whole);
+        check_vxm(&cuda, Ring(Sums::new(), Scaled::new()), p, Four::whole, i8::whole);
+    }
+}
+
 fn check_mxd<R: Semiring>(
     cuda: &Cuda,
     ring: R,
@@ -360,6 +443,8 @@ fn vectors_come_back_and_wrong_sizes_are_refused() {
     assert!(matches!(cuda.mxv(ring, &a, &three, Some((&mask, false))), Err(Error::Length { what: "mask", .. })));
     let mut y = put(&cuda, &[0.0]);
     assert!(matches!(cuda.mxv_into(ring, &a, &three, None, &mut y), Err(Error::Length { .. })));
+    let x = cuda.upload_sparse(&SparseVec::<f64>::new(3, vec![0], vec![1.0]).unwrap()).unwrap();
+    assert!(matches!(cuda.vxm(ring, &x, &a, None), Err(Error::Shape { op: "vxm", .. })));
     let x = cuda.upload_dense(&Dense::new(2, 1, vec![1.0, 2.0]).unwrap()).unwrap();
     assert!(matches!(cuda.mxd(ring, &a, &x), Err(Error::Shape { op: "mxd", .. })));
 }

@@ -11,6 +11,7 @@ mod launch;
 mod memory;
 mod scan;
 mod spmm;
+mod spmspv;
 mod spmv;
 mod spmv_plan;
 mod vector;

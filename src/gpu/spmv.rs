@@ -187,11 +187,11 @@ pub(crate) fn programs() -> Vec<Unit> {
 mod tests {
     use super::*;
     use crate::gpu::jit::compile;
-    use crate::gpu::spmm;
+    use crate::gpu::{spmm, spmspv};
 
     #[test]
     fn the_programs_compile_and_hot_kernels_do_not_spill() {
-        for unit in programs().into_iter().chain(spmm::programs()) {
+        for unit in programs().into_iter().chain(spmm::programs()).chain(spmspv::programs()) {
             let log = match compile(unit.source, &unit.prefix, 90) {
                 Ok(compiled) => compiled.log,
                 Err(Error::NoCompiler { why }) => return eprintln!("skipped: {why}"),
