@@ -172,7 +172,6 @@ fn length(len: u64) -> Result<usize> {
 }
 
 /// The programs of this file, as they are used.
-#[allow(dead_code)] // read by the tests that compile every program without a device
 pub(crate) fn programs() -> Vec<Unit> {
     let (small, large) = ("unsigned int", "unsigned long long");
     let hot = &["triangle_orient", "triangle_fill", "triangle_long_exact", "triangle_long_filtered", "triangle_short"];
