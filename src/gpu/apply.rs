@@ -81,7 +81,7 @@ impl Cuda {
             Shape::for_each(p.nnz, 256)?,
             args![&p.col_idx, &*a.values, p.nnz as u64, &before, &col_idx, &values],
         )?;
-        let mut pattern = DevicePattern { nrows: p.nrows, ncols: p.ncols, nnz, sorted: p.sorted, row_ptr, col_idx };
+        let mut pattern = DevicePattern::new((p.nrows, p.ncols), p.sorted, row_ptr, col_idx);
         // What is left of unsorted rows may be sorted, and then it must be known to be.
         pattern.sorted = p.sorted || self.columns_increase(&pattern)?;
         Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::Cuda;
 use super::launch::Arg;
 use super::memory::Buffer;
+use super::spmv_plan::SpmvFacts;
 use crate::algebra::Value;
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -56,9 +57,15 @@ pub struct DevicePattern {
     pub(crate) sorted: bool,
     pub(crate) row_ptr: Offsets,
     pub(crate) col_idx: Buffer<u32>,
+    /// What `mxv` found out about the pattern, once it did.
+    pub(crate) spmv: SpmvFacts,
 }
 
 impl DevicePattern {
+    /// A pattern of these arrays; the caller knows that they are one.
+    pub(crate) fn new((nrows, ncols): (usize, usize), sorted: bool, row_ptr: Offsets, col_idx: Buffer<u32>) -> Self {
+        Self { nrows, ncols, nnz: col_idx.len(), sorted, row_ptr, col_idx, spmv: SpmvFacts::default() }
+    }
     /// Rows and columns.
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {
@@ -163,7 +170,7 @@ impl Cuda {
             self.put(&crate::par::collected(nnz, pattern.col_idx().iter().map(|j| j.get() as u32), what)?, what)?
         };
         let (nrows, ncols) = pattern.shape();
-        Ok(DevicePattern { nrows, ncols, nnz, sorted: pattern.is_sorted(), row_ptr, col_idx })
+        Ok(DevicePattern::new((nrows, ncols), pattern.is_sorted(), row_ptr, col_idx))
     }
     /// The pattern on the device, sent there unless it is there.
     fn shared_pattern<I: Index>(&self, pattern: &Arc<Pattern<I>>) -> Result<Arc<DevicePattern>> {
@@ -178,7 +185,7 @@ impl Cuda {
     pub(crate) fn empty_pattern(&self, nrows: usize, ncols: usize) -> Result<DevicePattern> {
         let row_ptr = Offsets::Small(self.zeroed(nrows + 1, "row pointers on the device")?);
         let col_idx = self.alloc(0, "columns on the device")?;
-        Ok(DevicePattern { nrows, ncols, nnz: 0, sorted: true, row_ptr, col_idx })
+        Ok(DevicePattern::new((nrows, ncols), true, row_ptr, col_idx))
     }
     /// The matrix on the device.
     /// # Errors

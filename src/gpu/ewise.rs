@@ -94,7 +94,7 @@ impl Cuda {
             args![&ap.col_idx, &*a.values, ap.nnz as u64, &*b.values, &places, &before, &col_idx, &values],
         )?;
         let (nrows, ncols) = (ap.nrows, ap.ncols);
-        let pattern = DevicePattern { nrows, ncols, nnz: both, sorted: true, row_ptr, col_idx };
+        let pattern = DevicePattern::new((nrows, ncols), true, row_ptr, col_idx);
         Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
     }
 
@@ -157,7 +157,7 @@ impl Cuda {
             ],
         )?;
         let (nrows, ncols) = (ap.nrows, ap.ncols);
-        let pattern = DevicePattern { nrows, ncols, nnz, sorted: true, row_ptr, col_idx };
+        let pattern = DevicePattern::new((nrows, ncols), true, row_ptr, col_idx);
         Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
     }
 }

@@ -19,11 +19,16 @@ mod reduce;
 mod rows;
 mod scan;
 pub mod spgemm;
+mod spmm;
+mod spmspv;
+mod spmv;
+mod spmv_plan;
 mod staging;
 #[doc(hidden)]
 pub mod testing;
 mod transpose;
 mod triangles;
+mod vector;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,7 +39,9 @@ use jit::Programs;
 
 pub use csr::{DeviceCsr, DevicePattern, Operand};
 pub use driver::Limits;
+pub use spmv_plan::{SpmvKind, SpmvStats, choose as choose_spmv};
 pub use triangles::{Stage, TriangleCount};
+pub use vector::{DeviceDense, DeviceSparseVec, DeviceVec};
 
 use crate::Result;
 

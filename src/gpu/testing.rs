@@ -2,7 +2,7 @@
 
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
-use super::{Cuda, apply, ewise, reduce, rows, scan, spgemm, transpose, triangles};
+use super::{Cuda, apply, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles};
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
 
@@ -28,6 +28,9 @@ fn units() -> Vec<Unit> {
         rows::programs(),
         scan::programs(),
         spgemm::programs(),
+        spmm::programs(),
+        spmspv::programs(),
+        spmv::programs(),
         transpose::programs(),
         triangles::programs(),
     ];

@@ -129,7 +129,7 @@ impl<'a> Sorter<'a> {
         // The keys have served; the columns of Aᵀ take their place.
         self.gather("gather_indices", &positions, &rows, &keys)?;
         let (nrows, ncols) = (a.ncols, a.nrows);
-        Ok((DevicePattern { nrows, ncols, nnz: self.n, sorted: true, row_ptr, col_idx: keys }, positions))
+        Ok((DevicePattern::new((nrows, ncols), true, row_ptr, keys), positions))
     }
 
     /// A with columns increasing in every row, and where each entry stood.
@@ -143,8 +143,7 @@ impl<'a> Sorter<'a> {
         let Ordered { keys, positions } = self.sort(&by_column.keys, Some(&by_column.positions), a.nrows)?;
         self.gather("gather_indices", &positions, &a.col_idx, &keys)?;
         let row_ptr = self.cuda.duplicate_offsets(&a.row_ptr, "row pointers of sorted rows")?;
-        let pattern =
-            DevicePattern { nrows: a.nrows, ncols: a.ncols, nnz: self.n, sorted: true, row_ptr, col_idx: keys };
+        let pattern = DevicePattern::new((a.nrows, a.ncols), true, row_ptr, keys);
         Ok((pattern, positions))
     }
 

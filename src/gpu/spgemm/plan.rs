@@ -128,7 +128,7 @@ fn same(cuda: &Cuda, x: &DevicePattern, y: &DevicePattern) -> Result<bool> {
     }
     let program = cuda.program(SOURCE, &prefix(&x.row_ptr))?;
     let differ = cuda.zeroed::<u32>(1, "a comparison of patterns")?;
-    let mut compare = |words: usize, x: crate::gpu::launch::Arg, y: crate::gpu::launch::Arg| {
+    let compare = |words: usize, x: crate::gpu::launch::Arg, y: crate::gpu::launch::Arg| {
         program.kernel("compare")?.launch(Shape::for_each(words, 256)?, args![words as u64, x, y, &differ])
     };
     let words = (x.nrows + 1) * if matches!(x.row_ptr, Offsets::Small(_)) { 1 } else { 2 };
@@ -170,7 +170,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, ma
             let (row_ptr, nnz) = cuda.offsets(&lengths, "row pointers of C")?;
             let nnz = usize::try_from(nnz).unwrap_or(usize::MAX);
             let col_idx = of.fill(&work, &lengths, &row_ptr, nnz)?;
-            let c = DevicePattern { nrows: shape.0, ncols: shape.1, nnz, sorted: true, row_ptr, col_idx };
+            let c = DevicePattern::new((shape.0, shape.1), true, row_ptr, col_idx);
             (Arc::new(c), lengths, "rows by work: sorted in registers up to 64, hashed up to 1024, bits beyond")
         }
     };
@@ -225,7 +225,7 @@ fn hits(
     let col_idx = cuda.alloc::<u32>(nnz, "columns of C")?;
     let fill = cuda.program(SOURCE, &kept_prefix(&mask.row_ptr, row_ptr.cuda()))?;
     fill.kernel("keep_fill")?.launch(shape, args![rows, &mask.row_ptr, &mask.col_idx, &flags, &row_ptr, &col_idx])?;
-    let c = DevicePattern { nrows: mask.nrows, ncols: mask.ncols, nnz, sorted: true, row_ptr, col_idx };
+    let c = DevicePattern::new((mask.nrows, mask.ncols), true, row_ptr, col_idx);
     Ok((Arc::new(c), counts))
 }
 

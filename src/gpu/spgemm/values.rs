@@ -1,7 +1,5 @@
 //! C's values: the host side of `cuda/spgemm_values.cu`.
 
-use std::sync::Arc;
-
 use super::columns::{Stage, bins, group};
 use super::plan::{Parts, Plan, Rows};
 use crate::Result;
@@ -141,6 +139,3 @@ pub(super) fn programs() -> Vec<Unit> {
 }
 
 const HOT: &[&str] = &["values_16", "values_64", "values_128", "values_1024", "values_parts"];
-
-/// Keeps plans' rows alive by value size.
-pub(super) type Shared = Arc<Rows>;

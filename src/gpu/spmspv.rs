@@ -1,0 +1,119 @@
+//! y = x ⊕.⊗ A with sparse x and y: see `cuda/spmspv.cu`.
+
+use super::Cuda;
+use super::csr::{DeviceCsr, Offsets};
+use super::jit::{Source, Unit, source};
+use super::launch::{Shape, args};
+use super::memory::Buffer;
+use super::spmv::Mask;
+use super::vector::{DeviceSparseVec, check_mask};
+use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring, emit_contract};
+use crate::{Error, Result};
+
+const SOURCE: Source = source!("spmspv.cu");
+/// Keys of a block of the sort: `TILE` in the source.
+const TILE: usize = 4096;
+
+fn prefix<R: Semiring>(ring: R, offset: &str) -> String {
+    format!("{}typedef {offset} Offset;\n", emit_contract(ring))
+}
+
+impl Cuda {
+    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)`, that is yᵀ = xᵀA, at the columns j where there is a product and which `mask` lets
+    /// through: where it is true, or with `true` beside it, where it is false. Each fold starts at the identity of ⊕
+    /// and goes in the order of k: the bits are those of that fold.
+    ///
+    /// Shapes: `x` m, `a` m×n, result n, `mask` n. A positional ⊗ sees (0, k, j).
+    ///
+    /// Cost: for P products (the entries of A in the rows that x has), O(P) passes over memory, one for each eight
+    /// bits of n and a few more; P · (20 + the size of a value) bytes at the peak; about 20 kernels and 3 to 6 waits
+    /// whatever P. A column with c products is folded by one thread, one after the other. Neither m nor n nor the rest
+    /// of A is gone through.
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Length`] of a mask; [`Error::IndexOverflow`] for 2³² products or more;
+    /// [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
+    pub fn vxm<R: Semiring>(
+        &self,
+        ring: R,
+        x: &DeviceSparseVec<Lhs<R>>,
+        a: &DeviceCsr<Rhs<R>>,
+        mask: Mask<'_>,
+    ) -> Result<DeviceSparseVec<Out<R>>> {
+        let p = &*a.pattern;
+        if x.len() != p.nrows {
+            return Err(Error::Shape { op: "vxm", lhs: (1, x.len()), rhs: p.shape() });
+        }
+        check_mask(mask, p.ncols)?;
+        let nothing = || -> Result<_> {
+            let (indices, values) = (self.alloc(0, "indices of vxm")?, self.alloc(0, "values of vxm")?);
+            Ok(DeviceSparseVec { len: p.ncols, indices, values })
+        };
+        if x.nnz() == 0 || p.nnz == 0 {
+            return nothing();
+        }
+        let program = self.program(SOURCE, &prefix(ring, p.row_ptr.cuda()))?;
+        let launch = |name, shape, arguments: &[_]| program.kernel(name)?.launch(shape, arguments);
+
+        let nnz = x.nnz() as u64;
+        let counts = self.alloc::<u32>(x.nnz(), "products of vxm")?;
+        launch("spmspv_counts", Shape::for_each(x.nnz(), 256)?, args![&x.indices, nnz, &p.row_ptr, &counts])?;
+        let (offsets, total) = self.offsets(&counts, "products of vxm")?;
+        if total == 0 {
+            return nothing();
+        }
+        let too_many = |_| Error::IndexOverflow { what: "products of vxm", needed: total.into(), max: u32::MAX.into() };
+        let (products, total) = (total as usize, u32::try_from(total).map_err(too_many)?);
+        let each = Shape::for_each(products, 256)?;
+
+        let keys = self.alloc::<u32>(products, "columns of vxm")?;
+        let values = self.alloc::<Out<R>>(products, "products of vxm")?;
+        let arguments =
+            args![&x.indices, &x.values, nnz, &offsets, total, &p.row_ptr, &p.col_idx, &*a.values, &keys, &values];
+        launch("spmspv_expand", each, arguments)?;
+        drop((counts, offsets));
+
+        // Eight bits of the column at a time, from below; at least once, which also numbers the products.
+        let bits = usize::BITS - p.ncols.saturating_sub(1).leading_zeros();
+        let (tiles, shape) = (products.div_ceil(TILE), Shape::blocks(products.div_ceil(TILE), 256, 0)?);
+        let counts = self.alloc::<u32>(256 * tiles, "counts of a sort")?;
+        let mut sorted: (Buffer<u32>, Option<Buffer<u32>>) = (keys, None);
+        // The buffers of the pass before, used again.
+        let mut spare: Option<(Buffer<u32>, Buffer<u32>)> = None;
+        for pass in 0..bits.div_ceil(8).max(1) {
+            let (shift, tiles) = (8 * pass, tiles as u32);
+            launch("spmspv_digits", shape, args![&sorted.0, total, shift, tiles, &counts])?;
+            let (positions, _): (Offsets, u64) = self.offsets(&counts, "places of a sort")?;
+            let (keys, ids) = match spare.take() {
+                Some(pair) => pair,
+                None => (self.alloc(products, "columns of vxm")?, self.alloc(products, "order of vxm")?),
+            };
+            let arguments = args![&sorted.0, sorted.1.as_ref(), total, shift, tiles, &positions, &keys, &ids];
+            launch("spmspv_place", shape, arguments)?;
+            if let (keys, Some(ids)) = std::mem::replace(&mut sorted, (keys, Some(ids))) {
+                spare = Some((keys, ids));
+            }
+        }
+        drop((counts, spare));
+
+        let complement = u32::from(mask.is_some_and(|(_, c)| c));
+        let mask = mask.map(|(m, _)| &m.values);
+        let heads = self.alloc::<u32>(products, "columns of vxm")?;
+        launch("spmspv_heads", each, args![&sorted.0, total, mask, complement, &heads])?;
+        let (places, entries) = self.offsets(&heads, "places of vxm")?;
+        let indices = self.alloc(entries as usize, "indices of vxm")?;
+        let y = self.alloc(entries as usize, "values of vxm")?;
+        let arguments = args![&sorted.0, sorted.1.as_ref(), &values, total, &heads, &places, &indices, &y];
+        launch("spmspv_fold", each, arguments)?;
+        Ok(DeviceSparseVec { len: p.ncols, indices, values: y })
+    }
+}
+
+/// Programs to compile where there is no device.
+pub(crate) fn programs() -> Vec<Unit> {
+    let unit = |offset| Unit {
+        source: SOURCE,
+        prefix: prefix(PlusTimes::<f64>::default(), offset),
+        hot: &["spmspv_place", "spmspv_expand", "spmspv_fold"],
+    };
+    vec![unit("unsigned int"), unit("unsigned long long")]
+}

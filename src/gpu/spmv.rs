@@ -1,0 +1,183 @@
+//! y = A ⊕.⊗ x with dense x and y: see `cuda/spmv.cu`.
+
+use std::any::TypeId;
+use std::sync::PoisonError;
+
+use super::Cuda;
+use super::csr::{DeviceCsr, DevicePattern};
+use super::jit::{Source, Unit, source};
+use super::launch::{Shape, args};
+use super::spmv_plan::{self, Kernels, SpmvKind, THREADS};
+use super::vector::{DeviceVec, check_mask};
+use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring, emit_contract};
+use crate::{Error, Result};
+
+const SOURCE: Source = source!("spmv.cu");
+
+fn prefix<R: Semiring>(ring: R, offset: &str, kind: SpmvKind) -> String {
+    let constants = match kind {
+        SpmvKind::Rows { .. } => format!("constexpr unsigned int LANES = {};\n", kind.lanes()),
+        SpmvKind::Merge => format!("#define MERGE\n{}", spmv_plan::constants()),
+    };
+    format!("{}typedef {offset} Offset;\n{constants}", emit_contract(ring))
+}
+
+/// A dense mask and whether it is to be read as its complement.
+pub(super) type Mask<'a> = Option<(&'a DeviceVec<bool>, bool)>;
+
+impl Cuda {
+    /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over the stored entries of row i, from the identity of ⊕; the identity for an empty
+    /// row, and for a row that `mask` leaves out: where it is false, or with `true` beside it, where it is true.
+    ///
+    /// Shapes: `a` m×n, `x` n, result m, `mask` m. A positional ⊗ sees (i, k, 0). Cost: O(nnz + m) time; where
+    /// [`mxv_choice`](Self::mxv_choice) says merge, a value and 8 bytes for every 896 entries and rows, kept with A's
+    /// pattern.
+    ///
+    /// The result is the same in every run. For ⊕ on floats it is not the CPU's bit for bit: a row is folded in parts,
+    /// which are joined as a tree (lane l of g has the entries l, l + g, …; a merge has parts in the order of the row).
+    /// It is the CPU's for `Rows { lanes: 1 }`, and whenever ⊕ is exact. `Any` gives the last entry of the lane that
+    /// comes last, or of the row.
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Length`] of a mask, [`Error::Compile`], [`Error::NoCompiler`],
+    /// [`Error::DeviceMemory`], [`Error::Device`].
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, algebra::MinPlus};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::new(2, 2, vec![0, 1, 2], vec![1u32, 0], vec![3.0, 4.0])?)?;
+    /// let x = cuda.upload_vec(&[0.0, 1.0])?;
+    /// let y = cuda.mxv(MinPlus::<f64>::default(), &a, &x, None)?;
+    /// assert_eq!(cuda.download_vec(&y)?, [4.0, 4.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    ///
+    /// Source of the merge: Merrill, Garland 2016, "Merge-based parallel sparse matrix-vector multiplication".
+    pub fn mxv<R: Semiring>(
+        &self,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        x: &DeviceVec<Rhs<R>>,
+        mask: Mask<'_>,
+    ) -> Result<DeviceVec<Out<R>>> {
+        let mut y = DeviceVec { values: self.alloc(a.pattern.nrows, "the result of mxv")? };
+        self.mxv_into(ring, a, x, mask, &mut y)?;
+        Ok(y)
+    }
+    /// [`mxv`](Self::mxv) into a vector that is there: after the first call for a pattern nothing is allocated, and the
+    /// call returns when the work is on the device's stream.
+    /// # Errors
+    /// Those of [`mxv`](Self::mxv), and [`Error::Length`] for a result of another length.
+    pub fn mxv_into<R: Semiring>(
+        &self,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        x: &DeviceVec<Rhs<R>>,
+        mask: Mask<'_>,
+        y: &mut DeviceVec<Out<R>>,
+    ) -> Result<()> {
+        let (_, kind, _) = self.mxv_choice(&a.pattern)?;
+        self.mxv_as(kind, ring, a, x, mask, y)
+    }
+    /// [`mxv_into`](Self::mxv_into) in the way given, whatever the matrix.
+    /// # Errors
+    /// Those of [`mxv_into`](Self::mxv_into).
+    pub fn mxv_as<R: Semiring>(
+        &self,
+        kind: SpmvKind,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        x: &DeviceVec<Rhs<R>>,
+        mask: Mask<'_>,
+        y: &mut DeviceVec<Out<R>>,
+    ) -> Result<()> {
+        let p = &*a.pattern;
+        if x.len() != p.ncols {
+            return Err(Error::Shape { op: "mxv", lhs: p.shape(), rhs: (x.len(), 1) });
+        }
+        if y.len() != p.nrows {
+            return Err(Error::Length { what: "result of mxv", found: y.len(), expected: p.nrows });
+        }
+        check_mask(mask, p.nrows)?;
+        let kernels = self.mxv_kernels(ring, p, kind)?;
+        let (nrows, complement) = (p.nrows as u64, u32::from(mask.is_some_and(|(_, c)| c)));
+        let mask = mask.map(|(m, _)| &m.values);
+        let Some(carry_kernel) = kernels.carry else {
+            // 256 threads of a block hold 256 / lanes rows.
+            let shape = Shape::blocks(p.nrows.div_ceil(256 / kind.lanes() as usize), 256, 0)?;
+            let arguments = args![&p.row_ptr, &p.col_idx, &*a.values, nrows, &x.values, mask, complement, &y.values];
+            return kernels.main.launch(shape, arguments);
+        };
+        let shares = self.shares(p)?;
+        // The stream runs one product after the other; the lock keeps two kernels of one product together.
+        let mut carry = shares.carry.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = shares.tiles * size_of::<Out<R>>();
+        if carry.len() < bytes {
+            *carry = self.alloc(bytes, "carries of mxv")?;
+        }
+        let arguments = args![
+            &p.row_ptr,
+            &p.col_idx,
+            &*a.values,
+            nrows,
+            p.nnz as u64,
+            &x.values,
+            mask,
+            complement,
+            &shares.starts,
+            &y.values,
+            &*carry
+        ];
+        kernels.main.launch(Shape::blocks(shares.tiles, THREADS, 0)?, arguments)?;
+        if shares.tiles < 2 {
+            return Ok(());
+        }
+        // A warp for each tile.
+        let tiles = shares.tiles as u64;
+        let arguments = args![&p.row_ptr, nrows, tiles, mask, complement, &shares.starts, &*carry, &y.values];
+        carry_kernel.launch(Shape::blocks(shares.tiles.div_ceil(8), 256, 0)?, arguments)
+    }
+
+    fn mxv_kernels<R: Semiring>(&self, ring: R, p: &DevicePattern, kind: SpmvKind) -> Result<Kernels> {
+        let make = || -> Result<Kernels> {
+            let program = self.program(SOURCE, &prefix(ring, p.row_ptr.cuda(), kind))?;
+            Ok(match kind {
+                SpmvKind::Rows { .. } => Kernels { main: program.kernel("spmv_rows")?, carry: None },
+                SpmvKind::Merge => {
+                    Kernels { main: program.kernel("spmv_merge")?, carry: Some(program.kernel("spmv_carry")?) }
+                }
+            })
+        };
+        // A ring with parameters is told apart only by its text.
+        if size_of::<R>() > 0 {
+            return make();
+        }
+        // Printing the ring and finding its program costs a few microseconds, as much as a small product.
+        let key = (TypeId::of::<R>(), kind);
+        let known = p.spmv.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(kernels) = known {
+            return Ok(kernels);
+        }
+        let kernels = make()?;
+        p.spmv.kernels.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kernels.clone());
+        Ok(kernels)
+    }
+}
+
+/// Programs to compile where there is no device.
+pub(crate) fn programs() -> Vec<Unit> {
+    let rows = |lanes| SpmvKind::Rows { lanes };
+    let unit =
+        |kind, offset, hot| Unit { source: SOURCE, prefix: prefix(PlusTimes::<f64>::default(), offset, kind), hot };
+    let plan = Unit {
+        source: spmv_plan::SOURCE,
+        prefix: format!("typedef unsigned int Offset;\n{}", spmv_plan::constants()),
+        hot: &[],
+    };
+    vec![
+        plan,
+        unit(rows(1), "unsigned int", &["spmv_rows"]),
+        unit(rows(32), "unsigned long long", &["spmv_rows"]),
+        unit(SpmvKind::Merge, "unsigned int", &["spmv_merge"]),
+        unit(SpmvKind::Merge, "unsigned long long", &["spmv_merge"]),
+    ]
+}

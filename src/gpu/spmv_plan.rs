@@ -1,0 +1,189 @@
+//! How y = A ⊕.⊗ x is spread over the device: a choice from a few figures of A's pattern, found once and kept with it.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock};
+
+use super::Cuda;
+use super::csr::DevicePattern;
+use super::jit::{Source, source};
+use super::launch::{Kernel, Shape, args};
+use super::memory::Buffer;
+use crate::Result;
+
+pub(super) const SOURCE: Source = source!("spmv_plan.cu");
+/// Threads of a block of the merge.
+pub(super) const THREADS: u32 = 128;
+/// Items (entries and row ends) of each of its threads: odd, so that the threads' places in shared memory fall into
+/// different banks.
+const EACH: u32 = 7;
+/// Items of a block.
+pub(super) const TILE: usize = (THREADS * EACH) as usize;
+/// The merge's constants, as CUDA text.
+pub(super) fn constants() -> String {
+    format!("constexpr unsigned int THREADS = {THREADS}, EACH = {EACH}, TILE = {TILE};\n")
+}
+
+/// Figures of a matrix that decide how `mxv` goes through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpmvStats {
+    /// Rows.
+    pub nrows: usize,
+    /// Entries.
+    pub nnz: usize,
+    /// Entries of the longest row.
+    pub longest_row: usize,
+}
+
+/// How the rows of a matrix are spread over threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SpmvKind {
+    /// Each row has `lanes` threads: 1, 2, 4, 8, 16 or 32.
+    Rows {
+        /// Threads of a row.
+        lanes: u32,
+    },
+    /// Each block has equally many entries and row ends; long rows lie over several blocks.
+    Merge,
+}
+
+impl SpmvKind {
+    /// Threads of a row as a kernel is made for: a power of two up to 32.
+    pub(super) fn lanes(self) -> u32 {
+        match self {
+            Self::Rows { lanes } => lanes.clamp(1, 32).next_power_of_two().min(32),
+            Self::Merge => 1,
+        }
+    }
+}
+
+/// How to go through a matrix, and why.
+///
+/// | rule | from |
+/// | --- | --- |
+/// | a row longer than 64 + 16 · mean: merge | R-MAT 2¹⁸ loses a factor of 26 with a thread for each row |
+/// | under 4096 rows of over 1024 entries on average: merge | 32 threads for each would leave most of a device idle |
+/// | else mean / 4 threads for each row, as a power of two | best of all on the 5-point (1), ER (2) and 27-point (4) matrices |
+///
+/// Source of the measurements: `benches/gpu_spmv.rs`.
+#[must_use]
+pub fn choose(s: &SpmvStats) -> (SpmvKind, &'static str) {
+    let rows = s.nrows.max(1);
+    let mean = (s.nnz + rows / 2) / rows;
+    if s.longest_row > 64 + 16 * mean {
+        return (SpmvKind::Merge, "a row is far longer than the mean");
+    }
+    if s.nrows < 4096 && mean > 1024 {
+        return (SpmvKind::Merge, "few long rows");
+    }
+    let quarter = (mean / 4).clamp(1, 32) as u32;
+    // The power of two at or below.
+    (SpmvKind::Rows { lanes: 1 << quarter.ilog2() }, "rows of like length: a thread for about four entries")
+}
+
+/// What is found out about a pattern when it is first needed.
+#[derive(Default)]
+pub(crate) struct SpmvFacts {
+    choice: OnceLock<(SpmvStats, SpmvKind, &'static str)>,
+    shares: OnceLock<Shares>,
+    /// Kernels by ring and kind, for rings that their type alone tells apart.
+    pub(super) kernels: Mutex<HashMap<(TypeId, SpmvKind), Kernels>>,
+}
+
+/// The kernels of a ring and a kind: one, or the merge's two.
+#[derive(Clone)]
+pub(super) struct Kernels {
+    pub(super) main: Kernel,
+    pub(super) carry: Option<Kernel>,
+}
+
+impl std::fmt::Debug for SpmvFacts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SpmvFacts").field("choice", &self.choice).field("shares", &self.shares).finish_non_exhaustive()
+    }
+}
+
+/// Equal shares of the work of a merge.
+#[derive(Debug)]
+pub(super) struct Shares {
+    /// Blocks.
+    pub(super) tiles: usize,
+    /// Rows that end before each tile, and before the end: tiles + 1.
+    pub(super) starts: Buffer<u64>,
+    /// Bytes for what each tile leaves open. Locked while a product is put on the stream, whose order does the rest.
+    pub(super) carry: Mutex<Buffer<u8>>,
+}
+
+/// The value, made if it is not there yet. Two threads may both make it: then one of the two is kept.
+fn get_or_make<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(found) = cell.get() {
+        return Ok(found);
+    }
+    let made = make()?;
+    Ok(cell.get_or_init(|| made))
+}
+
+impl Cuda {
+    /// How `mxv` goes through matrices of this pattern, and why. The first call per pattern reads its row pointers.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) and those of compiling a program.
+    pub fn mxv_choice(&self, pattern: &DevicePattern) -> Result<(SpmvStats, SpmvKind, &'static str)> {
+        get_or_make(&pattern.spmv.choice, || {
+            let longest = self.zeroed::<u64>(1, "length of the longest row")?;
+            let program = self.program(SOURCE, &prefix(pattern))?;
+            let blocks = pattern.nrows.div_ceil(256).min(16 * self.limits().multiprocessors.max(1) as usize);
+            let arguments = args![&pattern.row_ptr, pattern.nrows as u64, &longest];
+            program.kernel("spmv_longest")?.launch(Shape::blocks(blocks, 256, 0)?, arguments)?;
+            let longest_row = self.get_at(&longest, 0)? as usize;
+            let stats = SpmvStats { nrows: pattern.nrows, nnz: pattern.nnz, longest_row };
+            let (kind, why) = choose(&stats);
+            Ok((stats, kind, why))
+        })
+        .copied()
+    }
+
+    /// The pattern's shares for a merge.
+    pub(super) fn shares<'a>(&self, pattern: &'a DevicePattern) -> Result<&'a Shares> {
+        get_or_make(&pattern.spmv.shares, || {
+            let (nrows, nnz) = (pattern.nrows, pattern.nnz);
+            let tiles = (nrows + nnz).div_ceil(TILE);
+            let starts = self.alloc::<u64>(tiles + 1, "shares of mxv")?;
+            let arguments = args![&pattern.row_ptr, nrows as u64, nnz as u64, tiles as u64, &starts];
+            let program = self.program(SOURCE, &prefix(pattern))?;
+            program.kernel("spmv_starts")?.launch(Shape::for_each(tiles + 1, 256)?, arguments)?;
+            Ok(Shares { tiles, starts, carry: Mutex::new(self.alloc(0, "carries of mxv")?) })
+        })
+    }
+}
+
+fn prefix(pattern: &DevicePattern) -> String {
+    format!("typedef {} Offset;\n{}", pattern.row_ptr.cuda(), constants())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_fires() {
+        let kind = |nrows, nnz, longest_row| choose(&SpmvStats { nrows, nnz, longest_row }).0;
+        let rows = |lanes| SpmvKind::Rows { lanes };
+        assert_eq!(kind(4_000_000, 19_992_000, 5), rows(1));
+        assert_eq!(kind(1 << 20, (8 << 20) - 33, 25), rows(2));
+        assert_eq!(kind(1_000_000, 26_463_592, 27), rows(4));
+        assert_eq!(kind(100_000, 6_400_000, 80), rows(16));
+        assert_eq!(kind(100_000, 100_000_000, 1200), rows(32));
+        assert_eq!(kind(0, 0, 0), rows(1));
+        assert_eq!(kind(1 << 18, 2_000_000, 9000), SpmvKind::Merge);
+        assert_eq!(kind(1, 65, 65), rows(16));
+        assert_eq!(kind(100, 200_000, 2000), SpmvKind::Merge);
+        assert_eq!(kind(1000, 64, 64), rows(1));
+        assert_eq!(kind(1000, 65, 65), SpmvKind::Merge);
+    }
+
+    #[test]
+    fn any_number_of_lanes_is_one_that_exists() {
+        let lanes = |lanes| SpmvKind::Rows { lanes }.lanes();
+        assert_eq!([0, 1, 2, 3, 8, 31, 32, 1000].map(lanes), [1, 1, 2, 4, 8, 32, 32, 32]);
+    }
+}
