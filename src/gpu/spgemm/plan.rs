@@ -12,6 +12,7 @@ use crate::gpu::{Cuda, DeviceCsr, DevicePattern};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("spgemm_parts.cu");
+const MAP: Source = source!("spgemm_map.cu");
 
 /// The structure of C = A·B on the device, for any values and any semiring.
 ///
@@ -25,8 +26,33 @@ pub struct Plan {
     flops: u64,
     max_row_flops: u64,
     why: Arc<str>,
-    /// Rows in bins, by the entries of a part.
-    rows: Arc<Mutex<Vec<(u32, Arc<Rows>)>>>,
+    /// Rows in bins, by the size of a value.
+    rows: Arc<Mutex<Vec<(usize, Arc<Rows>)>>>,
+    /// Multiplications of each row.
+    work: Arc<Buffer<u32>>,
+    again: Arc<Mutex<Again>>,
+}
+
+/// What a plan that is used again knows.
+#[derive(Debug, Default)]
+enum Again {
+    /// It was not used yet.
+    #[default]
+    Never,
+    /// It was used once; the next use makes the map.
+    Once,
+    /// There is no map, for it would be too large.
+    Without,
+    /// The ranks of the products of short rows.
+    Map(Arc<Map>),
+}
+
+/// For every product of C's short rows its entry within the row, in the order of the fold.
+#[derive(Debug)]
+pub(super) struct Map {
+    /// Where a row's products begin.
+    pub(super) place: Offsets,
+    pub(super) ranks: Buffer<u8>,
 }
 
 /// Rows of C by length.
@@ -34,6 +60,7 @@ pub struct Plan {
 pub(super) struct Rows {
     pub(super) bins: Bins,
     pub(super) parts: Option<Parts>,
+    pub(super) long: Option<Parts>,
 }
 
 /// Long rows cut into parts: for each its row and its number within the row.
@@ -85,17 +112,79 @@ impl Plan {
         Ok(())
     }
 
-    /// Rows in bins, for values whose part is `part` entries; made when first asked for.
-    pub(super) fn rows(&self, cuda: &Cuda, part: u32) -> Result<Arc<Rows>> {
+    /// The map of products, from the second use on, if it takes no more than twice C's pattern and half of the free memory.
+    pub(super) fn map(&self, cuda: &Cuda, lanes: u32) -> Result<Option<Arc<Map>>> {
+        let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*again {
+            Again::Never => {
+                *again = Again::Once;
+                Ok(None)
+            }
+            Again::Without => Ok(None),
+            Again::Map(map) => Ok(Some(Arc::clone(map))),
+            Again::Once => {
+                let made = match self.make_map(cuda, lanes) {
+                    Err(Error::DeviceMemory { .. } | Error::Budget { .. }) => None,
+                    made => made?.map(Arc::new),
+                };
+                *again = made.clone().map_or(Again::Without, Again::Map);
+                Ok(made)
+            }
+        }
+    }
+    fn make_map(&self, cuda: &Cuda, lanes: u32) -> Result<Option<Map>> {
+        let rows = self.rows(cuda, 8)?;
+        let short: usize = [1, 2, 3].map(|bin| rows.bins.len(bin)).iter().sum();
+        if short == 0 {
+            return Ok(None);
+        }
+        let n = self.a.nrows as u32;
+        let text = |place: &Offsets| {
+            map_prefix([&self.a.row_ptr, &self.b.row_ptr, &self.c.row_ptr, place].map(Offsets::cuda), lanes)
+        };
+        let few = cuda.alloc::<u32>(self.a.nrows, "products of short rows")?;
+        let program = cuda.program(MAP, &text(&self.c.row_ptr))?;
+        let shape = Shape::for_each(self.a.nrows, 256)?;
+        program.kernel("mapped_work")?.launch(shape, args![n, &*self.work, &*self.lengths, &few])?;
+        let (place, total) = cuda.offsets(&few, "products of short rows")?;
+        if total > (self.c.bytes() * 2).min(cuda.free_memory()? / 2) {
+            return Ok(None);
+        }
+        let ranks = cuda.alloc::<u8>(usize::try_from(total).unwrap_or(usize::MAX), "ranks of products")?;
+        let program = cuda.program(MAP, &text(&place))?;
+        for (bin, slots, name) in [(3, 256, "map_128"), (2, 128, "map_64"), (1, 32, "map_16")] {
+            let count = rows.bins.len(bin);
+            if count > 0 {
+                let groups = 256 / lanes.max(slots / 32) as usize;
+                let all = args![
+                    count as u32,
+                    rows.bins.list(bin),
+                    &self.a.row_ptr,
+                    &self.a.col_idx,
+                    &self.b.row_ptr,
+                    &self.b.col_idx,
+                    &self.c.row_ptr,
+                    &self.c.col_idx,
+                    &place,
+                    &ranks
+                ];
+                program.kernel(name)?.launch(Shape::blocks(count.div_ceil(groups), 256, 0)?, all)?;
+            }
+        }
+        Ok(Some(Map { place, ranks }))
+    }
+
+    /// Rows in bins, for values of `bytes` bytes; made when first asked for.
+    pub(super) fn rows(&self, cuda: &Cuda, bytes: usize) -> Result<Arc<Rows>> {
         let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, rows)) = known.iter().find(|(p, _)| *p == part) {
+        if let Some((_, rows)) = known.iter().find(|(b, _)| *b == bytes) {
             return Ok(Arc::clone(rows));
         }
-        let made = Arc::new(values::rows(cuda, &self.lengths, part, |list, n| {
+        let made = Arc::new(values::rows(cuda, &self.lengths, bytes, |list, n, entries| {
             let program = cuda.program(SOURCE, &prefix(&self.c.row_ptr))?;
             let counts = cuda.alloc::<u32>(n, "parts of long rows")?;
             let shape = Shape::for_each(n, 256)?;
-            program.kernel("parts_count")?.launch(shape, args![n as u32, list, &self.c.row_ptr, part, &counts])?;
+            program.kernel("parts_count")?.launch(shape, args![n as u32, list, &self.c.row_ptr, entries, &counts])?;
             let (Offsets::Small(offsets), total) = cuda.offsets(&counts, "parts of long rows")? else {
                 return Err(Error::IndexOverflow {
                     what: "parts of long rows",
@@ -106,19 +195,25 @@ impl Plan {
             let rows = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
             let numbers = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
             program.kernel("parts_fill")?.launch(shape, args![n as u32, list, &offsets, &rows, &numbers])?;
-            Ok(Some(Parts { rows, numbers }))
+            Ok(Parts { rows, numbers })
         })?);
-        known.push((part, Arc::clone(&made)));
+        known.push((bytes, Arc::clone(&made)));
         Ok(made)
     }
 }
 
 fn prefix(c: &Offsets) -> String {
-    kept_prefix(c, "unsigned int")
+    kept_prefix_of(c.cuda(), "unsigned int")
 }
 
-fn kept_prefix(c: &Offsets, kept: &str) -> String {
-    format!("typedef {} OffsetC;\ntypedef {kept} OffsetK;\n", c.cuda())
+fn kept_prefix_of(c: &str, kept: &str) -> String {
+    format!("typedef {c} OffsetC;\ntypedef {kept} OffsetK;\n")
+}
+
+fn map_prefix([a, b, c, p]: [&str; 4], lanes: u32) -> String {
+    format!(
+        "typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {p} OffsetP;\n#define GROUP {lanes}\n"
+    )
 }
 
 /// Whether two patterns have the same entries in the same order.
@@ -162,16 +257,16 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, ma
     let (c, lengths, form) = match (mask, &sorted_mask) {
         (Some(mask), Some(pattern)) if !mask.complement => {
             let (c, lengths) = hits(cuda, &a, &b, pattern, &work)?;
-            (c, lengths, "entries of the mask that the product meets")
+            (c, lengths, "entries of the mask that the product meets".to_string())
         }
         _ => {
-            let of = Columns::new(cuda, &a, &b, sorted_mask.as_deref(), work.flops);
-            let lengths = of.count(&work)?;
-            let (row_ptr, nnz) = cuda.offsets(&lengths, "row pointers of C")?;
-            let nnz = usize::try_from(nnz).unwrap_or(usize::MAX);
-            let col_idx = of.fill(&work, &lengths, &row_ptr, nnz)?;
-            let c = DevicePattern::new((shape.0, shape.1), true, row_ptr, col_idx);
-            (Arc::new(c), lengths, "rows by work: sorted in registers up to 64, hashed up to 1024, bits beyond")
+            let of = Columns::new(cuda, &a, &b, sorted_mask.as_deref(), &work)?;
+            let form = format!(
+                "rows by work: sorted in registers up to 64, hashed up to 768 words, bits beyond; {}",
+                of.explain()
+            );
+            let (row_ptr, lengths, col_idx) = of.find()?;
+            (Arc::new(DevicePattern::new(shape, true, row_ptr, col_idx)), lengths, form)
         }
     };
     let why = format!("{form}; {} lanes on a row of B, whose mean is {mean:.1}", columns::group(mean));
@@ -184,6 +279,8 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, ma
         max_row_flops: work.most,
         why: why.into(),
         rows: Arc::default(),
+        work: Arc::new(work.rows),
+        again: Arc::default(),
     })
 }
 
@@ -211,6 +308,9 @@ fn hits(
         max_row_flops: work.most,
         why: "".into(),
         rows: Arc::default(),
+        // This plan is used once.
+        work: Arc::new(cuda.alloc(0, "no work")?),
+        again: Arc::default(),
     };
     values::fill(cuda, &plan, Hits::default(), &left, &right, &flags)?;
     let counts = cuda.alloc::<u32>(mask.nrows, "lengths of C's rows")?;
@@ -223,7 +323,7 @@ fn hits(
         return Ok((Arc::clone(mask), counts));
     }
     let col_idx = cuda.alloc::<u32>(nnz, "columns of C")?;
-    let fill = cuda.program(SOURCE, &kept_prefix(&mask.row_ptr, row_ptr.cuda()))?;
+    let fill = cuda.program(SOURCE, &kept_prefix_of(mask.row_ptr.cuda(), row_ptr.cuda()))?;
     fill.kernel("keep_fill")?.launch(shape, args![rows, &mask.row_ptr, &mask.col_idx, &flags, &row_ptr, &col_idx])?;
     let c = DevicePattern::new((mask.nrows, mask.ncols), true, row_ptr, col_idx);
     Ok((Arc::new(c), counts))
@@ -239,7 +339,10 @@ fn lengths(cuda: &Cuda, of: &DevicePattern) -> Result<Buffer<u32>> {
 }
 
 pub(super) fn programs() -> Vec<Unit> {
-    ["unsigned int", "unsigned long long"]
-        .map(|c| Unit { source: SOURCE, prefix: format!("typedef {c} OffsetC;\ntypedef {c} OffsetK;\n"), hot: &[] })
-        .into()
+    let mut units = vec![];
+    for t in ["unsigned int", "unsigned long long"] {
+        units.push(Unit { source: SOURCE, prefix: kept_prefix_of(t, t), hot: &[] });
+        units.push(Unit { source: MAP, prefix: map_prefix([t; 4], 8), hot: &["map_16", "map_64", "map_128"] });
+    }
+    units
 }
