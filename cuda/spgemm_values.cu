@@ -313,17 +313,20 @@ __device__ inline void part_of_row(u32 row, u32 part, bool b_sorted, OPERANDS) {
 //
 // Warps take tickets in turn, up to LINES lines of at most 32 products of one row of B each. They look up columns and
 // multiply side by side, which is what takes time; then each adds its products when its turn has come. The turn goes from
-// warp to warp through named barriers.
+// warp to warp through named barriers. Adding in turn is a chain, so what counts is how many parts a multiprocessor has at
+// a time: parts are small, and those whose columns lie close (NEAR words) do without the large table.
 
-constexpr u32 LONG_PART = sizeof(Value) <= 8 ? 4096 : sizeof(Value) <= 16 ? 2048 : 1024;
-constexpr u32 TURN_WARPS = 15, TURN_THREADS = 32 * TURN_WARPS, LINES = 4;
-constexpr u32 LONG_WORDS = 2 * LONG_PART;
-struct __align__(16) LongPart {
+constexpr u32 LONG_PART = sizeof(Value) <= 8 ? 2048 : sizeof(Value) <= 16 ? 1024 : 512;
+constexpr u32 TURN_WARPS = 8, TURN_THREADS = 32 * TURN_WARPS, LINES = 4;
+constexpr u32 NEAR_WORDS = 1024, FAR_WORDS = 2 * LONG_PART;
+template <u32 WORDS> struct Span { u32 bits[WORDS]; unsigned short before[WORDS]; };
+struct Hash { u32 keys[2 * LONG_PART]; unsigned short ranks[2 * LONG_PART]; };
+template <bool NEAR> struct Lookup;
+template <> struct Lookup<true> { Span<NEAR_WORDS> span; };
+template <> struct Lookup<false> { union { Span<FAR_WORDS> span; Hash table; }; };
+template <bool NEAR> struct __align__(16) LongPart {
   Value values[LONG_PART];
-  union {
-    struct { u32 keys[2 * LONG_PART]; unsigned short ranks[2 * LONG_PART]; } table;
-    struct { u32 bits[LONG_WORDS]; unsigned short before[LONG_WORDS]; } span;
-  } by;
+  Lookup<NEAR> by;
   u64 lines[TURN_THREADS];     // lines before each row of B of the chunk
   u64 starts[TURN_THREADS];    // where its products begin
   u32 lengths[TURN_THREADS];   // and how many there are
@@ -333,9 +336,9 @@ struct __align__(16) LongPart {
 __device__ inline void wait_turn(u32 warp) { asm volatile("bar.sync %0, 64;" ::"r"(1 + warp) : "memory"); }
 __device__ inline void pass_turn(u32 warp) { asm volatile("bar.arrive %0, 64;" ::"r"(1 + warp) : "memory"); }
 
-__device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, OPERANDS) {
+template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, OPERANDS) {
   extern __shared__ __align__(16) unsigned char shared[];
-  LongPart& own = *(LongPart*)shared;
+  LongPart<NEAR>& own = *(LongPart<NEAR>*)shared;
   __shared__ u64 room[33];
   __shared__ u32 found[TURN_WARPS];
   const u32 lane = lane_id(), warp = warp_id();
@@ -344,7 +347,7 @@ __device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, OPERAN
   const u32 length = rest < LONG_PART ? (u32)rest : LONG_PART;
   const u32 low = c_col[out], high = c_col[out + length - 1];
   const u32 first_word = low / 32, words = high / 32 - first_word + 1;
-  const bool close = words <= LONG_WORDS;
+  const bool close = NEAR || words <= FAR_WORDS;
 
   for (u32 e = threadIdx.x; e < length; e += TURN_THREADS) own.values[e] = Ring::zero();
   if (close) {
@@ -370,7 +373,7 @@ __device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, OPERAN
       if (w < to) own.by.span.before[w] = (unsigned short)(sum + upto - n);
       sum += __shfl_sync(ALL, upto, 31);
     }
-  } else {
+  } else if constexpr (!NEAR) {
     for (u32 s = threadIdx.x; s < 2 * LONG_PART; s += TURN_THREADS) own.by.table.keys[s] = NONE;
     __syncthreads();
     for (u32 e = threadIdx.x; e < length; e += TURN_THREADS) insert(own.by.table.keys, own.by.table.ranks, 2 * LONG_PART, c_col[out + e], e);
@@ -402,14 +405,15 @@ __device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, OPERAN
       // Whose line it is: the last row of B that begins at or before it.
       const u64 line = ticket * LINES + lane % LINES;
       u32 owner = 0;
-      for (u32 step = 256; step > 0; step /= 2)
-        if (owner + step < TURN_THREADS && own.lines[owner + step] <= line) owner += step;
-      u32 rank[LINES];
+      for (u32 step = TURN_THREADS / 2; step > 0; step /= 2)
+        if (own.lines[owner + step] <= line) owner += step;
+      u32 rank[LINES], of[LINES];
       Value product[LINES];
 #pragma unroll
       for (u32 r = 0; r < LINES; ++r) {
         rank[r] = NONE;
         const u32 o = __shfl_sync(ALL, owner, r);
+        of[r] = o;
         const u64 at = (ticket * LINES + r - own.lines[o]) * 32 + lane;
         if (ticket * LINES + r < total && at < own.lengths[o]) {
           const u64 place = own.starts[o] + at;
@@ -426,7 +430,7 @@ __device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, OPERAN
               const u32 bits = own.by.span.bits[w];
               if (bits & bit) rank[r] = own.by.span.before[w] + __popc(bits & (bit - 1));
             }
-          } else {
+          } else if constexpr (!NEAR) {
             rank[r] = rank_of(own.by.table.keys, own.by.table.ranks, 2 * LONG_PART, j);
           }
           if (rank[r] != NONE) product[r] = Ring::mul(left, right, row, k, j);
@@ -435,8 +439,18 @@ __device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, OPERAN
       __syncwarp();
       if (ticket > 0) wait_turn(warp);
 #pragma unroll
-      for (u32 r = 0; r < LINES; ++r) {
-        if (rank[r] != NONE) own.values[rank[r]] = Ring::add(own.values[rank[r]], product[r]);
+      for (u32 r = 0; r < LINES; r += 2) {
+        if (of[r] == of[r + 1]) {  // two lines of one row of B: other columns, so side by side
+          Value first, second;
+          if (rank[r] != NONE) first = own.values[rank[r]];
+          if (rank[r + 1] != NONE) second = own.values[rank[r + 1]];
+          if (rank[r] != NONE) own.values[rank[r]] = Ring::add(first, product[r]);
+          if (rank[r + 1] != NONE) own.values[rank[r + 1]] = Ring::add(second, product[r + 1]);
+        } else {
+          if (rank[r] != NONE) own.values[rank[r]] = Ring::add(own.values[rank[r]], product[r]);
+          __syncwarp();
+          if (rank[r + 1] != NONE) own.values[rank[r + 1]] = Ring::add(own.values[rank[r + 1]], product[r + 1]);
+        }
         __syncwarp();
       }
       if (ticket + 1 < tickets) pass_turn(warp + 1 < TURN_WARPS ? warp + 1 : 0);
@@ -453,8 +467,11 @@ extern "C" __global__ void __launch_bounds__(32 * PART_WARPS, 6) values_parts(u3
   const u32 t = blockIdx.x * PART_WARPS + warp_id();
   if (t < n) part_of_row(rows[t], parts[t], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
-extern "C" __global__ void __launch_bounds__(TURN_THREADS, 2) values_long(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
-  long_part_of_row(rows[blockIdx.x], parts[blockIdx.x], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
+extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4) values_near(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
+  long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
+}
+extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4) values_far(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
+  long_part_of_row<false>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
 extern "C" __global__ void __launch_bounds__(256) mapped_16(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<16>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
 extern "C" __global__ void __launch_bounds__(256) mapped_64(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<64>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }

@@ -6,7 +6,7 @@ use super::columns::{self, Bins, Columns};
 use super::{Hits, Mask, values};
 use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
-use crate::gpu::launch::{Shape, args};
+use crate::gpu::launch::{Arg, Shape, args};
 use crate::gpu::memory::Buffer;
 use crate::gpu::{Cuda, DeviceCsr, DevicePattern};
 use crate::{Error, Result};
@@ -63,11 +63,24 @@ pub(super) struct Rows {
     pub(super) long: Option<Parts>,
 }
 
-/// Long rows cut into parts: for each its row and its number within the row.
+/// Long rows cut into parts: for each its row and its number within the row; first those whose columns lie close.
 #[derive(Debug)]
 pub(super) struct Parts {
-    pub(super) rows: Buffer<u32>,
-    pub(super) numbers: Buffer<u32>,
+    rows: Buffer<u32>,
+    numbers: Buffer<u32>,
+    close: usize,
+}
+
+impl Parts {
+    /// Number of parts whose columns lie close, or of the others.
+    pub(super) fn len(&self, close: bool) -> usize {
+        if close { self.close } else { self.rows.len() - self.close }
+    }
+    /// Rows and numbers of either, as arguments.
+    pub(super) fn lists(&self, close: bool) -> [Arg; 2] {
+        let from = if close { 0 } else { self.close };
+        [self.rows.from(from), self.numbers.from(from)]
+    }
 }
 
 impl Plan {
@@ -194,8 +207,24 @@ impl Plan {
             };
             let rows = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
             let numbers = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
-            program.kernel("parts_fill")?.launch(shape, args![n as u32, list, &offsets, &rows, &numbers])?;
-            Ok(Parts { rows, numbers })
+            let ends = cuda.zeroed::<u32>(2, "parts of long rows")?;
+            let c = &self.c;
+            let cut = args![
+                n as u32,
+                list,
+                &c.row_ptr,
+                &c.col_idx,
+                entries,
+                values::NEAR_WORDS,
+                &offsets,
+                total as u32,
+                &ends,
+                &rows,
+                &numbers
+            ];
+            program.kernel("parts_fill")?.launch(shape, cut)?;
+            let close = cuda.get_at(&ends, 0)? as usize;
+            Ok(Parts { rows, numbers, close })
         })?);
         known.push((bytes, Arc::clone(&made)));
         Ok(made)
@@ -223,7 +252,7 @@ fn same(cuda: &Cuda, x: &DevicePattern, y: &DevicePattern) -> Result<bool> {
     }
     let program = cuda.program(SOURCE, &prefix(&x.row_ptr))?;
     let differ = cuda.zeroed::<u32>(1, "a comparison of patterns")?;
-    let compare = |words: usize, x: crate::gpu::launch::Arg, y: crate::gpu::launch::Arg| {
+    let compare = |words: usize, x: Arg, y: Arg| {
         program.kernel("compare")?.launch(Shape::for_each(words, 256)?, args![words as u64, x, y, &differ])
     };
     let words = (x.nrows + 1) * if matches!(x.row_ptr, Offsets::Small(_)) { 1 } else { 2 };

@@ -24,10 +24,12 @@ fn part(bytes: usize) -> u32 {
 const PART_WARPS: u32 = 4;
 /// Entries of a very long row that one block takes: `LONG_PART` of the kernel.
 fn long_part(bytes: usize) -> u32 {
-    8 * part(bytes)
+    4 * part(bytes)
 }
 /// Threads of a block that takes a long part.
-const TURN_THREADS: u32 = 480;
+const TURN_THREADS: u32 = 256;
+/// Words within which the columns of a part lie close: `NEAR_WORDS` of the kernel.
+pub(super) const NEAR_WORDS: u32 = 1024;
 
 /// Text in front of the program.
 fn prefix<R: Semiring>(ring: R, [a, b, c, p]: [&str; 4], group: u32) -> String {
@@ -50,9 +52,10 @@ fn part_shape(parts: usize, entries: u32, value: u32) -> Result<Shape> {
     Shape::blocks(parts.div_ceil(PART_WARPS as usize), 32 * PART_WARPS, part.next_multiple_of(16) * PART_WARPS)
 }
 
-/// Shared memory of a block of `values_long`: values, their ranks, and the chunk of A's row.
-fn long_shape(parts: usize, entries: u32, value: u32) -> Result<Shape> {
-    let part = (value * entries).next_multiple_of(4) + 12 * entries;
+/// Shared memory of a block of `values_near` or `values_far`: values, their ranks, and the chunk of A's row.
+fn long_shape(parts: usize, close: bool, entries: u32, value: u32) -> Result<Shape> {
+    let ranks = if close { 6 * NEAR_WORDS } else { 12 * entries };
+    let part = (value * entries).next_multiple_of(4) + ranks;
     Shape::blocks(parts, TURN_THREADS, (part.next_multiple_of(8) + 20 * TURN_THREADS).next_multiple_of(16))
 }
 
@@ -89,15 +92,17 @@ pub(super) fn fill<R: Semiring>(
         values.into(),
     ];
     let (sorted, value) = (u32::from(pb.sorted), bytes as u32);
-    if let Some(Parts { rows, numbers }) = &rows.long {
-        let shape = long_shape(rows.len(), long_part(bytes), value)?;
-        let all = [args![rows, numbers, sorted], &operands[..]].concat();
-        program.kernel("values_long")?.launch(shape, &all)?;
+    if let Some(long) = &rows.long {
+        for (close, name) in [(false, "values_far"), (true, "values_near")] {
+            let shape = long_shape(long.len(close), close, long_part(bytes), value)?;
+            let all = [&long.lists(close)[..], args![sorted], &operands[..]].concat();
+            program.kernel(name)?.launch(shape, &all)?;
+        }
     }
-    if let Some(Parts { rows, numbers }) = &rows.parts {
-        let shape = part_shape(rows.len(), part(bytes), value)?;
-        let all = [args![rows.len() as u32, rows, numbers, sorted], &operands[..]].concat();
-        program.kernel("values_parts")?.launch(shape, &all)?;
+    if let Some(parts) = &rows.parts {
+        let n = parts.len(true) + parts.len(false);
+        let all = [args![n as u32], &parts.lists(true)[..], args![sorted], &operands[..]].concat();
+        program.kernel("values_parts")?.launch(part_shape(n, part(bytes), value)?, &all)?;
     }
     for (bin, slots, name) in [(3, 256, "values_128"), (2, 128, "values_64"), (1, 32, "values_16")] {
         let n = rows.bins.len(bin);
@@ -167,5 +172,14 @@ pub(super) fn programs() -> Vec<Unit> {
     units
 }
 
-const HOT: &[&str] =
-    &["mapped_16", "mapped_64", "mapped_128", "values_16", "values_64", "values_128", "values_parts", "values_long"];
+const HOT: &[&str] = &[
+    "mapped_16",
+    "mapped_64",
+    "mapped_128",
+    "values_16",
+    "values_64",
+    "values_128",
+    "values_parts",
+    "values_near",
+    "values_far",
+];
