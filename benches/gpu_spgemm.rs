@@ -17,8 +17,10 @@ use sparring::generate::{self, gen_py};
 use sparring::gpu::DeviceCsr;
 use sparring::{Csr, Cuda, Result};
 
+/// How a matrix is made.
+type Make = fn() -> Result<Csr<f64>>;
 /// The matrices of the comparison, and how they are made.
-const CASES: [(&str, fn() -> Result<Csr<f64>>); 9] = [
+const CASES: [(&str, Make); 9] = [
     ("rmat14", || gen_py::rmat(14, 8, 1)),
     ("rmat16", || gen_py::rmat(16, 8, 1)),
     ("rmat18", || gen_py::rmat(18, 8, 1)),

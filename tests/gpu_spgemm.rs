@@ -69,12 +69,11 @@ where
 }
 
 /// Random and awkward operands, `times` of them.
-fn many<R: Semiring>(times: u64)
+fn many<R: Semiring + Default>(times: u64)
 where
     Lhs<R>: Draw,
     Rhs<R>: Draw,
     Out<R>: Same,
-    R: Default,
 {
     let Some(cuda) = cuda() else { return };
     for seed in 0..times {
