@@ -26,7 +26,6 @@ use sparring::{Csr, Cuda, Error, Result};
 /// How a matrix is made.
 type Make = fn() -> Result<Csr<f64>>;
 /// The matrices of the comparison, and how they are made.
-type Make = fn() -> Result<Csr<f64>>;
 const CASES: [(&str, Make); 9] = [
     ("rmat14", || gen_py::rmat(14, 8, 1)),
     ("rmat16", || gen_py::rmat(16, 8, 1)),

@@ -6,7 +6,7 @@
 // Where B packs well (PACKED), its words and masks are read instead of its columns.
 // With COMPLEMENT, columns that the mask has are passed over.
 // Set in front: OffsetA, OffsetB, OffsetC, OffsetM, OffsetK (row pointers of A, B, C, the mask, and what is kept), GROUP
-// (lanes that share a row of B), COMPLEMENT, PACKED.
+// (lanes that share a row of B), COMPLEMENT, PACKED, MAPPED (short rows give the rank of every product, for the values).
 #include "parts.cuh"
 
 // Where A, B and the mask have entries.
@@ -32,7 +32,7 @@ __device__ inline bool kept(const Operands& x, u32 row, u32 j) {
 
 // work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; totals: all of it, and the most of a row. Eight
 // lanes a row, or the whole warp where the row is long; each warp takes rows in turn, so that a block adds to the totals once.
-extern "C" __global__ void row_work(u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, u32* work, u64* totals) {
+extern "C" __global__ void __launch_bounds__(256, 8) row_work(u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, u32* work, u64* totals) {
   __shared__ u64 room[33];
   __shared__ u64 heaviest;
   if (threadIdx.x == 0) heaviest = 0;
@@ -53,6 +53,7 @@ extern "C" __global__ void row_work(u32 nrows, const OffsetA* a_ptr, const u32* 
       const u32 leader = __ffs(longs) - 1;
       const OffsetA from = __shfl_sync(ALL, begin, leader), to = __shfl_sync(ALL, end, leader);
       u64 part = 0;
+#pragma unroll 4
       for (OffsetA e = from + lane_id(); e < to; e += 32) {
         const u32 k = a_col[e];
         part += b_ptr[k + 1] - b_ptr[k];
@@ -83,9 +84,11 @@ extern "C" __global__ void few_work(u32 nrows, const u32* work, u32* few) {
 }
 
 // Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of C
-// after (stage 1). Stage 2, for values, goes by C's lengths; rows of more than 128 entries are cut into parts.
+// after (stage 1). Stage 2, for values, goes by C's lengths; bins 1
+// and 2 are the rows that are sorted in registers, those of more than 128 entries are cut into parts.
 __device__ inline u32 bin_of(u32 stage, u32 work, u32 words) {
-  if (stage == 2) return words == 0 ? 0 : words <= 16 ? 1 : words <= 64 ? 2 : words <= 128 ? 3 : words <= 1024 ? 4 : 5;
+  if (stage == 2 && work <= 64 && words <= 64) return words == 0 ? 0 : words <= 16 ? 1 : 2;
+  if (stage == 2) return words == 0 ? 0 : words <= 128 ? 3 : words <= 1024 ? 4 : 5;
   if (work <= 64) return work == 0 || (stage == 1 && words == 0) ? 0 : work <= 32 ? 1 : 2;
   if (stage == 1) return words == 0 ? 0 : words <= 128 ? 3 : work <= 32768 ? 5 : 6;
   return words <= 384 ? 3 : words <= 768 ? 4 : work <= 32768 ? 5 : 6;
@@ -100,7 +103,7 @@ extern "C" __global__ void bin_count(u32 stage, u32 nrows, const u32* work, cons
   const u64 rounds = ((u64)nrows + blockDim.x - 1) / blockDim.x;
   for (u64 t = blockIdx.x; t < rounds; t += gridDim.x) {
     const u64 row = t * blockDim.x + threadIdx.x;
-    const u32 bin = row < nrows ? bin_of(stage, stage == 2 ? 0 : work[row], words[row]) : BINS;
+    const u32 bin = row < nrows ? bin_of(stage, work[row], words[row]) : BINS;
     const u32 same = __match_any_sync(ALL, bin);
     if (bin < BINS && lane_id() == __ffs(same) - 1) atomicAdd(&found[bin], __popc(same));
   }
@@ -113,7 +116,7 @@ extern "C" __global__ void bin_place(u32 stage, u32 nrows, const u32* work, cons
   if (threadIdx.x < BINS) found[threadIdx.x] = 0;
   __syncthreads();
   const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  const u32 bin = row < nrows ? bin_of(stage, stage == 2 ? 0 : work[row], words[row]) : BINS;
+  const u32 bin = row < nrows ? bin_of(stage, work[row], words[row]) : BINS;
   const u32 same = __match_any_sync(ALL, bin);
   const u32 leader = __ffs(same) - 1;
   u32 at = 0;
@@ -161,6 +164,9 @@ extern "C" __global__ void pack_fill(u32 nrows, const OffsetB* ptr, const u32* c
 
 // ---- Up to 32·R multiplications: sorted in registers. Value e of the row is x[e / 32] of lane e % 32.
 
+// With MAPPED a value carries the number of its product below its column: column · 32R + product. It must fit 32 bits.
+template <u32 R> constexpr u32 SHIFT = MAPPED ? (R == 1 ? 5 : 6) : 0;
+
 template <u32 R> __device__ inline void gather(const Operands& x, u32 row, u32 (&cols)[R]) {
   const u32 lane = lane_id();
   for (u32 r = 0; r < R; ++r) cols[r] = NONE;
@@ -185,7 +191,7 @@ template <u32 R> __device__ inline void gather(const Operands& x, u32 row, u32 (
       const int first = __shfl_sync(ALL, upto - len, owner);
       if (p >= 0 && p < total) {
         const u32 j = x.b_col[from + (p - first)];
-        if (kept(x, row, j)) cols[r] = j;
+        if (kept(x, row, j)) cols[r] = MAPPED ? (j << SHIFT<R>) | (r * 32 + lane) : j;
       }
     }
     before += total;
@@ -218,8 +224,8 @@ template <u32 R> __device__ inline void sort(u32 (&x)[R]) {
   }
 }
 
-// Writes the distinct values in order, or only counts them.
-template <u32 R> __device__ inline u32 distinct(const u32 (&x)[R], u32* out) {
+// Writes the distinct columns in order, and with MAPPED the rank of every product; gives their number.
+template <u32 R> __device__ inline u32 distinct(const u32 (&x)[R], u32* out, unsigned char* map) {
   const u32 lane = lane_id();
   u32 count = 0;
 #pragma unroll
@@ -227,34 +233,50 @@ template <u32 R> __device__ inline u32 distinct(const u32 (&x)[R], u32* out) {
     u32 before = __shfl_up_sync(ALL, x[r], 1);
     const u32 last = r > 0 ? __shfl_sync(ALL, x[r > 0 ? r - 1 : 0], 31) : NONE;
     if (lane == 0) before = last;
-    const bool head = x[r] != NONE && x[r] != before;
+    const u32 j = x[r] >> SHIFT<R>;
+    const bool some = x[r] != NONE;
+    const bool head = some && (before == NONE || j != before >> SHIFT<R>);
     const u32 heads = __ballot_sync(ALL, head);
-    if (out && head) out[count + __popc(heads & ((1u << lane) - 1))] = x[r];
+    const u32 rank = count + __popc(heads & (0xffffffffu >> (31 - lane))) - 1;
+    if (head) out[rank] = j;
+    if (MAPPED && some && map) map[x[r] & ((1u << SHIFT<R>) - 1)] = (unsigned char)rank;
     count += __popc(heads);
   }
   return count;
 }
 
-// Columns of the rows, written from `ptr` on, and their number.
-template <u32 R, class Offset> __device__ inline void sorted_rows(u32 nrows, const u32* rows, const Operands& x, u32* lengths, const Offset* ptr, u32* out) {
+// Columns of the rows, written from `ptr` on, their number, and the map of their products.
+template <u32 R, class Offset> __device__ inline void sorted_rows(u32 nrows, const u32* rows, const Operands& x, u32* lengths, const Offset* ptr, u32* out, unsigned char* map) {
   const u64 at = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (at >= nrows) return;
   const u32 row = rows[at];
   u32 cols[R];
   gather<R>(x, row, cols);
   sort<R>(cols);
-  const u32 count = distinct<R>(cols, out ? out + ptr[row] : nullptr);
+  const u32 count = distinct<R>(cols, out + ptr[row], map ? map + ptr[row] : nullptr);
   if (lengths && lane_id() == 0) lengths[row] = count;
 }
 
-// The kept columns of the rows at their place in C; eight lanes a row.
-extern "C" __global__ void move_kept(u32 nrows, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr, u32* c_col) {
-  const u64 at = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 8;
-  if (at >= nrows) return;
-  const u32 row = rows[at];
-  const OffsetC to = c_ptr[row], n = c_ptr[row + 1] - to;
-  const OffsetK from = kept_ptr[row];
-  for (OffsetC e = lane_id() % 8; e < n; e += 8) c_col[to + e] = kept[from + e];
+// The kept columns of the rows at their place in C; a warp takes 32 rows, eight lanes a row at a time.
+extern "C" __global__ void __launch_bounds__(256) move_kept(u32 nrows, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr, u32* c_col) {
+  const u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  OffsetC to = 0;
+  OffsetK from = 0;
+  u32 n = 0;
+  if (at < nrows) {
+    const u32 row = rows[at];
+    to = c_ptr[row];
+    n = (u32)(c_ptr[row + 1] - to);
+    from = kept_ptr[row];
+  }
+#pragma unroll
+  for (u32 t = 0; t < 8; ++t) {
+    const u32 source = t * 4 + lane_id() / 8;
+    const OffsetC out = __shfl_sync(ALL, to, source);
+    const OffsetK in = __shfl_sync(ALL, from, source);
+    const u32 length = __shfl_sync(ALL, n, source);
+    for (u32 e = lane_id() % 8; e < length; e += 8) c_col[out + e] = kept[in + e];
+  }
 }
 
 // ---- Up to 768 words: a hash table of a warp, from words to masks.
@@ -487,12 +509,10 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
 // ---- Entries: rows is the list of a bin.
 
 #define LIST u32 nrows, const u32* rows
-extern "C" __global__ void __launch_bounds__(256) count_32(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept) { sorted_rows<1>(nrows, rows, TOGETHER, lengths, kept_ptr, kept); }
-extern "C" __global__ void __launch_bounds__(256) count_64(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept) { sorted_rows<2>(nrows, rows, TOGETHER, lengths, kept_ptr, kept); }
-extern "C" __global__ void __launch_bounds__(128) count_384(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*) { hash_count<512>(nrows, rows, TOGETHER, lengths, words); }
-extern "C" __global__ void __launch_bounds__(128) count_768(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*) { hash_count<1024>(nrows, rows, TOGETHER, lengths, words); }
-extern "C" __global__ void __launch_bounds__(1024) count_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, u32* lengths, u32* words, const OffsetK*, u32*) { bitmap_row<false>(rows, TOGETHER, ncols, b_sorted, window, lengths, words, nullptr, nullptr); }
-extern "C" __global__ void __launch_bounds__(256) fill_32(LIST, OPERANDS, const OffsetC* c_ptr, u32* c_col) { sorted_rows<1>(nrows, rows, TOGETHER, nullptr, c_ptr, c_col); }
-extern "C" __global__ void __launch_bounds__(256) fill_64(LIST, OPERANDS, const OffsetC* c_ptr, u32* c_col) { sorted_rows<2>(nrows, rows, TOGETHER, nullptr, c_ptr, c_col); }
+extern "C" __global__ void __launch_bounds__(256) count_32(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept, unsigned char* map) { sorted_rows<1>(nrows, rows, TOGETHER, lengths, kept_ptr, kept, map); }
+extern "C" __global__ void __launch_bounds__(256) count_64(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept, unsigned char* map) { sorted_rows<2>(nrows, rows, TOGETHER, lengths, kept_ptr, kept, map); }
+extern "C" __global__ void __launch_bounds__(128) count_384(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { hash_count<512>(nrows, rows, TOGETHER, lengths, words); }
+extern "C" __global__ void __launch_bounds__(128) count_768(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { hash_count<1024>(nrows, rows, TOGETHER, lengths, words); }
+extern "C" __global__ void __launch_bounds__(1024) count_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { bitmap_row<false>(rows, TOGETHER, ncols, b_sorted, window, lengths, words, nullptr, nullptr); }
 extern "C" __global__ void __launch_bounds__(128) fill_words(LIST, OPERANDS, const OffsetC* c_ptr, u32* c_col) { hash_fill(nrows, rows, TOGETHER, c_ptr, c_col); }
 extern "C" __global__ void __launch_bounds__(1024) fill_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, const OffsetC* c_ptr, u32* c_col) { bitmap_row<true>(rows, TOGETHER, ncols, b_sorted, window, nullptr, nullptr, c_ptr, c_col); }

@@ -186,6 +186,54 @@ template <u32 ENTRIES> __device__ inline void mapped_rows(u32 nrows, const u32* 
   for (u32 e = lane; e < length; e += GROUP) c_val[out + e] = values[e];
 }
 
+// The shortest of them: a thread a row. Value e of the row of thread t is values[e · 256 + t].
+__device__ inline void mapped_by_threads(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  Value* values = (Value*)shared;
+  const u64 at = (u64)blockIdx.x * 256 + threadIdx.x;
+  const bool some = at < nrows;
+  const u32 row = some ? rows[at] : 0;
+  const OffsetC out = some ? c_ptr[row] : 0;
+  const u32 length = some ? (u32)(c_ptr[row + 1] - out) : 0;
+  for (u32 e = 0; e < length; ++e) values[e * 256 + threadIdx.x] = Ring::zero();
+  if (some) {
+    const unsigned char* ranks = map + place[row];
+    const OffsetA end = a_ptr[row + 1];
+    for (OffsetA e = a_ptr[row]; e < end; ++e) {
+      const u32 k = a_col[e];
+      Left left;
+      if constexpr (Ring::reads_a) left = a_val[e];
+      const OffsetB start = b_ptr[k];
+      const u32 n = (u32)(b_ptr[k + 1] - start);
+#pragma unroll 4
+      for (u32 o = 0; o < n; ++o) {
+        const u32 rank = ranks[o];
+        Right right;
+        u32 j = 0;
+        if constexpr (Ring::reads_b) right = b_val[start + o];
+        if constexpr (Ring::reads_place) j = b_col[start + o];
+        Value& value = values[rank * 256 + threadIdx.x];
+        value = Ring::add(value, Ring::mul(left, right, row, k, j));
+      }
+      ranks += n;
+    }
+  }
+  // Written by the warp together: rows of a warp mostly lie side by side.
+  __syncwarp();
+  const u32 upto = warp_inclusive_sum(length);
+  const u32 total = __shfl_sync(ALL, upto, 31);
+  const u32 first = threadIdx.x & ~31u;
+  for (u32 base = 0; base < total; base += 32) {
+    const u32 p = base + lane_id();
+    u32 owner = 0;  // the first lane whose sum exceeds p
+    for (u32 step = 16; step > 0; step /= 2)
+      if (__shfl_sync(ALL, upto, owner + step - 1) <= p) owner += step;
+    const OffsetC to = __shfl_sync(ALL, out, owner);
+    const u32 before = __shfl_sync(ALL, upto - length, owner);
+    if (p < total) c_val[to + (p - before)] = values[(p - before) * 256 + first + owner];
+  }
+}
+
 // ---- Long rows.
 
 // Entries of a part: 4 KiB of values.
@@ -324,12 +372,14 @@ struct Hash { u32 keys[2 * LONG_PART]; unsigned short ranks[2 * LONG_PART]; };
 template <bool NEAR> struct Lookup;
 template <> struct Lookup<true> { Span<NEAR_WORDS> span; };
 template <> struct Lookup<false> { union { Span<FAR_WORDS> span; Hash table; }; };
+constexpr u32 OWNERS = 1024;
 template <bool NEAR> struct __align__(16) LongPart {
   Value values[LONG_PART];
   Lookup<NEAR> by;
   u64 lines[TURN_THREADS];     // lines before each row of B of the chunk
   u64 starts[TURN_THREADS];    // where its products begin
   u32 lengths[TURN_THREADS];   // and how many there are
+  unsigned char owners[OWNERS];  // whose line it is, for the first lines
 };
 
 // Waits for the warp before this one, or lets the warp after it go on.
@@ -399,13 +449,15 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
     own.lines[threadIdx.x] = lines_before;
     own.starts[threadIdx.x] = start;
     own.lengths[threadIdx.x] = (u32)(stop - start);
+    for (u64 l = lines_before; l < lines_before + (stop - start + 31) / 32 && l < OWNERS; ++l) own.owners[l] = (unsigned char)threadIdx.x;
     __syncthreads();
     const u64 tickets = (total + LINES - 1) / LINES;
     for (u64 ticket = warp; ticket < tickets; ticket += TURN_WARPS) {
       // Whose line it is: the last row of B that begins at or before it.
       const u64 line = ticket * LINES + lane % LINES;
       u32 owner = 0;
-      for (u32 step = TURN_THREADS / 2; step > 0; step /= 2)
+      if (ticket * LINES + LINES <= OWNERS) owner = own.owners[line < total ? line : total - 1];
+      else for (u32 step = TURN_THREADS / 2; step > 0; step /= 2)
         if (own.lines[owner + step] <= line) owner += step;
       u32 rank[LINES], of[LINES];
       Value product[LINES];
@@ -460,19 +512,19 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
   for (u32 e = threadIdx.x; e < length; e += TURN_THREADS) c_val[out + e] = own.values[e];
 }
 
-extern "C" __global__ void __launch_bounds__(256) values_16(u32 nrows, const u32* rows, OPERANDS) { short_rows<32>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
-extern "C" __global__ void __launch_bounds__(256) values_64(u32 nrows, const u32* rows, OPERANDS) { short_rows<128>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
-extern "C" __global__ void __launch_bounds__(256) values_128(u32 nrows, const u32* rows, OPERANDS) { short_rows<256>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+extern "C" __global__ void __launch_bounds__(256, 4) values_16(u32 nrows, const u32* rows, OPERANDS) { short_rows<32>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+extern "C" __global__ void __launch_bounds__(256, 4) values_64(u32 nrows, const u32* rows, OPERANDS) { short_rows<128>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+extern "C" __global__ void __launch_bounds__(256, 4) values_128(u32 nrows, const u32* rows, OPERANDS) { short_rows<256>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
 extern "C" __global__ void __launch_bounds__(32 * PART_WARPS, 6) values_parts(u32 n, const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
   const u32 t = blockIdx.x * PART_WARPS + warp_id();
   if (t < n) part_of_row(rows[t], parts[t], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
-extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4) values_near(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
+extern "C" __global__ void __launch_bounds__(TURN_THREADS, 6) values_near(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
   long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
 extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4) values_far(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
   long_part_of_row<false>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
-extern "C" __global__ void __launch_bounds__(256) mapped_16(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<16>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
 extern "C" __global__ void __launch_bounds__(256) mapped_64(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<64>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
 extern "C" __global__ void __launch_bounds__(256) mapped_128(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<128>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+extern "C" __global__ void __launch_bounds__(256) mapped_16(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_by_threads(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }

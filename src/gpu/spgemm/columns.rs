@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::plan::Map;
 use crate::Result;
 use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
@@ -18,7 +19,7 @@ pub(super) enum Stage {
     Count,
     /// Writing, by words of C.
     Fill,
-    /// Values, by length.
+    /// Values, by length; rows that are sorted in registers have bins of their own.
     Values,
 }
 
@@ -50,18 +51,28 @@ struct Kind<'a> {
     group: u32,
     complement: bool,
     packed: bool,
+    mapped: bool,
 }
 
 const SMALL: &str = "unsigned int";
-const ANY: Kind<'_> =
-    Kind { a: SMALL, b: SMALL, c: SMALL, mask: SMALL, kept: SMALL, group: 32, complement: false, packed: false };
+const ANY: Kind<'_> = Kind {
+    a: SMALL,
+    b: SMALL,
+    c: SMALL,
+    mask: SMALL,
+    kept: SMALL,
+    group: 32,
+    complement: false,
+    packed: false,
+    mapped: false,
+};
 
 /// Text in front of the program.
 fn prefix(kind: Kind<'_>) -> String {
-    let Kind { a, b, c, mask, kept, group, complement, packed } = kind;
+    let Kind { a, b, c, mask, kept, group, complement, packed, mapped } = kind;
     format!(
         "typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {mask} OffsetM;\n\
-         typedef {kept} OffsetK;\n#define GROUP {group}\n#define COMPLEMENT {complement}\n#define PACKED {packed}\n"
+         typedef {kept} OffsetK;\n#define GROUP {group}\n#define COMPLEMENT {complement}\n#define PACKED {packed}\n#define MAPPED {mapped}\n"
     )
 }
 
@@ -77,7 +88,7 @@ pub(super) fn group(mean: f64) -> u32 {
 
 /// Multiplications of every row, of all, and of the heaviest.
 pub(super) struct Work {
-    pub(super) rows: Buffer<u32>,
+    pub(super) rows: Arc<Buffer<u32>>,
     pub(super) flops: u64,
     pub(super) most: u64,
 }
@@ -90,7 +101,7 @@ fn work_on(cuda: &Cuda, a: &DevicePattern, b_ptr: &Offsets) -> Result<Work> {
     let shape = all_rows(cuda, a.nrows.saturating_mul(8))?;
     program.kernel("row_work")?.launch(shape, args![a.nrows as u32, &a.row_ptr, &a.col_idx, b_ptr, &rows, &totals])?;
     let found = cuda.get(&totals, "multiplications in all")?;
-    Ok(Work { rows, flops: found[0], most: found[1] })
+    Ok(Work { rows: Arc::new(rows), flops: found[0], most: found[1] })
 }
 
 pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<Work> {
@@ -104,7 +115,7 @@ fn all_rows(cuda: &Cuda, threads: usize) -> Result<Shape> {
 }
 
 /// Rows in bins for `stage`; `words` are what the stage goes by.
-pub(super) fn bins(cuda: &Cuda, stage: Stage, work: Option<&Buffer<u32>>, words: &Buffer<u32>) -> Result<Bins> {
+pub(super) fn bins(cuda: &Cuda, stage: Stage, work: &Buffer<u32>, words: &Buffer<u32>) -> Result<Bins> {
     let program = cuda.program(SOURCE, &prefix(ANY))?;
     let (stage, nrows) = (stage as u32, words.len());
     let counters = cuda.zeroed::<u32>(8, "bins of rows")?;
@@ -154,10 +165,20 @@ fn pack(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern, work: &Work) -> Resul
     Ok(Some((Packed { ptr, words, masks }, words_of)))
 }
 
-/// Columns of short rows, found while counting.
+/// Columns of short rows, found while counting, and the ranks of their products.
 struct Kept {
     ptr: Offsets,
     columns: Buffer<u32>,
+    map: Option<Buffer<u8>>,
+}
+
+/// C's structure as far as it is found.
+pub(super) struct Found {
+    pub(super) row_ptr: Offsets,
+    pub(super) lengths: Buffer<u32>,
+    pub(super) columns: Buffer<u32>,
+    /// The ranks of the products of short rows.
+    pub(super) map: Option<Map>,
 }
 
 /// The patterns of a product and what is known of its rows.
@@ -184,6 +205,10 @@ impl<'a> Columns<'a> {
         Ok(Self { cuda, a, b, complement, work, packed })
     }
 
+    /// Whether the ranks of short rows' products come with their columns: a product's number must fit below its column.
+    fn mapped(&self) -> bool {
+        self.complement.is_none() && self.b.ncols < 1 << 26
+    }
     /// What is said of the choice.
     pub(super) fn explain(&self) -> String {
         match &self.packed {
@@ -206,6 +231,7 @@ impl<'a> Columns<'a> {
             group: group(work.flops as f64 / self.a.nnz.max(1) as f64),
             complement: self.complement.is_some(),
             packed: self.packed.is_some(),
+            mapped: self.mapped(),
         };
         self.cuda.program(SOURCE, &prefix(kind))
     }
@@ -260,57 +286,45 @@ impl<'a> Columns<'a> {
         u32::try_from(all.min(even.max(32_768)).min(most)).unwrap_or(32_768)
     }
 
-    /// Row pointers of C, the lengths of its rows, and its columns.
-    pub(super) fn find(&self) -> Result<(Offsets, Buffer<u32>, Buffer<u32>)> {
+    /// C's structure.
+    pub(super) fn find(&self) -> Result<Found> {
         let (cuda, nrows) = (self.cuda, self.a.nrows);
         let work = &self.work.rows;
         let words = self.packed.as_ref().map_or(work, |(_, words)| &words.rows);
-        let counted = bins(cuda, Stage::Count, Some(work), words)?;
+        let counted = bins(cuda, Stage::Count, work, words)?;
         let lengths = cuda.zeroed::<u32>(nrows, "lengths of C's rows")?;
         let c_words = cuda.zeroed::<u32>(nrows, "words of C's rows")?;
-        let kept = self.room_for_few(&counted)?;
+        let kept = self.room_for_few()?;
         let kernels = ["count_32", "count_64", "count_384", "count_768", "count_bits", "count_bits"];
-        let out: [Arg; 4] = match &kept {
-            Some(kept) => [(&lengths).into(), (&c_words).into(), (&kept.ptr).into(), (&kept.columns).into()],
-            None => [(&lengths).into(), (&c_words).into(), Arg::null(), Arg::null()],
-        };
-        let kept_type = kept.as_ref().map_or(SMALL, |k| k.ptr.cuda());
-        self.run(&*self.program(SMALL, kept_type)?, &counted, &kernels, &out)?;
+        let out = args![&lengths, &c_words, &kept.ptr, &kept.columns, kept.map.as_ref()];
+        self.run(&*self.program(SMALL, kept.ptr.cuda())?, &counted, &kernels, out)?;
 
         let (row_ptr, nnz) = cuda.offsets(&lengths, "row pointers of C")?;
         let columns = cuda.alloc::<u32>(usize::try_from(nnz).unwrap_or(usize::MAX), "columns of C")?;
-        let program = self.program(row_ptr.cuda(), kept_type)?;
-        let out = args![&row_ptr, &columns];
-        match kept {
-            Some(Kept { ptr, columns: from }) => {
-                // Bins 1 and 2 lie side by side.
-                let few = counted.len(1) + counted.len(2);
-                let all = args![few as u32, counted.list(1), &ptr, &from, &row_ptr, &columns];
-                program.kernel("move_kept")?.launch(Shape::for_each(few * 8, 256)?, all)?;
-            }
-            None => self.run(&program, &counted, &["fill_32", "fill_64"], out)?,
-        }
-        let filled = bins(cuda, Stage::Fill, Some(work), &c_words)?;
-        self.run(&program, &filled, &["", "", "fill_words", "", "fill_bits", "fill_bits"], out)?;
-        Ok((row_ptr, lengths, columns))
+        let program = self.program(row_ptr.cuda(), kept.ptr.cuda())?;
+        // Bins 1 and 2 lie side by side.
+        let few = counted.len(1) + counted.len(2);
+        let all = args![few as u32, counted.list(1), &kept.ptr, &kept.columns, &row_ptr, &columns];
+        program.kernel("move_kept")?.launch(Shape::for_each(few, 256)?, all)?;
+        let filled = bins(cuda, Stage::Fill, work, &c_words)?;
+        let kernels = ["", "", "fill_words", "", "fill_bits", "fill_bits"];
+        self.run(&program, &filled, &kernels, args![&row_ptr, &columns])?;
+        let map = kept.map.map(|ranks| Map { place: kept.ptr, ranks });
+        Ok(Found { row_ptr, lengths, columns, map })
     }
 
-    /// Room for the columns of short rows, if there are any and memory is plentiful.
-    fn room_for_few(&self, counted: &Bins) -> Result<Option<Kept>> {
-        let cuda = self.cuda;
-        if counted.len(1) + counted.len(2) == 0 {
-            return Ok(None);
-        }
-        let few = cuda.alloc::<u32>(self.a.nrows, "multiplications of short rows")?;
+    /// Room for the columns of short rows and for the ranks of their products.
+    fn room_for_few(&self) -> Result<Kept> {
+        let (cuda, nrows) = (self.cuda, self.a.nrows);
+        let few = cuda.alloc::<u32>(nrows, "multiplications of short rows")?;
         let program = cuda.program(SOURCE, &prefix(ANY))?;
-        let shape = Shape::for_each(self.a.nrows, 256)?;
-        program.kernel("few_work")?.launch(shape, args![self.a.nrows as u32, &self.work.rows, &few])?;
+        let shape = Shape::for_each(nrows, 256)?;
+        program.kernel("few_work")?.launch(shape, args![nrows as u32, &*self.work.rows, &few])?;
         let (ptr, total) = cuda.offsets(&few, "columns of short rows")?;
-        if total.saturating_mul(4) > cuda.limits().memory / 8 {
-            return Ok(None);
-        }
-        let columns = cuda.alloc::<u32>(usize::try_from(total).unwrap_or(usize::MAX), "columns of short rows")?;
-        Ok(Some(Kept { ptr, columns }))
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        let columns = cuda.alloc::<u32>(total, "columns of short rows")?;
+        let map = if self.mapped() { Some(cuda.alloc::<u8>(total, "ranks of products")?) } else { None };
+        Ok(Kept { ptr, columns, map })
     }
 }
 
@@ -318,11 +332,11 @@ pub(super) fn programs() -> Vec<Unit> {
     let large = "unsigned long long";
     let unit = |kind, hot| Unit { source: SOURCE, prefix: prefix(kind), hot };
     vec![
-        unit(Kind { packed: true, ..ANY }, HOT),
+        unit(Kind { packed: true, mapped: true, ..ANY }, HOT),
         unit(Kind { c: large, group: 8, ..ANY }, HOT),
         unit(Kind { a: large, b: large, c: large, mask: large, kept: large, complement: true, ..ANY }, &[]),
     ]
 }
 
 const HOT: &[&str] =
-    &["count_32", "count_64", "count_384", "count_768", "count_bits", "fill_32", "fill_64", "fill_words", "fill_bits"];
+    &["count_32", "count_64", "count_384", "count_768", "count_bits", "move_kept", "fill_words", "fill_bits"];

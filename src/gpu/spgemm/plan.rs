@@ -30,6 +30,8 @@ pub struct Plan {
     rows: Arc<Mutex<Vec<(usize, Arc<Rows>)>>>,
     /// Multiplications of each row.
     work: Arc<Buffer<u32>>,
+    /// The ranks of the products of rows that were sorted in registers.
+    few: Option<Arc<Map>>,
     again: Arc<Mutex<Again>>,
 }
 
@@ -43,7 +45,7 @@ enum Again {
     Once,
     /// There is no map, for it would be too large.
     Without,
-    /// The ranks of the products of short rows.
+    /// The ranks of the products of the other short rows.
     Map(Arc<Map>),
 }
 
@@ -115,6 +117,11 @@ impl Plan {
         self.why.to_string()
     }
 
+    /// The map of the rows that were sorted in registers.
+    pub(super) fn few(&self) -> Option<&Map> {
+        self.few.as_deref()
+    }
+
     /// Refuses operands that this plan was not made for.
     pub(super) fn check(&self, cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>) -> Result<()> {
         for (operand, planned, found) in [("A", &self.a, a), ("B", &self.b, b)] {
@@ -147,8 +154,8 @@ impl Plan {
     }
     fn make_map(&self, cuda: &Cuda, lanes: u32) -> Result<Option<Map>> {
         let rows = self.rows(cuda, 8)?;
-        let short: usize = [1, 2, 3].map(|bin| rows.bins.len(bin)).iter().sum();
-        if short == 0 {
+        let count = rows.bins.len(3);
+        if count == 0 {
             return Ok(None);
         }
         let n = self.a.nrows as u32;
@@ -165,25 +172,21 @@ impl Plan {
         }
         let ranks = cuda.alloc::<u8>(usize::try_from(total).unwrap_or(usize::MAX), "ranks of products")?;
         let program = cuda.program(MAP, &text(&place))?;
-        for (bin, slots, name) in [(3, 256, "map_128"), (2, 128, "map_64"), (1, 32, "map_16")] {
-            let count = rows.bins.len(bin);
-            if count > 0 {
-                let groups = 256 / lanes.max(slots / 32) as usize;
-                let all = args![
-                    count as u32,
-                    rows.bins.list(bin),
-                    &self.a.row_ptr,
-                    &self.a.col_idx,
-                    &self.b.row_ptr,
-                    &self.b.col_idx,
-                    &self.c.row_ptr,
-                    &self.c.col_idx,
-                    &place,
-                    &ranks
-                ];
-                program.kernel(name)?.launch(Shape::blocks(count.div_ceil(groups), 256, 0)?, all)?;
-            }
-        }
+        let (a, b, c) = (&self.a, &self.b, &self.c);
+        let all = args![
+            count as u32,
+            rows.bins.list(3),
+            &a.row_ptr,
+            &a.col_idx,
+            &b.row_ptr,
+            &b.col_idx,
+            &c.row_ptr,
+            &c.col_idx,
+            &place,
+            &ranks
+        ];
+        let groups = 256 / lanes.max(8) as usize;
+        program.kernel("map_128")?.launch(Shape::blocks(count.div_ceil(groups), 256, 0)?, all)?;
         Ok(Some(Map { place, ranks }))
     }
 
@@ -193,7 +196,7 @@ impl Plan {
         if let Some((_, rows)) = known.iter().find(|(b, _)| *b == bytes) {
             return Ok(Arc::clone(rows));
         }
-        let made = Arc::new(values::rows(cuda, &self.lengths, bytes, |list, n, entries| {
+        let made = Arc::new(values::rows(cuda, &self.work, &self.lengths, bytes, |list, n, entries| {
             let program = cuda.program(SOURCE, &prefix(&self.c.row_ptr))?;
             let counts = cuda.alloc::<u32>(n, "parts of long rows")?;
             let shape = Shape::for_each(n, 256)?;
@@ -283,6 +286,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, ma
     };
     let work = columns::work(cuda, &a, &b)?;
     let mean = work.flops as f64 / a.nnz.max(1) as f64;
+    let mut map = None;
     let (c, lengths, form) = match (mask, &sorted_mask) {
         (Some(mask), Some(pattern)) if !mask.complement => {
             let (c, lengths) = hits(cuda, &a, &b, pattern, &work)?;
@@ -294,8 +298,9 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, ma
                 "rows by work: sorted in registers up to 64, hashed up to 768 words, bits beyond; {}",
                 of.explain()
             );
-            let (row_ptr, lengths, col_idx) = of.find()?;
-            (Arc::new(DevicePattern::new(shape, true, row_ptr, col_idx)), lengths, form)
+            let columns::Found { row_ptr, lengths, columns, map: few } = of.find()?;
+            map = few;
+            (Arc::new(DevicePattern::new(shape, true, row_ptr, columns)), lengths, form)
         }
     };
     let why = format!("{form}; {} lanes on a row of B, whose mean is {mean:.1}", columns::group(mean));
@@ -308,7 +313,8 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, ma
         max_row_flops: work.most,
         why: why.into(),
         rows: Arc::default(),
-        work: Arc::new(work.rows),
+        work: work.rows,
+        few: map.map(Arc::new),
         again: Arc::default(),
     })
 }
@@ -337,8 +343,8 @@ fn hits(
         max_row_flops: work.most,
         why: "".into(),
         rows: Arc::default(),
-        // This plan is used once.
-        work: Arc::new(cuda.alloc(0, "no work")?),
+        work: Arc::clone(&work.rows),
+        few: None,
         again: Arc::default(),
     };
     values::fill(cuda, &plan, Hits::default(), &left, &right, &flags)?;
@@ -371,7 +377,7 @@ pub(super) fn programs() -> Vec<Unit> {
     let mut units = vec![];
     for t in ["unsigned int", "unsigned long long"] {
         units.push(Unit { source: SOURCE, prefix: kept_prefix_of(t, t), hot: &[] });
-        units.push(Unit { source: MAP, prefix: map_prefix([t; 4], 8), hot: &["map_16", "map_64", "map_128"] });
+        units.push(Unit { source: MAP, prefix: map_prefix([t; 4], 8), hot: &["map_128"] });
     }
     units
 }

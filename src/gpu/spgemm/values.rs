@@ -1,7 +1,7 @@
 //! C's values: the host side of `cuda/spgemm_values.cu`.
 
 use super::columns::{Stage, bins, group};
-use super::plan::{Parts, Plan, Rows};
+use super::plan::{Map, Parts, Plan, Rows};
 use crate::Result;
 use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring, emit_contract};
 use crate::gpu::csr::Offsets;
@@ -28,6 +28,8 @@ fn long_part(bytes: usize) -> u32 {
 }
 /// Threads of a block that takes a long part.
 const TURN_THREADS: u32 = 256;
+/// Lines of a chunk whose row of B is kept: `OWNERS` of the kernel, a byte each.
+const OWNERS: u32 = 1024;
 /// Words within which the columns of a part lie close: `NEAR_WORDS` of the kernel.
 pub(super) const NEAR_WORDS: u32 = 1024;
 
@@ -56,7 +58,7 @@ fn part_shape(parts: usize, entries: u32, value: u32) -> Result<Shape> {
 fn long_shape(parts: usize, close: bool, entries: u32, value: u32) -> Result<Shape> {
     let ranks = if close { 6 * NEAR_WORDS } else { 12 * entries };
     let part = (value * entries).next_multiple_of(4) + ranks;
-    Shape::blocks(parts, TURN_THREADS, (part.next_multiple_of(8) + 20 * TURN_THREADS).next_multiple_of(16))
+    Shape::blocks(parts, TURN_THREADS, (part.next_multiple_of(8) + 20 * TURN_THREADS + OWNERS).next_multiple_of(16))
 }
 
 /// Values of C at the plan's columns.
@@ -73,12 +75,17 @@ pub(super) fn fill<R: Semiring>(
         return Ok(());
     }
     let (pa, pb) = (&a.pattern, &b.pattern);
-    let lanes = group(plan.flops() as f64 / pa.nnz.max(1) as f64);
-    let map = plan.map(cuda, lanes)?;
-    let places = map.as_ref().map_or(&c.row_ptr, |m| &m.place);
-    let text = prefix(ring, [&pa.row_ptr, &pb.row_ptr, &c.row_ptr, places].map(Offsets::cuda), lanes);
-    let program = cuda.program(SOURCE, &text)?;
     let bytes = size_of::<Out<R>>();
+    // Wide values: fewer rows to a block, so that it has room for them.
+    let lanes = group(plan.flops() as f64 / pa.nnz.max(1) as f64).max((bytes / 6).next_power_of_two().min(32) as u32);
+    // Two maps may have row pointers of two widths, and so their kernels two programs.
+    let map = plan.map(cuda, lanes)?;
+    let program_for = |map: Option<&Map>| {
+        let place = map.map_or(&c.row_ptr, |m| &m.place);
+        let text = prefix(ring, [&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes);
+        cuda.program(SOURCE, &text)
+    };
+    let program = program_for(plan.few())?;
     let rows = plan.rows(cuda, bytes)?;
     let operands: [Arg; 9] = [
         (&pa.row_ptr).into(),
@@ -109,13 +116,20 @@ pub(super) fn fill<R: Semiring>(
         if n == 0 {
             continue;
         }
-        if let Some(map) = &map {
-            let all = [args![n as u32, rows.bins.list(bin), &map.place, &map.ranks], &operands[..]].concat();
-            let groups = 256 / lanes;
+        let list = rows.bins.list(bin);
+        let known = match bin {
+            3 => map.as_deref(),
+            // A thread a row: there is room for values up to this size.
+            1 => plan.few().filter(|_| bytes <= 48),
+            _ => plan.few(),
+        };
+        if let Some(map) = known {
+            let all = [args![n as u32, list, &map.place, &map.ranks], &operands[..]].concat();
+            let groups = if bin == 1 { 256 } else { 256 / lanes };
             let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * slots / 2 * value)?;
-            program.kernel(&format!("mapped_{}", slots / 2))?.launch(shape, &all)?;
+            program_for(Some(map))?.kernel(&format!("mapped_{}", slots / 2))?.launch(shape, &all)?;
         } else {
-            let all = [&[Arg::from(n as u32), rows.bins.list(bin)], &operands[..]].concat();
+            let all = [&[Arg::from(n as u32), list], &operands[..]].concat();
             program.kernel(name)?.launch(short_shape(n, slots, lanes, value)?, &all)?;
         }
     }
@@ -126,11 +140,12 @@ pub(super) fn fill<R: Semiring>(
 /// entries.
 pub(super) fn rows(
     cuda: &Cuda,
+    work: &Buffer<u32>,
     lengths: &Buffer<u32>,
     bytes: usize,
     parts: impl Fn(Arg, usize, u32) -> Result<Parts>,
 ) -> Result<Rows> {
-    let bins = bins(cuda, Stage::Values, None, lengths)?;
+    let bins = bins(cuda, Stage::Values, work, lengths)?;
     let cut = |bin, entries| match bins.len(bin) {
         0 => Ok(None),
         n => parts(bins.list(bin), n, entries).map(Some),
