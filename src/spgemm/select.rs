@@ -85,7 +85,7 @@ impl Default for KkSettings {
 impl KkSettings {
     /// # Errors
     /// [`Error::Argument`] naming the first setting that makes no sense.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let argument = |name, message| Err(Error::Argument { name, message });
         if !(self.max_occupancy > 0.0 && self.max_occupancy <= 1.0) {
             return argument("max_occupancy", format!("{} is not above 0 and at most 1", self.max_occupancy));
@@ -134,7 +134,7 @@ pub(super) enum Phase {
 }
 
 /// Whether B is compressed; `cf` is the part of the multiplications that would remain, if counted.
-pub(super) fn compresses(forced: Compress, cf: Option<f64>, cutoff: f64) -> (bool, String) {
+pub(crate) fn compresses(forced: Compress, cf: Option<f64>, cutoff: f64) -> (bool, String) {
     match (forced, cf) {
         (Compress::On, _) => (true, "compressed (forced)".into()),
         (Compress::Off, _) => (false, "not compressed (forced)".into()),
