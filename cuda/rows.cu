@@ -1,6 +1,6 @@
 // rows.cu: what the rows of a pattern look like, and what follows from row pointers alone.
-// Grid: one block of 256 threads a tile of 1024 entries (`row_indices`), or a thread a row. `OffsetA` is set in
-// front.
+// Grid: one block of 256 threads a tile of 1024 entries (`row_indices`, `find_descents`), or a thread a row. `OffsetA`
+// is set in front.
 #include "parts.cuh"
 constexpr u32 TILE = 1024;
 
@@ -21,4 +21,13 @@ extern "C" __global__ void row_indices(const OffsetA* row_ptr, u64 nrows, u64 nn
   const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
   for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x)
     rows[p] = (u32)row_of(row_ptr, t.first_row, t.last_row, p);
+}
+
+// found[0] = 1 if some row has a column that is not above the one before it; it is 0 before.
+extern "C" __global__ void find_descents(const OffsetA* row_ptr, const u32* col_idx, u64 nrows, u64 nnz, u32* found) {
+  __shared__ u64 room[2];
+  const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
+  for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x)
+    // Only where columns do not increase does it matter whether a row starts here.
+    if (p > 0 && col_idx[p] <= col_idx[p - 1] && row_ptr[row_of(row_ptr, t.first_row, t.last_row, p)] < p) found[0] = 1;
 }

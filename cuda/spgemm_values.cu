@@ -519,7 +519,7 @@ extern "C" __global__ void __launch_bounds__(32 * PART_WARPS, 6) values_parts(u3
   const u32 t = blockIdx.x * PART_WARPS + warp_id();
   if (t < n) part_of_row(rows[t], parts[t], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
-extern "C" __global__ void __launch_bounds__(TURN_THREADS, 6) values_near(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
+extern "C" __global__ void __launch_bounds__(TURN_THREADS, 5) values_near(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
   long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
 extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4) values_far(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {

@@ -41,6 +41,15 @@ impl Cuda {
             .kernel("row_indices")?
             .launch(tiles(pattern.nnz)?, args![&pattern.row_ptr, pattern.nrows as u64, pattern.nnz as u64, rows])
     }
+    /// Whether columns increase within every row, seen from the columns. Waits for the device.
+    pub(super) fn columns_increase(&self, pattern: &DevicePattern) -> Result<bool> {
+        let found = self.zeroed::<u32>(1, "the check of the order of columns")?;
+        self.rows_program(pattern)?.kernel("find_descents")?.launch(
+            tiles(pattern.nnz)?,
+            args![&pattern.row_ptr, &pattern.col_idx, pattern.nrows as u64, pattern.nnz as u64, &found],
+        )?;
+        Ok(self.get_at(&found, 0)? == 0)
+    }
 }
 
 /// The programs of this file, as they are used.

@@ -14,11 +14,9 @@ use crate::{Error, Result};
 const SOURCE: Source = source!("spgemm_parts.cu");
 const MAP: Source = source!("spgemm_map.cu");
 
-/// The structure of C = A·B on the device, for any values and any semiring.
-///
-/// It is made once from the patterns, and serves any number of numeric phases. Cloning it is cheap.
+/// The structure of C = A·B under our own policy: all of its pattern.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub(super) struct Plan {
     a: Arc<DevicePattern>,
     b: Arc<DevicePattern>,
     c: Arc<DevicePattern>,
@@ -87,49 +85,28 @@ impl Parts {
 
 impl Plan {
     /// Multiplications.
-    #[must_use]
-    pub fn flops(&self) -> u64 {
+    pub(super) fn flops(&self) -> u64 {
         self.flops
     }
     /// Most multiplications in a row.
-    #[must_use]
-    pub fn max_row_flops(&self) -> u64 {
+    pub(super) fn max_row_flops(&self) -> u64 {
         self.max_row_flops
     }
-    /// Entries of C.
-    #[must_use]
-    pub fn nnz(&self) -> usize {
-        self.c.nnz
-    }
-    /// Rows and columns of C.
-    #[must_use]
-    pub fn shape(&self) -> (usize, usize) {
-        self.c.shape()
-    }
     /// Where C has entries.
-    #[must_use]
-    pub fn pattern(&self) -> &Arc<DevicePattern> {
+    pub(super) fn pattern(&self) -> &Arc<DevicePattern> {
         &self.c
     }
     /// What was chosen, and why.
-    #[must_use]
-    pub fn explain(&self) -> String {
-        self.why.to_string()
+    pub(super) fn explain(&self) -> &str {
+        &self.why
     }
-
     /// The map of the rows that were sorted in registers.
     pub(super) fn few(&self) -> Option<&Map> {
         self.few.as_deref()
     }
-
-    /// Refuses operands that this plan was not made for.
-    pub(super) fn check(&self, cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>) -> Result<()> {
-        for (operand, planned, found) in [("A", &self.a, a), ("B", &self.b, b)] {
-            if !Arc::ptr_eq(planned, found) && !same(cuda, planned, found)? {
-                return Err(Error::PatternChanged { operand, found: found.nnz, planned: planned.nnz });
-            }
-        }
-        Ok(())
+    /// The patterns of A and B.
+    pub(super) fn operands(&self) -> [&Arc<DevicePattern>; 2] {
+        [&self.a, &self.b]
     }
 
     /// The map of products, from the second use on, if it takes no more than twice C's pattern and half of the free memory.
@@ -234,6 +211,16 @@ impl Plan {
     }
 }
 
+/// Refuses operands that a plan for `a` and `b` was not made for.
+pub(super) fn check(cuda: &Cuda, planned: [&Arc<DevicePattern>; 2], found: [&Arc<DevicePattern>; 2]) -> Result<()> {
+    for (operand, (planned, found)) in ["A", "B"].into_iter().zip(planned.into_iter().zip(found)) {
+        if !Arc::ptr_eq(planned, found) && !same(cuda, planned, found)? {
+            return Err(Error::PatternChanged { operand, found: found.nnz, planned: planned.nnz });
+        }
+    }
+    Ok(())
+}
+
 fn prefix(c: &Offsets) -> String {
     kept_prefix_of(c.cuda(), "unsigned int")
 }
@@ -264,20 +251,26 @@ fn same(cuda: &Cuda, x: &DevicePattern, y: &DevicePattern) -> Result<bool> {
     Ok(cuda.get_at(&differ, 0)? == 0)
 }
 
-/// The plan of A·B, or of what a mask leaves of it.
-pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, mask: Option<Mask<'_>>) -> Result<Plan> {
+/// Refuses operands that do not fit together, or this device.
+pub(super) fn check_shapes(a: &DevicePattern, b: &DevicePattern) -> Result<()> {
     if a.ncols != b.nrows {
         return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
     }
+    // Rows are counted in 32 bits on the device.
+    if u32::try_from(a.nrows).is_err() {
+        return Err(Error::IndexOverflow { what: "rows on the device", needed: a.nrows as u128, max: u32::MAX.into() });
+    }
+    Ok(())
+}
+
+/// The plan of A·B, or of what a mask leaves of it.
+pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, mask: Option<Mask<'_>>) -> Result<Plan> {
+    check_shapes(&a, &b)?;
     let shape = (a.nrows, b.ncols);
     if let Some(mask) = mask
         && mask.pattern.shape() != shape
     {
         return Err(Error::Shape { op: "mxm mask", lhs: mask.pattern.shape(), rhs: shape });
-    }
-    // Rows are counted in 32 bits on the device.
-    if u32::try_from(a.nrows).is_err() {
-        return Err(Error::IndexOverflow { what: "rows on the device", needed: a.nrows as u128, max: u32::MAX.into() });
     }
     let sorted_mask = match mask {
         Some(mask) if !mask.pattern.sorted => Some(cuda.sort_rows(mask.pattern)?),
