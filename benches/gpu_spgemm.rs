@@ -8,17 +8,25 @@
 //! is there, with GFLOP/s (2 a multiplication), the most device memory beside A and C, and the floor: A read twice and C
 //! written once at 4.0 TB/s. `--rings` adds values over other semirings; `--check` compares sums with matrix-vector
 //! products.
+//!
+//! `--dump FILE --only NAME` measures nothing: it writes that matrix, so that another program works on the same bits. All
+//! in the byte order of the machine, without gaps: number of rows, columns and entries (64-bit integers), row pointers
+//! (32-bit integers, one more than rows), columns (32-bit integers), values (64-bit floats).
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::time::Instant;
 
 use serde_json::json;
 use sparring::algebra::{LorLand, MinPlus, Num, PlusPair, PlusTimes, Semiring};
 use sparring::generate::{self, gen_py};
 use sparring::gpu::DeviceCsr;
-use sparring::{Csr, Cuda, Result};
+use sparring::{Csr, Cuda, Error, Result};
 
+/// How a matrix is made.
+type Make = fn() -> Result<Csr<f64>>;
 /// The matrices of the comparison, and how they are made.
-const CASES: [(&str, fn() -> Result<Csr<f64>>); 9] = [
+const CASES: [(&str, Make); 9] = [
     ("rmat14", || gen_py::rmat(14, 8, 1)),
     ("rmat16", || gen_py::rmat(16, 8, 1)),
     ("rmat18", || gen_py::rmat(18, 8, 1)),
@@ -40,13 +48,18 @@ fn wall(cuda: &Cuda, reps: usize, mut work: impl FnMut() -> Result<()>) -> Resul
     work()?;
     let mut times = vec![];
     for _ in 0..reps {
-        cuda.synchronize()?;
-        let start = Instant::now();
-        work()?;
-        cuda.synchronize()?;
-        times.push(start.elapsed().as_secs_f64() * 1e3);
+        times.push(wall_once(cuda, &mut work)?);
     }
     Ok(median(times))
+}
+
+/// Milliseconds of `work` by the wall clock, waiting for the device.
+fn wall_once(cuda: &Cuda, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+    cuda.synchronize()?;
+    let start = Instant::now();
+    work()?;
+    cuda.synchronize()?;
+    Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
 /// Median milliseconds of values into a matrix that is there.
@@ -79,6 +92,12 @@ fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, c
     let full = wall(cuda, reps, || cuda.mxm(ring, &a, &a).eval().map(drop))?;
     let extra = cuda.peak_memory()?.saturating_sub(before + bytes);
     let planned = wall(cuda, reps, || cuda.plan(&a, &a).map(drop))?;
+    // Values for a plan that is new: the first use of a plan does what a product used once does.
+    let mut first_uses = vec![];
+    for _ in 0..reps {
+        let plan = cuda.plan(&a, &a)?;
+        first_uses.push(wall_once(cuda, || cuda.numeric(&plan, ring, &a, &a).map(drop))?);
+    }
     let plan = cuda.plan(&a, &a)?;
     let numeric = wall(cuda, reps, || cuda.numeric(&plan, ring, &a, &a).map(drop))?;
     let into = again(cuda, reps, ring, &a)?;
@@ -86,7 +105,7 @@ fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, c
     let floor = (2 * a.bytes() + bytes) as f64 / 4.0e9;
     let mut line = json!({
         "op": "spgemm", "case": name, "lib": "sparring", "n": host.nrows(), "nnz": host.nnz(), "flops": flops, "nnzC": nnz,
-        "full_ms": full, "first_ms": first, "plan_ms": planned, "numeric_ms": numeric, "numeric_into_ms": into,
+        "full_ms": full, "first_ms": first, "plan_ms": planned, "first_use_ms": median(first_uses), "numeric_ms": numeric, "numeric_into_ms": into,
         "gflops": flops / full / 1e6, "numeric_gflops": flops / into / 1e6, "floor_ms": floor,
         "extra_mb": extra as f64 / 1e6, "c_mb": bytes as f64 / 1e6, "right": right, "chosen": plan.explain(),
         "device": cuda.limits().name,
@@ -106,12 +125,36 @@ fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, c
     Ok(())
 }
 
+/// Writes the matrix `name` as raw arrays; the format stands at the top.
+fn dump(name: &str, file: &str) -> Result<()> {
+    let Some((_, make)) = CASES.iter().find(|case| case.0 == name) else {
+        let known = CASES.map(|case| case.0).join(", ");
+        return Err(Error::Argument { name: "only", message: format!("--dump wants one of {known}; not '{name}'") });
+    };
+    let a = make()?;
+    let too_long = |_| Error::IndexOverflow { what: "row pointers", needed: a.nnz() as u128, max: i32::MAX as u128 };
+    let row_ptr = a.row_ptr().iter().map(|&p| i32::try_from(p)).collect::<std::result::Result<Vec<_>, _>>();
+    let row_ptr = row_ptr.map_err(too_long)?;
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(File::create(file)?);
+        [a.nrows(), a.ncols(), a.nnz()].iter().try_for_each(|&n| out.write_all(&(n as i64).to_ne_bytes()))?;
+        row_ptr.iter().try_for_each(|p| out.write_all(&p.to_ne_bytes()))?;
+        a.col_idx().iter().try_for_each(|j| out.write_all(&j.to_ne_bytes()))?;
+        a.values().iter().try_for_each(|x| out.write_all(&x.to_ne_bytes()))?;
+        out.flush()
+    };
+    write().map_err(|source| Error::Io { path: file.into(), source })
+}
+
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let after = |flag: &str| args.iter().position(|a| a == flag).and_then(|i| args.get(i + 1));
     let has = |flag: &str| args.iter().any(|a| a == flag);
     let only = after("--only").map_or("", |s| s);
     let reps = after("--reps").and_then(|n| n.parse().ok()).unwrap_or(7);
+    if let Some(file) = after("--dump") {
+        return dump(only, file);
+    }
     let cuda = Cuda::new(0)?;
     for (name, make) in CASES {
         if name.contains(only) {

@@ -1,9 +1,12 @@
 // spgemm_columns.cu: the columns of C = A·B, row by row, in order. Patterns only: no values, no semiring.
 //
-// Rows are put into bins by their multiplications, and each bin has its kernel: up to 64 are sorted in the registers of a
-// warp; up to 1024 go through a hash table of a warp in shared memory; more are bits of a window of columns, one block a
-// row. Each runs twice: once to count, once to write. With COMPLEMENT, columns that the mask has are passed over.
-// Set in front: OffsetA, OffsetB, OffsetC, OffsetM (row pointers), GROUP (lanes that share a row of B), COMPLEMENT.
+// Rows are put into bins by their multiplications, and each bin has its kernel. Up to 64 are sorted in the registers of a
+// warp, once, and kept until C's row pointers are known. Longer rows are collected as words, 32 columns to a word: up to 768
+// words in a hash table of a warp in shared memory, more in a window of bits, one block a row; twice, to count and to write.
+// Where B packs well (PACKED), its words and masks are read instead of its columns.
+// With COMPLEMENT, columns that the mask has are passed over.
+// Set in front: OffsetA, OffsetB, OffsetC, OffsetM, OffsetK (row pointers of A, B, C, the mask, and what is kept), GROUP
+// (lanes that share a row of B), COMPLEMENT, PACKED, MAPPED (short rows give the rank of every product, for the values).
 #include "parts.cuh"
 
 // Where A, B and the mask have entries.
@@ -11,9 +14,11 @@ struct Operands {
   const OffsetA* a_ptr; const u32* a_col;
   const OffsetB* b_ptr; const u32* b_col;
   const OffsetM* m_ptr; const u32* m_col;
+  // B again: words and masks if PACKED, else its columns.
+  const OffsetB* w_ptr; const u32* w_word; const u32* w_mask;
 };
-#define OPERANDS const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_col, const OffsetM* m_ptr, const u32* m_col
-#define PACKED Operands{a_ptr, a_col, b_ptr, b_col, m_ptr, m_col}
+#define OPERANDS const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_col, const OffsetM* m_ptr, const u32* m_col, const OffsetB* w_ptr, const u32* w_word, const u32* w_mask
+#define TOGETHER Operands{a_ptr, a_col, b_ptr, b_col, m_ptr, m_col, w_ptr, w_word, w_mask}
 
 // Whether C may have column j in this row.
 __device__ inline bool kept(const Operands& x, u32 row, u32 j) {
@@ -25,58 +30,93 @@ __device__ inline bool kept(const Operands& x, u32 row, u32 j) {
 
 // ---- Work of each row, and bins.
 
-// work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; totals: all of it, and the most of a row.
-extern "C" __global__ void row_work(u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, u32* work, u64* totals) {
+// work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; totals: all of it, and the most of a row. Eight
+// lanes a row, or the whole warp where the row is long; each warp takes rows in turn, so that a block adds to the totals once.
+extern "C" __global__ void __launch_bounds__(256, 8) row_work(u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, u32* work, u64* totals) {
   __shared__ u64 room[33];
-  const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 8;
-  const u32 lane = threadIdx.x & 7;
-  u64 sum = 0;
-  if (row < nrows)
-    for (OffsetA e = a_ptr[row] + lane; e < a_ptr[row + 1]; e += 8) {
-      const u32 k = a_col[e];
-      sum += b_ptr[k + 1] - b_ptr[k];
+  __shared__ u64 heaviest;
+  if (threadIdx.x == 0) heaviest = 0;
+  const u64 warps = (u64)gridDim.x * (blockDim.x / 32);
+  u64 all = 0, most = 0;
+  for (u64 base = ((u64)blockIdx.x * (blockDim.x / 32) + warp_id()) * 4; base < nrows; base += warps * 4) {
+    const u64 row = base + lane_id() / 8;
+    const OffsetA begin = row < nrows ? a_ptr[row] : 0, end = row < nrows ? a_ptr[row + 1] : 0;
+    const bool is_long = end - begin > 128;
+    u64 sum = 0;
+    if (!is_long)
+      for (OffsetA e = begin + lane_id() % 8; e < end; e += 8) {
+        const u32 k = a_col[e];
+        sum += b_ptr[k + 1] - b_ptr[k];
+      }
+    for (u32 d = 4; d > 0; d /= 2) sum += __shfl_xor_sync(ALL, sum, d);
+    for (u32 longs = __ballot_sync(ALL, is_long) & 0x01010101u; longs != 0; longs &= longs - 1) {
+      const u32 leader = __ffs(longs) - 1;
+      const OffsetA from = __shfl_sync(ALL, begin, leader), to = __shfl_sync(ALL, end, leader);
+      u64 part = 0;
+#pragma unroll 4
+      for (OffsetA e = from + lane_id(); e < to; e += 32) {
+        const u32 k = a_col[e];
+        part += b_ptr[k + 1] - b_ptr[k];
+      }
+      part = warp_sum(part);
+      if (lane_id() / 8 == leader / 8) sum = part;
     }
-  for (u32 d = 4; d > 0; d /= 2) sum += __shfl_xor_sync(ALL, sum, d);
-  if (row < nrows && lane == 0) work[row] = sum < NONE ? (u32)sum : NONE;
-  const u64 most = warp_max(sum);
-  const u64 all = block_sum(lane == 0 ? sum : 0, room);
-  if (lane_id() == 0 && most > 0) atomicMax(totals + 1, most);
-  if (threadIdx.x == 0 && all > 0) atomicAdd(totals, all);
+    most = sum > most ? sum : most;
+    if (row < nrows && lane_id() % 8 == 0) {
+      work[row] = sum < NONE ? (u32)sum : NONE;
+      all += sum;
+    }
+  }
+  all = block_sum(all, room);
+  most = warp_max(most);
+  if (lane_id() == 0) atomicMax(&heaviest, most);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicAdd(totals, all);
+    atomicMax(totals + 1, heaviest);
+  }
 }
 
-// Bin of a row with `work` multiplications and, once counted, `length` entries. `stage`: 0 counting, 1 writing, 2 values,
-// where a block takes rows of at most `whole` entries whole.
-__device__ inline u32 bin_of(u32 stage, u32 whole, u32 work, u32 length) {
-  if (stage == 2) return length == 0 ? 0 : length <= 16 ? 1 : length <= 64 ? 2 : length <= 128 ? 3 : length <= whole ? 4 : 5;
-  if (stage == 1 && length == 0) return 0;
-  if (work <= 64) return work == 0 ? 0 : work <= 32 ? 1 : 2;
-  if (stage == 1 && length <= 128) return 3;
-  if (stage == 0 && work <= 1024) return work <= 256 ? 3 : 4;
-  return work <= 32768 ? 5 : 6;
+// few[i] = work[i] where the row is sorted in registers, else 0.
+extern "C" __global__ void few_work(u32 nrows, const u32* work, u32* few) {
+  const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < nrows) few[row] = work[row] <= 64 ? work[row] : 0;
+}
+
+// Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of C
+// after (stage 1). Stage 2, for values, goes by C's lengths; bins 1
+// and 2 are the rows that are sorted in registers, those of more than 128 entries are cut into parts.
+__device__ inline u32 bin_of(u32 stage, u32 work, u32 words) {
+  if (stage == 2 && work <= 64 && words <= 64) return words == 0 ? 0 : words <= 16 ? 1 : 2;
+  if (stage == 2) return words == 0 ? 0 : words <= 128 ? 3 : words <= 1024 ? 4 : 5;
+  if (work <= 64) return work == 0 || (stage == 1 && words == 0) ? 0 : work <= 32 ? 1 : 2;
+  if (stage == 1) return words == 0 ? 0 : words <= 128 ? 3 : work <= 32768 ? 5 : 6;
+  return words <= 384 ? 3 : words <= 768 ? 4 : work <= 32768 ? 5 : 6;
 }
 
 constexpr u32 BINS = 8;
-// Rows of each bin, and the longest row in counters[BINS].
-extern "C" __global__ void bin_count(u32 stage, u32 whole, u32 nrows, const u32* work, const u32* length, u32* counters) {
+// Rows of each bin.
+extern "C" __global__ void bin_count(u32 stage, u32 nrows, const u32* work, const u32* words, u32* counters) {
   __shared__ u32 found[BINS];
   if (threadIdx.x < BINS) found[threadIdx.x] = 0;
   __syncthreads();
-  const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  const u32 bin = row < nrows ? bin_of(stage, whole, stage == 2 ? 0 : work[row], stage == 0 ? 0 : length[row]) : BINS;
-  const u32 same = __match_any_sync(ALL, bin);
-  if (bin < BINS && lane_id() == __ffs(same) - 1) atomicAdd(&found[bin], __popc(same));
-  const u32 longest = warp_max(row < nrows && stage > 0 ? length[row] : 0);
-  if (lane_id() == 0 && longest > 0) atomicMax(&counters[BINS], longest);
+  const u64 rounds = ((u64)nrows + blockDim.x - 1) / blockDim.x;
+  for (u64 t = blockIdx.x; t < rounds; t += gridDim.x) {
+    const u64 row = t * blockDim.x + threadIdx.x;
+    const u32 bin = row < nrows ? bin_of(stage, work[row], words[row]) : BINS;
+    const u32 same = __match_any_sync(ALL, bin);
+    if (bin < BINS && lane_id() == __ffs(same) - 1) atomicAdd(&found[bin], __popc(same));
+  }
   __syncthreads();
   if (threadIdx.x < BINS && found[threadIdx.x] > 0) atomicAdd(&counters[threadIdx.x], found[threadIdx.x]);
 }
 // Rows of bin b from cursors[b] on. The order within a bin is that of the blocks, which nothing depends on.
-extern "C" __global__ void bin_place(u32 stage, u32 whole, u32 nrows, const u32* work, const u32* length, u32* cursors, u32* rows) {
+extern "C" __global__ void bin_place(u32 stage, u32 nrows, const u32* work, const u32* words, u32* cursors, u32* rows) {
   __shared__ u32 found[BINS], start[BINS];
   if (threadIdx.x < BINS) found[threadIdx.x] = 0;
   __syncthreads();
   const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  const u32 bin = row < nrows ? bin_of(stage, whole, stage == 2 ? 0 : work[row], stage == 0 ? 0 : length[row]) : BINS;
+  const u32 bin = row < nrows ? bin_of(stage, work[row], words[row]) : BINS;
   const u32 same = __match_any_sync(ALL, bin);
   const u32 leader = __ffs(same) - 1;
   u32 at = 0;
@@ -88,7 +128,44 @@ extern "C" __global__ void bin_place(u32 stage, u32 whole, u32 nrows, const u32*
   if (bin < BINS) rows[start[bin] + at] = (u32)row;
 }
 
+// ---- B with 32 columns to a word; its rows are sorted. A warp a row.
+
+// Words of each row.
+extern "C" __global__ void pack_count(u32 nrows, const OffsetB* ptr, const u32* col, u32* counts) {
+  const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (row >= nrows) return;
+  const OffsetB begin = ptr[row], end = ptr[row + 1];
+  u32 count = 0;
+  for (OffsetB e = begin + lane_id(); e < end; e += 32) count += e == begin || col[e] / 32 != col[e - 1] / 32;
+  count = warp_sum(count);
+  if (lane_id() == 0) counts[row] = count;
+}
+// The words and the bits of each: the lane of a word's first column gathers it.
+extern "C" __global__ void pack_fill(u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* w_ptr, u32* w_word, u32* w_mask) {
+  const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (row >= nrows) return;
+  const OffsetB begin = ptr[row], end = ptr[row + 1];
+  OffsetB out = w_ptr[row];
+  for (OffsetB e = begin; e < end; e += 32) {
+    const OffsetB mine = e + lane_id();
+    const bool head = mine < end && (mine == begin || col[mine] / 32 != col[mine - 1] / 32);
+    const u32 heads = __ballot_sync(ALL, head);
+    if (head) {
+      const u32 word = col[mine] / 32;
+      u32 mask = 0;
+      for (OffsetB n = mine; n < end && col[n] / 32 == word; ++n) mask |= 1u << (col[n] % 32);
+      const OffsetB at = out + __popc(heads & ((1u << lane_id()) - 1));
+      w_word[at] = word;
+      w_mask[at] = mask;
+    }
+    out += __popc(heads);
+  }
+}
+
 // ---- Up to 32·R multiplications: sorted in registers. Value e of the row is x[e / 32] of lane e % 32.
+
+// With MAPPED a value carries the number of its product below its column: column · 32R + product. It must fit 32 bits.
+template <u32 R> constexpr u32 SHIFT = MAPPED ? (R == 1 ? 5 : 6) : 0;
 
 template <u32 R> __device__ inline void gather(const Operands& x, u32 row, u32 (&cols)[R]) {
   const u32 lane = lane_id();
@@ -114,7 +191,7 @@ template <u32 R> __device__ inline void gather(const Operands& x, u32 row, u32 (
       const int first = __shfl_sync(ALL, upto - len, owner);
       if (p >= 0 && p < total) {
         const u32 j = x.b_col[from + (p - first)];
-        if (kept(x, row, j)) cols[r] = j;
+        if (kept(x, row, j)) cols[r] = MAPPED ? (j << SHIFT<R>) | (r * 32 + lane) : j;
       }
     }
     before += total;
@@ -140,16 +217,15 @@ template <u32 R> __device__ inline void sort(u32 (&x)[R]) {
           }
         } else {
           const u32 y = __shfl_xor_sync(ALL, x[r], j);
-          const bool low = (lane & j) == 0;
-          x[r] = (low == up) == (y < x[r]) ? y : x[r];
+          x[r] = ((lane & j) == 0) == up ? min(x[r], y) : max(x[r], y);
         }
       }
     }
   }
 }
 
-// Writes the distinct values in order, or only counts them.
-template <u32 R> __device__ inline u32 distinct(const u32 (&x)[R], u32* out) {
+// Writes the distinct columns in order, and with MAPPED the rank of every product; gives their number.
+template <u32 R> __device__ inline u32 distinct(const u32 (&x)[R], u32* out, unsigned char* map) {
   const u32 lane = lane_id();
   u32 count = 0;
 #pragma unroll
@@ -157,116 +233,194 @@ template <u32 R> __device__ inline u32 distinct(const u32 (&x)[R], u32* out) {
     u32 before = __shfl_up_sync(ALL, x[r], 1);
     const u32 last = r > 0 ? __shfl_sync(ALL, x[r > 0 ? r - 1 : 0], 31) : NONE;
     if (lane == 0) before = last;
-    const bool head = x[r] != NONE && x[r] != before;
+    const u32 j = x[r] >> SHIFT<R>;
+    const bool some = x[r] != NONE;
+    const bool head = some && (before == NONE || j != before >> SHIFT<R>);
     const u32 heads = __ballot_sync(ALL, head);
-    if (out && head) out[count + __popc(heads & ((1u << lane) - 1))] = x[r];
+    const u32 rank = count + __popc(heads & (0xffffffffu >> (31 - lane))) - 1;
+    if (head) out[rank] = j;
+    if (MAPPED && some && map) map[x[r] & ((1u << SHIFT<R>) - 1)] = (unsigned char)rank;
     count += __popc(heads);
   }
   return count;
 }
 
-template <u32 R, bool FILL> __device__ inline void sorted_rows(u32 nrows, const u32* rows, const Operands& x, u32* lengths, const OffsetC* c_ptr, u32* c_col) {
+// Columns of the rows, written from `ptr` on, their number, and the map of their products.
+template <u32 R, class Offset> __device__ inline void sorted_rows(u32 nrows, const u32* rows, const Operands& x, u32* lengths, const Offset* ptr, u32* out, unsigned char* map) {
   const u64 at = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (at >= nrows) return;
   const u32 row = rows[at];
   u32 cols[R];
   gather<R>(x, row, cols);
   sort<R>(cols);
-  const u32 count = distinct<R>(cols, FILL ? c_col + c_ptr[row] : nullptr);
-  if (!FILL && lane_id() == 0) lengths[row] = count;
+  const u32 count = distinct<R>(cols, out + ptr[row], map ? map + ptr[row] : nullptr);
+  if (lengths && lane_id() == 0) lengths[row] = count;
 }
 
-// ---- Up to 1024 multiplications: a hash table of a warp.
+// The kept columns of the rows at their place in C; a warp takes 32 rows, eight lanes a row at a time.
+extern "C" __global__ void __launch_bounds__(256) move_kept(u32 nrows, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr, u32* c_col) {
+  const u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  OffsetC to = 0;
+  OffsetK from = 0;
+  u32 n = 0;
+  if (at < nrows) {
+    const u32 row = rows[at];
+    to = c_ptr[row];
+    n = (u32)(c_ptr[row + 1] - to);
+    from = kept_ptr[row];
+  }
+#pragma unroll
+  for (u32 t = 0; t < 8; ++t) {
+    const u32 source = t * 4 + lane_id() / 8;
+    const OffsetC out = __shfl_sync(ALL, to, source);
+    const OffsetK in = __shfl_sync(ALL, from, source);
+    const u32 length = __shfl_sync(ALL, n, source);
+    for (u32 e = lane_id() % 8; e < length; e += 8) c_col[out + e] = kept[in + e];
+  }
+}
 
-__device__ inline u32 slot_of(u32 j, u32 slots) { return (j * 2654435761u) >> (32 - (31 - __clz(slots))); }
+// ---- Up to 768 words: a hash table of a warp, from words to masks.
 
-// Calls f(j) for the columns j of B's rows that the warp's part of A's row meets: GROUP lanes a row of B.
-template <class F> __device__ inline void for_columns(const Operands& x, u32 row, OffsetA from, OffsetA to, F f) {
+__device__ inline u32 slot_of(u32 key, u32 slots) { return (key * 2654435761u) >> (32 - (31 - __clz(slots))); }
+
+// One row of B as the warp knows it.
+struct Row {
+  OffsetB start;
+  u32 length;
+};
+__device__ inline Row row_of_b(const Operands& x, u32 k) {
+  const OffsetB* ptr = PACKED ? x.w_ptr : x.b_ptr;
+  return Row{ptr[k], (u32)(ptr[k + 1] - ptr[k])};
+}
+// Calls f(word, mask) for an entry of B.
+template <class F> __device__ inline void word_at(const Operands& x, u32 row, OffsetB at, F f) {
+  if (PACKED) {
+    f(x.w_word[at], x.w_mask[at]);
+  } else {
+    const u32 j = x.b_col[at];
+    if (kept(x, row, j)) f(j / 32, 1u << (j % 32));
+  }
+}
+
+// Calls f(word, mask) for the rows of B that entries from..to of A's row meet, GROUP lanes a row of B; for rows of more than
+// `most` entries calls late(row of B) in one lane instead.
+template <class F, class L> __device__ inline void for_words(const Operands& x, u32 row, OffsetA from, OffsetA to, u32 most, F f, L late) {
   const u32 lane = lane_id();
   for (OffsetA chunk = from; chunk < to; chunk += 32) {
-    OffsetB start = 0;
-    u32 len = 0;
-    if (chunk + lane < to) {
-      const u32 k = x.a_col[chunk + lane];
-      start = x.b_ptr[k];
-      len = (u32)(x.b_ptr[k + 1] - start);
-    }
+    Row mine{0, 0};
+    if (chunk + lane < to) mine = row_of_b(x, x.a_col[chunk + lane]);
+    if (mine.length > most && late(mine)) mine.length = 0;
     const u32 count = to - chunk < 32 ? (u32)(to - chunk) : 32;
     for (u32 t = 0; t < count; t += 32 / GROUP) {
-      const OffsetB first = __shfl_sync(ALL, start, t + lane / GROUP);
-      const u32 n = __shfl_sync(ALL, len, t + lane / GROUP);
-      for (u32 o = lane % GROUP; o < n; o += GROUP) {
-        const u32 j = x.b_col[first + o];
-        if (kept(x, row, j)) f(j);
-      }
+      const OffsetB first = __shfl_sync(ALL, mine.start, t + lane / GROUP);
+      const u32 n = __shfl_sync(ALL, mine.length, t + lane / GROUP);
+      for (u32 o = lane % GROUP; o < n; o += GROUP) word_at(x, row, first + o, f);
     }
   }
 }
 
-// Puts j into the table; whether it was new.
-template <u32 SLOTS> __device__ inline bool insert(u32* table, u32 j) {
-  u32 h = slot_of(j, SLOTS);
-  while (true) {
-    u32 there = *(volatile u32*)&table[h];
-    if (there == NONE) there = atomicCAS(&table[h], NONE, j);
-    if (there == NONE) return true;
-    if (there == j) return false;
-    h = (h + 1) & (SLOTS - 1);
+template <u32 SLOTS> struct Table {
+  u32 words[SLOTS], masks[SLOTS];
+
+  __device__ void clear() {
+    for (u32 s = lane_id(); s < SLOTS / 4; s += 32) {
+      ((uint4*)words)[s] = uint4{NONE, NONE, NONE, NONE};
+      ((uint4*)masks)[s] = uint4{0, 0, 0, 0};
+    }
+    __syncwarp();
+  }
+  __device__ void add(u32 word, u32 mask) {
+    u32 h = slot_of(word, SLOTS);
+    while (true) {
+      const u32 there = atomicCAS(&words[h], NONE, word);
+      if (there == NONE || there == word) break;
+      h = (h + 1) & (SLOTS - 1);
+    }
+    atomicOr(&masks[h], mask);
+  }
+  __device__ u32 mask_of(u32 word) const {
+    u32 h = slot_of(word, SLOTS);
+    while (words[h] != word) h = (h + 1) & (SLOTS - 1);
+    return masks[h];
+  }
+  // The words of the row, gathered by the warp.
+  __device__ void gather(const Operands& x, u32 row) {
+    clear();
+    for_words(x, row, x.a_ptr[row], x.a_ptr[row + 1], NONE, [&](u32 word, u32 mask) { add(word, mask); }, [](Row) { return false; });
+    __syncwarp();
+  }
+};
+
+constexpr u32 HASH_WARPS = 4;
+template <u32 SLOTS> __device__ inline void hash_count(u32 nrows, const u32* rows, const Operands& x, u32* lengths, u32* words) {
+  __shared__ __align__(16) Table<SLOTS> tables[HASH_WARPS];
+  const u64 at = (u64)blockIdx.x * HASH_WARPS + warp_id();
+  if (at >= nrows) return;
+  Table<SLOTS>& table = tables[warp_id()];
+  const u32 row = rows[at];
+  table.gather(x, row);
+  u32 count = 0, used = 0;
+  for (u32 s = lane_id(); s < SLOTS; s += 32) {
+    count += __popc(table.masks[s]);
+    used += table.masks[s] != 0;
+  }
+  count = warp_sum(count);
+  used = warp_sum(used);
+  if (lane_id() == 0) {
+    lengths[row] = count;
+    words[row] = used;
   }
 }
 
-template <u32 SLOTS> __device__ inline void clear(u32* table) {
-  uint4* wide = (uint4*)table;
-  for (u32 s = lane_id(); s < SLOTS / 4; s += 32) wide[s] = uint4{NONE, NONE, NONE, NONE};
-  __syncwarp();
+// Columns of words in order, 32·R of them at a time.
+template <u32 R, u32 SLOTS> __device__ inline void write_sorted(const Table<SLOTS>& table, const u32* list, u32 packed, u32* out) {
+  u32 words[R];
+  for (u32 r = 0; r < R; ++r) words[r] = r * 32 + lane_id() < packed ? list[r * 32 + lane_id()] : NONE;
+  sort<R>(words);
+  for (u32 r = 0; r < R; ++r) {
+    u32 mask = words[r] != NONE ? table.mask_of(words[r]) : 0;
+    const u32 n = __popc(mask);
+    const u32 upto = warp_inclusive_sum(n);
+    u32* at = out + (upto - n);
+    for (; mask != 0; mask &= mask - 1) *at++ = words[r] * 32 + (__ffs(mask) - 1);
+    out += __shfl_sync(ALL, upto, 31);
+  }
 }
 
-constexpr u32 HASH_WARPS = 4;
-template <u32 SLOTS> __device__ inline void hash_count(u32 nrows, const u32* rows, const Operands& x, u32* lengths) {
-  __shared__ __align__(16) u32 tables[HASH_WARPS * SLOTS];
-  const u64 at = (u64)blockIdx.x * HASH_WARPS + warp_id();
-  if (at >= nrows) return;
-  u32* table = tables + warp_id() * SLOTS;
-  clear<SLOTS>(table);
-  const u32 row = rows[at];
-  u32 count = 0;
-  for_columns(x, row, x.a_ptr[row], x.a_ptr[row + 1], [&](u32 j) { count += insert<SLOTS>(table, j); });
-  count = warp_sum(count);
-  if (lane_id() == 0) lengths[row] = count;
-}
-
-// Rows of at most 128 entries: a table of 256, packed, sorted in registers.
+// Rows of C of at most 128 words.
 __device__ inline void hash_fill(u32 nrows, const u32* rows, const Operands& x, const OffsetC* c_ptr, u32* c_col) {
   constexpr u32 SLOTS = 256;
-  __shared__ __align__(16) u32 tables[HASH_WARPS * SLOTS];
-  __shared__ u32 lists[HASH_WARPS * 128];
+  __shared__ __align__(16) Table<SLOTS> tables[HASH_WARPS];
+  __shared__ u32 lists[HASH_WARPS][128];
   const u64 at = (u64)blockIdx.x * HASH_WARPS + warp_id();
   if (at >= nrows) return;
-  u32* table = tables + warp_id() * SLOTS;
-  u32* list = lists + warp_id() * 128;
-  clear<SLOTS>(table);
+  Table<SLOTS>& table = tables[warp_id()];
+  u32* list = lists[warp_id()];
   const u32 row = rows[at];
-  for_columns(x, row, x.a_ptr[row], x.a_ptr[row + 1], [&](u32 j) { insert<SLOTS>(table, j); });
-  __syncwarp();
+  table.gather(x, row);
   u32 packed = 0;
   for (u32 s = lane_id(); s < SLOTS; s += 32) {
-    const u32 j = table[s];
-    const u32 there = __ballot_sync(ALL, j != NONE);
-    if (j != NONE) list[packed + __popc(there & ((1u << lane_id()) - 1))] = j;
+    const u32 word = table.words[s];
+    const u32 there = __ballot_sync(ALL, word != NONE);
+    if (word != NONE) list[packed + __popc(there & ((1u << lane_id()) - 1))] = word;
     packed += __popc(there);
   }
   __syncwarp();
-  u32 cols[4];
-  for (u32 r = 0; r < 4; ++r) cols[r] = r * 32 + lane_id() < packed ? list[r * 32 + lane_id()] : NONE;
-  sort<4>(cols);
-  distinct<4>(cols, c_col + c_ptr[row]);
+  u32* out = c_col + c_ptr[row];
+  if (packed <= 32) write_sorted<1>(table, list, packed, out);
+  else if (packed <= 64) write_sorted<2>(table, list, packed, out);
+  else write_sorted<4>(table, list, packed, out);
 }
 
 // ---- More: bits of a window of columns, one block a row.
 
-template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Operands& x, u32 ncols, bool b_sorted, u32 window, u32* lengths, const OffsetC* c_ptr, u32* c_col) {
+// Rows of B that the whole block reads together.
+constexpr u32 LATE = 512, LONG_ROW = 512;
+
+template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Operands& x, u32 ncols, bool b_sorted, u32 window, u32* lengths, u32* all_words, const OffsetC* c_ptr, u32* c_col) {
   extern __shared__ __align__(16) u32 bits[];
-  __shared__ u32 low, high, found[32];
+  __shared__ u32 low, high, found[32], room[33], late_count;
+  __shared__ Row late[LATE];
   const u32 row = rows[blockIdx.x];
   const u32 warps = blockDim.x / 32, warp = warp_id(), lane = lane_id();
   const OffsetA begin = x.a_ptr[row], end = x.a_ptr[row + 1];
@@ -289,26 +443,41 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
   __syncthreads();
   const u32 first_word = low / 32, end_word = high / 32 + 1;
 
-  // Each warp takes as many entries of A at a time as gives every warp some, at most 32.
-  const OffsetA share = (end - begin + warps - 1) / warps;
+  // Each warp takes as many entries of A at a time as gives every warp some twice, at most 32.
+  const OffsetA share = (end - begin + 2 * warps - 1) / (2 * warps);
   const OffsetA take = share < 32 ? share : 32;
   u64 written = 0;
+  u32 used = 0;
   for (u32 word = first_word; word < end_word; word += window) {
     const u32 words = end_word - word < window ? end_word - word : window;
     for (u32 w = threadIdx.x; w < words; w += blockDim.x) bits[w] = 0;
+    if (threadIdx.x == 0) late_count = 0;
     __syncthreads();
-    for (OffsetA from = begin + warp * take; from < end; from += warps * take) {
-      const OffsetA to = end - from < take ? end : from + take;
-      for_columns(x, row, from, to, [&](u32 j) {
-        const u32 w = j / 32 - word, bit = 1u << (j % 32);
-        if (w < words && (*(volatile u32*)&bits[w] & bit) == 0) atomicOr(&bits[w], bit);
-      });
+    const auto set = [&](u32 at, u32 mask) {
+      const u32 w = at - word;
+      if (w < words) atomicOr(&bits[w], mask);
+    };
+    const auto defer = [&](Row r) {
+      const u32 n = atomicAdd(&late_count, 1);
+      if (n < LATE) late[n] = r;
+      return n < LATE;
+    };
+    for (OffsetA from = begin + warp * take; from < end; from += warps * take)
+      for_words(x, row, from, end - from < take ? end : from + take, LONG_ROW, set, defer);
+    __syncthreads();
+    const u32 waiting = late_count < LATE ? late_count : LATE;
+    for (u32 t = 0; t < waiting; ++t) {
+      const Row r = late[t];
+      for (u32 o = threadIdx.x; o < r.length; o += blockDim.x) word_at(x, row, r.start + o, set);
     }
     __syncthreads();
     const u32 section = (words + warps * 32 - 1) / (warps * 32) * 32;
     const u32 from = warp * section, to = from + section < words ? from + section : words;
     u32 count = 0;
-    for (u32 w = from + lane; w < to; w += 32) count += __popc(bits[w]);
+    for (u32 w = from + lane; w < to; w += 32) {
+      count += __popc(bits[w]);
+      used += bits[w] != 0;
+    }
     count = warp_sum(count);
     if (lane == 0) found[warp] = count;
     __syncthreads();
@@ -328,17 +497,22 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
     written += __shfl_sync(ALL, upto, 31);
     __syncthreads();
   }
-  if (!FILL && threadIdx.x == 0) lengths[row] = (u32)written;
+  if (!FILL) {
+    used = block_sum(used, room);
+    if (threadIdx.x == 0) {
+      lengths[row] = (u32)written;
+      all_words[row] = used;
+    }
+  }
 }
 
 // ---- Entries: rows is the list of a bin.
 
-extern "C" __global__ void __launch_bounds__(256) count_32(u32 nrows, const u32* rows, OPERANDS, u32* lengths) { sorted_rows<1, false>(nrows, rows, PACKED, lengths, nullptr, nullptr); }
-extern "C" __global__ void __launch_bounds__(256) count_64(u32 nrows, const u32* rows, OPERANDS, u32* lengths) { sorted_rows<2, false>(nrows, rows, PACKED, lengths, nullptr, nullptr); }
-extern "C" __global__ void __launch_bounds__(128) count_256(u32 nrows, const u32* rows, OPERANDS, u32* lengths) { hash_count<512>(nrows, rows, PACKED, lengths); }
-extern "C" __global__ void __launch_bounds__(128) count_1024(u32 nrows, const u32* rows, OPERANDS, u32* lengths) { hash_count<2048>(nrows, rows, PACKED, lengths); }
-extern "C" __global__ void __launch_bounds__(1024) count_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, u32* lengths) { bitmap_row<false>(rows, PACKED, ncols, b_sorted, window, lengths, nullptr, nullptr); }
-extern "C" __global__ void __launch_bounds__(256) fill_32(u32 nrows, const u32* rows, OPERANDS, const OffsetC* c_ptr, u32* c_col) { sorted_rows<1, true>(nrows, rows, PACKED, nullptr, c_ptr, c_col); }
-extern "C" __global__ void __launch_bounds__(256) fill_64(u32 nrows, const u32* rows, OPERANDS, const OffsetC* c_ptr, u32* c_col) { sorted_rows<2, true>(nrows, rows, PACKED, nullptr, c_ptr, c_col); }
-extern "C" __global__ void __launch_bounds__(128) fill_128(u32 nrows, const u32* rows, OPERANDS, const OffsetC* c_ptr, u32* c_col) { hash_fill(nrows, rows, PACKED, c_ptr, c_col); }
-extern "C" __global__ void __launch_bounds__(1024) fill_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, const OffsetC* c_ptr, u32* c_col) { bitmap_row<true>(rows, PACKED, ncols, b_sorted, window, nullptr, c_ptr, c_col); }
+#define LIST u32 nrows, const u32* rows
+extern "C" __global__ void __launch_bounds__(256) count_32(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept, unsigned char* map) { sorted_rows<1>(nrows, rows, TOGETHER, lengths, kept_ptr, kept, map); }
+extern "C" __global__ void __launch_bounds__(256) count_64(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept, unsigned char* map) { sorted_rows<2>(nrows, rows, TOGETHER, lengths, kept_ptr, kept, map); }
+extern "C" __global__ void __launch_bounds__(128) count_384(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { hash_count<512>(nrows, rows, TOGETHER, lengths, words); }
+extern "C" __global__ void __launch_bounds__(128) count_768(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { hash_count<1024>(nrows, rows, TOGETHER, lengths, words); }
+extern "C" __global__ void __launch_bounds__(1024) count_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { bitmap_row<false>(rows, TOGETHER, ncols, b_sorted, window, lengths, words, nullptr, nullptr); }
+extern "C" __global__ void __launch_bounds__(128) fill_words(LIST, OPERANDS, const OffsetC* c_ptr, u32* c_col) { hash_fill(nrows, rows, TOGETHER, c_ptr, c_col); }
+extern "C" __global__ void __launch_bounds__(1024) fill_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, const OffsetC* c_ptr, u32* c_col) { bitmap_row<true>(rows, TOGETHER, ncols, b_sorted, window, nullptr, nullptr, c_ptr, c_col); }

@@ -46,21 +46,34 @@ where
 {
     let cpu = Cpu::with_threads(2).map_err(text)?;
     let (a, b, mask) = (pair.a::<Lhs<R>>(), pair.b::<Rhs<R>>(), pair.mask.matrix::<bool>(1));
-    equal(&cuda.mxm(ring, &a, &b).eval().map_err(text)?, &cpu.mxm(ring, &a, &b).eval().map_err(text)?)?;
+    let want = cpu.mxm(ring, &a, &b).eval().map_err(text)?;
+    equal(&cuda.mxm(ring, &a, &b).eval().map_err(text)?, &want)?;
+    // A plan that is used again remembers more of the product.
+    let plan = cuda.plan(&a, &b).map_err(text)?;
+    for use_number in 1..=3 {
+        let found = cuda.numeric(&plan, ring, &a, &b).map_err(text)?;
+        equal(&found, &want).map_err(|e| format!("use {use_number} of a plan: {e}"))?;
+    }
     let want = cpu.mxm(ring, &a, &b).mask(mask.pattern()).eval().map_err(text)?;
     equal(&cuda.mxm(ring, &a, &b).mask(&mask).eval().map_err(text)?, &want).map_err(|e| format!("masked: {e}"))?;
+    let on_device = cuda.upload(&mask).map_err(text)?;
+    let only = Mask { pattern: on_device.pattern(), complement: false };
+    let plan = cuda.plan_masked(&a, &b, only).map_err(text)?;
+    for use_number in 1..=2 {
+        let found = cuda.numeric(&plan, ring, &a, &b).map_err(text)?;
+        equal(&found, &want).map_err(|e| format!("use {use_number} of a masked plan: {e}"))?;
+    }
     let want = cpu.mxm(ring, &a, &b).mask(mask.pattern()).complement().eval().map_err(text)?;
     let found = cuda.mxm(ring, &a, &b).mask(&mask).complement().eval().map_err(text)?;
     equal(&found, &want).map_err(|e| format!("complement: {e}"))
 }
 
 /// Random and awkward operands, `times` of them.
-fn many<R: Semiring>(times: u64)
+fn many<R: Semiring + Default>(times: u64)
 where
     Lhs<R>: Draw,
     Rhs<R>: Draw,
     Out<R>: Same,
-    R: Default,
 {
     let Some(cuda) = cuda() else { return };
     for seed in 0..times {

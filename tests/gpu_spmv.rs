@@ -2,14 +2,12 @@
 #![cfg(feature = "cuda")]
 
 mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
 
 use std::sync::Arc;
 
 use common::arbitrary::{AnyPattern, Draw, Rng};
+use common::gpu::cuda;
 use common::rings::SumPlaces;
-use gpu::cuda;
 use sparring::algebra::*;
 use sparring::gpu::{DeviceVec, SpmvKind};
 use sparring::sparse::{Dense, SparseVec};

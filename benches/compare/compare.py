@@ -251,11 +251,11 @@ def read_lines(path):
         return [json.loads(line) for line in f]
 
 
-def into_readme(path, text):
+def into_readme(path, text, marks=MARKS):
     """Puts `text` between the marks."""
     with open(path, encoding="utf-8") as f:
         old = f.read()
-    begin, end = MARKS
+    begin, end = marks
     if old.count(begin) != 1 or old.count(end) != 1 or old.index(begin) > old.index(end):
         raise SystemExit(f"{path}: expected {begin} and after it {end}, once each")
     before, rest = old.split(begin)

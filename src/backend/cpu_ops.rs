@@ -27,10 +27,10 @@ impl Backend for Cpu {
     fn download<T: Value>(&self, a: &Csr<T>) -> Result<Csr<T>> {
         a.try_clone()
     }
-    fn upload_vector<T: Value>(&self, x: &[T]) -> Result<Vec<T>> {
+    fn upload_vec<T: Value>(&self, x: &[T]) -> Result<Vec<T>> {
         copied(x, "a dense vector")
     }
-    fn download_vector<T: Value>(&self, x: &Vec<T>) -> Result<Vec<T>> {
+    fn download_vec<T: Value>(&self, x: &Vec<T>) -> Result<Vec<T>> {
         copied(x, "a dense vector")
     }
     fn upload_sparse<T: Value>(&self, x: &SparseVec<T>) -> Result<SparseVec<T>> {

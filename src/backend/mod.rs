@@ -1,5 +1,5 @@
-//! Where operations run. [`Cpu`] is a value that owns its threads and settings; [`Backend`] is what an algorithm needs
-//! to run on any machine.
+//! Where operations run. [`Cpu`] is a value that owns its threads and settings, as `Cuda` (feature `cuda`) owns a device;
+//! [`Backend`] is what an algorithm needs to run on any machine.
 
 mod cpu;
 mod cpu_ops;
@@ -36,9 +36,9 @@ use crate::{Csr, Result};
 ///
 /// /// A·(A·x), on any machine.
 /// fn twice<B: Backend>(on: &B, a: &Csr<f64>, x: &[f64]) -> Result<Vec<f64>> {
-///     let (a, x) = (on.upload(a)?, on.upload_vector(x)?);
+///     let (a, x) = (on.upload(a)?, on.upload_vec(x)?);
 ///     let y = on.mxv(PlusTimes::default(), &a, &x, None)?;
-///     on.download_vector(&on.mxv(PlusTimes::default(), &a, &y, None)?)
+///     on.download_vec(&on.mxv(PlusTimes::default(), &a, &y, None)?)
 /// }
 /// let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 3.0])?;
 /// assert_eq!(twice(&Cpu::new(), &a, &[1.0, 10.0])?, [6.0, 60.0]);
@@ -63,11 +63,11 @@ pub trait Backend {
     /// A copy of the dense vector on this machine.
     /// # Errors
     /// See [`Backend`].
-    fn upload_vector<T: Value>(&self, x: &[T]) -> Result<Self::Vector<T>>;
+    fn upload_vec<T: Value>(&self, x: &[T]) -> Result<Self::Vector<T>>;
     /// The dense vector, in the memory of the host.
     /// # Errors
     /// See [`Backend`].
-    fn download_vector<T: Value>(&self, x: &Self::Vector<T>) -> Result<Vec<T>>;
+    fn download_vec<T: Value>(&self, x: &Self::Vector<T>) -> Result<Vec<T>>;
     /// A copy of the sparse vector on this machine.
     /// # Errors
     /// See [`Backend`].

@@ -41,9 +41,10 @@ impl Cuda {
         Ok(DeviceCsr { pattern: Arc::clone(&a.pattern), values: Arc::new(values) })
     }
 
-    /// The entries of A for which f(A(i, j), s, i, j) holds, in the order in which A has them.
+    /// The entries of A for which f(A(i, j), s, i, j) holds; rows sorted.
     ///
-    /// Cost: reads the entries twice, and 8 bytes an entry beside the result. Another `s` compiles nothing anew.
+    /// Cost: reads the entries twice, and 8 bytes an entry beside the result; what is left of a matrix whose rows are
+    /// not sorted is sorted then. Another `s` compiles nothing anew.
     /// # Errors
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Compile`](crate::Error::Compile),
     /// [`Error::Device`](crate::Error::Device).
@@ -81,10 +82,8 @@ impl Cuda {
             Shape::for_each(p.nnz, 256)?,
             args![&p.col_idx, &*a.values, p.nnz as u64, &before, &col_idx, &values],
         )?;
-        let mut pattern = DevicePattern::new((p.nrows, p.ncols), p.sorted, row_ptr, col_idx);
-        // What is left of unsorted rows may be sorted, and then it must be known to be.
-        pattern.sorted = p.sorted || self.columns_increase(&pattern)?;
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+        let pattern = DevicePattern::new((p.nrows, p.ncols), p.sorted, row_ptr, col_idx);
+        self.sorted(&DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
     }
 }
 

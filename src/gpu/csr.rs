@@ -49,6 +49,19 @@ impl From<&Offsets> for Arg {
 }
 
 /// Positions of the entries of a matrix, on the device: row pointers, 32-bit columns.
+///
+/// Plans are made from patterns, so one plan serves all matrices that share one.
+///
+/// # Example
+/// ```no_run
+/// use sparring::{Cuda, Pattern};
+/// let cuda = Cuda::new(0)?;
+/// let pattern = Pattern::<u32>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1])?;
+/// let on_device = cuda.upload_pattern(&pattern)?;
+/// assert_eq!((on_device.shape(), on_device.nnz(), on_device.is_sorted()), ((2, 3), 3, true));
+/// assert_eq!(cuda.download_pattern::<u32>(&on_device)?, pattern);
+/// # Ok::<(), sparring::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DevicePattern {
     pub(crate) nrows: usize,
@@ -89,6 +102,21 @@ impl DevicePattern {
 }
 
 /// A sparse matrix on the device. The pattern is shared, as in [`Csr`].
+///
+/// # Example
+/// ```no_run
+/// use std::sync::Arc;
+/// use sparring::{Csr, Cuda};
+/// let cuda = Cuda::new(0)?;
+/// let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0])?;
+/// let on_device = cuda.upload(&a)?;
+/// // Other values at the same places: only the values are sent.
+/// let doubled = cuda.upload(&a.map(|x| 2.0 * x)?)?;
+/// assert!(Arc::ptr_eq(on_device.pattern(), doubled.pattern()));
+/// let doubled: Csr<f64> = cuda.download(&doubled)?;
+/// assert_eq!(doubled.values(), [2.0, 4.0, 6.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DeviceCsr<T> {
     pub(crate) pattern: Arc<DevicePattern>,
@@ -282,7 +310,9 @@ impl<T: Value, I: Index> Operand<T> for Csr<T, I> {
 
 /// Patterns that are on the host and on the device, as long as both are alive.
 #[derive(Debug, Default)]
-pub(crate) struct Twins(Mutex<Vec<(Weak<dyn Any + Send + Sync>, Weak<DevicePattern>)>>);
+pub(crate) struct Twins(Mutex<Vec<Twin>>);
+/// A pattern of the host, of any type of columns, and the same on the device.
+type Twin = (Weak<dyn Any + Send + Sync>, Weak<DevicePattern>);
 
 impl Twins {
     fn add<I: Index>(&self, host: &Arc<Pattern<I>>, device: &Arc<DevicePattern>) {
@@ -301,7 +331,7 @@ impl Twins {
     }
     fn on_host<I: Index>(&self, device: &Arc<DevicePattern>) -> Option<Arc<Pattern<I>>> {
         let twins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(_, d): &&(_, Weak<DevicePattern>)| std::ptr::eq(d.as_ptr(), Arc::as_ptr(device));
+        let same = |(_, d): &&Twin| std::ptr::eq(d.as_ptr(), Arc::as_ptr(device));
         twins.iter().filter(same).find_map(|(h, _)| h.upgrade()?.downcast::<Pattern<I>>().ok())
     }
 }

@@ -33,7 +33,7 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 2] = [source!("prelude.cuh"), source!("parts.cuh")];
+const HEADERS: [Source; 4] = [source!("prelude.cuh"), source!("parts.cuh"), source!("ranks.cuh"), source!("kk.cuh")];
 
 /// A compiled program.
 #[derive(Clone, Debug)]

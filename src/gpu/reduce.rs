@@ -3,7 +3,7 @@
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::memory::Buffer;
-use super::{Cuda, DeviceCsr};
+use super::{Cuda, DeviceCsr, DeviceVec};
 use crate::Result;
 use crate::algebra::{Monoid, emit_monoid};
 
@@ -24,7 +24,7 @@ impl Cuda {
     /// folded by halves (t with t + 128, then with t + 64, …), then chunks in order. Every part starts at e and none is
     /// empty, so [`Any`](crate::algebra::Any) gives a value of the row. The same bits in every run.
     ///
-    /// Cost: reads each value once. The result is on the host.
+    /// Cost: reads each value once.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::DeviceMemory`](crate::Error::DeviceMemory),
     /// [`Error::Compile`](crate::Error::Compile), [`Error::Device`](crate::Error::Device).
@@ -33,15 +33,11 @@ impl Cuda {
     /// use sparring::{Csr, Cuda, algebra::Plus};
     /// let cuda = Cuda::new(0)?;
     /// let a = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 1], vec![2.0, 3.0])?)?;
-    /// assert_eq!(cuda.reduce_rows(Plus::<f64>::new(), &a)?, [5.0, 0.0]);
+    /// let y = cuda.reduce_rows(Plus::<f64>::new(), &a)?;
+    /// assert_eq!(cuda.download_vec(&y)?, [5.0, 0.0]);
     /// # Ok::<(), sparring::Error>(())
     /// ```
-    pub fn reduce_rows<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<Vec<M::Out>> {
-        self.get(&self.reduce_rows_buffer(monoid, a)?, "folds of rows")
-    }
-
-    /// [`reduce_rows`](Self::reduce_rows), the result left on the device.
-    pub(crate) fn reduce_rows_buffer<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<Buffer<M::Out>> {
+    pub fn reduce_rows<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<DeviceVec<M::Out>> {
         let (pattern, nrows) = (&*a.pattern, a.pattern.nrows as u64);
         let monoid = emit_monoid(monoid);
         let folds = self.alloc::<M::Out>(pattern.nrows, "folds of rows")?;
@@ -61,7 +57,7 @@ impl Cuda {
             )?;
             program.kernel("fold_long_rows")?.launch(each_row, args![nrows, &first_chunk, &parts, &folds])?;
         }
-        Ok(folds)
+        Ok(DeviceVec { values: folds })
     }
 
     /// e ⊕ all values of A, e the identity of ⊕.

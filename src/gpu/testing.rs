@@ -2,7 +2,7 @@
 
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
-use super::{Cuda, apply, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles};
+use super::{Cuda, apply, assign, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles};
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
 
@@ -23,6 +23,7 @@ pub struct Compiled {
 fn units() -> Vec<Unit> {
     let all = [
         apply::programs(),
+        assign::programs(),
         ewise::programs(),
         reduce::programs(),
         rows::programs(),

@@ -23,7 +23,7 @@ fn tile(large: bool) -> usize {
 }
 
 /// A type as large as `T`, of plain words, so that one program serves all types of a size: values are only moved.
-fn words<T>() -> String {
+pub(super) fn words<T>() -> String {
     let size = size_of::<T>().max(1);
     // The largest power of two that divides the size; every element of an array then lies at a multiple of it.
     let aligned = 1 << size.trailing_zeros().min(4);

@@ -8,6 +8,18 @@ use crate::sparse::{Dense, SparseVec};
 use crate::{Error, Index, Result};
 
 /// A vector on the device with a value at every place.
+///
+/// # Example
+/// ```no_run
+/// use sparring::{Csr, Cuda, algebra::PlusTimes};
+/// let cuda = Cuda::new(0)?;
+/// let a = cuda.upload(&Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 3.0])?)?;
+/// let x = cuda.upload_vec(&[1.0, 10.0])?;
+/// // A·(A·x): the vector between stays on the device.
+/// let y = cuda.mxv(PlusTimes::default(), &a, &cuda.mxv(PlusTimes::default(), &a, &x, None)?, None)?;
+/// assert_eq!(cuda.download_vec(&y)?, [6.0, 60.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DeviceVec<T> {
     pub(crate) values: Buffer<T>,
@@ -32,6 +44,17 @@ impl<T: Value> DeviceVec<T> {
 }
 
 /// A vector on the device with entries at some places, as increasing indices and their values.
+///
+/// # Example
+/// ```no_run
+/// use sparring::{Csr, Cuda, algebra::PlusTimes, sparse::SparseVec};
+/// let cuda = Cuda::new(0)?;
+/// let a = cuda.upload(&Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![2.0, 3.0])?)?;
+/// let x = cuda.upload_sparse(&SparseVec::<f64>::new(2, vec![1], vec![10.0])?)?;
+/// let y: SparseVec<f64> = cuda.download_sparse(&cuda.vxm(PlusTimes::default(), &x, &a, None)?)?;
+/// assert_eq!((y.indices(), y.values()), (&[0][..], &[30.0][..]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DeviceSparseVec<T> {
     pub(crate) len: usize,

@@ -36,8 +36,8 @@ pub fn bfs_levels<B: Backend, T: Value>(on: &B, a: &B::Matrix<T>, source: usize)
         return Err(Error::Argument { name: "source", message: format!("vertex {source} of a graph of {n}") });
     }
     let next = Ring(Any::<bool>::new(), Pair::<bool, bool, T>::default());
-    let mut visited = on.upload_vector(&filled(n, false, "visited vertices")?)?;
-    let mut levels = on.upload_vector(&filled(n, UNREACHED, "levels")?)?;
+    let mut visited = on.upload_vec(&filled(n, false, "visited vertices")?)?;
+    let mut levels = on.upload_vec(&filled(n, UNREACHED, "levels")?)?;
     // A vertex fits 32 bits, as columns do.
     let mut frontier = on.upload_sparse(&SparseVec::new(n, vec![u32::cast(source)], vec![true])?)?;
     let mut level = 0;
@@ -47,6 +47,6 @@ pub fn bfs_levels<B: Backend, T: Value>(on: &B, a: &B::Matrix<T>, source: usize)
         frontier = on.vxm(next, &frontier, a, Some((&visited, true)))?;
         level += 1;
     }
-    let levels = on.download_vector(&levels)?;
+    let levels = on.download_vec(&levels)?;
     collected(n, levels.into_iter().map(|l| (l != UNREACHED).then_some(l)), "levels")
 }

@@ -15,5 +15,7 @@ mod tasks;
 mod values;
 
 pub use plan::{Plan, Request, Stats, numeric, numeric_into, symbolic};
+#[cfg(feature = "cuda")]
+pub(crate) use select::compresses;
 pub use select::{Accumulator, Compress, KkSettings, Options, Policy, PoolMode};
 pub use stats::{Compression, compression};

@@ -51,21 +51,23 @@ pub enum PoolMode {
     Many2Many,
 }
 
-/// Settings of kkSpGEMM and its accumulators; the defaults are the paper's for processors.
+/// Settings of kkSpGEMM and its accumulators; the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KkSettings {
     /// Slots of the first level of a hash map; what does not fit goes to a second level from the memory pool.
-    /// `None` makes the first level large enough for every row, so that there is no second.
+    /// `None` makes the first level large enough for every row on a processor, so that there is no second; on a GPU it
+    /// is what the paper's rules give it of the shared memory.
     pub first_level: Option<usize>,
     /// Part of a linear probing table that may be taken, above 0 and at most 1.
     pub max_occupancy: f64,
     /// B is compressed if at most this part of the multiplications remains.
     pub compress_cutoff: f64,
-    /// Below so many columns (words of 32 columns, if B is compressed) the accumulator is dense.
+    /// Below so many columns (words of 32 columns, if B is compressed) the accumulator is dense; not on a GPU.
     pub dense_columns: usize,
-    /// Which chunk of the memory pool a thread gets.
+    /// Which chunk of the memory pool a thread gets; on a GPU it is `Many2Many` always.
     pub pool: PoolMode,
-    /// Chunks of the memory pool; `None`: as many as threads. With fewer, threads wait for each other.
+    /// Chunks of the memory pool; `None`: as many as threads (on a GPU, as warps or blocks that run at a time, if memory
+    /// allows). With fewer, threads wait for each other.
     pub chunks: Option<usize>,
 }
 
@@ -85,7 +87,7 @@ impl Default for KkSettings {
 impl KkSettings {
     /// # Errors
     /// [`Error::Argument`] naming the first setting that makes no sense.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let argument = |name, message| Err(Error::Argument { name, message });
         if !(self.max_occupancy > 0.0 && self.max_occupancy <= 1.0) {
             return argument("max_occupancy", format!("{} is not above 0 and at most 1", self.max_occupancy));
@@ -134,7 +136,7 @@ pub(super) enum Phase {
 }
 
 /// Whether B is compressed; `cf` is the part of the multiplications that would remain, if counted.
-pub(super) fn compresses(forced: Compress, cf: Option<f64>, cutoff: f64) -> (bool, String) {
+pub(crate) fn compresses(forced: Compress, cf: Option<f64>, cutoff: f64) -> (bool, String) {
     match (forced, cf) {
         (Compress::On, _) => (true, "compressed (forced)".into()),
         (Compress::Off, _) => (false, "not compressed (forced)".into()),

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod arbitrary;
+pub(crate) mod backend_checks;
 pub(crate) mod data;
 pub(crate) mod golden;
 #[cfg(feature = "cuda")]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::plan::Map;
 use crate::Result;
 use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
@@ -11,22 +12,22 @@ use crate::gpu::{Cuda, DevicePattern};
 
 const SOURCE: Source = source!("spgemm_columns.cu");
 
-/// What rows are sorted into bins for.
+/// What rows are put into bins for.
 #[derive(Clone, Copy)]
 pub(super) enum Stage {
+    /// Counting, by multiplications and words of the products.
     Count,
+    /// Writing, by words of C.
     Fill,
-    /// Values, where a block takes rows of at most so many entries whole.
-    Values(u32),
+    /// Values, by length; rows that are sorted in registers have bins of their own.
+    Values,
 }
 
 /// Rows by bin: bin b is `rows[start[b]..start[b + 1]]`.
 #[derive(Debug)]
 pub(super) struct Bins {
-    pub(super) rows: Buffer<u32>,
-    pub(super) start: [u32; 9],
-    /// The longest row, once lengths are known.
-    pub(super) longest: u32,
+    rows: Buffer<u32>,
+    start: [u32; 9],
 }
 
 impl Bins {
@@ -39,20 +40,39 @@ impl Bins {
     }
 }
 
-/// The patterns of a product and the program for them.
-pub(super) struct Columns<'a> {
-    cuda: &'a Cuda,
-    a: &'a DevicePattern,
-    b: &'a DevicePattern,
-    complement: Option<&'a DevicePattern>,
+/// What the program is made for.
+#[derive(Clone, Copy)]
+struct Kind<'a> {
+    a: &'a str,
+    b: &'a str,
+    c: &'a str,
+    mask: &'a str,
+    kept: &'a str,
     group: u32,
+    complement: bool,
+    packed: bool,
+    mapped: bool,
 }
 
+const SMALL: &str = "unsigned int";
+const ANY: Kind<'_> = Kind {
+    a: SMALL,
+    b: SMALL,
+    c: SMALL,
+    mask: SMALL,
+    kept: SMALL,
+    group: 32,
+    complement: false,
+    packed: false,
+    mapped: false,
+};
+
 /// Text in front of the program.
-fn prefix(a: &str, b: &str, c: &str, m: &str, group: u32, complement: bool) -> String {
+fn prefix(kind: Kind<'_>) -> String {
+    let Kind { a, b, c, mask, kept, group, complement, packed, mapped } = kind;
     format!(
-        "typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {m} OffsetM;\n\
-         #define GROUP {group}\n#define COMPLEMENT {complement}\n"
+        "typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {mask} OffsetM;\n\
+         typedef {kept} OffsetK;\n#define GROUP {group}\n#define COMPLEMENT {complement}\n#define PACKED {packed}\n#define MAPPED {mapped}\n"
     )
 }
 
@@ -68,41 +88,39 @@ pub(super) fn group(mean: f64) -> u32 {
 
 /// Multiplications of every row, of all, and of the heaviest.
 pub(super) struct Work {
-    pub(super) rows: Buffer<u32>,
+    pub(super) rows: Arc<Buffer<u32>>,
     pub(super) flops: u64,
     pub(super) most: u64,
 }
 
-pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<Work> {
-    let program = cuda.program(SOURCE, &prefix(a.row_ptr.cuda(), b.row_ptr.cuda(), SMALL, SMALL, 32, false))?;
+/// Work of A's rows on rows of B that begin at `b_ptr`.
+fn work_on(cuda: &Cuda, a: &DevicePattern, b_ptr: &Offsets) -> Result<Work> {
+    let program = cuda.program(SOURCE, &prefix(Kind { a: a.row_ptr.cuda(), b: b_ptr.cuda(), ..ANY }))?;
     let rows = cuda.alloc::<u32>(a.nrows, "multiplications of each row")?;
     let totals = cuda.zeroed::<u64>(2, "multiplications in all")?;
-    let shape = Shape::for_each(a.nrows * 8, 256)?;
-    let all = args![a.nrows as u32, &a.row_ptr, &a.col_idx, &b.row_ptr, &rows, &totals];
-    program.kernel("row_work")?.launch(shape, all)?;
+    let shape = all_rows(cuda, a.nrows.saturating_mul(8))?;
+    program.kernel("row_work")?.launch(shape, args![a.nrows as u32, &a.row_ptr, &a.col_idx, b_ptr, &rows, &totals])?;
     let found = cuda.get(&totals, "multiplications in all")?;
-    Ok(Work { rows, flops: found[0], most: found[1] })
+    Ok(Work { rows: Arc::new(rows), flops: found[0], most: found[1] })
 }
 
-const SMALL: &str = "unsigned int";
+pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<Work> {
+    work_on(cuda, a, &b.row_ptr)
+}
 
-/// Rows in bins for `stage`.
-pub(super) fn bins(
-    cuda: &Cuda,
-    stage: Stage,
-    work: Option<&Buffer<u32>>,
-    lengths: Option<&Buffer<u32>>,
-    nrows: usize,
-) -> Result<Bins> {
-    let program = cuda.program(SOURCE, &prefix(SMALL, SMALL, SMALL, SMALL, 32, false))?;
-    let (stage, whole) = match stage {
-        Stage::Count => (0u32, 0),
-        Stage::Fill => (1, 0),
-        Stage::Values(whole) => (2, whole),
-    };
-    let counters = cuda.zeroed::<u32>(9, "bins of rows")?;
-    let shape = Shape::for_each(nrows, 256)?;
-    program.kernel("bin_count")?.launch(shape, args![stage, whole, nrows as u32, work, lengths, &counters])?;
+/// Blocks for kernels whose warps take rows in turn: enough to fill the device.
+fn all_rows(cuda: &Cuda, threads: usize) -> Result<Shape> {
+    let most = cuda.limits().multiprocessors as usize * 8;
+    Shape::blocks(threads.div_ceil(256).min(most), 256, 0)
+}
+
+/// Rows in bins for `stage`; `words` are what the stage goes by.
+pub(super) fn bins(cuda: &Cuda, stage: Stage, work: &Buffer<u32>, words: &Buffer<u32>) -> Result<Bins> {
+    let program = cuda.program(SOURCE, &prefix(ANY))?;
+    let (stage, nrows) = (stage as u32, words.len());
+    let counters = cuda.zeroed::<u32>(8, "bins of rows")?;
+    let n = nrows as u32;
+    program.kernel("bin_count")?.launch(all_rows(cuda, nrows)?, args![stage, n, work, words, &counters])?;
     let found = cuda.get(&counters, "bins of rows")?;
     let mut start = [0u32; 9];
     for bin in 0..8 {
@@ -110,8 +128,67 @@ pub(super) fn bins(
     }
     let rows = cuda.alloc::<u32>(nrows, "bins of rows")?;
     let cursors = cuda.put(&start, "bins of rows")?;
-    program.kernel("bin_place")?.launch(shape, args![stage, whole, nrows as u32, work, lengths, &cursors, &rows])?;
-    Ok(Bins { rows, start, longest: found[8] })
+    let shape = Shape::for_each(nrows, 256)?;
+    program.kernel("bin_place")?.launch(shape, args![stage, n, work, words, &cursors, &rows])?;
+    Ok(Bins { rows, start })
+}
+
+/// B with 32 columns to a word.
+struct Packed {
+    ptr: Offsets,
+    words: Buffer<u32>,
+    masks: Buffer<u32>,
+}
+
+/// Words of the products over products from which B is read as it is. Between the 0.36 of a 27-point stencil, where
+/// packing takes the time of both passes to less than half, and the 1.0 of a random matrix nothing was tried.
+const PACKS: f64 = 0.7;
+
+/// B packed, with the words of every row's products, where that saves enough.
+fn pack(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern, work: &Work) -> Result<Option<(Packed, Work)>> {
+    let program = cuda.program(SOURCE, &prefix(Kind { b: b.row_ptr.cuda(), ..ANY }))?;
+    let counts = cuda.alloc::<u32>(b.nrows, "words of B")?;
+    let shape = Shape::for_each(b.nrows * 32, 256)?;
+    program.kernel("pack_count")?.launch(shape, args![b.nrows as u32, &b.row_ptr, &b.col_idx, &counts])?;
+    let (ptr, total) = cuda.offsets(&counts, "words of B")?;
+    // A's rows weigh B's; what B saves as a whole is a first guess that spares the count where nothing is to be had.
+    if ptr.cuda() != b.row_ptr.cuda() || total as f64 > 0.9 * b.nnz as f64 {
+        return Ok(None);
+    }
+    let words_of = work_on(cuda, a, &ptr)?;
+    if words_of.flops as f64 > PACKS * work.flops as f64 {
+        return Ok(None);
+    }
+    let n = usize::try_from(total).unwrap_or(usize::MAX);
+    let (words, masks) = (cuda.alloc::<u32>(n, "words of B")?, cuda.alloc::<u32>(n, "words of B")?);
+    program.kernel("pack_fill")?.launch(shape, args![b.nrows as u32, &b.row_ptr, &b.col_idx, &ptr, &words, &masks])?;
+    Ok(Some((Packed { ptr, words, masks }, words_of)))
+}
+
+/// Columns of short rows, found while counting, and the ranks of their products.
+struct Kept {
+    ptr: Offsets,
+    columns: Buffer<u32>,
+    map: Option<Buffer<u8>>,
+}
+
+/// C's structure as far as it is found.
+pub(super) struct Found {
+    pub(super) row_ptr: Offsets,
+    pub(super) lengths: Buffer<u32>,
+    pub(super) columns: Buffer<u32>,
+    /// The ranks of the products of short rows.
+    pub(super) map: Option<Map>,
+}
+
+/// The patterns of a product and what is known of its rows.
+pub(super) struct Columns<'a> {
+    cuda: &'a Cuda,
+    a: &'a DevicePattern,
+    b: &'a DevicePattern,
+    complement: Option<&'a DevicePattern>,
+    work: &'a Work,
+    packed: Option<(Packed, Work)>,
 }
 
 impl<'a> Columns<'a> {
@@ -120,43 +197,76 @@ impl<'a> Columns<'a> {
         a: &'a DevicePattern,
         b: &'a DevicePattern,
         complement: Option<&'a DevicePattern>,
-        flops: u64,
-    ) -> Self {
-        Self { cuda, a, b, complement, group: group(flops as f64 / a.nnz.max(1) as f64) }
+        work: &'a Work,
+    ) -> Result<Self> {
+        // Short rows are sorted as they are; packing is for the others.
+        let worth = b.sorted && complement.is_none() && work.most > 64;
+        let packed = if worth { pack(cuda, a, b, work)? } else { None };
+        Ok(Self { cuda, a, b, complement, work, packed })
     }
 
-    fn program(&self, c: &str) -> Result<Arc<Program>> {
-        let m = self.complement.map_or(SMALL, |m| m.row_ptr.cuda());
-        let text = prefix(self.a.row_ptr.cuda(), self.b.row_ptr.cuda(), c, m, self.group, self.complement.is_some());
-        self.cuda.program(SOURCE, &text)
+    /// Whether the ranks of short rows' products come with their columns: a product's number must fit below its column.
+    fn mapped(&self) -> bool {
+        self.complement.is_none() && self.b.ncols < 1 << 26
+    }
+    /// What is said of the choice.
+    pub(super) fn explain(&self) -> String {
+        match &self.packed {
+            Some((_, words)) => {
+                let share = words.flops as f64 / self.work.flops.max(1) as f64;
+                format!("B packed 32 columns to a word, {share:.2} of the products, at most {PACKS}")
+            }
+            None => "B as it is".into(),
+        }
     }
 
-    fn operands(&self) -> [Arg; 6] {
-        let (m_ptr, m_col) = match self.complement {
-            Some(m) => ((&m.row_ptr).into(), (&m.col_idx).into()),
-            None => (Arg::null(), Arg::null()),
+    fn program(&self, c: &str, kept: &str) -> Result<Arc<Program>> {
+        let work = self.packed.as_ref().map_or(self.work, |(_, words)| words);
+        let kind = Kind {
+            a: self.a.row_ptr.cuda(),
+            b: self.b.row_ptr.cuda(),
+            c,
+            mask: self.complement.map_or(SMALL, |m| m.row_ptr.cuda()),
+            kept,
+            group: group(work.flops as f64 / self.a.nnz.max(1) as f64),
+            complement: self.complement.is_some(),
+            packed: self.packed.is_some(),
+            mapped: self.mapped(),
         };
-        let (a, b) = (self.a, self.b);
-        [(&a.row_ptr).into(), (&a.col_idx).into(), (&b.row_ptr).into(), (&b.col_idx).into(), m_ptr, m_col]
+        self.cuda.program(SOURCE, &prefix(kind))
     }
 
-    /// Runs each bin's kernel on its rows.
+    fn operands(&self) -> [Arg; 9] {
+        let none = Arg::null();
+        let mask = self.complement.map_or([none, none], |m| [(&m.row_ptr).into(), (&m.col_idx).into()]);
+        let packed =
+            self.packed.as_ref().map_or([none; 3], |(p, _)| [(&p.ptr).into(), (&p.words).into(), (&p.masks).into()]);
+        let (a, b) = (self.a, self.b);
+        let both = [(&a.row_ptr).into(), (&a.col_idx).into(), (&b.row_ptr).into(), (&b.col_idx).into()];
+        let mut all = [none; 9];
+        for (place, arg) in all.iter_mut().zip(both.into_iter().chain(mask).chain(packed)) {
+            *place = arg;
+        }
+        all
+    }
+
+    /// Runs the kernel of bin b + 1 on its rows, for each in `kernels` with a name.
     fn run(&self, program: &Program, bins: &Bins, kernels: &[&str], out: &[Arg]) -> Result<()> {
         // Heavy rows first: what is left for the end should be small.
-        for (bin, name) in kernels.iter().enumerate().rev() {
-            let n = bins.len(bin + 1);
-            if n == 0 {
+        for (bin, name) in (1..).zip(kernels).collect::<Vec<_>>().into_iter().rev() {
+            let n = bins.len(bin);
+            if n == 0 || name.is_empty() {
                 continue;
             }
-            let list = bins.list(bin + 1);
+            let list = bins.list(bin);
             if name.ends_with("bits") {
-                let block = if bin + 1 == 6 { 1024 } else { 256 };
+                let block = if bin == 6 { 1024 } else { 256 };
                 let window = self.window(block);
                 let rest = args![self.b.ncols as u32, u32::from(self.b.sorted), window];
                 let all = [&[list], &self.operands()[..], rest, out].concat();
                 program.kernel(name)?.launch(Shape::blocks(n, block, window * 4)?, &all)?;
             } else {
-                let block = if name.ends_with("32") || name.ends_with("64") { 256 } else { 128 };
+                let block = if bin <= 2 { 256 } else { 128 };
                 let all = [&[Arg::from(n as u32), list], &self.operands()[..], out].concat();
                 program.kernel(name)?.launch(Shape::for_each(n * 32, block)?, &all)?;
             }
@@ -167,47 +277,66 @@ impl<'a> Columns<'a> {
     /// Words of columns that a block of `block` threads keeps bits for: all columns where they fit, but not more shared
     /// memory than lets the multiprocessor fill up with threads, if that covers a million columns.
     fn window(&self, block: u32) -> u32 {
+        // Bytes that the kernel takes beside the window.
+        const OTHER: u32 = 10 << 10;
         let limits = self.cuda.limits();
         let all = (self.b.ncols as u64).div_ceil(32).max(1);
-        let even = u64::from(limits.shared_per_multiprocessor / (2048 / block)).saturating_sub(2048) / 4;
-        let most = u64::from(limits.shared_per_block.saturating_sub(1024)) / 4;
-        let window = all.min(even.max(32_768)).min(most);
-        u32::try_from(window).unwrap_or(32_768)
+        let even = u64::from((limits.shared_per_multiprocessor / (2048 / block)).saturating_sub(OTHER)) / 4;
+        let most = u64::from(limits.shared_per_block.saturating_sub(OTHER)) / 4;
+        u32::try_from(all.min(even.max(32_768)).min(most)).unwrap_or(32_768)
     }
 
-    /// Length of every row of C.
-    pub(super) fn count(&self, work: &Work) -> Result<Buffer<u32>> {
-        let bins = bins(self.cuda, Stage::Count, Some(&work.rows), None, self.a.nrows)?;
-        let lengths = self.cuda.zeroed::<u32>(self.a.nrows, "lengths of C's rows")?;
-        let kernels = ["count_32", "count_64", "count_256", "count_1024", "count_bits", "count_bits"];
-        self.run(&*self.program(SMALL)?, &bins, &kernels, args![&lengths])?;
-        Ok(lengths)
+    /// C's structure.
+    pub(super) fn find(&self) -> Result<Found> {
+        let (cuda, nrows) = (self.cuda, self.a.nrows);
+        let work = &self.work.rows;
+        let words = self.packed.as_ref().map_or(work, |(_, words)| &words.rows);
+        let counted = bins(cuda, Stage::Count, work, words)?;
+        let lengths = cuda.zeroed::<u32>(nrows, "lengths of C's rows")?;
+        let c_words = cuda.zeroed::<u32>(nrows, "words of C's rows")?;
+        let kept = self.room_for_few()?;
+        let kernels = ["count_32", "count_64", "count_384", "count_768", "count_bits", "count_bits"];
+        let out = args![&lengths, &c_words, &kept.ptr, &kept.columns, kept.map.as_ref()];
+        self.run(&*self.program(SMALL, kept.ptr.cuda())?, &counted, &kernels, out)?;
+
+        let (row_ptr, nnz) = cuda.offsets(&lengths, "row pointers of C")?;
+        let columns = cuda.alloc::<u32>(usize::try_from(nnz).unwrap_or(usize::MAX), "columns of C")?;
+        let program = self.program(row_ptr.cuda(), kept.ptr.cuda())?;
+        // Bins 1 and 2 lie side by side.
+        let few = counted.len(1) + counted.len(2);
+        let all = args![few as u32, counted.list(1), &kept.ptr, &kept.columns, &row_ptr, &columns];
+        program.kernel("move_kept")?.launch(Shape::for_each(few, 256)?, all)?;
+        let filled = bins(cuda, Stage::Fill, work, &c_words)?;
+        let kernels = ["", "", "fill_words", "", "fill_bits", "fill_bits"];
+        self.run(&program, &filled, &kernels, args![&row_ptr, &columns])?;
+        let map = kept.map.map(|ranks| Map { place: kept.ptr, ranks });
+        Ok(Found { row_ptr, lengths, columns, map })
     }
 
-    /// Columns of every row of C, at its row pointers.
-    pub(super) fn fill(
-        &self,
-        work: &Work,
-        lengths: &Buffer<u32>,
-        row_ptr: &Offsets,
-        nnz: usize,
-    ) -> Result<Buffer<u32>> {
-        let columns = self.cuda.alloc::<u32>(nnz, "columns of C")?;
-        let bins = bins(self.cuda, Stage::Fill, Some(&work.rows), Some(lengths), self.a.nrows)?;
-        let kernels = ["fill_32", "fill_64", "fill_128", "", "fill_bits", "fill_bits"];
-        self.run(&*self.program(row_ptr.cuda())?, &bins, &kernels, args![row_ptr, &columns])?;
-        Ok(columns)
+    /// Room for the columns of short rows and for the ranks of their products.
+    fn room_for_few(&self) -> Result<Kept> {
+        let (cuda, nrows) = (self.cuda, self.a.nrows);
+        let few = cuda.alloc::<u32>(nrows, "multiplications of short rows")?;
+        let program = cuda.program(SOURCE, &prefix(ANY))?;
+        let shape = Shape::for_each(nrows, 256)?;
+        program.kernel("few_work")?.launch(shape, args![nrows as u32, &*self.work.rows, &few])?;
+        let (ptr, total) = cuda.offsets(&few, "columns of short rows")?;
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        let columns = cuda.alloc::<u32>(total, "columns of short rows")?;
+        let map = if self.mapped() { Some(cuda.alloc::<u8>(total, "ranks of products")?) } else { None };
+        Ok(Kept { ptr, columns, map })
     }
 }
 
 pub(super) fn programs() -> Vec<Unit> {
     let large = "unsigned long long";
+    let unit = |kind, hot| Unit { source: SOURCE, prefix: prefix(kind), hot };
     vec![
-        Unit { source: SOURCE, prefix: prefix(SMALL, SMALL, SMALL, SMALL, 32, false), hot: HOT },
-        Unit { source: SOURCE, prefix: prefix(SMALL, SMALL, large, SMALL, 8, false), hot: HOT },
-        Unit { source: SOURCE, prefix: prefix(large, large, large, large, 8, true), hot: &[] },
+        unit(Kind { packed: true, mapped: true, ..ANY }, HOT),
+        unit(Kind { c: large, group: 8, ..ANY }, HOT),
+        unit(Kind { a: large, b: large, c: large, mask: large, kept: large, complement: true, ..ANY }, &[]),
     ]
 }
 
 const HOT: &[&str] =
-    &["count_32", "count_64", "count_256", "count_1024", "count_bits", "fill_32", "fill_64", "fill_128", "fill_bits"];
+    &["count_32", "count_64", "count_384", "count_768", "count_bits", "move_kept", "fill_words", "fill_bits"];

@@ -1,9 +1,10 @@
 //! C's values: the host side of `cuda/spgemm_values.cu`.
 
 use super::columns::{Stage, bins, group};
-use super::plan::{Parts, Plan, Rows};
+use super::plan::{Map, Parts, Plan, Rows};
 use crate::Result;
 use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring, emit_contract};
+use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
 use crate::gpu::memory::Buffer;
@@ -11,19 +12,31 @@ use crate::gpu::{Cuda, DeviceCsr};
 
 const SOURCE: Source = source!("spgemm_values.cu");
 
-/// Entries of a row that one block takes: `LONG` of the kernel, for values of `bytes` bytes.
+/// Entries of a row that one warp takes: `PART` of the kernel, for values of `bytes` bytes.
 fn part(bytes: usize) -> u32 {
     match bytes {
-        0..=8 => 4096,
-        9..=16 => 2048,
-        _ => 1024,
+        0..=8 => 512,
+        9..=16 => 256,
+        _ => 128,
     }
 }
+/// Warps of a block that take parts.
+const PART_WARPS: u32 = 4;
+/// Entries of a very long row that one block takes: `LONG_PART` of the kernel.
+fn long_part(bytes: usize) -> u32 {
+    4 * part(bytes)
+}
+/// Threads of a block that takes a long part.
+const TURN_THREADS: u32 = 256;
+/// Lines of a chunk whose row of B is kept: `OWNERS` of the kernel, a byte each.
+const OWNERS: u32 = 1024;
+/// Words within which the columns of a part lie close: `NEAR_WORDS` of the kernel.
+pub(super) const NEAR_WORDS: u32 = 1024;
 
 /// Text in front of the program.
-fn prefix<R: Semiring>(ring: R, a: &str, b: &str, c: &str, group: u32) -> String {
+fn prefix<R: Semiring>(ring: R, [a, b, c, p]: [&str; 4], group: u32) -> String {
     format!(
-        "{}typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\n#define GROUP {group}\n",
+        "{}typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {p} OffsetP;\n#define GROUP {group}\n",
         emit_contract(ring)
     )
 }
@@ -35,15 +48,17 @@ fn short_shape(rows: usize, slots: u32, group: u32, value: u32) -> Result<Shape>
     Shape::blocks(rows.div_ceil(groups as usize), 256, shared)
 }
 
-/// Shared memory of `part_of_row<entries, threads>`: values, keys, claims, the chunk's sums and starts, ranks.
-fn part_shape(blocks: usize, entries: u32, threads: u32, value: u32, offset: u32) -> Result<Shape> {
-    let shared = (value * entries).next_multiple_of(16)
-        + 8 * entries
-        + 4 * entries
-        + 4 * (threads + 4)
-        + offset * threads
-        + 4 * entries;
-    Shape::blocks(blocks, threads, shared)
+/// Shared memory of a block of `values_parts`: values, and their ranks.
+fn part_shape(parts: usize, entries: u32, value: u32) -> Result<Shape> {
+    let part = (value * entries).next_multiple_of(4) + 12 * entries;
+    Shape::blocks(parts.div_ceil(PART_WARPS as usize), 32 * PART_WARPS, part.next_multiple_of(16) * PART_WARPS)
+}
+
+/// Shared memory of a block of `values_near` or `values_far`: values, their ranks, and the chunk of A's row.
+fn long_shape(parts: usize, close: bool, entries: u32, value: u32) -> Result<Shape> {
+    let ranks = if close { 6 * NEAR_WORDS } else { 12 * entries };
+    let part = (value * entries).next_multiple_of(4) + ranks;
+    Shape::blocks(parts, TURN_THREADS, (part.next_multiple_of(8) + 20 * TURN_THREADS + OWNERS).next_multiple_of(16))
 }
 
 /// Values of C at the plan's columns.
@@ -60,11 +75,18 @@ pub(super) fn fill<R: Semiring>(
         return Ok(());
     }
     let (pa, pb) = (&a.pattern, &b.pattern);
-    let lanes = group(plan.flops() as f64 / pa.nnz.max(1) as f64);
-    let text = prefix(ring, pa.row_ptr.cuda(), pb.row_ptr.cuda(), c.row_ptr.cuda(), lanes);
-    let program = cuda.program(SOURCE, &text)?;
     let bytes = size_of::<Out<R>>();
-    let rows = plan.rows(cuda, part(bytes))?;
+    // Wide values: fewer rows to a block, so that it has room for them.
+    let lanes = group(plan.flops() as f64 / pa.nnz.max(1) as f64).max((bytes / 6).next_power_of_two().min(32) as u32);
+    // Two maps may have row pointers of two widths, and so their kernels two programs.
+    let map = plan.map(cuda, lanes)?;
+    let program_for = |map: Option<&Map>| {
+        let place = map.map_or(&c.row_ptr, |m| &m.place);
+        let text = prefix(ring, [&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes);
+        cuda.program(SOURCE, &text)
+    };
+    let program = program_for(plan.few())?;
+    let rows = plan.rows(cuda, bytes)?;
     let operands: [Arg; 9] = [
         (&pa.row_ptr).into(),
         (&pa.col_idx).into(),
@@ -77,40 +99,59 @@ pub(super) fn fill<R: Semiring>(
         values.into(),
     ];
     let (sorted, value) = (u32::from(pb.sorted), bytes as u32);
-    let offset = if pb.row_ptr.cuda() == "unsigned int" { 4 } else { 8 };
-    if let Some(Parts { rows, numbers }) = &rows.parts {
-        let shape = part_shape(rows.len(), part(bytes), 1024, value, offset)?;
-        let all = [args![rows, numbers, sorted], &operands[..]].concat();
-        program.kernel("values_parts")?.launch(shape, &all)?;
+    if let Some(long) = &rows.long {
+        for (close, name) in [(false, "values_far"), (true, "values_near")] {
+            let shape = long_shape(long.len(close), close, long_part(bytes), value)?;
+            let all = [&long.lists(close)[..], args![sorted], &operands[..]].concat();
+            program.kernel(name)?.launch(shape, &all)?;
+        }
     }
-    if rows.bins.len(4) > 0 {
-        let shape = part_shape(rows.bins.len(4), part(bytes) / 4, 256, value, offset)?;
-        let all = [&[rows.bins.list(4), sorted.into()], &operands[..]].concat();
-        program.kernel("values_1024")?.launch(shape, &all)?;
+    if let Some(parts) = &rows.parts {
+        let n = parts.len(true) + parts.len(false);
+        let all = [args![n as u32], &parts.lists(true)[..], args![sorted], &operands[..]].concat();
+        program.kernel("values_parts")?.launch(part_shape(n, part(bytes), value)?, &all)?;
     }
     for (bin, slots, name) in [(3, 256, "values_128"), (2, 128, "values_64"), (1, 32, "values_16")] {
         let n = rows.bins.len(bin);
-        if n > 0 {
-            let all = [&[Arg::from(n as u32), rows.bins.list(bin)], &operands[..]].concat();
+        if n == 0 {
+            continue;
+        }
+        let list = rows.bins.list(bin);
+        let known = match bin {
+            3 => map.as_deref(),
+            // A thread a row: there is room for values up to this size.
+            1 => plan.few().filter(|_| bytes <= 48),
+            _ => plan.few(),
+        };
+        if let Some(map) = known {
+            let all = [args![n as u32, list, &map.place, &map.ranks], &operands[..]].concat();
+            let groups = if bin == 1 { 256 } else { 256 / lanes };
+            let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * slots / 2 * value)?;
+            program_for(Some(map))?.kernel(&format!("mapped_{}", slots / 2))?.launch(shape, &all)?;
+        } else {
+            let all = [&[Arg::from(n as u32), list], &operands[..]].concat();
             program.kernel(name)?.launch(short_shape(n, slots, lanes, value)?, &all)?;
         }
     }
     Ok(())
 }
 
-/// Rows in bins and parts of long rows, for values whose part is `part` entries.
+/// Rows in bins and parts of long rows, for values of `bytes` bytes; `parts` cuts the rows of a list into parts of so many
+/// entries.
 pub(super) fn rows(
     cuda: &Cuda,
+    work: &Buffer<u32>,
     lengths: &Buffer<u32>,
-    part: u32,
-    parts: impl Fn(Arg, usize) -> Result<Option<Parts>>,
+    bytes: usize,
+    parts: impl Fn(Arg, usize, u32) -> Result<Parts>,
 ) -> Result<Rows> {
-    let bins = bins(cuda, Stage::Values(part / 4), None, Some(lengths), lengths.len())?;
-    let parts = match bins.len(5) {
-        0 => None,
-        n => parts(bins.list(5), n)?,
+    let bins = bins(cuda, Stage::Values, work, lengths)?;
+    let cut = |bin, entries| match bins.len(bin) {
+        0 => Ok(None),
+        n => parts(bins.list(bin), n, entries).map(Some),
     };
-    Ok(Rows { bins, parts })
+    let (parts, long) = (cut(4, part(bytes))?, cut(5, long_part(bytes))?);
+    Ok(Rows { bins, parts, long })
 }
 
 pub(super) fn programs() -> Vec<Unit> {
@@ -119,23 +160,41 @@ pub(super) fn programs() -> Vec<Unit> {
     for group in [4, 8, 16, 32] {
         units.push(Unit {
             source: SOURCE,
-            prefix: prefix(PlusTimes::<f64>::default(), small, small, small, group),
+            prefix: prefix(PlusTimes::<f64>::default(), [small, small, small, small], group),
             hot: HOT,
         });
     }
-    units.push(Unit { source: SOURCE, prefix: prefix(PlusTimes::<f32>::default(), small, small, large, 32), hot: HOT });
-    units.push(Unit { source: SOURCE, prefix: prefix(super::Hits::default(), large, large, large, 8), hot: HOT });
     units.push(Unit {
         source: SOURCE,
-        prefix: prefix(crate::algebra::MinPlus::<i64>::default(), small, small, small, 8),
+        prefix: prefix(PlusTimes::<f32>::default(), [small, small, large, large], 32),
         hot: HOT,
     });
     units.push(Unit {
         source: SOURCE,
-        prefix: prefix(crate::algebra::MinSecondI::<bool>::default(), small, small, small, 8),
+        prefix: prefix(super::Hits::default(), [large, large, large, large], 8),
+        hot: HOT,
+    });
+    units.push(Unit {
+        source: SOURCE,
+        prefix: prefix(crate::algebra::MinPlus::<i64>::default(), [small, small, small, small], 8),
+        hot: HOT,
+    });
+    units.push(Unit {
+        source: SOURCE,
+        prefix: prefix(crate::algebra::MinSecondI::<bool>::default(), [small, small, small, small], 8),
         hot: HOT,
     });
     units
 }
 
-const HOT: &[&str] = &["values_16", "values_64", "values_128", "values_1024", "values_parts"];
+const HOT: &[&str] = &[
+    "mapped_16",
+    "mapped_64",
+    "mapped_128",
+    "values_16",
+    "values_64",
+    "values_128",
+    "values_parts",
+    "values_near",
+    "values_far",
+];

@@ -1,0 +1,199 @@
+//! kkSpGEMM on the device, as its paper has it.
+//!
+//! The symbolic phase compresses B if that saves enough work, and finds the length of every row of C with linked lists.
+//! The numeric phase gathers each row in an accumulator of two levels: linked lists, a part of a warp a row (kkmem), or
+//! linear probing, a block a row (kklp). Rows come out in the order of the accumulator, and are sorted at the end unless
+//! any order will do; later numeric phases fill in values at the columns found by the first.
+//!
+//! Source: Deveci, Trott, Rajamanickam 2018, Algorithms 2 and 3, §3.
+
+mod compress;
+mod numeric;
+mod pool;
+mod select;
+mod symbolic;
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::columns::{self, Work};
+use crate::algebra::{Lhs, Out, Rhs, Semiring};
+use crate::gpu::csr::Offsets;
+use crate::gpu::jit::Unit;
+use crate::gpu::{Cuda, DeviceCsr, DevicePattern};
+use crate::spgemm::{Accumulator, Compress, Compression, KkSettings, Options, Policy, compresses};
+use crate::{Error, Result};
+use select::{Method, Rows};
+
+/// What the symbolic phase found and decided.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) a: Arc<DevicePattern>,
+    pub(super) b: Arc<DevicePattern>,
+    /// Row pointers of C.
+    row_ptr: Arc<Offsets>,
+    pub(super) nnz: usize,
+    pub(super) flops: u64,
+    pub(super) max_row_flops: u64,
+    pub(super) compression: Option<Compression>,
+    pub(super) why: Arc<str>,
+    method: Method,
+    rows: Rows,
+    settings: KkSettings,
+    unsorted: bool,
+    c: Arc<Found>,
+}
+
+/// C's pattern, once a numeric phase has found it; the lock is held by the one that looks for it.
+#[derive(Debug, Default)]
+struct Found {
+    pattern: OnceLock<Arc<DevicePattern>>,
+    first: Mutex<()>,
+}
+
+/// The symbolic phase. Shapes have been checked.
+pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, options: &Options) -> Result<Plan> {
+    let settings = &options.kk;
+    settings.check()?;
+    if options.accumulator == Accumulator::Dense {
+        return Err(Error::Unsupported {
+            what: "a dense accumulator on the GPU".into(),
+            why: "every block of the many that run at a time would need a slot for each column (Deveci et al. 2018, \
+                  §3.1.2); ask for LinkedList or LinearProbe"
+                .into(),
+        });
+    }
+    let Work { flops, most, .. } = columns::work(cuda, &a, &b)?;
+    let of_rows = |n: u64| n as f64 / a.nrows.max(1) as f64;
+
+    // B is counted first and filled only if that saves enough; `Off` does not even count.
+    let counted = match options.compress {
+        Compress::Off => None,
+        _ => Some(compress::count(cuda, &b)?),
+    };
+    let compression = match &counted {
+        None => None,
+        Some(counted) => Some(saved(flops, most, b.ncols, &columns::work(cuda, &a, &counted.words)?)),
+    };
+    let (compressed, why_compressed) =
+        compresses(options.compress, compression.map(|c| c.cf), settings.compress_cutoff);
+    let words = counted.filter(|_| compressed).map(compress::Counted::fill).transpose()?;
+
+    // A word stands for 32 columns, so both the keys and the bound on a row's length shrink.
+    let (fm, maxrf, keys, entries) = match (&words, compression) {
+        (Some(words), Some(c)) => (c.compressed_fm, c.compressed_max_row, b.ncols.div_ceil(32), words.pattern.nnz),
+        _ => (flops, most, b.ncols, b.nnz),
+    };
+    let mean_b = |entries: usize| entries as f64 / b.nrows.max(1) as f64;
+    let guess = Rows {
+        mean_b: mean_b(entries),
+        mean_flops: of_rows(fm),
+        mean_c: select::guessed_row(maxrf, of_rows(fm)),
+        longest: maxrf.min(keys as u64),
+    };
+    let (lengths, why_symbolic) = symbolic::lengths(cuda, &a, &b, words.as_ref(), &guess, settings)?;
+    drop(words);
+    let (row_ptr, nnz) = cuda.offsets(&lengths, "row pointers of C")?;
+    drop(lengths);
+    // Only the row pointers are looked at.
+    let col_idx = cuda.alloc(0, "no columns")?;
+    let nnz = usize::try_from(nnz).unwrap_or(usize::MAX);
+    let mut c = DevicePattern::new((a.nrows, b.ncols), false, row_ptr, col_idx);
+    c.nnz = nnz;
+    let longest = cuda.longest_row(&c)? as u64;
+
+    let rows = Rows { mean_b: mean_b(b.nnz), mean_flops: of_rows(flops), mean_c: of_rows(nnz as u64), longest };
+    let (method, why_method) = select::method(options.accumulator, &rows);
+    let mut plan = Plan {
+        a,
+        b,
+        row_ptr: Arc::new(c.row_ptr),
+        nnz,
+        flops,
+        max_row_flops: most,
+        compression,
+        why: "".into(),
+        method,
+        rows,
+        settings: settings.clone(),
+        unsorted: options.unsorted,
+        c: Arc::default(),
+    };
+    let policy = if options.policy == Policy::KkSpGemm { "kkSpGEMM" } else { "accumulators of kkSpGEMM" };
+    let order = if options.unsorted { "" } else { "; rows sorted at the end" };
+    let why = format!(
+        "{policy}: {why_method}: {}, for values of 8 bytes; LL symbolic: {why_symbolic}; {why_compressed}{order}",
+        numeric::explain(cuda, &plan)
+    );
+    plan.why = why.into();
+    Ok(plan)
+}
+
+/// What compression leaves of the work on a matrix of `ncols` columns.
+fn saved(fm: u64, max_row_flops: u64, ncols: usize, work: &Work) -> Compression {
+    let part = |x: u64, of: u64| if of == 0 { 1.0 } else { x as f64 / of as f64 };
+    let k = ncols as u64;
+    Compression {
+        fm,
+        max_row_flops,
+        compressed_fm: work.flops,
+        compressed_max_row: work.most,
+        cf: part(work.flops, fm),
+        cmrf: part(work.most.min(k.div_ceil(32)), max_row_flops.min(k)),
+    }
+}
+
+impl Plan {
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.a.nrows, self.b.ncols)
+    }
+    /// Where C has entries, once a numeric phase has found out.
+    pub(super) fn pattern(&self) -> Option<&Arc<DevicePattern>> {
+        self.c.pattern.get()
+    }
+
+    /// The numeric phase.
+    pub(super) fn numeric<R: Semiring>(
+        &self,
+        cuda: &Cuda,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        b: &DeviceCsr<Rhs<R>>,
+    ) -> Result<DeviceCsr<Out<R>>> {
+        // One phase finds the columns: the order of rows that are not sorted may differ from run to run.
+        let first = self.c.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pattern) = self.pattern() {
+            drop(first);
+            let values = Arc::new(cuda.alloc(self.nnz, "values of C")?);
+            numeric::fill(cuda, self, ring, a, b, true, &pattern.col_idx, &values)?;
+            return Ok(DeviceCsr { pattern: Arc::clone(pattern), values });
+        }
+        let columns = cuda.alloc::<u32>(self.nnz, "columns of C")?;
+        let values = Arc::new(cuda.alloc(self.nnz, "values of C")?);
+        numeric::fill(cuda, self, ring, a, b, false, &columns, &values)?;
+        let row_ptr = cuda.duplicate_offsets(&self.row_ptr, "row pointers of C")?;
+        let mut pattern = DevicePattern::new(self.shape(), false, row_ptr, columns);
+        pattern.sorted = cuda.columns_increase(&pattern)?;
+        let mut c = DeviceCsr { pattern: Arc::new(pattern), values };
+        if !self.unsorted {
+            c = cuda.sorted(&c)?;
+        }
+        c.pattern = Arc::clone(self.c.pattern.get_or_init(|| c.pattern));
+        Ok(c)
+    }
+
+    /// The numeric phase into a matrix that an earlier one made.
+    pub(super) fn numeric_into<R: Semiring>(
+        &self,
+        cuda: &Cuda,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        b: &DeviceCsr<Rhs<R>>,
+        c: &DeviceCsr<Out<R>>,
+    ) -> Result<()> {
+        numeric::fill(cuda, self, ring, a, b, true, &c.pattern.col_idx, &c.values)
+    }
+}
+
+pub(super) fn programs() -> Vec<Unit> {
+    [compress::programs(), symbolic::programs(), numeric::programs()].concat()
+}

@@ -1,0 +1,460 @@
+//! What every backend must do: operations against the textbook, through the trait that graph algorithms use.
+//!
+//! Where a backend may fold in an order of its own, the check is told how results compare: [`Compare`].
+
+use sparring::algebra::*;
+use sparring::backend::Backend;
+use sparring::graph::bfs_levels;
+use sparring::sparse::SparseVec;
+use sparring::{Csr, Error};
+
+use super::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
+use super::rings::{CountPaths, Either, Paths, SumPlaces};
+use super::{Same, check, check_invariants, identical, reference};
+
+pub(crate) type Outcome = Result<(), String>;
+
+pub(crate) fn text(e: Error) -> String {
+    e.to_string()
+}
+
+/// Whether a result may stand where another is expected: `found`, `want`, and the values that both are the fold of.
+pub(crate) type Compare<T> = fn(&T, &T, &[T]) -> bool;
+
+/// Both are folded in the same order, or ⊕ is exact in any: every bit.
+pub(crate) fn bit_for_bit<T: Same>(found: &T, want: &T, _: &[T]) -> bool {
+    found.same(want)
+}
+/// Sums in any order. One of n terms t is within (n − 1)·ε/2·Σ|t| of the exact sum, to first order; so two are within
+/// n·ε·Σ|t| of each other. Source: Higham 2002, "Accuracy and Stability of Numerical Algorithms", §4.2.
+pub(crate) fn sum_in_any_order(found: &f64, want: &f64, terms: &[f64]) -> bool {
+    let size: f64 = terms.iter().filter(|t| t.is_finite()).map(|t| t.abs()).sum();
+    // Finite terms may overflow in one order and not in another. Infinite ones and NaN give the same in any.
+    found.same(want)
+        || terms.len() > 1 && (size.is_infinite() || (found - want).abs() <= terms.len() as f64 * f64::EPSILON * size)
+}
+/// Least and greatest numbers: which of two zeros comes first is seen by its sign.
+pub(crate) fn same_number(found: &f64, want: &f64, _: &[f64]) -> bool {
+    found == want
+}
+/// `Any` gives a value that is there.
+pub(crate) fn one_of_them<T: Same>(found: &T, want: &T, terms: &[T]) -> bool {
+    if terms.is_empty() { found.same(want) } else { terms.iter().any(|t| found.same(t)) }
+}
+
+/// A dense vector, other values for another seed.
+pub(crate) fn dense<T: Draw>(len: usize, seed: u64) -> Vec<T> {
+    (0..len).map(|i| T::draw(&mut Rng(seed ^ i as u64))).collect()
+}
+/// A sparse vector: one row of an awkward matrix.
+pub(crate) fn sparse<T: Draw>(len: usize, seed: u64) -> SparseVec<T> {
+    let row: Csr<T> = AnyPattern::of_shape(&mut Rng(seed), 1, len).matrix(seed);
+    SparseVec::new(len, row.col_idx().to_vec(), row.values().to_vec()).expect("a vector")
+}
+
+pub(crate) fn check_vector<T: Same>(found: &[T], want: &[T]) -> Outcome {
+    let same = found.len() == want.len() && found.iter().zip(want).all(|(x, y)| x.same(y));
+    if same { Ok(()) } else { Err(format!("{found:?}, expected {want:?}")) }
+}
+pub(crate) fn check_sparse<T: Value + Same>(found: SparseVec<T>, want: &reference::Table<T>) -> Outcome {
+    // Built again from its parts, so that the invariant is checked and not believed.
+    let (n, (indices, values)) = (found.len(), found.into_parts());
+    let row = SparseVec::new(n, indices, values).map_err(text)?;
+    check(&Csr::from_row_vectors(n, &[row]).map_err(text)?, want, true)
+}
+/// The folds of rows; `terms(i)` are the values that row i folds.
+fn check_folds<T: Same>(found: &[T], want: &[T], compare: Compare<T>, terms: impl Fn(usize) -> Vec<T>) -> Outcome {
+    if found.len() != want.len() {
+        return Err(format!("{} values, expected {}", found.len(), want.len()));
+    }
+    match (0..want.len()).find(|&i| !compare(&found[i], &want[i], &terms(i))) {
+        Some(i) => Err(format!("row {i} is {:?}, expected {:?} of {:?}", found[i], want[i], terms(i))),
+        None => Ok(()),
+    }
+}
+
+/// No mask, a mask and its complement.
+fn masks(len: usize, seed: u64) -> Vec<Option<(Vec<bool>, bool)>> {
+    let bits: Vec<bool> = dense(len, seed);
+    vec![None, Some((bits.clone(), false)), Some((bits, true))]
+}
+fn lets(mask: &Option<(Vec<bool>, bool)>) -> impl Fn(usize) -> bool + '_ {
+    move |i| mask.as_ref().is_none_or(|(bits, complement)| bits[i] != *complement)
+}
+
+/// A·x, xᵀ·B with and without masks. `compare` is for A·x; xᵀ·B is folded in the order of k by every backend.
+pub(crate) fn products<B: Backend, R: Semiring>(
+    on: &B,
+    ring: R,
+    a: &Csr<Lhs<R>>,
+    b: &Csr<Rhs<R>>,
+    seed: u64,
+    compare: Compare<Out<R>>,
+) -> Outcome
+where
+    Lhs<R>: Draw,
+    Rhs<R>: Draw,
+    Out<R>: Same,
+{
+    let run = || -> Result<Outcome, Error> {
+        let (x, left) = (dense::<Rhs<R>>(a.ncols(), seed), sparse::<Lhs<R>>(b.nrows(), seed));
+        let (on_a, on_b) = (on.upload(a)?, on.upload(b)?);
+        let (on_x, on_left) = (on.upload_vec(&x)?, on.upload_sparse(&left)?);
+        let term = |i: usize, (&k, &value): (&u32, &Lhs<R>)| {
+            let at = At { i: V(i as u64), k: V(u64::from(k)), j: V(0) };
+            ring.mul().mul::<Host>(V(value), V(x[k as usize]), at).0
+        };
+        for mask in masks(a.nrows(), !seed) {
+            let bits = mask.as_ref().map(|(bits, c)| Ok((on.upload_vec(bits)?, *c))).transpose()?;
+            let y = on.mxv(ring, &on_a, &on_x, bits.as_ref().map(|(bits, c)| (bits, *c)))?;
+            let want = reference::mxv(ring, a, &x, lets(&mask));
+            let terms = |i: usize| {
+                let (ks, values) = a.row(i);
+                if lets(&mask)(i) { ks.iter().zip(values).map(|entry| term(i, entry)).collect() } else { vec![] }
+            };
+            if let Err(e) = check_folds(&on.download_vec(&y)?, &want, compare, terms) {
+                return Ok(Err(format!("mxv, mask {mask:?}: {e}")));
+            }
+        }
+        for mask in masks(b.ncols(), !seed) {
+            let bits = mask.as_ref().map(|(bits, c)| Ok((on.upload_vec(bits)?, *c))).transpose()?;
+            let y = on.vxm(ring, &on_left, &on_b, bits.as_ref().map(|(bits, c)| (bits, *c)))?;
+            let want = reference::vxm(ring, &left, b, lets(&mask));
+            if on.nnz_sparse(&y) != want.entries.len() {
+                return Ok(Err(format!("vxm: {} entries, expected {}", on.nnz_sparse(&y), want.entries.len())));
+            }
+            if let Err(e) = check_sparse(on.download_sparse(&y)?, &want) {
+                return Ok(Err(format!("vxm, mask {mask:?}: {e}")));
+            }
+        }
+        Ok(Ok(()))
+    };
+    run().map_err(text)?
+}
+
+/// A·B, and under a mask and its complement; the mask has values of another type.
+pub(crate) fn masked_products<B: Backend, R: Semiring>(on: &B, ring: R, pair: &AnyPair) -> Outcome
+where
+    Lhs<R>: Draw,
+    Rhs<R>: Draw,
+    Out<R>: Same,
+{
+    let (a, b, mask) = (pair.a(), pair.b(), pair.mask.matrix::<bool>(1));
+    let up = || Ok((on.upload(&a)?, on.upload(&b)?, on.upload(&mask)?));
+    let (on_a, on_b, on_mask) = up().map_err(text)?;
+    let product = |mask| on.mxm::<R, bool>(ring, &on_a, &on_b, mask).and_then(|c| on.download(&c)).map_err(text);
+    check(&product(None)?, &reference::mxm(ring, &a, &b), true)?;
+    for complement in [false, true] {
+        let want = reference::masked(ring, &a, &b, mask.pattern(), complement);
+        check(&product(Some((&on_mask, complement)))?, &want, true).map_err(|e| format!("mask, {complement}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// Two matrices of one shape, in shuffled rows sometimes.
+fn two_alike(pair: &AnyPair) -> (AnyPattern, AnyPattern) {
+    let mut rng = Rng(pair.seed);
+    let a = pair.mask.clone();
+    let mut b = AnyPattern::of_shape(&mut rng, a.nrows(), a.ncols);
+    if rng.below(3) == 0 {
+        b.shuffle = rng.next() | 1;
+    }
+    (a, b)
+}
+
+sparring::op! {
+    /// a where b holds, else 0: two types in, a third out.
+    Where (a: u8, b: bool) -> i64 { b.select(a.cast::<i64>(), V::lit(0)) }
+}
+sparring::op! {
+    /// Looks at everything: value, place and scalar.
+    Mixed (a: f64, s: u64) at (i, j) -> bool { (i * V::lit(7) + j * V::lit(3)).below(s) | a.below(V::lit(0.0)) }
+}
+
+/// Unions, intersections, functions, selections, the transpose.
+pub(crate) fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
+    let (pa, pb) = two_alike(pair);
+    let fail = |what: &'static str| move |e: String| format!("{what}: {e}");
+    macro_rules! get {
+        ($e:expr) => {
+            $e.map_err(text)?
+        };
+    }
+    // Either operand first, of floats and of structs.
+    let (a, b) = (pa.matrix::<f64>(pair.seed), pb.matrix::<f64>(!pair.seed));
+    let (x, y) = (get!(on.upload(&a)), get!(on.upload(&b)));
+    let c = get!(on.download(&get!(on.ewise_union(Minus::new(), &x, &y))));
+    check(&c, &reference::union(Minus::new(), &a, &b), true).map_err(fail("union"))?;
+    let c = get!(on.download(&get!(on.ewise_intersection(Minus::new(), &y, &x))));
+    check(&c, &reference::intersection(Minus::new(), &b, &a), true).map_err(fail("intersection"))?;
+    // Of one pattern.
+    let twice = get!(on.upload(&get!(a.map(|x| x + x))));
+    let c = get!(on.download(&get!(on.ewise_union(Times::new(), &x, &twice))));
+    check(&c, &reference::union(Times::new(), &a, &get!(a.map(|x| x + x))), true).map_err(fail("union with itself"))?;
+    let c = get!(on.download(&get!(on.ewise_intersection(Less::new(), &x, &twice))));
+    let want = reference::intersection(Less::new(), &a, &get!(a.map(|x| x + x)));
+    check(&c, &want, true).map_err(fail("intersection with itself"))?;
+
+    let (pa_, pb_) = (pa.matrix::<Paths>(pair.seed), pb.matrix::<Paths>(!pair.seed));
+    let c = get!(on.ewise_union(Either::new(), &get!(on.upload(&pa_)), &get!(on.upload(&pb_))));
+    check(&get!(on.download(&c)), &reference::union(Either::new(), &pa_, &pb_), true)
+        .map_err(fail("union of structs"))?;
+    let (u, v) = (pa.matrix::<u8>(pair.seed), pb.matrix::<bool>(!pair.seed));
+    let c = get!(on.ewise_intersection(Where::new(), &get!(on.upload(&u)), &get!(on.upload(&v))));
+    let want = reference::intersection(Where::new(), &u, &v);
+    check(&get!(on.download(&c)), &want, true).map_err(fail("intersection of two types"))?;
+
+    // apply keeps the order of rows, select sorts them.
+    let c = get!(on.download(&get!(on.apply(Cast::<f64, i64>::new(), &x))));
+    let want = get!(a.map(|&x| x as i64));
+    if !identical(&c, &want) {
+        return Err(format!("apply: {c:?}, expected {want:?}"));
+    }
+    for s in [0, 20, u64::MAX] {
+        let c = get!(on.download(&get!(on.select(Mixed::new(), &x, s))));
+        check(&c, &reference::select(Mixed::new(), &a, s), true).map_err(fail("select"))?;
+    }
+    for s in [-3, 0, 5] {
+        let c = get!(on.download(&get!(on.select(Tril::new(), &x, s))));
+        check(&c, &reference::select(Tril::new(), &a, s), true).map_err(fail("tril"))?;
+    }
+    let t = get!(on.transpose(&x));
+    if on.shape(&t) != (a.ncols(), a.nrows()) || on.nnz(&t) != a.nnz() {
+        return Err(format!("transpose: {:?} with {} entries", on.shape(&t), on.nnz(&t)));
+    }
+    check(&get!(on.download(&t)), &reference::transpose(&a), true).map_err(fail("transpose"))
+}
+
+/// Folds of rows and of everything.
+pub(crate) fn folds<B: Backend, M: Monoid<Out: Draw + Same>>(
+    on: &B,
+    monoid: M,
+    a: &Csr<M::Out>,
+    compare: Compare<M::Out>,
+) -> Outcome {
+    let x = on.upload(a).map_err(text)?;
+    let rows = on.reduce_rows(monoid, &x).and_then(|y| on.download_vec(&y)).map_err(text)?;
+    let want: Vec<_> = (0..a.nrows()).map(|i| reference::fold(monoid, a.row(i).1.iter().copied())).collect();
+    check_folds(&rows, &want, compare, |i| a.row(i).1.to_vec()).map_err(|e| format!("rows: {e}"))?;
+    let parts = a.values().chunks(1 << 14).map(|part| reference::fold(monoid, part.iter().copied()));
+    let (found, want) = (on.reduce(monoid, &x).map_err(text)?, reference::fold(monoid, parts));
+    if compare(&found, &want, a.values()) { Ok(()) } else { Err(format!("all: {found:?}, expected {want:?}")) }
+}
+
+/// w(i) = x where a sparse vector has an entry.
+pub(crate) fn assignments<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
+    fn of<B: Backend, T: Draw + Same, S: Draw>(on: &B, n: usize, seed: u64) -> Outcome {
+        let (mut want, places) = (dense::<T>(n, seed), sparse::<S>(n, seed));
+        let mut w = on.upload_vec(&want).map_err(text)?;
+        let on_places = on.upload_sparse(&places).map_err(text)?;
+        for x in dense::<T>(2, !seed) {
+            on.assign(&mut w, &on_places, x).map_err(text)?;
+            places.indices().iter().for_each(|&i| want[i as usize] = x);
+            check_vector(&on.download_vec(&w).map_err(text)?, &want).map_err(|e| format!("assign: {e}"))?;
+        }
+        Ok(())
+    }
+    of::<B, bool, f64>(on, pair.b.ncols, pair.seed)?;
+    of::<B, Paths, bool>(on, pair.b.ncols, pair.seed)?;
+    of::<B, f64, Paths>(on, pair.b.ncols, pair.seed)
+}
+
+/// What goes up comes down.
+pub(crate) fn round_trips<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
+    let run = || -> Result<bool, Error> {
+        let (b, x, v) = (pair.b::<f64>(), dense::<Paths>(pair.b.ncols, 1), sparse::<u8>(pair.b.ncols, 2));
+        let matrix = on.upload(&b)?;
+        Ok(identical(&on.download(&matrix)?, &b)
+            && (on.shape(&matrix), on.nnz(&matrix)) == (b.shape(), b.nnz())
+            && on.download_vec(&on.upload_vec(&x)?)? == x
+            && on.download_sparse(&on.upload_sparse(&v)?)? == v)
+    };
+    if run().map_err(text)? { Ok(()) } else { Err("not what went up".into()) }
+}
+
+/// A matrix large enough to be split among many hands, `pattern`'s, with sums that another order would round differently.
+pub(crate) fn with_sums(graph: &Csr<f64>) -> Csr<f64> {
+    let mut rng = Rng(11);
+    let values = (0..graph.nnz()).map(|_| (rng.next() >> 11) as f64 * 2f64.powi(-53) + 0.5).collect();
+    Csr::with_pattern(graph.pattern().clone(), values).expect("values")
+}
+
+/// A·x, xᵀ·A for a full, a sparse and an empty x, entry by entry with Aᵀ, folds: of a large square matrix.
+pub(crate) fn large_matrix<B: Backend>(on: &B, a: &Csr<f64>, sum: Compare<f64>) -> Outcome {
+    let (n, ring) = (a.nrows(), PlusTimes::<f64>::default());
+    let x: Vec<f64> = (0..n).map(|i| 1.0 / (i + 1) as f64).collect();
+    let of_half: Vec<u32> = (0..n as u32).filter(|i| i % 2 == 1).collect();
+    let few: Vec<u32> = (0..n as u32).step_by(500).collect();
+    let vector = |at: &[u32]| SparseVec::new(n, at.to_vec(), at.iter().map(|&i| x[i as usize]).collect()).expect("x");
+    let on_a = on.upload(a).map_err(text)?;
+    let on_t = on.transpose(&on_a).map_err(text)?;
+    let t = on.download(&on_t).map_err(text)?;
+    check(&t, &reference::transpose(a), true)?;
+
+    let y = on.upload_vec(&x).and_then(|x| on.mxv(ring, &on_a, &x, None)).and_then(|y| on.download_vec(&y));
+    let terms = |i| {
+        let (ks, values): (&[u32], &[f64]) = a.row(i);
+        ks.iter().zip(values).map(|(&k, value)| value * x[k as usize]).collect()
+    };
+    check_folds(&y.map_err(text)?, &reference::mxv(ring, a, &x, |_| true), sum, terms)?;
+    for x in [vector(&of_half), vector(&few), vector(&[])] {
+        let y = on.upload_sparse(&x).and_then(|x| on.vxm(ring, &x, &on_a, None)).and_then(|y| on.download_sparse(&y));
+        check_sparse(y.map_err(text)?, &reference::vxm(ring, &x, a, |_| true))?;
+    }
+    let c = on.ewise_union(Minus::new(), &on_a, &on_t).and_then(|c| on.download(&c)).map_err(text)?;
+    check(&c, &reference::union(Minus::new(), a, &t), true)?;
+    let c = on.ewise_intersection(Minus::new(), &on_a, &on_t).and_then(|c| on.download(&c)).map_err(text)?;
+    check(&c, &reference::intersection(Minus::new(), a, &t), true)?;
+    let c = on.select(ValueGt::new(), &on_a, 1.0).and_then(|c| on.download(&c)).map_err(text)?;
+    check(&c, &reference::select(ValueGt::new(), a, 1.0), true)?;
+    folds(on, Plus::<f64>::new(), a, sum)?;
+    folds(on, Max::<f64>::new(), a, bit_for_bit)
+}
+
+/// Few entries among so many columns that nothing of their number is touched for each product.
+pub(crate) fn very_wide_matrices<B: Backend>(on: &B, sum: Compare<f64>) -> Outcome {
+    let n = 300_000;
+    let of = |seed| {
+        let mut rng = Rng(seed);
+        let mut rows: Vec<Vec<u32>> =
+            (0..200).map(|_| (0..rng.below(60)).map(|_| rng.below(n) as u32).collect()).collect();
+        rows.iter_mut().step_by(3).for_each(|row| row.extend([0, 63, 64, 16_383, 16_384, n as u32 - 1]));
+        for row in &mut rows {
+            row.sort_unstable();
+            row.dedup();
+        }
+        let b = AnyPattern { ncols: n, rows, shuffle: seed % 2 };
+        let a = AnyPattern::of_shape(&mut rng, 3, 7);
+        products(on, PlusTimes::<f64>::default(), &a.matrix(1), &b.matrix(2), seed, sum)?;
+        products(on, SumPlaces::default(), &a.matrix(1), &b.matrix(2), seed, bit_for_bit)?;
+        products(on, CountPaths::default(), &a.matrix(1), &b.matrix(2), seed, bit_for_bit)
+    };
+    (0..12).try_for_each(|seed| {
+        of(seed).map_err(|e| format!("seed {seed}: {}", e.split("expected").last().unwrap_or_default()))
+    })
+}
+
+/// Many products of one column, few and many in all: the fold runs in the order of k, seen by sums that another order
+/// would round differently and by the last value met.
+pub(crate) fn sums_of_a_wide_product<B: Backend>(on: &B) -> Outcome {
+    let (n, m) = (300_000, 4000);
+    let mut rng = Rng(7);
+    let (mut row_ptr, mut cols) = (vec![0], vec![]);
+    for _ in 0..m {
+        let mut row: Vec<u32> = (0..20).map(|_| (rng.below(64) * 4681) as u32).collect();
+        row.sort_unstable();
+        row.dedup();
+        cols.extend(row);
+        row_ptr.push(cols.len());
+    }
+    let values = (0..cols.len()).map(|_| (rng.next() >> 11) as f64 * 2f64.powi(-53) + 0.5).collect();
+    let a = Csr::<f64>::new(m, n, row_ptr, cols, values).map_err(text)?;
+    let on_a = on.upload(&a).map_err(text)?;
+    for step in [1, 20, 200] {
+        let at: Vec<u32> = (0..m as u32).step_by(step).collect();
+        let values = at.iter().map(|&k| 1.0 / f64::from(k + 1)).collect();
+        let x = SparseVec::new(m, at, values).map_err(text)?;
+        let on_x = on.upload_sparse(&x).map_err(text)?;
+        let in_steps = |e: String| format!("every {step}th entry: {e}");
+        let ring = PlusTimes::<f64>::default();
+        let y = on.vxm(ring, &on_x, &on_a, None).and_then(|y| on.download_sparse(&y)).map_err(text)?;
+        check_sparse(y, &reference::vxm(ring, &x, &a, |_| true)).map_err(in_steps)?;
+        let ring = AnySecond::<f64>::default();
+        let y = on.vxm(ring, &on_x, &on_a, None).and_then(|y| on.download_sparse(&y)).map_err(text)?;
+        check_sparse(y, &reference::vxm(ring, &x, &a, |_| true)).map_err(in_steps)?;
+    }
+    Ok(())
+}
+
+/// Every shape with nothing in it.
+pub(crate) fn empty_shapes<B: Backend>(on: &B) -> Result<(), Error> {
+    let ring = PlusTimes::<f64>::default();
+    for (m, n) in [(0, 0), (0, 5), (4, 0), (1, 1), (3, 4)] {
+        let a = on.upload(&Csr::<f64>::empty(m, n)?)?;
+        let y = on.mxv(ring, &a, &on.upload_vec(&vec![1.0; n])?, None)?;
+        assert_eq!(on.download_vec(&y)?, vec![0.0; m]);
+        let x = on.upload_sparse(&SparseVec::from_dense(&vec![1.0; m], |_| true)?)?;
+        let y = on.download_sparse(&on.vxm(ring, &x, &a, None)?)?;
+        assert_eq!((y.len(), y.nnz()), (n, 0));
+        let results = [
+            on.ewise_union(Plus::new(), &a, &a)?,
+            on.ewise_intersection(Plus::new(), &a, &a)?,
+            on.apply(Abs::new(), &a)?,
+            on.select(Tril::new(), &a, 0)?,
+            on.transpose(&on.transpose(&a)?)?,
+            on.mxm::<_, bool>(ring, &a, &on.upload(&Csr::empty(n, n)?)?, None)?,
+            on.mxm(ring, &a, &on.upload(&Csr::empty(n, n)?)?, Some((&a, true)))?,
+        ];
+        for c in results {
+            assert_eq!((on.shape(&c), on.nnz(&c)), ((m, n), 0));
+            check_invariants(&on.download(&c)?).unwrap_or_else(|e| panic!("{m}×{n}: {e}"));
+        }
+        assert_eq!(on.download_vec(&on.reduce_rows(Plus::new(), &a)?)?, vec![0.0; m]);
+        assert_eq!(on.reduce(Min::new(), &a)?, f64::INFINITY);
+    }
+    Ok(())
+}
+
+/// Operands that do not fit are refused, with their shapes.
+pub(crate) fn what_does_not_fit_is_refused<B: Backend>(on: &B) -> Result<(), Error> {
+    let ring = PlusTimes::<f64>::default();
+    let (a, b) = (on.upload(&Csr::<f64>::empty(3, 4)?)?, on.upload(&Csr::<f64>::empty(4, 3)?)?);
+    let (three, four) = (on.upload_vec(&[1.0; 3])?, on.upload_vec(&[1.0; 4])?);
+    let x = on.upload_sparse(&SparseVec::<f64>::new(4, vec![], vec![])?)?;
+    let nine = on.upload_vec(&[true; 9])?;
+    let mask = Some((&nine, true));
+    let shapes = [
+        ("mxm", on.mxm::<_, bool>(ring, &a, &a, None).err(), (3, 4), (3, 4)),
+        ("mxv", on.mxv(ring, &a, &three, None).err(), (3, 4), (3, 1)),
+        ("vxm", on.vxm(ring, &x, &a, None).err(), (1, 4), (3, 4)),
+        ("ewise_union", on.ewise_union(Plus::new(), &a, &b).err(), (3, 4), (4, 3)),
+        ("ewise_intersection", on.ewise_intersection(Plus::new(), &a, &b).err(), (3, 4), (4, 3)),
+    ];
+    for (name, e, left, right) in shapes {
+        match e {
+            Some(Error::Shape { op, lhs, rhs }) => assert_eq!((op, lhs, rhs), (name, left, right)),
+            e => panic!("{name}: {e:?}"),
+        }
+    }
+    let e = on.mxm(ring, &a, &b, Some((&a, false))).err();
+    assert!(matches!(e, Some(Error::Shape { .. })), "a mask of another shape: {e:?}");
+    let lengths = [
+        (on.mxv(ring, &a, &four, mask).err(), 9, 3),
+        (on.vxm(ring, &x, &b, mask).err(), 9, 3),
+        (on.assign(&mut on.upload_vec(&[0; 3])?, &x, 1).err(), 4, 3),
+    ];
+    for (e, len, fits) in lengths {
+        assert!(matches!(e, Some(Error::Length { found, expected, .. }) if (found, expected) == (len, fits)), "{e:?}");
+    }
+    Ok(())
+}
+
+/// A sum starts at +0 and a stored zero is an entry.
+pub(crate) fn zeros_stay_entries<B: Backend>(on: &B) -> Result<(), Error> {
+    let ring = PlusTimes::<f64>::default();
+    let a = Csr::<f64>::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![-0.0, 1.0, -1.0])?;
+    let on_a = on.upload(&a)?;
+    let y = on.download_vec(&on.mxv(ring, &on_a, &on.upload_vec(&[1.0, 1.0])?, None)?)?;
+    assert_eq!(y.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), [0, 0]);
+    let x = on.upload_sparse(&SparseVec::new(2, vec![0, 1], vec![0.0, 1.0])?)?;
+    let y = on.download_sparse(&on.vxm(ring, &x, &on_a, None)?)?;
+    assert_eq!((y.indices(), y.values()), (&[0, 1][..], &[1.0, -1.0][..]));
+    assert_eq!(on.nnz(&on.ewise_union(Plus::new(), &on_a, &on.upload(&a.map(|x| -x)?)?)?), 3);
+    Ok(())
+}
+
+/// Breadth-first levels are those of a queue.
+pub(crate) fn levels<B: Backend>(on: &B, a: &Csr<f64>, source: usize) -> Outcome {
+    let found = on.upload(a).and_then(|a| bfs_levels(on, &a, source)).map_err(text)?;
+    let want = reference::levels(a.pattern(), source);
+    match (0..want.len().max(found.len())).find(|&i| found.get(i) != want.get(i)) {
+        Some(i) => Err(format!("from {source}: vertex {i} is at {:?}, expected {:?}", found.get(i), want.get(i))),
+        None => Ok(()),
+    }
+}
+
+/// 0 → 1 → … → n − 1: as many levels as vertices, and an end that cannot be left.
+pub(crate) fn path(n: u32) -> Csr<f64> {
+    let rows = (0..n).map(|i| if i + 1 < n { vec![i + 1] } else { vec![] }).collect();
+    AnyPattern { ncols: n as usize, rows, shuffle: 0 }.matrix(0)
+}

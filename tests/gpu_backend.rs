@@ -1,0 +1,282 @@
+//! The GPU through the trait that graph algorithms use: the checks that the CPU passes in `tests/ops.rs` and
+//! `tests/bfs.rs`, and R·A·P by plans that are used again.
+//!
+//! Float folds that the GPU makes as a tree are compared as numbers: sums within n·ε·Σ|t|, least and greatest but for the
+//! sign of zero. All else is compared bit for bit.
+#![cfg(feature = "cuda")]
+
+mod common;
+
+use common::arbitrary::{AnyGraph, AnyPair, AnyPattern, Draw, Rng};
+use common::backend_checks::*;
+use common::gpu::cuda;
+use common::rings::{CountPaths, Either, SumPlaces, SumWhere};
+use common::{Same, identical};
+use quickcheck::{Arbitrary, Gen};
+use sparring::algebra::*;
+use sparring::backend::Backend;
+use sparring::gpu::DeviceCsr;
+use sparring::graph::bfs_levels;
+use sparring::{Cpu, Csr, Cuda, Error};
+
+/// Needs no GPU.
+#[test]
+fn comparisons_tell_right_from_wrong() {
+    let terms: Vec<f64> = (1..1000).map(|i| 1.0 / f64::from(i)).collect();
+    let (up, down) = (terms.iter().sum::<f64>(), terms.iter().rev().sum::<f64>());
+    assert!(!up.same(&down) && sum_in_any_order(&up, &down, &terms));
+    assert!(!sum_in_any_order(&(up + 1e-9), &up, &terms) && !sum_in_any_order(&-0.0, &0.0, &[0.0]));
+    assert!(!sum_in_any_order(&1.0, &f64::INFINITY, &[f64::INFINITY, 1.0]));
+    assert!(!sum_in_any_order(&1.0, &f64::NAN, &[f64::NAN, 1.0]) && !sum_in_any_order(&f64::NAN, &2.0, &[1.0, 1.0]));
+    assert!(sum_in_any_order(&f64::INFINITY, &f64::MAX, &[f64::MAX, f64::MAX, -f64::MAX]));
+    assert!(same_number(&0.0, &-0.0, &[]) && !same_number(&1.0, &2.0, &[]));
+    assert!(one_of_them(&2, &1, &[1, 2i64]) && !one_of_them(&3, &1, &[1, 2i64]) && !one_of_them(&3i64, &1, &[]));
+}
+
+/// Runs a check on random and awkward operands.
+fn many(check: impl Fn(&Cuda, &AnyPair) -> Outcome) {
+    let Some(cuda) = cuda() else { return };
+    for round in 0..60 {
+        let pair = AnyPair::arbitrary(&mut Gen::new(60));
+        check(&cuda, &pair).unwrap_or_else(|e| panic!("round {round}: {e}\n{pair:?}"));
+    }
+}
+
+fn products_of<R: Semiring + Default>(compare: Compare<Out<R>>)
+where
+    Lhs<R>: Draw,
+    Rhs<R>: Draw,
+    Out<R>: Same,
+{
+    many(|cuda, pair| {
+        let mut pair = pair.clone();
+        // Half of the times the rows of A are stored in any order: the fold runs in that order, or as a tree over it.
+        pair.a.shuffle = if pair.seed % 2 == 0 { 0 } else { pair.seed };
+        products(cuda, R::default(), &pair.a(), &pair.b(), pair.seed, compare)
+    });
+}
+
+macro_rules! products {
+    ($($name:ident: $ring:ty, $compare:expr;)*) => {$(
+        #[test]
+        fn $name() { products_of::<$ring>($compare) }
+    )*};
+}
+products! {
+    plus_times_is_the_definition: PlusTimes<f64>, sum_in_any_order;
+    plus_times_of_integers_is_the_definition: PlusTimes<i64>, bit_for_bit;
+    min_plus_is_the_definition: MinPlus<f64>, same_number;
+    max_min_is_the_definition: MaxMin<i64>, bit_for_bit;
+    boolean_is_the_definition: LorLand, bit_for_bit;
+    any_is_one_of_them: AnySecond<i64>, one_of_them;
+    parents_are_the_definition: MinSecondI<f64, u64>, bit_for_bit;
+    places_are_the_definition: SumPlaces, bit_for_bit;
+    a_users_struct_is_the_definition: CountPaths, bit_for_bit;
+    three_value_types_are_the_definition: SumWhere, bit_for_bit;
+}
+
+#[test]
+fn masked_products_through_the_trait() {
+    many(|cuda, pair| {
+        masked_products(cuda, PlusTimes::<f64>::default(), pair)?;
+        masked_products(cuda, CountPaths::default(), pair)
+    });
+}
+
+#[test]
+fn entry_by_entry_is_the_definition() {
+    many(entry_by_entry);
+}
+
+#[test]
+fn folds_are_the_definition() {
+    many(|cuda, pair| {
+        folds(cuda, Plus::<f64>::new(), &pair.b(), sum_in_any_order)?;
+        folds(cuda, Min::<f64>::new(), &pair.b(), same_number)?;
+        folds(cuda, Any::<i64>::new(), &pair.b(), one_of_them)?;
+        folds(cuda, Lor::<bool>::new(), &pair.b(), bit_for_bit)?;
+        folds(cuda, Band::<u8>::new(), &pair.b(), bit_for_bit)?;
+        folds(cuda, Either::new(), &pair.b(), bit_for_bit)
+    });
+}
+
+#[test]
+fn places_of_a_sparse_vector_are_assigned() {
+    many(assignments);
+}
+
+#[test]
+fn what_goes_up_comes_down() {
+    many(round_trips);
+}
+
+/// A graph of `n` vertices and about `edges` edges: few vertices have most of them, and one leads to every second vertex.
+fn skewed(n: usize, edges: usize, seed: u64) -> Csr<f64> {
+    let mut rng = Rng(seed);
+    let mut rows = vec![vec![]; n];
+    for _ in 0..edges {
+        let mut end = || [rng.below(n), rng.below(n), rng.below(n)].into_iter().min().unwrap_or_default();
+        let (from, to) = (end(), end());
+        rows[from].push(to as u32);
+    }
+    rows[n / 2].extend((0..n as u32).step_by(2));
+    for row in &mut rows {
+        row.sort_unstable();
+        row.dedup();
+    }
+    AnyPattern { ncols: n, rows, shuffle: 0 }.matrix(seed)
+}
+
+#[test]
+fn a_large_matrix_is_the_definition() {
+    let Some(cuda) = cuda() else { return };
+    large_matrix(&cuda, &with_sums(&skewed(8000, 100_000, 5)), sum_in_any_order).unwrap();
+}
+
+#[test]
+fn very_wide_matrices_are_the_definition() {
+    let Some(cuda) = cuda() else { return };
+    very_wide_matrices(&cuda, sum_in_any_order).unwrap();
+}
+
+#[test]
+fn sums_of_a_wide_product_are_in_order() {
+    let Some(cuda) = cuda() else { return };
+    sums_of_a_wide_product(&cuda).unwrap();
+}
+
+#[test]
+fn small_things_are_as_on_the_cpu() {
+    let Some(cuda) = cuda() else { return };
+    empty_shapes(&cuda).expect("operations on nothing");
+    what_does_not_fit_is_refused(&cuda).expect("operands");
+    zeros_stay_entries(&cuda).expect("small operations");
+}
+
+#[test]
+fn levels_are_those_of_a_queue() {
+    let Some(cuda) = cuda() else { return };
+    for seed in 0..80 {
+        let a: Csr<f64> = AnyGraph::arbitrary(&mut Gen::new(60)).0.matrix(seed);
+        if a.nrows() > 0 {
+            levels(&cuda, &a, seed as usize * 31 % a.nrows()).unwrap_or_else(|e| panic!("{e}\n{a:?}"));
+        }
+    }
+}
+
+/// A skewed graph, of few levels; a grid, of many; a path, of as many as vertices.
+#[test]
+fn levels_of_large_graphs() {
+    let Some(cuda) = cuda() else { return };
+    let a = skewed(100_000, 1_000_000, 3);
+    for source in [0, 50_000, 99_999] {
+        levels(&cuda, &a, source).unwrap();
+    }
+    let side = 200;
+    let neighbours = |v: u32| {
+        let (x, y) = (v % side, v / side);
+        let mut row = vec![];
+        row.extend((y > 0).then(|| v - side));
+        row.extend((x > 0).then(|| v - 1));
+        row.extend((x + 1 < side).then_some(v + 1));
+        row.extend((y + 1 < side).then_some(v + side));
+        row
+    };
+    let rows = (0..side * side).map(neighbours).collect();
+    let grid = AnyPattern { ncols: (side * side) as usize, rows, shuffle: 0 }.matrix(1);
+    levels(&cuda, &grid, 0).unwrap();
+    levels(&cuda, &grid, (side * side / 2 + side / 2) as usize).unwrap();
+    levels(&cuda, &path(500), 0).unwrap();
+    levels(&cuda, &path(500), 499).unwrap();
+}
+
+#[test]
+fn what_is_no_graph_or_no_vertex_is_refused() {
+    let Some(cuda) = cuda() else { return };
+    let up = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a")).expect("memory");
+    let e = bfs_levels(&cuda, &up(3, 4), 0).unwrap_err();
+    assert!(matches!(e, Error::NotSquare { op: "bfs_levels", nrows: 3, ncols: 4 }), "{e}");
+    let e = bfs_levels(&cuda, &up(3, 3), 3).unwrap_err();
+    assert!(matches!(e, Error::Argument { name: "source", .. }), "{e}");
+}
+
+/// R·(A·P) of a multigrid method while the values of A change.
+struct Multigrid {
+    a: Csr<f64>,
+    p: Csr<f64>,
+}
+
+impl Multigrid {
+    /// A grid of side² points with an entry for each point and its neighbours; each point hangs on one to three of the
+    /// coarse ones. Weights whose sums another order would round differently.
+    fn new(side: usize) -> Self {
+        let mut rng = Rng(side as u64);
+        let rows = (0..side * side).map(|v| {
+            let (x, y) = (v % side, v / side);
+            let steps = [(0, -1), (-1, 0), (0, 0), (1, 0), (0, 1)];
+            let at = |(dx, dy)| Some((x.checked_add_signed(dx)?, y.checked_add_signed(dy)?));
+            let places = steps.into_iter().filter_map(at).filter(|&(x, y)| x < side && y < side);
+            places.map(|(x, y)| (y * side + x) as u32).collect()
+        });
+        let a = AnyPattern { ncols: side * side, rows: rows.collect(), shuffle: 0 };
+        let coarse = side * side / 9 + 1;
+        let hangs_on = (0..side * side).map(|v| {
+            let mut row: Vec<u32> = (0..1 + rng.below(3)).map(|s| ((v / 9 + s * 7) % coarse) as u32).collect();
+            row.sort_unstable();
+            row.dedup();
+            row
+        });
+        let p = AnyPattern { ncols: coarse, rows: hangs_on.collect(), shuffle: 0 };
+        let (a, p) = (a.matrix(1), p.matrix(2));
+        Self { a: Self::with_values(&a, 1), p: Self::with_values(&p, 2) }
+    }
+    /// Other values at the same places, none of them a special one.
+    fn with_values(a: &Csr<f64>, seed: u64) -> Csr<f64> {
+        let mut rng = Rng(seed);
+        let values = (0..a.nnz()).map(|_| (rng.next() >> 11) as f64 * 2f64.powi(-52) - 1.0).collect();
+        Csr::with_pattern(a.pattern().clone(), values).expect("values")
+    }
+}
+
+/// R·(A·P) on any machine.
+fn galerkin<B: Backend, R>(on: &B, ring: R, a: &Csr<f64>, p: &Csr<f64>) -> Result<Csr<f64>, Error>
+where
+    R: Semiring<Mul: MulOp<A = f64, B = f64>, Add: Monoid<Out = f64>>,
+{
+    let (a, p) = (on.upload(a)?, on.upload(p)?);
+    let ap = on.mxm::<_, bool>(ring, &a, &p, None)?;
+    on.download(&on.mxm::<_, bool>(ring, &on.transpose(&p)?, &ap, None)?)
+}
+
+#[test]
+fn plans_of_rap_serve_changed_values_and_other_semirings() {
+    let Some(cuda) = cuda() else { return };
+    let run = || -> Result<(), Error> {
+        let (cpu, ring) = (Cpu::new(), PlusTimes::<f64>::default());
+        let Multigrid { a: first, p } = Multigrid::new(90);
+        let (on_a, on_p) = (cuda.upload(&first)?, cuda.upload(&p)?);
+        let on_r = cuda.transpose(&on_p)?;
+        let plan_ap = cuda.plan(&on_a, &on_p)?;
+        let mut ap = cuda.numeric(&plan_ap, ring, &on_a, &on_p)?;
+        let plan_rap = cuda.plan(&on_r, &ap)?;
+        let mut rap = cuda.numeric(&plan_rap, ring, &on_r, &ap)?;
+        for step in 0..4 {
+            let a = Multigrid::with_values(&first, step);
+            // A's pattern is on the device already.
+            let on_a = cuda.upload(&a)?;
+            cuda.numeric_into(&plan_ap, ring, &on_a, &on_p, &mut ap)?;
+            cuda.numeric_into(&plan_rap, ring, &on_r, &ap, &mut rap)?;
+            assert!(identical::<f64, u32>(&cuda.download(&rap)?, &galerkin(&cpu, ring, &a, &p)?), "step {step}");
+        }
+        let other = MinPlus::<f64>::default();
+        let ap: DeviceCsr<f64> = cuda.numeric(&plan_ap, other, &on_a, &on_p)?;
+        let rap = cuda.numeric(&plan_rap, other, &on_r, &ap)?;
+        assert!(identical::<f64, u32>(&cuda.download(&rap)?, &galerkin(&cpu, other, &first, &p)?));
+        // The same without plans, in words that say nothing of the machine.
+        assert!(identical(&galerkin(&cuda, ring, &first, &p)?, &galerkin(&cpu, ring, &first, &p)?));
+        let e = cuda.numeric_into(&plan_ap, ring, &on_a, &on_r, &mut ap.clone()).unwrap_err();
+        assert!(matches!(e, Error::PatternChanged { operand: "B", .. }), "{e}");
+        Ok(())
+    };
+    run().unwrap();
+}
