@@ -306,7 +306,7 @@ fn results_of_more_than_32_bits() {
     let n = 400_000;
     let (column, row) = outer(n);
     match cuda.plan(&column, &row) {
-        Err(Error::DeviceMemory { bytes, .. }) => assert_eq!(bytes, 4 * n as u128 * n as u128),
+        Err(Error::DeviceMemory { bytes, .. }) => assert!(bytes >= 4 * n as u128 * n as u128, "{bytes} bytes"),
         other => panic!("expected too little memory, got {other:?}"),
     }
     if cuda.limits().memory < 60 << 30 {
