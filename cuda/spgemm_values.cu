@@ -382,9 +382,8 @@ template <bool NEAR> struct __align__(16) LongPart {
   unsigned char owners[OWNERS];  // whose line it is, for the first lines
 };
 
-// Waits for the warp before this one, or lets the warp after it go on.
-__device__ inline void wait_turn(u32 warp) { asm volatile("bar.sync %0, 64;" ::"r"(1 + warp) : "memory"); }
-__device__ inline void pass_turn(u32 warp) { asm volatile("bar.arrive %0, 64;" ::"r"(1 + warp) : "memory"); }
+// The two warps on either side of a turn meet here: barrier 1 + w is where warp w takes it over.
+__device__ inline void turn_of(u32 warp) { asm volatile("bar.sync %0, 64;" ::"r"(1 + warp) : "memory"); }
 
 template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, OPERANDS) {
   extern __shared__ __align__(16) unsigned char shared[];
@@ -489,7 +488,7 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
         }
       }
       __syncwarp();
-      if (ticket > 0) wait_turn(warp);
+      if (ticket > 0) turn_of(warp);
 #pragma unroll
       for (u32 r = 0; r < LINES; r += 2) {
         if (of[r] == of[r + 1]) {  // two lines of one row of B: other columns, so side by side
@@ -505,7 +504,7 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
         }
         __syncwarp();
       }
-      if (ticket + 1 < tickets) pass_turn(warp + 1 < TURN_WARPS ? warp + 1 : 0);
+      if (ticket + 1 < tickets) turn_of(warp + 1 < TURN_WARPS ? warp + 1 : 0);
     }
     __syncthreads();
   }

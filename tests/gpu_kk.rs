@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
 use common::gpu::cuda;
 use common::rings::{CountPaths, Detour, SumPlaces, SumWhere};
-use common::{Same, check, check_invariants, golden};
+use common::{Same, check, check_invariants, golden, identical};
 use sparring::algebra::{Lhs, Min, MinPlus, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
 use sparring::gpu::DeviceCsr;
 use sparring::spgemm::{Accumulator, Compress, KkSettings, Options, Policy};

@@ -25,13 +25,16 @@ pub(super) struct Plan {
     max_row_flops: u64,
     why: Arc<str>,
     /// Rows in bins, by the size of a value.
-    rows: Arc<Mutex<Vec<(usize, Arc<Rows>)>>>,
+    rows: Arc<Mutex<RowsBySize>>,
     /// Multiplications of each row.
     work: Arc<Buffer<u32>>,
     /// The ranks of the products of rows that were sorted in registers.
     few: Option<Arc<Map>>,
     again: Arc<Mutex<Again>>,
 }
+
+/// Rows in bins, for each size of a value that was asked for.
+type RowsBySize = Vec<(usize, Arc<Rows>)>;
 
 /// What a plan that is used again knows.
 #[derive(Debug, Default)]
