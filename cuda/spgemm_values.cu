@@ -6,9 +6,14 @@
 // stand in different columns. Longer rows: a warp for every PART entries of C's row; it takes 32 entries of A's row at a
 // time, finds what of B's rows falls into its columns, and goes through those products 32 at a time, one row of B after the
 // other.
-// Set in front: struct Ring, OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin in the map), GROUP.
+// Set in front: struct Ring, OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin in the map), GROUP,
+// SECTION: which of the four ways a program is to hold, for a new semiring should not wait for the others' compilation.
 #include "parts.cuh"
 #include "ranks.cuh"
+#define SHORT 0
+#define MAPPED 1
+#define PARTS 2
+#define LONG 3
 using Left = Ring::A;
 using Right = Ring::B;
 using Value = Ring::Out;
@@ -27,6 +32,7 @@ template <class T> __device__ inline T shuffle(u32 lanes, const T& x, u32 source
 
 #define OPERANDS const OffsetA* a_ptr, const u32* a_col, const Left* a_val, const OffsetB* b_ptr, const u32* b_col, const Right* b_val, const OffsetC* c_ptr, const u32* c_col, Value* c_val
 
+#if SECTION == SHORT
 // ---- Short rows.
 
 template <u32 SLOTS> struct Group {
@@ -110,6 +116,12 @@ template <u32 SLOTS> __device__ inline void short_rows(u32 nrows, const u32* row
   for (u32 e = lane; e < length; e += LANES) c_val[out + e] = values[e];
 }
 
+extern "C" __global__ void __launch_bounds__(256, 4) values_16(u32 nrows, const u32* rows, OPERANDS) { short_rows<32>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+extern "C" __global__ void __launch_bounds__(256, 4) values_64(u32 nrows, const u32* rows, OPERANDS) { short_rows<128>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+extern "C" __global__ void __launch_bounds__(256, 4) values_128(u32 nrows, const u32* rows, OPERANDS) { short_rows<256>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+#endif
+
+#if SECTION == MAPPED
 // ---- Short rows whose products' ranks are known (spgemm_map.cu): nothing is looked up.
 
 template <u32 ENTRIES> __device__ inline void mapped_rows(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) {
@@ -234,6 +246,12 @@ __device__ inline void mapped_by_threads(u32 nrows, const u32* rows, const Offse
   }
 }
 
+extern "C" __global__ void __launch_bounds__(256, 4) mapped_64(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<64>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+extern "C" __global__ void __launch_bounds__(256, 4) mapped_128(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<128>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+extern "C" __global__ void __launch_bounds__(256, 4) mapped_16(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_by_threads(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+#endif
+
+#if SECTION == PARTS
 // ---- Long rows.
 
 // Entries of a part: 4 KiB of values.
@@ -357,6 +375,13 @@ __device__ inline void part_of_row(u32 row, u32 part, bool b_sorted, OPERANDS) {
   for (u32 e = lane; e < length; e += 32) c_val[out + e] = own.values[e];
 }
 
+extern "C" __global__ void __launch_bounds__(32 * PART_WARPS, 6) values_parts(u32 n, const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
+  const u32 t = blockIdx.x * PART_WARPS + warp_id();
+  if (t < n) part_of_row(rows[t], parts[t], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
+}
+#endif
+
+#if SECTION == LONG
 // ---- Very long rows: a block for every LONG_PART entries.
 //
 // Warps take tickets in turn, up to LINES lines of at most 32 products of one row of B each. They look up columns and
@@ -511,19 +536,10 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
   for (u32 e = threadIdx.x; e < length; e += TURN_THREADS) c_val[out + e] = own.values[e];
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) values_16(u32 nrows, const u32* rows, OPERANDS) { short_rows<32>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
-extern "C" __global__ void __launch_bounds__(256, 4) values_64(u32 nrows, const u32* rows, OPERANDS) { short_rows<128>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
-extern "C" __global__ void __launch_bounds__(256, 4) values_128(u32 nrows, const u32* rows, OPERANDS) { short_rows<256>(nrows, rows, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
-extern "C" __global__ void __launch_bounds__(32 * PART_WARPS, 6) values_parts(u32 n, const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
-  const u32 t = blockIdx.x * PART_WARPS + warp_id();
-  if (t < n) part_of_row(rows[t], parts[t], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
-}
-extern "C" __global__ void __launch_bounds__(TURN_THREADS, 5) values_near(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
+extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4) values_near(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
   long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
 extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4) values_far(const u32* rows, const u32* parts, u32 b_sorted, OPERANDS) {
   long_part_of_row<false>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val);
 }
-extern "C" __global__ void __launch_bounds__(256) mapped_64(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<64>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
-extern "C" __global__ void __launch_bounds__(256) mapped_128(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_rows<128>(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
-extern "C" __global__ void __launch_bounds__(256) mapped_16(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, OPERANDS) { mapped_by_threads(nrows, rows, place, map, a_ptr, a_col, a_val, b_ptr, b_col, b_val, c_ptr, c_col, c_val); }
+#endif

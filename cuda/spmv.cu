@@ -109,7 +109,7 @@ __device__ inline u32 ends_before(const u32* ends, u32 rows, u32 q) {
 
 // Grid: one block of THREADS threads for each tile of TILE items (spmv_plan.cu says what an item is). carry[tile] =
 // the part of the row that is open at the tile's end.
-extern "C" __global__ void __launch_bounds__(THREADS, sizeof(Out) <= 8 ? 12 : 4)
+extern "C" __global__ void __launch_bounds__(THREADS, sizeof(Out) <= 8 ? (__CUDA_ARCH__ >= 1000 ? 8 : 12) : 4)
 spmv_merge(const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx, const A* __restrict__ values, u64 nrows,
            u64 nnz, const B* __restrict__ x, const bool* __restrict__ mask, u32 complement,
            const u64* __restrict__ starts, Out* __restrict__ y, Out* __restrict__ carry) {

@@ -129,6 +129,7 @@ struct Ring {
   using A = double;
   using B = double;
   using Out = Best;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = true;
   static __device__ Out zero() { return Best{sr::inf<double>(), (unsigned int)(4294967295u)}; }
   static __device__ Best add(Best a, Best b) {
     const double t0 = sr::Best_value(a);

@@ -82,6 +82,8 @@ impl Target {
         options.push("--fmad=false".into());
         if matches!(self, Self::Code(_)) {
             options.push("--ptxas-options=-v".into());
+            // Kernels of a program are compiled side by side, on as many processors as there are.
+            options.push("--split-compile=0".into());
         }
         options
     }

@@ -11,6 +11,7 @@ use crate::gpu::memory::Buffer;
 use crate::gpu::{Cuda, DevicePattern};
 
 const SOURCE: Source = source!("spgemm_columns.cu");
+const ROWS: Source = source!("spgemm_rows.cu");
 
 /// What rows are put into bins for.
 #[derive(Clone, Copy)]
@@ -76,6 +77,11 @@ fn prefix(kind: Kind<'_>) -> String {
     )
 }
 
+/// Text in front of the program for rows.
+fn rows_prefix([a, b, c, kept]: [&str; 4]) -> String {
+    format!("typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {kept} OffsetK;\n")
+}
+
 /// Lanes that share a row of B of `mean` entries.
 pub(super) fn group(mean: f64) -> u32 {
     match mean {
@@ -95,7 +101,7 @@ pub(super) struct Work {
 
 /// Work of A's rows on rows of B that begin at `b_ptr`.
 fn work_on(cuda: &Cuda, a: &DevicePattern, b_ptr: &Offsets) -> Result<Work> {
-    let program = cuda.program(SOURCE, &prefix(Kind { a: a.row_ptr.cuda(), b: b_ptr.cuda(), ..ANY }))?;
+    let program = cuda.program(ROWS, &rows_prefix([a.row_ptr.cuda(), b_ptr.cuda(), SMALL, SMALL]))?;
     let rows = cuda.alloc::<u32>(a.nrows, "multiplications of each row")?;
     let totals = cuda.zeroed::<u64>(2, "multiplications in all")?;
     let shape = all_rows(cuda, a.nrows.saturating_mul(8))?;
@@ -116,7 +122,7 @@ fn all_rows(cuda: &Cuda, threads: usize) -> Result<Shape> {
 
 /// Rows in bins for `stage`; `words` are what the stage goes by.
 pub(super) fn bins(cuda: &Cuda, stage: Stage, work: &Buffer<u32>, words: &Buffer<u32>) -> Result<Bins> {
-    let program = cuda.program(SOURCE, &prefix(ANY))?;
+    let program = cuda.program(ROWS, &rows_prefix([SMALL; 4]))?;
     let (stage, nrows) = (stage as u32, words.len());
     let counters = cuda.zeroed::<u32>(8, "bins of rows")?;
     let n = nrows as u32;
@@ -146,7 +152,7 @@ const PACKS: f64 = 0.7;
 
 /// B packed, with the words of every row's products, where that saves enough.
 fn pack(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern, work: &Work) -> Result<Option<(Packed, Work)>> {
-    let program = cuda.program(SOURCE, &prefix(Kind { b: b.row_ptr.cuda(), ..ANY }))?;
+    let program = cuda.program(ROWS, &rows_prefix([SMALL, b.row_ptr.cuda(), SMALL, SMALL]))?;
     let counts = cuda.alloc::<u32>(b.nrows, "words of B")?;
     let shape = Shape::for_each(b.nrows * 32, 256)?;
     program.kernel("pack_count")?.launch(shape, args![b.nrows as u32, &b.row_ptr, &b.col_idx, &counts])?;
@@ -305,7 +311,8 @@ impl<'a> Columns<'a> {
         // Bins 1 and 2 lie side by side.
         let few = counted.len(1) + counted.len(2);
         let all = args![few as u32, counted.list(1), &kept.ptr, &kept.columns, &row_ptr, &columns];
-        program.kernel("move_kept")?.launch(Shape::for_each(few, 256)?, all)?;
+        let rows = cuda.program(ROWS, &rows_prefix([SMALL, SMALL, row_ptr.cuda(), kept.ptr.cuda()]))?;
+        rows.kernel("move_kept")?.launch(Shape::for_each(few, 256)?, all)?;
         let filled = bins(cuda, Stage::Fill, work, &c_words)?;
         let kernels = ["", "", "fill_words", "", "fill_bits", "fill_bits"];
         self.run(&program, &filled, &kernels, args![&row_ptr, &columns])?;
@@ -317,7 +324,7 @@ impl<'a> Columns<'a> {
     fn room_for_few(&self) -> Result<Kept> {
         let (cuda, nrows) = (self.cuda, self.a.nrows);
         let few = cuda.alloc::<u32>(nrows, "multiplications of short rows")?;
-        let program = cuda.program(SOURCE, &prefix(ANY))?;
+        let program = cuda.program(ROWS, &rows_prefix([SMALL; 4]))?;
         let shape = Shape::for_each(nrows, 256)?;
         program.kernel("few_work")?.launch(shape, args![nrows as u32, &*self.work.rows, &few])?;
         let (ptr, total) = cuda.offsets(&few, "columns of short rows")?;
@@ -331,12 +338,14 @@ impl<'a> Columns<'a> {
 pub(super) fn programs() -> Vec<Unit> {
     let large = "unsigned long long";
     let unit = |kind, hot| Unit { source: SOURCE, prefix: prefix(kind), hot };
+    let rows = |types| Unit { source: ROWS, prefix: rows_prefix(types), hot: &["row_work", "pack_fill", "move_kept"] };
     vec![
+        rows([SMALL; 4]),
+        rows([large; 4]),
         unit(Kind { packed: true, mapped: true, ..ANY }, HOT),
         unit(Kind { c: large, group: 8, ..ANY }, HOT),
         unit(Kind { a: large, b: large, c: large, mask: large, kept: large, complement: true, ..ANY }, &[]),
     ]
 }
 
-const HOT: &[&str] =
-    &["count_32", "count_64", "count_384", "count_768", "count_bits", "move_kept", "fill_words", "fill_bits"];
+const HOT: &[&str] = &["count_32", "count_64", "count_384", "count_768", "count_bits", "fill_words", "fill_bits"];

@@ -1,9 +1,9 @@
 //! C's values: the host side of `cuda/spgemm_values.cu`.
 
 use super::columns::{Stage, bins, group};
-use super::plan::{Map, Parts, Plan, Rows};
+use super::plan::{Parts, Plan, Rows};
 use crate::Result;
-use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring, emit_contract};
+use crate::algebra::{Lhs, MinPlus, MinSecondI, Out, PlusTimes, Rhs, Semiring, emit_contract};
 use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
@@ -34,9 +34,9 @@ const OWNERS: u32 = 1024;
 pub(super) const NEAR_WORDS: u32 = 1024;
 
 /// Text in front of the program.
-fn prefix<R: Semiring>(ring: R, [a, b, c, p]: [&str; 4], group: u32) -> String {
+fn prefix<R: Semiring>(ring: R, [a, b, c, p]: [&str; 4], group: u32, section: &str) -> String {
     format!(
-        "{}typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {p} OffsetP;\n#define GROUP {group}\n",
+        "{}typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {p} OffsetP;\n#define GROUP {group}\n#define SECTION {section}\n",
         emit_contract(ring)
     )
 }
@@ -78,14 +78,11 @@ pub(super) fn fill<R: Semiring>(
     let bytes = size_of::<Out<R>>();
     // Wide values: fewer rows to a block, so that it has room for them.
     let lanes = group(plan.flops() as f64 / pa.nnz.max(1) as f64).max((bytes / 6).next_power_of_two().min(32) as u32);
-    // Two maps may have row pointers of two widths, and so their kernels two programs.
     let map = plan.map(cuda, lanes)?;
-    let program_for = |map: Option<&Map>| {
-        let place = map.map_or(&c.row_ptr, |m| &m.place);
-        let text = prefix(ring, [&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes);
+    let program = |section: &str, place: &Offsets| {
+        let text = prefix(ring, [&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes, section);
         cuda.program(SOURCE, &text)
     };
-    let program = program_for(plan.few())?;
     let rows = plan.rows(cuda, bytes)?;
     let operands: [Arg; 9] = [
         (&pa.row_ptr).into(),
@@ -103,13 +100,15 @@ pub(super) fn fill<R: Semiring>(
         for (close, name) in [(false, "values_far"), (true, "values_near")] {
             let shape = long_shape(long.len(close), close, long_part(bytes), value)?;
             let all = [&long.lists(close)[..], args![sorted], &operands[..]].concat();
-            program.kernel(name)?.launch(shape, &all)?;
+            if long.len(close) > 0 {
+                program("LONG", &c.row_ptr)?.kernel(name)?.launch(shape, &all)?;
+            }
         }
     }
     if let Some(parts) = &rows.parts {
         let n = parts.len(true) + parts.len(false);
         let all = [args![n as u32], &parts.lists(true)[..], args![sorted], &operands[..]].concat();
-        program.kernel("values_parts")?.launch(part_shape(n, part(bytes), value)?, &all)?;
+        program("PARTS", &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part(bytes), value)?, &all)?;
     }
     for (bin, slots, name) in [(3, 256, "values_128"), (2, 128, "values_64"), (1, 32, "values_16")] {
         let n = rows.bins.len(bin);
@@ -127,10 +126,10 @@ pub(super) fn fill<R: Semiring>(
             let all = [args![n as u32, list, &map.place, &map.ranks], &operands[..]].concat();
             let groups = if bin == 1 { 256 } else { 256 / lanes };
             let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * slots / 2 * value)?;
-            program_for(Some(map))?.kernel(&format!("mapped_{}", slots / 2))?.launch(shape, &all)?;
+            program("MAPPED", &map.place)?.kernel(&format!("mapped_{}", slots / 2))?.launch(shape, &all)?;
         } else {
             let all = [&[Arg::from(n as u32), list], &operands[..]].concat();
-            program.kernel(name)?.launch(short_shape(n, slots, lanes, value)?, &all)?;
+            program("SHORT", &c.row_ptr)?.kernel(name)?.launch(short_shape(n, slots, lanes, value)?, &all)?;
         }
     }
     Ok(())
@@ -155,46 +154,27 @@ pub(super) fn rows(
 }
 
 pub(super) fn programs() -> Vec<Unit> {
-    let (small, large) = ("unsigned int", "unsigned long long");
-    let mut units = vec![];
-    for group in [4, 8, 16, 32] {
-        units.push(Unit {
+    fn of<R: Semiring>(ring: R, offset: &str, group: u32) -> impl Iterator<Item = Unit> {
+        SECTIONS.into_iter().map(move |(section, hot)| Unit {
             source: SOURCE,
-            prefix: prefix(PlusTimes::<f64>::default(), [small, small, small, small], group),
-            hot: HOT,
-        });
+            prefix: prefix(ring, [offset; 4], group, section),
+            hot,
+        })
     }
-    units.push(Unit {
-        source: SOURCE,
-        prefix: prefix(PlusTimes::<f32>::default(), [small, small, large, large], 32),
-        hot: HOT,
-    });
-    units.push(Unit {
-        source: SOURCE,
-        prefix: prefix(super::Hits::default(), [large, large, large, large], 8),
-        hot: HOT,
-    });
-    units.push(Unit {
-        source: SOURCE,
-        prefix: prefix(crate::algebra::MinPlus::<i64>::default(), [small, small, small, small], 8),
-        hot: HOT,
-    });
-    units.push(Unit {
-        source: SOURCE,
-        prefix: prefix(crate::algebra::MinSecondI::<bool>::default(), [small, small, small, small], 8),
-        hot: HOT,
-    });
+    let (small, large) = ("unsigned int", "unsigned long long");
+    let mut units: Vec<Unit> =
+        [8, 32].into_iter().flat_map(|group| of(PlusTimes::<f64>::default(), small, group)).collect();
+    units.extend(of(PlusTimes::<f32>::default(), large, 32));
+    units.extend(of(super::Hits::default(), large, 8));
+    units.extend(of(MinPlus::<i64>::default(), small, 8));
+    units.extend(of(MinSecondI::<bool>::default(), small, 8));
     units
 }
 
-const HOT: &[&str] = &[
-    "mapped_16",
-    "mapped_64",
-    "mapped_128",
-    "values_16",
-    "values_64",
-    "values_128",
-    "values_parts",
-    "values_near",
-    "values_far",
+/// The parts that a program is compiled for, and their kernels.
+const SECTIONS: [(&str, &[&str]); 4] = [
+    ("SHORT", &["values_16", "values_64", "values_128"]),
+    ("MAPPED", &["mapped_16", "mapped_64", "mapped_128"]),
+    ("PARTS", &["values_parts"]),
+    ("LONG", &["values_near", "values_far"]),
 ];
