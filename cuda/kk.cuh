@@ -36,7 +36,7 @@ __device__ inline Lists lists_at(u32* begins, u32 hashes, u32* rest, u32 room) {
 
 // Slot of a key, NONE if it is not there.
 __device__ inline u32 find(const Lists& t, u32 key) {
-  u32 s = *(volatile u32*)&t.begins[key & t.mask];
+  u32 s = t.begins[key & t.mask];
   while (s != NONE && t.ids[s] != key) s = t.nexts[s];
   return s;
 }
@@ -48,6 +48,7 @@ __device__ inline u32 place(const Lists& t, u32 key, bool wanted, u32 group, u32
   u32 s = wanted ? find(t, key) : NONE;
   const bool missing = wanted && s == NONE;
   const u32 all = __ballot_sync(ALL, missing) & group;
+  __syncwarp();  // a vote orders no memory
   const u32 at = __popc(all & ((1u << lane_id()) - 1));
   fresh = missing && at < t.room - used;
   if (fresh) {

@@ -62,8 +62,7 @@ extern "C" __global__ void hash_count(u32 nrows, const OffsetB* b_ptr, const u32
   for (u64 e = (u64)x.begin + x.lane; e < x.end; e += LANES) {
     const u32 word = b_col[e] / 32;
     for (u64 h = place_of(word, slots);; h = h + 1 < slots ? h + 1 : 0) {
-      u32 there = *(volatile u32*)&table[h];
-      if (there == NONE) there = atomicCAS(&table[h], NONE, word);
+      const u32 there = atomicCAS(&table[h], NONE, word);
       count += there == NONE;
       if (there == NONE || there == word) break;
     }
@@ -93,7 +92,7 @@ extern "C" __global__ void hash_fill(u32 nrows, const OffsetB* b_ptr, const u32*
     if (word != NONE) {
       const u64 at = out + __popc(all & ((1u << lane_id()) - 1));
       csi[at] = word;
-      cs[at] = *(volatile u32*)&columns[h];
+      cs[at] = columns[h];
     }
     out += __popc(all);
   }

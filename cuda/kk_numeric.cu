@@ -59,6 +59,7 @@ extern "C" __global__ void __launch_bounds__(256, AT_A_TIME / 256) kk_linked_lis
     if (__any_sync(ALL, refused)) {
       if (chunk == NONE) {
         if (lane_id() == 0) chunk = take_chunk(locks, chunks, blockIdx.x * (blockDim.x / 32) + warp_id());
+        __syncwarp();  // all lanes see what the last owner wrote
         chunk = __shfl_sync(ALL, chunk, 0);
         const u64 table = (u64)chunk * GROUPS + in_warp;
         second = lists_at(begins2 + table * hashes2, hashes2, lists2 + table * 2 * room2, room2);
@@ -113,10 +114,11 @@ struct Table {
 // First place for a key; slots are a power of two, at least 2.
 __device__ inline u32 slot_of(u32 j, u32 slots) { return (j * 2654435761u) >> (32 - (31 - __clz(slots))); }
 
+// Slot of a key, NONE if it is not there. Between two barriers a table is either probed or changed.
 __device__ inline u32 probe(const Table& t, u32 j) {
   u32 h = slot_of(j, t.slots);
   while (true) {
-    const u32 there = *(volatile u32*)&t.keys[h];
+    const u32 there = t.keys[h];
     if (there == j) return h;
     if (there == NONE) return NONE;
     h = (h + 1) & (t.slots - 1);
@@ -127,7 +129,7 @@ __device__ inline u32 probe(const Table& t, u32 j) {
 __device__ inline u32 insert(const Table& t, u32 limit, u32* count, u32 j) {
   u32 h = slot_of(j, t.slots);
   while (true) {
-    u32 there = *(volatile u32*)&t.keys[h];
+    u32 there = atomicOr(&t.keys[h], 0u);  // others put keys in meanwhile
     if (there == NONE) {
       // Room is asked for before the slot is taken: the table never holds more than `limit` keys.
       if (atomicAdd(count, 1u) >= limit) {
@@ -149,11 +151,8 @@ __device__ inline u32 insert(const Table& t, u32 limit, u32* count, u32 j) {
 __device__ inline u32 insert(const Table& t, u32 j) {
   u32 h = slot_of(j, t.slots);
   while (true) {
-    u32 there = *(volatile u32*)&t.keys[h];
-    if (there == NONE) {
-      there = atomicCAS(&t.keys[h], NONE, j);
-      if (there == NONE) t.values[h] = Ring::zero();
-    }
+    const u32 there = atomicCAS(&t.keys[h], NONE, j);
+    if (there == NONE) t.values[h] = Ring::zero();
     if (there == NONE || there == j) return h;
     h = (h + 1) & (t.slots - 1);
   }
@@ -163,7 +162,7 @@ __device__ inline u32 insert(const Table& t, u32 j) {
 __device__ inline void emit(const Table& t, bool empty, u32* written, u32* c_col, Value* c_val) {
   for (u32 base = 0; base < t.slots; base += THREADS) {
     const u32 h = base + threadIdx.x;
-    const u32 j = h < t.slots ? *(volatile u32*)&t.keys[h] : NONE;
+    const u32 j = h < t.slots ? t.keys[h] : NONE;
     const u32 there = __ballot_sync(ALL, j != NONE);
     u32 at = 0;
     if (lane_id() == 0 && there != 0) at = atomicAdd(written, __popc(there));
@@ -244,7 +243,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_A_TIME / THREADS) kk_li
           pending = slot == NONE;
         }
         if (!__syncthreads_or(pending)) break;
-        closed = *(volatile u32*)&count >= limit;
+        closed = count >= limit;
         __syncthreads();
       }
       Value* value = first.values;
@@ -252,7 +251,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_A_TIME / THREADS) kk_li
       if (closed) {
         if (pending) slot = probe(first, j);
         const bool refused = pending && slot == NONE;
-        if (__syncthreads_or(refused)) {
+        if (refused && chunk != NONE) slot = probe(second, j);
+        if (__syncthreads_or(refused && slot == NONE)) {
           if (chunk == NONE) {
             if (threadIdx.x == 0) taken = take_chunk(locks, chunks, blockIdx.x);
             __syncthreads();
@@ -260,11 +260,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_A_TIME / THREADS) kk_li
             u32* tables = tables2 + (u64)chunk * 2 * slots2;
             second = Table{tables, tables + slots2, values2 + (u64)chunk * slots2, slots2};
           }
-          if (refused) {
-            slot = insert(second, j);
-            value = second.values;
-            claim = second.claims;
-          }
+          if (refused && slot == NONE) slot = insert(second, j);
+        }
+        if (refused) {
+          value = second.values;
+          claim = second.claims;
         }
       }
 
@@ -273,9 +273,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, AT_A_TIME / THREADS) kk_li
       do {
         if (pending) atomicMin(&claim[slot], threadIdx.x);
         __syncthreads();
-        if (pending && *(volatile u32*)&claim[slot] == threadIdx.x) {
+        // The first takes its claim back while the others look: atomic, and nobody else's succeeds.
+        if (pending && atomicCAS(&claim[slot], threadIdx.x, NONE) == threadIdx.x) {
           value[slot] = Ring::add(value[slot], product);
-          *(volatile u32*)&claim[slot] = NONE;
           pending = false;
         }
       } while (__syncthreads_or(pending));

@@ -36,6 +36,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) kk_lengths(
     if (__any_sync(ALL, refused)) {
       if (chunk == NONE) {
         if (lane_id() == 0) chunk = take_chunk(locks, chunks, blockIdx.x * (blockDim.x / 32) + warp_id());
+        __syncwarp();  // all lanes see what the last owner wrote
         chunk = __shfl_sync(ALL, chunk, 0);
         const u64 table = (u64)chunk * GROUPS + in_warp;
         u32* lists = lists2 + table * ARRAYS * room2;

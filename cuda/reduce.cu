@@ -20,7 +20,7 @@ __device__ inline Out fold_chunk(const Out* values, u64 from, u64 to, Out* room)
     if (threadIdx.x < half && threadIdx.x + half < active)
       room[threadIdx.x] = Monoid::add(room[threadIdx.x], room[threadIdx.x + half]);
   }
-  return room[0];
+  return room[threadIdx.x];  // nobody writes there but one's own thread
 }
 
 // folds[c] = fold of the c-th chunk of `n` values.

@@ -175,7 +175,7 @@ struct Exact {
   __device__ void set(u32 x) const { atomicOr(&bits[x >> 5], 1u << (x & 31)); }
   __device__ u32 has(u32 x) const { return bits[x >> 5] >> (x & 31) & 1; }
   __device__ void clear(const u32* list, u32 len) const {
-    for (u32 k = threadIdx.x; k < len; k += BLOCK) bits[list[k] >> 5] = 0;
+    for (u32 k = threadIdx.x; k < len; k += BLOCK) atomicAnd(&bits[list[k] >> 5], ~(1u << (list[k] & 31)));
   }
 };
 // A set of at most MOST vertices out of any number: hashed bits turn most of the others away, a table at most half full
@@ -204,7 +204,10 @@ struct Filtered {
     }
   }
   __device__ void clear(const u32* list, u32 len) const {
-    for (u32 k = threadIdx.x; k < len; k += BLOCK) bits[hash(list[k]) >> 19] = 0;
+    for (u32 k = threadIdx.x; k < len; k += BLOCK) {
+      const u32 h = hash(list[k]);
+      atomicAnd(&bits[h >> 19], ~(1u << (h >> 14 & 31)));
+    }
     for (u32 k = threadIdx.x; k < SLOTS; k += BLOCK) table[k] = NONE;
   }
 };

@@ -216,8 +216,9 @@ typedef struct SparringMatrix SparringMatrix;
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 typedef struct SparringPlan SparringPlan;
 
-/// How a product is computed on the processor. All zero (`SparringOptions o = {0};`) are the defaults, and all that a GPU
-/// takes.
+/// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
+/// A GPU has no dense accumulator, and compresses under kkSpGEMM's policy alone, which an accumulator asks for too:
+/// otherwise SPARRING_UNSUPPORTED.
 typedef struct {
   /// A SparringPolicy.
   uint32_t policy;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sparring::gpu::{Operand, spgemm};
 use sparring::graph::{TriangleMethod, Triangles, triangles};
+use sparring::spgemm::{Compression, Options};
 use sparring::{Cuda, Result};
 use sparring_named::{DeviceMatrix, plan_on_device};
 
@@ -85,12 +86,12 @@ impl Gpu {
         }
     }
     /// The plan of a product. Of matrices of the host only the structure is sent.
-    pub(crate) fn plan(self: &Arc<Self>, a: &Stored, b: &Stored) -> Fallible<GpuPlan> {
+    pub(crate) fn plan(self: &Arc<Self>, a: &Stored, b: &Stored, options: &Options) -> Fallible<GpuPlan> {
         let pattern = |name, m: &Stored| match m {
             Stored::Host(m) => Ok(each!(m, m => m.pattern_on(&self.cuda))?),
             Stored::Device(m) => m.check(name, self).map(|()| Arc::clone(m.matrix.pattern())),
         };
-        let plan = plan_on_device(&self.cuda, &pattern("a", a)?, &pattern("b", b)?)?;
+        let plan = plan_on_device(&self.cuda, &pattern("a", a)?, &pattern("b", b)?, options)?;
         Ok(GpuPlan { gpu: Arc::clone(self), plan })
     }
     /// Of a matrix of the host only the structure is sent.
@@ -152,6 +153,9 @@ impl GpuPlan {
     }
     pub(crate) fn nnz(&self) -> usize {
         self.plan.nnz()
+    }
+    pub(crate) fn compression(&self) -> Option<&Compression> {
+        self.plan.compression()
     }
     pub(crate) fn explain(&self) -> String {
         self.plan.explain()

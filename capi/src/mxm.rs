@@ -54,8 +54,9 @@ pub enum SparringCompress {
     SPARRING_COMPRESS_OFF = 2,
 }
 
-/// How a product is computed on the processor. All zero (`SparringOptions o = {0};`) are the defaults, and all that a GPU
-/// takes.
+/// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
+/// A GPU has no dense accumulator, and compresses under kkSpGEMM's policy alone, which an accumulator asks for too:
+/// otherwise SPARRING_UNSUPPORTED.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SparringOptions {
@@ -127,7 +128,7 @@ pub(crate) fn choice<T: Copy>(name: &'static str, code: u32, all: &[(u32, T)]) -
 
 /// # Safety
 /// `p` is NULL, or points to options that nobody writes during the call.
-unsafe fn options(p: *const SparringOptions, device: &SparringDevice) -> Fallible<Options> {
+unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
     use {SparringAccumulator::*, SparringCompress::*, SparringPolicy::*};
     if p.is_null() {
         return Ok(Options::default());
@@ -146,18 +147,13 @@ unsafe fn options(p: *const SparringOptions, device: &SparringDevice) -> Fallibl
         (SPARRING_COMPRESS_ON as u32, Compress::On),
         (SPARRING_COMPRESS_OFF as u32, Compress::Off),
     ];
-    let options = Options {
+    Ok(Options {
         policy: choice("policy", o.policy, &policies)?,
         accumulator: choice("accumulator", o.accumulator, &accumulators)?,
         compress: choice("compress", o.compress, &compressions)?,
         unsorted: o.unsorted != 0,
         ..Options::default()
-    };
-    if device.gpu.is_some() && (o.policy, o.accumulator, o.compress, o.unsorted) != (0, 0, 0, 0) {
-        let why = "it chooses for itself; pass NULL, or options that are all zero".to_string();
-        return Err(Error::Unsupported { what: "an option on a GPU".into(), why }.into());
-    }
-    Ok(options)
+    })
 }
 
 /// A phase on the processor of a product of matrices of whatever type.
@@ -225,8 +221,8 @@ fn make(
     let planned;
     let plan = match from {
         Source::Plan(plan) => plan.device(gpu)?,
-        Source::Options(_) => {
-            planned = gpu.plan(a, b)?;
+        Source::Options(options) => {
+            planned = gpu.plan(a, b, options)?;
             &planned
         }
     };
@@ -255,7 +251,7 @@ pub unsafe extern "C" fn sparring_mxm(
         let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
         let device = handle(device)?;
         // SAFETY: by the contract above `options` is NULL or points to options.
-        let options = unsafe { self::options(options, &device)? };
+        let options = unsafe { self::options(options)? };
         let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
         let c = make(&device, semiring, &a, &b, Source::Options(&options), a.on_host())?;
         out.give(SparringMatrix::from(c))
@@ -278,10 +274,10 @@ pub unsafe extern "C" fn sparring_plan_new(
         let out = unsafe { NewHandle::at(plan, "plan")? };
         let device = handle(device)?;
         // SAFETY: by the contract above `options` is NULL or points to options.
-        let options = unsafe { self::options(options, &device)? };
+        let options = unsafe { self::options(options)? };
         let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
         let plan = match &device.gpu {
-            Some(gpu) => Structure::Device(gpu.plan(&a, &b)?),
+            Some(gpu) => Structure::Device(gpu.plan(&a, &b, &options)?),
             None => {
                 let (a, b) = (a.host("a")?, b.host("b")?);
                 Structure::Host(each!(a, a => each!(b, b => device.host.plan_with(a, b, &options)))?)
@@ -313,8 +309,8 @@ pub unsafe extern "C" fn sparring_plan_stats(plan: *const SparringPlan, stats: *
                 max_row_flops: plan.max_row_flops(),
                 max_row_nnz: u64::MAX,
                 nnz: plan.nnz() as u64,
-                cf: f64::NAN,
-                cmrf: f64::NAN,
+                cf: plan.compression().map_or(f64::NAN, |c| c.cf),
+                cmrf: plan.compression().map_or(f64::NAN, |c| c.cmrf),
             },
         };
         // SAFETY: by the contract `stats` points to room for the figures.

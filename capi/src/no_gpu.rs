@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sparring::graph::{TriangleMethod, Triangles};
+use sparring::spgemm::{Compression, Options};
 use sparring::{Error, Result};
 
 use crate::guard::Fallible;
@@ -30,7 +31,7 @@ impl Gpu {
     pub(crate) fn matrix(self: &Arc<Self>, _: &'static str, _: &Stored) -> Fallible<GpuMatrix> {
         match **self {}
     }
-    pub(crate) fn plan(self: &Arc<Self>, _: &Stored, _: &Stored) -> Fallible<GpuPlan> {
+    pub(crate) fn plan(self: &Arc<Self>, _: &Stored, _: &Stored, _: &Options) -> Fallible<GpuPlan> {
         match **self {}
     }
     pub(crate) fn triangles(self: &Arc<Self>, _: &Stored, _: TriangleMethod) -> Fallible<Triangles> {
@@ -76,6 +77,9 @@ impl GpuPlan {
         match *self {}
     }
     pub(crate) fn nnz(&self) -> usize {
+        match *self {}
+    }
+    pub(crate) fn compression(&self) -> Option<&Compression> {
         match *self {}
     }
     pub(crate) fn explain(&self) -> String {

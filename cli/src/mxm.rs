@@ -70,12 +70,16 @@ option! { Compress { #[default] Auto => Auto, On => On, Off => Off, } }
 impl Arguments {
     /// Refuses what a GPU does not have.
     pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
-        let How { policy, accumulator, compress, unsorted } = &self.how;
+        let How { policy, accumulator, compress, .. } = &self.how;
+        let ours = *policy == Policy::Auto && *accumulator == Accumulator::Auto;
+        let columns = "its default policy reads columns; ask for --policy kkspgemm";
         refuse(&[
-            (*policy != Policy::Auto, "--policy", "it has one policy"),
-            (*accumulator != Accumulator::Auto, "--accumulator", "it is chosen for each row by its length"),
-            (*compress != Compress::Auto, "--compress", "columns are never compressed there"),
-            (*unsorted, "--unsorted", "rows of a product are always sorted there"),
+            (
+                *accumulator == Accumulator::Dense,
+                "--accumulator dense",
+                "it would take a slot a column for every row at a time",
+            ),
+            (ours && *compress == Compress::On, "--compress", columns),
         ])
     }
 }

@@ -65,10 +65,12 @@ fn a_gpu_that_is_not_there_is_named_and_counts_as_the_machines_failure() {
 #[test]
 fn what_a_gpu_does_not_have_is_refused_not_ignored() {
     for (arguments, said) in [
-        (&["mxm", "a", "--accumulator", "dense"][..], "--accumulator on a GPU is not supported: "),
-        (&["mxm", "a", "--policy", "kkspgemm"], "--policy on a GPU is not supported: "),
+        (&["mxm", "a", "--accumulator", "dense"][..], "--accumulator dense on a GPU is not supported: "),
+        (
+            &["mxm", "a", "--policy", "kkspgemm", "--accumulator", "dense"],
+            "--accumulator dense on a GPU is not supported: ",
+        ),
         (&["mxm", "a", "--compress", "on"], "--compress on a GPU is not supported: "),
-        (&["mxm", "a", "--unsorted"], "--unsorted on a GPU is not supported: "),
         (&["mxm", "a", "--threads", "2"], "--threads on a GPU is not supported: "),
         (&["triangles", "a", "--method", "masked"], "--method on a GPU is not supported: "),
         (&["bench", "--fresh-memory"], "--fresh-memory on a GPU is not supported: "),
@@ -138,6 +140,32 @@ fn products_are_those_of_the_processor() {
         said.contains("\nsent ") && said.contains(", again ") && said.contains(" in the device's order\n"),
         "{said}"
     );
+}
+
+#[test]
+fn products_by_the_papers_policy_are_those_of_the_processor() {
+    if !gpu() {
+        return;
+    }
+    let cpu = json(&["mxm", "gen:tc_rmat10", "--semiring", "plus_pair"]);
+    for (options, said) in [
+        (&["--policy", "kkspgemm"][..], "kkSpGEMM: "),
+        (&["--policy", "kkspgemm", "--compress", "on"], "kkSpGEMM: "),
+        (&["--accumulator", "ll"], "kkmem (LL, forced)"),
+        (&["--accumulator", "lp", "--compress", "on"], "kklp (LP, forced)"),
+        (&["--accumulator", "lp", "--compress", "off", "--unsorted"], "kklp (LP, forced)"),
+        // They allow what our own policy does not do.
+        (&["--unsorted"], ""),
+        (&["--compress", "off"], ""),
+    ] {
+        let arguments = ["mxm", "gen:tc_rmat10", "--semiring", "plus_pair", "--device", "cuda:0"];
+        let found = json(&[&arguments, options].concat());
+        for key in ["nrows", "ncols", "nnz", "flops", "sum"] {
+            assert_eq!(found[key], cpu[key], "{options:?} {key}");
+        }
+        let chosen = found["chosen"].as_str().unwrap();
+        assert!(chosen.contains(said) && (said.is_empty() != chosen.contains("kkSpGEMM")), "{options:?}: {chosen}");
+    }
 }
 
 #[test]

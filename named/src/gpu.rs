@@ -7,6 +7,7 @@ use sparring::algebra::dynamic::{Named, SemiringVisitor};
 use sparring::algebra::{Cast, MulOp, Num, Out, Plus, Semiring, Value};
 use sparring::gpu::spgemm::Plan;
 use sparring::gpu::{DeviceCsr, DevicePattern, Operand};
+use sparring::spgemm::Options;
 use sparring::{Cuda, Error, Result};
 
 use crate::Matrix;
@@ -97,17 +98,17 @@ impl Operand<bool> for OnlyPattern<'_> {
 
 /// Symbolic phase of C = A·B from the patterns of A and B on the device.
 /// # Errors
-/// Those of [`Cuda::plan`].
-pub fn plan_on_device(cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>) -> Result<Plan> {
-    cuda.plan(&OnlyPattern(a), &OnlyPattern(b))
+/// Those of [`Cuda::plan_with`].
+pub fn plan_on_device(cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>, options: &Options) -> Result<Plan> {
+    cuda.plan_with(&OnlyPattern(a), &OnlyPattern(b), options)
 }
 
 impl DeviceMatrix {
     /// Symbolic phase of C = A·B; values and their types do not matter.
     /// # Errors
-    /// Those of [`Cuda::plan`].
-    pub fn plan(cuda: &Cuda, a: &Self, b: &Self) -> Result<Plan> {
-        plan_on_device(cuda, a.pattern(), b.pattern())
+    /// Those of [`Cuda::plan_with`].
+    pub fn plan(cuda: &Cuda, a: &Self, b: &Self, options: &Options) -> Result<Plan> {
+        plan_on_device(cuda, a.pattern(), b.pattern(), options)
     }
     /// Values of C = A ⊕.⊗ B for `plan`, over the semiring called `name`. The result's type follows from the semiring:
     /// `lor_land` and its kind give bool, positions i64, all others the type of the operands.
@@ -201,16 +202,17 @@ impl<T: Num> SemiringVisitor<T> for Product<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use sparring::spgemm::{Accumulator, Policy};
     use sparring::{Cpu, Csr};
 
     use super::*;
     use crate::Scalar;
 
-    fn same<T: Scalar>(cuda: &Cuda, a: &Csr<T>, wrap: fn(Csr<T>) -> Matrix) {
+    fn same<T: Scalar>(cuda: &Cuda, a: &Csr<T>, wrap: fn(Csr<T>) -> Matrix, options: &Options) {
         let cpu = Cpu::new();
         let host = cpu.plan(a, a).unwrap();
         let there = DeviceMatrix::upload(cuda, &wrap(a.map(|x| *x).unwrap())).unwrap();
-        let plan = DeviceMatrix::plan(cuda, &there, &there).unwrap();
+        let plan = DeviceMatrix::plan(cuda, &there, &there, options).unwrap();
         for name in T::semirings() {
             let want = T::numeric(&cpu, &host, name, a, a).unwrap();
             let mut c = DeviceMatrix::numeric(cuda, &plan, name, &there, &there).unwrap();
@@ -242,10 +244,13 @@ mod tests {
         };
         let a = sparring::generate::matrix("tc_rmat10").unwrap();
         let small = |x: &f64| (x * 10.0) as i64 % 7;
-        same::<f64>(&cuda, &a, Matrix::Double);
-        same::<f32>(&cuda, &a.map(|x| *x as f32).unwrap(), Matrix::Float);
-        same::<i64>(&cuda, &a.map(small).unwrap(), Matrix::Int64);
-        same::<bool>(&cuda, &a.map(|x| small(x) != 0).unwrap(), Matrix::Bool);
+        let ours = Options::default();
+        let theirs = Options { policy: Policy::KkSpGemm, ..Options::default() };
+        let probing = Options { accumulator: Accumulator::LinearProbe, ..Options::default() };
+        same::<f64>(&cuda, &a, Matrix::Double, &ours);
+        same::<f32>(&cuda, &a.map(|x| *x as f32).unwrap(), Matrix::Float, &theirs);
+        same::<i64>(&cuda, &a.map(small).unwrap(), Matrix::Int64, &probing);
+        same::<bool>(&cuda, &a.map(|x| small(x) != 0).unwrap(), Matrix::Bool, &ours);
     }
 
     #[test]
@@ -258,7 +263,7 @@ mod tests {
         let a = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1.0, 2.0, 3.0]).unwrap();
         let there: DeviceMatrix = cuda.upload(&a).unwrap().into();
         let ints = DeviceMatrix::upload(&cuda, &Matrix::Int64(a.map(|x| *x as i64).unwrap())).unwrap();
-        let plan = DeviceMatrix::plan(&cuda, &there, &ints).unwrap();
+        let plan = DeviceMatrix::plan(&cuda, &there, &ints, &Options::default()).unwrap();
         let e = DeviceMatrix::numeric(&cuda, &plan, "plus_times", &there, &ints).unwrap_err().to_string();
         assert_eq!(e, "b: its values are of another type than those of a");
         let mut c = DeviceMatrix::numeric(&cuda, &plan, "plus_times", &there, &there).unwrap();

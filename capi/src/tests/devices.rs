@@ -132,6 +132,12 @@ fn products_on_a_gpu_have_the_bits_of_the_processor() {
         ok(unsafe { sparring_mxm(gpu, name, a, b, null(), &mut found) });
         same(found);
         ok(sparring_matrix_free(found));
+        for accumulator in 0..3 {
+            let theirs = SparringOptions { policy: 1, accumulator, ..Default::default() };
+            ok(unsafe { sparring_mxm(gpu, name, a, b_there, &theirs, &mut found) });
+            same(found);
+            ok(sparring_matrix_free(found));
+        }
         ok(unsafe { sparring_mxm(gpu, name, a, b_there, null(), &mut found) });
         same(found);
         ok(sparring_matrix_free(found));
@@ -148,18 +154,38 @@ fn products_on_a_gpu_have_the_bits_of_the_processor() {
 
 #[test]
 fn a_plan_on_a_gpu_serves_values_in_place() {
-    let Some(gpu) = gpu() else { return };
+    let kk = |accumulator, compress| SparringOptions { policy: 1, accumulator, compress, unsorted: 0 };
+    for (options, said) in
+        [(None, "rows"), (Some(kk(0, 0)), "kkSpGEMM"), (Some(kk(1, 2)), "kkmem"), (Some(kk(2, 1)), "kklp")]
+    {
+        let Some(gpu) = gpu() else { return };
+        serves_in_place(gpu, options.as_ref(), said);
+    }
+}
+
+fn serves_in_place(gpu: *mut SparringDevice, options: Option<&SparringOptions>, said: &str) {
     let (cpu, [a, b]) = (cpu(1, 0), operands());
     let (a_there, b_there) = (to(gpu, a), to(gpu, b));
     let name = c"plus_times".as_ptr();
     let mut plan = null_mut();
     // Structure alone: of a matrix that is here and of one that is there.
-    ok(unsafe { sparring_plan_new(gpu, a, b_there, null(), &mut plan) });
+    let how = options.map_or(null(), std::ptr::from_ref);
+    ok(unsafe { sparring_plan_new(gpu, a, b_there, how, &mut plan) });
     let mut s = SparringStats::default();
     ok(unsafe { sparring_plan_stats(plan, &mut s) });
     assert_eq!((s.flops, s.nnz, s.max_row_nnz), (8, 7, u64::MAX));
-    assert!(s.cf.is_nan() && words(plan, sparring_plan_explain).contains("rows"));
+    assert_eq!(s.cf.is_nan(), options.is_none_or(|o| o.compress == 2));
+    assert!(words(plan, sparring_plan_explain).contains(said));
     let (mut c, mut want) = (null_mut(), null_mut());
+    // Before the plan has made a matrix, one from elsewhere is refused if it is there, and one that is here gets values.
+    let other = to(gpu, a);
+    refused(unsafe { sparring_plan_numeric_into(gpu, plan, name, a_there, b, other) }, SPARRING_PATTERN_CHANGED);
+    ok(unsafe { sparring_mxm(cpu, name, a, b, null(), &mut want) });
+    let before = copy::<f64>(want);
+    ok(unsafe { sparring_mxm(cpu, c"min_plus".as_ptr(), a, b, null(), &mut c) });
+    ok(unsafe { sparring_plan_numeric_into(gpu, plan, name, a_there, b, c) });
+    assert_eq!(copy::<f64>(c), before);
+    free(&[other, want, c]);
     ok(unsafe { sparring_plan_numeric(gpu, plan, name, a_there, b_there, &mut c) });
     ok(unsafe { sparring_device_wait(gpu) });
     for semiring in [c"min_plus", c"max_times", c"plus_times"] {
@@ -218,9 +244,17 @@ fn what_is_elsewhere_is_refused_by_name() {
     assert_eq!(e, "plan: it is one of cuda:0");
     refused(unsafe { sparring_plan_numeric(other, plan_there, name, a, b, &mut d) }, SPARRING_ARGUMENT);
     // Options of the processor.
-    let options = SparringOptions { unsorted: 1, ..Default::default() };
-    let e = refused(unsafe { sparring_mxm(gpu, name, a, b, &options, &mut d) }, SPARRING_UNSUPPORTED);
-    assert!(e.starts_with("an option on a GPU"), "{e}");
+    for (options, said) in [
+        (SparringOptions { accumulator: 3, ..Default::default() }, "a dense accumulator on the GPU"),
+        (SparringOptions { policy: 1, accumulator: 3, ..Default::default() }, "a dense accumulator on the GPU"),
+        (SparringOptions { compress: 1, ..Default::default() }, "compression of B on the GPU by the default policy"),
+    ] {
+        let e = refused(unsafe { sparring_mxm(gpu, name, a, b, &options, &mut d) }, SPARRING_UNSUPPORTED);
+        assert!(e.starts_with(said), "{e}");
+        let mut no_plan = null_mut();
+        refused(unsafe { sparring_plan_new(gpu, a, b, &options, &mut no_plan) }, SPARRING_UNSUPPORTED);
+        assert!(no_plan.is_null());
+    }
     // No more memory than allowed.
     let (status, small) = open(c"cuda:0", 0, 100);
     ok(status);

@@ -63,7 +63,8 @@ pub(super) fn multiply(
         let right = if std::ptr::eq(a, b) { left.clone() } else { cuda.upload(b)?.into() };
         Ok((left, right))
     })?;
-    let plan = || DeviceMatrix::plan(cuda, &a, &b);
+    let options = arguments.how.options();
+    let plan = || DeviceMatrix::plan(cuda, &a, &b, &options);
     let (mut symbolic, mut numeric, mut again) = (Times::default(), Times::default(), Times::default());
     let (mut made, first) = timed_on(cuda, || {
         let plan = plan()?;
