@@ -136,7 +136,8 @@ fn plan_of(
 impl Cuda {
     /// Symbolic phase of C = A·B: patterns only, no values, no semiring.
     ///
-    /// Cost: O(flops) time; on the device C's pattern and at most 16 bytes a row beside it.
+    /// Cost: O(flops) time; on the device C's pattern, some 30 bytes a row, 5 bytes for each product of rows with at most 64
+    /// of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work.
     /// # Errors
     /// [`Error::Shape`]; [`Error::DeviceMemory`] with the bytes that C's pattern needs; [`Error::Device`].
     pub fn plan<T: Value, U: Value>(&self, a: &impl Operand<T>, b: &impl Operand<U>) -> Result<Plan> {
