@@ -2,10 +2,14 @@
 //
 // Every value is folded from zero() in the order in which A's row is stored, as on the CPU: the same bits. No value is ever
 // written by two threads at a time, so it may be of any type.
-// Rows of up to 128 entries: GROUP lanes a row, one row of B after the other, lanes side by side on its entries, which
-// stand in different columns. Longer rows: a warp for every PART entries of C's row; it takes 32 entries of A's row at a
-// time, finds what of B's rows falls into its columns, and goes through those products 32 at a time, one row of B after the
-// other.
+// Four ways, each a section of its own:
+// SHORT   up to 128 entries: GROUP lanes a row, one row of B after the other, lanes side by side on its entries, which
+//         stand in different columns; a hash table tells the entry of a column.
+// MAPPED  the same where the entry of every product is known already (spgemm_columns.cu, spgemm_map.cu); a thread a row
+//         where rows have up to 16 entries.
+// PARTS   up to 1024: a warp for every PART entries of C's row; it takes 32 entries of A's row at a time, finds what of B's
+//         rows falls into its columns, and goes through those products 32 at a time, one row of B after the other.
+// LONG    more: a block for every LONG_PART entries, whose warps look up side by side and add in turn.
 // Set in front: struct Ring, OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin in the map), GROUP,
 // SECTION: which of the four ways a program is to hold, for a new semiring should not wait for the others' compilation.
 #include "parts.cuh"
