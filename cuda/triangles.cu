@@ -10,8 +10,8 @@
 // Floor. R-MAT of scale 18, edge factor 16 (7.6 M entries, m = 3.8 M edges): 321 M look-ups (659 M from the smaller end)
 // read 1.3 GB of L out of the L2 cache and as many words of shared memory, some 3.5 to a bank in a warp: 0.4 ms.
 // cnr-2000 (3.2 M entries, m = 2.7 M): 24 M look-ups. Before that, for nnz entries: 2 nnz gathers of keys, nnz + 2m
-// atomics, m/2 searches in the shorter row, some 70 bytes an entry: 0.5 ms and 0.3 ms at 100 G/s and 4 TB/s. With
-// 13 launches and 3 waits 1 to 1.5 ms are expected of the first and 0.6 to 0.8 ms of the second.
+// atomics, m/2 searches in the shorter row, some 70 bytes an entry: 0.5 ms and 0.3 ms at 100 G/s and 4 TB/s. What
+// it takes, with its 13 launches and 3 waits: benches/gpu_triangles.rs, benches/results/.
 // Source of the two ideas: Wolf et al. 2017 (the mask as accumulator); Latapy 2008 (order by degree).
 #include "parts.cuh"
 constexpr u64 NO_EDGE = ~0ull;

@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
+use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng, rows};
 use common::gpu::cuda;
 use common::rings::{CountPaths, Detour, SumPlaces, SumWhere};
 use common::{Same, check, check_invariants, golden, identical};
@@ -144,20 +144,6 @@ as_on_cpu! {
 fn pair(a: AnyPattern, b: AnyPattern, seed: u64) -> AnyPair {
     let mask = AnyPattern { ncols: b.ncols, rows: vec![vec![]; a.nrows()], shuffle: 0 };
     AnyPair { a, b, mask, seed }
-}
-
-/// Random rows of about `mean` entries; every 17th is `heavy` long.
-fn rows(rng: &mut Rng, nrows: usize, ncols: usize, mean: usize, heavy: usize) -> AnyPattern {
-    let rows = (0..nrows)
-        .map(|i| {
-            let n = if i % 17 == 3 { heavy } else { rng.below(2 * mean + 1) };
-            let mut row: Vec<u32> = (0..n).map(|_| rng.below(ncols) as u32).collect();
-            row.sort_unstable();
-            row.dedup();
-            row
-        })
-        .collect();
-    AnyPattern { ncols, rows, shuffle: 0 }
 }
 
 /// Every way, over rows of C of all lengths and vectors of 2 to 32 lanes.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
+use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng, rows};
 use common::gpu::cuda;
 use common::rings::{CountPaths, Detour, SumPlaces, SumWhere};
 use common::{Same, check, check_invariants, golden, identical};
@@ -111,20 +111,6 @@ fn pair(a: AnyPattern, b: AnyPattern, seed: u64) -> AnyPair {
     let mut rng = Rng(seed);
     let mask = AnyPattern::of_shape(&mut rng, a.nrows(), b.ncols);
     AnyPair { a, b, mask, seed }
-}
-
-/// Random rows of about `mean` entries; every 17th is `heavy` long.
-fn rows(rng: &mut Rng, nrows: usize, ncols: usize, mean: usize, heavy: usize) -> AnyPattern {
-    let rows = (0..nrows)
-        .map(|i| {
-            let n = if i % 17 == 3 { heavy } else { rng.below(2 * mean + 1) };
-            let mut row: Vec<u32> = (0..n).map(|_| rng.below(ncols) as u32).collect();
-            row.sort_unstable();
-            row.dedup();
-            row
-        })
-        .collect();
-    AnyPattern { ncols, rows, shuffle: 0 }
 }
 
 /// Every bin of every kernel: rows of 0 to tens of thousands of multiplications and entries.
@@ -325,4 +311,19 @@ fn results_of_more_than_32_bits() {
     let sums = cuda.mxm(count, &c, &ones).eval().expect("sums");
     let sums: Csr<i64> = cuda.download(&sums).expect("sums");
     assert!(sums.nnz() == n && sums.values().iter().all(|&x| x as usize == n));
+}
+
+/// Nothing orders the stream of one `Cuda` after another's, so that their arrays do not mix. Clones share one.
+#[test]
+fn arrays_of_another_cuda_are_refused() {
+    let (Some(one), Some(two)) = (cuda(), cuda()) else { return };
+    let ring = PlusTimes::<f64>::default();
+    let a = one.upload(&full(3, 3, 1.0)).expect("a");
+    let refused = [two.mxm(ring, &a, &a).eval().map(|_| ()), two.download::<f64, u32>(&a).map(|_| ())];
+    for found in refused {
+        let message = found.expect_err("a stranger's array").to_string();
+        assert!(message.contains("another `Cuda`"), "{message}");
+    }
+    let c = one.clone().mxm(ring, &a, &a).eval().expect("the same device");
+    assert_eq!(one.download::<f64, u32>(&c).expect("c").values(), [3.0; 9]);
 }

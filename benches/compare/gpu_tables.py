@@ -254,8 +254,8 @@ def condensed(lines, cpu, threads):
         parts.append(f"y = A·x in single precision: {plain(mean(single))} times cuSPARSE's speed, geometric mean.")
     counted = [r for _, _, r in triangles(lines, cpu) if r]
     if counted:
-        parts.append(f"Triangles: {plain(mean(counted))} times our own CPU's speed with {threads} threads, geometric mean ({len(counted)} "
-                     f"of {len(of(lines, 'triangles'))} graphs).")
+        parts.append(f"Triangles: {plain(mean(counted))} times our own CPU's speed with {threads} threads, on another machine and in another run, "
+                     f"geometric mean ({len(counted)} of {len(of(lines, 'triangles'))} graphs).")
     if run.get("saved"):
         parts.append(f"[All tables](benches/results/{run['saved']}.md), rows that we lose among them.")
     return "\n".join(parts) + "\n"

@@ -7,7 +7,7 @@ use cudarc::driver::sys::CUdeviceptr;
 
 use super::Cuda;
 use super::driver::Device;
-use super::launch::Arg;
+use super::launch::{Arg, foreign};
 use crate::algebra::Value;
 use crate::{Error, Result};
 
@@ -30,10 +30,11 @@ impl<T> Buffer<T> {
     /// The array from element `i` on, as a kernel's argument.
     pub(crate) fn from(&self, i: usize) -> Arg {
         debug_assert!(i <= self.len);
-        Arg::from(self.at + (i * size_of::<T>()) as u64)
+        Arg::array(self.at + (i * size_of::<T>()) as u64, &self.device)
     }
-    pub(super) fn address(&self) -> CUdeviceptr {
-        self.at
+    /// The device, if the array is on it.
+    fn on<'a>(&self, device: &'a Arc<Device>, what: &str) -> Result<&'a Arc<Device>> {
+        if Arc::ptr_eq(&self.device, device) { Ok(device) } else { Err(foreign(what)) }
     }
 }
 
@@ -73,7 +74,7 @@ impl Cuda {
     pub(crate) fn fill_bytes<T>(&self, buffer: &Buffer<T>, byte: u8) -> Result<()> {
         match buffer.len {
             0 => Ok(()),
-            n => self.device().set(buffer.at, byte, n * size_of::<T>()),
+            n => buffer.on(self.device(), "filling an array")?.set(buffer.at, byte, n * size_of::<T>()),
         }
     }
     /// A copy of `values` on the device.
@@ -88,7 +89,7 @@ impl Cuda {
     pub(crate) fn get<T: Value>(&self, buffer: &Buffer<T>, what: &'static str) -> Result<Vec<T>> {
         let mut values: Vec<T> = crate::par::reserved(buffer.len, what)?;
         if buffer.len > 0 {
-            self.device().get_spare(&mut values, buffer.len, buffer.at)?;
+            buffer.on(self.device(), what)?.get_spare(&mut values, buffer.len, buffer.at)?;
         }
         Ok(values)
     }
@@ -96,14 +97,15 @@ impl Cuda {
     pub(crate) fn get_at<T: Value>(&self, buffer: &Buffer<T>, i: usize) -> Result<T> {
         debug_assert!(i < buffer.len);
         let mut value: Vec<T> = Vec::with_capacity(1);
-        self.device().get_spare(&mut value, 1, buffer.at + (i * size_of::<T>()) as u64)?;
+        let device = buffer.on(self.device(), "a value from the device")?;
+        device.get_spare(&mut value, 1, buffer.at + (i * size_of::<T>()) as u64)?;
         value.pop().ok_or(Error::Length { what: "a value from the device", found: 0, expected: 1 })
     }
     /// Another array with the same values.
     pub(crate) fn duplicate<T: Value>(&self, buffer: &Buffer<T>, what: &'static str) -> Result<Buffer<T>> {
         let twin = self.alloc(buffer.len, what)?;
         if buffer.len > 0 {
-            self.device().copy(twin.at, buffer.at, buffer.len * size_of::<T>())?;
+            buffer.on(self.device(), what)?.copy(twin.at, buffer.at, buffer.len * size_of::<T>())?;
         }
         Ok(twin)
     }

@@ -1,7 +1,6 @@
 //! Large copies between host and device, by way of two pinned buffers.
 //!
-//! The device reads and writes pinned memory at the full speed of the bus, other memory at a fraction of it (one H200: 55
-//! GB/s against 7 to the device and 11 from it). While the device copies one buffer, all threads fill or empty the other.
+//! The device reads and writes pinned memory at the full speed of the bus, other memory at a fraction of it. While the device copies one buffer, all threads fill or empty the other.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;

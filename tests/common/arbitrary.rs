@@ -296,3 +296,17 @@ impl Arbitrary for AnyGraph {
         Box::new(self.0.smaller().into_iter().map(Self))
     }
 }
+
+/// Random rows of about `mean` entries; every 17th is `heavy` long.
+pub(crate) fn rows(rng: &mut Rng, nrows: usize, ncols: usize, mean: usize, heavy: usize) -> AnyPattern {
+    let rows = (0..nrows)
+        .map(|i| {
+            let n = if i % 17 == 3 { heavy } else { rng.below(2 * mean + 1) };
+            let mut row: Vec<u32> = (0..n).map(|_| rng.below(ncols) as u32).collect();
+            row.sort_unstable();
+            row.dedup();
+            row
+        })
+        .collect();
+    AnyPattern { ncols, rows, shuffle: 0 }
+}

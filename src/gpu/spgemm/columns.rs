@@ -242,24 +242,21 @@ impl<'a> Columns<'a> {
         self.cuda.program(SOURCE, &prefix(kind))
     }
 
-    fn operands(&self) -> [Arg; 9] {
-        let none = Arg::null();
-        let mask = self.complement.map_or([none, none], |m| [(&m.row_ptr).into(), (&m.col_idx).into()]);
-        let packed =
-            self.packed.as_ref().map_or([none; 3], |(p, _)| [(&p.ptr).into(), (&p.words).into(), (&p.masks).into()]);
-        let (a, b) = (self.a, self.b);
-        let both = [(&a.row_ptr).into(), (&a.col_idx).into(), (&b.row_ptr).into(), (&b.col_idx).into()];
-        let mut all = [none; 9];
-        for (place, arg) in all.iter_mut().zip(both.into_iter().chain(mask).chain(packed)) {
-            *place = arg;
-        }
+    /// A, B, the mask and B's words, as the kernels take them.
+    fn operands(&self) -> Vec<Arg> {
+        let (a, b, none) = (self.a, self.b, Arg::null());
+        let mut all = args![&a.row_ptr, &a.col_idx, &b.row_ptr, &b.col_idx].to_vec();
+        all.extend(self.complement.map_or([none; 2], |m| [(&m.row_ptr).into(), (&m.col_idx).into()]));
+        let packed = self.packed.as_ref();
+        all.extend(packed.map_or([none; 3], |(p, _)| [(&p.ptr).into(), (&p.words).into(), (&p.masks).into()]));
         all
     }
 
     /// Runs the kernel of bin b + 1 on its rows, for each in `kernels` with a name.
     fn run(&self, program: &Program, bins: &Bins, kernels: &[&str], out: &[Arg]) -> Result<()> {
         // Heavy rows first: what is left for the end should be small.
-        for (bin, name) in (1..).zip(kernels).collect::<Vec<_>>().into_iter().rev() {
+        for (at, name) in kernels.iter().enumerate().rev() {
+            let bin = at + 1;
             let n = bins.len(bin);
             if n == 0 || name.is_empty() {
                 continue;

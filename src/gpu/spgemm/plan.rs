@@ -24,7 +24,7 @@ pub(super) struct Plan {
     flops: u64,
     max_row_flops: u64,
     why: Arc<str>,
-    /// Rows in bins, by the size of a value.
+    /// Rows in bins, by the entries of a part.
     rows: Arc<Mutex<RowsBySize>>,
     /// Multiplications of each row.
     work: Arc<Buffer<u32>>,
@@ -33,8 +33,8 @@ pub(super) struct Plan {
     again: Arc<Mutex<Again>>,
 }
 
-/// Rows in bins, for each size of a value that was asked for.
-type RowsBySize = Vec<(usize, Arc<Rows>)>;
+/// Rows in bins, for each size of parts that was asked for.
+type RowsBySize = Vec<(u32, Arc<Rows>)>;
 
 /// What a plan that is used again knows.
 #[derive(Debug, Default)]
@@ -133,7 +133,7 @@ impl Plan {
         }
     }
     fn make_map(&self, cuda: &Cuda, lanes: u32) -> Result<Option<Map>> {
-        let rows = self.rows(cuda, 8)?;
+        let rows = self.rows(cuda, values::part(8))?;
         let count = rows.bins.len(3);
         if count == 0 {
             return Ok(None);
@@ -170,24 +170,25 @@ impl Plan {
         Ok(Some(Map { place, ranks }))
     }
 
-    /// Rows in bins, for values of `bytes` bytes; made when first asked for.
-    pub(super) fn rows(&self, cuda: &Cuda, bytes: usize) -> Result<Arc<Rows>> {
+    /// Rows in bins and parts of `part` entries; made when first asked for.
+    pub(super) fn rows(&self, cuda: &Cuda, part: u32) -> Result<Arc<Rows>> {
         let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, rows)) = known.iter().find(|(b, _)| *b == bytes) {
+        if let Some((_, rows)) = known.iter().find(|(p, _)| *p == part) {
             return Ok(Arc::clone(rows));
         }
-        let made = Arc::new(values::rows(cuda, &self.work, &self.lengths, bytes, |list, n, entries| {
+        let made = Arc::new(values::rows(cuda, &self.work, &self.lengths, part, |list, n, entries| {
             let program = cuda.program(SOURCE, &prefix(&self.c.row_ptr))?;
             let counts = cuda.alloc::<u32>(n, "parts of long rows")?;
             let shape = Shape::for_each(n, 256)?;
             program.kernel("parts_count")?.launch(shape, args![n as u32, list, &self.c.row_ptr, entries, &counts])?;
-            let (Offsets::Small(offsets), total) = cuda.offsets(&counts, "parts of long rows")? else {
-                return Err(Error::IndexOverflow {
-                    what: "parts of long rows",
-                    needed: u128::MAX,
-                    max: u32::MAX.into(),
-                });
+            let offsets = match cuda.offsets(&counts, "parts of long rows")? {
+                (Offsets::Small(offsets), _) => offsets,
+                (Offsets::Large(_), needed) => {
+                    let (what, max) = ("parts of long rows", u32::MAX.into());
+                    return Err(Error::IndexOverflow { what, needed: needed.into(), max });
+                }
             };
+            let total = cuda.get_at(&offsets, n)?;
             let rows = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
             let numbers = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
             let ends = cuda.zeroed::<u32>(2, "parts of long rows")?;
@@ -200,7 +201,7 @@ impl Plan {
                 entries,
                 values::NEAR_WORDS,
                 &offsets,
-                total as u32,
+                total,
                 &ends,
                 &rows,
                 &numbers
@@ -209,7 +210,7 @@ impl Plan {
             let close = cuda.get_at(&ends, 0)? as usize;
             Ok(Parts { rows, numbers, close })
         })?);
-        known.push((bytes, Arc::clone(&made)));
+        known.push((part, Arc::clone(&made)));
         Ok(made)
     }
 }

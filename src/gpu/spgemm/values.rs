@@ -13,7 +13,7 @@ use crate::gpu::{Cuda, DeviceCsr};
 const SOURCE: Source = source!("spgemm_values.cu");
 
 /// Entries of a row that one warp takes: `PART` of the kernel, for values of `bytes` bytes.
-fn part(bytes: usize) -> u32 {
+pub(super) fn part(bytes: usize) -> u32 {
     match bytes {
         0..=8 => 512,
         9..=16 => 256,
@@ -23,8 +23,8 @@ fn part(bytes: usize) -> u32 {
 /// Warps of a block that take parts.
 const PART_WARPS: u32 = 4;
 /// Entries of a very long row that one block takes: `LONG_PART` of the kernel.
-fn long_part(bytes: usize) -> u32 {
-    4 * part(bytes)
+fn long_part(part: u32) -> u32 {
+    4 * part
 }
 /// Threads of a block that takes a long part.
 const TURN_THREADS: u32 = 256;
@@ -33,11 +33,10 @@ const OWNERS: u32 = 1024;
 /// Words within which the columns of a part lie close: `NEAR_WORDS` of the kernel.
 pub(super) const NEAR_WORDS: u32 = 1024;
 
-/// Text in front of the program.
-fn prefix<R: Semiring>(ring: R, [a, b, c, p]: [&str; 4], group: u32, section: &str) -> String {
+/// Text in front of the program, whose ring is printed already.
+fn prefix(ring: &str, [a, b, c, p]: [&str; 4], group: u32, section: &str) -> String {
     format!(
-        "{}typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {p} OffsetP;\n#define GROUP {group}\n#define SECTION {section}\n",
-        emit_contract(ring)
+        "{ring}typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {p} OffsetP;\n#define GROUP {group}\n#define SECTION {section}\n"
     )
 }
 
@@ -79,11 +78,13 @@ pub(super) fn fill<R: Semiring>(
     // Wide values: fewer rows to a block, so that it has room for them.
     let lanes = group(plan.flops() as f64 / pa.nnz.max(1) as f64).max((bytes / 6).next_power_of_two().min(32) as u32);
     let map = plan.map(cuda, lanes)?;
+    let ring = emit_contract(ring);
     let program = |section: &str, place: &Offsets| {
-        let text = prefix(ring, [&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes, section);
+        let text = prefix(&ring, [&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes, section);
         cuda.program(SOURCE, &text)
     };
-    let rows = plan.rows(cuda, bytes)?;
+    let part = part(bytes);
+    let rows = plan.rows(cuda, part)?;
     let operands: [Arg; 9] = [
         (&pa.row_ptr).into(),
         (&pa.col_idx).into(),
@@ -98,7 +99,7 @@ pub(super) fn fill<R: Semiring>(
     let (sorted, value) = (u32::from(pb.sorted), bytes as u32);
     if let Some(long) = &rows.long {
         for (close, name) in [(false, "values_far"), (true, "values_near")] {
-            let shape = long_shape(long.len(close), close, long_part(bytes), value)?;
+            let shape = long_shape(long.len(close), close, long_part(part), value)?;
             let all = [&long.lists(close)[..], args![sorted], &operands[..]].concat();
             if long.len(close) > 0 {
                 program("LONG", &c.row_ptr)?.kernel(name)?.launch(shape, &all)?;
@@ -108,7 +109,7 @@ pub(super) fn fill<R: Semiring>(
     if let Some(parts) = &rows.parts {
         let n = parts.len(true) + parts.len(false);
         let all = [args![n as u32], &parts.lists(true)[..], args![sorted], &operands[..]].concat();
-        program("PARTS", &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part(bytes), value)?, &all)?;
+        program("PARTS", &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part, value)?, &all)?;
     }
     for (bin, slots, name) in [(3, 256, "values_128"), (2, 128, "values_64"), (1, 32, "values_16")] {
         let n = rows.bins.len(bin);
@@ -135,13 +136,13 @@ pub(super) fn fill<R: Semiring>(
     Ok(())
 }
 
-/// Rows in bins and parts of long rows, for values of `bytes` bytes; `parts` cuts the rows of a list into parts of so many
-/// entries.
+/// Rows in bins and parts of long rows, `part` entries to a part of those that warps take; `parts` cuts the rows of a list
+/// into parts of so many entries.
 pub(super) fn rows(
     cuda: &Cuda,
     work: &Buffer<u32>,
     lengths: &Buffer<u32>,
-    bytes: usize,
+    part: u32,
     parts: impl Fn(Arg, usize, u32) -> Result<Parts>,
 ) -> Result<Rows> {
     let bins = bins(cuda, Stage::Values, work, lengths)?;
@@ -149,15 +150,16 @@ pub(super) fn rows(
         0 => Ok(None),
         n => parts(bins.list(bin), n, entries).map(Some),
     };
-    let (parts, long) = (cut(4, part(bytes))?, cut(5, long_part(bytes))?);
+    let (parts, long) = (cut(4, part)?, cut(5, long_part(part))?);
     Ok(Rows { bins, parts, long })
 }
 
 pub(super) fn programs() -> Vec<Unit> {
     fn of<R: Semiring>(ring: R, offset: &str, group: u32) -> impl Iterator<Item = Unit> {
+        let ring = emit_contract(ring);
         SECTIONS.into_iter().map(move |(section, hot)| Unit {
             source: SOURCE,
-            prefix: prefix(ring, [offset; 4], group, section),
+            prefix: prefix(&ring, [offset; 4], group, section),
             hot,
         })
     }
