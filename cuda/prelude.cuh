@@ -79,6 +79,8 @@ __device__ inline float log(float a) { return ::logf(a); }
 __device__ inline double log(double a) { return ::log(a); }
 __device__ inline float log1p(float a) { return ::log1pf(a); }
 __device__ inline double log1p(double a) { return ::log1p(a); }
+__device__ inline float x_ln_x(float a) { return a == 0.0f ? 0.0f : __fmul_rn(a, ::logf(a)); }
+__device__ inline double x_ln_x(double a) { return a == 0.0 ? 0.0 : __dmul_rn(a, ::log(a)); }
 __device__ inline float pow(float a, float b) { return ::powf(a, b); }
 __device__ inline double pow(double a, double b) { return ::pow(a, b); }
 

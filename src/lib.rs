@@ -4,6 +4,7 @@
 
 pub mod algebra;
 pub mod backend;
+pub mod distance;
 mod error;
 pub mod generate;
 #[cfg(feature = "cuda")]

@@ -159,6 +159,8 @@ methods! { Real:
     ln "log" logarithm () -> T;
     /// ln(1 + a).
     ln_1p "log1p" logarithm_1p () -> T;
+    /// a ln a, 0 for 0.
+    x_ln_x "x_ln_x" times_logarithm () -> T;
     /// aᵇ.
     powf "pow" power (b) -> T;
     /// Largest integer not above a.

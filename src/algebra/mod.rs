@@ -22,6 +22,7 @@ mod builtin;
 pub mod dynamic;
 mod index_unary;
 pub mod laws;
+mod log;
 mod machine;
 mod monoid;
 mod operator;
@@ -45,5 +46,6 @@ pub use trace::{
     Trace, emit_binary, emit_binary_op, emit_contract, emit_index_unary, emit_index_unary_op, emit_monoid, emit_mul,
     emit_unary, emit_unary_op,
 };
+pub(crate) use trace::{emit_contract_as, emit_functions};
 pub use unary::*;
 pub use value::{Bits, Int, Num, Real, Value, Wide};

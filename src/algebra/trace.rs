@@ -173,6 +173,11 @@ pub fn emit_mul<O: MulOp>(name: &str, op: O) -> String {
 /// assert!(text.contains("sr::min(a, b)"));
 /// ```
 pub fn emit_contract<R: Contract>(ring: R) -> String {
+    emit_contract_as("Ring", ring)
+}
+
+/// As [`emit_contract`], under another name than `Ring`.
+pub(crate) fn emit_contract_as<R: Contract>(name: &str, ring: R) -> String {
     let zero = <R::Add as Monoid>::IDENTITY.literal();
     let out = <R::Add as BinaryOp>::Out::CUDA;
     let (a, b) = (<R::Mul as MulOp>::A::CUDA, <R::Mul as MulOp>::B::CUDA);
@@ -188,11 +193,45 @@ pub fn emit_contract<R: Contract>(ring: R) -> String {
 
     let types = [<R::Mul as MulOp>::A::define, <R::Mul as MulOp>::B::define, <R::Add as BinaryOp>::Out::define];
     format!(
-        "{}struct Ring {{\n  using A = {a};\n  using B = {b};\n  using Out = {out};\n{reads}  static __device__ Out zero() {{ return {zero}; }}\n{}{}}};\n",
+        "{}struct {name} {{\n  using A = {a};\n  using B = {b};\n  using Out = {out};\n{reads}  static __device__ Out zero() {{ return {zero}; }}\n{}{}}};\n",
         definitions(&types, &[&add, &mul]),
         add.text,
         mul.text
     )
+}
+
+/// Functions of one struct, printed one by one, whose parameters have one type each time.
+pub(crate) struct Functions {
+    text: String,
+}
+
+/// No function yet.
+pub(crate) fn emit_functions() -> Functions {
+    Functions { text: String::new() }
+}
+
+impl Functions {
+    /// `static __device__ U name(cuda p, cuda q, …)`, with the statements of `body`, which computes with numbers.
+    pub(crate) fn add<U: Num>(
+        &mut self,
+        name: &str,
+        cuda: &str,
+        parameters: &[&'static str],
+        body: impl FnOnce() -> V<Trace, U>,
+    ) {
+        let parameters: Vec<_> = parameters.iter().map(|&p| (cuda, p)).collect();
+        self.text += &function(name, &parameters, body).text;
+    }
+    pub(crate) fn text(self) -> String {
+        self.text
+    }
+}
+
+impl Trace {
+    /// The parameter of that name of the function being recorded.
+    pub(crate) fn parameter<T: Value>(name: &'static str) -> V<Self, T> {
+        V(Node::Arg(name))
+    }
 }
 
 /// The definitions that types and functions need, each once.

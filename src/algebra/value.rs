@@ -110,6 +110,8 @@ pub trait Real: Num {
     fn logarithm(self) -> Self;
     /// ln(1 + a).
     fn logarithm_1p(self) -> Self;
+    /// a ln a, 0 for 0; within 4 units in the last place of ln a, times a.
+    fn times_logarithm(self) -> Self;
     /// aᵇ.
     fn power(self, b: Self) -> Self;
     /// Largest integer not above a.
@@ -241,6 +243,7 @@ macro_rules! real {
             #[inline(always)] fn exponential(self) -> Self { self.exp() }
             #[inline(always)] fn logarithm(self) -> Self { self.ln() }
             #[inline(always)] fn logarithm_1p(self) -> Self { self.ln_1p() }
+            #[inline(always)] fn times_logarithm(self) -> Self { super::log::$t(self) }
             #[inline(always)] fn power(self, b: Self) -> Self { self.powf(b) }
             #[inline(always)] fn floored(self) -> Self { self.floor() }
             #[inline(always)] fn ceiled(self) -> Self { self.ceil() }

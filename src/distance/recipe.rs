@@ -1,0 +1,168 @@
+//! How a distance is made of a semiring: what is kept of a row, ⊗, and what becomes of the sum.
+
+use crate::algebra::{Machine, MulOp, Num, Plus, Real, Ring, Trace, Union, V, emit_contract_as, emit_functions};
+
+/// Which of the two matrices a row belongs to. It matters only to distances that are not symmetric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The left matrix, whose rows ask.
+    X,
+    /// The right matrix, whose rows answer.
+    Y,
+}
+
+/// Sums over a row's entries that are not 0.
+pub struct Row<M: Machine, W: Real> {
+    /// Σ [`first`](Recipe::first).
+    pub first: V<M, W>,
+    /// Σ [`second`](Recipe::second).
+    pub second: V<M, W>,
+    /// Number of entries.
+    pub nnz: V<M, W>,
+    /// Number of columns, entries or not.
+    pub ncols: V<M, W>,
+}
+
+impl<M: Machine, W: Real> Clone for Row<M, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<M: Machine, W: Real> Copy for Row<M, W> {}
+
+/// Two numbers kept for each row: its norms.
+pub type Norms<M, W> = (V<M, W>, V<M, W>);
+
+/// A distance whose ⊕ is +, in the one-pass form: norms of rows, one sum over the common columns, a finalizer.
+///
+/// With x' and y' the prepared [`entry`](Self::entry) of each stored value,
+/// `d(x, y) = finish(key(norms(x), norms(y), Σ_{x∩y} x' ⊗ y'))`. Every function is written once for both machines.
+///
+/// Why one pass is enough: if ⊕ is +, `Σ_{x∪y} x⊗y = Σ x⊗0 + Σ 0⊗y + Σ_{x∩y} (x⊗y − x⊗0 − 0⊗y)`, and the first two sums
+/// belong to rows. Entries of value 0 are dropped before, so results never depend on stored zeros.
+///
+/// Source: Nolet et al. 2022, Table 1 and §2.2 (norms and expansions); the one-pass form is ours.
+pub trait Recipe: Copy + Send + Sync + 'static {
+    /// What is computed with.
+    type W: Real;
+    /// ⊗ on prepared entries that share a column.
+    type Term: MulOp<A = Self::W, B = Self::W, Out = Self::W>;
+    /// ⊗ on the union of prepared entries, for pairs that are [`near`](Self::near).
+    type Exact: MulOp<A = Self::W, B = Self::W, Out = Self::W>;
+
+    /// Whether [`key`](Self::key) looks at the number of shared columns.
+    const COUNTS: bool = false;
+    /// d(x, y) = d(y, x), for the norms and entries of either side.
+    const SYMMETRIC: bool = true;
+    /// d(x, x) = 0.
+    const ZERO_SELF: bool = true;
+    /// x' ⊗ 0 = 0, so that columns may be kept dense.
+    const ABSENT_IS_ZERO: bool = true;
+    /// Whether [`near`](Self::near) may hold.
+    const REFINES: bool = false;
+
+    /// ⊗ of the sum over common columns.
+    fn term(self) -> Self::Term;
+    /// ⊗ of the exact form.
+    fn exact(self) -> Self::Exact;
+    /// Summed over a row.
+    fn first<M: Machine>(self, _side: Side, _x: V<M, Self::W>) -> V<M, Self::W> {
+        V::lit(Self::W::ZERO)
+    }
+    /// Summed over a row when the sum of `first` is known.
+    fn second<M: Machine>(
+        self,
+        _x: V<M, Self::W>,
+        _first: V<M, Self::W>,
+        _nnz: V<M, Self::W>,
+        _ncols: V<M, Self::W>,
+    ) -> V<M, Self::W> {
+        V::lit(Self::W::ZERO)
+    }
+    /// The entry that ⊗ sees.
+    fn entry<M: Machine>(self, _side: Side, x: V<M, Self::W>, _row: Row<M, Self::W>) -> V<M, Self::W> {
+        x
+    }
+    /// What is kept of the row.
+    fn norms<M: Machine>(self, _side: Side, row: Row<M, Self::W>) -> Norms<M, Self::W> {
+        (row.first, V::lit(Self::W::ZERO))
+    }
+    /// What neighbours are ranked by, smallest first; `shared` is the number of common columns if [`COUNTS`](Self::COUNTS).
+    fn key<M: Machine>(
+        self,
+        x: Norms<M, Self::W>,
+        y: Norms<M, Self::W>,
+        sum: V<M, Self::W>,
+        shared: V<M, Self::W>,
+    ) -> V<M, Self::W>;
+    /// Whether so much of the norms cancelled that the pair is computed again over its union.
+    fn near<M: Machine>(self, _key: V<M, Self::W>, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>) -> V<M, bool> {
+        V::lit(false)
+    }
+    /// The key from the sum over the union.
+    fn exact_key<M: Machine>(self, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>, sum: V<M, Self::W>) -> V<M, Self::W> {
+        sum
+    }
+    /// The distance that belongs to a key; grows with it.
+    fn finish<M: Machine>(self, key: V<M, Self::W>) -> V<M, Self::W> {
+        key
+    }
+}
+
+/// A constant.
+#[inline(always)]
+pub(crate) fn c<M: Machine, W: Real>(x: f64) -> V<M, W> {
+    V::lit(x.cast::<W>())
+}
+
+/// Part of the norms below which a difference is computed again: it has lost about half of its digits there.
+#[inline(always)]
+pub(crate) fn cancelled<M: Machine, W: Real>() -> V<M, W> {
+    c(if size_of::<W>() == 4 { 1e-3 } else { 1e-6 })
+}
+
+/// CUDA text of a recipe: `struct Ring` (+ and ⊗), `struct Exact` (+ and the exact ⊗), and `struct Recipe`, whose functions
+/// have the names of this trait, an `x` or `y` behind those that know a side, and `_0` and `_1` for the two norms.
+///
+/// ```
+/// use sparring::distance::{Euclidean, emit_recipe};
+/// let text = emit_recipe(Euclidean::<f32>::new());
+/// assert!(text.contains("static __device__ float finish(float key)"));
+/// ```
+pub fn emit_recipe<R: Recipe>(recipe: R) -> String {
+    type T<R> = V<Trace, <R as Recipe>::W>;
+    let cuda = <R::W as crate::algebra::Value>::CUDA;
+    let arg = |name: &'static str| -> T<R> { Trace::parameter(name) };
+    let row = || Row { first: arg("first"), second: arg("second"), nnz: arg("nnz"), ncols: arg("ncols") };
+    let (x, y) = (|| (arg("x0"), arg("x1")), || (arg("y0"), arg("y1")));
+    let mut f = emit_functions();
+    for (side, name) in [(Side::X, "x"), (Side::Y, "y")] {
+        f.add(&format!("first_{name}"), cuda, &["x"], || recipe.first(side, arg("x")));
+        f.add(&format!("entry_{name}"), cuda, &["x", "first", "second", "nnz", "ncols"], || {
+            recipe.entry(side, arg("x"), row())
+        });
+        f.add(&format!("norm_{name}_0"), cuda, &["first", "second", "nnz", "ncols"], || recipe.norms(side, row()).0);
+        f.add(&format!("norm_{name}_1"), cuda, &["first", "second", "nnz", "ncols"], || recipe.norms(side, row()).1);
+    }
+    f.add("second", cuda, &["x", "first", "nnz", "ncols"], || {
+        recipe.second(arg("x"), arg("first"), arg("nnz"), arg("ncols"))
+    });
+    f.add("key", cuda, &["x0", "x1", "y0", "y1", "sum", "shared"], || recipe.key(x(), y(), arg("sum"), arg("shared")));
+    f.add("near", cuda, &["key", "x0", "x1", "y0", "y1"], || recipe.near(arg("key"), x(), y()));
+    f.add("exact_key", cuda, &["x0", "x1", "y0", "y1", "sum"], || recipe.exact_key(x(), y(), arg("sum")));
+    f.add("finish", cuda, &["key"], || recipe.finish(arg("key")));
+    let flags = format!(
+        "  using W = {cuda};\n  static constexpr bool counts = {}, symmetric = {}, zero_self = {}, refines = {};\n",
+        R::COUNTS,
+        R::SYMMETRIC,
+        R::ZERO_SELF,
+        R::REFINES
+    );
+    let plus = Plus::<R::W>::new();
+    format!(
+        "{}{}struct Recipe {{\n{flags}{}}};\n",
+        emit_contract_as("Ring", Ring(plus, recipe.term())),
+        emit_contract_as("Exact", Union(plus, recipe.exact())),
+        f.text()
+    )
+}

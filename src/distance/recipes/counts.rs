@@ -1,0 +1,87 @@
+//! Distances of sets: from the numbers of columns of each row and of both, which are counted without rounding.
+
+use super::plain;
+use crate::algebra::{Machine, Real, Times, V};
+use crate::distance::recipe::{Norms, Recipe, Row, Side, c};
+
+/// What is known of two sets of columns.
+struct Sets<M: Machine, W: Real> {
+    /// |x|, |y|.
+    x: V<M, W>,
+    y: V<M, W>,
+    /// |x ∩ y|: both true.
+    both: V<M, W>,
+    /// Columns in all.
+    ncols: V<M, W>,
+}
+
+impl<M: Machine, W: Real> Sets<M, W> {
+    /// Columns in one of the two.
+    #[inline(always)]
+    fn differ(&self) -> V<M, W> {
+        (self.x - self.both) + (self.y - self.both)
+    }
+}
+
+/// a / b, and 0 where b = 0.
+#[inline(always)]
+fn ratio<M: Machine, W: Real>(a: V<M, W>, b: V<M, W>) -> V<M, W> {
+    let none = b.same(c(0.0));
+    none.select(c(0.0), a / none.select(c(1.0), b))
+}
+
+macro_rules! sets {
+    ($($(#[$m:meta])* $name:ident [$zero_self:literal] |$s:ident| $key:expr;)*) => {
+        plain! { $($(#[$m])* $name;)* }
+        $(impl<W: Real> Recipe for $name<W> {
+            type W = W;
+            type Term = Times<W>;
+            type Exact = Times<W>;
+            const ZERO_SELF: bool = $zero_self;
+            fn term(self) -> Times<W> {
+                Times::new()
+            }
+            fn exact(self) -> Times<W> {
+                Times::new()
+            }
+            #[inline(always)]
+            fn entry<M: Machine>(self, _: Side, _: V<M, W>, _: Row<M, W>) -> V<M, W> {
+                c(1.0)
+            }
+            #[inline(always)]
+            fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+                (row.nnz, row.ncols)
+            }
+            #[inline(always)]
+            fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+                let $s = Sets { x: x.0, y: y.0, both: sum, ncols: x.1 };
+                $key
+            }
+        })*
+    };
+}
+sets! {
+    /// 1 − 2 |x∩y| / (|x| + |y|), Dice–Sørensen; 0 for two empty rows.
+    Dice [true] |s| ratio(s.differ(), s.x + s.y);
+    /// 1 − |x∩y| / |x∪y|; 0 for two empty rows.
+    Jaccard [true] |s| ratio(s.differ(), s.x + s.y - s.both);
+    /// (k − |x∩y|) / k, k the number of columns. Not 0 for x and x unless x is full.
+    RussellRao [false] |s| ratio(s.ncols - s.both, s.ncols);
+    /// Part of the columns that are in one of the two.
+    Matching [true] |s| ratio(s.differ(), s.ncols);
+    /// 2 R / (k + R), R columns in one of the two.
+    RogersTanimoto [true] |s| { let r = s.differ(); ratio(r + r, s.ncols + r) };
+    /// The formula of [`RogersTanimoto`], as in the libraries that have both names.
+    SokalMichener [true] |s| { let r = s.differ(); ratio(r + r, s.ncols + r) };
+    /// 2 R / (|x∩y| + 2 R), R columns in one of the two; 0 for two empty rows.
+    SokalSneath [true] |s| { let r = s.differ(); ratio(r + r, s.both + r + r) };
+    /// (R − |x∩y| + k) / (k + R). Not 0 for x and x unless x is full.
+    Kulsinski [false] |s| { let r = s.differ(); ratio(r - s.both + s.ncols, s.ncols + r) };
+    /// 2 p q / (|x∩y| · o + p q), with p and q columns in x alone and in y alone, o in neither; 0 where p q = 0.
+    Yule [true] |s| {
+        let (p, q) = (s.x - s.both, s.y - s.both);
+        let neither = s.ncols - s.x - s.y + s.both;
+        let mixed = p * q;
+        ratio(mixed + mixed, mixed.same(c(0.0)).select(c(0.0), s.both * neither + mixed))
+    };
+}

@@ -1,0 +1,255 @@
+//! Distances from differences of entries: Manhattan and its relatives, Canberra, Hamming, Minkowski.
+
+use std::marker::PhantomData;
+
+use super::plain;
+use crate::algebra::{AbsDiff, Machine, Mismatch, Real, V};
+use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
+use crate::op;
+
+op! {
+    /// |a − b| − |a| − |b|, which is −2 min(|a|, |b|) for equal signs and else 0: no rounding at all.
+    pub ManhattanTerm<T: Real> (a, b) -> T {{
+        let least = a.abs().min(b.abs());
+        let apart = a.below(V::lit(T::ZERO)).differs(b.below(V::lit(T::ZERO)));
+        apart.select(V::lit(T::ZERO), -(least + least))
+    }}
+}
+op! {
+    /// The smaller of two numbers that are not negative.
+    pub Lesser<T: Real> (a, b) -> T { a.min(b) }
+}
+op! {
+    /// |a − b| / (|a| + |b|), 0 for two zeros: the ⊗ of Canberra.
+    pub CanberraDiff<T: Real> (a, b) -> T {{
+        let sum = a.abs() + b.abs();
+        a.abs_diff(b) / sum.same(V::lit(T::ZERO)).select(V::lit(T::ONE), sum)
+    }}
+}
+op! {
+    /// |a − b| / (|a| + |b|) − 2, and 0 where b = 0.
+    pub CanberraTerm<T: Real> (a, b) -> T {{
+        let none = b.same(V::lit(T::ZERO));
+        let two = V::lit(T::ONE) + V::lit(T::ONE);
+        none.select(V::lit(T::ZERO), a.abs_diff(b) / (a.abs() + b.abs()) - two)
+    }}
+}
+op! {
+    /// [a ≠ b] − 2, and 0 where b = 0.
+    pub HammingTerm<T: Real> (a, b) -> T {{
+        let one = V::<_, T>::lit(T::ONE);
+        let met = a.differs(b).select(-one, -(one + one));
+        b.same(V::lit(T::ZERO)).select(V::lit(T::ZERO), met)
+    }}
+}
+op! {
+    /// |a − b|^p: the ⊗ of Minkowski.
+    pub PowDiff<T: Real> { p: T } (a, b) -> T { a.abs_diff(b).powf(p) }
+}
+op! {
+    /// |a − b|^p − (|a|^p + |b|^p).
+    pub MinkowskiTerm<T: Real> { p: T } (a, b) -> T { a.abs_diff(b).powf(p) - (a.abs().powf(p) + b.abs().powf(p)) }
+}
+
+plain! {
+    /// Σ |x − y|.
+    Manhattan;
+    /// Σ |x − y| / Σ (x + y), for rows that are not negative; 0 for two empty rows.
+    BrayCurtis;
+    /// 1 − Σ min(x, y) / Σ max(x, y), for rows that are not negative: weighted Jaccard; 0 for two empty rows.
+    Ruzicka;
+    /// Σ |x − y| / (|x| + |y|), a column without either counting 0.
+    Canberra;
+    /// Part of the columns where x ≠ y.
+    Hamming;
+    /// Number of columns where x ≠ y.
+    HammingCount;
+}
+
+impl<W: Real> Recipe for Manhattan<W> {
+    type W = W;
+    type Term = ManhattanTerm<W>;
+    type Exact = AbsDiff<W>;
+    const REFINES: bool = true;
+    fn term(self) -> ManhattanTerm<W> {
+        ManhattanTerm::new()
+    }
+    fn exact(self) -> AbsDiff<W> {
+        AbsDiff::new()
+    }
+    #[inline(always)]
+    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+        x.abs()
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        x.0 + y.0 + sum
+    }
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
+        key.below(cancelled::<M, W>() * (x.0 + y.0))
+    }
+    #[inline(always)]
+    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+        key.max(c(0.0))
+    }
+}
+
+/// Distances in [0, 1] from Σ min(x, y) of rows that are not negative; `whole` is what the difference is a part of.
+macro_rules! of_multisets {
+    ($name:ident |$both:ident, $sum:ident| $whole:expr) => {
+        impl<W: Real> Recipe for $name<W> {
+            type W = W;
+            type Term = Lesser<W>;
+            type Exact = AbsDiff<W>;
+            const REFINES: bool = true;
+            fn term(self) -> Lesser<W> {
+                Lesser::new()
+            }
+            fn exact(self) -> AbsDiff<W> {
+                AbsDiff::new()
+            }
+            #[inline(always)]
+            fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+                x
+            }
+            #[inline(always)]
+            fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, $sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+                let $both = x.0 + y.0;
+                let whole = $whole;
+                let none = whole.at_most(c(0.0));
+                none.select(c(0.0), ($both - ($sum + $sum)) / none.select(c(1.0), whole))
+            }
+            #[inline(always)]
+            fn near<M: Machine>(self, key: V<M, W>, _: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
+                key.below(cancelled())
+            }
+            #[inline(always)]
+            fn exact_key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, apart: V<M, W>) -> V<M, W> {
+                let $both = x.0 + y.0;
+                let $sum = c::<M, W>(0.5) * ($both - apart);
+                let whole = $whole;
+                let none = whole.at_most(c(0.0));
+                none.select(c(0.0), apart / none.select(c(1.0), whole))
+            }
+            #[inline(always)]
+            fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+                key.max(c(0.0))
+            }
+        }
+    };
+}
+of_multisets!(
+    BrayCurtis | both,
+    sum | {
+        let _ = sum;
+        both
+    }
+);
+of_multisets!(Ruzicka | both, sum | both - sum);
+
+impl<W: Real> Recipe for Canberra<W> {
+    type W = W;
+    type Term = CanberraTerm<W>;
+    type Exact = CanberraDiff<W>;
+    const REFINES: bool = true;
+    fn term(self) -> CanberraTerm<W> {
+        CanberraTerm::new()
+    }
+    fn exact(self) -> CanberraDiff<W> {
+        CanberraDiff::new()
+    }
+    #[inline(always)]
+    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+        (row.nnz, c(0.0))
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        x.0 + y.0 + sum
+    }
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
+        key.below(cancelled::<M, W>() * (x.0 + y.0))
+    }
+    #[inline(always)]
+    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+        key.max(c(0.0))
+    }
+}
+
+macro_rules! hamming {
+    ($name:ident |$count:ident, $ncols:ident| $key:expr) => {
+        impl<W: Real> Recipe for $name<W> {
+            type W = W;
+            type Term = HammingTerm<W>;
+            type Exact = Mismatch<W>;
+            fn term(self) -> HammingTerm<W> {
+                HammingTerm::new()
+            }
+            fn exact(self) -> Mismatch<W> {
+                Mismatch::new()
+            }
+            #[inline(always)]
+            fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+                (row.nnz, row.ncols)
+            }
+            #[inline(always)]
+            fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+                let ($count, $ncols) = (x.0 + y.0 + sum, x.1);
+                $key
+            }
+        }
+    };
+}
+hamming!(Hamming | count, ncols | count / ncols.max(c(1.0)));
+hamming!(
+    HammingCount | count,
+    ncols | {
+        let _ = ncols;
+        count
+    }
+);
+
+/// (Σ |x − y|^p)^(1/p).
+#[derive(Clone, Copy, Debug)]
+pub struct Minkowski<W> {
+    p: f64,
+    _w: PhantomData<W>,
+}
+
+impl<W> Minkowski<W> {
+    /// The recipe, for p > 0.
+    #[must_use]
+    pub const fn new(p: f64) -> Self {
+        Self { p, _w: PhantomData }
+    }
+}
+
+impl<W: Real> Recipe for Minkowski<W> {
+    type W = W;
+    type Term = MinkowskiTerm<W>;
+    type Exact = PowDiff<W>;
+    const REFINES: bool = true;
+    fn term(self) -> MinkowskiTerm<W> {
+        MinkowskiTerm::new(W::from_f64(self.p))
+    }
+    fn exact(self) -> PowDiff<W> {
+        PowDiff::new(W::from_f64(self.p))
+    }
+    #[inline(always)]
+    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+        x.abs().powf(c(self.p))
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        x.0 + y.0 + sum
+    }
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
+        key.below(cancelled::<M, W>() * (x.0 + y.0))
+    }
+    #[inline(always)]
+    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+        key.max(c(0.0)).powf(c(1.0 / self.p))
+    }
+}

@@ -1,0 +1,30 @@
+//! The distances whose ⊕ is +, a few lines each.
+
+mod counts;
+mod differences;
+mod logarithms;
+mod products;
+mod users;
+
+pub use counts::*;
+pub use differences::*;
+pub use logarithms::*;
+pub use products::*;
+pub use users::OnePass;
+
+/// `struct Name<W>` without parameters, and its `new`.
+macro_rules! plain {
+    ($($(#[$m:meta])* $name:ident;)*) => {$(
+        $(#[$m])*
+        #[derive(Clone, Copy, Default, Debug)]
+        pub struct $name<W>(std::marker::PhantomData<W>);
+        impl<W> $name<W> {
+            /// The recipe.
+            #[must_use]
+            pub const fn new() -> Self {
+                Self(std::marker::PhantomData)
+            }
+        }
+    )*};
+}
+use plain;

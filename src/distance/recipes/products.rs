@@ -1,0 +1,240 @@
+//! Distances from products of entries: dot, cosine, correlation, Euclidean, Hellinger.
+
+use super::plain;
+use crate::algebra::{Machine, Real, SquaredDiff, Times, V};
+use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
+use crate::op;
+
+op! {
+    /// ½ (a − b)²: the exact ⊗ of cosine, correlation and Hellinger, whose entries are normalized or rooted.
+    pub HalfSquaredDiff<T: Real> (a, b) -> T { { let d = a.abs_diff(b); d * d * V::lit(T::from_f64(0.5)) } }
+}
+
+plain! {
+    /// Σ x y, a similarity: neighbours have the largest.
+    Dot;
+    /// 1 − Σ x y / (‖x‖ ‖y‖), in [0, 2]. Two rows of zeros are at 0, one is at 1 from any other.
+    Cosine;
+    /// The cosine distance of x − x̄ and y − ȳ, where the mean is over all columns. Rows without variance as rows of zeros
+    /// in [`Cosine`].
+    Correlation;
+    /// √Σ (x − y)².
+    Euclidean;
+    /// Σ (x − y)².
+    SquaredEuclidean;
+}
+
+impl<W: Real> Recipe for Dot<W> {
+    type W = W;
+    type Term = Times<W>;
+    type Exact = Times<W>;
+    const ZERO_SELF: bool = false;
+    fn term(self) -> Times<W> {
+        Times::new()
+    }
+    fn exact(self) -> Times<W> {
+        Times::new()
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, _: Norms<M, W>, _: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        -sum
+    }
+    #[inline(always)]
+    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+        // Not −0 for rows without a common column.
+        c::<M, W>(0.0) - key
+    }
+}
+
+/// A key of a cosine, and the distance within its bounds.
+#[inline(always)]
+fn within<M: Machine, W: Real>(key: V<M, W>) -> V<M, W> {
+    key.max(c(0.0)).min(c(2.0))
+}
+
+impl<W: Real> Recipe for Cosine<W> {
+    type W = W;
+    type Term = Times<W>;
+    type Exact = HalfSquaredDiff<W>;
+    const REFINES: bool = true;
+    fn term(self) -> Times<W> {
+        Times::new()
+    }
+    fn exact(self) -> HalfSquaredDiff<W> {
+        HalfSquaredDiff::new()
+    }
+    #[inline(always)]
+    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+        x * x
+    }
+    #[inline(always)]
+    fn entry<M: Machine>(self, _: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+        x / row.first.sqrt()
+    }
+    #[inline(always)]
+    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+        (row.nnz.same(c(0.0)).select(c(1.0), c(0.0)), c(0.0))
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        c::<M, W>(1.0) - sum - x.0 * y.0
+    }
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, W>, _: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
+        key.below(cancelled())
+    }
+    #[inline(always)]
+    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+        within(key)
+    }
+}
+
+impl<W: Real> Correlation<W> {
+    /// Mean, norm of what differs from it, and whether there is none: what is left of a constant row is round-off.
+    #[inline(always)]
+    fn spread<M: Machine>(row: Row<M, W>) -> (V<M, W>, V<M, W>, V<M, bool>) {
+        let mean = row.first / row.ncols;
+        let squares = row.second + (row.ncols - row.nnz) * mean * mean;
+        let round_off = c::<M, W>(if size_of::<W>() == 4 { 1.2e-7 } else { 2.3e-16 }) * row.nnz * mean;
+        (mean, squares.sqrt(), squares.at_most(round_off * round_off * row.ncols))
+    }
+}
+
+impl<W: Real> Recipe for Correlation<W> {
+    type W = W;
+    type Term = Times<W>;
+    type Exact = HalfSquaredDiff<W>;
+    const REFINES: bool = true;
+    fn term(self) -> Times<W> {
+        Times::new()
+    }
+    fn exact(self) -> HalfSquaredDiff<W> {
+        HalfSquaredDiff::new()
+    }
+    #[inline(always)]
+    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+        x
+    }
+    #[inline(always)]
+    fn second<M: Machine>(self, x: V<M, W>, first: V<M, W>, _: V<M, W>, ncols: V<M, W>) -> V<M, W> {
+        let d = x - first / ncols;
+        d * d
+    }
+    #[inline(always)]
+    fn entry<M: Machine>(self, _: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+        let (_, norm, constant) = Self::spread(row);
+        constant.select(c(0.0), x / norm)
+    }
+    #[inline(always)]
+    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+        let (mean, norm, constant) = Self::spread(row);
+        (constant.select(c(0.0), row.ncols.sqrt() * mean / norm), constant.select(c(1.0), c(0.0)))
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        c::<M, W>(1.0) - (sum - x.0 * y.0) - x.1 * y.1
+    }
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
+        key.below(cancelled::<M, W>() * (c::<M, W>(1.0) + (x.0 * y.0).abs()))
+    }
+    #[inline(always)]
+    fn exact_key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>) -> V<M, W> {
+        // Two constant rows are at 0, as their entries are; a constant row is near no other.
+        let d = x.0 - y.0;
+        sum - c::<M, W>(0.5) * d * d
+    }
+    #[inline(always)]
+    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+        within(key)
+    }
+}
+
+macro_rules! euclidean {
+    ($name:ident $finish:expr) => {
+        impl<W: Real> Recipe for $name<W> {
+            type W = W;
+            type Term = Times<W>;
+            type Exact = SquaredDiff<W>;
+            const REFINES: bool = true;
+            fn term(self) -> Times<W> {
+                Times::new()
+            }
+            fn exact(self) -> SquaredDiff<W> {
+                SquaredDiff::new()
+            }
+            #[inline(always)]
+            fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+                x * x
+            }
+            #[inline(always)]
+            fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+                x.0 + y.0 - (sum + sum)
+            }
+            #[inline(always)]
+            fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
+                key.below(cancelled::<M, W>() * (x.0 + y.0))
+            }
+            #[inline(always)]
+            fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+                let f: fn(V<M, W>) -> V<M, W> = $finish;
+                f(key.max(c(0.0)))
+            }
+        }
+    };
+}
+euclidean!(Euclidean | d | d.sqrt());
+euclidean!(SquaredEuclidean | d | d);
+
+/// √(½ Σ (√x − √y)²), for rows that are not negative; with `normalize`, rows divided by their sums first.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Hellinger<W> {
+    normalize: bool,
+    _w: std::marker::PhantomData<W>,
+}
+
+impl<W> Hellinger<W> {
+    /// The recipe.
+    #[must_use]
+    pub const fn new(normalize: bool) -> Self {
+        Self { normalize, _w: std::marker::PhantomData }
+    }
+}
+
+impl<W: Real> Recipe for Hellinger<W> {
+    type W = W;
+    type Term = Times<W>;
+    type Exact = HalfSquaredDiff<W>;
+    const REFINES: bool = true;
+    fn term(self) -> Times<W> {
+        Times::new()
+    }
+    fn exact(self) -> HalfSquaredDiff<W> {
+        HalfSquaredDiff::new()
+    }
+    #[inline(always)]
+    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+        x
+    }
+    #[inline(always)]
+    fn entry<M: Machine>(self, _: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+        if self.normalize { (x / row.first).sqrt() } else { x.sqrt() }
+    }
+    #[inline(always)]
+    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+        let one = row.nnz.same(c(0.0)).select(c(0.0), c(1.0));
+        (if self.normalize { one } else { row.first }, c(0.0))
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        c::<M, W>(0.5) * (x.0 + y.0) - sum
+    }
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
+        key.below(cancelled::<M, W>() * (x.0 + y.0))
+    }
+    #[inline(always)]
+    fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
+        key.max(c(0.0)).sqrt()
+    }
+}

@@ -1,0 +1,69 @@
+//! The one-pass form of any NAMM whose ⊕ is +.
+
+use crate::algebra::{At, Machine, MulOp, Real, V};
+use crate::distance::recipe::{Norms, Recipe, Side, cancelled};
+
+/// a ⊗ b − (a ⊗ 0 + 0 ⊗ b): what a common column adds to the sum of both rows.
+#[derive(Clone, Copy, Debug)]
+pub struct OnePassTerm<X>(X);
+
+impl<W: Real, X: MulOp<A = W, B = W, Out = W>> MulOp for OnePassTerm<X> {
+    type A = W;
+    type B = W;
+    type Out = W;
+    #[inline(always)]
+    fn mul<M: Machine>(self, a: V<M, W>, b: V<M, W>, at: At<M>) -> V<M, W> {
+        let zero = V::lit(W::ZERO);
+        let at = || At { i: at.i, k: at.k, j: at.j };
+        self.0.mul(a, b, at()) - (self.0.mul(a, zero, at()) + self.0.mul(zero, b, at()))
+    }
+}
+
+/// Σ x ⊗ y over the union, for a ⊗ with 0 ⊗ 0 = 0 that does not look at places.
+#[derive(Clone, Copy, Debug)]
+pub struct OnePass<X>(pub X);
+
+impl<X> OnePass<X> {
+    /// x ⊗ 0 or 0 ⊗ x.
+    #[inline(always)]
+    fn alone<M: Machine, W: Real>(self, side: Side, x: V<M, W>) -> V<M, W>
+    where
+        X: MulOp<A = W, B = W, Out = W>,
+    {
+        let zero = V::lit(W::ZERO);
+        let at = At { i: V::lit(0), k: V::lit(0), j: V::lit(0) };
+        match side {
+            Side::X => self.0.mul(x, zero, at),
+            Side::Y => self.0.mul(zero, x, at),
+        }
+    }
+}
+
+impl<W: Real, X: MulOp<A = W, B = W, Out = W>> Recipe for OnePass<X> {
+    type W = W;
+    type Term = OnePassTerm<X>;
+    type Exact = X;
+    const SYMMETRIC: bool = false;
+    const ZERO_SELF: bool = false;
+    const REFINES: bool = true;
+    // x ⊗ 0 − (x ⊗ 0 + 0 ⊗ 0) is 0, but for values that overflow.
+    const ABSENT_IS_ZERO: bool = true;
+    fn term(self) -> OnePassTerm<X> {
+        OnePassTerm(self.0)
+    }
+    fn exact(self) -> X {
+        self.0
+    }
+    #[inline(always)]
+    fn first<M: Machine>(self, side: Side, x: V<M, W>) -> V<M, W> {
+        self.alone(side, x)
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        x.0 + y.0 + sum
+    }
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
+        key.abs().below(cancelled::<M, W>() * (x.0.abs() + y.0.abs()))
+    }
+}
