@@ -27,7 +27,8 @@ pub(crate) fn list(context: &Context) -> Result {
     context.result(json!({ "metrics": json }), || {
         let mut text = "k columns; |x| entries of x that are not 0; a row without entries is x below\n".to_owned();
         for row in rows() {
-            let aliases = if row.aliases.is_empty() { String::new() } else { format!("also {}", row.aliases.join(", ")) };
+            let aliases =
+                if row.aliases.is_empty() { String::new() } else { format!("also {}", row.aliases.join(", ")) };
             text += &format!("{:16} {}\n", row.name, row.formula);
             for line in [format!("takes {}", takes(row.domain)), format!("empty rows: {}", row.empty_rows), aliases] {
                 if !line.is_empty() {

@@ -7,47 +7,28 @@ use sparring::distance::{Metric, Options};
 
 use crate::context::Context;
 use crate::failure::Result;
-use crate::output::{seconds, shape, thousands};
+use crate::output::{ms, seconds, shape, thousands};
 
 /// A metric and its settings.
 #[derive(Args)]
 pub(crate) struct Question {
     /// Metric, one that `sparring metrics` lists
     #[arg(long, value_name = "NAME")]
-    pub(crate) metric: String,
-    #[command(flatten)]
-    pub(crate) how: How,
-}
-
-/// The settings of a metric.
-#[derive(Args)]
-pub(crate) struct How {
+    metric: String,
     /// Exponent of minkowski, 1 or more
     #[arg(long, value_name = "P")]
-    pub(crate) p: Option<f64>,
-    /// Divide each row by its sum first: hellinger, kl, kl_intersection
-    #[arg(long, conflicts_with = "no_normalize")]
-    normalize: bool,
-    /// Take the rows of jensenshannon as they are, not divided by their sums
-    #[arg(long)]
-    no_normalize: bool,
-    /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of them
-    #[arg(long)]
-    unchecked: bool,
+    p: Option<f64>,
+    #[command(flatten)]
+    how: How,
 }
 
-impl How {
-    /// The metric called `name`.
-    pub(crate) fn metric(&self, name: &str) -> sparring::Result<Metric> {
-        Metric::named(name, self.p)
+impl Question {
+    /// The metric, if there is one of that name and it takes that p.
+    pub(crate) fn metric(&self) -> sparring::Result<Metric> {
+        Metric::named(&self.metric, self.p)
     }
     pub(crate) fn options(&self) -> Options {
-        let normalize = match (self.normalize, self.no_normalize) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        };
-        Options { normalize, unchecked: self.unchecked, ..Options::default() }
+        self.how.options()
     }
     /// The settings as they go into JSON.
     pub(crate) fn insert(&self, json: &mut Value) {
@@ -57,6 +38,34 @@ impl How {
         if let Some(normalize) = self.options().normalize {
             json["normalize"] = normalize.into();
         }
+    }
+}
+
+/// The settings of a metric.
+#[derive(Args)]
+pub(crate) struct How {
+    /// Divide each row by its sum first: hellinger, kl, kl_intersection
+    #[arg(long, conflicts_with = "no_normalize")]
+    normalize: bool,
+    /// Take the rows of jensenshannon as they are, not divided by their sums
+    #[arg(long)]
+    no_normalize: bool,
+    /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of them
+    #[arg(long)]
+    unchecked: bool,
+    /// Refuse to take more memory than this for results and scratch
+    #[arg(long, value_name = "BYTES")]
+    memory_budget: Option<u64>,
+}
+
+impl How {
+    pub(crate) fn options(&self) -> Options {
+        let normalize = match (self.normalize, self.no_normalize) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        Options { normalize, unchecked: self.unchecked, memory_budget: self.memory_budget, ..Options::default() }
     }
 }
 
@@ -130,47 +139,30 @@ pub(crate) struct Cost {
     pub(crate) ms: f64,
     /// What the process grew by at its peak; `None` where the system does not say.
     pub(crate) growth: Option<u64>,
-    pub(crate) device: Option<DeviceCost>,
     pub(crate) chosen: String,
-}
-
-/// What a computation on a GPU cost besides.
-pub(crate) struct DeviceCost {
-    pub(crate) name: String,
-    pub(crate) upload: f64,
-    /// The first time: programs are compiled, or read from their folder.
-    pub(crate) first: f64,
-    pub(crate) peak: u64,
 }
 
 impl Cost {
     pub(crate) fn insert(&self, context: &Context, json: &mut Value) {
-        json["ms"] = crate::output::ms(self.ms);
-        json["peak_growth_bytes"] = json!(self.growth);
-        json["chosen"] = json!(self.chosen);
-        json["device"] = json!(context.device.to_string());
-        match &self.device {
-            None => json["threads"] = context.threads().into(),
-            Some(device) => {
-                for (key, value) in [
-                    ("device_name", json!(device.name)),
-                    ("upload_ms", crate::output::ms(device.upload)),
-                    ("first_ms", crate::output::ms(device.first)),
-                    ("device_peak_bytes", json!(device.peak)),
-                ] {
-                    json[key] = value;
-                }
-            }
+        for (key, value) in [
+            ("ms", ms(self.ms)),
+            ("peak_growth_bytes", json!(self.growth)),
+            ("chosen", json!(self.chosen)),
+            ("device", json!(context.device.to_string())),
+            ("threads", json!(context.threads())),
+        ] {
+            json[key] = value;
         }
     }
-    /// `0.21 s, 170.0 million pairs/s, at most 1,234,567 bytes`.
+    /// `0.21 s, 170.0 million pairs/s, 1,234,567 bytes more at most`, and what was chosen.
     pub(crate) fn text(&self, pairs: u64) -> String {
         let rate = pairs as f64 / self.ms / 1e3;
-        let before = self.device.as_ref().map_or(String::new(), |device| {
-            format!("sent {}, first {}, ", seconds(device.upload), seconds(device.first))
-        });
-        let peak = self.device.as_ref().map(|device| device.peak).or(self.growth);
-        let memory = peak.map_or(String::new(), |bytes| format!(", {} bytes at most", thousands(bytes)));
-        format!("{before}{}, {rate:.1} million pairs/s{memory}\nchosen: {}", seconds(self.ms), self.chosen)
+        let memory = self.growth.map_or(String::new(), |bytes| format!(", {} bytes more at most", thousands(bytes)));
+        format!("{}, {rate:.1} million pairs/s{memory}\nchosen: {}", seconds(self.ms), self.chosen)
     }
+}
+
+/// Σ of the distances that are finite.
+pub(crate) fn sum_of_finite(distances: &[f64]) -> f64 {
+    distances.iter().filter(|d| d.is_finite()).sum()
 }
