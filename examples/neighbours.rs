@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let options = Options { exclude_self: true, ..Options::default() };
     let near = knn(cpu.threads(), Metric::Jaccard, 6, &mesh, None, &options)?;
-    println!("{} rows, {}", mesh.nrows(), near.explain());
+    println!("{} rows, {}", mesh.nrows(), near.explain);
     let n = mesh.nrows();
     let columns = (0..n).flat_map(|i| near.row(i).0).copied().collect::<Vec<_>>();
     let k = columns.len() / n;

@@ -39,7 +39,7 @@ struct Made {
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let question = &arguments.question;
     let metric = question.metric()?;
-    let vectors = arguments.files.load(context)?;
+    let vectors = arguments.files.load(context, "distances")?;
     let (x, y, options) = (&vectors.x, vectors.to.as_ref(), question.options());
     context.progress.stage("computing distances".into());
     let growth = Growth::start();

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (question, k) = (&arguments.question, arguments.k as usize);
     let metric = question.metric()?;
-    let vectors = arguments.files.load(context)?;
+    let vectors = arguments.files.load(context, "knn")?;
     let options = Options { exclude_self: arguments.exclude_self, ..question.options() };
     let (x, y, threads) = (&vectors.x, vectors.to.as_ref(), context.cpu.threads());
     context.progress.stage("preparing the search".into());

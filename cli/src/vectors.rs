@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use sparring::Csr;
 use sparring::distance::{Metric, Options};
+use sparring::{Csr, Error};
 
 use crate::context::Context;
 use crate::failure::Result;
@@ -88,12 +88,17 @@ pub(crate) struct Vectors {
 }
 
 impl Files {
-    pub(crate) fn load(&self, context: &Context) -> Result<Vectors> {
+    /// Reads them for `command`, and refuses vectors of different lengths.
+    pub(crate) fn load(&self, context: &Context, command: &'static str) -> Result<Vectors> {
         let (x, mut read_ms) = context.load(&self.x)?;
         let to = match &self.to {
             Some(file) => {
                 let (y, ms) = context.load(file)?;
                 read_ms += ms;
+                // Here, for whoever computes may have X and Y exchanged.
+                if y.matrix.ncols() != x.matrix.ncols() {
+                    return Err(Error::Shape { op: command, lhs: x.matrix.shape(), rhs: y.matrix.shape() }.into());
+                }
                 Some(y.matrix)
             }
             None => None,
