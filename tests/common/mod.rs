@@ -11,6 +11,7 @@ pub(crate) mod golden;
 pub(crate) mod gpu;
 pub(crate) mod reference;
 pub(crate) mod rings;
+pub(crate) mod unions;
 
 use std::fmt::Debug;
 
