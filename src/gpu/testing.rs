@@ -2,7 +2,7 @@
 
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
-use super::{Cuda, apply, assign, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles};
+use super::{Cuda, apply, assign, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles, union};
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
 
@@ -34,6 +34,7 @@ fn units() -> Vec<Unit> {
         spmv::programs(),
         transpose::programs(),
         triangles::programs(),
+        union::programs(),
     ];
     all.into_iter().flatten().collect()
 }
