@@ -65,6 +65,7 @@ mod graph;
 mod jit;
 mod launch;
 mod memory;
+mod naive_union;
 mod nvrtc;
 mod reduce;
 mod rows;
