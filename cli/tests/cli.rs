@@ -1,8 +1,11 @@
 //! The command line as its users see it: exit codes, texts, JSON.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod program;
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use program::{file, json, refused, scratch, text};
 use serde_json::Value;
 
 /// Four vertices, all connected: four triangles.
@@ -11,46 +14,6 @@ const COMPLETE: &str = "%%MatrixMarket matrix coordinate pattern symmetric\n4 4 
 const SMALL: &str = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.0\n1 2 2.0\n2 2 3.0\n";
 /// 2 × 3, its second row empty.
 const WIDE: &str = "%%MatrixMarket matrix coordinate integer general\n2 3 2\n1 1 4\n1 3 5\n";
-
-fn scratch(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-/// A file of this test's own.
-fn file(name: &str, text: &str) -> String {
-    let path = scratch(name);
-    std::fs::write(&path, text).unwrap();
-    path.to_str().unwrap().into()
-}
-
-fn sparring(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sparring")).args(arguments).output().unwrap()
-}
-
-/// Standard output of a run that must succeed and write nothing else.
-#[track_caller]
-fn text(arguments: &[&str]) -> String {
-    let output = sparring(arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The one JSON object that `--json` gives.
-#[track_caller]
-fn json(arguments: &[&str]) -> Value {
-    let value: Value = serde_json::from_str(&text(&[arguments, &["--json"]].concat())).unwrap();
-    assert!(value.is_object());
-    value
-}
-
-/// Standard error of a run that must end with exit code 2 and an empty standard output.
-#[track_caller]
-fn refused(arguments: &[&str]) -> String {
-    let output = sparring(arguments);
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
-    String::from_utf8(output.stderr).unwrap()
-}
 
 #[test]
 fn triangles_of_a_complete_graph() {

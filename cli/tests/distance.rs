@@ -1,0 +1,264 @@
+//! The commands `knn`, `distances`, `metrics` and `bench distance`: results worked out by hand, texts, exit codes.
+
+mod program;
+
+use program::{failed, file, json, lines, refused, scratch, text};
+
+/// [1 2 0 0], [0 2 3 0], an empty row, [4 0 0 5]; a stored zero, which must not matter.
+const ROWS: &str =
+    "%%MatrixMarket matrix coordinate real general\n4 4 7\n1 1 1\n1 2 2\n2 2 2\n2 3 3\n2 4 0\n4 1 4\n4 4 5\n";
+/// [1 1 0 0], [0 2 3 1].
+const OTHERS: &str = "%%MatrixMarket matrix coordinate real general\n2 4 5\n1 1 1\n1 2 1\n2 2 2\n2 3 3\n2 4 1\n";
+/// Manhattan's distances of [`ROWS`].
+const MANHATTAN: [[f64; 4]; 4] =
+    [[0.0, 4.0, 3.0, 10.0], [4.0, 0.0, 5.0, 14.0], [3.0, 5.0, 0.0, 9.0], [10.0, 14.0, 9.0, 0.0]];
+
+fn path(name: &str) -> String {
+    scratch(name).to_str().unwrap().into()
+}
+
+#[test]
+fn neighbours_are_written_as_lines_counted_from_one() {
+    let (x, out) = (file("knn.mtx", ROWS), path("knn.tsv"));
+    for threads in ["1", "3"] {
+        let found = json(&["knn", &x, "--k", "2", "--metric", "manhattan", "-o", &out, "--threads", threads]);
+        assert_eq!(
+            (found["k"].as_u64(), found["pairs"].as_u64(), found["sum"].as_f64()),
+            (Some(2), Some(16), Some(19.0))
+        );
+        let written = std::fs::read_to_string(&out).unwrap();
+        let wanted = "# row\tneighbour\tdistance; rows are counted from 1\n\
+                      1\t1\t0.0\n1\t3\t3.0\n2\t2\t0.0\n2\t1\t4.0\n3\t3\t0.0\n3\t1\t3.0\n4\t4\t0.0\n4\t3\t9.0\n";
+        assert_eq!(written, wanted);
+    }
+    json(&["knn", &x, "--k", "1", "--metric", "l1", "-o", &out, "--exclude-self"]);
+    let written = std::fs::read_to_string(&out).unwrap();
+    assert!(written.ends_with("from 1\n1\t3\t3.0\n2\t1\t4.0\n3\t1\t3.0\n4\t3\t9.0\n"), "{written}");
+    let said = text(&["knn", &x, "--k", "2", "--metric", "manhattan"]);
+    assert!(said.starts_with("4 × 4 among themselves: 2 nearest by manhattan   read 0."), "{said}");
+    assert!(said.contains(" million pairs/s") && said.contains("\nchosen: ") && said.lines().count() == 2, "{said}");
+    assert!(text(&["knn", "--help"]).contains("count rows from 1"));
+}
+
+#[test]
+fn neighbours_are_written_as_a_graph() {
+    let x = file("graph.mtx", ROWS);
+    for name in ["graph-out.mtx", "graph-out.mtx.gz"] {
+        let out = path(name);
+        let found = json(&["knn", &x, "--k", "10", "--metric", "manhattan", "-o", &out]);
+        // There are four rows.
+        assert_eq!((found["k"].as_u64(), found["sum"].as_f64()), (Some(4), Some(90.0)));
+        let read = json(&["info", &out]);
+        assert_eq!(
+            (read["nrows"].as_u64(), read["ncols"].as_u64(), read["nnz"].as_u64()),
+            (Some(4), Some(4), Some(16))
+        );
+        assert_eq!(read["layout"], "coordinate");
+    }
+    let written = std::fs::read_to_string(path("graph-out.mtx")).unwrap();
+    assert!(written.contains("\n2 1 4.0\n2 2 0.0\n2 3 5.0\n2 4 14.0\n"), "{written}");
+}
+
+#[test]
+fn neighbours_in_another_matrix() {
+    let (x, y, out) = (file("to-x.mtx", ROWS), file("to-y.mtx", OTHERS), path("to.tsv"));
+    let found = json(&["knn", &x, "--to", &y, "--k", "1", "--metric", "manhattan", "-o", &out]);
+    for (key, value) in [("rows", 4), ("to_rows", 2), ("cols", 4), ("nnz", 7), ("to_nnz", 5), ("pairs", 8), ("k", 1)] {
+        assert_eq!(found[key], value, "{key}");
+    }
+    let written = std::fs::read_to_string(&out).unwrap();
+    assert!(written.ends_with("from 1\n1\t1\t1.0\n2\t2\t1.0\n3\t1\t2.0\n4\t1\t9.0\n"), "{written}");
+    let said = text(&["knn", &x, "--to", &y, "--k", "1", "--metric", "dot"]);
+    assert!(said.starts_with("4 × 4 to 2 × 4: 1 nearest by dot   read "), "{said}");
+}
+
+/// The elements of an array file, column by column.
+fn array(path: &str) -> (String, Vec<f64>) {
+    let written = std::fs::read_to_string(path).unwrap();
+    let mut rest = written.lines().filter(|line| !line.starts_with('%'));
+    (rest.next().unwrap().into(), rest.map(|line| line.parse().unwrap()).collect())
+}
+
+#[test]
+fn distances_are_written_as_an_array() {
+    let (x, y, out) = (file("all.mtx", ROWS), file("all-y.mtx", OTHERS), path("all-out.mtx"));
+    let found = json(&["distances", &x, "--metric", "manhattan", "-o", &out]);
+    assert_eq!((found["sum"].as_f64(), found["pairs"].as_u64()), (Some(90.0), Some(16)));
+    assert!(found["write_ms"].is_f64() && found["ms"].is_f64() && found["chosen"].is_string());
+    assert_eq!(array(&out), ("4 4".into(), MANHATTAN.concat()));
+    assert!(std::fs::read_to_string(&out).unwrap().contains("\n% distances of rows by manhattan\n"));
+    let read = json(&["info", &out]);
+    assert_eq!((read["layout"].as_str(), read["field"].as_str()), (Some("array"), Some("real")));
+    // Column by column: the four distances from the first row of Y, then those from the second.
+    let found = json(&["distances", &x, "--to", &y, "--metric", "manhattan", "-o", &out]);
+    assert_eq!(array(&out), ("4 2".into(), vec![1.0, 5.0, 2.0, 9.0, 5.0, 1.0, 6.0, 13.0]));
+    assert_eq!(found["sum"], 42.0);
+    let said = text(&["distances", &x, "--metric", "manhattan"]);
+    assert!(said.starts_with("4 × 4 among themselves: manhattan   sum 90   read 0."), "{said}");
+    assert!(json(&["distances", &x, "--metric", "manhattan"])["write_ms"].is_null());
+}
+
+#[test]
+fn a_distance_that_is_not_symmetric_has_x_in_its_rows() {
+    let (x, y, out) = (file("kl-x.mtx", ROWS), file("kl-y.mtx", OTHERS), path("kl-out.mtx"));
+    json(&["distances", &x, "--to", &y, "--metric", "kl", "-o", &out]);
+    let (size, values) = array(&out);
+    let inf = f64::INFINITY;
+    // [1 2] from [1 1]: 2 ln 2. [0 2 3] from [0 2 3 1]: 0.
+    assert_eq!(size, "4 2");
+    let wanted = [2.0 * 2.0f64.ln(), inf, 0.0, inf, inf, 0.0, 0.0, inf];
+    for (at, (found, wanted)) in values.iter().zip(wanted).enumerate() {
+        assert!(*found == wanted || (found - wanted).abs() < 1e-12, "{at}: {found}, not {wanted}");
+    }
+    json(&["distances", &y, "--to", &x, "--metric", "kl_intersection", "-o", &out]);
+    let (size, values) = array(&out);
+    assert_eq!((size.as_str(), values.len()), ("2 4", 8));
+    assert!((values[0] + 2.0f64.ln()).abs() < 1e-12, "{values:?}");
+}
+
+#[test]
+fn every_metric_listed_can_be_used() {
+    let x = file("metrics.mtx", ROWS);
+    let listed = json(&["metrics"]);
+    let listed = listed["metrics"].as_array().unwrap();
+    let said = text(&["metrics"]);
+    assert!(listed.len() >= 15);
+    for row in listed {
+        let name = row["name"].as_str().unwrap();
+        for key in ["formula", "product", "norms", "takes", "empty_rows"] {
+            assert!(!row[key].as_str().unwrap().is_empty(), "{name} {key}");
+        }
+        assert!(said.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}");
+        let p: &[&str] = if name == "minkowski" { &["--p", "3"] } else { &[] };
+        let near = json(&[&["knn", &x, "--k", "4", "--metric", name], p].concat());
+        let all = json(&[&["distances", &x, "--metric", name], p].concat());
+        assert_eq!((near["metric"].as_str(), near["k"].as_u64()), (Some(name), Some(4)));
+        let [near, all] = [near, all].map(|found| found["sum"].as_f64().unwrap());
+        assert!((near - all).abs() <= 1e-12 * all.abs(), "{name}: {near} {all}");
+        for alias in row["aliases"].as_array().unwrap() {
+            json(&[&["distances", &x, "--metric", alias.as_str().unwrap()], p].concat());
+        }
+    }
+}
+
+#[test]
+fn settings_change_what_they_say() {
+    let x = file("settings.mtx", ROWS);
+    let sum = |arguments: &[&str]| json(&[&["distances", &x, "--metric"], arguments].concat())["sum"].as_f64().unwrap();
+    assert_eq!(sum(&["minkowski", "--p", "1"]), 90.0);
+    assert_eq!(sum(&["minkowski", "--p", "inf"]), sum(&["chebyshev"]));
+    assert_ne!(sum(&["jensenshannon"]), sum(&["jensenshannon", "--no-normalize"]));
+    assert_ne!(sum(&["hellinger"]), sum(&["hellinger", "--normalize"]));
+    assert_eq!(sum(&["hellinger"]), sum(&["hellinger", "--no-normalize"]));
+    let found = json(&["distances", &x, "--metric", "minkowski", "--p", "3"]);
+    assert_eq!((found["p"].as_f64(), found.get("normalize")), (Some(3.0), None));
+    let found = json(&["knn", &x, "--k", "1", "--metric", "hellinger", "--normalize"]);
+    assert_eq!(found["normalize"], true);
+    assert_eq!(found["device"], "cpu");
+    for key in ["ms", "read_ms", "threads", "search_bytes", "chosen", "peak_growth_bytes"] {
+        assert!(found.get(key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn wrong_questions_are_refused_in_one_line() {
+    let x = file("wrong-x.mtx", ROWS);
+    let negative = file("wrong-negative.mtx", &ROWS.replace("2 3 3\n", "2 3 -3\n"));
+    let narrow = file("wrong-narrow.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+    for (arguments, said) in [
+        (&[&x, "--metric", "cosin"][..], "metric: there is no \"cosin\"; there are cosine, correlation, dot, "),
+        (&[&x, "--metric", "minkowski"], "p: minkowski needs a p"),
+        (&[&x, "--metric", "minkowski", "--p", "0.5"], "p: 0.5 is below 1"),
+        (&[&x, "--metric", "cosine", "--p", "2"], "p: cosine has no parameter, but p is 2"),
+        (&[&negative, "--metric", "hellinger"], "entries: row 1, column 2 holds -3.0, but the metric takes "),
+        (&[&x, "--to", &narrow, "--metric", "cosine"], ": shapes do not agree: lhs is 4×4, rhs is 2×3"),
+        (&["no-such-file.mtx", "--metric", "cosine"], "no-such-file.mtx: No such file"),
+        (&[&x, "--to", "no-such-file.mtx", "--metric", "cosine"], "no-such-file.mtx: No such file"),
+        (&["gen:nothing", "--metric", "cosine"], "case: no generated matrix is called 'nothing'"),
+        (&[&x, "--metric", "cosine", "-o", "no-such-folder/out.mtx"], "no-such-folder/out.mtx: No such file"),
+        (&[&x, "--metric", "cosine", "-o", "no-such-folder/out.tsv"], "no-such-folder/out.tsv: No such file"),
+    ] {
+        for command in [&["knn", "--k", "2"][..], &["distances"]] {
+            for json in [&[][..], &["--json"]] {
+                let line = refused(&[command, arguments, json].concat());
+                assert!(line.starts_with("sparring: ") && line.contains(said), "{arguments:?}: {line}");
+                assert_eq!(line.matches('\n').count(), 1, "{line}");
+            }
+        }
+    }
+    // Asked for, nobody looks.
+    json(&["distances", &negative, "--metric", "hellinger", "--unchecked"]);
+    assert!(json(&["distances", &negative, "--metric", "manhattan"])["sum"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    let x = file("usage.mtx", ROWS);
+    for arguments in [
+        &["knn", &x, "--metric", "cosine"][..],
+        &["knn", &x, "--k", "3"],
+        &["knn", &x, "--k", "0", "--metric", "cosine"],
+        &["knn", &x, "--k", "3", "--metric", "cosine", "--to", &x, "--exclude-self"],
+        &["distances", &x],
+        &["distances", &x, "--metric", "hellinger", "--normalize", "--no-normalize"],
+        &["bench", "distance", "--task", "cakes"],
+        &["bench", "distance", "--metric", "cosin"],
+        &["bench", "spgemm", "--metric", "cosine", "--case", "tc_rmat10"],
+    ] {
+        assert!(!refused(arguments).is_empty());
+    }
+}
+
+#[test]
+fn memory_is_bounded_by_a_setting() {
+    let x = file("budget.mtx", ROWS);
+    let said = failed(&["knn", &x, "--k", "2", "--metric", "cosine", "--memory-budget", "100"], 1);
+    assert!(said.starts_with("sparring: ") && said.contains("100"), "{said}");
+    let said = failed(&["distances", &x, "--metric", "cosine", "--memory-budget", "100"], 1);
+    assert!(said.starts_with("sparring: ") && said.contains("100"), "{said}");
+    json(&["knn", &x, "--k", "2", "--metric", "cosine", "--memory-budget", "100000000"]);
+}
+
+#[test]
+fn bench_measures_tasks_and_metrics() {
+    let x = file("bench-distance.mtx", ROWS);
+    let bench = |more: &[&str]| {
+        let found = lines(&[&["bench", "distance", "--case", &x, "--repeat", "2", "--threads", "2"], more].concat());
+        for line in &found {
+            assert_eq!((line["op"].as_str(), line["case"].as_str()), (Some("distance"), Some(x.as_str())));
+            assert!(0.0 < line["ms_min"].as_f64().unwrap() && line["ms_min"].as_f64() <= line["ms"].as_f64());
+            assert!(line["gpairs_s"].as_f64().unwrap() > 0.0 && line["chosen"].is_string(), "{line}");
+        }
+        found
+    };
+    let found = bench(&["--metric", "manhattan,dot", "minkowski"]);
+    let names: Vec<_> = found.iter().map(|line| line["metric"].as_str().unwrap()).collect();
+    assert_eq!(names, ["manhattan", "dot", "minkowski"]);
+    // Fewer rows than the ten that are asked for: all distances.
+    assert_eq!((found[0]["task"].as_str(), found[0]["checksum"].as_f64()), (Some("knn"), Some(90.0)));
+    // Without the row that is empty: its own 17, once.
+    assert_eq!((found[0]["checksum_nonempty"].as_f64(), found[0]["k"].as_u64()), (Some(73.0), Some(10)));
+    assert_eq!(found[2]["p"], 3.0);
+    // All distances: without the empty row's, twice.
+    let found = &bench(&["--metric", "manhattan", "--task", "pairwise"])[0];
+    assert_eq!((found["checksum"].as_f64(), found["checksum_nonempty"].as_f64()), (Some(90.0), Some(56.0)));
+    assert_eq!((found["pairs"].as_u64(), found.get("k")), (Some(16), None));
+    // Of the first three rows, the first two.
+    let found = &bench(&["--metric", "manhattan", "--task", "pairwise", "--rows", "3", "--queries", "2"])[0];
+    assert_eq!((found["checksum"].as_f64(), found["pairs"].as_u64()), (Some(16.0), Some(6)));
+    let found = &bench(&["--metric", "euclidean", "--entries", "f32", "--precision", "entries", "--k", "1"])[0];
+    assert_eq!((found["checksum"].as_f64(), found["entries"].as_str()), (Some(0.0), Some("f32")));
+    let said = text(&["bench", "distance", "--case", &x, "--repeat", "1"]);
+    assert!(said.lines().count() == 4 && said.starts_with("case  "), "{said}");
+}
+
+#[test]
+fn the_published_sets_are_cases() {
+    let found =
+        &lines(&["bench", "distance", "--case", "movielens_like", "--rows", "300", "--queries", "20", "--repeat", "1"])
+            [0];
+    assert_eq!(
+        (found["rows"].as_u64(), found["to_rows"].as_u64(), found["cols"].as_u64()),
+        (Some(20), Some(300), Some(26_744))
+    );
+}
