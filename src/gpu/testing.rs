@@ -2,7 +2,7 @@
 
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
-use super::{Cuda, apply, assign, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles};
+use super::{Cuda, apply, assign, distance, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles};
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
 
@@ -24,6 +24,7 @@ fn units() -> Vec<Unit> {
     let all = [
         apply::programs(),
         assign::programs(),
+        distance::programs(),
         ewise::programs(),
         reduce::programs(),
         rows::programs(),

@@ -1,0 +1,325 @@
+//! Distances and nearest neighbours between the rows of sparse matrices on the device.
+//!
+//! A measure whose ⊕ is + takes one pass over the columns that two rows share (see [`Recipe`](crate::distance::Recipe)):
+//! rows are prepared on the device, Y is indexed by columns, and a warp folds one row of X into sums for a tile of rows of
+//! Y, in shared memory. Norms, the exact sum of near pairs, the finalizer and the lists of neighbours follow while the
+//! tile is there. Results are the same in every run; sums of a pair are folded in the order of columns, as on the CPU,
+//! norms and exact sums as trees whose shape depends on the lengths of the rows alone.
+
+mod pairs;
+mod rows;
+mod tiles;
+mod way;
+
+use pairs::Ready;
+use rows::Clean;
+use way::{OnePass, Way, way};
+
+use super::csr::Operand;
+use super::jit::Unit;
+use super::{Cuda, DeviceCsr, DeviceDense};
+use crate::algebra::Real;
+use crate::distance::{Measure, Options};
+use crate::{Error, Result};
+
+/// The nearest rows of Y for each row of X, nearest first; rows at equal distance in order of their numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbours<T> {
+    nrows: usize,
+    k: usize,
+    indices: Vec<u32>,
+    distances: Vec<T>,
+    /// What ran, and why.
+    pub explain: String,
+}
+
+impl<T> Neighbours<T> {
+    /// Rows of X.
+    #[must_use]
+    pub fn nrows(&self) -> usize {
+        self.nrows
+    }
+    /// Neighbours of each row: what was asked for, or as many as there are.
+    #[must_use]
+    pub fn k(&self) -> usize {
+        self.k
+    }
+    /// Numbers of the neighbours, k for each row.
+    #[must_use]
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+    /// Distances to them.
+    #[must_use]
+    pub fn distances(&self) -> &[T] {
+        &self.distances
+    }
+    /// Neighbours of row `i`, and distances to them.
+    #[must_use]
+    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
+        let range = i * self.k..(i + 1) * self.k;
+        (&self.indices[range.clone()], &self.distances[range])
+    }
+}
+
+/// Rows that are ready, whatever they are computed in.
+enum AnyReady {
+    Double(Ready<f64>),
+    Single(Ready<f32>),
+}
+
+/// The same words for both.
+macro_rules! of_either {
+    ($ready:expr, $r:ident => $what:expr) => {
+        match $ready {
+            AnyReady::Double($r) => $what,
+            AnyReady::Single($r) => $what,
+        }
+    };
+}
+
+/// What a measure takes from two matrices, or from one and itself.
+struct Sides<T> {
+    x: Clean<T>,
+    y: Option<Clean<T>>,
+}
+
+impl AnyReady {
+    fn new<T: Real>(cuda: &Cuda, recipe: OnePass, sides: &Sides<T>) -> Result<Self> {
+        let (x, y) = (&sides.x, sides.y.as_ref());
+        Ok(if recipe.double {
+            Self::Double(Ready::new(cuda, recipe, x, y)?)
+        } else {
+            Self::Single(Ready::new(cuda, recipe, x, y)?)
+        })
+    }
+}
+
+/// A dense result that cannot be.
+fn too_large(n: usize, m: usize) -> Error {
+    Error::IndexOverflow { what: "number of distances", needed: n as u128 * m as u128, max: usize::MAX as u128 }
+}
+
+/// Refuses `bytes` above the budget.
+fn within_budget(options: &Options, what: &'static str, bytes: u128) -> Result<()> {
+    match options.memory_budget.map(u128::from) {
+        Some(budget) if bytes > budget => Err(Error::Budget { what, bytes, budget }),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that the prepared rows and their index take at most, for `nnz` entries of X and of Y.
+fn prepared_bytes(x: (usize, usize), y: (usize, usize), nnz: (usize, usize)) -> u128 {
+    // Columns and entries of X; of Y, by rows, by columns, and what their sort takes.
+    let entries = 12 * nnz.0 as u128 + 44 * nnz.1 as u128;
+    entries + 16 * (x.0 + y.0) as u128 + 8 * y.1 as u128
+}
+
+impl Cuda {
+    /// Rows that are checked and sorted, on the device.
+    fn sides<T: Real, A: Operand<T>, M: Measure>(
+        &self,
+        measure: &M,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+    ) -> Result<Sides<T>> {
+        if options.exclude_self && y.is_some() {
+            let message = "rows of two matrices have no self among the others".into();
+            return Err(Error::Argument { name: "exclude_self", message });
+        }
+        let x = x.to_device(self)?;
+        let y = y.map(|y| y.to_device(self)).transpose()?;
+        if let Some(y) = &y {
+            if x.shape().1 != y.shape().1 {
+                return Err(Error::Shape { op: "distances between rows", lhs: x.shape(), rhs: y.shape() });
+            }
+        }
+        let clean = |a: &DeviceCsr<T>| self.clean_rows(a, measure.domain(), options.unchecked);
+        Ok(Sides { x: clean(&x)?, y: y.as_ref().map(clean).transpose()? })
+    }
+    /// Rows that are prepared, and indexed.
+    fn ready<T: Real, A: Operand<T>, M: Measure>(
+        &self,
+        measure: &M,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+    ) -> Result<AnyReady> {
+        match way::<T, M>(measure, options)? {
+            Way::OnePass(recipe) => AnyReady::new(self, recipe, &self.sides(measure, x, y, options)?),
+            Way::Chebyshev { .. } => {
+                let why = "there is no kernel for it yet".into();
+                Err(Error::Unsupported { what: format!("{} on the device", measure.name()), why })
+            }
+        }
+    }
+
+    /// d(i, j) of every row of X from every row of Y, or from every row of X without Y: a dense matrix on the device.
+    ///
+    /// Shapes: `x` n×k, `y` m×k, on the host or on the device; result n×m. Cost: a term for every column that two rows
+    /// share, and n·m sums; with X alone and a measure that is symmetric half of that, the other half is mirrored.
+    /// Memory: the result and about 56 bytes an entry. Sums are of the type that `options.precision` says.
+    /// # Errors
+    /// [`Error::Shape`]; [`Error::Argument`] for an entry that the metric does not take, naming its row;
+    /// [`Error::Budget`]; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, distance::Metric};
+    /// let cuda = Cuda::new(0)?;
+    /// let x = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 2], vec![1.0, 2.0, 5.0])?)?;
+    /// let d = cuda.download_dense(&cuda.pairwise(Metric::Manhattan, &x, None, &Default::default())?)?;
+    /// assert_eq!(d.row(0), [0.0, 4.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn pairwise<T: Real, A: Operand<T>, M: Measure>(
+        &self,
+        measure: M,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+    ) -> Result<DeviceDense<T>> {
+        let (nrows, ncols) = self.shape_of_pairs(x, y, options)?;
+        let len = nrows.checked_mul(ncols).ok_or_else(|| too_large(nrows, ncols))?;
+        let ready = self.ready(&measure, x, y, options)?;
+        let out = DeviceDense { nrows, ncols, values: self.alloc(len, "all distances")? };
+        of_either!(&ready, r => r.pairs(self, 0..nrows, &out.values))?;
+        Ok(out)
+    }
+
+    /// [`pairwise`](Self::pairwise) into a matrix that is there.
+    /// # Errors
+    /// Those of [`pairwise`](Self::pairwise), and [`Error::Shape`] for a result of another shape.
+    pub fn pairwise_into<T: Real, A: Operand<T>, M: Measure>(
+        &self,
+        measure: M,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+        out: &mut DeviceDense<T>,
+    ) -> Result<()> {
+        let shape = self.shape_of_pairs(x, y, options)?;
+        if out.shape() != shape {
+            return Err(Error::Shape { op: "the result of pairwise", lhs: shape, rhs: out.shape() });
+        }
+        let ready = self.ready(&measure, x, y, options)?;
+        of_either!(&ready, r => r.pairs(self, 0..shape.0, &out.values))
+    }
+
+    /// [`pairwise`](Self::pairwise) as a stream: `each(first, rows)` gets the distances of `rows_per_block` rows of X at a
+    /// time, row after row, from row `first` on. For results that the device, or the host, does not hold.
+    ///
+    /// Memory: one block on the device and on the host, beside the prepared rows.
+    /// # Errors
+    /// Those of [`pairwise`](Self::pairwise), [`Error::OutOfMemory`], and what `each` returns.
+    pub fn pairwise_blocks<T: Real, A: Operand<T>, M: Measure>(
+        &self,
+        measure: M,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+        rows_per_block: usize,
+        mut each: impl FnMut(usize, &[T]) -> Result<()>,
+    ) -> Result<()> {
+        if rows_per_block == 0 {
+            return Err(Error::Argument { name: "rows_per_block", message: "no rows at a time never end".into() });
+        }
+        let ready = self.ready(&measure, x, y, options)?;
+        let (n, m) = of_either!(&ready, r => r.shape());
+        let block = rows_per_block.min(n);
+        let len = block.checked_mul(m).ok_or_else(|| too_large(block, m))?;
+        within_budget(options, "a block of distances", len as u128 * size_of::<T>() as u128)?;
+        let room = self.alloc::<T>(len, "a block of distances")?;
+        for first in (0..n).step_by(block.max(1)) {
+            let rows = first..n.min(first + block);
+            of_either!(&ready, r => r.pairs(self, rows.clone(), &room))?;
+            let values = self.get(&room, "a block of distances")?;
+            each(first, &values[..rows.len() * m])?;
+        }
+        Ok(())
+    }
+
+    /// Shape of all distances, if the budget allows them.
+    fn shape_of_pairs<T: Real, A: Operand<T>>(
+        &self,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+    ) -> Result<(usize, usize)> {
+        let x = x.pattern_on(self)?;
+        let y = y.map(|y| y.pattern_on(self)).transpose()?;
+        let y = y.as_ref().unwrap_or(&x);
+        let (n, m) = (x.nrows, y.nrows);
+        let bytes = n as u128 * m as u128 * size_of::<T>() as u128;
+        within_budget(options, "all distances", bytes + prepared_bytes(x.shape(), y.shape(), (x.nnz, y.nnz)))?;
+        Ok((n, m))
+    }
+
+    /// The `k` nearest rows of Y for every row of X, or of X itself without Y; for a similarity those of the largest
+    /// values. The n×m distances are never held.
+    ///
+    /// Rows at equal distance come in order of their numbers, NaN behind all numbers; where Y has fewer than `k` rows
+    /// there are fewer neighbours. Cost: that of [`pairwise`](Self::pairwise) without its result; the list of a row stays
+    /// with the warp that computes its keys, in registers for k ≤ 32. Memory: 12 bytes a neighbour, and about 56 bytes an
+    /// entry.
+    /// # Errors
+    /// Those of [`pairwise`](Self::pairwise); [`Error::Argument`] for `exclude_self` with Y.
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, distance::Metric};
+    /// let cuda = Cuda::new(0)?;
+    /// let x = Csr::<f64>::new(3, 2, vec![0, 1, 2, 3], vec![0, 0, 1], vec![1.0, 2.0, 9.0])?;
+    /// let near = cuda.knn(Metric::Euclidean, 2, &x, None, &Default::default())?;
+    /// assert_eq!(near.row(0).0, [0, 1]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn knn<T: Real, A: Operand<T>, M: Measure>(
+        &self,
+        measure: M,
+        k: usize,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+    ) -> Result<Neighbours<T>> {
+        let (px, py) = (x.pattern_on(self)?, y.map(|y| y.pattern_on(self)).transpose()?);
+        let py = py.as_ref().unwrap_or(&px);
+        let (n, m) = (px.nrows, py.nrows);
+        let k = k.min(m.saturating_sub(usize::from(options.exclude_self)));
+        let lists = n as u128 * k as u128 * (12 + size_of::<T>() as u128);
+        let prepared = prepared_bytes(px.shape(), py.shape(), (px.nnz, py.nnz));
+        within_budget(options, "nearest neighbours", lists + prepared)?;
+        let ready = self.ready(&measure, x, y, options)?;
+        let explain = of_either!(&ready, r => r.explain());
+        if n == 0 || k == 0 {
+            return Ok(Neighbours { nrows: n, k, indices: vec![], distances: vec![], explain });
+        }
+        let found = of_either!(&ready, r => r.nearest::<T>(self, k, options.exclude_self))?;
+        drop(ready);
+        let indices = self.get(&found.ids, "neighbours")?;
+        let distances = self.get(&found.distances, "distances of neighbours")?;
+        Ok(Neighbours { nrows: n, k, indices, distances, explain })
+    }
+
+    /// Pairs of rows within `radius`: an entry d(i, j) wherever d(i, j) ≤ radius, for a similarity wherever it is ≥ radius.
+    ///
+    /// Shapes: `x` n×k, `y` m×k, result n×m on the device, rows sorted. Cost: twice that of [`pairwise`](Self::pairwise),
+    /// for the entries are counted first. NaN is within no radius.
+    /// # Errors
+    /// Those of [`knn`](Self::knn).
+    pub fn radius<T: Real, A: Operand<T>, M: Measure>(
+        &self,
+        measure: M,
+        radius: f64,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+    ) -> Result<DeviceCsr<T>> {
+        let ready = self.ready(&measure, x, y, options)?;
+        of_either!(&ready, r => r.within(self, radius, measure.is_similarity(), options.exclude_self))
+    }
+}
+
+/// The programs of this folder, as they are used.
+pub(super) fn programs() -> Vec<Unit> {
+    [rows::programs(), pairs::programs()].concat()
+}
