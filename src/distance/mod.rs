@@ -1,12 +1,260 @@
 //! Distances and nearest neighbours between the rows of sparse matrices.
+//!
+//! | task | result |
+//! | --- | --- |
+//! | [`pairwise`], [`pairwise_into`] | all distances, a dense matrix |
+//! | [`pairwise_blocks`] | the same as a stream of blocks of rows |
+//! | [`knn`] | the k nearest rows of Y for every row of X; never holds all distances |
+//! | [`radius`] | the rows within a radius, a sparse matrix |
+//!
+//! [`Metric`] is the table of what is known by name; a NAMM of your own, `Union(⊕, ⊗)`, is a [`Measure`] too. Results are the same
+//! bits for any number of threads.
+//!
+//! # What is decided here, where others differ
+//! - **Stored zeros never matter**: they are dropped first. (cuVS counts a stored zero twice in its two-pass distances.)
+//! - **Rows without entries** have a stated distance, see [`Metric`]. (SciPy gives NaN for cosine, correlation and
+//!   Jensen–Shannon, scikit-learn gives 1 for the cosine of two such rows off the diagonal.)
+//! - **Nothing is flushed to zero**, and no NaN comes of rounding: where norms cancel, the pair is computed again over the union of
+//!   its columns. (cuVS sets squared distances and cosines below 1e-4 to 0.) A row is at exactly 0 from itself, where the
+//!   metric has d(x, x) = 0.
+//! - **Entries that the metric cannot take are refused**, with the row's number, unless [`Options::unchecked`].
+//! - Jaccard, Dice and the boolean family look at which entries are not 0, never at values. (cuVS mixes both.) Weighted Jaccard is
+//!   [`Metric::Ruzicka`].
+//! - Russell–Rao is not 0 on the diagonal. (cuVS writes 0 there.) Minkowski takes |x − y|. (cuVS takes a power of x − y.)
+//! - Jensen–Shannon divides rows by their sums, as SciPy does and cuVS does not; see [`Options::normalize`].
+//! - `kl` is Σ x ln(x/y), +∞ where y = 0 < x, as `scipy.special.rel_entr` summed; `kl_intersection` is the paper's, without cuVS'
+//!   factor ½.
+//! - Neighbours at equal distance come in order of their numbers.
+//!
+//! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods".
 
+mod chebyshev;
+mod engine;
+mod knn;
+mod neighbours;
+mod one_pass;
 mod options;
+mod pairwise;
+mod radius;
 mod recipe;
 mod recipes;
 mod rows;
 mod table;
+mod two_pass;
 
+pub use neighbours::Neighbours;
 pub use options::{Options, Precision};
 pub use recipe::{Norms, Recipe, Row, Side, emit_recipe};
 pub use recipes::*;
 pub use table::{Domain, Entry, Measure, Metric, Visitor};
+
+use crate::algebra::{Monoid, MulOp, Real, Union};
+use crate::par::Threads;
+use crate::sparse::Dense;
+use crate::{Csr, Error, Index, Result};
+use chebyshev::{ChebyshevEngine, Ranked};
+use engine::Engine;
+use one_pass::OnePassEngine;
+use rows::{entries, prepare};
+use two_pass::TwoPassEngine;
+
+/// Makes the engine of a measure.
+struct Build<'a, T, I: Index> {
+    threads: &'a Threads,
+    x: &'a Csr<T, I>,
+    y: Option<&'a Csr<T, I>>,
+    domain: Domain,
+    unchecked: bool,
+}
+
+impl<T: Real, I: Index> Build<'_, T, I> {
+    fn entries<W: Real>(&self, a: &Csr<T, I>) -> Result<rows::Entries<W>> {
+        entries(self.threads, a, self.domain, self.unchecked)
+    }
+}
+
+impl<T: Real, I: Index> Visitor for Build<'_, T, I> {
+    type Out = Result<Box<dyn Engine>>;
+    fn one_pass<R: Recipe>(self, recipe: R) -> Self::Out {
+        let x = self.entries(self.x)?;
+        let y = match self.y {
+            Some(y) => Some(prepare(self.threads, recipe, Side::Y, &self.entries(y)?)?),
+            None if R::SYMMETRIC => None,
+            None => Some(prepare(self.threads, recipe, Side::Y, &x)?),
+        };
+        let x = prepare(self.threads, recipe, Side::X, &x)?;
+        Ok(Box::new(OnePassEngine { recipe, x, y, same: self.y.is_none() }))
+    }
+    fn chebyshev<W: Real>(self) -> Self::Out {
+        let rank = |a| Ranked::new(self.entries::<W>(a)?);
+        Ok(Box::new(ChebyshevEngine { x: rank(self.x)?, y: self.y.map(rank).transpose()? }))
+    }
+    fn two_pass<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>>(self, namm: Union<P, X>) -> Self::Out {
+        let y = self.y.map(|y| self.entries(y)).transpose()?;
+        Ok(Box::new(TwoPassEngine { namm, x: self.entries(self.x)?, y }))
+    }
+}
+
+/// The engine that compares rows of `x` with rows of `y`, or with each other.
+fn engine<T: Real, I: Index>(
+    op: &'static str,
+    threads: &Threads,
+    measure: impl Measure,
+    x: &Csr<T, I>,
+    y: Option<&Csr<T, I>>,
+    options: &Options,
+) -> Result<Box<dyn Engine>> {
+    if let Some(y) = y.filter(|y| y.ncols() != x.ncols()) {
+        return Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() });
+    }
+    if options.exclude_self && y.is_some() {
+        let message = "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
+        return Err(Error::Argument { name: "exclude_self", message });
+    }
+    let build = Build { threads, x, y, domain: measure.domain(), unchecked: options.unchecked };
+    measure.visit::<T, _>(options, build)?
+}
+
+/// `D(i, j) = d(X(i, :), Y(j, :))`, or among the rows of X if there is no Y.
+///
+/// Shapes: x n×k, y m×k, result n×m. Cost: Σ_c |X_c| |Y_c| products over the columns c, |X_c| rows having it, and O(n m); half of
+/// that for a symmetric metric without Y. Memory: the result and O(nnz(X) + nnz(Y)).
+/// # Errors
+/// [`Error::Shape`]; [`Error::Argument`] for an entry outside the metric's domain; [`Error::Budget`]; [`Error::OutOfMemory`];
+/// [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::distance::{Metric, pairwise};
+/// use sparring::{Csr, par::Threads};
+/// let x = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 2], vec![1.0, 2.0, 5.0])?;
+/// let d = pairwise(&Threads::current(), Metric::Manhattan, &x, None, &Default::default())?;
+/// assert_eq!(d.values(), [0.0, 4.0, 4.0, 0.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn pairwise<T: Real, I: Index>(
+    threads: &Threads,
+    measure: impl Measure,
+    x: &Csr<T, I>,
+    y: Option<&Csr<T, I>>,
+    options: &Options,
+) -> Result<Dense<T>> {
+    let m = y.unwrap_or(x).nrows();
+    pairwise::places::<T>(x.nrows(), m, options.memory_budget, 0)?;
+    let mut result = Dense::filled(x.nrows(), m, T::ZERO)?;
+    pairwise_into(threads, measure, x, y, options, result.values_mut())?;
+    Ok(result)
+}
+
+/// As [`pairwise`], into memory of the caller's, row after row; what ran, and why.
+/// # Errors
+/// Those of [`pairwise`]; [`Error::Length`] if there are not n·m places.
+pub fn pairwise_into<T: Real, I: Index>(
+    threads: &Threads,
+    measure: impl Measure,
+    x: &Csr<T, I>,
+    y: Option<&Csr<T, I>>,
+    options: &Options,
+    out: &mut [T],
+) -> Result<String> {
+    let engine = engine("pairwise", threads, measure, x, y, options)?;
+    let (n, m) = engine.nrows();
+    let scratch = pairwise::scratch(threads, &*engine, size_of::<T>());
+    let expected = pairwise::places::<T>(n, m, options.memory_budget, scratch)?;
+    if out.len() != expected {
+        return Err(Error::Length { what: "distances", found: out.len(), expected });
+    }
+    pairwise::fill(threads, &*engine, 0..n, out)?;
+    Ok(engine.explain())
+}
+
+/// As [`pairwise`], as a stream: `block(first, distances)` gets the rows of the result from `first` on, row after row, at most
+/// `rows` of them at a time. Never holds more than one block.
+/// # Errors
+/// Those of [`pairwise`], and of `block`.
+pub fn pairwise_blocks<T: Real, I: Index>(
+    threads: &Threads,
+    measure: impl Measure,
+    x: &Csr<T, I>,
+    y: Option<&Csr<T, I>>,
+    options: &Options,
+    rows: usize,
+    mut block: impl FnMut(usize, &[T]) -> Result<()>,
+) -> Result<String> {
+    let engine = engine("pairwise", threads, measure, x, y, options)?;
+    let (n, m) = engine.nrows();
+    let rows = rows.clamp(1, n.max(1));
+    let scratch = pairwise::scratch(threads, &*engine, size_of::<T>());
+    pairwise::places::<T>(rows, m, options.memory_budget, scratch)?;
+    let mut strip = Dense::filled(rows, m, T::ZERO)?;
+    for first in (0..n).step_by(rows) {
+        let here = first..(first + rows).min(n);
+        let strip = &mut strip.values_mut()[..here.len() * m];
+        pairwise::fill(threads, &*engine, here, strip)?;
+        block(first, strip)?;
+    }
+    Ok(engine.explain())
+}
+
+/// The `k` nearest rows of Y for every row of X, or of X if there is no Y; the row itself is then among them, unless
+/// [`Options::exclude_self`]. Exact. Where there are fewer than k rows, there are fewer neighbours.
+///
+/// Cost: as [`pairwise`]. Memory: O(nnz(X) + nnz(Y) + n k), or threads · n k where that saves half the work and is small; see
+/// [`knn_bytes`] and [`Options::memory_budget`]. NaN counts as farthest.
+/// # Errors
+/// Those of [`pairwise`].
+/// # Example
+/// ```
+/// use sparring::distance::{Metric, knn};
+/// use sparring::{Csr, par::Threads};
+/// let x = Csr::<f64>::new(3, 2, vec![0, 1, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 2.0, 1.0])?;
+/// let near = knn(&Threads::current(), Metric::Cosine, 2, &x, None, &Default::default())?;
+/// assert_eq!(near.row(0).0, [0, 2]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn knn<T: Real, I: Index>(
+    threads: &Threads,
+    measure: impl Measure,
+    k: usize,
+    x: &Csr<T, I>,
+    y: Option<&Csr<T, I>>,
+    options: &Options,
+) -> Result<Neighbours<T>> {
+    let engine = engine("knn", threads, measure, x, y, options)?;
+    knn::search(threads, &*engine, k, options.exclude_self, options.memory_budget)
+}
+
+/// Bytes that [`knn`] takes beside its operands and their prepared copies, which are about as large.
+/// # Errors
+/// Those of [`knn`].
+pub fn knn_bytes<T: Real, I: Index>(
+    threads: &Threads,
+    measure: impl Measure,
+    k: usize,
+    x: &Csr<T, I>,
+    y: Option<&Csr<T, I>>,
+    options: &Options,
+) -> Result<u64> {
+    let engine = engine("knn", threads, measure, x, y, options)?;
+    Ok(knn::bytes(threads, &*engine, k, size_of::<T>(), options.memory_budget))
+}
+
+/// The rows of Y at most `radius` away from each row of X (for a similarity: at least `radius`), with their distances; n×m.
+///
+/// Cost: as [`pairwise`] without Y's symmetry. Memory: O(nnz(X) + nnz(Y) + what is found).
+/// # Errors
+/// Those of [`pairwise`]; [`Error::Argument`] for a radius that is NaN.
+pub fn radius<T: Real, I: Index>(
+    threads: &Threads,
+    measure: impl Measure,
+    radius: f64,
+    x: &Csr<T, I>,
+    y: Option<&Csr<T, I>>,
+    options: &Options,
+) -> Result<Csr<T, I>> {
+    if radius.is_nan() {
+        return Err(Error::Argument { name: "radius", message: "it is NaN".into() });
+    }
+    let engine = engine("radius", threads, measure, x, y, options)?;
+    let similarity = measure.is_similarity();
+    radius::within(threads, &*engine, similarity, radius, options.exclude_self, options.memory_budget)
+}

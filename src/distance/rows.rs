@@ -1,5 +1,7 @@
 //! Rows made ready: zeros dropped, entries prepared, norms kept.
 
+use std::ops::Range;
+
 use super::recipe::{Recipe, Row, Side};
 use super::table::Domain;
 use crate::algebra::{Host, Num, Real, V};
@@ -22,10 +24,53 @@ impl<W> Entries<W> {
         self.pattern.nrows()
     }
     /// Blocks of rows of about equal work.
-    fn blocks(&self) -> Vec<std::ops::Range<usize>> {
+    fn blocks(&self) -> Vec<Range<usize>> {
         let row_ptr = self.pattern.row_ptr();
         let parts = (self.values.len() / (1 << 14)).clamp(1, 1024);
         split(self.nrows(), parts, |i| (row_ptr[i] + i) as u64)
+    }
+}
+
+/// Of each column, where its rows start, and those rows, counted from the first, with what belongs to their entries.
+pub(crate) type Postings<E> = (Vec<u32>, Vec<u16>, Vec<E>);
+
+impl<W> Entries<W> {
+    /// The transpose of some rows, at most 65,536, by a stable counting sort; `entry` gives what belongs to an entry.
+    /// # Errors
+    /// [`Error::IndexOverflow`] for more than 2³² entries; [`Error::OutOfMemory`].
+    pub(crate) fn postings<E: Copy>(
+        &self,
+        rows: Range<usize>,
+        zero: E,
+        entry: impl Fn(usize) -> E,
+    ) -> Result<Postings<E>> {
+        let row_ptr = self.pattern.row_ptr();
+        let range = row_ptr[rows.start]..row_ptr[rows.end];
+        if range.len() > u32::MAX as usize {
+            let (needed, max) = (range.len() as u128, u128::from(u32::MAX));
+            return Err(Error::IndexOverflow { what: "entries of a tile of rows", needed, max });
+        }
+        let mut starts = filled(self.pattern.ncols() + 1, 0u32, "starts of postings")?;
+        for &c in &self.pattern.col_idx()[range.clone()] {
+            starts[c as usize] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut places = filled(range.len(), 0u16, "postings")?;
+        let mut entries = filled(range.len(), zero, "postings")?;
+        // From the last to the first, so that each column's rows come in order.
+        for i in rows.clone().rev() {
+            for at in (row_ptr[i]..row_ptr[i + 1]).rev() {
+                let start = &mut starts[self.pattern.col_idx()[at] as usize];
+                *start -= 1;
+                places[*start as usize] = (i - rows.start) as u16;
+                entries[*start as usize] = entry(at);
+            }
+        }
+        Ok((starts, places, entries))
     }
 }
 
@@ -79,7 +124,8 @@ pub(crate) fn entries<T: Real, W: Real, I: Index>(
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<W> {
     pub(crate) entries: Entries<W>,
-    pub(crate) norms: Vec<[W; 2]>,
+    /// The first norm of every row, and the second.
+    pub(crate) norms: [Vec<W>; 2],
 }
 
 /// What `recipe` makes of the rows of one side.
@@ -102,7 +148,7 @@ pub(crate) fn prepare<R: Recipe>(
         Row { first, second, nnz, ncols }
     };
     let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
-    let rows = Fresh::new(entries.nrows(), "norms")?.fill(
+    let norms = Fresh::new(entries.nrows(), "norms")?.fill(
         threads,
         "norms",
         blocks.len(),
@@ -133,5 +179,6 @@ pub(crate) fn prepare<R: Recipe>(
             Ok(())
         },
     )?;
-    Ok(Rows { entries: Entries { pattern: entries.pattern.clone(), values }, norms: rows })
+    let norm = |n: usize| collected(norms.len(), norms.iter().map(|both| both[n]), "norms");
+    Ok(Rows { entries: Entries { pattern: entries.pattern.clone(), values }, norms: [norm(0)?, norm(1)?] })
 }

@@ -343,8 +343,8 @@ impl Metric {
     /// The recipe, over numbers of type `W`.
     fn recipe<W: Real, V: Visitor>(self, normalize: Option<bool>, v: V) -> V::Out {
         match self {
-            Self::Minkowski(p) if p == 1.0 => v.one_pass(r::Manhattan::<W>::new()),
-            Self::Minkowski(p) if p == 2.0 => v.one_pass(r::Euclidean::<W>::new()),
+            Self::Minkowski(1.0) => v.one_pass(r::Manhattan::<W>::new()),
+            Self::Minkowski(2.0) => v.one_pass(r::Euclidean::<W>::new()),
             Self::Minkowski(f64::INFINITY) | Self::Chebyshev => v.chebyshev::<W>(),
             Self::Minkowski(p) => v.one_pass(r::Minkowski::<W>::new(p)),
             Self::Hellinger => v.one_pass(r::Hellinger::<W>::new(normalize.unwrap_or(false))),

@@ -23,6 +23,25 @@ pub(crate) fn scatter<I: Index, Y: Copy, T: Copy>(
     }
 }
 
+/// `acc[p & mask] = f(acc[p & mask], y)` for each place `p` and value `y`, in order.
+/// # Panics
+/// If `mask` is not an index of `acc`, or places and values differ in number.
+#[inline(always)]
+pub(crate) fn scatter_places<Y: Copy, T: Copy>(
+    acc: &mut [T],
+    mask: usize,
+    places: &[u16],
+    values: &[Y],
+    f: impl Fn(T, Y) -> T,
+) {
+    assert!(mask < acc.len() && places.len() == values.len());
+    for (&p, &y) in places.iter().zip(values) {
+        // SAFETY: p & mask ≤ mask < acc.len().
+        let slot = unsafe { acc.get_unchecked_mut(usize::from(p) & mask) };
+        *slot = f(*slot, y);
+    }
+}
+
 /// `row[place[j & mask]] = f(row[place[j & mask]], y, j)`: as [`scatter`], into a row of C whose
 /// columns have been given their places.
 ///

@@ -6,6 +6,7 @@
 pub(crate) mod arbitrary;
 pub(crate) mod backend_checks;
 pub(crate) mod data;
+pub(crate) mod dense_distance;
 pub(crate) mod golden;
 #[cfg(feature = "cuda")]
 pub(crate) mod gpu;

@@ -135,7 +135,10 @@ macro_rules! kl {
 }
 kl! {
     /// Σ x ln(x/y) over x's columns, +∞ where y has none of them: relative entropy. Not symmetric.
-    KullbackLeibler true true |nnz, sum, shared| shared.same(nnz).select(sum, V::lit(W::TOP))
+    KullbackLeibler true true |nnz, sum, shared| {
+        // Not a number stays so.
+        shared.same(nnz).select(sum, sum + V::lit(W::TOP))
+    }
 }
 kl! {
     /// Σ x ln(x/y) over the common columns alone, as in the paper's Table 1. Not symmetric, may be negative, and rows that share

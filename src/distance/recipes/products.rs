@@ -93,7 +93,7 @@ impl<W: Real> Correlation<W> {
     /// Mean, norm of what differs from it, and whether there is none: what is left of a constant row is round-off.
     #[inline(always)]
     fn spread<M: Machine>(row: Row<M, W>) -> (V<M, W>, V<M, W>, V<M, bool>) {
-        let mean = row.first / row.ncols;
+        let mean = row.first / row.ncols.max(c(1.0));
         let squares = row.second + (row.ncols - row.nnz) * mean * mean;
         let round_off = c::<M, W>(if size_of::<W>() == 4 { 1.2e-7 } else { 2.3e-16 }) * row.nnz * mean;
         (mean, squares.sqrt(), squares.at_most(round_off * round_off * row.ncols))
@@ -117,7 +117,7 @@ impl<W: Real> Recipe for Correlation<W> {
     }
     #[inline(always)]
     fn second<M: Machine>(self, x: V<M, W>, first: V<M, W>, _: V<M, W>, ncols: V<M, W>) -> V<M, W> {
-        let d = x - first / ncols;
+        let d = x - first / ncols.max(c(1.0));
         d * d
     }
     #[inline(always)]

@@ -1,0 +1,181 @@
+//! max |x − y| without a pass over the union.
+//!
+//! Over common columns the inverted index finds the largest |a − b|. A column that one row has alone counts with its |v|, so
+//! of those only the largest matters: the first entry, in order of magnitude, that was not met. Entries carry their rank in that
+//! order, each pair keeps a mask of the leading ranks met on either side, and the answer is the first rank missing in the mask.
+//! Where all leading ranks were met and the row has more, the pair is merged.
+
+use std::ops::Range;
+
+use super::engine::{Engine, Sink, Tile};
+use super::rows::Entries;
+use crate::Result;
+use crate::algebra::Real;
+use crate::par::filled;
+use crate::simd::{dispatch, scatter_places};
+
+/// Ranks that a mask holds.
+const HEAD: usize = u32::BITS as usize;
+/// Rows in a tile.
+const TILE: usize = 2048;
+
+/// Rows with the ranks of their entries.
+pub(crate) struct Ranked<W> {
+    entries: Entries<W>,
+    /// Bit of the entry's rank in its row, or 0 beyond the head.
+    bits: Vec<u32>,
+    /// The largest magnitudes of each row, then zeros.
+    heads: Vec<[W; HEAD]>,
+}
+
+pub(crate) struct ChebyshevEngine<W> {
+    pub(crate) x: Ranked<W>,
+    /// None where Y is X.
+    pub(crate) y: Option<Ranked<W>>,
+}
+
+/// What a pair has met.
+#[derive(Clone, Copy)]
+struct Met<W> {
+    most: W,
+    x: u32,
+    y: u32,
+}
+
+struct Postings<'a, W> {
+    engine: &'a ChebyshevEngine<W>,
+    rows: Range<usize>,
+    starts: Vec<u32>,
+    places: Vec<u16>,
+    values: Vec<(W, u32)>,
+}
+
+impl<W: Real> Ranked<W> {
+    pub(crate) fn new(entries: Entries<W>) -> Result<Self> {
+        let mut bits = filled(entries.values.len(), 0u32, "ranks")?;
+        let mut heads = filled(entries.nrows(), [W::ZERO; HEAD], "heads of rows")?;
+        let mut order: Vec<u32> = Vec::new();
+        for (i, head) in heads.iter_mut().enumerate() {
+            let start = entries.pattern.row_ptr()[i];
+            let (_, values) = entries.row(i);
+            order.clear();
+            order.extend(0..values.len() as u32);
+            let by_size = |&p: &u32, &q: &u32| {
+                let (a, b) = (values[p as usize].magnitude(), values[q as usize].magnitude());
+                b.to_f64().total_cmp(&a.to_f64()).then(p.cmp(&q))
+            };
+            if order.len() > HEAD {
+                order.select_nth_unstable_by(HEAD - 1, by_size);
+                order.truncate(HEAD);
+            }
+            order.sort_unstable_by(by_size);
+            for (rank, &p) in order.iter().enumerate() {
+                bits[start + p as usize] = 1 << rank;
+                head[rank] = values[p as usize].magnitude();
+            }
+        }
+        Ok(Self { entries, bits, heads })
+    }
+    /// The largest magnitude of row `i` whose rank is not in the mask; None if it lies beyond the head.
+    #[inline(always)]
+    fn alone(&self, i: usize, met: u32) -> Option<W> {
+        let rank = met.trailing_ones() as usize;
+        match self.heads[i].get(rank) {
+            Some(&v) => Some(v),
+            None => (self.entries.row(i).0.len() <= HEAD).then_some(W::ZERO),
+        }
+    }
+}
+
+impl<W: Real> ChebyshevEngine<W> {
+    fn y(&self) -> &Ranked<W> {
+        self.y.as_ref().unwrap_or(&self.x)
+    }
+    /// The distance by merging.
+    #[cold]
+    fn merged(&self, i: usize, j: usize) -> W {
+        let ((xc, xv), (yc, yv)) = (self.x.entries.row(i), self.y().entries.row(j));
+        let (mut p, mut q) = (0, 0);
+        let mut most = W::ZERO;
+        while p < xc.len() || q < yc.len() {
+            let x_here = q == yc.len() || p < xc.len() && xc[p] <= yc[q];
+            let y_here = p == xc.len() || q < yc.len() && yc[q] <= xc[p];
+            let a = if x_here { xv[p] } else { W::ZERO };
+            let b = if y_here { yv[q] } else { W::ZERO };
+            most = most.greater(a.gap(b));
+            p += usize::from(x_here);
+            q += usize::from(y_here);
+        }
+        most
+    }
+}
+
+impl<W: Real> Engine for ChebyshevEngine<W> {
+    fn nrows(&self) -> (usize, usize) {
+        (self.x.entries.nrows(), self.y().entries.nrows())
+    }
+    fn work_before(&self, i: usize) -> u64 {
+        (self.x.entries.pattern.row_ptr()[i] + 64 * i) as u64
+    }
+    fn symmetric(&self) -> bool {
+        self.y.is_none()
+    }
+    fn tile_rows(&self) -> usize {
+        TILE.min(self.nrows().1.next_power_of_two())
+    }
+    fn tile_bytes(&self) -> u64 {
+        let y = &self.y().entries;
+        let tiles = y.nrows().div_ceil(self.tile_rows()).max(1);
+        (4 * (y.pattern.ncols() + 1) + y.values.len() / tiles * (2 + size_of::<(W, u32)>())) as u64
+    }
+    fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
+        let y = self.y();
+        let (starts, places, values) =
+            y.entries.postings(rows.clone(), (W::ZERO, 0), |at| (y.entries.values[at], y.bits[at]))?;
+        Ok(Box::new(Postings { engine: self, rows, starts, places, values }))
+    }
+    fn finish(&self, _: &mut [f64]) {}
+    fn explain(&self) -> String {
+        let halves = if self.symmetric() { "each pair once" } else { "all pairs" };
+        format!("inverted index and ranks of the largest entries, tiles of {} rows, {halves}", self.tile_rows())
+    }
+}
+
+impl<W: Real> Tile for Postings<'_, W> {
+    fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
+        let (x, y) = (&self.engine.x, self.engine.y());
+        let n = self.rows.len();
+        let nothing = Met { most: W::ZERO, x: 0, y: 0 };
+        let mut met = filled(n.next_power_of_two(), nothing, "accumulators")?;
+        let mut keys = filled(n, 0.0f64, "keys")?;
+        for i in queries {
+            let len = if half { (i + 1).saturating_sub(self.rows.start).min(n) } else { n };
+            if len == 0 {
+                continue;
+            }
+            let keys = &mut keys[..len];
+            dispatch(|| {
+                let range = x.entries.pattern.row_ptr()[i]..x.entries.pattern.row_ptr()[i + 1];
+                let (columns, values) = x.entries.row(i);
+                for ((&c, &a), &bit) in columns.iter().zip(values).zip(&x.bits[range]) {
+                    let range = self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize;
+                    let mask = met.len() - 1;
+                    scatter_places(&mut met, mask, &self.places[range.clone()], &self.values[range], |m, (b, of_y)| {
+                        Met { most: m.most.greater(a.gap(b)), x: m.x | bit, y: m.y | of_y }
+                    });
+                }
+                for ((key, m), j) in keys.iter_mut().zip(&mut met).zip(self.rows.clone()) {
+                    *key = match (x.alone(i, m.x), y.alone(j, m.y)) {
+                        (Some(a), Some(b)) => m.most.greater(a).greater(b),
+                        _ => self.engine.merged(i, j),
+                    }
+                    .to_f64();
+                    *m = nothing;
+                }
+            });
+            met[len..n].fill(nothing);
+            sink(i, keys)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! The k nearest rows of Y for every row of X, without ever holding all distances.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::engine::{Batches, Engine, Opened, query_blocks};
+use super::neighbours::{Lists, Neighbours};
+use crate::algebra::Real;
+use crate::par::{Fresh, Threads, reserved};
+use crate::simd::dispatch;
+use crate::{Error, Result};
+
+/// Bytes of lists that threads may have of their own.
+const OWN_LISTS: u64 = 256 << 20;
+
+/// Where rows keep what they have found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    /// Every thread has lists for all rows, so that one key serves both of its rows.
+    OfThread,
+    /// A block of rows has its lists, and is asked by one thread at a time.
+    OfBlock,
+}
+
+/// How a search goes, and the bytes that it takes.
+struct Way {
+    keep: Keep,
+    bytes: u64,
+}
+
+fn way(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: Option<u64>) -> Way {
+    let (n, m) = engine.nrows();
+    let result = (n as u64).saturating_mul(k as u64).saturating_mul(4 + entry as u64);
+    let lists = Lists::bytes(n, k);
+    let scratch = Batches::new(engine).bytes() + (threads.count() * 32 * engine.tile_rows().min(m)) as u64;
+    let own = lists.saturating_mul(threads.count() as u64);
+    let all = |lists: u64| result.saturating_add(lists).saturating_add(scratch);
+    if engine.symmetric() && own <= OWN_LISTS.max(lists) && budget.is_none_or(|b| all(own) <= b) {
+        Way { keep: Keep::OfThread, bytes: all(own) }
+    } else {
+        Way { keep: Keep::OfBlock, bytes: all(lists) }
+    }
+}
+
+/// Bytes that [`search`] takes beside the prepared rows.
+pub(super) fn bytes(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: Option<u64>) -> u64 {
+    way(threads, engine, k, entry, budget).bytes
+}
+
+pub(super) fn search<T: Real>(
+    threads: &Threads,
+    engine: &dyn Engine,
+    k: usize,
+    exclude_self: bool,
+    budget: Option<u64>,
+) -> Result<Neighbours<T>> {
+    let (n, m) = engine.nrows();
+    let most = u32::MAX as usize;
+    if m > most {
+        return Err(Error::IndexOverflow { what: "rows to search", needed: m as u128, max: most as u128 });
+    }
+    let k = k.min(m - usize::from(exclude_self && m > 0));
+    let Way { keep, bytes } = way(threads, engine, k, size_of::<T>(), budget);
+    if let Some(budget) = budget.filter(|&b| bytes > b) {
+        return Err(Error::Budget { what: "nearest neighbours", bytes: bytes.into(), budget: budget.into() });
+    }
+    let blocks = query_blocks(engine, threads);
+    let found: Vec<Lists> = match keep {
+        Keep::OfThread => by_pairs(threads, engine, &blocks, k, exclude_self)?,
+        Keep::OfBlock => by_rows(threads, engine, &blocks, k, exclude_self)?,
+    };
+    // Lists of a thread are of all rows, those of a block of its rows alone.
+    let of_block = |b: usize| match keep {
+        Keep::OfThread => (0, &found[..]),
+        Keep::OfBlock => (blocks[b].start, &found[b..=b]),
+    };
+    let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end) * k;
+    let indices = Fresh::new(n.saturating_mul(k), "neighbours")?;
+    let (indices, distances) = indices.fill_with(
+        Fresh::new(n.saturating_mul(k), "distances")?,
+        threads,
+        "neighbours",
+        blocks.len(),
+        end,
+        || Ok((reserved(k, "neighbours")?, reserved(k, "distances")?)),
+        |(all, keys): &mut (Vec<(f64, u32)>, Vec<f64>), b, indices, distances| {
+            let (first, lists) = of_block(b);
+            for i in blocks[b].clone() {
+                all.clear();
+                all.extend(lists.iter().flat_map(|l| l.row(i - first)));
+                all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                all.truncate(k);
+                keys.clear();
+                keys.extend(all.iter().map(|&(key, _)| key));
+                engine.finish(keys);
+                for (slot, &(_, j)) in indices.take(k, 0u32).iter_mut().zip(&*all) {
+                    *slot = j;
+                }
+                for (slot, &d) in distances.take(k, T::ZERO).iter_mut().zip(&*keys) {
+                    *slot = T::from_f64(d);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    let kept = match keep {
+        Keep::OfThread => "lists of each thread",
+        Keep::OfBlock => "lists of each row",
+    };
+    Ok(Neighbours::new(m, k, indices, distances, n, format!("{}, {kept}", engine.explain())))
+}
+
+/// Offers the keys of a row against the rows of Y from `first` on to the list at `at`.
+fn offer(lists: &mut Lists, at: usize, first: usize, keys: &[f64], skip: Option<usize>) {
+    dispatch(|| {
+        // Most keys are refused: sixty-four at a time, by the list's worst key as it was before them.
+        for (chunk, first) in keys.chunks(64).zip((first..).step_by(64)) {
+            let worst = lists.worst()[at];
+            if chunk.iter().fold(false, |any, &key| any | passes(key, worst)) {
+                for (&key, j) in chunk.iter().zip(first..) {
+                    if passes(key, lists.worst()[at]) && Some(j) != skip {
+                        lists.push(at, key, j as u32);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Offers row `i` to the rows from `first` on, whose keys these are.
+fn offer_back(lists: &mut Lists, i: usize, first: usize, keys: &[f64]) {
+    dispatch(|| {
+        for (chunk, first) in keys.chunks(64).zip((first..).step_by(64)) {
+            let worst = &lists.worst()[first..][..chunk.len()];
+            if chunk.iter().zip(worst).fold(false, |any, (&key, &worst)| any | passes(key, worst)) {
+                for (&key, j) in chunk.iter().zip(first..) {
+                    if passes(key, lists.worst()[j]) {
+                        lists.push(j, key, i as u32);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Whether a key may enter a list. A list that is not full has NaN for its worst, and refuses none.
+#[inline(always)]
+#[allow(clippy::neg_cmp_op_on_partial_ord)]
+fn passes(key: f64, worst: f64) -> bool {
+    !(key >= worst)
+}
+
+/// Lists that go back to a stock when a thread is done with them.
+struct Own<'a> {
+    lists: Option<Lists>,
+    stock: &'a Mutex<Vec<Lists>>,
+}
+
+impl Drop for Own<'_> {
+    fn drop(&mut self) {
+        self.stock.lock().unwrap_or_else(PoisonError::into_inner).extend(self.lists.take());
+    }
+}
+
+/// Each pair once, offered to both of its rows.
+///
+/// A thread takes its tasks in order, so it meets the candidates of every row in order of their numbers: first the rows before it,
+/// as the row asks, then the rows after it, as they ask. That is why a key equal to the worst may be refused at once.
+fn by_pairs(
+    threads: &Threads,
+    engine: &dyn Engine,
+    blocks: &[Range<usize>],
+    k: usize,
+    exclude_self: bool,
+) -> Result<Vec<Lists>> {
+    let n = engine.nrows().0;
+    let stock = Mutex::new(Vec::new());
+    Batches::new(engine).for_each(threads, |open: &[Opened<'_>]| {
+        let tasks: Vec<(usize, usize)> = (0..open.len())
+            .flat_map(|t| (0..blocks.len()).map(move |b| (t, b)))
+            .filter(|&(t, b)| blocks[b].end > open[t].0.start)
+            .collect();
+        threads.for_each_of(
+            "nearest neighbours",
+            tasks.len(),
+            || {
+                let had = stock.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                Ok(Own { lists: Some(had.map_or_else(|| Lists::new(n, k), Ok)?), stock: &stock })
+            },
+            |own, task| {
+                let (t, b) = tasks[task];
+                let (rows, tile) = &open[t];
+                let Some(lists) = &mut own.lists else { return Ok(()) };
+                tile.keys(blocks[b].clone(), true, &mut |i, keys| {
+                    let itself = rows.contains(&i);
+                    offer(lists, i, rows.start, keys, (itself && exclude_self).then_some(i));
+                    // The last key is that of the row with itself, which was offered.
+                    let others = keys.len() - usize::from(itself);
+                    offer_back(lists, i, rows.start, &keys[..others]);
+                    Ok(())
+                })
+            },
+        )
+    })?;
+    Ok(stock.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Each row asks all rows of Y, tile after tile.
+fn by_rows(
+    threads: &Threads,
+    engine: &dyn Engine,
+    blocks: &[Range<usize>],
+    k: usize,
+    exclude_self: bool,
+) -> Result<Vec<Lists>> {
+    let mut lists = reserved(blocks.len(), "neighbours")?;
+    for block in blocks {
+        lists.push(Mutex::new(Lists::new(block.len(), k)?));
+    }
+    Batches::new(engine).for_each(threads, |open: &[Opened<'_>]| {
+        threads.for_each_of(
+            "nearest neighbours",
+            blocks.len(),
+            || Ok(()),
+            |(), b| {
+                let mut lists = lists[b].lock().unwrap_or_else(PoisonError::into_inner);
+                for (rows, tile) in open {
+                    tile.keys(blocks[b].clone(), false, &mut |i, keys| {
+                        let skip = exclude_self.then_some(i);
+                        offer(&mut lists, i - blocks[b].start, rows.start, keys, skip);
+                        Ok(())
+                    })?;
+                }
+                Ok(())
+            },
+        )
+    })?;
+    Ok(lists.into_iter().map(|l| l.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+}

@@ -1,0 +1,191 @@
+//! One pass over common columns by an inverted index: the engine of every recipe.
+//!
+//! A tile of rows of Y is transposed: for each column the rows that have it. A row of X then adds `a ⊗ b` into one
+//! accumulator per row of the tile, column after column, so that work is done for common columns alone: Σ_c |X_c| |Y_c|, where
+//! a scan of rows does nrows(X) · nnz(Y). Each accumulator's fold goes in the order of X's columns, whatever the tiles and threads.
+//!
+//! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`].
+
+use std::ops::Range;
+
+use super::engine::{Engine, Sink, Tile};
+use super::recipe::{Norms, Recipe};
+use super::rows::Rows;
+use crate::Result;
+use crate::algebra::{At, Host, MulOp, Num, V};
+use crate::par::filled;
+use crate::simd::{dispatch, scatter_places};
+
+/// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by.
+const TILE: usize = 2048;
+
+/// Prepared rows, of both sides, or of one if Y is X.
+pub(crate) struct OnePassEngine<R: Recipe> {
+    pub(crate) recipe: R,
+    pub(crate) x: Rows<R::W>,
+    /// Where Y is X, and its rows are prepared alike, there is none.
+    pub(crate) y: Option<Rows<R::W>>,
+    /// Y is X.
+    pub(crate) same: bool,
+}
+
+/// Postings: rows of the tile that have a column, with their entries.
+struct Postings<'a, R: Recipe> {
+    engine: &'a OnePassEngine<R>,
+    rows: Range<usize>,
+    starts: Vec<u32>,
+    places: Vec<u16>,
+    values: Vec<R::W>,
+}
+
+impl<R: Recipe> OnePassEngine<R> {
+    fn y(&self) -> &Rows<R::W> {
+        self.y.as_ref().unwrap_or(&self.x)
+    }
+    /// The key of a pair over the union of its columns.
+    fn exact(&self, i: usize, j: usize) -> R::W {
+        let (x, y) = (self.x.entries.row(i), self.y().entries.row(j));
+        let sum = union_sum(self.recipe.exact(), x, y);
+        self.recipe.exact_key(norms::<R>(&self.x, i), norms::<R>(self.y(), j), V::<Host, _>(sum)).0
+    }
+}
+
+#[inline(always)]
+fn norms<R: Recipe>(rows: &Rows<R::W>, i: usize) -> Norms<Host, R::W> {
+    (V(rows.norms[0][i]), V(rows.norms[1][i]))
+}
+
+#[inline(always)]
+fn nowhere() -> At<Host> {
+    At { i: V(0), k: V(0), j: V(0) }
+}
+
+/// Σ x ⊗ y over the union of the columns, in their order.
+fn union_sum<W: Num, X: MulOp<A = W, B = W, Out = W>>(mul: X, x: (&[u32], &[W]), y: (&[u32], &[W])) -> W {
+    let (mut p, mut q) = (0, 0);
+    let mut sum = W::ZERO;
+    while p < x.0.len() || q < y.0.len() {
+        let (c, d) = (x.0.get(p).copied().unwrap_or(u32::MAX), y.0.get(q).copied().unwrap_or(u32::MAX));
+        let a = if c <= d && p < x.0.len() { x.1[p] } else { W::ZERO };
+        let b = if d <= c && q < y.0.len() { y.1[q] } else { W::ZERO };
+        p += usize::from(c <= d);
+        q += usize::from(d <= c);
+        sum = sum.plus(mul.mul::<Host>(V(a), V(b), nowhere()).0);
+    }
+    sum
+}
+
+impl<R: Recipe> Engine for OnePassEngine<R> {
+    fn nrows(&self) -> (usize, usize) {
+        (self.x.entries.nrows(), self.y().entries.nrows())
+    }
+    fn work_before(&self, i: usize) -> u64 {
+        (self.x.entries.pattern.row_ptr()[i] + 16 * i) as u64
+    }
+    fn symmetric(&self) -> bool {
+        self.same && R::SYMMETRIC
+    }
+    fn tile_rows(&self) -> usize {
+        TILE.min(self.nrows().1.next_power_of_two())
+    }
+    fn tile_bytes(&self) -> u64 {
+        let y = &self.y().entries;
+        let tiles = y.nrows().div_ceil(self.tile_rows()).max(1);
+        let entries = y.values.len() / tiles * (2 + size_of::<R::W>());
+        (4 * (y.pattern.ncols() + 1) + entries) as u64
+    }
+    fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
+        let y = &self.y().entries;
+        let (starts, places, values) = y.postings(rows.clone(), R::W::ZERO, |at| y.values[at])?;
+        Ok(Box::new(Postings { engine: self, rows, starts, places, values }))
+    }
+    fn finish(&self, keys: &mut [f64]) {
+        dispatch(|| {
+            for key in keys.iter_mut() {
+                *key = self.recipe.finish::<Host>(V(R::W::from_f64(*key))).0.to_f64();
+            }
+        });
+    }
+    fn explain(&self) -> String {
+        let halves = if self.symmetric() { "each pair once" } else { "all pairs" };
+        format!("inverted index, one pass, tiles of {} rows, {halves}", self.tile_rows())
+    }
+}
+
+impl<R: Recipe> Tile for Postings<'_, R> {
+    fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
+        let n = self.rows.len();
+        let room = n.next_power_of_two();
+        let mut sums = filled(room, R::W::ZERO, "accumulators")?;
+        let mut shared = filled(if R::COUNTS { room } else { 0 }, R::W::ZERO, "accumulators")?;
+        let mut keys = filled(n, 0.0f64, "keys")?;
+        for i in queries {
+            let len = if half { (i + 1).saturating_sub(self.rows.start).min(n) } else { n };
+            if len > 0 {
+                dispatch(|| self.row(i, &mut sums, &mut shared, &mut keys[..len]));
+                sink(i, &mut keys[..len])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: Recipe> Postings<'_, R> {
+    /// Keys of row `i` of X; leaves the accumulators at 0.
+    #[inline(always)]
+    fn row(&self, i: usize, sums: &mut [R::W], shared: &mut [R::W], keys: &mut [f64]) {
+        let recipe = self.engine.recipe;
+        let (x, y) = (&self.engine.x, self.engine.y());
+        let (columns, entries) = x.entries.row(i);
+        let term = recipe.term();
+        let mask = sums.len() - 1;
+        for (&c, &a) in columns.iter().zip(entries) {
+            let range = self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize;
+            let (places, values) = (&self.places[range.clone()], &self.values[range]);
+            scatter_places(sums, mask, places, values, |sum, b| sum.plus(term.mul::<Host>(V(a), V(b), nowhere()).0));
+            if R::COUNTS {
+                scatter_places(shared, mask, places, values, |n, _| n.plus(R::W::ONE));
+            }
+        }
+        let of_x = norms::<R>(x, i);
+        let first = self.rows.start;
+        let (y0, y1) = (&y.norms[0][first..][..keys.len()], &y.norms[1][first..][..keys.len()]);
+        let mut any_near = false;
+        for (((key, sum), &y0), (&y1, j)) in keys.iter_mut().zip(&*sums).zip(y0).zip(y1.iter().zip(0..)) {
+            let shared = if R::COUNTS { shared[j] } else { R::W::ZERO };
+            let of_y = (V(y0), V(y1));
+            let k = recipe.key::<Host>(of_x, of_y, V(*sum), V(shared));
+            if R::REFINES {
+                any_near |= recipe.near(k, of_x, of_y).0;
+            }
+            *key = k.0.to_f64();
+        }
+        sums.fill(R::W::ZERO);
+        if R::COUNTS {
+            shared.fill(R::W::ZERO);
+        }
+        if any_near {
+            self.refine(i, keys);
+        }
+        if R::ZERO_SELF && self.engine.same && self.rows.contains(&i) {
+            // What is not a number stays so.
+            if let Some(key) = keys.get_mut(i - first).filter(|key| !key.is_nan()) {
+                *key = 0.0;
+            }
+        }
+    }
+
+    /// Computes near pairs again.
+    #[cold]
+    #[inline(never)]
+    fn refine(&self, i: usize, keys: &mut [f64]) {
+        let recipe = self.engine.recipe;
+        let of_x = norms::<R>(&self.engine.x, i);
+        for (key, j) in keys.iter_mut().zip(self.rows.clone()) {
+            let same = R::ZERO_SELF && self.engine.same && i == j;
+            if !same && recipe.near::<Host>(V(R::W::from_f64(*key)), of_x, norms::<R>(self.engine.y(), j)).0 {
+                *key = self.engine.exact(i, j).to_f64();
+            }
+        }
+    }
+}

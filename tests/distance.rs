@@ -1,0 +1,496 @@
+//! Distances and neighbours: reference vectors, the textbook, awkward inputs, threads, budgets.
+
+mod common;
+
+use common::dense_distance::{self as textbook, Rows};
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+use serde_json::Value;
+use sparring::algebra::{MaxFromZero, Plus, Union, V};
+use sparring::distance::{
+    Domain, Measure, Metric, Options, Precision, knn, knn_bytes, pairwise, pairwise_blocks, pairwise_into, radius,
+};
+use sparring::par::Threads;
+use sparring::{Csr, Error};
+
+fn threads() -> Threads {
+    Threads::current()
+}
+
+/// A row of the file of reference vectors: numbers, "nan" and "inf".
+fn number(x: &Value) -> f64 {
+    match x.as_str() {
+        Some("nan") => f64::NAN,
+        Some("inf") => f64::INFINITY,
+        Some("-inf") => f64::NEG_INFINITY,
+        _ => x.as_f64().expect("a number"),
+    }
+}
+
+fn table(x: &Value) -> Rows {
+    x.as_array().expect("rows").iter().map(|r| r.as_array().expect("a row").iter().map(number).collect()).collect()
+}
+
+/// The rows as a matrix, with zeros stored at the places named.
+fn matrix(rows: &Rows, ncols: usize, zeros: Option<&Value>) -> Csr<f64> {
+    let stored: Vec<(usize, usize)> = zeros
+        .map(|z| z.as_array().expect("places").iter())
+        .into_iter()
+        .flatten()
+        .map(|p| (p[0].as_u64().expect("row") as usize, p[1].as_u64().expect("column") as usize))
+        .collect();
+    textbook::sparse(rows, ncols, |i, j| stored.contains(&(i, j)))
+}
+
+fn vectors() -> Value {
+    serde_json::from_str(include_str!("golden/distance-vectors.json")).expect("reference vectors")
+}
+
+fn close(a: f64, b: f64, rtol: f64, atol: f64) -> bool {
+    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= atol + rtol * b.abs()
+}
+
+/// Every vector on a function that computes pairwise distances, at the vector's tolerance times `slack`.
+fn check_vectors(slack: f64, run: impl Fn(Metric, &Csr<f64>, Option<&Csr<f64>>, &Options) -> Vec<f64>) {
+    for case in vectors()["cases"].as_array().expect("cases") {
+        let id = case["id"].as_str().expect("an id");
+        let metric = Metric::named(case["metric"].as_str().expect("a name"), case["p"].as_f64()).expect("known");
+        let (x, y) = (table(&case["x"]), (!case["y"].is_null()).then(|| table(&case["y"])));
+        let ncols = case["shape"][2].as_u64().expect("columns") as usize;
+        let zeros = |side: &str| case.get("explicit_zeros").and_then(|z| z.get(side));
+        let (a, b) = (matrix(&x, ncols, zeros("x")), y.map(|y| matrix(&y, ncols, zeros("y"))));
+        let options = Options { unchecked: id.starts_with("negative"), ..Options::default() };
+        let found = run(metric, &a, b.as_ref(), &options);
+        let expected: Vec<f64> = table(&case["expected"]).concat();
+        let (rtol, atol) = (case["rtol"].as_f64().expect("rtol") * slack, case["atol"].as_f64().expect("atol") * slack);
+        assert_eq!(found.len(), expected.len(), "{id}");
+        for (place, (&f, &e)) in found.iter().zip(&expected).enumerate() {
+            assert!(close(f, e, rtol, atol), "{id}, place {place}: {f:e} instead of {e:e}");
+        }
+    }
+}
+
+#[test]
+fn reference_vectors() {
+    check_vectors(1.0, |metric, x, y, options| {
+        pairwise(&threads(), metric, x, y, options).expect("distances").into_values()
+    });
+}
+
+#[test]
+fn reference_vectors_of_neighbours() {
+    for case in vectors()["knn"].as_array().expect("cases") {
+        let id = case["id"].as_str().expect("an id");
+        let metric = Metric::named(
+            case["metric"].as_str().expect("a name"),
+            case["p"].as_f64().or((case["metric"] == "minkowski").then_some(3.0)),
+        )
+        .expect("known");
+        let rows = table(&case["x"]);
+        let x = matrix(&rows, rows[0].len(), None);
+        let k = case["k"].as_u64().expect("k") as usize;
+        let near = knn(&threads(), metric, k, &x, None, &Options::default()).expect("neighbours");
+        let (indices, distances) = (table(&case["indices"]), table(&case["distances"]));
+        for i in 0..x.nrows() {
+            let (found, d) = near.row(i);
+            assert_eq!(found.iter().map(|&j| f64::from(j)).collect::<Vec<_>>(), indices[i], "{id}, row {i}");
+            for (d, e) in d.iter().zip(&distances[i]) {
+                assert!(close(*d, *e, 1e-12, 1e-12), "{id}, row {i}: {d:e} instead of {e:e}");
+            }
+        }
+    }
+}
+
+/// Rows with few columns, so that many meet: zeros, repeated rows, empty rows, a full row, stored zeros.
+#[derive(Clone, Debug)]
+struct Sample {
+    x: Rows,
+    y: Rows,
+    ncols: usize,
+    stored: u64,
+}
+
+impl Arbitrary for Sample {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let below = |g: &mut Gen, n: u64| (u64::arbitrary(g) % n) as usize;
+        let ncols = 1 + below(g, 60);
+        let rows = |g: &mut Gen| -> Rows {
+            let mut rows: Rows = vec![];
+            for _ in 0..below(g, 40) {
+                let density = [0, 1, 3, 10][below(g, 4)];
+                let row = match below(g, 8) {
+                    0 if !rows.is_empty() => rows[below(g, rows.len() as u64)].clone(),
+                    1 => (0..ncols).map(|j| (j + 1) as f64).collect(),
+                    _ => (0..ncols)
+                        .map(|_| if below(g, 10) < density { below(g, 9) as f64 / 4.0 } else { 0.0 })
+                        .collect(),
+                };
+                rows.push(row);
+            }
+            rows
+        };
+        Self { x: rows(g), y: rows(g), ncols, stored: u64::arbitrary(g) }
+    }
+}
+
+impl Sample {
+    fn matrices(&self) -> (Csr<f64>, Csr<f64>) {
+        let stored = |i: usize, j: usize| self.stored >> ((i * 7 + j) % 64) & 1 == 1;
+        (textbook::sparse(&self.x, self.ncols, stored), textbook::sparse(&self.y, self.ncols, stored))
+    }
+}
+
+/// Every metric, with and without normalized rows where that matters.
+fn metrics() -> Vec<(Metric, Option<bool>)> {
+    let mut all: Vec<_> = Metric::ALL.iter().map(|&m| (m, None)).collect();
+    all.extend([1.0, 1.5, 2.0, f64::INFINITY].map(|p| (Metric::Minkowski(p), None)));
+    for m in [Metric::Hellinger, Metric::JensenShannon, Metric::Kl, Metric::KlIntersection] {
+        all.extend([(m, Some(true)), (m, Some(false))]);
+    }
+    all
+}
+
+fn options(normalize: Option<bool>) -> Options {
+    Options { normalize, ..Options::default() }
+}
+
+fn signed(metric: Metric) -> bool {
+    metric.entry().domain != Domain::NonNegative
+}
+
+#[test]
+fn all_metrics_are_their_definitions() {
+    fn property(sample: Sample, negative: bool) {
+        for (metric, normalize) in metrics() {
+            let mut sample = sample.clone();
+            if negative && signed(metric) {
+                sample.x.iter_mut().for_each(|r| r.iter_mut().step_by(3).for_each(|v| *v = -*v));
+            }
+            let (x, y) = sample.matrices();
+            let options = options(normalize);
+            for (b, other) in [(Some(&y), &sample.y), (None, &sample.x)] {
+                let found = pairwise(&threads(), metric, &x, b, &options).expect("distances");
+                let expected = textbook::all(metric, normalize, &sample.x, other);
+                for (place, (&f, &e)) in found.values().iter().zip(&expected).enumerate() {
+                    assert!(close(f, e, 1e-11, 1e-11), "{metric} {normalize:?}, place {place}: {f:e} instead of {e:e}");
+                }
+            }
+        }
+    }
+    QuickCheck::new().tests(60).quickcheck(property as fn(Sample, bool));
+}
+
+#[test]
+fn neighbours_are_the_first_of_all_distances() {
+    fn property(sample: Sample, k: u8, exclude: bool) {
+        let (x, y) = sample.matrices();
+        let k = usize::from(k % 12);
+        for (metric, normalize) in metrics() {
+            for b in [Some(&y), None] {
+                let options = Options { exclude_self: exclude && b.is_none(), ..options(normalize) };
+                let near = knn(&threads(), metric, k, &x, b, &options).expect("neighbours");
+                let d = pairwise(&threads(), metric, &x, b, &options).expect("distances");
+                let m = b.unwrap_or(&x).nrows();
+                assert_eq!(near.k(), k.min(m - usize::from(options.exclude_self && m > 0)));
+                for i in 0..x.nrows() {
+                    let mut order: Vec<usize> = (0..m).filter(|&j| !(options.exclude_self && i == j)).collect();
+                    let sign = if metric.is_similarity() { -1.0 } else { 1.0 };
+                    order.sort_by(|&p, &q| (sign * d.row(i)[p]).total_cmp(&(sign * d.row(i)[q])).then(p.cmp(&q)));
+                    let (found, distances) = near.row(i);
+                    for (place, (&j, &value)) in found.iter().zip(distances).enumerate() {
+                        // Equal but for rounding may stand the other way round: keys are compared, not their roots.
+                        let (right, found) = (d.row(i)[order[place]], d.row(i)[j as usize]);
+                        assert!(close(value, found, 0.0, 0.0), "{metric}: {value} is not {found}");
+                        assert!(
+                            close(right, found, 1e-14, 1e-15),
+                            "{metric}, row {i}, place {place}: {found} not {right}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    QuickCheck::new().tests(25).quickcheck(property as fn(Sample, u8, bool));
+}
+
+#[test]
+fn radius_finds_what_is_inside() {
+    fn property(sample: Sample, percent: u8) {
+        let (x, y) = sample.matrices();
+        for (metric, normalize) in metrics() {
+            for b in [Some(&y), None] {
+                let options = Options { exclude_self: b.is_none() && percent.is_multiple_of(2), ..options(normalize) };
+                let d = pairwise(&threads(), metric, &x, b, &options).expect("distances");
+                let mut sorted: Vec<f64> = d.values().iter().copied().filter(|v| v.is_finite()).collect();
+                sorted.sort_by(f64::total_cmp);
+                let Some(&r) = sorted.get(sorted.len() * usize::from(percent % 100) / 100) else { continue };
+                let found = radius(&threads(), metric, r, &x, b, &options).expect("neighbours");
+                assert_eq!(found.shape(), d.shape());
+                for i in 0..x.nrows() {
+                    let inside = |v: f64| if metric.is_similarity() { v >= r } else { v <= r };
+                    let expected: Vec<(u32, f64)> = (0..d.ncols())
+                        .filter(|&j| inside(d.row(i)[j]) && !(options.exclude_self && i == j))
+                        .map(|j| (j as u32, d.row(i)[j]))
+                        .collect();
+                    let (columns, values) = found.row(i);
+                    assert_eq!(columns.iter().copied().zip(values.iter().copied()).collect::<Vec<_>>(), expected);
+                }
+            }
+        }
+    }
+    QuickCheck::new().tests(15).quickcheck(property as fn(Sample, u8));
+}
+
+/// Rows of several tiles, some of them repeated, one of them full.
+fn large(n: usize, ncols: usize) -> Csr<f64> {
+    let mut state = 1u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 33
+    };
+    let mut rows: Rows = vec![];
+    for i in 0..n {
+        let mut row = vec![0.0; ncols];
+        if i % 50 == 7 {
+            row.clone_from(&rows[i / 3]);
+        } else if i != n / 2 {
+            for _ in 0..next() % 12 {
+                row[(next() % ncols as u64 * (next() % ncols as u64) / ncols as u64) as usize] =
+                    (next() % 8) as f64 / 4.0;
+            }
+        } else {
+            row.iter_mut().enumerate().for_each(|(j, x)| *x = j as f64);
+        }
+        rows.push(row);
+    }
+    textbook::sparse(&rows, ncols, |_, _| false)
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads() {
+    sparring::op! {
+        /// (a − b)² / (a + b + 1).
+        Damped (a: f64, b: f64) -> f64 { (a - b) * (a - b) / (a + b + V::lit(1.0)) }
+    }
+    fn same<M: Measure>(measure: M, x: &Csr<f64>) {
+        let of = |n: usize| {
+            let threads = Threads::new(n).expect("threads");
+            let options = Options::default();
+            let d: Vec<u64> = pairwise(&threads, measure, x, None, &options)
+                .expect("distances")
+                .values()
+                .iter()
+                .map(|v| v.to_bits())
+                .collect();
+            let near = knn(&threads, measure, 7, x, None, &options).expect("neighbours");
+            let far: Vec<u64> = near.distances().iter().map(|v| v.to_bits()).collect();
+            (d, near.indices().to_vec(), far)
+        };
+        let one = of(1);
+        for n in [2, 3, 8] {
+            assert!(of(n) == one, "{}: {n} threads", measure.name());
+        }
+    }
+    let x = large(2300, 90);
+    for metric in
+        [Metric::Cosine, Metric::Manhattan, Metric::JensenShannon, Metric::Kl, Metric::Jaccard, Metric::Chebyshev]
+    {
+        same(metric, &x);
+    }
+    same(Union(Plus::new(), Damped::new()), &x);
+    same(Union(MaxFromZero::new(), Damped::new()), &large(700, 90));
+}
+
+#[test]
+fn several_tiles_are_the_definition() {
+    let x = large(2300, 40);
+    let rows = textbook::dense(&x);
+    for metric in [Metric::Euclidean, Metric::Chebyshev, Metric::Canberra] {
+        let d = pairwise(&threads(), metric, &x, None, &Options::default()).expect("distances");
+        let near = knn(&threads(), metric, 9, &x, None, &Options::default()).expect("neighbours");
+        let other = knn(&threads(), metric, 9, &x, Some(&x), &Options::default()).expect("neighbours");
+        for i in (0..2300).step_by(61) {
+            for j in 0..2300 {
+                let e = textbook::distance(metric, None, &rows[i], &rows[j]);
+                assert!(close(d.row(i)[j], e, 1e-11, 1e-11) && d.row(i)[j] == d.row(j)[i], "{metric} ({i}, {j})");
+            }
+            let mut order: Vec<u32> = (0..2300).collect();
+            order.sort_by(|&p, &q| d.row(i)[p as usize].total_cmp(&d.row(i)[q as usize]).then(p.cmp(&q)));
+            let distance = |j: u32| d.row(i)[j as usize];
+            for (found, right) in near.row(i).0.iter().zip(&order) {
+                assert!(close(distance(*found), distance(*right), 1e-14, 0.0), "{metric}, row {i}");
+            }
+            assert_eq!(near.row(i).1.len(), other.row(i).1.len());
+        }
+    }
+}
+
+#[test]
+fn a_namm_of_the_callers() {
+    sparring::op! {
+        /// |a − b| (a + b).
+        Weighed (a: f64, b: f64) -> f64 { a.abs_diff(b) * (a + b) }
+    }
+    fn check(measure: impl Measure, x: &Csr<f64>, y: &Csr<f64>, fold: impl Fn(f64, f64) -> f64, e: f64) {
+        let (a, b) = (textbook::dense(x), textbook::dense(y));
+        let d = pairwise(&threads(), measure, x, Some(y), &Options::default()).expect("distances");
+        for (i, a) in a.iter().enumerate() {
+            for (j, b) in b.iter().enumerate() {
+                let right = a.iter().zip(b).map(|(a, b)| (a - b).abs() * (a + b)).fold(e, &fold);
+                assert!(close(d.row(i)[j], right, 1e-12, 1e-12), "({i}, {j}): {} not {right}", d.row(i)[j]);
+            }
+        }
+        let near = knn(&threads(), measure, 1, x, Some(y), &Options::default()).expect("neighbours");
+        for i in 0..x.nrows() {
+            let least = d.row(i).iter().copied().fold(f64::INFINITY, f64::min);
+            assert_eq!(near.row(i).1, [least]);
+        }
+    }
+    let (x, y) = (large(120, 30), large(90, 30));
+    check(Union(Plus::new(), Weighed::new()), &x, &y, |s, v| s + v, 0.0);
+    check(Union(MaxFromZero::new(), Weighed::new()), &x, &y, f64::max, 0.0);
+}
+
+#[test]
+fn single_precision() {
+    let wide = large(300, 50);
+    let narrow = Csr::with_pattern(wide.pattern().clone(), wide.values().iter().map(|&v| v as f32).collect::<Vec<_>>())
+        .expect("a matrix");
+    for (metric, normalize) in metrics() {
+        let d = pairwise(&threads(), metric, &wide, None, &options(normalize)).expect("distances");
+        // Entries are multiples of 1/4: only the result is rounded.
+        let double = pairwise(&threads(), metric, &narrow, None, &options(normalize)).expect("distances");
+        assert!(double.values().iter().zip(d.values()).all(|(&a, &b)| a == b as f32), "{metric}");
+        let options = Options { precision: Precision::Entries, ..options(normalize) };
+        let single = pairwise(&threads(), metric, &narrow, None, &options).expect("distances");
+        let scale = d.values().iter().copied().filter(|v| v.is_finite()).fold(1.0, |a: f64, b| a.max(b.abs()));
+        for (&a, &b) in single.values().iter().zip(d.values()) {
+            assert!(close(f64::from(a), b, 1e-4, 2e-5 * scale), "{metric}: {a:e} instead of {b:e}");
+        }
+    }
+}
+
+#[test]
+fn metrics_are_metrics() {
+    let x = large(60, 25);
+    for metric in [
+        Metric::Euclidean,
+        Metric::Manhattan,
+        Metric::Canberra,
+        Metric::Chebyshev,
+        Metric::Hamming,
+        Metric::Minkowski(2.5),
+        Metric::Hellinger,
+        Metric::JensenShannon,
+        Metric::Jaccard,
+        Metric::Ruzicka,
+        Metric::Matching,
+        Metric::RogersTanimoto,
+    ] {
+        let d = pairwise(&threads(), metric, &x, None, &Options::default()).expect("distances");
+        let rows = textbook::dense(&x);
+        for i in 0..60 {
+            for j in 0..60 {
+                let same_set = rows[i].iter().zip(&rows[j]).all(|(a, b)| (*a != 0.0) == (*b != 0.0));
+                let apart = if metric.entry().domain == Domain::Sets { !same_set } else { rows[i] != rows[j] };
+                assert_eq!(d.row(i)[j], d.row(j)[i], "{metric} is symmetric");
+                // Hellinger and Jensen–Shannon of proportional rows that are divided by their sums are 0 as well.
+                assert!((d.row(i)[j] > 0.0) == apart || metric == Metric::JensenShannon, "{metric} ({i}, {j})");
+                for k in 0..60 {
+                    assert!(d.row(i)[k] <= d.row(i)[j] + d.row(j)[k] + 1e-12, "{metric}: triangle {i} {j} {k}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_and_the_callers_memory() {
+    let (x, y) = (large(130, 20), large(70, 20));
+    let options = Options::default();
+    let d = pairwise(&threads(), Metric::Canberra, &x, Some(&y), &options).expect("distances");
+    let mut stream = vec![];
+    let explain = pairwise_blocks(&threads(), Metric::Canberra, &x, Some(&y), &options, 33, |first, rows| {
+        assert_eq!(first * 70, stream.len());
+        stream.extend_from_slice(rows);
+        Ok(())
+    });
+    assert_eq!(stream, d.values());
+    assert!(explain.expect("distances").contains("inverted index"));
+    let mut own = vec![0.0; 130 * 70];
+    pairwise_into(&threads(), Metric::Canberra, &x, Some(&y), &options, &mut own).expect("distances");
+    assert_eq!(own, d.values());
+    let short = pairwise_into(&threads(), Metric::Canberra, &x, Some(&y), &options, &mut own[1..]);
+    assert!(matches!(short, Err(Error::Length { found: 9099, expected: 9100, .. })));
+}
+
+#[test]
+fn no_rows_and_no_columns() {
+    let none = Csr::<f64>::new(0, 5, vec![0], vec![], vec![]).expect("0×5");
+    let some = Csr::<f64>::new(2, 5, vec![0, 1, 1], vec![2], vec![1.0]).expect("2×5");
+    let thin = Csr::<f64>::new(3, 0, vec![0; 4], vec![], vec![]).expect("3×0");
+    for &metric in &Metric::ALL {
+        let options = Options::default();
+        assert_eq!(pairwise(&threads(), metric, &none, Some(&some), &options).expect("0×2").shape(), (0, 2));
+        assert_eq!(pairwise(&threads(), metric, &some, Some(&none), &options).expect("2×0").shape(), (2, 0));
+        assert_eq!(knn(&threads(), metric, 3, &some, Some(&none), &options).expect("none").k(), 0);
+        assert_eq!(knn(&threads(), metric, 3, &none, None, &options).expect("none").nrows(), 0);
+        let d = pairwise(&threads(), metric, &thin, None, &options).expect("3×3");
+        assert!(d.values().iter().all(|v| v.is_finite()), "{metric}: {:?}", d.values());
+        assert_eq!(radius(&threads(), metric, 9.0, &none, None, &options).expect("none").nnz(), 0);
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let options = Options::default();
+    let text = |r: Result<sparring::sparse::Dense<f64>, Error>| r.expect_err("refused").to_string();
+    let odd = |x: f64| Csr::<f64>::new(3, 4, vec![0, 1, 1, 3], vec![0, 1, 3], vec![1.0, 2.0, x]).expect("3×4");
+    let t = text(pairwise(&threads(), Metric::Hellinger, &odd(-2.5), None, &options));
+    assert!(t.contains("row 2, column 3 holds -2.5") && t.contains("not negative"), "{t}");
+    let t = text(pairwise(&threads(), Metric::Cosine, &odd(f64::NAN), None, &options));
+    assert!(t.contains("row 2") && t.contains("NaN"), "{t}");
+    let unchecked = Options { unchecked: true, ..options };
+    let d = pairwise(&threads(), Metric::Manhattan, &odd(f64::NAN), None, &unchecked).expect("unchecked");
+    assert!(d.row(0)[2].is_nan() && d.row(0)[1] == 1.0);
+    let near = knn(&threads(), Metric::Manhattan, 3, &odd(f64::NAN), None, &unchecked).expect("unchecked");
+    assert_eq!(near.row(0).0, [0, 1, 2], "NaN is farthest");
+
+    let wide = Csr::<f64>::new(1, 9, vec![0, 0], vec![], vec![]).expect("1×9");
+    let t = text(pairwise(&threads(), Metric::Dot, &wide, Some(&odd(1.0)), &options));
+    assert!(t.contains("1×9") && t.contains("3×4"), "{t}");
+    let t = text(pairwise(&threads(), Metric::Minkowski(0.5), &wide, None, &options));
+    assert!(t.contains("0.5 is below 1"), "{t}");
+    let exclude = Options { exclude_self: true, ..options };
+    assert!(text(pairwise(&threads(), Metric::Dot, &wide, Some(&wide), &exclude)).contains("exclude_self"));
+    assert!(radius(&threads(), Metric::Dot, f64::NAN, &wide, None, &options).is_err());
+
+    let x = large(500, 20);
+    let tight = Options { memory_budget: Some(10_000), ..options };
+    let t = text(pairwise(&threads(), Metric::Dot, &x, None, &tight));
+    assert!(t.contains("the budget is 10000 bytes"), "{t}");
+    assert!(matches!(knn(&threads(), Metric::Dot, 5, &x, None, &tight), Err(Error::Budget { .. })));
+    let needs = knn_bytes(&threads(), Metric::Dot, 5, &x, None, &options).expect("bytes");
+    let enough = Options { memory_budget: Some(needs), ..options };
+    assert!(knn(&threads(), Metric::Dot, 5, &x, None, &enough).is_ok());
+    assert!(matches!("cosin".parse::<Metric>(), Err(Error::Argument { name: "metric", .. })));
+    assert!(matches!("minkowski".parse::<Metric>(), Err(Error::Argument { name: "p", .. })));
+    assert!(Metric::named("cosine", Some(2.0)).is_err());
+    for metric in Metric::ALL {
+        let p = matches!(metric, Metric::Minkowski(_)).then_some(3.0);
+        assert_eq!(Metric::named(metric.name(), p).expect("its own name"), metric);
+    }
+}
+
+#[test]
+fn a_graph_of_neighbours() {
+    let x = large(80, 20);
+    let near = knn(&threads(), Metric::Jaccard, 4, &x, None, &Options::default()).expect("neighbours");
+    let graph: Csr<f64> = near.to_csr().expect("a graph");
+    assert_eq!((graph.shape(), graph.nnz()), ((80, 80), 320));
+    for i in 0..80 {
+        for (&j, &d) in near.row(i).0.iter().zip(near.row(i).1) {
+            let at = graph.row(i).0.binary_search(&j).expect("an edge");
+            assert_eq!(graph.row(i).1[at], d);
+        }
+    }
+}
