@@ -2,7 +2,9 @@
 
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
-use super::{Cuda, apply, assign, distance, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles};
+use super::{
+    Cuda, apply, assign, distance, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles,
+};
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
 

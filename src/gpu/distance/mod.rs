@@ -19,48 +19,8 @@ use super::csr::Operand;
 use super::jit::Unit;
 use super::{Cuda, DeviceCsr, DeviceDense};
 use crate::algebra::Real;
-use crate::distance::{Measure, Options};
+use crate::distance::{Measure, Neighbours, Options};
 use crate::{Error, Result};
-
-/// The nearest rows of Y for each row of X, nearest first; rows at equal distance in order of their numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Neighbours<T> {
-    nrows: usize,
-    k: usize,
-    indices: Vec<u32>,
-    distances: Vec<T>,
-    /// What ran, and why.
-    pub explain: String,
-}
-
-impl<T> Neighbours<T> {
-    /// Rows of X.
-    #[must_use]
-    pub fn nrows(&self) -> usize {
-        self.nrows
-    }
-    /// Neighbours of each row: what was asked for, or as many as there are.
-    #[must_use]
-    pub fn k(&self) -> usize {
-        self.k
-    }
-    /// Numbers of the neighbours, k for each row.
-    #[must_use]
-    pub fn indices(&self) -> &[u32] {
-        &self.indices
-    }
-    /// Distances to them.
-    #[must_use]
-    pub fn distances(&self) -> &[T] {
-        &self.distances
-    }
-    /// Neighbours of row `i`, and distances to them.
-    #[must_use]
-    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
-        let range = i * self.k..(i + 1) * self.k;
-        (&self.indices[range.clone()], &self.distances[range])
-    }
-}
 
 /// Rows that are ready, whatever they are computed in.
 enum AnyReady {
@@ -100,61 +60,64 @@ fn too_large(n: usize, m: usize) -> Error {
     Error::IndexOverflow { what: "number of distances", needed: n as u128 * m as u128, max: usize::MAX as u128 }
 }
 
-/// Refuses `bytes` above the budget.
-fn within_budget(options: &Options, what: &'static str, bytes: u128) -> Result<()> {
-    match options.memory_budget.map(u128::from) {
-        Some(budget) if bytes > budget => Err(Error::Budget { what, bytes, budget }),
-        _ => Ok(()),
-    }
+/// Two matrices on the device, or one.
+struct Given<T> {
+    x: DeviceCsr<T>,
+    y: Option<DeviceCsr<T>>,
 }
 
-/// Bytes that the prepared rows and their index take at most, for `nnz` entries of X and of Y.
-fn prepared_bytes(x: (usize, usize), y: (usize, usize), nnz: (usize, usize)) -> u128 {
-    // Columns and entries of X; of Y, by rows, by columns, and what their sort takes.
-    let entries = 12 * nnz.0 as u128 + 44 * nnz.1 as u128;
-    entries + 16 * (x.0 + y.0) as u128 + 8 * y.1 as u128
-}
-
-impl Cuda {
-    /// Rows that are checked and sorted, on the device.
-    fn sides<T: Real, A: Operand<T>, M: Measure>(
-        &self,
-        measure: &M,
-        x: &A,
-        y: Option<&A>,
-        options: &Options,
-    ) -> Result<Sides<T>> {
+impl<T: Real> Given<T> {
+    /// # Errors
+    /// [`Error::Shape`] for rows of different lengths; [`Error::Argument`] for `exclude_self` with Y.
+    fn new<A: Operand<T>>(cuda: &Cuda, op: &'static str, x: &A, y: Option<&A>, options: &Options) -> Result<Self> {
         if options.exclude_self && y.is_some() {
-            let message = "rows of two matrices have no self among the others".into();
+            let message =
+                "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
             return Err(Error::Argument { name: "exclude_self", message });
         }
-        let x = x.to_device(self)?;
-        let y = y.map(|y| y.to_device(self)).transpose()?;
-        if let Some(y) = &y {
-            if x.shape().1 != y.shape().1 {
-                return Err(Error::Shape { op: "distances between rows", lhs: x.shape(), rhs: y.shape() });
-            }
+        let x = x.to_device(cuda)?;
+        let y = y.map(|y| y.to_device(cuda)).transpose()?;
+        match &y {
+            Some(y) if y.shape().1 != x.shape().1 => Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() }),
+            _ => Ok(Self { x, y }),
         }
-        let clean = |a: &DeviceCsr<T>| self.clean_rows(a, measure.domain(), options.unchecked);
-        Ok(Sides { x: clean(&x)?, y: y.as_ref().map(clean).transpose()? })
     }
-    /// Rows that are prepared, and indexed.
-    fn ready<T: Real, A: Operand<T>, M: Measure>(
-        &self,
-        measure: &M,
-        x: &A,
-        y: Option<&A>,
-        options: &Options,
-    ) -> Result<AnyReady> {
+    fn y(&self) -> &DeviceCsr<T> {
+        self.y.as_ref().unwrap_or(&self.x)
+    }
+    /// Rows of X and of Y.
+    fn nrows(&self) -> (usize, usize) {
+        (self.x.shape().0, self.y().shape().0)
+    }
+    /// Refuses what is beyond the budget: `result` bytes for each pair of `pairs`, and the prepared rows.
+    fn within_budget(&self, options: &Options, what: &'static str, pairs: (usize, usize), result: usize) -> Result<()> {
+        let (x, y) = (&self.x, self.y());
+        // Columns and entries of X; those of Y by rows, by columns, and what their sort takes; norms; an index.
+        let entries = 12 * x.nnz() as u128 + 44 * y.nnz() as u128;
+        let rows = 16 * (x.shape().0 + y.shape().0) as u128 + 8 * y.shape().1 as u128;
+        let bytes = pairs.0 as u128 * pairs.1 as u128 * result as u128 + entries + rows;
+        match options.memory_budget.map(u128::from) {
+            Some(budget) if bytes > budget => Err(Error::Budget { what, bytes, budget }),
+            _ => Ok(()),
+        }
+    }
+    /// Prepares and indexes the rows.
+    fn ready<M: Measure>(&self, cuda: &Cuda, measure: &M, options: &Options) -> Result<AnyReady> {
         match way::<T, M>(measure, options)? {
-            Way::OnePass(recipe) => AnyReady::new(self, recipe, &self.sides(measure, x, y, options)?),
+            Way::OnePass(recipe) => {
+                let clean = |a: &DeviceCsr<T>| cuda.clean_rows(a, measure.domain(), options.unchecked);
+                let sides = Sides { x: clean(&self.x)?, y: self.y.as_ref().map(clean).transpose()? };
+                AnyReady::new(cuda, recipe, &sides)
+            }
             Way::Chebyshev { .. } => {
                 let why = "there is no kernel for it yet".into();
                 Err(Error::Unsupported { what: format!("{} on the device", measure.name()), why })
             }
         }
     }
+}
 
+impl Cuda {
     /// d(i, j) of every row of X from every row of Y, or from every row of X without Y: a dense matrix on the device.
     ///
     /// Shapes: `x` n×k, `y` m×k, on the host or on the device; result n×m. Cost: a term for every column that two rows
@@ -179,9 +142,11 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<DeviceDense<T>> {
-        let (nrows, ncols) = self.shape_of_pairs(x, y, options)?;
+        let given = Given::new(self, "pairwise", x, y, options)?;
+        let (nrows, ncols) = given.nrows();
+        given.within_budget(options, "all distances", (nrows, ncols), size_of::<T>())?;
         let len = nrows.checked_mul(ncols).ok_or_else(|| too_large(nrows, ncols))?;
-        let ready = self.ready(&measure, x, y, options)?;
+        let ready = given.ready(self, &measure, options)?;
         let out = DeviceDense { nrows, ncols, values: self.alloc(len, "all distances")? };
         of_either!(&ready, r => r.pairs(self, 0..nrows, &out.values))?;
         Ok(out)
@@ -198,12 +163,13 @@ impl Cuda {
         options: &Options,
         out: &mut DeviceDense<T>,
     ) -> Result<()> {
-        let shape = self.shape_of_pairs(x, y, options)?;
-        if out.shape() != shape {
-            return Err(Error::Shape { op: "the result of pairwise", lhs: shape, rhs: out.shape() });
+        let given = Given::new(self, "pairwise", x, y, options)?;
+        if out.shape() != given.nrows() {
+            return Err(Error::Shape { op: "the result of pairwise", lhs: given.nrows(), rhs: out.shape() });
         }
-        let ready = self.ready(&measure, x, y, options)?;
-        of_either!(&ready, r => r.pairs(self, 0..shape.0, &out.values))
+        given.within_budget(options, "all distances", given.nrows(), size_of::<T>())?;
+        let ready = given.ready(self, &measure, options)?;
+        of_either!(&ready, r => r.pairs(self, 0..out.nrows, &out.values))
     }
 
     /// [`pairwise`](Self::pairwise) as a stream: `each(first, rows)` gets the distances of `rows_per_block` rows of X at a
@@ -221,38 +187,20 @@ impl Cuda {
         rows_per_block: usize,
         mut each: impl FnMut(usize, &[T]) -> Result<()>,
     ) -> Result<()> {
-        if rows_per_block == 0 {
-            return Err(Error::Argument { name: "rows_per_block", message: "no rows at a time never end".into() });
-        }
-        let ready = self.ready(&measure, x, y, options)?;
-        let (n, m) = of_either!(&ready, r => r.shape());
-        let block = rows_per_block.min(n);
+        let given = Given::new(self, "pairwise", x, y, options)?;
+        let (n, m) = given.nrows();
+        let block = rows_per_block.clamp(1, n.max(1));
         let len = block.checked_mul(m).ok_or_else(|| too_large(block, m))?;
-        within_budget(options, "a block of distances", len as u128 * size_of::<T>() as u128)?;
+        given.within_budget(options, "a block of distances", (block, m), size_of::<T>())?;
+        let ready = given.ready(self, &measure, options)?;
         let room = self.alloc::<T>(len, "a block of distances")?;
-        for first in (0..n).step_by(block.max(1)) {
+        for first in (0..n).step_by(block) {
             let rows = first..n.min(first + block);
             of_either!(&ready, r => r.pairs(self, rows.clone(), &room))?;
             let values = self.get(&room, "a block of distances")?;
             each(first, &values[..rows.len() * m])?;
         }
         Ok(())
-    }
-
-    /// Shape of all distances, if the budget allows them.
-    fn shape_of_pairs<T: Real, A: Operand<T>>(
-        &self,
-        x: &A,
-        y: Option<&A>,
-        options: &Options,
-    ) -> Result<(usize, usize)> {
-        let x = x.pattern_on(self)?;
-        let y = y.map(|y| y.pattern_on(self)).transpose()?;
-        let y = y.as_ref().unwrap_or(&x);
-        let (n, m) = (x.nrows, y.nrows);
-        let bytes = n as u128 * m as u128 * size_of::<T>() as u128;
-        within_budget(options, "all distances", bytes + prepared_bytes(x.shape(), y.shape(), (x.nnz, y.nnz)))?;
-        Ok((n, m))
     }
 
     /// The `k` nearest rows of Y for every row of X, or of X itself without Y; for a similarity those of the largest
@@ -281,23 +229,20 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<Neighbours<T>> {
-        let (px, py) = (x.pattern_on(self)?, y.map(|y| y.pattern_on(self)).transpose()?);
-        let py = py.as_ref().unwrap_or(&px);
-        let (n, m) = (px.nrows, py.nrows);
+        let given = Given::new(self, "knn", x, y, options)?;
+        let (n, m) = given.nrows();
         let k = k.min(m.saturating_sub(usize::from(options.exclude_self)));
-        let lists = n as u128 * k as u128 * (12 + size_of::<T>() as u128);
-        let prepared = prepared_bytes(px.shape(), py.shape(), (px.nnz, py.nnz));
-        within_budget(options, "nearest neighbours", lists + prepared)?;
-        let ready = self.ready(&measure, x, y, options)?;
+        given.within_budget(options, "nearest neighbours", (n, k), 12 + size_of::<T>())?;
+        let ready = given.ready(self, &measure, options)?;
         let explain = of_either!(&ready, r => r.explain());
         if n == 0 || k == 0 {
-            return Ok(Neighbours { nrows: n, k, indices: vec![], distances: vec![], explain });
+            return Ok(Neighbours::new(m, k, vec![], vec![], n, explain));
         }
         let found = of_either!(&ready, r => r.nearest::<T>(self, k, options.exclude_self))?;
         drop(ready);
         let indices = self.get(&found.ids, "neighbours")?;
         let distances = self.get(&found.distances, "distances of neighbours")?;
-        Ok(Neighbours { nrows: n, k, indices, distances, explain })
+        Ok(Neighbours::new(m, k, indices, distances, n, explain))
     }
 
     /// Pairs of rows within `radius`: an entry d(i, j) wherever d(i, j) ≤ radius, for a similarity wherever it is ≥ radius.
@@ -305,7 +250,7 @@ impl Cuda {
     /// Shapes: `x` n×k, `y` m×k, result n×m on the device, rows sorted. Cost: twice that of [`pairwise`](Self::pairwise),
     /// for the entries are counted first. NaN is within no radius.
     /// # Errors
-    /// Those of [`knn`](Self::knn).
+    /// Those of [`knn`](Self::knn); [`Error::Argument`] for a radius that is NaN.
     pub fn radius<T: Real, A: Operand<T>, M: Measure>(
         &self,
         measure: M,
@@ -314,7 +259,11 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<DeviceCsr<T>> {
-        let ready = self.ready(&measure, x, y, options)?;
+        if radius.is_nan() {
+            return Err(Error::Argument { name: "radius", message: "it is NaN".into() });
+        }
+        let given = Given::new(self, "radius", x, y, options)?;
+        let ready = given.ready(self, &measure, options)?;
         of_either!(&ready, r => r.within(self, radius, measure.is_similarity(), options.exclude_self))
     }
 }

@@ -153,10 +153,8 @@ impl<W: Real> Ready<W> {
         let shape = Shape::blocks(n.saturating_mul(parts), 32, shared)?;
         program.kernel("nearest")?.launch(shape, &self.args(&(0..n), more))?;
         if parts > 1 {
-            let merged = (
-                cuda.alloc::<u64>(places(1)?, "keys of neighbours")?,
-                cuda.alloc::<u32>(places(1)?, "neighbours")?,
-            );
+            let merged =
+                (cuda.alloc::<u64>(places(1)?, "keys of neighbours")?, cuda.alloc::<u32>(places(1)?, "neighbours")?);
             let arguments = args![n as u64, k as u32, parts as u32, &codes, &ids, &merged.0, &merged.1];
             program.kernel("nearest_of_parts")?.launch(Shape::blocks(n, 32, list)?, arguments)?;
             (codes, ids) = merged;

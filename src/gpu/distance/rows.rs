@@ -69,9 +69,10 @@ impl Cuda {
         let found = self.put(&[u64::MAX, 0, 0], "what is known of the entries")?;
         let program = self.program(CHECK, &check_prefix::<T>(p.row_ptr.cuda(), domain))?;
         let blocks = p.nnz.max(p.nrows).div_ceil(256).min(16 * self.limits().multiprocessors as usize);
-        program
-            .kernel("check_entries")?
-            .launch(Shape::blocks(blocks, 256, 0)?, args![&p.row_ptr, &*matrix.values, p.nrows as u64, p.nnz as u64, &found])?;
+        program.kernel("check_entries")?.launch(
+            Shape::blocks(blocks, 256, 0)?,
+            args![&p.row_ptr, &*matrix.values, p.nrows as u64, p.nnz as u64, &found],
+        )?;
         let found = self.get(&found, "what is known of the entries")?;
         let (bad, zeros, longest) = (found[0], found[1], found[2]);
         if !unchecked && bad != u64::MAX {
@@ -109,15 +110,8 @@ impl Cuda {
         let entries = self.alloc::<W>(p.nnz, "prepared entries")?;
         let norms = [self.alloc::<W>(p.nrows, "norms of rows")?, self.alloc::<W>(p.nrows, "norms of rows")?];
         let program = self.program(ROWS, &rows_prefix::<T>(&recipe.text, p.row_ptr.cuda(), side))?;
-        let arguments = args![
-            &p.row_ptr,
-            &*a.matrix.values,
-            p.nrows as u64,
-            p.ncols as u64,
-            &entries,
-            &norms[0],
-            &norms[1]
-        ];
+        let arguments =
+            args![&p.row_ptr, &*a.matrix.values, p.nrows as u64, p.ncols as u64, &entries, &norms[0], &norms[1]];
         program.kernel("prepare_rows")?.launch(Shape::blocks(p.nrows.div_ceil(8), 256, 0)?, arguments)?;
         if a.longest > LONG {
             program.kernel("prepare_long_rows")?.launch(Shape::blocks(p.nrows, 256, 0)?, arguments)?;

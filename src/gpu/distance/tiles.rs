@@ -1,12 +1,12 @@
 //! Y by columns, cut into tiles of rows: see `cuda/distance_tiles.cu`.
 
 use super::rows::Rows;
+use crate::Result;
 use crate::algebra::Real;
 use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
 use crate::gpu::{Cuda, DeviceCsr, Limits};
-use crate::Result;
 
 const SOURCE: Source = source!("distance_tiles.cu");
 

@@ -19,9 +19,7 @@ pub(super) struct OnePass {
 /// How a measure is computed.
 pub(super) enum Way {
     OnePass(OnePass),
-    Chebyshev {
-        double: bool,
-    },
+    Chebyshev { double: bool },
 }
 
 struct ToWay {
