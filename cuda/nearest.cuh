@@ -84,7 +84,7 @@ typedef ListInMemory List;
 #endif
 
 // Takes the lanes' candidates into the list, in the order of lanes; by all lanes.
-__device__ inline void offer(List& list, bool valid, u64 code, u32 id) {
+template <class L> __device__ inline void offer(L& list, bool valid, u64 code, u32 id) {
   for (u32 left = __ballot_sync(ALL, valid && code < list.worst); left; left &= left - 1) {
     const u32 lane = __ffs(left) - 1;
     const u64 new_code = __shfl_sync(ALL, code, lane);

@@ -4,7 +4,8 @@
 //! rows are prepared on the device, Y is indexed by columns, and a warp folds one row of X into sums for a tile of rows of
 //! Y, in shared memory. Norms, the exact sum of near pairs, the finalizer and the lists of neighbours follow while the
 //! tile is there. Results are the same in every run; sums of a pair are folded in the order of columns, as on the CPU,
-//! norms and exact sums as trees whose shape depends on the lengths of the rows alone.
+//! norms and exact sums as trees whose shape depends on the lengths of the rows alone. Chebyshev goes the same way: of the
+//! columns that one row has alone only the largest entry matters.
 
 mod pairs;
 mod rows;
@@ -13,7 +14,7 @@ mod way;
 
 use pairs::Ready;
 use rows::Clean;
-use way::{OnePass, Way, way};
+use way::{Pass, pass_of};
 
 use super::csr::Operand;
 use super::jit::Unit;
@@ -45,12 +46,12 @@ struct Sides<T> {
 }
 
 impl AnyReady {
-    fn new<T: Real>(cuda: &Cuda, recipe: OnePass, sides: &Sides<T>) -> Result<Self> {
+    fn new<T: Real>(cuda: &Cuda, pass: Pass, sides: &Sides<T>) -> Result<Self> {
         let (x, y) = (&sides.x, sides.y.as_ref());
-        Ok(if recipe.double {
-            Self::Double(Ready::new(cuda, recipe, x, y)?)
+        Ok(if pass.double {
+            Self::Double(Ready::new(cuda, pass, x, y)?)
         } else {
-            Self::Single(Ready::new(cuda, recipe, x, y)?)
+            Self::Single(Ready::new(cuda, pass, x, y)?)
         })
     }
 }
@@ -103,17 +104,10 @@ impl<T: Real> Given<T> {
     }
     /// Prepares and indexes the rows.
     fn ready<M: Measure>(&self, cuda: &Cuda, measure: &M, options: &Options) -> Result<AnyReady> {
-        match way::<T, M>(measure, options)? {
-            Way::OnePass(recipe) => {
-                let clean = |a: &DeviceCsr<T>| cuda.clean_rows(a, measure.domain(), options.unchecked);
-                let sides = Sides { x: clean(&self.x)?, y: self.y.as_ref().map(clean).transpose()? };
-                AnyReady::new(cuda, recipe, &sides)
-            }
-            Way::Chebyshev { .. } => {
-                let why = "there is no kernel for it yet".into();
-                Err(Error::Unsupported { what: format!("{} on the device", measure.name()), why })
-            }
-        }
+        let pass = pass_of::<T, M>(measure, options)?;
+        let clean = |a: &DeviceCsr<T>| cuda.clean_rows(a, measure.domain(), options.unchecked);
+        let sides = Sides { x: clean(&self.x)?, y: self.y.as_ref().map(clean).transpose()? };
+        AnyReady::new(cuda, pass, &sides)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::rows::{Clean, Rows};
 use super::tiles::{self, Columns, blocks_at_a_time, rows_of_tile};
-use super::way::OnePass;
+use super::way::{Keeps, Pass};
 use crate::algebra::Real;
 use crate::distance::Side;
 use crate::gpu::jit::{Source, Unit, source};
@@ -60,7 +60,7 @@ pub(super) struct Nearest<T> {
 
 /// Rows of X and Y, ready to be compared.
 pub(super) struct Ready<W> {
-    recipe: OnePass,
+    pass: Pass,
     x: Arc<Rows<W>>,
     y: Arc<Rows<W>>,
     columns: Columns<W>,
@@ -70,15 +70,15 @@ pub(super) struct Ready<W> {
 
 impl<W: Real> Ready<W> {
     /// Prepares rows and their index; without `y` those of `x` among themselves.
-    pub(super) fn new<T: Real>(cuda: &Cuda, recipe: OnePass, x: &Clean<T>, y: Option<&Clean<T>>) -> Result<Self> {
-        let prepared = Arc::new(cuda.prepare_rows::<T, W>(&recipe, Side::X, x)?);
+    pub(super) fn new<T: Real>(cuda: &Cuda, pass: Pass, x: &Clean<T>, y: Option<&Clean<T>>) -> Result<Self> {
+        let prepared = Arc::new(cuda.prepare_rows::<T, W>(&pass, Side::X, x)?);
         let answers = match y {
-            None if recipe.symmetric => Arc::clone(&prepared),
-            _ => Arc::new(cuda.prepare_rows::<T, W>(&recipe, Side::Y, y.unwrap_or(x))?),
+            None if pass.symmetric => Arc::clone(&prepared),
+            _ => Arc::new(cuda.prepare_rows::<T, W>(&pass, Side::Y, y.unwrap_or(x))?),
         };
-        let tile = rows_of_tile(answers.nrows(), bytes_of_row::<W>(&recipe));
+        let tile = rows_of_tile(answers.nrows(), pass.bytes_of_pair());
         let columns = cuda.columns_of(&answers, tile)?;
-        Ok(Self { recipe, x: prepared, y: answers, columns, same: y.is_none() })
+        Ok(Self { pass, x: prepared, y: answers, columns, same: y.is_none() })
     }
     /// Rows of X and of Y.
     pub(super) fn shape(&self) -> (usize, usize) {
@@ -88,19 +88,21 @@ impl<W: Real> Ready<W> {
     pub(super) fn explain(&self) -> String {
         let Columns { tile, tiles, .. } = self.columns;
         let starts = if self.columns.is_searched() { "searched" } else { "indexed" };
+        let pairs = match self.pass.keeps {
+            Keeps::Norms | Keeps::NormsAndCounts => format!("⊕ is +, summed in {}", W::CUDA),
+            Keeps::Ranks => "the largest entries that are not met count beside common columns".into(),
+        };
         format!(
-            "one pass over common columns, {} sums: ⊕ is +; {tiles} tiles of {tile} rows, a warp for a row and a tile, \
-             segments {starts}",
-            W::CUDA
+            "one pass over common columns: {pairs}; {tiles} tiles of {tile} rows, a warp for a row and a tile, segments {starts}"
         )
     }
     /// Bytes of shared memory of a block.
     fn shared(&self) -> u32 {
-        self.columns.tile as u32 * bytes_of_row::<W>(&self.recipe)
+        self.columns.tile as u32 * self.pass.bytes_of_pair()
     }
     fn program<T: Real>(&self, cuda: &Cuda, task: Task) -> Result<Arc<Program>> {
         let offsets = [self.x.offset(), self.y.offset(), self.columns.offset()];
-        cuda.program(SOURCE, &prefix::<T>(&self.recipe.text, offsets, task))
+        cuda.program(SOURCE, &prefix::<T>(&self.pass.text, offsets, task))
     }
     /// What every kernel is given, for these rows of X, and then `more`.
     fn args(&self, rows: &Range<usize>, more: &[Arg]) -> Vec<Arg> {
@@ -118,7 +120,7 @@ impl<W: Real> Ready<W> {
     pub(super) fn pairs<T: Real>(&self, cuda: &Cuda, rows: Range<usize>, out: &Buffer<T>) -> Result<()> {
         let (n, m) = self.shape();
         let program = self.program::<T>(cuda, Task::Pairs)?;
-        let half = self.same && self.recipe.symmetric && rows == (0..n);
+        let half = self.same && self.pass.symmetric && rows == (0..n);
         let arguments = self.args(&rows, args![u32::from(half), out]);
         program.kernel("all_pairs")?.launch(self.grid(&rows)?, &arguments)?;
         if half {
@@ -198,11 +200,6 @@ impl<W: Real> Ready<W> {
     }
 }
 
-/// Bytes of shared memory for a row of a tile: its sum, and the number of common columns if the recipe counts them.
-fn bytes_of_row<W>(recipe: &OnePass) -> u32 {
-    size_of::<W>() as u32 + if recipe.counts { 4 } else { 0 }
-}
-
 /// The programs of this file and of those it uses, as they are used.
 pub(super) fn programs() -> Vec<Unit> {
     use crate::distance as d;
@@ -221,6 +218,8 @@ pub(super) fn programs() -> Vec<Unit> {
     let nearest = |k| Task::Nearest { k };
     let radius = |similarity, large| Task::Radius { similarity, large };
     let own = [
+        unit(Pass::chebyshev::<f64>().text, [small; 3], pairs, false),
+        unit(Pass::chebyshev::<f32>().text, [small; 3], nearest(10), false),
         unit(emit_recipe(d::Dot::<f64>::new()), [small; 3], pairs, false),
         unit(emit_recipe(d::Cosine::<f32>::new()), [small; 3], pairs, false),
         unit(emit_recipe(d::Minkowski::<f64>::new(3.0)), [small, large, large], pairs, true),

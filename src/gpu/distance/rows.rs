@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::way::OnePass;
-use crate::algebra::{Real, ValueNe};
+use super::way::{Keeps, Pass};
+use crate::algebra::{Cast, Real, ValueNe};
 use crate::distance::{Domain, Side};
 use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
@@ -14,6 +14,9 @@ use crate::{Error, Result};
 
 const CHECK: Source = source!("distance_check.cu");
 const ROWS: Source = source!("distance_rows.cu");
+const RANKS: Source = source!("distance_ranks.cu");
+/// Magnitudes that are kept of a row.
+const HEAD: usize = 32;
 /// Entries of a row that one warp still takes.
 const LONG: u64 = 1024;
 
@@ -25,10 +28,16 @@ pub(super) struct Clean<T> {
     pub(super) longest: u64,
 }
 
-/// Rows prepared by a recipe.
+/// Rows that are prepared for a pass.
 pub(super) struct Rows<W> {
     pub(super) matrix: DeviceCsr<W>,
-    pub(super) norms: [Buffer<W>; 2],
+    pub(super) beside: Beside<W>,
+}
+
+/// What is kept beside the entries.
+pub(super) enum Beside<W> {
+    Norms(Buffer<W>, Buffer<W>),
+    Ranks { of_entries: Buffer<u8>, heads: Buffer<W> },
 }
 
 impl<W: Real> Rows<W> {
@@ -41,14 +50,21 @@ impl<W: Real> Rows<W> {
     /// What a kernel is given of them.
     pub(super) fn args(&self) -> [Arg; 5] {
         let p = &*self.matrix.pattern;
-        let [norm0, norm1] = &self.norms;
-        [(&p.row_ptr).into(), (&p.col_idx).into(), (&*self.matrix.values).into(), norm0.into(), norm1.into()]
+        let (beside, of_row): (Arg, Arg) = match &self.beside {
+            Beside::Norms(first, second) => (first.into(), second.into()),
+            Beside::Ranks { of_entries, heads } => (of_entries.into(), heads.into()),
+        };
+        [(&p.row_ptr).into(), (&p.col_idx).into(), (&*self.matrix.values).into(), beside, of_row]
     }
 }
 
 fn check_prefix<T: Real>(offset: &str, domain: Domain) -> String {
     let non_negative = u8::from(domain == Domain::NonNegative);
     format!("typedef {} T;\ntypedef {offset} Offset;\n#define NON_NEGATIVE {non_negative}\n", T::CUDA)
+}
+
+fn ranks_prefix<W: Real>(offset: &str) -> String {
+    format!("typedef {} W;\ntypedef {offset} Offset;\n#define K_IN_REGISTERS 1\n", W::CUDA)
 }
 
 fn rows_prefix<T: Real>(recipe: &str, offset: &str, side: Side) -> String {
@@ -104,19 +120,38 @@ impl Cuda {
         Ok(Error::Argument { name: "entries", message })
     }
 
-    /// What a recipe makes of the rows of one side.
-    pub(super) fn prepare_rows<T: Real, W: Real>(&self, recipe: &OnePass, side: Side, a: &Clean<T>) -> Result<Rows<W>> {
+    /// What a pass makes of the rows of one side.
+    pub(super) fn prepare_rows<T: Real, W: Real>(&self, pass: &Pass, side: Side, a: &Clean<T>) -> Result<Rows<W>> {
+        if pass.keeps == Keeps::Ranks {
+            return self.rank_rows(&a.matrix);
+        }
         let p = &a.matrix.pattern;
         let entries = self.alloc::<W>(p.nnz, "prepared entries")?;
         let norms = [self.alloc::<W>(p.nrows, "norms of rows")?, self.alloc::<W>(p.nrows, "norms of rows")?];
-        let program = self.program(ROWS, &rows_prefix::<T>(&recipe.text, p.row_ptr.cuda(), side))?;
-        let arguments =
-            args![&p.row_ptr, &*a.matrix.values, p.nrows as u64, p.ncols as u64, &entries, &norms[0], &norms[1]];
+        let program = self.program(ROWS, &rows_prefix::<T>(&pass.text, p.row_ptr.cuda(), side))?;
+        let (nrows, ncols) = (p.nrows as u64, p.ncols as u64);
+        let arguments = args![&p.row_ptr, &*a.matrix.values, nrows, ncols, &entries, &norms[0], &norms[1]];
         program.kernel("prepare_rows")?.launch(Shape::blocks(p.nrows.div_ceil(8), 256, 0)?, arguments)?;
         if a.longest > LONG {
             program.kernel("prepare_long_rows")?.launch(Shape::blocks(p.nrows, 256, 0)?, arguments)?;
         }
-        Ok(Rows { matrix: DeviceCsr { pattern: Arc::clone(p), values: Arc::new(entries) }, norms })
+        let [first, second] = norms;
+        let matrix = DeviceCsr { pattern: Arc::clone(p), values: Arc::new(entries) };
+        Ok(Rows { matrix, beside: Beside::Norms(first, second) })
+    }
+
+    /// Rows with the ranks of their entries.
+    fn rank_rows<T: Real, W: Real>(&self, a: &DeviceCsr<T>) -> Result<Rows<W>> {
+        let matrix = self.apply(Cast::<T, W>::new(), a)?;
+        let p = &*matrix.pattern;
+        let of_entries = self.alloc::<u8>(p.nnz, "ranks of entries")?;
+        let heads = self.alloc::<W>(p.nrows.saturating_mul(HEAD), "the largest entries of rows")?;
+        let program = self.program(RANKS, &ranks_prefix::<W>(p.row_ptr.cuda()))?;
+        program.kernel("rank_entries")?.launch(
+            Shape::blocks(p.nrows.div_ceil(8), 256, 0)?,
+            args![&p.row_ptr, &*matrix.values, p.nrows as u64, &of_entries, &heads],
+        )?;
+        Ok(Rows { matrix, beside: Beside::Ranks { of_entries, heads } })
     }
 }
 
@@ -132,5 +167,7 @@ pub(super) fn programs() -> Vec<Unit> {
         rows(rows_prefix::<f32>(&emit_recipe(Correlation::<f64>::new()), small, Side::X)),
         rows(rows_prefix::<f64>(&emit_recipe(JensenShannon::<f64>::new(true)), large, Side::Y)),
         rows(rows_prefix::<f32>(&emit_recipe(Correlation::<f32>::new()), small, Side::Y)),
+        Unit { source: RANKS, prefix: ranks_prefix::<f64>(small), hot: &["rank_entries"] },
+        Unit { source: RANKS, prefix: ranks_prefix::<f32>(large), hot: &["rank_entries"] },
     ]
 }

@@ -1,11 +1,12 @@
 //! Y by columns, cut into tiles of rows: see `cuda/distance_tiles.cu`.
 
-use super::rows::Rows;
+use super::rows::{Beside, Rows};
 use crate::Result;
 use crate::algebra::Real;
 use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
+use crate::gpu::memory::Buffer;
 use crate::gpu::{Cuda, DeviceCsr, Limits};
 
 const SOURCE: Source = source!("distance_tiles.cu");
@@ -36,6 +37,7 @@ pub(super) fn blocks_at_a_time(limits: &Limits, shared: u32) -> usize {
 /// Y by columns.
 pub(super) struct Columns<W> {
     transposed: DeviceCsr<W>,
+    ranks: Option<Buffer<u8>>,
     starts: Option<Offsets>,
     /// Rows of a tile.
     pub(super) tile: usize,
@@ -48,10 +50,16 @@ impl<W: Real> Columns<W> {
         self.transposed.pattern.row_ptr.cuda()
     }
     /// What a kernel is given of them.
-    pub(super) fn args(&self) -> [Arg; 4] {
+    pub(super) fn args(&self) -> [Arg; 5] {
         let p = &*self.transposed.pattern;
         let starts = self.starts.as_ref().map_or(Arg::null(), Arg::from);
-        [(&p.row_ptr).into(), (&p.col_idx).into(), (&*self.transposed.values).into(), starts]
+        [
+            (&p.row_ptr).into(),
+            (&p.col_idx).into(),
+            (&*self.transposed.values).into(),
+            self.ranks.as_ref().into(),
+            starts,
+        ]
     }
     /// Whether segments have to be searched for.
     pub(super) fn is_searched(&self) -> bool {
@@ -66,7 +74,13 @@ fn prefix(offset: &str) -> String {
 impl Cuda {
     /// The rows by columns, in tiles of `tile` rows.
     pub(super) fn columns_of<W: Real>(&self, y: &Rows<W>, tile: usize) -> Result<Columns<W>> {
-        let transposed = self.transpose(&y.matrix)?;
+        let (transposed, ranks) = match &y.beside {
+            Beside::Norms(..) => (self.transpose(&y.matrix)?, None),
+            Beside::Ranks { of_entries, .. } => {
+                let (transposed, ranks) = self.transpose_beside(&y.matrix, of_entries)?;
+                (transposed, Some(ranks))
+            }
+        };
         let p = &*transposed.pattern;
         let tiles = y.nrows().div_ceil(tile);
         let large = p.row_ptr.is_large();
@@ -82,7 +96,7 @@ impl Cuda {
             )?;
             Some(starts)
         };
-        Ok(Columns { transposed, starts, tile, tiles })
+        Ok(Columns { transposed, ranks, starts, tile, tiles })
     }
 }
 
