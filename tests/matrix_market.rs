@@ -8,7 +8,7 @@ use sparring::algebra::{Any, Max, Num, Plus};
 use sparring::io::{
     Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
     parse_matrix_market_with, read_matrix_market, write_matrix_market, write_matrix_market_array,
-    write_matrix_market_to,
+    write_matrix_market_columns, write_matrix_market_to,
 };
 use sparring::par::Threads;
 use sparring::{Csr, Error, Index};
@@ -469,6 +469,61 @@ fn files_are_written_and_read_by_name() {
     std::fs::remove_dir_all(&dir).unwrap();
     let error = read_matrix_market(dir.join("gone.mtx")).unwrap_err();
     assert!(matches!(&error, Error::Io { path, .. } if path.ends_with("gone.mtx")), "{error}");
+}
+
+#[test]
+fn arrays_written_in_pieces_are_those_written_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (whole, pieces) = (dir.path().join("whole.mtx"), dir.path().join("pieces.mtx"));
+    let options = WriteOptions::new().comment("distances");
+    let mut values: Vec<f64> = (0..7 * 30_000).map(|e| f64::from(e) / 7.0 - 1e4).collect();
+    values[..5].copy_from_slice(&[0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN]);
+    write_matrix_market_array(&whole, 30_000, 7, &values, &options).unwrap();
+    let read = read_matrix_market(&whole).unwrap().csr::<f64>().unwrap();
+    for length in [values.len(), 100_001, 12_345] {
+        let columns = |write: &mut dyn FnMut(&[f64]) -> Result<(), Error>| {
+            write(&[])?;
+            values.chunks(length).try_for_each(write)
+        };
+        write_matrix_market_columns(&pieces, 30_000, 7, &options, columns).unwrap();
+        assert!(std::fs::read(&whole).unwrap() == std::fs::read(&pieces).unwrap(), "{length}");
+    }
+    let header = read_matrix_market(&pieces).unwrap().header;
+    assert_eq!((header.layout, header.field, header.nrows, header.ncols), (Layout::Array, Field::Real, 30_000, 7));
+    for (at, value) in values.iter().enumerate() {
+        let (row, column) = (at % 30_000, at / 30_000);
+        let found = read.get(row, column).unwrap();
+        assert!(found.to_bits() == value.to_bits() || (found.is_nan() && value.is_nan()), "{row} {column}");
+    }
+    let packed = dir.path().join("pieces.mtx.gz");
+    write_matrix_market_columns::<f64>(&packed, 0, 3, &WriteOptions::new(), |_| Ok(())).unwrap();
+    assert_eq!(read_matrix_market(&packed).unwrap().header.nrows, 0);
+}
+
+#[test]
+fn arrays_in_pieces_have_all_their_elements_and_one_field() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.mtx");
+    let write = |pieces: &[&[u64]], options| {
+        let columns = |write: &mut dyn FnMut(&[u64]) -> _| pieces.iter().try_for_each(|piece| write(piece));
+        write_matrix_market_columns(&path, 2, 2, options, columns).map_err(|e| e.to_string())
+    };
+    let plain = WriteOptions::new();
+    assert_eq!(write(&[&[1, 2], &[3], &[4]], &plain), Ok(()));
+    assert_eq!(std::fs::read(&path).unwrap(), b"%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n");
+    let wrong = |found| Err(format!("elements of an array: length is {found}, expected 4"));
+    assert_eq!(write(&[&[1, 2, 3]], &plain), wrong(3));
+    assert_eq!(write(&[&[1, 2, 3], &[4, 5]], &plain), wrong(5));
+    let large = write(&[&[1, 2], &[3, u64::MAX]], &plain);
+    assert_eq!(large.unwrap_err(), "columns: a value does not fit the field integer, in which the file began");
+    assert!(write(&[], &WriteOptions::new().symmetric()).unwrap_err().starts_with("options: "));
+    let stop = Error::Cancelled { op: "distances", done: 1, total: 2 };
+    let stopped =
+        write_matrix_market_columns(&path, 2, 2, &plain, |_: &mut dyn FnMut(&[f64]) -> _| Err(stop)).unwrap_err();
+    assert!(matches!(stopped, Error::Cancelled { op: "distances", .. }), "{stopped}");
+    let gone = dir.path().join("gone").join("a.mtx");
+    let error = write_matrix_market_columns::<f64>(&gone, 1, 1, &plain, |write| write(&[1.0])).unwrap_err();
+    assert!(matches!(&error, Error::Io { path, .. } if path.ends_with("a.mtx")), "{error}");
 }
 
 #[test]

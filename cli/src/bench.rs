@@ -1,5 +1,6 @@
-//! `sparring bench [spgemm|triangles]`: medians and minima on generated cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance]`: medians and minima on generated cases or files, with checksums.
 
+mod distance;
 mod machine;
 
 use clap::{Args, ValueEnum};
@@ -18,7 +19,7 @@ use machine::Machine;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// What to measure [default: both]
+    /// What to measure [default: spgemm and triangles]
     #[arg(value_enum)]
     kind: Option<Kind>,
     /// Cases: names of generated matrices, or Matrix Market files [default: all of the kind]
@@ -30,6 +31,8 @@ pub(crate) struct Arguments {
     /// Give freed memory back to the system between runs, so that each run pays for touching its result first
     #[arg(long)]
     fresh_memory: bool,
+    #[command(flatten)]
+    distance: distance::Settings,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -38,12 +41,18 @@ enum Kind {
     Spgemm,
     /// Triangles of graphs
     Triangles,
+    /// Distances and nearest neighbours between rows
+    Distance,
 }
 
 impl Arguments {
     /// Refuses what a GPU does not have.
     pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
-        refuse(&[(self.fresh_memory, "--fresh-memory", "freed device memory stays in a pool for the next run")])
+        let distance = self.kind == Some(Kind::Distance);
+        refuse(&[
+            (distance, "bench distance", "it runs on the processor"),
+            (self.fresh_memory, "--fresh-memory", "freed device memory stays in a pool for the next run"),
+        ])
     }
 }
 
@@ -52,11 +61,24 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         [] => known.iter().map(ToString::to_string).collect(),
         given => given.to_vec(),
     };
+    // Not after minutes of measuring others.
+    arguments.case.iter().try_for_each(|name| read::check(&source(name)))?;
+    if arguments.kind == Some(Kind::Distance) {
+        let bench = distance::Bench {
+            context,
+            settings: &arguments.distance,
+            metrics: arguments.distance.metrics()?,
+            repeat: arguments.repeat,
+            fresh: arguments.fresh_memory,
+            kept: false.into(),
+        };
+        context.heading(&distance::heading())?;
+        return names(generate::DISTANCE).iter().try_for_each(|name| bench.run(name));
+    }
+    distance::refuse(&arguments.distance)?;
     if !arguments.fresh_memory {
         sparring::par::keep_freed_memory();
     }
-    // Not after minutes of measuring others.
-    arguments.case.iter().try_for_each(|name| read::check(&source(name)))?;
     if arguments.kind != Some(Kind::Triangles) {
         let columns = ["case", "|C|", "symbolic", "numeric", "both", "reuse", "unsorted"];
         context.heading(&row(columns.map(Into::into), "medians in ms; chosen"))?;

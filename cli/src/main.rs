@@ -1,4 +1,4 @@
-//! `sparring`: sparse products, triangles and figures of Matrix Market files from the command line.
+//! `sparring`: sparse products, triangles, distances and figures of Matrix Market files from the command line.
 //!
 //! Results go to standard output, as text or (`--json`) as one JSON object a command or benchmark case;
 //! progress goes to standard error. Exit codes: 0, 1 (the machine failed: memory, threads, disk, GPU),
@@ -7,9 +7,12 @@
 mod bench;
 mod context;
 mod device;
+mod distances;
 mod failure;
 mod info;
+mod knn;
 mod memory;
+mod metrics;
 mod mxm;
 mod output;
 mod progress;
@@ -18,6 +21,7 @@ mod semiring;
 mod spy;
 mod timing;
 mod triangles;
+mod vectors;
 mod write;
 
 use std::process::ExitCode;
@@ -61,8 +65,14 @@ enum Command {
     Triangles(triangles::Arguments),
     /// Multiply two matrices, or one by itself
     Mxm(mxm::Arguments),
+    /// Find the nearest rows of each row, exactly
+    Knn(knn::Arguments),
+    /// Compute the distances between all rows
+    Distances(distances::Arguments),
     /// List the semirings that mxm knows
     Semirings,
+    /// List the metrics that knn and distances know
+    Metrics,
     /// List the GPUs, or what is missing to use one
     Devices,
     /// Measure generated cases, or files
@@ -77,7 +87,10 @@ impl Command {
         }
         match self {
             Self::Info(_) => Err(device::refused("info", "its figures are counted by the processor")),
-            Self::Semirings | Self::Devices => Err(device::refused("a list", "it is printed without computing")),
+            Self::Knn(_) | Self::Distances(_) => Err(device::refused("this command", "it runs on the processor")),
+            Self::Semirings | Self::Metrics | Self::Devices => {
+                Err(device::refused("a list", "it is printed without computing"))
+            }
             Self::Triangles(arguments) => arguments.take_gpu(),
             Self::Mxm(arguments) => arguments.take_gpu(),
             Self::Bench(arguments) => arguments.take_gpu(),
@@ -94,6 +107,9 @@ fn main() -> ExitCode {
             Command::Info(arguments) => info::run(&context, &arguments),
             Command::Triangles(arguments) => triangles::run(&context, &arguments),
             Command::Mxm(arguments) => mxm::run(&context, &arguments),
+            Command::Knn(arguments) => knn::run(&context, &arguments),
+            Command::Distances(arguments) => distances::run(&context, &arguments),
+            Command::Metrics => metrics::list(&context),
             Command::Semirings => semiring::list(&context),
             Command::Devices => device::list(&context),
             Command::Bench(arguments) => bench::run(&context, &arguments),

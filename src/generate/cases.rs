@@ -26,6 +26,10 @@ pub const GEN_PY: &[&str] = &[
     "gen_py/scrna_like",
 ];
 
+/// Names of the sets of vectors, one a row, that benchmarks measure distances between: those of [`gen_py`] with their
+/// values rounded to f32, so that either precision holds them exactly. [`queries`] says how many rows are queries.
+pub const DISTANCE: &[&str] = &["movielens_like", "nytimes_like", "scrna_like"];
+
 /// A product of some of the matrices of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
@@ -59,7 +63,18 @@ pub fn case(name: &str) -> Result<Case> {
     })
 }
 
-/// The matrix called `name`: one of [`SPGEMM`], [`TRIANGLES`], [`GEN_PY`], or `rap100_R`, `rap100_A`,
+/// Rows of the set called `name` that are the vectors x of d(x, y), from the first; every row is a y. `None` if it is
+/// not one of [`DISTANCE`].
+#[must_use]
+pub fn queries(name: &str) -> Option<usize> {
+    match name {
+        "movielens_like" | "nytimes_like" => Some(4096),
+        "scrna_like" => Some(2048),
+        _ => None,
+    }
+}
+
+/// The matrix called `name`: one of [`SPGEMM`], [`TRIANGLES`], [`DISTANCE`], [`GEN_PY`], or `rap100_R`, `rap100_A`,
 /// `rap100_P` for the factors of `rap100`.
 /// # Errors
 /// [`Error::Argument`] if there is no such name; [`Error::OutOfMemory`].
@@ -81,6 +96,9 @@ pub fn matrix(name: &str) -> Result<Csr<f64>> {
         "tc_rmat17" => Rmat::new(17, 16).matrix(),
         "tc_rmat18" => Rmat::new(18, 16).matrix(),
         "tc_web18" => symmetrized(&weblike(1 << 18, 3)?),
+        "movielens_like" => single_precision(matrix("gen_py/movielens_like")?),
+        "nytimes_like" => single_precision(matrix("gen_py/nytimes_like")?),
+        "scrna_like" => single_precision(matrix("gen_py/scrna_like")?),
         "gen_py/rmat14" => gen_py::rmat(14, 8, 1),
         "gen_py/rmat16" => gen_py::rmat(16, 8, 1),
         "gen_py/rmat18" => gen_py::rmat(18, 8, 1),
@@ -98,6 +116,12 @@ pub fn matrix(name: &str) -> Result<Csr<f64>> {
     }
 }
 
+/// `a` with every value rounded to the nearest f32.
+fn single_precision(mut a: Csr<f64>) -> Result<Csr<f64>> {
+    a.values_mut().iter_mut().for_each(|x| *x = f64::from(*x as f32));
+    Ok(a)
+}
+
 /// Refuses what neither [`matrix`] nor [`case`] knows, without making anything.
 /// # Errors
 /// [`Error::Argument`], listing the names.
@@ -107,7 +131,7 @@ pub fn check_name(name: &str) -> Result<()> {
 
 fn matrices() -> impl Iterator<Item = &'static str> {
     let products = SPGEMM.iter().filter(|name| **name != "rap100");
-    products.chain(&["rap100_R", "rap100_A", "rap100_P"]).chain(TRIANGLES).chain(GEN_PY).copied()
+    products.chain(&["rap100_R", "rap100_A", "rap100_P"]).chain(TRIANGLES).chain(DISTANCE).chain(GEN_PY).copied()
 }
 
 fn unknown(name: &str) -> Error {

@@ -27,7 +27,7 @@ mod check;
 pub mod gen_py;
 mod keys;
 
-pub use cases::{Case, GEN_PY, Product, SPGEMM, TRIANGLES, case, check_name, matrix};
+pub use cases::{Case, DISTANCE, GEN_PY, Product, SPGEMM, TRIANGLES, case, check_name, matrix, queries};
 pub use check::{Checks, checks, expected, fingerprint};
 
 /// One step of splitmix64 from the state `x`.

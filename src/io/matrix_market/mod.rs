@@ -38,4 +38,6 @@ pub use read::{
     ReadOptions, parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_with,
 };
 pub use value::MarketValue;
-pub use write::{WriteOptions, write_matrix_market, write_matrix_market_array, write_matrix_market_to};
+pub use write::{
+    WriteOptions, write_matrix_market, write_matrix_market_array, write_matrix_market_columns, write_matrix_market_to,
+};

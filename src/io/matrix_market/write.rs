@@ -101,31 +101,92 @@ pub fn write_matrix_market_array<T: MarketValue>(
     columns: &[T],
     options: &WriteOptions<'_>,
 ) -> Result<()> {
-    let expected = nrows.checked_mul(ncols).ok_or(Error::IndexOverflow {
-        what: "elements of an array",
-        needed: nrows as u128 * ncols as u128,
-        max: usize::MAX as u128,
-    })?;
+    let expected = elements(nrows, ncols, options)?;
     if columns.len() != expected {
-        return Err(Error::Length { what: "elements of an array", found: columns.len(), expected });
+        return Err(Error::Length { what: ELEMENTS, found: columns.len(), expected });
     }
+    to_file(path.as_ref(), |out| {
+        start(out, Layout::Array, field_of_array(columns), Symmetry::General, options.comment)?;
+        writeln!(out, "{nrows} {ncols}")?;
+        array(out, columns, options)
+    })
+}
+
+/// Writes an nrows × ncols matrix as a Matrix Market array file while it is made: `columns` is given a function that
+/// takes the next elements, column by column, as many at a time as it likes. No more of the matrix is in memory.
+///
+/// The field is that of [`write_matrix_market_array`], known before the first element: `u64` is written as `integer`.
+/// ```no_run
+/// use sparring::io::{WriteOptions, write_matrix_market_columns};
+/// // The 1000 × 1000 matrix of i·j.
+/// write_matrix_market_columns("products.mtx", 1000, 1000, &WriteOptions::new(), |write| {
+///     (0..1000).try_for_each(|j| write(&Vec::from_iter((0..1000).map(|i| f64::from(i * j)))))
+/// })?;
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// # Errors
+/// Those of `columns`, and of [`write_matrix_market_array`]; [`Error::Argument`] if a value does not fit the field.
+/// A part of the file may be left behind.
+pub fn write_matrix_market_columns<T: MarketValue>(
+    path: impl AsRef<Path>,
+    nrows: usize,
+    ncols: usize,
+    options: &WriteOptions<'_>,
+    columns: impl FnOnce(&mut dyn FnMut(&[T]) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    let expected = elements(nrows, ncols, options)?;
+    let (path, field, mut found) = (path.as_ref(), field_of_array::<T>(&[]), 0usize);
+    to_file(path, |out| {
+        start(out, Layout::Array, field, Symmetry::General, options.comment)?;
+        writeln!(out, "{nrows} {ncols}")?;
+        columns(&mut |piece| {
+            found = found.saturating_add(piece.len());
+            if found > expected {
+                return Err(Error::Length { what: ELEMENTS, found, expected });
+            }
+            if field_of_array(piece) != field {
+                let message = format!("a value does not fit the field {}, in which the file began", field.name());
+                return Err(Error::Argument { name: "columns", message });
+            }
+            array(out, piece, options).map_err(|e| e.with_path(&path.display().to_string()))
+        })
+        .map_err(Stop::Other)?;
+        if found < expected {
+            return Err(Stop::Other(Error::Length { what: ELEMENTS, found, expected }));
+        }
+        Ok(())
+    })
+}
+
+const ELEMENTS: &str = "elements of an array";
+
+/// The number of elements of an array file that the options allow.
+fn elements(nrows: usize, ncols: usize, options: &WriteOptions<'_>) -> Result<usize> {
     if options.symmetric || options.pattern_only {
         let message = "an array file is written with all its elements".to_owned();
         return Err(Error::Argument { name: "options", message });
     }
-    let field = match T::field(columns) {
+    nrows.checked_mul(ncols).ok_or(Error::IndexOverflow {
+        what: ELEMENTS,
+        needed: nrows as u128 * ncols as u128,
+        max: usize::MAX as u128,
+    })
+}
+
+fn field_of_array<T: MarketValue>(values: &[T]) -> Field {
+    match T::field(values) {
         Field::Pattern => Field::Integer,
         field => field,
-    };
-    to_file(path.as_ref(), |out| {
-        start(out, Layout::Array, field, Symmetry::General, options.comment)?;
-        writeln!(out, "{nrows} {ncols}")?;
-        in_order(out, options, split(columns.len(), columns.len() / PART + 1, |e| e as u64), |part, text| {
-            for &x in &columns[part] {
-                x.write(text);
-                text.push(b'\n');
-            }
-        })
+    }
+}
+
+/// Elements, one a line.
+fn array<T: MarketValue>(out: &mut dyn Write, elements: &[T], options: &WriteOptions<'_>) -> Result<(), Stop> {
+    in_order(out, options, split(elements.len(), elements.len() / PART + 1, |e| e as u64), |part, text| {
+        for &x in &elements[part] {
+            x.write(text);
+            text.push(b'\n');
+        }
     })
 }
 
@@ -133,6 +194,8 @@ pub fn write_matrix_market_array<T: MarketValue>(
 enum Stop {
     Io(std::io::Error),
     Asymmetric(String),
+    /// From whoever makes the elements.
+    Other(Error),
 }
 impl From<std::io::Error> for Stop {
     fn from(e: std::io::Error) -> Self {
@@ -144,6 +207,7 @@ impl Stop {
         match self {
             Self::Io(source) => Error::Io { path: path.to_owned(), source },
             Self::Asymmetric(message) => Error::Argument { name: "symmetric", message },
+            Self::Other(e) => e,
         }
     }
 }

@@ -1,0 +1,293 @@
+//! Distances and nearest neighbours, measured.
+
+use std::cell::Cell;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use sparring::algebra::Real;
+use sparring::distance::{Metric, Options, Precision, knn, pairwise_into};
+use sparring::par::{self, Threads};
+use sparring::sparse::Dense;
+use sparring::{Csr, Error, generate};
+
+use super::load;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::memory::Growth;
+use crate::output::ms;
+use crate::timing::{Times, timed};
+
+/// Exponent of Minkowski unless one is given, as the programs it is compared with have it.
+const P: f64 = 3.0;
+
+/// What `bench distance` takes beside the cases.
+#[derive(Args)]
+pub(super) struct Settings {
+    /// Distances: nearest neighbours, or all of them [default: knn]
+    #[arg(long, value_enum, help_heading = "Distances")]
+    task: Option<Task>,
+    /// Distances: metrics that `sparring metrics` lists [default: cosine, euclidean, manhattan]
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',', help_heading = "Distances")]
+    metric: Vec<String>,
+    /// Distances: neighbours of each row [default: 10]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
+    k: Option<u32>,
+    /// Distances: exponent of minkowski [default: 3]
+    #[arg(long, help_heading = "Distances")]
+    p: Option<f64>,
+    /// Distances: take the first ROWS rows of each case alone
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
+    rows: Option<u32>,
+    /// Distances: take the distances of the first ROWS rows from all [default: all rows, of generated cases as many as are
+    /// published]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
+    queries: Option<u32>,
+    /// Distances: what the entries are [default: f64]
+    #[arg(long, value_enum, help_heading = "Distances")]
+    entries: Option<EntryType>,
+    /// Distances: what is computed in [default: double]
+    #[arg(long, value_enum, help_heading = "Distances")]
+    precision: Option<Computed>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+enum Task {
+    /// The k nearest rows of each row
+    #[default]
+    Knn,
+    /// All distances, into a dense matrix
+    Pairwise,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+enum EntryType {
+    #[default]
+    F64,
+    F32,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
+enum Computed {
+    /// f64
+    #[default]
+    Double,
+    /// The type of the entries
+    Entries,
+}
+
+impl Settings {
+    /// Whether any is given, which other kinds of measurement have no use for.
+    pub(super) fn given(&self) -> bool {
+        let Self { task, metric, k, p, rows, queries, entries, precision } = self;
+        let counts = [k, rows, queries].into_iter().any(Option::is_some);
+        task.is_some() || !metric.is_empty() || counts || p.is_some() || entries.is_some() || precision.is_some()
+    }
+    /// The metrics asked for; `p` goes to Minkowski alone.
+    pub(super) fn metrics(&self) -> sparring::Result<Vec<Metric>> {
+        let named = |name: &String| match Metric::named(name, None) {
+            Err(Error::Argument { name: "p", .. }) => Metric::named(name, Some(self.p.unwrap_or(P))),
+            found => found,
+        };
+        match &self.metric[..] {
+            [] => Ok(vec![Metric::Cosine, Metric::Euclidean, Metric::Manhattan]),
+            names => names.iter().map(named).collect(),
+        }
+    }
+}
+
+/// Measurements of one command.
+pub(super) struct Bench<'a> {
+    pub(super) context: &'a Context,
+    pub(super) settings: &'a Settings,
+    pub(super) metrics: Vec<Metric>,
+    pub(super) repeat: u32,
+    /// Whether freed memory is given back to the system between runs.
+    pub(super) fresh: bool,
+    /// Whether it is not, so that growth tells nothing.
+    pub(super) kept: Cell<bool>,
+}
+
+impl Bench<'_> {
+    /// Measures each metric on the rows of the case `name`.
+    pub(super) fn run(&self, name: &str) -> Result {
+        let mut a = load(self.context, name)?;
+        let threads = self.context.quiet.threads();
+        let first = |a: &Csr<f64>, n: usize| a.select_rows(threads, &Vec::from_iter(0..n));
+        let fewer = |rows: Option<u32>, a: &Csr<f64>| rows.map(|rows| rows as usize).filter(|&rows| rows < a.nrows());
+        if let Some(rows) = fewer(self.settings.rows, &a) {
+            a = first(&a, rows)?;
+        }
+        let published = generate::queries(name.strip_prefix("gen:").unwrap_or(name)).filter(|&rows| rows < a.nrows());
+        let queries = match self.settings.queries {
+            None => published,
+            asked => fewer(asked, &a),
+        };
+        let x = queries.map(|rows| first(&a, rows)).transpose()?;
+        for &metric in &self.metrics {
+            self.context.progress.stage(format!("measuring {name}, {metric}"));
+            match self.settings.entries.unwrap_or_default() {
+                EntryType::F64 => self.measure(name, metric, x.as_ref(), &a)?,
+                EntryType::F32 => {
+                    let single = |a: &Csr<f64>| a.map(|&x| x as f32);
+                    self.measure(name, metric, x.as_ref().map(single).transpose()?.as_ref(), &single(&a)?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What one run gives.
+struct Found {
+    /// Σ of the distances that are finite.
+    sum: f64,
+    /// The same over rows that are not empty: on empty ones definitions part.
+    nonempty: f64,
+    chosen: String,
+}
+
+/// What is asked of each pair of rows.
+struct Question {
+    task: Task,
+    metric: Metric,
+    k: usize,
+    options: Options,
+}
+
+impl Question {
+    /// Distances of the rows of `x`, or of all, from those of `y`; milliseconds.
+    fn once<T: Real>(&self, threads: &Threads, x: Option<&Csr<T>>, y: &Csr<T>) -> sparring::Result<(Found, f64)> {
+        let (first, second) = (x.unwrap_or(y), x.map(|_| y));
+        let full = |a: &Csr<T>| Vec::from_iter((0..a.nrows()).map(|i| a.row(i).1.iter().any(|&x| x != T::ZERO)));
+        let (rows, columns) = (full(first), full(y));
+        let finite = |d: &T| Some(d.to_f64()).filter(|d| d.is_finite());
+        let (mut sum, mut nonempty) = (0.0, 0.0);
+        let (metric, options) = (self.metric, &self.options);
+        let (chosen, ms) = match self.task {
+            Task::Knn => {
+                let (near, ms) = timed(|| knn(threads, metric, self.k, first, second, options));
+                let near = near?;
+                for (i, &full) in rows.iter().enumerate() {
+                    let row: f64 = near.row(i).1.iter().filter_map(finite).sum();
+                    sum += row;
+                    nonempty += if full { row } else { 0.0 };
+                }
+                (near.explain, ms)
+            }
+            Task::Pairwise => {
+                let (made, ms) = timed(|| {
+                    let mut all = Dense::filled(first.nrows(), y.nrows(), T::ZERO)?;
+                    let chosen = pairwise_into(threads, metric, first, second, options, all.values_mut())?;
+                    Ok::<_, Error>((all, chosen))
+                });
+                let (all, chosen) = made?;
+                for (i, &full) in rows.iter().enumerate() {
+                    let row = all.row(i);
+                    sum += row.iter().filter_map(finite).sum::<f64>();
+                    let others = row.iter().zip(&columns).filter(|(_, there)| full && **there);
+                    nonempty += others.filter_map(|(d, _)| finite(d)).sum::<f64>();
+                }
+                (chosen, ms)
+            }
+        };
+        Ok((Found { sum, nonempty, chosen }, ms))
+    }
+}
+
+impl Bench<'_> {
+    fn measure<T: Real>(&self, name: &str, metric: Metric, x: Option<&Csr<T>>, y: &Csr<T>) -> Result {
+        let (context, settings) = (self.context, self.settings);
+        let (task, k) = (settings.task.unwrap_or_default(), settings.k.unwrap_or(10) as usize);
+        let precision = match settings.precision.unwrap_or_default() {
+            Computed::Double => Precision::Double,
+            Computed::Entries => Precision::Entries,
+        };
+        let question = Question { task, metric, k, options: Options { precision, ..Options::default() } };
+        let run = || question.once(context.quiet.threads(), x, y);
+        // Of the run that warms up, if it takes all its memory from the system.
+        let growth = Growth::start();
+        let (found, _) = run()?;
+        let growth = growth.bytes().filter(|_| !self.kept.get());
+        if !self.fresh {
+            self.kept.set(par::keep_freed_memory());
+        }
+        let mut times = Times::default();
+        for _ in 0..self.repeat {
+            let (again, ms) = run()?;
+            times.push(ms);
+            if again.sum.to_bits() != found.sum.to_bits() {
+                return Err(Failure::Wrong(format!("{name}, {metric}: the sum is {}, then {}", found.sum, again.sum)));
+            }
+        }
+        let (n, m) = (x.unwrap_or(y).nrows(), y.nrows());
+        let pairs = n as u64 * m as u64;
+        let rate = pairs as f64 / times.median() / 1e6;
+        let (task_name, bits) = (if task == Task::Knn { "knn" } else { "pairwise" }, 8 * size_of::<T>());
+        let mut json = json!({
+            "op": "distance", "case": name, "task": task_name, "metric": metric.name(), "device": context.device.to_string(),
+            "rows": n, "to_rows": m, "cols": y.ncols(), "nnz": y.nnz(), "pairs": pairs, "entries": format!("f{bits}"),
+            "ms": ms(times.median()), "ms_min": ms(times.minimum()), "gpairs_s": rate,
+            "checksum": found.sum, "checksum_nonempty": found.nonempty, "peak_growth_bytes": growth,
+            "threads": context.threads(), "chosen": found.chosen,
+        });
+        if task == Task::Knn {
+            json["k"] = k.into();
+        }
+        if let Metric::Minkowski(p) = metric {
+            json["p"] = p.into();
+        }
+        context.result(json, || {
+            let cells = [
+                task_name.into(),
+                metric.name().into(),
+                format!("{n} × {m}"),
+                format!("{:.3}", times.median()),
+                format!("{:.3}", times.minimum()),
+                format!("{rate:.4}"),
+                growth.map_or("-".into(), |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20))),
+            ];
+            row(name, &cells, &found.chosen)
+        })
+    }
+}
+
+/// The first line of the table.
+pub(super) fn heading() -> String {
+    let cells = ["task", "metric", "rows × rows", "median ms", "minimum", "Gpairs/s", "MiB"].map(Into::into);
+    row("case", &cells, "chosen")
+}
+
+fn row(name: &str, [task, metric, size, median, minimum, rate, memory]: &[String; 7], chosen: &str) -> String {
+    format!("{name:18} {task:8} {metric:16} {size:>15} {median:>10} {minimum:>10} {rate:>9} {memory:>8}  {chosen}")
+}
+
+/// Refuses settings of distances for what is none.
+pub(super) fn refuse(settings: &Settings) -> sparring::Result<()> {
+    if !settings.given() {
+        return Ok(());
+    }
+    let message = "its settings are for `sparring bench distance`".into();
+    Err(Error::Argument { name: "distance", message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minkowski_has_an_exponent_of_its_own() {
+        let settings = |p| Settings {
+            task: None,
+            metric: vec!["minkowski".into(), "l1".into()],
+            k: None,
+            p,
+            rows: None,
+            queries: None,
+            entries: None,
+            precision: None,
+        };
+        assert_eq!(settings(None).metrics().unwrap(), [Metric::Minkowski(3.0), Metric::Manhattan]);
+        assert_eq!(settings(Some(1.5)).metrics().unwrap(), [Metric::Minkowski(1.5), Metric::Manhattan]);
+        assert!(settings(Some(0.5)).metrics().is_err());
+    }
+}

@@ -1,0 +1,168 @@
+//! What `knn`, `distances` and `bench distance` share: the vectors, the metric, the options.
+
+use clap::Args;
+use serde_json::{Value, json};
+use sparring::Csr;
+use sparring::distance::{Metric, Options};
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::{ms, seconds, shape, thousands};
+
+/// A metric and its settings.
+#[derive(Args)]
+pub(crate) struct Question {
+    /// Metric, one that `sparring metrics` lists
+    #[arg(long, value_name = "NAME")]
+    metric: String,
+    /// Exponent of minkowski, 1 or more
+    #[arg(long, value_name = "P")]
+    p: Option<f64>,
+    #[command(flatten)]
+    how: How,
+}
+
+impl Question {
+    /// The metric, if there is one of that name and it takes that p.
+    pub(crate) fn metric(&self) -> sparring::Result<Metric> {
+        Metric::named(&self.metric, self.p)
+    }
+    pub(crate) fn options(&self) -> Options {
+        self.how.options()
+    }
+    /// The settings as they go into JSON.
+    pub(crate) fn insert(&self, json: &mut Value) {
+        if let Some(p) = self.p {
+            json["p"] = p.into();
+        }
+        if let Some(normalize) = self.options().normalize {
+            json["normalize"] = normalize.into();
+        }
+    }
+}
+
+/// The settings of a metric.
+#[derive(Args)]
+pub(crate) struct How {
+    /// Divide each row by its sum first: hellinger, kl, kl_intersection
+    #[arg(long, conflicts_with = "no_normalize")]
+    normalize: bool,
+    /// Take the rows of jensenshannon as they are, not divided by their sums
+    #[arg(long)]
+    no_normalize: bool,
+    /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of them
+    #[arg(long)]
+    unchecked: bool,
+    /// Refuse to take more memory than this for results and scratch
+    #[arg(long, value_name = "BYTES")]
+    memory_budget: Option<u64>,
+}
+
+impl How {
+    pub(crate) fn options(&self) -> Options {
+        let normalize = match (self.normalize, self.no_normalize) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        Options { normalize, unchecked: self.unchecked, memory_budget: self.memory_budget, ..Options::default() }
+    }
+}
+
+/// Where the vectors are.
+#[derive(Args)]
+pub(crate) struct Files {
+    /// Matrix Market file, or gen:NAME; each row is a vector x
+    x: String,
+    /// Matrix whose rows are the vectors y [default: those of X]
+    #[arg(long, value_name = "Y.mtx")]
+    to: Option<String>,
+}
+
+/// The vectors.
+pub(crate) struct Vectors {
+    pub(crate) x: Csr<f64>,
+    /// The others, unless they are the same.
+    pub(crate) to: Option<Csr<f64>>,
+    pub(crate) read_ms: f64,
+}
+
+impl Files {
+    pub(crate) fn load(&self, context: &Context) -> Result<Vectors> {
+        let (x, mut read_ms) = context.load(&self.x)?;
+        let to = match &self.to {
+            Some(file) => {
+                let (y, ms) = context.load(file)?;
+                read_ms += ms;
+                Some(y.matrix)
+            }
+            None => None,
+        };
+        Ok(Vectors { x: x.matrix, to, read_ms })
+    }
+}
+
+impl Vectors {
+    pub(crate) fn y(&self) -> &Csr<f64> {
+        self.to.as_ref().unwrap_or(&self.x)
+    }
+    /// Pairs (x, y).
+    pub(crate) fn pairs(&self) -> u64 {
+        self.x.nrows() as u64 * self.y().nrows() as u64
+    }
+    /// The vectors as they go into JSON.
+    pub(crate) fn insert(&self, json: &mut Value) {
+        let y = self.y();
+        for (key, value) in [
+            ("rows", json!(self.x.nrows())),
+            ("to_rows", json!(y.nrows())),
+            ("cols", json!(self.x.ncols())),
+            ("nnz", json!(self.x.nnz())),
+            ("to_nnz", json!(y.nnz())),
+            ("pairs", json!(self.pairs())),
+        ] {
+            json[key] = value;
+        }
+    }
+    /// `2,000 × 4,000 among themselves`.
+    pub(crate) fn text(&self) -> String {
+        let x = shape(self.x.nrows(), self.x.ncols());
+        match &self.to {
+            None => format!("{x} among themselves"),
+            Some(y) => format!("{x} to {}", shape(y.nrows(), y.ncols())),
+        }
+    }
+}
+
+/// What a computation cost.
+pub(crate) struct Cost {
+    pub(crate) ms: f64,
+    /// What the process grew by at its peak; `None` where the system does not say.
+    pub(crate) growth: Option<u64>,
+    pub(crate) chosen: String,
+}
+
+impl Cost {
+    pub(crate) fn insert(&self, context: &Context, json: &mut Value) {
+        for (key, value) in [
+            ("ms", ms(self.ms)),
+            ("peak_growth_bytes", json!(self.growth)),
+            ("chosen", json!(self.chosen)),
+            ("device", json!(context.device.to_string())),
+            ("threads", json!(context.threads())),
+        ] {
+            json[key] = value;
+        }
+    }
+    /// `0.21 s, 170.0 million pairs/s, 1,234,567 bytes more at most`, and what was chosen.
+    pub(crate) fn text(&self, pairs: u64) -> String {
+        let rate = pairs as f64 / self.ms / 1e3;
+        let memory = self.growth.map_or(String::new(), |bytes| format!(", {} bytes more at most", thousands(bytes)));
+        format!("{}, {rate:.1} million pairs/s{memory}\nchosen: {}", seconds(self.ms), self.chosen)
+    }
+}
+
+/// Σ of the distances that are finite.
+pub(crate) fn sum_of_finite(distances: &[f64]) -> f64 {
+    distances.iter().filter(|d| d.is_finite()).sum()
+}
