@@ -10,108 +10,36 @@
 mod pairs;
 mod rows;
 mod tiles;
+mod vectors;
 mod way;
 
-use pairs::Ready;
-use rows::Clean;
-use way::{Pass, pass_of};
+pub use vectors::DeviceVectors;
+use vectors::{Given, Wanted};
 
 use super::csr::Operand;
 use super::jit::Unit;
 use super::{Cuda, DeviceCsr, DeviceDense};
+use crate::Result;
 use crate::algebra::Real;
 use crate::distance::{Measure, Neighbours, Options};
-use crate::{Error, Result};
-
-/// Rows that are ready, whatever they are computed in.
-enum AnyReady {
-    Double(Ready<f64>),
-    Single(Ready<f32>),
-}
-
-/// The same words for both.
-macro_rules! of_either {
-    ($ready:expr, $r:ident => $what:expr) => {
-        match $ready {
-            AnyReady::Double($r) => $what,
-            AnyReady::Single($r) => $what,
-        }
-    };
-}
-
-/// What a measure takes from two matrices, or from one and itself.
-struct Sides<T> {
-    x: Clean<T>,
-    y: Option<Clean<T>>,
-}
-
-impl AnyReady {
-    fn new<T: Real>(cuda: &Cuda, pass: Pass, sides: &Sides<T>) -> Result<Self> {
-        let (x, y) = (&sides.x, sides.y.as_ref());
-        Ok(if pass.double {
-            Self::Double(Ready::new(cuda, pass, x, y)?)
-        } else {
-            Self::Single(Ready::new(cuda, pass, x, y)?)
-        })
-    }
-}
-
-/// A dense result that cannot be.
-fn too_large(n: usize, m: usize) -> Error {
-    Error::IndexOverflow { what: "number of distances", needed: n as u128 * m as u128, max: usize::MAX as u128 }
-}
-
-/// Two matrices on the device, or one.
-struct Given<T> {
-    x: DeviceCsr<T>,
-    y: Option<DeviceCsr<T>>,
-}
-
-impl<T: Real> Given<T> {
-    /// # Errors
-    /// [`Error::Shape`] for rows of different lengths; [`Error::Argument`] for `exclude_self` with Y.
-    fn new<A: Operand<T>>(cuda: &Cuda, op: &'static str, x: &A, y: Option<&A>, options: &Options) -> Result<Self> {
-        if options.exclude_self && y.is_some() {
-            let message =
-                "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
-            return Err(Error::Argument { name: "exclude_self", message });
-        }
-        let x = x.to_device(cuda)?;
-        let y = y.map(|y| y.to_device(cuda)).transpose()?;
-        match &y {
-            Some(y) if y.shape().1 != x.shape().1 => Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() }),
-            _ => Ok(Self { x, y }),
-        }
-    }
-    fn y(&self) -> &DeviceCsr<T> {
-        self.y.as_ref().unwrap_or(&self.x)
-    }
-    /// Rows of X and of Y.
-    fn nrows(&self) -> (usize, usize) {
-        (self.x.shape().0, self.y().shape().0)
-    }
-    /// Refuses what is beyond the budget: `result` bytes for each pair of `pairs`, and the prepared rows.
-    fn within_budget(&self, options: &Options, what: &'static str, pairs: (usize, usize), result: usize) -> Result<()> {
-        let (x, y) = (&self.x, self.y());
-        // Columns and entries of X; those of Y by rows, by columns, and what their sort takes; norms; an index.
-        let entries = 12 * x.nnz() as u128 + 44 * y.nnz() as u128;
-        let rows = 16 * (x.shape().0 + y.shape().0) as u128 + 8 * y.shape().1 as u128;
-        let bytes = pairs.0 as u128 * pairs.1 as u128 * result as u128 + entries + rows;
-        match options.memory_budget.map(u128::from) {
-            Some(budget) if bytes > budget => Err(Error::Budget { what, bytes, budget }),
-            _ => Ok(()),
-        }
-    }
-    /// Prepares and indexes the rows.
-    fn ready<M: Measure>(&self, cuda: &Cuda, measure: &M, options: &Options) -> Result<AnyReady> {
-        let pass = pass_of::<T, M>(measure, options)?;
-        let clean = |a: &DeviceCsr<T>| cuda.clean_rows(a, measure.domain(), options.unchecked);
-        let sides = Sides { x: clean(&self.x)?, y: self.y.as_ref().map(clean).transpose()? };
-        AnyReady::new(cuda, pass, &sides)
-    }
-}
 
 impl Cuda {
+    /// The rows of X and Y, or of X alone, prepared for a measure and indexed; for several tasks on the same rows.
+    ///
+    /// Shapes: `x` n×k, `y` m×k, on the host or on the device. Cost: a sort of Y's entries by column, and a few passes over
+    /// all entries. Memory: about 56 bytes an entry while it works.
+    /// # Errors
+    /// Those of [`pairwise`](Self::pairwise).
+    pub fn vectors<T: Real, A: Operand<T>, M: Measure>(
+        &self,
+        measure: M,
+        x: &A,
+        y: Option<&A>,
+        options: &Options,
+    ) -> Result<DeviceVectors<T>> {
+        Given::new(self, "vectors", x, y, options)?.prepared(self, &measure, options, Wanted::Nothing)
+    }
+
     /// d(i, j) of every row of X from every row of Y, or from every row of X without Y: a dense matrix on the device.
     ///
     /// Shapes: `x` n×k, `y` m×k, on the host or on the device; result n×m. Cost: a term for every column that two rows
@@ -136,14 +64,9 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<DeviceDense<T>> {
-        let given = Given::new(self, "pairwise", x, y, options)?;
-        let (nrows, ncols) = given.nrows();
-        given.within_budget(options, "all distances", (nrows, ncols), size_of::<T>())?;
-        let len = nrows.checked_mul(ncols).ok_or_else(|| too_large(nrows, ncols))?;
-        let ready = given.ready(self, &measure, options)?;
-        let out = DeviceDense { nrows, ncols, values: self.alloc(len, "all distances")? };
-        of_either!(&ready, r => r.pairs(self, 0..nrows, &out.values))?;
-        Ok(out)
+        Given::new(self, "pairwise", x, y, options)?
+            .prepared(self, &measure, options, Wanted::Pairs(usize::MAX))?
+            .pairwise()
     }
 
     /// [`pairwise`](Self::pairwise) into a matrix that is there.
@@ -158,12 +81,8 @@ impl Cuda {
         out: &mut DeviceDense<T>,
     ) -> Result<()> {
         let given = Given::new(self, "pairwise", x, y, options)?;
-        if out.shape() != given.nrows() {
-            return Err(Error::Shape { op: "the result of pairwise", lhs: given.nrows(), rhs: out.shape() });
-        }
-        given.within_budget(options, "all distances", given.nrows(), size_of::<T>())?;
-        let ready = given.ready(self, &measure, options)?;
-        of_either!(&ready, r => r.pairs(self, 0..out.nrows, &out.values))
+        given.takes(out)?;
+        given.prepared(self, &measure, options, Wanted::Pairs(usize::MAX))?.pairwise_into(out)
     }
 
     /// [`pairwise`](Self::pairwise) as a stream: `each(first, rows)` gets the distances of `rows_per_block` rows of X at a
@@ -179,22 +98,10 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
         rows_per_block: usize,
-        mut each: impl FnMut(usize, &[T]) -> Result<()>,
+        each: impl FnMut(usize, &[T]) -> Result<()>,
     ) -> Result<()> {
         let given = Given::new(self, "pairwise", x, y, options)?;
-        let (n, m) = given.nrows();
-        let block = rows_per_block.clamp(1, n.max(1));
-        let len = block.checked_mul(m).ok_or_else(|| too_large(block, m))?;
-        given.within_budget(options, "a block of distances", (block, m), size_of::<T>())?;
-        let ready = given.ready(self, &measure, options)?;
-        let room = self.alloc::<T>(len, "a block of distances")?;
-        for first in (0..n).step_by(block) {
-            let rows = first..n.min(first + block);
-            of_either!(&ready, r => r.pairs(self, rows.clone(), &room))?;
-            let values = self.get(&room, "a block of distances")?;
-            each(first, &values[..rows.len() * m])?;
-        }
-        Ok(())
+        given.prepared(self, &measure, options, Wanted::Pairs(rows_per_block))?.pairwise_blocks(rows_per_block, each)
     }
 
     /// The `k` nearest rows of Y for every row of X, or of X itself without Y; for a similarity those of the largest
@@ -223,20 +130,7 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<Neighbours<T>> {
-        let given = Given::new(self, "knn", x, y, options)?;
-        let (n, m) = given.nrows();
-        let k = k.min(m.saturating_sub(usize::from(options.exclude_self)));
-        given.within_budget(options, "nearest neighbours", (n, k), 12 + size_of::<T>())?;
-        let ready = given.ready(self, &measure, options)?;
-        let explain = of_either!(&ready, r => r.explain());
-        if n == 0 || k == 0 {
-            return Ok(Neighbours::new(m, k, vec![], vec![], n, explain));
-        }
-        let found = of_either!(&ready, r => r.nearest::<T>(self, k, options.exclude_self))?;
-        drop(ready);
-        let indices = self.get(&found.ids, "neighbours")?;
-        let distances = self.get(&found.distances, "distances of neighbours")?;
-        Ok(Neighbours::new(m, k, indices, distances, n, explain))
+        Given::new(self, "knn", x, y, options)?.prepared(self, &measure, options, Wanted::Nearest(k))?.knn(k)
     }
 
     /// Pairs of rows within `radius`: an entry d(i, j) wherever d(i, j) ≤ radius, for a similarity wherever it is ≥ radius.
@@ -253,12 +147,9 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<DeviceCsr<T>> {
-        if radius.is_nan() {
-            return Err(Error::Argument { name: "radius", message: "it is NaN".into() });
-        }
         let given = Given::new(self, "radius", x, y, options)?;
-        let ready = given.ready(self, &measure, options)?;
-        of_either!(&ready, r => r.within(self, radius, measure.is_similarity(), options.exclude_self))
+        vectors::is_radius(radius)?;
+        given.prepared(self, &measure, options, Wanted::Nothing)?.radius(radius)
     }
 }
 
