@@ -58,6 +58,7 @@ mod assign;
 mod backend;
 mod cache;
 mod csr;
+mod distance;
 mod driver;
 mod ewise;
 mod find;
@@ -92,6 +93,7 @@ use driver::Device;
 use jit::Programs;
 
 pub use csr::{DeviceCsr, DevicePattern, Operand};
+pub use distance::DeviceVectors;
 pub use driver::Limits;
 pub use spmv_plan::{SpmvKind, SpmvStats, choose as choose_spmv};
 pub use triangles::{Stage, TriangleCount};

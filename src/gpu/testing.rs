@@ -3,8 +3,8 @@
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::{
-    Cuda, apply, assign, ewise, naive_union, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles,
-    union,
+    Cuda, apply, assign, distance, ewise, naive_union, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose,
+    triangles, union,
 };
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
@@ -29,6 +29,7 @@ fn units() -> Vec<Unit> {
     let all = [
         apply::programs(),
         assign::programs(),
+        distance::programs(),
         ewise::programs(),
         naive_union::programs(),
         reduce::programs(),
