@@ -179,7 +179,19 @@ impl<R: Recipe> Postings<'_, R> {
                 let len = places.partition_point(|&p| usize::from(p) < keys.len());
                 (places, values) = (&places[..len], &values[..len]);
             }
-            scatter_places(sums, mask, places, values, |sum, b| sum.plus(term.mul::<Host>(V(a), V(b), nowhere()).0));
+            if R::STAGED {
+                // Terms first, side by side: their functions are long, and vector instructions shorten them.
+                let mut terms = [R::W::ZERO; 64];
+                for (places, values) in places.chunks(64).zip(values.chunks(64)) {
+                    let terms = &mut terms[..values.len()];
+                    for (t, &b) in terms.iter_mut().zip(values) {
+                        *t = times(term, a, b);
+                    }
+                    scatter_places(sums, mask, places, terms, |sum, t| sum.plus(t));
+                }
+            } else {
+                scatter_places(sums, mask, places, values, |sum, b| sum.plus(times(term, a, b)));
+            }
             if R::COUNTS {
                 scatter_places(shared, mask, places, values, |n, _| n.plus(R::W::ONE));
             }

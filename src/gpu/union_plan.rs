@@ -258,7 +258,7 @@ mod tests {
             for nnz in [0, 1, 100, 50_000, 10_000_000, 1 << 36] {
                 let (count, each) = chunks(&limits(), &l, rows, 80, nnz, 16);
                 assert_eq!(count == 0, rows == 0 || nnz == 0);
-                assert!(count == 0 || count * each >= nnz && each >= 1 && each <= 1 << 30, "{rows} {nnz}");
+                assert!(count == 0 || count * each >= nnz && (1..=1 << 30).contains(&each), "{rows} {nnz}");
             }
         }
         assert_eq!(chunks(&limits(), &l, 1 << 16, 80, 1_000_000, 16).0, 1, "rows enough");

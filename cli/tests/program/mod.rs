@@ -6,24 +6,24 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-pub fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
 /// A file of this test's own.
-pub fn file(name: &str, text: &str) -> String {
+pub(crate) fn file(name: &str, text: &str) -> String {
     let path = scratch(name);
     std::fs::write(&path, text).unwrap();
     path.to_str().unwrap().into()
 }
 
-pub fn sparring(arguments: &[&str]) -> Output {
+pub(crate) fn sparring(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_sparring")).args(arguments).output().unwrap()
 }
 
 /// Standard output of a run that must succeed and write nothing else.
 #[track_caller]
-pub fn text(arguments: &[&str]) -> String {
+pub(crate) fn text(arguments: &[&str]) -> String {
     let output = sparring(arguments);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{arguments:?}");
@@ -32,7 +32,7 @@ pub fn text(arguments: &[&str]) -> String {
 
 /// The one JSON object that `--json` gives.
 #[track_caller]
-pub fn json(arguments: &[&str]) -> Value {
+pub(crate) fn json(arguments: &[&str]) -> Value {
     let value: Value = serde_json::from_str(&text(&[arguments, &["--json"]].concat())).unwrap();
     assert!(value.is_object());
     value
@@ -40,13 +40,13 @@ pub fn json(arguments: &[&str]) -> Value {
 
 /// The JSON objects that `--json` gives, one a line.
 #[track_caller]
-pub fn lines(arguments: &[&str]) -> Vec<Value> {
+pub(crate) fn lines(arguments: &[&str]) -> Vec<Value> {
     text(&[arguments, &["--json"]].concat()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Standard error of a run that must end with this exit code and an empty standard output.
 #[track_caller]
-pub fn failed(arguments: &[&str], code: i32) -> String {
+pub(crate) fn failed(arguments: &[&str], code: i32) -> String {
     let output = sparring(arguments);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{arguments:?}: {stderr}");
@@ -55,6 +55,6 @@ pub fn failed(arguments: &[&str], code: i32) -> String {
 
 /// Standard error of a run that must end with exit code 2 and an empty standard output.
 #[track_caller]
-pub fn refused(arguments: &[&str]) -> String {
+pub(crate) fn refused(arguments: &[&str]) -> String {
     failed(arguments, 2)
 }
