@@ -14,7 +14,7 @@ use super::rows::Rows;
 use crate::Result;
 use crate::algebra::{At, Host, MulOp, Num, V};
 use crate::par::filled;
-use crate::simd::{dispatch, scatter_places};
+use crate::simd::{Work, dispatch_work, scatter_places};
 
 /// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by.
 const TILE: usize = 2048;
@@ -53,6 +53,12 @@ impl<R: Recipe> OnePassEngine<R> {
 #[inline(always)]
 fn norms<R: Recipe>(rows: &Rows<R::W>, i: usize) -> Norms<Host, R::W> {
     (V(rows.norms[0][i]), V(rows.norms[1][i]))
+}
+
+/// a ⊗ b.
+#[inline(always)]
+fn times<X: MulOp>(mul: X, a: X::A, b: X::B) -> X::Out {
+    mul.mul::<Host>(V(a), V(b), nowhere()).0
 }
 
 #[inline(always)]
@@ -100,11 +106,7 @@ impl<R: Recipe> Engine for OnePassEngine<R> {
         Ok(Box::new(Postings { engine: self, rows, starts, places, values }))
     }
     fn finish(&self, keys: &mut [f64]) {
-        dispatch(|| {
-            for key in keys.iter_mut() {
-                *key = self.recipe.finish::<Host>(V(R::W::from_f64(*key))).0.to_f64();
-            }
-        });
+        dispatch_work(Finish(self.recipe, keys));
     }
     fn explain(&self) -> String {
         let halves = if self.symmetric() { "each pair once" } else { "all pairs" };
@@ -122,7 +124,7 @@ impl<R: Recipe> Tile for Postings<'_, R> {
         for i in queries {
             let len = if half { (i + 1).saturating_sub(self.rows.start).min(n) } else { n };
             if len > 0 {
-                dispatch(|| self.row(i, &mut sums, &mut shared, &mut keys[..len]));
+                dispatch_work(Row { tile: self, i, sums: &mut sums, shared: &mut shared, keys: &mut keys[..len] });
                 sink(i, &mut keys[..len])?;
             }
         }
@@ -130,8 +132,38 @@ impl<R: Recipe> Tile for Postings<'_, R> {
     }
 }
 
+/// Keys of row `i` of X; leaves the accumulators at 0.
+struct Row<'a, 'b, R: Recipe> {
+    tile: &'a Postings<'b, R>,
+    i: usize,
+    sums: &'a mut [R::W],
+    shared: &'a mut [R::W],
+    keys: &'a mut [f64],
+}
+
+impl<R: Recipe> Work for Row<'_, '_, R> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Row { tile, i, sums, shared, keys } = self;
+        tile.row(i, sums, shared, keys);
+    }
+}
+
+/// Turns keys into distances.
+struct Finish<'a, R>(R, &'a mut [f64]);
+
+impl<R: Recipe> Work for Finish<'_, R> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        for key in self.1 {
+            *key = self.0.finish::<Host>(V(R::W::from_f64(*key))).0.to_f64();
+        }
+    }
+}
+
 impl<R: Recipe> Postings<'_, R> {
-    /// Keys of row `i` of X; leaves the accumulators at 0.
     #[inline(always)]
     fn row(&self, i: usize, sums: &mut [R::W], shared: &mut [R::W], keys: &mut [f64]) {
         let recipe = self.engine.recipe;
@@ -141,8 +173,25 @@ impl<R: Recipe> Postings<'_, R> {
         let mask = sums.len() - 1;
         for (&c, &a) in columns.iter().zip(entries) {
             let range = self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize;
-            let (places, values) = (&self.places[range.clone()], &self.values[range]);
-            scatter_places(sums, mask, places, values, |sum, b| sum.plus(term.mul::<Host>(V(a), V(b), nowhere()).0));
+            let (mut places, mut values) = (&self.places[range.clone()], &self.values[range]);
+            if keys.len() < self.rows.len() {
+                // Rows up to this one: no more is asked for.
+                let len = places.partition_point(|&p| usize::from(p) < keys.len());
+                (places, values) = (&places[..len], &values[..len]);
+            }
+            if R::STAGED {
+                // Terms first, side by side: their functions are long, and vector instructions shorten them.
+                let mut terms = [R::W::ZERO; 64];
+                for (places, values) in places.chunks(64).zip(values.chunks(64)) {
+                    let terms = &mut terms[..values.len()];
+                    for (t, &b) in terms.iter_mut().zip(values) {
+                        *t = times(term, a, b);
+                    }
+                    scatter_places(sums, mask, places, terms, |sum, t| sum.plus(t));
+                }
+            } else {
+                scatter_places(sums, mask, places, values, |sum, b| sum.plus(times(term, a, b)));
+            }
             if R::COUNTS {
                 scatter_places(shared, mask, places, values, |n, _| n.plus(R::W::ONE));
             }

@@ -58,6 +58,8 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     const ZERO_SELF: bool = true;
     /// x' ⊗ 0 = 0, so that columns may be kept dense.
     const ABSENT_IS_ZERO: bool = true;
+    /// Whether ⊗ is so long that a processor computes many at a time before it adds any.
+    const STAGED: bool = false;
     /// Whether [`near`](Self::near) may hold.
     const REFINES: bool = false;
 

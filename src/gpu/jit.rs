@@ -33,7 +33,15 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 4] = [source!("prelude.cuh"), source!("parts.cuh"), source!("ranks.cuh"), source!("kk.cuh")];
+const HEADERS: [Source; 7] = [
+    source!("prelude.cuh"),
+    source!("parts.cuh"),
+    source!("ranks.cuh"),
+    source!("kk.cuh"),
+    source!("union_tables.cuh"),
+    source!("distance.cuh"),
+    source!("nearest.cuh"),
+];
 
 /// A compiled program.
 #[derive(Clone, Debug)]

@@ -58,6 +58,7 @@ mod assign;
 mod backend;
 mod cache;
 mod csr;
+mod distance;
 mod driver;
 mod ewise;
 mod find;
@@ -65,6 +66,7 @@ mod graph;
 mod jit;
 mod launch;
 mod memory;
+mod naive_union;
 mod nvrtc;
 mod reduce;
 mod rows;
@@ -79,6 +81,8 @@ mod staging;
 pub mod testing;
 mod transpose;
 mod triangles;
+mod union;
+mod union_plan;
 mod vector;
 
 use std::path::{Path, PathBuf};
@@ -89,9 +93,11 @@ use driver::Device;
 use jit::Programs;
 
 pub use csr::{DeviceCsr, DevicePattern, Operand};
+pub use distance::DeviceVectors;
 pub use driver::Limits;
 pub use spmv_plan::{SpmvKind, SpmvStats, choose as choose_spmv};
 pub use triangles::{Stage, TriangleCount};
+pub use union_plan::{UnionStats, UnionStrategy, choose as choose_union};
 pub use vector::{DeviceDense, DeviceSparseVec, DeviceVec};
 
 use crate::Result;

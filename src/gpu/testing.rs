@@ -2,9 +2,14 @@
 
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
-use super::{Cuda, apply, assign, ewise, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose, triangles};
+use super::{
+    Cuda, apply, assign, distance, ewise, naive_union, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose,
+    triangles, union,
+};
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
+
+pub use naive_union::{NaiveKind, naive_union_mxm};
 
 /// A program compiled for the test of all kernels.
 #[derive(Debug)]
@@ -24,7 +29,9 @@ fn units() -> Vec<Unit> {
     let all = [
         apply::programs(),
         assign::programs(),
+        distance::programs(),
         ewise::programs(),
+        naive_union::programs(),
         reduce::programs(),
         rows::programs(),
         scan::programs(),
@@ -34,6 +41,7 @@ fn units() -> Vec<Unit> {
         spmv::programs(),
         transpose::programs(),
         triangles::programs(),
+        union::programs(),
     ];
     all.into_iter().flatten().collect()
 }

@@ -181,6 +181,18 @@ impl Cuda {
         let sorter = Sorter::new::<T>(self, a.nnz())?;
         sorter.moved(a, sorter.transpose(&a.pattern)?)
     }
+    /// Aᵀ, and what stands beside each of its entries where `beside` has it for those of A.
+    pub(super) fn transpose_beside<T: Value, U: Value>(
+        &self,
+        a: &DeviceCsr<T>,
+        beside: &Buffer<U>,
+    ) -> Result<(DeviceCsr<T>, Buffer<U>)> {
+        let sorter = Sorter::new::<T>(self, a.nnz())?;
+        let (pattern, positions) = sorter.transpose(&a.pattern)?;
+        let moved = self.alloc(beside.len(), "what stands beside entries in a new order")?;
+        Sorter::new::<U>(self, a.nnz())?.gather("gather_values", &positions, beside, &moved)?;
+        Ok((sorter.moved(a, (pattern, positions))?, moved))
+    }
     /// The pattern of Aᵀ, rows sorted; as [`transpose`](Self::transpose).
     /// # Errors
     /// Those of [`transpose`](Self::transpose).

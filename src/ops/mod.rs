@@ -9,6 +9,8 @@
 //! | [`apply`], [`select`] | C = f(A); the entries of A for which f(a, i, j, s) holds |
 //! | [`reduce_rows`], [`reduce`] | ⊕ over each row, over the whole |
 //! | [`assign`] | w(i) = x where v has an entry |
+//! | [`union_spmv`], [`union_spmv_dense`] | y(i) = ⊕ over A(i, :) ∪ x of A(i, k) ⊗ x(k), an absent operand being 0 |
+//! | [`union_mxm`], [`union_mxm_into`] | C(i, j) = ⊕ over A(i, :) ∪ B(j, :) of A(i, k) ⊗ B(j, k), likewise |
 //!
 //! A fold starts at the identity of ⊕. Results are the same bits for any number of threads. Work goes to the threads in
 //! blocks; each block done is progress, which the callback may answer by stopping ([`Threads::on_progress`]).
@@ -26,6 +28,7 @@ mod mxd;
 mod mxv;
 mod reduce;
 mod select;
+mod union;
 mod vxm;
 
 pub use apply::apply;
@@ -35,6 +38,7 @@ pub use mxd::mxd;
 pub use mxv::mxv;
 pub use reduce::{reduce, reduce_rows};
 pub use select::select;
+pub use union::{union_mxm, union_mxm_into, union_spmv, union_spmv_dense};
 pub use vxm::vxm;
 
 use std::borrow::Cow;

@@ -17,6 +17,40 @@ pub(crate) use scatter::{
 };
 pub(crate) use sort::{SHORT, ShortList};
 
+/// A computation for [`dispatch_work`].
+pub(crate) trait Work {
+    /// What it gives.
+    type Out;
+    /// Does it. Must be `#[inline(always)]`, and so must what it calls in its inner loops: what is not inlined is compiled for the
+    /// baseline. (A closure given to [`dispatch`] is inlined only if the compiler finds it small.)
+    fn run(self) -> Self::Out;
+}
+
+/// As [`dispatch`], for a computation too large to be inlined unasked.
+#[inline(always)]
+pub(crate) fn dispatch_work<W: Work>(work: W) -> W::Out {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
+        fn v4<W: Work>(work: W) -> W::Out {
+            work.run()
+        }
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
+        fn v3<W: Work>(work: W) -> W::Out {
+            work.run()
+        }
+        if has_v4() {
+            // SAFETY: `has_v4` found every feature that `v4` enables.
+            return unsafe { v4(work) };
+        }
+        if has_v3() {
+            // SAFETY: `has_v3` found every feature that `v3` enables.
+            return unsafe { v3(work) };
+        }
+    }
+    work.run()
+}
+
 /// Runs `f` compiled for the best of this processor's instruction sets: x86-64-v4 (AVX-512), v3 (AVX2), or
 /// the baseline of the build. Rust never fuses a multiplication with an addition by itself, so the results
 /// are the same bits.

@@ -12,6 +12,7 @@ pub(crate) mod golden;
 pub(crate) mod gpu;
 pub(crate) mod reference;
 pub(crate) mod rings;
+pub(crate) mod unions;
 
 use std::fmt::Debug;
 

@@ -152,6 +152,7 @@ impl<W: Real> Recipe for Canberra<W> {
     type W = W;
     type Term = CanberraTerm<W>;
     type Exact = CanberraDiff<W>;
+    const STAGED: bool = true;
     const REFINES: bool = true;
     fn term(self) -> CanberraTerm<W> {
         CanberraTerm::new()

@@ -47,6 +47,7 @@ impl<W: Real> Recipe for JensenShannon<W> {
     type W = W;
     type Term = JensenShannonTerm<W>;
     type Exact = JensenShannonDiff<W>;
+    const STAGED: bool = true;
     const REFINES: bool = true;
     fn term(self) -> JensenShannonTerm<W> {
         JensenShannonTerm::new()

@@ -1,0 +1,148 @@
+// distance_pairs.cu: distances of all pairs, nearest neighbours, neighbours within a radius, in one pass over common columns.
+// Grid: blocks of one warp; a block takes a row of X and a tile of Y, or for neighbours a row of X and several tiles.
+// Dynamic shared memory: the sums of a tile, then lists of neighbours; it leaves room for 13 blocks at most.
+// `T` (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST or RADIUS.
+#include "distance.cuh"
+
+#ifdef CHEBYSHEV
+typedef Rank Beside;  // beside the entries: ranks of entries and heads of rows, or two norms of rows
+#else
+typedef W Beside;
+#endif
+#define SIDES                                                                                                            \
+  const OffsetX *x_ptr, const u32 *x_cols, const W *x_values, const Beside *x_beside, const W *x_of_row,                 \
+      const OffsetY *y_ptr, const u32 *y_cols, const W *y_values, const Beside *y_beside, const W *y_of_row,             \
+      const OffsetT *t_ptr, const u32 *t_rows, const W *t_values, const Rank *t_ranks, const OffsetT *starts,            \
+      u64 nrows_y, u64 tiles, u32 tile_rows, u64 first_row, u64 nrows, u32 same
+#define OPEN_SIDES                                                      \
+  const Rows<OffsetX> x = {x_ptr, x_cols, x_values, x_beside, x_of_row}; \
+  const Rows<OffsetY> y = {y_ptr, y_cols, y_values, y_beside, y_of_row}; \
+  const Columns columns = {t_ptr, t_rows, t_values, t_ranks, starts};   \
+  extern __shared__ __align__(16) unsigned char room[];                 \
+  Sums sums(room, tile_rows)
+
+#ifdef PAIRS
+// out[(i - first_row) · nrows_y + j] = d(i, j). With `half`, of the pairs with j <= i alone: the others are mirrored.
+extern "C" __global__ void __launch_bounds__(32, 13) all_pairs(SIDES, u32 half, T* out) {
+  OPEN_SIDES;
+  const u64 number = blockIdx.x / nrows, i = first_row + (blockIdx.x - number * nrows);
+  const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
+  if (half && tile.first > i) return;
+  sum_common(x, i, columns, tile, sums);
+  T* row = out + (i - first_row) * nrows_y;
+  keys_of(x, i, y, tile, sums, same ? i : ~0ull, [&](u32 j, bool valid, W key) {
+    if (valid && !(half && j > i)) row[j] = (T)Recipe::finish(key);
+  });
+}
+
+// out[j · n + i] = out[i · n + j] for j < i. Grid: a block of 256 threads for each 32 × 32 places.
+extern "C" __global__ void mirror(u64 n, u64 side, T* out) {
+  __shared__ T room[32][33];
+  const u64 bi = blockIdx.x / side, bj = blockIdx.x - bi * side;
+  if (bj > bi) return;
+  const u32 lane = lane_id();
+  for (u32 r = warp_id(); r < 32; r += 8) {
+    const u64 i = bi * 32 + r, j = bj * 32 + lane;
+    if (i < n && j < n) room[r][lane] = out[i * n + j];
+  }
+  __syncthreads();
+  for (u32 r = warp_id(); r < 32; r += 8) {
+    const u64 j = bj * 32 + r, i = bi * 32 + lane;
+    if (i < n && j < i) out[j * n + i] = room[lane][r];
+  }
+}
+#endif
+
+#ifdef NEAREST
+#include "nearest.cuh"
+
+// codes and ids: of each row, for each of its parts, the k nearest among the part's tiles, nearest first.
+extern "C" __global__ void __launch_bounds__(32, 13)
+nearest(SIDES, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes, u32* ids) {
+  OPEN_SIDES;
+  const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;
+  const u64 place = (row * parts + part) * k;
+  u64* room_of_codes = (u64*)sums.end(tile_rows);
+  List list = IN_SHARED ? List(k, room_of_codes, (u32*)(room_of_codes + k)) : List(k, codes + place, ids + place);
+  const u64 last = (part + 1) * tiles_per_part < tiles ? (part + 1) * tiles_per_part : tiles;
+  for (u64 number = part * tiles_per_part; number < last; ++number) {
+    const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
+    sum_common(x, i, columns, tile, sums);
+    keys_of(x, i, y, tile, sums, same ? i : ~0ull, [&](u32 j, bool valid, W key) {
+      offer(list, valid && !(exclude_self && j == i), code_of(key), j);
+    });
+  }
+  list.write(codes + place, ids + place);
+}
+
+// The k nearest of a row from those of its parts. Grid: blocks of one warp, a row each.
+extern "C" __global__ void __launch_bounds__(32, 13)
+nearest_of_parts(u64 nrows, u32 k, u32 parts, const u64* codes, const u32* ids, u64* merged_codes, u32* merged_ids) {
+  extern __shared__ __align__(16) unsigned char room[];
+  const u64 row = blockIdx.x;
+  List list = IN_SHARED ? List(k, (u64*)room, (u32*)((u64*)room + k)) : List(k, merged_codes + row * k, merged_ids + row * k);
+  for (u64 p = 0; p < parts; ++p) {
+    const u64* part_codes = codes + (row * parts + p) * k;
+    const u32* part_ids = ids + (row * parts + p) * k;
+    for (u32 start = 0; start < k; start += 32) {
+      const u32 n = start + lane_id();
+      const u64 code = n < k ? part_codes[n] : FARTHEST;
+      offer(list, n < k && code != FARTHEST, code, n < k ? part_ids[n] : NONE);
+    }
+  }
+  list.write(merged_codes + row * k, merged_ids + row * k);
+}
+
+// Grid: a thread a neighbour.
+extern "C" __global__ void distances_of(const u64* codes, u64 n, T* distances) {
+  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (p < n) distances[p] = (T)Recipe::finish(key_of(codes[p]));
+}
+#endif
+
+#ifdef RADIUS
+// Whether a distance is within the radius; for a similarity, not below it. NaN never is.
+__device__ inline bool within(W distance, u64 radius) {
+  const double r = __longlong_as_double((long long)radius);
+  return SIMILARITY ? (double)distance >= r : (double)distance <= r;
+}
+
+// counts[i · tiles + t] = neighbours of row i in tile t.
+extern "C" __global__ void __launch_bounds__(32, 13) count_within(SIDES, u64 radius, u32 exclude_self, u32* counts) {
+  OPEN_SIDES;
+  const u64 number = blockIdx.x / nrows, i = first_row + (blockIdx.x - number * nrows);
+  const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
+  sum_common(x, i, columns, tile, sums);
+  u32 count = 0;
+  keys_of(x, i, y, tile, sums, same ? i : ~0ull, [&](u32 j, bool valid, W key) {
+    count += valid && !(exclude_self && j == i) && within(Recipe::finish(key), radius);
+  });
+  count = warp_sum(count);
+  if (lane_id() == 0) counts[i * tiles + number] = count;
+}
+
+// The neighbours themselves, from offsets[i · tiles + t] on.
+extern "C" __global__ void __launch_bounds__(32, 13)
+write_within(SIDES, u64 radius, u32 exclude_self, const OffsetC* offsets, u32* cols, T* values) {
+  OPEN_SIDES;
+  const u64 number = blockIdx.x / nrows, i = first_row + (blockIdx.x - number * nrows);
+  const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
+  u64 to = offsets[i * tiles + number];
+  if (offsets[i * tiles + number + 1] == to) return;
+  sum_common(x, i, columns, tile, sums);
+  keys_of(x, i, y, tile, sums, same ? i : ~0ull, [&](u32 j, bool valid, W key) {
+    const W distance = Recipe::finish(key);
+    const bool taken = valid && !(exclude_self && j == i) && within(distance, radius);
+    const u32 all = __ballot_sync(ALL, taken);
+    const u64 at = to + __popc(all & ((1u << lane_id()) - 1));
+    if (taken) cols[at] = j, values[at] = (T)distance;
+    to += __popc(all);
+  });
+}
+
+// row_ptr[i] = offsets[i · tiles]. Grid: a thread a row, and one more.
+extern "C" __global__ void rows_within(const OffsetC* offsets, u64 nrows, u64 tiles, OffsetC* row_ptr) {
+  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= nrows) row_ptr[i] = offsets[i * tiles];
+}
+#endif

@@ -1,0 +1,20 @@
+// distance_ranks.cu: ranks of the entries of a row by magnitude, the largest first, of equal ones the first; for Chebyshev.
+// ranks[p] = rank of entry p in its row, 255 behind the first 32; heads[32 i ..] = these magnitudes, then zeros.
+// Grid: a warp a row, 8 in a block. `W`, `Offset` and K_IN_REGISTERS (1) are set in front.
+#include "nearest.cuh"
+
+extern "C" __global__ void rank_entries(const Offset* row_ptr, const W* values, u64 nrows, unsigned char* ranks, W* heads) {
+  const u64 i = (u64)blockIdx.x * 8 + warp_id();
+  if (i >= nrows) return;
+  const u64 from = row_ptr[i];
+  const u32 length = (u32)(row_ptr[i + 1] - from), lane = lane_id();
+  ListInRegisters list(32, nullptr, nullptr);
+  for (u32 start = 0; start < length; start += 32) {
+    const u32 p = start + lane;
+    offer(list, p < length, p < length ? code_of(-(double)sr::abs(values[from + p])) : FARTHEST, p);
+    if (p < length) ranks[from + p] = 255;
+  }
+  __syncwarp();
+  if (list.id != NONE) ranks[from + list.id] = (unsigned char)lane;
+  heads[i * 32 + lane] = list.id != NONE ? sr::abs(values[from + list.id]) : W(0);
+}

@@ -1,0 +1,94 @@
+// nearest.cuh: the k nearest so far, kept by a warp, nearest first.
+// Candidates come with increasing numbers, so of equal keys the first one stays first. Keys are kept as integers that
+// are ordered as the keys are, NaN behind all numbers. `K_IN_REGISTERS` (k is at most 32) is set in front.
+#pragma once
+#include "parts.cuh"
+
+constexpr u64 FARTHEST = ~0ull;  // no neighbour: behind all keys
+
+__device__ inline u64 code_of(double key) {
+  if (key != key) return FARTHEST - 1;
+  const u64 bits = (u64)__double_as_longlong(key + 0.0);  // −0 is 0
+  return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+__device__ inline double key_of(u64 code) {
+  if (code >= FARTHEST - 1) return sr::nan<double>();
+  return __longlong_as_double((long long)(code >> 63 ? code & ~(1ull << 63) : ~code));
+}
+
+// A neighbour in each of the first k lanes.
+struct ListInRegisters {
+  u64 code, worst;
+  u32 id, k;
+  __device__ ListInRegisters(u32 k, u64*, u32*) : code(FARTHEST), worst(FARTHEST), id(NONE), k(k) {}
+  // By all lanes, with the same arguments; new_code < worst.
+  __device__ void insert(u64 new_code, u32 new_id) {
+    const u32 lane = lane_id(), place = __popc(__ballot_sync(ALL, code <= new_code));
+    const u64 code_before = __shfl_up_sync(ALL, code, 1);
+    const u32 id_before = __shfl_up_sync(ALL, id, 1);
+    if (lane > place) code = code_before, id = id_before;
+    if (lane == place) code = new_code, id = new_id;
+    worst = __shfl_sync(ALL, code, k - 1);
+  }
+  __device__ void write(u64* codes, u32* ids) const {
+    if (lane_id() < k) codes[lane_id()] = code, ids[lane_id()] = id;
+  }
+};
+
+// Neighbours in shared or in global memory.
+struct ListInMemory {
+  u64 worst;
+  u64* codes;
+  u32* ids;
+  u32 k, length;
+  __device__ ListInMemory(u32 k, u64* codes, u32* ids) : worst(FARTHEST), codes(codes), ids(ids), k(k), length(0) {
+    for (u32 n = lane_id(); n < k; n += 32) codes[n] = FARTHEST, ids[n] = NONE;
+    __syncwarp();
+  }
+  __device__ void insert(u64 new_code, u32 new_id) {
+    u32 place = 0;  // neighbours that are not farther
+    for (u32 to = length; place < to;) {
+      const u32 middle = place + (to - place) / 2;
+      if (codes[middle] <= new_code) place = middle + 1; else to = middle;
+    }
+    // Those behind it move by one, the last ones first.
+    const u32 last = length < k ? length : k - 1;
+    for (u32 high = last; high > place;) {
+      const u32 n = high - lane_id();
+      const bool moves = lane_id() < high - place;
+      u64 code = 0;
+      u32 id = 0;
+      if (moves) code = codes[n - 1], id = ids[n - 1];
+      __syncwarp();
+      if (moves) codes[n] = code, ids[n] = id;
+      __syncwarp();
+      high = high - place > 32 ? high - 32 : place;
+    }
+    __syncwarp();
+    if (lane_id() == 0) codes[place] = new_code, ids[place] = new_id;
+    __syncwarp();
+    if (length < k) ++length;
+    if (length == k) worst = codes[k - 1];
+  }
+  __device__ void write(u64* to_codes, u32* to_ids) const {
+    __syncwarp();
+    if (to_codes == codes) return;
+    for (u32 n = lane_id(); n < k; n += 32) to_codes[n] = codes[n], to_ids[n] = ids[n];
+  }
+};
+
+#if K_IN_REGISTERS
+typedef ListInRegisters List;
+#else
+typedef ListInMemory List;
+#endif
+
+// Takes the lanes' candidates into the list, in the order of lanes; by all lanes.
+template <class L> __device__ inline void offer(L& list, bool valid, u64 code, u32 id) {
+  for (u32 left = __ballot_sync(ALL, valid && code < list.worst); left; left &= left - 1) {
+    const u32 lane = __ffs(left) - 1;
+    const u64 new_code = __shfl_sync(ALL, code, lane);
+    const u32 new_id = __shfl_sync(ALL, id, lane);
+    if (new_code < list.worst) list.insert(new_code, new_id);
+  }
+}

@@ -1,0 +1,148 @@
+// union_tables.cuh: a row of a sparse matrix in shared memory, made by a whole block and asked by each thread for a
+// column: with a place for every column, as a hash table, or as a Bloom filter in front of a search in global memory.
+// Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood Methods, §3.3.2.
+// Set in front: PASS. In union products (1, 2) an entry equal to 0 counts as absent; in products over common entries (0)
+// it is an entry.
+#pragma once
+#include "parts.cuh"
+namespace kernels {
+
+#if PASS == 0
+template <class V> __device__ inline bool keeps(const V&) { return true; }
+#else
+template <class V> __device__ inline bool keeps(const V& x) { return x != V(0); }
+#endif
+
+// The finalizer of MurmurHash3: every bit of the key changes every bit of the result.
+__device__ inline u32 murmur(u32 h) {
+  h ^= h >> 16;
+  h *= 0x85ebca6bu;
+  h ^= h >> 13;
+  h *= 0xc2b2ae35u;
+  return h ^ h >> 16;
+}
+
+// Each table: load() puts entries [from, to) of a matrix into `room`, 16-byte aligned, and waits for all threads;
+// find() says whether column k is there, and its value. `size` is what the host made room for.
+
+// size = columns. Bytes: 4 · (columns / 32 rounded up to a multiple of 4) where zeros are entries, then a value each.
+template <class V, class P> struct DenseTable {
+  static constexpr bool PARTS = false;
+  u32* bits;
+  V* values;
+  __device__ void load(unsigned char* room, u32 size, const u32* columns, const V* entries, P from, P to) {
+#if PASS == 0
+    const u32 words = (size + 127) / 128 * 4;
+    bits = (u32*)room;
+    values = (V*)(room + 4 * words);
+    for (u32 w = threadIdx.x; w < words; w += THREADS) bits[w] = 0;
+#else
+    bits = nullptr;
+    values = (V*)room;
+    for (u32 k = threadIdx.x; k < size; k += THREADS) values[k] = V(0);
+#endif
+    __syncthreads();
+    for (P p = from + threadIdx.x; p < to; p += THREADS) {
+      const u32 k = columns[p];
+#if PASS == 0
+      atomicOr(&bits[k / 32], 1u << k % 32);
+#endif
+      values[k] = entries[p];
+    }
+    __syncthreads();
+  }
+  __device__ bool find(u32 k, V& value) const {
+#if PASS == 0
+    if ((bits[k / 32] >> k % 32 & 1) == 0) return false;
+#endif
+    value = values[k];
+    return keeps(value);
+  }
+};
+
+// size = slots, a multiple of 4, at least twice the entries. Bytes: a key and a value each. Linear probing; at most half
+// of the slots in use are taken, so a search ends, and a quarter where there is room.
+template <class V, class P> struct HashTable {
+  static constexpr bool PARTS = true;
+  u32* keys;
+  V* values;
+  u32 used;
+  __device__ void load(unsigned char* room, u32 size, const u32* columns, const V* entries, P from, P to) {
+    keys = (u32*)room;
+    values = (V*)(room + 4ull * size);
+    const u64 wanted = 4 * (u64)(to - from) + 1;
+    used = wanted < size ? (u32)wanted : size;
+    for (u32 s = threadIdx.x; s < used; s += THREADS) keys[s] = NONE;
+    __syncthreads();
+    for (P p = from + threadIdx.x; p < to; p += THREADS) {
+      const V value = entries[p];
+      if (!keeps(value)) continue;
+      const u32 k = columns[p];
+      u32 s = __umulhi(murmur(k), used);
+      while (atomicCAS(&keys[s], NONE, k) != NONE) s = s + 1 < used ? s + 1 : 0;
+      values[s] = value;
+    }
+    __syncthreads();
+  }
+  __device__ bool find(u32 k, V& value) const {
+    u32 s = __umulhi(murmur(k), used);
+    for (;;) {
+      const u32 key = keys[s];
+      if (key == k) {
+        value = values[s];
+        return true;
+      }
+      if (key == NONE) return false;
+      s = s + 1 < used ? s + 1 : 0;
+    }
+  }
+};
+
+// size = words of the filter. Three bits for each entry, 16 bits of room for each where the filter is large enough. The
+// row must be sorted.
+template <class V, class P> struct BloomTable {
+  static constexpr bool PARTS = false;
+  u32* filter;
+  u32 bits;
+  const u32* columns;
+  const V* entries;
+  P from, to;
+  static __device__ u32 step(u32 k) { return murmur(k ^ 0x9e3779b9u) | 1; }
+  __device__ void load(unsigned char* room, u32 size, const u32* all_columns, const V* all_entries, P begin, P end) {
+    filter = (u32*)room;
+    columns = all_columns;
+    entries = all_entries;
+    from = begin;
+    to = end;
+    const u64 wanted = (u64)(to - from) / 2 + 1;
+    const u32 words = wanted < size ? (u32)wanted : size;
+    bits = 32 * words;
+    for (u32 w = threadIdx.x; w < words; w += THREADS) filter[w] = 0;
+    __syncthreads();
+    for (P p = from + threadIdx.x; p < to; p += THREADS) {
+      const u32 k = columns[p], by = step(k);
+      u32 h = murmur(k);
+#pragma unroll
+      for (u32 i = 0; i < 3; ++i, h += by) {
+        const u32 bit = __umulhi(h, bits);
+        atomicOr(&filter[bit / 32], 1u << bit % 32);
+      }
+    }
+    __syncthreads();
+  }
+  __device__ bool find(u32 k, V& value) const {
+    const u32 by = step(k);
+    u32 h = murmur(k);
+#pragma unroll
+    for (u32 i = 0; i < 3; ++i, h += by) {
+      const u32 bit = __umulhi(h, bits);
+      if ((filter[bit / 32] >> bit % 32 & 1) == 0) return false;
+    }
+    const P p = lower_bound(columns, from, to, k);
+    if (p == to || columns[p] != k) return false;
+    value = entries[p];
+    return keeps(value);
+  }
+};
+
+}  // namespace kernels

@@ -1,0 +1,125 @@
+//! Y by columns, cut into tiles of rows: see `cuda/distance_tiles.cu`.
+
+use super::rows::{Beside, Rows};
+use crate::Result;
+use crate::algebra::Real;
+use crate::gpu::csr::Offsets;
+use crate::gpu::jit::{Source, Unit, source};
+use crate::gpu::launch::{Arg, Shape, args};
+use crate::gpu::memory::Buffer;
+use crate::gpu::{Cuda, DeviceCsr, Limits};
+
+const SOURCE: Source = source!("distance_tiles.cu");
+
+/// Shared memory that a block has beside what it asks for.
+const OF_BLOCK: u32 = 1024;
+/// Starts of segments may take this many bytes, or as many as the entries, whichever is more; else they are searched.
+const STARTS: u64 = 64 << 20;
+
+/// Rows of a tile.
+///
+/// A warp has one tile in shared memory. Small tiles leave room for more warps, which hide each other's waits; large ones
+/// have longer segments, so that more of the 32 lanes have work. `bytes` are those that a row of the tile takes.
+pub(super) fn rows_of_tile(nrows: usize, bytes: u32) -> usize {
+    /// Of one tile: 13 warps are on a multiprocessor of 228 KiB then.
+    const TILE_BYTES: u32 = 16 << 10;
+    let most = (TILE_BYTES / bytes) as usize & !31;
+    // Tiles of about the same size.
+    nrows.div_ceil(nrows.div_ceil(most).max(1)).next_multiple_of(32).max(32)
+}
+
+/// Blocks of one warp that run at a time with `shared` bytes each.
+pub(super) fn blocks_at_a_time(limits: &Limits, shared: u32) -> usize {
+    let of_one = (limits.shared_per_multiprocessor / (shared + OF_BLOCK)).clamp(1, 32);
+    of_one as usize * limits.multiprocessors as usize
+}
+
+/// Y by columns.
+pub(super) struct Columns<W> {
+    transposed: DeviceCsr<W>,
+    ranks: Option<Buffer<u8>>,
+    starts: Option<Offsets>,
+    /// Rows of a tile.
+    pub(super) tile: usize,
+    /// Number of tiles.
+    pub(super) tiles: usize,
+}
+
+impl<W: Real> Columns<W> {
+    pub(super) fn offset(&self) -> &'static str {
+        self.transposed.pattern.row_ptr.cuda()
+    }
+    /// What a kernel is given of them.
+    pub(super) fn args(&self) -> [Arg; 5] {
+        let p = &*self.transposed.pattern;
+        let starts = self.starts.as_ref().map_or(Arg::null(), Arg::from);
+        [
+            (&p.row_ptr).into(),
+            (&p.col_idx).into(),
+            (&*self.transposed.values).into(),
+            self.ranks.as_ref().into(),
+            starts,
+        ]
+    }
+    /// Whether segments have to be searched for.
+    pub(super) fn is_searched(&self) -> bool {
+        self.starts.is_none()
+    }
+}
+
+fn prefix(offset: &str) -> String {
+    format!("typedef {offset} OffsetT;\n")
+}
+
+impl Cuda {
+    /// The rows by columns, in tiles of `tile` rows.
+    pub(super) fn columns_of<W: Real>(&self, y: &Rows<W>, tile: usize) -> Result<Columns<W>> {
+        let (transposed, ranks) = match &y.beside {
+            Beside::Norms(..) => (self.transpose(&y.matrix)?, None),
+            Beside::Ranks { of_entries, .. } => {
+                let (transposed, ranks) = self.transpose_beside(&y.matrix, of_entries)?;
+                (transposed, Some(ranks))
+            }
+        };
+        let p = &*transposed.pattern;
+        let tiles = y.nrows().div_ceil(tile);
+        let large = p.row_ptr.is_large();
+        let count = (p.nrows as u64).saturating_mul(tiles as u64).saturating_add(1);
+        let bytes = count.saturating_mul(if large { 8 } else { 4 });
+        let starts = if tiles == 0 || bytes > STARTS.max(y.matrix.bytes()) {
+            None
+        } else {
+            let starts = self.alloc_offsets(large, count as usize, "starts of segments")?;
+            self.program(SOURCE, &prefix(p.row_ptr.cuda()))?.kernel("tile_starts")?.launch(
+                Shape::for_each(count as usize, 256)?,
+                args![&p.row_ptr, &p.col_idx, p.nrows as u64, tiles as u64, tile as u32, &starts],
+            )?;
+            Some(starts)
+        };
+        Ok(Columns { transposed, ranks, starts, tile, tiles })
+    }
+}
+
+/// The programs of this file, as they are used.
+pub(super) fn programs() -> Vec<Unit> {
+    ["unsigned int", "unsigned long long"]
+        .map(|offset| Unit { source: SOURCE, prefix: prefix(offset), hot: &["tile_starts"] })
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_even_and_leave_room_for_warps() {
+        assert_eq!(rows_of_tile(20_000, 8), 2016, "ten of them, not nine and a rest");
+        assert_eq!(rows_of_tile(20_000, 4), 4000);
+        assert_eq!(rows_of_tile(8_000, 8), 2016);
+        assert_eq!(rows_of_tile(2_048, 8), 2048);
+        assert_eq!(rows_of_tile(2_049, 8), 1056);
+        assert_eq!(rows_of_tile(10, 8), 32);
+        assert_eq!(rows_of_tile(0, 8), 32);
+        assert_eq!(rows_of_tile(1_000_000, 12) % 32, 0);
+    }
+}

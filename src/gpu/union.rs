@@ -1,0 +1,303 @@
+//! Union products on the device: see `cuda/union.cu`.
+
+use std::sync::Arc;
+
+use super::Cuda;
+use super::csr::{DeviceCsr, DevicePattern, Offsets};
+use super::jit::{Source, Unit, source};
+use super::launch::{Shape, args};
+use super::memory::Buffer;
+use super::union_plan::{self, Layout, UnionStats, UnionStrategy, choose};
+use super::vector::{DeviceDense, DeviceSparseVec, DeviceVec};
+use crate::algebra::emit_contract;
+use crate::algebra::{Chebyshev, Contract, Lhs, Manhattan, Namm, Num, Out, PlusTimes, Rhs, Semiring, Value};
+use crate::{Error, Result};
+
+const SOURCE: Source = source!("union.cu");
+
+/// What a kernel visits: the values of PASS in `cuda/union.cu`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// Columns that both rows have.
+    Common = 0,
+    /// Every entry of B.
+    First = 1,
+    /// The entries of A that B lacks.
+    Second = 2,
+}
+
+fn prefix<R: Contract>(ring: R, pass: Pass, strategy: UnionStrategy, threads: u32, [t, s]: [&str; 2]) -> String {
+    format!(
+        "{}typedef {t} OffsetT;\ntypedef {s} OffsetS;\n#define PASS {}\n#define TABLE {}\n\
+         constexpr unsigned int THREADS = {threads};\n",
+        emit_contract(ring),
+        pass as u32,
+        strategy.cuda(),
+    )
+}
+
+/// A matrix as a pass sees it.
+struct Side<'a, T> {
+    pattern: &'a DevicePattern,
+    values: &'a Buffer<T>,
+}
+
+impl<'a, T> Side<'a, T> {
+    fn of(a: &'a DeviceCsr<T>) -> Self {
+        Self { pattern: &a.pattern, values: &a.values }
+    }
+}
+
+impl Cuda {
+    /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over every k where row i of A or x has an entry, an absent operand being 0.
+    ///
+    /// Shapes: `a` m×k, `x` k, result m. [`union_mxm`](Self::union_mxm) with x as the one row of B; a positional ⊗ sees
+    /// (i, k, 0). Cost: O(m · nnz(x) + nnz(A)) time.
+    /// # Errors
+    /// Those of [`union_mxm`](Self::union_mxm).
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, algebra::Manhattan, sparse::SparseVec};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![2.0, 5.0])?)?;
+    /// let x = cuda.upload_sparse(&SparseVec::<f64>::new(3, vec![1, 2], vec![7.0, 4.0])?)?;
+    /// let y = cuda.union_spmv(Manhattan::<f64>::default(), &a, &x)?;
+    /// assert_eq!(cuda.download_vec(&y)?, [10.0, 11.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn union_spmv<N: Namm>(
+        &self,
+        namm: N,
+        a: &DeviceCsr<Lhs<N>>,
+        x: &DeviceSparseVec<Rhs<N>>,
+    ) -> Result<DeviceVec<Out<N>>>
+    where
+        Lhs<N>: Num,
+        Rhs<N>: Num,
+    {
+        if a.pattern.ncols != x.len {
+            return Err(Error::Shape { op: "union_spmv", lhs: a.shape(), rhs: (x.len, 1) });
+        }
+        let what = "a vector as a row";
+        let row_ptr = match u32::try_from(x.nnz()) {
+            Ok(nnz) => Offsets::Small(self.put(&[0, nnz], what)?),
+            Err(_) => Offsets::Large(self.put(&[0, x.nnz() as u64], what)?),
+        };
+        let pattern = DevicePattern::new((1, x.len), true, row_ptr, self.duplicate(&x.indices, what)?);
+        let row = DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(self.duplicate(&x.values, what)?) };
+        Ok(DeviceVec { values: self.union_mxm(namm, a, &row)?.values })
+    }
+
+    /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over every k where row i of A or row j of B has an entry, an absent operand being
+    /// 0: rows of A against rows of B.
+    ///
+    /// Shapes: `a` m×k, `b` n×k, result m×n. Entries equal to 0 count as absent, and ⊗(0, 0) is the identity of ⊕, so
+    /// stored zeros do not count. A positional ⊗ sees (i, k, j). Rows need not be sorted; those that do not fit into
+    /// shared memory at once are sorted first. Cost: O(m · nnz(B) + n · nnz(A)) time; 4 bytes an entry of both beside the
+    /// result, which is m·n values: where the device has no room for them the error says how many bytes that is.
+    ///
+    /// The result is the same in every run. For ⊕ on floats it is not the CPU's bit for bit: a row is folded in parts,
+    /// which are joined as a tree, and the parts depend on the device's size. It is the CPU's whenever ⊕ is exact.
+    /// # Errors
+    /// [`Error::Shape`] if A and B have not equally many columns; [`Error::IndexOverflow`] if m·n is no size or there are
+    /// 2³² rows; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, algebra::Chebyshev};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 0], vec![1.0, 1.0, 3.0])?)?;
+    /// let b = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![1.0, 2.0])?)?;
+    /// let c = cuda.download_dense(&cuda.union_mxm(Chebyshev::<f64>::default(), &a, &b)?)?;
+    /// assert_eq!(c.values(), [1.0, 3.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    ///
+    /// Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods", §3.3. Differences: a chunk of
+    /// B has whole rows, so that no atomics are needed; and the parts of a long row are one block's, one after the other.
+    pub fn union_mxm<N: Namm>(
+        &self,
+        namm: N,
+        a: &DeviceCsr<Lhs<N>>,
+        b: &DeviceCsr<Rhs<N>>,
+    ) -> Result<DeviceDense<Out<N>>>
+    where
+        Lhs<N>: Num,
+        Rhs<N>: Num,
+    {
+        self.row_against_row("union_mxm", namm, a, b, None, &[Pass::First, Pass::Second])
+    }
+    /// [`union_mxm`](Self::union_mxm) with rows lying in shared memory as told.
+    /// # Errors
+    /// Those of [`union_mxm`](Self::union_mxm), and [`Error::Unsupported`] for [`UnionStrategy::Dense`] with more columns
+    /// than shared memory has room for.
+    pub fn union_mxm_with<N: Namm>(
+        &self,
+        namm: N,
+        a: &DeviceCsr<Lhs<N>>,
+        b: &DeviceCsr<Rhs<N>>,
+        strategy: UnionStrategy,
+    ) -> Result<DeviceDense<Out<N>>>
+    where
+        Lhs<N>: Num,
+        Rhs<N>: Num,
+    {
+        self.row_against_row("union_mxm", namm, a, b, Some(strategy), &[Pass::First, Pass::Second])
+    }
+    /// How [`union_mxm`](Self::union_mxm) lays rows into shared memory, and why. The first call for a pattern reads its
+    /// row pointers.
+    /// # Errors
+    /// [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
+    pub fn union_choice<N: Namm>(
+        &self,
+        _: N,
+        a: &DeviceCsr<Lhs<N>>,
+        b: &DeviceCsr<Rhs<N>>,
+    ) -> Result<(UnionStats, UnionStrategy, &'static str)> {
+        let stats = self.union_stats::<N>(a, b)?;
+        let (strategy, why) = choose(&stats);
+        Ok((stats, strategy, why))
+    }
+    /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over the columns that both rows have: one pass, the paper's way to distances made
+    /// from inner products. For benches. ⊕ must have an identity on both sides.
+    /// # Errors
+    /// Those of [`union_mxm_with`](Self::union_mxm_with).
+    #[doc(hidden)]
+    pub fn row_products_with<R: Semiring>(
+        &self,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        b: &DeviceCsr<Rhs<R>>,
+        strategy: Option<UnionStrategy>,
+    ) -> Result<DeviceDense<Out<R>>> {
+        self.row_against_row("row_products", ring, a, b, strategy, &[Pass::Common])
+    }
+
+    fn union_stats<R: Contract>(&self, a: &DeviceCsr<Lhs<R>>, b: &DeviceCsr<Rhs<R>>) -> Result<UnionStats> {
+        let longest = self.longest(&a.pattern)?.max(self.longest(&b.pattern)?);
+        let bytes = size_of::<Lhs<R>>().max(size_of::<Rhs<R>>());
+        Ok(UnionStats::new(self.limits(), a.pattern.ncols, longest, bytes, size_of::<Out<R>>()))
+    }
+    /// Entries of the longest row; read once for a pattern.
+    fn longest(&self, p: &DevicePattern) -> Result<usize> {
+        if p.nrows <= 1 { Ok(p.nnz) } else { Ok(self.mxv_choice(p)?.0.longest_row) }
+    }
+
+    fn row_against_row<R: Contract>(
+        &self,
+        op: &'static str,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        b: &DeviceCsr<Rhs<R>>,
+        strategy: Option<UnionStrategy>,
+        passes: &[Pass],
+    ) -> Result<DeviceDense<Out<R>>> {
+        if a.pattern.ncols != b.pattern.ncols {
+            return Err(Error::Shape { op, lhs: a.shape(), rhs: b.shape() });
+        }
+        let (m, n) = (a.pattern.nrows, b.pattern.nrows);
+        let overflow = |what, needed, max: usize| Error::IndexOverflow { what, needed, max: max as u128 };
+        for rows in [m, n] {
+            if u32::try_from(rows).is_err() {
+                return Err(overflow("rows of a union product", rows as u128, u32::MAX as usize));
+            }
+        }
+        let needed = m as u128 * n as u128;
+        let len = m.checked_mul(n).ok_or_else(|| overflow("number of values", needed, usize::MAX))?;
+        let out = self.alloc::<Out<R>>(len, "the result of a union product")?;
+        if len == 0 {
+            return Ok(DeviceDense { nrows: m, ncols: n, values: out });
+        }
+
+        let stats = self.union_stats::<R>(a, b)?;
+        let strategy = strategy.unwrap_or_else(|| choose(&stats).0);
+        let layout = |longest_row, value_bytes| {
+            let stats = UnionStats { longest_row, ..stats };
+            let common = passes == [Pass::Common];
+            union_plan::layout(strategy, self.limits(), &stats, value_bytes, size_of::<Out<R>>(), common)
+        };
+        let of_a = layout(self.longest(&a.pattern)?, size_of::<Lhs<R>>())?;
+        let of_b = layout(self.longest(&b.pattern)?, size_of::<Rhs<R>>())?;
+        let a = if of_a.sorted { self.sorted(a)? } else { a.clone() };
+        let b = if of_b.sorted && passes.contains(&Pass::Second) { self.sorted(b)? } else { b.clone() };
+        let (a, b) = (Side::of(&a), Side::of(&b));
+
+        let fill =
+            prefix(ring, passes[0], strategy, of_a.threads, [a.pattern.row_ptr.cuda(), b.pattern.row_ptr.cuda()]);
+        let blocks = len.div_ceil(1024).min(16 * self.limits().multiprocessors.max(1) as usize);
+        self.program(SOURCE, &fill)?
+            .kernel("union_fill")?
+            .launch(Shape::blocks(blocks, 256, 0)?, args![&out, len as u64])?;
+        for &pass in passes {
+            match pass {
+                Pass::Common | Pass::First => self.union_pass(ring, pass, strategy, of_a, &a, &b, &out, n)?,
+                Pass::Second => self.union_pass(ring, pass, strategy, of_b, &b, &a, &out, n)?,
+            }
+        }
+        Ok(DeviceDense { nrows: m, ncols: n, values: out })
+    }
+
+    /// One pass: each row of `t` in shared memory, and all entries of `s` gone through.
+    #[allow(clippy::too_many_arguments)] // One place calls it, twice.
+    fn union_pass<R: Contract, T: Value, S: Value>(
+        &self,
+        ring: R,
+        pass: Pass,
+        strategy: UnionStrategy,
+        layout: Layout,
+        t: &Side<'_, T>,
+        s: &Side<'_, S>,
+        out: &Buffer<Out<R>>,
+        width: usize,
+    ) -> Result<()> {
+        let (tp, sp) = (t.pattern, s.pattern);
+        let mean_row = tp.nnz.checked_div(tp.nrows).unwrap_or(0);
+        let (count, each) = union_plan::chunks(self.limits(), &layout, tp.nrows, mean_row, sp.nnz, 8 + size_of::<S>());
+        if count == 0 {
+            return Ok(());
+        }
+        // A block has no more threads than entries to go through.
+        let threads = layout.threads.min(each.next_power_of_two().clamp(128, 1024) as u32);
+        let program =
+            self.program(SOURCE, &prefix(ring, pass, strategy, threads, [tp.row_ptr.cuda(), sp.row_ptr.cuda()]))?;
+        let rows = self.alloc::<u32>(sp.nnz, "rows of entries")?;
+        self.row_indices(sp, &rows)?;
+        let starts = self.alloc::<u32>(count + 1, "chunks of entries")?;
+        program.kernel("union_chunks")?.launch(
+            Shape::for_each(count + 1, 256)?,
+            args![&sp.row_ptr, sp.nrows as u64, each as u64, count as u64, &starts],
+        )?;
+        program.kernel("union_rows")?.launch(
+            Shape::blocks(count.saturating_mul(tp.nrows), threads, layout.bytes)?,
+            args![
+                &tp.row_ptr,
+                &tp.col_idx,
+                t.values,
+                tp.nrows as u64,
+                &sp.row_ptr,
+                &rows,
+                &sp.col_idx,
+                s.values,
+                &starts,
+                layout.size,
+                width as u64,
+                out
+            ],
+        )
+    }
+}
+
+/// Programs to compile where there is no device.
+pub(crate) fn programs() -> Vec<Unit> {
+    let (small, large) = ("unsigned int", "unsigned long long");
+    let strategies = [UnionStrategy::Dense, UnionStrategy::Hash, UnionStrategy::Bloom];
+    let mut all = vec![];
+    for (strategy, threads) in strategies.into_iter().zip([1024, 512, 256]) {
+        let unit = |prefix| Unit { source: SOURCE, prefix, hot: &["union_rows"] };
+        for pass in [Pass::First, Pass::Second] {
+            all.push(unit(prefix(Manhattan::<f64>::default(), pass, strategy, threads, [small; 2])));
+        }
+        all.push(unit(prefix(Chebyshev::<f32>::default(), Pass::Second, strategy, 128, [small, large])));
+        all.push(unit(prefix(PlusTimes::<f64>::default(), Pass::Common, strategy, threads, [large, small])));
+    }
+    all
+}

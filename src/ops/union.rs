@@ -1,0 +1,377 @@
+//! Products over a NAMM: ⊗ is visited where either operand has an entry.
+//!
+//! Two passes, as in the paper. The first has a row of A in an array with a place for every column, and goes through
+//! the entries of B; the second has a row of B there, and goes through the entries of A that B lacks. Eight rows lie in
+//! the array side by side, so that one entry of the other matrix serves eight results.
+//!
+//! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods", §2.2 and §3.3.1.
+
+use std::ops::Range;
+
+use super::blocks::blocks;
+use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Namm, Num, Out, Rhs, V};
+use crate::par::{Fresh, Slots, Threads, filled, refill, split};
+use crate::simd::dispatch;
+use crate::sparse::{Dense, SparseVec};
+use crate::{Csr, Error, Index, Result};
+
+/// Rows that lie in a scratch array side by side.
+const SIDE_BY_SIDE: usize = 8;
+/// Columns up to which they do. Wider, and the arrays of a thread would not stay in its cache.
+const WIDE: usize = 1 << 16;
+/// Entries of B that are gone through by all rows of a block before the next ones: what a cache holds.
+const TILE: usize = 1 << 14;
+
+/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over every k where row i of A or x has an entry, `e` the identity of ⊕, an absent
+/// operand being 0.
+///
+/// Shapes: `a` m×k, `x` k, result m. [`union_mxm`] with x as the one row of B, with its order of the fold; ⊗ that looks
+/// at its place sees (i, k, 0). Cost: O(m · nnz(x) + nnz(A)) time; k values a thread beside the result.
+/// # Errors
+/// Those of [`union_mxm`].
+/// # Example
+/// The distances of the rows of A from x:
+/// ```
+/// use sparring::{Csr, algebra::Manhattan, ops::union_spmv, par::Threads, sparse::SparseVec};
+/// let a = Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![2.0, 5.0])?;
+/// let x = SparseVec::new(3, vec![1, 2], vec![7.0, 4.0])?;
+/// let y = union_spmv(&Threads::current(), Manhattan::<f64>::default(), &a, &x)?;
+/// assert_eq!(y, [2.0 + 7.0 + 1.0, 7.0 + 4.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn union_spmv<N: Namm, I: Index>(
+    threads: &Threads,
+    namm: N,
+    a: &Csr<Lhs<N>, I>,
+    x: &SparseVec<Rhs<N>, I>,
+) -> Result<Vec<Out<N>>>
+where
+    Lhs<N>: Num,
+    Rhs<N>: Num,
+{
+    if a.ncols() != x.len() {
+        return Err(Error::Shape { op: "union_spmv", lhs: a.shape(), rhs: (x.len(), 1) });
+    }
+    let x = Rows { row_ptr: &[0, x.nnz()], columns: x.indices(), values: x.values() };
+    fresh(threads, "union_spmv", namm, a.ncols(), Rows::of(a), x)
+}
+
+/// [`union_spmv`] with a vector that has a value at every place: visited are, k increasing, the places where x is not 0,
+/// and after them the entries of row i where x is 0. Elsewhere both operands are 0, and ⊗(0, 0) is the identity of ⊕:
+/// the result is that of the fold over all k.
+/// # Errors
+/// Those of [`union_mxm`].
+/// # Example
+/// ```
+/// use sparring::{Csr, algebra::Chebyshev, ops::union_spmv_dense, par::Threads};
+/// let a = Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![2.0, 5.0])?;
+/// let y = union_spmv_dense(&Threads::current(), Chebyshev::<f64>::default(), &a, &[0.0, 1.0, 4.0])?;
+/// assert_eq!(y, [2.0, 4.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn union_spmv_dense<N: Namm, I: Index>(
+    threads: &Threads,
+    namm: N,
+    a: &Csr<Lhs<N>, I>,
+    x: &[Rhs<N>],
+) -> Result<Vec<Out<N>>>
+where
+    Lhs<N>: Num,
+    Rhs<N>: Num,
+{
+    if a.ncols() != x.len() {
+        return Err(Error::Shape { op: "union_spmv_dense", lhs: a.shape(), rhs: (x.len(), 1) });
+    }
+    let x = SparseVec::<_, I>::from_dense(x, |x| *x != Rhs::<N>::ZERO)?;
+    let x = Rows { row_ptr: &[0, x.nnz()], columns: x.indices(), values: x.values() };
+    fresh(threads, "union_spmv_dense", namm, a.ncols(), Rows::of(a), x)
+}
+
+/// `C(i, j) = e ⊕ A(i, k) ⊗ B(j, k) ⊕ …` over every k where row i of A or row j of B has an entry, `e` the identity of
+/// ⊕, an absent operand being 0: rows of A against rows of B.
+///
+/// Shapes: `a` m×k, `b` n×k, result m×n. Rows need not be sorted. A fold takes the entries of row j of B in the order in
+/// which they are stored, then those of row i of A that row j of B lacks, in the order in which they are stored. Entries
+/// equal to 0 count as absent, and ⊗(0, 0) is the identity of ⊕, so stored zeros change no bit of the result. ⊗ that
+/// looks at its place sees (i, k, j). Results are the same bits for any number of threads.
+/// Cost: O(m · nnz(B) + n · nnz(A)) time; beside the result 2k values a thread, 16k where k is at most 65,536.
+/// # Errors
+/// [`Error::Shape`] if A and B have not equally many columns; [`Error::IndexOverflow`] if m·n is no size;
+/// [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// # Example
+/// The example of the paper's appendix, with numbers: rows of A are points, and so is b. Manhattan's ⊗ is |a − b|, which
+/// 0 does not annihilate. An ordinary product would visit the column that both have, the last, and say 1 and 0.
+/// ```
+/// use sparring::{Csr, algebra::Manhattan, ops::union_mxm, par::Threads};
+/// // A = (1 · 1)   b = (· 1 2)
+/// //     (3 · ·)
+/// let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 0], vec![1.0, 1.0, 3.0])?;
+/// let b = Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![1.0, 2.0])?;
+/// let c = union_mxm(&Threads::current(), Manhattan::<f64>::default(), &a, &b)?;
+/// // Row 0: |0 − 1| + |1 − 2| over the entries of b, then |1 − 0| over those that b lacks.
+/// assert_eq!(c.values(), [3.0, 6.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+///
+/// Source: Nolet et al. 2022, §2.2, §3.3.1 and appendix A.1.
+pub fn union_mxm<N: Namm, I: Index>(
+    threads: &Threads,
+    namm: N,
+    a: &Csr<Lhs<N>, I>,
+    b: &Csr<Rhs<N>, I>,
+) -> Result<Dense<Out<N>>>
+where
+    Lhs<N>: Num,
+    Rhs<N>: Num,
+{
+    if a.ncols() != b.ncols() {
+        return Err(Error::Shape { op: "union_mxm", lhs: a.shape(), rhs: b.shape() });
+    }
+    let values = fresh(threads, "union_mxm", namm, a.ncols(), Rows::of(a), Rows::of(b))?;
+    Dense::new(a.nrows(), b.nrows(), values)
+}
+
+/// [`union_mxm`] into memory of the caller, row after row.
+/// # Errors
+/// Those of [`union_mxm`], and [`Error::Length`] if there are not m·n places; what is in them after
+/// [`Error::Cancelled`] is of no use.
+pub fn union_mxm_into<N: Namm, I: Index>(
+    threads: &Threads,
+    namm: N,
+    a: &Csr<Lhs<N>, I>,
+    b: &Csr<Rhs<N>, I>,
+    c: &mut [Out<N>],
+) -> Result<()>
+where
+    Lhs<N>: Num,
+    Rhs<N>: Num,
+{
+    if a.ncols() != b.ncols() {
+        return Err(Error::Shape { op: "union_mxm", lhs: a.shape(), rhs: b.shape() });
+    }
+    let expected = size(a.nrows(), b.nrows())?;
+    if c.len() != expected {
+        return Err(Error::Length { what: "result of union_mxm", found: c.len(), expected });
+    }
+    let (a, b, k) = (Rows::of(a), Rows::of(b), a.ncols());
+    let tasks = tasks(threads, a.row_ptr, b.row_ptr);
+    let end = |t: usize| t.checked_sub(1).map_or(0, |t| tasks[t].end);
+    let op = "union_mxm";
+    if k <= WIDE {
+        let state = || Scratch::<N, SIDE_BY_SIDE>::new(k);
+        refill(c, threads, op, tasks.len(), end, state, |s, t, slots| s.task(namm, a, b, &tasks[t], slots))
+    } else {
+        let state = || Scratch::<N, 1>::new(k);
+        refill(c, threads, op, tasks.len(), end, state, |s, t, slots| s.task(namm, a, b, &tasks[t], slots))
+    }
+}
+
+/// The results of every row of A with every row of B, both of `k` columns.
+fn fresh<N: Namm, I: Index>(
+    threads: &Threads,
+    op: &'static str,
+    namm: N,
+    k: usize,
+    a: Rows<'_, Lhs<N>, I>,
+    b: Rows<'_, Rhs<N>, I>,
+) -> Result<Vec<Out<N>>>
+where
+    Lhs<N>: Num,
+    Rhs<N>: Num,
+{
+    let c = Fresh::new(size(a.len(), b.len())?, "the result of a union product")?;
+    let tasks = tasks(threads, a.row_ptr, b.row_ptr);
+    let end = |t: usize| t.checked_sub(1).map_or(0, |t| tasks[t].end);
+    if k <= WIDE {
+        let state = || Scratch::<N, SIDE_BY_SIDE>::new(k);
+        c.fill(threads, op, tasks.len(), end, state, |s, t, slots| s.task(namm, a, b, &tasks[t], slots))
+    } else {
+        let state = || Scratch::<N, 1>::new(k);
+        c.fill(threads, op, tasks.len(), end, state, |s, t, slots| s.task(namm, a, b, &tasks[t], slots))
+    }
+}
+
+/// m·n, if that is a size.
+fn size(m: usize, n: usize) -> Result<usize> {
+    m.checked_mul(n).ok_or(Error::IndexOverflow {
+        what: "number of values",
+        needed: m as u128 * n as u128,
+        max: usize::MAX as u128,
+    })
+}
+
+/// Ranges of the results, row after row, of about equal work: bands of whole rows where there are enough for the
+/// threads, else also parts of a row. No result depends on where they are cut.
+fn tasks(threads: &Threads, a: &[usize], b: &[usize]) -> Vec<Range<usize>> {
+    let (m, n) = (a.len() - 1, b.len() - 1);
+    let per_row = b[n] as u64 + n as u64;
+    let rows_before =
+        |i: usize| (a[i] as u64).saturating_mul(n as u64).saturating_add(per_row.saturating_mul(i as u64));
+    let bands = m.div_ceil(SIDE_BY_SIDE);
+    if bands >= 4 * threads.count() {
+        // Every task has the rows of B in the second pass's array once, so tasks are kept few.
+        let row = |band: usize| (band * SIDE_BY_SIDE).min(m);
+        let ranges = split(bands, (16 * threads.count()).min(1024), |band| rows_before(row(band)));
+        return ranges.into_iter().map(|r| row(r.start) * n..row(r.end) * n).collect();
+    }
+    blocks(m * n, &|p| {
+        if p == m * n {
+            return rows_before(m);
+        }
+        let (i, j) = (p / n, p % n);
+        let within = (a[i + 1] - a[i]) as u64 * j as u64 + b[j] as u64 + j as u64;
+        rows_before(i).saturating_add(within)
+    })
+}
+
+/// The rows of a matrix.
+struct Rows<'a, T, I> {
+    row_ptr: &'a [usize],
+    columns: &'a [I],
+    values: &'a [T],
+}
+
+impl<T, I> Clone for Rows<'_, T, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, I> Copy for Rows<'_, T, I> {}
+
+impl<'a, T: Num, I: Index> Rows<'a, T, I> {
+    fn of(a: &'a Csr<T, I>) -> Self {
+        Self { row_ptr: a.row_ptr(), columns: a.col_idx(), values: a.values() }
+    }
+    fn len(&self) -> usize {
+        self.row_ptr.len() - 1
+    }
+    /// Columns and values of the entries of row `i` that are not 0.
+    #[inline(always)]
+    fn row(&self, i: usize) -> impl Iterator<Item = (usize, T)> + 'a {
+        let range = self.row_ptr[i]..self.row_ptr[i + 1];
+        let (columns, values) = (&self.columns[range.clone()], &self.values[range]);
+        columns.iter().zip(values).map(|(k, &x)| (k.get(), x)).filter(|(_, x)| *x != T::ZERO)
+    }
+    /// Puts `rows`, at most L, into the array side by side, or takes them out again.
+    #[inline(always)]
+    fn scatter<const L: usize>(&self, rows: Range<usize>, put: bool, array: &mut [[T; L]]) {
+        for (lane, i) in rows.enumerate() {
+            for (k, x) in self.row(i) {
+                array[k][lane] = if put { x } else { T::ZERO };
+            }
+        }
+    }
+}
+
+/// A thread's arrays: L rows of A and L rows of B, 0 where they have no entry. All 0 between uses.
+struct Scratch<N: Namm, const L: usize> {
+    of_a: Vec<[Lhs<N>; L]>,
+    of_b: Vec<[Rhs<N>; L]>,
+}
+
+impl<N: Namm, const L: usize> Scratch<N, L>
+where
+    Lhs<N>: Num,
+    Rhs<N>: Num,
+{
+    fn new(k: usize) -> Result<Self> {
+        Ok(Self {
+            of_a: filled(k, [Lhs::<N>::ZERO; L], "rows of a union product")?,
+            of_b: filled(k, [Rhs::<N>::ZERO; L], "rows of a union product")?,
+        })
+    }
+
+    /// The results of one task: part of a row, whole rows, part of a row, each as far as there is one.
+    fn task<I: Index>(
+        &mut self,
+        namm: N,
+        a: Rows<'_, Lhs<N>, I>,
+        b: Rows<'_, Rhs<N>, I>,
+        task: &Range<usize>,
+        slots: &mut Slots<'_, Out<N>>,
+    ) -> Result<()> {
+        let n = b.len();
+        let mut start = task.start;
+        while start < task.end {
+            let (i, j, left) = (start / n, start % n, task.end - start);
+            let (rows, columns) =
+                if j == 0 && left >= n { (i..i + left / n, 0..n) } else { (i..i + 1, j..n.min(j + left)) };
+            let len = rows.len() * columns.len();
+            let c = slots.take(len, <N::Add as Monoid>::IDENTITY);
+            dispatch(|| self.rectangle(namm, a, b, rows, columns, c));
+            start += len;
+        }
+        Ok(())
+    }
+
+    /// The results of `rows` of A with `columns`, rows of B.
+    #[inline(always)]
+    fn rectangle<I: Index>(
+        &mut self,
+        namm: N,
+        a: Rows<'_, Lhs<N>, I>,
+        b: Rows<'_, Rhs<N>, I>,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        c: &mut [Out<N>],
+    ) {
+        let at = |i: usize, j: usize| (i - rows.start) * columns.len() + (j - columns.start);
+        let mut first = columns.start;
+        while first < columns.end {
+            let full = b.row_ptr[first] + TILE;
+            let cut = first + b.row_ptr[first..columns.end].partition_point(|&p| p < full);
+            let tile = first..cut.max(first + 1);
+            for i in rows.clone().step_by(L) {
+                let group = i..rows.end.min(i + L);
+                a.scatter(group.clone(), true, &mut self.of_a);
+                for j in tile.clone() {
+                    let sums = self.over_b(namm, i, j, b);
+                    for (sum, i) in sums.into_iter().zip(group.clone()) {
+                        c[at(i, j)] = sum;
+                    }
+                }
+                a.scatter(group, false, &mut self.of_a);
+            }
+            for j in tile.clone().step_by(L) {
+                let group = j..tile.end.min(j + L);
+                b.scatter(group.clone(), true, &mut self.of_b);
+                for i in rows.clone() {
+                    self.over_a(namm, i, j, a, &mut c[at(i, j)..][..group.len()]);
+                }
+                b.scatter(group, false, &mut self.of_b);
+            }
+            first = tile.end;
+        }
+    }
+
+    /// First pass: the folds of row j of B with the L rows of A from i on, over the entries of B.
+    #[inline(always)]
+    fn over_b<I: Index>(&self, namm: N, i: usize, j: usize, b: Rows<'_, Rhs<N>, I>) -> [Out<N>; L] {
+        let (add, mul) = (namm.add(), namm.mul());
+        let mut sums = [<N::Add as Monoid>::IDENTITY; L];
+        for (k, y) in b.row(j) {
+            for (lane, (sum, &x)) in sums.iter_mut().zip(&self.of_a[k]).enumerate() {
+                let at = At { i: V((i + lane) as u64), k: V(k as u64), j: V(j as u64) };
+                *sum = add.apply::<Host>(V(*sum), mul.mul::<Host>(V(x), V(y), at)).0;
+            }
+        }
+        sums
+    }
+
+    /// Second pass: goes on with the folds of row i of A with the rows of B from j on, at most L, over the entries of A
+    /// that B lacks.
+    #[inline(always)]
+    fn over_a<I: Index>(&self, namm: N, i: usize, j: usize, a: Rows<'_, Lhs<N>, I>, c: &mut [Out<N>]) {
+        let (add, mul) = (namm.add(), namm.mul());
+        let mut sums = [<N::Add as Monoid>::IDENTITY; L];
+        sums[..c.len()].copy_from_slice(c);
+        for (k, x) in a.row(i) {
+            for (lane, (sum, &y)) in sums.iter_mut().zip(&self.of_b[k]).enumerate() {
+                let at = At { i: V(i as u64), k: V(k as u64), j: V((j + lane) as u64) };
+                let more = add.apply::<Host>(V(*sum), mul.mul::<Host>(V(x), V(Rhs::<N>::ZERO), at)).0;
+                *sum = if y == Rhs::<N>::ZERO { more } else { *sum };
+            }
+        }
+        c.copy_from_slice(&sums[..c.len()]);
+    }
+}

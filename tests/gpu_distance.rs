@@ -1,0 +1,565 @@
+//! Distances and neighbours on the GPU: reference vectors, the textbook, awkward inputs, several tiles, budgets.
+#![cfg(feature = "cuda")]
+
+mod common;
+
+use common::dense_distance::{self as textbook, Rows};
+use common::gpu::cuda;
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+use serde_json::Value;
+use sparring::algebra::{MaxFromZero, Plus, Union, V};
+use sparring::distance::{Domain, Measure, Metric, Options, Precision};
+use sparring::sparse::Dense;
+use sparring::{Csr, Cuda, Error, Result};
+
+fn all(cuda: &Cuda, measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>, options: &Options) -> Dense<f64> {
+    try_all(cuda, measure, x, y, options).expect("distances")
+}
+
+fn try_all(
+    cuda: &Cuda,
+    measure: impl Measure,
+    x: &Csr<f64>,
+    y: Option<&Csr<f64>>,
+    options: &Options,
+) -> Result<Dense<f64>> {
+    cuda.download_dense(&cuda.pairwise(measure, x, y, options)?)
+}
+
+fn close(a: f64, b: f64, rtol: f64, atol: f64) -> bool {
+    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= atol + rtol * b.abs()
+}
+
+/// A number of the file of reference vectors, "nan" and "inf" among them.
+fn number(x: &Value) -> f64 {
+    match x.as_str() {
+        Some("nan") => f64::NAN,
+        Some("inf") => f64::INFINITY,
+        Some("-inf") => f64::NEG_INFINITY,
+        _ => x.as_f64().expect("a number"),
+    }
+}
+
+fn table(x: &Value) -> Rows {
+    x.as_array().expect("rows").iter().map(|r| r.as_array().expect("a row").iter().map(number).collect()).collect()
+}
+
+/// The rows as a matrix, with zeros stored at the places named.
+fn matrix(rows: &Rows, ncols: usize, zeros: Option<&Value>) -> Csr<f64> {
+    let stored: Vec<(usize, usize)> = zeros
+        .map(|z| z.as_array().expect("places").iter())
+        .into_iter()
+        .flatten()
+        .map(|p| (p[0].as_u64().expect("row") as usize, p[1].as_u64().expect("column") as usize))
+        .collect();
+    textbook::sparse(rows, ncols, |i, j| stored.contains(&(i, j)))
+}
+
+fn vectors() -> Value {
+    serde_json::from_str(include_str!("golden/distance-vectors.json")).expect("reference vectors")
+}
+
+fn metric_of(case: &Value) -> Metric {
+    let p = case["p"].as_f64().or((case["metric"] == "minkowski").then_some(3.0));
+    Metric::named(case["metric"].as_str().expect("a name"), p).expect("known")
+}
+
+#[test]
+fn reference_vectors() {
+    let Some(cuda) = cuda() else { return };
+    for case in vectors()["cases"].as_array().expect("cases") {
+        let (id, metric) = (case["id"].as_str().expect("an id"), metric_of(case));
+        let (x, y) = (table(&case["x"]), (!case["y"].is_null()).then(|| table(&case["y"])));
+        let ncols = case["shape"][2].as_u64().expect("columns") as usize;
+        let zeros = |side: &str| case.get("explicit_zeros").and_then(|z| z.get(side));
+        let (a, b) = (matrix(&x, ncols, zeros("x")), y.map(|y| matrix(&y, ncols, zeros("y"))));
+        let options = Options { unchecked: id.starts_with("negative"), ..Options::default() };
+        let found = all(&cuda, metric, &a, b.as_ref(), &options).into_values();
+        let expected: Vec<f64> = table(&case["expected"]).concat();
+        let (rtol, atol) = (case["rtol"].as_f64().expect("rtol"), case["atol"].as_f64().expect("atol"));
+        assert_eq!(found.len(), expected.len(), "{id}");
+        for (place, (&f, &e)) in found.iter().zip(&expected).enumerate() {
+            assert!(close(f, e, rtol, atol), "{id}, place {place}: {f:e} instead of {e:e}");
+        }
+    }
+}
+
+#[test]
+fn reference_vectors_of_neighbours() {
+    let Some(cuda) = cuda() else { return };
+    for case in vectors()["knn"].as_array().expect("cases") {
+        let id = case["id"].as_str().expect("an id");
+        let rows = table(&case["x"]);
+        let x = matrix(&rows, rows[0].len(), None);
+        let k = case["k"].as_u64().expect("k") as usize;
+        let near = cuda.knn(metric_of(case), k, &x, None, &Options::default()).expect("neighbours");
+        let (indices, distances) = (table(&case["indices"]), table(&case["distances"]));
+        for i in 0..x.nrows() {
+            let (found, d) = near.row(i);
+            assert_eq!(found.iter().map(|&j| f64::from(j)).collect::<Vec<_>>(), indices[i], "{id}, row {i}");
+            for (d, e) in d.iter().zip(&distances[i]) {
+                assert!(close(*d, *e, 1e-12, 1e-12), "{id}, row {i}: {d:e} instead of {e:e}");
+            }
+        }
+    }
+}
+
+/// Rows with few columns, so that many meet: zeros, repeated rows, empty rows, a full row, stored zeros.
+#[derive(Clone, Debug)]
+struct Sample {
+    x: Rows,
+    y: Rows,
+    ncols: usize,
+    stored: u64,
+}
+
+impl Arbitrary for Sample {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let below = |g: &mut Gen, n: u64| (u64::arbitrary(g) % n) as usize;
+        let ncols = 1 + below(g, 80);
+        let rows = |g: &mut Gen| -> Rows {
+            let mut rows: Rows = vec![];
+            for _ in 0..below(g, 120) {
+                let density = [0, 1, 3, 10][below(g, 4)];
+                let row = match below(g, 8) {
+                    0 if !rows.is_empty() => rows[below(g, rows.len() as u64)].clone(),
+                    1 => (0..ncols).map(|j| (j + 1) as f64).collect(),
+                    _ => (0..ncols)
+                        .map(|_| if below(g, 10) < density { below(g, 9) as f64 / 4.0 } else { 0.0 })
+                        .collect(),
+                };
+                rows.push(row);
+            }
+            rows
+        };
+        Self { x: rows(g), y: rows(g), ncols, stored: u64::arbitrary(g) }
+    }
+}
+
+impl Sample {
+    fn matrices(&self) -> (Csr<f64>, Csr<f64>) {
+        let stored = |i: usize, j: usize| self.stored >> ((i * 7 + j) % 64) & 1 == 1;
+        (textbook::sparse(&self.x, self.ncols, stored), textbook::sparse(&self.y, self.ncols, stored))
+    }
+}
+
+/// Every metric, with and without normalized rows where that matters.
+fn metrics() -> Vec<(Metric, Option<bool>)> {
+    let mut all: Vec<_> = Metric::ALL.iter().map(|&m| (m, None)).collect();
+    all.extend([1.0, 1.5, 2.0, f64::INFINITY].map(|p| (Metric::Minkowski(p), None)));
+    for m in [Metric::Hellinger, Metric::JensenShannon, Metric::Kl, Metric::KlIntersection] {
+        all.extend([(m, Some(true)), (m, Some(false))]);
+    }
+    all
+}
+
+fn options(normalize: Option<bool>) -> Options {
+    Options { normalize, ..Options::default() }
+}
+
+#[test]
+fn all_metrics_are_their_definitions() {
+    let Some(cuda) = cuda() else { return };
+    let mut g = Gen::new(30);
+    for round in 0..12 {
+        let sample = Sample::arbitrary(&mut g);
+        for (metric, normalize) in metrics() {
+            let mut sample = sample.clone();
+            if round % 2 == 1 && metric.entry().domain != Domain::NonNegative {
+                sample.x.iter_mut().for_each(|r| r.iter_mut().step_by(3).for_each(|v| *v = -*v));
+            }
+            let (x, y) = sample.matrices();
+            let options = options(normalize);
+            for (b, other) in [(Some(&y), &sample.y), (None, &sample.x)] {
+                let found = all(&cuda, metric, &x, b, &options);
+                let expected = textbook::all(metric, normalize, &sample.x, other);
+                assert_eq!(found.values().len(), expected.len());
+                for (place, (&f, &e)) in found.values().iter().zip(&expected).enumerate() {
+                    assert!(close(f, e, 1e-11, 1e-11), "{metric} {normalize:?}, place {place}: {f:e} instead of {e:e}");
+                }
+            }
+        }
+    }
+}
+
+/// Numbers of the rows of Y in the order in which they are near row `i`: by distance, NaN last, then by number.
+fn order(d: &Dense<f64>, i: usize, similarity: bool, exclude_self: bool) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..d.ncols() as u32).filter(|&j| !(exclude_self && i == j as usize)).collect();
+    let sign = if similarity { -1.0 } else { 1.0 };
+    let key = |j: u32| {
+        let v = sign * d.row(i)[j as usize];
+        if v.is_nan() { f64::NAN } else { v + 0.0 }
+    };
+    order.sort_by(|&p, &q| key(p).total_cmp(&key(q)).then(p.cmp(&q)));
+    order
+}
+
+/// Neighbours against all distances, both of the device.
+fn check_neighbours(cuda: &Cuda, metric: Metric, k: usize, x: &Csr<f64>, y: Option<&Csr<f64>>, options: &Options) {
+    let near = cuda.knn(metric, k, x, y, options).expect("neighbours");
+    let d = all(cuda, metric, x, y, options);
+    let m = y.unwrap_or(x).nrows();
+    assert_eq!(near.k(), k.min(m - usize::from(options.exclude_self && m > 0)));
+    for i in 0..x.nrows() {
+        let right = order(&d, i, metric.is_similarity(), options.exclude_self);
+        let (found, distances) = near.row(i);
+        let mut seen = vec![false; m];
+        for (place, (&j, &value)) in found.iter().zip(distances).enumerate() {
+            let (expected, at) = (d.row(i)[right[place] as usize], d.row(i)[j as usize]);
+            assert!(close(value, at, 1e-15, 0.0), "{metric}, row {i}: {j} is at {at}, not {value}");
+            // Keys are compared, not their roots, so that what is equal but for rounding may stand the other way round.
+            assert!(close(expected, at, 1e-14, 1e-15), "{metric}, row {i}, place {place}: {at} not {expected}");
+            assert!(!std::mem::replace(&mut seen[j as usize], true), "{metric}, row {i}: {j} twice");
+            if options.exclude_self {
+                assert_ne!(i, j as usize);
+            }
+            if place > 0 && distances[place - 1].to_bits() == value.to_bits() && metric == Metric::Hamming {
+                assert!(found[place - 1] < j, "{metric}, row {i}: equal ones in order of their numbers");
+            }
+        }
+    }
+}
+
+#[test]
+fn neighbours_are_the_first_of_all_distances() {
+    let Some(cuda) = cuda() else { return };
+    let mut g = Gen::new(30);
+    for k in [0, 1, 2, 7, 31, 32, 33, 64, 65, 130, 1500] {
+        let (x, y) = Sample::arbitrary(&mut g).matrices();
+        for (metric, normalize) in metrics() {
+            for b in [Some(&y), None] {
+                let options = Options { exclude_self: b.is_none() && k % 2 == 1, ..options(normalize) };
+                check_neighbours(&cuda, metric, k, &x, b, &options);
+            }
+        }
+    }
+}
+
+#[test]
+fn radius_finds_what_is_inside() {
+    let Some(cuda) = cuda() else { return };
+    let mut g = Gen::new(30);
+    for percent in [0, 5, 30, 71, 100] {
+        let (x, y) = Sample::arbitrary(&mut g).matrices();
+        for (metric, normalize) in metrics() {
+            for b in [Some(&y), None] {
+                let options = Options { exclude_self: b.is_none() && percent % 2 == 0, ..options(normalize) };
+                let d = all(&cuda, metric, &x, b, &options);
+                let mut sorted: Vec<f64> = d.values().iter().copied().filter(|v| v.is_finite()).collect();
+                sorted.sort_by(f64::total_cmp);
+                let Some(&r) = sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))) else {
+                    continue;
+                };
+                let found = cuda.radius(metric, r, &x, b, &options).expect("neighbours");
+                let found: Csr<f64> = cuda.download(&found).expect("neighbours");
+                assert_eq!(found.shape(), d.shape());
+                for i in 0..x.nrows() {
+                    let inside = |v: f64| if metric.is_similarity() { v >= r } else { v <= r };
+                    // Which of two equal pairs was mirrored shows in no bit but those of exact sums.
+                    let expected: Vec<u32> = (0..d.ncols())
+                        .filter(|&j| inside(d.row(i)[j]) && !(options.exclude_self && i == j))
+                        .map(|j| j as u32)
+                        .collect();
+                    let (columns, values) = found.row(i);
+                    let apart = columns
+                        .iter()
+                        .filter(|j| !expected.contains(j))
+                        .chain(expected.iter().filter(|j| !columns.contains(j)));
+                    for &j in apart {
+                        assert!(close(d.row(i)[j as usize], r, 1e-13, 1e-15), "{metric}, ({i}, {j})");
+                    }
+                    for (&j, &v) in columns.iter().zip(values) {
+                        assert!(close(v, d.row(i)[j as usize], 1e-13, 1e-15), "{metric}, ({i}, {j})");
+                    }
+                    assert!(columns.windows(2).all(|w| w[0] < w[1]), "{metric}, row {i}");
+                }
+            }
+        }
+    }
+}
+
+/// Many rows, some of them repeated, one of them full, columns of very different lengths.
+fn large(n: usize, ncols: usize) -> Csr<f64> {
+    let mut state = 1u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 33
+    };
+    let mut rows: Rows = vec![];
+    for i in 0..n {
+        let mut row = vec![0.0; ncols];
+        if i % 50 == 7 {
+            row.clone_from(&rows[i / 3]);
+        } else if i != n / 2 {
+            for _ in 0..next() % 12 {
+                row[(next() % ncols as u64 * (next() % ncols as u64) / ncols as u64) as usize] =
+                    (next() % 8) as f64 / 4.0;
+            }
+        } else {
+            row.iter_mut().enumerate().for_each(|(j, x)| *x = j as f64);
+        }
+        rows.push(row);
+    }
+    textbook::sparse(&rows, ncols, |_, _| false)
+}
+
+/// The rows of `a` from `first` on.
+fn some_rows(a: &Csr<f64>, first: usize, count: usize) -> Csr<f64> {
+    let (mut row_ptr, mut columns, mut values) = (vec![0], vec![], vec![]);
+    for i in first..first + count {
+        columns.extend_from_slice(a.row(i).0);
+        values.extend_from_slice(a.row(i).1);
+        row_ptr.push(columns.len());
+    }
+    Csr::new(count, a.ncols(), row_ptr, columns, values).expect("rows")
+}
+
+#[test]
+fn several_tiles_are_the_definition() {
+    let Some(cuda) = cuda() else { return };
+    let y = large(9001, 70);
+    let x = some_rows(&y, 4488, 37);
+    let (a, b) = (textbook::dense(&x), textbook::dense(&y));
+    for (metric, normalize) in metrics() {
+        let options = options(normalize);
+        let found = all(&cuda, metric, &x, Some(&y), &options);
+        let expected = textbook::all(metric, normalize, &a, &b);
+        for (place, (&f, &e)) in found.values().iter().zip(&expected).enumerate() {
+            assert!(close(f, e, 1e-11, 1e-11), "{metric} {normalize:?}, place {place}: {f:e} instead of {e:e}");
+        }
+        for k in [5, 40] {
+            check_neighbours(&cuda, metric, k, &x, Some(&y), &options);
+        }
+    }
+    check_neighbours(&cuda, Metric::Cosine, 1500, &x, Some(&y), &Options::default());
+}
+
+#[test]
+fn half_of_the_pairs_is_all_of_them() {
+    let Some(cuda) = cuda() else { return };
+    let x = large(4500, 90);
+    for metric in [Metric::Cosine, Metric::Manhattan, Metric::JensenShannon, Metric::Kl, Metric::Dot, Metric::Yule] {
+        let half = all(&cuda, metric, &x, None, &Options::default());
+        let full = all(&cuda, metric, &x, Some(&x), &Options::default());
+        for i in 0..x.nrows() {
+            for j in 0..x.nrows() {
+                let (h, f) = (half.row(i)[j], full.row(i)[j]);
+                assert!(close(h, f, 1e-12, 1e-7), "{metric} ({i}, {j}): {h:e} and {f:e}");
+                assert!(metric == Metric::Kl || h.to_bits() == half.row(j)[i].to_bits(), "{metric} ({i}, {j})");
+            }
+        }
+        check_neighbours(&cuda, metric, 10, &x, None, &Options { exclude_self: true, ..Options::default() });
+    }
+}
+
+#[test]
+fn the_same_bits_in_every_run() {
+    let Some(cuda) = cuda() else { return };
+    let x = large(3000, 60);
+    for metric in [Metric::Cosine, Metric::JensenShannon, Metric::Minkowski(3.0)] {
+        let bits = || -> Vec<u64> {
+            let d = all(&cuda, metric, &x, None, &Options::default());
+            d.values().iter().map(|v| v.to_bits()).collect()
+        };
+        assert!(bits() == bits(), "{metric}");
+    }
+}
+
+#[test]
+fn one_huge_row_and_columns_without_an_index() {
+    let Some(cuda) = cuda() else { return };
+    // 20 million columns and several tiles: segments are searched.
+    let ncols = 20_000_000;
+    let (mut row_ptr, mut columns, mut values) = (vec![0usize], vec![], vec![]);
+    for i in 0..5000u32 {
+        if i == 1234 {
+            columns.extend((0..60_000u32).map(|p| p * 300));
+            values.extend((0..60_000u32).map(|p| f64::from(p % 17 + 1)));
+        } else {
+            let mut own: Vec<u32> = (0..i % 9).map(|p| (i * 131 + p * 7919) % 60_000 * 300).collect();
+            own.sort_unstable();
+            own.dedup();
+            values.extend(own.iter().map(|c| f64::from(c % 13 + 1)));
+            columns.extend(own);
+        }
+        row_ptr.push(columns.len());
+    }
+    let y = Csr::<f64>::new(5000, ncols, row_ptr, columns, values).expect("5000 rows");
+    let x = some_rows(&y, 1220, 30);
+    for metric in [Metric::Cosine, Metric::Manhattan, Metric::Jaccard, Metric::JensenShannon, Metric::Kl] {
+        let found = all(&cuda, metric, &x, Some(&y), &Options::default());
+        let threads = sparring::par::Threads::current();
+        let expected = sparring::distance::pairwise(&threads, metric, &x, Some(&y), &Options::default()).expect("CPU");
+        for (place, (&f, &e)) in found.values().iter().zip(expected.values()).enumerate() {
+            assert!(close(f, e, 1e-11, 1e-11), "{metric}, place {place}: {f:e} instead of {e:e}");
+        }
+        check_neighbours(&cuda, metric, 6, &x, Some(&y), &Options::default());
+    }
+}
+
+#[test]
+fn a_namm_of_the_callers() {
+    let Some(cuda) = cuda() else { return };
+    sparring::op! {
+        /// (a − b)² / (a + b + 1).
+        Damped (a: f64, b: f64) -> f64 { (a - b) * (a - b) / (a + b + V::lit(1.0)) }
+    }
+    let (x, y) = (large(120, 30), large(2900, 30));
+    let (a, b) = (textbook::dense(&x), textbook::dense(&y));
+    let d = all(&cuda, Union(Plus::new(), Damped::new()), &x, Some(&y), &Options::default());
+    for (i, a) in a.iter().enumerate() {
+        for (j, b) in b.iter().enumerate() {
+            let right: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2) / (a + b + 1.0)).sum();
+            assert!(close(d.row(i)[j], right, 1e-11, 1e-11), "({i}, {j}): {} not {right}", d.row(i)[j]);
+        }
+    }
+    // A ⊕ that is not +.
+    match try_all(&cuda, Union(MaxFromZero::new(), Damped::new()), &x, Some(&y), &Options::default()) {
+        Ok(d) => {
+            for (i, a) in a.iter().enumerate() {
+                for (j, b) in b.iter().enumerate() {
+                    let right = a.iter().zip(b).map(|(a, b)| (a - b).powi(2) / (a + b + 1.0)).fold(0.0, f64::max);
+                    assert!(close(d.row(i)[j], right, 1e-12, 1e-12), "({i}, {j}): {} not {right}", d.row(i)[j]);
+                }
+            }
+        }
+        Err(e) => assert!(matches!(e, Error::Unsupported { .. }), "{e}"),
+    }
+}
+
+#[test]
+fn single_precision() {
+    let Some(cuda) = cuda() else { return };
+    let wide = large(700, 50);
+    let narrow = Csr::with_pattern(wide.pattern().clone(), wide.values().iter().map(|&v| v as f32).collect::<Vec<_>>())
+        .expect("a matrix");
+    let get = |metric, options: &Options| -> Vec<f32> {
+        let d = cuda.pairwise(metric, &narrow, None, options).expect("distances");
+        cuda.download_dense(&d).expect("distances").into_values()
+    };
+    for (metric, normalize) in metrics() {
+        let d = all(&cuda, metric, &wide, None, &options(normalize));
+        // Entries are multiples of 1/4: only the result is rounded.
+        let double = get(metric, &options(normalize));
+        assert!(double.iter().zip(d.values()).all(|(&a, &b)| a == b as f32), "{metric}");
+        let single = get(metric, &Options { precision: Precision::Entries, ..options(normalize) });
+        let scale = d.values().iter().copied().filter(|v| v.is_finite()).fold(1.0, |a: f64, b| a.max(b.abs()));
+        for (&a, &b) in single.iter().zip(d.values()) {
+            assert!(close(f64::from(a), b, 1e-4, 2e-5 * scale), "{metric}: {a:e} instead of {b:e}");
+        }
+        let near = cuda.knn(metric, 3, &narrow, None, &options(normalize)).expect("neighbours");
+        assert_eq!((near.nrows(), near.k()), (700, 3));
+    }
+}
+
+#[test]
+fn blocks_and_a_result_that_is_there() {
+    let Some(cuda) = cuda() else { return };
+    let (x, y) = (large(130, 20), large(70, 20));
+    let options = Options::default();
+    for b in [Some(&y), None] {
+        let d = all(&cuda, Metric::Canberra, &x, b, &options);
+        for rows in [0, 1, 33, 130, 1000] {
+            let mut stream = vec![];
+            cuda.pairwise_blocks(Metric::Canberra, &x, b, &options, rows, |first, rows| {
+                assert_eq!(first * d.ncols(), stream.len());
+                stream.extend_from_slice(rows);
+                Ok(())
+            })
+            .expect("distances");
+            assert!(stream.iter().zip(d.values()).all(|(&s, &d)| close(s, d, 1e-14, 1e-14)), "blocks of {rows}");
+        }
+    }
+    let d = all(&cuda, Metric::Canberra, &x, Some(&y), &options);
+    let mut own = cuda.upload_dense(&Dense::filled(130, 70, -1.0).expect("room")).expect("room");
+    cuda.pairwise_into(Metric::Canberra, &x, Some(&y), &options, &mut own).expect("distances");
+    assert_eq!(cuda.download_dense(&own).expect("distances"), d);
+    let refused = cuda.pairwise_into(Metric::Canberra, &y, Some(&x), &options, &mut own);
+    assert!(matches!(refused, Err(Error::Shape { .. })));
+    let stopped = cuda.pairwise_blocks(Metric::Canberra, &x, Some(&y), &options, 10, |_, _: &[f64]| {
+        Err(Error::Argument { name: "block", message: "enough".into() })
+    });
+    assert!(matches!(stopped, Err(Error::Argument { name: "block", .. })));
+}
+
+#[test]
+fn no_rows_and_no_columns() {
+    let Some(cuda) = cuda() else { return };
+    let none = Csr::<f64>::new(0, 5, vec![0], vec![], vec![]).expect("0×5");
+    let some = Csr::<f64>::new(2, 5, vec![0, 1, 1], vec![2], vec![1.0]).expect("2×5");
+    let thin = Csr::<f64>::new(3, 0, vec![0; 4], vec![], vec![]).expect("3×0");
+    let zeros = Csr::<f64>::new(2, 5, vec![0, 2, 3], vec![0, 2, 2], vec![0.0; 3]).expect("2×5");
+    let options = Options::default();
+    for &metric in &Metric::ALL {
+        assert_eq!(all(&cuda, metric, &none, Some(&some), &options).shape(), (0, 2));
+        assert_eq!(all(&cuda, metric, &some, Some(&none), &options).shape(), (2, 0));
+        assert_eq!(cuda.knn(metric, 3, &some, Some(&none), &options).expect("none").k(), 0);
+        assert_eq!(cuda.knn(metric, 3, &none, None, &options).expect("none").nrows(), 0);
+        let d = all(&cuda, metric, &thin, None, &options);
+        assert!(d.values().iter().all(|v| v.is_finite()), "{metric}: {:?}", d.values());
+        assert_eq!(cuda.radius(metric, 9.0, &none, None, &options).expect("none").nnz(), 0);
+        let found = all(&cuda, metric, &zeros, Some(&some), &options).into_values();
+        let expected = textbook::all(metric, None, &textbook::dense(&zeros), &textbook::dense(&some));
+        assert!(found.iter().zip(&expected).all(|(&f, &e)| close(f, e, 1e-12, 1e-12)), "{metric}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let Some(cuda) = cuda() else { return };
+    let options = Options::default();
+    let text = |r: Result<Dense<f64>>| r.expect_err("refused").to_string();
+    let odd = |x: f64| Csr::<f64>::new(3, 4, vec![0, 1, 1, 3], vec![0, 1, 3], vec![1.0, 2.0, x]).expect("3×4");
+    let t = text(try_all(&cuda, Metric::Hellinger, &odd(-2.5), None, &options));
+    assert!(t.contains("row 2, column 3 holds -2.5") && t.contains("not negative"), "{t}");
+    let t = text(try_all(&cuda, Metric::Cosine, &odd(f64::NAN), None, &options));
+    assert!(t.contains("row 2") && t.contains("NaN"), "{t}");
+    let t = text(try_all(&cuda, Metric::Cosine, &odd(1.0), Some(&odd(f64::INFINITY)), &options));
+    assert!(t.contains("row 2") && t.contains("inf"), "{t}");
+    let unchecked = Options { unchecked: true, ..options };
+    let d = all(&cuda, Metric::Manhattan, &odd(f64::NAN), None, &unchecked);
+    assert!(d.row(0)[2].is_nan() && d.row(0)[1] == 1.0);
+    for k in [3, 40] {
+        let near = cuda.knn(Metric::Manhattan, k, &odd(f64::NAN), None, &unchecked).expect("unchecked");
+        assert_eq!(near.row(0).0, [0, 1, 2], "NaN is farthest");
+        assert!(near.row(0).1[2].is_nan());
+    }
+
+    let wide = Csr::<f64>::new(1, 9, vec![0, 0], vec![], vec![]).expect("1×9");
+    let t = text(try_all(&cuda, Metric::Dot, &wide, Some(&odd(1.0)), &options));
+    assert!(t.contains("1×9") && t.contains("3×4"), "{t}");
+    let t = text(try_all(&cuda, Metric::Minkowski(0.5), &wide, None, &options));
+    assert!(t.contains("0.5 is below 1"), "{t}");
+    let exclude = Options { exclude_self: true, ..options };
+    assert!(text(try_all(&cuda, Metric::Dot, &wide, Some(&wide), &exclude)).contains("exclude_self"));
+    assert!(cuda.radius(Metric::Dot, f64::NAN, &wide, None, &options).is_err());
+
+    let x = large(500, 20);
+    let tight = Options { memory_budget: Some(10_000), ..options };
+    let t = text(try_all(&cuda, Metric::Dot, &x, None, &tight));
+    assert!(t.contains("the budget is 10000 bytes"), "{t}");
+    assert!(matches!(cuda.knn(Metric::Dot, 5, &x, None, &tight), Err(Error::Budget { .. })));
+}
+
+#[test]
+fn matrices_of_the_device_and_unsorted_rows() {
+    let Some(cuda) = cuda() else { return };
+    fn property(sample: Sample) -> bool {
+        let cuda = Cuda::new(0).expect("the device that was there");
+        let (x, y) = sample.matrices();
+        // The same rows, columns the other way round.
+        let backwards = |a: &Csr<f64>| {
+            let (mut columns, mut values) = (a.col_idx().to_vec(), a.values().to_vec());
+            for r in a.row_ptr().windows(2) {
+                columns[r[0]..r[1]].reverse();
+                values[r[0]..r[1]].reverse();
+            }
+            Csr::<f64>::new(a.nrows(), a.ncols(), a.row_ptr().to_vec(), columns, values).expect("rows")
+        };
+        let (u, v) = (cuda.upload(&backwards(&x)).expect("x"), cuda.upload(&backwards(&y)).expect("y"));
+        let d = cuda.pairwise(Metric::Euclidean, &u, Some(&v), &Options::default()).expect("distances");
+        cuda.download_dense(&d).expect("distances") == all(&cuda, Metric::Euclidean, &x, Some(&y), &Options::default())
+    }
+    drop(cuda);
+    QuickCheck::new().tests(10).quickcheck(property as fn(Sample) -> bool);
+}
