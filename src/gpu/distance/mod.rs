@@ -46,8 +46,8 @@ impl Cuda {
     /// share, and n·m sums; with X alone and a measure that is symmetric half of that, the other half is mirrored.
     /// Memory: the result and about 56 bytes an entry. Sums are of the type that `options.precision` says.
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Argument`] for an entry that the metric does not take, naming its row;
-    /// [`Error::Budget`]; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
+    /// [`Error::Shape`](crate::Error::Shape); [`Error::Argument`](crate::Error::Argument) for an entry that the metric does not take, naming its row;
+    /// [`Error::Budget`](crate::Error::Budget); [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Compile`](crate::Error::Compile), [`Error::NoCompiler`](crate::Error::NoCompiler), [`Error::Device`](crate::Error::Device).
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, distance::Metric};
@@ -71,7 +71,7 @@ impl Cuda {
 
     /// [`pairwise`](Self::pairwise) into a matrix that is there.
     /// # Errors
-    /// Those of [`pairwise`](Self::pairwise), and [`Error::Shape`] for a result of another shape.
+    /// Those of [`pairwise`](Self::pairwise), and [`Error::Shape`](crate::Error::Shape) for a result of another shape.
     pub fn pairwise_into<T: Real, A: Operand<T>, M: Measure>(
         &self,
         measure: M,
@@ -90,7 +90,7 @@ impl Cuda {
     ///
     /// Memory: one block on the device and on the host, beside the prepared rows.
     /// # Errors
-    /// Those of [`pairwise`](Self::pairwise), [`Error::OutOfMemory`], and what `each` returns.
+    /// Those of [`pairwise`](Self::pairwise), [`Error::OutOfMemory`](crate::Error::OutOfMemory), and what `each` returns.
     pub fn pairwise_blocks<T: Real, A: Operand<T>, M: Measure>(
         &self,
         measure: M,
@@ -112,7 +112,7 @@ impl Cuda {
     /// with the warp that computes its keys, in registers for k ≤ 32. Memory: 12 bytes a neighbour, and about 56 bytes an
     /// entry.
     /// # Errors
-    /// Those of [`pairwise`](Self::pairwise); [`Error::Argument`] for `exclude_self` with Y.
+    /// Those of [`pairwise`](Self::pairwise); [`Error::Argument`](crate::Error::Argument) for `exclude_self` with Y.
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, distance::Metric};
@@ -138,7 +138,7 @@ impl Cuda {
     /// Shapes: `x` n×k, `y` m×k, result n×m on the device, rows sorted. Cost: twice that of [`pairwise`](Self::pairwise),
     /// for the entries are counted first. NaN is within no radius.
     /// # Errors
-    /// Those of [`knn`](Self::knn); [`Error::Argument`] for a radius that is NaN.
+    /// Those of [`knn`](Self::knn); [`Error::Argument`](crate::Error::Argument) for a radius that is NaN.
     pub fn radius<T: Real, A: Operand<T>, M: Measure>(
         &self,
         measure: M,
