@@ -251,7 +251,9 @@ __device__ inline void keys_of(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY
     for (u32 u = 0; u < EACH; ++u) {
       const u32 at = start + 32 * u + lane_id(), j = tile.first + at;
       key[u] = 0, again[u] = false;
-      if (at < tile.size && !(Recipe::zero_self && j == self)) key[u] = key_of_pair(x, i, y, j, sums, at, again[u]);
+      if (at < tile.size) key[u] = key_of_pair(x, i, y, j, sums, at, again[u]);
+      // A row is at 0 from itself; what is not a number stays so.
+      if (Recipe::zero_self && j == self && key[u] == key[u]) key[u] = 0, again[u] = false;
     }
 #pragma unroll
     for (u32 u = 0; u < EACH; ++u) {

@@ -554,7 +554,7 @@ fn matrices_of_the_device_and_unsorted_rows() {
                 columns[r[0]..r[1]].reverse();
                 values[r[0]..r[1]].reverse();
             }
-            Csr::<f64>::new(a.nrows(), a.ncols(), a.row_ptr().to_vec(), columns, values).expect("rows")
+            Csr::<f64>::from_unsorted(a.nrows(), a.ncols(), a.row_ptr().to_vec(), columns, values).expect("rows")
         };
         let (u, v) = (cuda.upload(&backwards(&x)).expect("x"), cuda.upload(&backwards(&y)).expect("y"));
         let d = cuda.pairwise(Metric::Euclidean, &u, Some(&v), &Options::default()).expect("distances");
