@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::engine::{Engine, Sink, Tile};
-use super::rows::Entries;
+use super::rows::{Entries, Postings};
 use crate::Result;
 use crate::algebra::Real;
 use crate::par::filled;
@@ -20,18 +20,18 @@ const HEAD: usize = u32::BITS as usize;
 const TILE: usize = 2048;
 
 /// Rows with the ranks of their entries.
-pub(crate) struct Ranked<W> {
-    entries: Entries<W>,
+pub(crate) struct Ranked<'a, W: Clone> {
+    entries: Entries<'a, W>,
     /// Bit of the entry's rank in its row, or 0 beyond the head.
     bits: Vec<u32>,
     /// The largest magnitudes of each row, then zeros.
     heads: Vec<[W; HEAD]>,
 }
 
-pub(crate) struct ChebyshevEngine<W> {
-    pub(crate) x: Ranked<W>,
+pub(crate) struct ChebyshevEngine<'a, W: Clone> {
+    pub(crate) x: Ranked<'a, W>,
     /// None where Y is X.
-    pub(crate) y: Option<Ranked<W>>,
+    pub(crate) y: Option<Ranked<'a, W>>,
 }
 
 /// What a pair has met.
@@ -42,16 +42,14 @@ struct Met<W> {
     y: u32,
 }
 
-struct Postings<'a, W> {
-    engine: &'a ChebyshevEngine<W>,
+struct Indexed<'a, W: Clone> {
+    engine: &'a ChebyshevEngine<'a, W>,
     rows: Range<usize>,
-    starts: Vec<u32>,
-    places: Vec<u16>,
-    values: Vec<(W, u32)>,
+    postings: Postings<(W, u32)>,
 }
 
-impl<W: Real> Ranked<W> {
-    pub(crate) fn new(entries: Entries<W>) -> Result<Self> {
+impl<'a, W: Real> Ranked<'a, W> {
+    pub(crate) fn new(entries: Entries<'a, W>) -> Result<Self> {
         let mut bits = filled(entries.values.len(), 0u32, "ranks")?;
         let mut heads = filled(entries.nrows(), [W::ZERO; HEAD], "heads of rows")?;
         let mut order: Vec<u32> = Vec::new();
@@ -87,8 +85,8 @@ impl<W: Real> Ranked<W> {
     }
 }
 
-impl<W: Real> ChebyshevEngine<W> {
-    fn y(&self) -> &Ranked<W> {
+impl<'a, W: Real> ChebyshevEngine<'a, W> {
+    fn y(&self) -> &Ranked<'a, W> {
         self.y.as_ref().unwrap_or(&self.x)
     }
     /// The distance by merging.
@@ -110,7 +108,7 @@ impl<W: Real> ChebyshevEngine<W> {
     }
 }
 
-impl<W: Real> Engine for ChebyshevEngine<W> {
+impl<W: Real> Engine for ChebyshevEngine<'_, W> {
     fn nrows(&self) -> (usize, usize) {
         (self.x.entries.nrows(), self.y().entries.nrows())
     }
@@ -130,9 +128,9 @@ impl<W: Real> Engine for ChebyshevEngine<W> {
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = self.y();
-        let (starts, places, values) =
-            y.entries.postings(rows.clone(), (W::ZERO, 0), |at| (y.entries.values[at], y.bits[at]))?;
-        Ok(Box::new(Postings { engine: self, rows, starts, places, values }))
+        let entry = |at: usize| (y.entries.values[at], y.bits[at]);
+        let postings = y.entries.postings(rows.clone(), self.symmetric(), (W::ZERO, 0), entry)?;
+        Ok(Box::new(Indexed { engine: self, rows, postings }))
     }
     fn finish(&self, _: &mut [f64]) {}
     fn explain(&self) -> String {
@@ -141,7 +139,7 @@ impl<W: Real> Engine for ChebyshevEngine<W> {
     }
 }
 
-impl<W: Real> Tile for Postings<'_, W> {
+impl<W: Real> Tile for Indexed<'_, W> {
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
         let (x, y) = (&self.engine.x, self.engine.y());
         let n = self.rows.len();
@@ -157,11 +155,17 @@ impl<W: Real> Tile for Postings<'_, W> {
             dispatch(|| {
                 let range = x.entries.pattern.row_ptr()[i]..x.entries.pattern.row_ptr()[i + 1];
                 let (columns, values) = x.entries.row(i);
-                for ((&c, &a), &bit) in columns.iter().zip(values).zip(&x.bits[range]) {
-                    let range = self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize;
+                // Rows up to this one: no more is asked for.
+                let cut = len < n;
+                let before = if cut { range.start - x.entries.pattern.row_ptr()[self.rows.start] } else { 0 };
+                for (((&c, &a), &bit), at) in columns.iter().zip(values).zip(&x.bits[range]).zip(before..) {
+                    let (places, values) =
+                        if cut { self.postings.column_up_to(c, at) } else { self.postings.column(c) };
                     let mask = met.len() - 1;
-                    scatter_places(&mut met, mask, &self.places[range.clone()], &self.values[range], |m, (b, of_y)| {
-                        Met { most: m.most.greater(a.gap(b)), x: m.x | bit, y: m.y | of_y }
+                    scatter_places(&mut met, mask, places, values, |m, (b, of_y)| Met {
+                        most: m.most.greater(a.gap(b)),
+                        x: m.x | bit,
+                        y: m.y | of_y,
                     });
                 }
                 for ((key, m), j) in keys.iter_mut().zip(&mut met).zip(self.rows.clone()) {
@@ -173,7 +177,6 @@ impl<W: Real> Tile for Postings<'_, W> {
                     *m = nothing;
                 }
             });
-            met[len..n].fill(nothing);
             sink(i, keys)?;
         }
         Ok(())

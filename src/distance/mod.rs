@@ -55,55 +55,48 @@ use crate::{Csr, Error, Index, Result};
 use chebyshev::{ChebyshevEngine, Ranked};
 use engine::Engine;
 use one_pass::OnePassEngine;
-use rows::{entries, prepare};
+use rows::{Checked, prepare};
 use two_pass::TwoPassEngine;
 
 /// Makes the engine of a measure.
-struct Build<'a, T, I: Index> {
-    threads: &'a Threads,
-    x: &'a Csr<T, I>,
-    y: Option<&'a Csr<T, I>>,
-    domain: Domain,
-    unchecked: bool,
+struct Build<'t, 'a, T, I: Index> {
+    threads: &'t Threads,
+    x: Checked<'a, T, I>,
+    y: Option<Checked<'a, T, I>>,
+    /// Entries are finite.
+    finite: bool,
 }
 
-impl<T: Real, I: Index> Build<'_, T, I> {
-    fn entries<W: Real>(&self, a: &Csr<T, I>) -> Result<rows::Entries<W>> {
-        entries(self.threads, a, self.domain, self.unchecked)
-    }
-}
-
-impl<T: Real, I: Index> Visitor for Build<'_, T, I> {
-    type Out = Result<Box<dyn Engine>>;
+impl<'a, T: Real, I: Index> Visitor for Build<'_, 'a, T, I> {
+    type Out = Result<Box<dyn Engine + 'a>>;
     fn one_pass<R: Recipe>(self, recipe: R) -> Self::Out {
-        let x = self.entries(self.x)?;
-        let y = match self.y {
-            Some(y) => Some(prepare(self.threads, recipe, Side::Y, &self.entries(y)?)?),
+        let y = match &self.y {
+            Some(y) => Some(prepare(self.threads, recipe, Side::Y, y)?),
             None if R::SYMMETRIC => None,
-            None => Some(prepare(self.threads, recipe, Side::Y, &x)?),
+            None => Some(prepare(self.threads, recipe, Side::Y, &self.x)?),
         };
-        let x = prepare(self.threads, recipe, Side::X, &x)?;
-        Ok(Box::new(OnePassEngine { recipe, x, y, same: self.y.is_none() }))
+        let x = prepare(self.threads, recipe, Side::X, &self.x)?;
+        Ok(Box::new(OnePassEngine { recipe, x, y, same: self.y.is_none(), finite: self.finite }))
     }
     fn chebyshev<W: Real>(self) -> Self::Out {
-        let rank = |a| Ranked::new(self.entries::<W>(a)?);
+        let rank = |a: Checked<'a, T, I>| Ranked::new(a.entries::<W>()?);
         Ok(Box::new(ChebyshevEngine { x: rank(self.x)?, y: self.y.map(rank).transpose()? }))
     }
     fn two_pass<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>>(self, namm: Union<P, X>) -> Self::Out {
-        let y = self.y.map(|y| self.entries(y)).transpose()?;
-        Ok(Box::new(TwoPassEngine { namm, x: self.entries(self.x)?, y }))
+        let y = self.y.map(|y| y.entries()).transpose()?;
+        Ok(Box::new(TwoPassEngine { namm, x: self.x.entries()?, y }))
     }
 }
 
 /// The engine that compares rows of `x` with rows of `y`, or with each other.
-fn engine<T: Real, I: Index>(
+fn engine<'a, T: Real, I: Index>(
     op: &'static str,
     threads: &Threads,
     measure: impl Measure,
-    x: &Csr<T, I>,
-    y: Option<&Csr<T, I>>,
+    x: &'a Csr<T, I>,
+    y: Option<&'a Csr<T, I>>,
     options: &Options,
-) -> Result<Box<dyn Engine>> {
+) -> Result<Box<dyn Engine + 'a>> {
     if let Some(y) = y.filter(|y| y.ncols() != x.ncols()) {
         return Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() });
     }
@@ -111,7 +104,8 @@ fn engine<T: Real, I: Index>(
         let message = "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
         return Err(Error::Argument { name: "exclude_self", message });
     }
-    let build = Build { threads, x, y, domain: measure.domain(), unchecked: options.unchecked };
+    let checked = |a: &'a Csr<T, I>| Checked::new(threads, a, measure.domain(), options.unchecked);
+    let build = Build { threads, x: checked(x)?, y: y.map(checked).transpose()?, finite: !options.unchecked };
     measure.visit::<T, _>(options, build)?
 }
 

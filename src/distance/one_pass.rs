@@ -4,42 +4,57 @@
 //! accumulator per row of the tile, column after column, so that work is done for common columns alone: Σ_c |X_c| |Y_c|, where
 //! a scan of rows does nrows(X) · nnz(Y). Each accumulator's fold goes in the order of X's columns, whatever the tiles and threads.
 //!
+//! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner than one
+//! after the other those that have it. What is added for the others is 0, so the sums are the same bits.
+//!
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`].
 
 use std::ops::Range;
 
 use super::engine::{Engine, Sink, Tile};
 use super::recipe::{Norms, Recipe};
-use super::rows::Rows;
+use super::rows::{Postings, Rows};
 use crate::Result;
 use crate::algebra::{At, Host, MulOp, Num, V};
 use crate::par::filled;
 use crate::simd::{Work, dispatch_work, scatter_places};
 
-/// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by.
+/// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by; half as many where
+/// rows are long, so that the tile's entries stay near too.
 const TILE: usize = 2048;
+/// Entries of a tile above which it has half as many rows.
+const TILE_ENTRIES: usize = 1 << 17;
 
 /// Prepared rows, of both sides, or of one if Y is X.
-pub(crate) struct OnePassEngine<R: Recipe> {
+pub(crate) struct OnePassEngine<'a, R: Recipe> {
     pub(crate) recipe: R,
-    pub(crate) x: Rows<R::W>,
+    pub(crate) x: Rows<'a, R::W>,
     /// Where Y is X, and its rows are prepared alike, there is none.
-    pub(crate) y: Option<Rows<R::W>>,
+    pub(crate) y: Option<Rows<'a, R::W>>,
     /// Y is X.
     pub(crate) same: bool,
+    /// Entries are finite, so that ⊗ with 0 is what it should be.
+    pub(crate) finite: bool,
 }
 
-/// Postings: rows of the tile that have a column, with their entries.
-struct Postings<'a, R: Recipe> {
-    engine: &'a OnePassEngine<R>,
+/// Rows of a tile by columns.
+struct Indexed<'a, R: Recipe> {
+    engine: &'a OnePassEngine<'a, R>,
     rows: Range<usize>,
-    starts: Vec<u32>,
-    places: Vec<u16>,
-    values: Vec<R::W>,
+    postings: Postings<R::W>,
+    /// Where each column stands among the dense ones, or [`SPARSE`]; nothing if there are none.
+    dense: Vec<u32>,
+    /// Dense columns, an entry or 0 for each row of the tile.
+    columns: Vec<R::W>,
 }
 
-impl<R: Recipe> OnePassEngine<R> {
-    fn y(&self) -> &Rows<R::W> {
+/// No dense column.
+const SPARSE: u32 = u32::MAX;
+/// A column is kept dense where at least one row of so many has it.
+const DENSE: usize = 4;
+
+impl<'a, R: Recipe> OnePassEngine<'a, R> {
+    fn y(&self) -> &Rows<'a, R::W> {
         self.y.as_ref().unwrap_or(&self.x)
     }
     /// The key of a pair over the union of its columns.
@@ -51,7 +66,7 @@ impl<R: Recipe> OnePassEngine<R> {
 }
 
 #[inline(always)]
-fn norms<R: Recipe>(rows: &Rows<R::W>, i: usize) -> Norms<Host, R::W> {
+fn norms<R: Recipe>(rows: &Rows<'_, R::W>, i: usize) -> Norms<Host, R::W> {
     (V(rows.norms[0][i]), V(rows.norms[1][i]))
 }
 
@@ -81,7 +96,7 @@ fn union_sum<W: Num, X: MulOp<A = W, B = W, Out = W>>(mul: X, x: (&[u32], &[W]),
     sum
 }
 
-impl<R: Recipe> Engine for OnePassEngine<R> {
+impl<R: Recipe> Engine for OnePassEngine<'_, R> {
     fn nrows(&self) -> (usize, usize) {
         (self.x.entries.nrows(), self.y().entries.nrows())
     }
@@ -92,7 +107,9 @@ impl<R: Recipe> Engine for OnePassEngine<R> {
         self.same && R::SYMMETRIC
     }
     fn tile_rows(&self) -> usize {
-        TILE.min(self.nrows().1.next_power_of_two())
+        let (entries, rows) = (self.y().entries.values.len(), self.nrows().1);
+        let most = if entries / TILE_ENTRIES > rows / TILE { TILE / 2 } else { TILE };
+        most.min(rows.next_power_of_two())
     }
     fn tile_bytes(&self) -> u64 {
         let y = &self.y().entries;
@@ -102,8 +119,12 @@ impl<R: Recipe> Engine for OnePassEngine<R> {
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = &self.y().entries;
-        let (starts, places, values) = y.postings(rows.clone(), R::W::ZERO, |at| y.values[at])?;
-        Ok(Box::new(Postings { engine: self, rows, starts, places, values }))
+        let postings = y.postings(rows.clone(), self.symmetric(), R::W::ZERO, |at| y.values[at])?;
+        let mut tile = Indexed { engine: self, rows, postings, dense: Vec::new(), columns: Vec::new() };
+        if R::CHEAP && !R::COUNTS && self.finite {
+            tile.keep_dense()?;
+        }
+        Ok(Box::new(tile))
     }
     fn finish(&self, keys: &mut [f64]) {
         dispatch_work(Finish(self.recipe, keys));
@@ -114,7 +135,7 @@ impl<R: Recipe> Engine for OnePassEngine<R> {
     }
 }
 
-impl<R: Recipe> Tile for Postings<'_, R> {
+impl<R: Recipe> Tile for Indexed<'_, R> {
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
         let n = self.rows.len();
         let room = n.next_power_of_two();
@@ -134,7 +155,7 @@ impl<R: Recipe> Tile for Postings<'_, R> {
 
 /// Keys of row `i` of X; leaves the accumulators at 0.
 struct Row<'a, 'b, R: Recipe> {
-    tile: &'a Postings<'b, R>,
+    tile: &'a Indexed<'b, R>,
     i: usize,
     sums: &'a mut [R::W],
     shared: &'a mut [R::W],
@@ -163,7 +184,27 @@ impl<R: Recipe> Work for Finish<'_, R> {
     }
 }
 
-impl<R: Recipe> Postings<'_, R> {
+impl<R: Recipe> Indexed<'_, R> {
+    /// Keeps those columns dense that many rows have.
+    fn keep_dense(&mut self) -> Result<()> {
+        let n = self.rows.len();
+        let is_dense = |rows: usize| rows * DENSE >= n;
+        let count = self.postings.counts().filter(|&rows| is_dense(rows)).count();
+        if count == 0 {
+            return Ok(());
+        }
+        self.dense = filled(self.engine.y().entries.pattern.ncols(), SPARSE, "dense columns")?;
+        self.columns = filled(count * n, R::W::ZERO, "dense columns")?;
+        let mut columns = self.columns.chunks_exact_mut(n).zip(0..);
+        for (c, _) in (0..).zip(self.postings.counts()).filter(|&(_, rows)| is_dense(rows)) {
+            let Some((column, number)) = columns.next() else { break };
+            let (places, values) = self.postings.column(c);
+            places.iter().zip(values).for_each(|(&p, &b)| column[usize::from(p)] = b);
+            self.dense[c as usize] = number;
+        }
+        Ok(())
+    }
+
     #[inline(always)]
     fn row(&self, i: usize, sums: &mut [R::W], shared: &mut [R::W], keys: &mut [f64]) {
         let recipe = self.engine.recipe;
@@ -171,14 +212,18 @@ impl<R: Recipe> Postings<'_, R> {
         let (columns, entries) = x.entries.row(i);
         let term = recipe.term();
         let mask = sums.len() - 1;
-        for (&c, &a) in columns.iter().zip(entries) {
-            let range = self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize;
-            let (mut places, mut values) = (&self.places[range.clone()], &self.values[range]);
-            if keys.len() < self.rows.len() {
-                // Rows up to this one: no more is asked for.
-                let len = places.partition_point(|&p| usize::from(p) < keys.len());
-                (places, values) = (&places[..len], &values[..len]);
+        // Rows up to this one: no more is asked for.
+        let cut = keys.len() < self.rows.len();
+        let row_ptr = x.entries.pattern.row_ptr();
+        let before = if cut { row_ptr[i] - row_ptr[self.rows.start] } else { 0 };
+        for ((&c, &a), at) in columns.iter().zip(entries).zip(before..) {
+            let dense = self.dense.get(c as usize).copied().unwrap_or(SPARSE);
+            if dense != SPARSE {
+                let column = &self.columns[dense as usize * self.rows.len()..][..keys.len()];
+                sums[..keys.len()].iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.plus(times(term, a, b)));
+                continue;
             }
+            let (places, values) = if cut { self.postings.column_up_to(c, at) } else { self.postings.column(c) };
             if R::STAGED {
                 // Terms first, side by side: their functions are long, and vector instructions shorten them.
                 let mut terms = [R::W::ZERO; 64];

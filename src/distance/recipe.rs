@@ -56,8 +56,9 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     const SYMMETRIC: bool = true;
     /// d(x, x) = 0.
     const ZERO_SELF: bool = true;
-    /// x' ⊗ 0 = 0, so that columns may be kept dense.
-    const ABSENT_IS_ZERO: bool = true;
+    /// ⊗ is an instruction or a few, and x' ⊗ 0 = 0 for every finite x': a column that most rows have may be kept dense, zeros
+    /// and all.
+    const CHEAP: bool = false;
     /// Whether ⊗ is so long that a processor computes many at a time before it adds any.
     const STAGED: bool = false;
     /// Whether [`near`](Self::near) may hold.
@@ -90,16 +91,21 @@ pub trait Recipe: Copy + Send + Sync + 'static {
         (row.first, V::lit(Self::W::ZERO))
     }
     /// What neighbours are ranked by, smallest first; `shared` is the number of common columns if [`COUNTS`](Self::COUNTS).
+    #[inline(always)]
     fn key<M: Machine>(
         self,
         x: Norms<M, Self::W>,
         y: Norms<M, Self::W>,
         sum: V<M, Self::W>,
-        shared: V<M, Self::W>,
-    ) -> V<M, Self::W>;
-    /// Whether so much of the norms cancelled that the pair is computed again over its union.
-    fn near<M: Machine>(self, _key: V<M, Self::W>, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>) -> V<M, bool> {
-        V::lit(false)
+        _shared: V<M, Self::W>,
+    ) -> V<M, Self::W> {
+        x.0 + y.0 + sum
+    }
+    /// Whether so much of the norms cancelled that the pair is computed again over its union; looked at if
+    /// [`REFINES`](Self::REFINES).
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, Self::W>, x: Norms<M, Self::W>, y: Norms<M, Self::W>) -> V<M, bool> {
+        key.below(cancelled::<M, Self::W>() * (x.0 + y.0))
     }
     /// The key from the sum over the union.
     fn exact_key<M: Machine>(self, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>, sum: V<M, Self::W>) -> V<M, Self::W> {

@@ -1,5 +1,7 @@
-//! Rows made ready: zeros dropped, entries prepared, norms kept.
+//! Rows made ready: checked, zeros dropped, entries prepared, norms kept.
 
+use std::any::Any;
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::recipe::{Recipe, Row, Side};
@@ -8,14 +10,15 @@ use crate::algebra::{Host, Num, Real, V};
 use crate::par::{Fresh, Threads, collected, filled, split};
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// The entries of a matrix that are not 0, as numbers of type `W`, rows in order of their columns.
+/// The entries of a matrix that are not 0, as numbers of type `W`, rows in order of their columns; borrowed where the matrix
+/// has them so.
 #[derive(Clone, Debug)]
-pub(crate) struct Entries<W> {
-    pub(crate) pattern: Pattern<u32>,
-    pub(crate) values: Vec<W>,
+pub(crate) struct Entries<'a, W: Clone> {
+    pub(crate) pattern: Cow<'a, Pattern<u32>>,
+    pub(crate) values: Cow<'a, [W]>,
 }
 
-impl<W> Entries<W> {
+impl<W: Clone> Entries<'_, W> {
     pub(crate) fn row(&self, i: usize) -> (&[u32], &[W]) {
         let range = self.pattern.row_ptr()[i]..self.pattern.row_ptr()[i + 1];
         (&self.pattern.col_idx()[range.clone()], &self.values[range])
@@ -23,24 +26,46 @@ impl<W> Entries<W> {
     pub(crate) fn nrows(&self) -> usize {
         self.pattern.nrows()
     }
-    /// Blocks of rows of about equal work.
-    fn blocks(&self) -> Vec<Range<usize>> {
-        let row_ptr = self.pattern.row_ptr();
-        let parts = (self.values.len() / (1 << 14)).clamp(1, 1024);
-        split(self.nrows(), parts, |i| (row_ptr[i] + i) as u64)
+}
+
+/// The transpose of some rows: of each column the rows that have it, counted from the first, with what belongs to their entries.
+pub(crate) struct Postings<E> {
+    starts: Vec<u32>,
+    places: Vec<u16>,
+    entries: Vec<E>,
+    /// Of each entry of the rows, in their order, how many rows before its own have its column; empty if not asked for.
+    before: Vec<u16>,
+}
+
+impl<E> Postings<E> {
+    /// Rows that have column `c`, and what belongs to their entries.
+    #[inline(always)]
+    pub(crate) fn column(&self, c: u32) -> (&[u16], &[E]) {
+        let range = self.starts[c as usize] as usize..self.starts[c as usize + 1] as usize;
+        (&self.places[range.clone()], &self.entries[range])
+    }
+    /// The same of column `c` up to the row whose entry, counted from the first row's first, is number `at`.
+    #[inline(always)]
+    pub(crate) fn column_up_to(&self, c: u32, at: usize) -> (&[u16], &[E]) {
+        let start = self.starts[c as usize] as usize;
+        let range = start..start + usize::from(self.before[at]) + 1;
+        (&self.places[range.clone()], &self.entries[range])
+    }
+    /// Number of rows that have each column.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
+        self.starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize)
     }
 }
 
-/// Of each column, where its rows start, and those rows, counted from the first, with what belongs to their entries.
-pub(crate) type Postings<E> = (Vec<u32>, Vec<u16>, Vec<E>);
-
-impl<W> Entries<W> {
-    /// The transpose of some rows, at most 65,536, by a stable counting sort; `entry` gives what belongs to an entry.
+impl<W: Clone> Entries<'_, W> {
+    /// The transpose of some rows, at most 65,536, by a stable counting sort; `entry` gives what belongs to an entry. With
+    /// `ordered`, the place of every entry in its column is kept.
     /// # Errors
     /// [`Error::IndexOverflow`] for more than 2³² entries; [`Error::OutOfMemory`].
     pub(crate) fn postings<E: Copy>(
         &self,
         rows: Range<usize>,
+        ordered: bool,
         zero: E,
         entry: impl Fn(usize) -> E,
     ) -> Result<Postings<E>> {
@@ -56,74 +81,105 @@ impl<W> Entries<W> {
         }
         let mut sum = 0;
         for start in &mut starts {
-            sum += *start;
+            let here = *start;
             *start = sum;
+            sum += here;
         }
         let mut places = filled(range.len(), 0u16, "postings")?;
         let mut entries = filled(range.len(), zero, "postings")?;
-        // From the last to the first, so that each column's rows come in order.
-        for i in rows.clone().rev() {
-            for at in (row_ptr[i]..row_ptr[i + 1]).rev() {
-                let start = &mut starts[self.pattern.col_idx()[at] as usize];
-                *start -= 1;
-                places[*start as usize] = (i - rows.start) as u16;
-                entries[*start as usize] = entry(at);
+        for i in rows.clone() {
+            for at in row_ptr[i]..row_ptr[i + 1] {
+                let next = &mut starts[self.pattern.col_idx()[at] as usize];
+                places[*next as usize] = (i - rows.start) as u16;
+                entries[*next as usize] = entry(at);
+                *next += 1;
             }
         }
-        Ok((starts, places, entries))
+        // Each start has moved to that of the next column.
+        starts.rotate_right(1);
+        starts[0] = 0;
+        let mut before = filled(if ordered { range.len() } else { 0 }, 0u16, "postings")?;
+        if ordered {
+            let mut met = filled(self.pattern.ncols(), 0u16, "postings")?;
+            for (before, &c) in before.iter_mut().zip(&self.pattern.col_idx()[range]) {
+                *before = met[c as usize];
+                met[c as usize] += 1;
+            }
+        }
+        Ok(Postings { starts, places, entries, before })
     }
 }
 
-/// The entries of `a` that are not 0, checked against `domain` unless `unchecked`.
-/// # Errors
-/// [`Error::Argument`] for an entry that the domain does not have; [`Error::IndexOverflow`] if columns do not fit u32.
-pub(crate) fn entries<T: Real, W: Real, I: Index>(
-    threads: &Threads,
-    a: &Csr<T, I>,
-    domain: Domain,
-    unchecked: bool,
-) -> Result<Entries<W>> {
-    let sorted;
-    let a = if a.pattern().is_sorted() {
-        a
-    } else {
-        sorted = a.sorted(threads)?;
-        &sorted
-    };
-    let max = u32::MAX as usize;
-    if a.ncols() > max {
-        return Err(Error::IndexOverflow { what: "columns", needed: a.ncols() as u128, max: max as u128 });
-    }
-    let zeros = a.values().iter().filter(|&&x| x == T::ZERO).count();
-    if !unchecked {
-        let odd = |x: T| !x.to_f64().is_finite() || domain == Domain::NonNegative && x < T::ZERO;
-        if let Some(at) = a.values().iter().position(|&x| odd(x)) {
+/// A matrix that was checked: rows in order of their columns, no entry 0.
+pub(crate) enum Checked<'a, T, I: Index> {
+    /// As it was given.
+    Given(&'a Csr<T, I>),
+    /// Sorted, without its zeros.
+    Made(Csr<T, I>),
+}
+
+impl<'a, T: Real, I: Index> Checked<'a, T, I> {
+    /// Checks `a` against `domain` unless `unchecked`.
+    /// # Errors
+    /// [`Error::Argument`] for an entry that the domain does not have; [`Error::IndexOverflow`] if columns do not fit u32.
+    pub(crate) fn new(threads: &Threads, a: &'a Csr<T, I>, domain: Domain, unchecked: bool) -> Result<Self> {
+        let max = u32::MAX as usize;
+        if a.ncols() > max {
+            return Err(Error::IndexOverflow { what: "columns", needed: a.ncols() as u128, max: max as u128 });
+        }
+        if !unchecked && !a.values().iter().fold(true, |all, &x| all & domain.takes(x)) {
+            let at = a.values().iter().position(|&x| !domain.takes(x)).unwrap_or_default();
             let row = a.pattern().row_ptr().partition_point(|&p| p <= at) - 1;
-            let (column, value) = (a.pattern().col_idx()[at].get(), a.values()[at]);
-            let takes =
-                if domain == Domain::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
-            let message = format!("row {row}, column {column} holds {value:?}, but the metric takes {takes}");
-            return Err(Error::Argument { name: "entries", message });
+            return Err(refused(domain, row, a.pattern().col_idx()[at].get(), a.values()[at]));
+        }
+        if a.pattern().is_sorted() && a.values().iter().fold(true, |all, &x| all & (x != T::ZERO)) {
+            return Ok(Self::Given(a));
+        }
+        Ok(Self::Made(a.select(threads, |_, _, &x| x != T::ZERO)?))
+    }
+    fn matrix(&self) -> &Csr<T, I> {
+        match self {
+            Self::Given(a) => a,
+            Self::Made(a) => a,
         }
     }
-    let kept = a.nnz() - zeros;
-    let place = |at: usize| a.values()[at] != T::ZERO;
-    let columns = a.pattern().col_idx().iter().enumerate().filter(|&(at, _)| place(at)).map(|(_, j)| j.get() as u32);
-    let values = a.values().iter().filter(|&&x| x != T::ZERO).map(|x| x.cast::<W>());
-    let (columns, values) = (collected(kept, columns, "columns")?, collected(kept, values, "entries")?);
-    let mut row_ptr = filled(a.nrows() + 1, 0usize, "row pointers")?;
-    for i in 0..a.nrows() {
-        let range = a.pattern().row_ptr()[i]..a.pattern().row_ptr()[i + 1];
-        let here = if zeros == 0 { range.len() } else { range.filter(|&at| place(at)).count() };
-        row_ptr[i + 1] = row_ptr[i] + here;
+    fn pattern(&self) -> Result<Cow<'a, Pattern<u32>>> {
+        if let Self::Given(a) = self {
+            if let Some(pattern) = (a.pattern() as &dyn Any).downcast_ref() {
+                return Ok(Cow::Borrowed(pattern));
+            }
+        }
+        let p = self.matrix().pattern();
+        let columns = collected(p.nnz(), p.col_idx().iter().map(|j| j.get() as u32), "columns")?;
+        let row_ptr = collected(p.nrows() + 1, p.row_ptr().iter().copied(), "row pointers")?;
+        Ok(Cow::Owned(Pattern::new(p.nrows(), p.ncols(), row_ptr, columns)?))
     }
-    Ok(Entries { pattern: Pattern::new(a.nrows(), a.ncols(), row_ptr, columns)?, values })
+    /// The entries as they are.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn entries<W: Real>(&self) -> Result<Entries<'a, W>> {
+        if let Self::Given(a) = *self {
+            if let Some(a) = (a as &dyn Any).downcast_ref::<Csr<W, u32>>() {
+                return Ok(Entries { pattern: Cow::Borrowed(a.pattern()), values: Cow::Borrowed(a.values()) });
+            }
+        }
+        let values = self.matrix().values();
+        let values = collected(values.len(), values.iter().map(|x| x.cast::<W>()), "entries")?;
+        Ok(Entries { pattern: self.pattern()?, values: Cow::Owned(values) })
+    }
+}
+
+/// The refusal of an entry that the domain does not have.
+pub(crate) fn refused<T: Real>(domain: Domain, row: usize, column: usize, value: T) -> Error {
+    let takes = if domain == Domain::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
+    let message = format!("row {row}, column {column} (counted from 0) holds {value:?}, but the metric takes {takes}");
+    Error::Argument { name: "entries", message }
 }
 
 /// Rows prepared by a recipe.
 #[derive(Clone, Debug)]
-pub(crate) struct Rows<W> {
-    pub(crate) entries: Entries<W>,
+pub(crate) struct Rows<'a, W: Clone> {
+    pub(crate) entries: Entries<'a, W>,
     /// The first norm of every row, and the second.
     pub(crate) norms: [Vec<W>; 2],
 }
@@ -131,39 +187,39 @@ pub(crate) struct Rows<W> {
 /// What `recipe` makes of the rows of one side.
 /// # Errors
 /// [`Error::OutOfMemory`].
-pub(crate) fn prepare<R: Recipe>(
+pub(crate) fn prepare<'a, R: Recipe, T: Real, I: Index>(
     threads: &Threads,
     recipe: R,
     side: Side,
-    entries: &Entries<R::W>,
-) -> Result<Rows<R::W>> {
-    let blocks = entries.blocks();
-    let ncols = R::W::from_index(entries.pattern.ncols() as u64);
-    let of_row = |i: usize| -> Row<Host, R::W> {
-        let (_, xs) = entries.row(i);
-        let (nnz, ncols) = (V(R::W::from_index(xs.len() as u64)), V(ncols));
-        let zero = V::<Host, _>(R::W::ZERO);
-        let first = xs.iter().fold(zero, |sum, &x| sum + recipe.first(side, V(x)));
-        let second = xs.iter().fold(zero, |sum, &x| sum + recipe.second(V(x), first, nnz, ncols));
-        Row { first, second, nnz, ncols }
-    };
+    checked: &Checked<'a, T, I>,
+) -> Result<Rows<'a, R::W>> {
+    let (matrix, pattern) = (checked.matrix(), checked.pattern()?);
+    let row_ptr = matrix.pattern().row_ptr();
+    let blocks = split(matrix.nrows(), (matrix.nnz() >> 14).clamp(1, 1024), |i| (row_ptr[i] + i) as u64);
     let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
-    let norms = Fresh::new(entries.nrows(), "norms")?.fill(
+    let values_of = |i: usize| matrix.values()[row_ptr[i]..row_ptr[i + 1]].iter().map(|x| V(x.cast::<R::W>()));
+    let of_row = |i: usize, [first, second]: [R::W; 2]| -> Row<Host, R::W> {
+        let of = |n: usize| V(R::W::from_index(n as u64));
+        Row { first: V(first), second: V(second), nnz: of(row_ptr[i + 1] - row_ptr[i]), ncols: of(matrix.ncols()) }
+    };
+    let sums = Fresh::new(matrix.nrows(), "sums of rows")?.fill(
         threads,
-        "norms",
+        "sums of rows",
         blocks.len(),
         end,
         || Ok(()),
         |(), b, slots| {
+            let zero = V::<Host, _>(R::W::ZERO);
             for (i, slot) in blocks[b].clone().zip(slots.take(blocks[b].len(), [R::W::ZERO; 2])) {
-                let norms = recipe.norms(side, of_row(i));
-                *slot = [norms.0.0, norms.1.0];
+                let first = values_of(i).fold(zero, |sum, x| sum + recipe.first(side, x));
+                let row = of_row(i, [first.0, R::W::ZERO]);
+                let second = values_of(i).fold(zero, |sum, x| sum + recipe.second(x, first, row.nnz, row.ncols));
+                *slot = [first.0, second.0];
             }
             Ok(())
         },
     )?;
-    let row_ptr = entries.pattern.row_ptr();
-    let values = Fresh::new(entries.values.len(), "prepared entries")?.fill(
+    let values = Fresh::new(matrix.nnz(), "prepared entries")?.fill(
         threads,
         "prepared entries",
         blocks.len(),
@@ -171,14 +227,17 @@ pub(crate) fn prepare<R: Recipe>(
         || Ok(()),
         |(), b, slots| {
             for i in blocks[b].clone() {
-                let (row, xs) = (of_row(i), entries.row(i).1);
-                for (slot, &x) in slots.take(xs.len(), R::W::ZERO).iter_mut().zip(xs) {
-                    *slot = recipe.entry(side, V(x), row).0;
-                }
+                let row = of_row(i, sums[i]);
+                let slots = slots.take(row_ptr[i + 1] - row_ptr[i], R::W::ZERO);
+                slots.iter_mut().zip(values_of(i)).for_each(|(slot, x)| *slot = recipe.entry(side, x, row).0);
             }
             Ok(())
         },
     )?;
-    let norm = |n: usize| collected(norms.len(), norms.iter().map(|both| both[n]), "norms");
-    Ok(Rows { entries: Entries { pattern: entries.pattern.clone(), values }, norms: [norm(0)?, norm(1)?] })
+    let norms = || sums.iter().enumerate().map(|(i, &sums)| recipe.norms(side, of_row(i, sums)));
+    let norms = [
+        collected(sums.len(), norms().map(|n| n.0.0), "norms")?,
+        collected(sums.len(), norms().map(|n| n.1.0), "norms")?,
+    ];
+    Ok(Rows { entries: Entries { pattern, values: Cow::Owned(values) }, norms })
 }

@@ -21,6 +21,14 @@ pub enum Domain {
     Sets,
 }
 
+impl Domain {
+    /// Whether the domain has `x`.
+    #[inline]
+    pub fn takes<T: Real>(self, x: T) -> bool {
+        x.to_f64().is_finite() && (self != Self::NonNegative || x >= T::ZERO)
+    }
+}
+
 /// What is known of a metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {

@@ -19,25 +19,25 @@ const BLOCK: usize = 64;
 /// Rows in a tile.
 const TILE: usize = 512;
 
-pub(crate) struct TwoPassEngine<W, P, X> {
+pub(crate) struct TwoPassEngine<'a, W: Clone, P, X> {
     pub(crate) namm: Union<P, X>,
-    pub(crate) x: Entries<W>,
+    pub(crate) x: Entries<'a, W>,
     /// None where Y is X.
-    pub(crate) y: Option<Entries<W>>,
+    pub(crate) y: Option<Entries<'a, W>>,
 }
 
-struct Rows<'a, W, P, X> {
-    engine: &'a TwoPassEngine<W, P, X>,
+struct Rows<'a, W: Clone, P, X> {
+    engine: &'a TwoPassEngine<'a, W, P, X>,
     rows: Range<usize>,
 }
 
-impl<W, P, X> TwoPassEngine<W, P, X> {
-    fn y(&self) -> &Entries<W> {
+impl<'a, W: Clone, P, X> TwoPassEngine<'a, W, P, X> {
+    fn y(&self) -> &Entries<'a, W> {
         self.y.as_ref().unwrap_or(&self.x)
     }
 }
 
-impl<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Engine for TwoPassEngine<W, P, X> {
+impl<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Engine for TwoPassEngine<'_, W, P, X> {
     fn nrows(&self) -> (usize, usize) {
         (self.x.nrows(), self.y().nrows())
     }

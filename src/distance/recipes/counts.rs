@@ -37,6 +37,7 @@ macro_rules! sets {
             type W = W;
             type Term = Times<W>;
             type Exact = Times<W>;
+            const CHEAP: bool = true;
             const ZERO_SELF: bool = $zero_self;
             fn term(self) -> Times<W> {
                 Times::new()

@@ -70,6 +70,7 @@ impl<W: Real> Recipe for Manhattan<W> {
     type W = W;
     type Term = ManhattanTerm<W>;
     type Exact = AbsDiff<W>;
+    const CHEAP: bool = true;
     const REFINES: bool = true;
     fn term(self) -> ManhattanTerm<W> {
         ManhattanTerm::new()
@@ -80,14 +81,6 @@ impl<W: Real> Recipe for Manhattan<W> {
     #[inline(always)]
     fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
         x.abs()
-    }
-    #[inline(always)]
-    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
-        x.0 + y.0 + sum
-    }
-    #[inline(always)]
-    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-        key.below(cancelled::<M, W>() * (x.0 + y.0))
     }
     #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
@@ -102,6 +95,7 @@ macro_rules! of_multisets {
             type W = W;
             type Term = Lesser<W>;
             type Exact = AbsDiff<W>;
+            const CHEAP: bool = true;
             const REFINES: bool = true;
             fn term(self) -> Lesser<W> {
                 Lesser::new()
@@ -163,14 +157,6 @@ impl<W: Real> Recipe for Canberra<W> {
     #[inline(always)]
     fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
         (row.nnz, c(0.0))
-    }
-    #[inline(always)]
-    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
-        x.0 + y.0 + sum
-    }
-    #[inline(always)]
-    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-        key.below(cancelled::<M, W>() * (x.0 + y.0))
     }
     #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
@@ -240,14 +226,6 @@ impl<W: Real> Recipe for Minkowski<W> {
     #[inline(always)]
     fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
         x.abs().powf(c(self.p))
-    }
-    #[inline(always)]
-    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
-        x.0 + y.0 + sum
-    }
-    #[inline(always)]
-    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-        key.below(cancelled::<M, W>() * (x.0 + y.0))
     }
     #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {

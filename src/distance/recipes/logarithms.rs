@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::algebra::{Machine, Real, V};
-use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{Norms, Recipe, Row, Side, c};
 use crate::op;
 
 op! {
@@ -74,10 +74,6 @@ impl<W: Real> Recipe for JensenShannon<W> {
         x.0 + y.0 + sum + x.1.abs_diff(y.1)
     }
     #[inline(always)]
-    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-        key.below(cancelled::<M, W>() * (x.0 + y.0))
-    }
-    #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
         (c::<M, W>(0.5) * key.max(c(0.0))).sqrt()
     }
@@ -106,7 +102,6 @@ macro_rules! kl {
             const COUNTS: bool = $counts;
             const SYMMETRIC: bool = false;
             const ZERO_SELF: bool = $zero_self;
-            const ABSENT_IS_ZERO: bool = false;
             fn term(self) -> KlTerm<W> {
                 KlTerm::new()
             }

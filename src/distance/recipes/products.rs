@@ -28,6 +28,7 @@ impl<W: Real> Recipe for Dot<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = Times<W>;
+    const CHEAP: bool = true;
     const ZERO_SELF: bool = false;
     fn term(self) -> Times<W> {
         Times::new()
@@ -56,6 +57,7 @@ impl<W: Real> Recipe for Cosine<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;
+    const CHEAP: bool = true;
     const REFINES: bool = true;
     fn term(self) -> Times<W> {
         Times::new()
@@ -104,6 +106,7 @@ impl<W: Real> Recipe for Correlation<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;
+    const CHEAP: bool = true;
     const REFINES: bool = true;
     fn term(self) -> Times<W> {
         Times::new()
@@ -156,6 +159,7 @@ macro_rules! euclidean {
             type W = W;
             type Term = Times<W>;
             type Exact = SquaredDiff<W>;
+            const CHEAP: bool = true;
             const REFINES: bool = true;
             fn term(self) -> Times<W> {
                 Times::new()
@@ -170,10 +174,6 @@ macro_rules! euclidean {
             #[inline(always)]
             fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
                 x.0 + y.0 - (sum + sum)
-            }
-            #[inline(always)]
-            fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-                key.below(cancelled::<M, W>() * (x.0 + y.0))
             }
             #[inline(always)]
             fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
@@ -205,6 +205,7 @@ impl<W: Real> Recipe for Hellinger<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;
+    const CHEAP: bool = true;
     const REFINES: bool = true;
     fn term(self) -> Times<W> {
         Times::new()
@@ -228,10 +229,6 @@ impl<W: Real> Recipe for Hellinger<W> {
     #[inline(always)]
     fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
         c::<M, W>(0.5) * (x.0 + y.0) - sum
-    }
-    #[inline(always)]
-    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-        key.below(cancelled::<M, W>() * (x.0 + y.0))
     }
     #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {

@@ -46,8 +46,6 @@ impl<W: Real, X: MulOp<A = W, B = W, Out = W>> Recipe for OnePass<X> {
     const SYMMETRIC: bool = false;
     const ZERO_SELF: bool = false;
     const REFINES: bool = true;
-    // x ⊗ 0 − (x ⊗ 0 + 0 ⊗ 0) is 0, but for values that overflow.
-    const ABSENT_IS_ZERO: bool = true;
     fn term(self) -> OnePassTerm<X> {
         OnePassTerm(self.0)
     }
@@ -57,10 +55,6 @@ impl<W: Real, X: MulOp<A = W, B = W, Out = W>> Recipe for OnePass<X> {
     #[inline(always)]
     fn first<M: Machine>(self, side: Side, x: V<M, W>) -> V<M, W> {
         self.alone(side, x)
-    }
-    #[inline(always)]
-    fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
-        x.0 + y.0 + sum
     }
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
