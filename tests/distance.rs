@@ -404,6 +404,18 @@ fn metrics_are_metrics() {
 }
 
 #[test]
+fn metrics_are_symmetric_where_they_say_so() {
+    let (x, y) = (large(60, 25), large(47, 25));
+    for (metric, normalize) in metrics() {
+        let d = |x, y| pairwise(&threads(), metric, x, Some(y), &options(normalize)).expect("distances");
+        let (there, back) = (d(&x, &y), d(&y, &x));
+        let places = || (0..60).flat_map(|i| (0..47).map(move |j| (i, j)));
+        let symmetric = places().all(|(i, j)| there.row(i)[j].to_bits() == back.row(j)[i].to_bits());
+        assert_eq!(symmetric, metric.is_symmetric(), "{metric}");
+    }
+}
+
+#[test]
 fn blocks_and_the_callers_memory() {
     let (x, y) = (large(130, 20), large(70, 20));
     let options = Options::default();
@@ -446,7 +458,10 @@ fn what_is_refused() {
     let text = |r: Result<sparring::sparse::Dense<f64>, Error>| r.expect_err("refused").to_string();
     let odd = |x: f64| Csr::<f64>::new(3, 4, vec![0, 1, 1, 3], vec![0, 1, 3], vec![1.0, 2.0, x]).expect("3×4");
     let t = text(pairwise(&threads(), Metric::Hellinger, &odd(-2.5), None, &options));
-    assert!(t.contains("row 2, column 3 holds -2.5") && t.contains("not negative"), "{t}");
+    assert!(
+        t.contains("row 2, column 3 holds -2.5") && t.contains("not negative (rows and columns are counted from 0)"),
+        "{t}"
+    );
     let t = text(pairwise(&threads(), Metric::Cosine, &odd(f64::NAN), None, &options));
     assert!(t.contains("row 2") && t.contains("NaN"), "{t}");
     let unchecked = Options { unchecked: true, ..options };

@@ -100,10 +100,7 @@ pub(crate) fn entries<T: Real, W: Real, I: Index>(
         if let Some(at) = a.values().iter().position(|&x| odd(x)) {
             let row = a.pattern().row_ptr().partition_point(|&p| p <= at) - 1;
             let (column, value) = (a.pattern().col_idx()[at].get(), a.values()[at]);
-            let takes =
-                if domain == Domain::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
-            let message = format!("row {row}, column {column} holds {value:?}, but the metric takes {takes}");
-            return Err(Error::Argument { name: "entries", message });
+            return Err(domain.refuses(value, row, column));
         }
     }
     let kept = a.nnz() - zeros;
