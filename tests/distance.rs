@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::backend_checks;
 use common::dense_distance::{self as textbook, Rows};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use serde_json::Value;
@@ -10,7 +11,7 @@ use sparring::distance::{
     Domain, Measure, Metric, Options, Precision, knn, knn_bytes, pairwise, pairwise_blocks, pairwise_into, radius,
 };
 use sparring::par::Threads;
-use sparring::{Csr, Error};
+use sparring::{Cpu, Csr, Error};
 
 fn threads() -> Threads {
     Threads::current()
@@ -404,6 +405,20 @@ fn metrics_are_metrics() {
 }
 
 #[test]
+fn metrics_are_symmetric_where_they_say_so() {
+    // Numbers whose sums are rounded, and rows that are equal but for the last digits.
+    let third = |a: &Csr<f64>, by: f64| a.map(|v| v / by).expect("thirds");
+    let (x, y) = (third(&large(60, 25), 3.0), third(&large(47, 25), 3.0 + 1e-9));
+    for (metric, normalize) in metrics() {
+        let d = |x, y| pairwise(&threads(), metric, x, Some(y), &options(normalize)).expect("distances");
+        let (there, back) = (d(&x, &y), d(&y, &x));
+        let places = || (0..60).flat_map(|i| (0..47).map(move |j| (i, j)));
+        let symmetric = places().all(|(i, j)| there.row(i)[j].to_bits() == back.row(j)[i].to_bits());
+        assert_eq!(symmetric, metric.is_symmetric(), "{metric}");
+    }
+}
+
+#[test]
 fn blocks_and_the_callers_memory() {
     let (x, y) = (large(130, 20), large(70, 20));
     let options = Options::default();
@@ -421,6 +436,34 @@ fn blocks_and_the_callers_memory() {
     assert_eq!(own, d.values());
     let short = pairwise_into(&threads(), Metric::Canberra, &x, Some(&y), &options, &mut own[1..]);
     assert!(matches!(short, Err(Error::Length { found: 9099, expected: 9100, .. })));
+}
+
+#[test]
+fn a_processor_has_them_as_methods() {
+    let (x, y) = (large(90, 30), large(40, 30));
+    for cpu in [Cpu::new(), Cpu::with_threads(3).expect("threads")] {
+        backend_checks::distances(&cpu, &x, &y).unwrap_or_else(|e| panic!("{e}"));
+    }
+    // A budget of its own, or of the options, whichever is less.
+    let (cpu, options) = (Cpu::new().memory_budget(50_000), Options::default());
+    let text = |r: Result<(), Error>| r.expect_err("refused").to_string();
+    let all = |cpu: &Cpu, options: Options| text(cpu.pairwise(Metric::Dot, &x, None, &options).map(drop));
+    assert!(all(&cpu, options).contains("the budget is 50000 bytes"));
+    for (budget, least) in [(10_000, 10_000), (60_000, 50_000)] {
+        let options = Options { memory_budget: Some(budget), ..options };
+        let said = format!("the budget is {least} bytes");
+        assert!(all(&cpu, options).contains(&said));
+        let mut out = vec![0.0; 90 * 90];
+        assert!(text(cpu.pairwise_into(Metric::Dot, &x, None, &options, &mut out).map(drop)).contains(&said));
+        let blocks = cpu.pairwise_blocks(Metric::Dot, &x, None, &options, 90, |_, _| Ok(()));
+        assert!(text(blocks.map(drop)).contains(&said));
+        assert!(text(cpu.knn(Metric::Dot, 90, &x, None, &options).map(drop)).contains(&said));
+    }
+    let needs = cpu.knn_bytes(Metric::Dot, 5, &x, None, &options).expect("bytes");
+    assert_eq!(needs, knn_bytes(cpu.threads(), Metric::Dot, 5, &x, None, &options).expect("bytes"));
+    assert!(
+        text(cpu.memory_budget(100).radius(Metric::Dot, 0.0, &x, None, &options).map(drop)).contains("is 100 bytes")
+    );
 }
 
 #[test]
@@ -446,7 +489,10 @@ fn what_is_refused() {
     let text = |r: Result<sparring::sparse::Dense<f64>, Error>| r.expect_err("refused").to_string();
     let odd = |x: f64| Csr::<f64>::new(3, 4, vec![0, 1, 1, 3], vec![0, 1, 3], vec![1.0, 2.0, x]).expect("3×4");
     let t = text(pairwise(&threads(), Metric::Hellinger, &odd(-2.5), None, &options));
-    assert!(t.contains("row 2, column 3 holds -2.5") && t.contains("not negative"), "{t}");
+    assert!(
+        t.contains("row 2, column 3 holds -2.5") && t.contains("not negative (rows and columns are counted from 0)"),
+        "{t}"
+    );
     let t = text(pairwise(&threads(), Metric::Cosine, &odd(f64::NAN), None, &options));
     assert!(t.contains("row 2") && t.contains("NaN"), "{t}");
     let unchecked = Options { unchecked: true, ..options };

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::backend_checks;
 use common::dense_distance::{self as textbook, Rows};
 use common::gpu::cuda;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
@@ -179,6 +180,21 @@ fn all_metrics_are_their_definitions() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_gpu_is_a_backend_of_distances() {
+    let Some(cuda) = cuda() else { return };
+    let mut g = Gen::new(30);
+    for round in 0..20 {
+        let (x, y) = Sample::arbitrary(&mut g).matrices();
+        backend_checks::distances(&cuda, &x, &y).unwrap_or_else(|e| panic!("round {round}: {e}"));
+        let rows = cuda.vectors(Metric::Cosine, &x, None, &Options::default()).expect("rows");
+        let budget = |b: u64| Options { memory_budget: Some(b), ..Options::default() };
+        assert!(cuda.knn(Metric::Cosine, 3, &x, None, &budget(rows.knn_bytes(3))).is_ok());
+        let less = cuda.knn(Metric::Cosine, 3, &x, None, &budget(rows.knn_bytes(3).saturating_sub(1)));
+        assert_eq!(less.is_err(), rows.knn_bytes(3) > 0);
     }
 }
 

@@ -48,11 +48,7 @@ enum Kind {
 impl Arguments {
     /// Refuses what a GPU does not have.
     pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
-        let distance = self.kind == Some(Kind::Distance);
-        refuse(&[
-            (distance, "bench distance", "it runs on the processor"),
-            (self.fresh_memory, "--fresh-memory", "freed device memory stays in a pool for the next run"),
-        ])
+        refuse(&[(self.fresh_memory, "--fresh-memory", "freed device memory stays in a pool for the next run")])
     }
 }
 

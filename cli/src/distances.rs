@@ -2,9 +2,8 @@
 
 use clap::Args;
 use serde_json::json;
-use sparring::distance::{self, Metric, Options};
+use sparring::distance::{Metric, Options};
 use sparring::io::{WriteOptions, write_matrix_market_columns};
-use sparring::sparse::Dense;
 use sparring::{Csr, par};
 
 use crate::context::Context;
@@ -14,7 +13,7 @@ use crate::output::{ms, seconds};
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, sum_of_finite};
 
-/// Bytes of distances that are in memory at a time.
+/// Bytes of distances that are in memory at a time, unless a budget allows less.
 const HELD: usize = 1 << 30;
 
 #[derive(Args)]
@@ -41,17 +40,17 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let metric = question.metric()?;
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y, options) = (&vectors.x, vectors.to.as_ref(), question.options());
+    let asked = Asked { context, metric, options };
     context.progress.stage("computing distances".into());
-    let growth = Growth::start();
-    let threads = context.cpu.threads();
+    let growth = Growth::start(context.cuda.as_ref());
     let (made, all_ms) = match &arguments.output {
-        None => timed(|| columns(threads, metric, x, y, &options, &mut |_| Ok(()))),
+        None => timed(|| asked.columns(x, y, &mut |_| Ok(()))),
         Some(path) => timed(|| {
             let mut made = None;
             let comment = format!("distances of rows by {metric}");
             let written = WriteOptions::new().threads(context.quiet.threads()).comment(&comment);
             write_matrix_market_columns(path, x.nrows(), vectors.y().nrows(), &written, |write| {
-                made = Some(columns(threads, metric, x, y, &options, write)?);
+                made = Some(asked.columns(x, y, write)?);
                 Ok(())
             })?;
             Ok(made.unwrap_or(Made { sum: 0.0, ms: 0.0, chosen: String::new() }))
@@ -82,55 +81,97 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     })
 }
 
-/// Hands the distances to `take`, column by column, a block of whole columns at a time.
-fn columns(
-    threads: &par::Threads,
+/// What is asked of each pair of rows, and where.
+struct Asked<'a> {
+    context: &'a Context,
     metric: Metric,
-    x: &Csr<f64>,
-    y: Option<&Csr<f64>>,
-    options: &Options,
-    take: &mut dyn FnMut(&[f64]) -> sparring::Result<()>,
-) -> sparring::Result<Made> {
-    let (n, m) = (x.nrows(), y.unwrap_or(x).nrows());
-    let (mut sum, mut elsewhere) = (0.0, 0.0);
-    let mut hand_on = |block: &[f64]| {
-        let (taken, ms) = timed(|| {
-            sum += sum_of_finite(block);
-            take(block)
-        });
-        elsewhere += ms;
-        taken
-    };
-    // A column of D(X, Y) is a row of D(Y, X) where d(x, y) = d(y, x).
-    let symmetric = !matches!(metric, Metric::Kl | Metric::KlIntersection);
-    let small = n.checked_mul(m).is_some_and(|places| places <= HELD / size_of::<f64>());
-    let (chosen, ms) = if symmetric && !small {
-        let rows = HELD / 4 / size_of::<f64>() / n.max(1);
-        let (first, second) = (y.unwrap_or(x), y.map(|_| x));
-        timed(|| distance::pairwise_blocks(threads, metric, first, second, options, rows, |_, block| hand_on(block)))
-    } else if symmetric {
-        let (first, second) = (y.unwrap_or(x), y.map(|_| x));
-        timed(|| {
-            let mut all = Dense::filled(m, n, 0.0)?;
-            let chosen = distance::pairwise_into(threads, metric, first, second, options, all.values_mut())?;
-            hand_on(all.values())?;
-            Ok(chosen)
-        })
-    } else {
-        timed(|| {
-            let mut all = Dense::filled(n, m, 0.0)?;
-            let chosen = distance::pairwise_into(threads, metric, x, y, options, all.values_mut())?;
-            let width = (HELD / 16 / size_of::<f64>() / n.max(1)).clamp(1, m.max(1));
-            let mut block = par::filled(n * width, 0.0, "columns of distances")?;
-            for first in (0..m).step_by(width) {
-                let width = width.min(m - first);
-                for (i, row) in all.values().chunks_exact(m).enumerate() {
-                    row[first..first + width].iter().enumerate().for_each(|(j, &d)| block[j * n + i] = d);
+    options: Options,
+}
+
+impl Asked<'_> {
+    /// Hands the distances to `take`, column by column, a block of whole columns at a time.
+    fn columns(
+        &self,
+        x: &Csr<f64>,
+        y: Option<&Csr<f64>>,
+        take: &mut dyn FnMut(&[f64]) -> sparring::Result<()>,
+    ) -> sparring::Result<Made> {
+        let (n, m) = (x.nrows(), y.unwrap_or(x).nrows());
+        let (mut sum, mut elsewhere) = (0.0, 0.0);
+        let mut hand_on = |block: &[f64]| {
+            let (taken, ms) = timed(|| {
+                // By columns, so that it does not depend on how many there are in a block.
+                block.chunks(n.max(1)).for_each(|column| sum += sum_of_finite(column));
+                take(block)
+            });
+            elsewhere += ms;
+            taken
+        };
+        let (chosen, ms) = if self.metric.is_symmetric() {
+            // A column of D(X, Y) is a row of D(Y, X).
+            let (first, second) = (y.unwrap_or(x), y.map(|_| x));
+            timed(|| self.rows(first, second, self.at_once(n, m), &mut hand_on))
+        } else {
+            // As rows, and turned.
+            timed(|| self.turned(x, y, self.at_once(n.saturating_mul(2), m), &mut hand_on))
+        };
+        Ok(Made { sum, ms: ms - elsewhere, chosen: chosen? })
+    }
+
+    /// Lines of `len` distances, of `count` in all, to be in memory at a time: all, or so many that parts of them come early.
+    fn at_once(&self, len: usize, count: usize) -> usize {
+        let allowed =
+            self.options.memory_budget.map_or(usize::MAX, |bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX));
+        let places = HELD.min(allowed) / size_of::<f64>();
+        if len.saturating_mul(count) <= places { count.max(1) } else { (places / 4 / len).max(1) }
+    }
+
+    /// Rows of D(X, Y), `rows` at a time, from the machine that computes; what ran, and why.
+    fn rows(
+        &self,
+        x: &Csr<f64>,
+        y: Option<&Csr<f64>>,
+        rows: usize,
+        take: &mut dyn FnMut(&[f64]) -> sparring::Result<()>,
+    ) -> sparring::Result<String> {
+        let Self { context, metric, options } = self;
+        let Some(cuda) = &context.cuda else {
+            return context.cpu.pairwise_blocks(*metric, x, y, options, rows, |_, block| take(block));
+        };
+        let there = cuda.vectors(*metric, x, y, options)?;
+        there.pairwise_blocks(rows, |_, block| take(block))?;
+        Ok(there.explain())
+    }
+
+    /// Columns of D(X, Y), `columns` at a time: distances to so many rows of Y, turned.
+    fn turned(
+        &self,
+        x: &Csr<f64>,
+        y: Option<&Csr<f64>>,
+        columns: usize,
+        take: &mut dyn FnMut(&[f64]) -> sparring::Result<()>,
+    ) -> sparring::Result<String> {
+        let (n, all) = (x.nrows(), y.unwrap_or(x));
+        let m = all.nrows();
+        let mut turned = par::filled(n * columns.min(m), 0.0, "columns of distances")?;
+        let mut chosen = String::new();
+        // Once where there are none, for X is to be checked.
+        for first in (0..m.max(1)).step_by(columns) {
+            let some = first..m.min(first + columns);
+            let width = some.len();
+            let part = if width == m {
+                None
+            } else {
+                Some(all.select_rows(self.context.quiet.threads(), &Vec::from_iter(some))?)
+            };
+            chosen = self.rows(x, part.as_ref().or(y), n, &mut |rows| {
+                for (i, row) in rows.chunks_exact(width.max(1)).enumerate() {
+                    row.iter().enumerate().for_each(|(j, &d)| turned[j * n + i] = d);
                 }
-                hand_on(&block[..n * width])?;
-            }
-            Ok(chosen)
-        })
-    };
-    Ok(Made { sum, ms: ms - elsewhere, chosen: chosen? })
+                Ok(())
+            })?;
+            take(&turned[..n * width])?;
+        }
+        Ok(chosen)
+    }
 }

@@ -5,15 +5,16 @@ use std::io::{BufWriter, Write};
 
 use clap::Args;
 use serde_json::json;
-use sparring::Error;
-use sparring::distance::{Neighbours, Options, knn, knn_bytes};
+use sparring::distance::{Metric, Neighbours, Options};
+use sparring::{Cuda, Error};
 
 use crate::context::Context;
+use crate::device::timed_on;
 use crate::failure::Result;
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::timing::timed;
-use crate::vectors::{Cost, Files, Question, sum_of_finite};
+use crate::vectors::{Cost, Files, Question, Vectors, sum_of_finite};
 use crate::write;
 
 #[derive(Args)]
@@ -34,19 +35,73 @@ pub(crate) struct Arguments {
     output: Option<String>,
 }
 
+/// Neighbours, and what finding them took.
+struct Found {
+    near: Neighbours<f64>,
+    /// Said before the search.
+    bytes: u64,
+    ms: f64,
+    growth: Option<u64>,
+    /// Milliseconds of sending the rows to a GPU, and of the first search there, which compiles its programs.
+    sent: Option<(f64, f64)>,
+}
+
+/// Says what the search will take.
+fn state(context: &Context, bytes: u64) {
+    context.progress.stage(format!("searching, {} bytes", thousands(bytes)));
+}
+
+fn search(
+    context: &Context,
+    metric: Metric,
+    k: usize,
+    vectors: &Vectors,
+    options: &Options,
+) -> sparring::Result<Found> {
+    let (x, y, cpu) = (&vectors.x, vectors.to.as_ref(), &context.cpu);
+    let bytes = cpu.knn_bytes(metric, k, x, y, options)?;
+    state(context, bytes);
+    let growth = Growth::start(None);
+    let (near, ms) = timed(|| cpu.knn(metric, k, x, y, options));
+    Ok(Found { near: near?, bytes, ms, growth: growth.bytes(), sent: None })
+}
+
+/// Searched twice on the device, once its programs are compiled or found in their folder.
+fn search_on(
+    context: &Context,
+    cuda: &Cuda,
+    metric: Metric,
+    k: usize,
+    vectors: &Vectors,
+    options: &Options,
+) -> sparring::Result<Found> {
+    let ((x, y), upload_ms) =
+        timed_on(cuda, || Ok((cuda.upload(&vectors.x)?, vectors.to.as_ref().map(|y| cuda.upload(y)).transpose()?)))?;
+    let growth = Growth::start(Some(cuda));
+    let once = || {
+        timed_on(cuda, || {
+            let rows = cuda.vectors(metric, &x, y.as_ref(), options)?;
+            let bytes = rows.knn_bytes(k);
+            state(context, bytes);
+            Ok((rows.knn(k)?, bytes))
+        })
+    };
+    let (_, first_ms) = once()?;
+    let ((near, bytes), ms) = once()?;
+    Ok(Found { near, bytes, ms, growth: growth.bytes(), sent: Some((upload_ms, first_ms)) })
+}
+
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (question, k) = (&arguments.question, arguments.k as usize);
     let metric = question.metric()?;
     let vectors = arguments.files.load(context, "knn")?;
     let options = Options { exclude_self: arguments.exclude_self, ..question.options() };
-    let (x, y, threads) = (&vectors.x, vectors.to.as_ref(), context.cpu.threads());
     context.progress.stage("preparing the search".into());
-    let bytes = knn_bytes(threads, metric, k, x, y, &options)?;
-    context.progress.stage(format!("searching, {} bytes", thousands(bytes)));
-    let growth = Growth::start();
-    let (near, search_ms) = timed(|| knn(threads, metric, k, x, y, &options));
-    let near = near?;
-    let cost = Cost { ms: search_ms, growth: growth.bytes(), chosen: near.explain.clone() };
+    let Found { near, bytes, ms: search_ms, growth, sent } = match &context.cuda {
+        Some(cuda) => search_on(context, cuda, metric, k, &vectors, &options)?,
+        None => search(context, metric, k, &vectors, &options)?,
+    };
+    let cost = Cost { ms: search_ms, growth, chosen: near.explain.clone() };
     if let Some(path) = &arguments.output {
         context.progress.stage(format!("writing {path}"));
         save(path, &near)?;
@@ -59,9 +114,14 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     for (key, value) in [("search_bytes", json!(bytes)), ("read_ms", ms(vectors.read_ms)), ("sum", json!(sum))] {
         json[key] = value;
     }
+    if let Some((upload, first)) = sent {
+        (json["upload_ms"], json["first_ms"]) = (ms(upload), ms(first));
+    }
     context.result(json, || {
+        let sent = sent
+            .map_or(String::new(), |(upload, first)| format!(", sent {}, first {}", seconds(upload), seconds(first)));
         format!(
-            "{}: {} nearest by {metric}   read {}, searched {}",
+            "{}: {} nearest by {metric}   read {}{sent}, searched {}",
             vectors.text(),
             thousands(near.k() as u64),
             seconds(vectors.read_ms),

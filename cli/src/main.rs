@@ -49,7 +49,7 @@ pub(crate) struct Common {
     /// Threads to run on [default: one for each processor]
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
-    /// Where to compute: cpu, or cuda:N for GPU number N. For triangles, mxm and bench
+    /// Where to compute: cpu, or cuda:N for GPU number N. For triangles, mxm, knn, distances and bench
     #[arg(long, global = true, value_name = "DEVICE", default_value_t, value_parser = device::parse)]
     device: Device,
     /// Write JSON to standard output, and nothing else there
@@ -87,10 +87,10 @@ impl Command {
         }
         match self {
             Self::Info(_) => Err(device::refused("info", "its figures are counted by the processor")),
-            Self::Knn(_) | Self::Distances(_) => Err(device::refused("this command", "it runs on the processor")),
             Self::Semirings | Self::Metrics | Self::Devices => {
                 Err(device::refused("a list", "it is printed without computing"))
             }
+            Self::Knn(_) | Self::Distances(_) => Ok(()),
             Self::Triangles(arguments) => arguments.take_gpu(),
             Self::Mxm(arguments) => arguments.take_gpu(),
             Self::Bench(arguments) => arguments.take_gpu(),

@@ -1,4 +1,6 @@
-//! How much memory the process has held at most, as the system counts it.
+//! How much memory the process, or a GPU, has held at most.
+
+use sparring::Cuda;
 
 /// Forgets the peak so far, so that [`peak`] speaks of what follows; whether the system does that.
 pub(crate) fn forget_peak() -> bool {
@@ -10,18 +12,30 @@ pub(crate) fn peak() -> Option<u64> {
     bytes(&status()?, "VmHWM:")
 }
 
-/// What the process grows by beyond what it held at the start.
-pub(crate) struct Growth(Option<u64>);
+/// What is held beyond what was held at the start: by the process as the system counts it, or of a GPU's memory.
+pub(crate) enum Growth<'a> {
+    Process(Option<u64>),
+    Device(&'a Cuda, Option<u64>),
+}
 
-impl Growth {
-    /// From here on.
-    pub(crate) fn start() -> Self {
-        // Without a peak of its own the part would be charged for what came before it.
-        Self(if forget_peak() { status().and_then(|status| bytes(&status, "VmRSS:")) } else { None })
+impl<'a> Growth<'a> {
+    /// From here on, on the GPU if there is one.
+    pub(crate) fn start(cuda: Option<&'a Cuda>) -> Self {
+        match cuda {
+            // Without a peak of its own the part would be charged for what came before it.
+            None => {
+                Self::Process(if forget_peak() { status().and_then(|status| bytes(&status, "VmRSS:")) } else { None })
+            }
+            Some(cuda) => Self::Device(cuda, cuda.reset_peak_memory().and_then(|()| cuda.used_memory()).ok()),
+        }
     }
     /// At its peak so far; `None` where the system does not say.
     pub(crate) fn bytes(&self) -> Option<u64> {
-        Some(peak()?.saturating_sub(self.0?))
+        let (peak, before) = match self {
+            Self::Process(before) => (peak()?, *before),
+            Self::Device(cuda, before) => (cuda.peak_memory().ok()?, *before),
+        };
+        Some(peak.saturating_sub(before?))
     }
 }
 
@@ -48,7 +62,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn memory_that_is_touched_shows() {
-        let growth = Growth::start();
+        let growth = Growth::start(None);
         let touched = std::hint::black_box(vec![1u8; 50 << 20]);
         assert!(peak().is_none_or(|bytes| bytes > 50 << 20));
         // Other tests may give memory back meanwhile.

@@ -53,7 +53,7 @@ pub(crate) struct How {
     /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of them
     #[arg(long)]
     unchecked: bool,
-    /// Refuse to take more memory than this for results and scratch
+    /// Refuse to take more memory than this for results and scratch; all distances come in parts that fit, if there are such
     #[arg(long, value_name = "BYTES")]
     memory_budget: Option<u64>,
 }
@@ -142,7 +142,7 @@ impl Vectors {
 /// What a computation cost.
 pub(crate) struct Cost {
     pub(crate) ms: f64,
-    /// What the process grew by at its peak; `None` where the system does not say.
+    /// What the process, or the GPU's memory in use, grew by at its peak; `None` where the system does not say.
     pub(crate) growth: Option<u64>,
     pub(crate) chosen: String,
 }
@@ -154,7 +154,10 @@ impl Cost {
             ("peak_growth_bytes", json!(self.growth)),
             ("chosen", json!(self.chosen)),
             ("device", json!(context.device.to_string())),
-            ("threads", json!(context.threads())),
+            match &context.cuda {
+                Some(cuda) => ("device_name", json!(cuda.limits().name)),
+                None => ("threads", json!(context.threads())),
+            },
         ] {
             json[key] = value;
         }

@@ -117,6 +117,23 @@ fn a_distance_that_is_not_symmetric_has_x_in_its_rows() {
 }
 
 #[test]
+fn a_budget_makes_parts_of_all_distances_not_other_numbers() {
+    let (all, parts) = (path("all-at-once.mtx"), path("in-parts.mtx"));
+    for metric in ["manhattan", "kl"] {
+        for to in [&[][..], &["--to", "gen:tc_rmat10"]] {
+            let ask = |out: &str, more: &[&str]| {
+                json(&[&["distances", "gen:tc_rmat10", "--metric", metric, "-o", out], to, more].concat())
+            };
+            let whole = ask(&all, &[]);
+            // The distances alone are 8 MiB.
+            let some = ask(&parts, &["--memory-budget", "3000000", "--threads", "2"]);
+            assert_eq!(whole["sum"], some["sum"], "{metric}");
+            assert!(std::fs::read(&all).unwrap() == std::fs::read(&parts).unwrap(), "{metric}, {to:?}");
+        }
+    }
+}
+
+#[test]
 fn every_metric_listed_can_be_used() {
     let x = file("metrics.mtx", ROWS);
     let listed = json(&["metrics"]);
@@ -154,7 +171,7 @@ fn settings_change_what_they_say() {
     assert_eq!((found["p"].as_f64(), found.get("normalize")), (Some(3.0), None));
     let found = json(&["knn", &x, "--k", "1", "--metric", "hellinger", "--normalize"]);
     assert_eq!(found["normalize"], true);
-    assert_eq!(found["device"], "cpu");
+    assert_eq!((found["device"].as_str(), found.get("first_ms")), (Some("cpu"), None));
     for key in ["ms", "read_ms", "threads", "search_bytes", "chosen", "peak_growth_bytes"] {
         assert!(found.get(key).is_some(), "{key}");
     }
@@ -170,7 +187,11 @@ fn wrong_questions_are_refused_in_one_line() {
         (&[&x, "--metric", "minkowski"], "p: minkowski needs a p"),
         (&[&x, "--metric", "minkowski", "--p", "0.5"], "p: 0.5 is below 1"),
         (&[&x, "--metric", "cosine", "--p", "2"], "p: cosine has no parameter, but p is 2"),
-        (&[&negative, "--metric", "hellinger"], "entries: row 1, column 2 holds -3.0, but the metric takes "),
+        (
+            &[&negative, "--metric", "hellinger"],
+            "entries: row 1, column 2 holds -3.0, but the metric takes finite numbers that are not negative (rows and columns are \
+             counted from 0)",
+        ),
         (&[&x, "--to", &narrow, "--metric", "cosine"], ": shapes do not agree: lhs is 4×4, rhs is 2×3"),
         (&["no-such-file.mtx", "--metric", "cosine"], "no-such-file.mtx: No such file"),
         (&[&x, "--to", "no-such-file.mtx", "--metric", "cosine"], "no-such-file.mtx: No such file"),
@@ -228,6 +249,7 @@ fn bench_measures_tasks_and_metrics() {
             assert_eq!((line["op"].as_str(), line["case"].as_str()), (Some("distance"), Some(x.as_str())));
             assert!(0.0 < line["ms_min"].as_f64().unwrap() && line["ms_min"].as_f64() <= line["ms"].as_f64());
             assert!(line["gpairs_s"].as_f64().unwrap() > 0.0 && line["chosen"].is_string(), "{line}");
+            assert_eq!((line["threads"].as_u64(), line.get("prepared_ms")), (Some(2), None));
         }
         found
     };

@@ -46,8 +46,14 @@ fn gpu() -> bool {
 
 #[test]
 fn a_gpu_that_is_not_there_is_named_and_counts_as_the_machines_failure() {
-    for arguments in [&["mxm", "gen:tc_rmat10"][..], &["triangles", "gen:tc_rmat10"], &["bench", "--case", "tc_rmat10"]]
-    {
+    for arguments in [
+        &["mxm", "gen:tc_rmat10"][..],
+        &["triangles", "gen:tc_rmat10"],
+        &["knn", "gen:tc_rmat10", "--k", "3", "--metric", "cosine"],
+        &["distances", "gen:tc_rmat10", "--metric", "cosine"],
+        &["bench", "--case", "tc_rmat10"],
+        &["bench", "distance", "--case", "tc_rmat10"],
+    ] {
         for more in [&[][..], &["--json"]] {
             let said = failed(&[arguments, &["--device", "cuda:4000"], more].concat(), 1);
             assert!(said.starts_with("sparring: no GPU 4000: "), "{said}");
@@ -74,6 +80,9 @@ fn what_a_gpu_does_not_have_is_refused_not_ignored() {
         (&["mxm", "a", "--threads", "2"], "--threads on a GPU is not supported: "),
         (&["triangles", "a", "--method", "masked"], "--method on a GPU is not supported: "),
         (&["bench", "--fresh-memory"], "--fresh-memory on a GPU is not supported: "),
+        (&["bench", "distance", "--fresh-memory"], "--fresh-memory on a GPU is not supported: "),
+        (&["knn", "a", "--k", "3", "--metric", "cosine", "--threads", "2"], "--threads on a GPU is not supported: "),
+        (&["distances", "a", "--metric", "cosine", "--threads", "2"], "--threads on a GPU is not supported: "),
         (&["info", "a"], "info on a GPU is not supported: "),
         (&["semirings"], "a list on a GPU is not supported: "),
         (&["devices"], "a list on a GPU is not supported: "),
@@ -186,6 +195,110 @@ fn a_product_that_is_written_has_the_bits_of_the_processors() {
     }
     assert!(same && cpu["sum"] == gpu["sum"]);
     assert!(gpu["download_ms"].as_f64().unwrap() > 0.0 && gpu["summed_on"] == "host", "{gpu}");
+}
+
+/// Whether two sums of many distances are the same but for rounding.
+fn close(x: &Value, y: &Value) -> bool {
+    let (x, y) = (x.as_f64().unwrap(), y.as_f64().unwrap());
+    (x - y).abs() <= 1e-9 * y.abs()
+}
+
+#[test]
+fn neighbours_and_distances_are_those_of_the_processor() {
+    if !gpu() {
+        return;
+    }
+    let x = "gen:tc_rmat10";
+    for metric in ["cosine", "manhattan", "chebyshev", "jaccard", "kl"] {
+        for more in [&[][..], &["--to", "gen:tc_rmat10"]] {
+            let on = |command: &[&str], device| {
+                json(&[command, &[x, "--metric", metric, "--device", device], more].concat())
+            };
+            for command in [&["knn", "--k", "5"][..], &["distances"]] {
+                let (gpu, cpu) = (on(command, "cuda:0"), on(command, "cpu"));
+                assert!(close(&gpu["sum"], &cpu["sum"]), "{command:?} {metric}: {gpu}, not {cpu}");
+                for (key, _) in cpu.as_object().unwrap().iter().filter(|(key, _)| *key != "threads") {
+                    assert!(gpu.get(key).is_some(), "{key}: {gpu}");
+                }
+                assert!(gpu.get("threads").is_none() && gpu["device"] == "cuda:0", "{gpu}");
+                assert!(gpu["ms"].as_f64().unwrap() > 0.0 && gpu["peak_growth_bytes"].as_u64().unwrap() > 0, "{gpu}");
+                assert!(gpu["chosen"].as_str().unwrap().starts_with("one pass over common columns"), "{gpu}");
+            }
+        }
+    }
+    let said = text(&["knn", x, "--k", "2", "--metric", "cosine", "--device", "cuda:0"]);
+    assert!(said.contains(", sent ") && said.contains(", first ") && said.contains(" bytes more at most"), "{said}");
+    let refused = ["--metric", "cosine", "--device", "cuda:0", "--memory-budget", "1000"];
+    for command in [&["knn", x, "--k", "2"][..], &["distances", x]] {
+        let said = failed(&[command, &refused].concat(), 1);
+        assert!(said.contains("the budget is 1000 bytes"), "{said}");
+    }
+}
+
+#[test]
+fn distances_that_are_written_in_parts_are_the_same() {
+    if !gpu() {
+        return;
+    }
+    let file = |name: &str| std::env::temp_dir().join(format!("sparring-{}-{name}.mtx", std::process::id()));
+    let (all, parts, near) = (file("all"), file("parts"), file("near"));
+    for metric in ["manhattan", "kl"] {
+        let write = |path: &PathBuf, more: &[&str]| {
+            let path = path.to_str().unwrap();
+            let asked = ["distances", "gen:tc_rmat10", "--metric", metric, "--device", "cuda:0", "-o", path];
+            json(&[&asked, more].concat())
+        };
+        // The distances alone are 8 MiB, the rows about 1.
+        let (whole, some) = (write(&all, &[]), write(&parts, &["--memory-budget", "4000000"]));
+        assert!(close(&whole["sum"], &some["sum"]), "{metric}: {whole}, {some}");
+        let [whole, some] = [&all, &parts].map(|path| std::fs::read_to_string(path).unwrap());
+        let number = |line: &str| line.parse::<f64>().unwrap();
+        assert_eq!(whole.lines().count(), some.lines().count());
+        for (place, (x, y)) in whole.lines().zip(some.lines()).enumerate().filter(|(_, (x, y))| x != y) {
+            assert!((number(x) - number(y)).abs() <= 1e-9, "{metric}, line {place}: {x} and {y}");
+        }
+    }
+    let asked = ["knn", "gen:tc_rmat10", "--k", "3", "--metric", "l1", "--device", "cuda:0", "-o"];
+    json(&[&asked, &[near.to_str().unwrap()][..]].concat());
+    let found = json(&["info", near.to_str().unwrap()]);
+    for path in [all, parts, near] {
+        std::fs::remove_file(path).unwrap();
+    }
+    assert_eq!((found["nrows"].as_u64(), found["nnz"].as_u64()), (Some(1024), Some(3072)));
+}
+
+#[test]
+fn measured_distances_are_those_of_the_processor() {
+    if !gpu() {
+        return;
+    }
+    let bench = |device: &str, more: &[&str]| -> Vec<Value> {
+        let asked = ["bench", "distance", "--case", "tc_rmat10", "--repeat", "2", "--json", "--device", device];
+        text(&[&asked, more].concat()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    for more in [
+        &["--metric", "cosine", "chebyshev", "kl"][..],
+        &["--task", "pairwise"],
+        &["--queries", "100", "--entries", "f32"],
+        &["--task", "pairwise", "--queries", "100", "--rows", "500"],
+    ] {
+        let (gpu, cpu) = (bench("cuda:0", more), bench("cpu", more));
+        assert_eq!(gpu.len(), cpu.len());
+        for (gpu, cpu) in gpu.iter().zip(&cpu) {
+            for key in ["task", "metric", "rows", "to_rows", "cols", "nnz", "pairs", "entries"] {
+                assert_eq!(gpu[key], cpu[key], "{key}");
+            }
+            for key in ["checksum", "checksum_nonempty"] {
+                assert!(close(&gpu[key], &cpu[key]), "{key}: {gpu}, not {cpu}");
+            }
+            let ms = |key: &str| gpu[key].as_f64().unwrap();
+            assert!(0.0 < ms("prepared_ms") && ms("prepared_ms_min") <= ms("prepared_ms"), "{gpu}");
+            assert!(ms("prepared_ms_min") < ms("ms") && ms("peak_growth_bytes") > 0.0, "{gpu}");
+            assert!(gpu.get("threads").is_none() && gpu["chosen"].is_string(), "{gpu}");
+        }
+    }
+    let said = text(&["bench", "distance", "--case", "tc_rmat10", "--repeat", "1", "--device", "cuda:0"]);
+    assert!(said.lines().count() == 4 && said.starts_with("case  "), "{said}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::{Csr, Index, Pattern, Result};
 #[derive(Debug, Default)]
 pub struct Cpu {
     threads: Threads,
-    budget: Option<u64>,
+    pub(super) budget: Option<u64>,
 }
 
 impl Cpu {

@@ -1,9 +1,10 @@
 //! [`Cpu`] as a [`Backend`]: matrices and vectors are those of the host, operations those of [`ops`].
 
 use super::Backend;
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Real, Rhs, Semiring, UnaryOp, Value};
+use crate::distance::{Measure, Neighbours, Options};
 use crate::ops::{self, VectorMask};
-use crate::sparse::{SparseVec, copied};
+use crate::sparse::{Dense, SparseVec, copied};
 use crate::{Cpu, Csr, Result};
 
 /// A mask of a vector, as the operations take it.
@@ -18,6 +19,7 @@ fn copy<T: Value>(x: &SparseVec<T>) -> Result<SparseVec<T>> {
 /// Bit for bit the same for any number of threads. Copies of a matrix share its pattern.
 impl Backend for Cpu {
     type Matrix<T: Value> = Csr<T>;
+    type Dense<T: Value> = Dense<T>;
     type Vector<T: Value> = Vec<T>;
     type SparseVector<T: Value> = SparseVec<T>;
 
@@ -26,6 +28,9 @@ impl Backend for Cpu {
     }
     fn download<T: Value>(&self, a: &Csr<T>) -> Result<Csr<T>> {
         a.try_clone()
+    }
+    fn download_dense<T: Value>(&self, a: &Dense<T>) -> Result<Dense<T>> {
+        Dense::new(a.nrows(), a.ncols(), copied(a.values(), "a dense matrix")?)
     }
     fn upload_vec<T: Value>(&self, x: &[T]) -> Result<Vec<T>> {
         copied(x, "a dense vector")
@@ -111,5 +116,35 @@ impl Backend for Cpu {
     }
     fn assign<T: Value, S: Value>(&self, w: &mut Vec<T>, places: &SparseVec<S>, x: T) -> Result<()> {
         ops::assign(w, places, x)
+    }
+
+    fn pairwise<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        x: &Csr<T>,
+        y: Option<&Csr<T>>,
+        options: &Options,
+    ) -> Result<Dense<T>> {
+        Cpu::pairwise(self, measure, x, y, options)
+    }
+    fn knn<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        k: usize,
+        x: &Csr<T>,
+        y: Option<&Csr<T>>,
+        options: &Options,
+    ) -> Result<Neighbours<T>> {
+        Cpu::knn(self, measure, k, x, y, options)
+    }
+    fn radius<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        radius: f64,
+        x: &Csr<T>,
+        y: Option<&Csr<T>>,
+        options: &Options,
+    ) -> Result<Csr<T>> {
+        Cpu::radius(self, measure, radius, x, y, options)
     }
 }

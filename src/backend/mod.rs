@@ -2,6 +2,7 @@
 //! [`Backend`] is what an algorithm needs to run on any machine.
 
 mod cpu;
+mod cpu_distance;
 mod cpu_ops;
 mod mxm;
 
@@ -9,15 +10,17 @@ pub use crate::par::Progress;
 pub use cpu::Cpu;
 pub use mxm::Mxm;
 
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
-use crate::sparse::SparseVec;
+use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Real, Rhs, Semiring, UnaryOp, Value};
+use crate::distance::{Measure, Neighbours, Options};
+use crate::sparse::{Dense, SparseVec};
 use crate::{Csr, Result};
 
-/// A machine that holds matrices and vectors and computes with them: the operations of which graph algorithms are made.
+/// A machine that holds matrices and vectors and computes with them: the operations of which graph algorithms are made, and
+/// distances between rows.
 ///
 /// An algorithm written against this trait uploads what it starts from, leaves everything where it is while it runs, and
 /// downloads its result. What an operation computes is defined in [`ops`](crate::ops), and for
-/// [`mxm`](Self::mxm) in [`Mxm`]; a backend gives those results, bit for bit where arithmetic is exact. Its own
+/// [`mxm`](Self::mxm) in [`Mxm`], for distances in [`distance`](crate::distance); a backend gives those results, bit for bit where arithmetic is exact. Its own
 /// documentation says where floats may be rounded or folded otherwise.
 ///
 /// Columns are counted with 32 bits. Dense vectors have a value everywhere; sparse ones have entries, sorted. A mask of a
@@ -47,6 +50,8 @@ use crate::{Csr, Result};
 pub trait Backend {
     /// A sparse matrix on this machine.
     type Matrix<T: Value>;
+    /// A dense matrix on this machine.
+    type Dense<T: Value>;
     /// A dense vector on this machine.
     type Vector<T: Value>;
     /// A sparse vector on this machine.
@@ -60,6 +65,10 @@ pub trait Backend {
     /// # Errors
     /// See [`Backend`].
     fn download<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Csr<T>>;
+    /// The dense matrix, in the memory of the host.
+    /// # Errors
+    /// See [`Backend`].
+    fn download_dense<T: Value>(&self, a: &Self::Dense<T>) -> Result<Dense<T>>;
     /// A copy of the dense vector on this machine.
     /// # Errors
     /// See [`Backend`].
@@ -158,4 +167,37 @@ pub trait Backend {
     /// # Errors
     /// See [`Backend`].
     fn assign<T: Value, S: Value>(&self, w: &mut Self::Vector<T>, places: &Self::SparseVector<S>, x: T) -> Result<()>;
+
+    /// All distances between rows of X and of Y, or of X alone: [`distance::pairwise`](crate::distance::pairwise).
+    /// # Errors
+    /// See [`Backend`]; [`Error::Argument`](crate::Error::Argument) for an entry outside the metric's domain.
+    fn pairwise<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        x: &Self::Matrix<T>,
+        y: Option<&Self::Matrix<T>>,
+        options: &Options,
+    ) -> Result<Self::Dense<T>>;
+    /// The `k` nearest rows of each row of X, in the memory of the host: [`distance::knn`](crate::distance::knn).
+    /// # Errors
+    /// Those of [`pairwise`](Self::pairwise).
+    fn knn<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        k: usize,
+        x: &Self::Matrix<T>,
+        y: Option<&Self::Matrix<T>>,
+        options: &Options,
+    ) -> Result<Neighbours<T>>;
+    /// The rows within `radius` of each row of X: [`distance::radius`](crate::distance::radius).
+    /// # Errors
+    /// Those of [`pairwise`](Self::pairwise); [`Error::Argument`](crate::Error::Argument) for a radius that is NaN.
+    fn radius<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        radius: f64,
+        x: &Self::Matrix<T>,
+        y: Option<&Self::Matrix<T>>,
+        options: &Options,
+    ) -> Result<Self::Matrix<T>>;
 }

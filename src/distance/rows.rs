@@ -130,7 +130,8 @@ impl<'a, T: Real, I: Index> Checked<'a, T, I> {
         if !unchecked && !a.values().iter().fold(true, |all, &x| all & domain.takes(x)) {
             let at = a.values().iter().position(|&x| !domain.takes(x)).unwrap_or_default();
             let row = a.pattern().row_ptr().partition_point(|&p| p <= at) - 1;
-            return Err(refused(domain, row, a.pattern().col_idx()[at].get(), a.values()[at]));
+            let (column, value) = (a.pattern().col_idx()[at].get(), a.values()[at]);
+            return Err(domain.refuses(value, row, column));
         }
         if a.pattern().is_sorted() && a.values().iter().fold(true, |all, &x| all & (x != T::ZERO)) {
             return Ok(Self::Given(a));
@@ -167,13 +168,6 @@ impl<'a, T: Real, I: Index> Checked<'a, T, I> {
         let values = collected(values.len(), values.iter().map(|x| x.cast::<W>()), "entries")?;
         Ok(Entries { pattern: self.pattern()?, values: Cow::Owned(values) })
     }
-}
-
-/// The refusal of an entry that the domain does not have.
-pub(crate) fn refused<T: Real>(domain: Domain, row: usize, column: usize, value: T) -> Error {
-    let takes = if domain == Domain::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
-    let message = format!("row {row}, column {column} (counted from 0) holds {value:?}, but the metric takes {takes}");
-    Error::Argument { name: "entries", message }
 }
 
 /// Rows prepared by a recipe.

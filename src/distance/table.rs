@@ -27,6 +27,14 @@ impl Domain {
     pub fn takes<T: Real>(self, x: T) -> bool {
         x.to_f64().is_finite() && (self != Self::NonNegative || x >= T::ZERO)
     }
+    /// The error for a value that it does not have.
+    pub(crate) fn refuses<T: fmt::Debug>(self, value: T, row: usize, column: usize) -> Error {
+        let takes = if self == Self::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
+        let message = format!(
+            "row {row}, column {column} holds {value:?}, but the metric takes {takes} (rows and columns are counted from 0)"
+        );
+        Error::Argument { name: "entries", message }
+    }
 }
 
 /// What is known of a metric.
@@ -310,6 +318,16 @@ impl Metric {
     pub const fn name(&self) -> &'static str {
         self.entry().name
     }
+    /// Whether d(x, y) = d(y, x): for all but `kl` and `kl_intersection`.
+    ///
+    /// ```
+    /// use sparring::distance::Metric;
+    /// assert!(Metric::Cosine.is_symmetric() && !Metric::Kl.is_symmetric());
+    /// ```
+    #[must_use]
+    pub fn is_symmetric(&self) -> bool {
+        self.recipe::<f64, _>(None, IsSymmetric)
+    }
     /// The metric of that name; `p` for Minkowski alone, which needs it.
     ///
     /// ```
@@ -380,6 +398,22 @@ impl Metric {
             Self::Matching => v.one_pass(r::Matching::<W>::new()),
             Self::Kulsinski => v.one_pass(r::Kulsinski::<W>::new()),
         }
+    }
+}
+
+/// What the way that a metric is computed says of its symmetry.
+struct IsSymmetric;
+
+impl Visitor for IsSymmetric {
+    type Out = bool;
+    fn one_pass<R: Recipe>(self, _: R) -> bool {
+        R::SYMMETRIC
+    }
+    fn chebyshev<W: Real>(self) -> bool {
+        true
+    }
+    fn two_pass<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>>(self, _: Union<P, X>) -> bool {
+        false
     }
 }
 

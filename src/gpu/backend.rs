@@ -1,21 +1,23 @@
 //! [`Cuda`] as a [`Backend`]: matrices and vectors are those of the device, operations those of the files beside this
 //! one.
 
-use super::{Cuda, DeviceCsr, DeviceSparseVec, DeviceVec};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
+use super::{Cuda, DeviceCsr, DeviceDense, DeviceSparseVec, DeviceVec};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Real, Rhs, Semiring, UnaryOp, Value};
 use crate::backend::Backend;
-use crate::sparse::SparseVec;
+use crate::distance::{Measure, Neighbours, Options};
+use crate::sparse::{Dense, SparseVec};
 use crate::{Csr, Result};
 
 /// The results of [`Cpu`](crate::Cpu), and the same in every run. They are its bits as well, except where floats are
-/// folded as a tree: [`mxv`](Cuda::mxv), [`reduce_rows`](Cuda::reduce_rows) for long rows, [`reduce`](Cuda::reduce);
-/// and where [`apply`](Cuda::apply) has functions such as `exp`. [`Any`](crate::algebra::Any) gives a value that is
+/// folded as a tree: [`mxv`](Cuda::mxv), [`reduce_rows`](Cuda::reduce_rows) for long rows, [`reduce`](Cuda::reduce),
+/// the norms in distances; and where [`apply`](Cuda::apply) has functions such as `exp`. [`Any`](crate::algebra::Any) gives a value that is
 /// there, perhaps another one.
 ///
 /// The methods are those that [`Cuda`] has under the same names, where the documentation of each is; `mxm` is the chain
 /// of [`Cuda::mxm`], evaluated.
 impl Backend for Cuda {
     type Matrix<T: Value> = DeviceCsr<T>;
+    type Dense<T: Value> = DeviceDense<T>;
     type Vector<T: Value> = DeviceVec<T>;
     type SparseVector<T: Value> = DeviceSparseVec<T>;
 
@@ -24,6 +26,9 @@ impl Backend for Cuda {
     }
     fn download<T: Value>(&self, a: &DeviceCsr<T>) -> Result<Csr<T>> {
         Cuda::download(self, a)
+    }
+    fn download_dense<T: Value>(&self, a: &DeviceDense<T>) -> Result<Dense<T>> {
+        Cuda::download_dense(self, a)
     }
     fn upload_vec<T: Value>(&self, x: &[T]) -> Result<DeviceVec<T>> {
         Cuda::upload_vec(self, x)
@@ -114,5 +119,35 @@ impl Backend for Cuda {
     }
     fn assign<T: Value, S: Value>(&self, w: &mut DeviceVec<T>, places: &DeviceSparseVec<S>, x: T) -> Result<()> {
         Cuda::assign(self, w, places, x)
+    }
+
+    fn pairwise<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        x: &DeviceCsr<T>,
+        y: Option<&DeviceCsr<T>>,
+        options: &Options,
+    ) -> Result<DeviceDense<T>> {
+        Cuda::pairwise(self, measure, x, y, options)
+    }
+    fn knn<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        k: usize,
+        x: &DeviceCsr<T>,
+        y: Option<&DeviceCsr<T>>,
+        options: &Options,
+    ) -> Result<Neighbours<T>> {
+        Cuda::knn(self, measure, k, x, y, options)
+    }
+    fn radius<T: Real, M: Measure>(
+        &self,
+        measure: M,
+        radius: f64,
+        x: &DeviceCsr<T>,
+        y: Option<&DeviceCsr<T>>,
+        options: &Options,
+    ) -> Result<DeviceCsr<T>> {
+        Cuda::radius(self, measure, radius, x, y, options)
     }
 }

@@ -5,13 +5,14 @@ use std::cell::Cell;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use sparring::algebra::Real;
-use sparring::distance::{Metric, Options, Precision, knn, pairwise_into};
-use sparring::par::{self, Threads};
+use sparring::distance::{Metric, Neighbours, Options, Precision};
+use sparring::gpu::DeviceCsr;
 use sparring::sparse::Dense;
-use sparring::{Csr, Error, generate};
+use sparring::{Cpu, Csr, Cuda, Error, generate, par};
 
 use super::load;
 use crate::context::Context;
+use crate::device::timed_on;
 use crate::failure::{Failure, Result};
 use crate::memory::Growth;
 use crate::output::ms;
@@ -137,15 +138,6 @@ impl Bench<'_> {
     }
 }
 
-/// What one run gives.
-struct Found {
-    /// Σ of the distances that are finite.
-    sum: f64,
-    /// The same over rows that are not empty: on empty ones definitions part.
-    nonempty: f64,
-    chosen: String,
-}
-
 /// What is asked of each pair of rows.
 struct Question {
     task: Task,
@@ -154,44 +146,80 @@ struct Question {
     options: Options,
 }
 
+/// What one run finds.
+enum Answer<T> {
+    Nearest(Neighbours<T>),
+    All(Dense<T>),
+}
+
+/// One run, and the milliseconds that it took.
+struct Run<T> {
+    answer: Answer<T>,
+    chosen: String,
+    ms: f64,
+    /// Without preparing the rows, where that is measured apart.
+    prepared_ms: Option<f64>,
+}
+
 impl Question {
-    /// Distances of the rows of `x`, or of all, from those of `y`; milliseconds.
-    fn once<T: Real>(&self, threads: &Threads, x: Option<&Csr<T>>, y: &Csr<T>) -> sparring::Result<(Found, f64)> {
-        let (first, second) = (x.unwrap_or(y), x.map(|_| y));
-        let full = |a: &Csr<T>| Vec::from_iter((0..a.nrows()).map(|i| a.row(i).1.iter().any(|&x| x != T::ZERO)));
-        let (rows, columns) = (full(first), full(y));
-        let finite = |d: &T| Some(d.to_f64()).filter(|d| d.is_finite());
-        let (mut sum, mut nonempty) = (0.0, 0.0);
-        let (metric, options) = (self.metric, &self.options);
-        let (chosen, ms) = match self.task {
+    fn on_processor<T: Real>(&self, cpu: &Cpu, x: &Csr<T>, y: Option<&Csr<T>>) -> sparring::Result<Run<T>> {
+        let Self { task, metric, k, options } = self;
+        match task {
             Task::Knn => {
-                let (near, ms) = timed(|| knn(threads, metric, self.k, first, second, options));
+                let (near, ms) = timed(|| cpu.knn(*metric, *k, x, y, options));
                 let near = near?;
-                for (i, &full) in rows.iter().enumerate() {
-                    let row: f64 = near.row(i).1.iter().filter_map(finite).sum();
-                    sum += row;
-                    nonempty += if full { row } else { 0.0 };
-                }
-                (near.explain, ms)
+                Ok(Run { chosen: near.explain.clone(), answer: Answer::Nearest(near), ms, prepared_ms: None })
             }
             Task::Pairwise => {
                 let (made, ms) = timed(|| {
-                    let mut all = Dense::filled(first.nrows(), y.nrows(), T::ZERO)?;
-                    let chosen = pairwise_into(threads, metric, first, second, options, all.values_mut())?;
+                    let mut all = Dense::filled(x.nrows(), y.unwrap_or(x).nrows(), T::ZERO)?;
+                    let chosen = cpu.pairwise_into(*metric, x, y, options, all.values_mut())?;
                     Ok::<_, Error>((all, chosen))
                 });
                 let (all, chosen) = made?;
-                for (i, &full) in rows.iter().enumerate() {
-                    let row = all.row(i);
-                    sum += row.iter().filter_map(finite).sum::<f64>();
-                    let others = row.iter().zip(&columns).filter(|(_, there)| full && **there);
-                    nonempty += others.filter_map(|(d, _)| finite(d)).sum::<f64>();
-                }
-                (chosen, ms)
+                Ok(Run { answer: Answer::All(all), chosen, ms, prepared_ms: None })
+            }
+        }
+    }
+    /// Neighbours come to the host within the time, all distances after it.
+    fn on_gpu<T: Real>(&self, cuda: &Cuda, x: &DeviceCsr<T>, y: Option<&DeviceCsr<T>>) -> sparring::Result<Run<T>> {
+        let (rows, preparing_ms) = timed_on(cuda, || cuda.vectors(self.metric, x, y, &self.options))?;
+        let (answer, ms) = match self.task {
+            Task::Knn => {
+                let (near, ms) = timed_on(cuda, || rows.knn(self.k))?;
+                (Answer::Nearest(near), ms)
+            }
+            Task::Pairwise => {
+                let (all, ms) = timed_on(cuda, || rows.pairwise())?;
+                (Answer::All(cuda.download_dense(&all)?), ms)
             }
         };
-        Ok((Found { sum, nonempty, chosen }, ms))
+        Ok(Run { answer, chosen: rows.explain(), ms: preparing_ms + ms, prepared_ms: Some(ms) })
     }
+}
+
+/// Σ of the distances of X from Y that are finite, and the same over rows that are not empty: on empty ones definitions part.
+fn sums<T: Real>(answer: &Answer<T>, x: &Csr<T>, y: &Csr<T>) -> (f64, f64) {
+    let full = |a: &Csr<T>| Vec::from_iter((0..a.nrows()).map(|i| a.row(i).1.iter().any(|&x| x != T::ZERO)));
+    let (rows, columns) = (full(x), full(y));
+    let finite = |d: &T| Some(d.to_f64()).filter(|d| d.is_finite());
+    let (mut sum, mut nonempty) = (0.0, 0.0);
+    for (i, &full) in rows.iter().enumerate() {
+        match answer {
+            Answer::Nearest(near) => {
+                let row: f64 = near.row(i).1.iter().filter_map(finite).sum();
+                sum += row;
+                nonempty += if full { row } else { 0.0 };
+            }
+            Answer::All(all) => {
+                let row = all.row(i);
+                sum += row.iter().filter_map(finite).sum::<f64>();
+                let others = row.iter().zip(&columns).filter(|(_, there)| full && **there);
+                nonempty += others.filter_map(|(d, _)| finite(d)).sum::<f64>();
+            }
+        }
+    }
+    (sum, nonempty)
 }
 
 impl Bench<'_> {
@@ -203,23 +231,35 @@ impl Bench<'_> {
             Computed::Entries => Precision::Entries,
         };
         let question = Question { task, metric, k, options: Options { precision, ..Options::default() } };
-        let run = || question.once(context.quiet.threads(), x, y);
-        // Of the run that warms up, if it takes all its memory from the system.
-        let growth = Growth::start();
-        let (found, _) = run()?;
-        let growth = growth.bytes().filter(|_| !self.kept.get());
+        let (first, second) = (x.unwrap_or(y), x.map(|_| y));
+        let there = match &context.cuda {
+            Some(cuda) => Some((cuda, cuda.upload(first)?, second.map(|y| cuda.upload(y)).transpose()?)),
+            None => None,
+        };
+        let run = || match &there {
+            Some((cuda, x, y)) => question.on_gpu(cuda, x, y.as_ref()),
+            None => question.on_processor(&context.quiet, first, second),
+        };
+        // Of the run that warms up, if it takes all its memory from the system; a GPU counts what is in use.
+        let growth = Growth::start(context.cuda.as_ref());
+        let Run { answer, chosen, .. } = run()?;
+        let growth = growth.bytes().filter(|_| there.is_some() || !self.kept.get());
+        let (sum, nonempty) = sums(&answer, first, y);
+        drop(answer);
         if !self.fresh {
             self.kept.set(par::keep_freed_memory());
         }
-        let mut times = Times::default();
+        let (mut times, mut prepared) = (Times::default(), Times::default());
         for _ in 0..self.repeat {
-            let (again, ms) = run()?;
+            let Run { answer, ms, prepared_ms, .. } = run()?;
             times.push(ms);
-            if again.sum.to_bits() != found.sum.to_bits() {
-                return Err(Failure::Wrong(format!("{name}, {metric}: the sum is {}, then {}", found.sum, again.sum)));
+            prepared_ms.into_iter().for_each(|ms| prepared.push(ms));
+            let (again, _) = sums(&answer, first, y);
+            if again.to_bits() != sum.to_bits() {
+                return Err(Failure::Wrong(format!("{name}, {metric}: the sum is {sum}, then {again}")));
             }
         }
-        let (n, m) = (x.unwrap_or(y).nrows(), y.nrows());
+        let (n, m) = (first.nrows(), y.nrows());
         let pairs = n as u64 * m as u64;
         let rate = pairs as f64 / times.median() / 1e6;
         let (task_name, bits) = (if task == Task::Knn { "knn" } else { "pairwise" }, 8 * size_of::<T>());
@@ -227,9 +267,13 @@ impl Bench<'_> {
             "op": "distance", "case": name, "task": task_name, "metric": metric.name(), "device": context.device.to_string(),
             "rows": n, "to_rows": m, "cols": y.ncols(), "nnz": y.nnz(), "pairs": pairs, "entries": format!("f{bits}"),
             "ms": ms(times.median()), "ms_min": ms(times.minimum()), "gpairs_s": rate,
-            "checksum": found.sum, "checksum_nonempty": found.nonempty, "peak_growth_bytes": growth,
-            "threads": context.threads(), "chosen": found.chosen,
+            "checksum": sum, "checksum_nonempty": nonempty, "peak_growth_bytes": growth, "chosen": chosen,
         });
+        if there.is_some() {
+            (json["prepared_ms"], json["prepared_ms_min"]) = (ms(prepared.median()), ms(prepared.minimum()));
+        } else {
+            json["threads"] = context.threads().into();
+        }
         if task == Task::Knn {
             json["k"] = k.into();
         }
@@ -243,22 +287,25 @@ impl Bench<'_> {
                 format!("{n} × {m}"),
                 format!("{:.3}", times.median()),
                 format!("{:.3}", times.minimum()),
+                if there.is_some() { format!("{:.3}", prepared.median()) } else { "-".into() },
                 format!("{rate:.4}"),
                 growth.map_or("-".into(), |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20))),
             ];
-            row(name, &cells, &found.chosen)
+            row(name, &cells, &chosen)
         })
     }
 }
 
 /// The first line of the table.
 pub(super) fn heading() -> String {
-    let cells = ["task", "metric", "rows × rows", "median ms", "minimum", "Gpairs/s", "MiB"].map(Into::into);
+    let cells =
+        ["task", "metric", "rows × rows", "median ms", "minimum", "prepared", "Gpairs/s", "MiB"].map(Into::into);
     row("case", &cells, "chosen")
 }
 
-fn row(name: &str, [task, metric, size, median, minimum, rate, memory]: &[String; 7], chosen: &str) -> String {
-    format!("{name:18} {task:8} {metric:16} {size:>15} {median:>10} {minimum:>10} {rate:>9} {memory:>8}  {chosen}")
+fn row(name: &str, [task, metric, size, times @ .., rate, memory]: &[String; 8], chosen: &str) -> String {
+    let times: String = times.iter().map(|t| format!(" {t:>10}")).collect();
+    format!("{name:18} {task:8} {metric:16} {size:>15}{times} {rate:>9} {memory:>8}  {chosen}")
 }
 
 /// Refuses settings of distances for what is none.

@@ -114,10 +114,7 @@ impl Cuda {
             if start <= at { row = middle } else { to = middle - 1 }
         }
         let (column, value) = (self.get_at(&p.col_idx, at)?, self.get_at(&a.values, at)?);
-        let takes =
-            if domain == Domain::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
-        let message = format!("row {row}, column {column} holds {value:?}, but the metric takes {takes}");
-        Ok(Error::Argument { name: "entries", message })
+        Ok(domain.refuses(value, row, column as usize))
     }
 
     /// What a pass makes of the rows of one side.

@@ -141,7 +141,8 @@ impl Budget {
     fn neighbours(&self, k: usize) -> usize {
         k.min(self.nrows.1.saturating_sub(usize::from(self.exclude_self)))
     }
-    fn allows<T: Real>(&self, wanted: Wanted) -> Result<()> {
+    /// What is asked for, and the bytes that it takes with the prepared rows.
+    fn bytes<T: Real>(&self, wanted: Wanted) -> (&'static str, u128) {
         let (n, m) = self.nrows;
         let entry = size_of::<T>() as u128;
         let (what, result) = match wanted {
@@ -150,7 +151,10 @@ impl Budget {
             Wanted::Pairs(_) => ("all distances", n as u128 * m as u128 * entry),
             Wanted::Nearest(k) => ("nearest neighbours", n as u128 * self.neighbours(k) as u128 * (12 + entry)),
         };
-        let bytes = result + self.prepared;
+        (what, result + self.prepared)
+    }
+    fn allows<T: Real>(&self, wanted: Wanted) -> Result<()> {
+        let (what, bytes) = self.bytes::<T>(wanted);
         match self.most.map(u128::from) {
             Some(budget) if bytes > budget => Err(Error::Budget { what, bytes, budget }),
             _ => Ok(()),
@@ -253,6 +257,11 @@ impl<T: Real> DeviceVectors<T> {
         let indices = self.cuda.get(&found.ids, "neighbours")?;
         let distances = self.cuda.get(&found.distances, "distances of neighbours")?;
         Ok(Neighbours::new(m, k, indices, distances, n, explain))
+    }
+    /// Bytes of device memory that [`knn`](Self::knn) takes, with these rows: what a budget is held against.
+    #[must_use]
+    pub fn knn_bytes(&self, k: usize) -> u64 {
+        self.budget.bytes::<T>(Wanted::Nearest(k)).1.try_into().unwrap_or(u64::MAX)
     }
     /// As [`Cuda::radius`].
     /// # Errors
