@@ -206,6 +206,46 @@ typedef uint32_t SparringTriangleMethod;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// Whether rows are divided by their sums before they are compared.
+enum SparringNormalize
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// For "jensenshannon" alone.
+  SPARRING_NORMALIZE_AUTO = 0,
+  /// For "hellinger", "jensenshannon", "kl" and "kl_intersection".
+  SPARRING_NORMALIZE_ON = 1,
+  /// Never.
+  SPARRING_NORMALIZE_OFF = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringNormalize SparringNormalize;
+#else
+typedef uint32_t SparringNormalize;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// What distances are computed in. They are given in the type of the matrices either way.
+enum SparringPrecision
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// double, whatever the entries are.
+  SPARRING_PRECISION_DOUBLE = 0,
+  /// The type of the entries: float for float.
+  SPARRING_PRECISION_ENTRIES = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringPrecision SparringPrecision;
+#else
+typedef uint32_t SparringPrecision;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
 typedef struct SparringDevice SparringDevice;
 
@@ -245,6 +285,24 @@ typedef struct {
   /// Largest bound of a row after compression over that before; NaN if not counted.
   double cmrf;
 } SparringStats;
+
+/// How rows are compared. All zero (`SparringDistanceOptions o = {0};`) are the defaults.
+typedef struct {
+  /// The p of "minkowski", which needs one of at least 1; 0 for every other metric.
+  double p;
+  /// Bytes that results, in your arrays too, and scratch memory may take together: SPARRING_BUDGET otherwise. 0: what the
+  /// device allows, which counts in any case. For a GPU it is memory there.
+  uint64_t memory_budget;
+  /// A SparringNormalize.
+  uint32_t normalize;
+  /// A SparringPrecision.
+  uint32_t precision;
+  /// Not 0: entries that the metric cannot take are not searched for. Distances from their rows are then NaN, or
+  /// whatever comes of them.
+  uint32_t unchecked;
+  /// Not 0: a row is not its own neighbour. Only where `y` is NULL.
+  uint32_t exclude_self;
+} SparringDistanceOptions;
 
 #ifdef __cplusplus
 extern "C" {
@@ -460,6 +518,80 @@ SparringStatus sparring_triangles(const SparringDevice *device,
                                   char *buffer,
                                   uint64_t capacity,
                                   uint64_t *length);
+
+/// Number of metrics that sparring_pairwise, sparring_knn and sparring_radius know by name.
+uint64_t sparring_metric_count(void);
+
+/// Name of a metric, `index` from 0 to sparring_metric_count() - 1, or NULL beyond: "cosine", "euclidean", "jaccard" and so
+/// on. "minkowski" needs the `p` of SparringDistanceOptions; "dot" is a similarity, the larger the nearer. The text is
+/// constant and is not freed.
+const char *sparring_metric_name(uint64_t index);
+
+/// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if `y`
+/// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_UNSUPPORTED for others.
+/// The metric is the one of this name (see sparring_metric_name); entries that it cannot take are refused with the number
+/// of their row. `options` may be NULL.
+/// `distances` has room for `distances_len` values of the matrices' type, and gets n·m of them, row after row: if there is
+/// room for fewer, SPARRING_LENGTH before anything is computed.
+/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+/// On a GPU the last bits of sums may differ from the processor's, and more than 1 GiB of distances comes in blocks of rows:
+/// they need not fit there.
+SparringStatus sparring_pairwise(const SparringDevice *device,
+                                 const char *metric,
+                                 const SparringMatrix *x,
+                                 const SparringMatrix *y,
+                                 const SparringDistanceOptions *options,
+                                 void *distances,
+                                 uint64_t distances_len,
+                                 char *buffer,
+                                 uint64_t capacity,
+                                 uint64_t *length);
+
+/// The `k` nearest rows of `y` for each of the n rows of `x`, or of `x` itself if `y` is NULL (each row is then among its own
+/// neighbours, unless `exclude_self`). Never holds all distances. Matrices, `metric` and `options` as for sparring_pairwise.
+/// `*found` gets the number of neighbours of each row: `k`, or as many rows as there are. Those of row i, nearest first, are
+/// `ids[p]` at `distances[p]` for p from i·found to (i + 1)·found - 1; rows at equal distance come in order of their numbers.
+/// `ids` and `distances` have room for `len` elements each and get n·found, distances in the matrices' type; if there is
+/// room for fewer, SPARRING_LENGTH before anything is computed. One that is NULL is not wanted.
+/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+SparringStatus sparring_knn(const SparringDevice *device,
+                            const char *metric,
+                            uint64_t k,
+                            const SparringMatrix *x,
+                            const SparringMatrix *y,
+                            const SparringDistanceOptions *options,
+                            uint32_t *ids,
+                            void *distances,
+                            uint64_t len,
+                            uint64_t *found,
+                            char *buffer,
+                            uint64_t capacity,
+                            uint64_t *length);
+
+/// The graph of nearest neighbours: what sparring_knn finds as an n×m matrix, with an entry (i, j) for each neighbour j of
+/// row i, its value the distance, 0 too. Columns are sorted.
+/// On a GPU the result is where `x` is.
+/// `*graph` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_knn_graph(const SparringDevice *device,
+                                  const char *metric,
+                                  uint64_t k,
+                                  const SparringMatrix *x,
+                                  const SparringMatrix *y,
+                                  const SparringDistanceOptions *options,
+                                  SparringMatrix **graph);
+
+/// The rows of `y`, or of `x` if `y` is NULL, at most `radius` away from each row of `x` (for "dot", a similarity: at least
+/// `radius`), as an n×m matrix: an entry (i, j) for each, its value the distance, 0 too. Columns are sorted.
+/// Matrices, `metric` and `options` as for sparring_pairwise. A radius that is NaN is SPARRING_ARGUMENT.
+/// On a GPU the result is where `x` is.
+/// `*within` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_radius(const SparringDevice *device,
+                               const char *metric,
+                               double radius,
+                               const SparringMatrix *x,
+                               const SparringMatrix *y,
+                               const SparringDistanceOptions *options,
+                               SparringMatrix **within);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -16,6 +16,8 @@ pub struct SparringDevice {
     /// The processor, which also reads files for a GPU.
     pub(crate) host: Cpu,
     pub(crate) gpu: Option<Arc<Gpu>>,
+    /// Bytes that operations may take.
+    pub(crate) budget: Option<u64>,
 }
 
 impl Object for SparringDevice {
@@ -57,12 +59,12 @@ pub unsafe extern "C" fn sparring_device_new(
                 Some(bytes) => cpu.memory_budget(bytes),
                 None => cpu,
             };
-            return out.give(SparringDevice { host, gpu: None });
+            return out.give(SparringDevice { host, gpu: None, budget });
         };
         if threads != 0 {
             return Err(Fail::argument("threads", format!("{threads} for {name}, where it must be 0")));
         }
-        out.give(SparringDevice { host: Cpu::new(), gpu: Some(Gpu::open(ordinal, budget)?) })
+        out.give(SparringDevice { host: Cpu::new(), gpu: Some(Gpu::open(ordinal, budget)?), budget })
     })
 }
 

@@ -1,16 +1,23 @@
 //! GPUs behind the border: matrices and plans that are there. `no_gpu.rs` stands in for this file without the feature
 //! `cuda`.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use sparring::gpu::{Operand, spgemm};
+use sparring::algebra::Real;
+use sparring::distance::Neighbours;
+use sparring::gpu::{DeviceCsr, Operand, spgemm};
 use sparring::graph::{TriangleMethod, Triangles, triangles};
 use sparring::spgemm::{Compression, Options};
 use sparring::{Cuda, Result};
 use sparring_named::{DeviceMatrix, plan_on_device};
 
+use crate::distances::{Question, no_distances};
 use crate::guard::{Fail, Fallible};
-use crate::matrix::{Data, SparringType, Stored, each};
+use crate::matrix::{Data, SparringType, Stored, each, of_real};
+
+/// Most bytes of distances that are fetched at a time, unless a row has more.
+const BLOCK_BYTES: usize = 1 << 30;
 
 /// A GPU that C has opened.
 pub(crate) struct Gpu {
@@ -103,6 +110,51 @@ impl Gpu {
                 Ok(triangles(&self.cuda, &**a.matrix.pattern(), method)?)
             }
         }
+    }
+    /// X and Y of a question, sent if they are on the host.
+    fn rows<T: Real>(self: &Arc<Self>, question: &Question) -> Fallible<(DeviceCsr<T>, Option<DeviceCsr<T>>)> {
+        let typed = |name, m: &Stored| {
+            let matrix = self.matrix(name, m)?.matrix;
+            let any: &dyn Any = match &matrix {
+                DeviceMatrix::Bool(m) => m,
+                DeviceMatrix::Int64(m) => m,
+                DeviceMatrix::Float(m) => m,
+                DeviceMatrix::Double(m) => m,
+            };
+            any.downcast_ref::<DeviceCsr<T>>().cloned().ok_or_else(|| no_distances(m.value_type()))
+        };
+        let x = typed("x", &question.x)?;
+        let y = match &question.y {
+            Some(y) if Arc::ptr_eq(y, &question.x) => Some(x.clone()),
+            Some(y) => Some(typed("y", y)?),
+            None => None,
+        };
+        Ok((x, y))
+    }
+    /// All distances from `m` rows, handed to `each` with the number of their first row.
+    pub(crate) fn pairwise<T: Real>(
+        self: &Arc<Self>,
+        question: &Question,
+        m: usize,
+        each: impl FnMut(usize, &[T]) -> Result<()>,
+    ) -> Fallible<String> {
+        let (x, y) = self.rows::<T>(question)?;
+        let vectors = self.cuda.vectors(question.metric, &x, y.as_ref(), &question.options)?;
+        // Blocks are large, because among the rows of X alone a single one takes half of the work.
+        let rows = BLOCK_BYTES / (m * size_of::<T>()).max(1);
+        vectors.pairwise_blocks(rows.max(1), each)?;
+        Ok(vectors.explain())
+    }
+    pub(crate) fn knn<T: Real>(self: &Arc<Self>, question: &Question, k: usize) -> Fallible<Neighbours<T>> {
+        let (x, y) = self.rows::<T>(question)?;
+        Ok(self.cuda.knn(question.metric, k, &x, y.as_ref(), &question.options)?)
+    }
+    pub(crate) fn radius(self: &Arc<Self>, question: &Question, radius: f64) -> Fallible<GpuMatrix> {
+        let matrix = of_real!(question.value_type(), T => {
+            let (x, y) = self.rows::<T>(question)?;
+            DeviceMatrix::from(self.cuda.radius(question.metric, radius, &x, y.as_ref(), &question.options)?)
+        });
+        Ok(GpuMatrix { gpu: Arc::clone(self), matrix })
     }
 }
 

@@ -7,7 +7,8 @@
 //! - [`guard`]: `ffi!`, which catches unwinding and keeps the message of a failure;
 //! - [`status`]: the codes; [`handle`]: what the opaque pointers are;
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
-//! - [`device`], [`matrix`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`]: the functions;
+//! - [`device`], [`matrix`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`],
+//!   [`distances`]: the functions;
 //! - `gpu`: matrices and plans on a GPU, or nothing in its place.
 
 #![allow(
@@ -18,6 +19,7 @@
 #[macro_use]
 pub mod guard;
 pub mod device;
+pub mod distances;
 #[cfg_attr(not(feature = "cuda"), path = "no_gpu.rs")]
 mod gpu;
 pub mod handle;

@@ -78,7 +78,7 @@ impl Stored {
             Self::Device(m) => m.value_type(),
         }
     }
-    fn shape(&self) -> (usize, usize) {
+    pub(crate) fn shape(&self) -> (usize, usize) {
         match self {
             Self::Host(m) => m.pattern().shape(),
             Self::Device(m) => m.shape(),
@@ -138,6 +138,10 @@ macro_rules! types {
                 match self { $(Data::$variant(_) => $code,)* }
             }
             /// The `Csr`, of whatever type it is.
+            pub(crate) fn csr(&self) -> &dyn Any {
+                match self { $(Data::$variant(m) => m,)* }
+            }
+            /// The `Csr`, to be written.
             pub(crate) fn csr_mut(&mut self) -> &mut dyn Any {
                 match self { $(Data::$variant(m) => m,)* }
             }
@@ -171,7 +175,23 @@ types! {
     f32  F32  SPARRING_F32  f32 |x| x;
     f64  F64  SPARRING_F64  f64 |x| x;
 }
-pub(crate) use {each, of_type};
+/// `of_real!(code, T => expression)` with `T` the Rust type of a `SparringType` that distances are known of.
+macro_rules! of_real {
+    ($ty:expr, $T:ident => $body:expr) => {
+        match $ty {
+            $crate::matrix::SparringType::SPARRING_F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::matrix::SparringType::SPARRING_F64 => {
+                type $T = f64;
+                $body
+            }
+            other => return Err($crate::distances::no_distances(other)),
+        }
+    };
+}
+pub(crate) use {each, of_real, of_type};
 
 impl Data {
     pub(crate) fn pattern(&self) -> &Arc<Pattern> {

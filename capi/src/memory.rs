@@ -65,6 +65,33 @@ pub(crate) unsafe fn write<T>(p: *mut T, x: T, name: &'static str) -> Fallible {
     Ok(())
 }
 
+/// Refuses `len` elements where there is room for `capacity`.
+pub(crate) fn fits(len: usize, capacity: u64, name: &'static str) -> Fallible {
+    if (len as u64) > capacity {
+        let found = usize::try_from(capacity).unwrap_or(usize::MAX);
+        return Err(Error::Length { what: name, found, expected: len }.into());
+    }
+    Ok(())
+}
+
+/// The first `len` elements of the caller's array of `capacity`, set to zero: nothing in it need have been written before.
+/// # Safety
+/// If `p` passes [`check`], it points to room for `capacity` elements that nobody else uses during `'a`; a `T` may be
+/// all zero bytes.
+pub(crate) unsafe fn room<'a, T>(p: *mut T, len: usize, capacity: u64, name: &'static str) -> Fallible<&'a mut [T]> {
+    fits(len, capacity, name)?;
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    check(p, len, name)?;
+    // SAFETY: not NULL, aligned and not larger than isize::MAX by `check`; `len` is at most `capacity` by `fits`, for which
+    // there is room by the caller's promise, and zeros are values of `T` by the same.
+    unsafe {
+        p.write_bytes(0, len);
+        Ok(std::slice::from_raw_parts_mut(p, len))
+    }
+}
+
 /// Copies `x` into the caller's array of `capacity` elements; NULL means that it is not wanted.
 /// # Safety
 /// If `p` passes [`check`], it points to room for `capacity` elements that nobody else uses during the call.
@@ -73,10 +100,7 @@ pub(crate) unsafe fn output<T: Copy, U>(x: &[T], p: *mut U, capacity: u64, name:
     if p.is_null() {
         return Ok(());
     }
-    if (x.len() as u64) > capacity {
-        let found = usize::try_from(capacity).unwrap_or(usize::MAX);
-        return Err(Error::Length { what: name, found, expected: x.len() }.into());
-    }
+    fits(x.len(), capacity, name)?;
     check(p, x.len(), name)?;
     // SAFETY: `x` has x.len() elements; `p` is not NULL and aligned by `check`, and has room for `capacity`, which
     // is no fewer, by the caller's promise; the two do not overlap, since `x` is borrowed from an object of ours

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use sparring::algebra::Real;
+use sparring::distance::Neighbours;
 use sparring::graph::{TriangleMethod, Triangles};
 use sparring::spgemm::{Compression, Options};
 use sparring::{Error, Result};
 
+use crate::distances::Question;
 use crate::guard::Fallible;
 use crate::matrix::{Data, SparringType, Stored};
 
@@ -35,6 +38,20 @@ impl Gpu {
         match **self {}
     }
     pub(crate) fn triangles(self: &Arc<Self>, _: &Stored, _: TriangleMethod) -> Fallible<Triangles> {
+        match **self {}
+    }
+    pub(crate) fn pairwise<T: Real>(
+        self: &Arc<Self>,
+        _: &Question,
+        _: usize,
+        _: impl FnMut(usize, &[T]) -> Result<()>,
+    ) -> Fallible<String> {
+        match **self {}
+    }
+    pub(crate) fn knn<T: Real>(self: &Arc<Self>, _: &Question, _: usize) -> Fallible<Neighbours<T>> {
+        match **self {}
+    }
+    pub(crate) fn radius(self: &Arc<Self>, _: &Question, _: f64) -> Fallible<GpuMatrix> {
         match **self {}
     }
 }

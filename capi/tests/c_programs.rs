@@ -135,6 +135,24 @@ fn ways_and_shortest_ways() {
 }
 
 #[test]
+fn nearest_texts() {
+    for program in programs("../examples/c/neighbours.c", "neighbours") {
+        let text = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
+        let expected = "0: 1 at 0.36, 2 at 1\n1: 0 at 0.36, 3 at 0.64\n2: 3 at 0.36, 0 at 1\n3: 2 at 0.36, 1 at 0.64\n\
+                        closer than 0.5: (0,1) (1,0) (2,3) (3,2)\n";
+        assert!(text.starts_with(expected), "{text}");
+        assert_eq!(text.lines().count(), 6, "{text}");
+    }
+}
+
+#[test]
+fn distances_as_c_sees_them() {
+    for program in programs("tests/c/distances.c", "distances") {
+        assert_eq!(succeed(&mut Command::new(&program)).stdout, b"ok\n");
+    }
+}
+
+#[test]
 fn errors_as_c_sees_them() {
     for program in programs("tests/c/errors.c", "errors") {
         assert_eq!(succeed(&mut Command::new(&program)).stdout, b"ok\n");

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 9] =
-    ["status", "guard", "handle", "device", "matrix", "matrix_market", "semirings", "mxm", "triangles"];
+const SOURCES: [&str; 10] =
+    ["status", "guard", "handle", "device", "matrix", "matrix_market", "semirings", "mxm", "triangles", "distances"];
 
 fn generated() -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -14,7 +14,7 @@ fn open(name: &CStr, threads: u32, budget: u64) -> (SparringStatus, *mut Sparrin
 }
 
 /// The first GPU; `None`, said aloud, where there is none.
-fn gpu() -> Option<*mut SparringDevice> {
+pub(super) fn gpu() -> Option<*mut SparringDevice> {
     match open(c"cuda:0", 0, 0) {
         (SPARRING_NO_DEVICE, _) => {
             println!("skipped: no GPU");
@@ -29,7 +29,7 @@ fn gpu() -> Option<*mut SparringDevice> {
 
 /// What a function that writes text writes.
 #[track_caller]
-fn words<T: Object>(
+pub(super) fn words<T: Object>(
     of: *const T,
     f: unsafe extern "C" fn(*const T, *mut c_char, u64, *mut u64) -> SparringStatus,
 ) -> String {
@@ -40,13 +40,13 @@ fn words<T: Object>(
     found
 }
 
-fn to(device: *const SparringDevice, m: *const SparringMatrix) -> *mut SparringMatrix {
+pub(super) fn to(device: *const SparringDevice, m: *const SparringMatrix) -> *mut SparringMatrix {
     let mut there = null_mut();
     ok(unsafe { sparring_matrix_to(device, m, &mut there) });
     there
 }
 
-fn free(matrices: &[*mut SparringMatrix]) {
+pub(super) fn free(matrices: &[*mut SparringMatrix]) {
     for m in matrices {
         ok(sparring_matrix_free(*m));
     }

@@ -8,6 +8,7 @@
 
 mod border;
 mod devices;
+mod distances;
 mod files;
 mod matrices;
 mod products;

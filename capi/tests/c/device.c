@@ -1,4 +1,5 @@
-/* A product on a GPU, as C sees it: sent there, planned, computed twice in place, brought back. Says "ok" and exits with
+/* A product on a GPU, as C sees it: sent there, planned, computed twice in place, brought back;
+ * and distances between rows. Says "ok" and exits with
  * 0, or "skipped: no GPU" where there is none, or tells the line that is wrong. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,14 @@ int main(void)
     const uint32_t col_idx[] = {1, 2, 2, 0};
     const double values[] = {2, 5, 3, 7};
     SparringDevice *cpu = NULL, *gpu = NULL;
-    SparringMatrix *a = NULL, *there = NULL, *c = NULL, *back = NULL, *want = NULL;
+    SparringMatrix *a = NULL, *there = NULL, *c = NULL, *back = NULL, *want = NULL, *graph = NULL, *within = NULL;
     SparringPlan *plan = NULL;
     SparringStats stats;
     const void *x, *y;
     uint64_t count = 0, length = 0;
     char words[200];
+    double distances[9];
+    uint32_t ids[3];
 
     EXPECT(sparring_device_new("cuda:4000", 0, 0, &gpu) == SPARRING_NO_DEVICE && gpu == NULL);
     EXPECT(strncmp(sparring_last_error(), "no GPU 4000: ", 13) == 0);
@@ -61,7 +64,22 @@ int main(void)
     OK(sparring_triangles(gpu, there, SPARRING_TRIANGLES_AUTO, &count, NULL, 0, NULL));
     EXPECT(count == 1);
 
+    /* Rows (0 2 5), (0 0 3), (7 0 0). */
+    OK(sparring_pairwise(gpu, "manhattan", there, NULL, NULL, distances, 9, words, sizeof words, NULL));
+    EXPECT(distances[0] == 0 && distances[1] == 4 && distances[2] == 14 && distances[5] == 10 && strlen(words) > 8);
+    OK(sparring_knn(gpu, "manhattan", 1, a, there, NULL, ids, NULL, 3, &count, NULL, 0, NULL));
+    EXPECT(count == 1 && ids[0] == 0 && ids[1] == 1 && ids[2] == 2);
+    OK(sparring_knn_graph(gpu, "manhattan", 2, there, NULL, NULL, &graph));
+    OK(sparring_radius(gpu, "manhattan", 4, there, NULL, NULL, &within));
+    OK(sparring_matrix_nnz(graph, &count));
+    OK(sparring_matrix_nnz(within, &length));
+    EXPECT(count == 6 && length == 5);
+    OK(sparring_matrix_device(within, words, sizeof words, NULL));
+    EXPECT(strcmp(words, "cuda:0") == 0);
+
     sparring_plan_free(plan);
+    sparring_matrix_free(within);
+    sparring_matrix_free(graph);
     sparring_matrix_free(want);
     sparring_matrix_free(back);
     sparring_matrix_free(c);

@@ -1,0 +1,364 @@
+//! Distances and nearest neighbours between the rows of matrices, by metrics known by name.
+
+use std::ffi::{CString, c_char, c_void};
+use std::sync::{Arc, LazyLock};
+
+use sparring::algebra::Real;
+use sparring::distance::{self, Metric, Neighbours, Options, Precision};
+use sparring::{Csr, Error};
+
+use crate::device::SparringDevice;
+use crate::guard::{Fail, Fallible};
+use crate::handle::handle;
+use crate::matrix::{Scalar, SparringMatrix, SparringType, Stored, mistyped, of_real};
+use crate::memory::{NewHandle, fits, input, output, room, size, text, write, write_text};
+use crate::mxm::choice;
+use crate::status::SparringStatus;
+
+/// Whether rows are divided by their sums before they are compared.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug)]
+#[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
+pub enum SparringNormalize {
+    /// For "jensenshannon" alone.
+    SPARRING_NORMALIZE_AUTO = 0,
+    /// For "hellinger", "jensenshannon", "kl" and "kl_intersection".
+    SPARRING_NORMALIZE_ON = 1,
+    /// Never.
+    SPARRING_NORMALIZE_OFF = 2,
+}
+
+/// What distances are computed in. They are given in the type of the matrices either way.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug)]
+#[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
+pub enum SparringPrecision {
+    /// double, whatever the entries are.
+    SPARRING_PRECISION_DOUBLE = 0,
+    /// The type of the entries: float for float.
+    SPARRING_PRECISION_ENTRIES = 1,
+}
+
+/// How rows are compared. All zero (`SparringDistanceOptions o = {0};`) are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SparringDistanceOptions {
+    /// The p of "minkowski", which needs one of at least 1; 0 for every other metric.
+    pub p: f64,
+    /// Bytes that results, in your arrays too, and scratch memory may take together: SPARRING_BUDGET otherwise. 0: what the
+    /// device allows, which counts in any case. For a GPU it is memory there.
+    pub memory_budget: u64,
+    /// A SparringNormalize.
+    pub normalize: u32,
+    /// A SparringPrecision.
+    pub precision: u32,
+    /// Not 0: entries that the metric cannot take are not searched for. Distances from their rows are then NaN, or
+    /// whatever comes of them.
+    pub unchecked: u32,
+    /// Not 0: a row is not its own neighbour. Only where `y` is NULL.
+    pub exclude_self: u32,
+}
+
+/// # Safety
+/// `p` is NULL, or points to options that nobody writes during the call.
+unsafe fn options(p: *const SparringDistanceOptions) -> Fallible<(Option<f64>, Options)> {
+    use {SparringNormalize::*, SparringPrecision::*};
+    let o = if p.is_null() {
+        SparringDistanceOptions::default()
+    } else {
+        // SAFETY: the caller's promise; every bit pattern is a SparringDistanceOptions.
+        let given = unsafe { input(p, 1, "options")? };
+        given[0]
+    };
+    let normalize = [
+        (SPARRING_NORMALIZE_AUTO as u32, None),
+        (SPARRING_NORMALIZE_ON as u32, Some(true)),
+        (SPARRING_NORMALIZE_OFF as u32, Some(false)),
+    ];
+    let precisions = [
+        (SPARRING_PRECISION_DOUBLE as u32, Precision::Double),
+        (SPARRING_PRECISION_ENTRIES as u32, Precision::Entries),
+    ];
+    let options = Options {
+        normalize: choice("normalize", o.normalize, &normalize)?,
+        precision: choice("precision", o.precision, &precisions)?,
+        unchecked: o.unchecked != 0,
+        exclude_self: o.exclude_self != 0,
+        memory_budget: (o.memory_budget != 0).then_some(o.memory_budget),
+    };
+    Ok(((o.p != 0.0).then_some(o.p), options))
+}
+
+/// Rows to compare, and how.
+pub(crate) struct Question {
+    pub(crate) metric: Metric,
+    pub(crate) options: Options,
+    pub(crate) x: Arc<Stored>,
+    pub(crate) y: Option<Arc<Stored>>,
+}
+
+impl Question {
+    /// # Safety
+    /// `metric` is NULL or text ended by a zero, and `options` as for [`options`].
+    unsafe fn new(
+        op: &'static str,
+        device: &SparringDevice,
+        metric: *const c_char,
+        x: *const SparringMatrix,
+        y: *const SparringMatrix,
+        options: *const SparringDistanceOptions,
+    ) -> Fallible<Self> {
+        // SAFETY: the caller's promise.
+        let (name, (p, options)) = unsafe { (text(metric, "metric")?, self::options(options)?) };
+        let metric = Metric::named(name, p)?;
+        // A GPU keeps its budget itself.
+        let budgets = [options.memory_budget, device.budget.filter(|_| device.gpu.is_none())];
+        let options = Options { memory_budget: budgets.into_iter().flatten().min(), ..options };
+        let x = handle(x)?.snapshot();
+        let y = if y.is_null() { None } else { Some(handle(y)?.snapshot()) };
+        if let Some(y) = &y {
+            if y.value_type() != x.value_type() {
+                return Err(mistyped("y", y.value_type(), x.value_type()).into());
+            }
+            // Before anyone counts the distances between rows that have none.
+            if y.shape().1 != x.shape().1 {
+                return Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() }.into());
+            }
+        }
+        Ok(Self { metric, options, x, y })
+    }
+    pub(crate) fn value_type(&self) -> SparringType {
+        self.x.value_type()
+    }
+    /// Rows of X and of Y.
+    fn nrows(&self) -> (usize, usize) {
+        (self.x.shape().0, self.y.as_ref().unwrap_or(&self.x).shape().0)
+    }
+    /// Neighbours that a row has where `k` are asked for.
+    fn neighbours(&self, k: usize) -> usize {
+        k.min(self.nrows().1.saturating_sub(usize::from(self.options.exclude_self)))
+    }
+    /// X and Y in the processor's memory.
+    fn on_host<T: Real>(&self) -> Fallible<(&Csr<T>, Option<&Csr<T>>)> {
+        fn typed<'a, T: Real>(name: &'static str, m: &'a Stored) -> Fallible<&'a Csr<T>> {
+            let data = m.host(name)?;
+            data.csr().downcast_ref().ok_or_else(|| no_distances(data.value_type()))
+        }
+        Ok((typed("x", &self.x)?, self.y.as_ref().map(|y| typed("y", y)).transpose()?))
+    }
+}
+
+/// The error that there are no distances between rows of such values.
+pub(crate) fn no_distances(of: SparringType) -> Fail {
+    let what = format!("a distance between rows of {of:?}");
+    Error::Unsupported { what, why: "they must be SPARRING_F32 or SPARRING_F64".into() }.into()
+}
+
+/// n·m places.
+fn places(what: &'static str, n: usize, m: usize) -> Fallible<usize> {
+    let (needed, max) = (n as u128 * m as u128, usize::MAX as u128);
+    n.checked_mul(m).ok_or_else(|| Error::IndexOverflow { what, needed, max }.into())
+}
+
+/// All distances, into the caller's `distances`; what ran, and why.
+/// # Safety
+/// As for [`room`], of `len` elements of type `T`, to which zero is a value.
+unsafe fn pairwise<T: Scalar + Real>(
+    device: &SparringDevice,
+    question: &Question,
+    distances: *mut c_void,
+    len: u64,
+) -> Fallible<String> {
+    let (n, m) = question.nrows();
+    let expected = places("distances", n, m)?;
+    // SAFETY: the caller's promise.
+    let out = unsafe { room(distances.cast::<T>(), expected, len, "distances")? };
+    let Some(gpu) = &device.gpu else {
+        let (x, y) = question.on_host::<T>()?;
+        let threads = device.host.threads();
+        return Ok(distance::pairwise_into(threads, question.metric, x, y, &question.options, out)?);
+    };
+    gpu.pairwise(question, m, |first, rows: &[T]| {
+        out[first * m..][..rows.len()].copy_from_slice(rows);
+        Ok(())
+    })
+}
+
+fn nearest<T: Scalar + Real>(device: &SparringDevice, question: &Question, k: usize) -> Fallible<Neighbours<T>> {
+    let Some(gpu) = &device.gpu else {
+        let (x, y) = question.on_host::<T>()?;
+        return Ok(distance::knn(device.host.threads(), question.metric, k, x, y, &question.options)?);
+    };
+    gpu.knn(question, k)
+}
+
+static NAMES: LazyLock<Vec<CString>> =
+    LazyLock::new(|| Metric::ALL.iter().filter_map(|metric| CString::new(metric.name()).ok()).collect());
+
+/// Number of metrics that sparring_pairwise, sparring_knn and sparring_radius know by name.
+#[unsafe(no_mangle)]
+pub extern "C" fn sparring_metric_count() -> u64 {
+    Metric::ALL.len() as u64
+}
+
+/// Name of a metric, `index` from 0 to sparring_metric_count() - 1, or NULL beyond: "cosine", "euclidean", "jaccard" and so
+/// on. "minkowski" needs the `p` of SparringDistanceOptions; "dot" is a similarity, the larger the nearer. The text is
+/// constant and is not freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn sparring_metric_name(index: u64) -> *const c_char {
+    let name = usize::try_from(index).ok().and_then(|i| NAMES.get(i));
+    name.map_or(std::ptr::null(), |name| name.as_ptr())
+}
+
+/// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if `y`
+/// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_UNSUPPORTED for others.
+/// The metric is the one of this name (see sparring_metric_name); entries that it cannot take are refused with the number
+/// of their row. `options` may be NULL.
+/// `distances` has room for `distances_len` values of the matrices' type, and gets n·m of them, row after row: if there is
+/// room for fewer, SPARRING_LENGTH before anything is computed.
+/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+/// On a GPU the last bits of sums may differ from the processor's, and more than 1 GiB of distances comes in blocks of rows:
+/// they need not fit there.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
+pub unsafe extern "C" fn sparring_pairwise(
+    device: *const SparringDevice,
+    metric: *const c_char,
+    x: *const SparringMatrix,
+    y: *const SparringMatrix,
+    options: *const SparringDistanceOptions,
+    distances: *mut c_void,
+    distances_len: u64,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let device = handle(device)?;
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        let question = unsafe { Question::new("pairwise", &device, metric, x, y, options)? };
+        let explain = of_real!(question.value_type(), T => {
+            // SAFETY: by the contract above `distances` has room for `distances_len` elements of this type.
+            unsafe { pairwise::<T>(&device, &question, distances, distances_len)? }
+        });
+        // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
+        unsafe { write_text(&explain, buffer, capacity, length) }
+    })
+}
+
+/// The `k` nearest rows of `y` for each of the n rows of `x`, or of `x` itself if `y` is NULL (each row is then among its own
+/// neighbours, unless `exclude_self`). Never holds all distances. Matrices, `metric` and `options` as for sparring_pairwise.
+/// `*found` gets the number of neighbours of each row: `k`, or as many rows as there are. Those of row i, nearest first, are
+/// `ids[p]` at `distances[p]` for p from i·found to (i + 1)·found - 1; rows at equal distance come in order of their numbers.
+/// `ids` and `distances` have room for `len` elements each and get n·found, distances in the matrices' type; if there is
+/// room for fewer, SPARRING_LENGTH before anything is computed. One that is NULL is not wanted.
+/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
+pub unsafe extern "C" fn sparring_knn(
+    device: *const SparringDevice,
+    metric: *const c_char,
+    k: u64,
+    x: *const SparringMatrix,
+    y: *const SparringMatrix,
+    options: *const SparringDistanceOptions,
+    ids: *mut u32,
+    distances: *mut c_void,
+    len: u64,
+    found: *mut u64,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `found` points to room for a number.
+        unsafe { write(found, 0, "found")? };
+        let device = handle(device)?;
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        let question = unsafe { Question::new("knn", &device, metric, x, y, options)? };
+        let k = size(k, "k")?;
+        let expected = places("neighbours", question.nrows().0, question.neighbours(k))?;
+        for (wanted, name) in [(!ids.is_null(), "ids"), (!distances.is_null(), "distances")] {
+            if wanted {
+                fits(expected, len, name)?;
+            }
+        }
+        of_real!(question.value_type(), T => {
+            let near = nearest::<T>(&device, &question, k)?;
+            // SAFETY: by the contract above both arrays, if not NULL, have `len` elements; `buffer` has `capacity` bytes, and
+            // `length` is NULL or points to room for a number, as `found` does.
+            unsafe {
+                output(near.indices(), ids, len, "ids")?;
+                output(near.distances(), distances.cast::<T>(), len, "distances")?;
+                write_text(&near.explain, buffer, capacity, length)?;
+                write(found, near.k() as u64, "found")
+            }
+        })
+    })
+}
+
+/// The graph of nearest neighbours: what sparring_knn finds as an n×m matrix, with an entry (i, j) for each neighbour j of
+/// row i, its value the distance, 0 too. Columns are sorted.
+/// On a GPU the result is where `x` is.
+/// `*graph` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_knn_graph(
+    device: *const SparringDevice,
+    metric: *const c_char,
+    k: u64,
+    x: *const SparringMatrix,
+    y: *const SparringMatrix,
+    options: *const SparringDistanceOptions,
+    graph: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `graph` points to room for a handle.
+        let out = unsafe { NewHandle::at(graph, "graph")? };
+        let device = handle(device)?;
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        let question = unsafe { Question::new("knn", &device, metric, x, y, options)? };
+        let k = size(k, "k")?;
+        let graph = of_real!(question.value_type(), T => T::wrap(nearest::<T>(&device, &question, k)?.to_csr()?));
+        let graph = Stored::Host(graph);
+        match &device.gpu {
+            Some(gpu) if !question.x.on_host() => {
+                out.give(SparringMatrix::from(Stored::Device(gpu.matrix("graph", &graph)?)))
+            }
+            _ => out.give(SparringMatrix::from(graph)),
+        }
+    })
+}
+
+/// The rows of `y`, or of `x` if `y` is NULL, at most `radius` away from each row of `x` (for "dot", a similarity: at least
+/// `radius`), as an n×m matrix: an entry (i, j) for each, its value the distance, 0 too. Columns are sorted.
+/// Matrices, `metric` and `options` as for sparring_pairwise. A radius that is NaN is SPARRING_ARGUMENT.
+/// On a GPU the result is where `x` is.
+/// `*within` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_radius(
+    device: *const SparringDevice,
+    metric: *const c_char,
+    radius: f64,
+    x: *const SparringMatrix,
+    y: *const SparringMatrix,
+    options: *const SparringDistanceOptions,
+    within: *mut *mut SparringMatrix,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `within` points to room for a handle.
+        let out = unsafe { NewHandle::at(within, "within")? };
+        let device = handle(device)?;
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        let question = unsafe { Question::new("radius", &device, metric, x, y, options)? };
+        let Some(gpu) = &device.gpu else {
+            let threads = device.host.threads();
+            let within = of_real!(question.value_type(), T => {
+                let (x, y) = question.on_host::<T>()?;
+                T::wrap(distance::radius(threads, question.metric, radius, x, y, &question.options)?)
+            });
+            return out.give(SparringMatrix::new(within));
+        };
+        let within = gpu.radius(&question, radius)?;
+        out.give(if question.x.on_host() { Stored::Host(within.download()?) } else { Stored::Device(within) }.into())
+    })
+}
