@@ -372,6 +372,8 @@ impl Metric {
             Self::Minkowski(1.0) => v.one_pass(r::Manhattan::<W>::new()),
             Self::Minkowski(2.0) => v.one_pass(r::Euclidean::<W>::new()),
             Self::Minkowski(f64::INFINITY) | Self::Chebyshev => v.chebyshev::<W>(),
+            // Exact powers of small numbers, and sooner than others.
+            Self::Minkowski(p) if p == p.trunc() && p <= 64.0 => v.one_pass(r::Minkowski::<W, u32>::new(p as u32)),
             Self::Minkowski(p) => v.one_pass(r::Minkowski::<W>::new(p)),
             Self::Hellinger => v.one_pass(r::Hellinger::<W>::new(normalize.unwrap_or(false))),
             Self::JensenShannon => v.one_pass(r::JensenShannon::<W>::new(normalize.unwrap_or(true))),

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::plain;
-use crate::algebra::{AbsDiff, Machine, Mismatch, Real, V};
+use crate::algebra::{AbsDiff, At, Machine, Mismatch, MulOp, Real, V};
 use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
@@ -42,13 +42,69 @@ op! {
         b.same(V::lit(T::ZERO)).select(V::lit(T::ZERO), met)
     }}
 }
-op! {
-    /// |a − b|^p: the ⊗ of Minkowski.
-    pub PowDiff<T: Real> { p: T } (a, b) -> T { a.abs_diff(b).powf(p) }
+/// An exponent.
+pub trait Exponent: Copy + Send + Sync + 'static {
+    /// It as a number.
+    fn number(self) -> f64;
+    /// x to its power, for x that is not negative.
+    fn of<M: Machine, W: Real>(self, x: V<M, W>) -> V<M, W>;
 }
-op! {
-    /// |a − b|^p − (|a|^p + |b|^p).
-    pub MinkowskiTerm<T: Real> { p: T } (a, b) -> T { a.abs_diff(b).powf(p) - (a.abs().powf(p) + b.abs().powf(p)) }
+
+impl Exponent for f64 {
+    fn number(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn of<M: Machine, W: Real>(self, x: V<M, W>) -> V<M, W> {
+        x.powf(c(self))
+    }
+}
+
+/// A whole exponent, at least 1: a few multiplications in place of a logarithm and an exponential.
+impl Exponent for u32 {
+    fn number(self) -> f64 {
+        self.into()
+    }
+    #[inline(always)]
+    fn of<M: Machine, W: Real>(self, x: V<M, W>) -> V<M, W> {
+        // From the highest bit down: square, and multiply where the bit is set.
+        let mut power = x;
+        for bit in (0..self.max(1).ilog2()).rev() {
+            power = power * power;
+            if self >> bit & 1 == 1 {
+                power = power * x;
+            }
+        }
+        power
+    }
+}
+
+/// |a − b|^p: the ⊗ of Minkowski.
+#[derive(Clone, Copy, Debug)]
+pub struct PowDiff<T, P>(P, PhantomData<T>);
+
+impl<T: Real, P: Exponent> MulOp for PowDiff<T, P> {
+    type A = T;
+    type B = T;
+    type Out = T;
+    #[inline(always)]
+    fn mul<M: Machine>(self, a: V<M, T>, b: V<M, T>, _: At<M>) -> V<M, T> {
+        self.0.of(a.abs_diff(b))
+    }
+}
+
+/// |a − b|^p − (|a|^p + |b|^p).
+#[derive(Clone, Copy, Debug)]
+pub struct MinkowskiTerm<T, P>(P, PhantomData<T>);
+
+impl<T: Real, P: Exponent> MulOp for MinkowskiTerm<T, P> {
+    type A = T;
+    type B = T;
+    type Out = T;
+    #[inline(always)]
+    fn mul<M: Machine>(self, a: V<M, T>, b: V<M, T>, _: At<M>) -> V<M, T> {
+        self.0.of(a.abs_diff(b)) - (self.0.of(a.abs()) + self.0.of(b.abs()))
+    }
 }
 
 plain! {
@@ -197,38 +253,38 @@ hamming!(
     }
 );
 
-/// (Σ |x − y|^p)^(1/p).
+/// (Σ |x − y|^p)^(1/p); `P` is f64, or u32 for whole exponents.
 #[derive(Clone, Copy, Debug)]
-pub struct Minkowski<W> {
-    p: f64,
+pub struct Minkowski<W, P = f64> {
+    p: P,
     _w: PhantomData<W>,
 }
 
-impl<W> Minkowski<W> {
+impl<W, P> Minkowski<W, P> {
     /// The recipe, for p > 0.
     #[must_use]
-    pub const fn new(p: f64) -> Self {
+    pub const fn new(p: P) -> Self {
         Self { p, _w: PhantomData }
     }
 }
 
-impl<W: Real> Recipe for Minkowski<W> {
+impl<W: Real, P: Exponent> Recipe for Minkowski<W, P> {
     type W = W;
-    type Term = MinkowskiTerm<W>;
-    type Exact = PowDiff<W>;
+    type Term = MinkowskiTerm<W, P>;
+    type Exact = PowDiff<W, P>;
     const REFINES: bool = true;
-    fn term(self) -> MinkowskiTerm<W> {
-        MinkowskiTerm::new(W::from_f64(self.p))
+    fn term(self) -> Self::Term {
+        MinkowskiTerm(self.p, PhantomData)
     }
-    fn exact(self) -> PowDiff<W> {
-        PowDiff::new(W::from_f64(self.p))
+    fn exact(self) -> Self::Exact {
+        PowDiff(self.p, PhantomData)
     }
     #[inline(always)]
     fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
-        x.abs().powf(c(self.p))
+        self.p.of(x.abs())
     }
     #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
-        key.max(c(0.0)).powf(c(1.0 / self.p))
+        key.max(c(0.0)).powf(c(1.0 / self.p.number()))
     }
 }

@@ -223,6 +223,7 @@ pub(super) fn programs() -> Vec<Unit> {
         unit(emit_recipe(d::Dot::<f64>::new()), [small; 3], pairs, false),
         unit(emit_recipe(d::Cosine::<f32>::new()), [small; 3], pairs, false),
         unit(emit_recipe(d::Minkowski::<f64>::new(3.0)), [small, large, large], pairs, true),
+        unit(emit_recipe(d::Minkowski::<f64, u32>::new(3)), [small; 3], pairs, false),
         unit(emit_recipe(d::KullbackLeibler::<f64>::new(false)), [small; 3], pairs, true),
         unit(emit_recipe(d::JensenShannon::<f64>::new(true)), [small; 3], nearest(10), false),
         unit(emit_recipe(d::Jaccard::<f64>::new()), [large, small, small], nearest(100), false),
