@@ -55,6 +55,8 @@ use crate::{Csr, Error, Index, Result};
 use chebyshev::{ChebyshevEngine, Ranked};
 use engine::Engine;
 use one_pass::OnePassEngine;
+#[cfg(feature = "cuda")]
+pub(crate) use rows::refused;
 use rows::{entries, prepare};
 use two_pass::TwoPassEngine;
 
@@ -95,6 +97,23 @@ impl<T: Real, I: Index> Visitor for Build<'_, T, I> {
     }
 }
 
+/// Refuses rows of different lengths, and `exclude_self` with Y.
+pub(crate) fn comparable(
+    op: &'static str,
+    x: (usize, usize),
+    y: Option<(usize, usize)>,
+    options: &Options,
+) -> Result<()> {
+    if let Some(y) = y.filter(|y| y.1 != x.1) {
+        return Err(Error::Shape { op, lhs: x, rhs: y });
+    }
+    if options.exclude_self && y.is_some() {
+        let message = "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
+        return Err(Error::Argument { name: "exclude_self", message });
+    }
+    Ok(())
+}
+
 /// The engine that compares rows of `x` with rows of `y`, or with each other.
 fn engine<T: Real, I: Index>(
     op: &'static str,
@@ -104,13 +123,7 @@ fn engine<T: Real, I: Index>(
     y: Option<&Csr<T, I>>,
     options: &Options,
 ) -> Result<Box<dyn Engine>> {
-    if let Some(y) = y.filter(|y| y.ncols() != x.ncols()) {
-        return Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() });
-    }
-    if options.exclude_self && y.is_some() {
-        let message = "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
-        return Err(Error::Argument { name: "exclude_self", message });
-    }
+    comparable(op, x.shape(), y.map(Csr::shape), options)?;
     let build = Build { threads, x, y, domain: measure.domain(), unchecked: options.unchecked };
     measure.visit::<T, _>(options, build)?
 }

@@ -74,6 +74,13 @@ impl<W> Entries<W> {
     }
 }
 
+/// The error for an entry that `domain` does not have.
+pub(crate) fn refused<T: Real>(row: usize, column: usize, value: T, domain: Domain) -> Error {
+    let takes = if domain == Domain::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
+    let message = format!("row {row}, column {column} holds {value:?}, but the metric takes {takes}");
+    Error::Argument { name: "entries", message }
+}
+
 /// The entries of `a` that are not 0, checked against `domain` unless `unchecked`.
 /// # Errors
 /// [`Error::Argument`] for an entry that the domain does not have; [`Error::IndexOverflow`] if columns do not fit u32.
@@ -100,10 +107,7 @@ pub(crate) fn entries<T: Real, W: Real, I: Index>(
         if let Some(at) = a.values().iter().position(|&x| odd(x)) {
             let row = a.pattern().row_ptr().partition_point(|&p| p <= at) - 1;
             let (column, value) = (a.pattern().col_idx()[at].get(), a.values()[at]);
-            let takes =
-                if domain == Domain::NonNegative { "finite numbers that are not negative" } else { "finite numbers" };
-            let message = format!("row {row}, column {column} holds {value:?}, but the metric takes {takes}");
-            return Err(Error::Argument { name: "entries", message });
+            return Err(refused(row, column, value, domain));
         }
     }
     let kept = a.nnz() - zeros;

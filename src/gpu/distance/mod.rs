@@ -6,7 +6,14 @@
 //! tile is there. Results are the same in every run; sums of a pair are folded in the order of columns, as on the CPU,
 //! norms and exact sums as trees whose shape depends on the lengths of the rows alone. Chebyshev goes the same way: of the
 //! columns that one row has alone only the largest entry matters.
+//!
+//! A NAMM of the caller's whose ⊕ is not + takes the two passes of [`union_mxm`](Cuda::union_mxm), a block of rows of X at a
+//! time, which is a dense matrix that distances, lists of neighbours, or what lies within a radius are taken from. That
+//! has the CPU's bits where ⊕ is exact (max, min, or); else it is folded in another order, which depends on the device and
+//! on the block.
 
+mod blocks;
+mod engine;
 mod pairs;
 mod rows;
 mod tiles;
@@ -37,7 +44,7 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<DeviceVectors<T>> {
-        Given::new(self, "vectors", x, y, options)?.prepared(self, &measure, options, Wanted::Nothing)
+        Given::new(self, "vectors", x, y, options)?.prepared(&measure, Wanted::Nothing)
     }
 
     /// d(i, j) of every row of X from every row of Y, or from every row of X without Y: a dense matrix on the device.
@@ -64,9 +71,7 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<DeviceDense<T>> {
-        Given::new(self, "pairwise", x, y, options)?
-            .prepared(self, &measure, options, Wanted::Pairs(usize::MAX))?
-            .pairwise()
+        Given::new(self, "pairwise", x, y, options)?.prepared(&measure, Wanted::Pairs(usize::MAX))?.pairwise()
     }
 
     /// [`pairwise`](Self::pairwise) into a matrix that is there.
@@ -82,7 +87,7 @@ impl Cuda {
     ) -> Result<()> {
         let given = Given::new(self, "pairwise", x, y, options)?;
         given.takes(out)?;
-        given.prepared(self, &measure, options, Wanted::Pairs(usize::MAX))?.pairwise_into(out)
+        given.prepared(&measure, Wanted::Pairs(usize::MAX))?.pairwise_into(out)
     }
 
     /// [`pairwise`](Self::pairwise) as a stream: `each(first, rows)` gets the distances of `rows_per_block` rows of X at a
@@ -100,8 +105,7 @@ impl Cuda {
         rows_per_block: usize,
         each: impl FnMut(usize, &[T]) -> Result<()>,
     ) -> Result<()> {
-        let given = Given::new(self, "pairwise", x, y, options)?;
-        given.prepared(self, &measure, options, Wanted::Pairs(rows_per_block))?.pairwise_blocks(rows_per_block, each)
+        Given::new(self, "pairwise", x, y, options)?.pairwise_blocks(&measure, rows_per_block, each)
     }
 
     /// The `k` nearest rows of Y for every row of X, or of X itself without Y; for a similarity those of the largest
@@ -130,13 +134,13 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<Neighbours<T>> {
-        Given::new(self, "knn", x, y, options)?.prepared(self, &measure, options, Wanted::Nearest(k))?.knn(k)
+        Given::new(self, "knn", x, y, options)?.knn(&measure, k)
     }
 
     /// Pairs of rows within `radius`: an entry d(i, j) wherever d(i, j) ≤ radius, for a similarity wherever it is ≥ radius.
     ///
     /// Shapes: `x` n×k, `y` m×k, result n×m on the device, rows sorted. Cost: twice that of [`pairwise`](Self::pairwise),
-    /// for the entries are counted first. NaN is within no radius.
+    /// for the entries are counted first; what they take counts for [`Options::memory_budget`]. NaN is within no radius.
     /// # Errors
     /// Those of [`knn`](Self::knn); [`Error::Argument`](crate::Error::Argument) for a radius that is NaN.
     pub fn radius<T: Real, A: Operand<T>, M: Measure>(
@@ -149,11 +153,11 @@ impl Cuda {
     ) -> Result<DeviceCsr<T>> {
         let given = Given::new(self, "radius", x, y, options)?;
         vectors::is_radius(radius)?;
-        given.prepared(self, &measure, options, Wanted::Nothing)?.radius(radius)
+        given.prepared(&measure, Wanted::Nothing)?.radius(radius)
     }
 }
 
 /// The programs of this folder, as they are used.
 pub(super) fn programs() -> Vec<Unit> {
-    [rows::programs(), pairs::programs()].concat()
+    [rows::programs(), pairs::programs(), blocks::programs()].concat()
 }
