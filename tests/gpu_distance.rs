@@ -530,6 +530,96 @@ fn a_namm_whose_sum_is_no_sum() {
     assert_eq!(cuda.radius(largest, 9.0, &x, Some(&none), &plain).expect("none").shape(), (120, 0));
 }
 
+/// Blocks of X and parts of Y that a search took, off its own words.
+fn pieces<T: Real>(near: &Neighbours<T>) -> (usize, usize) {
+    let words = near.explain.rsplit_once("; X in ").map_or("1 blocks, Y in 1 parts", |(_, words)| words);
+    let numbers: Vec<usize> = words.split(' ').filter_map(|word| word.parse().ok()).collect();
+    (numbers[0], numbers[1])
+}
+
+#[test]
+fn rows_in_parts_give_the_same_bits() {
+    let Some(cuda) = cuda() else { return };
+    let y = large(3000, 60);
+    let x = some_rows(&y, 1400, 300);
+    let on_device = (cuda.upload(&x).expect("x"), cuda.upload(&y).expect("y"));
+    fn check(cuda: &Cuda, measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>, k: usize, options: &Options) {
+        let whole = cuda.knn(measure, k, x, y, options).expect("at once");
+        assert_eq!(pieces(&whole), (1, 1));
+        let budget = (12 * x.nrows() * k) as u64 + 250_000;
+        let tight = Options { memory_budget: Some(budget), ..*options };
+        let parts = cuda.knn(measure, k, x, y, &tight).expect("in parts");
+        assert!(pieces(&parts).1 > 1, "{}", parts.explain);
+        assert!(found(&parts) == found(&whole), "{}, {k} neighbours: {}", measure.name(), parts.explain);
+    }
+    let own = Options { exclude_self: true, ..Options::default() };
+    let p3 = Metric::Minkowski(3.0);
+    use Metric as M;
+    for metric in
+        [M::Cosine, M::Correlation, M::Dot, M::Manhattan, M::JensenShannon, M::Kl, M::Chebyshev, M::Jaccard, p3]
+    {
+        for k in [5, 40] {
+            check(&cuda, metric, &x, Some(&y), k, &Options::default());
+        }
+        check(&cuda, metric, &y, None, 5, &Options::default());
+        check(&cuda, metric, &y, None, 33, &own);
+    }
+    check(&cuda, Metric::Hamming, &x, Some(&y), 1500, &Options::default());
+    let placed = Union(MaxFromZero::<f64>::new(), Placed::new());
+    for k in [5, 40] {
+        check(&cuda, placed, &x, Some(&y), k, &Options::default());
+        check(&cuda, placed, &y, None, k, &own);
+    }
+
+    // What is on the device already.
+    let tight = Options { memory_budget: Some(300_000), ..Options::default() };
+    let whole = cuda.knn(Metric::Canberra, 4, &x, Some(&y), &Options::default()).expect("at once");
+    let parts = cuda.knn(Metric::Canberra, 4, &on_device.0, Some(&on_device.1), &tight).expect("in parts");
+    assert!(pieces(&parts).1 > 1 && found(&parts) == found(&whole));
+
+    // Blocks of distances.
+    for (y, budget) in [(Some(&y), 400_000), (None, 70_000)] {
+        let width = y.unwrap_or(&x).nrows();
+        let stream = |options: &Options| {
+            let mut stream = vec![];
+            cuda.pairwise_blocks(Metric::JensenShannon, &x, y, options, 7, |first, rows| {
+                assert_eq!(first * width, stream.len());
+                stream.extend(bits(rows));
+                Ok(())
+            })
+            .expect("blocks");
+            stream
+        };
+        let tight = Options { memory_budget: Some(budget), ..Options::default() };
+        let refused = cuda.vectors(Metric::JensenShannon, &x, y, &tight);
+        assert!(matches!(refused, Err(Error::Budget { .. })), "it does not fit at once");
+        assert!(stream(&tight) == stream(&Options::default()));
+    }
+
+    // An entry that the metric does not take is named by its row in the whole matrix.
+    let mut odd = y.clone();
+    let at = odd.row_ptr()[2510];
+    odd.values_mut()[at] = -1.0;
+    let row = odd.row_ptr().partition_point(|&p| p <= at) - 1;
+    let refused = cuda.knn(Metric::Hellinger, 4, &x, Some(&odd), &tight).expect_err("refused").to_string();
+    assert!(refused.contains(&format!("row {row}, column")), "{refused}");
+    let tiny = Options { memory_budget: Some(3700), ..Options::default() };
+    let refused = cuda.knn(Metric::Cosine, 1, &x, Some(&y), &tiny);
+    assert!(matches!(refused, Err(Error::Budget { .. })), "a row does not fit");
+}
+
+#[test]
+fn a_budget_of_the_device_is_kept_by_parts() {
+    let Some(cuda) = cuda() else { return };
+    let y = large(20_000, 60);
+    let x = some_rows(&y, 7000, 200);
+    let whole = cuda.knn(Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("at once");
+    let cuda = cuda.memory_budget(2 << 20);
+    let parts = cuda.knn(Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("in parts");
+    assert!(pieces(&parts).1 > 1 && found(&parts) == found(&whole), "{}", parts.explain);
+    assert!(cuda.peak_memory().expect("peak") > 0);
+}
+
 #[test]
 fn what_a_radius_finds_counts_for_the_budget() {
     let Some(cuda) = cuda() else { return };

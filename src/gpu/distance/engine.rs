@@ -122,6 +122,14 @@ impl Lists {
         let arguments = &[args![rows as u64, k as u32, parts as u32, &self.codes, &self.ids], &[codes, ids][..]];
         program.kernel("nearest_of_parts")?.launch(Shape::blocks(rows, 32, Self::shared(k))?, &arguments.concat())
     }
+    /// The k nearest of both; all numbers in `behind` are above those here.
+    pub(super) fn join(&self, cuda: &Cuda, program: &Program, [rows, k]: [usize; 2], behind: &Self) -> Result<Self> {
+        let all = Self::new(cuda, rows, k)?;
+        let (a, b) = (args![&self.codes, &self.ids], args![&behind.codes, &behind.ids]);
+        let arguments = [args![rows as u64, k as u32], &a[..], &b[..], args![&all.codes, &all.ids]].concat();
+        program.kernel("join_lists")?.launch(Shape::blocks(rows, 32, Self::shared(k))?, &arguments)?;
+        Ok(all)
+    }
     /// The distances that belong to the keys.
     pub(super) fn distances<T: Real>(&self, cuda: &Cuda, program: &Program) -> Result<Buffer<T>> {
         let n = self.codes.len();

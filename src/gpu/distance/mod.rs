@@ -11,11 +11,15 @@
 //! time, which is a dense matrix that distances, lists of neighbours, or what lies within a radius are taken from. That
 //! has the CPU's bits where ⊕ is exact (max, min, or); else it is folded in another order, which depends on the device and
 //! on the block.
+//!
+//! Neighbours, and distances in blocks, are found also where rows do not fit the device, or [`Options::memory_budget`]:
+//! X comes in blocks then, Y in parts, and lists are joined, with the same bits.
 
 mod blocks;
 mod engine;
 mod pairs;
 mod rows;
+mod stream;
 mod tiles;
 mod vectors;
 mod way;
@@ -93,7 +97,8 @@ impl Cuda {
     /// [`pairwise`](Self::pairwise) as a stream: `each(first, rows)` gets the distances of `rows_per_block` rows of X at a
     /// time, row after row, from row `first` on. For results that the device, or the host, does not hold.
     ///
-    /// Memory: one block on the device and on the host, beside the prepared rows.
+    /// Memory: one block on the device and on the host, beside the prepared rows. Where these do not fit the device or
+    /// [`Options::memory_budget`], rows of Y are prepared in parts, for each block anew.
     /// # Errors
     /// Those of [`pairwise`](Self::pairwise), [`Error::OutOfMemory`](crate::Error::OutOfMemory), and what `each` returns.
     pub fn pairwise_blocks<T: Real, A: Operand<T>, M: Measure>(
@@ -114,7 +119,8 @@ impl Cuda {
     /// Rows at equal distance come in order of their numbers, NaN behind all numbers; where Y has fewer than `k` rows
     /// there are fewer neighbours. Cost: that of [`pairwise`](Self::pairwise) without its result; the list of a row stays
     /// with the warp that computes its keys, in registers for k ≤ 32. Memory: 12 bytes a neighbour, and about 56 bytes an
-    /// entry.
+    /// entry. Where the device or [`Options::memory_budget`] has no room for that, X is taken in blocks of rows and Y in
+    /// parts, prepared anew for each block, and `explain` says how many: what is on the host is sent part by part.
     /// # Errors
     /// Those of [`pairwise`](Self::pairwise); [`Error::Argument`](crate::Error::Argument) for `exclude_self` with Y.
     /// # Example

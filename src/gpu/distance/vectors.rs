@@ -1,6 +1,7 @@
 //! Rows prepared for a measure, and what is asked of them.
 
 use super::engine::{Lists, Part, Radius, Ready, Sizes, Way};
+use super::stream;
 use super::way::way_of;
 use crate::algebra::Real;
 use crate::distance::{Measure, Neighbours, Options, comparable};
@@ -86,15 +87,19 @@ impl<'a, A> Given<'a, A> {
             budget,
         })
     }
-    /// Neighbours.
+    /// Neighbours; rows that do not fit the device, or the budget, at once are taken in parts.
     pub(super) fn knn<T: Real, M: Measure>(&self, measure: &M, k: usize) -> Result<Neighbours<T>>
     where
         A: Operand<T>,
     {
         let way = way_of::<T, M>(measure, self.options)?;
-        self.prepared_by(&*way, measure, Wanted::Nearest(k))?.knn(k)
+        let whole = self.prepared_by(&*way, measure, Wanted::Nearest(k)).and_then(|rows| rows.knn(k));
+        match whole {
+            Err(Error::Budget { .. } | Error::DeviceMemory { .. }) => stream::knn(self, &*way, measure.domain(), k),
+            whole => whole,
+        }
     }
-    /// Distances in blocks of rows.
+    /// Distances in blocks of rows; rows of Y that do not fit the device, or the budget, at once are taken in parts.
     pub(super) fn pairwise_blocks<T: Real, M: Measure>(
         &self,
         measure: &M,
@@ -105,7 +110,12 @@ impl<'a, A> Given<'a, A> {
         A: Operand<T>,
     {
         let way = way_of::<T, M>(measure, self.options)?;
-        self.prepared_by(&*way, measure, Wanted::Pairs(rows_per_block))?.pairwise_blocks(rows_per_block, each)
+        match self.prepared_by(&*way, measure, Wanted::Pairs(rows_per_block)) {
+            Err(Error::Budget { .. } | Error::DeviceMemory { .. }) => {
+                stream::pairwise_blocks(self, &*way, measure.domain(), rows_per_block, each)
+            }
+            rows => rows?.pairwise_blocks(rows_per_block, each),
+        }
     }
 }
 
@@ -121,7 +131,7 @@ pub(super) fn is_radius(radius: f64) -> Result<()> {
 }
 
 /// Neighbours that a row has among `m` where `k` are asked for.
-fn neighbours(m: usize, k: usize, exclude_self: bool) -> usize {
+pub(super) fn neighbours(m: usize, k: usize, exclude_self: bool) -> usize {
     k.min(m.saturating_sub(usize::from(exclude_self)))
 }
 
