@@ -3,6 +3,7 @@
 // Dynamic shared memory: the sums of a tile, then lists of neighbours; it leaves room for 13 blocks at most.
 // `T` (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST or RADIUS.
 #include "distance.cuh"
+#include "neighbours.cuh"
 
 #ifdef CHEBYSHEV
 typedef Rank Beside;  // beside the entries: ranks of entries and heads of rows, or two norms of rows
@@ -13,13 +14,14 @@ typedef W Beside;
   const OffsetX *x_ptr, const u32 *x_cols, const W *x_values, const Beside *x_beside, const W *x_of_row,                 \
       const OffsetY *y_ptr, const u32 *y_cols, const W *y_values, const Beside *y_beside, const W *y_of_row,             \
       const OffsetT *t_ptr, const u32 *t_rows, const W *t_values, const Rank *t_ranks, const OffsetT *starts,            \
-      u64 nrows_y, u64 tiles, u32 tile_rows, u64 first_row, u64 nrows, u32 same
+      u64 nrows_y, u64 tiles, u32 tile_rows, u64 first_row, u64 nrows, u32 same, u64 shift
 #define OPEN_SIDES                                                      \
   const Rows<OffsetX> x = {x_ptr, x_cols, x_values, x_beside, x_of_row}; \
   const Rows<OffsetY> y = {y_ptr, y_cols, y_values, y_beside, y_of_row}; \
   const Columns columns = {t_ptr, t_rows, t_values, t_ranks, starts};   \
   extern __shared__ __align__(16) unsigned char room[];                 \
   Sums sums(room, tile_rows)
+#define SELF (same ? i + shift : ~0ull)  // row i's own number in Y, if it is there
 
 #ifdef PAIRS
 // out[(i - first_row) · nrows_y + j] = d(i, j). With `half`, of the pairs with j <= i alone: the others are mirrored.
@@ -30,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(32, 13) all_pairs(SIDES, u32 half, 
   if (half && tile.first > i) return;
   sum_common(x, i, columns, tile, sums);
   T* row = out + (i - first_row) * nrows_y;
-  keys_of(x, i, y, tile, sums, same ? i : ~0ull, [&](u32 j, bool valid, W key) {
+  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, bool valid, W key) {
     if (valid && !(half && j > i)) row[j] = (T)Recipe::finish(key);
   });
 }
@@ -54,11 +56,10 @@ extern "C" __global__ void mirror(u64 n, u64 side, T* out) {
 #endif
 
 #ifdef NEAREST
-#include "nearest.cuh"
-
-// codes and ids: of each row, for each of its parts, the k nearest among the part's tiles, nearest first.
+// codes and ids: of each row, for each of its parts, the k nearest among the part's tiles, nearest first; numbers of Y
+// begin at first_y.
 extern "C" __global__ void __launch_bounds__(32, 13)
-nearest(SIDES, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes, u32* ids) {
+nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes, u32* ids) {
   OPEN_SIDES;
   const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;
   const u64 place = (row * parts + part) * k;
@@ -68,29 +69,11 @@ nearest(SIDES, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* code
   for (u64 number = part * tiles_per_part; number < last; ++number) {
     const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
     sum_common(x, i, columns, tile, sums);
-    keys_of(x, i, y, tile, sums, same ? i : ~0ull, [&](u32 j, bool valid, W key) {
-      offer(list, valid && !(exclude_self && j == i), code_of(key), j);
+    keys_of(x, i, y, tile, sums, SELF, [&](u32 j, bool valid, W key) {
+      offer(list, valid && !(exclude_self && j == SELF), code_of(key), first_y + j);
     });
   }
   list.write(codes + place, ids + place);
-}
-
-// The k nearest of a row from those of its parts. Grid: blocks of one warp, a row each.
-extern "C" __global__ void __launch_bounds__(32, 13)
-nearest_of_parts(u64 nrows, u32 k, u32 parts, const u64* codes, const u32* ids, u64* merged_codes, u32* merged_ids) {
-  extern __shared__ __align__(16) unsigned char room[];
-  const u64 row = blockIdx.x;
-  List list = IN_SHARED ? List(k, (u64*)room, (u32*)((u64*)room + k)) : List(k, merged_codes + row * k, merged_ids + row * k);
-  for (u64 p = 0; p < parts; ++p) {
-    const u64* part_codes = codes + (row * parts + p) * k;
-    const u32* part_ids = ids + (row * parts + p) * k;
-    for (u32 start = 0; start < k; start += 32) {
-      const u32 n = start + lane_id();
-      const u64 code = n < k ? part_codes[n] : FARTHEST;
-      offer(list, n < k && code != FARTHEST, code, n < k ? part_ids[n] : NONE);
-    }
-  }
-  list.write(merged_codes + row * k, merged_ids + row * k);
 }
 
 // Grid: a thread a neighbour.
@@ -101,12 +84,6 @@ extern "C" __global__ void distances_of(const u64* codes, u64 n, T* distances) {
 #endif
 
 #ifdef RADIUS
-// Whether a distance is within the radius; for a similarity, not below it. NaN never is.
-__device__ inline bool within(W distance, u64 radius) {
-  const double r = __longlong_as_double((long long)radius);
-  return SIMILARITY ? (double)distance >= r : (double)distance <= r;
-}
-
 // counts[i · tiles + t] = neighbours of row i in tile t.
 extern "C" __global__ void __launch_bounds__(32, 13) count_within(SIDES, u64 radius, u32 exclude_self, u32* counts) {
   OPEN_SIDES;
@@ -114,8 +91,8 @@ extern "C" __global__ void __launch_bounds__(32, 13) count_within(SIDES, u64 rad
   const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
   sum_common(x, i, columns, tile, sums);
   u32 count = 0;
-  keys_of(x, i, y, tile, sums, same ? i : ~0ull, [&](u32 j, bool valid, W key) {
-    count += valid && !(exclude_self && j == i) && within(Recipe::finish(key), radius);
+  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, bool valid, W key) {
+    count += valid && !(exclude_self && j == SELF) && within((double)Recipe::finish(key), radius);
   });
   count = warp_sum(count);
   if (lane_id() == 0) counts[i * tiles + number] = count;
@@ -130,19 +107,13 @@ write_within(SIDES, u64 radius, u32 exclude_self, const OffsetC* offsets, u32* c
   u64 to = offsets[i * tiles + number];
   if (offsets[i * tiles + number + 1] == to) return;
   sum_common(x, i, columns, tile, sums);
-  keys_of(x, i, y, tile, sums, same ? i : ~0ull, [&](u32 j, bool valid, W key) {
+  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, bool valid, W key) {
     const W distance = Recipe::finish(key);
-    const bool taken = valid && !(exclude_self && j == i) && within(distance, radius);
+    const bool taken = valid && !(exclude_self && j == SELF) && within((double)distance, radius);
     const u32 all = __ballot_sync(ALL, taken);
     const u64 at = to + __popc(all & ((1u << lane_id()) - 1));
     if (taken) cols[at] = j, values[at] = (T)distance;
     to += __popc(all);
   });
-}
-
-// row_ptr[i] = offsets[i · tiles]. Grid: a thread a row, and one more.
-extern "C" __global__ void rows_within(const OffsetC* offsets, u64 nrows, u64 tiles, OffsetC* row_ptr) {
-  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i <= nrows) row_ptr[i] = offsets[i * tiles];
 }
 #endif

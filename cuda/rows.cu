@@ -31,3 +31,9 @@ extern "C" __global__ void find_descents(const OffsetA* row_ptr, const u32* col_
     // Only where columns do not increase does it matter whether a row starts here.
     if (p > 0 && col_idx[p] <= col_idx[p - 1] && row_ptr[row_of(row_ptr, t.first_row, t.last_row, p)] < p) found[0] = 1;
 }
+
+// out[i] = row_ptr[first + i] − row_ptr[first], for i = 0..count: row pointers of `count` rows. Grid: a thread for each.
+extern "C" __global__ void rows_from(const OffsetA* row_ptr, u64 first, u64 count, OffsetA* out) {
+  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= count) out[i] = row_ptr[first + i] - row_ptr[first];
+}

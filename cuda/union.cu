@@ -34,19 +34,25 @@ template <class X> __device__ inline X of_lane(X x, u32 lane) {
   return x;
 }
 
+// Numbers of the first rows of A and of B, where they are rows of larger matrices: ⊗ is told the rows' numbers there.
+struct Firsts {
+  u64 a, b;
+};
+
 // ⊗ of an entry of S with its partner in the row of T, if this pass visits it.
-__device__ inline bool product(const Table& table, u64 t_row, u64 s_row, u32 k, const S& s, Out& result) {
+__device__ inline bool product(const Table& table, const Firsts& first, u64 t_row, u64 s_row, u32 k, const S& s,
+                               Out& result) {
   T t;
 #if PASS == 0
   if (!table.find(k, t)) return false;
-  result = Ring::mul(t, s, t_row, k, s_row);
+  result = Ring::mul(t, s, first.a + t_row, k, first.b + s_row);
 #elif PASS == 1
   if (!keeps(s)) return false;
   if (!table.find(k, t)) t = T(0);
-  result = Ring::mul(t, s, t_row, k, s_row);
+  result = Ring::mul(t, s, first.a + t_row, k, first.b + s_row);
 #else
   if (!keeps(s) || table.find(k, t)) return false;
-  result = Ring::mul(s, T(0), s_row, k, t_row);
+  result = Ring::mul(s, T(0), first.a + s_row, k, first.b + t_row);
 #endif
   return true;
 }
@@ -108,8 +114,8 @@ __device__ inline void flush(u32 row, Out fold, Open& open, const Sink& sink, bo
 }
 
 // One warp: folds of `count` entries of S, which lie at rows, columns, values.
-__device__ inline void fold_share(const Table& table, u32 t_row, u32 low, u32 high, const u32* rows, const u32* columns,
-                                  const S* values, u32 count, const Sink& sink) {
+__device__ inline void fold_share(const Table& table, const Firsts& first, u32 t_row, u32 low, u32 high,
+                                  const u32* rows, const u32* columns, const S* values, u32 count, const Sink& sink) {
   Open open = {NONE, Ring::zero()};
   u32 current = NONE;
   Out fold = Ring::zero();
@@ -132,7 +138,7 @@ __device__ inline void fold_share(const Table& table, u32 t_row, u32 low, u32 hi
       }
       Out result;
       const bool mine = row[u] != NONE && (!Table::PARTS || (k[u] >= low && k[u] < high));
-      if (mine && product(table, t_row, row[u], k[u], s[u], result)) fold = Ring::add(fold, result);
+      if (mine && product(table, first, t_row, row[u], k[u], s[u], result)) fold = Ring::add(fold, result);
       __syncwarp();
     }
   }
@@ -145,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
 union_rows(const OffsetT* __restrict__ t_ptr, const u32* __restrict__ t_columns, const T* __restrict__ t_values,
            u64 t_rows, const OffsetS* __restrict__ s_ptr, const u32* __restrict__ s_rows,
            const u32* __restrict__ s_columns, const S* __restrict__ s_values, const u32* __restrict__ chunks, u32 size,
-           u64 width, Out* out) {
+           u64 width, u64 first_a, u64 first_b, Out* out) {
   extern __shared__ __align__(16) unsigned char room[];
   __shared__ Borders borders;
   const u32 chunk = blockIdx.x / (u32)t_rows, t_row = blockIdx.x % (u32)t_rows, warp = warp_id();
@@ -180,7 +186,8 @@ union_rows(const OffsetT* __restrict__ t_ptr, const u32* __restrict__ t_columns,
     table.load(room, size, t_columns, t_values, t_from, t_to);
     const Sink sink = {mine, width, PASS != 2 && part == 0, head, tail, &borders};
     if (from < to)
-      fold_share(table, t_row, low, high, s_rows + from, s_columns + from, s_values + from, (u32)(to - from), sink);
+      fold_share(table, {first_a, first_b}, t_row, low, high, s_rows + from, s_columns + from, s_values + from,
+                 (u32)(to - from), sink);
     __syncthreads();
     // Rows across warps: who has the beginning joins the rest, in order.
     const u32 w = threadIdx.x;

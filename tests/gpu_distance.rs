@@ -8,8 +8,9 @@ use common::dense_distance::{self as textbook, Rows};
 use common::gpu::cuda;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use serde_json::Value;
-use sparring::algebra::{MaxFromZero, Plus, Union, V};
-use sparring::distance::{Domain, Measure, Metric, Options, Precision};
+use sparring::algebra::{AbsDiff, MaxFromZero, Min, Plus, Real, Union, V};
+use sparring::distance::{self, Domain, Measure, Metric, Neighbours, Options, Precision};
+use sparring::par::Threads;
 use sparring::sparse::Dense;
 use sparring::{Csr, Cuda, Error, Result};
 
@@ -429,18 +430,223 @@ fn a_namm_of_the_callers() {
             assert!(close(d.row(i)[j], right, 1e-11, 1e-11), "({i}, {j}): {} not {right}", d.row(i)[j]);
         }
     }
-    // A ⊕ that is not +.
-    match try_all(&cuda, Union(MaxFromZero::new(), Damped::new()), &x, Some(&y), &Options::default()) {
-        Ok(d) => {
-            for (i, a) in a.iter().enumerate() {
-                for (j, b) in b.iter().enumerate() {
-                    let right = a.iter().zip(b).map(|(a, b)| (a - b).powi(2) / (a + b + 1.0)).fold(0.0, f64::max);
-                    assert!(close(d.row(i)[j], right, 1e-12, 1e-12), "({i}, {j}): {} not {right}", d.row(i)[j]);
-                }
-            }
-        }
-        Err(e) => assert!(matches!(e, Error::Unsupported { .. }), "{e}"),
+}
+
+sparring::op! {
+    /// (a − b)² / (|a| + |b| + 1).
+    Damping (a: f64, b: f64) -> f64 { (a - b) * (a - b) / (a.abs() + b.abs() + V::lit(1.0)) }
+}
+sparring::op! {
+    /// |a − b| · (i + 3j + k): a ⊗ that looks at places.
+    Placed (a: f64, b: f64) at (i, k, j) -> f64 {{
+        let three = V::lit(3.0);
+        a.abs_diff(b) * (i.cast::<f64>() + three * j.cast::<f64>() + k.cast::<f64>())
+    }}
+}
+sparring::op! {
+    /// a + 2b, and infinitely much where both are 0.
+    Detour (a: f64, b: f64) -> f64 {{
+        let nothing = a.same(V::lit(0.0)) & b.same(V::lit(0.0));
+        nothing.select(V::lit(f64::INFINITY), a + b + b)
+    }}
+}
+sparring::op! {
+    /// a + b − ab: that one of two independent things happens.
+    Either (a: f64, b: f64) -> f64 { a + b - a * b } identity 0.0
+}
+sparring::op! {
+    /// |a − b| / (1 + |a − b|).
+    Likely (a: f64, b: f64) -> f64 { a.abs_diff(b) / (V::lit(1.0) + a.abs_diff(b)) }
+}
+
+fn bits<T: Real>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|v| v.to_f64().to_bits()).collect()
+}
+
+/// Numbers of neighbours, and the bits of the distances to them.
+fn found<T: Real>(near: &Neighbours<T>) -> (usize, &[u32], Vec<u64>) {
+    (near.k(), near.indices(), bits(near.distances()))
+}
+
+/// Distances, neighbours and what is within a radius have the CPU's bits.
+fn as_the_cpu<T: Real>(cuda: &Cuda, namm: impl Measure, x: &Csr<T>, y: Option<&Csr<T>>, options: &Options) {
+    let threads = Threads::current();
+    let cpu = Options { memory_budget: None, ..*options };
+    let right = distance::pairwise(&threads, namm, x, y, &cpu).expect("CPU");
+    let d = cuda.pairwise(namm, x, y, options).expect("distances");
+    assert!(bits(cuda.download_dense(&d).expect("distances").values()) == bits(right.values()), "all distances");
+    let mut stream = vec![];
+    cuda.pairwise_blocks(namm, x, y, options, 50, |first, rows| {
+        assert_eq!(first * right.ncols(), stream.len());
+        stream.extend_from_slice(rows);
+        Ok(())
+    })
+    .expect("distances");
+    assert!(bits(&stream) == bits(right.values()), "blocks");
+    for k in [1, 7, 40, 1500] {
+        let near = cuda.knn(namm, k, x, y, options).expect("neighbours");
+        let right = distance::knn(&threads, namm, k, x, y, &cpu).expect("CPU");
+        assert!(found(&near) == found(&right), "{k} neighbours");
     }
+    let mut sorted: Vec<f64> = right.values().iter().map(|v| v.to_f64()).filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    for radius in [-1.0, sorted[sorted.len() / 9], f64::INFINITY] {
+        let near = cuda.radius(namm, radius, x, y, options).expect("neighbours");
+        let near: Csr<T> = cuda.download(&near).expect("neighbours");
+        let right: Csr<T> = distance::radius(&threads, namm, radius, x, y, &cpu).expect("CPU");
+        assert_eq!(near.pattern(), right.pattern(), "within {radius}");
+        assert!(bits(near.values()) == bits(right.values()), "within {radius}");
+    }
+}
+
+#[test]
+fn a_namm_whose_sum_is_no_sum() {
+    let Some(cuda) = cuda() else { return };
+    let (x, y) = (large(120, 30), large(2900, 30));
+    let (plain, own) = (Options::default(), Options { exclude_self: true, ..Options::default() });
+    let largest = Union(MaxFromZero::<f64>::new(), Damping::new());
+    let placed = Union(MaxFromZero::<f64>::new(), Placed::new());
+    let detour = Union(Min::<f64>::new(), Detour::new());
+    for b in [Some(&y), None] {
+        as_the_cpu(&cuda, largest, &x, b, &plain);
+        as_the_cpu(&cuda, placed, &x, b, &plain);
+        as_the_cpu(&cuda, detour, &x, b, &plain);
+    }
+    as_the_cpu(&cuda, placed, &x, None, &own);
+    // Blocks of a few rows.
+    let tight = Options { memory_budget: Some(12 << 20), ..plain };
+    as_the_cpu(&cuda, placed, &y, Some(&x), &tight);
+    // Computed in another type than the entries have.
+    let narrow = |a: &Csr<f64>| a.map(|&v| v as f32).expect("entries");
+    as_the_cpu(&cuda, largest, &narrow(&x), Some(&narrow(&y)), &plain);
+    as_the_cpu(&cuda, Union(MaxFromZero::<f32>::new(), AbsDiff::new()), &x, Some(&y), &plain);
+
+    // A ⊕ that rounds is folded in another order.
+    let either = Union(Either::new(), Likely::new());
+    let right = distance::pairwise(&Threads::current(), either, &x, Some(&y), &plain).expect("CPU");
+    let d = all(&cuda, either, &x, Some(&y), &plain);
+    assert!(d.values().iter().zip(right.values()).all(|(&a, &b)| close(a, b, 1e-12, 1e-12)));
+    assert!(cuda.vectors(either, &x, Some(&y), &plain).expect("rows").explain().contains("two passes"));
+
+    // Not a number: behind all numbers, within no radius.
+    let odd = Csr::<f64>::new(3, 4, vec![0, 1, 1, 3], vec![0, 1, 3], vec![1.0, 2.0, f64::NAN]).expect("3×4");
+    assert!(try_all(&cuda, detour, &odd, None, &plain).is_err());
+    let unchecked = Options { unchecked: true, ..plain };
+    let bad = Union(Either::new(), Likely::new());
+    let near = cuda.knn(bad, 3, &odd, None, &unchecked).expect("unchecked");
+    assert_eq!(near.row(0).0, [0, 1, 2], "NaN is farthest");
+    assert!(near.row(0).1[2].is_nan());
+    assert_eq!(cuda.radius(bad, f64::INFINITY, &odd, None, &unchecked).expect("unchecked").nnz(), 4);
+
+    let none = Csr::<f64>::new(0, 30, vec![0], vec![], vec![]).expect("0×30");
+    assert_eq!(all(&cuda, largest, &none, Some(&x), &plain).shape(), (0, 120));
+    assert_eq!(all(&cuda, largest, &x, Some(&none), &plain).shape(), (120, 0));
+    assert_eq!(cuda.knn(largest, 3, &x, Some(&none), &plain).expect("none").k(), 0);
+    assert_eq!(cuda.knn(largest, 3, &none, None, &plain).expect("none").nrows(), 0);
+    assert_eq!(cuda.radius(largest, 9.0, &x, Some(&none), &plain).expect("none").shape(), (120, 0));
+}
+
+/// Blocks of X and parts of Y that a search took, off its own words.
+fn pieces<T: Real>(near: &Neighbours<T>) -> (usize, usize) {
+    let words = near.explain.rsplit_once("; X in ").map_or("1 blocks, Y in 1 parts", |(_, words)| words);
+    let numbers: Vec<usize> = words.split(' ').filter_map(|word| word.parse().ok()).collect();
+    (numbers[0], numbers[1])
+}
+
+#[test]
+fn rows_in_parts_give_the_same_bits() {
+    let Some(cuda) = cuda() else { return };
+    let y = large(3000, 60);
+    let x = some_rows(&y, 1400, 300);
+    let on_device = (cuda.upload(&x).expect("x"), cuda.upload(&y).expect("y"));
+    fn check(cuda: &Cuda, measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>, k: usize, options: &Options) {
+        let whole = cuda.knn(measure, k, x, y, options).expect("at once");
+        assert_eq!(pieces(&whole), (1, 1));
+        let budget = (12 * x.nrows() * k) as u64 + 250_000;
+        let tight = Options { memory_budget: Some(budget), ..*options };
+        let parts = cuda.knn(measure, k, x, y, &tight).expect("in parts");
+        assert!(pieces(&parts).1 > 1, "{}", parts.explain);
+        assert!(found(&parts) == found(&whole), "{}, {k} neighbours: {}", measure.name(), parts.explain);
+    }
+    let own = Options { exclude_self: true, ..Options::default() };
+    let p3 = Metric::Minkowski(3.0);
+    use Metric as M;
+    for metric in
+        [M::Cosine, M::Correlation, M::Dot, M::Manhattan, M::JensenShannon, M::Kl, M::Chebyshev, M::Jaccard, p3]
+    {
+        for k in [5, 40] {
+            check(&cuda, metric, &x, Some(&y), k, &Options::default());
+        }
+        check(&cuda, metric, &y, None, 5, &Options::default());
+        check(&cuda, metric, &y, None, 33, &own);
+    }
+    check(&cuda, Metric::Hamming, &x, Some(&y), 1500, &Options::default());
+    let placed = Union(MaxFromZero::<f64>::new(), Placed::new());
+    for k in [5, 40] {
+        check(&cuda, placed, &x, Some(&y), k, &Options::default());
+        check(&cuda, placed, &y, None, k, &own);
+    }
+
+    // What is on the device already.
+    let tight = Options { memory_budget: Some(300_000), ..Options::default() };
+    let whole = cuda.knn(Metric::Canberra, 4, &x, Some(&y), &Options::default()).expect("at once");
+    let parts = cuda.knn(Metric::Canberra, 4, &on_device.0, Some(&on_device.1), &tight).expect("in parts");
+    assert!(pieces(&parts).1 > 1 && found(&parts) == found(&whole));
+
+    // Blocks of distances.
+    for (y, budget) in [(Some(&y), 400_000), (None, 70_000)] {
+        let width = y.unwrap_or(&x).nrows();
+        let stream = |options: &Options| {
+            let mut stream = vec![];
+            cuda.pairwise_blocks(Metric::JensenShannon, &x, y, options, 7, |first, rows| {
+                assert_eq!(first * width, stream.len());
+                stream.extend(bits(rows));
+                Ok(())
+            })
+            .expect("blocks");
+            stream
+        };
+        let tight = Options { memory_budget: Some(budget), ..Options::default() };
+        let refused = cuda.vectors(Metric::JensenShannon, &x, y, &tight);
+        assert!(matches!(refused, Err(Error::Budget { .. })), "it does not fit at once");
+        assert!(stream(&tight) == stream(&Options::default()));
+    }
+
+    // An entry that the metric does not take is named by its row in the whole matrix.
+    let mut odd = y.clone();
+    let at = odd.row_ptr()[2510];
+    odd.values_mut()[at] = -1.0;
+    let row = odd.row_ptr().partition_point(|&p| p <= at) - 1;
+    let refused = cuda.knn(Metric::Hellinger, 4, &x, Some(&odd), &tight).expect_err("refused").to_string();
+    assert!(refused.contains(&format!("row {row}, column")), "{refused}");
+    let tiny = Options { memory_budget: Some(3700), ..Options::default() };
+    let refused = cuda.knn(Metric::Cosine, 1, &x, Some(&y), &tiny);
+    assert!(matches!(refused, Err(Error::Budget { .. })), "a row does not fit");
+}
+
+#[test]
+fn a_budget_of_the_device_is_kept_by_parts() {
+    let Some(cuda) = cuda() else { return };
+    let y = large(20_000, 60);
+    let x = some_rows(&y, 7000, 200);
+    let whole = cuda.knn(Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("at once");
+    let cuda = cuda.memory_budget(2 << 20);
+    let parts = cuda.knn(Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("in parts");
+    assert!(pieces(&parts).1 > 1 && found(&parts) == found(&whole), "{}", parts.explain);
+    assert!(cuda.peak_memory().expect("peak") > 0);
+}
+
+#[test]
+fn what_a_radius_finds_counts_for_the_budget() {
+    let Some(cuda) = cuda() else { return };
+    let x = large(700, 20);
+    let tight = Options { memory_budget: Some(2_000_000), ..Options::default() };
+    assert!(cuda.radius(Metric::Manhattan, 0.5, &x, None, &tight).is_ok());
+    let refused = cuda.radius(Metric::Manhattan, f64::INFINITY, &x, None, &tight).expect_err("490000 neighbours");
+    assert!(refused.to_string().contains("neighbours within a radius needs"), "{refused}");
+    let namm = Union(MaxFromZero::<f64>::new(), Damping::new());
+    let refused = cuda.radius(namm, f64::INFINITY, &x, None, &tight).expect_err("490000 neighbours");
+    assert!(matches!(refused, Error::Budget { .. }), "{refused}");
 }
 
 #[test]

@@ -88,6 +88,23 @@ impl<'a, T: Real, I: Index> Visitor for Build<'_, 'a, T, I> {
     }
 }
 
+/// Refuses rows of different lengths, and `exclude_self` with Y.
+pub(crate) fn comparable(
+    op: &'static str,
+    x: (usize, usize),
+    y: Option<(usize, usize)>,
+    options: &Options,
+) -> Result<()> {
+    if let Some(y) = y.filter(|y| y.1 != x.1) {
+        return Err(Error::Shape { op, lhs: x, rhs: y });
+    }
+    if options.exclude_self && y.is_some() {
+        let message = "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
+        return Err(Error::Argument { name: "exclude_self", message });
+    }
+    Ok(())
+}
+
 /// The engine that compares rows of `x` with rows of `y`, or with each other.
 fn engine<'a, T: Real, I: Index>(
     op: &'static str,
@@ -97,13 +114,7 @@ fn engine<'a, T: Real, I: Index>(
     y: Option<&'a Csr<T, I>>,
     options: &Options,
 ) -> Result<Box<dyn Engine + 'a>> {
-    if let Some(y) = y.filter(|y| y.ncols() != x.ncols()) {
-        return Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() });
-    }
-    if options.exclude_self && y.is_some() {
-        let message = "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
-        return Err(Error::Argument { name: "exclude_self", message });
-    }
+    comparable(op, x.shape(), y.map(Csr::shape), options)?;
     let checked = |a: &'a Csr<T, I>| Checked::new(threads, a, measure.domain(), options.unchecked);
     let build = Build { threads, x: checked(x)?, y: y.map(checked).transpose()?, finite: !options.unchecked };
     measure.visit::<T, _>(options, build)?

@@ -2,8 +2,11 @@
 //!
 //! Unless a matrix has given values, its p-th entry in row order is `0.5 + u(seed + 1, p)`.
 
+use std::sync::OnceLock;
+
 use super::keys::{check_size, cross, cube, from_keys, stencil_keys};
 use super::{mix, unit};
+use crate::par::{Fresh, Threads, split};
 use crate::sparse::reserved;
 use crate::{Csr, Result};
 
@@ -24,7 +27,12 @@ fn power(x: f64, y: f64) -> f64 {
 }
 
 fn matrix(nrows: u64, ncols: u64, keys: Vec<u64>, seed: u64) -> Result<Csr<f64>> {
-    from_keys(nrows, ncols, keys, |p, _, _| 0.5 + uniform(seed + 1, p))
+    from_keys(nrows, ncols, keys, |p, _, _| value(seed, p))
+}
+
+/// The p-th entry in row order.
+fn value(seed: u64, p: u64) -> f64 {
+    0.5 + uniform(seed + 1, p)
 }
 
 /// A recursive random graph: 2^scale vertices, edge_factor · 2^scale draws with quadrant probabilities
@@ -109,17 +117,75 @@ pub fn docs(nrows: u64, ncols: u64, degree: u64, seed: u64, skew: f64) -> Result
     check_size("nrows", nrows, 1 << 31)?;
     check_size("ncols", ncols, 1 << 31)?;
     check_size("degree", degree, 1 << 31)?;
-    let mut keys = Vec::new();
+    let n = nrows as usize;
+    let mut draws_before = reserved(n + 1, DRAWS)?;
+    draws_before.push(0u64);
     for i in 0..nrows {
         let draws = (degree as f64 * (0.25 + 1.5 * power(uniform(seed, i), 2.0))).ceil() as u64;
-        keys.try_reserve(draws as usize).map_err(|_| crate::sparse::out_of_memory::<u64>(DRAWS, keys.len()))?;
-        let first = keys.len() as u64;
-        keys.extend((first..first + draws).map(|t| {
-            let column = power(uniform(seed + 1, t), 1.0 + skew) * ncols as f64;
-            i * ncols + (column as u64).min(ncols - 1)
-        }));
+        draws_before.push(draws_before[i as usize] + draws);
     }
-    matrix(nrows, ncols, keys, seed)
+    // Rows need nothing of each other but the number of draws before them, so threads make blocks of rows.
+    let threads = Threads::current();
+    let blocks = split(n, (draws_before[n] >> 16).clamp(1, 1 << 14) as usize, |i| draws_before[i]);
+    let made: Vec<OnceLock<(Vec<u32>, Vec<u32>)>> = blocks.iter().map(|_| OnceLock::new()).collect();
+    threads.for_each(
+        blocks.len(),
+        || Ok(Vec::new()),
+        |row: &mut Vec<u32>, b| {
+            let rows = &blocks[b];
+            let draws = draws_before[rows.end] - draws_before[rows.start];
+            let (mut columns, mut lengths) = (reserved(draws as usize, DRAWS)?, reserved(rows.len(), DRAWS)?);
+            for i in rows.clone() {
+                let draws = (draws_before[i + 1] - draws_before[i]) as usize;
+                row.clear();
+                row.try_reserve(draws).map_err(|_| crate::sparse::out_of_memory::<u32>(DRAWS, draws))?;
+                row.extend((draws_before[i]..draws_before[i + 1]).map(|t| {
+                    let column = power(uniform(seed + 1, t), 1.0 + skew) * ncols as f64;
+                    (column as u64).min(ncols - 1) as u32
+                }));
+                row.sort_unstable();
+                row.dedup();
+                columns.extend_from_slice(row);
+                lengths.push(row.len() as u32);
+            }
+            // Each slot is set once.
+            let _ = made[b].set((columns, lengths));
+            Ok(())
+        },
+    )?;
+    let mut row_ptr = reserved(n + 1, "row pointers")?;
+    row_ptr.push(0usize);
+    for length in made.iter().filter_map(OnceLock::get).flat_map(|(_, lengths)| lengths) {
+        row_ptr.push(row_ptr[row_ptr.len() - 1] + *length as usize);
+    }
+    let nnz = row_ptr[n];
+    let end = |b: usize| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end]);
+    let col_idx = Fresh::new(nnz, "column indices")?;
+    let col_idx = col_idx.fill(
+        &threads,
+        "column indices",
+        blocks.len(),
+        end,
+        || Ok(()),
+        |(), b, slots| {
+            slots.copy(made[b].get().map_or(&[], |(columns, _)| columns));
+            Ok(())
+        },
+    )?;
+    drop(made);
+    let values = Fresh::new(nnz, "values")?.fill(
+        &threads,
+        "values",
+        blocks.len(),
+        end,
+        || Ok(()),
+        |(), b, slots| {
+            let all = end(b)..end(b + 1);
+            slots.take(all.len(), 0.0).iter_mut().zip(all).for_each(|(x, p)| *x = value(seed, p as u64));
+            Ok(())
+        },
+    )?;
+    Csr::new(n, ncols as usize, row_ptr, col_idx, values)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Matrices on the device, and how they get there and back.
 
 use std::any::Any;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::Cuda;
@@ -222,21 +223,25 @@ impl Cuda {
         let pattern = self.shared_pattern(a.pattern())?;
         Ok(DeviceCsr { pattern, values: Arc::new(self.put(a.values(), "values on the device")?) })
     }
+    /// Row pointers on the host.
+    fn download_offsets(&self, offsets: &Offsets) -> Result<Vec<usize>> {
+        let what = "row pointers from the device";
+        match offsets {
+            Offsets::Small(p) => {
+                let p = self.get(p, what)?;
+                crate::par::collected(p.len(), p.iter().map(|&x| x as usize), what)
+            }
+            Offsets::Large(p) => {
+                let p = self.get(p, what)?;
+                crate::par::collected(p.len(), p.iter().map(|&x| x as usize), what)
+            }
+        }
+    }
     /// The pattern on the host.
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Device`]; [`Error::IndexOverflow`] if the columns do not fit `I`.
     pub fn download_pattern<I: Index>(&self, pattern: &DevicePattern) -> Result<Pattern<I>> {
-        let what = "row pointers from the device";
-        let row_ptr = match &pattern.row_ptr {
-            Offsets::Small(p) => {
-                let p = self.get(p, what)?;
-                crate::par::collected(p.len(), p.iter().map(|&x| x as usize), what)?
-            }
-            Offsets::Large(p) => {
-                let p = self.get(p, what)?;
-                crate::par::collected(p.len(), p.iter().map(|&x| x as usize), what)?
-            }
-        };
+        let row_ptr = self.download_offsets(&pattern.row_ptr)?;
         let columns = self.get(&pattern.col_idx, "columns from the device")?;
         let columns = crate::par::collected(
             columns.len(),
@@ -280,6 +285,25 @@ pub trait Operand<T: Value> {
     /// # Errors
     /// Those of [`Cuda::download`].
     fn from_device<U: Value>(cuda: &Cuda, c: DeviceCsr<U>) -> Result<Self::Of<U>>;
+    /// Rows, columns and entries.
+    /// # Errors
+    /// Those of [`pattern_on`](Self::pattern_on).
+    fn sizes(&self, cuda: &Cuda) -> Result<[usize; 3]> {
+        let pattern = self.pattern_on(cuda)?;
+        Ok([pattern.nrows, pattern.ncols, pattern.nnz])
+    }
+    /// The row pointers, on the host.
+    /// # Errors
+    /// Those of [`pattern_on`](Self::pattern_on), and [`Error::OutOfMemory`].
+    fn row_ptr(&self, cuda: &Cuda) -> Result<Vec<usize>> {
+        cuda.download_offsets(&self.pattern_on(cuda)?.row_ptr)
+    }
+    /// Some of the rows on the device, which has to hold no others of a matrix of the host.
+    /// # Errors
+    /// Those of [`to_device`](Self::to_device).
+    fn rows_to_device(&self, cuda: &Cuda, rows: Range<usize>) -> Result<DeviceCsr<T>> {
+        cuda.some_rows(&self.to_device(cuda)?, rows)
+    }
 }
 
 impl<T: Value> Operand<T> for DeviceCsr<T> {
@@ -305,6 +329,31 @@ impl<T: Value, I: Index> Operand<T> for Csr<T, I> {
     }
     fn from_device<U: Value>(cuda: &Cuda, c: DeviceCsr<U>) -> Result<Csr<U, I>> {
         cuda.download(&c)
+    }
+    fn sizes(&self, _: &Cuda) -> Result<[usize; 3]> {
+        Ok([self.nrows(), self.ncols(), self.nnz()])
+    }
+    fn row_ptr(&self, _: &Cuda) -> Result<Vec<usize>> {
+        let row_ptr = self.pattern().row_ptr();
+        crate::par::collected(row_ptr.len(), row_ptr.iter().copied(), "row pointers")
+    }
+    fn rows_to_device(&self, cuda: &Cuda, rows: Range<usize>) -> Result<DeviceCsr<T>> {
+        column_bound(self.ncols())?;
+        let (p, what) = (self.pattern(), "some rows on the device");
+        let starts = &p.row_ptr()[rows.start..=rows.end];
+        let entries = starts[0]..starts[rows.len()];
+        let from_first = starts.iter().map(|start| start - entries.start);
+        let row_ptr = if u32::try_from(entries.len()).is_ok() {
+            let small = crate::par::collected(starts.len(), from_first.map(|p| p as u32), what)?;
+            Offsets::Small(cuda.put(&small, what)?)
+        } else {
+            let large = crate::par::collected(starts.len(), from_first.map(|p| p as u64), what)?;
+            Offsets::Large(cuda.put(&large, what)?)
+        };
+        let columns = p.col_idx()[entries.clone()].iter().map(|j| j.get() as u32);
+        let columns = cuda.put(&crate::par::collected(entries.len(), columns, what)?, what)?;
+        let pattern = DevicePattern::new((rows.len(), self.ncols()), p.is_sorted(), row_ptr, columns);
+        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(cuda.put(&self.values()[entries], what)?) })
     }
 }
 

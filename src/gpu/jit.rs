@@ -33,7 +33,7 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 7] = [
+const HEADERS: [Source; 8] = [
     source!("prelude.cuh"),
     source!("parts.cuh"),
     source!("ranks.cuh"),
@@ -41,6 +41,7 @@ const HEADERS: [Source; 7] = [
     source!("union_tables.cuh"),
     source!("distance.cuh"),
     source!("nearest.cuh"),
+    source!("neighbours.cuh"),
 ];
 
 /// A compiled program.

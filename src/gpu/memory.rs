@@ -1,6 +1,7 @@
 //! Arrays on the device.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
@@ -101,12 +102,23 @@ impl Cuda {
         device.get_spare(&mut value, 1, buffer.at + (i * size_of::<T>()) as u64)?;
         value.pop().ok_or(Error::Length { what: "a value from the device", found: 0, expected: 1 })
     }
+    /// Another array with some of the values.
+    pub(crate) fn duplicate_part<T: Value>(
+        &self,
+        buffer: &Buffer<T>,
+        range: Range<usize>,
+        what: &'static str,
+    ) -> Result<Buffer<T>> {
+        debug_assert!(range.start <= range.end && range.end <= buffer.len);
+        let part = self.alloc(range.len(), what)?;
+        if !range.is_empty() {
+            let (from, bytes) = (range.start * size_of::<T>(), range.len() * size_of::<T>());
+            buffer.on(self.device(), what)?.copy(part.at, buffer.at + from as u64, bytes)?;
+        }
+        Ok(part)
+    }
     /// Another array with the same values.
     pub(crate) fn duplicate<T: Value>(&self, buffer: &Buffer<T>, what: &'static str) -> Result<Buffer<T>> {
-        let twin = self.alloc(buffer.len, what)?;
-        if buffer.len > 0 {
-            buffer.on(self.device(), what)?.copy(twin.at, buffer.at, buffer.len * size_of::<T>())?;
-        }
-        Ok(twin)
+        self.duplicate_part(buffer, 0..buffer.len, what)
     }
 }

@@ -1,13 +1,15 @@
 //! What the rows of a pattern on the device look like: see `cuda/rows.cu`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::Cuda;
-use super::csr::DevicePattern;
+use super::csr::{DevicePattern, Offsets};
 use super::jit::{Source, Unit, source};
 use super::launch::{Program, Shape, args};
 use super::memory::Buffer;
+use super::{Cuda, DeviceCsr};
 use crate::Result;
+use crate::algebra::Value;
 
 const SOURCE: Source = source!("rows.cu");
 /// Entries that one block takes; also that of the other kernels that use `tile_of`.
@@ -40,6 +42,31 @@ impl Cuda {
         self.rows_program(pattern)?
             .kernel("row_indices")?
             .launch(tiles(pattern.nnz)?, args![&pattern.row_ptr, pattern.nrows as u64, pattern.nnz as u64, rows])
+    }
+    /// The first entry of row `i`, or the number of entries behind the last row. Waits for the device.
+    pub(super) fn row_start(&self, pattern: &DevicePattern, i: usize) -> Result<usize> {
+        Ok(match &pattern.row_ptr {
+            Offsets::Small(ptr) => self.get_at(ptr, i)? as usize,
+            Offsets::Large(ptr) => self.get_at(ptr, i)? as usize,
+        })
+    }
+    /// Some of the rows, as a matrix of their own. Waits for the device.
+    pub(super) fn some_rows<T: Value>(&self, a: &DeviceCsr<T>, rows: Range<usize>) -> Result<DeviceCsr<T>> {
+        let p = &*a.pattern;
+        debug_assert!(rows.start <= rows.end && rows.end <= p.nrows);
+        if rows == (0..p.nrows) {
+            return Ok(a.clone());
+        }
+        let entries = self.row_start(p, rows.start)?..self.row_start(p, rows.end)?;
+        let what = "some rows of a matrix";
+        let row_ptr = self.alloc_offsets(p.row_ptr.is_large(), rows.len() + 1, what)?;
+        self.rows_program(p)?.kernel("rows_from")?.launch(
+            Shape::for_each(rows.len() + 1, 256)?,
+            args![&p.row_ptr, rows.start as u64, rows.len() as u64, &row_ptr],
+        )?;
+        let columns = self.duplicate_part(&p.col_idx, entries.clone(), what)?;
+        let pattern = DevicePattern::new((rows.len(), p.ncols), p.sorted, row_ptr, columns);
+        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(self.duplicate_part(&a.values, entries, what)?) })
     }
     /// Whether columns increase within every row, seen from the columns. Waits for the device.
     pub(super) fn columns_increase(&self, pattern: &DevicePattern) -> Result<bool> {

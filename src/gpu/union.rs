@@ -36,6 +36,22 @@ fn prefix<R: Contract>(ring: R, pass: Pass, strategy: UnionStrategy, threads: u3
     )
 }
 
+/// What is to be done with two matrices.
+struct Job {
+    op: &'static str,
+    /// How rows lie in shared memory, if it is told.
+    strategy: Option<UnionStrategy>,
+    passes: &'static [Pass],
+    /// Numbers of the first rows of A and B, as a positional ⊗ sees them.
+    firsts: [usize; 2],
+}
+
+impl Job {
+    fn union(strategy: Option<UnionStrategy>) -> Self {
+        Self { op: "union_mxm", strategy, passes: &[Pass::First, Pass::Second], firsts: [0; 2] }
+    }
+}
+
 /// A matrix as a pass sees it.
 struct Side<'a, T> {
     pattern: &'a DevicePattern,
@@ -124,7 +140,21 @@ impl Cuda {
         Lhs<N>: Num,
         Rhs<N>: Num,
     {
-        self.row_against_row("union_mxm", namm, a, b, None, &[Pass::First, Pass::Second])
+        self.union_mxm_from(namm, a, b, [0; 2])
+    }
+    /// [`union_mxm`](Self::union_mxm) of rows of larger matrices: a positional ⊗ sees numbers from `firsts` on.
+    pub(super) fn union_mxm_from<N: Namm>(
+        &self,
+        namm: N,
+        a: &DeviceCsr<Lhs<N>>,
+        b: &DeviceCsr<Rhs<N>>,
+        firsts: [usize; 2],
+    ) -> Result<DeviceDense<Out<N>>>
+    where
+        Lhs<N>: Num,
+        Rhs<N>: Num,
+    {
+        self.row_against_row(&Job { firsts, ..Job::union(None) }, namm, a, b)
     }
     /// [`union_mxm`](Self::union_mxm) with rows lying in shared memory as told.
     /// # Errors
@@ -141,7 +171,7 @@ impl Cuda {
         Lhs<N>: Num,
         Rhs<N>: Num,
     {
-        self.row_against_row("union_mxm", namm, a, b, Some(strategy), &[Pass::First, Pass::Second])
+        self.row_against_row(&Job::union(Some(strategy)), namm, a, b)
     }
     /// How [`union_mxm`](Self::union_mxm) lays rows into shared memory, and why. The first call for a pattern reads its
     /// row pointers.
@@ -169,7 +199,8 @@ impl Cuda {
         b: &DeviceCsr<Rhs<R>>,
         strategy: Option<UnionStrategy>,
     ) -> Result<DeviceDense<Out<R>>> {
-        self.row_against_row("row_products", ring, a, b, strategy, &[Pass::Common])
+        let job = Job { op: "row_products", strategy, passes: &[Pass::Common], firsts: [0; 2] };
+        self.row_against_row(&job, ring, a, b)
     }
 
     fn union_stats<R: Contract>(&self, a: &DeviceCsr<Lhs<R>>, b: &DeviceCsr<Rhs<R>>) -> Result<UnionStats> {
@@ -184,12 +215,10 @@ impl Cuda {
 
     fn row_against_row<R: Contract>(
         &self,
-        op: &'static str,
+        &Job { op, strategy, passes, firsts }: &Job,
         ring: R,
         a: &DeviceCsr<Lhs<R>>,
         b: &DeviceCsr<Rhs<R>>,
-        strategy: Option<UnionStrategy>,
-        passes: &[Pass],
     ) -> Result<DeviceDense<Out<R>>> {
         if a.pattern.ncols != b.pattern.ncols {
             return Err(Error::Shape { op, lhs: a.shape(), rhs: b.shape() });
@@ -220,6 +249,7 @@ impl Cuda {
         let a = if of_a.sorted { self.sorted(a)? } else { a.clone() };
         let b = if of_b.sorted && passes.contains(&Pass::Second) { self.sorted(b)? } else { b.clone() };
         let (a, b) = (Side::of(&a), Side::of(&b));
+        let firsts = firsts.map(|first| first as u64);
 
         let fill =
             prefix(ring, passes[0], strategy, of_a.threads, [a.pattern.row_ptr.cuda(), b.pattern.row_ptr.cuda()]);
@@ -229,8 +259,8 @@ impl Cuda {
             .launch(Shape::blocks(blocks, 256, 0)?, args![&out, len as u64])?;
         for &pass in passes {
             match pass {
-                Pass::Common | Pass::First => self.union_pass(ring, pass, strategy, of_a, &a, &b, &out, n)?,
-                Pass::Second => self.union_pass(ring, pass, strategy, of_b, &b, &a, &out, n)?,
+                Pass::Common | Pass::First => self.union_pass(ring, pass, strategy, of_a, &a, &b, &out, n, firsts)?,
+                Pass::Second => self.union_pass(ring, pass, strategy, of_b, &b, &a, &out, n, firsts)?,
             }
         }
         Ok(DeviceDense { nrows: m, ncols: n, values: out })
@@ -248,6 +278,7 @@ impl Cuda {
         s: &Side<'_, S>,
         out: &Buffer<Out<R>>,
         width: usize,
+        firsts: [u64; 2],
     ) -> Result<()> {
         let (tp, sp) = (t.pattern, s.pattern);
         let mean_row = tp.nnz.checked_div(tp.nrows).unwrap_or(0);
@@ -280,6 +311,8 @@ impl Cuda {
                 &starts,
                 layout.size,
                 width as u64,
+                firsts[0],
+                firsts[1],
                 out
             ],
         )

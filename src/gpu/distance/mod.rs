@@ -6,9 +6,20 @@
 //! tile is there. Results are the same in every run; sums of a pair are folded in the order of columns, as on the CPU,
 //! norms and exact sums as trees whose shape depends on the lengths of the rows alone. Chebyshev goes the same way: of the
 //! columns that one row has alone only the largest entry matters.
+//!
+//! A NAMM of the caller's whose ⊕ is not + takes the two passes of [`union_mxm`](Cuda::union_mxm), a block of rows of X at a
+//! time, which is a dense matrix that distances, lists of neighbours, or what lies within a radius are taken from. That
+//! has the CPU's bits where ⊕ is exact (max, min, or); else it is folded in another order, which depends on the device and
+//! on the block.
+//!
+//! Neighbours, and distances in blocks, are found also where rows do not fit the device, or [`Options::memory_budget`]:
+//! X comes in blocks then, Y in parts, and lists are joined, with the same bits.
 
+mod blocks;
+mod engine;
 mod pairs;
 mod rows;
+mod stream;
 mod tiles;
 mod vectors;
 mod way;
@@ -37,7 +48,7 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<DeviceVectors<T>> {
-        Given::new(self, "vectors", x, y, options)?.prepared(self, &measure, options, Wanted::Nothing)
+        Given::new(self, "vectors", x, y, options)?.prepared(&measure, Wanted::Nothing)
     }
 
     /// d(i, j) of every row of X from every row of Y, or from every row of X without Y: a dense matrix on the device.
@@ -64,9 +75,7 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<DeviceDense<T>> {
-        Given::new(self, "pairwise", x, y, options)?
-            .prepared(self, &measure, options, Wanted::Pairs(usize::MAX))?
-            .pairwise()
+        Given::new(self, "pairwise", x, y, options)?.prepared(&measure, Wanted::Pairs(usize::MAX))?.pairwise()
     }
 
     /// [`pairwise`](Self::pairwise) into a matrix that is there.
@@ -82,13 +91,14 @@ impl Cuda {
     ) -> Result<()> {
         let given = Given::new(self, "pairwise", x, y, options)?;
         given.takes(out)?;
-        given.prepared(self, &measure, options, Wanted::Pairs(usize::MAX))?.pairwise_into(out)
+        given.prepared(&measure, Wanted::Pairs(usize::MAX))?.pairwise_into(out)
     }
 
     /// [`pairwise`](Self::pairwise) as a stream: `each(first, rows)` gets the distances of `rows_per_block` rows of X at a
     /// time, row after row, from row `first` on. For results that the device, or the host, does not hold.
     ///
-    /// Memory: one block on the device and on the host, beside the prepared rows.
+    /// Memory: one block on the device and on the host, beside the prepared rows. Where these do not fit the device or
+    /// [`Options::memory_budget`], rows of Y are prepared in parts, for each block anew.
     /// # Errors
     /// Those of [`pairwise`](Self::pairwise), [`Error::OutOfMemory`](crate::Error::OutOfMemory), and what `each` returns.
     pub fn pairwise_blocks<T: Real, A: Operand<T>, M: Measure>(
@@ -100,8 +110,7 @@ impl Cuda {
         rows_per_block: usize,
         each: impl FnMut(usize, &[T]) -> Result<()>,
     ) -> Result<()> {
-        let given = Given::new(self, "pairwise", x, y, options)?;
-        given.prepared(self, &measure, options, Wanted::Pairs(rows_per_block))?.pairwise_blocks(rows_per_block, each)
+        Given::new(self, "pairwise", x, y, options)?.pairwise_blocks(&measure, rows_per_block, each)
     }
 
     /// The `k` nearest rows of Y for every row of X, or of X itself without Y; for a similarity those of the largest
@@ -110,7 +119,8 @@ impl Cuda {
     /// Rows at equal distance come in order of their numbers, NaN behind all numbers; where Y has fewer than `k` rows
     /// there are fewer neighbours. Cost: that of [`pairwise`](Self::pairwise) without its result; the list of a row stays
     /// with the warp that computes its keys, in registers for k ≤ 32. Memory: 12 bytes a neighbour, and about 56 bytes an
-    /// entry.
+    /// entry. Where the device or [`Options::memory_budget`] has no room for that, X is taken in blocks of rows and Y in
+    /// parts, prepared anew for each block, and `explain` says how many: what is on the host is sent part by part.
     /// # Errors
     /// Those of [`pairwise`](Self::pairwise); [`Error::Argument`](crate::Error::Argument) for `exclude_self` with Y.
     /// # Example
@@ -130,13 +140,13 @@ impl Cuda {
         y: Option<&A>,
         options: &Options,
     ) -> Result<Neighbours<T>> {
-        Given::new(self, "knn", x, y, options)?.prepared(self, &measure, options, Wanted::Nearest(k))?.knn(k)
+        Given::new(self, "knn", x, y, options)?.knn(&measure, k)
     }
 
     /// Pairs of rows within `radius`: an entry d(i, j) wherever d(i, j) ≤ radius, for a similarity wherever it is ≥ radius.
     ///
     /// Shapes: `x` n×k, `y` m×k, result n×m on the device, rows sorted. Cost: twice that of [`pairwise`](Self::pairwise),
-    /// for the entries are counted first. NaN is within no radius.
+    /// for the entries are counted first; what they take counts for [`Options::memory_budget`]. NaN is within no radius.
     /// # Errors
     /// Those of [`knn`](Self::knn); [`Error::Argument`](crate::Error::Argument) for a radius that is NaN.
     pub fn radius<T: Real, A: Operand<T>, M: Measure>(
@@ -149,11 +159,11 @@ impl Cuda {
     ) -> Result<DeviceCsr<T>> {
         let given = Given::new(self, "radius", x, y, options)?;
         vectors::is_radius(radius)?;
-        given.prepared(self, &measure, options, Wanted::Nothing)?.radius(radius)
+        given.prepared(&measure, Wanted::Nothing)?.radius(radius)
     }
 }
 
 /// The programs of this folder, as they are used.
 pub(super) fn programs() -> Vec<Unit> {
-    [rows::programs(), pairs::programs()].concat()
+    [rows::programs(), pairs::programs(), blocks::programs()].concat()
 }

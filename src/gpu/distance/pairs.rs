@@ -3,21 +3,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::rows::{Clean, Rows};
+use super::engine::{Lists, Part, Radius, Ready, Sizes, Way, counts};
+use super::rows::Rows;
 use super::tiles::{self, Columns, blocks_at_a_time, rows_of_tile};
 use super::way::{Keeps, Pass};
+use crate::Result;
 use crate::algebra::Real;
 use crate::distance::Side;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
 use crate::gpu::memory::Buffer;
 use crate::gpu::{Cuda, DeviceCsr, DevicePattern};
-use crate::{Error, Result};
 
 const SOURCE: Source = source!("distance_pairs.cu");
-/// The longest list that registers hold, and the longest in shared memory.
-const IN_REGISTERS: usize = 32;
-const IN_SHARED: usize = 1024;
 
 /// What is made of the pairs; the text that chooses it.
 #[derive(Clone, Copy)]
@@ -31,15 +29,8 @@ impl Task {
     fn text(self) -> String {
         match self {
             Self::Pairs => "#define PAIRS\n".into(),
-            Self::Nearest { k } => format!(
-                "#define NEAREST\n#define K_IN_REGISTERS {}\n#define IN_SHARED {}\n",
-                u8::from(k <= IN_REGISTERS),
-                k > IN_REGISTERS && k <= IN_SHARED
-            ),
-            Self::Radius { similarity, large } => format!(
-                "#define RADIUS\n#define SIMILARITY {similarity}\ntypedef {} OffsetC;\n",
-                if large { "unsigned long long" } else { "unsigned int" }
-            ),
+            Self::Nearest { k } => Lists::text(k),
+            Self::Radius { similarity, large } => Radius::text(similarity, large),
         }
     }
 }
@@ -52,49 +43,60 @@ fn prefix<T: Real>(recipe: &str, [x, y, t]: [&str; 3], task: Task) -> String {
     )
 }
 
-/// The nearest rows of Y for each row of X: k numbers a row, and k distances.
-pub(super) struct Nearest<T> {
-    pub(super) ids: Buffer<u32>,
-    pub(super) distances: Buffer<T>,
+impl<T: Real> Way<T> for Pass {
+    fn bytes(&self, sizes: &Sizes, _: Option<u64>) -> [u128; 2] {
+        let Sizes { nrows: (n, m), ncols, nnz } = *sizes;
+        let tile = rows_of_tile(m, self.bytes_of_pair());
+        // Columns and entries of X; those of Y by rows, by columns, and what their sort takes; norms; an index.
+        let x = 12 * nnz.0 as u128 + 16 * n as u128;
+        let y = 44 * nnz.1 as u128 + 16 * m as u128 + 8 * ncols as u128;
+        [x, y + u128::from(tiles::starts(ncols, m.div_ceil(tile), 4, 12 * nnz.1 as u64).unwrap_or(0))]
+    }
+    fn ready(
+        &self,
+        cuda: &Cuda,
+        x: &Part<T>,
+        y: Option<&Part<T>>,
+        same: bool,
+        _: Option<u64>,
+    ) -> Result<Box<dyn Ready<T>>> {
+        Ok(if self.double {
+            Box::new(OnePass::<f64>::new(cuda, self, x, y, same)?)
+        } else {
+            Box::new(OnePass::<f32>::new(cuda, self, x, y, same)?)
+        })
+    }
 }
 
-/// Rows of X and Y, ready to be compared.
-pub(super) struct Ready<W> {
+/// Rows of X and Y and an index of those of Y.
+struct OnePass<W> {
     pass: Pass,
     x: Arc<Rows<W>>,
     y: Arc<Rows<W>>,
     columns: Columns<W>,
-    /// Y is X.
+    /// Numbers of the first rows.
+    firsts: [usize; 2],
+    /// Y and X are rows of one matrix.
     same: bool,
+    /// Y is X.
+    itself: bool,
 }
 
-impl<W: Real> Ready<W> {
-    /// Prepares rows and their index; without `y` those of `x` among themselves.
-    pub(super) fn new<T: Real>(cuda: &Cuda, pass: Pass, x: &Clean<T>, y: Option<&Clean<T>>) -> Result<Self> {
-        let prepared = Arc::new(cuda.prepare_rows::<T, W>(&pass, Side::X, x)?);
+impl<W: Real> OnePass<W> {
+    fn new<T: Real>(cuda: &Cuda, pass: &Pass, x: &Part<T>, y: Option<&Part<T>>, same: bool) -> Result<Self> {
+        let prepared = Arc::new(cuda.prepare_rows::<T, W>(pass, Side::X, &x.rows)?);
         let answers = match y {
             None if pass.symmetric => Arc::clone(&prepared),
-            _ => Arc::new(cuda.prepare_rows::<T, W>(&pass, Side::Y, y.unwrap_or(x))?),
+            _ => Arc::new(cuda.prepare_rows::<T, W>(pass, Side::Y, &y.unwrap_or(x).rows)?),
         };
         let tile = rows_of_tile(answers.nrows(), pass.bytes_of_pair());
         let columns = cuda.columns_of(&answers, tile)?;
-        Ok(Self { pass, x: prepared, y: answers, columns, same: y.is_none() })
+        let (firsts, itself) = ([x.first, y.unwrap_or(x).first], y.is_none());
+        Ok(Self { pass: pass.clone(), x: prepared, y: answers, columns, firsts, same, itself })
     }
     /// Rows of X and of Y.
-    pub(super) fn shape(&self) -> (usize, usize) {
+    fn shape(&self) -> (usize, usize) {
         (self.x.nrows(), self.y.nrows())
-    }
-    /// What runs, and why.
-    pub(super) fn explain(&self) -> String {
-        let Columns { tile, tiles, .. } = self.columns;
-        let starts = if self.columns.is_searched() { "searched" } else { "indexed" };
-        let pairs = match self.pass.keeps {
-            Keeps::Norms | Keeps::NormsAndCounts => format!("⊕ is +, summed in {}", W::CUDA),
-            Keeps::Ranks => "the largest entries that are not met count beside common columns".into(),
-        };
-        format!(
-            "one pass over common columns: {pairs}; {tiles} tiles of {tile} rows, a warp for a row and a tile, segments {starts}"
-        )
     }
     /// Bytes of shared memory of a block.
     fn shared(&self) -> u32 {
@@ -108,19 +110,34 @@ impl<W: Real> Ready<W> {
     fn args(&self, rows: &Range<usize>, more: &[Arg]) -> Vec<Arg> {
         let Columns { tile, tiles, .. } = self.columns;
         let (first, count) = (rows.start as u64, rows.len() as u64);
-        let sizes = args![self.y.nrows() as u64, tiles as u64, tile as u32, first, count, u32::from(self.same)];
+        // Row i of X here is row i + shift of Y here.
+        let shift = (self.firsts[0] as u64).wrapping_sub(self.firsts[1] as u64);
+        let sizes = args![self.y.nrows() as u64, tiles as u64, tile as u32, first, count, u32::from(self.same), shift];
         [&self.x.args(), &self.y.args(), &self.columns.args()[..], sizes, more].concat()
     }
     /// A block for each of the rows and tiles.
     fn grid(&self, rows: &Range<usize>) -> Result<Shape> {
         Shape::blocks(rows.len().saturating_mul(self.columns.tiles), 32, self.shared())
     }
+}
 
-    /// Distances of these rows of X from all rows of Y, row after row, into `out`.
-    pub(super) fn pairs<T: Real>(&self, cuda: &Cuda, rows: Range<usize>, out: &Buffer<T>) -> Result<()> {
+impl<T: Real, W: Real> Ready<T> for OnePass<W> {
+    fn explain(&self) -> String {
+        let Columns { tile, tiles, .. } = self.columns;
+        let starts = if self.columns.is_searched() { "searched" } else { "indexed" };
+        let pairs = match self.pass.keeps {
+            Keeps::Norms | Keeps::NormsAndCounts => format!("⊕ is +, summed in {}", W::CUDA),
+            Keeps::Ranks => "the largest entries that are not met count beside common columns".into(),
+        };
+        format!(
+            "one pass over common columns: {pairs}; {tiles} tiles of {tile} rows, a warp for a row and a tile, segments {starts}"
+        )
+    }
+
+    fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &Buffer<T>) -> Result<()> {
         let (n, m) = self.shape();
         let program = self.program::<T>(cuda, Task::Pairs)?;
-        let half = self.same && self.pass.symmetric && rows == (0..n);
+        let half = self.itself && self.pass.symmetric && rows == (0..n);
         let arguments = self.args(&rows, args![u32::from(half), out]);
         program.kernel("all_pairs")?.launch(self.grid(&rows)?, &arguments)?;
         if half {
@@ -131,60 +148,45 @@ impl<W: Real> Ready<W> {
         Ok(())
     }
 
-    /// The `k` nearest rows of Y for each row of X; `k` is at least 1 and at most the rows that there are.
-    pub(super) fn nearest<T: Real>(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Nearest<T>> {
+    fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>> {
+        self.program::<T>(cuda, Task::Nearest { k })
+    }
+
+    fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists> {
         let (n, _) = self.shape();
         let tiles = self.columns.tiles;
         let program = self.program::<T>(cuda, Task::Nearest { k })?;
-        let list = if k > IN_REGISTERS && k <= IN_SHARED { 12 * k as u32 } else { 0 };
-        let shared = self.shared() + list;
+        let shared = self.shared() + Lists::shared(k);
         // A row's tiles are shared out where rows alone would not keep the device busy four times over.
         let parts = (4 * blocks_at_a_time(cuda.limits(), shared)).div_ceil(n.max(1)).clamp(1, tiles.max(1));
-        let tiles_of_part = tiles.div_ceil(parts);
-        let parts = tiles.div_ceil(tiles_of_part.max(1));
-        let places = |parts: usize| {
-            n.checked_mul(parts).and_then(|rows| rows.checked_mul(k)).ok_or(Error::IndexOverflow {
-                what: "neighbours",
-                needed: n as u128 * parts as u128 * k as u128,
-                max: usize::MAX as u128,
-            })
-        };
-        let mut codes = cuda.alloc::<u64>(places(parts)?, "keys of neighbours")?;
-        let mut ids = cuda.alloc::<u32>(places(parts)?, "neighbours")?;
-        let more = args![k as u32, parts as u32, tiles_of_part as u32, u32::from(exclude_self), &codes, &ids];
+        let tiles_of_part = tiles.div_ceil(parts).max(1);
+        let parts = tiles.div_ceil(tiles_of_part).max(1);
+        let lists = Lists::new(cuda, counts(n, parts)?, k)?;
+        let first_y = self.firsts[1] as u32;
+        let sizes = args![first_y, k as u32, parts as u32, tiles_of_part as u32, u32::from(exclude_self)];
+        let more = [&sizes[..], args![&lists.codes, &lists.ids]].concat();
         let shape = Shape::blocks(n.saturating_mul(parts), 32, shared)?;
-        program.kernel("nearest")?.launch(shape, &self.args(&(0..n), more))?;
-        if parts > 1 {
-            let merged =
-                (cuda.alloc::<u64>(places(1)?, "keys of neighbours")?, cuda.alloc::<u32>(places(1)?, "neighbours")?);
-            let arguments = args![n as u64, k as u32, parts as u32, &codes, &ids, &merged.0, &merged.1];
-            program.kernel("nearest_of_parts")?.launch(Shape::blocks(n, 32, list)?, arguments)?;
-            (codes, ids) = merged;
+        program.kernel("nearest")?.launch(shape, &self.args(&(0..n), &more))?;
+        if parts == 1 {
+            return Ok(lists);
         }
-        let distances = cuda.alloc::<T>(codes.len(), "distances of neighbours")?;
-        let shape = Shape::for_each(codes.len(), 256)?;
-        program.kernel("distances_of")?.launch(shape, args![&codes, codes.len() as u64, &distances])?;
-        Ok(Nearest { ids, distances })
+        let merged = Lists::new(cuda, n, k)?;
+        lists.merge_into(&program, [n, k, parts], &merged, 0)?;
+        Ok(merged)
     }
 
-    /// Pairs within `radius`.
-    pub(super) fn within<T: Real>(
-        &self,
-        cuda: &Cuda,
-        radius: f64,
-        similarity: bool,
-        exclude_self: bool,
-    ) -> Result<DeviceCsr<T>> {
+    fn within(&self, cuda: &Cuda, wanted: &Radius, allows: &dyn Fn(u128) -> Result<()>) -> Result<DeviceCsr<T>> {
         let (n, m) = self.shape();
         let tiles = self.columns.tiles;
-        let task = |large| Task::Radius { similarity, large };
+        let task = |large| Task::Radius { similarity: wanted.similarity, large };
         let program = self.program::<T>(cuda, task(false))?;
-        let counts = cuda.alloc::<u32>(n * tiles, "counts of neighbours")?;
-        let (radius, exclude_self) = (radius.to_bits(), u32::from(exclude_self));
+        let counts = cuda.alloc::<u32>(counts(n, tiles)?, "counts of neighbours")?;
+        let (radius, exclude_self) = (wanted.radius.to_bits(), u32::from(wanted.exclude_self));
         let grid = self.grid(&(0..n))?;
         let arguments = self.args(&(0..n), args![radius, exclude_self, &counts]);
         program.kernel("count_within")?.launch(grid, &arguments)?;
         let (offsets, nnz) = cuda.offsets(&counts, "places of neighbours")?;
+        allows(u128::from(counts.bytes() + offsets.bytes()) + bytes_within::<T>(n, nnz))?;
         drop(counts);
 
         let program = self.program::<T>(cuda, task(offsets.is_large()))?;
@@ -198,6 +200,11 @@ impl<W: Real> Ready<W> {
         let pattern = DevicePattern::new((n, m), true, row_ptr, col_idx);
         Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
     }
+}
+
+/// Bytes of a result with `nnz` neighbours of `n` rows.
+pub(super) fn bytes_within<T>(n: usize, nnz: u64) -> u128 {
+    8 * (n as u128 + 1) + u128::from(nnz) * (4 + size_of::<T>() as u128)
 }
 
 /// The programs of this file and of those it uses, as they are used.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::way::{Keeps, Pass};
 use crate::algebra::{Cast, Real, ValueNe};
 use crate::distance::{Domain, Side};
-use crate::gpu::csr::Offsets;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
 use crate::gpu::memory::Buffer;
@@ -76,10 +75,17 @@ fn rows_prefix<T: Real>(recipe: &str, offset: &str, side: Side) -> String {
 }
 
 impl Cuda {
-    /// `a` with its rows sorted and without stored zeros, checked against `domain` unless `unchecked`.
+    /// `a` with its rows sorted and without stored zeros, checked against `domain` unless `unchecked`. Its first row has
+    /// the number `first`.
     /// # Errors
     /// [`Error::Argument`] for an entry that the domain does not have.
-    pub(super) fn clean_rows<T: Real>(&self, a: &DeviceCsr<T>, domain: Domain, unchecked: bool) -> Result<Clean<T>> {
+    pub(super) fn clean_rows<T: Real>(
+        &self,
+        a: &DeviceCsr<T>,
+        first: usize,
+        domain: Domain,
+        unchecked: bool,
+    ) -> Result<Clean<T>> {
         let matrix = self.sorted(a)?;
         let p = &*matrix.pattern;
         let found = self.put(&[u64::MAX, 0, 0], "what is known of the entries")?;
@@ -92,7 +98,7 @@ impl Cuda {
         let found = self.get(&found, "what is known of the entries")?;
         let (bad, zeros, longest) = (found[0], found[1], found[2]);
         if !unchecked && bad != u64::MAX {
-            return Err(self.refused(&matrix, domain, bad as usize)?);
+            return Err(self.refused(&matrix, first, domain, bad as usize)?);
         }
         if zeros == 0 {
             return Ok(Clean { matrix, longest });
@@ -100,21 +106,17 @@ impl Cuda {
         Ok(Clean { matrix: self.select(ValueNe::<T>::new(), &matrix, T::ZERO)?, longest })
     }
 
-    /// The error for entry `at` of `a`.
-    fn refused<T: Real>(&self, a: &DeviceCsr<T>, domain: Domain, at: usize) -> Result<Error> {
+    /// The error for entry `at` of `a`, whose first row has the number `first`.
+    fn refused<T: Real>(&self, a: &DeviceCsr<T>, first: usize, domain: Domain, at: usize) -> Result<Error> {
         let p = &*a.pattern;
         // The last row that starts at or before the entry holds it.
         let (mut row, mut to) = (0, p.nrows - 1);
         while row < to {
             let middle = to - (to - row) / 2;
-            let start = match &p.row_ptr {
-                Offsets::Small(ptr) => self.get_at(ptr, middle)? as usize,
-                Offsets::Large(ptr) => self.get_at(ptr, middle)? as usize,
-            };
-            if start <= at { row = middle } else { to = middle - 1 }
+            if self.row_start(p, middle)? <= at { row = middle } else { to = middle - 1 }
         }
         let (column, value) = (self.get_at(&p.col_idx, at)?, self.get_at(&a.values, at)?);
-        Ok(domain.refuses(value, row, column as usize))
+        Ok(domain.refuses(value, first + row, column as usize))
     }
 
     /// What a pass makes of the rows of one side.

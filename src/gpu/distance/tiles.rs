@@ -34,6 +34,12 @@ pub(super) fn blocks_at_a_time(limits: &Limits, shared: u32) -> usize {
     of_one as usize * limits.multiprocessors as usize
 }
 
+/// Bytes of the starts of segments of `width` bytes each; none where they are searched for. `entries` are the bytes of Y.
+pub(super) fn starts(columns: usize, tiles: usize, width: u64, entries: u64) -> Option<u64> {
+    let bytes = (columns as u64).saturating_mul(tiles as u64).saturating_add(1).saturating_mul(width);
+    (tiles > 0 && bytes <= STARTS.max(entries)).then_some(bytes)
+}
+
 /// Y by columns.
 pub(super) struct Columns<W> {
     transposed: DeviceCsr<W>,
@@ -84,17 +90,17 @@ impl Cuda {
         let p = &*transposed.pattern;
         let tiles = y.nrows().div_ceil(tile);
         let large = p.row_ptr.is_large();
-        let count = (p.nrows as u64).saturating_mul(tiles as u64).saturating_add(1);
-        let bytes = count.saturating_mul(if large { 8 } else { 4 });
-        let starts = if tiles == 0 || bytes > STARTS.max(y.matrix.bytes()) {
-            None
-        } else {
+        let width = if large { 8 } else { 4 };
+        let starts = if let Some(bytes) = starts(p.nrows, tiles, width, y.matrix.bytes()) {
+            let count = bytes / width;
             let starts = self.alloc_offsets(large, count as usize, "starts of segments")?;
             self.program(SOURCE, &prefix(p.row_ptr.cuda()))?.kernel("tile_starts")?.launch(
                 Shape::for_each(count as usize, 256)?,
                 args![&p.row_ptr, &p.col_idx, p.nrows as u64, tiles as u64, tile as u32, &starts],
             )?;
             Some(starts)
+        } else {
+            None
         };
         Ok(Columns { transposed, ranks, starts, tile, tiles })
     }

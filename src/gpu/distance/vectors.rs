@@ -1,39 +1,13 @@
 //! Rows prepared for a measure, and what is asked of them.
 
-use super::pairs::Ready;
-use super::rows::Clean;
-use super::way::{Pass, pass_of};
+use super::engine::{Lists, Part, Radius, Ready, Sizes, Way};
+use super::stream;
+use super::way::way_of;
 use crate::algebra::Real;
-use crate::distance::{Measure, Neighbours, Options};
+use crate::distance::{Measure, Neighbours, Options, comparable};
 use crate::gpu::csr::Operand;
 use crate::gpu::{Cuda, DeviceCsr, DeviceDense};
 use crate::{Error, Result};
-
-/// Rows that are ready, whatever they are computed in.
-enum AnyReady {
-    Double(Ready<f64>),
-    Single(Ready<f32>),
-}
-
-/// The same words for both.
-macro_rules! of_either {
-    ($ready:expr, $r:ident => $what:expr) => {
-        match $ready {
-            AnyReady::Double($r) => $what,
-            AnyReady::Single($r) => $what,
-        }
-    };
-}
-
-impl AnyReady {
-    fn new<T: Real>(cuda: &Cuda, pass: Pass, x: &Clean<T>, y: Option<&Clean<T>>) -> Result<Self> {
-        Ok(if pass.double {
-            Self::Double(Ready::new(cuda, pass, x, y)?)
-        } else {
-            Self::Single(Ready::new(cuda, pass, x, y)?)
-        })
-    }
-}
 
 /// What will be asked of rows, as far as it counts for a budget.
 #[derive(Clone, Copy)]
@@ -45,74 +19,103 @@ pub(super) enum Wanted {
     Nearest(usize),
 }
 
-/// Two matrices on the device, or one.
-pub(super) struct Given<T> {
-    x: DeviceCsr<T>,
-    y: Option<DeviceCsr<T>>,
+/// Two matrices, or one, that can be compared.
+pub(super) struct Given<'a, A> {
+    pub(super) cuda: &'a Cuda,
+    pub(super) x: &'a A,
+    pub(super) y: Option<&'a A>,
+    pub(super) options: &'a Options,
+    pub(super) sizes: Sizes,
 }
 
-impl<T: Real> Given<T> {
+impl<'a, A> Given<'a, A> {
     /// # Errors
     /// [`Error::Shape`] for rows of different lengths; [`Error::Argument`] for `exclude_self` with Y.
-    pub(super) fn new<A: Operand<T>>(
-        cuda: &Cuda,
+    pub(super) fn new<T: Real>(
+        cuda: &'a Cuda,
         op: &'static str,
-        x: &A,
-        y: Option<&A>,
-        options: &Options,
-    ) -> Result<Self> {
-        if options.exclude_self && y.is_some() {
-            let message =
-                "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
-            return Err(Error::Argument { name: "exclude_self", message });
-        }
-        let x = x.to_device(cuda)?;
-        let y = y.map(|y| y.to_device(cuda)).transpose()?;
-        match &y {
-            Some(y) if y.shape().1 != x.shape().1 => Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() }),
-            _ => Ok(Self { x, y }),
-        }
-    }
-    fn y(&self) -> &DeviceCsr<T> {
-        self.y.as_ref().unwrap_or(&self.x)
-    }
-    /// Rows of X and of Y.
-    fn nrows(&self) -> (usize, usize) {
-        (self.x.shape().0, self.y().shape().0)
+        x: &'a A,
+        y: Option<&'a A>,
+        options: &'a Options,
+    ) -> Result<Self>
+    where
+        A: Operand<T>,
+    {
+        let [n, ncols, nnz] = x.sizes(cuda)?;
+        let of_y = y.map(|y| y.sizes(cuda)).transpose()?;
+        comparable(op, (n, ncols), of_y.map(|[m, ncols, _]| (m, ncols)), options)?;
+        let [m, _, nnz_y] = of_y.unwrap_or([n, ncols, nnz]);
+        Ok(Self { cuda, x, y, options, sizes: Sizes { nrows: (n, m), ncols, nnz: (nnz, nnz_y) } })
     }
     /// Refuses a result of another shape.
-    pub(super) fn takes(&self, out: &DeviceDense<T>) -> Result<()> {
-        takes(self.nrows(), out)
+    pub(super) fn takes<T: Real>(&self, out: &DeviceDense<T>) -> Result<()> {
+        takes(self.sizes.nrows, out)
     }
     /// Prepares and indexes the rows, if the budget allows what is wanted of them.
-    pub(super) fn prepared<M: Measure>(
+    pub(super) fn prepared<T: Real, M: Measure>(&self, measure: &M, wanted: Wanted) -> Result<DeviceVectors<T>>
+    where
+        A: Operand<T>,
+    {
+        self.prepared_by(&*way_of::<T, M>(measure, self.options)?, measure, wanted)
+    }
+    fn prepared_by<T: Real, M: Measure>(
         &self,
-        cuda: &Cuda,
+        way: &dyn Way<T>,
         measure: &M,
-        options: &Options,
         wanted: Wanted,
-    ) -> Result<DeviceVectors<T>> {
-        let pass = pass_of::<T, M>(measure, options)?;
-        let (x, y) = (&self.x, self.y());
-        // Columns and entries of X; those of Y by rows, by columns, and what their sort takes; norms; an index.
-        let entries = 12 * x.nnz() as u128 + 44 * y.nnz() as u128;
-        let rows = 16 * (x.shape().0 + y.shape().0) as u128 + 8 * y.shape().1 as u128;
+    ) -> Result<DeviceVectors<T>>
+    where
+        A: Operand<T>,
+    {
+        let most = self.options.memory_budget;
         let budget = Budget {
-            nrows: self.nrows(),
-            prepared: entries + rows,
-            exclude_self: options.exclude_self,
-            most: options.memory_budget,
+            nrows: self.sizes.nrows,
+            prepared: way.bytes(&self.sizes, most).iter().sum(),
+            exclude_self: self.options.exclude_self,
+            most,
         };
         budget.allows::<T>(wanted)?;
-        let clean = |a: &DeviceCsr<T>| cuda.clean_rows(a, measure.domain(), options.unchecked);
-        let (x, y) = (clean(&self.x)?, self.y.as_ref().map(clean).transpose()?);
+        let part = |a: &A| -> Result<_> {
+            let a = a.to_device(self.cuda)?;
+            Ok(Part { rows: self.cuda.clean_rows(&a, 0, measure.domain(), self.options.unchecked)?, first: 0 })
+        };
+        let (x, y) = (part(self.x)?, self.y.map(part).transpose()?);
         Ok(DeviceVectors {
-            cuda: cuda.clone(),
-            ready: AnyReady::new(cuda, pass, &x, y.as_ref())?,
+            cuda: self.cuda.clone(),
+            ready: way.ready(self.cuda, &x, y.as_ref(), y.is_none(), most)?,
             similarity: measure.is_similarity(),
             budget,
-            of: std::marker::PhantomData,
         })
+    }
+    /// Neighbours; rows that do not fit the device, or the budget, at once are taken in parts.
+    pub(super) fn knn<T: Real, M: Measure>(&self, measure: &M, k: usize) -> Result<Neighbours<T>>
+    where
+        A: Operand<T>,
+    {
+        let way = way_of::<T, M>(measure, self.options)?;
+        let whole = self.prepared_by(&*way, measure, Wanted::Nearest(k)).and_then(|rows| rows.knn(k));
+        match whole {
+            Err(Error::Budget { .. } | Error::DeviceMemory { .. }) => stream::knn(self, &*way, measure.domain(), k),
+            whole => whole,
+        }
+    }
+    /// Distances in blocks of rows; rows of Y that do not fit the device, or the budget, at once are taken in parts.
+    pub(super) fn pairwise_blocks<T: Real, M: Measure>(
+        &self,
+        measure: &M,
+        rows_per_block: usize,
+        each: impl FnMut(usize, &[T]) -> Result<()>,
+    ) -> Result<()>
+    where
+        A: Operand<T>,
+    {
+        let way = way_of::<T, M>(measure, self.options)?;
+        match self.prepared_by(&*way, measure, Wanted::Pairs(rows_per_block)) {
+            Err(Error::Budget { .. } | Error::DeviceMemory { .. }) => {
+                stream::pairwise_blocks(self, &*way, measure.domain(), rows_per_block, each)
+            }
+            rows => rows?.pairwise_blocks(rows_per_block, each),
+        }
     }
 }
 
@@ -127,6 +130,11 @@ pub(super) fn is_radius(radius: f64) -> Result<()> {
     if radius.is_nan() { Err(Error::Argument { name: "radius", message: "it is NaN".into() }) } else { Ok(()) }
 }
 
+/// Neighbours that a row has among `m` where `k` are asked for.
+pub(super) fn neighbours(m: usize, k: usize, exclude_self: bool) -> usize {
+    k.min(m.saturating_sub(usize::from(exclude_self)))
+}
+
 /// What results and prepared rows may take together.
 struct Budget {
     nrows: (usize, usize),
@@ -139,7 +147,7 @@ struct Budget {
 impl Budget {
     /// Neighbours that a row has where `k` are asked for.
     fn neighbours(&self, k: usize) -> usize {
-        k.min(self.nrows.1.saturating_sub(usize::from(self.exclude_self)))
+        neighbours(self.nrows.1, k, self.exclude_self)
     }
     /// What is asked for, and the bytes that it takes with the prepared rows.
     fn bytes<T: Real>(&self, wanted: Wanted) -> (&'static str, u128) {
@@ -149,12 +157,22 @@ impl Budget {
             Wanted::Nothing => ("prepared rows", 0),
             Wanted::Pairs(rows) if rows < n => ("a block of distances", rows as u128 * m as u128 * entry),
             Wanted::Pairs(_) => ("all distances", n as u128 * m as u128 * entry),
-            Wanted::Nearest(k) => ("nearest neighbours", n as u128 * self.neighbours(k) as u128 * (12 + entry)),
+            Wanted::Nearest(k) => {
+                ("nearest neighbours", n as u128 * self.neighbours(k) as u128 * (Lists::BYTES + entry))
+            }
         };
         (what, result + self.prepared)
     }
     fn allows<T: Real>(&self, wanted: Wanted) -> Result<()> {
         let (what, bytes) = self.bytes::<T>(wanted);
+        self.held(what, bytes)
+    }
+    /// Refuses a result of so many bytes if the budget does.
+    fn allows_result(&self, what: &'static str, result: u128) -> Result<()> {
+        self.held(what, result + self.prepared)
+    }
+    /// Holds bytes against the budget.
+    fn held(&self, what: &'static str, bytes: u128) -> Result<()> {
         match self.most.map(u128::from) {
             Some(budget) if bytes > budget => Err(Error::Budget { what, bytes, budget }),
             _ => Ok(()),
@@ -176,16 +194,15 @@ impl Budget {
 /// ```
 pub struct DeviceVectors<T> {
     cuda: Cuda,
-    ready: AnyReady,
+    ready: Box<dyn Ready<T>>,
     similarity: bool,
     budget: Budget,
-    of: std::marker::PhantomData<fn() -> T>,
 }
 
 impl<T> std::fmt::Debug for DeviceVectors<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (n, m) = self.budget.nrows;
-        write!(f, "{n} rows against {m}: {}", of_either!(&self.ready, r => r.explain()))
+        write!(f, "{n} rows against {m}: {}", self.ready.explain())
     }
 }
 
@@ -198,7 +215,7 @@ impl<T: Real> DeviceVectors<T> {
     /// What runs, and why.
     #[must_use]
     pub fn explain(&self) -> String {
-        of_either!(&self.ready, r => r.explain())
+        self.ready.explain()
     }
     /// Places for the distances of so many rows.
     fn places(&self, rows: usize) -> Result<usize> {
@@ -221,7 +238,7 @@ impl<T: Real> DeviceVectors<T> {
     /// Those of [`Cuda::pairwise_into`].
     pub fn pairwise_into(&self, out: &mut DeviceDense<T>) -> Result<()> {
         takes(self.budget.nrows, out)?;
-        of_either!(&self.ready, r => r.pairs(&self.cuda, 0..out.nrows, &out.values))
+        self.ready.pairs(&self.cuda, 0..out.nrows, &out.values)
     }
     /// As [`Cuda::pairwise_blocks`].
     /// # Errors
@@ -237,7 +254,7 @@ impl<T: Real> DeviceVectors<T> {
         let room = self.cuda.alloc::<T>(self.places(block)?, "a block of distances")?;
         for first in (0..n).step_by(block) {
             let rows = first..n.min(first + block);
-            of_either!(&self.ready, r => r.pairs(&self.cuda, rows.clone(), &room))?;
+            self.ready.pairs(&self.cuda, rows.clone(), &room)?;
             let values = self.cuda.get(&room, "a block of distances")?;
             each(first, &values[..rows.len() * m])?;
         }
@@ -253,9 +270,10 @@ impl<T: Real> DeviceVectors<T> {
         if n == 0 || k == 0 {
             return Ok(Neighbours::new(m, k, vec![], vec![], n, explain));
         }
-        let found = of_either!(&self.ready, r => r.nearest::<T>(&self.cuda, k, self.budget.exclude_self))?;
+        let found = self.ready.nearest(&self.cuda, k, self.budget.exclude_self)?;
+        let distances = found.distances::<T>(&self.cuda, &*self.ready.nearest_program(&self.cuda, k)?)?;
         let indices = self.cuda.get(&found.ids, "neighbours")?;
-        let distances = self.cuda.get(&found.distances, "distances of neighbours")?;
+        let distances = self.cuda.get(&distances, "distances of neighbours")?;
         Ok(Neighbours::new(m, k, indices, distances, n, explain))
     }
     /// Bytes of device memory that [`knn`](Self::knn) takes, with these rows: what a budget is held against.
@@ -268,6 +286,8 @@ impl<T: Real> DeviceVectors<T> {
     /// Those of [`Cuda::radius`].
     pub fn radius(&self, radius: f64) -> Result<DeviceCsr<T>> {
         is_radius(radius)?;
-        of_either!(&self.ready, r => r.within(&self.cuda, radius, self.similarity, self.budget.exclude_self))
+        let wanted = Radius { radius, similarity: self.similarity, exclude_self: self.budget.exclude_self };
+        let allows = |bytes| self.budget.allows_result("neighbours within a radius", bytes);
+        self.ready.within(&self.cuda, &wanted, &allows)
     }
 }

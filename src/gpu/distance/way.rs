@@ -1,8 +1,11 @@
 //! How a measure is computed, in words that do not depend on its type.
 
+use std::marker::PhantomData;
+
+use super::engine::Way;
+use crate::Result;
 use crate::algebra::{AbsDiff, MaxFromZero, Monoid, MulOp, Real, Union, Value, emit_contract_as};
 use crate::distance::{Measure, Options, Recipe, Visitor, emit_recipe};
-use crate::{Error, Result};
 
 /// One pass over common columns.
 #[derive(Clone, Debug)]
@@ -68,28 +71,26 @@ fn is_double<W: Value>() -> bool {
     W::CUDA == f64::CUDA
 }
 
-struct ToPass {
-    name: String,
-}
+/// Hides what a measure is computed in.
+struct ToWay<T>(PhantomData<T>);
 
-impl Visitor for ToPass {
-    type Out = Result<Pass>;
+impl<T: Real> Visitor for ToWay<T> {
+    type Out = Box<dyn Way<T>>;
 
-    fn one_pass<R: Recipe>(self, recipe: R) -> Result<Pass> {
-        Ok(Pass::of(recipe))
+    fn one_pass<R: Recipe>(self, recipe: R) -> Self::Out {
+        Box::new(Pass::of(recipe))
     }
-    fn chebyshev<W: Real>(self) -> Result<Pass> {
-        Ok(Pass::chebyshev::<W>())
+    fn chebyshev<W: Real>(self) -> Self::Out {
+        Box::new(Pass::chebyshev::<W>())
     }
-    fn two_pass<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>>(self, _: Union<P, X>) -> Result<Pass> {
-        let why = "its ⊕ is not +, which takes two passes over the union; the CPU has them".into();
-        Err(Error::Unsupported { what: format!("{} on the device", self.name), why })
+    fn two_pass<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>>(self, namm: Union<P, X>) -> Self::Out {
+        Box::new(namm)
     }
 }
 
-/// The pass of `measure` on entries of type `T`.
+/// How `measure` is computed on entries of type `T`.
 /// # Errors
-/// [`Error::Argument`] for a parameter outside its domain, [`Error::Unsupported`].
-pub(super) fn pass_of<T: Real, M: Measure>(measure: &M, options: &Options) -> Result<Pass> {
-    measure.visit::<T, _>(options, ToPass { name: measure.name() })?
+/// [`Error::Argument`](crate::Error::Argument) for a parameter outside its domain.
+pub(super) fn way_of<T: Real, M: Measure>(measure: &M, options: &Options) -> Result<Box<dyn Way<T>>> {
+    measure.visit::<T, _>(options, ToWay(PhantomData))
 }

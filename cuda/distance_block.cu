@@ -1,0 +1,85 @@
+// distance_block.cu: what becomes of a block of keys that lie in a dense matrix, `width` keys a row: distances, the
+// nearest neighbours, neighbours within a radius. A key is its distance.
+// A row comes in parts of `part_size` keys, so that few long rows keep the device busy as well.
+// `W` (of keys) and `T` (of results) are set in front, and PAIRS, NEAREST or RADIUS.
+#include "neighbours.cuh"
+
+#ifdef PAIRS
+// out[p] = keys[p]. Grid: any number of threads.
+extern "C" __global__ void write_pairs(const W* keys, u64 n, T* out) {
+  for (u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += (u64)gridDim.x * blockDim.x) out[p] = (T)keys[p];
+}
+#endif
+
+#ifdef NEAREST
+// codes and ids: of each row, for each of its parts, the k nearest, nearest first. Numbers of Y begin at first_y; with
+// exclude_self row r of the block, which is row r + shift of Y here, is left out of its own.
+// Grid: blocks of one warp, a part of a row each.
+extern "C" __global__ void __launch_bounds__(32, 13)
+nearest_in_block(const W* keys, u64 width, u64 part_size, u32 parts, u64 shift, u32 first_y, u32 k,
+                 u32 exclude_self, u64* codes, u32* ids) {
+  extern __shared__ __align__(16) unsigned char room[];
+  const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, place = (row * parts + part) * k;
+  const u64 self = exclude_self ? row + shift : ~0ull;
+  List list = IN_SHARED ? List(k, (u64*)room, (u32*)((u64*)room + k)) : List(k, codes + place, ids + place);
+  const W* mine = keys + row * width;
+  const u64 from = part * part_size, to = from + part_size < width ? from + part_size : width;
+  constexpr u32 DEEP = 4;  // steps whose loads are under way together
+  for (u64 start = from; start < to; start += 32 * DEEP) {
+    W key[DEEP];
+#pragma unroll
+    for (u32 u = 0; u < DEEP; ++u) {
+      const u64 j = start + 32 * u + lane_id();
+      key[u] = j < to ? mine[j] : W(0);
+    }
+#pragma unroll
+    for (u32 u = 0; u < DEEP; ++u) {
+      const u64 j = start + 32 * u + lane_id();
+      offer(list, j < to && j != self, code_of((double)key[u]), first_y + (u32)j);
+    }
+  }
+  list.write(codes + place, ids + place);
+}
+
+// Grid: a thread a neighbour.
+extern "C" __global__ void distances_of(const u64* codes, u64 n, T* distances) {
+  const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (p < n) distances[p] = (T)(W)key_of(codes[p]);
+}
+#endif
+
+#ifdef RADIUS
+// counts[(first_row + r) · parts + part] = neighbours of row r of the block there. Grid: blocks of one warp, a part of a
+// row each.
+extern "C" __global__ void count_within(const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row,
+                                        u32 exclude_self, u64 radius, u32* counts) {
+  const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;
+  const W* mine = keys + row * width;
+  const u64 from = part * part_size, to = from + part_size < width ? from + part_size : width;
+  u32 count = 0;
+  for (u64 j = from + lane_id(); j < to; j += 32)
+    count += !(exclude_self && j == i) && within((double)mine[j], radius);
+  __syncwarp();
+  count = warp_sum(count);
+  if (lane_id() == 0) counts[i * parts + part] = count;
+}
+
+// The neighbours themselves, from offsets[i · parts + part] on. Grid: as above.
+extern "C" __global__ void write_within(const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row,
+                                        u32 exclude_self, u64 radius, const OffsetC* offsets, u32* cols, T* values) {
+  const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;
+  const W* mine = keys + row * width;
+  const u64 from = part * part_size, end = from + part_size < width ? from + part_size : width;
+  u64 to = offsets[i * parts + part];
+  if (offsets[i * parts + part + 1] == to) return;
+  for (u64 start = from; start < end; start += 32) {
+    const u64 j = start + lane_id();
+    const W key = j < end ? mine[j] : W(0);
+    const bool taken = j < end && !(exclude_self && j == i) && within((double)key, radius);
+    const u32 all = __ballot_sync(ALL, taken);
+    const u64 at = to + __popc(all & ((1u << lane_id()) - 1));
+    if (taken) cols[at] = (u32)j, values[at] = (T)key;
+    to += __popc(all);
+  }
+}
+#endif

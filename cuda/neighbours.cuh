@@ -1,0 +1,55 @@
+// neighbours.cuh: how every search for neighbours ends: lists of parts are joined, neighbours within a radius counted.
+// Set in front: NEAREST, with K_IN_REGISTERS and IN_SHARED, or RADIUS, with SIMILARITY and OffsetC.
+#pragma once
+#include "parts.cuh"
+
+#ifdef NEAREST
+#include "nearest.cuh"
+
+// Takes a list of up to k neighbours, nearest first, into another one. By all lanes.
+__device__ inline void offer_list(List& list, u32 k, const u64* codes, const u32* ids) {
+  for (u32 start = 0; start < k; start += 32) {
+    const u32 n = start + lane_id();
+    const u64 code = n < k ? codes[n] : FARTHEST;
+    offer(list, code != FARTHEST, code, n < k ? ids[n] : NONE);
+  }
+}
+
+// The k nearest of a row from those of its parts. Grid: blocks of one warp, a row each; room for a list in shared memory.
+extern "C" __global__ void __launch_bounds__(32, 13)
+nearest_of_parts(u64 nrows, u32 k, u32 parts, const u64* codes, const u32* ids, u64* merged_codes, u32* merged_ids) {
+  extern __shared__ __align__(16) unsigned char room[];
+  const u64 row = blockIdx.x, to = row * k;
+  if (row >= nrows) return;
+  List list = IN_SHARED ? List(k, (u64*)room, (u32*)((u64*)room + k)) : List(k, merged_codes + to, merged_ids + to);
+  for (u64 p = row * parts; p < (row + 1) * parts; ++p) offer_list(list, k, codes + p * k, ids + p * k);
+  list.write(merged_codes + to, merged_ids + to);
+}
+
+// The k nearest of a row from two lists of k; all numbers in the second are above those in the first. Grid: as above.
+extern "C" __global__ void __launch_bounds__(32, 13)
+join_lists(u64 nrows, u32 k, const u64* codes_a, const u32* ids_a, const u64* codes_b, const u32* ids_b, u64* codes,
+           u32* ids) {
+  extern __shared__ __align__(16) unsigned char room[];
+  const u64 row = blockIdx.x, at = row * k;
+  if (row >= nrows) return;
+  List list = IN_SHARED ? List(k, (u64*)room, (u32*)((u64*)room + k)) : List(k, codes + at, ids + at);
+  offer_list(list, k, codes_a + at, ids_a + at);
+  offer_list(list, k, codes_b + at, ids_b + at);
+  list.write(codes + at, ids + at);
+}
+#endif
+
+#ifdef RADIUS
+// Whether a distance is within the radius; for a similarity, not below it. NaN never is.
+__device__ inline bool within(double distance, u64 radius) {
+  const double r = __longlong_as_double((long long)radius);
+  return SIMILARITY ? distance >= r : distance <= r;
+}
+
+// row_ptr[i] = offsets[i · parts]. Grid: a thread a row, and one more.
+extern "C" __global__ void rows_within(const OffsetC* offsets, u64 nrows, u64 parts, OffsetC* row_ptr) {
+  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= nrows) row_ptr[i] = offsets[i * parts];
+}
+#endif

@@ -1,0 +1,140 @@
+//! What computes keys, seen from the tasks: all distances, nearest neighbours, neighbours within a radius.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::rows::Clean;
+use crate::algebra::Real;
+use crate::gpu::launch::{Program, Shape, args};
+use crate::gpu::memory::Buffer;
+use crate::gpu::{Cuda, DeviceCsr};
+use crate::{Error, Result};
+
+/// The longest list that registers hold, and the longest in shared memory.
+const IN_REGISTERS: usize = 32;
+const IN_SHARED: usize = 1024;
+
+/// What is compared: rows of X and Y, columns, entries of X and Y.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub(super) nrows: (usize, usize),
+    pub(super) ncols: usize,
+    pub(super) nnz: (usize, usize),
+}
+
+/// Consecutive rows of a matrix.
+pub(super) struct Part<T> {
+    pub(super) rows: Clean<T>,
+    /// Number of the first one.
+    pub(super) first: usize,
+}
+
+/// How a measure is computed on entries of type `T`; what it is computed in is hidden.
+pub(super) trait Way<T>: Send + Sync {
+    /// Bytes that rows of X take while they are compared, and those of Y with everything else; `most` is a budget.
+    fn bytes(&self, sizes: &Sizes, most: Option<u64>) -> [u128; 2];
+    /// Prepares rows. Without `y` those of `x` are compared among themselves; with `same`, both are rows of one matrix.
+    fn ready(
+        &self,
+        cuda: &Cuda,
+        x: &Part<T>,
+        y: Option<&Part<T>>,
+        same: bool,
+        most: Option<u64>,
+    ) -> Result<Box<dyn Ready<T>>>;
+}
+
+/// Rows that are ready to be compared.
+pub(super) trait Ready<T>: Send + Sync {
+    /// What runs, and why.
+    fn explain(&self) -> String;
+    /// Distances of these rows of X from all rows of Y, row after row, into `out`.
+    fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &Buffer<T>) -> Result<()>;
+    /// The `k` nearest rows of Y for each row of X; `k` is at least 1. Where there are fewer the rest of a list is empty.
+    fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists>;
+    /// The program whose lists are those of [`nearest`](Self::nearest).
+    fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>>;
+    /// Pairs within a radius. `allows` is asked for the bytes of the result as soon as they are known.
+    fn within(&self, cuda: &Cuda, radius: &Radius, allows: &dyn Fn(u128) -> Result<()>) -> Result<DeviceCsr<T>>;
+}
+
+/// Which pairs are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Radius {
+    pub(super) radius: f64,
+    pub(super) similarity: bool,
+    pub(super) exclude_self: bool,
+}
+
+impl Radius {
+    /// The text that chooses it.
+    pub(super) fn text(similarity: bool, large: bool) -> String {
+        format!(
+            "#define RADIUS\n#define SIMILARITY {similarity}\ntypedef {} OffsetC;\n",
+            if large { "unsigned long long" } else { "unsigned int" }
+        )
+    }
+}
+
+/// `a` times `b` counts of neighbours.
+pub(super) fn counts(a: usize, b: usize) -> Result<usize> {
+    let (needed, max) = (a as u128 * b as u128, usize::MAX as u128);
+    a.checked_mul(b).ok_or(Error::IndexOverflow { what: "counts of neighbours", needed, max })
+}
+
+/// The nearest rows of Y for each row of X: k keys a row, as integers in their order, and k numbers.
+pub(super) struct Lists {
+    pub(super) codes: Buffer<u64>,
+    pub(super) ids: Buffer<u32>,
+}
+
+impl Lists {
+    /// Bytes of a neighbour.
+    pub(super) const BYTES: u128 = 12;
+
+    /// The text that chooses lists of `k`.
+    pub(super) fn text(k: usize) -> String {
+        format!(
+            "#define NEAREST\n#define K_IN_REGISTERS {}\n#define IN_SHARED {}\n",
+            u8::from(k <= IN_REGISTERS),
+            k > IN_REGISTERS && k <= IN_SHARED
+        )
+    }
+    /// Bytes of shared memory of a list.
+    pub(super) fn shared(k: usize) -> u32 {
+        if k > IN_REGISTERS && k <= IN_SHARED { 12 * k as u32 } else { 0 }
+    }
+    /// Lists of `k` for so many rows; not set yet.
+    pub(super) fn new(cuda: &Cuda, rows: usize, k: usize) -> Result<Self> {
+        let (needed, max) = (rows as u128 * k as u128, usize::MAX as u128);
+        let places = rows.checked_mul(k).ok_or(Error::IndexOverflow { what: "neighbours", needed, max })?;
+        Ok(Self { codes: cuda.alloc(places, "keys of neighbours")?, ids: cuda.alloc(places, "neighbours")? })
+    }
+    /// Each row has `parts` lists; writes the k nearest of all of them to `to`, from row `first` on.
+    pub(super) fn merge_into(
+        &self,
+        program: &Program,
+        [rows, k, parts]: [usize; 3],
+        to: &Self,
+        first: usize,
+    ) -> Result<()> {
+        let (codes, ids) = (to.codes.from(first * k), to.ids.from(first * k));
+        let arguments = &[args![rows as u64, k as u32, parts as u32, &self.codes, &self.ids], &[codes, ids][..]];
+        program.kernel("nearest_of_parts")?.launch(Shape::blocks(rows, 32, Self::shared(k))?, &arguments.concat())
+    }
+    /// The k nearest of both; all numbers in `behind` are above those here.
+    pub(super) fn join(&self, cuda: &Cuda, program: &Program, [rows, k]: [usize; 2], behind: &Self) -> Result<Self> {
+        let all = Self::new(cuda, rows, k)?;
+        let (a, b) = (args![&self.codes, &self.ids], args![&behind.codes, &behind.ids]);
+        let arguments = [args![rows as u64, k as u32], &a[..], &b[..], args![&all.codes, &all.ids]].concat();
+        program.kernel("join_lists")?.launch(Shape::blocks(rows, 32, Self::shared(k))?, &arguments)?;
+        Ok(all)
+    }
+    /// The distances that belong to the keys.
+    pub(super) fn distances<T: Real>(&self, cuda: &Cuda, program: &Program) -> Result<Buffer<T>> {
+        let n = self.codes.len();
+        let distances = cuda.alloc::<T>(n, "distances of neighbours")?;
+        program.kernel("distances_of")?.launch(Shape::for_each(n, 256)?, args![&self.codes, n as u64, &distances])?;
+        Ok(distances)
+    }
+}

@@ -1,0 +1,260 @@
+//! Rows that do not fit the device at once, nor a budget: X in blocks, Y in parts, lists of neighbours joined.
+//!
+//! A pair is computed from its two rows alone, so results are the same bits as at once; where ⊕ is not +, as long as ⊕ is
+//! exact. Preparation is done again for every block and part.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::engine::{Lists, Part, Sizes, Way};
+use super::vectors::{Given, neighbours};
+use crate::algebra::Real;
+use crate::distance::{Domain, Neighbours};
+use crate::gpu::csr::Operand;
+use crate::par::{filled, reserved, split};
+use crate::{Error, Result};
+
+/// How X and Y are cut.
+struct Cut {
+    /// Row pointers.
+    starts: [Vec<usize>; 2],
+    /// Pieces of about the same bytes.
+    pieces: [Vec<Range<usize>>; 2],
+}
+
+impl Cut {
+    fn new<T: Real, A: Operand<T>>(given: &Given<'_, A>) -> Result<Self> {
+        let starts = [given.x.row_ptr(given.cuda)?, given.y.unwrap_or(given.x).row_ptr(given.cuda)?];
+        let all = |side: usize| std::iter::once(0..starts[side].len() - 1).collect();
+        let pieces = [all(0), all(1)];
+        Ok(Self { starts, pieces })
+    }
+    /// The largest pieces.
+    fn sizes(&self, ncols: usize) -> Sizes {
+        let most =
+            |side: usize, of: &dyn Fn(&Range<usize>) -> usize| self.pieces[side].iter().map(of).max().unwrap_or(0);
+        let nnz = |side: usize| most(side, &|piece| self.starts[side][piece.end] - self.starts[side][piece.start]);
+        Sizes { nrows: (most(0, &|p| p.len()), most(1, &|p| p.len())), ncols, nnz: (nnz(0), nnz(1)) }
+    }
+    /// Cuts each piece of a side in two of about the same bytes; false if it is in single rows.
+    fn finer(&mut self, side: usize) -> bool {
+        let starts = &self.starts[side];
+        let halves = |piece: &Range<usize>| {
+            let mut middle = split(piece.len(), 2, |i| (starts[piece.start + i] + 8 * i) as u64)[0].end + piece.start;
+            // Where the last row is most of it.
+            if middle == piece.end {
+                middle = piece.start + piece.len() / 2;
+            }
+            [piece.start..middle, middle..piece.end].into_iter().filter(|half| !half.is_empty())
+        };
+        let all: Vec<_> = self.pieces[side].iter().filter(|piece| !piece.is_empty()).flat_map(halves).collect();
+        let finer = all.len() > self.pieces[side].len();
+        if finer {
+            self.pieces[side] = all;
+        }
+        finer
+    }
+    /// Cuts on until `bytes`, of either side, are at most `most`.
+    /// # Errors
+    /// [`Error::Budget`] where single rows are too much.
+    fn until(
+        &mut self,
+        what: &'static str,
+        ncols: usize,
+        most: u128,
+        bytes: impl Fn(&Sizes) -> [u128; 2],
+    ) -> Result<()> {
+        loop {
+            let [x, y] = bytes(&self.sizes(ncols));
+            if x + y <= most {
+                return Ok(());
+            }
+            let larger = usize::from(y >= x);
+            if !self.finer(larger) && !self.finer(1 - larger) {
+                return Err(Error::Budget { what, bytes: x + y, budget: most });
+            }
+        }
+    }
+}
+
+/// Bytes that the device may be asked for: what the budget leaves beside `result`, or most of what is free.
+fn room<A>(given: &Given<'_, A>, what: &'static str, result: u128) -> Result<u128> {
+    let Some(budget) = given.options.memory_budget.map(u128::from) else {
+        given.cuda.trim()?;
+        return Ok(u128::from(given.cuda.free_memory()? / 8 * 7));
+    };
+    budget.checked_sub(result).ok_or(Error::Budget { what, bytes: result, budget })
+}
+
+/// Some rows, checked and without zeros.
+fn part<T: Real, A: Operand<T>>(given: &Given<'_, A>, a: &A, rows: &Range<usize>, domain: Domain) -> Result<Part<T>> {
+    let on_device = a.rows_to_device(given.cuda, rows.clone())?;
+    let clean = given.cuda.clean_rows(&on_device, rows.start, domain, given.options.unchecked)?;
+    Ok(Part { rows: clean, first: rows.start })
+}
+
+/// The bytes of a budget that a way is told of.
+fn as_budget(room: u128) -> Option<u64> {
+    Some(u64::try_from(room).unwrap_or(u64::MAX))
+}
+
+/// Neighbours, block by block of X and part by part of Y.
+pub(super) fn knn<T: Real, A: Operand<T>>(
+    given: &Given<'_, A>,
+    way: &dyn Way<T>,
+    domain: Domain,
+    k: usize,
+) -> Result<Neighbours<T>> {
+    let what = "nearest neighbours in parts";
+    let Sizes { nrows: (n, m), ncols, .. } = given.sizes;
+    if u32::try_from(m).is_err() {
+        return Err(Error::IndexOverflow { what: "rows to search", needed: m as u128, max: u128::from(u32::MAX) });
+    }
+    let k = neighbours(m, k, given.options.exclude_self);
+    if n == 0 || k == 0 {
+        return Ok(Neighbours::new(m, k, vec![], vec![], n, "nothing to search".into()));
+    }
+    let neighbour = size_of::<T>() as u128;
+    let room = room(given, what, n as u128 * k as u128 * (4 + neighbour))?;
+    let mut cut = Cut::new(given)?;
+    loop {
+        cut.until(what, ncols, room, |sizes| {
+            let [x, y] = way.bytes(sizes, as_budget(room));
+            // Lists so far, those of a part, and both joined.
+            [x + sizes.nrows.0 as u128 * k as u128 * (3 * Lists::BYTES + neighbour), y]
+        })?;
+        match knn_of(given, way, domain, k, &cut, as_budget(room)) {
+            // The estimate was too low, or others took the memory.
+            Err(e @ (Error::Budget { .. } | Error::DeviceMemory { .. })) => {
+                if !cut.finer(1) && !cut.finer(0) {
+                    return Err(e);
+                }
+            }
+            found => return found,
+        }
+    }
+}
+
+fn knn_of<T: Real, A: Operand<T>>(
+    given: &Given<'_, A>,
+    way: &dyn Way<T>,
+    domain: Domain,
+    k: usize,
+    cut: &Cut,
+    most: Option<u64>,
+) -> Result<Neighbours<T>> {
+    let (cuda, y) = (given.cuda, given.y.unwrap_or(given.x));
+    let (n, m) = given.sizes.nrows;
+    let [blocks, parts] = &cut.pieces;
+    let places = n.saturating_mul(k);
+    let (mut indices, mut distances) = (reserved(places, "neighbours")?, reserved(places, "distances of neighbours")?);
+    let mut explain = String::new();
+    for block in blocks {
+        let x = part(given, given.x, block, domain)?;
+        let mut found: Option<(Lists, Arc<_>)> = None;
+        for rows in parts {
+            let y = part(given, y, rows, domain)?;
+            let ready = way.ready(cuda, &x, Some(&y), given.y.is_none(), most)?;
+            let program = ready.nearest_program(cuda, k)?;
+            let lists = ready.nearest(cuda, k, given.options.exclude_self)?;
+            let joined = match found {
+                Some((before, _)) => before.join(cuda, &program, [block.len(), k], &lists)?,
+                None => lists,
+            };
+            found = Some((joined, program));
+            explain = ready.explain();
+        }
+        if let Some((lists, program)) = found {
+            let of_block = lists.distances::<T>(cuda, &program)?;
+            indices.extend_from_slice(&cuda.get(&lists.ids, "neighbours")?);
+            distances.extend_from_slice(&cuda.get(&of_block, "distances of neighbours")?);
+        }
+    }
+    let explain = format!("{explain}; X in {} blocks, Y in {} parts", blocks.len(), parts.len());
+    Ok(Neighbours::new(m, k, indices, distances, n, explain))
+}
+
+/// Distances of `rows_per_block` rows of X at a time, part by part of Y.
+pub(super) fn pairwise_blocks<T: Real, A: Operand<T>>(
+    given: &Given<'_, A>,
+    way: &dyn Way<T>,
+    domain: Domain,
+    rows_per_block: usize,
+    mut each: impl FnMut(usize, &[T]) -> Result<()>,
+) -> Result<()> {
+    let what = "a block of distances in parts";
+    let (cuda, y) = (given.cuda, given.y.unwrap_or(given.x));
+    let Sizes { nrows: (n, m), ncols, .. } = given.sizes;
+    let block = rows_per_block.clamp(1, n.max(1));
+    let (needed, max) = (block as u128 * m as u128, usize::MAX as u128);
+    let places = block.checked_mul(m).ok_or(Error::IndexOverflow { what: "number of distances", needed, max })?;
+    let entry = size_of::<T>() as u128;
+    let room = room(given, what, needed * entry)?;
+    let mut cut = Cut::new(given)?;
+    cut.pieces[0] = (0..n).step_by(block).map(|first| first..n.min(first + block)).collect();
+    // X is cut as the caller says; Y until it fits.
+    loop {
+        let sizes = cut.sizes(ncols);
+        let [x, y] = way.bytes(&sizes, as_budget(room));
+        let bytes = x + y + sizes.nrows.0 as u128 * sizes.nrows.1 as u128 * entry;
+        if bytes <= room {
+            break;
+        }
+        if !cut.finer(1) {
+            return Err(Error::Budget { what, bytes, budget: room });
+        }
+    }
+    let [blocks, parts] = &cut.pieces;
+    let mut strip = filled(places, T::ZERO, "a block of distances")?;
+    for block in blocks.iter().filter(|block| !block.is_empty()) {
+        let x = part(given, given.x, block, domain)?;
+        for rows in parts.iter().filter(|rows| !rows.is_empty()) {
+            let y = part(given, y, rows, domain)?;
+            let ready = way.ready(cuda, &x, Some(&y), given.y.is_none(), as_budget(room))?;
+            let out = cuda.alloc::<T>(block.len().saturating_mul(rows.len()), "a block of distances")?;
+            ready.pairs(cuda, 0..block.len(), &out)?;
+            let found = cuda.get(&out, "a block of distances")?;
+            for (to, from) in strip.chunks_exact_mut(m).zip(found.chunks_exact(rows.len())) {
+                to[rows.clone()].copy_from_slice(from);
+            }
+        }
+        each(block.start, &strip[..block.len() * m])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(lengths: &[usize]) -> Cut {
+        let mut starts = vec![0];
+        lengths.iter().for_each(|length| starts.push(starts[starts.len() - 1] + length));
+        let all = || std::iter::once(0..lengths.len()).collect();
+        Cut { starts: [starts.clone(), starts], pieces: [all(), all()] }
+    }
+
+    #[test]
+    fn pieces_are_halved_down_to_single_rows() {
+        for lengths in [&[][..], &[5], &[0, 0, 0], &[1000, 0, 0, 1], &[0, 0, 1, 1000], &[3; 33]] {
+            let mut cut = cut(lengths);
+            while cut.finer(1) {
+                let pieces = &cut.pieces[1];
+                assert!(pieces.windows(2).all(|w| w[0].end == w[1].start) && pieces.iter().all(|p| !p.is_empty()));
+                assert_eq!((pieces[0].start, pieces[pieces.len() - 1].end), (0, lengths.len()));
+            }
+            assert!(cut.pieces[1].iter().all(|piece| piece.len() <= 1), "{:?}", cut.pieces[1]);
+            assert_eq!(cut.pieces[0].len(), 1);
+        }
+    }
+
+    #[test]
+    fn cuts_until_it_fits_or_says_what_a_row_needs() {
+        let mut some = cut(&[10; 64]);
+        let bytes = |sizes: &Sizes| [sizes.nrows.0 as u128, 100 * sizes.nnz.1 as u128];
+        some.until("rows", 5, 10_000, bytes).expect("fits");
+        assert_eq!((some.pieces[0].len(), some.pieces[1].len()), (1, 8));
+        let refused = some.until("rows", 5, 900, bytes).expect_err("a row is too much").to_string();
+        assert_eq!(refused, "memory budget: rows needs 1001 bytes, the budget is 900 bytes");
+    }
+}
