@@ -3,9 +3,9 @@
 mod common;
 
 use common::backend_checks;
-use common::dense_distance::{self as textbook, Rows};
-use quickcheck::{Arbitrary, Gen, QuickCheck};
-use serde_json::Value;
+use common::dense_distance as textbook;
+use common::distances::{self, close, large, metrics, options};
+use quickcheck::QuickCheck;
 use sparring::algebra::{MaxFromZero, Plus, Union, V};
 use sparring::distance::{
     Domain, Measure, Metric, Options, Precision, knn, knn_bytes, pairwise, pairwise_blocks, pairwise_into, radius,
@@ -17,145 +17,24 @@ fn threads() -> Threads {
     Threads::current()
 }
 
-/// A row of the file of reference vectors: numbers, "nan" and "inf".
-fn number(x: &Value) -> f64 {
-    match x.as_str() {
-        Some("nan") => f64::NAN,
-        Some("inf") => f64::INFINITY,
-        Some("-inf") => f64::NEG_INFINITY,
-        _ => x.as_f64().expect("a number"),
-    }
-}
+type Sample = distances::Sample<40, 60>;
 
-fn table(x: &Value) -> Rows {
-    x.as_array().expect("rows").iter().map(|r| r.as_array().expect("a row").iter().map(number).collect()).collect()
-}
-
-/// The rows as a matrix, with zeros stored at the places named.
-fn matrix(rows: &Rows, ncols: usize, zeros: Option<&Value>) -> Csr<f64> {
-    let stored: Vec<(usize, usize)> = zeros
-        .map(|z| z.as_array().expect("places").iter())
-        .into_iter()
-        .flatten()
-        .map(|p| (p[0].as_u64().expect("row") as usize, p[1].as_u64().expect("column") as usize))
-        .collect();
-    textbook::sparse(rows, ncols, |i, j| stored.contains(&(i, j)))
-}
-
-fn vectors() -> Value {
-    serde_json::from_str(include_str!("golden/distance-vectors.json")).expect("reference vectors")
-}
-
-fn close(a: f64, b: f64, rtol: f64, atol: f64) -> bool {
-    a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= atol + rtol * b.abs()
-}
-
-/// Every vector on a function that computes pairwise distances, at the vector's tolerance times `slack`.
-fn check_vectors(slack: f64, run: impl Fn(Metric, &Csr<f64>, Option<&Csr<f64>>, &Options) -> Vec<f64>) {
-    for case in vectors()["cases"].as_array().expect("cases") {
-        let id = case["id"].as_str().expect("an id");
-        let metric = Metric::named(case["metric"].as_str().expect("a name"), case["p"].as_f64()).expect("known");
-        let (x, y) = (table(&case["x"]), (!case["y"].is_null()).then(|| table(&case["y"])));
-        let ncols = case["shape"][2].as_u64().expect("columns") as usize;
-        let zeros = |side: &str| case.get("explicit_zeros").and_then(|z| z.get(side));
-        let (a, b) = (matrix(&x, ncols, zeros("x")), y.map(|y| matrix(&y, ncols, zeros("y"))));
-        let options = Options { unchecked: id.starts_with("negative"), ..Options::default() };
-        let found = run(metric, &a, b.as_ref(), &options);
-        let expected: Vec<f64> = table(&case["expected"]).concat();
-        let (rtol, atol) = (case["rtol"].as_f64().expect("rtol") * slack, case["atol"].as_f64().expect("atol") * slack);
-        assert_eq!(found.len(), expected.len(), "{id}");
-        for (place, (&f, &e)) in found.iter().zip(&expected).enumerate() {
-            assert!(close(f, e, rtol, atol), "{id}, place {place}: {f:e} instead of {e:e}");
-        }
-    }
+fn signed(metric: Metric) -> bool {
+    metric.entry().domain != Domain::NonNegative
 }
 
 #[test]
 fn reference_vectors() {
-    check_vectors(1.0, |metric, x, y, options| {
+    distances::check_vectors(|metric, x, y, options| {
         pairwise(&threads(), metric, x, y, options).expect("distances").into_values()
     });
 }
 
 #[test]
 fn reference_vectors_of_neighbours() {
-    for case in vectors()["knn"].as_array().expect("cases") {
-        let id = case["id"].as_str().expect("an id");
-        let metric = Metric::named(
-            case["metric"].as_str().expect("a name"),
-            case["p"].as_f64().or((case["metric"] == "minkowski").then_some(3.0)),
-        )
-        .expect("known");
-        let rows = table(&case["x"]);
-        let x = matrix(&rows, rows[0].len(), None);
-        let k = case["k"].as_u64().expect("k") as usize;
-        let near = knn(&threads(), metric, k, &x, None, &Options::default()).expect("neighbours");
-        let (indices, distances) = (table(&case["indices"]), table(&case["distances"]));
-        for i in 0..x.nrows() {
-            let (found, d) = near.row(i);
-            assert_eq!(found.iter().map(|&j| f64::from(j)).collect::<Vec<_>>(), indices[i], "{id}, row {i}");
-            for (d, e) in d.iter().zip(&distances[i]) {
-                assert!(close(*d, *e, 1e-12, 1e-12), "{id}, row {i}: {d:e} instead of {e:e}");
-            }
-        }
-    }
-}
-
-/// Rows with few columns, so that many meet: zeros, repeated rows, empty rows, a full row, stored zeros.
-#[derive(Clone, Debug)]
-struct Sample {
-    x: Rows,
-    y: Rows,
-    ncols: usize,
-    stored: u64,
-}
-
-impl Arbitrary for Sample {
-    fn arbitrary(g: &mut Gen) -> Self {
-        let below = |g: &mut Gen, n: u64| (u64::arbitrary(g) % n) as usize;
-        let ncols = 1 + below(g, 60);
-        let rows = |g: &mut Gen| -> Rows {
-            let mut rows: Rows = vec![];
-            for _ in 0..below(g, 40) {
-                let density = [0, 1, 3, 10][below(g, 4)];
-                let row = match below(g, 8) {
-                    0 if !rows.is_empty() => rows[below(g, rows.len() as u64)].clone(),
-                    1 => (0..ncols).map(|j| (j + 1) as f64).collect(),
-                    _ => (0..ncols)
-                        .map(|_| if below(g, 10) < density { below(g, 9) as f64 / 4.0 } else { 0.0 })
-                        .collect(),
-                };
-                rows.push(row);
-            }
-            rows
-        };
-        Self { x: rows(g), y: rows(g), ncols, stored: u64::arbitrary(g) }
-    }
-}
-
-impl Sample {
-    fn matrices(&self) -> (Csr<f64>, Csr<f64>) {
-        let stored = |i: usize, j: usize| self.stored >> ((i * 7 + j) % 64) & 1 == 1;
-        (textbook::sparse(&self.x, self.ncols, stored), textbook::sparse(&self.y, self.ncols, stored))
-    }
-}
-
-/// Every metric, with and without normalized rows where that matters.
-fn metrics() -> Vec<(Metric, Option<bool>)> {
-    let mut all: Vec<_> = Metric::ALL.iter().map(|&m| (m, None)).collect();
-    all.extend([1.0, 1.5, 2.0, f64::INFINITY].map(|p| (Metric::Minkowski(p), None)));
-    for m in [Metric::Hellinger, Metric::JensenShannon, Metric::Kl, Metric::KlIntersection] {
-        all.extend([(m, Some(true)), (m, Some(false))]);
-    }
-    all
-}
-
-fn options(normalize: Option<bool>) -> Options {
-    Options { normalize, ..Options::default() }
-}
-
-fn signed(metric: Metric) -> bool {
-    metric.entry().domain != Domain::NonNegative
+    distances::check_vectors_of_neighbours(|metric, k, x| {
+        knn(&threads(), metric, k, x, None, &Options::default()).expect("neighbours")
+    });
 }
 
 #[test]
@@ -239,31 +118,6 @@ fn radius_finds_what_is_inside() {
         }
     }
     QuickCheck::new().tests(15).quickcheck(property as fn(Sample, u8));
-}
-
-/// Rows of several tiles, some of them repeated, one of them full.
-fn large(n: usize, ncols: usize) -> Csr<f64> {
-    let mut state = 1u64;
-    let mut next = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        state >> 33
-    };
-    let mut rows: Rows = vec![];
-    for i in 0..n {
-        let mut row = vec![0.0; ncols];
-        if i % 50 == 7 {
-            row.clone_from(&rows[i / 3]);
-        } else if i != n / 2 {
-            for _ in 0..next() % 12 {
-                row[(next() % ncols as u64 * (next() % ncols as u64) / ncols as u64) as usize] =
-                    (next() % 8) as f64 / 4.0;
-            }
-        } else {
-            row.iter_mut().enumerate().for_each(|(j, x)| *x = j as f64);
-        }
-        rows.push(row);
-    }
-    textbook::sparse(&rows, ncols, |_, _| false)
 }
 
 #[test]

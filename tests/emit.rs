@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use sparring::algebra::*;
+use sparring::distance;
 use sparring::{builtin_semirings, builtin_unions};
 
 const PRELUDE: &str = include_str!("../cuda/prelude.cuh");
@@ -217,12 +218,33 @@ fn texts(printed: &[Printed]) -> String {
     printed.iter().filter(kept).map(|p| p.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-fn snapshots() -> [(&'static str, String); 4] {
+/// A distance of each family, as a kernel gets it.
+fn recipes() -> String {
+    let mut text = String::new();
+    macro_rules! recipes {
+        ($($recipe:expr;)*) => {
+            $(writeln!(text, "// {}\n{}", stringify!($recipe), distance::emit_recipe($recipe)).unwrap();)*
+        };
+    }
+    recipes! {
+        distance::Correlation::<f64>::new();
+        distance::Manhattan::<f64>::new();
+        distance::Minkowski::<f64>::new(3.0);
+        distance::JensenShannon::<f64>::new(true);
+        distance::KullbackLeibler::<f32>::new(false);
+        distance::Jaccard::<f32>::new();
+        distance::OnePass(AbsDiff::<f64>::new());
+    }
+    text
+}
+
+fn snapshots() -> [(&'static str, String); 5] {
     [
         ("unary.cu", texts(&unary_operators())),
         ("binary.cu", texts(&binary_operators())),
         ("place.cu", texts(&place_operators())),
         ("contract.cu", contracts()),
+        ("distance.cu", recipes()),
     ]
 }
 

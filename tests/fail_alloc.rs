@@ -21,7 +21,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use common::data;
-use sparring::algebra::{Abs, Max, Plus, PlusTimes, Tril};
+use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, SquaredDiff, Tril, Union};
+use sparring::distance::{self, Measure, Metric, knn, pairwise, pairwise_blocks, radius};
 use sparring::graph::{TriangleMethod, bfs_levels, triangles};
 use sparring::ops;
 use sparring::par::Threads;
@@ -129,6 +130,8 @@ struct Inputs {
     sparse: SparseVec<f64>,
     /// Two vectors with many and few entries for a matrix of more columns than are kept in one piece.
     wide: (SparseVec<f64>, SparseVec<f64>, Csr<f64>),
+    /// Rows to compare: few, and so many that a key of each takes a large allocation.
+    rows: [Csr<f64>; 2],
 }
 
 type Operation = fn(&Inputs) -> Result<u64, Error>;
@@ -138,6 +141,15 @@ fn mxm(x: &Inputs, policy: Policy, accumulator: Accumulator, compress: Compress,
     let options = Options { policy, accumulator, compress, unsorted, ..Options::default() };
     let c = Cpu::new().mxm(PlusTimes::<f64>::default(), &x.a, &x.a).options(options).eval()?;
     Ok(c.nnz() as u64)
+}
+
+/// The nearest rows of `y`, or of `x`, all distances, and those within 1/2, by one measure.
+fn distances(measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>) -> Result<u64, Error> {
+    let (threads, options) = (Threads::current(), distance::Options::default());
+    let near = knn(&threads, measure, 9, x, y, &options)?;
+    let all = pairwise(&threads, measure, x, y, &options)?;
+    let inside = radius(&threads, measure, 0.5, x, y, &options)?;
+    Ok(near.indices().iter().map(|&j| u64::from(j)).sum::<u64>() + (all.values().len() + inside.nnz()) as u64)
 }
 
 /// Name, and the operation; its number must not depend on which allocations fail.
@@ -216,6 +228,32 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("reduce_rows", |x| Ok(ops::reduce_rows(&Threads::current(), Plus::new(), &x.a)?.len() as u64)),
     ("reduce", |x| Ok(ops::reduce(&Threads::current(), Max::new(), &x.a)? as u64)),
     ("bfs_levels", |x| Ok(bfs_levels(&Cpu::new(), &x.a, 0)?.into_iter().flatten().map(u64::from).sum())),
+    ("union_mxm", |x| {
+        Ok(ops::union_mxm(&Threads::current(), Manhattan::<f64>::default(), &x.a, &x.a)?.values().len() as u64)
+    }),
+    ("union_spmv", |x| {
+        Ok(ops::union_spmv(&Threads::current(), Manhattan::<f64>::default(), &x.a, &x.sparse)?.len() as u64)
+    }),
+    ("union_spmv_dense", |x| {
+        Ok(ops::union_spmv_dense(&Threads::current(), Manhattan::<f64>::default(), &x.a, &x.dense)?.len() as u64)
+    }),
+    ("distances in one pass", |x| distances(Metric::Manhattan, &x.rows[0], Some(&x.rows[1]))),
+    ("distances in one pass, among themselves", |x| distances(Metric::Cosine, &x.rows[1], None)),
+    ("distances in one pass, not symmetric", |x| distances(Metric::Kl, &x.rows[0], Some(&x.rows[1]))),
+    ("distances by Chebyshev", |x| distances(Metric::Chebyshev, &x.rows[0], Some(&x.rows[1]))),
+    ("distances in two passes", |x| {
+        let namm = Union(MaxFromZero::<f64>::new(), SquaredDiff::<f64>::new());
+        distances(namm, &x.rows[0], Some(&x.rows[1]))
+    }),
+    ("distances in blocks of rows", |x| {
+        let (threads, options, mut places) = (Threads::current(), distance::Options::default(), 0);
+        let (x, y) = (&x.rows[1], Some(&x.rows[0]));
+        pairwise_blocks(&threads, Metric::Cosine, x, y, &options, 200, |_, d| {
+            places += d.len() as u64;
+            Ok(())
+        })?;
+        Ok(places)
+    }),
     ("triangles", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Auto)?.count)),
     ("triangles masked", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Masked)?.count)),
     ("triangles compressed", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Compressed)?.count)),
@@ -245,7 +283,14 @@ fn run(operation: Operation, n: i64) -> i32 {
     };
     let cols: Vec<u32> = (0..1024).map(|p| p * 150).collect();
     let wide = Csr::new(64, 200_000, (0..=64).map(|i| 16 * i).collect(), cols, vec![1.0; 1024]).expect("a matrix");
+    let rows = |n: usize| {
+        let cols = (0..2 * n as u32).map(|p| p / 2 % 100 + p % 2 * 100).collect();
+        // A zero that is stored, so that the rows are copied without it.
+        let values = (0..2 * n).map(|p| f64::from(p > 0)).collect();
+        Csr::new(n, 200, (0..=n).map(|i| 2 * i).collect(), cols, values).expect("a matrix")
+    };
     let inputs = Inputs {
+        rows: [rows(10), rows(301)],
         shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]),
         coo,
         dense: vec![1.0; a.nrows()],

@@ -28,6 +28,7 @@ import venv
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit"]
+PROBE = "import numpy, scipy, graphblas, networkit, importlib.metadata as m; m.version('mkl')"
 FILES = ["data/cnr-2000.mtx.gz", "data/email-Enron.mtx.gz", "data/bcsstk16.mtx.gz"]
 SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8"]
 MEMORY = FILES[:1]
@@ -52,45 +53,52 @@ COLUMNS = {
 }
 
 
-def environment(folder):
-    """The Python of a virtual environment that has the other libraries."""
+def environment(folder, packages, probe):
+    """The Python of a virtual environment that has the other libraries, for which `probe` runs."""
     python = os.path.join(folder, "bin", "python")
     if not os.path.exists(python):
         print(f"making {folder}", file=sys.stderr)
         venv.create(folder, with_pip=True)
-    probe = "import numpy, scipy, graphblas, networkit, importlib.metadata as m; m.version('mkl')"
     if subprocess.run([python, "-c", probe], capture_output=True).returncode != 0:
-        print("installing " + " ".join(PACKAGES), file=sys.stderr)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES], check=True)
+        print("installing " + " ".join(packages), file=sys.stderr)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True)
     return python
 
 
 class Peer:
-    """A process that runs one library, and waits without spinning while others run."""
+    """A process that runs one library, and waits without spinning while others run. It says first what it is."""
 
-    def __init__(self, python, name, threads):
+    def __init__(self, python, script, name, threads, *more):
+        counts = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         quiet = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "MKL_DYNAMIC": "FALSE",
-                 "MKL_THREADING_LAYER": "INTEL", "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+                 "MKL_THREADING_LAYER": "INTEL"} | {key: str(threads) for key in counts}
         drop = ("OMP_PROC_BIND", "OMP_PLACES")
         env = {k: v for k, v in os.environ.items() if k not in drop} | quiet
         self.name = name
         self.process = subprocess.Popen(
-            [python, os.path.join(HERE, "peers.py"), name, str(threads)],
+            [python, os.path.join(HERE, script), name, str(threads), *more],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
-        self.version = self.answer()["version"]
+        try:
+            self.version = self.answer()["version"]
+        except RuntimeError:
+            self.close()
+            raise
 
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            raise SystemExit(f"{self.name} ended without an answer")
+            raise RuntimeError(f"{self.name} ended without an answer")
         reply = json.loads(line)
         if "error" in reply:
             raise RuntimeError(f"{self.name}: {reply['error']}")
         return reply
 
     def ask(self, **what):
-        self.process.stdin.write(json.dumps(what) + "\n")
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(json.dumps(what) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise RuntimeError(f"{self.name} ended without an answer") from None
         return self.answer()
 
     def close(self):
@@ -116,7 +124,7 @@ def measure(args, python, kind, case, log):
     names = [n for n in (["mkl", "suitesparse"] if kind == "spgemm" else ["suitesparse", "networkit"]) if n in args.peers]
     peers = []
     for name in names:
-        peer = Peer(python, name, args.threads)
+        peer = Peer(python, "peers.py", name, args.threads)
         name_or_file = case.removeprefix("sym:")  # the others count triangles of the undirected graph anyway
         path = os.path.join(TOP, name_or_file) if os.sep in name_or_file else name_or_file
         peer.variants = peer.ask(load=path, op=kind)["variants"]
@@ -150,8 +158,8 @@ def measure_memory(args, case, log):
     log(dict(line, peer="sparring", op="memory", round=0))
 
 
-def machine(args):
-    """What the figures depend on, as the first line of a run."""
+def machine(args, command):
+    """What the figures depend on, as the first line of a run that `command` makes again."""
     def first(path, key):
         try:
             with open(path, encoding="utf-8") as f:
@@ -163,7 +171,7 @@ def machine(args):
     return {
         "date": datetime.date.today().isoformat(), "machine": first("/proc/cpuinfo", "model name") or platform.machine(),
         "cpus": os.cpu_count(), "memory": first("/proc/meminfo", "MemTotal"), "system": platform.system(),
-        "commit": commit.stdout.strip(), "command": shlex.join(["benches/compare/compare.py", *sys.argv[1:]]),
+        "commit": commit.stdout.strip(), "command": shlex.join(command),
         "threads": args.threads, "rounds": args.rounds,
     }
 
@@ -287,7 +295,7 @@ def main():
     args.sparring = os.path.abspath(args.sparring)
     if not os.path.exists(args.sparring):
         raise SystemExit(f"{args.sparring} is not there; first: cargo build --release -p sparring-cli")
-    python = environment(os.path.abspath(args.venv)) if args.kinds != ["memory"] else None
+    python = environment(os.path.abspath(args.venv), PACKAGES, PROBE) if args.kinds != ["memory"] else None
     wanted = args.cases.split(",") if args.cases else None
     if args.save:
         os.makedirs(RESULTS, exist_ok=True)
@@ -297,7 +305,7 @@ def main():
             out.write(json.dumps(entry) + "\n")
             out.flush()
 
-        log(machine(args))
+        log(machine(args, ["benches/compare/compare.py", *sys.argv[1:]]))
         for kind in args.kinds:
             for case in chosen(kind, wanted):
                 print(f"measuring {kind} {case}", file=sys.stderr)

@@ -2,45 +2,48 @@
 """Distances and nearest neighbours: sparring beside scikit-learn, scipy and sparse_dot_topn, in turns, in one run.
 
     cargo build --release -p sparring-cli
-    python3 benches/compare/distance.py                          # prints; lines go to target/distance.jsonl
-    python3 benches/compare/distance.py --data edgar --metrics cosine --task knn
-    python3 benches/compare/distance.py --file FILE.mtx.gz ...   # real data beside the generated, or alone with --data ''
-    python3 benches/compare/distance.py --save NAME              # keeps lines and tables in benches/results/
-    python3 benches/compare/distance.py --tables FILE.jsonl      # measures nothing: the tables of those lines
-    python3 benches/compare/distance.py --self-test              # the tables from made-up lines; tiny data if it can
+    python3 benches/compare/distance.py                          # everything; lines go to target/distance.jsonl
+    python3 benches/compare/distance.py --save [NAME]            # keeps lines and table as benches/results/DATE-distance
+    python3 benches/compare/distance.py --data edgar,docword.kos --metrics cosine --task knn
+    python3 benches/compare/distance.py --data '' --file FILE.mtx.gz ...    # a file of your own
+    python3 benches/compare/distance.py --tables FILE.jsonl      # measures nothing: the table of those lines
+    python3 benches/compare/distance.py --self-test              # the table from made-up lines; tiny data if it can
 
-Makes a virtual environment (default target/distance-venv) and writes the data into --work. Every program works on the
+Makes a virtual environment (default target/distance-venv) and writes the data into --work: four generated sets, and real
+ones, as far as they are in data/ or in the folder $SPARRING_DATA. Every program works on the
 same rows with the same threads, in a process of its own: k nearest neighbours of all rows among all rows (a row is its
 own first neighbour), and all distances among the first --pairwise-rows rows. A program that would need more than
 --budget seconds for one run is asked about the first rows only, and so are we then; where dense rows would take
-more than --dense bytes, both get fewer rows. Times are medians over the rounds. Memory is what a process grows by
-at its peak during its first run. Results are compared by the sum of all finite distances of rows that are not empty.
+more than --dense bytes, both get fewer rows. Nothing is extrapolated: the table says of how many rows times are. Times are
+medians over the rounds. Memory is what a process grows by at its peak during its first run. Results are compared by the
+sum of all finite distances of rows that are not empty.
 """
 import argparse
 import datetime
 import json
 import math
 import os
-import platform
-import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
-import venv
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
+from compare import HERE, RESULTS, TOP, Peer, environment, machine, read_lines
+
 PACKAGES = ["numpy", "scipy", "scikit-learn", "sparse_dot_topn"]
+PROBE = "import numpy, scipy, sklearn, sparse_dot_topn"
 GENERATED = ["movielens", "scrna", "nytimes", "edgar"]
+REAL = ["sec-names-3gram", "docword.kos", "cora-words", "scrna-GSM6544281"]
 METRICS = ["cosine", "euclidean", "manhattan", "dot", "canberra", "chebyshev", "minkowski", "jensenshannon", "correlation",
            "hellinger", "jaccard", "dice", "hamming", "russellrao"]
-RESULTS = os.path.join(TOP, "benches", "results")
 P = 3.0
 # Sums of distances that agree so well are the same: the expanded forms of the others leave about 1e-8 of a row's length
 # where a row meets itself.
 SAME = 1e-6
-# How many times as fast we are to be: of a task, a metric, programs whose names begin so.
+# Our own time for Manhattan stands beside that for Jensen-Shannon as if it were another program's.
+OURS, SLOW, FAST = "sparring", "jensenshannon", "manhattan"
+OURS_TOO = f"{OURS}, {FAST}"
+# How many times as fast we are to be: of a task, a metric, the programs.
 BARS = [
     ("knn", "manhattan", "scikit-learn", 50.0),
     ("knn", "canberra", "scikit-learn, dense", 10.0), ("knn", "canberra", "scipy, dense", 10.0),
@@ -49,23 +52,16 @@ BARS = [
     ("knn", "cosine", "scikit-learn", 2.5), ("knn", "euclidean", "scikit-learn", 2.5),
     ("knn", "cosine", "sparse_dot_topn", 1.5),
     ("pairwise", "cosine", "scikit-learn", 1.5), ("pairwise", "cosine", "scikit-learn, one job", 1.5),
+    # Logarithms may take four times as long.
+    ("knn", SLOW, OURS_TOO, 0.25), ("pairwise", SLOW, OURS_TOO, 0.25),
 ]
 # How many times as much memory the other is to take.
 MEMORY_BARS = [("knn", "cosine", "scikit-learn", 20.0), ("knn", "euclidean", "scikit-learn", 20.0)]
-# At most so many times our own time for Manhattan.
-LOGARITHMS = ("jensenshannon", "manhattan", 4.0)
 
-
-def environment(folder):
-    """The Python of a virtual environment that has the other libraries."""
-    python = os.path.join(folder, "bin", "python")
-    if not os.path.exists(python):
-        print(f"making {folder}", file=sys.stderr)
-        venv.create(folder, with_pip=True)
-    if subprocess.run([python, "-c", "import numpy, scipy, sklearn, sparse_dot_topn"], capture_output=True).returncode:
-        print("installing " + " ".join(PACKAGES), file=sys.stderr)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES], check=True)
-    return python
+def real(name):
+    """The file of a real set, or None."""
+    folders = [os.path.join(TOP, "data"), os.environ.get("SPARRING_DATA", "")]
+    return next((path for path in (os.path.join(f, name + ".mtx.gz") for f in folders if f) if os.path.exists(path)), None)
 
 
 def prepare(python, folder, wanted, tiny=False):
@@ -75,77 +71,63 @@ def prepare(python, folder, wanted, tiny=False):
     return [json.loads(line) for line in out.stdout.splitlines()]
 
 
-class Peer:
-    """A process that runs one program on one set, and waits without spinning while others run."""
+class Program(Peer):
+    """One of the other programs on one set, with the seconds that its counted runs took."""
 
     def __init__(self, args, name, data, rows, task, metric):
-        threads = str(args.threads)
-        env = os.environ | {"OMP_WAIT_POLICY": "passive"}
-        env |= {key: threads for key in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-        self.name, self.spent = name, 0.0
-        self.process = subprocess.Popen(
-            [args.python, os.path.join(HERE, "distance_peers.py"), name, threads, data["arrays"], str(rows), task, metric,
-             str(args.k), str(P)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
-        try:
-            self.version = self.answer()["version"]
-        except RuntimeError:
-            self.close()
-            raise
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.name} ended without an answer")
-        reply = json.loads(line)
-        if "error" in reply:
-            raise RuntimeError(f"{self.name}: {reply['error']}")
-        return reply
+        self.spent = 0.0
+        super().__init__(args.python, "distance_peers.py", name, args.threads, data["arrays"], str(rows), task, metric,
+                         str(args.k), str(P))
 
     def run(self, queries):
-        try:
-            self.process.stdin.write(json.dumps({"queries": queries}) + "\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            raise RuntimeError(f"{self.name} ended without an answer") from None
-        reply = self.answer()
+        reply = self.ask(queries=queries)
         self.spent += reply["ms"] / 1e3
         return reply
 
-    def affordable(self, rows, budget):
-        """Queries that one run can have, from two short ones: all, or a power of two."""
-        few = min(4, rows)
-        many = min(4 * few, rows)
-        first, second = self.run(few)["ms"], self.run(many)["ms"]
-        each = max((second - first) / max(many - few, 1), 1e-6) / 1e3
-        fits = max((budget - first / 1e3) / each, 1)
-        self.spent = 0.0
-        return rows if fits >= rows else min(rows, max(few, 1 << int(math.log2(fits))))
 
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+def affordable(run, rows, budget):
+    """Queries that one run can have, all or a power of two, from runs that grow until their queries show, `run(queries)` in ms."""
+    n = min(4, rows)
+    last = run(n) / 1e3
+    while n < rows:
+        more = min(4 * n, rows)
+        t = run(more) / 1e3
+        shown = t - last > t / 4
+        if t > budget / 2 or (shown and t > budget / 20):
+            each = (t - last) / (more - n) if shown else t / more
+            fits = max(more + (budget - t) / each, 1)
+            return rows if fits >= rows else 1 << int(math.log2(fits))
+        n, last = more, t
+    return rows
 
 
 def ours(args, data, rows, queries, task, metric):
-    """One line of `sparring bench distance`: one run, after one to warm up, whose peak of memory is told."""
+    """What `sparring bench distance` says of one run, after one to warm up, whose peak of memory is told."""
     command = [args.sparring, "bench", "distance", "--case", data["file"], "--task", task, "--metric", metric,
                "--rows", str(rows), "--queries", str(queries), "--k", str(args.k), "--threads", str(args.threads),
                "--repeat", "1", "--json", *(["--p", str(P)] if metric == "minkowski" else [])]
     out = subprocess.run(command, capture_output=True, text=True)
     if out.returncode != 0:
-        raise SystemExit(f"{shlex.join(command)}\n{out.stderr}")
-    return json.loads(out.stdout.splitlines()[0])
+        raise RuntimeError(f"{OURS}: {out.stderr.strip().replace(data['file'], data['data'])[-300:]}")
+    line = json.loads(out.stdout.splitlines()[0])
+    return {key: line[key] for key in ("ms", "checksum", "checksum_nonempty", "chosen")} | {"bytes": line["peak_growth_bytes"]}
+
+
+def about(args, data, rows, task, metric):
+    """What every line of a comparison says."""
+    return {"op": "distance", "data": data["data"], "task": task, "metric": metric, "rows": rows, "of": data["nrows"],
+            "cols": data["ncols"], "empty": data["empty"], "k": args.k if task == "knn" else None, "threads": args.threads}
 
 
 def measure_group(args, data, rows, task, metric, names, log):
     """Measures the programs `names` and us on the same rows; every single time goes to `log`."""
-    what = {"op": "distance", "data": data["data"], "task": task, "metric": metric, "rows": rows, "of": data["nrows"],
-            "cols": data["ncols"], "empty": data["empty"], "k": args.k if task == "knn" else None, "threads": args.threads}
+    what = about(args, data, rows, task, metric)
     peers, queries = [], rows
     for name in names:
         try:
-            peer = Peer(args, name, data, rows, task, metric)
-            queries = min(queries, peer.affordable(rows, args.budget))
+            peer = Program(args, name, data, rows, task, metric)
+            queries = min(queries, affordable(lambda n: peer.run(n)["ms"], rows, args.budget))
+            peer.spent = 0.0
             peers.append(peer)
         except RuntimeError as e:
             log(what | {"peer": name, "queries": queries, "error": str(e)})
@@ -163,21 +145,43 @@ def measure_group(args, data, rows, task, metric, names, log):
         except RuntimeError as e:
             log(what | {"peer": peer.name, "error": str(e)})
     for round_ in range(args.rounds):
-        line = ours(args, data, rows, queries, task, metric)
-        log(what | {key: line[key] for key in ("ms", "checksum", "checksum_nonempty", "chosen")}
-            | {"peer": "sparring", "round": round_, "bytes": line["peak_growth_bytes"]})
-        for peer in running:
+        try:
+            log(what | ours(args, data, rows, queries, task, metric) | {"peer": OURS, "round": round_})
+        except RuntimeError as e:
+            log(what | {"peer": OURS, "error": str(e)})
+        for peer in list(running):
             if (round_ == 0 and peer.counted) or (round_ > 0 and peer.spent > args.budget):
                 continue
-            again = peer.run(queries)
-            log(what | again | {"peer": peer.name, "version": peer.version, "round": round_, "bytes": None})
+            try:
+                again = peer.run(queries)
+                log(what | again | {"peer": peer.name, "version": peer.version, "round": round_, "bytes": None})
+            except RuntimeError as e:
+                log(what | {"peer": peer.name, "error": str(e)})
+                running.remove(peer)
     for peer in peers:
         peer.close()
 
 
+def rows_of(args, data, task):
+    return data["nrows"] if task == "knn" else min(data["nrows"], args.pairwise_rows)
+
+
+def measure_ours(args, data, task, log):
+    """Our own times for two metrics on the same rows, in turns."""
+    rows = rows_of(args, data, task)
+    what = about(args, data, rows, task, SLOW)
+    try:
+        what["queries"] = queries = affordable(lambda n: ours(args, data, rows, n, task, SLOW)["ms"], rows, args.budget)
+        for round_ in range(args.rounds):
+            for peer, metric in ((OURS, SLOW), (OURS_TOO, FAST)):
+                log(what | ours(args, data, rows, queries, task, metric) | {"peer": peer, "round": round_})
+    except RuntimeError as e:
+        log(what | {"peer": OURS, "error": str(e)})
+
+
 def measure(args, data, task, metric, able, log):
     """The programs that take compressed rows, then those that make them dense: they may be given fewer rows."""
-    rows = data["nrows"] if task == "knn" else min(data["nrows"], args.pairwise_rows)
+    rows = rows_of(args, data, task)
     names = [name for name in able if metric in able[name].get(task, []) and name in args.peers]
     sparse = [name for name in names if "dense" not in name]
     # Where they take compressed rows, that is their better way.
@@ -189,23 +193,6 @@ def measure(args, data, task, metric, able, log):
         measure_group(args, data, min(rows, fits), task, metric, dense, log)
 
 
-def machine(args):
-    """What the figures depend on, as the first line of a run."""
-    def first(path, key):
-        try:
-            with open(path, encoding="utf-8") as f:
-                return next((line.split(":", 1)[1].strip() for line in f if line.startswith(key)), None)
-        except OSError:
-            return None
-
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=TOP, capture_output=True, text=True)
-    options = [f"--{name}={getattr(args, name)}" for name in ("data", "task", "metrics", "rounds", "budget")]
-    return {"date": datetime.date.today().isoformat(), "machine": first("/proc/cpuinfo", "model name") or platform.machine(),
-            "cpus": os.cpu_count(), "memory": first("/proc/meminfo", "MemTotal"), "system": platform.system(),
-            "commit": commit.stdout.strip(), "command": shlex.join(["benches/compare/distance.py", *options]),
-            "threads": args.threads, "rounds": args.rounds, "k": args.k}
-
-
 # --- from lines to tables
 
 
@@ -213,9 +200,10 @@ class Side:
     """What one program did in one cell."""
 
     def __init__(self):
-        self.times, self.bytes, self.error, self.line = [], None, None, None
+        self.times, self.bytes, self.error, self.line, self.threads = [], None, None, None, None
 
     def add(self, line):
+        self.threads = line["threads"]
         if "error" in line:
             self.error = line["error"]
             return
@@ -249,91 +237,84 @@ def difference(a, b):
     return abs(a - b) / max(abs(a), abs(b), 1e-300)
 
 
+def figure(x):
+    return "–" if x is None else f"{x:.2f}" if x < 100 else f"{x:.0f}"
+
+
 def mib(size):
     return "–" if size is None else f"{size / 2**20:.1f}"
 
 
-def ratio_text(ratio, bar):
+TITLES = ["data", "task", "metric", "rows", "peer", "threads", "ours, ms", "peer's, ms", "ratio", "bar", "", "ours, MiB",
+          "peer's, MiB", "ratio", "bar", "", "sums differ by"]
+
+
+def verdict(ratio, bar):
+    """What is below its bar is lost; where there is none, what is slower is said to be."""
     if ratio is None:
-        return "–"
-    text = f"{ratio:.2f}" if ratio < 100 else f"{ratio:.0f}"
-    return text if bar is None else f"{text} (≥ {bar:g}{'' if ratio >= bar else ': **no**'})"
+        return ""
+    return ("**lost**" if ratio < bar else "") if bar is not None else ("slower" if ratio < 1 else "")
 
 
 def report(lines):
-    """The tables, then what is lost, what misses its bar, what does not agree; and whether all agree."""
+    """The table, then what is lost, what is slower, what does not agree; and whether all agree."""
     run, cells = lines[0], cells_of(lines)
-    out, lost, missed, wrong, mine = [], [], [], [], {}
-    for task in ("knn", "pairwise"):
-        rows = []
-        for (t, metric, data, nrows, queries), programs in cells.items():
-            us = programs.get("sparring")
-            if t != task or us is None or us.ms is None:
-                if t == task:
-                    rows += [f"| {data} | {metric} | | | {name} | {side.error} | | | |"
-                             for name, side in programs.items() if side.error]
+    out, lost, slower, wrong = ["| " + " | ".join(TITLES) + " |", "| --- " * len(TITLES) + "|"], [], [], []
+    for (task, metric, data, nrows, queries), programs in cells.items():
+        us = programs.get(OURS, Side())
+        queries = nrows if queries is None else queries
+        size = f"{queries} × {nrows}"
+        if us.error:
+            lost.append(f"{data}, {task}, {metric}, {size}: {us.error}")
+        for name, side in programs.items():
+            if name == OURS:
                 continue
-            if queries == nrows:
-                mine.setdefault((task, data, nrows), {})[metric] = us.ms
-            size = f"{queries} × {nrows}" if queries < nrows else f"{nrows} × {nrows}"
-            for name, side in programs.items():
-                if name == "sparring":
-                    continue
-                if side.ms is None:
-                    rows.append(f"| {data} | {metric} | {size} | {us.ms:.1f} | {name} | {side.error} | | | |")
-                    continue
-                bar, memory_bar = (bar_of(bars, task, metric, name) for bars in (BARS, MEMORY_BARS))
-                ratio = side.ms / us.ms
+            place = [data, f"{task} {run['k']}" if task == "knn" else task, metric, size, name, str(side.threads)]
+            if us.ms is None or side.ms is None:
+                why = side.error or us.error or "no time"
+                out.append("| " + " | ".join([*place, "–" if us.ms is None else f"{us.ms:.1f}", why] + [""] * 9) + " |")
+                continue
+            bar, memory_bar = (bar_of(bars, task, metric, name) for bars in (BARS, MEMORY_BARS))
+            ratio, memory, agrees = side.ms / us.ms, None, "–"
+            where = ", ".join(place[:5])
+            if name != OURS_TOO:
                 # A process that did not grow by a page is set beside one page.
                 memory = side.bytes / max(us.bytes, 4096) if side.bytes is not None and us.bytes is not None else None
-                place = f"{data}, {task} {metric}, {size}, {name}"
-                if ratio < 1:
-                    lost.append(f"{place}: {ratio:.2f}")
-                if bar is not None and ratio < bar:
-                    missed.append(f"{place}: {ratio:.2f}, not {bar:g}")
-                if memory is not None and memory_bar is not None and memory < memory_bar:
-                    missed.append(f"{place}: memory {memory:.1f}, not {memory_bar:g}")
                 apart = difference(us.line["checksum_nonempty"], side.line["checksum_nonempty"])
-                all_apart = difference(us.line["checksum"], side.line["checksum"])
                 agrees = f"{apart:.0e}" if apart > 0 else "0"
                 if apart > SAME:
                     agrees = f"**{agrees}**"
-                    wrong.append(f"{place}: {us.line['checksum_nonempty']} and {side.line['checksum_nonempty']}")
-                elif all_apart > SAME:
-                    agrees += f"; {us.line['empty']} empty rows: ours {us.line['checksum']:.8g}, theirs {side.line['checksum']:.8g}"
-                rows.append(f"| {data} | {metric} | {size} | {us.ms:.1f} ({mib(us.bytes)}) | {name} | "
-                            f"{side.ms:.1f} ({mib(side.bytes)}) | {ratio_text(ratio, bar)} | "
-                            f"{ratio_text(memory, memory_bar)} | {agrees} |")
-        if rows:
-            title = f"{run['k']} nearest neighbours" if task == "knn" else "all distances"
-            out += [f"| {title} | metric | rows | ours, ms (MiB) | other | ms (MiB) | time ratio | memory ratio | sums differ by |",
-                    "| --- " * 9 + "|", *rows, ""]
-    slow, fast, bar = LOGARITHMS
-    pairs = [(key, found[slow] / found[fast]) for key, found in mine.items() if slow in found and fast in found]
-    if pairs:
-        out += [f"| ours, {slow} / {fast} (≤ {bar:g}) | task | ratio |", "| --- | --- | --- |"]
-        out += [f"| {data} | {task} | {r:.2f}{'' if r <= bar else ': **no**'} |" for (task, data, _), r in pairs] + [""]
-        missed += [f"{data}, {task}: {slow} takes {r:.2f} of {fast}, not {bar:g}" for (task, data, _), r in pairs if r > bar]
+                    wrong.append(f"{where}: {us.line['checksum_nonempty']} and {side.line['checksum_nonempty']}")
+                elif difference(us.line["checksum"], side.line["checksum"]) > SAME:
+                    agrees += (f"; {us.line['empty']} empty rows: ours {us.line['checksum']:.8g}, theirs "
+                               f"{side.line['checksum']:.8g}")
+            memory_verdict = verdict(memory, memory_bar) if memory_bar is not None else ""
+            for what, found, wanted, said in (("", ratio, bar, verdict(ratio, bar)),
+                                              ("memory ", memory, memory_bar, memory_verdict)):
+                if said == "slower":
+                    slower.append(f"{where}: {figure(found)}")
+                elif said:
+                    lost.append(f"{where}: {what}{figure(found)}, not {wanted:g}")
+            at_least = lambda bar: "" if bar is None else f"≥ {bar:g}"
+            out.append("| " + " | ".join([
+                *place, f"{us.ms:.1f}", f"{side.ms:.1f}", figure(ratio), at_least(bar), verdict(ratio, bar), mib(us.bytes),
+                mib(side.bytes), figure(memory), at_least(memory_bar), memory_verdict, agrees]) + " |")
+    out.append("")
     chosen = {}
     for (task, metric, data, nrows, queries), programs in cells.items():
-        if "sparring" in programs and programs["sparring"].line:
-            chosen.setdefault(programs["sparring"].line["chosen"], []).append(f"{data} {task} {metric}")
+        if OURS in programs and programs[OURS].line:
+            chosen.setdefault(programs[OURS].line["chosen"], []).append(f"{data} {task} {metric}")
     if chosen:
         out += ["| chosen | where |", "| --- | --- |"]
         out += [f"| {what.replace('|', '¦')} | {', '.join(dict.fromkeys(where))} |" for what, where in chosen.items()] + [""]
-    for title, found in (("Slower than the other", lost), ("Short of the bar", missed), ("Sums that differ", wrong)):
-        out += [f"{title}: " + ("none." if not found else "")] + [f"- {text}" for text in found] + [""]
+    for title, found in (("Lost, below the bar", lost), ("Slower, without a bar", slower), ("Sums that differ", wrong)):
+        out += [f"{title}:" + (" none." if not found else "")] + [f"- {text}" for text in found] + [""]
     versions = {line["peer"]: line["version"] for line in lines if "version" in line}
     out.append(f"{run['date']}, {run['machine']}, {run['cpus']} processors, {run['memory']} of memory, {run['system']}; sparring at "
                f"{run['commit']}, {run['threads']} threads, medians of at most {run['rounds']} rounds taken in turns; a ratio is "
-               "the other's over ours. " + " ".join(f"{name}: {version}." for name, version in versions.items()))
+               "the peer's over ours; scipy's cdist and sparse product use one thread. " + " ".join(f"{name}: {version}." for name, version in versions.items()))
     out.append(f"Made by `{run['command']}`.")
     return "\n".join(out) + "\n", not wrong
-
-
-def read_lines(path):
-    with open(path, encoding="utf-8") as f:
-        return [json.loads(line) for line in f]
 
 
 # --- tests
@@ -343,7 +324,7 @@ def made_up():
     """Lines whose table is worked out by hand."""
     run = {"date": "2000-01-01", "machine": "M", "cpus": 2, "memory": "8 kB", "system": "S", "commit": "c", "threads": 2,
            "rounds": 3, "k": 10, "command": "x"}
-    cell = {"op": "distance", "data": "d", "task": "knn", "rows": 100, "queries": 100, "empty": 2}
+    cell = {"op": "distance", "data": "d", "task": "knn", "rows": 100, "queries": 100, "empty": 2, "threads": 2}
     us = {"peer": "sparring", "bytes": 1 << 20, "checksum": 8.0, "checksum_nonempty": 8.0, "chosen": "a|b"}
     them = {"peer": "scikit-learn", "version": "9", "checksum": 10.0, "checksum_nonempty": 8.0, "bytes": 30 << 20}
     cosine = cell | {"metric": "cosine"}
@@ -353,7 +334,12 @@ def made_up():
     manhattan, js = cell | {"metric": "manhattan"}, cell | {"metric": "jensenshannon"}
     lines += [manhattan | us | {"round": 0, "ms": 2.0}, js | us | {"round": 0, "ms": 9.0}]
     lines += [manhattan | them | {"round": 0, "ms": 1.0, "checksum_nonempty": 7.0}]
-    lines += [js | {"peer": "scipy, dense", "error": "too large"}]
+    lines += [js | {"peer": "scipy, dense", "error": "too large"}, js | us | {"peer": OURS_TOO, "round": 0, "ms": 2.0}]
+    few = cosine | {"queries": 9}
+    lines += [few | us | {"round": 0, "ms": 2.0}, few | them | {"round": 0, "ms": 4.0, "bytes": 15 << 20}]
+    dot = cell | {"metric": "dot", "task": "pairwise"}
+    lines += [dot | us | {"round": 0, "ms": 2.0}, dot | them | {"peer": "scipy, product", "round": 0, "ms": 1.0}]
+    lines += [cell | {"data": "e", "metric": "dot", "peer": OURS, "error": "sparring: no memory"}]
     return lines
 
 
@@ -361,18 +347,34 @@ def self_test(args):
     text, right = report(made_up())
     for wanted in (
         # The median of 1, 2, 9 is 2, that of 8, 6, 1 is 6; the warming run counts for memory alone.
-        "| d | cosine | 100 × 100 | 2.0 (1.0) | scikit-learn | 6.0 (30.0) | 3.00 (≥ 2.5) | 30.00 (≥ 20) | "
+        "| d | knn 10 | cosine | 100 × 100 | scikit-learn | 2 | 2.0 | 6.0 | 3.00 | ≥ 2.5 |  | 1.0 | 30.0 | 30.00 | ≥ 20 |  | "
         "0; 2 empty rows: ours 8, theirs 10 |",
-        "| d | manhattan | 100 × 100 | 2.0 (1.0) | scikit-learn | 1.0 (30.0) | 0.50 (≥ 50: **no**) | 30.00 | **1e-01** |",
-        "| d | jensenshannon | 100 × 100 | 9.0 | scipy, dense | too large | | | |",
-        "| d | knn | 4.50: **no** |",
-        "| a¦b | d knn cosine, d knn manhattan, d knn jensenshannon |",
-        "Slower than the other: \n- d, knn manhattan, 100 × 100, scikit-learn: 0.50\n",
-        "- d, knn manhattan, 100 × 100, scikit-learn: 0.50, not 50\n- d, knn: jensenshannon takes 4.50 of manhattan, not 4\n",
-        "Sums that differ: \n- d, knn manhattan, 100 × 100, scikit-learn: 8.0 and 7.0\n",
+        "| d | knn 10 | cosine | 9 × 100 | scikit-learn | 2 | 2.0 | 4.0 | 2.00 | ≥ 2.5 | **lost** | 1.0 | 15.0 | 15.00 | ≥ 20 | "
+        "**lost** | 0; 2 empty rows: ours 8, theirs 10 |",
+        "| d | knn 10 | manhattan | 100 × 100 | scikit-learn | 2 | 2.0 | 1.0 | 0.50 | ≥ 50 | **lost** | 1.0 | 30.0 | 30.00 |  |  | "
+        "**1e-01** |",
+        "| d | knn 10 | jensenshannon | 100 × 100 | sparring, manhattan | 2 | 9.0 | 2.0 | 0.22 | ≥ 0.25 | **lost** | 1.0 | 1.0 | "
+        "– |  |  | – |",
+        "| d | knn 10 | jensenshannon | 100 × 100 | scipy, dense | 2 | 9.0 | too large |" + "  |" * 9,
+        "| d | pairwise | dot | 100 × 100 | scipy, product | 2 | 2.0 | 1.0 | 0.50 |  | slower | 1.0 | 30.0 | 30.00 |  |  | 0",
+        "| a¦b | d knn cosine, d knn manhattan, d knn jensenshannon, d pairwise dot |",
+        "Lost, below the bar:\n- d, knn 10, manhattan, 100 × 100, scikit-learn: 0.50, not 50\n"
+        "- d, knn 10, jensenshannon, 100 × 100, sparring, manhattan: 0.22, not 0.25\n"
+        "- d, knn 10, cosine, 9 × 100, scikit-learn: 2.00, not 2.5\n"
+        "- d, knn 10, cosine, 9 × 100, scikit-learn: memory 15.00, not 20\n"
+        "- e, knn, dot, 100 × 100: sparring: no memory\n\n",
+        "Slower, without a bar:\n- d, pairwise, dot, 100 × 100, scipy, product: 0.50\n\n",
+        "Sums that differ:\n- d, knn 10, manhattan, 100 × 100, scikit-learn: 8.0 and 7.0\n\n",
     ):
         assert wanted in text, f"{wanted}\nis not in\n{text}"
+    rows = [line for line in text.splitlines() if line.startswith("| d |")]
+    assert len(rows) == 6 and {row.count("|") for row in rows} == {len(TITLES) + 1}, text
     assert not right
+    # A second of preparation and 10 ms a query; all are cheap; one takes a minute; nothing but preparation.
+    for each, fixed, rows, wanted in ((10, 1000, 10**6, 512), (10, 1000, 100, 100), (1e-3, 0, 5000, 5000), (6e4, 0, 9, 1),
+                                      (0, 100, 10**6, 10**6)):
+        found = affordable(lambda n: fixed + each * n, rows, 10.0)
+        assert found == wanted, (each, fixed, rows, found)
     assert report([line for line in made_up() if line.get("metric") in (None, "cosine")])[1]
     print("tables: as worked out by hand")
     python = os.path.join(args.venv, "bin", "python")
@@ -389,6 +391,7 @@ def self_test(args):
         lines = [made_up()[0]]
         for data in prepare(python, folder, ["movielens", "scrna"], tiny=True):
             for task in ("knn", "pairwise"):
+                measure_ours(args, data, task, lines.append)
                 for metric in METRICS:
                     measure(args, data, task, metric, able, lines.append)
         text, right = report(lines)
@@ -404,8 +407,8 @@ def able_of(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=",".join(GENERATED), help="generated sets, separated by commas")
-    parser.add_argument("--file", action="append", default=[], metavar="FILE.mtx", help="a real set, as it is")
+    parser.add_argument("--data", help="sets, separated by commas [default: the generated, and the real that are there]")
+    parser.add_argument("--file", action="append", default=[], metavar="FILE.mtx", help="another real set, as it is")
     parser.add_argument("--task", default="knn,pairwise")
     parser.add_argument("--metrics", default=",".join(METRICS))
     parser.add_argument("--peers", default="all", help="names separated by semicolons")
@@ -419,7 +422,8 @@ def main():
     parser.add_argument("--work", default=os.path.join(TOP, "target", "distance"), help="folder for the data")
     parser.add_argument("--venv", default=os.path.join(TOP, "target", "distance-venv"))
     parser.add_argument("--sparring", default=os.path.join(TOP, "target", "release", "sparring"))
-    parser.add_argument("--save", metavar="NAME", help="keep lines and tables as benches/results/NAME")
+    parser.add_argument("--save", metavar="NAME", nargs="?", const=datetime.date.today().isoformat() + "-distance",
+                        help="keep lines and table as benches/results/NAME [default: today's date and -distance]")
     parser.add_argument("--tables", metavar="FILE.jsonl")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
@@ -432,14 +436,20 @@ def main():
         return
     if not os.path.exists(args.sparring):
         raise SystemExit(f"{args.sparring} is not there; first: cargo build --release -p sparring-cli")
-    args.python = environment(args.venv)
+    args.python = environment(args.venv, PACKAGES, PROBE)
+    absent = [name for name in REAL if real(name) is None]
+    if args.data is None:
+        args.data = ",".join(GENERATED + [name for name in REAL if name not in absent])
+        if absent:
+            print(f"without {', '.join(absent)}: neither in data/ nor in $SPARRING_DATA", file=sys.stderr)
     able = able_of(args)
     args.peers = list(able) if args.peers == "all" else args.peers.split(";")
-    for name, known in (("peers", able), ("metrics", METRICS), ("task", ("knn", "pairwise")), ("data", GENERATED)):
+    for name, known in (("peers", able), ("metrics", METRICS), ("task", ("knn", "pairwise")), ("data", GENERATED + [name for name in REAL if name not in absent])):
         given = args.peers if name == "peers" else [x for x in getattr(args, name).split(",") if x]
         if unknown := [x for x in given if x not in known]:
             parser.error(f"--{name}: {', '.join(unknown)} is not among {', '.join(known)}")
-    sets = prepare(args.python, args.work, [x for x in args.data.split(",") if x] + args.file) if args.data or args.file else []
+    wanted = [real(name) or name for name in args.data.split(",") if name] + args.file
+    sets = prepare(args.python, args.work, wanted) if wanted else []
     path = os.path.join(RESULTS, args.save + ".jsonl") if args.save else os.path.join(TOP, "target", "distance.jsonl")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
@@ -447,12 +457,17 @@ def main():
             out.write(json.dumps(entry) + "\n")
             out.flush()
 
-        log(machine(args))
+        options = [f"--{name}={getattr(args, name)}" for name in ("data", "task", "metrics", "rounds", "budget", "threads", "k")]
+        # Names alone: where files are is this machine's affair.
+        options += [f"--file={os.path.basename(file)}" for file in args.file]
+        log(machine(args, ["benches/compare/distance.py", *options]) | {"k": args.k})
         for data in sets:
             for task in args.task.split(","):
                 for metric in args.metrics.split(","):
                     print(f"measuring {data['data']} {task} {metric}", file=sys.stderr)
                     measure(args, data, task, metric, able, log)
+                if {SLOW, FAST} <= set(args.metrics.split(",")):
+                    measure_ours(args, data, task, log)
     text, right = report(read_lines(path))
     print(text, end="")
     if args.save:

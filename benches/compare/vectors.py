@@ -4,7 +4,6 @@ The sets have the shapes of those that the paper on sparse distances uses, scale
 names. They come from numpy's seeded generator, so they are the same wherever numpy draws the same numbers.
 `python3 vectors.py [--tiny] FOLDER [NAME or FILE...]` writes them into a folder and says of each what it is.
 """
-import gzip
 import json
 import os
 import sys
@@ -12,6 +11,8 @@ import sys
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
+
+import cases
 
 
 def popularity(n, exponent, shift=2.7):
@@ -166,9 +167,7 @@ def load(name, generated=GENERATED):
     """A generated set by its name, or the rows of a Matrix Market file, values as they are there."""
     if name in generated:
         return canonical(generated[name]())
-    opener = gzip.open if name.endswith(".gz") else open
-    with opener(name, "rb") as f:
-        return canonical(scipy.io.mmread(f))
+    return canonical(cases.load(name))
 
 
 def write(folder, name, generated=GENERATED):

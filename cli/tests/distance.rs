@@ -59,6 +59,44 @@ fn neighbours_are_written_as_a_graph() {
     assert!(written.contains("\n2 1 4.0\n2 2 0.0\n2 3 5.0\n2 4 14.0\n"), "{written}");
 }
 
+/// Names by cosine: each its own nearest, and those that meet fewer than ten come before the lowest numbers, at exactly 1.
+#[test]
+fn neighbours_of_real_names() {
+    let x = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/sec-names-3gram.mtx.gz");
+    let index = include_str!("../../data/index.json");
+    let index: Vec<serde_json::Value> = serde_json::from_str(index).unwrap();
+    let facts = &index.iter().find(|fact| fact["file"] == "sec-names-3gram.mtx.gz").unwrap()["facts"];
+    let out = path("names.tsv");
+    let found = json(&["knn", x, "--k", "10", "--metric", "cosine", "-o", &out]);
+    for key in ["rows", "cols", "nnz"] {
+        assert_eq!(found[key], facts[key], "{key}");
+    }
+    // What scikit-learn 1.9 finds; it leaves about 1e-12 where a row meets itself.
+    assert!((found["sum"].as_f64().unwrap() - 42_878.650_556_6).abs() < 1e-6, "{found}");
+    let written = std::fs::read_to_string(&out).unwrap();
+    let neighbours: Vec<(usize, usize, f64)> = written
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let mut words = line.split('\t');
+            let mut index = || words.next().unwrap().parse().unwrap();
+            (index(), index(), words.next().unwrap().parse().unwrap())
+        })
+        .collect();
+    assert_eq!(neighbours.len(), 10 * 7919);
+    for (i, row) in neighbours.chunks(10).enumerate() {
+        assert_eq!(row[0], (i + 1, i + 1, 0.0));
+        // In order, and of equal ones the lower number first.
+        assert!(row[1..].is_sorted_by(|a, b| a.0 == b.0 && (a.2, a.1) < (b.2, b.1)), "{row:?}");
+        // No two names are equal, and none has a negative weight.
+        assert!(row[1..].iter().all(|&(_, _, d)| 0.0 < d && d <= 1.0), "{row:?}");
+    }
+    // This name shares a run of characters with four others alone.
+    let few = &neighbours[5881 * 10..5882 * 10];
+    assert_eq!(Vec::from_iter(few.iter().map(|n| n.1)), [5882, 5879, 5830, 5880, 5881, 1, 2, 3, 4, 5]);
+    assert!(few[4].2 < 0.87 && few[5..].iter().all(|n| n.2 == 1.0), "{few:?}");
+}
+
 #[test]
 fn neighbours_in_another_matrix() {
     let (x, y, out) = (file("to-x.mtx", ROWS), file("to-y.mtx", OTHERS), path("to.tsv"));

@@ -14,8 +14,9 @@ macro_rules! x_ln_x {
             let lifted = if tiny { x * $lift } else { x };
             let bits = lifted.to_bits() as $signed;
             // $half is √½: what its bits are short of is e, above the digits.
-            let exponent = (bits - ($half as $t).to_bits() as $signed) >> $digits;
-            let m = $t::from_bits((bits - (exponent << $digits)) as $bits);
+            // Wrapping, for −0 and numbers just below it.
+            let exponent = bits.wrapping_sub(($half as $t).to_bits() as $signed) >> $digits;
+            let m = $t::from_bits(bits.wrapping_sub(exponent << $digits) as $bits);
             // An integer below 2^22 put into the low digits of a large float is that float plus the integer.
             let e = $t::from_bits((($magic as $t).to_bits() as $signed + exponent) as $bits) - $magic;
             let e = if tiny { e - ($lift as $t).log2() } else { e };
@@ -39,7 +40,13 @@ mod tests {
         assert_eq!(super::f64(0.0), 0.0);
         assert_eq!(super::f64(1.0), 0.0);
         assert_eq!(super::f32(0.0), 0.0);
-        assert!(super::f64(-1.0).is_nan() && super::f64(f64::NAN).is_nan());
+        assert!((super::f64(-0.0), super::f32(-0.0)) == (0.0, 0.0));
+        for x in [-5e-324, -1e-300, -1.0, f64::MIN, f64::NEG_INFINITY, f64::NAN] {
+            assert!(super::f64(x).is_nan(), "{x:e}");
+        }
+        for x in [-1e-45, -1e-30, -1.0, f32::MIN, f32::NEG_INFINITY, f32::NAN] {
+            assert!(super::f32(x).is_nan(), "{x:e}");
+        }
         assert_eq!(super::f64(f64::INFINITY), f64::INFINITY);
         let mut x = 5e-324f64;
         while x < 1e308 {

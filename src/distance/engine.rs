@@ -94,3 +94,142 @@ pub(crate) fn query_blocks(engine: &dyn Engine, threads: &Threads) -> Vec<Range<
     let parts = (32 * threads.count()).min(n.div_ceil(8));
     crate::par::split(n, parts.max(n.div_ceil(128)), |i| engine.work_before(i))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::Error;
+
+    /// An engine that counts its tiles.
+    struct Counted {
+        nrows: usize,
+        tile_rows: usize,
+        tile_bytes: u64,
+        /// The tile that cannot be had.
+        refused: Option<usize>,
+        open: AtomicUsize,
+    }
+
+    impl Counted {
+        fn new(nrows: usize, tile_rows: usize, tile_bytes: u64) -> Self {
+            Self { nrows, tile_rows, tile_bytes, refused: None, open: AtomicUsize::new(0) }
+        }
+    }
+
+    struct Open<'a>(&'a AtomicUsize);
+
+    impl Drop for Open<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Tile for Open<'_> {
+        fn keys(&self, _: Range<usize>, _: bool, _: &mut Sink<'_>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Engine for Counted {
+        fn nrows(&self) -> (usize, usize) {
+            (1000, self.nrows)
+        }
+        fn work_before(&self, i: usize) -> u64 {
+            // The first row is as heavy as all others.
+            if i == 0 { 0 } else { 1000 + i as u64 }
+        }
+        fn symmetric(&self) -> bool {
+            false
+        }
+        fn tile_rows(&self) -> usize {
+            self.tile_rows
+        }
+        fn tile_bytes(&self) -> u64 {
+            self.tile_bytes
+        }
+        fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
+            if self.refused.is_some_and(|tile| rows.start == tile * self.tile_rows) {
+                return Err(Error::OutOfMemory { what: "a test", bytes: 1 });
+            }
+            self.open.fetch_add(1, Ordering::SeqCst);
+            Ok(Box::new(Open(&self.open)))
+        }
+        fn finish(&self, _: &mut [f64]) {}
+        fn explain(&self) -> String {
+            String::new()
+        }
+    }
+
+    /// The rows of the tiles, batch by batch; and as many are open as the batch has.
+    fn batches(engine: &Counted, threads: usize) -> Result<Vec<Vec<Range<usize>>>> {
+        let mut seen = vec![];
+        Batches::new(engine).for_each(&Threads::new(threads)?, |open| {
+            assert_eq!(engine.open.load(Ordering::SeqCst), open.len(), "those before are closed");
+            seen.push(open.iter().map(|(rows, _)| rows.clone()).collect());
+            Ok(())
+        })?;
+        Ok(seen)
+    }
+
+    #[test]
+    fn tiles_come_in_order_and_cover_all_rows() {
+        for nrows in [0, 1, 7, 8, 9, 64, 100] {
+            for tiles_at_once in [1, 2, 3, 100] {
+                for threads in [1, 3] {
+                    let engine = Counted::new(nrows, 8, OPEN_BYTES / tiles_at_once);
+                    let found = batches(&engine, threads).unwrap();
+                    let rows: Vec<usize> = found.iter().flatten().cloned().flatten().collect();
+                    assert_eq!(rows, Vec::from_iter(0..nrows));
+                    let tiles = nrows.div_ceil(8);
+                    assert_eq!(found.len(), tiles.div_ceil(tiles_at_once as usize));
+                    let full = &found[..found.len().saturating_sub(1)];
+                    assert!(full.iter().all(|batch| batch.len() == tiles_at_once as usize));
+                    assert_eq!(engine.open.load(Ordering::SeqCst), 0, "all are closed");
+                    let at_once = tiles.min(tiles_at_once as usize) as u64;
+                    assert_eq!(Batches::new(&engine).bytes(), at_once * engine.tile_bytes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tile_of_any_size_can_be_opened() {
+        // One that takes more than all may is open alone.
+        let engine = Counted::new(20, 8, 3 * OPEN_BYTES);
+        assert_eq!(batches(&engine, 2).unwrap(), [[0..8], [8..16], [16..20]]);
+        assert_eq!(Batches::new(&engine).bytes(), 3 * OPEN_BYTES);
+        // Of those that take nothing, all.
+        let engine = Counted::new(20, 8, 0);
+        assert_eq!(batches(&engine, 2).unwrap(), [[0..8, 8..16, 16..20]]);
+        assert_eq!(Batches::new(&engine).bytes(), 0);
+    }
+
+    #[test]
+    fn the_first_error_ends_it() {
+        for threads in [1, 3] {
+            let engine = Counted { refused: Some(4), ..Counted::new(100, 8, OPEN_BYTES / 3) };
+            assert!(matches!(batches(&engine, threads), Err(Error::OutOfMemory { what: "a test", bytes: 1 })));
+            assert_eq!(engine.open.load(Ordering::SeqCst), 0, "what was opened is closed");
+            let (engine, mut calls) = (Counted::new(100, 8, OPEN_BYTES / 3), 0);
+            let ended = Batches::new(&engine).for_each(&Threads::new(threads).unwrap(), |_| {
+                calls += 1;
+                Err(Error::OutOfMemory { what: "the work", bytes: 2 })
+            });
+            assert!(matches!(ended, Err(Error::OutOfMemory { what: "the work", bytes: 2 })));
+            assert_eq!((calls, engine.open.load(Ordering::SeqCst)), (1, 0));
+        }
+    }
+
+    #[test]
+    fn blocks_of_queries_cover_all_rows() {
+        for threads in [1, 2, 5] {
+            let blocks = query_blocks(&Counted::new(1, 8, 1), &Threads::new(threads).unwrap());
+            assert_eq!(blocks.iter().cloned().flatten().collect::<Vec<_>>(), Vec::from_iter(0..1000));
+            // The heavy row has no company.
+            assert_eq!(blocks[0], 0..1);
+            assert!(blocks.len() > 8 * threads && blocks.len() <= 32 * threads, "{}", blocks.len());
+        }
+    }
+}

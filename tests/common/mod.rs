@@ -7,6 +7,7 @@ pub(crate) mod arbitrary;
 pub(crate) mod backend_checks;
 pub(crate) mod data;
 pub(crate) mod dense_distance;
+pub(crate) mod distances;
 pub(crate) mod golden;
 #[cfg(feature = "cuda")]
 pub(crate) mod gpu;
