@@ -306,7 +306,8 @@ impl<T: Sample> Suite<T> {
         self.binary("canberra_exact", distance::CanberraDiff::<T>::new(), 0);
         self.binary("hamming", distance::HammingTerm::<T>::new(), 0);
         self.binary("cosine_exact", distance::HalfSquaredDiff::<T>::new(), 0);
-        self.binary("minkowski_exact", distance::PowDiff::new(T::from_f64(2.5)), ulp::POW);
+        self.binary("minkowski_exact", distance::PowDiff::<T, f64>::new(2.5), ulp::POW);
+        self.binary("minkowski_whole", distance::PowDiff::<T, u32>::new(13), 0);
     }
 }
 

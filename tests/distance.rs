@@ -8,7 +8,7 @@ use common::distances::{self, close, large, metrics, options};
 use quickcheck::QuickCheck;
 use sparring::algebra::{MaxFromZero, Plus, Union, V};
 use sparring::distance::{
-    Domain, Measure, Metric, Options, Precision, knn, knn_bytes, pairwise, pairwise_blocks, pairwise_into, radius,
+    Domain, Measure, Metric, Options, Precision, Vectors, knn, pairwise, pairwise_blocks, pairwise_into, radius,
 };
 use sparring::par::Threads;
 use sparring::{Cpu, Csr, Error};
@@ -313,8 +313,7 @@ fn a_processor_has_them_as_methods() {
         assert!(text(blocks.map(drop)).contains(&said));
         assert!(text(cpu.knn(Metric::Dot, 90, &x, None, &options).map(drop)).contains(&said));
     }
-    let needs = cpu.knn_bytes(Metric::Dot, 5, &x, None, &options).expect("bytes");
-    assert_eq!(needs, knn_bytes(cpu.threads(), Metric::Dot, 5, &x, None, &options).expect("bytes"));
+    assert!(cpu.vectors(Metric::Dot, &x, None, &options).expect("rows").knn_bytes(5) > 90 * 5 * 12);
     assert!(
         text(cpu.memory_budget(100).radius(Metric::Dot, 0.0, &x, None, &options).map(drop)).contains("is 100 bytes")
     );
@@ -369,7 +368,9 @@ fn what_is_refused() {
     let t = text(pairwise(&threads(), Metric::Dot, &x, None, &tight));
     assert!(t.contains("the budget is 10000 bytes"), "{t}");
     assert!(matches!(knn(&threads(), Metric::Dot, 5, &x, None, &tight), Err(Error::Budget { .. })));
-    let needs = knn_bytes(&threads(), Metric::Dot, 5, &x, None, &options).expect("bytes");
+    let threads_here = threads();
+    let rows = Vectors::new(&threads_here, Metric::Dot, &x, None, &options).expect("rows");
+    let needs = rows.knn_bytes(5);
     let enough = Options { memory_budget: Some(needs), ..options };
     assert!(knn(&threads(), Metric::Dot, 5, &x, None, &enough).is_ok());
     assert!(matches!("cosin".parse::<Metric>(), Err(Error::Argument { name: "metric", .. })));

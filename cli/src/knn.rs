@@ -59,11 +59,15 @@ fn search(
     options: &Options,
 ) -> sparring::Result<Found> {
     let (x, y, cpu) = (&vectors.x, vectors.to.as_ref(), &context.cpu);
-    let bytes = cpu.knn_bytes(metric, k, x, y, options)?;
-    state(context, bytes);
     let growth = Growth::start(None);
-    let (near, ms) = timed(|| cpu.knn(metric, k, x, y, options));
-    Ok(Found { near: near?, bytes, ms, growth: growth.bytes(), sent: None })
+    let (found, ms) = timed(|| {
+        let rows = cpu.vectors(metric, x, y, options)?;
+        let bytes = rows.knn_bytes(k);
+        state(context, bytes);
+        Ok::<_, Error>((rows.knn(k)?, bytes))
+    });
+    let (near, bytes) = found?;
+    Ok(Found { near, bytes, ms, growth: growth.bytes(), sent: None })
 }
 
 /// Searched twice on the device, once its programs are compiled or found in their folder.

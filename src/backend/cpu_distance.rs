@@ -72,18 +72,17 @@ impl Cpu {
     ) -> Result<Neighbours<T>> {
         distance::knn(self.threads(), measure, k, x, y, &self.within(options))
     }
-    /// Bytes that [`knn`](Self::knn) takes beside its operands: [`distance::knn_bytes`].
+    /// The rows prepared, for several tasks: [`distance::Vectors`].
     /// # Errors
-    /// Those of [`distance::knn_bytes`].
-    pub fn knn_bytes<T: Real, I: Index>(
-        &self,
+    /// Those of [`distance::Vectors::new`].
+    pub fn vectors<'a, T: Real, I: Index>(
+        &'a self,
         measure: impl Measure,
-        k: usize,
-        x: &Csr<T, I>,
-        y: Option<&Csr<T, I>>,
+        x: &'a Csr<T, I>,
+        y: Option<&'a Csr<T, I>>,
         options: &Options,
-    ) -> Result<u64> {
-        distance::knn_bytes(self.threads(), measure, k, x, y, &self.within(options))
+    ) -> Result<distance::Vectors<'a, T>> {
+        distance::Vectors::new(self.threads(), measure, x, y, &self.within(options))
     }
     /// The rows within a radius of each row, a sparse matrix: [`distance::radius`].
     /// # Errors

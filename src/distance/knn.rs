@@ -43,8 +43,21 @@ fn way(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: O
 }
 
 /// Bytes that [`search`] takes beside the prepared rows.
-pub(super) fn bytes(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: Option<u64>) -> u64 {
-    way(threads, engine, k, entry, budget).bytes
+pub(super) fn bytes(
+    threads: &Threads,
+    engine: &dyn Engine,
+    k: usize,
+    entry: usize,
+    exclude_self: bool,
+    budget: Option<u64>,
+) -> u64 {
+    way(threads, engine, there_are(engine, k, exclude_self), entry, budget).bytes
+}
+
+/// Neighbours that a row has where `k` are asked for.
+fn there_are(engine: &dyn Engine, k: usize, exclude_self: bool) -> usize {
+    let m = engine.nrows().1;
+    k.min(m - usize::from(exclude_self && m > 0))
 }
 
 pub(super) fn search<T: Real>(
@@ -59,7 +72,7 @@ pub(super) fn search<T: Real>(
     if m > most {
         return Err(Error::IndexOverflow { what: "rows to search", needed: m as u128, max: most as u128 });
     }
-    let k = k.min(m - usize::from(exclude_self && m > 0));
+    let k = there_are(engine, k, exclude_self);
     let Way { keep, bytes } = way(threads, engine, k, size_of::<T>(), budget);
     if let Some(budget) = budget.filter(|&b| bytes > b) {
         return Err(Error::Budget { what: "nearest neighbours", bytes: bytes.into(), budget: budget.into() });

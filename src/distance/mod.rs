@@ -7,7 +7,7 @@
 //! | [`knn`] | the k nearest rows of Y for every row of X; never holds all distances |
 //! | [`radius`] | the rows within a radius, a sparse matrix |
 //!
-//! [`Metric`] is the table of what is known by name; a NAMM of your own, `Union(⊕, ⊗)`, is a [`Measure`] too. Results are the same
+//! Each prepares the rows and asks them once; [`Vectors`] are rows prepared for several tasks. [`Metric`] is the table of what is known by name; a NAMM of your own, `Union(⊕, ⊗)`, is a [`Measure`] too. Results are the same
 //! bits for any number of threads.
 //!
 //! # What is decided here, where others differ
@@ -41,12 +41,14 @@ mod recipes;
 mod rows;
 mod table;
 mod two_pass;
+mod vectors;
 
 pub use neighbours::Neighbours;
 pub use options::{Options, Precision};
 pub use recipe::{Norms, Recipe, Row, Side, emit_recipe};
 pub use recipes::*;
 pub use table::{Domain, Entry, Measure, Metric, Visitor};
+pub use vectors::Vectors;
 
 use crate::algebra::{Monoid, MulOp, Real, Union};
 use crate::par::Threads;
@@ -105,21 +107,6 @@ pub(crate) fn comparable(
     Ok(())
 }
 
-/// The engine that compares rows of `x` with rows of `y`, or with each other.
-fn engine<'a, T: Real, I: Index>(
-    op: &'static str,
-    threads: &Threads,
-    measure: impl Measure,
-    x: &'a Csr<T, I>,
-    y: Option<&'a Csr<T, I>>,
-    options: &Options,
-) -> Result<Box<dyn Engine + 'a>> {
-    comparable(op, x.shape(), y.map(Csr::shape), options)?;
-    let checked = |a: &'a Csr<T, I>| Checked::new(threads, a, measure.domain(), options.unchecked);
-    let build = Build { threads, x: checked(x)?, y: y.map(checked).transpose()?, finite: !options.unchecked };
-    measure.visit::<T, _>(options, build)?
-}
-
 /// `D(i, j) = d(X(i, :), Y(j, :))`, or among the rows of X if there is no Y.
 ///
 /// Shapes: x n×k, y m×k, result n×m. Cost: Σ_c |X_c| |Y_c| products over the columns c, |X_c| rows having it, and O(n m); half of
@@ -143,11 +130,7 @@ pub fn pairwise<T: Real, I: Index>(
     y: Option<&Csr<T, I>>,
     options: &Options,
 ) -> Result<Dense<T>> {
-    let m = y.unwrap_or(x).nrows();
-    pairwise::places::<T>(x.nrows(), m, options.memory_budget, 0)?;
-    let mut result = Dense::filled(x.nrows(), m, T::ZERO)?;
-    pairwise_into(threads, measure, x, y, options, result.values_mut())?;
-    Ok(result)
+    Vectors::new(threads, measure, x, y, options)?.pairwise()
 }
 
 /// As [`pairwise`], into memory of the caller's, row after row; what ran, and why.
@@ -161,15 +144,7 @@ pub fn pairwise_into<T: Real, I: Index>(
     options: &Options,
     out: &mut [T],
 ) -> Result<String> {
-    let engine = engine("pairwise", threads, measure, x, y, options)?;
-    let (n, m) = engine.nrows();
-    let scratch = pairwise::scratch(threads, &*engine, size_of::<T>());
-    let expected = pairwise::places::<T>(n, m, options.memory_budget, scratch)?;
-    if out.len() != expected {
-        return Err(Error::Length { what: "distances", found: out.len(), expected });
-    }
-    pairwise::fill(threads, &*engine, 0..n, out)?;
-    Ok(engine.explain())
+    Vectors::new(threads, measure, x, y, options)?.pairwise_into(out)
 }
 
 /// As [`pairwise`], as a stream: `block(first, distances)` gets the rows of the result from `first` on, row after row, at most
@@ -183,28 +158,16 @@ pub fn pairwise_blocks<T: Real, I: Index>(
     y: Option<&Csr<T, I>>,
     options: &Options,
     rows: usize,
-    mut block: impl FnMut(usize, &[T]) -> Result<()>,
+    block: impl FnMut(usize, &[T]) -> Result<()>,
 ) -> Result<String> {
-    let engine = engine("pairwise", threads, measure, x, y, options)?;
-    let (n, m) = engine.nrows();
-    let rows = rows.clamp(1, n.max(1));
-    let scratch = pairwise::scratch(threads, &*engine, size_of::<T>());
-    pairwise::places::<T>(rows, m, options.memory_budget, scratch)?;
-    let mut strip = Dense::filled(rows, m, T::ZERO)?;
-    for first in (0..n).step_by(rows) {
-        let here = first..(first + rows).min(n);
-        let strip = &mut strip.values_mut()[..here.len() * m];
-        pairwise::fill(threads, &*engine, here, strip)?;
-        block(first, strip)?;
-    }
-    Ok(engine.explain())
+    Vectors::new(threads, measure, x, y, options)?.pairwise_blocks(rows, block)
 }
 
 /// The `k` nearest rows of Y for every row of X, or of X if there is no Y; the row itself is then among them, unless
 /// [`Options::exclude_self`]. Exact. Where there are fewer than k rows, there are fewer neighbours.
 ///
 /// Cost: as [`pairwise`]. Memory: O(nnz(X) + nnz(Y) + n k), or threads · n k where that saves half the work and is small; see
-/// [`knn_bytes`] and [`Options::memory_budget`]. NaN counts as farthest.
+/// [`Vectors::knn_bytes`] and [`Options::memory_budget`]. NaN counts as farthest.
 /// # Errors
 /// Those of [`pairwise`].
 /// # Example
@@ -224,23 +187,7 @@ pub fn knn<T: Real, I: Index>(
     y: Option<&Csr<T, I>>,
     options: &Options,
 ) -> Result<Neighbours<T>> {
-    let engine = engine("knn", threads, measure, x, y, options)?;
-    knn::search(threads, &*engine, k, options.exclude_self, options.memory_budget)
-}
-
-/// Bytes that [`knn`] takes beside its operands and their prepared copies, which are about as large.
-/// # Errors
-/// Those of [`knn`].
-pub fn knn_bytes<T: Real, I: Index>(
-    threads: &Threads,
-    measure: impl Measure,
-    k: usize,
-    x: &Csr<T, I>,
-    y: Option<&Csr<T, I>>,
-    options: &Options,
-) -> Result<u64> {
-    let engine = engine("knn", threads, measure, x, y, options)?;
-    Ok(knn::bytes(threads, &*engine, k, size_of::<T>(), options.memory_budget))
+    Vectors::new(threads, measure, x, y, options)?.knn(k)
 }
 
 /// The rows of Y at most `radius` away from each row of X (for a similarity: at least `radius`), with their distances; n×m.
@@ -256,10 +203,5 @@ pub fn radius<T: Real, I: Index>(
     y: Option<&Csr<T, I>>,
     options: &Options,
 ) -> Result<Csr<T, I>> {
-    if radius.is_nan() {
-        return Err(Error::Argument { name: "radius", message: "it is NaN".into() });
-    }
-    let engine = engine("radius", threads, measure, x, y, options)?;
-    let similarity = measure.is_similarity();
-    radius::within(threads, &*engine, similarity, radius, options.exclude_self, options.memory_budget)
+    Vectors::new(threads, measure, x, y, options)?.radius(radius)
 }

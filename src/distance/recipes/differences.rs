@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::plain;
-use crate::algebra::{AbsDiff, At, Machine, Mismatch, MulOp, Real, V};
+use crate::algebra::{AbsDiff, BinaryOp, Machine, Mismatch, Real, V};
 use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
@@ -83,12 +83,19 @@ impl Exponent for u32 {
 #[derive(Clone, Copy, Debug)]
 pub struct PowDiff<T, P>(P, PhantomData<T>);
 
-impl<T: Real, P: Exponent> MulOp for PowDiff<T, P> {
+impl<T, P> PowDiff<T, P> {
+    /// The operator.
+    pub const fn new(p: P) -> Self {
+        Self(p, PhantomData)
+    }
+}
+
+impl<T: Real, P: Exponent> BinaryOp for PowDiff<T, P> {
     type A = T;
     type B = T;
     type Out = T;
     #[inline(always)]
-    fn mul<M: Machine>(self, a: V<M, T>, b: V<M, T>, _: At<M>) -> V<M, T> {
+    fn apply<M: Machine>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
         self.0.of(a.abs_diff(b))
     }
 }
@@ -97,12 +104,19 @@ impl<T: Real, P: Exponent> MulOp for PowDiff<T, P> {
 #[derive(Clone, Copy, Debug)]
 pub struct MinkowskiTerm<T, P>(P, PhantomData<T>);
 
-impl<T: Real, P: Exponent> MulOp for MinkowskiTerm<T, P> {
+impl<T, P> MinkowskiTerm<T, P> {
+    /// The operator.
+    pub const fn new(p: P) -> Self {
+        Self(p, PhantomData)
+    }
+}
+
+impl<T: Real, P: Exponent> BinaryOp for MinkowskiTerm<T, P> {
     type A = T;
     type B = T;
     type Out = T;
     #[inline(always)]
-    fn mul<M: Machine>(self, a: V<M, T>, b: V<M, T>, _: At<M>) -> V<M, T> {
+    fn apply<M: Machine>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
         self.0.of(a.abs_diff(b)) - (self.0.of(a.abs()) + self.0.of(b.abs()))
     }
 }
@@ -274,10 +288,10 @@ impl<W: Real, P: Exponent> Recipe for Minkowski<W, P> {
     type Exact = PowDiff<W, P>;
     const REFINES: bool = true;
     fn term(self) -> Self::Term {
-        MinkowskiTerm(self.p, PhantomData)
+        MinkowskiTerm::new(self.p)
     }
     fn exact(self) -> Self::Exact {
-        PowDiff(self.p, PhantomData)
+        PowDiff::new(self.p)
     }
     #[inline(always)]
     fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
