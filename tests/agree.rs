@@ -294,7 +294,7 @@ impl<T: Sample> Suite<T> {
         self.unary("x_ln_x", XLnX::<T>::new(), ulp::X_LN_X);
         self.binary("power", Pow::<T>::new(), ulp::POW);
     }
-    /// ⊗ of the distances that are made of exact functions, and a power.
+    /// ⊗ of the distances that are made of exact functions.
     fn distances(&mut self)
     where
         T: Real,

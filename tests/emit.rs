@@ -229,7 +229,8 @@ fn recipes() -> String {
     recipes! {
         distance::Correlation::<f64>::new();
         distance::Manhattan::<f64>::new();
-        distance::Minkowski::<f64>::new(3.0);
+        distance::Minkowski::<f64>::new(2.5);
+        distance::Minkowski::<f32, u32>::new(3);
         distance::JensenShannon::<f64>::new(true);
         distance::KullbackLeibler::<f32>::new(false);
         distance::Jaccard::<f32>::new();

@@ -198,7 +198,8 @@ mod tests {
     fn a_tile_of_any_size_can_be_opened() {
         // One that takes more than all may is open alone.
         let engine = Counted::new(20, 8, 3 * OPEN_BYTES);
-        assert_eq!(batches(&engine, 2).unwrap(), [[0..8], [8..16], [16..20]]);
+        let alone = |rows: Range<usize>| Vec::from_iter(Some(rows));
+        assert_eq!(batches(&engine, 2).unwrap(), [alone(0..8), alone(8..16), alone(16..20)]);
         assert_eq!(Batches::new(&engine).bytes(), 3 * OPEN_BYTES);
         // Of those that take nothing, all.
         let engine = Counted::new(20, 8, 0);

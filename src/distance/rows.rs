@@ -145,10 +145,12 @@ impl<'a, T: Real, I: Index> Checked<'a, T, I> {
         }
     }
     fn pattern(&self) -> Result<Cow<'a, Pattern<u32>>> {
-        if let Self::Given(a) = self {
-            if let Some(pattern) = (a.pattern() as &dyn Any).downcast_ref() {
-                return Ok(Cow::Borrowed(pattern));
-            }
+        let given = match *self {
+            Self::Given(a) => (a.pattern() as &dyn Any).downcast_ref(),
+            Self::Made(_) => None,
+        };
+        if let Some(pattern) = given {
+            return Ok(Cow::Borrowed(pattern));
         }
         let p = self.matrix().pattern();
         let columns = collected(p.nnz(), p.col_idx().iter().map(|j| j.get() as u32), "columns")?;
@@ -159,10 +161,12 @@ impl<'a, T: Real, I: Index> Checked<'a, T, I> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn entries<W: Real>(&self) -> Result<Entries<'a, W>> {
-        if let Self::Given(a) = *self {
-            if let Some(a) = (a as &dyn Any).downcast_ref::<Csr<W, u32>>() {
-                return Ok(Entries { pattern: Cow::Borrowed(a.pattern()), values: Cow::Borrowed(a.values()) });
-            }
+        let given = match *self {
+            Self::Given(a) => (a as &dyn Any).downcast_ref::<Csr<W, u32>>(),
+            Self::Made(_) => None,
+        };
+        if let Some(a) = given {
+            return Ok(Entries { pattern: Cow::Borrowed(a.pattern()), values: Cow::Borrowed(a.values()) });
         }
         let values = self.matrix().values();
         let values = collected(values.len(), values.iter().map(|x| x.cast::<W>()), "entries")?;

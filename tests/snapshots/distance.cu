@@ -282,7 +282,7 @@ struct Recipe {
   }
 };
 
-// distance::Minkowski::<f64>::new(3.0)
+// distance::Minkowski::<f64>::new(2.5)
 struct Ring {
   using A = double;
   using B = double;
@@ -295,11 +295,11 @@ struct Ring {
   }
   static __device__ double mul(double a, double b, unsigned long long i, unsigned long long k, unsigned long long j) {
     const double t0 = sr::abs_diff(a, b);
-    const double t1 = sr::pow(t0, (3.0));
+    const double t1 = sr::pow(t0, (2.5));
     const double t2 = sr::abs(a);
-    const double t3 = sr::pow(t2, (3.0));
+    const double t3 = sr::pow(t2, (2.5));
     const double t4 = sr::abs(b);
-    const double t5 = sr::pow(t4, (3.0));
+    const double t5 = sr::pow(t4, (2.5));
     const double t6 = sr::add(t3, t5);
     const double t7 = sr::sub(t1, t6);
     return t7;
@@ -317,7 +317,7 @@ struct Exact {
   }
   static __device__ double mul(double a, double b, unsigned long long i, unsigned long long k, unsigned long long j) {
     const double t0 = sr::abs_diff(a, b);
-    const double t1 = sr::pow(t0, (3.0));
+    const double t1 = sr::pow(t0, (2.5));
     return t1;
   }
 };
@@ -326,7 +326,7 @@ struct Recipe {
   static constexpr bool counts = false, symmetric = true, zero_self = true, refines = true;
   static __device__ double first_x(double x) {
     const double t0 = sr::abs(x);
-    const double t1 = sr::pow(t0, (3.0));
+    const double t1 = sr::pow(t0, (2.5));
     return t1;
   }
   static __device__ double entry_x(double x, double first, double second, double nnz, double ncols) {
@@ -340,7 +340,7 @@ struct Recipe {
   }
   static __device__ double first_y(double x) {
     const double t0 = sr::abs(x);
-    const double t1 = sr::pow(t0, (3.0));
+    const double t1 = sr::pow(t0, (2.5));
     return t1;
   }
   static __device__ double entry_y(double x, double first, double second, double nnz, double ncols) {
@@ -371,7 +371,107 @@ struct Recipe {
   }
   static __device__ double finish(double key) {
     const double t0 = sr::max(key, (0.0));
-    const double t1 = sr::pow(t0, (0.3333333333333333));
+    const double t1 = sr::pow(t0, (0.4));
+    return t1;
+  }
+};
+
+// distance::Minkowski::<f32, u32>::new(3)
+struct Ring {
+  using A = float;
+  using B = float;
+  using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
+  static __device__ Out zero() { return (0.0f); }
+  static __device__ float add(float a, float b) {
+    const float t0 = sr::add(a, b);
+    return t0;
+  }
+  static __device__ float mul(float a, float b, unsigned long long i, unsigned long long k, unsigned long long j) {
+    const float t0 = sr::abs_diff(a, b);
+    const float t1 = sr::mul(t0, t0);
+    const float t2 = sr::mul(t1, t0);
+    const float t3 = sr::abs(a);
+    const float t4 = sr::mul(t3, t3);
+    const float t5 = sr::mul(t4, t3);
+    const float t6 = sr::abs(b);
+    const float t7 = sr::mul(t6, t6);
+    const float t8 = sr::mul(t7, t6);
+    const float t9 = sr::add(t5, t8);
+    const float t10 = sr::sub(t2, t9);
+    return t10;
+  }
+};
+struct Exact {
+  using A = float;
+  using B = float;
+  using Out = float;
+  static constexpr bool reads_a = true, reads_b = true, reads_place = false;
+  static __device__ Out zero() { return (0.0f); }
+  static __device__ float add(float a, float b) {
+    const float t0 = sr::add(a, b);
+    return t0;
+  }
+  static __device__ float mul(float a, float b, unsigned long long i, unsigned long long k, unsigned long long j) {
+    const float t0 = sr::abs_diff(a, b);
+    const float t1 = sr::mul(t0, t0);
+    const float t2 = sr::mul(t1, t0);
+    return t2;
+  }
+};
+struct Recipe {
+  using W = float;
+  static constexpr bool counts = false, symmetric = true, zero_self = true, refines = true;
+  static __device__ float first_x(float x) {
+    const float t0 = sr::abs(x);
+    const float t1 = sr::mul(t0, t0);
+    const float t2 = sr::mul(t1, t0);
+    return t2;
+  }
+  static __device__ float entry_x(float x, float first, float second, float nnz, float ncols) {
+    return x;
+  }
+  static __device__ float norm_x_0(float first, float second, float nnz, float ncols) {
+    return first;
+  }
+  static __device__ float norm_x_1(float first, float second, float nnz, float ncols) {
+    return (0.0f);
+  }
+  static __device__ float first_y(float x) {
+    const float t0 = sr::abs(x);
+    const float t1 = sr::mul(t0, t0);
+    const float t2 = sr::mul(t1, t0);
+    return t2;
+  }
+  static __device__ float entry_y(float x, float first, float second, float nnz, float ncols) {
+    return x;
+  }
+  static __device__ float norm_y_0(float first, float second, float nnz, float ncols) {
+    return first;
+  }
+  static __device__ float norm_y_1(float first, float second, float nnz, float ncols) {
+    return (0.0f);
+  }
+  static __device__ float second(float x, float first, float nnz, float ncols) {
+    return (0.0f);
+  }
+  static __device__ float key(float x0, float x1, float y0, float y1, float sum, float shared) {
+    const float t0 = sr::add(x0, y0);
+    const float t1 = sr::add(t0, sum);
+    return t1;
+  }
+  static __device__ bool near(float key, float x0, float x1, float y0, float y1) {
+    const float t0 = sr::add(x0, y0);
+    const float t1 = sr::mul((0.001f), t0);
+    const bool t2 = sr::lt(key, t1);
+    return t2;
+  }
+  static __device__ float exact_key(float x0, float x1, float y0, float y1, float sum) {
+    return sum;
+  }
+  static __device__ float finish(float key) {
+    const float t0 = sr::max(key, (0.0f));
+    const float t1 = sr::pow(t0, (0.33333334f));
     return t1;
   }
 };
