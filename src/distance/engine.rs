@@ -68,7 +68,8 @@ impl<'a> Batches<'a> {
         let tiles = n.div_ceil(self.rows);
         for first in (0..tiles).step_by(self.at_once) {
             let count = self.at_once.min(tiles - first);
-            let slots: Vec<OnceLock<Opened<'a>>> = (0..count).map(|_| OnceLock::new()).collect();
+            let mut slots: Vec<OnceLock<Opened<'a>>> = reserved(count, "tiles")?;
+            slots.resize_with(count, OnceLock::new);
             threads.for_each(
                 count,
                 || Ok(()),
@@ -89,10 +90,10 @@ impl<'a> Batches<'a> {
 }
 
 /// Blocks of rows of X: enough to keep threads busy, each large enough to be worth handing out.
-pub(crate) fn query_blocks(engine: &dyn Engine, threads: &Threads) -> Vec<Range<usize>> {
+pub(crate) fn query_blocks(engine: &dyn Engine, threads: &Threads) -> Result<Vec<Range<usize>>> {
     let n = engine.nrows().0;
     let parts = (32 * threads.count()).min(n.div_ceil(8));
-    crate::par::split(n, parts.max(n.div_ceil(128)), |i| engine.work_before(i))
+    crate::par::try_split(n, parts.max(n.div_ceil(128)), |i| engine.work_before(i))
 }
 
 #[cfg(test)]
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn blocks_of_queries_cover_all_rows() {
         for threads in [1, 2, 5] {
-            let blocks = query_blocks(&Counted::new(1, 8, 1), &Threads::new(threads).unwrap());
+            let blocks = query_blocks(&Counted::new(1, 8, 1), &Threads::new(threads).unwrap()).unwrap();
             assert_eq!(blocks.iter().cloned().flatten().collect::<Vec<_>>(), Vec::from_iter(0..1000));
             // The heavy row has no company.
             assert_eq!(blocks[0], 0..1);

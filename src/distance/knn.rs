@@ -77,7 +77,7 @@ pub(super) fn search<T: Real>(
     if let Some(budget) = budget.filter(|&b| bytes > b) {
         return Err(Error::Budget { what: "nearest neighbours", bytes: bytes.into(), budget: budget.into() });
     }
-    let blocks = query_blocks(engine, threads);
+    let blocks = query_blocks(engine, threads)?;
     let found: Vec<Lists> = match keep {
         Keep::OfThread => by_pairs(threads, engine, &blocks, k, exclude_self)?,
         Keep::OfBlock => by_rows(threads, engine, &blocks, k, exclude_self)?,
@@ -189,10 +189,9 @@ fn by_pairs(
     let n = engine.nrows().0;
     let stock = Mutex::new(Vec::new());
     Batches::new(engine).for_each(threads, |open: &[Opened<'_>]| {
-        let tasks: Vec<(usize, usize)> = (0..open.len())
-            .flat_map(|t| (0..blocks.len()).map(move |b| (t, b)))
-            .filter(|&(t, b)| blocks[b].end > open[t].0.start)
-            .collect();
+        let mut tasks = reserved(blocks.len() * open.len(), "tasks")?;
+        let all = (0..open.len()).flat_map(|t| (0..blocks.len()).map(move |b| (t, b)));
+        tasks.extend(all.filter(|&(t, b)| blocks[b].end > open[t].0.start));
         threads.for_each_of(
             "nearest neighbours",
             tasks.len(),

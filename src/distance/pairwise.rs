@@ -19,7 +19,7 @@ pub(super) fn fill<T: Real>(threads: &Threads, engine: &dyn Engine, rows: Range<
     let (n, m) = engine.nrows();
     let whole = rows == (0..n);
     let half = whole && engine.symmetric();
-    let mut blocks = query_blocks(engine, threads);
+    let mut blocks = query_blocks(engine, threads)?;
     blocks.iter_mut().for_each(|b| *b = b.start.max(rows.start)..b.end.min(rows.end));
     blocks.retain(|b| !b.is_empty());
     // Each block of rows is written by one thread at a time.
@@ -32,10 +32,9 @@ pub(super) fn fill<T: Real>(threads: &Threads, engine: &dyn Engine, rows: Range<
     }
     let lock = |b: usize| parts[b].lock().unwrap_or_else(PoisonError::into_inner);
     Batches::new(engine).for_each(threads, |open| {
-        let tasks: Vec<(usize, usize)> = (0..blocks.len())
-            .flat_map(|b| (0..open.len()).map(move |t| (t, b)))
-            .filter(|&(t, b)| !half || blocks[b].end > open[t].0.start)
-            .collect();
+        let mut tasks = reserved(blocks.len() * open.len(), "tasks")?;
+        let all = (0..blocks.len()).flat_map(|b| (0..open.len()).map(move |t| (t, b)));
+        tasks.extend(all.filter(|&(t, b)| !half || blocks[b].end > open[t].0.start));
         threads.for_each_of(
             "pairwise distances",
             tasks.len(),

@@ -25,11 +25,16 @@ pub(super) fn within<T: Real, I: Index>(
     if m as u128 > I::MAX_LEN as u128 {
         return Err(Error::IndexOverflow { what: "columns", needed: m as u128, max: I::MAX_LEN as u128 });
     }
-    let blocks = query_blocks(engine, threads);
+    let blocks = query_blocks(engine, threads)?;
     let mut found = reserved(blocks.len(), "neighbours")?;
     for block in &blocks {
-        let (columns, values) = (vec![Vec::new(); block.len()], vec![Vec::new(); block.len()]);
-        found.push(Mutex::new(Found::<T, I> { columns, values }));
+        let mut of_block = Found::<T, I> {
+            columns: reserved(block.len(), "neighbours")?,
+            values: reserved(block.len(), "neighbours")?,
+        };
+        of_block.columns.resize_with(block.len(), Vec::new);
+        of_block.values.resize_with(block.len(), Vec::new);
+        found.push(Mutex::new(of_block));
     }
     let bytes = std::sync::atomic::AtomicU64::new(Batches::new(engine).bytes());
     let entry = (size_of::<T>() + size_of::<I>()) as u64;

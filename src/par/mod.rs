@@ -168,9 +168,24 @@ impl Threads {
 /// of items `0..i` (non-decreasing). Every item is in exactly one range; ranges are in order.
 #[must_use]
 pub fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
+    let mut ranges = Vec::with_capacity(parts.clamp(1, n.max(1)));
+    split_into(&mut ranges, n, parts, work_before);
+    ranges
+}
+
+/// As [`split`], where the number of parts depends on data.
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn try_split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Result<Vec<Range<usize>>> {
+    let mut ranges = reserved(parts.clamp(1, n.max(1)), "parts")?;
+    split_into(&mut ranges, n, parts, work_before);
+    Ok(ranges)
+}
+
+/// Appends the ranges of [`split`], for which there is room.
+fn split_into(ranges: &mut Vec<Range<usize>>, n: usize, parts: usize, work_before: impl Fn(usize) -> u64) {
     let (first, last) = (work_before(0), work_before(n));
     let parts = parts.clamp(1, n.max(1));
-    let mut ranges = Vec::with_capacity(parts);
     let mut start = 0;
     for p in 1..=parts {
         let target = first + ((u128::from(last - first) * p as u128) / parts as u128) as u64;
@@ -180,7 +195,6 @@ pub fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Vec<
             start = end;
         }
     }
-    ranges
 }
 
 /// First `i` in `lo..hi` for which `before(i)` is false, or `hi`.
