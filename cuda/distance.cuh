@@ -238,37 +238,43 @@ __device__ inline W exact_sum(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>
   return sum;
 }
 
-// Calls each(j, valid, key) with the keys of the tile's rows, 32 at a time, j increasing; by all lanes. `self` is row i's
-// own number in Y, if it is there.
+// Keys that a lane makes before any is used.
+constexpr u32 EACH = 4;
+
+// Calls each(j, valid, keys) with the keys of the tile's rows, EACH times 32 at a time: those of rows j, j + 32, … where
+// valid, j increasing; by all lanes. `self` is row i's own number in Y, if it is there.
 template <class F>
 __device__ inline void keys_of(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, const TileOfY& tile,
                                const Sums& sums, u64 self, F each) {
-  constexpr u32 EACH = 4;
   for (u32 start = 0; start < tile.size; start += 32 * EACH) {
     W key[EACH];
-    bool again[EACH];
+    bool again[EACH], valid[EACH];
 #pragma unroll
     for (u32 u = 0; u < EACH; ++u) {
       const u32 at = start + 32 * u + lane_id(), j = tile.first + at;
-      key[u] = 0, again[u] = false;
-      if (at < tile.size) key[u] = key_of_pair(x, i, y, j, sums, at, again[u]);
+      key[u] = 0, again[u] = false, valid[u] = at < tile.size;
+      if (valid[u]) key[u] = key_of_pair(x, i, y, j, sums, at, again[u]);
       // A row is at 0 from itself; what is not a number stays so.
       if (Recipe::zero_self && j == self && key[u] == key[u]) key[u] = 0, again[u] = false;
     }
+    const u32 first = tile.first + start + lane_id();
+    if (REFINES) {
+      bool any = false;
 #pragma unroll
-    for (u32 u = 0; u < EACH; ++u) {
-      if (start + 32 * u >= tile.size) break;
-      const u32 at = start + 32 * u + lane_id(), j = tile.first + at;
-      if (REFINES) {
-        for (u32 left = __ballot_sync(ALL, again[u]); left; left &= left - 1) {
-          const u32 lane = __ffs(left) - 1;
-          const u32 other = __shfl_sync(ALL, j, lane);
-          const W sum = exact_sum(x, i, y, other);
-          if (lane_id() == lane) key[u] = key_from_exact(x, i, y, other, sum);
+      for (u32 u = 0; u < EACH; ++u) any |= again[u];
+      if (__any_sync(ALL, any)) {
+#pragma unroll
+        for (u32 u = 0; u < EACH; ++u) {
+          for (u32 left = __ballot_sync(ALL, again[u]); left; left &= left - 1) {
+            const u32 lane = __ffs(left) - 1;
+            const u32 other = __shfl_sync(ALL, first + 32 * u, lane);
+            const W sum = exact_sum(x, i, y, other);
+            if (lane_id() == lane) key[u] = key_from_exact(x, i, y, other, sum);
+          }
         }
       }
-      each(j, at < tile.size, key[u]);
     }
+    each(first, valid, key);
   }
   __syncwarp();
 }

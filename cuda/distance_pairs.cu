@@ -32,8 +32,10 @@ extern "C" __global__ void __launch_bounds__(32, 13) all_pairs(SIDES, u32 half, 
   if (half && tile.first > i) return;
   sum_common(x, i, columns, tile, sums);
   T* row = out + (i - first_row) * nrows_y;
-  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, bool valid, W key) {
-    if (valid && !(half && j > i)) row[j] = (T)Recipe::finish(key);
+  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, const bool* valid, const W* key) {
+#pragma unroll
+    for (u32 u = 0; u < EACH; ++u, j += 32)
+      if (valid[u] && !(half && j > i)) row[j] = (T)Recipe::finish(key[u]);
   });
 }
 
@@ -69,8 +71,15 @@ nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_se
   for (u64 number = part * tiles_per_part; number < last; ++number) {
     const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
     sum_common(x, i, columns, tile, sums);
-    keys_of(x, i, y, tile, sums, SELF, [&](u32 j, bool valid, W key) {
-      offer(list, valid && !(exclude_self && j == SELF), code_of(key), first_y + j);
+    keys_of(x, i, y, tile, sums, SELF, [&](u32 j, const bool* valid, const W* key) {
+      // Most are refused, all at a time.
+      bool any = false;
+#pragma unroll
+      for (u32 u = 0; u < EACH; ++u) any |= valid[u] && may_enter(list, key[u]);
+      if (!__any_sync(ALL, any)) return;
+#pragma unroll
+      for (u32 u = 0; u < EACH; ++u, j += 32)
+        offer(list, valid[u] && !(exclude_self && j == SELF), code_of(key[u]), first_y + j);
     });
   }
   list.write(codes + place, ids + place);
@@ -91,8 +100,10 @@ extern "C" __global__ void __launch_bounds__(32, 13) count_within(SIDES, u64 rad
   const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
   sum_common(x, i, columns, tile, sums);
   u32 count = 0;
-  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, bool valid, W key) {
-    count += valid && !(exclude_self && j == SELF) && within((double)Recipe::finish(key), radius);
+  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, const bool* valid, const W* key) {
+#pragma unroll
+    for (u32 u = 0; u < EACH; ++u, j += 32)
+      count += valid[u] && !(exclude_self && j == SELF) && within((double)Recipe::finish(key[u]), radius);
   });
   count = warp_sum(count);
   if (lane_id() == 0) counts[i * tiles + number] = count;
@@ -107,13 +118,16 @@ write_within(SIDES, u64 radius, u32 exclude_self, const OffsetC* offsets, u32* c
   u64 to = offsets[i * tiles + number];
   if (offsets[i * tiles + number + 1] == to) return;
   sum_common(x, i, columns, tile, sums);
-  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, bool valid, W key) {
-    const W distance = Recipe::finish(key);
-    const bool taken = valid && !(exclude_self && j == SELF) && within((double)distance, radius);
-    const u32 all = __ballot_sync(ALL, taken);
-    const u64 at = to + __popc(all & ((1u << lane_id()) - 1));
-    if (taken) cols[at] = j, values[at] = (T)distance;
-    to += __popc(all);
+  keys_of(x, i, y, tile, sums, SELF, [&](u32 j, const bool* valid, const W* key) {
+#pragma unroll
+    for (u32 u = 0; u < EACH; ++u, j += 32) {
+      const W distance = Recipe::finish(key[u]);
+      const bool taken = valid[u] && !(exclude_self && j == SELF) && within((double)distance, radius);
+      const u32 all = __ballot_sync(ALL, taken);
+      const u64 at = to + __popc(all & ((1u << lane_id()) - 1));
+      if (taken) cols[at] = j, values[at] = (T)distance;
+      to += __popc(all);
+    }
   });
 }
 #endif
