@@ -63,7 +63,8 @@ extern "C" __global__ void mirror(u64 n, u64 side, T* out) {
 extern "C" __global__ void __launch_bounds__(32, 13)
 nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes, u32* ids) {
   OPEN_SIDES;
-  const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;
+  // Blocks that run together have the same part: they go through the same tiles at about the same time.
+  const u64 part = blockIdx.x / nrows, row = blockIdx.x - part * nrows, i = first_row + row;
   const u64 place = (row * parts + part) * k;
   u64* room_of_codes = (u64*)sums.end(tile_rows);
   List list = IN_SHARED ? List(k, room_of_codes, (u32*)(room_of_codes + k)) : List(k, codes + place, ids + place);

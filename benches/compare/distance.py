@@ -7,6 +7,7 @@
     python3 benches/compare/distance.py --data edgar,docword.kos --metrics cosine --task knn
     python3 benches/compare/distance.py --data '' --file FILE.mtx.gz ...    # a file of your own
     python3 benches/compare/distance.py --tables FILE.jsonl      # measures nothing: the table of those lines
+    python3 benches/compare/distance.py --readme NAME[,NAME]     # measures nothing: ratios of saved runs, into the README
     python3 benches/compare/distance.py --self-test              # the table from made-up lines; tiny data if it can
 
 Makes a virtual environment (default target/distance-venv) and writes the data into --work: four generated sets, and real
@@ -317,6 +318,54 @@ def report(lines):
     return "\n".join(out) + "\n", not wrong
 
 
+def summary(runs):
+    """A table of ratios alone, a column for each set."""
+    sets, rows, some = [], {}, set()
+    for lines in runs:
+        for (task, metric, data, nrows, queries), programs in cells_of(lines).items():
+            us = programs.get(OURS, Side())
+            if data not in sets:
+                sets.append(data)
+            for name, side in programs.items():
+                if name == OURS or us.ms is None or side.ms is None:
+                    continue
+                part = "" if queries in (None, nrows) else "*"
+                bar, memory_bar = (bar_of(bars, task, metric, name) for bars in (BARS, MEMORY_BARS))
+                ratios = [("time", side.ms / us.ms, bar)]
+                if memory_bar is not None and side.bytes and us.bytes is not None:
+                    ratios.append(("memory", side.bytes / max(us.bytes, 4096), memory_bar))
+                for what, ratio, wanted in ratios:
+                    text = figure(ratio) + part
+                    lost = ratio < (1 if wanted is None else wanted)
+                    row = rows.setdefault((task, metric, name, what, wanted), {})
+                    # All rows tell more than some.
+                    if data not in row or not part or (data, task, metric, name, what) in some:
+                        row[data] = f"**{text}**" if lost else text
+                        (some.add if part else some.discard)((data, task, metric, name, what))
+    head = ["theirs / ours", "aim", *sets]
+    out = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
+    for (task, metric, name, what, wanted), found in rows.items():
+        label = f"{task} {metric}, {name}" + (": memory" if what == "memory" else "")
+        cells = [label, "–" if wanted is None else f"{wanted:g}", *(found.get(data, "–") for data in sets)]
+        out.append("| " + " | ".join(cells) + " |")
+    run = runs[0][0]
+    out += ["", f"{run['date']}, {run['machine']}, {run['cpus']} processors, {run['threads']} threads on either side; sparring at "
+            f"{run['commit']}. Bold: below the aim, or slower. A star: of the first rows only, both sides, where all would take the other "
+            "more than its time. *dense*: scikit-learn or SciPy on dense rows, as they do not take sparse ones there."]
+    return "\n".join(out) + "\n"
+
+
+def into_readme(names):
+    """Puts the summary of saved runs between the marks of the README."""
+    text = summary([read_lines(os.path.join(RESULTS, name + ".jsonl")) for name in names])
+    text += "All rows: " + ", ".join(f"[{name}](benches/results/{name}.md)" for name in names) + ".\n"
+    path, begin, end = os.path.join(TOP, "README.md"), "<!-- distance:begin -->\n", "<!-- distance:end -->"
+    with open(path, encoding="utf-8") as file:
+        readme = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(readme[:readme.index(begin) + len(begin)] + text + readme[readme.index(end):])
+
+
 # --- tests
 
 
@@ -367,6 +416,15 @@ def self_test(args):
         "Sums that differ:\n- d, knn 10, manhattan, 100 × 100, scikit-learn: 8.0 and 7.0\n\n",
     ):
         assert wanted in text, f"{wanted}\nis not in\n{text}"
+    ratios = summary([made_up()])
+    for wanted in (
+        "| theirs / ours | aim | d | e |",
+        "| knn manhattan, scikit-learn | 50 | **0.50** | – |",
+        # The last of several counts: nine rows only, and below both bars.
+        "| knn cosine, scikit-learn | 2.5 | **2.00*** | – |",
+        "| knn cosine, scikit-learn: memory | 20 | **15.00*** | – |",
+    ):
+        assert wanted in ratios, f"{wanted}\nis not in\n{ratios}"
     rows = [line for line in text.splitlines() if line.startswith("| d |")]
     assert len(rows) == 6 and {row.count("|") for row in rows} == {len(TITLES) + 1}, text
     assert not right
@@ -425,11 +483,15 @@ def main():
     parser.add_argument("--save", metavar="NAME", nargs="?", const=datetime.date.today().isoformat() + "-distance",
                         help="keep lines and table as benches/results/NAME [default: today's date and -distance]")
     parser.add_argument("--tables", metavar="FILE.jsonl")
+    parser.add_argument("--readme", metavar="NAME,NAME")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
     args.sparring, args.venv = os.path.abspath(args.sparring), os.path.abspath(args.venv)
     if args.tables:
         print(report(read_lines(args.tables))[0], end="")
+        return
+    if args.readme:
+        into_readme(args.readme.split(","))
         return
     if args.self_test:
         self_test(args)

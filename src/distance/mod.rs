@@ -78,7 +78,8 @@ impl<'a, T: Real, I: Index> Visitor for Build<'_, 'a, T, I> {
             None => Some(prepare(self.threads, recipe, Side::Y, &self.x)?),
         };
         let x = prepare(self.threads, recipe, Side::X, &self.x)?;
-        Ok(Box::new(OnePassEngine { recipe, x, y, same: self.y.is_none(), finite: self.finite }))
+        let (same, finite) = (self.y.is_none(), self.finite);
+        Ok(Box::new(OnePassEngine { recipe, x, y, same, finite, dense_columns: 0.into() }))
     }
     fn chebyshev<W: Real>(self) -> Self::Out {
         let rank = |a: Checked<'a, T, I>| Ranked::new(a.entries::<W>()?);

@@ -7,9 +7,15 @@
 //! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner than one
 //! after the other those that have it. What is added for the others is 0, so the sums are the same bits.
 //!
+//! Bounds that spare exact searches some pairs were tried and left out. By norms (dot, Euclidean, Jaccard, Dice) they spare 0 to
+//! 22 % of the pairs of rated films, documents, names and cells. By leaving out the heaviest columns at first (cosine, dot;
+//! Cauchy and Schwarz) they spare 97 % of the pairs of 20,000 names, but each list has to ask for itself then, and the search took
+//! 2.3 times as long as this pass, which does each pair once and eight at a time.
+//!
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`].
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::engine::{Engine, Sink, Tile};
 use super::recipe::{Norms, Recipe};
@@ -35,6 +41,8 @@ pub(crate) struct OnePassEngine<'a, R: Recipe> {
     pub(crate) same: bool,
     /// Entries are finite, so that ⊗ with 0 is what it should be.
     pub(crate) finite: bool,
+    /// The most columns that a tile has kept dense.
+    pub(crate) dense_columns: AtomicUsize,
 }
 
 /// Rows of a tile by columns.
@@ -131,7 +139,14 @@ impl<R: Recipe> Engine for OnePassEngine<'_, R> {
     }
     fn explain(&self) -> String {
         let halves = if self.symmetric() { "each pair once" } else { "all pairs" };
-        format!("inverted index, one pass, tiles of {} rows, {halves}", self.tile_rows())
+        let dense = match self.dense_columns.load(Relaxed) {
+            0 => String::new(),
+            most => {
+                let all = self.y().entries.pattern.ncols();
+                format!(", up to {most} of {all} columns of a tile dense (in 1/{DENSE} of its rows or more)")
+            }
+        };
+        format!("inverted index, one pass, tiles of {} rows, {halves}{dense}", self.tile_rows())
     }
 }
 
@@ -195,6 +210,7 @@ impl<R: Recipe> Indexed<'_, R> {
         }
         self.dense = filled(self.engine.y().entries.pattern.ncols(), SPARSE, "dense columns")?;
         self.columns = filled(count * n, R::W::ZERO, "dense columns")?;
+        self.engine.dense_columns.fetch_max(count, Relaxed);
         let mut columns = self.columns.chunks_exact_mut(n).zip(0..);
         for (c, _) in (0..).zip(self.postings.counts()).filter(|&(_, rows)| is_dense(rows)) {
             let Some((column, number)) = columns.next() else { break };
