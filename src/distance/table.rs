@@ -131,7 +131,7 @@ impl<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Measure for U
 /// | `minkowski` | (Σ\|x−y\|^p)^(1/p), p ≥ 1 | NAMM (+, \|a−b\|^p) as norms + Σ(\|a−b\|^p − \|a\|^p − \|b\|^p); p = 1, 2, ∞ as their own | Σ\|x\|^p | any number | (Σ\|y\|^p)^(1/p) |
 /// | `hellinger` | √(½Σ(√x−√y)²); rows first divided by their sums if normalize | semiring (+, ×) on √x, √y | Σx | x ≥ 0 | √(½Σy) |
 /// | `jensenshannon` | √(½Σ(x ln(x/μ) + y ln(y/μ))), μ = (x+y)/2; rows first divided by their sums unless normalize is false | NAMM (+, a ln(a/μ) + b ln(b/μ)) as norms + Σ(h(a) + h(b) − h(a+b)), h(x) = x ln x | Σx ln 2 | x ≥ 0 | 0 from each other, √ln 2, the largest distance, from any other row (not normalized: √(½ln2 Σy)) |
-/// | `kl` | Σx ln(x/y), +∞ where y = 0 < x; not symmetric | replaced product (+, a ln(a/b)) and the number of common columns | \|x\| | x ≥ 0 | 0 from x = 0, +∞ to y = 0 |
+/// | `kl` | Σx ln(x/y), +∞ where y = 0 < x; not symmetric | semiring (+, ×) on x, ln y, and the number of common columns | \|x\|, Σx ln x | x ≥ 0 | 0 from x = 0, +∞ to y = 0 |
 /// | `kl_intersection` | Σx ln(x/y) over common columns alone, as in the paper; not symmetric, may be negative | replaced product (+, a ln(a/b)) | none | x ≥ 0 | 0 |
 /// | `jaccard` | 1 − \|x∩y\| / \|x∪y\| | semiring (+, pair) | \|x\| | any number, only whether it is 0 matters | 0 from each other, 1 from any other row |
 /// | `dice` | 1 − 2\|x∩y\| / (\|x\|+\|y\|) | semiring (+, pair) | \|x\| | any number, only whether it is 0 matters | 0 from each other, 1 from any other row |
@@ -256,7 +256,7 @@ table! {
     Self::JensenShannon => "jensenshannon" ["js"], NonNegative, "√(½Σ(x ln(x/μ) + y ln(y/μ))), μ = (x+y)/2; rows first divided by their sums unless normalize is false",
         "NAMM (+, a ln(a/μ) + b ln(b/μ)) as norms + Σ(h(a) + h(b) − h(a+b)), h(x) = x ln x", "Σx ln 2", "0 from each other, √ln 2, the largest distance, from any other row (not normalized: √(½ln2 Σy))";
     Self::Kl => "kl" ["kl_divergence"], NonNegative, "Σx ln(x/y), +∞ where y = 0 < x; not symmetric",
-        "replaced product (+, a ln(a/b)) and the number of common columns", "|x|", "0 from x = 0, +∞ to y = 0";
+        "semiring (+, ×) on x, ln y, and the number of common columns", "|x|, Σx ln x", "0 from x = 0, +∞ to y = 0";
     Self::KlIntersection => "kl_intersection" [], NonNegative, "Σx ln(x/y) over common columns alone, as in the paper; not symmetric, may be negative",
         "replaced product (+, a ln(a/b))", "none", "0";
     Self::Jaccard => "jaccard" [], Sets, "1 − |x∩y| / |x∪y|",

@@ -608,10 +608,8 @@ struct Ring {
     return t0;
   }
   static __device__ float mul(float a, float b, unsigned long long i, unsigned long long k, unsigned long long j) {
-    const float t0 = sr::log(a);
-    const float t1 = sr::sub(t0, b);
-    const float t2 = sr::mul(a, t1);
-    return t2;
+    const float t0 = sr::mul(a, b);
+    return t0;
   }
 };
 struct Exact {
@@ -625,15 +623,18 @@ struct Exact {
     return t0;
   }
   static __device__ float mul(float a, float b, unsigned long long i, unsigned long long k, unsigned long long j) {
-    const float t0 = sr::log(a);
-    const float t1 = sr::sub(t0, b);
-    const float t2 = sr::mul(a, t1);
-    return t2;
+    const bool t0 = sr::eq(a, (0.0f));
+    const float t1 = t0 ? (1.0f) : a;
+    const float t2 = sr::log(t1);
+    const float t3 = sr::sub(t2, b);
+    const float t4 = sr::mul(a, t3);
+    const float t5 = t0 ? a : t4;
+    return t5;
   }
 };
 struct Recipe {
   using W = float;
-  static constexpr bool counts = true, symmetric = false, zero_self = true, refines = false;
+  static constexpr bool counts = true, symmetric = false, zero_self = true, refines = true;
   static __device__ float first_x(float x) {
     return x;
   }
@@ -644,7 +645,7 @@ struct Recipe {
     return nnz;
   }
   static __device__ float norm_x_1(float first, float second, float nnz, float ncols) {
-    return (0.0f);
+    return second;
   }
   static __device__ float first_y(float x) {
     return x;
@@ -657,22 +658,26 @@ struct Recipe {
     return nnz;
   }
   static __device__ float norm_y_1(float first, float second, float nnz, float ncols) {
-    return (0.0f);
+    return second;
   }
   static __device__ float second(float x, float first, float nnz, float ncols) {
-    return (0.0f);
+    const float t0 = sr::x_ln_x(x);
+    return t0;
   }
   static __device__ float key(float x0, float x1, float y0, float y1, float sum, float shared) {
-    const bool t0 = sr::eq(shared, x0);
-    const float t1 = sr::add(sum, sr::inf<float>());
-    const float t2 = t0 ? sum : t1;
-    return t2;
+    const float t0 = sr::sub(x1, sum);
+    const bool t1 = sr::eq(shared, x0);
+    const float t2 = sr::add(t0, sr::inf<float>());
+    const float t3 = t1 ? t0 : t2;
+    return t3;
   }
   static __device__ bool near(float key, float x0, float x1, float y0, float y1) {
-    const float t0 = sr::add(x0, y0);
-    const float t1 = sr::mul((0.001f), t0);
-    const bool t2 = sr::lt(key, t1);
-    return t2;
+    const float t0 = sr::abs(key);
+    const float t1 = sr::mul((0.7357589f), x0);
+    const float t2 = sr::add(x1, t1);
+    const float t3 = sr::mul((0.001f), t2);
+    const bool t4 = sr::lt(t0, t3);
+    return t4;
   }
   static __device__ float exact_key(float x0, float x1, float y0, float y1, float sum) {
     return sum;

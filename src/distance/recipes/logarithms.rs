@@ -1,9 +1,8 @@
 //! Distances of distributions: Jensen–Shannon and Kullback–Leibler.
 
-use std::marker::PhantomData;
-
-use crate::algebra::{Machine, Real, V};
-use crate::distance::recipe::{Norms, Recipe, Row, Side, c};
+use super::of_distributions;
+use crate::algebra::{Machine, Real, Times, V};
+use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
@@ -21,26 +20,24 @@ op! {
     }}
 }
 op! {
-    /// a (ln a − b), where b is the logarithm of y's entry.
-    pub KlTerm<T: Real> (a, b) -> T { a * (a.ln() - b) }
+    /// a (ln a − b), where b is the logarithm of y's entry; 0 for a = 0.
+    pub KlTerm<T: Real> (a, b) -> T {{
+        let none = a.same(V::lit(T::ZERO));
+        none.select(a, a * (none.select(V::lit(T::ONE), a).ln() - b))
+    }}
 }
 
-/// √(½ Σ (x ln(x/μ) + y ln(y/μ))), μ = (x + y)/2, for rows that are not negative.
-///
-/// With `normalize` rows are divided by their sums first; then two empty rows are at 0, and one empty row is at √ln 2, the
-/// largest distance, from any other.
-#[derive(Clone, Copy, Debug)]
-pub struct JensenShannon<W> {
-    normalize: bool,
-    _w: PhantomData<W>,
-}
-
-impl<W> JensenShannon<W> {
-    /// The recipe.
-    #[must_use]
-    pub const fn new(normalize: bool) -> Self {
-        Self { normalize, _w: PhantomData }
-    }
+of_distributions! {
+    /// √(½ Σ (x ln(x/μ) + y ln(y/μ))), μ = (x + y)/2, for rows that are not negative.
+    ///
+    /// With `normalize` rows are divided by their sums first; then two empty rows are at 0, and one empty row is at √ln 2, the
+    /// largest distance, from any other.
+    JensenShannon;
+    /// Σ x ln(x/y) over x's columns, +∞ where y has none of them: relative entropy. Not symmetric.
+    KullbackLeibler;
+    /// Σ x ln(x/y) over the common columns alone, as in the paper's Table 1. Not symmetric, may be negative, and rows that share
+    /// nothing are at 0: for comparison with the paper, not for neighbours.
+    KullbackLeiblerIntersection;
 }
 
 impl<W: Real> Recipe for JensenShannon<W> {
@@ -79,65 +76,77 @@ impl<W: Real> Recipe for JensenShannon<W> {
     }
 }
 
-/// A recipe of Kullback and Leibler: over x's entries, or over the common columns alone.
-macro_rules! kl {
-    ($(#[$m:meta])* $name:ident $counts:literal $zero_self:literal |$nnz:ident, $sum:ident, $shared:ident| $key:expr) => {
-        $(#[$m])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name<W> {
-            normalize: bool,
-            _w: PhantomData<W>,
-        }
-        impl<W> $name<W> {
-            /// The recipe.
-            #[must_use]
-            pub const fn new(normalize: bool) -> Self {
-                Self { normalize, _w: PhantomData }
-            }
-        }
-        impl<W: Real> Recipe for $name<W> {
-            type W = W;
-            type Term = KlTerm<W>;
-            type Exact = KlTerm<W>;
-            const COUNTS: bool = $counts;
-            const SYMMETRIC: bool = false;
-            const ZERO_SELF: bool = $zero_self;
-            fn term(self) -> KlTerm<W> {
-                KlTerm::new()
-            }
-            fn exact(self) -> KlTerm<W> {
-                KlTerm::new()
-            }
-            #[inline(always)]
-            fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
-                x
-            }
-            #[inline(always)]
-            fn entry<M: Machine>(self, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
-                let x = if self.normalize { x / row.first } else { x };
-                if side == Side::X { x } else { x.ln() }
-            }
-            #[inline(always)]
-            fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
-                (row.nnz, c(0.0))
-            }
-            #[inline(always)]
-            fn key<M: Machine>(self, x: Norms<M, W>, _: Norms<M, W>, $sum: V<M, W>, $shared: V<M, W>) -> V<M, W> {
-                let $nnz = x.0;
-                $key
-            }
-        }
-    };
-}
-kl! {
-    /// Σ x ln(x/y) over x's columns, +∞ where y has none of them: relative entropy. Not symmetric.
-    KullbackLeibler true true |nnz, sum, shared| {
+impl<W: Real> Recipe for KullbackLeibler<W> {
+    type W = W;
+    type Term = Times<W>;
+    type Exact = KlTerm<W>;
+    const COUNTS: bool = true;
+    const SYMMETRIC: bool = false;
+    const REFINES: bool = true;
+    fn term(self) -> Times<W> {
+        Times::new()
+    }
+    fn exact(self) -> KlTerm<W> {
+        KlTerm::new()
+    }
+    #[inline(always)]
+    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+        x
+    }
+    #[inline(always)]
+    fn second<M: Machine>(self, x: V<M, W>, first: V<M, W>, _: V<M, W>, _: V<M, W>) -> V<M, W> {
+        if self.normalize { (x / first).x_ln_x() } else { x.x_ln_x() }
+    }
+    #[inline(always)]
+    fn entry<M: Machine>(self, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+        x_or_ln_y(self.normalize, side, x, row)
+    }
+    #[inline(always)]
+    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+        (row.nnz, row.second)
+    }
+    /// Σ x ln x − Σ x ln y, if y has all of x's columns.
+    #[inline(always)]
+    fn key<M: Machine>(self, x: Norms<M, W>, _: Norms<M, W>, sum: V<M, W>, shared: V<M, W>) -> V<M, W> {
+        let all = x.1 - sum;
         // Not a number stays so.
-        shared.same(nnz).select(sum, sum + V::lit(W::TOP))
+        shared.same(x.0).select(all, all + V::lit(W::TOP))
+    }
+    #[inline(always)]
+    fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
+        // Σ |x ln x| is at most that: what is below 0 is at least −1/e for each entry.
+        key.abs().below(cancelled::<M, W>() * (x.1 + c::<M, W>(2.0 / std::f64::consts::E) * x.0))
     }
 }
-kl! {
-    /// Σ x ln(x/y) over the common columns alone, as in the paper's Table 1. Not symmetric, may be negative, and rows that share
-    /// nothing are at 0: for comparison with the paper, not for neighbours.
-    KullbackLeiblerIntersection false true |nnz, sum, shared| { let _ = (nnz, shared); sum }
+
+impl<W: Real> Recipe for KullbackLeiblerIntersection<W> {
+    type W = W;
+    type Term = KlTerm<W>;
+    type Exact = KlTerm<W>;
+    const SYMMETRIC: bool = false;
+    fn term(self) -> KlTerm<W> {
+        KlTerm::new()
+    }
+    fn exact(self) -> KlTerm<W> {
+        KlTerm::new()
+    }
+    #[inline(always)]
+    fn first<M: Machine>(self, _: Side, x: V<M, W>) -> V<M, W> {
+        x
+    }
+    #[inline(always)]
+    fn entry<M: Machine>(self, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+        x_or_ln_y(self.normalize, side, x, row)
+    }
+    #[inline(always)]
+    fn key<M: Machine>(self, _: Norms<M, W>, _: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
+        sum
+    }
+}
+
+/// What the forms of Kullback and Leibler keep of an entry.
+#[inline(always)]
+fn x_or_ln_y<M: Machine, W: Real>(normalize: bool, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+    let x = if normalize { x / row.first } else { x };
+    if side == Side::X { x } else { x.ln() }
 }

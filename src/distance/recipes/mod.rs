@@ -28,3 +28,23 @@ macro_rules! plain {
     )*};
 }
 use plain;
+
+/// `struct Name<W>` that may divide rows by their sums, and its `new`.
+macro_rules! of_distributions {
+    ($($(#[$m:meta])* $name:ident;)*) => {$(
+        $(#[$m])*
+        #[derive(Clone, Copy, Default, Debug)]
+        pub struct $name<W> {
+            normalize: bool,
+            _w: std::marker::PhantomData<W>,
+        }
+        impl<W> $name<W> {
+            /// The recipe; with `normalize` rows are divided by their sums first.
+            #[must_use]
+            pub const fn new(normalize: bool) -> Self {
+                Self { normalize, _w: std::marker::PhantomData }
+            }
+        }
+    )*};
+}
+use of_distributions;

@@ -1,6 +1,6 @@
 //! Distances from products of entries: dot, cosine, correlation, Euclidean, Hellinger.
 
-use super::plain;
+use super::{of_distributions, plain};
 use crate::algebra::{Machine, Real, SquaredDiff, Times, V};
 use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
@@ -186,19 +186,9 @@ macro_rules! euclidean {
 euclidean!(Euclidean | d | d.sqrt());
 euclidean!(SquaredEuclidean | d | d);
 
-/// √(½ Σ (√x − √y)²), for rows that are not negative; with `normalize`, rows divided by their sums first.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Hellinger<W> {
-    normalize: bool,
-    _w: std::marker::PhantomData<W>,
-}
-
-impl<W> Hellinger<W> {
-    /// The recipe.
-    #[must_use]
-    pub const fn new(normalize: bool) -> Self {
-        Self { normalize, _w: std::marker::PhantomData }
-    }
+of_distributions! {
+    /// √(½ Σ (√x − √y)²), for rows that are not negative; with `normalize`, rows divided by their sums first.
+    Hellinger;
 }
 
 impl<W: Real> Recipe for Hellinger<W> {
