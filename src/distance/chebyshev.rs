@@ -124,7 +124,8 @@ impl<W: Real> Engine for ChebyshevEngine<'_, W> {
     fn tile_bytes(&self) -> u64 {
         let y = &self.y().entries;
         let tiles = y.nrows().div_ceil(self.tile_rows()).max(1);
-        (4 * (y.pattern.ncols() + 1) + y.values.len() / tiles * (2 + size_of::<(W, u32)>())) as u64
+        let of_entry = 2 + size_of::<(W, u32)>() + if self.symmetric() { 2 } else { 0 };
+        (4 * (y.pattern.ncols() + 1) + y.values.len().div_ceil(tiles) * of_entry) as u64
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = self.y();

@@ -15,6 +15,7 @@
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`].
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::engine::{Engine, Sink, Tile};
@@ -43,6 +44,8 @@ pub(crate) struct OnePassEngine<'a, R: Recipe> {
     pub(crate) finite: bool,
     /// The most columns that a tile has kept dense.
     pub(crate) dense_columns: AtomicUsize,
+    /// What [`columns_to_be_dense`](Self::columns_to_be_dense) found.
+    pub(crate) alike: OnceLock<usize>,
 }
 
 /// Rows of a tile by columns.
@@ -64,6 +67,23 @@ const DENSE: usize = 4;
 impl<'a, R: Recipe> OnePassEngine<'a, R> {
     fn y(&self) -> &Rows<'a, R::W> {
         self.y.as_ref().unwrap_or(&self.x)
+    }
+    /// Whether columns that many rows have are kept dense.
+    fn keeps_dense(&self) -> bool {
+        R::CHEAP && !R::COUNTS && self.finite
+    }
+    /// Columns that a tile would keep dense if all tiles were alike.
+    fn columns_to_be_dense(&self) -> usize {
+        *self.alike.get_or_init(|| {
+            if !self.keeps_dense() {
+                return 0;
+            }
+            let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
+            // Where there is no memory for counting there will be none for tiles.
+            let Ok(mut counts) = filled(entries.pattern.ncols(), 0u32, "counts of columns") else { return 0 };
+            entries.pattern.col_idx().iter().for_each(|&c| counts[c as usize] = counts[c as usize].saturating_add(1));
+            counts.iter().filter(|&&count| nrows > 0 && count as usize * DENSE >= nrows).count()
+        })
     }
     /// The key of a pair over the union of its columns.
     fn exact(&self, i: usize, j: usize) -> R::W {
@@ -122,14 +142,16 @@ impl<R: Recipe> Engine for OnePassEngine<'_, R> {
     fn tile_bytes(&self) -> u64 {
         let y = &self.y().entries;
         let tiles = y.nrows().div_ceil(self.tile_rows()).max(1);
-        let entries = y.values.len() / tiles * (2 + size_of::<R::W>());
-        (4 * (y.pattern.ncols() + 1) + entries) as u64
+        // Its place, its value, its number in the column.
+        let of_entry = 2 + size_of::<R::W>() + if self.symmetric() { 2 } else { 0 };
+        let dense = self.columns_to_be_dense() * self.tile_rows() * size_of::<R::W>();
+        (8 * (y.pattern.ncols() + 1) + y.values.len().div_ceil(tiles) * of_entry + dense) as u64
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = &self.y().entries;
         let postings = y.postings(rows.clone(), self.symmetric(), R::W::ZERO, |at| y.values[at])?;
         let mut tile = Indexed { engine: self, rows, postings, dense: Vec::new(), columns: Vec::new() };
-        if R::CHEAP && !R::COUNTS && self.finite {
+        if self.keeps_dense() {
             tile.keep_dense()?;
         }
         Ok(Box::new(tile))
