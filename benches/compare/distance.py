@@ -420,11 +420,15 @@ def self_test(args):
     for wanted in (
         "| theirs / ours | aim | d | e |",
         "| knn manhattan, scikit-learn | 50 | **0.50** | – |",
-        # The last of several counts: nine rows only, and below both bars.
-        "| knn cosine, scikit-learn | 2.5 | **2.00*** | – |",
-        "| knn cosine, scikit-learn: memory | 20 | **15.00*** | – |",
+        # All rows tell more than nine, whichever comes first.
+        "| knn cosine, scikit-learn | 2.5 | 3.00 | – |",
+        "| knn cosine, scikit-learn: memory | 20 | 30.00 | – |",
     ):
         assert wanted in ratios, f"{wanted}\nis not in\n{ratios}"
+    nine = [line for line in made_up() if line.get("queries") in (None, 9)]
+    for lines, wanted in ((nine, "| **2.00*** |"), ([*nine, *made_up()[1:]], "| 3.00 |")):
+        row = f"| knn cosine, scikit-learn | 2.5 {wanted}"
+        assert row in summary([lines]), f"{row}\nis not in\n{summary([lines])}"
     rows = [line for line in text.splitlines() if line.startswith("| d |")]
     assert len(rows) == 6 and {row.count("|") for row in rows} == {len(TITLES) + 1}, text
     assert not right
