@@ -4,7 +4,7 @@
     cargo bench --features cuda --bench gpu_distance -- --reps 3 --baselines --limit-ms 200 > LINES  # the paper's kernels too
     cargo bench --features cuda --bench gpu_distance -- --reps 5 >> LINES                            # ours, measured more often
     cargo bench --features cuda --bench gpu_distance -- --sizes full --metric cosine,manhattan --queries 1000000 >> LINES
-    python3 benches/compare/gpu_distance.py LINES [--save NAME]   # tables; kept as benches/results/NAME.jsonl and NAME.md
+    python3 benches/compare/gpu_distance.py LINES [--save NAME --command TEXT...]   # tables; kept as benches/results/NAME.jsonl and NAME.md
     python3 benches/compare/gpu_distance.py --readme NAME         # the first table of a saved run, into the README
 
 No GPU is needed for the tables. cuVS is not run: its figures are constants below, measured on an H200 in another run, with
@@ -20,8 +20,6 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RESULTS = os.path.join(TOP, "benches", "results")
-COMMANDS = ["gpu_distance --reps 5", "gpu_distance --reps 3 --baselines --limit-ms 200",
-            "gpu_distance --sizes full --only CASE --reps 1 --metric cosine,manhattan --queries 1000000"]
 CASES = ["movielens_like", "nytimes_like", "scrna_like"]
 # Billions of pairs per second of cuVS, in the order of CASES.
 DOT, UNION = (1.28, 0.72, 0.058), (0.646, 0.366, 0.031)
@@ -157,15 +155,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lines", nargs="?", metavar="LINES")
     parser.add_argument("--save", metavar="NAME")
+    parser.add_argument("--command", action="append", default=[], help="that made the lines; kept on the first line of what is saved")
     parser.add_argument("--readme", metavar="NAME")
     args = parser.parse_args()
+    if args.save and not args.command:
+        parser.error("--save wants --command, once for each command that made the lines")
     if args.lines:
         with open(args.lines, encoding="utf-8") as file:
             text = tables([json.loads(line) for line in file])
         print(text)
         if args.save:
             commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=TOP, stdout=subprocess.PIPE, text=True, check=True)
-            run = {"date": args.save[:10], "commit": commit.stdout.strip(), "commands": COMMANDS}
+            run = {"date": args.save[:10], "commit": commit.stdout.strip(), "commands": args.command}
             with open(args.lines, encoding="utf-8") as lines, open(os.path.join(RESULTS, args.save + ".jsonl"), "w", encoding="utf-8") as to:
                 to.write(json.dumps(run) + "\n")
                 shutil.copyfileobj(lines, to)

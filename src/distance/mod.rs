@@ -81,7 +81,7 @@ impl<'a, T: Real, I: Index> Visitor for Build<'_, 'a, T, I> {
         };
         let x = prepare(self.threads, recipe, Side::X, &self.x)?;
         let (same, finite) = (self.y.is_none(), self.finite);
-        Ok(Box::new(OnePassEngine { recipe, x, y, same, finite, dense_columns: 0.into(), alike: OnceLock::new() }))
+        Ok(Box::new(OnePassEngine { recipe, x, y, same, finite, dense: OnceLock::new() }))
     }
     fn chebyshev<W: Real>(self) -> Self::Out {
         let rank = |a: Checked<'a, T, I>| Ranked::new(a.entries::<W>()?);

@@ -7,16 +7,12 @@
 //! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner than one
 //! after the other those that have it. What is added for the others is 0, so the sums are the same bits.
 //!
-//! Bounds that spare exact searches some pairs were tried and left out. By norms (dot, Euclidean, Jaccard, Dice) they spare 0 to
-//! 22 % of the pairs of rated films, documents, names and cells. By leaving out the heaviest columns at first (cosine, dot;
-//! Cauchy and Schwarz) they spare 97 % of the pairs of 20,000 names, but each list has to ask for itself then, and the search took
-//! 2.3 times as long as this pass, which does each pair once and eight at a time.
+//! There are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a pair once for both.
 //!
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`].
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::engine::{Engine, Sink, Tile};
 use super::recipe::{Norms, Recipe};
@@ -42,10 +38,8 @@ pub(crate) struct OnePassEngine<'a, R: Recipe> {
     pub(crate) same: bool,
     /// Entries are finite, so that ⊗ with 0 is what it should be.
     pub(crate) finite: bool,
-    /// The most columns that a tile has kept dense.
-    pub(crate) dense_columns: AtomicUsize,
-    /// What [`columns_to_be_dense`](Self::columns_to_be_dense) found.
-    pub(crate) alike: OnceLock<usize>,
+    /// What [`dense_columns`](Self::dense_columns) found.
+    pub(crate) dense: OnceLock<usize>,
 }
 
 /// Rows of a tile by columns.
@@ -73,8 +67,8 @@ impl<'a, R: Recipe> OnePassEngine<'a, R> {
         R::CHEAP && !R::COUNTS && self.finite
     }
     /// Columns that a tile would keep dense if all tiles were alike.
-    fn columns_to_be_dense(&self) -> usize {
-        *self.alike.get_or_init(|| {
+    fn dense_columns(&self) -> usize {
+        *self.dense.get_or_init(|| {
             if !self.keeps_dense() {
                 return 0;
             }
@@ -144,7 +138,7 @@ impl<R: Recipe> Engine for OnePassEngine<'_, R> {
         let tiles = y.nrows().div_ceil(self.tile_rows()).max(1);
         // Its place, its value, its number in the column.
         let of_entry = 2 + size_of::<R::W>() + if self.symmetric() { 2 } else { 0 };
-        let dense = self.columns_to_be_dense() * self.tile_rows() * size_of::<R::W>();
+        let dense = self.dense_columns() * self.tile_rows() * size_of::<R::W>();
         (8 * (y.pattern.ncols() + 1) + y.values.len().div_ceil(tiles) * of_entry + dense) as u64
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
@@ -161,12 +155,12 @@ impl<R: Recipe> Engine for OnePassEngine<'_, R> {
     }
     fn explain(&self) -> String {
         let halves = if self.symmetric() { "each pair once" } else { "all pairs" };
-        let dense = match self.dense_columns.load(Relaxed) {
+        let dense = match self.dense_columns() {
             0 => String::new(),
-            most => {
-                let all = self.y().entries.pattern.ncols();
-                format!(", up to {most} of {all} columns of a tile dense (in 1/{DENSE} of its rows or more)")
-            }
+            dense => format!(
+                ", {dense} of {} columns dense (in 1/{DENSE} of the rows or more)",
+                self.y().entries.pattern.ncols()
+            ),
         };
         format!("inverted index, one pass, tiles of {} rows, {halves}{dense}", self.tile_rows())
     }
@@ -232,7 +226,6 @@ impl<R: Recipe> Indexed<'_, R> {
         }
         self.dense = filled(self.engine.y().entries.pattern.ncols(), SPARSE, "dense columns")?;
         self.columns = filled(count * n, R::W::ZERO, "dense columns")?;
-        self.engine.dense_columns.fetch_max(count, Relaxed);
         let mut columns = self.columns.chunks_exact_mut(n).zip(0..);
         for (c, _) in (0..).zip(self.postings.counts()).filter(|&(_, rows)| is_dense(rows)) {
             let Some((column, number)) = columns.next() else { break };

@@ -127,13 +127,15 @@ impl<'a, T: Real, I: Index> Checked<'a, T, I> {
         if a.ncols() > max {
             return Err(Error::IndexOverflow { what: "columns", needed: a.ncols() as u128, max: max as u128 });
         }
-        if !unchecked && !a.values().iter().fold(true, |all, &x| all & domain.takes(x)) {
+        let both = |(takes, full), &x: &T| (takes & (unchecked | domain.takes(x)), full & (x != T::ZERO));
+        let (takes, full) = a.values().iter().fold((true, true), both);
+        if !takes {
             let at = a.values().iter().position(|&x| !domain.takes(x)).unwrap_or_default();
             let row = a.pattern().row_ptr().partition_point(|&p| p <= at) - 1;
             let (column, value) = (a.pattern().col_idx()[at].get(), a.values()[at]);
             return Err(domain.refuses(value, row, column));
         }
-        if a.pattern().is_sorted() && a.values().iter().fold(true, |all, &x| all & (x != T::ZERO)) {
+        if full && a.pattern().is_sorted() {
             return Ok(Self::Given(a));
         }
         Ok(Self::Made(a.select(threads, |_, _, &x| x != T::ZERO)?))

@@ -79,46 +79,35 @@ impl Exponent for u32 {
     }
 }
 
-/// |a − b|^p: the ⊗ of Minkowski.
-#[derive(Clone, Copy, Debug)]
-pub struct PowDiff<T, P>(P, PhantomData<T>);
-
-impl<T, P> PowDiff<T, P> {
-    /// The operator.
-    pub const fn new(p: P) -> Self {
-        Self(p, PhantomData)
-    }
+/// ⊗ with an exponent.
+macro_rules! with_exponent {
+    ($($(#[$m:meta])* $name:ident |$p:ident, $a:ident, $b:ident| $body:expr;)*) => {$(
+        $(#[$m])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<T, P>(P, PhantomData<T>);
+        impl<T, P> $name<T, P> {
+            /// The operator.
+            pub const fn new(p: P) -> Self {
+                Self(p, PhantomData)
+            }
+        }
+        impl<T: Real, P: Exponent> BinaryOp for $name<T, P> {
+            type A = T;
+            type B = T;
+            type Out = T;
+            #[inline(always)]
+            fn apply<M: Machine>(self, $a: V<M, T>, $b: V<M, T>) -> V<M, T> {
+                let $p = self.0;
+                $body
+            }
+        }
+    )*};
 }
-
-impl<T: Real, P: Exponent> BinaryOp for PowDiff<T, P> {
-    type A = T;
-    type B = T;
-    type Out = T;
-    #[inline(always)]
-    fn apply<M: Machine>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
-        self.0.of(a.abs_diff(b))
-    }
-}
-
-/// |a − b|^p − (|a|^p + |b|^p).
-#[derive(Clone, Copy, Debug)]
-pub struct MinkowskiTerm<T, P>(P, PhantomData<T>);
-
-impl<T, P> MinkowskiTerm<T, P> {
-    /// The operator.
-    pub const fn new(p: P) -> Self {
-        Self(p, PhantomData)
-    }
-}
-
-impl<T: Real, P: Exponent> BinaryOp for MinkowskiTerm<T, P> {
-    type A = T;
-    type B = T;
-    type Out = T;
-    #[inline(always)]
-    fn apply<M: Machine>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
-        self.0.of(a.abs_diff(b)) - (self.0.of(a.abs()) + self.0.of(b.abs()))
-    }
+with_exponent! {
+    /// |a − b|^p: the ⊗ of Minkowski.
+    PowDiff |p, a, b| p.of(a.abs_diff(b));
+    /// |a − b|^p − (|a|^p + |b|^p).
+    MinkowskiTerm |p, a, b| p.of(a.abs_diff(b)) - (p.of(a.abs()) + p.of(b.abs()));
 }
 
 plain! {
