@@ -33,7 +33,7 @@ sparring::op! {
     /// The cheaper of two ways; of equals the one through the smaller vertex.
     pub Cheaper (a: Route, b: Route) -> Route {{
         let (x, y) = (Route::cost(a), Route::cost(b));
-        (y.below(x) | (y.same(x) & Route::via(b).below(Route::via(a)))).select(b, a)
+        (y.lt(x) | (y.eq(x) & Route::via(b).lt(Route::via(a)))).select(b, a)
     }} identity Route { cost: f64::INFINITY, via: u32::MAX }
 }
 sparring::op! {

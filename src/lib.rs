@@ -21,6 +21,8 @@ pub use backend::Cpu;
 pub use error::{Error, Result};
 #[cfg(feature = "cuda")]
 pub use gpu::Cuda;
+/// Complex numbers, those of the crate num-complex.
+pub use num_complex;
 pub use sparse::{Coo, Csr, Index, Pattern};
 
 /// The README's examples are tests.

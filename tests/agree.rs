@@ -19,13 +19,13 @@ use sparring::gpu::testing::Functions;
 use sparring::{Cuda, Error};
 
 sparring::op! { /// a where a < b, else b.
-Select<T: Num> (a, b) -> T { a.below(b).select(a, b) } }
+Select<T: Num> (a, b) -> T { a.lt(b).select(a, b) } }
 sparring::op! { /// a < b.
-Below<T: Num> (a, b) -> bool { a.below(b) } }
+Below<T: Num> (a, b) -> bool { a.lt(b) } }
 sparring::op! { /// a ≤ b.
-AtMost<T: Num> (a, b) -> bool { a.at_most(b) } }
+AtMost<T: Num> (a, b) -> bool { a.le(b) } }
 sparring::op! { /// a ≠ 0.
-Truth<T: Num> (a) -> bool { a.truth() } }
+Truth<T: Num> (a) -> bool { a.nonzero() } }
 sparring::op! { /// a · b + c.
 Fused<T: Real> { c: T } (a, b) -> T { a.mul_add(b, c) } }
 sparring::op! { /// a · b + a.

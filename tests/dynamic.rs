@@ -3,7 +3,8 @@
 use std::any::type_name;
 
 use sparring::Error;
-use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor, ValueType, canonical};
+use sparring::algebra::Type;
+use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor, canonical};
 use sparring::algebra::*;
 use sparring::{Cpu, Csr};
 
@@ -101,9 +102,9 @@ fn the_tables_have_each_name_once_and_types_for_it() {
     assert_eq!(names.len(), count);
     let min_plus = SEMIRINGS.iter().find(|row| row.name == "min_plus").unwrap();
     assert_eq!(min_plus.purpose, "shortest paths");
-    assert!(!min_plus.values().contains(&ValueType::Bool) && min_plus.values().len() == 10);
-    for &t in ValueType::ALL {
-        assert_eq!(t.to_string().parse::<ValueType>().unwrap(), t);
+    assert!(!min_plus.values().contains(&Type::Bool) && min_plus.values().len() == 10);
+    for &t in Type::ORDERED {
+        assert_eq!(t.to_string().parse::<Type>().unwrap(), t);
     }
 }
 
@@ -131,6 +132,6 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
     assert!(text.contains("lxnor_lor") && !text.contains("plus_times"), "{text}");
     let text = f64::monoid("bor", TypeName).unwrap_err().to_string();
     assert!(text.contains("monoid 'bor' over f64") && text.contains("logaddexp"), "{text}");
-    let text = "complex".parse::<ValueType>().unwrap_err().to_string();
-    assert!(text.contains("'complex'") && text.contains("f64"), "{text}");
+    let text = "decimal".parse::<Type>().unwrap_err().to_string();
+    assert!(text.contains("'decimal'") && text.contains("f64"), "{text}");
 }

@@ -308,7 +308,7 @@ sparring::op! {
 sparring::op! {
     /// a + 2b, and infinitely much where both are 0.
     Detour (a: f64, b: f64) -> f64 {{
-        let nothing = a.same(V::lit(0.0)) & b.same(V::lit(0.0));
+        let nothing = a.eq(V::lit(0.0)) & b.eq(V::lit(0.0));
         nothing.select(V::lit(f64::INFINITY), a + b + b)
     }}
 }

@@ -51,7 +51,7 @@ sparring::op! {
     /// The one with the smaller value; of equal ones that of the smaller index.
     pub ArgMin (a: Best, b: Best) -> Best {{
         let (x, y) = (Best::value(a), Best::value(b));
-        (y.below(x) | (y.same(x) & Best::index(b).below(Best::index(a)))).select(b, a)
+        (y.lt(x) | (y.eq(x) & Best::index(b).lt(Best::index(a)))).select(b, a)
     }} identity Best { value: f64::INFINITY, index: u32::MAX }
 }
 sparring::op! {
@@ -78,7 +78,7 @@ sparring::op! {
 }
 sparring::op! {
     /// Entries whose value is below s's and whose place is on or above the diagonal: the scalar is a struct.
-    pub BelowAndUpper (a: f64, s: Best) at (i, j) -> bool { a.below(Best::value(s)) & i.at_most(j) }
+    pub BelowAndUpper (a: f64, s: Best) at (i, j) -> bool { a.lt(Best::value(s)) & i.le(j) }
 }
 
 impl Draw for Best {

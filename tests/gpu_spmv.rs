@@ -26,7 +26,7 @@ sparring::op! {
     /// The one with the smaller value; of equal ones that of the smaller index.
     pub ArgMin (a: Best, b: Best) -> Best {{
         let (x, y) = (Best::value(a), Best::value(b));
-        (y.below(x) | (y.same(x) & Best::index(b).below(Best::index(a)))).select(b, a)
+        (y.lt(x) | (y.eq(x) & Best::index(b).lt(Best::index(a)))).select(b, a)
     }} identity Best { value: f64::INFINITY, index: u32::MAX }
 }
 sparring::op! {

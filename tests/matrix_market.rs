@@ -265,21 +265,16 @@ fn complex_is_named_as_what_is_not_supported() {
 
 #[test]
 fn a_value_type_of_ones_own_is_read_and_written() {
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    struct Tenths(i64);
-    impl sparring::algebra::Value for Tenths {
-        const CUDA: &'static str = "long long";
-        fn literal(self) -> String {
-            self.0.to_string()
-        }
+    sparring::value! {
+        struct Tenths { n: i64 }
     }
     impl MarketValue for Tenths {
-        const ONE: Self = Self(10);
+        const ONE: Self = Self { n: 10 };
         fn from_real(x: f64) -> Option<Self> {
-            Some(Self((x * 10.0).round() as i64))
+            Some(Self { n: (x * 10.0).round() as i64 })
         }
         fn from_integer(x: i64) -> Option<Self> {
-            x.checked_mul(10).map(Self)
+            x.checked_mul(10).map(|n| Self { n })
         }
         fn from_unsigned(_: u64) -> Option<Self> {
             None
@@ -288,14 +283,14 @@ fn a_value_type_of_ones_own_is_read_and_written() {
             Field::Real
         }
         fn write(self, text: &mut Vec<u8>) {
-            text.extend_from_slice(format!("{}.{}", self.0 / 10, self.0 % 10).as_bytes());
+            text.extend_from_slice(format!("{}.{}", self.n / 10, self.n % 10).as_bytes());
         }
     }
-    let a = Csr::<Tenths>::new(1, 2, vec![0, 2], vec![0, 1], vec![Tenths(15), Tenths(20)]).unwrap();
+    let a = Csr::<Tenths>::new(1, 2, vec![0, 2], vec![0, 1], vec![Tenths { n: 15 }, Tenths { n: 20 }]).unwrap();
     let mut text = Vec::new();
     write_matrix_market_to(&mut text, &a, &WriteOptions::new()).unwrap();
     assert_eq!(text, b"%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1.5\n1 2 2.0\n");
-    assert_eq!(parse(text).unwrap().coo::<Tenths>().unwrap().parts().2, [Tenths(15), Tenths(20)]);
+    assert_eq!(parse(text).unwrap().coo::<Tenths>().unwrap().parts().2, [Tenths { n: 15 }, Tenths { n: 20 }]);
 }
 
 struct Random(u64);

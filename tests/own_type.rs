@@ -18,7 +18,7 @@ sparring::op! {
     /// The one with the smaller value; of equal ones that of the smaller index.
     pub ArgMin (a: Best, b: Best) -> Best {{
         let (x, y) = (Best::value(a), Best::value(b));
-        (y.below(x) | (y.same(x) & Best::index(b).below(Best::index(a)))).select(b, a)
+        (y.lt(x) | (y.eq(x) & Best::index(b).lt(Best::index(a)))).select(b, a)
     }} identity Best { value: f64::INFINITY, index: u32::MAX }
 }
 
@@ -165,7 +165,7 @@ fn kernels_get_the_structs_of_single_operators() {
     sparring::op! { /// The value of a struct, scaled.
     Scaled { p: f64 } (a: Best) -> f64 { Best::value(a) * p } }
     sparring::op! { /// Whether the value is below s's, on or above the diagonal.
-    Below (a: f64, s: Best) at (i, j) -> bool { a.below(Best::value(s)) & i.at_most(j) } }
+    Below (a: f64, s: Best) at (i, j) -> bool { a.lt(Best::value(s)) & i.le(j) } }
     let best = Best::definition();
     let expected = "struct Op {
   using A = Best;

@@ -23,20 +23,20 @@ pub AbsDiff<T: Num> (a, b) -> T { a.abs_diff(b) } }
 op! { /// (a − b)².
 pub SquaredDiff<T: Num> (a, b) -> T { { let d = a.abs_diff(b); d * d } } }
 op! { /// 1 where a ≠ b, else 0.
-pub Mismatch<T: Num> (a, b) -> T { a.differs(b).select(V::lit(T::ONE), V::lit(T::ZERO)) } }
+pub Mismatch<T: Num> (a, b) -> T { a.ne(b).select(V::lit(T::ONE), V::lit(T::ZERO)) } }
 
 op! { /// a = b (GraphBLAS `EQ`).
-pub Equal<T: Num> (a, b) -> bool { a.same(b) } }
+pub Equal<T: Num> (a, b) -> bool { a.eq(b) } }
 op! { /// a ≠ b (GraphBLAS `NE`).
-pub NotEqual<T: Num> (a, b) -> bool { a.differs(b) } }
+pub NotEqual<T: Num> (a, b) -> bool { a.ne(b) } }
 op! { /// a > b (GraphBLAS `GT`).
-pub Greater<T: Num> (a, b) -> bool { b.below(a) } }
+pub Greater<T: Num> (a, b) -> bool { b.lt(a) } }
 op! { /// a < b (GraphBLAS `LT`).
-pub Less<T: Num> (a, b) -> bool { a.below(b) } }
+pub Less<T: Num> (a, b) -> bool { a.lt(b) } }
 op! { /// a ≥ b (GraphBLAS `GE`).
-pub GreaterEqual<T: Num> (a, b) -> bool { b.at_most(a) } }
+pub GreaterEqual<T: Num> (a, b) -> bool { b.le(a) } }
 op! { /// a ≤ b (GraphBLAS `LE`).
-pub LessEqual<T: Num> (a, b) -> bool { a.at_most(b) } }
+pub LessEqual<T: Num> (a, b) -> bool { a.le(b) } }
 
 op! { /// a ∧ ¬b, bit by bit: the difference of two sets.
 pub AndNot<T: Bits> (a, b) -> T { a & !b } }

@@ -65,27 +65,8 @@ pub trait MonoidVisitor<T: Num>: Sized {
     fn visit<P: Monoid + BinaryOp<Out = T>>(self, monoid: P) -> Self::Output;
 }
 
-/// A value type by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum ValueType {
-    Bool,
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F32,
-    F64,
-}
-
 /// A number type whose built-ins can be chosen by name.
 pub trait Named: Num {
-    /// The type.
-    const TYPE: ValueType;
     /// Runs `visitor` with the semiring called `name`, or an alias that [`canonical`] knows.
     /// # Errors
     /// [`Error::Unsupported`] if the type has no such semiring; it lists those that it has.
@@ -130,8 +111,8 @@ enum Class {
 impl Row {
     /// The value types that have it.
     #[must_use]
-    pub fn values(&self) -> &'static [ValueType] {
-        let all = ValueType::ALL;
+    pub fn values(&self) -> &'static [Type] {
+        let all = Type::ORDERED;
         match self.class {
             Class::any | Class::place | Class::truth => all,
             Class::place1 => &[],
@@ -140,35 +121,6 @@ impl Row {
             Class::integers => &all[1..9],
             Class::reals => &all[9..],
         }
-    }
-}
-
-impl ValueType {
-    /// All of them: bool, the signed and the unsigned integers, the floats.
-    pub const ALL: &'static [ValueType] = {
-        use ValueType::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-        &[Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64]
-    };
-    /// The type's name in Rust.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        ["bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"][self as usize]
-    }
-}
-
-impl std::fmt::Display for ValueType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for ValueType {
-    type Err = Error;
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|t| t.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Self::ALL.iter().map(|t| t.name()).collect();
-            Error::Unsupported { what: format!("value type '{name}'"), why: format!("known are {}", known.join(", ")) }
-        })
     }
 }
 
@@ -272,9 +224,8 @@ builtin_monoids!(monoids);
 
 /// The table of what is compiled: for each value type the classes of semirings and of monoids.
 macro_rules! named {
-    ($($t:ident $variant:ident: $($ring:ident)* | $($monoid:ident)*;)*) => {$(
+    ($($t:ident: $($ring:ident)* | $($monoid:ident)*;)*) => {$(
         impl Named for $t {
-            const TYPE: ValueType = ValueType::$variant;
             fn semiring<V: SemiringVisitor<Self>>(name: &str, visitor: V) -> Result<V::Output> {
                 let canonical = canonical(name);
                 Err(visitor)
@@ -291,15 +242,15 @@ macro_rules! named {
     )*};
 }
 named! {
-    bool Bool: any place truth logic | any logic;
-    i8 I8: any place truth numbers integers | any numbers integers;
-    i16 I16: any place truth numbers integers | any numbers integers;
-    i32 I32: any place truth numbers integers | any numbers integers;
-    i64 I64: any place truth numbers integers | any numbers integers;
-    u8 U8: any place truth numbers integers | any numbers integers;
-    u16 U16: any place truth numbers integers | any numbers integers;
-    u32 U32: any place truth numbers integers | any numbers integers;
-    u64 U64: any place truth numbers integers | any numbers integers;
-    f32 F32: any place truth numbers reals | any numbers reals;
-    f64 F64: any place truth numbers reals | any numbers reals;
+    bool: any place truth logic | any logic;
+    i8: any place truth numbers integers | any numbers integers;
+    i16: any place truth numbers integers | any numbers integers;
+    i32: any place truth numbers integers | any numbers integers;
+    i64: any place truth numbers integers | any numbers integers;
+    u8: any place truth numbers integers | any numbers integers;
+    u16: any place truth numbers integers | any numbers integers;
+    u32: any place truth numbers integers | any numbers integers;
+    u64: any place truth numbers integers | any numbers integers;
+    f32: any place truth numbers reals | any numbers reals;
+    f64: any place truth numbers reals | any numbers reals;
 }

@@ -20,31 +20,31 @@ op! { /// j − i + s (GraphBLAS `DIAGINDEX`).
 pub DiagIndex<T: Value, S: Num> (a: T, s: S) at (i, j) -> S { j.index_as::<S>() - i.index_as::<S>() + s } }
 
 op! { /// j ≤ i + s: on and below diagonal s.
-pub Tril<T: Value> (a: T, s: i64) at (i, j) -> bool { (signed(j) - signed(i)).at_most(s) } }
+pub Tril<T: Value> (a: T, s: i64) at (i, j) -> bool { (signed(j) - signed(i)).le(s) } }
 op! { /// j ≥ i + s: on and above diagonal s.
-pub Triu<T: Value> (a: T, s: i64) at (i, j) -> bool { s.at_most(signed(j) - signed(i)) } }
+pub Triu<T: Value> (a: T, s: i64) at (i, j) -> bool { s.le(signed(j) - signed(i)) } }
 op! { /// j = i + s: on diagonal s.
-pub Diag<T: Value> (a: T, s: i64) at (i, j) -> bool { (signed(j) - signed(i)).same(s) } }
+pub Diag<T: Value> (a: T, s: i64) at (i, j) -> bool { (signed(j) - signed(i)).eq(s) } }
 op! { /// j ≠ i + s: off diagonal s.
-pub Offdiag<T: Value> (a: T, s: i64) at (i, j) -> bool { (signed(j) - signed(i)).differs(s) } }
+pub Offdiag<T: Value> (a: T, s: i64) at (i, j) -> bool { (signed(j) - signed(i)).ne(s) } }
 op! { /// j ≤ s.
-pub ColLe<T: Value> (a: T, s: i64) at (i, j) -> bool { signed(j).at_most(s) } }
+pub ColLe<T: Value> (a: T, s: i64) at (i, j) -> bool { signed(j).le(s) } }
 op! { /// j > s.
-pub ColGt<T: Value> (a: T, s: i64) at (i, j) -> bool { s.below(signed(j)) } }
+pub ColGt<T: Value> (a: T, s: i64) at (i, j) -> bool { s.lt(signed(j)) } }
 op! { /// i ≤ s.
-pub RowLe<T: Value> (a: T, s: i64) at (i, j) -> bool { signed(i).at_most(s) } }
+pub RowLe<T: Value> (a: T, s: i64) at (i, j) -> bool { signed(i).le(s) } }
 op! { /// i > s.
-pub RowGt<T: Value> (a: T, s: i64) at (i, j) -> bool { s.below(signed(i)) } }
+pub RowGt<T: Value> (a: T, s: i64) at (i, j) -> bool { s.lt(signed(i)) } }
 
 op! { /// a = s.
-pub ValueEq<T: Value> (a, s) at (i, j) -> bool { a.same(s) } }
+pub ValueEq<T: Value> (a, s) at (i, j) -> bool { a.eq(s) } }
 op! { /// a ≠ s.
-pub ValueNe<T: Value> (a, s) at (i, j) -> bool { a.differs(s) } }
+pub ValueNe<T: Value> (a, s) at (i, j) -> bool { a.ne(s) } }
 op! { /// a < s.
-pub ValueLt<T: Num> (a, s) at (i, j) -> bool { a.below(s) } }
+pub ValueLt<T: Num> (a, s) at (i, j) -> bool { a.lt(s) } }
 op! { /// a ≤ s.
-pub ValueLe<T: Num> (a, s) at (i, j) -> bool { a.at_most(s) } }
+pub ValueLe<T: Num> (a, s) at (i, j) -> bool { a.le(s) } }
 op! { /// a > s.
-pub ValueGt<T: Num> (a, s) at (i, j) -> bool { s.below(a) } }
+pub ValueGt<T: Num> (a, s) at (i, j) -> bool { s.lt(a) } }
 op! { /// a ≥ s.
-pub ValueGe<T: Num> (a, s) at (i, j) -> bool { s.at_most(a) } }
+pub ValueGe<T: Num> (a, s) at (i, j) -> bool { s.le(a) } }

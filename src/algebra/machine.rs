@@ -88,12 +88,12 @@ impl<M: Machine, T: Value> V<M, T> {
     }
     /// a = b.
     #[inline(always)]
-    pub fn same(self, b: Self) -> V<M, bool> {
+    pub fn eq(self, b: Self) -> V<M, bool> {
         V(M::op2("eq", |a: T, b: T| a == b, self.0, b.0))
     }
     /// a ≠ b.
     #[inline(always)]
-    pub fn differs(self, b: Self) -> V<M, bool> {
+    pub fn ne(self, b: Self) -> V<M, bool> {
         V(M::op2("ne", |a: T, b: T| a != b, self.0, b.0))
     }
     /// A function of your own: `f` on the host, `sr::name` on the device, where you must supply it.
@@ -171,18 +171,28 @@ methods! { Real:
 impl<M: Machine, T: Num> V<M, T> {
     /// a < b.
     #[inline(always)]
-    pub fn below(self, b: Self) -> V<M, bool> {
+    pub fn lt(self, b: Self) -> V<M, bool> {
         V(M::op2("lt", |a: T, b: T| a < b, self.0, b.0))
     }
     /// a ≤ b.
     #[inline(always)]
-    pub fn at_most(self, b: Self) -> V<M, bool> {
+    pub fn le(self, b: Self) -> V<M, bool> {
         V(M::op2("le", |a: T, b: T| a <= b, self.0, b.0))
+    }
+    /// a > b.
+    #[inline(always)]
+    pub fn gt(self, b: Self) -> V<M, bool> {
+        b.lt(self)
+    }
+    /// a ≥ b.
+    #[inline(always)]
+    pub fn ge(self, b: Self) -> V<M, bool> {
+        b.le(self)
     }
     /// a ≠ 0.
     #[inline(always)]
-    pub fn truth(self) -> V<M, bool> {
-        self.differs(V::lit(T::ZERO))
+    pub fn nonzero(self) -> V<M, bool> {
+        self.ne(V::lit(T::ZERO))
     }
 }
 impl<M: Machine, T: Num> V<M, T> {

@@ -27,9 +27,12 @@ mod machine;
 mod monoid;
 mod operator;
 mod positional;
+#[cfg(feature = "cuda")]
+mod printed;
 mod record;
 mod semiring;
 mod trace;
+mod types;
 mod unary;
 mod value;
 
@@ -39,6 +42,9 @@ pub use machine::{Host, Machine, V};
 pub use monoid::*;
 pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Place, UnaryOp};
 pub use positional::*;
+#[cfg(feature = "cuda")]
+#[allow(unused_imports)]
+pub(crate) use printed::{Printed, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary};
 #[doc(hidden)]
 pub use record::define_struct;
 pub use semiring::*;
@@ -47,5 +53,8 @@ pub use trace::{
     emit_unary, emit_unary_op,
 };
 pub(crate) use trace::{emit_contract_as, emit_functions};
+#[doc(hidden)]
+pub use types::WordOf;
+pub use types::{StructType, Type, Word};
 pub use unary::*;
 pub use value::{Bits, Int, Num, Real, Value, Wide};

@@ -31,13 +31,13 @@ op! { /// Any of the values: here the last one met.
 pub Any<T: Num> (a, b) -> T { b } identity T::ZERO }
 
 op! { /// Logical or of truth values; a monoid on bool.
-pub Lor<T: Num> (a, b) -> bool { a.truth() | b.truth() } }
+pub Lor<T: Num> (a, b) -> bool { a.nonzero() | b.nonzero() } }
 op! { /// Logical and of truth values; a monoid on bool.
-pub Land<T: Num> (a, b) -> bool { a.truth() & b.truth() } }
+pub Land<T: Num> (a, b) -> bool { a.nonzero() & b.nonzero() } }
 op! { /// Exclusive or of truth values; a monoid on bool.
-pub Lxor<T: Num> (a, b) -> bool { a.truth() ^ b.truth() } }
+pub Lxor<T: Num> (a, b) -> bool { a.nonzero() ^ b.nonzero() } }
 op! { /// Equality of truth values; a monoid on bool.
-pub Lxnor<T: Num> (a, b) -> bool { a.truth().same(b.truth()) } }
+pub Lxnor<T: Num> (a, b) -> bool { a.nonzero().eq(b.nonzero()) } }
 impl Monoid for Lor<bool> {
     const IDENTITY: bool = false;
     const TERMINAL: Option<bool> = Some(true);
@@ -67,5 +67,5 @@ op! { /// ln(eᵃ + eᵇ): the sum of two numbers given by their logarithms.
 /// Computed as max(a, b) + ln(1 + e^−|a − b|), which does not overflow; a = b, infinities included, gives
 /// a + ln 2. NaN stays NaN.
 pub LogAddExp<T: Real> (a, b) -> T {
-    a.same(b).select(a + V::lit(T::from_f64(LN_2)), a.max(b) + (-(a - b).abs()).exp().ln_1p())
+    a.eq(b).select(a + V::lit(T::from_f64(LN_2)), a.max(b) + (-(a - b).abs()).exp().ln_1p())
 } identity T::BOTTOM }

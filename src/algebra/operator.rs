@@ -111,7 +111,7 @@ impl<O: BinaryOp> MulOp for O {
 /// }
 /// sparring::op! {
 ///     /// a · b above the diagonal, else 0.
-///     pub Above<T: Num> (a, b) at (i, k, j) -> T { i.below(j).select(a * b, V::lit(T::ZERO)) }
+///     pub Above<T: Num> (a, b) at (i, k, j) -> T { i.lt(j).select(a * b, V::lit(T::ZERO)) }
 /// }
 /// assert_eq!(PowDiff::new(2.0).apply::<Host>(V(1.0), V(4.0)).0, 9.0);
 /// assert_eq!(Relu::<i32>::new().apply::<Host>(V(-3)).0, 0);

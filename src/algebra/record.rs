@@ -1,6 +1,6 @@
 //! `value!`: a struct of scalars as the type of a matrix's entries.
 
-/// Defines a struct of two or three scalars that a matrix may hold and operators may take apart.
+/// Defines a struct of one to three scalars that a matrix may hold and operators may take apart.
 ///
 /// For each field there is a function that reads it, `Name::field(a)`, and `Name::of(x, y)` puts a value
 /// together; both work on every machine. `Name::definition()` is the CUDA C++ text that the device needs,
@@ -25,7 +25,7 @@
 ///     pub ArgMin (a: Best, b: Best) -> Best {{
 ///         let (x, y) = (Best::value(a), Best::value(b));
 ///         let (i, j) = (Best::index(a), Best::index(b));
-///         (y.below(x) | (y.same(x) & j.below(i))).select(b, a)
+///         (y.lt(x) | (y.eq(x) & j.lt(i))).select(b, a)
 ///     }} identity Best { value: f64::INFINITY, index: u32::MAX }
 /// }
 /// let (a, b) = (Best { value: 2.0, index: 7 }, Best { value: 1.0, index: 9 });
@@ -38,8 +38,22 @@ macro_rules! value {
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(C)]
         $vis struct $name { $($(#[$fm])* $fvis $field: $ft),+ }
-        impl $crate::algebra::Value for $name {
-            const CUDA: &'static str = stringify!($name);
+        // SAFETY: the struct is `repr(C)`, and all is said by the compiler's own figures of it.
+        unsafe impl $crate::algebra::Value for $name {
+            const TYPE: $crate::algebra::Type = $crate::algebra::Type::Struct(&$crate::algebra::StructType {
+                name: stringify!($name),
+                fields: &[$((
+                    stringify!($field),
+                    <$ft as $crate::algebra::Value>::TYPE,
+                    ::core::mem::offset_of!($name, $field),
+                )),+],
+                size: ::core::mem::size_of::<$name>(),
+                align: ::core::mem::align_of::<$name>(),
+            });
+            type Word = $crate::algebra::WordOf<
+                { ::core::mem::align_of::<$name>() },
+                { ::core::mem::size_of::<$name>() / ::core::mem::align_of::<$name>() },
+            >;
             fn literal(self) -> String {
                 let fields = [$($crate::algebra::Value::literal(self.$field)),+];
                 format!("{}{{{}}}", stringify!($name), fields.join(", "))
@@ -72,6 +86,13 @@ macro_rules! value {
             $crate::value! { @of [$vis] $name $($field: $ft),+ }
         }
     };
+    (@of [$vis:vis] $name:ident $x:ident: $tx:ty) => {
+        /// The value with this field.
+        #[inline(always)]
+        $vis fn of<M: $crate::algebra::Machine>($x: $crate::algebra::V<M, $tx>) -> $crate::algebra::V<M, Self> {
+            $x.call1(concat!(stringify!($name), "_of"), |$x: $tx| Self { $x })
+        }
+    };
     (@of [$vis:vis] $name:ident $x:ident: $tx:ty, $y:ident: $ty:ty) => {
         /// The value with these fields.
         #[inline(always)]
@@ -94,7 +115,7 @@ macro_rules! value {
         }
     };
     (@of [$vis:vis] $name:ident $($field:ident: $ft:ty),+) => {
-        compile_error!("value!: two or three fields; nest structs for more");
+        compile_error!("value!: one to three fields; nest structs for more");
     };
 }
 

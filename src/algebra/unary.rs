@@ -12,7 +12,7 @@ pub Ainv<T: Num> (a) -> T { -a } }
 op! { /// 1 / a, total for integers as division is: the multiplicative inverse.
 pub Minv<T: Num> (a) -> T { V::lit(T::ONE) / a } }
 op! { /// ¬(a ≠ 0): logical inverse.
-pub Lnot<T: Num> (a) -> bool { a.same(V::lit(T::ZERO)) } }
+pub Lnot<T: Num> (a) -> bool { a.eq(V::lit(T::ZERO)) } }
 op! { /// Every bit inverted.
 pub Bnot<T: Bits> (a) -> T { !a } }
 op! { /// 1 for every entry.

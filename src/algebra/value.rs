@@ -7,10 +7,22 @@
 
 use std::fmt::Debug;
 
-/// A scalar type. Implement it for a type of your own to store that type in a matrix.
-pub trait Value: Copy + PartialEq + Debug + Send + Sync + 'static {
+use num_complex::Complex;
+
+use super::types::{Type, Word, WordOf};
+
+/// A scalar type. [`value!`](crate::value!) makes one of a struct of your own.
+///
+/// # Safety
+/// `TYPE` has the size, the alignment and, of a struct, the fields of this type (`#[repr(C)]`), and `Word` its size and
+/// alignment: arrays of words are taken for arrays of values, and device code for what `TYPE` says.
+pub unsafe trait Value: Copy + PartialEq + Debug + Send + Sync + 'static {
+    /// The type as data.
+    const TYPE: Type;
+    /// The memory of a value.
+    type Word: Word;
     /// Name of the type in CUDA C++.
-    const CUDA: &'static str;
+    const CUDA: &'static str = Self::TYPE.cuda();
     /// The value as a CUDA C++ expression.
     fn literal(self) -> String;
     /// Appends the CUDA C++ text that must stand before the type's first use, unless it is there already.
@@ -156,9 +168,11 @@ macro_rules! narrow {
     };
 }
 macro_rules! int {
-    ($($t:ident $cuda:literal $suffix:literal $signed:literal $wide:ident;)*) => {$(
-        impl Value for $t {
-            const CUDA: &'static str = $cuda;
+    ($($t:ident $variant:ident $cuda:literal $suffix:literal $signed:literal $wide:ident;)*) => {$(
+        // SAFETY: the type is the one of that name, and the word is made of its size and alignment.
+        unsafe impl Value for $t {
+            const TYPE: Type = Type::$variant;
+            type Word = WordOf<{ align_of::<Self>() }, 1>;
             fn literal(self) -> String {
                 if $signed && self == <$t>::MIN {
                     // The literal of the smallest signed value would be its negated overflow in C++.
@@ -199,20 +213,22 @@ macro_rules! int {
     )*};
 }
 int! {
-    i8 "signed char" "" true Signed;
-    i16 "short" "" true Signed;
-    i32 "int" "" true Signed;
-    i64 "long long" "ll" true Signed;
-    u8 "unsigned char" "u" false Unsigned;
-    u16 "unsigned short" "u" false Unsigned;
-    u32 "unsigned int" "u" false Unsigned;
-    u64 "unsigned long long" "ull" false Unsigned;
+    i8 I8 "signed char" "" true Signed;
+    i16 I16 "short" "" true Signed;
+    i32 I32 "int" "" true Signed;
+    i64 I64 "long long" "ll" true Signed;
+    u8 U8 "unsigned char" "u" false Unsigned;
+    u16 U16 "unsigned short" "u" false Unsigned;
+    u32 U32 "unsigned int" "u" false Unsigned;
+    u64 U64 "unsigned long long" "ull" false Unsigned;
 }
 
 macro_rules! real {
-    ($($t:ident $cuda:literal $suffix:literal;)*) => {$(
-        impl Value for $t {
-            const CUDA: &'static str = $cuda;
+    ($($t:ident $variant:ident $cuda:literal $suffix:literal;)*) => {$(
+        // SAFETY: the type is the one of that name, and the word is made of its size and alignment.
+        unsafe impl Value for $t {
+            const TYPE: Type = Type::$variant;
+            type Word = WordOf<{ align_of::<Self>() }, 1>;
             fn literal(self) -> String {
                 if self.is_nan() { format!("sr::nan<{}>()", $cuda) }
                 else if self == <$t>::INFINITY { format!("sr::inf<{}>()", $cuda) }
@@ -252,12 +268,14 @@ macro_rules! real {
     )*};
 }
 real! {
-    f32 "float" "f";
-    f64 "double" "";
+    f32 F32 "float" "f";
+    f64 F64 "double" "";
 }
 
-impl Value for bool {
-    const CUDA: &'static str = "bool";
+// SAFETY: the type is the one of that name, and the word is made of its size and alignment.
+unsafe impl Value for bool {
+    const TYPE: Type = Type::Bool;
+    type Word = WordOf<1, 1>;
     fn literal(self) -> String {
         self.to_string()
     }
@@ -322,3 +340,17 @@ impl Num for bool {
     }
 }
 bits!(bool, true);
+
+macro_rules! complex {
+    ($($t:ident $variant:ident;)*) => {$(
+        // SAFETY: a complex number is `repr(C)`, its two parts one after the other.
+        unsafe impl Value for Complex<$t> {
+            const TYPE: Type = Type::$variant;
+            type Word = WordOf<{ align_of::<$t>() }, 2>;
+            fn literal(self) -> String {
+                format!("{}{{{}, {}}}", Self::CUDA, self.re.literal(), self.im.literal())
+            }
+        }
+    )*};
+}
+complex! { f32 ComplexF32; f64 ComplexF64; }

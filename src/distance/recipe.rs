@@ -105,7 +105,7 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     /// [`REFINES`](Self::REFINES).
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, Self::W>, x: Norms<M, Self::W>, y: Norms<M, Self::W>) -> V<M, bool> {
-        key.below(cancelled::<M, Self::W>() * (x.0 + y.0))
+        key.lt(cancelled::<M, Self::W>() * (x.0 + y.0))
     }
     /// The key from the sum over the union.
     fn exact_key<M: Machine>(self, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>, sum: V<M, Self::W>) -> V<M, Self::W> {

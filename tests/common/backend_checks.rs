@@ -170,7 +170,7 @@ sparring::op! {
 }
 sparring::op! {
     /// Looks at everything: value, place and scalar.
-    Mixed (a: f64, s: u64) at (i, j) -> bool { (i * V::lit(7) + j * V::lit(3)).below(s) | a.below(V::lit(0.0)) }
+    Mixed (a: f64, s: u64) at (i, j) -> bool { (i * V::lit(7) + j * V::lit(3)).lt(s) | a.lt(V::lit(0.0)) }
 }
 
 /// Unions, intersections, functions, selections, the transpose.

@@ -18,7 +18,7 @@ sparring::op! {
     pub(crate) Either (a: Paths, b: Paths) -> Paths {{
         let (x, y) = (Paths::length(a), Paths::length(b));
         let both = Paths::of(x, Paths::count(a) + Paths::count(b));
-        x.below(y).select(a, y.below(x).select(b, both))
+        x.lt(y).select(a, y.lt(x).select(b, both))
     }} identity Paths { length: u32::MAX, count: 0 }
 }
 
@@ -27,7 +27,7 @@ sparring::op! {
     pub(crate) Then (a: Paths, b: Paths) -> Paths {{
         let (x, y) = (Paths::length(a), Paths::length(b));
         let sum = x + y;
-        Paths::of(sum.below(x).select(V::lit(u32::MAX), sum), Paths::count(a) * Paths::count(b))
+        Paths::of(sum.lt(x).select(V::lit(u32::MAX), sum), Paths::count(a) * Paths::count(b))
     }}
 }
 
@@ -68,7 +68,7 @@ sparring::op! {
     pub(crate) Least (a: Best, b: Best) -> Best {{
         let (x, y) = (Best::value(a), Best::value(b));
         let (i, j) = (Best::at(a), Best::at(b));
-        let other = y.below(x) | (y.same(x) & j.below(i));
+        let other = y.lt(x) | (y.eq(x) & j.lt(i));
         Best::of(other.select(y, x), other.select(j, i), Best::times(a) + Best::times(b))
     }} identity Best { value: f64::INFINITY, at: u64::MAX, times: 0 }
 }

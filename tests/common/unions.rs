@@ -13,7 +13,7 @@ use super::arbitrary::{AnyPattern, Draw, Rng, rows};
 sparring::op! {
     /// a + 2b, and infinitely much where both are 0: the ⊗ of a minimum.
     pub(crate) Detour (a: f64, b: f64) -> f64 {{
-        let nothing = a.same(V::lit(0.0)) & b.same(V::lit(0.0));
+        let nothing = a.eq(V::lit(0.0)) & b.eq(V::lit(0.0));
         nothing.select(V::lit(f64::INFINITY), a + b + b)
     }}
 }
@@ -36,7 +36,7 @@ sparring::op! {
     /// The larger one, of equal ones that of the smaller column; how many in all.
     pub(crate) Larger (a: Gap, b: Gap) -> Gap {{
         let (x, y) = (Gap::size(a), Gap::size(b));
-        let other = x.below(y) | (x.same(y) & Gap::at(b).below(Gap::at(a)));
+        let other = x.lt(y) | (x.eq(y) & Gap::at(b).lt(Gap::at(a)));
         Gap::of(other.select(y, x), other.select(Gap::at(b), Gap::at(a)), Gap::count(a) + Gap::count(b))
     }} identity Gap { size: i64::MIN, at: u64::MAX, count: 0 }
 }
@@ -44,7 +44,7 @@ sparring::op! {
     /// Twice the mark less the number, and where; nothing where both are 0. Two types of operands, a struct as result.
     pub(crate) Between (a: bool, b: u8) at (_i, k, j) -> Gap {{
         let gap = a.cast::<i64>() * V::lit(2i64) - b.cast::<i64>() + j.cast::<i64>();
-        let nothing = !a & b.same(V::lit(0u8));
+        let nothing = !a & b.eq(V::lit(0u8));
         nothing.select(V::lit(Gap { size: i64::MIN, at: u64::MAX, count: 0 }), Gap::of(gap, k, V::lit(1u32)))
     }}
 }

@@ -26,7 +26,7 @@ impl<M: Machine, W: Real> Sets<M, W> {
 /// a / b, and 0 where b = 0.
 #[inline(always)]
 fn ratio<M: Machine, W: Real>(a: V<M, W>, b: V<M, W>) -> V<M, W> {
-    let none = b.same(c(0.0));
+    let none = b.eq(c(0.0));
     none.select(c(0.0), a / none.select(c(1.0), b))
 }
 
@@ -83,6 +83,6 @@ sets! {
         let (p, q) = (s.x - s.both, s.y - s.both);
         let neither = s.ncols - s.x - s.y + s.both;
         let mixed = p * q;
-        ratio(mixed + mixed, mixed.same(c(0.0)).select(c(0.0), s.both * neither + mixed))
+        ratio(mixed + mixed, mixed.eq(c(0.0)).select(c(0.0), s.both * neither + mixed))
     };
 }

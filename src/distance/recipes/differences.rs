@@ -11,7 +11,7 @@ op! {
     /// |a − b| − |a| − |b|, which is −2 min(|a|, |b|) for equal signs and else 0: no rounding at all.
     pub ManhattanTerm<T: Real> (a, b) -> T {{
         let least = a.abs().min(b.abs());
-        let apart = a.below(V::lit(T::ZERO)).differs(b.below(V::lit(T::ZERO)));
+        let apart = a.lt(V::lit(T::ZERO)).ne(b.lt(V::lit(T::ZERO)));
         apart.select(V::lit(T::ZERO), -(least + least))
     }}
 }
@@ -23,13 +23,13 @@ op! {
     /// |a − b| / (|a| + |b|), 0 for two zeros: the ⊗ of Canberra.
     pub CanberraDiff<T: Real> (a, b) -> T {{
         let sum = a.abs() + b.abs();
-        a.abs_diff(b) / sum.same(V::lit(T::ZERO)).select(V::lit(T::ONE), sum)
+        a.abs_diff(b) / sum.eq(V::lit(T::ZERO)).select(V::lit(T::ONE), sum)
     }}
 }
 op! {
     /// |a − b| / (|a| + |b|) − 2, and 0 where b = 0.
     pub CanberraTerm<T: Real> (a, b) -> T {{
-        let none = b.same(V::lit(T::ZERO));
+        let none = b.eq(V::lit(T::ZERO));
         let two = V::lit(T::ONE) + V::lit(T::ONE);
         none.select(V::lit(T::ZERO), a.abs_diff(b) / (a.abs() + b.abs()) - two)
     }}
@@ -38,8 +38,8 @@ op! {
     /// [a ≠ b] − 2, and 0 where b = 0.
     pub HammingTerm<T: Real> (a, b) -> T {{
         let one = V::<_, T>::lit(T::ONE);
-        let met = a.differs(b).select(-one, -(one + one));
-        b.same(V::lit(T::ZERO)).select(V::lit(T::ZERO), met)
+        let met = a.ne(b).select(-one, -(one + one));
+        b.eq(V::lit(T::ZERO)).select(V::lit(T::ZERO), met)
     }}
 }
 /// An exponent.
@@ -170,19 +170,19 @@ macro_rules! of_multisets {
             fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, $sum: V<M, W>, _: V<M, W>) -> V<M, W> {
                 let $both = x.0 + y.0;
                 let whole = $whole;
-                let none = whole.at_most(c(0.0));
+                let none = whole.le(c(0.0));
                 none.select(c(0.0), ($both - ($sum + $sum)) / none.select(c(1.0), whole))
             }
             #[inline(always)]
             fn near<M: Machine>(self, key: V<M, W>, _: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
-                key.below(cancelled())
+                key.lt(cancelled())
             }
             #[inline(always)]
             fn exact_key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, apart: V<M, W>) -> V<M, W> {
                 let $both = x.0 + y.0;
                 let $sum = c::<M, W>(0.5) * ($both - apart);
                 let whole = $whole;
-                let none = whole.at_most(c(0.0));
+                let none = whole.le(c(0.0));
                 none.select(c(0.0), apart / none.select(c(1.0), whole))
             }
             #[inline(always)]

@@ -14,15 +14,15 @@ op! {
     pub JensenShannonDiff<T: Real> (a, b) -> T {{
         let zero = V::lit(T::ZERO);
         let sum = a + b;
-        let part = (a - b) / sum.same(zero).select(V::lit(T::ONE), sum);
-        let of = |x: V<_, T>, part: V<_, T>| x.same(zero).select(zero, x * x.same(zero).select(zero, part).ln_1p());
+        let part = (a - b) / sum.eq(zero).select(V::lit(T::ONE), sum);
+        let of = |x: V<_, T>, part: V<_, T>| x.eq(zero).select(zero, x * x.eq(zero).select(zero, part).ln_1p());
         of(a, part) + of(b, -part)
     }}
 }
 op! {
     /// a (ln a − b), where b is the logarithm of y's entry; 0 for a = 0.
     pub KlTerm<T: Real> (a, b) -> T {{
-        let none = a.same(V::lit(T::ZERO));
+        let none = a.eq(V::lit(T::ZERO));
         none.select(a, a * (none.select(V::lit(T::ONE), a).ln() - b))
     }}
 }
@@ -63,7 +63,7 @@ impl<W: Real> Recipe for JensenShannon<W> {
     #[inline(always)]
     fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
         let ln2 = c::<M, W>(std::f64::consts::LN_2);
-        let empty = row.nnz.same(c(0.0));
+        let empty = row.nnz.eq(c(0.0));
         if self.normalize { (empty.select(c(0.0), ln2), empty.select(ln2, c(0.0))) } else { (row.first * ln2, c(0.0)) }
     }
     #[inline(always)]
@@ -110,12 +110,12 @@ impl<W: Real> Recipe for KullbackLeibler<W> {
     fn key<M: Machine>(self, x: Norms<M, W>, _: Norms<M, W>, sum: V<M, W>, shared: V<M, W>) -> V<M, W> {
         let all = x.1 - sum;
         // Not a number stays so.
-        shared.same(x.0).select(all, all + V::lit(W::TOP))
+        shared.eq(x.0).select(all, all + V::lit(W::TOP))
     }
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
         // Σ |x ln x| is at most that: what is below 0 is at least −1/e for each entry.
-        key.abs().below(cancelled::<M, W>() * (x.1 + c::<M, W>(2.0 / std::f64::consts::E) * x.0))
+        key.abs().lt(cancelled::<M, W>() * (x.1 + c::<M, W>(2.0 / std::f64::consts::E) * x.0))
     }
 }
 

@@ -75,7 +75,7 @@ impl<W: Real> Recipe for Cosine<W> {
     }
     #[inline(always)]
     fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
-        (row.nnz.same(c(0.0)).select(c(1.0), c(0.0)), c(0.0))
+        (row.nnz.eq(c(0.0)).select(c(1.0), c(0.0)), c(0.0))
     }
     #[inline(always)]
     fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
@@ -83,7 +83,7 @@ impl<W: Real> Recipe for Cosine<W> {
     }
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, W>, _: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
-        key.below(cancelled())
+        key.lt(cancelled())
     }
     #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
@@ -98,7 +98,7 @@ impl<W: Real> Correlation<W> {
         let mean = row.first / row.ncols.max(c(1.0));
         let squares = row.second + (row.ncols - row.nnz) * mean * mean;
         let round_off = c::<M, W>(if size_of::<W>() == 4 { 1.2e-7 } else { 2.3e-16 }) * row.nnz * mean;
-        (mean, squares.sqrt(), squares.at_most(round_off * round_off * row.ncols))
+        (mean, squares.sqrt(), squares.le(round_off * round_off * row.ncols))
     }
 }
 
@@ -139,7 +139,7 @@ impl<W: Real> Recipe for Correlation<W> {
     }
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-        key.below(cancelled::<M, W>() * (c::<M, W>(1.0) + (x.0 * y.0).abs()))
+        key.lt(cancelled::<M, W>() * (c::<M, W>(1.0) + (x.0 * y.0).abs()))
     }
     #[inline(always)]
     fn exact_key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>) -> V<M, W> {
@@ -213,7 +213,7 @@ impl<W: Real> Recipe for Hellinger<W> {
     }
     #[inline(always)]
     fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
-        let one = row.nnz.same(c(0.0)).select(c(0.0), c(1.0));
+        let one = row.nnz.eq(c(0.0)).select(c(0.0), c(1.0));
         (if self.normalize { one } else { row.first }, c(0.0))
     }
     #[inline(always)]

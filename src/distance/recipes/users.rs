@@ -58,6 +58,6 @@ impl<W: Real, X: MulOp<A = W, B = W, Out = W>> Recipe for OnePass<X> {
     }
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-        key.abs().below(cancelled::<M, W>() * (x.0.abs() + y.0.abs()))
+        key.abs().lt(cancelled::<M, W>() * (x.0.abs() + y.0.abs()))
     }
 }

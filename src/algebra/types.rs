@@ -1,0 +1,169 @@
+//! Types of values as data, and the memory of a value whose type is forgotten.
+
+use std::mem::MaybeUninit;
+
+use crate::{Error, Result};
+
+/// The type of a value: one of the eleven of GraphBLAS, a complex number, or a struct made by [`value!`](crate::value!).
+///
+/// ```
+/// use sparring::algebra::{Type, Value};
+/// assert_eq!((f64::TYPE, f64::TYPE.name(), f64::TYPE.size()), (Type::F64, "f64", 8));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Type {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F32,
+    F64,
+    /// Two f32.
+    ComplexF32,
+    /// Two f64.
+    ComplexF64,
+    /// A struct, by its definition.
+    Struct(&'static StructType),
+}
+
+/// A struct of scalars as a type.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct StructType {
+    /// Its name, in Rust and on the device.
+    pub name: &'static str,
+    /// Name, type and place of each field, in order.
+    pub fields: &'static [(&'static str, Type, usize)],
+    /// Bytes.
+    pub size: usize,
+    /// Alignment.
+    pub align: usize,
+}
+
+impl Type {
+    /// The types that are no structs: bool, the signed and the unsigned integers, the floats, the complex numbers.
+    pub const ALL: &'static [Type] = {
+        use Type::{Bool, ComplexF32, ComplexF64, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+        &[Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, ComplexF32, ComplexF64]
+    };
+    /// Those of them that are ordered, the types of the GraphBLAS specification.
+    pub const ORDERED: &'static [Type] = Self::ALL.split_at(11).0;
+    /// Its name in Rust.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::ComplexF32 => "complex_f32",
+            Self::ComplexF64 => "complex_f64",
+            Self::Struct(s) => s.name,
+        }
+    }
+    /// Its name in CUDA C++.
+    #[must_use]
+    pub const fn cuda(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::I8 => "signed char",
+            Self::I16 => "short",
+            Self::I32 => "int",
+            Self::I64 => "long long",
+            Self::U8 => "unsigned char",
+            Self::U16 => "unsigned short",
+            Self::U32 => "unsigned int",
+            Self::U64 => "unsigned long long",
+            Self::F32 => "float",
+            Self::F64 => "double",
+            Self::ComplexF32 => "sr::complex<float>",
+            Self::ComplexF64 => "sr::complex<double>",
+            Self::Struct(s) => s.name,
+        }
+    }
+    /// Bytes of a value.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Bool | Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 | Self::ComplexF32 => 8,
+            Self::ComplexF64 => 16,
+            Self::Struct(s) => s.size,
+        }
+    }
+    /// Alignment of a value.
+    #[must_use]
+    pub const fn align(self) -> usize {
+        match self {
+            Self::Struct(s) => s.align,
+            Self::ComplexF32 | Self::ComplexF64 => self.size() / 2,
+            _ => self.size(),
+        }
+    }
+}
+
+impl std::fmt::Display for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Type {
+    type Err = Error;
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.iter().copied().find(|t| t.name() == name).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|t| t.name()).collect();
+            Error::Unsupported { what: format!("value type '{name}'"), why: format!("known are {}", known.join(", ")) }
+        })
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The memory of a value whose type is forgotten: as many units, each as large as the value's alignment. It may be copied and
+/// nothing else. What moves values and does not compute with them is compiled for words, once for a size.
+pub trait Word: sealed::Sealed + Copy + Send + Sync + 'static {}
+
+/// Unsigned integers that are as large as their alignment.
+pub trait Unit: sealed::Sealed + Copy + Send + Sync + 'static {}
+impl<U: Unit, const N: usize> sealed::Sealed for [MaybeUninit<U>; N] {}
+impl<U: Unit, const N: usize> Word for [MaybeUninit<U>; N] {}
+
+/// The unit of an alignment.
+pub trait HasUnit {
+    /// The unit.
+    type Unit: Unit;
+}
+/// An alignment as a type.
+#[derive(Clone, Copy, Debug)]
+pub struct Aligned<const ALIGN: usize>;
+
+macro_rules! units {
+    ($($align:literal $unit:ident;)*) => {$(
+        impl sealed::Sealed for $unit {}
+        impl Unit for $unit {}
+        impl HasUnit for Aligned<$align> {
+            type Unit = $unit;
+        }
+    )*};
+}
+units! { 1 u8; 2 u16; 4 u32; 8 u64; }
+
+/// The word of a type of this size and alignment.
+pub type WordOf<const ALIGN: usize, const UNITS: usize> = [MaybeUninit<<Aligned<ALIGN> as HasUnit>::Unit>; UNITS];
