@@ -35,6 +35,8 @@ mod trace;
 mod types;
 mod unary;
 mod value;
+#[allow(dead_code)]
+pub(crate) mod words;
 
 pub use binary::*;
 pub use index_unary::*;
@@ -58,3 +60,4 @@ pub use types::WordOf;
 pub use types::{StructType, Type, Word};
 pub use unary::*;
 pub use value::{Bits, Int, Num, Real, Value, Wide};
+pub use words::{Array, Slice, SliceMut};
