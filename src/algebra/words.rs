@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 
-use super::{Type, Value, Word};
+use super::{Type, Value};
 
 /// The memory of a value.
 #[inline(always)]
