@@ -17,6 +17,7 @@
 //! Names chosen at run time are turned into types by [`dynamic`]; [`laws`] checks an operator.
 
 mod binary;
+mod bind;
 #[macro_use]
 mod builtin;
 pub mod dynamic;
@@ -39,6 +40,7 @@ mod value;
 pub(crate) mod words;
 
 pub use binary::*;
+pub use bind::{BindFirst, BindSecond};
 pub use index_unary::*;
 pub use machine::{Host, Machine, V};
 pub use monoid::*;

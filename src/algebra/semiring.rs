@@ -61,6 +61,22 @@ macro_rules! contract {
         impl<P: Monoid, X: MulOp<Out = P::Out>> $role for $kind<P, X> {}
     };
 }
+/// `new()` of a pair whose operators have no parameters.
+macro_rules! new {
+    ($kind:ident) => {
+        impl<P: Default, X: Default> $kind<P, X> {
+            /// The pair.
+            #[inline(always)]
+            #[must_use]
+            pub fn new() -> Self {
+                Self::default()
+            }
+        }
+    };
+}
+new!(Ring);
+new!(Union);
+
 contract!(Ring Semiring);
 contract!(Union Namm);
 
