@@ -180,9 +180,9 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("plan and numeric twice", |x| {
         let cpu = Cpu::new();
         let ring = PlusTimes::<f64>::default();
-        let plan = cpu.plan(&x.a, &x.a)?;
-        let mut c = cpu.numeric(&plan, ring, &x.a, &x.a)?;
-        cpu.numeric_into(&plan, ring, &x.a, &x.a, &mut c)?;
+        let plan = cpu.plan(&x.a, &x.a).eval()?;
+        let mut c = cpu.mxm(ring, &x.a, &x.a).plan(&plan).eval()?;
+        cpu.mxm(ring, &x.a, &x.a).plan(&plan).into(&mut c)?;
         Ok(c.nnz() as u64)
     }),
     ("mxm masked", |x| {

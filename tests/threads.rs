@@ -26,10 +26,10 @@ where
 {
     let run = |threads| -> Result<_, Error> {
         let cpu = cpu(threads);
-        let plan = cpu.plan_with(a, b, options)?;
+        let plan = cpu.plan(a, b).options(options).eval()?;
         Ok((
             plan.stats().clone(),
-            cpu.numeric(&plan, ring, a, b)?,
+            cpu.mxm(ring, a, b).plan(&plan).eval()?,
             cpu.mxm(ring, a, b).options(options.clone()).eval()?,
         ))
     };

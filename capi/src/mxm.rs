@@ -280,7 +280,7 @@ pub unsafe extern "C" fn sparring_plan_new(
             Some(gpu) => Structure::Device(gpu.plan(&a, &b, &options)?),
             None => {
                 let (a, b) = (a.host("a")?, b.host("b")?);
-                Structure::Host(each!(a, a => each!(b, b => device.host.plan_with(a, b, &options)))?)
+                Structure::Host(each!(a, a => each!(b, b => device.host.plan(a, b).options(&options).eval()))?)
             }
         };
         out.give(SparringPlan { plan })

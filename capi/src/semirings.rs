@@ -30,7 +30,7 @@ pub(crate) fn named<T: Scalar>(
 ) -> Result<Option<Data>> {
     match phase {
         Phase::Product(options) => {
-            let plan = cpu.plan_with(a, b, options)?;
+            let plan = cpu.plan(a, b).options(options).eval()?;
             T::numeric(cpu, &plan, name, a, b).map(|c| Some(c.into()))
         }
         Phase::Numeric(plan) => T::numeric(cpu, plan, name, a, b).map(|c| Some(c.into())),

@@ -109,7 +109,7 @@ impl<T: Num> SemiringVisitor<T> for Product<'_, T> {
     {
         let Self { cpu, plan, a, b, into } = self;
         let Some(c) = into else {
-            let c = Matrix::from_any(Box::new(cpu.numeric(plan, ring, a, b)?));
+            let c = Matrix::from_any(Box::new(cpu.mxm(ring, a, b).plan(plan).eval()?));
             return c.map(Some).ok_or_else(|| Error::Unsupported {
                 what: format!("a result of type {}", Out::<R>::CUDA),
                 why: "results are bool, i64, f32 or f64".into(),
@@ -119,7 +119,7 @@ impl<T: Num> SemiringVisitor<T> for Product<'_, T> {
             let message = format!("the semiring gives {}, these values are of another type", Out::<R>::CUDA);
             return Err(Error::Argument { name: "c", message });
         };
-        cpu.numeric_into(plan, ring, a, b, c).map(|()| None)
+        cpu.mxm(ring, a, b).plan(plan).into(c).map(|()| None)
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
     fn results_have_the_type_of_their_semiring() {
         let a = Csr::<i64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1, 2, 3]).unwrap();
         let cpu = Cpu::new();
-        let plan = cpu.plan(&a, &a).unwrap();
+        let plan = cpu.plan(&a, &a).eval().unwrap();
         let mut c = i64::numeric(&cpu, &plan, "plus_times", &a, &a).unwrap();
         assert_eq!((c.sum(), c.nnz(), c.shape()), (18.0, 4, (2, 2)));
         assert!(matches!(i64::numeric(&cpu, &plan, "lor_land", &a, &a).unwrap(), Matrix::Bool(_)));

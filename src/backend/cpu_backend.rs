@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bitvec::vec::BitVec;
 
-use super::container::{Container, Kind, Matrices, Vectors};
+use super::container::{Container, Kind, Mask, Matrices, Vectors};
 use super::{Backend, Distances};
 use crate::algebra::{
     BindFirst, BindSecond, BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Real, Rhs, Second, Semiring, UnaryOp, Value,
@@ -30,6 +30,18 @@ impl<T: Value, I: Index> Container<Cpu, I> for Csr<T, I> {
         T: Num,
     {
         m.nonzero_matrix(self)
+    }
+}
+
+/// A pattern is a structural mask.
+impl<I: Index> Mask<Cpu, I, Matrices> for Arc<Pattern<I>> {
+    fn resolve(self, _: &Cpu) -> Result<(Arc<Pattern<I>>, bool)> {
+        Ok((self, false))
+    }
+}
+impl<I: Index> Mask<Cpu, I, Matrices> for Pattern<I> {
+    fn resolve(self, _: &Cpu) -> Result<(Arc<Pattern<I>>, bool)> {
+        Ok((Arc::new(self), false))
     }
 }
 

@@ -144,8 +144,9 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     marked(a, |x| {
         marked(b, |y| {
             let (Some(x), Some(y)) = (x, y) else { return Ok(if b.nnz() == 0 { a } else { b }.clone()) };
+            let Some(&any) = y.values.first() else { return Ok(b.clone()) };
             let marks = either(x.marks, y.marks)?;
-            make(threads, "ewise_add", a.len(), marks, y.values[0], &|block, c| {
+            make(threads, "ewise_add", a.len(), marks, any, &|block, c| {
                 if x.marks.is_none() && y.marks.is_none() {
                     for ((c, &x), &y) in c.iter_mut().zip(&x.values[block.clone()]).zip(&y.values[block]) {
                         *c = f(x, y);
