@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use sparring::algebra::{Num, PlusTimes, Ring};
+use sparring::backend::Backend;
 use sparring::spgemm::{Compress, Options, Policy, compression};
 use sparring::{Cpu, Csr, generate, io};
 

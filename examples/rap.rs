@@ -8,6 +8,7 @@
 //! ```
 
 use sparring::algebra::PlusTimes;
+use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 /// The 1-D Laplacian of n points, scaled.

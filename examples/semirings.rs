@@ -5,6 +5,7 @@
 //! ```
 
 use sparring::algebra::{Max, MinPlus, PlusTimes, Ring};
+use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 sparring::op! {

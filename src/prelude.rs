@@ -1,9 +1,9 @@
 //! What most programs use: `use sparring::prelude::*;`.
 
 pub use crate::algebra::{
-    AnyFirst, AnyPair, AnySecond, AnySecondI, BinaryOp, IndexUnaryOp, LorLand, Max, MaxPlus, MaxTimes, Min, MinFirst, MinPlus,
-    MinSecond, MinSecondI, Monoid, Num, Plus, PlusFirst, PlusPair, PlusSecond, PlusTimes, Real, Ring, Semiring, Times, UnaryOp,
-    Union, V, Value,
+    AnyFirst, AnyPair, AnySecond, AnySecondI, BinaryOp, IndexUnaryOp, LorLand, Max, MaxPlus, MaxTimes, Min, MinFirst,
+    MinPlus, MinSecond, MinSecondI, Monoid, Num, Plus, PlusFirst, PlusPair, PlusSecond, PlusTimes, Real, Ring,
+    Semiring, Times, UnaryOp, Union, V, Value,
 };
 pub use crate::backend::{Backend, Container, Distances};
 pub use crate::distance::Metric;

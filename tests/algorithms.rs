@@ -60,7 +60,13 @@ fn betweenness<B: Backend>(m: &B, a: &B::Matrix<f64>, at: &B::Matrix<f64>, sourc
     let (n, ns) = (m.shape(a).0, sources.len());
     let plus_first = Ring(Plus::<f64>::new(), First::<f64, f64>::default());
     let start = Csr::new(ns, n, (0..=ns).collect(), sources.to_vec(), vec![1.0; ns])?;
-    let full = Csr::new(ns, n, (0..=ns).map(|s| s * n).collect(), (0..ns).flat_map(|_| 0..n as u32).collect(), vec![1.0; ns * n])?;
+    let full = Csr::new(
+        ns,
+        n,
+        (0..=ns).map(|s| s * n).collect(),
+        (0..ns).flat_map(|_| 0..n as u32).collect(),
+        vec![1.0; ns * n],
+    )?;
     let mut paths = m.upload(&start)?;
     let mut f = m.mxm(plus_first, &paths, a).mask(!paths.structure()).eval()?;
     let mut levels = vec![paths.structure()];

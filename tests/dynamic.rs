@@ -6,6 +6,7 @@ use sparring::Error;
 use sparring::algebra::Type;
 use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor, canonical};
 use sparring::algebra::*;
+use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 /// Name of the type that was chosen.

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use common::data;
 use sparring::algebra::PlusTimes;
+use sparring::backend::Backend;
 use sparring::graph::{TriangleMethod, triangles};
 use sparring::{Coo, Cpu, Csr, Error, Pattern};
 

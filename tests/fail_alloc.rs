@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use common::data;
 use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, SquaredDiff, Tril, Union};
+use sparring::backend::{Backend, Container};
 use sparring::distance::{self, Measure, Metric, knn, pairwise, pairwise_blocks, radius};
 use sparring::graph::{TriangleMethod, bfs_levels, triangles};
 use sparring::ops;
@@ -186,11 +187,11 @@ const OPERATIONS: &[(&str, Operation)] = &[
         Ok(c.nnz() as u64)
     }),
     ("mxm masked", |x| {
-        Ok(Cpu::new().mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.pattern()).eval()?.nnz() as u64)
+        Ok(Cpu::new().mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.structure()).eval()?.nnz() as u64)
     }),
     ("mxm masked by the complement", |x| {
         let product = Cpu::new();
-        let product = product.mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.pattern()).complement();
+        let product = product.mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.structure()).complement();
         Ok(product.eval()?.nnz() as u64)
     }),
     ("mxv", |x| {

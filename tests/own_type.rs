@@ -2,6 +2,7 @@
 
 use quickcheck::quickcheck;
 use sparring::algebra::*;
+use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 sparring::value! {

@@ -10,6 +10,7 @@ use common::rings::{CountPaths, SumPlaces, SumWhere};
 use common::{Same, check, data, golden, identical, reference};
 use quickcheck::{QuickCheck, quickcheck};
 use sparring::algebra::{Lhs, Min, MinPlus, Monoid, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
+use sparring::backend::Backend;
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Error};
 
@@ -142,12 +143,12 @@ quickcheck! {
         for o in all_options() {
             for complement in [false, true] {
                 let err = |e| format!("{o:?}, complement {complement}: {e}");
-                let product = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(&mask);
+                let product = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(mask.clone());
                 let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
                 let want = reference::masked(PlusTimes::<f64>::default(), &a, &b, &mask, complement);
                 check(&c, &want, !o.unsorted).map_err(err)?;
 
-                let product = cpu.mxm(CountPaths::default(), &pa, &pb).options(o.clone()).mask(&mask);
+                let product = cpu.mxm(CountPaths::default(), &pa, &pb).options(o.clone()).mask(mask.clone());
                 let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
                 let want = reference::masked(CountPaths::default(), &pa, &pb, &mask, complement);
                 check(&c, &want, !o.unsorted).map_err(err)?;
@@ -237,7 +238,7 @@ fn empty_shapes_multiply() {
             let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).eval().expect("a product");
             assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
             for complement in [false, true] {
-                let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(&mask);
+                let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(mask.clone());
                 let c = if complement { p.complement() } else { p }.eval().expect("a masked product");
                 assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
             }
@@ -270,9 +271,9 @@ fn shapes_that_do_not_fit_are_refused() {
     let square = Csr::<f64>::empty(4, 6).expect("b");
     for mask in [(3, 5), (4, 6), (6, 3)] {
         let mask = sparring::Pattern::<u32>::empty(mask.0, mask.1).expect("mask");
-        let found = cpu.mxm(ring, &a, &square).mask(&mask).eval();
+        let found = cpu.mxm(ring, &a, &square).mask(mask.clone()).eval();
         assert!(matches!(found, Err(Error::Shape { .. })), "a mask of shape {:?}: {found:?}", mask.shape());
-        let found = cpu.mxm(ring, &a, &square).mask(&mask).complement().eval();
+        let found = cpu.mxm(ring, &a, &square).mask(mask.clone()).complement().eval();
         assert!(matches!(found, Err(Error::Shape { .. })), "a mask of shape {:?}: {found:?}", mask.shape());
     }
 }
@@ -319,9 +320,10 @@ fn more_entries_than_32_bits_count_are_refused_by_the_budget() {
         Csr::<f64>::new(1, n as usize, vec![0, n as usize], (0..n).collect(), vec![1.0; n as usize]).expect("row");
     let budget = 256 << 20;
     let cpu = Cpu::new().memory_budget(budget);
-    for found in
-        [cpu.plan(&column, &row).eval().map(|_| ()), cpu.mxm(PlusTimes::<f64>::default(), &column, &row).eval().map(|_| ())]
-    {
+    for found in [
+        cpu.plan(&column, &row).eval().map(|_| ()),
+        cpu.mxm(PlusTimes::<f64>::default(), &column, &row).eval().map(|_| ()),
+    ] {
         match found {
             Err(Error::Budget { bytes, budget: b, .. }) => {
                 assert_eq!(b, u128::from(budget));
@@ -369,8 +371,11 @@ fn figures_are_the_known_ones(fact: &data::Fact) {
     let a = fact.read();
     assert_eq!(a.nnz() as u64, fact.number("nnz"), "{}", fact.name());
     let cpu = Cpu::with_threads(2).expect("threads");
-    let plan =
-        cpu.plan(&a, &a).options(&options(Policy::KkSpGemm, Accumulator::Auto, Compress::On, false)).eval().expect("a plan");
+    let plan = cpu
+        .plan(&a, &a)
+        .options(&options(Policy::KkSpGemm, Accumulator::Auto, Compress::On, false))
+        .eval()
+        .expect("a plan");
     let s = plan.stats();
     let found = [s.flops, s.max_row_flops, s.max_row_nnz as u64, s.nnz as u64];
     assert_eq!(found, ["fm", "maxrf", "maxrs", "nnzC"].map(|f| fact.number(f)), "{}", fact.name());
@@ -381,7 +386,11 @@ fn figures_are_the_known_ones(fact: &data::Fact) {
         }
     }
     // Another way to the same structure, and the values: the sum of C is that of A·(A·1).
-    let other = cpu.plan(&a, &a).options(&options(Policy::Auto, Accumulator::Auto, Compress::Off, false)).eval().expect("a plan");
+    let other = cpu
+        .plan(&a, &a)
+        .options(&options(Policy::Auto, Accumulator::Auto, Compress::Off, false))
+        .eval()
+        .expect("a plan");
     assert_eq!(other.nnz() as u64, fact.number("nnzC"), "{}", fact.name());
     drop(plan);
     let ones = a.map(|_| 1i64).expect("memory");

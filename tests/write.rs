@@ -159,7 +159,8 @@ fn vectors<B: Backend>(m: &B, case: &Case) -> Result<bool> {
     let (v, mask) = (up(0)?, up(1)?);
     let first = |n: usize| column(&case.vector(n));
     let case = Case { cells: [first(0), first(1), first(2), first(3)], ..case.clone() };
-    let check = |found: &B::Vector<f64>, t: &Cells| Ok(column(&m.download_vector(found)?) == case.want(&case.cells[2], t));
+    let check =
+        |found: &B::Vector<f64>, t: &Cells| Ok(column(&m.download_vector(found)?) == case.want(&case.cells[2], t));
     let mut c = up(2)?;
     case.write(m.apply(Identity::new(), &v), &mask, &mut c)?;
     let mut right = check(&c, &case.cells[0])?;

@@ -4,6 +4,7 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use sparring::Error;
+use sparring::backend::Backend;
 use sparring::spgemm::{Accumulator, Compress, Options, Plan, Policy};
 
 use crate::device::SparringDevice;

@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::LazyLock;
 
 use sparring::algebra::dynamic::SEMIRINGS;
+use sparring::backend::Backend;
 use sparring::spgemm::{Options, Plan};
 use sparring::{Cpu, Csr, Error, Result};
 use sparring_named::Matrix;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use sparring::Csr;
+use sparring::backend::Backend;
 use sparring::spgemm::{Compress, Options, Policy, Stats};
 
 use crate::context::Context;

@@ -5,6 +5,7 @@ mod gpu;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sparring::Csr;
+use sparring::backend::Backend;
 use sparring::spgemm::{self, Options};
 use sparring_named::Scalar;
 

@@ -10,6 +10,7 @@ use std::any::Any;
 
 use sparring::algebra::dynamic::{Named, SemiringVisitor};
 use sparring::algebra::{MulOp, Num, Out, Semiring, Value};
+use sparring::backend::Backend;
 use sparring::spgemm::Plan;
 use sparring::{Cpu, Csr, Error, Result};
 

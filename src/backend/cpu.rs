@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use crate::par::{Progress, Threads};
 use crate::Result;
+use crate::par::{Progress, Threads};
 
 /// The processor: a pool of threads and the settings of the operations that run on it.
 #[derive(Debug, Default)]

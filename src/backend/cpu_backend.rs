@@ -7,7 +7,7 @@ use bitvec::vec::BitVec;
 use super::container::{Container, Kind, Mask, Matrices, Vectors};
 use super::{Backend, Distances};
 use crate::algebra::{
-    BindFirst, BindSecond, BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Real, Rhs, Second, Semiring, UnaryOp, Value,
+    BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Lhs, Monoid, Num, Out, Real, Rhs, Second, Semiring, UnaryOp, Value,
 };
 use crate::distance::{Measure, Neighbours, Options as DistanceOptions};
 use crate::ops::{self, vector};
@@ -209,12 +209,7 @@ impl<I: Index> Backend<I> for Cpu {
     ) -> Result<Csr<T, I>> {
         ops::ewise_union(self.threads(), op, a, b)
     }
-    fn ewise_mult_matrices<O: BinaryOp>(
-        &self,
-        op: O,
-        a: &Csr<O::A, I>,
-        b: &Csr<O::B, I>,
-    ) -> Result<Csr<O::Out, I>> {
+    fn ewise_mult_matrices<O: BinaryOp>(&self, op: O, a: &Csr<O::A, I>, b: &Csr<O::B, I>) -> Result<Csr<O::Out, I>> {
         ops::ewise_intersection(self.threads(), op, a, b)
     }
     fn ewise_union_matrices<O: BinaryOp>(

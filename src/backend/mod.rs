@@ -25,8 +25,8 @@ pub use build::{Build, Masked, Masking, Operation, Target, TransposeA, Transpose
 pub use container::{Complement, Container, Kind, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
 pub use operations::{
-    Apply, ApplyIndex, Assign, AssignScalar, Entrywise, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, PlanOf, Reduce,
-    ReduceRows, Select, Transpose, Vxm,
+    Apply, ApplyIndex, Assign, AssignScalar, Entrywise, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, PlanOf,
+    Reduce, ReduceRows, Select, Transpose, Vxm,
 };
 pub use write::{Accum, Accumulate, Plain};
 

@@ -509,4 +509,3 @@ where
         <C::Kind as Entrywise<M, I>>::reduce(self.machine, self.monoid, &self.a)
     }
 }
-

@@ -43,7 +43,9 @@ pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
         (Some(Where { places, complement, replace: true }), Some(add)) => {
             add(&K::restrict(m, c, places, complement)?, &t)?
         }
-        (Some(Where { places, complement, .. }), None) => union::<M, I, K, T>(m, &K::restrict(m, c, places, !complement)?, &t)?,
+        (Some(Where { places, complement, .. }), None) => {
+            union::<M, I, K, T>(m, &K::restrict(m, c, places, !complement)?, &t)?
+        }
         (Some(_), Some(add)) => add(c, &t)?,
     };
     Ok(())

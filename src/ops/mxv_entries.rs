@@ -22,7 +22,8 @@ fn check(places: Places<'_>, expected: usize) -> Result<()> {
 
 /// The mask as the operations on dense vectors take it.
 fn bools(places: Places<'_>) -> Result<Option<(Vec<bool>, bool)>> {
-    let each = |(m, complement): (&BitSlice<u64>, bool)| Ok((collected(m.len(), m.iter().by_vals(), "mask")?, complement));
+    let each =
+        |(m, complement): (&BitSlice<u64>, bool)| Ok((collected(m.len(), m.iter().by_vals(), "mask")?, complement));
     places.map(each).transpose()
 }
 

@@ -33,11 +33,17 @@ pub(crate) fn restrict<T: Value, I: Index>(
         &sorted
     };
     let work = |i: usize| (a.row_ptr()[i] + mask.row_ptr()[i] + i) as u64;
-    let row_ptr = count_rows(threads, a.nrows(), work, || Ok(()), |(): &mut (), i| {
-        let mut n = 0;
-        each_let(a.pattern().row(i), mask.row(i), complement, |_| n += 1);
-        Ok(n)
-    })?;
+    let row_ptr = count_rows(
+        threads,
+        a.nrows(),
+        work,
+        || Ok(()),
+        |(): &mut (), i| {
+            let mut n = 0;
+            each_let(a.pattern().row(i), mask.row(i), complement, |_| n += 1);
+            Ok(n)
+        },
+    )?;
     let append = |rows: Range<usize>, cols: &mut Vec<I>, values: &mut Vec<T>| {
         for i in rows {
             let (js, xs) = a.row(i);

@@ -293,7 +293,11 @@ pub(crate) fn apply_index<O: IndexUnaryOp, I: Index>(
 }
 
 /// The entries for which f(a(i), s, i, 0) holds.
-pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(op: O, a: &Vector<O::A, I>, s: O::S) -> Result<Vector<O::A, I>> {
+pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
+    op: O,
+    a: &Vector<O::A, I>,
+    s: O::S,
+) -> Result<Vector<O::A, I>> {
     match a.form() {
         Form::Sparse(list) => listed(list, |i, x| at(op, x, s, i).then_some(x)),
         _ => {
