@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{result, sys};
 
-use super::driver::{Device, Module, failed};
-use super::memory::Buffer;
+pub(crate) use super::arg::{Arg, args};
+use super::driver::{Module, failed, foreign};
 use crate::{Error, Result};
 
 /// How a kernel is spread over the device.
@@ -34,60 +34,6 @@ impl Shape {
         }
         Ok(Self { grid: n as u32, block, shared })
     }
-}
-
-/// One argument of a kernel, by value.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arg {
-    bytes: [u8; 8],
-    size: usize,
-    /// Of an array, the device that it is on, by its address; else 0.
-    owner: usize,
-}
-
-impl Arg {
-    /// No array.
-    pub(crate) fn null() -> Self {
-        0u64.into()
-    }
-    /// The array of `device` that begins at `at`.
-    pub(super) fn array(at: sys::CUdeviceptr, device: &Arc<Device>) -> Self {
-        Self { owner: Arc::as_ptr(device).addr(), ..at.into() }
-    }
-}
-impl<T> From<&Buffer<T>> for Arg {
-    fn from(buffer: &Buffer<T>) -> Self {
-        buffer.from(0)
-    }
-}
-impl<T> From<Option<&Buffer<T>>> for Arg {
-    fn from(buffer: Option<&Buffer<T>>) -> Self {
-        buffer.map_or(Self::null(), Self::from)
-    }
-}
-impl From<u64> for Arg {
-    fn from(x: u64) -> Self {
-        Self { bytes: x.to_ne_bytes(), size: 8, owner: 0 }
-    }
-}
-impl From<u32> for Arg {
-    fn from(x: u32) -> Self {
-        let [a, b, c, d] = x.to_ne_bytes();
-        Self { bytes: [a, b, c, d, 0, 0, 0, 0], size: 4, owner: 0 }
-    }
-}
-
-/// Arguments in the order of the kernel's parameters: buffers by reference, `u32` and `u64` by value.
-macro_rules! args {
-    ($($x:expr),* $(,)?) => { &[$($crate::gpu::launch::Arg::from($x)),*] };
-}
-pub(crate) use args;
-
-/// An array of one `Cuda` was given to another.
-pub(super) fn foreign(what: impl Into<String>) -> Error {
-    let message =
-        "an array belongs to another `Cuda`; clones of one share theirs, else download it there and upload it here";
-    Error::Device { what: what.into(), message: message.into() }
 }
 
 /// A kernel of a loaded program.
