@@ -35,11 +35,12 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 8] = [
+const HEADERS: [Source; 9] = [
     source!("prelude.cuh"),
     source!("parts.cuh"),
     source!("ranks.cuh"),
     source!("kk.cuh"),
+    source!("values.cuh"),
     source!("union_tables.cuh"),
     source!("distance.cuh"),
     source!("nearest.cuh"),

@@ -56,19 +56,19 @@ impl Kernel {
         if shape.grid == 0 {
             return Ok(());
         }
-        let sizes: Vec<usize> = args.iter().map(|a| a.size).collect();
+        let sizes: Vec<usize> = args.iter().map(Arg::size).collect();
         if *sizes != *self.parameters {
             let message = format!("arguments of {sizes:?} bytes for parameters of {:?} bytes", self.parameters);
             return Err(Error::Device { what: format!("kernel {}", self.name), message });
         }
         let device = self.module.device();
         // Each `Cuda` has a stream of its own, and nothing orders one after another.
-        if args.iter().any(|a| a.owner != 0 && a.owner != Arc::as_ptr(device).addr()) {
+        if !args.iter().all(|a| a.is_on(device)) {
             return Err(foreign(format!("kernel {}", self.name)));
         }
         let _turn = device.turn()?;
         let mut copies = args.to_vec();
-        let mut pointers: Vec<*mut c_void> = copies.iter_mut().map(|a| a.bytes.as_mut_ptr().cast()).collect();
+        let mut pointers: Vec<*mut c_void> = copies.iter_mut().map(Arg::at).collect();
         // SAFETY: 1. The function's module is loaded as long as `self` lives, and unloading waits for the stream.
         //         2. There are as many arguments as parameters, of the same sizes, checked above; they are copied
         //            before the call returns.

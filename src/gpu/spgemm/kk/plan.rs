@@ -13,22 +13,22 @@ pub(in crate::gpu::spgemm) struct Plan {
     pub(in crate::gpu::spgemm) a: Arc<DevicePattern>,
     pub(in crate::gpu::spgemm) b: Arc<DevicePattern>,
     /// Row pointers of C.
-    pub(in crate::gpu::spgemm) row_ptr: Arc<Offsets>,
+    pub(super) row_ptr: Arc<Offsets>,
     pub(in crate::gpu::spgemm) nnz: usize,
     pub(in crate::gpu::spgemm) flops: u64,
     pub(in crate::gpu::spgemm) max_row_flops: u64,
     pub(in crate::gpu::spgemm) compression: Option<Compression>,
     pub(in crate::gpu::spgemm) why: Arc<str>,
-    pub(in crate::gpu::spgemm) method: Method,
-    pub(in crate::gpu::spgemm) rows: Rows,
-    pub(in crate::gpu::spgemm) settings: KkSettings,
-    pub(in crate::gpu::spgemm) unsorted: bool,
-    pub(in crate::gpu::spgemm) c: Arc<Found>,
+    pub(super) method: Method,
+    pub(super) rows: Rows,
+    pub(super) settings: KkSettings,
+    pub(super) unsorted: bool,
+    pub(super) c: Arc<Found>,
 }
 
 /// C's pattern, once a numeric phase has found it; the lock is held by the one that looks for it.
 #[derive(Debug, Default)]
-pub(in crate::gpu::spgemm) struct Found {
+pub(super) struct Found {
     pub(super) pattern: OnceLock<Arc<DevicePattern>>,
     pub(super) first: Mutex<()>,
 }
