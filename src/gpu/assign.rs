@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::buffer::{Buffer, RawBuffer};
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
-use super::launch::{Shape, args};
+use super::launch::{Program, Shape, args};
 use super::memory::alone;
 use super::{Cuda, DeviceSparseVec, DeviceVec};
-use crate::algebra::{Slice, Value};
+use crate::algebra::{Slice, Type, Value};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("assign.cu");
@@ -36,6 +36,9 @@ impl Cuda {
         }
         self.assign_raw(w.values.raw_mut(), &places.indices, Slice::of(&[x]))
     }
+    pub(super) fn assign_program(&self, ty: Type) -> Result<Arc<Program>> {
+        self.program_of(SOURCE, Front::new("", &[Setting::words(ty)]))
+    }
     /// Writes the one value of `x` to the places of `w`, which no one shares.
     pub(crate) fn assign_raw(&self, w: &mut Arc<RawBuffer>, places: &Buffer<u32>, x: Slice<'_>) -> Result<()> {
         w.check("the value of an assignment", x.ty())?;
@@ -44,7 +47,7 @@ impl Cuda {
             return Ok(());
         }
         let x = self.put_raw(x, "the value of an assignment")?;
-        let program = self.program_of(SOURCE, Front::new("", &[Setting::words(w.ty())]))?;
+        let program = self.assign_program(w.ty())?;
         let arguments = args![places, places.len() as u64, &x, &*w];
         program.kernel("assign")?.launch(Shape::for_each(places.len(), 256)?, arguments)
     }
