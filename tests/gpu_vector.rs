@@ -114,7 +114,7 @@ fn forms_turn_into_each_other() {
     let Some(cuda) = cuda() else { return };
     converts::<f64>(&cuda);
     converts::<bool>(&cuda);
-    converts::<i16>(&cuda);
+    converts::<u8>(&cuda);
     converts::<Best>(&cuda);
     let short = cuda.upload_bitmap(&[true], &[1.0, 2.0]).err().map(|e| e.to_string());
     assert_eq!(short.as_deref(), Some("places of a vector: length is 1, expected 2"));
@@ -172,12 +172,12 @@ fn unites<O: BinaryOp<A: Draw, B: Draw, Out: Same>>(cuda: &Cuda, op: O) {
 fn entry_by_entry_it_is_the_loop() {
     let Some(cuda) = cuda() else { return };
     multiplies(&cuda, Minus::<f64>::new());
-    multiplies(&cuda, Less::<i32>::new());
+    multiplies(&cuda, Less::<i64>::new());
     multiplies(&cuda, Step::new());
     adds(&cuda, Minus::<f64>::new());
     adds(&cuda, ArgMin::new());
     unites(&cuda, Minus::<f64>::new());
-    unites(&cuda, Less::<i32>::new());
+    unites(&cuda, Less::<i64>::new());
     unites(&cuda, Step::new());
     let (u, v) = (cuda.upload_full(&[1.0, 2.0]).unwrap(), cuda.upload_full(&[1.0]).unwrap());
     let plus = Plus::<f64>::new();
@@ -222,7 +222,7 @@ fn functions_and_selections_are_the_loop() {
     applies(&cuda, Square::<f64>::new());
     applies(&cuda, Cast::<f32, bool>::new());
     applies_at(&cuda, RowIndex::<f64, i64>::new(), 100);
-    applies_at(&cuda, ColIndex::<Best, u32>::new(), 7);
+    applies_at(&cuda, ColIndex::<Best, u64>::new(), 7);
     selects(&cuda, RowLe::<f64>::new(), 40);
     selects(&cuda, ValueGt::<f64>::new(), 0.0);
     selects(&cuda, ValueEq::<Best>::new(), Best { value: 1.0, index: 3 });
@@ -254,7 +254,7 @@ fn folds<M: Monoid<Out: Draw + Same>>(cuda: &Cuda, m: M) {
 fn folds_do_not_depend_on_the_form() {
     let Some(cuda) = cuda() else { return };
     folds(&cuda, Plus::<f64>::new());
-    folds(&cuda, Min::<i32>::new());
+    folds(&cuda, Min::<i64>::new());
     folds(&cuda, ArgMin::new());
 }
 
@@ -284,10 +284,10 @@ fn nonzeros<T: Draw + Same + Num>(cuda: &Cuda) {
 fn masks_are_the_loop() {
     let Some(cuda) = cuda() else { return };
     restricts::<f64, bool>(&cuda);
-    restricts::<Best, i32>(&cuda);
+    restricts::<Best, i64>(&cuda);
     nonzeros::<f64>(&cuda);
     nonzeros::<bool>(&cuda);
-    nonzeros::<u16>(&cuda);
+    nonzeros::<u8>(&cuda);
     let nan = cuda.vector_nonzero(&cuda.upload_full(&[f64::NAN, -0.0, 0.0]).unwrap()).unwrap();
     assert_eq!(cuda.vector_nnz(&nan).unwrap(), 1, "NaN is not 0");
     let structs = cuda.upload_full(&[ArgMin::IDENTITY]).unwrap();
