@@ -173,7 +173,6 @@ fn unsafe_lives_where_proofs_are_collected() {
         "par",
         "simd",
         "gpu/launch.rs",
-        "gpu/driver.rs",
         "gpu/driver",
         "gpu/nvrtc.rs",
         "gpu/staging.rs",

@@ -3,8 +3,8 @@
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::{
-    Cuda, apply, assign, distance, ewise, naive_union, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose,
-    triangles, union,
+    Cuda, apply, assign, distance, ewise, naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmv,
+    transpose, triangles, union, vector_ops,
 };
 use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
 use crate::{Error, Result};
@@ -33,6 +33,7 @@ fn units() -> Vec<Unit> {
         ewise::programs(),
         naive_union::programs(),
         reduce::programs(),
+        restrict::programs(),
         rows::programs(),
         scan::programs(),
         spgemm::programs(),
@@ -42,6 +43,7 @@ fn units() -> Vec<Unit> {
         transpose::programs(),
         triangles::programs(),
         union::programs(),
+        vector_ops::programs(),
     ];
     all.into_iter().flatten().collect()
 }

@@ -180,7 +180,7 @@ impl<T: Real, W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Read
             write.launch(shape, &[&given[..], args![&offsets, &col_idx, &values]].concat())
         })?;
         let pattern = DevicePattern::new((n, m), true, row_ptr, col_idx);
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+        Ok(DeviceCsr::new(pattern, values))
     }
 }
 

@@ -198,7 +198,7 @@ impl<T: Real, W: Real> Ready<T> for OnePass<W> {
         let arguments = self.args(&(0..n), args![radius, exclude_self, &offsets, &col_idx, &values]);
         program.kernel("write_within")?.launch(grid, &arguments)?;
         let pattern = DevicePattern::new((n, m), true, row_ptr, col_idx);
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+        Ok(DeviceCsr::new(pattern, values))
     }
 }
 

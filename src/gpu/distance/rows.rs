@@ -135,7 +135,7 @@ impl Cuda {
             program.kernel("prepare_long_rows")?.launch(Shape::blocks(p.nrows, 256, 0)?, arguments)?;
         }
         let [first, second] = norms;
-        let matrix = DeviceCsr { pattern: Arc::clone(p), values: Arc::new(entries) };
+        let matrix = DeviceCsr { pattern: Arc::clone(p), values: entries };
         Ok(Rows { matrix, beside: Beside::Norms(first, second) })
     }
 
