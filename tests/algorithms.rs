@@ -12,7 +12,7 @@ fn bfs_parents<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> Result<Vec
     let min_secondi = Ring(Min::new(), SecondI::new());
     let mut q = m.upload_vector(&Vector::new(n, vec![source], vec![i64::from(source)])?)?;
     let mut parent = m.upload_vector(&Vector::empty(n)?)?;
-    while q.nnz() > 0 {
+    while m.nnz(&q)? > 0 {
         m.apply(Identity::new(), &q).mask(q.structure()).into(&mut parent)?;
         m.vxm(min_secondi, &q, a).mask(!parent.structure()).replace().into(&mut q)?;
     }
@@ -70,7 +70,7 @@ fn betweenness<B: Backend>(m: &B, a: &B::Matrix<f64>, at: &B::Matrix<f64>, sourc
     let mut paths = m.upload(&start)?;
     let mut f = m.mxm(plus_first, &paths, a).mask(!paths.structure()).eval()?;
     let mut levels = vec![paths.structure()];
-    while f.nnz() > 0 {
+    while m.nnz(&f)? > 0 {
         levels.push(f.structure());
         m.ewise_add(Plus::new(), &paths, &f).into(&mut paths)?;
         m.mxm(plus_first, &f, a).mask(!paths.structure()).replace().into(&mut f)?;

@@ -84,8 +84,10 @@ pub trait Container<M: Backend<I>, I: Index>: Clone {
     type Kind: Kind<M, I>;
     /// Type of its values.
     type Value: Value;
-    /// Entries, stored zeros included.
-    fn nnz(&self) -> usize;
+    /// Entries, stored zeros included: what [`Backend::nnz`] gives.
+    /// # Errors
+    /// Those of the machine, which may have to count.
+    fn count(&self, m: &M) -> Result<usize>;
     /// Where it has entries.
     /// # Errors
     /// Those of the machine.

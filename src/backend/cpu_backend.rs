@@ -19,8 +19,8 @@ use crate::{Cpu, Csr, Dense, Index, Pattern, Result, Vector};
 impl<T: Value, I: Index> Container<Cpu, I> for Csr<T, I> {
     type Kind = Matrices;
     type Value = T;
-    fn nnz(&self) -> usize {
-        Csr::nnz(self)
+    fn count(&self, _: &Cpu) -> Result<usize> {
+        Ok(self.nnz())
     }
     fn places(&self, _: &Cpu) -> Result<Arc<Pattern<I>>> {
         Ok(Arc::clone(self.pattern()))
@@ -51,8 +51,8 @@ type Marks = Option<BitVec<u64>>;
 impl<T: Value, I: Index> Container<Cpu, I> for Vector<T, I> {
     type Kind = Vectors;
     type Value = T;
-    fn nnz(&self) -> usize {
-        Vector::nnz(self)
+    fn count(&self, _: &Cpu) -> Result<usize> {
+        Ok(self.nnz())
     }
     fn places(&self, _: &Cpu) -> Result<Arc<BitVec<u64>>> {
         marks_of(self).map(Arc::new)

@@ -64,7 +64,7 @@ use crate::{Csr, Dense, Index, Result, Vector};
 ///     for level in 0..n as u32 {
 ///         m.assign_scalar(level).mask(q.structure()).into(&mut levels)?;
 ///         m.vxm(AnyPair::<bool, bool, f64>::new(), &q, a).mask(!levels.structure()).replace().into(&mut q)?;
-///         if q.nnz() == 0 {
+///         if m.nnz(&q)? == 0 {
 ///             break;
 ///         }
 ///     }
@@ -225,6 +225,13 @@ pub trait Backend<I: Index = u32>: Sized {
     /// w(i) = x at every place, or every one that the mask lets through, to be written `into(&mut w)`.
     fn assign_scalar<T: Value>(&self, x: T) -> Build<'_, Self, I, AssignScalar<T>> {
         Build::new(self, AssignScalar { x })
+    }
+
+    /// Entries of a matrix or a vector, stored zeros included.
+    /// # Errors
+    /// See [`Backend`]; a machine may have to count them.
+    fn nnz<C: Container<Self, I>>(&self, x: &C) -> Result<usize> {
+        x.count(self)
     }
 
     /// A sparse matrix on this machine.

@@ -52,7 +52,7 @@ pub(super) fn parts(ty: Type) -> Result<([Setting; 2], u32)> {
 
 impl Cuda {
     /// A list as a matrix of one row.
-    fn as_row(&self, v: &RawVector, places: &Buffer<u32>) -> Result<RawCsr> {
+    pub(super) fn as_row(&self, v: &RawVector, places: &Buffer<u32>) -> Result<RawCsr> {
         let row_ptr = self.alloc::<u32>(2, "a vector as a row")?;
         self.each(PLACES, "one_row", 2, args![places.len() as u32, &row_ptr])?;
         let pattern = DevicePattern::new((1, v.len), true, Offsets::Small(row_ptr), places.clone());

@@ -36,7 +36,7 @@ pub fn bfs_levels<B: Backend, T: Value>(on: &B, a: &B::Matrix<T>, source: usize)
     let mut q = on.upload_vector(&Vector::new(n, vec![u32::cast(source)], vec![true])?)?;
     let mut levels = on.upload_vector(&Vector::<u32>::empty(n)?)?;
     let mut level = 0;
-    while q.nnz() > 0 {
+    while on.nnz(&q)? > 0 {
         on.assign_scalar(level).mask(q.structure()).into(&mut levels)?;
         on.vxm(next, &q, a).mask(!levels.structure()).replace().into(&mut q)?;
         level += 1;
