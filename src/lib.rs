@@ -11,6 +11,7 @@ pub mod generate;
 pub mod gpu;
 pub mod graph;
 pub mod io;
+pub(crate) mod kernels;
 pub mod ops;
 pub mod par;
 pub mod prelude;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Modules from the ground up; each imports from its own row and the rows below, its row being free among itself.
-const LAYERS: [&[&str]; 7] = [
+const LAYERS: [&[&str]; 8] = [
     &["error", "algebra"],
     &["sparse", "par", "simd"],
+    &["kernels"],
     &["spgemm", "spmv", "tensor", "contract"],
     &["ops", "distance"],
     &["backend", "gpu"],
@@ -172,6 +173,7 @@ fn unsafe_lives_where_proofs_are_collected() {
         "algebra/words.rs",
         "par",
         "simd",
+        "kernels",
         "gpu/launch.rs",
         "gpu/driver",
         "gpu/nvrtc.rs",
