@@ -1,8 +1,7 @@
 //! [`Cpu`] as a [`Backend`]: matrices and vectors are those of the host, operations those of [`ops`].
 
 use super::Backend;
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Real, Rhs, Semiring, UnaryOp, Value};
-use crate::distance::{Measure, Neighbours, Options};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
 use crate::ops::{self, VectorMask};
 use crate::sparse::{Dense, SparseVec, copied};
 use crate::{Cpu, Csr, Result};
@@ -116,35 +115,5 @@ impl Backend for Cpu {
     }
     fn assign<T: Value, S: Value>(&self, w: &mut Vec<T>, places: &SparseVec<S>, x: T) -> Result<()> {
         ops::assign(w, places, x)
-    }
-
-    fn pairwise<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        x: &Csr<T>,
-        y: Option<&Csr<T>>,
-        options: &Options,
-    ) -> Result<Dense<T>> {
-        Cpu::pairwise(self, measure, x, y, options)
-    }
-    fn knn<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        k: usize,
-        x: &Csr<T>,
-        y: Option<&Csr<T>>,
-        options: &Options,
-    ) -> Result<Neighbours<T>> {
-        Cpu::knn(self, measure, k, x, y, options)
-    }
-    fn radius<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        radius: f64,
-        x: &Csr<T>,
-        y: Option<&Csr<T>>,
-        options: &Options,
-    ) -> Result<Csr<T>> {
-        Cpu::radius(self, measure, radius, x, y, options)
     }
 }

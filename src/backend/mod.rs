@@ -5,13 +5,14 @@ mod cpu;
 mod cpu_distance;
 mod cpu_ops;
 mod mxm;
+mod neighbours;
 
 pub use crate::par::Progress;
 pub use cpu::Cpu;
 pub use mxm::Mxm;
+pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};
 
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Real, Rhs, Semiring, UnaryOp, Value};
-use crate::distance::{Measure, Neighbours, Options};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
 use crate::sparse::{Dense, SparseVec};
 use crate::{Csr, Result};
 
@@ -20,8 +21,8 @@ use crate::{Csr, Result};
 ///
 /// An algorithm written against this trait uploads what it starts from, leaves everything where it is while it runs, and
 /// downloads its result. What an operation computes is defined in [`ops`](crate::ops), and for
-/// [`mxm`](Self::mxm) in [`Mxm`], for distances in [`distance`](crate::distance); a backend gives those results, bit for bit where arithmetic is exact. Its own
-/// documentation says where floats may be rounded or folded otherwise.
+/// [`mxm`](Self::mxm) in [`Mxm`], for distances in [`distance`](crate::distance); a backend gives those results, bit for bit where
+/// arithmetic is exact. Its own documentation says where floats may be rounded or folded otherwise.
 ///
 /// Columns are counted with 32 bits. Dense vectors have a value everywhere; sparse ones have entries, sorted. A mask of a
 /// vector is a dense vector of truth values; a mask of a matrix is the pattern of a matrix (structural), whatever its
@@ -47,7 +48,19 @@ use crate::{Csr, Result};
 /// assert_eq!(twice(&Cpu::new(), &a, &[1.0, 10.0])?, [6.0, 60.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-pub trait Backend {
+pub trait Backend:
+    DistanceBackend<
+        f32,
+        <Self as Backend>::Matrix<f32>,
+        Distances = <Self as Backend>::Dense<f32>,
+        Graph = <Self as Backend>::Matrix<f32>,
+    > + DistanceBackend<
+        f64,
+        <Self as Backend>::Matrix<f64>,
+        Distances = <Self as Backend>::Dense<f64>,
+        Graph = <Self as Backend>::Matrix<f64>,
+    >
+{
     /// A sparse matrix on this machine.
     type Matrix<T: Value>;
     /// A dense matrix on this machine.
@@ -167,37 +180,4 @@ pub trait Backend {
     /// # Errors
     /// See [`Backend`].
     fn assign<T: Value, S: Value>(&self, w: &mut Self::Vector<T>, places: &Self::SparseVector<S>, x: T) -> Result<()>;
-
-    /// All distances between rows of X and of Y, or of X alone: [`distance::pairwise`](crate::distance::pairwise).
-    /// # Errors
-    /// See [`Backend`]; [`Error::Argument`](crate::Error::Argument) for an entry outside the metric's domain.
-    fn pairwise<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        x: &Self::Matrix<T>,
-        y: Option<&Self::Matrix<T>>,
-        options: &Options,
-    ) -> Result<Self::Dense<T>>;
-    /// The `k` nearest rows of each row of X, in the memory of the host: [`distance::knn`](crate::distance::knn).
-    /// # Errors
-    /// Those of [`pairwise`](Self::pairwise).
-    fn knn<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        k: usize,
-        x: &Self::Matrix<T>,
-        y: Option<&Self::Matrix<T>>,
-        options: &Options,
-    ) -> Result<Neighbours<T>>;
-    /// The rows within `radius` of each row of X: [`distance::radius`](crate::distance::radius).
-    /// # Errors
-    /// Those of [`pairwise`](Self::pairwise); [`Error::Argument`](crate::Error::Argument) for a radius that is NaN.
-    fn radius<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        radius: f64,
-        x: &Self::Matrix<T>,
-        y: Option<&Self::Matrix<T>>,
-        options: &Options,
-    ) -> Result<Self::Matrix<T>>;
 }

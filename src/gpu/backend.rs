@@ -2,9 +2,8 @@
 //! one.
 
 use super::{Cuda, DeviceCsr, DeviceDense, DeviceSparseVec, DeviceVec};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Real, Rhs, Semiring, UnaryOp, Value};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
 use crate::backend::Backend;
-use crate::distance::{Measure, Neighbours, Options};
 use crate::sparse::{Dense, SparseVec};
 use crate::{Csr, Result};
 
@@ -119,35 +118,5 @@ impl Backend for Cuda {
     }
     fn assign<T: Value, S: Value>(&self, w: &mut DeviceVec<T>, places: &DeviceSparseVec<S>, x: T) -> Result<()> {
         Cuda::assign(self, w, places, x)
-    }
-
-    fn pairwise<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &Options,
-    ) -> Result<DeviceDense<T>> {
-        Cuda::pairwise(self, measure, x, y, options)
-    }
-    fn knn<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        k: usize,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &Options,
-    ) -> Result<Neighbours<T>> {
-        Cuda::knn(self, measure, k, x, y, options)
-    }
-    fn radius<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        radius: f64,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &Options,
-    ) -> Result<DeviceCsr<T>> {
-        Cuda::radius(self, measure, radius, x, y, options)
     }
 }
