@@ -156,9 +156,9 @@ impl<'a, B: ?Sized, T: Float, A, W> Asked<'a, B, T, A, W> {
     fn question(&self) -> Question<'_> {
         Question { op: self.op, measure: &*self.measure, options: self.options }
     }
-    /// Compares with the rows of Y, where otherwise those of X are compared among themselves.
-    pub fn to(self, y: &'a A) -> Self {
-        Self { y: Some(y), ..self }
+    /// Compares with the rows of Y, where otherwise (or with `None`) those of X are compared among themselves.
+    pub fn to(self, y: impl Into<Option<&'a A>>) -> Self {
+        Self { y: y.into(), ..self }
     }
     /// Divides rows by their sums first, or not, for metrics that know it: [`Options::normalize`].
     pub fn normalize(mut self, normalize: bool) -> Self {

@@ -31,4 +31,3 @@ impl Domain {
         Error::Argument { name: "entries", message }
     }
 }
-

@@ -29,7 +29,8 @@ impl<'a, T: Float> RowsOf<'a, T> {
     pub(crate) fn new<I: Index>(a: &'a Csr<T, I>) -> Result<Self> {
         let any: &'a dyn Any = a;
         let narrow = any.downcast_ref().map(Self::Narrow);
-        let what = || Error::Unsupported { what: "a distance between rows".into(), why: "columns are u32 or u64".into() };
+        let what =
+            || Error::Unsupported { what: "a distance between rows".into(), why: "columns are u32 or u64".into() };
         narrow.or_else(|| any.downcast_ref().map(Self::Wide)).ok_or_else(what)
     }
 }

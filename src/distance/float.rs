@@ -85,6 +85,7 @@ pub(crate) fn of_type<T: Float>() -> Typed<OfType> {
 /// # Errors
 /// [`Error::Unsupported`] if it is not.
 pub(crate) fn known<T: Float, F: Form>(x: Typed<F>) -> Result<F::Of<T>> {
-    let not = |_| Error::Unsupported { what: format!("a result in {}", T::TYPE), why: "it is of the other type".into() };
+    let not =
+        |_| Error::Unsupported { what: format!("a result in {}", T::TYPE), why: "it is of the other type".into() };
     T::take(x).map_err(not)
 }

@@ -226,7 +226,9 @@ pub(crate) fn text_of_exact<W: Float>(exact: &str) -> String {
     let row = ["first", "second", "nnz", "ncols"];
     let entry = ["x", "first", "second", "nnz", "ncols"];
     let mut functions = String::new();
-    for (side, alone) in [("x", format!("Exact::mul(x, {zero}, 0, 0, 0)")), ("y", format!("Exact::mul({zero}, x, 0, 0, 0)"))] {
+    for (side, alone) in
+        [("x", format!("Exact::mul(x, {zero}, 0, 0, 0)")), ("y", format!("Exact::mul({zero}, x, 0, 0, 0)"))]
+    {
         functions += &function(&format!("first_{side}"), &["x"], w, &alone);
         functions += &function(&format!("entry_{side}"), &entry, w, "x");
         functions += &function(&format!("norm_{side}_0"), &row, w, "first");

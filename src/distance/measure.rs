@@ -1,6 +1,7 @@
 //! What may be asked of two rows.
 
 use std::any::TypeId;
+use std::sync::Arc;
 
 use super::domain::Domain;
 use super::float::Float;
@@ -40,7 +41,8 @@ pub trait Measure: Send + Sync {
     fn name(&self) -> String;
 }
 
-impl<M: Measure + ?Sized> Measure for &M {
+/// A measure that is chosen at run time.
+impl<M: Measure + ?Sized> Measure for Arc<M> {
     fn way(&self, options: &Options, entries: Type) -> Result<Way> {
         (**self).way(options, entries)
     }

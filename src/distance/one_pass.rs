@@ -119,7 +119,9 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         let halves = if self.symmetric() { "each pair once" } else { "all pairs" };
         let dense = match self.dense_columns() {
             0 => String::new(),
-            dense => format!(", {dense} of {} columns dense (in 1/{DENSE} of the rows or more)", self.y().entries.ncols()),
+            dense => {
+                format!(", {dense} of {} columns dense (in 1/{DENSE} of the rows or more)", self.y().entries.ncols())
+            }
         };
         format!("inverted index, one pass, tiles of {} rows, {halves}{dense}", self.tile_rows())
     }

@@ -59,7 +59,8 @@ impl Question<'_> {
             return Err(Error::Shape { op: self.op, lhs: x, rhs: y });
         }
         if self.options.exclude_self && y.is_some() {
-            let message = "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
+            let message =
+                "a row is left out of its own neighbours where X is compared with itself, not with a Y".into();
             return Err(Error::Argument { name: "exclude_self", message });
         }
         Ok(())

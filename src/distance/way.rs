@@ -17,9 +17,9 @@ use super::recipe::{Recipe, Side};
 use super::rows::prepare;
 use super::two_pass::TwoPassEngine;
 use crate::Result;
+use crate::algebra::{Monoid, MulOp, Union};
 #[cfg(feature = "cuda")]
 use crate::algebra::{Printed, printed_ring};
-use crate::algebra::{Monoid, MulOp, Union};
 use crate::par::Threads;
 
 /// How a measure is computed. What drives its inner loops was compiled with the library.

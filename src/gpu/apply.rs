@@ -130,7 +130,8 @@ impl Cuda {
         let row_ptr = self.alloc_offsets(before.is_large(), p.nrows + 1, "row pointers of a selection")?;
         let col_idx = self.alloc::<u32>(nnz, "columns of a selection")?;
         let values = self.alloc_raw(op.a, nnz, "values of a selection")?;
-        let program = self.program_of(SOURCE, Front::new(&op.text, &select_settings(p.row_ptr.cuda(), before.cuda())))?;
+        let program =
+            self.program_of(SOURCE, Front::new(&op.text, &select_settings(p.row_ptr.cuda(), before.cuda())))?;
         program
             .kernel("select_rows")?
             .launch(Shape::for_each(p.nrows + 1, 256)?, args![&p.row_ptr, p.nrows as u64, &before, &row_ptr])?;

@@ -1,5 +1,6 @@
 //! C = A ∘ B entry by entry, over the intersection or the union of two patterns: see `cuda/ewise.cu`.
 
+use super::Cuda;
 use super::buffer::{RawBuffer, same_type};
 use super::csr::{DeviceCsr, RawCsr};
 use super::front::{Front, Setting};
@@ -7,7 +8,6 @@ use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::{DevicePattern, Offsets};
 use super::rows::tiles;
-use super::Cuda;
 use crate::algebra::{BinaryOp, Printed, Value, printed_binary};
 use crate::{Error, Result};
 

@@ -26,11 +26,7 @@ fn shape_of_groups(columns: usize, bytes: usize) -> (usize, usize) {
 }
 
 fn settings(offset: &'static str, (lanes, each): (usize, usize)) -> [Setting; 3] {
-    [
-        Setting::Type("Offset", offset),
-        Setting::Constant("LANES", lanes as u32),
-        Setting::Constant("EACH", each as u32),
-    ]
+    [Setting::Type("Offset", offset), Setting::Constant("LANES", lanes as u32), Setting::Constant("EACH", each as u32)]
 }
 
 impl Cuda {

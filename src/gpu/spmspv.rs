@@ -62,8 +62,7 @@ impl Cuda {
         check_mask(mask, p.ncols)?;
         x_values.check("the vector of vxm", ring.a)?;
         a.values.check("the matrix of vxm", ring.b)?;
-        let nothing =
-            || Ok((self.alloc(0, "indices of vxm")?, self.alloc_raw(ring.out, 0, "values of vxm")?));
+        let nothing = || Ok((self.alloc(0, "indices of vxm")?, self.alloc_raw(ring.out, 0, "values of vxm")?));
         if x_indices.len() == 0 || p.nnz == 0 {
             return nothing();
         }

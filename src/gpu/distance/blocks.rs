@@ -56,13 +56,7 @@ pub(super) struct TwoPass {
 }
 
 impl TwoPass {
-    pub(super) fn new(
-        cuda: &Cuda,
-        namm: &Arc<Printed>,
-        x: &Part,
-        y: Option<&Part>,
-        most: Option<u64>,
-    ) -> Result<Self> {
+    pub(super) fn new(cuda: &Cuda, namm: &Arc<Printed>, x: &Part, y: Option<&Part>, most: Option<u64>) -> Result<Self> {
         let rows = |part: &Part| cuda.cast_rows(&part.rows.matrix, namm.out);
         let (of, firsts) = (x.rows.matrix.ty(), [x.first, y.unwrap_or(x).first]);
         let x = rows(x)?;
@@ -108,7 +102,10 @@ impl TwoPass {
 
 impl Ready for TwoPass {
     fn explain(&self) -> String {
-        format!("two passes over the union, for ⊕ is not +, in {}; blocks of rows as dense matrices", self.namm.out.cuda())
+        format!(
+            "two passes over the union, for ⊕ is not +, in {}; blocks of rows as dense matrices",
+            self.namm.out.cuda()
+        )
     }
 
     fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &RawBuffer) -> Result<()> {

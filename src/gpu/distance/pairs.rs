@@ -198,8 +198,8 @@ pub(super) fn bytes_within(of: Type, n: usize, nnz: u64) -> u128 {
 
 /// The programs of this file and of those it uses, as they are used.
 pub(super) fn programs() -> Vec<Unit> {
-    use crate::distance as d;
     use crate::algebra::{Contract, Plus, Union, emit_contract_as};
+    use crate::distance as d;
     use crate::distance::emit_recipe;
     fn exact<R: Contract>(namm: R) -> String {
         emit_contract_as("Exact", namm)
@@ -229,8 +229,18 @@ pub(super) fn programs() -> Vec<Unit> {
         unit(emit_recipe(d::Jaccard::<f64>::new()), [large, small, small], nearest(100), false),
         unit(emit_recipe(d::Correlation::<f32>::new()), [small; 3], nearest(5000), false),
         unit(emit_recipe(d::Dot::<f64>::new()), [small; 3], radius(true, false), false),
-        unit(d::text_of_exact::<f64>(&exact(Union(Plus::new(), d::CanberraDiff::<f64>::new()))), [small; 3], pairs, true),
-        unit(d::text_of_exact::<f32>(&exact(Union(Plus::new(), d::CanberraDiff::<f32>::new()))), [small; 3], nearest(10), false),
+        unit(
+            d::text_of_exact::<f64>(&exact(Union(Plus::new(), d::CanberraDiff::<f64>::new()))),
+            [small; 3],
+            pairs,
+            true,
+        ),
+        unit(
+            d::text_of_exact::<f32>(&exact(Union(Plus::new(), d::CanberraDiff::<f32>::new()))),
+            [small; 3],
+            nearest(10),
+            false,
+        ),
         unit(emit_recipe(d::KullbackLeibler::<f64>::new(true)), [large; 3], radius(false, true), true),
     ];
     own.into_iter().chain(tiles::programs()).collect()

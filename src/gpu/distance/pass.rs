@@ -44,11 +44,6 @@ impl Pass {
             "struct Recipe {{\n  using W = {w};\n  static constexpr bool zero_self = true;\n  \
              static __device__ {w} finish({w} key) {{ return key; }}\n}};\n"
         );
-        Self {
-            text: format!("#define CHEBYSHEV\n{exact}{recipe}"),
-            of: W::TYPE,
-            keeps: Keeps::Ranks,
-            symmetric: true,
-        }
+        Self { text: format!("#define CHEBYSHEV\n{exact}{recipe}"), of: W::TYPE, keeps: Keeps::Ranks, symmetric: true }
     }
 }

@@ -146,7 +146,8 @@ impl Cuda {
         }
         let p = &a.matrix.pattern;
         let entries = self.alloc_raw(pass.of, p.nnz, "prepared entries")?;
-        let norms = [self.alloc_raw(pass.of, p.nrows, "norms of rows")?, self.alloc_raw(pass.of, p.nrows, "norms of rows")?];
+        let norms =
+            [self.alloc_raw(pass.of, p.nrows, "norms of rows")?, self.alloc_raw(pass.of, p.nrows, "norms of rows")?];
         let program = self.program(ROWS, &rows_prefix(&pass.text, a.matrix.ty(), p.row_ptr.cuda(), side))?;
         let (nrows, ncols) = (p.nrows as u64, p.ncols as u64);
         let arguments = args![&p.row_ptr, &a.matrix.values, nrows, ncols, &entries, &norms[0], &norms[1]];

@@ -143,13 +143,7 @@ fn in_parts(given: &Given<'_>, k: usize, take: &mut TakeNearest<'_>) -> Result<S
     }
 }
 
-fn by_cut(
-    given: &Given<'_>,
-    k: usize,
-    cut: &Cut,
-    most: Option<u64>,
-    take: &mut TakeNearest<'_>,
-) -> Result<String> {
+fn by_cut(given: &Given<'_>, k: usize, cut: &Cut, most: Option<u64>, take: &mut TakeNearest<'_>) -> Result<String> {
     let (cuda, exclude_self) = (given.cuda, given.question.options.exclude_self);
     let [blocks, parts] = &cut.pieces;
     let mut explain = String::new();

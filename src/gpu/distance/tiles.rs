@@ -92,17 +92,18 @@ impl Cuda {
         let tiles = y.nrows().div_ceil(tile);
         let large = p.row_ptr.is_large();
         let width = if large { 8 } else { 4 };
-        let starts = if let Some(bytes) = starts(p.nrows, tiles, width, y.matrix.pattern.bytes() + y.matrix.values.bytes()) {
-            let count = bytes / width;
-            let starts = self.alloc_offsets(large, count as usize, "starts of segments")?;
-            self.program(SOURCE, &prefix(p.row_ptr.cuda()))?.kernel("tile_starts")?.launch(
-                Shape::for_each(count as usize, 256)?,
-                args![&p.row_ptr, &p.col_idx, p.nrows as u64, tiles as u64, tile as u32, &starts],
-            )?;
-            Some(starts)
-        } else {
-            None
-        };
+        let starts =
+            if let Some(bytes) = starts(p.nrows, tiles, width, y.matrix.pattern.bytes() + y.matrix.values.bytes()) {
+                let count = bytes / width;
+                let starts = self.alloc_offsets(large, count as usize, "starts of segments")?;
+                self.program(SOURCE, &prefix(p.row_ptr.cuda()))?.kernel("tile_starts")?.launch(
+                    Shape::for_each(count as usize, 256)?,
+                    args![&p.row_ptr, &p.col_idx, p.nrows as u64, tiles as u64, tile as u32, &starts],
+                )?;
+                Some(starts)
+            } else {
+                None
+            };
         Ok(Columns { transposed, ranks, starts, tile, tiles })
     }
 }

@@ -265,4 +265,3 @@ fn pool(ordinal: usize) -> Result<sys::CUmemoryPool> {
     .map_err(failed("the memory pool's threshold"))?;
     Ok(pool)
 }
-

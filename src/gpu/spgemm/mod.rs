@@ -309,5 +309,6 @@ impl<R: Semiring, L: Operand<Lhs<R>>, B: Operand<Rhs<R>>> Mxm<'_, R, L, B> {
 }
 
 pub(crate) fn programs() -> Vec<Unit> {
-    [bins::programs(), columns::programs(), kk::programs(), map::programs(), parts::programs(), values::programs()].concat()
+    [bins::programs(), columns::programs(), kk::programs(), map::programs(), parts::programs(), values::programs()]
+        .concat()
 }

@@ -99,19 +99,8 @@ fn cut(cuda: &Cuda, c: &DevicePattern, list: Arg, n: usize, entries: u32) -> Res
     let rows = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
     let numbers = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
     let ends = cuda.zeroed::<u32>(2, "parts of long rows")?;
-    let cut = args![
-        n as u32,
-        list,
-        &c.row_ptr,
-        &c.col_idx,
-        entries,
-        NEAR_WORDS,
-        &offsets,
-        total,
-        &ends,
-        &rows,
-        &numbers
-    ];
+    let cut =
+        args![n as u32, list, &c.row_ptr, &c.col_idx, entries, NEAR_WORDS, &offsets, total, &ends, &rows, &numbers];
     program.kernel("parts_fill")?.launch(shape, cut)?;
     let close = cuda.get_at(&ends, 0)? as usize;
     Ok(Parts { rows, numbers, close })

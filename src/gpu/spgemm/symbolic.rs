@@ -84,8 +84,7 @@ fn hits(
     let program = parts::program(cuda, &mask.row_ptr, &mask.row_ptr)?;
     // Any-pair looks at no value, so the patterns stand in for the matrices.
     let values = cuda.alloc_raw(Type::Bool, 0, "no values")?;
-    let [left, right] =
-        [a, b].map(|pattern| RawCsr { pattern: Arc::clone(pattern), values: Arc::clone(&values) });
+    let [left, right] = [a, b].map(|pattern| RawCsr { pattern: Arc::clone(pattern), values: Arc::clone(&values) });
     let flags = cuda.zeroed::<bool>(mask.nnz, "entries of the mask")?;
     let plan = Plan::new([a, b, mask], parts::lengths(cuda, mask)?, work, None, String::new());
     values::fill(cuda, &plan, &printed_ring(AnyPair::<bool>::default()), &left, &right, flags.raw())?;

@@ -56,14 +56,7 @@ fn long_shape(parts: usize, close: bool, entries: u32, value: u32) -> Result<Sha
 }
 
 /// Values of C at the plan's columns.
-pub(super) fn fill(
-    cuda: &Cuda,
-    plan: &Plan,
-    ring: &Printed,
-    a: &RawCsr,
-    b: &RawCsr,
-    values: &RawBuffer,
-) -> Result<()> {
+pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &RawCsr, values: &RawBuffer) -> Result<()> {
     let c = plan.pattern();
     a.values.check("the left matrix of a product", ring.a)?;
     b.values.check("the right matrix of a product", ring.b)?;

@@ -61,7 +61,8 @@ impl Counted<'_> {
         let Self { cuda, b, lanes, mut words, tables } = self;
         words.col_idx = cuda.alloc(words.nnz, "numbers of words")?;
         let bits = cuda.alloc::<u32>(words.nnz, "bits of words")?;
-        let program = cuda.program_of(SOURCE, Front::new("", &settings(b.row_ptr.cuda(), words.row_ptr.cuda(), lanes)))?;
+        let program =
+            cuda.program_of(SOURCE, Front::new("", &settings(b.row_ptr.cuda(), words.row_ptr.cuda(), lanes)))?;
         let shape = Shape::for_each(b.nrows * lanes as usize, 256)?;
         let (nrows, row_ptr): (u32, &Offsets) = (b.nrows as u32, &words.row_ptr);
         match tables {

@@ -92,12 +92,11 @@ pub(super) fn fill(
             let (pool, slots2) = if u64::from(limit) >= rows.longest {
                 (Pool::none(cuda, ring.out)?, 0)
             } else {
-                let slots2 =
-                    select::second_slots(rows.longest, kk.max_occupancy).ok_or(Error::IndexOverflow {
-                        what: "keys of a second level",
-                        needed: rows.longest.into(),
-                        max: (1 << 31) - 1,
-                    })?;
+                let slots2 = select::second_slots(rows.longest, kk.max_occupancy).ok_or(Error::IndexOverflow {
+                    what: "keys of a second level",
+                    needed: rows.longest.into(),
+                    max: (1 << 31) - 1,
+                })?;
                 let warps = warps_at_a_time(cuda, kernel.blocks_per_multiprocessor(threads, shared)?, shape);
                 let slots = u64::from(slots2);
                 let chunk = Chunk { marks: 2 * slots, words: 0, values: slots };
