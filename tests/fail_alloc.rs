@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use common::data;
 use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, SquaredDiff, Tril, Union};
 use sparring::backend::{Backend, Container};
-use sparring::distance::{self, Measure, Metric, knn, pairwise, pairwise_blocks, radius};
+use sparring::distance::{Formula, Measure, Metric};
 use sparring::graph::{TriangleMethod, bfs_levels, triangles};
 use sparring::ops;
 use sparring::par::Threads;
@@ -145,11 +145,11 @@ fn mxm(x: &Inputs, policy: Policy, accumulator: Accumulator, compress: Compress,
 }
 
 /// The nearest rows of `y`, or of `x`, all distances, and those within 1/2, by one measure.
-fn distances(measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>) -> Result<u64, Error> {
-    let (threads, options) = (Threads::current(), distance::Options::default());
-    let near = knn(&threads, measure, 9, x, y, &options)?;
-    let all = pairwise(&threads, measure, x, y, &options)?;
-    let inside = radius(&threads, measure, 0.5, x, y, &options)?;
+fn distances(measure: impl Measure + Clone, x: &Csr<f64>, y: Option<&Csr<f64>>) -> Result<u64, Error> {
+    let cpu = Cpu::new();
+    let near = cpu.neighbours(measure.clone(), x).to(y).k(9).eval()?;
+    let all = cpu.distances(measure.clone(), x).to(y).eval()?;
+    let inside = cpu.neighbours(measure, x).to(y).radius(0.5).eval()?;
     Ok(near.indices().iter().map(|&j| u64::from(j)).sum::<u64>() + (all.values().len() + inside.nnz()) as u64)
 }
 
@@ -246,10 +246,14 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let namm = Union(MaxFromZero::<f64>::new(), SquaredDiff::<f64>::new());
         distances(namm, &x.rows[0], Some(&x.rows[1]))
     }),
+    ("distances by a formula", |x| {
+        let formula = Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs());
+        distances(formula, &x.rows[0], Some(&x.rows[1]))
+    }),
     ("distances in blocks of rows", |x| {
-        let (threads, options, mut places) = (Threads::current(), distance::Options::default(), 0);
+        let (cpu, mut places) = (Cpu::new(), 0);
         let (x, y) = (&x.rows[1], Some(&x.rows[0]));
-        pairwise_blocks(&threads, Metric::Cosine, x, y, &options, 200, |_, d| {
+        cpu.distances(Metric::Cosine, x).to(y).blocks(200, |_, d| {
             places += d.len() as u64;
             Ok(())
         })?;

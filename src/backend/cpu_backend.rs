@@ -5,11 +5,10 @@ use std::sync::Arc;
 use bitvec::vec::BitVec;
 
 use super::container::{Container, Kind, Mask, Matrices, Vectors};
-use super::{Backend, Distances};
+use super::Backend;
 use crate::algebra::{
-    BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Lhs, Monoid, Num, Out, Real, Rhs, Second, Semiring, UnaryOp, Value,
+    BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, Value,
 };
-use crate::distance::{Measure, Neighbours, Options as DistanceOptions};
 use crate::ops::{self, vector};
 use crate::sparse::vector_forms::{cleared, same_bits};
 use crate::sparse::{BitmapVec, Form, copied};
@@ -311,37 +310,5 @@ impl<I: Index> Backend<I> for Cpu {
         check(marks, len)?;
         let values = crate::par::filled(len, x, "a vector")?;
         Vector::of(Form::Bitmap(BitmapVec::from_parts(meant(marks, complement)?, values)))
-    }
-}
-
-impl Distances for Cpu {
-    fn pairwise<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        x: &Csr<T>,
-        y: Option<&Csr<T>>,
-        options: &DistanceOptions,
-    ) -> Result<Dense<T>> {
-        Cpu::pairwise(self, measure, x, y, options)
-    }
-    fn knn<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        k: usize,
-        x: &Csr<T>,
-        y: Option<&Csr<T>>,
-        options: &DistanceOptions,
-    ) -> Result<Neighbours<T>> {
-        Cpu::knn(self, measure, k, x, y, options)
-    }
-    fn radius<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        radius: f64,
-        x: &Csr<T>,
-        y: Option<&Csr<T>>,
-        options: &DistanceOptions,
-    ) -> Result<Csr<T>> {
-        Cpu::radius(self, measure, radius, x, y, options)
     }
 }

@@ -11,12 +11,14 @@
 //! | [`reduce`](Backend::reduce), [`reduce_rows`](Backend::reduce_rows) | ⊕ over all, over each row | `GrB_reduce` |
 //! | [`transpose`](Backend::transpose), [`extract`](Backend::extract), [`assign`](Backend::assign), [`assign_scalar`](Backend::assign_scalar) | | `GrB_transpose`, `GrB_extract`, `GrB_assign` |
 //! | [`plan`](Backend::plan) | the structure of A·B | |
+//! | [`neighbours`](DistanceBackend::neighbours), [`distances`](DistanceBackend::distances) | distances between rows | |
 
 mod build;
 mod container;
 mod cpu;
 mod cpu_backend;
 mod cpu_distance;
+mod neighbours;
 mod operations;
 mod write;
 
@@ -24,6 +26,7 @@ pub use crate::par::Progress;
 pub use build::{Build, Masked, Masking, Operation, Target, TransposeA, TransposeB, Unmasked};
 pub use container::{Complement, Container, Kind, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
+pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};
 pub use operations::{
     Apply, ApplyIndex, Assign, AssignScalar, Entrywise, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, PlanOf,
     Reduce, ReduceRows, Select, Transpose, Vxm,
@@ -32,8 +35,7 @@ pub use write::{Accum, Accumulate, Plain};
 
 use std::marker::PhantomData;
 
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Real, Rhs, Semiring, UnaryOp, Value};
-use crate::distance::{Measure, Neighbours, Options as DistanceOptions};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Semiring, UnaryOp, Value};
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Index, Result, Vector};
 
@@ -79,7 +81,20 @@ use crate::{Csr, Dense, Index, Result, Vector};
     message = "`{Self}` is no machine that computes with matrices",
     note = "`Cpu` and `Cuda` are; pass a reference to one, and matrices that it holds"
 )]
-pub trait Backend<I: Index = u32>: Sized {
+pub trait Backend<I: Index = u32>:
+    Sized
+    + DistanceBackend<
+        f32,
+        <Self as Backend<I>>::Matrix<f32>,
+        Distances = <Self as Backend<I>>::Dense<f32>,
+        Graph = <Self as Backend<I>>::Matrix<f32>,
+    > + DistanceBackend<
+        f64,
+        <Self as Backend<I>>::Matrix<f64>,
+        Distances = <Self as Backend<I>>::Dense<f64>,
+        Graph = <Self as Backend<I>>::Matrix<f64>,
+    >
+{
     /// C = A ⊕.⊗ B; rows sorted.
     fn mxm<R: Semiring>(
         &self,
@@ -502,40 +517,4 @@ pub trait Backend<I: Index = u32>: Sized {
         x: T,
         mask: Option<(&Self::Places, bool)>,
     ) -> Result<Self::Vector<T>>;
-}
-
-/// Distances between the rows of matrices, on any machine.
-pub trait Distances: Backend {
-    /// All distances between rows of X and of Y, or of X alone: [`distance::pairwise`](crate::distance::pairwise).
-    /// # Errors
-    /// See [`Backend`]; [`Error::Argument`](crate::Error::Argument) for an entry outside the metric's domain.
-    fn pairwise<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        x: &Self::Matrix<T>,
-        y: Option<&Self::Matrix<T>>,
-        options: &DistanceOptions,
-    ) -> Result<Self::Dense<T>>;
-    /// The `k` nearest rows of each row of X, in the memory of the host: [`distance::knn`](crate::distance::knn).
-    /// # Errors
-    /// Those of [`pairwise`](Self::pairwise).
-    fn knn<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        k: usize,
-        x: &Self::Matrix<T>,
-        y: Option<&Self::Matrix<T>>,
-        options: &DistanceOptions,
-    ) -> Result<Neighbours<T>>;
-    /// The rows within `radius` of each row of X: [`distance::radius`](crate::distance::radius).
-    /// # Errors
-    /// Those of [`pairwise`](Self::pairwise); [`Error::Argument`](crate::Error::Argument) for a radius that is NaN.
-    fn radius<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        radius: f64,
-        x: &Self::Matrix<T>,
-        y: Option<&Self::Matrix<T>>,
-        options: &DistanceOptions,
-    ) -> Result<Self::Matrix<T>>;
 }

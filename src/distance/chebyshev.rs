@@ -8,9 +8,10 @@
 use std::ops::Range;
 
 use super::engine::{Engine, Sink, Tile};
-use super::rows::{Entries, Postings};
+use super::entries::Entries;
+use super::float::Float;
+use super::postings::Postings;
 use crate::Result;
-use crate::algebra::Real;
 use crate::par::filled;
 use crate::simd::{dispatch, scatter_places};
 
@@ -48,7 +49,7 @@ struct Indexed<'a, W: Clone> {
     postings: Postings<(W, u32)>,
 }
 
-impl<'a, W: Real> Ranked<'a, W> {
+impl<'a, W: Float> Ranked<'a, W> {
     pub(crate) fn new(entries: Entries<'a, W>) -> Result<Self> {
         let mut bits = filled(entries.values.len(), 0u32, "ranks")?;
         let mut heads = filled(entries.nrows(), [W::ZERO; HEAD], "heads of rows")?;
@@ -85,7 +86,7 @@ impl<'a, W: Real> Ranked<'a, W> {
     }
 }
 
-impl<'a, W: Real> ChebyshevEngine<'a, W> {
+impl<'a, W: Float> ChebyshevEngine<'a, W> {
     fn y(&self) -> &Ranked<'a, W> {
         self.y.as_ref().unwrap_or(&self.x)
     }
@@ -108,7 +109,7 @@ impl<'a, W: Real> ChebyshevEngine<'a, W> {
     }
 }
 
-impl<W: Real> Engine for ChebyshevEngine<'_, W> {
+impl<W: Float> Engine for ChebyshevEngine<'_, W> {
     fn nrows(&self) -> (usize, usize) {
         (self.x.entries.nrows(), self.y().entries.nrows())
     }
@@ -130,7 +131,7 @@ impl<W: Real> Engine for ChebyshevEngine<'_, W> {
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = self.y();
         let entry = |at: usize| (y.entries.values[at], y.bits[at]);
-        let postings = y.entries.postings(rows.clone(), self.symmetric(), (W::ZERO, 0), entry)?;
+        let postings = Postings::new(&y.entries.pattern, rows.clone(), self.symmetric(), (W::ZERO, 0), entry)?;
         Ok(Box::new(Indexed { engine: self, rows, postings }))
     }
     fn finish(&self, _: &mut [f64]) {}
@@ -140,7 +141,7 @@ impl<W: Real> Engine for ChebyshevEngine<'_, W> {
     }
 }
 
-impl<W: Real> Tile for Indexed<'_, W> {
+impl<W: Float> Tile for Indexed<'_, W> {
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
         let (x, y) = (&self.engine.x, self.engine.y());
         let n = self.rows.len();
@@ -160,8 +161,7 @@ impl<W: Real> Tile for Indexed<'_, W> {
                 let cut = len < n;
                 let before = if cut { range.start - x.entries.pattern.row_ptr()[self.rows.start] } else { 0 };
                 for (((&c, &a), &bit), at) in columns.iter().zip(values).zip(&x.bits[range]).zip(before..) {
-                    let (places, values) =
-                        if cut { self.postings.column_up_to(c, at) } else { self.postings.column(c) };
+                    let (places, values) = self.postings.at(self.postings.range(c, cut.then_some(at)));
                     let mask = met.len() - 1;
                     scatter_places(&mut met, mask, places, values, |m, (b, of_y)| Met {
                         most: m.most.greater(a.gap(b)),

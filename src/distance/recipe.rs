@@ -1,6 +1,7 @@
 //! How a distance is made of a semiring: what is kept of a row, ⊗, and what becomes of the sum.
 
-use crate::algebra::{Machine, MulOp, Num, Plus, Real, Ring, Trace, Union, V, emit_contract_as, emit_functions};
+use super::float::Float;
+use crate::algebra::{Machine, MulOp, Num, Plus, Ring, Trace, Union, V, emit_contract_as, emit_functions};
 
 /// Which of the two matrices a row belongs to. It matters only to distances that are not symmetric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub enum Side {
 }
 
 /// Sums over a row's entries that are not 0.
-pub struct Row<M: Machine, W: Real> {
+pub struct Row<M: Machine, W: Float> {
     /// Σ [`first`](Recipe::first).
     pub first: V<M, W>,
     /// Σ [`second`](Recipe::second).
@@ -23,12 +24,12 @@ pub struct Row<M: Machine, W: Real> {
     pub ncols: V<M, W>,
 }
 
-impl<M: Machine, W: Real> Clone for Row<M, W> {
+impl<M: Machine, W: Float> Clone for Row<M, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<M: Machine, W: Real> Copy for Row<M, W> {}
+impl<M: Machine, W: Float> Copy for Row<M, W> {}
 
 /// Two numbers kept for each row: its norms.
 pub type Norms<M, W> = (V<M, W>, V<M, W>);
@@ -44,7 +45,7 @@ pub type Norms<M, W> = (V<M, W>, V<M, W>);
 /// Source: Nolet et al. 2022, Table 1 and §2.2 (norms and expansions); the one-pass form is ours.
 pub trait Recipe: Copy + Send + Sync + 'static {
     /// What is computed with.
-    type W: Real;
+    type W: Float;
     /// ⊗ on prepared entries that share a column.
     type Term: MulOp<A = Self::W, B = Self::W, Out = Self::W>;
     /// ⊗ on the union of prepared entries, for pairs that are [`near`](Self::near).
@@ -119,13 +120,13 @@ pub trait Recipe: Copy + Send + Sync + 'static {
 
 /// A constant.
 #[inline(always)]
-pub(crate) fn c<M: Machine, W: Real>(x: f64) -> V<M, W> {
+pub(crate) fn c<M: Machine, W: Float>(x: f64) -> V<M, W> {
     V::lit(x.cast::<W>())
 }
 
 /// Part of the norms below which a difference is computed again: it has lost about half of its digits there.
 #[inline(always)]
-pub(crate) fn cancelled<M: Machine, W: Real>() -> V<M, W> {
+pub(crate) fn cancelled<M: Machine, W: Float>() -> V<M, W> {
     c(if size_of::<W>() == 4 { 1e-3 } else { 1e-6 })
 }
 

@@ -11,11 +11,10 @@ use super::vector_form::{Form, RawVector};
 use super::vector_ops::Assigned;
 use super::{Cuda, DeviceCsr, DeviceDense, DeviceVector};
 use crate::algebra::{
-    Any, BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Pair, Printed, Real, Rhs, Ring, Semiring, Slice, Type, UnaryOp,
+    Any, BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Pair, Printed, Rhs, Ring, Semiring, Slice, Type, UnaryOp,
     Value, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary,
 };
-use crate::backend::{Backend, Container, Distances, Mask, Matrices, Vectors};
-use crate::distance::{Measure, Neighbours, Options as DistanceOptions};
+use crate::backend::{Backend, Container, Mask, Matrices, Vectors};
 use crate::par::collected;
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Error, Result, Vector};
@@ -438,36 +437,3 @@ impl Backend for Cuda {
         self.masked(full, mask)?.typed()
     }
 }
-
-impl Distances for Cuda {
-    fn pairwise<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &DistanceOptions,
-    ) -> Result<DeviceDense<T>> {
-        Cuda::pairwise(self, measure, x, y, options)
-    }
-    fn knn<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        k: usize,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &DistanceOptions,
-    ) -> Result<Neighbours<T>> {
-        Cuda::knn(self, measure, k, x, y, options)
-    }
-    fn radius<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        radius: f64,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &DistanceOptions,
-    ) -> Result<DeviceCsr<T>> {
-        Cuda::radius(self, measure, radius, x, y, options)
-    }
-}
-

@@ -56,7 +56,7 @@ impl Cuda {
     pub(super) fn some_rows<T: Value>(&self, a: &DeviceCsr<T>, rows: Range<usize>) -> Result<DeviceCsr<T>> {
         self.some_rows_raw(&a.raw(), rows)?.typed()
     }
-    fn some_rows_raw(&self, a: &RawCsr, rows: Range<usize>) -> Result<RawCsr> {
+    pub(super) fn some_rows_raw(&self, a: &RawCsr, rows: Range<usize>) -> Result<RawCsr> {
         let p = &*a.pattern;
         debug_assert!(rows.start <= rows.end && rows.end <= p.nrows);
         if rows == (0..p.nrows) {

@@ -169,15 +169,7 @@ impl Cuda {
         sorter.moved(a, sorter.transpose(&a.pattern)?)
     }
     /// Aᵀ, and what stands beside each of its entries where `beside` has it for those of A.
-    pub(super) fn transpose_beside<T: Value, U: Value>(
-        &self,
-        a: &DeviceCsr<T>,
-        beside: &Buffer<U>,
-    ) -> Result<(DeviceCsr<T>, Buffer<U>)> {
-        let (a, beside) = self.transpose_beside_raw(&a.raw(), beside)?;
-        Ok((a.typed()?, Buffer::of(beside)?))
-    }
-    fn transpose_beside_raw(&self, a: &RawCsr, beside: &RawBuffer) -> Result<(RawCsr, Arc<RawBuffer>)> {
+    pub(super) fn transpose_beside_raw(&self, a: &RawCsr, beside: &RawBuffer) -> Result<(RawCsr, Arc<RawBuffer>)> {
         let sorter = Sorter::new(self, a.ty(), a.nnz())?;
         let (pattern, positions) = sorter.transpose(&a.pattern)?;
         let moved = self.alloc_raw(beside.ty(), beside.len(), "what stands beside entries in a new order")?;

@@ -140,21 +140,17 @@ impl Cuda {
         Lhs<N>: Num,
         Rhs<N>: Num,
     {
-        self.union_mxm_from(namm, a, b, [0; 2])
+        self.row_against_row(&Job::union(None), namm, a, b)
     }
     /// [`union_mxm`](Self::union_mxm) of rows of larger matrices: a positional ⊗ sees numbers from `firsts` on.
-    pub(super) fn union_mxm_from<N: Namm>(
+    pub(super) fn union_mxm_from(
         &self,
-        namm: N,
-        a: &DeviceCsr<Lhs<N>>,
-        b: &DeviceCsr<Rhs<N>>,
+        namm: &Printed,
+        a: &RawCsr,
+        b: &RawCsr,
         firsts: [usize; 2],
-    ) -> Result<DeviceDense<Out<N>>>
-    where
-        Lhs<N>: Num,
-        Rhs<N>: Num,
-    {
-        self.row_against_row(&Job { firsts, ..Job::union(None) }, namm, a, b)
+    ) -> Result<Arc<RawBuffer>> {
+        self.row_against_row_raw(&Job { firsts, ..Job::union(None) }, namm, a, b)
     }
     /// [`union_mxm`](Self::union_mxm) with rows lying in shared memory as told.
     /// # Errors

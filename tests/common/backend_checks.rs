@@ -3,12 +3,11 @@
 //! Where a backend may fold in an order of its own, the check is told how results compare: [`Compare`].
 
 use sparring::algebra::*;
-use sparring::backend::{Backend, Container, Distances};
-use sparring::distance::{self, Metric, Options};
+use sparring::backend::{Backend, Container};
+use sparring::distance::Metric;
 use sparring::graph::bfs_levels;
-use sparring::par::Threads;
 use sparring::sparse::SparseVec;
-use sparring::{Csr, Error, Vector};
+use sparring::{Cpu, Csr, Error, Vector};
 
 use super::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
 use super::rings::{CountPaths, Either, Paths, SumPlaces};
@@ -499,24 +498,23 @@ pub(crate) fn path(n: u32) -> Csr<f64> {
     AnyPattern { ncols: n as usize, rows, shuffle: 0 }.matrix(0)
 }
 
-/// Distances, neighbours and radius against the functions of [`distance`]: among the rows of X, and from those of Y.
+/// Distances, neighbours and radius against the processor's: among the rows of X, and from those of Y.
 /// Neighbours are compared by their distances, which rounding may exchange.
-pub(crate) fn distances<B: Distances>(on: &B, x: &Csr<f64>, y: &Csr<f64>) -> Outcome {
-    let (threads, near) = (Threads::current(), |a: f64, b: f64| a == b || (a - b).abs() <= 1e-11 * (1.0 + b.abs()));
+pub(crate) fn distances<B: Backend>(on: &B, x: &Csr<f64>, y: &Csr<f64>) -> Outcome {
+    let (cpu, near) = (Cpu::new(), |a: f64, b: f64| a == b || (a - b).abs() <= 1e-11 * (1.0 + b.abs()));
     let (there_x, there_y) = (on.upload(x).map_err(text)?, on.upload(y).map_err(text)?);
     for metric in [Metric::Euclidean, Metric::Chebyshev, Metric::Jaccard, Metric::Kl, Metric::Dot] {
-        let options = Options { unchecked: true, ..Options::default() };
         for (host, there) in [(None, None), (Some(y), Some(&there_y))] {
-            let want = distance::pairwise(&threads, metric, x, host, &options).map_err(text)?;
-            let found =
-                on.pairwise(metric, &there_x, there, &options).and_then(|d| on.download_dense(&d)).map_err(text)?;
+            let want = cpu.distances(metric, x).to(host).unchecked().eval().map_err(text)?;
+            let found = on.distances(metric, &there_x).to(there).unchecked().eval();
+            let found = found.and_then(|d| on.download_dense(&d)).map_err(text)?;
             let same =
                 found.shape() == want.shape() && found.values().iter().zip(want.values()).all(|(&a, &b)| near(a, b));
             if !same {
                 return Err(format!("{metric}: {found:?}, expected {want:?}"));
             }
-            let want = distance::knn(&threads, metric, 3, x, host, &options).map_err(text)?;
-            let found = on.knn(metric, 3, &there_x, there, &options).map_err(text)?;
+            let want = cpu.neighbours(metric, x).to(host).unchecked().k(3).eval().map_err(text)?;
+            let found = on.neighbours(metric, &there_x).to(there).unchecked().k(3).eval().map_err(text)?;
             let same = (found.nrows(), found.k()) == (want.nrows(), want.k())
                 && found.distances().iter().zip(want.distances()).all(|(&a, &b)| near(a, b));
             if !same {
@@ -524,9 +522,9 @@ pub(crate) fn distances<B: Distances>(on: &B, x: &Csr<f64>, y: &Csr<f64>) -> Out
             }
             // Half way between two numbers, where rounding moves nothing over the edge.
             let radius = 1.0 + 1.0 / 256.0;
-            let want: Csr<f64> = distance::radius(&threads, metric, radius, x, host, &options).map_err(text)?;
-            let found =
-                on.radius(metric, radius, &there_x, there, &options).and_then(|c| on.download(&c)).map_err(text)?;
+            let want: Csr<f64> = cpu.neighbours(metric, x).to(host).unchecked().radius(radius).eval().map_err(text)?;
+            let found = on.neighbours(metric, &there_x).to(there).unchecked().radius(radius).eval();
+            let found = found.and_then(|c| on.download(&c)).map_err(text)?;
             check_invariants(&found)?;
             let same = found.pattern() == want.pattern()
                 && found.values().iter().zip(want.values()).all(|(&a, &b)| near(a, b));
