@@ -6,7 +6,6 @@ use sparring::algebra::*;
 use sparring::backend::Backend;
 use sparring::distance::Metric;
 use sparring::graph::bfs_levels;
-use sparring::par::Threads;
 use sparring::sparse::SparseVec;
 use sparring::{Cpu, Csr, Error};
 
