@@ -8,7 +8,7 @@ use common::dense_distance as textbook;
 use common::distances::{self, all as pairwise, close, large, metrics, nearest as knn, options, within};
 use common::gpu::cuda;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
-use sparring::algebra::{AbsDiff, Contract, MaxFromZero, Min, Plus, Real, Union, V, emit_contract_as};
+use sparring::algebra::{AbsDiff, Contract, MaxFromZero, Min, Plus, Real, Union, V, emit_contract};
 use sparring::distance::{CanberraDiff, Domain, Float, Formula, Measure, Metric, Neighbours, Options, Precision};
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, Cuda, Error, Result};
@@ -669,7 +669,7 @@ fn matrices_of_the_device_and_unsorted_rows() {
 fn a_formula_by_its_text() {
     let Some(cuda) = cuda() else { return };
     fn text<N: Contract>(namm: N) -> String {
-        emit_contract_as("Exact", namm)
+        emit_contract(namm)
     }
     let over = |a: f64, b: f64| (a - b).abs() / if a == 0.0 && b == 0.0 { 1.0 } else { a.abs() + b.abs() };
     let texts =

@@ -56,7 +56,8 @@ pub struct Formula {
     domain: Domain,
     double: Arc<dyn Terms<f64>>,
     single: Option<Arc<dyn Terms<f32>>>,
-    /// CUDA text of `struct Exact` in f32 and in f64.
+    /// CUDA text of `struct Ring` in f32 and in f64.
+    #[cfg(feature = "cuda")]
     text: Option<[String; 2]>,
 }
 
@@ -64,7 +65,14 @@ impl Formula {
     /// The formula of that name. Whatever precision is asked for, it is computed in f64, unless [`single`](Self::single) is given too.
     #[must_use]
     pub fn new(name: impl Into<String>, terms: impl Terms<f64> + 'static) -> Self {
-        Self { name: name.into(), domain: Domain::Reals, double: Arc::new(terms), single: None, text: None }
+        Self {
+            name: name.into(),
+            domain: Domain::Reals,
+            double: Arc::new(terms),
+            single: None,
+            #[cfg(feature = "cuda")]
+            text: None,
+        }
     }
     /// The same formula in f32.
     #[must_use]
@@ -76,10 +84,24 @@ impl Formula {
     pub fn takes(self, domain: Domain) -> Self {
         Self { domain, ..self }
     }
-    /// What a GPU runs: CUDA text of `struct Exact`, (+, ⊗) as [`emit_recipe`](super::emit_recipe) has it, in f32 and in f64.
+    /// What a GPU runs: CUDA text of `struct Ring`, (+, ⊗) as [`emit_contract`](crate::algebra::emit_contract) has it, in f32 and
+    /// in f64.
+    #[cfg(feature = "cuda")]
     #[must_use]
     pub fn cuda(self, [single, double]: [String; 2]) -> Self {
         Self { text: Some([single, double]), ..self }
+    }
+}
+
+impl Formula {
+    /// The way of these terms; text number `n` is theirs.
+    #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
+    fn by<W: Float>(&self, terms: &Arc<dyn Terms<W>>, n: usize) -> Way {
+        Way::by(Box::new(ByTerms {
+            terms: Arc::clone(terms),
+            #[cfg(feature = "cuda")]
+            text: self.text.as_ref().map(|text| text[n].clone()),
+        }))
     }
 }
 
@@ -91,12 +113,9 @@ impl fmt::Debug for Formula {
 
 impl Measure for Formula {
     fn way(&self, options: &Options, entries: Type) -> Result<Way> {
-        let text = |n: usize| self.text.as_ref().map(|text| text[n].clone());
         Ok(match &self.single {
-            Some(terms) if options.precision == Precision::Entries && entries == Type::F32 => {
-                Way::by(Box::new(ByTerms { terms: Arc::clone(terms), text: text(0) }))
-            }
-            _ => Way::by(Box::new(ByTerms { terms: Arc::clone(&self.double), text: text(1) })),
+            Some(terms) if options.precision == Precision::Entries && entries == Type::F32 => self.by(terms, 0),
+            _ => self.by(&self.double, 1),
         })
     }
     fn domain(&self) -> Domain {
@@ -110,6 +129,7 @@ impl Measure for Formula {
 /// The inner loops of a formula.
 struct ByTerms<W> {
     terms: Arc<dyn Terms<W>>,
+    #[cfg(feature = "cuda")]
     text: Option<String>,
 }
 
@@ -208,14 +228,15 @@ impl<W: Float> Loops<W> for ByTerms<W> {
     }
     fn finish(&self, _: &mut [f64]) {}
     #[cfg(feature = "cuda")]
-    fn text(&self) -> Option<String> {
-        self.text.as_deref().map(text_of_exact::<W>)
+    fn text(&self) -> Option<Arc<str>> {
+        self.text.as_deref().map(|text| text_of_ring::<W>(text).into())
     }
 }
 
-/// The text of a recipe from that of its `struct Exact`.
+/// The text of a recipe from that of (+, ⊗), `struct Ring`.
 #[cfg(feature = "cuda")]
-pub(crate) fn text_of_exact<W: Float>(exact: &str) -> String {
+pub(crate) fn text_of_ring<W: Float>(ring: &str) -> String {
+    let exact = ring.replacen("struct Ring {", "struct Exact {", 1);
     let w = W::CUDA;
     let (zero, cancelled) = (W::ZERO.literal(), if size_of::<W>() == 4 { "(1e-3f)" } else { "(1e-6)" });
     let at = "unsigned long long i, unsigned long long k, unsigned long long j";

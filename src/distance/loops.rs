@@ -3,6 +3,9 @@
 //! An engine calls them once for a row of X and a tile of Y, so it is compiled for a type of numbers and not for a recipe; and
 //! what adds terms is compiled for a ⊗, which many recipes share.
 
+#[cfg(feature = "cuda")]
+use std::sync::Arc;
+
 use super::float::Float;
 use super::recipe::{Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query};
@@ -57,7 +60,7 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     fn finish(&self, keys: &mut [f64]);
     /// CUDA text, as [`emit_recipe`](super::emit_recipe) has it, if there is one.
     #[cfg(feature = "cuda")]
-    fn text(&self) -> Option<String>;
+    fn text(&self) -> Option<Arc<str>>;
 }
 
 /// The inner loops of a recipe.
@@ -125,8 +128,8 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
         dispatch_work(Finish(self.0, keys));
     }
     #[cfg(feature = "cuda")]
-    fn text(&self) -> Option<String> {
-        Some(super::recipe::emit_recipe(self.0))
+    fn text(&self) -> Option<Arc<str>> {
+        Some(super::printed::printed_recipe(self.0))
     }
 }
 

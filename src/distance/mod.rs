@@ -48,6 +48,9 @@ mod one_pass;
 mod options;
 mod pairwise;
 mod postings;
+#[cfg(feature = "cuda")]
+mod printed;
+mod question;
 mod radius;
 mod recipe;
 mod recipes;
@@ -63,7 +66,8 @@ pub use float::Float;
 pub use formula::{BLOCK, Formula, Terms};
 pub use measure::Measure;
 pub use neighbours::Neighbours;
-pub use options::{Options, Precision, Question};
+pub use options::{Options, Precision};
+pub use question::Question;
 pub use recipe::{Norms, Recipe, Row, Side, emit_recipe};
 pub use recipes::*;
 pub use table::{Entry, Metric};
@@ -71,4 +75,4 @@ pub use vectors::Vectors;
 pub use way::Way;
 
 #[cfg(feature = "cuda")]
-pub(crate) use {float::Typed, formula::text_of_exact, options::check_radius, way::PassOf};
+pub(crate) use {float::Typed, formula::text_of_ring, question::check_radius, way::PassOf};

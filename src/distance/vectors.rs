@@ -7,7 +7,7 @@ use super::engine::Engine;
 use super::entries::RowsOf;
 use super::float::{Float, known, of_type};
 use super::neighbours::Neighbours;
-use super::options::{Question, check_radius};
+use super::question::{Question, check_radius};
 use super::way::{Pair, engine};
 use super::{knn, pairwise, radius};
 use crate::par::Threads;

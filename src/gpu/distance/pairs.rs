@@ -198,12 +198,9 @@ pub(super) fn bytes_within(of: Type, n: usize, nnz: u64) -> u128 {
 
 /// The programs of this file and of those it uses, as they are used.
 pub(super) fn programs() -> Vec<Unit> {
-    use crate::algebra::{Contract, Plus, Union, emit_contract_as};
+    use crate::algebra::{Plus, Union, emit_contract};
     use crate::distance as d;
     use crate::distance::emit_recipe;
-    fn exact<R: Contract>(namm: R) -> String {
-        emit_contract_as("Exact", namm)
-    }
     let (small, large) = ("unsigned int", "unsigned long long");
     let unit = |recipe: String, offsets, task, double| Unit {
         source: SOURCE,
@@ -218,8 +215,8 @@ pub(super) fn programs() -> Vec<Unit> {
     let nearest = |k| Task::Nearest { k };
     let radius = |similarity, large| Task::Radius { similarity, large };
     let own = [
-        unit(Pass::chebyshev::<f64>().text, [small; 3], pairs, false),
-        unit(Pass::chebyshev::<f32>().text, [small; 3], nearest(10), false),
+        unit(Pass::chebyshev::<f64>().text.to_string(), [small; 3], pairs, false),
+        unit(Pass::chebyshev::<f32>().text.to_string(), [small; 3], nearest(10), false),
         unit(emit_recipe(d::Dot::<f64>::new()), [small; 3], pairs, false),
         unit(emit_recipe(d::Cosine::<f32>::new()), [small; 3], pairs, false),
         unit(emit_recipe(d::Minkowski::<f64>::new(3.0)), [small, large, large], pairs, true),
@@ -230,13 +227,13 @@ pub(super) fn programs() -> Vec<Unit> {
         unit(emit_recipe(d::Correlation::<f32>::new()), [small; 3], nearest(5000), false),
         unit(emit_recipe(d::Dot::<f64>::new()), [small; 3], radius(true, false), false),
         unit(
-            d::text_of_exact::<f64>(&exact(Union(Plus::new(), d::CanberraDiff::<f64>::new()))),
+            d::text_of_ring::<f64>(&emit_contract(Union(Plus::new(), d::CanberraDiff::<f64>::new()))),
             [small; 3],
             pairs,
             true,
         ),
         unit(
-            d::text_of_exact::<f32>(&exact(Union(Plus::new(), d::CanberraDiff::<f32>::new()))),
+            d::text_of_ring::<f32>(&emit_contract(Union(Plus::new(), d::CanberraDiff::<f32>::new()))),
             [small; 3],
             nearest(10),
             false,

@@ -1,12 +1,14 @@
 //! One pass over common columns, in words that do not depend on its measure.
 
+use std::sync::Arc;
+
 use crate::algebra::{AbsDiff, MaxFromZero, Real, Type, Union, emit_contract_as};
 
 /// One pass over common columns.
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
     /// `struct Exact` and `struct Recipe` in CUDA, and `struct Ring` or `CHEBYSHEV`.
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     /// What it is computed in, f32 or f64.
     pub(super) of: Type,
     /// What is kept beside the entries.
@@ -44,6 +46,11 @@ impl Pass {
             "struct Recipe {{\n  using W = {w};\n  static constexpr bool zero_self = true;\n  \
              static __device__ {w} finish({w} key) {{ return key; }}\n}};\n"
         );
-        Self { text: format!("#define CHEBYSHEV\n{exact}{recipe}"), of: W::TYPE, keeps: Keeps::Ranks, symmetric: true }
+        Self {
+            text: format!("#define CHEBYSHEV\n{exact}{recipe}").into(),
+            of: W::TYPE,
+            keeps: Keeps::Ranks,
+            symmetric: true,
+        }
     }
 }
