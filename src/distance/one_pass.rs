@@ -18,7 +18,7 @@ use super::engine::{Engine, Sink, Tile};
 use super::recipe::{Norms, Recipe};
 use super::rows::{Postings, Rows};
 use crate::Result;
-use crate::algebra::{At, Host, MulOp, Num, V};
+use crate::algebra::{At, Host, MulOp, Num, Number, V};
 use crate::par::filled;
 use crate::simd::{Work, dispatch_work, scatter_places};
 
@@ -113,7 +113,7 @@ fn union_sum<W: Num, X: MulOp<A = W, B = W, Out = W>>(mul: X, x: (&[u32], &[W]),
         let b = if d <= c && q < y.0.len() { y.1[q] } else { W::ZERO };
         p += usize::from(c <= d);
         q += usize::from(d <= c);
-        sum = sum.plus(mul.mul::<Host>(V(a), V(b), nowhere()).0);
+        sum = sum.wrapping_add(mul.mul::<Host>(V(a), V(b), nowhere()).0);
     }
     sum
 }
@@ -210,7 +210,7 @@ impl<R: Recipe> Work for Finish<'_, R> {
     #[inline(always)]
     fn run(self) {
         for key in self.1 {
-            *key = self.0.finish::<Host>(V(R::W::from_f64(*key))).0.to_f64();
+            *key = self.0.finish::<Host>(V(R::W::from_f64(*key))).0.as_f64();
         }
     }
 }
@@ -251,7 +251,7 @@ impl<R: Recipe> Indexed<'_, R> {
             let dense = self.dense.get(c as usize).copied().unwrap_or(SPARSE);
             if dense != SPARSE {
                 let column = &self.columns[dense as usize * self.rows.len()..][..keys.len()];
-                sums[..keys.len()].iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.plus(times(term, a, b)));
+                sums[..keys.len()].iter_mut().zip(column).for_each(|(sum, &b)| *sum = *sum + times(term, a, b));
                 continue;
             }
             let (places, values) = if cut { self.postings.column_up_to(c, at) } else { self.postings.column(c) };
@@ -263,13 +263,13 @@ impl<R: Recipe> Indexed<'_, R> {
                     for (t, &b) in terms.iter_mut().zip(values) {
                         *t = times(term, a, b);
                     }
-                    scatter_places(sums, mask, places, terms, |sum, t| sum.plus(t));
+                    scatter_places(sums, mask, places, terms, |sum, t| sum + t);
                 }
             } else {
-                scatter_places(sums, mask, places, values, |sum, b| sum.plus(times(term, a, b)));
+                scatter_places(sums, mask, places, values, |sum, b| sum + times(term, a, b));
             }
             if R::COUNTS {
-                scatter_places(shared, mask, places, values, |n, _| n.plus(R::W::ONE));
+                scatter_places(shared, mask, places, values, |n, _| n + R::W::ONE);
             }
         }
         let of_x = norms::<R>(x, i);
@@ -283,7 +283,7 @@ impl<R: Recipe> Indexed<'_, R> {
             if R::REFINES {
                 any_near |= recipe.near(k, of_x, of_y).0;
             }
-            *key = k.0.to_f64();
+            *key = k.0.as_f64();
         }
         sums.fill(R::W::ZERO);
         if R::COUNTS {
@@ -309,7 +309,7 @@ impl<R: Recipe> Indexed<'_, R> {
         for (key, j) in keys.iter_mut().zip(self.rows.clone()) {
             let same = R::ZERO_SELF && self.engine.same && i == j;
             if !same && recipe.near::<Host>(V(R::W::from_f64(*key)), of_x, norms::<R>(self.engine.y(), j)).0 {
-                *key = self.engine.exact(i, j).to_f64();
+                *key = self.engine.exact(i, j).as_f64();
             }
         }
     }

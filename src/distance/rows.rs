@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::recipe::{Recipe, Row, Side};
 use super::table::Domain;
-use crate::algebra::{Host, Num, Real, V};
+use crate::algebra::{Host, Num, Number, Real, V};
 use crate::par::{Fresh, Threads, collected, filled, split};
 use crate::{Csr, Error, Index, Pattern, Result};
 
