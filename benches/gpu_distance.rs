@@ -306,7 +306,7 @@ impl Baselines<'_> {
             if rows == most || wanted < 2 * rows {
                 let m = self.set.y.nrows();
                 let first_row = self.cuda.download_dense(&out)?;
-                let first_row = first_row.values()[..m].iter().map(|v| v.to_f64()).collect();
+                let first_row = first_row.values()[..m].iter().map(|v| v.as_f64()).collect();
                 drop(out);
                 let ms = if reps > 1 { wall(self.cuda, reps, || run(x))? } else { ms };
                 return Ok((rows, ms, first_row));

@@ -40,7 +40,7 @@ impl<T: Num> SemiringVisitor<T> for Square<'_, T> {
         Out<R>: Num,
     {
         let c = Cpu::new().mxm(ring, self.0, self.0).eval()?;
-        Ok(c.values().iter().map(|x| x.to_f64()).sum())
+        Ok(c.values().iter().map(|x| x.as_f64()).sum())
     }
 }
 

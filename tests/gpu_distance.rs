@@ -322,7 +322,7 @@ sparring::op! {
 }
 
 fn bits<T: Real>(values: &[T]) -> Vec<u64> {
-    values.iter().map(|v| v.to_f64().to_bits()).collect()
+    values.iter().map(|v| v.as_f64().to_bits()).collect()
 }
 
 /// Numbers of neighbours, and the bits of the distances to them.
@@ -352,7 +352,7 @@ fn as_the_cpu<T: Float>(cuda: &Cuda, namm: impl Measure + Copy, x: &Csr<T>, y: O
         let right = knn(&Cpu::new(), namm, k, x, y, &cpu).expect("CPU");
         assert!(found(&near) == found(&right), "{k} neighbours");
     }
-    let mut sorted: Vec<f64> = right.values().iter().map(|v| v.to_f64()).filter(|v| v.is_finite()).collect();
+    let mut sorted: Vec<f64> = right.values().iter().map(|v| v.as_f64()).filter(|v| v.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     for radius in [-1.0, sorted[sorted.len() / 9], f64::INFINITY] {
         let near = within(cuda, namm, radius, x, y, options).expect("neighbours");

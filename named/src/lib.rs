@@ -69,13 +69,13 @@ macro_rules! scalar {
             }
             /// Sum of the values as f64, in the order of the entries.
             pub fn sum(&self) -> f64 {
-                match self { $(Self::$variant(c) => c.values().iter().map(|x| x.to_f64()).sum(),)* }
+                match self { $(Self::$variant(c) => c.values().iter().map(|x| x.as_f64()).sum(),)* }
             }
             /// The same with the values as f64.
             /// # Errors
             /// [`Error::OutOfMemory`].
             pub fn to_f64(&self) -> Result<Csr<f64>> {
-                match self { $(Self::$variant(c) => c.map(|x| x.to_f64()),)* }
+                match self { $(Self::$variant(c) => c.map(|x| x.as_f64()),)* }
             }
             fn from_any(c: Box<dyn Any>) -> Option<Self> {
                 $(let c = match c.downcast::<Csr<$t>>() {
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!((c.sum(), c.nnz(), c.shape()), (18.0, 4, (2, 2)));
         assert!(matches!(i64::numeric(&cpu, &plan, "lor_land", &a, &a).unwrap(), Matrix::Bool(_)));
         i64::numeric_into(&cpu, &plan, "min_plus", &a, &a, c.as_any_mut()).unwrap();
-        assert_eq!(c.to_f64().unwrap().values(), [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(c.as_f64().unwrap().values(), [2.0, 3.0, 4.0, 5.0]);
         let refused = i64::numeric_into(&cpu, &plan, "lor_land", &a, &a, c.as_any_mut()).unwrap_err().to_string();
         assert!(refused.contains("gives bool"), "{refused}");
         assert!(i64::numeric(&cpu, &plan, "log_plus", &a, &a).is_err());

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bitvec::vec::BitVec;
 
-use super::container::{Container, Kind, Mask, Matrices, Vectors};
 use super::Backend;
+use super::container::{Container, Kind, Mask, Matrices, Vectors};
 use crate::algebra::{
     BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, Value,
 };

@@ -60,8 +60,8 @@ impl<'a, W: Float> Ranked<'a, W> {
             order.clear();
             order.extend(0..values.len() as u32);
             let by_size = |&p: &u32, &q: &u32| {
-                let (a, b) = (values[p as usize].magnitude(), values[q as usize].magnitude());
-                b.to_f64().total_cmp(&a.to_f64()).then(p.cmp(&q))
+                let (a, b) = (values[p as usize].wrapping_abs(), values[q as usize].wrapping_abs());
+                b.as_f64().total_cmp(&a.as_f64()).then(p.cmp(&q))
             };
             if order.len() > HEAD {
                 order.select_nth_unstable_by(HEAD - 1, by_size);
@@ -70,7 +70,7 @@ impl<'a, W: Float> Ranked<'a, W> {
             order.sort_unstable_by(by_size);
             for (rank, &p) in order.iter().enumerate() {
                 bits[start + p as usize] = 1 << rank;
-                head[rank] = values[p as usize].magnitude();
+                head[rank] = values[p as usize].wrapping_abs();
             }
         }
         Ok(Self { entries, bits, heads })
@@ -101,7 +101,7 @@ impl<'a, W: Float> ChebyshevEngine<'a, W> {
             let y_here = p == xc.len() || q < yc.len() && yc[q] <= xc[p];
             let a = if x_here { xv[p] } else { W::ZERO };
             let b = if y_here { yv[q] } else { W::ZERO };
-            most = most.greater(a.gap(b));
+            most = most.maximum(a.abs_diff(b));
             p += usize::from(x_here);
             q += usize::from(y_here);
         }
@@ -164,17 +164,17 @@ impl<W: Float> Tile for Indexed<'_, W> {
                     let (places, values) = self.postings.at(self.postings.range(c, cut.then_some(at)));
                     let mask = met.len() - 1;
                     scatter_places(&mut met, mask, places, values, |m, (b, of_y)| Met {
-                        most: m.most.greater(a.gap(b)),
+                        most: m.most.maximum(a.abs_diff(b)),
                         x: m.x | bit,
                         y: m.y | of_y,
                     });
                 }
                 for ((key, m), j) in keys.iter_mut().zip(&mut met).zip(self.rows.clone()) {
                     *key = match (x.alone(i, m.x), y.alone(j, m.y)) {
-                        (Some(a), Some(b)) => m.most.greater(a).greater(b),
+                        (Some(a), Some(b)) => m.most.maximum(a).maximum(b),
                         _ => self.engine.merged(i, j),
                     }
-                    .to_f64();
+                    .as_f64();
                     *m = nothing;
                 }
             });

@@ -138,7 +138,7 @@ impl<W: Float> ByTerms<W> {
     #[inline(always)]
     fn near(key: W, x: W, y: W) -> bool {
         let cancelled = W::from_f64(if size_of::<W>() == 4 { 1e-3 } else { 1e-6 });
-        key.magnitude() < cancelled.times(x.magnitude().plus(y.magnitude()))
+        key.wrapping_abs() < cancelled.wrapping_mul(x.wrapping_abs().wrapping_add(y.wrapping_abs()))
     }
 }
 
@@ -152,7 +152,7 @@ impl<W: Float> Loops<W> for ByTerms<W> {
         for values in values.chunks(BLOCK) {
             let alone = &mut alone[..values.len()];
             self.alone(side, values, alone);
-            sum = alone.iter().fold(sum, |sum, &x| sum.plus(x));
+            sum = alone.iter().fold(sum, |sum, &x| sum.wrapping_add(x));
         }
         [sum, W::ZERO]
     }
@@ -180,17 +180,17 @@ impl<W: Float> Loops<W> for ByTerms<W> {
             for ((places, values), of_y) in blocks {
                 let terms = &mut terms[..values.len()];
                 self.terms.terms(a, values, terms);
-                terms.iter_mut().zip(of_y).for_each(|(t, &of_y)| *t = t.minus(of_x.plus(of_y)));
-                scatter_places(sums, mask, places, terms, |sum, t| sum.plus(t));
+                terms.iter_mut().zip(of_y).for_each(|(t, &of_y)| *t = t.wrapping_sub(of_x.wrapping_add(of_y)));
+                scatter_places(sums, mask, places, terms, |sum, t| sum.wrapping_add(t));
             }
         }
     }
     fn keys(&self, [x, _]: [W; 2], [y, _]: NormsOf<'_, W>, sums: &[W], _: &[W], keys: &mut [f64]) -> bool {
         let mut any_near = false;
         for ((key, &sum), &y) in keys.iter_mut().zip(sums).zip(y) {
-            let k = x.plus(y).plus(sum);
+            let k = x.wrapping_add(y).wrapping_add(sum);
             any_near |= Self::near(k, x, y);
-            *key = k.to_f64();
+            *key = k.as_f64();
         }
         any_near
     }
@@ -204,7 +204,7 @@ impl<W: Float> Loops<W> for ByTerms<W> {
     ) {
         for (j, (key, &y)) in keys.iter_mut().zip(y).enumerate() {
             if Self::near(W::from_f64(*key), x, y) {
-                *key = exact(j).to_f64();
+                *key = exact(j).as_f64();
             }
         }
     }
@@ -213,7 +213,7 @@ impl<W: Float> Loops<W> for ByTerms<W> {
         let (mut n, mut sum) = (0, W::ZERO);
         let mut fold = |a: &[W], b: &[W]| {
             self.terms.pairs(a, b, &mut terms[..a.len()]);
-            sum = terms[..a.len()].iter().fold(sum, |sum, &t| sum.plus(t));
+            sum = terms[..a.len()].iter().fold(sum, |sum, &t| sum.wrapping_add(t));
         };
         for_union(x, y, W::ZERO, |of_x, of_y| {
             (a[n], b[n]) = (of_x, of_y);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::float::Float;
 use super::recipe::{Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query};
-use crate::algebra::{At, Host, MulOp, Num, V};
+use crate::algebra::{At, Host, MulOp, Num, Number, V};
 use crate::simd::{Work, dispatch_work, scatter_places};
 
 /// What an engine has to know of the inner loops.
@@ -116,7 +116,7 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
         let x = V2(x).norms();
         for (j, ((key, &y0), &y1)) in keys.iter_mut().zip(y0).zip(y1).enumerate() {
             if skip != Some(j) && self.0.near::<Host>(V(R::W::from_f64(*key)), x, V2([y0, y1]).norms()).0 {
-                *key = exact(j).to_f64();
+                *key = exact(j).as_f64();
             }
         }
     }
@@ -171,13 +171,13 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for Fused<'_, '_, W, X> {
         let mask = sums.len() - 1;
         for (at, (&c, &a)) in row.columns.iter().zip(row.entries).enumerate() {
             if let Some(column) = tile.dense(c) {
-                sums[..row.len].iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.plus(times(term, a, b)));
+                sums[..row.len].iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.wrapping_add(times(term, a, b)));
                 continue;
             }
             let (places, values) = tile.postings.at(tile.postings.range(c, row.before.map(|before| before + at)));
-            scatter_places(sums, mask, places, values, |sum, b| sum.plus(times(term, a, b)));
+            scatter_places(sums, mask, places, values, |sum, b| sum.wrapping_add(times(term, a, b)));
             if !shared.is_empty() {
-                scatter_places(shared, mask, places, values, |n, _| n.plus(W::ONE));
+                scatter_places(shared, mask, places, values, |n, _| n.wrapping_add(W::ONE));
             }
         }
     }
@@ -216,7 +216,7 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for Staged<'_, '_, W, X> {
                 for (t, &b) in terms.iter_mut().zip(values) {
                     *t = times(term, a, b);
                 }
-                scatter_places(sums, mask, places, terms, |sum, t| sum.plus(t));
+                scatter_places(sums, mask, places, terms, |sum, t| sum.wrapping_add(t));
             }
         }
     }
@@ -255,7 +255,7 @@ impl<R: Recipe> Work for Keys<'_, '_, R> {
             if R::REFINES {
                 any_near |= recipe.near(k, x, y).0;
             }
-            *key = k.0.to_f64();
+            *key = k.0.as_f64();
         }
         any_near
     }
@@ -269,7 +269,7 @@ impl<R: Recipe> Work for Finish<'_, R> {
     #[inline(always)]
     fn run(self) {
         for key in self.1 {
-            *key = self.0.finish::<Host>(V(R::W::from_f64(*key))).0.to_f64();
+            *key = self.0.finish::<Host>(V(R::W::from_f64(*key))).0.as_f64();
         }
     }
 }
@@ -277,7 +277,7 @@ impl<R: Recipe> Work for Finish<'_, R> {
 /// Σ x ⊗ y over the union of the columns, in their order.
 fn union_sum<W: Num, X: MulOp<A = W, B = W, Out = W>>(mul: X, x: (&[u32], &[W]), y: (&[u32], &[W])) -> W {
     let mut sum = W::ZERO;
-    for_union(x, y, W::ZERO, |a, b| sum = sum.plus(times(mul, a, b)));
+    for_union(x, y, W::ZERO, |a, b| sum = sum.wrapping_add(times(mul, a, b)));
     sum
 }
 

@@ -100,7 +100,7 @@ impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Tile for Row
             }
             marks.fill(u32::MAX);
             for (i, sums) in block.clone().zip(sums.chunks(n)) {
-                keys.iter_mut().zip(sums).for_each(|(key, sum)| *key = sum.to_f64());
+                keys.iter_mut().zip(sums).for_each(|(key, sum)| *key = sum.as_f64());
                 sink(i, &mut keys)?;
             }
         }

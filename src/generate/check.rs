@@ -88,8 +88,8 @@ fn times(a: &Csr<f64>, x: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Backend;
     use crate::algebra::PlusTimes;
+    use crate::backend::Backend;
     use crate::{Cpu, generate};
 
     #[test]

@@ -124,7 +124,8 @@ impl Cuda {
         }
         check(mask, nrows)?;
         let y = if matches!(x.form, Form::Full) {
-            let bools = mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose()?;
+            let bools =
+                mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose()?;
             let hint = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
             let mut values = self.alloc_raw(ring.out, nrows, "the result of mxv")?;
             self.mxv_raw(None, ring, a, &x.values, hint, &mut values)?;
@@ -277,12 +278,7 @@ impl Backend for Cuda {
     ) -> Result<DeviceVector<Out<R>>> {
         self.vxm_vector(&printed_ring(ring), x.raw(), &a.raw(), mask)?.typed()
     }
-    fn mxd<R: Semiring>(
-        &self,
-        ring: R,
-        a: &DeviceCsr<Lhs<R>>,
-        x: &DeviceDense<Rhs<R>>,
-    ) -> Result<DeviceDense<Out<R>>> {
+    fn mxd<R: Semiring>(&self, ring: R, a: &DeviceCsr<Lhs<R>>, x: &DeviceDense<Rhs<R>>) -> Result<DeviceDense<Out<R>>> {
         Cuda::mxd(self, ring, a, x)
     }
     fn transposed<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {

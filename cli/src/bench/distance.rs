@@ -202,7 +202,7 @@ impl Question {
 fn sums<T: Float>(answer: &Answer<T>, x: &Csr<T>, y: &Csr<T>) -> (f64, f64) {
     let full = |a: &Csr<T>| Vec::from_iter((0..a.nrows()).map(|i| a.row(i).1.iter().any(|&x| x != T::ZERO)));
     let (rows, columns) = (full(x), full(y));
-    let finite = |d: &T| Some(d.to_f64()).filter(|d| d.is_finite());
+    let finite = |d: &T| Some(d.as_f64()).filter(|d| d.is_finite());
     let (mut sum, mut nonempty) = (0.0, 0.0);
     for (i, &full) in rows.iter().enumerate() {
         match answer {
