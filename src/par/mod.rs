@@ -19,7 +19,7 @@ use crate::{Error, Result};
 
 pub(crate) use append::append_blocks;
 use memory::advise_huge_pages;
-pub(crate) use memory::{collected, reserved};
+pub(crate) use memory::{collected, out_of_memory, reserved};
 pub use memory::{filled, keep_freed_memory};
 
 /// How far a long operation has come.
@@ -167,7 +167,7 @@ impl Threads {
 /// Splits `0..n` into at most `parts` ranges of about equal work, where `work_before(i)` is the work
 /// of items `0..i` (non-decreasing). Every item is in exactly one range; ranges are in order.
 #[must_use]
-pub fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
+pub(crate) fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(parts.clamp(1, n.max(1)));
     split_into(&mut ranges, n, parts, work_before);
     ranges
@@ -216,7 +216,7 @@ fn lower_bound(mut lo: usize, mut hi: usize, before: impl Fn(usize) -> bool) -> 
 /// disjoint because they are split off one mutable slice; the vector is only handed out when every
 /// element has been written.
 #[derive(Debug)]
-pub struct Fresh<T> {
+pub(crate) struct Fresh<T> {
     vec: Vec<T>,
     len: usize,
 }
@@ -257,7 +257,7 @@ impl<T: Copy + Send> Fresh<T> {
 /// As [`Fresh::fill`], over elements that exist already.
 /// # Errors
 /// The first error of `work`; some elements have their new values then, the others their old ones.
-pub fn refill<T: Copy + Send, S>(
+pub(crate) fn refill<T: Copy + Send, S>(
     values: &mut [T],
     threads: &Threads,
     op: &'static str,
@@ -300,7 +300,7 @@ fn fill_blocks<T: Copy + Send, S>(
 
 /// The elements of one block that have not been written yet.
 #[derive(Debug)]
-pub struct Slots<'a, T> {
+pub(crate) struct Slots<'a, T> {
     free: &'a mut [MaybeUninit<T>],
 }
 

@@ -2,9 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Fresh, Slots, Threads, fill_blocks};
+use super::{Fresh, Slots, Threads, fill_blocks, out_of_memory};
 use crate::Result;
-use crate::sparse::out_of_memory;
 
 impl<T: Copy + Send> Fresh<T> {
     /// As [`fill`](Self::fill), for two vectors of one length whose blocks are filled together.

@@ -1,17 +1,19 @@
 //! From the blocks that threads have parsed to one list of entries, symmetry expanded.
 
+use num_complex::Complex;
 use rayon::prelude::*;
 
-use super::header::{Field, Header, Symmetry};
-use super::text::Scalar;
+use super::banner::{Field, Symmetry};
+use super::header::Header;
+use super::scalar::Scalar;
 use super::value::MarketValue;
-use crate::algebra::{Monoid, Num, Plus};
+use crate::algebra::Monoid;
 use crate::par::{Threads, filled};
 use crate::{Coo, Csr, Error, Index, Result};
 
 /// A Matrix Market file in memory: what its header says, and its entries as they stand in it.
 ///
-/// The value type is chosen when a matrix is made of it.
+/// The value type is chosen when a matrix is made of it: by name, or as the file has it ([`any`](Self::any)).
 /// ```
 /// use sparring::algebra::Max;
 /// use sparring::io::parse_matrix_market;
@@ -49,6 +51,7 @@ pub(super) enum Fields<I> {
     Integer(Vec<Block<I, i64>>),
     Unsigned(Vec<Block<I, u64>>),
     Pattern(Vec<Block<I, ()>>),
+    Complex(Vec<Block<I, Complex<f64>>>),
 }
 
 /// Consecutive entries, indices from 0.
@@ -67,10 +70,12 @@ macro_rules! with_blocks {
             Width::Narrow(Fields::Integer($blocks)) => $body,
             Width::Narrow(Fields::Unsigned($blocks)) => $body,
             Width::Narrow(Fields::Pattern($blocks)) => $body,
+            Width::Narrow(Fields::Complex($blocks)) => $body,
             Width::Wide(Fields::Real($blocks)) => $body,
             Width::Wide(Fields::Integer($blocks)) => $body,
             Width::Wide(Fields::Unsigned($blocks)) => $body,
             Width::Wide(Fields::Pattern($blocks)) => $body,
+            Width::Wide(Fields::Complex($blocks)) => $body,
         }
     };
 }
@@ -86,7 +91,7 @@ impl Entries {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Type of the entries.
+    /// Type of the entries; of an `integer` file with an entry beyond i64 it is [`Field::Unsigned`].
     #[must_use]
     pub fn field(&self) -> Field {
         match &self.0 {
@@ -94,18 +99,24 @@ impl Entries {
             Width::Narrow(Fields::Integer(_)) | Width::Wide(Fields::Integer(_)) => Field::Integer,
             Width::Narrow(Fields::Unsigned(_)) | Width::Wide(Fields::Unsigned(_)) => Field::Unsigned,
             Width::Narrow(Fields::Pattern(_)) | Width::Wide(Fields::Pattern(_)) => Field::Pattern,
+            Width::Narrow(Fields::Complex(_)) | Width::Wide(Fields::Complex(_)) => Field::Complex,
         }
     }
 }
 
 impl MatrixFile {
-    /// The matrix, symmetry expanded, repeated entries added up in the order of the file.
+    /// The matrix, symmetry expanded, repeated entries added up ([`MarketValue::repeated`]) in the order of the file.
     ///
-    /// A pattern entry is 1. Stored zeros stay entries. Cost: O(entries + nrows + ncols).
+    /// A pattern entry is 1, or true. Stored zeros stay entries. Cost: O(entries + nrows + ncols).
     /// # Errors
     /// Those of [`coo_with`](Self::coo_with).
-    pub fn csr<T: MarketValue + Num>(&self) -> Result<Csr<T>> {
-        self.csr_with(Plus::new())
+    pub fn csr<T: MarketValue>(&self) -> Result<Csr<T>> {
+        self.summed(&Threads::current())
+    }
+
+    /// [`csr`](Self::csr) with indices of type `I`, on `threads`.
+    pub(super) fn summed<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<Csr<T, I>> {
+        self.coo_with(threads)?.compress(threads, Some(T::repeated))
     }
 
     /// The matrix, symmetry expanded, repeated entries folded by `duplicates` in the order of the file.
@@ -184,20 +195,14 @@ fn assemble<J: Index, X: Scalar, T: MarketValue, I: Index>(
     let mut direct = mirrors.take(direct);
     let jobs: Vec<_> =
         blocks.iter().zip(&mirrored).map(|(b, &m)| (b, direct.take(b.values.len()), mirrors.take(m))).collect();
-    let skew = symmetry == Symmetry::SkewSymmetric;
     let refused: Vec<Option<usize>> =
-        threads.install(|| jobs.into_par_iter().map(|(block, to, mirror)| copy(block, to, mirror, skew)).collect());
+        threads.install(|| jobs.into_par_iter().map(|(block, to, mirror)| copy(block, to, mirror, symmetry)).collect());
 
     let mut before = 0;
     for (block, refused) in blocks.iter().zip(refused) {
         if let Some(e) = refused {
             return Err(Error::Unsupported {
-                what: format!(
-                    "entry {}, value {:?}, as {}",
-                    before + e + 1,
-                    block.values[e],
-                    std::any::type_name::<T>()
-                ),
+                what: format!("entry {}, value {:?}, as {}", before + e + 1, block.values[e], T::TYPE),
                 why: "the type does not hold it or its mirror image; read the matrix as a wider type".to_owned(),
             });
         }
@@ -211,7 +216,7 @@ fn copy<J: Index, X: Scalar, T: MarketValue, I: Index>(
     block: &Block<J, X>,
     to: Part<'_, T, I>,
     mirror: Part<'_, T, I>,
-    skew: bool,
+    symmetry: Symmetry,
 ) -> Option<usize> {
     for (to, from) in to.rows.iter_mut().zip(&block.rows) {
         *to = I::cast(from.get());
@@ -230,8 +235,7 @@ fn copy<J: Index, X: Scalar, T: MarketValue, I: Index>(
     for (((row, col), value), e) in places.zip(off_diagonal) {
         *row = I::cast(block.cols[e].get());
         *col = I::cast(block.rows[e].get());
-        let image = if skew { block.values[e].negated_to() } else { block.values[e].to() };
-        match image {
+        match block.values[e].mirrored_to(symmetry) {
             Some(x) => *value = x,
             None => return Some(e),
         }
