@@ -47,6 +47,10 @@ use crate::{Csr, Result};
 /// assert_eq!(twice(&Cpu::new(), &a, &[1.0, 10.0])?, [6.0, 60.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no machine to compute on",
+    note = "use `Cpu::new()`, or with the feature `cuda` a GPU: `Cuda::new(0)?`"
+)]
 pub trait Backend {
     /// A sparse matrix on this machine.
     type Matrix<T: Value>;

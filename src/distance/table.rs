@@ -57,6 +57,10 @@ pub struct Entry {
 }
 
 /// Does something with the way a measure is computed, whose type is known here alone.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what to do with a measure",
+    note = "implement `Visitor`: a method for each way in which distances are computed"
+)]
 pub trait Visitor {
     /// What comes of it.
     type Out;
@@ -83,6 +87,11 @@ pub trait Visitor {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Its ⊗ must give the identity of ⊕ for two zeros. If ⊕ is + it runs in one pass (see [`Recipe`]), else in two.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no measure of two rows",
+    label = "is not a `Metric`, nor a NAMM",
+    note = "name a `Metric`, or make a NAMM of an operator by `op!`: `Union(Plus::new(), MyOperator::new())`"
+)]
 pub trait Measure: Copy + Send + Sync {
     /// Hands the way it is computed on entries of type `T` to `visitor`.
     /// # Errors

@@ -95,9 +95,9 @@ use jit::Programs;
 pub use csr::{DeviceCsr, DevicePattern, Operand};
 pub use distance::DeviceVectors;
 pub use driver::Limits;
-pub use spmv_plan::{SpmvKind, SpmvStats, choose as choose_spmv};
+pub use spmv_plan::{SpmvKind, SpmvStats};
 pub use triangles::{Stage, TriangleCount};
-pub use union_plan::{UnionStats, UnionStrategy, choose as choose_union};
+pub use union_plan::{UnionStats, UnionStrategy};
 pub use vector::{DeviceDense, DeviceSparseVec, DeviceVec};
 
 use crate::Result;

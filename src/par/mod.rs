@@ -90,7 +90,7 @@ impl Threads {
     /// As [`for_each`](Self::for_each), reporting each task done as progress of `op`.
     /// # Errors
     /// The first error of `state` or `work`; [`Error::Cancelled`] if the callback said so.
-    pub fn for_each_of<S>(
+    pub(crate) fn for_each_of<S>(
         &self,
         op: &'static str,
         tasks: usize,
@@ -120,7 +120,7 @@ impl Threads {
     }
     /// Runs `work(state, task)` for each task in `0..tasks`; tasks are handed out in order from one
     /// counter, and each thread makes one `state`. The first error stops the rest and is returned.
-    pub fn for_each<S>(
+    pub(crate) fn for_each<S>(
         &self,
         tasks: usize,
         state: impl Fn() -> Result<S> + Sync,
@@ -225,7 +225,7 @@ impl<T: Copy + Send> Fresh<T> {
     /// Room for `len` elements.
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub fn new(len: usize, what: &'static str) -> Result<Self> {
+    pub(crate) fn new(len: usize, what: &'static str) -> Result<Self> {
         let mut vec = reserved(len, what)?;
         advise_huge_pages(&mut vec.spare_capacity_mut()[..len]);
         Ok(Self { vec, len })
@@ -237,7 +237,7 @@ impl<T: Copy + Send> Fresh<T> {
     /// The first error of `work`.
     /// # Panics
     /// If `work` leaves slots unwritten, which is a bug of the caller in this crate.
-    pub fn fill<S>(
+    pub(crate) fn fill<S>(
         mut self,
         threads: &Threads,
         op: &'static str,
@@ -309,7 +309,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     /// # Panics
     /// If fewer are left.
     #[inline]
-    pub fn take(&mut self, n: usize, x: T) -> &'a mut [T] {
+    pub(crate) fn take(&mut self, n: usize, x: T) -> &'a mut [T] {
         let (head, tail) = std::mem::take(&mut self.free).split_at_mut(n);
         self.free = tail;
         for slot in &mut *head {
@@ -322,7 +322,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     /// # Panics
     /// If fewer are left.
     #[inline]
-    pub fn copy(&mut self, xs: &[T]) {
+    pub(crate) fn copy(&mut self, xs: &[T]) {
         let (head, tail) = std::mem::take(&mut self.free).split_at_mut(xs.len());
         self.free = tail;
         // SAFETY: `MaybeUninit<T>` has the layout of `T`, and an initialized `T` is a valid `MaybeUninit<T>`.

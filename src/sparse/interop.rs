@@ -28,7 +28,6 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use num_traits::ToPrimitive;
 use sprs::{CsMatI, CsMatViewI, SpIndex};
 
 use super::copied;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::assemble::{Block, MatrixFile};
+use super::assemble::MatrixFile;
 use super::header::Header;
 use super::options::ReadOptions;
-use super::parse::{Parsed, Source, first_not_real, parse_body, parse_piece};
+use super::parse::{Block, Parsed, Source, first_not_real, parse_body, parse_piece};
 use super::scalar::Scalar;
 use crate::par::Threads;
 use crate::{Error, Index, Result};

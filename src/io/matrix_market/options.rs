@@ -18,6 +18,9 @@ pub struct ReadOptions<'a> {
     pub(super) max_bytes: u64,
 }
 
+/// An entry takes two bytes or more, so that 32 bits are enough for the number of one in its piece.
+const MOST_PIECE_BYTES: usize = 1 << 32;
+
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
         // Pieces stay in the second-level cache and are many enough to share.
@@ -37,10 +40,10 @@ impl<'a> ReadOptions<'a> {
         self.threads = Some(threads);
         self
     }
-    /// Cuts the text into pieces of about so many bytes, one task each; 0 counts as 1.
+    /// Cuts the text into pieces of about so many bytes, one task each: at least 1, at most 4 GiB.
     #[must_use]
     pub fn piece_bytes(mut self, bytes: usize) -> Self {
-        self.piece_bytes = bytes.max(1);
+        self.piece_bytes = bytes.clamp(1, MOST_PIECE_BYTES);
         self
     }
     /// Refuses text of more bytes (after decompression, so that a small file cannot fill the memory).

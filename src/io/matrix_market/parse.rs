@@ -2,13 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::assemble::{Block, Entries, Fields, MatrixFile, Width};
+use super::assemble::{Entries, Fields, Indices, MatrixFile, Places};
 use super::banner::{Field, Layout, Symmetry};
 use super::header::Header;
 use super::scalar::Scalar;
 use super::text::{Bad, Cursor, count_line_ends, quoted};
-use crate::par::Threads;
-use crate::sparse::reserved;
+use crate::par::{Threads, reserved};
 use crate::{Error, Index, Result};
 
 /// Where the entries behind a header come from, as blocks in the order of the file; `stored` of them in all.
@@ -17,36 +16,53 @@ pub(super) trait Source {
     fn blocks<I: Index, X: Scalar>(self) -> Result<Vec<Block<I, X>>, Self::Error>;
 }
 
-/// The file of `header` with the entries of `source`, in the types that the header calls for.
-pub(super) fn parse_body<S: Source>(header: Header, threads: &Threads, source: S) -> Result<MatrixFile, S::Error> {
-    let narrow = header.nrows.max(header.ncols) <= u32::MAX_LEN;
-    let width = if narrow {
-        Width::Narrow(fields(header, threads, source)?)
-    } else {
-        Width::Wide(fields(header, threads, source)?)
-    };
-    Ok(MatrixFile { header, entries: Entries(width) })
+/// Consecutive entries, indices from 0.
+#[derive(Debug)]
+pub(super) struct Block<I, X> {
+    pub(super) rows: Vec<I>,
+    pub(super) cols: Vec<I>,
+    pub(super) values: Vec<X>,
 }
 
-fn fields<I: Index, S: Source>(header: Header, threads: &Threads, source: S) -> Result<Fields<I>, S::Error> {
+/// The file of `header` with the entries of `source`, in the types that the header calls for.
+pub(super) fn parse_body<S: Source>(header: Header, threads: &Threads, source: S) -> Result<MatrixFile, S::Error> {
+    let entries = match header.field {
+        Field::Real => entries(Fields::Real, header, threads, source),
+        Field::Integer => entries(Fields::Integer, header, threads, source),
+        Field::Unsigned => entries(Fields::Unsigned, header, threads, source),
+        Field::Pattern => entries(Fields::Pattern, header, threads, source),
+        Field::Complex => entries(Fields::Complex, header, threads, source),
+    }?;
+    Ok(MatrixFile { header, entries })
+}
+
+fn entries<X: Scalar, S: Source>(
+    fields: fn(Vec<Vec<X>>) -> Fields,
+    header: Header,
+    threads: &Threads,
+    source: S,
+) -> Result<Entries, S::Error> {
+    type Blocks<I, X> = (Vec<Indices<I>>, Vec<Vec<X>>);
     fn placed<I: Index, X: Scalar, S: Source>(
         header: Header,
         threads: &Threads,
         source: S,
-    ) -> Result<Vec<Block<I, X>>, S::Error> {
+    ) -> Result<Blocks<I, X>, S::Error> {
         let mut blocks = source.blocks()?;
         if header.layout == Layout::Array {
             place(&header, &mut blocks, threads)?;
         }
-        Ok(blocks)
+        Ok(blocks.into_iter().map(|Block { rows, cols, values }| (Indices { rows, cols }, values)).unzip())
     }
-    Ok(match header.field {
-        Field::Real => Fields::Real(placed(header, threads, source)?),
-        Field::Integer => Fields::Integer(placed(header, threads, source)?),
-        Field::Unsigned => Fields::Unsigned(placed(header, threads, source)?),
-        Field::Pattern => Fields::Pattern(placed(header, threads, source)?),
-        Field::Complex => Fields::Complex(placed(header, threads, source)?),
-    })
+    let narrow = header.nrows.max(header.ncols) <= u32::MAX_LEN;
+    let (places, values) = if narrow {
+        let (places, values) = placed(header, threads, source)?;
+        (Places::Narrow(places), values)
+    } else {
+        let (places, values) = placed(header, threads, source)?;
+        (Places::Wide(places), values)
+    };
+    Ok(Entries { places, values: fields(values) })
 }
 
 /// The entries of a piece, up to what is wrong in it.

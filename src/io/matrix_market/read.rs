@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::assemble::{Block, MatrixFile};
+use super::assemble::MatrixFile;
 use super::banner::{Field, Symmetry};
 use super::gzip;
 use super::header::Header;
 use super::options::ReadOptions;
-use super::parse::{Parsed, Source, first_not_real, not_real, parse_body, parse_piece};
+use super::parse::{Block, Parsed, Source, first_not_real, not_real, parse_body, parse_piece};
 use super::scalar::Scalar;
 use super::text::{Bad, Cursor, quoted};
 use crate::par::Threads;
