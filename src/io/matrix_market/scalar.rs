@@ -59,11 +59,11 @@ impl Scalar for f64 {
         let start = cursor.at;
         // The parser rounds to nearest and stops where the number does; it takes one sign, which may be a plus.
         let Ok((x, len)) = fast_float2::parse_partial::<f64, _>(&cursor.text[start..]) else {
-            return Err(not_a_number("real number", cursor.text, start));
+            return Err(not_a_number("a real number", cursor.text, start));
         };
         cursor.at += len;
         if !cursor.at_word_end() {
-            return Err(not_a_number("real number", cursor.text, start));
+            return Err(not_a_number("a real number", cursor.text, start));
         }
         if x.is_infinite() && cursor.text[start..cursor.at].iter().any(u8::is_ascii_digit) {
             let word = quoted(cursor.text, start);
@@ -92,7 +92,7 @@ impl Scalar for i64 {
         let magnitude = match cursor.digits() {
             Ok(n) => n,
             Err(true) => return Err(too_large("signed", cursor.text, start)),
-            Err(false) => return Err(not_a_number("whole number", cursor.text, start)),
+            Err(false) => return Err(not_a_number("a whole number", cursor.text, start)),
         };
         let x = if minus { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
         x.ok_or_else(|| too_large("signed", cursor.text, start))
@@ -118,7 +118,7 @@ impl Scalar for u64 {
         match cursor.digits() {
             Ok(n) => Ok(n),
             Err(true) => Err(too_large("unsigned", cursor.text, start)),
-            Err(false) => Err(not_a_number("unsigned whole number", cursor.text, start)),
+            Err(false) => Err(not_a_number("an unsigned whole number", cursor.text, start)),
         }
     }
     #[inline(always)]
@@ -137,7 +137,7 @@ impl Scalar for Complex<f64> {
         let re = f64::read(cursor)?;
         cursor.skip_blanks();
         if cursor.line_end().is_some() {
-            return Err(not_a_number("real number as the imaginary part", cursor.text, cursor.at));
+            return Err(not_a_number("a real number as the imaginary part", cursor.text, cursor.at));
         }
         Ok(Self { re, im: f64::read(cursor)? })
     }
@@ -159,7 +159,7 @@ impl Scalar for Complex<f64> {
 
 #[cold]
 fn not_a_number(kind: &str, text: &[u8], at: usize) -> Bad {
-    Bad::new(at, format!("expected a {kind}, found {}", quoted(text, at)))
+    Bad::new(at, format!("expected {kind}, found {}", quoted(text, at)))
 }
 
 #[cold]
