@@ -240,6 +240,10 @@ impl Cuda {
 ///
 /// The result comes back in the same form as the left operand. The pattern of a host matrix is sent once while a plan
 /// or a matrix on the device holds it.
+#[diagnostic::on_unimplemented(
+    message = "an operation on a GPU takes no `{Self}` as a matrix of `{T}`",
+    note = "give it a `DeviceCsr<{T}>` made by `Cuda::upload`, or a `Csr<{T}>` of the host, which is sent there"
+)]
 pub trait Operand<T: Value> {
     /// The form of a result with values of type `U`.
     type Of<U: Value>;

@@ -9,6 +9,7 @@ use super::{
 use crate::algebra::{BinaryOp, Type, UnaryOp, Value, define_types, emit_binary, emit_unary};
 use crate::{Error, Result};
 
+pub use super::union_plan::choose as choose_union;
 pub use naive_union::{NaiveKind, naive_union_mxm};
 
 /// A program compiled for the test of all kernels.
