@@ -95,6 +95,7 @@ mod vector_api;
 mod vector_form;
 mod vector_ops;
 
+pub(crate) use csr::RawCsr;
 pub use csr::{DeviceCsr, Operand};
 pub use cuda::Cuda;
 pub use distance::DeviceVectors;

@@ -2,7 +2,7 @@
 
 use super::fold::Typed;
 use super::fold_blocks::{Blocks, Combine};
-use super::staged::{MulRow, Rowwise, Staged};
+use super::staged::{BLOCK, MulRow, Rowwise, Staged};
 use super::*;
 use crate::algebra::words::{into_words, value, values, values_mut, word};
 use crate::algebra::*;
