@@ -374,7 +374,8 @@ fn monoids_and_semirings_by_name_are_those_of_the_types() {
         ($t:ident { $($name:ident $op:ident $domain:ident;)* }) => {$(
             let (found, own) = (MonoidFormula::named(stringify!($name), $t::TYPE).unwrap(), MonoidFormula::of($op::<$t>::new()));
             assert_eq!(found, own, "{} of {}", stringify!($name), $t::TYPE);
-            assert_eq!(found.name(), Some(stringify!($name)));
+            // On unsigned integers max is also the one that starts at 0.
+            assert_eq!(MonoidFormula::named(found.name().unwrap(), $t::TYPE).unwrap(), own);
             assert_eq!(MonoidFormula::parse(stringify!($name), $t::TYPE).unwrap(), own);
             count += 1;
         )*};
