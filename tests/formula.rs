@@ -8,7 +8,7 @@ use sparring::{Error, builtin_monoids, builtin_semirings};
 trait Sample: Number {
     fn awkward() -> Vec<Self>;
     fn is(self, other: Self) -> bool {
-        laws::exact(self, other) && Constant::of(self) == Constant::of(other) || (self != self && other != other)
+        Constant::of(self) == Constant::of(other)
     }
 }
 macro_rules! ints {
@@ -30,12 +30,18 @@ macro_rules! floats {
                     $t::NEG_INFINITY, $t::NAN,
                 ]
             }
+            fn is(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
+            }
         }
         impl Sample for Complex<$t> {
             fn awkward() -> Vec<Self> {
                 [(0.0, 0.0), (-0.0, 1.0), (1.0, 0.0), (0.1, -3.7), ($t::MAX, 2.0), ($t::NAN, 1.0), (1.0, $t::INFINITY)]
                     .map(|(re, im)| Complex::new(re, im))
                     .to_vec()
+            }
+            fn is(self, other: Self) -> bool {
+                self.re.is(other.re) && self.im.is(other.im)
             }
         }
     )*};
