@@ -157,6 +157,19 @@ impl Matrix {
             return Ok(self.clone());
         }
         let (held, from) = (self.held()?, self.ty());
+        let complex = |t| matches!(t, Type::ComplexF32 | Type::ComplexF64);
+        if complex(ty) && !complex(from) {
+            // A number is the real part of a complex one.
+            return if ty == Type::ComplexF32 {
+                let reals = self.cast(Type::F32)?;
+                let reals = reals.csr::<f32>().ok_or_else(|| not_made(ty))?;
+                Ok(reals.map(|&x| Complex::new(x, 0.0))?.into())
+            } else {
+                let reals = self.cast(Type::F64)?;
+                let reals = reals.csr::<f64>().ok_or_else(|| not_made(ty))?;
+                Ok(reals.map(|&x| Complex::new(x, 0.0))?.into())
+            };
+        }
         let convert = Formula::parse(&format!("{ty}(a)"), &[("a", from)], Some(ty)).and_then(|f| Blocks::new(&f));
         let convert = convert.map_err(|_| Error::Unsupported {
             what: format!("a conversion of {from} to {ty}"),
