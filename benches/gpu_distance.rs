@@ -38,8 +38,8 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use sparring::algebra::{AbsDiff, MaxFromZero, Monoid, MulOp, Plus, Real, Ring, Union};
-use sparring::distance::{Measure, Metric, Options, Precision, Recipe, Visitor};
+use sparring::algebra::{AbsDiff, MaxFromZero, Mismatch, Monoid, MulOp, Plus, Real, Ring, Times, Union};
+use sparring::distance::{CanberraDiff, JensenShannonDiff, KlTerm, Lesser, Metric, Options, PowDiff, Precision};
 use sparring::generate::{self, gen_py};
 use sparring::gpu::testing::{NaiveKind, naive_union_mxm};
 use sparring::gpu::{DeviceCsr, DeviceDense, UnionStrategy};
@@ -174,16 +174,18 @@ fn measure(cuda: &Cuda, set: &Set, metric: Metric, how: &How) -> Result<([f64; 2
     let x = cuda.upload(&set.x)?;
     let y = if how.own { None } else { Some(cuda.upload(&set.y)?) };
     let y = y.as_ref();
+    let search = || cuda.neighbours(metric, &x).to(y).options(options).k(how.k).eval();
+    let prepared = || cuda.neighbours(metric, &x).to(y).options(options).prepare();
     let start = Instant::now();
-    let rows = cuda.vectors(metric, &x, y, &options)?;
-    let mut out = rows.pairwise()?;
+    let rows = prepared()?;
+    let mut out = rows.all()?;
     cuda.synchronize()?;
     let first = start.elapsed().as_secs_f64() * 1e3;
-    let prepare = wall(cuda, how.reps, || cuda.vectors(metric, &x, y, &options))?;
-    let pairwise = wall(cuda, how.reps, || rows.pairwise_into(&mut out))?;
-    let total = wall(cuda, how.reps, || cuda.pairwise(metric, &x, y, &options))?;
-    let knn = wall(cuda, how.reps, || rows.knn(how.k))?;
-    let knn_total = wall(cuda, how.reps, || cuda.knn(metric, how.k, &x, y, &options))?;
+    let prepare = wall(cuda, how.reps, &prepared)?;
+    let pairwise = wall(cuda, how.reps, || rows.all_into(&mut out))?;
+    let total = wall(cuda, how.reps, || cuda.distances(metric, &x).to(y).options(options).eval())?;
+    let knn = wall(cuda, how.reps, || rows.nearest(how.k))?;
+    let knn_total = wall(cuda, how.reps, &search)?;
     let d: Dense<f32> = cuda.download_dense(&out)?;
     let checksum: f64 = d.values().iter().map(|&v| f64::from(v)).filter(|v| v.is_finite()).sum();
 
@@ -216,17 +218,19 @@ fn measure_full(cuda: &Cuda, set: &Set, metric: Metric, how: &How) -> Result<[f6
     let x = cuda.upload(&set.x)?;
     let y = if whole { None } else { Some(cuda.upload(&set.y)?) };
     let y = y.as_ref();
+    let search = || cuda.neighbours(metric, &x).to(y).options(options).k(how.k).eval();
+    let prepared = || cuda.neighbours(metric, &x).to(y).options(options).prepare();
     cuda.reset_peak_memory()?;
     let start = Instant::now();
-    let near = cuda.knn(metric, how.k, &x, y, &options)?;
+    let near = search()?;
     let first = start.elapsed().as_secs_f64() * 1e3;
     let peak = cuda.peak_memory()?;
-    let prepare = wall(cuda, how.reps, || cuda.vectors(metric, &x, y, &options))?;
-    let rows = cuda.vectors(metric, &x, y, &options)?;
-    let knn = wall(cuda, how.reps, || rows.knn(how.k))?;
+    let prepare = wall(cuda, how.reps, &prepared)?;
+    let rows = prepared()?;
+    let knn = wall(cuda, how.reps, || rows.nearest(how.k))?;
     let (n, m) = rows.shape();
     drop(rows);
-    let total = wall(cuda, how.reps, || cuda.knn(metric, how.k, &x, y, &options))?;
+    let total = wall(cuda, how.reps, &search)?;
     let checksum: f64 = near.distances().iter().map(|&v| f64::from(v)).filter(|v| v.is_finite()).sum();
 
     let pairs = n as f64 * m as f64;
@@ -264,8 +268,10 @@ struct Taken {
 
 /// A baseline of some kind, for some rows of X.
 type RunBy<'a, W, K> = dyn Fn(&DeviceCsr<W>, K) -> Result<DeviceDense<W>> + 'a;
+/// The metric that baselines were measured for, and what they took.
+type Measured = (&'static str, Vec<Taken>);
 /// What was measured already: metrics whose baselines are the same programs share them.
-type Known = HashMap<(TypeId, bool), (&'static str, Vec<Taken>)>;
+type Known = HashMap<(TypeId, bool), Measured>;
 
 /// Runs the baselines of a metric.
 struct Baselines<'a> {
@@ -277,21 +283,6 @@ struct Baselines<'a> {
 }
 
 impl Baselines<'_> {
-    /// Whether the paper needs two passes over the union.
-    fn needs_union(&self) -> bool {
-        use Metric as M;
-        matches!(
-            self.metric,
-            M::Manhattan
-                | M::Canberra
-                | M::Hamming
-                | M::HammingCount
-                | M::Minkowski(_)
-                | M::JensenShannon
-                | M::Chebyshev
-        )
-    }
-
     /// Rows of X that `run` manages within the limit, and their milliseconds.
     fn bounded<W: Real>(
         &self,
@@ -315,7 +306,7 @@ impl Baselines<'_> {
             if rows == most || wanted < 2 * rows {
                 let m = self.set.y.nrows();
                 let first_row = self.cuda.download_dense(&out)?;
-                let first_row = first_row.values()[..m].iter().map(|v| v.to_f64()).collect();
+                let first_row = first_row.values()[..m].iter().map(|v| v.as_f64()).collect();
                 drop(out);
                 let ms = if reps > 1 { wall(self.cuda, reps, || run(x))? } else { ms };
                 return Ok((rows, ms, first_row));
@@ -390,7 +381,7 @@ impl Baselines<'_> {
     fn union<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>>(
         self,
         namm: Union<P, X>,
-    ) -> Result<(&'static str, Vec<Taken>)> {
+    ) -> Result<Measured> {
         let y = self.y::<W>()?;
         let paper = self.paper::<W>(&|x, strategy| self.cuda.union_mxm_with(namm, x, &y, strategy))?;
         let naive = self.both_naive(namm, &y)?;
@@ -398,37 +389,52 @@ impl Baselines<'_> {
     }
 }
 
-impl Visitor for Baselines<'_> {
-    /// The metric that they were measured for, and what they took.
-    type Out = Result<(&'static str, Vec<Taken>)>;
-
-    fn one_pass<R: Recipe>(self, recipe: R) -> Self::Out {
-        if self.needs_union() {
-            return self.union(Union(Plus::<R::W>::new(), recipe.exact()));
-        }
-        let naive = matches!(self.metric, Metric::Dot | Metric::Kl | Metric::KlIntersection);
-        let key = (TypeId::of::<R::Term>(), naive);
+impl Baselines<'_> {
+    /// Products over common columns with ⊗ `term`; the naive kernels with `exact` too, if it is given.
+    fn products<X: MulOp<A = f32, B = f32, Out = f32>>(self, term: X) -> Result<Measured> {
+        self.products_and(term, None::<Times<f32>>)
+    }
+    fn products_and<X, E>(self, term: X, exact: Option<E>) -> Result<Measured>
+    where
+        X: MulOp<A = f32, B = f32, Out = f32>,
+        E: MulOp<A = f32, B = f32, Out = f32>,
+    {
+        let key = (TypeId::of::<X>(), exact.is_some());
         // What was measured with naive ones has the paper's as well.
         if let Some((of, taken)) = self.known.get(&key).or_else(|| self.known.get(&(key.0, true))) {
-            let taken = taken.iter().filter(|t| naive || t.baseline == "paper").cloned().collect();
+            let taken = taken.iter().filter(|t| exact.is_some() || t.baseline == "paper").cloned().collect();
             return Ok((of, taken));
         }
-        let y = self.y::<R::W>()?;
-        let ring = Ring(Plus::<R::W>::new(), recipe.term());
-        let run = |x: &DeviceCsr<R::W>, strategy| self.cuda.row_products_with(ring, x, &y, Some(strategy));
-        let mut all: Vec<_> = self.paper::<R::W>(&run)?.into_iter().collect();
-        if naive {
-            all.extend(self.both_naive(Union(Plus::<R::W>::new(), recipe.exact()), &y)?);
+        let y = self.y::<f32>()?;
+        let ring = Ring(Plus::<f32>::new(), term);
+        let run = |x: &DeviceCsr<f32>, strategy| self.cuda.row_products_with(ring, x, &y, Some(strategy));
+        let mut all: Vec<_> = self.paper::<f32>(&run)?.into_iter().collect();
+        if let Some(exact) = exact {
+            all.extend(self.both_naive(Union(Plus::<f32>::new(), exact), &y)?);
         }
         let found = (self.metric.entry().name, all);
         self.known.insert(key, found.clone());
         Ok(found)
     }
-    fn chebyshev<W: Real>(self) -> Self::Out {
-        self.union(Union(MaxFromZero::<W>::new(), AbsDiff::<W>::new()))
-    }
-    fn two_pass<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>>(self, namm: Union<P, X>) -> Self::Out {
-        self.union(namm)
+    /// The metric that they were measured for, and what they took. Those with an ⊗ that 0 does not annihilate take two passes over
+    /// the union.
+    fn run(self) -> Result<Measured> {
+        use Metric as M;
+        let plus = Plus::<f32>::new();
+        match self.metric {
+            M::Manhattan => self.union(Union(plus, AbsDiff::new())),
+            M::Canberra => self.union(Union(plus, CanberraDiff::new())),
+            M::Hamming | M::HammingCount => self.union(Union(plus, Mismatch::new())),
+            M::Minkowski(p) if p == p.trunc() => self.union(Union(plus, PowDiff::<f32, u32>::new(p as u32))),
+            M::Minkowski(p) => self.union(Union(plus, PowDiff::<f32, f64>::new(p))),
+            M::JensenShannon => self.union(Union(plus, JensenShannonDiff::new())),
+            M::Chebyshev => self.union(Union(MaxFromZero::<f32>::new(), AbsDiff::new())),
+            M::Dot => self.products_and(Times::new(), Some(Times::new())),
+            M::Kl => self.products_and(Times::new(), Some(KlTerm::new())),
+            M::KlIntersection => self.products_and(KlTerm::new(), Some(KlTerm::new())),
+            M::BrayCurtis | M::Ruzicka => self.products(Lesser::new()),
+            _ => self.products(Times::new()),
+        }
     }
 }
 
@@ -442,8 +448,7 @@ fn compare(
     ours: [f64; 2],
     distances: Option<&Dense<f32>>,
 ) -> Result<()> {
-    let single = Options { precision: Precision::Entries, ..Options::default() };
-    let (of, all) = metric.visit::<f32, _>(&single, Baselines { cuda, set, how, metric, known })??;
+    let (of, all) = Baselines { cuda, set, how, metric, known }.run()?;
     for taken in all {
         let m = set.y.nrows();
         let pairs = taken.rows as f64 * m as f64;

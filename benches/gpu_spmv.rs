@@ -105,9 +105,9 @@ mod gpu {
         let y = cuda.download_vec(&results[copies - 1])?;
         let (mut found, mut want) = (0.0, 0.0);
         for (i, y) in y.iter().enumerate() {
-            found += y.to_f64();
+            found += y.as_f64();
             for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
-                want += a.values()[p].to_f64() * values[a.col_idx()[p] as usize].to_f64();
+                want += a.values()[p].as_f64() * values[a.col_idx()[p] as usize].as_f64();
             }
         }
         let line = serde_json::json!({

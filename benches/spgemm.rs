@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use sparring::algebra::{Num, PlusTimes, Ring};
+use sparring::backend::Backend;
 use sparring::spgemm::{Compress, Options, Policy, compression};
 use sparring::{Cpu, Csr, generate, io};
 
@@ -83,7 +84,7 @@ fn spgemm(c: &mut Criterion) {
         };
         let with = |compress, unsorted| Options { compress, unsorted, ..Options::default() };
         let sorted = with(Compress::Auto, false);
-        let plan = cpu.plan_with(&a, &a, &sorted).unwrap();
+        let plan = cpu.plan(&a, &a).options(&sorted).eval().unwrap();
         let stats = plan.stats();
         let cf = compression(cpu.threads(), a.pattern(), a.pattern()).unwrap().cf;
         println!("{name}: fm {}, |C| {}, CF {cf:.3}; chosen: {}", stats.flops, stats.nnz, plan.explain());
@@ -103,11 +104,11 @@ fn spgemm(c: &mut Criterion) {
             ("symbolic, uncompressed", Compress::Off),
         ] {
             let options = with(compress, false);
-            group(phase, &mut || drop(cpu.plan_with(&a, &a, &options).unwrap()));
+            group(phase, &mut || drop(cpu.plan(&a, &a).options(&options).eval().unwrap()));
         }
-        let mut product = cpu.numeric(&plan, ring, &a, &a).unwrap();
-        group("numeric only", &mut || cpu.numeric_into(&plan, ring, &a, &a, &mut product).unwrap());
-        group("numeric only, own operators", &mut || cpu.numeric_into(&plan, own, &a, &a, &mut product).unwrap());
+        let mut product = cpu.mxm(ring, &a, &a).plan(&plan).eval().unwrap();
+        group("numeric only", &mut || cpu.mxm(ring, &a, &a).plan(&plan).into(&mut product).unwrap());
+        group("numeric only, own operators", &mut || cpu.mxm(own, &a, &a).plan(&plan).into(&mut product).unwrap());
         let theirs = Options { policy: Policy::KkSpGemm, ..Options::default() };
         group("kkSpGEMM, sorted", &mut || drop(cpu.mxm(ring, &a, &a).options(theirs.clone()).eval().unwrap()));
     }

@@ -1,15 +1,25 @@
 // apply.cu: a function of every entry, and the entries that a function keeps, in their order.
 // Grid: a thread an entry or a row; `mark`: one block of 256 threads a tile of 1024 entries. `struct Op` is set in front;
-// with SELECT also `OffsetA` and `OffsetC` (of `before`: entries kept before an entry).
+// with AT, for functions of a place, also `OffsetA`, and with SELECT `OffsetC` (of `before`: entries kept before an entry).
 #include "parts.cuh"
+constexpr u32 TILE = 1024;
 
-#ifndef SELECT
+#ifdef AT
+// The scalar lies in memory: another one needs no other program.
+extern "C" __global__ void apply_at(const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz,
+                                    const Op::S* s, Op::Out* c) {
+  __shared__ u64 room[2];
+  const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
+  const Op::S scalar = s[0];
+  for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x)
+    c[p] = Op::apply(a[p], scalar, row_of(row_ptr, t.first_row, t.last_row, p), col_idx[p]);
+}
+#elif !defined(SELECT)
 extern "C" __global__ void apply_values(const Op::A* a, u64 nnz, Op::Out* c) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p < nnz) c[p] = Op::apply(a[p]);
 }
 #else
-constexpr u32 TILE = 1024;
 
 // kept[p] = 1 if entry p is kept, else 0. The scalar lies in memory: another one needs no other program.
 extern "C" __global__ void mark(const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz,

@@ -3,7 +3,8 @@
 // places of C follow, without a look at neighbours: entry p of A, whose column would stand at q in B, goes to
 // p + q - before[p]; likewise an entry of B. So a huge row is as parallel as many short ones.
 // Grid: one block of 256 threads a tile of 1024 entries; or a thread an entry or a row. `struct Op`, `OffsetA`,
-// `OffsetB`, `OffsetBoth` (of `before`) and `OffsetC` are set in front, and UNION for the union.
+// `OffsetB`, `OffsetBoth` (of `before`) and `OffsetC` are set in front, and UNION for the union; with FILLED as well, what
+// stands in for an absent operand lies in memory: another one needs no other program.
 #include "parts.cuh"
 constexpr u32 TILE = 1024;
 
@@ -46,21 +47,29 @@ extern "C" __global__ void union_rows(const OffsetA* a_ptr, const OffsetB* b_ptr
   c_ptr[i] = (OffsetC)(p + b_ptr[i] - before[p]);
 }
 
+#ifdef FILLED
+__device__ inline Op::Out only_a(const Op::A& x, const Op::B* fill) { return Op::apply(x, *fill); }
+__device__ inline Op::Out only_b(const Op::B& y, const Op::A* fill) { return Op::apply(*fill, y); }
+#else
+__device__ inline Op::Out only_a(const Op::A& x, const Op::B*) { return x; }
+__device__ inline Op::Out only_b(const Op::B& y, const Op::A*) { return y; }
+#endif
+
 // Entries that A has.
-extern "C" __global__ void union_from_a(const u32* a_cols, const Op::A* a, u64 a_nnz, const Op::B* b,
+extern "C" __global__ void union_from_a(const u32* a_cols, const Op::A* a, u64 a_nnz, const Op::B* b, const Op::B* b_fill,
                                         const OffsetB* places, const OffsetBoth* before, u32* c_cols, Op::Out* c) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= a_nnz) return;
   const OffsetB q = places[p];
   const u64 to = p + q - before[p];
   c_cols[to] = a_cols[p];
-  c[to] = before[p + 1] > before[p] ? Op::apply(a[p], b[q]) : a[p];
+  c[to] = before[p + 1] > before[p] ? Op::apply(a[p], b[q]) : only_a(a[p], b_fill);
 }
 
 // Entries that B alone has.
 extern "C" __global__ void union_from_b(const OffsetB* b_ptr, const u32* b_cols, const Op::B* b, u64 b_nnz, u64 nrows,
-                                        const OffsetA* a_ptr, const u32* a_cols, const OffsetBoth* before, u32* c_cols,
-                                        Op::Out* c) {
+                                        const OffsetA* a_ptr, const u32* a_cols, const Op::A* a_fill,
+                                        const OffsetBoth* before, u32* c_cols, Op::Out* c) {
   __shared__ u64 room[2];
   const Tile t = tile_of(b_ptr, nrows, b_nnz, TILE, room);
   for (u64 q = t.start + threadIdx.x; q < t.end; q += blockDim.x) {
@@ -71,7 +80,7 @@ extern "C" __global__ void union_from_b(const OffsetB* b_ptr, const u32* b_cols,
     if (p < end && a_cols[p] == j) continue;
     const u64 to = (u64)p + q - before[p];
     c_cols[to] = j;
-    c[to] = b[q];
+    c[to] = only_b(b[q], a_fill);
   }
 }
 #endif

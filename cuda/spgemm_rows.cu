@@ -1,5 +1,5 @@
 // spgemm_rows.cu: what is known of the rows of C = A·B before its columns: their work, the bins of rows for the kernels that
-// find columns (spgemm_columns.cu) and values (spgemm_values.cu), and B with 32 columns to a word.
+// find columns (spgemm_columns.cu) and values (values.cuh), and B with 32 columns to a word.
 // Set in front: OffsetA, OffsetB, OffsetC, OffsetK (row pointers of A, B, C, and what is kept).
 #include "parts.cuh"
 

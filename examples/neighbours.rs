@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use plotters::prelude::{BLACK, BitMapBackend, Circle, IntoDrawingArea, PathElement, RGBColor, WHITE};
 use sparring::algebra::PlusTimes;
-use sparring::distance::{Metric, Options, knn};
+use sparring::distance::Metric;
 use sparring::ops::mxd;
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, io};
@@ -29,8 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cpu = Cpu::new();
     let mesh: Csr<f64> = io::read_matrix_market("data/jagmesh7.mtx.gz")?.csr()?;
 
-    let options = Options { exclude_self: true, ..Options::default() };
-    let near = knn(cpu.threads(), Metric::Jaccard, 6, &mesh, None, &options)?;
+    let near = cpu.neighbours(Metric::Jaccard, &mesh).exclude_self().k(6).eval()?;
     println!("{} rows, {}", mesh.nrows(), near.explain);
     let n = mesh.nrows();
     let columns = (0..n).flat_map(|i| near.row(i).0).copied().collect::<Vec<_>>();

@@ -8,6 +8,7 @@
 //! ```
 
 use sparring::algebra::PlusTimes;
+use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 /// The 1-D Laplacian of n points, scaled.
@@ -34,16 +35,16 @@ fn main() -> sparring::Result<()> {
     let cpu = Cpu::new();
 
     let a = laplacian(n, 1.0)?;
-    let plan_ra = cpu.plan(&r, &a)?;
-    let mut ra = cpu.numeric(&plan_ra, ring, &r, &a)?;
-    let plan_rap = cpu.plan(&ra, &p)?;
-    let mut rap = cpu.numeric(&plan_rap, ring, &ra, &p)?;
+    let plan_ra = cpu.plan(&r, &a).eval()?;
+    let mut ra = cpu.mxm(ring, &r, &a).plan(&plan_ra).eval()?;
+    let plan_rap = cpu.plan(&ra, &p).eval()?;
+    let mut rap = cpu.mxm(ring, &ra, &p).plan(&plan_rap).eval()?;
 
     for step in 1..=4 {
         let scale = f64::from(step);
         let a = Csr::with_pattern(a.pattern().clone(), laplacian(n, scale)?.into_parts().1)?;
-        cpu.numeric_into(&plan_ra, ring, &r, &a, &mut ra)?;
-        cpu.numeric_into(&plan_rap, ring, &ra, &p, &mut rap)?;
+        cpu.mxm(ring, &r, &a).plan(&plan_ra).into(&mut ra)?;
+        cpu.mxm(ring, &ra, &p).plan(&plan_rap).into(&mut rap)?;
         // A sum over three neighbours telescopes: the coarse matrix is a Laplacian again.
         assert_eq!(rap, laplacian(coarse, scale)?);
         println!("step {step}: {}×{}, {} entries", rap.nrows(), rap.ncols(), rap.nnz());

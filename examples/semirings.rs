@@ -5,6 +5,7 @@
 //! ```
 
 use sparring::algebra::{Max, MinPlus, PlusTimes, Ring};
+use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 sparring::op! {
@@ -19,10 +20,10 @@ fn main() -> sparring::Result<()> {
     // 0 → 1 → 3 and 0 → 2 → 3.
     let a = Csr::<f64>::new(4, 4, vec![0, 2, 3, 4, 4], vec![1, 2, 3, 3], vec![1.0, 4.0, 5.0, 3.0])?;
     let cpu = Cpu::new();
-    let plan = cpu.plan(&a, &a)?; // patterns only: no values, no semiring
-    let sums = cpu.numeric(&plan, PlusTimes::<f64>::default(), &a, &a)?;
-    let shortest = cpu.numeric(&plan, MinPlus::<f64>::default(), &a, &a)?;
-    let widest = cpu.numeric(&plan, Widest::default(), &a, &a)?;
+    let plan = cpu.plan(&a, &a).eval()?; // patterns only: no values, no semiring
+    let sums = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).plan(&plan).eval()?;
+    let shortest = cpu.mxm(MinPlus::<f64>::default(), &a, &a).plan(&plan).eval()?;
+    let widest = cpu.mxm(Widest::default(), &a, &a).plan(&plan).eval()?;
 
     println!(
         "two steps from 0 to 3: {} in all, {} long, {} wide",

@@ -144,6 +144,16 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// A formula that cannot be read, or whose types do not fit together.
+    #[error("formula: {message}\n{}", pointed(text, *at))]
+    Formula {
+        /// The formula.
+        text: String,
+        /// Where it goes wrong, in bytes.
+        at: usize,
+        /// What is wrong, and what was expected.
+        message: String,
+    },
     /// The file system said no.
     #[error("{path}: {source}")]
     Io {
@@ -216,3 +226,11 @@ pub enum Error {
 
 /// Result of this library's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The line of `text` that holds byte `at`, and a mark under that place.
+fn pointed(text: &str, at: usize) -> String {
+    let at = (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+    let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
+    let line = text[start..].lines().next().unwrap_or_default();
+    format!("  {line}\n  {}^", " ".repeat(text[start..at].chars().count()))
+}

@@ -12,8 +12,10 @@ pub mod generate;
 pub mod gpu;
 pub mod graph;
 pub mod io;
+pub(crate) mod kernels;
 pub mod ops;
 pub mod par;
+pub mod prelude;
 pub(crate) mod simd;
 pub mod sparse;
 pub mod spgemm;
@@ -24,7 +26,7 @@ pub use error::{Error, Result};
 pub use gpu::Cuda;
 /// Complex numbers, those of the crate num-complex.
 pub use num_complex;
-pub use sparse::{Coo, Csr, Index, Pattern};
+pub use sparse::{Coo, Csr, Dense, Index, Pattern, Vector};
 
 /// The README's examples are tests.
 #[cfg(doctest)]

@@ -6,6 +6,7 @@ use sparring::Error;
 use sparring::algebra::Type;
 use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor, canonical};
 use sparring::algebra::*;
+use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 /// Name of the type that was chosen.
@@ -39,7 +40,7 @@ impl<T: Num> SemiringVisitor<T> for Square<'_, T> {
         Out<R>: Num,
     {
         let c = Cpu::new().mxm(ring, self.0, self.0).eval()?;
-        Ok(c.values().iter().map(|x| x.to_f64()).sum())
+        Ok(c.values().iter().map(|x| x.as_f64()).sum())
     }
 }
 

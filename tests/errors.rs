@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use common::data;
 use sparring::algebra::PlusTimes;
+use sparring::backend::Backend;
 use sparring::graph::{TriangleMethod, triangles};
 use sparring::{Coo, Cpu, Csr, Error, Pattern};
 
@@ -106,8 +107,8 @@ fn duplicate() {
 fn pattern_changed() {
     let cpu = Cpu::new();
     let a = data::named("karate");
-    let plan = cpu.plan(&a, &a).expect("a plan");
-    let found = cpu.numeric(&plan, PlusTimes::<f64>::default(), &a, &matrix(34, 34));
+    let plan = cpu.plan(&a, &a).eval().expect("a plan");
+    let found = cpu.mxm(PlusTimes::<f64>::default(), &a, &matrix(34, 34)).plan(&plan).eval();
     assert!(matches!(says(found, &["operand B", "0 entries", "156"]), Error::PatternChanged { .. }));
 }
 

@@ -22,7 +22,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use common::data;
 use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, SquaredDiff, Tril, Union};
-use sparring::distance::{self, Measure, Metric, knn, pairwise, pairwise_blocks, radius};
+use sparring::backend::{Backend, Container};
+use sparring::distance::{Formula, Measure, Metric};
 use sparring::graph::{TriangleMethod, bfs_levels, triangles};
 use sparring::ops;
 use sparring::par::Threads;
@@ -144,11 +145,11 @@ fn mxm(x: &Inputs, policy: Policy, accumulator: Accumulator, compress: Compress,
 }
 
 /// The nearest rows of `y`, or of `x`, all distances, and those within 1/2, by one measure.
-fn distances(measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>) -> Result<u64, Error> {
-    let (threads, options) = (Threads::current(), distance::Options::default());
-    let near = knn(&threads, measure, 9, x, y, &options)?;
-    let all = pairwise(&threads, measure, x, y, &options)?;
-    let inside = radius(&threads, measure, 0.5, x, y, &options)?;
+fn distances(measure: impl Measure + Clone, x: &Csr<f64>, y: Option<&Csr<f64>>) -> Result<u64, Error> {
+    let cpu = Cpu::new();
+    let near = cpu.neighbours(measure.clone(), x).to(y).k(9).eval()?;
+    let all = cpu.distances(measure.clone(), x).to(y).eval()?;
+    let inside = cpu.neighbours(measure, x).to(y).radius(0.5).eval()?;
     Ok(near.indices().iter().map(|&j| u64::from(j)).sum::<u64>() + (all.values().len() + inside.nnz()) as u64)
 }
 
@@ -166,7 +167,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("Coo::to_csr", |x| Ok(x.coo.to_csr(Plus::new())?.nnz() as u64)),
     ("transpose", |x| Ok(x.a.transpose(&Threads::current())?.nnz() as u64)),
     ("to_dense", |x| Ok(x.a.to_dense(&Threads::current(), 0.0)?.values().len() as u64)),
-    ("try_clone and map", |x| Ok(x.a.try_clone()?.map(|y| y * 2.0)?.nnz() as u64)),
+    ("map", |x| Ok(x.a.map(|y| y * 2.0)?.nnz() as u64)),
     ("Coo::to_csr_unique", |x| Ok(x.coo.to_csr_unique()?.nnz() as u64)),
     ("mxm", |x| mxm(x, Policy::Auto, Accumulator::Auto, Compress::Auto, false)),
     ("mxm unsorted", |x| mxm(x, Policy::Auto, Accumulator::Auto, Compress::Auto, true)),
@@ -180,17 +181,17 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("plan and numeric twice", |x| {
         let cpu = Cpu::new();
         let ring = PlusTimes::<f64>::default();
-        let plan = cpu.plan(&x.a, &x.a)?;
-        let mut c = cpu.numeric(&plan, ring, &x.a, &x.a)?;
-        cpu.numeric_into(&plan, ring, &x.a, &x.a, &mut c)?;
+        let plan = cpu.plan(&x.a, &x.a).eval()?;
+        let mut c = cpu.mxm(ring, &x.a, &x.a).plan(&plan).eval()?;
+        cpu.mxm(ring, &x.a, &x.a).plan(&plan).into(&mut c)?;
         Ok(c.nnz() as u64)
     }),
     ("mxm masked", |x| {
-        Ok(Cpu::new().mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.pattern()).eval()?.nnz() as u64)
+        Ok(Cpu::new().mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.structure()).eval()?.nnz() as u64)
     }),
     ("mxm masked by the complement", |x| {
         let product = Cpu::new();
-        let product = product.mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.pattern()).complement();
+        let product = product.mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.structure()).complement();
         Ok(product.eval()?.nnz() as u64)
     }),
     ("mxv", |x| {
@@ -245,10 +246,14 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let namm = Union(MaxFromZero::<f64>::new(), SquaredDiff::<f64>::new());
         distances(namm, &x.rows[0], Some(&x.rows[1]))
     }),
+    ("distances by a formula", |x| {
+        let formula = Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs());
+        distances(formula, &x.rows[0], Some(&x.rows[1]))
+    }),
     ("distances in blocks of rows", |x| {
-        let (threads, options, mut places) = (Threads::current(), distance::Options::default(), 0);
+        let (cpu, mut places) = (Cpu::new(), 0);
         let (x, y) = (&x.rows[1], Some(&x.rows[0]));
-        pairwise_blocks(&threads, Metric::Cosine, x, y, &options, 200, |_, d| {
+        cpu.distances(Metric::Cosine, x).to(y).blocks(200, |_, d| {
             places += d.len() as u64;
             Ok(())
         })?;

@@ -255,7 +255,7 @@ quickcheck! {
         same(&u.to_coo().unwrap().to_csr_unique().unwrap(), &a)
             && same(&Csr::from_row_vectors(e.ncols, &rows).unwrap(), &a)
             && pools().iter().all(|t| back(t, &a) && back(t, &u))
-            && same(&a.try_clone().unwrap(), &a)
+            && same(&a.clone(), &a)
     }
 
     fn vectors_are_maps(len: u8, list: Vec<(u8, i32)>) -> bool {

@@ -5,14 +5,13 @@ mod common;
 
 use common::backend_checks;
 use common::dense_distance as textbook;
-use common::distances::{self, close, large, metrics, options};
+use common::distances::{self, all as pairwise, close, large, metrics, nearest as knn, options, within};
 use common::gpu::cuda;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
-use sparring::algebra::{AbsDiff, MaxFromZero, Min, Plus, Real, Union, V};
-use sparring::distance::{self, Domain, Measure, Metric, Neighbours, Options, Precision};
-use sparring::par::Threads;
+use sparring::algebra::{AbsDiff, Contract, MaxFromZero, Min, Plus, Real, Union, V, emit_contract};
+use sparring::distance::{CanberraDiff, Domain, Float, Formula, Measure, Metric, Neighbours, Options, Precision};
 use sparring::sparse::Dense;
-use sparring::{Csr, Cuda, Error, Result};
+use sparring::{Cpu, Csr, Cuda, Error, Result};
 
 fn all(cuda: &Cuda, measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>, options: &Options) -> Dense<f64> {
     try_all(cuda, measure, x, y, options).expect("distances")
@@ -25,7 +24,7 @@ fn try_all(
     y: Option<&Csr<f64>>,
     options: &Options,
 ) -> Result<Dense<f64>> {
-    cuda.download_dense(&cuda.pairwise(measure, x, y, options)?)
+    cuda.download_dense(&pairwise(cuda, measure, x, y, options)?)
 }
 
 type Sample = distances::Sample<120, 80>;
@@ -40,7 +39,7 @@ fn reference_vectors() {
 fn reference_vectors_of_neighbours() {
     let Some(cuda) = cuda() else { return };
     distances::check_vectors_of_neighbours(|metric, k, x| {
-        cuda.knn(metric, k, x, None, &Options::default()).expect("neighbours")
+        knn(&cuda, metric, k, x, None, &Options::default()).expect("neighbours")
     });
 }
 
@@ -76,11 +75,12 @@ fn a_gpu_is_a_backend_of_distances() {
     for round in 0..20 {
         let (x, y) = Sample::arbitrary(&mut g).matrices();
         backend_checks::distances(&cuda, &x, &y).unwrap_or_else(|e| panic!("round {round}: {e}"));
-        let rows = cuda.vectors(Metric::Cosine, &x, None, &Options::default()).expect("rows");
+        let rows = cuda.neighbours(Metric::Cosine, &x).prepare().expect("rows");
         let budget = |b: u64| Options { memory_budget: Some(b), ..Options::default() };
-        let whole = cuda.knn(Metric::Cosine, 3, &x, None, &budget(rows.knn_bytes(3))).expect("as much as it says");
+        let whole =
+            knn(&cuda, Metric::Cosine, 3, &x, None, &budget(rows.nearest_bytes(3))).expect("as much as it says");
         // With less it goes by parts, if these fit.
-        if let Ok(parts) = cuda.knn(Metric::Cosine, 3, &x, None, &budget(rows.knn_bytes(3).saturating_sub(1))) {
+        if let Ok(parts) = knn(&cuda, Metric::Cosine, 3, &x, None, &budget(rows.nearest_bytes(3).saturating_sub(1))) {
             assert_eq!((parts.indices(), parts.distances()), (whole.indices(), whole.distances()));
         }
     }
@@ -100,7 +100,7 @@ fn order(d: &Dense<f64>, i: usize, similarity: bool, exclude_self: bool) -> Vec<
 
 /// Neighbours against all distances, both of the device.
 fn check_neighbours(cuda: &Cuda, metric: Metric, k: usize, x: &Csr<f64>, y: Option<&Csr<f64>>, options: &Options) {
-    let near = cuda.knn(metric, k, x, y, options).expect("neighbours");
+    let near = knn(cuda, metric, k, x, y, options).expect("neighbours");
     let d = all(cuda, metric, x, y, options);
     let m = y.unwrap_or(x).nrows();
     assert_eq!(near.k(), k.min(m - usize::from(options.exclude_self && m > 0)));
@@ -154,7 +154,7 @@ fn radius_finds_what_is_inside() {
                 let Some(&r) = sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))) else {
                     continue;
                 };
-                let found = cuda.radius(metric, r, &x, b, &options).expect("neighbours");
+                let found = within(&cuda, metric, r, &x, b, &options).expect("neighbours");
                 let found: Csr<f64> = cuda.download(&found).expect("neighbours");
                 assert_eq!(found.shape(), d.shape());
                 for i in 0..x.nrows() {
@@ -268,7 +268,7 @@ fn one_huge_row_and_columns_without_an_index() {
     for metric in [Metric::Cosine, Metric::Manhattan, Metric::Jaccard, Metric::JensenShannon, Metric::Kl] {
         let found = all(&cuda, metric, &x, Some(&y), &Options::default());
         let threads = sparring::par::Threads::current();
-        let expected = sparring::distance::pairwise(&threads, metric, &x, Some(&y), &Options::default()).expect("CPU");
+        let expected = pairwise(&Cpu::new(), metric, &x, Some(&y), &Options::default()).expect("CPU");
         for (place, (&f, &e)) in found.values().iter().zip(expected.values()).enumerate() {
             assert!(close(f, e, 1e-11, 1e-11), "{metric}, place {place}: {f:e} instead of {e:e}");
         }
@@ -322,7 +322,7 @@ sparring::op! {
 }
 
 fn bits<T: Real>(values: &[T]) -> Vec<u64> {
-    values.iter().map(|v| v.to_f64().to_bits()).collect()
+    values.iter().map(|v| v.as_f64().to_bits()).collect()
 }
 
 /// Numbers of neighbours, and the bits of the distances to them.
@@ -331,31 +331,33 @@ fn found<T: Real>(near: &Neighbours<T>) -> (usize, &[u32], Vec<u64>) {
 }
 
 /// Distances, neighbours and what is within a radius have the CPU's bits.
-fn as_the_cpu<T: Real>(cuda: &Cuda, namm: impl Measure, x: &Csr<T>, y: Option<&Csr<T>>, options: &Options) {
-    let threads = Threads::current();
+fn as_the_cpu<T: Float>(cuda: &Cuda, namm: impl Measure + Copy, x: &Csr<T>, y: Option<&Csr<T>>, options: &Options) {
     let cpu = Options { memory_budget: None, ..*options };
-    let right = distance::pairwise(&threads, namm, x, y, &cpu).expect("CPU");
-    let d = cuda.pairwise(namm, x, y, options).expect("distances");
+    let right = pairwise(&Cpu::new(), namm, x, y, &cpu).expect("CPU");
+    let d = pairwise(cuda, namm, x, y, options).expect("distances");
     assert!(bits(cuda.download_dense(&d).expect("distances").values()) == bits(right.values()), "all distances");
     let mut stream = vec![];
-    cuda.pairwise_blocks(namm, x, y, options, 50, |first, rows| {
-        assert_eq!(first * right.ncols(), stream.len());
-        stream.extend_from_slice(rows);
-        Ok(())
-    })
-    .expect("distances");
+    cuda.distances(namm, x)
+        .to(y)
+        .options(*options)
+        .blocks(50, |first, rows| {
+            assert_eq!(first * right.ncols(), stream.len());
+            stream.extend_from_slice(rows);
+            Ok(())
+        })
+        .expect("distances");
     assert!(bits(&stream) == bits(right.values()), "blocks");
     for k in [1, 7, 40, 1500] {
-        let near = cuda.knn(namm, k, x, y, options).expect("neighbours");
-        let right = distance::knn(&threads, namm, k, x, y, &cpu).expect("CPU");
+        let near = knn(cuda, namm, k, x, y, options).expect("neighbours");
+        let right = knn(&Cpu::new(), namm, k, x, y, &cpu).expect("CPU");
         assert!(found(&near) == found(&right), "{k} neighbours");
     }
-    let mut sorted: Vec<f64> = right.values().iter().map(|v| v.to_f64()).filter(|v| v.is_finite()).collect();
+    let mut sorted: Vec<f64> = right.values().iter().map(|v| v.as_f64()).filter(|v| v.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     for radius in [-1.0, sorted[sorted.len() / 9], f64::INFINITY] {
-        let near = cuda.radius(namm, radius, x, y, options).expect("neighbours");
+        let near = within(cuda, namm, radius, x, y, options).expect("neighbours");
         let near: Csr<T> = cuda.download(&near).expect("neighbours");
-        let right: Csr<T> = distance::radius(&threads, namm, radius, x, y, &cpu).expect("CPU");
+        let right: Csr<T> = within(&Cpu::new(), namm, radius, x, y, &cpu).expect("CPU");
         assert_eq!(near.pattern(), right.pattern(), "within {radius}");
         assert!(bits(near.values()) == bits(right.values()), "within {radius}");
     }
@@ -385,27 +387,27 @@ fn a_namm_whose_sum_is_no_sum() {
 
     // A ⊕ that rounds is folded in another order.
     let either = Union(Either::new(), Likely::new());
-    let right = distance::pairwise(&Threads::current(), either, &x, Some(&y), &plain).expect("CPU");
+    let right = pairwise(&Cpu::new(), either, &x, Some(&y), &plain).expect("CPU");
     let d = all(&cuda, either, &x, Some(&y), &plain);
     assert!(d.values().iter().zip(right.values()).all(|(&a, &b)| close(a, b, 1e-12, 1e-12)));
-    assert!(cuda.vectors(either, &x, Some(&y), &plain).expect("rows").explain().contains("two passes"));
+    assert!(cuda.distances(either, &x).to(&y).explain().expect("rows").contains("two passes"));
 
     // Not a number: behind all numbers, within no radius.
     let odd = Csr::<f64>::new(3, 4, vec![0, 1, 1, 3], vec![0, 1, 3], vec![1.0, 2.0, f64::NAN]).expect("3×4");
     assert!(try_all(&cuda, detour, &odd, None, &plain).is_err());
     let unchecked = Options { unchecked: true, ..plain };
     let bad = Union(Either::new(), Likely::new());
-    let near = cuda.knn(bad, 3, &odd, None, &unchecked).expect("unchecked");
+    let near = knn(&cuda, bad, 3, &odd, None, &unchecked).expect("unchecked");
     assert_eq!(near.row(0).0, [0, 1, 2], "NaN is farthest");
     assert!(near.row(0).1[2].is_nan());
-    assert_eq!(cuda.radius(bad, f64::INFINITY, &odd, None, &unchecked).expect("unchecked").nnz(), 4);
+    assert_eq!(within(&cuda, bad, f64::INFINITY, &odd, None, &unchecked).expect("unchecked").nnz(), 4);
 
     let none = Csr::<f64>::new(0, 30, vec![0], vec![], vec![]).expect("0×30");
     assert_eq!(all(&cuda, largest, &none, Some(&x), &plain).shape(), (0, 120));
     assert_eq!(all(&cuda, largest, &x, Some(&none), &plain).shape(), (120, 0));
-    assert_eq!(cuda.knn(largest, 3, &x, Some(&none), &plain).expect("none").k(), 0);
-    assert_eq!(cuda.knn(largest, 3, &none, None, &plain).expect("none").nrows(), 0);
-    assert_eq!(cuda.radius(largest, 9.0, &x, Some(&none), &plain).expect("none").shape(), (120, 0));
+    assert_eq!(knn(&cuda, largest, 3, &x, Some(&none), &plain).expect("none").k(), 0);
+    assert_eq!(knn(&cuda, largest, 3, &none, None, &plain).expect("none").nrows(), 0);
+    assert_eq!(within(&cuda, largest, 9.0, &x, Some(&none), &plain).expect("none").shape(), (120, 0));
 }
 
 /// Blocks of X and parts of Y that a search took, off its own words.
@@ -421,12 +423,19 @@ fn rows_in_parts_give_the_same_bits() {
     let y = large(3000, 60);
     let x = some_rows(&y, 1400, 300);
     let on_device = (cuda.upload(&x).expect("x"), cuda.upload(&y).expect("y"));
-    fn check(cuda: &Cuda, measure: impl Measure, x: &Csr<f64>, y: Option<&Csr<f64>>, k: usize, options: &Options) {
-        let whole = cuda.knn(measure, k, x, y, options).expect("at once");
+    fn check(
+        cuda: &Cuda,
+        measure: impl Measure + Copy,
+        x: &Csr<f64>,
+        y: Option<&Csr<f64>>,
+        k: usize,
+        options: &Options,
+    ) {
+        let whole = knn(cuda, measure, k, x, y, options).expect("at once");
         assert_eq!(pieces(&whole), (1, 1));
         let budget = (12 * x.nrows() * k) as u64 + 250_000;
         let tight = Options { memory_budget: Some(budget), ..*options };
-        let parts = cuda.knn(measure, k, x, y, &tight).expect("in parts");
+        let parts = knn(cuda, measure, k, x, y, &tight).expect("in parts");
         assert!(pieces(&parts).1 > 1, "{}", parts.explain);
         assert!(found(&parts) == found(&whole), "{}, {k} neighbours: {}", measure.name(), parts.explain);
     }
@@ -451,8 +460,8 @@ fn rows_in_parts_give_the_same_bits() {
 
     // What is on the device already.
     let tight = Options { memory_budget: Some(300_000), ..Options::default() };
-    let whole = cuda.knn(Metric::Canberra, 4, &x, Some(&y), &Options::default()).expect("at once");
-    let parts = cuda.knn(Metric::Canberra, 4, &on_device.0, Some(&on_device.1), &tight).expect("in parts");
+    let whole = knn(&cuda, Metric::Canberra, 4, &x, Some(&y), &Options::default()).expect("at once");
+    let parts = knn(&cuda, Metric::Canberra, 4, &on_device.0, Some(&on_device.1), &tight).expect("in parts");
     assert!(pieces(&parts).1 > 1 && found(&parts) == found(&whole));
 
     // Blocks of distances.
@@ -460,16 +469,19 @@ fn rows_in_parts_give_the_same_bits() {
         let width = y.unwrap_or(&x).nrows();
         let stream = |options: &Options| {
             let mut stream = vec![];
-            cuda.pairwise_blocks(Metric::JensenShannon, &x, y, options, 7, |first, rows| {
-                assert_eq!(first * width, stream.len());
-                stream.extend(bits(rows));
-                Ok(())
-            })
-            .expect("blocks");
+            cuda.distances(Metric::JensenShannon, &x)
+                .to(y)
+                .options(*options)
+                .blocks(7, |first, rows| {
+                    assert_eq!(first * width, stream.len());
+                    stream.extend(bits(rows));
+                    Ok(())
+                })
+                .expect("blocks");
             stream
         };
         let tight = Options { memory_budget: Some(budget), ..Options::default() };
-        let refused = cuda.vectors(Metric::JensenShannon, &x, y, &tight);
+        let refused = cuda.distances(Metric::JensenShannon, &x).to(y).options(tight).prepare();
         assert!(matches!(refused, Err(Error::Budget { .. })), "it does not fit at once");
         assert!(stream(&tight) == stream(&Options::default()));
     }
@@ -479,10 +491,10 @@ fn rows_in_parts_give_the_same_bits() {
     let at = odd.row_ptr()[2510];
     odd.values_mut()[at] = -1.0;
     let row = odd.row_ptr().partition_point(|&p| p <= at) - 1;
-    let refused = cuda.knn(Metric::Hellinger, 4, &x, Some(&odd), &tight).expect_err("refused").to_string();
+    let refused = knn(&cuda, Metric::Hellinger, 4, &x, Some(&odd), &tight).expect_err("refused").to_string();
     assert!(refused.contains(&format!("row {row}, column")), "{refused}");
     let tiny = Options { memory_budget: Some(3700), ..Options::default() };
-    let refused = cuda.knn(Metric::Cosine, 1, &x, Some(&y), &tiny);
+    let refused = knn(&cuda, Metric::Cosine, 1, &x, Some(&y), &tiny);
     assert!(matches!(refused, Err(Error::Budget { .. })), "a row does not fit");
 }
 
@@ -491,9 +503,9 @@ fn a_budget_of_the_device_is_kept_by_parts() {
     let Some(cuda) = cuda() else { return };
     let y = large(20_000, 60);
     let x = some_rows(&y, 7000, 200);
-    let whole = cuda.knn(Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("at once");
+    let whole = knn(&cuda, Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("at once");
     let cuda = cuda.memory_budget(2 << 20);
-    let parts = cuda.knn(Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("in parts");
+    let parts = knn(&cuda, Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("in parts");
     assert!(pieces(&parts).1 > 1 && found(&parts) == found(&whole), "{}", parts.explain);
     assert!(cuda.peak_memory().expect("peak") > 0);
 }
@@ -503,11 +515,11 @@ fn what_a_radius_finds_counts_for_the_budget() {
     let Some(cuda) = cuda() else { return };
     let x = large(700, 20);
     let tight = Options { memory_budget: Some(2_000_000), ..Options::default() };
-    assert!(cuda.radius(Metric::Manhattan, 0.5, &x, None, &tight).is_ok());
-    let refused = cuda.radius(Metric::Manhattan, f64::INFINITY, &x, None, &tight).expect_err("490000 neighbours");
+    assert!(within(&cuda, Metric::Manhattan, 0.5, &x, None, &tight).is_ok());
+    let refused = within(&cuda, Metric::Manhattan, f64::INFINITY, &x, None, &tight).expect_err("490000 neighbours");
     assert!(refused.to_string().contains("neighbours within a radius needs"), "{refused}");
     let namm = Union(MaxFromZero::<f64>::new(), Damping::new());
-    let refused = cuda.radius(namm, f64::INFINITY, &x, None, &tight).expect_err("490000 neighbours");
+    let refused = within(&cuda, namm, f64::INFINITY, &x, None, &tight).expect_err("490000 neighbours");
     assert!(matches!(refused, Error::Budget { .. }), "{refused}");
 }
 
@@ -518,7 +530,7 @@ fn single_precision() {
     let narrow = Csr::with_pattern(wide.pattern().clone(), wide.values().iter().map(|&v| v as f32).collect::<Vec<_>>())
         .expect("a matrix");
     let get = |metric, options: &Options| -> Vec<f32> {
-        let d = cuda.pairwise(metric, &narrow, None, options).expect("distances");
+        let d = pairwise(&cuda, metric, &narrow, None, options).expect("distances");
         cuda.download_dense(&d).expect("distances").into_values()
     };
     for (metric, normalize) in metrics() {
@@ -531,7 +543,7 @@ fn single_precision() {
         for (&a, &b) in single.iter().zip(d.values()) {
             assert!(close(f64::from(a), b, 1e-4, 2e-5 * scale), "{metric}: {a:e} instead of {b:e}");
         }
-        let near = cuda.knn(metric, 3, &narrow, None, &options(normalize)).expect("neighbours");
+        let near = knn(&cuda, metric, 3, &narrow, None, &options(normalize)).expect("neighbours");
         assert_eq!((near.nrows(), near.k()), (700, 3));
     }
 }
@@ -545,24 +557,28 @@ fn blocks_and_a_result_that_is_there() {
         let d = all(&cuda, Metric::Canberra, &x, b, &options);
         for rows in [0, 1, 33, 130, 1000] {
             let mut stream = vec![];
-            cuda.pairwise_blocks(Metric::Canberra, &x, b, &options, rows, |first, rows| {
-                assert_eq!(first * d.ncols(), stream.len());
-                stream.extend_from_slice(rows);
-                Ok(())
-            })
-            .expect("distances");
+            cuda.distances(Metric::Canberra, &x)
+                .to(b)
+                .options(options)
+                .blocks(rows, |first, rows| {
+                    assert_eq!(first * d.ncols(), stream.len());
+                    stream.extend_from_slice(rows);
+                    Ok(())
+                })
+                .expect("distances");
             assert!(stream.iter().zip(d.values()).all(|(&s, &d)| close(s, d, 1e-14, 1e-14)), "blocks of {rows}");
         }
     }
     let d = all(&cuda, Metric::Canberra, &x, Some(&y), &options);
     let mut own = cuda.upload_dense(&Dense::filled(130, 70, -1.0).expect("room")).expect("room");
-    cuda.pairwise_into(Metric::Canberra, &x, Some(&y), &options, &mut own).expect("distances");
+    cuda.distances(Metric::Canberra, &x).to(&y).into(&mut own).expect("distances");
     assert_eq!(cuda.download_dense(&own).expect("distances"), d);
-    let refused = cuda.pairwise_into(Metric::Canberra, &y, Some(&x), &options, &mut own);
+    let refused = cuda.distances(Metric::Canberra, &y).to(&x).into(&mut own);
     assert!(matches!(refused, Err(Error::Shape { .. })));
-    let stopped = cuda.pairwise_blocks(Metric::Canberra, &x, Some(&y), &options, 10, |_, _: &[f64]| {
-        Err(Error::Argument { name: "block", message: "enough".into() })
-    });
+    let stopped = cuda
+        .distances(Metric::Canberra, &x)
+        .to(&y)
+        .blocks(10, |_, _: &[f64]| Err(Error::Argument { name: "block", message: "enough".into() }));
     assert!(matches!(stopped, Err(Error::Argument { name: "block", .. })));
 }
 
@@ -577,11 +593,11 @@ fn no_rows_and_no_columns() {
     for &metric in &Metric::ALL {
         assert_eq!(all(&cuda, metric, &none, Some(&some), &options).shape(), (0, 2));
         assert_eq!(all(&cuda, metric, &some, Some(&none), &options).shape(), (2, 0));
-        assert_eq!(cuda.knn(metric, 3, &some, Some(&none), &options).expect("none").k(), 0);
-        assert_eq!(cuda.knn(metric, 3, &none, None, &options).expect("none").nrows(), 0);
+        assert_eq!(knn(&cuda, metric, 3, &some, Some(&none), &options).expect("none").k(), 0);
+        assert_eq!(knn(&cuda, metric, 3, &none, None, &options).expect("none").nrows(), 0);
         let d = all(&cuda, metric, &thin, None, &options);
         assert!(d.values().iter().all(|v| v.is_finite()), "{metric}: {:?}", d.values());
-        assert_eq!(cuda.radius(metric, 9.0, &none, None, &options).expect("none").nnz(), 0);
+        assert_eq!(within(&cuda, metric, 9.0, &none, None, &options).expect("none").nnz(), 0);
         let found = all(&cuda, metric, &zeros, Some(&some), &options).into_values();
         let expected = textbook::all(metric, None, &textbook::dense(&zeros), &textbook::dense(&some));
         assert!(found.iter().zip(&expected).all(|(&f, &e)| close(f, e, 1e-12, 1e-12)), "{metric}: {found:?}");
@@ -604,7 +620,7 @@ fn what_is_refused() {
     let d = all(&cuda, Metric::Manhattan, &odd(f64::NAN), None, &unchecked);
     assert!(d.row(0)[2].is_nan() && d.row(0)[1] == 1.0);
     for k in [3, 40] {
-        let near = cuda.knn(Metric::Manhattan, k, &odd(f64::NAN), None, &unchecked).expect("unchecked");
+        let near = knn(&cuda, Metric::Manhattan, k, &odd(f64::NAN), None, &unchecked).expect("unchecked");
         assert_eq!(near.row(0).0, [0, 1, 2], "NaN is farthest");
         assert!(near.row(0).1[2].is_nan());
     }
@@ -616,13 +632,13 @@ fn what_is_refused() {
     assert!(t.contains("0.5 is below 1"), "{t}");
     let exclude = Options { exclude_self: true, ..options };
     assert!(text(try_all(&cuda, Metric::Dot, &wide, Some(&wide), &exclude)).contains("exclude_self"));
-    assert!(cuda.radius(Metric::Dot, f64::NAN, &wide, None, &options).is_err());
+    assert!(within(&cuda, Metric::Dot, f64::NAN, &wide, None, &options).is_err());
 
     let x = large(500, 20);
     let tight = Options { memory_budget: Some(10_000), ..options };
     let t = text(try_all(&cuda, Metric::Dot, &x, None, &tight));
     assert!(t.contains("the budget is 10000 bytes"), "{t}");
-    assert!(matches!(cuda.knn(Metric::Dot, 5, &x, None, &tight), Err(Error::Budget { .. })));
+    assert!(matches!(knn(&cuda, Metric::Dot, 5, &x, None, &tight), Err(Error::Budget { .. })));
 }
 
 #[test]
@@ -641,9 +657,35 @@ fn matrices_of_the_device_and_unsorted_rows() {
             Csr::<f64>::from_unsorted(a.nrows(), a.ncols(), a.row_ptr().to_vec(), columns, values).expect("rows")
         };
         let (u, v) = (cuda.upload(&backwards(&x)).expect("x"), cuda.upload(&backwards(&y)).expect("y"));
-        let d = cuda.pairwise(Metric::Euclidean, &u, Some(&v), &Options::default()).expect("distances");
+        let d = pairwise(&cuda, Metric::Euclidean, &u, Some(&v), &Options::default()).expect("distances");
         cuda.download_dense(&d).expect("distances") == all(&cuda, Metric::Euclidean, &x, Some(&y), &Options::default())
     }
     drop(cuda);
     QuickCheck::new().tests(10).quickcheck(property as fn(Sample) -> bool);
+}
+
+/// A formula by its text, against the processor's closures.
+#[test]
+fn a_formula_by_its_text() {
+    let Some(cuda) = cuda() else { return };
+    fn text<N: Contract>(namm: N) -> String {
+        emit_contract(namm)
+    }
+    let over = |a: f64, b: f64| (a - b).abs() / if a == 0.0 && b == 0.0 { 1.0 } else { a.abs() + b.abs() };
+    let texts =
+        [text(Union(Plus::new(), CanberraDiff::<f32>::new())), text(Union(Plus::new(), CanberraDiff::<f64>::new()))];
+    let formula = Formula::new("|a-b| / (|a|+|b|)", over).cuda(texts);
+    let (x, y) = (large(700, 60), large(2300, 60));
+    for b in [None, Some(&y)] {
+        let plain = Options::default();
+        let right = pairwise(&Cpu::new(), formula.clone(), &x, b, &plain).expect("CPU");
+        let d = all(&cuda, formula.clone(), &x, b, &plain);
+        assert!(d.values().iter().zip(right.values()).all(|(&a, &b)| close(a, b, 1e-12, 1e-12)));
+        let near = knn(&cuda, formula.clone(), 5, &x, b, &plain).expect("neighbours");
+        let right = knn(&Cpu::new(), formula.clone(), 5, &x, b, &plain).expect("CPU");
+        assert!(near.distances().iter().zip(right.distances()).all(|(&a, &b)| close(a, b, 1e-12, 1e-12)));
+    }
+    let unknown = Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs());
+    let refused = try_all(&cuda, unknown, &x, None, &Options::default()).expect_err("no text").to_string();
+    assert!(refused.contains("|a-b|") && refused.contains("no text that a GPU compiles"), "{refused}");
 }

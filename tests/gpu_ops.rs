@@ -527,3 +527,103 @@ fn folds_of_millions() {
     let twice = down(&cuda, &cuda.ewise_union(plus, &on_device, &on_device).unwrap());
     expect_identical("A + A", &twice, &a.map(|x| x + x).unwrap());
 }
+
+fn unites_filled<O: BinaryOp<A: Draw, B: Draw, Out: Same>>(cuda: &Cuda, op: O, pairs: &[(AnyPattern, AnyPattern)]) {
+    let mut rng = Rng(50);
+    for (a, b) in pairs {
+        let (a, b): (Csr<O::A>, Csr<O::B>) = (a.matrix(51), b.matrix(52));
+        let (x, y) = (O::A::draw(&mut rng), O::B::draw(&mut rng));
+        let c = cuda.ewise_union_filled(op, &cuda.upload(&a).unwrap(), x, &cuda.upload(&b).unwrap(), y).unwrap();
+        let (of_a, of_b) = (table(&a), table(&b));
+        let value = |place: &(usize, usize)| {
+            let (u, v) = (of_a.entries.get(place).copied(), of_b.entries.get(place).copied());
+            op.apply::<Host>(V(u.unwrap_or(x)), V(v.unwrap_or(y))).0
+        };
+        let places: std::collections::BTreeSet<_> = of_a.entries.keys().chain(of_b.entries.keys()).copied().collect();
+        let want = Table { shape: a.shape(), entries: places.iter().map(|p| (*p, value(p))).collect() };
+        let c = down(cuda, &c);
+        check(&c, &want, true).unwrap_or_else(|e| panic!("a union with fills: {e}"));
+    }
+}
+
+#[test]
+fn unions_with_fills_are_the_textbook_s() {
+    let Some(cuda) = cuda() else { return };
+    let pairs = pairs();
+    unites_filled(&cuda, Minus::<f64>::new(), &pairs);
+    unites_filled(&cuda, Less::<i64>::new(), &pairs);
+    unites_filled(&cuda, Step::new(), &pairs[..40]);
+}
+
+fn applies_at<O: IndexUnaryOp<A: Draw, Out: Same>>(cuda: &Cuda, op: O, s: O::S, patterns: &[AnyPattern]) {
+    for p in patterns {
+        let a: Csr<O::A> = p.matrix(60);
+        let on_device = cuda.upload(&a).unwrap();
+        let c = cuda.apply_at(op, &on_device, s).unwrap();
+        assert!(Arc::ptr_eq(c.pattern(), on_device.pattern()));
+        let at = |(i, j, &x): (usize, usize, &O::A)| {
+            op.apply::<Host>(V(x), V(s), Place { i: V(i as u64), j: V(j as u64) }).0
+        };
+        let want = Csr::with_pattern(Arc::clone(a.pattern()), a.iter().map(at).collect()).unwrap();
+        expect_identical("apply_at", &down(cuda, &c), &want);
+    }
+}
+
+#[test]
+fn functions_of_places_are_those_of_the_host() {
+    let Some(cuda) = cuda() else { return };
+    let (small, large) = (small(), large());
+    applies_at(&cuda, RowIndex::<f64, i64>::new(), 3, &small);
+    applies_at(&cuda, DiagIndex::<Outer, i64>::new(), -1, &small);
+    applies_at(&cuda, ColIndex::<f64, i64>::new(), 1 << 40, &large);
+    applies_at(&cuda, ValueGt::<f64>::new(), 0.5, &large);
+}
+
+fn restricts<T: Draw + Same>(cuda: &Cuda, pairs: &[(AnyPattern, AnyPattern)]) {
+    for (a, mask) in pairs {
+        let (a, mask): (Csr<T>, Csr<bool>) = (a.matrix(70), mask.matrix(71));
+        let (on_a, on_mask) = (cuda.upload(&a).unwrap(), cuda.upload(&mask).unwrap());
+        let places = table(&mask).entries;
+        for complement in [false, true] {
+            let (mut row_ptr, mut cols, mut values) = (vec![0], vec![], vec![]);
+            for i in 0..a.nrows() {
+                for (&j, &x) in a.row(i).0.iter().zip(a.row(i).1) {
+                    if places.contains_key(&(i, j as usize)) != complement {
+                        cols.push(j);
+                        values.push(x);
+                    }
+                }
+                row_ptr.push(cols.len());
+            }
+            let want = Csr::from_unsorted(a.nrows(), a.ncols(), row_ptr, cols, values).unwrap();
+            let found = cuda.restrict(&on_a, on_mask.pattern(), complement).unwrap();
+            // An unsorted matrix keeps its order, whatever its rows look like then.
+            let found = down(cuda, &cuda.sorted(&found).unwrap());
+            expect_identical("restrict", &found, &want.sorted(&Threads::current()).unwrap());
+        }
+    }
+}
+
+#[test]
+fn entries_at_a_mask_s_places_are_those_of_the_host() {
+    let Some(cuda) = cuda() else { return };
+    let pairs = pairs();
+    restricts::<f64>(&cuda, &pairs);
+    restricts::<Triple>(&cuda, &pairs[..40]);
+    for (a, _) in &pairs {
+        let a: Csr<u8> = a.matrix(80);
+        let found = cuda.nonzero(&cuda.upload(&a).unwrap()).unwrap();
+        let found: Pattern = cuda.download_pattern(&cuda.sort_rows(&found).unwrap()).unwrap();
+        let want: Vec<_> = a.iter().filter(|e| *e.2 != 0).map(|e| (e.0, e.1)).collect();
+        let mut got: Vec<_> =
+            (0..found.nrows()).flat_map(|i| found.row(i).iter().map(move |&j| (i, j as usize))).collect();
+        got.sort_unstable();
+        let mut want = want;
+        want.sort_unstable();
+        assert_eq!(got, want);
+    }
+    let (a, b) =
+        (Csr::<f64>::new(1, 2, vec![0, 0], vec![], vec![]), Csr::<f64>::new(2, 1, vec![0, 0, 0], vec![], vec![]));
+    let (a, b) = (cuda.upload(&a.unwrap()).unwrap(), cuda.upload(&b.unwrap()).unwrap());
+    assert!(matches!(cuda.restrict(&a, b.pattern(), false), Err(Error::Shape { .. })));
+}

@@ -62,7 +62,7 @@ fn sample<T: Sample>(domain: Domain, word: u64) -> T {
             4 => T::from_f64(sign * few),
             _ => {
                 let x = T::from_word(word.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                if x.to_f64().is_nan() { T::ONE } else { x }
+                if x.as_f64().is_nan() { T::ONE } else { x }
             }
         },
     }
@@ -70,7 +70,7 @@ fn sample<T: Sample>(domain: Domain, word: u64) -> T {
 
 /// How results are compared: exactly, unless floats are rounded on the way.
 fn same<T: Sample>(domain: Domain, values: &[T]) -> impl Fn(T, T) -> bool + Copy + use<T> {
-    let largest = values.iter().map(|x| x.to_f64().abs()).fold(1.0, f64::max);
+    let largest = values.iter().map(|x| x.as_f64().abs()).fold(1.0, f64::max);
     let rounds = T::FLOAT && domain != Domain::every;
     let close = laws::within(T::TOLERANCE, if rounds { largest * largest } else { 0.0 });
     move |x, y| if rounds { close(x, y) } else { laws::exact(x, y) }

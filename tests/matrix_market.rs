@@ -41,7 +41,7 @@ fn parse(text: impl AsRef<[u8]>) -> Result<MatrixFile, Error> {
 fn triples<T: MarketValue + Num>(file: &MatrixFile) -> Vec<(u32, u32, u64)> {
     let coo = file.coo::<T>().unwrap();
     let (rows, cols, values) = coo.parts();
-    rows.iter().zip(cols).zip(values).map(|((&i, &j), x)| (i, j, x.to_f64().to_bits())).collect()
+    rows.iter().zip(cols).zip(values).map(|((&i, &j), x)| (i, j, x.as_f64().to_bits())).collect()
 }
 
 /// As [`triples`], for every field: a number without imaginary part is a complex one too.

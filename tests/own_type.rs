@@ -2,6 +2,7 @@
 
 use quickcheck::quickcheck;
 use sparring::algebra::*;
+use sparring::backend::Backend;
 use sparring::{Cpu, Csr};
 
 sparring::value! {
@@ -118,6 +119,7 @@ fn the_device_gets_the_struct_and_the_formulas() {
   double value;
   unsigned int index;
 };
+static_assert(sizeof(Best) == 16 && alignof(Best) == 8, \"Best lies here as on the host\");
 namespace sr {
 static __device__ double Best_value(Best a) { return a.value; }
 static __device__ unsigned int Best_index(Best a) { return a.index; }

@@ -10,6 +10,7 @@ use common::rings::{CountPaths, SumPlaces, SumWhere};
 use common::{Same, check, data, golden, identical, reference};
 use quickcheck::{QuickCheck, quickcheck};
 use sparring::algebra::{Lhs, Min, MinPlus, Monoid, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
+use sparring::backend::Backend;
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Error};
 
@@ -89,20 +90,20 @@ quickcheck! {
         let cpu = Cpu::with_threads(2).map_err(text)?;
         for o in all_options() {
             let (a, b) = (pair.a::<f64>(), pair.b::<f64>());
-            let plan = cpu.plan_with(&a, &b, &o).map_err(text)?;
-            let first = cpu.numeric(&plan, PlusTimes::<f64>::default(), &a, &b).map_err(text)?;
+            let plan = cpu.plan(&a, &b).options(&o).eval().map_err(text)?;
+            let first = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).plan(&plan).eval().map_err(text)?;
             check(&first, &reference::mxm(PlusTimes::<f64>::default(), &a, &b), !o.unsorted)?;
 
             let (a2, b2) = (a.map(|x| x * 3.0 + 1.0).map_err(text)?, b.map(|x| -x).map_err(text)?);
-            let second = cpu.numeric(&plan, PlusTimes::<f64>::default(), &a2, &b2).map_err(text)?;
+            let second = cpu.mxm(PlusTimes::<f64>::default(), &a2, &b2).plan(&plan).eval().map_err(text)?;
             check(&second, &reference::mxm(PlusTimes::<f64>::default(), &a2, &b2), !o.unsorted)?;
 
-            let third = cpu.numeric(&plan, MinPlus::<f64>::default(), &a, &b).map_err(text)?;
+            let third = cpu.mxm(MinPlus::<f64>::default(), &a, &b).plan(&plan).eval().map_err(text)?;
             check(&third, &reference::mxm(MinPlus::<f64>::default(), &a, &b), !o.unsorted)?;
 
             let mut into = first;
             let pattern = Arc::clone(into.pattern());
-            cpu.numeric_into(&plan, PlusTimes::<f64>::default(), &a2, &b2, &mut into).map_err(text)?;
+            cpu.mxm(PlusTimes::<f64>::default(), &a2, &b2).plan(&plan).into(&mut into).map_err(text)?;
             check(&into, &reference::mxm(PlusTimes::<f64>::default(), &a2, &b2), !o.unsorted)?;
             if !Arc::ptr_eq(&pattern, into.pattern()) {
                 return Err(format!("{o:?}: numeric_into replaced the pattern"));
@@ -118,7 +119,7 @@ quickcheck! {
         let flops = reference::row_flops(a.pattern(), b.pattern());
         let c = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
         for o in all_options() {
-            let plan = cpu.plan_with(&a, &b, &o).map_err(text)?;
+            let plan = cpu.plan(&a, &b).options(&o).eval().map_err(text)?;
             let s = plan.stats();
             let found = (s.flops, plan.flops(), s.max_row_flops, s.max_row_nnz, s.nnz, plan.nnz());
             let sum = flops.iter().sum();
@@ -142,12 +143,12 @@ quickcheck! {
         for o in all_options() {
             for complement in [false, true] {
                 let err = |e| format!("{o:?}, complement {complement}: {e}");
-                let product = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(&mask);
+                let product = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(mask.clone());
                 let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
                 let want = reference::masked(PlusTimes::<f64>::default(), &a, &b, &mask, complement);
                 check(&c, &want, !o.unsorted).map_err(err)?;
 
-                let product = cpu.mxm(CountPaths::default(), &pa, &pb).options(o.clone()).mask(&mask);
+                let product = cpu.mxm(CountPaths::default(), &pa, &pb).options(o.clone()).mask(mask.clone());
                 let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
                 let want = reference::masked(CountPaths::default(), &pa, &pb, &mask, complement);
                 check(&c, &want, !o.unsorted).map_err(err)?;
@@ -237,7 +238,7 @@ fn empty_shapes_multiply() {
             let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).eval().expect("a product");
             assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
             for complement in [false, true] {
-                let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(&mask);
+                let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(mask.clone());
                 let c = if complement { p.complement() } else { p }.eval().expect("a masked product");
                 assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
             }
@@ -265,14 +266,14 @@ fn shapes_that_do_not_fit_are_refused() {
     let b = Csr::<f64>::empty(5, 6).expect("b");
     let message = cpu.mxm(ring, &a, &b).eval().expect_err("3×4 times 5×6").to_string();
     assert!(message.contains("mxm") && message.contains("3×4") && message.contains("5×6"), "{message}");
-    assert!(matches!(cpu.plan(&a, &b), Err(Error::Shape { lhs: (3, 4), rhs: (5, 6), .. })));
+    assert!(matches!(cpu.plan(&a, &b).eval(), Err(Error::Shape { lhs: (3, 4), rhs: (5, 6), .. })));
 
     let square = Csr::<f64>::empty(4, 6).expect("b");
     for mask in [(3, 5), (4, 6), (6, 3)] {
         let mask = sparring::Pattern::<u32>::empty(mask.0, mask.1).expect("mask");
-        let found = cpu.mxm(ring, &a, &square).mask(&mask).eval();
+        let found = cpu.mxm(ring, &a, &square).mask(mask.clone()).eval();
         assert!(matches!(found, Err(Error::Shape { .. })), "a mask of shape {:?}: {found:?}", mask.shape());
-        let found = cpu.mxm(ring, &a, &square).mask(&mask).complement().eval();
+        let found = cpu.mxm(ring, &a, &square).mask(mask.clone()).complement().eval();
         assert!(matches!(found, Err(Error::Shape { .. })), "a mask of shape {:?}: {found:?}", mask.shape());
     }
 }
@@ -287,24 +288,24 @@ fn a_plan_refuses_other_patterns() {
     let fewer = Csr::<f64>::new(2, 2, vec![0, 1, 1], vec![1], vec![1.0]).expect("fewer");
     let wider = Csr::<f64>::new(2, 3, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("wider");
     for o in all_options() {
-        let plan = cpu.plan_with(&a, &a, &o).expect("a plan");
+        let plan = cpu.plan(&a, &a).options(&o).eval().expect("a plan");
         for other in [&moved, &fewer, &wider] {
-            let found = cpu.numeric(&plan, ring, other, &a);
+            let found = cpu.mxm(ring, other, &a).plan(&plan).eval();
             assert!(matches!(found, Err(Error::PatternChanged { operand: "A", .. })), "{o:?}: {found:?}");
-            let found = cpu.numeric(&plan, ring, &a, other);
+            let found = cpu.mxm(ring, &a, other).plan(&plan).eval();
             assert!(matches!(found, Err(Error::PatternChanged { operand: "B", .. })), "{o:?}: {found:?}");
         }
         // The result must be the plan's own, too: refused, and left as it was.
-        let mut c = cpu.numeric(&plan, ring, &a, &a).expect("c");
+        let mut c = cpu.mxm(ring, &a, &a).plan(&plan).eval().expect("c");
         let before = c.clone();
-        assert!(cpu.numeric_into(&plan, ring, &moved, &a, &mut c).is_err());
+        assert!(cpu.mxm(ring, &moved, &a).plan(&plan).into(&mut c).is_err());
         assert!(identical(&c, &before), "a refused product changed its result");
         let mut foreign = fewer.clone();
-        assert!(cpu.numeric_into(&plan, ring, &a, &a, &mut foreign).is_err(), "{o:?}: wrote into a foreign matrix");
+        assert!(cpu.mxm(ring, &a, &a).plan(&plan).into(&mut foreign).is_err(), "{o:?}: wrote into a foreign matrix");
         assert!(identical(&foreign, &fewer));
         // The same structure in other memory is the same structure.
         let again = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("again");
-        let d = cpu.numeric(&plan, ring, &again, &again).expect("an equal pattern");
+        let d = cpu.mxm(ring, &again, &again).plan(&plan).eval().expect("an equal pattern");
         assert!(identical(&c, &d));
     }
 }
@@ -319,9 +320,10 @@ fn more_entries_than_32_bits_count_are_refused_by_the_budget() {
         Csr::<f64>::new(1, n as usize, vec![0, n as usize], (0..n).collect(), vec![1.0; n as usize]).expect("row");
     let budget = 256 << 20;
     let cpu = Cpu::new().memory_budget(budget);
-    for found in
-        [cpu.plan(&column, &row).map(|_| ()), cpu.mxm(PlusTimes::<f64>::default(), &column, &row).eval().map(|_| ())]
-    {
+    for found in [
+        cpu.plan(&column, &row).eval().map(|_| ()),
+        cpu.mxm(PlusTimes::<f64>::default(), &column, &row).eval().map(|_| ()),
+    ] {
         match found {
             Err(Error::Budget { bytes, budget: b, .. }) => {
                 assert_eq!(b, u128::from(budget));
@@ -369,8 +371,11 @@ fn figures_are_the_known_ones(fact: &data::Fact) {
     let a = fact.read();
     assert_eq!(a.nnz() as u64, fact.number("nnz"), "{}", fact.name());
     let cpu = Cpu::with_threads(2).expect("threads");
-    let plan =
-        cpu.plan_with(&a, &a, &options(Policy::KkSpGemm, Accumulator::Auto, Compress::On, false)).expect("a plan");
+    let plan = cpu
+        .plan(&a, &a)
+        .options(&options(Policy::KkSpGemm, Accumulator::Auto, Compress::On, false))
+        .eval()
+        .expect("a plan");
     let s = plan.stats();
     let found = [s.flops, s.max_row_flops, s.max_row_nnz as u64, s.nnz as u64];
     assert_eq!(found, ["fm", "maxrf", "maxrs", "nnzC"].map(|f| fact.number(f)), "{}", fact.name());
@@ -381,11 +386,15 @@ fn figures_are_the_known_ones(fact: &data::Fact) {
         }
     }
     // Another way to the same structure, and the values: the sum of C is that of A·(A·1).
-    let other = cpu.plan_with(&a, &a, &options(Policy::Auto, Accumulator::Auto, Compress::Off, false)).expect("a plan");
+    let other = cpu
+        .plan(&a, &a)
+        .options(&options(Policy::Auto, Accumulator::Auto, Compress::Off, false))
+        .eval()
+        .expect("a plan");
     assert_eq!(other.nnz() as u64, fact.number("nnzC"), "{}", fact.name());
     drop(plan);
     let ones = a.map(|_| 1i64).expect("memory");
-    let c = cpu.numeric(&other, PlusTimes::<i64>::default(), &ones, &ones).expect("a product");
+    let c = cpu.mxm(PlusTimes::<i64>::default(), &ones, &ones).plan(&other).eval().expect("a product");
     assert_eq!(c.values().iter().sum::<i64>() as u64, fact.number("fm"), "{}", fact.name());
     assert!(c.pattern().is_sorted());
 }

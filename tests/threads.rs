@@ -7,6 +7,7 @@ use common::rings::CountPaths;
 use common::{Same, data, identical};
 use quickcheck::quickcheck;
 use sparring::algebra::{Lhs, MinPlus, Out, PlusTimes, Rhs, Semiring};
+use sparring::backend::Backend;
 use sparring::graph::{TriangleMethod, triangles};
 use sparring::spgemm::{Accumulator, Options};
 use sparring::{Cpu, Csr, Error};
@@ -26,10 +27,10 @@ where
 {
     let run = |threads| -> Result<_, Error> {
         let cpu = cpu(threads);
-        let plan = cpu.plan_with(a, b, options)?;
+        let plan = cpu.plan(a, b).options(options).eval()?;
         Ok((
             plan.stats().clone(),
-            cpu.numeric(&plan, ring, a, b)?,
+            cpu.mxm(ring, a, b).plan(&plan).eval()?,
             cpu.mxm(ring, a, b).options(options.clone()).eval()?,
         ))
     };
@@ -67,7 +68,7 @@ quickcheck! {
         [false, true].into_iter().all(|complement| {
             let run = |threads| {
                 let cpu = cpu(threads);
-                let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).mask(&mask);
+                let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).mask(mask.clone());
                 if complement { p.complement() } else { p }.eval().expect("a product")
             };
             let one = run(1);

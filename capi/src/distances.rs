@@ -3,8 +3,7 @@
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, LazyLock};
 
-use sparring::algebra::Real;
-use sparring::distance::{self, Metric, Neighbours, Options, Precision};
+use sparring::distance::{Float, Metric, Neighbours, Options, Precision};
 use sparring::{Csr, Error};
 
 use crate::device::SparringDevice;
@@ -139,8 +138,8 @@ impl Question {
         k.min(self.nrows().1.saturating_sub(usize::from(self.options.exclude_self)))
     }
     /// X and Y in the processor's memory.
-    fn on_host<T: Real>(&self) -> Fallible<(&Csr<T>, Option<&Csr<T>>)> {
-        fn typed<'a, T: Real>(name: &'static str, m: &'a Stored) -> Fallible<&'a Csr<T>> {
+    fn on_host<T: Float>(&self) -> Fallible<(&Csr<T>, Option<&Csr<T>>)> {
+        fn typed<'a, T: Float>(name: &'static str, m: &'a Stored) -> Fallible<&'a Csr<T>> {
             let data = m.host(name)?;
             data.csr().downcast_ref().ok_or_else(|| no_distances(data.value_type()))
         }
@@ -163,7 +162,7 @@ fn places(what: &'static str, n: usize, m: usize) -> Fallible<usize> {
 /// All distances, into the caller's `distances`; what ran, and why.
 /// # Safety
 /// As for [`room`], of `len` elements of type `T`, to which zero is a value.
-unsafe fn pairwise<T: Scalar + Real>(
+unsafe fn pairwise<T: Scalar + Float>(
     device: &SparringDevice,
     question: &Question,
     distances: *mut c_void,
@@ -175,8 +174,7 @@ unsafe fn pairwise<T: Scalar + Real>(
     let out = unsafe { room(distances.cast::<T>(), expected, len, "distances")? };
     let Some(gpu) = &device.gpu else {
         let (x, y) = question.on_host::<T>()?;
-        let threads = device.host.threads();
-        return Ok(distance::pairwise_into(threads, question.metric, x, y, &question.options, out)?);
+        return Ok(device.host.distances(question.metric, x).to(y).options(question.options).into(out)?);
     };
     gpu.pairwise(question, m, |first, rows: &[T]| {
         out[first * m..][..rows.len()].copy_from_slice(rows);
@@ -184,10 +182,10 @@ unsafe fn pairwise<T: Scalar + Real>(
     })
 }
 
-fn nearest<T: Scalar + Real>(device: &SparringDevice, question: &Question, k: usize) -> Fallible<Neighbours<T>> {
+fn nearest<T: Scalar + Float>(device: &SparringDevice, question: &Question, k: usize) -> Fallible<Neighbours<T>> {
     let Some(gpu) = &device.gpu else {
         let (x, y) = question.on_host::<T>()?;
-        return Ok(distance::knn(device.host.threads(), question.metric, k, x, y, &question.options)?);
+        return Ok(device.host.neighbours(question.metric, x).to(y).options(question.options).k(k).eval()?);
     };
     gpu.knn(question, k)
 }
@@ -351,10 +349,10 @@ pub unsafe extern "C" fn sparring_radius(
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
         let question = unsafe { Question::new("radius", &device, metric, x, y, options)? };
         let Some(gpu) = &device.gpu else {
-            let threads = device.host.threads();
             let within = of_real!(question.value_type(), T => {
                 let (x, y) = question.on_host::<T>()?;
-                T::wrap(distance::radius(threads, question.metric, radius, x, y, &question.options)?)
+                let asked = device.host.neighbours(question.metric, x).to(y).options(question.options);
+                T::wrap(asked.radius(radius).eval()?)
             });
             return out.give(SparringMatrix::new(within));
         };

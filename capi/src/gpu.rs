@@ -4,8 +4,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use sparring::algebra::Real;
-use sparring::distance::Neighbours;
+use sparring::distance::{Float, Neighbours};
 use sparring::gpu::{DeviceCsr, Operand, spgemm};
 use sparring::graph::{TriangleMethod, Triangles, triangles};
 use sparring::spgemm::{Compression, Options};
@@ -112,7 +111,7 @@ impl Gpu {
         }
     }
     /// X and Y of a question, sent if they are on the host.
-    fn rows<T: Real>(self: &Arc<Self>, question: &Question) -> Fallible<(DeviceCsr<T>, Option<DeviceCsr<T>>)> {
+    fn rows<T: Float>(self: &Arc<Self>, question: &Question) -> Fallible<(DeviceCsr<T>, Option<DeviceCsr<T>>)> {
         let typed = |name, m: &Stored| {
             let matrix = self.matrix(name, m)?.matrix;
             let any: &dyn Any = match &matrix {
@@ -132,27 +131,27 @@ impl Gpu {
         Ok((x, y))
     }
     /// All distances from `m` rows, handed to `each` with the number of their first row.
-    pub(crate) fn pairwise<T: Real>(
+    pub(crate) fn pairwise<T: Float>(
         self: &Arc<Self>,
         question: &Question,
         m: usize,
         each: impl FnMut(usize, &[T]) -> Result<()>,
     ) -> Fallible<String> {
         let (x, y) = self.rows::<T>(question)?;
-        let vectors = self.cuda.vectors(question.metric, &x, y.as_ref(), &question.options)?;
         // Blocks are large, because among the rows of X alone a single one takes half of the work.
         let rows = BLOCK_BYTES / (m * size_of::<T>()).max(1);
-        vectors.pairwise_blocks(rows.max(1), each)?;
-        Ok(vectors.explain())
+        let asked = self.cuda.distances(question.metric, &x).to(y.as_ref()).options(question.options);
+        Ok(asked.blocks(rows.max(1), each)?)
     }
-    pub(crate) fn knn<T: Real>(self: &Arc<Self>, question: &Question, k: usize) -> Fallible<Neighbours<T>> {
+    pub(crate) fn knn<T: Float>(self: &Arc<Self>, question: &Question, k: usize) -> Fallible<Neighbours<T>> {
         let (x, y) = self.rows::<T>(question)?;
-        Ok(self.cuda.knn(question.metric, k, &x, y.as_ref(), &question.options)?)
+        Ok(self.cuda.neighbours(question.metric, &x).to(y.as_ref()).options(question.options).k(k).eval()?)
     }
     pub(crate) fn radius(self: &Arc<Self>, question: &Question, radius: f64) -> Fallible<GpuMatrix> {
         let matrix = of_real!(question.value_type(), T => {
             let (x, y) = self.rows::<T>(question)?;
-            DeviceMatrix::from(self.cuda.radius(question.metric, radius, &x, y.as_ref(), &question.options)?)
+            let asked = self.cuda.neighbours(question.metric, &x).to(y.as_ref()).options(question.options);
+            DeviceMatrix::from(asked.radius(radius).eval()?)
         });
         Ok(GpuMatrix { gpu: Arc::clone(self), matrix })
     }

@@ -4,6 +4,7 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use sparring::Error;
+use sparring::backend::Backend;
 use sparring::spgemm::{Accumulator, Compress, Options, Plan, Policy};
 
 use crate::device::SparringDevice;
@@ -280,7 +281,7 @@ pub unsafe extern "C" fn sparring_plan_new(
             Some(gpu) => Structure::Device(gpu.plan(&a, &b, &options)?),
             None => {
                 let (a, b) = (a.host("a")?, b.host("b")?);
-                Structure::Host(each!(a, a => each!(b, b => device.host.plan_with(a, b, &options)))?)
+                Structure::Host(each!(a, a => each!(b, b => device.host.plan(a, b).options(&options).eval()))?)
             }
         };
         out.give(SparringPlan { plan })

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use sparring::algebra::Real;
-use sparring::distance::Neighbours;
+use sparring::distance::{Float, Neighbours};
 use sparring::graph::{TriangleMethod, Triangles};
 use sparring::spgemm::{Compression, Options};
 use sparring::{Error, Result};
@@ -40,7 +39,7 @@ impl Gpu {
     pub(crate) fn triangles(self: &Arc<Self>, _: &Stored, _: TriangleMethod) -> Fallible<Triangles> {
         match **self {}
     }
-    pub(crate) fn pairwise<T: Real>(
+    pub(crate) fn pairwise<T: Float>(
         self: &Arc<Self>,
         _: &Question,
         _: usize,
@@ -48,7 +47,7 @@ impl Gpu {
     ) -> Fallible<String> {
         match **self {}
     }
-    pub(crate) fn knn<T: Real>(self: &Arc<Self>, _: &Question, _: usize) -> Fallible<Neighbours<T>> {
+    pub(crate) fn knn<T: Float>(self: &Arc<Self>, _: &Question, _: usize) -> Fallible<Neighbours<T>> {
         match **self {}
     }
     pub(crate) fn radius(self: &Arc<Self>, _: &Question, _: f64) -> Fallible<GpuMatrix> {

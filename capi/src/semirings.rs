@@ -4,6 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::LazyLock;
 
 use sparring::algebra::dynamic::SEMIRINGS;
+use sparring::backend::Backend;
 use sparring::spgemm::{Options, Plan};
 use sparring::{Cpu, Csr, Error, Result};
 use sparring_named::Matrix;
@@ -30,7 +31,7 @@ pub(crate) fn named<T: Scalar>(
 ) -> Result<Option<Data>> {
     match phase {
         Phase::Product(options) => {
-            let plan = cpu.plan_with(a, b, options)?;
+            let plan = cpu.plan(a, b).options(options).eval()?;
             T::numeric(cpu, &plan, name, a, b).map(|c| Some(c.into()))
         }
         Phase::Numeric(plan) => T::numeric(cpu, plan, name, a, b).map(|c| Some(c.into())),

@@ -135,12 +135,10 @@ impl Asked<'_> {
         take: &mut dyn FnMut(&[f64]) -> sparring::Result<()>,
     ) -> sparring::Result<String> {
         let Self { context, metric, options } = self;
-        let Some(cuda) = &context.cuda else {
-            return context.cpu.pairwise_blocks(*metric, x, y, options, rows, |_, block| take(block));
-        };
-        let there = cuda.vectors(*metric, x, y, options)?;
-        there.pairwise_blocks(rows, |_, block| take(block))?;
-        Ok(there.explain())
+        match &context.cuda {
+            None => context.cpu.distances(*metric, x).to(y).options(*options).blocks(rows, |_, block| take(block)),
+            Some(cuda) => cuda.distances(*metric, x).to(y).options(*options).blocks(rows, |_, block| take(block)),
+        }
     }
 
     /// Columns of D(X, Y), `columns` at a time: distances to so many rows of Y, turned.

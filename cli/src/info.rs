@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use sparring::Csr;
+use sparring::backend::Backend;
 use sparring::spgemm::{Compress, Options, Policy, Stats};
 
 use crate::context::Context;
@@ -91,6 +92,6 @@ fn product(context: &Context, a: &Csr<f64>, square: bool) -> sparring::Result<St
     // This policy counts the rows of the product and holds none of them.
     let options = Options { policy: Policy::KkSpGemm, compress: Compress::On, ..Options::default() };
     let transposed = if square { None } else { Some(a.transpose(context.cpu.threads())?) };
-    let plan = context.cpu.plan_with(a, transposed.as_ref().unwrap_or(a), &options)?;
+    let plan = context.cpu.plan(a, transposed.as_ref().unwrap_or(a)).options(&options).eval()?;
     Ok(plan.stats().clone())
 }

@@ -61,10 +61,10 @@ fn search(
     let (x, y, cpu) = (&vectors.x, vectors.to.as_ref(), &context.cpu);
     let growth = Growth::start(None);
     let (found, ms) = timed(|| {
-        let rows = cpu.vectors(metric, x, y, options)?;
-        let bytes = rows.knn_bytes(k);
+        let rows = cpu.neighbours(metric, x).to(y).options(*options).prepare()?;
+        let bytes = rows.nearest_bytes(k);
         state(context, bytes);
-        Ok::<_, Error>((rows.knn(k)?, bytes))
+        Ok::<_, Error>((rows.nearest(k)?, bytes))
     });
     let (near, bytes) = found?;
     Ok(Found { near, bytes, ms, growth: growth.bytes(), sent: None })
@@ -84,10 +84,10 @@ fn search_on(
     let growth = Growth::start(Some(cuda));
     let once = || {
         timed_on(cuda, || {
-            let rows = cuda.vectors(metric, &x, y.as_ref(), options)?;
-            let bytes = rows.knn_bytes(k);
+            let rows = cuda.neighbours(metric, &x).to(y.as_ref()).options(*options).prepare()?;
+            let bytes = rows.nearest_bytes(k);
             state(context, bytes);
-            Ok((rows.knn(k)?, bytes))
+            Ok((rows.nearest(k)?, bytes))
         })
     };
     let (_, first_ms) = once()?;

@@ -5,6 +5,7 @@ mod gpu;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sparring::Csr;
+use sparring::backend::Backend;
 use sparring::spgemm::{self, Options};
 use sparring_named::Scalar;
 
@@ -124,7 +125,7 @@ fn multiply(
     for _ in 0..arguments.repeat {
         // The memory of the last round is given back first, or the peak would be two products.
         drop(made.take());
-        let (plan, ms) = timed(|| cpu.plan_with(a, b, &options));
+        let (plan, ms) = timed(|| cpu.plan(a, b).options(&options).eval());
         symbolic.push(ms);
         let plan = plan?;
         let (c, ms) = timed(|| f64::numeric(cpu, &plan, name, a, b));
@@ -139,7 +140,7 @@ fn multiply(
     }
     if let Some(path) = &arguments.output {
         context.progress.stage(format!("writing {path}"));
-        write::save(path, &c.to_f64()?)?;
+        write::save(path, &c.as_f64()?)?;
     }
     Ok(Product {
         shape: c.shape(),

@@ -10,6 +10,7 @@ use std::any::Any;
 
 use sparring::algebra::dynamic::{Named, SemiringVisitor};
 use sparring::algebra::{MulOp, Num, Out, Semiring, Value};
+use sparring::backend::Backend;
 use sparring::spgemm::Plan;
 use sparring::{Cpu, Csr, Error, Result};
 
@@ -68,13 +69,13 @@ macro_rules! scalar {
             }
             /// Sum of the values as f64, in the order of the entries.
             pub fn sum(&self) -> f64 {
-                match self { $(Self::$variant(c) => c.values().iter().map(|x| x.to_f64()).sum(),)* }
+                match self { $(Self::$variant(c) => c.values().iter().map(|x| x.as_f64()).sum(),)* }
             }
             /// The same with the values as f64.
             /// # Errors
             /// [`Error::OutOfMemory`].
             pub fn to_f64(&self) -> Result<Csr<f64>> {
-                match self { $(Self::$variant(c) => c.map(|x| x.to_f64()),)* }
+                match self { $(Self::$variant(c) => c.map(|x| x.as_f64()),)* }
             }
             fn from_any(c: Box<dyn Any>) -> Option<Self> {
                 $(let c = match c.downcast::<Csr<$t>>() {
@@ -109,7 +110,7 @@ impl<T: Num> SemiringVisitor<T> for Product<'_, T> {
     {
         let Self { cpu, plan, a, b, into } = self;
         let Some(c) = into else {
-            let c = Matrix::from_any(Box::new(cpu.numeric(plan, ring, a, b)?));
+            let c = Matrix::from_any(Box::new(cpu.mxm(ring, a, b).plan(plan).eval()?));
             return c.map(Some).ok_or_else(|| Error::Unsupported {
                 what: format!("a result of type {}", Out::<R>::CUDA),
                 why: "results are bool, i64, f32 or f64".into(),
@@ -119,7 +120,7 @@ impl<T: Num> SemiringVisitor<T> for Product<'_, T> {
             let message = format!("the semiring gives {}, these values are of another type", Out::<R>::CUDA);
             return Err(Error::Argument { name: "c", message });
         };
-        cpu.numeric_into(plan, ring, a, b, c).map(|()| None)
+        cpu.mxm(ring, a, b).plan(plan).into(c).map(|()| None)
     }
 }
 
@@ -131,12 +132,12 @@ mod tests {
     fn results_have_the_type_of_their_semiring() {
         let a = Csr::<i64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1, 2, 3]).unwrap();
         let cpu = Cpu::new();
-        let plan = cpu.plan(&a, &a).unwrap();
+        let plan = cpu.plan(&a, &a).eval().unwrap();
         let mut c = i64::numeric(&cpu, &plan, "plus_times", &a, &a).unwrap();
         assert_eq!((c.sum(), c.nnz(), c.shape()), (18.0, 4, (2, 2)));
         assert!(matches!(i64::numeric(&cpu, &plan, "lor_land", &a, &a).unwrap(), Matrix::Bool(_)));
         i64::numeric_into(&cpu, &plan, "min_plus", &a, &a, c.as_any_mut()).unwrap();
-        assert_eq!(c.to_f64().unwrap().values(), [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(c.as_f64().unwrap().values(), [2.0, 3.0, 4.0, 5.0]);
         let refused = i64::numeric_into(&cpu, &plan, "lor_land", &a, &a, c.as_any_mut()).unwrap_err().to_string();
         assert!(refused.contains("gives bool"), "{refused}");
         assert!(i64::numeric(&cpu, &plan, "log_plus", &a, &a).is_err());

@@ -4,31 +4,31 @@
 
 use std::marker::PhantomData;
 
-use super::{BinaryOp, Bits, Machine, Num, Real, V, Value};
+use super::{BinaryOp, Bits, Machine, Num, Number, Parameterless, Real, V, Value};
 use crate::op;
 
 op! { /// a − b, wrapping (GraphBLAS `MINUS`).
-pub Minus<T: Num> (a, b) -> T { a - b } }
+pub Minus<T: Number> (a, b) -> T { a - b } }
 op! { /// b − a, wrapping.
-pub ReverseMinus<T: Num> (a, b) -> T { b - a } }
+pub ReverseMinus<T: Number> (a, b) -> T { b - a } }
 op! { /// a / b; total for integers: x/0 is 0, or the largest or smallest value by the sign of x (GraphBLAS `DIV`).
-pub Div<T: Num> (a, b) -> T { a / b } }
+pub Div<T: Number> (a, b) -> T { a / b } }
 op! { /// b / a, as [`Div`].
-pub ReverseDiv<T: Num> (a, b) -> T { b / a } }
+pub ReverseDiv<T: Number> (a, b) -> T { b / a } }
 op! { /// aᵇ.
 pub Pow<T: Real> (a, b) -> T { a.powf(b) } }
 
 op! { /// |a − b|, right for unsigned integers too.
 pub AbsDiff<T: Num> (a, b) -> T { a.abs_diff(b) } }
 op! { /// (a − b)².
-pub SquaredDiff<T: Num> (a, b) -> T { { let d = a.abs_diff(b); d * d } } }
+pub SquaredDiff<T: Num> (a, b) -> T { let d = a.abs_diff(b); d * d } }
 op! { /// 1 where a ≠ b, else 0.
-pub Mismatch<T: Num> (a, b) -> T { a.ne(b).select(V::lit(T::ONE), V::lit(T::ZERO)) } }
+pub Mismatch<T: Number> (a, b) -> T { a.ne(b).select(V::lit(T::ONE), V::lit(T::ZERO)) } }
 
 op! { /// a = b (GraphBLAS `EQ`).
-pub Equal<T: Num> (a, b) -> bool { a.eq(b) } }
+pub Equal<T: Value> (a, b) -> bool { a.eq(b) } }
 op! { /// a ≠ b (GraphBLAS `NE`).
-pub NotEqual<T: Num> (a, b) -> bool { a.ne(b) } }
+pub NotEqual<T: Value> (a, b) -> bool { a.ne(b) } }
 op! { /// a > b (GraphBLAS `GT`).
 pub Greater<T: Num> (a, b) -> bool { b.lt(a) } }
 op! { /// a < b (GraphBLAS `LT`).
@@ -68,6 +68,9 @@ macro_rules! keeps {
                 Self(PhantomData)
             }
         }
+        impl<$t: $bound, $($p: Value),+> Parameterless for $name<$t, $($p),+> {
+            const NEW: Self = Self(PhantomData);
+        }
         impl<$t: $bound, $($p: Value),+> BinaryOp for $name<$t, $($p),+> {
             type A = $ta;
             type B = $tb;
@@ -86,5 +89,5 @@ keeps! {
     /// b (GraphBLAS `SECOND`). `Second<f64, bool>` weighs a pattern by the entries of B.
     Second<T: Value, A> (a: A, b: T) [T T] { b }
     /// 1 wherever both have an entry (GraphBLAS `ONEB`, also called pair).
-    Pair<T: Num, A, B> (a: A, b: B) [T T T] { V::lit(T::ONE) }
+    Pair<T: Number, A, B> (a: A, b: B) [T T T] { V::lit(T::ONE) }
 }

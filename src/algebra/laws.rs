@@ -10,7 +10,7 @@
 //! assert!(!laws::identity(Mean::<f64>::new(), 1.0, laws::exact));
 //! ```
 
-use super::{At, BinaryOp, Contract, Host, Lhs, Monoid, MulOp, Namm, Num, Out, Rhs, V, Value};
+use super::{At, BinaryOp, Contract, Host, Lhs, Monoid, MulOp, Namm, Num, Number, Out, Rhs, V, Value};
 
 /// Equality, with NaN equal to NaN.
 #[allow(clippy::eq_op)]
@@ -22,7 +22,7 @@ pub fn exact<T: Value>(x: T, y: T) -> bool {
 /// cancel.
 pub fn within<T: Num>(tolerance: f64, scale: f64) -> impl Fn(T, T) -> bool + Copy {
     move |x, y| {
-        let (a, b) = (x.to_f64(), y.to_f64());
+        let (a, b) = (x.as_f64(), y.as_f64());
         exact(x, y) || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(scale)
     }
 }
@@ -113,8 +113,8 @@ where
 /// 0 ⊗ 0 = e, with e the identity of ⊕: places where neither operand has an entry add nothing.
 pub fn union<N: Namm>(namm: N) -> bool
 where
-    Lhs<N>: Num,
-    Rhs<N>: Num,
+    Lhs<N>: Number,
+    Rhs<N>: Number,
 {
     exact(multiply(namm.mul(), Lhs::<N>::ZERO, Rhs::<N>::ZERO), <N::Add as Monoid>::IDENTITY)
 }

@@ -1,30 +1,41 @@
-//! The machine an operator runs on: [`Host`] computes, `Trace` prints.
+//! The machine an operator runs on: [`Host`] computes, `Trace` records.
 //!
-//! Each scalar function has one name here, one line in `cuda/prelude.cuh` under the same name, and one
-//! meaning, the one given by [`Num`], [`Int`] and [`Real`].
+//! Each scalar function is one [`Function`], one line in `cuda/prelude.cuh`, and has one meaning, the one given by [`Number`],
+//! [`Num`], [`Bits`] and [`Real`].
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-use super::{Bits, Num, Real, Value};
+use num_traits::Float;
+
+use super::{Bits, DeviceFunction, Function, Num, Number, Real, Value};
+
+/// A [`Function`] beside the host code that is its meaning: made where the two stand together, by nobody else.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin(pub(super) Function);
 
 /// An interpreter of scalar formulas.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no machine that runs formulas",
+    label = "this is `Host`, which computes, or `Trace`, which records",
+    note = "in an operator of your own the machine stays a parameter: `fn apply<M: Machine>(self, a: V<M, T>) -> V<M, T>`; `op!` writes it"
+)]
 pub trait Machine: Copy + 'static {
     /// A scalar of type `T` on this machine.
     type Repr<T: Value>: Copy;
     /// A constant.
     fn lit<T: Value>(x: T) -> Self::Repr<T>;
-    /// The unary function `f`, called `sr::name` on the device.
-    fn op1<T: Value, U: Value>(name: &'static str, f: impl Fn(T) -> U, a: Self::Repr<T>) -> Self::Repr<U>;
-    /// The binary function `f`, called `sr::name` on the device.
+    /// A function of one scalar, `f` on the host.
+    fn op1<T: Value, U: Value>(function: Builtin, f: impl Fn(T) -> U, a: Self::Repr<T>) -> Self::Repr<U>;
+    /// A function of two scalars, `f` on the host.
     fn op2<T: Value, S: Value, U: Value>(
-        name: &'static str,
+        function: Builtin,
         f: impl Fn(T, S) -> U,
         a: Self::Repr<T>,
         b: Self::Repr<S>,
     ) -> Self::Repr<U>;
-    /// The ternary function `f`, called `sr::name` on the device.
+    /// A function of three scalars, `f` on the host.
     fn op3<T: Value, S: Value, R: Value, U: Value>(
-        name: &'static str,
+        function: Builtin,
         f: impl Fn(T, S, R) -> U,
         a: Self::Repr<T>,
         b: Self::Repr<S>,
@@ -59,15 +70,15 @@ impl Machine for Host {
         x
     }
     #[inline(always)]
-    fn op1<T: Value, U: Value>(_: &'static str, f: impl Fn(T) -> U, a: T) -> U {
+    fn op1<T: Value, U: Value>(_: Builtin, f: impl Fn(T) -> U, a: T) -> U {
         f(a)
     }
     #[inline(always)]
-    fn op2<T: Value, S: Value, U: Value>(_: &'static str, f: impl Fn(T, S) -> U, a: T, b: S) -> U {
+    fn op2<T: Value, S: Value, U: Value>(_: Builtin, f: impl Fn(T, S) -> U, a: T, b: S) -> U {
         f(a, b)
     }
     #[inline(always)]
-    fn op3<T: Value, S: Value, R: Value, U: Value>(_: &'static str, f: impl Fn(T, S, R) -> U, a: T, b: S, c: R) -> U {
+    fn op3<T: Value, S: Value, R: Value, U: Value>(_: Builtin, f: impl Fn(T, S, R) -> U, a: T, b: S, c: R) -> U {
         f(a, b, c)
     }
     #[inline(always)]
@@ -89,33 +100,62 @@ impl<M: Machine, T: Value> V<M, T> {
     /// a = b.
     #[inline(always)]
     pub fn eq(self, b: Self) -> V<M, bool> {
-        V(M::op2("eq", |a: T, b: T| a == b, self.0, b.0))
+        V(M::op2(Builtin(Function::Eq), |a: T, b: T| a == b, self.0, b.0))
     }
     /// a ≠ b.
     #[inline(always)]
     pub fn ne(self, b: Self) -> V<M, bool> {
-        V(M::op2("ne", |a: T, b: T| a != b, self.0, b.0))
+        V(M::op2(Builtin(Function::Ne), |a: T, b: T| a != b, self.0, b.0))
     }
-    /// A function of your own: `f` on the host, `sr::name` on the device, where you must supply it.
+    /// A function of your own: `f` on the host, and on the device the text that comes with its name.
     #[inline(always)]
-    pub fn call1<U: Value>(self, name: &'static str, f: impl Fn(T) -> U) -> V<M, U> {
-        V(M::op1(name, f, self.0))
+    pub fn call1<U: Value>(self, function: DeviceFunction<1>, f: impl Fn(T) -> U) -> V<M, U> {
+        V(M::op1(function.into(), f, self.0))
     }
-    /// A function of your own: `f` on the host, `sr::name` on the device, where you must supply it.
+    /// A function of your own, of two scalars.
     #[inline(always)]
-    pub fn call2<S: Value, U: Value>(self, name: &'static str, f: impl Fn(T, S) -> U, b: V<M, S>) -> V<M, U> {
-        V(M::op2(name, f, self.0, b.0))
+    pub fn call2<S: Value, U: Value>(self, function: DeviceFunction<2>, f: impl Fn(T, S) -> U, b: V<M, S>) -> V<M, U> {
+        V(M::op2(function.into(), f, self.0, b.0))
     }
-    /// A function of your own: `f` on the host, `sr::name` on the device, where you must supply it.
+    /// A function of your own, of three scalars.
     #[inline(always)]
     pub fn call3<S: Value, R: Value, U: Value>(
         self,
-        name: &'static str,
+        function: DeviceFunction<3>,
         f: impl Fn(T, S, R) -> U,
         b: V<M, S>,
         c: V<M, R>,
     ) -> V<M, U> {
-        V(M::op3(name, f, self.0, b.0, c.0))
+        V(M::op3(function.into(), f, self.0, b.0, c.0))
+    }
+}
+
+/// What [`value!`](crate::value!) writes: fields of a struct, and a struct of its fields.
+#[doc(hidden)]
+impl<M: Machine, T: Value> V<M, T> {
+    /// Field `INDEX`, `f` on the host.
+    #[inline(always)]
+    pub fn field<const INDEX: usize, U: Value>(self, f: impl Fn(T) -> U) -> V<M, U> {
+        const { assert!(T::TYPE.has_field(INDEX, U::TYPE), "no such field") };
+        V(M::op1(Builtin(Function::Field(INDEX)), f, self.0))
+    }
+    /// The struct of one field.
+    #[inline(always)]
+    pub fn of1<A: Value>(f: impl Fn(A) -> T, a: V<M, A>) -> Self {
+        const { assert!(T::TYPE.has_fields(&[A::TYPE]), "no such fields") };
+        V(M::op1(Builtin(Function::Make), f, a.0))
+    }
+    /// The struct of two fields.
+    #[inline(always)]
+    pub fn of2<A: Value, B: Value>(f: impl Fn(A, B) -> T, a: V<M, A>, b: V<M, B>) -> Self {
+        const { assert!(T::TYPE.has_fields(&[A::TYPE, B::TYPE]), "no such fields") };
+        V(M::op2(Builtin(Function::Make), f, a.0, b.0))
+    }
+    /// The struct of three fields.
+    #[inline(always)]
+    pub fn of3<A: Value, B: Value, C: Value>(f: impl Fn(A, B, C) -> T, a: V<M, A>, b: V<M, B>, c: V<M, C>) -> Self {
+        const { assert!(T::TYPE.has_fields(&[A::TYPE, B::TYPE, C::TYPE]), "no such fields") };
+        V(M::op3(Builtin(Function::Make), f, a.0, b.0, c.0))
     }
 }
 
@@ -128,56 +168,58 @@ impl<M: Machine> V<M, bool> {
 }
 
 macro_rules! methods {
-    ($bound:ident: $($(#[$m:meta])* $name:ident $cuda:literal $f:ident ($($b:ident)?) -> $out:ty;)*) => {
+    ($bound:ident $meaning:ident: $($(#[$m:meta])* $name:ident $function:ident $f:ident ($($b:ident)?) -> $out:ty;)*) => {
         impl<M: Machine, T: $bound> V<M, T> {$(
             $(#[$m])*
             #[inline(always)]
             pub fn $name(self $(, $b: Self)?) -> V<M, $out> {
-                methods!(@call $cuda, T::$f, self $(, $b)?)
+                methods!(@call $function, <T as $meaning>::$f, self $(, $b)?)
             }
         )*}
     };
-    (@call $cuda:literal, $f:expr, $a:ident) => { V(M::op1($cuda, $f, $a.0)) };
-    (@call $cuda:literal, $f:expr, $a:ident, $b:ident) => { V(M::op2($cuda, $f, $a.0, $b.0)) };
+    (@call $function:ident, $f:expr, $a:ident) => { V(M::op1(Builtin(Function::$function), $f, $a.0)) };
+    (@call $function:ident, $f:expr, $a:ident, $b:ident) => { V(M::op2(Builtin(Function::$function), $f, $a.0, $b.0)) };
 }
-methods! { Num:
+methods! { Num Num:
     /// The smaller, by the comparison `b < a`.
-    min "min" lesser (b) -> T;
+    min Min minimum (b) -> T;
     /// The larger, by the comparison `a < b`.
-    max "max" greater (b) -> T;
+    max Max maximum (b) -> T;
     /// |a|, wrapping.
-    abs "abs" magnitude () -> T;
+    abs Abs wrapping_abs () -> T;
     /// |a − b|, wrapping; right for unsigned integers too.
-    abs_diff "abs_diff" gap (b) -> T;
+    abs_diff AbsDiff abs_diff (b) -> T;
 }
-methods! { Real:
+methods! { Real Float:
     /// √a.
-    sqrt "sqrt" root () -> T;
+    sqrt Sqrt sqrt () -> T;
     /// eᵃ.
-    exp "exp" exponential () -> T;
+    exp Exp exp () -> T;
     /// ln a.
-    ln "log" logarithm () -> T;
+    ln Ln ln () -> T;
     /// ln(1 + a).
-    ln_1p "log1p" logarithm_1p () -> T;
-    /// a ln a, 0 for 0.
-    x_ln_x "x_ln_x" times_logarithm () -> T;
+    ln_1p Ln1p ln_1p () -> T;
     /// aᵇ.
-    powf "pow" power (b) -> T;
+    powf Pow powf (b) -> T;
     /// Largest integer not above a.
-    floor "floor" floored () -> T;
+    floor Floor floor () -> T;
     /// Smallest integer not below a.
-    ceil "ceil" ceiled () -> T;
+    ceil Ceil ceil () -> T;
+}
+methods! { Real Real:
+    /// a ln a, 0 for 0.
+    x_ln_x XLnX x_ln_x () -> T;
 }
 impl<M: Machine, T: Num> V<M, T> {
     /// a < b.
     #[inline(always)]
     pub fn lt(self, b: Self) -> V<M, bool> {
-        V(M::op2("lt", |a: T, b: T| a < b, self.0, b.0))
+        V(M::op2(Builtin(Function::Lt), |a: T, b: T| a < b, self.0, b.0))
     }
     /// a ≤ b.
     #[inline(always)]
     pub fn le(self, b: Self) -> V<M, bool> {
-        V(M::op2("le", |a: T, b: T| a <= b, self.0, b.0))
+        V(M::op2(Builtin(Function::Le), |a: T, b: T| a <= b, self.0, b.0))
     }
     /// a > b.
     #[inline(always)]
@@ -189,6 +231,8 @@ impl<M: Machine, T: Num> V<M, T> {
     pub fn ge(self, b: Self) -> V<M, bool> {
         b.le(self)
     }
+}
+impl<M: Machine, T: Number> V<M, T> {
     /// a ≠ 0.
     #[inline(always)]
     pub fn nonzero(self) -> V<M, bool> {
@@ -207,7 +251,7 @@ impl<M: Machine, T: Real> V<M, T> {
     /// a · b + c, rounded once on every machine.
     #[inline(always)]
     pub fn mul_add(self, b: Self, c: Self) -> Self {
-        V(M::op3("fma", T::fused, self.0, b.0, c.0))
+        V(M::op3(Builtin(Function::MulAdd), <T as Float>::mul_add, self.0, b.0, c.0))
     }
 }
 impl<M: Machine> V<M, u64> {
@@ -219,39 +263,64 @@ impl<M: Machine> V<M, u64> {
 }
 
 macro_rules! operator {
-    ($($op:ident $method:ident $bound:ident $cuda:literal $f:ident;)*) => {$(
+    ($($op:ident $method:ident $bound:ident $function:ident $f:ident;)*) => {$(
         impl<M: Machine, T: $bound> $op for V<M, T> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, b: Self) -> Self {
-                V(M::op2($cuda, T::$f, self.0, b.0))
+                V(M::op2(Builtin(Function::$function), <T as $bound>::$f, self.0, b.0))
             }
         }
     )*};
 }
 operator! {
-    Add add Num "add" plus;
-    Sub sub Num "sub" minus;
-    Mul mul Num "mul" times;
-    Div div Num "div" over;
+    Add add Number Add wrapping_add;
+    Sub sub Number Sub wrapping_sub;
+    Mul mul Number Mul wrapping_mul;
+    Div div Number Div total_div;
 }
-impl<M: Machine, T: Num> Neg for V<M, T> {
+/// Numbers beside scalars: `a + 1`, `0.5 * a`.
+macro_rules! literals {
+    ($($op:ident $method:ident;)*) => {$(
+        literals!(@ $op $method, Number, i32, from_i32);
+        literals!(@ $op $method, Real, f64, from_f64);
+    )*};
+    (@ $op:ident $method:ident, $bound:ident, $t:ident, $from:ident) => {
+        impl<M: Machine, T: $bound> $op<$t> for V<M, T> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, b: $t) -> Self {
+                $op::$method(self, V::lit(T::$from(b)))
+            }
+        }
+        impl<M: Machine, T: $bound> $op<V<M, T>> for $t {
+            type Output = V<M, T>;
+            #[inline(always)]
+            fn $method(self, b: V<M, T>) -> V<M, T> {
+                $op::$method(V::lit(T::$from(self)), b)
+            }
+        }
+    };
+}
+literals! { Add add; Sub sub; Mul mul; Div div; }
+
+impl<M: Machine, T: Number> Neg for V<M, T> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        V(M::op1("neg", T::negated, self.0))
+        V(M::op1(Builtin(Function::Neg), T::wrapping_neg, self.0))
     }
 }
 
 operator! {
-    BitAnd bitand Bits "bit_and" and;
-    BitOr bitor Bits "bit_or" or;
-    BitXor bitxor Bits "bit_xor" xor;
+    BitAnd bitand Bits BitAnd bit_and;
+    BitOr bitor Bits BitOr bit_or;
+    BitXor bitxor Bits BitXor bit_xor;
 }
 impl<M: Machine, T: Bits> Not for V<M, T> {
     type Output = Self;
     #[inline(always)]
     fn not(self) -> Self {
-        V(M::op1("bit_not", T::not, self.0))
+        V(M::op1(Builtin(Function::BitNot), T::bit_not, self.0))
     }
 }

@@ -1,7 +1,7 @@
 //! Scalars, operators, monoids, semirings and NAMMs, each written once for every machine.
 //!
-//! An operator is a generic Rust function over a [`Machine`]: [`Host`] computes it, [`Trace`] prints
-//! it as CUDA C++. A *semiring* is [`Ring`]`(⊕, ⊗)`, where ⊗ is visited on the intersection of two
+//! An operator is a generic Rust function over a [`Machine`]: [`Host`] computes it, [`Trace`] records
+//! it as a [`Formula`], which is printed as CUDA C++ for a GPU. A *semiring* is [`Ring`]`(⊕, ⊗)`, where ⊗ is visited on the intersection of two
 //! patterns; a *NAMM* is [`Union`]`(⊕, ⊗)`, where it is visited on the union.
 //!
 //! **Folds start at the identity of ⊕.** An entry of a product is `e ⊕ x₁ ⊕ x₂ …` in the order of the
@@ -17,9 +17,12 @@
 //! Names chosen at run time are turned into types by [`dynamic`]; [`laws`] checks an operator.
 
 mod binary;
+mod bind;
 #[macro_use]
 mod builtin;
 pub mod dynamic;
+mod emit;
+mod formula;
 mod index_unary;
 pub mod laws;
 mod log;
@@ -28,6 +31,7 @@ mod monoid;
 mod operator;
 mod positional;
 #[cfg(feature = "cuda")]
+#[allow(dead_code)]
 mod printed;
 mod record;
 mod semiring;
@@ -39,25 +43,31 @@ mod value;
 pub(crate) mod words;
 
 pub use binary::*;
+pub use bind::{BindFirst, BindSecond};
+#[doc(hidden)]
+pub use emit::define_types;
+pub use emit::{
+    emit_binary, emit_binary_op, emit_contract, emit_index_unary, emit_index_unary_op, emit_monoid, emit_mul,
+    emit_unary, emit_unary_op,
+};
+pub(crate) use emit::{emit_contract_as, emit_functions};
+pub use formula::operators;
+pub use formula::{
+    BLOCK, Blocks, DeviceCall, DeviceFunction, Formula, Function, Input, MonoidFormula, Parameter, RingFormula, Scratch,
+};
 pub use index_unary::*;
-pub use machine::{Host, Machine, V};
+pub use machine::{Builtin, Host, Machine, V};
 pub use monoid::*;
-pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Place, UnaryOp};
+pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Parameterless, Place, UnaryOp};
 pub use positional::*;
 #[cfg(feature = "cuda")]
 #[allow(unused_imports)]
 pub(crate) use printed::{Printed, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary};
-#[doc(hidden)]
-pub use record::define_struct;
 pub use semiring::*;
-pub use trace::{
-    Trace, emit_binary, emit_binary_op, emit_contract, emit_index_unary, emit_index_unary_op, emit_monoid, emit_mul,
-    emit_unary, emit_unary_op,
-};
-pub(crate) use trace::{emit_contract_as, emit_functions};
+pub use trace::{Recorded, Trace};
 #[doc(hidden)]
 pub use types::WordOf;
 pub use types::{StructType, Type, Word};
 pub use unary::*;
-pub use value::{Bits, Int, Num, Real, Value, Wide};
-pub use words::{Array, Slice, SliceMut};
+pub use value::{Bits, Int, Num, Number, Real, Value, Wide};
+pub use words::{Array, Constant, Slice, SliceMut};

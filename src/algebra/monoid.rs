@@ -2,12 +2,17 @@
 
 use std::f64::consts::LN_2;
 
-use super::{BinaryOp, Int, Num, Real, V};
+use super::{BinaryOp, Int, Num, Number, Real, V};
 use crate::op;
 
 /// An associative, commutative operator with an identity.
 ///
 /// [`Any`] alone is not commutative, and its identity is one on the left only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a monoid",
+    label = "expected ⊕: an associative operator with an identity",
+    note = "give the operator its identity: `sparring::op! {{ Name<T: Num> (a, b) -> T {{ a + b }} identity T::ZERO }}`"
+)]
 pub trait Monoid: BinaryOp<A = <Self as BinaryOp>::Out, B = <Self as BinaryOp>::Out> {
     /// e with e ⊕ x = x.
     const IDENTITY: Self::Out;
@@ -16,9 +21,9 @@ pub trait Monoid: BinaryOp<A = <Self as BinaryOp>::Out, B = <Self as BinaryOp>::
 }
 
 op! { /// a + b, wrapping; for bool, or.
-pub Plus<T: Num> (a, b) -> T { a + b } identity T::ZERO }
+pub Plus<T: Number> (a, b) -> T { a + b } identity T::ZERO }
 op! { /// a · b, wrapping; for bool, and.
-pub Times<T: Num> (a, b) -> T { a * b } identity T::ONE }
+pub Times<T: Number> (a, b) -> T { a * b } identity T::ONE }
 op! { /// The smaller. As a fold from its identity it passes over NaN.
 pub Min<T: Num> (a, b) -> T { a.min(b) } identity T::TOP, terminal T::BOTTOM }
 op! { /// The larger. As a fold from its identity it passes over NaN.
@@ -28,16 +33,16 @@ pub MaxFromZero<T: Num> (a, b) -> T { a.max(b) } identity T::ZERO, terminal T::T
 op! { /// Any of the values: here the last one met.
 ///
 /// The identity, 0, is one on the left only: whoever folds in parts must leave empty parts out.
-pub Any<T: Num> (a, b) -> T { b } identity T::ZERO }
+pub Any<T: Number> (a, b) -> T { b } identity T::ZERO }
 
 op! { /// Logical or of truth values; a monoid on bool.
-pub Lor<T: Num> (a, b) -> bool { a.nonzero() | b.nonzero() } }
+pub Lor<T: Number> (a, b) -> bool { a.nonzero() | b.nonzero() } }
 op! { /// Logical and of truth values; a monoid on bool.
-pub Land<T: Num> (a, b) -> bool { a.nonzero() & b.nonzero() } }
+pub Land<T: Number> (a, b) -> bool { a.nonzero() & b.nonzero() } }
 op! { /// Exclusive or of truth values; a monoid on bool.
-pub Lxor<T: Num> (a, b) -> bool { a.nonzero() ^ b.nonzero() } }
+pub Lxor<T: Number> (a, b) -> bool { a.nonzero() ^ b.nonzero() } }
 op! { /// Equality of truth values; a monoid on bool.
-pub Lxnor<T: Num> (a, b) -> bool { a.nonzero().eq(b.nonzero()) } }
+pub Lxnor<T: Number> (a, b) -> bool { a.nonzero().eq(b.nonzero()) } }
 impl Monoid for Lor<bool> {
     const IDENTITY: bool = false;
     const TERMINAL: Option<bool> = Some(true);

@@ -3,6 +3,12 @@
 use super::{Machine, V, Value};
 
 /// z = f(a), written once for every machine.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a unary operator",
+    label = "expected an operator z = f(a)",
+    note = "an operator runs on a CPU and is printed for a GPU, which a closure cannot be: write \
+            `sparring::op! {{ Name<T: Num> (a) -> T {{ a * a }} }}` and pass `Name::new()`"
+)]
 pub trait UnaryOp: Copy + Send + Sync + 'static {
     /// Operand.
     type A: Value;
@@ -13,6 +19,12 @@ pub trait UnaryOp: Copy + Send + Sync + 'static {
 }
 
 /// z = a ∘ b, written once for every machine.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a binary operator",
+    label = "expected an operator z = a ∘ b",
+    note = "an operator runs on a CPU and is printed for a GPU, which a closure cannot be: write \
+            `sparring::op! {{ Name<T: Num> (a, b) -> T {{ a + 2 * b }} }}` and pass `Name::new()`"
+)]
 pub trait BinaryOp: Copy + Send + Sync + 'static {
     /// Left operand.
     type A: Value;
@@ -33,6 +45,12 @@ pub struct Place<M: Machine> {
 }
 
 /// z = f(a, i, j, s): looks at an entry, its place, and a scalar `s` given by the caller.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operator of an entry and its place",
+    label = "expected an operator z = f(a, s, i, j)",
+    note = "an operator runs on a CPU and is printed for a GPU, which a closure cannot be: write \
+            `sparring::op! {{ Name<T: Num> (a, s) at (i, j) -> bool {{ a.gt(s) & i.lt(j) }} }}` and pass `Name::new()`"
+)]
 pub trait IndexUnaryOp: Copy + Send + Sync + 'static {
     /// Type of the entries.
     type A: Value;
@@ -55,6 +73,13 @@ pub struct At<M: Machine> {
 }
 
 /// ⊗: may take two types and give a third, and may look at where the product happens.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be ⊗ of a semiring",
+    label = "expected an operator a ⊗ b",
+    note = "an operator runs on a CPU and is printed for a GPU, which a closure cannot be: write \
+            `sparring::op! {{ Name<T: Num> (a, b) -> T {{ a + 2 * b }} }}`, or `(a, b) at (i, k, j)` to see where the product \
+            happens, and pass `Name::new()`"
+)]
 pub trait MulOp: Copy + Send + Sync + 'static {
     /// Type of the entries of A.
     type A: Value;
@@ -64,6 +89,17 @@ pub trait MulOp: Copy + Send + Sync + 'static {
     type Out: Value;
     /// The formula.
     fn mul<M: Machine>(self, a: V<M, Self::A>, b: V<M, Self::B>, at: At<M>) -> V<M, Self::Out>;
+}
+
+/// An operator that is known by its type alone: `op!` without parameters in braces makes one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has parameters, which `new()` does not know",
+    label = "no operator without parameters",
+    note = "put the semiring together of its operators: `Ring(Plus::new(), Name::new(2.0))`"
+)]
+pub trait Parameterless: Copy {
+    /// The operator.
+    const NEW: Self;
 }
 
 impl<O: BinaryOp> MulOp for O {
@@ -79,7 +115,8 @@ impl<O: BinaryOp> MulOp for O {
 /// Defines an operator, and a monoid if an identity is given.
 ///
 /// The body is ordinary Rust over [`V`]; the CPU runs it and the GPU gets the CUDA text traced from it.
-/// There is no `if` on values: use [`V::select`]. Parameters become literals of the kernel.
+/// There is no `if` on values: use [`V::select`]. Parameters become literals of the kernel. Numbers may stand on either side:
+/// `0.5 * a` with floats, `a + 1` with any number; [`V::lit`] makes a scalar of any other value. `let` is as ever.
 ///
 /// | head | makes |
 /// | --- | --- |
@@ -102,6 +139,10 @@ impl<O: BinaryOp> MulOp for O {
 ///     pub ProbOr<T: Real> (a, b) -> T { a + b - a * b } identity T::ZERO, terminal T::ONE
 /// }
 /// sparring::op! {
+///     /// Half the squared difference.
+///     pub HalfSquared<T: Real> (a, b) -> T { let d = a - b; 0.5 * d * d }
+/// }
+/// sparring::op! {
 ///     /// a where a > 0, else 0.
 ///     pub Relu<T: Num> (a) -> T { a.max(V::lit(T::ZERO)) }
 /// }
@@ -121,58 +162,65 @@ impl<O: BinaryOp> MulOp for O {
 #[macro_export]
 macro_rules! op {
     // One operand.
-    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $bound:path> $({ $($p:ident: $pt:ty),+ })? ($a:ident) -> $out:ty { $body:expr }) => {
-        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: $bound] [$($($p: $pt),+)?] }
-        $crate::op! { @unary $name [$t: $bound] [$($($p: $pt),+)?] ($a: $t) -> $out { $body } }
+    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*> $({ $($p:ident: $pt:ty),+ })? ($a:ident) -> $out:ty $body:block) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] }
+        $crate::op! { @unary $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] ($a: $t) -> $out $body }
     };
-    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $bound:path),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty) -> $out:ty { $body:expr }) => {
-        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] }
-        $crate::op! { @unary $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] ($a: $ta) -> $out { $body } }
+    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty) -> $out:ty $body:block) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] }
+        $crate::op! { @unary $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] ($a: $ta) -> $out $body }
     };
     // Two operands.
-    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $bound:path> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $b:ident) -> $out:ty
-        { $body:expr } $(identity $id:expr $(, terminal $term:expr)?)?) => {
-        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: $bound] [$($($p: $pt),+)?] }
-        $crate::op! { @binary $name [$t: $bound] [$($($p: $pt),+)?] ($a: $t, $b: $t) -> $out { $body } }
-        $($crate::op! { @monoid $name [$t: $bound] $out, $id $(, $term)? })?
+    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $b:ident) -> $out:ty
+        $body:block $(identity $id:expr $(, terminal $term:expr)?)?) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] }
+        $crate::op! { @binary $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] ($a: $t, $b: $t) -> $out $body }
+        $crate::op! { @monoids $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] $out, $([$id $(, $term)?])? }
     };
-    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $bound:path),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $b:ident: $tb:ty) -> $out:ty
-        { $body:expr } $(identity $id:expr $(, terminal $term:expr)?)?) => {
-        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] }
-        $crate::op! { @binary $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] ($a: $ta, $b: $tb) -> $out { $body } }
-        $crate::op! { @monoids $name [$($($t: $bound),+)?] $out, $([$id $(, $term)?])? }
+    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $b:ident: $tb:ty) -> $out:ty
+        $body:block $(identity $id:expr $(, terminal $term:expr)?)?) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] }
+        $crate::op! { @binary $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] ($a: $ta, $b: $tb) -> $out $body }
+        $crate::op! { @monoids $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] $out, $([$id $(, $term)?])? }
     };
     // Two operands and the place of the product.
-    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $bound:path> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $b:ident) at ($i:ident, $k:ident, $j:ident) -> $out:ty { $body:expr }) => {
-        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: $bound] [$($($p: $pt),+)?] }
-        $crate::op! { @mul $name [$t: $bound] [$($($p: $pt),+)?] ($a: $t, $b: $t) ($i, $k, $j) -> $out { $body } }
+    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $b:ident) at ($i:ident, $k:ident, $j:ident) -> $out:ty $body:block) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] }
+        $crate::op! { @mul $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] ($a: $t, $b: $t) ($i, $k, $j) -> $out $body }
     };
-    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $bound:path),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $b:ident: $tb:ty) at ($i:ident, $k:ident, $j:ident) -> $out:ty { $body:expr }) => {
-        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] }
-        $crate::op! { @mul $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] ($a: $ta, $b: $tb) ($i, $k, $j) -> $out { $body } }
+    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $b:ident: $tb:ty) at ($i:ident, $k:ident, $j:ident) -> $out:ty $body:block) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] }
+        $crate::op! { @mul $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] ($a: $ta, $b: $tb) ($i, $k, $j) -> $out $body }
     };
     // An entry, a scalar and the place of the entry.
-    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $bound:path> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $s:ident) at ($i:ident, $j:ident) -> $out:ty { $body:expr }) => {
-        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: $bound] [$($($p: $pt),+)?] }
-        $crate::op! { @index $name [$t: $bound] [$($($p: $pt),+)?] ($a: $t, $s: $t) ($i, $j) -> $out { $body } }
+    ($(#[$m:meta])* $vis:vis $name:ident<$t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*> $({ $($p:ident: $pt:ty),+ })? ($a:ident, $s:ident) at ($i:ident, $j:ident) -> $out:ty $body:block) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] }
+        $crate::op! { @index $name [$t: {$($bound)::+ $(+ $($bounds)::+)*}] [$($($p: $pt),+)?] ($a: $t, $s: $t) ($i, $j) -> $out $body }
     };
-    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $bound:path),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $s:ident: $ts:ty) at ($i:ident, $j:ident) -> $out:ty { $body:expr }) => {
-        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] }
-        $crate::op! { @index $name [$($($t: $bound),+)?] [$($($p: $pt),+)?] ($a: $ta, $s: $ts) ($i, $j) -> $out { $body } }
+    ($(#[$m:meta])* $vis:vis $name:ident $(<$($t:ident: $($bound:ident)::+ $(+ $($bounds:ident)::+)*),+>)? $({ $($p:ident: $pt:ty),+ })? ($a:ident: $ta:ty, $s:ident: $ts:ty) at ($i:ident, $j:ident) -> $out:ty $body:block) => {
+        $crate::op! { @struct [$(#[$m])*] [$vis] $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] }
+        $crate::op! { @index $name [$($($t: {$($bound)::+ $(+ $($bounds)::+)*}),+)?] [$($($p: $pt),+)?] ($a: $ta, $s: $ts) ($i, $j) -> $out $body }
     };
 
-    (@struct [$(#[$m:meta])*] [$vis:vis] $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*]) => {
+    (@struct [$(#[$m:meta])*] [$vis:vis] $name:ident [$($t:ident: {$($bound:tt)+}),*] [$($p:ident: $pt:ty),*]) => {
         $(#[$m])*
         #[derive(Clone, Copy, Default, Debug, PartialEq)]
         $vis struct $name<$($t),*> { $($p: $pt,)* _t: ::std::marker::PhantomData<($($t,)*)> }
-        impl<$($t: $bound),*> $name<$($t),*> {
+        impl<$($t: $($bound)+),*> $name<$($t),*> {
             /// The operator.
             #[must_use]
             $vis const fn new($($p: $pt),*) -> Self { Self { $($p,)* _t: ::std::marker::PhantomData } }
         }
+        $crate::op! { @parameters $name [$($t: {$($bound)+}),*] [$($p)*] }
     };
-    (@unary $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty) -> $out:ty { $body:expr }) => {
-        impl<$($t: $bound),*> $crate::algebra::UnaryOp for $name<$($t),*> {
+    (@parameters $name:ident [$($t:ident: {$($bound:tt)+}),*] []) => {
+        impl<$($t: $($bound)+),*> $crate::algebra::Parameterless for $name<$($t),*> {
+            const NEW: Self = Self::new();
+        }
+    };
+    (@parameters $name:ident $g:tt [$($p:ident)+]) => {};
+    (@unary $name:ident [$($t:ident: {$($bound:tt)+}),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty) -> $out:ty $body:block) => {
+        impl<$($t: $($bound)+),*> $crate::algebra::UnaryOp for $name<$($t),*> {
             type A = $ta;
             type Out = $out;
             #[inline(always)]
@@ -183,8 +231,8 @@ macro_rules! op {
             }
         }
     };
-    (@binary $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $b:ident: $tb:ty) -> $out:ty { $body:expr }) => {
-        impl<$($t: $bound),*> $crate::algebra::BinaryOp for $name<$($t),*> {
+    (@binary $name:ident [$($t:ident: {$($bound:tt)+}),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $b:ident: $tb:ty) -> $out:ty $body:block) => {
+        impl<$($t: $($bound)+),*> $crate::algebra::BinaryOp for $name<$($t),*> {
             type A = $ta;
             type B = $tb;
             type Out = $out;
@@ -196,8 +244,8 @@ macro_rules! op {
             }
         }
     };
-    (@mul $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $b:ident: $tb:ty) ($i:ident, $k:ident, $j:ident) -> $out:ty { $body:expr }) => {
-        impl<$($t: $bound),*> $crate::algebra::MulOp for $name<$($t),*> {
+    (@mul $name:ident [$($t:ident: {$($bound:tt)+}),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $b:ident: $tb:ty) ($i:ident, $k:ident, $j:ident) -> $out:ty $body:block) => {
+        impl<$($t: $($bound)+),*> $crate::algebra::MulOp for $name<$($t),*> {
             type A = $ta;
             type B = $tb;
             type Out = $out;
@@ -215,8 +263,8 @@ macro_rules! op {
             }
         }
     };
-    (@index $name:ident [$($t:ident: $bound:path),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $s:ident: $ts:ty) ($i:ident, $j:ident) -> $out:ty { $body:expr }) => {
-        impl<$($t: $bound),*> $crate::algebra::IndexUnaryOp for $name<$($t),*> {
+    (@index $name:ident [$($t:ident: {$($bound:tt)+}),*] [$($p:ident: $pt:ty),*] ($a:ident: $ta:ty, $s:ident: $ts:ty) ($i:ident, $j:ident) -> $out:ty $body:block) => {
+        impl<$($t: $($bound)+),*> $crate::algebra::IndexUnaryOp for $name<$($t),*> {
             type A = $ta;
             type S = $ts;
             type Out = $out;
@@ -238,8 +286,8 @@ macro_rules! op {
     (@monoids $name:ident $g:tt $out:ty, [$id:expr $(, $term:expr)?]) => {
         $crate::op! { @monoid $name $g $out, $id $(, $term)? }
     };
-    (@monoid $name:ident [$($t:ident: $bound:path),*] $out:ty, $id:expr $(, $term:expr)?) => {
-        impl<$($t: $bound),*> $crate::algebra::Monoid for $name<$($t),*> {
+    (@monoid $name:ident [$($t:ident: {$($bound:tt)+}),*] $out:ty, $id:expr $(, $term:expr)?) => {
+        impl<$($t: $($bound)+),*> $crate::algebra::Monoid for $name<$($t),*> {
             const IDENTITY: $out = $id;
             $(const TERMINAL: ::std::option::Option<$out> = ::std::option::Option::Some($term);)?
         }

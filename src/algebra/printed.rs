@@ -5,12 +5,10 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::{
-    BinaryOp, Contract, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Type, UnaryOp, Value, emit_binary_op, emit_contract,
-    emit_index_unary_op, emit_monoid, emit_unary_op,
-};
+use super::{BinaryOp, Constant, Contract, Formula, IndexUnaryOp, Monoid, Type, UnaryOp, emit};
 
 /// An operator as text in front of a kernel.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,51 +23,106 @@ pub(crate) struct Printed {
     pub(crate) out: Type,
 }
 
-/// Texts of operators without parameters, which their type tells apart.
-static KNOWN: RwLock<Option<HashMap<(TypeId, &'static str), Arc<Printed>>>> = RwLock::new(None);
+/// What a kernel is compiled with.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Printable {
+    /// ⊕, its identity, ⊗: `struct Ring`.
+    Ring(Formula, Constant, Formula),
+    /// ⊕ and its identity: `struct Monoid`.
+    Monoid(Formula, Constant),
+    /// An operator of one, or of two operands: `struct Op`.
+    Op(Formula),
+    /// An operator of an entry, a scalar and a place: `struct Op`.
+    IndexOp(Formula),
+}
 
-/// The text that was made before for an operator of this type, or else what `print` makes.
-fn once<O: 'static>(kind: &'static str, print: impl FnOnce() -> Printed) -> Arc<Printed> {
-    if size_of::<O>() > 0 {
-        return Arc::new(print());
-    }
-    let key = (TypeId::of::<O>(), kind);
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|map| map.get(&key).cloned());
+/// Texts by what they are the text of, and by type for operators without parameters, which need not be traced to be known.
+static PRINTED: RwLock<Option<HashMap<Printable, Arc<Printed>>>> = RwLock::new(None);
+static TYPES: RwLock<Option<HashMap<(TypeId, &'static str), Arc<Printed>>>> = RwLock::new(None);
+
+/// The value kept for the key, or else what `make` makes.
+fn kept<K: Eq + Hash>(
+    map: &RwLock<Option<HashMap<K, Arc<Printed>>>>,
+    key: K,
+    make: impl FnOnce(&K) -> Arc<Printed>,
+) -> Arc<Printed> {
+    let known = map.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|map| map.get(&key).cloned());
     known.unwrap_or_else(|| {
-        let printed = Arc::new(print());
-        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.get_or_insert_default().entry(key).or_insert(printed))
+        let made = make(&key);
+        let mut map = map.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(map.get_or_insert_default().entry(key).or_insert(made))
     })
+}
+
+/// The text of formulas; printed once.
+pub(crate) fn printed(what: Printable) -> Arc<Printed> {
+    kept(&PRINTED, what, |what| {
+        let (text, f) = match what {
+            Printable::Ring(add, identity, mul) => (emit::contract("Ring", add, identity, mul), mul),
+            Printable::Monoid(add, identity) => (emit::monoid(add, identity), add),
+            Printable::Op(f) => (emit::operator(&["A", "B"], f), f),
+            Printable::IndexOp(f) => (emit::operator(&["A", "S"], f), f),
+        };
+        let (a, b) = (f.parameters()[0].1, f.parameters().get(1).unwrap_or(&f.parameters()[0]).1);
+        Arc::new(Printed { text, a, b, out: f.ty() })
+    })
+}
+
+/// The text of an operator of type `O`.
+fn once<O: 'static>(kind: &'static str, trace: impl FnOnce() -> Printable) -> Arc<Printed> {
+    if size_of::<O>() > 0 {
+        return printed(trace());
+    }
+    kept(&TYPES, (TypeId::of::<O>(), kind), |_| printed(trace()))
 }
 
 /// `struct Ring` of a semiring or NAMM.
 pub(crate) fn printed_ring<R: Contract>(ring: R) -> Arc<Printed> {
-    once::<R>("ring", || Printed {
-        text: emit_contract(ring),
-        a: Lhs::<R>::TYPE,
-        b: Rhs::<R>::TYPE,
-        out: Out::<R>::TYPE,
+    once::<R>("ring", || {
+        let identity = Constant::of(<R::Add as Monoid>::IDENTITY);
+        Printable::Ring(Formula::of_binary(ring.add()), identity, Formula::of_mul(ring.mul()))
     })
 }
 /// `struct Monoid`.
 pub(crate) fn printed_monoid<M: Monoid>(monoid: M) -> Arc<Printed> {
-    let t = M::Out::TYPE;
-    once::<M>("monoid", || Printed { text: emit_monoid(monoid), a: t, b: t, out: t })
+    once::<M>("monoid", || Printable::Monoid(Formula::of_binary(monoid), Constant::of(M::IDENTITY)))
 }
 /// `struct Op` of a binary operator.
 pub(crate) fn printed_binary<O: BinaryOp>(op: O) -> Arc<Printed> {
-    once::<O>("binary", || Printed { text: emit_binary_op(op), a: O::A::TYPE, b: O::B::TYPE, out: O::Out::TYPE })
+    once::<O>("binary", || Printable::Op(Formula::of_binary(op)))
 }
 /// `struct Op` of a unary operator.
 pub(crate) fn printed_unary<O: UnaryOp>(op: O) -> Arc<Printed> {
-    once::<O>("unary", || Printed { text: emit_unary_op(op), a: O::A::TYPE, b: O::A::TYPE, out: O::Out::TYPE })
+    once::<O>("unary", || Printable::Op(Formula::of_unary(op)))
 }
 /// `struct Op` of an index-unary operator.
 pub(crate) fn printed_index_unary<O: IndexUnaryOp>(op: O) -> Arc<Printed> {
-    once::<O>("index unary", || Printed {
-        text: emit_index_unary_op(op),
-        a: O::A::TYPE,
-        b: O::S::TYPE,
-        out: O::Out::TYPE,
-    })
+    once::<O>("index unary", || Printable::IndexOp(Formula::of_index_unary(op)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::{Host, MinPlus, Plus, Real, V};
+
+    crate::op! { /// (a · p) + b.
+    Scaled<T: Real> { p: T } (a, b) -> T { a * p + b } }
+
+    #[test]
+    fn a_second_call_prints_nothing() {
+        let first = printed_ring(MinPlus::<f32>::default());
+        assert!(Arc::ptr_eq(&first, &printed_ring(MinPlus::<f32>::default())));
+        assert!(!Arc::ptr_eq(&first, &printed_ring(MinPlus::<f64>::default())));
+        assert_eq!((first.a, first.b, first.out), (Type::F32, Type::F32, Type::F32));
+        assert_eq!(first.text, emit::emit_contract(MinPlus::<f32>::default()));
+        // Operators with parameters are told apart by the parameters.
+        let half = printed_binary(Scaled::new(0.5));
+        assert!(Arc::ptr_eq(&half, &printed_binary(Scaled::new(0.5))));
+        assert!(!Arc::ptr_eq(&half, &printed_binary(Scaled::new(0.25))));
+        assert_eq!(half.text, emit::emit_binary_op(Scaled::new(0.5)));
+        let op = Scaled::new(2.0);
+        assert_eq!(BinaryOp::apply::<Host>(op, V(3.0), V(1.0)).0, 7.0);
+        // A monoid and an operator of one formula are two texts.
+        assert_ne!(printed_monoid(Plus::<f32>::new()).text, printed_binary(Plus::<f32>::new()).text);
+    }
 }

@@ -54,43 +54,36 @@ macro_rules! value {
                 { ::core::mem::align_of::<$name>() },
                 { ::core::mem::size_of::<$name>() / ::core::mem::align_of::<$name>() },
             >;
-            fn literal(self) -> String {
-                let fields = [$($crate::algebra::Value::literal(self.$field)),+];
-                format!("{}{{{}}}", stringify!($name), fields.join(", "))
-            }
-            fn define(definitions: &mut Vec<String>) {
-                $(<$ft as $crate::algebra::Value>::define(definitions);)+
-                let fields = [$((<$ft as $crate::algebra::Value>::CUDA, stringify!($field))),+];
-                let own = $crate::algebra::define_struct(stringify!($name), &fields);
-                if !definitions.contains(&own) {
-                    definitions.push(own);
-                }
-            }
         }
         #[allow(dead_code)]
         impl $name {
             /// CUDA C++ text of the struct and of the functions that read its fields and put it together.
             #[must_use]
             $vis fn definition() -> String {
-                let mut definitions = Vec::new();
-                <Self as $crate::algebra::Value>::define(&mut definitions);
-                definitions.concat()
+                $crate::algebra::define_types(&[<Self as $crate::algebra::Value>::TYPE])
             }
-            $(
-                #[doc = concat!("Field `", stringify!($field), "`.")]
-                #[inline(always)]
-                $vis fn $field<M: $crate::algebra::Machine>(a: $crate::algebra::V<M, Self>) -> $crate::algebra::V<M, $ft> {
-                    a.call1(concat!(stringify!($name), "_", stringify!($field)), |a: Self| a.$field)
-                }
-            )+
             $crate::value! { @of [$vis] $name $($field: $ft),+ }
         }
+        $crate::value! { @fields [$vis] $name [0 1 2] $($field: $ft),+ }
     };
+    (@fields [$vis:vis] $name:ident [$($index:literal)*]) => {};
+    (@fields [$vis:vis] $name:ident [$index:literal $($more:literal)*] $field:ident: $ft:ty $(, $fields:ident: $fts:ty)*) => {
+        #[allow(dead_code)]
+        impl $name {
+            #[doc = concat!("Field `", stringify!($field), "`.")]
+            #[inline(always)]
+            $vis fn $field<M: $crate::algebra::Machine>(a: $crate::algebra::V<M, Self>) -> $crate::algebra::V<M, $ft> {
+                a.field::<$index, $ft>(|a: Self| a.$field)
+            }
+        }
+        $crate::value! { @fields [$vis] $name [$($more)*] $($fields: $fts),* }
+    };
+    (@fields [$vis:vis] $name:ident [] $($field:ident: $ft:ty),+) => {};
     (@of [$vis:vis] $name:ident $x:ident: $tx:ty) => {
         /// The value with this field.
         #[inline(always)]
         $vis fn of<M: $crate::algebra::Machine>($x: $crate::algebra::V<M, $tx>) -> $crate::algebra::V<M, Self> {
-            $x.call1(concat!(stringify!($name), "_of"), |$x: $tx| Self { $x })
+            $crate::algebra::V::of1(|$x: $tx| Self { $x }, $x)
         }
     };
     (@of [$vis:vis] $name:ident $x:ident: $tx:ty, $y:ident: $ty:ty) => {
@@ -100,7 +93,7 @@ macro_rules! value {
             $x: $crate::algebra::V<M, $tx>,
             $y: $crate::algebra::V<M, $ty>,
         ) -> $crate::algebra::V<M, Self> {
-            $x.call2(concat!(stringify!($name), "_of"), |$x: $tx, $y: $ty| Self { $x, $y }, $y)
+            $crate::algebra::V::of2(|$x: $tx, $y: $ty| Self { $x, $y }, $x, $y)
         }
     };
     (@of [$vis:vis] $name:ident $x:ident: $tx:ty, $y:ident: $ty:ty, $z:ident: $tz:ty) => {
@@ -111,30 +104,10 @@ macro_rules! value {
             $y: $crate::algebra::V<M, $ty>,
             $z: $crate::algebra::V<M, $tz>,
         ) -> $crate::algebra::V<M, Self> {
-            $x.call3(concat!(stringify!($name), "_of"), |$x: $tx, $y: $ty, $z: $tz| Self { $x, $y, $z }, $y, $z)
+            $crate::algebra::V::of3(|$x: $tx, $y: $ty, $z: $tz| Self { $x, $y, $z }, $x, $y, $z)
         }
     };
     (@of [$vis:vis] $name:ident $($field:ident: $ft:ty),+) => {
         compile_error!("value!: one to three fields; nest structs for more");
     };
-}
-
-/// CUDA C++ text of a struct, for [`crate::value!`].
-#[doc(hidden)]
-#[must_use]
-pub fn define_struct(name: &str, fields: &[(&str, &str)]) -> String {
-    let each = |f: &dyn Fn(&str, &str) -> String| fields.iter().map(|(cuda, field)| f(cuda, field)).collect::<Vec<_>>();
-    let members = each(&|cuda, field| format!("  {cuda} {field};\n")).concat();
-    let getters =
-        each(&|cuda, field| format!("static __device__ {cuda} {name}_{field}({name} a) {{ return a.{field}; }}\n"))
-            .concat();
-    let parameters = each(&|cuda, field| format!("{cuda} {field}")).join(", ");
-    let names = each(&|_, field| field.to_string()).join(", ");
-    let equal = each(&|_, field| format!("sr::eq(a.{field}, b.{field})")).join(" && ");
-    format!(
-        "struct {name} {{\n{members}}};\nnamespace sr {{\n{getters}\
-         static __device__ {name} {name}_of({parameters}) {{ return {name}{{{names}}}; }}\n\
-         static __device__ bool eq({name} a, {name} b) {{ return {equal}; }}\n\
-         static __device__ bool ne({name} a, {name} b) {{ return !sr::eq(a, b); }}\n}}\n"
-    )
 }

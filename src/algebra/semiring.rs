@@ -2,11 +2,17 @@
 
 use super::{
     AbsDiff, Any, Band, BinaryOp, Bor, Bxnor, Bxor, First, FirstI, FirstI1, Land, LogAddExp, Lor, Lxnor, Lxor, Max,
-    MaxFromZero, Min, Mismatch, Monoid, MulOp, Pair, Plus, Second, SecondI, SecondI1, SecondJ, SecondJ1, SquaredDiff,
-    Times,
+    MaxFromZero, Min, Mismatch, Monoid, MulOp, Pair, Parameterless, Plus, Second, SecondI, SecondI1, SecondJ, SecondJ1,
+    SquaredDiff, Times,
 };
 
 /// A pair (⊕, ⊗).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no pair of ⊕ and ⊗",
+    label = "expected a semiring or a NAMM",
+    note = "a semiring is `Ring(⊕, ⊗)`, a NAMM `Union(⊕, ⊗)`: ⊕ is a monoid of the type that ⊗ gives; both are operators, not closures: \
+            `sparring::op!` writes one"
+)]
 pub trait Contract: Copy + Send + Sync + 'static {
     /// ⊕.
     type Add: Monoid;
@@ -26,6 +32,12 @@ pub type Rhs<R> = <<R as Contract>::Mul as MulOp>::B;
 pub type Out<R> = <<R as Contract>::Mul as MulOp>::Out;
 
 /// A contract whose ⊗ is visited where both operands have entries.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a semiring",
+    label = "expected a semiring, `Ring(⊕, ⊗)`",
+    note = "⊕ is a monoid of the type that ⊗ gives, such as `PlusTimes::<f64>::new()` or `Ring(Min::<f64>::new(), Name::new())`; both are \
+            operators, not closures: `sparring::op!` writes one. A NAMM, `Union(⊕, ⊗)`, is for operations on the union of two patterns"
+)]
 pub trait Semiring: Contract {}
 /// A contract with a non-annihilating ⊗ (a NAMM), visited where either operand has an entry.
 ///
@@ -35,6 +47,12 @@ pub trait Semiring: Contract {}
 /// fn product<R: Semiring>(_: R) {}
 /// product(Union(Plus::<f64>::new(), AbsDiff::<f64>::new()));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a NAMM",
+    label = "expected a NAMM, `Union(⊕, ⊗)`",
+    note = "⊗ of a NAMM is visited where either operand has an entry, such as in `Manhattan::<f64>::new()`; a semiring, `Ring(⊕, ⊗)`, is for \
+            products of matrices"
+)]
 pub trait Namm: Contract {}
 
 /// The semiring (⊕, ⊗).
@@ -46,6 +64,18 @@ pub struct Union<Add, Mul>(pub Add, pub Mul);
 
 macro_rules! contract {
     ($kind:ident $role:ident) => {
+        impl<P: Parameterless, X: Parameterless> $kind<P, X> {
+            /// The pair of two operators that have no parameters.
+            /// ```
+            /// use sparring::algebra::{Manhattan, PlusTimes};
+            /// const RING: PlusTimes<f64> = PlusTimes::new();
+            /// let namm = Manhattan::<f64>::new();
+            /// ```
+            #[must_use]
+            pub const fn new() -> Self {
+                Self(P::NEW, X::NEW)
+            }
+        }
         impl<P: Monoid, X: MulOp<Out = P::Out>> Contract for $kind<P, X> {
             type Add = P;
             type Mul = X;

@@ -1,293 +1,142 @@
-//! The machine that prints: an operator's body becomes CUDA C++.
+//! The machine that records: an operator's body becomes a [`Formula`].
 //!
-//! Every operation of a formula appends one statement `const T tN = …;` to the tape of the formula being
-//! recorded. Formulas are pure, so a statement that is there already is used again. Names cannot collide:
-//! parameters are single letters, temporaries are `t` and a number, functions live in namespace `sr`.
+//! Every operation of a body adds a node to the formula being recorded, unless it is there already: formulas are pure.
 
 use std::cell::RefCell;
+use std::marker::PhantomData;
 
-use super::{At, BinaryOp, Contract, IndexUnaryOp, Machine, Monoid, MulOp, Num, Place, UnaryOp, V, Value};
+use super::formula::{Builder, Parameter};
+use super::machine::Builtin;
+use super::{
+    At, BinaryOp, Constant, DeviceFunction, Formula, Function, IndexUnaryOp, Machine, MulOp, Num, Place, UnaryOp, V,
+    Value,
+};
 
-/// What a formula has said so far.
-#[derive(Default)]
-struct Tape {
-    /// Type and right-hand side of each statement.
-    lines: Vec<(&'static str, String)>,
-    /// Text that must stand before the types of this formula are used.
-    definitions: Vec<String>,
-    /// Parameters that a statement or the result reads.
-    read: Vec<&'static str>,
-}
+thread_local!(static BUILDER: RefCell<Builder> = RefCell::new(Builder::default()));
 
-thread_local!(static TAPE: RefCell<Tape> = RefCell::new(Tape::default()));
-
-/// Records a formula as CUDA C++ statements.
+/// Records a formula as data.
 #[derive(Clone, Copy, Debug)]
 pub struct Trace;
 
-/// A scalar of a formula under trace.
-#[derive(Clone, Copy, Debug)]
-pub enum Node<T> {
-    /// A parameter of the function.
-    Arg(&'static str),
-    /// The result of a statement.
-    Tmp(usize),
-    /// A constant.
-    Lit(T),
-}
-
-impl<T: Value> Node<T> {
-    fn text(self) -> String {
-        match self {
-            Node::Arg(name) => {
-                TAPE.with_borrow_mut(|tape| tape.read.push(name));
-                name.to_string()
-            }
-            Node::Tmp(i) => format!("t{i}"),
-            Node::Lit(x) => x.literal(),
-        }
+/// A scalar of a formula being recorded.
+#[derive(Debug)]
+pub struct Recorded<T>(usize, PhantomData<T>);
+impl<T> Clone for Recorded<T> {
+    fn clone(&self) -> Self {
+        *self
     }
 }
+impl<T> Copy for Recorded<T> {}
 
-fn push<U: Value>(rhs: String) -> Node<U> {
-    Node::Tmp(append(U::CUDA, U::define, rhs))
-}
-
-/// Number of the statement that gives `rhs`. Not generic: there are hundreds of (operator, type) pairs.
-fn append(cuda: &'static str, define: fn(&mut Vec<String>), rhs: String) -> usize {
-    TAPE.with_borrow_mut(|tape| {
-        define(&mut tape.definitions);
-        let same = |(c, text): &(&str, String)| *c == cuda && *text == rhs;
-        tape.lines.iter().position(same).unwrap_or_else(|| {
-            tape.lines.push((cuda, rhs));
-            tape.lines.len() - 1
-        })
-    })
+fn call<U: Value>(function: Function, operands: &[usize]) -> Recorded<U> {
+    Recorded(BUILDER.with_borrow_mut(|b| b.call(function, operands, U::TYPE)), PhantomData)
 }
 
 impl Machine for Trace {
-    type Repr<T: Value> = Node<T>;
-    fn lit<T: Value>(x: T) -> Node<T> {
-        TAPE.with_borrow_mut(|tape| T::define(&mut tape.definitions));
-        Node::Lit(x)
+    type Repr<T: Value> = Recorded<T>;
+    fn lit<T: Value>(x: T) -> Recorded<T> {
+        Recorded(BUILDER.with_borrow_mut(|b| b.constant(Constant::of(x))), PhantomData)
     }
-    fn op1<T: Value, U: Value>(name: &'static str, _: impl Fn(T) -> U, a: Node<T>) -> Node<U> {
-        push(format!("sr::{name}({})", a.text()))
+    fn op1<T: Value, U: Value>(f: Builtin, _: impl Fn(T) -> U, a: Recorded<T>) -> Recorded<U> {
+        call(f.0, &[a.0])
     }
-    fn op2<T: Value, S: Value, U: Value>(name: &'static str, _: impl Fn(T, S) -> U, a: Node<T>, b: Node<S>) -> Node<U> {
-        push(format!("sr::{name}({}, {})", a.text(), b.text()))
+    fn op2<T: Value, S: Value, U: Value>(
+        f: Builtin,
+        _: impl Fn(T, S) -> U,
+        a: Recorded<T>,
+        b: Recorded<S>,
+    ) -> Recorded<U> {
+        call(f.0, &[a.0, b.0])
     }
     fn op3<T: Value, S: Value, R: Value, U: Value>(
-        name: &'static str,
+        f: Builtin,
         _: impl Fn(T, S, R) -> U,
-        a: Node<T>,
-        b: Node<S>,
-        c: Node<R>,
-    ) -> Node<U> {
-        push(format!("sr::{name}({}, {}, {})", a.text(), b.text(), c.text()))
+        a: Recorded<T>,
+        b: Recorded<S>,
+        c: Recorded<R>,
+    ) -> Recorded<U> {
+        call(f.0, &[a.0, b.0, c.0])
     }
-    fn select<T: Value>(c: Node<bool>, a: Node<T>, b: Node<T>) -> Node<T> {
-        push(format!("{} ? {} : {}", c.text(), a.text(), b.text()))
+    fn select<T: Value>(c: Recorded<bool>, a: Recorded<T>, b: Recorded<T>) -> Recorded<T> {
+        call(Function::Select, &[c.0, a.0, b.0])
     }
-    fn cast<T: Num, U: Num>(_: impl Fn(T) -> U, a: Node<T>) -> Node<U> {
-        push(format!("sr::cast<{}>({})", U::CUDA, a.text()))
-    }
-}
-
-/// A printed function and the definitions that its types need.
-struct Function {
-    text: String,
-    definitions: Vec<String>,
-    read: Vec<&'static str>,
-}
-
-/// `static __device__ U name(parameters)`, with the statements of `body`.
-fn function<U: Value>(name: &str, parameters: &[(&str, &str)], body: impl FnOnce() -> V<Trace, U>) -> Function {
-    // A formula may itself print another one: its tape is put aside and given back.
-    let outer = TAPE.take();
-    let result = body().0.text();
-    assemble(name, U::CUDA, parameters, &result, TAPE.replace(outer))
-}
-
-fn assemble(name: &str, out: &str, parameters: &[(&str, &str)], result: &str, tape: Tape) -> Function {
-    let parameters: Vec<_> = parameters.iter().map(|(cuda, name)| format!("{cuda} {name}")).collect();
-    let mut text = format!("  static __device__ {out} {name}({}) {{\n", parameters.join(", "));
-    for (i, (cuda, rhs)) in tape.lines.iter().enumerate() {
-        text += &format!("    const {cuda} t{i} = {rhs};\n");
-    }
-    text += &format!("    return {result};\n  }}\n");
-    Function { text, definitions: tape.definitions, read: tape.read }
-}
-
-fn binary<O: BinaryOp>(name: &str, op: O) -> Function {
-    function(name, &[(O::A::CUDA, "a"), (O::B::CUDA, "b")], || op.apply::<Trace>(V(Node::Arg("a")), V(Node::Arg("b"))))
-}
-
-fn multiply<O: MulOp>(name: &str, op: O) -> Function {
-    let parameters = [(O::A::CUDA, "a"), (O::B::CUDA, "b"), (u64::CUDA, "i"), (u64::CUDA, "k"), (u64::CUDA, "j")];
-    function(name, &parameters, || {
-        let at = At { i: V(Node::Arg("i")), k: V(Node::Arg("k")), j: V(Node::Arg("j")) };
-        op.mul::<Trace>(V(Node::Arg("a")), V(Node::Arg("b")), at)
-    })
-}
-
-fn unary<O: UnaryOp>(name: &str, op: O) -> Function {
-    function(name, &[(O::A::CUDA, "a")], || op.apply::<Trace>(V(Node::Arg("a"))))
-}
-
-fn index_unary<O: IndexUnaryOp>(name: &str, op: O) -> Function {
-    let parameters = [(O::A::CUDA, "a"), (O::S::CUDA, "s"), (u64::CUDA, "i"), (u64::CUDA, "j")];
-    function(name, &parameters, || {
-        let at = Place { i: V(Node::Arg("i")), j: V(Node::Arg("j")) };
-        op.apply::<Trace>(V(Node::Arg("a")), V(Node::Arg("s")), at)
-    })
-}
-
-/// CUDA text of a unary operator: `static __device__ Out name(A a)`.
-pub fn emit_unary<O: UnaryOp>(name: &str, op: O) -> String {
-    unary(name, op).text
-}
-
-/// CUDA text of a binary operator: `static __device__ Out name(A a, B b)`.
-pub fn emit_binary<O: BinaryOp>(name: &str, op: O) -> String {
-    binary(name, op).text
-}
-
-/// CUDA text of an index-unary operator: `static __device__ Out name(A a, S s, i, j)`.
-pub fn emit_index_unary<O: IndexUnaryOp>(name: &str, op: O) -> String {
-    index_unary(name, op).text
-}
-
-/// CUDA text of a multiplicative operator, which may look at the indices i, k, j.
-pub fn emit_mul<O: MulOp>(name: &str, op: O) -> String {
-    multiply(name, op).text
-}
-
-/// CUDA text of a semiring or NAMM: the `struct Ring` that kernel templates are instantiated with, after the
-/// definitions of the structs that it computes with.
-///
-/// ```
-/// use sparring::algebra::{MinPlus, emit_contract};
-/// let text = emit_contract(MinPlus::<f32>::default());
-/// assert!(text.contains("zero() { return sr::inf<float>(); }"));
-/// assert!(text.contains("sr::min(a, b)"));
-/// ```
-pub fn emit_contract<R: Contract>(ring: R) -> String {
-    emit_contract_as("Ring", ring)
-}
-
-/// As [`emit_contract`], under another name than `Ring`.
-pub(crate) fn emit_contract_as<R: Contract>(name: &str, ring: R) -> String {
-    let zero = <R::Add as Monoid>::IDENTITY.literal();
-    let out = <R::Add as BinaryOp>::Out::CUDA;
-    let (a, b) = (<R::Mul as MulOp>::A::CUDA, <R::Mul as MulOp>::B::CUDA);
-    let (add, mul) = (binary("add", ring.add()), multiply("mul", ring.mul()));
-    // What ⊗ does not look at need not be loaded.
-    let reads = |name| mul.read.contains(&name);
-    let reads = format!(
-        "  static constexpr bool reads_a = {}, reads_b = {}, reads_place = {};\n",
-        reads("a"),
-        reads("b"),
-        reads("i") || reads("k") || reads("j")
-    );
-
-    let types = [<R::Mul as MulOp>::A::define, <R::Mul as MulOp>::B::define, <R::Add as BinaryOp>::Out::define];
-    format!(
-        "{}struct {name} {{\n  using A = {a};\n  using B = {b};\n  using Out = {out};\n{reads}  static __device__ Out zero() {{ return {zero}; }}\n{}{}}};\n",
-        definitions(&types, &[&add, &mul]),
-        add.text,
-        mul.text
-    )
-}
-
-/// Functions of one struct, printed one by one, whose parameters have one type each time.
-pub(crate) struct Functions {
-    text: String,
-}
-
-/// No function yet.
-pub(crate) fn emit_functions() -> Functions {
-    Functions { text: String::new() }
-}
-
-impl Functions {
-    /// `static __device__ U name(cuda p, cuda q, …)`, with the statements of `body`, which computes with numbers.
-    pub(crate) fn add<U: Num>(
-        &mut self,
-        name: &str,
-        cuda: &str,
-        parameters: &[&'static str],
-        body: impl FnOnce() -> V<Trace, U>,
-    ) {
-        let parameters: Vec<_> = parameters.iter().map(|&p| (cuda, p)).collect();
-        self.text += &function(name, &parameters, body).text;
-    }
-    pub(crate) fn text(self) -> String {
-        self.text
+    fn cast<T: Num, U: Num>(_: impl Fn(T) -> U, a: Recorded<T>) -> Recorded<U> {
+        call(Function::Cast, &[a.0])
     }
 }
 
 impl Trace {
-    /// The parameter of that name of the function being recorded.
-    pub(crate) fn parameter<T: Value>(name: &'static str) -> V<Self, T> {
-        V(Node::Arg(name))
+    /// The parameter of that name of the formula being recorded.
+    ///
+    /// # Panics
+    /// If it has none of this name and type.
+    pub(crate) fn parameter<T: Value>(name: &str) -> V<Self, T> {
+        BUILDER.with_borrow_mut(|b| {
+            let node = b.parameter(name).unwrap_or_else(|| panic!("{name} is no parameter"));
+            assert!(b.ty(node) == T::TYPE, "{name} is a {}, not a {}", b.ty(node), T::TYPE);
+            V(Recorded(node, PhantomData))
+        })
     }
 }
 
-/// The definitions that types and functions need, each once.
-fn definitions(types: &[fn(&mut Vec<String>)], functions: &[&Function]) -> String {
-    let mut all = Vec::new();
-    types.iter().for_each(|define| define(&mut all));
-    for text in functions.iter().flat_map(|f| &f.definitions) {
-        if !all.contains(text) {
-            all.push(text.clone());
+/// Puts the formula in the making back when the one recorded within it is done, or panics.
+struct Outer(Option<Builder>);
+impl Drop for Outer {
+    fn drop(&mut self) {
+        if let Some(outer) = self.0.take() {
+            BUILDER.set(outer);
         }
     }
-    all.concat()
 }
 
-/// CUDA text of a unary operator for a kernel: `struct Op` with its types `A` and `Out` and the function `apply(a)`,
-/// after the definitions of the structs that it computes with.
-///
-/// ```
-/// use sparring::algebra::{Abs, emit_unary_op};
-/// let text = emit_unary_op(Abs::<f32>::new());
-/// assert!(text.starts_with("struct Op {\n  using A = float;\n  using Out = float;\n"));
-/// ```
-pub fn emit_unary_op<O: UnaryOp>(op: O) -> String {
-    let f = unary("apply", op);
-    let types = [O::A::define, O::Out::define];
-    structure("Op", &[("A", O::A::CUDA), ("Out", O::Out::CUDA)], &f.text, &definitions(&types, &[&f]))
+/// The formula that `body` computes of the parameters.
+pub(crate) fn record<U: Value>(parameters: Vec<Parameter>, body: impl FnOnce() -> V<Trace, U>) -> Formula {
+    // A body may itself record another one.
+    let _outer = Outer(Some(BUILDER.replace(Builder::new(parameters))));
+    let result = body().0;
+    BUILDER.take().finish(result.0)
 }
 
-/// CUDA text of a binary operator for a kernel: `struct Op` with its types `A`, `B`, `Out` and the function
-/// `apply(a, b)`, after the definitions of the structs that it computes with.
-pub fn emit_binary_op<O: BinaryOp>(op: O) -> String {
-    let f = binary("apply", op);
-    let types = [O::A::define, O::B::define, O::Out::define];
-    let names = [("A", O::A::CUDA), ("B", O::B::CUDA), ("Out", O::Out::CUDA)];
-    structure("Op", &names, &f.text, &definitions(&types, &[&f]))
+fn named<const N: usize>(parameters: [(&'static str, super::Type); N]) -> Vec<Parameter> {
+    parameters.into_iter().map(|(name, ty)| (name.into(), ty)).collect()
 }
 
-/// CUDA text of an index-unary operator for a kernel: `struct Op` with its types `A`, `S`, `Out` and the function
-/// `apply(a, s, i, j)`, after the definitions of the structs that it computes with.
-pub fn emit_index_unary_op<O: IndexUnaryOp>(op: O) -> String {
-    let f = index_unary("apply", op);
-    let types = [O::A::define, O::S::define, O::Out::define];
-    let names = [("A", O::A::CUDA), ("S", O::S::CUDA), ("Out", O::Out::CUDA)];
-    structure("Op", &names, &f.text, &definitions(&types, &[&f]))
+impl Formula {
+    /// z = f(a): parameter `a`.
+    #[must_use]
+    pub fn of_unary<O: UnaryOp>(op: O) -> Self {
+        record(named([("a", O::A::TYPE)]), || op.apply::<Trace>(Trace::parameter("a")))
+    }
+    /// z = a ∘ b: parameters `a` and `b`.
+    #[must_use]
+    pub fn of_binary<O: BinaryOp>(op: O) -> Self {
+        let parameters = named([("a", O::A::TYPE), ("b", O::B::TYPE)]);
+        record(parameters, || op.apply::<Trace>(Trace::parameter("a"), Trace::parameter("b")))
+    }
+    /// ⊗: parameters `a`, `b`, and the positions `i`, `k`, `j`, which are u64.
+    #[must_use]
+    pub fn of_mul<O: MulOp>(op: O) -> Self {
+        let parameters =
+            named([("a", O::A::TYPE), ("b", O::B::TYPE), ("i", u64::TYPE), ("k", u64::TYPE), ("j", u64::TYPE)]);
+        record(parameters, || {
+            let at = At { i: Trace::parameter("i"), k: Trace::parameter("k"), j: Trace::parameter("j") };
+            op.mul::<Trace>(Trace::parameter("a"), Trace::parameter("b"), at)
+        })
+    }
+    /// z = f(a, s, i, j): the entry `a`, the scalar `s`, and the positions `i` and `j`, which are u64.
+    #[must_use]
+    pub fn of_index_unary<O: IndexUnaryOp>(op: O) -> Self {
+        let parameters = named([("a", O::A::TYPE), ("s", O::S::TYPE), ("i", u64::TYPE), ("j", u64::TYPE)]);
+        record(parameters, || {
+            let at = Place { i: Trace::parameter("i"), j: Trace::parameter("j") };
+            op.apply::<Trace>(Trace::parameter("a"), Trace::parameter("s"), at)
+        })
+    }
 }
 
-/// CUDA text of a monoid for a kernel: `struct Monoid` with its type `Out` and the functions `zero()`, the identity,
-/// and `add(a, b)`, after the definitions of the structs that it computes with.
-pub fn emit_monoid<M: Monoid>(monoid: M) -> String {
-    let f = binary("add", monoid);
-    let out = M::Out::CUDA;
-    let text = format!("  static __device__ Out zero() {{ return {}; }}\n{}", M::IDENTITY.literal(), f.text);
-    structure("Monoid", &[("Out", out)], &text, &definitions(&[M::Out::define], &[&f]))
-}
-
-fn structure(name: &str, types: &[(&str, &str)], functions: &str, definitions: &str) -> String {
-    let types: String = types.iter().map(|(alias, cuda)| format!("  using {alias} = {cuda};\n")).collect();
-    format!("{definitions}struct {name} {{\n{types}{functions}}};\n")
+/// What calls a function of the user's own.
+impl<const N: usize> From<DeviceFunction<N>> for Builtin {
+    fn from(f: DeviceFunction<N>) -> Self {
+        Builtin(Function::Device(f.call()))
+    }
 }

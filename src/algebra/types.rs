@@ -105,6 +105,31 @@ impl Type {
             Self::Struct(s) => s.size,
         }
     }
+    /// Whether it is a struct whose field `index` is of type `of`, as far as a constant can tell: by size and name.
+    pub(crate) const fn has_field(self, index: usize, of: Type) -> bool {
+        let Self::Struct(s) = self else { return false };
+        if index >= s.fields.len() {
+            return false;
+        }
+        let ((_, ty, _), mut i) = (s.fields[index], 0);
+        let (a, b) = (ty.name().as_bytes(), of.name().as_bytes());
+        while i < a.len() && i < b.len() && a[i] == b[i] {
+            i += 1;
+        }
+        i == a.len() && i == b.len() && ty.size() == of.size()
+    }
+    /// Whether it is a struct of exactly these fields, as far as a constant can tell.
+    pub(crate) const fn has_fields(self, of: &[Type]) -> bool {
+        let Self::Struct(s) = self else { return false };
+        let mut i = 0;
+        while i < of.len() {
+            if !self.has_field(i, of[i]) {
+                return false;
+            }
+            i += 1;
+        }
+        s.fields.len() == of.len()
+    }
     /// Alignment of a value.
     #[must_use]
     pub const fn align(self) -> usize {

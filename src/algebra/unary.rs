@@ -1,6 +1,6 @@
 //! Built-in unary operators: the GraphBLAS C API 2.1 table, and the usual functions of a real.
 
-use super::{Bits, Num, Real, V, Value};
+use super::{Bits, Num, Number, Real, V, Value};
 use crate::op;
 
 op! { /// a.
@@ -8,17 +8,17 @@ pub Identity<T: Value> (a) -> T { a } }
 op! { /// |a|, wrapping.
 pub Abs<T: Num> (a) -> T { a.abs() } }
 op! { /// −a, wrapping: the additive inverse.
-pub Ainv<T: Num> (a) -> T { -a } }
+pub Ainv<T: Number> (a) -> T { -a } }
 op! { /// 1 / a, total for integers as division is: the multiplicative inverse.
-pub Minv<T: Num> (a) -> T { V::lit(T::ONE) / a } }
+pub Minv<T: Number> (a) -> T { V::lit(T::ONE) / a } }
 op! { /// ¬(a ≠ 0): logical inverse.
-pub Lnot<T: Num> (a) -> bool { a.eq(V::lit(T::ZERO)) } }
+pub Lnot<T: Number> (a) -> bool { a.eq(V::lit(T::ZERO)) } }
 op! { /// Every bit inverted.
 pub Bnot<T: Bits> (a) -> T { !a } }
 op! { /// 1 for every entry.
-pub One<T: Num> (a) -> T { V::lit(T::ONE) } }
+pub One<T: Number> (a) -> T { V::lit(T::ONE) } }
 op! { /// a² .
-pub Square<T: Num> (a) -> T { a * a } }
+pub Square<T: Number> (a) -> T { a * a } }
 
 op! { /// √a.
 pub Sqrt<T: Real> (a) -> T { a.sqrt() } }

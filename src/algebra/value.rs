@@ -1,21 +1,29 @@
 //! Scalar types: what a sparse matrix may hold, and the arithmetic each kind has.
 //!
-//! Integers wrap. `min` and `max` are the comparison `b < a`, not IEEE's fmin, so that every machine
-//! gives the same bits. Division of integers is total: x/0 is 0 for x = 0, otherwise the largest or
+//! Integers wrap. [`minimum`](Num::minimum) and [`maximum`](Num::maximum) are the comparison `b < a`, not
+//! IEEE's fmin, so that every machine gives the same bits. Division of integers is total: x/0 is 0 for x = 0, otherwise the largest or
 //! smallest value by sign. Conversion between numbers is Rust's `as`: integers wrap, a float becomes the
 //! nearest integer towards zero that the type holds and NaN becomes 0; anything but 0 is `true`.
 
 use std::fmt::Debug;
 
 use num_complex::Complex;
+use num_traits::Float;
 
+use super::formula::print;
 use super::types::{Type, Word, WordOf};
+use super::words::Constant;
 
 /// A scalar type. [`value!`](crate::value!) makes one of a struct of your own.
 ///
 /// # Safety
 /// `TYPE` has the size, the alignment and, of a struct, the fields of this type (`#[repr(C)]`), and `Word` its size and
 /// alignment: arrays of words are taken for arrays of values, and device code for what `TYPE` says.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of a sparse matrix",
+    label = "not a scalar type",
+    note = "bool, the integers i8 to u64, f32, f64 and Complex are; `sparring::value! {{ struct Name {{ field: f64 }} }}` makes one of a struct"
+)]
 pub unsafe trait Value: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// The type as data.
     const TYPE: Type;
@@ -24,11 +32,9 @@ pub unsafe trait Value: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// Name of the type in CUDA C++.
     const CUDA: &'static str = Self::TYPE.cuda();
     /// The value as a CUDA C++ expression.
-    fn literal(self) -> String;
-    /// Appends the CUDA C++ text that must stand before the type's first use, unless it is there already.
-    ///
-    /// Numbers need none; [`crate::value!`] writes it for a struct.
-    fn define(_definitions: &mut Vec<String>) {}
+    fn literal(self) -> String {
+        print::literal(&Constant::of(self))
+    }
 }
 
 /// A number on its way from one type to another.
@@ -44,46 +50,66 @@ pub enum Wide {
     Float(f64),
 }
 
-/// A number (or bool, as the two-element lattice): ordered, with wrapping arithmetic.
-pub trait Num: Value + PartialOrd + Default {
+/// What can be added and multiplied: numbers, bool as the two-element lattice, complex numbers. Arithmetic wraps.
+///
+/// Their operators `+ − · /` in a formula mean these functions; Rust's own would stop at an overflow and do not know bool.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no arithmetic that formulas know",
+    label = "neither a number, nor bool, nor complex",
+    note = "bool, the integers i8 to u64, f32, f64, Complex<f32> and Complex<f64> have it; of a struct made by `value!`, compute with \
+            the fields"
+)]
+pub trait Number: Value + Default {
     /// 0.
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// a + b, wrapping (bool: or).
+    fn wrapping_add(self, b: Self) -> Self;
+    /// a − b, wrapping (bool: xor).
+    fn wrapping_sub(self, b: Self) -> Self;
+    /// a · b, wrapping (bool: and).
+    fn wrapping_mul(self, b: Self) -> Self;
+    /// a / b, total (bool: a).
+    fn total_div(self, b: Self) -> Self;
+    /// −a, wrapping (bool: a).
+    fn wrapping_neg(self) -> Self;
+    /// A real number as one of this type: saturating for integers, NaN becomes 0; for bool, x ≠ 0.
+    fn from_f64(x: f64) -> Self;
+    /// An integer as a number of this type, wrapping; for bool, x ≠ 0.
+    fn from_i32(x: i32) -> Self;
+}
+
+/// A number that is ordered: any but the complex ones.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an ordered number",
+    label = "this needs a type of numbers with an order",
+    note = "bool, the integers i8 to u64, f32 and f64 are such types; complex numbers and structs have no order: use operators and \
+            semirings that need none, such as `PlusTimes`"
+)]
+pub trait Num: Number + PartialOrd {
     /// Identity of min: +∞ for floats, else the largest value.
     const TOP: Self;
     /// Identity of max: −∞ for floats, else the smallest value.
     const BOTTOM: Self;
-    /// a + b, wrapping (bool: or).
-    fn plus(self, b: Self) -> Self;
-    /// a − b, wrapping (bool: xor).
-    fn minus(self, b: Self) -> Self;
-    /// a · b, wrapping (bool: and).
-    fn times(self, b: Self) -> Self;
-    /// a / b, total (bool: a).
-    fn over(self, b: Self) -> Self;
-    /// −a, wrapping (bool: a).
-    fn negated(self) -> Self;
     /// |a|, wrapping.
-    fn magnitude(self) -> Self;
+    fn wrapping_abs(self) -> Self;
     /// |a − b|: the difference of the larger and the smaller, wrapping (bool: xor).
-    fn gap(self, b: Self) -> Self;
+    fn abs_diff(self, b: Self) -> Self;
     /// `b` if b < a, else `a`.
     #[inline(always)]
-    fn lesser(self, b: Self) -> Self {
+    fn minimum(self, b: Self) -> Self {
         if b < self { b } else { self }
     }
     /// `b` if a < b, else `a`.
     #[inline(always)]
-    fn greater(self, b: Self) -> Self {
+    fn maximum(self, b: Self) -> Self {
         if self < b { b } else { self }
     }
     /// From a position or a count, wrapping.
     fn from_index(i: u64) -> Self;
     /// As f64, for checks and printing.
-    fn to_f64(self) -> f64;
-    /// From f64: saturating for integers, NaN becomes 0; for bool, x ≠ 0.
-    fn from_f64(x: f64) -> Self;
+    fn as_f64(self) -> f64;
     /// The first half of a conversion.
     fn widen(self) -> Wide;
     /// The second half of a conversion.
@@ -96,42 +122,41 @@ pub trait Num: Value + PartialOrd + Default {
 }
 
 /// Types with `&`, `|`, `^`, `!`: integers bit by bit, bool as logic.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no bits to combine",
+    label = "this needs an integer or bool",
+    note = "`&`, `|`, `^` and `!` exist for bool and the integers i8 to u64"
+)]
 pub trait Bits: Num {
     /// Every bit set: identity of `&`; for bool, true.
     const ONES: Self;
     /// a & b.
-    fn and(self, b: Self) -> Self;
+    fn bit_and(self, b: Self) -> Self;
     /// a | b.
-    fn or(self, b: Self) -> Self;
+    fn bit_or(self, b: Self) -> Self;
     /// a ^ b.
-    fn xor(self, b: Self) -> Self;
+    fn bit_xor(self, b: Self) -> Self;
     /// !a.
-    fn not(self) -> Self;
+    fn bit_not(self) -> Self;
 }
 
 /// An integer.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an integer",
+    label = "this needs one of i8 to u64",
+    note = "for bool use `Lor`, `Land`, `Lxor`, `Lxnor` in place of the bitwise operators"
+)]
 pub trait Int: Bits {}
 
-/// A floating-point number.
-pub trait Real: Num {
-    /// √a.
-    fn root(self) -> Self;
-    /// eᵃ.
-    fn exponential(self) -> Self;
-    /// ln a.
-    fn logarithm(self) -> Self;
-    /// ln(1 + a).
-    fn logarithm_1p(self) -> Self;
+/// A floating-point number, with the functions of [`num_traits::Float`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a real number",
+    label = "this needs f32 or f64",
+    note = "roots, logarithms and powers exist for f32 and f64: convert with `Cast`, or with `.cast::<f64>()` in the formula"
+)]
+pub trait Real: Num + Float {
     /// a ln a, 0 for 0; within 4 units in the last place of ln a, times a.
-    fn times_logarithm(self) -> Self;
-    /// aᵇ.
-    fn power(self, b: Self) -> Self;
-    /// Largest integer not above a.
-    fn floored(self) -> Self;
-    /// Smallest integer not below a.
-    fn ceiled(self) -> Self;
-    /// a · b + c, rounded once.
-    fn fused(self, b: Self, c: Self) -> Self;
+    fn x_ln_x(self) -> Self;
 }
 
 macro_rules! bits {
@@ -139,19 +164,19 @@ macro_rules! bits {
         impl Bits for $t {
             const ONES: Self = $ones;
             #[inline(always)]
-            fn and(self, b: Self) -> Self {
+            fn bit_and(self, b: Self) -> Self {
                 self & b
             }
             #[inline(always)]
-            fn or(self, b: Self) -> Self {
+            fn bit_or(self, b: Self) -> Self {
                 self | b
             }
             #[inline(always)]
-            fn xor(self, b: Self) -> Self {
+            fn bit_xor(self, b: Self) -> Self {
                 self ^ b
             }
             #[inline(always)]
-            fn not(self) -> Self {
+            fn bit_not(self) -> Self {
                 !self
             }
         }
@@ -168,43 +193,38 @@ macro_rules! narrow {
     };
 }
 macro_rules! int {
-    ($($t:ident $variant:ident $cuda:literal $suffix:literal $signed:literal $wide:ident;)*) => {$(
+    ($($t:ident $variant:ident $wide:ident;)*) => {$(
         // SAFETY: the type is the one of that name, and the word is made of its size and alignment.
         unsafe impl Value for $t {
             const TYPE: Type = Type::$variant;
             type Word = WordOf<{ align_of::<Self>() }, 1>;
-            fn literal(self) -> String {
-                if $signed && self == <$t>::MIN {
-                    // The literal of the smallest signed value would be its negated overflow in C++.
-                    format!("({})({}{} - 1)", $cuda, self.wrapping_add(1), $suffix)
-                } else {
-                    format!("({})({self}{})", $cuda, $suffix)
-                }
-            }
         }
-        impl Num for $t {
+        impl Number for $t {
             const ZERO: Self = 0;
             const ONE: Self = 1;
-            const TOP: Self = <$t>::MAX;
-            const BOTTOM: Self = <$t>::MIN;
-            #[inline(always)] fn plus(self, b: Self) -> Self { self.wrapping_add(b) }
-            #[inline(always)] fn minus(self, b: Self) -> Self { self.wrapping_sub(b) }
-            #[inline(always)] fn times(self, b: Self) -> Self { self.wrapping_mul(b) }
-            #[inline(always)] fn over(self, b: Self) -> Self {
+            #[inline(always)] fn wrapping_add(self, b: Self) -> Self { self.wrapping_add(b) }
+            #[inline(always)] fn wrapping_sub(self, b: Self) -> Self { self.wrapping_sub(b) }
+            #[inline(always)] fn wrapping_mul(self, b: Self) -> Self { self.wrapping_mul(b) }
+            #[inline(always)] fn total_div(self, b: Self) -> Self {
                 if b != 0 { self.wrapping_div(b) }
                 else if self == 0 { 0 }
                 else if self > 0 { <$t>::MAX }
                 else { <$t>::MIN }
             }
-            #[inline(always)] fn negated(self) -> Self { self.wrapping_neg() }
-            #[inline(always)] #[allow(unused_comparisons)]
-            fn magnitude(self) -> Self { if self < 0 { self.wrapping_neg() } else { self } }
-            #[inline(always)] fn from_index(i: u64) -> Self { i as $t }
-            #[inline(always)] fn to_f64(self) -> f64 { self as f64 }
+            #[inline(always)] fn wrapping_neg(self) -> Self { self.wrapping_neg() }
             #[inline(always)] fn from_f64(x: f64) -> Self { x as $t }
-            #[inline(always)] fn gap(self, b: Self) -> Self {
+            #[inline(always)] fn from_i32(x: i32) -> Self { x as $t }
+        }
+        impl Num for $t {
+            const TOP: Self = <$t>::MAX;
+            const BOTTOM: Self = <$t>::MIN;
+            #[inline(always)] #[allow(unused_comparisons)]
+            fn wrapping_abs(self) -> Self { if self < 0 { self.wrapping_neg() } else { self } }
+            #[inline(always)] fn abs_diff(self, b: Self) -> Self {
                 if self < b { b.wrapping_sub(self) } else { self.wrapping_sub(b) }
             }
+            #[inline(always)] fn from_index(i: u64) -> Self { i as $t }
+            #[inline(always)] fn as_f64(self) -> f64 { self as f64 }
             #[inline(always)] fn widen(self) -> Wide { Wide::$wide(self.into()) }
             #[inline(always)] fn narrow(x: Wide) -> Self { narrow!(x, $t) }
         }
@@ -213,118 +233,143 @@ macro_rules! int {
     )*};
 }
 int! {
-    i8 I8 "signed char" "" true Signed;
-    i16 I16 "short" "" true Signed;
-    i32 I32 "int" "" true Signed;
-    i64 I64 "long long" "ll" true Signed;
-    u8 U8 "unsigned char" "u" false Unsigned;
-    u16 U16 "unsigned short" "u" false Unsigned;
-    u32 U32 "unsigned int" "u" false Unsigned;
-    u64 U64 "unsigned long long" "ull" false Unsigned;
+    i8 I8 Signed;
+    i16 I16 Signed;
+    i32 I32 Signed;
+    i64 I64 Signed;
+    u8 U8 Unsigned;
+    u16 U16 Unsigned;
+    u32 U32 Unsigned;
+    u64 U64 Unsigned;
 }
 
+/// The arithmetic of Rust's operators.
+macro_rules! arithmetic {
+    ($t:ty, $zero:expr, $one:expr, |$x:ident| $from:expr) => {
+        impl Number for $t {
+            const ZERO: Self = $zero;
+            const ONE: Self = $one;
+            #[inline(always)]
+            fn wrapping_add(self, b: Self) -> Self {
+                self + b
+            }
+            #[inline(always)]
+            fn wrapping_sub(self, b: Self) -> Self {
+                self - b
+            }
+            #[inline(always)]
+            fn wrapping_mul(self, b: Self) -> Self {
+                self * b
+            }
+            #[inline(always)]
+            fn total_div(self, b: Self) -> Self {
+                self / b
+            }
+            #[inline(always)]
+            fn wrapping_neg(self) -> Self {
+                -self
+            }
+            #[inline(always)]
+            fn from_f64($x: f64) -> Self {
+                $from
+            }
+            #[inline(always)]
+            fn from_i32($x: i32) -> Self {
+                $from
+            }
+        }
+    };
+}
 macro_rules! real {
-    ($($t:ident $variant:ident $cuda:literal $suffix:literal;)*) => {$(
+    ($($t:ident $variant:ident $complex:ident;)*) => {$(
         // SAFETY: the type is the one of that name, and the word is made of its size and alignment.
         unsafe impl Value for $t {
             const TYPE: Type = Type::$variant;
             type Word = WordOf<{ align_of::<Self>() }, 1>;
-            fn literal(self) -> String {
-                if self.is_nan() { format!("sr::nan<{}>()", $cuda) }
-                else if self == <$t>::INFINITY { format!("sr::inf<{}>()", $cuda) }
-                else if self == <$t>::NEG_INFINITY { format!("(-sr::inf<{}>())", $cuda) }
-                else { format!("({self:?}{})", $suffix) }
-            }
         }
+        arithmetic!($t, 0.0, 1.0, |x| x as $t);
         impl Num for $t {
-            const ZERO: Self = 0.0;
-            const ONE: Self = 1.0;
             const TOP: Self = <$t>::INFINITY;
             const BOTTOM: Self = <$t>::NEG_INFINITY;
-            #[inline(always)] fn plus(self, b: Self) -> Self { self + b }
-            #[inline(always)] fn minus(self, b: Self) -> Self { self - b }
-            #[inline(always)] fn times(self, b: Self) -> Self { self * b }
-            #[inline(always)] fn over(self, b: Self) -> Self { self / b }
-            #[inline(always)] fn negated(self) -> Self { -self }
-            #[inline(always)] fn magnitude(self) -> Self { self.abs() }
+            #[inline(always)] fn wrapping_abs(self) -> Self { self.abs() }
+            #[inline(always)] fn abs_diff(self, b: Self) -> Self { (self - b).abs() }
             #[inline(always)] fn from_index(i: u64) -> Self { i as $t }
-            #[inline(always)] fn to_f64(self) -> f64 { f64::from(self) }
-            #[inline(always)] fn from_f64(x: f64) -> Self { x as $t }
-            #[inline(always)] fn gap(self, b: Self) -> Self { (self - b).abs() }
+            #[inline(always)] fn as_f64(self) -> f64 { f64::from(self) }
             #[inline(always)] fn widen(self) -> Wide { Wide::Float(self.into()) }
             #[inline(always)] fn narrow(x: Wide) -> Self { narrow!(x, $t) }
         }
         impl Real for $t {
-            #[inline(always)] fn root(self) -> Self { self.sqrt() }
-            #[inline(always)] fn exponential(self) -> Self { self.exp() }
-            #[inline(always)] fn logarithm(self) -> Self { self.ln() }
-            #[inline(always)] fn logarithm_1p(self) -> Self { self.ln_1p() }
-            #[inline(always)] fn times_logarithm(self) -> Self { super::log::$t(self) }
-            #[inline(always)] fn power(self, b: Self) -> Self { self.powf(b) }
-            #[inline(always)] fn floored(self) -> Self { self.floor() }
-            #[inline(always)] fn ceiled(self) -> Self { self.ceil() }
-            #[inline(always)] fn fused(self, b: Self, c: Self) -> Self { self.mul_add(b, c) }
+            #[inline(always)] fn x_ln_x(self) -> Self { super::log::$t(self) }
         }
+        // SAFETY: a complex number is `repr(C)`, its two parts one after the other.
+        unsafe impl Value for Complex<$t> {
+            const TYPE: Type = Type::$complex;
+            type Word = WordOf<{ align_of::<$t>() }, 2>;
+        }
+        // num-complex computes by the formulas of the textbook, each operation rounded: so does `sr::complex` of `prelude.cuh`.
+        arithmetic!(Complex<$t>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), |x| Complex::new(x as $t, 0.0));
     )*};
 }
 real! {
-    f32 F32 "float" "f";
-    f64 F64 "double" "";
+    f32 F32 ComplexF32;
+    f64 F64 ComplexF64;
 }
 
 // SAFETY: the type is the one of that name, and the word is made of its size and alignment.
 unsafe impl Value for bool {
     const TYPE: Type = Type::Bool;
     type Word = WordOf<1, 1>;
-    fn literal(self) -> String {
-        self.to_string()
-    }
 }
-
-impl Num for bool {
+impl Number for bool {
     const ZERO: Self = false;
     const ONE: Self = true;
-    const TOP: Self = true;
-    const BOTTOM: Self = false;
     #[inline(always)]
-    fn plus(self, b: Self) -> Self {
+    fn wrapping_add(self, b: Self) -> Self {
         self | b
     }
     #[inline(always)]
-    fn minus(self, b: Self) -> Self {
+    fn wrapping_sub(self, b: Self) -> Self {
         self ^ b
     }
     #[inline(always)]
-    fn times(self, b: Self) -> Self {
+    fn wrapping_mul(self, b: Self) -> Self {
         self & b
     }
     #[inline(always)]
-    fn over(self, _: Self) -> Self {
+    fn total_div(self, _: Self) -> Self {
         self
     }
     #[inline(always)]
-    fn negated(self) -> Self {
+    fn wrapping_neg(self) -> Self {
         self
-    }
-    #[inline(always)]
-    fn magnitude(self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn from_index(i: u64) -> Self {
-        i != 0
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(u8::from(self))
     }
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x != 0.0
     }
     #[inline(always)]
-    fn gap(self, b: Self) -> Self {
+    fn from_i32(x: i32) -> Self {
+        x != 0
+    }
+}
+impl Num for bool {
+    const TOP: Self = true;
+    const BOTTOM: Self = false;
+    #[inline(always)]
+    fn wrapping_abs(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn abs_diff(self, b: Self) -> Self {
         self ^ b
+    }
+    #[inline(always)]
+    fn from_index(i: u64) -> Self {
+        i != 0
+    }
+    #[inline(always)]
+    fn as_f64(self) -> f64 {
+        f64::from(u8::from(self))
     }
     #[inline(always)]
     fn widen(self) -> Wide {
@@ -340,17 +385,3 @@ impl Num for bool {
     }
 }
 bits!(bool, true);
-
-macro_rules! complex {
-    ($($t:ident $variant:ident;)*) => {$(
-        // SAFETY: a complex number is `repr(C)`, its two parts one after the other.
-        unsafe impl Value for Complex<$t> {
-            const TYPE: Type = Type::$variant;
-            type Word = WordOf<{ align_of::<$t>() }, 2>;
-            fn literal(self) -> String {
-                format!("{}{{{}, {}}}", Self::CUDA, self.re.literal(), self.im.literal())
-            }
-        }
-    )*};
-}
-complex! { f32 ComplexF32; f64 ComplexF64; }

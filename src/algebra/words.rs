@@ -6,8 +6,10 @@
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{Type, Value, Word};
+use super::{Type, Value};
+use crate::{Error, Result};
 
 /// The memory of a value.
 #[inline(always)]
@@ -146,6 +148,28 @@ impl<'a> Slice<'a> {
     pub(crate) fn as_ptr(&self) -> *const u8 {
         self.at
     }
+    /// Field `index` of the structs, as an array with gaps.
+    /// # Panics
+    /// If they are no structs, or have no such field.
+    pub(crate) fn field(&self, index: usize) -> Strided<'a> {
+        let Type::Struct(s) = self.ty else { panic!("{} is no struct", self.ty) };
+        let (_, ty, offset) = s.fields[index];
+        Strided { ty, at: self.at.wrapping_add(offset), step: s.size, len: self.len, of: PhantomData }
+    }
+    /// The values as an array without gaps, of which a single one may stand for all.
+    pub(crate) fn strided(&self) -> Strided<'a> {
+        Strided { ty: self.ty, at: self.at, step: self.ty.size(), len: self.len, of: PhantomData }
+    }
+}
+
+/// Values that lie a step apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Strided<'a> {
+    ty: Type,
+    at: *const u8,
+    step: usize,
+    len: usize,
+    of: PhantomData<&'a [u8]>,
 }
 
 /// Values of a type known at run time, borrowed to be replaced.
@@ -211,6 +235,165 @@ impl<'a> SliceMut<'a> {
     pub fn as_slice(&self) -> Slice<'_> {
         Slice { ty: self.ty, at: self.at, len: self.len, of: PhantomData }
     }
+    /// Replaces the values by these, or all by a single one.
+    /// # Panics
+    /// If the types differ, or the lengths do and there is not one value.
+    pub fn copy_from(&mut self, values: &Slice<'_>) {
+        self.strided().copy_from(values.strided());
+    }
+    /// Field `index` of the structs.
+    /// # Panics
+    /// If they are no structs, or have no such field.
+    pub(crate) fn field(&mut self, index: usize) -> StridedMut<'_> {
+        let f = self.as_slice().field(index);
+        StridedMut {
+            ty: f.ty,
+            at: self.at.wrapping_add(f.at.addr() - self.at.addr()),
+            step: f.step,
+            len: f.len,
+            of: PhantomData,
+        }
+    }
+    pub(crate) fn strided(&mut self) -> StridedMut<'_> {
+        StridedMut { ty: self.ty, at: self.at, step: self.ty.size(), len: self.len, of: PhantomData }
+    }
+}
+
+/// Values that lie a step apart, to be replaced.
+pub(crate) struct StridedMut<'a> {
+    ty: Type,
+    at: *mut u8,
+    step: usize,
+    len: usize,
+    of: PhantomData<&'a mut [u8]>,
+}
+
+impl StridedMut<'_> {
+    /// Replaces the values by these, or all by a single one.
+    /// # Panics
+    /// If the types differ, or the lengths do and there is not one value.
+    pub(crate) fn copy_from(self, from: Strided<'_>) {
+        assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
+        assert!(self.len == from.len || from.len == 1, "{} values from {}", self.len, from.len);
+        let step = if from.len == 1 { 0 } else { from.step };
+        for i in 0..self.len {
+            // SAFETY: 1. both are values of the type, i below their numbers, or the only one; 2. one is borrowed to be replaced,
+            // so they do not overlap; 3. what is copied is a value, so what stands there after is one.
+            unsafe {
+                let (from, to) = (from.at.add(i * step), self.at.add(i * self.step));
+                match self.ty.size() {
+                    // A size known to the compiler makes this a move.
+                    1 => to.copy_from_nonoverlapping(from, 1),
+                    2 => to.copy_from_nonoverlapping(from, 2),
+                    4 => to.copy_from_nonoverlapping(from, 4),
+                    8 => to.copy_from_nonoverlapping(from, 8),
+                    size => to.copy_from_nonoverlapping(from, size),
+                }
+            }
+        }
+    }
+    /// Replaces each value by that of `a` where `c` holds, else by that of `b`; a single one stands for all.
+    /// # Panics
+    /// If types or lengths differ.
+    pub(crate) fn select(self, c: &[bool], a: Strided<'_>, b: Strided<'_>) {
+        let fits = |x: &Strided<'_>| x.ty == self.ty && (x.len == self.len || x.len == 1);
+        assert!(fits(&a) && fits(&b) && (c.len() == self.len || c.len() == 1));
+        for i in 0..self.len {
+            let x = if c[if c.len() == 1 { 0 } else { i }] { &a } else { &b };
+            let step = if x.len == 1 { 0 } else { x.step };
+            // SAFETY: as for `copy_from`.
+            unsafe { self.at.add(i * self.step).copy_from_nonoverlapping(x.at.add(i * step), self.ty.size()) };
+        }
+    }
+}
+
+/// One value of a type known at run time. Equal are values with the same bits: −0 is not 0, and a NaN is itself.
+///
+/// ```
+/// use sparring::algebra::{Constant, Type};
+/// let c = Constant::of(2.5);
+/// assert_eq!((c.ty(), c.get::<f64>(), c.get::<i32>()), (Type::F64, Some(2.5), None));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Constant {
+    ty: Type,
+    /// The bytes of the value; those between the fields of a struct are 0.
+    words: Arc<[u64]>,
+}
+
+impl Constant {
+    /// This value.
+    #[must_use]
+    pub fn of<T: Value>(x: T) -> Self {
+        const { same_layout::<T>() };
+        let mut words = vec![0u64; size_of::<T>().div_ceil(8)];
+        // SAFETY: both have the size of a `T`; the fields lie where its type says (`Value`'s promise).
+        unsafe { copy_fields(T::TYPE, (&raw const x).cast(), words.as_mut_ptr().cast()) };
+        Self { ty: T::TYPE, words: words.into() }
+    }
+    /// Its type.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        self.ty
+    }
+    /// The value, if it is of type `T`.
+    #[must_use]
+    pub fn get<T: Value>(&self) -> Option<T> {
+        self.slice().get::<T>().map(|x| x[0])
+    }
+    /// An array of this one value.
+    #[must_use]
+    pub fn slice(&self) -> Slice<'_> {
+        // No value is aligned more than the words.
+        Slice { ty: self.ty, at: self.words.as_ptr().cast(), len: 1, of: PhantomData }
+    }
+    /// Field `index` of a struct, or part of a complex number.
+    pub(crate) fn field(&self, index: usize) -> Option<Self> {
+        let (ty, offset) = match self.ty {
+            Type::Struct(s) => s.fields.get(index).map(|f| (f.1, f.2))?,
+            Type::ComplexF32 if index < 2 => (Type::F32, 4 * index),
+            Type::ComplexF64 if index < 2 => (Type::F64, 8 * index),
+            _ => return None,
+        };
+        let mut words = vec![0u64; ty.size().div_ceil(8)];
+        let from = self.words.as_ptr().cast::<u8>();
+        // SAFETY: the field lies within the struct, whose bytes the words are.
+        unsafe { copy_fields(ty, from.add(offset), words.as_mut_ptr().cast()) };
+        Some(Self { ty, words: words.into() })
+    }
+}
+
+/// Copies the value without what lies between its fields.
+/// # Safety
+/// `from` is a value of the type, `to` has its size, and they do not overlap.
+unsafe fn copy_fields(ty: Type, from: *const u8, to: *mut u8) {
+    match ty {
+        Type::Struct(s) => {
+            for &(_, field, offset) in s.fields {
+                // SAFETY: a field lies within its struct.
+                unsafe { copy_fields(field, from.add(offset), to.add(offset)) };
+            }
+        }
+        // SAFETY: the caller's promise.
+        _ => unsafe { to.copy_from_nonoverlapping(from, ty.size()) },
+    }
+}
+
+/// Memory of a number of values, every byte 0: of any type that is a value, if a struct of fields that are 0.
+#[derive(Debug)]
+struct Zeroed {
+    ty: Type,
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Elements for Zeroed {
+    fn slice(&self) -> Slice<'_> {
+        Slice { ty: self.ty, at: self.words.as_ptr().cast(), len: self.len, of: PhantomData }
+    }
+    fn slice_mut(&mut self) -> SliceMut<'_> {
+        SliceMut { ty: self.ty, at: self.words.as_mut_ptr().cast(), len: self.len, of: PhantomData }
+    }
 }
 
 /// A vector of values whose type is known at run time.
@@ -245,6 +428,18 @@ impl Array {
     #[must_use]
     pub fn of<T: Value>(values: Vec<T>) -> Self {
         Self { ty: T::TYPE, values: Box::new(values) }
+    }
+    /// `len` zeros, or structs whose fields are 0, to be replaced: [`into_vec`](Self::into_vec) does not give them as a vector.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn zeros(ty: Type, len: usize) -> Result<Self> {
+        let refused = |bytes| Error::OutOfMemory { what: "values", bytes };
+        let bytes = len.checked_mul(ty.size()).ok_or(refused(len as u128 * ty.size() as u128))?;
+        let mut words: Vec<u64> = Vec::new();
+        words.try_reserve_exact(bytes.div_ceil(8)).map_err(|_| refused(bytes as u128))?;
+        words.resize(bytes.div_ceil(8), 0);
+        // Every field of numbers may be 0, and a struct is its fields: the zeros are values. No value is aligned more than a word.
+        Ok(Self { ty, values: Box::new(Zeroed { ty, words, len }) })
     }
     /// Type of the values.
     #[must_use]

@@ -1,100 +1,74 @@
 //! Distances and nearest neighbours with the threads and the budget of a [`Cpu`].
 
-use crate::algebra::Real;
-use crate::distance::{self, Measure, Neighbours, Options};
+use super::neighbours::{All, Asked, DistanceBackend, Near, PreparedRows};
+use crate::distance::{Float, Measure, Neighbours, Options, Question, Vectors};
 use crate::sparse::Dense;
 use crate::{Cpu, Csr, Index, Result};
 
-/// The functions of [`distance`] of the same names, which say what each computes, takes and refuses. Of two memory budgets,
-/// this value's and [`Options::memory_budget`], the smaller one holds.
 impl Cpu {
-    /// These options, with the budget of this value.
-    fn within(&self, options: &Options) -> Options {
-        Options { memory_budget: self.budget.into_iter().chain(options.memory_budget).min(), ..*options }
-    }
-    /// All distances: [`distance::pairwise`].
-    /// # Errors
-    /// Those of [`distance::pairwise`].
-    pub fn pairwise<T: Real, I: Index>(
-        &self,
-        measure: impl Measure,
-        x: &Csr<T, I>,
-        y: Option<&Csr<T, I>>,
-        options: &Options,
-    ) -> Result<Dense<T>> {
-        distance::pairwise(self.threads(), measure, x, y, &self.within(options))
-    }
-    /// All distances into memory of the caller's; what ran, and why: [`distance::pairwise_into`].
-    /// # Errors
-    /// Those of [`distance::pairwise_into`].
-    pub fn pairwise_into<T: Real, I: Index>(
-        &self,
-        measure: impl Measure,
-        x: &Csr<T, I>,
-        y: Option<&Csr<T, I>>,
-        options: &Options,
-        out: &mut [T],
-    ) -> Result<String> {
-        distance::pairwise_into(self.threads(), measure, x, y, &self.within(options), out)
-    }
-    /// All distances as a stream of blocks of rows; what ran, and why: [`distance::pairwise_blocks`].
-    /// # Errors
-    /// Those of [`distance::pairwise_blocks`].
-    pub fn pairwise_blocks<T: Real, I: Index>(
-        &self,
-        measure: impl Measure,
-        x: &Csr<T, I>,
-        y: Option<&Csr<T, I>>,
-        options: &Options,
-        rows: usize,
-        block: impl FnMut(usize, &[T]) -> Result<()>,
-    ) -> Result<String> {
-        distance::pairwise_blocks(self.threads(), measure, x, y, &self.within(options), rows, block)
-    }
-    /// The `k` nearest rows of each row: [`distance::knn`].
-    /// # Errors
-    /// Those of [`distance::knn`].
-    /// # Example
-    /// ```
-    /// use sparring::{Cpu, Csr, distance::Metric};
-    /// let x = Csr::<f64>::new(3, 2, vec![0, 1, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 2.0, 1.0])?;
-    /// let cpu = Cpu::with_threads(2)?.memory_budget(1 << 20);
-    /// assert_eq!(cpu.knn(Metric::Cosine, 2, &x, None, &Default::default())?.row(0).0, [0, 2]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn knn<T: Real, I: Index>(
-        &self,
-        measure: impl Measure,
-        k: usize,
-        x: &Csr<T, I>,
-        y: Option<&Csr<T, I>>,
-        options: &Options,
-    ) -> Result<Neighbours<T>> {
-        distance::knn(self.threads(), measure, k, x, y, &self.within(options))
-    }
-    /// The rows prepared, for several tasks: [`distance::Vectors`].
-    /// # Errors
-    /// Those of [`distance::Vectors::new`].
-    pub fn vectors<'a, T: Real, I: Index>(
+    /// The nearest rows for each row of X: `cpu.neighbours(metric, &x).to(&y).k(10).eval()?`; [`Asked`] has the settings.
+    pub fn neighbours<'a, T: Float, I: Index>(
         &'a self,
-        measure: impl Measure,
+        measure: impl Measure + 'a,
+        x: &'a Csr<T, I>,
+    ) -> Asked<'a, Self, T, Csr<T, I>, Near> {
+        DistanceBackend::neighbours(self, measure, x)
+    }
+    /// All distances from each row of X: `cpu.distances(metric, &x).to(&y).eval()?`; [`Asked`] has the settings.
+    pub fn distances<'a, T: Float, I: Index>(
+        &'a self,
+        measure: impl Measure + 'a,
+        x: &'a Csr<T, I>,
+    ) -> Asked<'a, Self, T, Csr<T, I>, All> {
+        DistanceBackend::distances(self, measure, x)
+    }
+}
+
+/// Of two memory budgets, this value's and [`Options::memory_budget`], the smaller one holds.
+impl<T: Float, I: Index> DistanceBackend<T, Csr<T, I>> for Cpu {
+    type Distances = Dense<T>;
+    type Graph = Csr<T, I>;
+    type Rows<'a> = Vectors<'a, T, I>;
+
+    fn prepare<'a>(
+        &'a self,
+        question: &Question<'_>,
         x: &'a Csr<T, I>,
         y: Option<&'a Csr<T, I>>,
-        options: &Options,
-    ) -> Result<distance::Vectors<'a, T>> {
-        distance::Vectors::new(self.threads(), measure, x, y, &self.within(options))
+    ) -> Result<Vectors<'a, T, I>> {
+        let memory_budget = self.budget.into_iter().chain(question.options.memory_budget).min();
+        let options = Options { memory_budget, ..question.options };
+        Vectors::new(self.threads(), &Question { options, ..*question }, x, y)
     }
-    /// The rows within a radius of each row, a sparse matrix: [`distance::radius`].
-    /// # Errors
-    /// Those of [`distance::radius`].
-    pub fn radius<T: Real, I: Index>(
-        &self,
-        measure: impl Measure,
-        radius: f64,
-        x: &Csr<T, I>,
-        y: Option<&Csr<T, I>>,
-        options: &Options,
-    ) -> Result<Csr<T, I>> {
-        distance::radius(self.threads(), measure, radius, x, y, &self.within(options))
+}
+
+impl<T: Float, I: Index> PreparedRows<T> for Vectors<'_, T, I> {
+    type Distances = Dense<T>;
+    type Graph = Csr<T, I>;
+    type Out = [T];
+
+    fn shape(&self) -> (usize, usize) {
+        self.shape()
+    }
+    fn explain(&self) -> String {
+        self.explain()
+    }
+    fn all(&self) -> Result<Dense<T>> {
+        self.all()
+    }
+    fn all_into(&self, out: &mut [T]) -> Result<()> {
+        self.all_into(out)
+    }
+    fn blocks(&self, rows: usize, each: &mut dyn FnMut(usize, &[T]) -> Result<()>) -> Result<()> {
+        self.blocks(rows, each)
+    }
+    fn nearest(&self, k: usize) -> Result<Neighbours<T>> {
+        self.nearest(k)
+    }
+    fn nearest_bytes(&self, k: usize) -> u64 {
+        self.nearest_bytes(k)
+    }
+    fn within(&self, radius: f64) -> Result<Csr<T, I>> {
+        self.within(radius)
     }
 }

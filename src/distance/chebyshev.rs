@@ -8,9 +8,10 @@
 use std::ops::Range;
 
 use super::engine::{Engine, Sink, Tile};
-use super::rows::{Entries, Postings};
+use super::entries::Entries;
+use super::float::Float;
+use super::postings::Postings;
 use crate::Result;
-use crate::algebra::Real;
 use crate::par::filled;
 use crate::simd::{dispatch, scatter_places};
 
@@ -48,7 +49,7 @@ struct Indexed<'a, W: Clone> {
     postings: Postings<(W, u32)>,
 }
 
-impl<'a, W: Real> Ranked<'a, W> {
+impl<'a, W: Float> Ranked<'a, W> {
     pub(crate) fn new(entries: Entries<'a, W>) -> Result<Self> {
         let mut bits = filled(entries.values.len(), 0u32, "ranks")?;
         let mut heads = filled(entries.nrows(), [W::ZERO; HEAD], "heads of rows")?;
@@ -59,8 +60,8 @@ impl<'a, W: Real> Ranked<'a, W> {
             order.clear();
             order.extend(0..values.len() as u32);
             let by_size = |&p: &u32, &q: &u32| {
-                let (a, b) = (values[p as usize].magnitude(), values[q as usize].magnitude());
-                b.to_f64().total_cmp(&a.to_f64()).then(p.cmp(&q))
+                let (a, b) = (values[p as usize].wrapping_abs(), values[q as usize].wrapping_abs());
+                b.as_f64().total_cmp(&a.as_f64()).then(p.cmp(&q))
             };
             if order.len() > HEAD {
                 order.select_nth_unstable_by(HEAD - 1, by_size);
@@ -69,7 +70,7 @@ impl<'a, W: Real> Ranked<'a, W> {
             order.sort_unstable_by(by_size);
             for (rank, &p) in order.iter().enumerate() {
                 bits[start + p as usize] = 1 << rank;
-                head[rank] = values[p as usize].magnitude();
+                head[rank] = values[p as usize].wrapping_abs();
             }
         }
         Ok(Self { entries, bits, heads })
@@ -85,7 +86,7 @@ impl<'a, W: Real> Ranked<'a, W> {
     }
 }
 
-impl<'a, W: Real> ChebyshevEngine<'a, W> {
+impl<'a, W: Float> ChebyshevEngine<'a, W> {
     fn y(&self) -> &Ranked<'a, W> {
         self.y.as_ref().unwrap_or(&self.x)
     }
@@ -100,7 +101,7 @@ impl<'a, W: Real> ChebyshevEngine<'a, W> {
             let y_here = p == xc.len() || q < yc.len() && yc[q] <= xc[p];
             let a = if x_here { xv[p] } else { W::ZERO };
             let b = if y_here { yv[q] } else { W::ZERO };
-            most = most.greater(a.gap(b));
+            most = most.maximum(a.abs_diff(b));
             p += usize::from(x_here);
             q += usize::from(y_here);
         }
@@ -108,7 +109,7 @@ impl<'a, W: Real> ChebyshevEngine<'a, W> {
     }
 }
 
-impl<W: Real> Engine for ChebyshevEngine<'_, W> {
+impl<W: Float> Engine for ChebyshevEngine<'_, W> {
     fn nrows(&self) -> (usize, usize) {
         (self.x.entries.nrows(), self.y().entries.nrows())
     }
@@ -130,7 +131,7 @@ impl<W: Real> Engine for ChebyshevEngine<'_, W> {
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = self.y();
         let entry = |at: usize| (y.entries.values[at], y.bits[at]);
-        let postings = y.entries.postings(rows.clone(), self.symmetric(), (W::ZERO, 0), entry)?;
+        let postings = Postings::new(&y.entries.pattern, rows.clone(), self.symmetric(), (W::ZERO, 0), entry)?;
         Ok(Box::new(Indexed { engine: self, rows, postings }))
     }
     fn finish(&self, _: &mut [f64]) {}
@@ -140,7 +141,7 @@ impl<W: Real> Engine for ChebyshevEngine<'_, W> {
     }
 }
 
-impl<W: Real> Tile for Indexed<'_, W> {
+impl<W: Float> Tile for Indexed<'_, W> {
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
         let (x, y) = (&self.engine.x, self.engine.y());
         let n = self.rows.len();
@@ -160,21 +161,20 @@ impl<W: Real> Tile for Indexed<'_, W> {
                 let cut = len < n;
                 let before = if cut { range.start - x.entries.pattern.row_ptr()[self.rows.start] } else { 0 };
                 for (((&c, &a), &bit), at) in columns.iter().zip(values).zip(&x.bits[range]).zip(before..) {
-                    let (places, values) =
-                        if cut { self.postings.column_up_to(c, at) } else { self.postings.column(c) };
+                    let (places, values) = self.postings.at(self.postings.range(c, cut.then_some(at)));
                     let mask = met.len() - 1;
                     scatter_places(&mut met, mask, places, values, |m, (b, of_y)| Met {
-                        most: m.most.greater(a.gap(b)),
+                        most: m.most.maximum(a.abs_diff(b)),
                         x: m.x | bit,
                         y: m.y | of_y,
                     });
                 }
                 for ((key, m), j) in keys.iter_mut().zip(&mut met).zip(self.rows.clone()) {
                     *key = match (x.alone(i, m.x), y.alone(j, m.y)) {
-                        (Some(a), Some(b)) => m.most.greater(a).greater(b),
+                        (Some(a), Some(b)) => m.most.maximum(a).maximum(b),
                         _ => self.engine.merged(i, j),
                     }
-                    .to_f64();
+                    .as_f64();
                     *m = nothing;
                 }
             });

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::engine::{Batches, Engine, Opened, query_blocks};
+use super::float::{Float, Form, OfType, Typed};
 use super::neighbours::{Lists, Neighbours};
-use crate::algebra::Real;
 use crate::par::{Fresh, Threads, reserved};
 use crate::simd::dispatch;
 use crate::{Error, Result};
@@ -60,7 +60,29 @@ fn there_are(engine: &dyn Engine, k: usize, exclude_self: bool) -> usize {
     k.min(m - usize::from(exclude_self && m > 0))
 }
 
-pub(super) fn search<T: Real>(
+/// Neighbours as a [`Form`].
+pub(super) struct Found;
+
+impl Form for Found {
+    type Of<T: Float> = Neighbours<T>;
+}
+
+/// The `k` nearest rows of Y for each row of X, with distances of the type `of`.
+pub(super) fn search(
+    threads: &Threads,
+    engine: &dyn Engine,
+    k: usize,
+    exclude_self: bool,
+    budget: Option<u64>,
+    of: Typed<OfType>,
+) -> Result<Typed<Found>> {
+    Ok(match of {
+        Typed::F32(_) => Typed::F32(search_as(threads, engine, k, exclude_self, budget)?),
+        Typed::F64(_) => Typed::F64(search_as(threads, engine, k, exclude_self, budget)?),
+    })
+}
+
+fn search_as<T: Float>(
     threads: &Threads,
     engine: &dyn Engine,
     k: usize,

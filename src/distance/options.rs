@@ -10,7 +10,7 @@ pub enum Precision {
     Entries,
 }
 
-/// Settings of [`pairwise`](super::pairwise), [`knn`](super::knn) and [`radius`](super::radius).
+/// Settings of distances and neighbours; [`Asked`](crate::backend::Asked) has a method for each.
 ///
 /// ```
 /// use sparring::distance::{Options, Precision};

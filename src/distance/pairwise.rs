@@ -1,10 +1,11 @@
 //! All distances, as one dense matrix or as a stream of its rows.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::engine::{Batches, Engine, query_blocks};
-use crate::algebra::Real;
+use super::float::{Float, Form, Typed};
 use crate::par::{Threads, filled, reserved};
 use crate::{Error, Result};
 
@@ -14,8 +15,22 @@ pub(super) fn scratch(threads: &Threads, engine: &dyn Engine, entry: usize) -> u
     Batches::new(engine).bytes() + threads.count() as u64 * tile * (32 + 128 * entry as u64)
 }
 
+/// Where distances go, as a [`Form`].
+pub(super) struct Out<'a>(PhantomData<&'a ()>);
+
+impl<'a> Form for Out<'a> {
+    type Of<T: Float> = &'a mut [T];
+}
+
 /// Rows `rows` of the matrix of distances, row after row.
-pub(super) fn fill<T: Real>(threads: &Threads, engine: &dyn Engine, rows: Range<usize>, out: &mut [T]) -> Result<()> {
+pub(super) fn fill(threads: &Threads, engine: &dyn Engine, rows: Range<usize>, out: Typed<Out<'_>>) -> Result<()> {
+    match out {
+        Typed::F32(out) => fill_as(threads, engine, rows, out),
+        Typed::F64(out) => fill_as(threads, engine, rows, out),
+    }
+}
+
+fn fill_as<T: Float>(threads: &Threads, engine: &dyn Engine, rows: Range<usize>, out: &mut [T]) -> Result<()> {
     let (n, m) = engine.nrows();
     let whole = rows == (0..n);
     let half = whole && engine.symmetric();
@@ -69,7 +84,7 @@ pub(super) fn fill<T: Real>(threads: &Threads, engine: &dyn Engine, rows: Range<
 }
 
 /// Writes what a strip holds below the diagonal to the places above it.
-fn mirror<'a, T: Real>(
+fn mirror<'a, T: Float>(
     blocks: &[Range<usize>],
     lock: &dyn Fn(usize) -> std::sync::MutexGuard<'a, &'a mut [T]>,
     rows: Range<usize>,

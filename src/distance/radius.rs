@@ -1,9 +1,10 @@
 //! Neighbours within a radius, as a sparse matrix.
 
+use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 use super::engine::{Batches, Engine, query_blocks};
-use crate::algebra::Real;
+use super::float::{Float, Form, OfType, Typed};
 use crate::par::{Threads, reserved};
 use crate::{Csr, Error, Index, Result};
 
@@ -13,14 +14,56 @@ struct Found<T, I> {
     values: Vec<Vec<T>>,
 }
 
-pub(super) fn within<T: Real, I: Index>(
+/// Which pairs are wanted, and the bytes that they may take.
+#[derive(Clone, Copy)]
+pub(super) struct Radius {
+    pub(super) radius: f64,
+    pub(super) similarity: bool,
+    pub(super) exclude_self: bool,
+    pub(super) budget: Option<u64>,
+}
+
+/// A matrix as a [`Form`].
+pub(super) struct Graph<I>(PhantomData<I>);
+
+impl<I: Index> Form for Graph<I> {
+    type Of<T: Float> = Csr<T, I>;
+}
+
+/// The rows within a radius, columns counted with u32, values of the type `of`.
+pub(super) fn narrow(
     threads: &Threads,
     engine: &dyn Engine,
-    similarity: bool,
-    radius: f64,
-    exclude_self: bool,
-    budget: Option<u64>,
-) -> Result<Csr<T, I>> {
+    wanted: Radius,
+    of: Typed<OfType>,
+) -> Result<Typed<Graph<u32>>> {
+    within(threads, engine, wanted, of)
+}
+
+/// The rows within a radius, columns counted with u64, values of the type `of`.
+pub(super) fn wide(
+    threads: &Threads,
+    engine: &dyn Engine,
+    wanted: Radius,
+    of: Typed<OfType>,
+) -> Result<Typed<Graph<u64>>> {
+    within(threads, engine, wanted, of)
+}
+
+fn within<I: Index>(
+    threads: &Threads,
+    engine: &dyn Engine,
+    wanted: Radius,
+    of: Typed<OfType>,
+) -> Result<Typed<Graph<I>>> {
+    Ok(match of {
+        Typed::F32(_) => Typed::F32(within_as(threads, engine, wanted)?),
+        Typed::F64(_) => Typed::F64(within_as(threads, engine, wanted)?),
+    })
+}
+
+fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted: Radius) -> Result<Csr<T, I>> {
+    let Radius { radius, similarity, exclude_self, budget } = wanted;
     let (n, m) = engine.nrows();
     if m as u128 > I::MAX_LEN as u128 {
         return Err(Error::IndexOverflow { what: "columns", needed: m as u128, max: I::MAX_LEN as u128 });

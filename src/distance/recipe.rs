@@ -1,6 +1,9 @@
 //! How a distance is made of a semiring: what is kept of a row, ⊗, and what becomes of the sum.
 
-use crate::algebra::{Machine, MulOp, Num, Plus, Real, Ring, Trace, Union, V, emit_contract_as, emit_functions};
+use super::float::Float;
+use crate::algebra::{
+    Machine, MulOp, Num, Number, Plus, Ring, Trace, Union, V, Value, emit_contract_as, emit_functions,
+};
 
 /// Which of the two matrices a row belongs to. It matters only to distances that are not symmetric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +15,7 @@ pub enum Side {
 }
 
 /// Sums over a row's entries that are not 0.
-pub struct Row<M: Machine, W: Real> {
+pub struct Row<M: Machine, W: Float> {
     /// Σ [`first`](Recipe::first).
     pub first: V<M, W>,
     /// Σ [`second`](Recipe::second).
@@ -23,12 +26,12 @@ pub struct Row<M: Machine, W: Real> {
     pub ncols: V<M, W>,
 }
 
-impl<M: Machine, W: Real> Clone for Row<M, W> {
+impl<M: Machine, W: Float> Clone for Row<M, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<M: Machine, W: Real> Copy for Row<M, W> {}
+impl<M: Machine, W: Float> Copy for Row<M, W> {}
 
 /// Two numbers kept for each row: its norms.
 pub type Norms<M, W> = (V<M, W>, V<M, W>);
@@ -48,7 +51,7 @@ pub type Norms<M, W> = (V<M, W>, V<M, W>);
 )]
 pub trait Recipe: Copy + Send + Sync + 'static {
     /// What is computed with.
-    type W: Real;
+    type W: Float;
     /// ⊗ on prepared entries that share a column.
     type Term: MulOp<A = Self::W, B = Self::W, Out = Self::W>;
     /// ⊗ on the union of prepared entries, for pairs that are [`near`](Self::near).
@@ -123,13 +126,13 @@ pub trait Recipe: Copy + Send + Sync + 'static {
 
 /// A constant.
 #[inline(always)]
-pub(crate) fn c<M: Machine, W: Real>(x: f64) -> V<M, W> {
+pub(crate) fn c<M: Machine, W: Float>(x: f64) -> V<M, W> {
     V::lit(x.cast::<W>())
 }
 
 /// Part of the norms below which a difference is computed again: it has lost about half of its digits there.
 #[inline(always)]
-pub(crate) fn cancelled<M: Machine, W: Real>() -> V<M, W> {
+pub(crate) fn cancelled<M: Machine, W: Float>() -> V<M, W> {
     c(if size_of::<W>() == 4 { 1e-3 } else { 1e-6 })
 }
 
@@ -143,26 +146,32 @@ pub(crate) fn cancelled<M: Machine, W: Real>() -> V<M, W> {
 /// ```
 pub fn emit_recipe<R: Recipe>(recipe: R) -> String {
     type T<R> = V<Trace, <R as Recipe>::W>;
-    let cuda = <R::W as crate::algebra::Value>::CUDA;
+    let cuda = R::W::CUDA;
     let arg = |name: &'static str| -> T<R> { Trace::parameter(name) };
     let row = || Row { first: arg("first"), second: arg("second"), nnz: arg("nnz"), ncols: arg("ncols") };
     let (x, y) = (|| (arg("x0"), arg("x1")), || (arg("y0"), arg("y1")));
     let mut f = emit_functions();
     for (side, name) in [(Side::X, "x"), (Side::Y, "y")] {
-        f.add(&format!("first_{name}"), cuda, &["x"], || recipe.first(side, arg("x")));
-        f.add(&format!("entry_{name}"), cuda, &["x", "first", "second", "nnz", "ncols"], || {
+        f.add::<R::W, _>(&format!("first_{name}"), &["x"], || recipe.first(side, arg("x")));
+        f.add::<R::W, _>(&format!("entry_{name}"), &["x", "first", "second", "nnz", "ncols"], || {
             recipe.entry(side, arg("x"), row())
         });
-        f.add(&format!("norm_{name}_0"), cuda, &["first", "second", "nnz", "ncols"], || recipe.norms(side, row()).0);
-        f.add(&format!("norm_{name}_1"), cuda, &["first", "second", "nnz", "ncols"], || recipe.norms(side, row()).1);
+        f.add::<R::W, _>(&format!("norm_{name}_0"), &["first", "second", "nnz", "ncols"], || {
+            recipe.norms(side, row()).0
+        });
+        f.add::<R::W, _>(&format!("norm_{name}_1"), &["first", "second", "nnz", "ncols"], || {
+            recipe.norms(side, row()).1
+        });
     }
-    f.add("second", cuda, &["x", "first", "nnz", "ncols"], || {
+    f.add::<R::W, _>("second", &["x", "first", "nnz", "ncols"], || {
         recipe.second(arg("x"), arg("first"), arg("nnz"), arg("ncols"))
     });
-    f.add("key", cuda, &["x0", "x1", "y0", "y1", "sum", "shared"], || recipe.key(x(), y(), arg("sum"), arg("shared")));
-    f.add("near", cuda, &["key", "x0", "x1", "y0", "y1"], || recipe.near(arg("key"), x(), y()));
-    f.add("exact_key", cuda, &["x0", "x1", "y0", "y1", "sum"], || recipe.exact_key(x(), y(), arg("sum")));
-    f.add("finish", cuda, &["key"], || recipe.finish(arg("key")));
+    f.add::<R::W, _>("key", &["x0", "x1", "y0", "y1", "sum", "shared"], || {
+        recipe.key(x(), y(), arg("sum"), arg("shared"))
+    });
+    f.add::<R::W, _>("near", &["key", "x0", "x1", "y0", "y1"], || recipe.near(arg("key"), x(), y()));
+    f.add::<R::W, _>("exact_key", &["x0", "x1", "y0", "y1", "sum"], || recipe.exact_key(x(), y(), arg("sum")));
+    f.add::<R::W, _>("finish", &["key"], || recipe.finish(arg("key")));
     let flags = format!(
         "  using W = {cuda};\n  static constexpr bool counts = {}, symmetric = {}, zero_self = {}, refines = {};\n",
         R::COUNTS,

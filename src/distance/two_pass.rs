@@ -9,9 +9,10 @@
 use std::ops::Range;
 
 use super::engine::{Engine, Sink, Tile};
-use super::rows::Entries;
+use super::entries::Entries;
+use super::float::Float;
 use crate::Result;
-use crate::algebra::{At, Host, Monoid, MulOp, Real, Union, V};
+use crate::algebra::{At, Host, Monoid, MulOp, Union, V};
 use crate::par::filled;
 
 /// Rows of X that are compared with a tile before the roles are exchanged.
@@ -37,7 +38,7 @@ impl<'a, W: Clone, P, X> TwoPassEngine<'a, W, P, X> {
     }
 }
 
-impl<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Engine for TwoPassEngine<'_, W, P, X> {
+impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Engine for TwoPassEngine<'_, W, P, X> {
     fn nrows(&self) -> (usize, usize) {
         (self.x.nrows(), self.y().nrows())
     }
@@ -63,7 +64,7 @@ impl<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Engine for Tw
     }
 }
 
-impl<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Tile for Rows<'_, W, P, X> {
+impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Tile for Rows<'_, W, P, X> {
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
         debug_assert!(!half, "not symmetric");
         let (x, y) = (&self.engine.x, self.engine.y());
@@ -99,7 +100,7 @@ impl<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Tile for Rows
             }
             marks.fill(u32::MAX);
             for (i, sums) in block.clone().zip(sums.chunks(n)) {
-                keys.iter_mut().zip(sums).for_each(|(key, sum)| *key = sum.to_f64());
+                keys.iter_mut().zip(sums).for_each(|(key, sum)| *key = sum.as_f64());
                 sink(i, &mut keys)?;
             }
         }

@@ -1,11 +1,15 @@
 //! Rows prepared for a measure, for several tasks.
 
+use std::any::{Any, TypeId};
 use std::marker::PhantomData;
 
 use super::engine::Engine;
-use super::rows::Checked;
-use super::{Build, Measure, Neighbours, Options, comparable, knn, pairwise, radius};
-use crate::algebra::Real;
+use super::entries::RowsOf;
+use super::float::{Float, known, of_type};
+use super::neighbours::Neighbours;
+use super::question::{Question, check_radius};
+use super::way::{Pair, engine};
+use super::{knn, pairwise, radius};
 use crate::par::Threads;
 use crate::sparse::Dense;
 use crate::{Csr, Error, Index, Result};
@@ -16,117 +20,133 @@ use crate::{Csr, Error, Index, Result};
 /// copy of the entries, and two norms a row.
 ///
 /// ```
-/// use sparring::distance::{Metric, Vectors};
-/// use sparring::{Csr, par::Threads};
+/// use sparring::{Cpu, Csr, distance::Metric};
 /// let x = Csr::<f64>::new(3, 2, vec![0, 1, 2, 4], vec![0, 1, 0, 1], vec![1.0, 1.0, 2.0, 1.0])?;
-/// let threads = Threads::current();
-/// let rows = Vectors::new(&threads, Metric::Cosine, &x, None, &Default::default())?;
-/// println!("{}; two neighbours of each row take {} bytes", rows.explain(), rows.knn_bytes(2));
-/// assert_eq!(rows.knn(2)?.row(0).0, [0, 2]);
-/// assert_eq!(rows.radius::<u32>(0.5)?.nnz(), 5);
+/// let cpu = Cpu::new();
+/// let rows = cpu.neighbours(Metric::Cosine, &x).prepare()?;
+/// println!("{}; two neighbours of each row take {} bytes", rows.explain(), rows.nearest_bytes(2));
+/// assert_eq!(rows.nearest(2)?.row(0).0, [0, 2]);
+/// assert_eq!(rows.within(0.5)?.nnz(), 5);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-pub struct Vectors<'a, T> {
+pub struct Vectors<'a, T, I = u32> {
     threads: &'a Threads,
     engine: Box<dyn Engine + 'a>,
     similarity: bool,
     exclude_self: bool,
     budget: Option<u64>,
-    _entries: PhantomData<T>,
+    _of: PhantomData<(T, I)>,
 }
 
-impl<'a, T: Real> Vectors<'a, T> {
+impl<T, I> std::fmt::Debug for Vectors<'_, T, I> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (n, m) = self.engine.nrows();
+        write!(f, "{n} rows against {m}: {}", self.engine.explain())
+    }
+}
+
+impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
     /// Prepares rows; without `y` those of `x` are compared among themselves.
     /// # Errors
     /// [`Error::Shape`]; [`Error::Argument`] for an entry outside the metric's domain and for `exclude_self` with Y;
     /// [`Error::OutOfMemory`].
-    pub fn new<I: Index>(
+    pub(crate) fn new(
         threads: &'a Threads,
-        measure: impl Measure,
+        question: &Question<'_>,
         x: &'a Csr<T, I>,
         y: Option<&'a Csr<T, I>>,
-        options: &Options,
     ) -> Result<Self> {
-        comparable("distances", x.shape(), y.map(Csr::shape), options)?;
-        let checked = |a: &'a Csr<T, I>| Checked::new(threads, a, measure.domain(), options.unchecked);
-        let build = Build { threads, x: checked(x)?, y: y.map(checked).transpose()?, finite: !options.unchecked };
+        question.check(x.shape(), y.map(Csr::shape))?;
+        let Question { measure, options, .. } = question;
+        let rows = T::tell::<Pair<'a>>((RowsOf::new(x)?, y.map(RowsOf::new).transpose()?));
+        let way = measure.way(options, T::TYPE)?;
         Ok(Self {
             threads,
-            engine: measure.visit::<T, _>(options, build)??,
+            engine: engine(threads, way, rows, measure.domain(), options.unchecked)?,
             similarity: measure.is_similarity(),
             exclude_self: options.exclude_self,
             budget: options.memory_budget,
-            _entries: PhantomData,
+            _of: PhantomData,
         })
     }
-    /// Rows of X and of Y.
-    pub fn nrows(&self) -> (usize, usize) {
+    /// Rows of X and of Y: the shape of all distances.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
         self.engine.nrows()
     }
     /// What runs, and why.
+    #[must_use]
     pub fn explain(&self) -> String {
         self.engine.explain()
     }
-    /// As [`pairwise`](super::pairwise()).
+    /// All distances.
     /// # Errors
-    /// Those of [`pairwise`](super::pairwise()).
-    pub fn pairwise(&self) -> Result<Dense<T>> {
-        let (n, m) = self.nrows();
+    /// [`Error::Budget`]; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+    pub fn all(&self) -> Result<Dense<T>> {
+        let (n, m) = self.shape();
         self.places(n)?;
         let mut result = Dense::filled(n, m, T::ZERO)?;
-        self.pairwise_into(result.values_mut())?;
+        self.all_into(result.values_mut())?;
         Ok(result)
     }
-    /// As [`pairwise_into`](super::pairwise_into).
+    /// All distances, row after row, into memory of the caller's.
     /// # Errors
-    /// Those of [`pairwise_into`](super::pairwise_into).
-    pub fn pairwise_into(&self, out: &mut [T]) -> Result<String> {
-        let n = self.nrows().0;
+    /// Those of [`all`](Self::all); [`Error::Length`] if there are not as many places as pairs.
+    pub fn all_into(&self, out: &mut [T]) -> Result<()> {
+        let n = self.shape().0;
         let expected = self.places(n)?;
         if out.len() != expected {
             return Err(Error::Length { what: "distances", found: out.len(), expected });
         }
-        pairwise::fill(self.threads, &*self.engine, 0..n, out)?;
-        Ok(self.explain())
+        pairwise::fill(self.threads, &*self.engine, 0..n, T::tell::<pairwise::Out<'_>>(out))
     }
-    /// As [`pairwise_blocks`](super::pairwise_blocks).
+    /// All distances as a stream: `each(first, distances)` gets the rows from `first` on, row after row, at most `rows` of them at
+    /// a time. Never holds more than one block.
     /// # Errors
-    /// Those of [`pairwise_blocks`](super::pairwise_blocks).
-    pub fn pairwise_blocks(&self, rows: usize, mut block: impl FnMut(usize, &[T]) -> Result<()>) -> Result<String> {
-        let (n, m) = self.nrows();
+    /// Those of [`all`](Self::all), and of `each`.
+    pub fn blocks(&self, rows: usize, mut each: impl FnMut(usize, &[T]) -> Result<()>) -> Result<()> {
+        let (n, m) = self.shape();
         let rows = rows.clamp(1, n.max(1));
         self.places(rows)?;
         let mut strip = Dense::filled(rows, m, T::ZERO)?;
         for first in (0..n).step_by(rows) {
             let here = first..(first + rows).min(n);
             let strip = &mut strip.values_mut()[..here.len() * m];
-            pairwise::fill(self.threads, &*self.engine, here, strip)?;
-            block(first, strip)?;
+            pairwise::fill(self.threads, &*self.engine, here, T::tell::<pairwise::Out<'_>>(strip))?;
+            each(first, strip)?;
         }
-        Ok(self.explain())
+        Ok(())
     }
     /// Places of so many rows of distances, which with the scratch memory must be within the budget.
     fn places(&self, rows: usize) -> Result<usize> {
         let scratch = pairwise::scratch(self.threads, &*self.engine, size_of::<T>());
-        pairwise::places::<T>(rows, self.nrows().1, self.budget, scratch)
+        pairwise::places::<T>(rows, self.shape().1, self.budget, scratch)
     }
-    /// As [`knn`](super::knn()).
+    /// The `k` nearest rows of Y for each row of X.
     /// # Errors
-    /// Those of [`knn`](super::knn()).
-    pub fn knn(&self, k: usize) -> Result<Neighbours<T>> {
-        knn::search(self.threads, &*self.engine, k, self.exclude_self, self.budget)
+    /// Those of [`all`](Self::all).
+    pub fn nearest(&self, k: usize) -> Result<Neighbours<T>> {
+        known::<T, _>(knn::search(self.threads, &*self.engine, k, self.exclude_self, self.budget, of_type::<T>())?)
     }
-    /// Bytes that [`knn`](Self::knn) takes beside these rows: what a budget is held against.
-    pub fn knn_bytes(&self, k: usize) -> u64 {
+    /// Bytes that [`nearest`](Self::nearest) takes beside these rows: what a budget is held against.
+    #[must_use]
+    pub fn nearest_bytes(&self, k: usize) -> u64 {
         knn::bytes(self.threads, &*self.engine, k, size_of::<T>(), self.exclude_self, self.budget)
     }
-    /// As [`radius`](super::radius()).
+    /// The rows of Y at most `radius` away from each row of X, with their distances.
     /// # Errors
-    /// Those of [`radius`](super::radius()).
-    pub fn radius<I: Index>(&self, radius: f64) -> Result<Csr<T, I>> {
-        if radius.is_nan() {
-            return Err(Error::Argument { name: "radius", message: "it is NaN".into() });
-        }
-        radius::within(self.threads, &*self.engine, self.similarity, radius, self.exclude_self, self.budget)
+    /// Those of [`all`](Self::all); [`Error::Argument`] for a radius that is NaN.
+    pub fn within(&self, radius: f64) -> Result<Csr<T, I>> {
+        check_radius(radius)?;
+        let Self { threads, engine, similarity, exclude_self, budget, .. } = self;
+        let (similarity, exclude_self, budget) = (*similarity, *exclude_self, *budget);
+        let wanted = radius::Radius { radius, similarity, exclude_self, budget };
+        let found: Box<dyn Any> = if TypeId::of::<I>() == TypeId::of::<u32>() {
+            Box::new(known::<T, _>(radius::narrow(threads, &**engine, wanted, of_type::<T>())?)?)
+        } else {
+            Box::new(known::<T, _>(radius::wide(threads, &**engine, wanted, of_type::<T>())?)?)
+        };
+        let other = |_| Error::Unsupported { what: "a result".into(), why: "columns are u32 or u64".into() };
+        found.downcast().map(|found| *found).map_err(other)
     }
 }

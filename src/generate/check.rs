@@ -89,6 +89,7 @@ fn times(a: &Csr<f64>, x: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::algebra::PlusTimes;
+    use crate::backend::Backend;
     use crate::{Cpu, generate};
 
     #[test]

@@ -2,18 +2,25 @@
 
 use std::sync::Arc;
 
+use super::Cuda;
+use super::buffer::{RawBuffer, same_type};
+use super::csr::{DeviceCsr, RawCsr};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
+use super::pattern::DevicePattern;
 use super::rows::tiles;
-use super::{Cuda, DeviceCsr, DevicePattern};
-use crate::Result;
-use crate::algebra::{IndexUnaryOp, UnaryOp, emit_index_unary_op, emit_unary_op};
+use crate::algebra::{IndexUnaryOp, Printed, Slice, Type, UnaryOp, printed_index_unary, printed_unary};
+use crate::{Error, Result};
 
 const SOURCE: Source = source!("apply.cu");
 const SMALL: &str = "unsigned int";
 
-fn select_prefix(op: &str, a: &str, c: &str) -> String {
-    format!("#define SELECT\n{op}typedef {a} OffsetA;\ntypedef {c} OffsetC;\n")
+fn at_settings(a: &'static str) -> [Setting; 2] {
+    [Setting::Switch("AT"), Setting::Type("OffsetA", a)]
+}
+fn select_settings(a: &'static str, c: &'static str) -> [Setting; 3] {
+    [Setting::Switch("SELECT"), Setting::Type("OffsetA", a), Setting::Type("OffsetC", c)]
 }
 
 impl Cuda {
@@ -34,11 +41,55 @@ impl Cuda {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn apply<O: UnaryOp>(&self, op: O, a: &DeviceCsr<O::A>) -> Result<DeviceCsr<O::Out>> {
-        let values = self.alloc::<O::Out>(a.nnz(), "values of a function of a matrix")?;
-        let program = self.program(SOURCE, &emit_unary_op(op))?;
+        self.apply_raw(&printed_unary(op), &a.raw())?.typed()
+    }
+    /// [`apply`](Self::apply) for values whose types are known at run time.
+    pub(crate) fn apply_raw(&self, op: &Printed, a: &RawCsr) -> Result<RawCsr> {
+        a.values.check("the matrix of a function", op.a)?;
+        let values = self.alloc_raw(op.out, a.nnz(), "values of a function of a matrix")?;
+        let program = self.program_of(SOURCE, Front::new(&op.text, &[]))?;
         let shape = Shape::for_each(a.nnz(), 256)?;
-        program.kernel("apply_values")?.launch(shape, args![&*a.values, a.nnz() as u64, &values])?;
-        Ok(DeviceCsr { pattern: Arc::clone(&a.pattern), values: Arc::new(values) })
+        program.kernel("apply_values")?.launch(shape, args![&a.values, a.nnz() as u64, &values])?;
+        Ok(RawCsr { pattern: Arc::clone(&a.pattern), values })
+    }
+
+    /// C(i, j) = f(A(i, j), s, i, j) for every entry; C shares A's pattern.
+    ///
+    /// Cost: reads and writes each value once. Another `s` compiles nothing anew.
+    /// # Errors
+    /// Those of [`apply`](Self::apply).
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, algebra::ColIndex};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 2], vec![2.0, 3.0])?)?;
+    /// let c: Csr<i64> = cuda.download(&cuda.apply_at(ColIndex::<f64, i64>::new(), &a, 10)?)?;
+    /// assert_eq!(c.values(), [10, 12]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn apply_at<O: IndexUnaryOp>(&self, op: O, a: &DeviceCsr<O::A>, s: O::S) -> Result<DeviceCsr<O::Out>> {
+        self.apply_at_raw(&printed_index_unary(op), &a.raw(), Slice::of(&[s]))?.typed()
+    }
+    /// [`apply_at`](Self::apply_at) for values whose types are known at run time; `s` is one value.
+    pub(crate) fn apply_at_raw(&self, op: &Printed, a: &RawCsr, s: Slice<'_>) -> Result<RawCsr> {
+        let p = &*a.pattern;
+        a.values.check("the matrix of a function", op.a)?;
+        let scalar = self.scalar(s, op.b)?;
+        let values = self.alloc_raw(op.out, p.nnz, "values of a function of a matrix")?;
+        let program = self.program_of(SOURCE, Front::new(&op.text, &at_settings(p.row_ptr.cuda())))?;
+        program.kernel("apply_at")?.launch(
+            tiles(p.nnz)?,
+            args![&p.row_ptr, &p.col_idx, &a.values, p.nrows as u64, p.nnz as u64, &scalar, &values],
+        )?;
+        Ok(RawCsr { pattern: Arc::clone(&a.pattern), values })
+    }
+    /// The scalar beside a function's operand, on the device: one value of type `ty`.
+    pub(super) fn scalar(&self, s: Slice<'_>, ty: Type) -> Result<Arc<RawBuffer>> {
+        same_type("the scalar of a function", s.ty(), ty)?;
+        if s.len() != 1 {
+            return Err(Error::Length { what: "the scalar of a function", found: s.len(), expected: 1 });
+        }
+        self.put_raw(s, "the scalar of a function")
     }
 
     /// The entries of A for which f(A(i, j), s, i, j) holds; rows sorted.
@@ -58,47 +109,63 @@ impl Cuda {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn select<O: IndexUnaryOp<Out = bool>>(&self, op: O, a: &DeviceCsr<O::A>, s: O::S) -> Result<DeviceCsr<O::A>> {
+        self.select_raw(&printed_index_unary(op), &a.raw(), Slice::of(&[s]))?.typed()
+    }
+    /// [`select`](Self::select) for values whose types are known at run time; `s` is one value.
+    pub(crate) fn select_raw(&self, op: &Printed, a: &RawCsr, s: Slice<'_>) -> Result<RawCsr> {
         let p = &*a.pattern;
-        let op = emit_index_unary_op(op);
-        let scalar = self.put(&[s], "the scalar of a selection")?;
+        a.values.check("the matrix of a selection", op.a)?;
+        same_type("the result of what selects", op.out, Type::Bool)?;
+        let scalar = self.scalar(s, op.b)?;
         let kept = self.alloc::<u32>(p.nnz, "marks of a selection")?;
         // Marking does not know C. It takes the program that most matrices go on with.
-        let program = self.program(SOURCE, &select_prefix(&op, p.row_ptr.cuda(), SMALL))?;
+        let program = self.program_of(SOURCE, Front::new(&op.text, &select_settings(p.row_ptr.cuda(), SMALL)))?;
         program.kernel("mark")?.launch(
             tiles(p.nnz)?,
-            args![&p.row_ptr, &p.col_idx, &*a.values, p.nrows as u64, p.nnz as u64, &scalar, &kept],
+            args![&p.row_ptr, &p.col_idx, &a.values, p.nrows as u64, p.nnz as u64, &scalar, &kept],
         )?;
         let (before, nnz) = self.offsets(&kept, "places of a selection")?;
         let nnz = nnz as usize;
 
         let row_ptr = self.alloc_offsets(before.is_large(), p.nrows + 1, "row pointers of a selection")?;
         let col_idx = self.alloc::<u32>(nnz, "columns of a selection")?;
-        let values = self.alloc::<O::A>(nnz, "values of a selection")?;
-        let program = self.program(SOURCE, &select_prefix(&op, p.row_ptr.cuda(), before.cuda()))?;
+        let values = self.alloc_raw(op.a, nnz, "values of a selection")?;
+        let program =
+            self.program_of(SOURCE, Front::new(&op.text, &select_settings(p.row_ptr.cuda(), before.cuda())))?;
         program
             .kernel("select_rows")?
             .launch(Shape::for_each(p.nrows + 1, 256)?, args![&p.row_ptr, p.nrows as u64, &before, &row_ptr])?;
         program.kernel("select_fill")?.launch(
             Shape::for_each(p.nnz, 256)?,
-            args![&p.col_idx, &*a.values, p.nnz as u64, &before, &col_idx, &values],
+            args![&p.col_idx, &a.values, p.nnz as u64, &before, &col_idx, &values],
         )?;
         let pattern = DevicePattern::new((p.nrows, p.ncols), p.sorted, row_ptr, col_idx);
-        self.sorted(&DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+        self.sorted_raw(&RawCsr::new(pattern, values))
     }
 }
 
 /// The programs of this file, as they are used.
 pub(crate) fn programs() -> Vec<Unit> {
-    use crate::algebra::{Cast, Exp, Tril, ValueGt};
+    use crate::algebra::{Cast, Exp, RowIndex, Tril, ValueGt};
     let large = "unsigned long long";
-    let apply = |prefix| Unit { source: SOURCE, prefix, hot: &["apply_values"] };
-    let select =
-        |op: &str, a, c| Unit { source: SOURCE, prefix: select_prefix(op, a, c), hot: &["mark", "select_fill"] };
+    let apply = |op: &Printed| Unit { source: SOURCE, prefix: op.text.clone(), hot: &["apply_values"] };
+    let at = |op: &Printed, a| Unit {
+        source: SOURCE,
+        prefix: Front::new(&op.text, &at_settings(a)).text(),
+        hot: &["apply_at"],
+    };
+    let select = |op: &Printed, a, c| Unit {
+        source: SOURCE,
+        prefix: Front::new(&op.text, &select_settings(a, c)).text(),
+        hot: &["mark", "select_fill"],
+    };
     vec![
-        apply(emit_unary_op(Exp::<f64>::new())),
-        apply(emit_unary_op(Cast::<f32, bool>::new())),
-        select(&emit_index_unary_op(Tril::<f64>::new()), SMALL, SMALL),
-        select(&emit_index_unary_op(ValueGt::<u8>::new()), large, SMALL),
-        select(&emit_index_unary_op(ValueGt::<f32>::new()), large, large),
+        apply(&printed_unary(Exp::<f64>::new())),
+        apply(&printed_unary(Cast::<f32, bool>::new())),
+        at(&printed_index_unary(RowIndex::<f64, i64>::new()), SMALL),
+        at(&printed_index_unary(ValueGt::<u8>::new()), large),
+        select(&printed_index_unary(Tril::<f64>::new()), SMALL, SMALL),
+        select(&printed_index_unary(ValueGt::<u8>::new()), large, SMALL),
+        select(&printed_index_unary(ValueGt::<f32>::new()), large, large),
     ]
 }

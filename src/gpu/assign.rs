@@ -1,10 +1,14 @@
 //! A scalar written where a sparse vector has entries: see `cuda/assign.cu`.
 
+use std::sync::Arc;
+
+use super::buffer::{Buffer, RawBuffer};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
-use super::launch::{Shape, args};
-use super::transpose::words;
+use super::launch::{Program, Shape, args};
+use super::memory::alone;
 use super::{Cuda, DeviceSparseVec, DeviceVec};
-use crate::algebra::Value;
+use crate::algebra::{Slice, Type, Value};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("assign.cu");
@@ -30,19 +34,29 @@ impl Cuda {
         if places.len() != w.len() {
             return Err(Error::Length { what: "places of an assignment", found: places.len(), expected: w.len() });
         }
-        if places.nnz() == 0 {
+        self.assign_raw(w.values.raw_mut(), &places.indices, Slice::of(&[x]))
+    }
+    pub(super) fn assign_program(&self, ty: Type) -> Result<Arc<Program>> {
+        self.program_of(SOURCE, Front::new("", &[Setting::words(ty)]))
+    }
+    /// Writes the one value of `x` to the places of `w`, which no one shares.
+    pub(crate) fn assign_raw(&self, w: &mut Arc<RawBuffer>, places: &Buffer<u32>, x: Slice<'_>) -> Result<()> {
+        w.check("the value of an assignment", x.ty())?;
+        alone(w, "w")?;
+        if places.len() == 0 {
             return Ok(());
         }
-        let x = self.put(&[x], "the value of an assignment")?;
-        let program = self.program(SOURCE, &words::<T>())?;
-        let arguments = args![&places.indices, places.nnz() as u64, &x, &w.values];
-        program.kernel("assign")?.launch(Shape::for_each(places.nnz(), 256)?, arguments)
+        let x = self.put_raw(x, "the value of an assignment")?;
+        let program = self.assign_program(w.ty())?;
+        let arguments = args![places, places.len() as u64, &x, &*w];
+        program.kernel("assign")?.launch(Shape::for_each(places.len(), 256)?, arguments)
     }
 }
 
 /// The programs of this file, as they are used.
 pub(crate) fn programs() -> Vec<Unit> {
-    [words::<bool>(), words::<[u32; 3]>(), words::<[u64; 4]>()]
+    [1, 12, 32]
+        .map(|size| Front::new("", &[Setting::Words("Value", size)]).text())
         .map(|prefix| Unit { source: SOURCE, prefix, hot: &["assign"] })
         .into()
 }

@@ -1,25 +1,195 @@
 //! [`Cuda`] as a [`Backend`]: matrices and vectors are those of the device, operations those of the files beside this
-//! one.
+//! one, which take printed operators and arrays whose types are known at run time.
 
-use super::{Cuda, DeviceCsr, DeviceDense, DeviceSparseVec, DeviceVec};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Real, Rhs, Semiring, UnaryOp, Value};
-use crate::backend::Backend;
-use crate::distance::{Measure, Neighbours, Options};
-use crate::sparse::{Dense, SparseVec};
-use crate::{Csr, Result};
+use std::sync::Arc;
+
+use super::buffer::Buffer;
+use super::csr::RawCsr;
+use super::pattern::DevicePattern;
+use super::spgemm::{Mask as ProductMask, Plan, plan_of};
+use super::vector_form::{Form, RawVector};
+use super::vector_ops::Assigned;
+use super::{Cuda, DeviceCsr, DeviceDense, DeviceVector};
+use crate::algebra::{
+    Any, BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Pair, Printed, Rhs, Ring, Semiring, Slice, Type, UnaryOp,
+    Value, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary,
+};
+use crate::backend::{Backend, Container, Mask, Matrices, Vectors};
+use crate::par::collected;
+use crate::spgemm::Options;
+use crate::{Csr, Dense, Error, Result, Vector};
+
+impl<T: Value> Container<Cuda, u32> for DeviceCsr<T> {
+    type Kind = Matrices;
+    type Value = T;
+    fn count(&self, _: &Cuda) -> Result<usize> {
+        Ok(self.nnz())
+    }
+    fn places(&self, _: &Cuda) -> Result<Arc<DevicePattern>> {
+        Ok(Arc::clone(self.pattern()))
+    }
+    fn nonzero(&self, m: &Cuda) -> Result<Arc<DevicePattern>>
+    where
+        T: Num,
+    {
+        m.nonzero_matrix(self)
+    }
+}
+
+/// Where a vector on the device has entries.
+#[derive(Clone, Debug)]
+pub struct DevicePlaces(RawVector);
+
+impl<T: Value> Container<Cuda, u32> for DeviceVector<T> {
+    type Kind = Vectors;
+    type Value = T;
+    fn count(&self, m: &Cuda) -> Result<usize> {
+        m.vector_nnz_raw(self.raw())
+    }
+    fn places(&self, _: &Cuda) -> Result<DevicePlaces> {
+        Ok(DevicePlaces(self.raw().clone()))
+    }
+    fn nonzero(&self, m: &Cuda) -> Result<DevicePlaces>
+    where
+        T: Num,
+    {
+        m.nonzero_vector(self)
+    }
+}
+
+/// A pattern is a structural mask.
+impl Mask<Cuda, u32, Matrices> for Arc<DevicePattern> {
+    fn resolve(self, _: &Cuda) -> Result<(Arc<DevicePattern>, bool)> {
+        Ok((self, false))
+    }
+}
+
+/// Which rows of a pattern have entries; `None` if all have.
+struct RowsWithEntries(Option<Buffer<bool>>);
+
+impl Cuda {
+    /// Which rows have entries, found once for a pattern.
+    fn rows_with_entries(&self, p: &Arc<DevicePattern>) -> Result<Option<Buffer<bool>>> {
+        let found = p.facts.get_or_make(|| {
+            // Whether anything is there, of values that nobody reads.
+            let any = printed_ring(Ring(Any::<bool>::new(), Pair::<bool, bool, bool>::default()));
+            let a = RawCsr { pattern: Arc::clone(p), values: self.alloc_raw(Type::Bool, p.nnz, "entries of rows")? };
+            let x = self.alloc_raw(Type::Bool, p.ncols, "entries of rows")?;
+            let mut rows = self.alloc_raw(Type::Bool, p.nrows, "entries of rows")?;
+            self.mxv_raw(None, &any, &a, &x, None, &mut rows)?;
+            let v = RawVector::bitmap(Buffer::of(rows)?, self.alloc_raw(Type::Bool, p.nrows, "entries of rows")?);
+            let all = self.vector_nnz_raw(&v)? == p.nrows;
+            Ok(RowsWithEntries(if all { None } else { v.present().cloned() }))
+        })?;
+        Ok(found.0.clone())
+    }
+    /// A value for each row as a vector with entries where the rows have some.
+    fn of_rows(&self, p: &Arc<DevicePattern>, values: Arc<super::buffer::RawBuffer>) -> Result<RawVector> {
+        Ok(match self.rows_with_entries(p)? {
+            None => RawVector::full(values),
+            Some(rows) => RawVector::bitmap(rows, values),
+        })
+    }
+    /// The places of a mask as truth values.
+    fn bools(&self, places: &DevicePlaces) -> Result<Buffer<bool>> {
+        match &places.0.form {
+            Form::Full => {
+                let all = self.alloc::<bool>(places.0.len, "a mask")?;
+                self.fill_bytes(&all, 1)?;
+                Ok(all)
+            }
+            Form::Bitmap(present) => Ok(present.places.clone()),
+            Form::List(list) => self.present_of(places.0.len, list),
+        }
+    }
+    /// The vector as a matrix of one column.
+    fn as_column(&self, v: &RawVector) -> Result<RawCsr> {
+        let list = self.to_list_raw(v)?;
+        let Form::List(places) = &list.form else {
+            return Err(Error::Unsupported { what: "a vector that is no list".into(), why: "it was made one".into() });
+        };
+        self.transpose_raw(&self.as_row(&list, places)?)
+    }
+    /// y = A ⊕.⊗ x, for an operator whose types are known at run time.
+    pub(crate) fn mxv_vector(
+        &self,
+        ring: &Printed,
+        a: &RawCsr,
+        x: &RawVector,
+        mask: Option<(&DevicePlaces, bool)>,
+    ) -> Result<RawVector> {
+        let (nrows, ncols) = a.shape();
+        if x.len != ncols {
+            return Err(Error::Shape { op: "mxv", lhs: (nrows, ncols), rhs: (x.len, 1) });
+        }
+        check(mask, nrows)?;
+        let y = if matches!(x.form, Form::Full) {
+            let bools =
+                mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose()?;
+            let hint = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
+            let mut values = self.alloc_raw(ring.out, nrows, "the result of mxv")?;
+            self.mxv_raw(None, ring, a, &x.values, hint, &mut values)?;
+            self.of_rows(&a.pattern, values)?
+        } else {
+            // A product of matrices visits the entries that both have, in the order of A's rows.
+            let x = self.as_column(x)?;
+            let plan = plan_of(self, Arc::clone(&a.pattern), Arc::clone(&x.pattern), None, &Options::default())?;
+            row_as_list(self.transpose_raw(&self.numeric_raw(&plan, ring, a, &x)?)?)
+        };
+        self.masked(y, mask)
+    }
+    /// yᵀ = xᵀ ⊕.⊗ A, likewise.
+    pub(crate) fn vxm_vector(
+        &self,
+        ring: &Printed,
+        x: &RawVector,
+        a: &RawCsr,
+        mask: Option<(&DevicePlaces, bool)>,
+    ) -> Result<RawVector> {
+        check(mask, a.shape().1)?;
+        let list = self.to_list_raw(x)?;
+        let Form::List(places) = &list.form else { return Ok(list) };
+        let bools = mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose()?;
+        let hint = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
+        let of_x = (places.clone(), Arc::clone(&list.values));
+        let (indices, values) = self.vxm_raw(ring, list.len, &of_x, a, hint)?;
+        Ok(RawVector::list(a.shape().1, indices, values))
+    }
+    fn masked(&self, y: RawVector, mask: Option<(&DevicePlaces, bool)>) -> Result<RawVector> {
+        match mask {
+            None => Ok(y),
+            Some((places, complement)) => self.vector_restrict_raw(&y, &places.0, complement),
+        }
+    }
+}
+
+fn check(mask: Option<(&DevicePlaces, bool)>, expected: usize) -> Result<()> {
+    match mask {
+        Some((places, _)) if places.0.len != expected => {
+            Err(Error::Length { what: "mask", found: places.0.len, expected })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A matrix of one row as a list.
+fn row_as_list(row: RawCsr) -> RawVector {
+    RawVector::list(row.pattern.ncols, row.pattern.col_idx.clone(), row.values)
+}
 
 /// The results of [`Cpu`](crate::Cpu), and the same in every run. They are its bits as well, except where floats are
-/// folded as a tree: [`mxv`](Cuda::mxv), [`reduce_rows`](Cuda::reduce_rows) for long rows, [`reduce`](Cuda::reduce),
-/// the norms in distances; and where [`apply`](Cuda::apply) has functions such as `exp`. [`Any`](crate::algebra::Any) gives a value that is
-/// there, perhaps another one.
+/// folded as a tree (`mxv` of a full vector, `reduce_rows` for rows of more than 128 entries, `reduce`, the norms in
+/// distances), and where `apply` has functions such as `exp`. [`Any`] gives a value that is there, perhaps another one.
 ///
-/// The methods are those that [`Cuda`] has under the same names, where the documentation of each is; `mxm` is the chain
-/// of [`Cuda::mxm`], evaluated.
+/// `mxv`: rows of like lengths take a few lanes each; others are cut into tiles of equal work (Merrill, Garland 2016,
+/// "Merge-based parallel sparse matrix-vector multiplication").
 impl Backend for Cuda {
     type Matrix<T: Value> = DeviceCsr<T>;
+    type Vector<T: Value> = DeviceVector<T>;
     type Dense<T: Value> = DeviceDense<T>;
-    type Vector<T: Value> = DeviceVec<T>;
-    type SparseVector<T: Value> = DeviceSparseVec<T>;
+    type Pattern = Arc<DevicePattern>;
+    type Places = DevicePlaces;
+    type Plan = Plan;
 
     fn upload<T: Value>(&self, a: &Csr<T>) -> Result<DeviceCsr<T>> {
         Cuda::upload(self, a)
@@ -27,127 +197,239 @@ impl Backend for Cuda {
     fn download<T: Value>(&self, a: &DeviceCsr<T>) -> Result<Csr<T>> {
         Cuda::download(self, a)
     }
+    fn upload_vector<T: Value>(&self, x: &Vector<T>) -> Result<DeviceVector<T>> {
+        match x.as_full() {
+            Some(values) => self.upload_full(values),
+            None => self.upload_list(&x.to_sparse()?),
+        }
+    }
+    fn download_vector<T: Value>(&self, x: &DeviceVector<T>) -> Result<Vector<T>> {
+        if x.is_full() {
+            return Vector::full(self.get(&Buffer::of(Arc::clone(&x.raw().values))?, "values of a vector")?);
+        }
+        self.download_list(x)?.try_into()
+    }
+    fn upload_dense<T: Value>(&self, a: &Dense<T>) -> Result<DeviceDense<T>> {
+        Cuda::upload_dense(self, a)
+    }
     fn download_dense<T: Value>(&self, a: &DeviceDense<T>) -> Result<Dense<T>> {
         Cuda::download_dense(self, a)
     }
-    fn upload_vec<T: Value>(&self, x: &[T]) -> Result<DeviceVec<T>> {
-        Cuda::upload_vec(self, x)
-    }
-    fn download_vec<T: Value>(&self, x: &DeviceVec<T>) -> Result<Vec<T>> {
-        Cuda::download_vec(self, x)
-    }
-    fn upload_sparse<T: Value>(&self, x: &SparseVec<T>) -> Result<DeviceSparseVec<T>> {
-        Cuda::upload_sparse(self, x)
-    }
-    fn download_sparse<T: Value>(&self, x: &DeviceSparseVec<T>) -> Result<SparseVec<T>> {
-        Cuda::download_sparse(self, x)
-    }
-
     fn shape<T: Value>(&self, a: &DeviceCsr<T>) -> (usize, usize) {
         a.shape()
     }
-    fn nnz<T: Value>(&self, a: &DeviceCsr<T>) -> usize {
-        a.nnz()
-    }
-    fn nnz_sparse<T: Value>(&self, x: &DeviceSparseVec<T>) -> usize {
-        x.nnz()
+    fn len<T: Value>(&self, x: &DeviceVector<T>) -> usize {
+        x.len()
     }
 
-    fn mxm<R: Semiring, S: Value>(
+    fn symbolic(
         &self,
+        a: &Arc<DevicePattern>,
+        b: &Arc<DevicePattern>,
+        mask: Option<(&Arc<DevicePattern>, bool)>,
+        options: &Options,
+    ) -> Result<Plan> {
+        let mask = mask.map(|(pattern, complement)| ProductMask { pattern, complement });
+        plan_of(self, Arc::clone(a), Arc::clone(b), mask, options)
+    }
+    fn numeric<R: Semiring>(
+        &self,
+        plan: &Plan,
         ring: R,
         a: &DeviceCsr<Lhs<R>>,
         b: &DeviceCsr<Rhs<R>>,
-        mask: Option<(&DeviceCsr<S>, bool)>,
     ) -> Result<DeviceCsr<Out<R>>> {
-        let product = Cuda::mxm(self, ring, a, b);
-        match mask {
-            None => product.eval(),
-            Some((mask, false)) => product.mask(mask).eval(),
-            Some((mask, true)) => product.mask(mask).complement().eval(),
-        }
+        self.numeric_raw(plan, &printed_ring(ring), &a.raw(), &b.raw())?.typed()
     }
-    fn mxv<R: Semiring>(
+    fn is_of_plan<T: Value>(&self, plan: &Plan, c: &DeviceCsr<T>) -> bool {
+        plan.pattern().is_some_and(|planned| Arc::ptr_eq(planned, c.pattern()))
+    }
+    fn numeric_into<R: Semiring>(
+        &self,
+        plan: &Plan,
+        ring: R,
+        a: &DeviceCsr<Lhs<R>>,
+        b: &DeviceCsr<Rhs<R>>,
+        c: &mut DeviceCsr<Out<R>>,
+    ) -> Result<()> {
+        let ring = printed_ring(ring);
+        if Arc::get_mut(c.values.raw_mut()).is_none() {
+            // Someone else holds its values, perhaps this very call: they keep theirs.
+            *c = self.numeric_raw(plan, &ring, &a.raw(), &b.raw())?.typed()?;
+            return Ok(());
+        }
+        self.numeric_into_raw(plan, &ring, &a.raw(), &b.raw(), &c.pattern, c.values.raw_mut())
+    }
+    fn mxv_masked<R: Semiring>(
         &self,
         ring: R,
         a: &DeviceCsr<Lhs<R>>,
-        x: &DeviceVec<Rhs<R>>,
-        mask: Option<(&DeviceVec<bool>, bool)>,
-    ) -> Result<DeviceVec<Out<R>>> {
-        Cuda::mxv(self, ring, a, x, mask)
+        x: &DeviceVector<Rhs<R>>,
+        mask: Option<(&DevicePlaces, bool)>,
+    ) -> Result<DeviceVector<Out<R>>> {
+        self.mxv_vector(&printed_ring(ring), &a.raw(), x.raw(), mask)?.typed()
     }
-    fn vxm<R: Semiring>(
+    fn vxm_masked<R: Semiring>(
         &self,
         ring: R,
-        x: &DeviceSparseVec<Lhs<R>>,
+        x: &DeviceVector<Lhs<R>>,
         a: &DeviceCsr<Rhs<R>>,
-        mask: Option<(&DeviceVec<bool>, bool)>,
-    ) -> Result<DeviceSparseVec<Out<R>>> {
-        Cuda::vxm(self, ring, x, a, mask)
+        mask: Option<(&DevicePlaces, bool)>,
+    ) -> Result<DeviceVector<Out<R>>> {
+        self.vxm_vector(&printed_ring(ring), x.raw(), &a.raw(), mask)?.typed()
+    }
+    fn mxd<R: Semiring>(&self, ring: R, a: &DeviceCsr<Lhs<R>>, x: &DeviceDense<Rhs<R>>) -> Result<DeviceDense<Out<R>>> {
+        Cuda::mxd(self, ring, a, x)
+    }
+    fn transposed<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        self.transpose_raw(&a.raw())?.typed()
+    }
+    fn reduce_rows_of<P: Monoid>(&self, monoid: P, a: &DeviceCsr<P::Out>) -> Result<DeviceVector<P::Out>> {
+        let values = self.reduce_rows_raw(&printed_monoid(monoid), &a.raw())?;
+        self.of_rows(&a.pattern, values)?.typed()
     }
 
-    fn ewise_union<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+    fn nonzero_matrix<T: Num>(&self, a: &DeviceCsr<T>) -> Result<Arc<DevicePattern>> {
+        self.nonzero_raw(&a.raw())
+    }
+    fn restrict_matrix<T: Value>(
+        &self,
+        a: &DeviceCsr<T>,
+        mask: &Arc<DevicePattern>,
+        complement: bool,
+    ) -> Result<DeviceCsr<T>> {
+        self.restrict_raw(&a.raw(), mask, complement)?.typed()
+    }
+    fn ewise_add_matrices<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         &self,
         op: O,
         a: &DeviceCsr<T>,
         b: &DeviceCsr<T>,
     ) -> Result<DeviceCsr<T>> {
-        Cuda::ewise_union(self, op, a, b)
+        self.ewise_add_raw(&printed_binary(op), None, &a.raw(), &b.raw())?.typed()
     }
-    fn ewise_intersection<O: BinaryOp>(
+    fn ewise_mult_matrices<O: BinaryOp>(
         &self,
         op: O,
         a: &DeviceCsr<O::A>,
         b: &DeviceCsr<O::B>,
     ) -> Result<DeviceCsr<O::Out>> {
-        Cuda::ewise_intersection(self, op, a, b)
+        self.ewise_mult_raw(&printed_binary(op), &a.raw(), &b.raw())?.typed()
     }
-    fn apply<O: UnaryOp>(&self, op: O, a: &DeviceCsr<O::A>) -> Result<DeviceCsr<O::Out>> {
-        Cuda::apply(self, op, a)
+    fn ewise_union_matrices<O: BinaryOp>(
+        &self,
+        op: O,
+        (a, for_a): (&DeviceCsr<O::A>, O::A),
+        (b, for_b): (&DeviceCsr<O::B>, O::B),
+    ) -> Result<DeviceCsr<O::Out>> {
+        let what = "what stands in for absent entries";
+        let (for_a, for_b) = (self.put(&[for_a], what)?, self.put(&[for_b], what)?);
+        self.ewise_add_raw(&printed_binary(op), Some([&for_a, &for_b]), &a.raw(), &b.raw())?.typed()
     }
-    fn select<O: IndexUnaryOp<Out = bool>>(&self, op: O, a: &DeviceCsr<O::A>, s: O::S) -> Result<DeviceCsr<O::A>> {
-        Cuda::select(self, op, a, s)
+    fn apply_matrix<O: UnaryOp>(&self, op: O, a: &DeviceCsr<O::A>) -> Result<DeviceCsr<O::Out>> {
+        self.apply_raw(&printed_unary(op), &a.raw())?.typed()
     }
-    fn reduce_rows<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<DeviceVec<M::Out>> {
-        Cuda::reduce_rows(self, monoid, a)
+    fn apply_index_matrix<O: IndexUnaryOp>(&self, op: O, a: &DeviceCsr<O::A>, s: O::S) -> Result<DeviceCsr<O::Out>> {
+        self.apply_at_raw(&printed_index_unary(op), &a.raw(), Slice::of(&[s]))?.typed()
     }
-    fn reduce<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<M::Out> {
-        Cuda::reduce(self, monoid, a)
+    fn select_matrix<O: IndexUnaryOp<Out = bool>>(
+        &self,
+        op: O,
+        a: &DeviceCsr<O::A>,
+        s: O::S,
+    ) -> Result<DeviceCsr<O::A>> {
+        self.select_raw(&printed_index_unary(op), &a.raw(), Slice::of(&[s]))?.typed()
     }
-    fn transpose<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        Cuda::transpose(self, a)
-    }
-    fn assign<T: Value, S: Value>(&self, w: &mut DeviceVec<T>, places: &DeviceSparseVec<S>, x: T) -> Result<()> {
-        Cuda::assign(self, w, places, x)
+    fn reduce_matrix<P: Monoid>(&self, monoid: P, a: &DeviceCsr<P::Out>) -> Result<P::Out> {
+        self.fold_buffer(monoid, &a.values)
     }
 
-    fn pairwise<T: Real, M: Measure>(
-        &self,
-        measure: M,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &Options,
-    ) -> Result<DeviceDense<T>> {
-        Cuda::pairwise(self, measure, x, y, options)
+    fn nonzero_vector<T: Num>(&self, x: &DeviceVector<T>) -> Result<DevicePlaces> {
+        Ok(DevicePlaces(self.vector_nonzero_raw(x.raw())?))
     }
-    fn knn<T: Real, M: Measure>(
+    fn restrict_vector<T: Value>(
         &self,
-        measure: M,
-        k: usize,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &Options,
-    ) -> Result<Neighbours<T>> {
-        Cuda::knn(self, measure, k, x, y, options)
+        x: &DeviceVector<T>,
+        mask: &DevicePlaces,
+        complement: bool,
+    ) -> Result<DeviceVector<T>> {
+        check(Some((mask, complement)), x.len())?;
+        self.vector_restrict_raw(x.raw(), &mask.0, complement)?.typed()
     }
-    fn radius<T: Real, M: Measure>(
+    fn ewise_add_vectors<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         &self,
-        measure: M,
-        radius: f64,
-        x: &DeviceCsr<T>,
-        y: Option<&DeviceCsr<T>>,
-        options: &Options,
-    ) -> Result<DeviceCsr<T>> {
-        Cuda::radius(self, measure, radius, x, y, options)
+        op: O,
+        x: &DeviceVector<T>,
+        y: &DeviceVector<T>,
+    ) -> Result<DeviceVector<T>> {
+        self.vector_ewise_add(op, x, y)
+    }
+    fn ewise_mult_vectors<O: BinaryOp>(
+        &self,
+        op: O,
+        x: &DeviceVector<O::A>,
+        y: &DeviceVector<O::B>,
+    ) -> Result<DeviceVector<O::Out>> {
+        self.vector_ewise_mult(op, x, y)
+    }
+    fn ewise_union_vectors<O: BinaryOp>(
+        &self,
+        op: O,
+        (x, for_x): (&DeviceVector<O::A>, O::A),
+        (y, for_y): (&DeviceVector<O::B>, O::B),
+    ) -> Result<DeviceVector<O::Out>> {
+        self.vector_ewise_union(op, x, for_x, y, for_y)
+    }
+    fn apply_vector<O: UnaryOp>(&self, op: O, x: &DeviceVector<O::A>) -> Result<DeviceVector<O::Out>> {
+        self.vector_apply(op, x)
+    }
+    fn apply_index_vector<O: IndexUnaryOp>(
+        &self,
+        op: O,
+        x: &DeviceVector<O::A>,
+        s: O::S,
+    ) -> Result<DeviceVector<O::Out>> {
+        self.vector_apply_at(op, x, s)
+    }
+    fn select_vector<O: IndexUnaryOp<Out = bool>>(
+        &self,
+        op: O,
+        x: &DeviceVector<O::A>,
+        s: O::S,
+    ) -> Result<DeviceVector<O::A>> {
+        self.vector_select(op, x, s)
+    }
+    fn reduce_vector<P: Monoid>(&self, monoid: P, x: &DeviceVector<P::Out>) -> Result<P::Out> {
+        self.vector_reduce(monoid, x)
+    }
+    fn extract_vector<T: Value>(&self, v: &DeviceVector<T>, indices: &[u32]) -> Result<DeviceVector<T>> {
+        self.vector_extract(v, indices)
+    }
+    fn scatter_vector<T: Value>(&self, v: &DeviceVector<T>, indices: &[u32], len: usize) -> Result<DeviceVector<T>> {
+        if v.len() != indices.len() {
+            return Err(Error::Length { what: "indices of an assignment", found: indices.len(), expected: v.len() });
+        }
+        crate::ops::vector::marks(indices, len)?;
+        let mut w = self.upload_list_raw(len, &[], Slice::of::<T>(&[]))?;
+        self.vector_assign_raw(&mut w, Some(indices), &Assigned::Vector(v.raw()))?;
+        w.typed()
+    }
+    fn marks(&self, indices: &[u32], len: usize) -> Result<DevicePlaces> {
+        crate::ops::vector::marks(indices, len)?;
+        let mut sorted = collected(indices.len(), indices.iter().copied(), "indices of an assignment")?;
+        sorted.sort_unstable();
+        let marks = crate::par::filled(sorted.len(), true, "indices of an assignment")?;
+        Ok(DevicePlaces(self.upload_list_raw(len, &sorted, Slice::of(&marks))?))
+    }
+    fn constant_vector<T: Value>(
+        &self,
+        len: usize,
+        x: T,
+        mask: Option<(&DevicePlaces, bool)>,
+    ) -> Result<DeviceVector<T>> {
+        check(mask, len)?;
+        let nothing = self.upload_list_raw(len, &[], Slice::of::<T>(&[]))?;
+        let full = self.to_full_raw(&nothing, Slice::of(&[x]))?;
+        self.masked(full, mask)?.typed()
     }
 }

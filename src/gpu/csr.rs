@@ -2,105 +2,13 @@
 
 use std::any::Any;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use super::Cuda;
-use super::launch::Arg;
-use super::memory::Buffer;
-use super::spmv_plan::SpmvFacts;
-use crate::algebra::Value;
+use super::buffer::{Buffer, RawBuffer};
+pub(crate) use super::pattern::{DevicePattern, Offsets};
+use crate::algebra::{Array, Slice, Type, Value};
 use crate::{Csr, Error, Index, Pattern, Result};
-
-/// Row pointers on the device: 32 bits wide where the entries can be counted so.
-#[derive(Debug)]
-pub(crate) enum Offsets {
-    /// Fewer than 2³² entries.
-    Small(Buffer<u32>),
-    /// Any number of entries.
-    Large(Buffer<u64>),
-}
-
-impl Offsets {
-    /// The type of a row pointer in CUDA C++.
-    pub(crate) fn cuda(&self) -> &'static str {
-        match self {
-            Self::Small(_) => "unsigned int",
-            Self::Large(_) => "unsigned long long",
-        }
-    }
-    pub(crate) fn bytes(&self) -> u64 {
-        match self {
-            Self::Small(p) => p.bytes(),
-            Self::Large(p) => p.bytes(),
-        }
-    }
-    /// Whether they are 64 bits wide.
-    pub(crate) fn is_large(&self) -> bool {
-        matches!(self, Self::Large(_))
-    }
-}
-
-impl From<&Offsets> for Arg {
-    fn from(offsets: &Offsets) -> Self {
-        match offsets {
-            Offsets::Small(p) => p.into(),
-            Offsets::Large(p) => p.into(),
-        }
-    }
-}
-
-/// Positions of the entries of a matrix, on the device: row pointers, 32-bit columns.
-///
-/// Plans are made from patterns, so one plan serves all matrices that share one.
-///
-/// # Example
-/// ```no_run
-/// use sparring::{Cuda, Pattern};
-/// let cuda = Cuda::new(0)?;
-/// let pattern = Pattern::<u32>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1])?;
-/// let on_device = cuda.upload_pattern(&pattern)?;
-/// assert_eq!((on_device.shape(), on_device.nnz(), on_device.is_sorted()), ((2, 3), 3, true));
-/// assert_eq!(cuda.download_pattern::<u32>(&on_device)?, pattern);
-/// # Ok::<(), sparring::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct DevicePattern {
-    pub(crate) nrows: usize,
-    pub(crate) ncols: usize,
-    pub(crate) nnz: usize,
-    pub(crate) sorted: bool,
-    pub(crate) row_ptr: Offsets,
-    pub(crate) col_idx: Buffer<u32>,
-    /// What `mxv` found out about the pattern, once it did.
-    pub(crate) spmv: SpmvFacts,
-}
-
-impl DevicePattern {
-    /// A pattern of these arrays; the caller knows that they are one.
-    pub(crate) fn new((nrows, ncols): (usize, usize), sorted: bool, row_ptr: Offsets, col_idx: Buffer<u32>) -> Self {
-        Self { nrows, ncols, nnz: col_idx.len(), sorted, row_ptr, col_idx, spmv: SpmvFacts::default() }
-    }
-    /// Rows and columns.
-    #[must_use]
-    pub fn shape(&self) -> (usize, usize) {
-        (self.nrows, self.ncols)
-    }
-    /// Entries.
-    #[must_use]
-    pub fn nnz(&self) -> usize {
-        self.nnz
-    }
-    /// Whether columns increase within every row.
-    #[must_use]
-    pub fn is_sorted(&self) -> bool {
-        self.sorted
-    }
-    /// Bytes of device memory.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.row_ptr.bytes() + self.col_idx.bytes()
-    }
-}
 
 /// A sparse matrix on the device. The pattern is shared, as in [`Csr`].
 ///
@@ -121,17 +29,57 @@ impl DevicePattern {
 #[derive(Debug)]
 pub struct DeviceCsr<T> {
     pub(crate) pattern: Arc<DevicePattern>,
-    pub(crate) values: Arc<Buffer<T>>,
+    pub(crate) values: Buffer<T>,
 }
 
 impl<T> Clone for DeviceCsr<T> {
     /// Another name for the same matrix; nothing is copied.
     fn clone(&self) -> Self {
-        Self { pattern: Arc::clone(&self.pattern), values: Arc::clone(&self.values) }
+        Self { pattern: Arc::clone(&self.pattern), values: self.values.clone() }
+    }
+}
+
+/// A sparse matrix on the device whose values are of a type known at run time. Cloning copies nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct RawCsr {
+    pub(crate) pattern: Arc<DevicePattern>,
+    pub(crate) values: Arc<RawBuffer>,
+}
+
+impl RawCsr {
+    /// These values at the places of a pattern.
+    pub(crate) fn new(pattern: DevicePattern, values: Arc<RawBuffer>) -> Self {
+        Self { pattern: Arc::new(pattern), values }
+    }
+    /// Rows and columns.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        self.pattern.shape()
+    }
+    /// Entries.
+    pub(crate) fn nnz(&self) -> usize {
+        self.pattern.nnz
+    }
+    /// Type of the values.
+    pub(crate) fn ty(&self) -> Type {
+        self.values.ty()
+    }
+    /// The matrix as one of T.
+    /// # Errors
+    /// [`Error::Argument`] if its values are of another type.
+    pub(crate) fn typed<T: Value>(self) -> Result<DeviceCsr<T>> {
+        Ok(DeviceCsr { pattern: self.pattern, values: Buffer::of(self.values)? })
     }
 }
 
 impl<T: Value> DeviceCsr<T> {
+    /// These values at the places of a pattern.
+    pub(crate) fn new(pattern: DevicePattern, values: Buffer<T>) -> Self {
+        Self { pattern: Arc::new(pattern), values }
+    }
+    /// The matrix, its type forgotten; nothing is copied.
+    pub(crate) fn raw(&self) -> RawCsr {
+        RawCsr { pattern: Arc::clone(&self.pattern), values: Arc::clone(self.values.raw()) }
+    }
     /// Where it has entries.
     #[must_use]
     pub fn pattern(&self) -> &Arc<DevicePattern> {
@@ -221,7 +169,7 @@ impl Cuda {
     /// Those of [`upload_pattern`](Self::upload_pattern).
     pub fn upload<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<DeviceCsr<T>> {
         let pattern = self.shared_pattern(a.pattern())?;
-        Ok(DeviceCsr { pattern, values: Arc::new(self.put(a.values(), "values on the device")?) })
+        Ok(DeviceCsr { pattern, values: self.put(a.values(), "values on the device")? })
     }
     /// Row pointers on the host.
     fn download_offsets(&self, offsets: &Offsets) -> Result<Vec<usize>> {
@@ -250,19 +198,41 @@ impl Cuda {
         )?;
         Ok(Pattern::from_parts(pattern.nrows, pattern.ncols, row_ptr, columns, pattern.sorted))
     }
+    /// The pattern on the host, brought there unless it is there.
+    fn host_pattern<I: Index>(&self, there: &Arc<DevicePattern>) -> Result<Arc<Pattern<I>>> {
+        if let Some(here) = self.twins().on_host(there) {
+            return Ok(here);
+        }
+        let here = Arc::new(self.download_pattern(there)?);
+        self.twins().add(&here, there);
+        Ok(here)
+    }
     /// The matrix on the host.
     /// # Errors
     /// Those of [`download_pattern`](Self::download_pattern).
     pub fn download<T: Value, I: Index>(&self, a: &DeviceCsr<T>) -> Result<Csr<T, I>> {
-        let pattern = match self.twins().on_host(&a.pattern) {
-            Some(pattern) => pattern,
-            None => {
-                let pattern = Arc::new(self.download_pattern(&a.pattern)?);
-                self.twins().add(&pattern, &a.pattern);
-                pattern
-            }
-        };
-        Csr::with_pattern(pattern, self.get(&a.values, "values from the device")?)
+        Csr::with_pattern(self.host_pattern(&a.pattern)?, self.get(&a.values, "values from the device")?)
+    }
+}
+
+impl Cuda {
+    /// Values of a type known at run time at the places of a pattern, on the device.
+    /// # Errors
+    /// [`Error::Length`]; those of [`upload`](Self::upload).
+    #[allow(dead_code)] // `runtime` will stand on it.
+    pub(crate) fn upload_raw<I: Index>(&self, pattern: &Arc<Pattern<I>>, values: Slice<'_>) -> Result<RawCsr> {
+        if values.len() != pattern.nnz() {
+            return Err(Error::Length { what: "values of a matrix", found: values.len(), expected: pattern.nnz() });
+        }
+        let pattern = self.shared_pattern(pattern)?;
+        Ok(RawCsr { pattern, values: self.put_raw(values, "values on the device")? })
+    }
+    /// The pattern of a matrix and its values on the host.
+    /// # Errors
+    /// Those of [`download`](Self::download); [`Error::Unsupported`] for structs.
+    #[allow(dead_code)] // `runtime` will stand on it.
+    pub(crate) fn download_raw<I: Index>(&self, a: &RawCsr) -> Result<(Arc<Pattern<I>>, Array)> {
+        Ok((self.host_pattern(&a.pattern)?, self.get_raw(&a.values, "values from the device")?))
     }
 }
 
@@ -357,34 +327,6 @@ impl<T: Value, I: Index> Operand<T> for Csr<T, I> {
         let columns = p.col_idx()[entries.clone()].iter().map(|j| j.get() as u32);
         let columns = cuda.put(&crate::par::collected(entries.len(), columns, what)?, what)?;
         let pattern = DevicePattern::new((rows.len(), self.ncols()), p.is_sorted(), row_ptr, columns);
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(cuda.put(&self.values()[entries], what)?) })
-    }
-}
-
-/// Patterns that are on the host and on the device, as long as both are alive.
-#[derive(Debug, Default)]
-pub(crate) struct Twins(Mutex<Vec<Twin>>);
-/// A pattern of the host, of any type of columns, and the same on the device.
-type Twin = (Weak<dyn Any + Send + Sync>, Weak<DevicePattern>);
-
-impl Twins {
-    fn add<I: Index>(&self, host: &Arc<Pattern<I>>, device: &Arc<DevicePattern>) {
-        let host: Arc<dyn Any + Send + Sync> = Arc::clone(host) as _;
-        let mut twins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        twins.retain(|(h, d)| h.strong_count() > 0 && d.strong_count() > 0);
-        twins.push((Arc::downgrade(&host), Arc::downgrade(device)));
-    }
-    fn on_device<I: Index>(&self, host: &Arc<Pattern<I>>) -> Option<Arc<DevicePattern>> {
-        let twins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        twins
-            .iter()
-            .find(|(h, _)| std::ptr::addr_eq(h.as_ptr(), Arc::as_ptr(host)) && h.strong_count() > 0)?
-            .1
-            .upgrade()
-    }
-    fn on_host<I: Index>(&self, device: &Arc<DevicePattern>) -> Option<Arc<Pattern<I>>> {
-        let twins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(_, d): &&Twin| std::ptr::eq(d.as_ptr(), Arc::as_ptr(device));
-        twins.iter().filter(same).find_map(|(h, _)| h.upgrade()?.downcast::<Pattern<I>>().ok())
+        Ok(DeviceCsr::new(pattern, cuda.put(&self.values()[entries], what)?))
     }
 }

@@ -1,13 +1,14 @@
 //! C = A ∘ B entry by entry, over the intersection or the union of two patterns: see `cuda/ewise.cu`.
 
-use std::sync::Arc;
-
-use super::csr::Offsets;
+use super::Cuda;
+use super::buffer::{RawBuffer, same_type};
+use super::csr::{DeviceCsr, RawCsr};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
+use super::pattern::{DevicePattern, Offsets};
 use super::rows::tiles;
-use super::{Cuda, DeviceCsr, DevicePattern};
-use crate::algebra::{BinaryOp, Value, emit_binary_op};
+use crate::algebra::{BinaryOp, Printed, Value, printed_binary};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("ewise.cu");
@@ -18,6 +19,8 @@ const SMALL: &str = "unsigned int";
 enum Over {
     Intersection,
     Union,
+    /// The union, with something in place of what is absent.
+    Filled,
 }
 
 /// Where entries of A meet those of B.
@@ -30,18 +33,26 @@ struct Matches {
     both: usize,
 }
 
-/// The text in front: the operator, the types of the offsets of A, B, `before` and C.
-fn prefix(op: &str, over: Over, [a, b, before, c]: [&str; 4]) -> String {
-    let union = if over == Over::Union { "#define UNION\n" } else { "" };
-    format!(
-        "{op}{union}typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {before} OffsetBoth;\ntypedef {c} OffsetC;\n"
-    )
+/// The types of the offsets of A, B, `before` and C, and which places the result has.
+fn settings(over: Over, [a, b, before, c]: [&'static str; 4]) -> Vec<Setting> {
+    let offsets = [("OffsetA", a), ("OffsetB", b), ("OffsetBoth", before), ("OffsetC", c)];
+    let mut settings: Vec<_> = offsets.map(|(name, of)| Setting::Type(name, of)).into();
+    settings.extend(match over {
+        Over::Intersection => &[][..],
+        Over::Union => &[Setting::Switch("UNION")],
+        Over::Filled => &[Setting::Switch("UNION"), Setting::Switch("FILLED")],
+    });
+    settings
 }
 
+/// What stands in for an absent operand of a union: of A, and of B.
+pub(crate) type Fills<'a> = [&'a RawBuffer; 2];
+
 impl Cuda {
-    fn matches(&self, op: &str, over: Over, a: &DevicePattern, b: &DevicePattern) -> Result<Matches> {
+    fn matches(&self, op: &Printed, over: Over, a: &DevicePattern, b: &DevicePattern) -> Result<Matches> {
         // This pass knows neither `before` nor C. It takes the program that most matrices go on with.
-        let program = self.program(SOURCE, &prefix(op, over, [a.row_ptr.cuda(), b.row_ptr.cuda(), SMALL, SMALL]))?;
+        let settings = settings(over, [a.row_ptr.cuda(), b.row_ptr.cuda(), SMALL, SMALL]);
+        let program = self.program_of(SOURCE, Front::new(&op.text, &settings))?;
         let places = self.alloc_offsets(b.row_ptr.is_large(), a.nnz, "places in the other matrix")?;
         let found = self.alloc::<u32>(a.nnz, "entries that both matrices have")?;
         program.kernel("find_in_b")?.launch(
@@ -75,27 +86,32 @@ impl Cuda {
         a: &DeviceCsr<O::A>,
         b: &DeviceCsr<O::B>,
     ) -> Result<DeviceCsr<O::Out>> {
+        self.ewise_mult_raw(&printed_binary(op), &a.raw(), &b.raw())?.typed()
+    }
+    /// [`ewise_intersection`](Self::ewise_intersection) for values whose types are known at run time.
+    pub(crate) fn ewise_mult_raw(&self, op: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
         same_shape("ewise_intersection", a.shape(), b.shape())?;
-        let (a, b) = (self.sorted(a)?, self.sorted(b)?);
+        a.values.check("the left matrix", op.a)?;
+        b.values.check("the right matrix", op.b)?;
+        let (a, b) = (self.sorted_raw(a)?, self.sorted_raw(b)?);
         let (ap, bp) = (&*a.pattern, &*b.pattern);
-        let op = emit_binary_op(op);
-        let Matches { places, before, both } = self.matches(&op, Over::Intersection, ap, bp)?;
+        let Matches { places, before, both } = self.matches(op, Over::Intersection, ap, bp)?;
 
         let row_ptr = self.alloc_offsets(before.is_large(), ap.nrows + 1, "row pointers of an intersection")?;
         let col_idx = self.alloc::<u32>(both, "columns of an intersection")?;
-        let values = self.alloc::<O::Out>(both, "values of an intersection")?;
+        let values = self.alloc_raw(op.out, both, "values of an intersection")?;
         let types = [ap.row_ptr.cuda(), bp.row_ptr.cuda(), before.cuda(), row_ptr.cuda()];
-        let program = self.program(SOURCE, &prefix(&op, Over::Intersection, types))?;
+        let program = self.program_of(SOURCE, Front::new(&op.text, &settings(Over::Intersection, types)))?;
         program
             .kernel("intersection_rows")?
             .launch(Shape::for_each(ap.nrows + 1, 256)?, args![&ap.row_ptr, ap.nrows as u64, &before, &row_ptr])?;
         program.kernel("intersection_fill")?.launch(
             Shape::for_each(ap.nnz, 256)?,
-            args![&ap.col_idx, &*a.values, ap.nnz as u64, &*b.values, &places, &before, &col_idx, &values],
+            args![&ap.col_idx, &a.values, ap.nnz as u64, &b.values, &places, &before, &col_idx, &values],
         )?;
         let (nrows, ncols) = (ap.nrows, ap.ncols);
         let pattern = DevicePattern::new((nrows, ncols), true, row_ptr, col_idx);
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+        Ok(RawCsr::new(pattern, values))
     }
 
     /// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry, and the entry of the one that has it elsewhere; rows sorted.
@@ -121,36 +137,80 @@ impl Cuda {
         a: &DeviceCsr<T>,
         b: &DeviceCsr<T>,
     ) -> Result<DeviceCsr<T>> {
+        self.ewise_add_raw(&printed_binary(op), None, &a.raw(), &b.raw())?.typed()
+    }
+    /// C(i, j) = A(i, j) ∘ B(i, j) where either has an entry, `a_fill` or `b_fill` in place of the one that is absent; rows
+    /// sorted.
+    ///
+    /// Shapes and cost: those of [`ewise_union`](Self::ewise_union). Other fills compile nothing anew.
+    /// # Errors
+    /// Those of [`ewise_union`](Self::ewise_union).
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda, algebra::Minus};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![2.0, 3.0])?)?;
+    /// let b = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![5.0, 7.0])?)?;
+    /// let c: Csr<f64> = cuda.download(&cuda.ewise_union_filled(Minus::<f64>::new(), &a, 0.0, &b, 1.0)?)?;
+    /// assert_eq!(c.row(0), (&[0, 1, 2][..], &[1.0, -2.0, -7.0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn ewise_union_filled<O: BinaryOp>(
+        &self,
+        op: O,
+        a: &DeviceCsr<O::A>,
+        a_fill: O::A,
+        b: &DeviceCsr<O::B>,
+        b_fill: O::B,
+    ) -> Result<DeviceCsr<O::Out>> {
+        let what = "what stands in for absent entries";
+        let (of_a, of_b) = (self.put(&[a_fill], what)?, self.put(&[b_fill], what)?);
+        self.ewise_add_raw(&printed_binary(op), Some([&of_a, &of_b]), &a.raw(), &b.raw())?.typed()
+    }
+    /// [`ewise_union`](Self::ewise_union), or with fills [`ewise_union_filled`](Self::ewise_union_filled), for values whose
+    /// types are known at run time.
+    pub(crate) fn ewise_add_raw(
+        &self,
+        op: &Printed,
+        fills: Option<Fills<'_>>,
+        a: &RawCsr,
+        b: &RawCsr,
+    ) -> Result<RawCsr> {
         same_shape("ewise_union", a.shape(), b.shape())?;
-        let (a, b) = (self.sorted(a)?, self.sorted(b)?);
+        a.values.check("the left matrix", op.a)?;
+        b.values.check("the right matrix", op.b)?;
+        check_union(op, fills)?;
+        let over = if fills.is_some() { Over::Filled } else { Over::Union };
+        let (a, b) = (self.sorted_raw(a)?, self.sorted_raw(b)?);
         let (ap, bp) = (&*a.pattern, &*b.pattern);
-        let op = emit_binary_op(op);
-        let Matches { places, before, both } = self.matches(&op, Over::Union, ap, bp)?;
+        let Matches { places, before, both } = self.matches(op, over, ap, bp)?;
 
         let nnz = ap.nnz + bp.nnz - both;
         let row_ptr = self.alloc_offsets(u32::try_from(nnz).is_err(), ap.nrows + 1, "row pointers of a union")?;
         let col_idx = self.alloc::<u32>(nnz, "columns of a union")?;
-        let values = self.alloc::<T>(nnz, "values of a union")?;
+        let values = self.alloc_raw(op.out, nnz, "values of a union")?;
         let types = [ap.row_ptr.cuda(), bp.row_ptr.cuda(), before.cuda(), row_ptr.cuda()];
-        let program = self.program(SOURCE, &prefix(&op, Over::Union, types))?;
+        let program = self.program_of(SOURCE, Front::new(&op.text, &settings(over, types)))?;
+        let [a_fill, b_fill] = fills.map_or([None; 2], |fills| fills.map(Some));
         program.kernel("union_rows")?.launch(
             Shape::for_each(ap.nrows + 1, 256)?,
             args![&ap.row_ptr, &bp.row_ptr, ap.nrows as u64, &before, &row_ptr],
         )?;
         program.kernel("union_from_a")?.launch(
             Shape::for_each(ap.nnz, 256)?,
-            args![&ap.col_idx, &*a.values, ap.nnz as u64, &*b.values, &places, &before, &col_idx, &values],
+            args![&ap.col_idx, &a.values, ap.nnz as u64, &b.values, b_fill, &places, &before, &col_idx, &values],
         )?;
         program.kernel("union_from_b")?.launch(
             tiles(bp.nnz)?,
             args![
                 &bp.row_ptr,
                 &bp.col_idx,
-                &*b.values,
+                &b.values,
                 bp.nnz as u64,
                 bp.nrows as u64,
                 &ap.row_ptr,
                 &ap.col_idx,
+                a_fill,
                 &before,
                 &col_idx,
                 &values
@@ -158,8 +218,18 @@ impl Cuda {
         )?;
         let (nrows, ncols) = (ap.nrows, ap.ncols);
         let pattern = DevicePattern::new((nrows, ncols), true, row_ptr, col_idx);
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+        Ok(RawCsr::new(pattern, values))
     }
+}
+
+/// Refuses types that do not fit a union: without fills, the one that is there is the result.
+pub(super) fn check_union(op: &Printed, fills: Option<Fills<'_>>) -> Result<()> {
+    let Some([a, b]) = fills else {
+        same_type("the left operand of a union", op.a, op.out)?;
+        return same_type("the right operand of a union", op.b, op.out);
+    };
+    a.check("what stands in for entries of the left operand", op.a)?;
+    b.check("what stands in for entries of the right operand", op.b)
 }
 
 fn same_shape(op: &'static str, lhs: (usize, usize), rhs: (usize, usize)) -> Result<()> {
@@ -170,19 +240,20 @@ fn same_shape(op: &'static str, lhs: (usize, usize), rhs: (usize, usize)) -> Res
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Less, Min, Plus};
     let large = "unsigned long long";
-    let unit = |op: &str, over, types| Unit {
+    let unit = |op: &Printed, over, types| Unit {
         source: SOURCE,
-        prefix: prefix(op, over, types),
-        hot: if over == Over::Union {
-            &["find_in_b", "union_from_a", "union_from_b"]
-        } else {
-            &["find_in_b", "intersection_fill"]
+        prefix: Front::new(&op.text, &settings(over, types)).text(),
+        hot: match over {
+            Over::Union | Over::Filled => &["find_in_b", "union_from_a", "union_from_b"],
+            Over::Intersection => &["find_in_b", "intersection_fill"],
         },
     };
+    let less = printed_binary(Less::<f32>::new());
     vec![
-        unit(&emit_binary_op(Plus::<f64>::new()), Over::Union, [SMALL; 4]),
-        unit(&emit_binary_op(Min::<i8>::new()), Over::Union, [SMALL, large, SMALL, large]),
-        unit(&emit_binary_op(Less::<f32>::new()), Over::Intersection, [SMALL; 4]),
-        unit(&emit_binary_op(Less::<f32>::new()), Over::Intersection, [large, SMALL, SMALL, SMALL]),
+        unit(&printed_binary(Plus::<f64>::new()), Over::Union, [SMALL; 4]),
+        unit(&printed_binary(Min::<i8>::new()), Over::Union, [SMALL, large, SMALL, large]),
+        unit(&less, Over::Filled, [SMALL; 4]),
+        unit(&less, Over::Intersection, [SMALL; 4]),
+        unit(&less, Over::Intersection, [large, SMALL, SMALL, SMALL]),
     ]
 }

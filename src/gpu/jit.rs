@@ -3,11 +3,13 @@
 //! A program is one file of `cuda/` with a prefix in front: the printed `struct Ring`, types, constants. The headers of
 //! `cuda/` go along in memory, so neither a toolkit nor a file is needed.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hashbrown::HashMap;
+
 use super::cache::{Cache, Key};
-use super::driver::Device;
+use super::driver::{Device, Unloadable};
+use super::front::{Front, Kept};
 use super::launch::Program;
 use super::nvrtc::{Failure, Input, Nvrtc, Output};
 use crate::{Error, Result};
@@ -33,11 +35,12 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 8] = [
+const HEADERS: [Source; 9] = [
     source!("prelude.cuh"),
     source!("parts.cuh"),
     source!("ranks.cuh"),
     source!("kk.cuh"),
+    source!("values.cuh"),
     source!("union_tables.cuh"),
     source!("distance.cuh"),
     source!("nearest.cuh"),
@@ -148,14 +151,6 @@ fn key(nvrtc: &Nvrtc, text: &str, target: Target) -> Key {
     Key::of([version.as_str(), text].into_iter().chain(headers).chain(options.iter().map(String::as_str)))
 }
 
-/// Why an image was not loaded.
-pub(super) enum Unloadable {
-    /// It is not for this device or not for this driver: another one may do.
-    Image(Error),
-    /// Anything else.
-    Other(Error),
-}
-
 /// A program loaded from the cache, or else compiled, loaded and kept there.
 fn load_or_compile<M>(
     cache: &Cache,
@@ -180,10 +175,13 @@ fn load_or_compile<M>(
 /// A program, once it is loaded; who compiles it holds the lock, and others wait.
 type Place = Arc<Mutex<Option<Arc<Program>>>>;
 
-/// Programs compiled and loaded so far: by name of their file, then by prefix.
+/// Programs of one file, by what stands in front of it.
+type OfFile = HashMap<Kept, Place>;
+
+/// Programs compiled and loaded so far, by name of their file.
 #[derive(Default)]
 pub(crate) struct Programs {
-    loaded: Mutex<HashMap<&'static str, HashMap<String, Place>>>,
+    loaded: Mutex<HashMap<&'static str, OfFile>>,
     cache: Cache,
 }
 
@@ -194,24 +192,24 @@ impl Programs {
     pub(super) fn cache(&self) -> &Cache {
         &self.cache
     }
-    fn place(&self, source: Source, prefix: &str) -> Place {
+    fn place(&self, source: Source, front: Front<'_>) -> Place {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let of_file = loaded.entry(source.name).or_default();
-        if let Some(place) = of_file.get(prefix) {
+        if let Some(place) = of_file.get(&front) {
             return Arc::clone(place);
         }
-        Arc::clone(of_file.entry(prefix.to_string()).or_default())
+        Arc::clone(of_file.entry(Kept::from(&front)).or_default())
     }
     /// The program, loaded from the cache or compiled if it is not here.
-    pub(crate) fn get(&self, device: &Arc<Device>, source: Source, prefix: &str) -> Result<Arc<Program>> {
-        let place = self.place(source, prefix);
+    pub(crate) fn get(&self, device: &Arc<Device>, source: Source, front: Front<'_>) -> Result<Arc<Program>> {
+        let place = self.place(source, front);
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = &*place {
             return Ok(Arc::clone(program));
         }
         let nvrtc = Nvrtc::get()?;
         let (major, minor) = device.limits().capability;
-        let (text, target) = (text(source, prefix), target(nvrtc, major * 10 + minor)?);
+        let (text, target) = (text(source, &front.text()), target(nvrtc, major * 10 + minor)?);
         let module = load_or_compile(
             &self.cache,
             &key(nvrtc, &text, target),

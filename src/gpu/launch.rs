@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{result, sys};
 
-use super::driver::{Device, Module, failed};
-use super::memory::Buffer;
+pub(crate) use super::arg::{Arg, args};
+use super::driver::{Module, failed, foreign};
 use crate::{Error, Result};
 
 /// How a kernel is spread over the device.
@@ -36,60 +36,6 @@ impl Shape {
     }
 }
 
-/// One argument of a kernel, by value.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arg {
-    bytes: [u8; 8],
-    size: usize,
-    /// Of an array, the device that it is on, by its address; else 0.
-    owner: usize,
-}
-
-impl Arg {
-    /// No array.
-    pub(crate) fn null() -> Self {
-        0u64.into()
-    }
-    /// The array of `device` that begins at `at`.
-    pub(super) fn array(at: sys::CUdeviceptr, device: &Arc<Device>) -> Self {
-        Self { owner: Arc::as_ptr(device).addr(), ..at.into() }
-    }
-}
-impl<T> From<&Buffer<T>> for Arg {
-    fn from(buffer: &Buffer<T>) -> Self {
-        buffer.from(0)
-    }
-}
-impl<T> From<Option<&Buffer<T>>> for Arg {
-    fn from(buffer: Option<&Buffer<T>>) -> Self {
-        buffer.map_or(Self::null(), Self::from)
-    }
-}
-impl From<u64> for Arg {
-    fn from(x: u64) -> Self {
-        Self { bytes: x.to_ne_bytes(), size: 8, owner: 0 }
-    }
-}
-impl From<u32> for Arg {
-    fn from(x: u32) -> Self {
-        let [a, b, c, d] = x.to_ne_bytes();
-        Self { bytes: [a, b, c, d, 0, 0, 0, 0], size: 4, owner: 0 }
-    }
-}
-
-/// Arguments in the order of the kernel's parameters: buffers by reference, `u32` and `u64` by value.
-macro_rules! args {
-    ($($x:expr),* $(,)?) => { &[$($crate::gpu::launch::Arg::from($x)),*] };
-}
-pub(crate) use args;
-
-/// An array of one `Cuda` was given to another.
-pub(super) fn foreign(what: impl Into<String>) -> Error {
-    let message =
-        "an array belongs to another `Cuda`; clones of one share theirs, else download it there and upload it here";
-    Error::Device { what: what.into(), message: message.into() }
-}
-
 /// A kernel of a loaded program.
 #[derive(Clone)]
 pub(crate) struct Kernel {
@@ -110,19 +56,19 @@ impl Kernel {
         if shape.grid == 0 {
             return Ok(());
         }
-        let sizes: Vec<usize> = args.iter().map(|a| a.size).collect();
+        let sizes: Vec<usize> = args.iter().map(Arg::size).collect();
         if *sizes != *self.parameters {
             let message = format!("arguments of {sizes:?} bytes for parameters of {:?} bytes", self.parameters);
             return Err(Error::Device { what: format!("kernel {}", self.name), message });
         }
         let device = self.module.device();
         // Each `Cuda` has a stream of its own, and nothing orders one after another.
-        if args.iter().any(|a| a.owner != 0 && a.owner != Arc::as_ptr(device).addr()) {
+        if !args.iter().all(|a| a.is_on(device)) {
             return Err(foreign(format!("kernel {}", self.name)));
         }
         let _turn = device.turn()?;
         let mut copies = args.to_vec();
-        let mut pointers: Vec<*mut c_void> = copies.iter_mut().map(|a| a.bytes.as_mut_ptr().cast()).collect();
+        let mut pointers: Vec<*mut c_void> = copies.iter_mut().map(Arg::at).collect();
         // SAFETY: 1. The function's module is loaded as long as `self` lives, and unloading waits for the stream.
         //         2. There are as many arguments as parameters, of the same sizes, checked above; they are copied
         //            before the call returns.

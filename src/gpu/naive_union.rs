@@ -1,11 +1,15 @@
 //! The union product in two simple ways, which `cuda/union.cu` is measured against: see `cuda/naive_union.cu`.
 
+use std::sync::Arc;
+
 use super::Cuda;
-use super::csr::DeviceCsr;
+use super::buffer::{Buffer, RawBuffer};
+use super::csr::{DeviceCsr, RawCsr};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::vector::DeviceDense;
-use crate::algebra::{Lhs, Manhattan, Namm, Num, Out, Rhs, emit_contract};
+use crate::algebra::{Lhs, Manhattan, Namm, Num, Out, Printed, Rhs, printed_ring};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("naive_union.cu");
@@ -20,8 +24,8 @@ pub enum NaiveKind {
     IterateSorted,
 }
 
-fn prefix<N: Namm>(namm: N, [a, b]: [&str; 2]) -> String {
-    format!("{}typedef {a} OffsetA;\ntypedef {b} OffsetB;\n", emit_contract(namm))
+fn settings([a, b]: [&'static str; 2]) -> [Setting; 2] {
+    [Setting::Type("OffsetA", a), Setting::Type("OffsetB", b)]
 }
 
 /// C(i,j) = ⊕_k A(i,k) ⊗ B(j,k) over the union of the two rows.
@@ -39,6 +43,11 @@ where
     Lhs<N>: Num,
     Rhs<N>: Num,
 {
+    let values = naive_union_raw(cuda, &printed_ring(namm), &a.raw(), &b.raw(), kind)?;
+    Ok(DeviceDense { nrows: a.pattern.nrows, ncols: b.pattern.nrows, values: Buffer::of(values)? })
+}
+
+fn naive_union_raw(cuda: &Cuda, ring: &Printed, a: &RawCsr, b: &RawCsr, kind: NaiveKind) -> Result<Arc<RawBuffer>> {
     if a.pattern.ncols != b.pattern.ncols {
         return Err(Error::Shape { op: "naive_union_mxm", lhs: a.shape(), rhs: b.shape() });
     }
@@ -48,23 +57,23 @@ where
         needed: m as u128 * n as u128,
         max: usize::MAX as u128,
     })?;
-    let out = cuda.alloc::<Out<N>>(len, "the result of a union product")?;
-    let (a, b) = (cuda.sorted(a)?, cuda.sorted(b)?);
+    let out = cuda.alloc_raw(ring.out, len, "the result of a union product")?;
+    let (a, b) = (cuda.sorted_raw(a)?, cuda.sorted_raw(b)?);
     let (ap, bp) = (&*a.pattern, &*b.pattern);
-    let program = cuda.program(SOURCE, &prefix(namm, [ap.row_ptr.cuda(), bp.row_ptr.cuda()]))?;
+    let program = cuda.program_of(SOURCE, Front::new(&ring.text, &settings([ap.row_ptr.cuda(), bp.row_ptr.cuda()])))?;
     let (pairs, width) = (len as u64, n as u64);
     let most = i32::MAX as usize;
     match kind {
         NaiveKind::IterateSorted => program.kernel("naive_iterate")?.launch(
             Shape::blocks(len.div_ceil(THREADS as usize).min(most), THREADS, 0)?,
-            args![&ap.row_ptr, &ap.col_idx, &*a.values, &bp.row_ptr, &bp.col_idx, &*b.values, pairs, width, &out],
+            args![&ap.row_ptr, &ap.col_idx, &a.values, &bp.row_ptr, &bp.col_idx, &b.values, pairs, width, &out],
         )?,
         NaiveKind::ExpandSortContract => {
             let (of_a, of_b) = (cuda.longest_row(ap)?, cuda.longest_row(bp)?);
             let size = (of_a + of_b).next_power_of_two();
-            let a_room = (of_a * size_of::<Lhs<N>>()).next_multiple_of(8);
-            let bytes = 8 * size + a_room + of_b * size_of::<Rhs<N>>();
-            let room = (cuda.limits().shared_per_block as usize).saturating_sub(THREADS as usize * size_of::<Out<N>>());
+            let a_room = (of_a * ring.a.size()).next_multiple_of(8);
+            let bytes = 8 * size + a_room + of_b * ring.b.size();
+            let room = (cuda.limits().shared_per_block as usize).saturating_sub(THREADS as usize * ring.out.size());
             if bytes > room {
                 return Err(Error::Unsupported {
                     what: "NaiveKind::ExpandSortContract".into(),
@@ -78,10 +87,10 @@ where
                 args![
                     &ap.row_ptr,
                     &ap.col_idx,
-                    &*a.values,
+                    &a.values,
                     &bp.row_ptr,
                     &bp.col_idx,
-                    &*b.values,
+                    &b.values,
                     pairs,
                     width,
                     size as u32,
@@ -91,11 +100,12 @@ where
             )?;
         }
     }
-    Ok(DeviceDense { nrows: m, ncols: n, values: out })
+    Ok(out)
 }
 
 /// Programs to compile where there is no device.
 pub(crate) fn programs() -> Vec<Unit> {
-    let prefix = prefix(Manhattan::<f64>::default(), ["unsigned int", "unsigned long long"]);
+    let ring = printed_ring(Manhattan::<f64>::default());
+    let prefix = Front::new(&ring.text, &settings(["unsigned int", "unsigned long long"])).text();
     vec![Unit { source: SOURCE, prefix, hot: &["naive_iterate"] }]
 }

@@ -1,19 +1,23 @@
 //! Values folded by a monoid, those of each row or all of a matrix: see `cuda/reduce.cu`.
 
+use std::sync::Arc;
+
+use super::buffer::{Buffer, RawBuffer};
+use super::csr::RawCsr;
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
-use super::memory::Buffer;
 use super::{Cuda, DeviceCsr, DeviceVec};
 use crate::Result;
-use crate::algebra::{Monoid, emit_monoid};
+use crate::algebra::{Monoid, Printed, printed_monoid};
 
 const SOURCE: Source = source!("reduce.cu");
 const SMALL: &str = "unsigned int";
 /// Values that one block folds.
 const CHUNK: usize = 4096;
 
-fn prefix(monoid: &str, offset: &str, chunk: &str) -> String {
-    format!("{monoid}typedef {offset} OffsetA;\ntypedef {chunk} OffsetChunk;\n")
+fn settings(offset: &'static str, chunk: &'static str) -> [Setting; 2] {
+    [Setting::Type("OffsetA", offset), Setting::Type("OffsetChunk", chunk)]
 }
 
 impl Cuda {
@@ -38,26 +42,31 @@ impl Cuda {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn reduce_rows<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<DeviceVec<M::Out>> {
+        Ok(DeviceVec { values: Buffer::of(self.reduce_rows_raw(&printed_monoid(monoid), &a.raw())?)? })
+    }
+    /// [`reduce_rows`](Self::reduce_rows) for values whose type is known at run time.
+    pub(crate) fn reduce_rows_raw(&self, monoid: &Printed, a: &RawCsr) -> Result<Arc<RawBuffer>> {
         let (pattern, nrows) = (&*a.pattern, a.pattern.nrows as u64);
-        let monoid = emit_monoid(monoid);
-        let folds = self.alloc::<M::Out>(pattern.nrows, "folds of rows")?;
+        a.values.check("the matrix of a fold", monoid.out)?;
+        let folds = self.alloc_raw(monoid.out, pattern.nrows, "folds of rows")?;
         let chunks = self.alloc::<u32>(pattern.nrows, "chunks of long rows")?;
-        let program = self.program(SOURCE, &prefix(&monoid, pattern.row_ptr.cuda(), SMALL))?;
+        let program = self.program_of(SOURCE, Front::new(&monoid.text, &settings(pattern.row_ptr.cuda(), SMALL)))?;
         let each_row = Shape::for_each(pattern.nrows, 256)?;
         program
             .kernel("fold_short_rows")?
-            .launch(each_row, args![&pattern.row_ptr, &*a.values, nrows, &folds, &chunks])?;
+            .launch(each_row, args![&pattern.row_ptr, &a.values, nrows, &folds, &chunks])?;
         let (first_chunk, total) = self.offsets(&chunks, "chunks of long rows")?;
         if total > 0 {
-            let parts = self.alloc::<M::Out>(total as usize, "folds of chunks of rows")?;
-            let program = self.program(SOURCE, &prefix(&monoid, pattern.row_ptr.cuda(), first_chunk.cuda()))?;
+            let parts = self.alloc_raw(monoid.out, total as usize, "folds of chunks of rows")?;
+            let settings = settings(pattern.row_ptr.cuda(), first_chunk.cuda());
+            let program = self.program_of(SOURCE, Front::new(&monoid.text, &settings))?;
             program.kernel("fold_row_chunks")?.launch(
                 Shape::blocks(total as usize, 256, 0)?,
-                args![&pattern.row_ptr, &*a.values, nrows, &first_chunk, &parts],
+                args![&pattern.row_ptr, &a.values, nrows, &first_chunk, &parts],
             )?;
             program.kernel("fold_long_rows")?.launch(each_row, args![nrows, &first_chunk, &parts, &folds])?;
         }
-        Ok(DeviceVec { values: folds })
+        Ok(folds)
     }
 
     /// e ⊕ all values of A, e the identity of ⊕.
@@ -86,11 +95,17 @@ impl Cuda {
         if values.len() == 0 {
             return Ok(M::IDENTITY);
         }
-        let program = self.program(SOURCE, &prefix(&emit_monoid(monoid), SMALL, SMALL))?;
+        self.get_at(&Buffer::of(self.fold_raw(&printed_monoid(monoid), values.raw())?)?, 0)
+    }
+    /// The fold of an array as an array of one value; the identity for an empty one.
+    pub(crate) fn fold_raw(&self, monoid: &Printed, values: &Arc<RawBuffer>) -> Result<Arc<RawBuffer>> {
+        values.check("the values of a fold", monoid.out)?;
+        let program = self.program_of(SOURCE, Front::new(&monoid.text, &settings(SMALL, SMALL)))?;
         let kernel = program.kernel("fold_chunks")?;
-        let fold = |from: &Buffer<M::Out>| {
-            let chunks = from.len().div_ceil(CHUNK);
-            let to = self.alloc::<M::Out>(chunks, "folds of chunks")?;
+        let fold = |from: &RawBuffer| {
+            // A chunk without values has the identity.
+            let chunks = from.len().div_ceil(CHUNK).max(1);
+            let to = self.alloc_raw(monoid.out, chunks, "folds of chunks")?;
             kernel.launch(Shape::blocks(chunks, 256, 0)?, args![from, from.len() as u64, &to])?;
             Ok::<_, crate::Error>(to)
         };
@@ -98,7 +113,7 @@ impl Cuda {
         while folds.len() > 1 {
             folds = fold(&folds)?;
         }
-        self.get_at(&folds, 0)
+        Ok(folds)
     }
 }
 
@@ -106,15 +121,15 @@ impl Cuda {
 pub(crate) fn programs() -> Vec<Unit> {
     use crate::algebra::{Any, Lor, Min, Plus};
     let large = "unsigned long long";
-    let unit = |monoid: &str, offset, chunk| Unit {
+    let unit = |monoid: &Printed, offset, chunk| Unit {
         source: SOURCE,
-        prefix: prefix(monoid, offset, chunk),
+        prefix: Front::new(&monoid.text, &settings(offset, chunk)).text(),
         hot: &["fold_chunks", "fold_short_rows", "fold_row_chunks"],
     };
     vec![
-        unit(&emit_monoid(Plus::<f64>::new()), SMALL, SMALL),
-        unit(&emit_monoid(Min::<f32>::new()), large, SMALL),
-        unit(&emit_monoid(Lor::<bool>::new()), large, large),
-        unit(&emit_monoid(Any::<i64>::new()), SMALL, SMALL),
+        unit(&printed_monoid(Plus::<f64>::new()), SMALL, SMALL),
+        unit(&printed_monoid(Min::<f32>::new()), large, SMALL),
+        unit(&printed_monoid(Lor::<bool>::new()), large, large),
+        unit(&printed_monoid(Any::<i64>::new()), SMALL, SMALL),
     ]
 }

@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::csr::{DevicePattern, Offsets};
+use super::buffer::Buffer;
+use super::csr::RawCsr;
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Program, Shape, args};
-use super::memory::Buffer;
+use super::pattern::{DevicePattern, Offsets};
 use super::{Cuda, DeviceCsr};
 use crate::Result;
 use crate::algebra::Value;
@@ -22,7 +24,7 @@ pub(super) fn tiles(nnz: usize) -> Result<Shape> {
 
 impl Cuda {
     fn rows_program(&self, pattern: &DevicePattern) -> Result<Arc<Program>> {
-        self.program(SOURCE, &format!("typedef {} OffsetA;\n", pattern.row_ptr.cuda()))
+        self.program_of(SOURCE, Front::new("", &[Setting::Type("OffsetA", pattern.row_ptr.cuda())]))
     }
     /// Most entries in a row; 0 if there are none. Waits for the device.
     /// # Errors
@@ -52,6 +54,9 @@ impl Cuda {
     }
     /// Some of the rows, as a matrix of their own. Waits for the device.
     pub(super) fn some_rows<T: Value>(&self, a: &DeviceCsr<T>, rows: Range<usize>) -> Result<DeviceCsr<T>> {
+        self.some_rows_raw(&a.raw(), rows)?.typed()
+    }
+    pub(super) fn some_rows_raw(&self, a: &RawCsr, rows: Range<usize>) -> Result<RawCsr> {
         let p = &*a.pattern;
         debug_assert!(rows.start <= rows.end && rows.end <= p.nrows);
         if rows == (0..p.nrows) {
@@ -64,9 +69,9 @@ impl Cuda {
             Shape::for_each(rows.len() + 1, 256)?,
             args![&p.row_ptr, rows.start as u64, rows.len() as u64, &row_ptr],
         )?;
-        let columns = self.duplicate_part(&p.col_idx, entries.clone(), what)?;
+        let columns = Buffer::of(self.duplicate_raw(&p.col_idx, entries.clone(), what)?)?;
         let pattern = DevicePattern::new((rows.len(), p.ncols), p.sorted, row_ptr, columns);
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(self.duplicate_part(&a.values, entries, what)?) })
+        Ok(RawCsr::new(pattern, self.duplicate_raw(&a.values, entries, what)?))
     }
     /// Whether columns increase within every row, seen from the columns. Waits for the device.
     pub(super) fn columns_increase(&self, pattern: &DevicePattern) -> Result<bool> {

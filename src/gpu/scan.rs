@@ -1,24 +1,25 @@
 //! Offsets from counts: see `cuda/scan.cu`.
 
 use super::Cuda;
-use super::csr::Offsets;
+use super::buffer::Buffer;
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
-use super::memory::Buffer;
+use super::pattern::Offsets;
 use crate::Result;
 
 const SOURCE: Source = source!("scan.cu");
 /// Counts that one block takes.
 const TILE: usize = 2048;
 
-const SMALL: &str = "typedef unsigned int Offset;\n";
-const LARGE: &str = "typedef unsigned long long Offset;\n";
+const SMALL: Front<'_> = Front { operator: "", settings: &[Setting::Type("Offset", "unsigned int")] };
+const LARGE: Front<'_> = Front { operator: "", settings: &[Setting::Type("Offset", "unsigned long long")] };
 
 /// What CI compiles.
 pub(crate) fn programs() -> Vec<Unit> {
-    let unit = |prefix: &str| Unit {
+    let unit = |front: Front<'_>| Unit {
         source: SOURCE,
-        prefix: prefix.into(),
+        prefix: front.text(),
         hot: &["scan_tiles", "scan_sums", "scan_offsets"],
     };
     vec![unit(SMALL), unit(LARGE)]
@@ -32,7 +33,7 @@ impl Cuda {
         // The last offset is one past the counts, so there is one item more than counts.
         let tiles = (n + 1).div_ceil(TILE);
         let sums = self.alloc::<u64>(tiles + 1, "sums of a scan")?;
-        let program = self.program(SOURCE, SMALL)?;
+        let program = self.program_of(SOURCE, SMALL)?;
         let shape = Shape::blocks(tiles, 256, 0)?;
         program.kernel("scan_tiles")?.launch(shape, args![counts, n as u64, &sums])?;
         program.kernel("scan_sums")?.launch(Shape::blocks(1, 1024, 0)?, args![&sums, tiles as u64])?;
@@ -43,7 +44,7 @@ impl Cuda {
             return Ok((Offsets::Small(offsets), total));
         }
         let offsets = self.alloc::<u64>(n + 1, what)?;
-        let program = self.program(SOURCE, LARGE)?;
+        let program = self.program_of(SOURCE, LARGE)?;
         program.kernel("scan_offsets")?.launch(shape, args![counts, n as u64, &sums, &offsets])?;
         Ok((Offsets::Large(offsets), total))
     }

@@ -1,11 +1,13 @@
 //! Y = A ⊕.⊗ X with dense X and Y: see `cuda/spmm.cu`.
 
 use super::Cuda;
-use super::csr::DeviceCsr;
+use super::buffer::RawBuffer;
+use super::csr::{DeviceCsr, RawCsr};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::vector::DeviceDense;
-use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring, emit_contract};
+use crate::algebra::{Lhs, Out, PlusTimes, Printed, Rhs, Semiring, printed_ring};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmm.cu");
@@ -23,8 +25,8 @@ fn shape_of_groups(columns: usize, bytes: usize) -> (usize, usize) {
     (lanes, each)
 }
 
-fn prefix<R: Semiring>(ring: R, offset: &str, (lanes, each): (usize, usize)) -> String {
-    format!("{}typedef {offset} Offset;\nconstexpr unsigned int LANES = {lanes}, EACH = {each};\n", emit_contract(ring))
+fn settings(offset: &'static str, (lanes, each): (usize, usize)) -> [Setting; 3] {
+    [Setting::Type("Offset", offset), Setting::Constant("LANES", lanes as u32), Setting::Constant("EACH", each as u32)]
 }
 
 impl Cuda {
@@ -69,29 +71,45 @@ impl Cuda {
         if y.shape() != (p.nrows, x.ncols) {
             return Err(Error::Shape { op: "the result of mxd", lhs: (p.nrows, x.ncols), rhs: y.shape() });
         }
-        if x.ncols == 0 {
+        self.mxd_raw(&printed_ring(ring), &a.raw(), x.ncols, &x.values, &y.values)
+    }
+    /// `columns` columns of x, into as many of y, whose shapes have been checked.
+    pub(crate) fn mxd_raw(
+        &self,
+        ring: &Printed,
+        a: &RawCsr,
+        columns: usize,
+        x: &RawBuffer,
+        y: &RawBuffer,
+    ) -> Result<()> {
+        let p = &*a.pattern;
+        a.values.check("the matrix of mxd", ring.a)?;
+        x.check("the dense matrix of mxd", ring.b)?;
+        y.check("the result of mxd", ring.out)?;
+        if columns == 0 {
             return Ok(());
         }
-        let groups = shape_of_groups(x.ncols, size_of::<Rhs<R>>().max(size_of::<Out<R>>()));
+        let groups = shape_of_groups(columns, ring.b.size().max(ring.out.size()));
         let (lanes, each) = groups;
-        let chunks = x.ncols.div_ceil(lanes * each);
+        let chunks = columns.div_ceil(lanes * each);
         let work = p.nrows.checked_mul(chunks).ok_or(Error::IndexOverflow {
             what: "groups of a kernel",
             needed: p.nrows as u128 * chunks as u128,
             max: usize::MAX as u128,
         })?;
-        let program = self.program(SOURCE, &prefix(ring, p.row_ptr.cuda(), groups))?;
-        let (nrows, columns, chunks) = (p.nrows as u64, x.ncols as u64, chunks as u64);
-        let arguments = args![&p.row_ptr, &p.col_idx, &*a.values, nrows, &x.values, columns, chunks, &y.values];
+        let program = self.program_of(SOURCE, Front::new(&ring.text, &settings(p.row_ptr.cuda(), groups)))?;
+        let (nrows, columns, chunks) = (p.nrows as u64, columns as u64, chunks as u64);
+        let arguments = args![&p.row_ptr, &p.col_idx, &a.values, nrows, x, columns, chunks, y];
         program.kernel("spmm_rows")?.launch(Shape::blocks(work.div_ceil(256 / lanes), 256, 0)?, arguments)
     }
 }
 
 /// Programs to compile where there is no device.
 pub(crate) fn programs() -> Vec<Unit> {
+    let ring = printed_ring(PlusTimes::<f64>::default());
     let unit = |columns, offset| Unit {
         source: SOURCE,
-        prefix: prefix(PlusTimes::<f64>::default(), offset, shape_of_groups(columns, 8)),
+        prefix: Front::new(&ring.text, &settings(offset, shape_of_groups(columns, 8))).text(),
         hot: &["spmm_rows"],
     };
     vec![unit(1, "unsigned int"), unit(16, "unsigned int"), unit(64, "unsigned int"), unit(200, "unsigned long long")]

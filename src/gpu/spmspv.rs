@@ -1,22 +1,25 @@
 //! y = x ⊕.⊗ A with sparse x and y: see `cuda/spmspv.cu`.
 
+use std::sync::Arc;
+
 use super::Cuda;
-use super::csr::{DeviceCsr, Offsets};
+use super::buffer::{Buffer, RawBuffer};
+use super::csr::{DeviceCsr, RawCsr};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
-use super::memory::Buffer;
-use super::spmv::Mask;
+use super::pattern::Offsets;
+use super::spmv::{Mask, RawMask, raw_mask};
 use super::vector::{DeviceSparseVec, check_mask};
-use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring, emit_contract};
+use crate::algebra::{Lhs, Out, PlusTimes, Printed, Rhs, Semiring, printed_ring};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmspv.cu");
 /// Keys of a block of the sort: `TILE` in the source.
 const TILE: usize = 4096;
 
-fn prefix<R: Semiring>(ring: R, offset: &str) -> String {
-    format!("{}typedef {offset} Offset;\n", emit_contract(ring))
-}
+/// Increasing indices and what stands there: the entries of a sparse vector.
+pub(crate) type RawEntries = (Buffer<u32>, Arc<RawBuffer>);
 
 impl Cuda {
     /// `y(j) = ⊕_k x(k) ⊗ A(k,j)`, that is yᵀ = xᵀA, at the columns j where there is a product and which `mask` lets
@@ -39,24 +42,37 @@ impl Cuda {
         a: &DeviceCsr<Rhs<R>>,
         mask: Mask<'_>,
     ) -> Result<DeviceSparseVec<Out<R>>> {
+        let of_x = (x.indices.clone(), Arc::clone(x.values.raw()));
+        let (indices, values) = self.vxm_raw(&printed_ring(ring), x.len(), &of_x, &a.raw(), raw_mask(mask))?;
+        Ok(DeviceSparseVec { len: a.pattern.ncols, indices, values: Buffer::of(values)? })
+    }
+    /// [`vxm`](Self::vxm) of a vector of `len` places, for a ring and values whose types are known at run time.
+    pub(crate) fn vxm_raw(
+        &self,
+        ring: &Printed,
+        len: usize,
+        (x_indices, x_values): &RawEntries,
+        a: &RawCsr,
+        mask: RawMask<'_>,
+    ) -> Result<RawEntries> {
         let p = &*a.pattern;
-        if x.len() != p.nrows {
-            return Err(Error::Shape { op: "vxm", lhs: (1, x.len()), rhs: p.shape() });
+        if len != p.nrows {
+            return Err(Error::Shape { op: "vxm", lhs: (1, len), rhs: p.shape() });
         }
         check_mask(mask, p.ncols)?;
-        let nothing = || -> Result<_> {
-            let (indices, values) = (self.alloc(0, "indices of vxm")?, self.alloc(0, "values of vxm")?);
-            Ok(DeviceSparseVec { len: p.ncols, indices, values })
-        };
-        if x.nnz() == 0 || p.nnz == 0 {
+        x_values.check("the vector of vxm", ring.a)?;
+        a.values.check("the matrix of vxm", ring.b)?;
+        let nothing = || Ok((self.alloc(0, "indices of vxm")?, self.alloc_raw(ring.out, 0, "values of vxm")?));
+        if x_indices.len() == 0 || p.nnz == 0 {
             return nothing();
         }
-        let program = self.program(SOURCE, &prefix(ring, p.row_ptr.cuda()))?;
+        let settings = [Setting::Type("Offset", p.row_ptr.cuda())];
+        let program = self.program_of(SOURCE, Front::new(&ring.text, &settings))?;
         let launch = |name, shape, arguments: &[_]| program.kernel(name)?.launch(shape, arguments);
 
-        let nnz = x.nnz() as u64;
-        let counts = self.alloc::<u32>(x.nnz(), "products of vxm")?;
-        launch("spmspv_counts", Shape::for_each(x.nnz(), 256)?, args![&x.indices, nnz, &p.row_ptr, &counts])?;
+        let nnz = x_indices.len() as u64;
+        let counts = self.alloc::<u32>(x_indices.len(), "products of vxm")?;
+        launch("spmspv_counts", Shape::for_each(x_indices.len(), 256)?, args![x_indices, nnz, &p.row_ptr, &counts])?;
         let (offsets, total) = self.offsets(&counts, "products of vxm")?;
         if total == 0 {
             return nothing();
@@ -66,9 +82,9 @@ impl Cuda {
         let each = Shape::for_each(products, 256)?;
 
         let keys = self.alloc::<u32>(products, "columns of vxm")?;
-        let values = self.alloc::<Out<R>>(products, "products of vxm")?;
+        let values = self.alloc_raw(ring.out, products, "products of vxm")?;
         let arguments =
-            args![&x.indices, &x.values, nnz, &offsets, total, &p.row_ptr, &p.col_idx, &*a.values, &keys, &values];
+            args![x_indices, x_values, nnz, &offsets, total, &p.row_ptr, &p.col_idx, &a.values, &keys, &values];
         launch("spmspv_expand", each, arguments)?;
         drop((counts, offsets));
 
@@ -96,23 +112,24 @@ impl Cuda {
         drop((counts, spare));
 
         let complement = u32::from(mask.is_some_and(|(_, c)| c));
-        let mask = mask.map(|(m, _)| &m.values);
+        let mask = mask.map(|(m, _)| m);
         let heads = self.alloc::<u32>(products, "columns of vxm")?;
         launch("spmspv_heads", each, args![&sorted.0, total, mask, complement, &heads])?;
         let (places, entries) = self.offsets(&heads, "places of vxm")?;
         let indices = self.alloc(entries as usize, "indices of vxm")?;
-        let y = self.alloc(entries as usize, "values of vxm")?;
+        let y = self.alloc_raw(ring.out, entries as usize, "values of vxm")?;
         let arguments = args![&sorted.0, sorted.1.as_ref(), &values, total, &heads, &places, &indices, &y];
         launch("spmspv_fold", each, arguments)?;
-        Ok(DeviceSparseVec { len: p.ncols, indices, values: y })
+        Ok((indices, y))
     }
 }
 
 /// Programs to compile where there is no device.
 pub(crate) fn programs() -> Vec<Unit> {
+    let ring = printed_ring(PlusTimes::<f64>::default());
     let unit = |offset| Unit {
         source: SOURCE,
-        prefix: prefix(PlusTimes::<f64>::default(), offset),
+        prefix: Front::new(&ring.text, &[Setting::Type("Offset", offset)]).text(),
         hot: &["spmspv_place", "spmspv_expand", "spmspv_fold"],
     };
     vec![unit("unsigned int"), unit("unsigned long long")]

@@ -1,29 +1,38 @@
 //! y = A ⊕.⊗ x with dense x and y: see `cuda/spmv.cu`.
 
-use std::any::TypeId;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use super::Cuda;
-use super::csr::{DeviceCsr, DevicePattern};
+use super::buffer::RawBuffer;
+use super::csr::{DeviceCsr, RawCsr};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
-use super::spmv_plan::{self, Kernels, SpmvKind, THREADS};
+use super::memory::alone;
+use super::spmv_plan::{self, CONSTANTS, SpmvKind, THREADS};
 use super::vector::{DeviceVec, check_mask};
-use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring, emit_contract};
+use crate::algebra::{Lhs, Out, PlusTimes, Printed, Rhs, Semiring, Type, printed_ring};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmv.cu");
 
-fn prefix<R: Semiring>(ring: R, offset: &str, kind: SpmvKind) -> String {
-    let constants = match kind {
-        SpmvKind::Rows { .. } => format!("constexpr unsigned int LANES = {};\n", kind.lanes()),
-        SpmvKind::Merge => format!("#define MERGE\n{}", spmv_plan::constants()),
-    };
-    format!("{}typedef {offset} Offset;\n{constants}", emit_contract(ring))
+fn settings(offset: &'static str, kind: SpmvKind) -> Vec<Setting> {
+    let offset = Setting::Type("Offset", offset);
+    match kind {
+        SpmvKind::Rows { .. } => vec![offset, Setting::Constant("LANES", kind.lanes())],
+        SpmvKind::Merge => [&[offset, Setting::Switch("MERGE")], &CONSTANTS[..]].concat(),
+    }
 }
 
 /// A dense mask and whether it is to be read as its complement.
 pub(super) type Mask<'a> = Option<(&'a DeviceVec<bool>, bool)>;
+/// The same, as one value of type bool for each place.
+pub(crate) type RawMask<'a> = Option<(&'a RawBuffer, bool)>;
+
+/// The mask, its type forgotten.
+pub(super) fn raw_mask<'a>(mask: Mask<'a>) -> RawMask<'a> {
+    mask.map(|(m, complement)| (&**m.values.raw(), complement))
+}
 
 impl Cuda {
     /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over the stored entries of row i, from the identity of ⊕; the identity for an empty
@@ -75,8 +84,7 @@ impl Cuda {
         mask: Mask<'_>,
         y: &mut DeviceVec<Out<R>>,
     ) -> Result<()> {
-        let (_, kind, _) = self.mxv_choice(&a.pattern)?;
-        self.mxv_as(kind, ring, a, x, mask, y)
+        self.mxv_raw(None, &printed_ring(ring), &a.raw(), x.values.raw(), raw_mask(mask), y.values.raw_mut())
     }
     /// [`mxv_into`](Self::mxv_into) in the way given, whatever the matrix.
     /// # Errors
@@ -90,6 +98,18 @@ impl Cuda {
         mask: Mask<'_>,
         y: &mut DeviceVec<Out<R>>,
     ) -> Result<()> {
+        self.mxv_raw(Some(kind), &printed_ring(ring), &a.raw(), x.values.raw(), raw_mask(mask), y.values.raw_mut())
+    }
+    /// [`mxv_into`](Self::mxv_into) for a ring and values whose types are known at run time, in the way given or chosen.
+    pub(crate) fn mxv_raw(
+        &self,
+        kind: Option<SpmvKind>,
+        ring: &Printed,
+        a: &RawCsr,
+        x: &RawBuffer,
+        mask: RawMask<'_>,
+        y: &mut Arc<RawBuffer>,
+    ) -> Result<()> {
         let p = &*a.pattern;
         if x.len() != p.ncols {
             return Err(Error::Shape { op: "mxv", lhs: p.shape(), rhs: (x.len(), 1) });
@@ -98,79 +118,66 @@ impl Cuda {
             return Err(Error::Length { what: "result of mxv", found: y.len(), expected: p.nrows });
         }
         check_mask(mask, p.nrows)?;
-        let kernels = self.mxv_kernels(ring, p, kind)?;
+        a.values.check("the matrix of mxv", ring.a)?;
+        x.check("the vector of mxv", ring.b)?;
+        y.check("the result of mxv", ring.out)?;
+        alone(y, "y")?;
+        let kind = match kind {
+            Some(kind) => kind,
+            None => self.mxv_choice(p)?.1,
+        };
+        let program = self.program_of(SOURCE, Front::new(&ring.text, &settings(p.row_ptr.cuda(), kind)))?;
         let (nrows, complement) = (p.nrows as u64, u32::from(mask.is_some_and(|(_, c)| c)));
-        let mask = mask.map(|(m, _)| &m.values);
-        let Some(carry_kernel) = kernels.carry else {
+        let (mask, y) = (mask.map(|(m, _)| m), &**y);
+        if let SpmvKind::Rows { .. } = kind {
             // 256 threads of a block hold 256 / lanes rows.
             let shape = Shape::blocks(p.nrows.div_ceil(256 / kind.lanes() as usize), 256, 0)?;
-            let arguments = args![&p.row_ptr, &p.col_idx, &*a.values, nrows, &x.values, mask, complement, &y.values];
-            return kernels.main.launch(shape, arguments);
-        };
+            let arguments = args![&p.row_ptr, &p.col_idx, &a.values, nrows, x, mask, complement, y];
+            return program.kernel("spmv_rows")?.launch(shape, arguments);
+        }
         let shares = self.shares(p)?;
         // The stream runs one product after the other; the lock keeps two kernels of one product together.
         let mut carry = shares.carry.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = shares.tiles * size_of::<Out<R>>();
+        let bytes = shares.tiles * ring.out.size();
         if carry.len() < bytes {
-            *carry = self.alloc(bytes, "carries of mxv")?;
+            *carry = self.alloc_raw(Type::U8, bytes, "carries of mxv")?;
         }
         let arguments = args![
             &p.row_ptr,
             &p.col_idx,
-            &*a.values,
+            &a.values,
             nrows,
             p.nnz as u64,
-            &x.values,
+            x,
             mask,
             complement,
             &shares.starts,
-            &y.values,
+            y,
             &*carry
         ];
-        kernels.main.launch(Shape::blocks(shares.tiles, THREADS, 0)?, arguments)?;
+        program.kernel("spmv_merge")?.launch(Shape::blocks(shares.tiles, THREADS, 0)?, arguments)?;
         if shares.tiles < 2 {
             return Ok(());
         }
         // A warp for each tile.
         let tiles = shares.tiles as u64;
-        let arguments = args![&p.row_ptr, nrows, tiles, mask, complement, &shares.starts, &*carry, &y.values];
-        carry_kernel.launch(Shape::blocks(shares.tiles.div_ceil(8), 256, 0)?, arguments)
-    }
-
-    fn mxv_kernels<R: Semiring>(&self, ring: R, p: &DevicePattern, kind: SpmvKind) -> Result<Kernels> {
-        let make = || -> Result<Kernels> {
-            let program = self.program(SOURCE, &prefix(ring, p.row_ptr.cuda(), kind))?;
-            Ok(match kind {
-                SpmvKind::Rows { .. } => Kernels { main: program.kernel("spmv_rows")?, carry: None },
-                SpmvKind::Merge => {
-                    Kernels { main: program.kernel("spmv_merge")?, carry: Some(program.kernel("spmv_carry")?) }
-                }
-            })
-        };
-        // A ring with parameters is told apart only by its text.
-        if size_of::<R>() > 0 {
-            return make();
-        }
-        // Printing the ring and finding its program costs a few microseconds, as much as a small product.
-        let key = (TypeId::of::<R>(), kind);
-        let known = p.spmv.kernels.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(kernels) = known {
-            return Ok(kernels);
-        }
-        let kernels = make()?;
-        p.spmv.kernels.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kernels.clone());
-        Ok(kernels)
+        let arguments = args![&p.row_ptr, nrows, tiles, mask, complement, &shares.starts, &*carry, y];
+        program.kernel("spmv_carry")?.launch(Shape::blocks(shares.tiles.div_ceil(8), 256, 0)?, arguments)
     }
 }
 
 /// Programs to compile where there is no device.
 pub(crate) fn programs() -> Vec<Unit> {
     let rows = |lanes| SpmvKind::Rows { lanes };
-    let unit =
-        |kind, offset, hot| Unit { source: SOURCE, prefix: prefix(PlusTimes::<f64>::default(), offset, kind), hot };
+    let ring = printed_ring(PlusTimes::<f64>::default());
+    let unit = |kind, offset, hot| Unit {
+        source: SOURCE,
+        prefix: Front::new(&ring.text, &settings(offset, kind)).text(),
+        hot,
+    };
     let plan = Unit {
         source: spmv_plan::SOURCE,
-        prefix: format!("typedef unsigned int Offset;\n{}", spmv_plan::constants()),
+        prefix: Front::new("", &spmv_plan::settings("unsigned int")).text(),
         hot: &[],
     };
     vec![

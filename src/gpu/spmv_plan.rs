@@ -1,15 +1,15 @@
 //! How y = A ⊕.⊗ x is spread over the device: a choice from a few figures of A's pattern, found once and kept with it.
 
-use std::any::TypeId;
-use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use super::Cuda;
-use super::csr::DevicePattern;
+use super::buffer::{Buffer, RawBuffer};
+use super::front::{Front, Setting};
 use super::jit::{Source, source};
-use super::launch::{Kernel, Shape, args};
-use super::memory::Buffer;
+use super::launch::{Shape, args};
+use super::pattern::DevicePattern;
 use crate::Result;
+use crate::algebra::Type;
 
 pub(super) const SOURCE: Source = source!("spmv_plan.cu");
 /// Threads of a block of the merge.
@@ -19,10 +19,9 @@ pub(super) const THREADS: u32 = 128;
 const EACH: u32 = 7;
 /// Items of a block.
 pub(super) const TILE: usize = (THREADS * EACH) as usize;
-/// The merge's constants, as CUDA text.
-pub(super) fn constants() -> String {
-    format!("constexpr unsigned int THREADS = {THREADS}, EACH = {EACH}, TILE = {TILE};\n")
-}
+/// The merge's constants.
+pub(super) const CONSTANTS: [Setting; 3] =
+    [Setting::Constant("THREADS", THREADS), Setting::Constant("EACH", EACH), Setting::Constant("TILE", TILE as u32)];
 
 /// Figures of a matrix that decide how `mxv` goes through it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,27 +80,8 @@ pub(super) fn choose(s: &SpmvStats) -> (SpmvKind, &'static str) {
     (SpmvKind::Rows { lanes: 1 << quarter.ilog2() }, "rows of like length: a thread for about four entries")
 }
 
-/// What is found out about a pattern when it is first needed.
-#[derive(Default)]
-pub(crate) struct SpmvFacts {
-    choice: OnceLock<(SpmvStats, SpmvKind, &'static str)>,
-    shares: OnceLock<Shares>,
-    /// Kernels by ring and kind, for rings that their type alone tells apart.
-    pub(super) kernels: Mutex<HashMap<(TypeId, SpmvKind), Kernels>>,
-}
-
-/// The kernels of a ring and a kind: one, or the merge's two.
-#[derive(Clone)]
-pub(super) struct Kernels {
-    pub(super) main: Kernel,
-    pub(super) carry: Option<Kernel>,
-}
-
-impl std::fmt::Debug for SpmvFacts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SpmvFacts").field("choice", &self.choice).field("shares", &self.shares).finish_non_exhaustive()
-    }
-}
+/// What was chosen for a pattern.
+struct Choice(SpmvStats, SpmvKind, &'static str);
 
 /// Equal shares of the work of a merge.
 #[derive(Debug)]
@@ -111,16 +91,7 @@ pub(super) struct Shares {
     /// Rows that end before each tile, and before the end: tiles + 1.
     pub(super) starts: Buffer<u64>,
     /// Bytes for what each tile leaves open. Locked while a product is put on the stream, whose order does the rest.
-    pub(super) carry: Mutex<Buffer<u8>>,
-}
-
-/// The value, made if it is not there yet. Two threads may both make it: then one of the two is kept.
-fn get_or_make<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
-    if let Some(found) = cell.get() {
-        return Ok(found);
-    }
-    let made = make()?;
-    Ok(cell.get_or_init(|| made))
+    pub(super) carry: Mutex<Arc<RawBuffer>>,
 }
 
 impl Cuda {
@@ -128,36 +99,39 @@ impl Cuda {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) and those of compiling a program.
     pub fn mxv_choice(&self, pattern: &DevicePattern) -> Result<(SpmvStats, SpmvKind, &'static str)> {
-        get_or_make(&pattern.spmv.choice, || {
+        let choice = pattern.facts.get_or_make(|| {
             let longest = self.zeroed::<u64>(1, "length of the longest row")?;
-            let program = self.program(SOURCE, &prefix(pattern))?;
+            let program = self.program_of(SOURCE, Front::new("", &settings(pattern.row_ptr.cuda())))?;
             let blocks = pattern.nrows.div_ceil(256).min(16 * self.limits().multiprocessors.max(1) as usize);
             let arguments = args![&pattern.row_ptr, pattern.nrows as u64, &longest];
             program.kernel("spmv_longest")?.launch(Shape::blocks(blocks, 256, 0)?, arguments)?;
             let longest_row = self.get_at(&longest, 0)? as usize;
             let stats = SpmvStats { nrows: pattern.nrows, nnz: pattern.nnz, longest_row };
             let (kind, why) = choose(&stats);
-            Ok((stats, kind, why))
-        })
-        .copied()
+            Ok(Choice(stats, kind, why))
+        })?;
+        let &Choice(stats, kind, why) = &*choice;
+        Ok((stats, kind, why))
     }
 
     /// The pattern's shares for a merge.
-    pub(super) fn shares<'a>(&self, pattern: &'a DevicePattern) -> Result<&'a Shares> {
-        get_or_make(&pattern.spmv.shares, || {
+    pub(super) fn shares(&self, pattern: &DevicePattern) -> Result<Arc<Shares>> {
+        pattern.facts.get_or_make(|| {
             let (nrows, nnz) = (pattern.nrows, pattern.nnz);
             let tiles = (nrows + nnz).div_ceil(TILE);
             let starts = self.alloc::<u64>(tiles + 1, "shares of mxv")?;
             let arguments = args![&pattern.row_ptr, nrows as u64, nnz as u64, tiles as u64, &starts];
-            let program = self.program(SOURCE, &prefix(pattern))?;
+            let program = self.program_of(SOURCE, Front::new("", &settings(pattern.row_ptr.cuda())))?;
             program.kernel("spmv_starts")?.launch(Shape::for_each(tiles + 1, 256)?, arguments)?;
-            Ok(Shares { tiles, starts, carry: Mutex::new(self.alloc(0, "carries of mxv")?) })
+            Ok(Shares { tiles, starts, carry: Mutex::new(self.alloc_raw(Type::U8, 0, "carries of mxv")?) })
         })
     }
 }
 
-fn prefix(pattern: &DevicePattern) -> String {
-    format!("typedef {} Offset;\n{}", pattern.row_ptr.cuda(), constants())
+/// What stands in front of `cuda/spmv_plan.cu`.
+pub(super) fn settings(offset: &'static str) -> [Setting; 4] {
+    let [threads, each, tile] = CONSTANTS;
+    [Setting::Type("Offset", offset), threads, each, tile]
 }
 
 #[cfg(test)]

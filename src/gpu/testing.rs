@@ -3,10 +3,10 @@
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::{
-    Cuda, apply, assign, distance, ewise, naive_union, reduce, rows, scan, spgemm, spmm, spmspv, spmv, transpose,
-    triangles, union,
+    Cuda, apply, assign, distance, ewise, naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmv,
+    transpose, triangles, union, vector_ops,
 };
-use crate::algebra::{BinaryOp, UnaryOp, Value, emit_binary, emit_unary};
+use crate::algebra::{BinaryOp, Type, UnaryOp, Value, define_types, emit_binary, emit_unary};
 use crate::{Error, Result};
 
 pub use super::union_plan::choose as choose_union;
@@ -34,6 +34,7 @@ fn units() -> Vec<Unit> {
         ewise::programs(),
         naive_union::programs(),
         reduce::programs(),
+        restrict::programs(),
         rows::programs(),
         scan::programs(),
         spgemm::programs(),
@@ -43,6 +44,7 @@ fn units() -> Vec<Unit> {
         transpose::programs(),
         triangles::programs(),
         union::programs(),
+        vector_ops::programs(),
     ];
     all.into_iter().flatten().collect()
 }
@@ -73,15 +75,14 @@ const SOURCE: Source = Source { name: "testing", text: "" };
 /// so that they may be words of C++.
 #[derive(Debug, Default)]
 pub struct Functions {
-    definitions: Vec<String>,
+    types: Vec<Type>,
     text: String,
 }
 
 impl Functions {
     /// Adds out[i] = op(a[i]) under that name.
     pub fn unary<O: UnaryOp>(&mut self, name: &str, op: O) {
-        O::A::define(&mut self.definitions);
-        O::Out::define(&mut self.definitions);
+        self.types.extend([O::A::TYPE, O::Out::TYPE]);
         self.text += &emit_unary(&format!("f_{name}"), op);
         self.text += &format!(
             "extern \"C\" __global__ void map_{name}(const {}* a, {}* out, unsigned long long n) {{\n  \
@@ -93,9 +94,7 @@ impl Functions {
     }
     /// Adds out[i] = op(a[i], b[i]) under that name.
     pub fn binary<O: BinaryOp>(&mut self, name: &str, op: O) {
-        O::A::define(&mut self.definitions);
-        O::B::define(&mut self.definitions);
-        O::Out::define(&mut self.definitions);
+        self.types.extend([O::A::TYPE, O::B::TYPE, O::Out::TYPE]);
         self.text += &emit_binary(&format!("f_{name}"), op);
         self.text += &format!(
             "extern \"C\" __global__ void map_{name}(const {}* a, const {}* b, {}* out, unsigned long long n) {{\n  \
@@ -107,7 +106,7 @@ impl Functions {
         );
     }
     fn program(&self) -> String {
-        self.definitions.concat() + &self.text
+        define_types(&self.types) + &self.text
     }
     fn run<U: Value>(&self, cuda: &Cuda, name: &str, n: usize, operands: &[Arg]) -> Result<Vec<U>> {
         let out = cuda.alloc::<U>(n, "results")?;

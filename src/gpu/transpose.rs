@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use super::csr::{Offsets, column_bound};
+use super::buffer::{Buffer, RawBuffer};
+use super::csr::{RawCsr, column_bound};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Arg, Program, Shape, args};
-use super::memory::Buffer;
-use super::{Cuda, DeviceCsr, DevicePattern};
+use super::pattern::{DevicePattern, Offsets};
+use super::{Cuda, DeviceCsr};
 use crate::Result;
-use crate::algebra::Value;
+use crate::algebra::{Type, Value};
 
 const SOURCE: Source = source!("transpose.cu");
 
@@ -22,23 +24,9 @@ fn tile(large: bool) -> usize {
     if large { 2048 } else { 4096 }
 }
 
-/// A type as large as `T`, of plain words, so that one program serves all types of a size: values are only moved.
-pub(super) fn words<T>() -> String {
-    let size = size_of::<T>().max(1);
-    // The largest power of two that divides the size; every element of an array then lies at a multiple of it.
-    let aligned = 1 << size.trailing_zeros().min(4);
-    let (word, bytes) = match aligned {
-        1 => ("unsigned char", 1),
-        2 => ("unsigned short", 2),
-        4 => ("unsigned int", 4),
-        _ => ("unsigned long long", 8),
-    };
-    format!("struct alignas({aligned}) Value {{ {word} words[{}]; }};\n", size / bytes)
-}
-
-fn prefix<T>(large: bool) -> String {
+fn settings(ty: Type, large: bool) -> [Setting; 2] {
     let position = if large { "unsigned long long" } else { "unsigned int" };
-    format!("typedef {position} Position;\n{}", words::<T>())
+    [Setting::Type("Position", position), Setting::words(ty)]
 }
 
 /// Entries in the order of their keys: the keys, and where each entry stood.
@@ -56,9 +44,9 @@ struct Sorter<'a> {
 }
 
 impl<'a> Sorter<'a> {
-    fn new<T>(cuda: &'a Cuda, n: usize) -> Result<Self> {
+    fn new(cuda: &'a Cuda, ty: Type, n: usize) -> Result<Self> {
         let large = u32::try_from(n).is_err();
-        Ok(Self { cuda, program: cuda.program(SOURCE, &prefix::<T>(large))?, large, n })
+        Ok(Self { cuda, program: cuda.program_of(SOURCE, Front::new("", &settings(ty, large)))?, large, n })
     }
 
     /// Entries by increasing key, those of equal keys in the order in which they stand. Keys are below `bound`.
@@ -114,7 +102,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// `to[p] = from[positions[p]]` by the kernel called `kernel`.
-    fn gather<T>(&self, kernel: &str, positions: &Offsets, from: &Buffer<T>, to: &Buffer<T>) -> Result<()> {
+    fn gather(&self, kernel: &str, positions: &Offsets, from: &RawBuffer, to: &RawBuffer) -> Result<()> {
         let shape = Shape::for_each(self.n, 256)?;
         self.program.kernel(kernel)?.launch(shape, args![positions, self.n as u64, from, to])
     }
@@ -148,14 +136,10 @@ impl<'a> Sorter<'a> {
     }
 
     /// The values of `a` as a matrix of `pattern`, entry p being the one that stood at `positions[p]`.
-    fn moved<T: Value>(
-        &self,
-        a: &DeviceCsr<T>,
-        (pattern, positions): (DevicePattern, Offsets),
-    ) -> Result<DeviceCsr<T>> {
-        let values = self.cuda.alloc(self.n, "values in a new order")?;
+    fn moved(&self, a: &RawCsr, (pattern, positions): (DevicePattern, Offsets)) -> Result<RawCsr> {
+        let values = self.cuda.alloc_raw(a.ty(), self.n, "values in a new order")?;
         self.gather("gather_values", &positions, &a.values, &values)?;
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+        Ok(RawCsr::new(pattern, values))
     }
 }
 
@@ -178,26 +162,25 @@ impl Cuda {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn transpose<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        let sorter = Sorter::new::<T>(self, a.nnz())?;
+        self.transpose_raw(&a.raw())?.typed()
+    }
+    pub(crate) fn transpose_raw(&self, a: &RawCsr) -> Result<RawCsr> {
+        let sorter = Sorter::new(self, a.ty(), a.nnz())?;
         sorter.moved(a, sorter.transpose(&a.pattern)?)
     }
     /// Aᵀ, and what stands beside each of its entries where `beside` has it for those of A.
-    pub(super) fn transpose_beside<T: Value, U: Value>(
-        &self,
-        a: &DeviceCsr<T>,
-        beside: &Buffer<U>,
-    ) -> Result<(DeviceCsr<T>, Buffer<U>)> {
-        let sorter = Sorter::new::<T>(self, a.nnz())?;
+    pub(super) fn transpose_beside_raw(&self, a: &RawCsr, beside: &RawBuffer) -> Result<(RawCsr, Arc<RawBuffer>)> {
+        let sorter = Sorter::new(self, a.ty(), a.nnz())?;
         let (pattern, positions) = sorter.transpose(&a.pattern)?;
-        let moved = self.alloc(beside.len(), "what stands beside entries in a new order")?;
-        Sorter::new::<U>(self, a.nnz())?.gather("gather_values", &positions, beside, &moved)?;
+        let moved = self.alloc_raw(beside.ty(), beside.len(), "what stands beside entries in a new order")?;
+        Sorter::new(self, beside.ty(), a.nnz())?.gather("gather_values", &positions, beside, &moved)?;
         Ok((sorter.moved(a, (pattern, positions))?, moved))
     }
     /// The pattern of Aᵀ, rows sorted; as [`transpose`](Self::transpose).
     /// # Errors
     /// Those of [`transpose`](Self::transpose).
     pub fn transpose_pattern(&self, a: &DevicePattern) -> Result<DevicePattern> {
-        Ok(Sorter::new::<u32>(self, a.nnz)?.transpose(a)?.0)
+        Ok(Sorter::new(self, Type::U32, a.nnz)?.transpose(a)?.0)
     }
     /// The same entries, columns increasing within each row; `a` itself, not a copy, if they are sorted already.
     ///
@@ -206,10 +189,13 @@ impl Cuda {
     /// # Errors
     /// Those of [`transpose`](Self::transpose).
     pub fn sorted<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        self.sorted_raw(&a.raw())?.typed()
+    }
+    pub(crate) fn sorted_raw(&self, a: &RawCsr) -> Result<RawCsr> {
         if a.pattern.sorted {
             return Ok(a.clone());
         }
-        let sorter = Sorter::new::<T>(self, a.nnz())?;
+        let sorter = Sorter::new(self, a.ty(), a.nnz())?;
         sorter.moved(a, sorter.sorted(&a.pattern)?)
     }
     /// The same pattern, columns increasing within each row; `a` itself if they do already.
@@ -219,29 +205,16 @@ impl Cuda {
         if a.sorted {
             return Ok(Arc::clone(a));
         }
-        Ok(Arc::new(Sorter::new::<u32>(self, a.nnz)?.sorted(a)?.0))
+        Ok(Arc::new(Sorter::new(self, Type::U32, a.nnz)?.sorted(a)?.0))
     }
 }
 
 /// The programs of this file, as they are used.
 pub(crate) fn programs() -> Vec<Unit> {
     let hot = &["count_digits", "place_digits", "gather_values"];
-    [prefix::<f64>(false), prefix::<[u32; 3]>(false), prefix::<bool>(false), prefix::<[u64; 4]>(true)]
-        .map(|prefix| Unit { source: SOURCE, prefix, hot })
-        .into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::words;
-
-    #[test]
-    fn values_are_moved_in_words_as_large_as_they_allow() {
-        assert_eq!(words::<bool>(), "struct alignas(1) Value { unsigned char words[1]; };\n");
-        assert_eq!(words::<u16>(), "struct alignas(2) Value { unsigned short words[1]; };\n");
-        assert_eq!(words::<[u32; 2]>(), "struct alignas(8) Value { unsigned long long words[1]; };\n");
-        assert_eq!(words::<[u32; 3]>(), "struct alignas(4) Value { unsigned int words[3]; };\n");
-        assert_eq!(words::<(f64, u32)>(), "struct alignas(16) Value { unsigned long long words[2]; };\n");
-        assert_eq!(words::<[u64; 3]>(), "struct alignas(8) Value { unsigned long long words[3]; };\n");
-    }
+    let unit = |size, large| {
+        let [position, _] = settings(Type::Bool, large);
+        Unit { source: SOURCE, prefix: Front::new("", &[position, Setting::Words("Value", size)]).text(), hot }
+    };
+    vec![unit(8, false), unit(12, false), unit(1, false), unit(32, true)]
 }

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use super::Cuda;
-use super::csr::{DeviceCsr, DevicePattern, Offsets};
+use super::buffer::{Buffer, RawBuffer};
+use super::csr::{DeviceCsr, RawCsr};
+use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
-use super::memory::Buffer;
+use super::pattern::{DevicePattern, Offsets};
 use super::union_plan::{self, Layout, UnionStats, UnionStrategy, choose};
 use super::vector::{DeviceDense, DeviceSparseVec, DeviceVec};
-use crate::algebra::emit_contract;
-use crate::algebra::{Chebyshev, Contract, Lhs, Manhattan, Namm, Num, Out, PlusTimes, Rhs, Semiring, Value};
+use crate::algebra::{
+    Chebyshev, Contract, Lhs, Manhattan, Namm, Num, Out, PlusTimes, Printed, Rhs, Semiring, printed_ring,
+};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("union.cu");
@@ -26,14 +29,14 @@ enum Pass {
     Second = 2,
 }
 
-fn prefix<R: Contract>(ring: R, pass: Pass, strategy: UnionStrategy, threads: u32, [t, s]: [&str; 2]) -> String {
-    format!(
-        "{}typedef {t} OffsetT;\ntypedef {s} OffsetS;\n#define PASS {}\n#define TABLE {}\n\
-         constexpr unsigned int THREADS = {threads};\n",
-        emit_contract(ring),
-        pass as u32,
-        strategy.cuda(),
-    )
+fn settings(pass: Pass, strategy: UnionStrategy, threads: u32, [t, s]: [&'static str; 2]) -> [Setting; 5] {
+    [
+        Setting::Type("OffsetT", t),
+        Setting::Type("OffsetS", s),
+        Setting::Number("PASS", pass as u32),
+        Setting::Word("TABLE", strategy.cuda()),
+        Setting::Constant("THREADS", threads),
+    ]
 }
 
 /// What is to be done with two matrices.
@@ -52,16 +55,13 @@ impl Job {
     }
 }
 
-/// A matrix as a pass sees it.
-struct Side<'a, T> {
-    pattern: &'a DevicePattern,
-    values: &'a Buffer<T>,
-}
-
-impl<'a, T> Side<'a, T> {
-    fn of(a: &'a DeviceCsr<T>) -> Self {
-        Self { pattern: &a.pattern, values: &a.values }
-    }
+/// What all passes of a job have in common.
+struct Passes<'a> {
+    ring: &'a Printed,
+    strategy: UnionStrategy,
+    out: &'a RawBuffer,
+    width: usize,
+    firsts: [u64; 2],
 }
 
 impl Cuda {
@@ -99,8 +99,8 @@ impl Cuda {
             Ok(nnz) => Offsets::Small(self.put(&[0, nnz], what)?),
             Err(_) => Offsets::Large(self.put(&[0, x.nnz() as u64], what)?),
         };
-        let pattern = DevicePattern::new((1, x.len), true, row_ptr, self.duplicate(&x.indices, what)?);
-        let row = DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(self.duplicate(&x.values, what)?) };
+        let pattern = DevicePattern::new((1, x.len), true, row_ptr, x.indices.clone());
+        let row = DeviceCsr::new(pattern, x.values.clone());
         Ok(DeviceVec { values: self.union_mxm(namm, a, &row)?.values })
     }
 
@@ -140,21 +140,17 @@ impl Cuda {
         Lhs<N>: Num,
         Rhs<N>: Num,
     {
-        self.union_mxm_from(namm, a, b, [0; 2])
+        self.row_against_row(&Job::union(None), namm, a, b)
     }
     /// [`union_mxm`](Self::union_mxm) of rows of larger matrices: a positional ⊗ sees numbers from `firsts` on.
-    pub(super) fn union_mxm_from<N: Namm>(
+    pub(super) fn union_mxm_from(
         &self,
-        namm: N,
-        a: &DeviceCsr<Lhs<N>>,
-        b: &DeviceCsr<Rhs<N>>,
+        namm: &Printed,
+        a: &RawCsr,
+        b: &RawCsr,
         firsts: [usize; 2],
-    ) -> Result<DeviceDense<Out<N>>>
-    where
-        Lhs<N>: Num,
-        Rhs<N>: Num,
-    {
-        self.row_against_row(&Job { firsts, ..Job::union(None) }, namm, a, b)
+    ) -> Result<Arc<RawBuffer>> {
+        self.row_against_row_raw(&Job { firsts, ..Job::union(None) }, namm, a, b)
     }
     /// [`union_mxm`](Self::union_mxm) with rows lying in shared memory as told.
     /// # Errors
@@ -179,11 +175,11 @@ impl Cuda {
     /// [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
     pub fn union_choice<N: Namm>(
         &self,
-        _: N,
+        namm: N,
         a: &DeviceCsr<Lhs<N>>,
         b: &DeviceCsr<Rhs<N>>,
     ) -> Result<(UnionStats, UnionStrategy, &'static str)> {
-        let stats = self.union_stats::<N>(a, b)?;
+        let stats = self.union_stats(&printed_ring(namm), &a.pattern, &b.pattern)?;
         let (strategy, why) = choose(&stats);
         Ok((stats, strategy, why))
     }
@@ -203,10 +199,10 @@ impl Cuda {
         self.row_against_row(&job, ring, a, b)
     }
 
-    fn union_stats<R: Contract>(&self, a: &DeviceCsr<Lhs<R>>, b: &DeviceCsr<Rhs<R>>) -> Result<UnionStats> {
-        let longest = self.longest(&a.pattern)?.max(self.longest(&b.pattern)?);
-        let bytes = size_of::<Lhs<R>>().max(size_of::<Rhs<R>>());
-        Ok(UnionStats::new(self.limits(), a.pattern.ncols, longest, bytes, size_of::<Out<R>>()))
+    fn union_stats(&self, ring: &Printed, a: &DevicePattern, b: &DevicePattern) -> Result<UnionStats> {
+        let longest = self.longest(a)?.max(self.longest(b)?);
+        let bytes = ring.a.size().max(ring.b.size());
+        Ok(UnionStats::new(self.limits(), a.ncols, longest, bytes, ring.out.size()))
     }
     /// Entries of the longest row; read once for a pattern.
     fn longest(&self, p: &DevicePattern) -> Result<usize> {
@@ -215,14 +211,26 @@ impl Cuda {
 
     fn row_against_row<R: Contract>(
         &self,
-        &Job { op, strategy, passes, firsts }: &Job,
+        job: &Job,
         ring: R,
         a: &DeviceCsr<Lhs<R>>,
         b: &DeviceCsr<Rhs<R>>,
     ) -> Result<DeviceDense<Out<R>>> {
+        let values = self.row_against_row_raw(job, &printed_ring(ring), &a.raw(), &b.raw())?;
+        Ok(DeviceDense { nrows: a.pattern.nrows, ncols: b.pattern.nrows, values: Buffer::of(values)? })
+    }
+    fn row_against_row_raw(
+        &self,
+        &Job { op, strategy, passes, firsts }: &Job,
+        ring: &Printed,
+        a: &RawCsr,
+        b: &RawCsr,
+    ) -> Result<Arc<RawBuffer>> {
         if a.pattern.ncols != b.pattern.ncols {
             return Err(Error::Shape { op, lhs: a.shape(), rhs: b.shape() });
         }
+        a.values.check("the left matrix", ring.a)?;
+        b.values.check("the right matrix", ring.b)?;
         let (m, n) = (a.pattern.nrows, b.pattern.nrows);
         let overflow = |what, needed, max: usize| Error::IndexOverflow { what, needed, max: max as u128 };
         for rows in [m, n] {
@@ -232,64 +240,53 @@ impl Cuda {
         }
         let needed = m as u128 * n as u128;
         let len = m.checked_mul(n).ok_or_else(|| overflow("number of values", needed, usize::MAX))?;
-        let out = self.alloc::<Out<R>>(len, "the result of a union product")?;
+        let out = self.alloc_raw(ring.out, len, "the result of a union product")?;
         if len == 0 {
-            return Ok(DeviceDense { nrows: m, ncols: n, values: out });
+            return Ok(out);
         }
 
-        let stats = self.union_stats::<R>(a, b)?;
+        let stats = self.union_stats(ring, &a.pattern, &b.pattern)?;
         let strategy = strategy.unwrap_or_else(|| choose(&stats).0);
         let layout = |longest_row, value_bytes| {
             let stats = UnionStats { longest_row, ..stats };
             let common = passes == [Pass::Common];
-            union_plan::layout(strategy, self.limits(), &stats, value_bytes, size_of::<Out<R>>(), common)
+            union_plan::layout(strategy, self.limits(), &stats, value_bytes, ring.out.size(), common)
         };
-        let of_a = layout(self.longest(&a.pattern)?, size_of::<Lhs<R>>())?;
-        let of_b = layout(self.longest(&b.pattern)?, size_of::<Rhs<R>>())?;
-        let a = if of_a.sorted { self.sorted(a)? } else { a.clone() };
-        let b = if of_b.sorted && passes.contains(&Pass::Second) { self.sorted(b)? } else { b.clone() };
-        let (a, b) = (Side::of(&a), Side::of(&b));
+        let of_a = layout(self.longest(&a.pattern)?, ring.a.size())?;
+        let of_b = layout(self.longest(&b.pattern)?, ring.b.size())?;
+        let a = if of_a.sorted { self.sorted_raw(a)? } else { a.clone() };
+        let b = if of_b.sorted && passes.contains(&Pass::Second) { self.sorted_raw(b)? } else { b.clone() };
         let firsts = firsts.map(|first| first as u64);
 
-        let fill =
-            prefix(ring, passes[0], strategy, of_a.threads, [a.pattern.row_ptr.cuda(), b.pattern.row_ptr.cuda()]);
+        let offsets = [a.pattern.row_ptr.cuda(), b.pattern.row_ptr.cuda()];
+        let fill = settings(passes[0], strategy, of_a.threads, offsets);
         let blocks = len.div_ceil(1024).min(16 * self.limits().multiprocessors.max(1) as usize);
-        self.program(SOURCE, &fill)?
+        self.program_of(SOURCE, Front::new(&ring.text, &fill))?
             .kernel("union_fill")?
             .launch(Shape::blocks(blocks, 256, 0)?, args![&out, len as u64])?;
+        let all = Passes { ring, strategy, out: &out, width: n, firsts };
         for &pass in passes {
             match pass {
-                Pass::Common | Pass::First => self.union_pass(ring, pass, strategy, of_a, &a, &b, &out, n, firsts)?,
-                Pass::Second => self.union_pass(ring, pass, strategy, of_b, &b, &a, &out, n, firsts)?,
+                Pass::Common | Pass::First => self.union_pass(&all, pass, of_a, &a, &b)?,
+                Pass::Second => self.union_pass(&all, pass, of_b, &b, &a)?,
             }
         }
-        Ok(DeviceDense { nrows: m, ncols: n, values: out })
+        Ok(out)
     }
 
     /// One pass: each row of `t` in shared memory, and all entries of `s` gone through.
-    #[allow(clippy::too_many_arguments)] // One place calls it, twice.
-    fn union_pass<R: Contract, T: Value, S: Value>(
-        &self,
-        ring: R,
-        pass: Pass,
-        strategy: UnionStrategy,
-        layout: Layout,
-        t: &Side<'_, T>,
-        s: &Side<'_, S>,
-        out: &Buffer<Out<R>>,
-        width: usize,
-        firsts: [u64; 2],
-    ) -> Result<()> {
-        let (tp, sp) = (t.pattern, s.pattern);
+    fn union_pass(&self, all: &Passes<'_>, pass: Pass, layout: Layout, t: &RawCsr, s: &RawCsr) -> Result<()> {
+        let (tp, sp) = (&*t.pattern, &*s.pattern);
         let mean_row = tp.nnz.checked_div(tp.nrows).unwrap_or(0);
-        let (count, each) = union_plan::chunks(self.limits(), &layout, tp.nrows, mean_row, sp.nnz, 8 + size_of::<S>());
+        let entry_bytes = 8 + s.ty().size();
+        let (count, each) = union_plan::chunks(self.limits(), &layout, tp.nrows, mean_row, sp.nnz, entry_bytes);
         if count == 0 {
             return Ok(());
         }
         // A block has no more threads than entries to go through.
         let threads = layout.threads.min(each.next_power_of_two().clamp(128, 1024) as u32);
-        let program =
-            self.program(SOURCE, &prefix(ring, pass, strategy, threads, [tp.row_ptr.cuda(), sp.row_ptr.cuda()]))?;
+        let settings = settings(pass, all.strategy, threads, [tp.row_ptr.cuda(), sp.row_ptr.cuda()]);
+        let program = self.program_of(SOURCE, Front::new(&all.ring.text, &settings))?;
         let rows = self.alloc::<u32>(sp.nnz, "rows of entries")?;
         self.row_indices(sp, &rows)?;
         let starts = self.alloc::<u32>(count + 1, "chunks of entries")?;
@@ -302,18 +299,18 @@ impl Cuda {
             args![
                 &tp.row_ptr,
                 &tp.col_idx,
-                t.values,
+                &t.values,
                 tp.nrows as u64,
                 &sp.row_ptr,
                 &rows,
                 &sp.col_idx,
-                s.values,
+                &s.values,
                 &starts,
                 layout.size,
-                width as u64,
-                firsts[0],
-                firsts[1],
-                out
+                all.width as u64,
+                all.firsts[0],
+                all.firsts[1],
+                all.out
             ],
         )
     }
@@ -324,13 +321,17 @@ pub(crate) fn programs() -> Vec<Unit> {
     let (small, large) = ("unsigned int", "unsigned long long");
     let strategies = [UnionStrategy::Dense, UnionStrategy::Hash, UnionStrategy::Bloom];
     let mut all = vec![];
+    let (manhattan, times) = (printed_ring(Manhattan::<f64>::default()), printed_ring(PlusTimes::<f64>::default()));
+    let chebyshev = printed_ring(Chebyshev::<f32>::default());
     for (strategy, threads) in strategies.into_iter().zip([1024, 512, 256]) {
-        let unit = |prefix| Unit { source: SOURCE, prefix, hot: &["union_rows"] };
-        for pass in [Pass::First, Pass::Second] {
-            all.push(unit(prefix(Manhattan::<f64>::default(), pass, strategy, threads, [small; 2])));
-        }
-        all.push(unit(prefix(Chebyshev::<f32>::default(), Pass::Second, strategy, 128, [small, large])));
-        all.push(unit(prefix(PlusTimes::<f64>::default(), Pass::Common, strategy, threads, [large, small])));
+        let mut unit = |ring: &Printed, pass, threads, offsets| {
+            let prefix = Front::new(&ring.text, &settings(pass, strategy, threads, offsets)).text();
+            all.push(Unit { source: SOURCE, prefix, hot: &["union_rows"] });
+        };
+        unit(&manhattan, Pass::First, threads, [small; 2]);
+        unit(&manhattan, Pass::Second, threads, [small; 2]);
+        unit(&chebyshev, Pass::Second, 128, [small, large]);
+        unit(&times, Pass::Common, threads, [large, small]);
     }
     all
 }

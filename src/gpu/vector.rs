@@ -1,9 +1,9 @@
 //! Vectors and dense matrices on the device, and how they get there and back.
 
 use super::Cuda;
+use super::buffer::{Buffer, RawBuffer};
 use super::csr::column_bound;
-use super::memory::Buffer;
-use crate::algebra::Value;
+use crate::algebra::{Type, Value};
 use crate::sparse::{Dense, SparseVec};
 use crate::{Error, Index, Result};
 
@@ -157,10 +157,11 @@ impl Cuda {
     }
 }
 
-/// Checks that a mask has one value for each place of a result.
-pub(super) fn check_mask(mask: Option<(&DeviceVec<bool>, bool)>, expected: usize) -> Result<()> {
-    match mask {
-        Some((m, _)) if m.len() != expected => Err(Error::Length { what: "mask", found: m.len(), expected }),
-        _ => Ok(()),
+/// Checks that a mask has one truth value for each place of a result.
+pub(super) fn check_mask(mask: Option<(&RawBuffer, bool)>, expected: usize) -> Result<()> {
+    let Some((m, _)) = mask else { return Ok(()) };
+    if m.len() != expected {
+        return Err(Error::Length { what: "mask", found: m.len(), expected });
     }
+    m.check("mask", Type::Bool)
 }

@@ -1,17 +1,13 @@
 //! Breadth-first levels of a graph, by products of a sparse vector and the adjacency matrix.
 //!
-//! The frontier is a sparse vector f. One step is f⟨¬visited⟩ᵀ = fᵀ any.pair A: the vertices that an edge from the
-//! frontier leads to and that no earlier step has reached.
+//! The frontier is a vector q. One step is q⟨¬levels, replace⟩ = qᵀ any.pair A: the vertices that an edge from the frontier
+//! leads to and that no earlier step has reached.
 //! Source: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra".
 
 use crate::algebra::{Any, Pair, Ring, Value};
-use crate::backend::Backend;
-use crate::par::{collected, filled};
-use crate::sparse::SparseVec;
-use crate::{Error, Index, Result};
-
-/// No vertex: levels are below the number of vertices, which fits 32 bits.
-const UNREACHED: u32 = u32::MAX;
+use crate::backend::{Backend, Container};
+use crate::par::collected;
+use crate::{Error, Index, Result, Vector};
 
 /// The least number of edges on a way from `source` to each vertex, `None` where there is no way.
 ///
@@ -36,17 +32,15 @@ pub fn bfs_levels<B: Backend, T: Value>(on: &B, a: &B::Matrix<T>, source: usize)
         return Err(Error::Argument { name: "source", message: format!("vertex {source} of a graph of {n}") });
     }
     let next = Ring(Any::<bool>::new(), Pair::<bool, bool, T>::default());
-    let mut visited = on.upload_vec(&filled(n, false, "visited vertices")?)?;
-    let mut levels = on.upload_vec(&filled(n, UNREACHED, "levels")?)?;
     // A vertex fits 32 bits, as columns do.
-    let mut frontier = on.upload_sparse(&SparseVec::new(n, vec![u32::cast(source)], vec![true])?)?;
+    let mut q = on.upload_vector(&Vector::new(n, vec![u32::cast(source)], vec![true])?)?;
+    let mut levels = on.upload_vector(&Vector::<u32>::empty(n)?)?;
     let mut level = 0;
-    while on.nnz_sparse(&frontier) > 0 {
-        on.assign(&mut visited, &frontier, true)?;
-        on.assign(&mut levels, &frontier, level)?;
-        frontier = on.vxm(next, &frontier, a, Some((&visited, true)))?;
+    while on.nnz(&q)? > 0 {
+        on.assign_scalar(level).mask(q.structure()).into(&mut levels)?;
+        on.vxm(next, &q, a).mask(!levels.structure()).replace().into(&mut q)?;
         level += 1;
     }
-    let levels = on.download_vec(&levels)?;
-    collected(n, levels.into_iter().map(|l| (l != UNREACHED).then_some(l)), "levels")
+    let levels = on.download_vector(&levels)?;
+    collected(n, (0..n).map(|i| levels.get(i).copied()), "levels")
 }

@@ -34,10 +34,10 @@ pub fn ewise_union<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     a: &Csr<T, I>,
     b: &Csr<T, I>,
 ) -> Result<Csr<T, I>> {
-    check_shapes("ewise_union", a.pattern(), b.pattern())?;
+    check_shapes("ewise_add", a.pattern(), b.pattern())?;
     let (a, b) = (&*in_order(threads, a)?, &*in_order(threads, b)?);
     if Arc::ptr_eq(a.pattern(), b.pattern()) {
-        return on_one_pattern(threads, "ewise_union", op, a, b);
+        return on_one_pattern(threads, "ewise_add", op, a, b);
     }
     let append = |rows: Range<usize>, cols: &mut Vec<I>, values: &mut Vec<T>| {
         for i in rows {
@@ -60,7 +60,7 @@ pub fn ewise_union<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
         }
     };
     let union = |na: usize, nb: usize, common: usize| na + nb - common;
-    merge(threads, "ewise_union", a.pattern(), b.pattern(), &union, &append)
+    merge(threads, "ewise_add", a.pattern(), b.pattern(), &union, &append)
 }
 
 /// `C(i, j) = A(i, j) ∘ B(i, j)` where both have an entry; rows sorted.
@@ -83,10 +83,10 @@ pub fn ewise_intersection<O: BinaryOp, I: Index>(
     a: &Csr<O::A, I>,
     b: &Csr<O::B, I>,
 ) -> Result<Csr<O::Out, I>> {
-    check_shapes("ewise_intersection", a.pattern(), b.pattern())?;
+    check_shapes("ewise_mult", a.pattern(), b.pattern())?;
     let (a, b) = (&*in_order(threads, a)?, &*in_order(threads, b)?);
     if Arc::ptr_eq(a.pattern(), b.pattern()) {
-        return on_one_pattern(threads, "ewise_intersection", op, a, b);
+        return on_one_pattern(threads, "ewise_mult", op, a, b);
     }
     let append = |rows: Range<usize>, cols: &mut Vec<I>, values: &mut Vec<O::Out>| {
         for i in rows {
@@ -97,7 +97,7 @@ pub fn ewise_intersection<O: BinaryOp, I: Index>(
             });
         }
     };
-    merge(threads, "ewise_intersection", a.pattern(), b.pattern(), &|_, _, common| common, &append)
+    merge(threads, "ewise_mult", a.pattern(), b.pattern(), &|_, _, common| common, &append)
 }
 
 fn check_shapes<I: Index>(op: &'static str, a: &Pattern<I>, b: &Pattern<I>) -> Result<()> {

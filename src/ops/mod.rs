@@ -21,22 +21,29 @@
 //! [`Threads::on_progress`]: crate::par::Threads::on_progress
 
 mod apply;
+mod apply_index;
 mod assign;
 mod blocks;
 mod ewise;
 mod mxd;
 mod mxv;
+mod mxv_entries;
 mod reduce;
+mod restrict;
 mod select;
 mod union;
+pub(crate) mod vector;
 mod vxm;
 
 pub use apply::apply;
+pub use apply_index::apply_index;
 pub use assign::assign;
 pub use ewise::{ewise_intersection, ewise_union};
 pub use mxd::mxd;
 pub use mxv::mxv;
+pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
 pub use reduce::{reduce, reduce_rows};
+pub(crate) use restrict::{nonzero, restrict};
 pub use select::select;
 pub use union::{union_mxm, union_mxm_into, union_spmv, union_spmv_dense};
 pub use vxm::vxm;

@@ -46,9 +46,14 @@ pub fn reduce_rows<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M:
 /// # Ok::<(), sparring::Error>(())
 /// ```
 pub fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<M::Out> {
-    let parts = a.nnz().div_ceil(PART);
+    fold_all(threads, monoid, a.values())
+}
+
+/// The fold of [`reduce`] over an array.
+pub(super) fn fold_all<M: Monoid>(threads: &Threads, monoid: M, values: &[M::Out]) -> Result<M::Out> {
+    let parts = values.len().div_ceil(PART);
     // A part is never empty: the identity of `Any` is one on the left only.
-    let part = |p: usize| &a.values()[p * PART..a.nnz().min((p + 1) * PART)];
+    let part = |p: usize| &values[p * PART..values.len().min((p + 1) * PART)];
     let of_parts = fill(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64), &|p| p, &|block, slots| {
         let y = slots.take(block.len(), M::IDENTITY);
         for (p, y) in block.zip(y) {

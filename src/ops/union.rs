@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::blocks::blocks;
-use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Namm, Num, Out, Rhs, V};
+use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Namm, Num, Number, Out, Rhs, V};
 use crate::par::{Fresh, Slots, Threads, filled, refill, split};
 use crate::simd::dispatch;
 use crate::sparse::{Dense, SparseVec};

@@ -11,7 +11,7 @@ mod sort;
 
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
-pub(crate) use rows::RowsOf;
+pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
     or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, scatter, scatter_at, scatter_places,
 };

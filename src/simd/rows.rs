@@ -1,16 +1,24 @@
 //! Rows of B, looked up again and again by the entries of A.
 
+use std::ops::Range;
+
 use super::scatter::prefetch;
 use crate::{Index, Pattern};
 
 /// Rows of a pattern with a value (or `()`) for each entry.
-#[derive(Clone, Copy)]
 pub(crate) struct RowsOf<'a, I: Index, Y> {
     row_ptr: &'a [usize],
     cols: &'a [I],
     values: &'a [Y],
     nrows: usize,
 }
+
+impl<I: Index, Y> Clone for RowsOf<'_, I, Y> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<I: Index, Y> Copy for RowsOf<'_, I, Y> {}
 
 impl<'a, I: Index> RowsOf<'a, I, ()> {
     /// The columns alone.
@@ -48,6 +56,27 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
         }
     }
 
+    /// The columns from `ahead` entries after the beginning of row `k`, to the last of all rows.
+    /// # Panics
+    /// If there is no row `k`.
+    #[inline(always)]
+    pub(crate) fn columns_after(&self, k: usize, ahead: usize) -> &'a [I] {
+        assert!(k < self.nrows);
+        // SAFETY: as in `row`.
+        let start = unsafe { *self.row_ptr.get_unchecked(k) };
+        self.cols.get(start + ahead..).unwrap_or(&[])
+    }
+
+    /// Columns and values of row `k`, which is sorted, in the columns of `part`.
+    /// # Panics
+    /// If there is no row `k`.
+    #[cold]
+    pub(crate) fn part_of_row(&self, k: usize, part: &Range<usize>) -> (&'a [I], &'a [Y]) {
+        let (cols, values) = self.row(k);
+        let range = within(cols, part);
+        (&cols[range.clone()], &values[range])
+    }
+
     /// Asks for the beginning of row `k`, if there is one.
     #[inline(always)]
     pub(crate) fn prefetch(&self, k: usize) {
@@ -60,4 +89,10 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
             }
         }
     }
+}
+
+/// Positions of the columns of a sorted row that lie in `part`.
+pub(crate) fn within<I: Index>(row: &[I], part: &Range<usize>) -> Range<usize> {
+    let start = row.partition_point(|j| j.get() < part.start);
+    start..row.partition_point(|j| j.get() < part.end)
 }

@@ -129,11 +129,4 @@ impl<T: Value, I: Index> Csr<T, I> {
         }
         Csr::with_pattern(Arc::new(Pattern::from_parts(rows.len(), ncols, row_ptr, cols, true)), values)
     }
-
-    /// A copy; unlike `clone`, it tells when there is no memory. The pattern is shared.
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn try_clone(&self) -> Result<Self> {
-        Csr::with_pattern(Arc::clone(self.pattern()), copied(self.values(), "values")?)
-    }
 }

@@ -11,12 +11,18 @@ use crate::{Error, Index, Result};
 /// The pattern is shared: matrices with the same structure (the results of one plan, say) hold one
 /// copy of it. Stored zeros are entries like any other.
 ///
-/// `clone` copies the values and ends the process if there is no memory for them, as cloning does in Rust;
-/// [`try_clone`](Self::try_clone) returns an error.
-#[derive(Clone, Debug)]
+/// A clone is another name for the same matrix and costs nothing; the values are copied when one of the two is
+/// [written](Self::values_mut).
+#[derive(Debug)]
 pub struct Csr<T, I: Index = u32> {
     pattern: Arc<Pattern<I>>,
-    values: Vec<T>,
+    values: Arc<Vec<T>>,
+}
+
+impl<T, I: Index> Clone for Csr<T, I> {
+    fn clone(&self) -> Self {
+        Self { pattern: Arc::clone(&self.pattern), values: Arc::clone(&self.values) }
+    }
 }
 
 impl<T: PartialEq, I: Index> PartialEq for Csr<T, I> {
@@ -60,14 +66,14 @@ impl<T, I: Index> Csr<T, I> {
         if values.len() != pattern.nnz() {
             return Err(Error::Length { what: "values", found: values.len(), expected: pattern.nnz() });
         }
-        Ok(Self { pattern, values })
+        Ok(Self { pattern, values: Arc::new(values) })
     }
 
     /// The nrows × ncols matrix without entries.
     /// # Errors
     /// Those of [`Pattern::empty`].
     pub fn empty(nrows: usize, ncols: usize) -> Result<Self> {
-        Ok(Self { pattern: Arc::new(Pattern::empty(nrows, ncols)?), values: Vec::new() })
+        Ok(Self { pattern: Arc::new(Pattern::empty(nrows, ncols)?), values: Arc::default() })
     }
 
     /// Rows.
@@ -110,10 +116,10 @@ impl<T, I: Index> Csr<T, I> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
-    /// Values, row by row, for change in place.
+    /// Values, row by row, for change in place, if no clone shares them.
     #[inline]
-    pub fn values_mut(&mut self) -> &mut [T] {
-        &mut self.values
+    pub fn unshared_mut(&mut self) -> Option<&mut [T]> {
+        Arc::get_mut(&mut self.values).map(Vec::as_mut_slice)
     }
     /// Columns and values of row `i`.
     #[inline]
@@ -132,9 +138,22 @@ impl<T, I: Index> Csr<T, I> {
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
         self.values.get(self.pattern.find(i, j)?)
     }
-    /// The pattern and the values.
-    pub fn into_parts(self) -> (Arc<Pattern<I>>, Vec<T>) {
-        (self.pattern, self.values)
+    /// Values, row by row, for change in place. Values that a clone shares are copied first, and there must be memory for
+    /// them, as there must be for any clone in Rust; [`unshared_mut`](Self::unshared_mut) never copies.
+    #[inline]
+    pub fn values_mut(&mut self) -> &mut [T]
+    where
+        T: Clone,
+    {
+        let values: &mut Vec<T> = Arc::make_mut(&mut self.values);
+        values
+    }
+    /// The pattern and the values, which are copied if a clone shares them.
+    pub fn into_parts(self) -> (Arc<Pattern<I>>, Vec<T>)
+    where
+        T: Clone,
+    {
+        (self.pattern, Arc::unwrap_or_clone(self.values))
     }
     /// The same pattern with values `f(x)`.
     /// # Errors
@@ -142,6 +161,6 @@ impl<T, I: Index> Csr<T, I> {
     pub fn map<U: Value>(&self, f: impl Fn(&T) -> U) -> Result<Csr<U, I>> {
         let mut values = super::reserved(self.values.len(), "values")?;
         values.extend(self.values.iter().map(f));
-        Ok(Csr { pattern: Arc::clone(&self.pattern), values })
+        Ok(Csr { pattern: Arc::clone(&self.pattern), values: Arc::new(values) })
     }
 }

@@ -85,7 +85,10 @@ impl<T, I: Index> HyperCsr<T, I> {
     /// Ordinary compressed rows; O(nrows) memory.
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub fn into_csr(self) -> Result<Csr<T, I>> {
+    pub fn into_csr(self) -> Result<Csr<T, I>>
+    where
+        T: Clone,
+    {
         let (pattern, values) = self.compact.into_parts();
         let len = self.nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", self.nrows))?;
         let mut row_ptr = super::reserved(len, "row pointers")?;

@@ -16,6 +16,7 @@ mod select;
 mod sort;
 mod transpose;
 mod vector;
+pub(crate) mod vector_forms;
 
 pub(crate) use crate::par::{out_of_memory, reserved};
 pub use bits::{BitCounts, BitRows, Word};
@@ -29,7 +30,9 @@ pub use index::Index;
 pub(crate) use parts::count_rows;
 pub use pattern::Pattern;
 pub(crate) use sort::Scratch;
-pub use vector::{BitmapVec, SparseVec};
+pub(crate) use vector::Form;
+pub use vector::Vector;
+pub use vector_forms::{BitmapVec, SparseVec};
 
 /// `n` values that take no memory: a pattern is a matrix of these.
 pub(crate) fn units(n: usize) -> &'static [()] {

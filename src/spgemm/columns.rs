@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use super::tasks::within;
 use crate::par::filled;
 use crate::simd::{
     RowsOf, SHORT, ShortList, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words, or_words_flagged,
@@ -64,7 +63,7 @@ impl<I: Index> ColumnFinder<I> {
         let plain = RowsOf::without_values(of.b);
         let row = |k: I| match part {
             None => plain.row(k.get()).0,
-            Some(part) => columns_within(plain.row(k.get()).0, part),
+            Some(part) => plain.part_of_row(k.get(), part).0,
         };
         let ks = of.a.row(i);
         let (mut flops, mut live, mut only): (usize, usize, &[I]) = (0, 0, &[]);
@@ -161,9 +160,4 @@ impl<I: Index> ColumnFinder<I> {
         }
         kept
     }
-}
-
-#[cold]
-fn columns_within<'a, I: Index>(row: &'a [I], part: &Range<usize>) -> &'a [I] {
-    &row[within(row, 0..row.len(), part)]
 }

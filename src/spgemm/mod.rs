@@ -5,7 +5,6 @@ mod choice;
 mod columns;
 mod kk;
 mod masked;
-mod multiply;
 mod plan;
 mod pool;
 mod product;

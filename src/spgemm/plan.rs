@@ -4,11 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::choice::{self, Choice};
 use super::columns::Operands;
-use super::multiply::{Multiply, Products};
 use super::product::{self, Fill};
 use super::tasks::{self, Work};
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
-use crate::algebra::{Lhs, Out, Rhs, Semiring, Value};
+use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
+use crate::kernels::{self, Multiply, Products};
 use crate::par::{Threads, collected, filled};
 use crate::sparse::{BitCounts, BitRows};
 use crate::{Csr, Error, Index, Pattern, Result};
@@ -82,10 +82,17 @@ impl<I: Index> Plan<I> {
         }
     }
 
-    fn check_operands<T>(&self, products: &dyn Multiply<T, I>) -> Result<()> {
+    fn check_operands<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<()> {
         let (a, b) = products.patterns();
         self.check("A", &self.a, a)?;
         self.check("B", &self.b, b)
+    }
+    /// Refuses a result that this plan has not made, or cannot have made yet.
+    fn check_result(&self, c: &Arc<Pattern<I>>) -> Result<()> {
+        match self.pattern() {
+            Some(planned) => self.check("C", planned, c),
+            None => Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: self.nnz() }),
+        }
     }
     /// Refuses operands that this plan was not made for.
     fn check(&self, operand: &'static str, planned: &Arc<Pattern<I>>, found: &Arc<Pattern<I>>) -> Result<()> {
@@ -251,39 +258,8 @@ pub fn numeric<R: Semiring, I: Index>(
     a: &Csr<Lhs<R>, I>,
     b: &Csr<Rhs<R>, I>,
 ) -> Result<Csr<Out<R>, I>> {
-    values_of(threads, budget, plan, &Products { ring, a, b })
-}
-
-/// [`numeric`], compiled once for all semirings with values of type `T`.
-fn values_of<T: Value, I: Index>(
-    threads: &Threads,
-    budget: Option<u64>,
-    plan: &Plan<I>,
-    products: &dyn Multiply<T, I>,
-) -> Result<Csr<T, I>> {
-    let structure = structure_bytes::<I>(plan.a.nrows(), plan.nnz() as u128);
-    within("C", structure + plan.nnz() as u128 * size_of::<T>() as u128, budget)?;
-    plan.check_operands(products)?;
-    match &plan.form {
-        Form::Pattern { c, work, choice } => {
-            let values = fill(plan, products, c, work, choice).fresh(threads)?;
-            Csr::with_pattern(Arc::clone(c), values)
-        }
-        Form::Rows { found, c } => match c.get() {
-            Some(c) => {
-                let mut values = filled(c.nnz(), products.identity(), "values of C")?;
-                kk::numeric_into(threads, found, products, c, &mut values)?;
-                Csr::with_pattern(Arc::clone(c), values)
-            }
-            None => {
-                let (cols, values) = kk::numeric(threads, found, products)?;
-                let row_ptr = collected(found.row_ptr.len(), found.row_ptr.iter().copied(), "row pointers of C")?;
-                let sorted = found.sorts() || row_ptr.windows(2).all(|w| cols[w[0]..w[1]].is_sorted());
-                let made = Pattern::from_parts(plan.a.nrows(), plan.b.ncols(), row_ptr, cols, sorted);
-                Csr::with_pattern(Arc::clone(c.get_or_init(|| Arc::new(made))), values)
-            }
-        },
-    }
+    let (c, values) = kernels::numeric(&Products::new(ring, a, b), &Phase { threads, budget, plan })?;
+    Csr::with_pattern(c, values)
 }
 
 /// Numeric phase into a matrix that this plan made before: allocates nothing of C's size.
@@ -297,35 +273,68 @@ pub fn numeric_into<R: Semiring, I: Index>(
     b: &Csr<Rhs<R>, I>,
     c: &mut Csr<Out<R>, I>,
 ) -> Result<()> {
-    refill(threads, plan, &Products { ring, a, b }, c)
+    let phase = Phase { threads, budget: None, plan };
+    let products = Products::new(ring, a, b);
+    plan.check_operands(&products)?;
+    plan.check_result(c.pattern())?;
+    kernels::numeric_into(&products, &phase, c.values_mut())
 }
 
-/// [`numeric_into`], compiled once for all semirings with values of type `T`.
-fn refill<T: Value, I: Index>(
-    threads: &Threads,
-    plan: &Plan<I>,
-    products: &dyn Multiply<T, I>,
-    c: &mut Csr<T, I>,
-) -> Result<()> {
-    plan.check_operands(products)?;
-    let Some(planned) = plan.pattern() else {
-        return Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: plan.nnz() });
-    };
-    plan.check("C", planned, c.pattern())?;
-    match &plan.form {
-        Form::Pattern { c: pattern, work, choice } => {
-            fill(plan, products, pattern, work, choice).in_place(threads, c.values_mut())
+/// A numeric phase, compiled once for a size of value.
+struct Phase<'a, I: Index> {
+    threads: &'a Threads,
+    budget: Option<u64>,
+    plan: &'a Plan<I>,
+}
+
+impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
+    /// C's pattern.
+    type Found = Arc<Pattern<I>>;
+
+    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
+        let Self { threads, plan, .. } = *self;
+        let structure = structure_bytes::<I>(plan.a.nrows(), plan.nnz() as u128);
+        within("C", structure + plan.nnz() as u128 * size_of::<W>() as u128, self.budget)?;
+        plan.check_operands(products)?;
+        match &plan.form {
+            Form::Pattern { c, work, choice } => {
+                Ok((Arc::clone(c), fill(plan, products, c, work, choice).fresh(threads)?))
+            }
+            Form::Rows { found, c } => match c.get() {
+                Some(c) => {
+                    let mut values = filled(c.nnz(), products.identity(), "values of C")?;
+                    kk::numeric_into(threads, found, products, c, &mut values)?;
+                    Ok((Arc::clone(c), values))
+                }
+                None => {
+                    let (cols, values) = kk::numeric(threads, found, products)?;
+                    let row_ptr = collected(found.row_ptr.len(), found.row_ptr.iter().copied(), "row pointers of C")?;
+                    let sorted = found.sorts() || row_ptr.windows(2).all(|w| cols[w[0]..w[1]].is_sorted());
+                    let made = Pattern::from_parts(plan.a.nrows(), plan.b.ncols(), row_ptr, cols, sorted);
+                    Ok((Arc::clone(c.get_or_init(|| Arc::new(made))), values))
+                }
+            },
         }
-        Form::Rows { found, .. } => kk::numeric_into(threads, found, products, planned, c.values_mut()),
+    }
+
+    fn refill<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
+        let Self { threads, plan, .. } = *self;
+        let Some(c) = plan.pattern() else {
+            return Err(Error::PatternChanged { operand: "C", found: values.len(), planned: plan.nnz() });
+        };
+        match &plan.form {
+            Form::Pattern { work, choice, .. } => fill(plan, products, c, work, choice).in_place(threads, values),
+            Form::Rows { found, .. } => kk::numeric_into(threads, found, products, c, values),
+        }
     }
 }
 
-fn fill<'a, T, I: Index>(
+fn fill<'a, W, I: Index>(
     plan: &Plan<I>,
-    products: &'a dyn Multiply<T, I>,
+    products: &'a dyn Multiply<W, I>,
     c: &'a Pattern<I>,
     work: &'a Work,
     choice: &Choice,
-) -> Fill<'a, T, I> {
+) -> Fill<'a, W, I> {
     Fill { products, c, tasks: &work.tasks, longest: plan.stats.max_row_nnz, masked: choice.masked }
 }

@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::columns::{ColumnFinder, Operands};
-use super::multiply::Multiply;
 use super::tasks::{Task, Work};
 use super::values::{RowFiller, part_of_row};
-use crate::algebra::Value;
+use crate::algebra::Word;
+use crate::kernels::Multiply;
 use crate::par::{Fresh, Threads, append_blocks, filled, refill};
 use crate::simd::dispatch;
 use crate::sparse::out_of_memory;
@@ -100,8 +100,8 @@ pub(super) fn count<I: Index>(threads: &Threads, of: Operands<'_, I>, work: &Wor
 }
 
 /// Values of C = A·B where `c` has entries.
-pub(super) struct Fill<'a, T, I: Index> {
-    pub products: &'a dyn Multiply<T, I>,
+pub(super) struct Fill<'a, W, I: Index> {
+    pub products: &'a dyn Multiply<W, I>,
     pub c: &'a Pattern<I>,
     pub tasks: &'a [Task],
     /// Entries in the longest row of C.
@@ -110,9 +110,9 @@ pub(super) struct Fill<'a, T, I: Index> {
     pub masked: bool,
 }
 
-impl<T: Value, I: Index> Fill<'_, T, I> {
+impl<W: Word, I: Index> Fill<'_, W, I> {
     /// Into new memory.
-    pub(super) fn fresh(&self, threads: &Threads) -> Result<Vec<T>> {
+    pub(super) fn fresh(&self, threads: &Threads) -> Result<Vec<W>> {
         Fresh::new(self.c.nnz(), "values of C")?.fill(
             threads,
             "numeric",
@@ -120,13 +120,13 @@ impl<T: Value, I: Index> Fill<'_, T, I> {
             |t| self.start(t),
             || self.filler(),
             |filler, t, slots| {
-                self.products.fill(filler, self.c, &self.tasks[t], slots);
+                filler.fill(self.products, self.c, &self.tasks[t], slots);
                 Ok(())
             },
         )
     }
     /// In place.
-    pub(super) fn in_place(&self, threads: &Threads, values: &mut [T]) -> Result<()> {
+    pub(super) fn in_place(&self, threads: &Threads, values: &mut [W]) -> Result<()> {
         refill(
             values,
             threads,
@@ -135,12 +135,12 @@ impl<T: Value, I: Index> Fill<'_, T, I> {
             |t| self.start(t),
             || self.filler(),
             |filler, t, slots| {
-                self.products.fill(filler, self.c, &self.tasks[t], slots);
+                filler.fill(self.products, self.c, &self.tasks[t], slots);
                 Ok(())
             },
         )
     }
-    fn filler(&self) -> Result<RowFiller<T>> {
+    fn filler(&self) -> Result<RowFiller<W>> {
         RowFiller::new(self.products.identity(), self.c.ncols(), self.longest, self.masked)
     }
     /// Where the entries of task `t` begin.

@@ -115,14 +115,6 @@ fn cut_row<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, tasks: &mut Vec<T
     }
 }
 
-/// The part of a sorted row whose columns lie in `cols`.
-pub(super) fn within<I: Index>(col_idx: &[I], range: Range<usize>, cols: &Range<usize>) -> Range<usize> {
-    let row = &col_idx[range.clone()];
-    let start = range.start + row.partition_point(|j| j.get() < cols.start);
-    let end = range.start + row.partition_point(|j| j.get() < cols.end);
-    start..end
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,12 +3,11 @@
 //! Where a backend may fold in an order of its own, the check is told how results compare: [`Compare`].
 
 use sparring::algebra::*;
-use sparring::backend::Backend;
-use sparring::distance::{self, Metric, Options};
+use sparring::backend::{Backend, Container};
+use sparring::distance::Metric;
 use sparring::graph::bfs_levels;
-use sparring::par::Threads;
 use sparring::sparse::SparseVec;
-use sparring::{Csr, Error};
+use sparring::{Cpu, Csr, Error, Vector};
 
 use super::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
 use super::rings::{CountPaths, Either, Paths, SumPlaces};
@@ -64,6 +63,29 @@ pub(crate) fn check_sparse<T: Value + Same>(found: SparseVec<T>, want: &referenc
     let row = SparseVec::new(n, indices, values).map_err(text)?;
     check(&Csr::from_row_vectors(n, &[row]).map_err(text)?, want, true)
 }
+/// A vector with a value everywhere, on the machine.
+fn up<B: Backend, T: Value>(on: &B, x: &[T]) -> Result<B::Vector<T>, Error> {
+    on.upload_vector(&Vector::full(x.to_vec())?)
+}
+/// A vector with few entries, on the machine.
+fn up_list<B: Backend, T: Value>(on: &B, x: &SparseVec<T>) -> Result<B::Vector<T>, Error> {
+    on.upload_vector(&Vector::new(x.len(), x.indices().to_vec(), x.values().to_vec())?)
+}
+/// A vector from the machine, `absent` where it has no entry.
+fn down<B: Backend, T: Value>(on: &B, x: &B::Vector<T>, absent: T) -> Result<Vec<T>, Error> {
+    on.download_vector(x)?.to_dense(absent)
+}
+fn down_list<B: Backend, T: Value>(on: &B, x: &B::Vector<T>) -> Result<SparseVec<T>, Error> {
+    on.download_vector(x)?.to_sparse()
+}
+/// Entries exactly where `has` says.
+fn check_places<T: Value>(x: &Vector<T>, has: impl Fn(usize) -> bool) -> Outcome {
+    match (0..x.len()).find(|&i| x.get(i).is_some() != has(i)) {
+        Some(i) => Err(format!("place {i}: {:?}", x.get(i))),
+        None => Ok(()),
+    }
+}
+
 /// The folds of rows; `terms(i)` are the values that row i folds.
 fn check_folds<T: Same>(found: &[T], want: &[T], compare: Compare<T>, terms: impl Fn(usize) -> Vec<T>) -> Outcome {
     if found.len() != want.len() {
@@ -101,31 +123,44 @@ where
     let run = || -> Result<Outcome, Error> {
         let (x, left) = (dense::<Rhs<R>>(a.ncols(), seed), sparse::<Lhs<R>>(b.nrows(), seed));
         let (on_a, on_b) = (on.upload(a)?, on.upload(b)?);
-        let (on_x, on_left) = (on.upload_vec(&x)?, on.upload_sparse(&left)?);
+        let (on_x, on_left) = (up(on, &x)?, up_list(on, &left)?);
         let term = |i: usize, (&k, &value): (&u32, &Lhs<R>)| {
             let at = At { i: V(i as u64), k: V(u64::from(k)), j: V(0) };
             ring.mul().mul::<Host>(V(value), V(x[k as usize]), at).0
         };
         for mask in masks(a.nrows(), !seed) {
-            let bits = mask.as_ref().map(|(bits, c)| Ok((on.upload_vec(bits)?, *c))).transpose()?;
-            let y = on.mxv(ring, &on_a, &on_x, bits.as_ref().map(|(bits, c)| (bits, *c)))?;
+            let product = on.mxv(ring, &on_a, &on_x);
+            let y = match &mask {
+                None => product.eval()?,
+                Some((bits, false)) => product.mask(&up(on, bits)?).eval()?,
+                Some((bits, true)) => product.mask(&up(on, bits)?).complement().eval()?,
+            };
+            let host = on.download_vector(&y)?;
+            if let Err(e) = check_places(&host, |i| lets(&mask)(i) && !a.row(i).0.is_empty()) {
+                return Ok(Err(format!("mxv, mask {mask:?}: {e}")));
+            }
             let want = reference::mxv(ring, a, &x, lets(&mask));
             let terms = |i: usize| {
                 let (ks, values) = a.row(i);
                 if lets(&mask)(i) { ks.iter().zip(values).map(|entry| term(i, entry)).collect() } else { vec![] }
             };
-            if let Err(e) = check_folds(&on.download_vec(&y)?, &want, compare, terms) {
+            if let Err(e) = check_folds(&host.to_dense(<R::Add as Monoid>::IDENTITY)?, &want, compare, terms) {
                 return Ok(Err(format!("mxv, mask {mask:?}: {e}")));
             }
         }
         for mask in masks(b.ncols(), !seed) {
-            let bits = mask.as_ref().map(|(bits, c)| Ok((on.upload_vec(bits)?, *c))).transpose()?;
-            let y = on.vxm(ring, &on_left, &on_b, bits.as_ref().map(|(bits, c)| (bits, *c)))?;
+            let product = on.vxm(ring, &on_left, &on_b);
+            let y = match &mask {
+                None => product.eval()?,
+                Some((bits, false)) => product.mask(&up(on, bits)?).eval()?,
+                Some((bits, true)) => product.mask(&up(on, bits)?).complement().eval()?,
+            };
             let want = reference::vxm(ring, &left, b, lets(&mask));
-            if on.nnz_sparse(&y) != want.entries.len() {
-                return Ok(Err(format!("vxm: {} entries, expected {}", on.nnz_sparse(&y), want.entries.len())));
+            let nnz = on.nnz(&y)?;
+            if nnz != want.entries.len() {
+                return Ok(Err(format!("vxm: {nnz} entries, expected {}", want.entries.len())));
             }
-            if let Err(e) = check_sparse(on.download_sparse(&y)?, &want) {
+            if let Err(e) = check_sparse(down_list(on, &y)?, &want) {
                 return Ok(Err(format!("vxm, mask {mask:?}: {e}")));
             }
         }
@@ -144,11 +179,13 @@ where
     let (a, b, mask) = (pair.a(), pair.b(), pair.mask.matrix::<bool>(1));
     let up = || Ok((on.upload(&a)?, on.upload(&b)?, on.upload(&mask)?));
     let (on_a, on_b, on_mask) = up().map_err(text)?;
-    let product = |mask| on.mxm::<R, bool>(ring, &on_a, &on_b, mask).and_then(|c| on.download(&c)).map_err(text);
-    check(&product(None)?, &reference::mxm(ring, &a, &b), true)?;
+    let get = |c: Result<B::Matrix<Out<R>>, Error>| c.and_then(|c| on.download(&c)).map_err(text);
+    check(&get(on.mxm(ring, &on_a, &on_b).eval())?, &reference::mxm(ring, &a, &b), true)?;
     for complement in [false, true] {
         let want = reference::masked(ring, &a, &b, mask.pattern(), complement);
-        check(&product(Some((&on_mask, complement)))?, &want, true).map_err(|e| format!("mask, {complement}: {e}"))?;
+        let product = on.mxm(ring, &on_a, &on_b).mask(on_mask.structure());
+        let found = if complement { product.complement().eval() } else { product.eval() };
+        check(&get(found)?, &want, true).map_err(|e| format!("mask, {complement}: {e}"))?;
     }
     Ok(())
 }
@@ -185,44 +222,45 @@ pub(crate) fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     // Either operand first, of floats and of structs.
     let (a, b) = (pa.matrix::<f64>(pair.seed), pb.matrix::<f64>(!pair.seed));
     let (x, y) = (get!(on.upload(&a)), get!(on.upload(&b)));
-    let c = get!(on.download(&get!(on.ewise_union(Minus::new(), &x, &y))));
+    let c = get!(on.download(&get!(on.ewise_add(Minus::new(), &x, &y).eval())));
     check(&c, &reference::union(Minus::new(), &a, &b), true).map_err(fail("union"))?;
-    let c = get!(on.download(&get!(on.ewise_intersection(Minus::new(), &y, &x))));
+    let c = get!(on.download(&get!(on.ewise_mult(Minus::new(), &y, &x).eval())));
     check(&c, &reference::intersection(Minus::new(), &b, &a), true).map_err(fail("intersection"))?;
     // Of one pattern.
     let twice = get!(on.upload(&get!(a.map(|x| x + x))));
-    let c = get!(on.download(&get!(on.ewise_union(Times::new(), &x, &twice))));
+    let c = get!(on.download(&get!(on.ewise_add(Times::new(), &x, &twice).eval())));
     check(&c, &reference::union(Times::new(), &a, &get!(a.map(|x| x + x))), true).map_err(fail("union with itself"))?;
-    let c = get!(on.download(&get!(on.ewise_intersection(Less::new(), &x, &twice))));
+    let c = get!(on.download(&get!(on.ewise_mult(Less::new(), &x, &twice).eval())));
     let want = reference::intersection(Less::new(), &a, &get!(a.map(|x| x + x)));
     check(&c, &want, true).map_err(fail("intersection with itself"))?;
 
     let (pa_, pb_) = (pa.matrix::<Paths>(pair.seed), pb.matrix::<Paths>(!pair.seed));
-    let c = get!(on.ewise_union(Either::new(), &get!(on.upload(&pa_)), &get!(on.upload(&pb_))));
+    let c = get!(on.ewise_add(Either::new(), &get!(on.upload(&pa_)), &get!(on.upload(&pb_))).eval());
     check(&get!(on.download(&c)), &reference::union(Either::new(), &pa_, &pb_), true)
         .map_err(fail("union of structs"))?;
     let (u, v) = (pa.matrix::<u8>(pair.seed), pb.matrix::<bool>(!pair.seed));
-    let c = get!(on.ewise_intersection(Where::new(), &get!(on.upload(&u)), &get!(on.upload(&v))));
+    let c = get!(on.ewise_mult(Where::new(), &get!(on.upload(&u)), &get!(on.upload(&v))).eval());
     let want = reference::intersection(Where::new(), &u, &v);
     check(&get!(on.download(&c)), &want, true).map_err(fail("intersection of two types"))?;
 
     // apply keeps the order of rows, select sorts them.
-    let c = get!(on.download(&get!(on.apply(Cast::<f64, i64>::new(), &x))));
+    let c = get!(on.download(&get!(on.apply(Cast::<f64, i64>::new(), &x).eval())));
     let want = get!(a.map(|&x| x as i64));
     if !identical(&c, &want) {
         return Err(format!("apply: {c:?}, expected {want:?}"));
     }
     for s in [0, 20, u64::MAX] {
-        let c = get!(on.download(&get!(on.select(Mixed::new(), &x, s))));
+        let c = get!(on.download(&get!(on.select(Mixed::new(), &x, s).eval())));
         check(&c, &reference::select(Mixed::new(), &a, s), true).map_err(fail("select"))?;
     }
     for s in [-3, 0, 5] {
-        let c = get!(on.download(&get!(on.select(Tril::new(), &x, s))));
+        let c = get!(on.download(&get!(on.select(Tril::new(), &x, s).eval())));
         check(&c, &reference::select(Tril::new(), &a, s), true).map_err(fail("tril"))?;
     }
-    let t = get!(on.transpose(&x));
-    if on.shape(&t) != (a.ncols(), a.nrows()) || on.nnz(&t) != a.nnz() {
-        return Err(format!("transpose: {:?} with {} entries", on.shape(&t), on.nnz(&t)));
+    let t = get!(on.transpose(&x).eval());
+    let nnz = get!(on.nnz(&t));
+    if on.shape(&t) != (a.ncols(), a.nrows()) || nnz != a.nnz() {
+        return Err(format!("transpose: {:?} with {nnz} entries", on.shape(&t)));
     }
     check(&get!(on.download(&t)), &reference::transpose(&a), true).map_err(fail("transpose"))
 }
@@ -235,11 +273,11 @@ pub(crate) fn folds<B: Backend, M: Monoid<Out: Draw + Same>>(
     compare: Compare<M::Out>,
 ) -> Outcome {
     let x = on.upload(a).map_err(text)?;
-    let rows = on.reduce_rows(monoid, &x).and_then(|y| on.download_vec(&y)).map_err(text)?;
+    let rows = on.reduce_rows(monoid, &x).eval().and_then(|y| down(on, &y, M::IDENTITY)).map_err(text)?;
     let want: Vec<_> = (0..a.nrows()).map(|i| reference::fold(monoid, a.row(i).1.iter().copied())).collect();
     check_folds(&rows, &want, compare, |i| a.row(i).1.to_vec()).map_err(|e| format!("rows: {e}"))?;
     let parts = a.values().chunks(1 << 14).map(|part| reference::fold(monoid, part.iter().copied()));
-    let (found, want) = (on.reduce(monoid, &x).map_err(text)?, reference::fold(monoid, parts));
+    let (found, want) = (on.reduce(monoid, &x).eval().map_err(text)?, reference::fold(monoid, parts));
     if compare(&found, &want, a.values()) { Ok(()) } else { Err(format!("all: {found:?}, expected {want:?}")) }
 }
 
@@ -247,12 +285,13 @@ pub(crate) fn folds<B: Backend, M: Monoid<Out: Draw + Same>>(
 pub(crate) fn assignments<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     fn of<B: Backend, T: Draw + Same, S: Draw>(on: &B, n: usize, seed: u64) -> Outcome {
         let (mut want, places) = (dense::<T>(n, seed), sparse::<S>(n, seed));
-        let mut w = on.upload_vec(&want).map_err(text)?;
-        let on_places = on.upload_sparse(&places).map_err(text)?;
+        let mut w = up(on, &want).map_err(text)?;
+        let on_places = up_list(on, &places).map_err(text)?;
         for x in dense::<T>(2, !seed) {
-            on.assign(&mut w, &on_places, x).map_err(text)?;
+            on.assign_scalar(x).mask(on_places.structure()).into(&mut w).map_err(text)?;
             places.indices().iter().for_each(|&i| want[i as usize] = x);
-            check_vector(&on.download_vec(&w).map_err(text)?, &want).map_err(|e| format!("assign: {e}"))?;
+            check_vector(on.download_vector(&w).map_err(text)?.as_full().expect("all places"), &want)
+                .map_err(|e| format!("assign: {e}"))?;
         }
         Ok(())
     }
@@ -267,9 +306,9 @@ pub(crate) fn round_trips<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
         let (b, x, v) = (pair.b::<f64>(), dense::<Paths>(pair.b.ncols, 1), sparse::<u8>(pair.b.ncols, 2));
         let matrix = on.upload(&b)?;
         Ok(identical(&on.download(&matrix)?, &b)
-            && (on.shape(&matrix), on.nnz(&matrix)) == (b.shape(), b.nnz())
-            && on.download_vec(&on.upload_vec(&x)?)? == x
-            && on.download_sparse(&on.upload_sparse(&v)?)? == v)
+            && (on.shape(&matrix), on.nnz(&matrix)?) == (b.shape(), b.nnz())
+            && on.download_vector(&up(on, &x)?)?.as_full() == Some(&x[..])
+            && down_list(on, &up_list(on, &v)?)? == v)
     };
     if run().map_err(text)? { Ok(()) } else { Err("not what went up".into()) }
 }
@@ -289,25 +328,25 @@ pub(crate) fn large_matrix<B: Backend>(on: &B, a: &Csr<f64>, sum: Compare<f64>) 
     let few: Vec<u32> = (0..n as u32).step_by(500).collect();
     let vector = |at: &[u32]| SparseVec::new(n, at.to_vec(), at.iter().map(|&i| x[i as usize]).collect()).expect("x");
     let on_a = on.upload(a).map_err(text)?;
-    let on_t = on.transpose(&on_a).map_err(text)?;
+    let on_t = on.transpose(&on_a).eval().map_err(text)?;
     let t = on.download(&on_t).map_err(text)?;
     check(&t, &reference::transpose(a), true)?;
 
-    let y = on.upload_vec(&x).and_then(|x| on.mxv(ring, &on_a, &x, None)).and_then(|y| on.download_vec(&y));
+    let y = up(on, &x).and_then(|x| on.mxv(ring, &on_a, &x).eval()).and_then(|y| down(on, &y, 0.0));
     let terms = |i| {
         let (ks, values): (&[u32], &[f64]) = a.row(i);
         ks.iter().zip(values).map(|(&k, value)| value * x[k as usize]).collect()
     };
     check_folds(&y.map_err(text)?, &reference::mxv(ring, a, &x, |_| true), sum, terms)?;
     for x in [vector(&of_half), vector(&few), vector(&[])] {
-        let y = on.upload_sparse(&x).and_then(|x| on.vxm(ring, &x, &on_a, None)).and_then(|y| on.download_sparse(&y));
+        let y = up_list(on, &x).and_then(|x| on.vxm(ring, &x, &on_a).eval()).and_then(|y| down_list(on, &y));
         check_sparse(y.map_err(text)?, &reference::vxm(ring, &x, a, |_| true))?;
     }
-    let c = on.ewise_union(Minus::new(), &on_a, &on_t).and_then(|c| on.download(&c)).map_err(text)?;
+    let c = on.ewise_add(Minus::new(), &on_a, &on_t).eval().and_then(|c| on.download(&c)).map_err(text)?;
     check(&c, &reference::union(Minus::new(), a, &t), true)?;
-    let c = on.ewise_intersection(Minus::new(), &on_a, &on_t).and_then(|c| on.download(&c)).map_err(text)?;
+    let c = on.ewise_mult(Minus::new(), &on_a, &on_t).eval().and_then(|c| on.download(&c)).map_err(text)?;
     check(&c, &reference::intersection(Minus::new(), a, &t), true)?;
-    let c = on.select(ValueGt::new(), &on_a, 1.0).and_then(|c| on.download(&c)).map_err(text)?;
+    let c = on.select(ValueGt::new(), &on_a, 1.0).eval().and_then(|c| on.download(&c)).map_err(text)?;
     check(&c, &reference::select(ValueGt::new(), a, 1.0), true)?;
     folds(on, Plus::<f64>::new(), a, sum)?;
     folds(on, Max::<f64>::new(), a, bit_for_bit)
@@ -356,13 +395,13 @@ pub(crate) fn sums_of_a_wide_product<B: Backend>(on: &B) -> Outcome {
         let at: Vec<u32> = (0..m as u32).step_by(step).collect();
         let values = at.iter().map(|&k| 1.0 / f64::from(k + 1)).collect();
         let x = SparseVec::new(m, at, values).map_err(text)?;
-        let on_x = on.upload_sparse(&x).map_err(text)?;
+        let on_x = up_list(on, &x).map_err(text)?;
         let in_steps = |e: String| format!("every {step}th entry: {e}");
         let ring = PlusTimes::<f64>::default();
-        let y = on.vxm(ring, &on_x, &on_a, None).and_then(|y| on.download_sparse(&y)).map_err(text)?;
+        let y = on.vxm(ring, &on_x, &on_a).eval().and_then(|y| down_list(on, &y)).map_err(text)?;
         check_sparse(y, &reference::vxm(ring, &x, &a, |_| true)).map_err(in_steps)?;
         let ring = AnySecond::<f64>::default();
-        let y = on.vxm(ring, &on_x, &on_a, None).and_then(|y| on.download_sparse(&y)).map_err(text)?;
+        let y = on.vxm(ring, &on_x, &on_a).eval().and_then(|y| down_list(on, &y)).map_err(text)?;
         check_sparse(y, &reference::vxm(ring, &x, &a, |_| true)).map_err(in_steps)?;
     }
     Ok(())
@@ -373,26 +412,25 @@ pub(crate) fn empty_shapes<B: Backend>(on: &B) -> Result<(), Error> {
     let ring = PlusTimes::<f64>::default();
     for (m, n) in [(0, 0), (0, 5), (4, 0), (1, 1), (3, 4)] {
         let a = on.upload(&Csr::<f64>::empty(m, n)?)?;
-        let y = on.mxv(ring, &a, &on.upload_vec(&vec![1.0; n])?, None)?;
-        assert_eq!(on.download_vec(&y)?, vec![0.0; m]);
-        let x = on.upload_sparse(&SparseVec::from_dense(&vec![1.0; m], |_| true)?)?;
-        let y = on.download_sparse(&on.vxm(ring, &x, &a, None)?)?;
+        let y = on.download_vector(&on.mxv(ring, &a, &up(on, &vec![1.0; n])?).eval()?)?;
+        assert_eq!((y.len(), y.nnz()), (m, 0));
+        let y = on.download_vector(&on.vxm(ring, &up(on, &vec![1.0; m])?, &a).eval()?)?;
         assert_eq!((y.len(), y.nnz()), (n, 0));
         let results = [
-            on.ewise_union(Plus::new(), &a, &a)?,
-            on.ewise_intersection(Plus::new(), &a, &a)?,
-            on.apply(Abs::new(), &a)?,
-            on.select(Tril::new(), &a, 0)?,
-            on.transpose(&on.transpose(&a)?)?,
-            on.mxm::<_, bool>(ring, &a, &on.upload(&Csr::empty(n, n)?)?, None)?,
-            on.mxm(ring, &a, &on.upload(&Csr::empty(n, n)?)?, Some((&a, true)))?,
+            on.ewise_add(Plus::new(), &a, &a).eval()?,
+            on.ewise_mult(Plus::new(), &a, &a).eval()?,
+            on.apply(Abs::new(), &a).eval()?,
+            on.select(Tril::new(), &a, 0).eval()?,
+            on.transpose(&on.transpose(&a).eval()?).eval()?,
+            on.mxm(ring, &a, &on.upload(&Csr::empty(n, n)?)?).eval()?,
+            on.mxm(ring, &a, &on.upload(&Csr::empty(n, n)?)?).mask(!a.structure()).eval()?,
         ];
         for c in results {
-            assert_eq!((on.shape(&c), on.nnz(&c)), ((m, n), 0));
+            assert_eq!((on.shape(&c), on.nnz(&c)?), ((m, n), 0));
             check_invariants(&on.download(&c)?).unwrap_or_else(|e| panic!("{m}×{n}: {e}"));
         }
-        assert_eq!(on.download_vec(&on.reduce_rows(Plus::new(), &a)?)?, vec![0.0; m]);
-        assert_eq!(on.reduce(Min::new(), &a)?, f64::INFINITY);
+        assert_eq!(on.nnz(&on.reduce_rows(Plus::new(), &a).eval()?)?, 0);
+        assert_eq!(on.reduce(Min::new(), &a).eval()?, f64::INFINITY);
     }
     Ok(())
 }
@@ -401,16 +439,15 @@ pub(crate) fn empty_shapes<B: Backend>(on: &B) -> Result<(), Error> {
 pub(crate) fn what_does_not_fit_is_refused<B: Backend>(on: &B) -> Result<(), Error> {
     let ring = PlusTimes::<f64>::default();
     let (a, b) = (on.upload(&Csr::<f64>::empty(3, 4)?)?, on.upload(&Csr::<f64>::empty(4, 3)?)?);
-    let (three, four) = (on.upload_vec(&[1.0; 3])?, on.upload_vec(&[1.0; 4])?);
-    let x = on.upload_sparse(&SparseVec::<f64>::new(4, vec![], vec![])?)?;
-    let nine = on.upload_vec(&[true; 9])?;
-    let mask = Some((&nine, true));
+    let (three, four) = (up(on, &[1.0; 3])?, up(on, &[1.0; 4])?);
+    let x = on.upload_vector(&Vector::<f64>::empty(4)?)?;
+    let nine = up(on, &[true; 9])?;
     let shapes = [
-        ("mxm", on.mxm::<_, bool>(ring, &a, &a, None).err(), (3, 4), (3, 4)),
-        ("mxv", on.mxv(ring, &a, &three, None).err(), (3, 4), (3, 1)),
-        ("vxm", on.vxm(ring, &x, &a, None).err(), (1, 4), (3, 4)),
-        ("ewise_union", on.ewise_union(Plus::new(), &a, &b).err(), (3, 4), (4, 3)),
-        ("ewise_intersection", on.ewise_intersection(Plus::new(), &a, &b).err(), (3, 4), (4, 3)),
+        ("mxm", on.mxm(ring, &a, &a).eval().err(), (3, 4), (3, 4)),
+        ("mxv", on.mxv(ring, &a, &three).eval().err(), (3, 4), (3, 1)),
+        ("vxm", on.vxm(ring, &x, &a).eval().err(), (1, 4), (3, 4)),
+        ("ewise_add", on.ewise_add(Plus::new(), &a, &b).eval().err(), (3, 4), (4, 3)),
+        ("ewise_mult", on.ewise_mult(Plus::new(), &a, &b).eval().err(), (3, 4), (4, 3)),
     ];
     for (name, e, left, right) in shapes {
         match e {
@@ -418,12 +455,12 @@ pub(crate) fn what_does_not_fit_is_refused<B: Backend>(on: &B) -> Result<(), Err
             e => panic!("{name}: {e:?}"),
         }
     }
-    let e = on.mxm(ring, &a, &b, Some((&a, false))).err();
+    let e = on.mxm(ring, &a, &b).mask(&a).eval().err();
     assert!(matches!(e, Some(Error::Shape { .. })), "a mask of another shape: {e:?}");
     let lengths = [
-        (on.mxv(ring, &a, &four, mask).err(), 9, 3),
-        (on.vxm(ring, &x, &b, mask).err(), 9, 3),
-        (on.assign(&mut on.upload_vec(&[0; 3])?, &x, 1).err(), 4, 3),
+        (on.mxv(ring, &a, &four).mask(!nine.structure()).eval().err(), 9, 3),
+        (on.vxm(ring, &x, &b).mask(!nine.structure()).eval().err(), 9, 3),
+        (on.assign_scalar(1).mask(x.structure()).into(&mut up(on, &[0; 3])?).err(), 4, 3),
     ];
     for (e, len, fits) in lengths {
         assert!(matches!(e, Some(Error::Length { found, expected, .. }) if (found, expected) == (len, fits)), "{e:?}");
@@ -436,12 +473,12 @@ pub(crate) fn zeros_stay_entries<B: Backend>(on: &B) -> Result<(), Error> {
     let ring = PlusTimes::<f64>::default();
     let a = Csr::<f64>::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![-0.0, 1.0, -1.0])?;
     let on_a = on.upload(&a)?;
-    let y = on.download_vec(&on.mxv(ring, &on_a, &on.upload_vec(&[1.0, 1.0])?, None)?)?;
+    let y = down(on, &on.mxv(ring, &on_a, &up(on, &[1.0, 1.0])?).eval()?, 7.0)?;
     assert_eq!(y.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), [0, 0]);
-    let x = on.upload_sparse(&SparseVec::new(2, vec![0, 1], vec![0.0, 1.0])?)?;
-    let y = on.download_sparse(&on.vxm(ring, &x, &on_a, None)?)?;
+    let x = up(on, &[0.0, 1.0])?;
+    let y = down_list(on, &on.vxm(ring, &x, &on_a).eval()?)?;
     assert_eq!((y.indices(), y.values()), (&[0, 1][..], &[1.0, -1.0][..]));
-    assert_eq!(on.nnz(&on.ewise_union(Plus::new(), &on_a, &on.upload(&a.map(|x| -x)?)?)?), 3);
+    assert_eq!(on.nnz(&on.ewise_add(Plus::new(), &on_a, &on.upload(&a.map(|x| -x)?)?).eval()?)?, 3);
     Ok(())
 }
 
@@ -461,24 +498,23 @@ pub(crate) fn path(n: u32) -> Csr<f64> {
     AnyPattern { ncols: n as usize, rows, shuffle: 0 }.matrix(0)
 }
 
-/// Distances, neighbours and radius against the functions of [`distance`]: among the rows of X, and from those of Y.
+/// Distances, neighbours and radius against the processor's: among the rows of X, and from those of Y.
 /// Neighbours are compared by their distances, which rounding may exchange.
 pub(crate) fn distances<B: Backend>(on: &B, x: &Csr<f64>, y: &Csr<f64>) -> Outcome {
-    let (threads, near) = (Threads::current(), |a: f64, b: f64| a == b || (a - b).abs() <= 1e-11 * (1.0 + b.abs()));
+    let (cpu, near) = (Cpu::new(), |a: f64, b: f64| a == b || (a - b).abs() <= 1e-11 * (1.0 + b.abs()));
     let (there_x, there_y) = (on.upload(x).map_err(text)?, on.upload(y).map_err(text)?);
     for metric in [Metric::Euclidean, Metric::Chebyshev, Metric::Jaccard, Metric::Kl, Metric::Dot] {
-        let options = Options { unchecked: true, ..Options::default() };
         for (host, there) in [(None, None), (Some(y), Some(&there_y))] {
-            let want = distance::pairwise(&threads, metric, x, host, &options).map_err(text)?;
-            let found =
-                on.pairwise(metric, &there_x, there, &options).and_then(|d| on.download_dense(&d)).map_err(text)?;
+            let want = cpu.distances(metric, x).to(host).unchecked().eval().map_err(text)?;
+            let found = on.distances(metric, &there_x).to(there).unchecked().eval();
+            let found = found.and_then(|d| on.download_dense(&d)).map_err(text)?;
             let same =
                 found.shape() == want.shape() && found.values().iter().zip(want.values()).all(|(&a, &b)| near(a, b));
             if !same {
                 return Err(format!("{metric}: {found:?}, expected {want:?}"));
             }
-            let want = distance::knn(&threads, metric, 3, x, host, &options).map_err(text)?;
-            let found = on.knn(metric, 3, &there_x, there, &options).map_err(text)?;
+            let want = cpu.neighbours(metric, x).to(host).unchecked().k(3).eval().map_err(text)?;
+            let found = on.neighbours(metric, &there_x).to(there).unchecked().k(3).eval().map_err(text)?;
             let same = (found.nrows(), found.k()) == (want.nrows(), want.k())
                 && found.distances().iter().zip(want.distances()).all(|(&a, &b)| near(a, b));
             if !same {
@@ -486,9 +522,9 @@ pub(crate) fn distances<B: Backend>(on: &B, x: &Csr<f64>, y: &Csr<f64>) -> Outco
             }
             // Half way between two numbers, where rounding moves nothing over the edge.
             let radius = 1.0 + 1.0 / 256.0;
-            let want: Csr<f64> = distance::radius(&threads, metric, radius, x, host, &options).map_err(text)?;
-            let found =
-                on.radius(metric, radius, &there_x, there, &options).and_then(|c| on.download(&c)).map_err(text)?;
+            let want: Csr<f64> = cpu.neighbours(metric, x).to(host).unchecked().radius(radius).eval().map_err(text)?;
+            let found = on.neighbours(metric, &there_x).to(there).unchecked().radius(radius).eval();
+            let found = found.and_then(|c| on.download(&c)).map_err(text)?;
             check_invariants(&found)?;
             let same = found.pattern() == want.pattern()
                 && found.values().iter().zip(want.values()).all(|(&a, &b)| near(a, b));

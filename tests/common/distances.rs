@@ -2,10 +2,46 @@
 
 use quickcheck::{Arbitrary, Gen};
 use serde_json::Value;
-use sparring::Csr;
-use sparring::distance::{Metric, Neighbours, Options};
+use sparring::backend::DistanceBackend;
+use sparring::distance::{Float, Measure, Metric, Neighbours, Options};
+use sparring::{Csr, Result};
 
 use super::dense_distance::{self as textbook, Rows};
+
+/// All distances on a machine.
+pub(crate) fn all<B: DistanceBackend<T, A>, T: Float, A>(
+    on: &B,
+    measure: impl Measure,
+    x: &A,
+    y: Option<&A>,
+    options: &Options,
+) -> Result<B::Distances> {
+    on.distances(measure, x).to(y).options(*options).eval()
+}
+
+/// The `k` nearest rows on a machine.
+pub(crate) fn nearest<B: DistanceBackend<T, A>, T: Float, A>(
+    on: &B,
+    measure: impl Measure,
+    k: usize,
+    x: &A,
+    y: Option<&A>,
+    options: &Options,
+) -> Result<Neighbours<T>> {
+    on.neighbours(measure, x).to(y).options(*options).k(k).eval()
+}
+
+/// The rows within a radius on a machine.
+pub(crate) fn within<B: DistanceBackend<T, A>, T: Float, A>(
+    on: &B,
+    measure: impl Measure,
+    radius: f64,
+    x: &A,
+    y: Option<&A>,
+    options: &Options,
+) -> Result<B::Graph> {
+    on.neighbours(measure, x).to(y).options(*options).radius(radius).eval()
+}
 
 /// Whether `a` is `b`, the expected number: NaN and infinities too, else within the tolerances.
 pub(crate) fn close(a: f64, b: f64, rtol: f64, atol: f64) -> bool {

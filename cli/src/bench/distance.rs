@@ -4,8 +4,7 @@ use std::cell::Cell;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use sparring::algebra::Real;
-use sparring::distance::{Metric, Neighbours, Options, Precision};
+use sparring::distance::{Float, Metric, Neighbours, Options, Precision};
 use sparring::gpu::DeviceCsr;
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, Cuda, Error, generate, par};
@@ -162,18 +161,18 @@ struct Run<T> {
 }
 
 impl Question {
-    fn on_processor<T: Real>(&self, cpu: &Cpu, x: &Csr<T>, y: Option<&Csr<T>>) -> sparring::Result<Run<T>> {
+    fn on_processor<T: Float>(&self, cpu: &Cpu, x: &Csr<T>, y: Option<&Csr<T>>) -> sparring::Result<Run<T>> {
         let Self { task, metric, k, options } = self;
         match task {
             Task::Knn => {
-                let (near, ms) = timed(|| cpu.knn(*metric, *k, x, y, options));
+                let (near, ms) = timed(|| cpu.neighbours(*metric, x).to(y).options(*options).k(*k).eval());
                 let near = near?;
                 Ok(Run { chosen: near.explain.clone(), answer: Answer::Nearest(near), ms, prepared_ms: None })
             }
             Task::Pairwise => {
                 let (made, ms) = timed(|| {
                     let mut all = Dense::filled(x.nrows(), y.unwrap_or(x).nrows(), T::ZERO)?;
-                    let chosen = cpu.pairwise_into(*metric, x, y, options, all.values_mut())?;
+                    let chosen = cpu.distances(*metric, x).to(y).options(*options).into(all.values_mut())?;
                     Ok::<_, Error>((all, chosen))
                 });
                 let (all, chosen) = made?;
@@ -182,15 +181,16 @@ impl Question {
         }
     }
     /// Neighbours come to the host within the time, all distances after it.
-    fn on_gpu<T: Real>(&self, cuda: &Cuda, x: &DeviceCsr<T>, y: Option<&DeviceCsr<T>>) -> sparring::Result<Run<T>> {
-        let (rows, preparing_ms) = timed_on(cuda, || cuda.vectors(self.metric, x, y, &self.options))?;
+    fn on_gpu<T: Float>(&self, cuda: &Cuda, x: &DeviceCsr<T>, y: Option<&DeviceCsr<T>>) -> sparring::Result<Run<T>> {
+        let (rows, preparing_ms) =
+            timed_on(cuda, || cuda.neighbours(self.metric, x).to(y).options(self.options).prepare())?;
         let (answer, ms) = match self.task {
             Task::Knn => {
-                let (near, ms) = timed_on(cuda, || rows.knn(self.k))?;
+                let (near, ms) = timed_on(cuda, || rows.nearest(self.k))?;
                 (Answer::Nearest(near), ms)
             }
             Task::Pairwise => {
-                let (all, ms) = timed_on(cuda, || rows.pairwise())?;
+                let (all, ms) = timed_on(cuda, || rows.all())?;
                 (Answer::All(cuda.download_dense(&all)?), ms)
             }
         };
@@ -199,10 +199,10 @@ impl Question {
 }
 
 /// Σ of the distances of X from Y that are finite, and the same over rows that are not empty: on empty ones definitions part.
-fn sums<T: Real>(answer: &Answer<T>, x: &Csr<T>, y: &Csr<T>) -> (f64, f64) {
+fn sums<T: Float>(answer: &Answer<T>, x: &Csr<T>, y: &Csr<T>) -> (f64, f64) {
     let full = |a: &Csr<T>| Vec::from_iter((0..a.nrows()).map(|i| a.row(i).1.iter().any(|&x| x != T::ZERO)));
     let (rows, columns) = (full(x), full(y));
-    let finite = |d: &T| Some(d.to_f64()).filter(|d| d.is_finite());
+    let finite = |d: &T| Some(d.as_f64()).filter(|d| d.is_finite());
     let (mut sum, mut nonempty) = (0.0, 0.0);
     for (i, &full) in rows.iter().enumerate() {
         match answer {
@@ -223,7 +223,7 @@ fn sums<T: Real>(answer: &Answer<T>, x: &Csr<T>, y: &Csr<T>) -> (f64, f64) {
 }
 
 impl Bench<'_> {
-    fn measure<T: Real>(&self, name: &str, metric: Metric, x: Option<&Csr<T>>, y: &Csr<T>) -> Result {
+    fn measure<T: Float>(&self, name: &str, metric: Metric, x: Option<&Csr<T>>, y: &Csr<T>) -> Result {
         let (context, settings) = (self.context, self.settings);
         let (task, k) = (settings.task.unwrap_or_default(), settings.k.unwrap_or(10) as usize);
         let precision = match settings.precision.unwrap_or_default() {

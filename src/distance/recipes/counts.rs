@@ -1,11 +1,12 @@
 //! Distances of sets: from the numbers of columns of each row and of both, which are counted without rounding.
 
 use super::plain;
-use crate::algebra::{Machine, Real, Times, V};
+use crate::algebra::{Machine, Times, V};
+use crate::distance::float::Float;
 use crate::distance::recipe::{Norms, Recipe, Row, Side, c};
 
 /// What is known of two sets of columns.
-struct Sets<M: Machine, W: Real> {
+struct Sets<M: Machine, W: Float> {
     /// |x|, |y|.
     x: V<M, W>,
     y: V<M, W>,
@@ -15,7 +16,7 @@ struct Sets<M: Machine, W: Real> {
     ncols: V<M, W>,
 }
 
-impl<M: Machine, W: Real> Sets<M, W> {
+impl<M: Machine, W: Float> Sets<M, W> {
     /// Columns in one of the two.
     #[inline(always)]
     fn differ(&self) -> V<M, W> {
@@ -25,7 +26,7 @@ impl<M: Machine, W: Real> Sets<M, W> {
 
 /// a / b, and 0 where b = 0.
 #[inline(always)]
-fn ratio<M: Machine, W: Real>(a: V<M, W>, b: V<M, W>) -> V<M, W> {
+fn ratio<M: Machine, W: Float>(a: V<M, W>, b: V<M, W>) -> V<M, W> {
     let none = b.eq(c(0.0));
     none.select(c(0.0), a / none.select(c(1.0), b))
 }
@@ -33,7 +34,7 @@ fn ratio<M: Machine, W: Real>(a: V<M, W>, b: V<M, W>) -> V<M, W> {
 macro_rules! sets {
     ($($(#[$m:meta])* $name:ident [$zero_self:literal] |$s:ident| $key:expr;)*) => {
         plain! { $($(#[$m])* $name;)* }
-        $(impl<W: Real> Recipe for $name<W> {
+        $(impl<W: Float> Recipe for $name<W> {
             type W = W;
             type Term = Times<W>;
             type Exact = Times<W>;

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use super::plain;
 use crate::algebra::{AbsDiff, BinaryOp, Machine, Mismatch, Real, V};
+use crate::distance::float::Float;
 use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
@@ -47,7 +48,7 @@ pub trait Exponent: Copy + Send + Sync + 'static {
     /// It as a number.
     fn number(self) -> f64;
     /// x to its power, for x that is not negative.
-    fn of<M: Machine, W: Real>(self, x: V<M, W>) -> V<M, W>;
+    fn of<M: Machine, W: Float>(self, x: V<M, W>) -> V<M, W>;
 }
 
 impl Exponent for f64 {
@@ -55,7 +56,7 @@ impl Exponent for f64 {
         self
     }
     #[inline(always)]
-    fn of<M: Machine, W: Real>(self, x: V<M, W>) -> V<M, W> {
+    fn of<M: Machine, W: Float>(self, x: V<M, W>) -> V<M, W> {
         x.powf(c(self))
     }
 }
@@ -66,7 +67,7 @@ impl Exponent for u32 {
         self.into()
     }
     #[inline(always)]
-    fn of<M: Machine, W: Real>(self, x: V<M, W>) -> V<M, W> {
+    fn of<M: Machine, W: Float>(self, x: V<M, W>) -> V<M, W> {
         // From the highest bit down: square, and multiply where the bit is set.
         let mut power = x;
         for bit in (0..self.max(1).ilog2()).rev() {
@@ -91,7 +92,7 @@ macro_rules! with_exponent {
                 Self(p, PhantomData)
             }
         }
-        impl<T: Real, P: Exponent> BinaryOp for $name<T, P> {
+        impl<T: Float, P: Exponent> BinaryOp for $name<T, P> {
             type A = T;
             type B = T;
             type Out = T;
@@ -125,7 +126,7 @@ plain! {
     HammingCount;
 }
 
-impl<W: Real> Recipe for Manhattan<W> {
+impl<W: Float> Recipe for Manhattan<W> {
     type W = W;
     type Term = ManhattanTerm<W>;
     type Exact = AbsDiff<W>;
@@ -150,7 +151,7 @@ impl<W: Real> Recipe for Manhattan<W> {
 /// Distances in [0, 1] from Σ min(x, y) of rows that are not negative; `whole` is what the difference is a part of.
 macro_rules! of_multisets {
     ($name:ident |$both:ident, $sum:ident| $whole:expr) => {
-        impl<W: Real> Recipe for $name<W> {
+        impl<W: Float> Recipe for $name<W> {
             type W = W;
             type Term = Lesser<W>;
             type Exact = AbsDiff<W>;
@@ -201,7 +202,7 @@ of_multisets!(
 );
 of_multisets!(Ruzicka | both, sum | both - sum);
 
-impl<W: Real> Recipe for Canberra<W> {
+impl<W: Float> Recipe for Canberra<W> {
     type W = W;
     type Term = CanberraTerm<W>;
     type Exact = CanberraDiff<W>;
@@ -225,7 +226,7 @@ impl<W: Real> Recipe for Canberra<W> {
 
 macro_rules! hamming {
     ($name:ident |$count:ident, $ncols:ident| $key:expr) => {
-        impl<W: Real> Recipe for $name<W> {
+        impl<W: Float> Recipe for $name<W> {
             type W = W;
             type Term = HammingTerm<W>;
             type Exact = Mismatch<W>;
@@ -271,7 +272,7 @@ impl<W, P> Minkowski<W, P> {
     }
 }
 
-impl<W: Real, P: Exponent> Recipe for Minkowski<W, P> {
+impl<W: Float, P: Exponent> Recipe for Minkowski<W, P> {
     type W = W;
     type Term = MinkowskiTerm<W, P>;
     type Exact = PowDiff<W, P>;

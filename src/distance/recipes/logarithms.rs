@@ -2,6 +2,7 @@
 
 use super::of_distributions;
 use crate::algebra::{Machine, Real, Times, V};
+use crate::distance::float::Float;
 use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
@@ -40,7 +41,7 @@ of_distributions! {
     KullbackLeiblerIntersection;
 }
 
-impl<W: Real> Recipe for JensenShannon<W> {
+impl<W: Float> Recipe for JensenShannon<W> {
     type W = W;
     type Term = JensenShannonTerm<W>;
     type Exact = JensenShannonDiff<W>;
@@ -76,7 +77,7 @@ impl<W: Real> Recipe for JensenShannon<W> {
     }
 }
 
-impl<W: Real> Recipe for KullbackLeibler<W> {
+impl<W: Float> Recipe for KullbackLeibler<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = KlTerm<W>;
@@ -119,7 +120,7 @@ impl<W: Real> Recipe for KullbackLeibler<W> {
     }
 }
 
-impl<W: Real> Recipe for KullbackLeiblerIntersection<W> {
+impl<W: Float> Recipe for KullbackLeiblerIntersection<W> {
     type W = W;
     type Term = KlTerm<W>;
     type Exact = KlTerm<W>;
@@ -146,7 +147,7 @@ impl<W: Real> Recipe for KullbackLeiblerIntersection<W> {
 
 /// What the forms of Kullback and Leibler keep of an entry.
 #[inline(always)]
-fn x_or_ln_y<M: Machine, W: Real>(normalize: bool, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
+fn x_or_ln_y<M: Machine, W: Float>(normalize: bool, side: Side, x: V<M, W>, row: Row<M, W>) -> V<M, W> {
     let x = if normalize { x / row.first } else { x };
     if side == Side::X { x } else { x.ln() }
 }

@@ -2,6 +2,7 @@
 
 use super::{of_distributions, plain};
 use crate::algebra::{Machine, Real, SquaredDiff, Times, V};
+use crate::distance::float::Float;
 use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
@@ -24,7 +25,7 @@ plain! {
     SquaredEuclidean;
 }
 
-impl<W: Real> Recipe for Dot<W> {
+impl<W: Float> Recipe for Dot<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = Times<W>;
@@ -49,11 +50,11 @@ impl<W: Real> Recipe for Dot<W> {
 
 /// A key of a cosine, and the distance within its bounds.
 #[inline(always)]
-fn within<M: Machine, W: Real>(key: V<M, W>) -> V<M, W> {
+fn within<M: Machine, W: Float>(key: V<M, W>) -> V<M, W> {
     key.max(c(0.0)).min(c(2.0))
 }
 
-impl<W: Real> Recipe for Cosine<W> {
+impl<W: Float> Recipe for Cosine<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;
@@ -91,7 +92,7 @@ impl<W: Real> Recipe for Cosine<W> {
     }
 }
 
-impl<W: Real> Correlation<W> {
+impl<W: Float> Correlation<W> {
     /// Mean, norm of what differs from it, and whether there is none: what is left of a constant row is round-off.
     #[inline(always)]
     fn spread<M: Machine>(row: Row<M, W>) -> (V<M, W>, V<M, W>, V<M, bool>) {
@@ -102,7 +103,7 @@ impl<W: Real> Correlation<W> {
     }
 }
 
-impl<W: Real> Recipe for Correlation<W> {
+impl<W: Float> Recipe for Correlation<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;
@@ -155,7 +156,7 @@ impl<W: Real> Recipe for Correlation<W> {
 
 macro_rules! euclidean {
     ($name:ident $finish:expr) => {
-        impl<W: Real> Recipe for $name<W> {
+        impl<W: Float> Recipe for $name<W> {
             type W = W;
             type Term = Times<W>;
             type Exact = SquaredDiff<W>;
@@ -191,7 +192,7 @@ of_distributions! {
     Hellinger;
 }
 
-impl<W: Real> Recipe for Hellinger<W> {
+impl<W: Float> Recipe for Hellinger<W> {
     type W = W;
     type Term = Times<W>;
     type Exact = HalfSquaredDiff<W>;

@@ -1,13 +1,14 @@
 //! The one-pass form of any NAMM whose ⊕ is +.
 
-use crate::algebra::{At, Machine, MulOp, Real, V};
+use crate::algebra::{At, Machine, MulOp, V};
+use crate::distance::float::Float;
 use crate::distance::recipe::{Norms, Recipe, Side, cancelled};
 
 /// a ⊗ b − (a ⊗ 0 + 0 ⊗ b): what a common column adds to the sum of both rows.
 #[derive(Clone, Copy, Debug)]
 pub struct OnePassTerm<X>(X);
 
-impl<W: Real, X: MulOp<A = W, B = W, Out = W>> MulOp for OnePassTerm<X> {
+impl<W: Float, X: MulOp<A = W, B = W, Out = W>> MulOp for OnePassTerm<X> {
     type A = W;
     type B = W;
     type Out = W;
@@ -26,7 +27,7 @@ pub struct OnePass<X>(pub X);
 impl<X> OnePass<X> {
     /// x ⊗ 0 or 0 ⊗ x.
     #[inline(always)]
-    fn alone<M: Machine, W: Real>(self, side: Side, x: V<M, W>) -> V<M, W>
+    fn alone<M: Machine, W: Float>(self, side: Side, x: V<M, W>) -> V<M, W>
     where
         X: MulOp<A = W, B = W, Out = W>,
     {
@@ -39,7 +40,7 @@ impl<X> OnePass<X> {
     }
 }
 
-impl<W: Real, X: MulOp<A = W, B = W, Out = W>> Recipe for OnePass<X> {
+impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Recipe for OnePass<X> {
     type W = W;
     type Term = OnePassTerm<X>;
     type Exact = X;

@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::rows::Clean;
-use crate::algebra::Real;
+use crate::algebra::Type;
+use crate::gpu::Cuda;
+use crate::gpu::buffer::{Buffer, RawBuffer};
+use crate::gpu::csr::RawCsr;
 use crate::gpu::launch::{Program, Shape, args};
-use crate::gpu::memory::Buffer;
-use crate::gpu::{Cuda, DeviceCsr};
 use crate::{Error, Result};
 
 /// The longest list that registers hold, and the longest in shared memory.
@@ -23,39 +24,24 @@ pub(super) struct Sizes {
 }
 
 /// Consecutive rows of a matrix.
-pub(super) struct Part<T> {
-    pub(super) rows: Clean<T>,
+pub(super) struct Part {
+    pub(super) rows: Clean,
     /// Number of the first one.
     pub(super) first: usize,
 }
 
-/// How a measure is computed on entries of type `T`; what it is computed in is hidden.
-pub(super) trait Way<T>: Send + Sync {
-    /// Bytes that rows of X take while they are compared, and those of Y with everything else; `most` is a budget.
-    fn bytes(&self, sizes: &Sizes, most: Option<u64>) -> [u128; 2];
-    /// Prepares rows. Without `y` those of `x` are compared among themselves; with `same`, both are rows of one matrix.
-    fn ready(
-        &self,
-        cuda: &Cuda,
-        x: &Part<T>,
-        y: Option<&Part<T>>,
-        same: bool,
-        most: Option<u64>,
-    ) -> Result<Box<dyn Ready<T>>>;
-}
-
-/// Rows that are ready to be compared.
-pub(super) trait Ready<T>: Send + Sync {
+/// Rows that are ready to be compared; distances are of the type of their entries.
+pub(super) trait Ready: Send + Sync {
     /// What runs, and why.
     fn explain(&self) -> String;
     /// Distances of these rows of X from all rows of Y, row after row, into `out`.
-    fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &Buffer<T>) -> Result<()>;
+    fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &RawBuffer) -> Result<()>;
     /// The `k` nearest rows of Y for each row of X; `k` is at least 1. Where there are fewer the rest of a list is empty.
     fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists>;
     /// The program whose lists are those of [`nearest`](Self::nearest).
     fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>>;
     /// Pairs within a radius. `allows` is asked for the bytes of the result as soon as they are known.
-    fn within(&self, cuda: &Cuda, radius: &Radius, allows: &dyn Fn(u128) -> Result<()>) -> Result<DeviceCsr<T>>;
+    fn within(&self, cuda: &Cuda, radius: &Radius, allows: &dyn Fn(u128) -> Result<()>) -> Result<RawCsr>;
 }
 
 /// Which pairs are wanted.
@@ -130,10 +116,10 @@ impl Lists {
         program.kernel("join_lists")?.launch(Shape::blocks(rows, 32, Self::shared(k))?, &arguments)?;
         Ok(all)
     }
-    /// The distances that belong to the keys.
-    pub(super) fn distances<T: Real>(&self, cuda: &Cuda, program: &Program) -> Result<Buffer<T>> {
+    /// The distances that belong to the keys, of the type that the program gives.
+    pub(super) fn distances(&self, cuda: &Cuda, program: &Program, of: Type) -> Result<Arc<RawBuffer>> {
         let n = self.codes.len();
-        let distances = cuda.alloc::<T>(n, "distances of neighbours")?;
+        let distances = cuda.alloc_raw(of, n, "distances of neighbours")?;
         program.kernel("distances_of")?.launch(Shape::for_each(n, 256)?, args![&self.codes, n as u64, &distances])?;
         Ok(distances)
     }

@@ -3,17 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::engine::{Lists, Part, Radius, Ready, Sizes, Way, counts};
+use super::engine::{Lists, Part, Radius, Ready, Sizes, counts};
+use super::pass::{Keeps, Pass};
 use super::rows::Rows;
 use super::tiles::{self, Columns, blocks_at_a_time, rows_of_tile};
-use super::way::{Keeps, Pass};
 use crate::Result;
-use crate::algebra::Real;
+use crate::algebra::Type;
 use crate::distance::Side;
+use crate::gpu::Cuda;
+use crate::gpu::buffer::RawBuffer;
+use crate::gpu::csr::{DevicePattern, RawCsr};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
-use crate::gpu::memory::Buffer;
-use crate::gpu::{Cuda, DeviceCsr, DevicePattern};
 
 const SOURCE: Source = source!("distance_pairs.cu");
 
@@ -35,45 +36,32 @@ impl Task {
     }
 }
 
-fn prefix<T: Real>(recipe: &str, [x, y, t]: [&str; 3], task: Task) -> String {
+fn prefix(recipe: &str, of: Type, [x, y, t]: [&str; 3], task: Task) -> String {
     format!(
         "{recipe}typedef {} T;\ntypedef {x} OffsetX;\ntypedef {y} OffsetY;\ntypedef {t} OffsetT;\n{}",
-        T::CUDA,
+        of.cuda(),
         task.text()
     )
 }
 
-impl<T: Real> Way<T> for Pass {
-    fn bytes(&self, sizes: &Sizes, _: Option<u64>) -> [u128; 2] {
-        let Sizes { nrows: (n, m), ncols, nnz } = *sizes;
-        let tile = rows_of_tile(m, self.bytes_of_pair());
-        // Columns and entries of X; those of Y by rows, by columns, and what their sort takes; norms; an index.
-        let x = 12 * nnz.0 as u128 + 16 * n as u128;
-        let y = 44 * nnz.1 as u128 + 16 * m as u128 + 8 * ncols as u128;
-        [x, y + u128::from(tiles::starts(ncols, m.div_ceil(tile), 4, 12 * nnz.1 as u64).unwrap_or(0))]
-    }
-    fn ready(
-        &self,
-        cuda: &Cuda,
-        x: &Part<T>,
-        y: Option<&Part<T>>,
-        same: bool,
-        _: Option<u64>,
-    ) -> Result<Box<dyn Ready<T>>> {
-        Ok(if self.double {
-            Box::new(OnePass::<f64>::new(cuda, self, x, y, same)?)
-        } else {
-            Box::new(OnePass::<f32>::new(cuda, self, x, y, same)?)
-        })
-    }
+/// Bytes that rows of X take while they are compared, and those of Y with everything else.
+pub(super) fn bytes(pass: &Pass, sizes: &Sizes) -> [u128; 2] {
+    let Sizes { nrows: (n, m), ncols, nnz } = *sizes;
+    let tile = rows_of_tile(m, pass.bytes_of_pair());
+    // Columns and entries of X; those of Y by rows, by columns, and what their sort takes; norms; an index.
+    let x = 12 * nnz.0 as u128 + 16 * n as u128;
+    let y = 44 * nnz.1 as u128 + 16 * m as u128 + 8 * ncols as u128;
+    [x, y + u128::from(tiles::starts(ncols, m.div_ceil(tile), 4, 12 * nnz.1 as u64).unwrap_or(0))]
 }
 
 /// Rows of X and Y and an index of those of Y.
-struct OnePass<W> {
+pub(super) struct OnePass {
     pass: Pass,
-    x: Arc<Rows<W>>,
-    y: Arc<Rows<W>>,
-    columns: Columns<W>,
+    /// Type of the entries, and of the distances.
+    of: Type,
+    x: Arc<Rows>,
+    y: Arc<Rows>,
+    columns: Columns,
     /// Numbers of the first rows.
     firsts: [usize; 2],
     /// Y and X are rows of one matrix.
@@ -82,17 +70,18 @@ struct OnePass<W> {
     itself: bool,
 }
 
-impl<W: Real> OnePass<W> {
-    fn new<T: Real>(cuda: &Cuda, pass: &Pass, x: &Part<T>, y: Option<&Part<T>>, same: bool) -> Result<Self> {
-        let prepared = Arc::new(cuda.prepare_rows::<T, W>(pass, Side::X, &x.rows)?);
+impl OnePass {
+    pub(super) fn new(cuda: &Cuda, pass: &Pass, x: &Part, y: Option<&Part>, same: bool) -> Result<Self> {
+        let prepared = Arc::new(cuda.prepare_rows(pass, Side::X, &x.rows)?);
         let answers = match y {
             None if pass.symmetric => Arc::clone(&prepared),
-            _ => Arc::new(cuda.prepare_rows::<T, W>(pass, Side::Y, &y.unwrap_or(x).rows)?),
+            _ => Arc::new(cuda.prepare_rows(pass, Side::Y, &y.unwrap_or(x).rows)?),
         };
         let tile = rows_of_tile(answers.nrows(), pass.bytes_of_pair());
         let columns = cuda.columns_of(&answers, tile)?;
         let (firsts, itself) = ([x.first, y.unwrap_or(x).first], y.is_none());
-        Ok(Self { pass: pass.clone(), x: prepared, y: answers, columns, firsts, same, itself })
+        let of = x.rows.matrix.ty();
+        Ok(Self { pass: pass.clone(), of, x: prepared, y: answers, columns, firsts, same, itself })
     }
     /// Rows of X and of Y.
     fn shape(&self) -> (usize, usize) {
@@ -102,9 +91,9 @@ impl<W: Real> OnePass<W> {
     fn shared(&self) -> u32 {
         self.columns.tile as u32 * self.pass.bytes_of_pair()
     }
-    fn program<T: Real>(&self, cuda: &Cuda, task: Task) -> Result<Arc<Program>> {
+    fn program(&self, cuda: &Cuda, task: Task) -> Result<Arc<Program>> {
         let offsets = [self.x.offset(), self.y.offset(), self.columns.offset()];
-        cuda.program(SOURCE, &prefix::<T>(&self.pass.text, offsets, task))
+        cuda.program(SOURCE, &prefix(&self.pass.text, self.of, offsets, task))
     }
     /// What every kernel is given, for these rows of X, and then `more`.
     fn args(&self, rows: &Range<usize>, more: &[Arg]) -> Vec<Arg> {
@@ -121,12 +110,12 @@ impl<W: Real> OnePass<W> {
     }
 }
 
-impl<T: Real, W: Real> Ready<T> for OnePass<W> {
+impl Ready for OnePass {
     fn explain(&self) -> String {
         let Columns { tile, tiles, .. } = self.columns;
         let starts = if self.columns.is_searched() { "searched" } else { "indexed" };
         let pairs = match self.pass.keeps {
-            Keeps::Norms | Keeps::NormsAndCounts => format!("⊕ is +, summed in {}", W::CUDA),
+            Keeps::Norms | Keeps::NormsAndCounts => format!("⊕ is +, summed in {}", self.pass.of.cuda()),
             Keeps::Ranks => "the largest entries that are not met count beside common columns".into(),
         };
         format!(
@@ -134,9 +123,9 @@ impl<T: Real, W: Real> Ready<T> for OnePass<W> {
         )
     }
 
-    fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &Buffer<T>) -> Result<()> {
+    fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &RawBuffer) -> Result<()> {
         let (n, m) = self.shape();
-        let program = self.program::<T>(cuda, Task::Pairs)?;
+        let program = self.program(cuda, Task::Pairs)?;
         let half = self.itself && self.pass.symmetric && rows == (0..n);
         let arguments = self.args(&rows, args![u32::from(half), out]);
         program.kernel("all_pairs")?.launch(self.grid(&rows)?, &arguments)?;
@@ -149,13 +138,13 @@ impl<T: Real, W: Real> Ready<T> for OnePass<W> {
     }
 
     fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>> {
-        self.program::<T>(cuda, Task::Nearest { k })
+        self.program(cuda, Task::Nearest { k })
     }
 
     fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists> {
         let (n, _) = self.shape();
         let tiles = self.columns.tiles;
-        let program = self.program::<T>(cuda, Task::Nearest { k })?;
+        let program = self.program(cuda, Task::Nearest { k })?;
         let shared = self.shared() + Lists::shared(k);
         // A row's tiles are shared out where rows alone would not keep the device busy four times over.
         let parts = (4 * blocks_at_a_time(cuda.limits(), shared)).div_ceil(n.max(1)).clamp(1, tiles.max(1));
@@ -175,46 +164,47 @@ impl<T: Real, W: Real> Ready<T> for OnePass<W> {
         Ok(merged)
     }
 
-    fn within(&self, cuda: &Cuda, wanted: &Radius, allows: &dyn Fn(u128) -> Result<()>) -> Result<DeviceCsr<T>> {
+    fn within(&self, cuda: &Cuda, wanted: &Radius, allows: &dyn Fn(u128) -> Result<()>) -> Result<RawCsr> {
         let (n, m) = self.shape();
         let tiles = self.columns.tiles;
         let task = |large| Task::Radius { similarity: wanted.similarity, large };
-        let program = self.program::<T>(cuda, task(false))?;
+        let program = self.program(cuda, task(false))?;
         let counts = cuda.alloc::<u32>(counts(n, tiles)?, "counts of neighbours")?;
         let (radius, exclude_self) = (wanted.radius.to_bits(), u32::from(wanted.exclude_self));
         let grid = self.grid(&(0..n))?;
         let arguments = self.args(&(0..n), args![radius, exclude_self, &counts]);
         program.kernel("count_within")?.launch(grid, &arguments)?;
         let (offsets, nnz) = cuda.offsets(&counts, "places of neighbours")?;
-        allows(u128::from(counts.bytes() + offsets.bytes()) + bytes_within::<T>(n, nnz))?;
+        allows(u128::from(counts.bytes() + offsets.bytes()) + bytes_within(self.of, n, nnz))?;
         drop(counts);
 
-        let program = self.program::<T>(cuda, task(offsets.is_large()))?;
+        let program = self.program(cuda, task(offsets.is_large()))?;
         let row_ptr = cuda.alloc_offsets(offsets.is_large(), n + 1, "row pointers of neighbours")?;
         let col_idx = cuda.alloc::<u32>(nnz as usize, "neighbours")?;
-        let values = cuda.alloc::<T>(nnz as usize, "distances of neighbours")?;
+        let values = cuda.alloc_raw(self.of, nnz as usize, "distances of neighbours")?;
         let rows = Shape::for_each(n + 1, 256)?;
         program.kernel("rows_within")?.launch(rows, args![&offsets, n as u64, tiles as u64, &row_ptr])?;
         let arguments = self.args(&(0..n), args![radius, exclude_self, &offsets, &col_idx, &values]);
         program.kernel("write_within")?.launch(grid, &arguments)?;
         let pattern = DevicePattern::new((n, m), true, row_ptr, col_idx);
-        Ok(DeviceCsr { pattern: Arc::new(pattern), values: Arc::new(values) })
+        Ok(RawCsr::new(pattern, values))
     }
 }
 
 /// Bytes of a result with `nnz` neighbours of `n` rows.
-pub(super) fn bytes_within<T>(n: usize, nnz: u64) -> u128 {
-    8 * (n as u128 + 1) + u128::from(nnz) * (4 + size_of::<T>() as u128)
+pub(super) fn bytes_within(of: Type, n: usize, nnz: u64) -> u128 {
+    8 * (n as u128 + 1) + u128::from(nnz) * (4 + of.size() as u128)
 }
 
 /// The programs of this file and of those it uses, as they are used.
 pub(super) fn programs() -> Vec<Unit> {
+    use crate::algebra::{Plus, Union, emit_contract};
     use crate::distance as d;
     use crate::distance::emit_recipe;
     let (small, large) = ("unsigned int", "unsigned long long");
     let unit = |recipe: String, offsets, task, double| Unit {
         source: SOURCE,
-        prefix: if double { prefix::<f64>(&recipe, offsets, task) } else { prefix::<f32>(&recipe, offsets, task) },
+        prefix: prefix(&recipe, if double { Type::F64 } else { Type::F32 }, offsets, task),
         hot: match task {
             Task::Pairs => &["all_pairs", "mirror"],
             Task::Nearest { .. } => &["nearest", "nearest_of_parts"],
@@ -225,8 +215,8 @@ pub(super) fn programs() -> Vec<Unit> {
     let nearest = |k| Task::Nearest { k };
     let radius = |similarity, large| Task::Radius { similarity, large };
     let own = [
-        unit(Pass::chebyshev::<f64>().text, [small; 3], pairs, false),
-        unit(Pass::chebyshev::<f32>().text, [small; 3], nearest(10), false),
+        unit(Pass::chebyshev::<f64>().text.to_string(), [small; 3], pairs, false),
+        unit(Pass::chebyshev::<f32>().text.to_string(), [small; 3], nearest(10), false),
         unit(emit_recipe(d::Dot::<f64>::new()), [small; 3], pairs, false),
         unit(emit_recipe(d::Cosine::<f32>::new()), [small; 3], pairs, false),
         unit(emit_recipe(d::Minkowski::<f64>::new(3.0)), [small, large, large], pairs, true),
@@ -236,6 +226,18 @@ pub(super) fn programs() -> Vec<Unit> {
         unit(emit_recipe(d::Jaccard::<f64>::new()), [large, small, small], nearest(100), false),
         unit(emit_recipe(d::Correlation::<f32>::new()), [small; 3], nearest(5000), false),
         unit(emit_recipe(d::Dot::<f64>::new()), [small; 3], radius(true, false), false),
+        unit(
+            d::text_of_ring::<f64>(&emit_contract(Union(Plus::new(), d::CanberraDiff::<f64>::new()))),
+            [small; 3],
+            pairs,
+            true,
+        ),
+        unit(
+            d::text_of_ring::<f32>(&emit_contract(Union(Plus::new(), d::CanberraDiff::<f32>::new()))),
+            [small; 3],
+            nearest(10),
+            false,
+        ),
         unit(emit_recipe(d::KullbackLeibler::<f64>::new(true)), [large; 3], radius(false, true), true),
     ];
     own.into_iter().chain(tiles::programs()).collect()

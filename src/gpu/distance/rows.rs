@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::way::{Keeps, Pass};
-use crate::algebra::{Cast, Real, ValueNe};
+use super::pass::{Keeps, Pass};
+use crate::algebra::{Cast, Num, Printed, Slice, Type, ValueNe, printed_index_unary, printed_unary};
 use crate::distance::{Domain, Side};
+use crate::gpu::Cuda;
+use crate::gpu::buffer::{Buffer, RawBuffer};
+use crate::gpu::csr::RawCsr;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
-use crate::gpu::memory::Buffer;
-use crate::gpu::{Cuda, DeviceCsr};
 use crate::{Error, Result};
 
 const CHECK: Source = source!("distance_check.cu");
@@ -21,25 +22,25 @@ const LONG: u64 = 1024;
 
 /// Rows without stored zeros, columns increasing.
 #[derive(Clone)]
-pub(super) struct Clean<T> {
-    pub(super) matrix: DeviceCsr<T>,
+pub(super) struct Clean {
+    pub(super) matrix: RawCsr,
     /// Most entries in a row.
     pub(super) longest: u64,
 }
 
 /// Rows that are prepared for a pass.
-pub(super) struct Rows<W> {
-    pub(super) matrix: DeviceCsr<W>,
-    pub(super) beside: Beside<W>,
+pub(super) struct Rows {
+    pub(super) matrix: RawCsr,
+    pub(super) beside: Beside,
 }
 
 /// What is kept beside the entries.
-pub(super) enum Beside<W> {
-    Norms(Buffer<W>, Buffer<W>),
-    Ranks { of_entries: Buffer<u8>, heads: Buffer<W> },
+pub(super) enum Beside {
+    Norms(Arc<RawBuffer>, Arc<RawBuffer>),
+    Ranks { of_entries: Arc<RawBuffer>, heads: Arc<RawBuffer> },
 }
 
-impl<W: Real> Rows<W> {
+impl Rows {
     pub(super) fn nrows(&self) -> usize {
         self.matrix.pattern.nrows
     }
@@ -53,47 +54,56 @@ impl<W: Real> Rows<W> {
             Beside::Norms(first, second) => (first.into(), second.into()),
             Beside::Ranks { of_entries, heads } => (of_entries.into(), heads.into()),
         };
-        [(&p.row_ptr).into(), (&p.col_idx).into(), (&*self.matrix.values).into(), beside, of_row]
+        [(&p.row_ptr).into(), (&p.col_idx).into(), (&self.matrix.values).into(), beside, of_row]
     }
 }
 
-fn check_prefix<T: Real>(offset: &str, domain: Domain) -> String {
+fn check_prefix(of: Type, offset: &str, domain: Domain) -> String {
     let non_negative = u8::from(domain == Domain::NonNegative);
-    format!("typedef {} T;\ntypedef {offset} Offset;\n#define NON_NEGATIVE {non_negative}\n", T::CUDA)
+    format!("typedef {} T;\ntypedef {offset} Offset;\n#define NON_NEGATIVE {non_negative}\n", of.cuda())
 }
 
-fn ranks_prefix<W: Real>(offset: &str) -> String {
-    format!("typedef {} W;\ntypedef {offset} Offset;\n#define K_IN_REGISTERS 1\n", W::CUDA)
+fn ranks_prefix(of: Type, offset: &str) -> String {
+    format!("typedef {} W;\ntypedef {offset} Offset;\n#define K_IN_REGISTERS 1\n", of.cuda())
 }
 
-fn rows_prefix<T: Real>(recipe: &str, offset: &str, side: Side) -> String {
+fn rows_prefix(recipe: &str, of: Type, offset: &str, side: Side) -> String {
     let side = match side {
         Side::X => "_x",
         Side::Y => "_y",
     };
-    format!("{recipe}typedef {} T;\ntypedef {offset} Offset;\n#define SIDE {side}\n", T::CUDA)
+    format!("{recipe}typedef {} T;\ntypedef {offset} Offset;\n#define SIDE {side}\n", of.cuda())
+}
+
+/// Entries of type `from` as numbers of type `to`.
+fn cast(from: Type, to: Type) -> Arc<Printed> {
+    match (from, to) {
+        (Type::F32, Type::F32) => printed_unary(Cast::<f32, f32>::new()),
+        (Type::F32, _) => printed_unary(Cast::<f32, f64>::new()),
+        (_, Type::F32) => printed_unary(Cast::<f64, f32>::new()),
+        (_, _) => printed_unary(Cast::<f64, f64>::new()),
+    }
 }
 
 impl Cuda {
+    /// Entries as numbers of another type.
+    pub(super) fn cast_rows(&self, a: &RawCsr, to: Type) -> Result<RawCsr> {
+        self.apply_raw(&cast(a.ty(), to), a)
+    }
+
     /// `a` with its rows sorted and without stored zeros, checked against `domain` unless `unchecked`. Its first row has
     /// the number `first`.
     /// # Errors
     /// [`Error::Argument`] for an entry that the domain does not have.
-    pub(super) fn clean_rows<T: Real>(
-        &self,
-        a: &DeviceCsr<T>,
-        first: usize,
-        domain: Domain,
-        unchecked: bool,
-    ) -> Result<Clean<T>> {
-        let matrix = self.sorted(a)?;
+    pub(super) fn clean_rows(&self, a: &RawCsr, first: usize, domain: Domain, unchecked: bool) -> Result<Clean> {
+        let matrix = self.sorted_raw(a)?;
         let p = &*matrix.pattern;
         let found = self.put(&[u64::MAX, 0, 0], "what is known of the entries")?;
-        let program = self.program(CHECK, &check_prefix::<T>(p.row_ptr.cuda(), domain))?;
+        let program = self.program(CHECK, &check_prefix(a.ty(), p.row_ptr.cuda(), domain))?;
         let blocks = p.nnz.max(p.nrows).div_ceil(256).min(16 * self.limits().multiprocessors as usize);
         program.kernel("check_entries")?.launch(
             Shape::blocks(blocks, 256, 0)?,
-            args![&p.row_ptr, &*matrix.values, p.nrows as u64, p.nnz as u64, &found],
+            args![&p.row_ptr, &matrix.values, p.nrows as u64, p.nnz as u64, &found],
         )?;
         let found = self.get(&found, "what is known of the entries")?;
         let (bad, zeros, longest) = (found[0], found[1], found[2]);
@@ -103,11 +113,15 @@ impl Cuda {
         if zeros == 0 {
             return Ok(Clean { matrix, longest });
         }
-        Ok(Clean { matrix: self.select(ValueNe::<T>::new(), &matrix, T::ZERO)?, longest })
+        let matrix = match a.ty() {
+            Type::F32 => self.select_raw(&printed_index_unary(ValueNe::<f32>::new()), &matrix, Slice::of(&[0f32]))?,
+            _ => self.select_raw(&printed_index_unary(ValueNe::<f64>::new()), &matrix, Slice::of(&[0f64]))?,
+        };
+        Ok(Clean { matrix, longest })
     }
 
     /// The error for entry `at` of `a`, whose first row has the number `first`.
-    fn refused<T: Real>(&self, a: &DeviceCsr<T>, first: usize, domain: Domain, at: usize) -> Result<Error> {
+    fn refused(&self, a: &RawCsr, first: usize, domain: Domain, at: usize) -> Result<Error> {
         let p = &*a.pattern;
         // The last row that starts at or before the entry holds it.
         let (mut row, mut to) = (0, p.nrows - 1);
@@ -115,40 +129,47 @@ impl Cuda {
             let middle = to - (to - row) / 2;
             if self.row_start(p, middle)? <= at { row = middle } else { to = middle - 1 }
         }
-        let (column, value) = (self.get_at(&p.col_idx, at)?, self.get_at(&a.values, at)?);
-        Ok(domain.refuses(value, first + row, column as usize))
+        fn value<T: Num>(cuda: &Cuda, values: &Arc<RawBuffer>, at: usize) -> Result<T> {
+            cuda.get_at(&Buffer::<T>::of(Arc::clone(values))?, at)
+        }
+        let (row, column) = (first + row, self.get_at(&p.col_idx, at)? as usize);
+        Ok(match a.ty() {
+            Type::F32 => domain.refuses(value::<f32>(self, &a.values, at)?, row, column),
+            _ => domain.refuses(value::<f64>(self, &a.values, at)?, row, column),
+        })
     }
 
     /// What a pass makes of the rows of one side.
-    pub(super) fn prepare_rows<T: Real, W: Real>(&self, pass: &Pass, side: Side, a: &Clean<T>) -> Result<Rows<W>> {
+    pub(super) fn prepare_rows(&self, pass: &Pass, side: Side, a: &Clean) -> Result<Rows> {
         if pass.keeps == Keeps::Ranks {
-            return self.rank_rows(&a.matrix);
+            return self.rank_rows(&a.matrix, pass.of);
         }
         let p = &a.matrix.pattern;
-        let entries = self.alloc::<W>(p.nnz, "prepared entries")?;
-        let norms = [self.alloc::<W>(p.nrows, "norms of rows")?, self.alloc::<W>(p.nrows, "norms of rows")?];
-        let program = self.program(ROWS, &rows_prefix::<T>(&pass.text, p.row_ptr.cuda(), side))?;
+        let entries = self.alloc_raw(pass.of, p.nnz, "prepared entries")?;
+        let norms =
+            [self.alloc_raw(pass.of, p.nrows, "norms of rows")?, self.alloc_raw(pass.of, p.nrows, "norms of rows")?];
+        let program = self.program(ROWS, &rows_prefix(&pass.text, a.matrix.ty(), p.row_ptr.cuda(), side))?;
         let (nrows, ncols) = (p.nrows as u64, p.ncols as u64);
-        let arguments = args![&p.row_ptr, &*a.matrix.values, nrows, ncols, &entries, &norms[0], &norms[1]];
+        let arguments = args![&p.row_ptr, &a.matrix.values, nrows, ncols, &entries, &norms[0], &norms[1]];
         program.kernel("prepare_rows")?.launch(Shape::blocks(p.nrows.div_ceil(8), 256, 0)?, arguments)?;
         if a.longest > LONG {
             program.kernel("prepare_long_rows")?.launch(Shape::blocks(p.nrows, 256, 0)?, arguments)?;
         }
         let [first, second] = norms;
-        let matrix = DeviceCsr { pattern: Arc::clone(p), values: Arc::new(entries) };
+        let matrix = RawCsr { pattern: Arc::clone(p), values: entries };
         Ok(Rows { matrix, beside: Beside::Norms(first, second) })
     }
 
     /// Rows with the ranks of their entries.
-    fn rank_rows<T: Real, W: Real>(&self, a: &DeviceCsr<T>) -> Result<Rows<W>> {
-        let matrix = self.apply(Cast::<T, W>::new(), a)?;
+    fn rank_rows(&self, a: &RawCsr, of: Type) -> Result<Rows> {
+        let matrix = self.cast_rows(a, of)?;
         let p = &*matrix.pattern;
-        let of_entries = self.alloc::<u8>(p.nnz, "ranks of entries")?;
-        let heads = self.alloc::<W>(p.nrows.saturating_mul(HEAD), "the largest entries of rows")?;
-        let program = self.program(RANKS, &ranks_prefix::<W>(p.row_ptr.cuda()))?;
+        let of_entries = self.alloc_raw(Type::U8, p.nnz, "ranks of entries")?;
+        let heads = self.alloc_raw(of, p.nrows.saturating_mul(HEAD), "the largest entries of rows")?;
+        let program = self.program(RANKS, &ranks_prefix(of, p.row_ptr.cuda()))?;
         program.kernel("rank_entries")?.launch(
             Shape::blocks(p.nrows.div_ceil(8), 256, 0)?,
-            args![&p.row_ptr, &*matrix.values, p.nrows as u64, &of_entries, &heads],
+            args![&p.row_ptr, &matrix.values, p.nrows as u64, &of_entries, &heads],
         )?;
         Ok(Rows { matrix, beside: Beside::Ranks { of_entries, heads } })
     }
@@ -161,12 +182,12 @@ pub(super) fn programs() -> Vec<Unit> {
     let check = |prefix| Unit { source: CHECK, prefix, hot: &["check_entries"] };
     let rows = |prefix| Unit { source: ROWS, prefix, hot: &["prepare_rows", "prepare_long_rows"] };
     vec![
-        check(check_prefix::<f32>(small, Domain::NonNegative)),
-        check(check_prefix::<f64>(large, Domain::Reals)),
-        rows(rows_prefix::<f32>(&emit_recipe(Correlation::<f64>::new()), small, Side::X)),
-        rows(rows_prefix::<f64>(&emit_recipe(JensenShannon::<f64>::new(true)), large, Side::Y)),
-        rows(rows_prefix::<f32>(&emit_recipe(Correlation::<f32>::new()), small, Side::Y)),
-        Unit { source: RANKS, prefix: ranks_prefix::<f64>(small), hot: &["rank_entries"] },
-        Unit { source: RANKS, prefix: ranks_prefix::<f32>(large), hot: &["rank_entries"] },
+        check(check_prefix(Type::F32, small, Domain::NonNegative)),
+        check(check_prefix(Type::F64, large, Domain::Reals)),
+        rows(rows_prefix(&emit_recipe(Correlation::<f64>::new()), Type::F32, small, Side::X)),
+        rows(rows_prefix(&emit_recipe(JensenShannon::<f64>::new(true)), Type::F64, large, Side::Y)),
+        rows(rows_prefix(&emit_recipe(Correlation::<f32>::new()), Type::F32, small, Side::Y)),
+        Unit { source: RANKS, prefix: ranks_prefix(Type::F64, small), hot: &["rank_entries"] },
+        Unit { source: RANKS, prefix: ranks_prefix(Type::F32, large), hot: &["rank_entries"] },
     ]
 }

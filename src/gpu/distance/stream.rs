@@ -6,11 +6,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::engine::{Lists, Part, Sizes, Way};
-use super::vectors::{Given, neighbours};
-use crate::algebra::Real;
-use crate::distance::{Domain, Neighbours};
-use crate::gpu::csr::Operand;
+use super::engine::{Lists, Sizes};
+use super::given::{Given, neighbours};
+use crate::distance::{Float, Neighbours};
+use crate::gpu::buffer::{Buffer, RawBuffer};
 use crate::par::{filled, reserved, split};
 use crate::{Error, Result};
 
@@ -23,8 +22,8 @@ struct Cut {
 }
 
 impl Cut {
-    fn new<T: Real, A: Operand<T>>(given: &Given<'_, A>) -> Result<Self> {
-        let starts = [given.x.row_ptr(given.cuda)?, given.y.unwrap_or(given.x).row_ptr(given.cuda)?];
+    fn new(given: &Given<'_>) -> Result<Self> {
+        let starts = [given.x.row_ptr(given.cuda)?, given.answers().row_ptr(given.cuda)?];
         let all = |side: usize| std::iter::once(0..starts[side].len() - 1).collect();
         let pieces = [all(0), all(1)];
         Ok(Self { starts, pieces })
@@ -78,19 +77,12 @@ impl Cut {
 }
 
 /// Bytes that the device may be asked for: what the budget leaves beside `result`, or most of what is free.
-fn room<A>(given: &Given<'_, A>, what: &'static str, result: u128) -> Result<u128> {
-    let Some(budget) = given.options.memory_budget.map(u128::from) else {
+fn room(given: &Given<'_>, what: &'static str, result: u128) -> Result<u128> {
+    let Some(budget) = given.question.options.memory_budget.map(u128::from) else {
         given.cuda.trim()?;
         return Ok(u128::from(given.cuda.free_memory()? / 8 * 7));
     };
     budget.checked_sub(result).ok_or(Error::Budget { what, bytes: result, budget })
-}
-
-/// Some rows, checked and without zeros.
-fn part<T: Real, A: Operand<T>>(given: &Given<'_, A>, a: &A, rows: &Range<usize>, domain: Domain) -> Result<Part<T>> {
-    let on_device = a.rows_to_device(given.cuda, rows.clone())?;
-    let clean = given.cuda.clean_rows(&on_device, rows.start, domain, given.options.unchecked)?;
-    Ok(Part { rows: clean, first: rows.start })
 }
 
 /// The bytes of a budget that a way is told of.
@@ -99,64 +91,70 @@ fn as_budget(room: u128) -> Option<u64> {
 }
 
 /// Neighbours, block by block of X and part by part of Y.
-pub(super) fn knn<T: Real, A: Operand<T>>(
-    given: &Given<'_, A>,
-    way: &dyn Way<T>,
-    domain: Domain,
-    k: usize,
-) -> Result<Neighbours<T>> {
+pub(super) fn nearest<T: Float>(given: &Given<'_>, k: usize) -> Result<Neighbours<T>> {
+    let (n, m) = given.sizes.nrows;
+    let k = neighbours(m, k, given.question.options.exclude_self);
+    if n == 0 || k == 0 {
+        return Ok(Neighbours::new(m, k, vec![], vec![], n, "nothing to search".into()));
+    }
+    let (mut indices, mut distances) = (Vec::new(), Vec::new());
+    let places = n.saturating_mul(k);
+    let explain = in_parts(given, k, &mut |block, ids, found| {
+        // A search that ran out of memory begins again.
+        if block == 0 {
+            (indices, distances) = (reserved(places, "neighbours")?, reserved(places, "distances of neighbours")?);
+        }
+        indices.extend_from_slice(ids);
+        let found = Buffer::<T>::of(Arc::clone(found))?;
+        distances.extend_from_slice(&given.cuda.get(&found, "distances of neighbours")?);
+        Ok(())
+    })?;
+    Ok(Neighbours::new(m, k, indices, distances, n, explain))
+}
+
+/// Takes the neighbours of a block of rows, from the row of that number on: their numbers, and distances on the device.
+type TakeNearest<'a> = dyn FnMut(usize, &[u32], &Arc<RawBuffer>) -> Result<()> + 'a;
+
+/// Neighbours, in as many parts as it needs; what ran, and why.
+fn in_parts(given: &Given<'_>, k: usize, take: &mut TakeNearest<'_>) -> Result<String> {
     let what = "nearest neighbours in parts";
     let Sizes { nrows: (n, m), ncols, .. } = given.sizes;
     if u32::try_from(m).is_err() {
         return Err(Error::IndexOverflow { what: "rows to search", needed: m as u128, max: u128::from(u32::MAX) });
     }
-    let k = neighbours(m, k, given.options.exclude_self);
-    if n == 0 || k == 0 {
-        return Ok(Neighbours::new(m, k, vec![], vec![], n, "nothing to search".into()));
-    }
-    let neighbour = size_of::<T>() as u128;
+    let neighbour = given.of.size() as u128;
     let room = room(given, what, n as u128 * k as u128 * (4 + neighbour))?;
     let mut cut = Cut::new(given)?;
     loop {
         cut.until(what, ncols, room, |sizes| {
-            let [x, y] = way.bytes(sizes, as_budget(room));
+            let [x, y] = given.way.bytes(sizes, given.of, as_budget(room));
             // Lists so far, those of a part, and both joined.
             [x + sizes.nrows.0 as u128 * k as u128 * (3 * Lists::BYTES + neighbour), y]
         })?;
-        match knn_of(given, way, domain, k, &cut, as_budget(room)) {
+        match by_cut(given, k, &cut, as_budget(room), take) {
             // The estimate was too low, or others took the memory.
             Err(e @ (Error::Budget { .. } | Error::DeviceMemory { .. })) => {
                 if !cut.finer(1) && !cut.finer(0) {
                     return Err(e);
                 }
             }
-            found => return found,
+            explain => return explain,
         }
     }
 }
 
-fn knn_of<T: Real, A: Operand<T>>(
-    given: &Given<'_, A>,
-    way: &dyn Way<T>,
-    domain: Domain,
-    k: usize,
-    cut: &Cut,
-    most: Option<u64>,
-) -> Result<Neighbours<T>> {
-    let (cuda, y) = (given.cuda, given.y.unwrap_or(given.x));
-    let (n, m) = given.sizes.nrows;
+fn by_cut(given: &Given<'_>, k: usize, cut: &Cut, most: Option<u64>, take: &mut TakeNearest<'_>) -> Result<String> {
+    let (cuda, exclude_self) = (given.cuda, given.question.options.exclude_self);
     let [blocks, parts] = &cut.pieces;
-    let places = n.saturating_mul(k);
-    let (mut indices, mut distances) = (reserved(places, "neighbours")?, reserved(places, "distances of neighbours")?);
     let mut explain = String::new();
     for block in blocks {
-        let x = part(given, given.x, block, domain)?;
+        let x = given.part(given.x, block)?;
         let mut found: Option<(Lists, Arc<_>)> = None;
         for rows in parts {
-            let y = part(given, y, rows, domain)?;
-            let ready = way.ready(cuda, &x, Some(&y), given.y.is_none(), most)?;
+            let y = given.part(given.answers(), rows)?;
+            let ready = given.way.ready(cuda, &x, Some(&y), given.y.is_none(), most)?;
             let program = ready.nearest_program(cuda, k)?;
-            let lists = ready.nearest(cuda, k, given.options.exclude_self)?;
+            let lists = ready.nearest(cuda, k, exclude_self)?;
             let joined = match found {
                 Some((before, _)) => before.join(cuda, &program, [block.len(), k], &lists)?,
                 None => lists,
@@ -165,37 +163,33 @@ fn knn_of<T: Real, A: Operand<T>>(
             explain = ready.explain();
         }
         if let Some((lists, program)) = found {
-            let of_block = lists.distances::<T>(cuda, &program)?;
-            indices.extend_from_slice(&cuda.get(&lists.ids, "neighbours")?);
-            distances.extend_from_slice(&cuda.get(&of_block, "distances of neighbours")?);
+            let of_block = lists.distances(cuda, &program, given.of)?;
+            take(block.start, &cuda.get(&lists.ids, "neighbours")?, &of_block)?;
         }
     }
-    let explain = format!("{explain}; X in {} blocks, Y in {} parts", blocks.len(), parts.len());
-    Ok(Neighbours::new(m, k, indices, distances, n, explain))
+    Ok(format!("{explain}; X in {} blocks, Y in {} parts", blocks.len(), parts.len()))
 }
 
-/// Distances of `rows_per_block` rows of X at a time, part by part of Y.
-pub(super) fn pairwise_blocks<T: Real, A: Operand<T>>(
-    given: &Given<'_, A>,
-    way: &dyn Way<T>,
-    domain: Domain,
+/// Distances of `rows_per_block` rows of X at a time, part by part of Y; what ran, and why.
+pub(super) fn blocks<T: Float>(
+    given: &Given<'_>,
     rows_per_block: usize,
-    mut each: impl FnMut(usize, &[T]) -> Result<()>,
-) -> Result<()> {
+    each: &mut dyn FnMut(usize, &[T]) -> Result<()>,
+) -> Result<String> {
     let what = "a block of distances in parts";
-    let (cuda, y) = (given.cuda, given.y.unwrap_or(given.x));
+    let cuda = given.cuda;
     let Sizes { nrows: (n, m), ncols, .. } = given.sizes;
     let block = rows_per_block.clamp(1, n.max(1));
     let (needed, max) = (block as u128 * m as u128, usize::MAX as u128);
     let places = block.checked_mul(m).ok_or(Error::IndexOverflow { what: "number of distances", needed, max })?;
-    let entry = size_of::<T>() as u128;
+    let entry = given.of.size() as u128;
     let room = room(given, what, needed * entry)?;
     let mut cut = Cut::new(given)?;
     cut.pieces[0] = (0..n).step_by(block).map(|first| first..n.min(first + block)).collect();
     // X is cut as the caller says; Y until it fits.
     loop {
         let sizes = cut.sizes(ncols);
-        let [x, y] = way.bytes(&sizes, as_budget(room));
+        let [x, y] = given.way.bytes(&sizes, given.of, as_budget(room));
         let bytes = x + y + sizes.nrows.0 as u128 * sizes.nrows.1 as u128 * entry;
         if bytes <= room {
             break;
@@ -206,21 +200,23 @@ pub(super) fn pairwise_blocks<T: Real, A: Operand<T>>(
     }
     let [blocks, parts] = &cut.pieces;
     let mut strip = filled(places, T::ZERO, "a block of distances")?;
+    let mut explain = String::new();
     for block in blocks.iter().filter(|block| !block.is_empty()) {
-        let x = part(given, given.x, block, domain)?;
+        let x = given.part(given.x, block)?;
         for rows in parts.iter().filter(|rows| !rows.is_empty()) {
-            let y = part(given, y, rows, domain)?;
-            let ready = way.ready(cuda, &x, Some(&y), given.y.is_none(), as_budget(room))?;
+            let y = given.part(given.answers(), rows)?;
+            let ready = given.way.ready(cuda, &x, Some(&y), given.y.is_none(), as_budget(room))?;
             let out = cuda.alloc::<T>(block.len().saturating_mul(rows.len()), "a block of distances")?;
             ready.pairs(cuda, 0..block.len(), &out)?;
             let found = cuda.get(&out, "a block of distances")?;
             for (to, from) in strip.chunks_exact_mut(m).zip(found.chunks_exact(rows.len())) {
                 to[rows.clone()].copy_from_slice(from);
             }
+            explain = ready.explain();
         }
         each(block.start, &strip[..block.len() * m])?;
     }
-    Ok(())
+    Ok(format!("{explain}; X in {} blocks, Y in {} parts", blocks.len(), parts.len()))
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Y by columns, cut into tiles of rows: see `cuda/distance_tiles.cu`.
 
+use std::sync::Arc;
+
 use super::rows::{Beside, Rows};
 use crate::Result;
-use crate::algebra::Real;
-use crate::gpu::csr::Offsets;
+use crate::gpu::buffer::RawBuffer;
+use crate::gpu::csr::{Offsets, RawCsr};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
-use crate::gpu::memory::Buffer;
-use crate::gpu::{Cuda, DeviceCsr, Limits};
+use crate::gpu::{Cuda, Limits};
 
 const SOURCE: Source = source!("distance_tiles.cu");
 
@@ -41,9 +42,9 @@ pub(super) fn starts(columns: usize, tiles: usize, width: u64, entries: u64) -> 
 }
 
 /// Y by columns.
-pub(super) struct Columns<W> {
-    transposed: DeviceCsr<W>,
-    ranks: Option<Buffer<u8>>,
+pub(super) struct Columns {
+    transposed: RawCsr,
+    ranks: Option<Arc<RawBuffer>>,
     starts: Option<Offsets>,
     /// Rows of a tile.
     pub(super) tile: usize,
@@ -51,7 +52,7 @@ pub(super) struct Columns<W> {
     pub(super) tiles: usize,
 }
 
-impl<W: Real> Columns<W> {
+impl Columns {
     pub(super) fn offset(&self) -> &'static str {
         self.transposed.pattern.row_ptr.cuda()
     }
@@ -62,8 +63,8 @@ impl<W: Real> Columns<W> {
         [
             (&p.row_ptr).into(),
             (&p.col_idx).into(),
-            (&*self.transposed.values).into(),
-            self.ranks.as_ref().into(),
+            (&self.transposed.values).into(),
+            self.ranks.as_deref().into(),
             starts,
         ]
     }
@@ -79,11 +80,11 @@ fn prefix(offset: &str) -> String {
 
 impl Cuda {
     /// The rows by columns, in tiles of `tile` rows.
-    pub(super) fn columns_of<W: Real>(&self, y: &Rows<W>, tile: usize) -> Result<Columns<W>> {
+    pub(super) fn columns_of(&self, y: &Rows, tile: usize) -> Result<Columns> {
         let (transposed, ranks) = match &y.beside {
-            Beside::Norms(..) => (self.transpose(&y.matrix)?, None),
+            Beside::Norms(..) => (self.transpose_raw(&y.matrix)?, None),
             Beside::Ranks { of_entries, .. } => {
-                let (transposed, ranks) = self.transpose_beside(&y.matrix, of_entries)?;
+                let (transposed, ranks) = self.transpose_beside_raw(&y.matrix, of_entries)?;
                 (transposed, Some(ranks))
             }
         };
@@ -91,17 +92,18 @@ impl Cuda {
         let tiles = y.nrows().div_ceil(tile);
         let large = p.row_ptr.is_large();
         let width = if large { 8 } else { 4 };
-        let starts = if let Some(bytes) = starts(p.nrows, tiles, width, y.matrix.bytes()) {
-            let count = bytes / width;
-            let starts = self.alloc_offsets(large, count as usize, "starts of segments")?;
-            self.program(SOURCE, &prefix(p.row_ptr.cuda()))?.kernel("tile_starts")?.launch(
-                Shape::for_each(count as usize, 256)?,
-                args![&p.row_ptr, &p.col_idx, p.nrows as u64, tiles as u64, tile as u32, &starts],
-            )?;
-            Some(starts)
-        } else {
-            None
-        };
+        let starts =
+            if let Some(bytes) = starts(p.nrows, tiles, width, y.matrix.pattern.bytes() + y.matrix.values.bytes()) {
+                let count = bytes / width;
+                let starts = self.alloc_offsets(large, count as usize, "starts of segments")?;
+                self.program(SOURCE, &prefix(p.row_ptr.cuda()))?.kernel("tile_starts")?.launch(
+                    Shape::for_each(count as usize, 256)?,
+                    args![&p.row_ptr, &p.col_idx, p.nrows as u64, tiles as u64, tile as u32, &starts],
+                )?;
+                Some(starts)
+            } else {
+                None
+            };
         Ok(Columns { transposed, ranks, starts, tile, tiles })
     }
 }

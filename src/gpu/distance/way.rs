@@ -1,96 +1,68 @@
-//! How a measure is computed, in words that do not depend on its type.
+//! How a measure is computed on the device: the text of a pass, or that of a NAMM.
 
-use std::marker::PhantomData;
+use std::sync::Arc;
 
-use super::engine::Way;
-use crate::Result;
-use crate::algebra::{AbsDiff, MaxFromZero, Monoid, MulOp, Real, Union, Value, emit_contract_as};
-use crate::distance::{Measure, Options, Recipe, Visitor, emit_recipe};
+use super::blocks::{self, TwoPass};
+use super::engine::{Part, Ready, Sizes};
+use super::pairs::{self, OnePass};
+use super::pass::{Keeps, Pass};
+use crate::algebra::{Printed, Type};
+use crate::distance::{self, Float, PassOf, Question, Typed};
+use crate::gpu::Cuda;
+use crate::{Error, Result};
 
-/// One pass over common columns.
-#[derive(Clone, Debug)]
-pub(super) struct Pass {
-    /// `struct Exact` and `struct Recipe` in CUDA, and `struct Ring` or `CHEBYSHEV`.
-    pub(super) text: String,
-    /// Whether it is computed in f64, else in f32.
-    pub(super) double: bool,
-    /// What is kept beside the entries.
-    pub(super) keeps: Keeps,
-    /// d(x, y) = d(y, x), and rows are prepared in the same way on either side.
-    pub(super) symmetric: bool,
+/// How a measure is computed.
+pub(super) enum Way {
+    /// One pass over common columns.
+    One(Pass),
+    /// Two passes over the union.
+    Two(Arc<Printed>),
 }
 
-/// What is kept beside the entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keeps {
-    /// Two norms of each row; a pair keeps a sum.
-    Norms,
-    /// Two norms of each row; a pair keeps a sum and the number of common columns.
-    NormsAndCounts,
-    /// Ranks of entries and the largest magnitudes of each row; a pair keeps a maximum and two masks.
-    Ranks,
-}
-
-impl Pass {
-    /// Bytes of shared memory of a pair.
-    pub(super) fn bytes_of_pair(&self) -> u32 {
-        let sum = if self.double { 8 } else { 4 };
-        match self.keeps {
-            Keeps::Norms => sum,
-            Keeps::NormsAndCounts => sum + 4,
-            Keeps::Ranks => sum + 8,
+impl Way {
+    /// How what is asked of entries of that type is computed.
+    /// # Errors
+    /// [`Error::Argument`] for a parameter outside its domain; [`Error::Unsupported`] for a formula without text for a GPU.
+    pub(super) fn new(question: &Question<'_>, entries: Type) -> Result<Self> {
+        let distance::Way(way) = question.measure.way(&question.options, entries)?;
+        let way = match way {
+            Typed::F32(pass) => Self::of(&pass),
+            Typed::F64(pass) => Self::of(&pass),
+        };
+        let what = || question.measure.name();
+        way.ok_or_else(|| Error::Unsupported { what: what(), why: "it has no text that a GPU compiles".into() })
+    }
+    fn of<W: Float>(pass: &PassOf<W>) -> Option<Self> {
+        Some(match pass {
+            PassOf::One(loops) => {
+                let facts = loops.facts();
+                let keeps = if facts.counts { Keeps::NormsAndCounts } else { Keeps::Norms };
+                Self::One(Pass { text: loops.text()?, of: W::TYPE, keeps, symmetric: facts.symmetric })
+            }
+            PassOf::Chebyshev => Self::One(Pass::chebyshev::<W>()),
+            PassOf::Two(folds) => Self::Two(folds.printed()),
+        })
+    }
+    /// Bytes that rows of X take while they are compared, and those of Y with everything else; `most` is a budget, `entries` the
+    /// type of the matrices.
+    pub(super) fn bytes(&self, sizes: &Sizes, entries: Type, most: Option<u64>) -> [u128; 2] {
+        match self {
+            Self::One(pass) => pairs::bytes(pass, sizes),
+            Self::Two(namm) => blocks::bytes(namm, sizes, entries, most),
         }
     }
-    /// The pass of a recipe.
-    pub(super) fn of<R: Recipe>(recipe: R) -> Self {
-        Self {
-            text: emit_recipe(recipe),
-            double: is_double::<R::W>(),
-            keeps: if R::COUNTS { Keeps::NormsAndCounts } else { Keeps::Norms },
-            symmetric: R::SYMMETRIC,
-        }
+    /// Prepares rows. Without `y` those of `x` are compared among themselves; with `same`, both are rows of one matrix.
+    pub(super) fn ready(
+        &self,
+        cuda: &Cuda,
+        x: &Part,
+        y: Option<&Part>,
+        same: bool,
+        most: Option<u64>,
+    ) -> Result<Box<dyn Ready>> {
+        Ok(match self {
+            Self::One(pass) => Box::new(OnePass::new(cuda, pass, x, y, same)?),
+            Self::Two(namm) => Box::new(TwoPass::new(cuda, namm, x, y, most)?),
+        })
     }
-    /// The pass of the largest difference.
-    pub(super) fn chebyshev<W: Real>() -> Self {
-        let exact = emit_contract_as("Exact", Union(MaxFromZero::<W>::new(), AbsDiff::<W>::new()));
-        let w = W::CUDA;
-        let recipe = format!(
-            "struct Recipe {{\n  using W = {w};\n  static constexpr bool zero_self = true;\n  \
-             static __device__ {w} finish({w} key) {{ return key; }}\n}};\n"
-        );
-        Self {
-            text: format!("#define CHEBYSHEV\n{exact}{recipe}"),
-            double: is_double::<W>(),
-            keeps: Keeps::Ranks,
-            symmetric: true,
-        }
-    }
-}
-
-fn is_double<W: Value>() -> bool {
-    W::CUDA == f64::CUDA
-}
-
-/// Hides what a measure is computed in.
-struct ToWay<T>(PhantomData<T>);
-
-impl<T: Real> Visitor for ToWay<T> {
-    type Out = Box<dyn Way<T>>;
-
-    fn one_pass<R: Recipe>(self, recipe: R) -> Self::Out {
-        Box::new(Pass::of(recipe))
-    }
-    fn chebyshev<W: Real>(self) -> Self::Out {
-        Box::new(Pass::chebyshev::<W>())
-    }
-    fn two_pass<W: Real, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>>(self, namm: Union<P, X>) -> Self::Out {
-        Box::new(namm)
-    }
-}
-
-/// How `measure` is computed on entries of type `T`.
-/// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for a parameter outside its domain.
-pub(super) fn way_of<T: Real, M: Measure>(measure: &M, options: &Options) -> Result<Box<dyn Way<T>>> {
-    measure.visit::<T, _>(options, ToWay(PhantomData))
 }

@@ -1,37 +1,20 @@
 //! Work recorded on the stream of a device, to be run as one graph.
 
-use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
-use super::Device;
+use super::device::Device;
+use super::tape::{self, Tape};
 use crate::{Error, Result};
-
-/// What a recording keeps.
-#[derive(Default)]
-pub(super) struct Tape {
-    pub(super) kernels: Vec<Arc<str>>,
-    pub(super) freed: Vec<(sys::CUdeviceptr, u64)>,
-}
-
-thread_local! {
-    /// The device whose stream this thread records, by its address; 0 for none.
-    static RECORDING: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Whether this thread records the stream of `device`.
-pub(super) fn is_under_way(device: &Device) -> bool {
-    RECORDING.get() == std::ptr::from_ref(device).addr()
-}
 
 impl Device {
     /// Records what `work` puts on the stream.
     pub(in crate::gpu) fn record(self: &Arc<Self>, work: impl FnOnce() -> Result<()>) -> Result<Recorded> {
         let what = "recording a graph";
-        if RECORDING.get() != 0 {
+        if tape::is_any() {
             return Err(Error::Unsupported { what: "a graph within a graph".into(), why: "record it before".into() });
         }
         self.bind()?;
@@ -42,7 +25,7 @@ impl Device {
             result::stream::begin_capture(self.stream(), sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)
         }
         .map_err(self.failed(what))?;
-        RECORDING.set(std::ptr::from_ref(&**self).addr());
+        tape::set(Some(&**self));
         // Ends the recording also where `work` panics.
         let recording = Recording { device: self, ended: false };
         let worked = work();
@@ -78,7 +61,7 @@ struct Recording<'a> {
 impl Recording<'_> {
     fn stop(&mut self) -> (std::result::Result<sys::CUgraph, DriverError>, Tape) {
         self.ended = true;
-        RECORDING.set(0);
+        tape::set::<Device>(None);
         // SAFETY: this thread began the recording, and it is ended once.
         let graph = unsafe { result::stream::end_capture(self.device.stream()) };
         (graph, std::mem::take(&mut *self.device.tape.lock().unwrap_or_else(PoisonError::into_inner)))

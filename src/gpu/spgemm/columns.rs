@@ -2,53 +2,26 @@
 
 use std::sync::Arc;
 
-use super::plan::Map;
+use super::bins::{self, Bins, Stage, Work, bins, group, work_on};
+use super::map::Map;
 use crate::Result;
-use crate::gpu::csr::Offsets;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
-use crate::gpu::memory::Buffer;
+use crate::gpu::pattern::Offsets;
 use crate::gpu::{Cuda, DevicePattern};
 
 const SOURCE: Source = source!("spgemm_columns.cu");
-const ROWS: Source = source!("spgemm_rows.cu");
-
-/// What rows are put into bins for.
-#[derive(Clone, Copy)]
-pub(super) enum Stage {
-    /// Counting, by multiplications and words of the products.
-    Count,
-    /// Writing, by words of C.
-    Fill,
-    /// Values, by length; rows that are sorted in registers have bins of their own.
-    Values,
-}
-
-/// Rows by bin: bin b is `rows[start[b]..start[b + 1]]`.
-#[derive(Debug)]
-pub(super) struct Bins {
-    rows: Buffer<u32>,
-    start: [u32; 9],
-}
-
-impl Bins {
-    pub(super) fn len(&self, bin: usize) -> usize {
-        (self.start[bin + 1] - self.start[bin]) as usize
-    }
-    /// The list of a bin, as an argument.
-    pub(super) fn list(&self, bin: usize) -> Arg {
-        self.rows.from(self.start[bin] as usize)
-    }
-}
 
 /// What the program is made for.
 #[derive(Clone, Copy)]
-struct Kind<'a> {
-    a: &'a str,
-    b: &'a str,
-    c: &'a str,
-    mask: &'a str,
-    kept: &'a str,
+struct Kind {
+    a: &'static str,
+    b: &'static str,
+    c: &'static str,
+    mask: &'static str,
+    kept: &'static str,
     group: u32,
     complement: bool,
     packed: bool,
@@ -56,7 +29,7 @@ struct Kind<'a> {
 }
 
 const SMALL: &str = "unsigned int";
-const ANY: Kind<'_> = Kind {
+const ANY: Kind = Kind {
     a: SMALL,
     b: SMALL,
     c: SMALL,
@@ -68,75 +41,20 @@ const ANY: Kind<'_> = Kind {
     mapped: false,
 };
 
-/// Text in front of the program.
-fn prefix(kind: Kind<'_>) -> String {
+/// What stands in front of the program.
+fn settings(kind: Kind) -> [Setting; 9] {
     let Kind { a, b, c, mask, kept, group, complement, packed, mapped } = kind;
-    format!(
-        "typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {mask} OffsetM;\n\
-         typedef {kept} OffsetK;\n#define GROUP {group}\n#define COMPLEMENT {complement}\n#define PACKED {packed}\n#define MAPPED {mapped}\n"
-    )
-}
-
-/// Text in front of the program for rows.
-fn rows_prefix([a, b, c, kept]: [&str; 4]) -> String {
-    format!("typedef {a} OffsetA;\ntypedef {b} OffsetB;\ntypedef {c} OffsetC;\ntypedef {kept} OffsetK;\n")
-}
-
-/// Lanes that share a row of B of `mean` entries.
-pub(super) fn group(mean: f64) -> u32 {
-    match mean {
-        m if m <= 4.0 => 4,
-        m if m <= 8.0 => 8,
-        m if m <= 16.0 => 16,
-        _ => 32,
-    }
-}
-
-/// Multiplications of every row, of all, and of the heaviest.
-pub(super) struct Work {
-    pub(super) rows: Arc<Buffer<u32>>,
-    pub(super) flops: u64,
-    pub(super) most: u64,
-}
-
-/// Work of A's rows on rows of B that begin at `b_ptr`.
-fn work_on(cuda: &Cuda, a: &DevicePattern, b_ptr: &Offsets) -> Result<Work> {
-    let program = cuda.program(ROWS, &rows_prefix([a.row_ptr.cuda(), b_ptr.cuda(), SMALL, SMALL]))?;
-    let rows = cuda.alloc::<u32>(a.nrows, "multiplications of each row")?;
-    let totals = cuda.zeroed::<u64>(2, "multiplications in all")?;
-    let shape = all_rows(cuda, a.nrows.saturating_mul(8))?;
-    program.kernel("row_work")?.launch(shape, args![a.nrows as u32, &a.row_ptr, &a.col_idx, b_ptr, &rows, &totals])?;
-    let found = cuda.get(&totals, "multiplications in all")?;
-    Ok(Work { rows: Arc::new(rows), flops: found[0], most: found[1] })
-}
-
-pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<Work> {
-    work_on(cuda, a, &b.row_ptr)
-}
-
-/// Blocks for kernels whose warps take rows in turn: enough to fill the device.
-fn all_rows(cuda: &Cuda, threads: usize) -> Result<Shape> {
-    let most = cuda.limits().multiprocessors as usize * 8;
-    Shape::blocks(threads.div_ceil(256).min(most), 256, 0)
-}
-
-/// Rows in bins for `stage`; `words` are what the stage goes by.
-pub(super) fn bins(cuda: &Cuda, stage: Stage, work: &Buffer<u32>, words: &Buffer<u32>) -> Result<Bins> {
-    let program = cuda.program(ROWS, &rows_prefix([SMALL; 4]))?;
-    let (stage, nrows) = (stage as u32, words.len());
-    let counters = cuda.zeroed::<u32>(8, "bins of rows")?;
-    let n = nrows as u32;
-    program.kernel("bin_count")?.launch(all_rows(cuda, nrows)?, args![stage, n, work, words, &counters])?;
-    let found = cuda.get(&counters, "bins of rows")?;
-    let mut start = [0u32; 9];
-    for bin in 0..8 {
-        start[bin + 1] = start[bin] + found[bin];
-    }
-    let rows = cuda.alloc::<u32>(nrows, "bins of rows")?;
-    let cursors = cuda.put(&start, "bins of rows")?;
-    let shape = Shape::for_each(nrows, 256)?;
-    program.kernel("bin_place")?.launch(shape, args![stage, n, work, words, &cursors, &rows])?;
-    Ok(Bins { rows, start })
+    [
+        Setting::Type("OffsetA", a),
+        Setting::Type("OffsetB", b),
+        Setting::Type("OffsetC", c),
+        Setting::Type("OffsetM", mask),
+        Setting::Type("OffsetK", kept),
+        Setting::Number("GROUP", group),
+        Setting::Number("COMPLEMENT", complement.into()),
+        Setting::Number("PACKED", packed.into()),
+        Setting::Number("MAPPED", mapped.into()),
+    ]
 }
 
 /// B with 32 columns to a word.
@@ -152,7 +70,7 @@ const PACKS: f64 = 0.7;
 
 /// B packed, with the words of every row's products, where that saves enough.
 fn pack(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern, work: &Work) -> Result<Option<(Packed, Work)>> {
-    let program = cuda.program(ROWS, &rows_prefix([SMALL, b.row_ptr.cuda(), SMALL, SMALL]))?;
+    let program = bins::program(cuda, [SMALL, b.row_ptr.cuda(), SMALL, SMALL])?;
     let counts = cuda.alloc::<u32>(b.nrows, "words of B")?;
     let shape = Shape::for_each(b.nrows * 32, 256)?;
     program.kernel("pack_count")?.launch(shape, args![b.nrows as u32, &b.row_ptr, &b.col_idx, &counts])?;
@@ -226,7 +144,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    fn program(&self, c: &str, kept: &str) -> Result<Arc<Program>> {
+    fn program(&self, c: &'static str, kept: &'static str) -> Result<Arc<Program>> {
         let work = self.packed.as_ref().map_or(self.work, |(_, words)| words);
         let kind = Kind {
             a: self.a.row_ptr.cuda(),
@@ -239,7 +157,7 @@ impl<'a> Columns<'a> {
             packed: self.packed.is_some(),
             mapped: self.mapped(),
         };
-        self.cuda.program(SOURCE, &prefix(kind))
+        self.cuda.program_of(SOURCE, Front::new("", &settings(kind)))
     }
 
     /// A, B, the mask and B's words, as the kernels take them.
@@ -308,7 +226,7 @@ impl<'a> Columns<'a> {
         // Bins 1 and 2 lie side by side.
         let few = counted.len(1) + counted.len(2);
         let all = args![few as u32, counted.list(1), &kept.ptr, &kept.columns, &row_ptr, &columns];
-        let rows = cuda.program(ROWS, &rows_prefix([SMALL, SMALL, row_ptr.cuda(), kept.ptr.cuda()]))?;
+        let rows = bins::program(cuda, [SMALL, SMALL, row_ptr.cuda(), kept.ptr.cuda()])?;
         rows.kernel("move_kept")?.launch(Shape::for_each(few, 256)?, all)?;
         let filled = bins(cuda, Stage::Fill, work, &c_words)?;
         let kernels = ["", "", "fill_words", "", "fill_bits", "fill_bits"];
@@ -321,9 +239,9 @@ impl<'a> Columns<'a> {
     fn room_for_few(&self) -> Result<Kept> {
         let (cuda, nrows) = (self.cuda, self.a.nrows);
         let few = cuda.alloc::<u32>(nrows, "multiplications of short rows")?;
-        let program = cuda.program(ROWS, &rows_prefix([SMALL; 4]))?;
+        let program = bins::program(cuda, [SMALL; 4])?;
         let shape = Shape::for_each(nrows, 256)?;
-        program.kernel("few_work")?.launch(shape, args![nrows as u32, &*self.work.rows, &few])?;
+        program.kernel("few_work")?.launch(shape, args![nrows as u32, &self.work.rows, &few])?;
         let (ptr, total) = cuda.offsets(&few, "columns of short rows")?;
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         let columns = cuda.alloc::<u32>(total, "columns of short rows")?;
@@ -334,11 +252,8 @@ impl<'a> Columns<'a> {
 
 pub(super) fn programs() -> Vec<Unit> {
     let large = "unsigned long long";
-    let unit = |kind, hot| Unit { source: SOURCE, prefix: prefix(kind), hot };
-    let rows = |types| Unit { source: ROWS, prefix: rows_prefix(types), hot: &["row_work", "pack_fill", "move_kept"] };
+    let unit = |kind, hot| Unit { source: SOURCE, prefix: Front::new("", &settings(kind)).text(), hot };
     vec![
-        rows([SMALL; 4]),
-        rows([large; 4]),
         unit(Kind { packed: true, mapped: true, ..ANY }, HOT),
         unit(Kind { c: large, group: 8, ..ANY }, HOT),
         unit(Kind { a: large, b: large, c: large, mask: large, kept: large, complement: true, ..ANY }, &[]),

@@ -2,27 +2,27 @@
 //!
 //! Results have the bits of the CPU's: every value is folded from the identity of ⊕ in the order of A's row.
 
+mod bins;
 mod columns;
 mod kk;
+mod map;
+mod parts;
 mod plan;
+mod symbolic;
 mod values;
 
 use std::sync::Arc;
 
+use super::buffer::RawBuffer;
+use super::csr::RawCsr;
 use super::jit::Unit;
+use super::memory::alone;
 use super::{Cuda, DeviceCsr, DevicePattern, Operand};
-use crate::algebra::{AnyPair, Lhs, Out, Rhs, Semiring, Value};
+use crate::algebra::{Lhs, Out, Printed, Rhs, Semiring, Value, printed_ring};
 use crate::spgemm::{Accumulator, Compress, Compression, Options, Policy};
 use crate::{Error, Result};
 
-/// What the mask of a product may be: its entries, or all but them.
-#[derive(Clone, Copy, Debug)]
-pub struct Mask<'a> {
-    /// Where the mask has entries.
-    pub pattern: &'a Arc<DevicePattern>,
-    /// Whether its complement is meant.
-    pub complement: bool,
-}
+pub use symbolic::Mask;
 
 /// The structure of C = A·B on the device, for any values and any semiring.
 ///
@@ -110,7 +110,7 @@ impl Plan {
 }
 
 /// The plan of a product by `options`. As on the CPU, a masked product has our policy.
-fn plan_of(
+pub(crate) fn plan_of(
     cuda: &Cuda,
     a: Arc<DevicePattern>,
     b: Arc<DevicePattern>,
@@ -119,7 +119,7 @@ fn plan_of(
 ) -> Result<Plan> {
     let theirs = options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto;
     let form = if theirs && mask.is_none() {
-        plan::check_shapes(&a, &b)?;
+        symbolic::check_shapes(&a, &b)?;
         Form::Rows(kk::make(cuda, a, b, options)?)
     } else {
         if options.compress == Compress::On {
@@ -128,7 +128,7 @@ fn plan_of(
                 why: "its symbolic phase reads columns; ask for Policy::KkSpGemm, without a mask".into(),
             });
         }
-        Form::Pattern(plan::make(cuda, a, b, mask)?)
+        Form::Pattern(symbolic::make(cuda, a, b, mask)?)
     };
     Ok(Plan { form })
 }
@@ -200,16 +200,19 @@ impl Cuda {
         b: &impl Operand<Rhs<R>>,
     ) -> Result<L::Of<Out<R>>> {
         let (a, b) = (a.to_device(self)?, b.to_device(self)?);
+        L::from_device(self, self.numeric_raw(plan, &printed_ring(ring), &a.raw(), &b.raw())?.typed()?)
+    }
+    /// [`numeric`](Self::numeric) for a ring and values whose types are known at run time.
+    pub(crate) fn numeric_raw(&self, plan: &Plan, ring: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
         plan.check(self, &a.pattern, &b.pattern)?;
-        let c = match &plan.form {
+        match &plan.form {
             Form::Pattern(plan) => {
-                let values = Arc::new(self.alloc::<Out<R>>(plan.pattern().nnz, "values of C")?);
-                values::fill(self, plan, ring, &a, &b, &values)?;
-                DeviceCsr { pattern: Arc::clone(plan.pattern()), values }
+                let values = self.alloc_raw(ring.out, plan.pattern().nnz, "values of C")?;
+                values::fill(self, plan, ring, a, b, &values)?;
+                Ok(RawCsr { pattern: Arc::clone(plan.pattern()), values })
             }
-            Form::Rows(plan) => plan.numeric(self, ring, &a, &b)?,
-        };
-        L::from_device(self, c)
+            Form::Rows(plan) => kk::numeric(self, plan, ring, a, b),
+        }
     }
     /// Numeric phase into a matrix that this plan made before: no allocation on the device, but for the pool of
     /// kkSpGEMM's policy.
@@ -224,17 +227,28 @@ impl Cuda {
         b: &DeviceCsr<Rhs<R>>,
         c: &mut DeviceCsr<Out<R>>,
     ) -> Result<()> {
+        let (ring, a, b) = (printed_ring(ring), a.raw(), b.raw());
+        self.numeric_into_raw(plan, &ring, &a, &b, &c.pattern, c.values.raw_mut())
+    }
+    /// [`numeric_into`](Self::numeric_into) for a ring and values whose types are known at run time: the values of C, which
+    /// has this pattern.
+    pub(crate) fn numeric_into_raw(
+        &self,
+        plan: &Plan,
+        ring: &Printed,
+        a: &RawCsr,
+        b: &RawCsr,
+        c: &Arc<DevicePattern>,
+        values: &mut Arc<RawBuffer>,
+    ) -> Result<()> {
         plan.check(self, &a.pattern, &b.pattern)?;
-        if !plan.pattern().is_some_and(|planned| Arc::ptr_eq(planned, &c.pattern)) {
-            return Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: plan.nnz() });
+        if !plan.pattern().is_some_and(|planned| Arc::ptr_eq(planned, c)) {
+            return Err(Error::PatternChanged { operand: "C", found: c.nnz, planned: plan.nnz() });
         }
-        if Arc::get_mut(&mut c.values).is_none() {
-            let message = "another matrix shares its values; drop the clone first".to_string();
-            return Err(Error::Argument { name: "c", message });
-        }
+        alone(values, "c")?;
         match &plan.form {
-            Form::Pattern(plan) => values::fill(self, plan, ring, a, b, &c.values),
-            Form::Rows(plan) => plan.numeric_into(self, ring, a, b, c),
+            Form::Pattern(plan) => values::fill(self, plan, ring, a, b, values),
+            Form::Rows(plan) => kk::numeric_into(self, plan, ring, a, b, c, values),
         }
     }
     /// C⟨M⟩ = A ⊕.⊗ B, with mask and options chained: `cuda.mxm(ring, &a, &b).mask(&m).eval()?`.
@@ -294,9 +308,7 @@ impl<R: Semiring, L: Operand<Lhs<R>>, B: Operand<Rhs<R>>> Mxm<'_, R, L, B> {
     }
 }
 
-/// The semiring that finds out which entries of a mask a product has.
-type Hits = AnyPair<bool>;
-
 pub(crate) fn programs() -> Vec<Unit> {
-    [columns::programs(), kk::programs(), plan::programs(), values::programs()].concat()
+    [bins::programs(), columns::programs(), kk::programs(), map::programs(), parts::programs(), values::programs()]
+        .concat()
 }

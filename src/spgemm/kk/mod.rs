@@ -84,11 +84,29 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::algebra::{At, BinaryOp, Host, Lhs, MinPlus, Monoid, MulOp, Out, PlusTimes, Rhs, Semiring, V, Value};
+    use crate::algebra::{
+        At, BinaryOp, Host, Lhs, MinPlus, Monoid, MulOp, Out, PlusTimes, Rhs, Semiring, V, Value, Word,
+    };
     use crate::algebra::{MinSecondI, Num, Plus, Ring, Times};
-    use crate::spgemm::multiply::Products;
+    use crate::kernels::{self, Multiply, Products};
     use crate::spgemm::{Accumulator, Compress, Options, Policy, PoolMode};
     use crate::{Csr, Error, Index, Pattern};
+
+    /// The numeric phases, with the result of the first or into it.
+    struct Phase<'a, I: Index> {
+        threads: &'a Threads,
+        found: &'a Symbolic,
+        c: Option<&'a Pattern<I>>,
+    }
+    impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
+        type Found = Vec<I>;
+        fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Vec<I>, Vec<W>)> {
+            numeric(self.threads, self.found, products)
+        }
+        fn refill<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
+            numeric_into(self.threads, self.found, products, self.c.unwrap(), values)
+        }
+    }
 
     struct Random(u64);
     impl Random {
@@ -190,7 +208,8 @@ mod tests {
         assert_eq!(lens, want.iter().map(BTreeMap::len).collect::<Vec<_>>(), "{about}");
         assert_eq!(s.max_row_nnz, lens.iter().copied().max().unwrap_or(0));
 
-        let (cols, values) = numeric(threads, &s, &Products { ring, a, b }).unwrap();
+        let (cols, values) =
+            kernels::numeric(&Products::new(ring, a, b), &Phase { threads, found: &s, c: None }).unwrap();
         let check = |cols: &[I], values: &[Out<R>]| {
             for (i, row) in want.iter().enumerate() {
                 let range = s.row_ptr[i]..s.row_ptr[i + 1];
@@ -210,7 +229,8 @@ mod tests {
         s.row_ptr.windows(2).for_each(|w| turned[w[0]..w[1]].reverse());
         let c = Pattern::from_unsorted(a.nrows(), b.ncols(), s.row_ptr.clone(), turned).unwrap();
         let mut values = vec![<R::Add as Monoid>::IDENTITY; c.nnz()];
-        numeric_into(threads, &s, &Products { ring, a, b }, &c, &mut values).unwrap();
+        kernels::numeric_into(&Products::new(ring, a, b), &Phase { threads, found: &s, c: Some(&c) }, &mut values)
+            .unwrap();
         check(c.col_idx(), &values);
     }
 
@@ -357,10 +377,18 @@ mod tests {
         let s = symbolic(&threads, a.pattern(), b.pattern(), &Options::default()).unwrap();
         let other = Pattern::<u32>::new(3, 6, vec![0, 1, 1, 1], vec![2]).unwrap();
         let ring = PlusTimes::<f64>::default();
-        let found = numeric_into(&threads, &s, &Products { ring, a: &a, b: &b }, &other, &mut [0.0]);
+        let found = kernels::numeric_into(
+            &Products::new(ring, &a, &b),
+            &Phase { threads: &threads, found: &s, c: Some(&other) },
+            &mut [0.0],
+        );
         assert!(matches!(found, Err(Error::PatternChanged { operand: "C", found: 1, planned: 0 })));
         let none = Pattern::<u32>::empty(3, 6).unwrap();
-        let found = numeric_into(&threads, &s, &Products { ring, a: &a, b: &b }, &none, &mut [0.0]);
+        let found = kernels::numeric_into(
+            &Products::new(ring, &a, &b),
+            &Phase { threads: &threads, found: &s, c: Some(&none) },
+            &mut [0.0],
+        );
         assert!(matches!(found, Err(Error::Length { found: 1, expected: 0, .. })));
         // A dense accumulator for 2^40 columns.
         let wide = Csr::<f64, u64>::empty(4, 1 << 50).unwrap();

@@ -2,15 +2,15 @@
 //!
 //! Rows come out in the order of the accumulator, and are then sorted one by one unless any order will do.
 //!
-//! The accumulator turns the columns of a row of B into slots, and one call of [`Multiply::fold`] then folds the
+//! The accumulator turns the columns of a row of B into slots, and one call of [`Multiply::to_slots`] then folds the
 //! products of that row into them.
 
 use std::ops::Range;
 
 use super::super::accumulator::{Levels, Pools, SLOTS, Shape, Table, Worker};
-use super::super::multiply::Multiply;
 use super::{Symbolic, workers};
-use crate::algebra::Value;
+use crate::algebra::Word;
+use crate::kernels::Multiply;
 use crate::par::{Fresh, Slots, Threads, refill};
 use crate::simd::prefetch;
 use crate::sparse::Scratch;
@@ -23,14 +23,14 @@ const AHEAD: usize = 8;
 /// O(nnz(C) log d) for sorting rows of d entries.
 /// # Errors
 /// [`Error::OutOfMemory`].
-pub(in crate::spgemm) fn numeric<T: Value, I: Index>(
+pub(in crate::spgemm) fn numeric<W: Word, I: Index>(
     threads: &Threads,
     symbolic: &Symbolic,
-    products: &dyn Multiply<T, I>,
-) -> Result<(Vec<I>, Vec<T>)> {
+    products: &dyn Multiply<W, I>,
+) -> Result<(Vec<I>, Vec<W>)> {
     let (a, b) = products.patterns();
     let (tasks, row_ptr, ncols) = (&symbolic.tasks, &symbolic.row_ptr, b.ncols());
-    let pools = pools::<T, I>(threads, symbolic, ncols, products.identity())?;
+    let pools = pools::<W, I>(threads, symbolic, ncols, products.identity())?;
     let cols = Fresh::new(symbolic.nnz(), "columns of C")?;
     let values = Fresh::new(symbolic.nnz(), "values of C")?;
     cols.fill_with(
@@ -53,12 +53,12 @@ pub(in crate::spgemm) fn numeric<T: Value, I: Index>(
 /// # Errors
 /// [`Error::PatternChanged`] if `c` has other row pointers, [`Error::Length`] if there is not one value per
 /// entry, [`Error::OutOfMemory`].
-pub(in crate::spgemm) fn numeric_into<T: Value, I: Index>(
+pub(in crate::spgemm) fn numeric_into<W: Word, I: Index>(
     threads: &Threads,
     symbolic: &Symbolic,
-    products: &dyn Multiply<T, I>,
+    products: &dyn Multiply<W, I>,
     c: &Pattern<I>,
-    values: &mut [T],
+    values: &mut [W],
 ) -> Result<()> {
     if c.row_ptr() != symbolic.row_ptr {
         return Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: symbolic.nnz() });
@@ -68,7 +68,7 @@ pub(in crate::spgemm) fn numeric_into<T: Value, I: Index>(
     }
     let tasks = &symbolic.tasks;
     let (a, b) = products.patterns();
-    let pools = pools::<T, I>(threads, symbolic, b.ncols(), products.identity())?;
+    let pools = pools::<W, I>(threads, symbolic, b.ncols(), products.identity())?;
     refill(
         values,
         threads,
@@ -85,7 +85,7 @@ fn start(tasks: &[Range<usize>], nrows: usize, t: usize) -> usize {
     tasks.get(t).map_or(nrows, |rows| rows.start)
 }
 
-fn pools<T: Value, I: Index>(threads: &Threads, symbolic: &Symbolic, ncols: usize, empty: T) -> Result<Pools<I, T>> {
+fn pools<W: Word, I: Index>(threads: &Threads, symbolic: &Symbolic, ncols: usize, empty: W) -> Result<Pools<I, W>> {
     let settings = &symbolic.settings;
     let shape = Shape { keys: ncols, growth: 4, max_occupancy: settings.max_occupancy, empty };
     let workers = workers(threads, symbolic.tasks.len());
@@ -93,23 +93,23 @@ fn pools<T: Value, I: Index>(threads: &Threads, symbolic: &Symbolic, ncols: usiz
 }
 
 /// Where the rows of a task go.
-enum Output<'o, 's, 't, I: Index, T> {
+enum Output<'o, 's, 't, I: Index, W> {
     /// New columns and values, to be sorted or not.
     Fresh {
         row_ptr: &'o [usize],
         cols: &'o mut Slots<'s, I>,
-        values: &'o mut Slots<'t, T>,
-        sort: Option<(&'o Threads, &'o mut Scratch<T>, usize)>,
+        values: &'o mut Slots<'t, W>,
+        sort: Option<(&'o Threads, &'o mut Scratch<W>, usize)>,
     },
     /// Values for the columns of `c`.
-    InPlace { c: &'o Pattern<I>, values: &'o mut Slots<'t, T> },
+    InPlace { c: &'o Pattern<I>, values: &'o mut Slots<'t, W> },
 }
 
-fn fill_task<T: Value, I: Index>(
-    worker: &mut Worker<'_, I, T>,
-    products: &dyn Multiply<T, I>,
+fn fill_task<W: Word, I: Index>(
+    worker: &mut Worker<'_, I, W>,
+    products: &dyn Multiply<W, I>,
     rows: Range<usize>,
-    out: Output<'_, '_, '_, I, T>,
+    out: Output<'_, '_, '_, I, W>,
 ) -> Result<()> {
     match worker {
         Worker::LinkedList(levels) => fill_rows(levels, products, rows, out),
@@ -119,31 +119,31 @@ fn fill_task<T: Value, I: Index>(
 }
 
 #[inline(never)]
-fn fill_rows<T: Value, I: Index, A: Table<I, T>>(
+fn fill_rows<W: Word, I: Index, A: Table<I, W>>(
     levels: &mut Levels<'_, A>,
-    products: &dyn Multiply<T, I>,
+    products: &dyn Multiply<W, I>,
     rows: Range<usize>,
-    mut out: Output<'_, '_, '_, I, T>,
+    mut out: Output<'_, '_, '_, I, W>,
 ) -> Result<()> {
     let (a, b) = products.patterns();
     let (identity, mut slots) = (products.identity(), [0; SLOTS]);
     let (acols, bptr, bcols) = (a.col_idx(), b.row_ptr(), b.col_idx());
     for i in rows {
-        let filled = levels.row::<I, T, _>(|row| {
+        let filled = levels.row::<I, W, _>(|row| {
             for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
                 if let Some(k) = acols.get(p + AHEAD) {
                     prefetch(bcols, bptr[k.get()]);
                 }
                 let k = acols[p].get();
-                let fold = |values: &mut [T], slots: &[usize], from| {
-                    products.fold(values, slots, i, p, bptr[k] + from);
+                let fold = |values: &mut [W], slots: &[usize], from| {
+                    products.to_slots(i, p, bptr[k] + from, values, slots);
                 };
                 row.runs(&bcols[bptr[k]..bptr[k + 1]], &mut slots, fold);
             }
             match &mut out {
                 Output::Fresh { row_ptr, cols, values, .. } => {
                     let len = row_ptr[i + 1] - row_ptr[i];
-                    debug_assert_eq!(row.len::<I, T>(), len, "row {i}");
+                    debug_assert_eq!(row.len::<I, W>(), len, "row {i}");
                     let cols = cols.take(len, I::LAST);
                     let values = values.take(len, identity);
                     let mut places = cols.iter_mut().zip(values.iter_mut());

@@ -2,10 +2,11 @@
 
 use super::select;
 use crate::Result;
-use crate::gpu::csr::Offsets;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Shape, args};
-use crate::gpu::memory::Buffer;
+use crate::gpu::pattern::Offsets;
 use crate::gpu::{Cuda, DevicePattern};
 
 const SOURCE: Source = source!("kk_compress.cu");
@@ -27,15 +28,15 @@ pub(super) struct Words {
     pub(super) bits: Buffer<u32>,
 }
 
-fn prefix(b: &str, c: &str, lanes: u32) -> String {
-    format!("typedef {b} OffsetB;\ntypedef {c} OffsetC;\n#define LANES {lanes}\n")
+fn settings(b: &'static str, c: &'static str, lanes: u32) -> [Setting; 3] {
+    [Setting::Type("OffsetB", b), Setting::Type("OffsetC", c), Setting::Number("LANES", lanes)]
 }
 
 /// Counts the words of B's rows. Cost: O(nnz(B)); 8 bytes an entry beside the result if rows are not sorted.
 pub(super) fn count<'a>(cuda: &'a Cuda, b: &'a DevicePattern) -> Result<Counted<'a>> {
     let lanes = select::vector_length(b.nnz as f64 / b.nrows.max(1) as f64);
     let counts = cuda.alloc::<u32>(b.nrows, "lengths of B's rows in words")?;
-    let program = cuda.program(SOURCE, &prefix(b.row_ptr.cuda(), "unsigned int", lanes))?;
+    let program = cuda.program_of(SOURCE, Front::new("", &settings(b.row_ptr.cuda(), "unsigned int", lanes)))?;
     let shape = Shape::for_each(b.nrows * lanes as usize, 256)?;
     let nrows = b.nrows as u32;
     let tables = if b.sorted {
@@ -60,7 +61,8 @@ impl Counted<'_> {
         let Self { cuda, b, lanes, mut words, tables } = self;
         words.col_idx = cuda.alloc(words.nnz, "numbers of words")?;
         let bits = cuda.alloc::<u32>(words.nnz, "bits of words")?;
-        let program = cuda.program(SOURCE, &prefix(b.row_ptr.cuda(), words.row_ptr.cuda(), lanes))?;
+        let program =
+            cuda.program_of(SOURCE, Front::new("", &settings(b.row_ptr.cuda(), words.row_ptr.cuda(), lanes)))?;
         let shape = Shape::for_each(b.nrows * lanes as usize, 256)?;
         let (nrows, row_ptr): (u32, &Offsets) = (b.nrows as u32, &words.row_ptr);
         match tables {
@@ -80,7 +82,7 @@ impl Counted<'_> {
 pub(super) fn programs() -> Vec<Unit> {
     let (small, large) = ("unsigned int", "unsigned long long");
     [(small, small, 8), (large, small, 2), (large, large, 32)]
-        .map(|(b, c, lanes)| Unit { source: SOURCE, prefix: prefix(b, c, lanes), hot: HOT })
+        .map(|(b, c, lanes)| Unit { source: SOURCE, prefix: Front::new("", &settings(b, c, lanes)).text(), hot: HOT })
         .into()
 }
 

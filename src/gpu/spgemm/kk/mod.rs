@@ -9,46 +9,24 @@
 
 mod compress;
 mod numeric;
+mod plan;
 mod pool;
 mod select;
 mod symbolic;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use super::columns::{self, Work};
-use crate::algebra::{Lhs, Out, Rhs, Semiring};
-use crate::gpu::csr::Offsets;
+use super::bins::{self, Work};
+use crate::algebra::Printed;
+use crate::gpu::buffer::RawBuffer;
+use crate::gpu::csr::RawCsr;
 use crate::gpu::jit::Unit;
-use crate::gpu::{Cuda, DeviceCsr, DevicePattern};
-use crate::spgemm::{Accumulator, Compress, Compression, KkSettings, Options, Policy, compresses};
+use crate::gpu::{Cuda, DevicePattern};
+use crate::spgemm::{Accumulator, Compress, Compression, Options, Policy, compresses};
 use crate::{Error, Result};
-use select::{Method, Rows};
+use select::Rows;
 
-/// What the symbolic phase found and decided.
-#[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) a: Arc<DevicePattern>,
-    pub(super) b: Arc<DevicePattern>,
-    /// Row pointers of C.
-    row_ptr: Arc<Offsets>,
-    pub(super) nnz: usize,
-    pub(super) flops: u64,
-    pub(super) max_row_flops: u64,
-    pub(super) compression: Option<Compression>,
-    pub(super) why: Arc<str>,
-    method: Method,
-    rows: Rows,
-    settings: KkSettings,
-    unsorted: bool,
-    c: Arc<Found>,
-}
-
-/// C's pattern, once a numeric phase has found it; the lock is held by the one that looks for it.
-#[derive(Debug, Default)]
-struct Found {
-    pattern: OnceLock<Arc<DevicePattern>>,
-    first: Mutex<()>,
-}
+pub(super) use plan::Plan;
 
 /// The symbolic phase. Shapes have been checked.
 pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, options: &Options) -> Result<Plan> {
@@ -62,7 +40,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, op
                 .into(),
         });
     }
-    let Work { flops, most, .. } = columns::work(cuda, &a, &b)?;
+    let Work { flops, most, .. } = bins::work(cuda, &a, &b)?;
     let of_rows = |n: u64| n as f64 / a.nrows.max(1) as f64;
 
     // B is counted first and filled only if that saves enough; `Off` does not even count.
@@ -72,7 +50,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, op
     };
     let compression = match &counted {
         None => None,
-        Some(counted) => Some(saved(flops, most, b.ncols, &columns::work(cuda, &a, &counted.words)?)),
+        Some(counted) => Some(saved(flops, most, b.ncols, &bins::work(cuda, &a, &counted.words)?)),
     };
     let (compressed, why_compressed) =
         compresses(options.compress, compression.map(|c| c.cf), settings.compress_cutoff);
@@ -142,56 +120,40 @@ fn saved(fm: u64, max_row_flops: u64, ncols: usize, work: &Work) -> Compression 
     }
 }
 
-impl Plan {
-    pub(super) fn shape(&self) -> (usize, usize) {
-        (self.a.nrows, self.b.ncols)
+/// The numeric phase.
+pub(super) fn numeric(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
+    // One phase finds the columns: the order of rows that are not sorted may differ from run to run.
+    let first = plan.c.first.lock().unwrap_or_else(PoisonError::into_inner);
+    let values = cuda.alloc_raw(ring.out, plan.nnz, "values of C")?;
+    if let Some(pattern) = plan.pattern() {
+        drop(first);
+        numeric::fill(cuda, plan, ring, [a, b], true, &pattern.col_idx, &values)?;
+        return Ok(RawCsr { pattern: Arc::clone(pattern), values });
     }
-    /// Where C has entries, once a numeric phase has found out.
-    pub(super) fn pattern(&self) -> Option<&Arc<DevicePattern>> {
-        self.c.pattern.get()
+    let columns = cuda.alloc::<u32>(plan.nnz, "columns of C")?;
+    numeric::fill(cuda, plan, ring, [a, b], false, &columns, &values)?;
+    let row_ptr = cuda.duplicate_offsets(&plan.row_ptr, "row pointers of C")?;
+    let mut pattern = DevicePattern::new(plan.shape(), false, row_ptr, columns);
+    pattern.sorted = cuda.columns_increase(&pattern)?;
+    let mut c = RawCsr::new(pattern, values);
+    if !plan.unsorted {
+        c = cuda.sorted_raw(&c)?;
     }
+    c.pattern = Arc::clone(plan.c.pattern.get_or_init(|| c.pattern));
+    Ok(c)
+}
 
-    /// The numeric phase.
-    pub(super) fn numeric<R: Semiring>(
-        &self,
-        cuda: &Cuda,
-        ring: R,
-        a: &DeviceCsr<Lhs<R>>,
-        b: &DeviceCsr<Rhs<R>>,
-    ) -> Result<DeviceCsr<Out<R>>> {
-        // One phase finds the columns: the order of rows that are not sorted may differ from run to run.
-        let first = self.c.first.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pattern) = self.pattern() {
-            drop(first);
-            let values = Arc::new(cuda.alloc(self.nnz, "values of C")?);
-            numeric::fill(cuda, self, ring, a, b, true, &pattern.col_idx, &values)?;
-            return Ok(DeviceCsr { pattern: Arc::clone(pattern), values });
-        }
-        let columns = cuda.alloc::<u32>(self.nnz, "columns of C")?;
-        let values = Arc::new(cuda.alloc(self.nnz, "values of C")?);
-        numeric::fill(cuda, self, ring, a, b, false, &columns, &values)?;
-        let row_ptr = cuda.duplicate_offsets(&self.row_ptr, "row pointers of C")?;
-        let mut pattern = DevicePattern::new(self.shape(), false, row_ptr, columns);
-        pattern.sorted = cuda.columns_increase(&pattern)?;
-        let mut c = DeviceCsr { pattern: Arc::new(pattern), values };
-        if !self.unsorted {
-            c = cuda.sorted(&c)?;
-        }
-        c.pattern = Arc::clone(self.c.pattern.get_or_init(|| c.pattern));
-        Ok(c)
-    }
-
-    /// The numeric phase into a matrix that an earlier one made.
-    pub(super) fn numeric_into<R: Semiring>(
-        &self,
-        cuda: &Cuda,
-        ring: R,
-        a: &DeviceCsr<Lhs<R>>,
-        b: &DeviceCsr<Rhs<R>>,
-        c: &DeviceCsr<Out<R>>,
-    ) -> Result<()> {
-        numeric::fill(cuda, self, ring, a, b, true, &c.pattern.col_idx, &c.values)
-    }
+/// The numeric phase into the values of a matrix that an earlier one made.
+pub(super) fn numeric_into(
+    cuda: &Cuda,
+    plan: &Plan,
+    ring: &Printed,
+    a: &RawCsr,
+    b: &RawCsr,
+    c: &DevicePattern,
+    values: &RawBuffer,
+) -> Result<()> {
+    numeric::fill(cuda, plan, ring, [a, b], true, &c.col_idx, values)
 }
 
 pub(super) fn programs() -> Vec<Unit> {

@@ -1,15 +1,17 @@
 //! The memory pool of the second levels: see `cuda/kk.cuh`.
 
+use std::sync::Arc;
+
 use super::select;
-use crate::algebra::Value;
+use crate::algebra::Type;
 use crate::gpu::Cuda;
-use crate::gpu::memory::Buffer;
+use crate::gpu::buffer::{Buffer, RawBuffer};
 use crate::{Error, Result};
 
 const WHAT: &str = "second levels of accumulators";
 
 /// Chunks of one size, each for one warp or block at a time (many2many, §3.1.2 of the paper).
-pub(super) struct Pool<V> {
+pub(super) struct Pool {
     pub(super) chunks: u32,
     /// Locks; all free.
     pub(super) locks: Buffer<u32>,
@@ -17,7 +19,7 @@ pub(super) struct Pool<V> {
     pub(super) marks: Buffer<u32>,
     /// Words that may hold anything.
     pub(super) words: Buffer<u32>,
-    pub(super) values: Buffer<V>,
+    pub(super) values: Arc<RawBuffer>,
 }
 
 /// What a chunk holds.
@@ -28,30 +30,30 @@ pub(super) struct Chunk {
     pub(super) values: u64,
 }
 
-impl<V: Value> Pool<V> {
-    /// No chunks, for first levels that hold every row.
-    pub(super) fn none(cuda: &Cuda) -> Result<Self> {
-        Self::of(cuda, 0, Chunk::default())
+impl Pool {
+    /// No chunks, for first levels that hold every row of values of type `ty`.
+    pub(super) fn none(cuda: &Cuda, ty: Type) -> Result<Self> {
+        Self::of(cuda, ty, 0, Chunk::default())
     }
     /// Enough chunks for `at_a_time` holders, or `forced`, or fewer where memory is short: then they wait for each other.
-    pub(super) fn new(cuda: &Cuda, at_a_time: u64, forced: Option<usize>, chunk: Chunk) -> Result<Self> {
+    pub(super) fn new(cuda: &Cuda, ty: Type, at_a_time: u64, forced: Option<usize>, chunk: Chunk) -> Result<Self> {
         let bytes = (chunk.marks.saturating_add(chunk.words))
             .saturating_mul(4)
-            .saturating_add(chunk.values.saturating_mul(size_of::<V>() as u64));
+            .saturating_add(chunk.values.saturating_mul(ty.size() as u64));
         let mut chunks = select::chunks(at_a_time, forced, bytes, cuda.free_memory()?);
         loop {
-            match Self::of(cuda, chunks, chunk) {
+            match Self::of(cuda, ty, chunks, chunk) {
                 // What is free may be less than the driver says, and a budget less again.
                 Err(Error::DeviceMemory { .. } | Error::Budget { .. }) if chunks > 1 => chunks /= 2,
                 made => return made,
             }
         }
     }
-    fn of(cuda: &Cuda, chunks: u32, chunk: Chunk) -> Result<Self> {
+    fn of(cuda: &Cuda, ty: Type, chunks: u32, chunk: Chunk) -> Result<Self> {
         let all = |each: u64| usize::try_from(u64::from(chunks).saturating_mul(each)).unwrap_or(usize::MAX);
         let marks = cuda.alloc(all(chunk.marks), WHAT)?;
         let words = cuda.alloc(all(chunk.words), WHAT)?;
-        let values = cuda.alloc(all(chunk.values), WHAT)?;
+        let values = cuda.alloc_raw(ty, all(chunk.values), WHAT)?;
         let locks = cuda.zeroed(chunks as usize, WHAT)?;
         cuda.fill_bytes(&marks, 0xff)?;
         Ok(Self { chunks, locks, marks, words, values })

@@ -4,16 +4,23 @@ use super::compress::Words;
 use super::pool::{Chunk, Pool};
 use super::select::{self, Lists, Rows, TEAM};
 use crate::Result;
+use crate::algebra::Type;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
-use crate::gpu::memory::Buffer;
 use crate::gpu::{Cuda, DevicePattern};
 use crate::spgemm::KkSettings;
 
 const SOURCE: Source = source!("kk_symbolic.cu");
 
-fn prefix(a: &str, b: &str, lanes: u32, compressed: bool) -> String {
-    format!("typedef {a} OffsetA;\ntypedef {b} OffsetB;\n#define LANES {lanes}\n#define COMPRESSED {compressed}\n")
+fn settings(a: &'static str, b: &'static str, lanes: u32, compressed: bool) -> [Setting; 4] {
+    [
+        Setting::Type("OffsetA", a),
+        Setting::Type("OffsetB", b),
+        Setting::Number("LANES", lanes),
+        Setting::Number("COMPRESSED", compressed.into()),
+    ]
 }
 
 /// Warps of a kernel that can run at a time, and no more than there are.
@@ -34,13 +41,14 @@ pub(super) fn lengths(
     b: &DevicePattern,
     words: Option<&Words>,
     rows: &Rows,
-    settings: &KkSettings,
+    kk: &KkSettings,
 ) -> Result<(Buffer<u32>, String)> {
     let value = if words.is_some() { 4 } else { 0 };
     let most = cuda.limits().shared_per_block.saturating_sub(1024);
-    let (Lists { lanes, hashes, room }, why) = select::linked_lists(rows, value, 4, settings, most);
+    let (Lists { lanes, hashes, room }, why) = select::linked_lists(rows, value, 4, kk, most);
     let keys = words.map_or(b, |w| &w.pattern);
-    let program = cuda.program(SOURCE, &prefix(a.row_ptr.cuda(), keys.row_ptr.cuda(), lanes, words.is_some()))?;
+    let of = settings(a.row_ptr.cuda(), keys.row_ptr.cuda(), lanes, words.is_some());
+    let program = cuda.program_of(SOURCE, Front::new("", &of))?;
     let kernel = program.kernel("kk_lengths")?;
     let shape = Shape {
         shared: (4 * hashes + (8 + value) * room) * (TEAM / lanes),
@@ -49,12 +57,12 @@ pub(super) fn lengths(
     let (hashes2, room2) = second(rows.longest);
     let tables = u64::from(32 / lanes);
     let pool = if u64::from(room) >= rows.longest {
-        Pool::<u32>::none(cuda)?
+        Pool::none(cuda, Type::U32)?
     } else {
         let warps = warps_at_a_time(cuda, kernel.blocks_per_multiprocessor(TEAM, shape.shared)?, shape);
         let arrays = u64::from(2 + value / 4);
         let chunk = Chunk { marks: tables * hashes2, words: tables * arrays * room2, values: 0 };
-        Pool::new(cuda, warps, settings.chunks, chunk)?
+        Pool::new(cuda, Type::U32, warps, kk.chunks, chunk)?
     };
     let lengths = cuda.alloc::<u32>(a.nrows, "lengths of C's rows")?;
     let operands: [Arg; 6] = [
@@ -75,7 +83,7 @@ pub(super) fn programs() -> Vec<Unit> {
     [(small, small, 4, true), (small, small, 8, false), (small, small, 32, true), (large, large, 16, true)]
         .map(|(a, b, lanes, compressed)| Unit {
             source: SOURCE,
-            prefix: prefix(a, b, lanes, compressed),
+            prefix: Front::new("", &settings(a, b, lanes, compressed)).text(),
             hot: &["kk_lengths"],
         })
         .into()

@@ -1,0 +1,281 @@
+//! A formula run on the processor by blocks of values: what a formula known at run time only is computed with.
+//!
+//! Each function of the formula is one loop over a block, compiled once for the function and its types (`kernels`), so that a
+//! formula costs a call a block and function, not a value. What depends on scalars alone is computed once a run.
+
+use std::ops::Range;
+
+use super::graph::{Kind, Node};
+use super::kernels::{Kernel, Operand, kernel};
+use super::{Formula, Function};
+use crate::algebra::words::Array;
+use crate::algebra::{Constant, Slice, SliceMut, Type};
+use crate::{Error, Result};
+
+/// Values in a block: what all steps need of them stays in the first cache.
+pub const BLOCK: usize = 128;
+
+/// A formula, ready to run by blocks; the results have the bits of the operator on the [`Host`](crate::algebra::Host).
+///
+/// ```
+/// use sparring::algebra::{Blocks, Formula, Input, Slice, SliceMut, Type};
+/// let f = Formula::parse("a + 2 * b", &[("a", Type::F64), ("b", Type::F64)], None)?;
+/// let blocks = Blocks::new(&f)?;
+/// let mut out = [0.0; 3];
+/// let inputs = [Input::Scalar(Slice::of(&[10.0])), Input::Values(Slice::of(&[1.0, 2.0, 3.0]))];
+/// blocks.run(&inputs, &mut blocks.scratch()?, &mut SliceMut::of(&mut out))?;
+/// assert_eq!(out, [12.0, 14.0, 16.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Blocks {
+    parameters: Vec<(String, Type, bool)>,
+    constants: Vec<Constant>,
+    steps: Vec<Step>,
+    result: Source,
+    out: Type,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// One value for all results: a slice of one.
+    Scalar(Slice<'a>),
+    /// A value for each result.
+    Values(Slice<'a>),
+}
+
+/// Memory for the results of steps, used again from run to run.
+#[derive(Debug)]
+pub struct Scratch {
+    /// None only while a step writes it.
+    slots: Vec<Option<Array>>,
+    /// Whether the step's result is one for all.
+    scalar: Vec<bool>,
+}
+
+#[derive(Debug)]
+struct Step {
+    action: Action,
+    operands: Vec<Source>,
+    out: Type,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Parameter(usize),
+    Constant(usize),
+    /// Result of a step.
+    Slot(usize),
+}
+
+#[derive(Clone, Copy)]
+enum Action {
+    Kernel(Kernel),
+    /// Of structs; numbers have a kernel.
+    Select,
+    Field(usize),
+    Make,
+}
+impl std::fmt::Debug for Action {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Action::Kernel(_) => "kernel",
+            Action::Select => "select",
+            Action::Field(_) => "field",
+            Action::Make => "make",
+        })
+    }
+}
+
+impl Blocks {
+    /// The formula, ready to run.
+    /// # Errors
+    /// [`Error::Unsupported`] for functions of the user's own, of which only the text for a GPU is known, and for comparisons of
+    /// structs.
+    pub fn new(formula: &Formula) -> Result<Self> {
+        let nodes = formula.nodes();
+        let (mut constants, mut steps, mut sources) = (Vec::new(), Vec::new(), Vec::<Source>::new());
+        for Node { kind, ty } in nodes {
+            sources.push(match kind {
+                Kind::Parameter(p) => Source::Parameter(*p),
+                Kind::Constant(c) => {
+                    constants.push(c.clone());
+                    Source::Constant(constants.len() - 1)
+                }
+                Kind::Call(function, operands) => {
+                    let types: Vec<_> = operands.iter().map(|&o| nodes[o].ty).collect();
+                    let action = action(*function, &types, *ty)?;
+                    let operands = operands.iter().map(|&o| sources[o]).collect();
+                    steps.push(Step { action, operands, out: *ty });
+                    Source::Slot(steps.len() - 1)
+                }
+            });
+        }
+        let parameters = formula.parameters().iter().map(|(name, ty)| (name.to_string(), *ty, formula.reads(name)));
+        let result = sources[nodes.len() - 1];
+        Ok(Self { parameters: parameters.collect(), constants, steps, result, out: formula.ty() })
+    }
+    /// Memory for runs of this formula, one at a time.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn scratch(&self) -> Result<Scratch> {
+        let slots = self.steps.iter().map(|s| Array::zeros(s.out, BLOCK).map(Some)).collect::<Result<_>>()?;
+        Ok(Scratch { slots, scalar: vec![false; self.steps.len()] })
+    }
+    /// out\[x\] = the formula of the inputs at x, for each x; the inputs stand in the order of the formula's parameters. Those that
+    /// it does not read may be anything.
+    /// # Errors
+    /// [`Error::Argument`] or [`Error::Length`] if number, types or lengths of inputs, memory and results are not those of the
+    /// formula.
+    pub fn run(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) -> Result<()> {
+        let n = out.len();
+        self.check(inputs, scratch, out)?;
+        let Scratch { slots, scalar } = scratch;
+        let is_scalar = |s: Source, scalar: &[bool]| match s {
+            Source::Parameter(p) => matches!(inputs[p], Input::Scalar(_)),
+            Source::Constant(_) => true,
+            Source::Slot(s) => scalar[s],
+        };
+        for (x, step) in self.steps.iter().enumerate() {
+            scalar[x] = step.operands.iter().all(|&s| is_scalar(s, scalar));
+            if scalar[x] {
+                self.keep(x, inputs, 0..1, slots, scalar);
+            }
+        }
+        let last = match self.result {
+            Source::Slot(s) if !scalar[s] => s,
+            // One value for all, or a parameter.
+            source => {
+                let all = self.operand(source, inputs, 0..n, slots, scalar);
+                out.copy_from(&all.slice());
+                return Ok(());
+            }
+        };
+        for start in (0..n).step_by(BLOCK) {
+            let range = start..n.min(start + BLOCK);
+            for x in (0..last).filter(|&x| !scalar[x]) {
+                self.keep(x, inputs, range.clone(), slots, scalar);
+            }
+            self.step(last, inputs, range.clone(), slots, scalar, &mut out.part(range));
+        }
+        Ok(())
+    }
+
+    /// Runs step `x` on a block, into its slot.
+    fn keep(&self, x: usize, inputs: &[Input<'_>], range: Range<usize>, slots: &mut [Option<Array>], scalar: &[bool]) {
+        // Out of its place while it is written, so that the others may be read.
+        if let Some(mut own) = slots[x].take() {
+            self.step(x, inputs, range.clone(), slots, scalar, &mut own.slice_mut().part(0..range.len()));
+            slots[x] = Some(own);
+        }
+    }
+
+    /// Runs step `x` on a block, into `out`.
+    fn step(
+        &self,
+        x: usize,
+        inputs: &[Input<'_>],
+        range: Range<usize>,
+        slots: &[Option<Array>],
+        scalar: &[bool],
+        out: &mut SliceMut<'_>,
+    ) {
+        let step = &self.steps[x];
+        let at = |i: usize| self.operand(step.operands[i], inputs, range.clone(), slots, scalar);
+        match (step.action, step.operands.len()) {
+            (Action::Kernel(k), 1) => k(&[at(0)], out),
+            (Action::Kernel(k), 2) => k(&[at(0), at(1)], out),
+            (Action::Kernel(k), _) => k(&[at(0), at(1), at(2)], out),
+            (Action::Select, _) => {
+                out.strided().select(at(0).get(), at(1).slice().strided(), at(2).slice().strided());
+            }
+            (Action::Field(index), _) => out.strided().copy_from(at(0).slice().field(index)),
+            (Action::Make, fields) => (0..fields).for_each(|i| out.field(i).copy_from(at(i).slice().strided())),
+        }
+    }
+
+    fn operand<'a>(
+        &'a self,
+        source: Source,
+        inputs: &[Input<'a>],
+        range: Range<usize>,
+        slots: &'a [Option<Array>],
+        scalar: &[bool],
+    ) -> Operand<'a> {
+        match source {
+            Source::Parameter(p) => match inputs[p] {
+                Input::Scalar(s) => Operand::Scalar(s),
+                Input::Values(s) => Operand::Values(s.part(range)),
+            },
+            Source::Constant(c) => Operand::Scalar(self.constants[c].slice()),
+            Source::Slot(s) => {
+                // Operands come from earlier steps, whose slots are in place.
+                let Some(slot) = &slots[s] else { unreachable!("a step read its own result") };
+                if scalar[s] {
+                    Operand::Scalar(slot.slice().part(0..1))
+                } else {
+                    Operand::Values(slot.slice().part(0..range.len()))
+                }
+            }
+        }
+    }
+
+    fn check(&self, inputs: &[Input<'_>], scratch: &Scratch, out: &SliceMut<'_>) -> Result<()> {
+        let length = |what, found, expected| Err(Error::Length { what, found, expected });
+        if inputs.len() != self.parameters.len() {
+            return length("inputs of a formula", inputs.len(), self.parameters.len());
+        }
+        if out.ty() != self.out {
+            let message = format!("the results are {}, the values to replace {}", self.out, out.ty());
+            return Err(Error::Argument { name: "out", message });
+        }
+        for ((name, ty, read), input) in self.parameters.iter().zip(inputs) {
+            let (found, len, expected) = match input {
+                Input::Scalar(s) => (s.ty(), s.len(), 1),
+                Input::Values(s) => (s.ty(), s.len(), out.len()),
+            };
+            if *read && found != *ty {
+                return Err(Error::Argument {
+                    name: "inputs",
+                    message: format!("{name} is {ty}, but was given as {found}"),
+                });
+            }
+            if *read && len != expected {
+                return length("an input of a formula", len, expected);
+            }
+        }
+        let fits =
+            |(s, slot): (&Step, &Option<Array>)| slot.as_ref().is_some_and(|a| a.ty() == s.out && a.len() == BLOCK);
+        if scratch.slots.len() != self.steps.len() || !self.steps.iter().zip(&scratch.slots).all(fits) {
+            let message = "it was made for another formula".to_string();
+            return Err(Error::Argument { name: "scratch", message });
+        }
+        Ok(())
+    }
+}
+
+fn action(function: Function, types: &[Type], out: Type) -> Result<Action> {
+    let struct_ = |t: &Type| matches!(t, Type::Struct(_));
+    Ok(match function {
+        Function::Field(index) => Action::Field(index),
+        Function::Make => Action::Make,
+        Function::Select if struct_(&out) => Action::Select,
+        Function::Device(f) => {
+            return Err(Error::Unsupported {
+                what: format!("the function {} on the processor, in a formula known at run time", f.name),
+                why: "only its text for a GPU is known here; as an operator of `op!` it runs on both".into(),
+            });
+        }
+        _ => match kernel(function, types, out) {
+            Some(kernel) => Action::Kernel(kernel),
+            None => {
+                let types: Vec<_> = types.iter().map(|t| t.name()).collect();
+                return Err(Error::Unsupported {
+                    what: format!("{} of {}", function.name(), types.join(", ")),
+                    why: "there is no loop for it; of structs, compare the fields".into(),
+                });
+            }
+        },
+    })
+}

@@ -1,0 +1,199 @@
+//! A formula as a graph: what is computed from what.
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::Function;
+use crate::algebra::{Constant, Type};
+
+/// A scalar formula as data: parameters, constants, and functions of them, each with its type.
+///
+/// Equal are formulas that compute the same from the same, `let` or not: an expression that stands twice is one node.
+/// `a + b` and `b + a` are two formulas.
+/// ```
+/// use sparring::algebra::{Formula, SquaredDiff, Type};
+/// let f = Formula::of_binary(SquaredDiff::<f64>::new());
+/// assert_eq!((f.ty(), f.reads("a")), (Type::F64, true));
+/// ```
+#[derive(Clone)]
+pub struct Formula(pub(super) Arc<Graph>);
+
+/// A parameter: its name and its type.
+pub type Parameter = (Cow<'static, str>, Type);
+
+pub(super) struct Graph {
+    pub(super) parameters: Vec<Parameter>,
+    /// Operands first, in the order in which the result needs them; the last is the result.
+    pub(super) nodes: Vec<Node>,
+    /// The nodes in the order in which they were said. A printed formula keeps it.
+    pub(super) said: Vec<usize>,
+}
+
+/// A scalar of a formula.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    pub(crate) ty: Type,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// By its number.
+    Parameter(usize),
+    Constant(Constant),
+    Call(Function, Operands),
+}
+
+/// Up to three nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Operands {
+    at: [usize; 3],
+    len: usize,
+}
+
+impl Operands {
+    pub(crate) fn new(nodes: &[usize]) -> Self {
+        let mut at = [0; 3];
+        at[..nodes.len()].copy_from_slice(nodes);
+        Self { at, len: nodes.len() }
+    }
+    fn map(mut self, f: impl Fn(usize) -> usize) -> Self {
+        self.at[..self.len].iter_mut().for_each(|x| *x = f(*x));
+        self
+    }
+}
+impl std::ops::Deref for Operands {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.at[..self.len]
+    }
+}
+
+/// A formula being made. What was said before is not said again.
+#[derive(Default)]
+pub(crate) struct Builder {
+    parameters: Vec<Parameter>,
+    nodes: Vec<Node>,
+}
+
+impl Builder {
+    pub(crate) fn new(parameters: Vec<Parameter>) -> Self {
+        Self { parameters, nodes: Vec::new() }
+    }
+    pub(crate) fn ty(&self, node: usize) -> Type {
+        self.nodes[node].ty
+    }
+    /// The parameter of this name.
+    pub(crate) fn parameter(&mut self, name: &str) -> Option<usize> {
+        let index = self.parameters.iter().position(|p| p.0 == name)?;
+        let ty = self.parameters[index].1;
+        Some(self.add(Node { kind: Kind::Parameter(index), ty }))
+    }
+    pub(crate) fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+    pub(crate) fn constant(&mut self, c: Constant) -> usize {
+        let ty = c.ty();
+        self.add(Node { kind: Kind::Constant(c), ty })
+    }
+    pub(crate) fn call(&mut self, function: Function, operands: &[usize], ty: Type) -> usize {
+        self.add(Node { kind: Kind::Call(function, Operands::new(operands)), ty })
+    }
+    fn add(&mut self, node: Node) -> usize {
+        self.nodes.iter().position(|n| *n == node).unwrap_or_else(|| {
+            self.nodes.push(node);
+            self.nodes.len() - 1
+        })
+    }
+    /// The formula whose result is this node, without what it does not need.
+    pub(crate) fn finish(self, result: usize) -> Formula {
+        let mut place = vec![usize::MAX; self.nodes.len()];
+        let (mut nodes, mut old) = (Vec::new(), Vec::new());
+        // Operands before the node, from left to right; without recursion, for formulas of any depth.
+        let mut todo = vec![(result, false)];
+        while let Some((n, ready)) = todo.pop() {
+            if place[n] != usize::MAX {
+                continue;
+            }
+            let Node { kind, ty } = &self.nodes[n];
+            let kind = match kind {
+                Kind::Call(_, operands) if !ready => {
+                    todo.push((n, true));
+                    todo.extend(operands.iter().rev().map(|&o| (o, false)));
+                    continue;
+                }
+                Kind::Call(f, operands) => Kind::Call(*f, operands.map(|o| place[o])),
+                other => other.clone(),
+            };
+            place[n] = nodes.len();
+            nodes.push(Node { kind, ty: *ty });
+            old.push(n);
+        }
+        let mut said: Vec<usize> = (0..nodes.len()).collect();
+        said.sort_unstable_by_key(|&n| old[n]);
+        Formula(Arc::new(Graph { parameters: self.parameters, nodes, said }))
+    }
+}
+
+impl Formula {
+    /// Type of the result.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        self.0.nodes[self.0.nodes.len() - 1].ty
+    }
+    /// Names and types of the parameters, read or not.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.0.parameters
+    }
+    /// Whether the result depends on the parameter of this name.
+    #[must_use]
+    pub fn reads(&self, name: &str) -> bool {
+        let read = |n: &Node| matches!(n.kind, Kind::Parameter(p) if self.0.parameters[p].0 == name);
+        self.0.nodes.iter().any(read)
+    }
+    /// The value, if it is the same whatever the parameters are and no function is needed to know it.
+    #[must_use]
+    pub fn constant(&self) -> Option<Constant> {
+        match self.0.nodes.as_slice() {
+            [Node { kind: Kind::Constant(c), .. }] => Some(c.clone()),
+            _ => None,
+        }
+    }
+    /// Number of parameters read, constants and functions.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.0.nodes.len()
+    }
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.0.nodes
+    }
+    /// The same formula of more parameters, or of fewer if it does not read them; none if it does. They are told by their names.
+    #[must_use]
+    pub(crate) fn over(&self, parameters: &[Parameter]) -> Option<Self> {
+        let nodes = self.nodes().iter().map(|n| match n.kind {
+            Kind::Parameter(p) => {
+                let index = parameters.iter().position(|q| *q == self.0.parameters[p])?;
+                Some(Node { kind: Kind::Parameter(index), ty: n.ty })
+            }
+            _ => Some(n.clone()),
+        });
+        let nodes = nodes.collect::<Option<Vec<_>>>()?;
+        Some(Self(Arc::new(Graph { parameters: parameters.to_vec(), nodes, said: self.0.said.clone() })))
+    }
+}
+
+impl PartialEq for Formula {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (&*self.0, &*other.0);
+        Arc::ptr_eq(&self.0, &other.0) || (a.parameters == b.parameters && a.nodes == b.nodes)
+    }
+}
+impl Eq for Formula {}
+impl Hash for Formula {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.parameters.hash(state);
+        self.0.nodes.hash(state);
+    }
+}

@@ -1,0 +1,21 @@
+//! Formulas as data: a small typed graph that can be compared, hashed, named, printed as CUDA, run by blocks, and parsed.
+
+mod blocks;
+mod device;
+mod function;
+mod graph;
+mod kernels;
+mod laws;
+pub mod operators;
+mod parse;
+pub(crate) mod print;
+mod semiring;
+mod text;
+mod typing;
+
+pub use blocks::{BLOCK, Blocks, Input, Scratch};
+pub use device::{DeviceCall, DeviceFunction};
+pub use function::Function;
+pub(crate) use graph::Builder;
+pub use graph::{Formula, Parameter};
+pub use semiring::{MonoidFormula, RingFormula};

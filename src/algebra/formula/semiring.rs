@@ -1,0 +1,300 @@
+//! Monoids and semirings as data: by name, or of formulas.
+
+use super::operators::{self, Takes, multiplied};
+use super::typing::{constant, typed};
+use super::{Formula, laws, parse};
+use crate::algebra::{Bits, Constant, Contract, Monoid, Num, Number, Type, dynamic};
+use crate::num_complex::Complex;
+use crate::{Error, Result};
+
+/// ⊕ with its identity, and a value at which a fold may stop.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MonoidFormula {
+    op: Formula,
+    identity: Constant,
+    terminal: Option<Constant>,
+}
+
+/// A semiring, or NAMM: ⊕ and ⊗.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RingFormula {
+    add: MonoidFormula,
+    mul: Formula,
+}
+
+/// A monoid's identity or terminal value, as each type has it.
+#[derive(Clone, Copy, PartialEq)]
+enum Special {
+    Zero,
+    One,
+    Top,
+    Bottom,
+    Ones,
+}
+use Special::{Bottom, One, Ones, Top, Zero};
+
+/// A built-in monoid.
+struct Row {
+    name: &'static str,
+    /// Its formula's name among the binary operators.
+    op: &'static str,
+    identity: Special,
+    terminal: Option<Special>,
+    takes: Takes,
+}
+const fn row(name: &'static str, op: &'static str, identity: Special, terminal: Option<Special>, takes: Takes) -> Row {
+    Row { name, op, identity, terminal, takes }
+}
+const MONOIDS: [Row; 15] = [
+    row("plus", "plus", Zero, None, Takes::Numbers),
+    row("times", "times", One, None, Takes::Numbers),
+    row("min", "min", Top, Some(Bottom), Takes::Ordered),
+    row("max", "max", Bottom, Some(Top), Takes::Ordered),
+    row("max_from_zero", "max", Zero, Some(Top), Takes::Ordered),
+    row("any", "second", Zero, None, Takes::Numbers),
+    row("bor", "bor", Zero, Some(Ones), Takes::Integers),
+    row("band", "band", Ones, Some(Zero), Takes::Integers),
+    row("bxor", "bxor", Zero, None, Takes::Integers),
+    row("bxnor", "bxnor", Ones, None, Takes::Integers),
+    row("logaddexp", "logaddexp", Bottom, None, Takes::Reals),
+    row("lor", "lor", Zero, Some(One), Takes::Truths),
+    row("land", "land", One, Some(Zero), Takes::Truths),
+    row("lxor", "lxor", Zero, None, Takes::Truths),
+    row("lxnor", "lxnor", One, None, Takes::Truths),
+];
+
+impl Special {
+    fn value(self, ty: Type) -> Option<Constant> {
+        fn number<T: Number>(s: Special) -> Option<Constant> {
+            match s {
+                Zero => Some(Constant::of(T::ZERO)),
+                One => Some(Constant::of(T::ONE)),
+                _ => None,
+            }
+        }
+        fn ordered<T: Num>(s: Special) -> Option<Constant> {
+            match s {
+                Top => Some(Constant::of(T::TOP)),
+                Bottom => Some(Constant::of(T::BOTTOM)),
+                _ => number::<T>(s),
+            }
+        }
+        fn bits<T: Bits>(s: Special) -> Option<Constant> {
+            if s == Ones { Some(Constant::of(T::ONES)) } else { ordered::<T>(s) }
+        }
+        match ty {
+            Type::Bool => bits::<bool>(self),
+            Type::I8 => bits::<i8>(self),
+            Type::I16 => bits::<i16>(self),
+            Type::I32 => bits::<i32>(self),
+            Type::I64 => bits::<i64>(self),
+            Type::U8 => bits::<u8>(self),
+            Type::U16 => bits::<u16>(self),
+            Type::U32 => bits::<u32>(self),
+            Type::U64 => bits::<u64>(self),
+            Type::F32 => ordered::<f32>(self),
+            Type::F64 => ordered::<f64>(self),
+            Type::ComplexF32 => number::<Complex<f32>>(self),
+            Type::ComplexF64 => number::<Complex<f64>>(self),
+            Type::Struct(_) => None,
+        }
+    }
+}
+
+impl MonoidFormula {
+    /// The monoid of an operator type.
+    pub fn of<M: Monoid>(op: M) -> Self {
+        Self {
+            op: Formula::of_binary(op),
+            identity: Constant::of(M::IDENTITY),
+            terminal: M::TERMINAL.map(Constant::of),
+        }
+    }
+    /// The built-in monoid of this name.
+    /// # Errors
+    /// [`Error::Unsupported`] if the type has no such monoid; it lists those that it has.
+    pub fn named(name: &str, ty: Type) -> Result<Self> {
+        let lower = name.to_lowercase().replace('-', "_");
+        let canonical = if lower == "log" { "logaddexp" } else { &lower };
+        let rows = || MONOIDS.iter().filter(|row| row.takes.has(ty));
+        let Some(row) = rows().find(|row| row.name == canonical) else {
+            let known: Vec<_> = rows().map(|row| row.name).collect();
+            let why = format!("{ty} has {}", known.join(", "));
+            return Err(Error::Unsupported { what: format!("monoid '{name}' over {ty}"), why });
+        };
+        let op = operators::binary(row.op, ty)?;
+        // A monoid's types have its special values.
+        let identity = row.identity.value(ty).ok_or_else(|| no_identity(&op))?;
+        Ok(Self { op, identity, terminal: row.terminal.and_then(|t| t.value(ty)) })
+    }
+    /// A monoid over `ty` as text: the name of a built-in one, or a formula of `a` and `b` with its identity, and perhaps a value
+    /// that ends a fold: `a + b - a * b identity 0 terminal 1`.
+    ///
+    /// Whether it is a monoid is tried on sample values: e ⊕ x = x, x ⊕ y = y ⊕ x, (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z), floats up to
+    /// rounding; t ⊕ x = t. Structs are not tried.
+    /// # Errors
+    /// [`Error::Formula`] for the text, [`Error::Argument`] if a law fails, with the values for which it does;
+    /// [`Error::Unsupported`] for an unknown name.
+    pub fn parse(text: &str, ty: Type) -> Result<Self> {
+        if let Some(name) = name(text).filter(|name| !["a", "b"].contains(name)) {
+            return Self::named(name, ty);
+        }
+        let (op, identity, terminal) = parse::monoid(text)?;
+        let Some(identity) = identity else {
+            let message = "⊕ as a formula is followed by its identity: … identity 0".to_string();
+            return Err(Error::Formula { text: text.to_string(), at: text.trim_end().len(), message });
+        };
+        let op = typed(text, &op, &[("a", ty), ("b", ty)], Some(ty))?;
+        let identity = constant(text, &identity, ty)?;
+        let terminal = terminal.map(|t| constant(text, &t, ty)).transpose()?;
+        let monoid = Self { op, identity, terminal };
+        laws::hold(&monoid)?;
+        Ok(monoid)
+    }
+    /// x ⊕ y: parameters `a` and `b`.
+    #[must_use]
+    pub fn op(&self) -> &Formula {
+        &self.op
+    }
+    /// e with e ⊕ x = x.
+    #[must_use]
+    pub fn identity(&self) -> &Constant {
+        &self.identity
+    }
+    /// t with t ⊕ x = t: a fold may stop there.
+    #[must_use]
+    pub fn terminal(&self) -> Option<&Constant> {
+        self.terminal.as_ref()
+    }
+    /// Its name, if it is a built-in one.
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        MONOIDS.iter().map(|row| row.name).find(|name| Self::named(name, self.op.ty()).is_ok_and(|m| m == *self))
+    }
+}
+
+impl RingFormula {
+    /// The semiring or NAMM of a type.
+    pub fn of<R: Contract>(ring: R) -> Self {
+        Self { add: MonoidFormula::of(ring.add()), mul: Formula::of_mul(ring.mul()) }
+    }
+    /// ⊕ and ⊗; ⊗ may have the parameters `a`, `b`, `i`, `k`, `j`, or some of them.
+    /// # Errors
+    /// [`Error::Argument`] if the types do not fit together or ⊗ has other parameters.
+    pub fn new(add: MonoidFormula, mul: &Formula) -> Result<Self> {
+        let wrong = |message| Error::Argument { name: "semiring", message };
+        if mul.ty() != add.op.ty() {
+            return Err(wrong(format!("⊗ gives {}, but ⊕ takes {}", mul.ty(), add.op.ty())));
+        }
+        let ty = |name| mul.parameters().iter().find(|p| p.0 == name).map_or(mul.ty(), |p| p.1);
+        let parameters = multiplied(ty("a"), ty("b")).map(|(name, ty)| (name.into(), ty));
+        let known = || parameters.iter().map(|p| format!("{}: {}", p.0, p.1)).collect::<Vec<_>>().join(", ");
+        let mul = mul.over(&parameters).ok_or_else(|| wrong(format!("⊗ is a formula of {}", known())))?;
+        Ok(Self { add, mul })
+    }
+    /// The semiring of this name over `ty`: the names of a monoid and an operator joined by `_`, `min_plus`, or an alias that
+    /// [`dynamic::canonical`] knows. All pairs exist, not only those of the table.
+    /// # Errors
+    /// [`Error::Unsupported`] if one of them does not exist for the type.
+    pub fn named(name: &str, ty: Type) -> Result<Self> {
+        let canonical = dynamic::canonical(name);
+        let mut first = None;
+        // Both names may have a `_`.
+        for (at, _) in canonical.match_indices('_') {
+            let found = operators::mul(&canonical[at + 1..], ty).and_then(|mul| {
+                let add = MonoidFormula::named(&canonical[..at], mul.ty())?;
+                Ok(Self { add, mul })
+            });
+            match found {
+                Ok(ring) => return Ok(ring),
+                Err(e) => first = first.or(Some(e)),
+            }
+        }
+        let why = first
+            .map_or("a name is that of a monoid and of an operator, joined by _: min_plus".into(), |e| e.to_string());
+        Err(Error::Unsupported { what: format!("semiring '{name}' over {ty}"), why })
+    }
+    /// A semiring as text: ⊕, a comma, ⊗; or a name. ⊕ is as [`MonoidFormula::parse`] has it, ⊗ the name of an operator, or a
+    /// formula of `a`, `b`, and the positions `i`, `k`, `j` of C(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j).
+    ///
+    /// ```
+    /// use sparring::algebra::{RingFormula, Type};
+    /// let ring = RingFormula::parse("min, a + 2*b", Type::F64, Type::F64)?;
+    /// assert_eq!(ring.add().name(), Some("min"));
+    /// assert_eq!(ring.mul().to_string(), "a + 2.0 * b");
+    /// assert_eq!(RingFormula::parse("min, a + b", Type::F64, Type::F64)?, RingFormula::named("min_plus", Type::F64)?);
+    /// let error = RingFormula::parse("a - b identity 0, a * b", Type::F64, Type::F64).unwrap_err().to_string();
+    /// assert!(error.contains("0 ⊕ x is -1.0, not x, for x = 1.0"), "{error}");
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// As [`MonoidFormula::parse`].
+    pub fn parse(text: &str, a: Type, b: Type) -> Result<Self> {
+        let Some(comma) = comma(text) else {
+            return match name(text) {
+                Some(name) if a == b => Self::named(name, a),
+                _ => {
+                    let message = "expected ⊕, a comma and ⊗, as in: min, a + b".to_string();
+                    Err(Error::Formula { text: text.to_string(), at: text.len(), message })
+                }
+            };
+        };
+        let (left, right) = (&text[..comma], &text[comma + 1..]);
+        let mul = match name(right).filter(|name| multiplied(a, b).iter().all(|p| p.0 != *name)) {
+            Some(name) if a == b => operators::mul(name, a),
+            _ => Formula::parse(right, &multiplied(a, b), None),
+        };
+        let mul = mul.map_err(|e| shifted(e, text, comma + 1))?;
+        let add = MonoidFormula::parse(left, mul.ty()).map_err(|e| shifted(e, text, 0))?;
+        Ok(Self { add, mul })
+    }
+    /// ⊕.
+    #[must_use]
+    pub fn add(&self) -> &MonoidFormula {
+        &self.add
+    }
+    /// ⊗: parameters `a`, `b`, `i`, `k`, `j`.
+    #[must_use]
+    pub fn mul(&self) -> &Formula {
+        &self.mul
+    }
+    /// Its name, if both are built-in.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        let add = if self.add.name()? == "logaddexp" { "log" } else { self.add.name()? };
+        Some(format!("{add}_{}", self.mul.name()?))
+    }
+}
+
+/// The text, if it is one word.
+fn name(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(letter) && !text.contains("--"))
+        .then_some(text)
+}
+
+/// The place of the comma that stands in no brackets.
+fn comma(text: &str) -> Option<usize> {
+    let mut open = 0usize;
+    text.char_indices().find_map(|(at, c)| {
+        match c {
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        (c == ',' && open == 0).then_some(at)
+    })
+}
+
+/// The error of a part of a text, pointing into the whole.
+fn shifted(error: Error, whole: &str, by: usize) -> Error {
+    match error {
+        Error::Formula { at, message, .. } => Error::Formula { text: whole.to_string(), at: at + by, message },
+        other => other,
+    }
+}
+
+fn no_identity(op: &Formula) -> Error {
+    Error::Unsupported { what: format!("a monoid over {}", op.ty()), why: "it has no such identity".into() }
+}

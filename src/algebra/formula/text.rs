@@ -1,0 +1,123 @@
+//! A formula as text, in the grammar that [`parse`](super::parse) reads: what is written is read as the same formula.
+
+use std::fmt::{Debug, Display, Formatter, Result};
+
+use super::graph::{Kind, Node};
+use super::{Formula, Function};
+use crate::algebra::{Constant, Type};
+
+/// How closely an expression binds, as in the table of `parse`.
+const COMPARISON: u8 = 0;
+const OR: u8 = 1;
+const XOR: u8 = 2;
+const AND: u8 = 3;
+const SUM: u8 = 4;
+const PRODUCT: u8 = 5;
+const SIGN: u8 = 7;
+const ATOM: u8 = 8;
+
+impl Display for Formula {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let nodes = self.nodes();
+        let mut uses = vec![0; nodes.len()];
+        for node in nodes {
+            if let Kind::Call(_, operands) = &node.kind {
+                operands.iter().for_each(|&o| uses[o] += 1);
+            }
+        }
+        // Each node as text, and how closely it binds.
+        let mut said: Vec<(String, u8)> = Vec::new();
+        let mut names = (0..).map(|i| format!("t{i}")).filter(|name| self.parameters().iter().all(|p| p.0 != *name));
+        for (n, Node { kind, ty }) in nodes.iter().enumerate() {
+            let text = match kind {
+                Kind::Parameter(p) => (self.parameters()[*p].0.to_string(), ATOM),
+                Kind::Constant(c) => (typed(c), ATOM),
+                Kind::Call(function, operands) => call(*function, operands, *ty, nodes, &said),
+            };
+            if uses[n] > 1 && matches!(kind, Kind::Call(..)) {
+                let name = names.next().unwrap_or_default();
+                write!(f, "let {name} = {}; ", text.0)?;
+                said.push((name, ATOM));
+            } else {
+                said.push(text);
+            }
+        }
+        f.write_str(&said[nodes.len() - 1].0)
+    }
+}
+
+impl Debug for Formula {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let parameters: Vec<_> = self.parameters().iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+        write!(f, "({}) -> {} {{ {self} }}", parameters.join(", "), self.ty())
+    }
+}
+
+fn call(f: Function, operands: &[usize], out: Type, nodes: &[Node], said: &[(String, u8)]) -> (String, u8) {
+    let constant = |o: usize| match &nodes[o].kind {
+        Kind::Constant(c) => Some(c),
+        _ => None,
+    };
+    // A number needs no type beside something that has one.
+    let skip = usize::from(f == Function::Select);
+    let known = f == Function::Make || operands.iter().skip(skip).any(|&o| constant(o).is_none());
+    let text = |o: usize, least: u8| match constant(o).and_then(bare).filter(|_| known && nodes[o].ty != Type::Bool) {
+        Some(number) => number,
+        None if said[o].1 < least => format!("({})", said[o].0),
+        None => said[o].0.clone(),
+    };
+    let infix = |sign: &str, level: u8, right: u8| {
+        (format!("{} {sign} {}", text(operands[0], level), text(operands[1], right)), level)
+    };
+    // Neither another comparison nor & | ^ stands beside one without parentheses.
+    let compare = |sign: &str| (infix(sign, SUM, SUM).0, COMPARISON);
+    let args = || operands.iter().map(|&o| text(o, COMPARISON)).collect::<Vec<_>>().join(", ");
+    match f {
+        Function::Add => infix("+", SUM, PRODUCT),
+        Function::Sub => infix("-", SUM, PRODUCT),
+        Function::Mul => infix("*", PRODUCT, SIGN),
+        Function::Div => infix("/", PRODUCT, SIGN),
+        Function::BitOr => infix("|", OR, XOR),
+        Function::BitXor => infix("^", XOR, AND),
+        Function::BitAnd => infix("&", AND, SUM),
+        Function::Lt => compare("<"),
+        Function::Le => compare("<="),
+        Function::Eq => compare("=="),
+        Function::Ne => compare("!="),
+        Function::Neg if constant(operands[0]).is_none() => (format!("-{}", text(operands[0], SIGN)), SIGN),
+        Function::BitNot => (format!("!{}", text(operands[0], SIGN)), SIGN),
+        Function::Cast => (format!("{out}({})", args()), ATOM),
+        Function::Make => (format!("{out}({})", args()), ATOM),
+        Function::Field(index) => {
+            let Type::Struct(s) = nodes[operands[0]].ty else { return (String::new(), ATOM) };
+            (format!("{}.{}", text(operands[0], ATOM), s.fields[index].0), ATOM)
+        }
+        _ => (format!("{}({})", f.name(), args()), ATOM),
+    }
+}
+
+/// A constant as a number without its type.
+fn bare(c: &Constant) -> Option<String> {
+    macro_rules! shown {
+        ($($variant:ident $t:ty),*) => {
+            match c.ty() {
+                $(Type::$variant => c.get::<$t>().map(|x| format!("{x:?}").replace("NaN", "nan")),)*
+                _ => None,
+            }
+        };
+    }
+    shown!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
+}
+
+/// A constant by itself.
+fn typed(c: &Constant) -> String {
+    match c.ty() {
+        Type::Bool => bare(c).unwrap_or_default(),
+        ty @ (Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_)) => {
+            let fields: Vec<_> =
+                (0..).map_while(|i| c.field(i)).map(|f| bare(&f).unwrap_or_else(|| typed(&f))).collect();
+            format!("{ty}({})", fields.join(", "))
+        }
+        ty => format!("{ty}({})", bare(c).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,296 @@
+//! The inner loops of a distance whose ⊕ is +, as a value.
+//!
+//! An engine calls them once for a row of X and a tile of Y, so it is compiled for a type of numbers and not for a recipe; and
+//! what adds terms is compiled for a ⊗, which many recipes share.
+
+#[cfg(feature = "cuda")]
+use std::sync::Arc;
+
+use super::float::Float;
+use super::recipe::{Norms, Recipe, Row, Side};
+use super::tile::{Indexed, Query};
+use crate::algebra::{At, Host, MulOp, Num, Number, V};
+use crate::simd::{Work, dispatch_work, scatter_places};
+
+/// What an engine has to know of the inner loops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    /// Keys need the number of shared columns.
+    pub(crate) counts: bool,
+    /// d(x, y) = d(y, x).
+    pub(crate) symmetric: bool,
+    /// d(x, x) = 0.
+    pub(crate) zero_self: bool,
+    /// ⊗ is an instruction or a few, and gives 0 for 0.
+    pub(crate) cheap: bool,
+    /// A term is not told without what its entries add alone.
+    pub(crate) alone: bool,
+}
+
+/// Two numbers kept for each of some rows.
+pub(crate) type NormsOf<'a, W> = [&'a [W]; 2];
+
+/// The inner loops of a distance over numbers of type `W`.
+pub(crate) trait Loops<W: Float>: Send + Sync {
+    fn facts(&self) -> Facts;
+    /// The sums of a row of `ncols` columns: over its entries, and over them when the first sum is known.
+    fn sums(&self, side: Side, values: &[W], ncols: usize) -> [W; 2];
+    /// Makes values of a row the entries that ⊗ sees.
+    fn entries(&self, side: Side, sums: [W; 2], ncols: usize, values: &mut [W]);
+    /// What is kept of a row.
+    fn norms(&self, side: Side, sums: [W; 2], nnz: usize, ncols: usize) -> [W; 2];
+    /// What each entry adds alone.
+    fn alone(&self, _side: Side, _entries: &[W], _out: &mut [W]) {}
+    /// Adds the terms of a row of X to the sums of the rows of a tile; counts shared columns if `shared` is not empty.
+    fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]);
+    /// Keys from sums; whether any is so near that it has to be computed again.
+    fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool;
+    /// Has the near keys computed again, but the one at `skip`.
+    fn again(
+        &self,
+        x: [W; 2],
+        y: NormsOf<'_, W>,
+        keys: &mut [f64],
+        skip: Option<usize>,
+        exact: &mut dyn FnMut(usize) -> W,
+    );
+    /// The key of a pair over the union of its columns.
+    fn exact(&self, x: (&[u32], &[W]), y: (&[u32], &[W]), norms: [[W; 2]; 2]) -> W;
+    /// Turns keys into distances.
+    fn finish(&self, keys: &mut [f64]);
+    /// CUDA text, as [`emit_recipe`](super::emit_recipe) has it, if there is one.
+    #[cfg(feature = "cuda")]
+    fn text(&self) -> Option<Arc<str>>;
+}
+
+/// The inner loops of a recipe.
+pub(crate) struct Of<R>(pub(crate) R);
+
+#[inline(always)]
+fn count<W: Float>(n: usize) -> V<Host, W> {
+    V(W::from_index(n as u64))
+}
+
+impl<R: Recipe> Of<R> {
+    #[inline(always)]
+    fn row([first, second]: [R::W; 2], nnz: usize, ncols: usize) -> Row<Host, R::W> {
+        Row { first: V(first), second: V(second), nnz: count(nnz), ncols: count(ncols) }
+    }
+}
+
+impl<R: Recipe> Loops<R::W> for Of<R> {
+    fn facts(&self) -> Facts {
+        let (counts, symmetric, zero_self, cheap) = (R::COUNTS, R::SYMMETRIC, R::ZERO_SELF, R::CHEAP);
+        Facts { counts, symmetric, zero_self, cheap, alone: false }
+    }
+    fn sums(&self, side: Side, values: &[R::W], ncols: usize) -> [R::W; 2] {
+        let zero = V::<Host, _>(R::W::ZERO);
+        let first = values.iter().fold(zero, |sum, &x| sum + self.0.first(side, V(x)));
+        let (nnz, ncols) = (count(values.len()), count(ncols));
+        let second = values.iter().fold(zero, |sum, &x| sum + self.0.second(V(x), first, nnz, ncols));
+        [first.0, second.0]
+    }
+    fn entries(&self, side: Side, sums: [R::W; 2], ncols: usize, values: &mut [R::W]) {
+        let row = Self::row(sums, values.len(), ncols);
+        values.iter_mut().for_each(|x| *x = self.0.entry(side, V(*x), row).0);
+    }
+    fn norms(&self, side: Side, sums: [R::W; 2], nnz: usize, ncols: usize) -> [R::W; 2] {
+        let (first, second) = self.0.norms(side, Self::row(sums, nnz, ncols));
+        [first.0, second.0]
+    }
+    fn add(&self, row: Query<'_, R::W>, tile: &Indexed<R::W>, sums: &mut [R::W], shared: &mut [R::W]) {
+        let term = self.0.term();
+        if R::STAGED { add_staged(term, row, tile, sums) } else { add_fused(term, row, tile, sums, shared) }
+    }
+    fn keys(&self, x: [R::W; 2], y: NormsOf<'_, R::W>, sums: &[R::W], shared: &[R::W], keys: &mut [f64]) -> bool {
+        dispatch_work(Keys { recipe: self.0, x: V2(x).norms(), y, sums, shared, keys })
+    }
+    fn again(
+        &self,
+        x: [R::W; 2],
+        [y0, y1]: NormsOf<'_, R::W>,
+        keys: &mut [f64],
+        skip: Option<usize>,
+        exact: &mut dyn FnMut(usize) -> R::W,
+    ) {
+        let x = V2(x).norms();
+        for (j, ((key, &y0), &y1)) in keys.iter_mut().zip(y0).zip(y1).enumerate() {
+            if skip != Some(j) && self.0.near::<Host>(V(R::W::from_f64(*key)), x, V2([y0, y1]).norms()).0 {
+                *key = exact(j).as_f64();
+            }
+        }
+    }
+    fn exact(&self, x: (&[u32], &[R::W]), y: (&[u32], &[R::W]), [of_x, of_y]: [[R::W; 2]; 2]) -> R::W {
+        let sum = union_sum(self.0.exact(), x, y);
+        self.0.exact_key(V2(of_x).norms(), V2(of_y).norms(), V::<Host, _>(sum)).0
+    }
+    fn finish(&self, keys: &mut [f64]) {
+        dispatch_work(Finish(self.0, keys));
+    }
+    #[cfg(feature = "cuda")]
+    fn text(&self) -> Option<Arc<str>> {
+        Some(super::printed::printed_recipe(self.0))
+    }
+}
+
+/// Two norms as values of the host.
+struct V2<W>([W; 2]);
+
+impl<W: Float> V2<W> {
+    #[inline(always)]
+    fn norms(self) -> Norms<Host, W> {
+        (V(self.0[0]), V(self.0[1]))
+    }
+}
+
+#[inline(always)]
+fn nowhere() -> At<Host> {
+    At { i: V(0), k: V(0), j: V(0) }
+}
+
+/// a ⊗ b.
+#[inline(always)]
+fn times<X: MulOp>(mul: X, a: X::A, b: X::B) -> X::Out {
+    mul.mul::<Host>(V(a), V(b), nowhere()).0
+}
+
+/// Terms added as they are computed.
+struct Fused<'a, 'b, W, X> {
+    term: X,
+    row: Query<'a, W>,
+    tile: &'a Indexed<W>,
+    sums: &'b mut [W],
+    shared: &'b mut [W],
+}
+
+impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for Fused<'_, '_, W, X> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { term, row, tile, sums, shared } = self;
+        let mask = sums.len() - 1;
+        for (at, (&c, &a)) in row.columns.iter().zip(row.entries).enumerate() {
+            if let Some(column) = tile.dense(c) {
+                sums[..row.len].iter_mut().zip(column).for_each(|(sum, &b)| *sum = sum.wrapping_add(times(term, a, b)));
+                continue;
+            }
+            let (places, values) = tile.postings.at(tile.postings.range(c, row.before.map(|before| before + at)));
+            scatter_places(sums, mask, places, values, |sum, b| sum.wrapping_add(times(term, a, b)));
+            if !shared.is_empty() {
+                scatter_places(shared, mask, places, values, |n, _| n.wrapping_add(W::ONE));
+            }
+        }
+    }
+}
+
+#[inline(never)]
+fn add_fused<W: Float, X: MulOp<A = W, B = W, Out = W>>(
+    term: X,
+    row: Query<'_, W>,
+    tile: &Indexed<W>,
+    sums: &mut [W],
+    shared: &mut [W],
+) {
+    dispatch_work(Fused { term, row, tile, sums, shared });
+}
+
+/// Terms computed side by side before they are added: their functions are long, and vector instructions shorten them.
+struct Staged<'a, 'b, W, X> {
+    term: X,
+    row: Query<'a, W>,
+    tile: &'a Indexed<W>,
+    sums: &'b mut [W],
+}
+
+impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for Staged<'_, '_, W, X> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { term, row, tile, sums } = self;
+        let mask = sums.len() - 1;
+        let mut terms = [W::ZERO; 64];
+        for (at, (&c, &a)) in row.columns.iter().zip(row.entries).enumerate() {
+            let (places, values) = tile.postings.at(tile.postings.range(c, row.before.map(|before| before + at)));
+            for (places, values) in places.chunks(64).zip(values.chunks(64)) {
+                let terms = &mut terms[..values.len()];
+                for (t, &b) in terms.iter_mut().zip(values) {
+                    *t = times(term, a, b);
+                }
+                scatter_places(sums, mask, places, terms, |sum, t| sum.wrapping_add(t));
+            }
+        }
+    }
+}
+
+#[inline(never)]
+fn add_staged<W: Float, X: MulOp<A = W, B = W, Out = W>>(
+    term: X,
+    row: Query<'_, W>,
+    tile: &Indexed<W>,
+    sums: &mut [W],
+) {
+    dispatch_work(Staged { term, row, tile, sums });
+}
+
+/// Keys of the rows of a tile.
+struct Keys<'a, 'b, R: Recipe> {
+    recipe: R,
+    x: Norms<Host, R::W>,
+    y: NormsOf<'a, R::W>,
+    sums: &'a [R::W],
+    shared: &'a [R::W],
+    keys: &'b mut [f64],
+}
+
+impl<R: Recipe> Work for Keys<'_, '_, R> {
+    type Out = bool;
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { recipe, x, y: [y0, y1], sums, shared, keys } = self;
+        let mut any_near = false;
+        for (((key, sum), &y0), (&y1, j)) in keys.iter_mut().zip(sums).zip(y0).zip(y1.iter().zip(0..)) {
+            let shared = if R::COUNTS { shared[j] } else { R::W::ZERO };
+            let y = (V(y0), V(y1));
+            let k = recipe.key::<Host>(x, y, V(*sum), V(shared));
+            if R::REFINES {
+                any_near |= recipe.near(k, x, y).0;
+            }
+            *key = k.0.as_f64();
+        }
+        any_near
+    }
+}
+
+/// Turns keys into distances.
+struct Finish<'a, R>(R, &'a mut [f64]);
+
+impl<R: Recipe> Work for Finish<'_, R> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        for key in self.1 {
+            *key = self.0.finish::<Host>(V(R::W::from_f64(*key))).0.as_f64();
+        }
+    }
+}
+
+/// Σ x ⊗ y over the union of the columns, in their order.
+fn union_sum<W: Num, X: MulOp<A = W, B = W, Out = W>>(mul: X, x: (&[u32], &[W]), y: (&[u32], &[W])) -> W {
+    let mut sum = W::ZERO;
+    for_union(x, y, W::ZERO, |a, b| sum = sum.wrapping_add(times(mul, a, b)));
+    sum
+}
+
+/// The entries of two rows over the union of their columns, in order, with `zero` where a row has none.
+#[inline(always)]
+pub(crate) fn for_union<W: Copy>(x: (&[u32], &[W]), y: (&[u32], &[W]), zero: W, mut each: impl FnMut(W, W)) {
+    let (mut p, mut q) = (0, 0);
+    while p < x.0.len() || q < y.0.len() {
+        let (c, d) = (x.0.get(p).copied().unwrap_or(u32::MAX), y.0.get(q).copied().unwrap_or(u32::MAX));
+        let a = if c <= d && p < x.0.len() { x.1[p] } else { zero };
+        let b = if d <= c && q < y.0.len() { y.1[q] } else { zero };
+        p += usize::from(c <= d);
+        q += usize::from(d <= c);
+        each(a, b);
+    }
+}

@@ -1,0 +1,24 @@
+//! Recipes as device code: printed once, not for each call.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::recipe::{Recipe, emit_recipe};
+
+/// Texts of recipes without parameters, which their type tells apart.
+static KNOWN: RwLock<Option<HashMap<TypeId, Arc<str>>>> = RwLock::new(None);
+
+/// The text of a recipe, printed now if it has a parameter or was not asked for before.
+pub(crate) fn printed_recipe<R: Recipe>(recipe: R) -> Arc<str> {
+    if size_of::<R>() > 0 {
+        return emit_recipe(recipe).into();
+    }
+    let key = TypeId::of::<R>();
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|all| all.get(&key).cloned());
+    known.unwrap_or_else(|| {
+        let text: Arc<str> = emit_recipe(recipe).into();
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.get_or_insert_default().entry(key).or_insert(text))
+    })
+}

@@ -1,0 +1,139 @@
+//! Arrays on the device: of values whose type is known at run time, and typed views of them.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdeviceptr;
+
+use super::arg::Arg;
+use super::driver::{Device, foreign};
+use crate::algebra::{Type, Value};
+use crate::{Error, Result};
+
+/// An array of `len` values of type `ty` on the device, given back when dropped, in the order of the stream.
+///
+/// What launches kernels is written for these, so that it is compiled once and not for every semiring.
+#[derive(Debug)]
+pub(crate) struct RawBuffer {
+    pub(super) at: CUdeviceptr,
+    len: usize,
+    ty: Type,
+    device: Arc<Device>,
+}
+
+impl RawBuffer {
+    /// The memory at `at`, as large as [`taken`] says.
+    pub(super) fn new(at: CUdeviceptr, len: usize, ty: Type, device: &Arc<Device>) -> Self {
+        Self { at, len, ty, device: Arc::clone(device) }
+    }
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+    /// Type of the values.
+    pub(crate) fn ty(&self) -> Type {
+        self.ty
+    }
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.len * self.ty.size()) as u64
+    }
+    /// The array from element `i` on, as a kernel's argument.
+    pub(crate) fn from(&self, i: usize) -> Arg {
+        debug_assert!(i <= self.len);
+        Arg::array(self.at + (i * self.ty.size()) as u64, &self.device)
+    }
+    /// The device, if the array is on it.
+    pub(super) fn on<'a>(&self, device: &'a Arc<Device>, what: &str) -> Result<&'a Arc<Device>> {
+        if Arc::ptr_eq(&self.device, device) { Ok(device) } else { Err(foreign(what)) }
+    }
+    /// Refuses values of another type than `ty`; `what` they are for.
+    pub(crate) fn check(&self, what: &'static str, ty: Type) -> Result<()> {
+        same_type(what, self.ty, ty)
+    }
+}
+
+/// Refuses another type than is expected.
+pub(crate) fn same_type(what: &'static str, found: Type, expected: Type) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::Argument { name: what, message: format!("values are of type {found}, expected {expected}") })
+}
+
+/// Bytes that are taken for an array. An empty one has an address as well, so that kernels may be given it. 16 bytes more
+/// than it needs, so that vector loads may reach past the end.
+pub(super) fn taken(len: usize, of: usize) -> u64 {
+    (len as u64).saturating_mul(of as u64).saturating_add(16)
+}
+
+impl Drop for RawBuffer {
+    fn drop(&mut self) {
+        self.device.give(self.at, taken(self.len, self.ty.size()));
+    }
+}
+
+impl From<&RawBuffer> for Arg {
+    fn from(buffer: &RawBuffer) -> Self {
+        buffer.from(0)
+    }
+}
+impl From<Option<&RawBuffer>> for Arg {
+    fn from(buffer: Option<&RawBuffer>) -> Self {
+        buffer.map_or(Self::null(), Self::from)
+    }
+}
+impl From<&Arc<RawBuffer>> for Arg {
+    fn from(buffer: &Arc<RawBuffer>) -> Self {
+        buffer.from(0)
+    }
+}
+
+/// A [`RawBuffer`] whose values are of type T.
+#[derive(Debug)]
+pub(crate) struct Buffer<T> {
+    raw: Arc<RawBuffer>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Buffer<T> {
+    /// Another name for the same array; nothing is copied.
+    fn clone(&self) -> Self {
+        Self { raw: Arc::clone(&self.raw), of: PhantomData }
+    }
+}
+
+impl<T: Value> Buffer<T> {
+    /// The array as one of T.
+    /// # Errors
+    /// [`Error::Argument`] if its values are of another type.
+    pub(crate) fn of(raw: Arc<RawBuffer>) -> Result<Self> {
+        raw.check("an array on the device", T::TYPE)?;
+        Ok(Self { raw, of: PhantomData })
+    }
+    /// The array, its type forgotten.
+    pub(crate) fn raw(&self) -> &Arc<RawBuffer> {
+        &self.raw
+    }
+    /// The same, to be looked at for other owners.
+    pub(crate) fn raw_mut(&mut self) -> &mut Arc<RawBuffer> {
+        &mut self.raw
+    }
+}
+
+impl<T> Deref for Buffer<T> {
+    type Target = RawBuffer;
+    fn deref(&self) -> &RawBuffer {
+        &self.raw
+    }
+}
+
+impl<T> From<&Buffer<T>> for Arg {
+    fn from(buffer: &Buffer<T>) -> Self {
+        buffer.from(0)
+    }
+}
+impl<T> From<Option<&Buffer<T>>> for Arg {
+    fn from(buffer: Option<&Buffer<T>>) -> Self {
+        buffer.map_or(Self::null(), Self::from)
+    }
+}

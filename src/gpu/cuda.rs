@@ -1,0 +1,143 @@
+//! A GPU as a value.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::cache::Cache;
+use super::driver::{Device, Event, Limits, count};
+use super::front::Front;
+use super::jit::{Programs, Source};
+use super::launch::Program;
+use super::nvrtc::Nvrtc;
+use super::twins::Twins;
+use crate::Result;
+
+/// An NVIDIA GPU. Cloning it is cheap: clones share the device's stream, memory pool and programs.
+#[derive(Clone)]
+pub struct Cuda {
+    device: Arc<Device>,
+    programs: Arc<Programs>,
+    twins: Arc<Twins>,
+}
+
+impl std::fmt::Debug for Cuda {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.device.fmt(f)
+    }
+}
+
+impl Cuda {
+    /// Device number `ordinal`.
+    /// # Errors
+    /// [`Error::NoDevice`](crate::Error::NoDevice), which says what is missing: the driver, or a device of that number.
+    pub fn new(ordinal: usize) -> Result<Self> {
+        Ok(Self { device: Arc::new(Device::open(ordinal)?), programs: Arc::default(), twins: Arc::default() })
+    }
+    /// Devices that the driver has; 0 where there is no driver.
+    #[must_use]
+    pub fn count() -> usize {
+        count()
+    }
+    /// Keeps compiled programs in `folder`, or on no disk at all. Before the first operation; clones made earlier go on
+    /// with theirs.
+    ///
+    /// Without this call the folder is `SPARRING_CACHE` if that is set (none if it is empty), else
+    /// `$XDG_CACHE_HOME/sparring`, else `~/.cache/sparring`. It is made for this user alone. One that belongs to another
+    /// user, that others may write to, or that cannot be made is not used, and programs are compiled in every process.
+    #[must_use]
+    pub fn cache_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.programs = Arc::new(Programs::with(Cache::at(folder)));
+        self
+    }
+    /// The folder where compiled programs are kept.
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn cached_in(&self) -> std::result::Result<&Path, &str> {
+        self.programs.cache().folder()
+    }
+    /// The compiler of device programs: its version and its file. It needs no device.
+    /// # Errors
+    /// [`Error::NoCompiler`](crate::Error::NoCompiler), which says where it was looked for.
+    pub fn compiler() -> Result<String> {
+        let nvrtc = Nvrtc::get()?;
+        let (major, minor) = nvrtc.version();
+        Ok(format!("NVRTC {major}.{minor}, {}", nvrtc.name()))
+    }
+    /// What the device has.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        self.device.limits()
+    }
+    /// Waits until all work so far is done.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) if something in it failed.
+    pub fn synchronize(&self) -> Result<()> {
+        self.device.synchronize()
+    }
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+    pub(super) fn twins(&self) -> &Twins {
+        &self.twins
+    }
+    /// The program of a file of `cuda/` behind an operator and settings. A call for one that is there prints nothing.
+    pub(crate) fn program_of(&self, source: Source, front: Front<'_>) -> Result<Arc<Program>> {
+        self.programs.get(&self.device, source, front)
+    }
+    /// The program of a file of `cuda/` behind `prefix`.
+    pub(crate) fn program(&self, source: Source, prefix: &str) -> Result<Arc<Program>> {
+        self.program_of(source, Front::new(prefix, &[]))
+    }
+    /// Runs `work` and gives its result with the milliseconds that the device took for what `work` put on its stream.
+    /// # Errors
+    /// Those of `work`, and [`Error::Device`](crate::Error::Device).
+    pub fn timed<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+        let start = Event::now(&self.device)?;
+        let result = work()?;
+        let end = Event::now(&self.device)?;
+        Ok((result, start.ms_until(&end)?))
+    }
+    /// Refuses operations that would have more than `bytes` of device memory in use at a time, that of matrices and of
+    /// scratch memory together. It holds for all clones of this value.
+    #[must_use]
+    pub fn memory_budget(self, bytes: u64) -> Self {
+        self.device.set_budget(bytes);
+        self
+    }
+    /// Bytes of device memory that no process has taken; what [`trim`](Self::trim) gives back adds to it.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn free_memory(&self) -> Result<u64> {
+        Ok(self.device.free_memory()?.0)
+    }
+    /// Bytes of device memory in use by this value's matrices now.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn used_memory(&self) -> Result<u64> {
+        self.device.used_memory()
+    }
+    /// Bytes of device memory that this value keeps, in use or for later use.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn held_memory(&self) -> Result<u64> {
+        self.device.held_memory()
+    }
+    /// Most bytes in use at a time since [`reset_peak_memory`](Self::reset_peak_memory).
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn peak_memory(&self) -> Result<u64> {
+        self.device.peak_memory()
+    }
+    /// Starts counting the peak anew.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn reset_peak_memory(&self) -> Result<()> {
+        self.device.reset_peak()
+    }
+    /// Gives memory that is kept for later use back to the system.
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device).
+    pub fn trim(&self) -> Result<()> {
+        self.device.trim()
+    }
+}

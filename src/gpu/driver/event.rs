@@ -1,0 +1,46 @@
+//! Points in the stream whose time is known.
+
+use std::sync::Arc;
+
+use cudarc::driver::result;
+use cudarc::driver::sys;
+
+use super::device::Device;
+use super::errors::failed;
+use crate::Result;
+
+/// A point in the stream whose time is known.
+pub(crate) struct Event {
+    event: sys::CUevent,
+    device: Arc<Device>,
+}
+
+impl Event {
+    /// An event at the end of the stream as it is now.
+    pub(in crate::gpu) fn now(device: &Arc<Device>) -> Result<Self> {
+        let _turn = device.turn_now("an event")?;
+        let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed("an event"))?;
+        let made = Self { event, device: Arc::clone(device) };
+        // SAFETY: event and stream are alive, of one context.
+        unsafe { result::event::record(event, device.stream()) }.map_err(failed("recording an event"))?;
+        Ok(made)
+    }
+    /// Milliseconds from this event to `end`; waits for `end`.
+    pub(in crate::gpu) fn ms_until(&self, end: &Self) -> Result<f64> {
+        self.device.bind()?;
+        // SAFETY: both events are alive and were recorded.
+        unsafe {
+            result::event::synchronize(end.event).map_err(self.device.failed("waiting for an event"))?;
+            result::event::elapsed(self.event, end.event).map(f64::from).map_err(failed("the time between events"))
+        }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            // SAFETY: the event is destroyed once.
+            let _ = unsafe { result::event::destroy(self.event) };
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Memory of a device: taken from its pool and given back in the order of the stream, filled, and copied to and fro.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
+use std::sync::{PoisonError, TryLockError};
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys::{self, CUmemPool_attribute as PoolAttribute};
+
+use super::device::Device;
+use super::errors::failed;
+use crate::algebra::{Slice, Value};
+use crate::gpu::staging::{self, Staging};
+use crate::{Error, Result};
+
+impl Device {
+    /// Refuses to have more than `bytes` taken at a time.
+    pub(in crate::gpu) fn set_budget(&self, bytes: u64) {
+        self.budget.store(bytes, Ordering::Relaxed);
+    }
+    /// Bytes free on the device, as the driver counts, and all that it has.
+    pub(in crate::gpu) fn free_memory(&self) -> Result<(u64, u64)> {
+        let (free, total) = self.context.mem_get_info().map_err(failed("the device's free memory"))?;
+        Ok((free as u64, total as u64))
+    }
+
+    fn pool_figure(&self, which: PoolAttribute) -> Result<u64> {
+        self.bind()?;
+        let mut bytes = 0u64;
+        // SAFETY: the pool lives as long as `self`; these attributes are 64-bit numbers.
+        unsafe { result::mem_pool::get_attribute(self.pool, which, (&raw mut bytes).cast::<c_void>()) }
+            .map_err(failed("the memory pool's figures"))?;
+        Ok(bytes)
+    }
+    /// Bytes of the pool in use now.
+    pub(in crate::gpu) fn used_memory(&self) -> Result<u64> {
+        self.pool_figure(PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+    }
+    /// Most bytes of the pool in use since the last [`reset_peak`](Self::reset_peak).
+    pub(in crate::gpu) fn peak_memory(&self) -> Result<u64> {
+        self.pool_figure(PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+    }
+    /// Bytes that the pool holds, in use or not.
+    pub(in crate::gpu) fn held_memory(&self) -> Result<u64> {
+        self.pool_figure(PoolAttribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+    }
+    pub(in crate::gpu) fn reset_peak(&self) -> Result<()> {
+        self.bind()?;
+        let mut zero = 0u64;
+        // SAFETY: the pool lives as long as `self`; the attribute is a 64-bit number that may be set to 0.
+        unsafe {
+            result::mem_pool::set_attribute(
+                self.pool,
+                PoolAttribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH,
+                (&raw mut zero).cast::<c_void>(),
+            )
+        }
+        .map_err(failed("the memory pool's peak"))
+    }
+    /// Gives memory that is not in use back to the system.
+    pub(in crate::gpu) fn trim(&self) -> Result<()> {
+        self.bind()?;
+        self.synchronize()?;
+        // SAFETY: the pool lives as long as `self`.
+        unsafe { result::mem_pool::trim_to(self.pool, 0) }.map_err(failed("trimming the memory pool"))
+    }
+
+    /// Counts `bytes` as taken, if the budget allows it.
+    fn reserve(&self, bytes: u64, what: &'static str) -> Result<()> {
+        let budget = self.budget.load(Ordering::Relaxed);
+        let add = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= budget);
+        self.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).map(|_| ()).map_err(|used| Error::Budget {
+            what,
+            bytes: u128::from(used) + u128::from(bytes),
+            budget: budget.into(),
+        })
+    }
+    /// Memory of `bytes` bytes, not initialized; taken in stream order.
+    pub(in crate::gpu) fn take(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
+        self.reserve(bytes as u64, what)?;
+        let taken = self.take_reserved(bytes, what);
+        if taken.is_err() {
+            self.in_use.fetch_sub(bytes as u64, Ordering::Relaxed);
+        }
+        taken
+    }
+    fn take_reserved(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
+        let ask = || {
+            let _turn = self.turn_now("taking memory")?;
+            // SAFETY: pool and stream live as long as `self`.
+            match unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream()) } {
+                Ok(at) => Ok(Some(at)),
+                Err(e) if e.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(None),
+                Err(e) => Err(self.failed(what)(e)),
+            }
+        };
+        if let Some(at) = ask()? {
+            return Ok(at);
+        }
+        // What the pool keeps may be in pieces, or too small: the system makes one of it.
+        self.trim()?;
+        match ask()? {
+            Some(at) => Ok(at),
+            None => {
+                let free = self.free_memory().map_or(0, |(free, _)| free);
+                Err(Error::DeviceMemory { what, bytes: bytes as u128, free })
+            }
+        }
+    }
+    /// Gives memory of `bytes` bytes back, in stream order.
+    pub(in crate::gpu) fn give(&self, at: sys::CUdeviceptr, bytes: u64) {
+        if self.is_recording() {
+            // The graph may use it whenever it runs.
+            self.tape.lock().unwrap_or_else(PoisonError::into_inner).freed.push((at, bytes));
+            return;
+        }
+        self.in_use.fetch_sub(bytes, Ordering::Relaxed);
+        if let Ok(_turn) = self.turn() {
+            // SAFETY: `at` came from `take`, and its one owner gives it back once. An error here has no one to hear it.
+            let _ = unsafe { result::free_async(at, self.stream()) };
+        }
+    }
+
+    /// The pinned buffers, made when they are first used; nothing where another thread has them (it might be waiting for
+    /// this one) or where they cannot be had.
+    fn staged<T>(&self, work: impl FnOnce(&mut Staging) -> T) -> Option<T> {
+        let mut staging = match self.staging.try_lock() {
+            Ok(staging) => staging,
+            Err(TryLockError::Poisoned(e)) => e.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        if staging.is_none() {
+            *staging = Staging::new().ok();
+        }
+        staging.as_mut().map(work)
+    }
+    /// Puts `work` on the stream.
+    fn on_stream(
+        &self,
+        what: &str,
+        work: &dyn Fn(sys::CUstream) -> std::result::Result<(), DriverError>,
+    ) -> Result<()> {
+        let _turn = self.turn_now(what)?;
+        work(self.stream()).map_err(self.failed(what))
+    }
+
+    /// Copies `from` to the device at `to`, where there is room for it (its owner says so).
+    pub(in crate::gpu) fn put(&self, to: sys::CUdeviceptr, from: Slice<'_>) -> Result<()> {
+        let what = "a copy to the device";
+        // SAFETY: the slice borrows as many values of its type, which are bytes, some of which may be padding.
+        let from = unsafe {
+            std::slice::from_raw_parts(from.as_ptr().cast::<MaybeUninit<u8>>(), from.len() * from.ty().size())
+        };
+        if from.len() >= staging::LEAST {
+            self.bind()?;
+            let done = self.staged(|staging| {
+                // SAFETY: the caller holds `from.len()` bytes at `to`, and gives them back in stream order.
+                unsafe { staging.put(to, from, |e| self.failed(what)(e), |work| self.on_stream(what, work)) }
+            });
+            if let Some(done) = done {
+                return done;
+            }
+        }
+        // SAFETY: the caller holds `from.len()` bytes at `to`. A copy from pageable memory returns when the
+        // driver has taken the bytes; should it not, the wait makes sure before `from` can go.
+        self.on_stream(what, &|stream| unsafe { result::memcpy_htod_async(to, from, stream) })?;
+        self.synchronize()
+    }
+    /// Copies to all of `to` from the device at `from`, where there are as many bytes, and waits.
+    fn get(&self, to: &mut [MaybeUninit<u8>], from: sys::CUdeviceptr) -> Result<()> {
+        let what = "a copy from the device";
+        let mut done = None;
+        if to.len() >= staging::LEAST {
+            self.bind()?;
+            // SAFETY: the caller holds `to.len()` bytes at `from`.
+            done = self.staged(|staging| unsafe {
+                staging.get(to, from, |e| self.failed(what)(e), |work| self.on_stream(what, work))
+            });
+        }
+        match done {
+            Some(done) => done?,
+            None => {
+                let _turn = self.turn_now(what)?;
+                // SAFETY: as above; should the wait below fail, the driver has given the stream up and writes no more.
+                unsafe { result::memcpy_dtoh_async(to, from, self.stream()) }.map_err(self.failed(what))?;
+            }
+        }
+        self.synchronize()
+    }
+    /// Appends `len` values from the device at `from` to `to`, which has room for them, and waits. There are as many values
+    /// of type T there (their owner says so).
+    pub(in crate::gpu) fn get_spare<T: Value>(
+        &self,
+        to: &mut Vec<T>,
+        len: usize,
+        from: sys::CUdeviceptr,
+    ) -> Result<()> {
+        let start = to.len();
+        let room = to.capacity() - start;
+        let Some(spare) = to.spare_capacity_mut().get_mut(..len) else {
+            return Err(Error::Length { what: "room for values from the device", found: room, expected: len });
+        };
+        let bytes = size_of_val(spare);
+        // SAFETY: the spare room as bytes, which need no value; it is borrowed for as long as they are used.
+        let spare = unsafe { std::slice::from_raw_parts_mut(spare.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes) };
+        self.get(spare, from)?;
+        // SAFETY: all `len` values are there, written as values of T by a kernel or by `put`, and the wait is over.
+        unsafe { to.set_len(start + len) };
+        Ok(())
+    }
+    /// Copies `bytes` bytes within the device.
+    pub(in crate::gpu) fn copy(&self, to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize) -> Result<()> {
+        let _turn = self.turn()?;
+        // SAFETY: the callers hold `bytes` bytes at both places, which do not overlap.
+        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream()) }
+            .map_err(self.failed("a copy on the device"))
+    }
+    /// Sets `bytes` bytes to `byte`.
+    pub(in crate::gpu) fn set(&self, at: sys::CUdeviceptr, byte: u8, bytes: usize) -> Result<()> {
+        let _turn = self.turn()?;
+        // SAFETY: the caller holds `bytes` bytes at `at`.
+        unsafe { result::memset_d8_async(at, byte, bytes, self.stream()) }
+            .map_err(self.failed("clearing device memory"))
+    }
+}

@@ -1,0 +1,20 @@
+//! The CUDA driver behind safe functions: context, one stream, a memory pool, modules.
+//!
+//! All work of a [`Device`] is put on one stream, so that memory is taken, used and given back in program order.
+
+mod device;
+mod errors;
+mod event;
+mod memory;
+mod module;
+mod record;
+mod tape;
+
+pub(crate) use device::Device;
+pub use device::Limits;
+pub(in crate::gpu) use device::count;
+pub(in crate::gpu) use errors::{failed, foreign};
+pub(crate) use event::Event;
+pub(crate) use module::Module;
+pub(in crate::gpu) use module::Unloadable;
+pub(in crate::gpu) use record::Recorded;

@@ -1,0 +1,109 @@
+//! Programs loaded into a device, and their kernels.
+
+use std::ffi::CString;
+use std::sync::Arc;
+
+use cudarc::driver::result;
+use cudarc::driver::sys;
+
+use super::device::{Device, driver_version};
+use super::errors::{failed, message, of_image};
+use crate::{Error, Result};
+
+/// Why an image was not loaded.
+pub(in crate::gpu) enum Unloadable {
+    /// It is not for this device or not for this driver: another one may do.
+    Image(Error),
+    /// Anything else.
+    Other(Error),
+}
+
+impl Device {
+    /// Loads the image of the program `name`, which NVRTC of that version made.
+    pub(in crate::gpu) fn load(
+        self: &Arc<Self>,
+        image: &[u8],
+        name: &str,
+        nvrtc: (u32, u32),
+    ) -> std::result::Result<Module, Unloadable> {
+        self.bind().map_err(Unloadable::Other)?;
+        // SAFETY: `image` is whole: it came from NVRTC, or from the cache, which checks its length and sum. Text ends with
+        // a zero byte, as NVRTC gives it.
+        match unsafe { result::module::load_data(image.as_ptr().cast()) } {
+            Ok(module) => Ok(Module { module, device: Arc::clone(self) }),
+            Err(e) if of_image(e) => {
+                let (major, minor) = driver_version().unwrap_or((0, 0));
+                let message = format!(
+                    "{}; NVRTC {}.{} compiled it, the driver is for CUDA {major}.{minor}",
+                    message(e),
+                    nvrtc.0,
+                    nvrtc.1
+                );
+                Err(Unloadable::Image(Error::Device { what: format!("loading {name}"), message }))
+            }
+            Err(e) => Err(Unloadable::Other(failed(format!("loading {name}"))(e))),
+        }
+    }
+}
+
+/// A loaded program.
+pub(crate) struct Module {
+    module: sys::CUmodule,
+    device: Arc<Device>,
+}
+
+// SAFETY: a module's handle may be used from any thread that has bound the context; it is unloaded once, in `drop`.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    pub(in crate::gpu) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+    /// A kernel of this module, and the sizes of its parameters.
+    pub(in crate::gpu) fn function(&self, name: &str) -> Result<(sys::CUfunction, Vec<usize>)> {
+        self.device.bind()?;
+        let c = CString::new(name).map_err(|e| Error::Device { what: name.into(), message: e.to_string() })?;
+        // SAFETY: the module is loaded as long as `self` lives.
+        let function =
+            unsafe { result::module::get_function(self.module, c) }.map_err(failed(format!("kernel {name}")))?;
+        let mut sizes = vec![];
+        loop {
+            let (mut offset, mut size) = (0, 0);
+            // SAFETY: the function is of this module; both places are ours. Past the last parameter it is an error.
+            let found = unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &raw mut offset, &raw mut size) };
+            if found != sys::CUresult::CUDA_SUCCESS {
+                break;
+            }
+            sizes.push(size);
+        }
+        // SAFETY: the function is of this module. More than 48 KiB of shared memory must be asked for; kernels with
+        // shared arrays of their own have that much less.
+        unsafe {
+            let fixed = result::function::get_function_attribute(
+                function,
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+            )
+            .map_err(failed(format!("kernel {name}")))?;
+            let most = i32::try_from(self.device.limits().shared_per_block).unwrap_or(i32::MAX) - fixed;
+            result::function::set_function_attribute(
+                function,
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                most,
+            )
+            .map_err(failed(format!("shared memory of kernel {name}")))?;
+        }
+        Ok((function, sizes))
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            let _ = self.device.synchronize();
+            // SAFETY: nothing of this module runs any more; kernels hold an `Arc` of it, so none is left.
+            let _ = unsafe { result::module::unload(self.module) };
+        }
+    }
+}

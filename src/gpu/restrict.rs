@@ -1,0 +1,130 @@
+//! Entries of a matrix at the places of a mask, and places whose value is not 0: see `cuda/restrict.cu`.
+
+use std::sync::Arc;
+
+use super::Cuda;
+use super::buffer::{Buffer, RawBuffer};
+use super::csr::{DeviceCsr, RawCsr};
+use super::front::{Front, Setting};
+use super::jit::{Source, Unit, source};
+use super::launch::{Shape, args};
+use super::pattern::DevicePattern;
+use super::rows::tiles;
+use crate::algebra::{Type, Value};
+use crate::{Error, Result};
+
+const SOURCE: Source = source!("restrict.cu");
+const SMALL: &str = "unsigned int";
+
+fn settings(ty: Type, [a, m, c]: [&'static str; 3]) -> [Setting; 4] {
+    [Setting::words(ty), Setting::Type("OffsetA", a), Setting::Type("OffsetM", m), Setting::Type("OffsetC", c)]
+}
+
+impl Cuda {
+    /// The entries of A at the places of a mask, or with `complement` at the others, in their order.
+    ///
+    /// Shapes: `a`, `mask` and the result m×n. Cost: a binary search in a row of the mask for each entry of A, and 8 bytes an
+    /// entry beside the result; a mask with unsorted rows is sorted first.
+    /// # Errors
+    /// [`Error::Shape`]; [`Error::DeviceMemory`], [`Error::Device`].
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 3], vec![0, 1, 2], vec![1.0, 2.0, 3.0])?)?;
+    /// let mask = cuda.upload(&Csr::<bool>::new(1, 3, vec![0, 1], vec![1], vec![true])?)?;
+    /// let others: Csr<f64> = cuda.download(&cuda.restrict(&a, mask.pattern(), true)?)?;
+    /// assert_eq!(others.row(0), (&[0, 2][..], &[1.0, 3.0][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn restrict<T: Value>(
+        &self,
+        a: &DeviceCsr<T>,
+        mask: &Arc<DevicePattern>,
+        complement: bool,
+    ) -> Result<DeviceCsr<T>> {
+        self.restrict_raw(&a.raw(), mask, complement)?.typed()
+    }
+    /// [`restrict`](Self::restrict) for values whose type is known at run time.
+    pub(crate) fn restrict_raw(&self, a: &RawCsr, mask: &Arc<DevicePattern>, complement: bool) -> Result<RawCsr> {
+        let p = &*a.pattern;
+        if a.shape() != mask.shape() {
+            return Err(Error::Shape { op: "a mask", lhs: a.shape(), rhs: mask.shape() });
+        }
+        if Arc::ptr_eq(&a.pattern, mask) && !complement {
+            return Ok(a.clone());
+        }
+        let mask = self.sort_rows(mask)?;
+        let marks = self.alloc::<u32>(p.nnz, "entries at a mask's places")?;
+        // Marking does not know the result. It takes the program that most matrices go on with.
+        let front = settings(a.ty(), [p.row_ptr.cuda(), mask.row_ptr.cuda(), SMALL]);
+        let (nrows, nnz, complement) = (p.nrows as u64, p.nnz as u64, u32::from(complement));
+        self.program_of(SOURCE, Front::new("", &front))?.kernel("marks_at")?.launch(
+            tiles(p.nnz)?,
+            args![&p.row_ptr, &p.col_idx, nrows, nnz, &mask.row_ptr, &mask.col_idx, complement, &marks],
+        )?;
+        let (pattern, values) = self.marked_entries(p, Some(&a.values), a.ty(), &marks)?;
+        match values {
+            Some(values) => Ok(RawCsr::new(pattern, values)),
+            None => Ok(RawCsr::new(pattern, self.alloc_raw(a.ty(), 0, "values at a mask's places")?)),
+        }
+    }
+
+    /// Where A has entries other than 0: what a mask that goes by values means. NaN is not 0.
+    /// # Errors
+    /// [`Error::Unsupported`] for structs; [`Error::DeviceMemory`], [`Error::Device`].
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Csr, Cuda};
+    /// let cuda = Cuda::new(0)?;
+    /// let a = cuda.upload(&Csr::<i32>::new(1, 3, vec![0, 2], vec![0, 2], vec![0, 5])?)?;
+    /// assert_eq!(cuda.nonzero(&a)?.nnz(), 1);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn nonzero<T: Value>(&self, a: &DeviceCsr<T>) -> Result<Arc<DevicePattern>> {
+        self.nonzero_raw(&a.raw())
+    }
+    /// [`nonzero`](Self::nonzero) for values whose type is known at run time.
+    pub(crate) fn nonzero_raw(&self, a: &RawCsr) -> Result<Arc<DevicePattern>> {
+        let marks = self.marks_nonzero(&a.values)?;
+        Ok(Arc::new(self.marked_entries(&a.pattern, None, a.ty(), &marks)?.0))
+    }
+
+    /// The entries that are marked, in their order, with their values if there are any. Waits for their number.
+    fn marked_entries(
+        &self,
+        p: &DevicePattern,
+        values: Option<&RawBuffer>,
+        ty: Type,
+        marks: &Buffer<u32>,
+    ) -> Result<(DevicePattern, Option<Arc<RawBuffer>>)> {
+        let what = "entries that are kept";
+        let (before, nnz) = self.offsets(marks, what)?;
+        let nnz = nnz as usize;
+        let row_ptr = self.alloc_offsets(before.is_large(), p.nrows + 1, what)?;
+        let col_idx = self.alloc::<u32>(nnz, what)?;
+        let kept = values.map(|from| self.alloc_raw(from.ty(), nnz, what)).transpose()?;
+        let front = settings(ty, [p.row_ptr.cuda(), SMALL, before.cuda()]);
+        let program = self.program_of(SOURCE, Front::new("", &front))?;
+        program
+            .kernel("marked_rows")?
+            .launch(Shape::for_each(p.nrows + 1, 256)?, args![&p.row_ptr, p.nrows as u64, &before, &row_ptr])?;
+        program.kernel("marked_entries")?.launch(
+            Shape::for_each(p.nnz, 256)?,
+            args![&p.col_idx, values, p.nnz as u64, &before, &col_idx, kept.as_deref()],
+        )?;
+        Ok((DevicePattern::new(p.shape(), p.sorted, row_ptr, col_idx), kept))
+    }
+}
+
+/// The programs of this file, as they are used.
+pub(crate) fn programs() -> Vec<Unit> {
+    let large = "unsigned long long";
+    [[SMALL; 3], [large, SMALL, SMALL], [large; 3]]
+        .map(|offsets| Unit {
+            source: SOURCE,
+            prefix: Front::new("", &settings(Type::F64, offsets)).text(),
+            hot: &["marks_at", "marked_entries"],
+        })
+        .into()
+}

@@ -1,0 +1,105 @@
+//! The symbolic phase: the plan of A·B, or of what a mask leaves of it.
+
+use std::sync::Arc;
+
+use super::bins::{self, Work, group};
+use super::columns::{Columns, Found};
+use super::parts;
+use super::plan::Plan;
+use super::values;
+use crate::algebra::{AnyPair, Type, printed_ring};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::csr::RawCsr;
+use crate::gpu::launch::{Shape, args};
+use crate::gpu::{Cuda, DevicePattern};
+use crate::{Error, Result};
+
+/// What the mask of a product may be: its entries, or all but them.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask<'a> {
+    /// Where the mask has entries.
+    pub pattern: &'a Arc<DevicePattern>,
+    /// Whether its complement is meant.
+    pub complement: bool,
+}
+
+/// Refuses operands that do not fit together, or this device.
+pub(super) fn check_shapes(a: &DevicePattern, b: &DevicePattern) -> Result<()> {
+    if a.ncols != b.nrows {
+        return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
+    }
+    // Rows are counted in 32 bits on the device.
+    if u32::try_from(a.nrows).is_err() {
+        return Err(Error::IndexOverflow { what: "rows on the device", needed: a.nrows as u128, max: u32::MAX.into() });
+    }
+    Ok(())
+}
+
+/// The plan of A·B, or of what a mask leaves of it.
+pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, mask: Option<Mask<'_>>) -> Result<Plan> {
+    check_shapes(&a, &b)?;
+    let shape = (a.nrows, b.ncols);
+    if let Some(mask) = mask
+        && mask.pattern.shape() != shape
+    {
+        return Err(Error::Shape { op: "mxm mask", lhs: mask.pattern.shape(), rhs: shape });
+    }
+    let sorted_mask = match mask {
+        Some(mask) if !mask.pattern.sorted => Some(cuda.sort_rows(mask.pattern)?),
+        Some(mask) => Some(Arc::clone(mask.pattern)),
+        None => None,
+    };
+    let work = bins::work(cuda, &a, &b)?;
+    let mean = work.flops as f64 / a.nnz.max(1) as f64;
+    let mut map = None;
+    let (c, lengths, form) = match (mask, &sorted_mask) {
+        (Some(mask), Some(pattern)) if !mask.complement => {
+            let (c, lengths) = hits(cuda, &a, &b, pattern, &work)?;
+            (c, lengths, "entries of the mask that the product meets".to_string())
+        }
+        _ => {
+            let of = Columns::new(cuda, &a, &b, sorted_mask.as_deref(), &work)?;
+            let form = format!(
+                "rows by work: sorted in registers up to 64, hashed up to 768 words, bits beyond; {}",
+                of.explain()
+            );
+            let Found { row_ptr, lengths, columns, map: few } = of.find()?;
+            map = few;
+            (Arc::new(DevicePattern::new(shape, true, row_ptr, columns)), lengths, form)
+        }
+    };
+    let why = format!("{form}; {} lanes on a row of B, whose mean is {mean:.1}", group(mean));
+    Ok(Plan::new([&a, &b, &c], lengths, &work, map, why))
+}
+
+/// The entries of `mask` that A·B has, and the lengths of their rows: values of the mask's entries over any-pair, then
+/// those that were met.
+fn hits(
+    cuda: &Cuda,
+    a: &Arc<DevicePattern>,
+    b: &Arc<DevicePattern>,
+    mask: &Arc<DevicePattern>,
+    work: &Work,
+) -> Result<(Arc<DevicePattern>, Buffer<u32>)> {
+    let program = parts::program(cuda, &mask.row_ptr, &mask.row_ptr)?;
+    // Any-pair looks at no value, so the patterns stand in for the matrices.
+    let values = cuda.alloc_raw(Type::Bool, 0, "no values")?;
+    let [left, right] = [a, b].map(|pattern| RawCsr { pattern: Arc::clone(pattern), values: Arc::clone(&values) });
+    let flags = cuda.zeroed::<bool>(mask.nnz, "entries of the mask")?;
+    let plan = Plan::new([a, b, mask], parts::lengths(cuda, mask)?, work, None, String::new());
+    values::fill(cuda, &plan, &printed_ring(AnyPair::<bool>::default()), &left, &right, flags.raw())?;
+    let counts = cuda.alloc::<u32>(mask.nrows, "lengths of C's rows")?;
+    let shape = Shape::for_each(mask.nrows * 32, 256)?;
+    let rows = mask.nrows as u32;
+    program.kernel("keep_count")?.launch(shape, args![rows, &mask.row_ptr, &flags, &counts])?;
+    let (row_ptr, nnz) = cuda.offsets(&counts, "row pointers of C")?;
+    let nnz = usize::try_from(nnz).unwrap_or(usize::MAX);
+    if nnz == mask.nnz {
+        return Ok((Arc::clone(mask), counts));
+    }
+    let col_idx = cuda.alloc::<u32>(nnz, "columns of C")?;
+    let fill = parts::program(cuda, &mask.row_ptr, &row_ptr)?;
+    fill.kernel("keep_fill")?.launch(shape, args![rows, &mask.row_ptr, &mask.col_idx, &flags, &row_ptr, &col_idx])?;
+    let c = DevicePattern::new((mask.nrows, mask.ncols), true, row_ptr, col_idx);
+    Ok((Arc::new(c), counts))
+}

@@ -1,0 +1,383 @@
+//! Operations on vectors that are full, a bitmap or a list inside: see `cuda/vector.cu`.
+//!
+//! Two lists are merged as matrices of one row. A list meets a vector of another form at the list's places where that is all
+//! there can be; else it becomes a bitmap.
+
+use std::sync::Arc;
+
+use super::Cuda;
+use super::buffer::{Buffer, RawBuffer, same_type};
+use super::csr::RawCsr;
+use super::ewise::{Fills, check_union};
+use super::front::{Front, Setting};
+use super::jit::Unit;
+use super::launch::{Shape, args};
+use super::pattern::{DevicePattern, Offsets};
+use super::vector_form::{Form, PLACES, RawVector, SOURCE, moves};
+use crate::algebra::{Printed, Slice, Type};
+use crate::{Error, Result};
+
+const EWISE: [Setting; 1] = [Setting::Switch("EWISE")];
+const UNION: [Setting; 1] = [Setting::Switch("UNION")];
+const FILLED: [Setting; 2] = [Setting::Switch("UNION"), Setting::Switch("FILLED")];
+const APPLY: [Setting; 1] = [Setting::Switch("APPLY")];
+const AT: [Setting; 1] = [Setting::Switch("AT")];
+const SELECT: [Setting; 2] = [Setting::Switch("AT"), Setting::Switch("SELECT")];
+
+/// What is assigned: a value, or a value for each place.
+pub(crate) enum Assigned<'a> {
+    Scalar(Slice<'a>),
+    Vector(&'a RawVector),
+}
+
+fn same_len(op: &'static str, u: &RawVector, v: &RawVector) -> Result<()> {
+    if u.len == v.len { Ok(()) } else { Err(Error::Shape { op, lhs: (u.len, 1), rhs: (v.len, 1) }) }
+}
+
+/// What a number is made of, in front of the kernels that tell 0, and how many of these.
+pub(super) fn parts(ty: Type) -> Result<([Setting; 2], u32)> {
+    let (part, parts) = match ty {
+        Type::ComplexF32 => (Type::F32, 2),
+        Type::ComplexF64 => (Type::F64, 2),
+        Type::Struct(s) => {
+            return Err(Error::Unsupported {
+                what: format!("a truth value of {}", s.name),
+                why: "only numbers are 0 or not; apply a function that gives a truth value".into(),
+            });
+        }
+        number => (number, 1),
+    };
+    Ok(([Setting::Switch("NONZERO"), Setting::Type("Part", part.cuda())], parts))
+}
+
+impl Cuda {
+    /// A list as a matrix of one row.
+    pub(super) fn as_row(&self, v: &RawVector, places: &Buffer<u32>) -> Result<RawCsr> {
+        let row_ptr = self.alloc::<u32>(2, "a vector as a row")?;
+        self.each(PLACES, "one_row", 2, args![places.len() as u32, &row_ptr])?;
+        let pattern = DevicePattern::new((1, v.len), true, Offsets::Small(row_ptr), places.clone());
+        Ok(RawCsr::new(pattern, Arc::clone(&v.values)))
+    }
+
+    /// w(i) = u(i) ∘ v(i) where both have an entry.
+    pub(crate) fn vector_ewise_mult_raw(&self, op: &Printed, u: &RawVector, v: &RawVector) -> Result<RawVector> {
+        same_len("ewise_mult", u, v)?;
+        u.values.check("the left vector", op.a)?;
+        v.values.check("the right vector", op.b)?;
+        let front = Front::new(&op.text, &EWISE);
+        match (&u.form, &v.form) {
+            (Form::List(of_u), Form::List(of_v)) => {
+                Ok(row_as_list(self.ewise_mult_raw(op, &self.as_row(u, of_u)?, &self.as_row(v, of_v)?)?))
+            }
+            (Form::List(_), _) | (_, Form::List(_)) => {
+                let (list, with, kernel) = if u.places().is_some() { (u, v, "list_with") } else { (v, u, "with_list") };
+                let list = self.vector_restrict_raw(list, with, false)?;
+                let n = list.values.len();
+                let values = self.alloc_raw(op.out, n, "values of a vector")?;
+                let (a, b) = if kernel == "list_with" { (&list, v) } else { (u, &list) };
+                let arguments = args![list.places(), &a.values, &b.values, n as u64, &values];
+                self.each(front, kernel, n, arguments)?;
+                Ok(RawVector { values, ..list })
+            }
+            _ => {
+                let values = self.alloc_raw(op.out, u.len, "values of a vector")?;
+                let present = match (u.present(), v.present()) {
+                    (None, None) => None,
+                    _ => Some(self.alloc::<bool>(u.len, "places of a vector")?),
+                };
+                let arguments =
+                    args![u.present(), &u.values, v.present(), &v.values, u.len as u64, present.as_ref(), &values];
+                self.each(front, "both", u.len, arguments)?;
+                Ok(with_present(present, values))
+            }
+        }
+    }
+
+    /// w(i) = u(i) ∘ v(i) where both have an entry, else the one that is there, or with fills that one ∘ a fill.
+    pub(crate) fn vector_ewise_add_raw(
+        &self,
+        op: &Printed,
+        fills: Option<Fills<'_>>,
+        u: &RawVector,
+        v: &RawVector,
+    ) -> Result<RawVector> {
+        same_len("ewise_add", u, v)?;
+        u.values.check("the left vector", op.a)?;
+        v.values.check("the right vector", op.b)?;
+        check_union(op, fills)?;
+        if let (Form::List(of_u), Form::List(of_v)) = (&u.form, &v.form) {
+            return Ok(row_as_list(self.ewise_add_raw(op, fills, &self.as_row(u, of_u)?, &self.as_row(v, of_v)?)?));
+        }
+        let (u, v) = (self.to_bitmap_raw(u)?, self.to_bitmap_raw(v)?);
+        let values = self.alloc_raw(op.out, u.len, "values of a vector")?;
+        let present = match (u.present(), v.present()) {
+            (Some(_), Some(_)) => Some(self.alloc::<bool>(u.len, "places of a vector")?),
+            _ => None,
+        };
+        let front = Front::new(&op.text, if fills.is_some() { &FILLED } else { &UNION });
+        let [u_fill, v_fill] = fills.map_or([None; 2], |fills| fills.map(Some));
+        let (n, of_w) = (u.len as u64, present.as_ref());
+        let arguments = args![u.present(), &u.values, u_fill, v.present(), &v.values, v_fill, n, of_w, &values];
+        self.each(front, "either", u.len, arguments)?;
+        Ok(with_present(present, values))
+    }
+
+    /// w(i) = f(u(i)) at the places of u.
+    pub(crate) fn vector_apply_raw(&self, op: &Printed, u: &RawVector) -> Result<RawVector> {
+        u.values.check("the vector of a function", op.a)?;
+        let n = u.values.len();
+        let values = self.alloc_raw(op.out, n, "values of a function of a vector")?;
+        let arguments = args![u.present(), &u.values, n as u64, &values];
+        self.each(Front::new(&op.text, &APPLY), "apply_present", n, arguments)?;
+        Ok(RawVector { values, ..u.clone() })
+    }
+    /// w(i) = f(u(i), s, i, 0) at the places of u; `s` is one value.
+    pub(crate) fn vector_apply_at_raw(&self, op: &Printed, u: &RawVector, s: Slice<'_>) -> Result<RawVector> {
+        u.values.check("the vector of a function", op.a)?;
+        let scalar = self.scalar(s, op.b)?;
+        let n = u.values.len();
+        let values = self.alloc_raw(op.out, n, "values of a function of a vector")?;
+        let arguments = args![u.places(), u.present(), &u.values, &scalar, n as u64, &values];
+        self.each(Front::new(&op.text, &AT), "apply_places", n, arguments)?;
+        Ok(RawVector { values, ..u.clone() })
+    }
+    /// The entries of u for which f(u(i), s, i, 0) holds; `s` is one value.
+    pub(crate) fn vector_select_raw(&self, op: &Printed, u: &RawVector, s: Slice<'_>) -> Result<RawVector> {
+        u.values.check("the vector of a selection", op.a)?;
+        same_type("the result of what selects", op.out, Type::Bool)?;
+        let scalar = self.scalar(s, op.b)?;
+        let (front, n) = (Front::new(&op.text, &SELECT), u.values.len());
+        if let Some(places) = u.places() {
+            let marks = self.alloc::<u32>(n, "marks of a selection")?;
+            self.each(front, "marks_where", n, args![places, &u.values, &scalar, n as u64, &marks])?;
+            return self.marked(u.len, Some(places), None, &u.values, &marks);
+        }
+        let kept = self.alloc::<bool>(n, "places of a vector")?;
+        self.each(front, "places_where", n, args![u.present(), &u.values, &scalar, n as u64, &kept])?;
+        Ok(RawVector::bitmap(kept, Arc::clone(&u.values)))
+    }
+    /// The fold of the entries, in the order of [`Cuda::reduce`], as an array of one value; the identity if there are none.
+    pub(crate) fn vector_reduce_raw(&self, monoid: &Printed, u: &RawVector) -> Result<Arc<RawBuffer>> {
+        match u.form {
+            Form::Bitmap(_) => self.fold_raw(monoid, &self.to_list_raw(u)?.values),
+            Form::Full | Form::List(_) => self.fold_raw(monoid, &u.values),
+        }
+    }
+
+    /// The entries of v at the places of a mask, or with `complement` at the others. The mask's values do not matter.
+    pub(crate) fn vector_restrict_raw(&self, v: &RawVector, mask: &RawVector, complement: bool) -> Result<RawVector> {
+        same_len("a mask", v, mask)?;
+        let (n, complement_number) = (v.values.len(), u32::from(complement));
+        match (&v.form, &mask.form) {
+            (_, Form::Full) if !complement => Ok(v.clone()),
+            (_, Form::Full) => {
+                let values = self.alloc_raw(v.ty(), 0, "values of a vector")?;
+                Ok(RawVector::list(v.len, self.alloc(0, "places of a vector")?, values))
+            }
+            (Form::List(places), of_mask) => {
+                let marks = self.alloc::<u32>(n, "entries at a mask's places")?;
+                if let Form::List(of_mask) = of_mask {
+                    let arguments = args![places, n as u64, of_mask, of_mask.len() as u64, complement_number, &marks];
+                    self.each(PLACES, "marks_in", n, arguments)?;
+                } else {
+                    let arguments = args![places, n as u64, mask.present(), complement_number, &marks];
+                    self.each(PLACES, "marks_at", n, arguments)?;
+                }
+                self.marked(v.len, Some(places), None, &v.values, &marks)
+            }
+            // No more places than the mask's are looked at.
+            (_, Form::List(of_mask)) if !complement => {
+                let n = of_mask.len();
+                let Some(present) = v.present() else {
+                    let (front, values) = (moves(v.ty()), self.alloc_raw(v.ty(), n, "values of a vector")?);
+                    let arguments = args![of_mask, n as u64, &v.values, &values];
+                    self.each(Front::new("", &front), "gather", n, arguments)?;
+                    return Ok(RawVector::list(v.len, of_mask.clone(), values));
+                };
+                let marks = self.alloc::<u32>(n, "entries at a mask's places")?;
+                self.each(PLACES, "marks_at", n, args![of_mask, n as u64, present, 0u32, &marks])?;
+                self.marked(v.len, Some(of_mask), Some(of_mask), &v.values, &marks)
+            }
+            (_, of_mask) => {
+                let of_mask = match of_mask {
+                    Form::List(places) => self.present_of(v.len, places)?,
+                    Form::Bitmap(present) => present.places.clone(),
+                    Form::Full => return Ok(v.clone()),
+                };
+                let kept = self.alloc::<bool>(v.len, "places of a vector")?;
+                let arguments = args![v.present(), &of_mask, complement_number, n as u64, &kept];
+                self.each(PLACES, "common_places", n, arguments)?;
+                Ok(RawVector::bitmap(kept, Arc::clone(&v.values)))
+            }
+        }
+    }
+    /// The entries of v whose value is not 0: what a mask that goes by values means.
+    pub(crate) fn vector_nonzero_raw(&self, v: &RawVector) -> Result<RawVector> {
+        let (settings, parts) = parts(v.ty())?;
+        let (front, n) = (Front::new("", &settings), v.values.len());
+        if let Some(places) = v.places() {
+            let marks = self.marks_nonzero(&v.values)?;
+            return self.marked(v.len, Some(places), None, &v.values, &marks);
+        }
+        let kept = self.alloc::<bool>(n, "places of a vector")?;
+        self.each(front, "places_nonzero", n, args![v.present(), &v.values, parts, n as u64, &kept])?;
+        Ok(RawVector::bitmap(kept, Arc::clone(&v.values)))
+    }
+    /// For each value 1 if it is not 0.
+    pub(super) fn marks_nonzero(&self, values: &RawBuffer) -> Result<Buffer<u32>> {
+        let (settings, parts) = parts(values.ty())?;
+        let (n, marks) = (values.len(), self.alloc::<u32>(values.len(), "values that are not 0")?);
+        let program = self.program_of(SOURCE, Front::new("", &settings))?;
+        let arguments = args![values, parts, n as u64, &marks];
+        program.kernel("marks_nonzero")?.launch(Shape::for_each(n, 256)?, arguments)?;
+        Ok(marks)
+    }
+
+    /// Places that a caller names, on the device; each below `len`.
+    fn wanted(&self, len: usize, places: &[u32]) -> Result<Buffer<u32>> {
+        if let Some(position) = places.iter().position(|&p| p as usize >= len) {
+            let index = places[position].into();
+            return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
+        }
+        self.put(places, "places of a vector")
+    }
+    /// w(k) = v(places(k)), where v has that entry.
+    pub(crate) fn vector_extract_raw(&self, v: &RawVector, places: &[u32]) -> Result<RawVector> {
+        let (wanted, n) = (self.wanted(v.len, places)?, places.len());
+        if let Some(of_v) = v.places() {
+            let at = self.alloc::<u32>(n, "places in a list")?;
+            let marks = self.alloc::<u32>(n, "places in a list")?;
+            let arguments = args![&wanted, n as u64, of_v, of_v.len() as u64, &at, &marks];
+            self.each(PLACES, "find_places", n, arguments)?;
+            return self.marked(n, None, Some(&at), &v.values, &marks);
+        }
+        let gather = |from: &RawBuffer| {
+            let (front, to) = (moves(from.ty()), self.alloc_raw(from.ty(), n, "values of a vector")?);
+            self.each(Front::new("", &front), "gather", n, args![&wanted, n as u64, from, &to])?;
+            Ok::<_, Error>(to)
+        };
+        let present = v.present().map(|present| Buffer::of(gather(present)?)).transpose()?;
+        Ok(with_present(present, gather(&v.values)?))
+    }
+
+    /// w(places(k)) = what is assigned at k; without places, w = what is assigned. Where a vector has no entry, w has none
+    /// then. Of equal places the last counts.
+    pub(crate) fn vector_assign_raw(
+        &self,
+        w: &mut RawVector,
+        places: Option<&[u32]>,
+        what: &Assigned<'_>,
+    ) -> Result<()> {
+        let ty = match what {
+            Assigned::Scalar(x) => x.ty(),
+            Assigned::Vector(u) => u.ty(),
+        };
+        w.values.check("the vector of an assignment", ty)?;
+        let n = places.map_or(w.len, <[_]>::len);
+        if let Assigned::Vector(u) = what
+            && u.len != n
+        {
+            return Err(Error::Length { what: "the vector that is assigned", found: u.len, expected: n });
+        }
+        let front = moves(ty);
+        let front = Front::new("", &front);
+        let Some(places) = places else {
+            *w = match what {
+                Assigned::Vector(u) => (*u).clone(),
+                Assigned::Scalar(x) => {
+                    let x = self.scalar(*x, ty)?;
+                    let values = self.alloc_raw(ty, n, "values of a vector")?;
+                    let none: Option<&RawBuffer> = None;
+                    self.each(front, "fill_absent", n, args![none, &x, &x, n as u64, &values])?;
+                    RawVector::full(values)
+                }
+            };
+            return Ok(());
+        };
+        let wanted = self.wanted(w.len, places)?;
+        let (from, present, scalar) = match what {
+            Assigned::Scalar(x) => (self.scalar(*x, ty)?, None, 1u32),
+            Assigned::Vector(u) => {
+                let u = self.to_bitmap_raw(u)?;
+                let present = u.present().cloned();
+                (u.values, present, 0)
+            }
+        };
+        self.make_writable(w)?;
+        if present.is_some() && matches!(w.form, Form::Full) {
+            let all = self.alloc::<bool>(w.len, "places of a vector")?;
+            self.fill_bytes(&all, 1)?;
+            w.form = Form::Bitmap(all.into());
+        }
+        let last = self.zeroed::<u32>(w.len, "the last of equal places")?;
+        self.each(PLACES, "last_of", n, args![&wanted, n as u64, &last])?;
+        let arguments = args![&wanted, n as u64, &last, present.as_ref(), &from, scalar, w.present(), &w.values];
+        self.each(front, "assign_at", n, arguments)
+    }
+    /// w(i) = x at the places of a mask, or with `complement` at the others. The mask's values do not matter.
+    pub(crate) fn vector_assign_where_raw(
+        &self,
+        w: &mut RawVector,
+        mask: &RawVector,
+        complement: bool,
+        x: Slice<'_>,
+    ) -> Result<()> {
+        same_len("a mask", w, mask)?;
+        let x = self.scalar(x, w.ty())?;
+        self.make_writable(w)?;
+        if let (Form::List(places), false) = (&mask.form, complement) {
+            let program = self.assign_program(w.ty())?;
+            let n = places.len();
+            let arguments = args![places, n as u64, &x, &w.values];
+            program.kernel("assign")?.launch(Shape::for_each(n, 256)?, arguments)?;
+            return match w.present() {
+                Some(present) => self.each(PLACES, "set_present", n, args![places, n as u64, present]),
+                None => Ok(()),
+            };
+        }
+        let of_mask = match &mask.form {
+            Form::List(places) => Some(self.present_of(mask.len, places)?),
+            Form::Bitmap(present) => Some(present.places.clone()),
+            Form::Full => None,
+        };
+        let (front, n) = (moves(w.ty()), w.len as u64);
+        let arguments = args![of_mask.as_ref(), u32::from(complement), &x, n, w.present(), &w.values];
+        self.each(Front::new("", &front), "assign_where", w.len, arguments)
+    }
+}
+
+/// A bitmap, or a full vector.
+fn with_present(present: Option<Buffer<bool>>, values: Arc<RawBuffer>) -> RawVector {
+    match present {
+        Some(present) => RawVector::bitmap(present, values),
+        None => RawVector::full(values),
+    }
+}
+
+/// A matrix of one row as a list.
+fn row_as_list(row: RawCsr) -> RawVector {
+    RawVector::list(row.pattern.ncols, row.pattern.col_idx.clone(), row.values)
+}
+
+/// The programs of this file, as they are used.
+pub(crate) fn programs() -> Vec<Unit> {
+    use crate::algebra::{Exp, Less, Plus, RowIndex, ValueGt, printed_binary, printed_index_unary, printed_unary};
+    let unit =
+        |op: &str, settings: &[Setting], hot| Unit { source: SOURCE, prefix: Front::new(op, settings).text(), hot };
+    let (plus, less) = (printed_binary(Plus::<f64>::new()), printed_binary(Less::<f32>::new()));
+    let number = |part: Type| [Setting::Switch("NONZERO"), Setting::Type("Part", part.cuda())];
+    vec![
+        Unit { source: SOURCE, prefix: PLACES.text(), hot: &["marks_at", "marks_in", "set_present", "common_places"] },
+        unit("", &moves(Type::F64), &["scatter", "gather", "compact", "assign_at"]),
+        unit("", &[Setting::Switch("MOVES"), Setting::Words("Value", 12)], &["scatter", "gather", "compact"]),
+        unit("", &number(Type::F64), &["marks_nonzero", "places_nonzero"]),
+        unit("", &number(Type::Bool), &["marks_nonzero", "places_nonzero"]),
+        unit(&printed_unary(Exp::<f64>::new()).text, &APPLY, &["apply_present"]),
+        unit(&printed_index_unary(RowIndex::<f64, i64>::new()).text, &AT, &["apply_places"]),
+        unit(&printed_index_unary(ValueGt::<f64>::new()).text, &SELECT, &["marks_where", "places_where"]),
+        unit(&plus.text, &EWISE, &["both"]),
+        unit(&less.text, &EWISE, &["both", "list_with", "with_list"]),
+        unit(&plus.text, &UNION, &["either"]),
+        unit(&less.text, &FILLED, &["either"]),
+    ]
+}

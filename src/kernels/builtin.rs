@@ -1,0 +1,45 @@
+//! The built-in monoids as values: one fold for each and each type it is on.
+
+use std::any;
+
+use super::Fold;
+use super::fold::Typed;
+use crate::algebra::*;
+
+/// The fold of the built-in monoid of that name on that type, if there is one, and if `W` is the type's word.
+pub(crate) fn builtin<W: Word>(name: &str, ty: Type) -> Option<Box<dyn Fold<W>>> {
+    /// `fold`, whose word is `V`, if that is `W`.
+    fn of<V: Word, W: Word>(fold: Box<dyn Fold<V>>) -> Option<Box<dyn Fold<W>>> {
+        (&mut Some(fold) as &mut dyn any::Any).downcast_mut::<Option<Box<dyn Fold<W>>>>()?.take()
+    }
+    macro_rules! row {
+        ($row:ident $op:ident: $($variant:ident $t:ty),*) => {
+            match ty {
+                $(Type::$variant => return of::<<$t as Value>::Word, W>(Box::new(Typed($op::<$t>::new()))),)*
+                _ => {}
+            }
+        };
+    }
+    macro_rules! class {
+        (numbers $($op:tt)+) => {
+            row!($($op)+: I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
+        };
+        (any $($op:tt)+) => {
+            row!($($op)+: Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
+        };
+        (integers $($op:tt)+) => {
+            row!($($op)+: I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+        };
+        (reals $($op:tt)+) => { row!($($op)+: F32 f32, F64 f64) };
+        (logic $($op:tt)+) => { row!($($op)+: Bool bool) };
+    }
+    macro_rules! table {
+        ($($class:ident($bound:ident) { $($row:ident $op:ident $domain:ident;)* })*) => {$($(
+            if name == stringify!($row) {
+                class!($class $row $op);
+            }
+        )*)*};
+    }
+    crate::builtin_monoids!(table);
+    None
+}

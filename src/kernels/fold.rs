@@ -1,0 +1,128 @@
+//! ⊕ as a value: folds a buffer of products into where the results are gathered.
+
+use crate::algebra::words::{value, values, values_mut, word};
+use crate::algebra::{BinaryOp, Host, Monoid, V, Value, Word};
+use crate::simd::{scatter, scatter_at};
+
+/// A monoid on values with memory `W`.
+///
+/// # Safety
+/// There is one type of value, with memory `W`, such that
+/// 1. `identity` gives a word of it;
+/// 2. the words written and given are of it, if those handed over are.
+///
+/// Who calls hands over words only that came from this monoid or from values of that type.
+pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
+    /// e, with e ⊕ x = x.
+    fn identity(&self) -> W;
+    /// Whether z ⊕ x = z for every x: a fold may stop there.
+    fn is_terminal(&self, z: W) -> bool;
+    /// `window[j & (window.len() − 1)]` ⊕= z for each column and product.
+    /// # Panics
+    /// If the window is empty, or columns and products differ in number.
+    fn to_window(&self, window: &mut [W], js: &[u32], zs: &[W]);
+    /// `row[places[j & (places.len() − 1)]]` ⊕= z where there is such an entry of the row.
+    /// # Panics
+    /// If there are no places, or columns and products differ in number.
+    fn to_short_places(&self, row: &mut [W], places: &[u16], js: &[u32], zs: &[W]);
+    /// As [`to_short_places`](Self::to_short_places), for rows with more entries.
+    /// # Panics
+    /// If there are no places, or columns and products differ in number.
+    fn to_places(&self, row: &mut [W], places: &[u32], js: &[u32], zs: &[W]);
+    /// `values[slots[s]]` ⊕= `zs[s]`.
+    /// # Panics
+    /// If there is no such value.
+    fn to_slots(&self, values: &mut [W], slots: &[usize], zs: &[W]);
+    /// z ⊕ x₁ ⊕ x₂ …, in order.
+    fn dot(&self, z: W, xs: &[W]) -> W;
+    /// `row[s]` ⊕= `zs[s]`.
+    fn to_row(&self, row: &mut [W], zs: &[W]);
+    /// `window[j − first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
+    /// # Panics
+    /// If the window or its bits end before a column.
+    fn to_present(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]);
+}
+
+/// A monoid known by its type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Typed<M>(pub M);
+
+impl<M: Monoid> Typed<M> {
+    #[inline(always)]
+    fn add(&self) -> impl Fn(M::Out, M::Out) -> M::Out + Copy + use<M> {
+        let monoid = self.0;
+        move |z, x| monoid.apply::<Host>(V(z), V(x)).0
+    }
+}
+
+type WordOf<M> = <<M as BinaryOp>::Out as Value>::Word;
+
+// SAFETY: the type is `M::Out`, and the identity is of it; the words handed over are of it by the caller's promise (which the
+// conversions below stand on), and what is written is a value of it.
+unsafe impl<M: Monoid> Fold<WordOf<M>> for Typed<M> {
+    fn identity(&self) -> WordOf<M> {
+        word(M::IDENTITY)
+    }
+    fn is_terminal(&self, z: WordOf<M>) -> bool {
+        // SAFETY: a word of this type.
+        let z = unsafe { value::<M::Out>(z) };
+        M::TERMINAL.is_some_and(|t| t == z)
+    }
+    #[inline(never)]
+    fn to_window(&self, window: &mut [WordOf<M>], js: &[u32], zs: &[WordOf<M>]) {
+        // SAFETY: words of this type.
+        let (window, zs) = unsafe { (values_mut::<M::Out>(window), values::<M::Out>(zs)) };
+        let add = self.add();
+        scatter(window, window.len() - 1, js, zs, |z, x, _| add(z, x));
+    }
+    #[inline(never)]
+    fn to_short_places(&self, row: &mut [WordOf<M>], places: &[u16], js: &[u32], zs: &[WordOf<M>]) {
+        // SAFETY: words of this type.
+        let (row, zs) = unsafe { (values_mut::<M::Out>(row), values::<M::Out>(zs)) };
+        let add = self.add();
+        scatter_at(row, places, places.len() - 1, js, zs, |z, x, _| add(z, x));
+    }
+    #[inline(never)]
+    fn to_places(&self, row: &mut [WordOf<M>], places: &[u32], js: &[u32], zs: &[WordOf<M>]) {
+        // SAFETY: words of this type.
+        let (row, zs) = unsafe { (values_mut::<M::Out>(row), values::<M::Out>(zs)) };
+        let add = self.add();
+        scatter_at(row, places, places.len() - 1, js, zs, |z, x, _| add(z, x));
+    }
+    #[inline(never)]
+    fn to_slots(&self, into: &mut [WordOf<M>], slots: &[usize], zs: &[WordOf<M>]) {
+        // SAFETY: words of this type.
+        let (into, zs) = unsafe { (values_mut::<M::Out>(into), values::<M::Out>(zs)) };
+        let add = self.add();
+        for (&slot, &x) in slots.iter().zip(zs) {
+            into[slot] = add(into[slot], x);
+        }
+    }
+    #[inline(never)]
+    fn dot(&self, z: WordOf<M>, xs: &[WordOf<M>]) -> WordOf<M> {
+        // SAFETY: words of this type.
+        let (z, xs) = unsafe { (value::<M::Out>(z), values::<M::Out>(xs)) };
+        word(xs.iter().copied().fold(z, self.add()))
+    }
+    #[inline(never)]
+    fn to_row(&self, row: &mut [WordOf<M>], zs: &[WordOf<M>]) {
+        // SAFETY: words of this type.
+        let (row, zs) = unsafe { (values_mut::<M::Out>(row), values::<M::Out>(zs)) };
+        let add = self.add();
+        for (z, &x) in row.iter_mut().zip(zs) {
+            *z = add(*z, x);
+        }
+    }
+    #[inline(never)]
+    fn to_present(&self, list: &[(u32, WordOf<M>)], first: usize, window: &mut [WordOf<M>], present: &mut [u64]) {
+        // SAFETY: words of this type.
+        let window = unsafe { values_mut::<M::Out>(window) };
+        let add = self.add();
+        for &(j, z) in list {
+            let w = j as usize - first;
+            // SAFETY: a word of this type.
+            window[w] = add(window[w], unsafe { value::<M::Out>(z) });
+            present[w / 64] |= 1 << (w % 64);
+        }
+    }
+}

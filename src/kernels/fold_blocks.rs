@@ -1,0 +1,111 @@
+//! ⊕ that is known at run time only, by an operator on blocks of values.
+//!
+//! Up to [`BLOCK`] results that are different are gathered, combined with their products, and put back. The order of the fold
+//! is that of the products: a result that is met again ends a block.
+
+use super::{BLOCK, Fold};
+use crate::algebra::Word;
+
+/// z ⊕ x for a block of values.
+///
+/// # Safety
+/// There is one type of value, with memory `W`, such that the words written are of it, if those handed over are.
+pub(crate) unsafe trait Combine<W: Word>: Send + Sync {
+    /// `zs[s]` = `zs[s]` ⊕ `xs[s]`, for at most [`BLOCK`] of them.
+    fn combine(&self, zs: &mut [W], xs: &[W]);
+}
+
+/// A monoid by its operator on blocks.
+pub(crate) struct Blocks<W, C> {
+    combine: C,
+    identity: W,
+    terminal: Option<W>,
+    same: fn(W, W) -> bool,
+}
+
+impl<W: Word, C: Combine<W>> Blocks<W, C> {
+    /// The monoid of this operator, identity and terminal value, which `same` recognises.
+    /// # Safety
+    /// The words are of the operator's type, and `same` takes words of it.
+    pub(crate) unsafe fn new(combine: C, identity: W, terminal: Option<W>, same: fn(W, W) -> bool) -> Self {
+        Self { combine, identity, terminal, same }
+    }
+
+    /// `into[slot]` ⊕= z for each slot and product, in order; `slot(j)` is where column j goes, if anywhere.
+    #[inline(always)]
+    fn gather(&self, into: &mut [W], js: &[u32], zs: &[W], slot: impl Fn(usize) -> usize) {
+        assert!(js.len() == zs.len());
+        let mut from = 0;
+        while from < js.len() {
+            let (mut slots, mut old, mut new) = ([0; BLOCK], [self.identity; BLOCK], [self.identity; BLOCK]);
+            let (mut n, mut last) = (0, None);
+            while from < js.len() && n < BLOCK {
+                // The columns of a block increase, so they differ, and so do their slots.
+                let j = js[from] as usize;
+                if last.is_some_and(|last| j <= last) {
+                    break;
+                }
+                if let Some(&z) = into.get(slot(j)) {
+                    (slots[n], old[n], new[n]) = (slot(j), z, zs[from]);
+                    n += 1;
+                }
+                (from, last) = (from + 1, Some(j));
+            }
+            self.combine.combine(&mut old[..n], &new[..n]);
+            for (&slot, &z) in slots[..n].iter().zip(&old) {
+                into[slot] = z;
+            }
+        }
+    }
+}
+
+// SAFETY: the type is the operator's: the identity is of it (`new`), and `combine` keeps to it.
+unsafe impl<W: Word, C: Combine<W>> Fold<W> for Blocks<W, C> {
+    fn identity(&self) -> W {
+        self.identity
+    }
+    fn is_terminal(&self, z: W) -> bool {
+        self.terminal.is_some_and(|t| (self.same)(t, z))
+    }
+    fn to_window(&self, window: &mut [W], js: &[u32], zs: &[W]) {
+        let mask = window.len() - 1;
+        self.gather(window, js, zs, |j| j & mask);
+    }
+    fn to_short_places(&self, row: &mut [W], places: &[u16], js: &[u32], zs: &[W]) {
+        let mask = places.len() - 1;
+        self.gather(row, js, zs, |j| usize::from(places[j & mask]));
+    }
+    fn to_places(&self, row: &mut [W], places: &[u32], js: &[u32], zs: &[W]) {
+        let mask = places.len() - 1;
+        self.gather(row, js, zs, |j| places[j & mask] as usize);
+    }
+    fn to_slots(&self, values: &mut [W], slots: &[usize], zs: &[W]) {
+        // The slots of an accumulator come in any order; those of a row of B differ, but who calls need not know.
+        for (&slot, z) in slots.iter().zip(zs) {
+            self.combine.combine(&mut values[slot..=slot], std::slice::from_ref(z));
+        }
+    }
+    fn dot(&self, z: W, xs: &[W]) -> W {
+        let mut z = [z];
+        for x in xs {
+            self.combine.combine(&mut z, std::slice::from_ref(x));
+        }
+        z[0]
+    }
+    fn to_row(&self, row: &mut [W], zs: &[W]) {
+        for (row, zs) in row.chunks_mut(BLOCK).zip(zs.chunks(BLOCK)) {
+            self.combine.combine(&mut row[..zs.len()], zs);
+        }
+    }
+    fn to_present(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]) {
+        for list in list.chunks(BLOCK) {
+            let (mut js, mut zs) = ([0; BLOCK], [self.identity; BLOCK]);
+            for (((j, z), &(from_j, from_z)), _) in js.iter_mut().zip(&mut zs).zip(list).zip(0..) {
+                (*j, *z) = (from_j, from_z);
+                let w = from_j as usize - first;
+                present[w / 64] |= 1 << (w % 64);
+            }
+            self.gather(window, &js[..list.len()], &zs[..list.len()], |j| j - first);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Loops that rustc fuses: ⊕ and ⊗ are types.
+
+use std::sync::Arc;
+
+use super::{Multiply, RowOfA, RowsOfC};
+use crate::algebra::words::{values_mut, word};
+use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
+use crate::simd::{RowsOf, prefetch, scatter, scatter_at};
+use crate::{Csr, Index, Pattern};
+
+/// Entries of A ahead of the current one whose rows of B are asked for.
+const AHEAD: usize = 8;
+
+/// A semiring and its operands.
+pub(crate) struct Products<'a, R: Semiring, I: Index> {
+    ring: R,
+    a: &'a Csr<Lhs<R>, I>,
+    b: &'a Csr<Rhs<R>, I>,
+    rows_of_a: RowsOf<'a, I, Lhs<R>>,
+    rows_of_b: RowsOf<'a, I, Rhs<R>>,
+}
+
+impl<'a, R: Semiring, I: Index> Products<'a, R, I> {
+    /// A(i, k) ⊗ B(k, j), to be summed by ⊕.
+    pub(crate) fn new(ring: R, a: &'a Csr<Lhs<R>, I>, b: &'a Csr<Rhs<R>, I>) -> Self {
+        let (rows_of_a, rows_of_b) = (RowsOf::new(a.pattern(), a.values()), RowsOf::new(b.pattern(), b.values()));
+        Self { ring, a, b, rows_of_a, rows_of_b }
+    }
+
+    /// Runs `fold(js, ys, f)` for the columns and values of each row of B that a row of A meets, in the order of A's row, with
+    /// `f(z, y, j)` = z ⊕ (a ⊗ y), asking ahead for the rows to come.
+    #[inline(always)]
+    fn each_row_of_b(&self, row: RowOfA<'_>, mut fold: impl FoldRow<R, I>) {
+        let Self { ring, rows_of_b: rows, .. } = *self;
+        let i = row.i;
+        let ((ks, xs), soon) = (self.rows_of_a.row(i), self.rows_of_a.columns_after(i, AHEAD));
+        for (p, (&k, &x)) in ks.iter().zip(xs).enumerate() {
+            if let Some(k) = soon.get(p) {
+                rows.prefetch(k.get());
+            }
+            let (js, ys) = match row.part {
+                None => rows.row(k.get()),
+                Some(cols) => rows.part_of_row(k.get(), cols),
+            };
+            fold.row(js, ys, |z, y, j| add_product(ring, (i, k.get(), j.get()), z, x, y));
+        }
+    }
+}
+
+/// z ⊕ (x ⊗ y) at (i, k, j).
+#[inline(always)]
+fn add_product<R: Semiring>(ring: R, (i, k, j): (usize, usize, usize), z: Out<R>, x: Lhs<R>, y: Rhs<R>) -> Out<R> {
+    let at = At { i: V(i as u64), k: V(k as u64), j: V(j as u64) };
+    ring.add().apply::<Host>(V(z), ring.mul().mul::<Host>(V(x), V(y), at)).0
+}
+
+/// What becomes of the products of a row of B: a function that is generic in a closure.
+trait FoldRow<R: Semiring, I: Index> {
+    fn row(&mut self, js: &[I], ys: &[Rhs<R>], f: impl Fn(Out<R>, Rhs<R>, I) -> Out<R>);
+}
+
+struct ToWindow<'a, T>(&'a mut [T]);
+impl<R: Semiring, I: Index> FoldRow<R, I> for ToWindow<'_, Out<R>> {
+    #[inline(always)]
+    fn row(&mut self, js: &[I], ys: &[Rhs<R>], f: impl Fn(Out<R>, Rhs<R>, I) -> Out<R>) {
+        scatter(self.0, self.0.len() - 1, js, ys, f);
+    }
+}
+
+struct ToPlaces<'a, T, P>(&'a mut [T], &'a [P]);
+impl<R: Semiring, I: Index, P: Copy + Into<u64>> FoldRow<R, I> for ToPlaces<'_, Out<R>, P> {
+    #[inline(always)]
+    fn row(&mut self, js: &[I], ys: &[Rhs<R>], f: impl Fn(Out<R>, Rhs<R>, I) -> Out<R>) {
+        scatter_at(self.0, self.1, self.1.len() - 1, js, ys, f);
+    }
+}
+
+// Not inlined: as functions they keep the promise that their slices do not overlap, without which each product may reload
+// them.
+//
+// SAFETY: 1. the type is `Out<R>`, and the identity is of it; 2. the words handed over are of it by the caller's promise, so
+// they may be read and written as values of it.
+unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Products<'_, R, I> {
+    fn patterns(&self) -> (&Arc<Pattern<I>>, &Arc<Pattern<I>>) {
+        (self.a.pattern(), self.b.pattern())
+    }
+    fn identity(&self) -> <Out<R> as Value>::Word {
+        word(<R::Add as Monoid>::IDENTITY)
+    }
+    #[inline(never)]
+    fn by_window(
+        &self,
+        rows: RowsOfC<'_, I>,
+        window: &mut [<Out<R> as Value>::Word],
+        values: &mut [<Out<R> as Value>::Word],
+    ) {
+        // SAFETY: words of this type, by the caller's promise.
+        let (window, values) = unsafe { (values_mut::<Out<R>>(window), values_mut::<Out<R>>(values)) };
+        rows.each(<R::Add as Monoid>::IDENTITY, window, values, |row, window| {
+            self.each_row_of_b(row, ToWindow(window));
+        });
+    }
+    #[inline(never)]
+    fn to_short_places(&self, row: RowOfA<'_>, values: &mut [<Out<R> as Value>::Word], places: &[u16]) {
+        // SAFETY: as above.
+        self.each_row_of_b(row, ToPlaces(unsafe { values_mut::<Out<R>>(values) }, places));
+    }
+    #[inline(never)]
+    fn to_places(&self, row: RowOfA<'_>, values: &mut [<Out<R> as Value>::Word], places: &[u32]) {
+        // SAFETY: as above.
+        self.each_row_of_b(row, ToPlaces(unsafe { values_mut::<Out<R>>(values) }, places));
+    }
+    #[inline(never)]
+    fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [<Out<R> as Value>::Word], slots: &[usize]) {
+        // SAFETY: as above.
+        let values = unsafe { values_mut::<Out<R>>(values) };
+        let Self { ring, a, b, .. } = *self;
+        let ks = a.col_idx();
+        if let Some(k) = ks.get(p + AHEAD) {
+            prefetch(b.values(), b.row_ptr()[k.get()]);
+        }
+        let (k, x) = (ks[p].get(), a.values()[p]);
+        let entries = q..q + slots.len();
+        for ((&j, &y), &slot) in b.col_idx()[entries.clone()].iter().zip(&b.values()[entries]).zip(slots) {
+            let z = &mut values[slot];
+            *z = add_product(ring, (i, k, j.get()), *z, x, y);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! C = A ⊕.⊗ B in two steps: products of a row of B go to a short buffer, which is then folded.
+//!
+//! So ⊕ and ⊗ are two values, each compiled once: the number of kernels is a sum of operators, not a product. Products of short
+//! rows of B gather in one buffer, so that a fold is worth its call.
+
+use std::sync::Arc;
+
+use super::{Fold, Multiply, RowOfA, RowsOfC};
+use crate::algebra::words::word;
+use crate::algebra::{At, Host, MulOp, Slice, V, Value, Word};
+use crate::simd::RowsOf;
+use crate::{Index, Pattern};
+
+/// Products in a buffer: of doubles, 1 KiB.
+pub(crate) const BLOCK: usize = 128;
+/// Rows of B from this length on are folded without going through the common buffer.
+const LONG: usize = 32;
+/// Entries of A ahead of the current one whose rows of B are asked for.
+const AHEAD: usize = 8;
+
+/// What is multiplied: A(i, k) with B(k, j) for some j.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factors<'a> {
+    /// Row of A.
+    pub i: usize,
+    /// Column of A, row of B.
+    pub k: usize,
+    /// A(i, k), alone.
+    pub x: Slice<'a>,
+    /// Columns of B.
+    pub js: &'a [u32],
+    /// B(k, j) for each of them.
+    pub ys: Slice<'a>,
+}
+
+/// Products of one entry of A, written to as many words.
+pub(crate) type Multiplier<'a, W> = dyn FnMut(Factors<'_>, &mut [W]) + 'a;
+
+/// ⊗ as a value.
+///
+/// # Safety
+/// There is one type of value, with memory `W`, of which the multiplier writes words, all that it is given, whatever the factors.
+pub(crate) unsafe trait MulRow<W: Word>: Send + Sync {
+    /// Runs `work` with a multiplier of at most [`BLOCK`] products at a time, which may have memory of its own meanwhile.
+    fn with(&self, work: &mut dyn FnMut(&mut Multiplier<'_, W>));
+}
+
+/// ⊗ known by its type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rowwise<M>(pub M);
+
+// SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a panic.
+unsafe impl<M: MulOp> MulRow<<M::Out as Value>::Word> for Rowwise<M> {
+    fn with(&self, work: &mut dyn FnMut(&mut Multiplier<'_, <M::Out as Value>::Word>)) {
+        let mul = self.0;
+        work(&mut |f, out| {
+            let (Some(&[x]), Some(ys)) = (f.x.get::<M::A>(), f.ys.get::<M::B>()) else {
+                unreachable!("factors of other types than the operator's")
+            };
+            assert!(ys.len() == out.len() && f.js.len() == out.len());
+            for ((z, &y), &j) in out.iter_mut().zip(ys).zip(f.js) {
+                let at = At { i: V(f.i as u64), k: V(f.k as u64), j: V(u64::from(j)) };
+                *z = word(mul.mul::<Host>(V(x), V(y), at).0);
+            }
+        });
+    }
+}
+
+/// ⊕, ⊗ and the operands.
+pub(crate) struct Staged<'a, W: Word> {
+    a: &'a Arc<Pattern>,
+    b: &'a Arc<Pattern>,
+    xs: Slice<'a>,
+    ys: Slice<'a>,
+    rows_of_b: RowsOf<'a, u32, ()>,
+    fold: &'a dyn Fold<W>,
+    mul: &'a dyn MulRow<W>,
+}
+
+impl<'a, W: Word> Staged<'a, W> {
+    /// A(i, k) ⊗ B(k, j), to be summed by ⊕.
+    /// # Panics
+    /// If there is not one value per entry.
+    /// # Safety
+    /// ⊕ and ⊗ are on one type of value, and ⊗ takes values of the operands' types.
+    pub(crate) unsafe fn new(
+        (a, xs): (&'a Arc<Pattern>, Slice<'a>),
+        (b, ys): (&'a Arc<Pattern>, Slice<'a>),
+        fold: &'a dyn Fold<W>,
+        mul: &'a dyn MulRow<W>,
+    ) -> Self {
+        assert!(xs.len() == a.nnz() && ys.len() == b.nnz());
+        Self { a, b, xs, ys, rows_of_b: RowsOf::without_values(b), fold, mul }
+    }
+
+    /// Calls `fold` with columns and products, in order, for each row of B that a row of A meets.
+    #[inline(always)]
+    fn each(
+        &self,
+        row: RowOfA<'_>,
+        multiply: &mut Multiplier<'_, W>,
+        buffer: &mut Buffer<W>,
+        mut fold: impl FnMut(&[u32], &[W]),
+    ) {
+        let (i, mut n) = (row.i, 0);
+        let Buffer { js: columns, zs: products } = buffer;
+        for p in self.a.row_ptr()[i]..self.a.row_ptr()[i + 1] {
+            if let Some(k) = self.a.col_idx().get(p + AHEAD) {
+                self.rows_of_b.prefetch(k.get());
+            }
+            let k = self.a.col_idx()[p].get();
+            let (mut js, mut q) = (self.rows_of_b.row(k).0, self.b.row_ptr()[k]);
+            if let Some(part) = row.part {
+                let within = crate::simd::within(js, part);
+                (js, q) = (&js[within.clone()], q + within.start);
+            }
+            let mut factors = |js: &[u32], q: usize, out: &mut [W]| {
+                multiply(Factors { i, k, x: self.xs.part(p..p + 1), js, ys: self.ys.part(q..q + js.len()) }, out)
+            };
+            if n + js.len() > BLOCK || js.len() >= LONG {
+                fold(&columns[..n], &products[..n]);
+                n = 0;
+            }
+            if js.len() < LONG {
+                let out = n..n + js.len();
+                columns[out.clone()].copy_from_slice(js);
+                factors(js, q, &mut products[out]);
+                n += js.len();
+                continue;
+            }
+            for js in js.chunks(BLOCK) {
+                let products = &mut products[..js.len()];
+                factors(js, q, products);
+                fold(js, products);
+                q += js.len();
+            }
+        }
+        fold(&columns[..n], &products[..n]);
+    }
+    fn buffer(&self) -> Buffer<W> {
+        Buffer { js: [0; BLOCK], zs: [self.fold.identity(); BLOCK] }
+    }
+}
+
+/// Columns and products on their way.
+struct Buffer<W> {
+    js: [u32; BLOCK],
+    zs: [W; BLOCK],
+}
+
+// SAFETY: the type is that of ⊕ and ⊗ (`new`): the identity is of it, ⊗ writes words of it, and ⊕ keeps to it.
+unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
+    fn patterns(&self) -> (&Arc<Pattern>, &Arc<Pattern>) {
+        (self.a, self.b)
+    }
+    fn identity(&self) -> W {
+        self.fold.identity()
+    }
+    fn by_window(&self, rows: RowsOfC<'_, u32>, window: &mut [W], values: &mut [W]) {
+        let (mut buffer, mut rows) = (self.buffer(), Some(rows));
+        self.mul.with(&mut |multiply| {
+            let Some(rows) = rows.take() else { return };
+            rows.each(self.fold.identity(), window, values, |row, window| {
+                self.each(row, multiply, &mut buffer, |js, zs| self.fold.to_window(window, js, zs));
+            });
+        });
+    }
+    fn to_short_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u16]) {
+        let mut buffer = self.buffer();
+        self.mul.with(&mut |multiply| {
+            self.each(row, multiply, &mut buffer, |js, zs| self.fold.to_short_places(values, places, js, zs));
+        });
+    }
+    fn to_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u32]) {
+        let mut buffer = self.buffer();
+        self.mul.with(&mut |multiply| {
+            self.each(row, multiply, &mut buffer, |js, zs| self.fold.to_places(values, places, js, zs));
+        });
+    }
+    fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]) {
+        let (mut buffer, k) = (self.buffer(), self.a.col_idx()[p].get());
+        self.mul.with(&mut |multiply| {
+            for (s, slots) in slots.chunks(BLOCK).enumerate() {
+                let entries = q + s * BLOCK..q + s * BLOCK + slots.len();
+                let (js, ys) = (&self.b.col_idx()[entries.clone()], self.ys.part(entries));
+                let zs = &mut buffer.zs[..slots.len()];
+                multiply(Factors { i, k, x: self.xs.part(p..p + 1), js, ys }, zs);
+                self.fold.to_slots(values, slots, zs);
+            }
+        });
+    }
+}

@@ -1,0 +1,38 @@
+//! C = f(A, s, i, j), entry by entry.
+
+use std::sync::Arc;
+
+use super::blocks::{fill, row_blocks};
+use crate::algebra::{Host, IndexUnaryOp, Place, V};
+use crate::par::Threads;
+use crate::{Csr, Index, Result};
+
+/// `C(i, j) = f(A(i, j), s, i, j)` where A has an entry; C shares the pattern of A.
+///
+/// Cost: O(nrows + nnz) time, nothing beside the result.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+pub fn apply_index<O: IndexUnaryOp, I: Index>(
+    threads: &Threads,
+    op: O,
+    a: &Csr<O::A, I>,
+    s: O::S,
+) -> Result<Csr<O::Out, I>> {
+    let start = |i: usize| a.row_ptr()[i];
+    let values = fill(threads, "apply", &row_blocks(a.pattern()), &start, &|rows, slots| {
+        for i in rows {
+            let (js, xs) = a.row(i);
+            let f = |x, j: I| {
+                let at = Place { i: V(i as u64), j: V(j.get() as u64) };
+                op.apply::<Host>(V(x), V(s), at).0
+            };
+            if let (Some(&x), Some(&j)) = (xs.first(), js.first()) {
+                let c = slots.take(xs.len(), f(x, j));
+                for ((c, &x), &j) in c.iter_mut().zip(xs).zip(js) {
+                    *c = f(x, j);
+                }
+            }
+        }
+    })?;
+    Csr::with_pattern(Arc::clone(a.pattern()), values)
+}

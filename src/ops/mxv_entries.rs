@@ -1,0 +1,105 @@
+//! y = A ⊕.⊗ x where x has entries at some places: y has one where row and vector meet.
+
+use super::blocks::{fill, row_blocks};
+use super::{mxv, vxm};
+use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
+use crate::par::{Threads, collected};
+use crate::sparse::vector_forms::cleared;
+use crate::sparse::{BitmapVec, Form};
+use crate::{Csr, Error, Index, Result, Vector};
+
+use bitvec::slice::BitSlice;
+
+/// The places of a result that are computed: those that are marked, or those that are not.
+pub(crate) type Places<'a> = Option<(&'a BitSlice<u64>, bool)>;
+
+fn check(places: Places<'_>, expected: usize) -> Result<()> {
+    match places {
+        Some((m, _)) if m.len() != expected => Err(Error::Length { what: "mask", found: m.len(), expected }),
+        _ => Ok(()),
+    }
+}
+
+/// The mask as the operations on dense vectors take it.
+fn bools(places: Places<'_>) -> Result<Option<(Vec<bool>, bool)>> {
+    let each =
+        |(m, complement): (&BitSlice<u64>, bool)| Ok((collected(m.len(), m.iter().by_vals(), "mask")?, complement));
+    places.map(each).transpose()
+}
+
+/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity of ⊕; y has
+/// an entry where there is such a k and where the mask lets it through.
+pub(crate) fn mxv_entries<R: Semiring, I: Index>(
+    threads: &Threads,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    x: &Vector<Rhs<R>, I>,
+    places: Places<'_>,
+) -> Result<Vector<Out<R>, I>> {
+    if a.ncols() != x.len() {
+        return Err(Error::Shape { op: "mxv", lhs: a.shape(), rhs: (x.len(), 1) });
+    }
+    check(places, a.nrows())?;
+    let lets = |i: usize| places.is_none_or(|(m, complement)| m[i] != complement);
+    if let Some(x) = x.as_full() {
+        let bools = bools(places)?;
+        let mask = bools.as_ref().map(|(bits, complement)| super::VectorMask { bits, complement: *complement });
+        let y = mxv(threads, ring, a, x, mask)?;
+        let empty = |i: usize| a.row_ptr()[i] == a.row_ptr()[i + 1];
+        if places.is_none() && !(0..a.nrows()).any(empty) {
+            return Vector::full(y);
+        }
+        let mut marks = cleared(y.len())?;
+        for i in (0..y.len()).filter(|&i| lets(i) && !empty(i)) {
+            marks.set(i, true);
+        }
+        return Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, y)));
+    }
+    let list;
+    let (marks, values) = match x.form() {
+        Form::Bitmap(x) => (x.present(), x.values()),
+        Form::Sparse(x) if x.nnz() > 0 => {
+            list = x.to_bitmap()?;
+            (list.present(), list.values())
+        }
+        _ => return Vector::empty(a.nrows()),
+    };
+    let (add, mul) = (ring.add(), ring.mul());
+    let found = fill(threads, "mxv", &row_blocks(a.pattern()), &|i| i, &|rows, slots| {
+        let y = slots.take(rows.len(), None);
+        for (i, y) in rows.zip(y) {
+            if !lets(i) {
+                continue;
+            }
+            let (ks, xs) = a.row(i);
+            for (&k, &x) in ks.iter().zip(xs).filter(|(k, _)| marks[k.get()]) {
+                let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(0) };
+                let z = y.unwrap_or(<R::Add as Monoid>::IDENTITY);
+                *y = Some(add.apply::<Host>(V(z), mul.mul::<Host>(V(x), V(values[k.get()]), at)).0);
+            }
+        }
+    })?;
+    let mut marks = cleared(found.len())?;
+    found.iter().enumerate().filter(|(_, y)| y.is_some()).for_each(|(i, _)| marks.set(i, true));
+    let identity = <R::Add as Monoid>::IDENTITY;
+    let values = collected(found.len(), found.iter().map(|y| y.unwrap_or(identity)), "a vector")?;
+    Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, values)))
+}
+
+/// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise.
+pub(crate) fn vxm_entries<R: Semiring, I: Index>(
+    threads: &Threads,
+    ring: R,
+    x: &Vector<Lhs<R>, I>,
+    a: &Csr<Rhs<R>, I>,
+    places: Places<'_>,
+) -> Result<Vector<Out<R>, I>> {
+    check(places, a.ncols())?;
+    let bools = bools(places)?;
+    let mask = bools.as_ref().map(|(bits, complement)| super::VectorMask { bits, complement: *complement });
+    match x.form() {
+        Form::Sparse(x) => vxm(threads, ring, x, a, mask)?,
+        _ => vxm(threads, ring, &x.to_sparse()?, a, mask)?,
+    }
+    .try_into()
+}

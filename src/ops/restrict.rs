@@ -1,0 +1,80 @@
+//! The entries of a matrix that a mask lets through, and the mask that a matrix of values is.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::blocks::{blocks, fill_rows};
+use super::in_order;
+use crate::algebra::{Num, Value};
+use crate::par::Threads;
+use crate::sparse::count_rows;
+use crate::{Csr, Error, Index, Pattern, Result};
+
+/// The entries of A where the mask has one, or with `complement` where it has none; rows sorted.
+///
+/// Shapes: both m×n. Cost: O(m + nnz(A) + nnz(M)) time, nothing beside the result.
+/// # Errors
+/// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn restrict<T: Value, I: Index>(
+    threads: &Threads,
+    a: &Csr<T, I>,
+    mask: &Pattern<I>,
+    complement: bool,
+) -> Result<Csr<T, I>> {
+    if a.shape() != mask.shape() {
+        return Err(Error::Shape { op: "mask", lhs: a.shape(), rhs: mask.shape() });
+    }
+    let a = &*in_order(threads, a)?;
+    let sorted;
+    let mask = if mask.is_sorted() {
+        mask
+    } else {
+        sorted = mask.sorted(threads)?;
+        &sorted
+    };
+    let work = |i: usize| (a.row_ptr()[i] + mask.row_ptr()[i] + i) as u64;
+    let row_ptr = count_rows(
+        threads,
+        a.nrows(),
+        work,
+        || Ok(()),
+        |(): &mut (), i| {
+            let mut n = 0;
+            each_let(a.pattern().row(i), mask.row(i), complement, |_| n += 1);
+            Ok(n)
+        },
+    )?;
+    let append = |rows: Range<usize>, cols: &mut Vec<I>, values: &mut Vec<T>| {
+        for i in rows {
+            let (js, xs) = a.row(i);
+            each_let(js, mask.row(i), complement, |p| {
+                cols.push(js[p]);
+                values.push(xs[p]);
+            });
+        }
+    };
+    let (cols, values) = fill_rows(threads, "mask", &blocks(a.nrows(), &work), &row_ptr, &append)?;
+    Csr::with_pattern(Arc::new(Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true)), values)
+}
+
+/// Calls `f` with the position of each of the sorted columns that the sorted mask has, or has not.
+#[inline(always)]
+fn each_let<I: Index>(cols: &[I], mask: &[I], complement: bool, mut f: impl FnMut(usize)) {
+    let mut q = 0;
+    for (p, j) in cols.iter().enumerate() {
+        while mask.get(q).is_some_and(|m| m < j) {
+            q += 1;
+        }
+        if (mask.get(q) == Some(j)) != complement {
+            f(p);
+        }
+    }
+}
+
+/// Where the values of A are not 0.
+pub(crate) fn nonzero<T: Num, I: Index>(threads: &Threads, a: &Csr<T, I>) -> Result<Arc<Pattern<I>>> {
+    if a.values().iter().all(|x| *x != T::ZERO) {
+        return Ok(Arc::clone(a.pattern()));
+    }
+    Ok(Arc::clone(a.select(threads, |_, _, x| *x != T::ZERO)?.pattern()))
+}

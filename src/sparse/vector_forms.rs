@@ -1,0 +1,320 @@
+//! The forms of a [`Vector`](super::Vector): sparse ones as sorted lists, fuller ones as bitmaps.
+
+use bitvec::slice::BitSlice;
+use bitvec::vec::BitVec;
+
+use super::coo::Coo;
+use super::pattern::check_len;
+use super::{out_of_memory, reserved};
+use crate::algebra::{Monoid, Value};
+use crate::par::filled;
+use crate::{Error, Index, Result};
+
+/// A vector of a given length with entries at some places, stored as a list.
+///
+/// Invariant: indices increase and are below the length. Stored zeros are entries like any other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseVec<T, I: Index = u32> {
+    len: usize,
+    indices: Vec<I>,
+    values: Vec<T>,
+}
+
+impl<T, I: Index> SparseVec<T, I> {
+    /// From increasing indices and their values.
+    /// # Errors
+    /// [`Error::Length`], [`Error::IndexRange`], [`Error::NotSorted`], [`Error::Duplicate`] (as row 0), each naming
+    /// the first offender; [`Error::IndexOverflow`] if `len` does not fit `I`.
+    /// # Example
+    /// ```
+    /// use sparring::sparse::SparseVec;
+    /// let v = SparseVec::<f64>::new(5, vec![1, 4], vec![2.0, 3.0])?;
+    /// assert_eq!((v.get(4), v.get(0)), (Some(&3.0), None));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn new(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
+        check_len::<I>(len)?;
+        if values.len() != indices.len() {
+            return Err(Error::Length { what: "values", found: values.len(), expected: indices.len() });
+        }
+        if let Some(position) = indices.iter().position(|i| i.get() >= len) {
+            let index = indices[position].get() as u128;
+            return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
+        }
+        if let Some(p) = indices.windows(2).position(|w| w[0] >= w[1]) {
+            let column = indices[p + 1].get();
+            return Err(if indices[p] == indices[p + 1] {
+                Error::Duplicate { row: 0, column }
+            } else {
+                Error::NotSorted { row: 0, position: p + 1, column }
+            });
+        }
+        Ok(Self { len, indices, values })
+    }
+    /// From parts known to fulfil the invariant; checked in debug builds.
+    pub(crate) fn from_parts(len: usize, indices: Vec<I>, values: Vec<T>) -> Self {
+        debug_assert!(indices.windows(2).all(|w| w[0] < w[1]) && indices.last().is_none_or(|i| i.get() < len));
+        debug_assert_eq!(indices.len(), values.len());
+        Self { len, indices, values }
+    }
+    /// Places, with or without an entry.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// Whether there are no places.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// Entries, stored zeros included.
+    #[inline]
+    pub fn nnz(&self) -> usize {
+        self.indices.len()
+    }
+    /// Indices of the entries, increasing.
+    #[inline]
+    pub fn indices(&self) -> &[I] {
+        &self.indices
+    }
+    /// Values of the entries.
+    #[inline]
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+    /// Values of the entries, for change in place.
+    #[inline]
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+    /// Indices and values.
+    pub fn into_parts(self) -> (Vec<I>, Vec<T>) {
+        (self.indices, self.values)
+    }
+    /// Entries as (index, value), indices increasing.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> + '_ {
+        self.indices.iter().zip(&self.values).map(|(i, x)| (i.get(), x))
+    }
+    /// The value at `i`, or `None` where there is no entry.
+    pub fn get(&self, i: usize) -> Option<&T> {
+        let p = self.indices.binary_search(&I::new(i)?).ok()?;
+        self.values.get(p)
+    }
+}
+
+impl<T: Value, I: Index> SparseVec<T, I> {
+    /// From indices in any order; repeats are folded with `duplicates` in the order given.
+    /// # Errors
+    /// [`Error::Length`], [`Error::IndexRange`], [`Error::IndexOverflow`], [`Error::OutOfMemory`].
+    pub fn from_entries<O: Monoid<Out = T>>(
+        len: usize,
+        indices: Vec<I>,
+        values: Vec<T>,
+        duplicates: O,
+    ) -> Result<Self> {
+        // A vector is a matrix of one row.
+        let rows = filled(indices.len(), I::default(), "entries")?;
+        let (pattern, values) = Coo::new(1, len, rows, indices, values)?.to_csr(duplicates)?.into_parts();
+        let indices = match std::sync::Arc::try_unwrap(pattern) {
+            Ok(pattern) => pattern.into_parts().1,
+            Err(shared) => super::copied(shared.col_idx(), "indices")?,
+        };
+        Ok(Self::from_parts(len, indices, values))
+    }
+    /// The entries x of `values` for which `keep(x)` holds.
+    /// # Errors
+    /// [`Error::IndexOverflow`], [`Error::OutOfMemory`].
+    pub fn from_dense(values: &[T], keep: impl Fn(&T) -> bool) -> Result<Self> {
+        check_len::<I>(values.len())?;
+        let nnz = values.iter().filter(|x| keep(x)).count();
+        let (mut indices, mut kept) = (reserved(nnz, "indices")?, reserved(nnz, "values")?);
+        for (i, x) in values.iter().enumerate().filter(|(_, x)| keep(x)) {
+            indices.push(I::cast(i));
+            kept.push(*x);
+        }
+        Ok(Self::from_parts(values.len(), indices, kept))
+    }
+    /// A copy.
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        Ok(Self {
+            len: self.len,
+            indices: super::copied(&self.indices, "indices")?,
+            values: super::copied(&self.values, "values")?,
+        })
+    }
+    /// Puts an entry at `i`, which is a place; the one that was there.
+    pub(super) fn set(&mut self, i: usize, x: T) -> Result<Option<T>> {
+        let i = I::cast(i);
+        match self.indices.binary_search(&i) {
+            Ok(p) => Ok(Some(std::mem::replace(&mut self.values[p], x))),
+            Err(p) => {
+                self.indices.try_reserve(1).map_err(|_| out_of_memory::<I>("indices", p))?;
+                self.values.try_reserve(1).map_err(|_| out_of_memory::<T>("values", p))?;
+                self.indices.insert(p, i);
+                self.values.insert(p, x);
+                Ok(None)
+            }
+        }
+    }
+    /// Takes the entry at `i` away.
+    pub(super) fn remove(&mut self, i: usize) -> Option<T> {
+        let p = self.indices.binary_search(&I::new(i)?).ok()?;
+        self.indices.remove(p);
+        Some(self.values.remove(p))
+    }
+    /// Every place's value, `absent` where there is no entry.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn to_dense(&self, absent: T) -> Result<Vec<T>> {
+        let mut values = filled(self.len, absent, "a dense vector")?;
+        self.iter().for_each(|(i, x)| values[i] = *x);
+        Ok(values)
+    }
+    /// The same entries as a bitmap.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn to_bitmap(&self) -> Result<BitmapVec<T>> {
+        let mut v = BitmapVec { present: cleared(self.len)?, values: Vec::new(), nnz: 0 };
+        if let Some(&filler) = self.values.first() {
+            v.values = filled(self.len, filler, "a bitmap vector")?;
+        }
+        for (i, x) in self.iter() {
+            v.set(i, *x)?;
+        }
+        Ok(v)
+    }
+}
+
+/// A vector with one bit for each place, set where there is an entry: entries come and go in O(1).
+#[derive(Clone, Debug)]
+pub struct BitmapVec<T> {
+    present: BitVec<u64>,
+    /// One for each place, or none as long as there never was an entry.
+    values: Vec<T>,
+    nnz: usize,
+}
+
+/// No place marked.
+pub(crate) fn cleared(len: usize) -> Result<BitVec<u64>> {
+    let no_size = || out_of_memory::<u64>("a bitmap", len.div_ceil(64));
+    let words = filled(len.div_ceil(64), 0u64, "a bitmap")?;
+    let mut present = BitVec::try_from_vec(words).map_err(|_| no_size())?;
+    present.truncate(len);
+    Ok(present)
+}
+
+/// A copy of marks.
+pub(crate) fn same_bits(bits: &BitSlice<u64>) -> Result<BitVec<u64>> {
+    let mut copy = cleared(bits.len())?;
+    copy.copy_from_bitslice(bits);
+    Ok(copy)
+}
+
+impl<T: Value> BitmapVec<T> {
+    /// From marks and a value for each place, marked or not.
+    pub(crate) fn from_parts(present: BitVec<u64>, values: Vec<T>) -> Self {
+        debug_assert!(values.len() == present.len() || present.not_any());
+        let nnz = present.count_ones();
+        Self { present, values, nnz }
+    }
+    /// An entry at every place.
+    pub(super) fn all(values: Vec<T>) -> Result<Self> {
+        let mut present = cleared(values.len())?;
+        present.fill(true);
+        Ok(Self { nnz: values.len(), present, values })
+    }
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        let values = super::copied(&self.values, "a bitmap vector")?;
+        Ok(Self { present: same_bits(&self.present)?, values, nnz: self.nnz })
+    }
+    /// A value for each place, or none if there never was an entry.
+    pub(crate) fn values(&self) -> &[T] {
+        &self.values
+    }
+    /// The values, if every place has one.
+    pub(super) fn into_values(self) -> Vec<T> {
+        self.values
+    }
+    /// `len` places without entries.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    /// # Example
+    /// ```
+    /// use sparring::sparse::BitmapVec;
+    /// let mut v = BitmapVec::<f64>::empty(5)?;
+    /// v.set(3, 2.0)?;
+    /// assert_eq!((v.get(3), v.nnz()), (Some(&2.0), 1));
+    /// assert_eq!((v.remove(3), v.nnz()), (Some(2.0), 0));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn empty(len: usize) -> Result<Self> {
+        Ok(Self { present: cleared(len)?, values: Vec::new(), nnz: 0 })
+    }
+    /// Places, with or without an entry.
+    pub fn len(&self) -> usize {
+        self.present.len()
+    }
+    /// Whether there are no places.
+    pub fn is_empty(&self) -> bool {
+        self.present.is_empty()
+    }
+    /// Entries, stored zeros included.
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+    /// Which places have an entry.
+    pub fn present(&self) -> &BitSlice<u64> {
+        &self.present
+    }
+    /// The value at `i`, or `None` where there is no entry.
+    pub fn get(&self, i: usize) -> Option<&T> {
+        if *self.present.get(i)? { self.values.get(i) } else { None }
+    }
+    /// Puts an entry at `i`; the one that was there.
+    /// # Errors
+    /// [`Error::IndexRange`]; [`Error::OutOfMemory`] at the first entry.
+    pub fn set(&mut self, i: usize, x: T) -> Result<Option<T>> {
+        let bound = self.len();
+        if i >= bound {
+            return Err(Error::IndexRange { axis: "vector", position: self.nnz, index: i as u128, bound });
+        }
+        if self.values.is_empty() {
+            self.values = filled(bound, x, "a bitmap vector")?;
+        }
+        let old = std::mem::replace(&mut self.values[i], x);
+        if self.present.replace(i, true) {
+            return Ok(Some(old));
+        }
+        self.nnz += 1;
+        Ok(None)
+    }
+    /// Takes the entry at `i` away.
+    pub fn remove(&mut self, i: usize) -> Option<T> {
+        let old = *self.get(i)?;
+        self.present.set(i, false);
+        self.nnz -= 1;
+        Some(old)
+    }
+    /// Entries as (index, value), indices increasing.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> + '_ {
+        self.present.iter_ones().map(|i| (i, &self.values[i]))
+    }
+    /// The same entries as a list.
+    /// # Errors
+    /// [`Error::IndexOverflow`] if the length does not fit `I`, [`Error::OutOfMemory`].
+    pub fn to_sparse<I: Index>(&self) -> Result<SparseVec<T, I>> {
+        check_len::<I>(self.len())?;
+        let (mut indices, mut values) = (reserved(self.nnz, "indices")?, reserved(self.nnz, "values")?);
+        for (i, x) in self.iter() {
+            indices.push(I::cast(i));
+            values.push(*x);
+        }
+        Ok(SparseVec::from_parts(self.len(), indices, values))
+    }
+}
+
+impl<T: Value> PartialEq for BitmapVec<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.present == other.present && self.iter().eq(other.iter())
+    }
+}

@@ -1,0 +1,264 @@
+//! Algorithms of the books, one line of mathematics a line of code, on every machine; each against a plain textbook.
+//!
+//! Sources: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra"; Brandes 2001 (betweenness);
+//! Beamer, Asanović, Patterson 2015 (PageRank as in the GAP benchmark).
+
+use sparring::algebra::{AbsDiff, Div, First, Identity, One, SecondI};
+use sparring::prelude::*;
+
+/// Parents in a breadth-first tree: the least of those that lead there.
+fn bfs_parents<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> Result<Vector<i64>> {
+    let n = m.shape(a).0;
+    let min_secondi = Ring(Min::new(), SecondI::new());
+    let mut q = m.upload_vector(&Vector::new(n, vec![source], vec![i64::from(source)])?)?;
+    let mut parent = m.upload_vector(&Vector::empty(n)?)?;
+    while m.nnz(&q)? > 0 {
+        m.apply(Identity::new(), &q).mask(q.structure()).into(&mut parent)?;
+        m.vxm(min_secondi, &q, a).mask(!parent.structure()).replace().into(&mut q)?;
+    }
+    m.download_vector(&parent)
+}
+
+/// Lengths of shortest paths, by relaxing all edges n − 1 times (Bellman–Ford).
+fn shortest_paths<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> Result<Vector<f64>> {
+    let n = m.shape(a).0;
+    let mut d = m.upload_vector(&Vector::new(n, vec![source], vec![0.0])?)?;
+    for _ in 1..n {
+        m.vxm(MinPlus::new(), &d, a).accum(Min::new()).into(&mut d)?;
+    }
+    m.download_vector(&d)
+}
+
+/// Ranks of pages, damping 0.85, until they change by less than 1e-12 in all; `at` is the transpose of the links.
+fn pagerank<B: Backend>(m: &B, a: &B::Matrix<f64>, at: &B::Matrix<f64>) -> Result<Vector<f64>> {
+    let (n, damping) = (m.shape(a).0, 0.85);
+    let mut r = m.upload_vector(&Vector::constant(n, 1.0 / n as f64)?)?;
+    let ones = m.apply(One::new(), a).eval()?;
+    let degree = m.reduce_rows(Plus::new(), &ones).eval()?;
+    let scaled = m.apply_index(Scaled::new(), &degree, 1.0 / damping).eval()?;
+    for _ in 0..200 {
+        let t = r.clone();
+        let w = m.ewise_mult(Div::new(), &t, &scaled).eval()?;
+        m.assign_scalar((1.0 - damping) / n as f64).into(&mut r)?;
+        m.mxv(PlusSecond::new(), at, &w).accum(Plus::new()).into(&mut r)?;
+        let change = m.ewise_mult(AbsDiff::new(), &t, &r).eval()?;
+        if m.reduce(Plus::new(), &change).eval()? < 1e-12 {
+            break;
+        }
+    }
+    m.download_vector(&r)
+}
+
+sparring::op! {
+    /// a s.
+    pub Scaled<T: Real> (a, s) at (i, j) -> T { a * s }
+}
+
+/// How many shortest paths from the sources go through each vertex (Brandes), all sources at once: row s of each matrix belongs
+/// to source s.
+fn betweenness<B: Backend>(m: &B, a: &B::Matrix<f64>, at: &B::Matrix<f64>, sources: &[u32]) -> Result<Vector<f64>> {
+    let (n, ns) = (m.shape(a).0, sources.len());
+    let plus_first = Ring(Plus::<f64>::new(), First::<f64, f64>::default());
+    let start = Csr::new(ns, n, (0..=ns).collect(), sources.to_vec(), vec![1.0; ns])?;
+    let full = Csr::new(
+        ns,
+        n,
+        (0..=ns).map(|s| s * n).collect(),
+        (0..ns).flat_map(|_| 0..n as u32).collect(),
+        vec![1.0; ns * n],
+    )?;
+    let mut paths = m.upload(&start)?;
+    let mut f = m.mxm(plus_first, &paths, a).mask(!paths.structure()).eval()?;
+    let mut levels = vec![paths.structure()];
+    while m.nnz(&f)? > 0 {
+        levels.push(f.structure());
+        m.ewise_add(Plus::new(), &paths, &f).into(&mut paths)?;
+        m.mxm(plus_first, &f, a).mask(!paths.structure()).replace().into(&mut f)?;
+    }
+    let mut update = m.upload(&full)?;
+    for d in (1..levels.len()).rev() {
+        let w = m.ewise_mult(Div::new(), &update, &paths).mask(levels[d].clone()).eval()?;
+        let w = m.mxm(plus_first, &w, at).mask(levels[d - 1].clone()).eval()?;
+        m.ewise_mult(Times::new(), &w, &paths).accum(Plus::new()).into(&mut update)?;
+    }
+    let mut centrality = m.upload_vector(&Vector::constant(n, -(ns as f64))?)?;
+    m.reduce_rows(Plus::new(), &update).transpose_a().accum(Plus::new()).into(&mut centrality)?;
+    m.download_vector(&centrality)
+}
+
+/// Which part of a vertex's pairs of neighbours are neighbours; of vertices with two neighbours or more.
+fn local_clustering<B: Backend>(m: &B, a: &B::Matrix<f64>) -> Result<Vector<f64>> {
+    let c = m.mxm(PlusPair::<f64>::new(), a, a).mask(a.structure()).eval()?;
+    let triangles = m.reduce_rows(Plus::new(), &c).eval()?;
+    let ones = m.apply(One::new(), a).eval()?;
+    let degree = m.reduce_rows(Plus::new(), &ones).eval()?;
+    let pairs = m.apply(Pairs::new(), &degree).eval()?;
+    m.download_vector(&m.ewise_mult(Div::new(), &triangles, &pairs).eval()?)
+}
+
+sparring::op! {
+    /// d (d − 1).
+    pub Pairs<T: Real> (d) -> T { d * (d - V::lit(T::ONE)) }
+}
+
+/// A graph with 60 vertices and weights, some vertices alone; with `both`, edges go both ways.
+fn graph(seed: u64, both: bool) -> Csr<f64> {
+    let mut state = seed;
+    let mut next = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let (mut rows, mut cols, mut weights) = (vec![], vec![], vec![]);
+    for _ in 0..150 {
+        let (i, j, w) = (next(55) as u32, next(55) as u32, 1.0 + next(9) as f64);
+        if i == j {
+            continue;
+        }
+        for (i, j) in if both { vec![(i, j), (j, i)] } else { vec![(i, j)] } {
+            rows.push(i);
+            cols.push(j);
+            weights.push(w);
+        }
+    }
+    Coo::new(60, 60, rows, cols, weights).unwrap().to_csr(Min::new()).unwrap()
+}
+
+fn close(found: &Vector<f64>, want: &[Option<f64>]) {
+    assert_eq!(found.len(), want.len());
+    for (i, want) in want.iter().enumerate() {
+        match (found.get(i), want) {
+            (Some(x), Some(y)) => assert!((x - y).abs() <= 1e-9 * (1.0 + y.abs()), "place {i}: {x}, not {y}"),
+            (x, y) => assert_eq!(x, y.as_ref(), "place {i}"),
+        }
+    }
+}
+
+mod textbook {
+    use super::*;
+
+    pub(super) fn levels(a: &Csr<f64>, source: usize) -> Vec<Option<usize>> {
+        let mut level = vec![None; a.nrows()];
+        level[source] = Some(0);
+        let mut queue = std::collections::VecDeque::from([source]);
+        while let Some(i) = queue.pop_front() {
+            for j in a.row(i).0.iter().map(|&j| j as usize) {
+                if level[j].is_none() {
+                    level[j] = level[i].map(|l| l + 1);
+                    queue.push_back(j);
+                }
+            }
+        }
+        level
+    }
+    pub(super) fn parents(a: &Csr<f64>, source: usize) -> Vec<Option<i64>> {
+        let level = levels(a, source);
+        let parent = |j: usize| {
+            if j == source {
+                return Some(j as i64);
+            }
+            let before = |i: &usize| level[*i].map(|l| l + 1) == level[j] && a.get(*i, j).is_some();
+            level[j]?;
+            (0..a.nrows()).find(before).map(|i| i as i64)
+        };
+        (0..a.nrows()).map(parent).collect()
+    }
+    pub(super) fn distances(a: &Csr<f64>, source: usize) -> Vec<Option<f64>> {
+        let mut d: Vec<Option<f64>> = vec![None; a.nrows()];
+        d[source] = Some(0.0);
+        for _ in 0..a.nrows() {
+            for (i, j, w) in a.iter() {
+                if let Some(through) = d[i].map(|x| x + w) {
+                    d[j] = Some(d[j].map_or(through, |x| x.min(through)));
+                }
+            }
+        }
+        d
+    }
+    pub(super) fn ranks(a: &Csr<f64>) -> Vec<Option<f64>> {
+        let n = a.nrows();
+        let mut r = vec![1.0 / n as f64; n];
+        for _ in 0..300 {
+            let mut next = vec![0.15 / n as f64; n];
+            for (i, j, _) in a.iter() {
+                next[j] += 0.85 * r[i] / a.row(i).0.len() as f64;
+            }
+            r = next;
+        }
+        r.into_iter().map(Some).collect()
+    }
+    pub(super) fn betweenness(a: &Csr<f64>, sources: &[u32]) -> Vec<Option<f64>> {
+        let n = a.nrows();
+        let mut centrality = vec![0.0; n];
+        for &s in sources {
+            let level = levels(a, s as usize);
+            let mut order: Vec<usize> = (0..n).filter(|&v| level[v].is_some()).collect();
+            order.sort_by_key(|&v| level[v]);
+            let follows = |i: usize, j: usize| level[j] == level[i].map(|l| l + 1);
+            let mut paths = vec![0.0; n];
+            paths[s as usize] = 1.0;
+            for &i in &order {
+                for j in a.row(i).0.iter().map(|&j| j as usize).filter(|&j| follows(i, j)) {
+                    paths[j] += paths[i];
+                }
+            }
+            let mut depends = vec![0.0; n];
+            for &i in order.iter().rev() {
+                for j in a.row(i).0.iter().map(|&j| j as usize).filter(|&j| follows(i, j)) {
+                    depends[i] += paths[i] / paths[j] * (1.0 + depends[j]);
+                }
+            }
+            // As the algebraic form counts: what depends on the source itself is in.
+            (0..n).for_each(|v| centrality[v] += depends[v]);
+        }
+        centrality.into_iter().map(Some).collect()
+    }
+    pub(super) fn clustering(a: &Csr<f64>) -> Vec<Option<f64>> {
+        let of = |i: usize| {
+            let near = a.row(i).0;
+            let pairs = near.iter().flat_map(|&j| near.iter().map(move |&k| (j, k))).filter(|(j, k)| j != k);
+            let (mut all, mut joined) = (0.0, 0.0);
+            for (j, k) in pairs {
+                all += 1.0;
+                joined += f64::from(u8::from(a.get(j as usize, k as usize).is_some()));
+            }
+            joined / all
+        };
+        // A vertex whose edges meet no triangle has no entry in the product.
+        (0..a.nrows()).map(|i| Some(of(i)).filter(|x| *x > 0.0)).collect()
+    }
+}
+
+fn all_algorithms<B: Backend>(m: &B) {
+    for seed in 1..5 {
+        let (one_way, both_ways) = (graph(seed, false), graph(seed, true));
+        let (a, at) = (m.upload(&one_way).unwrap(), m.upload(&one_way).unwrap());
+        let at = m.transpose(&at).eval().unwrap();
+        for source in [0, 7, 59] {
+            let parents = bfs_parents(m, &a, source).unwrap();
+            let want = textbook::parents(&one_way, source as usize);
+            assert_eq!((0..60).map(|i| parents.get(i).copied()).collect::<Vec<_>>(), want);
+            close(&shortest_paths(m, &a, source).unwrap(), &textbook::distances(&one_way, source as usize));
+        }
+        close(&pagerank(m, &a, &at).unwrap(), &textbook::ranks(&one_way));
+        let sources = [0, 3, 11, 58];
+        close(&betweenness(m, &a, &at, &sources).unwrap(), &textbook::betweenness(&one_way, &sources));
+        let u = m.upload(&both_ways).unwrap();
+        close(&local_clustering(m, &u).unwrap(), &textbook::clustering(&both_ways));
+    }
+}
+
+#[test]
+fn on_the_processor() {
+    all_algorithms(&Cpu::new());
+    all_algorithms(&Cpu::with_threads(3).unwrap());
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+fn on_a_gpu() {
+    match Cuda::new(0) {
+        Ok(cuda) => all_algorithms(&cuda),
+        Err(Error::NoDevice { .. }) => println!("skipped: no GPU"),
+        Err(e) => panic!("{e}"),
+    }
+}
