@@ -91,10 +91,10 @@ mod twins;
 mod union;
 mod union_plan;
 mod vector;
-mod vector_api;
 mod vector_form;
 mod vector_ops;
 
+pub use backend::DevicePlaces;
 pub use csr::{DeviceCsr, Operand};
 pub use cuda::Cuda;
 pub use distance::DeviceVectors;
@@ -103,5 +103,5 @@ pub use pattern::DevicePattern;
 pub use spmv_plan::{SpmvKind, SpmvStats, choose as choose_spmv};
 pub use triangles::{Stage, TriangleCount};
 pub use union_plan::{UnionStats, UnionStrategy, choose as choose_union};
-pub use vector::{DeviceDense, DeviceSparseVec, DeviceVec};
+pub use vector::DeviceDense;
 pub use vector_form::DeviceVector;
