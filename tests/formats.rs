@@ -453,43 +453,73 @@ fn formats_cross_threads() {
     check::<BitRows<u32>>();
     check::<BitRows<u64>>();
     check::<BitCounts<'_, u64>>();
-    #[cfg(feature = "sprs")]
-    check::<sparring::sparse::CsrView<'_, f64>>();
 }
 
 #[cfg(feature = "sprs")]
 mod sprs_interop {
     use super::*;
-    use sparring::sparse::CsrView;
+    use sprs::{CsMat, CsMatI};
 
     quickcheck! {
+        fn a_slice_of_an_sprs_matrix_has_its_rows(e: AnyEntries, from: usize) -> bool {
+            let a = e.csr::<u64>();
+            let from = from % (e.nrows + 1);
+            let part = a.as_sprs().unwrap().slice_outer(from..e.nrows).to_owned();
+            let rows = Csr::from_sprs(part).unwrap();
+            rows.shape() == (e.nrows - from, e.ncols) && (from..e.nrows).all(|i| rows.row(i - from) == a.row(i))
+        }
+
         fn sprs_matrices_come_back(e: AnyEntries) -> bool {
             let a = e.csr::<u32>();
             let view = a.as_sprs().unwrap();
-            let rows = CsrView::from_sprs(&view).unwrap();
-            let columns = view.to_csc();
-            same(&rows.to_csr().unwrap(), &a)
-                && std::ptr::eq(rows.parts().2, a.values())
-                && same(&CsrView::from_sprs(&columns.view()).unwrap().to_csr().unwrap(), &a.transpose(&pools()[0]).unwrap())
+            let (theirs, columns) = (a.to_sprs::<usize, usize>().unwrap(), view.to_csc());
+            view.data().as_ptr() == a.values().as_ptr()
+                && same(&Csr::from_sprs(theirs.clone()).unwrap(), &a)
+                && same(&Csr::from_sprs(theirs.to_csc()).unwrap(), &a)
                 && same(&Csr::from_sprs(columns).unwrap(), &a)
-                && same(&Csr::from_sprs(a.clone().into_sprs().unwrap()).unwrap(), &a)
+                && same(&Csr::from_sprs(a.clone().into_sprs::<u32, usize>().unwrap()).unwrap(), &a)
+                && same(&Csr::from_sprs(a.to_sprs::<i64, u32>().unwrap()).unwrap(), &a)
+                && same(&Csr::try_from(CsMat::try_from(a.clone()).unwrap()).unwrap(), &a)
+                && same(&Csr::from_sprs(theirs).unwrap(), &e.csr::<u64>())
         }
+    }
 
-        fn a_slice_of_an_sprs_matrix_is_borrowed(e: AnyEntries, from: usize) -> bool {
-            let a = e.csr::<u64>();
-            let from = from % (e.nrows + 1);
-            let whole = a.as_sprs().unwrap();
-            let part = whole.slice_outer(from..e.nrows);
-            let rows = CsrView::from_sprs(&part).unwrap();
-            rows.shape() == (e.nrows - from, e.ncols)
-                && (from..e.nrows).all(|i| rows.row(i - from) == a.row(i))
-        }
+    #[test]
+    fn arrays_of_the_same_types_move() {
+        let a = CsMatI::<f64, u32, usize>::new((2, 3), vec![0, 1, 2], vec![0, 2], vec![1.0, 2.0]);
+        let arrays = |a: &CsMatI<f64, u32, usize>| (a.indices().as_ptr(), a.data().as_ptr());
+        let there = arrays(&a);
+        let a = Csr::<f64>::try_from(a).unwrap();
+        assert_eq!((a.col_idx().as_ptr(), a.values().as_ptr()), there);
+        // A pattern that others hold stays theirs.
+        let held = std::sync::Arc::clone(a.pattern());
+        let copied = a.clone().into_sprs().unwrap();
+        assert!(arrays(&copied).0 != there.0);
+        drop((held, copied));
+        assert_eq!(arrays(&a.into_sprs().unwrap()), there);
+    }
+
+    #[test]
+    fn indices_that_do_not_fit_are_told() {
+        let wide = CsMat::<f64>::new((1, 1 << 40), vec![0, 1], vec![1 << 35], vec![1.0]);
+        assert_eq!(
+            Csr::<f64, u32>::from_sprs(wide.clone()).unwrap_err().to_string(),
+            "column indices: 34359738368 does not fit, the largest possible is 4294967295"
+        );
+        let a = Csr::<f64, u64>::from_sprs(wide.clone()).unwrap();
+        assert_eq!(a.get(0, 1 << 35), Some(&1.0));
+        assert_eq!(
+            a.to_sprs::<u16, u16>().unwrap_err().to_string().split(" does").next(),
+            Some("column indices: 34359738368")
+        );
+        assert_eq!(CsMat::try_from(a).unwrap(), wide);
     }
 
     #[test]
     fn unsorted_rows_are_refused_by_sprs() {
         let a = Csr::<f64>::from_unsorted(1, 3, vec![0, 2], vec![2, 0], vec![1.0, 2.0]).unwrap();
         assert!(matches!(a.as_sprs(), Err(Error::Unsupported { .. })));
-        assert!(a.into_sprs().unwrap_err().to_string().starts_with("this matrix in sprs is not supported: "));
+        let refused = a.into_sprs::<usize, usize>().unwrap_err().to_string();
+        assert!(refused.starts_with("this matrix in sprs is not supported: "));
     }
 }

@@ -4,12 +4,13 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use sparring::algebra::{Any, Max, Num, Plus};
+use sparring::algebra::{Any, Array, Max, Num, Plus, Slice, Type, Value};
 use sparring::io::{
     Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
-    parse_matrix_market_with, read_matrix_market, write_matrix_market, write_matrix_market_array,
-    write_matrix_market_columns, write_matrix_market_to,
+    parse_matrix_market_with, read_matrix_market, write_matrix_market, write_matrix_market_any,
+    write_matrix_market_any_to, write_matrix_market_array, write_matrix_market_columns, write_matrix_market_to,
 };
+use sparring::num_complex::Complex;
 use sparring::par::Threads;
 use sparring::{Csr, Error, Index};
 
@@ -25,7 +26,8 @@ fn parse(text: impl AsRef<[u8]>) -> Result<MatrixFile, Error> {
             match (&whole, &pieces) {
                 (Ok(a), Ok(b)) => {
                     assert_eq!(a.header, b.header);
-                    assert_eq!(triples::<f64>(a), triples::<f64>(b));
+                    assert_eq!(complex_triples(a), complex_triples(b));
+                    assert_eq!(a.value_type(), b.value_type());
                 }
                 (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
                 _ => panic!("{n} threads, {bytes} bytes: {whole:?} and {pieces:?}"),
@@ -42,7 +44,14 @@ fn triples<T: MarketValue + Num>(file: &MatrixFile) -> Vec<(u32, u32, u64)> {
     rows.iter().zip(cols).zip(values).map(|((&i, &j), x)| (i, j, x.as_f64().to_bits())).collect()
 }
 
-fn dense<T: MarketValue + Num>(text: &str) -> Vec<Vec<Option<T>>> {
+/// As [`triples`], for every field: a number without imaginary part is a complex one too.
+fn complex_triples(file: &MatrixFile) -> Vec<(u32, u32, [u64; 2])> {
+    let coo = file.coo::<Complex<f64>>().unwrap();
+    let (rows, cols, values) = coo.parts();
+    rows.iter().zip(cols).zip(values).map(|((&i, &j), x)| (i, j, [x.re.to_bits(), x.im.to_bits()])).collect()
+}
+
+fn dense<T: MarketValue>(text: &str) -> Vec<Vec<Option<T>>> {
     let a = parse(text).unwrap().csr::<T>().unwrap();
     (0..a.nrows()).map(|i| (0..a.ncols()).map(|j| a.get(i, j).copied()).collect()).collect()
 }
@@ -253,14 +262,162 @@ fn what_is_malformed_is_refused_where_it_is() {
     }
 }
 
+fn c(re: f64, im: f64) -> Option<Complex<f64>> {
+    Some(Complex { re, im })
+}
+
 #[test]
-fn complex_is_named_as_what_is_not_supported() {
-    let text = "%%MatrixMarket matrix coordinate Complex Hermitian\n1 1 1\n1 1 1 0\n";
-    let error = parse(text).unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }));
-    assert!(
-        error.to_string().starts_with("t.mtx: Matrix Market field \"complex\" is not supported: values here are real")
+fn complex_matrices_of_every_symmetry() {
+    let lower = "2 2 2\n1 1 4 0\n2 1 -3 0.5\n";
+    for (kind, upper) in
+        [("general", None), ("symmetric", c(-3.0, 0.5)), ("Hermitian", c(-3.0, -0.5)), ("SYMMETRIC", c(-3.0, 0.5))]
+    {
+        let text = format!("%%MatrixMarket matrix coordinate Complex {kind}\n{lower}");
+        assert_eq!(dense(&text), [[c(4.0, 0.0), upper], [c(-3.0, 0.5), None]], "{text}");
+    }
+    let text = "%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n2 1 -3 0.5\n";
+    assert_eq!(dense(text), [[None, c(3.0, -0.5)], [c(-3.0, 0.5), None]]);
+    // Off the diagonal of a symmetric matrix, or on it, anything goes.
+    let text = "%%MatrixMarket matrix coordinate complex symmetric\n1 1 1\n1 1 1 2\n";
+    assert_eq!(dense(text), [[c(1.0, 2.0)]]);
+    // As single precision, and as real numbers where they are.
+    let text = "%%MatrixMarket matrix coordinate complex general\n1 2 2\n1 1 0.1 inf\n1 2 5 0\n";
+    assert_eq!(dense(text)[0][0], Some(Complex { re: 0.1f32, im: f32::INFINITY }));
+    let file = parse(text).unwrap();
+    assert_eq!((file.header.field, file.entries.field()), (Field::Complex, Field::Complex));
+    let refused = file.csr::<f64>().unwrap_err().to_string();
+    assert!(refused.starts_with("entry 1, value Complex { re: 0.1, im: inf }, as f64 is not supported"), "{refused}");
+    assert_eq!(file.csr::<bool>().unwrap().values(), [true, true]);
+    let real = parse("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 7 0\n").unwrap();
+    assert_eq!((real.csr::<f64>().unwrap().values(), real.csr::<u8>().unwrap().values()), (&[7.0][..], &[7][..]));
+    // Repeated entries are added up; what is no complex number in the file becomes one.
+    let text = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 1 2 3\n";
+    assert_eq!(dense(text), [[None, c(3.0, -4.0)], [c(3.0, 4.0), None]]);
+    assert_eq!(dense("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"), [[c(1.0, 0.0)]]);
+    assert_eq!(dense("%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 -2\n"), [[c(-2.0, 0.0)]]);
+}
+
+#[test]
+fn complex_arrays_of_every_symmetry() {
+    let text = "%%MatrixMarket matrix array complex general\n1 2\n1 2\n3\t-4\n";
+    assert_eq!(dense(text), [[c(1.0, 2.0), c(3.0, -4.0)]]);
+    let lower = "3 3\n1 0\n2 2\n3 3\n4 0\n5 5\n6 0\n";
+    let text = format!("%%MatrixMarket matrix array complex hermitian\n{lower}");
+    assert_eq!(
+        dense(&text),
+        [
+            [c(1.0, 0.0), c(2.0, -2.0), c(3.0, -3.0)],
+            [c(2.0, 2.0), c(4.0, 0.0), c(5.0, -5.0)],
+            [c(3.0, 3.0), c(5.0, 5.0), c(6.0, 0.0)]
+        ]
     );
+    let text = format!("%%MatrixMarket matrix array complex symmetric\n{lower}");
+    assert_eq!(dense(&text)[0], [c(1.0, 0.0), c(2.0, 2.0), c(3.0, 3.0)]);
+    let text = "%%MatrixMarket matrix array complex skew-symmetric\n2 2\n1 2\n";
+    assert_eq!(dense(text), [[None, c(-1.0, -2.0)], [c(1.0, 2.0), None]]);
+}
+
+#[test]
+fn what_is_wrong_in_a_complex_file_is_refused_where_it_is() {
+    let general = "%%MatrixMarket matrix coordinate complex general\n";
+    let hermitian = "%%MatrixMarket matrix coordinate complex hermitian\n";
+    let array = "%%MatrixMarket matrix array complex hermitian\n";
+    let cases: &[(&str, &str, u64, u64, &str)] = &[
+        (general, "1 1 1\n1 1 1\n", 3, 6, "expected a real number as the imaginary part, found the end of the line"),
+        (general, "1 1 1\n1 1\n", 3, 4, "expected a real number, found the end of the line"),
+        (general, "1 1 1\n1 1 1 x\n", 3, 7, "expected a real number, found \"x\""),
+        (general, "1 1 1\n1 1 1+2i\n", 3, 5, "expected a real number, found \"1+2i\""),
+        (general, "1 1 1\n1 1 1 1e999\n", 3, 7, "beyond the range"),
+        (general, "1 1 1\n1 1 1 2 3\n", 3, 9, "expected the end of the line, found \"3\""),
+        (hermitian, "2 2 2\n2 1 1 1\n2 2 1 -0.5\n", 4, 5, "entry (2, 2) has an imaginary part: the diagonal of a herm"),
+        (hermitian, "2 2 1\n1 1 1 nan\n", 3, 5, "entry (1, 1) has an imaginary part"),
+        (hermitian, "2 2 1\n1 2 1 0\n", 3, 1, "above the diagonal: a hermitian file stores the lower triangle"),
+        (hermitian, "2 3 1\n1 1 1 0\n", 2, 1, "a hermitian matrix must be square"),
+        (array, "3 3\n1 0\n2 2\n\n3 3\n 4 1\n5 5\n6 1\n", 7, 2, "entry (2, 2) has an imaginary part"),
+        (array, "2 2\n1 1\nx\n", 3, 1, "entry (1, 1) has an imaginary part"),
+        (array, "2 2\n1 0\nx\n3 1\n", 4, 1, "expected a real number, found \"x\""),
+        (array, "2 2\n1 0\n2 2\n3 1\n4 4\n", 5, 1, "entry (2, 2) has an imaginary part"),
+        (array, "2 2\n1 0\n2 2\n3 0\n4 4\n", 6, 1, "found \"4\" after the last"),
+    ];
+    for (banner, rest, line, column, message) in cases {
+        for packed in [false, true] {
+            let text = format!("{banner}{rest}");
+            let bytes = if packed { gzip(text.as_bytes()) } else { text.clone().into_bytes() };
+            let error = parse(&bytes).expect_err(&text);
+            let Error::Parse { line: l, column: c, message: m, .. } = error else { panic!("{text:?}: {error}") };
+            assert_eq!((l, c), (*line, *column), "{text:?}: {m}");
+            assert!(m.contains(message), "{text:?}: {m}");
+        }
+    }
+}
+
+/// The matrix in the file's own type.
+fn own<T: Value>(text: &str) -> Vec<T> {
+    let file = parse(text).unwrap();
+    assert_eq!(file.value_type(), T::TYPE, "{text}");
+    let (pattern, values) = file.any().unwrap();
+    assert_eq!((values.ty(), values.len()), (T::TYPE, pattern.nnz()));
+    values.into_vec().unwrap()
+}
+
+#[test]
+fn a_file_is_read_in_its_own_type() {
+    let text = |field: &str, entries: &str| format!("%%MatrixMarket matrix coordinate {field}\n{entries}");
+    // 2⁵³ + 1, which no f64 is.
+    assert_eq!(own::<i64>(&text("integer general", "1 2 2\n1 1 9007199254740993\n1 2 -1\n")), [9007199254740993, -1]);
+    assert_eq!(own::<i64>(&text("integer symmetric", "2 2 1\n2 1 9007199254740993\n")), [9007199254740993; 2]);
+    assert_eq!(
+        own::<i64>(&text("integer skew-symmetric", "2 2 1\n2 1 9007199254740993\n")),
+        [-9007199254740993, 9007199254740993]
+    );
+    assert_eq!(own::<i64>(&text("integer general", "1 1 2\n1 1 9007199254740993\n1 1 1\n")), [9007199254740994]);
+    let large = "1 2 2\n1 1 18446744073709551615\n1 2 0\n";
+    assert_eq!(own::<u64>(&text("integer general", large)), [u64::MAX, 0]);
+    assert_eq!(own::<u64>(&text("unsigned-integer general", "1 1 1\n1 1 3\n")), [3]);
+    assert_eq!(own::<u64>("%%MatrixMarket matrix array integer general\n1 2\n1\n9223372036854775808\n"), [1, 1 << 63]);
+    assert_eq!(own::<bool>(&text("pattern symmetric", "2 2 3\n2 1\n2 1\n2 2\n")), [true; 3]);
+    assert_eq!(own::<f64>(&text("double general", "1 1 2\n1 1 0.5\n1 1 1\n")), [1.5]);
+    assert_eq!(
+        own::<Complex<f64>>(&text("complex hermitian", "2 2 1\n2 1 1 2\n")),
+        [c(1.0, -2.0), c(1.0, 2.0)].map(Option::unwrap)
+    );
+    // The header says what stands in the file.
+    let file = parse(text("integer general", large)).unwrap();
+    assert_eq!((file.header.field, file.entries.field()), (Field::Integer, Field::Unsigned));
+    assert_eq!(
+        file.csr::<i64>().unwrap_err().to_string().split(" is not").next(),
+        Some("entry 1, value 18446744073709551615, as i64")
+    );
+    assert_eq!(
+        parse_matrix_market(&gzip(text("integer general", large).as_bytes()), "t").unwrap().value_type(),
+        Type::U64
+    );
+    let wide = text("pattern general", "5 8589934592 1\n1 8589934592\n");
+    let wide = parse_matrix_market(wide.as_bytes(), "t").unwrap();
+    assert!(matches!(wide.any(), Err(Error::IndexOverflow { .. })));
+    let (pattern, _) = wide.any_with::<u64>(&Threads::current()).unwrap();
+    assert_eq!(pattern.row(0), [8_589_934_591]);
+}
+
+#[test]
+fn integers_beyond_every_type_are_refused_at_the_first_that_fits_none() {
+    let text = |entries: &str| {
+        let n = entries.lines().count();
+        let text = format!("%%MatrixMarket matrix coordinate integer general\n9 9 {n}\n{entries}");
+        parse(text).unwrap_err().to_string()
+    };
+    let large = "1 1 9223372036854775808\n";
+    assert_eq!(
+        text(&format!("1 2 -1\n1 1 1\n{large}2 2 x\n")),
+        "t.mtx:5:5: \"9223372036854775808\" does not fit a 64-bit signed integer"
+    );
+    assert_eq!(text(&format!("1 1 1\n{large}1 2 -1\n")), "t.mtx:5:5: expected an unsigned whole number, found \"-1\"");
+    assert_eq!(
+        text(&format!("{large}1 2 18446744073709551616\n")),
+        "t.mtx:4:5: \"18446744073709551616\" does not fit a 64-bit unsigned integer"
+    );
+    assert_eq!(text(&format!("{large}10 1 1\n")), "t.mtx:4:1: row index \"10\" is beyond the 9 rows of the size line");
+    assert_eq!(text("1 1 1\n1 2 0.5\n"), "t.mtx:4:5: expected a whole number, found \"0.5\"");
 }
 
 #[test]
@@ -279,6 +436,9 @@ fn a_value_type_of_ones_own_is_read_and_written() {
         fn from_unsigned(_: u64) -> Option<Self> {
             None
         }
+        fn repeated(self, again: Self) -> Self {
+            Self { n: self.n + again.n }
+        }
         fn field(_: &[Self]) -> Field {
             Field::Real
         }
@@ -291,6 +451,16 @@ fn a_value_type_of_ones_own_is_read_and_written() {
     write_matrix_market_to(&mut text, &a, &WriteOptions::new()).unwrap();
     assert_eq!(text, b"%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1.5\n1 2 2.0\n");
     assert_eq!(parse(text).unwrap().coo::<Tenths>().unwrap().parts().2, [Tenths { n: 15 }, Tenths { n: 20 }]);
+    // A complex entry without imaginary part is a real one, unless the type says otherwise.
+    let text = "%%MatrixMarket matrix coordinate complex general\n1 1 2\n1 1 0.5 0\n1 1 0.1 0\n";
+    assert_eq!(parse(text).unwrap().csr::<Tenths>().unwrap().values(), [Tenths { n: 6 }]);
+    // Known at run time only, it has no text.
+    let refused = write_matrix_market_any_to(&mut Vec::new(), a.pattern(), Slice::of(a.values()), &WriteOptions::new());
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "writing values of the type Tenths is not supported: Matrix Market has numbers alone; write each field as a \
+         matrix, or implement MarketValue"
+    );
 }
 
 struct Random(u64);
@@ -304,7 +474,7 @@ impl Random {
     fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
-    fn csr<T: MarketValue + Num, I: Index>(&mut self, value: impl Fn(u64) -> T) -> Csr<T, I> {
+    fn csr<T: MarketValue, I: Index>(&mut self, value: impl Fn(u64) -> T) -> Csr<T, I> {
         let (nrows, ncols) = (self.below(40), self.below(40));
         let mut row_ptr = vec![0];
         let (mut cols, mut values) = (vec![], vec![]);
@@ -322,40 +492,89 @@ impl Random {
     }
 }
 
-/// Writes and reads random matrices of one type; `bits` tells values apart.
-fn round_trip<T: MarketValue + Num>(value: impl Fn(u64) -> T + Copy, bits: impl Fn(&T) -> u64) {
+/// Writes and reads random matrices of one type, named and known at run time; `bits` tells values apart.
+fn round_trip<T: MarketValue>(value: impl Fn(u64) -> T + Copy, bits: impl Fn(&T) -> u128) {
     let threads = [1, 2, 3].map(|n| Threads::new(n).unwrap());
     let mut random = Random(7);
     for round in 0..60 {
-        let a = random.csr::<T, u64>(value);
+        let a = random.csr::<T, u32>(value);
         let mut text = Vec::new();
-        write_matrix_market_to(&mut text, &a, &WriteOptions::new().threads(&threads[round % 3])).unwrap();
+        let options = WriteOptions::new().threads(&threads[round % 3]);
+        write_matrix_market_to(&mut text, &a, &options).unwrap();
+        let mut again = Vec::new();
+        write_matrix_market_any_to(&mut again, a.pattern(), Slice::of(a.values()), &options).unwrap();
+        assert!(again == text);
         let options = ReadOptions::new().threads(&threads[round % 2]).piece_bytes(100);
-        let b = parse_matrix_market_with(&text, "t", &options).unwrap().csr_with::<T, u64, _>(Plus::new()).unwrap();
-        assert_eq!(a.pattern(), b.pattern());
-        assert!(a.values().iter().map(&bits).eq(b.values().iter().map(&bits)), "{}", String::from_utf8_lossy(&text));
-        let c = parse(&text).unwrap().csr::<T>().unwrap();
-        assert!(c.values().iter().map(&bits).eq(b.values().iter().map(&bits)));
+        for file in [parse_matrix_market_with(&text, "t", &options).unwrap(), parse(&text).unwrap()] {
+            let b = file.csr::<T>().unwrap();
+            assert_eq!(a.pattern(), b.pattern());
+            assert!(a.values().iter().map(&bits).eq(b.values().iter().map(&bits)), "{}", text.escape_ascii());
+            // In its own type, which is as wide as there is one, it is written as the same text.
+            let (pattern, values) = file.any_with::<u64>(&threads[1]).unwrap();
+            let mut own = Vec::new();
+            write_matrix_market_any_to(&mut own, &pattern, values.slice(), &WriteOptions::new()).unwrap();
+            // A float is shorter as what it was.
+            assert!(own == text || [Type::F32, Type::ComplexF32].contains(&T::TYPE), "{}", text.escape_ascii());
+        }
     }
 }
 
 #[test]
 fn writing_and_reading_gives_the_same_bits() {
     // Random bits make all magnitudes, subnormals and infinities; NaN payloads are not kept.
-    round_trip(|r| if f64::from_bits(r).is_nan() { -0.0 } else { f64::from_bits(r) }, |x| x.to_bits());
+    let double = |r| if f64::from_bits(r).is_nan() { -0.0 } else { f64::from_bits(r) };
+    let single = |r: u64| if f32::from_bits(r as u32).is_nan() { f32::NAN } else { f32::from_bits(r as u32) };
+    round_trip(double, |x| x.to_bits().into());
+    round_trip(single, |x| x.to_bits().into());
     round_trip(
-        |r| if f32::from_bits(r as u32).is_nan() { f32::NAN } else { f32::from_bits(r as u32) },
-        |x| x.to_bits().into(),
+        |r| Complex { re: double(r), im: double(r.rotate_left(17).wrapping_mul(5)) },
+        |x| u128::from(x.re.to_bits()) << 64 | u128::from(x.im.to_bits()),
     );
-    round_trip(|r| r as f64 / 8.0, |x| x.to_bits());
-    round_trip(|r| (r % 1000) as f64 / 100.0, |x| x.to_bits());
-    round_trip(|r| r as i64, |x| *x as u64);
-    round_trip(|r| r, |x| *x);
-    round_trip(|r| r >> 1, |x| *x);
-    round_trip(|r| r as i8, |x| *x as u64);
+    round_trip(
+        |r| Complex { re: single(r), im: single(r >> 32) },
+        |x| u128::from(x.re.to_bits()) << 64 | u128::from(x.im.to_bits()),
+    );
+    round_trip(|r| r as f64 / 8.0, |x| x.to_bits().into());
+    round_trip(|r| (r % 1000) as f64 / 100.0, |x| x.to_bits().into());
+    round_trip(|r| r as i64, |x| *x as u128);
+    round_trip(|r| r as i32, |x| *x as u128);
+    round_trip(|r| r as i16, |x| *x as u128);
+    round_trip(|r| r as i8, |x| *x as u128);
+    round_trip(|r| r, |x| (*x).into());
+    round_trip(|r| r >> 1, |x| (*x).into());
+    round_trip(|r| r as u32, |x| (*x).into());
     round_trip(|r| r as u16, |x| (*x).into());
+    round_trip(|r| r as u8, |x| (*x).into());
     round_trip(|r| r % 5 > 0, |x| (*x).into());
     round_trip(|_| true, |x| (*x).into());
+}
+
+#[test]
+fn a_type_known_at_run_time_is_written_as_the_file_had_it() {
+    for (field, entries) in [
+        ("integer", "2 2 2\n1 1 9007199254740993\n2 1 -5\n"),
+        ("unsigned-integer", "2 2 2\n1 1 18446744073709551615\n2 1 5\n"),
+        ("pattern", "2 2 2\n1 1\n2 1\n"),
+        ("real", "2 2 2\n1 1 0.5\n2 1 nan\n"),
+        ("complex", "2 2 2\n1 1 0.5 -1.0\n2 1 nan inf\n"),
+    ] {
+        let text = format!("%%MatrixMarket matrix coordinate {field} general\n{entries}");
+        let (pattern, values) = parse(&text).unwrap().any().unwrap();
+        let mut again = Vec::new();
+        write_matrix_market_any_to(&mut again, &pattern, values.slice(), &WriteOptions::new()).unwrap();
+        assert_eq!(String::from_utf8(again).unwrap(), text);
+        let short =
+            write_matrix_market_any_to(&mut Vec::new(), &pattern, values.slice().part(0..1), &WriteOptions::new());
+        assert_eq!(short.unwrap_err().to_string(), "values: length is 1, expected 2");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (pattern, _) =
+        parse("%%MatrixMarket matrix coordinate pattern general\n1 2 2\n1 1\n1 2\n").unwrap().any().unwrap();
+    let values = Array::of(vec![true, false]);
+    let path = dir.path().join("truth.mtx.gz");
+    write_matrix_market_any(&path, &pattern, values.slice(), &WriteOptions::new()).unwrap();
+    let file = read_matrix_market(&path).unwrap();
+    assert_eq!((file.value_type(), file.csr::<bool>().unwrap().values()), (Type::I64, &[true, false][..]));
 }
 
 fn written<T: MarketValue>(a: &Csr<T>, options: &WriteOptions<'_>) -> String {

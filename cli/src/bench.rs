@@ -1,5 +1,6 @@
 //! `sparring bench [spgemm|triangles|distance]`: medians and minima on generated cases or files, with checksums.
 
+mod case;
 mod distance;
 mod machine;
 
@@ -15,6 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::output::{ms, thousands};
 use crate::read;
 use crate::timing::{Times, timed};
+use case::{load, source};
 use machine::Machine;
 
 #[derive(Args)]
@@ -89,16 +91,6 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         }
     }
     Ok(())
-}
-
-/// What `context.load` calls a case: a name is that of a generated one, unless it looks like a file's.
-fn source(name: &str) -> String {
-    let file = name.ends_with(".mtx") || name.ends_with(".gz") || read::generated(name).is_some();
-    if file { name.into() } else { format!("gen:{name}") }
-}
-
-fn load(context: &Context, name: &str) -> Result<Csr<f64>> {
-    Ok(context.load(&source(name))?.0.matrix)
 }
 
 fn spgemm(context: &Context, name: &str, repeat: u32) -> Result {

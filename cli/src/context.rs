@@ -1,16 +1,30 @@
-//! What all commands share: the processor, the GPU, the choice of output, the progress bar.
+//! What all commands share: their options, the processor, the GPU, the choice of output, the progress bar.
 
 use std::io::{self, Write};
 
+use clap::Args;
 use serde_json::Value;
 use sparring::{Cpu, Cuda};
 
-use crate::Common;
-use crate::device::{Device, refused};
+use crate::device::{self, Device, refused};
 use crate::failure::{Failure, Result};
 use crate::progress::Progress;
 use crate::read::{self, Source};
 use crate::timing::timed;
+
+/// What every command takes.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Threads to run on [default: one for each processor]
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// Where to compute: cpu, or cuda:N for GPU number N. For triangles, mxm, knn, distances and bench
+    #[arg(long, global = true, value_name = "DEVICE", default_value_t, value_parser = device::parse)]
+    pub(crate) device: Device,
+    /// Write JSON to standard output, and nothing else there
+    #[arg(long, global = true)]
+    json: bool,
+}
 
 pub(crate) struct Context {
     /// Reports progress.

@@ -7,6 +7,7 @@
 mod bench;
 mod context;
 mod device;
+mod devices;
 mod distances;
 mod failure;
 mod info;
@@ -26,9 +27,9 @@ mod write;
 
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-use context::Context;
+use context::{Common, Context};
 use device::Device;
 
 /// Sparse linear algebra over any semiring.
@@ -41,20 +42,6 @@ struct Cli {
     common: Common,
     #[command(subcommand)]
     command: Command,
-}
-
-/// What every command takes.
-#[derive(Args)]
-pub(crate) struct Common {
-    /// Threads to run on [default: one for each processor]
-    #[arg(long, global = true, value_name = "N")]
-    threads: Option<usize>,
-    /// Where to compute: cpu, or cuda:N for GPU number N. For triangles, mxm, knn, distances and bench
-    #[arg(long, global = true, value_name = "DEVICE", default_value_t, value_parser = device::parse)]
-    device: Device,
-    /// Write JSON to standard output, and nothing else there
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Subcommand)]
@@ -111,7 +98,7 @@ fn main() -> ExitCode {
             Command::Distances(arguments) => distances::run(&context, &arguments),
             Command::Metrics => metrics::list(&context),
             Command::Semirings => semiring::list(&context),
-            Command::Devices => device::list(&context),
+            Command::Devices => devices::list(&context),
             Command::Bench(arguments) => bench::run(&context, &arguments),
         }
     };

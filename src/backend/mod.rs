@@ -78,8 +78,8 @@ use crate::{Csr, Dense, Index, Result, Vector};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no machine that computes with matrices",
-    note = "`Cpu` and `Cuda` are; pass a reference to one, and matrices that it holds"
+    message = "`{Self}` is no machine to compute on",
+    note = "use `Cpu::new()`, or with the feature `cuda` a GPU: `Cuda::new(0)?`, and matrices that it holds"
 )]
 pub trait Backend<I: Index = u32>:
     Sized

@@ -26,6 +26,11 @@ use crate::algebra::{Monoid, MulOp, Plus, Type, Union};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Its ⊗ must give the identity of ⊕ for two zeros. If ⊕ is + it runs in one pass (see [`Recipe`](super::Recipe)), else in two.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no measure of two rows",
+    label = "is not a `Metric`, nor a NAMM",
+    note = "name a `Metric`, or make a NAMM of an operator by `op!`: `Union(Plus::new(), MyOperator::new())`"
+)]
 pub trait Measure: Send + Sync {
     /// How it is computed on entries of that type, f32 or f64.
     /// # Errors

@@ -45,6 +45,10 @@ pub type Norms<M, W> = (V<M, W>, V<M, W>);
 /// belong to rows. Entries of value 0 are dropped before, so results never depend on stored zeros.
 ///
 /// Source: Nolet et al. 2022, Table 1 and §2.2 (norms and expansions); the one-pass form is ours.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no recipe of a distance in one pass",
+    note = "a ⊗ by `op!` in `Union(Plus::new(), …)` is enough for most distances; `Recipe` adds norms and a finalizer"
+)]
 pub trait Recipe: Copy + Send + Sync + 'static {
     /// What is computed with.
     type W: Float;

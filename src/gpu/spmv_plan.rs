@@ -66,7 +66,7 @@ impl SpmvKind {
 ///
 /// Source of the measurements: `benches/gpu_spmv.rs`.
 #[must_use]
-pub fn choose(s: &SpmvStats) -> (SpmvKind, &'static str) {
+pub(super) fn choose(s: &SpmvStats) -> (SpmvKind, &'static str) {
     let rows = s.nrows.max(1);
     let mean = (s.nnz + rows / 2) / rows;
     if s.longest_row > 64 + 16 * mean {

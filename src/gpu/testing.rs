@@ -12,6 +12,7 @@ use crate::algebra::{
 };
 use crate::{Error, Result};
 
+pub use super::union_plan::choose as choose_union;
 pub use naive_union::{NaiveKind, naive_union_mxm};
 
 /// A program compiled for the test of all kernels.

@@ -41,6 +41,10 @@ pub struct Triangles {
 
 /// A machine that counts the triangles of a graph in the form `A`: [`Cpu`] takes a [`Csr`]; with the feature `cuda`,
 /// `Cuda` takes a [`Csr`], which it sends to the device, or a `DeviceCsr` or `DevicePattern` that is there.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not count triangles of `{A}`",
+    note = "a `Cpu` takes a `Csr`, a `Cuda` a `Csr` or a `DeviceCsr`"
+)]
 pub trait TriangleCounter<A: ?Sized> {
     /// What [`triangles`] returns.
     /// # Errors

@@ -5,5 +5,6 @@ mod matrix_market;
 pub use matrix_market::{
     Entries, Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
     parse_matrix_market_with, read_matrix_market, read_matrix_market_with, write_matrix_market,
-    write_matrix_market_array, write_matrix_market_columns, write_matrix_market_to,
+    write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array, write_matrix_market_columns,
+    write_matrix_market_to,
 };

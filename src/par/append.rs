@@ -10,8 +10,7 @@ use std::alloc::{Layout, alloc, dealloc, realloc};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use super::{Threads, advise_huge_pages, filled};
-use crate::sparse::out_of_memory;
+use super::{Threads, advise_huge_pages, filled, out_of_memory};
 use crate::{Error, Result};
 
 /// Appends the blocks made by `work(state, block, buffer)`, in block order. `work` gets an empty buffer; each block

@@ -6,8 +6,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::Result;
-use crate::sparse::out_of_memory;
+use crate::{Error, Result};
 
 /// Smaller requests are not compared: asking the system takes some ten microseconds, touching so much a hundred
 /// milliseconds.
@@ -21,6 +20,11 @@ pub fn filled<T: Copy>(len: usize, x: T, what: &'static str) -> Result<Vec<T>> {
     advise_huge_pages(&mut v.spare_capacity_mut()[..len]);
     v.resize(len, x);
     Ok(v)
+}
+
+/// The error that `len` elements could not be had.
+pub(crate) fn out_of_memory<T>(what: &'static str, len: usize) -> Error {
+    Error::OutOfMemory { what, bytes: len as u128 * size_of::<T>() as u128 }
 }
 
 /// An empty vector with room for `len` elements.

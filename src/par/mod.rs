@@ -19,7 +19,7 @@ use crate::{Error, Result};
 
 pub(crate) use append::append_blocks;
 use memory::advise_huge_pages;
-pub(crate) use memory::{collected, reserved};
+pub(crate) use memory::{collected, out_of_memory, reserved};
 pub use memory::{filled, keep_freed_memory};
 
 /// How far a long operation has come.
@@ -90,7 +90,7 @@ impl Threads {
     /// As [`for_each`](Self::for_each), reporting each task done as progress of `op`.
     /// # Errors
     /// The first error of `state` or `work`; [`Error::Cancelled`] if the callback said so.
-    pub fn for_each_of<S>(
+    pub(crate) fn for_each_of<S>(
         &self,
         op: &'static str,
         tasks: usize,
@@ -120,7 +120,7 @@ impl Threads {
     }
     /// Runs `work(state, task)` for each task in `0..tasks`; tasks are handed out in order from one
     /// counter, and each thread makes one `state`. The first error stops the rest and is returned.
-    pub fn for_each<S>(
+    pub(crate) fn for_each<S>(
         &self,
         tasks: usize,
         state: impl Fn() -> Result<S> + Sync,
@@ -167,7 +167,7 @@ impl Threads {
 /// Splits `0..n` into at most `parts` ranges of about equal work, where `work_before(i)` is the work
 /// of items `0..i` (non-decreasing). Every item is in exactly one range; ranges are in order.
 #[must_use]
-pub fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
+pub(crate) fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(parts.clamp(1, n.max(1)));
     split_into(&mut ranges, n, parts, work_before);
     ranges
@@ -216,7 +216,7 @@ fn lower_bound(mut lo: usize, mut hi: usize, before: impl Fn(usize) -> bool) -> 
 /// disjoint because they are split off one mutable slice; the vector is only handed out when every
 /// element has been written.
 #[derive(Debug)]
-pub struct Fresh<T> {
+pub(crate) struct Fresh<T> {
     vec: Vec<T>,
     len: usize,
 }
@@ -225,7 +225,7 @@ impl<T: Copy + Send> Fresh<T> {
     /// Room for `len` elements.
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub fn new(len: usize, what: &'static str) -> Result<Self> {
+    pub(crate) fn new(len: usize, what: &'static str) -> Result<Self> {
         let mut vec = reserved(len, what)?;
         advise_huge_pages(&mut vec.spare_capacity_mut()[..len]);
         Ok(Self { vec, len })
@@ -237,7 +237,7 @@ impl<T: Copy + Send> Fresh<T> {
     /// The first error of `work`.
     /// # Panics
     /// If `work` leaves slots unwritten, which is a bug of the caller in this crate.
-    pub fn fill<S>(
+    pub(crate) fn fill<S>(
         mut self,
         threads: &Threads,
         op: &'static str,
@@ -257,7 +257,7 @@ impl<T: Copy + Send> Fresh<T> {
 /// As [`Fresh::fill`], over elements that exist already.
 /// # Errors
 /// The first error of `work`; some elements have their new values then, the others their old ones.
-pub fn refill<T: Copy + Send, S>(
+pub(crate) fn refill<T: Copy + Send, S>(
     values: &mut [T],
     threads: &Threads,
     op: &'static str,
@@ -300,7 +300,7 @@ fn fill_blocks<T: Copy + Send, S>(
 
 /// The elements of one block that have not been written yet.
 #[derive(Debug)]
-pub struct Slots<'a, T> {
+pub(crate) struct Slots<'a, T> {
     free: &'a mut [MaybeUninit<T>],
 }
 
@@ -309,7 +309,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     /// # Panics
     /// If fewer are left.
     #[inline]
-    pub fn take(&mut self, n: usize, x: T) -> &'a mut [T] {
+    pub(crate) fn take(&mut self, n: usize, x: T) -> &'a mut [T] {
         let (head, tail) = std::mem::take(&mut self.free).split_at_mut(n);
         self.free = tail;
         for slot in &mut *head {
@@ -322,7 +322,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     /// # Panics
     /// If fewer are left.
     #[inline]
-    pub fn copy(&mut self, xs: &[T]) {
+    pub(crate) fn copy(&mut self, xs: &[T]) {
         let (head, tail) = std::mem::take(&mut self.free).split_at_mut(xs.len());
         self.free = tail;
         // SAFETY: `MaybeUninit<T>` has the layout of `T`, and an initialized `T` is a valid `MaybeUninit<T>`.

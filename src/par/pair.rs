@@ -2,9 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Fresh, Slots, Threads, fill_blocks};
+use super::{Fresh, Slots, Threads, fill_blocks, out_of_memory};
 use crate::Result;
-use crate::sparse::out_of_memory;
 
 impl<T: Copy + Send> Fresh<T> {
     /// As [`fill`](Self::fill), for two vectors of one length whose blocks are filled together.
@@ -13,7 +12,7 @@ impl<T: Copy + Send> Fresh<T> {
     /// # Panics
     /// If `work` leaves slots unwritten, which is a bug of the caller in this crate.
     #[expect(clippy::too_many_arguments, reason = "those of `fill`, and the second vector")]
-    pub fn fill_with<U: Copy + Send, S>(
+    pub(crate) fn fill_with<U: Copy + Send, S>(
         mut self,
         mut other: Fresh<U>,
         threads: &Threads,

@@ -3,7 +3,8 @@
 use hashbrown::HashMap;
 
 use super::hyper::HyperCsr;
-use super::pattern::{check_ncols, check_nrows, out_of_memory};
+use super::out_of_memory;
+use super::pattern::{check_ncols, check_nrows};
 use super::sort::Scratch;
 use super::{Coo, reserved};
 use crate::algebra::{Monoid, Value};

@@ -113,7 +113,8 @@ impl<T: Value, I: Index> Coo<T, I> {
         self.compress(threads, None::<fn(T, T) -> T>)
     }
 
-    fn compress(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
+    /// Compressed rows; repeated entries are folded in the order given, or are an error.
+    pub(crate) fn compress(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
         let (pattern, values) = to_rows(threads, self.shape(), self, fold)?;
         Csr::with_pattern(Arc::new(pattern), values)
     }

@@ -136,14 +136,7 @@ impl<T, I: Index> Csr<T, I> {
     }
     /// The value at (i, j), or `None` where there is no entry (or no such place).
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
-        if i >= self.nrows() {
-            return None;
-        }
-        let (cols, values) = self.row(i);
-        let j = I::new(j)?;
-        let p =
-            if self.pattern.is_sorted() { cols.binary_search(&j).ok()? } else { cols.iter().position(|&c| c == j)? };
-        values.get(p)
+        self.values.get(self.pattern.find(i, j)?)
     }
     /// Values, row by row, for change in place. Values that a clone shares are copied first, and there must be memory for
     /// them, as there must be for any clone in Rust; [`unshared_mut`](Self::unshared_mut) never copies.

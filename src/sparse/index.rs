@@ -10,6 +10,11 @@ mod sealed {
 }
 
 /// A column index: `u32` (the default) or `u64`.
+#[diagnostic::on_unimplemented(
+    message = "columns are not numbered by `{Self}`",
+    label = "is not `u32` or `u64`",
+    note = "use `u32`, the default, or `u64` for more than 4 294 967 295 columns: `Csr<f64, u64>`"
+)]
 pub trait Index: sealed::Sealed + Copy + Ord + Hash + Default + Debug + Display + Send + Sync + 'static {
     /// Name of the type in CUDA C++.
     const CUDA: &'static str;

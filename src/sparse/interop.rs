@@ -1,104 +1,52 @@
 //! `sprs` matrices as ours and back (feature `sprs`).
 //!
+//! ```
+//! use sparring::Csr;
+//! use sprs::CsMat;
+//! let theirs: CsMat<f64> = CsMat::eye(3);
+//! let ours = Csr::<f64>::from_sprs(theirs.clone())?;
+//! assert_eq!(ours.get(2, 2), Some(&1.0));
+//! assert_eq!(ours.to_sprs()?, theirs);
+//! # Ok::<(), sparring::Error>(())
+//! ```
+//!
 //! | from | to | copies |
 //! | --- | --- | --- |
-//! | `CsMatViewI<T, I, usize>`, rows | [`CsrView`] | nothing; row pointers only if the view starts within a larger matrix |
-//! | `CsMatViewI<T, I, usize>`, columns | [`CsrView`] of the transpose | the same |
-//! | `CsMatI<T, I, usize>`, rows | [`Csr`] | nothing: the arrays move |
-//! | `CsMatI<T, I, usize>`, columns | [`Csr`] | one transpose |
-//! | [`Csr`], sorted | `CsMatViewI<T, I, usize>` | nothing |
-//! | [`Csr`], sorted | `CsMatI<T, I, usize>` | nothing; the pattern only if it is shared |
+//! | `CsMatI<T, J, P>`, rows | [`Csr`], by [`from_sprs`](Csr::from_sprs) or `try_from` | nothing where J is its index type and P is `usize`: the arrays move; else indices or row pointers are converted |
+//! | `CsMatI<T, J, P>`, columns | [`Csr`], the same matrix | one transpose |
+//! | [`Csr`], sorted | `CsMatI<T, J, P>`, rows, by [`into_sprs`](Csr::into_sprs) or `try_from` | as above, and a pattern that is shared |
+//! | `&`[`Csr`], sorted | `CsMatI<T, J, P>`, rows, by [`to_sprs`](Csr::to_sprs) | everything |
+//! | `&`[`Csr`], sorted | `CsMatViewI<T, I, usize>`, by [`as_sprs`](Csr::as_sprs) | nothing |
 //!
-//! Row pointers must be `usize`, as ours are. The structure is checked on the way in, by O(nnz) comparisons.
+//! `CsMat<f64>` is `CsMatI<f64, usize, usize>`. The structure is checked on the way in, by O(nnz) comparisons.
+//! `to_sprs()?.into_csc()` is the matrix by columns.
+//!
+//! There are no views the other way. Plans and GPU copies know a matrix by its pattern, which lives behind an `Arc` as long
+//! as any of them needs it, and operations take [`Csr`]; arrays that someone else owns would be copied at the first one.
+//! So a conversion is a visible line, paid once, and by value it is free.
 
-use std::borrow::Cow;
+use std::any::Any;
 use std::sync::Arc;
 
 use sprs::{CsMatI, CsMatViewI, SpIndex};
 
 use super::copied;
 use crate::algebra::Value;
-use crate::par::Threads;
-use crate::{Csr, Error, Index, Pattern, Result};
+use crate::par::{Threads, reserved};
+use crate::{Csr, Error, Index, Result};
 
-/// Compressed rows that someone else owns.
-#[derive(Clone, Debug)]
-pub struct CsrView<'a, T, I: Index = u32> {
-    nrows: usize,
-    ncols: usize,
-    row_ptr: Cow<'a, [usize]>,
-    col_idx: &'a [I],
-    values: &'a [T],
-}
-
-impl<'a, T: Value, I: Index + SpIndex> CsrView<'a, T, I> {
-    /// The rows of `a`; for a matrix stored by columns, these are the rows of its transpose.
-    ///
+impl<T: Value, I: Index> Csr<T, I> {
+    /// From an `sprs` matrix with any types of indices: by rows, its arrays move where the types are ours (columns `I`, row
+    /// pointers `usize`) and are converted where they are not; by columns, it is transposed, so that it is the same matrix.
     /// # Errors
-    /// Those of [`Pattern::new`], should `a` have been made without checks.
-    /// # Example
-    /// ```
-    /// use sparring::sparse::CsrView;
-    /// let a = sprs::CsMatI::<f64, u32, usize>::new((1, 3), vec![0, 2], vec![0, 2], vec![1.0, 2.0]);
-    /// let rows = CsrView::from_sprs(&a.view())?;
-    /// assert_eq!(rows.row(0), (&[0, 2][..], &[1.0, 2.0][..]));
-    /// assert!(std::ptr::eq(rows.row(0).1, a.data()));
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn from_sprs(a: &CsMatViewI<'a, T, I, usize>) -> Result<Self> {
-        let (nrows, ncols) = if a.is_csr() { a.shape() } else { (a.cols(), a.rows()) };
-        let (indptr, col_idx, values) = (*a).into_raw_storage();
-        let row_ptr = match indptr.first() {
-            Some(0) => Cow::Borrowed(indptr),
-            Some(&first) => {
-                let mut own = super::reserved(indptr.len(), "row pointers")?;
-                own.extend(indptr.iter().map(|p| p.wrapping_sub(first)));
-                Cow::Owned(own)
-            }
-            // An empty list stands for no rows.
-            None => Cow::Borrowed(&[0][..]),
-        };
-        super::pattern::check_sorted(nrows, ncols, &row_ptr, col_idx)?;
-        if values.len() != col_idx.len() {
-            return Err(Error::Length { what: "values", found: values.len(), expected: col_idx.len() });
-        }
-        Ok(Self { nrows, ncols, row_ptr, col_idx, values })
-    }
-    /// Rows and columns.
-    pub fn shape(&self) -> (usize, usize) {
-        (self.nrows, self.ncols)
-    }
-    /// Entries, stored zeros included.
-    pub fn nnz(&self) -> usize {
-        self.values.len()
-    }
-    /// Row pointers, column indices, values.
-    pub fn parts(&self) -> (&[usize], &'a [I], &'a [T]) {
-        (&self.row_ptr, self.col_idx, self.values)
-    }
-    /// Columns and values of row `i`.
-    pub fn row(&self, i: usize) -> (&'a [I], &'a [T]) {
-        let range = self.row_ptr[i]..self.row_ptr[i + 1];
-        (&self.col_idx[range.clone()], &self.values[range])
-    }
-    /// A matrix of our own, for operations: copies everything.
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn to_csr(&self) -> Result<Csr<T, I>> {
-        let (row_ptr, cols) = (copied(&self.row_ptr, "row pointers")?, copied(self.col_idx, "column indices")?);
-        let pattern = Pattern::from_parts(self.nrows, self.ncols, row_ptr, cols, true);
-        Csr::with_pattern(Arc::new(pattern), copied(self.values, "values")?)
-    }
-}
-
-impl<T: Value, I: Index + SpIndex> Csr<T, I> {
-    /// From an `sprs` matrix: by rows, its arrays move; by columns, it is transposed.
-    /// # Errors
-    /// Those of [`Csr::new`], should `a` have been made without checks; [`Error::OutOfMemory`].
-    pub fn from_sprs(a: CsMatI<T, I, usize>) -> Result<Self> {
+    /// [`Error::IndexOverflow`] for an index that does not fit `I`; those of [`Csr::new`], should `a` have been made without
+    /// checks; [`Error::OutOfMemory`].
+    pub fn from_sprs<J: SpIndex + 'static, P: SpIndex + 'static>(a: CsMatI<T, J, P>) -> Result<Self> {
         let (by_rows, (rows, cols)) = (a.is_csr(), a.shape());
         let (nrows, ncols) = if by_rows { (rows, cols) } else { (cols, rows) };
-        let (mut row_ptr, col_idx, values) = a.into_raw_storage();
+        let (row_ptr, col_idx, values) = a.into_raw_storage();
+        let mut row_ptr = converted(row_ptr, "row pointers", usize::MAX, P::try_index, Some)?;
+        let col_idx = converted(col_idx, "column indices", I::MAX_LEN, J::try_index, I::new)?;
         if row_ptr.is_empty() {
             row_ptr = copied(&[0], "row pointers")?;
         }
@@ -107,6 +55,41 @@ impl<T: Value, I: Index + SpIndex> Csr<T, I> {
         let stored = Csr::new(nrows, ncols, row_ptr, col_idx, values)?;
         if by_rows { Ok(stored) } else { stored.transpose(&Threads::current()) }
     }
+
+    /// An `sprs` matrix by rows, with the types of indices that the result asks for: what has these types moves, and a
+    /// pattern that others share is copied.
+    /// # Errors
+    /// [`Error::Unsupported`] if rows are not sorted, or if a size does not fit what `sprs` allows;
+    /// [`Error::IndexOverflow`] for an index that does not fit; [`Error::OutOfMemory`].
+    pub fn into_sprs<J: SpIndex + 'static, P: SpIndex + 'static>(self) -> Result<CsMatI<T, J, P>> {
+        let shape = self.shape();
+        let (pattern, values) = self.into_parts();
+        let (row_ptr, cols) = match Arc::try_unwrap(pattern) {
+            Ok(pattern) => pattern.into_parts(),
+            Err(shared) => (copied(shared.row_ptr(), "row pointers")?, copied(shared.col_idx(), "column indices")?),
+        };
+        let row_ptr = converted(row_ptr, "row pointers", largest::<P>(), Some, P::try_from_usize)?;
+        let cols = converted(cols, "column indices", largest::<J>(), |j| Some(j.get()), J::try_from_usize)?;
+        CsMatI::try_new(shape, row_ptr, cols, values).map_err(|e| refused(&e.3))
+    }
+
+    /// A copy of this matrix for `sprs`, by rows, with the types of indices that the result asks for.
+    /// # Errors
+    /// As [`into_sprs`](Self::into_sprs).
+    /// # Example
+    /// ```
+    /// use sparring::Csr;
+    /// let a = Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 2], vec![1.0, 2.0])?;
+    /// let b: sprs::CsMat<f64> = a.to_sprs()?;
+    /// assert_eq!(b.get(0, 2), Some(&2.0));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn to_sprs<J: SpIndex + 'static, P: SpIndex + 'static>(&self) -> Result<CsMatI<T, J, P>> {
+        Csr::with_pattern(Arc::clone(self.pattern()), copied(self.values(), "values")?)?.into_sprs()
+    }
+}
+
+impl<T: Value, I: Index + SpIndex> Csr<T, I> {
     /// An `sprs` view of this matrix, by rows.
     /// # Errors
     /// [`Error::Unsupported`] if rows are not sorted, or if a size does not fit what `sprs` allows.
@@ -115,24 +98,52 @@ impl<T: Value, I: Index + SpIndex> Csr<T, I> {
     /// use sparring::Csr;
     /// let a = Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 2], vec![1.0, 2.0])?;
     /// assert_eq!(a.as_sprs()?.get(0, 2), Some(&2.0));
-    /// assert_eq!(Csr::from_sprs(a.clone().into_sprs()?)?, a);
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn as_sprs(&self) -> Result<CsMatViewI<'_, T, I, usize>> {
         CsMatViewI::try_new(self.shape(), self.row_ptr(), self.col_idx(), self.values()).map_err(|e| refused(&e.3))
     }
-    /// An `sprs` matrix by rows: the arrays move, and a pattern that others share is copied.
-    /// # Errors
-    /// As [`as_sprs`](Self::as_sprs); [`Error::OutOfMemory`].
-    pub fn into_sprs(self) -> Result<CsMatI<T, I, usize>> {
-        let shape = self.shape();
-        let (pattern, values) = self.into_parts();
-        let (row_ptr, cols) = match Arc::try_unwrap(pattern) {
-            Ok(pattern) => pattern.into_parts(),
-            Err(shared) => (copied(shared.row_ptr(), "row pointers")?, copied(shared.col_idx(), "column indices")?),
-        };
-        CsMatI::try_new(shape, row_ptr, cols, values).map_err(|e| refused(&e.3))
+}
+
+impl<T: Value, I: Index, J: SpIndex + 'static, P: SpIndex + 'static> TryFrom<CsMatI<T, J, P>> for Csr<T, I> {
+    type Error = Error;
+    fn try_from(a: CsMatI<T, J, P>) -> Result<Self> {
+        Self::from_sprs(a)
     }
+}
+
+impl<T: Value, I: Index, J: SpIndex + 'static, P: SpIndex + 'static> TryFrom<Csr<T, I>> for CsMatI<T, J, P> {
+    type Error = Error;
+    fn try_from(a: Csr<T, I>) -> Result<Self> {
+        a.into_sprs()
+    }
+}
+
+/// Indices of another type; the vector itself where it is the same type.
+fn converted<A: Copy + 'static, B: 'static>(
+    x: Vec<A>,
+    what: &'static str,
+    max: usize,
+    from: impl Fn(A) -> Option<usize>,
+    to: impl Fn(usize) -> Option<B>,
+) -> Result<Vec<B>> {
+    let mut x = Some(x);
+    if let Some(same) = (&mut x as &mut dyn Any).downcast_mut::<Option<Vec<B>>>() {
+        return Ok(same.take().unwrap_or_default());
+    }
+    let x = x.unwrap_or_default();
+    let mut out = reserved(x.len(), what)?;
+    for i in x {
+        // A negative index is beyond all bounds too.
+        let i = from(i).unwrap_or(usize::MAX);
+        out.push(to(i).ok_or(Error::IndexOverflow { what, needed: i as u128, max: max as u128 })?);
+    }
+    Ok(out)
+}
+
+/// The largest index of the type.
+fn largest<J: SpIndex>() -> usize {
+    J::max_value().to_usize().unwrap_or(usize::MAX)
 }
 
 fn refused(e: &sprs::errors::StructureError) -> Error {

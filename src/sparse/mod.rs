@@ -9,7 +9,7 @@ mod dense;
 mod hyper;
 mod index;
 #[cfg(feature = "sprs")]
-mod interop;
+pub mod interop;
 mod parts;
 mod pattern;
 mod select;
@@ -18,7 +18,7 @@ mod transpose;
 mod vector;
 pub(crate) mod vector_forms;
 
-pub(crate) use crate::par::reserved;
+pub(crate) use crate::par::{out_of_memory, reserved};
 pub use bits::{BitCounts, BitRows, Word};
 pub use builder::Builder;
 pub use coo::Coo;
@@ -27,11 +27,8 @@ pub use csr::Csr;
 pub use dense::Dense;
 pub use hyper::HyperCsr;
 pub use index::Index;
-#[cfg(feature = "sprs")]
-pub use interop::CsrView;
 pub(crate) use parts::count_rows;
 pub use pattern::Pattern;
-pub(crate) use pattern::out_of_memory;
 pub(crate) use sort::Scratch;
 pub(crate) use vector::Form;
 pub use vector::Vector;

@@ -1,5 +1,6 @@
 //! Where a matrix has entries: row pointers and column indices, checked once, shared by `Arc`.
 
+use crate::par::out_of_memory;
 use crate::{Error, Index, Result};
 
 /// Positions of the entries of an nrows × ncols matrix, row by row.
@@ -112,6 +113,16 @@ impl<I: Index> Pattern<I> {
     pub fn row(&self, i: usize) -> &[I] {
         &self.col_idx[self.row_ptr[i]..self.row_ptr[i + 1]]
     }
+    /// The number of the entry (i, j), or `None` where there is none (or no such place).
+    #[inline]
+    pub(crate) fn find(&self, i: usize, j: usize) -> Option<usize> {
+        if i >= self.nrows {
+            return None;
+        }
+        let (cols, j) = (self.row(i), I::new(j)?);
+        let at = if self.sorted { cols.binary_search(&j).ok()? } else { cols.iter().position(|&c| c == j)? };
+        Some(self.row_ptr[i] + at)
+    }
     /// Whether columns increase within every row.
     #[inline]
     pub fn is_sorted(&self) -> bool {
@@ -121,10 +132,6 @@ impl<I: Index> Pattern<I> {
     pub fn into_parts(self) -> (Vec<usize>, Vec<I>) {
         (self.row_ptr, self.col_idx)
     }
-}
-
-pub(crate) fn out_of_memory<T>(what: &'static str, len: usize) -> Error {
-    Error::OutOfMemory { what, bytes: len as u128 * size_of::<T>() as u128 }
 }
 
 pub(crate) fn check_ncols<I: Index>(ncols: usize) -> Result<()> {

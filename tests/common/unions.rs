@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sparring::algebra::{At, Host, Lhs, Max, MaxFromZero, Min, Namm, Num, Out, Plus, Rhs, Union, V};
+use sparring::algebra::{At, Host, Lhs, Max, MaxFromZero, Min, Namm, Num, Number, Out, Plus, Rhs, Union, V};
 use sparring::algebra::{BinaryOp, Monoid, MulOp};
 use sparring::sparse::Dense;
 use sparring::{Csr, Index};

@@ -9,7 +9,7 @@ use sparring::gpu::DeviceCsr;
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, Cuda, Error, generate, par};
 
-use super::load;
+use super::case::load;
 use crate::context::Context;
 use crate::device::timed_on;
 use crate::failure::{Failure, Result};

@@ -1,17 +1,19 @@
 //! From the blocks that threads have parsed to one list of entries, symmetry expanded.
 
+use num_complex::Complex;
 use rayon::prelude::*;
 
-use super::header::{Field, Header, Symmetry};
-use super::text::Scalar;
+use super::banner::{Field, Symmetry};
+use super::header::Header;
+use super::scalar::Scalar;
 use super::value::MarketValue;
-use crate::algebra::{Monoid, Num, Plus};
-use crate::par::{Threads, filled};
+use crate::algebra::Monoid;
+use crate::par::{Threads, filled, reserved};
 use crate::{Coo, Csr, Error, Index, Result};
 
 /// A Matrix Market file in memory: what its header says, and its entries as they stand in it.
 ///
-/// The value type is chosen when a matrix is made of it.
+/// The value type is chosen when a matrix is made of it: by name, or as the file has it ([`any`](Self::any)).
 /// ```
 /// use sparring::algebra::Max;
 /// use sparring::io::parse_matrix_market;
@@ -31,46 +33,55 @@ pub struct MatrixFile {
     pub entries: Entries,
 }
 
-/// The entries of a file, in the order of the file.
+/// The entries of a file, in the order of the file, in blocks that threads have parsed.
 #[derive(Clone, Debug)]
-pub struct Entries(pub(super) Width);
+pub struct Entries {
+    pub(super) places: Places,
+    pub(super) values: Fields,
+}
 
 /// Indices are as wide as the larger dimension needs.
 #[derive(Clone, Debug)]
-pub(super) enum Width {
-    Narrow(Fields<u32>),
-    Wide(Fields<u64>),
+pub(super) enum Places {
+    Narrow(Vec<Indices<u32>>),
+    Wide(Vec<Indices<u64>>),
+}
+
+/// Rows and columns of consecutive entries, from 0.
+#[derive(Clone, Debug)]
+pub(super) struct Indices<J> {
+    pub(super) rows: Vec<J>,
+    pub(super) cols: Vec<J>,
 }
 
 /// Blocks of the type that the field calls for.
 #[derive(Clone, Debug)]
-pub(super) enum Fields<I> {
-    Real(Vec<Block<I, f64>>),
-    Integer(Vec<Block<I, i64>>),
-    Unsigned(Vec<Block<I, u64>>),
-    Pattern(Vec<Block<I, ()>>),
+pub(super) enum Fields {
+    Real(Vec<Vec<f64>>),
+    Integer(Vec<Vec<i64>>),
+    Unsigned(Vec<Vec<u64>>),
+    Pattern(Vec<Vec<()>>),
+    Complex(Vec<Vec<Complex<f64>>>),
 }
 
-/// Consecutive entries, indices from 0.
-#[derive(Clone, Debug)]
-pub(super) struct Block<I, X> {
-    pub(super) rows: Vec<I>,
-    pub(super) cols: Vec<I>,
-    pub(super) values: Vec<X>,
+/// Runs `$body` with `$blocks` of whatever type `$places` has.
+macro_rules! with_places {
+    ($places:expr, $blocks:ident => $body:expr) => {
+        match &$places {
+            Places::Narrow($blocks) => $body,
+            Places::Wide($blocks) => $body,
+        }
+    };
 }
-
-/// Runs `$body` with `$blocks` of whatever type `$entries` has.
-macro_rules! with_blocks {
-    ($entries:expr, $blocks:ident => $body:expr) => {
-        match &$entries.0 {
-            Width::Narrow(Fields::Real($blocks)) => $body,
-            Width::Narrow(Fields::Integer($blocks)) => $body,
-            Width::Narrow(Fields::Unsigned($blocks)) => $body,
-            Width::Narrow(Fields::Pattern($blocks)) => $body,
-            Width::Wide(Fields::Real($blocks)) => $body,
-            Width::Wide(Fields::Integer($blocks)) => $body,
-            Width::Wide(Fields::Unsigned($blocks)) => $body,
-            Width::Wide(Fields::Pattern($blocks)) => $body,
+/// Runs `$body` with `$blocks` of whatever type `$values` has.
+macro_rules! with_values {
+    ($values:expr, $blocks:ident => $body:expr) => {
+        match &$values {
+            Fields::Real($blocks) => $body,
+            Fields::Integer($blocks) => $body,
+            Fields::Unsigned($blocks) => $body,
+            Fields::Pattern($blocks) => $body,
+            Fields::Complex($blocks) => $body,
         }
     };
 }
@@ -79,33 +90,39 @@ impl Entries {
     /// Entries in the file, repeats counted.
     #[must_use]
     pub fn len(&self) -> usize {
-        with_blocks!(self, blocks => blocks.iter().map(|b| b.values.len()).sum())
+        with_values!(self.values, blocks => blocks.iter().map(Vec::len).sum())
     }
     /// Whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Type of the entries.
+    /// Type of the entries; of an `integer` file with an entry beyond i64 it is [`Field::Unsigned`].
     #[must_use]
     pub fn field(&self) -> Field {
-        match &self.0 {
-            Width::Narrow(Fields::Real(_)) | Width::Wide(Fields::Real(_)) => Field::Real,
-            Width::Narrow(Fields::Integer(_)) | Width::Wide(Fields::Integer(_)) => Field::Integer,
-            Width::Narrow(Fields::Unsigned(_)) | Width::Wide(Fields::Unsigned(_)) => Field::Unsigned,
-            Width::Narrow(Fields::Pattern(_)) | Width::Wide(Fields::Pattern(_)) => Field::Pattern,
+        match self.values {
+            Fields::Real(_) => Field::Real,
+            Fields::Integer(_) => Field::Integer,
+            Fields::Unsigned(_) => Field::Unsigned,
+            Fields::Pattern(_) => Field::Pattern,
+            Fields::Complex(_) => Field::Complex,
         }
     }
 }
 
 impl MatrixFile {
-    /// The matrix, symmetry expanded, repeated entries added up in the order of the file.
+    /// The matrix, symmetry expanded, repeated entries added up ([`MarketValue::repeated`]) in the order of the file.
     ///
-    /// A pattern entry is 1. Stored zeros stay entries. Cost: O(entries + nrows + ncols).
+    /// A pattern entry is 1, or true. Stored zeros stay entries. Cost: O(entries + nrows + ncols).
     /// # Errors
     /// Those of [`coo_with`](Self::coo_with).
-    pub fn csr<T: MarketValue + Num>(&self) -> Result<Csr<T>> {
-        self.csr_with(Plus::new())
+    pub fn csr<T: MarketValue>(&self) -> Result<Csr<T>> {
+        self.summed(&Threads::current())
+    }
+
+    /// [`csr`](Self::csr) with indices of type `I`, on `threads`.
+    pub(super) fn summed<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<Csr<T, I>> {
+        self.coo_with(threads)?.compress(threads, Some(T::repeated))
     }
 
     /// The matrix, symmetry expanded, repeated entries folded by `duplicates` in the order of the file.
@@ -135,106 +152,124 @@ impl MatrixFile {
                 return Err(Error::IndexOverflow { what, needed: len as u128, max: I::MAX_LEN as u128 });
             }
         }
-        let (rows, cols, values) =
-            with_blocks!(self.entries, blocks => assemble(blocks, self.header.symmetry, threads))?;
+        let Entries { places, values } = &self.entries;
+        let mirrored = match self.header.symmetry {
+            Symmetry::General => None,
+            _ => Some(with_places!(*places, blocks => off_diagonal(blocks, threads))?),
+        };
+        let (rows, cols) = with_places!(*places, blocks => indices(blocks, mirrored.as_deref(), threads))?;
+        let symmetry = self.header.symmetry;
+        let values = with_values!(*values, blocks => expanded(blocks, mirrored.as_deref(), symmetry, threads))?;
         Ok(Coo::from_parts(nrows, ncols, rows, cols, values))
     }
 }
 
-/// Where the entries of one block and their mirror images go.
-struct Part<'a, T, I> {
-    rows: &'a mut [I],
-    cols: &'a mut [I],
-    values: &'a mut [T],
-}
+// What is generic in the type of the indices is apart from what is generic in that of the values: their sum is compiled,
+// and not their product.
 
-impl<'a, T, I> Part<'a, T, I> {
-    /// The first `n` places; the rest stays here.
-    fn take(&mut self, n: usize) -> Self {
-        let Part { rows, cols, values } =
-            std::mem::replace(self, Part { rows: &mut [], cols: &mut [], values: &mut [] });
-        let (rows, r) = rows.split_at_mut(n);
-        let (cols, c) = cols.split_at_mut(n);
-        let (values, v) = values.split_at_mut(n);
-        *self = Part { rows: r, cols: c, values: v };
-        Part { rows, cols, values }
-    }
-}
-
-type Lists<T, I> = (Vec<I>, Vec<I>, Vec<T>);
-
-fn assemble<J: Index, X: Scalar, T: MarketValue, I: Index>(
-    blocks: &[Block<J, X>],
-    symmetry: Symmetry,
-    threads: &Threads,
-) -> Result<Lists<T, I>> {
-    let mirrored: Vec<usize> = if symmetry == Symmetry::General {
-        vec![0; blocks.len()]
-    } else {
-        let off_diagonal = |b: &Block<J, X>| b.rows.iter().zip(&b.cols).filter(|(i, j)| i != j).count();
-        threads.install(|| blocks.par_iter().map(off_diagonal).collect())
+/// For each block, which of its entries have a mirror image.
+fn off_diagonal<J: Index>(blocks: &[Indices<J>], threads: &Threads) -> Result<Vec<Vec<u32>>> {
+    let of = |block: &Indices<J>| {
+        // Pieces of text are not as long as to have more entries.
+        debug_assert!(u32::try_from(block.rows.len()).is_ok());
+        let pairs = block.rows.iter().zip(&block.cols);
+        let mut found = reserved(pairs.clone().filter(|(i, j)| i != j).count(), "mirror images")?;
+        found.extend((0u32..).zip(pairs).filter(|(_, (i, j))| i != j).map(|(e, _)| e));
+        Ok(found)
     };
-    let direct: usize = blocks.iter().map(|b| b.values.len()).sum();
-    let total = direct + mirrored.iter().sum::<usize>();
+    threads.install(|| blocks.par_iter().map(of).collect())
+}
+
+/// A list of one value per entry, cut into the parts of each block: those of its entries, those of their mirror images.
+fn parts<'a, Y>(
+    mut list: &'a mut [Y],
+    lens: impl Iterator<Item = usize> + Clone,
+    mirrored: Option<&[Vec<u32>]>,
+) -> Vec<(&'a mut [Y], &'a mut [Y])> {
+    let mut take = |n: usize| {
+        let (head, tail) = std::mem::take(&mut list).split_at_mut(n);
+        list = tail;
+        head
+    };
+    let direct: Vec<_> = lens.map(&mut take).collect();
+    let images: Vec<_> = (0..direct.len()).map(|b| take(mirrored.map_or(0, |m| m[b].len()))).collect();
+    direct.into_iter().zip(images).collect()
+}
+
+/// Entries and mirror images.
+fn total(lens: impl Iterator<Item = usize>, mirrored: Option<&[Vec<u32>]>) -> usize {
+    lens.sum::<usize>() + mirrored.map_or(0, |m| m.iter().map(Vec::len).sum())
+}
+
+/// Rows and columns of all entries, then those of the mirror images.
+fn indices<J: Index, I: Index>(
+    blocks: &[Indices<J>],
+    mirrored: Option<&[Vec<u32>]>,
+    threads: &Threads,
+) -> Result<(Vec<I>, Vec<I>)> {
+    let lens = blocks.iter().map(|b| b.rows.len());
+    let total = total(lens.clone(), mirrored);
     let mut rows = filled(total, I::cast(0), "row indices")?;
     let mut cols = filled(total, I::cast(0), "column indices")?;
-    let mut values = filled(total, T::ONE, "values")?;
+    let jobs: Vec<_> = parts(&mut rows, lens.clone(), mirrored)
+        .into_iter()
+        .zip(parts(&mut cols, lens, mirrored))
+        .enumerate()
+        .collect();
+    let copy = |to: &mut [I], image: &mut [I], from: &[J], opposite: &[J], which: &[u32]| {
+        for (to, from) in to.iter_mut().zip(from) {
+            *to = I::cast(from.get());
+        }
+        for (to, &e) in image.iter_mut().zip(which) {
+            *to = I::cast(opposite[e as usize].get());
+        }
+    };
+    threads.install(|| {
+        jobs.into_par_iter().for_each(|(b, (row, col))| {
+            let (block, which) = (&blocks[b], mirrored.map_or(&[][..], |m| &m[b]));
+            copy(row.0, row.1, &block.rows, &block.cols, which);
+            copy(col.0, col.1, &block.cols, &block.rows, which);
+        });
+    });
+    Ok((rows, cols))
+}
 
-    let mut mirrors = Part { rows: &mut rows, cols: &mut cols, values: &mut values };
-    let mut direct = mirrors.take(direct);
-    let jobs: Vec<_> =
-        blocks.iter().zip(&mirrored).map(|(b, &m)| (b, direct.take(b.values.len()), mirrors.take(m))).collect();
-    let skew = symmetry == Symmetry::SkewSymmetric;
-    let refused: Vec<Option<usize>> =
-        threads.install(|| jobs.into_par_iter().map(|(block, to, mirror)| copy(block, to, mirror, skew)).collect());
-
+/// Values of all entries, then those of the mirror images.
+fn expanded<X: Scalar, T: MarketValue>(
+    blocks: &[Vec<X>],
+    mirrored: Option<&[Vec<u32>]>,
+    symmetry: Symmetry,
+    threads: &Threads,
+) -> Result<Vec<T>> {
+    let lens = blocks.iter().map(Vec::len);
+    let mut values = filled(total(lens.clone(), mirrored), T::ONE, "values")?;
+    let jobs: Vec<_> = parts(&mut values, lens, mirrored).into_iter().enumerate().collect();
+    // Copies a block and its mirror image; gives the first entry whose value `T` does not hold.
+    let copy = |(b, (to, image)): (usize, (&mut [T], &mut [T]))| -> Option<usize> {
+        for (e, (to, from)) in to.iter_mut().zip(&blocks[b]).enumerate() {
+            match from.to() {
+                Some(x) => *to = x,
+                None => return Some(e),
+            }
+        }
+        for (to, &e) in image.iter_mut().zip(mirrored.map_or(&[][..], |m| &m[b])) {
+            match blocks[b][e as usize].mirrored_to(symmetry) {
+                Some(x) => *to = x,
+                None => return Some(e as usize),
+            }
+        }
+        None
+    };
+    let refused: Vec<Option<usize>> = threads.install(|| jobs.into_par_iter().map(copy).collect());
     let mut before = 0;
     for (block, refused) in blocks.iter().zip(refused) {
         if let Some(e) = refused {
             return Err(Error::Unsupported {
-                what: format!(
-                    "entry {}, value {:?}, as {}",
-                    before + e + 1,
-                    block.values[e],
-                    std::any::type_name::<T>()
-                ),
+                what: format!("entry {}, value {:?}, as {}", before + e + 1, block[e], T::TYPE),
                 why: "the type does not hold it or its mirror image; read the matrix as a wider type".to_owned(),
             });
         }
-        before += block.values.len();
+        before += block.len();
     }
-    Ok((rows, cols, values))
-}
-
-/// Copies a block and its mirror image; gives the first entry whose value `T` does not hold.
-fn copy<J: Index, X: Scalar, T: MarketValue, I: Index>(
-    block: &Block<J, X>,
-    to: Part<'_, T, I>,
-    mirror: Part<'_, T, I>,
-    skew: bool,
-) -> Option<usize> {
-    for (to, from) in to.rows.iter_mut().zip(&block.rows) {
-        *to = I::cast(from.get());
-    }
-    for (to, from) in to.cols.iter_mut().zip(&block.cols) {
-        *to = I::cast(from.get());
-    }
-    for (e, (to, from)) in to.values.iter_mut().zip(&block.values).enumerate() {
-        match from.to() {
-            Some(x) => *to = x,
-            None => return Some(e),
-        }
-    }
-    let off_diagonal = (0..block.values.len()).filter(|&e| block.rows[e] != block.cols[e]);
-    let places = mirror.rows.iter_mut().zip(mirror.cols).zip(mirror.values);
-    for (((row, col), value), e) in places.zip(off_diagonal) {
-        *row = I::cast(block.cols[e].get());
-        *col = I::cast(block.rows[e].get());
-        let image = if skew { block.values[e].negated_to() } else { block.values[e].to() };
-        match image {
-            Some(x) => *value = x,
-            None => return Some(e),
-        }
-    }
-    None
+    Ok(values)
 }

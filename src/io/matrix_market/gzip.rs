@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use super::assemble::{Block, MatrixFile};
+use super::assemble::MatrixFile;
 use super::header::Header;
-use super::read::{Parsed, ReadOptions, Source, parse_body, parse_piece};
-use super::text::Scalar;
+use super::options::ReadOptions;
+use super::parse::{Block, Parsed, Source, first_not_real, parse_body, parse_piece};
+use super::scalar::Scalar;
 use crate::par::Threads;
 use crate::{Error, Index, Result};
 
@@ -54,7 +55,7 @@ pub(super) fn parse_stream(bytes: &[u8], options: &ReadOptions<'_>) -> Option<Ma
     };
     let mut first = lines.next_piece().ok()??;
     // The last line of a piece is whole, so a header that is read from it is the header of the file.
-    let (header, start) = Header::parse("", &first).ok()?;
+    let (header, start) = Header::parse(&first).ok()?;
     first.drain(..start);
     lines.piece_bytes = options.piece_bytes;
     let here = Threads::current();
@@ -143,6 +144,13 @@ impl<R: Read + Send> Source for Stream<'_, R> {
             return Err(Wrong);
         }
         blocks.sort_unstable_by_key(|&(p, _)| p);
+        let mut before = 0;
+        for (_, block) in &blocks {
+            if first_not_real(&header, before, &block.values).is_some() {
+                return Err(Wrong);
+            }
+            before += block.values.len();
+        }
         Ok(blocks.into_iter().map(|(_, block)| block).collect())
     }
 }

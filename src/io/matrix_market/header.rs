@@ -1,46 +1,7 @@
 //! The banner and the size line.
 
-use std::fmt;
-
+use super::banner::{Field, Layout, Symmetry};
 use super::text::{Bad, Cursor, quoted};
-use crate::Error;
-
-/// How the entries of a file are laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// One (row, column, value) a line.
-    Coordinate,
-    /// Every element, column by column, one a line.
-    Array,
-}
-
-/// What the entries of a file are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    /// Real numbers (`real`, `double`), kept as f64.
-    Real,
-    /// Integers, kept as i64.
-    Integer,
-    /// Integers from 0 (`unsigned-integer`), kept as u64.
-    Unsigned,
-    /// Positions only: each entry counts as 1.
-    Pattern,
-    /// Complex numbers, which are not read.
-    Complex,
-}
-
-/// Which entries a file leaves out because others determine them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symmetry {
-    /// None.
-    General,
-    /// A(j, i) = A(i, j): the lower triangle is stored.
-    Symmetric,
-    /// A(j, i) = −A(i, j): the lower triangle without the diagonal is stored.
-    SkewSymmetric,
-    /// A(j, i) is the conjugate of A(i, j); for real numbers this is [`Symmetric`](Self::Symmetric).
-    Hermitian,
-}
 
 /// What a file says about itself before its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,69 +20,16 @@ pub struct Header {
     pub stored: usize,
 }
 
-macro_rules! words {
-    ($($kind:ident { $($variant:ident $word:literal)* })*) => {$(
-        impl $kind {
-            /// The word of the banner.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-            fn from_word(word: &[u8]) -> Option<Self> {
-                $(if word.eq_ignore_ascii_case($word.as_bytes()) {
-                    return Some(Self::$variant);
-                })*
-                None
-            }
-            fn choices() -> String {
-                [$($word),*].join(", ")
-            }
-        }
-        impl fmt::Display for $kind {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    )*};
-}
-words! {
-    Layout { Coordinate "coordinate" Array "array" }
-    Field { Real "real" Integer "integer" Unsigned "unsigned-integer" Pattern "pattern" Complex "complex" }
-    Symmetry { General "general" Symmetric "symmetric" SkewSymmetric "skew-symmetric" Hermitian "hermitian" }
-}
-
-/// Why a header could not be had.
-#[derive(Debug)]
-pub(super) enum NoHeader {
-    /// It is wrong.
-    Bad(Bad),
-    /// It is right, and beyond this library.
-    Unsupported(Error),
-}
-impl From<Bad> for NoHeader {
-    fn from(bad: Bad) -> Self {
-        Self::Bad(bad)
-    }
-}
-
 impl Header {
     /// Reads the header; the second result is where the line after the size line begins.
-    pub(super) fn parse(file: &str, text: &[u8]) -> Result<(Self, usize), NoHeader> {
+    pub(super) fn parse(text: &[u8]) -> Result<(Self, usize), Bad> {
         let mut cursor = Cursor { text, at: 0 };
         let (layout, field, symmetry) = banner(&mut cursor)?;
-        if field == Field::Complex {
-            return Err(NoHeader::Unsupported(Error::Unsupported {
-                what: format!("{file}: Matrix Market field \"complex\""),
-                why: "values here are real, integer, unsigned-integer or pattern; \
-                      store real and imaginary parts as two matrices"
-                    .to_owned(),
-            }));
-        }
         loop {
             cursor.skip_blanks();
             match (cursor.peek(), cursor.line_end()) {
                 (None, _) => {
-                    return Err(Bad::new(cursor.at, "expected the size line, found the end of the file").into());
+                    return Err(Bad::new(cursor.at, "expected the size line, found the end of the file"));
                 }
                 (Some(b'%'), _) => cursor.skip_line(),
                 (_, Some(n)) => cursor.at += n,
@@ -133,9 +41,7 @@ impl Header {
         let ncols_at = cursor.at;
         let ncols = cursor.size("number of columns")?;
         if symmetry != Symmetry::General && nrows != ncols {
-            return Err(
-                Bad::new(start, format!("a {symmetry} matrix must be square, but it is {nrows}×{ncols}")).into()
-            );
+            return Err(Bad::new(start, format!("a {symmetry} matrix must be square, but it is {nrows}×{ncols}")));
         }
         let stored = match layout {
             Layout::Coordinate => cursor.size("number of entries")?,

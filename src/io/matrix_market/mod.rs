@@ -11,10 +11,20 @@
 //! | part | accepted | refused |
 //! | --- | --- | --- |
 //! | layout | `coordinate`; `array` (every element, by columns; zeros become stored entries) | `array` with `pattern` |
-//! | field | `real`, `double`, `integer` (exact in i64), `unsigned-integer` (exact in u64), `pattern` | `complex` |
-//! | symmetry | `general`, `symmetric`, `skew-symmetric`, `hermitian` (real numbers: the same as symmetric) | pattern with skew or Hermitian; a diagonal in a skew file; anything above the diagonal in all three, as the format says; not square |
+//! | field | `real`, `double`, `complex`, `integer` (exact in i64, or in u64 where one is beyond i64 and none is negative), `unsigned-integer` (exact in u64), `pattern` | |
+//! | symmetry | `general`, `symmetric`, `skew-symmetric`, `hermitian` (real numbers: the same as symmetric) | pattern with skew or Hermitian; a diagonal in a skew file, one that is not real in a Hermitian file; anything above the diagonal in all three, as the format says; not square |
 //! | real values | what `strtod` reads in decimal, and `nan`, `inf`, `infinity` in any case, signed or not, as scipy and `printf` write them | numbers beyond the range of f64; hexadecimal; `nan(…)` |
 //! | lines | ends `\n` or `\r\n`, the last one optional; blank lines anywhere; comments before the size line, in any encoding | comments among the entries; anything after the last field of a line |
+//!
+//! [`MatrixFile::any`] gives the matrix in the type that the file has, [`MatrixFile::csr`] in one that the caller names;
+//! [`write_matrix_market_any`] and [`write_matrix_market`] write the one and the other.
+//!
+//! | values | written as | |
+//! | --- | --- | --- |
+//! | f32, f64 | `real` | the shortest text that gives the same value |
+//! | signed and unsigned integers | `integer` | `unsigned-integer` where a value is beyond i64 |
+//! | bool | `pattern` | `integer`, 0 and 1, where a stored value is false |
+//! | complex numbers | `complex` | real part, imaginary part |
 //!
 //! The entries are split at line ends and parsed by all threads. An error names file, line and column, and is
 //! the first one in the file whatever the number of threads. Memory follows the bytes that are there, never a
@@ -24,20 +34,27 @@
 //!
 //! Source: Boisvert, Pozo, Remington, *The Matrix Market exchange formats: initial design*, NISTIR 5935, 1996.
 
+mod any;
 mod assemble;
+mod banner;
 mod gzip;
 mod header;
+mod options;
+mod parse;
 mod read;
+mod scalar;
 mod text;
+mod texts;
 mod value;
 mod write;
 
 pub use assemble::{Entries, MatrixFile};
-pub use header::{Field, Header, Layout, Symmetry};
-pub use read::{
-    ReadOptions, parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_with,
-};
+pub use banner::{Field, Layout, Symmetry};
+pub use header::Header;
+pub use options::{ReadOptions, WriteOptions};
+pub use read::{parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_with};
 pub use value::MarketValue;
 pub use write::{
-    WriteOptions, write_matrix_market, write_matrix_market_array, write_matrix_market_columns, write_matrix_market_to,
+    write_matrix_market, write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array,
+    write_matrix_market_columns, write_matrix_market_to,
 };

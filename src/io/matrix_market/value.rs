@@ -1,14 +1,21 @@
 //! Which types a matrix in a file can be read as, and how their values are written.
 
-use super::header::Field;
+use num_complex::Complex;
+
+use super::banner::Field;
 use crate::algebra::Value;
 
 /// A value type that Matrix Market files are read into and written from.
 ///
-/// All numbers and `bool` have it; implement it for a type of your own to read and write that.
+/// All numbers, complex ones too, and `bool` have it; implement it for a type of your own to read and write that.
 /// The `from_…` functions give `None` where the type does not hold the number, which ends reading with an
 /// error that names the entry. Conversions: to f64 and f32 the nearest; to an integer only what it holds
-/// exactly; to `bool` whether it differs from 0.
+/// exactly; to `bool` whether it differs from 0; from a complex number to a real one only without imaginary part.
+#[diagnostic::on_unimplemented(
+    message = "Matrix Market files hold no values of type `{Self}`",
+    label = "cannot be read from or written to a Matrix Market file",
+    note = "bool, the integers, f32, f64 and their complex numbers can; for a type of your own, implement `MarketValue`"
+)]
 pub trait MarketValue: Value {
     /// An entry of a pattern file.
     const ONE: Self;
@@ -18,6 +25,12 @@ pub trait MarketValue: Value {
     fn from_integer(x: i64) -> Option<Self>;
     /// From an entry of an unsigned-integer file.
     fn from_unsigned(x: u64) -> Option<Self>;
+    /// From an entry of a complex file.
+    fn from_complex(x: Complex<f64>) -> Option<Self> {
+        if x.im == 0.0 { Self::from_real(x.re) } else { None }
+    }
+    /// What a repeated entry makes of the one before it.
+    fn repeated(self, again: Self) -> Self;
     /// The field that holds all of `values` and costs a reader the least.
     fn field(values: &[Self]) -> Field;
     /// Appends the text of the value, such that reading it gives the same value.
@@ -41,6 +54,10 @@ macro_rules! integers {
             #[inline]
             fn from_unsigned(x: u64) -> Option<Self> {
                 x.try_into().ok()
+            }
+            #[inline]
+            fn repeated(self, again: Self) -> Self {
+                self.wrapping_add(again)
             }
             fn field(values: &[Self]) -> Field {
                 // Only values beyond i64 need `unsigned-integer`, which few readers know.
@@ -70,6 +87,10 @@ macro_rules! reals {
             fn from_unsigned(x: u64) -> Option<Self> {
                 Some(x as $t)
             }
+            #[inline]
+            fn repeated(self, again: Self) -> Self {
+                self + again
+            }
             fn field(_: &[Self]) -> Field {
                 Field::Real
             }
@@ -94,6 +115,43 @@ macro_rules! reals {
 }
 reals! { f32 f64 }
 
+macro_rules! complex {
+    ($($t:ty)*) => {$(
+        impl MarketValue for Complex<$t> {
+            const ONE: Self = Self { re: 1.0, im: 0.0 };
+            #[inline]
+            fn from_real(x: f64) -> Option<Self> {
+                Some(Self { re: x as $t, im: 0.0 })
+            }
+            #[inline]
+            fn from_integer(x: i64) -> Option<Self> {
+                Some(Self { re: x as $t, im: 0.0 })
+            }
+            #[inline]
+            fn from_unsigned(x: u64) -> Option<Self> {
+                Some(Self { re: x as $t, im: 0.0 })
+            }
+            #[inline]
+            fn from_complex(x: Complex<f64>) -> Option<Self> {
+                Some(Self { re: x.re as $t, im: x.im as $t })
+            }
+            #[inline]
+            fn repeated(self, again: Self) -> Self {
+                self + again
+            }
+            fn field(_: &[Self]) -> Field {
+                Field::Complex
+            }
+            fn write(self, text: &mut Vec<u8>) {
+                MarketValue::write(self.re, text);
+                text.push(b' ');
+                MarketValue::write(self.im, text);
+            }
+        }
+    )*};
+}
+complex! { f32 f64 }
+
 impl MarketValue for bool {
     const ONE: Self = true;
     fn from_real(x: f64) -> Option<Self> {
@@ -104,6 +162,13 @@ impl MarketValue for bool {
     }
     fn from_unsigned(x: u64) -> Option<Self> {
         Some(x != 0)
+    }
+    fn from_complex(x: Complex<f64>) -> Option<Self> {
+        Some(x.re != 0.0 || x.im != 0.0)
+    }
+    #[inline]
+    fn repeated(self, again: Self) -> Self {
+        self | again
     }
     fn field(values: &[Self]) -> Field {
         // A stored false is an entry too, and a pattern would turn it into true.

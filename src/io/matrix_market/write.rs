@@ -8,58 +8,20 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rayon::prelude::*;
 
-use super::header::{Field, Layout, Symmetry};
+use super::banner::{Field, Layout, Symmetry};
+use super::options::WriteOptions;
+use super::texts::{Texts, Values, with_texts};
 use super::value::MarketValue;
+use crate::algebra::Slice;
 use crate::par::{Threads, split};
-use crate::{Csr, Error, Index, Result};
-
-/// How to write a file.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WriteOptions<'a> {
-    threads: Option<&'a Threads>,
-    comment: &'a str,
-    symmetric: bool,
-    pattern_only: bool,
-}
-
-impl<'a> WriteOptions<'a> {
-    /// All entries, no comment, the threads of the caller's pool.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-    /// Uses `threads`.
-    #[must_use]
-    pub fn threads(mut self, threads: &'a Threads) -> Self {
-        self.threads = Some(threads);
-        self
-    }
-    /// Puts `text` below the banner, each of its lines as a comment.
-    #[must_use]
-    pub fn comment(mut self, text: &'a str) -> Self {
-        self.comment = text;
-        self
-    }
-    /// Writes the lower triangle alone, as a symmetric file; a matrix that is not symmetric is an error.
-    #[must_use]
-    pub fn symmetric(mut self) -> Self {
-        self.symmetric = true;
-        self
-    }
-    /// Writes positions without values.
-    #[must_use]
-    pub fn pattern_only(mut self) -> Self {
-        self.pattern_only = true;
-        self
-    }
-}
+use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz`.
 ///
 /// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one.
 /// Floats are written as the shortest text that gives the same value, and as field `real`; integers as
-/// `integer`, or `unsigned-integer` where a value is beyond i64; `bool` as `pattern`, or `integer` where a
-/// stored value is false.
+/// `integer`, or `unsigned-integer` where a value is beyond i64; `bool` as `pattern`, or `integer` (0 and 1) where a
+/// stored value is false; complex numbers as `complex`.
 /// ```no_run
 /// use sparring::{Csr, io::{WriteOptions, write_matrix_market}};
 /// let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![0.5, 0.5])?;
@@ -74,7 +36,7 @@ pub fn write_matrix_market<T: MarketValue, I: Index>(
     a: &Csr<T, I>,
     options: &WriteOptions<'_>,
 ) -> Result<()> {
-    to_file(path.as_ref(), |out| coordinate(out, a, options))
+    to_file(path.as_ref(), |out| coordinate(out, a.pattern(), &Values(a.values()), options))
 }
 
 /// Writes a matrix as Matrix Market coordinate text to `out`.
@@ -85,7 +47,48 @@ pub fn write_matrix_market_to<T: MarketValue, I: Index>(
     a: &Csr<T, I>,
     options: &WriteOptions<'_>,
 ) -> Result<()> {
-    coordinate(out, a, options).map_err(|e| e.with_path("output"))
+    coordinate(out, a.pattern(), &Values(a.values()), options).map_err(|e| e.with_path("output"))
+}
+
+/// Writes a matrix whose type is known at run time, as [`write_matrix_market`] does.
+/// ```no_run
+/// use sparring::io::{WriteOptions, read_matrix_market, write_matrix_market_any};
+/// let (pattern, values) = read_matrix_market("a.mtx")?.any()?;
+/// write_matrix_market_any("b.mtx.gz", &pattern, values.slice(), &WriteOptions::new())?;
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// # Errors
+/// As [`write_matrix_market`]; [`Error::Length`] if there is not one value per entry; [`Error::Unsupported`] for structs.
+pub fn write_matrix_market_any<I: Index>(
+    path: impl AsRef<Path>,
+    pattern: &Pattern<I>,
+    values: Slice<'_>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    with_texts(values, |values| {
+        one_per_entry(pattern, values)?;
+        to_file(path.as_ref(), |out| coordinate(out, pattern, values, options))
+    })
+}
+
+/// Writes a matrix whose type is known at run time as Matrix Market coordinate text to `out`.
+/// # Errors
+/// As [`write_matrix_market_any`]; the path of [`Error::Io`] is `output`.
+pub fn write_matrix_market_any_to<I: Index>(
+    out: &mut impl Write,
+    pattern: &Pattern<I>,
+    values: Slice<'_>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    with_texts(values, |values| {
+        one_per_entry(pattern, values)?;
+        coordinate(out, pattern, values, options).map_err(|e| e.with_path("output"))
+    })
+}
+
+fn one_per_entry<I: Index>(pattern: &Pattern<I>, values: &dyn Texts) -> Result<()> {
+    let (found, expected) = (values.len(), pattern.nnz());
+    if found == expected { Ok(()) } else { Err(Error::Length { what: "values", found, expected }) }
 }
 
 /// Writes every element of an nrows × ncols matrix, given column by column, as a Matrix Market array file.
@@ -106,9 +109,10 @@ pub fn write_matrix_market_array<T: MarketValue>(
         return Err(Error::Length { what: ELEMENTS, found: columns.len(), expected });
     }
     to_file(path.as_ref(), |out| {
-        start(out, Layout::Array, field_of_array(columns), Symmetry::General, options.comment)?;
+        let columns = Values(columns);
+        start(out, Layout::Array, field_of_array(&columns), Symmetry::General, options.comment)?;
         writeln!(out, "{nrows} {ncols}")?;
-        array(out, columns, options)
+        array(out, &columns, options)
     })
 }
 
@@ -135,7 +139,7 @@ pub fn write_matrix_market_columns<T: MarketValue>(
     columns: impl FnOnce(&mut dyn FnMut(&[T]) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
     let expected = elements(nrows, ncols, options)?;
-    let (path, field, mut found) = (path.as_ref(), field_of_array::<T>(&[]), 0usize);
+    let (path, field, mut found) = (path.as_ref(), field_of_array(&Values::<T>(&[])), 0usize);
     to_file(path, |out| {
         start(out, Layout::Array, field, Symmetry::General, options.comment)?;
         writeln!(out, "{nrows} {ncols}")?;
@@ -144,11 +148,12 @@ pub fn write_matrix_market_columns<T: MarketValue>(
             if found > expected {
                 return Err(Error::Length { what: ELEMENTS, found, expected });
             }
-            if field_of_array(piece) != field {
+            let piece = Values(piece);
+            if field_of_array(&piece) != field {
                 let message = format!("a value does not fit the field {}, in which the file began", field.name());
                 return Err(Error::Argument { name: "columns", message });
             }
-            array(out, piece, options).map_err(|e| e.with_path(&path.display().to_string()))
+            array(out, &piece, options).map_err(|e| e.with_path(&path.display().to_string()))
         })
         .map_err(Stop::Other)?;
         if found < expected {
@@ -173,18 +178,19 @@ fn elements(nrows: usize, ncols: usize, options: &WriteOptions<'_>) -> Result<us
     })
 }
 
-fn field_of_array<T: MarketValue>(values: &[T]) -> Field {
-    match T::field(values) {
+fn field_of_array(values: &dyn Texts) -> Field {
+    match values.field() {
         Field::Pattern => Field::Integer,
         field => field,
     }
 }
 
 /// Elements, one a line.
-fn array<T: MarketValue>(out: &mut dyn Write, elements: &[T], options: &WriteOptions<'_>) -> Result<(), Stop> {
-    in_order(out, options, split(elements.len(), elements.len() / PART + 1, |e| e as u64), |part, text| {
-        for &x in &elements[part] {
-            x.write(text);
+fn array(out: &mut dyn Write, elements: &dyn Texts, options: &WriteOptions<'_>) -> Result<(), Stop> {
+    let n = elements.len();
+    in_order(out, options, split(n, n / PART + 1, |e| e as u64), &|part, text| {
+        for e in part {
+            elements.write(e, text);
             text.push(b'\n');
         }
     })
@@ -236,37 +242,38 @@ fn start(out: &mut dyn Write, layout: Layout, field: Field, symmetry: Symmetry, 
     Ok(())
 }
 
-fn coordinate<T: MarketValue, I: Index>(
+fn coordinate<I: Index>(
     out: &mut dyn Write,
-    a: &Csr<T, I>,
+    pattern: &Pattern<I>,
+    values: &dyn Texts,
     options: &WriteOptions<'_>,
 ) -> Result<(), Stop> {
-    let field = if options.pattern_only { Field::Pattern } else { T::field(a.values()) };
-    let with_values = field != Field::Pattern;
+    let field = if options.pattern_only { Field::Pattern } else { values.field() };
+    let values = (field != Field::Pattern).then_some(values);
     let (symmetry, stored) = if options.symmetric {
-        (Symmetry::Symmetric, lower_triangle(a, with_values)?)
+        (Symmetry::Symmetric, lower_triangle(pattern, values)?)
     } else {
-        (Symmetry::General, a.nnz())
+        (Symmetry::General, pattern.nnz())
     };
     start(out, Layout::Coordinate, field, symmetry, options.comment)?;
-    writeln!(out, "{} {} {stored}", a.nrows(), a.ncols())?;
-    let parts = split(a.nrows(), a.nnz() / PART + 1, |i| a.row_ptr()[i] as u64);
-    in_order(out, options, parts, |rows, text| {
+    writeln!(out, "{} {} {stored}", pattern.nrows(), pattern.ncols())?;
+    let row_ptr = pattern.row_ptr();
+    let parts = split(pattern.nrows(), pattern.nnz() / PART + 1, |i| row_ptr[i] as u64);
+    in_order(out, options, parts, &|rows, text| {
         let mut digits = itoa::Buffer::new();
         for i in rows {
-            let (cols, values) = a.row(i);
             let row = digits.format(i + 1).as_bytes();
             let mut digits = itoa::Buffer::new();
-            for (j, &x) in cols.iter().map(|j| j.get()).zip(values) {
+            for (e, j) in (row_ptr[i]..).zip(pattern.row(i).iter().map(|j| j.get())) {
                 if options.symmetric && j > i {
                     continue;
                 }
                 text.extend_from_slice(row);
                 text.push(b' ');
                 text.extend_from_slice(digits.format(j + 1).as_bytes());
-                if with_values {
+                if let Some(values) = values {
                     text.push(b' ');
-                    x.write(text);
+                    values.write(e, text);
                 }
                 text.push(b'\n');
             }
@@ -274,32 +281,31 @@ fn coordinate<T: MarketValue, I: Index>(
     })
 }
 
-/// Entries on and below the diagonal of a symmetric matrix.
-fn lower_triangle<T: MarketValue, I: Index>(a: &Csr<T, I>, with_values: bool) -> Result<usize, Stop> {
-    if a.nrows() != a.ncols() {
-        return Err(Stop::Asymmetric(format!("the matrix is {}×{}", a.nrows(), a.ncols())));
+/// Entries on and below the diagonal of a symmetric matrix; without values, of a symmetric pattern.
+fn lower_triangle<I: Index>(pattern: &Pattern<I>, values: Option<&dyn Texts>) -> Result<usize, Stop> {
+    if pattern.nrows() != pattern.ncols() {
+        return Err(Stop::Asymmetric(format!("the matrix is {}×{}", pattern.nrows(), pattern.ncols())));
     }
-    let text = |x: Option<&T>| {
+    let text = |e: Option<usize>| {
         let mut text = Vec::new();
-        match x {
-            Some(x) if with_values => x.write(&mut text),
-            Some(_) => {}
-            None => text.extend_from_slice(b"absent"),
+        match (e, values) {
+            (Some(e), Some(values)) => values.write(e, &mut text),
+            (Some(_), None) => {}
+            (None, _) => text.extend_from_slice(b"absent"),
         }
         text
     };
     let mut lower = 0;
-    for (i, j, x) in a.iter() {
-        lower += usize::from(j <= i);
-        // Equal text, not equal value: 0 and −0 are written differently, and NaN like itself.
-        let (one, other) = (text(Some(x)), text(a.get(j, i)));
-        if one != other {
-            let [one, other] = [one, other].map(|t| String::from_utf8_lossy(&t).into_owned());
-            let message = format!(
-                "entry ({i}, {j}) is {}, entry ({j}, {i}) is {other}",
-                if with_values { &one } else { "there" }
-            );
-            return Err(Stop::Asymmetric(message));
+    for i in 0..pattern.nrows() {
+        for (e, j) in (pattern.row_ptr()[i]..).zip(pattern.row(i).iter().map(|j| j.get())) {
+            lower += usize::from(j <= i);
+            // Equal text, not equal value: 0 and −0 are written differently, and NaN like itself.
+            let (one, other) = (text(Some(e)), text(pattern.find(j, i)));
+            if one != other {
+                let [one, other] = [one, other].map(|t| String::from_utf8_lossy(&t).into_owned());
+                let one = if values.is_some() { &one } else { "there" };
+                return Err(Stop::Asymmetric(format!("entry ({i}, {j}) is {one}, entry ({j}, {i}) is {other}")));
+            }
         }
     }
     Ok(lower)
@@ -313,7 +319,7 @@ fn in_order(
     out: &mut dyn Write,
     options: &WriteOptions<'_>,
     parts: Vec<std::ops::Range<usize>>,
-    text_of: impl Fn(std::ops::Range<usize>, &mut Vec<u8>) + Sync,
+    text_of: &(dyn Fn(std::ops::Range<usize>, &mut Vec<u8>) + Sync),
 ) -> Result<(), Stop> {
     let here = Threads::current();
     let threads = options.threads.unwrap_or(&here);

@@ -1,0 +1,96 @@
+//! How to read and how to write: nothing here changes what is read.
+
+use crate::par::Threads;
+
+/// How to read a file; none of it changes the result.
+///
+/// ```no_run
+/// use sparring::io::{ReadOptions, read_matrix_market_with};
+/// use sparring::par::Threads;
+/// let threads = Threads::new(4)?;
+/// let file = read_matrix_market_with("a.mtx.gz", &ReadOptions::new().threads(&threads).max_bytes(1 << 30))?;
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions<'a> {
+    pub(super) threads: Option<&'a Threads>,
+    pub(super) piece_bytes: usize,
+    pub(super) max_bytes: u64,
+}
+
+/// An entry takes two bytes or more, so that 32 bits are enough for the number of one in its piece.
+const MOST_PIECE_BYTES: usize = 1 << 32;
+
+impl Default for ReadOptions<'_> {
+    fn default() -> Self {
+        // Pieces stay in the second-level cache and are many enough to share.
+        Self { threads: None, piece_bytes: 1 << 20, max_bytes: u64::MAX }
+    }
+}
+
+impl<'a> ReadOptions<'a> {
+    /// The threads of the caller's pool, no limit.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Uses `threads`.
+    #[must_use]
+    pub fn threads(mut self, threads: &'a Threads) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+    /// Cuts the text into pieces of about so many bytes, one task each: at least 1, at most 4 GiB.
+    #[must_use]
+    pub fn piece_bytes(mut self, bytes: usize) -> Self {
+        self.piece_bytes = bytes.clamp(1, MOST_PIECE_BYTES);
+        self
+    }
+    /// Refuses text of more bytes (after decompression, so that a small file cannot fill the memory).
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+}
+
+/// How to write a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions<'a> {
+    pub(super) threads: Option<&'a Threads>,
+    pub(super) comment: &'a str,
+    pub(super) symmetric: bool,
+    pub(super) pattern_only: bool,
+}
+
+impl<'a> WriteOptions<'a> {
+    /// All entries, no comment, the threads of the caller's pool.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Uses `threads`.
+    #[must_use]
+    pub fn threads(mut self, threads: &'a Threads) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+    /// Puts `text` below the banner, each of its lines as a comment.
+    #[must_use]
+    pub fn comment(mut self, text: &'a str) -> Self {
+        self.comment = text;
+        self
+    }
+    /// Writes the lower triangle alone, as a symmetric file; a matrix that is not symmetric is an error.
+    #[must_use]
+    pub fn symmetric(mut self) -> Self {
+        self.symmetric = true;
+        self
+    }
+    /// Writes positions without values.
+    #[must_use]
+    pub fn pattern_only(mut self) -> Self {
+        self.pattern_only = true;
+        self
+    }
+}

@@ -1,0 +1,48 @@
+//! Values as text, whatever their type: what the writer needs of them.
+
+use num_complex::Complex;
+
+use super::banner::Field;
+use super::value::MarketValue;
+use crate::algebra::Slice;
+use crate::{Error, Result};
+
+/// A list of values that can be written.
+pub(super) trait Texts: Sync {
+    /// Their number.
+    fn len(&self) -> usize;
+    /// The field that holds all of them.
+    fn field(&self) -> Field;
+    /// Appends the text of one.
+    fn write(&self, at: usize, text: &mut Vec<u8>);
+}
+
+/// Values of a type that is named.
+pub(super) struct Values<'a, T>(pub(super) &'a [T]);
+impl<T: MarketValue> Texts for Values<'_, T> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn field(&self) -> Field {
+        T::field(self.0)
+    }
+    fn write(&self, at: usize, text: &mut Vec<u8>) {
+        self.0[at].write(text);
+    }
+}
+
+/// Calls `f` with values whose type is known at run time.
+pub(super) fn with_texts<R>(values: Slice<'_>, f: impl FnOnce(&dyn Texts) -> Result<R>) -> Result<R> {
+    macro_rules! first_of {
+        ($($t:ty)*) => {$(
+            if let Some(x) = values.get::<$t>() {
+                return f(&Values(x));
+            }
+        )*};
+    }
+    first_of! { bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 Complex<f32> Complex<f64> }
+    Err(Error::Unsupported {
+        what: format!("writing values of the type {}", values.ty()),
+        why: "Matrix Market has numbers alone; write each field as a matrix, or implement MarketValue".to_owned(),
+    })
+}

@@ -1,0 +1,345 @@
+//! The graph of a package's files, read off its source: who names what of whom.
+//!
+//! A file depends on the file where a thing that it names is defined; a `mod.rs` that passes the thing on is looked through.
+//! Paths are followed as the compiler does: `crate`, `super`, `self`, modules, imports, re-exports, globs. Test modules,
+//! comments and what macros write with `$crate` do not count.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+
+/// The modules of a package by their paths; the root is the empty path.
+pub struct Package {
+    modules: BTreeMap<Vec<String>, Module>,
+    /// Macros that are exported stand at the root, wherever they are written.
+    macros: BTreeMap<String, Vec<String>>,
+}
+
+struct Module {
+    file: String,
+    uses: Vec<Use>,
+    /// Names that it defines.
+    defined: BTreeSet<String>,
+    /// Tokens, imports left out.
+    body: Vec<String>,
+}
+
+/// One name of an import.
+struct Use {
+    path: Vec<String>,
+    /// What it is called here; `*` for all.
+    name: String,
+    public: bool,
+}
+
+/// Imports of imports that are followed.
+const DEEPEST: usize = 12;
+
+/// Where a path leads.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    Module(Vec<String>),
+    /// Something defined in the file of this module.
+    Item(Vec<String>),
+}
+
+/// File → the files that it depends on.
+pub type Graph = BTreeMap<String, BTreeSet<String>>;
+
+impl Package {
+    /// The package whose sources lie in `folder`.
+    pub fn read(folder: &Path) -> Self {
+        let files: Vec<(String, String)> = super::sources(folder)
+            .into_iter()
+            .map(|file| {
+                let name = file.strip_prefix(folder).expect("inside the folder").to_string_lossy().replace('\\', "/");
+                (name, std::fs::read_to_string(&file).expect("source text"))
+            })
+            .collect();
+        Self::of(files.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+    }
+
+    /// The package of these files, given by name and text.
+    pub fn of<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let (mut modules, mut macros) = (BTreeMap::new(), BTreeMap::new());
+        for (file, text) in files {
+            let mut path: Vec<String> = file.trim_end_matches(".rs").split('/').map(String::from).collect();
+            if path.last().is_some_and(|p| p == "tests") {
+                continue;
+            }
+            if path.last().is_some_and(|p| ["mod", "lib", "main"].contains(&p.as_str())) {
+                path.pop();
+            }
+            let tokens = tokens(&super::code(text));
+            for (at, pair) in tokens.windows(2).enumerate() {
+                if pair[0] == "macro_rules" && tokens[..at].ends_with(&["macro_export", "]"].map(String::from)) {
+                    macros.insert(tokens[at + 2].clone(), path.clone());
+                }
+            }
+            let (uses, body) = imports(tokens);
+            modules.insert(path, Module { file: file.to_owned(), uses, defined: defined(&body), body });
+        }
+        Self { modules, macros }
+    }
+
+    /// Who depends on whom.
+    pub fn graph(&self) -> Graph {
+        self.modules.iter().map(|(path, module)| (module.file.clone(), self.dependencies(path, module))).collect()
+    }
+
+    fn dependencies(&self, path: &[String], module: &Module) -> BTreeSet<String> {
+        let words: BTreeSet<&str> = module.body.iter().map(String::as_str).collect();
+        let mut found = BTreeSet::new();
+        for one in &module.uses {
+            if one.name == "*" {
+                // Of all that a module has, what is named here.
+                if let Some(Target::Module(from)) = self.resolve(path, &one.path, 0) {
+                    found.extend(words.iter().filter_map(|word| self.item(&from, word, true, 0)));
+                }
+            } else if !one.public || words.contains(one.name.as_str()) {
+                found.extend(self.resolve(path, &one.path, 0));
+            }
+        }
+        for named in paths(&module.body) {
+            found.extend(self.resolve(path, &named, 0));
+        }
+        let files = found.into_iter().filter_map(|target| match target {
+            Target::Item(owner) if owner != path => Some(self.modules[&owner].file.clone()),
+            _ => None,
+        });
+        files.collect()
+    }
+
+    /// Where `named` leads, seen from the module `from`; `None` for other packages.
+    fn resolve(&self, from: &[String], named: &[String], depth: usize) -> Option<Target> {
+        // Globs may go round, where a name is in none of them.
+        if depth > DEEPEST {
+            return None;
+        }
+        let (mut module, mut rest) = (from.to_vec(), named);
+        match named[0].as_str() {
+            "crate" => (module, rest) = (vec![], &named[1..]),
+            "self" => rest = &named[1..],
+            "super" => {
+                while rest.first().is_some_and(|word| word == "super") {
+                    module.pop();
+                    rest = &rest[1..];
+                }
+            }
+            first => {
+                // A module below this one, or something imported.
+                if !self.modules.contains_key(&child(from, first)) {
+                    let import = self.modules[from].uses.iter().find(|u| u.name == first && u.path[0] != first)?;
+                    let whole: Vec<_> = import.path.iter().chain(&named[1..]).cloned().collect();
+                    return self.resolve(from, &whole, depth + 1);
+                }
+            }
+        }
+        while let Some((word, more)) = rest.split_first() {
+            let below = child(&module, word);
+            if self.modules.contains_key(&below) {
+                (module, rest) = (below, more);
+            } else if let Some(target) = self.item(&module, word, false, depth + 1) {
+                return match target {
+                    Target::Module(path) if !more.is_empty() => {
+                        let whole: Vec<_> = ["crate".to_owned()].into_iter().chain(path).chain(more.to_vec()).collect();
+                        self.resolve(from, &whole, depth + 1)
+                    }
+                    target => Some(target),
+                };
+            } else {
+                // Made by a macro, or a type's own: here, unless it came from another package.
+                let import = self.modules[&module].uses.iter().any(|u| u.name == *word);
+                return (!import && !module.is_empty()).then_some(Target::Item(module));
+            }
+        }
+        Some(Target::Module(module))
+    }
+
+    /// Where the thing `word` of a module is defined: there, or where its imports lead; the public ones for a `glob`.
+    fn item(&self, module: &[String], word: &str, glob: bool, depth: usize) -> Option<Target> {
+        if module.is_empty() {
+            if let Some(home) = self.macros.get(word) {
+                return Some(Target::Item(home.clone()));
+            }
+        }
+        let this = &self.modules[module];
+        if let Some(import) = this.uses.iter().find(|u| u.name == word && (u.public || !glob)) {
+            // Within a file of the same package a name is not imported from itself.
+            return (import.path != [word]).then(|| self.resolve(module, &import.path, depth + 1)).flatten();
+        }
+        if this.defined.contains(word) {
+            return Some(Target::Item(module.to_vec()));
+        }
+        this.uses.iter().filter(|u| u.name == "*" && u.public).find_map(|glob| {
+            match self.resolve(module, &glob.path, depth + 1) {
+                Some(Target::Module(from)) if from != module => self.item(&from, word, true, depth + 1),
+                _ => None,
+            }
+        })
+    }
+}
+
+fn child(module: &[String], name: &str) -> Vec<String> {
+    module.iter().cloned().chain([name.to_owned()]).collect()
+}
+
+/// Words and marks of the text; `::` is one mark, and strings are left out.
+fn tokens(code: &str) -> Vec<String> {
+    let mut tokens = vec![];
+    let mut chars = code.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c.is_alphanumeric() || c == '_' {
+            let mut word = String::from(c);
+            while let Some(c) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
+                word.push(c);
+            }
+            tokens.push(word);
+        } else if c == '"' {
+            while let Some(c) = chars.next() {
+                match c {
+                    '\\' => drop(chars.next()),
+                    '"' => break,
+                    _ => {}
+                }
+            }
+        } else if c == '\'' {
+            // A character, or a lifetime.
+            let mut ahead = chars.clone();
+            match (ahead.next(), ahead.next()) {
+                (Some('\\'), _) => {
+                    chars.next();
+                    chars.next();
+                    while chars.next().is_some_and(|c| c != '\'') {}
+                }
+                (Some(_), Some('\'')) => chars = ahead,
+                _ => {}
+            }
+        } else if c == ':' && chars.next_if_eq(&':').is_some() {
+            tokens.push("::".into());
+        } else if !c.is_whitespace() {
+            tokens.push(c.into());
+        }
+    }
+    tokens
+}
+
+/// The imports among the tokens, and the rest of them.
+fn imports(tokens: Vec<String>) -> (Vec<Use>, Vec<String>) {
+    let (mut uses, mut body) = (vec![], Vec::<String>::new());
+    let mut rest = tokens.into_iter();
+    while let Some(token) = rest.next() {
+        let begins = body.last().is_none_or(|last| [";", "}", "{", "]", ")", "pub"].contains(&last.as_str()));
+        if token == "use" && begins {
+            let list: Vec<String> = rest.by_ref().take_while(|t| t != ";").collect();
+            // `pub use`, `pub(crate) use`.
+            let public = body.ends_with(&["pub".into()]) || (body.ends_with(&[")".into()]) && opens_with_pub(&body));
+            tree(&mut list.iter().map(String::as_str).peekable(), &[], public, &mut uses);
+        } else {
+            body.push(token);
+        }
+    }
+    (uses, body)
+}
+
+/// Whether the list in parentheses that ends here is that of `pub(crate)`, `pub(in a::b)`.
+fn opens_with_pub(body: &[String]) -> bool {
+    body.iter().rposition(|t| t == "(").is_some_and(|at| at > 0 && body[at - 1] == "pub")
+}
+
+/// The names of one import, or of one branch of it.
+fn tree<'a>(
+    tokens: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
+    before: &[String],
+    public: bool,
+    uses: &mut Vec<Use>,
+) {
+    let mut path = before.to_vec();
+    let mut name = None;
+    while let Some(token) = tokens.next_if(|t| *t != "," && *t != "}") {
+        match token {
+            "::" => {}
+            "{" => {
+                while tokens.peek().is_some_and(|t| *t != "}") {
+                    tree(tokens, &path, public, uses);
+                    tokens.next_if_eq(&",");
+                }
+                tokens.next();
+                return;
+            }
+            "as" => name = tokens.next().map(String::from),
+            "*" => name = Some("*".into()),
+            "self" if !path.is_empty() => {}
+            word => path.push(word.into()),
+        }
+    }
+    if let Some(last) = path.last() {
+        let name = name.unwrap_or_else(|| last.clone());
+        uses.push(Use { path, name, public });
+    }
+}
+
+/// All `a::b::c` of the text, up to the first that is no name.
+fn paths(body: &[String]) -> Vec<Vec<String>> {
+    let is_name = |t: &str| t.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let mut found = vec![];
+    let mut at = 0;
+    while at < body.len() {
+        let first = at == 0 || (body[at - 1] != "::" && body[at - 1] != "$");
+        at += 1;
+        if !first || !is_name(&body[at - 1]) || body.get(at).is_none_or(|t| t != "::") {
+            continue;
+        }
+        let mut path = vec![body[at - 1].clone()];
+        while at + 1 < body.len() && body[at] == "::" && is_name(&body[at + 1]) {
+            path.push(body[at + 1].clone());
+            at += 2;
+        }
+        found.push(path);
+    }
+    found
+}
+
+/// The names that the text defines, by itself or by a macro such as `op!`, which writes `pub Name` too.
+fn defined(body: &[String]) -> BTreeSet<String> {
+    const KINDS: [&str; 9] = ["fn", "struct", "enum", "trait", "type", "const", "static", "union", "mod"];
+    const WORDS: [&str; 6] = ["unsafe", "extern", "async", "use", "(", "crate"];
+    let names = (1..body.len()).filter(|&at| {
+        let (before, name) = (body[at - 1].as_str(), body[at].as_str());
+        let named = KINDS.contains(&before)
+            || before == "pub"
+            || (before == ")" && opens_with_pub(&body[..at]))
+            || (before == "!" && at > 1 && body[at - 2] == "macro_rules");
+        named && !KINDS.contains(&name) && !WORDS.contains(&name)
+    });
+    names.map(|at| body[at].clone()).collect()
+}
+
+/// The shortest circle through some file; `None` if there is none.
+pub fn circle(graph: &Graph) -> Option<Vec<String>> {
+    graph.keys().filter_map(|file| way(graph, file, file)).min_by_key(Vec::len)
+}
+
+/// The shortest way from `from` to `to` by at least one step, both ends included.
+pub fn way(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
+    let mut came = BTreeMap::<&str, &str>::new();
+    let mut next = VecDeque::from([from]);
+    while let Some(file) = next.pop_front() {
+        for other in graph.get(file)? {
+            if other == to {
+                let mut way = vec![to.to_owned(), file.to_owned()];
+                let mut at = file;
+                while at != from {
+                    at = came[at];
+                    way.push(at.to_owned());
+                }
+                way.reverse();
+                return Some(way);
+            }
+            if other != from && !came.contains_key(other.as_str()) {
+                came.insert(other, file);
+                next.push_back(other);
+            }
+        }
+    }
+    None
+}
