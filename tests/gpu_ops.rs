@@ -262,7 +262,11 @@ fn transposes_of_many_columns_take_every_digit() {
         let on_device = cuda.upload(&a).unwrap();
         let t = cuda.transpose(&on_device).eval().unwrap();
         expect_identical("transpose", &down(&cuda, &t), &a.transpose(&Threads::current()).unwrap());
-        expect_identical("twice", &down(&cuda, &cuda.transpose(&t).eval().unwrap()), &a.sorted(&Threads::current()).unwrap());
+        expect_identical(
+            "twice",
+            &down(&cuda, &cuda.transpose(&t).eval().unwrap()),
+            &a.sorted(&Threads::current()).unwrap(),
+        );
         expect_identical(
             "sorted",
             &down(&cuda, &cuda.sorted(&on_device).unwrap()),

@@ -1,6 +1,7 @@
 //! What a product is measured on.
 
 use sparring::algebra::PlusTimes;
+use sparring::backend::Backend;
 use sparring::generate::{self, Checks};
 use sparring::gpu::{self, DeviceCsr};
 use sparring::spgemm::{self, Options};
@@ -78,13 +79,13 @@ impl Machine for Cuda {
     const UNSORTED: bool = false;
 
     fn plan(&self, a: &Self::Matrix, b: &Self::Matrix, _: bool) -> Result<Self::Plan> {
-        Cuda::plan(self, a, b)
+        Backend::plan(self, a, b).eval()
     }
     fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix> {
-        Cuda::numeric(self, plan, RING(), a, b)
+        Backend::numeric(self, plan, RING(), a, b)
     }
     fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()> {
-        Cuda::numeric_into(self, plan, RING(), a, b, c)
+        Backend::numeric_into(self, plan, RING(), a, b, c)
     }
     fn wait(&self) -> Result<()> {
         self.synchronize()
