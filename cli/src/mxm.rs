@@ -140,7 +140,7 @@ fn multiply(
     }
     if let Some(path) = &arguments.output {
         context.progress.stage(format!("writing {path}"));
-        write::save(path, &c.as_f64()?)?;
+        write::save(path, &c.to_f64()?)?;
     }
     Ok(Product {
         shape: c.shape(),

@@ -206,12 +206,12 @@ mod tests {
             // What logarithms give differs in the last bits.
             let near = |x: f64, y: f64| x == y || (name == "log_plus" && (x - y).abs() <= 1e-3 * (1.0 + y.abs()));
             let all = |found: &Matrix| {
-                let (found, want) = (found.as_f64().unwrap(), want.as_f64().unwrap());
+                let (found, want) = (found.to_f64().unwrap(), want.to_f64().unwrap());
                 found.pattern() == want.pattern() && found.values().iter().zip(want.values()).all(|(x, y)| near(*x, *y))
             };
             assert!(all(&found), "{name}");
             let sum = c.sum(cuda).unwrap();
-            let size: f64 = want.as_f64().unwrap().values().iter().map(|x| 1.0 + x.abs()).sum();
+            let size: f64 = want.to_f64().unwrap().values().iter().map(|x| 1.0 + x.abs()).sum();
             assert!((sum - want.sum()).abs() <= 1e-3 * size, "{name}: {sum}, not {}", want.sum());
             DeviceMatrix::numeric_into(cuda, &plan, name, &there, &there, &mut c).unwrap();
             assert!(all(&c.download(cuda).unwrap()), "{name}, again");

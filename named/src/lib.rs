@@ -137,7 +137,7 @@ mod tests {
         assert_eq!((c.sum(), c.nnz(), c.shape()), (18.0, 4, (2, 2)));
         assert!(matches!(i64::numeric(&cpu, &plan, "lor_land", &a, &a).unwrap(), Matrix::Bool(_)));
         i64::numeric_into(&cpu, &plan, "min_plus", &a, &a, c.as_any_mut()).unwrap();
-        assert_eq!(c.as_f64().unwrap().values(), [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(c.to_f64().unwrap().values(), [2.0, 3.0, 4.0, 5.0]);
         let refused = i64::numeric_into(&cpu, &plan, "lor_land", &a, &a, c.as_any_mut()).unwrap_err().to_string();
         assert!(refused.contains("gives bool"), "{refused}");
         assert!(i64::numeric(&cpu, &plan, "log_plus", &a, &a).is_err());

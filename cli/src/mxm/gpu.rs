@@ -91,7 +91,7 @@ pub(super) fn multiply(
         Some(path) => {
             let (host, ms) = timed_on(cuda, || c.download(cuda))?;
             context.progress.stage(format!("writing {path}"));
-            write::save(path, &host.as_f64()?)?;
+            write::save(path, &host.to_f64()?)?;
             (host.sum(), Some(ms))
         }
     };
