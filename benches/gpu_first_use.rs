@@ -17,6 +17,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use sparring::algebra::Ring;
+use sparring::backend::Backend;
 use sparring::generate::gen_py;
 use sparring::{Cpu, Csr, Cuda, Error, Result};
 
@@ -56,11 +57,11 @@ fn product(cuda: &Cuda, a: &Csr<f64>) -> Result<([f64; 3], Csr<Route>)> {
     cuda.synchronize()?;
     let upload = milliseconds(start);
     let start = Instant::now();
-    let plan = cuda.plan(&a, &a)?;
+    let plan = cuda.plan(&a, &a).eval()?;
     cuda.synchronize()?;
     let planned = milliseconds(start);
     let start = Instant::now();
-    let c = cuda.numeric(&plan, Ring(Cheaper::new(), Through::new()), &a, &a)?;
+    let c = cuda.mxm(Ring(Cheaper::new(), Through::new()), &a, &a).plan(&plan).eval()?;
     cuda.synchronize()?;
     Ok(([upload, planned, milliseconds(start)], cuda.download(&c)?))
 }

@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use sparring::algebra::{LorLand, MinPlus, Num, PlusPair, PlusTimes, Semiring};
+use sparring::backend::Backend;
 use sparring::generate::{self, gen_py};
 use sparring::gpu::DeviceCsr;
 use sparring::{Csr, Cuda, Error, Result};
@@ -67,9 +68,9 @@ fn again<R: Semiring>(cuda: &Cuda, reps: usize, ring: R, a: &DeviceCsr<f64>) -> 
 where
     R::Mul: sparring::algebra::MulOp<A = f64, B = f64>,
 {
-    let plan = cuda.plan(a, a)?;
-    let mut c = cuda.numeric(&plan, ring, a, a)?;
-    wall(cuda, reps, || cuda.numeric_into(&plan, ring, a, a, &mut c))
+    let plan = cuda.plan(a, a).eval()?;
+    let mut c = cuda.mxm(ring, a, a).plan(&plan).eval()?;
+    wall(cuda, reps, || cuda.mxm(ring, a, a).plan(&plan).into(&mut c))
 }
 
 fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, check: bool) -> Result<()> {
@@ -91,15 +92,15 @@ fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, c
     let before = cuda.used_memory()?;
     let full = wall(cuda, reps, || cuda.mxm(ring, &a, &a).eval().map(drop))?;
     let extra = cuda.peak_memory()?.saturating_sub(before + bytes);
-    let planned = wall(cuda, reps, || cuda.plan(&a, &a).map(drop))?;
+    let planned = wall(cuda, reps, || cuda.plan(&a, &a).eval().map(drop))?;
     // Values for a plan that is new: the first use of a plan does what a product used once does.
     let mut first_uses = vec![];
     for _ in 0..reps {
-        let plan = cuda.plan(&a, &a)?;
-        first_uses.push(wall_once(cuda, || cuda.numeric(&plan, ring, &a, &a).map(drop))?);
+        let plan = cuda.plan(&a, &a).eval()?;
+        first_uses.push(wall_once(cuda, || cuda.mxm(ring, &a, &a).plan(&plan).eval().map(drop))?);
     }
-    let plan = cuda.plan(&a, &a)?;
-    let numeric = wall(cuda, reps, || cuda.numeric(&plan, ring, &a, &a).map(drop))?;
+    let plan = cuda.plan(&a, &a).eval()?;
+    let numeric = wall(cuda, reps, || cuda.mxm(ring, &a, &a).plan(&plan).eval().map(drop))?;
     let into = again(cuda, reps, ring, &a)?;
     let flops = 2.0 * plan.flops() as f64;
     let floor = (2 * a.bytes() + bytes) as f64 / 4.0e9;
@@ -117,9 +118,9 @@ fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, c
         line["lor_land_ms"] = again(cuda, reps, LorLand::<f64>::default(), &a)?.into();
         let single = cuda.upload(&host.map(|x| x.cast::<f32>())?)?;
         let ring = PlusTimes::<f32>::default();
-        let plan = cuda.plan(&single, &single)?;
-        let mut c = cuda.numeric(&plan, ring, &single, &single)?;
-        line["f32_ms"] = wall(cuda, reps, || cuda.numeric_into(&plan, ring, &single, &single, &mut c))?.into();
+        let plan = cuda.plan(&single, &single).eval()?;
+        let mut c = cuda.mxm(ring, &single, &single).plan(&plan).eval()?;
+        line["f32_ms"] = wall(cuda, reps, || cuda.mxm(ring, &single, &single).plan(&plan).into(&mut c))?.into();
     }
     println!("{line}");
     Ok(())

@@ -18,7 +18,7 @@ fn main() {
 #[cfg(feature = "cuda")]
 mod gpu {
     use sparring::algebra::{Num, PlusTimes};
-    use sparring::gpu::{DeviceCsr, SpmvKind};
+    use sparring::gpu::{DeviceCsr, SpmvKind, testing};
     use sparring::{Csr, Cuda, Error, Result, generate};
 
     const CASES: [&str; 9] =
@@ -72,19 +72,16 @@ mod gpu {
         let copies = (256_000_000 / bytes + 2).min(12);
         let matrices = (0..copies).map(|_| cuda.upload(a)).collect::<Result<Vec<DeviceCsr<T>>>>()?;
         let values: Vec<T> = (0..ncols).map(|j| T::from_f64((j % 97) as f64 / 97.0 + 0.5)).collect();
-        let vectors = (0..copies).map(|_| cuda.upload_vec(&values)).collect::<Result<Vec<_>>>()?;
+        let vectors = (0..copies).map(|_| cuda.upload_full(&values)).collect::<Result<Vec<_>>>()?;
         let zeros = vec![T::ZERO; nrows];
-        let mut results = (0..copies).map(|_| cuda.upload_vec(&zeros)).collect::<Result<Vec<_>>>()?;
+        let mut results = (0..copies).map(|_| cuda.upload_full(&zeros)).collect::<Result<Vec<_>>>()?;
         let (stats, chosen, why) = cuda.mxv_choice(matrices[0].pattern())?;
         let kind = options.kind.unwrap_or(chosen);
         let ring = PlusTimes::<T>::default();
 
         let mut round = || -> Result<()> {
             for ((a, x), y) in matrices.iter().zip(&vectors).zip(&mut results) {
-                match options.kind {
-                    Some(kind) => cuda.mxv_as(kind, ring, a, x, None, y)?,
-                    None => cuda.mxv_into(ring, a, x, None, y)?,
-                }
+                testing::mxv_into(cuda, options.kind, ring, a, x, None, y)?;
             }
             Ok(())
         };
@@ -102,7 +99,7 @@ mod gpu {
         let ms = times[times.len() / 2];
 
         // A row sum of the last result against the host's, so that no fast wrong answer is reported.
-        let y = cuda.download_vec(&results[copies - 1])?;
+        let y = cuda.download_full(&results[copies - 1], T::ZERO)?;
         let (mut found, mut want) = (0.0, 0.0);
         for (i, y) in y.iter().enumerate() {
             found += y.as_f64();

@@ -244,8 +244,8 @@ where
     R: Semiring<Mul: MulOp<A = f64, B = f64>, Add: Monoid<Out = f64>>,
 {
     let (a, p) = (on.upload(a)?, on.upload(p)?);
-    let ap = on.mxm::<_, bool>(ring, &a, &p, None)?;
-    on.download(&on.mxm::<_, bool>(ring, &on.transpose(&p)?, &ap, None)?)
+    let ap = on.mxm(ring, &a, &p).eval()?;
+    on.download(&on.mxm(ring, &p, &ap).transpose_a().eval()?)
 }
 
 #[test]
@@ -255,26 +255,26 @@ fn plans_of_rap_serve_changed_values_and_other_semirings() {
         let (cpu, ring) = (Cpu::new(), PlusTimes::<f64>::default());
         let Multigrid { a: first, p } = Multigrid::new(90);
         let (on_a, on_p) = (cuda.upload(&first)?, cuda.upload(&p)?);
-        let on_r = cuda.transpose(&on_p)?;
-        let plan_ap = cuda.plan(&on_a, &on_p)?;
-        let mut ap = cuda.numeric(&plan_ap, ring, &on_a, &on_p)?;
-        let plan_rap = cuda.plan(&on_r, &ap)?;
-        let mut rap = cuda.numeric(&plan_rap, ring, &on_r, &ap)?;
+        let on_r = cuda.transpose(&on_p).eval()?;
+        let plan_ap = cuda.plan(&on_a, &on_p).eval()?;
+        let mut ap = cuda.mxm(ring, &on_a, &on_p).plan(&plan_ap).eval()?;
+        let plan_rap = cuda.plan(&on_r, &ap).eval()?;
+        let mut rap = cuda.mxm(ring, &on_r, &ap).plan(&plan_rap).eval()?;
         for step in 0..4 {
             let a = Multigrid::with_values(&first, step);
             // A's pattern is on the device already.
             let on_a = cuda.upload(&a)?;
-            cuda.numeric_into(&plan_ap, ring, &on_a, &on_p, &mut ap)?;
-            cuda.numeric_into(&plan_rap, ring, &on_r, &ap, &mut rap)?;
+            cuda.mxm(ring, &on_a, &on_p).plan(&plan_ap).into(&mut ap)?;
+            cuda.mxm(ring, &on_r, &ap).plan(&plan_rap).into(&mut rap)?;
             assert!(identical::<f64, u32>(&cuda.download(&rap)?, &galerkin(&cpu, ring, &a, &p)?), "step {step}");
         }
         let other = MinPlus::<f64>::default();
-        let ap: DeviceCsr<f64> = cuda.numeric(&plan_ap, other, &on_a, &on_p)?;
-        let rap = cuda.numeric(&plan_rap, other, &on_r, &ap)?;
+        let ap: DeviceCsr<f64> = cuda.mxm(other, &on_a, &on_p).plan(&plan_ap).eval()?;
+        let rap = cuda.mxm(other, &on_r, &ap).plan(&plan_rap).eval()?;
         assert!(identical::<f64, u32>(&cuda.download(&rap)?, &galerkin(&cpu, other, &first, &p)?));
         // The same without plans, in words that say nothing of the machine.
         assert!(identical(&galerkin(&cuda, ring, &first, &p)?, &galerkin(&cpu, ring, &first, &p)?));
-        let e = cuda.numeric_into(&plan_ap, ring, &on_a, &on_r, &mut ap.clone()).unwrap_err();
+        let e = cuda.mxm(ring, &on_a, &on_r).plan(&plan_ap).into(&mut ap.clone()).unwrap_err();
         assert!(matches!(e, Error::PatternChanged { operand: "B", .. }), "{e}");
         Ok(())
     };

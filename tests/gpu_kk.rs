@@ -11,6 +11,7 @@ use common::gpu::cuda;
 use common::rings::{CountPaths, Detour, SumPlaces, SumWhere};
 use common::{Same, check, check_invariants, golden, identical};
 use sparring::algebra::{Lhs, Min, MinPlus, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
+use sparring::backend::Backend;
 use sparring::gpu::DeviceCsr;
 use sparring::spgemm::{Accumulator, Compress, KkSettings, Options, Policy};
 use sparring::{Cpu, Csr, Cuda, Error};
@@ -68,21 +69,21 @@ where
     Out<R>: Same,
 {
     let down = |c: &DeviceCsr<Out<R>>| cuda.download(c).map_err(text);
-    let plan = cuda.plan_with(a, b, options).map_err(text)?;
+    let plan = cuda.plan(a, b).options(options).eval().map_err(text)?;
     let about = |e: String| format!("{e}\n{options:?}\n{}", plan.explain());
     if plan.nnz() != want.nnz() {
         return Err(about(format!("{} entries, expected {}", plan.nnz(), want.nnz())));
     }
-    let mut c = cuda.numeric(&plan, ring, a, b).map_err(text)?;
+    let mut c = cuda.mxm(ring, a, b).plan(&plan).eval().map_err(text)?;
     equal(&down(&c)?, want).map_err(|e| about(format!("found: {e}")))?;
-    let again = cuda.numeric(&plan, ring, a, b).map_err(text)?;
+    let again = cuda.mxm(ring, a, b).plan(&plan).eval().map_err(text)?;
     equal(&down(&again)?, want).map_err(|e| about(format!("known: {e}")))?;
-    cuda.numeric_into(&plan, ring, a, b, &mut c).map_err(text)?;
+    cuda.mxm(ring, a, b).plan(&plan).into(&mut c).map_err(text)?;
     equal(&down(&c)?, want).map_err(|e| about(format!("in place: {e}")))?;
 
-    let plan = cuda.plan_with(a, b, &Options { unsorted: true, ..options.clone() }).map_err(text)?;
+    let plan = cuda.plan(a, b).options(&Options { unsorted: true, ..options.clone() }).eval().map_err(text)?;
     for state in ["found", "known"] {
-        let c = cuda.numeric(&plan, ring, a, b).map_err(text)?;
+        let c = cuda.mxm(ring, a, b).plan(&plan).eval().map_err(text)?;
         let sorted = cuda.sorted(&c).map_err(text)?;
         equal(&down(&sorted)?, want).map_err(|e| about(format!("unsorted, {state}: {e}")))?;
     }
@@ -195,7 +196,8 @@ fn golden_products() {
     let Some(cuda) = cuda() else { return };
     for options in all_options().into_iter().step_by(5) {
         fn run<R: Semiring>(cuda: &Cuda, ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>, o: &Options) -> Csr<Out<R>> {
-            cuda.mxm(ring, a, b).options(o.clone()).eval().expect("a product")
+            let (a, b) = (cuda.upload(a).expect("a"), cuda.upload(b).expect("b"));
+            cuda.download(&cuda.mxm(ring, &a, &b).options(o.clone()).eval().expect("a product")).expect("c")
         }
         for golden::Case { name, ring, a, b, c: want } in golden::cases() {
             let c = match ring.as_str() {
@@ -219,7 +221,8 @@ fn golden_products() {
 fn empty_shapes() {
     let Some(cuda) = cuda() else { return };
     for (m, k, n) in [(0, 0, 0), (0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 7), (7, 0, 0), (1, 1, 1), (3, 4, 5)] {
-        let (a, b) = (Csr::<f64>::empty(m, k).expect("a"), Csr::<f64>::empty(k, n).expect("b"));
+        let empty = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a matrix")).expect("memory");
+        let (a, b) = (empty(m, k), empty(k, n));
         for options in all_options() {
             let c = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).options(options).eval().expect("a product");
             assert_eq!((c.shape(), c.nnz()), ((m, n), 0));
@@ -234,24 +237,29 @@ fn reuse_over_another_ring() {
     let cpu = Cpu::new();
     let mut rng = Rng(23);
     let case = pair(rows(&mut rng, 300, 300, 8, 150), rows(&mut rng, 300, 300, 8, 150), 1);
-    let (a, b) = (case.a::<f64>(), case.b::<f64>());
+    let want = cpu.mxm(Detour::default(), &case.a::<f64>(), &case.b::<f64>()).eval().expect("values");
+    let (a, b) = (cuda.upload(&case.a::<f64>()).expect("a"), cuda.upload(&case.b::<f64>()).expect("b"));
     for accumulator in [Accumulator::LinkedList, Accumulator::LinearProbe] {
         for unsorted in [false, true] {
-            let plan = cuda.plan_with(&a, &b, &Options { accumulator, unsorted, ..kk() }).expect("a plan");
+            let options = Options { accumulator, unsorted, ..kk() };
+            let plan = cuda.plan(&a, &b).options(&options).eval().expect("a plan");
             assert!(plan.pattern().is_none(), "columns are not known yet");
-            let first = cuda.numeric(&plan, PlusTimes::<f64>::default(), &a, &b).expect("values");
-            let second = cuda.numeric(&plan, Detour::default(), &a, &b).expect("values");
+            let first = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).plan(&plan).eval().expect("values");
+            let second = cuda.mxm(Detour::default(), &a, &b).plan(&plan).eval().expect("values");
             assert!(plan.pattern().is_some());
             assert!(Arc::ptr_eq(first.pattern(), second.pattern()), "two copies of one pattern");
             if !unsorted {
-                let want = cpu.mxm(Detour::default(), &a, &b).eval().expect("values");
+                let second = cuda.download(&second).expect("c");
                 equal(&second, &want).unwrap_or_else(|e| panic!("{accumulator:?}: {e}"));
             }
         }
     }
     // The order of linked lists is the same in every run, also where it is not sorted.
     let options = Options { accumulator: Accumulator::LinkedList, unsorted: true, ..kk() };
-    let run = || cuda.mxm(PlusTimes::<f64>::default(), &a, &b).options(options.clone()).eval().expect("a product");
+    let run = || -> Csr<f64> {
+        let c = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).options(options.clone()).eval().expect("a product");
+        cuda.download(&c).expect("c")
+    };
     let (x, y) = (run(), run());
     assert!(identical(&x, &y), "another run, another order");
 }
@@ -264,7 +272,10 @@ fn figures_and_reasons_are_told() {
     let runs = AnyPattern { ncols: 600, rows: vec![(64..128).collect(); 50], shuffle: 0 };
     let case = pair(rows(&mut rng, 200, 50, 1, 5), runs, 1);
     let (a, b) = (case.a::<f64>(), case.b::<f64>());
-    let plan = cuda.plan_with(&a, &b, &kk()).expect("a plan");
+    let (on_a, on_b) = (cuda.upload(&a).expect("a"), cuda.upload(&b).expect("b"));
+    let plan = |options: &Options| cuda.plan(&on_a, &on_b).options(options).eval().expect("a plan");
+    let (ours, few) = (plan(&Options::default()), plan(&Options { compress: Compress::Off, ..kk() }));
+    let plan = plan(&kk());
     let saved = *plan.compression().expect("it was counted");
     let want =
         sparring::spgemm::compression(Cpu::new().threads(), a.pattern(), b.pattern()).expect("figures of the CPU");
@@ -273,36 +284,40 @@ fn figures_and_reasons_are_told() {
     let why = plan.explain();
     assert!(why.starts_with("kkSpGEMM: kk") && why.contains("32 lanes") && why.contains("(CF 0.03 <= 0.85)"), "{why}");
     assert!(why.ends_with("; rows sorted at the end"), "{why}");
-    let few = cuda.plan_with(&a, &b, &Options { compress: Compress::Off, ..kk() }).expect("a plan");
     assert!(few.compression().is_none());
     assert!(few.explain().contains("not compressed (forced)"), "{}", few.explain());
-    let ours = cuda.plan_with(&a, &b, &Options::default()).expect("a plan");
     assert!(!ours.explain().contains("kk") && ours.pattern().is_some(), "{}", ours.explain());
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
     let Some(cuda) = cuda() else { return };
-    let (a, b) = (Csr::<f64>::empty(3, 4).expect("a"), Csr::<f64>::empty(5, 6).expect("b"));
-    assert!(matches!(cuda.plan_with(&a, &b, &kk()), Err(Error::Shape { op: "mxm", lhs: (3, 4), rhs: (5, 6) })));
-    let b = Csr::<f64>::empty(4, 6).expect("b");
+    let up = |a: Csr<f64>| cuda.upload(&a).expect("memory");
+    let empty = |m, n| up(Csr::empty(m, n).expect("a matrix"));
+    let planned = |a: &DeviceCsr<f64>, b: &DeviceCsr<f64>, options: &Options| cuda.plan(a, b).options(options).eval();
+    let (a, b) = (empty(3, 4), empty(5, 6));
+    assert!(matches!(planned(&a, &b, &kk()), Err(Error::Shape { op: "mxm", lhs: (3, 4), rhs: (5, 6) })));
+    let b = empty(4, 6);
     let dense = Options { accumulator: Accumulator::Dense, ..kk() };
-    let refused = cuda.plan_with(&a, &b, &dense).expect_err("a dense accumulator").to_string();
+    let refused = planned(&a, &b, &dense).expect_err("a dense accumulator").to_string();
     assert!(refused.contains("dense accumulator") && refused.contains("LinkedList"), "{refused}");
     let packed = Options { compress: Compress::On, ..Options::default() };
-    assert!(matches!(cuda.plan_with(&a, &b, &packed), Err(Error::Unsupported { .. })));
+    assert!(matches!(planned(&a, &b, &packed), Err(Error::Unsupported { .. })));
     let none = Options { kk: KkSettings { chunks: Some(0), ..KkSettings::default() }, ..kk() };
-    assert!(matches!(cuda.plan_with(&a, &b, &none), Err(Error::Argument { name: "chunks", .. })));
+    assert!(matches!(planned(&a, &b, &none), Err(Error::Argument { name: "chunks", .. })));
     // A plan knows its operands, and the results that it made.
-    let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("a");
-    let moved = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 1], vec![1.0, 2.0]).expect("moved");
+    let a = up(Csr::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("a"));
+    let moved = up(Csr::new(2, 2, vec![0, 1, 2], vec![1, 1], vec![1.0, 2.0]).expect("moved"));
     let ring = PlusTimes::<f64>::default();
-    let plan = cuda.plan_with(&a, &a, &kk()).expect("a plan");
-    assert!(matches!(cuda.numeric(&plan, ring, &moved, &a), Err(Error::PatternChanged { operand: "A", .. })));
-    let a = cuda.upload(&a).expect("a");
+    let plan = planned(&a, &a, &kk()).expect("a plan");
+    let refused = cuda.mxm(ring, &moved, &a).plan(&plan).eval();
+    assert!(matches!(refused, Err(Error::PatternChanged { operand: "A", .. })));
     let mut other = cuda.mxm(ring, &a, &a).eval().expect("a product");
     let refused = cuda.numeric_into(&plan, ring, &a, &a, &mut other);
     assert!(matches!(refused, Err(Error::PatternChanged { operand: "C", .. })), "{refused:?}");
+    // A chain puts its result in the place of what another plan made.
+    cuda.mxm(ring, &a, &a).plan(&plan).into(&mut other).expect("values");
+    assert_eq!(cuda.download::<f64, u32>(&other).expect("c").values(), [1.0, 4.0]);
 }
 
 /// A pool that memory has no room for is cut. One long row makes its chunks large, and many rows want one.

@@ -8,8 +8,8 @@ use common::gpu::cuda;
 use common::rings::{CountPaths, Detour, SumPlaces, SumWhere};
 use common::{Same, check, check_invariants, golden, identical};
 use sparring::algebra::{Lhs, Min, MinPlus, Out, Plus, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
-use sparring::gpu::spgemm::Mask;
-use sparring::gpu::{DeviceCsr, Operand};
+use sparring::backend::{Backend, Container};
+use sparring::gpu::DeviceCsr;
 use sparring::{Cpu, Csr, Cuda, Error};
 
 sparring::op! {
@@ -47,25 +47,26 @@ where
     let cpu = Cpu::with_threads(2).map_err(text)?;
     let (a, b, mask) = (pair.a::<Lhs<R>>(), pair.b::<Rhs<R>>(), pair.mask.matrix::<bool>(1));
     let want = cpu.mxm(ring, &a, &b).eval().map_err(text)?;
-    equal(&cuda.mxm(ring, &a, &b).eval().map_err(text)?, &want)?;
+    let (on_a, on_b, on_mask) =
+        (cuda.upload(&a).map_err(text)?, cuda.upload(&b).map_err(text)?, cuda.upload(&mask).map_err(text)?);
+    let product = || cuda.mxm(ring, &on_a, &on_b);
+    let down = |c: Result<DeviceCsr<Out<R>>, Error>| c.and_then(|c| cuda.download(&c)).map_err(text);
+    equal(&down(product().eval())?, &want)?;
     // A plan that is used again remembers more of the product.
-    let plan = cuda.plan(&a, &b).map_err(text)?;
+    let plan = cuda.plan(&on_a, &on_b).eval().map_err(text)?;
     for use_number in 1..=3 {
-        let found = cuda.numeric(&plan, ring, &a, &b).map_err(text)?;
+        let found = down(product().plan(&plan).eval())?;
         equal(&found, &want).map_err(|e| format!("use {use_number} of a plan: {e}"))?;
     }
     let want = cpu.mxm(ring, &a, &b).mask(mask.pattern()).eval().map_err(text)?;
-    equal(&cuda.mxm(ring, &a, &b).mask(&mask).eval().map_err(text)?, &want).map_err(|e| format!("masked: {e}"))?;
-    let on_device = cuda.upload(&mask).map_err(text)?;
-    let only = Mask { pattern: on_device.pattern(), complement: false };
-    let plan = cuda.plan_masked(&a, &b, only).map_err(text)?;
+    equal(&down(product().mask(on_mask.structure()).eval())?, &want).map_err(|e| format!("masked: {e}"))?;
+    let plan = cuda.plan(&on_a, &on_b).mask(on_mask.structure()).eval().map_err(text)?;
     for use_number in 1..=2 {
-        let found = cuda.numeric(&plan, ring, &a, &b).map_err(text)?;
+        let found = down(product().plan(&plan).eval())?;
         equal(&found, &want).map_err(|e| format!("use {use_number} of a masked plan: {e}"))?;
     }
     let want = cpu.mxm(ring, &a, &b).mask(mask.pattern()).complement().eval().map_err(text)?;
-    let found = cuda.mxm(ring, &a, &b).mask(&mask).complement().eval().map_err(text)?;
-    equal(&found, &want).map_err(|e| format!("complement: {e}"))
+    equal(&down(product().mask(!on_mask.structure()).eval())?, &want).map_err(|e| format!("complement: {e}"))
 }
 
 /// Random and awkward operands, `times` of them.
@@ -154,7 +155,8 @@ fn long_rows_and_wide_matrices() {
 fn golden_products() {
     let Some(cuda) = cuda() else { return };
     fn run<R: Semiring>(cuda: &Cuda, ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>) -> Csr<Out<R>> {
-        cuda.mxm(ring, a, b).eval().expect("a product")
+        let (a, b) = (cuda.upload(a).expect("a"), cuda.upload(b).expect("b"));
+        cuda.download(&cuda.mxm(ring, &a, &b).eval().expect("a product")).expect("c")
     }
     for golden::Case { name, ring, a, b, c: want } in golden::cases() {
         let c = match ring.as_str() {
@@ -181,24 +183,29 @@ fn reuse_equals_fresh_products() {
     let mut rng = Rng(13);
     let case = pair(rows(&mut rng, 300, 300, 8, 150), rows(&mut rng, 300, 300, 8, 150), 1);
     let (a, b) = (case.a::<f64>(), case.b::<f64>());
-    let plan = cuda.plan(&a, &b).expect("a plan");
-    let first = cuda.numeric(&plan, PlusTimes::<f64>::default(), &a, &b).expect("values");
-    equal(&first, &cpu.mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect("values")).expect("the first");
     let (a2, b2) = (a.map(|x| x * 3.0 + 1.0).expect("memory"), b.map(|x| -x).expect("memory"));
-    let again = cuda.numeric(&plan, MinPlus::<f64>::default(), &a2, &b2).expect("values");
-    equal(&again, &cpu.mxm(MinPlus::<f64>::default(), &a2, &b2).eval().expect("values")).expect("another ring");
+    let (da, db) = (cuda.upload(&a).expect("a"), cuda.upload(&b).expect("b"));
+    let (da2, db2) = (cuda.upload(&a2).expect("a"), cuda.upload(&b2).expect("b"));
+    let (plus, min) = (PlusTimes::<f64>::default(), MinPlus::<f64>::default());
+    let down = |c: &DeviceCsr<f64>| cuda.download(c).expect("c");
+    let plan = cuda.plan(&da, &db).eval().expect("a plan");
+    let first = down(&cuda.mxm(plus, &da, &db).plan(&plan).eval().expect("values"));
+    equal(&first, &cpu.mxm(plus, &a, &b).eval().expect("values")).expect("the first");
+    let again = down(&cuda.mxm(min, &da2, &db2).plan(&plan).eval().expect("values"));
+    equal(&again, &cpu.mxm(min, &a2, &b2).eval().expect("values")).expect("another ring");
     assert!(std::sync::Arc::ptr_eq(first.pattern(), again.pattern()), "two copies of one pattern");
 
-    let (da, db) = (cuda.upload(&a).expect("a"), cuda.upload(&b).expect("b"));
-    let mut c = cuda.numeric(&plan, PlusTimes::<f64>::default(), &da, &db).expect("values");
-    let (da2, db2) = (cuda.upload(&a2).expect("a"), cuda.upload(&b2).expect("b"));
-    cuda.numeric_into(&plan, PlusTimes::<f64>::default(), &da2, &db2, &mut c).expect("values");
-    let found: Csr<f64> = cuda.download(&c).expect("c");
-    equal(&found, &cpu.mxm(PlusTimes::<f64>::default(), &a2, &b2).eval().expect("values")).expect("in place");
+    let mut c = cuda.mxm(plus, &da, &db).plan(&plan).eval().expect("values");
+    let used = cuda.used_memory().expect("a figure");
+    cuda.mxm(plus, &da2, &db2).plan(&plan).into(&mut c).expect("values");
+    assert_eq!(cuda.used_memory().expect("a figure"), used, "the values are computed in place");
+    let other = cpu.mxm(plus, &a2, &b2).eval().expect("values");
+    equal(&down(&c), &other).expect("in place");
+    // What someone else holds stays what it is.
     let held = c.clone();
-    let refused = cuda.numeric_into(&plan, PlusTimes::<f64>::default(), &da, &db, &mut c);
-    assert!(matches!(refused, Err(Error::Argument { .. })), "{refused:?}");
-    drop(held);
+    cuda.mxm(plus, &da, &db).plan(&plan).into(&mut c).expect("values");
+    equal(&down(&c), &first).expect("beside a clone");
+    equal(&down(&held), &other).expect("the clone");
 }
 
 #[test]
@@ -209,27 +216,31 @@ fn a_plan_refuses_other_patterns() {
     let moved = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 1], vec![1.0, 2.0]).expect("moved");
     let fewer = Csr::<f64>::new(2, 2, vec![0, 1, 1], vec![1], vec![1.0]).expect("fewer");
     let wider = Csr::<f64>::new(2, 3, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("wider");
-    let plan = cuda.plan(&a, &a).expect("a plan");
+    let up = |a| cuda.upload::<f64, u32>(a).expect("memory");
+    let on_a = up(&a);
+    let plan = cuda.plan(&on_a, &on_a).eval().expect("a plan");
+    let by_plan = |a: &DeviceCsr<f64>, b: &DeviceCsr<f64>| cuda.mxm(ring, a, b).plan(&plan).eval();
     for other in [&moved, &fewer, &wider] {
-        assert!(matches!(cuda.numeric(&plan, ring, other, &a), Err(Error::PatternChanged { operand: "A", .. })));
-        assert!(matches!(cuda.numeric(&plan, ring, &a, other), Err(Error::PatternChanged { operand: "B", .. })));
+        assert!(matches!(by_plan(&up(other), &on_a), Err(Error::PatternChanged { operand: "A", .. })));
+        assert!(matches!(by_plan(&on_a, &up(other)), Err(Error::PatternChanged { operand: "B", .. })));
     }
     // The same structure in other memory is the same structure.
-    let again = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("again");
-    let c = cuda.numeric(&plan, ring, &a, &a).expect("c");
-    assert!(identical(&c, &cuda.numeric(&plan, ring, &again, &again).expect("an equal pattern")));
+    let again = up(&Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("again"));
+    assert!(!std::sync::Arc::ptr_eq(again.pattern(), on_a.pattern()));
+    let down = |c: &DeviceCsr<f64>| cuda.download::<f64, u32>(c).expect("c");
+    let c = by_plan(&on_a, &on_a).expect("c");
+    assert!(identical(&down(&c), &down(&by_plan(&again, &again).expect("an equal pattern"))));
 }
 
 #[test]
 fn shapes_that_do_not_fit_are_refused() {
     let Some(cuda) = cuda() else { return };
-    let (a, b) = (Csr::<f64>::empty(3, 4).expect("a"), Csr::<f64>::empty(5, 6).expect("b"));
+    let empty = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a matrix")).expect("memory");
+    let (a, b) = (empty(3, 4), empty(5, 6));
     let message = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect_err("3×4 times 5×6").to_string();
     assert!(message.contains("mxm") && message.contains("3×4") && message.contains("5×6"), "{message}");
-    let b = Csr::<f64>::empty(4, 6).expect("b");
-    let mask = cuda.upload(&Csr::<bool>::empty(3, 5).expect("mask")).expect("mask");
-    for complement in [false, true] {
-        let found = cuda.plan_masked::<f64, f64>(&a, &b, Mask { pattern: mask.pattern(), complement });
+    let (b, mask) = (empty(4, 6), empty(3, 5));
+    for found in [cuda.plan(&a, &b).mask(mask.structure()).eval(), cuda.plan(&a, &b).mask(!mask.structure()).eval()] {
         assert!(matches!(found, Err(Error::Shape { .. })));
     }
 }
@@ -238,14 +249,15 @@ fn shapes_that_do_not_fit_are_refused() {
 fn empty_shapes_multiply() {
     let Some(cuda) = cuda() else { return };
     for (m, k, n) in [(0, 0, 0), (0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 7), (7, 0, 0), (1, 1, 1), (3, 4, 5)] {
-        let (a, b) = (Csr::<f64>::empty(m, k).expect("a"), Csr::<f64>::empty(k, n).expect("b"));
-        let mask = Csr::<bool>::empty(m, n).expect("mask");
+        let empty = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a matrix")).expect("memory");
+        let (a, b, mask) = (empty(m, k), empty(k, n), empty(m, n));
         let ring = PlusTimes::<f64>::default();
         let all = [
             cuda.mxm(ring, &a, &b).eval(),
             cuda.mxm(ring, &a, &b).mask(&mask).eval(),
+            cuda.mxm(ring, &a, &b).mask(mask.structure()).eval(),
             cuda.mxm(ring, &a, &b).mask(&mask).complement().eval(),
-            cuda.mxm(ring, &a, &b).complement().eval(),
+            cuda.mxm(ring, &a, &b).mask(!mask.structure()).eval(),
         ];
         for c in all {
             let c = c.expect("a product");
@@ -260,7 +272,9 @@ fn zeros_stay_entries() {
     let Some(cuda) = cuda() else { return };
     let a = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1.0, 1.0, -0.0]).expect("a");
     let b = Csr::<f64>::new(2, 1, vec![0, 1, 2], vec![0, 0], vec![5.0, -5.0]).expect("b");
+    let (a, b) = (cuda.upload(&a).expect("a"), cuda.upload(&b).expect("b"));
     let c = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect("a product");
+    let c: Csr<f64> = cuda.download(&c).expect("c");
     assert_eq!(c.nnz(), 2);
     assert!(c.values().iter().all(|x| x.to_bits() == 0), "{:?}", c.values());
 }
@@ -276,10 +290,12 @@ fn full<T: sparring::algebra::Value>(nrows: usize, ncols: usize, x: T) -> Csr<T>
 #[test]
 fn products_are_counted_in_64_bits() {
     let Some(cuda) = cuda() else { return };
-    let (a, b) = (full(2000, 2000, 1i64), full(2000, 825, 1i64));
-    let plan = cuda.plan(&a, &b).expect("a plan");
+    let up = |a: Csr<i64>| cuda.upload(&a).expect("memory");
+    let (a, b) = (up(full(2000, 2000, 1)), up(full(2000, 825, 1)));
+    let plan = cuda.plan(&a, &b).eval().expect("a plan");
     assert_eq!(plan.flops(), 2000 * 2000 * 825);
-    let c = cuda.numeric(&plan, PlusTimes::<i64>::default(), &a, &b).expect("values");
+    let c = cuda.mxm(PlusTimes::<i64>::default(), &a, &b).plan(&plan).eval().expect("values");
+    let c: Csr<i64> = cuda.download(&c).expect("c");
     assert_eq!(c.nnz(), 2000 * 825);
     assert!(c.values().iter().all(|&x| x == 2000));
 }
@@ -288,10 +304,11 @@ fn products_are_counted_in_64_bits() {
 #[test]
 fn results_of_more_than_32_bits() {
     let Some(cuda) = cuda() else { return };
-    let outer = |n: usize| (full(n, 1, 1u8), full(1, n, 1u8));
+    let up = |a: Csr<u8>| cuda.upload(&a).expect("memory");
+    let outer = |n: usize| (up(full(n, 1, 1)), up(full(1, n, 1)));
     let n = 400_000;
     let (column, row) = outer(n);
-    match cuda.plan(&column, &row) {
+    match cuda.plan(&column, &row).eval() {
         Err(Error::DeviceMemory { bytes, .. }) => assert!(bytes >= 4 * n as u128 * n as u128, "{bytes} bytes"),
         other => panic!("expected too little memory, got {other:?}"),
     }
@@ -301,12 +318,10 @@ fn results_of_more_than_32_bits() {
     }
     let n = 70_000;
     let (column, row) = outer(n);
-    let (column, row): (DeviceCsr<u8>, DeviceCsr<u8>) =
-        (column.to_device(&cuda).expect("column"), row.to_device(&cuda).expect("row"));
     let c = cuda.mxm(PlusTimes::<u8>::default(), &column, &row).eval().expect("a product");
     assert_eq!(c.nnz(), n * n);
     // Times a column of ones, every row gives n.
-    let ones = full(n, 1, 1u8).to_device(&cuda).expect("ones");
+    let ones = up(full(n, 1, 1));
     let count = Ring(Plus::<i64>::new(), Product::new());
     let sums = cuda.mxm(count, &c, &ones).eval().expect("sums");
     let sums: Csr<i64> = cuda.download(&sums).expect("sums");

@@ -9,9 +9,10 @@ use common::arbitrary::{AnyPattern, Draw, Rng};
 use common::gpu::cuda;
 use common::rings::SumPlaces;
 use sparring::algebra::*;
-use sparring::gpu::{DeviceVec, SpmvKind};
+use sparring::backend::Backend;
+use sparring::gpu::{DeviceVector, SpmvKind, testing};
 use sparring::sparse::{Dense, SparseVec};
-use sparring::{Csr, Cuda, Error, Pattern};
+use sparring::{Csr, Cuda, Error, Pattern, Vector};
 
 sparring::value! {
     /// A value and where it was met.
@@ -137,11 +138,11 @@ const KINDS: [SpmvKind; 7] = [
     SpmvKind::Merge,
 ];
 
-fn put<T: Value>(cuda: &Cuda, values: &[T]) -> DeviceVec<T> {
-    cuda.upload_vec(values).unwrap()
+fn put<T: Value>(cuda: &Cuda, values: &[T]) -> DeviceVector<T> {
+    cuda.upload_full(values).unwrap()
 }
 
-/// Compares `mxv` in the ways of `kinds`, under no mask and under two, with the definition.
+/// Compares `mxv` in the ways of `kinds`, and the chain in the way chosen, under no mask and under two, with the definition.
 fn check_mxv<R: Semiring>(
     cuda: &Cuda,
     ring: R,
@@ -161,8 +162,8 @@ fn check_mxv<R: Semiring>(
             // Whatever was in y before must not be seen.
             let stale: Vec<Out<R>> = want.iter().rev().copied().collect();
             let mut y = put(cuda, &stale);
-            cuda.mxv_as(kind, ring, &da, &dx, dmask, &mut y).unwrap();
-            let found = cuda.download_vec(&y).unwrap();
+            testing::mxv_into(cuda, Some(kind), ring, &da, &dx, dmask, &mut y).unwrap();
+            let found = cuda.download_full(&y, identity::<R>()).unwrap();
             for (i, (f, w)) in found.iter().zip(&want).enumerate() {
                 assert!(
                     same(f, w),
@@ -174,8 +175,8 @@ fn check_mxv<R: Semiring>(
                 );
             }
             let mut again = put(cuda, &stale);
-            cuda.mxv_as(kind, ring, &da, &dx, dmask, &mut again).unwrap();
-            let again = cuda.download_vec(&again).unwrap();
+            testing::mxv_into(cuda, Some(kind), ring, &da, &dx, dmask, &mut again).unwrap();
+            let again = cuda.download_full(&again, identity::<R>()).unwrap();
             assert!(found.iter().zip(&again).all(|(f, g)| self::same(f, g)), "{kind:?}: two runs differ");
         }
     }
@@ -285,9 +286,13 @@ fn rounded_sums_are_near_and_the_choice_is_one_of_the_kinds() {
         let longest = (0..a.nrows()).map(|i| row(&a, i).count()).max().unwrap_or(0);
         assert_eq!((stats.nrows, stats.nnz, stats.longest_row), (a.nrows(), a.nnz(), longest));
         assert!(KINDS.contains(&kind));
-        let y = cuda.mxv(PlusTimes::<f64>::default(), &device, &put(&cuda, &x), None).unwrap();
+        let y = cuda.mxv(PlusTimes::<f64>::default(), &device, &put(&cuda, &x)).eval().unwrap();
         let want = mxv(PlusTimes::<f64>::default(), &a, &x, None);
-        assert!(cuda.download_vec(&y).unwrap().iter().zip(&want).all(|(f, w)| near(f, w)));
+        let found = cuda.download_vector(&y).unwrap();
+        for (i, w) in want.iter().enumerate() {
+            assert_eq!(found.get(i).is_some(), row(&a, i).count() > 0, "row {i}");
+            assert!(found.get(i).is_none_or(|f| near(f, w)), "row {i}");
+        }
     }
 }
 
@@ -327,14 +332,20 @@ fn check_vxm<R: Semiring>(
         let indices: Vec<u32> = (0..a.nrows() as u32).filter(|_| keep < usize::MAX && rng.below(keep) == 0).collect();
         let values = indices.iter().map(|_| left(&mut rng)).collect();
         let x = SparseVec::new(a.nrows(), indices, values).unwrap();
-        let dx = cuda.upload_sparse(&x).unwrap();
+        let dx = cuda.upload_list(&x).unwrap();
         for (mask, dmask) in
             [(None, None), (Some((&mask[..], false)), Some((&dm, false))), (Some((&mask[..], true)), Some((&dm, true)))]
         {
             let (indices, values) = vxm(ring, &x, &a, mask);
-            let y = cuda.vxm(ring, &dx, &da, dmask).unwrap();
-            assert_eq!((y.len(), y.nnz()), (a.ncols(), indices.len()));
-            let y = cuda.download_sparse::<_, u32>(&y).unwrap();
+            let product = cuda.vxm(ring, &dx, &da);
+            let y = match dmask {
+                None => product.eval(),
+                Some((m, false)) => product.mask(m).eval(),
+                Some((m, true)) => product.mask(m).complement().eval(),
+            };
+            let y = y.unwrap();
+            assert_eq!((y.len(), cuda.nnz(&y).unwrap()), (a.ncols(), indices.len()));
+            let y = cuda.download_list::<_, u32>(&y).unwrap();
             assert_eq!(y.indices(), indices);
             for (j, (f, w)) in indices.iter().zip(y.values().iter().zip(&values)) {
                 assert!(same(f, w), "{}: y[{j}] is {f:?}, expected {w:?}", std::any::type_name::<R>());
@@ -426,23 +437,24 @@ fn mxd_has_the_bits_of_the_fold() {
 fn vectors_come_back_and_wrong_sizes_are_refused() {
     let Some(cuda) = cuda() else { return };
     let x = SparseVec::<f64>::new(9, vec![2, 5, 8], vec![1.0, -0.0, f64::INFINITY]).unwrap();
-    assert_eq!(cuda.download_sparse::<f64, u32>(&cuda.upload_sparse(&x).unwrap()).unwrap(), x);
+    assert_eq!(cuda.download_list::<f64, u32>(&cuda.upload_list(&x).unwrap()).unwrap(), x);
     let y = Dense::new(2, 3, vec![1u8, 2, 3, 4, 5, 6]).unwrap();
     let d = cuda.upload_dense(&y).unwrap();
     assert_eq!((d.shape(), d.bytes(), cuda.download_dense(&d).unwrap()), ((2, 3), 6, y));
     let empty = put::<f64>(&cuda, &[]);
-    assert!(empty.is_empty() && cuda.download_vec(&empty).unwrap().is_empty());
+    assert!(empty.is_empty() && cuda.download_full(&empty, 0.0).unwrap().is_empty());
 
     let a = cuda.upload(&Csr::new(2, 3, vec![0, 1, 2], vec![0u32, 2], vec![1.0, 2.0]).unwrap()).unwrap();
     let ring = PlusTimes::<f64>::default();
     let (two, three) = (put(&cuda, &[1.0, 2.0]), put(&cuda, &[1.0, 2.0, 3.0]));
-    assert!(matches!(cuda.mxv(ring, &a, &two, None), Err(Error::Shape { op: "mxv", .. })));
+    assert!(matches!(cuda.mxv(ring, &a, &two).eval(), Err(Error::Shape { op: "mxv", .. })));
     let mask = put(&cuda, &[true]);
-    assert!(matches!(cuda.mxv(ring, &a, &three, Some((&mask, false))), Err(Error::Length { what: "mask", .. })));
+    assert!(matches!(cuda.mxv(ring, &a, &three).mask(&mask).eval(), Err(Error::Length { what: "mask", .. })));
     let mut y = put(&cuda, &[0.0]);
-    assert!(matches!(cuda.mxv_into(ring, &a, &three, None, &mut y), Err(Error::Length { .. })));
-    let x = cuda.upload_sparse(&SparseVec::<f64>::new(3, vec![0], vec![1.0]).unwrap()).unwrap();
-    assert!(matches!(cuda.vxm(ring, &x, &a, None), Err(Error::Shape { op: "vxm", .. })));
+    assert!(matches!(testing::mxv_into(&cuda, None, ring, &a, &three, None, &mut y), Err(Error::Length { .. })));
+    assert!(matches!(cuda.mxv(ring, &a, &three).into(&mut y), Err(Error::Shape { op: "mxv", .. })));
+    let x = cuda.upload_vector(&Vector::<f64>::new(3, vec![0], vec![1.0]).unwrap()).unwrap();
+    assert!(matches!(cuda.vxm(ring, &x, &a).eval(), Err(Error::Shape { op: "vxm", .. })));
     let x = cuda.upload_dense(&Dense::new(2, 1, vec![1.0, 2.0]).unwrap()).unwrap();
     assert!(matches!(cuda.mxd(ring, &a, &x), Err(Error::Shape { op: "mxd", .. })));
 }

@@ -200,9 +200,9 @@ fn vectors_are_rows() {
             let values = columns.iter().map(|_| i64::draw(&mut rng)).collect();
             let x = SparseVec::new(b.ncols, columns, values).unwrap();
             let want = union_spmv(&Threads::current(), SumUneven::<i64>::default(), &a, &x).unwrap();
-            let (on_a, on_x) = (cuda.upload(&a).unwrap(), cuda.upload_sparse(&x).unwrap());
+            let (on_a, on_x) = (cuda.upload(&a).unwrap(), cuda.upload_list(&x).unwrap());
             let y = cuda.union_spmv(SumUneven::<i64>::default(), &on_a, &on_x).unwrap();
-            assert_eq!(cuda.download_vec(&y).unwrap(), want, "{:?}, x of {} entries", a.shape(), x.nnz());
+            assert_eq!(cuda.download_full(&y, 0).unwrap(), want, "{:?}, x of {} entries", a.shape(), x.nnz());
         }
     }
 }
@@ -275,7 +275,7 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     let up = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).unwrap()).unwrap();
     let e = cuda.union_mxm(namm, &up(2, 3), &up(4, 5)).unwrap_err().to_string();
     assert_eq!(e, "union_mxm: shapes do not agree: lhs is 2×3, rhs is 4×5");
-    let x = cuda.upload_sparse(&SparseVec::<f64>::new(4, vec![], vec![]).unwrap()).unwrap();
+    let x = cuda.upload_list(&SparseVec::<f64>::new(4, vec![], vec![]).unwrap()).unwrap();
     let e = cuda.union_spmv(namm, &up(2, 3), &x).unwrap_err().to_string();
     assert_eq!(e, "union_spmv: shapes do not agree: lhs is 2×3, rhs is 4×1");
     let wide = up(2, 1 << 20);

@@ -9,9 +9,10 @@ use common::Same;
 use common::arbitrary::{Draw, Rng};
 use common::gpu::cuda;
 use sparring::algebra::*;
-use sparring::gpu::DeviceVector;
+use sparring::backend::{Backend, Container};
+use sparring::gpu::{DeviceVector, testing};
 use sparring::sparse::SparseVec;
-use sparring::{Cuda, Error};
+use sparring::{Cuda, Error, Vector};
 
 sparring::value! {
     /// A value and where it was met: 16 bytes, 4 of them never written.
@@ -88,7 +89,7 @@ fn expect<T: Value + Same>(cuda: &Cuda, what: &str, found: &DeviceVector<T>, wan
     if let Some(p) = differs {
         panic!("{what}: entry {p}: {:?}, not {:?}", got.values()[p], want.values()[p]);
     }
-    assert_eq!(cuda.vector_nnz(found).expect("a count"), want.nnz(), "{what}");
+    assert_eq!(cuda.nnz(found).expect("a count"), want.nnz(), "{what}");
 }
 
 fn converts<T: Draw + Same>(cuda: &Cuda) {
@@ -141,7 +142,7 @@ fn multiplies<O: BinaryOp<A: Draw, B: Draw, Out: Same>>(cuda: &Cuda, op: O) {
     pairs::<O::A, O::B>(cuda, |u, v, on_u, on_v| {
         let both = |(x, y): (&Option<O::A>, &Option<O::B>)| Some(op.apply::<Host>(V((*x)?), V((*y)?)).0);
         let want = u.iter().zip(v).map(both).collect();
-        expect(cuda, "ewise_mult", &cuda.vector_ewise_mult(op, on_u, on_v).unwrap(), &want);
+        expect(cuda, "ewise_mult", &cuda.ewise_mult(op, on_u, on_v).eval().unwrap(), &want);
     });
 }
 
@@ -152,7 +153,7 @@ fn adds<T: Draw + Same, O: BinaryOp<A = T, B = T, Out = T>>(cuda: &Cuda, op: O) 
             (x, y) => x.or(y),
         };
         let want = u.iter().zip(v).map(either).collect();
-        expect(cuda, "ewise_add", &cuda.vector_ewise_add(op, on_u, on_v).unwrap(), &want);
+        expect(cuda, "ewise_add", &cuda.ewise_add(op, on_u, on_v).eval().unwrap(), &want);
     });
 }
 
@@ -164,7 +165,7 @@ fn unites<O: BinaryOp<A: Draw, B: Draw, Out: Same>>(cuda: &Cuda, op: O) {
             (x.is_some() || y.is_some()).then(|| op.apply::<Host>(V(x.unwrap_or(a)), V(y.unwrap_or(b))).0)
         };
         let want = u.iter().zip(v).map(either).collect();
-        expect(cuda, "ewise_union", &cuda.vector_ewise_union(op, on_u, a, on_v, b).unwrap(), &want);
+        expect(cuda, "ewise_union", &cuda.ewise_union(op, on_u, a, on_v, b).eval().unwrap(), &want);
     });
 }
 
@@ -181,15 +182,15 @@ fn entry_by_entry_it_is_the_loop() {
     unites(&cuda, Step::new());
     let (u, v) = (cuda.upload_full(&[1.0, 2.0]).unwrap(), cuda.upload_full(&[1.0]).unwrap());
     let plus = Plus::<f64>::new();
-    assert!(matches!(cuda.vector_ewise_add(plus, &u, &v), Err(Error::Shape { .. })));
-    assert!(matches!(cuda.vector_ewise_mult(plus, &u, &v), Err(Error::Shape { .. })));
+    assert!(matches!(cuda.ewise_add(plus, &u, &v).eval(), Err(Error::Shape { .. })));
+    assert!(matches!(cuda.ewise_mult(plus, &u, &v).eval(), Err(Error::Shape { .. })));
 }
 
 fn applies<O: UnaryOp<A: Draw, Out: Same>>(cuda: &Cuda, op: O) {
     for u in plain::<O::A>(6) {
         let want = u.iter().map(|x| Some(op.apply::<Host>(V((*x)?)).0)).collect();
         for on_u in forms(cuda, &u) {
-            expect(cuda, "apply", &cuda.vector_apply(op, &on_u).unwrap(), &want);
+            expect(cuda, "apply", &cuda.apply(op, &on_u).eval().unwrap(), &want);
         }
     }
 }
@@ -202,7 +203,7 @@ fn applies_at<O: IndexUnaryOp<A: Draw, Out: Same>>(cuda: &Cuda, op: O, s: O::S) 
     for u in plain::<O::A>(7) {
         let want = u.iter().enumerate().map(|(i, x)| Some(at(op, (*x)?, s, i))).collect();
         for on_u in forms(cuda, &u) {
-            expect(cuda, "apply_at", &cuda.vector_apply_at(op, &on_u, s).unwrap(), &want);
+            expect(cuda, "apply_index", &cuda.apply_index(op, &on_u, s).eval().unwrap(), &want);
         }
     }
 }
@@ -211,7 +212,7 @@ fn selects<O: IndexUnaryOp<A: Draw + Same, Out = bool>>(cuda: &Cuda, op: O, s: O
     for u in plain::<O::A>(8) {
         let want = u.iter().enumerate().map(|(i, x)| x.filter(|&x| at(op, x, s, i))).collect();
         for on_u in forms(cuda, &u) {
-            expect(cuda, "select", &cuda.vector_select(op, &on_u, s).unwrap(), &want);
+            expect(cuda, "select", &cuda.select(op, &on_u, s).eval().unwrap(), &want);
         }
     }
 }
@@ -228,7 +229,7 @@ fn functions_and_selections_are_the_loop() {
     selects(&cuda, ValueEq::<Best>::new(), Best { value: 1.0, index: 3 });
 }
 
-/// A fold has the order of `Cuda::reduce`, whatever the form: that of a matrix of one row with the same entries.
+/// A fold has the order of that of a matrix of one row with the same entries, whatever the form.
 fn folds<M: Monoid<Out: Draw + Same>>(cuda: &Cuda, m: M) {
     for u in plain::<M::Out>(10) {
         let entries: Vec<_> = u.iter().flatten().copied().collect();
@@ -239,9 +240,9 @@ fn folds<M: Monoid<Out: Draw + Same>>(cuda: &Cuda, m: M) {
             (0..entries.len() as u32).collect(),
             entries.clone(),
         );
-        let want = cuda.reduce(m, &cuda.upload(&row.unwrap()).unwrap()).unwrap();
+        let want = cuda.reduce(m, &cuda.upload(&row.unwrap()).unwrap()).eval().unwrap();
         for on_u in forms(cuda, &u) {
-            let got = cuda.vector_reduce(m, &on_u).unwrap();
+            let got = cuda.reduce(m, &on_u).eval().unwrap();
             assert!(got.same(&want), "{} of {} entries: {got:?}, not {want:?}", entries.len(), u.len());
         }
         if entries.is_empty() {
@@ -262,7 +263,7 @@ fn restricts<T: Draw + Same, S: Draw>(cuda: &Cuda) {
     pairs::<T, S>(cuda, |v, mask, on_v, on_mask| {
         for complement in [false, true] {
             let want = v.iter().zip(mask).map(|(x, m)| x.filter(|_| m.is_some() != complement)).collect();
-            let found = cuda.vector_restrict(on_v, on_mask, complement).unwrap();
+            let found = cuda.restrict_vector(on_v, &on_mask.places(cuda).unwrap(), complement).unwrap();
             expect(cuda, &format!("restrict, complement {complement}"), &found, &want);
         }
     });
@@ -275,7 +276,8 @@ fn nonzeros<T: Draw + Same + Num>(cuda: &Cuda) {
         }
         let want = v.iter().map(|x| x.filter(|&x| x != T::ZERO)).collect();
         for on_v in forms(cuda, &v) {
-            expect(cuda, "nonzero", &cuda.vector_nonzero(&on_v).unwrap(), &want);
+            let found = cuda.restrict_vector(&on_v, &on_v.nonzero(cuda).unwrap(), false).unwrap();
+            expect(cuda, "nonzero", &found, &want);
         }
     }
 }
@@ -288,10 +290,9 @@ fn masks_are_the_loop() {
     nonzeros::<f64>(&cuda);
     nonzeros::<bool>(&cuda);
     nonzeros::<u8>(&cuda);
-    let nan = cuda.vector_nonzero(&cuda.upload_full(&[f64::NAN, -0.0, 0.0]).unwrap()).unwrap();
-    assert_eq!(cuda.vector_nnz(&nan).unwrap(), 1, "NaN is not 0");
-    let structs = cuda.upload_full(&[ArgMin::IDENTITY]).unwrap();
-    assert!(matches!(cuda.vector_nonzero(&structs), Err(Error::Unsupported { .. })));
+    let numbers = cuda.upload_full(&[f64::NAN, -0.0, 0.0]).unwrap();
+    let nan = cuda.apply(Identity::new(), &numbers).mask(&numbers).eval().unwrap();
+    assert_eq!(cuda.nnz(&nan).unwrap(), 1, "NaN is not 0");
 }
 
 fn extracts_and_assigns<T: Draw + Same>(cuda: &Cuda) {
@@ -305,10 +306,10 @@ fn extracts_and_assigns<T: Draw + Same>(cuda: &Cuda) {
         let new: Plain<T> = places.iter().map(|_| (rng.below(3) > 0).then(|| T::draw(&mut rng))).collect();
         let x = T::draw(&mut rng);
         for on_v in forms(cuda, &v) {
-            expect(cuda, "extract", &cuda.vector_extract(&on_v, &places).unwrap(), &taken);
+            expect(cuda, "extract", &cuda.extract(&on_v, &places).eval().unwrap(), &taken);
             for on_new in forms(cuda, &new) {
                 let (mut w, mut want) = (on_v.clone(), v.clone());
-                cuda.vector_assign(&mut w, Some(&places), &on_new).unwrap();
+                testing::assign(cuda, &mut w, Some(&places), &on_new).unwrap();
                 for (&p, &y) in places.iter().zip(&new) {
                     want[p as usize] = y;
                 }
@@ -316,21 +317,21 @@ fn extracts_and_assigns<T: Draw + Same>(cuda: &Cuda) {
                 expect(cuda, "what was shared", &on_v, &v);
             }
             let (mut w, mut want) = (on_v.clone(), v.clone());
-            cuda.vector_assign_scalar(&mut w, Some(&places), x).unwrap();
+            testing::assign_scalar(cuda, &mut w, Some(&places), x).unwrap();
             for &p in &places {
                 want[p as usize] = Some(x);
             }
             expect(cuda, "assign a scalar", &w, &want);
             expect(cuda, "what was shared", &on_v, &v);
             // Once more into a vector that no one shares.
-            cuda.vector_assign_scalar(&mut w, Some(&places[..places.len() / 2]), T::draw(&mut Rng(1))).unwrap();
+            testing::assign_scalar(cuda, &mut w, Some(&places[..places.len() / 2]), T::draw(&mut Rng(1))).unwrap();
             for &p in &places[..places.len() / 2] {
                 want[p as usize] = Some(T::draw(&mut Rng(1)));
             }
             expect(cuda, "assign a scalar again", &w, &want);
-            cuda.vector_assign_scalar(&mut w, None, x).unwrap();
+            cuda.assign_scalar(x).into(&mut w).unwrap();
             expect(cuda, "assign a scalar everywhere", &w, &vec![Some(x); v.len()]);
-            cuda.vector_assign(&mut w, None, &on_v).unwrap();
+            testing::assign(cuda, &mut w, None, &on_v).unwrap();
             expect(cuda, "assign everywhere", &w, &v);
         }
     }
@@ -342,7 +343,8 @@ fn assigns_where<T: Draw + Same, S: Draw>(cuda: &Cuda) {
         for complement in [false, true] {
             let x = T::draw(&mut rng);
             let mut w = on_v.clone();
-            cuda.vector_assign_where(&mut w, on_mask, complement, x).unwrap();
+            let assign = cuda.assign_scalar(x).mask(on_mask.structure());
+            if complement { assign.complement().into(&mut w) } else { assign.into(&mut w) }.unwrap();
             let want = v.iter().zip(mask).map(|(&y, m)| if m.is_some() != complement { Some(x) } else { y }).collect();
             expect(cuda, "assign where", &w, &want);
             expect(cuda, "what was shared", on_v, v);
@@ -359,22 +361,90 @@ fn assignments_are_the_loop() {
     assigns_where::<f64, bool>(&cuda);
     assigns_where::<Best, f32>(&cuda);
     let mut w = cuda.upload_full(&[1, 2, 3]).unwrap();
-    let outside = cuda.vector_extract(&w, &[0, 3]).err().map(|e| e.to_string());
+    let outside = cuda.extract(&w, &[0, 3]).eval().err().map(|e| e.to_string());
     assert_eq!(outside.as_deref(), Some("entry 1: vector index 3 is not below 3"));
-    let long = cuda.vector_assign(&mut w, Some(&[0]), &cuda.upload_full(&[1, 2]).unwrap());
+    let long = testing::assign(&cuda, &mut w, Some(&[0]), &cuda.upload_full(&[1, 2]).unwrap());
     assert_eq!(
         long.err().map(|e| e.to_string()).as_deref(),
         Some("the vector that is assigned: length is 2, expected 1")
     );
 }
 
-/// A vector of another form is a vector of the operations with matrices, too.
+/// w(I) = v by its definition, I without repetition: every form of both, without an accumulator and with one.
+fn assigns<T: Draw + Same, O: BinaryOp<A = T, B = T, Out = T>>(cuda: &Cuda, op: O) {
+    let mut rng = Rng(15);
+    for v in plain::<T>(16) {
+        let mut places: Vec<u32> = (0..v.len() as u32).filter(|_| rng.below(3) == 0).collect();
+        places.reverse();
+        let new: Plain<T> = places.iter().map(|_| (rng.below(3) > 0).then(|| T::draw(&mut rng))).collect();
+        let (mut plainly, mut joined) = (v.clone(), v.clone());
+        for (&p, &y) in places.iter().zip(&new) {
+            plainly[p as usize] = y;
+            joined[p as usize] = match (v[p as usize], y) {
+                (Some(x), Some(y)) => Some(op.apply::<Host>(V(x), V(y)).0),
+                (x, y) => x.or(y),
+            };
+        }
+        for on_v in forms(cuda, &v) {
+            for on_new in forms(cuda, &new) {
+                let mut w = on_v.clone();
+                cuda.assign(&on_new, &places).into(&mut w).unwrap();
+                expect(cuda, "assign by a chain", &w, &plainly);
+                let mut w = on_v.clone();
+                cuda.assign(&on_new, &places).accum(op).into(&mut w).unwrap();
+                expect(cuda, "assign with an accumulator", &w, &joined);
+                expect(cuda, "what was shared", &on_v, &v);
+            }
+        }
+    }
+}
+
 #[test]
-fn vectors_of_products_are_vectors() {
+fn assignments_by_chains_are_the_loop() {
     let Some(cuda) = cuda() else { return };
-    let full: DeviceVector<f64> = cuda.upload_vec(&[1.0, 2.0]).unwrap().into();
-    expect(&cuda, "a dense vector", &full, &vec![Some(1.0), Some(2.0)]);
-    let sparse = SparseVec::<f64>::new(3, vec![1], vec![5.0]).unwrap();
-    let list: DeviceVector<f64> = cuda.upload_sparse(&sparse).unwrap().into();
-    expect(&cuda, "a sparse vector", &list, &vec![None, Some(5.0), None]);
+    assigns::<f64, _>(&cuda, Minus::new());
+    assigns::<Best, _>(&cuda, ArgMin::new());
+    let (mut w, two) = (cuda.upload_full(&[1, 2, 3]).unwrap(), cuda.upload_full(&[4, 5]).unwrap());
+    let twice = cuda.assign(&two, &[2, 2]).into(&mut w).unwrap_err();
+    assert!(matches!(twice, Error::Duplicate { column: 2, .. }), "{twice}");
+    let outside = cuda.assign(&two, &[0, 3]).into(&mut w).unwrap_err();
+    assert!(matches!(outside, Error::IndexRange { index: 3, bound: 3, .. }), "{outside}");
+    let short = cuda.assign(&two, &[0]).into(&mut w).unwrap_err();
+    assert!(matches!(short, Error::Length { found: 1, expected: 2, .. }), "{short}");
+    assert_eq!(cuda.download_full(&w, 0).unwrap(), [1, 2, 3]);
+}
+
+/// A vector that masks itself, and one whose values someone else holds.
+#[test]
+fn what_is_written_may_be_the_mask() {
+    let Some(cuda) = cuda() else { return };
+    for v in plain::<f64>(17) {
+        for on_v in forms(&cuda, &v) {
+            let mut w = on_v.clone();
+            cuda.assign_scalar(5.0).mask(w.structure()).into(&mut w).unwrap();
+            expect(&cuda, "where it has entries", &w, &v.iter().map(|x| x.map(|_| 5.0)).collect());
+            let mut w = on_v.clone();
+            cuda.assign_scalar(5.0).mask(!w.structure()).into(&mut w).unwrap();
+            expect(&cuda, "where it has none", &w, &v.iter().map(|x| Some(x.unwrap_or(5.0))).collect());
+            let mut w = on_v.clone();
+            cuda.assign_scalar(5.0).mask(&w).replace().into(&mut w).unwrap();
+            expect(&cuda, "where it is not 0", &w, &v.iter().map(|x| x.filter(|x| *x != 0.0).map(|_| 5.0)).collect());
+            expect(&cuda, "what was shared", &on_v, &v);
+        }
+    }
+}
+
+/// Vectors go up full or as a list, and come down as they are.
+#[test]
+fn vectors_of_the_host_go_up_and_come_down() {
+    let Some(cuda) = cuda() else { return };
+    let full = Vector::full(vec![1.0, 2.0]).unwrap();
+    let there = cuda.upload_vector(&full).unwrap();
+    assert!(there.is_full());
+    assert_eq!(cuda.download_vector(&there).unwrap(), full);
+    let list = Vector::<f64>::new(3, vec![1], vec![5.0]).unwrap();
+    let there = cuda.upload_vector(&list).unwrap();
+    assert!(there.is_list());
+    expect(&cuda, "a sparse vector", &there, &vec![None, Some(5.0), None]);
+    assert_eq!(cuda.download_vector(&there).unwrap(), list);
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use sparring::algebra::dynamic::{Named, SemiringVisitor};
 use sparring::algebra::{Cast, MulOp, Num, Out, Plus, Semiring, Value};
+use sparring::backend::Backend;
 use sparring::gpu::spgemm::Plan;
-use sparring::gpu::{DeviceCsr, DevicePattern, Operand};
+use sparring::gpu::{DeviceCsr, DevicePattern};
 use sparring::spgemm::Options;
 use sparring::{Cuda, Error, Result};
 
@@ -80,33 +81,17 @@ macro_rules! variants {
 }
 variants! { bool => Bool, i64 => Int64, f32 => Float, f64 => Double }
 
-/// A pattern as an operand of a plan, which looks at no value: so that a plan is compiled once, not for pairs of types.
-struct OnlyPattern<'a>(&'a Arc<DevicePattern>);
-
-impl Operand<bool> for OnlyPattern<'_> {
-    type Of<U: Value> = DeviceCsr<U>;
-    fn pattern_on(&self, _: &Cuda) -> Result<Arc<DevicePattern>> {
-        Ok(Arc::clone(self.0))
-    }
-    fn to_device(&self, _: &Cuda) -> Result<DeviceCsr<bool>> {
-        Err(Error::Unsupported { what: "values of a pattern".into(), why: "a pattern has none".into() })
-    }
-    fn from_device<U: Value>(_: &Cuda, c: DeviceCsr<U>) -> Result<DeviceCsr<U>> {
-        Ok(c)
-    }
-}
-
 /// Symbolic phase of C = A·B from the patterns of A and B on the device.
 /// # Errors
-/// Those of [`Cuda::plan_with`].
+/// Those of [`Backend::plan`].
 pub fn plan_on_device(cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>, options: &Options) -> Result<Plan> {
-    cuda.plan_with(&OnlyPattern(a), &OnlyPattern(b), options)
+    cuda.symbolic(a, b, None, options)
 }
 
 impl DeviceMatrix {
     /// Symbolic phase of C = A·B; values and their types do not matter.
     /// # Errors
-    /// Those of [`Cuda::plan_with`].
+    /// Those of [`Backend::plan`].
     pub fn plan(cuda: &Cuda, a: &Self, b: &Self, options: &Options) -> Result<Plan> {
         plan_on_device(cuda, a.pattern(), b.pattern(), options)
     }
@@ -114,14 +99,14 @@ impl DeviceMatrix {
     /// `lor_land` and its kind give bool, positions i64, all others the type of the operands.
     /// # Errors
     /// [`Error::Unsupported`] for a name that the type does not have, [`Error::Argument`] if A and B have different types,
-    /// and those of [`Cuda::numeric`].
+    /// and those of [`Backend::numeric`].
     pub fn numeric(cuda: &Cuda, plan: &Plan, name: &str, a: &Self, b: &Self) -> Result<Self> {
         let c = Self::product(cuda, plan, name, a, b, None)?;
         c.ok_or_else(|| Error::Argument { name: "c", message: "a product without a result".into() })
     }
     /// The same into `c`, which this plan made before and of which there is no clone.
     /// # Errors
-    /// Those of [`numeric`](Self::numeric) and of [`Cuda::numeric_into`]; [`Error::Argument`] if the semiring gives another
+    /// Those of [`numeric`](Self::numeric) and of [`Backend::numeric_into`]; [`Error::Argument`] if the semiring gives another
     /// type than that of `c`.
     pub fn numeric_into(cuda: &Cuda, plan: &Plan, name: &str, a: &Self, b: &Self, c: &mut Self) -> Result<()> {
         Self::product(cuda, plan, name, a, b, Some(c)).map(|_| ())
@@ -149,16 +134,16 @@ impl DeviceMatrix {
     /// Sum of the values as f64, folded on the device: the same bits in every run, but in another order than that of
     /// [`Matrix::sum`]. Takes 8 bytes of device memory an entry where values are not f64.
     /// # Errors
-    /// Those of [`Cuda::apply`] and [`Cuda::reduce`].
+    /// Those of [`Backend::apply`] and [`Backend::reduce`].
     pub fn sum(&self, cuda: &Cuda) -> Result<f64> {
         fn cast<T: Num>(cuda: &Cuda, c: &DeviceCsr<T>) -> Result<f64> {
-            cuda.reduce(Plus::new(), &cuda.apply(Cast::<T, f64>::new(), c)?)
+            cuda.reduce(Plus::new(), &cuda.apply(Cast::<T, f64>::new(), c).eval()?).eval()
         }
         match self {
             Self::Bool(c) => cast(cuda, c),
             Self::Int64(c) => cast(cuda, c),
             Self::Float(c) => cast(cuda, c),
-            Self::Double(c) => cuda.reduce(Plus::new(), c),
+            Self::Double(c) => cuda.reduce(Plus::new(), c).eval(),
         }
     }
     fn as_any_mut(&mut self) -> &mut dyn Any {

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::Backend;
 use super::container::{Kind, Mask};
-use super::write::{Accum, Accumulate, Plain, Where, write};
+use super::write::{Accum, Accumulate, Plain, Where, put, write};
 use crate::algebra::{BinaryOp, Value};
 use crate::{Index, Result};
 
@@ -40,6 +40,18 @@ pub trait Operation<M: Backend<I>, I: Index>: Sized {
     fn overwrite(self, m: &M, c: &mut <Self::Kind as Kind<M, I>>::Of<Self::Out>) -> Result<()> {
         let t = self.compute(m, Some(Target { c, accumulates: false }), None)?;
         write::<M, I, Self::Kind, _>(m, Self::NAME, c, t, None, None)
+    }
+    /// T in the place of what is there at the places of the mask, or at all others.
+    /// # Errors
+    /// Those of the operation.
+    fn overwrite_at(
+        self,
+        m: &M,
+        c: &mut <Self::Kind as Kind<M, I>>::Of<Self::Out>,
+        mask: (&<Self::Kind as Kind<M, I>>::Places, bool),
+    ) -> Result<()> {
+        let t = self.compute(m, Some(Target { c, accumulates: false }), Some(mask))?;
+        put::<M, I, Self::Kind, _>(m, Self::NAME, c, t, mask)
     }
 }
 
@@ -186,6 +198,9 @@ where
         let mask = mask.places()?;
         if mask.is_none() && !A::SOME {
             return op.overwrite(m, c);
+        }
+        if let (Some((places, complement, false)), false) = (&mask, A::SOME) {
+            return op.overwrite_at(m, c, (places, *complement));
         }
         let target = Target { c: &*c, accumulates: A::SOME };
         let t = op.compute(m, Some(target), mask.as_ref().map(|(p, complement, _)| (p, *complement)))?;

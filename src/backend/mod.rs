@@ -517,4 +517,12 @@ pub trait Backend<I: Index = u32>:
         x: T,
         mask: Option<(&Self::Places, bool)>,
     ) -> Result<Self::Vector<T>>;
+    /// w(i) = `x` at the places of the mask, or at all others; other places stay. A machine that writes to w itself brings its
+    /// own.
+    /// # Errors
+    /// See [`Backend`].
+    fn assign_where<T: Value>(&self, w: &mut Self::Vector<T>, x: T, mask: (&Self::Places, bool)) -> Result<()> {
+        let t = self.constant_vector(self.len(w), x, Some(mask))?;
+        write::put::<Self, I, Vectors, T>(self, "assign", w, t, mask)
+    }
 }

@@ -487,6 +487,9 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalar<T> {
         let Some(w) = w else { return no_target() };
         m.constant_vector(m.len(w.c), self.x, mask)
     }
+    fn overwrite_at(self, m: &M, w: &mut M::Vector<T>, mask: (&M::Places, bool)) -> Result<()> {
+        m.assign_where(w, self.x, mask)
+    }
 }
 
 /// ⊕ over all entries.

@@ -51,6 +51,17 @@ pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     Ok(())
 }
 
+/// C⟨M⟩ = T: entries outside of the mask stay.
+pub(super) fn put<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
+    m: &M,
+    op: &'static str,
+    c: &mut K::Of<T>,
+    t: K::Of<T>,
+    (places, complement): (&K::Places, bool),
+) -> Result<()> {
+    write::<M, I, K, T>(m, op, c, t, Some(Where { places, complement, replace: false }), None)
+}
+
 /// Entries of both, which have none at the same place.
 fn union<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(m: &M, x: &K::Of<T>, y: &K::Of<T>) -> Result<K::Of<T>> {
     K::ewise_add(m, Second::<T, T>::default(), x, y)

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::Cuda;
 use super::buffer::{RawBuffer, same_type};
-use super::csr::{DeviceCsr, RawCsr};
+use super::csr::RawCsr;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
 use super::rows::tiles;
-use crate::algebra::{IndexUnaryOp, Printed, Slice, Type, UnaryOp, printed_index_unary, printed_unary};
+use crate::algebra::{Printed, Slice, Type};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("apply.cu");
@@ -28,22 +28,6 @@ impl Cuda {
     ///
     /// Cost: reads and writes each value once. The bits of the CPU, except for functions such as `exp` and `ln`, whose
     /// last bits differ between machines.
-    /// # Errors
-    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Compile`](crate::Error::Compile),
-    /// [`Error::Device`](crate::Error::Device).
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::Square};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![2.0, 3.0])?)?;
-    /// let c: Csr<f64> = cuda.download(&cuda.apply(Square::<f64>::new(), &a)?)?;
-    /// assert_eq!(c.values(), [4.0, 9.0]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn apply<O: UnaryOp>(&self, op: O, a: &DeviceCsr<O::A>) -> Result<DeviceCsr<O::Out>> {
-        self.apply_raw(&printed_unary(op), &a.raw())?.typed()
-    }
-    /// [`apply`](Self::apply) for values whose types are known at run time.
     pub(crate) fn apply_raw(&self, op: &Printed, a: &RawCsr) -> Result<RawCsr> {
         a.values.check("the matrix of a function", op.a)?;
         let values = self.alloc_raw(op.out, a.nnz(), "values of a function of a matrix")?;
@@ -53,24 +37,9 @@ impl Cuda {
         Ok(RawCsr { pattern: Arc::clone(&a.pattern), values })
     }
 
-    /// C(i, j) = f(A(i, j), s, i, j) for every entry; C shares A's pattern.
+    /// C(i, j) = f(A(i, j), s, i, j) for every entry, `s` one value; C shares A's pattern.
     ///
     /// Cost: reads and writes each value once. Another `s` compiles nothing anew.
-    /// # Errors
-    /// Those of [`apply`](Self::apply).
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::ColIndex};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 2], vec![2.0, 3.0])?)?;
-    /// let c: Csr<i64> = cuda.download(&cuda.apply_at(ColIndex::<f64, i64>::new(), &a, 10)?)?;
-    /// assert_eq!(c.values(), [10, 12]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn apply_at<O: IndexUnaryOp>(&self, op: O, a: &DeviceCsr<O::A>, s: O::S) -> Result<DeviceCsr<O::Out>> {
-        self.apply_at_raw(&printed_index_unary(op), &a.raw(), Slice::of(&[s]))?.typed()
-    }
-    /// [`apply_at`](Self::apply_at) for values whose types are known at run time; `s` is one value.
     pub(crate) fn apply_at_raw(&self, op: &Printed, a: &RawCsr, s: Slice<'_>) -> Result<RawCsr> {
         let p = &*a.pattern;
         a.values.check("the matrix of a function", op.a)?;
@@ -92,26 +61,10 @@ impl Cuda {
         self.put_raw(s, "the scalar of a function")
     }
 
-    /// The entries of A for which f(A(i, j), s, i, j) holds; rows sorted.
+    /// The entries of A for which f(A(i, j), s, i, j) holds, `s` one value; rows sorted.
     ///
     /// Cost: reads the entries twice, and 8 bytes an entry beside the result; what is left of a matrix whose rows are
     /// not sorted is sorted then. Another `s` compiles nothing anew.
-    /// # Errors
-    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Compile`](crate::Error::Compile),
-    /// [`Error::Device`](crate::Error::Device).
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::Tril};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0])?)?;
-    /// let below: Csr<f64> = cuda.download(&cuda.select(Tril::<f64>::new(), &a, -1)?)?;
-    /// assert_eq!(below.values(), [3.0]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn select<O: IndexUnaryOp<Out = bool>>(&self, op: O, a: &DeviceCsr<O::A>, s: O::S) -> Result<DeviceCsr<O::A>> {
-        self.select_raw(&printed_index_unary(op), &a.raw(), Slice::of(&[s]))?.typed()
-    }
-    /// [`select`](Self::select) for values whose types are known at run time; `s` is one value.
     pub(crate) fn select_raw(&self, op: &Printed, a: &RawCsr, s: Slice<'_>) -> Result<RawCsr> {
         let p = &*a.pattern;
         a.values.check("the matrix of a selection", op.a)?;
@@ -146,7 +99,7 @@ impl Cuda {
 
 /// The programs of this file, as they are used.
 pub(crate) fn programs() -> Vec<Unit> {
-    use crate::algebra::{Cast, Exp, RowIndex, Tril, ValueGt};
+    use crate::algebra::{Cast, Exp, RowIndex, Tril, ValueGt, printed_index_unary, printed_unary};
     let large = "unsigned long long";
     let apply = |op: &Printed| Unit { source: SOURCE, prefix: op.text.clone(), hot: &["apply_values"] };
     let at = |op: &Printed, a| Unit {

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, RawBuffer};
 use super::csr::RawCsr;
 use super::pattern::DevicePattern;
-use super::spgemm::{Mask as ProductMask, Plan, plan_of};
+use super::spgemm::{Plan, plan_of};
 use super::vector_form::{Form, RawVector};
-use super::vector_ops::Assigned;
+use super::vector_ops::{Assigned, row_as_list};
 use super::{Cuda, DeviceCsr, DeviceDense, DeviceVector};
 use crate::algebra::{
     Any, BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Pair, Printed, Rhs, Ring, Semiring, Slice, Type, UnaryOp,
@@ -84,7 +84,7 @@ impl Cuda {
         Ok(found.0.clone())
     }
     /// A value for each row as a vector with entries where the rows have some.
-    fn of_rows(&self, p: &Arc<DevicePattern>, values: Arc<super::buffer::RawBuffer>) -> Result<RawVector> {
+    fn of_rows(&self, p: &Arc<DevicePattern>, values: Arc<RawBuffer>) -> Result<RawVector> {
         Ok(match self.rows_with_entries(p)? {
             None => RawVector::full(values),
             Some(rows) => RawVector::bitmap(rows, values),
@@ -101,14 +101,6 @@ impl Cuda {
             Form::Bitmap(present) => Ok(present.places.clone()),
             Form::List(list) => self.present_of(places.0.len, list),
         }
-    }
-    /// The vector as a matrix of one column.
-    fn as_column(&self, v: &RawVector) -> Result<RawCsr> {
-        let list = self.to_list_raw(v)?;
-        let Form::List(places) = &list.form else {
-            return Err(Error::Unsupported { what: "a vector that is no list".into(), why: "it was made one".into() });
-        };
-        self.transpose_raw(&self.as_row(&list, places)?)
     }
     /// y = A ⊕.⊗ x, for an operator whose types are known at run time.
     pub(crate) fn mxv_vector(
@@ -132,7 +124,7 @@ impl Cuda {
             self.of_rows(&a.pattern, values)?
         } else {
             // A product of matrices visits the entries that both have, in the order of A's rows.
-            let x = self.as_column(x)?;
+            let x = self.transpose_raw(&self.as_row(x)?)?;
             let plan = plan_of(self, Arc::clone(&a.pattern), Arc::clone(&x.pattern), None, &Options::default())?;
             row_as_list(self.transpose_raw(&self.numeric_raw(&plan, ring, a, &x)?)?)
         };
@@ -147,13 +139,15 @@ impl Cuda {
         mask: Option<(&DevicePlaces, bool)>,
     ) -> Result<RawVector> {
         check(mask, a.shape().1)?;
-        let list = self.to_list_raw(x)?;
-        let Form::List(places) = &list.form else { return Ok(list) };
         let bools = mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose()?;
         let hint = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
-        let of_x = (places.clone(), Arc::clone(&list.values));
-        let (indices, values) = self.vxm_raw(ring, list.len, &of_x, a, hint)?;
+        let (indices, values) = self.vxm_raw(ring, x.len, &self.entries_raw(x)?, a, hint)?;
         Ok(RawVector::list(a.shape().1, indices, values))
+    }
+    /// What stands in for absent entries of a union, on the device.
+    fn fills<T: Value, U: Value>(&self, for_a: T, for_b: U) -> Result<[Arc<RawBuffer>; 2]> {
+        let what = "what stands in for absent entries";
+        Ok([self.put_raw(Slice::of(&[for_a]), what)?, self.put_raw(Slice::of(&[for_b]), what)?])
     }
     fn masked(&self, y: RawVector, mask: Option<(&DevicePlaces, bool)>) -> Result<RawVector> {
         match mask {
@@ -170,11 +164,6 @@ fn check(mask: Option<(&DevicePlaces, bool)>, expected: usize) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// A matrix of one row as a list.
-fn row_as_list(row: RawCsr) -> RawVector {
-    RawVector::list(row.pattern.ncols, row.pattern.col_idx.clone(), row.values)
 }
 
 /// The results of [`Cpu`](crate::Cpu), and the same in every run. They are its bits as well, except where floats are
@@ -229,7 +218,6 @@ impl Backend for Cuda {
         mask: Option<(&Arc<DevicePattern>, bool)>,
         options: &Options,
     ) -> Result<Plan> {
-        let mask = mask.map(|(pattern, complement)| ProductMask { pattern, complement });
         plan_of(self, Arc::clone(a), Arc::clone(b), mask, options)
     }
     fn numeric<R: Semiring>(
@@ -322,9 +310,8 @@ impl Backend for Cuda {
         (a, for_a): (&DeviceCsr<O::A>, O::A),
         (b, for_b): (&DeviceCsr<O::B>, O::B),
     ) -> Result<DeviceCsr<O::Out>> {
-        let what = "what stands in for absent entries";
-        let (for_a, for_b) = (self.put(&[for_a], what)?, self.put(&[for_b], what)?);
-        self.ewise_add_raw(&printed_binary(op), Some([&for_a, &for_b]), &a.raw(), &b.raw())?.typed()
+        let fills = self.fills(for_a, for_b)?;
+        self.ewise_add_raw(&printed_binary(op), Some(fills.each_ref().map(|x| &**x)), &a.raw(), &b.raw())?.typed()
     }
     fn apply_matrix<O: UnaryOp>(&self, op: O, a: &DeviceCsr<O::A>) -> Result<DeviceCsr<O::Out>> {
         self.apply_raw(&printed_unary(op), &a.raw())?.typed()
@@ -362,7 +349,7 @@ impl Backend for Cuda {
         x: &DeviceVector<T>,
         y: &DeviceVector<T>,
     ) -> Result<DeviceVector<T>> {
-        self.vector_ewise_add(op, x, y)
+        self.vector_ewise_add_raw(&printed_binary(op), None, x.raw(), y.raw())?.typed()
     }
     fn ewise_mult_vectors<O: BinaryOp>(
         &self,
@@ -370,7 +357,7 @@ impl Backend for Cuda {
         x: &DeviceVector<O::A>,
         y: &DeviceVector<O::B>,
     ) -> Result<DeviceVector<O::Out>> {
-        self.vector_ewise_mult(op, x, y)
+        self.vector_ewise_mult_raw(&printed_binary(op), x.raw(), y.raw())?.typed()
     }
     fn ewise_union_vectors<O: BinaryOp>(
         &self,
@@ -378,10 +365,11 @@ impl Backend for Cuda {
         (x, for_x): (&DeviceVector<O::A>, O::A),
         (y, for_y): (&DeviceVector<O::B>, O::B),
     ) -> Result<DeviceVector<O::Out>> {
-        self.vector_ewise_union(op, x, for_x, y, for_y)
+        let fills = self.fills(for_x, for_y)?;
+        self.vector_ewise_add_raw(&printed_binary(op), Some(fills.each_ref().map(|x| &**x)), x.raw(), y.raw())?.typed()
     }
     fn apply_vector<O: UnaryOp>(&self, op: O, x: &DeviceVector<O::A>) -> Result<DeviceVector<O::Out>> {
-        self.vector_apply(op, x)
+        self.vector_apply_raw(&printed_unary(op), x.raw())?.typed()
     }
     fn apply_index_vector<O: IndexUnaryOp>(
         &self,
@@ -389,7 +377,7 @@ impl Backend for Cuda {
         x: &DeviceVector<O::A>,
         s: O::S,
     ) -> Result<DeviceVector<O::Out>> {
-        self.vector_apply_at(op, x, s)
+        self.vector_apply_at_raw(&printed_index_unary(op), x.raw(), Slice::of(&[s]))?.typed()
     }
     fn select_vector<O: IndexUnaryOp<Out = bool>>(
         &self,
@@ -397,13 +385,13 @@ impl Backend for Cuda {
         x: &DeviceVector<O::A>,
         s: O::S,
     ) -> Result<DeviceVector<O::A>> {
-        self.vector_select(op, x, s)
+        self.vector_select_raw(&printed_index_unary(op), x.raw(), Slice::of(&[s]))?.typed()
     }
     fn reduce_vector<P: Monoid>(&self, monoid: P, x: &DeviceVector<P::Out>) -> Result<P::Out> {
-        self.vector_reduce(monoid, x)
+        self.get_at(&Buffer::of(self.vector_reduce_raw(&printed_monoid(monoid), x.raw())?)?, 0)
     }
     fn extract_vector<T: Value>(&self, v: &DeviceVector<T>, indices: &[u32]) -> Result<DeviceVector<T>> {
-        self.vector_extract(v, indices)
+        self.vector_extract_raw(v.raw(), indices)?.typed()
     }
     fn scatter_vector<T: Value>(&self, v: &DeviceVector<T>, indices: &[u32], len: usize) -> Result<DeviceVector<T>> {
         if v.len() != indices.len() {
@@ -431,5 +419,14 @@ impl Backend for Cuda {
         let nothing = self.upload_list_raw(len, &[], Slice::of::<T>(&[]))?;
         let full = self.to_full_raw(&nothing, Slice::of(&[x]))?;
         self.masked(full, mask)?.typed()
+    }
+    fn assign_where<T: Value>(
+        &self,
+        w: &mut DeviceVector<T>,
+        x: T,
+        (mask, complement): (&DevicePlaces, bool),
+    ) -> Result<()> {
+        check(Some((mask, complement)), w.len())?;
+        self.vector_assign_where_raw(w.raw_mut(), &mask.0, complement, Slice::of(&[x]))
     }
 }

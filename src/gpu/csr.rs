@@ -158,12 +158,6 @@ impl Cuda {
         self.twins().add(pattern, &there);
         Ok(there)
     }
-    /// The pattern of an nrows × ncols matrix without entries.
-    pub(crate) fn empty_pattern(&self, nrows: usize, ncols: usize) -> Result<DevicePattern> {
-        let row_ptr = Offsets::Small(self.zeroed(nrows + 1, "row pointers on the device")?);
-        let col_idx = self.alloc(0, "columns on the device")?;
-        Ok(DevicePattern::new((nrows, ncols), true, row_ptr, col_idx))
-    }
     /// The matrix on the device.
     /// # Errors
     /// Those of [`upload_pattern`](Self::upload_pattern).
@@ -236,17 +230,13 @@ impl Cuda {
     }
 }
 
-/// A matrix that an operation on the device takes: one that is there, or one of the host, which is sent there.
-///
-/// The result comes back in the same form as the left operand. The pattern of a host matrix is sent once while a plan
-/// or a matrix on the device holds it.
+/// Rows whose distances are asked for: a matrix on the device, or one of the host that is sent there, in parts where it does
+/// not fit. All other operations take matrices that are there.
 #[diagnostic::on_unimplemented(
-    message = "an operation on a GPU takes no `{Self}` as a matrix of `{T}`",
+    message = "distances on a GPU take no `{Self}` as a matrix of `{T}`",
     note = "give it a `DeviceCsr<{T}>` made by `Cuda::upload`, or a `Csr<{T}>` of the host, which is sent there"
 )]
 pub trait Operand<T: Value> {
-    /// The form of a result with values of type `U`.
-    type Of<U: Value>;
     /// The pattern on the device.
     /// # Errors
     /// Those of [`Cuda::upload_pattern`].
@@ -255,10 +245,6 @@ pub trait Operand<T: Value> {
     /// # Errors
     /// Those of [`Cuda::upload`].
     fn to_device(&self, cuda: &Cuda) -> Result<DeviceCsr<T>>;
-    /// A result in this form.
-    /// # Errors
-    /// Those of [`Cuda::download`].
-    fn from_device<U: Value>(cuda: &Cuda, c: DeviceCsr<U>) -> Result<Self::Of<U>>;
     /// Rows, columns and entries.
     /// # Errors
     /// Those of [`pattern_on`](Self::pattern_on).
@@ -281,28 +267,20 @@ pub trait Operand<T: Value> {
 }
 
 impl<T: Value> Operand<T> for DeviceCsr<T> {
-    type Of<U: Value> = DeviceCsr<U>;
     fn pattern_on(&self, _: &Cuda) -> Result<Arc<DevicePattern>> {
         Ok(Arc::clone(&self.pattern))
     }
     fn to_device(&self, _: &Cuda) -> Result<DeviceCsr<T>> {
         Ok(self.clone())
     }
-    fn from_device<U: Value>(_: &Cuda, c: DeviceCsr<U>) -> Result<DeviceCsr<U>> {
-        Ok(c)
-    }
 }
 
 impl<T: Value, I: Index> Operand<T> for Csr<T, I> {
-    type Of<U: Value> = Csr<U, I>;
     fn pattern_on(&self, cuda: &Cuda) -> Result<Arc<DevicePattern>> {
         cuda.shared_pattern(self.pattern())
     }
     fn to_device(&self, cuda: &Cuda) -> Result<DeviceCsr<T>> {
         cuda.upload(self)
-    }
-    fn from_device<U: Value>(cuda: &Cuda, c: DeviceCsr<U>) -> Result<Csr<U, I>> {
-        cuda.download(&c)
     }
     fn sizes(&self, _: &Cuda) -> Result<[usize; 3]> {
         Ok([self.nrows(), self.ncols(), self.nnz()])

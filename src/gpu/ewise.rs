@@ -2,13 +2,13 @@
 
 use super::Cuda;
 use super::buffer::{RawBuffer, same_type};
-use super::csr::{DeviceCsr, RawCsr};
+use super::csr::RawCsr;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::{DevicePattern, Offsets};
 use super::rows::tiles;
-use crate::algebra::{BinaryOp, Printed, Value, printed_binary};
+use crate::algebra::Printed;
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("ewise.cu");
@@ -68,29 +68,8 @@ impl Cuda {
     /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of B for each entry of A, however the entries
     /// spread over rows, and about 12 bytes an entry of A beside the result; operands with unsorted rows are sorted first.
     /// Each value is computed once: the bits of the CPU.
-    /// # Errors
-    /// [`Error::Shape`]; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::Device`].
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::Times};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![2.0, 3.0])?)?;
-    /// let b = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![5.0, 7.0])?)?;
-    /// let c: Csr<f64> = cuda.download(&cuda.ewise_intersection(Times::<f64>::new(), &a, &b)?)?;
-    /// assert_eq!(c.row(0), (&[1][..], &[15.0][..]));
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn ewise_intersection<O: BinaryOp>(
-        &self,
-        op: O,
-        a: &DeviceCsr<O::A>,
-        b: &DeviceCsr<O::B>,
-    ) -> Result<DeviceCsr<O::Out>> {
-        self.ewise_mult_raw(&printed_binary(op), &a.raw(), &b.raw())?.typed()
-    }
-    /// [`ewise_intersection`](Self::ewise_intersection) for values whose types are known at run time.
     pub(crate) fn ewise_mult_raw(&self, op: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
-        same_shape("ewise_intersection", a.shape(), b.shape())?;
+        same_shape("ewise_mult", a.shape(), b.shape())?;
         a.values.check("the left matrix", op.a)?;
         b.values.check("the right matrix", op.b)?;
         let (a, b) = (self.sorted_raw(a)?, self.sorted_raw(b)?);
@@ -114,61 +93,12 @@ impl Cuda {
         Ok(RawCsr::new(pattern, values))
     }
 
-    /// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry, and the entry of the one that has it elsewhere; rows sorted.
+    /// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry, and the entry of the one that has it elsewhere, or with fills that
+    /// one ∘ a fill; rows sorted.
     ///
     /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of the other matrix for each entry, however
     /// the entries spread over rows, and about 12 bytes an entry of A beside the result; operands with unsorted rows are
-    /// sorted first. The bits of the CPU.
-    /// # Errors
-    /// [`Error::Shape`]; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::Device`].
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::Minus};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![2.0, 3.0])?)?;
-    /// let b = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![5.0, 7.0])?)?;
-    /// let c: Csr<f64> = cuda.download(&cuda.ewise_union(Minus::<f64>::new(), &a, &b)?)?;
-    /// assert_eq!(c.row(0), (&[0, 1, 2][..], &[2.0, -2.0, 7.0][..]));
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn ewise_union<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
-        &self,
-        op: O,
-        a: &DeviceCsr<T>,
-        b: &DeviceCsr<T>,
-    ) -> Result<DeviceCsr<T>> {
-        self.ewise_add_raw(&printed_binary(op), None, &a.raw(), &b.raw())?.typed()
-    }
-    /// C(i, j) = A(i, j) ∘ B(i, j) where either has an entry, `a_fill` or `b_fill` in place of the one that is absent; rows
-    /// sorted.
-    ///
-    /// Shapes and cost: those of [`ewise_union`](Self::ewise_union). Other fills compile nothing anew.
-    /// # Errors
-    /// Those of [`ewise_union`](Self::ewise_union).
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::Minus};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![2.0, 3.0])?)?;
-    /// let b = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![5.0, 7.0])?)?;
-    /// let c: Csr<f64> = cuda.download(&cuda.ewise_union_filled(Minus::<f64>::new(), &a, 0.0, &b, 1.0)?)?;
-    /// assert_eq!(c.row(0), (&[0, 1, 2][..], &[1.0, -2.0, -7.0][..]));
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn ewise_union_filled<O: BinaryOp>(
-        &self,
-        op: O,
-        a: &DeviceCsr<O::A>,
-        a_fill: O::A,
-        b: &DeviceCsr<O::B>,
-        b_fill: O::B,
-    ) -> Result<DeviceCsr<O::Out>> {
-        let what = "what stands in for absent entries";
-        let (of_a, of_b) = (self.put(&[a_fill], what)?, self.put(&[b_fill], what)?);
-        self.ewise_add_raw(&printed_binary(op), Some([&of_a, &of_b]), &a.raw(), &b.raw())?.typed()
-    }
-    /// [`ewise_union`](Self::ewise_union), or with fills [`ewise_union_filled`](Self::ewise_union_filled), for values whose
-    /// types are known at run time.
+    /// sorted first. Other fills compile nothing anew. The bits of the CPU.
     pub(crate) fn ewise_add_raw(
         &self,
         op: &Printed,
@@ -176,7 +106,7 @@ impl Cuda {
         a: &RawCsr,
         b: &RawCsr,
     ) -> Result<RawCsr> {
-        same_shape("ewise_union", a.shape(), b.shape())?;
+        same_shape("ewise_add", a.shape(), b.shape())?;
         a.values.check("the left matrix", op.a)?;
         b.values.check("the right matrix", op.b)?;
         check_union(op, fills)?;
@@ -238,7 +168,7 @@ fn same_shape(op: &'static str, lhs: (usize, usize), rhs: (usize, usize)) -> Res
 
 /// The programs of this file, as they are used.
 pub(crate) fn programs() -> Vec<Unit> {
-    use crate::algebra::{Less, Min, Plus};
+    use crate::algebra::{Less, Min, Plus, printed_binary};
     let large = "unsigned long long";
     let unit = |op: &Printed, over, types| Unit {
         source: SOURCE,

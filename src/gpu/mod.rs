@@ -91,10 +91,10 @@ mod twins;
 mod union;
 mod union_plan;
 mod vector;
-mod vector_api;
 mod vector_form;
 mod vector_ops;
 
+pub use backend::DevicePlaces;
 pub(crate) use csr::RawCsr;
 pub use csr::{DeviceCsr, Operand};
 pub use cuda::Cuda;
@@ -104,5 +104,5 @@ pub use pattern::DevicePattern;
 pub use spmv_plan::{SpmvKind, SpmvStats};
 pub use triangles::{Stage, TriangleCount};
 pub use union_plan::{UnionStats, UnionStrategy};
-pub use vector::{DeviceDense, DeviceSparseVec, DeviceVec};
+pub use vector::DeviceDense;
 pub use vector_form::DeviceVector;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::RawCsr;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
-use super::{Cuda, DeviceCsr, DeviceVec};
 use crate::Result;
 use crate::algebra::{Monoid, Printed, printed_monoid};
 
@@ -29,22 +29,6 @@ impl Cuda {
     /// empty, so [`Any`](crate::algebra::Any) gives a value of the row. The same bits in every run.
     ///
     /// Cost: reads each value once.
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::DeviceMemory`](crate::Error::DeviceMemory),
-    /// [`Error::Compile`](crate::Error::Compile), [`Error::Device`](crate::Error::Device).
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::Plus};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 1], vec![2.0, 3.0])?)?;
-    /// let y = cuda.reduce_rows(Plus::<f64>::new(), &a)?;
-    /// assert_eq!(cuda.download_vec(&y)?, [5.0, 0.0]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn reduce_rows<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<DeviceVec<M::Out>> {
-        Ok(DeviceVec { values: Buffer::of(self.reduce_rows_raw(&printed_monoid(monoid), &a.raw())?)? })
-    }
-    /// [`reduce_rows`](Self::reduce_rows) for values whose type is known at run time.
     pub(crate) fn reduce_rows_raw(&self, monoid: &Printed, a: &RawCsr) -> Result<Arc<RawBuffer>> {
         let (pattern, nrows) = (&*a.pattern, a.pattern.nrows as u64);
         a.values.check("the matrix of a fold", monoid.out)?;
@@ -69,28 +53,13 @@ impl Cuda {
         Ok(folds)
     }
 
-    /// e ⊕ all values of A, e the identity of ⊕.
+    /// e ⊕ all values of an array, e the identity of ⊕. Waits for the device.
     ///
-    /// The order is that of a long row in [`reduce_rows`](Self::reduce_rows), over all entries; the chunks' folds are
-    /// folded in the same way again, until one is left. It depends on the number of entries alone: the same bits in every
+    /// The order is that of a long row in [`reduce_rows_raw`](Self::reduce_rows_raw), over all values; the chunks' folds are
+    /// folded in the same way again, until one is left. It depends on the number of values alone: the same bits in every
     /// run, for floats not those of a fold in stored order.
     ///
     /// Cost: reads each value once.
-    /// # Errors
-    /// Those of [`reduce_rows`](Self::reduce_rows).
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::Max};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 1, 1], vec![2.0, 3.0, -1.0])?)?;
-    /// assert_eq!(cuda.reduce(Max::<f64>::new(), &a)?, 3.0);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn reduce<M: Monoid>(&self, monoid: M, a: &DeviceCsr<M::Out>) -> Result<M::Out> {
-        self.fold_buffer(monoid, &a.values)
-    }
-
-    /// The fold of an array, as [`reduce`](Self::reduce) folds the values of a matrix. Waits for the device.
     pub(crate) fn fold_buffer<M: Monoid>(&self, monoid: M, values: &Buffer<M::Out>) -> Result<M::Out> {
         if values.len() == 0 {
             return Ok(M::IDENTITY);

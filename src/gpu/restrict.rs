@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
-use super::csr::{DeviceCsr, RawCsr};
+use super::csr::RawCsr;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
 use super::rows::tiles;
-use crate::algebra::{Type, Value};
+use crate::algebra::Type;
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("restrict.cu");
@@ -25,27 +25,6 @@ impl Cuda {
     ///
     /// Shapes: `a`, `mask` and the result m×n. Cost: a binary search in a row of the mask for each entry of A, and 8 bytes an
     /// entry beside the result; a mask with unsorted rows is sorted first.
-    /// # Errors
-    /// [`Error::Shape`]; [`Error::DeviceMemory`], [`Error::Device`].
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<f64>::new(1, 3, vec![0, 3], vec![0, 1, 2], vec![1.0, 2.0, 3.0])?)?;
-    /// let mask = cuda.upload(&Csr::<bool>::new(1, 3, vec![0, 1], vec![1], vec![true])?)?;
-    /// let others: Csr<f64> = cuda.download(&cuda.restrict(&a, mask.pattern(), true)?)?;
-    /// assert_eq!(others.row(0), (&[0, 2][..], &[1.0, 3.0][..]));
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn restrict<T: Value>(
-        &self,
-        a: &DeviceCsr<T>,
-        mask: &Arc<DevicePattern>,
-        complement: bool,
-    ) -> Result<DeviceCsr<T>> {
-        self.restrict_raw(&a.raw(), mask, complement)?.typed()
-    }
-    /// [`restrict`](Self::restrict) for values whose type is known at run time.
     pub(crate) fn restrict_raw(&self, a: &RawCsr, mask: &Arc<DevicePattern>, complement: bool) -> Result<RawCsr> {
         let p = &*a.pattern;
         if a.shape() != mask.shape() {
@@ -73,18 +52,6 @@ impl Cuda {
     /// Where A has entries other than 0: what a mask that goes by values means. NaN is not 0.
     /// # Errors
     /// [`Error::Unsupported`] for structs; [`Error::DeviceMemory`], [`Error::Device`].
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::<i32>::new(1, 3, vec![0, 2], vec![0, 2], vec![0, 5])?)?;
-    /// assert_eq!(cuda.nonzero(&a)?.nnz(), 1);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn nonzero<T: Value>(&self, a: &DeviceCsr<T>) -> Result<Arc<DevicePattern>> {
-        self.nonzero_raw(&a.raw())
-    }
-    /// [`nonzero`](Self::nonzero) for values whose type is known at run time.
     pub(crate) fn nonzero_raw(&self, a: &RawCsr) -> Result<Arc<DevicePattern>> {
         let marks = self.marks_nonzero(&a.values)?;
         Ok(Arc::new(self.marked_entries(&a.pattern, None, a.ty(), &marks)?.0))

@@ -1,52 +1,33 @@
 //! y = x ⊕.⊗ A with sparse x and y: see `cuda/spmspv.cu`.
 
-use std::sync::Arc;
-
 use super::Cuda;
-use super::buffer::{Buffer, RawBuffer};
-use super::csr::{DeviceCsr, RawCsr};
+use super::buffer::Buffer;
+use super::csr::RawCsr;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::Offsets;
-use super::spmv::{Mask, RawMask, raw_mask};
-use super::vector::{DeviceSparseVec, check_mask};
-use crate::algebra::{Lhs, Out, PlusTimes, Printed, Rhs, Semiring, printed_ring};
+use super::spmv::RawMask;
+use super::vector::check_mask;
+use super::vector_form::RawEntries;
+use crate::algebra::{PlusTimes, Printed, printed_ring};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmspv.cu");
 /// Keys of a block of the sort: `TILE` in the source.
 const TILE: usize = 4096;
 
-/// Increasing indices and what stands there: the entries of a sparse vector.
-pub(crate) type RawEntries = (Buffer<u32>, Arc<RawBuffer>);
-
 impl Cuda {
     /// `y(j) = ⊕_k x(k) ⊗ A(k,j)`, that is yᵀ = xᵀA, at the columns j where there is a product and which `mask` lets
     /// through: where it is true, or with `true` beside it, where it is false. Each fold starts at the identity of ⊕
     /// and goes in the order of k: the bits are those of that fold.
     ///
-    /// Shapes: `x` m, `a` m×n, result n, `mask` n. A positional ⊗ sees (0, k, j).
+    /// Shapes: `x` m, which is `len`, `a` m×n, result n, `mask` n. A positional ⊗ sees (0, k, j).
     ///
     /// Cost: for P products (the entries of A in the rows that x has), O(P) passes over memory, one for each eight
     /// bits of n and a few more; P · (20 + the size of a value) bytes at the peak; about 20 kernels and 3 to 6 waits
     /// whatever P. A column with c products is folded by one thread, one after the other. Neither m nor n nor the rest
     /// of A is gone through.
-    /// # Errors
-    /// [`Error::Shape`], [`Error::Length`] of a mask; [`Error::IndexOverflow`] for 2³² products or more;
-    /// [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
-    pub fn vxm<R: Semiring>(
-        &self,
-        ring: R,
-        x: &DeviceSparseVec<Lhs<R>>,
-        a: &DeviceCsr<Rhs<R>>,
-        mask: Mask<'_>,
-    ) -> Result<DeviceSparseVec<Out<R>>> {
-        let of_x = (x.indices.clone(), Arc::clone(x.values.raw()));
-        let (indices, values) = self.vxm_raw(&printed_ring(ring), x.len(), &of_x, &a.raw(), raw_mask(mask))?;
-        Ok(DeviceSparseVec { len: a.pattern.ncols, indices, values: Buffer::of(values)? })
-    }
-    /// [`vxm`](Self::vxm) of a vector of `len` places, for a ring and values whose types are known at run time.
     pub(crate) fn vxm_raw(
         &self,
         ring: &Printed,

@@ -4,14 +4,14 @@ use std::sync::{Arc, PoisonError};
 
 use super::Cuda;
 use super::buffer::RawBuffer;
-use super::csr::{DeviceCsr, RawCsr};
+use super::csr::RawCsr;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::memory::alone;
 use super::spmv_plan::{self, CONSTANTS, SpmvKind, THREADS};
-use super::vector::{DeviceVec, check_mask};
-use crate::algebra::{Lhs, Out, PlusTimes, Printed, Rhs, Semiring, Type, printed_ring};
+use super::vector::check_mask;
+use crate::algebra::{PlusTimes, Printed, Type, printed_ring};
 use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmv.cu");
@@ -24,15 +24,8 @@ fn settings(offset: &'static str, kind: SpmvKind) -> Vec<Setting> {
     }
 }
 
-/// A dense mask and whether it is to be read as its complement.
-pub(super) type Mask<'a> = Option<(&'a DeviceVec<bool>, bool)>;
-/// The same, as one value of type bool for each place.
+/// A mask as one value of type bool for each place, and whether it is to be read as its complement.
 pub(crate) type RawMask<'a> = Option<(&'a RawBuffer, bool)>;
-
-/// The mask, its type forgotten.
-pub(super) fn raw_mask<'a>(mask: Mask<'a>) -> RawMask<'a> {
-    mask.map(|(m, complement)| (&**m.values.raw(), complement))
-}
 
 impl Cuda {
     /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over the stored entries of row i, from the identity of ⊕; the identity for an empty
@@ -46,61 +39,11 @@ impl Cuda {
     /// which are joined as a tree (lane l of g has the entries l, l + g, …; a merge has parts in the order of the row).
     /// It is the CPU's for `Rows { lanes: 1 }`, and whenever ⊕ is exact. `Any` gives the last entry of the lane that
     /// comes last, or of the row.
-    /// # Errors
-    /// [`Error::Shape`], [`Error::Length`] of a mask, [`Error::Compile`], [`Error::NoCompiler`],
-    /// [`Error::DeviceMemory`], [`Error::Device`].
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::MinPlus};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = cuda.upload(&Csr::new(2, 2, vec![0, 1, 2], vec![1u32, 0], vec![3.0, 4.0])?)?;
-    /// let x = cuda.upload_vec(&[0.0, 1.0])?;
-    /// let y = cuda.mxv(MinPlus::<f64>::default(), &a, &x, None)?;
-    /// assert_eq!(cuda.download_vec(&y)?, [4.0, 4.0]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
+    ///
+    /// In the way given, or chosen; into values that no one shares. After the first call for a pattern nothing is allocated, and
+    /// the call returns when the work is on the device's stream.
     ///
     /// Source of the merge: Merrill, Garland 2016, "Merge-based parallel sparse matrix-vector multiplication".
-    pub fn mxv<R: Semiring>(
-        &self,
-        ring: R,
-        a: &DeviceCsr<Lhs<R>>,
-        x: &DeviceVec<Rhs<R>>,
-        mask: Mask<'_>,
-    ) -> Result<DeviceVec<Out<R>>> {
-        let mut y = DeviceVec { values: self.alloc(a.pattern.nrows, "the result of mxv")? };
-        self.mxv_into(ring, a, x, mask, &mut y)?;
-        Ok(y)
-    }
-    /// [`mxv`](Self::mxv) into a vector that is there: after the first call for a pattern nothing is allocated, and the
-    /// call returns when the work is on the device's stream.
-    /// # Errors
-    /// Those of [`mxv`](Self::mxv), and [`Error::Length`] for a result of another length.
-    pub fn mxv_into<R: Semiring>(
-        &self,
-        ring: R,
-        a: &DeviceCsr<Lhs<R>>,
-        x: &DeviceVec<Rhs<R>>,
-        mask: Mask<'_>,
-        y: &mut DeviceVec<Out<R>>,
-    ) -> Result<()> {
-        self.mxv_raw(None, &printed_ring(ring), &a.raw(), x.values.raw(), raw_mask(mask), y.values.raw_mut())
-    }
-    /// [`mxv_into`](Self::mxv_into) in the way given, whatever the matrix.
-    /// # Errors
-    /// Those of [`mxv_into`](Self::mxv_into).
-    pub fn mxv_as<R: Semiring>(
-        &self,
-        kind: SpmvKind,
-        ring: R,
-        a: &DeviceCsr<Lhs<R>>,
-        x: &DeviceVec<Rhs<R>>,
-        mask: Mask<'_>,
-        y: &mut DeviceVec<Out<R>>,
-    ) -> Result<()> {
-        self.mxv_raw(Some(kind), &printed_ring(ring), &a.raw(), x.values.raw(), raw_mask(mask), y.values.raw_mut())
-    }
-    /// [`mxv_into`](Self::mxv_into) for a ring and values whose types are known at run time, in the way given or chosen.
     pub(crate) fn mxv_raw(
         &self,
         kind: Option<SpmvKind>,

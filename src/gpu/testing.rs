@@ -2,11 +2,14 @@
 
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
+use super::vector_ops::Assigned;
 use super::{
-    Cuda, apply, assign, distance, ewise, naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmv,
-    transpose, triangles, union, vector_ops,
+    Cuda, DeviceCsr, DeviceVector, SpmvKind, apply, assign, distance, ewise, naive_union, reduce, restrict, rows, scan,
+    spgemm, spmm, spmspv, spmv, transpose, triangles, union, vector_ops,
 };
-use crate::algebra::{BinaryOp, Type, UnaryOp, Value, define_types, emit_binary, emit_unary};
+use crate::algebra::{
+    BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary, printed_ring,
+};
 use crate::{Error, Result};
 
 pub use super::union_plan::choose as choose_union;
@@ -217,4 +220,43 @@ pub fn wrong_program() -> Result<()> {
 /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
 pub fn take(cuda: &Cuda, bytes: usize) -> Result<()> {
     cuda.alloc::<u8>(bytes, "a trial").map(|_| ())
+}
+
+/// y(i) = ⊕_k A(i, k) ⊗ x(k) in the way given or chosen, into a vector that is there; the identity for an empty row, and for
+/// one that the mask leaves out: where it is false, or with `true` beside it, where it is true. All vectors are full. For
+/// benches, and for tests of each way.
+/// # Errors
+/// Those of `mxv`; [`Error::Argument`] if someone shares y's values.
+pub fn mxv_into<R: Semiring>(
+    cuda: &Cuda,
+    kind: Option<SpmvKind>,
+    ring: R,
+    a: &DeviceCsr<Lhs<R>>,
+    x: &DeviceVector<Rhs<R>>,
+    mask: Option<(&DeviceVector<bool>, bool)>,
+    y: &mut DeviceVector<Out<R>>,
+) -> Result<()> {
+    if !x.is_full() || !y.is_full() || mask.is_some_and(|(mask, _)| !mask.is_full()) {
+        return Err(Error::Argument { name: "x, y or mask", message: "it is not full".into() });
+    }
+    let mask = mask.map(|(mask, complement)| (&*mask.raw().values, complement));
+    cuda.mxv_raw(kind, &printed_ring(ring), &a.raw(), &x.raw().values, mask, &mut y.raw_mut().values)
+}
+
+/// w(places(k)) = u(k): where u has no entry, w has none then. Of equal places the last counts. Without places, w = u.
+/// # Errors
+/// [`Error::IndexRange`], [`Error::Length`], [`Error::Device`].
+pub fn assign<T: Value>(
+    cuda: &Cuda,
+    w: &mut DeviceVector<T>,
+    places: Option<&[u32]>,
+    u: &DeviceVector<T>,
+) -> Result<()> {
+    cuda.vector_assign_raw(w.raw_mut(), places, &Assigned::Vector(u.raw()))
+}
+/// w(places(k)) = x; without places, everywhere.
+/// # Errors
+/// Those of [`assign`].
+pub fn assign_scalar<T: Value>(cuda: &Cuda, w: &mut DeviceVector<T>, places: Option<&[u32]>, x: T) -> Result<()> {
+    cuda.vector_assign_raw(w.raw_mut(), places, &Assigned::Scalar(Slice::of(&[x])))
 }

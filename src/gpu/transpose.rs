@@ -149,21 +149,6 @@ impl Cuda {
     ///
     /// Cost: a stable radix sort of the columns, ⌈log₂(ncols) / 8⌉ passes over the entries, whatever their spread;
     /// about 12 bytes an entry beside the result, 20 for 2³² entries or more.
-    /// # Errors
-    /// [`Error::IndexOverflow`](crate::Error::IndexOverflow) for 2³² rows or more;
-    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device).
-    /// # Example
-    /// ```no_run
-    /// use sparring::{Csr, Cuda};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 2], vec![1.0, 2.0, 3.0])?;
-    /// let t: Csr<f64> = cuda.download(&cuda.transpose(&cuda.upload(&a)?)?)?;
-    /// assert_eq!(t.row(2), (&[0, 1][..], &[2.0, 3.0][..]));
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn transpose<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
-        self.transpose_raw(&a.raw())?.typed()
-    }
     pub(crate) fn transpose_raw(&self, a: &RawCsr) -> Result<RawCsr> {
         let sorter = Sorter::new(self, a.ty(), a.nnz())?;
         sorter.moved(a, sorter.transpose(&a.pattern)?)
@@ -176,9 +161,10 @@ impl Cuda {
         Sorter::new(self, beside.ty(), a.nnz())?.gather("gather_values", &positions, beside, &moved)?;
         Ok((sorter.moved(a, (pattern, positions))?, moved))
     }
-    /// The pattern of Aᵀ, rows sorted; as [`transpose`](Self::transpose).
+    /// The pattern of Aᵀ, rows sorted, by a stable radix sort of the columns.
     /// # Errors
-    /// Those of [`transpose`](Self::transpose).
+    /// [`Error::IndexOverflow`](crate::Error::IndexOverflow) for 2³² rows or more;
+    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device).
     pub fn transpose_pattern(&self, a: &DevicePattern) -> Result<DevicePattern> {
         Ok(Sorter::new(self, Type::U32, a.nnz)?.transpose(a)?.0)
     }
@@ -187,7 +173,7 @@ impl Cuda {
     /// Cost: two stable radix sorts, by column and by row: ⌈log₂(ncols) / 8⌉ + ⌈log₂(nrows) / 8⌉ passes; about 20 bytes
     /// an entry beside the result, 32 for 2³² entries or more.
     /// # Errors
-    /// Those of [`transpose`](Self::transpose).
+    /// Those of [`transpose_pattern`](Self::transpose_pattern).
     pub fn sorted<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         self.sorted_raw(&a.raw())?.typed()
     }
@@ -200,7 +186,7 @@ impl Cuda {
     }
     /// The same pattern, columns increasing within each row; `a` itself if they do already.
     /// # Errors
-    /// Those of [`transpose`](Self::transpose).
+    /// Those of [`transpose_pattern`](Self::transpose_pattern).
     pub fn sort_rows(&self, a: &Arc<DevicePattern>) -> Result<Arc<DevicePattern>> {
         if a.sorted {
             return Ok(Arc::clone(a));

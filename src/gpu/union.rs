@@ -8,9 +8,10 @@ use super::csr::{DeviceCsr, RawCsr};
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
-use super::pattern::{DevicePattern, Offsets};
+use super::pattern::DevicePattern;
 use super::union_plan::{self, Layout, UnionStats, UnionStrategy, choose};
-use super::vector::{DeviceDense, DeviceSparseVec, DeviceVec};
+use super::vector::DeviceDense;
+use super::vector_form::{DeviceVector, RawVector};
 use crate::algebra::{
     Chebyshev, Contract, Lhs, Manhattan, Namm, Num, Out, PlusTimes, Printed, Rhs, Semiring, printed_ring,
 };
@@ -68,40 +69,34 @@ impl Cuda {
     /// `y(i) = ⊕_k A(i,k) ⊗ x(k)` over every k where row i of A or x has an entry, an absent operand being 0.
     ///
     /// Shapes: `a` m×k, `x` k, result m. [`union_mxm`](Self::union_mxm) with x as the one row of B; a positional ⊗ sees
-    /// (i, k, 0). Cost: O(m · nnz(x) + nnz(A)) time.
+    /// (i, k, 0). The result is full. Cost: O(m · nnz(x) + nnz(A)) time.
     /// # Errors
     /// Those of [`union_mxm`](Self::union_mxm).
     /// # Example
     /// ```no_run
-    /// use sparring::{Csr, Cuda, algebra::Manhattan, sparse::SparseVec};
+    /// use sparring::{algebra::Manhattan, prelude::*};
     /// let cuda = Cuda::new(0)?;
     /// let a = cuda.upload(&Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![2.0, 5.0])?)?;
-    /// let x = cuda.upload_sparse(&SparseVec::<f64>::new(3, vec![1, 2], vec![7.0, 4.0])?)?;
+    /// let x = cuda.upload_vector(&Vector::<f64>::new(3, vec![1, 2], vec![7.0, 4.0])?)?;
     /// let y = cuda.union_spmv(Manhattan::<f64>::default(), &a, &x)?;
-    /// assert_eq!(cuda.download_vec(&y)?, [10.0, 11.0]);
+    /// assert_eq!(cuda.download_full(&y, 0.0)?, [10.0, 11.0]);
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn union_spmv<N: Namm>(
         &self,
         namm: N,
         a: &DeviceCsr<Lhs<N>>,
-        x: &DeviceSparseVec<Rhs<N>>,
-    ) -> Result<DeviceVec<Out<N>>>
+        x: &DeviceVector<Rhs<N>>,
+    ) -> Result<DeviceVector<Out<N>>>
     where
         Lhs<N>: Num,
         Rhs<N>: Num,
     {
-        if a.pattern.ncols != x.len {
-            return Err(Error::Shape { op: "union_spmv", lhs: a.shape(), rhs: (x.len, 1) });
+        if a.pattern.ncols != x.len() {
+            return Err(Error::Shape { op: "union_spmv", lhs: a.shape(), rhs: (x.len(), 1) });
         }
-        let what = "a vector as a row";
-        let row_ptr = match u32::try_from(x.nnz()) {
-            Ok(nnz) => Offsets::Small(self.put(&[0, nnz], what)?),
-            Err(_) => Offsets::Large(self.put(&[0, x.nnz() as u64], what)?),
-        };
-        let pattern = DevicePattern::new((1, x.len), true, row_ptr, x.indices.clone());
-        let row = DeviceCsr::new(pattern, x.values.clone());
-        Ok(DeviceVec { values: self.union_mxm(namm, a, &row)?.values })
+        let row = self.as_row(x.raw())?.typed()?;
+        RawVector::full(Arc::clone(self.union_mxm(namm, a, &row)?.values.raw())).typed()
     }
 
     /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over every k where row i of A or row j of B has an entry, an absent operand being

@@ -10,7 +10,6 @@ use super::front::{Front, Setting};
 use super::jit::{Source, source};
 use super::launch::{Arg, Program, Shape, args};
 use super::pattern::Offsets;
-use super::vector::{DeviceSparseVec, DeviceVec};
 use crate::algebra::{Slice, Type, Value};
 use crate::sparse::SparseVec;
 use crate::{Error, Index, Result};
@@ -47,6 +46,9 @@ impl From<Buffer<bool>> for Present {
         Self { places, count: Arc::default() }
     }
 }
+
+/// Increasing places and the values that stand there: the entries of a list.
+pub(crate) type RawEntries = (Buffer<u32>, Arc<RawBuffer>);
 
 /// A vector on the device whose values are of a type known at run time. Cloning copies nothing.
 #[derive(Clone, Debug)]
@@ -101,12 +103,12 @@ impl RawVector {
 ///
 /// # Example
 /// ```no_run
-/// use sparring::{Cuda, algebra::Plus, sparse::SparseVec};
+/// use sparring::prelude::*;
 /// let cuda = Cuda::new(0)?;
-/// let u = cuda.upload_list(&SparseVec::<f64>::new(4, vec![1, 3], vec![10.0, 30.0])?)?;
+/// let u = cuda.upload_vector(&Vector::new(4, vec![1, 3], vec![10.0, 30.0])?)?;
 /// let v = cuda.upload_full(&[1.0, 2.0, 3.0, 4.0])?;
-/// let w = cuda.vector_ewise_add(Plus::<f64>::new(), &u, &v)?;
-/// assert_eq!(cuda.download_list::<f64, u32>(&w)?.values(), [1.0, 12.0, 3.0, 34.0]);
+/// let w = cuda.ewise_add(Plus::<f64>::new(), &u, &v).eval()?;
+/// assert_eq!(cuda.download_full(&w, 0.0)?, [1.0, 12.0, 3.0, 34.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Debug)]
@@ -163,17 +165,6 @@ impl<T: Value> DeviceVector<T> {
     }
 }
 
-impl<T: Value> From<DeviceVec<T>> for DeviceVector<T> {
-    fn from(v: DeviceVec<T>) -> Self {
-        Self { raw: RawVector::full(Arc::clone(v.values.raw())), of: PhantomData }
-    }
-}
-impl<T: Value> From<DeviceSparseVec<T>> for DeviceVector<T> {
-    fn from(v: DeviceSparseVec<T>) -> Self {
-        Self { raw: RawVector::list(v.len, v.indices, Arc::clone(v.values.raw())), of: PhantomData }
-    }
-}
-
 impl Cuda {
     /// Starts the kernel `name` of a program of `cuda/vector.cu` with a thread for each of `n` items.
     pub(super) fn each(&self, front: Front<'_>, name: &str, n: usize, arguments: &[Arg]) -> Result<()> {
@@ -216,20 +207,25 @@ impl Cuda {
     }
     /// The vector as a list: itself if it is one. Waits for the number of entries of a bitmap.
     pub(crate) fn to_list_raw(&self, v: &RawVector) -> Result<RawVector> {
+        let (places, values) = self.entries_raw(v)?;
+        Ok(RawVector::list(v.len, places, values))
+    }
+    /// Its entries as a list has them. Waits for the number of entries of a bitmap.
+    pub(crate) fn entries_raw(&self, v: &RawVector) -> Result<RawEntries> {
         match &v.form {
-            Form::List(_) => Ok(v.clone()),
+            Form::List(places) => Ok((places.clone(), Arc::clone(&v.values))),
             Form::Full => {
                 column_bound(v.len)?;
                 let places = self.alloc::<u32>(v.len, "places of a vector")?;
                 self.each(PLACES, "numbers", v.len, args![v.len as u64, &places])?;
-                Ok(RawVector::list(v.len, places, Arc::clone(&v.values)))
+                Ok((places, Arc::clone(&v.values)))
             }
             Form::Bitmap(present) => {
                 let marks = self.alloc::<u32>(v.len, "places of a vector")?;
                 self.each(PLACES, "marks_of", v.len, args![&present.places, v.len as u64, &marks])?;
-                let list = self.marked(v.len, None, None, &v.values, &marks)?;
-                let _ = present.count.set(list.values.len());
-                Ok(list)
+                let (places, values) = self.kept_entries(v.len, [None; 2], &v.values, &marks)?;
+                let _ = present.count.set(places.len());
+                Ok((places, values))
             }
         }
     }
@@ -282,6 +278,16 @@ impl Cuda {
         from: &RawBuffer,
         marks: &Buffer<u32>,
     ) -> Result<RawVector> {
+        let (places, values) = self.kept_entries(len, [places, at], from, marks)?;
+        Ok(RawVector::list(len, places, values))
+    }
+    fn kept_entries(
+        &self,
+        len: usize,
+        [places, at]: [Option<&Buffer<u32>>; 2],
+        from: &RawBuffer,
+        marks: &Buffer<u32>,
+    ) -> Result<RawEntries> {
         column_bound(len)?;
         let (before, nnz) = match self.offsets(marks, "entries of a vector")? {
             (Offsets::Small(before), nnz) => (before, nnz as usize),
@@ -295,7 +301,7 @@ impl Cuda {
         let (front, n) = (moves(from.ty()), marks.len());
         let arguments = args![places, at, from, n as u64, &before, &kept, &values];
         self.each(Front::new("", &front), "compact", n, arguments)?;
-        Ok(RawVector::list(len, kept, values))
+        Ok((kept, values))
     }
 
     /// A full vector of values of a type known at run time.
@@ -314,7 +320,6 @@ impl Cuda {
         Ok(RawVector::bitmap(present, self.put_raw(values, "values of a vector")?))
     }
     /// A vector of `len` places with values at these, which increase (the caller knows).
-    #[allow(dead_code)] // `runtime` will stand on it.
     pub(crate) fn upload_list_raw(&self, len: usize, places: &[u32], values: Slice<'_>) -> Result<RawVector> {
         column_bound(len)?;
         if places.len() != values.len() {
@@ -341,30 +346,25 @@ impl Cuda {
     /// # Errors
     /// Those of [`upload_full`](Self::upload_full), and [`Error::OutOfMemory`].
     pub fn upload_list<T: Value, I: Index>(&self, v: &SparseVec<T, I>) -> Result<DeviceVector<T>> {
-        Ok(self.upload_sparse(v)?.into())
+        let what = "places of a vector";
+        column_bound(v.len())?;
+        let places = crate::par::collected(v.nnz(), v.indices().iter().map(|i| i.get() as u32), what)?;
+        self.upload_list_raw(v.len(), &places, Slice::of(v.values()))?.typed()
     }
     /// The entries on the host, whatever its form.
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::DeviceMemory`], [`Error::Device`].
     pub fn download_list<T: Value, I: Index>(&self, v: &DeviceVector<T>) -> Result<SparseVec<T, I>> {
-        let list = self.to_list_raw(v.raw())?;
-        let indices = match list.form {
-            Form::List(places) => places,
-            Form::Full | Form::Bitmap(_) => self.alloc(0, "places of a vector")?,
-        };
-        self.download_sparse(&DeviceSparseVec { len: v.len(), indices, values: Buffer::of(list.values)? })
+        let ((places, values), what) = (self.entries_raw(v.raw())?, "places of a vector");
+        let places = self.get(&places, what)?;
+        let places = crate::par::collected(places.len(), places.iter().map(|&i| I::cast(i as usize)), what)?;
+        SparseVec::new(v.len(), places, self.get(&Buffer::of(values)?, "values of a vector")?)
     }
     /// All values on the host, `fill` at places without an entry.
     /// # Errors
     /// Those of [`download_list`](Self::download_list).
     pub fn download_full<T: Value>(&self, v: &DeviceVector<T>, fill: T) -> Result<Vec<T>> {
         self.get(&Buffer::of(self.to_full_raw(v.raw(), Slice::of(&[fill]))?.values)?, "values of a vector")
-    }
-    /// Entries. Waits for the device the first time for a bitmap.
-    /// # Errors
-    /// [`Error::DeviceMemory`], [`Error::Device`].
-    pub fn vector_nnz<T: Value>(&self, v: &DeviceVector<T>) -> Result<usize> {
-        self.vector_nnz_raw(v.raw())
     }
     /// The vector with values that stand at their places, full or a bitmap; itself if it is no list.
     /// # Errors

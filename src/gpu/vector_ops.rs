@@ -51,23 +51,27 @@ pub(super) fn parts(ty: Type) -> Result<([Setting; 2], u32)> {
 }
 
 impl Cuda {
-    /// A list as a matrix of one row.
-    pub(super) fn as_row(&self, v: &RawVector, places: &Buffer<u32>) -> Result<RawCsr> {
+    /// A vector as a matrix of one row.
+    pub(super) fn as_row(&self, v: &RawVector) -> Result<RawCsr> {
+        let (places, values) = self.entries_raw(v)?;
         let row_ptr = self.alloc::<u32>(2, "a vector as a row")?;
         self.each(PLACES, "one_row", 2, args![places.len() as u32, &row_ptr])?;
-        let pattern = DevicePattern::new((1, v.len), true, Offsets::Small(row_ptr), places.clone());
-        Ok(RawCsr::new(pattern, Arc::clone(&v.values)))
+        let pattern = DevicePattern::new((1, v.len), true, Offsets::Small(row_ptr), places);
+        Ok(RawCsr::new(pattern, values))
     }
 
     /// w(i) = u(i) ∘ v(i) where both have an entry.
+    ///
+    /// Cost: O(n) kernels; of a list and a vector of another form, O(nnz) of the list; of two lists, a binary search for each
+    /// entry of u.
     pub(crate) fn vector_ewise_mult_raw(&self, op: &Printed, u: &RawVector, v: &RawVector) -> Result<RawVector> {
         same_len("ewise_mult", u, v)?;
         u.values.check("the left vector", op.a)?;
         v.values.check("the right vector", op.b)?;
         let front = Front::new(&op.text, &EWISE);
         match (&u.form, &v.form) {
-            (Form::List(of_u), Form::List(of_v)) => {
-                Ok(row_as_list(self.ewise_mult_raw(op, &self.as_row(u, of_u)?, &self.as_row(v, of_v)?)?))
+            (Form::List(_), Form::List(_)) => {
+                Ok(row_as_list(self.ewise_mult_raw(op, &self.as_row(u)?, &self.as_row(v)?)?))
             }
             (Form::List(_), _) | (_, Form::List(_)) => {
                 let (list, with, kernel) = if u.places().is_some() { (u, v, "list_with") } else { (v, u, "with_list") };
@@ -94,6 +98,8 @@ impl Cuda {
     }
 
     /// w(i) = u(i) ∘ v(i) where both have an entry, else the one that is there, or with fills that one ∘ a fill.
+    ///
+    /// Cost: O(n) kernels; of two lists, a binary search for each entry. Other fills compile nothing anew.
     pub(crate) fn vector_ewise_add_raw(
         &self,
         op: &Printed,
@@ -105,8 +111,8 @@ impl Cuda {
         u.values.check("the left vector", op.a)?;
         v.values.check("the right vector", op.b)?;
         check_union(op, fills)?;
-        if let (Form::List(of_u), Form::List(of_v)) = (&u.form, &v.form) {
-            return Ok(row_as_list(self.ewise_add_raw(op, fills, &self.as_row(u, of_u)?, &self.as_row(v, of_v)?)?));
+        if let (Form::List(_), Form::List(_)) = (&u.form, &v.form) {
+            return Ok(row_as_list(self.ewise_add_raw(op, fills, &self.as_row(u)?, &self.as_row(v)?)?));
         }
         let (u, v) = (self.to_bitmap_raw(u)?, self.to_bitmap_raw(v)?);
         let values = self.alloc_raw(op.out, u.len, "values of a vector")?;
@@ -131,7 +137,7 @@ impl Cuda {
         self.each(Front::new(&op.text, &APPLY), "apply_present", n, arguments)?;
         Ok(RawVector { values, ..u.clone() })
     }
-    /// w(i) = f(u(i), s, i, 0) at the places of u; `s` is one value.
+    /// w(i) = f(u(i), s, i, 0) at the places of u; `s` is one value. Another `s` compiles nothing anew.
     pub(crate) fn vector_apply_at_raw(&self, op: &Printed, u: &RawVector, s: Slice<'_>) -> Result<RawVector> {
         u.values.check("the vector of a function", op.a)?;
         let scalar = self.scalar(s, op.b)?;
@@ -141,7 +147,7 @@ impl Cuda {
         self.each(Front::new(&op.text, &AT), "apply_places", n, arguments)?;
         Ok(RawVector { values, ..u.clone() })
     }
-    /// The entries of u for which f(u(i), s, i, 0) holds; `s` is one value.
+    /// The entries of u for which f(u(i), s, i, 0) holds; `s` is one value. Another `s` compiles nothing anew.
     pub(crate) fn vector_select_raw(&self, op: &Printed, u: &RawVector, s: Slice<'_>) -> Result<RawVector> {
         u.values.check("the vector of a selection", op.a)?;
         same_type("the result of what selects", op.out, Type::Bool)?;
@@ -156,7 +162,8 @@ impl Cuda {
         self.each(front, "places_where", n, args![u.present(), &u.values, &scalar, n as u64, &kept])?;
         Ok(RawVector::bitmap(kept, Arc::clone(&u.values)))
     }
-    /// The fold of the entries, in the order of [`Cuda::reduce`], as an array of one value; the identity if there are none.
+    /// The fold of the entries, in the order of [`fold_buffer`](Cuda::fold_buffer), as an array of one value; the identity if
+    /// there are none. It depends on the number of entries alone, not on the vector's form.
     pub(crate) fn vector_reduce_raw(&self, monoid: &Printed, u: &RawVector) -> Result<Arc<RawBuffer>> {
         match u.form {
             Form::Bitmap(_) => self.fold_raw(monoid, &self.to_list_raw(u)?.values),
@@ -165,6 +172,8 @@ impl Cuda {
     }
 
     /// The entries of v at the places of a mask, or with `complement` at the others. The mask's values do not matter.
+    ///
+    /// Cost: O(n) kernels; of a list, or of a mask that is one, O(nnz) of it.
     pub(crate) fn vector_restrict_raw(&self, v: &RawVector, mask: &RawVector, complement: bool) -> Result<RawVector> {
         same_len("a mask", v, mask)?;
         let (n, complement_number) = (v.values.len(), u32::from(complement));
@@ -211,7 +220,9 @@ impl Cuda {
             }
         }
     }
-    /// The entries of v whose value is not 0: what a mask that goes by values means.
+    /// The entries of v whose value is not 0: what a mask that goes by values means. NaN is not 0.
+    /// # Errors
+    /// [`Error::Unsupported`] for structs.
     pub(crate) fn vector_nonzero_raw(&self, v: &RawVector) -> Result<RawVector> {
         let (settings, parts) = parts(v.ty())?;
         let (front, n) = (Front::new("", &settings), v.values.len());
@@ -241,7 +252,7 @@ impl Cuda {
         }
         self.put(places, "places of a vector")
     }
-    /// w(k) = v(places(k)), where v has that entry.
+    /// w(k) = v(places(k)), where v has that entry. Places may come in any order and more than once.
     pub(crate) fn vector_extract_raw(&self, v: &RawVector, places: &[u32]) -> Result<RawVector> {
         let (wanted, n) = (self.wanted(v.len, places)?, places.len());
         if let Some(of_v) = v.places() {
@@ -315,6 +326,8 @@ impl Cuda {
         self.each(front, "assign_at", n, arguments)
     }
     /// w(i) = x at the places of a mask, or with `complement` at the others. The mask's values do not matter.
+    ///
+    /// Cost: O(nnz) of a mask that is a list, if w is none and no one shares its values; else O(n).
     pub(crate) fn vector_assign_where_raw(
         &self,
         w: &mut RawVector,
@@ -326,12 +339,11 @@ impl Cuda {
         let x = self.scalar(x, w.ty())?;
         self.make_writable(w)?;
         if let (Form::List(places), false) = (&mask.form, complement) {
-            let program = self.assign_program(w.ty())?;
-            let n = places.len();
-            let arguments = args![places, n as u64, &x, &w.values];
-            program.kernel("assign")?.launch(Shape::for_each(n, 256)?, arguments)?;
+            self.assign_listed(&w.values, places, &x)?;
             return match w.present() {
-                Some(present) => self.each(PLACES, "set_present", n, args![places, n as u64, present]),
+                Some(present) => {
+                    self.each(PLACES, "set_present", places.len(), args![places, places.len() as u64, present])
+                }
                 None => Ok(()),
             };
         }
@@ -355,7 +367,7 @@ fn with_present(present: Option<Buffer<bool>>, values: Arc<RawBuffer>) -> RawVec
 }
 
 /// A matrix of one row as a list.
-fn row_as_list(row: RawCsr) -> RawVector {
+pub(super) fn row_as_list(row: RawCsr) -> RawVector {
     RawVector::list(row.pattern.ncols, row.pattern.col_idx.clone(), row.values)
 }
 

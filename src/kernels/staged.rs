@@ -7,8 +7,9 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use super::{Fold, Multiply, RowOfA, RowsOfC};
-use crate::algebra::words::word;
-use crate::algebra::{At, Host, MulOp, Slice, V, Value, Word};
+#[cfg(test)]
+use crate::algebra::{At, Host, MulOp, V, Value, words::word};
+use crate::algebra::{Slice, Word};
 use crate::simd::{RowsOf, prefetch, within};
 use crate::{Index, Pattern};
 

@@ -1,6 +1,7 @@
 //! What a product is measured on.
 
 use sparring::algebra::PlusTimes;
+use sparring::backend::Backend;
 use sparring::generate::{self, Checks};
 use sparring::gpu::{self, DeviceCsr};
 use sparring::spgemm::{self, Options};
@@ -38,13 +39,13 @@ impl Machine for Cpu {
     const UNSORTED: bool = true;
 
     fn plan(&self, a: &Csr<f64>, b: &Csr<f64>, unsorted: bool) -> Result<Self::Plan> {
-        self.plan_with(a, b, &Options { unsorted, ..Options::default() })
+        Backend::plan(self, a, b).options(&Options { unsorted, ..Options::default() }).eval()
     }
     fn numeric(&self, plan: &Self::Plan, a: &Csr<f64>, b: &Csr<f64>) -> Result<Csr<f64>> {
-        Cpu::numeric(self, plan, RING(), a, b)
+        self.mxm(RING(), a, b).plan(plan).eval()
     }
     fn numeric_into(&self, plan: &Self::Plan, a: &Csr<f64>, b: &Csr<f64>, c: &mut Csr<f64>) -> Result<()> {
-        Cpu::numeric_into(self, plan, RING(), a, b, c)
+        self.mxm(RING(), a, b).plan(plan).into(c)
     }
     fn wait(&self) -> Result<()> {
         Ok(())
@@ -78,13 +79,13 @@ impl Machine for Cuda {
     const UNSORTED: bool = false;
 
     fn plan(&self, a: &Self::Matrix, b: &Self::Matrix, _: bool) -> Result<Self::Plan> {
-        Cuda::plan(self, a, b)
+        Backend::plan(self, a, b).eval()
     }
     fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix> {
-        Cuda::numeric(self, plan, RING(), a, b)
+        self.mxm(RING(), a, b).plan(plan).eval()
     }
     fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()> {
-        Cuda::numeric_into(self, plan, RING(), a, b, c)
+        self.mxm(RING(), a, b).plan(plan).into(c)
     }
     fn wait(&self) -> Result<()> {
         self.synchronize()

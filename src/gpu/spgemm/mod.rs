@@ -1,6 +1,27 @@
 //! C = A ⊕.⊗ B on the device, in two phases: the plan finds C's columns from the patterns, the numeric phase its values.
 //!
 //! Results have the bits of the CPU's: every value is folded from the identity of ⊕ in the order of A's row.
+//!
+//! [`Policy::KkSpGemm`], or an accumulator asked for, is kkSpGEMM with its rules for GPUs: kkmem (linked lists) or
+//! kklp (linear probing), each of two levels, the second from a memory pool whose chunks go to whom they are free
+//! for. Of the settings `dense_columns` and `pool` are of no use here. C is sorted by the first numeric phase, and
+//! takes as much memory again then; numeric phases take memory for the pool, at most half of what is free. Unsorted
+//! rows of kklp may be in another order in the next run. A dense accumulator is refused, and so is compression under our
+//! own policy.
+//!
+//! Source: Deveci, Trott, Rajamanickam 2018, §3; rules that it leaves open are those of KokkosKernels 4.7.
+//! # Example
+//! ```no_run
+//! use sparring::prelude::*;
+//! use sparring::spgemm::{Options, Policy};
+//! let cuda = Cuda::new(0)?;
+//! let a = cuda.upload(&Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 1], vec![1.0, 2.0, 3.0])?)?;
+//! let plan = cuda.plan(&a, &a).options(&Options { policy: Policy::KkSpGemm, ..Options::default() }).eval()?;
+//! println!("{}", plan.explain());
+//! let c: Csr<f64> = cuda.download(&cuda.mxm(PlusTimes::<f64>::default(), &a, &a).plan(&plan).eval()?)?;
+//! assert_eq!(c.values(), [1.0, 8.0, 9.0]);
+//! # Ok::<(), sparring::Error>(())
+//! ```
 
 mod bins;
 mod columns;
@@ -17,12 +38,10 @@ use super::buffer::RawBuffer;
 use super::csr::RawCsr;
 use super::jit::Unit;
 use super::memory::alone;
-use super::{Cuda, DeviceCsr, DevicePattern, Operand};
-use crate::algebra::{Lhs, Out, Printed, Rhs, Semiring, Value, printed_ring};
+use super::{Cuda, DevicePattern};
+use crate::algebra::Printed;
 use crate::spgemm::{Accumulator, Compress, Compression, Options, Policy};
 use crate::{Error, Result};
-
-pub use symbolic::Mask;
 
 /// The structure of C = A·B on the device, for any values and any semiring.
 ///
@@ -109,12 +128,19 @@ impl Plan {
     }
 }
 
-/// The plan of a product by `options`. As on the CPU, a masked product has our policy.
+/// The structure of C = A·B at the places of a mask, or with `true` beside it at all others: patterns only, no values, no
+/// semiring. As on the CPU, a masked product has our policy.
+///
+/// Cost: O(flops) time; on the device C's pattern, some 30 bytes a row, 5 bytes for each product of rows with at most 64
+/// of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work.
+/// # Errors
+/// [`Error::Shape`]; [`Error::DeviceMemory`] with the bytes that C's pattern needs; [`Error::Argument`] for settings out of
+/// range; [`Error::Unsupported`] for a dense accumulator, and for compression under our own policy.
 pub(crate) fn plan_of(
     cuda: &Cuda,
     a: Arc<DevicePattern>,
     b: Arc<DevicePattern>,
-    mask: Option<Mask<'_>>,
+    mask: Option<(&Arc<DevicePattern>, bool)>,
     options: &Options,
 ) -> Result<Plan> {
     let theirs = options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto;
@@ -134,75 +160,10 @@ pub(crate) fn plan_of(
 }
 
 impl Cuda {
-    /// Symbolic phase of C = A·B: patterns only, no values, no semiring.
-    ///
-    /// Cost: O(flops) time; on the device C's pattern, some 30 bytes a row, 5 bytes for each product of rows with at most 64
-    /// of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work.
+    /// Numeric phase: values of C over a ring, with the structure of the plan.
     /// # Errors
-    /// [`Error::Shape`]; [`Error::DeviceMemory`] with the bytes that C's pattern needs; [`Error::Device`].
-    pub fn plan<T: Value, U: Value>(&self, a: &impl Operand<T>, b: &impl Operand<U>) -> Result<Plan> {
-        plan_of(self, a.pattern_on(self)?, b.pattern_on(self)?, None, &Options::default())
-    }
-    /// Symbolic phase with options.
-    ///
-    /// [`Policy::KkSpGemm`], or an accumulator asked for, is kkSpGEMM with its rules for GPUs: kkmem (linked lists) or
-    /// kklp (linear probing), each of two levels, the second from a memory pool whose chunks go to whom they are free
-    /// for. Of the settings `dense_columns` and `pool` are of no use here. C is sorted by the first numeric phase, and
-    /// takes as much memory again then; numeric phases take memory for the pool, at most half of what is free. Unsorted
-    /// rows of kklp may be in another order in the next run.
-    ///
-    /// Source: Deveci, Trott, Rajamanickam 2018, §3; rules that it leaves open are those of KokkosKernels 4.7.
-    /// # Errors
-    /// Those of [`plan`](Self::plan); [`Error::Argument`] for settings out of range; [`Error::Unsupported`] for a dense
-    /// accumulator, and for compression under our own policy.
-    /// # Example
-    /// ```no_run
-    /// use sparring::algebra::PlusTimes;
-    /// use sparring::spgemm::{Options, Policy};
-    /// use sparring::{Csr, Cuda};
-    /// let cuda = Cuda::new(0)?;
-    /// let a = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 1], vec![1.0, 2.0, 3.0])?;
-    /// let plan = cuda.plan_with(&a, &a, &Options { policy: Policy::KkSpGemm, ..Options::default() })?;
-    /// println!("{}", plan.explain());
-    /// let c = cuda.numeric(&plan, PlusTimes::default(), &a, &a)?;
-    /// assert_eq!(c.values(), [1.0, 8.0, 9.0]);
-    /// # Ok::<(), sparring::Error>(())
-    /// ```
-    pub fn plan_with<T: Value, U: Value>(
-        &self,
-        a: &impl Operand<T>,
-        b: &impl Operand<U>,
-        options: &Options,
-    ) -> Result<Plan> {
-        plan_of(self, a.pattern_on(self)?, b.pattern_on(self)?, None, options)
-    }
-    /// Symbolic phase of C⟨M⟩ = A·B, or of C⟨¬M⟩ if the complement is meant: C has only entries that the mask allows,
-    /// and the numeric phase folds nothing else.
-    /// # Errors
-    /// Those of [`plan`](Self::plan); [`Error::Shape`] if the mask has another shape than C.
-    pub fn plan_masked<T: Value, U: Value>(
-        &self,
-        a: &impl Operand<T>,
-        b: &impl Operand<U>,
-        mask: Mask<'_>,
-    ) -> Result<Plan> {
-        plan_of(self, a.pattern_on(self)?, b.pattern_on(self)?, Some(mask), &Options::default())
-    }
-    /// Numeric phase: values of C over `ring`, with the structure of the plan.
-    /// # Errors
-    /// [`Error::PatternChanged`]; [`Error::DeviceMemory`], [`Error::Device`]; [`Error::Compile`] if the ring's text does
-    /// not compile.
-    pub fn numeric<R: Semiring, L: Operand<Lhs<R>>>(
-        &self,
-        plan: &Plan,
-        ring: R,
-        a: &L,
-        b: &impl Operand<Rhs<R>>,
-    ) -> Result<L::Of<Out<R>>> {
-        let (a, b) = (a.to_device(self)?, b.to_device(self)?);
-        L::from_device(self, self.numeric_raw(plan, &printed_ring(ring), &a.raw(), &b.raw())?.typed()?)
-    }
-    /// [`numeric`](Self::numeric) for a ring and values whose types are known at run time.
+    /// [`Error::PatternChanged`]; [`Error::DeviceMemory`], [`Error::Device`]; [`Error::Compile`] if the ring's text does not
+    /// compile.
     pub(crate) fn numeric_raw(&self, plan: &Plan, ring: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
         plan.check(self, &a.pattern, &b.pattern)?;
         match &plan.form {
@@ -214,24 +175,10 @@ impl Cuda {
             Form::Rows(plan) => kk::numeric(self, plan, ring, a, b),
         }
     }
-    /// Numeric phase into a matrix that this plan made before: no allocation on the device, but for the pool of
-    /// kkSpGEMM's policy.
+    /// Numeric phase into the values of a matrix that this plan made before, which has the pattern `c`: no allocation on the
+    /// device, but for the pool of kkSpGEMM's policy.
     /// # Errors
-    /// [`Error::PatternChanged`], also if `c` is of another plan; [`Error::Argument`] if `c` has a clone that shares its
-    /// values; [`Error::Device`].
-    pub fn numeric_into<R: Semiring>(
-        &self,
-        plan: &Plan,
-        ring: R,
-        a: &DeviceCsr<Lhs<R>>,
-        b: &DeviceCsr<Rhs<R>>,
-        c: &mut DeviceCsr<Out<R>>,
-    ) -> Result<()> {
-        let (ring, a, b) = (printed_ring(ring), a.raw(), b.raw());
-        self.numeric_into_raw(plan, &ring, &a, &b, &c.pattern, c.values.raw_mut())
-    }
-    /// [`numeric_into`](Self::numeric_into) for a ring and values whose types are known at run time: the values of C, which
-    /// has this pattern.
+    /// [`Error::PatternChanged`], also if `c` is of another plan; [`Error::Argument`] if someone shares the values.
     pub(crate) fn numeric_into_raw(
         &self,
         plan: &Plan,
@@ -250,61 +197,6 @@ impl Cuda {
             Form::Pattern(plan) => values::fill(self, plan, ring, a, b, values),
             Form::Rows(plan) => kk::numeric_into(self, plan, ring, a, b, c, values),
         }
-    }
-    /// C⟨M⟩ = A ⊕.⊗ B, with mask and options chained: `cuda.mxm(ring, &a, &b).mask(&m).eval()?`.
-    pub fn mxm<'a, R: Semiring, L: Operand<Lhs<R>>, B: Operand<Rhs<R>>>(
-        &'a self,
-        ring: R,
-        a: &'a L,
-        b: &'a B,
-    ) -> Mxm<'a, R, L, B> {
-        Mxm { cuda: self, ring, a, b, mask: None, complement: false, options: Options::default() }
-    }
-}
-
-/// A product about to be computed.
-#[must_use = "call eval()"]
-pub struct Mxm<'a, R, L, B> {
-    cuda: &'a Cuda,
-    ring: R,
-    a: &'a L,
-    b: &'a B,
-    mask: Option<Result<Arc<DevicePattern>>>,
-    complement: bool,
-    options: Options,
-}
-
-impl<R: Semiring, L: Operand<Lhs<R>>, B: Operand<Rhs<R>>> Mxm<'_, R, L, B> {
-    /// Computes only entries that `mask` has (structural mask).
-    pub fn mask<S: Value>(mut self, mask: &impl Operand<S>) -> Self {
-        self.mask = Some(mask.pattern_on(self.cuda));
-        self
-    }
-    /// Computes only entries that the mask does not have.
-    pub fn complement(mut self) -> Self {
-        self.complement = true;
-        self
-    }
-    /// How to compute it; see [`Cuda::plan_with`]. A masked product has our own policy.
-    pub fn options(mut self, options: Options) -> Self {
-        self.options = options;
-        self
-    }
-    /// The product.
-    /// # Errors
-    /// Those of [`Cuda::plan_with`] and [`Cuda::numeric`]; [`Error::Shape`] if the mask has another shape.
-    pub fn eval(self) -> Result<L::Of<Out<R>>> {
-        let Self { cuda, ring, a, b, mask, complement, options } = self;
-        let (a, b) = (a.to_device(cuda)?, b.to_device(cuda)?);
-        let mask = match mask.transpose()? {
-            Some(mask) => Some((mask, complement)),
-            // The complement of no mask at all lets nothing through (GraphBLAS C API 2.1, §2.7).
-            None if complement => Some((Arc::new(cuda.empty_pattern(a.shape().0, b.shape().1)?), false)),
-            None => None,
-        };
-        let mask = mask.as_ref().map(|(pattern, complement)| Mask { pattern, complement: *complement });
-        let plan = plan_of(cuda, Arc::clone(&a.pattern), Arc::clone(&b.pattern), mask, &options)?;
-        L::from_device(cuda, cuda.numeric(&plan, ring, &a, &b)?)
     }
 }
 

@@ -14,15 +14,6 @@ use crate::gpu::launch::{Shape, args};
 use crate::gpu::{Cuda, DevicePattern};
 use crate::{Error, Result};
 
-/// What the mask of a product may be: its entries, or all but them.
-#[derive(Clone, Copy, Debug)]
-pub struct Mask<'a> {
-    /// Where the mask has entries.
-    pub pattern: &'a Arc<DevicePattern>,
-    /// Whether its complement is meant.
-    pub complement: bool,
-}
-
 /// Refuses operands that do not fit together, or this device.
 pub(super) fn check_shapes(a: &DevicePattern, b: &DevicePattern) -> Result<()> {
     if a.ncols != b.nrows {
@@ -35,25 +26,29 @@ pub(super) fn check_shapes(a: &DevicePattern, b: &DevicePattern) -> Result<()> {
     Ok(())
 }
 
-/// The plan of A·B, or of what a mask leaves of it.
-pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, mask: Option<Mask<'_>>) -> Result<Plan> {
+/// The plan of A·B, or of what a mask leaves of it: its places, or with `true` beside it all others.
+pub(super) fn make(
+    cuda: &Cuda,
+    a: Arc<DevicePattern>,
+    b: Arc<DevicePattern>,
+    mask: Option<(&Arc<DevicePattern>, bool)>,
+) -> Result<Plan> {
     check_shapes(&a, &b)?;
     let shape = (a.nrows, b.ncols);
-    if let Some(mask) = mask
-        && mask.pattern.shape() != shape
+    if let Some((pattern, _)) = mask
+        && pattern.shape() != shape
     {
-        return Err(Error::Shape { op: "mxm mask", lhs: mask.pattern.shape(), rhs: shape });
+        return Err(Error::Shape { op: "mxm mask", lhs: pattern.shape(), rhs: shape });
     }
     let sorted_mask = match mask {
-        Some(mask) if !mask.pattern.sorted => Some(cuda.sort_rows(mask.pattern)?),
-        Some(mask) => Some(Arc::clone(mask.pattern)),
+        Some((pattern, _)) => Some(cuda.sort_rows(pattern)?),
         None => None,
     };
     let work = bins::work(cuda, &a, &b)?;
     let mean = work.flops as f64 / a.nnz.max(1) as f64;
     let mut map = None;
     let (c, lengths, form) = match (mask, &sorted_mask) {
-        (Some(mask), Some(pattern)) if !mask.complement => {
+        (Some((_, false)), Some(pattern)) => {
             let (c, lengths) = hits(cuda, &a, &b, pattern, &work)?;
             (c, lengths, "entries of the mask that the product meets".to_string())
         }
