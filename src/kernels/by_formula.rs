@@ -143,9 +143,6 @@ macro_rules! fused {
                 _ => None,
             }
         }
-        /// How many have fused loops.
-        #[cfg(test)]
-        pub(super) const FUSED: usize = [$($number),*].len();
     };
 }
 fused! {

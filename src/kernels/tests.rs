@@ -248,9 +248,7 @@ fn timing() {
         ring: Ring<M, X>,
         a: &Csr<f64>,
         c: &Pattern,
-    ) where
-        M: BinaryOp<Out = f64>,
-    {
+    ) {
         let (fold, mul) = (Typed(ring.0), Rowwise(ring.1));
         let blocks = by_blocks(ring.0);
         let operand = || (a.pattern(), Slice::of(a.values()));
