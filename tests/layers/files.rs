@@ -157,10 +157,10 @@ impl Package {
 
     /// Where the thing `word` of a module is defined: there, or where its imports lead; the public ones for a `glob`.
     fn item(&self, module: &[String], word: &str, glob: bool, depth: usize) -> Option<Target> {
-        if module.is_empty() {
-            if let Some(home) = self.macros.get(word) {
-                return Some(Target::Item(home.clone()));
-            }
+        if module.is_empty()
+            && let Some(home) = self.macros.get(word)
+        {
+            return Some(Target::Item(home.clone()));
         }
         let this = &self.modules[module];
         if let Some(import) = this.uses.iter().find(|u| u.name == word && (u.public || !glob)) {
