@@ -166,12 +166,12 @@ fn check(mask: Option<(&DevicePlaces, bool)>, expected: usize) -> Result<()> {
     }
 }
 
-/// The results of [`Cpu`](crate::Cpu), and the same in every run. They are its bits as well, except where floats are
-/// folded as a tree (`mxv` of a full vector, `reduce_rows` for rows of more than 128 entries, `reduce`, the norms in
-/// distances), and where `apply` has functions such as `exp`. [`Any`] gives a value that is there, perhaps another one.
-///
-/// `mxv`: rows of like lengths take a few lanes each; others are cut into tiles of equal work (Merrill, Garland 2016,
-/// "Merge-based parallel sparse matrix-vector multiplication").
+/// The results of [`Cpu`](crate::Cpu), and the same in every run; [`gpu`](crate::gpu#operations) tells what each operation costs
+/// and where floats have other bits.
+/// # Errors
+/// Beside those of the operations: [`Error::DeviceMemory`] with the bytes that are missing, [`Error::Compile`] for an operator
+/// whose text does not compile, [`Error::NoCompiler`], [`Error::Device`]; [`Error::IndexOverflow`] for 2³² rows, columns or
+/// places, or 2³² products of `vxm`.
 impl Backend for Cuda {
     type Matrix<T: Value> = DeviceCsr<T>;
     type Vector<T: Value> = DeviceVector<T>;

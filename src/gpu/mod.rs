@@ -7,36 +7,34 @@
 //! # Example
 //! From the host to the device and back, a step at a time:
 //! ```no_run
-//! use sparring::algebra::{MinPlus, Plus, PlusTimes, Ring};
-//! use sparring::{Csr, Cuda};
+//! use sparring::prelude::*;
 //!
 //! // 1. A device. Where there is none, this says what is missing.
 //! let cuda = Cuda::new(0)?;
 //!
 //! // 2. Upload. The pattern goes there once: other values on it reuse what is there.
 //! let a = Csr::<f64>::new(3, 3, vec![0, 2, 3, 4], vec![0, 1, 2, 0], vec![1.0, 2.0, 3.0, 4.0])?;
-//! let on_device = cuda.upload(&a)?;
+//! let there = cuda.upload(&a)?;
 //!
 //! // 3. Plan: the structure of A·A, from patterns alone.
-//! let plan = cuda.plan(&on_device, &on_device)?;
+//! let plan = cuda.plan(&there, &there).eval()?;
 //!
-//! // 4. Values, as often as they change: over two semirings, and for other values of A.
-//! let sums = cuda.numeric(&plan, PlusTimes::<f64>::default(), &on_device, &on_device)?;
-//! let paths = cuda.numeric(&plan, MinPlus::<f64>::default(), &on_device, &on_device)?;
+//! // 4. Values, as often as they change: over two semirings, and for other values of A, in place.
+//! let paths = cuda.mxm(MinPlus::<f64>::default(), &there, &there).plan(&plan).eval()?;
+//! let mut sums = cuda.mxm(PlusTimes::<f64>::default(), &there, &there).plan(&plan).eval()?;
 //! let doubled = cuda.upload(&a.map(|x| 2.0 * x)?)?;
-//! let mut c = sums.clone();
-//! cuda.numeric_into(&plan, PlusTimes::<f64>::default(), &doubled, &doubled, &mut c)?;
+//! cuda.mxm(PlusTimes::<f64>::default(), &doubled, &doubled).plan(&plan).into(&mut sums)?;
 //!
 //! // 5. A semiring of one's own: one definition, which the CPU runs and the GPU compiles.
 //! sparring::op! {
 //!     /// (a − b)²
 //!     SquaredDiff (a: f64, b: f64) -> f64 {{ let d = a - b; d * d }}
 //! }
-//! let own = cuda.numeric(&plan, Ring(Plus::<f64>::new(), SquaredDiff::new()), &on_device, &on_device)?;
+//! let own = cuda.mxm(Ring(Plus::<f64>::new(), SquaredDiff::new()), &there, &there).plan(&plan).eval()?;
 //!
 //! // 6. Download.
 //! let sums: Csr<f64> = cuda.download(&sums)?;
-//! assert_eq!(sums.row(0), (&[0, 1, 2][..], &[1.0, 2.0, 6.0][..]));
+//! assert_eq!(sums.row(0), (&[0, 1, 2][..], &[4.0, 8.0, 24.0][..]));
 //! let paths: Csr<f64> = cuda.download(&paths)?;
 //! assert_eq!(paths.row(0), (&[0, 1, 2][..], &[2.0, 3.0, 5.0][..]));
 //! let own: Csr<f64> = cuda.download(&own)?;
@@ -44,7 +42,29 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 //!
-//! What runs on any machine is written against [`Backend`](crate::backend::Backend), which [`Cuda`] is:
+//! # Operations
+//! They are those of [`Backend`](crate::backend::Backend). Results are those of the CPU, and the same in every run; what it costs,
+//! and where floats have other bits, for vectors of n places and matrices of m rows:
+//!
+//! | operation | cost | bits |
+//! | --- | --- | --- |
+//! | `mxm`, `plan` | see [`spgemm`] | the CPU's: folds go in the order of A's row |
+//! | `mxv`, x full | O(nnz + m); where [`mxv_choice`](Cuda::mxv_choice) says merge, a value and 8 bytes for every 896 entries and rows stay with A's pattern | a row is folded in parts, joined as a tree: those of the CPU where ⊕ is exact |
+//! | `mxv`, x not full | that of A times a matrix of one column | the CPU's |
+//! | `vxm` | P products of x's entries with rows of A: a radix sort of them by column, P · (20 + the size of a value) bytes, 3 to 6 waits; the rest of A is not gone through | the CPU's |
+//! | `ewise_add`, `ewise_mult`, `ewise_union` | of matrices and lists a binary search for each entry, 12 bytes an entry of A; of other vectors O(n) | the CPU's |
+//! | `apply`, `apply_index`, `select` | reads each entry once, `select` twice | the CPU's but for functions such as `exp`, whose last bits differ |
+//! | `reduce`, `reduce_rows` | reads each value once | rows of up to 128 entries the CPU's. Longer ones, and all values of `reduce`, are cut into chunks of 4096: part t < 256 of a chunk is the fold of entries t, t + 256, … from the identity, parts are folded by halves (t with t + 128, then t + 64, …), then chunks in order, for `reduce` again in this way |
+//! | `transpose` | a stable radix sort: ⌈log₂(ncols) / 8⌉ passes, 12 bytes an entry | the CPU's |
+//! | `extract`, `assign` | O(n) of what is written to, and the indices are sent | the CPU's |
+//! | `assign_scalar` under a mask | in place: O(nnz) of a mask that is a list, else O(n) | the CPU's |
+//! | masks | a binary search in the mask for each entry of a matrix; of vectors O(n), of a list O(nnz) | |
+//!
+//! Another scalar, fill or index compiles nothing anew; another operator does.
+//! [`Any`](crate::algebra::Any) gives a value that is there, perhaps another one than the CPU's.
+//! Source of the merge: Merrill, Garland 2016, "Merge-based parallel sparse matrix-vector multiplication".
+//!
+//! What runs on any machine is written against the trait:
 //! ```no_run
 //! use sparring::{Csr, Cuda, graph::bfs_levels};
 //! let cuda = Cuda::new(0)?;
