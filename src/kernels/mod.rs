@@ -21,6 +21,8 @@ mod multiply;
 mod products;
 #[allow(dead_code, reason = "as above")]
 mod staged;
+#[allow(dead_code, reason = "as above")]
+mod staged_rows;
 #[cfg(test)]
 mod tests;
 mod typed;

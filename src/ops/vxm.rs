@@ -359,8 +359,8 @@ mod tests {
                 for parts in [1, 7] {
                     let blocks = crate::par::split(rows, parts, |p| before[p]);
                     let list = List { threads, before: &before, blocks: &blocks, flops: a.nnz(), products: &products };
-                    // SAFETY: words of doubles, from the kernel.
                     let bits = |sums: Vec<(u32, <f64 as Value>::Word)>| -> Vec<(u32, u64)> {
+                        // SAFETY: words of doubles, from the kernel.
                         sums.into_iter().map(|(j, z)| (j, unsafe { value::<f64>(z) }.to_bits())).collect()
                     };
                     let want = bits(list.sorted().unwrap());
