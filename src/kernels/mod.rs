@@ -18,6 +18,8 @@ mod listed;
 mod multiply;
 mod products;
 mod staged;
+#[allow(dead_code, reason = "as above")]
+mod staged_rows;
 #[cfg(test)]
 mod tests;
 mod typed;

@@ -4,6 +4,7 @@ use super::fold::Typed;
 use super::fold_blocks::{Blocks, Combine};
 use super::listed::StagedVector;
 use super::staged::{BLOCK, MulRow, Rowwise, Staged};
+use super::staged_rows::{StagedRows, fold_rows};
 use super::*;
 use crate::algebra::words::{into_words, value, values, values_mut, word};
 use crate::algebra::*;
@@ -218,6 +219,44 @@ fn lists_of_products_are_the_same_in_two_steps() {
             assert_eq!(list(&fused), list(&staged));
         }
     }
+}
+
+#[test]
+fn products_with_a_vector_and_folds_are_the_same_in_two_steps() {
+    let mut random = Random(3);
+    let threads = crate::par::Threads::new(1).unwrap();
+    for most in [6, 290] {
+        let a = random.matrix::<f64>(300, most, true);
+        let x: Vec<f64> = (0..300).map(|k| 0.3 * k as f64 - 40.0).collect();
+        let ring = Ring(Plus::<f64>::new(), Times::<f64>::new());
+        let want = crate::ops::mxv(&threads, ring, &a, &x, None).unwrap();
+        let fold = Typed(ring.0);
+        let mul = Rowwise(ring.1);
+        // SAFETY: the semiring's operators and its operands.
+        let staged = unsafe { StagedRows::new((&**a.pattern(), Slice::of(a.values())), Slice::of(&x), &fold, &mul) };
+        let mut y = vec![Fold::identity(&fold); 300];
+        staged.rows(0..300, &mut y, &|_| true);
+        // SAFETY: words of doubles.
+        assert_eq!(unsafe { values::<f64>(&y) }, want);
+        let want = crate::ops::reduce_rows(&threads, Plus::new(), &a).unwrap();
+        let mut y = vec![Fold::identity(&fold); 300];
+        let values_of_a = into_words(a.values().to_vec());
+        fold_rows(&fold, a.row_ptr(), &values_of_a, 0..300, &mut y);
+        // SAFETY: as above.
+        assert_eq!(unsafe { values::<f64>(&y) }, want);
+    }
+    // A fold that may stop, and rows left out.
+    let a = random.matrix::<f64>(300, 290, false);
+    let x: Vec<f64> = (0..300).map(|k| f64::from(k % 9 == 0)).collect();
+    let ring = LorLand::<f64>::default();
+    let want = crate::ops::mxv(&threads, ring, &a, &x, None).unwrap();
+    let (fold, mul) = (Typed(ring.0), Rowwise(ring.1));
+    // SAFETY: as above.
+    let staged = unsafe { StagedRows::new((&**a.pattern(), Slice::of(a.values())), Slice::of(&x), &fold, &mul) };
+    let mut y = vec![Fold::identity(&fold); 300];
+    staged.rows(0..300, &mut y, &|i| i % 2 == 0);
+    // SAFETY: words of truth values.
+    assert!(unsafe { values::<bool>(&y) }.iter().enumerate().all(|(i, &y)| y == (i % 2 == 0 && want[i])));
 }
 
 /// Times of two steps over fused loops: `cargo test --release --lib kernels::tests::timing -- --ignored --nocapture`.

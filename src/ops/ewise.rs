@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::blocks::{AppendRows, blocks, fill_rows};
 use super::in_order;
-use crate::algebra::{BinaryOp, Host, V, Value};
+use crate::algebra::{BinaryOp, Host, V, Value, Word};
 use crate::kernels::fill;
 use crate::par::Threads;
 use crate::sparse::count_rows;
@@ -142,6 +142,71 @@ fn each_common<I: Index>(a: &[I], b: &[I], mut f: impl FnMut(usize, usize)) {
     }
 }
 
+/// Positions of an entry of C in A and in B; [`ABSENT`] where it has none.
+pub(crate) type Places = (usize, usize);
+/// No position.
+pub(crate) const ABSENT: usize = usize::MAX;
+/// Entries handed to an operator at a time.
+const BLOCK: usize = 128;
+
+/// The entries of A and B together (`union`) or those of both, whose values `values(places, words)` writes, 128 at most at a
+/// time, over words that are `first`; compiled once for a size of value. Rows are sorted, those of A and B too.
+#[allow(dead_code, reason = "names and formulas are to come by this")]
+pub(crate) fn ewise_words<W: Word, I: Index>(
+    threads: &Threads,
+    op: &'static str,
+    (a, b): (&Pattern<I>, &Pattern<I>),
+    union: bool,
+    first: W,
+    values: &(dyn Fn(&[Places], &mut [W]) + Sync),
+) -> Result<(Pattern<I>, Vec<W>)> {
+    check_shapes(op, a, b)?;
+    let append = |rows: Range<usize>, cols: &mut Vec<I>, found: &mut Vec<W>| {
+        let (mut places, mut n) = ([(ABSENT, ABSENT); BLOCK], 0);
+        let mut put = |j: I, place: Places, cols: &mut Vec<I>| {
+            cols.push(j);
+            places[n] = place;
+            n += 1;
+            if n == BLOCK {
+                append_values(&places, first, values, found);
+                n = 0;
+            }
+        };
+        for i in rows {
+            let ((ja, p0), (jb, q0)) = ((a.row(i), a.row_ptr()[i]), (b.row(i), b.row_ptr()[i]));
+            let (mut p, mut q) = (0, 0);
+            while p < ja.len() && q < jb.len() {
+                let order = ja[p].cmp(&jb[q]);
+                match order {
+                    Ordering::Equal => put(ja[p], (p0 + p, q0 + q), cols),
+                    Ordering::Less if union => put(ja[p], (p0 + p, ABSENT), cols),
+                    Ordering::Greater if union => put(jb[q], (ABSENT, q0 + q), cols),
+                    _ => {}
+                }
+                p += usize::from(order != Ordering::Greater);
+                q += usize::from(order != Ordering::Less);
+            }
+            if union {
+                (p..ja.len()).for_each(|p| put(ja[p], (p0 + p, ABSENT), cols));
+                (q..jb.len()).for_each(|q| put(jb[q], (ABSENT, q0 + q), cols));
+            }
+        }
+        append_values(&places[..n], first, values, found);
+    };
+    merge_rows(threads, op, a, b, &|na, nb, common| if union { na + nb - common } else { common }, &append)
+}
+
+fn append_values<W: Word>(
+    places: &[Places],
+    first: W,
+    values: &(dyn Fn(&[Places], &mut [W]) + Sync),
+    found: &mut Vec<W>,
+) {
+    let start = found.len();
+    found.resize(start + places.len(), first);
+    values(places, &mut found[start..]);
+}
+
 /// The matrix whose rows `append` appends, row i with `len(nnz(A(i)), nnz(B(i)), common)` entries.
 fn merge<T: Value, I: Index>(
     threads: &Threads,
@@ -151,10 +216,23 @@ fn merge<T: Value, I: Index>(
     len: &(dyn Fn(usize, usize, usize) -> usize + Sync),
     append: &AppendRows<'_, T, I>,
 ) -> Result<Csr<T, I>> {
+    let (c, values) = merge_rows(threads, op, a, b, len, append)?;
+    Csr::with_pattern(Arc::new(c), values)
+}
+
+/// Pattern and values of [`merge`].
+fn merge_rows<T: Copy + Send, I: Index>(
+    threads: &Threads,
+    op: &'static str,
+    a: &Pattern<I>,
+    b: &Pattern<I>,
+    len: &(dyn Fn(usize, usize, usize) -> usize + Sync),
+    append: &AppendRows<'_, T, I>,
+) -> Result<(Pattern<I>, Vec<T>)> {
     let row_ptr = count(threads, a, b, len)?;
     let blocks = blocks(a.nrows(), &|i| work_before(a, b, i));
     let (cols, values) = fill_rows(threads, op, &blocks, &row_ptr, append)?;
-    Csr::with_pattern(Arc::new(Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true)), values)
+    Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
 /// Row pointers of C.
@@ -174,4 +252,48 @@ fn count<I: Index>(
 
 fn work_before<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize) -> u64 {
     a.row_ptr()[i] as u64 + b.row_ptr()[i] as u64 + i as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::words::{value, word};
+    use crate::algebra::{Minus, Plus};
+
+    #[test]
+    fn places_lead_to_the_entries_of_either() {
+        let rows = |step: usize, n: usize| {
+            let mut row_ptr = vec![0];
+            let cols: Vec<u32> = (0..40usize).flat_map(|i| (i % step..n).step_by(step).map(|j| j as u32)).collect();
+            (0..40usize).for_each(|i| row_ptr.push(row_ptr[i] + (i % step..n).step_by(step).count()));
+            let values = (0..cols.len()).map(|p| p as f64 / 3.0).collect();
+            Csr::<f64>::new(40, 300, row_ptr, cols, values).unwrap()
+        };
+        let threads = &Threads::new(2).unwrap();
+        for (a, b) in [(rows(3, 300), rows(5, 250)), (rows(300, 300), rows(2, 300)), (rows(7, 7), rows(7, 7))] {
+            let (x, y) = (a.values(), b.values());
+            for union in [true, false] {
+                let write = |places: &[Places], out: &mut [<f64 as Value>::Word]| {
+                    for (z, &(p, q)) in out.iter_mut().zip(places) {
+                        *z = word(match (x.get(p), y.get(q)) {
+                            (Some(x), Some(y)) if union => x + y,
+                            (Some(x), Some(y)) => x - y,
+                            (Some(&x), None) => x,
+                            (_, y) => *y.unwrap(),
+                        });
+                    }
+                };
+                let (c, values) =
+                    ewise_words(threads, "ewise", (a.pattern(), b.pattern()), union, word(0.0), &write).unwrap();
+                // SAFETY: words of doubles.
+                let values: Vec<f64> = values.into_iter().map(|w| unsafe { value(w) }).collect();
+                let want = if union {
+                    ewise_union(threads, Plus::new(), &a, &b).unwrap()
+                } else {
+                    ewise_intersection(threads, Minus::new(), &a, &b).unwrap()
+                };
+                assert_eq!((&c, &values[..]), (&**want.pattern(), want.values()));
+            }
+        }
+    }
 }

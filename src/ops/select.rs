@@ -46,18 +46,29 @@ pub fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
 
 /// The entries whose flag is set.
 fn keep<T: Value, I: Index>(threads: &Threads, a: &Csr<T, I>, kept: &[bool]) -> Result<Csr<T, I>> {
+    let (c, values) = keep_values(threads, a.pattern(), a.values(), kept)?;
+    Csr::with_pattern(Arc::new(c), values)
+}
+
+/// [`keep`], for values or for words.
+pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    values: &[T],
+    kept: &[bool],
+) -> Result<(Pattern<I>, Vec<T>)> {
     let of = |i: usize| a.row_ptr()[i]..a.row_ptr()[i + 1];
     let work = |i: usize| (a.row_ptr()[i] + i) as u64;
     let count = |(): &mut (), i| Ok(kept[of(i)].iter().filter(|k| **k).count());
     let row_ptr = count_rows(threads, a.nrows(), work, || Ok(()), count)?;
-    let (cols, values) = fill_rows(threads, "select", &row_blocks(a.pattern()), &row_ptr, &|rows, cols, values| {
+    let (cols, values) = fill_rows(threads, "select", &row_blocks(a), &row_ptr, &|rows, cols, to| {
         for i in rows {
-            let (js, xs) = a.row(i);
+            let (js, xs) = (a.row(i), &values[of(i)]);
             for ((&j, &x), _) in js.iter().zip(xs).zip(&kept[of(i)]).filter(|(_, k)| **k) {
                 cols.push(j);
-                values.push(x);
+                to.push(x);
             }
         }
     })?;
-    Csr::with_pattern(Arc::new(Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true)), values)
+    Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
