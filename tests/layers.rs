@@ -16,7 +16,7 @@ const LAYERS: [&[&str]; 8] = [
     &["spgemm", "spmv", "tensor", "contract"],
     &["ops", "distance"],
     &["backend", "gpu"],
-    &["graph"],
+    &["graph", "runtime"],
     &["prelude"],
 ];
 /// Modules beside the ladder, and all that they may import.
@@ -244,7 +244,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("src", "ops/vxm.rs", "ops/mod.rs"),
     ("src", "spgemm/kk/numeric.rs", "spgemm/kk/mod.rs"),
     ("src", "spgemm/kk/symbolic.rs", "spgemm/kk/mod.rs"),
-    ("cli/src", "mxm.rs", "mxm/gpu.rs"),
     ("capi/src", "device.rs", "gpu.rs"),
     ("capi/src", "distances.rs", "matrix.rs"),
     ("capi/src", "distances.rs", "mxm.rs"),
