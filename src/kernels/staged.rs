@@ -7,9 +7,8 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use super::{Fold, Multiply, RowOfA, RowsOfC};
-#[cfg(test)]
-use crate::algebra::{At, Host, MulOp, V, Value, words::word};
-use crate::algebra::{Slice, Word};
+use crate::algebra::words::word;
+use crate::algebra::{At, Host, MulOp, Slice, V, Value, Word};
 use crate::simd::{RowsOf, prefetch, within};
 use crate::{Index, Pattern};
 
@@ -48,12 +47,11 @@ pub(crate) unsafe trait MulRow<W: Word>: Send + Sync {
 }
 
 /// ⊗ known by its type.
-#[cfg(test)]
 #[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "operators by their types, beside those by formulas")]
 pub(crate) struct Rowwise<M>(pub M);
 
 // SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a panic.
-#[cfg(test)]
 unsafe impl<M: MulOp> MulRow<<M::Out as Value>::Word> for Rowwise<M> {
     fn with(&self, work: &mut dyn FnMut(&mut Multiplier<'_, <M::Out as Value>::Word>)) {
         let mul = self.0;
