@@ -63,12 +63,7 @@ impl Prepared {
         self.ready.pairs(&self.cuda, 0..shape.0, out)
     }
     /// Calls `take` with some rows at a time, and memory whose first part has their distances.
-<<<<<<< HEAD
-    #[allow(clippy::type_complexity, reason = "what takes a block of rows")]
-    fn blocks(&self, rows: usize, take: &mut dyn FnMut(Range<usize>, &Arc<RawBuffer>) -> Result<()>) -> Result<()> {
-=======
     fn blocks(&self, rows: usize, take: &mut TakeBlock<'_>) -> Result<()> {
->>>>>>> distance
         self.budget.allows(Wanted::Pairs(rows))?;
         let n = self.budget.nrows.0;
         let block = rows.clamp(1, n.max(1));
