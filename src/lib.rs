@@ -16,6 +16,7 @@ pub(crate) mod kernels;
 pub mod ops;
 pub mod par;
 pub mod prelude;
+pub mod runtime;
 pub(crate) mod simd;
 pub mod sparse;
 pub mod spgemm;

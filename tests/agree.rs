@@ -326,7 +326,7 @@ impl<T: Sample> Suite<T> {
     /// ⊗ of the distances that are made of exact functions.
     fn distances(&mut self)
     where
-        T: Real,
+        T: Real + distance::Float,
     {
         self.reals();
         self.binary("manhattan", distance::ManhattanTerm::<T>::new(), 0);

@@ -439,7 +439,7 @@ fn a_formula_is_the_namm_of_its_closure() {
     let own = pairwise(&cpu(), formulas[0].clone(), &x, Some(&y), &Options::default()).expect("distances");
     let metric = pairwise(&cpu(), Metric::Manhattan, &x, Some(&y), &Options::default()).expect("distances");
     assert!(own.values().iter().zip(metric.values()).all(|(&a, &b)| close(a, b, 1e-12, 1e-12)));
-    assert!(own.values().iter().any(|&d| d == 0.0), "equal rows are at 0 exactly");
+    assert!(own.values().contains(&0.0), "equal rows are at 0 exactly");
 }
 
 #[test]

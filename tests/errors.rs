@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::data;
-use sparring::algebra::PlusTimes;
+use sparring::algebra::{Formula, PlusTimes, RingFormula, Type};
 use sparring::backend::Backend;
 use sparring::graph::{TriangleMethod, triangles};
 use sparring::{Coo, Cpu, Csr, Error, Pattern};
@@ -117,6 +117,16 @@ fn argument() {
     let found = Cpu::with_threads(0).map(|_| ());
     assert!(matches!(says(found, &["threads", "0"]), Error::Argument { name: "threads", .. }));
     assert!(matches!(says(Cpu::with_threads(100_000).map(|_| ()), &["100000"]), Error::Argument { .. }));
+}
+
+#[test]
+fn formula() {
+    let parameters = [("a", Type::F64), ("b", Type::F64)];
+    let found = Formula::parse("abs(a - c) / 2", &parameters, None);
+    let error = says(found, &["no parameter c", "there are a, b", "\n  abs(a - c) / 2\n          ^"]);
+    assert!(matches!(error, Error::Formula { at: 8, .. }));
+    let found = RingFormula::parse("a - b identity 0, a * b", Type::I32, Type::I32);
+    assert!(matches!(says(found, &["⊕", "0 ⊕ x is -1, not x, for x = 1"]), Error::Argument { name: "⊕", .. }));
 }
 
 #[test]

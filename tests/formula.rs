@@ -8,7 +8,7 @@ use sparring::{Error, builtin_monoids, builtin_semirings};
 trait Sample: Number {
     fn awkward() -> Vec<Self>;
     fn is(self, other: Self) -> bool {
-        laws::exact(self, other) && Constant::of(self) == Constant::of(other) || (self != self && other != other)
+        Constant::of(self) == Constant::of(other)
     }
 }
 macro_rules! ints {
@@ -30,12 +30,18 @@ macro_rules! floats {
                     $t::NEG_INFINITY, $t::NAN,
                 ]
             }
+            fn is(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
+            }
         }
         impl Sample for Complex<$t> {
             fn awkward() -> Vec<Self> {
                 [(0.0, 0.0), (-0.0, 1.0), (1.0, 0.0), (0.1, -3.7), ($t::MAX, 2.0), ($t::NAN, 1.0), (1.0, $t::INFINITY)]
                     .map(|(re, im)| Complex::new(re, im))
                     .to_vec()
+            }
+            fn is(self, other: Self) -> bool {
+                self.re.is(other.re) && self.im.is(other.im)
             }
         }
     )*};
@@ -374,7 +380,8 @@ fn monoids_and_semirings_by_name_are_those_of_the_types() {
         ($t:ident { $($name:ident $op:ident $domain:ident;)* }) => {$(
             let (found, own) = (MonoidFormula::named(stringify!($name), $t::TYPE).unwrap(), MonoidFormula::of($op::<$t>::new()));
             assert_eq!(found, own, "{} of {}", stringify!($name), $t::TYPE);
-            assert_eq!(found.name(), Some(stringify!($name)));
+            // On unsigned integers max is also the one that starts at 0.
+            assert_eq!(MonoidFormula::named(found.name().unwrap(), $t::TYPE).unwrap(), own);
             assert_eq!(MonoidFormula::parse(stringify!($name), $t::TYPE).unwrap(), own);
             count += 1;
         )*};

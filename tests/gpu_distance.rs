@@ -267,7 +267,6 @@ fn one_huge_row_and_columns_without_an_index() {
     let x = some_rows(&y, 1220, 30);
     for metric in [Metric::Cosine, Metric::Manhattan, Metric::Jaccard, Metric::JensenShannon, Metric::Kl] {
         let found = all(&cuda, metric, &x, Some(&y), &Options::default());
-        let threads = sparring::par::Threads::current();
         let expected = pairwise(&Cpu::new(), metric, &x, Some(&y), &Options::default()).expect("CPU");
         for (place, (&f, &e)) in found.values().iter().zip(expected.values()).enumerate() {
             assert!(close(f, e, 1e-11, 1e-11), "{metric}, place {place}: {f:e} instead of {e:e}");

@@ -58,14 +58,14 @@ where
         let found = down(product().plan(&plan).eval())?;
         equal(&found, &want).map_err(|e| format!("use {use_number} of a plan: {e}"))?;
     }
-    let want = cpu.mxm(ring, &a, &b).mask(mask.pattern()).eval().map_err(text)?;
+    let want = cpu.mxm(ring, &a, &b).mask(mask.pattern().clone()).eval().map_err(text)?;
     equal(&down(product().mask(on_mask.structure()).eval())?, &want).map_err(|e| format!("masked: {e}"))?;
     let plan = cuda.plan(&on_a, &on_b).mask(on_mask.structure()).eval().map_err(text)?;
     for use_number in 1..=2 {
         let found = down(product().plan(&plan).eval())?;
         equal(&found, &want).map_err(|e| format!("use {use_number} of a masked plan: {e}"))?;
     }
-    let want = cpu.mxm(ring, &a, &b).mask(mask.pattern()).complement().eval().map_err(text)?;
+    let want = cpu.mxm(ring, &a, &b).mask(mask.pattern().clone()).complement().eval().map_err(text)?;
     equal(&down(product().mask(!on_mask.structure()).eval())?, &want).map_err(|e| format!("complement: {e}"))
 }
 

@@ -2,6 +2,7 @@
 
 use quickcheck::{QuickCheck, TestResult};
 use sparring::algebra::*;
+use sparring::num_complex::Complex;
 use sparring::{builtin_monoids, builtin_semirings, builtin_unions};
 
 /// Where a law is claimed to hold; the words of the list.
@@ -221,6 +222,36 @@ fn semirings_keep_their_laws() {
     // types, bitwise on 8 × 4, the log semiring on 2.
     assert_eq!(checks.len(), 124 + 30 + 33 + 32 + 2);
     hold(checks);
+}
+
+/// Complex numbers have the semirings that need no order.
+#[test]
+fn complex_semirings_keep_their_laws() {
+    let close = |x: Complex<f64>, y: Complex<f64>| (x - y).norm() <= 1e-12 * x.norm().max(y.norm()).max(1.0);
+    fn value(word: u64) -> Complex<f64> {
+        let part = |w: u64| (w % 2001) as f64 / 8.0 - 125.0;
+        Complex::new(part(word), part(word >> 20))
+    }
+    let holds = move |x: u64, y: u64, z: u64| {
+        let [a, b, c] = [x, y, z].map(|w| value(w.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let ring = PlusTimes::<Complex<f64>>::new();
+        laws::identity(Plus::new(), a, laws::exact)
+            && laws::identity(Times::new(), a, laws::exact)
+            && laws::associative(Plus::new(), [a, b, c], close)
+            && laws::associative(Times::new(), [a, b, c], |x, y| (x - y).norm() <= 1e-6)
+            && laws::commutative(Plus::new(), [a, b], laws::exact)
+            && laws::commutative(Times::new(), [a, b], laws::exact)
+            && laws::left_distributive(ring, a, [b, c], |x, y| (x - y).norm() <= 1e-9)
+            && laws::left_annihilates(ring, a)
+            && laws::right_distributive(PlusFirst::<Complex<f64>>::new(), [a, b], c, close)
+            && laws::left_identity(Any::new(), a, laws::exact)
+    };
+    for w in 0..2000u64 {
+        assert!(holds(w, w.rotate_left(17) ^ 0xabcd, w.wrapping_mul(77) + 3), "{w}");
+    }
+    // As num-complex computes: (1 + 2i)(3 − i) = 5 + 5i, and a quotient.
+    assert_eq!(laws::apply(Times::new(), Complex::new(1.0, 2.0), Complex::new(3.0, -1.0)), Complex::new(5.0, 5.0));
+    assert_eq!(laws::apply(Div::new(), Complex::new(5.0, 5.0), Complex::new(3.0, -1.0)), Complex::new(1.0, 2.0));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use sparring::algebra::{Any, Array, Max, Num, Plus, Slice, Type, Value};
+use sparring::algebra::{Any, Array, Max, Num, Slice, Type, Value};
 use sparring::io::{
     Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
     parse_matrix_market_with, read_matrix_market, write_matrix_market, write_matrix_market_any,

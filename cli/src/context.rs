@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::Value;
+use sparring::runtime::{Machine, Matrix};
 use sparring::{Cpu, Cuda};
 
 use crate::device::{self, Device, refused};
@@ -57,6 +58,29 @@ impl Context {
         self.progress.stage(format!("reading {name}"));
         let (source, ms) = timed(|| self.quiet.threads().install(|| read::load(name)));
         Ok((source?, ms))
+    }
+    /// The same in the file's own type.
+    pub(crate) fn load_any(&self, name: &str) -> Result<(Matrix, f64)> {
+        self.progress.stage(format!("reading {name}"));
+        let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name)));
+        Ok((matrix?, ms))
+    }
+    /// The machine that computes what is known at run time only.
+    pub(crate) fn machine(&self) -> sparring::Result<Machine> {
+        if let Some(cuda) = &self.cuda {
+            return Ok(cuda.clone().into());
+        }
+        Ok(self.progress.follow(Cpu::with_threads(self.threads())?).into())
+    }
+    /// The result of `f` and the milliseconds that it took; a GPU is idle before and after.
+    pub(crate) fn timed<T>(&self, f: impl FnOnce() -> sparring::Result<T>) -> sparring::Result<(T, f64)> {
+        match &self.cuda {
+            Some(cuda) => device::timed_on(cuda, f),
+            None => {
+                let (result, ms) = timed(f);
+                Ok((result?, ms))
+            }
+        }
     }
     /// Writes a result: `json` if that was asked for, else `text`.
     pub(crate) fn result(&self, json: Value, text: impl FnOnce() -> String) -> Result {

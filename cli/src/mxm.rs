@@ -4,17 +4,17 @@ mod gpu;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use sparring::Csr;
-use sparring::backend::Backend;
+use sparring::Error;
+use sparring::algebra::Type;
+use sparring::runtime::{Matrix, Plan, Semiring, Sum};
 use sparring::spgemm::{self, Options};
-use sparring_named::Scalar;
 
 use crate::context::Context;
 use crate::device::refuse;
 use crate::failure::Result;
 use crate::output::{ms, seconds, shape, thousands};
-use crate::timing::{Times, timed};
-use crate::{semiring, write};
+use crate::timing::Times;
+use crate::write;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -22,9 +22,12 @@ pub(crate) struct Arguments {
     a: String,
     /// Right matrix [default: the left one]
     b: Option<String>,
-    /// Semiring, one that `sparring semirings` lists
+    /// Semiring: a name that `sparring semirings` lists, or ⊕ and ⊗ as formulas: "min, a + 2*b"
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
+    /// Type of the values, to which both matrices are converted [default: that of the files: integers are i64, patterns bool]
+    #[arg(long = "type", value_name = "TYPE")]
+    values: Option<Type>,
     #[command(flatten)]
     how: How,
     /// Multiply N times and report medians
@@ -101,8 +104,9 @@ impl How {
 struct Product {
     shape: (usize, usize),
     nnz: usize,
+    ty: Type,
     flops: u64,
-    sum: f64,
+    sum: Sum,
     chosen: String,
     symbolic: Times,
     numeric: Times,
@@ -111,68 +115,98 @@ struct Product {
     gpu: Option<gpu::Figures>,
 }
 
-/// The product over the semiring asked for; `reuse` measures the numeric phase into the same matrix too.
+/// The product over the semiring; `reuse` measures the numeric phase into the same matrix too.
 fn multiply(
     context: &Context,
     arguments: &Arguments,
-    a: &Csr<f64>,
-    b: &Csr<f64>,
+    ring: &Semiring,
+    (a, b): (&Matrix, &Matrix),
     reuse: bool,
 ) -> sparring::Result<Product> {
-    let (cpu, options, name) = (&context.cpu, arguments.how.options(), &arguments.semiring);
-    let (mut symbolic, mut numeric, mut again) = (Times::default(), Times::default(), Times::default());
+    let (machine, options) = (context.machine()?, arguments.how.options());
+    let sent = gpu::send(context, &machine, (a, b))?;
+    let (a, b) = sent.as_ref().map_or((a, b), |sent| (&sent.a, &sent.b));
+    let plan = || context.timed(|| machine.plan(a, b, &options));
+    let numeric = |plan: &Plan| context.timed(|| machine.numeric(plan, ring, a, b));
+    let first = match &sent {
+        Some(_) => Some(context.timed(|| machine.numeric(&machine.plan(a, b, &options)?, ring, a, b))?.1),
+        None => None,
+    };
+    let (mut symbolic, mut numerics, mut again) = (Times::default(), Times::default(), Times::default());
     let mut made = None;
     for _ in 0..arguments.repeat {
         // The memory of the last round is given back first, or the peak would be two products.
         drop(made.take());
-        let (plan, ms) = timed(|| cpu.plan(a, b).options(&options).eval());
+        let (plan, ms) = plan()?;
         symbolic.push(ms);
-        let plan = plan?;
-        let (c, ms) = timed(|| f64::numeric(cpu, &plan, name, a, b));
-        numeric.push(ms);
-        made = Some((plan, c?));
+        let (c, ms) = numeric(&plan)?;
+        numerics.push(ms);
+        made = Some((plan, c));
     }
     let Some((plan, mut c)) = made else { unreachable!("repeat is at least 1") };
     for _ in 0..if reuse { arguments.repeat } else { 0 } {
-        let (done, ms) = timed(|| f64::numeric_into(cpu, &plan, name, a, b, c.as_any_mut()));
-        done?;
+        let ((), ms) = context.timed(|| machine.numeric_into(&plan, ring, a, b, &mut c))?;
         again.push(ms);
     }
+    let gpu = match sent {
+        Some(sent) => Some(sent.figures(context, first, arguments.output.is_some(), || machine.download(&c))?),
+        None => None,
+    };
+    let (figures, host) = gpu.map_or((None, None), |(figures, host)| (Some(figures), host));
+    let result = host.as_ref().unwrap_or(&c);
     if let Some(path) = &arguments.output {
         context.progress.stage(format!("writing {path}"));
-        write::save(path, &c.to_f64()?)?;
+        write::save_any(path, result)?;
     }
     Ok(Product {
-        shape: c.shape(),
-        nnz: c.nnz(),
+        shape: plan.shape(),
+        nnz: plan.nnz(),
+        ty: c.ty(),
         flops: plan.flops(),
-        sum: c.sum(),
+        sum: machine.sum(result)?,
         chosen: plan.explain(),
         symbolic,
-        numeric,
+        numeric: numerics,
         reuse: again,
-        gpu: None,
+        gpu: figures,
     })
 }
 
+/// The type that holds the values of both: the wider of the two kinds, in the order of truth values, integers, reals, complex
+/// numbers. Where that could lose digits the user is to say.
+fn common(a: Type, b: Type) -> sparring::Result<Type> {
+    let rank = |t: Type| match t {
+        Type::Bool => 0,
+        Type::F32 | Type::F64 => 2,
+        Type::ComplexF32 | Type::ComplexF64 => 3,
+        _ => 1,
+    };
+    if a == b || rank(a) != rank(b) {
+        return Ok(if rank(a) >= rank(b) { a } else { b });
+    }
+    let message = format!("the left matrix has {a}, the right one {b}; say --type");
+    Err(Error::Argument { name: "type", message })
+}
+
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
-    semiring::check(&arguments.semiring)?;
-    let (a, mut read_ms) = context.load(&arguments.a)?;
+    let (a, mut read_ms) = context.load_any(&arguments.a)?;
     let b = match &arguments.b {
         Some(file) => {
-            let (b, ms) = context.load(file)?;
+            let (b, ms) = context.load_any(file)?;
             read_ms += ms;
-            Some(b.matrix)
+            b
         }
-        None => None,
+        None => a.clone(),
     };
-    let (a, b) = (&a.matrix, b.as_ref().unwrap_or(&a.matrix));
+    let ty = match arguments.values {
+        Some(ty) => ty,
+        None => common(a.ty(), b.ty())?,
+    };
+    let (a, b) = (a.cast(ty)?, b.cast(ty)?);
+    let ring = Semiring::new(&arguments.semiring, ty)?;
     context.progress.stage("multiplying".into());
     let reuse = context.is_json() || arguments.repeat > 1;
-    let found = match &context.cuda {
-        Some(cuda) => gpu::multiply(context, cuda, arguments, a, b, reuse)?,
-        None => multiply(context, arguments, a, b, reuse)?,
-    };
+    let found = multiply(context, arguments, &ring, (&a, &b), reuse)?;
     context.result(json(context, arguments, &found, read_ms), || text(arguments, &found, reuse))
 }
 
@@ -180,7 +214,7 @@ fn json(context: &Context, arguments: &Arguments, found: &Product, read_ms: f64)
     let mut json = json!({
         "nrows": found.shape.0, "ncols": found.shape.1, "nnz": found.nnz, "flops": found.flops,
         "symbolic_ms": ms(found.symbolic.median()), "numeric_ms": ms(found.numeric.median()),
-        "reuse_ms": ms(found.reuse.median()), "sum": found.sum, "chosen": found.chosen,
+        "reuse_ms": ms(found.reuse.median()), "sum": number(found.sum), "type": found.ty.name(), "chosen": found.chosen,
         "semiring": arguments.semiring, "repeat": arguments.repeat, "read_ms": ms(read_ms),
         "device": context.device.to_string(),
     });
@@ -191,13 +225,27 @@ fn json(context: &Context, arguments: &Arguments, found: &Product, read_ms: f64)
     json
 }
 
+/// As JSON has it: a number if that holds it, else text.
+fn number(sum: Sum) -> Value {
+    match sum {
+        Sum::Real(x) => json!(x),
+        Sum::Integer(x) => match (i64::try_from(x), u64::try_from(x)) {
+            (Ok(x), _) => json!(x),
+            (_, Ok(x)) => json!(x),
+            _ => json!(x.to_string()),
+        },
+        Sum::Complex(x) => json!(x.to_string()),
+    }
+}
+
 fn text(arguments: &Arguments, found: &Product, reuse: bool) -> String {
     let again = if reuse { format!(", again {}", seconds(found.reuse.median())) } else { String::new() };
     let (before, after) = found.gpu.as_ref().map(gpu::Figures::text).unwrap_or_default();
     format!(
-        "{}, {} entries from {} products over {}\n{before}symbolic {}, numeric {}{again}   sum {}{after}\nchosen: {}",
+        "{}, {} entries of {} from {} products over {}\n{before}symbolic {}, numeric {}{again}   sum {}{after}\nchosen: {}",
         shape(found.shape.0, found.shape.1),
         thousands(found.nnz as u64),
+        found.ty,
         thousands(found.flops),
         arguments.semiring,
         seconds(found.symbolic.median()),

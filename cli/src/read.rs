@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sparring::par::Threads;
+use sparring::runtime::Matrix;
 use sparring::{Csr, Error, Result, generate, io};
 
 /// A matrix and what its file says about it.
@@ -62,4 +63,13 @@ pub(crate) fn load(argument: &str) -> Result<Source> {
         stored: header.stored,
         matrix: file.csr::<f64>()?,
     })
+}
+
+/// The same in the file's own type: integers as i64 (u64 where they are beyond it), patterns as bool, complex numbers as such.
+pub(crate) fn load_any(argument: &str) -> Result<Matrix> {
+    if symmetrized(argument).is_some() || generated(argument).is_some() {
+        return Ok(load(argument)?.matrix.into());
+    }
+    let (pattern, values) = io::read_matrix_market(argument)?.any()?;
+    Matrix::new(pattern, values)
 }

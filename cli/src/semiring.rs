@@ -1,28 +1,20 @@
-//! Semirings by name: those that the library has for f64.
+//! Semirings by name, and the types that have them.
 
 use serde_json::json;
-use sparring::{Error, Result};
+use sparring::algebra::dynamic::SEMIRINGS;
 
 use crate::context::Context;
 use crate::failure;
 
-use sparring::algebra::dynamic::{Named, SEMIRINGS, canonical};
-
-/// Refuses a name before work is done for it.
-pub(crate) fn check(name: &str) -> Result<()> {
-    if f64::semirings().contains(&canonical(name).as_str()) {
-        return Ok(());
-    }
-    let message = format!("there is no '{name}' for real numbers; `sparring semirings` lists those there are");
-    Err(Error::Argument { name: "semiring", message })
-}
-
 /// The command `semirings`.
 pub(crate) fn list(context: &Context) -> failure::Result {
-    let known = f64::semirings();
-    let rows = || SEMIRINGS.iter().filter(|row| known.contains(&row.name));
-    let json: Vec<_> = rows().map(|row| json!({ "name": row.name, "purpose": row.purpose })).collect();
+    let types = |row: &sparring::algebra::dynamic::Row| row.values().iter().map(|t| t.name()).collect::<Vec<_>>();
+    let rows = || SEMIRINGS.iter().filter(|row| !row.values().is_empty());
+    let json: Vec<_> =
+        rows().map(|row| json!({ "name": row.name, "purpose": row.purpose, "types": types(row) })).collect();
     context.result(json!({ "semirings": json }), || {
-        rows().map(|row| format!("{:12} {}\n", row.name, row.purpose)).collect()
+        let lines: String =
+            rows().map(|row| format!("{:12} {:40} {}\n", row.name, row.purpose, types(row).join(" "))).collect();
+        format!("{lines}Any monoid and operator make one, as in times_max; or say formulas: \"min, a + 2*b\"")
     })
 }

@@ -195,7 +195,7 @@ mod tests {
 
     fn same<T: Scalar>(cuda: &Cuda, a: &Csr<T>, wrap: fn(Csr<T>) -> Matrix, options: &Options) {
         let cpu = Cpu::new();
-        let host = cpu.plan(a, a).unwrap();
+        let host = cpu.plan(a, a).eval().unwrap();
         let there = DeviceMatrix::upload(cuda, &wrap(a.map(|x| *x).unwrap())).unwrap();
         let plan = DeviceMatrix::plan(cuda, &there, &there, options).unwrap();
         for name in T::semirings() {

@@ -62,7 +62,9 @@ pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Parameterless, Place, Unar
 pub use positional::*;
 #[cfg(feature = "cuda")]
 #[allow(unused_imports)]
-pub(crate) use printed::{Printed, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary};
+pub(crate) use printed::{
+    Printable, Printed, printed, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary,
+};
 pub use semiring::*;
 pub use trace::{Recorded, Trace};
 #[doc(hidden)]

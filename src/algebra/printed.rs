@@ -36,16 +36,13 @@ pub(crate) enum Printable {
     IndexOp(Formula),
 }
 
+type Kept<K> = RwLock<Option<HashMap<K, Arc<Printed>>>>;
 /// Texts by what they are the text of, and by type for operators without parameters, which need not be traced to be known.
-static PRINTED: RwLock<Option<HashMap<Printable, Arc<Printed>>>> = RwLock::new(None);
-static TYPES: RwLock<Option<HashMap<(TypeId, &'static str), Arc<Printed>>>> = RwLock::new(None);
+static PRINTED: Kept<Printable> = RwLock::new(None);
+static TYPES: Kept<(TypeId, &'static str)> = RwLock::new(None);
 
 /// The value kept for the key, or else what `make` makes.
-fn kept<K: Eq + Hash>(
-    map: &RwLock<Option<HashMap<K, Arc<Printed>>>>,
-    key: K,
-    make: impl FnOnce(&K) -> Arc<Printed>,
-) -> Arc<Printed> {
+fn kept<K: Eq + Hash>(map: &Kept<K>, key: K, make: impl FnOnce(&K) -> Arc<Printed>) -> Arc<Printed> {
     let known = map.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|map| map.get(&key).cloned());
     known.unwrap_or_else(|| {
         let made = make(&key);

@@ -64,7 +64,7 @@ pub struct Union<Add, Mul>(pub Add, pub Mul);
 
 macro_rules! contract {
     ($kind:ident $role:ident) => {
-        impl<P: Parameterless, X: Parameterless> $kind<P, X> {
+        impl<P, X> $kind<P, X> {
             /// The pair of two operators that have no parameters.
             /// ```
             /// use sparring::algebra::{Manhattan, PlusTimes};
@@ -72,7 +72,11 @@ macro_rules! contract {
             /// let namm = Manhattan::<f64>::new();
             /// ```
             #[must_use]
-            pub const fn new() -> Self {
+            pub const fn new() -> Self
+            where
+                P: Parameterless,
+                X: Parameterless,
+            {
                 Self(P::NEW, X::NEW)
             }
         }

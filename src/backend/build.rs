@@ -17,6 +17,11 @@ pub struct Target<'a, C> {
     pub accumulates: bool,
 }
 
+/// The matrix or vector that an operation gives.
+pub type ResultOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Of<<Op as Operation<M, I>>::Out>;
+/// Where the result of an operation has entries.
+pub type PlacesOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Places;
+
 /// What is computed, before masks, accumulators and replace: T.
 pub trait Operation<M: Backend<I>, I: Index>: Sized {
     /// [`Matrices`](super::Matrices) or [`Vectors`](super::Vectors).
@@ -31,13 +36,13 @@ pub trait Operation<M: Backend<I>, I: Index>: Sized {
     fn compute(
         self,
         m: &M,
-        target: Option<Target<'_, <Self::Kind as Kind<M, I>>::Of<Self::Out>>>,
-        mask: Option<(&<Self::Kind as Kind<M, I>>::Places, bool)>,
-    ) -> Result<<Self::Kind as Kind<M, I>>::Of<Self::Out>>;
+        target: Option<Target<'_, ResultOf<Self, M, I>>>,
+        mask: Option<(&PlacesOf<Self, M, I>, bool)>,
+    ) -> Result<ResultOf<Self, M, I>>;
     /// T in the place of what is there.
     /// # Errors
     /// Those of the operation.
-    fn overwrite(self, m: &M, c: &mut <Self::Kind as Kind<M, I>>::Of<Self::Out>) -> Result<()> {
+    fn overwrite(self, m: &M, c: &mut ResultOf<Self, M, I>) -> Result<()> {
         let t = self.compute(m, Some(Target { c, accumulates: false }), None)?;
         write::<M, I, Self::Kind, _>(m, Self::NAME, c, t, None, None)
     }
@@ -125,10 +130,8 @@ impl<'m, M, I, Op> Build<'m, M, I, Op> {
 impl<'m, M: Backend<I>, I: Index, Op: Operation<M, I>, A> Build<'m, M, I, Op, Unmasked, A> {
     /// Writes only at the places of the mask; what is there at others stays, unless [`replace`](Build::replace).
     /// See [`Mask`] for what may be given.
-    pub fn mask(
-        self,
-        mask: impl Mask<M, I, Op::Kind>,
-    ) -> Build<'m, M, I, Op, Masked<<Op::Kind as Kind<M, I>>::Places>, A> {
+    #[allow(clippy::type_complexity, reason = "the chain, with a mask")]
+    pub fn mask(self, mask: impl Mask<M, I, Op::Kind>) -> Build<'m, M, I, Op, Masked<PlacesOf<Op, M, I>>, A> {
         let mask = Masked { places: mask.resolve(self.machine), replace: false };
         Build { machine: self.machine, op: self.op, mask, accum: self.accum, index: PhantomData }
     }
@@ -169,13 +172,11 @@ impl<M, I, Op: TransposeB, S, A> Build<'_, M, I, Op, S, A> {
     }
 }
 
-impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<<Op::Kind as Kind<M, I>>::Places>>
-    Build<'_, M, I, Op, S, Plain>
-{
+impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<PlacesOf<Op, M, I>>> Build<'_, M, I, Op, S, Plain> {
     /// The result, a new matrix or vector; under a mask it has entries at the mask's places alone.
     /// # Errors
     /// Those of the operation, of the mask and of the machine.
-    pub fn eval(self) -> Result<<Op::Kind as Kind<M, I>>::Of<Op::Out>> {
+    pub fn eval(self) -> Result<ResultOf<Op, M, I>> {
         let mask = self.mask.places()?;
         self.op.compute(self.machine, None, mask.as_ref().map(|(p, c, _)| (p, *c)))
     }
@@ -186,14 +187,14 @@ where
     M: Backend<I>,
     I: Index,
     Op: Operation<M, I>,
-    S: Masking<<Op::Kind as Kind<M, I>>::Places>,
+    S: Masking<PlacesOf<Op, M, I>>,
     A: Accumulate<Op::Out>,
 {
     /// Writes the result into `c`, which may be an operand too.
     /// # Errors
     /// Those of the operation, of the mask and of the machine; [`Error::Shape`](crate::Error::Shape) if `c` has another
     /// shape. `c` is as it was then, unless the error is one of the machine that computes in place.
-    pub fn into(self, c: &mut <Op::Kind as Kind<M, I>>::Of<Op::Out>) -> Result<()> {
+    pub fn into(self, c: &mut ResultOf<Op, M, I>) -> Result<()> {
         let Self { machine: m, op, mask, accum, .. } = self;
         let mask = mask.places()?;
         if mask.is_none() && !A::SOME {

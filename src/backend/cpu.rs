@@ -36,6 +36,10 @@ impl Cpu {
         self.threads = self.threads.on_progress(f);
         self
     }
+    /// The memory budget.
+    pub(crate) fn budget(&self) -> Option<u64> {
+        self.budget
+    }
     /// The pool of threads.
     pub fn threads(&self) -> &Threads {
         &self.threads

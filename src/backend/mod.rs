@@ -23,7 +23,7 @@ mod operations;
 mod write;
 
 pub use crate::par::Progress;
-pub use build::{Build, Masked, Masking, Operation, Target, TransposeA, TransposeB, Unmasked};
+pub use build::{Build, Masked, Masking, Operation, PlacesOf, ResultOf, Target, TransposeA, TransposeB, Unmasked};
 pub use container::{Complement, Container, Kind, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
 pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};

@@ -23,6 +23,9 @@ pub(super) struct Where<'a, P> {
     pub(super) replace: bool,
 }
 
+/// x ⊙ y.
+type Add<'a, C> = &'a dyn Fn(&C, &C) -> Result<C>;
+
 /// C⟨M, r⟩ = C ⊙ T, `add` being C ⊙ T, or nothing without an accumulator.
 pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
@@ -30,7 +33,7 @@ pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     c: &mut K::Of<T>,
     t: K::Of<T>,
     mask: Option<Where<'_, K::Places>>,
-    accum: Option<&dyn Fn(&K::Of<T>, &K::Of<T>) -> Result<K::Of<T>>>,
+    accum: Option<Add<'_, K::Of<T>>>,
 ) -> Result<()> {
     let (found, made) = (K::shape(m, c), K::shape(m, &t));
     if found != made {

@@ -115,6 +115,7 @@ mod vector_form;
 mod vector_ops;
 
 pub use backend::DevicePlaces;
+pub(crate) use csr::RawCsr;
 pub use csr::{DeviceCsr, Operand};
 pub use cuda::Cuda;
 pub use distance::DeviceVectors;

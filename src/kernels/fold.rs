@@ -12,6 +12,7 @@ use crate::simd::{scatter, scatter_at};
 /// 2. the words written and given are of it, if those handed over are.
 ///
 /// Who calls hands over words only that came from this monoid or from values of that type.
+#[allow(dead_code, reason = "products with vectors by formula are to come by these")]
 pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     /// e, with e ⊕ x = x.
     fn identity(&self) -> W;

@@ -16,6 +16,7 @@ pub(crate) unsafe trait Combine<W: Word>: Send + Sync {
 }
 
 /// A monoid by its operator on blocks.
+#[allow(dead_code, reason = "the ends of folds are looked for where vectors are multiplied")]
 pub(crate) struct Blocks<W, C> {
     combine: C,
     identity: W,
@@ -35,21 +36,22 @@ impl<W: Word, C: Combine<W>> Blocks<W, C> {
     #[inline(always)]
     fn gather(&self, into: &mut [W], js: &[u32], zs: &[W], slot: impl Fn(usize) -> usize) {
         assert!(js.len() == zs.len());
+        let (mut slots, mut old) = ([0; BLOCK], [self.identity; BLOCK]);
+        let mut new = [self.identity; BLOCK];
         let mut from = 0;
         while from < js.len() {
-            let (mut slots, mut old, mut new) = ([0; BLOCK], [self.identity; BLOCK], [self.identity; BLOCK]);
-            let (mut n, mut last) = (0, None);
-            while from < js.len() && n < BLOCK {
+            let (mut n, start) = (0, from);
+            for (&j, &z) in js[start..].iter().zip(&zs[start..]).take(BLOCK) {
                 // The columns of a block increase, so they differ, and so do their slots.
-                let j = js[from] as usize;
-                if last.is_some_and(|last| j <= last) {
+                if from > start && j <= js[from - 1] {
                     break;
                 }
-                if let Some(&z) = into.get(slot(j)) {
-                    (slots[n], old[n], new[n]) = (slot(j), z, zs[from]);
+                from += 1;
+                let slot = slot(j as usize);
+                if let Some(&before) = into.get(slot) {
+                    (slots[n], old[n], new[n]) = (slot, before, z);
                     n += 1;
                 }
-                (from, last) = (from + 1, Some(j));
             }
             self.combine.combine(&mut old[..n], &new[..n]);
             for (&slot, &z) in slots[..n].iter().zip(&old) {

@@ -9,21 +9,23 @@
 //! that every word it gives or writes is one of its type, if those it was handed are; a driver that is generic in the word
 //! has no other words to write. So a computation with a kernel whose type is known gives values of that type: see [`typed`].
 
-#[allow(dead_code, reason = "names and formulas are to come by these")]
+mod blocks;
 mod builtin;
-#[allow(dead_code, reason = "as above")]
+mod by_formula;
 mod fold;
-#[allow(dead_code, reason = "as above")]
 mod fold_blocks;
+mod listed;
 mod multiply;
 mod products;
-#[allow(dead_code, reason = "as above")]
 mod staged;
 #[cfg(test)]
 mod tests;
 mod typed;
 
+pub(crate) use blocks::fill;
+pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with_type};
 pub(crate) use fold::Fold;
+pub(crate) use listed::{Listed, Sums, VectorProducts, sums};
 pub(crate) use multiply::{Multiply, RowOfA, RowsOfC, columns_of_row};
 pub(crate) use products::Products;
 pub(crate) use staged::BLOCK;

@@ -3,18 +3,20 @@
 //! So ⊕ and ⊗ are two values, each compiled once: the number of kernels is a sum of operators, not a product. Products of short
 //! rows of B gather in one buffer, so that a fold is worth its call.
 
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use super::{Fold, Multiply, RowOfA, RowsOfC};
-use crate::algebra::words::word;
-use crate::algebra::{At, Host, MulOp, Slice, V, Value, Word};
-use crate::simd::RowsOf;
+#[cfg(test)]
+use crate::algebra::{At, Host, MulOp, V, Value, words::word};
+use crate::algebra::{Slice, Word};
+use crate::simd::{RowsOf, prefetch, within};
 use crate::{Index, Pattern};
 
 /// Products in a buffer: of doubles, 1 KiB.
 pub(crate) const BLOCK: usize = 128;
 /// Rows of B from this length on are folded without going through the common buffer.
-const LONG: usize = 32;
+const LONG: usize = 16;
 /// Entries of A ahead of the current one whose rows of B are asked for.
 const AHEAD: usize = 8;
 
@@ -46,10 +48,12 @@ pub(crate) unsafe trait MulRow<W: Word>: Send + Sync {
 }
 
 /// ⊗ known by its type.
+#[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rowwise<M>(pub M);
 
 // SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a panic.
+#[cfg(test)]
 unsafe impl<M: MulOp> MulRow<<M::Out as Value>::Word> for Rowwise<M> {
     fn with(&self, work: &mut dyn FnMut(&mut Multiplier<'_, <M::Out as Value>::Word>)) {
         let mul = self.0;
@@ -72,7 +76,9 @@ pub(crate) struct Staged<'a, W: Word> {
     b: &'a Arc<Pattern>,
     xs: Slice<'a>,
     ys: Slice<'a>,
+    rows_of_a: RowsOf<'a, u32, ()>,
     rows_of_b: RowsOf<'a, u32, ()>,
+    bytes_of_b: &'a [MaybeUninit<u8>],
     fold: &'a dyn Fold<W>,
     mul: &'a dyn MulRow<W>,
 }
@@ -90,7 +96,10 @@ impl<'a, W: Word> Staged<'a, W> {
         mul: &'a dyn MulRow<W>,
     ) -> Self {
         assert!(xs.len() == a.nnz() && ys.len() == b.nnz());
-        Self { a, b, xs, ys, rows_of_b: RowsOf::without_values(b), fold, mul }
+        // SAFETY: the values' memory, any bytes of which are valid as such.
+        let bytes_of_b = unsafe { std::slice::from_raw_parts(ys.as_ptr().cast(), ys.len() * ys.ty().size()) };
+        let (rows_of_a, rows_of_b) = (RowsOf::without_values(a), RowsOf::without_values(b));
+        Self { a, b, xs, ys, rows_of_a, rows_of_b, bytes_of_b, fold, mul }
     }
 
     /// Calls `fold` with columns and products, in order, for each row of B that a row of A meets.
@@ -104,15 +113,17 @@ impl<'a, W: Word> Staged<'a, W> {
     ) {
         let (i, mut n) = (row.i, 0);
         let Buffer { js: columns, zs: products } = buffer;
-        for p in self.a.row_ptr()[i]..self.a.row_ptr()[i + 1] {
-            if let Some(k) = self.a.col_idx().get(p + AHEAD) {
+        let (entries, soon) = (self.a.row_ptr()[i]..self.a.row_ptr()[i + 1], self.rows_of_a.columns_after(i, AHEAD));
+        for (s, (p, k)) in entries.zip(self.rows_of_a.row(i).0).enumerate() {
+            if let Some(k) = soon.get(s) {
                 self.rows_of_b.prefetch(k.get());
+                prefetch(self.bytes_of_b, self.b.row_ptr()[k.get()] * self.ys.ty().size());
             }
-            let k = self.a.col_idx()[p].get();
+            let k = k.get();
             let (mut js, mut q) = (self.rows_of_b.row(k).0, self.b.row_ptr()[k]);
             if let Some(part) = row.part {
-                let within = crate::simd::within(js, part);
-                (js, q) = (&js[within.clone()], q + within.start);
+                let range = within(js, part);
+                (js, q) = (&js[range.clone()], q + range.start);
             }
             let mut factors = |js: &[u32], q: usize, out: &mut [W]| {
                 multiply(Factors { i, k, x: self.xs.part(p..p + 1), js, ys: self.ys.part(q..q + js.len()) }, out)

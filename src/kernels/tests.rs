@@ -2,10 +2,12 @@
 
 use super::fold::Typed;
 use super::fold_blocks::{Blocks, Combine};
-use super::staged::{MulRow, Rowwise, Staged};
+use super::listed::StagedVector;
+use super::staged::{BLOCK, MulRow, Rowwise, Staged};
 use super::*;
 use crate::algebra::words::{into_words, value, values, values_mut, word};
 use crate::algebra::*;
+use crate::sparse::SparseVec;
 use crate::{Csr, Index, Pattern};
 
 struct Random(u64);
@@ -191,6 +193,33 @@ fn lists_and_dots_fold_in_order() {
     }
 }
 
+#[test]
+fn lists_of_products_are_the_same_in_two_steps() {
+    let mut random = Random(2);
+    for most in [6, 280] {
+        let a = random.matrix::<f64>(300, most, false);
+        let x = SparseVec::new(300, (0..100u32).map(|p| 3 * p).collect(), (0..100).map(|p| 0.1 * p as f64).collect())
+            .unwrap();
+        let bits: Vec<bool> = (0..300).map(|j| j % 5 == 0).collect();
+        for mask in [None, Some((&bits[..], false)), Some((&bits[..], true))] {
+            let ring = MinPlus::<f64>::default();
+            let fused = VectorProducts { ring, x: &x, a: &a, mask };
+            let (xs, values) = ((x.indices(), Slice::of(x.values())), (&**a.pattern(), Slice::of(a.values())));
+            let (fold, mul) = (Typed(ring.0), Rowwise(ring.1));
+            // SAFETY: the semiring's operators and its operands.
+            let staged = unsafe { StagedVector::new(xs, values, &fold, &mul, mask) };
+            let list = |kernel: &dyn Listed<<f64 as Value>::Word, u32>| -> Vec<(u32, u64)> {
+                let mut list = vec![];
+                kernel.append(10..90, &mut list);
+                // SAFETY: words of doubles.
+                list.into_iter().map(|(j, z)| (j, unsafe { value::<f64>(z) }.to_bits())).collect()
+            };
+            assert!(!list(&fused).is_empty());
+            assert_eq!(list(&fused), list(&staged));
+        }
+    }
+}
+
 /// Times of two steps over fused loops: `cargo test --release --lib kernels::tests::timing -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
@@ -219,9 +248,7 @@ fn timing() {
         ring: Ring<M, X>,
         a: &Csr<f64>,
         c: &Pattern,
-    ) where
-        M: BinaryOp<Out = f64>,
-    {
+    ) {
         let (fold, mul) = (Typed(ring.0), Rowwise(ring.1));
         let blocks = by_blocks(ring.0);
         let operand = || (a.pattern(), Slice::of(a.values()));

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::blocks::{blocks, fill};
+use super::blocks::blocks;
 use crate::algebra::{Host, UnaryOp, V};
+use crate::kernels::fill;
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
@@ -21,12 +22,11 @@ use crate::{Csr, Index, Result};
 /// ```
 pub fn apply<O: UnaryOp, I: Index>(threads: &Threads, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
     let x = a.values();
-    let values = fill(threads, "apply", &blocks(x.len(), &|p| p as u64), &|p| p, &|block, slots| {
-        if let Some(&first) = x.get(block.start) {
-            let c = slots.take(block.len(), op.apply::<Host>(V(first)).0);
-            for (c, &x) in c.iter_mut().zip(&x[block]) {
-                *c = op.apply::<Host>(V(x)).0;
-            }
+    let Some(&first) = x.first() else { return Csr::with_pattern(Arc::clone(a.pattern()), Vec::new()) };
+    let (blocks, first) = (blocks(x.len(), &|p| p as u64), op.apply::<Host>(V(first)).0);
+    let values = fill(threads, "apply", &blocks, &|p| p, first, &|block, c| {
+        for (c, &x) in c.iter_mut().zip(&x[block]) {
+            *c = op.apply::<Host>(V(x)).0;
         }
     })?;
     Csr::with_pattern(Arc::clone(a.pattern()), values)

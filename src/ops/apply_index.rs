@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::blocks::{fill, row_blocks};
+use super::blocks::row_blocks;
 use crate::algebra::{Host, IndexUnaryOp, Place, V};
+use crate::kernels::fill;
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
@@ -18,19 +19,21 @@ pub fn apply_index<O: IndexUnaryOp, I: Index>(
     a: &Csr<O::A, I>,
     s: O::S,
 ) -> Result<Csr<O::Out, I>> {
+    let (Some(&x), Some(&j)) = (a.values().first(), a.col_idx().first()) else {
+        return Csr::with_pattern(Arc::clone(a.pattern()), Vec::new());
+    };
+    let f = |x, i: usize, j: I| {
+        let at = Place { i: V(i as u64), j: V(j.get() as u64) };
+        op.apply::<Host>(V(x), V(s), at).0
+    };
     let start = |i: usize| a.row_ptr()[i];
-    let values = fill(threads, "apply", &row_blocks(a.pattern()), &start, &|rows, slots| {
+    let values = fill(threads, "apply", &row_blocks(a.pattern()), &start, f(x, 0, j), &|rows, values| {
+        let first = start(rows.start);
         for i in rows {
             let (js, xs) = a.row(i);
-            let f = |x, j: I| {
-                let at = Place { i: V(i as u64), j: V(j.get() as u64) };
-                op.apply::<Host>(V(x), V(s), at).0
-            };
-            if let (Some(&x), Some(&j)) = (xs.first(), js.first()) {
-                let c = slots.take(xs.len(), f(x, j));
-                for ((c, &x), &j) in c.iter_mut().zip(xs).zip(js) {
-                    *c = f(x, j);
-                }
+            let c = &mut values[start(i) - first..start(i + 1) - first];
+            for ((c, &x), &j) in c.iter_mut().zip(xs).zip(js) {
+                *c = f(x, i, j);
             }
         }
     })?;

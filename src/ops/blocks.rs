@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::par::{Fresh, Slots, Threads, split};
+use crate::par::{Fresh, Threads, split};
 use crate::sparse::out_of_memory;
 use crate::{Index, Pattern, Result};
 
@@ -19,28 +19,6 @@ pub(super) fn blocks(n: usize, work_before: &dyn Fn(usize) -> u64) -> Vec<Range<
 /// Rows in blocks of about equally many entries.
 pub(super) fn row_blocks<I: Index>(a: &Pattern<I>) -> Vec<Range<usize>> {
     blocks(a.nrows(), &|i| (a.row_ptr()[i] + i) as u64)
-}
-
-/// The vector of which `work(block, slots)` writes the elements `start(block.start)..start(block.end)`.
-pub(super) fn fill<T: Copy + Send>(
-    threads: &Threads,
-    op: &'static str,
-    blocks: &[Range<usize>],
-    start: &dyn Fn(usize) -> usize,
-    work: &(dyn Fn(Range<usize>, &mut Slots<'_, T>) + Sync),
-) -> Result<Vec<T>> {
-    let end = |b: usize| b.checked_sub(1).map_or(0, |b| start(blocks[b].end));
-    Fresh::new(end(blocks.len()), op)?.fill(
-        threads,
-        op,
-        blocks.len(),
-        end,
-        || Ok(()),
-        |(), b, slots| {
-            work(blocks[b].clone(), slots);
-            Ok(())
-        },
-    )
 }
 
 /// Appends the columns and values of some rows.

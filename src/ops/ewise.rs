@@ -6,9 +6,10 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{AppendRows, blocks, fill, fill_rows};
+use super::blocks::{AppendRows, blocks, fill_rows};
 use super::in_order;
 use crate::algebra::{BinaryOp, Host, V, Value};
+use crate::kernels::fill;
 use crate::par::Threads;
 use crate::sparse::count_rows;
 use crate::{Csr, Error, Index, Pattern, Result};
@@ -113,12 +114,13 @@ fn on_one_pattern<O: BinaryOp, I: Index>(
     b: &Csr<O::B, I>,
 ) -> Result<Csr<O::Out, I>> {
     let (x, y) = (a.values(), b.values());
-    let values = fill(threads, name, &blocks(x.len(), &|p| p as u64), &|p| p, &|block, slots| {
-        if let (Some(&first), Some(&other)) = (x.get(block.start), y.get(block.start)) {
-            let c = slots.take(block.len(), op.apply::<Host>(V(first), V(other)).0);
-            for ((c, &x), &y) in c.iter_mut().zip(&x[block.clone()]).zip(&y[block]) {
-                *c = op.apply::<Host>(V(x), V(y)).0;
-            }
+    let (Some(&first), Some(&other)) = (x.first(), y.first()) else {
+        return Csr::with_pattern(Arc::clone(a.pattern()), Vec::new());
+    };
+    let (blocks, first) = (blocks(x.len(), &|p| p as u64), op.apply::<Host>(V(first), V(other)).0);
+    let values = fill(threads, name, &blocks, &|p| p, first, &|block, c| {
+        for ((c, &x), &y) in c.iter_mut().zip(&x[block.clone()]).zip(&y[block]) {
+            *c = op.apply::<Host>(V(x), V(y)).0;
         }
     })?;
     Csr::with_pattern(Arc::clone(a.pattern()), values)

@@ -1,7 +1,8 @@
 //! Y = A ⊕.⊗ X: a sparse matrix times a dense one.
 
-use super::blocks::{blocks, fill};
+use super::blocks::blocks;
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
+use crate::kernels::fill;
 use crate::par::Threads;
 use crate::simd::dispatch;
 use crate::sparse::{Dense, out_of_memory};
@@ -38,10 +39,9 @@ pub fn mxd<R: Semiring, I: Index>(
     }
     let (add, mul) = (ring.add(), ring.mul());
     let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
-    let values = fill(threads, "mxd", &blocks(m, &work), &|i| i * n, &|rows, slots| {
+    let values = fill(threads, "mxd", &blocks(m, &work), &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
         dispatch(|| {
-            for i in rows {
-                let y = slots.take(n, <R::Add as Monoid>::IDENTITY);
+            for (i, y) in rows.zip(y.chunks_mut(n.max(1))) {
                 let (ks, values) = a.row(i);
                 for (&k, &value) in ks.iter().zip(values) {
                     for (j, (y, &x)) in y.iter_mut().zip(x.row(k.get())).enumerate() {

@@ -1,8 +1,9 @@
 //! y = A ⊕.⊗ x: a sparse matrix times a dense vector.
 
-use super::blocks::{fill, row_blocks};
+use super::blocks::row_blocks;
 use super::{VectorMask, check_mask, stride};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
+use crate::kernels::fill;
 use crate::par::Threads;
 use crate::{Csr, Error, Index, Result};
 
@@ -35,8 +36,7 @@ pub fn mxv<R: Semiring, I: Index>(
     check_mask(mask, a.nrows())?;
     let (add, mul) = (ring.add(), ring.mul());
     let terminal = <R::Add as Monoid>::TERMINAL;
-    fill(threads, "mxv", &row_blocks(a.pattern()), &|i| i, &|rows, slots| {
-        let y = slots.take(rows.len(), <R::Add as Monoid>::IDENTITY);
+    fill(threads, "mxv", &row_blocks(a.pattern()), &|i| i, <R::Add as Monoid>::IDENTITY, &|rows, y| {
         for (i, y) in rows.zip(y) {
             if mask.is_some_and(|m| !m.lets(i)) {
                 continue;

@@ -1,8 +1,9 @@
 //! y = A ⊕.⊗ x where x has entries at some places: y has one where row and vector meet.
 
-use super::blocks::{fill, row_blocks};
+use super::blocks::row_blocks;
 use super::{mxv, vxm};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
+use crate::kernels::fill;
 use crate::par::{Threads, collected};
 use crate::sparse::vector_forms::cleared;
 use crate::sparse::{BitmapVec, Form};
@@ -65,25 +66,21 @@ pub(crate) fn mxv_entries<R: Semiring, I: Index>(
         _ => return Vector::empty(a.nrows()),
     };
     let (add, mul) = (ring.add(), ring.mul());
-    let found = fill(threads, "mxv", &row_blocks(a.pattern()), &|i| i, &|rows, slots| {
-        let y = slots.take(rows.len(), None);
-        for (i, y) in rows.zip(y) {
-            if !lets(i) {
-                continue;
-            }
+    let identity = <R::Add as Monoid>::IDENTITY;
+    let found = fill(threads, "mxv", &row_blocks(a.pattern()), &|i| i, identity, &|rows, y| {
+        for (i, y) in rows.zip(y).filter(|(i, _)| lets(*i)) {
             let (ks, xs) = a.row(i);
             for (&k, &x) in ks.iter().zip(xs).filter(|(k, _)| marks[k.get()]) {
                 let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(0) };
-                let z = y.unwrap_or(<R::Add as Monoid>::IDENTITY);
-                *y = Some(add.apply::<Host>(V(z), mul.mul::<Host>(V(x), V(values[k.get()]), at)).0);
+                *y = add.apply::<Host>(V(*y), mul.mul::<Host>(V(x), V(values[k.get()]), at)).0;
             }
         }
     })?;
-    let mut marks = cleared(found.len())?;
-    found.iter().enumerate().filter(|(_, y)| y.is_some()).for_each(|(i, _)| marks.set(i, true));
-    let identity = <R::Add as Monoid>::IDENTITY;
-    let values = collected(found.len(), found.iter().map(|y| y.unwrap_or(identity)), "a vector")?;
-    Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, values)))
+    let mut met = cleared(found.len())?;
+    for i in (0..found.len()).filter(|&i| lets(i)) {
+        met.set(i, a.row(i).0.iter().any(|k| marks[k.get()]));
+    }
+    Vector::of(Form::Bitmap(BitmapVec::from_parts(met, found)))
 }
 
 /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise.

@@ -1,8 +1,9 @@
 //! ⊕ over the rows of a matrix, and over all its entries.
 
-use super::blocks::{blocks, fill, row_blocks};
+use super::blocks::{blocks, row_blocks};
 use super::stride;
 use crate::algebra::{Host, Monoid, V};
+use crate::kernels::fill;
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
@@ -23,8 +24,7 @@ const PART: usize = 1 << 14;
 /// # Ok::<(), sparring::Error>(())
 /// ```
 pub fn reduce_rows<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<Vec<M::Out>> {
-    fill(threads, "reduce_rows", &row_blocks(a.pattern()), &|i| i, &|rows, slots| {
-        let y = slots.take(rows.len(), M::IDENTITY);
+    fill(threads, "reduce_rows", &row_blocks(a.pattern()), &|i| i, M::IDENTITY, &|rows, y| {
         for (i, y) in rows.zip(y) {
             *y = fold(monoid, a.row(i).1);
         }
@@ -54,12 +54,12 @@ pub(super) fn fold_all<M: Monoid>(threads: &Threads, monoid: M, values: &[M::Out
     let parts = values.len().div_ceil(PART);
     // A part is never empty: the identity of `Any` is one on the left only.
     let part = |p: usize| &values[p * PART..values.len().min((p + 1) * PART)];
-    let of_parts = fill(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64), &|p| p, &|block, slots| {
-        let y = slots.take(block.len(), M::IDENTITY);
-        for (p, y) in block.zip(y) {
-            *y = fold(monoid, part(p));
-        }
-    })?;
+    let of_parts =
+        fill(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64), &|p| p, M::IDENTITY, &|block, y| {
+            for (p, y) in block.zip(y) {
+                *y = fold(monoid, part(p));
+            }
+        })?;
     Ok(fold(monoid, &of_parts))
 }
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::blocks::{fill, fill_rows, row_blocks};
+use super::blocks::{fill_rows, row_blocks};
 use super::in_order;
 use crate::algebra::{Host, IndexUnaryOp, Place, V, Value};
+use crate::kernels::fill;
 use crate::par::Threads;
 use crate::sparse::count_rows;
 use crate::{Csr, Index, Pattern, Result};
@@ -30,8 +31,7 @@ pub fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
 ) -> Result<Csr<O::A, I>> {
     let a = &*in_order(threads, a)?;
     let row_ptr = a.row_ptr();
-    let kept = fill(threads, "select", &row_blocks(a.pattern()), &|i| row_ptr[i], &|rows, slots| {
-        let kept = slots.take(row_ptr[rows.end] - row_ptr[rows.start], false);
+    let kept = fill(threads, "select", &row_blocks(a.pattern()), &|i| row_ptr[i], false, &|rows, kept| {
         let mut kept = kept.iter_mut();
         for i in rows {
             let (js, values) = a.row(i);

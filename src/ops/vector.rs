@@ -9,8 +9,9 @@ use std::ops::Range;
 use bitvec::slice::BitSlice;
 use bitvec::vec::BitVec;
 
-use super::blocks::{blocks, fill};
+use super::blocks::blocks;
 use crate::algebra::{BinaryOp, Host, IndexUnaryOp, Monoid, Place, UnaryOp, V, Value};
+use crate::kernels::fill;
 use crate::par::{Threads, collected, reserved};
 use crate::sparse::vector_forms::cleared;
 use crate::sparse::{BitmapVec, Form, SparseVec};
@@ -59,10 +60,7 @@ fn make<T: Value, I: Index>(
     x: T,
     value: &(dyn Fn(Range<usize>, &mut [T]) + Sync),
 ) -> Result<Vector<T, I>> {
-    let values = fill(threads, op, &blocks(len, &|i| i as u64), &|i| i, &|block, slots| {
-        let values = slots.take(block.len(), x);
-        value(block, values);
-    })?;
+    let values = fill(threads, op, &blocks(len, &|i| i as u64), &|i| i, x, value)?;
     match marks {
         None => Vector::full(values),
         Some(marks) => Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, values))),

@@ -16,9 +16,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{blocks, room};
 use super::{VectorMask, check_mask};
-use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
+use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
+use crate::kernels::{Listed, Sums, VectorProducts, sums};
 use crate::par::{Fresh, Threads, append_blocks, filled, reserved};
-use crate::simd::RowsOf;
 use crate::sparse::SparseVec;
 use crate::{Csr, Error, Index, Result};
 
@@ -28,8 +28,6 @@ const PIECE: usize = 1 << 10;
 const WINDOW: usize = 1 << 14;
 /// Ranges of columns at most.
 const RANGES: usize = 512;
-/// Rows of A ahead of the current one that are asked for.
-const AHEAD: usize = 8;
 
 /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …` over the k for which both have an entry, k increasing, `e` the identity of ⊕; y has
 /// an entry where there is such a k, and where the mask lets it through.
@@ -64,85 +62,35 @@ pub fn vxm<R: Semiring, I: Index>(
     for (p, k) in x.indices().iter().enumerate() {
         before[p + 1] = before[p] + a.pattern().row(k.get()).len() as u64 + 1;
     }
-    product(threads, &before, a.ncols(), &Operands { ring, x, a, mask })
+    let mask = mask.map(|m| (m.bits, m.complement));
+    let way = Product { threads, before: &before, n: a.ncols() };
+    let (indices, values) = sums(&VectorProducts { ring, x, a, mask }, &way)?;
+    Ok(SparseVec::from_parts(a.ncols(), indices, values))
 }
 
-/// What depends on the semiring.
-trait Products<T, I>: Sync {
-    /// The identity of ⊕.
-    fn identity(&self) -> T;
-    /// Appends (j, x(k) ⊗ A(k, j)) for the entries of x at the positions `of_x`, in order.
-    fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, T)>);
-    /// `window[j - first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
-    fn fold(&self, list: &[(I, T)], first: usize, window: &mut [T], present: &mut [u64]);
-}
-
-struct Operands<'a, R: Semiring, I: Index> {
-    ring: R,
-    x: &'a SparseVec<Lhs<R>, I>,
-    a: &'a Csr<Rhs<R>, I>,
-    mask: Option<VectorMask<'a>>,
-}
-
-impl<R: Semiring, I: Index> Operands<'_, R, I> {
-    #[inline(always)]
-    fn append_where(&self, of_x: Range<usize>, list: &mut Vec<(I, Out<R>)>, lets: impl Fn(usize) -> bool) {
-        let mul = self.ring.mul();
-        let a = RowsOf::new(self.a.pattern(), self.a.values());
-        for p in of_x {
-            if let Some(k) = self.x.indices().get(p + AHEAD) {
-                a.prefetch(k.get());
-            }
-            let (k, x) = (self.x.indices()[p].get(), self.x.values()[p]);
-            let (js, values) = a.row(k);
-            for (&j, &value) in js.iter().zip(values) {
-                if lets(j.get()) {
-                    let at = At { i: V(0), k: V(k as u64), j: V(j.get() as u64) };
-                    list.push((j, mul.mul::<Host>(V(x), V(value), at).0));
-                }
-            }
-        }
-    }
-}
-
-impl<R: Semiring, I: Index> Products<Out<R>, I> for Operands<'_, R, I> {
-    fn identity(&self) -> Out<R> {
-        <R::Add as Monoid>::IDENTITY
-    }
-    fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, Out<R>)>) {
-        match self.mask {
-            None => self.append_where(of_x, list, |_| true),
-            Some(mask) => self.append_where(of_x, list, |j| mask.lets(j)),
-        }
-    }
-    fn fold(&self, list: &[(I, Out<R>)], first: usize, window: &mut [Out<R>], present: &mut [u64]) {
-        let add = self.ring.add();
-        for &(j, z) in list {
-            let w = j.get() - first;
-            window[w] = add.apply::<Host>(V(window[w]), V(z)).0;
-            present[w / 64] |= 1 << (w % 64);
-        }
-    }
-}
-
-/// The product of `n` columns, by the way that suits it.
-fn product<T: Value, I: Index>(
-    threads: &Threads,
-    before: &[u64],
+/// A product of `n` columns.
+struct Product<'a> {
+    threads: &'a Threads,
+    /// Work before each entry of x.
+    before: &'a [u64],
     n: usize,
-    products: &dyn Products<T, I>,
-) -> Result<SparseVec<T, I>> {
-    let entries = before.len() - 1;
-    let flops = usize::try_from(before[entries]).unwrap_or(usize::MAX) - entries;
-    let blocks = blocks(entries, &|p| before[p]);
-    let list = List { threads, before, blocks: &blocks, flops, products };
-    let sums = match choose(flops, n, threads.count().min(blocks.len())) {
-        Way::Sorted => list.sorted(),
-        Way::Direct => list.direct(n),
-        Way::Grouped => list.grouped(n),
-    }?;
-    let (indices, values) = unzip(threads, &sums)?;
-    Ok(SparseVec::from_parts(n, indices, values))
+}
+
+impl<I: Index> Sums<I> for Product<'_> {
+    /// By the way that suits it.
+    fn make<W: Word>(&self, products: &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)> {
+        let &Self { threads, before, n } = self;
+        let entries = before.len() - 1;
+        let flops = usize::try_from(before[entries]).unwrap_or(usize::MAX) - entries;
+        let blocks = blocks(entries, &|p| before[p]);
+        let list = List { threads, before, blocks: &blocks, flops, products };
+        let sums = match choose(flops, n, threads.count().min(blocks.len())) {
+            Way::Sorted => list.sorted(),
+            Way::Direct => list.direct(n),
+            Way::Grouped => list.grouped(n),
+        }?;
+        unzip(threads, &sums)
+    }
 }
 
 /// How products become sums.
@@ -180,26 +128,26 @@ fn choose(flops: usize, n: usize, threads: usize) -> Way {
 }
 
 /// Products (j, z), and where the parts of the list start.
-type Grouped<T, I> = (Vec<(I, T)>, Vec<usize>);
+type Grouped<W, I> = (Vec<(I, W)>, Vec<usize>);
 
 /// How the products of a vector and a matrix are listed.
-struct List<'a, T, I> {
+struct List<'a, W, I> {
     threads: &'a Threads,
     before: &'a [u64],
     /// Of entries of x.
     blocks: &'a [Range<usize>],
     flops: usize,
-    products: &'a dyn Products<T, I>,
+    products: &'a dyn Listed<W, I>,
 }
 
-impl<T: Value, I: Index> List<'_, T, I> {
+impl<W: Word, I: Index> List<'_, W, I> {
     /// Products that entries `of_x` of x make.
     fn flops_of(&self, of_x: &Range<usize>) -> usize {
         (self.before[of_x.end] - self.before[of_x.start]) as usize - of_x.len()
     }
 
     /// Columns and their sums, by sorting.
-    fn sorted(&self) -> Result<Vec<(I, T)>> {
+    fn sorted(&self) -> Result<Vec<(I, W)>> {
         let list = append_blocks(
             self.threads,
             "vxm: products",
@@ -216,7 +164,7 @@ impl<T: Value, I: Index> List<'_, T, I> {
         let mut keys = reserved(list.len(), PRODUCTS)?;
         keys.extend(list.iter().enumerate().map(|(p, e)| (e.0, p)));
         self.threads.sort(&mut keys);
-        let mut sums: Vec<(I, T)> = reserved(list.len(), PRODUCTS)?;
+        let mut sums: Vec<(I, W)> = reserved(list.len(), PRODUCTS)?;
         for run in keys.chunk_by(|x, y| x.0 == y.0) {
             let mut sum = [self.products.identity()];
             for &(j, p) in run {
@@ -228,7 +176,7 @@ impl<T: Value, I: Index> List<'_, T, I> {
     }
 
     /// Columns and their sums, in one dense accumulator.
-    fn direct(&self, n: usize) -> Result<Vec<(I, T)>> {
+    fn direct(&self, n: usize) -> Result<Vec<(I, W)>> {
         append_blocks(
             self.threads,
             "vxm: products",
@@ -255,7 +203,7 @@ impl<T: Value, I: Index> List<'_, T, I> {
     }
 
     /// Columns and their sums, by ranges of columns.
-    fn grouped(&self, n: usize) -> Result<Vec<(I, T)>> {
+    fn grouped(&self, n: usize) -> Result<Vec<(I, W)>> {
         let wanted = (n / WINDOW).max(self.flops >> 17).clamp(1, RANGES);
         let shift = (0..usize::BITS).find(|&s| (n - 1) >> s < wanted).unwrap_or(usize::BITS - 1);
         let ranges = ((n - 1) >> shift) + 1;
@@ -282,7 +230,7 @@ impl<T: Value, I: Index> List<'_, T, I> {
 
     /// The products, block by block of x, each block by ranges of 2^shift columns, order kept within a range; and where
     /// range r of block t starts, at t·ranges + r.
-    fn by_range(&self, shift: u32, ranges: usize) -> Result<Grouped<T, I>> {
+    fn by_range(&self, shift: u32, ranges: usize) -> Result<Grouped<W, I>> {
         let mut starts = filled(self.blocks.len() * ranges + 1, 0usize, "ranges of columns")?;
         let mut of_blocks = reserved(self.blocks.len(), "ranges of columns")?;
         of_blocks.extend(starts[1..].chunks_mut(ranges).map(Mutex::new));
@@ -325,7 +273,7 @@ impl<T: Value, I: Index> List<'_, T, I> {
     }
 
     /// Moves what is present in the window to `sums`, columns increasing, and leaves the window as it was at first.
-    fn read_off(&self, first: usize, window: &mut [T], present: &mut [u64], sums: &mut Vec<(I, T)>) {
+    fn read_off(&self, first: usize, window: &mut [W], present: &mut [u64], sums: &mut Vec<(I, W)>) {
         let identity = self.products.identity();
         for (word, bits) in present.iter_mut().enumerate() {
             while *bits != 0 {
@@ -341,7 +289,7 @@ const PRODUCTS: &str = "products of a vector and a matrix";
 const SUMS: &str = "a product of a vector and a matrix";
 
 /// Indices and values of a list.
-fn unzip<T: Value, I: Index>(threads: &Threads, list: &[(I, T)]) -> Result<(Vec<I>, Vec<T>)> {
+fn unzip<W: Word, I: Index>(threads: &Threads, list: &[(I, W)]) -> Result<(Vec<I>, Vec<W>)> {
     let blocks = blocks(list.len(), &|p| p as u64);
     let start = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
     Fresh::new(list.len(), "indices")?.fill_with(
@@ -367,7 +315,8 @@ fn unzip<T: Value, I: Index>(threads: &Threads, list: &[(I, T)]) -> Result<(Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algebra::PlusTimes;
+    use crate::algebra::words::value;
+    use crate::algebra::{PlusTimes, Value};
 
     #[test]
     fn the_choice_follows_the_table() {
@@ -404,14 +353,17 @@ mod tests {
             let x =
                 SparseVec::new(rows, (0..rows as u32).collect(), (0..rows).map(|k| 0.1 + k as f64).collect()).unwrap();
             let before: Vec<u64> = (0..=rows).map(|k| (a.row_ptr()[k] + k) as u64).collect();
-            let products = Operands { ring: PlusTimes::<f64>::default(), x: &x, a: &a, mask: None };
+            let products = VectorProducts { ring: PlusTimes::<f64>::default(), x: &x, a: &a, mask: None };
             for threads in [1, 3] {
                 let threads = &Threads::new(threads).unwrap();
                 for parts in [1, 7] {
                     let blocks = crate::par::split(rows, parts, |p| before[p]);
                     let list = List { threads, before: &before, blocks: &blocks, flops: a.nnz(), products: &products };
-                    let bits =
-                        |sums: Vec<(u32, f64)>| sums.into_iter().map(|(j, z)| (j, z.to_bits())).collect::<Vec<_>>();
+                    let bits = |sums: Vec<(u32, <f64 as Value>::Word)>| -> Vec<(u32, u64)> {
+                        // SAFETY: words of doubles, from the kernel.
+                        let double = |z| unsafe { value::<f64>(z) };
+                        sums.into_iter().map(|(j, z)| (j, double(z).to_bits())).collect()
+                    };
                     let want = bits(list.sorted().unwrap());
                     assert_eq!(bits(list.grouped(n).unwrap()), want);
                     assert_eq!(bits(list.direct(n).unwrap()), want);

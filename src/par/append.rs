@@ -28,41 +28,44 @@ pub(crate) fn append_blocks<T: Copy + Send, S>(
     state: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &mut Vec<T>) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
-    let order = Mutex::new(Order::new(blocks)?);
-    let memory = Memory::new(hint);
-    let leftover = Mutex::new(Vec::new());
+    let blocks_made = Blocks::new(blocks, hint)?;
     threads.for_each_of(
         op,
         blocks,
-        || Ok(Worker { state: state()?, free: Vec::new(), waiting: Vec::new(), leftover: &leftover }),
-        |worker, block| {
-            let mut buffer = worker.free.pop().unwrap_or_default();
-            buffer.clear();
-            work(&mut worker.state, block, &mut buffer)?;
-            order.lock().unwrap_or_else(PoisonError::into_inner).set(block, buffer.len());
-            worker.waiting.push((block, buffer));
-            let mut i = 0;
-            while i < worker.waiting.len() {
-                let start = order.lock().unwrap_or_else(PoisonError::into_inner).starts[worker.waiting[i].0];
-                if start == UNKNOWN {
-                    i += 1;
-                    continue;
-                }
-                let (_, buffer) = worker.waiting.swap_remove(i);
-                // SAFETY: the ranges start..start + len of distinct blocks are disjoint, and each block is placed once.
-                unsafe { memory.write(start, &buffer)? };
-                worker.free.push(buffer);
-            }
-            Ok(())
+        || Ok((state()?, blocks_made.worker())),
+        |(state, worker), block| {
+            let mut buffer = worker.buffer();
+            work(state, block, &mut buffer)?;
+            worker.place(block, buffer)
         },
     )?;
-    let order = order.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (block, buffer) in leftover.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        // SAFETY: as above; all threads are done.
-        unsafe { memory.write(order.starts[block], &buffer)? };
+    blocks_made.into_vec(blocks)
+}
+
+/// The blocks made so far, of any caller: only the elements' type is known here.
+struct Blocks<T> {
+    order: Mutex<Order>,
+    memory: Memory<T>,
+    leftover: Mutex<Vec<(usize, Vec<T>)>>,
+}
+
+impl<T: Copy> Blocks<T> {
+    fn new(blocks: usize, hint: usize) -> Result<Self> {
+        Ok(Self { order: Mutex::new(Order::new(blocks)?), memory: Memory::new(hint), leftover: Mutex::new(Vec::new()) })
     }
-    // SAFETY: every block was made and placed, so all elements before the end of the last one are written.
-    unsafe { memory.into_vec(order.starts[blocks]) }
+    fn worker(&self) -> Worker<'_, T> {
+        Worker { blocks: self, free: Vec::new(), waiting: Vec::new() }
+    }
+    /// All blocks, when every thread is done.
+    fn into_vec(self, blocks: usize) -> Result<Vec<T>> {
+        let order = self.order.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (block, buffer) in self.leftover.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            // SAFETY: the ranges of distinct blocks are disjoint, and each block is placed once; all threads are done.
+            unsafe { self.memory.write(order.starts[block], &buffer)? };
+        }
+        // SAFETY: every block was made and placed, so all elements before the end of the last one are written.
+        unsafe { self.memory.into_vec(order.starts[blocks]) }
+    }
 }
 
 const UNKNOWN: usize = usize::MAX;
@@ -90,17 +93,44 @@ impl Order {
     }
 }
 
-/// A thread's state; what it could not place when it runs out of work goes to `leftover`.
-struct Worker<'a, T, S> {
-    state: S,
+/// A thread's buffers; what it could not place when it runs out of work goes to those left over.
+struct Worker<'a, T> {
+    blocks: &'a Blocks<T>,
     free: Vec<Vec<T>>,
     waiting: Vec<(usize, Vec<T>)>,
-    leftover: &'a Mutex<Vec<(usize, Vec<T>)>>,
 }
 
-impl<T, S> Drop for Worker<'_, T, S> {
+impl<T: Copy> Worker<'_, T> {
+    /// An empty buffer.
+    fn buffer(&mut self) -> Vec<T> {
+        let mut buffer = self.free.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
+    }
+    /// Takes a block that is made, and puts in place all those of this thread whose places are known.
+    fn place(&mut self, block: usize, buffer: Vec<T>) -> Result<()> {
+        let order = || self.blocks.order.lock().unwrap_or_else(PoisonError::into_inner);
+        order().set(block, buffer.len());
+        self.waiting.push((block, buffer));
+        let mut i = 0;
+        while i < self.waiting.len() {
+            let start = order().starts[self.waiting[i].0];
+            if start == UNKNOWN {
+                i += 1;
+                continue;
+            }
+            let (_, buffer) = self.waiting.swap_remove(i);
+            // SAFETY: the ranges start..start + len of distinct blocks are disjoint, and each block is placed once.
+            unsafe { self.blocks.memory.write(start, &buffer)? };
+            self.free.push(buffer);
+        }
+        Ok(())
+    }
+}
+
+impl<T> Drop for Worker<'_, T> {
     fn drop(&mut self) {
-        self.leftover.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.waiting);
+        self.blocks.leftover.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.waiting);
     }
 }
 

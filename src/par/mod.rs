@@ -10,8 +10,8 @@ mod pair;
 
 use std::mem::MaybeUninit;
 use std::ops::{ControlFlow, Range};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::slice::ParallelSliceMut;
 
@@ -35,6 +35,9 @@ pub struct Progress {
 
 /// Called now and then during long operations, from any thread; [`ControlFlow::Break`] stops them.
 type Callback = Box<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync>;
+
+/// What a thread does with the tasks that it asks for.
+type Worker<'a> = dyn Fn(&mut dyn FnMut() -> Option<usize>) -> Result<()> + Sync + 'a;
 
 /// A pool of threads, or the pool that the caller is in.
 #[derive(Default)]
@@ -97,15 +100,12 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        let Some(progress) = &self.progress else { return self.for_each(tasks, state, work) };
-        let done = AtomicUsize::new(0);
-        self.for_each(tasks, state, |s, t| {
-            work(s, t)?;
-            let (done, total) = (done.fetch_add(1, Ordering::Relaxed) as u64 + 1, tasks as u64);
-            match progress(Progress { op, done, total }) {
-                ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(()) => Err(Error::Cancelled { op, done, total }),
+        self.hand_out(Some(op), tasks, &|next| {
+            let mut s = state()?;
+            while let Some(t) = next() {
+                work(&mut s, t)?;
             }
+            Ok(())
         })
     }
     /// Sorts `keys`: long lists by all threads, short ones by the caller's. Allocates nothing.
@@ -126,29 +126,52 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        let workers = self.count().min(tasks);
-        if workers <= 1 {
+        self.hand_out(None, tasks, &|next| {
             let mut s = state()?;
-            return (0..tasks).try_for_each(|t| work(&mut s, t));
-        }
-        let next = AtomicUsize::new(0);
-        let failed = std::sync::OnceLock::new();
-        let run = || -> Result<()> {
-            let mut s = state()?;
-            while failed.get().is_none() {
-                let t = next.fetch_add(1, Ordering::Relaxed);
-                if t >= tasks {
-                    break;
-                }
+            while let Some(t) = next() {
                 work(&mut s, t)?;
             }
             Ok(())
+        })
+    }
+    /// Runs `worker(next)` on each thread, which asks `next` for tasks until there are none, and has done the task before when it
+    /// asks. Each task done is progress of `op`, if that is told. Not generic, so that what callers bring is compiled with nothing
+    /// but the loop around it.
+    fn hand_out(&self, op: Option<&'static str>, tasks: usize, worker: &Worker<'_>) -> Result<()> {
+        let progress = op.and_then(|op| Some((op, self.progress.as_ref()?)));
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let failed = std::sync::OnceLock::new();
+        let report = || -> Result<()> {
+            let Some((op, callback)) = progress else { return Ok(()) };
+            let (done, total) = (done.fetch_add(1, Ordering::Relaxed) as u64 + 1, tasks as u64);
+            match callback(Progress { op, done, total }) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(()) => Err(Error::Cancelled { op, done, total }),
+            }
         };
-        self.spawn(workers, &|| {
-            if let Err(e) = run() {
+        let run = || {
+            let mut busy = false;
+            let ended = worker(&mut || {
+                if std::mem::take(&mut busy)
+                    && let Err(e) = report()
+                {
+                    let _ = failed.set(e);
+                }
+                if failed.get().is_some() {
+                    return None;
+                }
+                let t = next.fetch_add(1, Ordering::Relaxed);
+                busy = t < tasks;
+                busy.then_some(t)
+            });
+            if let Err(e) = ended {
                 let _ = failed.set(e);
             }
-        });
+        };
+        match self.count().min(tasks) {
+            0 | 1 => run(),
+            workers => self.spawn(workers, &run),
+        }
         failed.into_inner().map_or(Ok(()), Err)
     }
     /// Runs `work` `workers` times, by as many threads. Not generic: so what rayon makes of a closure is compiled once
@@ -169,7 +192,7 @@ impl Threads {
 #[must_use]
 pub(crate) fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(parts.clamp(1, n.max(1)));
-    split_into(&mut ranges, n, parts, work_before);
+    split_into(&mut ranges, n, parts, &work_before);
     ranges
 }
 
@@ -178,12 +201,12 @@ pub(crate) fn split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) 
 /// [`Error::OutOfMemory`].
 pub(crate) fn try_split(n: usize, parts: usize, work_before: impl Fn(usize) -> u64) -> Result<Vec<Range<usize>>> {
     let mut ranges = reserved(parts.clamp(1, n.max(1)), "parts")?;
-    split_into(&mut ranges, n, parts, work_before);
+    split_into(&mut ranges, n, parts, &work_before);
     Ok(ranges)
 }
 
 /// Appends the ranges of [`split`], for which there is room.
-fn split_into(ranges: &mut Vec<Range<usize>>, n: usize, parts: usize, work_before: impl Fn(usize) -> u64) {
+fn split_into(ranges: &mut Vec<Range<usize>>, n: usize, parts: usize, work_before: &dyn Fn(usize) -> u64) {
     let (first, last) = (work_before(0), work_before(n));
     let parts = parts.clamp(1, n.max(1));
     let mut start = 0;
@@ -248,7 +271,8 @@ impl<T: Copy + Send> Fresh<T> {
     ) -> Result<Vec<T>> {
         fill_blocks(&mut self.vec.spare_capacity_mut()[..self.len], threads, op, blocks, offsets, state, work)?;
         // SAFETY: 1. capacity is at least `len`; 2. the blocks partition the first `len` elements and none
-        // has a free slot left, and a slot leaves `free` only in `Slots::take`, which writes it.
+        // has a free slot left (`Parts::check_written`), and a slot leaves `free` only in `Slots::next`, for `take` and `copy`,
+        // which write it before anything can unwind.
         unsafe { self.vec.set_len(self.len) };
         Ok(self.vec)
     }
@@ -281,21 +305,42 @@ fn fill_blocks<T: Copy + Send, S>(
     state: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
 ) -> Result<()> {
-    let mut rest = memory;
-    let mut parts = reserved(blocks, "blocks")?;
-    for b in 0..blocks {
-        let (part, tail) = std::mem::take(&mut rest).split_at_mut(offsets(b + 1) - offsets(b));
-        rest = tail;
-        parts.push(Mutex::new(Slots { free: part }));
-    }
-    let unclaimed = rest.len();
-    threads.for_each_of(op, blocks, state, |s, b| {
-        let mut slots = parts[b].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        work(s, b, &mut slots)
-    })?;
-    let left: usize = parts.iter_mut().map(|p| p.get_mut().map_or(1, |s| s.free.len())).sum();
-    assert!(left + unclaimed == 0, "{left} elements of a block were not written, {unclaimed} are in no block");
+    let mut parts = Parts::cut(memory, blocks, &offsets)?;
+    threads.for_each_of(op, blocks, state, |s, b| work(s, b, &mut parts.part(b)))?;
+    parts.check_written();
     Ok(())
+}
+
+/// The blocks of a vector.
+struct Parts<'a, T> {
+    parts: Vec<Mutex<Slots<'a, T>>>,
+    /// Elements that are in no block.
+    unclaimed: usize,
+}
+
+impl<'a, T: Copy> Parts<'a, T> {
+    /// `blocks` blocks of `memory`, which end at `offsets(1)` and so on.
+    fn cut(memory: &'a mut [MaybeUninit<T>], blocks: usize, offsets: &dyn Fn(usize) -> usize) -> Result<Self> {
+        let mut rest = memory;
+        let mut parts = reserved(blocks, "blocks")?;
+        for b in 0..blocks {
+            let (part, tail) = std::mem::take(&mut rest).split_at_mut(offsets(b + 1) - offsets(b));
+            rest = tail;
+            parts.push(Mutex::new(Slots { free: part }));
+        }
+        Ok(Self { parts, unclaimed: rest.len() })
+    }
+    /// Block `b`.
+    fn part(&self, b: usize) -> MutexGuard<'_, Slots<'a, T>> {
+        self.parts[b].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// # Panics
+    /// If an element was not written.
+    fn check_written(&mut self) {
+        let left: usize = self.parts.iter_mut().map(|p| p.get_mut().map_or(1, |s| s.free.len())).sum();
+        let unclaimed = self.unclaimed;
+        assert!(left + unclaimed == 0, "{left} elements of a block were not written, {unclaimed} are in no block");
+    }
 }
 
 /// The elements of one block that have not been written yet.
@@ -305,26 +350,38 @@ pub(crate) struct Slots<'a, T> {
 }
 
 impl<'a, T: Copy> Slots<'a, T> {
+    /// The next `n` elements, which the caller writes. Nothing is taken if they are not there: whoever catches the panic has
+    /// left elements unwritten, and it must show.
+    #[inline]
+    fn next(&mut self, n: usize) -> &'a mut [MaybeUninit<T>] {
+        assert!(n <= self.free.len(), "{n} elements of a block's {} that are left", self.free.len());
+        let (head, tail) = std::mem::take(&mut self.free).split_at_mut(n);
+        self.free = tail;
+        head
+    }
     /// The next `n` elements, filled with `x`.
     /// # Panics
     /// If fewer are left.
     #[inline]
     pub(crate) fn take(&mut self, n: usize, x: T) -> &'a mut [T] {
-        let (head, tail) = std::mem::take(&mut self.free).split_at_mut(n);
-        self.free = tail;
+        let head = self.next(n);
         for slot in &mut *head {
             slot.write(x);
         }
         // SAFETY: every element of `head` was written just now, and `MaybeUninit<T>` has the layout of `T`.
         unsafe { &mut *(std::ptr::from_mut(head) as *mut [T]) }
     }
+    /// The elements that are left, filled with `x`.
+    #[inline]
+    pub(crate) fn rest(&mut self, x: T) -> &'a mut [T] {
+        self.take(self.free.len(), x)
+    }
     /// The next `xs.len()` elements, copied from `xs`.
     /// # Panics
     /// If fewer are left.
     #[inline]
     pub(crate) fn copy(&mut self, xs: &[T]) {
-        let (head, tail) = std::mem::take(&mut self.free).split_at_mut(xs.len());
-        self.free = tail;
+        let head = self.next(xs.len());
         // SAFETY: `MaybeUninit<T>` has the layout of `T`, and an initialized `T` is a valid `MaybeUninit<T>`.
         head.copy_from_slice(unsafe { &*(std::ptr::from_ref(xs) as *const [MaybeUninit<T>]) });
     }

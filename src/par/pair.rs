@@ -1,8 +1,6 @@
 //! Two vectors filled at the same time, block by block: columns and values of a matrix, say.
 
-use std::sync::{Mutex, PoisonError};
-
-use super::{Fresh, Slots, Threads, fill_blocks, out_of_memory};
+use super::{Fresh, Parts, Slots, Threads, fill_blocks};
 use crate::Result;
 
 impl<T: Copy + Send> Fresh<T> {
@@ -22,15 +20,7 @@ impl<T: Copy + Send> Fresh<T> {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize, &mut Slots<'_, T>, &mut Slots<'_, U>) -> Result<()> + Sync,
     ) -> Result<(Vec<T>, Vec<U>)> {
-        let mut parts = Vec::new();
-        parts.try_reserve_exact(blocks).map_err(|_| out_of_memory::<&mut [U]>("blocks", blocks))?;
-        let mut rest = &mut other.vec.spare_capacity_mut()[..other.len];
-        for b in 0..blocks {
-            let (part, tail) = std::mem::take(&mut rest).split_at_mut(offsets(b + 1) - offsets(b));
-            rest = tail;
-            parts.push(Mutex::new(Slots { free: part }));
-        }
-        let unclaimed = rest.len();
+        let mut parts = Parts::cut(&mut other.vec.spare_capacity_mut()[..other.len], blocks, &offsets)?;
         fill_blocks(
             &mut self.vec.spare_capacity_mut()[..self.len],
             threads,
@@ -38,14 +28,13 @@ impl<T: Copy + Send> Fresh<T> {
             blocks,
             offsets,
             state,
-            |s, b, slots| work(s, b, slots, &mut parts[b].lock().unwrap_or_else(PoisonError::into_inner)),
+            |s, b, slots| work(s, b, slots, &mut parts.part(b)),
         )?;
-        let left: usize = parts.iter_mut().map(|p| p.get_mut().map_or(1, |s| s.free.len())).sum();
-        assert!(left + unclaimed == 0, "{left} elements of a block were not written, {unclaimed} are in no block");
+        parts.check_written();
         drop(parts);
         // SAFETY: 1. the capacities are at least the lengths; 2. the blocks partition the elements of either vector,
-        // `fill_blocks` and the assertion found no free slot in any, and a slot leaves `free` only in `Slots::take`
-        // and `Slots::copy`, which write it.
+        // `check_written` found no free slot in any, and a slot leaves `free` only in `Slots::next`, for `take` and `copy`, which
+        // write it before anything can unwind.
         unsafe {
             self.vec.set_len(self.len);
             other.vec.set_len(other.len);

@@ -123,6 +123,28 @@ fn slots_left_unwritten_panic() {
     }
 }
 
+/// Nor does a panic for too many elements, caught before it reaches us, take those that are left.
+#[test]
+fn elements_that_are_not_there_cannot_be_taken() {
+    for pool in pools() {
+        let greedy = |(): &mut (), _: usize, slots: &mut Slots<'_, usize>| {
+            assert!(catch_unwind(AssertUnwindSafe(|| slots.take(3, 0).len())).is_err());
+            assert!(catch_unwind(AssertUnwindSafe(|| slots.copy(&[0; 3]))).is_err());
+            Ok(())
+        };
+        let fill = || Fresh::new(8, "a test").unwrap().fill(&pool, "test", 4, |b| 2 * b, || Ok(()), greedy);
+        assert!(catch_unwind(AssertUnwindSafe(fill)).is_err());
+        let honest = |(): &mut (), b: usize, slots: &mut Slots<'_, usize>| {
+            greedy(&mut (), b, slots)?;
+            slots.take(2, b);
+            Ok(())
+        };
+        let filled = Fresh::new(4, "a test").unwrap().fill(&pool, "test", 2, |b| 2 * b, || Ok(()), honest);
+        assert_eq!(filled.unwrap(), [0, 0, 1, 1]);
+        works(&pool);
+    }
+}
+
 #[test]
 fn a_panic_reaches_the_caller_and_no_thread_is_lost() {
     for pool in pools() {

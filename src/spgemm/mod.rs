@@ -14,6 +14,7 @@ mod tasks;
 mod values;
 
 pub use plan::{Plan, Request, Stats, numeric, numeric_into, symbolic};
+pub(crate) use plan::{numeric_any, numeric_any_into};
 #[cfg(feature = "cuda")]
 pub(crate) use select::compresses;
 pub use select::{Accumulator, Compress, KkSettings, Options, Policy, PoolMode};

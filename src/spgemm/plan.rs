@@ -7,7 +7,7 @@ use super::columns::Operands;
 use super::product::{self, Fill};
 use super::tasks::{self, Work};
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
-use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
+use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, SliceMut, Word};
 use crate::kernels::{self, Multiply, Products};
 use crate::par::{Threads, collected, filled};
 use crate::sparse::{BitCounts, BitRows};
@@ -278,6 +278,33 @@ pub fn numeric_into<R: Semiring, I: Index>(
     plan.check_operands(&products)?;
     plan.check_result(c.pattern())?;
     kernels::numeric_into(&products, &phase, c.values_mut())
+}
+
+/// [`numeric`] over a semiring that is known at run time: C's pattern and values.
+pub(crate) fn numeric_any(
+    threads: &Threads,
+    budget: Option<u64>,
+    plan: &Plan,
+    ring: &RingFormula,
+    a: kernels::Operand<'_>,
+    b: kernels::Operand<'_>,
+) -> Result<(Arc<Pattern>, Array)> {
+    kernels::numeric_by_formula(ring, a, b, &Phase { threads, budget, plan })
+}
+
+/// [`numeric_into`] over a semiring that is known at run time: the values of `c`.
+pub(crate) fn numeric_any_into(
+    threads: &Threads,
+    plan: &Plan,
+    ring: &RingFormula,
+    (a, b): (kernels::Operand<'_>, kernels::Operand<'_>),
+    c: &Arc<Pattern>,
+    values: &mut SliceMut<'_>,
+) -> Result<()> {
+    plan.check("A", &plan.a, a.pattern)?;
+    plan.check("B", &plan.b, b.pattern)?;
+    plan.check_result(c)?;
+    kernels::refill_by_formula(ring, a, b, &Phase { threads, budget: None, plan }, values)
 }
 
 /// A numeric phase, compiled once for a size of value.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
 /// The modules of a package by their paths; the root is the empty path.
-pub struct Package {
+pub(crate) struct Package {
     modules: BTreeMap<Vec<String>, Module>,
     /// Macros that are exported stand at the root, wherever they are written.
     macros: BTreeMap<String, Vec<String>>,
@@ -43,11 +43,11 @@ enum Target {
 }
 
 /// File → the files that it depends on.
-pub type Graph = BTreeMap<String, BTreeSet<String>>;
+pub(crate) type Graph = BTreeMap<String, BTreeSet<String>>;
 
 impl Package {
     /// The package whose sources lie in `folder`.
-    pub fn read(folder: &Path) -> Self {
+    pub(crate) fn read(folder: &Path) -> Self {
         let files: Vec<(String, String)> = super::sources(folder)
             .into_iter()
             .map(|file| {
@@ -59,7 +59,7 @@ impl Package {
     }
 
     /// The package of these files, given by name and text.
-    pub fn of<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub(crate) fn of<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let (mut modules, mut macros) = (BTreeMap::new(), BTreeMap::new());
         for (file, text) in files {
             let mut path: Vec<String> = file.trim_end_matches(".rs").split('/').map(String::from).collect();
@@ -82,7 +82,7 @@ impl Package {
     }
 
     /// Who depends on whom.
-    pub fn graph(&self) -> Graph {
+    pub(crate) fn graph(&self) -> Graph {
         self.modules.iter().map(|(path, module)| (module.file.clone(), self.dependencies(path, module))).collect()
     }
 
@@ -157,10 +157,10 @@ impl Package {
 
     /// Where the thing `word` of a module is defined: there, or where its imports lead; the public ones for a `glob`.
     fn item(&self, module: &[String], word: &str, glob: bool, depth: usize) -> Option<Target> {
-        if module.is_empty() {
-            if let Some(home) = self.macros.get(word) {
-                return Some(Target::Item(home.clone()));
-            }
+        if module.is_empty()
+            && let Some(home) = self.macros.get(word)
+        {
+            return Some(Target::Item(home.clone()));
         }
         let this = &self.modules[module];
         if let Some(import) = this.uses.iter().find(|u| u.name == word && (u.public || !glob)) {
@@ -315,12 +315,12 @@ fn defined(body: &[String]) -> BTreeSet<String> {
 }
 
 /// The shortest circle through some file; `None` if there is none.
-pub fn circle(graph: &Graph) -> Option<Vec<String>> {
+pub(crate) fn circle(graph: &Graph) -> Option<Vec<String>> {
     graph.keys().filter_map(|file| way(graph, file, file)).min_by_key(Vec::len)
 }
 
 /// The shortest way from `from` to `to` by at least one step, both ends included.
-pub fn way(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
+pub(crate) fn way(graph: &Graph, from: &str, to: &str) -> Option<Vec<String>> {
     let mut came = BTreeMap::<&str, &str>::new();
     let mut next = VecDeque::from([from]);
     while let Some(file) = next.pop_front() {

@@ -71,7 +71,6 @@ struct Recipe {
     const double t13 = sr::mul(t12, t1);
     const double t14 = sr::div(t13, t8);
     const double t15 = t11 ? (0.0) : t14;
-    const double t16 = t11 ? (1.0) : (0.0);
     return t15;
   }
   static __device__ double norm_x_1(double first, double second, double nnz, double ncols) {
@@ -83,16 +82,11 @@ struct Recipe {
     const double t5 = sr::add(second, t4);
     const double t6 = sr::mul((2.3e-16), nnz);
     const double t7 = sr::mul(t6, t1);
-    const double t8 = sr::sqrt(t5);
-    const double t9 = sr::mul(t7, t7);
-    const double t10 = sr::mul(t9, ncols);
-    const bool t11 = sr::le(t5, t10);
-    const double t12 = sr::sqrt(ncols);
-    const double t13 = sr::mul(t12, t1);
-    const double t14 = sr::div(t13, t8);
-    const double t15 = t11 ? (0.0) : t14;
-    const double t16 = t11 ? (1.0) : (0.0);
-    return t16;
+    const double t8 = sr::mul(t7, t7);
+    const double t9 = sr::mul(t8, ncols);
+    const bool t10 = sr::le(t5, t9);
+    const double t11 = t10 ? (1.0) : (0.0);
+    return t11;
   }
   static __device__ double first_y(double x) {
     return x;
@@ -131,7 +125,6 @@ struct Recipe {
     const double t13 = sr::mul(t12, t1);
     const double t14 = sr::div(t13, t8);
     const double t15 = t11 ? (0.0) : t14;
-    const double t16 = t11 ? (1.0) : (0.0);
     return t15;
   }
   static __device__ double norm_y_1(double first, double second, double nnz, double ncols) {
@@ -143,16 +136,11 @@ struct Recipe {
     const double t5 = sr::add(second, t4);
     const double t6 = sr::mul((2.3e-16), nnz);
     const double t7 = sr::mul(t6, t1);
-    const double t8 = sr::sqrt(t5);
-    const double t9 = sr::mul(t7, t7);
-    const double t10 = sr::mul(t9, ncols);
-    const bool t11 = sr::le(t5, t10);
-    const double t12 = sr::sqrt(ncols);
-    const double t13 = sr::mul(t12, t1);
-    const double t14 = sr::div(t13, t8);
-    const double t15 = t11 ? (0.0) : t14;
-    const double t16 = t11 ? (1.0) : (0.0);
-    return t16;
+    const double t8 = sr::mul(t7, t7);
+    const double t9 = sr::mul(t8, ncols);
+    const bool t10 = sr::le(t5, t9);
+    const double t11 = t10 ? (1.0) : (0.0);
+    return t11;
   }
   static __device__ double second(double x, double first, double nnz, double ncols) {
     const double t0 = sr::max(ncols, (1.0));
@@ -541,14 +529,12 @@ struct Recipe {
   static __device__ double norm_x_0(double first, double second, double nnz, double ncols) {
     const bool t0 = sr::eq(nnz, (0.0));
     const double t1 = t0 ? (0.0) : (0.6931471805599453);
-    const double t2 = t0 ? (0.6931471805599453) : (0.0);
     return t1;
   }
   static __device__ double norm_x_1(double first, double second, double nnz, double ncols) {
     const bool t0 = sr::eq(nnz, (0.0));
-    const double t1 = t0 ? (0.0) : (0.6931471805599453);
-    const double t2 = t0 ? (0.6931471805599453) : (0.0);
-    return t2;
+    const double t1 = t0 ? (0.6931471805599453) : (0.0);
+    return t1;
   }
   static __device__ double first_y(double x) {
     return x;
@@ -560,14 +546,12 @@ struct Recipe {
   static __device__ double norm_y_0(double first, double second, double nnz, double ncols) {
     const bool t0 = sr::eq(nnz, (0.0));
     const double t1 = t0 ? (0.0) : (0.6931471805599453);
-    const double t2 = t0 ? (0.6931471805599453) : (0.0);
     return t1;
   }
   static __device__ double norm_y_1(double first, double second, double nnz, double ncols) {
     const bool t0 = sr::eq(nnz, (0.0));
-    const double t1 = t0 ? (0.0) : (0.6931471805599453);
-    const double t2 = t0 ? (0.6931471805599453) : (0.0);
-    return t2;
+    const double t1 = t0 ? (0.6931471805599453) : (0.0);
+    return t1;
   }
   static __device__ double second(double x, double first, double nnz, double ncols) {
     return (0.0);

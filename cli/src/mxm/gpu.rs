@@ -1,15 +1,10 @@
 //! A product on a GPU: the matrices go there once and stay, the device is idle before and after each time that is taken.
 
 use serde_json::{Value, json};
-use sparring::{Csr, Cuda};
-use sparring_named::DeviceMatrix;
+use sparring::runtime::{Machine, Matrix};
 
-use super::{Arguments, Product};
 use crate::context::Context;
-use crate::device::timed_on;
 use crate::output::{ms, seconds, thousands};
-use crate::timing::Times;
-use crate::write;
 
 /// What a GPU's product has beside the processor's.
 pub(super) struct Figures {
@@ -47,63 +42,37 @@ impl Figures {
     }
 }
 
-/// The product over the semiring asked for; `reuse` measures the numeric phase into the same matrix too.
-pub(super) fn multiply(
-    context: &Context,
-    cuda: &Cuda,
-    arguments: &Arguments,
-    a: &Csr<f64>,
-    b: &Csr<f64>,
-    reuse: bool,
-) -> sparring::Result<Product> {
-    let name = &arguments.semiring;
+/// The matrices on the device.
+pub(super) struct Sent {
+    pub(super) a: Matrix,
+    pub(super) b: Matrix,
+    upload: f64,
+}
+
+/// Sends the matrices to the GPU, if it is to compute.
+pub(super) fn send(context: &Context, machine: &Machine, (a, b): (&Matrix, &Matrix)) -> sparring::Result<Option<Sent>> {
+    let Some(cuda) = &context.cuda else { return Ok(None) };
     cuda.reset_peak_memory()?;
-    let ((a, b), upload) = timed_on(cuda, || {
-        let left = DeviceMatrix::from(cuda.upload(a)?);
-        let right = if std::ptr::eq(a, b) { left.clone() } else { cuda.upload(b)?.into() };
-        Ok((left, right))
-    })?;
-    let options = arguments.how.options();
-    let plan = || DeviceMatrix::plan(cuda, &a, &b, &options);
-    let (mut symbolic, mut numeric, mut again) = (Times::default(), Times::default(), Times::default());
-    let (mut made, first) = timed_on(cuda, || {
-        let plan = plan()?;
-        let c = DeviceMatrix::numeric(cuda, &plan, name, &a, &b)?;
-        Ok(Some((plan, c)))
-    })?;
-    for _ in 0..arguments.repeat {
-        // The memory of the last round is given back first, or the peak would be two products.
-        drop(made.take());
-        let (plan, ms) = timed_on(cuda, plan)?;
-        symbolic.push(ms);
-        let (c, ms) = timed_on(cuda, || DeviceMatrix::numeric(cuda, &plan, name, &a, &b))?;
-        numeric.push(ms);
-        made = Some((plan, c));
+    let ((a, b), upload) = context.timed(|| Ok((machine.upload(a)?, machine.upload(b)?)))?;
+    Ok(Some(Sent { a, b, upload }))
+}
+
+impl Sent {
+    /// The figures, and the product if it is `wanted` in the processor's memory.
+    pub(super) fn figures(
+        self,
+        context: &Context,
+        first: Option<f64>,
+        wanted: bool,
+        download: impl FnOnce() -> sparring::Result<Matrix>,
+    ) -> sparring::Result<(Figures, Option<Matrix>)> {
+        let (name, peak) = match &context.cuda {
+            Some(cuda) => (cuda.limits().name.clone(), cuda.peak_memory()?),
+            None => (String::new(), 0),
+        };
+        let host = if wanted { Some(context.timed(download)?) } else { None };
+        let (host, ms) = host.map_or((None, None), |(host, ms)| (Some(host), Some(ms)));
+        let first = first.unwrap_or_default();
+        Ok((Figures { name, upload: self.upload, first, download: ms, peak }, host))
     }
-    let Some((plan, mut c)) = made else { unreachable!("repeat is at least 1") };
-    for _ in 0..if reuse { arguments.repeat } else { 0 } {
-        let ((), ms) = timed_on(cuda, || DeviceMatrix::numeric_into(cuda, &plan, name, &a, &b, &mut c))?;
-        again.push(ms);
-    }
-    let peak = cuda.peak_memory()?;
-    let (sum, download) = match &arguments.output {
-        None => (c.sum(cuda)?, None),
-        Some(path) => {
-            let (host, ms) = timed_on(cuda, || c.download(cuda))?;
-            context.progress.stage(format!("writing {path}"));
-            write::save(path, &host.to_f64()?)?;
-            (host.sum(), Some(ms))
-        }
-    };
-    Ok(Product {
-        shape: plan.shape(),
-        nnz: plan.nnz(),
-        flops: plan.flops(),
-        sum,
-        chosen: plan.explain(),
-        symbolic,
-        numeric,
-        reuse: again,
-        gpu: Some(Figures { name: cuda.limits().name.clone(), upload, first, download, peak }),
-    })
 }

@@ -4,7 +4,7 @@ use num_traits::Float;
 
 use super::Function;
 use crate::algebra::{Bits, Num, Number, Real, Slice, SliceMut, Type, Value};
-use crate::num_complex::Complex;
+use num_complex::Complex;
 
 /// An operand of a step, of at most a block of values.
 #[derive(Clone, Copy)]
@@ -141,8 +141,8 @@ pub(super) fn kernel(function: Function, types: &[Type], to: Type) -> Option<Ker
         F::Max => ordered!(t, T => |x, o| binary(x, o, <T as Num>::maximum)),
         F::Abs => ordered!(t, T => |x, o| unary(x, o, <T as Num>::wrapping_abs)),
         F::AbsDiff => ordered!(t, T => |x, o| binary(x, o, <T as Num>::abs_diff)),
-        F::Lt => ordered!(t, T => |x, o| binary(x, o, |a: T, b: T| a < b)),
-        F::Le => ordered!(t, T => |x, o| binary(x, o, |a: T, b: T| a <= b)),
+        F::Lt => ordered!(t, T => |x, o| binary(x, o, |a: T, b: T| PartialOrd::lt(&a, &b))),
+        F::Le => ordered!(t, T => |x, o| binary(x, o, |a: T, b: T| PartialOrd::le(&a, &b))),
         F::Cast => return ordered!(t, T => cast::<T>(to)).flatten(),
         F::BitAnd => bits!(t, T => |x, o| binary(x, o, <T as Bits>::bit_and)),
         F::BitOr => bits!(t, T => |x, o| binary(x, o, <T as Bits>::bit_or)),

@@ -4,8 +4,8 @@ use super::blocks::{Blocks, Input};
 use super::{Formula, MonoidFormula};
 use crate::algebra::words::Array;
 use crate::algebra::{Constant, Slice, Type};
-use crate::num_complex::Complex;
 use crate::{Error, Result};
+use num_complex::Complex;
 
 /// The laws of ⊕ on every sample, pair and triple of samples.
 /// # Errors
@@ -83,11 +83,9 @@ fn samples(ty: Type, monoid: &MonoidFormula) -> Result<Vec<Constant>> {
     let mut samples = vec![monoid.identity().clone()];
     samples.extend(monoid.terminal().cloned());
     for n in ["1", "2", "0", "3", "7", "-1", "-4", "0.5", "-2.5", "0.1", "100"] {
-        if let Some(c) = Formula::parse(n, &[], Some(ty)).ok().and_then(|f| f.constant()) {
-            if !samples.contains(&c) {
-                samples.push(c);
-            }
-        }
+        // A type without the number goes without it.
+        let constant = Formula::parse(n, &[], Some(ty)).ok().and_then(|f| f.constant());
+        samples.extend(constant.filter(|c| !samples.contains(c)));
     }
     Ok(samples)
 }

@@ -287,6 +287,10 @@ fn postfixed(i: &mut Input<'_>) -> Parsed {
 
 fn atom(i: &mut Input<'_>) -> Parsed {
     multispace0.parse_next(i)?;
+    // A sign is looked for when there is no operand.
+    if i.starts_with(['-', '!']) {
+        return Err(backtrack(i));
+    }
     let start = i.current_token_start();
     if let Some(n) = opt(number).parse_next(i)? {
         return Ok(Ast { at: start..i.previous_token_end(), is: Is::Number(n.to_string()) });

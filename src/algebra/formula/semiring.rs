@@ -4,8 +4,8 @@ use super::operators::{self, Takes, multiplied};
 use super::typing::{constant, typed};
 use super::{Formula, laws, parse};
 use crate::algebra::{Bits, Constant, Contract, Monoid, Num, Number, Type, dynamic};
-use crate::num_complex::Complex;
 use crate::{Error, Result};
+use num_complex::Complex;
 
 /// ⊕ with its identity, and a value at which a fold may stop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

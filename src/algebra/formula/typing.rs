@@ -7,8 +7,8 @@ use super::graph::Builder;
 use super::parse::{self, Ast, Is};
 use super::{Formula, Function, Parameter};
 use crate::algebra::{Constant, Number, Type};
-use crate::num_complex::Complex;
 use crate::{Error, Result};
+use num_complex::Complex;
 
 impl Formula {
     /// The formula that the text says, of these parameters. Its result is of the type `result`, if one is given; else of the type

@@ -68,15 +68,24 @@ impl Exponent for u32 {
     }
     #[inline(always)]
     fn of<M: Machine, W: Float>(self, x: V<M, W>) -> V<M, W> {
-        // From the highest bit down: square, and multiply where the bit is set.
-        let mut power = x;
-        for bit in (0..self.max(1).ilog2()).rev() {
-            power = power * power;
-            if self >> bit & 1 == 1 {
-                power = power * x;
+        // The same multiplications without a loop, so that those of a term's left entry are done once for a column.
+        match self {
+            0 | 1 => x,
+            2 => x * x,
+            3 => x * x * x,
+            4 => (x * x) * (x * x),
+            _ => {
+                // From the highest bit down: square, and multiply where the bit is set.
+                let mut power = x;
+                for bit in (0..self.ilog2()).rev() {
+                    power = power * power;
+                    if self >> bit & 1 == 1 {
+                        power = power * x;
+                    }
+                }
+                power
             }
         }
-        power
     }
 }
 

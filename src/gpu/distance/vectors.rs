@@ -61,6 +61,7 @@ impl Prepared {
         self.ready.pairs(&self.cuda, 0..shape.0, out)
     }
     /// Calls `take` with some rows at a time, and memory whose first part has their distances.
+    #[allow(clippy::type_complexity, reason = "what takes a block of rows")]
     fn blocks(&self, rows: usize, take: &mut dyn FnMut(Range<usize>, &Arc<RawBuffer>) -> Result<()>) -> Result<()> {
         self.budget.allows(Wanted::Pairs(rows))?;
         let n = self.budget.nrows.0;

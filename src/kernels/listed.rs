@@ -1,0 +1,182 @@
+//! The loops over products that a semiring brings to yᵀ = xᵀ ⊕.⊗ A, x sparse: products are listed, then folded.
+
+use std::ops::Range;
+
+use super::staged::{Factors, MulRow};
+use super::{BLOCK, Fold};
+use crate::algebra::words::{from_words, value, values_mut, word};
+use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, Slice, V, Value, Word};
+use crate::simd::RowsOf;
+use crate::sparse::SparseVec;
+use crate::{Csr, Index, Pattern, Result};
+
+/// Rows of A ahead of the current one that are asked for.
+const AHEAD: usize = 8;
+
+/// The products x(k) ⊗ A(k, j), summed by ⊕ to words of type `W`.
+///
+/// # Safety
+/// There is one type of value, with memory `W`, such that
+/// 1. `identity` gives a word of it, and so do the products appended;
+/// 2. `fold` writes words of it, if those handed over are.
+///
+/// Who calls hands over words only that came from this kernel.
+pub(crate) unsafe trait Listed<W: Word, I: Index>: Sync {
+    /// The identity of ⊕.
+    fn identity(&self) -> W;
+    /// Appends (j, x(k) ⊗ A(k, j)) for the entries of x at the positions `of_x`, in order.
+    fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, W)>);
+    /// `window[j - first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
+    fn fold(&self, list: &[(I, W)], first: usize, window: &mut [W], present: &mut [u64]);
+}
+
+/// Which columns of y count: those whose bit is set, or those whose bit is not, if the second is true; all if `None`.
+pub(crate) type Lets<'a> = Option<(&'a [bool], bool)>;
+
+/// A semiring and its operands: loops that rustc fuses.
+pub(crate) struct VectorProducts<'a, R: Semiring, I: Index> {
+    pub ring: R,
+    pub x: &'a SparseVec<Lhs<R>, I>,
+    pub a: &'a Csr<Rhs<R>, I>,
+    pub mask: Lets<'a>,
+}
+
+impl<R: Semiring, I: Index> VectorProducts<'_, R, I> {
+    #[inline(always)]
+    fn append_where(
+        &self,
+        of_x: Range<usize>,
+        list: &mut Vec<(I, <Out<R> as Value>::Word)>,
+        lets: impl Fn(usize) -> bool,
+    ) {
+        let mul = self.ring.mul();
+        let a = RowsOf::new(self.a.pattern(), self.a.values());
+        for p in of_x {
+            if let Some(k) = self.x.indices().get(p + AHEAD) {
+                a.prefetch(k.get());
+            }
+            let (k, x) = (self.x.indices()[p].get(), self.x.values()[p]);
+            let (js, values) = a.row(k);
+            for (&j, &value) in js.iter().zip(values) {
+                if lets(j.get()) {
+                    let at = At { i: V(0), k: V(k as u64), j: V(j.get() as u64) };
+                    list.push((j, word(mul.mul::<Host>(V(x), V(value), at).0)));
+                }
+            }
+        }
+    }
+}
+
+// SAFETY: the type is `Out<R>`: identity and products are of it, and ⊕ of values of it.
+unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for VectorProducts<'_, R, I> {
+    fn identity(&self) -> <Out<R> as Value>::Word {
+        word(<R::Add as Monoid>::IDENTITY)
+    }
+    fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, <Out<R> as Value>::Word)>) {
+        match self.mask {
+            None => self.append_where(of_x, list, |_| true),
+            Some((bits, complement)) => self.append_where(of_x, list, |j| bits[j] != complement),
+        }
+    }
+    fn fold(
+        &self,
+        list: &[(I, <Out<R> as Value>::Word)],
+        first: usize,
+        window: &mut [<Out<R> as Value>::Word],
+        present: &mut [u64],
+    ) {
+        // SAFETY: words of this type, by the caller's promise.
+        let window = unsafe { values_mut::<Out<R>>(window) };
+        let add = self.ring.add();
+        for &(j, z) in list {
+            let w = j.get() - first;
+            // SAFETY: as above.
+            let z = unsafe { value::<Out<R>>(z) };
+            window[w] = add.apply::<Host>(V(window[w]), V(z)).0;
+            present[w / 64] |= 1 << (w % 64);
+        }
+    }
+}
+
+/// ⊕, ⊗ and the operands.
+#[allow(dead_code, reason = "names and formulas are to come by this")]
+pub(crate) struct StagedVector<'a, W: Word> {
+    ks: &'a [u32],
+    xs: Slice<'a>,
+    a: &'a Pattern,
+    values: Slice<'a>,
+    fold: &'a dyn Fold<W>,
+    mul: &'a dyn MulRow<W>,
+    mask: Lets<'a>,
+}
+
+#[allow(dead_code, reason = "names and formulas are to come by this")]
+impl<'a, W: Word> StagedVector<'a, W> {
+    /// x(k) ⊗ A(k, j), to be summed by ⊕; x has entries at `ks`.
+    /// # Panics
+    /// If there is not one value per entry.
+    /// # Safety
+    /// ⊕ and ⊗ are on one type of value, and ⊗ takes values of the operands' types.
+    pub(crate) unsafe fn new(
+        (ks, xs): (&'a [u32], Slice<'a>),
+        (a, values): (&'a Pattern, Slice<'a>),
+        fold: &'a dyn Fold<W>,
+        mul: &'a dyn MulRow<W>,
+        mask: Lets<'a>,
+    ) -> Self {
+        assert!(ks.len() == xs.len() && values.len() == a.nnz());
+        Self { ks, xs, a, values, fold, mul, mask }
+    }
+}
+
+// SAFETY: the type is that of ⊕ and ⊗ (`new`): the identity is of it, ⊗ writes words of it, and ⊕ keeps to it.
+unsafe impl<W: Word> Listed<W, u32> for StagedVector<'_, W> {
+    fn identity(&self) -> W {
+        self.fold.identity()
+    }
+    fn append(&self, of_x: Range<usize>, list: &mut Vec<(u32, W)>) {
+        let mut zs = [self.fold.identity(); BLOCK];
+        let a = RowsOf::without_values(self.a);
+        self.mul.with(&mut |multiply| {
+            for p in of_x.clone() {
+                if let Some(k) = self.ks.get(p + AHEAD) {
+                    a.prefetch(k.get());
+                }
+                let k = self.ks[p].get();
+                let mut q = self.a.row_ptr()[k];
+                for js in a.row(k).0.chunks(BLOCK) {
+                    let (zs, ys) = (&mut zs[..js.len()], self.values.part(q..q + js.len()));
+                    multiply(Factors { i: 0, k, x: self.xs.part(p..p + 1), js, ys }, zs);
+                    let products = js.iter().copied().zip(zs.iter().copied());
+                    match self.mask {
+                        None => list.extend(products),
+                        Some((bits, complement)) => list.extend(products.filter(|&(j, _)| bits[j.get()] != complement)),
+                    }
+                    q += js.len();
+                }
+            }
+        });
+    }
+    fn fold(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]) {
+        self.fold.to_present(list, first, window, present);
+    }
+}
+
+/// A way from lists to sums, for kernels of any word.
+///
+/// It has no word but those of the kernel: it is written for every type of word, and a [`Word`] cannot be made.
+pub(crate) trait Sums<I: Index> {
+    /// Columns of y, and their sums.
+    fn make<W: Word>(&self, products: &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)>;
+}
+
+/// Columns and sums of a semiring's type.
+pub(crate) fn sums<R: Semiring, I: Index>(
+    products: &VectorProducts<'_, R, I>,
+    way: &impl Sums<I>,
+) -> Result<(Vec<I>, Vec<Out<R>>)> {
+    let (columns, sums) = way.make(products)?;
+    // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these are values of
+    // type `Out<R>` (`Listed`, implemented by `VectorProducts`).
+    Ok((columns, unsafe { from_words(sums) }))
+}

@@ -1,0 +1,227 @@
+//! A processor or a GPU, and products on it.
+
+#[cfg(feature = "cuda")]
+use std::sync::Arc;
+
+use super::{Matrix, Semiring, Sum};
+#[cfg(feature = "cuda")]
+use crate::algebra::{Formula, MonoidFormula, Printable, Type, printed};
+use crate::backend::Backend;
+#[cfg(feature = "cuda")]
+use crate::gpu::{Cuda, spgemm as device};
+use crate::spgemm::{self, Options};
+use crate::{Cpu, Error, Result};
+
+/// Where products are computed.
+#[derive(Debug)]
+pub enum Machine {
+    /// The processor.
+    Cpu(Cpu),
+    /// A GPU.
+    #[cfg(feature = "cuda")]
+    Cuda(Cuda),
+}
+
+impl From<Cpu> for Machine {
+    fn from(cpu: Cpu) -> Self {
+        Self::Cpu(cpu)
+    }
+}
+#[cfg(feature = "cuda")]
+impl From<Cuda> for Machine {
+    fn from(cuda: Cuda) -> Self {
+        Self::Cuda(cuda)
+    }
+}
+
+/// The structure of C = A·B, on the machine that made it.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// On the processor.
+    Host(spgemm::Plan),
+    /// On a GPU.
+    #[cfg(feature = "cuda")]
+    Device(device::Plan),
+}
+
+impl Plan {
+    /// Multiplications.
+    #[must_use]
+    pub fn flops(&self) -> u64 {
+        match self {
+            Self::Host(plan) => plan.flops(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => plan.flops(),
+        }
+    }
+    /// Entries of C.
+    #[must_use]
+    pub fn nnz(&self) -> usize {
+        match self {
+            Self::Host(plan) => plan.nnz(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => plan.nnz(),
+        }
+    }
+    /// Rows and columns of C.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Host(plan) => plan.shape(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => plan.shape(),
+        }
+    }
+    /// What was chosen, and why.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        match self {
+            Self::Host(plan) => plan.explain(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => plan.explain(),
+        }
+    }
+    fn host(&self) -> Result<&spgemm::Plan> {
+        match self {
+            Self::Host(plan) => Ok(plan),
+            #[cfg(feature = "cuda")]
+            Self::Device(_) => Err(elsewhere()),
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn elsewhere() -> Error {
+    Error::Argument { name: "plan", message: "it was made on another machine".into() }
+}
+
+impl Machine {
+    /// The matrix on this machine; itself if it is there.
+    /// # Errors
+    /// Those of the machine.
+    pub fn upload(&self, a: &Matrix) -> Result<Matrix> {
+        match self {
+            Self::Cpu(_) if a.is_on_host() => Ok(a.clone()),
+            Self::Cpu(_) => {
+                Err(Error::Argument { name: "matrix", message: "it is on a GPU; download it there".into() })
+            }
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => match (a.pattern(), a.values()) {
+                (Some(pattern), Some(values)) => Ok(Matrix::on_device(cuda.upload_raw(pattern, values)?)),
+                _ => Ok(a.clone()),
+            },
+        }
+    }
+    /// The matrix in the memory of the processor; itself if it is there.
+    /// # Errors
+    /// Those of the machine.
+    pub fn download(&self, a: &Matrix) -> Result<Matrix> {
+        #[cfg(feature = "cuda")]
+        if let (Self::Cuda(cuda), Some(raw)) = (self, a.device()) {
+            let (pattern, values) = cuda.download_raw(raw)?;
+            return Matrix::new(pattern, values);
+        }
+        Ok(a.clone())
+    }
+    /// Symbolic phase of C = A·B; values and their types do not matter.
+    /// # Errors
+    /// Those of the machine; [`Error::Shape`].
+    pub fn plan(&self, a: &Matrix, b: &Matrix, options: &Options) -> Result<Plan> {
+        match self {
+            Self::Cpu(cpu) => {
+                let (a, b) = (a.operand()?, b.operand()?);
+                Ok(Plan::Host(cpu.symbolic(a.pattern, b.pattern, None, options)?))
+            }
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => {
+                let (a, b) = (self.upload(a)?, self.upload(b)?);
+                let (Some(a), Some(b)) = (a.device(), b.device()) else { return Err(elsewhere()) };
+                Ok(Plan::Device(device::plan_of(cuda, Arc::clone(&a.pattern), Arc::clone(&b.pattern), None, options)?))
+            }
+        }
+    }
+    /// Numeric phase: values of C = A ⊕.⊗ B for a plan of this machine.
+    /// # Errors
+    /// Those of the machine; [`Error::Argument`] if ⊗ takes other types; [`Error::PatternChanged`].
+    pub fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
+        match self {
+            Self::Cpu(cpu) => {
+                let (a, b) = (a.operand()?, b.operand()?);
+                let (budget, plan) = (cpu.budget(), plan.host()?);
+                let (pattern, values) = spgemm::numeric_any(cpu.threads(), budget, plan, ring.formula(), a, b)?;
+                Matrix::new(pattern, values)
+            }
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => {
+                let (a, b) = (self.upload(a)?, self.upload(b)?);
+                let (Some(a), Some(b), Plan::Device(plan)) = (a.device(), b.device(), plan) else {
+                    return Err(elsewhere());
+                };
+                Ok(Matrix::on_device(cuda.numeric_raw(plan, &ring.printed(), a, b)?))
+            }
+        }
+    }
+    /// Numeric phase into `c`, which the plan made before; in place where nobody else holds it.
+    /// # Errors
+    /// Those of [`numeric`](Self::numeric); [`Error::Argument`] if the semiring gives another type than that of `c`.
+    pub fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
+        if c.ty() != ring.ty() {
+            let message = format!("the semiring gives {}, these values are {}", ring.ty(), c.ty());
+            return Err(Error::Argument { name: "c", message });
+        }
+        match self {
+            Self::Cpu(cpu) => {
+                let (operands, plan) = ((a.operand()?, b.operand()?), plan.host()?);
+                if let Some((pattern, mut values)) = c.unshared() {
+                    let ring = ring.formula();
+                    return spgemm::numeric_any_into(cpu.threads(), plan, ring, operands, &pattern, &mut values);
+                }
+            }
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => {
+                let (a, b) = (self.upload(a)?, self.upload(b)?);
+                let (Some(a), Some(b), Plan::Device(plan)) = (a.device(), b.device(), plan) else {
+                    return Err(elsewhere());
+                };
+                if let Some(c) = c.device_mut() {
+                    let pattern = Arc::clone(&c.pattern);
+                    return cuda.numeric_into_raw(plan, &ring.printed(), a, b, &pattern, &mut c.values);
+                }
+            }
+        }
+        *c = self.numeric(plan, ring, a, b)?;
+        Ok(())
+    }
+    /// Sum of the values: in their order on the processor ([`Matrix::sum`]); on a GPU in an order of its own, the same in every
+    /// run, of integers modulo 2⁶⁴.
+    /// # Errors
+    /// Those of the machine; [`Error::Unsupported`] for structs.
+    pub fn sum(&self, a: &Matrix) -> Result<Sum> {
+        #[cfg(feature = "cuda")]
+        if let (Self::Cuda(cuda), Some(raw)) = (self, a.device()) {
+            let wide = match a.ty() {
+                Type::F32 | Type::F64 => Type::F64,
+                Type::ComplexF32 | Type::ComplexF64 => return self.download(a)?.sum(),
+                _ => Type::I64,
+            };
+            let convert = Formula::parse(&format!("{wide}(a)"), &[("a", a.ty())], Some(wide))?;
+            let values = cuda.apply_raw(&printed(Printable::Op(convert)), raw)?.values;
+            let plus = MonoidFormula::named("plus", wide)?;
+            let plus = printed(Printable::Monoid(plus.op().clone(), plus.identity().clone()));
+            let sum = cuda.get_raw(&cuda.fold_raw(&plus, &values)?, "a sum")?;
+            let (integer, real) = (sum.slice().get::<i64>(), sum.slice().get::<f64>());
+            return Ok(match (integer, real) {
+                (Some(&[x, ..]), _) => Sum::Integer(x.into()),
+                (_, Some(&[x, ..])) => Sum::Real(x),
+                _ => Sum::Integer(0),
+            });
+        }
+        a.sum()
+    }
+    /// C = A ⊕.⊗ B.
+    /// # Errors
+    /// Those of [`plan`](Self::plan) and [`numeric`](Self::numeric).
+    pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
+        self.numeric(&self.plan(a, b, &Options::default())?, ring, a, b)
+    }
+}

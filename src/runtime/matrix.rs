@@ -1,0 +1,238 @@
+//! A matrix of any type of values, wherever it is.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::algebra::{Array, Blocks, Formula, Input, Number, Slice, SliceMut, Type, Value};
+#[cfg(feature = "cuda")]
+use crate::gpu::RawCsr;
+use crate::kernels::{Operand, with_type};
+use crate::num_complex::Complex;
+use crate::par::filled;
+use crate::{Csr, Error, Pattern, Result};
+
+/// A sparse matrix whose type is known at run time, in the memory of the processor or of a GPU. Cloning it copies nothing.
+#[derive(Clone, Debug)]
+pub struct Matrix(Place);
+
+/// Where it is.
+#[derive(Clone, Debug)]
+enum Place {
+    Host(Arc<dyn Held>),
+    #[cfg(feature = "cuda")]
+    Device(RawCsr),
+}
+
+/// A `Csr` of any type of values.
+trait Held: Any + Send + Sync + std::fmt::Debug {
+    fn pattern(&self) -> &Arc<Pattern>;
+    fn values(&self) -> Slice<'_>;
+    /// The values to be written, if no clone of the matrix shares them.
+    fn values_mut(&mut self) -> Option<SliceMut<'_>>;
+}
+impl<T: Value> Held for Csr<T> {
+    fn pattern(&self) -> &Arc<Pattern> {
+        Csr::pattern(self)
+    }
+    fn values(&self) -> Slice<'_> {
+        Slice::of(Csr::values(self))
+    }
+    fn values_mut(&mut self) -> Option<SliceMut<'_>> {
+        self.unshared_mut().map(SliceMut::of)
+    }
+}
+
+impl<T: Value> From<Csr<T>> for Matrix {
+    fn from(a: Csr<T>) -> Self {
+        Self(Place::Host(Arc::new(a)))
+    }
+}
+
+impl Matrix {
+    /// These values at the places of a pattern.
+    /// # Errors
+    /// [`Error::Length`] if there is not one value per entry; [`Error::Unsupported`] for structs.
+    pub fn new(pattern: Arc<Pattern>, values: Array) -> Result<Self> {
+        let ty = values.ty();
+        with_type!(ty, T => {
+            let values = values.into_vec::<T>().map_err(|_| not_made(ty))?;
+            Ok(Csr::with_pattern(pattern, values)?.into())
+        }, Err(not_made(ty)))
+    }
+    #[cfg(feature = "cuda")]
+    pub(super) fn on_device(raw: RawCsr) -> Self {
+        Self(Place::Device(raw))
+    }
+    #[cfg(feature = "cuda")]
+    pub(super) fn device(&self) -> Option<&RawCsr> {
+        match &self.0 {
+            Place::Device(raw) => Some(raw),
+            Place::Host(_) => None,
+        }
+    }
+    #[cfg(feature = "cuda")]
+    pub(super) fn device_mut(&mut self) -> Option<&mut RawCsr> {
+        match &mut self.0 {
+            Place::Device(raw) => Some(raw),
+            Place::Host(_) => None,
+        }
+    }
+    fn held(&self) -> Result<&Arc<dyn Held>> {
+        match &self.0 {
+            Place::Host(held) => Ok(held),
+            #[cfg(feature = "cuda")]
+            Place::Device(_) => Err(Error::Argument { name: "matrix", message: "it is on a GPU; download it".into() }),
+        }
+    }
+    /// Type of the values.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        match &self.0 {
+            Place::Host(held) => held.values().ty(),
+            #[cfg(feature = "cuda")]
+            Place::Device(raw) => raw.ty(),
+        }
+    }
+    /// Rows and columns.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        match &self.0 {
+            Place::Host(held) => held.pattern().shape(),
+            #[cfg(feature = "cuda")]
+            Place::Device(raw) => raw.shape(),
+        }
+    }
+    /// Entries, stored zeros included.
+    #[must_use]
+    pub fn nnz(&self) -> usize {
+        match &self.0 {
+            Place::Host(held) => held.pattern().nnz(),
+            #[cfg(feature = "cuda")]
+            Place::Device(raw) => raw.nnz(),
+        }
+    }
+    /// Whether it is in the processor's memory.
+    #[must_use]
+    pub fn is_on_host(&self) -> bool {
+        matches!(self.0, Place::Host(_))
+    }
+    /// Where it has entries; `None` for a matrix on a GPU.
+    #[must_use]
+    pub fn pattern(&self) -> Option<&Arc<Pattern>> {
+        self.held().ok().map(|held| held.pattern())
+    }
+    /// The values, row by row; `None` for a matrix on a GPU.
+    #[must_use]
+    pub fn values(&self) -> Option<Slice<'_>> {
+        self.held().ok().map(|held| held.values())
+    }
+    /// The matrix as a `Csr`, if its values are of type `T` and it is in the processor's memory; nothing is copied.
+    #[must_use]
+    pub fn csr<T: Value>(&self) -> Option<&Csr<T>> {
+        (&**self.held().ok()? as &dyn Any).downcast_ref()
+    }
+    /// As the kernels of the processor take it.
+    pub(super) fn operand(&self) -> Result<Operand<'_>> {
+        let held = self.held()?;
+        Ok(Operand { pattern: held.pattern(), values: held.values(), csr: &**held as &dyn Any })
+    }
+    /// Pattern and values to be written, if nobody else holds the matrix.
+    pub(super) fn unshared(&mut self) -> Option<(Arc<Pattern>, SliceMut<'_>)> {
+        match &mut self.0 {
+            Place::Host(held) => {
+                let held = Arc::get_mut(held)?;
+                let pattern = Arc::clone(held.pattern());
+                Some((pattern, held.values_mut()?))
+            }
+            #[cfg(feature = "cuda")]
+            Place::Device(_) => None,
+        }
+    }
+    /// The same entries with values of another type, by the rules of `as` in Rust: integers wrap, floats saturate and NaN
+    /// becomes 0; to bool, whatever is not 0 is true. A matrix of that type is itself.
+    /// # Errors
+    /// [`Error::Unsupported`] for structs, and from complex numbers to others; [`Error::OutOfMemory`].
+    pub fn cast(&self, ty: Type) -> Result<Self> {
+        if ty == self.ty() {
+            return Ok(self.clone());
+        }
+        let (held, from) = (self.held()?, self.ty());
+        let complex = |t| matches!(t, Type::ComplexF32 | Type::ComplexF64);
+        if complex(ty) && !complex(from) {
+            // A number is the real part of a complex one.
+            return if ty == Type::ComplexF32 {
+                let reals = self.cast(Type::F32)?;
+                let reals = reals.csr::<f32>().ok_or_else(|| not_made(ty))?;
+                Ok(reals.map(|&x| Complex::new(x, 0.0))?.into())
+            } else {
+                let reals = self.cast(Type::F64)?;
+                let reals = reals.csr::<f64>().ok_or_else(|| not_made(ty))?;
+                Ok(reals.map(|&x| Complex::new(x, 0.0))?.into())
+            };
+        }
+        let convert = Formula::parse(&format!("{ty}(a)"), &[("a", from)], Some(ty)).and_then(|f| Blocks::new(&f));
+        let convert = convert.map_err(|_| Error::Unsupported {
+            what: format!("a conversion of {from} to {ty}"),
+            why: "numbers convert to numbers, and to complex ones".into(),
+        })?;
+        with_type!(ty, T => {
+            let mut values = filled(self.nnz(), T::ZERO, "values")?;
+            convert.run(&[Input::Values(held.values())], &mut convert.scratch()?, &mut SliceMut::of(&mut values))?;
+            Ok(Csr::with_pattern(Arc::clone(held.pattern()), values)?.into())
+        }, Err(not_made(ty)))
+    }
+    /// Sum of the values in their order, as a number to print: exact for integers within i128, of bool the number of those
+    /// that are true, of complex numbers `re+imi`.
+    /// # Errors
+    /// [`Error::Argument`] for a matrix on a GPU.
+    pub fn sum(&self) -> Result<Sum> {
+        let values = self.held()?.values();
+        macro_rules! integers {
+            ($($t:ty)*) => {$(
+                if let Some(x) = values.get::<$t>() {
+                    return Ok(Sum::Integer(x.iter().map(|&x| i128::from(x)).sum()));
+                }
+            )*};
+        }
+        integers!(bool i8 i16 i32 i64 u8 u16 u32 u64);
+        macro_rules! others {
+            ($($t:ty: $variant:ident $one:expr;)*) => {$(
+                if let Some(x) = values.get::<$t>() {
+                    return Ok(Sum::$variant(x.iter().map($one).sum()));
+                }
+            )*};
+        }
+        others! {
+            f32: Real |&x| f64::from(x);
+            f64: Real |&x| x;
+            Complex<f32>: Complex |x| Complex::new(f64::from(x.re), f64::from(x.im));
+            Complex<f64>: Complex |&x| x;
+        }
+        Err(not_made(values.ty()))
+    }
+}
+
+/// A sum of values of any type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sum {
+    /// Of integers and truth values.
+    Integer(i128),
+    /// Of floats.
+    Real(f64),
+    /// Of complex numbers.
+    Complex(Complex<f64>),
+}
+
+impl std::fmt::Display for Sum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integer(x) => x.fmt(f),
+            Self::Real(x) => x.fmt(f),
+            Self::Complex(x) => x.fmt(f),
+        }
+    }
+}
+
+fn not_made(ty: Type) -> Error {
+    Error::Unsupported { what: format!("a matrix of {ty} made at run time"), why: "its values are numbers".into() }
+}

@@ -1,0 +1,27 @@
+//! Matrices and semirings whose types are known at run time only: what the program, C and other languages stand on.
+//!
+//! A [`Matrix`] has values of any of the types of [`Type`], on the processor or a GPU. A [`Semiring`] is a name or a formula. A
+//! product runs at the speed of loops that are compiled for the semiring where it is one of the most usual, elsewhere in two
+//! steps, ⊗ of a row and ⊕ of its products, or, for a formula, by blocks of values; on a GPU it is always compiled for the
+//! semiring. Results have the bits of the same product by types.
+//!
+//! ```
+//! use sparring::runtime::{Machine, Matrix, Semiring};
+//! use sparring::algebra::Type;
+//! use sparring::{Cpu, Csr};
+//! let a = Matrix::from(Csr::<i64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1, 2, 9_007_199_254_740_993])?);
+//! let cpu = Machine::from(Cpu::new());
+//! let c = cpu.mxm(&Semiring::new("plus_times", Type::I64)?, &a, &a)?;
+//! assert_eq!(c.values().and_then(|v| v.get::<i64>()).unwrap()[2], 9_007_199_254_740_993);
+//! let c = cpu.mxm(&Semiring::new("min, a + 2*b", Type::I64)?, &a, &a)?;
+//! assert_eq!((c.ty(), c.shape(), c.nnz()), (Type::I64, (2, 2), 4));
+//! # Ok::<(), sparring::Error>(())
+//! ```
+
+mod machine;
+mod matrix;
+mod semiring;
+
+pub use machine::{Machine, Plan};
+pub use matrix::{Matrix, Sum};
+pub use semiring::Semiring;
