@@ -232,6 +232,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("src", "algebra/formula/laws.rs", "algebra/formula/semiring.rs"),
     ("src", "algebra/value.rs", "algebra/formula/print.rs"),
     ("src", "algebra/value.rs", "algebra/words.rs"),
+    ("src", "algebra/mod.rs", "algebra/printed.rs"),
     ("src", "backend/build.rs", "backend/mod.rs"),
     ("src", "backend/container.rs", "backend/mod.rs"),
     ("src", "backend/operations.rs", "backend/mod.rs"),

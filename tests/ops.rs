@@ -183,9 +183,9 @@ fn what_was_found_is_in_the_text() {
     let dense = Dense::filled(3, 2, 1.0).expect("x");
     let e = says(ops::mxd(threads, ring, &a, &dense).unwrap_err(), ["mxd", "3×2"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (3, 2), .. }));
-    let e = says(ops::ewise_union(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_union", "4×3"]);
+    let e = says(ops::ewise_union(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_add", "4×3"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (4, 3), .. }));
-    let e = says(ops::ewise_intersection(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_intersection", "4×3"]);
+    let e = says(ops::ewise_intersection(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_mult", "4×3"]);
     assert!(matches!(e, Error::Shape { .. }));
     let e = says(ops::assign(&mut [0; 3], &x, 1).unwrap_err(), ["4", "3"]);
     assert!(matches!(e, Error::Length { found: 4, expected: 3, .. }));

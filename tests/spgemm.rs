@@ -295,14 +295,20 @@ fn a_plan_refuses_other_patterns() {
             let found = cpu.mxm(ring, &a, other).plan(&plan).eval();
             assert!(matches!(found, Err(Error::PatternChanged { operand: "B", .. })), "{o:?}: {found:?}");
         }
-        // The result must be the plan's own, too: refused, and left as it was.
+        // A refused product leaves the result as it was, its own matrix or another's.
         let mut c = cpu.mxm(ring, &a, &a).plan(&plan).eval().expect("c");
         let before = c.clone();
         assert!(cpu.mxm(ring, &moved, &a).plan(&plan).into(&mut c).is_err());
         assert!(identical(&c, &before), "a refused product changed its result");
         let mut foreign = fewer.clone();
-        assert!(cpu.mxm(ring, &a, &a).plan(&plan).into(&mut foreign).is_err(), "{o:?}: wrote into a foreign matrix");
+        let refused = cpu.numeric_into(&plan, ring, &a, &a, &mut foreign);
+        assert!(matches!(refused, Err(Error::PatternChanged { operand: "C", .. })), "{o:?}: {refused:?}");
+        assert!(cpu.mxm(ring, &a, &a).plan(&plan).into(&mut wider.clone()).is_err(), "{o:?}: wrote another shape");
         assert!(identical(&foreign, &fewer));
+        // A chain replaces what a matrix of the same shape holds, and nobody else's copy of it.
+        let copy = foreign.clone();
+        cpu.mxm(ring, &a, &a).plan(&plan).into(&mut foreign).expect("a matrix of the same shape");
+        assert!(identical(&foreign, &c) && identical(&copy, &fewer), "{o:?}");
         // The same structure in other memory is the same structure.
         let again = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("again");
         let d = cpu.mxm(ring, &again, &again).plan(&plan).eval().expect("an equal pattern");

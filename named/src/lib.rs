@@ -120,7 +120,7 @@ impl<T: Num> SemiringVisitor<T> for Product<'_, T> {
             let message = format!("the semiring gives {}, these values are of another type", Out::<R>::CUDA);
             return Err(Error::Argument { name: "c", message });
         };
-        cpu.mxm(ring, a, b).plan(plan).into(c).map(|()| None)
+        cpu.numeric_into(plan, ring, a, b, c).map(|()| None)
     }
 }
 

@@ -22,11 +22,11 @@
 /// }
 /// sparring::op! {
 ///     /// The one with the smaller value.
-///     pub ArgMin (a: Best, b: Best) -> Best {{
+///     pub ArgMin (a: Best, b: Best) -> Best {
 ///         let (x, y) = (Best::value(a), Best::value(b));
 ///         let (i, j) = (Best::index(a), Best::index(b));
 ///         (y.lt(x) | (y.eq(x) & j.lt(i))).select(b, a)
-///     }} identity Best { value: f64::INFINITY, index: u32::MAX }
+///     } identity Best { value: f64::INFINITY, index: u32::MAX }
 /// }
 /// let (a, b) = (Best { value: 2.0, index: 7 }, Best { value: 1.0, index: 9 });
 /// assert_eq!(ArgMin::new().apply::<Host>(V(a), V(b)).0, b);

@@ -393,3 +393,30 @@ pub(crate) fn programs() -> Vec<Unit> {
         unit(&less.text, &FILLED, &["either"]),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::Value;
+
+    crate::value! {
+        /// Two numbers.
+        pub struct Two {
+            /// One.
+            pub a: f64,
+            /// The other.
+            pub b: u8,
+        }
+    }
+
+    #[test]
+    fn only_numbers_are_0_or_not() {
+        assert_eq!(parts(Type::I8).expect("a number").1, 1);
+        assert_eq!(
+            parts(Type::ComplexF32).expect("a number"),
+            ([Setting::Switch("NONZERO"), Setting::Type("Part", "float")], 2)
+        );
+        let refused = parts(Two::TYPE).expect_err("a struct").to_string();
+        assert!(refused.contains("Two") && refused.contains("only numbers"), "{refused}");
+    }
+}

@@ -37,11 +37,14 @@ pub fn mxd<R: Semiring, I: Index>(
     if m.checked_mul(n).is_none() {
         return Err(out_of_memory::<Out<R>>("a dense matrix", usize::MAX));
     }
+    if n == 0 {
+        return Dense::new(m, n, Vec::new());
+    }
     let (add, mul) = (ring.add(), ring.mul());
     let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
     let values = fill(threads, "mxd", &blocks(m, &work), &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
         dispatch(|| {
-            for (i, y) in rows.zip(y.chunks_mut(n.max(1))) {
+            for (i, y) in rows.zip(y.chunks_exact_mut(n)) {
                 let (ks, values) = a.row(i);
                 for (&k, &value) in ks.iter().zip(values) {
                     for (j, (y, &x)) in y.iter_mut().zip(x.row(k.get())).enumerate() {

@@ -88,7 +88,7 @@ impl<I: Index> Plan<I> {
         self.check("B", &self.b, b)
     }
     /// Refuses a result that this plan has not made, or cannot have made yet.
-    fn check_result(&self, c: &Arc<Pattern<I>>) -> Result<()> {
+    pub(crate) fn check_result(&self, c: &Arc<Pattern<I>>) -> Result<()> {
         match self.pattern() {
             Some(planned) => self.check("C", planned, c),
             None => Err(Error::PatternChanged { operand: "C", found: c.nnz(), planned: self.nnz() }),
