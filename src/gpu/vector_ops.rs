@@ -401,11 +401,11 @@ mod tests {
 
     crate::value! {
         /// Two numbers.
-        pub struct Two {
+        pub(super) struct Two {
             /// One.
-            pub a: f64,
+            pub(super) a: f64,
             /// The other.
-            pub b: u8,
+            pub(super) b: u8,
         }
     }
 
