@@ -256,7 +256,7 @@ pub fn assign<T: Value>(
 }
 /// w(places(k)) = x; without places, everywhere.
 /// # Errors
-/// Those of [`assign`].
+/// Those of `assign`.
 pub fn assign_scalar<T: Value>(cuda: &Cuda, w: &mut DeviceVector<T>, places: Option<&[u32]>, x: T) -> Result<()> {
     cuda.vector_assign_raw(w.raw_mut(), places, &Assigned::Scalar(Slice::of(&[x])))
 }

@@ -1,6 +1,6 @@
 //! Matrices and semirings whose types are known at run time only: what the program, C and other languages stand on.
 //!
-//! A [`Matrix`] has values of any of the types of [`Type`], on the processor or a GPU. A [`Semiring`] is a name or a formula. A
+//! A [`Matrix`] has values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU. A [`Semiring`] is a name or a formula. A
 //! product runs at the speed of loops that are compiled for the semiring where it is one of the most usual, elsewhere in two
 //! steps, ⊗ of a row and ⊕ of its products, or, for a formula, by blocks of values; on a GPU it is always compiled for the
 //! semiring. Results have the bits of the same product by types.
