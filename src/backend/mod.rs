@@ -59,13 +59,13 @@ use crate::{Csr, Dense, Index, Result, Vector};
 /// use sparring::prelude::*;
 ///
 /// /// Levels of a breadth-first search from `source`, on any machine.
-/// fn levels<B: Backend>(m: &B, a: &B::Matrix<f64>, source: usize) -> Result<Vector<u32>> {
+/// fn levels<B: Backend>(m: &B, a: &B::Matrix<bool>, source: usize) -> Result<Vector<u32>> {
 ///     let n = m.shape(a).0;
 ///     let mut q = m.upload_vector(&Vector::new(n, vec![source as u32], vec![true])?)?;
 ///     let mut levels = m.upload_vector(&Vector::empty(n)?)?;
 ///     for level in 0..n as u32 {
 ///         m.assign_scalar(level).mask(q.structure()).into(&mut levels)?;
-///         m.vxm(AnyPair::<bool, bool, f64>::new(), &q, a).mask(!levels.structure()).replace().into(&mut q)?;
+///         m.vxm(AnyPair::<bool>::new(), &q, a).mask(!levels.structure()).replace().into(&mut q)?;
 ///         if m.nnz(&q)? == 0 {
 ///             break;
 ///         }
@@ -73,7 +73,7 @@ use crate::{Csr, Dense, Index, Result, Vector};
 ///     m.download_vector(&levels)
 /// }
 /// // 0 → 1 → 2, and 3 apart.
-/// let a = Csr::<f64>::new(4, 4, vec![0, 1, 2, 2, 2], vec![1, 2], vec![1.0, 1.0])?;
+/// let a = Csr::<bool>::new(4, 4, vec![0, 1, 2, 2, 2], vec![1, 2], vec![true, true])?;
 /// assert_eq!(levels(&Cpu::new(), &a, 0)?, Vector::new(4, vec![0, 1, 2], vec![0, 1, 2])?);
 /// # Ok::<(), sparring::Error>(())
 /// ```
