@@ -134,6 +134,34 @@ fn errors_point_at_the_place_and_name_the_types() {
 }
 
 #[test]
+fn a_result_of_another_plan_is_refused_whoever_holds_it() {
+    let (a, b) = operands::<f64>(4);
+    let (a, b) = (Matrix::from(a), Matrix::from(b));
+    let machines = std::iter::once(Machine::from(Cpu::with_threads(2).unwrap()));
+    #[cfg(feature = "cuda")]
+    let machines = machines.chain(Cuda::new(0).ok().map(Machine::from));
+    let ring = Semiring::new("plus_times", Type::F64).unwrap();
+    for m in machines {
+        let plan = m.plan(&a, &b, &Default::default()).unwrap();
+        let here = |c: &Matrix| m.download(c).unwrap();
+        let mut foreign = m.upload(&a).unwrap();
+        for held in [None, Some(foreign.clone())] {
+            let e = m.numeric_into(&plan, &ring, &a, &b, &mut foreign).unwrap_err().to_string();
+            assert!(e.contains('C') && e.contains(&a.nnz().to_string()), "{e}");
+            same(&here(&foreign), &a, "as it was");
+            drop(held);
+        }
+        // Its own result, held by someone else: they keep their values.
+        let mut c = m.numeric(&plan, &ring, &a, &b).unwrap();
+        let held = c.clone();
+        let twice = m.numeric(&plan, &Semiring::new("plus, 2*a*b", Type::F64).unwrap(), &a, &b).unwrap();
+        m.numeric_into(&plan, &Semiring::new("plus, 2*a*b", Type::F64).unwrap(), &a, &b, &mut c).unwrap();
+        same(&here(&c), &here(&twice), "new values");
+        same(&here(&held), &here(&m.numeric(&plan, &ring, &a, &b).unwrap()), "those of another holder");
+    }
+}
+
+#[test]
 fn integers_are_exact_and_numbers_convert() {
     let m = Machine::from(Cpu::new());
     let big = 9_007_199_254_740_993i64;

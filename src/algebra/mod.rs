@@ -31,7 +31,6 @@ mod monoid;
 mod operator;
 mod positional;
 #[cfg(feature = "cuda")]
-#[allow(dead_code)]
 mod printed;
 mod record;
 mod semiring;
@@ -39,7 +38,6 @@ mod trace;
 mod types;
 mod unary;
 mod value;
-#[allow(dead_code)]
 pub(crate) mod words;
 
 pub use binary::*;
@@ -61,7 +59,6 @@ pub use monoid::*;
 pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Parameterless, Place, UnaryOp};
 pub use positional::*;
 #[cfg(feature = "cuda")]
-#[allow(unused_imports)]
 pub(crate) use printed::{
     Printable, Printed, printed, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary,
 };

@@ -32,13 +32,6 @@ const fn same_layout<T: Value>() {
     assert!(size_of::<T>() == size_of::<T::Word>() && align_of::<T>() == align_of::<T::Word>());
 }
 
-/// Values as words.
-#[inline(always)]
-pub(crate) fn words<T: Value>(x: &[T]) -> &[T::Word] {
-    const { same_layout::<T>() };
-    // SAFETY: same size and alignment (checked); a word may hold any bytes; nothing is written through the result.
-    unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
-}
 /// Values as words that may be replaced.
 /// # Safety
 /// Every word written is that of a value of type `T`.
@@ -67,6 +60,7 @@ pub(crate) unsafe fn values_mut<T: Value>(x: &mut [T::Word]) -> &mut [T] {
     unsafe { std::slice::from_raw_parts_mut(x.as_mut_ptr().cast(), x.len()) }
 }
 /// A vector of values as one of words; nothing is copied.
+#[cfg(test)]
 pub(crate) fn into_words<T: Value>(x: Vec<T>) -> Vec<T::Word> {
     const { same_layout::<T>() };
     let mut x = ManuallyDrop::new(x);
@@ -80,7 +74,8 @@ pub(crate) fn into_words<T: Value>(x: Vec<T>) -> Vec<T::Word> {
 pub(crate) unsafe fn from_words<T: Value>(x: Vec<T::Word>) -> Vec<T> {
     const { same_layout::<T>() };
     let mut x = ManuallyDrop::new(x);
-    // SAFETY: as for `into_words`, and the words are values by the caller's promise.
+    // SAFETY: 1. same size and alignment (checked), so the allocation is that of a vector of values; 2. the words are values by
+    // the caller's promise; 3. `x` is not dropped.
     unsafe { Vec::from_raw_parts(x.as_mut_ptr().cast(), x.len(), x.capacity()) }
 }
 

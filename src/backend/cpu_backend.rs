@@ -154,9 +154,9 @@ impl<I: Index> Backend<I> for Cpu {
         b: &Csr<Rhs<R>, I>,
         c: &mut Csr<Out<R>, I>,
     ) -> Result<()> {
-        plan.check_result(c.pattern())?;
         if c.unshared_mut().is_none() {
             // Someone else holds its values, perhaps this very call: they keep theirs.
+            plan.check_result(c.pattern())?;
             *c = spgemm::numeric(self.threads(), self.budget, plan, ring, a, b)?;
             return Ok(());
         }

@@ -213,7 +213,6 @@ impl Cuda {
     /// Values of a type known at run time at the places of a pattern, on the device.
     /// # Errors
     /// [`Error::Length`]; those of [`upload`](Self::upload).
-    #[allow(dead_code)] // `runtime` will stand on it.
     pub(crate) fn upload_raw<I: Index>(&self, pattern: &Arc<Pattern<I>>, values: Slice<'_>) -> Result<RawCsr> {
         if values.len() != pattern.nnz() {
             return Err(Error::Length { what: "values of a matrix", found: values.len(), expected: pattern.nnz() });
@@ -224,7 +223,6 @@ impl Cuda {
     /// The pattern of a matrix and its values on the host.
     /// # Errors
     /// Those of [`download`](Self::download); [`Error::Unsupported`] for structs.
-    #[allow(dead_code)] // `runtime` will stand on it.
     pub(crate) fn download_raw<I: Index>(&self, a: &RawCsr) -> Result<(Arc<Pattern<I>>, Array)> {
         Ok((self.host_pattern(&a.pattern)?, self.get_raw(&a.values, "values from the device")?))
     }

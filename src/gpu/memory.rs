@@ -33,7 +33,6 @@ impl Cuda {
     /// A copy on the host of the whole array; waits for it.
     /// # Errors
     /// [`Error::Unsupported`] for structs, whose type must be known to make an array of them.
-    #[allow(dead_code)] // `runtime` will stand on it.
     pub(crate) fn get_raw(&self, buffer: &Arc<RawBuffer>, what: &'static str) -> Result<Array> {
         macro_rules! of {
             ($($variant:ident $t:ty),*) => {

@@ -161,9 +161,10 @@ impl Machine {
             }
         }
     }
-    /// Numeric phase into `c`, which the plan made before; in place where nobody else holds it.
+    /// Numeric phase into `c`, which the plan made before; in place where nobody else holds it, else in memory of its own.
     /// # Errors
-    /// Those of [`numeric`](Self::numeric); [`Error::Argument`] if the semiring gives another type than that of `c`.
+    /// Those of [`numeric`](Self::numeric); [`Error::Argument`] if the semiring gives another type than that of `c`, or `c` is
+    /// on another machine. `c` is then as it was.
     pub fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
         if c.ty() != ring.ty() {
             let message = format!("the semiring gives {}, these values are {}", ring.ty(), c.ty());
@@ -176,6 +177,8 @@ impl Machine {
                     let ring = ring.formula();
                     return spgemm::numeric_any_into(cpu.threads(), plan, ring, operands, &pattern, &mut values);
                 }
+                // Someone else holds its values, perhaps this very call: they keep theirs.
+                plan.check_result(c.operand()?.pattern)?;
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
@@ -183,10 +186,15 @@ impl Machine {
                 let (Some(a), Some(b), Plan::Device(plan)) = (a.device(), b.device(), plan) else {
                     return Err(elsewhere());
                 };
-                if let Some(c) = c.device_mut() {
-                    let pattern = Arc::clone(&c.pattern);
+                let Some(c) = c.device_mut() else {
+                    let message = "it is in the processor's memory; upload it".into();
+                    return Err(Error::Argument { name: "c", message });
+                };
+                let pattern = Arc::clone(&c.pattern);
+                if Arc::get_mut(&mut c.values).is_some() {
                     return cuda.numeric_into_raw(plan, &ring.printed(), a, b, &pattern, &mut c.values);
                 }
+                plan.check_result(&pattern)?;
             }
         }
         *c = self.numeric(plan, ring, a, b)?;

@@ -126,6 +126,13 @@ impl Plan {
         };
         plan::check(cuda, planned, [a, b])
     }
+    /// Refuses a result that this plan has not made, or cannot have made yet.
+    pub(crate) fn check_result(&self, c: &Arc<DevicePattern>) -> Result<()> {
+        if self.pattern().is_some_and(|planned| Arc::ptr_eq(planned, c)) {
+            return Ok(());
+        }
+        Err(Error::PatternChanged { operand: "C", found: c.nnz, planned: self.nnz() })
+    }
 }
 
 /// The structure of C = A·B at the places of a mask, or with `true` beside it at all others: patterns only, no values, no
@@ -189,9 +196,7 @@ impl Cuda {
         values: &mut Arc<RawBuffer>,
     ) -> Result<()> {
         plan.check(self, &a.pattern, &b.pattern)?;
-        if !plan.pattern().is_some_and(|planned| Arc::ptr_eq(planned, c)) {
-            return Err(Error::PatternChanged { operand: "C", found: c.nnz, planned: plan.nnz() });
-        }
+        plan.check_result(c)?;
         alone(values, "c")?;
         match &plan.form {
             Form::Pattern(plan) => values::fill(self, plan, ring, a, b, values),
