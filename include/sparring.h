@@ -82,6 +82,8 @@ enum SparringStatus
   SPARRING_DEVICE_FAILED = 21,
   /// The GPU has not that much memory left.
   SPARRING_DEVICE_MEMORY = 22,
+  /// A formula cannot be read; the message points at the place.
+  SPARRING_FORMULA = 23,
   /// An error of a class that this header does not know yet.
   SPARRING_OTHER = 99,
   /// A handle was freed before, is of another kind, or never was a handle.
@@ -99,7 +101,7 @@ typedef uint32_t SparringStatus;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// Type of the values of a matrix. More may come: the numbers have gaps.
+/// Type of the values of a matrix.
 enum SparringType
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -107,12 +109,30 @@ enum SparringType
  {
   /// bool, or any type of one byte of which 0 is false.
   SPARRING_BOOL = 1,
-  /// int64_t; sums and products wrap.
+  /// int8_t; sums and products of integers wrap.
+  SPARRING_I8 = 2,
+  /// uint8_t.
+  SPARRING_U8 = 3,
+  /// int16_t.
+  SPARRING_I16 = 4,
+  /// uint16_t.
+  SPARRING_U16 = 5,
+  /// int32_t.
+  SPARRING_I32 = 6,
+  /// uint32_t.
+  SPARRING_U32 = 7,
+  /// int64_t.
   SPARRING_I64 = 8,
+  /// uint64_t.
+  SPARRING_U64 = 9,
   /// float.
   SPARRING_F32 = 10,
   /// double.
   SPARRING_F64 = 11,
+  /// float _Complex, std::complex<float>: two floats.
+  SPARRING_COMPLEX_F32 = 12,
+  /// double _Complex, std::complex<double>: two doubles.
+  SPARRING_COMPLEX_F64 = 13,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -432,7 +452,8 @@ SparringStatus sparring_matrix_free(SparringMatrix *matrix);
 
 /// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is
 /// expanded and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the
-/// nearest value, an int64_t only what it holds exactly, bool whether it differs from 0. Entries of a pattern are 1.
+/// nearest value, integers only what they hold exactly, bool whether it differs from 0, real numbers no imaginary part.
+/// Entries of a pattern are 1.
 /// For a GPU the processor reads, and the matrix is in its memory: see sparring_matrix_to.
 /// `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_matrix_read(const SparringDevice *device,
@@ -449,7 +470,8 @@ uint64_t sparring_semiring_count(void);
 /// of the operands. The text is constant and is not freed.
 const char *sparring_semiring_name(uint64_t index);
 
-/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name).
+/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
+/// as in "min, a + 2*b".
 /// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
 /// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
 /// ("log_plus"). `options` may be NULL.

@@ -143,7 +143,7 @@ fn a_result_of_another_plan_is_refused_whoever_holds_it() {
     let ring = Semiring::new("plus_times", Type::F64).unwrap();
     for m in machines {
         let plan = m.plan(&a, &b, &Default::default()).unwrap();
-        let here = |c: &Matrix| m.download(c).unwrap();
+        let here = |c: &Matrix| c.download().unwrap();
         let mut foreign = m.upload(&a).unwrap();
         for held in [None, Some(foreign.clone())] {
             let e = m.numeric_into(&plan, &ring, &a, &b, &mut foreign).unwrap_err().to_string();
@@ -201,7 +201,7 @@ fn a_gpu_gives_the_bits_of_the_processor() {
             if ring.formula().add().name() == Some("any") {
                 continue;
             }
-            let c = cuda.download(&cuda.mxm(&ring, &there_a, &there_b).unwrap()).unwrap();
+            let c = cuda.mxm(&ring, &there_a, &there_b).unwrap().download().unwrap();
             same(&c, &cpu.mxm(&ring, &a, &b).unwrap(), text);
         }
     }

@@ -1,11 +1,9 @@
 //! Where operations run: the processor, with a pool of threads, or a GPU.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
-use sparring::Cpu;
+use sparring::runtime::{Machine, Matrix, Plan};
 
-use crate::gpu::Gpu;
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, take};
 use crate::memory::{NewHandle, text, write, write_text};
@@ -13,11 +11,41 @@ use crate::status::SparringStatus;
 
 /// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
 pub struct SparringDevice {
-    /// The processor, which also reads files for a GPU.
-    pub(crate) host: Cpu,
-    pub(crate) gpu: Option<Arc<Gpu>>,
-    /// Bytes that operations may take.
-    pub(crate) budget: Option<u64>,
+    pub(crate) machine: Machine,
+}
+
+impl SparringDevice {
+    /// Refuses a matrix that is in the memory of another GPU; `name` is the argument. One in the processor's memory is sent.
+    pub(crate) fn takes(&self, name: &'static str, a: &Matrix) -> Fallible {
+        if a.is_on_host() || self.machine.holds(a) {
+            return Ok(());
+        }
+        Err(self.elsewhere(name, &a.machine()))
+    }
+    /// Refuses a plan of another device.
+    pub(crate) fn made(&self, plan: &Plan) -> Fallible {
+        if self.machine.made(plan) { Ok(()) } else { Err(self.elsewhere("plan", &plan.machine())) }
+    }
+    /// The error that something is on the machine `found`.
+    fn elsewhere(&self, name: &'static str, found: &str) -> Fail {
+        let own = self.machine.name();
+        let message = match name {
+            _ if found == own => format!("it belongs to another SparringDevice of {own}"),
+            "plan" => format!("it is one of {found}, not of {own}"),
+            _ if self.machine.is_gpu() => format!("it is on {found}, not on {own}"),
+            _ => on_gpu(found),
+        };
+        Fail::argument(name, message)
+    }
+}
+
+fn on_gpu(found: &str) -> String {
+    format!("the matrix is on {found}; sparring_matrix_to brings it to \"cpu\"")
+}
+
+/// Refuses a matrix that is not in the processor's memory.
+pub(crate) fn on_host(name: &'static str, a: &Matrix) -> Fallible {
+    if a.is_on_host() { Ok(()) } else { Err(Fail::argument(name, on_gpu(&a.machine()))) }
 }
 
 impl Object for SparringDevice {
@@ -53,18 +81,14 @@ pub unsafe extern "C" fn sparring_device_new(
         // SAFETY: by the contract above `device` points to room for a handle, and `name` to text ended by a zero.
         let (out, name) = unsafe { (NewHandle::at(device, "device")?, text(name, "name")?) };
         let budget = (memory_budget != 0).then_some(memory_budget);
-        let Some(ordinal) = ordinal(name)? else {
-            let cpu = if threads == 0 { Cpu::new() } else { Cpu::with_threads(threads as usize)? };
-            let host = match budget {
-                Some(bytes) => cpu.memory_budget(bytes),
-                None => cpu,
-            };
-            return out.give(SparringDevice { host, gpu: None, budget });
+        let machine = match ordinal(name)? {
+            None => Machine::cpu(threads as usize, budget)?,
+            Some(_) if threads != 0 => {
+                return Err(Fail::argument("threads", format!("{threads} for {name}, where it must be 0")));
+            }
+            Some(ordinal) => Machine::cuda(ordinal, budget)?,
         };
-        if threads != 0 {
-            return Err(Fail::argument("threads", format!("{threads} for {name}, where it must be 0")));
-        }
-        out.give(SparringDevice { host: Cpu::new(), gpu: Some(Gpu::open(ordinal, budget)?), budget })
+        out.give(SparringDevice { machine })
     })
 }
 
@@ -72,7 +96,7 @@ pub unsafe extern "C" fn sparring_device_new(
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_gpu_count() -> u64 {
     // Not a defect that C could be told of here.
-    std::panic::catch_unwind(Gpu::count).unwrap_or(0) as u64
+    std::panic::catch_unwind(Machine::gpus).unwrap_or(0) as u64
 }
 
 /// What the device is, in words: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain. It begins
@@ -85,11 +109,7 @@ pub unsafe extern "C" fn sparring_device_describe(
     length: *mut u64,
 ) -> SparringStatus {
     ffi!({
-        let device = handle(device)?;
-        let words = match &device.gpu {
-            Some(gpu) => gpu.describe(),
-            None => format!("cpu, {} threads", device.host.threads().count()),
-        };
+        let words = handle(device)?.machine.describe();
         // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe { write_text(&words, buffer, capacity, length) }
     })
@@ -100,7 +120,7 @@ pub unsafe extern "C" fn sparring_device_describe(
 pub unsafe extern "C" fn sparring_device_threads(device: *const SparringDevice, threads: *mut u32) -> SparringStatus {
     ffi!({
         let device = handle(device)?;
-        let count = if device.gpu.is_some() { 0 } else { device.host.threads().count() };
+        let count = device.machine.threads().map_or(0, |threads| threads.count());
         let count = u32::try_from(count).map_err(|e| Fail::argument("threads", e.to_string()))?;
         // SAFETY: by the contract above `threads` points to room for a number.
         unsafe { write(threads, count, "threads") }
@@ -111,12 +131,7 @@ pub unsafe extern "C" fn sparring_device_threads(device: *const SparringDevice, 
 /// finished. It is for measuring time on a GPU, whose matrices may still be in the making when a call returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_device_wait(device: *const SparringDevice) -> SparringStatus {
-    ffi!({
-        match &handle(device)?.gpu {
-            Some(gpu) => Ok(gpu.wait()?),
-            None => Ok(()),
-        }
-    })
+    ffi!({ Ok(handle(device)?.machine.wait()?) })
 }
 
 /// Frees a SparringDevice; NULL is allowed. Matrices and plans on a GPU stay good.

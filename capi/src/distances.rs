@@ -3,15 +3,16 @@
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, LazyLock};
 
-use sparring::distance::{Float, Metric, Neighbours, Options, Precision};
-use sparring::{Csr, Error};
+use sparring::Error;
+use sparring::algebra::{SliceMut, Type};
+use sparring::distance::{Metric, Options, Precision};
+use sparring::runtime::Comparison;
 
 use crate::device::SparringDevice;
-use crate::guard::{Fail, Fallible};
+use crate::guard::Fallible;
 use crate::handle::handle;
-use crate::matrix::{Scalar, SparringMatrix, SparringType, Stored, mistyped, of_real};
-use crate::memory::{NewHandle, fits, input, output, room, size, text, write, write_text};
-use crate::mxm::choice;
+use crate::matrix::{SparringMatrix, mistyped, named};
+use crate::memory::{NewHandle, choice, fits, input, output, room, size, text, write, write_text};
 use crate::status::SparringStatus;
 
 /// Whether rows are divided by their sums before they are compared.
@@ -89,105 +90,44 @@ unsafe fn options(p: *const SparringDistanceOptions) -> Fallible<(Option<f64>, O
 }
 
 /// Rows to compare, and how.
-pub(crate) struct Question {
-    pub(crate) metric: Metric,
-    pub(crate) options: Options,
-    pub(crate) x: Arc<Stored>,
-    pub(crate) y: Option<Arc<Stored>>,
-}
-
-impl Question {
-    /// # Safety
-    /// `metric` is NULL or text ended by a zero, and `options` as for [`options`].
-    unsafe fn new(
-        op: &'static str,
-        device: &SparringDevice,
-        metric: *const c_char,
-        x: *const SparringMatrix,
-        y: *const SparringMatrix,
-        options: *const SparringDistanceOptions,
-    ) -> Fallible<Self> {
-        // SAFETY: the caller's promise.
-        let (name, (p, options)) = unsafe { (text(metric, "metric")?, self::options(options)?) };
-        let metric = Metric::named(name, p)?;
-        // A GPU keeps its budget itself.
-        let budgets = [options.memory_budget, device.budget.filter(|_| device.gpu.is_none())];
-        let options = Options { memory_budget: budgets.into_iter().flatten().min(), ..options };
-        let x = handle(x)?.snapshot();
-        let y = if y.is_null() { None } else { Some(handle(y)?.snapshot()) };
-        if let Some(y) = &y {
-            if y.value_type() != x.value_type() {
-                return Err(mistyped("y", y.value_type(), x.value_type()).into());
-            }
-            // Before anyone counts the distances between rows that have none.
-            if y.shape().1 != x.shape().1 {
-                return Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() }.into());
-            }
+/// # Safety
+/// `metric` is NULL or text ended by a zero, and `options` as for [`options`].
+unsafe fn question(
+    op: &'static str,
+    device: &SparringDevice,
+    metric: *const c_char,
+    x: *const SparringMatrix,
+    y: *const SparringMatrix,
+    options: *const SparringDistanceOptions,
+) -> Fallible<Comparison> {
+    // SAFETY: the caller's promise.
+    let (name, (p, options)) = unsafe { (text(metric, "metric")?, self::options(options)?) };
+    let measure = Arc::new(Metric::named(name, p)?);
+    let x = handle(x)?.snapshot();
+    let y = if y.is_null() { None } else { Some(handle(y)?.snapshot()) };
+    for (name, m) in std::iter::once(("x", &x)).chain(y.as_ref().map(|y| ("y", y))) {
+        device.takes(name, m)?;
+    }
+    if let Some(y) = &y {
+        if y.ty() != x.ty() {
+            return Err(mistyped("y", y.ty(), x.ty()).into());
         }
-        Ok(Self { metric, options, x, y })
-    }
-    pub(crate) fn value_type(&self) -> SparringType {
-        self.x.value_type()
-    }
-    /// Rows of X and of Y.
-    fn nrows(&self) -> (usize, usize) {
-        (self.x.shape().0, self.y.as_ref().unwrap_or(&self.x).shape().0)
-    }
-    /// Neighbours that a row has where `k` are asked for.
-    fn neighbours(&self, k: usize) -> usize {
-        k.min(self.nrows().1.saturating_sub(usize::from(self.options.exclude_self)))
-    }
-    /// X and Y in the processor's memory.
-    fn on_host<T: Float>(&self) -> Fallible<(&Csr<T>, Option<&Csr<T>>)> {
-        fn typed<'a, T: Float>(name: &'static str, m: &'a Stored) -> Fallible<&'a Csr<T>> {
-            let data = m.host(name)?;
-            data.csr().downcast_ref().ok_or_else(|| no_distances(data.value_type()))
+        // Before anyone counts the distances between rows that have none.
+        if y.shape().1 != x.shape().1 {
+            return Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() }.into());
         }
-        Ok((typed("x", &self.x)?, self.y.as_ref().map(|y| typed("y", y)).transpose()?))
     }
-}
-
-/// The error that there are no distances between rows of such values.
-pub(crate) fn no_distances(of: SparringType) -> Fail {
-    let what = format!("a distance between rows of {of:?}");
-    Error::Unsupported { what, why: "they must be SPARRING_F32 or SPARRING_F64".into() }.into()
+    if !matches!(x.ty(), Type::F32 | Type::F64) {
+        let what = format!("a distance between rows of {}", named(x.ty()));
+        return Err(Error::Unsupported { what, why: "they must be SPARRING_F32 or SPARRING_F64".into() }.into());
+    }
+    Ok(Comparison { measure, x, y, options })
 }
 
 /// n·m places.
 fn places(what: &'static str, n: usize, m: usize) -> Fallible<usize> {
     let (needed, max) = (n as u128 * m as u128, usize::MAX as u128);
     n.checked_mul(m).ok_or_else(|| Error::IndexOverflow { what, needed, max }.into())
-}
-
-/// All distances, into the caller's `distances`; what ran, and why.
-/// # Safety
-/// As for [`room`], of `len` elements of type `T`, to which zero is a value.
-unsafe fn pairwise<T: Scalar + Float>(
-    device: &SparringDevice,
-    question: &Question,
-    distances: *mut c_void,
-    len: u64,
-) -> Fallible<String> {
-    let (n, m) = question.nrows();
-    let expected = places("distances", n, m)?;
-    // SAFETY: the caller's promise.
-    let out = unsafe { room(distances.cast::<T>(), expected, len, "distances")? };
-    let Some(gpu) = &device.gpu else {
-        let (x, y) = question.on_host::<T>()?;
-        return Ok(device.host.distances(question.metric, x).to(y).options(question.options).into(out)?);
-    };
-    gpu.pairwise(question, m, |first, rows: &[T]| {
-        out[first * m..][..rows.len()].copy_from_slice(rows);
-        Ok(())
-    })
-}
-
-fn nearest<T: Scalar + Float>(device: &SparringDevice, question: &Question, k: usize) -> Fallible<Neighbours<T>> {
-    let Some(gpu) = &device.gpu else {
-        let (x, y) = question.on_host::<T>()?;
-        return Ok(device.host.neighbours(question.metric, x).to(y).options(question.options).k(k).eval()?);
-    };
-    gpu.knn(question, k)
 }
 
 static NAMES: LazyLock<Vec<CString>> =
@@ -234,11 +174,19 @@ pub unsafe extern "C" fn sparring_pairwise(
     ffi!({
         let device = handle(device)?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
-        let question = unsafe { Question::new("pairwise", &device, metric, x, y, options)? };
-        let explain = of_real!(question.value_type(), T => {
-            // SAFETY: by the contract above `distances` has room for `distances_len` elements of this type.
-            unsafe { pairwise::<T>(&device, &question, distances, distances_len)? }
-        });
+        let question = unsafe { question("pairwise", &device, metric, x, y, options)? };
+        let (n, m) = question.shape();
+        let expected = places("distances", n, m)?;
+        // SAFETY: by the contract above `distances` has room for `distances_len` elements of this type, of which zeros are values.
+        let explain = unsafe {
+            if question.x.ty() == Type::F32 {
+                let out = room(distances.cast::<f32>(), expected, distances_len, "distances")?;
+                device.machine.distances_into(&question, &mut SliceMut::of(out))?
+            } else {
+                let out = room(distances.cast::<f64>(), expected, distances_len, "distances")?;
+                device.machine.distances_into(&question, &mut SliceMut::of(out))?
+            }
+        };
         // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe { write_text(&explain, buffer, capacity, length) }
     })
@@ -273,25 +221,29 @@ pub unsafe extern "C" fn sparring_knn(
         unsafe { write(found, 0, "found")? };
         let device = handle(device)?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
-        let question = unsafe { Question::new("knn", &device, metric, x, y, options)? };
+        let question = unsafe { question("knn", &device, metric, x, y, options)? };
         let k = size(k, "k")?;
-        let expected = places("neighbours", question.nrows().0, question.neighbours(k))?;
+        let expected = places("neighbours", question.shape().0, question.neighbours(k))?;
         for (wanted, name) in [(!ids.is_null(), "ids"), (!distances.is_null(), "distances")] {
             if wanted {
                 fits(expected, len, name)?;
             }
         }
-        of_real!(question.value_type(), T => {
-            let near = nearest::<T>(&device, &question, k)?;
-            // SAFETY: by the contract above both arrays, if not NULL, have `len` elements; `buffer` has `capacity` bytes, and
-            // `length` is NULL or points to room for a number, as `found` does.
-            unsafe {
-                output(near.indices(), ids, len, "ids")?;
-                output(near.distances(), distances.cast::<T>(), len, "distances")?;
-                write_text(&near.explain, buffer, capacity, length)?;
-                write(found, near.k() as u64, "found")
+        let near = device.machine.neighbours(&question, k)?;
+        let found_distances = near.distances();
+        // SAFETY: by the contract above both arrays, if not NULL, have `len` elements, those of distances of the matrices' type;
+        // `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number, as `found` does.
+        unsafe {
+            output(near.indices(), ids, len, "ids")?;
+            if let Some(x) = found_distances.get::<f32>() {
+                output(x, distances.cast::<f32>(), len, "distances")?;
             }
-        })
+            if let Some(x) = found_distances.get::<f64>() {
+                output(x, distances.cast::<f64>(), len, "distances")?;
+            }
+            write_text(near.explain(), buffer, capacity, length)?;
+            write(found, near.k() as u64, "found")
+        }
     })
 }
 
@@ -314,16 +266,10 @@ pub unsafe extern "C" fn sparring_knn_graph(
         let out = unsafe { NewHandle::at(graph, "graph")? };
         let device = handle(device)?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
-        let question = unsafe { Question::new("knn", &device, metric, x, y, options)? };
+        let question = unsafe { question("knn", &device, metric, x, y, options)? };
         let k = size(k, "k")?;
-        let graph = of_real!(question.value_type(), T => T::wrap(nearest::<T>(&device, &question, k)?.to_csr()?));
-        let graph = Stored::Host(graph);
-        match &device.gpu {
-            Some(gpu) if !question.x.on_host() => {
-                out.give(SparringMatrix::from(Stored::Device(gpu.matrix("graph", &graph)?)))
-            }
-            _ => out.give(SparringMatrix::from(graph)),
-        }
+        let graph = device.machine.neighbours(&question, k)?.graph()?;
+        out.give(if question.x.is_on_host() { graph } else { device.machine.upload(&graph)? }.into())
     })
 }
 
@@ -347,16 +293,8 @@ pub unsafe extern "C" fn sparring_radius(
         let out = unsafe { NewHandle::at(within, "within")? };
         let device = handle(device)?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
-        let question = unsafe { Question::new("radius", &device, metric, x, y, options)? };
-        let Some(gpu) = &device.gpu else {
-            let within = of_real!(question.value_type(), T => {
-                let (x, y) = question.on_host::<T>()?;
-                let asked = device.host.neighbours(question.metric, x).to(y).options(question.options);
-                T::wrap(asked.radius(radius).eval()?)
-            });
-            return out.give(SparringMatrix::new(within));
-        };
-        let within = gpu.radius(&question, radius)?;
-        out.give(if question.x.on_host() { Stored::Host(within.download()?) } else { Stored::Device(within) }.into())
+        let question = unsafe { question("radius", &device, metric, x, y, options)? };
+        let within = device.machine.within(&question, radius)?;
+        out.give(if question.x.is_on_host() { within.download()? } else { within }.into())
     })
 }

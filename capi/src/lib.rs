@@ -20,8 +20,6 @@
 pub mod guard;
 pub mod device;
 pub mod distances;
-#[cfg_attr(not(feature = "cuda"), path = "no_gpu.rs")]
-mod gpu;
 pub mod handle;
 pub mod matrix;
 pub mod matrix_market;

@@ -1,34 +1,51 @@
 //! Matrices: from arrays, and back into them; to a device, and back from it.
 
-use std::any::Any;
 use std::ffi::{c_char, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sparring::algebra::Plus;
-use sparring::io::MarketValue;
-use sparring::{Coo, Csr, Error, Pattern};
+use sparring::algebra::{Array, Slice, Type};
+use sparring::num_complex::Complex;
+use sparring::par::Threads;
+use sparring::runtime::Matrix;
+use sparring::{Error, Pattern};
 
-use crate::device::SparringDevice;
-use crate::gpu::GpuMatrix;
+use crate::device::{SparringDevice, on_host};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, take};
-use crate::memory::{NewHandle, copied, input, output, size, write, write_text};
-use crate::mxm::choice;
+use crate::memory::{NewHandle, choice, copied, input, output, size, write, write_text};
 use crate::status::SparringStatus;
 
-/// Type of the values of a matrix. More may come: the numbers have gaps.
+/// Type of the values of a matrix.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringType {
     /// bool, or any type of one byte of which 0 is false.
     SPARRING_BOOL = 1,
-    /// int64_t; sums and products wrap.
+    /// int8_t; sums and products of integers wrap.
+    SPARRING_I8 = 2,
+    /// uint8_t.
+    SPARRING_U8 = 3,
+    /// int16_t.
+    SPARRING_I16 = 4,
+    /// uint16_t.
+    SPARRING_U16 = 5,
+    /// int32_t.
+    SPARRING_I32 = 6,
+    /// uint32_t.
+    SPARRING_U32 = 7,
+    /// int64_t.
     SPARRING_I64 = 8,
+    /// uint64_t.
+    SPARRING_U64 = 9,
     /// float.
     SPARRING_F32 = 10,
     /// double.
     SPARRING_F64 = 11,
+    /// float _Complex, std::complex<float>: two floats.
+    SPARRING_COMPLEX_F32 = 12,
+    /// double _Complex, std::complex<double>: two doubles.
+    SPARRING_COMPLEX_F64 = 13,
 }
 
 use SparringType::*;
@@ -36,9 +53,9 @@ use SparringType::*;
 /// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads of
 /// yours may share one.
 pub struct SparringMatrix {
-    // The lock is held for as long as it takes to copy the Arc, or by the one who writes new values. So a call
-    // that reads never sees half of a write, and no call waits for a lock while it holds another.
-    data: Mutex<Arc<Stored>>,
+    // The lock is held for as long as it takes to clone the matrix, which copies nothing, or by the one who writes new
+    // values. So a call that reads never sees half of a write, and no call waits for a lock while it holds another.
+    data: Mutex<Matrix>,
 }
 
 impl Object for SparringMatrix {
@@ -46,166 +63,87 @@ impl Object for SparringMatrix {
 }
 
 impl SparringMatrix {
-    pub(crate) fn new(data: Data) -> Self {
-        Stored::Host(data).into()
-    }
     /// The matrix as it is now.
-    pub(crate) fn snapshot(&self) -> Arc<Stored> {
-        Arc::clone(&self.lock())
+    pub(crate) fn snapshot(&self) -> Matrix {
+        self.lock().clone()
     }
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Arc<Stored>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Matrix> {
         self.data.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl From<Stored> for SparringMatrix {
-    fn from(data: Stored) -> Self {
-        Self { data: Mutex::new(Arc::new(data)) }
+impl From<Matrix> for SparringMatrix {
+    fn from(matrix: Matrix) -> Self {
+        Self { data: Mutex::new(matrix) }
     }
-}
-
-/// A matrix and where it is.
-#[derive(Debug)]
-pub(crate) enum Stored {
-    Host(Data),
-    Device(GpuMatrix),
-}
-
-impl Stored {
-    pub(crate) fn value_type(&self) -> SparringType {
-        match self {
-            Self::Host(m) => m.value_type(),
-            Self::Device(m) => m.value_type(),
-        }
-    }
-    pub(crate) fn shape(&self) -> (usize, usize) {
-        match self {
-            Self::Host(m) => m.pattern().shape(),
-            Self::Device(m) => m.shape(),
-        }
-    }
-    pub(crate) fn nnz(&self) -> usize {
-        match self {
-            Self::Host(m) => m.pattern().nnz(),
-            Self::Device(m) => m.nnz(),
-        }
-    }
-    pub(crate) fn on_host(&self) -> bool {
-        matches!(self, Self::Host(_))
-    }
-    /// The matrix in the processor's memory; `name` is the argument that it was given as.
-    pub(crate) fn host(&self, name: &'static str) -> Fallible<&Data> {
-        match self {
-            Self::Host(m) => Ok(m),
-            Self::Device(m) => Err(not_here(name, m)),
-        }
-    }
-    pub(crate) fn host_mut(&mut self, name: &'static str) -> Fallible<&mut Data> {
-        match self {
-            Self::Host(m) => Ok(m),
-            Self::Device(m) => Err(not_here(name, m)),
-        }
-    }
-    /// Whether both have the same structure, as results of one plan do.
-    pub(crate) fn has_pattern_of(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Host(x), Self::Host(y)) => x.pattern() == y.pattern(),
-            (Self::Device(x), Self::Device(y)) => x.has_pattern_of(y),
-            _ => false,
-        }
-    }
-}
-
-fn not_here(name: &'static str, m: &GpuMatrix) -> Fail {
-    Fail::argument(name, format!("the matrix is on {}; sparring_matrix_to brings it to \"cpu\"", m.device()))
-}
-
-/// A type of values: its code, its variant of [`Data`], and how C's values become ours.
-pub(crate) trait Scalar: sparring_named::Scalar + MarketValue {
-    /// What C has: every bit pattern is one.
-    type Foreign: Copy;
-    fn from_foreign(x: Self::Foreign) -> Self;
-    fn wrap(m: Csr<Self>) -> Data;
 }
 
 macro_rules! types {
-    ($($t:ident $variant:ident $code:ident $foreign:ident $from:expr;)*) => {
-        /// A matrix of any of the types.
-        #[derive(Debug)]
-        pub(crate) enum Data { $(#[doc = stringify!($code)] $variant(Csr<$t>),)* }
-        impl Data {
-            pub(crate) fn value_type(&self) -> SparringType {
-                match self { $(Data::$variant(_) => $code,)* }
-            }
-            /// The `Csr`, of whatever type it is.
-            pub(crate) fn csr(&self) -> &dyn Any {
-                match self { $(Data::$variant(m) => m,)* }
-            }
-            /// The `Csr`, to be written.
-            pub(crate) fn csr_mut(&mut self) -> &mut dyn Any {
-                match self { $(Data::$variant(m) => m,)* }
+    ($($variant:ident $t:ty, $code:ident, $foreign:ty, $from:expr;)*) => {
+        /// The type of a code, checked.
+        pub(crate) fn value_type(code: u32) -> Fallible<Type> {
+            choice("type", code, &[$(($code as u32, Type::$variant)),*])
+        }
+        /// The code of a type; 0 for one that C does not have.
+        fn code(ty: Type) -> u32 {
+            match ty {
+                $(Type::$variant => $code as u32,)*
+                Type::Struct(_) => 0,
             }
         }
-        $(impl Scalar for $t {
-            type Foreign = $foreign;
-            fn from_foreign(x: $foreign) -> Self { $from(x) }
-            fn wrap(m: Csr<Self>) -> Data { Data::$variant(m) }
-        })*
-        /// The code of a type, checked.
-        pub(crate) fn value_type(code: u32) -> Fallible<SparringType> {
-            choice("type", code, &[$(($code as u32, $code)),*])
+        /// What C calls a type.
+        pub(crate) fn named(ty: Type) -> &'static str {
+            match ty {
+                $(Type::$variant => stringify!($code),)*
+                Type::Struct(of) => of.name,
+            }
         }
-        /// `each!(&data, m => expression)` with `m` the `Csr` of whatever type it has.
-        macro_rules! each {
-            ($data:expr, $m:ident => $body:expr) => {
-                match $data { $($crate::matrix::Data::$variant($m) => $body,)* }
-            };
+        /// A copy of the caller's values.
+        /// # Safety
+        /// As for [`input`], of that type.
+        unsafe fn input_values(ty: Type, p: *const c_void, len: usize) -> Fallible<Array> {
+            match ty {
+                $(Type::$variant => {
+                    // SAFETY: the caller's promise; every bit pattern is a number, and a bool of C is any byte.
+                    let values = unsafe { input(p.cast::<$foreign>(), len, "values")? };
+                    Ok(Array::of(copied::<$t, $foreign>(values, "values", $from)?))
+                })*
+                Type::Struct(_) => Err(mistyped("values", ty, Type::F64).into()),
+            }
         }
-        /// `of_type!(code, T => expression)` with `T` the Rust type of a `SparringType`.
-        macro_rules! of_type {
-            ($ty:expr, $T:ident => $body:expr) => {
-                match $ty { $($crate::matrix::SparringType::$code => { type $T = $t; $body })* }
-            };
+        /// Copies the values into the caller's array.
+        /// # Safety
+        /// As for [`output`], of the type of the values.
+        unsafe fn output_values(values: Slice<'_>, p: *mut c_void, capacity: u64) -> Fallible {
+            $(if let Some(values) = values.get::<$t>() {
+                // SAFETY: the caller's promise.
+                return unsafe { output(values, p.cast::<$t>(), capacity, "values") };
+            })*
+            Ok(())
+        }
+        /// Where the values are.
+        fn address(values: Slice<'_>) -> *const c_void {
+            $(if let Some(values) = values.get::<$t>() {
+                return values.as_ptr().cast();
+            })*
+            std::ptr::null()
         }
     };
 }
 types! {
-    bool Bool SPARRING_BOOL u8  |x| x != 0;
-    i64  I64  SPARRING_I64  i64 |x| x;
-    f32  F32  SPARRING_F32  f32 |x| x;
-    f64  F64  SPARRING_F64  f64 |x| x;
-}
-/// `of_real!(code, T => expression)` with `T` the Rust type of a `SparringType` that distances are known of.
-macro_rules! of_real {
-    ($ty:expr, $T:ident => $body:expr) => {
-        match $ty {
-            $crate::matrix::SparringType::SPARRING_F32 => {
-                type $T = f32;
-                $body
-            }
-            $crate::matrix::SparringType::SPARRING_F64 => {
-                type $T = f64;
-                $body
-            }
-            other => return Err($crate::distances::no_distances(other)),
-        }
-    };
-}
-pub(crate) use {each, of_real, of_type};
-
-impl Data {
-    pub(crate) fn pattern(&self) -> &Arc<Pattern> {
-        each!(self, m => m.pattern())
-    }
-}
-
-/// A copy of the caller's values.
-/// # Safety
-/// As for [`input`], of the type `T::Foreign`.
-unsafe fn values<T: Scalar>(p: *const c_void, len: usize) -> Fallible<Vec<T>> {
-    // SAFETY: the caller's promise; every bit pattern is a `Foreign`, by the trait.
-    let values = unsafe { input(p.cast::<T::Foreign>(), len, "values")? };
-    copied(values, "values", T::from_foreign)
+    Bool bool, SPARRING_BOOL, u8, |x| x != 0;
+    I8 i8, SPARRING_I8, i8, |x| x;
+    U8 u8, SPARRING_U8, u8, |x| x;
+    I16 i16, SPARRING_I16, i16, |x| x;
+    U16 u16, SPARRING_U16, u16, |x| x;
+    I32 i32, SPARRING_I32, i32, |x| x;
+    U32 u32, SPARRING_U32, u32, |x| x;
+    I64 i64, SPARRING_I64, i64, |x| x;
+    U64 u64, SPARRING_U64, u64, |x| x;
+    F32 f32, SPARRING_F32, f32, |x| x;
+    F64 f64, SPARRING_F64, f64, |x| x;
+    ComplexF32 Complex<f32>, SPARRING_COMPLEX_F32, Complex<f32>, |x| x;
+    ComplexF64 Complex<f64>, SPARRING_COMPLEX_F64, Complex<f64>, |x| x;
 }
 
 /// An nrows × ncols matrix from compressed rows, which are checked and copied: the entries of row i are
@@ -239,11 +177,9 @@ pub unsafe extern "C" fn sparring_matrix_from_csr(
         }
         let row_ptr = copied(row_ptr, "row pointers", |p| p as usize)?;
         let col_idx = copied(col_idx, "column indices", |j| j)?;
-        of_type!(ty, T => {
-            // SAFETY: as above, `values` has nnz values of the type.
-            let values = unsafe { self::values::<T>(values, nnz)? };
-            out.give(SparringMatrix::new(T::wrap(Csr::from_unsorted(nrows, ncols, row_ptr, col_idx, values)?)))
-        })
+        // SAFETY: as above, `values` has nnz values of the type.
+        let values = unsafe { input_values(ty, values, nnz)? };
+        out.give(Matrix::from_csr(nrows, ncols, row_ptr, col_idx, values)?.into())
     })
 }
 
@@ -271,12 +207,9 @@ pub unsafe extern "C" fn sparring_matrix_from_coo(
         // SAFETY: by the contract above the arrays have this length, and every bit pattern is a number.
         let (rows, cols) = unsafe { (input(rows, len, "rows")?, input(cols, len, "cols")?) };
         let (rows, cols) = (copied(rows, "row indices", |i| i)?, copied(cols, "column indices", |j| j)?);
-        of_type!(ty, T => {
-            // SAFETY: as above, `values` has len values of the type.
-            let values = unsafe { self::values::<T>(values, len)? };
-            let coo = Coo::new(nrows, ncols, rows, cols, values)?;
-            out.give(SparringMatrix::new(T::wrap(coo.to_csr(Plus::<T>::new())?)))
-        })
+        // SAFETY: as above, `values` has len values of the type.
+        let values = unsafe { input_values(ty, values, len)? };
+        out.give(Matrix::from_coo(&Threads::current(), nrows, ncols, rows, cols, values)?.into())
     })
 }
 
@@ -284,9 +217,9 @@ pub unsafe extern "C" fn sparring_matrix_from_coo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_type(matrix: *const SparringMatrix, r#type: *mut u32) -> SparringStatus {
     ffi!({
-        let ty = handle(matrix)?.snapshot().value_type();
+        let ty = code(handle(matrix)?.snapshot().ty());
         // SAFETY: by the contract `type` points to room for a number.
-        unsafe { write(r#type, ty as u32, "type") }
+        unsafe { write(r#type, ty, "type") }
     })
 }
 
@@ -331,19 +264,20 @@ pub unsafe extern "C" fn sparring_matrix_to(
     ffi!({
         // SAFETY: by the contract above `there` points to room for a handle.
         let out = unsafe { NewHandle::at(there, "there")? };
-        let (device, data) = (handle(device)?, handle(matrix)?.snapshot());
-        out.give(match (&device.gpu, &*data) {
-            // Shared until one of the two gets new values.
-            (None, Stored::Host(_)) => SparringMatrix { data: Mutex::new(data) },
-            (None, Stored::Device(m)) => SparringMatrix::new(m.download()?),
-            (Some(gpu), Stored::Host(_)) => Stored::Device(gpu.matrix("matrix", &data)?).into(),
-            (Some(gpu), Stored::Device(m)) if m.check("matrix", gpu).is_ok() => {
-                SparringMatrix { data: Mutex::new(data) }
+        let (device, matrix) = (handle(device)?, handle(matrix)?.snapshot());
+        let m = &device.machine;
+        // Shared, if it is there, until one of the two gets new values.
+        let here = m.is_gpu() && !m.holds(&matrix);
+        out.give(
+            if here {
+                m.upload(&matrix.download()?)?
+            } else if m.is_gpu() {
+                matrix
+            } else {
+                matrix.download()?
             }
-            (Some(gpu), Stored::Device(m)) => {
-                Stored::Device(gpu.matrix("matrix", &Stored::Host(m.download()?))?).into()
-            }
-        })
+            .into(),
+        )
     })
 }
 
@@ -356,10 +290,7 @@ pub unsafe extern "C" fn sparring_matrix_device(
     length: *mut u64,
 ) -> SparringStatus {
     ffi!({
-        let name = match &*handle(matrix)?.snapshot() {
-            Stored::Host(_) => "cpu".into(),
-            Stored::Device(m) => m.device(),
-        };
+        let name = handle(matrix)?.snapshot().machine();
         // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe { write_text(&name, buffer, capacity, length) }
     })
@@ -379,25 +310,26 @@ pub unsafe extern "C" fn sparring_matrix_copy(
     nnz_len: u64,
 ) -> SparringStatus {
     ffi!({
-        let data = handle(matrix)?.snapshot();
-        let data = data.host("matrix")?;
-        let pattern = data.pattern();
+        let matrix = handle(matrix)?.snapshot();
+        let (pattern, data) = arrays(&matrix)?;
         // Row pointers are usize here and uint64_t there: the same on 64-bit machines, copied one by one elsewhere.
         let wide = copied(pattern.row_ptr(), "row pointers", |p| p as u64)?;
         // SAFETY: by the contract above each array that is not NULL has the length given.
         unsafe {
             output(&wide, row_ptr, row_ptr_len, "row_ptr")?;
             output(pattern.col_idx(), col_idx, nnz_len, "col_idx")?;
-            each!(data, m => output_values(m, values, nnz_len))
+            output_values(data, values, nnz_len)
         }
     })
 }
 
-/// # Safety
-/// As for [`output`], of the type `T::Foreign`.
-unsafe fn output_values<T: Scalar>(m: &Csr<T>, p: *mut c_void, capacity: u64) -> Fallible {
-    // SAFETY: the caller's promise.
-    unsafe { output(m.values(), p.cast::<T>(), capacity, "values") }
+/// Pattern and values of a matrix in the processor's memory.
+fn arrays(matrix: &Matrix) -> Fallible<(&Pattern, Slice<'_>)> {
+    on_host("matrix", matrix)?;
+    match (matrix.pattern(), matrix.values()) {
+        (Some(pattern), Some(values)) => Ok((pattern, values)),
+        _ => Err(Fail::argument("matrix", "it has no arrays here".into())),
+    }
 }
 
 /// Lends the arrays of a matrix in the processor's memory, without a copy: nrows + 1 row pointers, nnz columns and nnz
@@ -411,10 +343,9 @@ pub unsafe extern "C" fn sparring_matrix_borrow(
     values: *mut *const c_void,
 ) -> SparringStatus {
     ffi!({
-        // The pointers outlive `data`: the table's object holds the same arrays until it is freed or written.
-        let data = handle(matrix)?.snapshot();
-        let data = data.host("matrix")?;
-        let pattern = data.pattern();
+        // The pointers outlive `matrix`: the table's object holds the same arrays until it is freed or written.
+        let matrix = handle(matrix)?.snapshot();
+        let (pattern, data) = arrays(&matrix)?;
         // SAFETY: by the contract each that is not NULL points to room for a pointer.
         unsafe {
             if !row_ptr.is_null() {
@@ -424,7 +355,7 @@ pub unsafe extern "C" fn sparring_matrix_borrow(
                 write(col_idx, pattern.col_idx().as_ptr(), "col_idx")?;
             }
             if !values.is_null() {
-                write(values, each!(data, m => m.values().as_ptr().cast()), "values")?;
+                write(values, address(data), "values")?;
             }
         }
         Ok(())
@@ -438,7 +369,7 @@ pub extern "C" fn sparring_matrix_free(matrix: *mut SparringMatrix) -> SparringS
 }
 
 /// The error that values have another type than they must.
-pub(crate) fn mistyped(name: &'static str, found: SparringType, expected: SparringType) -> Error {
-    let message = format!("values are {found:?}, expected {expected:?}, the type of the left operand");
-    Error::Argument { name, message }
+pub(crate) fn mistyped(name: &'static str, found: Type, expected: Type) -> Error {
+    let (found, expected) = (self::named(found), self::named(expected));
+    Error::Argument { name, message: format!("values are {found}, expected {expected}, the type of the left operand") }
 }

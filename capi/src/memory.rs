@@ -17,6 +17,14 @@ pub(crate) fn size(x: u64, what: &'static str) -> Fallible<usize> {
         .map_err(Fail::from)
 }
 
+/// What a number from C stands for.
+pub(crate) fn choice<T: Copy>(name: &'static str, code: u32, all: &[(u32, T)]) -> Fallible<T> {
+    all.iter().find(|(c, _)| *c == code).map(|(_, x)| *x).ok_or_else(|| {
+        let known = all.iter().map(|(c, _)| c.to_string()).collect::<Vec<_>>().join(", ");
+        Fail::argument(name, format!("{code} is none of {known}"))
+    })
+}
+
 /// Checks that `p` may be the address of `len` elements.
 fn check<T>(p: *const T, len: usize, name: &'static str) -> Fallible {
     if p.is_null() {

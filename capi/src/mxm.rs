@@ -1,19 +1,16 @@
 //! Products of matrices: at once, or a plan from the patterns and values as often as they change.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use sparring::Error;
-use sparring::backend::Backend;
-use sparring::spgemm::{Accumulator, Compress, Options, Plan, Policy};
+use sparring::runtime::{Matrix, Plan, Semiring};
+use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 
 use crate::device::SparringDevice;
-use crate::gpu::{Gpu, GpuPlan};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, take};
-use crate::matrix::{Data, SparringMatrix, Stored, each, mistyped};
-use crate::memory::{NewHandle, input, text, write, write_text};
-use crate::semirings::{Phase, named};
+use crate::matrix::{SparringMatrix, mistyped};
+use crate::memory::{NewHandle, choice, input, text, write, write_text};
 use crate::status::SparringStatus;
 
 /// Whose rules choose the algorithm of a product.
@@ -91,40 +88,11 @@ pub struct SparringStats {
 
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 pub struct SparringPlan {
-    plan: Structure,
-}
-
-/// The plan of a machine.
-enum Structure {
-    Host(Plan),
-    Device(GpuPlan),
-}
-
-impl SparringPlan {
-    fn host(&self) -> Fallible<&Plan> {
-        match &self.plan {
-            Structure::Host(plan) => Ok(plan),
-            Structure::Device(plan) => Err(Fail::argument("plan", format!("it is one of {}", plan.device()))),
-        }
-    }
-    fn device(&self, gpu: &Arc<Gpu>) -> Fallible<&GpuPlan> {
-        match &self.plan {
-            Structure::Device(plan) => plan.check(gpu).map(|()| plan),
-            Structure::Host(_) => Err(Fail::argument("plan", "it is one of cpu".into())),
-        }
-    }
+    plan: Plan,
 }
 
 impl Object for SparringPlan {
     const NAME: &'static str = "SparringPlan";
-}
-
-/// What a number from C stands for.
-pub(crate) fn choice<T: Copy>(name: &'static str, code: u32, all: &[(u32, T)]) -> Fallible<T> {
-    all.iter().find(|(c, _)| *c == code).map(|(_, x)| *x).ok_or_else(|| {
-        let known = all.iter().map(|(c, _)| c.to_string()).collect::<Vec<_>>().join(", ");
-        Fail::argument(name, format!("{code} is none of {known}"))
-    })
 }
 
 /// # Safety
@@ -157,83 +125,55 @@ unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
     })
 }
 
-/// A phase on the processor of a product of matrices of whatever type.
-fn on_cpu(device: &SparringDevice, semiring: &str, a: &Stored, b: &Stored, phase: Phase<'_>) -> Fallible<Option<Data>> {
-    macro_rules! typed {
-        ($($variant:ident)*) => {
-            match (a.host("a")?, b.host("b")?) {
-                $((Data::$variant(a), Data::$variant(b)) => named(semiring, &device.host, a, b, phase)?,)*
-                (a, b) => return Err(mistyped("b", b.value_type(), a.value_type()).into()),
-            }
-        };
-    }
-    Ok(typed! { Bool I64 F32 F64 })
-}
-
-/// Values over a semiring for a plan of a GPU; the result is there.
-fn on_gpu(
-    gpu: &Arc<Gpu>,
-    plan: &GpuPlan,
-    semiring: &str,
-    a: &Stored,
-    b: &Stored,
-    into: Option<&mut Stored>,
-) -> Fallible<Option<Stored>> {
-    if a.value_type() != b.value_type() {
-        return Err(mistyped("b", b.value_type(), a.value_type()).into());
-    }
-    let left = gpu.matrix("a", a)?;
-    let sent;
-    let right = if std::ptr::eq(a, b) {
-        &left
-    } else {
-        sent = gpu.matrix("b", b)?;
-        &sent
-    };
-    match into {
-        Some(Stored::Device(c)) => plan.numeric_into(semiring, &left, right, c).map(|()| None),
-        _ => Ok(Some(Stored::Device(plan.numeric(semiring, &left, right)?))),
-    }
-}
-
 /// What a product is made from.
 enum Source<'a> {
     Options(&'a Options),
-    Plan(&'a SparringPlan),
+    Plan(&'a Plan),
+}
+
+/// The semiring of this name, or of these formulas, over the type of `a` and `b`.
+fn semiring(text: &str, a: &Matrix, b: &Matrix) -> Fallible<Semiring> {
+    if a.ty() != b.ty() {
+        return Err(mistyped("b", b.ty(), a.ty()).into());
+    }
+    Ok(Semiring::new(text, a.ty())?)
 }
 
 /// The values of a product in a new matrix, in the processor's memory if `here`.
 fn make(
     device: &SparringDevice,
-    semiring: &str,
-    a: &Stored,
-    b: &Stored,
+    ring: &Semiring,
+    a: &Matrix,
+    b: &Matrix,
     from: Source<'_>,
     here: bool,
-) -> Fallible<Stored> {
-    let none = || Fail::argument("c", "a product without a result".into());
-    let Some(gpu) = &device.gpu else {
-        let phase = match from {
-            Source::Options(options) => Phase::Product(options),
-            Source::Plan(plan) => Phase::Numeric(plan.host()?),
-        };
-        return Ok(Stored::Host(on_cpu(device, semiring, a, b, phase)?.ok_or_else(none)?));
-    };
+) -> Fallible<Matrix> {
+    let m = &device.machine;
+    // What is not there is sent once for both phases.
+    let left = m.upload(a)?;
+    let right = if a.is(b) { left.clone() } else { m.upload(b)? };
     let planned;
     let plan = match from {
-        Source::Plan(plan) => plan.device(gpu)?,
+        Source::Plan(plan) => plan,
         Source::Options(options) => {
-            planned = gpu.plan(a, b, options)?;
+            planned = m.plan(&left, &right, options)?;
             &planned
         }
     };
-    match on_gpu(gpu, plan, semiring, a, b, None)?.ok_or_else(none)? {
-        Stored::Device(c) if here => Ok(Stored::Host(c.download()?)),
-        c => Ok(c),
-    }
+    let c = m.numeric(plan, ring, &left, &right)?;
+    Ok(if here { c.download()? } else { c })
 }
 
-/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name).
+/// The operands, which this device can take.
+fn operands(device: &SparringDevice, a: *const SparringMatrix, b: *const SparringMatrix) -> Fallible<(Matrix, Matrix)> {
+    let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
+    device.takes("a", &a)?;
+    device.takes("b", &b)?;
+    Ok((a, b))
+}
+
+/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
+/// as in "min, a + 2*b".
 /// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
 /// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
 /// ("log_plus"). `options` may be NULL.
@@ -253,9 +193,9 @@ pub unsafe extern "C" fn sparring_mxm(
         let device = handle(device)?;
         // SAFETY: by the contract above `options` is NULL or points to options.
         let options = unsafe { self::options(options)? };
-        let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
-        let c = make(&device, semiring, &a, &b, Source::Options(&options), a.on_host())?;
-        out.give(SparringMatrix::from(c))
+        let (a, b) = operands(&device, a, b)?;
+        let ring = self::semiring(semiring, &a, &b)?;
+        out.give(make(&device, &ring, &a, &b, Source::Options(&options), a.is_on_host())?.into())
     })
 }
 
@@ -276,14 +216,8 @@ pub unsafe extern "C" fn sparring_plan_new(
         let device = handle(device)?;
         // SAFETY: by the contract above `options` is NULL or points to options.
         let options = unsafe { self::options(options)? };
-        let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
-        let plan = match &device.gpu {
-            Some(gpu) => Structure::Device(gpu.plan(&a, &b, &options)?),
-            None => {
-                let (a, b) = (a.host("a")?, b.host("b")?);
-                Structure::Host(each!(a, a => each!(b, b => device.host.plan(a, b).options(&options).eval()))?)
-            }
-        };
+        let (a, b) = operands(&device, a, b)?;
+        let plan = device.machine.plan(&a, &b, &options)?;
         out.give(SparringPlan { plan })
     })
 }
@@ -292,27 +226,14 @@ pub unsafe extern "C" fn sparring_plan_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_stats(plan: *const SparringPlan, stats: *mut SparringStats) -> SparringStatus {
     ffi!({
-        let plan = handle(plan)?;
-        let figures = match &plan.plan {
-            Structure::Host(plan) => {
-                let s = plan.stats();
-                SparringStats {
-                    flops: s.flops,
-                    max_row_flops: s.max_row_flops,
-                    max_row_nnz: s.max_row_nnz as u64,
-                    nnz: s.nnz as u64,
-                    cf: s.cf.unwrap_or(f64::NAN),
-                    cmrf: s.cmrf.unwrap_or(f64::NAN),
-                }
-            }
-            Structure::Device(plan) => SparringStats {
-                flops: plan.flops(),
-                max_row_flops: plan.max_row_flops(),
-                max_row_nnz: u64::MAX,
-                nnz: plan.nnz() as u64,
-                cf: plan.compression().map_or(f64::NAN, |c| c.cf),
-                cmrf: plan.compression().map_or(f64::NAN, |c| c.cmrf),
-            },
+        let s = handle(plan)?.plan.stats();
+        let figures = SparringStats {
+            flops: s.flops,
+            max_row_flops: s.max_row_flops,
+            max_row_nnz: s.max_row_nnz.map_or(u64::MAX, |n| n as u64),
+            nnz: s.nnz as u64,
+            cf: s.cf.unwrap_or(f64::NAN),
+            cmrf: s.cmrf.unwrap_or(f64::NAN),
         };
         // SAFETY: by the contract `stats` points to room for the figures.
         unsafe { write(stats, figures, "stats") }
@@ -330,10 +251,7 @@ pub unsafe extern "C" fn sparring_plan_explain(
     length: *mut u64,
 ) -> SparringStatus {
     ffi!({
-        let text = match &handle(plan)?.plan {
-            Structure::Host(plan) => plan.explain(),
-            Structure::Device(plan) => plan.explain(),
-        };
+        let text = handle(plan)?.plan.explain();
         // SAFETY: by the contract above.
         unsafe { write_text(&text, buffer, capacity, length) }
     })
@@ -356,9 +274,10 @@ pub unsafe extern "C" fn sparring_plan_numeric(
         // SAFETY: by the contract above `c` points to room for a handle, and `semiring` to text ended by a zero.
         let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
         let (device, plan) = (handle(device)?, handle(plan)?);
-        let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
-        let c = make(&device, semiring, &a, &b, Source::Plan(&plan), a.on_host())?;
-        out.give(SparringMatrix::from(c))
+        device.made(&plan.plan)?;
+        let (a, b) = operands(&device, a, b)?;
+        let ring = self::semiring(semiring, &a, &b)?;
+        out.give(make(&device, &ring, &a, &b, Source::Plan(&plan.plan), a.is_on_host())?.into())
     })
 }
 
@@ -379,32 +298,27 @@ pub unsafe extern "C" fn sparring_plan_numeric_into(
         // SAFETY: by the contract above `semiring` points to text ended by a zero.
         let semiring = unsafe { text(semiring, "semiring")? };
         let (device, plan) = (handle(device)?, handle(plan)?);
-        let (a, b, c) = (handle(a)?.snapshot(), handle(b)?.snapshot(), handle(c)?);
+        device.made(&plan.plan)?;
+        let ((a, b), c) = (operands(&device, a, b)?, handle(c)?);
+        let ring = self::semiring(semiring, &a, &b)?;
         let mut slot = c.lock();
-        if device.gpu.is_none() {
-            slot.host("c")?;
+        device.takes("c", &slot)?;
+        if device.machine.holds(&slot) {
+            // If someone reads `c` just now, this very call perhaps, they keep the old values, and `c` gets new ones.
+            return Ok(device.machine.numeric_into(&plan.plan, &ring, &a, &b, &mut slot)?);
         }
-        match (&device.gpu, Arc::get_mut(&mut slot)) {
-            (None, Some(c)) => {
-                let phase = Phase::NumericInto(plan.host()?, c.host_mut("c")?);
-                return on_cpu(&device, semiring, &a, &b, phase).map(|_| ());
-            }
-            (Some(gpu), Some(c @ Stored::Device(_))) => {
-                return on_gpu(gpu, plan.device(gpu)?, semiring, &a, &b, Some(c)).map(|_| ());
-            }
-            _ => {}
+        // The values come from a GPU, and `c` is not there.
+        let fresh = make(&device, &ring, &a, &b, Source::Plan(&plan.plan), true)?;
+        if fresh.ty() != slot.ty() {
+            return Err(Fail::argument(
+                "c",
+                format!("the semiring gives {}, these values are {}", fresh.ty(), slot.ty()),
+            ));
         }
-        // Someone reads `c` just now, this very call perhaps: they keep the old values, and `c` gets new ones. Or they
-        // come from a GPU and `c` is not there.
-        let fresh = make(&device, semiring, &a, &b, Source::Plan(&plan), slot.on_host())?;
-        if fresh.value_type() != slot.value_type() {
-            let (found, made) = (slot.value_type(), fresh.value_type());
-            return Err(Fail::argument("c", format!("values are {found:?}, but the semiring gives {made:?}")));
-        }
-        if !fresh.has_pattern_of(&slot) {
+        if fresh.pattern() != slot.pattern() {
             return Err(Error::PatternChanged { operand: "C", found: slot.nnz(), planned: fresh.nnz() }.into());
         }
-        *slot = Arc::new(fresh);
+        *slot = fresh;
         Ok(())
     })
 }

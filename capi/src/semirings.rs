@@ -4,59 +4,6 @@ use std::ffi::{CString, c_char};
 use std::sync::LazyLock;
 
 use sparring::algebra::dynamic::SEMIRINGS;
-use sparring::backend::Backend;
-use sparring::spgemm::{Options, Plan};
-use sparring::{Cpu, Csr, Error, Result};
-use sparring_named::Matrix;
-
-use crate::matrix::{Data, Scalar};
-
-/// What is to be done over a semiring that is known only by name.
-pub(crate) enum Phase<'a> {
-    /// The whole product.
-    Product(&'a Options),
-    /// Values for a plan.
-    Numeric(&'a Plan),
-    /// Values for a plan, into a matrix that it made before.
-    NumericInto(&'a Plan, &'a mut Data),
-}
-
-/// Computes a product over the semiring of this name: the result, unless it was written into a matrix.
-pub(crate) fn named<T: Scalar>(
-    name: &str,
-    cpu: &Cpu,
-    a: &Csr<T>,
-    b: &Csr<T>,
-    phase: Phase<'_>,
-) -> Result<Option<Data>> {
-    match phase {
-        Phase::Product(options) => {
-            let plan = cpu.plan(a, b).options(options).eval()?;
-            T::numeric(cpu, &plan, name, a, b).map(|c| Some(c.into()))
-        }
-        Phase::Numeric(plan) => T::numeric(cpu, plan, name, a, b).map(|c| Some(c.into())),
-        Phase::NumericInto(plan, c) => {
-            let found = c.value_type();
-            T::numeric_into(cpu, plan, name, a, b, c.csr_mut()).map(|()| None).map_err(|e| match e {
-                Error::Argument { name: "c", message } => {
-                    Error::Argument { name: "c", message: format!("{message}: {found:?}") }
-                }
-                e => e,
-            })
-        }
-    }
-}
-
-impl From<Matrix> for Data {
-    fn from(c: Matrix) -> Self {
-        match c {
-            Matrix::Bool(c) => Scalar::wrap(c),
-            Matrix::Int64(c) => Scalar::wrap(c),
-            Matrix::Float(c) => Scalar::wrap(c),
-            Matrix::Double(c) => Scalar::wrap(c),
-        }
-    }
-}
 
 static NAMES: LazyLock<Vec<CString>> =
     LazyLock::new(|| SEMIRINGS.iter().filter_map(|row| CString::new(row.name).ok()).collect());

@@ -55,6 +55,8 @@ pub enum SparringStatus {
     SPARRING_DEVICE_FAILED = 21,
     /// The GPU has not that much memory left.
     SPARRING_DEVICE_MEMORY = 22,
+    /// A formula cannot be read; the message points at the place.
+    SPARRING_FORMULA = 23,
     /// An error of a class that this header does not know yet.
     SPARRING_OTHER = 99,
     /// A handle was freed before, is of another kind, or never was a handle.
@@ -92,6 +94,7 @@ impl From<&Error> for SparringStatus {
             Error::Compile { .. } => SPARRING_COMPILE,
             Error::Device { .. } => SPARRING_DEVICE_FAILED,
             Error::DeviceMemory { .. } => SPARRING_DEVICE_MEMORY,
+            Error::Formula { .. } => SPARRING_FORMULA,
             _ => SPARRING_OTHER,
         }
     }
@@ -122,6 +125,7 @@ pub(crate) const ALL: &[(SparringStatus, &CStr)] = &[
     (SPARRING_COMPILE, c"SPARRING_COMPILE"),
     (SPARRING_DEVICE_FAILED, c"SPARRING_DEVICE_FAILED"),
     (SPARRING_DEVICE_MEMORY, c"SPARRING_DEVICE_MEMORY"),
+    (SPARRING_FORMULA, c"SPARRING_FORMULA"),
     (SPARRING_OTHER, c"SPARRING_OTHER"),
     (SPARRING_INVALID_HANDLE, c"SPARRING_INVALID_HANDLE"),
     (SPARRING_NULL_POINTER, c"SPARRING_NULL_POINTER"),

@@ -2,13 +2,12 @@
 
 use std::ffi::c_char;
 
-use sparring::graph::{self, TriangleMethod};
+use sparring::graph::TriangleMethod;
 
 use crate::device::SparringDevice;
 use crate::handle::handle;
-use crate::matrix::{SparringMatrix, each};
-use crate::memory::{write, write_text};
-use crate::mxm::choice;
+use crate::matrix::SparringMatrix;
+use crate::memory::{choice, write, write_text};
 use crate::status::SparringStatus;
 
 /// How triangles are counted.
@@ -51,10 +50,8 @@ pub unsafe extern "C" fn sparring_triangles(
             (SPARRING_TRIANGLES_COMPRESSED as u32, TriangleMethod::Compressed),
         ];
         let method = choice("method", method, &methods)?;
-        let found = match &device.gpu {
-            Some(gpu) => gpu.triangles(&a, method)?,
-            None => each!(a.host("a")?, a => graph::triangles(&device.host, a, method))?,
-        };
+        device.takes("a", &a)?;
+        let found = device.machine.triangles(&a, method)?;
         // SAFETY: as above; `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe {
             write_text(&found.method, buffer, capacity, length)?;

@@ -149,7 +149,7 @@ fn multiply(
         again.push(ms);
     }
     let gpu = match sent {
-        Some(sent) => Some(sent.figures(context, first, arguments.output.is_some(), || machine.download(&c))?),
+        Some(sent) => Some(sent.figures(context, first, arguments.output.is_some(), || c.download())?),
         None => None,
     };
     let (figures, host) = gpu.map_or((None, None), |(figures, host)| (Some(figures), host));

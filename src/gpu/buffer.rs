@@ -37,6 +37,14 @@ impl RawBuffer {
     pub(crate) fn bytes(&self) -> u64 {
         (self.len * self.ty.size()) as u64
     }
+    /// Number of the device that it is on.
+    pub(crate) fn ordinal(&self) -> usize {
+        self.device.limits().ordinal
+    }
+    /// Whether it is on that device, opened as that.
+    pub(crate) fn is_on(&self, device: &Arc<Device>) -> bool {
+        Arc::ptr_eq(&self.device, device)
+    }
     /// The array from element `i` on, as a kernel's argument.
     pub(crate) fn from(&self, i: usize) -> Arg {
         debug_assert!(i <= self.len);
@@ -44,7 +52,7 @@ impl RawBuffer {
     }
     /// The device, if the array is on it.
     pub(super) fn on<'a>(&self, device: &'a Arc<Device>, what: &str) -> Result<&'a Arc<Device>> {
-        if Arc::ptr_eq(&self.device, device) { Ok(device) } else { Err(foreign(what)) }
+        if self.is_on(device) { Ok(device) } else { Err(foreign(what)) }
     }
     /// Refuses values of another type than `ty`; `what` they are for.
     pub(crate) fn check(&self, what: &'static str, ty: Type) -> Result<()> {

@@ -150,7 +150,7 @@ impl Cuda {
         Ok(DevicePattern::new((nrows, ncols), pattern.is_sorted(), row_ptr, col_idx))
     }
     /// The pattern on the device, sent there unless it is there.
-    fn shared_pattern<I: Index>(&self, pattern: &Arc<Pattern<I>>) -> Result<Arc<DevicePattern>> {
+    pub(crate) fn shared_pattern<I: Index>(&self, pattern: &Arc<Pattern<I>>) -> Result<Arc<DevicePattern>> {
         if let Some(there) = self.twins().on_device(pattern) {
             return Ok(there);
         }

@@ -80,6 +80,12 @@ pub fn triangles<M: TriangleCounter<A>, A: ?Sized>(machine: &M, a: &A, method: T
     machine.count(a, method)
 }
 
+impl<I: Index> TriangleCounter<Pattern<I>> for Cpu {
+    fn count(&self, a: &Pattern<I>, method: TriangleMethod) -> Result<Triangles> {
+        on_cpu(self.threads(), a, method)
+    }
+}
+
 impl<T: Value, I: Index> TriangleCounter<Csr<T, I>> for Cpu {
     fn count(&self, a: &Csr<T, I>, method: TriangleMethod) -> Result<Triangles> {
         on_cpu(self.threads(), a.pattern(), method)

@@ -8,7 +8,8 @@ use super::{Matrix, Semiring, Sum};
 use crate::algebra::{Formula, MonoidFormula, Printable, Type, printed};
 use crate::backend::Backend;
 #[cfg(feature = "cuda")]
-use crate::gpu::{Cuda, spgemm as device};
+use crate::gpu::{Cuda, DevicePattern, spgemm as device};
+use crate::graph::{TriangleMethod, Triangles, triangles};
 use crate::spgemm::{self, Options};
 use crate::{Cpu, Error, Result};
 
@@ -42,6 +43,23 @@ pub enum Plan {
     /// On a GPU.
     #[cfg(feature = "cuda")]
     Device(device::Plan),
+}
+
+/// Figures of a product, as far as they were counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stats {
+    /// Multiplications.
+    pub flops: u64,
+    /// Most multiplications in a row.
+    pub max_row_flops: u64,
+    /// Longest row of C; not on a GPU.
+    pub max_row_nnz: Option<usize>,
+    /// Entries of C.
+    pub nnz: usize,
+    /// Multiplications left after compression over those before.
+    pub cf: Option<f64>,
+    /// Largest row bound after compression over that before.
+    pub cmrf: Option<f64>,
 }
 
 impl Plan {
@@ -81,6 +99,25 @@ impl Plan {
             Self::Device(plan) => plan.explain(),
         }
     }
+    /// Figures of the product.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        match self {
+            Self::Host(plan) => {
+                let &spgemm::Stats { flops, max_row_flops, max_row_nnz, nnz, cf, cmrf } = plan.stats();
+                Stats { flops, max_row_flops, max_row_nnz: Some(max_row_nnz), nnz, cf, cmrf }
+            }
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => Stats {
+                flops: plan.flops(),
+                max_row_flops: plan.max_row_flops(),
+                max_row_nnz: None,
+                nnz: plan.nnz(),
+                cf: plan.compression().map(|c| c.cf),
+                cmrf: plan.compression().map(|c| c.cmrf),
+            },
+        }
+    }
     fn host(&self) -> Result<&spgemm::Plan> {
         match self {
             Self::Host(plan) => Ok(plan),
@@ -90,13 +127,22 @@ impl Plan {
     }
 }
 
+/// The pattern on the device.
+#[cfg(feature = "cuda")]
+fn pattern_on(cuda: &Cuda, a: &Matrix) -> Result<Arc<DevicePattern>> {
+    match a.device() {
+        Some(raw) => Ok(Arc::clone(&raw.pattern)),
+        None => cuda.shared_pattern(a.operand()?.pattern),
+    }
+}
+
 #[cfg(feature = "cuda")]
 fn elsewhere() -> Error {
     Error::Argument { name: "plan", message: "it was made on another machine".into() }
 }
 
 impl Machine {
-    /// The matrix on this machine; itself if it is there.
+    /// The matrix on this machine; itself if it is there. What is on a GPU comes back by [`Matrix::download`].
     /// # Errors
     /// Those of the machine.
     pub fn upload(&self, a: &Matrix) -> Result<Matrix> {
@@ -107,21 +153,10 @@ impl Machine {
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => match (a.pattern(), a.values()) {
-                (Some(pattern), Some(values)) => Ok(Matrix::on_device(cuda.upload_raw(pattern, values)?)),
+                (Some(pattern), Some(values)) => Ok(Matrix::on_device(cuda, cuda.upload_raw(pattern, values)?)),
                 _ => Ok(a.clone()),
             },
         }
-    }
-    /// The matrix in the memory of the processor; itself if it is there.
-    /// # Errors
-    /// Those of the machine.
-    pub fn download(&self, a: &Matrix) -> Result<Matrix> {
-        #[cfg(feature = "cuda")]
-        if let (Self::Cuda(cuda), Some(raw)) = (self, a.device()) {
-            let (pattern, values) = cuda.download_raw(raw)?;
-            return Matrix::new(pattern, values);
-        }
-        Ok(a.clone())
     }
     /// Symbolic phase of C = A·B; values and their types do not matter.
     /// # Errors
@@ -134,9 +169,8 @@ impl Machine {
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
-                let (a, b) = (self.upload(a)?, self.upload(b)?);
-                let (Some(a), Some(b)) = (a.device(), b.device()) else { return Err(elsewhere()) };
-                Ok(Plan::Device(device::plan_of(cuda, Arc::clone(&a.pattern), Arc::clone(&b.pattern), None, options)?))
+                // Of matrices of the host only the structure is sent.
+                Ok(Plan::Device(device::plan_of(cuda, pattern_on(cuda, a)?, pattern_on(cuda, b)?, None, options)?))
             }
         }
     }
@@ -157,7 +191,7 @@ impl Machine {
                 let (Some(a), Some(b), Plan::Device(plan)) = (a.device(), b.device(), plan) else {
                     return Err(elsewhere());
                 };
-                Ok(Matrix::on_device(cuda.numeric_raw(plan, &ring.printed(), a, b)?))
+                Ok(Matrix::on_device(cuda, cuda.numeric_raw(plan, &ring.printed(), a, b)?))
             }
         }
     }
@@ -209,7 +243,7 @@ impl Machine {
         if let (Self::Cuda(cuda), Some(raw)) = (self, a.device()) {
             let wide = match a.ty() {
                 Type::F32 | Type::F64 => Type::F64,
-                Type::ComplexF32 | Type::ComplexF64 => return self.download(a)?.sum(),
+                Type::ComplexF32 | Type::ComplexF64 => return a.download()?.sum(),
                 _ => Type::I64,
             };
             let convert = Formula::parse(&format!("{wide}(a)"), &[("a", a.ty())], Some(wide))?;
@@ -231,5 +265,15 @@ impl Machine {
     /// Those of [`plan`](Self::plan) and [`numeric`](Self::numeric).
     pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         self.numeric(&self.plan(a, b, &Options::default())?, ring, a, b)
+    }
+    /// Triangles of the simple undirected graph under a square matrix: direction, loops, repeated edges and values do not matter.
+    /// # Errors
+    /// Those of [`triangles`].
+    pub fn triangles(&self, a: &Matrix, method: TriangleMethod) -> Result<Triangles> {
+        match self {
+            Self::Cpu(cpu) => triangles(cpu, &**a.operand()?.pattern, method),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => triangles(cuda, &*pattern_on(cuda, a)?, method),
+        }
     }
 }

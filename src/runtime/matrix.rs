@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::algebra::{Array, Blocks, Formula, Input, Number, Slice, SliceMut, Type, Value};
 #[cfg(feature = "cuda")]
-use crate::gpu::RawCsr;
+use crate::gpu::{Cuda, RawCsr};
 use crate::kernels::{Operand, with_type};
 use crate::num_complex::Complex;
 use crate::par::filled;
@@ -20,7 +20,7 @@ pub struct Matrix(Place);
 enum Place {
     Host(Arc<dyn Held>),
     #[cfg(feature = "cuda")]
-    Device(RawCsr),
+    Device(RawCsr, Cuda),
 }
 
 /// A `Csr` of any type of values.
@@ -60,20 +60,28 @@ impl Matrix {
         }, Err(not_made(ty)))
     }
     #[cfg(feature = "cuda")]
-    pub(super) fn on_device(raw: RawCsr) -> Self {
-        Self(Place::Device(raw))
+    pub(super) fn on_device(cuda: &Cuda, raw: RawCsr) -> Self {
+        Self(Place::Device(raw, cuda.clone()))
+    }
+    /// The GPU in whose memory it is.
+    #[cfg(feature = "cuda")]
+    pub(super) fn gpu(&self) -> Option<&Cuda> {
+        match &self.0 {
+            Place::Device(_, cuda) => Some(cuda),
+            Place::Host(_) => None,
+        }
     }
     #[cfg(feature = "cuda")]
     pub(super) fn device(&self) -> Option<&RawCsr> {
         match &self.0 {
-            Place::Device(raw) => Some(raw),
+            Place::Device(raw, _) => Some(raw),
             Place::Host(_) => None,
         }
     }
     #[cfg(feature = "cuda")]
     pub(super) fn device_mut(&mut self) -> Option<&mut RawCsr> {
         match &mut self.0 {
-            Place::Device(raw) => Some(raw),
+            Place::Device(raw, _) => Some(raw),
             Place::Host(_) => None,
         }
     }
@@ -81,7 +89,7 @@ impl Matrix {
         match &self.0 {
             Place::Host(held) => Ok(held),
             #[cfg(feature = "cuda")]
-            Place::Device(_) => Err(Error::Argument { name: "matrix", message: "it is on a GPU; download it".into() }),
+            Place::Device(..) => Err(Error::Argument { name: "matrix", message: "it is on a GPU; download it".into() }),
         }
     }
     /// Type of the values.
@@ -90,7 +98,7 @@ impl Matrix {
         match &self.0 {
             Place::Host(held) => held.values().ty(),
             #[cfg(feature = "cuda")]
-            Place::Device(raw) => raw.ty(),
+            Place::Device(raw, _) => raw.ty(),
         }
     }
     /// Rows and columns.
@@ -99,7 +107,7 @@ impl Matrix {
         match &self.0 {
             Place::Host(held) => held.pattern().shape(),
             #[cfg(feature = "cuda")]
-            Place::Device(raw) => raw.shape(),
+            Place::Device(raw, _) => raw.shape(),
         }
     }
     /// Entries, stored zeros included.
@@ -108,7 +116,7 @@ impl Matrix {
         match &self.0 {
             Place::Host(held) => held.pattern().nnz(),
             #[cfg(feature = "cuda")]
-            Place::Device(raw) => raw.nnz(),
+            Place::Device(raw, _) => raw.nnz(),
         }
     }
     /// Whether it is in the processor's memory.
@@ -131,6 +139,30 @@ impl Matrix {
     pub fn csr<T: Value>(&self) -> Option<&Csr<T>> {
         (&**self.held().ok()? as &dyn Any).downcast_ref()
     }
+    /// The matrix in the memory of the processor; itself if it is there.
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Device`].
+    pub fn download(&self) -> Result<Self> {
+        match &self.0 {
+            Place::Host(_) => Ok(self.clone()),
+            #[cfg(feature = "cuda")]
+            Place::Device(raw, cuda) => {
+                let (pattern, values) = cuda.download_raw(raw)?;
+                Self::new(pattern, values)
+            }
+        }
+    }
+    /// Whether both are one matrix: they share their memory.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Place::Host(a), Place::Host(b)) => Arc::ptr_eq(a, b),
+            #[cfg(feature = "cuda")]
+            (Place::Device(a, _), Place::Device(b, _)) => Arc::ptr_eq(&a.values, &b.values),
+            #[cfg(feature = "cuda")]
+            _ => false,
+        }
+    }
     /// As the kernels of the processor take it.
     pub(super) fn operand(&self) -> Result<Operand<'_>> {
         let held = self.held()?;
@@ -145,7 +177,7 @@ impl Matrix {
                 Some((pattern, held.values_mut()?))
             }
             #[cfg(feature = "cuda")]
-            Place::Device(_) => None,
+            Place::Device(..) => None,
         }
     }
     /// The same entries with values of another type, by the rules of `as` in Rust: integers wrap, floats saturate and NaN
@@ -233,6 +265,6 @@ impl std::fmt::Display for Sum {
     }
 }
 
-fn not_made(ty: Type) -> Error {
+pub(super) fn not_made(ty: Type) -> Error {
     Error::Unsupported { what: format!("a matrix of {ty} made at run time"), why: "its values are numbers".into() }
 }

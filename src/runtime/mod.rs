@@ -18,10 +18,14 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 
+mod assemble;
+mod distances;
 mod machine;
 mod matrix;
+mod place;
 mod semiring;
 
-pub use machine::{Machine, Plan};
+pub use distances::{Comparison, Neighbours};
+pub use machine::{Machine, Plan, Stats};
 pub use matrix::{Matrix, Sum};
 pub use semiring::Semiring;

@@ -1,5 +1,7 @@
 //! Products through the border, against three nested loops.
 
+use sparring::num_complex::Complex;
+
 use super::*;
 use crate::mxm::*;
 use crate::semirings::*;
@@ -22,11 +24,29 @@ fn random(seed: u64, nrows: u64, ncols: u64, ty: SparringType) -> *mut SparringM
         }
         row_ptr.push(cols.len() as u64);
     }
-    match ty {
-        SPARRING_BOOL => csr(ty, nrows, ncols, &row_ptr, &cols, &values.iter().map(|&x| x as u8).collect::<Vec<_>>()),
-        SPARRING_I64 => csr(ty, nrows, ncols, &row_ptr, &cols, &values),
-        SPARRING_F32 => csr(ty, nrows, ncols, &row_ptr, &cols, &values.iter().map(|&x| x as f32).collect::<Vec<_>>()),
-        SPARRING_F64 => csr(ty, nrows, ncols, &row_ptr, &cols, &values.iter().map(|&x| x as f64).collect::<Vec<_>>()),
+    macro_rules! of {
+        ($($code:ident $convert:expr;)*) => {
+            match ty {
+                $($code => {
+                    csr(ty, nrows, ncols, &row_ptr, &cols, &values.iter().map($convert).collect::<Vec<_>>())
+                })*
+            }
+        };
+    }
+    of! {
+        SPARRING_BOOL |&x| x as u8;
+        SPARRING_I8 |&x| x as i8;
+        SPARRING_U8 |&x| x as u8;
+        SPARRING_I16 |&x| x as i16;
+        SPARRING_U16 |&x| x as u16;
+        SPARRING_I32 |&x| x as i32;
+        SPARRING_U32 |&x| x as u32;
+        SPARRING_I64 |&x| x;
+        SPARRING_U64 |&x| x as u64;
+        SPARRING_F32 |&x| x as f32;
+        SPARRING_F64 |&x| x as f64;
+        SPARRING_COMPLEX_F32 |&x| Complex::new(x as f32, -(x as f32));
+        SPARRING_COMPLEX_F64 |&x| Complex::new(x as f64, 0.5 * x as f64);
     }
 }
 
@@ -154,6 +174,32 @@ fn products_are_the_definition() {
     all_ways_agree(SPARRING_F32, &numbers!(f32));
     all_ways_agree(SPARRING_I64, &numbers!(i64));
     all_ways_agree(SPARRING_BOOL, &booleans());
+}
+
+#[test]
+fn narrow_unsigned_and_complex_values_too() {
+    macro_rules! integers {
+        ($($code:ident $t:ty),*) => {$(
+            all_ways_agree::<$t>($code, &[
+                (c"plus_times", <$t>::wrapping_mul, <$t>::wrapping_add),
+                (c"min_max", <$t>::max, <$t>::min),
+                (c"max, a + 2*b", |a, b| a.wrapping_add(b.wrapping_mul(2)), <$t>::max),
+            ]);
+        )*};
+    }
+    integers!(SPARRING_I8 i8, SPARRING_U8 u8, SPARRING_I16 i16, SPARRING_U16 u16, SPARRING_I32 i32, SPARRING_U32 u32);
+    integers!(SPARRING_U64 u64);
+    all_ways_agree::<Complex<f32>>(SPARRING_COMPLEX_F32, &[(c"plus_times", |a, b| a * b, |x, y| x + y)]);
+    all_ways_agree::<Complex<f64>>(SPARRING_COMPLEX_F64, &[(c"plus_times", |a, b| a * b, |x, y| x + y)]);
+}
+
+#[test]
+fn a_formula_that_is_none_points_at_the_place() {
+    let (cpu, a) = (cpu(1, 0), random(1, 5, 5, SPARRING_F64));
+    let message = refused(mxm(cpu, c"min, a + * b", a, a, null()).0, SPARRING_FORMULA);
+    assert!(message.contains("min, a + * b") && message.contains('^'), "{message}");
+    free(&[a]);
+    ok(sparring_device_free(cpu));
 }
 
 #[test]
@@ -347,17 +393,18 @@ fn wrong_products_are_refused() {
         "mxm: shapes do not agree: lhs is 2×3, rhs is 2×3"
     );
     let e = refused(mxm(cpu, c"plus_time", a, b, null()).0, SPARRING_UNSUPPORTED);
-    assert!(e.starts_with("semiring 'plus_time' over ") && e.contains("plus_times, min_plus"), "{e}");
+    assert!(
+        e.starts_with("semiring 'plus_time' over f64 ") && e.contains("operator 'time'") && e.contains(", times,"),
+        "{e}"
+    );
     let e = refused(mxm(cpu, c"\xff", a, b, null()).0, SPARRING_ARGUMENT);
     assert_eq!(e, "semiring: not UTF-8 after 0 bytes");
     let e = refused(mxm(cpu, c"bor_band", a, b, null()).0, SPARRING_UNSUPPORTED);
     assert!(e.starts_with("semiring 'bor_band' over f64 is not supported"), "{e}");
-    let bools = csr(SPARRING_BOOL, 1, 1, &[0, 1], &[0], &[1u8]);
-    let e = refused(mxm(cpu, c"min_plus", bools, bools, null()).0, SPARRING_UNSUPPORTED);
-    assert!(
-        e.starts_with("semiring 'min_plus' over bool is not supported: bool has ") && e.contains("lor_land"),
-        "{e}"
-    );
+    // Complex numbers have no order.
+    let complex = csr(SPARRING_COMPLEX_F64, 1, 1, &[0, 1], &[0], &[Complex::new(1.0, 0.0)]);
+    let e = refused(mxm(cpu, c"min_plus", complex, complex, null()).0, SPARRING_UNSUPPORTED);
+    assert!(e.starts_with("semiring 'min_plus' over complex_f64 is not supported"), "{e}");
     let e = refused(mxm(cpu, c"plus_times", a, ints, null()).0, SPARRING_ARGUMENT);
     assert_eq!(e, "b: values are SPARRING_I64, expected SPARRING_F64, the type of the left operand");
     refused(mxm(null(), c"plus_times", a, b, null()).0, SPARRING_NULL_POINTER);
@@ -374,7 +421,7 @@ fn wrong_products_are_refused() {
     assert!(plan.is_null());
     let e = refused(unsafe { sparring_plan_new(cpu, a, b, null(), null_mut()) }, SPARRING_NULL_POINTER);
     assert_eq!(e, "plan is NULL");
-    free(&[a, b, ints, bools]);
+    free(&[a, b, ints, complex]);
     ok(sparring_device_free(cpu));
 }
 
@@ -389,7 +436,7 @@ fn wrong_numeric_phases_are_refused() {
     ok(unsafe { sparring_plan_numeric(cpu, plan, name, a, b, &mut c) });
     assert_eq!(copy::<f64>(c), (vec![0, 0, 1], vec![0], vec![1.0]));
     let e = refused(unsafe { sparring_plan_numeric_into(cpu, plan, name, a, b, ints) }, SPARRING_ARGUMENT);
-    assert_eq!(e, "c: the semiring gives double, these values are of another type: SPARRING_I64");
+    assert_eq!(e, "c: the semiring gives f64, these values are i64");
     let e = refused(unsafe { sparring_plan_numeric_into(cpu, plan, name, a, ints, c) }, SPARRING_ARGUMENT);
     assert!(e.starts_with("b: values are SPARRING_I64"), "{e}");
     refused(unsafe { sparring_plan_numeric_into(cpu, plan, c"x".as_ptr(), a, b, c) }, SPARRING_UNSUPPORTED);

@@ -118,13 +118,20 @@ impl Plan {
         }
     }
 
-    /// Refuses operands that this plan was not made for.
-    fn check(&self, cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>) -> Result<()> {
-        let planned = match &self.form {
+    /// The patterns of A and B.
+    fn operands(&self) -> [&Arc<DevicePattern>; 2] {
+        match &self.form {
             Form::Pattern(plan) => plan.operands(),
             Form::Rows(plan) => [&plan.a, &plan.b],
-        };
-        plan::check(cuda, planned, [a, b])
+        }
+    }
+    /// An array of the plan, which tells the device that it is on.
+    pub(crate) fn array(&self) -> &RawBuffer {
+        self.operands()[0].col_idx.raw()
+    }
+    /// Refuses operands that this plan was not made for.
+    fn check(&self, cuda: &Cuda, a: &Arc<DevicePattern>, b: &Arc<DevicePattern>) -> Result<()> {
+        plan::check(cuda, self.operands(), [a, b])
     }
     /// Refuses a result that this plan has not made, or cannot have made yet.
     pub(crate) fn check_result(&self, c: &Arc<DevicePattern>) -> Result<()> {

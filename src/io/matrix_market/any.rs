@@ -9,7 +9,7 @@ use super::banner::Field;
 use super::value::MarketValue;
 use crate::algebra::{Array, Type};
 use crate::par::Threads;
-use crate::{Index, Pattern, Result};
+use crate::{Error, Index, Pattern, Result};
 
 impl MatrixFile {
     /// The type that holds every entry as the file gives it.
@@ -60,6 +60,33 @@ impl MatrixFile {
             Field::Unsigned => self.array::<u64, I>(threads),
             Field::Real => self.array::<f64, I>(threads),
             Field::Complex => self.array::<Complex<f64>, I>(threads),
+        }
+    }
+
+    /// As [`any_with`](Self::any_with), each entry converted to a type before repeated ones are added up, as
+    /// [`csr`](Self::csr) does.
+    /// # Errors
+    /// As there, and [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a value, naming the first such
+    /// entry, and for structs.
+    pub fn of_type<I: Index>(&self, ty: Type, threads: &Threads) -> Result<(Arc<Pattern<I>>, Array)> {
+        match ty {
+            Type::Bool => self.array::<bool, I>(threads),
+            Type::I8 => self.array::<i8, I>(threads),
+            Type::I16 => self.array::<i16, I>(threads),
+            Type::I32 => self.array::<i32, I>(threads),
+            Type::I64 => self.array::<i64, I>(threads),
+            Type::U8 => self.array::<u8, I>(threads),
+            Type::U16 => self.array::<u16, I>(threads),
+            Type::U32 => self.array::<u32, I>(threads),
+            Type::U64 => self.array::<u64, I>(threads),
+            Type::F32 => self.array::<f32, I>(threads),
+            Type::F64 => self.array::<f64, I>(threads),
+            Type::ComplexF32 => self.array::<Complex<f32>, I>(threads),
+            Type::ComplexF64 => self.array::<Complex<f64>, I>(threads),
+            Type::Struct(of) => Err(Error::Unsupported {
+                what: format!("a matrix of {} from a file", of.name),
+                why: "entries of files are numbers".into(),
+            }),
         }
     }
 
