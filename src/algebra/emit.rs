@@ -130,10 +130,13 @@ impl Functions {
         &mut self,
         name: &str,
         parameters: &[&'static str],
-        body: impl FnOnce() -> V<Trace, U>,
+        body: impl Fn() -> V<Trace, U>,
     ) {
-        let parameters = parameters.iter().map(|&p| (p.into(), P::TYPE)).collect();
-        self.text += &function(name, &trace::record(parameters, body));
+        self.print(name, &trace::record(trace::of_type(parameters, P::TYPE), body));
+    }
+    #[inline(never)]
+    fn print(&mut self, name: &str, f: &Formula) {
+        self.text += &function(name, f);
     }
     pub(crate) fn text(self) -> String {
         self.text

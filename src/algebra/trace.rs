@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use super::formula::{Builder, Parameter};
 use super::machine::Builtin;
 use super::{
-    At, BinaryOp, Constant, DeviceFunction, Formula, Function, IndexUnaryOp, Machine, MulOp, Num, Place, UnaryOp, V,
-    Value,
+    At, BinaryOp, Constant, DeviceFunction, Formula, Function, IndexUnaryOp, Machine, MulOp, Num, Place, Type, UnaryOp,
+    V, Value,
 };
 
 thread_local!(static BUILDER: RefCell<Builder> = RefCell::new(Builder::default()));
@@ -28,14 +28,35 @@ impl<T> Clone for Recorded<T> {
 }
 impl<T> Copy for Recorded<T> {}
 
+// What records is compiled once, not for every operator and type: only its arguments are.
+
+#[inline(never)]
+fn call_node(function: Function, operands: &[usize], ty: Type) -> usize {
+    BUILDER.with_borrow_mut(|b| b.call(function, operands, ty))
+}
+
+#[inline(never)]
+fn constant_node(x: Constant) -> usize {
+    BUILDER.with_borrow_mut(|b| b.constant(x))
+}
+
+#[inline(never)]
+fn parameter_node(name: &str, ty: Type) -> usize {
+    BUILDER.with_borrow_mut(|b| {
+        let node = b.parameter(name).unwrap_or_else(|| panic!("{name} is no parameter"));
+        assert!(b.ty(node) == ty, "{name} is a {}, not a {ty}", b.ty(node));
+        node
+    })
+}
+
 fn call<U: Value>(function: Function, operands: &[usize]) -> Recorded<U> {
-    Recorded(BUILDER.with_borrow_mut(|b| b.call(function, operands, U::TYPE)), PhantomData)
+    Recorded(call_node(function, operands, U::TYPE), PhantomData)
 }
 
 impl Machine for Trace {
     type Repr<T: Value> = Recorded<T>;
     fn lit<T: Value>(x: T) -> Recorded<T> {
-        Recorded(BUILDER.with_borrow_mut(|b| b.constant(Constant::of(x))), PhantomData)
+        Recorded(constant_node(Constant::of(x)), PhantomData)
     }
     fn op1<T: Value, U: Value>(f: Builtin, _: impl Fn(T) -> U, a: Recorded<T>) -> Recorded<U> {
         call(f.0, &[a.0])
@@ -71,11 +92,7 @@ impl Trace {
     /// # Panics
     /// If it has none of this name and type.
     pub(crate) fn parameter<T: Value>(name: &str) -> V<Self, T> {
-        BUILDER.with_borrow_mut(|b| {
-            let node = b.parameter(name).unwrap_or_else(|| panic!("{name} is no parameter"));
-            assert!(b.ty(node) == T::TYPE, "{name} is a {}, not a {}", b.ty(node), T::TYPE);
-            V(Recorded(node, PhantomData))
-        })
+        V(Recorded(parameter_node(name, T::TYPE), PhantomData))
     }
 }
 
@@ -90,34 +107,44 @@ impl Drop for Outer {
 }
 
 /// The formula that `body` computes of the parameters.
-pub(crate) fn record<U: Value>(parameters: Vec<Parameter>, body: impl FnOnce() -> V<Trace, U>) -> Formula {
-    // A body may itself record another one.
-    let _outer = Outer(Some(BUILDER.replace(Builder::new(parameters))));
-    let result = body().0;
-    BUILDER.take().finish(result.0)
+pub(crate) fn record<U: Value>(parameters: Vec<Parameter>, body: impl Fn() -> V<Trace, U>) -> Formula {
+    record_node(parameters, &|| body().0.0)
 }
 
-fn named<const N: usize>(parameters: [(&'static str, super::Type); N]) -> Vec<Parameter> {
-    parameters.into_iter().map(|(name, ty)| (name.into(), ty)).collect()
+#[inline(never)]
+fn record_node(parameters: Vec<Parameter>, body: &dyn Fn() -> usize) -> Formula {
+    // A body may itself record another one.
+    let _outer = Outer(Some(BUILDER.replace(Builder::new(parameters))));
+    let result = body();
+    BUILDER.take().finish(result)
+}
+
+/// Parameters of one type.
+pub(crate) fn of_type(names: &[&'static str], ty: Type) -> Vec<Parameter> {
+    names.iter().map(|&name| (name.into(), ty)).collect()
+}
+
+fn named(parameters: &[(&'static str, Type)]) -> Vec<Parameter> {
+    parameters.iter().map(|&(name, ty)| (name.into(), ty)).collect()
 }
 
 impl Formula {
     /// z = f(a): parameter `a`.
     #[must_use]
     pub fn of_unary<O: UnaryOp>(op: O) -> Self {
-        record(named([("a", O::A::TYPE)]), || op.apply::<Trace>(Trace::parameter("a")))
+        record(named(&[("a", O::A::TYPE)]), || op.apply::<Trace>(Trace::parameter("a")))
     }
     /// z = a ∘ b: parameters `a` and `b`.
     #[must_use]
     pub fn of_binary<O: BinaryOp>(op: O) -> Self {
-        let parameters = named([("a", O::A::TYPE), ("b", O::B::TYPE)]);
+        let parameters = named(&[("a", O::A::TYPE), ("b", O::B::TYPE)]);
         record(parameters, || op.apply::<Trace>(Trace::parameter("a"), Trace::parameter("b")))
     }
     /// ⊗: parameters `a`, `b`, and the positions `i`, `k`, `j`, which are u64.
     #[must_use]
     pub fn of_mul<O: MulOp>(op: O) -> Self {
         let parameters =
-            named([("a", O::A::TYPE), ("b", O::B::TYPE), ("i", u64::TYPE), ("k", u64::TYPE), ("j", u64::TYPE)]);
+            named(&[("a", O::A::TYPE), ("b", O::B::TYPE), ("i", u64::TYPE), ("k", u64::TYPE), ("j", u64::TYPE)]);
         record(parameters, || {
             let at = At { i: Trace::parameter("i"), k: Trace::parameter("k"), j: Trace::parameter("j") };
             op.mul::<Trace>(Trace::parameter("a"), Trace::parameter("b"), at)
@@ -126,7 +153,7 @@ impl Formula {
     /// z = f(a, s, i, j): the entry `a`, the scalar `s`, and the positions `i` and `j`, which are u64.
     #[must_use]
     pub fn of_index_unary<O: IndexUnaryOp>(op: O) -> Self {
-        let parameters = named([("a", O::A::TYPE), ("s", O::S::TYPE), ("i", u64::TYPE), ("j", u64::TYPE)]);
+        let parameters = named(&[("a", O::A::TYPE), ("s", O::S::TYPE), ("i", u64::TYPE), ("j", u64::TYPE)]);
         record(parameters, || {
             let at = Place { i: Trace::parameter("i"), j: Trace::parameter("j") };
             op.apply::<Trace>(Trace::parameter("a"), Trace::parameter("s"), at)

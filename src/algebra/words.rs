@@ -8,7 +8,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Type, Value};
+use super::{Type, Value, Word};
 use crate::{Error, Result};
 
 /// The memory of a value.
@@ -32,6 +32,13 @@ const fn same_layout<T: Value>() {
     assert!(size_of::<T>() == size_of::<T::Word>() && align_of::<T>() == align_of::<T::Word>());
 }
 
+/// Values as words.
+#[inline(always)]
+fn words<T: Value>(x: &[T]) -> &[T::Word] {
+    const { same_layout::<T>() };
+    // SAFETY: same size and alignment (checked); a word may hold any bytes; nothing is written through the result.
+    unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
+}
 /// Values as words that may be replaced.
 /// # Safety
 /// Every word written is that of a value of type `T`.
@@ -77,6 +84,37 @@ pub(crate) unsafe fn from_words<T: Value>(x: Vec<T::Word>) -> Vec<T> {
     // SAFETY: 1. same size and alignment (checked), so the allocation is that of a vector of values; 2. the words are values by
     // the caller's promise; 3. `x` is not dropped.
     unsafe { Vec::from_raw_parts(x.as_mut_ptr().cast(), x.len(), x.capacity()) }
+}
+
+/// What makes one value of two.
+pub(crate) type Fold<'a, W> = &'a (dyn Fn(W, W) -> W + Sync);
+
+/// Work that moves values about, compiled once for each size of a value.
+///
+/// It has no words but copies of those that it is given and of those that the fold makes of such: it is written for every type
+/// of word, and a [`Word`] cannot be made. (No one asks `Any` for the type of a word.)
+pub(crate) trait Moves {
+    /// What is found beside the values.
+    type Found;
+    /// The values moved, some perhaps folded.
+    fn run<W: Word>(self, values: &[W], fold: Option<Fold<'_, W>>) -> Result<(Self::Found, Vec<W>)>;
+}
+
+/// Moves values of type `T`; `fold` makes one of two.
+pub(crate) fn moved<T: Value, M: Moves>(
+    moves: M,
+    values: &[T],
+    fold: Option<impl Fn(T, T) -> T + Sync>,
+) -> Result<(M::Found, Vec<T>)> {
+    let on_words = fold.map(|fold| {
+        move |x: T::Word, y: T::Word| {
+            // SAFETY: words that the work has are copies of those of `values` and of what this gives (`Moves`): all are of a `T`.
+            word(fold(unsafe { value::<T>(x) }, unsafe { value::<T>(y) }))
+        }
+    });
+    let (found, moved) = moves.run(words(values), on_words.as_ref().map(|fold| fold as Fold<'_, T::Word>))?;
+    // SAFETY: as above.
+    Ok((found, unsafe { from_words(moved) }))
 }
 
 /// Values of a type known at run time, borrowed.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::pattern::{check_ncols, check_nrows};
 use super::sort::{Entries, to_rows};
-use crate::algebra::{Host, Monoid, V, Value};
+use crate::algebra::words::{Fold, Moves, moved};
+use crate::algebra::{Host, Monoid, V, Value, Word};
 use crate::par::{Threads, reserved};
-use crate::{Csr, Error, Index, Result};
+use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Entries (row, column, value) of an nrows × ncols matrix, in any order, repeats allowed.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,23 +116,42 @@ impl<T: Value, I: Index> Coo<T, I> {
 
     /// Compressed rows; repeated entries are folded in the order given, or are an error.
     pub(crate) fn compress(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
-        let (pattern, values) = to_rows(threads, self.shape(), self, fold)?;
+        let (places, shape) = ((&self.rows[..], &self.cols[..]), self.shape());
+        let (pattern, values) = moved(ToRows { threads, shape, places }, &self.values, fold)?;
         Csr::with_pattern(Arc::new(pattern), values)
     }
 }
 
-impl<T: Value, I: Index> Entries<T, I> for Coo<T, I> {
+/// Entries at these rows and columns become compressed rows.
+struct ToRows<'a, I> {
+    threads: &'a Threads,
+    shape: (usize, usize),
+    places: (&'a [I], &'a [I]),
+}
+impl<I: Index> Moves for ToRows<'_, I> {
+    type Found = Pattern<I>;
+    fn run<W: Word>(self, values: &[W], fold: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
+        to_rows(self.threads, self.shape, &Placed { places: self.places, values }, fold)
+    }
+}
+
+/// Rows, columns and values side by side.
+struct Placed<'a, W, I> {
+    places: (&'a [I], &'a [I]),
+    values: &'a [W],
+}
+impl<W: Copy + Sync, I: Index> Entries<W, I> for Placed<'_, W, I> {
     fn len(&self) -> usize {
         self.values.len()
     }
     #[inline(always)]
-    fn visit(&self, range: Range<usize>, mut f: impl FnMut(I, I, T)) {
-        let (rows, cols, values) = (&self.rows[range.clone()], &self.cols[range.clone()], &self.values[range]);
+    fn visit(&self, range: Range<usize>, mut f: impl FnMut(I, I, W)) {
+        let (rows, cols, values) = (&self.places.0[range.clone()], &self.places.1[range.clone()], &self.values[range]);
         for ((&i, &j), &x) in rows.iter().zip(cols).zip(values) {
             f(i, j, x);
         }
     }
-    fn any(&self) -> Option<T> {
+    fn any(&self) -> Option<W> {
         self.values.first().copied()
     }
 }

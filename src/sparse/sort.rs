@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use super::parts::{SERIAL_WORK, cut, for_each_part};
 use super::{Pattern, out_of_memory, reserved};
+use crate::algebra::words::Fold;
 use crate::par::{Threads, collected, filled, split};
 use crate::{Index, Result};
 
@@ -40,7 +41,7 @@ pub(crate) fn to_rows<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     (nrows, ncols): (usize, usize),
     entries: &impl Entries<T, I>,
-    fold: Option<impl Fn(T, T) -> T + Sync>,
+    fold: Option<Fold<'_, T>>,
 ) -> Result<(Pattern<I>, Vec<T>)> {
     let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
     let mut row_ptr = filled(len, 0usize, "row pointers")?;
@@ -85,7 +86,7 @@ pub(crate) fn to_rows<T: Copy + Send + Sync, I: Index>(
             } else {
                 bucket.scatter(entries);
             }
-            *kept = bucket.sort_rows(threads, ncols, scratch, fold.as_ref(), repeat)?;
+            *kept = bucket.sort_rows(threads, ncols, scratch, fold, repeat)?;
             Ok(())
         },
     )?;
@@ -214,7 +215,7 @@ impl<T: Copy + Send + Sync, I: Index> Bucket<'_, T, I> {
         threads: &Threads,
         ncols: usize,
         scratch: &mut Scratch<T>,
-        fold: Option<&impl Fn(T, T) -> T>,
+        fold: Option<Fold<'_, T>>,
         repeat: &mut Option<(usize, usize)>,
     ) -> Result<usize> {
         let (mut start, mut kept) = (0, 0);

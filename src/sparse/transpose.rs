@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::pattern::check_nrows;
 use super::sort::{Entries, to_rows};
-use crate::algebra::Value;
+use crate::algebra::words::{Fold, Moves, moved};
+use crate::algebra::{Value, Word};
 use crate::par::Threads;
 use crate::{Csr, Index, Pattern, Result};
 
@@ -40,6 +41,16 @@ impl<T: Copy + Sync, I: Index> Entries<T, I> for Flipped<'_, T, I> {
     }
 }
 
+/// Entries become those of the transpose.
+struct Transpose<'a, I: Index>(&'a Threads, &'a Pattern<I>);
+impl<I: Index> Moves for Transpose<'_, I> {
+    type Found = Pattern<I>;
+    fn run<W: Word>(self, values: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
+        let Self(threads, pattern) = self;
+        transpose(threads, pattern, values)
+    }
+}
+
 pub(super) fn transpose<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     pattern: &Pattern<I>,
@@ -47,7 +58,7 @@ pub(super) fn transpose<T: Copy + Send + Sync, I: Index>(
 ) -> Result<(Pattern<I>, Vec<T>)> {
     check_nrows::<I>(pattern.nrows())?;
     // A pattern has no repeats, so no rule for them is needed.
-    to_rows(threads, (pattern.ncols(), pattern.nrows()), &Flipped { pattern, values }, None::<fn(T, T) -> T>)
+    to_rows(threads, (pattern.ncols(), pattern.nrows()), &Flipped { pattern, values }, None)
 }
 
 impl<I: Index> Pattern<I> {
@@ -85,7 +96,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn transpose(&self, threads: &Threads) -> Result<Self> {
-        let (pattern, values) = transpose(threads, self.pattern(), self.values())?;
+        let (pattern, values) = moved(Transpose(threads, self.pattern()), self.values(), None::<fn(T, T) -> T>)?;
         Csr::with_pattern(Arc::new(pattern), values)
     }
 }
