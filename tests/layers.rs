@@ -243,8 +243,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("src", "ops/restrict.rs", "ops/mod.rs"),
     ("src", "ops/select.rs", "ops/mod.rs"),
     ("src", "ops/vxm.rs", "ops/mod.rs"),
-    ("src", "spgemm/kk/numeric.rs", "spgemm/kk/mod.rs"),
-    ("src", "spgemm/kk/symbolic.rs", "spgemm/kk/mod.rs"),
 ];
 
 /// Takes the known dependencies of a package out of its graph; what it finds wrong with them.

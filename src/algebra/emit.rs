@@ -132,11 +132,12 @@ impl Functions {
         parameters: &[&'static str],
         body: impl Fn() -> V<Trace, U>,
     ) {
-        self.print(name, &trace::record(trace::of_type(parameters, P::TYPE), body));
+        self.print(name, parameters, P::TYPE, &|| body().0.node());
     }
     #[inline(never)]
-    fn print(&mut self, name: &str, f: &Formula) {
-        self.text += &function(name, f);
+    fn print(&mut self, name: &str, parameters: &[&'static str], ty: Type, body: &dyn Fn() -> usize) {
+        let parameters = parameters.iter().map(|&name| (name.into(), ty)).collect();
+        self.text += &function(name, &trace::record_node(parameters, body));
     }
     pub(crate) fn text(self) -> String {
         self.text

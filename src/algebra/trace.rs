@@ -21,6 +21,12 @@ pub struct Trace;
 /// A scalar of a formula being recorded.
 #[derive(Debug)]
 pub struct Recorded<T>(usize, PhantomData<T>);
+impl<T> Recorded<T> {
+    /// Its number in the formula.
+    pub(crate) fn node(self) -> usize {
+        self.0
+    }
+}
 impl<T> Clone for Recorded<T> {
     fn clone(&self) -> Self {
         *self
@@ -111,17 +117,13 @@ pub(crate) fn record<U: Value>(parameters: Vec<Parameter>, body: impl Fn() -> V<
     record_node(parameters, &|| body().0.0)
 }
 
+/// The same with a body that gives the number of its result.
 #[inline(never)]
-fn record_node(parameters: Vec<Parameter>, body: &dyn Fn() -> usize) -> Formula {
+pub(crate) fn record_node(parameters: Vec<Parameter>, body: &dyn Fn() -> usize) -> Formula {
     // A body may itself record another one.
     let _outer = Outer(Some(BUILDER.replace(Builder::new(parameters))));
     let result = body();
     BUILDER.take().finish(result)
-}
-
-/// Parameters of one type.
-pub(crate) fn of_type(names: &[&'static str], ty: Type) -> Vec<Parameter> {
-    names.iter().map(|&name| (name.into(), ty)).collect()
 }
 
 fn named(parameters: &[(&'static str, Type)]) -> Vec<Parameter> {

@@ -14,10 +14,13 @@ pub(crate) fn printed_recipe<R: Recipe>(recipe: R) -> Arc<str> {
     if size_of::<R>() > 0 {
         return emit_recipe(recipe).into();
     }
-    let key = TypeId::of::<R>();
+    kept(TypeId::of::<R>(), &|| emit_recipe(recipe))
+}
+
+fn kept(key: TypeId, print: &dyn Fn() -> String) -> Arc<str> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|all| all.get(&key).cloned());
     known.unwrap_or_else(|| {
-        let text: Arc<str> = emit_recipe(recipe).into();
+        let text: Arc<str> = print().into();
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.get_or_insert_default().entry(key).or_insert(text))
     })

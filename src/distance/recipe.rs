@@ -151,17 +151,15 @@ pub fn emit_recipe<R: Recipe>(recipe: R) -> String {
     let row = || Row { first: arg("first"), second: arg("second"), nnz: arg("nnz"), ncols: arg("ncols") };
     let (x, y) = (|| (arg("x0"), arg("x1")), || (arg("y0"), arg("y1")));
     let mut f = emit_functions();
-    for (side, name) in [(Side::X, "x"), (Side::Y, "y")] {
-        f.add::<R::W, _>(&format!("first_{name}"), &["x"], || recipe.first(side, arg("x")));
-        f.add::<R::W, _>(&format!("entry_{name}"), &["x", "first", "second", "nnz", "ncols"], || {
-            recipe.entry(side, arg("x"), row())
-        });
-        f.add::<R::W, _>(&format!("norm_{name}_0"), &["first", "second", "nnz", "ncols"], || {
-            recipe.norms(side, row()).0
-        });
-        f.add::<R::W, _>(&format!("norm_{name}_1"), &["first", "second", "nnz", "ncols"], || {
-            recipe.norms(side, row()).1
-        });
+    let names = [
+        (Side::X, ["first_x", "entry_x", "norm_x_0", "norm_x_1"]),
+        (Side::Y, ["first_y", "entry_y", "norm_y_0", "norm_y_1"]),
+    ];
+    for (side, [first, entry, norm_0, norm_1]) in names {
+        f.add::<R::W, _>(first, &["x"], || recipe.first(side, arg("x")));
+        f.add::<R::W, _>(entry, &["x", "first", "second", "nnz", "ncols"], || recipe.entry(side, arg("x"), row()));
+        f.add::<R::W, _>(norm_0, &["first", "second", "nnz", "ncols"], || recipe.norms(side, row()).0);
+        f.add::<R::W, _>(norm_1, &["first", "second", "nnz", "ncols"], || recipe.norms(side, row()).1);
     }
     f.add::<R::W, _>("second", &["x", "first", "nnz", "ncols"], || {
         recipe.second(arg("x"), arg("first"), arg("nnz"), arg("ncols"))

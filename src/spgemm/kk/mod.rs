@@ -6,91 +6,29 @@
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, Algorithms 2 and 3, §3.
 
+mod found;
 mod numeric;
 mod symbolic;
 
-use std::ops::Range;
-
-use super::select::{Kind, KkSettings};
-use super::tasks::Work;
-use crate::Result;
-use crate::par::Threads;
-use crate::sparse::out_of_memory;
-
+pub(super) use found::Symbolic;
 pub(super) use numeric::{numeric, numeric_into};
 pub(super) use symbolic::symbolic;
-
-/// What the symbolic phase found and decided.
-#[derive(Clone, Debug)]
-pub(super) struct Symbolic {
-    /// Row pointers of C.
-    pub row_ptr: Vec<usize>,
-    /// Multiplications, fm.
-    pub flops: u64,
-    /// Most multiplications in a row, maxrf.
-    pub max_row_flops: u64,
-    /// Longest row of C, maxrs.
-    pub max_row_nnz: usize,
-    /// Part of the multiplications that compression leaves, CF; if counted.
-    pub cf: Option<f64>,
-    /// Part of the bound on a row's length that compression leaves, CMRF; if counted.
-    pub cmrf: Option<f64>,
-    /// Whether B was compressed, and the accumulator of the symbolic phase.
-    #[cfg(test)]
-    pub compressed: bool,
-    #[cfg(test)]
-    pub symbolic: Kind,
-    /// Accumulator of the numeric phase.
-    pub numeric: Kind,
-    /// What was chosen, and why.
-    pub reasons: String,
-    /// Rows that one thread works on, in order.
-    tasks: Vec<Range<usize>>,
-    settings: KkSettings,
-    unsorted: bool,
-}
-
-impl Symbolic {
-    /// Entries of C.
-    pub(super) fn nnz(&self) -> usize {
-        self.row_ptr[self.row_ptr.len() - 1]
-    }
-    /// Whether [`numeric`] sorts the rows of C.
-    pub(super) fn sorts(&self) -> bool {
-        !self.unsorted
-    }
-}
-
-/// Threads that work on so many tasks.
-fn workers(threads: &Threads, tasks: usize) -> usize {
-    threads.count().min(tasks).max(1)
-}
-
-/// The tasks of `work` with every row whole: here a row is gathered in one accumulator.
-fn whole_rows(work: &Work) -> Result<Vec<Range<usize>>> {
-    let mut tasks: Vec<Range<usize>> = Vec::new();
-    tasks.try_reserve_exact(work.tasks.len()).map_err(|_| out_of_memory::<Range<usize>>("tasks", work.tasks.len()))?;
-    for task in &work.tasks {
-        // The first part of a row cut by columns stands for all of it.
-        if task.cols.as_ref().is_none_or(|cols| cols.start == 0) {
-            tasks.push(task.rows.clone());
-        }
-    }
-    Ok(tasks)
-}
 
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use super::found::whole_rows;
     use super::*;
     use crate::algebra::{
         At, BinaryOp, Host, Lhs, MinPlus, Monoid, MulOp, Out, PlusTimes, Rhs, Semiring, V, Value, Word,
     };
     use crate::algebra::{MinSecondI, Num, Plus, Ring, Times};
     use crate::kernels::{self, Multiply, Products};
-    use crate::spgemm::{Accumulator, Compress, Options, Policy, PoolMode};
-    use crate::{Csr, Error, Index, Pattern};
+    use crate::par::Threads;
+    use crate::spgemm::select::Kind;
+    use crate::spgemm::{Accumulator, Compress, KkSettings, Options, Policy, PoolMode};
+    use crate::{Csr, Error, Index, Pattern, Result};
 
     /// The numeric phases, with the result of the first or into it.
     struct Phase<'a, I: Index> {

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::super::accumulator::{Levels, Pools, SLOTS, Shape, Table, Worker};
-use super::{Symbolic, workers};
+use super::found::{Symbolic, workers};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
 use crate::par::{Fresh, Slots, Threads, refill};

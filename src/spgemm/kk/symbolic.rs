@@ -6,7 +6,7 @@ use super::super::accumulator::{Levels, Pools, Shape, Table, Worker};
 use super::super::select::{self, Phase};
 use super::super::stats::compression_by;
 use super::super::{Compress, Options, Policy, tasks};
-use super::{Symbolic, whole_rows, workers};
+use super::found::{Symbolic, whole_rows, workers};
 use crate::par::{Threads, filled, refill};
 use crate::simd::{dispatch, prefetch};
 use crate::sparse::{BitRows, out_of_memory, units};
