@@ -250,6 +250,10 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let formula = Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs());
         distances(formula, &x.rows[0], Some(&x.rows[1]))
     }),
+    ("distances by a formula that is text", |x| {
+        let formula = Formula::parse("abs(a-b)")?;
+        distances(formula, &x.rows[0], Some(&x.rows[1]))
+    }),
     ("distances in blocks of rows", |x| {
         let (cpu, mut places) = (Cpu::new(), 0);
         let (x, y) = (&x.rows[1], Some(&x.rows[0]));

@@ -663,6 +663,49 @@ fn matrices_of_the_device_and_unsorted_rows() {
     QuickCheck::new().tests(10).quickcheck(property as fn(Sample) -> bool);
 }
 
+/// Formulas that are text, against the processor: all distances and neighbours, in f64 and in f32.
+#[test]
+fn formulas_that_are_text() {
+    let Some(cuda) = cuda() else { return };
+    fn check<T: Float>(cuda: &Cuda, text: &str, x: &Csr<T>, y: Option<&Csr<T>>, (rtol, atol): (f64, f64)) {
+        let formula = Formula::parse(text).expect("a formula");
+        let options = Options { precision: Precision::Entries, ..Options::default() };
+        let same = |found: &[T], right: &[T]| {
+            let pairs = found.iter().zip(right);
+            found.len() == right.len()
+                && pairs.fold(true, |all, (a, b)| all & close(a.as_f64(), b.as_f64(), rtol, atol))
+        };
+        let right = pairwise(&Cpu::new(), formula.clone(), x, y, &options).expect("CPU");
+        let (u, v) = (cuda.upload(x).expect("x"), y.map(|y| cuda.upload(y).expect("y")));
+        let d = pairwise(cuda, formula.clone(), &u, v.as_ref(), &options).expect("GPU");
+        let d = cuda.download_dense(&d).expect("distances");
+        assert!(same(d.values(), right.values()), "{text}: all distances, {}, {}", T::TYPE, y.is_some());
+        let right = knn(&Cpu::new(), formula.clone(), 5, x, y, &options).expect("CPU");
+        let near = knn(cuda, formula, 5, &u, v.as_ref(), &options).expect("GPU");
+        assert!(same(near.distances(), right.distances()), "{text}: neighbours, {}, {}", T::TYPE, y.is_some());
+    }
+    let (x, y) = (large(700, 60), large(2300, 60));
+    let shares = |a: &Csr<f64>| a.map(|v| v / 3.0).expect("thirds");
+    let (x, y) = (shares(&x), shares(&y));
+    let narrow = |a: &Csr<f64>| a.map(|&v| v as f32).expect("entries");
+    let (u, v) = (narrow(&x), narrow(&y));
+    for text in [
+        "abs(a-b)",
+        "abs(a-b) / (a+b+1)",
+        "if a == b then 0 else abs(a-b) / (abs(a)+abs(b))",
+        "(a-b) * (a-b)",
+        "a - 3*b",
+        "let d = abs(a - b); sqrt(d) + pow(d, 1.5)",
+        "if a == 0 then 0 else a * ln(a/b)",
+        "max(a, b) - min(a, b)",
+    ] {
+        check(&cuda, text, &x, None, (1e-9, 1e-10));
+        check(&cuda, text, &x, Some(&y), (1e-9, 1e-10));
+        check(&cuda, text, &u, None, (1e-2, 1e-3));
+        check(&cuda, text, &u, Some(&v), (1e-2, 1e-3));
+    }
+}
+
 /// A formula by its text, against the processor's closures.
 #[test]
 fn a_formula_by_its_text() {

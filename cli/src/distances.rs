@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use sparring::distance::{Metric, Options};
+use sparring::distance::{AnyMetric, Options};
 use sparring::io::{WriteOptions, write_matrix_market_columns};
 use sparring::{Csr, par};
 
@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let metric = question.metric()?;
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y, options) = (&vectors.x, vectors.to.as_ref(), question.options());
-    let asked = Asked { context, metric, options };
+    let asked = Asked { context, metric: &metric, options };
     context.progress.stage("computing distances".into());
     let growth = Growth::start(context.cuda.as_ref());
     let (made, all_ms) = match &arguments.output {
@@ -84,7 +84,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
 /// What is asked of each pair of rows, and where.
 struct Asked<'a> {
     context: &'a Context,
-    metric: Metric,
+    metric: &'a AnyMetric,
     options: Options,
 }
 
@@ -136,8 +136,12 @@ impl Asked<'_> {
     ) -> sparring::Result<String> {
         let Self { context, metric, options } = self;
         match &context.cuda {
-            None => context.cpu.distances(*metric, x).to(y).options(*options).blocks(rows, |_, block| take(block)),
-            Some(cuda) => cuda.distances(*metric, x).to(y).options(*options).blocks(rows, |_, block| take(block)),
+            None => {
+                context.cpu.distances((*metric).clone(), x).to(y).options(*options).blocks(rows, |_, block| take(block))
+            }
+            Some(cuda) => {
+                cuda.distances((*metric).clone(), x).to(y).options(*options).blocks(rows, |_, block| take(block))
+            }
         }
     }
 

@@ -24,8 +24,9 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// One line on standard error, and the exit code.
+    /// One line on standard error, more for a formula, whose place is shown; and the exit code.
     pub(crate) fn report(self) -> ExitCode {
+        let shown = matches!(self, Self::Library(Error::Formula { .. }));
         let (message, code) = match self {
             // Whoever read our output has seen enough; that is not an error.
             Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
@@ -53,7 +54,7 @@ impl Failure {
             }
         };
         // A closed standard error must not panic either.
-        let _ = writeln!(io::stderr(), "sparring: {}", message.replace('\n', " "));
+        let _ = writeln!(io::stderr(), "sparring: {}", if shown { message } else { message.replace('\n', " ") });
         ExitCode::from(code)
     }
 }

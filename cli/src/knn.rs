@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 
 use clap::Args;
 use serde_json::json;
-use sparring::distance::{Metric, Neighbours, Options};
+use sparring::distance::{AnyMetric, Neighbours, Options};
 use sparring::{Cuda, Error};
 
 use crate::context::Context;
@@ -53,7 +53,7 @@ fn state(context: &Context, bytes: u64) {
 
 fn search(
     context: &Context,
-    metric: Metric,
+    metric: &AnyMetric,
     k: usize,
     vectors: &Vectors,
     options: &Options,
@@ -61,7 +61,7 @@ fn search(
     let (x, y, cpu) = (&vectors.x, vectors.to.as_ref(), &context.cpu);
     let growth = Growth::start(None);
     let (found, ms) = timed(|| {
-        let rows = cpu.neighbours(metric, x).to(y).options(*options).prepare()?;
+        let rows = cpu.neighbours(metric.clone(), x).to(y).options(*options).prepare()?;
         let bytes = rows.nearest_bytes(k);
         state(context, bytes);
         Ok::<_, Error>((rows.nearest(k)?, bytes))
@@ -74,7 +74,7 @@ fn search(
 fn search_on(
     context: &Context,
     cuda: &Cuda,
-    metric: Metric,
+    metric: &AnyMetric,
     k: usize,
     vectors: &Vectors,
     options: &Options,
@@ -84,7 +84,7 @@ fn search_on(
     let growth = Growth::start(Some(cuda));
     let once = || {
         timed_on(cuda, || {
-            let rows = cuda.neighbours(metric, &x).to(y.as_ref()).options(*options).prepare()?;
+            let rows = cuda.neighbours(metric.clone(), &x).to(y.as_ref()).options(*options).prepare()?;
             let bytes = rows.nearest_bytes(k);
             state(context, bytes);
             Ok((rows.nearest(k)?, bytes))
@@ -102,8 +102,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let options = Options { exclude_self: arguments.exclude_self, ..question.options() };
     context.progress.stage("preparing the search".into());
     let Found { near, bytes, ms: search_ms, growth, sent } = match &context.cuda {
-        Some(cuda) => search_on(context, cuda, metric, k, &vectors, &options)?,
-        None => search(context, metric, k, &vectors, &options)?,
+        Some(cuda) => search_on(context, cuda, &metric, k, &vectors, &options)?,
+        None => search(context, &metric, k, &vectors, &options)?,
     };
     let cost = Cost { ms: search_ms, growth, chosen: near.explain.clone() };
     if let Some(path) = &arguments.output {

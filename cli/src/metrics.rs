@@ -36,6 +36,7 @@ pub(crate) fn list(context: &Context) -> Result {
                 }
             }
         }
+        text += "Or say what each column adds, as a formula that is 0 for two zeros: --metric \"abs(a-b) / (a+b+1)\"\n";
         text
     })
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use sparring::distance::{Metric, Options};
+use sparring::distance::{AnyMetric, Options};
 use sparring::{Csr, Error};
 
 use crate::context::Context;
@@ -12,8 +12,8 @@ use crate::output::{ms, seconds, shape, thousands};
 /// A metric and its settings.
 #[derive(Args)]
 pub(crate) struct Question {
-    /// Metric, one that `sparring metrics` lists
-    #[arg(long, value_name = "NAME")]
+    /// Metric: a name that `sparring metrics` lists, or what each column adds, as a formula: "abs(a-b) / (a+b+1)"
+    #[arg(long, value_name = "NAME|FORMULA")]
     metric: String,
     /// Exponent of minkowski, 1 or more
     #[arg(long, value_name = "P")]
@@ -23,9 +23,9 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The metric, if there is one of that name and it takes that p.
-    pub(crate) fn metric(&self) -> sparring::Result<Metric> {
-        Metric::named(&self.metric, self.p)
+    /// The metric, if there is one of that name and it takes that p; else the formula.
+    pub(crate) fn metric(&self) -> sparring::Result<AnyMetric> {
+        AnyMetric::named(&self.metric, self.p)
     }
     pub(crate) fn options(&self) -> Options {
         self.how.options()

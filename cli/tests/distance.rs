@@ -197,6 +197,50 @@ fn every_metric_listed_can_be_used() {
 }
 
 #[test]
+fn a_metric_may_be_a_formula() {
+    let (x, y, out) = (file("formula.mtx", ROWS), file("formula-y.mtx", OTHERS), path("formula-out.mtx"));
+    let found = json(&["distances", &x, "--metric", " abs(a - b)", "-o", &out]);
+    assert_eq!((found["metric"].as_str(), found["sum"].as_f64()), (Some("abs(a - b)"), Some(90.0)));
+    assert_eq!((found.get("p"), found["pairs"].as_u64()), (None, Some(16)));
+    assert_eq!(array(&out), ("4 4".into(), MANHATTAN.concat()));
+    assert!(std::fs::read_to_string(&out).unwrap().contains("\n% distances of rows by abs(a - b)\n"));
+    // Not symmetric: [1 2 0 0] to [1 1 0 0] is 3 − 2·2, in the row of x.
+    json(&["distances", &x, "--to", &y, "--metric", "a - 2*b", "-o", &out]);
+    assert_eq!(array(&out), ("4 2".into(), vec![-1.0, 1.0, -4.0, 5.0, -9.0, -7.0, -12.0, -3.0]));
+    for threads in ["1", "3"] {
+        let found = json(&["knn", &x, "--k", "2", "--metric", "abs(a-b)", "--threads", threads]);
+        assert_eq!((found["metric"].as_str(), found["sum"].as_f64()), (Some("abs(a-b)"), Some(19.0)));
+    }
+    let said = text(&["knn", &x, "--k", "2", "--metric", "abs(a-b) / (a+b+1)"]);
+    assert!(said.starts_with("4 × 4 among themselves: 2 nearest by abs(a-b) / (a+b+1)   read 0."), "{said}");
+    let said = text(&["metrics"]);
+    assert!(said.ends_with(": --metric \"abs(a-b) / (a+b+1)\"\n"), "{said}");
+    let found = lines(&["bench", "distance", "--case", &x, "--repeat", "1", "--metric", "l1,max(a, b) - min(a, b)"]);
+    let found: Vec<_> = found.iter().map(|l| (l["metric"].as_str().unwrap(), l["checksum"].as_f64())).collect();
+    assert_eq!(found, [("manhattan", Some(90.0)), ("max(a, b) - min(a, b)", Some(90.0))]);
+}
+
+#[test]
+fn what_is_wrong_in_a_formula_is_pointed_at() {
+    let x = file("pointed.mtx", ROWS);
+    for command in [&["knn", "--k", "2"][..], &["distances"]] {
+        let said = |more: &[&str]| refused(&[command, &[&x, "--metric"], more].concat());
+        let parameter = "sparring: formula: there is no parameter c; there are a, b\n  abs(a-c) / 2\n        ^\n";
+        assert_eq!(said(&["abs(a-c) / 2"]), parameter);
+        assert!(said(&["a & b"]).contains("& does not take (f64, f64)\n  a & b\n  ^"), "{}", said(&["a & b"]));
+        for (more, words) in [
+            (&["abs(a-b) + 1"][..], "sparring: metric: abs(a-b) + 1: 0 ⊗ 0 is 1, not 0, "),
+            (&["(a-b) / (a+b)"], "0 ⊗ 0 is NaN, not 0"),
+            (&["abs(a-b)", "--p", "3"], "sparring: p: a formula has no parameter but a and b, but p is 3"),
+            (&["abs"], "sparring: metric: there is no \"abs\"; there are cosine, "),
+        ] {
+            let line = said(more);
+            assert!(line.contains(words) && line.matches('\n').count() == 1, "{line}");
+        }
+    }
+}
+
+#[test]
 fn settings_change_what_they_say() {
     let x = file("settings.mtx", ROWS);
     let sum = |arguments: &[&str]| json(&[&["distances", &x, "--metric"], arguments].concat())["sum"].as_f64().unwrap();

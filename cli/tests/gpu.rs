@@ -209,7 +209,7 @@ fn neighbours_and_distances_are_those_of_the_processor() {
         return;
     }
     let x = "gen:tc_rmat10";
-    for metric in ["cosine", "manhattan", "chebyshev", "jaccard", "kl"] {
+    for metric in ["cosine", "manhattan", "chebyshev", "jaccard", "kl", "abs(a-b) / (a+b+1)", "a - 3*b"] {
         for more in [&[][..], &["--to", "gen:tc_rmat10"]] {
             let on = |command: &[&str], device| {
                 json(&[command, &[x, "--metric", metric, "--device", device], more].concat())

@@ -414,18 +414,40 @@ unsafe fn copy_fields(ty: Type, from: *const u8, to: *mut u8) {
 
 /// Memory of a number of values, every byte 0: of any type that is a value, if a struct of fields that are 0.
 #[derive(Debug)]
-struct Zeroed {
+pub(crate) struct Zeroed {
     ty: Type,
     words: Vec<u64>,
     len: usize,
 }
 
-impl Elements for Zeroed {
-    fn slice(&self) -> Slice<'_> {
+impl Zeroed {
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn new(ty: Type, len: usize) -> Result<Self> {
+        let refused = |bytes| Error::OutOfMemory { what: "values", bytes };
+        let bytes = len.checked_mul(ty.size()).ok_or(refused(len as u128 * ty.size() as u128))?;
+        let mut words: Vec<u64> = Vec::new();
+        words.try_reserve_exact(bytes.div_ceil(8)).map_err(|_| refused(bytes as u128))?;
+        words.resize(bytes.div_ceil(8), 0);
+        // Every field of numbers may be 0, and a struct is its fields: the zeros are values. No value is aligned more than a word.
+        Ok(Self { ty, words, len })
+    }
+    #[inline]
+    pub(crate) fn slice(&self) -> Slice<'_> {
         Slice { ty: self.ty, at: self.words.as_ptr().cast(), len: self.len, of: PhantomData }
     }
-    fn slice_mut(&mut self) -> SliceMut<'_> {
+    #[inline]
+    pub(crate) fn slice_mut(&mut self) -> SliceMut<'_> {
         SliceMut { ty: self.ty, at: self.words.as_mut_ptr().cast(), len: self.len, of: PhantomData }
+    }
+}
+
+impl Elements for Zeroed {
+    fn slice(&self) -> Slice<'_> {
+        self.slice()
+    }
+    fn slice_mut(&mut self) -> SliceMut<'_> {
+        self.slice_mut()
     }
 }
 
@@ -466,13 +488,7 @@ impl Array {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn zeros(ty: Type, len: usize) -> Result<Self> {
-        let refused = |bytes| Error::OutOfMemory { what: "values", bytes };
-        let bytes = len.checked_mul(ty.size()).ok_or(refused(len as u128 * ty.size() as u128))?;
-        let mut words: Vec<u64> = Vec::new();
-        words.try_reserve_exact(bytes.div_ceil(8)).map_err(|_| refused(bytes as u128))?;
-        words.resize(bytes.div_ceil(8), 0);
-        // Every field of numbers may be 0, and a struct is its fields: the zeros are values. No value is aligned more than a word.
-        Ok(Self { ty, values: Box::new(Zeroed { ty, words, len }) })
+        Ok(Self { ty, values: Box::new(Zeroed::new(ty, len)?) })
     }
     /// Type of the values.
     #[must_use]

@@ -8,15 +8,17 @@ use std::sync::Arc;
 
 use super::domain::Domain;
 use super::float::Float;
-use super::loops::{Facts, Loops, NormsOf, for_union};
+use super::loops::{Facts, Loops, NormsOf, Of, for_union};
 use super::measure::Measure;
 use super::options::{Options, Precision};
 use super::recipe::Side;
+use super::recipes::OnePass;
 use super::tile::{Indexed, Query};
 use super::way::Way;
-use crate::Result;
-use crate::algebra::Type;
+use crate::algebra::{self as graph, Input, Slice, SliceMut, Times, Type};
+use crate::kernels::Runs;
 use crate::simd::{dispatch, scatter_places};
+use crate::{Error, Result};
 
 /// Numbers that ⊗ is given at a time, at most.
 pub const BLOCK: usize = 128;
@@ -54,6 +56,8 @@ impl<W: Copy, F: Fn(W, W) -> W + Send + Sync> Terms<W> for F {
 pub struct Formula {
     name: String,
     domain: Domain,
+    /// x ⊗ y = y ⊗ x.
+    symmetric: bool,
     double: Arc<dyn Terms<f64>>,
     single: Option<Arc<dyn Terms<f32>>>,
     /// CUDA text of `struct Ring` in f32 and in f64.
@@ -68,16 +72,74 @@ impl Formula {
         Self {
             name: name.into(),
             domain: Domain::Reals,
+            symmetric: false,
             double: Arc::new(terms),
             single: None,
             #[cfg(feature = "cuda")]
             text: None,
         }
     }
+    /// The formula that the text says: ⊗ of `a` and `b`, real numbers, as [`algebra::Formula`](graph::Formula::parse) reads it.
+    ///
+    /// It is computed by blocks of values, and printed for a GPU; in f32 where that is asked for, unless the text names f64. Where it is
+    /// seen that a ⊗ b = b ⊗ a, as of `abs(a-b)`, each pair of X among its rows is computed once.
+    ///
+    /// ```
+    /// use sparring::{Cpu, Csr, distance::Formula};
+    /// let x = Csr::<f64>::new(3, 2, vec![0, 1, 2, 3], vec![0, 0, 1], vec![1.0, 2.0, 9.0])?;
+    /// let near = Cpu::new().neighbours(Formula::parse("abs(a-b) / (a+b+1)")?, &x).k(2).eval()?;
+    /// assert_eq!((near.row(0).0, near.row(0).1), (&[0, 1][..], &[0.0, 0.25][..]));
+    /// let error = Formula::parse("abs(a-c)").unwrap_err().to_string();
+    /// assert_eq!(error, "formula: there is no parameter c; there are a, b\n  abs(a-c)\n        ^");
+    /// let error = Formula::parse("(a-b) / (a+b)").unwrap_err().to_string();
+    /// assert!(error.contains("0 ⊗ 0 is NaN, not 0"), "{error}");
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Formula`], which points at the place; [`Error::Argument`] if 0 ⊗ 0 is not 0: columns where both rows are 0 are left out of
+    /// the sum, so it must be.
+    pub fn parse(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let double = read::<f64>(text)?;
+        let terms = ByBlocks(Runs::new(&double)?);
+        let of_zeros: f64 = terms.of_zeros();
+        if of_zeros != 0.0 {
+            let instead =
+                if of_zeros.is_nan() { format!("; there, say 0: if a == b then 0 else {text}") } else { String::new() };
+            let message = format!(
+                "{text}: 0 ⊗ 0 is {of_zeros}, not 0, but columns where both rows are 0 are left out of the sum{instead}"
+            );
+            return Err(Error::Argument { name: "metric", message });
+        }
+        // What cannot be said in f32, as it names f64 or numbers beyond f32, is computed in f64.
+        let single = match read::<f32>(text) {
+            Ok(single) => {
+                Some((ByBlocks(Runs::new(&single)?), single)).filter(|(terms, _)| terms.of_zeros::<f32>() == 0.0)
+            }
+            Err(_) => None,
+        };
+        Ok(Self {
+            name: text.into(),
+            domain: Domain::Reals,
+            symmetric: double.is_symmetric("a", "b"),
+            #[cfg(feature = "cuda")]
+            text: Some([single.as_ref().map_or(Ok(String::new()), |(_, f)| ring_of(f))?, ring_of(&double)?]),
+            double: Arc::new(terms),
+            single: single.map(|(terms, _)| Arc::new(terms) as _),
+        })
+    }
     /// The same formula in f32.
     #[must_use]
     pub fn single(self, terms: impl Terms<f32> + 'static) -> Self {
         Self { single: Some(Arc::new(terms)), ..self }
+    }
+    /// Its name, which is its text if it was read from text.
+    pub(crate) fn text(&self) -> &str {
+        &self.name
+    }
+    /// Whether a ⊗ b = b ⊗ a is known.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        self.symmetric
     }
     /// The entries that it takes, else any finite number.
     #[must_use]
@@ -93,12 +155,51 @@ impl Formula {
     }
 }
 
+/// ⊗ that the text says, over numbers of type `W`.
+fn read<W: Float>(text: &str) -> Result<graph::Formula> {
+    graph::Formula::parse(text, &[("a", W::TYPE), ("b", W::TYPE)], Some(W::TYPE))
+}
+
+/// CUDA text of `struct Ring`: + and this ⊗.
+#[cfg(feature = "cuda")]
+fn ring_of(mul: &graph::Formula) -> Result<String> {
+    let ring = graph::RingFormula::new(graph::MonoidFormula::named("plus", mul.ty())?, mul)?;
+    let (plus, zero) = (ring.add().op().clone(), ring.add().identity().clone());
+    Ok(graph::printed(graph::Printable::Ring(plus, zero, ring.mul().clone())).text.clone())
+}
+
+/// ⊗ by a formula of `a` and `b` that is known as data.
+struct ByBlocks(Runs);
+
+impl ByBlocks {
+    fn run<W: Float>(&self, a: Input<'_>, b: &[W], out: &mut [W]) {
+        let inputs = [a, Input::Values(Slice::of(b))];
+        let ran = self.0.with(|blocks, scratch| blocks.run(&inputs, scratch, &mut SliceMut::of(out)));
+        debug_assert!(ran.is_ok(), "{ran:?}");
+    }
+    fn of_zeros<W: Float>(&self) -> W {
+        let mut out = [W::ZERO];
+        self.run(Input::Scalar(Slice::of(&[W::ZERO])), &[W::ZERO], &mut out);
+        out[0]
+    }
+}
+
+impl<W: Float> Terms<W> for ByBlocks {
+    fn terms(&self, a: W, b: &[W], out: &mut [W]) {
+        self.run(Input::Scalar(Slice::of(&[a])), b, out);
+    }
+    fn pairs(&self, a: &[W], b: &[W], out: &mut [W]) {
+        self.run(Input::Values(Slice::of(a)), b, out);
+    }
+}
+
 impl Formula {
     /// The way of these terms; text number `n` is theirs.
     #[cfg_attr(not(feature = "cuda"), allow(unused_variables))]
     fn by<W: Float>(&self, terms: &Arc<dyn Terms<W>>, n: usize) -> Way {
         Way::by(Box::new(ByTerms {
             terms: Arc::clone(terms),
+            symmetric: self.symmetric,
             #[cfg(feature = "cuda")]
             text: self.text.as_ref().map(|text| text[n].clone()),
         }))
@@ -129,36 +230,37 @@ impl Measure for Formula {
 /// The inner loops of a formula.
 struct ByTerms<W> {
     terms: Arc<dyn Terms<W>>,
+    symmetric: bool,
     #[cfg(feature = "cuda")]
     text: Option<String>,
 }
 
-impl<W: Float> ByTerms<W> {
-    /// Whether so much of the norms cancelled that a pair is computed again.
-    #[inline(always)]
-    fn near(key: W, x: W, y: W) -> bool {
-        let cancelled = W::from_f64(if size_of::<W>() == 4 { 1e-3 } else { 1e-6 });
-        key.wrapping_abs() < cancelled.wrapping_mul(x.wrapping_abs().wrapping_add(y.wrapping_abs()))
-    }
+/// Keys are those of any NAMM in one pass, whatever its ⊗.
+fn keys_of<W: Float>() -> Of<OnePass<Times<W>>> {
+    Of(OnePass(Times::new()))
 }
 
 impl<W: Float> Loops<W> for ByTerms<W> {
     fn facts(&self) -> Facts {
-        Facts { counts: false, symmetric: false, zero_self: false, cheap: false, alone: true }
+        Facts { counts: false, symmetric: self.symmetric, zero_self: false, cheap: false, alone: true }
     }
     fn sums(&self, side: Side, values: &[W], _: usize) -> [W; 2] {
-        let mut alone = [W::ZERO; BLOCK];
-        let mut sum = W::ZERO;
+        let mut alone = [[W::ZERO; BLOCK]; 2];
+        let [mut sum, mut sizes] = [W::ZERO; 2];
         for values in values.chunks(BLOCK) {
-            let alone = &mut alone[..values.len()];
-            self.alone(side, values, alone);
-            sum = alone.iter().fold(sum, |sum, &x| sum.wrapping_add(x));
+            let [of_x, of_y] = alone.each_mut().map(|alone| &mut alone[..values.len()]);
+            self.alone(Side::X, values, of_x);
+            self.alone(Side::Y, values, of_y);
+            let own = if side == Side::X { &of_x } else { &of_y };
+            sum = own.iter().fold(sum, |sum, &t| sum.wrapping_add(t));
+            let size = |(&t, &u): (&W, &W)| t.wrapping_abs().wrapping_add(u.wrapping_abs());
+            sizes = of_x.iter().zip(&*of_y).map(size).fold(sizes, W::wrapping_add);
         }
-        [sum, W::ZERO]
+        [sum, sizes]
     }
     fn entries(&self, _: Side, _: [W; 2], _: usize, _: &mut [W]) {}
-    fn norms(&self, _: Side, [sum, _]: [W; 2], _: usize, _: usize) -> [W; 2] {
-        [sum, W::ZERO]
+    fn norms(&self, _: Side, sums: [W; 2], _: usize, _: usize) -> [W; 2] {
+        sums
     }
     /// x ⊗ 0, or 0 ⊗ x.
     fn alone(&self, side: Side, entries: &[W], out: &mut [W]) {
@@ -171,42 +273,43 @@ impl<W: Float> Loops<W> for ByTerms<W> {
         }
     }
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], _: &mut [W]) {
-        let mask = sums.len() - 1;
         let mut terms = [W::ZERO; BLOCK];
+        let mut gathered = Gathered::new();
         for (at, ((&c, &a), &of_x)) in row.columns.iter().zip(row.entries).zip(row.alone).enumerate() {
             let range = tile.postings.range(c, row.before.map(|before| before + at));
-            let (places, values) = tile.postings.at(range.clone());
-            let blocks = places.chunks(BLOCK).zip(values.chunks(BLOCK)).zip(tile.alone[range].chunks(BLOCK));
-            for ((places, values), of_y) in blocks {
-                let terms = &mut terms[..values.len()];
-                self.terms.terms(a, values, terms);
-                terms.iter_mut().zip(of_y).for_each(|(t, &of_y)| *t = t.wrapping_sub(of_x.wrapping_add(of_y)));
-                scatter_places(sums, mask, places, terms, |sum, t| sum.wrapping_add(t));
+            let (mut places, mut values) = tile.postings.at(range.clone());
+            let mut of_y = &tile.alone[range];
+            while !values.is_empty() {
+                let whole = gathered.len == 0 && values.len() >= BLOCK;
+                let len = values.len().min(BLOCK - gathered.len);
+                let (of_places, of_values, of_alone) = (places.split_at(len), values.split_at(len), of_y.split_at(len));
+                if whole {
+                    self.terms.terms(a, of_values.0, &mut terms);
+                    let alone = of_alone.0.iter().map(|&of_y| of_x.wrapping_add(of_y));
+                    add_terms(&mut terms, alone, of_places.0, sums);
+                } else {
+                    gathered.take((a, of_x), of_places.0, of_values.0, of_alone.0);
+                    if gathered.len == BLOCK {
+                        gathered.add(&*self.terms, sums);
+                    }
+                }
+                (places, values, of_y) = (of_places.1, of_values.1, of_alone.1);
             }
         }
+        gathered.add(&*self.terms, sums);
     }
-    fn keys(&self, [x, _]: [W; 2], [y, _]: NormsOf<'_, W>, sums: &[W], _: &[W], keys: &mut [f64]) -> bool {
-        let mut any_near = false;
-        for ((key, &sum), &y) in keys.iter_mut().zip(sums).zip(y) {
-            let k = x.wrapping_add(y).wrapping_add(sum);
-            any_near |= Self::near(k, x, y);
-            *key = k.as_f64();
-        }
-        any_near
+    fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool {
+        keys_of().keys(x, y, sums, shared, keys)
     }
     fn again(
         &self,
-        [x, _]: [W; 2],
-        [y, _]: NormsOf<'_, W>,
+        x: [W; 2],
+        y: NormsOf<'_, W>,
         keys: &mut [f64],
-        _: Option<usize>,
+        skip: Option<usize>,
         exact: &mut dyn FnMut(usize) -> W,
     ) {
-        for (j, (key, &y)) in keys.iter_mut().zip(y).enumerate() {
-            if Self::near(W::from_f64(*key), x, y) {
-                *key = exact(j).as_f64();
-            }
-        }
+        keys_of().again(x, y, keys, skip, exact);
     }
     fn exact(&self, x: (&[u32], &[W]), y: (&[u32], &[W]), _: [[W; 2]; 2]) -> W {
         let (mut a, mut b, mut terms) = ([W::ZERO; BLOCK], [W::ZERO; BLOCK], [W::ZERO; BLOCK]);
@@ -229,13 +332,57 @@ impl<W: Float> Loops<W> for ByTerms<W> {
     fn finish(&self, _: &mut [f64]) {}
     #[cfg(feature = "cuda")]
     fn text(&self) -> Option<Arc<str>> {
-        self.text.as_deref().map(|text| text_of_ring::<W>(text).into())
+        self.text.as_deref().map(|text| text_of_ring::<W>(text, self.symmetric).into())
     }
+}
+
+/// Pairs of entries of a row of X and of some rows of Y, column after column: a call costs as much as some dozens of values.
+struct Gathered<W> {
+    len: usize,
+    a: [W; BLOCK],
+    b: [W; BLOCK],
+    /// What both add alone.
+    alone: [W; BLOCK],
+    places: [u16; BLOCK],
+}
+
+impl<W: Float> Gathered<W> {
+    fn new() -> Self {
+        Self { len: 0, a: [W::ZERO; BLOCK], b: [W::ZERO; BLOCK], alone: [W::ZERO; BLOCK], places: [0; BLOCK] }
+    }
+    /// Takes part of a column beside an entry of X and what that adds alone; there must be room.
+    #[inline(always)]
+    fn take(&mut self, (a, of_x): (W, W), places: &[u16], values: &[W], of_y: &[W]) {
+        let range = self.len..self.len + values.len();
+        self.a[range.clone()].fill(a);
+        self.b[range.clone()].copy_from_slice(values);
+        self.alone[range.clone()].iter_mut().zip(of_y).for_each(|(to, &of_y)| *to = of_x.wrapping_add(of_y));
+        self.places[range.clone()].copy_from_slice(places);
+        self.len = range.end;
+    }
+    /// Adds their terms to the sums, and is empty then.
+    fn add(&mut self, terms: &dyn Terms<W>, sums: &mut [W]) {
+        let len = std::mem::take(&mut self.len);
+        if len > 0 {
+            let mut found = [W::ZERO; BLOCK];
+            let found = &mut found[..len];
+            terms.pairs(&self.a[..len], &self.b[..len], found);
+            add_terms(found, self.alone[..len].iter().copied(), &self.places[..len], sums);
+        }
+    }
+}
+
+/// `sums[place] += term − alone` for each term.
+#[inline(always)]
+fn add_terms<W: Float>(terms: &mut [W], alone: impl Iterator<Item = W>, places: &[u16], sums: &mut [W]) {
+    let mask = sums.len() - 1;
+    terms.iter_mut().zip(alone).for_each(|(t, alone)| *t = t.wrapping_sub(alone));
+    scatter_places(sums, mask, places, terms, |sum, t| sum.wrapping_add(t));
 }
 
 /// The text of a recipe from that of (+, ⊗), `struct Ring`.
 #[cfg(feature = "cuda")]
-pub(crate) fn text_of_ring<W: Float>(ring: &str) -> String {
+fn text_of_ring<W: Float>(ring: &str, symmetric: bool) -> String {
     let exact = ring.replacen("struct Ring {", "struct Exact {", 1);
     let w = W::CUDA;
     let (zero, cancelled) = (W::ZERO.literal(), if size_of::<W>() == 4 { "(1e-3f)" } else { "(1e-6)" });
@@ -253,11 +400,12 @@ pub(crate) fn text_of_ring<W: Float>(ring: &str) -> String {
         functions += &function(&format!("first_{side}"), &["x"], w, &alone);
         functions += &function(&format!("entry_{side}"), &entry, w, "x");
         functions += &function(&format!("norm_{side}_0"), &row, w, "first");
-        functions += &function(&format!("norm_{side}_1"), &row, w, &zero);
+        functions += &function(&format!("norm_{side}_1"), &row, w, "second");
     }
-    let near = format!("sr::lt(sr::abs(key), sr::mul({cancelled}, sr::add(sr::abs(x0), sr::abs(y0))))");
+    let sizes = format!("sr::add(sr::abs(Exact::mul(x, {zero}, 0, 0, 0)), sr::abs(Exact::mul({zero}, x, 0, 0, 0)))");
+    let near = format!("!sr::le(sr::mul({cancelled}, sr::add(x1, y1)), sr::abs(key))");
     for (name, arguments, out, body) in [
-        ("second", &["x", "first", "nnz", "ncols"][..], w, &*zero),
+        ("second", &["x", "first", "nnz", "ncols"][..], w, &*sizes),
         ("key", &["x0", "x1", "y0", "y1", "sum", "shared"], w, "sr::add(sr::add(x0, y0), sum)"),
         ("near", &["key", "x0", "x1", "y0", "y1"], "bool", &near),
         ("exact_key", &["x0", "x1", "y0", "y1", "sum"], w, "sum"),
@@ -273,6 +421,6 @@ pub(crate) fn text_of_ring<W: Float>(ring: &str) -> String {
          static __device__ {w} mul({w} a, {w} b, {at}) {{\n    \
          return sr::sub(Exact::mul(a, b, i, k, j), sr::add(Exact::mul(a, {zero}, i, k, j), Exact::mul({zero}, b, i, k, j)));\n  \
          }}\n}};\nstruct Recipe {{\n  using W = {w};\n  \
-         static constexpr bool counts = false, symmetric = false, zero_self = false, refines = true;\n{functions}}};\n"
+         static constexpr bool counts = false, symmetric = {symmetric}, zero_self = false, refines = true;\n{functions}}};\n"
     )
 }

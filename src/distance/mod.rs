@@ -11,7 +11,7 @@
 //!
 //! Each prepares the rows and asks them once; `.prepare()` gives rows for several tasks. [`Asked`](crate::backend::Asked) has the
 //! settings. [`Metric`] is the table of what is known by name; a NAMM of your own, `Union(⊕, ⊗)`, is a [`Measure`] too, and so is a
-//! [`Formula`] that becomes known at run time. Results are the same bits for any number of threads.
+//! [`Formula`] that becomes known at run time; [`AnyMetric`] is a name or the text of a formula. Results are the same bits for any number of threads.
 //!
 //! Shapes: X n×k, Y m×k. Cost: Σ_c |X_c| |Y_c| products over the columns c, |X_c| rows having it, and O(n m); half of that for a
 //! symmetric metric without Y.
@@ -34,6 +34,7 @@
 //!
 //! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods".
 
+mod any;
 mod chebyshev;
 mod domain;
 mod engine;
@@ -61,6 +62,7 @@ mod two_pass;
 mod vectors;
 mod way;
 
+pub use any::AnyMetric;
 pub use domain::Domain;
 pub use float::Float;
 pub use formula::{BLOCK, Formula, Terms};
@@ -75,4 +77,4 @@ pub use vectors::Vectors;
 pub use way::Way;
 
 #[cfg(feature = "cuda")]
-pub(crate) use {float::Typed, formula::text_of_ring, question::check_radius, way::PassOf};
+pub(crate) use {float::Typed, question::check_radius, way::PassOf};

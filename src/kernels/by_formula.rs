@@ -2,9 +2,10 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::fold_blocks::{Blocks as FoldBlocks, Combine};
+use super::runs::Runs;
 use super::staged::{BLOCK, Factors, MulRow, Multiplier, Staged};
 use super::{Fold, Numeric, Products, builtin};
 use crate::algebra::words::{from_words, value, values, values_mut, word, words_mut};
@@ -186,35 +187,6 @@ impl<T: Value> TwoSteps<T> {
     fn staged<'a>(&'a self, a: Operand<'a>, b: Operand<'a>) -> Staged<'a, T::Word> {
         // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
         unsafe { Staged::new((a.pattern, a.values), (b.pattern, b.values), &*self.fold, self as &dyn MulRow<T::Word>) }
-    }
-}
-
-/// A formula and memory to run it in, for as many threads as may at a time.
-struct Runs {
-    blocks: Blocks,
-    free: Mutex<Vec<Scratch>>,
-}
-
-impl Runs {
-    fn new(formula: &Formula) -> Result<Self> {
-        let blocks = Blocks::new(formula)?;
-        // What formulas may run in is tried once; more is made when more threads want it at a time.
-        let first = blocks.scratch()?;
-        Ok(Self { blocks, free: Mutex::new(vec![first]) })
-    }
-    /// Runs `work` with memory that no one else uses meanwhile.
-    fn with(&self, work: impl FnOnce(&Blocks, &mut Scratch)) {
-        let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut scratch = loop {
-            let kept = free().pop();
-            match kept.map_or_else(|| self.blocks.scratch(), Ok) {
-                Ok(scratch) => break scratch,
-                // A few kilobytes could not be had: another thread's will do when it is done.
-                Err(_) => std::thread::yield_now(),
-            }
-        };
-        work(&self.blocks, &mut scratch);
-        free().push(scratch);
     }
 }
 

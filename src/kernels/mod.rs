@@ -17,6 +17,7 @@ mod fold_blocks;
 mod listed;
 mod multiply;
 mod products;
+mod runs;
 mod staged;
 #[allow(dead_code, reason = "as above")]
 mod staged_rows;
@@ -30,5 +31,6 @@ pub(crate) use fold::Fold;
 pub(crate) use listed::{Listed, Sums, VectorProducts, sums};
 pub(crate) use multiply::{Multiply, RowOfA, RowsOfC, columns_of_row};
 pub(crate) use products::Products;
+pub(crate) use runs::Runs;
 pub(crate) use staged::BLOCK;
 pub(crate) use typed::{Numeric, numeric, numeric_into};

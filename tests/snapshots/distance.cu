@@ -807,7 +807,7 @@ struct Recipe {
     return first;
   }
   static __device__ double norm_x_1(double first, double second, double nnz, double ncols) {
-    return (0.0);
+    return second;
   }
   static __device__ double first_y(double x) {
     const double t0 = sr::abs_diff((0.0), x);
@@ -820,10 +820,15 @@ struct Recipe {
     return first;
   }
   static __device__ double norm_y_1(double first, double second, double nnz, double ncols) {
-    return (0.0);
+    return second;
   }
   static __device__ double second(double x, double first, double nnz, double ncols) {
-    return (0.0);
+    const double t0 = sr::abs_diff(x, (0.0));
+    const double t1 = sr::abs(t0);
+    const double t2 = sr::abs_diff((0.0), x);
+    const double t3 = sr::abs(t2);
+    const double t4 = sr::add(t1, t3);
+    return t4;
   }
   static __device__ double key(double x0, double x1, double y0, double y1, double sum, double shared) {
     const double t0 = sr::add(x0, y0);
@@ -831,13 +836,12 @@ struct Recipe {
     return t1;
   }
   static __device__ bool near(double key, double x0, double x1, double y0, double y1) {
-    const double t0 = sr::abs(key);
-    const double t1 = sr::abs(x0);
-    const double t2 = sr::abs(y0);
-    const double t3 = sr::add(t1, t2);
-    const double t4 = sr::mul((1e-6), t3);
-    const bool t5 = sr::lt(t0, t4);
-    return t5;
+    const double t0 = sr::add(x1, y1);
+    const double t1 = sr::mul((1e-6), t0);
+    const double t2 = sr::abs(key);
+    const bool t3 = sr::le(t1, t2);
+    const bool t4 = sr::bit_not(t3);
+    return t4;
   }
   static __device__ double exact_key(double x0, double x1, double y0, double y1, double sum) {
     return sum;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use sparring::distance::{Float, Metric, Neighbours, Options, Precision};
+use sparring::distance::{AnyMetric, Float, Metric, Neighbours, Options, Precision};
 use sparring::gpu::DeviceCsr;
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, Cuda, Error, generate, par};
@@ -26,8 +26,8 @@ pub(super) struct Settings {
     /// Distances: nearest neighbours, or all of them [default: knn]
     #[arg(long, value_enum, help_heading = "Distances")]
     task: Option<Task>,
-    /// Distances: metrics that `sparring metrics` lists [default: cosine, euclidean, manhattan]
-    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',', help_heading = "Distances")]
+    /// Distances: metrics that `sparring metrics` lists, or formulas [default: cosine, euclidean, manhattan]
+    #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Distances")]
     metric: Vec<String>,
     /// Distances: neighbours of each row [default: 10]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
@@ -83,23 +83,37 @@ impl Settings {
         task.is_some() || !metric.is_empty() || counts || p.is_some() || entries.is_some() || precision.is_some()
     }
     /// The metrics asked for; `p` goes to Minkowski alone.
-    pub(super) fn metrics(&self) -> sparring::Result<Vec<Metric>> {
-        let named = |name: &String| match Metric::named(name, None) {
-            Err(Error::Argument { name: "p", .. }) => Metric::named(name, Some(self.p.unwrap_or(P))),
+    pub(super) fn metrics(&self) -> sparring::Result<Vec<AnyMetric>> {
+        let named = |name: &str| match AnyMetric::named(name, None) {
+            Err(Error::Argument { name: "p", .. }) => AnyMetric::named(name, Some(self.p.unwrap_or(P))),
             found => found,
         };
         match &self.metric[..] {
-            [] => Ok(vec![Metric::Cosine, Metric::Euclidean, Metric::Manhattan]),
-            names => names.iter().map(named).collect(),
+            [] => Ok([Metric::Cosine, Metric::Euclidean, Metric::Manhattan].map(AnyMetric::Named).into()),
+            names => names.iter().flat_map(|names| parts(names)).map(named).collect(),
         }
     }
+}
+
+/// What stands between the commas that stand in no brackets.
+fn parts(text: &str) -> Vec<&str> {
+    let mut open = 0usize;
+    let between = |c: char| {
+        match c {
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && open == 0
+    };
+    text.split(between).collect()
 }
 
 /// Measurements of one command.
 pub(super) struct Bench<'a> {
     pub(super) context: &'a Context,
     pub(super) settings: &'a Settings,
-    pub(super) metrics: Vec<Metric>,
+    pub(super) metrics: Vec<AnyMetric>,
     pub(super) repeat: u32,
     /// Whether freed memory is given back to the system between runs.
     pub(super) fresh: bool,
@@ -123,7 +137,7 @@ impl Bench<'_> {
             asked => fewer(asked, &a),
         };
         let x = queries.map(|rows| first(&a, rows)).transpose()?;
-        for &metric in &self.metrics {
+        for metric in &self.metrics {
             self.context.progress.stage(format!("measuring {name}, {metric}"));
             match self.settings.entries.unwrap_or_default() {
                 EntryType::F64 => self.measure(name, metric, x.as_ref(), &a)?,
@@ -140,7 +154,7 @@ impl Bench<'_> {
 /// What is asked of each pair of rows.
 struct Question {
     task: Task,
-    metric: Metric,
+    metric: AnyMetric,
     k: usize,
     options: Options,
 }
@@ -165,14 +179,14 @@ impl Question {
         let Self { task, metric, k, options } = self;
         match task {
             Task::Knn => {
-                let (near, ms) = timed(|| cpu.neighbours(*metric, x).to(y).options(*options).k(*k).eval());
+                let (near, ms) = timed(|| cpu.neighbours(metric.clone(), x).to(y).options(*options).k(*k).eval());
                 let near = near?;
                 Ok(Run { chosen: near.explain.clone(), answer: Answer::Nearest(near), ms, prepared_ms: None })
             }
             Task::Pairwise => {
                 let (made, ms) = timed(|| {
                     let mut all = Dense::filled(x.nrows(), y.unwrap_or(x).nrows(), T::ZERO)?;
-                    let chosen = cpu.distances(*metric, x).to(y).options(*options).into(all.values_mut())?;
+                    let chosen = cpu.distances(metric.clone(), x).to(y).options(*options).into(all.values_mut())?;
                     Ok::<_, Error>((all, chosen))
                 });
                 let (all, chosen) = made?;
@@ -183,7 +197,7 @@ impl Question {
     /// Neighbours come to the host within the time, all distances after it.
     fn on_gpu<T: Float>(&self, cuda: &Cuda, x: &DeviceCsr<T>, y: Option<&DeviceCsr<T>>) -> sparring::Result<Run<T>> {
         let (rows, preparing_ms) =
-            timed_on(cuda, || cuda.neighbours(self.metric, x).to(y).options(self.options).prepare())?;
+            timed_on(cuda, || cuda.neighbours(self.metric.clone(), x).to(y).options(self.options).prepare())?;
         let (answer, ms) = match self.task {
             Task::Knn => {
                 let (near, ms) = timed_on(cuda, || rows.nearest(self.k))?;
@@ -223,14 +237,15 @@ fn sums<T: Float>(answer: &Answer<T>, x: &Csr<T>, y: &Csr<T>) -> (f64, f64) {
 }
 
 impl Bench<'_> {
-    fn measure<T: Float>(&self, name: &str, metric: Metric, x: Option<&Csr<T>>, y: &Csr<T>) -> Result {
+    fn measure<T: Float>(&self, name: &str, metric: &AnyMetric, x: Option<&Csr<T>>, y: &Csr<T>) -> Result {
         let (context, settings) = (self.context, self.settings);
         let (task, k) = (settings.task.unwrap_or_default(), settings.k.unwrap_or(10) as usize);
         let precision = match settings.precision.unwrap_or_default() {
             Computed::Double => Precision::Double,
             Computed::Entries => Precision::Entries,
         };
-        let question = Question { task, metric, k, options: Options { precision, ..Options::default() } };
+        let question =
+            Question { task, metric: metric.clone(), k, options: Options { precision, ..Options::default() } };
         let (first, second) = (x.unwrap_or(y), x.map(|_| y));
         let there = match &context.cuda {
             Some(cuda) => Some((cuda, cuda.upload(first)?, second.map(|y| cuda.upload(y)).transpose()?)),
@@ -277,8 +292,8 @@ impl Bench<'_> {
         if task == Task::Knn {
             json["k"] = k.into();
         }
-        if let Metric::Minkowski(p) = metric {
-            json["p"] = p.into();
+        if let AnyMetric::Named(Metric::Minkowski(p)) = metric {
+            json["p"] = (*p).into();
         }
         context.result(json, || {
             let cells = [
@@ -333,8 +348,9 @@ mod tests {
             entries: None,
             precision: None,
         };
-        assert_eq!(settings(None).metrics().unwrap(), [Metric::Minkowski(3.0), Metric::Manhattan]);
-        assert_eq!(settings(Some(1.5)).metrics().unwrap(), [Metric::Minkowski(1.5), Metric::Manhattan]);
+        let names = |p| settings(p).metrics().unwrap().iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(names(None), ["minkowski, p = 3", "manhattan"]);
+        assert_eq!(names(Some(1.5)), ["minkowski, p = 1.5", "manhattan"]);
         assert!(settings(Some(0.5)).metrics().is_err());
     }
 }

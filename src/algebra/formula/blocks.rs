@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use super::graph::{Kind, Node};
+use super::graph::{Builder, Kind, Node};
 use super::kernels::{Kernel, Operand, kernel};
 use super::{Formula, Function};
-use crate::algebra::words::Array;
+use crate::algebra::words::Zeroed;
 use crate::algebra::{Constant, Slice, SliceMut, Type};
 use crate::{Error, Result};
 
@@ -49,7 +49,7 @@ pub enum Input<'a> {
 #[derive(Debug)]
 pub struct Scratch {
     /// None only while a step writes it.
-    slots: Vec<Option<Array>>,
+    slots: Vec<Option<Zeroed>>,
     /// Whether the step's result is one for all.
     scalar: Vec<bool>,
 }
@@ -94,6 +94,7 @@ impl Blocks {
     /// [`Error::Unsupported`] for functions of the user's own, of which only the text for a GPU is known, and for comparisons of
     /// structs.
     pub fn new(formula: &Formula) -> Result<Self> {
+        let formula = &with_differences(formula);
         let nodes = formula.nodes();
         let (mut constants, mut steps, mut sources) = (Vec::new(), Vec::new(), Vec::<Source>::new());
         for Node { kind, ty } in nodes {
@@ -120,7 +121,7 @@ impl Blocks {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn scratch(&self) -> Result<Scratch> {
-        let slots = self.steps.iter().map(|s| Array::zeros(s.out, BLOCK).map(Some)).collect::<Result<_>>()?;
+        let slots = self.steps.iter().map(|s| Zeroed::new(s.out, BLOCK).map(Some)).collect::<Result<_>>()?;
         Ok(Scratch { slots, scalar: vec![false; self.steps.len()] })
     }
     /// out\[x\] = the formula of the inputs at x, for each x; the inputs stand in the order of the formula's parameters. Those that
@@ -163,7 +164,7 @@ impl Blocks {
     }
 
     /// Runs step `x` on a block, into its slot.
-    fn keep(&self, x: usize, inputs: &[Input<'_>], range: Range<usize>, slots: &mut [Option<Array>], scalar: &[bool]) {
+    fn keep(&self, x: usize, inputs: &[Input<'_>], range: Range<usize>, slots: &mut [Option<Zeroed>], scalar: &[bool]) {
         // Out of its place while it is written, so that the others may be read.
         if let Some(mut own) = slots[x].take() {
             self.step(x, inputs, range.clone(), slots, scalar, &mut own.slice_mut().part(0..range.len()));
@@ -177,7 +178,7 @@ impl Blocks {
         x: usize,
         inputs: &[Input<'_>],
         range: Range<usize>,
-        slots: &[Option<Array>],
+        slots: &[Option<Zeroed>],
         scalar: &[bool],
         out: &mut SliceMut<'_>,
     ) {
@@ -195,12 +196,13 @@ impl Blocks {
         }
     }
 
+    #[inline]
     fn operand<'a>(
         &'a self,
         source: Source,
         inputs: &[Input<'a>],
         range: Range<usize>,
-        slots: &'a [Option<Array>],
+        slots: &'a [Option<Zeroed>],
         scalar: &[bool],
     ) -> Operand<'a> {
         match source {
@@ -245,14 +247,40 @@ impl Blocks {
                 return length("an input of a formula", len, expected);
             }
         }
-        let fits =
-            |(s, slot): (&Step, &Option<Array>)| slot.as_ref().is_some_and(|a| a.ty() == s.out && a.len() == BLOCK);
+        let fits = |(s, slot): (&Step, &Option<Zeroed>)| {
+            slot.as_ref().map(Zeroed::slice).is_some_and(|a| a.ty() == s.out && a.len() == BLOCK)
+        };
         if scratch.slots.len() != self.steps.len() || !self.steps.iter().zip(&scratch.slots).all(fits) {
             let message = "it was made for another formula".to_string();
             return Err(Error::Argument { name: "scratch", message });
         }
         Ok(())
     }
+}
+
+/// The same formula with one loop for |a − b| of floats, which has the bits of both.
+fn with_differences(formula: &Formula) -> Formula {
+    let (nodes, parameters) = (formula.nodes(), formula.parameters());
+    let mut builder = Builder::new(parameters.to_vec());
+    let mut at: Vec<usize> = Vec::new();
+    for Node { kind, ty } in nodes {
+        at.push(match kind {
+            // It is one of them.
+            Kind::Parameter(p) => builder.parameter(&parameters[*p].0).unwrap_or_default(),
+            Kind::Constant(c) => builder.constant(c.clone()),
+            Kind::Call(function, operands) => {
+                let (function, operands) = match (function, &nodes[operands[0]].kind) {
+                    (Function::Abs, Kind::Call(Function::Sub, of)) if matches!(ty, Type::F32 | Type::F64) => {
+                        (Function::AbsDiff, of)
+                    }
+                    _ => (*function, operands),
+                };
+                let operands: Vec<_> = operands.iter().map(|&o| at[o]).collect();
+                builder.call(function, &operands, *ty)
+            }
+        });
+    }
+    builder.finish(at[nodes.len() - 1])
 }
 
 fn action(function: Function, types: &[Type], out: Type) -> Result<Action> {

@@ -69,26 +69,29 @@ fn slow<T: Value, const N: usize>(x: &[Operand<'_>], to: &mut SliceMut<'_>, f: i
     }
 }
 
-/// b where a holds, else c, of values of at most 16 bytes.
+/// `pick` of a condition and two values of at most 16 bytes.
 #[inline(always)]
-fn select<T: Value>(x: &[Operand<'_>], to: &mut SliceMut<'_>) {
+fn select<T: Value>(x: &[Operand<'_>], to: &mut SliceMut<'_>, pick: impl Fn(bool, T, T) -> T) {
     let (o, c, a, b) = (out::<T>(to), x[0].get::<bool>(), x[1].get::<T>(), x[2].get::<T>());
     // A condition for all takes one side; it is no scalar step where the sides are values.
     if let (true, &[c, ..]) = (x[0].is_scalar(), c) {
         return to.copy_from(&x[if c { 1 } else { 2 }].slice());
     }
     match (x[1].is_scalar(), x[2].is_scalar(), a, b) {
-        (true, true, &[a, ..], &[b, ..]) => o.iter_mut().zip(c).for_each(|(o, &c)| *o = if c { a } else { b }),
-        (true, _, &[a, ..], b) => {
-            o.iter_mut().zip(c.iter().zip(b)).for_each(|(o, (&c, &b))| *o = if c { a } else { b })
-        }
-        (_, true, a, &[b, ..]) => {
-            o.iter_mut().zip(c.iter().zip(a)).for_each(|(o, (&c, &a))| *o = if c { a } else { b })
-        }
+        (true, true, &[a, ..], &[b, ..]) => o.iter_mut().zip(c).for_each(|(o, &c)| *o = pick(c, a, b)),
+        (true, _, &[a, ..], b) => o.iter_mut().zip(c.iter().zip(b)).for_each(|(o, (&c, &b))| *o = pick(c, a, b)),
+        (_, true, a, &[b, ..]) => o.iter_mut().zip(c.iter().zip(a)).for_each(|(o, (&c, &a))| *o = pick(c, a, b)),
         (_, _, a, b) => {
-            o.iter_mut().zip(c.iter().zip(a.iter().zip(b))).for_each(|(o, (&c, (&a, &b)))| *o = if c { a } else { b });
+            o.iter_mut().zip(c.iter().zip(a.iter().zip(b))).for_each(|(o, (&c, (&a, &b)))| *o = pick(c, a, b));
         }
     }
+}
+
+/// The bits of the first where the condition holds, else those of the second, without a branch.
+macro_rules! masked {
+    ($c:expr, $a:expr, $b:expr, $t:ident) => {
+        $b ^ (($a ^ $b) & $t::from($c).wrapping_neg())
+    };
 }
 
 /// `$then` for the type that `$ty` is, if it is one of these.
@@ -136,7 +139,14 @@ pub(super) fn kernel(function: Function, types: &[Type], to: Type) -> Option<Ker
         F::Neg => numbers!(t, T => |x, o| unary(x, o, <T as Number>::wrapping_neg)),
         F::Eq => numbers!(t, T => |x, o| binary(x, o, |a: T, b: T| a == b)),
         F::Ne => numbers!(t, T => |x, o| binary(x, o, |a: T, b: T| a != b)),
-        F::Select => numbers!(t, T => select::<T>),
+        // A branch on values that nobody foresees costs more than both of them.
+        F::Select if t == Type::F64 => Some(|x, o| {
+            select(x, o, |c, a: f64, b: f64| f64::from_bits(masked!(c, a.to_bits(), b.to_bits(), u64)));
+        }),
+        F::Select if t == Type::F32 => Some(|x, o| {
+            select(x, o, |c, a: f32, b: f32| f32::from_bits(masked!(c, a.to_bits(), b.to_bits(), u32)));
+        }),
+        F::Select => numbers!(t, T => |x, o| select(x, o, |c, a: T, b: T| if c { a } else { b })),
         F::Min => ordered!(t, T => |x, o| binary(x, o, <T as Num>::minimum)),
         F::Max => ordered!(t, T => |x, o| binary(x, o, <T as Num>::maximum)),
         F::Abs => ordered!(t, T => |x, o| unary(x, o, <T as Num>::wrapping_abs)),

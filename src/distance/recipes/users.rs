@@ -2,7 +2,7 @@
 
 use crate::algebra::{At, Machine, MulOp, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Norms, Recipe, Side, cancelled};
+use crate::distance::recipe::{Norms, Recipe, Row, Side, cancelled};
 
 /// a ⊗ b − (a ⊗ 0 + 0 ⊗ b): what a common column adds to the sum of both rows.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +57,18 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Recipe for OnePass<X> {
     fn first<M: Machine>(self, side: Side, x: V<M, W>) -> V<M, W> {
         self.alone(side, x)
     }
+    /// What entries add alone may cancel in the first sum, so that how large it is tells nothing of what was rounded away.
+    #[inline(always)]
+    fn second<M: Machine>(self, x: V<M, W>, _: V<M, W>, _: V<M, W>, _: V<M, W>) -> V<M, W> {
+        self.alone(Side::X, x).abs() + self.alone(Side::Y, x).abs()
+    }
+    #[inline(always)]
+    fn norms<M: Machine>(self, _: Side, row: Row<M, W>) -> Norms<M, W> {
+        (row.first, row.second)
+    }
+    /// What is not a number is near: ∞ − ∞ of an entry that adds ∞ alone, and not beside one of the other row.
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, W>, x: Norms<M, W>, y: Norms<M, W>) -> V<M, bool> {
-        key.abs().lt(cancelled::<M, W>() * (x.0.abs() + y.0.abs()))
+        !(cancelled::<M, W>() * (x.1 + y.1)).le(key.abs())
     }
 }

@@ -29,13 +29,16 @@ mod way;
 pub use vectors::DeviceVectors;
 
 use given::{Given, Of, Source, Wanted};
+use pass::Pass;
 use vectors::Prepared;
+use way::Way;
 
 use super::csr::Operand;
 use super::jit::Unit;
 use super::{Cuda, DeviceCsr, DeviceDense};
+use crate::algebra::Type;
 use crate::backend::{All, Asked, DistanceBackend, Near};
-use crate::distance::{Float, Measure, Neighbours, Question};
+use crate::distance::{Float, Formula, Measure, Neighbours, Options, Precision, Question};
 use crate::{Error, Result};
 
 impl Cuda {
@@ -136,7 +139,39 @@ impl<T: Float, A: Operand<T>> DistanceBackend<T, A> for Cuda {
     }
 }
 
+/// Formulas whose programs are compiled beside those of the library, and the type of the entries.
+const FORMULAS: [(&str, Type); 3] = [
+    ("if a == b then 0 else abs(a-b) / (abs(a)+abs(b))", Type::F64),
+    ("abs(a-b) / (a+b+1)", Type::F32),
+    ("pow(abs(a-b), 1.5) + max(a, b) - b", Type::F64),
+];
+
+/// The passes of [`FORMULAS`].
+fn formulas() -> Vec<Pass> {
+    let options = Options { precision: Precision::Entries, ..Options::default() };
+    let pass = |(text, entries)| {
+        let measure = &Formula::parse(text).ok()?;
+        match Way::new(&Question { op: "a formula", measure, options }, entries).ok()? {
+            Way::One(pass) => Some(pass),
+            Way::Two(_) => None,
+        }
+    };
+    FORMULAS.into_iter().filter_map(pass).collect()
+}
+
 /// The programs of this folder, as they are used.
 pub(super) fn programs() -> Vec<Unit> {
-    [rows::programs(), pairs::programs(), blocks::programs()].concat()
+    [rows::programs(), pairs::programs(&formulas()), blocks::programs()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_formulas_are_compiled() {
+        let found = formulas();
+        assert_eq!(found.iter().map(|pass| pass.of).collect::<Vec<_>>(), FORMULAS.map(|formula| formula.1));
+        assert_eq!(found.iter().map(|pass| pass.symmetric).collect::<Vec<_>>(), [true, true, false]);
+    }
 }

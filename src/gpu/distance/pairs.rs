@@ -196,9 +196,8 @@ pub(super) fn bytes_within(of: Type, n: usize, nnz: u64) -> u128 {
     8 * (n as u128 + 1) + u128::from(nnz) * (4 + of.size() as u128)
 }
 
-/// The programs of this file and of those it uses, as they are used.
-pub(super) fn programs() -> Vec<Unit> {
-    use crate::algebra::{Plus, Union, emit_contract};
+/// The programs of this file and of those it uses, as they are used, also for what `formulas` say.
+pub(super) fn programs(formulas: &[Pass]) -> Vec<Unit> {
     use crate::distance as d;
     use crate::distance::emit_recipe;
     let (small, large) = ("unsigned int", "unsigned long long");
@@ -226,19 +225,10 @@ pub(super) fn programs() -> Vec<Unit> {
         unit(emit_recipe(d::Jaccard::<f64>::new()), [large, small, small], nearest(100), false),
         unit(emit_recipe(d::Correlation::<f32>::new()), [small; 3], nearest(5000), false),
         unit(emit_recipe(d::Dot::<f64>::new()), [small; 3], radius(true, false), false),
-        unit(
-            d::text_of_ring::<f64>(&emit_contract(Union(Plus::new(), d::CanberraDiff::<f64>::new()))),
-            [small; 3],
-            pairs,
-            true,
-        ),
-        unit(
-            d::text_of_ring::<f32>(&emit_contract(Union(Plus::new(), d::CanberraDiff::<f32>::new()))),
-            [small; 3],
-            nearest(10),
-            false,
-        ),
         unit(emit_recipe(d::KullbackLeibler::<f64>::new(true)), [large; 3], radius(false, true), true),
     ];
-    own.into_iter().chain(tiles::programs()).collect()
+    let said = formulas.iter().flat_map(|pass| {
+        [pairs, nearest(10)].map(|task| unit(pass.text.to_string(), [small; 3], task, pass.of == Type::F64))
+    });
+    own.into_iter().chain(said).chain(tiles::programs()).collect()
 }
