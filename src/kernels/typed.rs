@@ -1,8 +1,8 @@
 //! From values to words and back, for computations that are the same for any word.
 
 use super::{Multiply, Products};
-use crate::algebra::words::{from_words, words_mut};
-use crate::algebra::{Out, Semiring, Word};
+use crate::algebra::words::{from_words, words, words_mut};
+use crate::algebra::{Out, Semiring, Value, Word};
 use crate::{Index, Result};
 
 /// A numeric phase, for kernels of any word.
@@ -38,4 +38,21 @@ pub(crate) fn numeric_into<R: Semiring, I: Index, N: Numeric<I>>(
     // SAFETY: 1. `refill` has no other words than copies of these values and of those that the kernel gave or wrote; 2. as
     // above, also when it ends by a panic: a word is written whole.
     phase.refill(products, unsafe { words_mut(values) })
+}
+
+/// What puts values in other places and computes nothing.
+///
+/// It has no word but those it is given: it is written for every type of word, and a [`Word`] cannot be made.
+pub(crate) trait Rearrange {
+    /// What is found beside the values.
+    type Found;
+    /// The values as they are to lie.
+    fn make<W: Word>(&self, words: &[W]) -> Result<(Self::Found, Vec<W>)>;
+}
+
+/// The values in other places.
+pub(crate) fn rearranged<T: Value, X: Rearrange>(values: &[T], way: &X) -> Result<(X::Found, Vec<T>)> {
+    let (found, made) = way.make(words(values))?;
+    // SAFETY: `make` has no other words than these values' (`Rearrange`).
+    Ok((found, unsafe { from_words(made) }))
 }

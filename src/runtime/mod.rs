@@ -18,10 +18,22 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 
+mod cast;
+mod collection;
 mod machine;
 mod matrix;
+mod operations;
+mod operator;
+mod scalar;
 mod semiring;
+mod vector;
+mod write;
 
+pub use collection::Collection;
 pub use machine::{Machine, Plan};
 pub use matrix::{Matrix, Sum};
+pub use operator::{BinaryOp, Monoid, UnaryOp};
+pub use scalar::Scalar;
 pub use semiring::Semiring;
+pub use vector::Vector;
+pub use write::Write;

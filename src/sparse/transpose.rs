@@ -40,7 +40,8 @@ impl<T: Copy + Sync, I: Index> Entries<T, I> for Flipped<'_, T, I> {
     }
 }
 
-pub(super) fn transpose<T: Copy + Send + Sync, I: Index>(
+/// Aᵀ, of values or of words.
+pub(crate) fn transpose<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     pattern: &Pattern<I>,
     values: &[T],
