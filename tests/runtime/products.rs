@@ -2,7 +2,7 @@
 
 use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor};
 use sparring::algebra::{BinaryOp, Monoid, MulOp, Num, Out, Slice, Type};
-use sparring::algebra::{MaxFirst, MinSecondI, PlusTimes, Semiring as SemiringType};
+use sparring::algebra::{MaxFirst, MinSecondI, Plus, PlusTimes, Semiring as SemiringType};
 use sparring::num_complex::Complex;
 use sparring::prelude::*;
 use sparring::runtime::{self, Machine, Matrix};
@@ -136,4 +136,36 @@ fn every_fold_is_the_one_by_types() {
     types! { bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
     println!("{folds} monoids on {} machines", machines.len());
     assert!(folds > 80, "{folds}");
+}
+
+/// Sums of floats, each rounded: the fold is cut after the same entries as by types, whatever the form of a vector.
+#[test]
+fn long_folds_are_cut_at_the_same_entries() {
+    let n = 50_000;
+    let value = |p: usize| 1.0 / (p as f64 + 3.0) - 0.001;
+    let row_ptr = vec![0, 3, 3, n];
+    let cols = (0..3).chain(0..n as u32 - 3).collect();
+    let a = Csr::new(3, n, row_ptr, cols, (0..n).map(value).collect()).unwrap();
+    let plus = runtime::Monoid::new("plus", Type::F64).unwrap();
+    let by_formula = runtime::Monoid::new("a + b identity 0", Type::F64).unwrap();
+    let cpu = Cpu::with_threads(1).unwrap();
+    let want = cpu.reduce(Plus::new(), &a).eval().unwrap();
+    let rows = cpu.reduce_rows(Plus::new(), &a).eval().unwrap();
+    assert_ne!(want, a.values().iter().fold(0.0, |x, y| x + y), "cut or not is the same here");
+    let lists = [1, 2, 20].map(|step| {
+        let at: Vec<u32> = (0..n as u32).step_by(step).collect();
+        let values = at.iter().map(|&p| value(p as usize)).collect();
+        sparring::Vector::new(n, at, values).unwrap()
+    });
+    for m in machines().iter().filter(|m| is_cpu(m)) {
+        let ra = Matrix::from(a.clone());
+        for op in [&plus, &by_formula] {
+            assert_eq!(m.reduce(op, &ra).unwrap(), want.into(), "{op}");
+            same_vector(m, &m.reduce_rows(op, &ra).unwrap(), &rows, &op.to_string());
+            for x in &lists {
+                let want = cpu.reduce(Plus::new(), x).eval().unwrap();
+                assert_eq!(m.reduce(op, &runtime::Vector::from(x.clone())).unwrap(), want.into(), "{op}");
+            }
+        }
+    }
 }

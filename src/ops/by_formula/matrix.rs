@@ -80,7 +80,7 @@ pub(crate) fn reduce_rows(threads: &Threads, monoid: &MonoidFormula, a: Operand<
 pub(crate) fn reduce(threads: &Threads, monoid: &MonoidFormula, values: Slice<'_>) -> Result<Array> {
     let parts = values.len().div_ceil(PART);
     let starts = collected(parts + 1, (0..=parts).map(|p| values.len().min(p * PART)), "parts of a fold")?;
-    let blocks = blocks(parts, &|p| (p * PART) as u64);
-    let of_parts = folds_by_formula(threads, "reduce", &blocks, monoid, &starts, values)?;
-    folds_by_formula(threads, "reduce", &[0..1], monoid, &[0, parts], of_parts.slice())
+    let of_parts =
+        folds_by_formula(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64), monoid, &starts, values)?;
+    folds_by_formula(threads, "reduce", &blocks(1, &|p| p as u64), monoid, &[0, parts], of_parts.slice())
 }
