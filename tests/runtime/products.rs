@@ -35,9 +35,9 @@ where
         let (by_row, by_column) = (cpu.mxv(ring, &a, &x).eval().unwrap(), cpu.vxm(ring, &y, &a).eval().unwrap());
         let (a, x, y) = (Matrix::from(a), runtime::Vector::from(x), runtime::Vector::from(y));
         for m in machines {
-            // Which of the values is any one's own choice, and a GPU's `mxv` sums long rows in another order.
+            // Which of the values is any one's own choice, and a GPU's `mxv` folds long rows in another order.
             let exact = is_cpu(m) || !(name.starts_with("any") || name.starts_with("log"));
-            let sums = is_cpu(m) || !matches!(any.ty(), Type::F32 | Type::F64) || !name.starts_with("plus");
+            let sums = is_cpu(m) || !matches!(any.ty(), Type::F32 | Type::F64);
             if exact && sums {
                 same_vector(m, &m.mxv(&any, &a, &x).unwrap(), &by_row, &format!("mxv {name} over {}", T::TYPE));
             }
@@ -105,7 +105,7 @@ impl<T: Num + Draw> MonoidVisitor<T> for Folds<'_> {
             let (a, b) = (Matrix::from(a), Matrix::from(b));
             for m in self.1 {
                 // A GPU folds in an order of its own.
-                if !is_cpu(m) && (self.0 == "any" || (real && !["min", "max", "max_from_zero"].contains(&self.0))) {
+                if !is_cpu(m) && (self.0 == "any" || real) {
                     continue;
                 }
                 same_vector(m, &m.reduce_rows(&any, &b).unwrap(), &rows, &what);
