@@ -551,7 +551,8 @@ const char *sparring_metric_name(uint64_t index);
 
 /// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if `y`
 /// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_UNSUPPORTED for others.
-/// The metric is the one of this name (see sparring_metric_name); entries that it cannot take are refused with the number
+/// The metric is the one of this name (see sparring_metric_name), or by a formula of a and b, as in "abs(a-b)/(a+b+1)": its sum
+/// over the columns where one of the rows has an entry. Entries that it cannot take are refused with the number
 /// of their row. `options` may be NULL.
 /// `distances` has room for `distances_len` values of the matrices' type, and gets n·m of them, row after row: if there is
 /// room for fewer, SPARRING_LENGTH before anything is computed.

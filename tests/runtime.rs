@@ -1,8 +1,21 @@
 //! Products whose semiring and types are known at run time only give the bits of those by types.
 
 mod common;
+#[path = "runtime/entries.rs"]
+mod entries;
+#[path = "runtime/errors.rs"]
+mod errors;
+#[path = "runtime/formulas.rs"]
+mod formulas;
+#[path = "runtime/operands.rs"]
+mod operands;
+#[path = "runtime/products.rs"]
+mod products;
+#[path = "runtime/write.rs"]
+mod write;
 
 use common::arbitrary::{AnyPattern, Draw, Rng};
+use operands::same;
 use sparring::algebra::dynamic::{Named, SEMIRINGS, SemiringVisitor};
 use sparring::algebra::*;
 use sparring::num_complex::Complex;
@@ -30,24 +43,6 @@ impl<T: Num + Draw> SemiringVisitor<T> for Want<'_, T> {
     }
 }
 use sparring::algebra::Semiring as Semiring_;
-
-fn same(found: &Matrix, want: &Matrix, what: &str) {
-    assert_eq!((found.ty(), found.shape(), found.pattern()), (want.ty(), want.shape(), want.pattern()), "{what}");
-    let (x, y) = (found.values().unwrap(), want.values().unwrap());
-    macro_rules! compare {
-        ($($t:ty: $bits:expr;)*) => {$(
-            if let (Some(x), Some(y)) = (x.get::<$t>(), y.get::<$t>()) {
-                assert!(x.iter().map($bits).eq(y.iter().map($bits)), "{what}: {x:?}, expected {y:?}");
-                return;
-            }
-        )*};
-    }
-    compare! {
-        bool: |x| *x; i8: |x| *x; i16: |x| *x; i32: |x| *x; i64: |x| *x; u8: |x| *x; u16: |x| *x; u32: |x| *x; u64: |x| *x;
-        f32: |x| x.to_bits(); f64: |x| x.to_bits();
-    }
-    panic!("{what}: of type {}", found.ty());
-}
 
 fn every_name<T: Named + Draw>(machines: &[Machine]) {
     for seed in [1, 2] {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use sparring::Error;
 use sparring::algebra::{SliceMut, Type};
-use sparring::distance::{Metric, Options, Precision};
+use sparring::distance::{AnyMetric, Metric, Options, Precision};
 use sparring::runtime::Comparison;
 
 use crate::device::SparringDevice;
@@ -102,7 +102,7 @@ unsafe fn question(
 ) -> Fallible<Comparison> {
     // SAFETY: the caller's promise.
     let (name, (p, options)) = unsafe { (text(metric, "metric")?, self::options(options)?) };
-    let measure = Arc::new(Metric::named(name, p)?);
+    let measure = Arc::new(AnyMetric::named(name, p)?);
     let x = handle(x)?.snapshot();
     let y = if y.is_null() { None } else { Some(handle(y)?.snapshot()) };
     for (name, m) in std::iter::once(("x", &x)).chain(y.as_ref().map(|y| ("y", y))) {
@@ -150,7 +150,8 @@ pub extern "C" fn sparring_metric_name(index: u64) -> *const c_char {
 
 /// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if `y`
 /// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_UNSUPPORTED for others.
-/// The metric is the one of this name (see sparring_metric_name); entries that it cannot take are refused with the number
+/// The metric is the one of this name (see sparring_metric_name), or by a formula of a and b, as in "abs(a-b)/(a+b+1)": its sum
+/// over the columns where one of the rows has an entry. Entries that it cannot take are refused with the number
 /// of their row. `options` may be NULL.
 /// `distances` has room for `distances_len` values of the matrices' type, and gets n·m of them, row after row: if there is
 /// room for fewer, SPARRING_LENGTH before anything is computed.

@@ -49,6 +49,7 @@ pub use emit::{
     emit_unary, emit_unary_op,
 };
 pub(crate) use emit::{emit_contract_as, emit_functions};
+pub(crate) use formula::name_in;
 pub use formula::operators;
 pub use formula::{
     BLOCK, Blocks, DeviceCall, DeviceFunction, Formula, Function, Input, MonoidFormula, Parameter, RingFormula, Scratch,

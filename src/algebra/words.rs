@@ -34,7 +34,7 @@ const fn same_layout<T: Value>() {
 
 /// Values as words.
 #[inline(always)]
-fn words<T: Value>(x: &[T]) -> &[T::Word] {
+pub(crate) fn words<T: Value>(x: &[T]) -> &[T::Word] {
     const { same_layout::<T>() };
     // SAFETY: same size and alignment (checked); a word may hold any bytes; nothing is written through the result.
     unsafe { std::slice::from_raw_parts(x.as_ptr().cast(), x.len()) }
@@ -274,6 +274,29 @@ impl<'a> SliceMut<'a> {
     pub fn copy_from(&mut self, values: &Slice<'_>) {
         self.strided().copy_from(values.strided());
     }
+    /// Replaces value p by `from[at(p)]`, for each p for which there is such a value.
+    /// # Panics
+    /// If the types differ.
+    pub(crate) fn gather(&mut self, from: &Slice<'_>, at: impl Iterator<Item = usize>) {
+        assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
+        let size = self.ty.size();
+        for (p, q) in (0..self.len).zip(at).filter(|&(_, q)| q < from.len) {
+            // SAFETY: 1. p and q are below the numbers of values; 2. these are borrowed to be replaced, so they do not overlap; 3.
+            // both are of one type, so what stands there after is a value.
+            unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
+        }
+    }
+    /// Replaces `at(p)` by value p of `from`, for each p for which there is such a place.
+    /// # Panics
+    /// If the types differ.
+    pub(crate) fn scatter(&mut self, from: &Slice<'_>, at: impl Iterator<Item = usize>) {
+        assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
+        let size = self.ty.size();
+        for (p, q) in (0..from.len).zip(at).filter(|&(_, q)| q < self.len) {
+            // SAFETY: as for `gather`.
+            unsafe { copy_value(from.at.add(p * size), self.at.add(q * size), size) };
+        }
+    }
     /// Field `index` of the structs.
     /// # Panics
     /// If they are no structs, or have no such field.
@@ -312,17 +335,7 @@ impl StridedMut<'_> {
         for i in 0..self.len {
             // SAFETY: 1. both are values of the type, i below their numbers, or the only one; 2. one is borrowed to be replaced,
             // so they do not overlap; 3. what is copied is a value, so what stands there after is one.
-            unsafe {
-                let (from, to) = (from.at.add(i * step), self.at.add(i * self.step));
-                match self.ty.size() {
-                    // A size known to the compiler makes this a move.
-                    1 => to.copy_from_nonoverlapping(from, 1),
-                    2 => to.copy_from_nonoverlapping(from, 2),
-                    4 => to.copy_from_nonoverlapping(from, 4),
-                    8 => to.copy_from_nonoverlapping(from, 8),
-                    size => to.copy_from_nonoverlapping(from, size),
-                }
-            }
+            unsafe { copy_value(from.at.add(i * step), self.at.add(i * self.step), self.ty.size()) };
         }
     }
     /// Replaces each value by that of `a` where `c` holds, else by that of `b`; a single one stands for all.
@@ -336,6 +349,24 @@ impl StridedMut<'_> {
             let step = if x.len == 1 { 0 } else { x.step };
             // SAFETY: as for `copy_from`.
             unsafe { self.at.add(i * self.step).copy_from_nonoverlapping(x.at.add(i * step), self.ty.size()) };
+        }
+    }
+}
+
+/// Copies the bytes of a value.
+/// # Safety
+/// Both are memory of so many bytes that do not overlap.
+#[inline(always)]
+unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match size {
+            // A size known to the compiler makes this a move.
+            1 => to.copy_from_nonoverlapping(from, 1),
+            2 => to.copy_from_nonoverlapping(from, 2),
+            4 => to.copy_from_nonoverlapping(from, 4),
+            8 => to.copy_from_nonoverlapping(from, 8),
+            size => to.copy_from_nonoverlapping(from, size),
         }
     }
 }
@@ -567,6 +598,26 @@ mod tests {
         assert_eq!(Slice::of(&x).part(1..2).get::<u32>(), Some(&[9][..]));
         let array = Array::of(vec![true]);
         assert!(array.into_vec::<u8>().is_err());
+    }
+
+    #[test]
+    fn values_are_gathered_and_scattered() {
+        let from = [10u16, 20, 30];
+        let mut to = [1u16, 2, 3, 4];
+        SliceMut::of(&mut to).gather(&Slice::of(&from), [2, usize::MAX, 0].into_iter());
+        assert_eq!(to, [30, 2, 10, 4]);
+        SliceMut::of(&mut to).scatter(&Slice::of(&from), [3, 9, 1].into_iter());
+        assert_eq!(to, [30, 30, 10, 10]);
+        let from = [Padded { x: 1.0, y: 1 }, Padded { x: 2.0, y: 2 }];
+        let mut to = [from[0]; 2];
+        SliceMut::of(&mut to).gather(&Slice::of(&from), [1, 0].into_iter());
+        assert_eq!(to, [from[1], from[0]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "u8 from u16")]
+    fn only_values_of_the_type_are_gathered() {
+        SliceMut::of(&mut [1u8]).gather(&Slice::of(&[1u16]), [0].into_iter());
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub use operations::{
     Reduce, ReduceRows, Select, Transpose, Vxm,
 };
 pub use write::{Accum, Accumulate, Plain};
+pub(crate) use write::{Parts, Where, write_parts};
 
 use std::marker::PhantomData;
 

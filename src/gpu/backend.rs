@@ -144,6 +144,10 @@ impl Cuda {
         let (indices, values) = self.vxm_raw(ring, x.len, &self.entries_raw(x)?, a, hint)?;
         Ok(RawVector::list(a.shape().1, indices, values))
     }
+    /// y(i) = e ⊕ A(i, j) ⊕ …, with entries where rows have some.
+    pub(crate) fn reduce_rows_vector(&self, monoid: &Printed, a: &RawCsr) -> Result<RawVector> {
+        self.of_rows(&a.pattern, self.reduce_rows_raw(monoid, a)?)
+    }
     /// What stands in for absent entries of a union, on the device.
     fn fills<T: Value, U: Value>(&self, for_a: T, for_b: U) -> Result<[Arc<RawBuffer>; 2]> {
         let what = "what stands in for absent entries";
@@ -273,8 +277,7 @@ impl Backend for Cuda {
         self.transpose_raw(&a.raw())?.typed()
     }
     fn reduce_rows_of<P: Monoid>(&self, monoid: P, a: &DeviceCsr<P::Out>) -> Result<DeviceVector<P::Out>> {
-        let values = self.reduce_rows_raw(&printed_monoid(monoid), &a.raw())?;
-        self.of_rows(&a.pattern, values)?.typed()
+        self.reduce_rows_vector(&printed_monoid(monoid), &a.raw())?.typed()
     }
 
     fn nonzero_matrix<T: Num>(&self, a: &DeviceCsr<T>) -> Result<Arc<DevicePattern>> {

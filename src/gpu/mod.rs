@@ -126,3 +126,4 @@ pub use triangles::{Stage, TriangleCount};
 pub use union_plan::{UnionStats, UnionStrategy};
 pub use vector::DeviceDense;
 pub use vector_form::DeviceVector;
+pub(crate) use vector_form::RawVector;

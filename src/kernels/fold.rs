@@ -12,7 +12,6 @@ use crate::simd::{scatter, scatter_at};
 /// 2. the words written and given are of it, if those handed over are.
 ///
 /// Who calls hands over words only that came from this monoid or from values of that type.
-#[allow(dead_code, reason = "products with vectors by formula are to come by these")]
 pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     /// e, with e ⊕ x = x.
     fn identity(&self) -> W;
@@ -37,6 +36,7 @@ pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     /// z ⊕ x₁ ⊕ x₂ …, in order.
     fn dot(&self, z: W, xs: &[W]) -> W;
     /// `row[s]` ⊕= `zs[s]`.
+    #[allow(dead_code, reason = "products with dense matrices by formula are to come by this")]
     fn to_row(&self, row: &mut [W], zs: &[W]);
     /// `window[j − first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
     /// # Panics

@@ -13,10 +13,17 @@ use crate::algebra::Word;
 pub(crate) unsafe trait Combine<W: Word>: Send + Sync {
     /// `zs[s]` = `zs[s]` ⊕ `xs[s]`, for at most [`BLOCK`] of them.
     fn combine(&self, zs: &mut [W], xs: &[W]);
+    /// z ⊕ x₁ ⊕ x₂ …, in order.
+    fn fold(&self, z: W, xs: &[W]) -> W {
+        let mut z = [z];
+        for x in xs {
+            self.combine(&mut z, std::slice::from_ref(x));
+        }
+        z[0]
+    }
 }
 
 /// A monoid by its operator on blocks.
-#[allow(dead_code, reason = "the ends of folds are looked for where vectors are multiplied")]
 pub(crate) struct Blocks<W, C> {
     combine: C,
     identity: W,
@@ -88,11 +95,7 @@ unsafe impl<W: Word, C: Combine<W>> Fold<W> for Blocks<W, C> {
         }
     }
     fn dot(&self, z: W, xs: &[W]) -> W {
-        let mut z = [z];
-        for x in xs {
-            self.combine.combine(&mut z, std::slice::from_ref(x));
-        }
-        z[0]
+        self.combine.fold(z, xs)
     }
     fn to_row(&self, row: &mut [W], zs: &[W]) {
         for (row, zs) in row.chunks_mut(BLOCK).zip(zs.chunks(BLOCK)) {

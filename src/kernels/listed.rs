@@ -99,7 +99,6 @@ unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for Vector
 }
 
 /// ⊕, ⊗ and the operands.
-#[allow(dead_code, reason = "names and formulas are to come by this")]
 pub(crate) struct StagedVector<'a, W: Word> {
     ks: &'a [u32],
     xs: Slice<'a>,
@@ -110,7 +109,6 @@ pub(crate) struct StagedVector<'a, W: Word> {
     mask: Lets<'a>,
 }
 
-#[allow(dead_code, reason = "names and formulas are to come by this")]
 impl<'a, W: Word> StagedVector<'a, W> {
     /// x(k) ⊗ A(k, j), to be summed by ⊕; x has entries at `ks`.
     /// # Panics

@@ -9,6 +9,7 @@
 //! that every word it gives or writes is one of its type, if those it was handed are; a driver that is generic in the word
 //! has no other words to write. So a computation with a kernel whose type is known gives values of that type: see [`typed`].
 
+mod any;
 mod blocks;
 mod builtin;
 mod by_formula;
@@ -19,18 +20,21 @@ mod multiply;
 mod products;
 mod runs;
 mod staged;
-#[allow(dead_code, reason = "as above")]
 mod staged_rows;
 #[cfg(test)]
 mod tests;
+mod two_steps;
 mod typed;
+mod vectors;
 
+pub(crate) use any::{Listing, Write, fill_any, listed_any};
 pub(crate) use blocks::fill;
 pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with_type};
 pub(crate) use fold::Fold;
 pub(crate) use listed::{Listed, Sums, VectorProducts, sums};
 pub(crate) use multiply::{Multiply, RowOfA, RowsOfC, columns_of_row};
 pub(crate) use products::Products;
-pub(crate) use runs::Runs;
+pub(crate) use runs::{Pool, Runs};
 pub(crate) use staged::BLOCK;
 pub(crate) use typed::{Numeric, numeric, numeric_into};
+pub(crate) use vectors::{folds_by_formula, mxv_by_formula, sums_by_formula};

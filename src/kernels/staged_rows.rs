@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use bitvec::slice::BitSlice;
+
 use super::staged::Rowwise;
 use super::{BLOCK, Fold};
 use crate::Pattern;
@@ -57,22 +59,25 @@ pub(crate) struct StagedRows<'a, W: Word> {
     x: Slice<'a>,
     fold: &'a dyn Fold<W>,
     mul: &'a dyn MulPairs<W>,
+    /// Where x has entries; everywhere if `None`.
+    marks: Option<&'a BitSlice<u64>>,
 }
 
 impl<'a, W: Word> StagedRows<'a, W> {
-    /// A(i, k) ⊗ x(k), to be summed by ⊕.
+    /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry; it has a value at every place, and marks where these are entries,
+    /// unless all are.
     /// # Panics
-    /// If there is not one value per entry, or x has not one per column.
+    /// If there is not one value per entry, or x has not one value and mark per column.
     /// # Safety
     /// ⊕ and ⊗ are on one type of value, and ⊗ takes values of the operands' types.
     pub(crate) unsafe fn new(
         (a, values): (&'a Pattern, Slice<'a>),
-        x: Slice<'a>,
+        (x, marks): (Slice<'a>, Option<&'a BitSlice<u64>>),
         fold: &'a dyn Fold<W>,
         mul: &'a dyn MulPairs<W>,
     ) -> Self {
-        assert!(values.len() == a.nnz() && x.len() == a.ncols());
-        Self { a, values, x, fold, mul }
+        assert!(values.len() == a.nnz() && x.len() == a.ncols() && marks.is_none_or(|m| m.len() == x.len()));
+        Self { a, values, x, fold, mul, marks }
     }
     /// y(i) for some rows that `lets` lets through, over the identities that are there. A fold stops soon after it has met the
     /// terminal value of ⊕.
@@ -83,8 +88,9 @@ impl<'a, W: Word> StagedRows<'a, W> {
                 let mut p = self.a.row_ptr()[i];
                 for ks in self.a.row(i).chunks(BLOCK) {
                     let zs = &mut zs[..ks.len()];
+                    // Also those without an entry of x: whether it has one, the product does not depend on.
                     multiply(Pairs { i, ks, values: self.values.part(p..p + ks.len()), x: self.x }, zs);
-                    *y = self.fold.dot(*y, zs);
+                    *y = self.fold.dot(*y, self.met(ks, zs));
                     if self.fold.is_terminal(*y) {
                         break;
                     }
@@ -92,6 +98,21 @@ impl<'a, W: Word> StagedRows<'a, W> {
                 }
             }
         });
+    }
+}
+
+impl<W: Word> StagedRows<'_, W> {
+    /// The products of columns where x has an entry, moved to the front.
+    fn met<'z>(&self, ks: &[u32], zs: &'z mut [W]) -> &'z [W] {
+        let Some(marks) = self.marks else { return zs };
+        let mut n = 0;
+        for (p, &k) in ks.iter().enumerate() {
+            if marks[k as usize] {
+                zs[n] = zs[p];
+                n += 1;
+            }
+        }
+        &zs[..n]
     }
 }
 

@@ -233,7 +233,8 @@ fn products_with_a_vector_and_folds_are_the_same_in_two_steps() {
         let fold = Typed(ring.0);
         let mul = Rowwise(ring.1);
         // SAFETY: the semiring's operators and its operands.
-        let staged = unsafe { StagedRows::new((&**a.pattern(), Slice::of(a.values())), Slice::of(&x), &fold, &mul) };
+        let staged =
+            unsafe { StagedRows::new((&**a.pattern(), Slice::of(a.values())), (Slice::of(&x), None), &fold, &mul) };
         let mut y = vec![Fold::identity(&fold); 300];
         staged.rows(0..300, &mut y, &|_| true);
         // SAFETY: words of doubles.
@@ -252,7 +253,8 @@ fn products_with_a_vector_and_folds_are_the_same_in_two_steps() {
     let want = crate::ops::mxv(&threads, ring, &a, &x, None).unwrap();
     let (fold, mul) = (Typed(ring.0), Rowwise(ring.1));
     // SAFETY: as above.
-    let staged = unsafe { StagedRows::new((&**a.pattern(), Slice::of(a.values())), Slice::of(&x), &fold, &mul) };
+    let staged =
+        unsafe { StagedRows::new((&**a.pattern(), Slice::of(a.values())), (Slice::of(&x), None), &fold, &mul) };
     let mut y = vec![Fold::identity(&fold); 300];
     staged.rows(0..300, &mut y, &|i| i % 2 == 0);
     // SAFETY: words of truth values.

@@ -151,7 +151,6 @@ const BLOCK: usize = 128;
 
 /// The entries of A and B together (`union`) or those of both, whose values `values(places, words)` writes, 128 at most at a
 /// time, over words that are `first`; compiled once for a size of value. Rows are sorted, those of A and B too.
-#[allow(dead_code, reason = "names and formulas are to come by this")]
 pub(crate) fn ewise_words<W: Word, I: Index>(
     threads: &Threads,
     op: &'static str,

@@ -24,6 +24,7 @@ mod apply;
 mod apply_index;
 mod assign;
 mod blocks;
+pub(crate) mod by_formula;
 mod ewise;
 mod mxd;
 mod mxv;

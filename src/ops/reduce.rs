@@ -8,7 +8,7 @@ use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
 /// Entries that [`reduce`] folds at a time.
-const PART: usize = 1 << 14;
+pub(super) const PART: usize = 1 << 14;
 
 /// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored, `e` the identity of ⊕,
 /// which is what a row without entries gives.

@@ -21,9 +21,6 @@ pub(crate) fn restrict<T: Value, I: Index>(
     mask: &Pattern<I>,
     complement: bool,
 ) -> Result<Csr<T, I>> {
-    if a.shape() != mask.shape() {
-        return Err(Error::Shape { op: "mask", lhs: a.shape(), rhs: mask.shape() });
-    }
     let a = &*in_order(threads, a)?;
     let sorted;
     let mask = if mask.is_sorted() {
@@ -32,6 +29,21 @@ pub(crate) fn restrict<T: Value, I: Index>(
         sorted = mask.sorted(threads)?;
         &sorted
     };
+    let (pattern, values) = restrict_values(threads, a.pattern(), a.values(), mask, complement)?;
+    Csr::with_pattern(Arc::new(pattern), values)
+}
+
+/// [`restrict`], for values or for words; rows are sorted.
+pub(crate) fn restrict_values<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    values: &[T],
+    mask: &Pattern<I>,
+    complement: bool,
+) -> Result<(Pattern<I>, Vec<T>)> {
+    if a.shape() != mask.shape() {
+        return Err(Error::Shape { op: "mask", lhs: a.shape(), rhs: mask.shape() });
+    }
     let work = |i: usize| (a.row_ptr()[i] + mask.row_ptr()[i] + i) as u64;
     let row_ptr = count_rows(
         threads,
@@ -40,21 +52,21 @@ pub(crate) fn restrict<T: Value, I: Index>(
         || Ok(()),
         |(): &mut (), i| {
             let mut n = 0;
-            each_let(a.pattern().row(i), mask.row(i), complement, |_| n += 1);
+            each_let(a.row(i), mask.row(i), complement, |_| n += 1);
             Ok(n)
         },
     )?;
-    let append = |rows: Range<usize>, cols: &mut Vec<I>, values: &mut Vec<T>| {
+    let append = |rows: Range<usize>, cols: &mut Vec<I>, to: &mut Vec<T>| {
         for i in rows {
-            let (js, xs) = a.row(i);
+            let (js, xs) = (a.row(i), &values[a.row_ptr()[i]..a.row_ptr()[i + 1]]);
             each_let(js, mask.row(i), complement, |p| {
                 cols.push(js[p]);
-                values.push(xs[p]);
+                to.push(xs[p]);
             });
         }
     };
     let (cols, values) = fill_rows(threads, "mask", &blocks(a.nrows(), &work), &row_ptr, &append)?;
-    Csr::with_pattern(Arc::new(Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true)), values)
+    Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 
 /// Calls `f` with the position of each of the sorted columns that the sorted mask has, or has not.

@@ -16,11 +16,11 @@ use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{blocks, room};
 use super::{VectorMask, check_mask};
-use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
-use crate::kernels::{Listed, Sums, VectorProducts, sums};
+use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, Slice, Word};
+use crate::kernels::{Listed, Operand, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Fresh, Threads, append_blocks, filled, reserved};
 use crate::sparse::SparseVec;
-use crate::{Csr, Error, Index, Result};
+use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Products that a dense accumulator takes at a time, so that they stay in the first-level cache.
 const PIECE: usize = 1 << 10;
@@ -57,15 +57,37 @@ pub fn vxm<R: Semiring, I: Index>(
         return Err(Error::Shape { op: "vxm", lhs: (1, x.len()), rhs: a.shape() });
     }
     check_mask(mask, a.ncols())?;
-    // Work before each entry of x: its row of A, and itself.
-    let mut before = filled(x.nnz() + 1, 0u64, "work of a product")?;
-    for (p, k) in x.indices().iter().enumerate() {
-        before[p + 1] = before[p] + a.pattern().row(k.get()).len() as u64 + 1;
-    }
+    let before = work_before(x.indices(), a.pattern())?;
     let mask = mask.map(|m| (m.bits, m.complement));
     let way = Product { threads, before: &before, n: a.ncols() };
     let (indices, values) = sums(&VectorProducts { ring, x, a, mask }, &way)?;
     Ok(SparseVec::from_parts(a.ncols(), indices, values))
+}
+
+/// [`vxm`] over a semiring that is known at run time, of a vector of `len` places with entries at `ks`: columns and sums.
+/// # Errors
+/// As for [`vxm`]; [`Error::Argument`] if ⊗ takes other types, [`Error::Unsupported`] for structs.
+pub(crate) fn vxm_words(
+    threads: &Threads,
+    ring: &RingFormula,
+    len: usize,
+    (ks, xs): (&[u32], Slice<'_>),
+    a: Operand<'_>,
+) -> Result<(Vec<u32>, Array)> {
+    if len != a.pattern.nrows() {
+        return Err(Error::Shape { op: "vxm", lhs: (1, len), rhs: a.pattern.shape() });
+    }
+    let before = work_before(ks, a.pattern)?;
+    sums_by_formula(ring, (ks, xs), a, &Product { threads, before: &before, n: a.pattern.ncols() })
+}
+
+/// Work before each entry of x: its row of A, and itself.
+fn work_before<I: Index>(ks: &[I], a: &Pattern<I>) -> Result<Vec<u64>> {
+    let mut before = filled(ks.len() + 1, 0u64, "work of a product")?;
+    for (p, k) in ks.iter().enumerate() {
+        before[p + 1] = before[p] + a.row(k.get()).len() as u64 + 1;
+    }
+    Ok(before)
 }
 
 /// A product of `n` columns.

@@ -3,12 +3,14 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::algebra::{Array, Blocks, Formula, Input, Number, Slice, SliceMut, Type, Value};
+use super::cast::cast;
+use crate::algebra::{Array, Slice, SliceMut, Type, Value};
 #[cfg(feature = "cuda")]
 use crate::gpu::{Cuda, RawCsr};
 use crate::kernels::{Operand, with_type};
 use crate::num_complex::Complex;
-use crate::par::filled;
+use crate::ops::by_formula::{Move, moved};
+use crate::par::Threads;
 use crate::{Csr, Error, Pattern, Result};
 
 /// A sparse matrix whose type is known at run time, in the memory of the processor or of a GPU. Cloning it copies nothing.
@@ -29,6 +31,7 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     fn values(&self) -> Slice<'_>;
     /// The values to be written, if no clone of the matrix shares them.
     fn values_mut(&mut self) -> Option<SliceMut<'_>>;
+    fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Matrix>;
 }
 impl<T: Value> Held for Csr<T> {
     fn pattern(&self) -> &Arc<Pattern> {
@@ -39,6 +42,9 @@ impl<T: Value> Held for Csr<T> {
     }
     fn values_mut(&mut self) -> Option<SliceMut<'_>> {
         self.unshared_mut().map(SliceMut::of)
+    }
+    fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Matrix> {
+        Ok(moved(threads, self, how)?.into())
     }
 }
 
@@ -168,6 +174,14 @@ impl Matrix {
         let held = self.held()?;
         Ok(Operand { pattern: held.pattern(), values: held.values(), csr: &**held as &dyn Any })
     }
+    /// The matrix with its entries moved.
+    pub(super) fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Self> {
+        self.held()?.moved(threads, how)
+    }
+    /// The matrix with sorted rows; itself if they are.
+    pub(super) fn sorted(&self, threads: &Threads) -> Result<Self> {
+        if self.held()?.pattern().is_sorted() { Ok(self.clone()) } else { self.moved(threads, Move::Sort) }
+    }
     /// Pattern and values to be written, if nobody else holds the matrix.
     pub(super) fn unshared(&mut self) -> Option<(Arc<Pattern>, SliceMut<'_>)> {
         match &mut self.0 {
@@ -188,30 +202,8 @@ impl Matrix {
         if ty == self.ty() {
             return Ok(self.clone());
         }
-        let (held, from) = (self.held()?, self.ty());
-        let complex = |t| matches!(t, Type::ComplexF32 | Type::ComplexF64);
-        if complex(ty) && !complex(from) {
-            // A number is the real part of a complex one.
-            return if ty == Type::ComplexF32 {
-                let reals = self.cast(Type::F32)?;
-                let reals = reals.csr::<f32>().ok_or_else(|| not_made(ty))?;
-                Ok(reals.map(|&x| Complex::new(x, 0.0))?.into())
-            } else {
-                let reals = self.cast(Type::F64)?;
-                let reals = reals.csr::<f64>().ok_or_else(|| not_made(ty))?;
-                Ok(reals.map(|&x| Complex::new(x, 0.0))?.into())
-            };
-        }
-        let convert = Formula::parse(&format!("{ty}(a)"), &[("a", from)], Some(ty)).and_then(|f| Blocks::new(&f));
-        let convert = convert.map_err(|_| Error::Unsupported {
-            what: format!("a conversion of {from} to {ty}"),
-            why: "numbers convert to numbers, and to complex ones".into(),
-        })?;
-        with_type!(ty, T => {
-            let mut values = filled(self.nnz(), T::ZERO, "values")?;
-            convert.run(&[Input::Values(held.values())], &mut convert.scratch()?, &mut SliceMut::of(&mut values))?;
-            Ok(Csr::with_pattern(Arc::clone(held.pattern()), values)?.into())
-        }, Err(not_made(ty)))
+        let held = self.held()?;
+        Self::new(Arc::clone(held.pattern()), cast(held.values(), ty)?)
     }
     /// Sum of the values in their order, as a number to print: exact for integers within i128, of bool the number of those
     /// that are true, of complex numbers `re+imi`.

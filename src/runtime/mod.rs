@@ -1,9 +1,18 @@
-//! Matrices and semirings whose types are known at run time only: what the program, C and other languages stand on.
+//! Matrices, vectors and scalars whose types are known at run time only: what the program, C and other languages stand on.
 //!
-//! A [`Matrix`] has values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU. A [`Semiring`] is a name or a formula. A
-//! product runs at the speed of loops that are compiled for the semiring where it is one of the most usual, elsewhere in two
-//! steps, ⊗ of a row and ⊕ of its products, or, for a formula, by blocks of values; on a GPU it is always compiled for the
-//! semiring. Results have the bits of the same product by types.
+//! | | |
+//! | --- | --- |
+//! | [`Matrix`], [`Vector`], [`Scalar`] | values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU |
+//! | [`Semiring`], [`Monoid`], [`BinaryOp`], [`UnaryOp`] | each by its name or by a formula: `min_plus`, `plus`, `a + 2*b`, `i < j` |
+//! | [`Machine`] | [`mxm`](Machine::mxm), [`mxv`](Machine::mxv), [`vxm`](Machine::vxm), [`ewise_add`](Machine::ewise_add), [`ewise_mult`](Machine::ewise_mult), [`apply`](Machine::apply), [`select`](Machine::select), [`reduce`](Machine::reduce), [`reduce_rows`](Machine::reduce_rows), [`transpose`](Machine::transpose) |
+//! | [`Write`] | how a result is written: mask, accumulator, replace, by [`Machine::write`] |
+//!
+//! A product of matrices runs at the speed of loops that are compiled for the semiring where it is one of the most usual, elsewhere in
+//! two steps, ⊗ of a row and ⊕ of its products; other operations run by blocks of values, which is as fast for a formula as for a
+//! name. On a GPU an operator is always compiled. Results have the bits of the same operation by types.
+//!
+//! Structs of [`value!`](crate::value!) are transposed, selected from, masked, and multiplied by formulas of their fields that give
+//! numbers (`plus, a.length * b.length`); results that are structs need the operations by types.
 //!
 //! ```
 //! use sparring::runtime::{Machine, Matrix, Semiring};
@@ -19,13 +28,25 @@
 //! ```
 
 mod assemble;
+mod cast;
+mod collection;
 mod distances;
 mod machine;
 mod matrix;
+mod operations;
+mod operator;
 mod place;
+mod scalar;
 mod semiring;
+mod vector;
+mod write;
 
+pub use collection::Collection;
 pub use distances::{Comparison, Neighbours};
 pub use machine::{Machine, Plan, Stats};
 pub use matrix::{Matrix, Sum};
+pub use operator::{BinaryOp, Monoid, UnaryOp};
+pub use scalar::Scalar;
 pub use semiring::Semiring;
+pub use vector::Vector;
+pub use write::Write;

@@ -99,6 +99,15 @@ impl<'a, T: Copy + Send + Sync, I: Index> Rows<'a, T, I> {
     }
 }
 
+/// [`Csr::sorted`], for values or for words.
+pub(crate) fn sorted_values<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    pattern: &Pattern<I>,
+    values: &[T],
+) -> Result<(Pattern<I>, Vec<T>)> {
+    Rows { pattern, values }.select(threads, |_, _, _| true)
+}
+
 /// Writes `entries` to their places.
 fn write<T, I>(entries: impl Iterator<Item = (I, T)>, cols: &mut [I], values: &mut [T]) {
     for (place, (j, x)) in cols.iter_mut().zip(values).zip(entries) {

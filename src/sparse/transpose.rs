@@ -51,7 +51,8 @@ impl<I: Index> Moves for Transpose<'_, I> {
     }
 }
 
-pub(super) fn transpose<T: Copy + Send + Sync, I: Index>(
+/// Aᵀ, of values or of words.
+pub(crate) fn transpose<T: Copy + Send + Sync, I: Index>(
     threads: &Threads,
     pattern: &Pattern<I>,
     values: &[T],

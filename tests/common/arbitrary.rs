@@ -2,6 +2,7 @@
 
 use quickcheck::{Arbitrary, Gen};
 use sparring::algebra::Value;
+use sparring::num_complex::Complex;
 use sparring::{Csr, Pattern};
 use std::sync::Arc;
 
@@ -75,9 +76,24 @@ impl Draw for u64 {
         if rng.below(3) > 0 { rng.next() % 100 } else { rng.pick(&[0, 1, u64::MAX]) }
     }
 }
-impl Draw for u8 {
+macro_rules! any_bits {
+    ($($t:ty)*) => {$(
+        impl Draw for $t {
+            fn draw(rng: &mut Rng) -> Self {
+                rng.next() as $t
+            }
+        }
+    )*};
+}
+any_bits! { u8 i8 i16 u16 i32 u32 }
+impl Draw for Complex<f64> {
     fn draw(rng: &mut Rng) -> Self {
-        rng.next() as u8
+        Complex::new(f64::draw(rng), f64::draw(rng))
+    }
+}
+impl Draw for Complex<f32> {
+    fn draw(rng: &mut Rng) -> Self {
+        Complex::new(f32::draw(rng), f32::draw(rng))
     }
 }
 impl Draw for bool {

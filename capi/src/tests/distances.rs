@@ -23,6 +23,20 @@ fn line() -> *mut SparringMatrix {
 const AMONG: [f64; 9] = [0.0, 4.0, 6.0, 4.0, 0.0, 10.0, 6.0, 10.0, 0.0];
 const TO_TWO: [f64; 6] = [3.0, 0.0, 5.0, 4.0, 5.0, 6.0];
 
+#[test]
+fn a_formula_is_a_metric() {
+    let (cpu, x) = (cpu(2, 0), three());
+    let (status, d) = pairs::<f64>(cpu, c"abs(a-b)", (x, null()), None, 9);
+    ok(status);
+    assert_eq!(d, AMONG);
+    let (status, _) = pairs::<f64>(cpu, c"abs(a-", (x, null()), None, 9);
+    assert!(refused(status, SPARRING_FORMULA).contains('^'));
+    let (status, _) = pairs::<f64>(cpu, c"a*b + 1", (x, null()), None, 9);
+    assert!(refused(status, SPARRING_ARGUMENT).contains('1'));
+    ok(sparring_matrix_free(x));
+    ok(sparring_device_free(cpu));
+}
+
 type Matrix = *const SparringMatrix;
 type Given = Option<SparringDistanceOptions>;
 

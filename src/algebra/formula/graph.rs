@@ -172,9 +172,15 @@ impl Formula {
     /// The same formula of more parameters, or of fewer if it does not read them; none if it does. They are told by their names.
     #[must_use]
     pub(crate) fn over(&self, parameters: &[Parameter]) -> Option<Self> {
+        self.renamed(parameters, |name| name)
+    }
+    /// As [`over`](Self::over), of parameters that have other names there: `a` is the one called `name("a")`.
+    #[must_use]
+    pub(crate) fn renamed(&self, parameters: &[Parameter], name: impl Fn(&str) -> &str) -> Option<Self> {
         let nodes = self.nodes().iter().map(|n| match n.kind {
             Kind::Parameter(p) => {
-                let index = parameters.iter().position(|q| *q == self.0.parameters[p])?;
+                let (old, ty) = &self.0.parameters[p];
+                let index = parameters.iter().position(|q| q.0 == name(old) && q.1 == *ty)?;
                 Some(Node { kind: Kind::Parameter(index), ty: n.ty })
             }
             _ => Some(n.clone()),

@@ -19,4 +19,5 @@ pub use device::{DeviceCall, DeviceFunction};
 pub use function::Function;
 pub(crate) use graph::Builder;
 pub use graph::{Formula, Parameter};
+pub(crate) use semiring::name as name_in;
 pub use semiring::{MonoidFormula, RingFormula};

@@ -267,7 +267,7 @@ impl RingFormula {
 }
 
 /// The text, if it is one word.
-fn name(text: &str) -> Option<&str> {
+pub(crate) fn name(text: &str) -> Option<&str> {
     let text = text.trim();
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     (text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(letter) && !text.contains("--"))

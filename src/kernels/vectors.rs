@@ -1,0 +1,88 @@
+//! Products with vectors, and folds, of semirings and monoids that are known at run time.
+
+use std::ops::Range;
+
+use bitvec::slice::BitSlice;
+
+use super::Sums;
+use super::blocks::fill_words;
+use super::by_formula::{Operand, check, with_type};
+use super::listed::StagedVector;
+use super::staged_rows::{StagedRows, fold_rows};
+use super::two_steps::{TwoSteps, fold_of, no_structs};
+use crate::Result;
+use crate::algebra::words::{from_words, words};
+use crate::algebra::{Array, MonoidFormula, RingFormula, Slice};
+use crate::num_complex::Complex;
+use crate::par::Threads;
+
+/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x have an entry, in the order of A's row; e where there is none. x has a
+/// value at every place, and marks where these are entries, unless all are.
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types; [`Error::Unsupported`](crate::Error::Unsupported) for
+/// structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+/// # Panics
+/// If x has not one value and mark per column.
+pub(crate) fn mxv_by_formula(
+    threads: &Threads,
+    blocks: &[Range<usize>],
+    ring: &RingFormula,
+    a: Operand<'_>,
+    (x, marks): (Slice<'_>, Option<&BitSlice<u64>>),
+) -> Result<Array> {
+    check(ring, a.values.ty(), x.ty())?;
+    with_type!(ring.mul().ty(), T => {
+        let kernels = TwoSteps::<T>::new(ring)?;
+        let (fold, a) = (kernels.fold(), (&**a.pattern, a.values));
+        // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
+        let products = unsafe { StagedRows::new(a, (x, marks), fold, &kernels) };
+        let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|rows, y| products.rows(rows, y, &|_| true))?;
+        // SAFETY: all were the identity, and then what `rows` wrote: values of type T.
+        Ok(Array::of(unsafe { from_words::<T>(y) }))
+    }, Err(no_structs()))
+}
+
+/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … : columns and sums; x has entries at `ks`.
+/// # Errors
+/// As for [`mxv_by_formula`].
+/// # Panics
+/// If there is not one value per entry.
+pub(crate) fn sums_by_formula(
+    ring: &RingFormula,
+    (ks, xs): (&[u32], Slice<'_>),
+    a: Operand<'_>,
+    way: &impl Sums<u32>,
+) -> Result<(Vec<u32>, Array)> {
+    check(ring, xs.ty(), a.values.ty())?;
+    with_type!(ring.mul().ty(), T => {
+        let kernels = TwoSteps::<T>::new(ring)?;
+        // SAFETY: as above.
+        let products = unsafe { StagedVector::new((ks, xs), (a.pattern, a.values), kernels.fold(), &kernels, None) };
+        let (columns, sums) = way.make(&products)?;
+        // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these are values of
+        // type T.
+        Ok((columns, Array::of(unsafe { from_words::<T>(sums) })))
+    }, Err(no_structs()))
+}
+
+/// y(i) = e ⊕ x(p) ⊕ … over the p of `starts[i]..starts[i + 1]`, in order.
+/// # Errors
+/// As for [`mxv_by_formula`].
+/// # Panics
+/// If `starts` is not increasing, or leads beyond the values.
+pub(crate) fn folds_by_formula(
+    threads: &Threads,
+    op: &'static str,
+    blocks: &[Range<usize>],
+    monoid: &MonoidFormula,
+    starts: &[usize],
+    x: Slice<'_>,
+) -> Result<Array> {
+    with_type!(monoid.op().ty(), T => {
+        let (fold, Some(x)) = (fold_of::<T>(monoid)?, x.get::<T>()) else { return Err(no_structs()) };
+        let (fold, x) = (&*fold, words(x));
+        let y = fill_words(threads, op, blocks, &|i| i, fold.identity(), &|rows, y| fold_rows(fold, starts, x, rows, y))?;
+        // SAFETY: all were the identity, and then what the fold gave for values of type T.
+        Ok(Array::of(unsafe { from_words::<T>(y) }))
+    }, Err(no_structs()))
+}

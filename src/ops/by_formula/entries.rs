@@ -1,0 +1,95 @@
+//! Formulas on entries: of one operand, and of two where they meet.
+
+use std::ops::Range;
+
+use crate::Result;
+use crate::algebra::{Array, Constant, Formula, Input, Slice, SliceMut};
+use crate::kernels::{BLOCK, Pool, Runs, fill_any};
+use crate::par::Threads;
+
+use super::super::blocks::blocks;
+use super::super::ewise::{ABSENT, Places};
+
+/// Runs the formula; who calls has looked at the types.
+fn run(runs: &Runs, inputs: &[Input<'_>], out: &mut SliceMut<'_>) {
+    runs.with(|blocks, scratch| {
+        let ran = blocks.run(inputs, scratch, out);
+        debug_assert!(ran.is_ok(), "{ran:?}");
+    });
+}
+
+/// f of a, s, i, j.
+pub(super) struct OfOne<'a> {
+    runs: Runs,
+    pub(super) reads_place: bool,
+    s: &'a Constant,
+}
+
+impl<'a> OfOne<'a> {
+    pub(super) fn new(f: &Formula, s: &'a Constant) -> Result<Self> {
+        Ok(Self { runs: Runs::new(f)?, reads_place: f.reads("i") || f.reads("j"), s })
+    }
+    /// f of each value, at places that it does not read.
+    pub(super) fn anywhere(&self, values: Slice<'_>, out: &mut SliceMut<'_>) {
+        let nowhere = Input::Scalar(Slice::of(&[0u64]));
+        run(&self.runs, &[Input::Values(values), Input::Scalar(self.s.slice()), nowhere, nowhere], out);
+    }
+    /// f of each value, `place(p)` being where value p stands.
+    pub(super) fn at(&self, values: Slice<'_>, out: &mut SliceMut<'_>, mut place: impl FnMut(usize) -> (u64, u64)) {
+        let (mut is, mut js) = ([0u64; BLOCK], [0u64; BLOCK]);
+        self.runs.with(|blocks, scratch| {
+            for start in (0..values.len()).step_by(BLOCK) {
+                let range = start..values.len().min(start + BLOCK);
+                let n = range.len();
+                for ((i, j), p) in is.iter_mut().zip(&mut js).zip(range.clone()) {
+                    (*i, *j) = place(p);
+                }
+                let (i, j) = (Input::Values(Slice::of(&is[..n])), Input::Values(Slice::of(&js[..n])));
+                let inputs = [Input::Values(values.part(range.clone())), Input::Scalar(self.s.slice()), i, j];
+                let ran = blocks.run(&inputs, scratch, &mut out.part(range));
+                debug_assert!(ran.is_ok(), "{ran:?}");
+            }
+        });
+    }
+}
+
+/// a ∘ b where two operands meet.
+pub(super) struct OfTwo<'a> {
+    runs: Runs,
+    gathered: Pool<[Array; 2]>,
+    a: Slice<'a>,
+    b: Slice<'a>,
+}
+
+impl<'a> OfTwo<'a> {
+    pub(super) fn new(op: &Formula, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
+        let gathered = Pool::new([Array::zeros(a.ty(), BLOCK)?, Array::zeros(b.ty(), BLOCK)?])?;
+        Ok(Self { runs: Runs::new(op)?, gathered, a, b })
+    }
+    /// a(p) ∘ b(p) for the p of a range.
+    pub(super) fn straight(&self, range: Range<usize>, out: &mut SliceMut<'_>) {
+        run(&self.runs, &[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
+    }
+    /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that there is.
+    pub(super) fn meet(&self, places: &[Places], out: &mut SliceMut<'_>) {
+        let make = || Ok([Array::zeros(self.a.ty(), BLOCK)?, Array::zeros(self.b.ty(), BLOCK)?]);
+        self.gathered.with(make, |[x, y]| {
+            x.slice_mut().gather(&self.a, places.iter().map(|p| p.0));
+            y.slice_mut().gather(&self.b, places.iter().map(|p| p.1));
+            let n = places.len();
+            // Also where one is missing, of some value or other: what it gives is written over.
+            run(&self.runs, &[Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))], out);
+        });
+        if places.iter().any(|&(p, q)| p == ABSENT || q == ABSENT) {
+            out.gather(&self.a, places.iter().map(|&(p, q)| if q == ABSENT { p } else { ABSENT }));
+            out.gather(&self.b, places.iter().map(|&(p, q)| if p == ABSENT { q } else { ABSENT }));
+        }
+    }
+}
+
+/// The values at these positions.
+pub(super) fn gathered(threads: &Threads, op: &'static str, from: Slice<'_>, at: &[usize]) -> Result<Array> {
+    fill_any(from.ty(), threads, op, &blocks(at.len(), &|p| p as u64), &|p| p, &|block, out| {
+        out.gather(&from, at[block].iter().copied());
+    })
+}

@@ -1,0 +1,86 @@
+//! Matrices: f(A), A ∘ B, folds.
+
+use std::sync::Arc;
+
+use super::super::blocks::{blocks, row_blocks};
+use super::super::ewise::{Places, ewise_words};
+use super::super::reduce::PART;
+use super::entries::{OfOne, OfTwo};
+use crate::algebra::{Array, Constant, Formula, MonoidFormula, Slice, Word};
+use crate::kernels::{Listing, Operand, Write, fill_any, folds_by_formula, listed_any};
+use crate::par::{Threads, collected};
+use crate::{Pattern, Result};
+
+/// The values of C(i, j) = f(A(i, j), s, i, j), in the order of A's.
+pub(crate) fn apply(threads: &Threads, f: &Formula, a: Operand<'_>, s: &Constant) -> Result<Array> {
+    let of = OfOne::new(f, s)?;
+    let (values, row_ptr, cols) = (a.values, a.pattern.row_ptr(), a.pattern.col_idx());
+    if !of.reads_place {
+        let blocks = blocks(values.len(), &|p| p as u64);
+        return fill_any(f.ty(), threads, "apply", &blocks, &|p| p, &|block, out| of.anywhere(values.part(block), out));
+    }
+    fill_any(f.ty(), threads, "apply", &row_blocks(a.pattern), &|i| row_ptr[i], &|rows, out| {
+        let entries = row_ptr[rows.start]..row_ptr[rows.end];
+        let mut i = rows.start;
+        of.at(values.part(entries.clone()), out, |p| {
+            let p = entries.start + p;
+            while row_ptr[i + 1] <= p {
+                i += 1;
+            }
+            (i as u64, u64::from(cols[p]))
+        });
+    })
+}
+
+/// The entries of two matrices together, or those of both.
+struct Merged<'a> {
+    threads: &'a Threads,
+    op: &'static str,
+    patterns: (&'a Pattern, &'a Pattern),
+    union: bool,
+}
+
+impl Listing for Merged<'_> {
+    type Item = Places;
+    type Found = Pattern;
+    fn make<W: Word>(&self, first: W, write: &Write<'_, Places, W>) -> Result<(Pattern, Vec<W>)> {
+        ewise_words(self.threads, self.op, self.patterns, self.union, first, write)
+    }
+}
+
+/// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry; with `union`, that of the one that has it elsewhere. Rows are sorted,
+/// those of A and B too. C shares a pattern that A and B share.
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+/// [`Error::Cancelled`](crate::Error::Cancelled); [`Error::Unsupported`](crate::Error::Unsupported) if ∘ gives structs.
+pub(crate) fn ewise(
+    threads: &Threads,
+    op: &Formula,
+    (a, b): (Operand<'_>, Operand<'_>),
+    union: bool,
+) -> Result<(Arc<Pattern>, Array)> {
+    let name = if union { "ewise_add" } else { "ewise_mult" };
+    let of = OfTwo::new(op, a.values, b.values)?;
+    if Arc::ptr_eq(a.pattern, b.pattern) {
+        let blocks = blocks(a.values.len(), &|p| p as u64);
+        let values = fill_any(op.ty(), threads, name, &blocks, &|p| p, &|block, out| of.straight(block, out))?;
+        return Ok((Arc::clone(a.pattern), values));
+    }
+    let merged = Merged { threads, op: name, patterns: (a.pattern, b.pattern), union };
+    let (pattern, values) = listed_any(op.ty(), &merged, &|places, out| of.meet(places, out))?;
+    Ok((Arc::new(pattern), values))
+}
+
+/// y(i) = e ⊕ A(i, j) ⊕ … over the entries of row i as they are stored; e for a row without entries.
+pub(crate) fn reduce_rows(threads: &Threads, monoid: &MonoidFormula, a: Operand<'_>) -> Result<Array> {
+    folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern), monoid, a.pattern.row_ptr(), a.values)
+}
+
+/// ⊕ over all values, as an array of one: the fold of [`reduce`](crate::ops::reduce), cut after the same entries.
+pub(crate) fn reduce(threads: &Threads, monoid: &MonoidFormula, values: Slice<'_>) -> Result<Array> {
+    let parts = values.len().div_ceil(PART);
+    let starts = collected(parts + 1, (0..=parts).map(|p| values.len().min(p * PART)), "parts of a fold")?;
+    let of_parts =
+        folds_by_formula(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64), monoid, &starts, values)?;
+    folds_by_formula(threads, "reduce", &blocks(1, &|p| p as u64), monoid, &[0, parts], of_parts.slice())
+}

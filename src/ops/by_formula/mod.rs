@@ -1,0 +1,16 @@
+//! Operations whose operators are formulas and whose values are of types known at run time.
+//!
+//! An operator is run on blocks of values ([`Blocks`](crate::algebra::Blocks)); what surrounds it knows no type but the size of a
+//! value, and is compiled once, or once for a size. Results have the bits of the same operation by types, for any number of
+//! threads.
+
+mod entries;
+mod matrix;
+mod moves;
+mod vector;
+
+pub(crate) use matrix::{apply, ewise, reduce, reduce_rows};
+pub(crate) use moves::{Move, moved};
+pub(crate) use vector::{
+    AnyVector, View, apply_vector, ewise_vectors, marks_where, mxv, reduce_vector, rows_with_entries, vxm,
+};

@@ -1,0 +1,53 @@
+//! What puts the entries of a matrix in other places, or takes some: compiled once for a size of value.
+
+use std::sync::Arc;
+
+use super::super::restrict::restrict_values;
+use super::super::select::keep_values;
+use crate::algebra::words::{Fold, Moves, moved as by_word};
+use crate::algebra::{Value, Word};
+use crate::par::Threads;
+use crate::sparse::{sorted_values, transposed_values};
+use crate::{Csr, Pattern, Result};
+
+/// What becomes of the entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Move<'a> {
+    /// Aᵀ, rows sorted.
+    Transpose,
+    /// A, rows sorted.
+    Sort,
+    /// The entries whose flag is set, of a matrix with sorted rows.
+    Keep(&'a [bool]),
+    /// The entries where this pattern has one, or where it has none if the flag is set; both have sorted rows.
+    Restrict(&'a Pattern, bool),
+}
+
+struct Moved<'a> {
+    threads: &'a Threads,
+    pattern: &'a Pattern,
+    how: Move<'a>,
+}
+
+impl Moves for Moved<'_> {
+    type Found = Pattern;
+    fn run<W: Word>(self, words: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern, Vec<W>)> {
+        let Self { threads, pattern, how } = self;
+        match how {
+            Move::Transpose => transposed_values(threads, pattern, words),
+            Move::Sort => sorted_values(threads, pattern, words),
+            Move::Keep(flags) => keep_values(threads, pattern, words, flags),
+            Move::Restrict(mask, complement) => restrict_values(threads, pattern, words, mask, complement),
+        }
+    }
+}
+
+/// The matrix with its entries moved.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled);
+/// [`Error::IndexOverflow`](crate::Error::IndexOverflow) for a transpose of too many rows,
+/// [`Error::Shape`](crate::Error::Shape) for a mask of another shape.
+pub(crate) fn moved<T: Value>(threads: &Threads, a: &Csr<T>, how: Move<'_>) -> Result<Csr<T>> {
+    let (pattern, values) = by_word(Moved { threads, pattern: a.pattern(), how }, a.values(), None::<fn(T, T) -> T>)?;
+    Csr::with_pattern(Arc::new(pattern), values)
+}

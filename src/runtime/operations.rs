@@ -1,0 +1,179 @@
+//! Operations beside the product of two matrices: with vectors, entry by entry, and folds.
+
+#[cfg(feature = "cuda")]
+use std::borrow::Cow;
+
+use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
+#[cfg(feature = "cuda")]
+use crate::gpu::{RawCsr, RawVector};
+use crate::ops::by_formula::{self, Move};
+use crate::{Error, Result};
+
+/// Operations on matrices and vectors whose types are known at run time.
+///
+/// What [`Backend`](crate::backend::Backend) has by types, with the same bits on the processor for any number of threads; on a GPU operands
+/// that are not there are sent for the call, and results stay there. Types are never converted: what does not fit is
+/// refused with both types named, and [`Matrix::cast`] converts.
+///
+/// ```
+/// use sparring::algebra::Type;
+/// use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Scalar, Semiring, Vector};
+/// use sparring::{Cpu, Csr};
+/// let a = Matrix::from(Csr::<i64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![4, 5, -2])?);
+/// let x = Vector::from(sparring::Vector::<i64>::full(vec![1, 10, 100])?);
+/// let cpu = Machine::from(Cpu::new());
+/// let y = cpu.mxv(&Semiring::new("plus_times", Type::I64)?, &a, &x)?;
+/// assert_eq!(y.typed::<i64>().unwrap().as_full(), Some(&[504, -20][..]));
+/// assert_eq!(cpu.reduce(&Monoid::new("plus", Type::I64)?, &a)?, Scalar::from(7i64));
+/// let b = cpu.ewise_mult(&BinaryOp::new("a - 2*b", Type::I64)?, &a, &a)?;
+/// assert_eq!(b.csr::<i64>().unwrap().values(), [-4, -5, 2]);
+/// let error = cpu.reduce(&Monoid::new("plus", Type::F64)?, &a).unwrap_err().to_string();
+/// assert_eq!(error, "a: its values are i64, but plus takes f64");
+/// # Ok::<(), sparring::Error>(())
+/// ```
+impl Machine {
+    /// The vector on this machine; itself if it is there. [`Vector::download`] brings it back.
+    /// # Errors
+    /// Those of the machine.
+    pub fn upload_vector(&self, x: &Vector) -> Result<Vector> {
+        match self {
+            Self::Cpu(_) if x.is_on_host() => Ok(x.clone()),
+            Self::Cpu(_) => Err(Error::Argument { name: "vector", message: "it is on a GPU; download it".into() }),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => Ok(Vector::on_device(cuda, self.vector_there(x)?.into_owned())),
+        }
+    }
+    /// The matrix as a GPU takes it, sent there if it is on the host.
+    #[cfg(feature = "cuda")]
+    pub(super) fn there<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, RawCsr>> {
+        match (self, a.device(), a.pattern(), a.values()) {
+            (_, Some(raw), ..) => Ok(Cow::Borrowed(raw)),
+            (Self::Cuda(cuda), _, Some(pattern), Some(values)) => Ok(Cow::Owned(cuda.upload_raw(pattern, values)?)),
+            _ => Err(Error::Argument { name: "matrix", message: "it is on another machine".into() }),
+        }
+    }
+    /// The vector likewise.
+    #[cfg(feature = "cuda")]
+    pub(super) fn vector_there<'a>(&self, x: &'a Vector) -> Result<Cow<'a, RawVector>> {
+        match (self, x.device()) {
+            (_, Some(raw)) => Ok(Cow::Borrowed(raw)),
+            (Self::Cuda(cuda), None) => {
+                let (places, values) = x.entries()?;
+                Ok(Cow::Owned(if places.len() == x.len() {
+                    cuda.upload_full_raw(values.slice())?
+                } else {
+                    cuda.upload_list_raw(x.len(), &places, values.slice())?
+                }))
+            }
+            _ => Err(Error::Argument { name: "vector", message: "it is on another machine".into() }),
+        }
+    }
+
+    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity of ⊕; y has
+    /// an entry where there is such a k.
+    ///
+    /// Shapes: `a` m×k, `x` k, result m. ⊗ that looks at its place sees (i, k, 0). Cost: O(m + nnz(A)) time.
+    /// # Errors
+    /// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the
+    /// machine.
+    pub fn mxv(&self, ring: &Semiring, a: &Matrix, x: &Vector) -> Result<Vector> {
+        match self {
+            Self::Cpu(cpu) => Vector::of(by_formula::mxv(cpu.threads(), ring.formula(), a.operand()?, x.view()?)?),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => {
+                let (a, x) = (self.there(a)?, self.vector_there(x)?);
+                Ok(Vector::on_device(cuda, cuda.mxv_vector(&ring.printed(), &a, &x, None)?))
+            }
+        }
+    }
+    /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise, k increasing.
+    ///
+    /// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j). Cost: that of [`ops::vxm`](crate::ops::vxm).
+    /// # Errors
+    /// As for [`mxv`](Self::mxv).
+    pub fn vxm(&self, ring: &Semiring, x: &Vector, a: &Matrix) -> Result<Vector> {
+        match self {
+            Self::Cpu(cpu) => Vector::of(by_formula::vxm(cpu.threads(), ring.formula(), x.view()?, a.operand()?)?),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => {
+                let (a, x) = (self.there(a)?, self.vector_there(x)?);
+                Ok(Vector::on_device(cuda, cuda.vxm_vector(&ring.printed(), &x, &a, None)?))
+            }
+        }
+    }
+    /// c = a ∘ b where both have an entry; where one has, that entry. Matrices or vectors.
+    ///
+    /// Shapes: all the same. Cost: O(m + nnz(A) + nnz(B)) time; rows that are not sorted are sorted first.
+    /// # Errors
+    /// [`Error::Shape`]; [`Error::Argument`] if the operator takes other types, or two, or gives another;
+    /// [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
+    pub fn ewise_add<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
+        X::ewise(self, op, a, b, true)
+    }
+    /// c = a ∘ b where both have an entry. Matrices or vectors; their types and that of the result may differ.
+    ///
+    /// Shapes and cost: as for [`ewise_add`](Self::ewise_add).
+    /// # Errors
+    /// As for [`ewise_add`](Self::ewise_add).
+    pub fn ewise_mult<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
+        X::ewise(self, op, a, b, false)
+    }
+    /// c = f(a), or f(a, s, i, j), where a has an entry; j is 0 for an entry of a vector.
+    ///
+    /// Cost: O(nnz) time, O(m + nnz) if f reads places of a matrix.
+    /// # Errors
+    /// [`Error::Argument`] if f takes another type, or reads a scalar that it does not have; [`Error::OutOfMemory`],
+    /// [`Error::Cancelled`] and those of the machine.
+    pub fn apply<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
+        X::apply(self, op, a)
+    }
+    /// The entries of a for which f(a, s, i, j) holds; rows sorted.
+    ///
+    /// Cost: as [`apply`](Self::apply), and a byte for each entry.
+    /// # Errors
+    /// As for [`apply`](Self::apply); [`Error::Argument`] if f does not give bool.
+    pub fn select<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
+        X::select(self, op, a)
+    }
+    /// ⊕ over all entries; the identity if there are none.
+    ///
+    /// On the processor the fold of [`ops::reduce`](crate::ops::reduce), cut after every 16 384th entry; on a GPU in an order of
+    /// its own, the same in every run. Cost: O(nnz) time.
+    /// # Errors
+    /// [`Error::Argument`] if ⊕ is on another type; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
+    pub fn reduce<X: Collection>(&self, monoid: &Monoid, a: &X) -> Result<Scalar> {
+        X::reduce(self, monoid, a)
+    }
+    /// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored; y has an entry where the row has
+    /// one.
+    ///
+    /// Shapes: `a` m×n, result m. Cost: O(m + nnz) time.
+    /// # Errors
+    /// As for [`reduce`](Self::reduce).
+    pub fn reduce_rows(&self, monoid: &Monoid, a: &Matrix) -> Result<Vector> {
+        super::operator::check("a", &monoid.to_string(), monoid.ty(), a.ty())?;
+        match self {
+            Self::Cpu(cpu) => {
+                let a = a.operand()?;
+                let y = by_formula::reduce_rows(cpu.threads(), monoid.formula(), a)?;
+                Vector::of(by_formula::rows_with_entries(a.pattern, y)?)
+            }
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => {
+                Ok(Vector::on_device(cuda, cuda.reduce_rows_vector(&monoid.printed(), &*self.there(a)?)?))
+            }
+        }
+    }
+    /// Aᵀ, rows sorted.
+    ///
+    /// Cost: O(m + n + nnz) time.
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for 2³² rows or more; those of the machine.
+    pub fn transpose(&self, a: &Matrix) -> Result<Matrix> {
+        match self {
+            Self::Cpu(cpu) => a.moved(cpu.threads(), Move::Transpose),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => Ok(Matrix::on_device(cuda, cuda.transpose_raw(&*self.there(a)?)?)),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Operators and monoids by name or by formula.
+
+use std::fmt;
+#[cfg(feature = "cuda")]
+use std::sync::Arc;
+
+use super::Scalar;
+use crate::algebra::{Constant, Formula, MonoidFormula, Number, Parameter, Type, name_in, operators};
+#[cfg(feature = "cuda")]
+use crate::algebra::{Printable, Printed, printed};
+use crate::kernels::with_type;
+use crate::num_complex::Complex;
+use crate::{Error, Result};
+
+/// The name that a text is, if it is one word and no parameter.
+fn name<'t>(text: &'t str, parameters: &[&str]) -> Option<&'t str> {
+    name_in(text).filter(|name| !parameters.contains(name) && !["true", "false", "inf", "nan"].contains(name))
+}
+
+/// Refuses values of another type than what takes them.
+pub(super) fn check(name: &'static str, what: &str, takes: Type, found: Type) -> Result<()> {
+    if takes == found {
+        return Ok(());
+    }
+    Err(Error::Argument { name, message: format!("its values are {found}, but {what} takes {takes}") })
+}
+
+/// z = a ∘ b, for values of given types: `plus`, or `a + 2*b`.
+///
+/// ```
+/// use sparring::algebra::Type;
+/// use sparring::runtime::BinaryOp;
+/// let op = BinaryOp::new("a + 2*b", Type::F64)?;
+/// assert_eq!((op.ty(), op.to_string()), (Type::F64, "a + 2*b".to_string()));
+/// assert_eq!(BinaryOp::new("less", Type::F64).unwrap_err().to_string().contains("f64 has plus"), true);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct BinaryOp {
+    text: String,
+    op: Formula,
+}
+
+impl BinaryOp {
+    /// The operator of this name ([`operators::BINARY`] lists them), or of this formula of `a` and `b`, over values of one type.
+    /// # Errors
+    /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place.
+    pub fn new(text: &str, ty: Type) -> Result<Self> {
+        match name(text, &["a", "b"]) {
+            Some(name) => Ok(Self { text: name.to_string(), op: operators::binary(name, ty)? }),
+            None => Self::between(text, ty, ty),
+        }
+    }
+    /// The same for operands of different types, by a formula.
+    /// # Errors
+    /// [`Error::Formula`].
+    pub fn between(text: &str, a: Type, b: Type) -> Result<Self> {
+        Ok(Self { text: text.trim().to_string(), op: Formula::parse(text, &[("a", a), ("b", b)], None)? })
+    }
+    /// Type of the results.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        self.op.ty()
+    }
+    /// Types of the operands.
+    #[must_use]
+    pub fn takes(&self) -> (Type, Type) {
+        let parameters = self.op.parameters();
+        (parameters[0].1, parameters[1].1)
+    }
+    /// As data.
+    #[must_use]
+    pub fn formula(&self) -> &Formula {
+        &self.op
+    }
+    /// The operator x ↦ s ∘ x.
+    /// # Errors
+    /// [`Error::Argument`] if the scalar is not of the type of `a`; the message names both.
+    pub fn with_first(&self, s: impl Into<Scalar>) -> Result<UnaryOp> {
+        let (a, b) = self.takes();
+        self.bound(b, a, s.into(), |name| if name == "a" { "s" } else { "a" })
+    }
+    /// The operator x ↦ x ∘ s.
+    ///
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{BinaryOp, Machine, Matrix};
+    /// use sparring::{Cpu, Csr};
+    /// let a = Matrix::from(Csr::<i32>::new(1, 2, vec![0, 2], vec![0, 1], vec![7, 8])?);
+    /// let half = BinaryOp::new("div", Type::I32)?.with_second(2i32)?;
+    /// let c = Machine::from(Cpu::new()).apply(&half, &a)?;
+    /// assert_eq!(c.csr::<i32>().unwrap().values(), [3, 4]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Argument`] if the scalar is not of the type of `b`; the message names both.
+    pub fn with_second(&self, s: impl Into<Scalar>) -> Result<UnaryOp> {
+        let (a, b) = self.takes();
+        self.bound(a, b, s.into(), |name| if name == "b" { "s" } else { "a" })
+    }
+    fn bound(&self, a: Type, of_s: Type, s: Scalar, name: impl Fn(&str) -> &str) -> Result<UnaryOp> {
+        let op = self.op.renamed(&entry(a, of_s), name).ok_or_else(|| Error::Argument {
+            name: "operator",
+            message: format!("{} is no formula of a and b", self.text),
+        })?;
+        UnaryOp { text: self.text.clone(), op, s: None }.with(s)
+    }
+    /// As device code.
+    #[cfg(feature = "cuda")]
+    pub(super) fn printed(&self) -> Arc<Printed> {
+        printed(Printable::Op(self.op.clone()))
+    }
+}
+
+impl fmt::Display for BinaryOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The parameters of an operator of an entry.
+fn entry(a: Type, s: Type) -> [Parameter; 4] {
+    [("a".into(), a), ("s".into(), s), ("i".into(), Type::U64), ("j".into(), Type::U64)]
+}
+
+/// z = f(a), or f(a, s, i, j): of an entry, its row i and column j, and a scalar s. It applies a function to entries, or, if it
+/// gives a truth value, selects some: `abs`, `a*a`, `a > 2`, `i < j`, `tril` with a scalar.
+///
+/// ```
+/// use sparring::algebra::Type;
+/// use sparring::runtime::{Machine, Matrix, UnaryOp};
+/// use sparring::{Cpu, Csr};
+/// let a = Matrix::from(Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0])?);
+/// let cpu = Machine::from(Cpu::new());
+/// let upper = cpu.select(&UnaryOp::new("(i < j) | (a > 3)", Type::F64)?, &a)?;
+/// assert_eq!(upper.csr::<f64>().unwrap().values(), [2.0, 4.0]);
+/// let lower = cpu.select(&UnaryOp::new("tril", Type::F64)?.with(-1i64)?, &a)?;
+/// assert_eq!(lower.csr::<f64>().unwrap().values(), [3.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnaryOp {
+    text: String,
+    op: Formula,
+    s: Option<Scalar>,
+}
+
+impl UnaryOp {
+    /// The operator of this name ([`operators::UNARY`], and [`operators::PLACE`] and [`operators::VALUE`], which take a scalar), or
+    /// of this formula of `a`, `s`, `i` and `j`, over values of a type. In a formula s is of that type too.
+    /// # Errors
+    /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place.
+    pub fn new(text: &str, ty: Type) -> Result<Self> {
+        let Some(name) = name(text, &["a", "s", "i", "j"]) else { return Self::between(text, ty, ty) };
+        let op = match operators::unary(name, ty) {
+            Ok(op) => op.over(&entry(ty, ty)),
+            Err(Error::Unsupported { what, why }) => match operators::index_unary(name, ty) {
+                Ok(op) => Some(op),
+                Err(Error::Unsupported { why: of_places, .. }) => {
+                    return Err(Error::Unsupported { what, why: format!("{why}; with a scalar {of_places}") });
+                }
+                Err(e) => return Err(e),
+            },
+            Err(e) => return Err(e),
+        };
+        let op =
+            op.ok_or_else(|| Error::Argument { name: "operator", message: format!("{name} has other parameters") })?;
+        Ok(Self { text: name.to_string(), op, s: None })
+    }
+    /// The same with a scalar of another type, by a formula.
+    /// # Errors
+    /// [`Error::Formula`].
+    pub fn between(text: &str, a: Type, s: Type) -> Result<Self> {
+        let parameters = [("a", a), ("s", s), ("i", Type::U64), ("j", Type::U64)];
+        Ok(Self { text: text.trim().to_string(), op: Formula::parse(text, &parameters, None)?, s: None })
+    }
+    /// The same with this scalar.
+    /// # Errors
+    /// [`Error::Argument`] if it is of another type than s; the message names both.
+    pub fn with(&self, s: impl Into<Scalar>) -> Result<Self> {
+        let s = s.into();
+        let takes = self.op.parameters()[1].1;
+        if s.ty() != takes {
+            let message = format!("the scalar is {}, but {} takes one of {takes}", s.ty(), self.text);
+            return Err(Error::Argument { name: "s", message });
+        }
+        Ok(Self { s: Some(s), ..self.clone() })
+    }
+    /// Type of the results.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        self.op.ty()
+    }
+    /// Type of the entries that it takes.
+    #[must_use]
+    pub fn takes(&self) -> Type {
+        self.op.parameters()[0].1
+    }
+    /// Type of the scalar that it takes, if it reads one.
+    #[must_use]
+    pub fn takes_scalar(&self) -> Option<Type> {
+        self.op.reads("s").then_some(self.op.parameters()[1].1)
+    }
+    /// As data: parameters `a`, `s`, `i`, `j`.
+    #[must_use]
+    pub fn formula(&self) -> &Formula {
+        &self.op
+    }
+    /// The scalar; any value if it reads none.
+    pub(super) fn scalar(&self) -> Result<Constant> {
+        if let Some(s) = &self.s {
+            return Ok(s.constant().clone());
+        }
+        if self.op.reads("s") {
+            let message = format!("{} reads a scalar: give it one by `with`", self.text);
+            return Err(Error::Argument { name: "s", message });
+        }
+        Ok(with_type!(self.op.parameters()[1].1, T => Constant::of(T::ZERO), Constant::of(false)))
+    }
+    /// As device code: of an entry alone if it reads nothing else.
+    #[cfg(feature = "cuda")]
+    pub(super) fn printed(&self) -> (Arc<Printed>, bool) {
+        match self.op.over(&self.op.parameters()[..1]) {
+            Some(op) => (printed(Printable::Op(op)), false),
+            None => (self.printed_at(), true),
+        }
+    }
+    /// As device code of an entry, a scalar and a place.
+    #[cfg(feature = "cuda")]
+    pub(super) fn printed_at(&self) -> Arc<Printed> {
+        printed(Printable::IndexOp(self.op.clone()))
+    }
+}
+
+impl fmt::Display for UnaryOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// ⊕ with its identity, for values of a given type: `plus`, or `a + b - a*b identity 0`.
+///
+/// ```
+/// use sparring::algebra::Type;
+/// use sparring::runtime::{Monoid, Scalar};
+/// let most = Monoid::new("max", Type::I8)?;
+/// assert_eq!((most.ty(), most.identity()), (Type::I8, Scalar::from(i8::MIN)));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Monoid {
+    text: String,
+    monoid: MonoidFormula,
+}
+
+impl Monoid {
+    /// The monoid of this name or formula; see [`MonoidFormula::parse`].
+    /// # Errors
+    /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place;
+    /// [`Error::Argument`] if it is no monoid, with the values that show it.
+    pub fn new(text: &str, ty: Type) -> Result<Self> {
+        Ok(Self { text: text.trim().to_string(), monoid: MonoidFormula::parse(text, ty)? })
+    }
+    /// Type of the values.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        self.monoid.op().ty()
+    }
+    /// e with e ⊕ x = x.
+    #[must_use]
+    pub fn identity(&self) -> Scalar {
+        Scalar::of(self.monoid.identity().clone())
+    }
+    /// As data.
+    #[must_use]
+    pub fn formula(&self) -> &MonoidFormula {
+        &self.monoid
+    }
+    /// As device code.
+    #[cfg(feature = "cuda")]
+    pub(super) fn printed(&self) -> Arc<Printed> {
+        printed(Printable::Monoid(self.monoid.op().clone(), self.monoid.identity().clone()))
+    }
+}
+
+impl fmt::Display for Monoid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

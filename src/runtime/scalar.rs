@@ -1,0 +1,84 @@
+//! A value of any type.
+
+use std::fmt;
+
+use super::cast::cast;
+use crate::algebra::{Constant, Formula, Type, Value};
+use crate::kernels::with_type;
+use crate::num_complex::Complex;
+use crate::{Error, Result};
+
+/// One value, of a type known at run time. Equal are values of one type with the same bits: −0 is not 0, and a NaN is itself.
+///
+/// ```
+/// use sparring::algebra::Type;
+/// use sparring::runtime::Scalar;
+/// let x = Scalar::from(2.5);
+/// assert_eq!((x.ty(), x.get::<f64>(), x.get::<i32>(), x.to_string()), (Type::F64, Some(2.5), None, "2.5".to_string()));
+/// assert_eq!(x.cast(Type::I32)?, Scalar::from(2i32));
+/// assert_eq!(Scalar::parse("-7", Type::I8)?.get::<i8>(), Some(-7));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Scalar(Constant);
+
+impl<T: Value> From<T> for Scalar {
+    fn from(x: T) -> Self {
+        Self(Constant::of(x))
+    }
+}
+
+impl Scalar {
+    /// The value that the text says: a number, `inf`, `nan`, `true`, `false`, `complex_f64(1, 2)`.
+    /// # Errors
+    /// [`Error::Formula`] if the text says none of this type; it points at the place.
+    pub fn parse(text: &str, ty: Type) -> Result<Self> {
+        let constant = Formula::parse(text, &[], Some(ty))?.constant();
+        constant.map(Self).ok_or_else(|| {
+            let message = "expected a number, which nothing is computed for".to_string();
+            Error::Formula { text: text.to_string(), at: 0, message }
+        })
+    }
+    /// Its type.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        self.0.ty()
+    }
+    /// The value, if it is of type `T`.
+    #[must_use]
+    pub fn get<T: Value>(&self) -> Option<T> {
+        self.0.get()
+    }
+    /// As a value of another type, by the rules of [`Matrix::cast`](super::Matrix::cast).
+    /// # Errors
+    /// [`Error::Unsupported`] for structs, and from complex numbers to others.
+    pub fn cast(&self, ty: Type) -> Result<Self> {
+        if ty == self.ty() {
+            return Ok(self.clone());
+        }
+        Self::only(cast(self.0.slice(), ty)?.slice())
+    }
+    /// The first of these values.
+    pub(super) fn only(values: crate::algebra::Slice<'_>) -> Result<Self> {
+        let ty = values.ty();
+        let none = || Error::Unsupported { what: format!("a scalar of {ty}"), why: "its value is a number".into() };
+        with_type!(ty, T => values.get::<T>().and_then(|x| x.first()).map(|&x| Self::from(x)).ok_or_else(none), Err(none()))
+    }
+    /// This value.
+    pub(super) fn of(value: Constant) -> Self {
+        Self(value)
+    }
+    /// As the machines take it.
+    pub(super) fn constant(&self) -> &Constant {
+        &self.0
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_type!(self.ty(), T => match self.get::<T>() {
+            Some(x) => x.fmt(f),
+            None => Err(fmt::Error),
+        }, write!(f, "{:?}", self.0))
+    }
+}

@@ -1,0 +1,180 @@
+//! A vector of any type of values, wherever it is.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use bitvec::slice::BitSlice;
+
+use super::cast::cast;
+use crate::algebra::{Array, Type, Value};
+#[cfg(feature = "cuda")]
+use crate::gpu::{Cuda, RawVector};
+use crate::kernels::with_type;
+use crate::num_complex::Complex;
+use crate::ops::by_formula::{AnyVector, View};
+use crate::par::Threads;
+use crate::{Error, Result};
+
+/// A vector whose type is known at run time, with entries at some places or at all, in the memory of the processor or of a GPU.
+/// Cloning it copies nothing.
+///
+/// ```
+/// use sparring::algebra::Type;
+/// use sparring::runtime::Vector;
+/// let x = Vector::from(sparring::Vector::<f64>::new(5, vec![1, 4], vec![2.5, 3.0])?);
+/// assert_eq!((x.ty(), x.len(), x.nvals()?), (Type::F64, 5, 2));
+/// let x = x.cast(Type::I8)?;
+/// assert_eq!(x.typed::<i8>().unwrap().get(1), Some(&2));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Vector(Place);
+
+/// Where it is.
+#[derive(Clone, Debug)]
+enum Place {
+    Host(Arc<dyn Held>),
+    #[cfg(feature = "cuda")]
+    Device(RawVector, Cuda),
+}
+
+/// A [`Vector`](crate::Vector) of any type of values.
+trait Held: Any + Send + Sync + std::fmt::Debug {
+    fn view(&self) -> View<'_>;
+    fn nnz(&self) -> usize;
+    fn kept(&self, keep: &BitSlice<u64>) -> Result<Vector>;
+}
+impl<T: Value> Held for crate::Vector<T> {
+    fn view(&self) -> View<'_> {
+        View::of(self)
+    }
+    fn nnz(&self) -> usize {
+        crate::Vector::nnz(self)
+    }
+    fn kept(&self, keep: &BitSlice<u64>) -> Result<Vector> {
+        Ok(crate::Vector::kept(self, keep)?.into())
+    }
+}
+
+impl<T: Value> From<crate::Vector<T>> for Vector {
+    fn from(x: crate::Vector<T>) -> Self {
+        Self(Place::Host(Arc::new(x)))
+    }
+}
+
+impl Vector {
+    /// Of `len` places, with these values at increasing places.
+    /// # Errors
+    /// Those of [`SparseVec::new`](crate::sparse::SparseVec::new); [`Error::Unsupported`] for structs.
+    pub fn new(len: usize, places: Vec<u32>, values: Array) -> Result<Self> {
+        Self::of(AnyVector::list(len, places, values))
+    }
+    /// What an operation made.
+    pub(super) fn of(made: AnyVector) -> Result<Self> {
+        let ty = made.values().ty();
+        with_type!(ty, T => Ok(made.typed::<T>()?.into()), Err(Error::Unsupported {
+            what: format!("a vector of {ty} made at run time"),
+            why: "its values are numbers".into(),
+        }))
+    }
+    #[cfg(feature = "cuda")]
+    pub(super) fn on_device(cuda: &Cuda, raw: RawVector) -> Self {
+        Self(Place::Device(raw, cuda.clone()))
+    }
+    #[cfg(feature = "cuda")]
+    pub(super) fn device(&self) -> Option<&RawVector> {
+        match &self.0 {
+            Place::Device(raw, _) => Some(raw),
+            Place::Host(_) => None,
+        }
+    }
+    fn held(&self) -> Result<&Arc<dyn Held>> {
+        match &self.0 {
+            Place::Host(held) => Ok(held),
+            #[cfg(feature = "cuda")]
+            Place::Device(..) => Err(Error::Argument { name: "vector", message: "it is on a GPU; download it".into() }),
+        }
+    }
+    /// As the operations of the processor take it.
+    pub(super) fn view(&self) -> Result<View<'_>> {
+        Ok(self.held()?.view())
+    }
+    /// The entries at marked places.
+    pub(super) fn kept(&self, keep: &BitSlice<u64>) -> Result<Self> {
+        self.held()?.kept(keep)
+    }
+    /// Type of the values.
+    #[must_use]
+    pub fn ty(&self) -> Type {
+        match &self.0 {
+            Place::Host(held) => held.view().values().ty(),
+            #[cfg(feature = "cuda")]
+            Place::Device(raw, _) => raw.ty(),
+        }
+    }
+    /// Places, with or without an entry.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Place::Host(held) => held.view().len(),
+            #[cfg(feature = "cuda")]
+            Place::Device(raw, _) => raw.len,
+        }
+    }
+    /// Whether there are no places.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Entries, stored zeros included. A GPU may have to count them.
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn nvals(&self) -> Result<usize> {
+        match &self.0 {
+            Place::Host(held) => Ok(held.nnz()),
+            #[cfg(feature = "cuda")]
+            Place::Device(raw, cuda) => cuda.vector_nnz_raw(raw),
+        }
+    }
+    /// The vector in the memory of the processor; itself if it is there.
+    /// # Errors
+    /// [`Error::OutOfMemory`], [`Error::Device`].
+    pub fn download(&self) -> Result<Self> {
+        match &self.0 {
+            Place::Host(_) => Ok(self.clone()),
+            #[cfg(feature = "cuda")]
+            Place::Device(raw, cuda) => {
+                let (places, values) = cuda.entries_raw(raw)?;
+                let places = cuda.get(&places, "places of a vector")?;
+                Self::new(raw.len, places, cuda.get_raw(&values, "values of a vector")?)
+            }
+        }
+    }
+    /// Whether it is in the processor's memory.
+    #[must_use]
+    pub fn is_on_host(&self) -> bool {
+        matches!(self.0, Place::Host(_))
+    }
+    /// The vector by its type, if its values are of type `T` and it is in the processor's memory; nothing is copied.
+    #[must_use]
+    pub fn typed<T: Value>(&self) -> Option<&crate::Vector<T>> {
+        (&**self.held().ok()? as &dyn Any).downcast_ref()
+    }
+    /// Places and values of the entries, places increasing.
+    /// # Errors
+    /// [`Error::Argument`] for a vector on a GPU; [`Error::OutOfMemory`].
+    pub fn entries(&self) -> Result<(Vec<u32>, Array)> {
+        self.held()?.view().entries(&Threads::current())
+    }
+    /// The same entries with values of another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A vector of that type
+    /// is itself.
+    /// # Errors
+    /// As there.
+    pub fn cast(&self, ty: Type) -> Result<Self> {
+        if ty == self.ty() {
+            return Ok(self.clone());
+        }
+        let view = self.held()?.view();
+        Self::of(view.with(cast(view.values(), ty)?)?)
+    }
+}
