@@ -239,9 +239,9 @@ fn what_is_elsewhere_is_refused_by_name() {
     ok(unsafe { sparring_plan_new(gpu, a, b, null(), &mut plan_there) });
     let mut d = null_mut();
     let e = refused(unsafe { sparring_plan_numeric(gpu, plan, name, a, b, &mut d) }, SPARRING_ARGUMENT);
-    assert_eq!(e, "plan: it is one of cpu");
+    assert_eq!(e, "plan: it is one of cpu, not of cuda:0");
     let e = refused(unsafe { sparring_plan_numeric(cpu, plan_there, name, a, b, &mut d) }, SPARRING_ARGUMENT);
-    assert_eq!(e, "plan: it is one of cuda:0");
+    assert_eq!(e, "plan: it is one of cuda:0, not of cpu");
     refused(unsafe { sparring_plan_numeric(other, plan_there, name, a, b, &mut d) }, SPARRING_ARGUMENT);
     // Options of the processor.
     for (options, said) in [

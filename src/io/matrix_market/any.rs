@@ -63,26 +63,26 @@ impl MatrixFile {
         }
     }
 
-    /// As [`any_with`](Self::any_with), each entry converted to a type before repeated ones are added up, as
+    /// As [`any`](Self::any), on `threads`, each entry converted to a type before repeated ones are added up, as
     /// [`csr`](Self::csr) does.
     /// # Errors
     /// As there, and [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a value, naming the first such
     /// entry, and for structs.
-    pub fn of_type<I: Index>(&self, ty: Type, threads: &Threads) -> Result<(Arc<Pattern<I>>, Array)> {
+    pub fn of_type(&self, ty: Type, threads: &Threads) -> Result<(Arc<Pattern>, Array)> {
         match ty {
-            Type::Bool => self.array::<bool, I>(threads),
-            Type::I8 => self.array::<i8, I>(threads),
-            Type::I16 => self.array::<i16, I>(threads),
-            Type::I32 => self.array::<i32, I>(threads),
-            Type::I64 => self.array::<i64, I>(threads),
-            Type::U8 => self.array::<u8, I>(threads),
-            Type::U16 => self.array::<u16, I>(threads),
-            Type::U32 => self.array::<u32, I>(threads),
-            Type::U64 => self.array::<u64, I>(threads),
-            Type::F32 => self.array::<f32, I>(threads),
-            Type::F64 => self.array::<f64, I>(threads),
-            Type::ComplexF32 => self.array::<Complex<f32>, I>(threads),
-            Type::ComplexF64 => self.array::<Complex<f64>, I>(threads),
+            Type::Bool => self.array::<bool, u32>(threads),
+            Type::I8 => self.array::<i8, u32>(threads),
+            Type::I16 => self.array::<i16, u32>(threads),
+            Type::I32 => self.array::<i32, u32>(threads),
+            Type::I64 => self.array::<i64, u32>(threads),
+            Type::U8 => self.array::<u8, u32>(threads),
+            Type::U16 => self.array::<u16, u32>(threads),
+            Type::U32 => self.array::<u32, u32>(threads),
+            Type::U64 => self.array::<u64, u32>(threads),
+            Type::F32 => self.array::<f32, u32>(threads),
+            Type::F64 => self.array::<f64, u32>(threads),
+            Type::ComplexF32 => self.array::<Complex<f32>, u32>(threads),
+            Type::ComplexF64 => self.array::<Complex<f64>, u32>(threads),
             Type::Struct(of) => Err(Error::Unsupported {
                 what: format!("a matrix of {} from a file", of.name),
                 why: "entries of files are numbers".into(),

@@ -1,7 +1,6 @@
 //! From the blocks that threads have parsed to one list of entries, symmetry expanded.
 
 use num_complex::Complex;
-use rayon::prelude::*;
 
 use super::banner::{Field, Symmetry};
 use super::header::Header;
@@ -9,6 +8,7 @@ use super::scalar::Scalar;
 use super::value::MarketValue;
 use crate::algebra::Monoid;
 use crate::par::{Threads, filled, reserved};
+use crate::sparse::for_each_part;
 use crate::{Coo, Csr, Error, Index, Result};
 
 /// A Matrix Market file in memory: what its header says, and its entries as they stand in it.
@@ -169,7 +169,7 @@ impl MatrixFile {
 
 /// For each block, which of its entries have a mirror image.
 fn off_diagonal<J: Index>(blocks: &[Indices<J>], threads: &Threads) -> Result<Vec<Vec<u32>>> {
-    let of = |block: &Indices<J>| {
+    let of = |block: &Indices<J>| -> Result<Vec<u32>> {
         // Pieces of text are not as long as to have more entries.
         debug_assert!(u32::try_from(block.rows.len()).is_ok());
         let pairs = block.rows.iter().zip(&block.cols);
@@ -177,7 +177,18 @@ fn off_diagonal<J: Index>(blocks: &[Indices<J>], threads: &Threads) -> Result<Ve
         found.extend((0u32..).zip(pairs).filter(|(_, (i, j))| i != j).map(|(e, _)| e));
         Ok(found)
     };
-    threads.install(|| blocks.par_iter().map(of).collect())
+    let mut found: Vec<Vec<u32>> = reserved(blocks.len(), "mirror images")?;
+    found.resize_with(blocks.len(), Vec::new);
+    for_each_part(
+        threads,
+        blocks.iter().zip(&mut found).collect(),
+        || Ok(()),
+        |(), (block, found)| {
+            *found = of(block)?;
+            Ok(())
+        },
+    )?;
+    Ok(found)
 }
 
 /// A list of one value per entry, cut into the parts of each block: those of its entries, those of their mirror images.
@@ -224,13 +235,17 @@ fn indices<J: Index, I: Index>(
             *to = I::cast(opposite[e as usize].get());
         }
     };
-    threads.install(|| {
-        jobs.into_par_iter().for_each(|(b, (row, col))| {
+    for_each_part(
+        threads,
+        jobs,
+        || Ok(()),
+        |(), (b, (row, col))| {
             let (block, which) = (&blocks[b], mirrored.map_or(&[][..], |m| &m[b]));
             copy(row.0, row.1, &block.rows, &block.cols, which);
             copy(col.0, col.1, &block.cols, &block.rows, which);
-        });
-    });
+            Ok(())
+        },
+    )?;
     Ok((rows, cols))
 }
 
@@ -243,9 +258,10 @@ fn expanded<X: Scalar, T: MarketValue>(
 ) -> Result<Vec<T>> {
     let lens = blocks.iter().map(Vec::len);
     let mut values = filled(total(lens.clone(), mirrored), T::ONE, "values")?;
-    let jobs: Vec<_> = parts(&mut values, lens, mirrored).into_iter().enumerate().collect();
+    let mut refused: Vec<Option<usize>> = filled(blocks.len(), None, "blocks of a file")?;
+    let jobs: Vec<_> = parts(&mut values, lens, mirrored).into_iter().zip(&mut refused).enumerate().collect();
     // Copies a block and its mirror image; gives the first entry whose value `T` does not hold.
-    let copy = |(b, (to, image)): (usize, (&mut [T], &mut [T]))| -> Option<usize> {
+    let copy = |b: usize, to: &mut [T], image: &mut [T]| -> Option<usize> {
         for (e, (to, from)) in to.iter_mut().zip(&blocks[b]).enumerate() {
             match from.to() {
                 Some(x) => *to = x,
@@ -260,7 +276,15 @@ fn expanded<X: Scalar, T: MarketValue>(
         }
         None
     };
-    let refused: Vec<Option<usize>> = threads.install(|| jobs.into_par_iter().map(copy).collect());
+    for_each_part(
+        threads,
+        jobs,
+        || Ok(()),
+        |(), (b, ((to, image), refused))| {
+            *refused = copy(b, to, image);
+            Ok(())
+        },
+    )?;
     let mut before = 0;
     for (block, refused) in blocks.iter().zip(refused) {
         if let Some(e) = refused {

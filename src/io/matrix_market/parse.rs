@@ -1,13 +1,12 @@
 //! From text to blocks of entries: what the text comes in is the business of a [`Source`].
 
-use rayon::prelude::*;
-
 use super::assemble::{Entries, Fields, Indices, MatrixFile, Places};
 use super::banner::{Field, Layout, Symmetry};
 use super::header::Header;
 use super::scalar::Scalar;
 use super::text::{Bad, Cursor, count_line_ends, quoted};
 use crate::par::{Threads, reserved};
+use crate::sparse::for_each_part;
 use crate::{Error, Index, Result};
 
 /// Where the entries behind a header come from, as blocks in the order of the file; `stored` of them in all.
@@ -234,5 +233,5 @@ fn place<I: Index, X: Scalar>(header: &Header, blocks: &mut [Block<I, X>], threa
         }
         Ok(())
     };
-    threads.install(|| jobs.into_par_iter().try_for_each(place))
+    for_each_part(threads, jobs, || Ok(()), |(), job| place(job))
 }

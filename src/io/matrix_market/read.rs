@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use super::assemble::MatrixFile;
 use super::banner::{Field, Symmetry};
 use super::gzip;
@@ -13,7 +11,8 @@ use super::options::ReadOptions;
 use super::parse::{Block, Parsed, Source, first_not_real, not_real, parse_body, parse_piece};
 use super::scalar::Scalar;
 use super::text::{Bad, Cursor, quoted};
-use crate::par::Threads;
+use crate::par::{Threads, reserved};
+use crate::sparse::for_each_part;
 use crate::{Error, Index, Result};
 
 /// Reads a Matrix Market file, compressed by gzip or not.
@@ -121,13 +120,22 @@ impl Source for Body<'_> {
             }
             parsed
         };
-        let parsed: Vec<Result<Parsed<I, X>>> =
-            self.threads.install(|| pieces.par_iter().enumerate().map(parse).collect());
+        let mut parsed: Vec<Option<Result<Parsed<I, X>>>> = reserved(pieces.len(), "pieces of a file")?;
+        parsed.resize_with(pieces.len(), || None);
+        for_each_part(
+            self.threads,
+            parsed.iter_mut().zip(&pieces).enumerate().collect(),
+            || Ok(()),
+            |(), (p, (parsed, piece))| {
+                *parsed = Some(parse((p, piece)));
+                Ok(())
+            },
+        )?;
 
         let stored = self.header.stored;
         let mut blocks = Vec::with_capacity(pieces.len());
         let mut before = 0;
-        for (piece, parsed) in pieces.iter().zip(parsed) {
+        for (piece, parsed) in pieces.iter().zip(parsed.into_iter().flatten()) {
             let Parsed { block, bad } = parsed?;
             if let Some((i, e)) = first_not_real(&self.header, before, &block.values) {
                 return Err(not_real(i, self.entry(piece.start, e)).locate(self.name, self.text));
