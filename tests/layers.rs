@@ -237,12 +237,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("src", "backend/container.rs", "backend/mod.rs"),
     ("src", "backend/operations.rs", "backend/mod.rs"),
     ("src", "backend/write.rs", "backend/mod.rs"),
-    ("src", "ops/mxv.rs", "ops/mod.rs"),
-    ("src", "ops/mxv_entries.rs", "ops/mod.rs"),
-    ("src", "ops/reduce.rs", "ops/mod.rs"),
-    ("src", "ops/restrict.rs", "ops/mod.rs"),
-    ("src", "ops/select.rs", "ops/mod.rs"),
-    ("src", "ops/vxm.rs", "ops/mod.rs"),
 ];
 
 /// Takes the known dependencies of a package out of its graph; what it finds wrong with them.

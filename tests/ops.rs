@@ -165,7 +165,7 @@ fn what_was_found_is_in_the_text() {
     let a = Csr::<f64>::empty(3, 4).expect("a");
     let b = Csr::<f64>::empty(4, 3).expect("b");
     let x = SparseVec::<f64>::new(4, vec![], vec![]).expect("x");
-    let bits = [true; 9];
+    let bits = bitvec::bitvec![u64, bitvec::order::Lsb0; 1; 9];
     let mask = Some(ops::VectorMask { bits: &bits, complement: true });
     let says = |e: Error, words: [&str; 2]| {
         let text = e.to_string();

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use bitvec::slice::BitSlice;
+
 use super::staged::{Factors, MulRow};
 use super::{BLOCK, Fold};
 use crate::algebra::words::{from_words, value, values_mut, word};
@@ -31,7 +33,7 @@ pub(crate) unsafe trait Listed<W: Word, I: Index>: Sync {
 }
 
 /// Which columns of y count: those whose bit is set, or those whose bit is not, if the second is true; all if `None`.
-pub(crate) type Lets<'a> = Option<(&'a [bool], bool)>;
+pub(crate) type Lets<'a> = Option<(&'a BitSlice<u64>, bool)>;
 
 /// A semiring and its operands: loops that rustc fuses.
 pub(crate) struct VectorProducts<'a, R: Semiring, I: Index> {

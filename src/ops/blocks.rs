@@ -1,10 +1,12 @@
 //! Results made block by block on all threads: the part of every operation that knows no operator.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::algebra::Value;
 use crate::par::{Fresh, Threads, split};
 use crate::sparse::out_of_memory;
-use crate::{Index, Pattern, Result};
+use crate::{Csr, Index, Pattern, Result};
 
 /// Entries in a block at least, so that handing it out costs nothing.
 const BLOCK_WORK: u64 = 1 << 15;
@@ -57,4 +59,16 @@ pub(super) fn fill_rows<T: Copy + Send, I: Index>(
 pub(super) fn room<T>(v: &mut Vec<T>, len: usize, what: &'static str) -> Result<()> {
     v.clear();
     v.try_reserve(len).map_err(|_| out_of_memory::<T>(what, len))
+}
+
+/// The matrix itself if its rows are sorted, else a sorted copy.
+pub(super) fn in_order<'a, T: Value, I: Index>(threads: &Threads, a: &'a Csr<T, I>) -> Result<Cow<'a, Csr<T, I>>> {
+    Ok(if a.pattern().is_sorted() { Cow::Borrowed(a) } else { Cow::Owned(a.sorted(threads)?) })
+}
+
+/// Entries between two looks at whether a fold has met the terminal value of ⊕; all, if ⊕ has none.
+///
+/// A look at every entry would make a loop that hardly ever stops slower; a look at every 16th may do 15 too many.
+pub(super) const fn stride<T>(terminal: &Option<T>) -> usize {
+    if terminal.is_some() { 16 } else { usize::MAX }
 }

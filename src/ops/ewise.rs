@@ -6,8 +6,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{AppendRows, blocks, fill_rows};
-use super::in_order;
+use super::blocks::{AppendRows, blocks, fill_rows, in_order};
 use crate::algebra::{BinaryOp, Host, V, Value, Word};
 use crate::kernels::fill;
 use crate::par::Threads;

@@ -26,6 +26,7 @@ mod assign;
 mod blocks;
 pub(crate) mod by_formula;
 mod ewise;
+mod mask;
 mod mxd;
 mod mxv;
 mod mxv_entries;
@@ -40,6 +41,7 @@ pub use apply::apply;
 pub use apply_index::apply_index;
 pub use assign::assign;
 pub use ewise::{ewise_intersection, ewise_union};
+pub use mask::VectorMask;
 pub use mxd::mxd;
 pub use mxv::mxv;
 pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
@@ -48,49 +50,3 @@ pub(crate) use restrict::{nonzero, restrict};
 pub use select::select;
 pub use union::{union_mxm, union_mxm_into, union_spmv, union_spmv_dense};
 pub use vxm::vxm;
-
-use std::borrow::Cow;
-
-use crate::algebra::Value;
-use crate::par::Threads;
-use crate::{Csr, Error, Index, Result};
-
-/// The places of a result that are computed: those whose bit is set, or those whose bit is not.
-#[derive(Clone, Copy, Debug)]
-pub struct VectorMask<'a> {
-    /// One for each place of the result.
-    pub bits: &'a [bool],
-    /// Computes the places whose bit is not set.
-    pub complement: bool,
-}
-
-impl VectorMask<'_> {
-    /// Whether place `i` is computed.
-    /// # Panics
-    /// If there is no such place.
-    #[inline(always)]
-    #[must_use]
-    pub fn lets(&self, i: usize) -> bool {
-        self.bits[i] != self.complement
-    }
-}
-
-/// Whether a mask, if there is one, has a bit for each of `len` places.
-fn check_mask(mask: Option<VectorMask<'_>>, len: usize) -> Result<()> {
-    match mask {
-        Some(m) if m.bits.len() != len => Err(Error::Length { what: "mask", found: m.bits.len(), expected: len }),
-        _ => Ok(()),
-    }
-}
-
-/// The matrix itself if its rows are sorted, else a sorted copy.
-fn in_order<'a, T: Value, I: Index>(threads: &Threads, a: &'a Csr<T, I>) -> Result<Cow<'a, Csr<T, I>>> {
-    Ok(if a.pattern().is_sorted() { Cow::Borrowed(a) } else { Cow::Owned(a.sorted(threads)?) })
-}
-
-/// Entries between two looks at whether a fold has met the terminal value of ⊕; all, if ⊕ has none.
-///
-/// A look at every entry would make a loop that hardly ever stops slower; a look at every 16th may do 15 too many.
-const fn stride<T>(terminal: &Option<T>) -> usize {
-    if terminal.is_some() { 16 } else { usize::MAX }
-}

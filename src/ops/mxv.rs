@@ -1,7 +1,8 @@
 //! y = A ⊕.⊗ x: a sparse matrix times a dense vector.
 
 use super::blocks::row_blocks;
-use super::{VectorMask, check_mask, stride};
+use super::blocks::stride;
+use super::mask::{VectorMask, check_mask};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
 use crate::kernels::fill;
 use crate::par::Threads;

@@ -1,10 +1,12 @@
 //! y = A ⊕.⊗ x where x has entries at some places: y has one where row and vector meet.
 
 use super::blocks::row_blocks;
-use super::{mxv, vxm};
+use super::mask::VectorMask;
+use super::mxv::mxv;
+use super::vxm::vxm;
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
 use crate::kernels::fill;
-use crate::par::{Threads, collected};
+use crate::par::Threads;
 use crate::sparse::vector_forms::cleared;
 use crate::sparse::{BitmapVec, Form};
 use crate::{Csr, Error, Index, Result, Vector};
@@ -22,10 +24,8 @@ fn check(places: Places<'_>, expected: usize) -> Result<()> {
 }
 
 /// The mask as the operations on dense vectors take it.
-fn bools(places: Places<'_>) -> Result<Option<(Vec<bool>, bool)>> {
-    let each =
-        |(m, complement): (&BitSlice<u64>, bool)| Ok((collected(m.len(), m.iter().by_vals(), "mask")?, complement));
-    places.map(each).transpose()
+fn mask(places: Places<'_>) -> Option<VectorMask<'_>> {
+    places.map(|(bits, complement)| VectorMask { bits, complement })
 }
 
 /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity of ⊕; y has
@@ -43,9 +43,7 @@ pub(crate) fn mxv_entries<R: Semiring, I: Index>(
     check(places, a.nrows())?;
     let lets = |i: usize| places.is_none_or(|(m, complement)| m[i] != complement);
     if let Some(x) = x.as_full() {
-        let bools = bools(places)?;
-        let mask = bools.as_ref().map(|(bits, complement)| super::VectorMask { bits, complement: *complement });
-        let y = mxv(threads, ring, a, x, mask)?;
+        let y = mxv(threads, ring, a, x, mask(places))?;
         let empty = |i: usize| a.row_ptr()[i] == a.row_ptr()[i + 1];
         if places.is_none() && !(0..a.nrows()).any(empty) {
             return Vector::full(y);
@@ -92,8 +90,7 @@ pub(crate) fn vxm_entries<R: Semiring, I: Index>(
     places: Places<'_>,
 ) -> Result<Vector<Out<R>, I>> {
     check(places, a.ncols())?;
-    let bools = bools(places)?;
-    let mask = bools.as_ref().map(|(bits, complement)| super::VectorMask { bits, complement: *complement });
+    let mask = mask(places);
     match x.form() {
         Form::Sparse(x) => vxm(threads, ring, x, a, mask)?,
         _ => vxm(threads, ring, &x.to_sparse()?, a, mask)?,

@@ -1,7 +1,6 @@
 //! ⊕ over the rows of a matrix, and over all its entries.
 
-use super::blocks::{blocks, row_blocks};
-use super::stride;
+use super::blocks::{blocks, row_blocks, stride};
 use crate::algebra::{Host, Monoid, V};
 use crate::kernels::fill;
 use crate::par::Threads;

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{blocks, fill_rows};
-use super::in_order;
+use super::blocks::{blocks, fill_rows, in_order};
 use crate::algebra::{Num, Value};
 use crate::par::Threads;
 use crate::sparse::count_rows;

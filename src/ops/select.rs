@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::blocks::{fill_rows, row_blocks};
-use super::in_order;
+use super::blocks::{fill_rows, in_order, row_blocks};
 use crate::algebra::{Host, IndexUnaryOp, Place, V, Value};
 use crate::kernels::fill;
 use crate::par::Threads;

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{blocks, room};
-use super::{VectorMask, check_mask};
+use super::mask::{VectorMask, check_mask};
 use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, Slice, Word};
 use crate::kernels::{Listed, Operand, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Fresh, Threads, append_blocks, filled, reserved};
