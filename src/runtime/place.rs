@@ -21,7 +21,7 @@ impl Machine {
     /// The processor with a pool of `threads` threads, 0: one for each processor that the process may use. Operations refuse to
     /// take more than `memory_budget` bytes.
     /// # Errors
-    /// [`Error::Threads`].
+    /// [`Error::Threads`](crate::Error::Threads).
     pub fn cpu(threads: usize, memory_budget: Option<u64>) -> Result<Self> {
         let cpu = if threads == 0 { Cpu::new() } else { Cpu::with_threads(threads)? };
         Ok(Self::Cpu(match memory_budget {
@@ -31,7 +31,7 @@ impl Machine {
     }
     /// GPU number `ordinal`. Operations refuse to take more than `memory_budget` bytes of its memory.
     /// # Errors
-    /// [`Error::NoDevice`], which says what is missing: the driver, a device of that number, or the feature `cuda`.
+    /// [`Error::NoDevice`](crate::Error::NoDevice), which says what is missing: the driver, a device of that number, or the feature `cuda`.
     pub fn cuda(ordinal: usize, memory_budget: Option<u64>) -> Result<Self> {
         #[cfg(feature = "cuda")]
         {
@@ -100,7 +100,7 @@ impl Machine {
     }
     /// Waits until it has done all that it was asked for.
     /// # Errors
-    /// [`Error::Device`], of an operation before.
+    /// [`Error::Device`](crate::Error::Device), of an operation before.
     pub fn wait(&self) -> Result<()> {
         match self {
             Self::Cpu(_) => Ok(()),
