@@ -267,17 +267,12 @@ pub unsafe extern "C" fn sparring_matrix_to(
         let (device, matrix) = (handle(device)?, handle(matrix)?.snapshot());
         let m = &device.machine;
         // Shared, if it is there, until one of the two gets new values.
-        let here = m.is_gpu() && !m.holds(&matrix);
-        out.give(
-            if here {
-                m.upload(&matrix.download()?)?
-            } else if m.is_gpu() {
-                matrix
-            } else {
-                matrix.download()?
-            }
-            .into(),
-        )
+        let there = match (m.holds(&matrix), m.is_gpu()) {
+            (true, _) => matrix,
+            (_, true) => m.upload(&matrix.download()?)?,
+            _ => matrix.download()?,
+        };
+        out.give(there.into())
     })
 }
 
