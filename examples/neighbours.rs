@@ -5,13 +5,13 @@
 //! its normalized Laplacian after the constant one), is the mesh again.
 //!
 //! ```sh
-//! cargo run --release --example neighbours -- neighbours.png
+//! cargo run --release --example neighbours -- neighbours.svg
 //! ```
 
 use std::error::Error;
 use std::path::PathBuf;
 
-use plotters::prelude::{BLACK, BitMapBackend, Circle, IntoDrawingArea, PathElement, RGBColor, WHITE};
+use plotters::prelude::{BLACK, Circle, IntoDrawingArea, PathElement, RGBColor, SVGBackend, WHITE};
 use sparring::algebra::PlusTimes;
 use sparring::distance::Metric;
 use sparring::ops::mxd;
@@ -25,7 +25,7 @@ const SIDE: f64 = 900.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let given = std::env::args_os().nth(1).map(PathBuf::from);
-    let path = given.clone().unwrap_or_else(|| std::env::temp_dir().join("sparring-neighbours.png"));
+    let path = given.clone().unwrap_or_else(|| std::env::temp_dir().join("sparring-neighbours.svg"));
     let cpu = Cpu::new();
     let mesh: Csr<f64> = io::read_matrix_market("data/jagmesh7.mtx.gz")?.csr()?;
 
@@ -129,12 +129,12 @@ fn largest_eigenvectors(mut a: [[f64; WIDTH]; WIDTH]) -> Vec<[f64; WIDTH]> {
     order.into_iter().map(|p| v[p]).collect()
 }
 
-/// The graph as a PNG file.
+/// The graph as an SVG file.
 fn draw(path: &std::path::Path, edges: &sparring::Pattern<u32>, at: &[(f64, f64)]) -> Result<(), Box<dyn Error>> {
     let margin = 30.0;
     let place = |i: usize| ((margin + at[i].0 * SIDE) as i32, (margin + at[i].1 * SIDE) as i32);
     let side = (SIDE + 2.0 * margin) as u32;
-    let area = BitMapBackend::new(path, (side, side)).into_drawing_area();
+    let area = SVGBackend::new(path, (side, side)).into_drawing_area();
     area.fill(&WHITE)?;
     for (i, j) in pairs(edges) {
         area.draw(&PathElement::new([place(i), place(j)], RGBColor(110, 150, 200)))?;

@@ -212,18 +212,15 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let (_, few, a) = &x.wide;
         Ok(ops::vxm(&Threads::current(), PlusTimes::<f64>::default(), few, a, None)?.nnz() as u64)
     }),
-    ("ewise_union", |x| {
+    ("ewise_add", |x| {
         let b = x.a.select(&Threads::current(), |i, j, _| (i + j) % 2 == 0)?;
-        Ok(ops::ewise_union(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
+        Ok(ops::ewise_add(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
     }),
-    ("ewise_intersection", |x| {
+    ("ewise_mult", |x| {
         let b = x.a.select(&Threads::current(), |i, j, _| (i + j) % 2 == 0)?;
-        Ok(ops::ewise_intersection(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
+        Ok(ops::ewise_mult(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
     }),
-    (
-        "ewise_union of one pattern",
-        |x| Ok(ops::ewise_union(&Threads::current(), Plus::new(), &x.a, &x.a)?.nnz() as u64),
-    ),
+    ("ewise_add of one pattern", |x| Ok(ops::ewise_add(&Threads::current(), Plus::new(), &x.a, &x.a)?.nnz() as u64)),
     ("apply", |x| Ok(ops::apply(&Threads::current(), Abs::new(), &x.a)?.nnz() as u64)),
     ("select", |x| Ok(ops::select(&Threads::current(), Tril::new(), &x.a, 0)?.nnz() as u64)),
     ("reduce_rows", |x| Ok(ops::reduce_rows(&Threads::current(), Plus::new(), &x.a)?.len() as u64)),

@@ -77,37 +77,45 @@ fn same<U: Sample>(f: &Formula, found: &[U], expected: &[U]) {
 }
 
 fn unary<O: UnaryOp<A: Sample, Out: Sample>>(op: O) {
-    let f = Formula::of_unary(op);
-    for n in LENGTHS {
-        let a = values::<O::A>(n, 1);
-        let expected: Vec<_> = a.iter().map(|&a| op.apply::<Host>(V(a)).0).collect();
-        same(&f, &run(&f, &[Input::Values(Slice::of(&a))], n), &expected);
-    }
-    round_trip(&f);
+    on_blocks(&Formula::of_unary(op), &|a| op.apply::<Host>(V(a)).0);
 }
 
 fn binary<O: BinaryOp<A: Sample, B: Sample, Out: Sample>>(op: O) {
-    let f = Formula::of_binary(op);
+    on_pairs_of_blocks(&Formula::of_binary(op), &|a, b| laws::apply(op, a, b));
+}
+
+// Compiled for types, not for operators.
+
+fn on_blocks<A: Sample, U: Sample>(f: &Formula, op: &dyn Fn(A) -> U) {
     for n in LENGTHS {
-        let (a, b) = (values::<O::A>(n, 1), values::<O::B>(n, 2));
-        let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| laws::apply(op, a, b)).collect();
-        same(&f, &run(&f, &[Input::Values(Slice::of(&a)), Input::Values(Slice::of(&b))], n), &expected);
-        for s in O::A::awkward() {
-            let expected: Vec<_> = b.iter().map(|&b| laws::apply(op, s, b)).collect();
-            same(&f, &run(&f, &[Input::Scalar(Slice::of(&[s])), Input::Values(Slice::of(&b))], n), &expected);
+        let a = values::<A>(n, 1);
+        let expected: Vec<_> = a.iter().map(|&a| op(a)).collect();
+        same(f, &run(f, &[Input::Values(Slice::of(&a))], n), &expected);
+    }
+    round_trip(f);
+}
+
+fn on_pairs_of_blocks<A: Sample, B: Sample, U: Sample>(f: &Formula, op: &dyn Fn(A, B) -> U) {
+    for n in LENGTHS {
+        let (a, b) = (values::<A>(n, 1), values::<B>(n, 2));
+        let expected: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| op(a, b)).collect();
+        same(f, &run(f, &[Input::Values(Slice::of(&a)), Input::Values(Slice::of(&b))], n), &expected);
+        for s in A::awkward() {
+            let expected: Vec<_> = b.iter().map(|&b| op(s, b)).collect();
+            same(f, &run(f, &[Input::Scalar(Slice::of(&[s])), Input::Values(Slice::of(&b))], n), &expected);
         }
-        for s in O::B::awkward() {
-            let expected: Vec<_> = a.iter().map(|&a| laws::apply(op, a, s)).collect();
-            same(&f, &run(&f, &[Input::Values(Slice::of(&a)), Input::Scalar(Slice::of(&[s]))], n), &expected);
-            let (a, b) = (O::A::awkward()[0], s);
+        for s in B::awkward() {
+            let expected: Vec<_> = a.iter().map(|&a| op(a, s)).collect();
+            same(f, &run(f, &[Input::Values(Slice::of(&a)), Input::Scalar(Slice::of(&[s]))], n), &expected);
+            let (a, b) = (A::awkward()[0], s);
             let inputs = [
                 Input::Scalar(Slice::of(std::slice::from_ref(&a))),
                 Input::Scalar(Slice::of(std::slice::from_ref(&b))),
             ];
-            same(&f, &run(&f, &inputs, n), &vec![laws::apply(op, a, b); n]);
+            same(f, &run(f, &inputs, n), &vec![op(a, b); n]);
         }
     }
-    round_trip(&f);
+    round_trip(f);
 }
 
 /// What a formula is written as is read as the formula.
@@ -301,6 +309,13 @@ fn formulas_are_compared_by_what_they_compute() {
     assert_eq!((f.to_string().as_str(), f.size()), ("let t0 = abs_diff(a, b); t0 * t0", 4));
 }
 
+/// What a name stands for is the operator of Rust, and known as it.
+fn same_by_name(find: fn(&str, Type) -> sparring::Result<Formula>, name: &str, ty: Type, own: &Formula) {
+    let text = find(name, ty).unwrap();
+    assert_eq!(text, *own, "{name} of {ty}");
+    assert_eq!(text.name(), Some(name), "{text:?}");
+}
+
 /// Text of the table against the operators of Rust, on every type that has them.
 #[test]
 fn the_table_of_names_is_the_operators() {
@@ -310,9 +325,7 @@ fn the_table_of_names_is_the_operators() {
         (@ $how:ident $trace:ident $name:ident $op:ident [$($t:ty)*]) => {
             seen.insert(stringify!($name));
             $({
-                let text = operators::$how(stringify!($name), <$t>::TYPE).unwrap();
-                assert_eq!(text, Formula::$trace($op::<$t>::default()), "{} of {}", stringify!($name), <$t>::TYPE);
-                assert_eq!(text.name(), Some(stringify!($name)), "{text:?}");
+                same_by_name(operators::$how, stringify!($name), <$t>::TYPE, &Formula::$trace($op::<$t>::default()));
                 pairs += 1;
             })*
         };
@@ -365,6 +378,20 @@ fn the_table_of_names_is_the_operators() {
     assert_eq!(operators::binary("ONEB", Type::I8).unwrap().name(), Some("pair"));
 }
 
+fn same_monoid(name: &str, ty: Type, own: &MonoidFormula) {
+    let found = MonoidFormula::named(name, ty).unwrap();
+    assert_eq!(found, *own, "{name} of {ty}");
+    // On unsigned integers max is also the one that starts at 0.
+    assert_eq!(MonoidFormula::named(found.name().unwrap(), ty).unwrap(), *own);
+    assert_eq!(MonoidFormula::parse(name, ty).unwrap(), *own);
+}
+
+fn same_ring(name: &str, ty: Type, own: &RingFormula) {
+    let found = RingFormula::named(name, ty).unwrap();
+    assert_eq!(found, *own, "{name} of {ty}");
+    assert_eq!(found.name().as_deref(), Some(name));
+}
+
 #[test]
 fn monoids_and_semirings_by_name_are_those_of_the_types() {
     macro_rules! types {
@@ -378,19 +405,13 @@ fn monoids_and_semirings_by_name_are_those_of_the_types() {
     let mut count = 0;
     macro_rules! monoids {
         ($t:ident { $($name:ident $op:ident $domain:ident;)* }) => {$(
-            let (found, own) = (MonoidFormula::named(stringify!($name), $t::TYPE).unwrap(), MonoidFormula::of($op::<$t>::new()));
-            assert_eq!(found, own, "{} of {}", stringify!($name), $t::TYPE);
-            // On unsigned integers max is also the one that starts at 0.
-            assert_eq!(MonoidFormula::named(found.name().unwrap(), $t::TYPE).unwrap(), own);
-            assert_eq!(MonoidFormula::parse(stringify!($name), $t::TYPE).unwrap(), own);
+            same_monoid(stringify!($name), $t::TYPE, &MonoidFormula::of($op::<$t>::new()));
             count += 1;
         )*};
     }
     macro_rules! rings {
         ($t:ident { $($name:ident $ring:ident $purpose:literal $($law:ident)*;)* }) => {$(
-            let (found, own) = (RingFormula::named(stringify!($name), $t::TYPE).unwrap(), RingFormula::of($ring::<$t>::new()));
-            assert_eq!(found, own, "{} of {}", stringify!($name), $t::TYPE);
-            assert_eq!(found.name().as_deref(), Some(stringify!($name)));
+            same_ring(stringify!($name), $t::TYPE, &RingFormula::of($ring::<$t>::new()));
             count += 1;
         )*};
     }

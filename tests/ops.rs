@@ -149,8 +149,8 @@ fn patterns_are_shared() {
     let b = a.map(|x| x + 1.0).expect("b");
     let shares = |c: &Csr<f64>| std::sync::Arc::ptr_eq(c.pattern(), a.pattern());
     assert!(shares(&ops::apply(threads, Abs::new(), &a).expect("c")));
-    assert!(shares(&ops::ewise_union(threads, Plus::new(), &a, &b).expect("c")));
-    assert!(shares(&ops::ewise_intersection(threads, Plus::new(), &a, &b).expect("c")));
+    assert!(shares(&ops::ewise_add(threads, Plus::new(), &a, &b).expect("c")));
+    assert!(shares(&ops::ewise_mult(threads, Plus::new(), &a, &b).expect("c")));
     assert!(shares(&Backend::upload(&Cpu::new(), &a).expect("c")));
 }
 
@@ -183,9 +183,9 @@ fn what_was_found_is_in_the_text() {
     let dense = Dense::filled(3, 2, 1.0).expect("x");
     let e = says(ops::mxd(threads, ring, &a, &dense).unwrap_err(), ["mxd", "3×2"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (3, 2), .. }));
-    let e = says(ops::ewise_union(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_add", "4×3"]);
+    let e = says(ops::ewise_add(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_add", "4×3"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (4, 3), .. }));
-    let e = says(ops::ewise_intersection(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_mult", "4×3"]);
+    let e = says(ops::ewise_mult(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_mult", "4×3"]);
     assert!(matches!(e, Error::Shape { .. }));
     let e = says(ops::assign(&mut [0; 3], &x, 1).unwrap_err(), ["4", "3"]);
     assert!(matches!(e, Error::Length { found: 4, expected: 3, .. }));
@@ -210,8 +210,8 @@ fn the_caller_may_stop_it() {
         ops::mxv(&stop, ring, &a, &vec![1.0; a.ncols()], None).err(),
         ops::vxm(&stop, ring, &x, &a, None).err(),
         ops::mxd(&stop, ring, &a, &dense).err(),
-        ops::ewise_union(&stop, Plus::new(), &a, &b).err(),
-        ops::ewise_intersection(&stop, Plus::new(), &a, &b).err(),
+        ops::ewise_add(&stop, Plus::new(), &a, &b).err(),
+        ops::ewise_mult(&stop, Plus::new(), &a, &b).err(),
         ops::apply(&stop, Abs::new(), &a).err(),
         ops::select(&stop, Tril::new(), &a, 0).err(),
         ops::reduce_rows(&stop, Plus::new(), &a).err(),

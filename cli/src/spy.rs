@@ -1,10 +1,9 @@
 //! Where a matrix has entries, as a picture.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::Path;
 
-use plotters::prelude::{BitMapBackend, IntoDrawingArea, RGBColor, WHITE};
 use sparring::{Csr, Error, Result};
 
 /// Pixels along the longer side, about.
@@ -17,9 +16,8 @@ pub(crate) fn draw(a: &Csr<f64>, path: &Path) -> Result<()> {
         let message = format!("'{}' does not end in .png", path.display());
         return Err(Error::Argument { name: "spy", message });
     }
-    // Made first by hand: the system's own words on a file that cannot be written are the clearest.
     let failed = |source| Error::Io { path: path.display().to_string(), source };
-    File::create(path).map_err(failed)?;
+    let file = File::create(path).map_err(failed)?;
     let longer = a.nrows().max(a.ncols()).max(1);
     let (per_pixel, pixels) = (longer.div_ceil(SIDE), (SIDE / longer).max(1));
     let blocks = |n: usize| n.div_ceil(per_pixel).max(1);
@@ -30,21 +28,19 @@ pub(crate) fn draw(a: &Csr<f64>, path: &Path) -> Result<()> {
         *count = count.saturating_add(1);
     }
     let most = f64::from(counts.iter().copied().max().unwrap_or(0)).ln_1p();
-    let size = ((width * pixels) as u32, (height * pixels) as u32);
-    let drawn = || -> std::result::Result<(), Box<dyn std::error::Error>> {
-        let area = BitMapBackend::new(path, size).into_drawing_area();
-        area.fill(&WHITE)?;
-        for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            // From light to dark blue; a single entry must be seen, so even that is no lighter than this.
-            let light = 150.0 * (1.0 - f64::from(count).ln_1p() / most);
-            let color = RGBColor(light as u8, light as u8, 110 + (light / 2.0) as u8);
-            let (x, y) = (at % width * pixels, at / width * pixels);
-            for p in 0..pixels * pixels {
-                area.draw_pixel(((x + p % pixels) as i32, (y + p / pixels) as i32), &color)?;
-            }
+    let mut pixel = vec![[u8::MAX; 3]; width * pixels * height * pixels];
+    for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        // From light to dark blue; a single entry must be seen, so even that is no lighter than this.
+        let light = 150.0 * (1.0 - f64::from(count).ln_1p() / most);
+        let (x, y) = (at % width * pixels, at / width * pixels);
+        for line in pixel[y * width * pixels..].chunks_mut(width * pixels).take(pixels) {
+            line[x..x + pixels].fill([light as u8, light as u8, 110 + (light / 2.0) as u8]);
         }
-        area.present()?;
-        Ok(())
-    };
-    drawn().map_err(|e| failed(io::Error::other(e.to_string())))
+    }
+    let mut picture = png::Encoder::new(BufWriter::new(file), (width * pixels) as u32, (height * pixels) as u32);
+    picture.set_color(png::ColorType::Rgb);
+    picture
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(pixel.as_flattened()).and_then(|()| writer.finish()))
+        .map_err(|e| failed(io::Error::other(e)))
 }

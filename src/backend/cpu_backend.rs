@@ -207,10 +207,10 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<T, I>,
         b: &Csr<T, I>,
     ) -> Result<Csr<T, I>> {
-        ops::ewise_union(self.threads(), op, a, b)
+        ops::ewise_add(self.threads(), op, a, b)
     }
     fn ewise_mult_matrices<O: BinaryOp>(&self, op: O, a: &Csr<O::A, I>, b: &Csr<O::B, I>) -> Result<Csr<O::Out, I>> {
-        ops::ewise_intersection(self.threads(), op, a, b)
+        ops::ewise_mult(self.threads(), op, a, b)
     }
     fn ewise_union_matrices<O: BinaryOp>(
         &self,
@@ -219,12 +219,12 @@ impl<I: Index> Backend<I> for Cpu {
         (b, for_b): (&Csr<O::B, I>, O::B),
     ) -> Result<Csr<O::Out, I>> {
         let threads = self.threads();
-        let both = ops::ewise_intersection(threads, op, a, b)?;
+        let both = ops::ewise_mult(threads, op, a, b)?;
         let of_a = ops::apply(threads, BindSecond(op, for_b), &ops::restrict(threads, a, b.pattern(), true)?)?;
         let of_b = ops::apply(threads, BindFirst(op, for_a), &ops::restrict(threads, b, a.pattern(), true)?)?;
         // No two of the three have an entry at the same place.
         let either = Second::<O::Out, O::Out>::default();
-        ops::ewise_union(threads, either, &both, &ops::ewise_union(threads, either, &of_a, &of_b)?)
+        ops::ewise_add(threads, either, &both, &ops::ewise_add(threads, either, &of_a, &of_b)?)
     }
     fn apply_matrix<O: UnaryOp>(&self, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
         ops::apply(self.threads(), op, a)

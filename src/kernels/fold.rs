@@ -35,9 +35,6 @@ pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     fn to_slots(&self, values: &mut [W], slots: &[usize], zs: &[W]);
     /// z ⊕ x₁ ⊕ x₂ …, in order.
     fn dot(&self, z: W, xs: &[W]) -> W;
-    /// `row[s]` ⊕= `zs[s]`.
-    #[allow(dead_code, reason = "products with dense matrices by formula are to come by this")]
-    fn to_row(&self, row: &mut [W], zs: &[W]);
     /// `window[j − first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
     /// # Panics
     /// If the window or its bits end before a column.
@@ -104,15 +101,6 @@ unsafe impl<M: Monoid> Fold<WordOf<M>> for Typed<M> {
         // SAFETY: words of this type.
         let (z, xs) = unsafe { (value::<M::Out>(z), values::<M::Out>(xs)) };
         word(xs.iter().copied().fold(z, self.add()))
-    }
-    #[inline(never)]
-    fn to_row(&self, row: &mut [WordOf<M>], zs: &[WordOf<M>]) {
-        // SAFETY: words of this type.
-        let (row, zs) = unsafe { (values_mut::<M::Out>(row), values::<M::Out>(zs)) };
-        let add = self.add();
-        for (z, &x) in row.iter_mut().zip(zs) {
-            *z = add(*z, x);
-        }
     }
     #[inline(never)]
     fn to_present(&self, list: &[(u32, WordOf<M>)], first: usize, window: &mut [WordOf<M>], present: &mut [u64]) {

@@ -97,11 +97,6 @@ unsafe impl<W: Word, C: Combine<W>> Fold<W> for Blocks<W, C> {
     fn dot(&self, z: W, xs: &[W]) -> W {
         self.combine.fold(z, xs)
     }
-    fn to_row(&self, row: &mut [W], zs: &[W]) {
-        for (row, zs) in row.chunks_mut(BLOCK).zip(zs.chunks(BLOCK)) {
-            self.combine.combine(&mut row[..zs.len()], zs);
-        }
-    }
     fn to_present(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]) {
         for list in list.chunks(BLOCK) {
             let (mut js, mut zs) = ([0; BLOCK], [self.identity; BLOCK]);

@@ -137,7 +137,7 @@ fn every_form_of_a_semiring_gives_the_same_bits() {
 fn built_in_monoids_are_found_by_name_and_type() {
     let plus = builtin::builtin::<<f64 as Value>::Word>("plus", Type::F64).unwrap();
     let (mut z, x) = (into_words(vec![1.0, 2.0]), into_words(vec![0.5, 0.25]));
-    plus.to_row(&mut z, &x);
+    plus.to_slots(&mut z, &[0, 1], &x);
     // SAFETY: words of doubles.
     unsafe {
         assert_eq!(values::<f64>(&z), [1.5, 2.25]);

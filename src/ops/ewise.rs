@@ -21,14 +21,14 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 /// # Example
 /// ```
-/// use sparring::{Csr, algebra::Plus, ops::ewise_union, par::Threads};
+/// use sparring::{Csr, algebra::Plus, ops::ewise_add, par::Threads};
 /// let a = Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![1.0, 2.0])?;
 /// let b = Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![10.0, 20.0])?;
-/// let c = ewise_union(&Threads::current(), Plus::new(), &a, &b)?;
+/// let c = ewise_add(&Threads::current(), Plus::new(), &a, &b)?;
 /// assert_eq!(c.row(0), (&[0, 1, 2][..], &[1.0, 12.0, 20.0][..]));
 /// # Ok::<(), sparring::Error>(())
 /// ```
-pub fn ewise_union<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
+pub fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     threads: &Threads,
     op: O,
     a: &Csr<T, I>,
@@ -65,19 +65,19 @@ pub fn ewise_union<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
 
 /// `C(i, j) = A(i, j) ∘ B(i, j)` where both have an entry; rows sorted.
 ///
-/// Shapes: all m×n; the types of the entries may differ. Cost and patterns as for [`ewise_union`].
+/// Shapes: all m×n; the types of the entries may differ. Cost and patterns as for [`ewise_add`].
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 /// # Example
 /// ```
-/// use sparring::{Csr, algebra::Times, ops::ewise_intersection, par::Threads};
+/// use sparring::{Csr, algebra::Times, ops::ewise_mult, par::Threads};
 /// let a = Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![1.0, 2.0])?;
 /// let b = Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![10.0, 20.0])?;
-/// let c = ewise_intersection(&Threads::current(), Times::new(), &a, &b)?;
+/// let c = ewise_mult(&Threads::current(), Times::new(), &a, &b)?;
 /// assert_eq!(c.row(0), (&[1][..], &[20.0][..]));
 /// # Ok::<(), sparring::Error>(())
 /// ```
-pub fn ewise_intersection<O: BinaryOp, I: Index>(
+pub fn ewise_mult<O: BinaryOp, I: Index>(
     threads: &Threads,
     op: O,
     a: &Csr<O::A, I>,
@@ -286,9 +286,9 @@ mod tests {
                 // SAFETY: words of doubles.
                 let values: Vec<f64> = values.into_iter().map(|w| unsafe { value(w) }).collect();
                 let want = if union {
-                    ewise_union(threads, Plus::new(), &a, &b).unwrap()
+                    ewise_add(threads, Plus::new(), &a, &b).unwrap()
                 } else {
-                    ewise_intersection(threads, Minus::new(), &a, &b).unwrap()
+                    ewise_mult(threads, Minus::new(), &a, &b).unwrap()
                 };
                 assert_eq!((&c, &values[..]), (&**want.pattern(), want.values()));
             }

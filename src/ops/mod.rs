@@ -5,7 +5,7 @@
 //! | [`mxv`] | y = A ⊕.⊗ x, x and y dense |
 //! | [`vxm`] | yᵀ = xᵀ ⊕.⊗ A, x and y sparse |
 //! | [`mxd`] | Y = A ⊕.⊗ X, X and Y dense |
-//! | [`ewise_union`], [`ewise_intersection`] | C = A ∘ B where either, or both, have an entry |
+//! | [`ewise_add`], [`ewise_mult`] | C = A ∘ B where either, or both, have an entry |
 //! | [`apply`], [`select`] | C = f(A); the entries of A for which f(a, i, j, s) holds |
 //! | [`reduce_rows`], [`reduce`] | ⊕ over each row, over the whole |
 //! | [`assign`] | w(i) = x where v has an entry |
@@ -40,7 +40,7 @@ mod vxm;
 pub use apply::apply;
 pub use apply_index::apply_index;
 pub use assign::assign;
-pub use ewise::{ewise_intersection, ewise_union};
+pub use ewise::{ewise_add, ewise_mult};
 pub use mask::VectorMask;
 pub use mxd::mxd;
 pub use mxv::mxv;

@@ -21,9 +21,9 @@ pub(crate) fn for_each_part<P: Send, S>(
     state: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, P) -> Result<()> + Sync,
 ) -> Result<()> {
-    let parts = collected(parts.len(), parts.into_iter().map(|p| Mutex::new(Some(p))), PARTS)?;
-    threads.for_each(parts.len(), state, |s, t| {
-        let part = parts[t].lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (n, parts) = (parts.len(), Mutex::new(parts.into_iter()));
+    threads.for_each(n, state, |s, _| {
+        let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
         part.map_or(Ok(()), |p| work(s, p))
     })
 }
