@@ -11,6 +11,8 @@ mod formulas;
 mod operands;
 #[path = "runtime/products.rs"]
 mod products;
+#[path = "runtime/textbook.rs"]
+mod textbook;
 #[path = "runtime/write.rs"]
 mod write;
 
@@ -39,7 +41,7 @@ impl<T: Num + Draw> SemiringVisitor<T> for Want<'_, T> {
         R::Mul: MulOp<A = T, B = T>,
         Out<R>: Num,
     {
-        Cpu::with_threads(1).unwrap().mxm(ring, self.0, self.1).eval().unwrap().into()
+        textbook::erased(ring).mxm(self.0, self.1).into()
     }
 }
 use sparring::algebra::Semiring as Semiring_;

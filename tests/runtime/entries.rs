@@ -7,107 +7,123 @@ use sparring::prelude::{Cpu, Csr};
 use sparring::runtime::{self, Machine, Matrix, Scalar};
 
 use super::operands::{is_cpu, machines, pairs, same_matrix, same_vector, vectors};
+use super::textbook::{self, Tabled};
 use crate::common::arbitrary::Draw;
 
 fn binary<T: Draw, O: BinaryOp<A = T, B = T>>(op: O, name: &str, machines: &[Machine]) {
-    let cpu = Cpu::with_threads(1).unwrap();
+    on_both::<T, O::Out>(name, machines, &|x, y| op.apply::<Host>(V(x), V(y)).0);
+}
+
+/// Where entries of one operand alone stand as they are.
+fn union<T: Draw, O: BinaryOp<A = T, B = T, Out = T>>(op: O, name: &str, machines: &[Machine]) {
+    on_either::<T>(name, machines, &|x, y| op.apply::<Host>(V(x), V(y)).0);
+}
+
+fn unary<T: Draw, O: UnaryOp<A = T>>(op: O, name: &str, machines: &[Machine]) {
+    let any = runtime::UnaryOp::new(name, T::TYPE).unwrap();
+    applied::<T, O::Out>(&any, machines, &|x, _| op.apply::<Host>(V(x)).0);
+}
+
+fn index<T: Draw, O: IndexUnaryOp<A = T>>(op: O, s: O::S, name: &str, machines: &[Machine]) {
+    let any = runtime::UnaryOp::new(name, T::TYPE).unwrap().with(s).unwrap();
+    applied::<T, O::Out>(&any, machines, &|x, at| op.apply::<Host>(V(x), V(s), place(at)).0);
+}
+
+fn select<T: Draw, O: IndexUnaryOp<A = T, Out = bool>>(op: O, s: O::S, name: &str, machines: &[Machine]) {
+    let any = runtime::UnaryOp::new(name, T::TYPE).unwrap().with(s).unwrap();
+    selected::<T>(&any, machines, &|x, at| op.apply::<Host>(V(x), V(s), place(at)).0);
+}
+
+fn place((i, j): (usize, usize)) -> Place<Host> {
+    Place { i: V(i as u64), j: V(j as u64) }
+}
+
+// Compiled for types, not for operators.
+
+type At = (usize, usize);
+
+/// Vectors of all forms and some lengths.
+fn vectors_of_all<T: Draw>(seed: u64) -> impl Iterator<Item = sparring::Vector<T>> {
+    [0, 1, 500].into_iter().flat_map(move |len| vectors::<T>(seed, len))
+}
+
+/// Two vectors of all forms and some lengths.
+fn pairs_of_vectors<T: Draw>() -> impl Iterator<Item = (sparring::Vector<T>, sparring::Vector<T>)> {
+    let pairs = |len| {
+        let (xs, ys) = (vectors::<T>(1, len), vectors::<T>(2, len));
+        xs.into_iter().flat_map(move |x| ys.clone().into_iter().map(move |y| (x.clone(), y)))
+    };
+    [0, 1, 500].into_iter().flat_map(pairs)
+}
+
+fn on_both<T: Draw, U: Value>(name: &str, machines: &[Machine], op: &dyn Fn(T, T) -> U) {
     let any = runtime::BinaryOp::new(name, T::TYPE).unwrap();
     let what = format!("{name} over {}", T::TYPE);
     for (a, b) in pairs::<T>(3) {
-        let want = cpu.ewise_mult(op, &a, &b).eval().unwrap();
+        let want = textbook::intersection(&a, &b, op);
         let (a, b) = (Matrix::from(a), Matrix::from(b));
         for m in machines {
             same_matrix(&m.ewise_mult(&any, &a, &b).unwrap(), &want, &what);
         }
     }
-    for len in [0, 1, 500] {
-        for (x, y) in
-            vectors::<T>(1, len).iter().flat_map(|x| vectors::<T>(2, len).into_iter().map(move |y| (x.clone(), y)))
-        {
-            let want = cpu.ewise_mult(op, &x, &y).eval().unwrap();
-            let (x, y) = (runtime::Vector::from(x), runtime::Vector::from(y));
-            for m in machines {
-                same_vector(&m.ewise_mult(&any, &x, &y).unwrap(), &want, &what);
-            }
+    for (x, y) in pairs_of_vectors::<T>() {
+        let want = textbook::intersection(&x, &y, op);
+        let (x, y) = (runtime::Vector::from(x), runtime::Vector::from(y));
+        for m in machines {
+            same_vector(&m.ewise_mult(&any, &x, &y).unwrap(), &want, &what);
         }
     }
 }
 
-/// Where entries of one operand alone stand as they are.
-fn union<T: Draw, O: BinaryOp<A = T, B = T, Out = T>>(op: O, name: &str, machines: &[Machine]) {
-    let cpu = Cpu::with_threads(1).unwrap();
+fn on_either<T: Draw>(name: &str, machines: &[Machine], op: &dyn Fn(T, T) -> T) {
     let any = runtime::BinaryOp::new(name, T::TYPE).unwrap();
     let what = format!("{name} over {}, on the union", T::TYPE);
     for (a, b) in pairs::<T>(4) {
-        let want = cpu.ewise_add(op, &a, &b).eval().unwrap();
+        let want = textbook::union(&a, &b, op);
         let (a, b) = (Matrix::from(a), Matrix::from(b));
         for m in machines {
             same_matrix(&m.ewise_add(&any, &a, &b).unwrap(), &want, &what);
         }
     }
-    for len in [0, 1, 500] {
-        for (x, y) in
-            vectors::<T>(1, len).iter().flat_map(|x| vectors::<T>(2, len).into_iter().map(move |y| (x.clone(), y)))
-        {
-            let want = cpu.ewise_add(op, &x, &y).eval().unwrap();
-            let (x, y) = (runtime::Vector::from(x), runtime::Vector::from(y));
-            for m in machines {
-                same_vector(&m.ewise_add(&any, &x, &y).unwrap(), &want, &what);
-            }
+    for (x, y) in pairs_of_vectors::<T>() {
+        let want = textbook::union(&x, &y, op);
+        let (x, y) = (runtime::Vector::from(x), runtime::Vector::from(y));
+        for m in machines {
+            same_vector(&m.ewise_add(&any, &x, &y).unwrap(), &want, &what);
         }
     }
 }
 
-fn unary<T: Draw, O: UnaryOp<A = T>>(op: O, name: &str, machines: &[Machine]) {
-    let cpu = Cpu::with_threads(1).unwrap();
-    let any = runtime::UnaryOp::new(name, T::TYPE).unwrap();
-    let what = format!("{name} over {}", T::TYPE);
-    for (_, a) in pairs::<T>(5) {
-        let (want, rows) = (cpu.apply(op, &a).eval().unwrap(), Matrix::from(a.clone()));
-        for m in machines {
-            same_matrix(&m.apply(&any, &rows).unwrap(), &want, &what);
-        }
-    }
-    for x in [0, 1, 500].into_iter().flat_map(|len| vectors::<T>(6, len)) {
-        let (want, x) = (cpu.apply(op, &x).eval().unwrap(), runtime::Vector::from(x));
-        for m in machines {
-            same_vector(&m.apply(&any, &x).unwrap(), &want, &what);
-        }
-    }
-}
-
-fn index<T: Draw, O: IndexUnaryOp<A = T>>(op: O, s: O::S, name: &str, machines: &[Machine]) {
-    let cpu = Cpu::with_threads(1).unwrap();
-    let any = runtime::UnaryOp::new(name, T::TYPE).unwrap().with(s).unwrap();
-    let what = format!("{name} over {}, applied", T::TYPE);
+fn applied<T: Draw, U: Value>(any: &runtime::UnaryOp, machines: &[Machine], op: &dyn Fn(T, At) -> U) {
+    let what = format!("{any} over {}, applied", T::TYPE);
     for (_, a) in pairs::<T>(8) {
-        let (want, a) = (cpu.apply_index(op, &a, s).eval().unwrap(), Matrix::from(a));
+        let (want, a) = (a.kept(&|x, at| Some(op(x, at))), Matrix::from(a));
         for m in machines {
-            same_matrix(&m.apply(&any, &a).unwrap(), &want, &what);
+            same_matrix(&m.apply(any, &a).unwrap(), &want, &what);
         }
     }
-    for x in [0, 1, 500].into_iter().flat_map(|len| vectors::<T>(6, len)) {
-        let (want, x) = (cpu.apply_index(op, &x, s).eval().unwrap(), runtime::Vector::from(x));
+    for x in vectors_of_all::<T>(6) {
+        let (want, x) = (x.kept(&|x, at| Some(op(x, at))), runtime::Vector::from(x));
         for m in machines {
-            same_vector(&m.apply(&any, &x).unwrap(), &want, &what);
+            same_vector(&m.apply(any, &x).unwrap(), &want, &what);
         }
     }
 }
 
-fn select<T: Draw, O: IndexUnaryOp<A = T, Out = bool>>(op: O, s: O::S, name: &str, machines: &[Machine]) {
-    let cpu = Cpu::with_threads(1).unwrap();
-    let any = runtime::UnaryOp::new(name, T::TYPE).unwrap().with(s).unwrap();
-    let what = format!("{name} over {}", T::TYPE);
+fn selected<T: Draw>(any: &runtime::UnaryOp, machines: &[Machine], keeps: &dyn Fn(T, At) -> bool) {
+    let what = format!("{any} over {}, selected", T::TYPE);
     for (_, a) in pairs::<T>(8) {
-        let (want, a) = (cpu.select(op, &a, s).eval().unwrap(), Matrix::from(a));
+        // Rows of what is selected are sorted.
+        let kept = a.entries().into_iter().filter(|&(at, x)| keeps(x, at)).collect();
+        let (want, a) = (a.like(kept), Matrix::from(a));
         for m in machines {
-            same_matrix(&m.select(&any, &a).unwrap(), &want, &what);
+            same_matrix(&m.select(any, &a).unwrap(), &want, &what);
         }
     }
-    for x in [0, 1, 500].into_iter().flat_map(|len| vectors::<T>(6, len)) {
-        let (want, x) = (cpu.select(op, &x, s).eval().unwrap(), runtime::Vector::from(x));
+    for x in vectors_of_all::<T>(6) {
+        let (want, x) = (x.kept(&|x, at| keeps(x, at).then_some(x)), runtime::Vector::from(x));
         for m in machines {
-            same_vector(&m.select(&any, &x).unwrap(), &want, &what);
+            same_vector(&m.select(any, &x).unwrap(), &want, &what);
         }
     }
 }

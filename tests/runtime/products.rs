@@ -1,13 +1,14 @@
 //! Products with vectors and folds by name are those by types.
 
 use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor};
-use sparring::algebra::{BinaryOp, Monoid, MulOp, Num, Out, Slice, Type};
+use sparring::algebra::{BinaryOp, Monoid, MulOp, Num, Out, Slice, Type, Value};
 use sparring::algebra::{MaxFirst, MinSecondI, Plus, PlusTimes, Semiring as SemiringType};
 use sparring::num_complex::Complex;
 use sparring::prelude::*;
 use sparring::runtime::{self, Machine, Matrix};
 
 use super::operands::{is_cpu, machines, pairs, same_values, same_vector, vectors};
+use super::textbook;
 use crate::common::arbitrary::Draw;
 
 /// What the products are compared on: a matrix and a vector for each of its sides.
@@ -28,11 +29,14 @@ where
     R: SemiringType,
     R::Mul: MulOp<A = T, B = T>,
 {
-    let cpu = Cpu::with_threads(1).unwrap();
+    compare_with(&textbook::erased(ring), name, machines);
+}
+
+fn compare_with<T: Draw, U: Value>(ring: &textbook::Ring<T, U>, name: &str, machines: &[Machine]) {
     let any = runtime::Semiring::new(name, T::TYPE).unwrap();
     assert_eq!(any.to_string(), name);
     for (a, x, y) in cases::<T>() {
-        let (by_row, by_column) = (cpu.mxv(ring, &a, &x).eval().unwrap(), cpu.vxm(ring, &y, &a).eval().unwrap());
+        let (by_row, by_column) = (ring.mxv(&a, &x), ring.vxm(&y, &a));
         let (a, x, y) = (Matrix::from(a), runtime::Vector::from(x), runtime::Vector::from(y));
         for m in machines {
             // Which of the values is any one's own choice, and a GPU's `mxv` folds long rows in another order.
