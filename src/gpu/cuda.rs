@@ -77,6 +77,10 @@ impl Cuda {
     pub(crate) fn device(&self) -> &Arc<Device> {
         &self.device
     }
+    /// Whether what is in the memory of the one is in that of the other.
+    pub(crate) fn shares_memory_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.device, &other.device)
+    }
     pub(super) fn twins(&self) -> &Twins {
         &self.twins
     }

@@ -173,10 +173,7 @@ type There<T> = (crate::gpu::DeviceCsr<T>, Option<crate::gpu::DeviceCsr<T>>);
 
 #[cfg(feature = "cuda")]
 fn on_device<T: Float>(machine: &Machine, question: &Comparison) -> Result<There<T>> {
-    let typed = |m: &Matrix| match machine.upload(m)?.device() {
-        Some(raw) => raw.clone().typed::<T>(),
-        None => Err(Error::Argument { name: "matrix", message: "it is not on the device".into() }),
-    };
+    let typed = |m: &Matrix| machine.there(m)?.into_owned().typed::<T>();
     Ok((typed(&question.x)?, question.y.as_ref().map(typed).transpose()?))
 }
 

@@ -125,6 +125,13 @@ impl Plan {
             Self::Device(_) => Err(elsewhere()),
         }
     }
+    #[cfg(feature = "cuda")]
+    fn device(&self) -> Result<&device::Plan> {
+        match self {
+            Self::Device(plan) => Ok(plan),
+            Self::Host(_) => Err(elsewhere()),
+        }
+    }
 }
 
 /// The pattern on the device.
@@ -142,20 +149,15 @@ fn elsewhere() -> Error {
 }
 
 impl Machine {
-    /// The matrix on this machine; itself if it is there. What is on a GPU comes back by [`Matrix::download`].
+    /// The matrix on this machine; itself if it is there, else by way of the processor's memory.
     /// # Errors
-    /// Those of the machine.
+    /// Those of the machines.
     pub fn upload(&self, a: &Matrix) -> Result<Matrix> {
         match self {
-            Self::Cpu(_) if a.is_on_host() => Ok(a.clone()),
-            Self::Cpu(_) => {
-                Err(Error::Argument { name: "matrix", message: "it is on a GPU; download it there".into() })
-            }
+            _ if self.holds(a) => Ok(a.clone()),
+            Self::Cpu(_) => a.download(),
             #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => match (a.pattern(), a.values()) {
-                (Some(pattern), Some(values)) => Ok(Matrix::on_device(cuda, cuda.upload_raw(pattern, values)?)),
-                _ => Ok(a.clone()),
-            },
+            Self::Cuda(cuda) => Ok(Matrix::on_device(cuda, self.there(a)?.into_owned())),
         }
     }
     /// Symbolic phase of C = A·B; values and their types do not matter.
@@ -187,11 +189,8 @@ impl Machine {
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
-                let (a, b) = (self.upload(a)?, self.upload(b)?);
-                let (Some(a), Some(b), Plan::Device(plan)) = (a.device(), b.device(), plan) else {
-                    return Err(elsewhere());
-                };
-                Ok(Matrix::on_device(cuda, cuda.numeric_raw(plan, &ring.printed(), a, b)?))
+                let (a, b) = (self.there(a)?, self.there(b)?);
+                Ok(Matrix::on_device(cuda, cuda.numeric_raw(plan.device()?, &ring.printed(), &a, &b)?))
             }
         }
     }
@@ -216,17 +215,14 @@ impl Machine {
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
-                let (a, b) = (self.upload(a)?, self.upload(b)?);
-                let (Some(a), Some(b), Plan::Device(plan)) = (a.device(), b.device(), plan) else {
-                    return Err(elsewhere());
-                };
+                let (a, b, plan) = (self.there(a)?, self.there(b)?, plan.device()?);
                 let Some(c) = c.device_mut() else {
                     let message = "it is in the processor's memory; upload it".into();
                     return Err(Error::Argument { name: "c", message });
                 };
                 let pattern = Arc::clone(&c.pattern);
                 if Arc::get_mut(&mut c.values).is_some() {
-                    return cuda.numeric_into_raw(plan, &ring.printed(), a, b, &pattern, &mut c.values);
+                    return cuda.numeric_into_raw(plan, &ring.printed(), &a, &b, &pattern, &mut c.values);
                 }
                 plan.check_result(&pattern)?;
             }

@@ -32,23 +32,25 @@ use crate::{Error, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 impl Machine {
-    /// The vector on this machine; itself if it is there. [`Vector::download`] brings it back.
+    /// The vector on this machine; itself if it is there, else by way of the processor's memory.
     /// # Errors
-    /// Those of the machine.
+    /// Those of the machines.
     pub fn upload_vector(&self, x: &Vector) -> Result<Vector> {
         match self {
-            Self::Cpu(_) if x.is_on_host() => Ok(x.clone()),
-            Self::Cpu(_) => Err(Error::Argument { name: "vector", message: "it is on a GPU; download it".into() }),
+            Self::Cpu(_) => x.download(),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => Ok(Vector::on_device(cuda, self.vector_there(x)?.into_owned())),
         }
     }
-    /// The matrix as a GPU takes it, sent there if it is on the host.
+    /// The matrix as this GPU takes it, sent there if it is elsewhere.
     #[cfg(feature = "cuda")]
     pub(super) fn there<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, RawCsr>> {
-        match (self, a.device(), a.pattern(), a.values()) {
-            (_, Some(raw), ..) => Ok(Cow::Borrowed(raw)),
-            (Self::Cuda(cuda), _, Some(pattern), Some(values)) => Ok(Cow::Owned(cuda.upload_raw(pattern, values)?)),
+        if let (Some(raw), true) = (a.device(), self.holds(a)) {
+            return Ok(Cow::Borrowed(raw));
+        }
+        let here = a.download()?;
+        match (self, here.pattern(), here.values()) {
+            (Self::Cuda(cuda), Some(pattern), Some(values)) => Ok(Cow::Owned(cuda.upload_raw(pattern, values)?)),
             _ => Err(Error::Argument { name: "matrix", message: "it is on another machine".into() }),
         }
     }
@@ -56,9 +58,10 @@ impl Machine {
     #[cfg(feature = "cuda")]
     pub(super) fn vector_there<'a>(&self, x: &'a Vector) -> Result<Cow<'a, RawVector>> {
         match (self, x.device()) {
-            (_, Some(raw)) => Ok(Cow::Borrowed(raw)),
-            (Self::Cuda(cuda), None) => {
-                let (places, values) = x.entries()?;
+            (Self::Cuda(cuda), Some((raw, on))) if cuda.shares_memory_with(on) => Ok(Cow::Borrowed(raw)),
+            (Self::Cuda(cuda), _) => {
+                let here = x.download()?;
+                let (places, values) = here.entries()?;
                 Ok(Cow::Owned(if places.len() == x.len() {
                     cuda.upload_full_raw(values.slice())?
                 } else {

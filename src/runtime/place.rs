@@ -1,9 +1,6 @@
 //! Which machine there is, and what is on it.
 
 #[cfg(feature = "cuda")]
-use std::sync::Arc;
-
-#[cfg(feature = "cuda")]
 use crate::Cuda;
 #[cfg(not(feature = "cuda"))]
 use crate::Error;
@@ -114,7 +111,7 @@ impl Machine {
         match self {
             Self::Cpu(_) => a.is_on_host(),
             #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => a.gpu().is_some_and(|on| Arc::ptr_eq(on.device(), cuda.device())),
+            Self::Cuda(cuda) => a.gpu().is_some_and(|on| on.shares_memory_with(cuda)),
         }
     }
     /// Whether the plan is one of its own.

@@ -82,9 +82,9 @@ impl Vector {
         Self(Place::Device(raw, cuda.clone()))
     }
     #[cfg(feature = "cuda")]
-    pub(super) fn device(&self) -> Option<&RawVector> {
+    pub(super) fn device(&self) -> Option<(&RawVector, &Cuda)> {
         match &self.0 {
-            Place::Device(raw, _) => Some(raw),
+            Place::Device(raw, cuda) => Some((raw, cuda)),
             Place::Host(_) => None,
         }
     }
