@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::algebra::Word;
+use crate::par::Slots;
 use crate::simd::within;
 use crate::{Index, Pattern};
 
@@ -28,19 +29,20 @@ pub(crate) struct RowsOfC<'a, I: Index> {
 }
 
 impl<'a, I: Index> RowsOfC<'a, I> {
-    /// Runs `products(row, window)` for each row, and reads its values off the window.
+    /// Runs `products(row, window)` for each row, and reads its values off the window, into what `take` gives for as many.
     #[inline(always)]
-    pub(super) fn each<T: Copy>(
+    pub(super) fn each<'v, T: Copy + 'v>(
         self,
         identity: T,
         window: &mut [T],
-        values: &mut [T],
+        mut take: impl FnMut(usize) -> &'v mut [T],
         mut products: impl FnMut(RowOfA<'a>, &mut [T]),
     ) {
-        let (mask, mut values) = (window.len() - 1, values.iter_mut());
+        let mask = window.len() - 1;
         for i in self.rows {
             products(RowOfA { i, part: self.part }, window);
-            for (j, z) in columns_of_row(self.c, i, self.part).iter().zip(&mut values) {
+            let cols = columns_of_row(self.c, i, self.part);
+            for (j, z) in cols.iter().zip(take(cols.len())) {
                 *z = std::mem::replace(&mut window[j.get() & mask], identity);
             }
         }
@@ -71,14 +73,15 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     fn patterns(&self) -> (&Arc<Pattern<I>>, &Arc<Pattern<I>>);
     /// The identity of ⊕.
     fn identity(&self) -> W;
-    /// The rows of C that `rows` names, whose entries lie less than `window.len()` columns apart, row after row into `values`,
-    /// each by `window[j & (window.len() − 1)]` ⊕= A(i, k) ⊗ B(k, j). The window holds the identity before and after.
+    /// The rows of C that `rows` names, whose entries lie less than `window.len()` columns apart, row after row to the next of
+    /// `slots`, each by `window[j & (window.len() − 1)]` ⊕= A(i, k) ⊗ B(k, j). The window holds the identity before and after.
     ///
     /// The one loop that takes several rows of A: where rows are short (5 entries in lap2d_1000, 2 or 3 in a road network), a
-    /// call for each cost 4 to 12 %.
+    /// call for each cost 4 to 12 %. Slots are taken row by row: those of a whole task, written before, have left the cache when
+    /// their values come (rmat14, one thread: 4 % of the numeric phase).
     /// # Panics
-    /// If the window is empty or `values` are fewer than the entries.
-    fn by_window(&self, rows: RowsOfC<'_, I>, window: &mut [W], values: &mut [W]);
+    /// If the window is empty or there are fewer slots than entries.
+    fn by_window(&self, rows: RowsOfC<'_, I>, window: &mut [W], slots: &mut Slots<'_, W>);
     /// `values[places[j & (places.len() − 1)]]` ⊕= A(i, k) ⊗ B(k, j) where there is such a value; a product without one is not
     /// computed.
     /// # Panics

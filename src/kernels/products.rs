@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Multiply, RowOfA, RowsOfC};
 use crate::algebra::words::{values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
+use crate::par::Slots;
 use crate::simd::{RowsOf, prefetch, scatter, scatter_at};
 use crate::{Csr, Index, Pattern};
 
@@ -92,13 +93,14 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
         &self,
         rows: RowsOfC<'_, I>,
         window: &mut [<Out<R> as Value>::Word],
-        values: &mut [<Out<R> as Value>::Word],
+        slots: &mut Slots<'_, <Out<R> as Value>::Word>,
     ) {
+        let identity = <R::Add as Monoid>::IDENTITY;
         // SAFETY: words of this type, by the caller's promise.
-        let (window, values) = unsafe { (values_mut::<Out<R>>(window), values_mut::<Out<R>>(values)) };
-        rows.each(<R::Add as Monoid>::IDENTITY, window, values, |row, window| {
-            self.each_row_of_b(row, ToWindow(window));
-        });
+        let window = unsafe { values_mut::<Out<R>>(window) };
+        // SAFETY: words of the identity.
+        let take = |n| unsafe { values_mut::<Out<R>>(slots.take(n, word(identity))) };
+        rows.each(identity, window, take, |row, window| self.each_row_of_b(row, ToWindow(window)));
     }
     #[inline(never)]
     fn to_short_places(&self, row: RowOfA<'_>, values: &mut [<Out<R> as Value>::Word], places: &[u16]) {

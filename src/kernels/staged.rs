@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::{Fold, Multiply, RowOfA, RowsOfC};
 use crate::algebra::words::word;
 use crate::algebra::{At, Host, MulOp, Slice, V, Value, Word};
+use crate::par::Slots;
 use crate::simd::{RowsOf, prefetch, within};
 use crate::{Index, Pattern};
 
@@ -165,13 +166,18 @@ unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
     fn identity(&self) -> W {
         self.fold.identity()
     }
-    fn by_window(&self, rows: RowsOfC<'_, u32>, window: &mut [W], values: &mut [W]) {
-        let (mut buffer, mut rows) = (self.buffer(), Some(rows));
+    fn by_window(&self, rows: RowsOfC<'_, u32>, window: &mut [W], slots: &mut Slots<'_, W>) {
+        let (mut buffer, mut rows, identity) = (self.buffer(), Some(rows), self.fold.identity());
         self.mul.with(&mut |multiply| {
             let Some(rows) = rows.take() else { return };
-            rows.each(self.fold.identity(), window, values, |row, window| {
-                self.each(row, multiply, &mut buffer, |js, zs| self.fold.to_window(window, js, zs));
-            });
+            rows.each(
+                identity,
+                window,
+                |n| slots.take(n, identity),
+                |row, window| {
+                    self.each(row, multiply, &mut buffer, |js, zs| self.fold.to_window(window, js, zs));
+                },
+            );
         });
     }
     fn to_short_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u16]) {

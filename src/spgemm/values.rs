@@ -76,9 +76,7 @@ impl<W: Word> RowFiller<W> {
             if !masked && is_near(columns(i), self.dense.len()) {
                 let near = i..task.rows.end;
                 let end = near.clone().find(|&i| !is_near(columns(i), self.dense.len())).unwrap_or(near.end);
-                let rows = RowsOfC { rows: i..end, c, part };
-                let entries: usize = if part.is_some() { columns(i).len() } else { c.row_ptr()[end] - c.row_ptr()[i] };
-                products.by_window(rows, &mut self.dense, slots.take(entries, identity));
+                products.by_window(RowsOfC { rows: i..end, c, part }, &mut self.dense, slots);
                 i = end;
                 continue;
             }
