@@ -45,6 +45,7 @@ mod read;
 mod scalar;
 mod text;
 mod texts;
+mod triangle;
 mod value;
 mod write;
 
@@ -52,9 +53,11 @@ pub use assemble::{Entries, MatrixFile};
 pub use banner::{Field, Layout, Symmetry};
 pub use header::Header;
 pub use options::{ReadOptions, WriteOptions};
-pub use read::{parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_with};
+pub use read::{
+    parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_from, read_matrix_market_with,
+};
 pub use value::MarketValue;
 pub use write::{
     write_matrix_market, write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array,
-    write_matrix_market_columns, write_matrix_market_to,
+    write_matrix_market_columns, write_matrix_market_columns_to, write_matrix_market_to,
 };
