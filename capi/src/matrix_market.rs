@@ -57,8 +57,8 @@ pub unsafe extern "C" fn sparring_matrix_read_with(
             SparringReadOptions::default()
         } else {
             // SAFETY: by the contract `options` points to options; every bit pattern is one.
-            unsafe { input(options, 1, "options")? }
-            [0]
+            let given = unsafe { input(options, 1, "options")? };
+            given[0]
         };
         // SAFETY: the contract above.
         unsafe { read(device, r#type, path, options, matrix) }

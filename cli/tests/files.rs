@@ -204,7 +204,7 @@ fn names_that_are_not_known_are_guessed() {
     for (arguments, near) in [
         (&["knn", &x, "--k", "1", "--metric", "cosin"][..], "; did you mean cosine?"),
         (&["mxm", &x, "--transpose-b", "--semiring", "plus_time"], "; did you mean plus_times?"),
-        (&["info", "gen:tc_rmat1"], "; did you mean tc_rmat10?"),
+        (&["info", "gen:lap2d_100"], "; did you mean lap2d_1000?"),
     ] {
         let line = refused(arguments);
         assert!(line.trim_end().ends_with(near) && line.lines().count() == 1, "{line}");
