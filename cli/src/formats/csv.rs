@@ -8,7 +8,7 @@ use sparring::algebra::Slice;
 use sparring::runtime::Matrix;
 use sparring::{Error, Pattern, Result};
 
-use super::Stop;
+use super::stop::Stop;
 use super::values::{matrix, narrow, not_held, texts};
 
 pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Matrix> {

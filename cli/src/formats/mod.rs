@@ -3,6 +3,7 @@
 mod csv;
 mod npy;
 mod npz;
+mod stop;
 mod svmlight;
 mod values;
 mod zip;
@@ -17,6 +18,8 @@ use sparring::runtime::Matrix;
 use sparring::{Error, Result};
 
 pub(crate) use npy::Columns;
+pub(crate) use stop::Stop;
+use stop::broken;
 
 /// Standard input as a file to read, standard output as one to write.
 pub(crate) const STANDARD: &str = "-";
@@ -80,11 +83,6 @@ pub(crate) fn kind_to_write(name: &str, known: &[Format]) -> Result<Kind> {
 /// What a sparse matrix is written as.
 pub(crate) const SPARSE: &[Format] = &[Format::MatrixMarket, Format::Npz, Format::Npy, Format::Csv, Format::Svmlight];
 
-/// The error that a file is not what its name says.
-fn broken(name: &str, why: impl Into<String>) -> Error {
-    Error::Unsupported { what: format!("the file {name}"), why: why.into() }
-}
-
 /// A matrix from a file that is not Matrix Market; `None` for one that is, or may be.
 pub(crate) fn read(name: &str, max_bytes: u64) -> Result<Option<Matrix>> {
     let Some(kind) = kind(name).filter(|kind| kind.format != Format::MatrixMarket) else { return Ok(None) };
@@ -130,25 +128,6 @@ pub(crate) fn write(name: &str, a: &Matrix) -> Result<()> {
         Format::Csv => csv::write(out, pattern, values),
         Format::Svmlight => svmlight::write(out, pattern, values),
     })
-}
-
-/// What ends writing: the system, or the matrix.
-pub(crate) enum Stop {
-    Io(std::io::Error),
-    Other(Error),
-}
-impl From<std::io::Error> for Stop {
-    fn from(e: std::io::Error) -> Self {
-        Self::Io(e)
-    }
-}
-impl From<Error> for Stop {
-    fn from(e: Error) -> Self {
-        match e {
-            Error::Io { source, .. } => Self::Io(source),
-            e => Self::Other(e),
-        }
-    }
 }
 
 /// Lets `body` write the file `name`, compressed or not; it is there when all of it is.

@@ -9,8 +9,8 @@ use sparring::algebra::Slice;
 use sparring::runtime::Matrix;
 use sparring::{Error, Pattern, Result};
 
+use super::stop::{Stop, broken};
 use super::values::{Element, matrix, narrow, with_kind, with_values};
-use super::{Stop, broken};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 

@@ -8,9 +8,9 @@ use sparring::runtime::Matrix;
 use sparring::{Error, Pattern, Result};
 
 use super::npy::{Array, list};
+use super::stop::{Stop, broken};
 use super::values::{matrix, narrow, not_held, with_kind, with_values};
 use super::zip::{Archive, entry};
-use super::{Stop, broken};
 
 /// Deflate makes no more than 1,032 bytes of one.
 const MOST: usize = 1032;

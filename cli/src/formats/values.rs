@@ -125,8 +125,11 @@ pub(super) fn not_held(values: Slice<'_>, format: &str) -> Error {
     Error::Unsupported { what: format!("{} in {format}", values.ty()), why: "it holds real numbers".into() }
 }
 
-/// Appends values of `values` as text, each by its number; `None` for complex numbers.
-pub(super) fn texts<'a>(values: Slice<'a>) -> Option<Box<dyn Fn(usize, &mut Vec<u8>) + 'a>> {
+/// Appends a value, by its number, as text.
+pub(super) type Text<'a> = Box<dyn Fn(usize, &mut Vec<u8>) + 'a>;
+
+/// How values are written as text; `None` for complex numbers.
+pub(super) fn texts(values: Slice<'_>) -> Option<Text<'_>> {
     use std::io::Write;
     if let Some(x) = values.get::<bool>() {
         return Some(Box::new(move |e, text| text.push(if x[e] { b'1' } else { b'0' })));

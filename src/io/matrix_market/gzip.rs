@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use flate2::bufread::GzDecoder;
 
 use super::assemble::MatrixFile;
+use super::block::Block;
 use super::header::{Banner, Header, check_magic, no_size_line, skip_comments};
 use super::options::ReadOptions;
-use super::parse::{Block, InOrder, Parsed, Rules, Source, first_not_real, of_integers, parse_body, parse_piece};
+use super::parse::{InOrder, Parsed, Rules, Source, first_not_real, of_integers, parse_body, parse_piece};
 use super::scalar::Scalar;
 use super::text::{Bad, Cursor, LONGEST_LINE, long_line, position};
 use crate::par::{Threads, out_of_memory, reserved};

@@ -37,6 +37,7 @@
 mod any;
 mod assemble;
 mod banner;
+mod block;
 mod gzip;
 mod header;
 mod options;

@@ -4,6 +4,7 @@
 
 use super::assemble::{Entries, Fields, Indices, MatrixFile, Places};
 use super::banner::{Field, Layout, Symmetry};
+use super::block::Block;
 use super::header::Header;
 use super::scalar::Scalar;
 use super::text::{Bad, Cursor, count_line_ends, long_line, quoted};
@@ -25,21 +26,6 @@ pub(super) trait Source {
 pub(super) struct Rules {
     pub(super) header: Header,
     pub(super) lenient: bool,
-}
-
-/// Consecutive entries, indices from 0.
-#[derive(Debug)]
-pub(super) struct Block<I, X> {
-    pub(super) rows: Vec<I>,
-    pub(super) cols: Vec<I>,
-    pub(super) values: Vec<X>,
-    /// Which of them are mirror images of what stands in the file, above the diagonal.
-    pub(super) above: Vec<u32>,
-}
-impl<I, X> Default for Block<I, X> {
-    fn default() -> Self {
-        Self { rows: vec![], cols: vec![], values: vec![], above: vec![] }
-    }
 }
 
 /// The file of `header` with the entries of `source`, in the types that the header calls for.

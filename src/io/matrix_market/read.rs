@@ -7,10 +7,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::assemble::MatrixFile;
+use super::block::Block;
 use super::gzip;
 use super::header::{ENOUGH, Header, check_magic};
 use super::options::ReadOptions;
-use super::parse::{Block, InOrder, Parsed, Rules, Source, of_integers, parse_body, parse_piece};
+use super::parse::{InOrder, Parsed, Rules, Source, of_integers, parse_body, parse_piece};
 use super::scalar::Scalar;
 use super::text::{Bad, Cursor};
 use crate::par::{Threads, reserved};

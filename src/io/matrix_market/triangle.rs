@@ -5,7 +5,7 @@
 //! file too: then it is not clear whether the two are to be added up, and only lenient reading goes on, without those above.
 
 use super::banner::Symmetry;
-use super::parse::Block;
+use super::block::Block;
 use crate::par::{filled, reserved};
 use crate::{Index, Result};
 
