@@ -24,8 +24,8 @@ use crate::{Error, Index, Result};
 /// let a = sparring::io::read_matrix_market("ca-HepPh.mtx.gz")?.csr::<f64>()?;
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: the file, its text where it is
-/// compressed, and 8 to 24 bytes an entry.
+/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: the file, some pieces of its
+/// text where it is compressed, and 8 to 24 bytes an entry.
 /// # Errors
 /// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::OutOfMemory`].
 pub fn read_matrix_market(path: impl AsRef<Path>) -> Result<MatrixFile> {
