@@ -276,6 +276,15 @@ typedef struct SparringMatrix SparringMatrix;
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 typedef struct SparringPlan SparringPlan;
 
+/// How a file is read. All zero (`SparringReadOptions o = {0};`) are the defaults.
+typedef struct {
+  /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
+  uint64_t max_bytes;
+  /// Not 0: also read what other programs write and the format leaves open: of (i, j) and (j, i) in a symmetric file the
+  /// lower one, the positions of a pattern with values, skew patterns, a file with garbage behind gzip.
+  uint32_t lenient;
+} SparringReadOptions;
+
 /// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
 /// A GPU has no dense accumulator, and compresses under kkSpGEMM's policy alone, which an accumulator asks for too:
 /// otherwise SPARRING_UNSUPPORTED.
@@ -460,6 +469,13 @@ SparringStatus sparring_matrix_read(const SparringDevice *device,
                                     uint32_t type,
                                     const char *path,
                                     SparringMatrix **matrix);
+
+/// sparring_matrix_read with options; NULL for the defaults.
+SparringStatus sparring_matrix_read_with(const SparringDevice *device,
+                                         uint32_t type,
+                                         const char *path,
+                                         const SparringReadOptions *options,
+                                         SparringMatrix **matrix);
 
 /// Number of semirings that sparring_mxm knows by name.
 uint64_t sparring_semiring_count(void);

@@ -1,14 +1,15 @@
 //! Matrix Market files: what is accepted, what is refused and where, and that writing and reading agree.
 
-use std::io::Write;
+use std::io::{Read, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sparring::algebra::{Any, Array, Max, Num, Slice, Type, Value};
 use sparring::io::{
     Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
-    parse_matrix_market_with, read_matrix_market, write_matrix_market, write_matrix_market_any,
-    write_matrix_market_any_to, write_matrix_market_array, write_matrix_market_columns, write_matrix_market_to,
+    parse_matrix_market_with, read_matrix_market, read_matrix_market_from, write_matrix_market,
+    write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array, write_matrix_market_columns,
+    write_matrix_market_to,
 };
 use sparring::num_complex::Complex;
 use sparring::par::Threads;
@@ -145,10 +146,12 @@ fn integers_do_not_pass_through_floating_point() {
     let file = parse(text).unwrap();
     assert_eq!(
         file.csr::<i32>().unwrap_err().to_string(),
-        "entry 1, value 9007199254740993, as i32 is not supported: \
+        "t.mtx: entry 1, value 9007199254740993, as i32 is not supported: \
          the type does not hold it or its mirror image; read the matrix as a wider type"
     );
-    assert!(file.csr::<u64>().unwrap_err().to_string().starts_with("entry 3, value -9223372036854775808, as u64"));
+    assert!(
+        file.csr::<u64>().unwrap_err().to_string().starts_with("t.mtx: entry 3, value -9223372036854775808, as u64")
+    );
     // −i64::MIN does not exist.
     let skew = "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 4\n3 1 -9223372036854775808\n";
     assert!(
@@ -157,7 +160,7 @@ fn integers_do_not_pass_through_floating_point() {
     // As a float it does (found by fuzzing).
     assert_eq!(dense::<f64>(skew)[0], [None, Some(-4.0), Some(2f64.powi(63))]);
     let real = parse(REAL.to_owned() + "1 2 2\n1 1 3\n1 2 0.5\n").unwrap();
-    assert!(real.csr::<i64>().unwrap_err().to_string().starts_with("entry 2, value 0.5, as i64"));
+    assert!(real.csr::<i64>().unwrap_err().to_string().starts_with("t.mtx: entry 2, value 0.5, as i64"));
     assert_eq!(real.csr::<bool>().unwrap().values(), [true, true]);
 }
 
@@ -236,9 +239,10 @@ fn what_is_malformed_is_refused_where_it_is() {
         (pattern, "3 3 1\n1 2 1\n", 3, 5, "expected the end of the line, found \"1\""),
         (pattern, "3 3 1\n1 2x\n", 3, 3, "expected the column index, found \"2x\""),
         (sym, "2 3 1\n1 1 1\n", 2, 1, "a symmetric matrix must be square, but it is 2×3"),
-        (sym, "3 3 2\n2 1 1\n1 2 1\n", 4, 1, "entry (1, 2) is above the diagonal: a symmetric file stores the lower"),
-        (skew, "3 3 2\n2 1 1\n2 2 0\n", 4, 1, "entry (2, 2) is on the diagonal, which a skew-symmetric file does not"),
-        (skew, "3 3 1\n1 2 1\n", 3, 1, "above the diagonal"),
+        (sym, "3 3 2\n2 1 1\n1 2 1\n", 4, 1, "entry (1, 2) is above the diagonal, and (2, 1) is in the"),
+        (skew, "3 3 2\n2 1 1\n2 2 7\n", 4, 1, "entry (2, 2) is not 0: the diagonal of a skew-symmetric matrix is"),
+        (skew, "3 3 2\n1 2 1\n2 1 1\n", 3, 1, "entry (1, 2) is above the diagonal, and (2, 1) is in the file too"),
+        (skew, "3 3 1\n1 2 -9223372036854775808\n", 3, 5, "its negative does not fit"),
         (skew, "3 3 1\n2 1 9223372036854775808\n", 3, 5, "does not fit a 64-bit signed integer"),
         (array, "4000000000 4000000000\n", 2, 11, "an array of 4000000000×4000000000 elements is too large"),
         (array, "2 2 4\n1\n2\n3\n4\n", 2, 5, "expected the end of the line"),
@@ -286,7 +290,10 @@ fn complex_matrices_of_every_symmetry() {
     let file = parse(text).unwrap();
     assert_eq!((file.header.field, file.entries.field()), (Field::Complex, Field::Complex));
     let refused = file.csr::<f64>().unwrap_err().to_string();
-    assert!(refused.starts_with("entry 1, value Complex { re: 0.1, im: inf }, as f64 is not supported"), "{refused}");
+    assert!(
+        refused.starts_with("t.mtx: entry 1, value Complex { re: 0.1, im: inf }, as f64 is not supported"),
+        "{refused}"
+    );
     assert_eq!(file.csr::<bool>().unwrap().values(), [true, true]);
     let real = parse("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 7 0\n").unwrap();
     assert_eq!((real.csr::<f64>().unwrap().values(), real.csr::<u8>().unwrap().values()), (&[7.0][..], &[7][..]));
@@ -331,7 +338,13 @@ fn what_is_wrong_in_a_complex_file_is_refused_where_it_is() {
         (general, "1 1 1\n1 1 1 2 3\n", 3, 9, "expected the end of the line, found \"3\""),
         (hermitian, "2 2 2\n2 1 1 1\n2 2 1 -0.5\n", 4, 5, "entry (2, 2) has an imaginary part: the diagonal of a herm"),
         (hermitian, "2 2 1\n1 1 1 nan\n", 3, 5, "entry (1, 1) has an imaginary part"),
-        (hermitian, "2 2 1\n1 2 1 0\n", 3, 1, "above the diagonal: a hermitian file stores the lower triangle"),
+        (
+            hermitian,
+            "2 2 2\n2 1 1 0\n1 2 1 0\n",
+            4,
+            1,
+            "entry (1, 2) is above the diagonal, and (2, 1) is in the file too",
+        ),
         (hermitian, "2 3 1\n1 1 1 0\n", 2, 1, "a hermitian matrix must be square"),
         (array, "3 3\n1 0\n2 2\n\n3 3\n 4 1\n5 5\n6 1\n", 7, 2, "entry (2, 2) has an imaginary part"),
         (array, "2 2\n1 1\nx\n", 3, 1, "entry (1, 1) has an imaginary part"),
@@ -386,7 +399,7 @@ fn a_file_is_read_in_its_own_type() {
     assert_eq!((file.header.field, file.entries.field()), (Field::Integer, Field::Unsigned));
     assert_eq!(
         file.csr::<i64>().unwrap_err().to_string().split(" is not").next(),
-        Some("entry 1, value 18446744073709551615, as i64")
+        Some("t.mtx: entry 1, value 18446744073709551615, as i64")
     );
     assert_eq!(
         parse_matrix_market(&gzip(text("integer general", large).as_bytes()), "t").unwrap().value_type(),
@@ -648,6 +661,179 @@ fn compressed_text_is_known_by_its_bytes() {
     flipped[crc] ^= 1;
     assert!(parse(&flipped).is_err());
     assert!(parse([&packed[..], b"junk"].concat()).is_err());
+}
+
+#[test]
+fn upper_entries_stand_for_lower_ones() {
+    let text = |kind: &str, entries: &str| {
+        let n = entries.lines().count();
+        format!("%%MatrixMarket matrix coordinate {kind}\n3 3 {n}\n{entries}")
+    };
+    for (kind, upper, lower) in [
+        ("real symmetric", "1 1 4\n1 2 -3\n2 3 5\n", "1 1 4\n2 1 -3\n3 2 5\n"),
+        // Some above, some below, none twice; repeats as ever.
+        ("integer symmetric", "1 2 -3\n3 1 7\n1 2 5\n3 3 1\n", "2 1 -3\n3 1 7\n2 1 5\n3 3 1\n"),
+        ("integer skew-symmetric", "1 2 -3\n3 2 5\n2 2 0\n", "2 1 3\n3 2 5\n2 2 0\n"),
+        ("real skew-symmetric", "1 2 -3\n3 3 -0.0\n", "2 1 3\n3 3 -0.0\n"),
+        ("complex hermitian", "1 2 3 4\n2 2 1 0\n", "2 1 3 -4\n2 2 1 0\n"),
+        ("complex skew-symmetric", "1 2 3 4\n2 2 0 0\n", "2 1 -3 -4\n2 2 0 0\n"),
+        ("complex symmetric", "1 3 3 4\n", "3 1 3 4\n"),
+        ("pattern symmetric", "1 3\n2 2\n", "3 1\n2 2\n"),
+    ] {
+        let (upper, lower) = (text(kind, upper), text(kind, lower));
+        assert_eq!(complex_triples(&parse(&upper).unwrap()), complex_triples(&parse(&lower).unwrap()), "{kind}");
+        let packed = parse(gzip(upper.as_bytes())).unwrap();
+        assert_eq!(complex_triples(&packed), complex_triples(&parse(&lower).unwrap()), "{kind}");
+    }
+    // What stands on both sides is not clear: it would be added up.
+    let both =
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n2 1 5\n3 2 1\n\n1 3 8\n 1 2 6\n1 2 7\n".to_owned();
+    let message = "t.mtx:7:2: entry (1, 2) is above the diagonal, and (2, 1) is in the file too: a symmetric file stores one \
+                   triangle; read it leniently to leave out this one";
+    for bytes in [both.clone().into_bytes(), gzip(both.as_bytes())] {
+        assert_eq!(parse(&bytes).unwrap_err().to_string(), message);
+        let file = lenient(&bytes).unwrap();
+        let a = file.csr::<f64>().unwrap();
+        assert_eq!((a.nnz(), a.get(0, 1), a.get(1, 0)), (6, Some(&5.0), Some(&5.0)));
+        assert_eq!((a.get(0, 2), a.get(2, 1)), (Some(&8.0), Some(&1.0)));
+    }
+}
+
+/// Leniently, in one piece and in many.
+fn lenient(bytes: &[u8]) -> Result<MatrixFile, Error> {
+    let options = ReadOptions::new().lenient(true);
+    let whole = parse_matrix_market_with(bytes, "t.mtx", &options);
+    let pieces = parse_matrix_market_with(bytes, "t.mtx", &options.piece_bytes(1));
+    match (&whole, &pieces) {
+        (Ok(a), Ok(b)) => assert_eq!(complex_triples(a), complex_triples(b)),
+        (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
+        _ => panic!("{whole:?} and {pieces:?}"),
+    }
+    whole
+}
+
+#[test]
+fn what_others_write_is_read_leniently() {
+    let text = |kind: &str, entries: &str| {
+        let n = entries.lines().count();
+        format!("%%MatrixMarket matrix coordinate {kind}\n3 3 {n}\n{entries}")
+    };
+    let positions = complex_triples(&parse(text("pattern general", "2 1\n3 2\n")).unwrap());
+    for values in ["2 1 5\n3 2 1e9\n", "2 1 0.5\t-1\n3 2\n", "2 1 nan\n3 2 1D3 0 \n"] {
+        let text = text("pattern general", values);
+        assert!(parse(&text).unwrap_err().to_string().contains("expected the end of the line"));
+        assert_eq!(complex_triples(&lenient(text.as_bytes()).unwrap()), positions, "{values}");
+    }
+    for values in ["2 1 x\n3 2\n", "2 1 1 2 3\n3 2\n"] {
+        assert!(lenient(text("pattern general", values).as_bytes()).unwrap_err().to_string().starts_with("t.mtx:3:"));
+    }
+    let symmetric = complex_triples(&parse(text("pattern symmetric", "2 1\n3 3\n")).unwrap());
+    for kind in ["pattern skew-symmetric", "pattern hermitian"] {
+        let text = text(kind, "2 1\n3 3\n");
+        assert!(parse(&text).unwrap_err().to_string().contains("a pattern matrix cannot be"));
+        assert_eq!(complex_triples(&lenient(text.as_bytes()).unwrap()), symmetric);
+    }
+    // A value is not left out where there should be one, nor is a matrix what it is not.
+    assert!(lenient(text("real general", "1 1 1 1\n").as_bytes()).is_err());
+    assert!(lenient(text("real skew-symmetric", "1 1 1\n").as_bytes()).is_err());
+}
+
+#[test]
+fn fortran_writes_exponents_with_d() {
+    let file = parse(REAL.to_owned() + "1 3 3\n1 1 1D5\n1 2 -0.25d-01\n1 3 2.5E1\n").unwrap();
+    assert_eq!(file.csr::<f64>().unwrap().values(), [1e5, -0.025, 25.0]);
+    let text = "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1D0 -2.5D+2\n";
+    assert_eq!(dense(text), [[c(1.0, -250.0)]]);
+    let error = parse(REAL.to_owned() + "1 1 1\n1 1 1D\n").unwrap_err();
+    assert_eq!(error.to_string(), "t.mtx:3:5: expected a real number, found \"1D\"");
+}
+
+#[test]
+fn other_formats_are_named() {
+    for (bytes, words) in [
+        (&b"\xef\xbb\xbf%%MatrixMarket matrix coordinate real general\n0 0 0\n"[..], "byte-order mark; remove"),
+        (b"\xff\xfe%\0%\0", "UTF-16; convert it"),
+        (b"\x28\xb5\x2f\xfd\x04\x58", "compressed by zstd; unpack it first"),
+        (b"\xfd7zXZ\0\0\x04", "compressed by xz; unpack it first"),
+        (b"BZh91AY&SY", "compressed by bzip2; unpack it first"),
+        (b"# comment\n1 1 1 5.0\n2 2 2 1.0\n", "tensor in FROSTT's format, this reader takes matrices alone"),
+    ] {
+        for bytes in [bytes.to_vec(), gzip(bytes)] {
+            let error = parse(&bytes).unwrap_err().to_string();
+            assert!(
+                error.starts_with("t.mtx:1:1: expected %%MatrixMarket, found \"") && error.contains(words),
+                "{error}"
+            );
+            assert_eq!(error.matches('\n').count(), 0);
+        }
+    }
+    let error = parse("a,b,c\n1,2,3\n").unwrap_err().to_string();
+    assert_eq!(error, "t.mtx:1:1: expected %%MatrixMarket, found \"a,b,c\"");
+}
+
+#[test]
+fn what_follows_compressed_text_is_zeros_or_named() {
+    let text = REAL.to_owned() + "2 2 2\n1 1 1.5\n2 2 2.5\n";
+    let plain = triples::<f64>(&parse(&text).unwrap());
+    let packed = gzip(text.as_bytes());
+    for zeros in [1, 8, 100_000] {
+        assert_eq!(triples::<f64>(&parse([&packed[..], &vec![0; zeros]].concat()).unwrap()), plain);
+    }
+    let garbage = [&packed[..], b"\0junk"].concat();
+    let error = parse(&garbage).unwrap_err().to_string();
+    assert_eq!(error, "t.mtx: 5 bytes behind the compressed text are not gzip; read it leniently to leave them out");
+    assert_eq!(triples::<f64>(&lenient(&garbage).unwrap()), plain);
+    // What begins as gzip and is none is a file that was cut.
+    assert!(lenient(&[&packed[..], &[0x1f, 0x8b, 8]].concat()).is_err());
+}
+
+/// The members are broken at the end: who decompresses all of them fails there.
+#[test]
+fn compressed_text_that_is_no_matrix_is_not_decompressed() {
+    let blank = gzip(&vec![b' '; 1 << 20]);
+    let broken = |first: &str| [gzip(first.as_bytes()), blank.repeat(100), b"\x1f\x8b".to_vec()].concat();
+    let read = |bytes: &[u8], piece| {
+        let options = ReadOptions::new().piece_bytes(piece);
+        parse_matrix_market_with(bytes, "t", &options).unwrap_err().to_string()
+    };
+    for piece in [1 << 16, 1 << 20, usize::MAX] {
+        assert!(read(&broken("x"), piece).starts_with("t:1:1: expected %%MatrixMarket, found \"x\""));
+        let long = "the line has more than 16777216 bytes";
+        assert_eq!(read(&broken("%%MatrixMarket matrix coordinate real"), piece), format!("t:1:1: {long}"));
+        assert_eq!(read(&broken(&(REAL.to_owned() + "% a comment")), piece), format!("t:2:1: {long}"));
+        assert_eq!(read(&broken(&(REAL.to_owned() + "3 3 3\n1 1 1\n2 2 2")), piece), format!("t:4:1: {long}"));
+    }
+    let plain = REAL.to_owned() + "3 3 3\n1 1 1\n" + &" ".repeat(17 << 20) + "\n";
+    assert_eq!(read(plain.as_bytes(), 1 << 20), "t:4:1: the line has more than 16777216 bytes");
+    // Comments may be many.
+    let comments = REAL.to_owned() + &"% note\n".repeat(200_000) + "1 1 1\n1 1 5\n";
+    let a = parse_matrix_market(&gzip(comments.as_bytes()), "t").unwrap().csr::<f64>().unwrap();
+    assert_eq!(a.values(), [5.0]);
+    let none = REAL.to_owned() + &"% note\n".repeat(200_000);
+    for bytes in [none.clone().into_bytes(), gzip(none.as_bytes())] {
+        let error = parse_matrix_market(&bytes, "t").unwrap_err().to_string();
+        assert_eq!(error, "t:200002:1: expected the size line, found the end of the file");
+    }
+}
+
+#[test]
+fn a_file_is_read_from_whatever_can_be_read() {
+    let text = REAL.to_owned() + "2 2 2\n1 1 1.5\n2 2 2.5\n";
+    let plain = triples::<f64>(&parse(&text).unwrap());
+    let limit = ReadOptions::new().max_bytes(text.len() as u64);
+    for bytes in [text.clone().into_bytes(), gzip(text.as_bytes())] {
+        let file = read_matrix_market_from(&mut &bytes[..], "input", &limit).unwrap();
+        assert_eq!(triples::<f64>(&file), plain);
+        let less = limit.max_bytes(text.len() as u64 - 1);
+        let error = read_matrix_market_from(&mut &bytes[..], "input", &less).unwrap_err();
+        assert!(matches!(error, Error::Budget { .. }), "{error}");
+    }
+    // What is no such file is not read to its end, if it has one.
+    let error = read_matrix_market_from(&mut std::io::repeat(b'x'), "input", &ReadOptions::new()).unwrap_err();
+    assert!(error.to_string().starts_with("input:1:1: expected %%MatrixMarket"), "{error}");
+    let mut endless = REAL.as_bytes().chain(std::io::repeat(b'\n'));
+    let error = read_matrix_market_from(&mut endless, "input", &limit).unwrap_err();
+    assert!(matches!(error, Error::Budget { .. }), "{error}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use sparring::graph::{TriangleMethod, triangles};
 use sparring::{Csr, Error};
 
 use crate::context::Context;
-use crate::device::{refuse, timed_on};
+use crate::device::{Where, refuse, timed_on};
 use crate::failure::{Failure, Result};
 use crate::output::{ms, thousands};
 use crate::read;
@@ -35,6 +35,8 @@ pub(crate) struct Arguments {
     fresh_memory: bool,
     #[command(flatten)]
     distance: distance::Settings,
+    #[command(flatten)]
+    pub(crate) place: Where,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]

@@ -1,30 +1,31 @@
 //! What all commands share: their options, the processor, the GPU, the choice of output, the progress bar.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::Value;
 use sparring::runtime::{Machine, Matrix};
-use sparring::{Cpu, Cuda};
+use sparring::{Cpu, Cuda, Error};
 
 use crate::device::{self, Device, refused};
 use crate::failure::{Failure, Result};
+use crate::formats::STANDARD;
 use crate::progress::Progress;
-use crate::read::{self, Source};
+use crate::read::{self, Reading, Source};
 use crate::timing::timed;
 
 /// What every command takes.
 #[derive(Args)]
 pub(crate) struct Common {
     /// Threads to run on [default: one for each processor]
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", help_heading = "Every command takes")]
     threads: Option<usize>,
-    /// Where to compute: cpu, or cuda:N for GPU number N. For triangles, mxm, knn, distances and bench
-    #[arg(long, global = true, value_name = "DEVICE", default_value_t, value_parser = device::parse)]
-    pub(crate) device: Device,
     /// Write JSON to standard output, and nothing else there
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Every command takes")]
     json: bool,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 pub(crate) struct Context {
@@ -37,12 +38,16 @@ pub(crate) struct Context {
     pub(crate) device: Device,
     pub(crate) progress: Progress,
     json: bool,
+    reading: Reading,
+    /// A matrix goes to standard output, so what is said about it goes to standard error.
+    aside: Cell<bool>,
+    /// Standard input has been read.
+    input_taken: Cell<bool>,
 }
 
 impl Context {
-    pub(crate) fn new(common: &Common) -> Result<Self> {
+    pub(crate) fn new(common: &Common, device: Device) -> Result<Self> {
         let cpu = || common.threads.map_or_else(|| Ok(Cpu::new()), Cpu::with_threads);
-        let device = common.device;
         let cuda = match device {
             Device::Cpu => None,
             Device::Cuda(_) if common.threads.is_some() => {
@@ -51,19 +56,43 @@ impl Context {
             Device::Cuda(ordinal) => Some(Cuda::new(ordinal)?),
         };
         let progress = Progress::new();
-        Ok(Self { cpu: progress.follow(cpu()?), quiet: cpu()?, cuda, device, progress, json: common.json })
+        Ok(Self {
+            cpu: progress.follow(cpu()?),
+            quiet: cpu()?,
+            cuda,
+            device,
+            progress,
+            json: common.json,
+            reading: common.reading,
+            aside: Cell::new(false),
+            input_taken: Cell::new(false),
+        })
     }
     /// The matrix that `name` stands for, and the milliseconds that getting it took.
     pub(crate) fn load(&self, name: &str) -> Result<(Source, f64)> {
-        self.progress.stage(format!("reading {name}"));
-        let (source, ms) = timed(|| self.quiet.threads().install(|| read::load(name)));
+        self.begin_reading(name)?;
+        let reading = self.reading;
+        let (source, ms) = timed(|| self.quiet.threads().install(|| read::load(name, &reading)));
         Ok((source?, ms))
     }
     /// The same in the file's own type.
     pub(crate) fn load_any(&self, name: &str) -> Result<(Matrix, f64)> {
-        self.progress.stage(format!("reading {name}"));
-        let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name)));
+        self.begin_reading(name)?;
+        let reading = self.reading;
+        let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, &reading)));
         Ok((matrix?, ms))
+    }
+    fn begin_reading(&self, name: &str) -> sparring::Result<()> {
+        self.progress.stage(format!("reading {name}"));
+        if name == STANDARD && self.input_taken.replace(true) {
+            let message = "standard input can be read once".into();
+            return Err(Error::Argument { name: "file", message });
+        }
+        Ok(())
+    }
+    /// Says results on standard error from here on: a matrix goes to standard output.
+    pub(crate) fn give_up_stdout(&self) {
+        self.aside.set(true);
     }
     /// The machine that computes what is known at run time only.
     pub(crate) fn machine(&self) -> sparring::Result<Machine> {
@@ -71,6 +100,10 @@ impl Context {
             return Ok(cuda.clone().into());
         }
         Ok(self.progress.follow(Cpu::with_threads(self.threads())?).into())
+    }
+    /// The transpose of a matrix in the processor's memory.
+    pub(crate) fn transposed(&self, a: &Matrix) -> sparring::Result<Matrix> {
+        Machine::from(Cpu::with_threads(self.threads())?).transpose(a)
     }
     /// The result of `f` and the milliseconds that it took; a GPU is idle before and after.
     pub(crate) fn timed<T>(&self, f: impl FnOnce() -> sparring::Result<T>) -> sparring::Result<(T, f64)> {
@@ -85,6 +118,11 @@ impl Context {
     /// Writes a result: `json` if that was asked for, else `text`.
     pub(crate) fn result(&self, json: Value, text: impl FnOnce() -> String) -> Result {
         let text = if self.json { json.to_string() } else { text() };
+        if self.aside.get() {
+            // Nobody misses it who has closed standard error.
+            self.progress.suspend(|| drop(writeln!(io::stderr(), "{}", text.trim_end())));
+            return Ok(());
+        }
         self.progress.suspend(|| {
             let mut out = io::stdout().lock();
             writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()).map_err(Failure::Output)

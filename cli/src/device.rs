@@ -23,6 +23,14 @@ impl fmt::Display for Device {
     }
 }
 
+/// The option of commands that compute on either.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct Where {
+    /// Where to compute: cpu, or cuda:N for GPU number N
+    #[arg(long, value_name = "DEVICE", default_value_t, value_parser = parse)]
+    pub(crate) device: Device,
+}
+
 /// What `--device` takes.
 pub(crate) fn parse(text: &str) -> Result<Device, String> {
     let number = |text: &str| text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));

@@ -3,15 +3,18 @@
 use clap::Args;
 use serde_json::json;
 use sparring::distance::{AnyMetric, Options};
-use sparring::io::{WriteOptions, write_matrix_market_columns};
+use sparring::io::{WriteOptions, write_matrix_market_columns_to};
 use sparring::{Csr, par};
 
 use crate::context::Context;
+use crate::device::Where;
 use crate::failure::Result;
+use crate::formats::{Columns, Format, to_file};
 use crate::memory::Growth;
 use crate::output::{ms, seconds};
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, sum_of_finite};
+use crate::write::Output;
 
 /// Bytes of distances that are in memory at a time, unless a budget allows less.
 const HELD: usize = 1 << 30;
@@ -22,9 +25,12 @@ pub(crate) struct Arguments {
     files: Files,
     #[command(flatten)]
     question: Question,
-    /// Write the distances to this Matrix Market file: an array, d(x, y) in the row of x and the column of y
-    #[arg(short, long, value_name = "OUT.mtx")]
+    /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx, or - for
+    /// standard output) or an array of NumPy (.npy), .gz behind them
+    #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Where,
 }
 
 /// All distances, made and handed on.
@@ -38,20 +44,29 @@ struct Made {
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let question = &arguments.question;
     let metric = question.metric()?;
+    let output = Output::new(context, arguments.output.as_ref(), &[Format::MatrixMarket, Format::Npy])?;
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y, options) = (&vectors.x, vectors.to.as_ref(), question.options());
     let asked = Asked { context, metric: &metric, options };
     context.progress.stage("computing distances".into());
     let growth = Growth::start(context.cuda.as_ref());
-    let (made, all_ms) = match &arguments.output {
+    let (made, all_ms) = match &output {
         None => timed(|| asked.columns(x, y, &mut |_| Ok(()))),
-        Some(path) => timed(|| {
+        Some(output) => timed(|| {
             let mut made = None;
-            let comment = format!("distances of rows by {metric}");
-            let written = WriteOptions::new().threads(context.quiet.threads()).comment(&comment);
-            write_matrix_market_columns(path, x.nrows(), vectors.y().nrows(), &written, |write| {
-                made = Some(asked.columns(x, y, write)?);
-                Ok(())
+            let (n, m) = (x.nrows(), vectors.y().nrows());
+            to_file(&output.name, output.kind.packed, |out| {
+                if output.kind.format == Format::Npy {
+                    let mut columns = Columns::start(out, n, m)?;
+                    made = Some(asked.columns(x, y, &mut |block| columns.push(block))?);
+                    return Ok(());
+                }
+                let comment = format!("distances of rows by {metric}");
+                let written = WriteOptions::new().threads(context.quiet.threads()).comment(&comment);
+                Ok(write_matrix_market_columns_to(out, n, m, &written, |write| {
+                    made = Some(asked.columns(x, y, write)?);
+                    Ok(())
+                })?)
             })?;
             Ok(made.unwrap_or(Made { sum: 0.0, ms: 0.0, chosen: String::new() }))
         }),
@@ -62,7 +77,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     question.insert(&mut json);
     vectors.insert(&mut json);
     cost.insert(context, &mut json);
-    let write_ms = arguments.output.as_ref().map(|_| all_ms - made_ms);
+    let write_ms = output.as_ref().map(|_| all_ms - made_ms);
     for (key, value) in [
         ("read_ms", ms(vectors.read_ms)),
         ("write_ms", write_ms.map_or(serde_json::Value::Null, ms)),

@@ -23,6 +23,28 @@ impl From<Error> for Failure {
     }
 }
 
+/// Standard output, as errors call it.
+pub(crate) const STDOUT: &str = "standard output";
+
+/// Whether the user named a file that is not there, may not be used, or is not what it should be. All else, a full disk or a
+/// broken one, is the machine's.
+fn users(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::*;
+    matches!(
+        kind,
+        NotFound
+            | PermissionDenied
+            | ReadOnlyFilesystem
+            | AlreadyExists
+            | IsADirectory
+            | NotADirectory
+            | InvalidInput
+            | InvalidData
+            | InvalidFilename
+            | UnexpectedEof
+    )
+}
+
 impl Failure {
     /// One line on standard error, more for a formula, whose place is shown; and the exit code.
     pub(crate) fn report(self) -> ExitCode {
@@ -30,8 +52,13 @@ impl Failure {
         let (message, code) = match self {
             // Whoever read our output has seen enough; that is not an error.
             Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-            Self::Output(e) => (format!("standard output: {e}"), 1),
+            Self::Output(e) => (format!("{STDOUT}: {e}"), 1),
             Self::Wrong(message) => (message, 1),
+            Self::Library(Error::Io { source, path })
+                if path == STDOUT && source.kind() == io::ErrorKind::BrokenPipe =>
+            {
+                return ExitCode::SUCCESS;
+            }
             Self::Library(e) => {
                 let ours = matches!(
                     e,
@@ -44,7 +71,7 @@ impl Failure {
                         | Error::Compile { .. }
                         | Error::Device { .. }
                         | Error::DeviceMemory { .. }
-                );
+                ) || matches!(&e, Error::Io { source, .. } if !users(source.kind()));
                 let message = match e {
                     // Without the whole program.
                     Error::Compile { program, log, .. } => format!("{program} does not compile: {log}"),

@@ -17,6 +17,10 @@ use crate::spy;
 pub(crate) struct Arguments {
     /// Matrix Market file, or gen:NAME
     file: String,
+    /// Also count the product A·A, or A·Aᵀ where A is not square: multiplications, entries, compression. It takes as long as
+    /// half a product
+    #[arg(long)]
+    product: bool,
     /// Draw where the entries are
     #[arg(long, value_name = "OUT.png")]
     spy: Option<PathBuf>,
@@ -51,31 +55,41 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     }
     let degrees = Degrees::of(a);
     let square = a.nrows() == a.ncols();
-    context.progress.stage("multiplying patterns".into());
-    let stats = product(context, a, square)?;
-    let json = json!({
+    let mut json = json!({
         "file": arguments.file, "nrows": a.nrows(), "ncols": a.ncols(), "nnz": a.nnz(), "stored": source.stored,
         "field": source.field, "symmetry": source.symmetry, "layout": source.layout,
         "row_min": degrees.min, "row_mean": degrees.mean, "row_max": degrees.max, "empty_rows": degrees.empty,
-        "product": if square { "A*A" } else { "A*A'" },
-        "fm": stats.flops, "maxrf": stats.max_row_flops, "maxrs": stats.max_row_nnz, "nnz_product": stats.nnz,
-        "cf": stats.cf, "cmrf": stats.cmrf, "read_ms": ms(read_ms), "threads": context.threads(),
     });
-    context.result(json, || {
-        format!(
-            "shape    {}   {} {} {}\nentries  {}   stored {}   read {}\nrows     min {}, mean {:.2}, max {}, empty {}\n\
-             {}   fm {}   maxrf {}   maxrs {}   |C| {}   CF {}   CMRF {}",
-            shape(a.nrows(), a.ncols()),
-            source.layout,
-            source.field,
-            source.symmetry,
-            thousands(a.nnz() as u64),
-            thousands(source.stored as u64),
-            seconds(read_ms),
-            thousands(degrees.min as u64),
-            degrees.mean,
-            thousands(degrees.max as u64),
-            thousands(degrees.empty as u64),
+    let mut text = format!(
+        "shape    {}   {} {} {}\nentries  {}   stored {}   read {}\nrows     min {}, mean {:.2}, max {}, empty {}",
+        shape(a.nrows(), a.ncols()),
+        source.layout,
+        source.field,
+        source.symmetry,
+        thousands(a.nnz() as u64),
+        thousands(source.stored as u64),
+        seconds(read_ms),
+        thousands(degrees.min as u64),
+        degrees.mean,
+        thousands(degrees.max as u64),
+        thousands(degrees.empty as u64),
+    );
+    if arguments.product {
+        context.progress.stage("multiplying patterns".into());
+        let stats = product(context, a, square)?;
+        for (key, value) in [
+            ("product", json!(if square { "A*A" } else { "A*A'" })),
+            ("fm", json!(stats.flops)),
+            ("maxrf", json!(stats.max_row_flops)),
+            ("maxrs", json!(stats.max_row_nnz)),
+            ("nnz_product", json!(stats.nnz)),
+            ("cf", json!(stats.cf)),
+            ("cmrf", json!(stats.cmrf)),
+        ] {
+            json[key] = value;
+        }
+        text += &format!(
+            "\n{}   fm {}   maxrf {}   maxrs {}   |C| {}   CF {}   CMRF {}",
             if square { "A·A   " } else { "A·Aᵀ  " },
             thousands(stats.flops),
             thousands(stats.max_row_flops),
@@ -83,8 +97,10 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
             thousands(stats.nnz as u64),
             ratio(stats.cf),
             ratio(stats.cmrf),
-        )
-    })
+        );
+    }
+    (json["read_ms"], json["threads"]) = (ms(read_ms), context.threads().into());
+    context.result(json, || text)
 }
 
 /// Figures of A·A, or of A·Aᵀ; compression is asked for, because CF and CMRF are counted with it.

@@ -1,7 +1,6 @@
 //! `sparring knn X [--to Y]`.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::json;
@@ -9,13 +8,14 @@ use sparring::distance::{AnyMetric, Neighbours, Options};
 use sparring::{Cuda, Error};
 
 use crate::context::Context;
-use crate::device::timed_on;
+use crate::device::{Where, timed_on};
 use crate::failure::Result;
+use crate::formats::{Format, Kind, SPARSE, to_file};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, Vectors, sum_of_finite};
-use crate::write;
+use crate::write::Output;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -29,10 +29,13 @@ pub(crate) struct Arguments {
     /// Leave each row out of its own neighbours
     #[arg(long, conflicts_with = "to")]
     exclude_self: bool,
-    /// Where the neighbours go. OUT.mtx or OUT.mtx.gz: the graph of neighbours, entry (i, j) the distance. Any other name:
-    /// lines of row, neighbour, distance with tabs between, nearest first. Both count rows from 1, as Matrix Market does
-    #[arg(short, long, value_name = "OUT.tsv")]
+    /// Where the neighbours go. OUT.tsv: lines of row, neighbour, distance with tabs between, nearest first. OUT.mtx, .npz, .npy,
+    /// .csv, .svm, or - for standard output: the graph of neighbours, entry (i, j) the distance. The first two count rows from 1,
+    /// as Matrix Market does
+    #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Where,
 }
 
 /// Neighbours, and what finding them took.
@@ -98,6 +101,7 @@ fn search_on(
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (question, k) = (&arguments.question, arguments.k as usize);
     let metric = question.metric()?;
+    let output = Output::new(context, arguments.output.as_ref(), &[SPARSE, &[Format::Tsv]].concat())?;
     let vectors = arguments.files.load(context, "knn")?;
     let options = Options { exclude_self: arguments.exclude_self, ..question.options() };
     context.progress.stage("preparing the search".into());
@@ -106,9 +110,13 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         None => search(context, &metric, k, &vectors, &options)?,
     };
     let cost = Cost { ms: search_ms, growth, chosen: near.explain.clone() };
-    if let Some(path) = &arguments.output {
-        context.progress.stage(format!("writing {path}"));
-        save(path, &near)?;
+    match &output {
+        Some(Output { name, kind: Kind { format: Format::Tsv, packed } }) => {
+            context.progress.stage(format!("writing {name}"));
+            to_file(name, *packed, |out| Ok(lines(out, &near)?))?;
+        }
+        Some(output) => output.save(context, &near.to_csr()?.into())?,
+        None => {}
     }
     let sum = sum_of_finite(near.distances());
     let mut json = json!({ "metric": metric.name(), "k": near.k(), "exclude_self": arguments.exclude_self });
@@ -134,22 +142,15 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     })
 }
 
-/// Writes neighbours to the file `path`, in the form that its name asks for.
-fn save(path: &str, near: &Neighbours<f64>) -> sparring::Result<()> {
-    if path.ends_with(".mtx") || path.ends_with(".mtx.gz") {
-        return write::save(path, &near.to_csr()?);
-    }
-    let lines = || {
-        let mut out = BufWriter::new(File::create(path)?);
-        writeln!(out, "# row\tneighbour\tdistance; rows are counted from 1")?;
-        for i in 0..near.nrows() {
-            let (columns, distances) = near.row(i);
-            for (j, d) in columns.iter().zip(distances) {
-                // Debug: the shortest text that reads as the same number, with an exponent where that is shorter.
-                writeln!(out, "{}\t{}\t{d:?}", i + 1, u64::from(*j) + 1)?;
-            }
+/// Writes neighbours as lines.
+fn lines(out: &mut dyn Write, near: &Neighbours<f64>) -> io::Result<()> {
+    writeln!(out, "# row\tneighbour\tdistance; rows are counted from 1")?;
+    for i in 0..near.nrows() {
+        let (columns, distances) = near.row(i);
+        for (j, d) in columns.iter().zip(distances) {
+            // Debug: the shortest text that reads as the same number, with an exponent where that is shorter.
+            writeln!(out, "{}\t{}\t{d:?}", i + 1, u64::from(*j) + 1)?;
         }
-        out.flush()
-    };
-    lines().map_err(|source| Error::Io { path: path.into(), source })
+    }
+    Ok(())
 }

@@ -1,24 +1,29 @@
 //! `sparring`: sparse products, triangles, distances and figures of Matrix Market files from the command line.
 //!
 //! Results go to standard output, as text or (`--json`) as one JSON object a command or benchmark case;
-//! progress goes to standard error. Exit codes: 0, 1 (the machine failed: memory, threads, disk, GPU),
-//! 2 (wrong input or usage).
+//! progress goes to standard error. The exit codes are those that the help lists.
 
 mod bench;
 mod context;
+mod convert;
 mod device;
 mod devices;
 mod distances;
 mod failure;
+mod formats;
 mod info;
 mod knn;
 mod memory;
 mod metrics;
 mod mxm;
+mod near;
 mod output;
+mod pages;
 mod progress;
+mod radius;
 mod read;
 mod semiring;
+mod size;
 mod spy;
 mod timing;
 mod triangles;
@@ -27,16 +32,17 @@ mod write;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use context::{Common, Context};
 use device::Device;
 
 /// Sparse linear algebra over any semiring.
 ///
-/// FILE is a Matrix Market file, or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...).
+/// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a table (.csv) or svmlight (.svm), .gz
+/// behind them; - for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...).
 #[derive(Parser)]
-#[command(name = "sparring", version, propagate_version = true)]
+#[command(name = "sparring", version, propagate_version = true, after_help = EXIT_CODES)]
 struct Cli {
     #[command(flatten)]
     common: Common,
@@ -44,9 +50,18 @@ struct Cli {
     command: Command,
 }
 
+/// How the program ends, for scripts.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; also if whoever reads the output has left
+  1  the machine gave out: memory, a budget, a full or broken disk, threads, a GPU; or a result is wrong
+  2  what was asked for is wrong: usage, names, files that are not there or not what they should be
+
+Results are written beside their files and take their place when they are complete.";
+
 #[derive(Subcommand)]
 enum Command {
-    /// Shape, kind, degrees, and the figures of A·A (A·Aᵀ where A is not square)
+    /// Shape, kind, degrees; the figures of A·A on request
     Info(info::Arguments),
     /// Count the triangles of the undirected graph under a matrix
     Triangles(triangles::Arguments),
@@ -54,8 +69,14 @@ enum Command {
     Mxm(mxm::Arguments),
     /// Find the nearest rows of each row, exactly
     Knn(knn::Arguments),
+    /// Find the rows within a radius of each row
+    Radius(radius::Arguments),
     /// Compute the distances between all rows
     Distances(distances::Arguments),
+    /// Write a matrix as another kind of file
+    Convert(convert::Arguments),
+    /// Write the transpose of a matrix
+    Transpose(convert::Arguments),
     /// List the semirings that mxm knows
     Semirings,
     /// List the metrics that knn and distances know
@@ -64,45 +85,67 @@ enum Command {
     Devices,
     /// Measure generated cases, or files
     Bench(bench::Arguments),
+    /// Print what a shell needs to complete commands and options
+    Completions(pages::Completions),
+    /// Print a page for man: sparring man | man -l -
+    Man(pages::Man),
 }
 
 impl Command {
-    /// Refuses a GPU for what is not done there, and options that it does not have, before anything is read.
-    fn takes(&self, device: Device) -> sparring::Result<()> {
-        if device == Device::Cpu {
-            return Ok(());
-        }
+    /// Where it computes.
+    fn device(&self) -> Device {
         match self {
-            Self::Info(_) => Err(device::refused("info", "its figures are counted by the processor")),
-            Self::Semirings | Self::Metrics | Self::Devices => {
-                Err(device::refused("a list", "it is printed without computing"))
-            }
-            Self::Knn(_) | Self::Distances(_) => Ok(()),
+            Self::Triangles(arguments) => arguments.place.device,
+            Self::Mxm(arguments) => arguments.place.device,
+            Self::Knn(arguments) => arguments.place.device,
+            Self::Radius(arguments) => arguments.place.device,
+            Self::Distances(arguments) => arguments.place.device,
+            Self::Bench(arguments) => arguments.place.device,
+            _ => Device::Cpu,
+        }
+    }
+    /// Refuses options that a GPU does not have, before anything is read.
+    fn takes(&self, device: Device) -> sparring::Result<()> {
+        match self {
+            _ if device == Device::Cpu => Ok(()),
             Self::Triangles(arguments) => arguments.take_gpu(),
             Self::Mxm(arguments) => arguments.take_gpu(),
             Self::Bench(arguments) => arguments.take_gpu(),
+            _ => Ok(()),
         }
+    }
+}
+
+fn run(common: &Common, command: &Command) -> failure::Result {
+    // These need no threads.
+    match command {
+        Command::Completions(arguments) => return pages::completions(Cli::command(), arguments),
+        Command::Man(arguments) => return pages::man(Cli::command(), arguments),
+        _ => {}
+    }
+    let device = command.device();
+    command.takes(device)?;
+    let context = Context::new(common, device)?;
+    match command {
+        Command::Info(arguments) => info::run(&context, arguments),
+        Command::Triangles(arguments) => triangles::run(&context, arguments),
+        Command::Mxm(arguments) => mxm::run(&context, arguments),
+        Command::Knn(arguments) => knn::run(&context, arguments),
+        Command::Radius(arguments) => radius::run(&context, arguments),
+        Command::Distances(arguments) => distances::run(&context, arguments),
+        Command::Convert(arguments) => convert::run(&context, arguments, false),
+        Command::Transpose(arguments) => convert::run(&context, arguments, true),
+        Command::Metrics => metrics::list(&context),
+        Command::Semirings => semiring::list(&context),
+        Command::Devices => devices::list(&context),
+        Command::Bench(arguments) => bench::run(&context, arguments),
+        Command::Completions(_) | Command::Man(_) => Ok(()),
     }
 }
 
 fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
-    let run = |common: &Common| {
-        command.takes(common.device)?;
-        let context = Context::new(common)?;
-        match command {
-            Command::Info(arguments) => info::run(&context, &arguments),
-            Command::Triangles(arguments) => triangles::run(&context, &arguments),
-            Command::Mxm(arguments) => mxm::run(&context, &arguments),
-            Command::Knn(arguments) => knn::run(&context, &arguments),
-            Command::Distances(arguments) => distances::run(&context, &arguments),
-            Command::Metrics => metrics::list(&context),
-            Command::Semirings => semiring::list(&context),
-            Command::Devices => devices::list(&context),
-            Command::Bench(arguments) => bench::run(&context, &arguments),
-        }
-    };
-    match run(&common) {
+    match run(&common, &command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

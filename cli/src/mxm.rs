@@ -6,15 +6,18 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sparring::Error;
 use sparring::algebra::Type;
+use sparring::algebra::dynamic::SEMIRINGS;
 use sparring::runtime::{Matrix, Plan, Semiring, Sum};
 use sparring::spgemm::{self, Options};
 
 use crate::context::Context;
-use crate::device::refuse;
+use crate::device::{Where, refuse};
 use crate::failure::Result;
+use crate::formats::SPARSE;
+use crate::near::suggested;
 use crate::output::{ms, seconds, shape, thousands};
 use crate::timing::Times;
-use crate::write;
+use crate::write::Output;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -33,9 +36,23 @@ pub(crate) struct Arguments {
     /// Multiply N times and report medians
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Write the product to this Matrix Market file
-    #[arg(short, long, value_name = "OUT.mtx")]
+    /// Multiply by Aᵀ from the left
+    #[arg(long)]
+    transpose_a: bool,
+    /// Multiply by Bᵀ from the right; without B by Aᵀ
+    #[arg(long)]
+    transpose_b: bool,
+    /// Compute the product only where this matrix has entries, whatever their values
+    #[arg(long, value_name = "FILE")]
+    mask: Option<String>,
+    /// Compute it only where the mask has none
+    #[arg(long, requires = "mask")]
+    complement: bool,
+    /// Write the product to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
+    #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Where,
 }
 
 /// The options of a product.
@@ -100,6 +117,13 @@ impl How {
     }
 }
 
+/// What is multiplied, and where.
+struct Operands<'a> {
+    a: &'a Matrix,
+    b: &'a Matrix,
+    mask: Option<&'a Matrix>,
+}
+
 /// What is said of a product.
 struct Product {
     shape: (usize, usize),
@@ -120,16 +144,21 @@ fn multiply(
     context: &Context,
     arguments: &Arguments,
     ring: &Semiring,
-    (a, b): (&Matrix, &Matrix),
+    Operands { a, b, mask }: Operands<'_>,
+    output: Option<&Output>,
     reuse: bool,
 ) -> sparring::Result<Product> {
     let (machine, options) = (context.machine()?, arguments.how.options());
     let sent = gpu::send(context, &machine, (a, b))?;
     let (a, b) = sent.as_ref().map_or((a, b), |sent| (&sent.a, &sent.b));
-    let plan = || context.timed(|| machine.plan(a, b, &options));
+    let mask = mask.map(|mask| (mask, arguments.complement));
+    let plan = || context.timed(|| machine.plan_masked(a, b, mask, &options));
     let numeric = |plan: &Plan| context.timed(|| machine.numeric(plan, ring, a, b));
     let first = match &sent {
-        Some(_) => Some(context.timed(|| machine.numeric(&machine.plan(a, b, &options)?, ring, a, b))?.1),
+        Some(_) => {
+            let once = || machine.numeric(&machine.plan_masked(a, b, mask, &options)?, ring, a, b);
+            Some(context.timed(once)?.1)
+        }
         None => None,
     };
     let (mut symbolic, mut numerics, mut again) = (Times::default(), Times::default(), Times::default());
@@ -149,14 +178,13 @@ fn multiply(
         again.push(ms);
     }
     let gpu = match sent {
-        Some(sent) => Some(sent.figures(context, first, arguments.output.is_some(), || c.download())?),
+        Some(sent) => Some(sent.figures(context, first, output.is_some(), || c.download())?),
         None => None,
     };
     let (figures, host) = gpu.map_or((None, None), |(figures, host)| (Some(figures), host));
     let result = host.as_ref().unwrap_or(&c);
-    if let Some(path) = &arguments.output {
-        context.progress.stage(format!("writing {path}"));
-        write::save_any(path, result)?;
+    if let Some(output) = output {
+        output.save(context, result)?;
     }
     Ok(Product {
         shape: plan.shape(),
@@ -189,6 +217,7 @@ fn common(a: Type, b: Type) -> sparring::Result<Type> {
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
+    let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
     let (a, mut read_ms) = context.load_any(&arguments.a)?;
     let b = match &arguments.b {
         Some(file) => {
@@ -202,11 +231,23 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         Some(ty) => ty,
         None => common(a.ty(), b.ty())?,
     };
+    let mask = match &arguments.mask {
+        Some(file) => {
+            let (mask, ms) = context.load_any(file)?;
+            read_ms += ms;
+            Some(mask)
+        }
+        None => None,
+    };
+    let ring = Semiring::new(&arguments.semiring, ty);
+    let ring = suggested(ring, &arguments.semiring, SEMIRINGS.iter().map(|row| row.name))?;
+    let turned = |m: Matrix, turn: bool| if turn { context.transposed(&m) } else { Ok(m) };
     let (a, b) = (a.cast(ty)?, b.cast(ty)?);
-    let ring = Semiring::new(&arguments.semiring, ty)?;
+    let (a, b) = (turned(a, arguments.transpose_a)?, turned(b, arguments.transpose_b)?);
     context.progress.stage("multiplying".into());
     let reuse = context.is_json() || arguments.repeat > 1;
-    let found = multiply(context, arguments, &ring, (&a, &b), reuse)?;
+    let found =
+        multiply(context, arguments, &ring, Operands { a: &a, b: &b, mask: mask.as_ref() }, output.as_ref(), reuse)?;
     context.result(json(context, arguments, &found, read_ms), || text(arguments, &found, reuse))
 }
 

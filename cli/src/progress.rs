@@ -33,7 +33,7 @@ impl Progress {
         cpu.on_progress(move |p| {
             // Once an operation; the rest of the calls only move the bar.
             if bar.length() != Some(p.total) {
-                bar.set_style(ProgressStyle::default_bar());
+                bar.set_style(measured(p.op));
                 bar.set_message(p.op);
                 bar.set_length(p.total);
             }
@@ -45,6 +45,14 @@ impl Progress {
     pub(crate) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
         self.0.suspend(f)
     }
+}
+
+/// How far it is, in what, how fast, and how long it will take.
+fn measured(op: &str) -> ProgressStyle {
+    let unit = if op.contains("triangles") { "vertices" } else { "rows" };
+    let template = format!("{{msg}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit}, {{per_sec}}, {{eta}} left");
+    // The default is for a template that is no template.
+    ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 impl Drop for Progress {

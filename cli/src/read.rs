@@ -2,9 +2,42 @@
 
 use std::sync::Arc;
 
+use clap::Args;
+use sparring::algebra::Type;
+use sparring::io::{MatrixFile, ReadOptions, read_matrix_market_from, read_matrix_market_with};
 use sparring::par::Threads;
 use sparring::runtime::Matrix;
-use sparring::{Csr, Error, Result, generate, io};
+use sparring::{Csr, Error, Result, generate};
+
+use crate::formats::{self, STANDARD};
+use crate::{near, size};
+
+/// How files are read.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct Reading {
+    /// Refuse files with more text than this, unpacked: 500M, 2G
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = "Every command takes")]
+    max_bytes: Option<u64>,
+    /// Also read Matrix Market files that other programs write and the format leaves open: both triangles of a symmetric matrix,
+    /// values in a pattern, skew patterns, garbage behind gzip
+    #[arg(long, global = true, help_heading = "Every command takes")]
+    lenient: bool,
+}
+
+impl Reading {
+    fn options(&self) -> ReadOptions<'static> {
+        ReadOptions::new().max_bytes(self.most()).lenient(self.lenient)
+    }
+    fn most(&self) -> u64 {
+        self.max_bytes.unwrap_or(u64::MAX)
+    }
+    fn matrix_market(&self, name: &str) -> Result<MatrixFile> {
+        if name == STANDARD {
+            return read_matrix_market_from(&mut std::io::stdin().lock(), "standard input", &self.options());
+        }
+        read_matrix_market_with(name, &self.options())
+    }
+}
 
 /// A matrix and what its file says about it.
 pub(crate) struct Source {
@@ -32,7 +65,8 @@ pub(crate) fn check(argument: &str) -> Result<()> {
         return check(argument);
     }
     match generated(argument) {
-        Some(name) => generate::check_name(name),
+        Some(name) => near::generated(name, generate::check_name(name)),
+        None if argument == STANDARD => Ok(()),
         None => match std::fs::File::open(argument) {
             Ok(_) => Ok(()),
             Err(source) => Err(Error::Io { path: argument.into(), source }),
@@ -42,19 +76,25 @@ pub(crate) fn check(argument: &str) -> Result<()> {
 
 /// The matrix in the file `argument`, or the generated one if it begins with `gen:`. With `sym:` in front, the
 /// pattern of A + Aᵀ without the diagonal, all ones.
-pub(crate) fn load(argument: &str) -> Result<Source> {
+pub(crate) fn load(argument: &str, how: &Reading) -> Result<Source> {
     if let Some(argument) = symmetrized(argument) {
-        let mut source = load(argument)?;
+        let mut source = load(argument, how)?;
         let pattern = source.matrix.pattern().symmetrized(&Threads::current())?;
         let ones = vec![1.0; pattern.nnz()];
         source.matrix = Csr::with_pattern(Arc::new(pattern), ones)?;
         return Ok(source);
     }
     if let Some(name) = generated(argument) {
-        let matrix = generate::matrix(name)?;
+        let matrix = near::generated(name, generate::matrix(name))?;
         return Ok(Source { field: "real", symmetry: "general", layout: "generated", stored: matrix.nnz(), matrix });
     }
-    let file = io::read_matrix_market(argument)?;
+    if let Some(matrix) = formats::read(argument, how.most())? {
+        let field = matrix.ty().name();
+        let matrix = matrix.cast(Type::F64)?;
+        let Some(matrix) = matrix.csr::<f64>().cloned() else { unreachable!("it is of f64 and in memory") };
+        return Ok(Source { field, symmetry: "general", layout: "coordinate", stored: matrix.nnz(), matrix });
+    }
+    let file = how.matrix_market(argument)?;
     let header = &file.header;
     Ok(Source {
         field: header.field.name(),
@@ -66,10 +106,13 @@ pub(crate) fn load(argument: &str) -> Result<Source> {
 }
 
 /// The same in the file's own type: integers as i64 (u64 where they are beyond it), patterns as bool, complex numbers as such.
-pub(crate) fn load_any(argument: &str) -> Result<Matrix> {
+pub(crate) fn load_any(argument: &str, how: &Reading) -> Result<Matrix> {
     if symmetrized(argument).is_some() || generated(argument).is_some() {
-        return Ok(load(argument)?.matrix.into());
+        return Ok(load(argument, how)?.matrix.into());
     }
-    let (pattern, values) = io::read_matrix_market(argument)?.any()?;
+    if let Some(matrix) = formats::read(argument, how.most())? {
+        return Ok(matrix);
+    }
+    let (pattern, values) = how.matrix_market(argument)?.any()?;
     Matrix::new(pattern, values)
 }

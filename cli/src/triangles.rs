@@ -6,7 +6,7 @@ use sparring::graph::{self, TriangleMethod};
 use sparring::{Csr, Cuda};
 
 use crate::context::Context;
-use crate::device::{refuse, timed_on};
+use crate::device::{Where, refuse, timed_on};
 use crate::failure::Result;
 use crate::output::{ms, seconds, thousands};
 use crate::timing::timed;
@@ -18,6 +18,8 @@ pub(crate) struct Arguments {
     /// How to count
     #[arg(long, value_enum, default_value_t)]
     method: Method,
+    #[command(flatten)]
+    pub(crate) place: Where,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]

@@ -2,12 +2,14 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use sparring::distance::{AnyMetric, Options};
+use sparring::distance::{AnyMetric, Metric, Options};
 use sparring::{Csr, Error};
 
 use crate::context::Context;
 use crate::failure::Result;
+use crate::near::suggested;
 use crate::output::{ms, seconds, shape, thousands};
+use crate::size;
 
 /// A metric and its settings.
 #[derive(Args)]
@@ -25,7 +27,7 @@ pub(crate) struct Question {
 impl Question {
     /// The metric, if there is one of that name and it takes that p; else the formula.
     pub(crate) fn metric(&self) -> sparring::Result<AnyMetric> {
-        AnyMetric::named(&self.metric, self.p)
+        suggested(AnyMetric::named(&self.metric, self.p), &self.metric, Metric::ALL.iter().map(Metric::name))
     }
     pub(crate) fn options(&self) -> Options {
         self.how.options()
@@ -53,8 +55,8 @@ pub(crate) struct How {
     /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of them
     #[arg(long)]
     unchecked: bool,
-    /// Refuse to take more memory than this for results and scratch; all distances come in parts that fit, if there are such
-    #[arg(long, value_name = "BYTES")]
+    /// Refuse to take more memory than this for results and scratch, as 500M or 2G; all distances come in parts that fit, if there are such
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     memory_budget: Option<u64>,
 }
 

@@ -53,6 +53,9 @@ fn info_says_what_the_file_says_and_what_follows() {
     assert!(said.contains("4 × 4   coordinate pattern symmetric\n"), "{said}");
     assert!(said.contains("min 3, mean 3.00, max 3, empty 0\n"), "{said}");
     let found = json(&["info", &k4]);
+    assert!(found.get("fm").is_none() && !said.contains("|C|"), "{said}");
+    assert!(text(&["info", &k4, "--product"]).contains("\nA·A      fm 36   maxrf 9 "), "{said}");
+    let found = json(&["info", &k4, "--product"]);
     for (key, value) in [("nrows", 4), ("ncols", 4), ("nnz", 12), ("stored", 6), ("row_max", 3), ("empty_rows", 0)] {
         assert_eq!(found[key], value, "{key}");
     }
@@ -66,11 +69,11 @@ fn info_says_what_the_file_says_and_what_follows() {
 #[test]
 fn info_multiplies_by_the_transpose_where_it_must() {
     let wide = file("info-wide.mtx", WIDE);
-    let found = json(&["info", &wide]);
+    let found = json(&["info", &wide, "--product"]);
     assert_eq!([&found["product"], &found["field"]], ["A*A'", "integer"]);
     assert_eq!((found["fm"].as_u64(), found["nnz_product"].as_u64()), (Some(2), Some(1)));
     assert_eq!((found["row_min"].as_u64(), found["empty_rows"].as_u64()), (Some(0), Some(1)));
-    assert!(text(&["info", &wide]).contains("A·Aᵀ"));
+    assert!(text(&["info", &wide, "--product"]).contains("A·Aᵀ"));
 }
 
 /// Width and height of a PNG file, from its first chunk.

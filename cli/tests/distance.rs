@@ -279,7 +279,7 @@ fn wrong_questions_are_refused_in_one_line() {
         (&[&x, "--to", "no-such-file.mtx", "--metric", "cosine"], "no-such-file.mtx: No such file"),
         (&["gen:nothing", "--metric", "cosine"], "case: no generated matrix is called 'nothing'"),
         (&[&x, "--metric", "cosine", "-o", "no-such-folder/out.mtx"], "no-such-folder/out.mtx: No such file"),
-        (&[&x, "--metric", "cosine", "-o", "no-such-folder/out.tsv"], "no-such-folder/out.tsv: No such file"),
+        (&[&x, "--metric", "cosine", "-o", "no-such-folder/out.npy"], "no-such-folder/out.npy: No such file"),
     ] {
         for command in [&["knn", "--k", "2"][..], &["distances"]] {
             for json in [&[][..], &["--json"]] {
@@ -289,6 +289,8 @@ fn wrong_questions_are_refused_in_one_line() {
             }
         }
     }
+    let line = refused(&["knn", &x, "--k", "2", "--metric", "cosine", "-o", "no-such-folder/out.tsv"]);
+    assert!(line.starts_with("sparring: no-such-folder/out.tsv: No such file"), "{line}");
     // Asked for, nobody looks.
     json(&["distances", &negative, "--metric", "hellinger", "--unchecked"]);
     assert!(json(&["distances", &negative, "--metric", "manhattan"])["sum"].as_f64().unwrap() > 0.0);

@@ -1,10 +1,12 @@
 //! Files: readers and writers of the formats that matrices and tensors are exchanged in.
 
 mod matrix_market;
+mod replace;
 
 pub use matrix_market::{
     Entries, Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
-    parse_matrix_market_with, read_matrix_market, read_matrix_market_with, write_matrix_market,
-    write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array, write_matrix_market_columns,
-    write_matrix_market_to,
+    parse_matrix_market_with, read_matrix_market, read_matrix_market_from, read_matrix_market_with,
+    write_matrix_market, write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array,
+    write_matrix_market_columns, write_matrix_market_columns_to, write_matrix_market_to,
 };
+pub use replace::write_file;

@@ -164,15 +164,31 @@ impl Machine {
     /// # Errors
     /// Those of the machine; [`Error::Shape`].
     pub fn plan(&self, a: &Matrix, b: &Matrix, options: &Options) -> Result<Plan> {
+        self.plan_masked(a, b, None, options)
+    }
+    /// Symbolic phase of C⟨M⟩ = A·B: only where the mask has an entry, whatever its value, or where it has none (`true`).
+    /// # Errors
+    /// Those of [`plan`](Self::plan).
+    pub fn plan_masked(
+        &self,
+        a: &Matrix,
+        b: &Matrix,
+        mask: Option<(&Matrix, bool)>,
+        options: &Options,
+    ) -> Result<Plan> {
         match self {
             Self::Cpu(cpu) => {
                 let (a, b) = (a.operand()?, b.operand()?);
-                Ok(Plan::Host(cpu.symbolic(a.pattern, b.pattern, None, options)?))
+                let mask = mask.map(|(mask, complement)| Ok::<_, Error>((mask.operand()?.pattern, complement)));
+                Ok(Plan::Host(cpu.symbolic(a.pattern, b.pattern, mask.transpose()?, options)?))
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
                 // Of matrices of the host only the structure is sent.
-                Ok(Plan::Device(device::plan_of(cuda, pattern_on(cuda, a)?, pattern_on(cuda, b)?, None, options)?))
+                let mask = mask.map(|(mask, complement)| Ok::<_, Error>((pattern_on(cuda, mask)?, complement)));
+                let mask = mask.transpose()?;
+                let mask = mask.as_ref().map(|(mask, complement)| (mask, *complement));
+                Ok(Plan::Device(device::plan_of(cuda, pattern_on(cuda, a)?, pattern_on(cuda, b)?, mask, options)?))
             }
         }
     }

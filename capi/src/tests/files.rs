@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::*;
-use crate::matrix_market::sparring_matrix_read;
+use crate::matrix_market::{SparringReadOptions, sparring_matrix_read, sparring_matrix_read_with};
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 3 0\n3 2 -2\n";
 
@@ -56,6 +56,30 @@ fn files_are_read_as_any_type_compressed_or_not() {
         assert_eq!(copy::<u8>(m), (p, j, vec![1, 1, 1, 1, 0]));
         ok(sparring_matrix_free(m));
     }
+}
+
+#[test]
+fn a_file_is_read_with_a_limit_and_leniently() {
+    let both = File::new("both.mtx", b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n2 1 5\n1 2 5\n");
+    let cpu = cpu(1, 0);
+    let read = |max_bytes, lenient| {
+        let (options, mut m) = (SparringReadOptions { max_bytes, lenient }, null_mut());
+        let ty = SPARRING_F64 as u32;
+        let status = unsafe { sparring_matrix_read_with(cpu, ty, both.1.as_ptr(), &options, &mut m) };
+        assert_eq!(m.is_null(), status != SPARRING_OK);
+        if status == SPARRING_OK {
+            ok(sparring_matrix_free(m));
+        }
+        status
+    };
+    refused(read(0, 0), SPARRING_PARSE);
+    ok(read(0, 1));
+    ok(read(1000, 1));
+    assert!(refused(read(20, 1), SPARRING_BUDGET).contains("the budget is 20 bytes"));
+    let mut m = null_mut();
+    let status = unsafe { sparring_matrix_read_with(cpu, SPARRING_F64 as u32, both.1.as_ptr(), null(), &mut m) };
+    refused(status, SPARRING_PARSE);
+    ok(sparring_device_free(cpu));
 }
 
 #[test]

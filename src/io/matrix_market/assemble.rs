@@ -31,6 +31,8 @@ pub struct MatrixFile {
     pub header: Header,
     /// The entries, before symmetry is expanded.
     pub entries: Entries,
+    /// As errors call it.
+    pub(super) name: String,
 }
 
 /// The entries of a file, in the order of the file, in blocks that threads have parsed.
@@ -159,7 +161,8 @@ impl MatrixFile {
         };
         let (rows, cols) = with_places!(*places, blocks => indices(blocks, mirrored.as_deref(), threads))?;
         let symmetry = self.header.symmetry;
-        let values = with_values!(*values, blocks => expanded(blocks, mirrored.as_deref(), symmetry, threads))?;
+        let values =
+            with_values!(*values, blocks => expanded(&self.name, blocks, mirrored.as_deref(), symmetry, threads))?;
         Ok(Coo::from_parts(nrows, ncols, rows, cols, values))
     }
 }
@@ -251,6 +254,7 @@ fn indices<J: Index, I: Index>(
 
 /// Values of all entries, then those of the mirror images.
 fn expanded<X: Scalar, T: MarketValue>(
+    name: &str,
     blocks: &[Vec<X>],
     mirrored: Option<&[Vec<u32>]>,
     symmetry: Symmetry,
@@ -289,7 +293,7 @@ fn expanded<X: Scalar, T: MarketValue>(
     for (block, refused) in blocks.iter().zip(refused) {
         if let Some(e) = refused {
             return Err(Error::Unsupported {
-                what: format!("entry {}, value {:?}, as {}", before + e + 1, block[e], T::TYPE),
+                what: format!("{name}: entry {}, value {:?}, as {}", before + e + 1, block[e], T::TYPE),
                 why: "the type does not hold it or its mirror image; read the matrix as a wider type".to_owned(),
             });
         }

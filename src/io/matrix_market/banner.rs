@@ -31,7 +31,7 @@ pub enum Field {
 pub enum Symmetry {
     /// None.
     General,
-    /// A(j, i) = A(i, j): the lower triangle is stored.
+    /// A(j, i) = A(i, j): one triangle is stored, the lower one as the format says.
     Symmetric,
     /// A(j, i) = −A(i, j): the lower triangle without the diagonal is stored.
     SkewSymmetric,

@@ -22,35 +22,32 @@ pub struct Header {
 
 impl Header {
     /// Reads the header; the second result is where the line after the size line begins.
-    pub(super) fn parse(text: &[u8]) -> Result<(Self, usize), Bad> {
+    pub(super) fn parse(text: &[u8], lenient: bool) -> Result<(Self, usize), Bad> {
         let mut cursor = Cursor { text, at: 0 };
-        let (layout, field, symmetry) = banner(&mut cursor)?;
-        loop {
-            cursor.skip_blanks();
-            match (cursor.peek(), cursor.line_end()) {
-                (None, _) => {
-                    return Err(Bad::new(cursor.at, "expected the size line, found the end of the file"));
-                }
-                (Some(b'%'), _) => cursor.skip_line(),
-                (_, Some(n)) => cursor.at += n,
-                _ => break,
-            }
+        let banner = Banner::parse(&mut cursor, lenient)?;
+        if !skip_comments(&mut cursor) {
+            return Err(no_size_line(&cursor));
         }
-        let start = cursor.at;
-        let nrows = cursor.size("number of rows")?;
-        let ncols_at = cursor.at;
-        let ncols = cursor.size("number of columns")?;
-        if symmetry != Symmetry::General && nrows != ncols {
-            return Err(Bad::new(start, format!("a {symmetry} matrix must be square, but it is {nrows}×{ncols}")));
-        }
-        let stored = match layout {
-            Layout::Coordinate => cursor.size("number of entries")?,
-            Layout::Array => elements(nrows, ncols, symmetry)
-                .ok_or_else(|| Bad::new(ncols_at, format!("an array of {nrows}×{ncols} elements is too large")))?,
-        };
-        cursor.end_line()?;
-        Ok((Self { layout, field, symmetry, nrows, ncols, stored }, cursor.at))
+        Ok((banner.sizes(&mut cursor)?, cursor.at))
     }
+}
+
+/// Steps over comments and blank lines; whether something follows them.
+pub(super) fn skip_comments(cursor: &mut Cursor<'_>) -> bool {
+    loop {
+        cursor.skip_blanks();
+        match (cursor.peek(), cursor.line_end()) {
+            (None, _) => return false,
+            (Some(b'%'), _) => cursor.skip_line(),
+            (_, Some(n)) => cursor.at += n,
+            _ => return true,
+        }
+    }
+}
+
+/// The error that the text ends where the size line should stand.
+pub(super) fn no_size_line(cursor: &Cursor<'_>) -> Bad {
+    Bad::new(cursor.at, "expected the size line, found the end of the file")
 }
 
 /// Elements of an array file: all, or those of the lower triangle.
@@ -64,41 +61,102 @@ fn elements(nrows: usize, ncols: usize, symmetry: Symmetry) -> Option<usize> {
     usize::try_from(count).ok().filter(|&c| c <= isize::MAX as usize)
 }
 
-fn banner(cursor: &mut Cursor<'_>) -> Result<(Layout, Field, Symmetry), Bad> {
-    if cursor.text.is_empty() {
+/// The first line.
+pub(super) struct Banner {
+    layout: Layout,
+    field: Field,
+    symmetry: Symmetry,
+}
+
+impl Banner {
+    pub(super) fn parse(cursor: &mut Cursor<'_>, lenient: bool) -> Result<Self, Bad> {
+        check_magic(cursor.text)?;
+        cursor.at = MAGIC.len();
+        keyword(cursor, "matrix".to_owned(), |w| w.eq_ignore_ascii_case(b"matrix").then_some(()))?;
+        let layout = keyword(cursor, Layout::choices(), Layout::from_word)?;
+        cursor.skip_blanks();
+        let field_at = cursor.at;
+        let field = keyword(cursor, Field::choices(), |w| {
+            if w.eq_ignore_ascii_case(b"double") { Some(Field::Real) } else { Field::from_word(w) }
+        })?;
+        cursor.skip_blanks();
+        let symmetry_at = cursor.at;
+        let symmetry = keyword(cursor, Symmetry::choices(), Symmetry::from_word)?;
+        cursor.end_line()?;
+        if layout == Layout::Array && field == Field::Pattern {
+            return Err(Bad::new(field_at, "an array has no pattern: use coordinate, or another field"));
+        }
+        let refused = match (symmetry, field) {
+            (Symmetry::SkewSymmetric, Field::Unsigned) => true,
+            (Symmetry::SkewSymmetric | Symmetry::Hermitian, Field::Pattern) => !lenient,
+            _ => false,
+        };
+        if refused {
+            return Err(Bad::new(symmetry_at, format!("a {field} matrix cannot be {symmetry}")));
+        }
+        Ok(Self { layout, field, symmetry })
+    }
+    /// Reads the size line, at whose first number the cursor stands.
+    pub(super) fn sizes(self, cursor: &mut Cursor<'_>) -> Result<Header, Bad> {
+        let Self { layout, field, symmetry } = self;
+        let start = cursor.at;
+        let nrows = cursor.size("number of rows")?;
+        let ncols_at = cursor.at;
+        let ncols = cursor.size("number of columns")?;
+        if symmetry != Symmetry::General && nrows != ncols {
+            return Err(Bad::new(start, format!("a {symmetry} matrix must be square, but it is {nrows}×{ncols}")));
+        }
+        let stored = match layout {
+            Layout::Coordinate => cursor.size("number of entries")?,
+            Layout::Array => elements(nrows, ncols, symmetry)
+                .ok_or_else(|| Bad::new(ncols_at, format!("an array of {nrows}×{ncols} elements is too large")))?,
+        };
+        cursor.end_line()?;
+        Ok(Header { layout, field, symmetry, nrows, ncols, stored })
+    }
+}
+
+const MAGIC: &[u8] = b"%%MatrixMarket";
+
+/// Refuses text that does not begin as a Matrix Market file does; its first [`ENOUGH`] bytes tell.
+pub(super) fn check_magic(text: &[u8]) -> Result<(), Bad> {
+    if text.is_empty() {
         return Err(Bad::new(0, "the file is empty, expected %%MatrixMarket"));
     }
-    let magic = b"%%MatrixMarket";
-    if !cursor.text.get(..magic.len()).is_some_and(|word| word.eq_ignore_ascii_case(magic)) {
-        return Err(Bad::new(0, format!("expected %%MatrixMarket, found {}", quoted(cursor.text, 0))));
+    let begins = text.get(..MAGIC.len()).is_some_and(|word| word.eq_ignore_ascii_case(MAGIC));
+    if begins && (Cursor { text, at: MAGIC.len() }).at_word_end() {
+        return Ok(());
     }
-    cursor.at = magic.len();
-    if !cursor.at_word_end() {
-        return Err(Bad::new(0, format!("expected %%MatrixMarket, found {}", quoted(cursor.text, 0))));
+    Err(Bad::new(0, format!("expected %%MatrixMarket, found {}{}", quoted(text, 0), instead(text))))
+}
+
+/// Bytes that [`check_magic`] wants to see.
+pub(super) const ENOUGH: usize = 256;
+
+/// What the file seems to be, and what to do, for kinds that are often met.
+fn instead(text: &[u8]) -> &'static str {
+    const KINDS: &[(&[u8], &str)] = &[
+        (&[0xef, 0xbb, 0xbf], ": the file begins with a byte-order mark; remove its first three bytes"),
+        (&[0xff, 0xfe], ": the file is UTF-16; convert it to UTF-8"),
+        (&[0xfe, 0xff], ": the file is UTF-16; convert it to UTF-8"),
+        (&[0x28, 0xb5, 0x2f, 0xfd], ": the file is compressed by zstd; unpack it first, or use gzip"),
+        (&[0xfd, b'7', b'z', b'X', b'Z', 0], ": the file is compressed by xz; unpack it first, or use gzip"),
+        (b"BZh", ": the file is compressed by bzip2; unpack it first, or use gzip"),
+        (b"PK\x03\x04", ": the file is a zip archive; unpack it first"),
+    ];
+    if let Some((_, sentence)) = KINDS.iter().find(|(first, _)| text.starts_with(first)) {
+        return sentence;
     }
-    keyword(cursor, "matrix".to_owned(), |w| w.eq_ignore_ascii_case(b"matrix").then_some(()))?;
-    let layout = keyword(cursor, Layout::choices(), Layout::from_word)?;
-    cursor.skip_blanks();
-    let field_at = cursor.at;
-    let field = keyword(cursor, Field::choices(), |w| {
-        if w.eq_ignore_ascii_case(b"double") { Some(Field::Real) } else { Field::from_word(w) }
-    })?;
-    cursor.skip_blanks();
-    let symmetry_at = cursor.at;
-    let symmetry = keyword(cursor, Symmetry::choices(), Symmetry::from_word)?;
-    cursor.end_line()?;
-    if layout == Layout::Array && field == Field::Pattern {
-        return Err(Bad::new(field_at, "an array has no pattern: use coordinate, or another field"));
-    }
-    let refused = match symmetry {
-        Symmetry::SkewSymmetric => matches!(field, Field::Pattern | Field::Unsigned),
-        Symmetry::Hermitian => field == Field::Pattern,
-        Symmetry::General | Symmetry::Symmetric => false,
+    // Lines of three or more numbers, with or without comments before them.
+    let mut lines = text.split(|&b| b == b'\n').filter(|line| !line.starts_with(b"#"));
+    let numbers = |line: &[u8]| {
+        let words = || line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words().count() >= 3 && words().all(|word| fast_float2::parse::<f64, _>(word).is_ok())
     };
-    if refused {
-        return Err(Bad::new(symmetry_at, format!("a {field} matrix cannot be {symmetry}")));
+    if lines.next().is_some_and(numbers) {
+        return ": if these are the entries of a tensor in FROSTT's format, this reader takes matrices alone";
     }
-    Ok((layout, field, symmetry))
+    ""
 }
 
 fn keyword<K>(cursor: &mut Cursor<'_>, choices: String, find: impl Fn(&[u8]) -> Option<K>) -> Result<K, Bad> {

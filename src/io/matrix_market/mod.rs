@@ -12,9 +12,11 @@
 //! | --- | --- | --- |
 //! | layout | `coordinate`; `array` (every element, by columns; zeros become stored entries) | `array` with `pattern` |
 //! | field | `real`, `double`, `complex`, `integer` (exact in i64, or in u64 where one is beyond i64 and none is negative), `unsigned-integer` (exact in u64), `pattern` | |
-//! | symmetry | `general`, `symmetric`, `skew-symmetric`, `hermitian` (real numbers: the same as symmetric) | pattern with skew or Hermitian; a diagonal in a skew file, one that is not real in a Hermitian file; anything above the diagonal in all three, as the format says; not square |
-//! | real values | what `strtod` reads in decimal, and `nan`, `inf`, `infinity` in any case, signed or not, as scipy and `printf` write them | numbers beyond the range of f64; hexadecimal; `nan(…)` |
+//! | symmetry | `general`, `symmetric`, `skew-symmetric`, `hermitian` (real numbers: the same as symmetric); entries above the diagonal, as long as their mirror images are not there too; zeros on the diagonal of a skew file | pattern with skew or Hermitian; another diagonal in a skew file, one that is not real in a Hermitian file; not square; both triangles |
+//! | real values | what `strtod` reads in decimal, and `nan`, `inf`, `infinity` in any case, signed or not, as scipy and `printf` write them; `1D5`, as Fortran does | numbers beyond the range of f64; hexadecimal; `nan(…)` |
 //! | lines | ends `\n` or `\r\n`, the last one optional; blank lines anywhere; comments before the size line, in any encoding | comments among the entries; anything after the last field of a line |
+//!
+//! [`ReadOptions::lenient`] takes some of what is refused. Bytes behind gzip are refused, but for zeros.
 //!
 //! [`MatrixFile::any`] gives the matrix in the type that the file has, [`MatrixFile::csr`] in one that the caller names;
 //! [`write_matrix_market_any`] and [`write_matrix_market`] write the one and the other.
@@ -37,6 +39,7 @@
 mod any;
 mod assemble;
 mod banner;
+mod block;
 mod gzip;
 mod header;
 mod options;
@@ -45,6 +48,7 @@ mod read;
 mod scalar;
 mod text;
 mod texts;
+mod triangle;
 mod value;
 mod write;
 
@@ -52,9 +56,11 @@ pub use assemble::{Entries, MatrixFile};
 pub use banner::{Field, Layout, Symmetry};
 pub use header::Header;
 pub use options::{ReadOptions, WriteOptions};
-pub use read::{parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_with};
+pub use read::{
+    parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_from, read_matrix_market_with,
+};
 pub use value::MarketValue;
 pub use write::{
     write_matrix_market, write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array,
-    write_matrix_market_columns, write_matrix_market_to,
+    write_matrix_market_columns, write_matrix_market_columns_to, write_matrix_market_to,
 };

@@ -1,8 +1,8 @@
-//! How to read and how to write: nothing here changes what is read.
+//! How to read and how to write.
 
 use crate::par::Threads;
 
-/// How to read a file; none of it changes the result.
+/// How to read a file; but for [`lenient`](Self::lenient) none of it changes the result.
 ///
 /// ```no_run
 /// use sparring::io::{ReadOptions, read_matrix_market_with};
@@ -16,6 +16,7 @@ pub struct ReadOptions<'a> {
     pub(super) threads: Option<&'a Threads>,
     pub(super) piece_bytes: usize,
     pub(super) max_bytes: u64,
+    pub(super) lenient: bool,
 }
 
 /// An entry takes two bytes or more, so that 32 bits are enough for the number of one in its piece.
@@ -24,7 +25,7 @@ const MOST_PIECE_BYTES: usize = 1 << 32;
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
         // Pieces stay in the second-level cache and are many enough to share.
-        Self { threads: None, piece_bytes: 1 << 20, max_bytes: u64::MAX }
+        Self { threads: None, piece_bytes: 1 << 20, max_bytes: u64::MAX, lenient: false }
     }
 }
 
@@ -50,6 +51,19 @@ impl<'a> ReadOptions<'a> {
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
+        self
+    }
+    /// Also takes what other programs write and the format leaves open, each in one way:
+    ///
+    /// | in the file | read as |
+    /// | --- | --- |
+    /// | (i, j) and (j, i), i > j, in a file of one triangle | (i, j) alone |
+    /// | numbers behind the positions of a `pattern` | positions |
+    /// | a `pattern` that is `skew-symmetric` or `hermitian` | positions, and those on the other side of the diagonal |
+    /// | bytes behind the compressed text that are not gzip | nothing |
+    #[must_use]
+    pub fn lenient(mut self, lenient: bool) -> Self {
+        self.lenient = lenient;
         self
     }
 }

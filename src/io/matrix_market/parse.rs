@@ -1,10 +1,14 @@
 //! From text to blocks of entries: what the text comes in is the business of a [`Source`].
+//!
+//! Pieces of text are parsed in any order, each up to what is wrong in it; [`InOrder`] then says what is wrong in the file.
 
 use super::assemble::{Entries, Fields, Indices, MatrixFile, Places};
 use super::banner::{Field, Layout, Symmetry};
+use super::block::Block;
 use super::header::Header;
 use super::scalar::Scalar;
-use super::text::{Bad, Cursor, count_line_ends, quoted};
+use super::text::{Bad, Cursor, count_line_ends, long_line, quoted};
+use super::triangle::settle;
 use crate::par::{Threads, reserved};
 use crate::sparse::for_each_part;
 use crate::{Error, Index, Result};
@@ -12,56 +16,88 @@ use crate::{Error, Index, Result};
 /// Where the entries behind a header come from, as blocks in the order of the file; `stored` of them in all.
 pub(super) trait Source {
     type Error: From<Error>;
-    fn blocks<I: Index, X: Scalar>(self) -> Result<Vec<Block<I, X>>, Self::Error>;
+    fn blocks<I: Index, X: Scalar>(&self) -> Result<Vec<Block<I, X>>, Self::Error>;
+    /// The error `message` at the entry of this number, from 0.
+    fn at_entry(&self, number: usize, message: String) -> Self::Error;
 }
 
-/// Consecutive entries, indices from 0.
-#[derive(Debug)]
-pub(super) struct Block<I, X> {
-    pub(super) rows: Vec<I>,
-    pub(super) cols: Vec<I>,
-    pub(super) values: Vec<X>,
+/// How pieces are read.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) header: Header,
+    pub(super) lenient: bool,
 }
 
 /// The file of `header` with the entries of `source`, in the types that the header calls for.
-pub(super) fn parse_body<S: Source>(header: Header, threads: &Threads, source: S) -> Result<MatrixFile, S::Error> {
-    let entries = match header.field {
-        Field::Real => entries(Fields::Real, header, threads, source),
-        Field::Integer => entries(Fields::Integer, header, threads, source),
-        Field::Unsigned => entries(Fields::Unsigned, header, threads, source),
-        Field::Pattern => entries(Fields::Pattern, header, threads, source),
-        Field::Complex => entries(Fields::Complex, header, threads, source),
+pub(super) fn parse_body<S: Source>(
+    name: &str,
+    rules: Rules,
+    threads: &Threads,
+    source: &S,
+) -> Result<MatrixFile, S::Error> {
+    let entries = match rules.header.field {
+        Field::Real => entries(Fields::Real, rules, threads, source),
+        Field::Integer => entries(Fields::Integer, rules, threads, source),
+        Field::Unsigned => entries(Fields::Unsigned, rules, threads, source),
+        Field::Pattern => entries(Fields::Pattern, rules, threads, source),
+        Field::Complex => entries(Fields::Complex, rules, threads, source),
     }?;
-    Ok(MatrixFile { header, entries })
+    Ok(MatrixFile { header: rules.header, entries, name: name.to_owned() })
 }
 
 fn entries<X: Scalar, S: Source>(
     fields: fn(Vec<Vec<X>>) -> Fields,
-    header: Header,
+    rules: Rules,
     threads: &Threads,
-    source: S,
+    source: &S,
 ) -> Result<Entries, S::Error> {
     type Blocks<I, X> = (Vec<Indices<I>>, Vec<Vec<X>>);
     fn placed<I: Index, X: Scalar, S: Source>(
-        header: Header,
+        Rules { header, lenient }: Rules,
         threads: &Threads,
-        source: S,
+        source: &S,
     ) -> Result<Blocks<I, X>, S::Error> {
         let mut blocks = source.blocks()?;
         if header.layout == Layout::Array {
             place(&header, &mut blocks, threads)?;
         }
-        Ok(blocks.into_iter().map(|Block { rows, cols, values }| (Indices { rows, cols }, values)).unzip())
+        settle(&mut blocks, header.symmetry, lenient)?.map_err(|(number, message)| source.at_entry(number, message))?;
+        Ok(blocks.into_iter().map(|Block { rows, cols, values, .. }| (Indices { rows, cols }, values)).unzip())
     }
-    let narrow = header.nrows.max(header.ncols) <= u32::MAX_LEN;
+    let narrow = rules.header.nrows.max(rules.header.ncols) <= u32::MAX_LEN;
     let (places, values) = if narrow {
-        let (places, values) = placed(header, threads, source)?;
+        let (places, values) = placed(rules, threads, source)?;
         (Places::Narrow(places), values)
     } else {
-        let (places, values) = placed(header, threads, source)?;
+        let (places, values) = placed(rules, threads, source)?;
         (Places::Wide(places), values)
     };
     Ok(Entries { places, values: fields(values) })
+}
+
+/// A file of integers: in i64, else all in u64, where negating would leave it.
+pub(super) fn of_integers(header: Header, parse: impl Fn(Header) -> Result<MatrixFile>) -> Result<MatrixFile> {
+    match parse(header) {
+        Err(signed @ Error::Parse { .. })
+            if header.field == Field::Integer && header.symmetry != Symmetry::SkewSymmetric =>
+        {
+            match parse(Header { field: Field::Unsigned, ..header }) {
+                Ok(file) => Ok(MatrixFile { header, ..file }),
+                Err(unsigned) => Err(further(signed, unsigned)),
+            }
+        }
+        parsed => parsed,
+    }
+}
+
+/// Of two readings that both ended early, the error of the one that came further: the first thing in the file that
+/// belongs to no integer type which holds what is before it.
+fn further(one: Error, other: Error) -> Error {
+    let place = |e: &Error| match e {
+        Error::Parse { line, column, .. } => (*line, *column),
+        _ => (0, 0),
+    };
+    if place(&other) > place(&one) { other } else { one }
 }
 
 /// The entries of a piece, up to what is wrong in it.
@@ -70,28 +106,37 @@ pub(super) struct Parsed<I, X> {
     pub(super) bad: Option<Bad>,
 }
 
-pub(super) fn parse_piece<I: Index, X: Scalar>(text: &[u8], header: &Header) -> Result<Parsed<I, X>> {
+pub(super) fn parse_piece<I: Index, X: Scalar>(text: &[u8], rules: &Rules) -> Result<Parsed<I, X>> {
     // One entry a line, and a line has a smallest length: no count of the header is believed.
+    let header = &rules.header;
     let coordinate = header.layout == Layout::Coordinate;
     let shortest_line = if coordinate { "1 1\n".len() + X::MIN_BYTES } else { X::MIN_BYTES };
     let most = (count_line_ends(text) + 1).min((text.len() + 1) / shortest_line.max(1));
     let indices = if coordinate { most } else { 0 };
+    let above = if header.symmetry == Symmetry::General { 0 } else { indices };
     let mut block = Block {
         rows: reserved(indices, "row indices")?,
         cols: reserved(indices, "column indices")?,
         values: reserved(most, "values")?,
+        // Untouched in files that keep to the format.
+        above: reserved(above, "entries above the diagonal")?,
     };
-    let bad = parse_lines(&mut Cursor { text, at: 0 }, header, &mut block).err();
+    let long = long_line(text);
+    let text = long.as_ref().map_or(text, |bad| &text[..bad.at]);
+    let bad = parse_lines(&mut Cursor { text, at: 0 }, rules, &mut block).err().or(long);
+    if block.above.is_empty() {
+        block.above = Vec::new();
+    }
     Ok(Parsed { block, bad })
 }
 
 #[inline(always)]
 fn parse_lines<I: Index, X: Scalar>(
     cursor: &mut Cursor<'_>,
-    header: &Header,
+    rules: &Rules,
     block: &mut Block<I, X>,
 ) -> Result<(), Bad> {
-    let Header { nrows, ncols, symmetry, layout, .. } = *header;
+    let Header { nrows, ncols, symmetry, layout, .. } = rules.header;
     while cursor.at < cursor.text.len() {
         cursor.skip_blanks();
         if let Some(n) = cursor.line_end() {
@@ -100,17 +145,23 @@ fn parse_lines<I: Index, X: Scalar>(
         }
         if layout == Layout::Coordinate {
             let start = cursor.at;
-            let i = index(cursor, "row", nrows)?;
+            let mut i = index(cursor, "row", nrows)?;
             cursor.skip_blanks();
-            let j = index(cursor, "column", ncols)?;
-            if symmetry != Symmetry::General && i <= j {
-                not_lower(symmetry, i, j, start)?;
-            }
+            let mut j = index(cursor, "column", ncols)?;
             cursor.skip_blanks();
             let at = cursor.at;
-            let x = X::read(cursor)?;
-            if symmetry == Symmetry::Hermitian && i == j && !x.is_real() {
-                return Err(not_real(i, at));
+            let mut x = X::read(cursor)?;
+            if symmetry != Symmetry::General && i <= j {
+                x = not_below(symmetry, (i, j), x, start, at)?;
+                if i < j {
+                    (i, j) = (j, i);
+                    // There is room for all, and pieces are not as long as to have more than 32 bits count.
+                    block.above.push(block.rows.len() as u32);
+                }
+            }
+            // `pattern` alone takes no bytes.
+            if rules.lenient && X::MIN_BYTES == 0 {
+                skip_numbers(cursor);
             }
             cursor.end_line()?;
             block.rows.push(I::cast(i));
@@ -123,6 +174,63 @@ fn parse_lines<I: Index, X: Scalar>(
         }
     }
     Ok(())
+}
+
+/// Steps over a real or a complex number.
+fn skip_numbers(cursor: &mut Cursor<'_>) {
+    for _ in 0..2 {
+        cursor.skip_blanks();
+        let mut ahead = cursor.clone();
+        if f64::read(&mut ahead).is_ok() {
+            *cursor = ahead;
+        }
+    }
+}
+
+/// What the pieces of a file make together, looked at in their order.
+pub(super) struct InOrder<'a> {
+    header: &'a Header,
+    /// Entries in the pieces so far.
+    before: usize,
+}
+
+impl<'a> InOrder<'a> {
+    pub(super) fn new(header: &'a Header) -> Self {
+        Self { header, before: 0 }
+    }
+    /// The entries of the next piece, or the first thing in it that is wrong.
+    pub(super) fn take<I, X: Scalar>(&mut self, piece: &[u8], parsed: Parsed<I, X>) -> Result<Block<I, X>, Bad> {
+        let entry = |wanted| {
+            let mut cursor = Cursor { text: piece, at: 0 };
+            cursor.skip_entries(wanted);
+            cursor.at
+        };
+        let Parsed { block, bad } = parsed;
+        if let Some((i, e)) = first_not_real(self.header, self.before, &block.values) {
+            return Err(not_real(i, entry(e)));
+        }
+        let (after, stored) = (self.before + block.values.len(), self.header.stored);
+        if after > stored || (after == stored && bad.is_some()) {
+            let at = entry(stored - self.before);
+            let found = quoted(piece, at);
+            return Err(Bad::new(at, format!("the size line declares {stored} entries, found {found} after the last")));
+        }
+        match bad {
+            Some(bad) => Err(bad),
+            None => {
+                self.before = after;
+                Ok(block)
+            }
+        }
+    }
+    /// Whether all entries were there when the last piece ended, at `end`.
+    pub(super) fn finish(&self, end: usize) -> Result<(), Bad> {
+        let (before, stored) = (self.before, self.header.stored);
+        if before == stored {
+            return Ok(());
+        }
+        Err(Bad::new(end, format!("the size line declares {stored} entries, the file ends after {before}")))
+    }
 }
 
 /// An index of the file, from 1, as one from 0 below `bound`.
@@ -150,25 +258,37 @@ fn wrong_index(text: &[u8], at: usize, axis: &str, bound: usize, digits: Result<
     )
 }
 
-/// Whether (i, j), on or above the diagonal, may stand in a file that stores the lower triangle.
+/// The value x of (i, j), on or above the diagonal, in a file that stores one triangle: what stands on the other side.
 #[inline(never)]
-fn not_lower(symmetry: Symmetry, i: usize, j: usize, at: usize) -> Result<(), Bad> {
+fn not_below<X: Scalar>(
+    symmetry: Symmetry,
+    (i, j): (usize, usize),
+    x: X,
+    at: usize,
+    value_at: usize,
+) -> Result<X, Bad> {
     let (row, column) = (i + 1, j + 1);
     if i < j {
+        return x.mirrored(symmetry).ok_or_else(|| {
+            let message =
+                format!("entry ({row}, {column}) is above the diagonal, and its negative does not fit its type");
+            Bad::new(value_at, message)
+        });
+    }
+    if symmetry == Symmetry::SkewSymmetric && !x.is_zero() {
         let message =
-            format!("entry ({row}, {column}) is above the diagonal: a {symmetry} file stores the lower triangle");
+            format!("entry ({row}, {column}) is not 0: the diagonal of a {symmetry} matrix is, and need not be stored");
         return Err(Bad::new(at, message));
     }
-    if symmetry == Symmetry::SkewSymmetric {
-        let message = format!("entry ({row}, {column}) is on the diagonal, which a {symmetry} file does not store");
-        return Err(Bad::new(at, message));
+    if symmetry == Symmetry::Hermitian && !x.is_real() {
+        return Err(not_real(i, value_at));
     }
-    Ok(())
+    Ok(x)
 }
 
 /// The error that the entry (i, i) of a Hermitian matrix, which is its own conjugate, has an imaginary part.
 #[cold]
-pub(super) fn not_real(i: usize, at: usize) -> Bad {
+fn not_real(i: usize, at: usize) -> Bad {
     let i = i + 1;
     Bad::new(at, format!("entry ({i}, {i}) has an imaginary part: the diagonal of a hermitian matrix is real"))
 }

@@ -19,6 +19,10 @@ pub(super) trait Scalar: Copy + Debug + Send + Sync {
     fn is_real(self) -> bool {
         true
     }
+    /// Whether it may stand where a matrix is its own negative.
+    fn is_zero(self) -> bool;
+    /// The value on the other side of the diagonal, if there is one of the type.
+    fn mirrored(self, symmetry: Symmetry) -> Option<Self>;
     /// As a value of a matrix.
     fn to<T: MarketValue>(self) -> Option<T>;
     /// The value on the other side of the diagonal.
@@ -43,12 +47,19 @@ impl Scalar for () {
     fn read(_: &mut Cursor<'_>) -> Result<Self, Bad> {
         Ok(())
     }
+    fn is_zero(self) -> bool {
+        true
+    }
+    fn mirrored(self, _: Symmetry) -> Option<Self> {
+        Some(())
+    }
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
         Some(T::ONE)
     }
+    // A position has one on the other side, whatever the symmetry.
     fn negated_to<T: MarketValue>(self) -> Option<T> {
-        None
+        Some(T::ONE)
     }
 }
 
@@ -58,18 +69,24 @@ impl Scalar for f64 {
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
         let start = cursor.at;
         // The parser rounds to nearest and stops where the number does; it takes one sign, which may be a plus.
-        let Ok((x, len)) = fast_float2::parse_partial::<f64, _>(&cursor.text[start..]) else {
+        let Ok((mut x, len)) = fast_float2::parse_partial::<f64, _>(&cursor.text[start..]) else {
             return Err(not_a_number("a real number", cursor.text, start));
         };
         cursor.at += len;
         if !cursor.at_word_end() {
-            return Err(not_a_number("a real number", cursor.text, start));
+            x = fortran(cursor, start).ok_or_else(|| not_a_number("a real number", cursor.text, start))?;
         }
         if x.is_infinite() && cursor.text[start..cursor.at].iter().any(u8::is_ascii_digit) {
             let word = quoted(cursor.text, start);
             return Err(Bad::new(start, format!("{word} is beyond the range of a 64-bit real number")));
         }
         Ok(x)
+    }
+    fn is_zero(self) -> bool {
+        self == 0.0
+    }
+    fn mirrored(self, symmetry: Symmetry) -> Option<Self> {
+        if symmetry == Symmetry::SkewSymmetric { Some(-self) } else { Some(self) }
     }
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
@@ -97,6 +114,12 @@ impl Scalar for i64 {
         let x = if minus { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
         x.ok_or_else(|| too_large("signed", cursor.text, start))
     }
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+    fn mirrored(self, symmetry: Symmetry) -> Option<Self> {
+        if symmetry == Symmetry::SkewSymmetric { self.checked_neg() } else { Some(self) }
+    }
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
         T::from_integer(self)
@@ -120,6 +143,12 @@ impl Scalar for u64 {
             Err(true) => Err(too_large("unsigned", cursor.text, start)),
             Err(false) => Err(not_a_number("an unsigned whole number", cursor.text, start)),
         }
+    }
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+    fn mirrored(self, symmetry: Symmetry) -> Option<Self> {
+        (symmetry != Symmetry::SkewSymmetric).then_some(self)
     }
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
@@ -145,6 +174,16 @@ impl Scalar for Complex<f64> {
     fn is_real(self) -> bool {
         self.im == 0.0
     }
+    fn is_zero(self) -> bool {
+        self.re == 0.0 && self.im == 0.0
+    }
+    fn mirrored(self, symmetry: Symmetry) -> Option<Self> {
+        Some(match symmetry {
+            Symmetry::SkewSymmetric => -self,
+            Symmetry::Hermitian => self.conj(),
+            Symmetry::General | Symmetry::Symmetric => self,
+        })
+    }
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
         T::from_complex(self)
@@ -155,6 +194,26 @@ impl Scalar for Complex<f64> {
     fn conjugate(self) -> Self {
         self.conj()
     }
+}
+
+/// The number that the word at `start` is as Fortran writes it, with D for the exponent of its longer type: `1.5D-5`.
+#[cold]
+fn fortran(cursor: &mut Cursor<'_>, start: usize) -> Option<f64> {
+    const LONGEST: usize = 512;
+    let mut word = [0; LONGEST];
+    let found = cursor.text[start..].iter().take_while(|b| !b.is_ascii_whitespace());
+    let mut len = 0;
+    for (to, byte) in word.iter_mut().zip(found) {
+        *to = if matches!(byte, b'd' | b'D') { b'e' } else { *byte };
+        len += 1;
+    }
+    // No letter but that one: `infinityD` is none.
+    let word = &word[..len];
+    if word.iter().filter(|b| b.is_ascii_alphabetic()).count() != 1 {
+        return None;
+    }
+    cursor.at = start + len;
+    if cursor.at_word_end() { fast_float2::parse(word).ok() } else { None }
 }
 
 #[cold]
@@ -201,11 +260,17 @@ mod tests {
         assert!(read::<f64>("-nan").unwrap().is_nan());
         assert_eq!(read::<f64>("Inf"), Ok(f64::INFINITY));
         assert_eq!(read::<f64>("-INFINITY"), Ok(f64::NEG_INFINITY));
-        for text in
-            ["", ".", "-", "e5", "1e", "1e+", "+-1", "++1", "1.2.3", "0x1p3", "nan(1)", "infin", "1d0", "1,5", "--1"]
-        {
+        for text in [
+            "", ".", "-", "e5", "1e", "1e+", "+-1", "++1", "1.2.3", "0x1p3", "nan(1)", "infin", "1d", "1e5d1", "d5",
+            "1dd0", "infd1", "1,5", "--1",
+        ] {
             assert!(read::<f64>(text).unwrap_err().message.starts_with("expected a real number"), "{text}");
         }
+        for (text, x) in [("1D5", 1e5), ("-1.5d-05", -1.5e-5), ("+.5D+2", 50.0), ("2.D0\n", 2.0)] {
+            assert_eq!(read::<f64>(text), Ok(x), "{text}");
+        }
+        assert!(read::<f64>("1D999").unwrap_err().message.contains("beyond the range"));
+        assert!(read::<f64>(&format!("1{}D0", "0".repeat(600))).is_err());
         assert!(read::<f64>("-1e309").unwrap_err().message.contains("beyond the range"));
         assert!(read::<f64>("1e-999").unwrap() == 0.0);
     }

@@ -15,19 +15,42 @@ impl Bad {
     }
     /// The error with its line and column, found by counting line ends from the start of `text`.
     pub(super) fn locate(self, file: &str, text: &[u8]) -> Error {
-        let before = &text[..self.at.min(text.len())];
-        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
-        Error::Parse {
-            file: file.to_owned(),
-            line: count_line_ends(before) as u64 + 1,
-            column: (before.len() - line_start) as u64 + 1,
-            message: self.message,
-        }
+        self.locate_behind(0, file, text)
     }
+    /// The same where so many lines come before `text`.
+    pub(super) fn locate_behind(self, lines: u64, file: &str, text: &[u8]) -> Error {
+        let (line, column) = position(text, self.at);
+        Error::Parse { file: file.to_owned(), line: lines + line, column, message: self.message }
+    }
+}
+
+/// Line and column of `text[at]`, from 1.
+pub(super) fn position(text: &[u8], at: usize) -> (u64, u64) {
+    let before = &text[..at.min(text.len())];
+    let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
+    (count_line_ends(before) as u64 + 1, (before.len() - line_start) as u64 + 1)
 }
 
 pub(super) fn count_line_ends(text: &[u8]) -> usize {
     text.iter().filter(|&&b| b == b'\n').count()
+}
+
+/// Bytes that a line may have: text that was packed well ends somewhere, and is looked at line by line.
+pub(super) const LONGEST_LINE: usize = 16 << 20;
+
+/// The error that a line is too long, if one is. Pieces are hardly ever as long.
+pub(super) fn long_line(text: &[u8]) -> Option<Bad> {
+    if text.len() <= LONGEST_LINE {
+        return None;
+    }
+    let mut at = 0;
+    for line in text.split(|&b| b == b'\n') {
+        if line.len() > LONGEST_LINE {
+            return Some(Bad::new(at, format!("the line has more than {LONGEST_LINE} bytes")));
+        }
+        at += line.len() + 1;
+    }
+    None
 }
 
 /// The word that starts at `text[at]`, quoted for a message: never long, never raw bytes.
@@ -85,6 +108,22 @@ impl<'a> Cursor<'a> {
             }
             None => {
                 Err(Bad::new(self.at, format!("expected the end of the line, found {}", quoted(self.text, self.at))))
+            }
+        }
+    }
+    /// Goes to where the entry begins that comes `wanted` entries later, or to the end of the text; entries stepped over.
+    pub(super) fn skip_entries(&mut self, wanted: usize) -> usize {
+        let mut seen = 0;
+        loop {
+            self.skip_blanks();
+            match self.line_end() {
+                Some(0) => return seen,
+                Some(n) => self.at += n,
+                None if seen == wanted => return seen,
+                None => {
+                    seen += 1;
+                    self.skip_line();
+                }
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Writing: threads turn rows into text, which goes out in order.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use flate2::Compression;
@@ -13,6 +12,7 @@ use super::options::WriteOptions;
 use super::texts::{Texts, Values, with_texts};
 use super::value::MarketValue;
 use crate::algebra::Slice;
+use crate::io::replace::write_file;
 use crate::par::{Threads, split};
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -29,7 +29,7 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// [`Error::Io`], which may leave a part of the file behind; [`Error::Argument`] if the matrix should be
+/// [`Error::Io`], and what was at `path` is as it was ([`write_file`]); [`Error::Argument`] if the matrix should be
 /// symmetric and is not.
 pub fn write_matrix_market<T: MarketValue, I: Index>(
     path: impl AsRef<Path>,
@@ -130,7 +130,6 @@ pub fn write_matrix_market_array<T: MarketValue>(
 /// ```
 /// # Errors
 /// Those of `columns`, and of [`write_matrix_market_array`]; [`Error::Argument`] if a value does not fit the field.
-/// A part of the file may be left behind.
 pub fn write_matrix_market_columns<T: MarketValue>(
     path: impl AsRef<Path>,
     nrows: usize,
@@ -138,29 +137,54 @@ pub fn write_matrix_market_columns<T: MarketValue>(
     options: &WriteOptions<'_>,
     columns: impl FnOnce(&mut dyn FnMut(&[T]) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
-    let expected = elements(nrows, ncols, options)?;
-    let (path, field, mut found) = (path.as_ref(), field_of_array(&Values::<T>(&[])), 0usize);
-    to_file(path, |out| {
-        start(out, Layout::Array, field, Symmetry::General, options.comment)?;
-        writeln!(out, "{nrows} {ncols}")?;
-        columns(&mut |piece| {
-            found = found.saturating_add(piece.len());
-            if found > expected {
-                return Err(Error::Length { what: ELEMENTS, found, expected });
-            }
-            let piece = Values(piece);
-            if field_of_array(&piece) != field {
-                let message = format!("a value does not fit the field {}, in which the file began", field.name());
-                return Err(Error::Argument { name: "columns", message });
-            }
-            array(out, &piece, options).map_err(|e| e.with_path(&path.display().to_string()))
-        })
-        .map_err(Stop::Other)?;
-        if found < expected {
-            return Err(Stop::Other(Error::Length { what: ELEMENTS, found, expected }));
+    elements(nrows, ncols, options)?;
+    let path = path.as_ref();
+    let name = path.display().to_string();
+    to_file(path, |out| in_columns(out, &name, nrows, ncols, options, columns))
+}
+
+/// As [`write_matrix_market_columns`], to `out`.
+/// # Errors
+/// As there; the path of [`Error::Io`] is `output`.
+pub fn write_matrix_market_columns_to<T: MarketValue>(
+    out: &mut dyn Write,
+    nrows: usize,
+    ncols: usize,
+    options: &WriteOptions<'_>,
+    columns: impl FnOnce(&mut dyn FnMut(&[T]) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    in_columns(out, "output", nrows, ncols, options, columns).map_err(|e| e.with_path("output"))
+}
+
+fn in_columns<T: MarketValue>(
+    out: &mut dyn Write,
+    name: &str,
+    nrows: usize,
+    ncols: usize,
+    options: &WriteOptions<'_>,
+    columns: impl FnOnce(&mut dyn FnMut(&[T]) -> Result<()>) -> Result<()>,
+) -> Result<(), Stop> {
+    let expected = elements(nrows, ncols, options).map_err(Stop::Other)?;
+    let (field, mut found) = (field_of_array(&Values::<T>(&[])), 0usize);
+    start(out, Layout::Array, field, Symmetry::General, options.comment)?;
+    writeln!(out, "{nrows} {ncols}")?;
+    columns(&mut |piece| {
+        found = found.saturating_add(piece.len());
+        if found > expected {
+            return Err(Error::Length { what: ELEMENTS, found, expected });
         }
-        Ok(())
+        let piece = Values(piece);
+        if field_of_array(&piece) != field {
+            let message = format!("a value does not fit the field {}, in which the file began", field.name());
+            return Err(Error::Argument { name: "columns", message });
+        }
+        array(out, &piece, options).map_err(|e| e.with_path(name))
     })
+    .map_err(Stop::Other)?;
+    if found < expected {
+        return Err(Stop::Other(Error::Length { what: ELEMENTS, found, expected }));
+    }
+    Ok(())
 }
 
 const ELEMENTS: &str = "elements of an array";
@@ -218,19 +242,19 @@ impl Stop {
     }
 }
 
+/// A file beside the one at `path`, compressed if that is to be, and in its place when it is complete.
 fn to_file(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
-    let write = || -> Result<(), Stop> {
-        let mut file = BufWriter::new(File::create(path)?);
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz")) {
-            let mut packed = GzEncoder::new(&mut file, Compression::default());
-            body(&mut packed)?;
-            packed.finish()?;
-        } else {
-            body(&mut file)?;
+    let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    let written = write_file(path, |file| {
+        if !packed {
+            return body(file);
         }
-        Ok(file.flush()?)
-    };
-    write().map_err(|e| e.with_path(&path.display().to_string()))
+        let mut out = GzEncoder::new(file, Compression::default());
+        body(&mut out)?;
+        out.finish()?;
+        Ok(())
+    });
+    written.map_err(|e| e.with_path(&path.display().to_string()))
 }
 
 fn start(out: &mut dyn Write, layout: Layout, field: Field, symmetry: Symmetry, comment: &str) -> Result<(), Stop> {

@@ -1,0 +1,44 @@
+//! `sparring convert IN OUT` and `sparring transpose IN OUT`: a matrix from one kind of file to another.
+
+use clap::Args;
+use serde_json::json;
+use sparring::algebra::Type;
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::formats::SPARSE;
+use crate::output::{ms, seconds, shape, thousands};
+use crate::timing::timed;
+use crate::write::Output;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Matrix to read: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, - for standard input, or gen:NAME
+    input: String,
+    /// File to write, what its name says: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
+    output: String,
+    /// Convert the values to this type first [default: that of the file]
+    #[arg(long = "type", value_name = "TYPE")]
+    values: Option<Type>,
+}
+
+pub(crate) fn run(context: &Context, arguments: &Arguments, transpose: bool) -> Result {
+    let Some(output) = Output::new(context, Some(&arguments.output), SPARSE)? else { return Ok(()) };
+    let (mut a, read_ms) = context.load_any(&arguments.input)?;
+    if let Some(ty) = arguments.values {
+        a = a.cast(ty)?;
+    }
+    if transpose {
+        a = context.transposed(&a)?;
+    }
+    let (written, write_ms) = timed(|| output.save(context, &a));
+    written?;
+    let ((nrows, ncols), nnz, ty) = (a.shape(), a.nnz(), a.ty());
+    let json = json!({
+        "nrows": nrows, "ncols": ncols, "nnz": nnz, "type": ty.name(), "read_ms": ms(read_ms), "write_ms": ms(write_ms),
+    });
+    context.result(json, || {
+        let (read, written) = (seconds(read_ms), seconds(write_ms));
+        format!("{}, {} entries of {ty}   read {read}, written {written}", shape(nrows, ncols), thousands(nnz as u64))
+    })
+}

@@ -1,0 +1,317 @@
+//! Files of every kind, standard input and output, what interrupted and full outputs leave, files that want to fill the memory.
+
+mod program;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use program::{failed, file, json, refused, scratch, text};
+
+/// [1.5 0 −2; 0 0 4], with an empty column.
+const SMALL: &str = "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 1.5\n1 3 -2.0\n2 3 4.0\n";
+
+fn path(name: &str) -> String {
+    scratch(name).to_str().unwrap().into()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+/// Runs the program with this standard input; exit code, standard output, standard error.
+fn fed(arguments: &[&str], input: &[u8]) -> (Option<i32>, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sparring"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may refuse the input before the end.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let output = child.wait_with_output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (output.status.code(), out, err)
+}
+
+#[test]
+fn every_kind_of_file_is_written_and_read_again() {
+    let a = file("kinds.mtx", SMALL);
+    for end in ["mtx", "mtx.gz", "mm", "npz", "npy", "npy.gz", "csv", "CSV", "csv.gz", "svm", "svmlight.gz", "libsvm"] {
+        let (there, back) = (path(&format!("kinds-there.{end}")), path("kinds-back.mtx"));
+        let found = json(&["convert", &a, &there]);
+        assert_eq!((found["nnz"].as_u64(), found["type"].as_str()), (Some(3), Some("f64")), "{end}");
+        assert_eq!(std::fs::read(&there).unwrap().starts_with(&[0x1f, 0x8b]), end.ends_with("gz"), "{end}");
+        json(&["convert", &there, &back]);
+        assert_eq!(std::fs::read_to_string(&back).unwrap(), SMALL, "{end}");
+        assert_eq!(json(&["info", &there])["nnz"], 3, "{end}");
+    }
+    assert_eq!(std::fs::read_to_string(path("kinds-there.csv")).unwrap(), "1.5,0,-2.0\n0,0,4.0\n");
+    assert_eq!(std::fs::read_to_string(path("kinds-there.svm")).unwrap(), "0 1:1.5 3:-2.0\n0 3:4.0\n");
+    let array = std::fs::read(path("kinds-there.npy")).unwrap();
+    let header = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }";
+    assert!(array.starts_with(header) && array.len() == 128 + 6 * 8 && array[127] == b'\n');
+}
+
+#[test]
+fn types_are_kept() {
+    for (field, entries, ty) in [
+        ("integer", "1 1 9007199254740993\n2 2 -5\n", "i64"),
+        ("unsigned-integer", "1 1 18446744073709551615\n2 2 5\n", "u64"),
+        ("pattern", "1 1\n2 2\n", "bool"),
+        ("complex", "1 1 0.5 -1.0\n2 2 2.0 3.0\n", "complex64"),
+    ] {
+        let written = format!("%%MatrixMarket matrix coordinate {field} general\n2 2 2\n{entries}");
+        let a = file("types.mtx", &written);
+        for end in ["npz", "npy"] {
+            let (there, back) = (path(&format!("types-there.{end}")), path("types-back.mtx"));
+            json(&["convert", &a, &there]);
+            let found = json(&["convert", &there, &back]);
+            assert!(found["type"].as_str() == Some(ty) || field == "complex", "{found}");
+            assert_eq!(std::fs::read_to_string(&back).unwrap(), written, "{field} {end}");
+        }
+    }
+    let complex = file("types-c.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 2\n");
+    for end in ["csv", "svm"] {
+        assert!(refused(&["convert", &complex, &path(&format!("types-c.{end}"))]).contains("it holds real numbers"));
+    }
+    let a = file("types-cast.mtx", SMALL);
+    json(&["convert", &a, &path("types-cast.csv"), "--type", "i32"]);
+    assert_eq!(std::fs::read_to_string(path("types-cast.csv")).unwrap(), "1,0,-2\n0,0,4\n");
+}
+
+#[test]
+fn what_other_programs_write_is_read() {
+    let read = |name: &str, bytes: &[u8]| {
+        std::fs::write(scratch(name), bytes).unwrap();
+        text(&["convert", &path(name), &path("others.csv")]);
+        std::fs::read_to_string(path("others.csv")).unwrap()
+    };
+    assert_eq!(read("head.csv", b"# note\r\n\"x\", y\r\n 1,2e1\r\n\r\n0,-3\r\n"), "1.0,20.0\n0,-3.0\n");
+    // Columns from 0, labels, comments, pairs of a query.
+    assert_eq!(read("zero.svm", b"1 qid:3 0:5 2:7 # note\n\n-1.5\n+1 1:2\n"), "5.0,0,7.0\n0,0,0\n0,2.0,0\n");
+    // By columns, highest byte first; of one dimension.
+    let header = |text: &str| [b"\x93NUMPY\x01\x00\x46\x00", format!("{text:69}\n").as_bytes()].concat();
+    let numbers: Vec<u8> = [1i16, 2, 3, 0].iter().flat_map(|x| x.to_be_bytes()).collect();
+    let array = [header("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 2), }"), numbers.clone()].concat();
+    assert_eq!(read("order.npy", &array), "1,3\n2,0\n");
+    let array = [header("{'descr': '>i2', 'fortran_order': False, 'shape': (4,), }"), numbers].concat();
+    assert_eq!(read("one.npy", &array), "1\n2\n3\n0\n");
+    for (name, bytes, said) in [
+        ("bad.csv", &b"1,2\n3\n"[..], "the line has 1 columns, those before it have 2"),
+        ("bad-2.csv", b"1,2\n3,x\n", "bad-2.csv:2:1: column 2 is no number: 'x'"),
+        ("bad.svm", b"1 1:2\n1 3=4\n", "bad.svm:2:1: expected column:value, found '3=4'"),
+        ("bad.npy", b"\x93NUMPY\x01\x00", "it is no array of NumPy"),
+        ("cut.npy", &array[..array.len() - 1], "are no array of shape [4] of i2"),
+        ("bad.npz", b"PK\x03\x04", "it is no zip archive"),
+        ("bad.mtx", b"\x28\xb5\x2f\xfd", "compressed by zstd"),
+        ("bad.tsv", b"1\t2\n", "not read"),
+    ] {
+        std::fs::write(scratch(name), bytes).unwrap();
+        let line = refused(&["info", &path(name)]);
+        assert!(line.contains(said) && line.contains(name), "{line}");
+    }
+}
+
+#[test]
+fn outputs_of_other_names_are_refused_before_anything_is_read() {
+    for command in [
+        &["mxm", "gone.mtx", "-o"][..],
+        &["convert", "gone.mtx"],
+        &["transpose", "gone.mtx"],
+        &["knn", "gone.mtx", "--k", "1", "--metric", "l1", "-o"],
+        &["radius", "gone.mtx", "--radius", "1", "--metric", "l1", "-o"],
+        &["distances", "gone.mtx", "--metric", "l1", "-o"],
+    ] {
+        for name in ["out.txt", "out", "out.gz", "out.parquet"] {
+            let line = refused(&[command, &[name]].concat());
+            assert!(line.starts_with(&format!("sparring: output: '{name}' ends in none of .mtx, ")), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_dash_is_standard_input_and_output() {
+    let (code, out, err) = fed(&["convert", "-", "-"], SMALL.as_bytes());
+    assert_eq!((code, out.as_str()), (Some(0), SMALL));
+    assert!(err.starts_with("2 × 3, 3 entries of f64"), "{err}");
+    let (code, out, err) = fed(&["transpose", "-", "-", "--json"], &gzip(SMALL.as_bytes()));
+    assert_eq!((code, out.lines().nth(1)), (Some(0), Some("3 2 3")));
+    assert!(err.starts_with("{\"nrows\":3,"), "{err}");
+    let (code, out, _) = fed(&["info", "-"], SMALL.as_bytes());
+    assert!(code == Some(0) && out.contains("2 × 3"), "{out}");
+    let (code, out, err) = fed(&["info", "-"], SMALL.replace("1 3", "1 4").as_bytes());
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(err.starts_with("sparring: standard input:4:3: column index"), "{err}");
+    let (code, _, err) = fed(&["mxm", "-", "-"], SMALL.as_bytes());
+    assert_eq!((code, err.as_str()), (Some(2), "sparring: file: standard input can be read once\n"));
+    let x = file("dash.mtx", SMALL);
+    let (code, out, _) = fed(&["distances", &x, "--metric", "l1", "-o", "-"], b"");
+    assert!(code == Some(0) && out.ends_with("\n2 2\n0.0\n7.5\n7.5\n0.0\n"), "{out}");
+    let (code, out, _) = fed(&["knn", &x, "--k", "1", "--metric", "l1", "-o", "-"], b"");
+    assert!(code == Some(0) && out.ends_with("\n2 2 2\n1 1 0.0\n2 2 0.0\n"), "{out}");
+}
+
+#[test]
+fn distances_are_written_as_an_array_of_numpy() {
+    let (x, out) = (file("npy-x.mtx", SMALL), path("npy-out.npy"));
+    json(&["distances", &x, "--metric", "l1", "-o", &out]);
+    let written = std::fs::read(&out).unwrap();
+    assert!(written.starts_with(b"\x93NUMPY") && written.len() == 128 + 4 * 8);
+    text(&["convert", &out, &path("npy-out.csv")]);
+    assert_eq!(std::fs::read_to_string(path("npy-out.csv")).unwrap(), "0,7.5\n7.5,0\n");
+}
+
+#[test]
+fn products_take_transposes_and_masks() {
+    let (a, out) = (file("masked.mtx", SMALL), path("masked.csv"));
+    let product = |more: &[&str]| {
+        text(&[&["mxm", &a, "-o", &out], more].concat());
+        std::fs::read_to_string(&out).unwrap()
+    };
+    assert_eq!(product(&["--transpose-b"]), "6.25,-8.0\n-8.0,16.0\n");
+    assert_eq!(product(&["--transpose-a"]), "2.25,0,-3.0\n0,0,0\n-3.0,0,20.0\n");
+    let mask = file("mask.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 2\n");
+    assert_eq!(product(&["--transpose-b", "--mask", &mask]), "0,-8.0\n0,16.0\n");
+    assert_eq!(product(&["--transpose-b", "--mask", &mask, "--complement"]), "6.25,0\n-8.0,0\n");
+    assert!(refused(&["mxm", &a, "--transpose-b", "--complement"]).contains("--mask"));
+    assert!(refused(&["mxm", &a, "--transpose-b", "--mask", &a]).contains("mxm mask: shapes do not agree"));
+}
+
+#[test]
+fn neighbours_within_a_radius() {
+    let x = file("radius.mtx", SMALL);
+    let out = path("radius-out.mtx");
+    let found = json(&["radius", &x, "--radius", "7.5", "--metric", "manhattan", "-o", &out]);
+    assert_eq!((found["neighbours"].as_u64(), found["sum"].as_f64()), (Some(4), Some(15.0)));
+    assert!(std::fs::read_to_string(&out).unwrap().ends_with("2 2 4\n1 1 0.0\n1 2 7.5\n2 1 7.5\n2 2 0.0\n"));
+    let found = json(&["radius", &x, "-r", "7", "--metric", "manhattan", "--exclude-self"]);
+    assert_eq!(found["neighbours"], 0);
+    assert!(
+        text(&["radius", &x, "-r", "7", "--metric", "l1"])
+            .starts_with("2 × 3 among themselves: 2 neighbours within 7 ")
+    );
+    assert_eq!(refused(&["radius", &x, "-r", "nan", "--metric", "l1"]), "sparring: radius: it is not a number\n");
+}
+
+#[test]
+fn names_that_are_not_known_are_guessed() {
+    let x = file("guess.mtx", SMALL);
+    for (arguments, near) in [
+        (&["knn", &x, "--k", "1", "--metric", "cosin"][..], "; did you mean cosine?"),
+        (&["mxm", &x, "--transpose-b", "--semiring", "plus_time"], "; did you mean plus_times?"),
+        (&["info", "gen:lap2d_100"], "; did you mean lap2d_1000?"),
+    ] {
+        let line = refused(arguments);
+        assert!(line.trim_end().ends_with(near) && line.lines().count() == 1, "{line}");
+    }
+    assert!(refused(&["infos", &x]).contains("'info'"));
+}
+
+#[test]
+fn shells_and_man_are_told() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(text(&["completions", shell]).contains("sparring"), "{shell}");
+    }
+    let page = text(&["man"]);
+    assert!(page.contains(".TH sparring 1") && page.contains("Exit codes"), "{page}");
+    assert!(text(&["man", "mxm"]).contains("transpose"));
+    assert!(refused(&["man", "dance"]).contains("there is no 'dance'; there are info, "));
+    let help = text(&["mxm", "--help"]);
+    let place = |word: &str| help.find(word).unwrap_or_else(|| panic!("{word}: {help}"));
+    assert!(place("--semiring") < place("--threads") && place("--device") < place("--threads"));
+    assert!(text(&["--help"]).contains("Exit codes:\n  0  done"));
+    assert!(!text(&["info", "--help"]).contains("--device"));
+    assert!(refused(&["info", "a", "--device", "cpu"]).contains("--device"));
+}
+
+/// Who is stopped while it writes leaves what was there.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_output_leaves_what_was_there() {
+    let folder = scratch("interrupted");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let out = folder.join("out.mtx");
+    std::fs::write(&out, "before").unwrap();
+    let question = ["distances", "gen:rmat14", "--metric", "l1", "--memory-budget", "50M", "-o", out.to_str().unwrap()];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sparring")).args(question).stdout(Stdio::null()).spawn().unwrap();
+    let unfinished = || {
+        let names = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap());
+        names.filter(|e| e.path() != out).any(|e| e.metadata().is_ok_and(|about| about.len() > 0))
+    };
+    while !unfinished() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success() && !child.wait().unwrap().success());
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "before");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_the_machines_fault_everywhere() {
+    let x = file("full.mtx", SMALL);
+    let full = |end: &str| {
+        let link = scratch(&format!("full-{}.{end}", std::process::id()));
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink("/dev/full", &link).unwrap();
+        link.to_str().unwrap().to_owned()
+    };
+    for end in ["mtx", "mtx.gz", "npz", "npy", "csv", "svm"] {
+        let said = failed(&["convert", &x, &full(end)], 1);
+        assert!(said.contains("No space left"), "{said}");
+    }
+    for arguments in [
+        &["knn", &x, "--k", "1", "--metric", "l1", "-o", &full("tsv")][..],
+        &["distances", &x, "--metric", "l1", "-o", &full("mtx")],
+        &["distances", &x, "--metric", "l1", "-o", &full("npy")],
+        &["info", &x, "--spy", &full("png")],
+    ] {
+        let said = failed(arguments, 1);
+        assert!(said.contains("No space left"), "{said}");
+    }
+}
+
+/// Files of some megabytes that unpack to gigabytes, for a process that may have less.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_small_file_does_not_fill_the_memory() {
+    let megabyte = |byte: &[u8]| gzip(&byte.repeat((1 << 20) / byte.len()));
+    let banner = gzip(b"%%MatrixMarket matrix coordinate real general\n");
+    let entries = gzip(b"%%MatrixMarket matrix coordinate real general\n9 9 1\n");
+    for (name, bytes, said, code) in [
+        ("bomb-x.mtx.gz", megabyte(b"x").repeat(4096), "expected %%MatrixMarket, found \"xxxx", 2),
+        ("bomb-blank.mtx.gz", [banner.clone(), megabyte(b" ").repeat(4096)].concat(), "the line has more than", 2),
+        ("bomb-lines.mtx.gz", [banner, megabyte(b"\n").repeat(400)].concat(), "max-bytes", 2),
+        ("bomb-entries.mtx.gz", [entries, megabyte(b"1 1 1\n").repeat(400)].concat(), "after the last", 2),
+    ] {
+        std::fs::write(scratch(name), bytes).unwrap();
+        let limited = if said == "max-bytes" { "--max-bytes 100M" } else { "" };
+        let (said, code) = if limited.is_empty() { (said, code) } else { ("budget is 104857600 bytes", 1) };
+        let program = env!("CARGO_BIN_EXE_sparring");
+        let script = format!("ulimit -v 900000; exec {program} info '{}' --threads 2 {limited}", path(name));
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{name}: {err}");
+        assert!(err.contains(said), "{name}: {err}");
+        std::fs::remove_file(scratch(name)).unwrap();
+    }
+}
+
+#[test]
+fn files_of_others_are_read_leniently() {
+    let both = "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n2 1 5\n1 2 5\n";
+    let a = file("both.mtx", both);
+    assert!(refused(&["info", &a]).contains("read it leniently"));
+    assert_eq!(json(&["info", &a, "--lenient"])["nnz"], 2);
+    assert!(failed(&["info", &a, "--max-bytes", "10"], 1).contains("the budget is 10 bytes"));
+    assert_eq!(json(&["info", &a, "--lenient", "--max-bytes", "1K"])["nnz"], 2);
+    assert!(refused(&["info", &a, "--max-bytes", "many"]).contains("such as 500000, 64K"));
+}

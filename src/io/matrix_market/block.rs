@@ -1,0 +1,16 @@
+//! What a piece of text holds.
+
+/// Consecutive entries, indices from 0.
+#[derive(Debug)]
+pub(super) struct Block<I, X> {
+    pub(super) rows: Vec<I>,
+    pub(super) cols: Vec<I>,
+    pub(super) values: Vec<X>,
+    /// Which of them are mirror images of what stands in the file, above the diagonal.
+    pub(super) above: Vec<u32>,
+}
+impl<I, X> Default for Block<I, X> {
+    fn default() -> Self {
+        Self { rows: vec![], cols: vec![], values: vec![], above: vec![] }
+    }
+}
