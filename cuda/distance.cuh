@@ -60,6 +60,8 @@ template <class Offset> struct Rows {
   const Rank* ranks;
   const W* heads;  // HEAD magnitudes of each row, the largest first, then zeros
   __device__ Entry entry(u64 p) const { return {values[p], bit_of(ranks[p])}; }
+  // Whether an entry of the row is not finite.
+  __device__ bool is_odd(u64 i) const { return heads[i * HEAD] != heads[i * HEAD]; }
   // The largest magnitude that is not met; `beyond` if it is behind the head.
   __device__ W alone(u64 i, u32 met, bool& beyond) const {
     if (met != ~0u) return heads[i * HEAD + (__ffs(~met) - 1)];
@@ -70,7 +72,8 @@ template <class Offset> struct Rows {
 // The key of row i of X and row j of Y; whether it has to be computed again, over their union.
 __device__ inline W key_of_pair(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j, const Sums& s, u32 at,
                                 bool& again) {
-  again = false;
+  again = x.is_odd(i) || y.is_odd(j);
+  if (again) return sr::nan<W>();
   const W a = x.alone(i, s.met_x[at], again), b = y.alone(j, s.met_y[at], again);
   return sr::max(sr::max(s.most[at], a), b);
 }
@@ -223,18 +226,27 @@ __device__ inline W exact_sum(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>
   const u64 xs = x.ptr[i], xn = x.ptr[i + 1] - xs, ys = y.ptr[j], yn = y.ptr[j + 1] - ys;
   const u32 *xc = x.cols + xs, *yc = y.cols + ys;
   W sum = Exact::zero();
+  bool number = true;
   for (u64 p = lane_id(); p < xn; p += 32) {
     const u64 q = lower_bound(yc, (u64)0, yn, xc[p]);
     const W b = q < yn && yc[q] == xc[p] ? y.values[ys + q] : W(0);
-    sum = Exact::add(sum, Exact::mul(x.values[xs + p], b, i, xc[p], j));
+    const W term = Exact::mul(x.values[xs + p], b, i, xc[p], j);
+    number &= term == term;
+    sum = Exact::add(sum, term);
   }
   for (u64 q = lane_id(); q < yn; q += 32) {
     const u64 p = lower_bound(xc, (u64)0, xn, yc[q]);
     if (p < xn && xc[p] == yc[q]) continue;
-    sum = Exact::add(sum, Exact::mul(W(0), y.values[ys + q], i, yc[q], j));
+    const W term = Exact::mul(W(0), y.values[ys + q], i, yc[q], j);
+    number &= term == term;
+    sum = Exact::add(sum, term);
   }
   __syncwarp();
   for (u32 d = 16; d > 0; d /= 2) sum = Exact::add(sum, __shfl_xor_sync(ALL, sum, d));
+#ifdef CHEBYSHEV
+  // What is not a number hides from comparisons.
+  if (!__all_sync(ALL, number)) sum = sr::nan<W>();
+#endif
   return sum;
 }
 

@@ -1,7 +1,8 @@
 // distance_pairs.cu: distances of all pairs, nearest neighbours, neighbours within a radius, in one pass over common columns.
 // Grid: blocks of one warp; a block takes a row of X and a tile of Y, or for neighbours a row of X and several tiles.
 // Dynamic shared memory: the sums of a tile, then lists of neighbours; it leaves room for 13 blocks at most.
-// `T` (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST or RADIUS.
+// `T` (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST (with LARGEST: whether
+// the largest come first) or RADIUS.
 #include "distance.cuh"
 #include "neighbours.cuh"
 
@@ -58,7 +59,13 @@ extern "C" __global__ void mirror(u64 n, u64 side, T* out) {
 #endif
 
 #ifdef NEAREST
-// codes and ids: of each row, for each of its parts, the k nearest among the part's tiles, nearest first; numbers of Y
+// What neighbours are ordered by: the distance as it is returned, the other way round where the largest come first.
+__device__ inline double far_of(W key) {
+  const double distance = (double)(T)Recipe::finish(key);
+  return LARGEST ? 0.0 - distance : distance;
+}
+
+// codes (of how far they are) and ids: of each row, for each of its parts, the k nearest among the part's tiles, nearest first; numbers of Y
 // begin at first_y.
 extern "C" __global__ void __launch_bounds__(32, 13)
 nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes, u32* ids) {
@@ -68,6 +75,7 @@ nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_se
   const u64 place = (row * parts + part) * k;
   u64* room_of_codes = (u64*)sums.end(tile_rows);
   List list = IN_SHARED ? List(k, room_of_codes, (u32*)(room_of_codes + k)) : List(k, codes + place, ids + place);
+  double refused = sr::nan<double>();  // a key whose distance was refused; so is that of no smaller one
   const u64 last = (part + 1) * tiles_per_part < tiles ? (part + 1) * tiles_per_part : tiles;
   for (u64 number = part * tiles_per_part; number < last; ++number) {
     const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
@@ -76,11 +84,21 @@ nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_se
       // Most are refused, all at a time.
       bool any = false;
 #pragma unroll
-      for (u32 u = 0; u < EACH; ++u) any |= valid[u] && may_enter(list, key[u]);
+      for (u32 u = 0; u < EACH; ++u) any |= valid[u] && !((double)key[u] >= refused);
       if (!__any_sync(ALL, any)) return;
+      u64 least = FARTHEST;
 #pragma unroll
-      for (u32 u = 0; u < EACH; ++u, j += 32)
-        offer(list, valid[u] && !(exclude_self && j == SELF), code_of(key[u]), first_y + j);
+      for (u32 u = 0; u < EACH; ++u, j += 32) {
+        const bool looked = valid[u] && !((double)key[u] >= refused) && !(exclude_self && j == SELF);
+        const u64 code = looked ? code_of(far_of(key[u])) : FARTHEST;
+        offer(list, looked, code, first_y + j);
+        if (looked && code >= list.worst) {
+          const u64 of_key = code_of((double)key[u]);
+          least = of_key < least ? of_key : least;
+        }
+      }
+      least = warp_min(least);
+      if (least < FARTHEST - 1) refused = key_of(least);
     });
   }
   list.write(codes + place, ids + place);
@@ -89,7 +107,7 @@ nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_se
 // Grid: a thread a neighbour.
 extern "C" __global__ void distances_of(const u64* codes, u64 n, T* distances) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (p < n) distances[p] = (T)Recipe::finish(key_of(codes[p]));
+  if (p < n) distances[p] = (T)(LARGEST ? 0.0 - key_of(codes[p]) : key_of(codes[p]));
 }
 #endif
 
@@ -104,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(32, 13) count_within(SIDES, u64 rad
   keys_of(x, i, y, tile, sums, SELF, [&](u32 j, const bool* valid, const W* key) {
 #pragma unroll
     for (u32 u = 0; u < EACH; ++u, j += 32)
-      count += valid[u] && !(exclude_self && j == SELF) && within((double)Recipe::finish(key[u]), radius);
+      count += valid[u] && !(exclude_self && j == SELF) && within((double)(T)Recipe::finish(key[u]), radius);
   });
   count = warp_sum(count);
   if (lane_id() == 0) counts[i * tiles + number] = count;
@@ -122,11 +140,11 @@ write_within(SIDES, u64 radius, u32 exclude_self, const OffsetC* offsets, u32* c
   keys_of(x, i, y, tile, sums, SELF, [&](u32 j, const bool* valid, const W* key) {
 #pragma unroll
     for (u32 u = 0; u < EACH; ++u, j += 32) {
-      const W distance = Recipe::finish(key[u]);
+      const T distance = (T)Recipe::finish(key[u]);
       const bool taken = valid[u] && !(exclude_self && j == SELF) && within((double)distance, radius);
       const u32 all = __ballot_sync(ALL, taken);
       const u64 at = to + __popc(all & ((1u << lane_id()) - 1));
-      if (taken) cols[at] = j, values[at] = (T)distance;
+      if (taken) cols[at] = j, values[at] = distance;
       to += __popc(all);
     }
   });

@@ -1,5 +1,6 @@
 // distance_ranks.cu: ranks of the entries of a row by magnitude, the largest first, of equal ones the first; for Chebyshev.
-// ranks[p] = rank of entry p in its row, 255 behind the first 32; heads[32 i ..] = these magnitudes, then zeros.
+// ranks[p] = rank of entry p in its row, 255 behind the first 32; heads[32 i ..] = these magnitudes, then zeros; the first is no
+// number where an entry of the row is not finite.
 // Grid: a warp a row, 8 in a block. `W`, `Offset` and K_IN_REGISTERS (1) are set in front.
 #include "nearest.cuh"
 
@@ -9,12 +10,14 @@ extern "C" __global__ void rank_entries(const Offset* row_ptr, const W* values, 
   const u64 from = row_ptr[i];
   const u32 length = (u32)(row_ptr[i + 1] - from), lane = lane_id();
   ListInRegisters list(32, nullptr, nullptr);
+  bool odd = false;
   for (u32 start = 0; start < length; start += 32) {
     const u32 p = start + lane;
     offer(list, p < length, p < length ? code_of(-(double)sr::abs(values[from + p])) : FARTHEST, p);
-    if (p < length) ranks[from + p] = 255;
+    if (p < length) ranks[from + p] = 255, odd |= !(sr::abs(values[from + p]) < sr::inf<W>());
   }
   __syncwarp();
   if (list.id != NONE) ranks[from + list.id] = (unsigned char)lane;
-  heads[i * 32 + lane] = list.id != NONE ? sr::abs(values[from + list.id]) : W(0);
+  odd = __any_sync(ALL, odd);
+  heads[i * 32 + lane] = odd && lane == 0 ? sr::nan<W>() : list.id != NONE ? sr::abs(values[from + list.id]) : W(0);
 }

@@ -83,12 +83,6 @@ typedef ListInRegisters List;
 typedef ListInMemory List;
 #endif
 
-// Whether a key may enter the list: true if it does, and for some that do not.
-template <class L> __device__ inline bool may_enter(const L& list, double key) {
-  // Of a list that is not full, or has what is not a number, this is no number either.
-  return !(key >= key_of(list.worst));
-}
-
 // Takes the lanes' candidates into the list, in the order of lanes; by all lanes.
 template <class L> __device__ inline void offer(L& list, bool valid, u64 code, u32 id) {
   for (u32 left = __ballot_sync(ALL, valid && code < list.worst); left; left &= left - 1) {

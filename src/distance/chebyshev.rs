@@ -12,7 +12,7 @@ use super::entries::Entries;
 use super::float::Float;
 use super::postings::Postings;
 use crate::Result;
-use crate::par::filled;
+use crate::par::{collected, filled};
 use crate::simd::{dispatch, scatter_places};
 
 /// Ranks that a mask holds.
@@ -47,6 +47,13 @@ struct Indexed<'a, W: Clone> {
     engine: &'a ChebyshevEngine<'a, W>,
     rows: Range<usize>,
     postings: Postings<(W, u32)>,
+    /// Rows, counted from the first, with entries that are not finite.
+    odd: Vec<usize>,
+}
+
+/// Bytes that [`Ranked::new`] takes, with those of the rows that are not the caller's.
+pub(crate) fn ranked_bytes<W: Clone>(entries: &Entries<'_, W>) -> u64 {
+    entries.bytes() + (4 * entries.values.len() + entries.nrows() * HEAD * size_of::<W>()) as u64
 }
 
 impl<'a, W: Float> Ranked<'a, W> {
@@ -75,6 +82,10 @@ impl<'a, W: Float> Ranked<'a, W> {
         }
         Ok(Self { entries, bits, heads })
     }
+    /// Whether row `i` has an entry that is not finite, as unchecked rows may: the largest, NaN before ∞, comes first.
+    fn is_odd(&self, i: usize) -> bool {
+        !self.heads[i][0].as_f64().is_finite()
+    }
     /// The largest magnitude of row `i` whose rank is not in the mask; None if it lies beyond the head.
     #[inline(always)]
     fn alone(&self, i: usize, met: u32) -> Option<W> {
@@ -90,7 +101,7 @@ impl<'a, W: Float> ChebyshevEngine<'a, W> {
     fn y(&self) -> &Ranked<'a, W> {
         self.y.as_ref().unwrap_or(&self.x)
     }
-    /// The distance by merging.
+    /// The distance by merging; not a number if one of the differences is not.
     #[cold]
     fn merged(&self, i: usize, j: usize) -> W {
         let ((xc, xv), (yc, yv)) = (self.x.entries.row(i), self.y().entries.row(j));
@@ -101,7 +112,8 @@ impl<'a, W: Float> ChebyshevEngine<'a, W> {
             let y_here = p == xc.len() || q < yc.len() && yc[q] <= xc[p];
             let a = if x_here { xv[p] } else { W::ZERO };
             let b = if y_here { yv[q] } else { W::ZERO };
-            most = most.maximum(a.abs_diff(b));
+            let apart = a.abs_diff(b);
+            most = if apart.as_f64().is_nan() { apart } else { most.maximum(apart) };
             p += usize::from(x_here);
             q += usize::from(y_here);
         }
@@ -124,15 +136,22 @@ impl<W: Float> Engine for ChebyshevEngine<'_, W> {
     }
     fn tile_bytes(&self) -> u64 {
         let y = &self.y().entries;
-        let tiles = y.nrows().div_ceil(self.tile_rows()).max(1);
         let of_entry = 2 + size_of::<(W, u32)>() + if self.symmetric() { 2 } else { 0 };
-        (4 * (y.pattern.ncols() + 1) + y.values.len().div_ceil(tiles) * of_entry) as u64
+        (6 * (y.width() + 1) + y.most_entries(self.tile_rows()) * of_entry) as u64
+    }
+    fn task_bytes(&self) -> u64 {
+        (self.tile_rows() * (size_of::<Met<W>>() + 8)) as u64
+    }
+    fn bytes(&self) -> u64 {
+        [Some(&self.x), self.y.as_ref()].into_iter().flatten().map(|side| ranked_bytes(&side.entries)).sum()
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = self.y();
         let entry = |at: usize| (y.entries.values[at], y.bits[at]);
         let postings = Postings::new(&y.entries.pattern, rows.clone(), self.symmetric(), (W::ZERO, 0), entry)?;
-        Ok(Box::new(Indexed { engine: self, rows, postings }))
+        let count = rows.clone().filter(|&j| y.is_odd(j)).count();
+        let odd = collected(count, (0..rows.len()).filter(|at| y.is_odd(rows.start + at)), "rows that are not finite")?;
+        Ok(Box::new(Indexed { engine: self, rows, postings, odd }))
     }
     fn finish(&self, _: &mut [f64]) {}
     fn explain(&self) -> String {
@@ -178,6 +197,11 @@ impl<W: Float> Tile for Indexed<'_, W> {
                     *m = nothing;
                 }
             });
+            // What is not a number hides from comparisons.
+            let of_x = x.is_odd(i).then_some(0..len).into_iter().flatten();
+            for at in self.odd.iter().copied().take_while(|&at| at < len).chain(of_x) {
+                keys[at] = self.engine.merged(i, self.rows.start + at).as_f64();
+            }
             sink(i, keys)?;
         }
         Ok(())

@@ -22,8 +22,12 @@ pub(crate) trait Engine: Sync {
     fn symmetric(&self) -> bool;
     /// Rows in a tile.
     fn tile_rows(&self) -> usize;
-    /// Bytes of one tile's index, about.
+    /// Bytes of one tile's index, about, at most.
     fn tile_bytes(&self) -> u64;
+    /// Bytes that one call of [`Tile::keys`] takes.
+    fn task_bytes(&self) -> u64;
+    /// Bytes of the prepared rows that are not the caller's.
+    fn bytes(&self) -> u64;
     /// Makes the tile of these rows of Y.
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>>;
     /// Turns keys into distances.
@@ -61,6 +65,11 @@ impl<'a> Batches<'a> {
     pub(crate) fn bytes(&self) -> u64 {
         let tiles = self.engine.nrows().1.div_ceil(self.rows).min(self.at_once);
         tiles as u64 * self.engine.tile_bytes()
+    }
+    /// Bytes of the prepared rows, and of what comparing them takes on so many threads.
+    pub(crate) fn all_bytes(&self, threads: &Threads) -> u64 {
+        let tasks = self.engine.task_bytes().saturating_mul(threads.count() as u64);
+        self.engine.bytes().saturating_add(self.bytes()).saturating_add(tasks)
     }
     /// Runs `work` on each batch: first rows and tiles.
     pub(crate) fn for_each(&self, threads: &Threads, mut work: impl FnMut(&[Opened<'a>]) -> Result<()>) -> Result<()> {
@@ -149,6 +158,12 @@ mod tests {
         }
         fn tile_bytes(&self) -> u64 {
             self.tile_bytes
+        }
+        fn task_bytes(&self) -> u64 {
+            0
+        }
+        fn bytes(&self) -> u64 {
+            0
         }
         fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
             if self.refused.is_some_and(|tile| rows.start == tile * self.tile_rows) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::domain::Domain;
 use super::float::{Float, Form, Typed};
-use crate::par::{Threads, collected};
+use crate::par::{Threads, collected, reserved};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// A matrix, whatever its columns are counted with.
@@ -41,7 +41,18 @@ impl<'a, T: Float> RowsOf<'a, T> {
 pub(crate) struct Entries<'a, W: Clone> {
     pub(crate) pattern: Arc<Pattern<u32>>,
     pub(crate) values: Cow<'a, [W]>,
+    /// Columns of the matrix, whether the pattern has them all or not.
+    ncols: usize,
+    /// Numbers of the columns that the pattern has, if it has not all.
+    numbers: Option<Arc<Vec<u32>>>,
+    /// Bytes that are not the caller's.
+    own: u64,
 }
+
+/// Columns may be this many, or this many for each entry, before those are left out that no row has: what is kept by columns should
+/// take about as much memory as what is kept by entries.
+const COLUMNS: usize = 1 << 16;
+const COLUMNS_OF_ENTRY: usize = 4;
 
 /// Values as a [`Form`].
 struct Values<'a>(PhantomData<&'a ()>);
@@ -51,13 +62,20 @@ impl<'a> Form for Values<'a> {
 }
 
 impl<'a, T: Float> Entries<'a, T> {
-    /// Checks the entries of a matrix against `domain` unless `unchecked`.
+    /// Checks the entries of a matrix against `domain` unless `unchecked`. Copies that have to be made must be within the budget.
     /// # Errors
-    /// [`Error::Argument`] for an entry that the domain does not have; [`Error::IndexOverflow`] if columns do not fit u32.
-    pub(crate) fn new(threads: &Threads, a: RowsOf<'a, T>, domain: Domain, unchecked: bool) -> Result<Self> {
+    /// [`Error::Argument`] for an entry that the domain does not have; [`Error::IndexOverflow`] if columns do not fit u32;
+    /// [`Error::Budget`].
+    pub(crate) fn new(
+        threads: &Threads,
+        a: RowsOf<'a, T>,
+        domain: Domain,
+        unchecked: bool,
+        budget: Option<u64>,
+    ) -> Result<Self> {
         match a {
-            RowsOf::Narrow(a) => Self::checked(threads, a, domain, unchecked, |p| Ok(Arc::clone(p))),
-            RowsOf::Wide(a) => Self::checked(threads, a, domain, unchecked, |p| {
+            RowsOf::Narrow(a) => Self::checked(threads, a, domain, unchecked, budget, |p| Ok(Arc::clone(p))),
+            RowsOf::Wide(a) => Self::checked(threads, a, domain, unchecked, budget, |p| {
                 let columns = collected(p.nnz(), p.col_idx().iter().map(|j| j.get() as u32), "columns")?;
                 let row_ptr = collected(p.nrows() + 1, p.row_ptr().iter().copied(), "row pointers")?;
                 Ok(Arc::new(Pattern::new(p.nrows(), p.ncols(), row_ptr, columns)?))
@@ -69,6 +87,7 @@ impl<'a, T: Float> Entries<'a, T> {
         a: &'a Csr<T, I>,
         domain: Domain,
         unchecked: bool,
+        budget: Option<u64>,
         narrow: impl Fn(&Arc<Pattern<I>>) -> Result<Arc<Pattern<u32>>>,
     ) -> Result<Self> {
         let max = u32::MAX as usize;
@@ -83,11 +102,51 @@ impl<'a, T: Float> Entries<'a, T> {
             let (column, value) = (a.pattern().col_idx()[at].get(), a.values()[at]);
             return Err(domain.refuses(value, row, column));
         }
+        let (rows, columns) = (8 * (a.nrows() as u64 + 1), 4 * a.nnz() as u64);
+        let narrowed = if size_of::<I>() == 4 { 0 } else { rows + columns };
+        let (ncols, numbers) = (a.ncols(), None);
         if full && a.pattern().is_sorted() {
-            return Ok(Self { pattern: narrow(a.pattern())?, values: Cow::Borrowed(a.values()) });
+            within("a copy of the rows", narrowed, budget)?;
+            let (pattern, values) = (narrow(a.pattern())?, Cow::Borrowed(a.values()));
+            return Ok(Self { pattern, values, ncols, numbers, own: narrowed });
         }
+        let selected = rows + (size_of::<I>() + size_of::<T>()) as u64 * a.nnz() as u64;
+        within("a copy of the rows", narrowed + selected, budget)?;
         let (pattern, values) = a.select(threads, |_, _, &x| x != T::ZERO)?.into_parts();
-        Ok(Self { pattern: narrow(&pattern)?, values: Cow::Owned(values) })
+        let own = narrowed + selected;
+        Ok(Self { pattern: narrow(&pattern)?, values: Cow::Owned(values), ncols, numbers, own })
+    }
+    /// Rows that are sorted and without zeros already.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn borrowed(a: &'a Csr<T>) -> Self {
+        let (pattern, values) = (Arc::clone(a.pattern()), Cow::Borrowed(a.values()));
+        Self { pattern, values, ncols: a.ncols(), numbers: None, own: 0 }
+    }
+    /// Rows of two matrices, or of one, of as many columns: without those that no row has, if they are most of them.
+    /// # Errors
+    /// [`Error::Budget`]; [`Error::OutOfMemory`].
+    pub(crate) fn of_used_columns(x: Self, y: Option<Self>, budget: Option<u64>) -> Result<(Self, Option<Self>)> {
+        let entries = x.values.len() + y.as_ref().map_or(0, |y| y.values.len());
+        if x.ncols <= COLUMNS.max(entries.saturating_mul(COLUMNS_OF_ENTRY)) {
+            return Ok((x, y));
+        }
+        within("columns", 8 * entries as u64, budget)?;
+        let mut used = reserved(entries, "columns")?;
+        let sides = [Some(&x), y.as_ref()].into_iter().flatten();
+        sides.for_each(|side| used.extend_from_slice(side.pattern.col_idx()));
+        used.sort_unstable();
+        used.dedup();
+        let numbers = Arc::new(used);
+        let renumbered = |a: Self| -> Result<Self> {
+            let p = &a.pattern;
+            let place = |j: &u32| numbers.partition_point(|used| used < j) as u32;
+            let columns = collected(p.nnz(), p.col_idx().iter().map(place), "columns")?;
+            let row_ptr = collected(p.nrows() + 1, p.row_ptr().iter().copied(), "row pointers")?;
+            let own = a.own + 8 * row_ptr.len() as u64 + 8 * columns.len() as u64;
+            let pattern = Arc::new(Pattern::new(p.nrows(), numbers.len(), row_ptr, columns)?);
+            Ok(Self { pattern, numbers: Some(Arc::clone(&numbers)), own, ..a })
+        };
+        Ok((renumbered(x)?, y.map(renumbered).transpose()?))
     }
     /// As numbers of another type.
     /// # Errors
@@ -96,16 +155,44 @@ impl<'a, T: Float> Entries<'a, T> {
         fn cast<T: Float, W: Float>(values: &[T]) -> Result<Vec<W>> {
             collected(values.len(), values.iter().map(|x| x.cast::<W>()), "entries")
         }
-        let values = match W::take::<Values<'a>>(T::tell::<Values<'a>>(self.values)) {
+        let Self { pattern, values, ncols, numbers, own } = self;
+        let cast_bytes = if T::TYPE == W::TYPE { 0 } else { (values.len() * size_of::<W>()) as u64 };
+        let values = match W::take::<Values<'a>>(T::tell::<Values<'a>>(values)) {
             Ok(values) => values,
             Err(Typed::F32(values)) => Cow::Owned(cast(&values)?),
             Err(Typed::F64(values)) => Cow::Owned(cast(&values)?),
         };
-        Ok(Entries { pattern: self.pattern, values })
+        Ok(Entries { pattern, values, ncols, numbers, own: own + cast_bytes })
     }
 }
 
-impl<W: Clone> Entries<'_, W> {
+impl<'a, W: Clone> Entries<'a, W> {
+    /// The same rows with other entries in the same places.
+    pub(crate) fn with_values<'b, V: Clone>(&self, values: Vec<V>) -> Entries<'b, V> {
+        let own = self.own + size_of_val(&*values) as u64;
+        Entries {
+            pattern: Arc::clone(&self.pattern),
+            values: values.into(),
+            ncols: self.ncols,
+            numbers: self.numbers.clone(),
+            own,
+        }
+    }
+    /// The same number of columns, all of them, with other entries.
+    pub(crate) fn with_entries(&self, pattern: Pattern<u32>, values: Vec<W>) -> Self {
+        debug_assert!(self.numbers.is_none() && pattern.ncols() == self.ncols);
+        let own = self.own + (size_of_val(&*values) + 4 * values.len() + 8 * pattern.nrows()) as u64;
+        Self { pattern: Arc::new(pattern), values: values.into(), ncols: self.ncols, numbers: None, own }
+    }
+    /// Bytes that are not the caller's.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.own
+    }
+    /// The number in the matrix of column `c` of the pattern.
+    #[inline(always)]
+    pub(crate) fn number(&self, c: u32) -> u32 {
+        self.numbers.as_ref().map_or(c, |numbers| numbers[c as usize])
+    }
     pub(crate) fn row(&self, i: usize) -> (&[u32], &[W]) {
         let range = self.pattern.row_ptr()[i]..self.pattern.row_ptr()[i + 1];
         (&self.pattern.col_idx()[range.clone()], &self.values[range])
@@ -113,7 +200,28 @@ impl<W: Clone> Entries<'_, W> {
     pub(crate) fn nrows(&self) -> usize {
         self.pattern.nrows()
     }
+    /// Most entries of so many rows, the first ones, or the next, and so on.
+    pub(crate) fn most_entries(&self, rows: usize) -> usize {
+        let row_ptr = self.pattern.row_ptr();
+        let firsts = (0..self.nrows()).step_by(rows.max(1));
+        firsts.map(|first| row_ptr[(first + rows).min(self.nrows())] - row_ptr[first]).max().unwrap_or(0)
+    }
+    /// Columns of the matrix.
     pub(crate) fn ncols(&self) -> usize {
+        self.ncols
+    }
+    /// Columns of the pattern, which has not those that no row has if they are most.
+    pub(crate) fn width(&self) -> usize {
         self.pattern.ncols()
+    }
+}
+
+/// Refuses so many bytes if a budget does.
+/// # Errors
+/// [`Error::Budget`].
+pub(crate) fn within(what: &'static str, bytes: u64, budget: Option<u64>) -> Result<()> {
+    match budget {
+        Some(budget) if bytes > budget => Err(Error::Budget { what, bytes: bytes.into(), budget: budget.into() }),
+        _ => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::engine::{Batches, Engine, Opened, query_blocks};
 use super::float::{Float, Form, OfType, Typed};
 use super::neighbours::{Lists, Neighbours};
-use crate::par::{Fresh, Threads, reserved};
+use crate::par::{Fresh, Threads, out_of_memory, reserved};
 use crate::simd::dispatch;
 use crate::{Error, Result};
 
@@ -29,10 +29,10 @@ struct Way {
 }
 
 fn way(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: Option<u64>) -> Way {
-    let (n, m) = engine.nrows();
+    let n = engine.nrows().0;
     let result = (n as u64).saturating_mul(k as u64).saturating_mul(4 + entry as u64);
     let lists = Lists::bytes(n, k);
-    let scratch = Batches::new(engine).bytes() + (threads.count() * 32 * engine.tile_rows().min(m)) as u64;
+    let scratch = Batches::new(engine).all_bytes(threads);
     let own = lists.saturating_mul(threads.count() as u64);
     let all = |lists: u64| result.saturating_add(lists).saturating_add(scratch);
     if engine.symmetric() && own <= OWN_LISTS.max(lists) && budget.is_none_or(|b| all(own) <= b) {
@@ -42,7 +42,7 @@ fn way(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: O
     }
 }
 
-/// Bytes that [`search`] takes beside the prepared rows.
+/// Bytes that [`search`] takes, with the prepared rows.
 pub(super) fn bytes(
     threads: &Threads,
     engine: &dyn Engine,
@@ -60,6 +60,27 @@ fn there_are(engine: &dyn Engine, k: usize, exclude_self: bool) -> usize {
     k.min(m - usize::from(exclude_self && m > 0))
 }
 
+/// What neighbours are ordered by: the distance as it is returned, rounded to its type, the other way round for a similarity. Several
+/// keys may give the same.
+struct Far<'a> {
+    engine: &'a dyn Engine,
+    similarity: bool,
+    rounded: fn(f64) -> f64,
+}
+
+impl Far<'_> {
+    fn of(&self, key: f64) -> f64 {
+        let mut distance = [key];
+        self.engine.finish(&mut distance);
+        let far = self.signed((self.rounded)(distance[0]));
+        if far.is_nan() { f64::NAN } else { far }
+    }
+    /// From distance to order and back; −0 is 0.
+    fn signed(&self, x: f64) -> f64 {
+        if self.similarity { 0.0 - x } else { x + 0.0 }
+    }
+}
+
 /// Neighbours as a [`Form`].
 pub(super) struct Found;
 
@@ -67,28 +88,31 @@ impl Form for Found {
     type Of<T: Float> = Neighbours<T>;
 }
 
+/// How many rows are wanted, which, and the bytes that they may take.
+#[derive(Clone, Copy)]
+pub(super) struct Nearest {
+    pub(super) k: usize,
+    pub(super) similarity: bool,
+    pub(super) exclude_self: bool,
+    pub(super) budget: Option<u64>,
+}
+
 /// The `k` nearest rows of Y for each row of X, with distances of the type `of`.
 pub(super) fn search(
     threads: &Threads,
     engine: &dyn Engine,
-    k: usize,
-    exclude_self: bool,
-    budget: Option<u64>,
+    wanted: Nearest,
     of: Typed<OfType>,
 ) -> Result<Typed<Found>> {
     Ok(match of {
-        Typed::F32(_) => Typed::F32(search_as(threads, engine, k, exclude_self, budget)?),
-        Typed::F64(_) => Typed::F64(search_as(threads, engine, k, exclude_self, budget)?),
+        Typed::F32(_) => Typed::F32(search_as(threads, engine, wanted)?),
+        Typed::F64(_) => Typed::F64(search_as(threads, engine, wanted)?),
     })
 }
 
-fn search_as<T: Float>(
-    threads: &Threads,
-    engine: &dyn Engine,
-    k: usize,
-    exclude_self: bool,
-    budget: Option<u64>,
-) -> Result<Neighbours<T>> {
+fn search_as<T: Float>(threads: &Threads, engine: &dyn Engine, wanted: Nearest) -> Result<Neighbours<T>> {
+    let Nearest { k, similarity, exclude_self, budget } = wanted;
+    let far = Far { engine, similarity, rounded: |d| T::from_f64(d).as_f64() };
     let (n, m) = engine.nrows();
     let most = u32::MAX as usize;
     if m > most {
@@ -101,8 +125,8 @@ fn search_as<T: Float>(
     }
     let blocks = query_blocks(engine, threads)?;
     let found: Vec<Lists> = match keep {
-        Keep::OfThread => by_pairs(threads, engine, &blocks, k, exclude_self)?,
-        Keep::OfBlock => by_rows(threads, engine, &blocks, k, exclude_self)?,
+        Keep::OfThread => by_pairs(threads, engine, &far, &blocks, k, exclude_self)?,
+        Keep::OfBlock => by_rows(threads, engine, &far, &blocks, k, exclude_self)?,
     };
     // Lists of a thread are of all rows, those of a block of its rows alone.
     let of_block = |b: usize| match keep {
@@ -117,22 +141,21 @@ fn search_as<T: Float>(
         "neighbours",
         blocks.len(),
         end,
-        || Ok((reserved(k, "neighbours")?, reserved(k, "distances")?)),
-        |(all, keys): &mut (Vec<(f64, u32)>, Vec<f64>), b, indices, distances| {
+        || Ok(Vec::new()),
+        |all: &mut Vec<(f64, u32)>, b, indices, distances| {
             let (first, lists) = of_block(b);
             for i in blocks[b].clone() {
                 all.clear();
+                let found = lists.iter().map(|l| l.row(i - first).len()).sum();
+                all.try_reserve(found).map_err(|_| out_of_memory::<(f64, u32)>("neighbours", found))?;
                 all.extend(lists.iter().flat_map(|l| l.row(i - first)));
                 all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
                 all.truncate(k);
-                keys.clear();
-                keys.extend(all.iter().map(|&(key, _)| key));
-                engine.finish(keys);
                 for (slot, &(_, j)) in indices.take(k, 0u32).iter_mut().zip(&*all) {
                     *slot = j;
                 }
-                for (slot, &d) in distances.take(k, T::ZERO).iter_mut().zip(&*keys) {
-                    *slot = T::from_f64(d);
+                for (slot, &(d, _)) in distances.take(k, T::ZERO).iter_mut().zip(&*all) {
+                    *slot = T::from_f64(far.signed(d));
                 }
             }
             Ok(())
@@ -146,7 +169,7 @@ fn search_as<T: Float>(
 }
 
 /// Offers the keys of a row against the rows of Y from `first` on to the list at `at`.
-fn offer(lists: &mut Lists, at: usize, first: usize, keys: &[f64], skip: Option<usize>) {
+fn offer(lists: &mut Lists, far: &Far<'_>, at: usize, first: usize, keys: &[f64], skip: Option<usize>) {
     dispatch(|| {
         // Most keys are refused: sixty-four at a time, by the list's worst key as it was before them.
         for (chunk, first) in keys.chunks(64).zip((first..).step_by(64)) {
@@ -154,7 +177,7 @@ fn offer(lists: &mut Lists, at: usize, first: usize, keys: &[f64], skip: Option<
             if chunk.iter().fold(false, |any, &key| any | passes(key, worst)) {
                 for (&key, j) in chunk.iter().zip(first..) {
                     if passes(key, lists.worst()[at]) && Some(j) != skip {
-                        lists.push(at, key, j as u32);
+                        lists.push(at, key, far.of(key), j as u32);
                     }
                 }
             }
@@ -163,14 +186,14 @@ fn offer(lists: &mut Lists, at: usize, first: usize, keys: &[f64], skip: Option<
 }
 
 /// Offers row `i` to the rows from `first` on, whose keys these are.
-fn offer_back(lists: &mut Lists, i: usize, first: usize, keys: &[f64]) {
+fn offer_back(lists: &mut Lists, far: &Far<'_>, i: usize, first: usize, keys: &[f64]) {
     dispatch(|| {
         for (chunk, first) in keys.chunks(64).zip((first..).step_by(64)) {
             let worst = &lists.worst()[first..][..chunk.len()];
             if chunk.iter().zip(worst).fold(false, |any, (&key, &worst)| any | passes(key, worst)) {
                 for (&key, j) in chunk.iter().zip(first..) {
                     if passes(key, lists.worst()[j]) {
-                        lists.push(j, key, i as u32);
+                        lists.push(j, key, far.of(key), i as u32);
                     }
                 }
             }
@@ -200,10 +223,11 @@ impl Drop for Own<'_> {
 /// Each pair once, offered to both of its rows.
 ///
 /// A thread takes its tasks in order, so it meets the candidates of every row in order of their numbers: first the rows before it,
-/// as the row asks, then the rows after it, as they ask. That is why a key equal to the worst may be refused at once.
+/// as the row asks, then the rows after it, as they ask. That is why what is as far as the worst may be refused at once.
 fn by_pairs(
     threads: &Threads,
     engine: &dyn Engine,
+    far: &Far<'_>,
     blocks: &[Range<usize>],
     k: usize,
     exclude_self: bool,
@@ -227,10 +251,10 @@ fn by_pairs(
                 let Some(lists) = &mut own.lists else { return Ok(()) };
                 tile.keys(blocks[b].clone(), true, &mut |i, keys| {
                     let itself = rows.contains(&i);
-                    offer(lists, i, rows.start, keys, (itself && exclude_self).then_some(i));
+                    offer(lists, far, i, rows.start, keys, (itself && exclude_self).then_some(i));
                     // The last key is that of the row with itself, which was offered.
                     let others = keys.len() - usize::from(itself);
-                    offer_back(lists, i, rows.start, &keys[..others]);
+                    offer_back(lists, far, i, rows.start, &keys[..others]);
                     Ok(())
                 })
             },
@@ -243,6 +267,7 @@ fn by_pairs(
 fn by_rows(
     threads: &Threads,
     engine: &dyn Engine,
+    far: &Far<'_>,
     blocks: &[Range<usize>],
     k: usize,
     exclude_self: bool,
@@ -261,7 +286,7 @@ fn by_rows(
                 for (rows, tile) in open {
                     tile.keys(blocks[b].clone(), false, &mut |i, keys| {
                         let skip = exclude_self.then_some(i);
-                        offer(&mut lists, i - blocks[b].start, rows.start, keys, skip);
+                        offer(&mut lists, far, i - blocks[b].start, rows.start, keys, skip);
                         Ok(())
                     })?;
                 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::float::Float;
-use super::recipe::{Norms, Recipe, Row, Side};
+use super::recipe::{Invariance, Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query};
 use crate::algebra::{At, Host, MulOp, Num, Number, V};
 use crate::simd::{Work, dispatch_work, scatter_places};
@@ -33,6 +33,10 @@ pub(crate) type NormsOf<'a, W> = [&'a [W]; 2];
 /// The inner loops of a distance over numbers of type `W`.
 pub(crate) trait Loops<W: Float>: Send + Sync {
     fn facts(&self) -> Facts;
+    /// What may be done to rows so that sums neither overflow nor vanish nor cancel.
+    fn invariance(&self) -> Invariance {
+        Invariance::None
+    }
     /// The sums of a row of `ncols` columns: over its entries, and over them when the first sum is known.
     fn sums(&self, side: Side, values: &[W], ncols: usize) -> [W; 2];
     /// Makes values of a row the entries that ⊗ sees.
@@ -82,6 +86,9 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
     fn facts(&self) -> Facts {
         let (counts, symmetric, zero_self, cheap) = (R::COUNTS, R::SYMMETRIC, R::ZERO_SELF, R::CHEAP);
         Facts { counts, symmetric, zero_self, cheap, alone: false }
+    }
+    fn invariance(&self) -> Invariance {
+        self.0.invariance()
     }
     fn sums(&self, side: Side, values: &[R::W], ncols: usize) -> [R::W; 2] {
         let zero = V::<Host, _>(R::W::ZERO);

@@ -30,15 +30,22 @@
 //! - Jensen–Shannon divides rows by their sums, as SciPy does and cuVS does not; see [`Options::normalize`].
 //! - `kl` is Σ x ln(x/y), +∞ where y = 0 < x, as `scipy.special.rel_entr` summed; `kl_intersection` is the paper's, without cuVS'
 //!   factor ½.
-//! - Neighbours at equal distance come in order of their numbers.
+//! - Neighbours at equal distance come in order of their numbers, and a radius is held against the distance: both as it is returned, after
+//!   the root and rounded to the type of the entries.
+//! - **Large and small rows are compared like others**: where powers of entries would overflow or vanish, rows are scaled by powers of
+//!   two first, and differences of a norm by the largest of them ([`Invariance`]). A GPU refuses such rows.
+//! - Correlation centres rows whose mean is large beside their spread. (x·y and the product of the means would cancel.)
+//! - Columns that no row has take no memory.
 //!
 //! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods".
 
 mod any;
+mod careful;
 mod chebyshev;
 mod domain;
 mod engine;
 mod entries;
+mod fit;
 mod float;
 mod formula;
 mod knn;
@@ -70,11 +77,16 @@ pub use measure::Measure;
 pub use neighbours::Neighbours;
 pub use options::{Options, Precision};
 pub use question::Question;
-pub use recipe::{Norms, Recipe, Row, Side, emit_recipe};
+pub use recipe::{Invariance, Norms, Recipe, Row, Side, emit_recipe};
 pub use recipes::*;
 pub use table::{Entry, Metric};
 pub use vectors::Vectors;
 pub use way::Way;
 
 #[cfg(feature = "cuda")]
-pub(crate) use {float::Typed, question::check_radius, way::PassOf};
+pub(crate) use {
+    fit::{FAR, centred_rows, fits},
+    float::Typed,
+    question::check_radius,
+    way::PassOf,
+};

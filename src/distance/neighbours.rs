@@ -75,8 +75,10 @@ pub(crate) struct Lists {
     k: usize,
     /// Entries of each heap.
     len: Vec<u32>,
-    /// Key that a candidate must be below: that of the top of a full heap, else NaN, which refuses nothing.
+    /// Key that a candidate must be below to be looked at: one that was refused, or ∞; NaN, which refuses nothing, of a heap that is not
+    /// full or holds what is not a number.
     worst: Vec<f64>,
+    /// How far, and which.
     heaps: Vec<(f64, u32)>,
 }
 
@@ -103,24 +105,24 @@ impl Lists {
     pub(crate) fn worst(&self) -> &[f64] {
         &self.worst
     }
-    /// Takes candidate `j` for row `i` if it is nearer than what the row has.
-    pub(crate) fn push(&mut self, i: usize, key: f64, j: u32) {
+    /// Takes candidate `j` for row `i` if it is nearer than what the row has: `far` away, which grows with its key, but may be the same
+    /// for several keys.
+    pub(crate) fn push(&mut self, i: usize, key: f64, far: f64, j: u32) {
         if self.k == 0 {
             return;
         }
-        let key = if key.is_nan() { f64::NAN } else { key };
         let heap = &mut self.heaps[i * self.k..][..self.k];
         let len = self.len[i] as usize;
         if len < self.k {
-            heap[len] = (key, j);
+            heap[len] = (far, j);
             let mut at = len;
             while at > 0 && farther(heap[at], heap[(at - 1) / 2]) {
                 heap.swap(at, (at - 1) / 2);
                 at = (at - 1) / 2;
             }
             self.len[i] += 1;
-        } else if farther(heap[0], (key, j)) {
-            heap[0] = (key, j);
+        } else if farther(heap[0], (far, j)) {
+            heap[0] = (far, j);
             let mut at = 0;
             while 2 * at + 1 < heap.len() {
                 let mut child = 2 * at + 1;
@@ -133,9 +135,12 @@ impl Lists {
                 heap.swap(at, child);
                 at = child;
             }
+        } else {
+            // So is what has a larger key.
+            self.worst[i] = key;
         }
-        if self.len[i] as usize == self.k {
-            self.worst[i] = heap[0].0;
+        if self.worst[i].is_nan() && self.len[i] as usize == self.k && !heap[0].0.is_nan() {
+            self.worst[i] = f64::INFINITY;
         }
     }
     /// What row `i` has.

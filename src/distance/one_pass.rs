@@ -40,6 +40,8 @@ pub(crate) struct OnePassEngine<'a, W: Clone> {
     pub(crate) same: bool,
     /// Entries are finite, so that ⊗ with 0 is what it should be.
     pub(crate) finite: bool,
+    /// Bytes of these rows.
+    pub(crate) prepared: u64,
     /// What [`dense_columns`](Self::dense_columns) found.
     pub(crate) dense: OnceLock<usize>,
 }
@@ -61,7 +63,7 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
             }
             let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
             // Where there is no memory for counting there will be none for tiles.
-            let Ok(mut counts) = filled(entries.ncols(), 0u32, "counts of columns") else { return 0 };
+            let Ok(mut counts) = filled(entries.width(), 0u32, "counts of columns") else { return 0 };
             entries.pattern.col_idx().iter().for_each(|&c| counts[c as usize] = counts[c as usize].saturating_add(1));
             counts.iter().filter(|&&count| nrows > 0 && count as usize * DENSE >= nrows).count()
         })
@@ -90,19 +92,25 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     }
     fn tile_bytes(&self) -> u64 {
         let y = &self.y().entries;
-        let tiles = y.nrows().div_ceil(self.tile_rows()).max(1);
         // Its place, its value, what it adds alone, its number in the column.
         let values = if self.loops.facts().alone { 2 } else { 1 };
         let of_entry = 2 + values * size_of::<W>() + if self.symmetric() { 2 } else { 0 };
         let dense = self.dense_columns() * self.tile_rows() * size_of::<W>();
-        (8 * (y.ncols() + 1) + y.values.len().div_ceil(tiles) * of_entry + dense) as u64
+        (8 * (y.width() + 1) + y.most_entries(self.tile_rows()) * of_entry + dense) as u64
+    }
+    fn task_bytes(&self) -> u64 {
+        let accumulators = if self.loops.facts().counts { 2 } else { 1 };
+        (self.tile_rows() * (accumulators * size_of::<W>() + 8)) as u64
+    }
+    fn bytes(&self) -> u64 {
+        self.prepared
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = &self.y().entries;
         let postings = Postings::new(&y.pattern, rows.clone(), self.symmetric(), W::ZERO, |at| y.values[at])?;
         let mut index = Indexed::new(rows, postings);
         if self.keeps_dense() {
-            index.keep_dense(y.ncols())?;
+            index.keep_dense(y.width())?;
         }
         if self.loops.facts().alone {
             let entries = index.postings.entries();

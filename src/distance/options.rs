@@ -28,6 +28,7 @@ pub struct Options {
     pub unchecked: bool,
     /// Leaves each row out of its own neighbours. Only for the rows of one matrix among themselves.
     pub exclude_self: bool,
-    /// Bytes that results and scratch memory may take together; refused before anything is computed.
+    /// Bytes that results, prepared rows and scratch memory may take together, beside the matrices; refused before it is taken. What lies
+    /// within a radius is counted while it is found, twice: there, and in the result.
     pub memory_budget: Option<u64>,
 }

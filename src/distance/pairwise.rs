@@ -9,10 +9,11 @@ use super::float::{Float, Form, Typed};
 use crate::par::{Threads, filled, reserved};
 use crate::{Error, Result};
 
-/// Bytes that [`fill`] takes beside the result and the prepared rows.
+/// Bytes that [`fill`] takes beside the result, with the prepared rows.
 pub(super) fn scratch(threads: &Threads, engine: &dyn Engine, entry: usize) -> u64 {
-    let tile = engine.tile_rows().min(engine.nrows().1) as u64;
-    Batches::new(engine).bytes() + threads.count() as u64 * tile * (32 + 128 * entry as u64)
+    // A thread has a strip of distances: a block of rows against a tile.
+    let strip = engine.tile_rows().min(engine.nrows().1) * 128 * entry;
+    Batches::new(engine).all_bytes(threads) + (threads.count() * strip) as u64
 }
 
 /// Where distances go, as a [`Form`].

@@ -1,17 +1,69 @@
 //! Neighbours within a radius, as a sparse matrix.
 
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::engine::{Batches, Engine, query_blocks};
+use super::entries::within;
 use super::float::{Float, Form, OfType, Typed};
-use crate::par::{Threads, reserved};
+use crate::par::{Threads, filled, out_of_memory, reserved};
 use crate::{Csr, Error, Index, Result};
 
-/// What a block of rows has found: of each row its neighbours, in order.
+/// A neighbour: row, counted from the first of its block, column, distance.
+type Hit<T, I> = (u32, I, T);
+
+/// What a block of rows has found in some tiles: its neighbours row after row, in order.
 struct Found<T, I> {
-    columns: Vec<Vec<I>>,
-    values: Vec<Vec<T>>,
+    /// Where each row begins, and the end.
+    starts: Vec<usize>,
+    columns: Vec<I>,
+    values: Vec<T>,
+}
+
+impl<T: Float, I: Index> Found<T, I> {
+    /// Hits of `rows` rows, those of a row in order.
+    fn new(rows: usize, hits: &[Hit<T, I>]) -> Result<Self> {
+        let mut starts = filled(rows + 1, 0usize, "neighbours")?;
+        hits.iter().for_each(|&(row, ..)| starts[row as usize + 1] += 1);
+        (0..rows).for_each(|row| starts[row + 1] += starts[row]);
+        let (mut columns, mut values) =
+            (filled(hits.len(), I::cast(0), "neighbours")?, filled(hits.len(), T::ZERO, "distances")?);
+        for &(row, column, distance) in hits {
+            let next = &mut starts[row as usize];
+            (columns[*next], values[*next]) = (column, distance);
+            *next += 1;
+        }
+        // Each start has moved to that of the next row.
+        starts.rotate_right(1);
+        starts[0] = 0;
+        Ok(Self { starts, columns, values })
+    }
+    /// Bytes of so many hits of so many rows.
+    fn bytes(rows: usize, hits: usize) -> u64 {
+        ((rows + 1) * size_of::<usize>() + hits * (size_of::<T>() + size_of::<I>())) as u64
+    }
+    fn row(&self, row: usize) -> (&[I], &[T]) {
+        let range = self.starts[row]..self.starts[row + 1];
+        (&self.columns[range.clone()], &self.values[range])
+    }
+}
+
+/// Bytes that are taken, and may be.
+struct Taken {
+    bytes: AtomicU64,
+    budget: Option<u64>,
+}
+
+impl Taken {
+    /// Takes so many more.
+    fn more(&self, bytes: u64) -> Result<()> {
+        let all = self.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        within("neighbours within a radius", all, self.budget)
+    }
+    fn less(&self, bytes: u64) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 /// Which pairs are wanted, and the bytes that they may take.
@@ -37,7 +89,7 @@ pub(super) fn narrow(
     wanted: Radius,
     of: Typed<OfType>,
 ) -> Result<Typed<Graph<u32>>> {
-    within(threads, engine, wanted, of)
+    of_type(threads, engine, wanted, of)
 }
 
 /// The rows within a radius, columns counted with u64, values of the type `of`.
@@ -47,10 +99,10 @@ pub(super) fn wide(
     wanted: Radius,
     of: Typed<OfType>,
 ) -> Result<Typed<Graph<u64>>> {
-    within(threads, engine, wanted, of)
+    of_type(threads, engine, wanted, of)
 }
 
-fn within<I: Index>(
+fn of_type<I: Index>(
     threads: &Threads,
     engine: &dyn Engine,
     wanted: Radius,
@@ -70,65 +122,64 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
     }
     let blocks = query_blocks(engine, threads)?;
     let mut found = reserved(blocks.len(), "neighbours")?;
-    for block in &blocks {
-        let mut of_block = Found::<T, I> {
-            columns: reserved(block.len(), "neighbours")?,
-            values: reserved(block.len(), "neighbours")?,
-        };
-        of_block.columns.resize_with(block.len(), Vec::new);
-        of_block.values.resize_with(block.len(), Vec::new);
-        found.push(Mutex::new(of_block));
-    }
-    let bytes = std::sync::atomic::AtomicU64::new(Batches::new(engine).bytes());
-    let entry = (size_of::<T>() + size_of::<I>()) as u64;
+    found.resize_with(blocks.len(), || Mutex::new(Vec::<Found<T, I>>::new()));
+    let taken = Taken { bytes: AtomicU64::new(0), budget };
+    taken.more(Batches::new(engine).all_bytes(threads) + 8 * (n as u64 + 1))?;
+    let of_hit = size_of::<Hit<T, I>>() as u64;
     Batches::new(engine).for_each(threads, |open| {
         threads.for_each_of(
             "neighbours within a radius",
             blocks.len(),
-            || Ok(()),
-            |(), b| {
-                let mut found = found[b].lock().unwrap_or_else(PoisonError::into_inner);
-                let mut new = 0;
+            || Ok(Vec::new()),
+            |hits: &mut Vec<Hit<T, I>>, b| {
+                hits.clear();
+                let block = blocks[b].clone();
                 for (rows, tile) in open {
-                    tile.keys(blocks[b].clone(), false, &mut |i, keys| {
+                    tile.keys(block.clone(), false, &mut |i, keys| {
                         engine.finish(keys);
-                        let row = i - blocks[b].start;
-                        let inside = |d: f64| if similarity { d >= radius } else { d <= radius };
-                        let hits = keys.iter().filter(|&&d| inside(d)).count();
-                        let refused =
-                            |_| Error::OutOfMemory { what: "neighbours", bytes: hits as u128 * u128::from(entry) };
-                        found.columns[row].try_reserve(hits).map_err(refused)?;
-                        found.values[row].try_reserve(hits).map_err(refused)?;
-                        for (&d, j) in keys.iter().zip(rows.clone()) {
+                        // As they are returned: in f32, rounded.
+                        let inside = |d: T| if similarity { d.as_f64() >= radius } else { d.as_f64() <= radius };
+                        let here = keys.iter().filter(|&&d| inside(T::from_f64(d))).count();
+                        if hits.capacity() - hits.len() < here {
+                            let (had, wanted) = (hits.capacity(), (hits.len() + here).next_power_of_two());
+                            // Both while it moves.
+                            taken.more(wanted as u64 * of_hit)?;
+                            let refused = |_| out_of_memory::<Hit<T, I>>("neighbours", wanted);
+                            hits.try_reserve_exact(wanted - hits.len()).map_err(refused)?;
+                            taken.less(had as u64 * of_hit);
+                        }
+                        let row = (i - block.start) as u32;
+                        for (d, j) in keys.iter().map(|&d| T::from_f64(d)).zip(rows.clone()) {
                             if inside(d) && !(exclude_self && i == j) {
-                                found.columns[row].push(I::cast(j));
-                                found.values[row].push(T::from_f64(d));
-                                new += entry;
+                                hits.push((row, I::cast(j), d));
                             }
                         }
                         Ok(())
                     })?;
                 }
-                let taken = bytes.fetch_add(new, std::sync::atomic::Ordering::Relaxed) + new;
-                match budget {
-                    Some(budget) if taken > budget => {
-                        let (bytes, budget) = (taken.into(), budget.into());
-                        Err(Error::Budget { what: "neighbours within a radius", bytes, budget })
-                    }
-                    _ => Ok(()),
-                }
+                // Once here, and once in the result.
+                taken.more(Found::<T, I>::bytes(block.len(), 2 * hits.len()))?;
+                let of_block = Found::new(block.len(), hits)?;
+                let mut found = found[b].lock().unwrap_or_else(PoisonError::into_inner);
+                found.try_reserve(1).map_err(|_| out_of_memory::<Found<T, I>>("neighbours", 1))?;
+                found.push(of_block);
+                Ok(())
             },
         )
     })?;
     let mut row_ptr = reserved(n + 1, "row pointers")?;
     row_ptr.push(0usize);
     let mut found: Vec<_> = found.into_iter().map(|f| f.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-    let nnz = found.iter().flat_map(|f| &f.columns).map(Vec::len).sum();
+    let nnz = found.iter().flatten().map(|f| f.columns.len()).sum();
     let (mut columns, mut values) = (reserved(nnz, "neighbours")?, reserved(nnz, "distances")?);
-    for block in &mut found {
-        for (c, v) in block.columns.drain(..).zip(block.values.drain(..)) {
-            columns.extend(c);
-            values.extend(v);
+    for (block, of_block) in blocks.iter().zip(&mut found) {
+        // What is copied is given back.
+        let of_block = std::mem::take(of_block);
+        for row in 0..block.len() {
+            for (c, v) in of_block.iter().map(|found| found.row(row)) {
+                columns.extend_from_slice(c);
+                values.extend_from_slice(v);
+            }
             row_ptr.push(columns.len());
         }
     }

@@ -33,6 +33,27 @@ impl<M: Machine, W: Float> Clone for Row<M, W> {
 }
 impl<M: Machine, W: Float> Copy for Row<M, W> {}
 
+/// What may be done to rows without changing what their distance says: numbers too large or too small for the sums are scaled by powers
+/// of two first, and rows whose mean is large beside their spread are centred.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Invariance {
+    /// Nothing.
+    None,
+    /// Each row may be scaled: d(s x, t y) = d(x, y).
+    Rows,
+    /// Each row may be scaled, and moved in all columns: d(s x + a, t y + b) = d(x, y).
+    RowsAndMeans,
+    /// Both rows may be scaled: d(s x, s y) = s^degree d(x, y).
+    Degree(f64),
+    /// d(x, y) = (Σ|x − y|^p)^(power/p): of both rows only the difference matters, and of that degree.
+    Norm {
+        /// The exponent of a difference.
+        p: f64,
+        /// 1 for a norm, 2 for its square.
+        power: i32,
+    },
+}
+
 /// Two numbers kept for each row: its norms.
 pub type Norms<M, W> = (V<M, W>, V<M, W>);
 
@@ -121,6 +142,10 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     /// The distance that belongs to a key; grows with it.
     fn finish<M: Machine>(self, key: V<M, Self::W>) -> V<M, Self::W> {
         key
+    }
+    /// What may be done to rows so that sums neither overflow nor vanish nor cancel.
+    fn invariance(self) -> Invariance {
+        Invariance::None
     }
 }
 

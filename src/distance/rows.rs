@@ -1,7 +1,5 @@
 //! Rows made ready for a recipe: entries prepared, norms kept.
 
-use std::sync::Arc;
-
 use super::entries::Entries;
 use super::float::Float;
 use super::loops::Loops;
@@ -35,6 +33,13 @@ impl<W: Float> Rows<'_, W> {
     }
 }
 
+/// Bytes that [`prepare`] takes, with those of the given rows that are not the caller's.
+pub(crate) fn prepared_bytes<T: Float, W: Float>(loops: &dyn Loops<W>, given: &Entries<'_, T>) -> u64 {
+    let of_entry = size_of::<W>() * if loops.facts().alone { 2 } else { 1 };
+    // Two sums and two norms of a row.
+    given.bytes() + (given.values.len() * of_entry + 4 * given.nrows() * size_of::<W>()) as u64
+}
+
 /// What `loops` make of the rows of one side.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -45,7 +50,7 @@ pub(crate) fn prepare<'a, T: Float, W: Float>(
     given: &Entries<'_, T>,
 ) -> Result<Rows<'a, W>> {
     let (pattern, nnz) = (&given.pattern, given.values.len());
-    let (nrows, ncols, row_ptr) = (pattern.nrows(), pattern.ncols(), pattern.row_ptr());
+    let (nrows, ncols, row_ptr) = (pattern.nrows(), given.ncols(), pattern.row_ptr());
     let blocks = split(nrows, (nnz >> 14).clamp(1, 1024), |i| (row_ptr[i] + i) as u64);
     let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
     let values_of = |i: usize| &given.values[row_ptr[i]..row_ptr[i + 1]];
@@ -104,5 +109,5 @@ pub(crate) fn prepare<'a, T: Float, W: Float>(
     } else {
         Vec::new()
     };
-    Ok(Rows { entries: Entries { pattern: Arc::clone(pattern), values: values.into() }, norms, alone })
+    Ok(Rows { entries: given.with_values(values), norms, alone })
 }

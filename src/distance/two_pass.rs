@@ -53,7 +53,14 @@ impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Engine for T
         TILE
     }
     fn tile_bytes(&self) -> u64 {
-        (self.x.pattern.ncols() * (size_of::<W>() + 4) + BLOCK * TILE * size_of::<W>()) as u64
+        // Its rows are looked at where they are.
+        0
+    }
+    fn task_bytes(&self) -> u64 {
+        (self.x.width() * (size_of::<W>() + 4) + TILE * (BLOCK * size_of::<W>() + 8)) as u64
+    }
+    fn bytes(&self) -> u64 {
+        self.x.bytes() + self.y.as_ref().map_or(0, Entries::bytes)
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         Ok(Box::new(Rows { engine: self, rows }))
@@ -71,11 +78,11 @@ impl<W: Float, P: Monoid<Out = W>, X: MulOp<A = W, B = W, Out = W>> Tile for Row
         let Union(add, mul) = self.engine.namm;
         let n = self.rows.len();
         let mut sums = filled(BLOCK * n, P::IDENTITY, "accumulators")?;
-        let mut dense = filled(x.pattern.ncols(), W::ZERO, "a dense row")?;
-        let mut marks = filled(x.pattern.ncols(), u32::MAX, "marks")?;
+        let mut dense = filled(x.width(), W::ZERO, "a dense row")?;
+        let mut marks = filled(x.width(), u32::MAX, "marks")?;
         let mut keys = filled(n, 0.0f64, "keys")?;
         let fold = |sum: W, a: W, b: W, i: usize, k: u32, j: usize| {
-            let at = At { i: V(i as u64), k: V(u64::from(k)), j: V(j as u64) };
+            let at = At { i: V(i as u64), k: V(u64::from(x.number(k))), j: V(j as u64) };
             add.apply::<Host>(V(sum), mul.mul::<Host>(V(a), V(b), at)).0
         };
         for first in queries.clone().step_by(BLOCK) {

@@ -62,7 +62,7 @@ impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
         let way = measure.way(options, T::TYPE)?;
         Ok(Self {
             threads,
-            engine: engine(threads, way, rows, measure.domain(), options.unchecked)?,
+            engine: engine(threads, way, rows, measure.domain(), options)?,
             similarity: measure.is_similarity(),
             exclude_self: options.exclude_self,
             budget: options.memory_budget,
@@ -126,9 +126,11 @@ impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
     /// # Errors
     /// Those of [`all`](Self::all).
     pub fn nearest(&self, k: usize) -> Result<Neighbours<T>> {
-        known::<T, _>(knn::search(self.threads, &*self.engine, k, self.exclude_self, self.budget, of_type::<T>())?)
+        let Self { similarity, exclude_self, budget, .. } = *self;
+        let wanted = knn::Nearest { k, similarity, exclude_self, budget };
+        known::<T, _>(knn::search(self.threads, &*self.engine, wanted, of_type::<T>())?)
     }
-    /// Bytes that [`nearest`](Self::nearest) takes beside these rows: what a budget is held against.
+    /// Bytes that [`nearest`](Self::nearest) takes, with these rows: what a budget is held against.
     #[must_use]
     pub fn nearest_bytes(&self, k: usize) -> u64 {
         knn::bytes(self.threads, &*self.engine, k, size_of::<T>(), self.exclude_self, self.budget)

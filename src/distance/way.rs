@@ -6,15 +6,17 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-use super::chebyshev::{ChebyshevEngine, Ranked};
+use super::chebyshev::{ChebyshevEngine, Ranked, ranked_bytes};
 use super::domain::Domain;
 use super::engine::Engine;
-use super::entries::{Entries, RowsOf};
+use super::entries::{Entries, RowsOf, within};
+use super::fit::Fit;
 use super::float::{Float, Form, Typed};
 use super::loops::{Loops, Of};
 use super::one_pass::OnePassEngine;
+use super::options::Options;
 use super::recipe::{Recipe, Side};
-use super::rows::prepare;
+use super::rows::{prepare, prepared_bytes};
 use super::two_pass::TwoPassEngine;
 use crate::Result;
 use crate::algebra::{Monoid, MulOp, Union};
@@ -108,20 +110,21 @@ impl<'a> Form for Pair<'a> {
     type Of<T: Float> = (RowsOf<'a, T>, Option<RowsOf<'a, T>>);
 }
 
-/// The engine of a way on two matrices, their entries checked against `domain` unless `unchecked`.
+/// The engine of a way on two matrices, their entries checked against `domain` unless that is not wanted.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) for an entry that the domain does not have;
-/// [`Error::IndexOverflow`](crate::Error::IndexOverflow); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::IndexOverflow`](crate::Error::IndexOverflow); [`Error::Budget`](crate::Error::Budget);
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(crate) fn engine<'a>(
     threads: &Threads,
     way: Way,
     rows: Typed<Pair<'a>>,
     domain: Domain,
-    unchecked: bool,
+    options: &Options,
 ) -> Result<Box<dyn Engine + 'a>> {
     match rows {
-        Typed::F32(rows) => of_rows(threads, way, rows, domain, unchecked),
-        Typed::F64(rows) => of_rows(threads, way, rows, domain, unchecked),
+        Typed::F32(rows) => of_rows(threads, way, rows, domain, options),
+        Typed::F64(rows) => of_rows(threads, way, rows, domain, options),
     }
 }
 
@@ -130,39 +133,74 @@ fn of_rows<'a, T: Float>(
     way: Way,
     (x, y): (RowsOf<'a, T>, Option<RowsOf<'a, T>>),
     domain: Domain,
-    unchecked: bool,
+    options: &Options,
 ) -> Result<Box<dyn Engine + 'a>> {
-    let checked = |a| Entries::new(threads, a, domain, unchecked);
-    let (x, y) = (checked(x)?, y.map(checked).transpose()?);
+    let checked = |a| Entries::new(threads, a, domain, options.unchecked, options.memory_budget);
+    let (x, y) = Entries::of_used_columns(checked(x)?, y.map(checked).transpose()?, options.memory_budget)?;
     match way.0 {
-        Typed::F32(pass) => of_pass(threads, pass, x, y, !unchecked),
-        Typed::F64(pass) => of_pass(threads, pass, x, y, !unchecked),
+        Typed::F32(pass) => of_pass(threads, pass, x, y, options),
+        Typed::F64(pass) => of_pass(threads, pass, x, y, options),
     }
 }
 
-/// `finite`: entries are.
 fn of_pass<'a, T: Float, W: Float>(
     threads: &Threads,
     pass: PassOf<W>,
     x: Entries<'a, T>,
     y: Option<Entries<'a, T>>,
-    finite: bool,
+    options: &Options,
 ) -> Result<Box<dyn Engine + 'a>> {
     match pass {
-        PassOf::One(loops) => {
-            let same = y.is_none();
-            let of_y = match &y {
-                Some(y) => Some(prepare(threads, &*loops, Side::Y, y)?),
-                None if loops.facts().symmetric => None,
-                None => Some(prepare(threads, &*loops, Side::Y, &x)?),
-            };
-            let x = prepare(threads, &*loops, Side::X, &x)?;
-            Ok(Box::new(OnePassEngine { loops, x, y: of_y, same, finite, dense: OnceLock::new() }))
-        }
+        PassOf::One(loops) => match Fit::new(threads, &*loops, &x, y.as_ref())? {
+            None => one_pass(threads, loops, x, y, options),
+            Some(fit) => {
+                let (loops, (x, y)) = fit.apply(loops, (x.cast()?, y.map(Entries::cast).transpose()?))?;
+                one_pass(threads, loops, x, y, options)
+            }
+        },
         PassOf::Chebyshev => {
+            let sides = [Some(&x), y.as_ref()].into_iter().flatten();
+            within(
+                "prepared rows",
+                sides.map(|a| ranked_bytes(a) + cast_bytes::<T, W>(a)).sum(),
+                options.memory_budget,
+            )?;
             let rank = |a: Entries<'a, T>| Ranked::new(a.cast::<W>()?);
             Ok(Box::new(ChebyshevEngine { x: rank(x)?, y: y.map(rank).transpose()? }))
         }
-        PassOf::Two(folds) => Ok(folds.engine(x.cast()?, y.map(Entries::cast).transpose()?)),
+        PassOf::Two(folds) => {
+            let sides = [Some(&x), y.as_ref()].into_iter().flatten();
+            within("prepared rows", sides.map(|a| a.bytes() + cast_bytes::<T, W>(a)).sum(), options.memory_budget)?;
+            Ok(folds.engine(x.cast()?, y.map(Entries::cast).transpose()?))
+        }
     }
+}
+
+/// Bytes of the entries as numbers of another type.
+fn cast_bytes<T: Float, W: Float>(a: &Entries<'_, T>) -> u64 {
+    if T::TYPE == W::TYPE { 0 } else { (a.values.len() * size_of::<W>()) as u64 }
+}
+
+fn one_pass<'a, T: Float, W: Float>(
+    threads: &Threads,
+    loops: Box<dyn Loops<W>>,
+    x: Entries<'a, T>,
+    y: Option<Entries<'a, T>>,
+    options: &Options,
+) -> Result<Box<dyn Engine + 'a>> {
+    let (same, finite) = (y.is_none(), !options.unchecked);
+    // Where Y is X its rows may have to be prepared on both sides.
+    let both = y.is_some() || !loops.facts().symmetric;
+    let of_y = if both { prepared_bytes(&*loops, y.as_ref().unwrap_or(&x)) } else { 0 };
+    // Columns are counted, to see which are kept dense.
+    let counts = if loops.facts().cheap { 4 * x.width() as u64 } else { 0 };
+    let prepared = prepared_bytes(&*loops, &x) + of_y + counts;
+    within("prepared rows", prepared, options.memory_budget)?;
+    let of_y = match &y {
+        Some(y) => Some(prepare(threads, &*loops, Side::Y, y)?),
+        None if loops.facts().symmetric => None,
+        None => Some(prepare(threads, &*loops, Side::Y, &x)?),
+    };
+    let x = prepare(threads, &*loops, Side::X, &x)?;
+    Ok(Box::new(OnePassEngine { loops, x, y: of_y, same, finite, prepared, dense: OnceLock::new() }))
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::plain;
 use crate::algebra::{AbsDiff, BinaryOp, Machine, Mismatch, Real, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{Invariance, Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
@@ -141,6 +141,9 @@ impl<W: Float> Recipe for Manhattan<W> {
     type Exact = AbsDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    fn invariance(self) -> Invariance {
+        Invariance::Norm { p: 1.0, power: 1 }
+    }
     fn term(self) -> ManhattanTerm<W> {
         ManhattanTerm::new()
     }
@@ -166,6 +169,9 @@ macro_rules! of_multisets {
             type Exact = AbsDiff<W>;
             const CHEAP: bool = true;
             const REFINES: bool = true;
+            fn invariance(self) -> Invariance {
+                Invariance::Degree(0.0)
+            }
             fn term(self) -> Lesser<W> {
                 Lesser::new()
             }
@@ -217,6 +223,9 @@ impl<W: Float> Recipe for Canberra<W> {
     type Exact = CanberraDiff<W>;
     const STAGED: bool = true;
     const REFINES: bool = true;
+    fn invariance(self) -> Invariance {
+        Invariance::Degree(0.0)
+    }
     fn term(self) -> CanberraTerm<W> {
         CanberraTerm::new()
     }
@@ -286,6 +295,9 @@ impl<W: Float, P: Exponent> Recipe for Minkowski<W, P> {
     type Term = MinkowskiTerm<W, P>;
     type Exact = PowDiff<W, P>;
     const REFINES: bool = true;
+    fn invariance(self) -> Invariance {
+        Invariance::Norm { p: self.p.number(), power: 1 }
+    }
     fn term(self) -> Self::Term {
         MinkowskiTerm::new(self.p)
     }

@@ -3,7 +3,7 @@
 use super::{of_distributions, plain};
 use crate::algebra::{Machine, Real, SquaredDiff, Times, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{Invariance, Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
@@ -60,6 +60,9 @@ impl<W: Float> Recipe for Cosine<W> {
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    fn invariance(self) -> Invariance {
+        Invariance::Rows
+    }
     fn term(self) -> Times<W> {
         Times::new()
     }
@@ -109,6 +112,9 @@ impl<W: Float> Recipe for Correlation<W> {
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    fn invariance(self) -> Invariance {
+        Invariance::RowsAndMeans
+    }
     fn term(self) -> Times<W> {
         Times::new()
     }
@@ -155,13 +161,16 @@ impl<W: Float> Recipe for Correlation<W> {
 }
 
 macro_rules! euclidean {
-    ($name:ident $finish:expr) => {
+    ($name:ident $power:literal $finish:expr) => {
         impl<W: Float> Recipe for $name<W> {
             type W = W;
             type Term = Times<W>;
             type Exact = SquaredDiff<W>;
             const CHEAP: bool = true;
             const REFINES: bool = true;
+            fn invariance(self) -> Invariance {
+                Invariance::Norm { p: 2.0, power: $power }
+            }
             fn term(self) -> Times<W> {
                 Times::new()
             }
@@ -184,8 +193,8 @@ macro_rules! euclidean {
         }
     };
 }
-euclidean!(Euclidean | d | d.sqrt());
-euclidean!(SquaredEuclidean | d | d);
+euclidean!(Euclidean 1 |d| d.sqrt());
+euclidean!(SquaredEuclidean 2 |d| d);
 
 of_distributions! {
     /// √(½ Σ (√x − √y)²), for rows that are not negative; with `normalize`, rows divided by their sums first.
@@ -198,6 +207,9 @@ impl<W: Float> Recipe for Hellinger<W> {
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    fn invariance(self) -> Invariance {
+        if self.normalize { Invariance::Rows } else { Invariance::Degree(0.5) }
+    }
     fn term(self) -> Times<W> {
         Times::new()
     }

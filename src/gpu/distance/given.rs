@@ -89,7 +89,14 @@ impl<'a> Given<'a> {
     }
     fn clean(&self, a: &RawCsr, first: usize) -> Result<Part> {
         let Question { measure, options, .. } = self.question;
-        Ok(Part { rows: self.cuda.clean_rows(a, first, measure.domain(), options.unchecked)?, first })
+        let rows = self.cuda.clean_rows(a, first, measure.domain(), options.unchecked)?;
+        let [least, most] = rows.magnitudes;
+        if !self.way.fits(rows.magnitudes, self.sizes.nnz.0.saturating_add(self.sizes.nnz.1)) {
+            let what = format!("{} on a GPU of entries from {least:e} to {most:e}", measure.name());
+            let why = "their powers overflow or vanish; the processor scales such rows".into();
+            return Err(Error::Unsupported { what, why });
+        }
+        Ok(Part { rows, first })
     }
     /// What results and prepared rows may take together.
     pub(super) fn budget(&self) -> Budget {

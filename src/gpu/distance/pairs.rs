@@ -22,7 +22,7 @@ const SOURCE: Source = source!("distance_pairs.cu");
 #[derive(Clone, Copy)]
 enum Task {
     Pairs,
-    Nearest { k: usize },
+    Nearest { k: usize, largest: bool },
     Radius { similarity: bool, large: bool },
 }
 
@@ -30,7 +30,7 @@ impl Task {
     fn text(self) -> String {
         match self {
             Self::Pairs => "#define PAIRS\n".into(),
-            Self::Nearest { k } => Lists::text(k),
+            Self::Nearest { k, largest } => format!("{}#define LARGEST {largest}\n", Lists::text(k)),
             Self::Radius { similarity, large } => Radius::text(similarity, large),
         }
     }
@@ -138,13 +138,13 @@ impl Ready for OnePass {
     }
 
     fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>> {
-        self.program(cuda, Task::Nearest { k })
+        self.program(cuda, Task::Nearest { k, largest: self.pass.largest })
     }
 
     fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists> {
         let (n, _) = self.shape();
         let tiles = self.columns.tiles;
-        let program = self.program(cuda, Task::Nearest { k })?;
+        let program = self.nearest_program(cuda, k)?;
         let shared = self.shared() + Lists::shared(k);
         // A row's tiles are shared out where rows alone would not keep the device busy four times over.
         let parts = (4 * blocks_at_a_time(cuda.limits(), shared)).div_ceil(n.max(1)).clamp(1, tiles.max(1));
@@ -211,7 +211,7 @@ pub(super) fn programs(formulas: &[Pass]) -> Vec<Unit> {
         },
     };
     let pairs = Task::Pairs;
-    let nearest = |k| Task::Nearest { k };
+    let nearest = |k| Task::Nearest { k, largest: false };
     let radius = |similarity, large| Task::Radius { similarity, large };
     let own = [
         unit(Pass::chebyshev::<f64>().text.to_string(), [small; 3], pairs, false),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::algebra::{AbsDiff, MaxFromZero, Real, Type, Union, emit_contract_as};
+use crate::distance::Invariance;
 
 /// One pass over common columns.
 #[derive(Clone, Debug)]
@@ -15,6 +16,10 @@ pub(super) struct Pass {
     pub(super) keeps: Keeps,
     /// d(x, y) = d(y, x), and rows are prepared in the same way on either side.
     pub(super) symmetric: bool,
+    /// What may be done to rows so that sums neither overflow nor cancel.
+    pub(super) invariance: Invariance,
+    /// Neighbours are those of the largest.
+    pub(super) largest: bool,
 }
 
 /// What is kept beside the entries.
@@ -51,6 +56,8 @@ impl Pass {
             of: W::TYPE,
             keeps: Keeps::Ranks,
             symmetric: true,
+            invariance: Invariance::None,
+            largest: false,
         }
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::pass::{Keeps, Pass};
 use crate::algebra::{Cast, Num, Printed, Slice, Type, ValueNe, printed_index_unary, printed_unary};
-use crate::distance::{Domain, Side};
+use crate::distance::{Domain, FAR, Float, Invariance, Side, centred_rows};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::{Buffer, RawBuffer};
 use crate::gpu::csr::RawCsr;
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Shape, args};
-use crate::{Error, Result};
+use crate::{Csr, Error, Result};
 
 const CHECK: Source = source!("distance_check.cu");
 const ROWS: Source = source!("distance_rows.cu");
@@ -26,6 +26,8 @@ pub(super) struct Clean {
     pub(super) matrix: RawCsr,
     /// Most entries in a row.
     pub(super) longest: u64,
+    /// The smallest magnitude that is not 0, and the largest that is finite.
+    pub(super) magnitudes: [f64; 2],
 }
 
 /// Rows that are prepared for a pass.
@@ -98,7 +100,7 @@ impl Cuda {
     pub(super) fn clean_rows(&self, a: &RawCsr, first: usize, domain: Domain, unchecked: bool) -> Result<Clean> {
         let matrix = self.sorted_raw(a)?;
         let p = &*matrix.pattern;
-        let found = self.put(&[u64::MAX, 0, 0], "what is known of the entries")?;
+        let found = self.put(&[u64::MAX, 0, 0, 0, u64::MAX], "what is known of the entries")?;
         let program = self.program(CHECK, &check_prefix(a.ty(), p.row_ptr.cuda(), domain))?;
         let blocks = p.nnz.max(p.nrows).div_ceil(256).min(16 * self.limits().multiprocessors as usize);
         program.kernel("check_entries")?.launch(
@@ -107,17 +109,19 @@ impl Cuda {
         )?;
         let found = self.get(&found, "what is known of the entries")?;
         let (bad, zeros, longest) = (found[0], found[1], found[2]);
+        // Without numbers, those of 1.
+        let magnitudes = [found[4], found[3]].map(|bits| if found[3] == 0 { 1.0 } else { f64::from_bits(bits) });
         if !unchecked && bad != u64::MAX {
             return Err(self.refused(&matrix, first, domain, bad as usize)?);
         }
         if zeros == 0 {
-            return Ok(Clean { matrix, longest });
+            return Ok(Clean { matrix, longest, magnitudes });
         }
         let matrix = match a.ty() {
             Type::F32 => self.select_raw(&printed_index_unary(ValueNe::<f32>::new()), &matrix, Slice::of(&[0f32]))?,
             _ => self.select_raw(&printed_index_unary(ValueNe::<f64>::new()), &matrix, Slice::of(&[0f64]))?,
         };
-        Ok(Clean { matrix, longest })
+        Ok(Clean { matrix, longest, magnitudes })
     }
 
     /// The error for entry `at` of `a`, whose first row has the number `first`.
@@ -144,6 +148,42 @@ impl Cuda {
         if pass.keeps == Keeps::Ranks {
             return self.rank_rows(&a.matrix, pass.of);
         }
+        let rows = self.prepare_by_norms(pass, side, a)?;
+        if pass.invariance != Invariance::RowsAndMeans || !self.any_far(pass, &rows)? {
+            return Ok(rows);
+        }
+        let centred = match (a.matrix.ty(), pass.of) {
+            (Type::F32, Type::F32) => self.centred::<f32, f32>(a)?,
+            (Type::F32, _) => self.centred::<f32, f64>(a)?,
+            (_, Type::F32) => self.centred::<f64, f32>(a)?,
+            (_, _) => self.centred::<f64, f64>(a)?,
+        };
+        self.prepare_by_norms(pass, side, &centred)
+    }
+
+    /// Whether a row's mean is so large beside its spread that it has to be centred. Its first norm is their quotient; rows that
+    /// seem constant may be such rows.
+    fn any_far(&self, pass: &Pass, rows: &Rows) -> Result<bool> {
+        fn any<W: Float>(cuda: &Cuda, mean: &Arc<RawBuffer>, constant: &Arc<RawBuffer>) -> Result<bool> {
+            let [mean, constant] = [mean, constant].map(|norm| Buffer::<W>::of(Arc::clone(norm)));
+            let means = cuda.get(&mean?, "means of rows")?;
+            let constants = cuda.get(&constant?, "constant rows")?;
+            let far = |x: &W| x.as_f64() * x.as_f64() > FAR;
+            Ok(means.iter().any(far) || constants.iter().any(|x| *x != W::ZERO))
+        }
+        let Beside::Norms(mean, constant) = &rows.beside else { return Ok(false) };
+        if pass.of == Type::F32 { any::<f32>(self, mean, constant) } else { any::<f64>(self, mean, constant) }
+    }
+
+    /// The rows, centred on the host: there are few matrices of which any row is.
+    fn centred<T: Float, W: Float>(&self, a: &Clean) -> Result<Clean> {
+        let rows: Csr<T> = self.download(&a.matrix.clone().typed::<T>()?)?;
+        let rows: Csr<W> = centred_rows(&rows)?;
+        let longest = (0..rows.nrows()).map(|i| rows.row(i).0.len() as u64).max().unwrap_or(0);
+        Ok(Clean { matrix: self.upload(&rows)?.raw(), longest, magnitudes: a.magnitudes })
+    }
+
+    fn prepare_by_norms(&self, pass: &Pass, side: Side, a: &Clean) -> Result<Rows> {
         let p = &a.matrix.pattern;
         let entries = self.alloc_raw(pass.of, p.nnz, "prepared entries")?;
         let norms =

@@ -25,23 +25,39 @@ impl Way {
     /// [`Error::Argument`] for a parameter outside its domain; [`Error::Unsupported`] for a formula without text for a GPU.
     pub(super) fn new(question: &Question<'_>, entries: Type) -> Result<Self> {
         let distance::Way(way) = question.measure.way(&question.options, entries)?;
+        let largest = question.measure.is_similarity();
         let way = match way {
-            Typed::F32(pass) => Self::of(&pass),
-            Typed::F64(pass) => Self::of(&pass),
+            Typed::F32(pass) => Self::of(&pass, largest),
+            Typed::F64(pass) => Self::of(&pass, largest),
         };
         let what = || question.measure.name();
         way.ok_or_else(|| Error::Unsupported { what: what(), why: "it has no text that a GPU compiles".into() })
     }
-    fn of<W: Float>(pass: &PassOf<W>) -> Option<Self> {
+    fn of<W: Float>(pass: &PassOf<W>, largest: bool) -> Option<Self> {
         Some(match pass {
             PassOf::One(loops) => {
                 let facts = loops.facts();
                 let keeps = if facts.counts { Keeps::NormsAndCounts } else { Keeps::Norms };
-                Self::One(Pass { text: loops.text()?, of: W::TYPE, keeps, symmetric: facts.symmetric })
+                let invariance = loops.invariance();
+                Self::One(Pass {
+                    text: loops.text()?,
+                    of: W::TYPE,
+                    keeps,
+                    symmetric: facts.symmetric,
+                    invariance,
+                    largest,
+                })
             }
             PassOf::Chebyshev => Self::One(Pass::chebyshev::<W>()),
             PassOf::Two(folds) => Self::Two(folds.printed()),
         })
+    }
+    /// Whether rows with entries of these magnitudes, so many, are compared without scaling them.
+    pub(super) fn fits(&self, magnitudes: [f64; 2], entries: usize) -> bool {
+        match self {
+            Self::One(pass) => distance::fits(pass.of, pass.invariance, magnitudes, entries),
+            Self::Two(_) => true,
+        }
     }
     /// Bytes that rows of X take while they are compared, and those of Y with everything else; `most` is a budget, `entries` the
     /// type of the matrices.

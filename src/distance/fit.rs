@@ -1,0 +1,382 @@
+//! Rows made to fit the arithmetic, where their distances allow it: scaled by powers of two, so that no power of an entry overflows or
+//! vanishes, and centred where the mean is so large beside the spread that it would cancel.
+//!
+//! Rows as they usually are pass through untouched: their largest and smallest magnitudes are all that is looked at, and for
+//! correlation mean and spread.
+
+use super::careful::Careful;
+use super::entries::Entries;
+use super::float::Float;
+use super::loops::Loops;
+use super::recipe::Invariance;
+#[cfg(feature = "cuda")]
+use crate::Csr;
+use crate::algebra::Num;
+#[cfg(feature = "cuda")]
+use crate::algebra::Type;
+use crate::par::{Fresh, Threads, reserved, split};
+use crate::{Pattern, Result};
+
+/// Rows are centred where the squared mean is more than so many times the variance: with less, six bits are lost at most.
+pub(crate) const FAR: f64 = 64.0;
+
+/// Exponents of two that a type of numbers has room for.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Above all numbers.
+    most: i32,
+    /// Of numbers so small that what vanishes beside them is no longer little.
+    least: i32,
+    /// Binary digits behind the first.
+    digits: i32,
+}
+
+impl Limits {
+    pub(super) fn of<W: Float>() -> Self {
+        match size_of::<W>() {
+            4 => Self { most: 127, least: -100, digits: 23 },
+            _ => Self { most: 1023, least: -980, digits: 52 },
+        }
+    }
+    /// The smallest sum that is right to its last digits.
+    pub(super) fn trusted(self) -> f64 {
+        times_two_to(1.0, self.least)
+    }
+}
+
+/// x · 2^e, also where 2^e is no number.
+pub(super) fn times_two_to(mut x: f64, mut e: i32) -> f64 {
+    let two_to = |e: i32| f64::from_bits(((e + 1023) as u64) << 52);
+    while e.abs() > 1000 && x != 0.0 && x.is_finite() {
+        let step = 1000 * e.signum();
+        x *= two_to(step);
+        e -= step;
+    }
+    x * two_to(e.clamp(-1000, 1000))
+}
+
+/// The e for which 2^e ≤ x < 2^(e+1), of a number above 0.
+fn exponent(x: f64) -> i32 {
+    let (bits, field) = (x.to_bits(), (x.to_bits() >> 52 & 0x7ff) as i32);
+    if field == 0 { -1011 - bits.leading_zeros() as i32 } else { field - 1023 }
+}
+
+/// The largest e for which x is a multiple of 2^e, of a number that is not 0.
+fn grid(x: f64) -> i32 {
+    let (bits, field) = (x.to_bits() & ((1 << 52) - 1), (x.to_bits() >> 52 & 0x7ff) as i32);
+    match field {
+        0 => bits.trailing_zeros() as i32 - 1074,
+        _ => (bits | 1 << 52).trailing_zeros() as i32 + field - 1075,
+    }
+}
+
+/// How large entries are.
+#[derive(Clone, Copy)]
+struct Span {
+    /// All magnitudes are below 2^above, and at least 2^least but for zeros.
+    above: i32,
+    least: i32,
+    /// There are at most 2^count.
+    count: i32,
+}
+
+impl Span {
+    fn of<T: Float>(sides: &[&Entries<'_, T>]) -> Option<Self> {
+        let wide = |(most, least): (f64, f64), &x: &T| {
+            let x = x.wrapping_abs().as_f64();
+            let (large, small) = (x < f64::INFINITY && x > most, x > 0.0 && x < least);
+            (if large { x } else { most }, if small { x } else { least })
+        };
+        let all = sides.iter().flat_map(|side| side.values.chunks(1024));
+        let (most, least) = all.fold((0.0, f64::INFINITY), |found, values| values.iter().fold(found, wide));
+        let count: usize = sides.iter().map(|side| side.values.len()).sum();
+        (most > 0.0).then(|| Self::between(least, most, count))
+    }
+    fn between(least: f64, most: f64, count: usize) -> Self {
+        let count = (usize::BITS - count.leading_zeros()) as i32;
+        Self { above: exponent(most) + 1, least: exponent(least), count }
+    }
+}
+
+/// What is done to rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scale {
+    /// Nothing.
+    None,
+    /// All rows are taken in units of 2^e.
+    All(i32),
+    /// Each row is taken in units of its own largest magnitude.
+    Rows,
+}
+
+/// What rows of that span need; `grid` is asked for the exponent of a power of two that divides all entries.
+fn scale(limits: Limits, invariance: Invariance, span: Span, grid: impl FnOnce() -> i32) -> Scale {
+    let Limits { most, least, digits } = limits;
+    let room = most - span.count - 3;
+    // Whether the smallest keep their digits in units of 2^e.
+    let stay = |e: i32| span.least - e > -most;
+    match invariance {
+        Invariance::None => Scale::None,
+        Invariance::Rows | Invariance::RowsAndMeans => {
+            let fits = 2 * span.above <= room && 2 * span.least >= least;
+            if fits { Scale::None } else { Scale::Rows }
+        }
+        Invariance::Degree(_) => {
+            // Logarithms of numbers far from one hide small differences. By an even number, as of some the root is taken.
+            let e = match span.above {
+                above if above.abs() > 2 * digits && stay(above) => above,
+                above => (above - room).max(0),
+            };
+            if e == 0 { Scale::None } else { Scale::All(e + (e & 1)) }
+        }
+        Invariance::Norm { p, .. } => {
+            // A difference may be twice as large as an entry, and as small as the distance of two neighbouring numbers.
+            let top = (f64::from(room) / p).floor() as i32 - 1;
+            let shows = |e: i32| p * f64::from(e) >= f64::from(least);
+            let fits = span.above <= top && (shows(span.least - digits) || shows(grid()));
+            let e = span.above - top;
+            // Without a unit for all, sums that overflow are computed again.
+            if fits { Scale::None } else { Scale::All(if stay(e) { e } else { 0 }) }
+        }
+    }
+}
+
+/// Whether entries of these magnitudes, the least and the most, so many, are compared in numbers of that type as they are.
+#[cfg(feature = "cuda")]
+pub(crate) fn fits(of: Type, invariance: Invariance, [least, most]: [f64; 2], entries: usize) -> bool {
+    let limits = if of == Type::F32 { Limits::of::<f32>() } else { Limits::of::<f64>() };
+    let span = Span::between(least, most, entries);
+    // Differences of numbers that are nearly equal may vanish.
+    scale(limits, invariance, span, || span.least) == Scale::None
+}
+
+/// The rows as numbers of type `W`, those centred whose mean is large beside their spread.
+#[cfg(feature = "cuda")]
+pub(crate) fn centred_rows<T: Float, W: Float>(a: &Csr<T>) -> Result<Csr<W>> {
+    let rows = centred(Entries::borrowed(a).cast::<W>()?)?;
+    Csr::with_pattern(rows.pattern, rows.values.into_owned())
+}
+
+/// What two matrices, or one, need before they are compared.
+pub(super) struct Fit {
+    scale: Scale,
+    centre: bool,
+}
+
+/// Rows of X and Y.
+pub(super) type Sides<'a, W> = (Entries<'a, W>, Option<Entries<'a, W>>);
+
+impl Fit {
+    /// What these rows need to be compared in numbers of type `W`; usually nothing.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn new<T: Float, W: Float>(
+        threads: &Threads,
+        loops: &dyn Loops<W>,
+        x: &Entries<'_, T>,
+        y: Option<&Entries<'_, T>>,
+    ) -> Result<Option<Self>> {
+        let invariance = loops.invariance();
+        if invariance == Invariance::None {
+            return Ok(None);
+        }
+        let sides: &[&Entries<'_, T>] = &[Some(x), y].into_iter().flatten().collect::<Vec<_>>();
+        let Some(span) = Span::of(sides) else { return Ok(None) };
+        let finest = || {
+            let values = sides.iter().flat_map(|side| &*side.values);
+            values.map(|x| x.as_f64()).filter(|x| x.is_finite() && *x != 0.0).map(grid).min().unwrap_or(0)
+        };
+        let scale = scale(Limits::of::<W>(), invariance, span, finest);
+        let mut centre = invariance == Invariance::RowsAndMeans && scale != Scale::None;
+        if invariance == Invariance::RowsAndMeans && !centre {
+            for side in sides {
+                centre |= any_far(threads, side)?;
+            }
+        }
+        Ok((scale != Scale::None || centre).then_some(Self { scale, centre }))
+    }
+    /// The rows as they are compared, and the loops that compare them.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn apply<'a, W: Float>(
+        &self,
+        loops: Box<dyn Loops<W>>,
+        (x, y): Sides<'a, W>,
+    ) -> Result<(Box<dyn Loops<W>>, Sides<'a, W>)> {
+        let fitted = |a: Entries<'a, W>| -> Result<Entries<'a, W>> {
+            let a = match self.scale {
+                Scale::None => a,
+                Scale::All(e) => scaled(a, |_| e)?,
+                Scale::Rows => scaled(a, |row| {
+                    let magnitude = |x: &W| x.wrapping_abs().as_f64();
+                    let most = row.iter().map(magnitude).filter(|x| x.is_finite()).fold(0.0, f64::max);
+                    if most > 0.0 { exponent(most) } else { 0 }
+                })?,
+            };
+            if self.centre { centred(a) } else { Ok(a) }
+        };
+        let rows = (fitted(x)?, y.map(fitted).transpose()?);
+        let loops = match self.scale {
+            Scale::All(exponent) => Box::new(Careful { inner: loops, exponent }),
+            _ => loops,
+        };
+        Ok((loops, rows))
+    }
+}
+
+/// Each row in units of 2^e, e found from its entries.
+fn scaled<'a, W: Float>(a: Entries<'a, W>, e: impl Fn(&[W]) -> i32) -> Result<Entries<'a, W>> {
+    let mut values = reserved(a.values.len(), "scaled entries")?;
+    for i in 0..a.nrows() {
+        let row = a.row(i).1;
+        let e = e(row);
+        values.extend(row.iter().map(|x| times_two_to(x.as_f64(), -e).cast::<W>()));
+    }
+    Ok(a.with_values(values))
+}
+
+/// The mean of a row over all its columns, as a number and what that lacks, and the sum of squared differences from it.
+struct Spread {
+    mean: [f64; 2],
+    squares: f64,
+}
+
+impl Spread {
+    fn of<W: Float>(row: &[W], ncols: usize) -> Self {
+        let (n, absent) = (ncols as f64, (ncols - row.len()) as f64);
+        let mean = row.iter().map(|x| x.as_f64()).sum::<f64>() / n;
+        // What is left of the entries is small, and so is what is lost of its mean.
+        let rest = (row.iter().map(|x| x.as_f64() - mean).sum::<f64>() - absent * mean) / n;
+        let spread = Self { mean: [mean, rest], squares: 0.0 };
+        let squares = row.iter().map(|x| spread.centred(x.as_f64()).powi(2)).sum::<f64>();
+        Self { squares: squares + absent * spread.centred(0.0).powi(2), ..spread }
+    }
+    /// x − x̄.
+    fn centred(&self, x: f64) -> f64 {
+        (x - self.mean[0]) - self.mean[1]
+    }
+    fn squared_mean(&self, ncols: usize) -> f64 {
+        ncols as f64 * self.mean[0] * self.mean[0]
+    }
+    /// Whether the mean is large beside the spread.
+    fn is_far(&self, ncols: usize) -> bool {
+        FAR * self.squares < self.squared_mean(ncols)
+    }
+    /// Whether the row is constant, but for the rounding of its entries.
+    fn is_constant<W: Float>(&self, ncols: usize) -> bool {
+        let round_off = times_two_to(4.0, -Limits::of::<W>().digits);
+        self.squares <= round_off * round_off * self.squared_mean(ncols)
+    }
+}
+
+/// Whether row `i` is to be centred. Such a row has nearly all columns: of those that it lacks each adds as much as the mean to the
+/// spread.
+fn far<T: Float>(a: &Entries<'_, T>, i: usize) -> Option<Spread> {
+    let (row, ncols) = (a.row(i).1, a.ncols());
+    if row.is_empty() || ((ncols - row.len()) as f64) * FAR > ncols as f64 {
+        return None;
+    }
+    Some(Spread::of(row, ncols)).filter(|spread| spread.is_far(ncols))
+}
+
+fn any_far<T: Float>(threads: &Threads, a: &Entries<'_, T>) -> Result<bool> {
+    let row_ptr = a.pattern.row_ptr();
+    let blocks = split(a.nrows(), (a.values.len() >> 14).clamp(1, 1024), |i| (row_ptr[i] + i) as u64);
+    let found = Fresh::new(blocks.len(), "blocks of rows")?.fill(
+        threads,
+        "means of rows",
+        blocks.len(),
+        |b| b,
+        || Ok(()),
+        |(), b, slots| {
+            let any = blocks[b].clone().any(|i| far(a, i).is_some());
+            slots.take(1, false)[0] = any;
+            Ok(())
+        },
+    )?;
+    Ok(found.contains(&true))
+}
+
+/// The rows, those centred whose mean is large beside their spread: x − x̄ in every column, and nothing of a constant row.
+fn centred<'a, W: Float>(a: Entries<'a, W>) -> Result<Entries<'a, W>> {
+    let ncols = a.ncols();
+    let room = |i: usize| if far(&a, i).is_some() { ncols } else { a.row(i).0.len() };
+    let nnz = (0..a.nrows()).map(room).sum();
+    let (mut row_ptr, mut columns) = (reserved(a.nrows() + 1, "row pointers")?, reserved(nnz, "columns")?);
+    let mut values: Vec<W> = reserved(nnz, "centred entries")?;
+    row_ptr.push(0usize);
+    for i in 0..a.nrows() {
+        let (of_row, entries) = a.row(i);
+        match far(&a, i) {
+            None => {
+                columns.extend_from_slice(of_row);
+                values.extend_from_slice(entries);
+            }
+            Some(spread) if spread.is_constant::<W>(ncols) => {}
+            Some(spread) => {
+                let first = values.len();
+                columns.extend(0..ncols as u32);
+                values.resize(first + ncols, spread.centred(0.0).cast());
+                for (&c, x) in of_row.iter().zip(entries) {
+                    values[first + c as usize] = spread.centred(x.as_f64()).cast();
+                }
+            }
+        }
+        row_ptr.push(columns.len());
+    }
+    let pattern = Pattern::new(a.nrows(), ncols, row_ptr, columns)?;
+    Ok(a.with_entries(pattern, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_are_those_of_the_number() {
+        for (x, e, of_grid) in [
+            (1.0, 0, 0),
+            (1.5, 0, -1),
+            (0.75, -1, -2),
+            (6.0, 2, 1),
+            (f64::MAX, 1023, 971),
+            (f64::MIN_POSITIVE, -1022, -1022),
+            (f64::from_bits(1), -1074, -1074),
+            (f64::from_bits(0b1100), -1071, -1072),
+            (0.1, -4, -55),
+        ] {
+            assert_eq!((exponent(x), grid(x)), (e, of_grid), "{x:e}");
+        }
+        for e in [-2100, -1500, -1074, -1000, 0, 3, 1000, 1023] {
+            assert_eq!(times_two_to(times_two_to(0.75, -e.clamp(-1000, 1000)), e.clamp(-1000, 1000)), 0.75);
+            assert_eq!(times_two_to(0.0, e), 0.0);
+        }
+        assert_eq!(times_two_to(f64::from_bits(1), 2097), 2f64.powi(1023));
+        assert_eq!(times_two_to(2f64.powi(1023), -2097), f64::from_bits(1));
+        assert_eq!((times_two_to(1.0, 3000), times_two_to(1.0, -3000)), (f64::INFINITY, 0.0));
+    }
+
+    #[test]
+    fn rows_as_they_usually_are_stay_as_they_are() {
+        let (double, single) = (Limits::of::<f64>(), Limits::of::<f32>());
+        let span = |above, least| Span { above, least, count: 20 };
+        let norm = |p| Invariance::Norm { p, power: 1 };
+        let never = || panic!("not asked for");
+        for invariance in [Invariance::Rows, Invariance::Degree(0.5), norm(1.0), norm(2.0), norm(3.0), norm(10.0)] {
+            assert_eq!(scale(double, invariance, span(30, -30), never), Scale::None);
+        }
+        for invariance in [Invariance::Rows, Invariance::Degree(0.5), norm(1.0), norm(2.0)] {
+            assert_eq!(scale(single, invariance, span(30, -20), never), Scale::None);
+        }
+        // Ratings: multiples of 1/2.
+        assert_eq!(scale(double, norm(64.0), span(3, -1), || -1), Scale::None);
+        assert_eq!(scale(double, norm(64.0), span(3, -1), || -52), Scale::All(3 - 14));
+        assert_eq!(scale(double, norm(64.0), span(17, 0), never), Scale::All(3));
+        assert_eq!(scale(double, norm(2.0), span(665, 660), never), Scale::All(665 - 499));
+        assert_eq!(scale(double, Invariance::Rows, span(-600, -665), never), Scale::Rows);
+        assert_eq!(scale(double, norm(2.0), span(1000, -1000), never), Scale::All(0));
+        assert_eq!(scale(double, Invariance::Degree(0.5), span(1023, 0), never), Scale::All(1024));
+        assert_eq!(scale(double, Invariance::Degree(0.5), span(1024, -100), never), Scale::All(24));
+        assert_eq!(scale(double, Invariance::None, span(1024, -1074), never), Scale::None);
+    }
+}

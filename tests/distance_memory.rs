@@ -1,0 +1,119 @@
+//! A budget bounds what distances take: results and scratch memory, counted by the allocator.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use common::distances::{all, large, nearest, within};
+use sparring::algebra::{AbsDiff, MaxFromZero, Union};
+use sparring::distance::{Formula, Measure, Metric, Options, Precision};
+use sparring::{Cpu, Csr, Error, Result};
+
+static LIVE: AtomicI64 = AtomicI64::new(0);
+static PEAK: AtomicI64 = AtomicI64::new(0);
+
+struct Counting;
+
+fn count(bytes: i64) {
+    let live = LIVE.fetch_add(bytes, Ordering::SeqCst) + bytes;
+    PEAK.fetch_max(live, Ordering::SeqCst);
+}
+
+// SAFETY: every call goes to `System` unchanged; counting touches no memory but atomics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Both are there while it moves.
+        count(size as i64);
+        count(-(layout.size() as i64));
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What is not counted by budgets: tasks, messages, names, what threads keep for themselves.
+const SMALL: i64 = 96 << 10;
+
+/// Bytes that `f` took at its peak, and whether a budget refused.
+fn taken<R>(f: impl FnOnce() -> Result<R>) -> (i64, bool) {
+    let before = LIVE.load(Ordering::SeqCst);
+    PEAK.store(before, Ordering::SeqCst);
+    let refused = match f() {
+        Ok(_) => false,
+        Err(Error::Budget { .. }) => true,
+        Err(e) => panic!("{e}"),
+    };
+    (PEAK.load(Ordering::SeqCst) - before, refused)
+}
+
+/// Every task under budgets from little to plenty: what is taken is within, and plenty is enough.
+fn check<T: sparring::distance::Float>(measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>) {
+    let name = measure.name();
+    for threads in [1, 2] {
+        let cpu = Cpu::with_threads(threads).expect("threads");
+        let mut enough = [false; 3];
+        for budget in (8..30).flat_map(|e| [1u64 << e, 3 << (e - 1)]) {
+            let options = Options {
+                memory_budget: Some(budget),
+                precision: Precision::Entries,
+                unchecked: false,
+                ..Options::default()
+            };
+            let tasks: [(&str, &dyn Fn() -> Result<()>); 3] = [
+                ("all", &|| all(&cpu, measure.clone(), x, y, &options).map(drop)),
+                ("nearest", &|| nearest(&cpu, measure.clone(), 8, x, y, &options).map(drop)),
+                ("within", &|| within(&cpu, measure.clone(), f64::INFINITY, x, y, &options).map(drop)),
+            ];
+            for ((task, run), enough) in tasks.iter().zip(&mut enough) {
+                let (bytes, refused) = taken(run);
+                assert!(bytes <= budget as i64 + SMALL, "{name}, {task}, {threads} threads: {bytes} of {budget} bytes");
+                assert!(!(refused && *enough), "{name}, {task}: more is not enough");
+                *enough |= !refused;
+            }
+        }
+        assert_eq!(enough, [true; 3], "{name}");
+    }
+}
+
+#[test]
+fn budgets_hold() {
+    // Threads and what they keep are there before.
+    for threads in [1, 2] {
+        let x = large(40, 10);
+        nearest(&Cpu::with_threads(threads).expect("threads"), Metric::Dot, 3, &x, None, &Options::default())
+            .expect("rows");
+    }
+    let (x, y) = (large(2300, 60), large(1100, 60));
+    let single = |a: &Csr<f64>| a.map(|&v| v as f32).expect("f32");
+    for metric in [Metric::Cosine, Metric::Kl, Metric::Chebyshev, Metric::Correlation] {
+        check(metric, &x, None);
+    }
+    check(Metric::Manhattan, &x, Some(&y));
+    check(Metric::Euclidean, &single(&x), Some(&single(&y)));
+    check(Union(MaxFromZero::new(), AbsDiff::<f64>::new()), &large(500, 60), None);
+    check(Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs()), &large(900, 60), None);
+    // Few entries in many columns, and in one row nearly all there are.
+    let ncols = 50_000;
+    let columns = y.col_idx().iter().map(|&j| j * 800).collect();
+    let spread = Csr::<f64>::new(1100, ncols, y.row_ptr().to_vec(), columns, y.values().to_vec()).expect("rows");
+    check(Metric::Manhattan, &spread, None);
+    check(Metric::Chebyshev, &spread, None);
+}
