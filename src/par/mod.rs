@@ -5,6 +5,8 @@
 //! by one task, and its fold runs in the order of the contraction index.
 
 mod append;
+#[cfg(target_os = "linux")]
+mod available;
 mod memory;
 mod pair;
 
@@ -19,7 +21,7 @@ use crate::{Error, Result};
 
 pub(crate) use append::append_blocks;
 use memory::advise_huge_pages;
-pub(crate) use memory::{collected, out_of_memory, reserved};
+pub(crate) use memory::{collected, enough, out_of_memory, reserved};
 pub use memory::{filled, keep_freed_memory};
 
 /// How far a long operation has come.
@@ -82,6 +84,10 @@ impl Threads {
     #[must_use]
     pub fn count(&self) -> usize {
         self.pool.as_ref().map_or_else(rayon::current_num_threads, rayon::ThreadPool::current_num_threads)
+    }
+    /// Threads that work on so many tasks.
+    pub(crate) fn workers(&self, tasks: usize) -> usize {
+        self.count().min(tasks).max(1)
     }
     /// Runs `f` inside this pool.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
