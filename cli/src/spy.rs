@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
+use sparring::par::filled;
 use sparring::{Csr, Error, Result};
 
 /// Pixels along the longer side, about.
@@ -22,13 +23,13 @@ pub(crate) fn draw(a: &Csr<f64>, path: &Path) -> Result<()> {
     let (per_pixel, pixels) = (longer.div_ceil(SIDE), (SIDE / longer).max(1));
     let blocks = |n: usize| n.div_ceil(per_pixel).max(1);
     let (width, height) = (blocks(a.ncols()), blocks(a.nrows()));
-    let mut counts = vec![0u32; width * height];
+    let mut counts = filled(width * height, 0u32, "a picture")?;
     for (i, j, _) in a.iter() {
         let count = &mut counts[i / per_pixel * width + j / per_pixel];
         *count = count.saturating_add(1);
     }
     let most = f64::from(counts.iter().copied().max().unwrap_or(0)).ln_1p();
-    let mut pixel = vec![[u8::MAX; 3]; width * pixels * height * pixels];
+    let mut pixel = filled(width * pixels * height * pixels, [u8::MAX; 3], "a picture")?;
     for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
         // From light to dark blue; a single entry must be seen, so even that is no lighter than this.
         let light = 150.0 * (1.0 - f64::from(count).ln_1p() / most);
@@ -37,7 +38,8 @@ pub(crate) fn draw(a: &Csr<f64>, path: &Path) -> Result<()> {
             line[x..x + pixels].fill([light as u8, light as u8, 110 + (light / 2.0) as u8]);
         }
     }
-    let mut picture = png::Encoder::new(BufWriter::new(file), (width * pixels) as u32, (height * pixels) as u32);
+    let mut picture =
+        png::Encoder::new(BufWriter::with_capacity(2048, file), (width * pixels) as u32, (height * pixels) as u32);
     picture.set_color(png::ColorType::Rgb);
     picture
         .write_header()
