@@ -9,6 +9,7 @@ use sparring::{Cpu, Cuda};
 
 use crate::device::{self, Device, refused};
 use crate::failure::{Failure, Result};
+use crate::memory;
 use crate::progress::Progress;
 use crate::read::{self, Source};
 use crate::timing::timed;
@@ -22,6 +23,9 @@ pub(crate) struct Common {
     /// Where to compute: cpu, or cuda:N for GPU number N. For triangles, mxm, knn, distances and bench
     #[arg(long, global = true, value_name = "DEVICE", default_value_t, value_parser = device::parse)]
     pub(crate) device: Device,
+    /// Refuse to take more memory than this for results and scratch, of the GPU's if it computes: 2G, 500M, or bytes
+    #[arg(long, global = true, value_name = "BYTES", value_parser = memory::bytes_of)]
+    pub(crate) memory_budget: Option<u64>,
     /// Write JSON to standard output, and nothing else there
     #[arg(long, global = true)]
     json: bool,
@@ -36,22 +40,42 @@ pub(crate) struct Context {
     pub(crate) cuda: Option<Cuda>,
     pub(crate) device: Device,
     pub(crate) progress: Progress,
+    /// Bytes that a computation may take.
+    pub(crate) memory_budget: Option<u64>,
+    threads: Option<usize>,
     json: bool,
+}
+
+/// The processor with so many threads; as many as there are, unless said otherwise.
+fn processor(threads: Option<usize>, memory_budget: Option<u64>) -> sparring::Result<Cpu> {
+    let cpu = threads.map_or_else(|| Ok(Cpu::new()), Cpu::with_threads)?;
+    Ok(match memory_budget {
+        Some(bytes) => cpu.memory_budget(bytes),
+        None => cpu,
+    })
 }
 
 impl Context {
     pub(crate) fn new(common: &Common) -> Result<Self> {
-        let cpu = || common.threads.map_or_else(|| Ok(Cpu::new()), Cpu::with_threads);
+        let cpu = || processor(common.threads, common.memory_budget);
         let device = common.device;
         let cuda = match device {
             Device::Cpu => None,
             Device::Cuda(_) if common.threads.is_some() => {
                 return Err(refused("--threads", "it computes with all that it has").into());
             }
-            Device::Cuda(ordinal) => Some(Cuda::new(ordinal)?),
+            Device::Cuda(ordinal) => {
+                let cuda = Cuda::new(ordinal)?;
+                Some(match common.memory_budget {
+                    Some(bytes) => cuda.memory_budget(bytes),
+                    None => cuda,
+                })
+            }
         };
         let progress = Progress::new();
-        Ok(Self { cpu: progress.follow(cpu()?), quiet: cpu()?, cuda, device, progress, json: common.json })
+        let (cpu, quiet) = (progress.follow(cpu()?), cpu()?);
+        let Common { threads, memory_budget, json, .. } = *common;
+        Ok(Self { cpu, quiet, cuda, device, progress, memory_budget, threads, json })
     }
     /// The matrix that `name` stands for, and the milliseconds that getting it took.
     pub(crate) fn load(&self, name: &str) -> Result<(Source, f64)> {
@@ -70,7 +94,7 @@ impl Context {
         if let Some(cuda) = &self.cuda {
             return Ok(cuda.clone().into());
         }
-        Ok(self.progress.follow(Cpu::with_threads(self.threads())?).into())
+        Ok(self.progress.follow(processor(self.threads, self.memory_budget)?).into())
     }
     /// The result of `f` and the milliseconds that it took; a GPU is idle before and after.
     pub(crate) fn timed<T>(&self, f: impl FnOnce() -> sparring::Result<T>) -> sparring::Result<(T, f64)> {

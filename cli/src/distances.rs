@@ -39,7 +39,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let question = &arguments.question;
     let metric = question.metric()?;
     let vectors = arguments.files.load(context, "distances")?;
-    let (x, y, options) = (&vectors.x, vectors.to.as_ref(), question.options());
+    let (x, y) = (&vectors.x, vectors.to.as_ref());
+    let options = Options { memory_budget: context.memory_budget, ..question.options() };
     let asked = Asked { context, metric: &metric, options };
     context.progress.stage("computing distances".into());
     let growth = Growth::start(context.cuda.as_ref());

@@ -67,6 +67,16 @@ enum Command {
 }
 
 impl Command {
+    /// Refuses a budget for what does not keep to one.
+    fn keeps_to(&self, memory_budget: Option<u64>) -> sparring::Result<()> {
+        let why = match self {
+            _ if memory_budget.is_none() => return Ok(()),
+            Self::Triangles(_) => "triangles are counted in memory in proportion to the file",
+            Self::Semirings | Self::Metrics | Self::Devices => "a list is printed without computing",
+            _ => return Ok(()),
+        };
+        Err(sparring::Error::Argument { name: "--memory-budget", message: why.into() })
+    }
     /// Refuses a GPU for what is not done there, and options that it does not have, before anything is read.
     fn takes(&self, device: Device) -> sparring::Result<()> {
         if device == Device::Cpu {
@@ -89,6 +99,7 @@ fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
     let run = |common: &Common| {
         command.takes(common.device)?;
+        command.keeps_to(common.memory_budget)?;
         let context = Context::new(common)?;
         match command {
             Command::Info(arguments) => info::run(&context, &arguments),

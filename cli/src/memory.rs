@@ -39,6 +39,28 @@ impl<'a> Growth<'a> {
     }
 }
 
+/// Bytes as people write them: a number, or one with K, M, G or T, which are powers of 1024.
+pub(crate) fn bytes_of(text: &str) -> Result<u64, String> {
+    let number = text.trim_end_matches(['K', 'M', 'G', 'T', 'k', 'm', 'g', 't']);
+    let power = match text[number.len()..].to_ascii_uppercase().as_str() {
+        "" => 0,
+        "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        unit => return Err(format!("'{unit}' is none of K, M, G, T")),
+    };
+    let unit = 1u64 << (10 * power);
+    if let Ok(n) = number.parse::<u64>() {
+        return n.checked_mul(unit).ok_or_else(|| "more bytes than 64 bits count".into());
+    }
+    // 1.5G, too.
+    match number.parse::<f64>().map(|x| x * unit as f64) {
+        Ok(bytes) if power > 0 && (0.0..u64::MAX as f64).contains(&bytes) => Ok(bytes as u64),
+        _ => Err("not a number of bytes: 2G, 500M, 1000000".into()),
+    }
+}
+
 fn status() -> Option<String> {
     std::fs::read_to_string("/proc/self/status").ok()
 }
@@ -57,6 +79,18 @@ mod tests {
         let status = "VmPeak:\t 9 kB\nVmHWM:\t   12 kB\nVmRSS:\t 3 kB\n";
         assert_eq!([bytes(status, "VmHWM:"), bytes(status, "VmRSS:")], [Some(12 << 10), Some(3 << 10)]);
         assert_eq!(bytes("VmPeak:\t 9 kB\n", "VmHWM:"), None);
+    }
+
+    #[test]
+    fn bytes_are_read_as_people_write_them() {
+        for (text, bytes) in
+            [("0", 0), ("1000", 1000), ("2G", 2 << 30), ("500m", 500 << 20), ("1.5K", 1536), ("1T", 1 << 40)]
+        {
+            assert_eq!(bytes_of(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "G", "2GB", "2 G", "-1", "1.5", "nanG", "infG", "99999999999T", "2KK", "é"] {
+            assert!(bytes_of(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -53,9 +53,6 @@ pub(crate) struct How {
     /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of them
     #[arg(long)]
     unchecked: bool,
-    /// Refuse to take more memory than this for results and scratch; all distances come in parts that fit, if there are such
-    #[arg(long, value_name = "BYTES")]
-    memory_budget: Option<u64>,
 }
 
 impl How {
@@ -65,7 +62,7 @@ impl How {
             (_, true) => Some(false),
             _ => None,
         };
-        Options { normalize, unchecked: self.unchecked, memory_budget: self.memory_budget, ..Options::default() }
+        Options { normalize, unchecked: self.unchecked, ..Options::default() }
     }
 }
 
