@@ -76,7 +76,8 @@ impl Threads {
     pub fn current() -> Self {
         Self::default()
     }
-    /// The caller's thread, and no other: nothing is started.
+    /// The caller's thread, and no other: nothing is started. After [`install`](Self::install) that thread is a pool of one to
+    /// rayon, too.
     #[must_use]
     pub fn caller() -> Self {
         Self { pool: Which::Caller, progress: None }
