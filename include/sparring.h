@@ -12,7 +12,10 @@
  * SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
  *
  * Threads: every function may be called from any thread, and handles of all three kinds may be used, shared and
- * freed by several threads at once; a call that has begun keeps what it needs until it ends.
+ * freed by several threads at once; a call that has begun keeps what it needs until it ends. The library starts threads
+ * for a SparringDevice alone. In a child of fork() handles stay good: a SparringDevice of the processor has threads of
+ * its own there, started when it is first used, or works on the caller's where there are none to be had. Calls must not
+ * be under way while a process forks. A GPU cannot be used in the child of a process that has used one.
  *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
  *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
@@ -355,8 +358,9 @@ uint64_t sparring_handles_alive(void);
 
 /// A device by its name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the next.
 ///
-/// On the processor there is a pool of `threads` threads (0: one for each processor that this process may use); for a
-/// GPU `threads` is 0. Operations refuse with SPARRING_BUDGET to use more than `memory_budget` bytes (0: no limit), of
+/// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for each
+/// processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products and distances
+/// refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and scratch together (0: no limit), of
 /// the device's memory if it is a GPU.
 /// A GPU needs the NVIDIA driver, or the status is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler
 /// that comes with CUDA: SPARRING_NO_COMPILER otherwise.
@@ -401,7 +405,7 @@ SparringStatus sparring_matrix_from_csr(uint32_t type,
                                         SparringMatrix **matrix);
 
 /// An nrows × ncols matrix from coordinates, which are checked and copied: entries (rows[p], cols[p]) = values[p]
-/// for p from 0 to len - 1, in any order. Entries at the same place are summed (bool: or).
+/// for p from 0 to len - 1, in any order. Entries at the same place are summed (bool: or). The caller's thread does it.
 /// `type` is a SparringType; all three arrays have `len` elements.
 /// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_matrix_from_coo(uint32_t type,

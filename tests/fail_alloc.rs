@@ -25,6 +25,8 @@ use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, Squar
 use sparring::backend::{Backend, Container};
 use sparring::distance::{Formula, Measure, Metric};
 use sparring::graph::{TriangleMethod, bfs_levels, triangles};
+use sparring::io::{WriteOptions, write_matrix_market_to};
+use sparring::num_complex::Complex;
 use sparring::ops;
 use sparring::par::Threads;
 use sparring::sparse::{Dense, SparseVec};
@@ -127,12 +129,26 @@ struct Inputs {
     a: Csr<f64>,
     shuffled: (Vec<usize>, Vec<u32>, Vec<f64>),
     coo: Coo<f64>,
+    /// So many entries that lists of tasks and of blocks of rows are large allocations.
+    busy: Csr<f64>,
     dense: Vec<f64>,
     sparse: SparseVec<f64>,
     /// Two vectors with many and few entries for a matrix of more columns than are kept in one piece.
     wide: (SparseVec<f64>, SparseVec<f64>, Csr<f64>),
     /// Rows to compare: few, and so many that a key of each takes a large allocation.
     rows: [Csr<f64>; 2],
+}
+
+/// Forgets what is written.
+struct CountedText(u64);
+impl std::io::Write for CountedText {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 type Operation = fn(&Inputs) -> Result<u64, Error>;
@@ -178,6 +194,24 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("mxm linear probe, compressed", |x| mxm(x, Policy::Auto, Accumulator::LinearProbe, Compress::On, true)),
     ("mxm dense", |x| mxm(x, Policy::Auto, Accumulator::Dense, Compress::Off, false)),
     ("mxm dense, compressed", |x| mxm(x, Policy::Auto, Accumulator::Dense, Compress::On, false)),
+    ("mxm of many tasks", |x| Ok(Cpu::new().mxm(PlusTimes::<f64>::default(), &x.busy, &x.busy).eval()?.nnz() as u64)),
+    ("mxm kkSpGEMM of many tasks", |x| {
+        let options = Options { policy: Policy::KkSpGemm, ..Options::default() };
+        Ok(Cpu::new().mxm(PlusTimes::<f64>::default(), &x.busy, &x.busy).options(options).eval()?.nnz() as u64)
+    }),
+    ("operations on many blocks", |x| {
+        let threads = Threads::current();
+        let b = ops::apply(&threads, Abs::new(), &x.busy)?;
+        let c = ops::select(&threads, Tril::new(), &b, 0)?;
+        let d = ops::ewise_add(&threads, Plus::new(), &b, &c)?;
+        Ok(d.nnz() as u64 + ops::reduce_rows(&threads, Plus::new(), &d)?.len() as u64)
+    }),
+    ("write_matrix_market_to", |x| {
+        let mut out = CountedText(0);
+        write_matrix_market_to(&mut out, &x.a, &WriteOptions::new())?;
+        write_matrix_market_to(&mut out, &x.a.map(|y| Complex::new(*y, 1.0 / 3.0))?, &WriteOptions::new())?;
+        Ok(out.0)
+    }),
     ("plan and numeric twice", |x| {
         let cpu = Cpu::new();
         let ring = PlusTimes::<f64>::default();
@@ -289,6 +323,12 @@ fn run(operation: Operation, n: i64) -> i32 {
     };
     let cols: Vec<u32> = (0..1024).map(|p| p * 150).collect();
     let wide = Csr::new(64, 200_000, (0..=64).map(|i| 16 * i).collect(), cols, vec![1.0; 1024]).expect("a matrix");
+    let cols = (0..60_000u32).map(|p| p / 20 + 3 * (p % 20)).collect();
+    let busy = Csr::new(3000, 3060, (0..=3000).map(|i| 20 * i).collect(), cols, vec![0.5; 60_000]).expect("a matrix");
+    let busy = busy
+        .select(&Threads::caller(), |_, j, _| j < 3000)
+        .and_then(|a| Csr::new(3000, 3000, a.row_ptr().to_vec(), a.col_idx().to_vec(), a.values().to_vec()))
+        .expect("a matrix");
     let rows = |n: usize| {
         let cols = (0..2 * n as u32).map(|p| p / 2 % 100 + p % 2 * 100).collect();
         // A zero that is stored, so that the rows are copied without it.
@@ -299,6 +339,7 @@ fn run(operation: Operation, n: i64) -> i32 {
         rows: [rows(10), rows(301)],
         shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]),
         coo,
+        busy,
         dense: vec![1.0; a.nrows()],
         sparse: ones(a.nrows(), 1),
         wide: (ones(64, 1), ones(64, 4), wide),

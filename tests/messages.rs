@@ -64,3 +64,9 @@ fn traits_say_what_to_write() {
 fn device_functions_are_checked_when_they_are_made() {
     says("device.rs");
 }
+
+#[test]
+fn what_is_trusted_takes_a_promise_or_is_not_to_be_had() {
+    says("value.rs");
+    says("par.rs");
+}

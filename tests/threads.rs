@@ -151,3 +151,127 @@ fn one_cpu_serves_many_callers() {
     let c = inside.install(|| cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().expect("a product"));
     assert!(identical(&c, &want));
 }
+
+/// A tridiagonal matrix, larger than what one task takes.
+fn many_rows() -> Csr<f64> {
+    let n = 40_000u32;
+    let rows = (0..n).map(|i| i.saturating_sub(1)..(i + 2).min(n));
+    let row_ptr = std::iter::once(0).chain(rows.clone().scan(0, |end, row| {
+        *end += row.len();
+        Some(*end)
+    }));
+    let cols: Vec<u32> = rows.clone().flatten().collect();
+    let values = (0..cols.len()).map(|p| 1.0 + p as f64 / 7.0).collect();
+    Csr::new(n as usize, n as usize, row_ptr.collect(), cols, values).expect("a matrix")
+}
+
+fn square(cpu: &Cpu, a: &Csr<f64>) -> Csr<f64> {
+    cpu.mxm(PlusTimes::<f64>::default(), a, a).eval().expect("a product")
+}
+
+/// What a child of `fork` did, within twenty seconds.
+#[cfg(target_os = "linux")]
+fn in_child(work: impl FnOnce() -> bool) -> Option<i32> {
+    // SAFETY: 1. the child calls nothing that the C library forbids after `fork`: glibc's allocator is made ready there;
+    //         2. it ends by `_exit`, so nothing of the parent's is run twice.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::alarm(20);
+            let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(false);
+            libc::_exit(if worked { 0 } else { 1 });
+        }
+        let mut status = 0;
+        assert_eq!(libc::waitpid(child, &mut status, 0), child);
+        libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
+    }
+}
+
+/// The threads of the parent are not there; who waited for them would wait for ever.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_child_of_fork_has_threads_of_its_own() {
+    let a = many_rows();
+    let (two, here) = (cpu(2), Cpu::new());
+    let want = square(&two, &a);
+    assert!(identical(&square(&here, &a), &want));
+    let all = || {
+        let new = cpu(2);
+        [&two, &here, &new].map(|cpu| identical(&square(cpu, &a), &want)).iter().all(|&same| same)
+            && (two.threads().count(), new.threads().count()) == (2, 2)
+    };
+    assert_eq!(in_child(all), Some(0));
+    // And its own child.
+    assert_eq!(in_child(|| all() && in_child(all) == Some(0)), Some(0));
+    // A pool that nobody used before, and one that is dropped in the child.
+    let (fresh, dropped, same) = (cpu(3), cpu(2), |c: &Csr<f64>| identical(c, &want));
+    let a = &a;
+    assert_eq!(
+        in_child(move || {
+            drop(dropped);
+            same(&square(&fresh, a))
+        }),
+        Some(0)
+    );
+    assert!(all(), "the parent's are as they were");
+}
+
+/// Where threads cannot be had: who asks for them is told, who does not is served by his own.
+#[test]
+fn threads_that_cannot_be_had() {
+    const CHILD: &str = "SPARRING_TEST_WITHOUT_THREADS";
+    let name = "threads_that_cannot_be_had";
+    if std::env::var_os(CHILD).is_none() {
+        let out = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", name, "--nocapture", "--test-threads=1"])
+            // A stack of more bytes than there are addresses.
+            .envs([(CHILD, "1"), ("RUST_MIN_STACK", "140737488355328")])
+            .output()
+            .expect("a child");
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success() && String::from_utf8_lossy(&out.stdout).contains("1 passed"), "{said}");
+        return;
+    }
+    let a = many_rows();
+    let refused = Cpu::with_threads(2).map(|_| ());
+    assert!(matches!(refused, Err(Error::Threads { threads: 2, .. })), "{refused:?}");
+    let here = Cpu::new();
+    assert_eq!(here.threads().count(), 1);
+    let c = square(&here, &a);
+    assert_eq!(c.nnz(), 5 * a.nrows() - 6);
+    // What asks rayon for threads finds the caller's.
+    let mut text = Vec::new();
+    sparring::io::write_matrix_market_to(&mut text, &c, &sparring::io::WriteOptions::new()).expect("text");
+    let read = sparring::io::parse_matrix_market(&text, "text").expect("a file").coo::<f64>().expect("entries");
+    assert!(identical(&read.to_csr(sparring::algebra::Plus::new()).expect("rows"), &c));
+    assert_eq!(here.threads().install(|| rayon::join(|| 1, || 2)), (1, 2));
+}
+
+/// Nothing is started for the caller's own thread.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_callers_thread_starts_no_others() {
+    const CHILD: &str = "SPARRING_TEST_CALLER";
+    if std::env::var_os(CHILD).is_none() {
+        let out = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "the_callers_thread_starts_no_others", "--test-threads=1"])
+            .env(CHILD, "1")
+            .output()
+            .expect("a child");
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
+        return;
+    }
+    let threads = || std::fs::read_dir("/proc/self/task").expect("threads").count();
+    let before = threads();
+    let (a, caller) = (many_rows(), sparring::par::Threads::caller());
+    assert_eq!(caller.count(), 1);
+    assert_eq!(a.transpose(&caller).expect("a transpose").nnz(), a.nnz());
+    let (nrows, cols, values) = (a.nrows(), a.col_idx().to_vec(), a.values().to_vec());
+    let rows = a.iter().map(|(i, _, _)| i as u32).collect();
+    let made =
+        sparring::runtime::Matrix::from_coo(&caller, nrows, nrows, rows, cols, sparring::algebra::Array::of(values));
+    assert_eq!(made.expect("a matrix").nnz(), a.nnz());
+    assert_eq!(threads(), before);
+    let _ = square(&Cpu::new(), &a);
+    assert!(threads() > before || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1));
+}

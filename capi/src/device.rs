@@ -64,8 +64,9 @@ fn ordinal(name: &str) -> Fallible<Option<usize>> {
 
 /// A device by its name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the next.
 ///
-/// On the processor there is a pool of `threads` threads (0: one for each processor that this process may use); for a
-/// GPU `threads` is 0. Operations refuse with SPARRING_BUDGET to use more than `memory_budget` bytes (0: no limit), of
+/// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for each
+/// processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products and distances
+/// refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and scratch together (0: no limit), of
 /// the device's memory if it is a GPU.
 /// A GPU needs the NVIDIA driver, or the status is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler
 /// that comes with CUDA: SPARRING_NO_COMPILER otherwise.

@@ -184,7 +184,7 @@ pub unsafe extern "C" fn sparring_matrix_from_csr(
 }
 
 /// An nrows × ncols matrix from coordinates, which are checked and copied: entries (rows[p], cols[p]) = values[p]
-/// for p from 0 to len - 1, in any order. Entries at the same place are summed (bool: or).
+/// for p from 0 to len - 1, in any order. Entries at the same place are summed (bool: or). The caller's thread does it.
 /// `type` is a SparringType; all three arrays have `len` elements.
 /// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn sparring_matrix_from_coo(
         let (rows, cols) = (copied(rows, "row indices", |i| i)?, copied(cols, "column indices", |j| j)?);
         // SAFETY: as above, `values` has len values of the type.
         let values = unsafe { input_values(ty, values, len)? };
-        out.give(Matrix::from_coo(&Threads::current(), nrows, ncols, rows, cols, values)?.into())
+        out.give(Matrix::from_coo(&Threads::caller(), nrows, ncols, rows, cols, values)?.into())
     })
 }
 

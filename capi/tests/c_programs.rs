@@ -160,6 +160,14 @@ fn errors_as_c_sees_them() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn threads_as_c_sees_them() {
+    for program in programs("tests/c/fork.c", "fork") {
+        assert_eq!(succeed(&mut Command::new(&program)).stdout, b"ok\n");
+    }
+}
+
+#[test]
 fn a_gpu_as_c_sees_it() {
     for program in programs("tests/c/device.c", "device") {
         let said = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");

@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::formats::STANDARD;
 use crate::progress::Progress;
 use crate::read::{self, Reading, Source};
+use crate::size;
 use crate::timing::timed;
 
 /// What every command takes.
@@ -21,6 +22,9 @@ pub(crate) struct Common {
     /// Threads to run on [default: one for each processor]
     #[arg(long, global = true, value_name = "N", help_heading = "Every command takes")]
     threads: Option<usize>,
+    /// Refuse to take more memory than this for results and scratch, of the GPU's if it computes: 2G, 500M, or bytes
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = "Every command takes")]
+    pub(crate) memory_budget: Option<u64>,
     /// Write JSON to standard output, and nothing else there
     #[arg(long, global = true, help_heading = "Every command takes")]
     json: bool,
@@ -37,6 +41,9 @@ pub(crate) struct Context {
     pub(crate) cuda: Option<Cuda>,
     pub(crate) device: Device,
     pub(crate) progress: Progress,
+    /// Bytes that a computation may take.
+    pub(crate) memory_budget: Option<u64>,
+    threads: Option<usize>,
     json: bool,
     reading: Reading,
     /// A matrix goes to standard output, so what is said about it goes to standard error.
@@ -45,28 +52,36 @@ pub(crate) struct Context {
     input_taken: Cell<bool>,
 }
 
+/// The processor with so many threads; as many as there are, unless said otherwise.
+fn processor(threads: Option<usize>, memory_budget: Option<u64>) -> sparring::Result<Cpu> {
+    let cpu = threads.map_or_else(|| Ok(Cpu::new()), Cpu::with_threads)?;
+    Ok(match memory_budget {
+        Some(bytes) => cpu.memory_budget(bytes),
+        None => cpu,
+    })
+}
+
 impl Context {
     pub(crate) fn new(common: &Common, device: Device) -> Result<Self> {
-        let cpu = || common.threads.map_or_else(|| Ok(Cpu::new()), Cpu::with_threads);
+        let cpu = || processor(common.threads, common.memory_budget);
         let cuda = match device {
             Device::Cpu => None,
             Device::Cuda(_) if common.threads.is_some() => {
                 return Err(refused("--threads", "it computes with all that it has").into());
             }
-            Device::Cuda(ordinal) => Some(Cuda::new(ordinal)?),
+            Device::Cuda(ordinal) => {
+                let cuda = Cuda::new(ordinal)?;
+                Some(match common.memory_budget {
+                    Some(bytes) => cuda.memory_budget(bytes),
+                    None => cuda,
+                })
+            }
         };
         let progress = Progress::new();
-        Ok(Self {
-            cpu: progress.follow(cpu()?),
-            quiet: cpu()?,
-            cuda,
-            device,
-            progress,
-            json: common.json,
-            reading: common.reading,
-            aside: Cell::new(false),
-            input_taken: Cell::new(false),
-        })
+        let (cpu, quiet) = (progress.follow(cpu()?), cpu()?);
+        let Common { threads, memory_budget, json, reading } = *common;
+        let (aside, input_taken) = (Cell::new(false), Cell::new(false));
+        Ok(Self { cpu, quiet, cuda, device, progress, memory_budget, threads, json, reading, aside, input_taken })
     }
     /// The matrix that `name` stands for, and the milliseconds that getting it took.
     pub(crate) fn load(&self, name: &str) -> Result<(Source, f64)> {
@@ -99,7 +114,7 @@ impl Context {
         if let Some(cuda) = &self.cuda {
             return Ok(cuda.clone().into());
         }
-        Ok(self.progress.follow(Cpu::with_threads(self.threads())?).into())
+        Ok(self.progress.follow(processor(self.threads, self.memory_budget)?).into())
     }
     /// The transpose of a matrix in the processor's memory.
     pub(crate) fn transposed(&self, a: &Matrix) -> sparring::Result<Matrix> {

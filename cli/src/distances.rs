@@ -46,7 +46,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let metric = question.metric()?;
     let output = Output::new(context, arguments.output.as_ref(), &[Format::MatrixMarket, Format::Npy])?;
     let vectors = arguments.files.load(context, "distances")?;
-    let (x, y, options) = (&vectors.x, vectors.to.as_ref(), question.options());
+    let (x, y) = (&vectors.x, vectors.to.as_ref());
+    let options = Options { memory_budget: context.memory_budget, ..question.options() };
     let asked = Asked { context, metric: &metric, options };
     context.progress.stage("computing distances".into());
     let growth = Growth::start(context.cuda.as_ref());

@@ -103,7 +103,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let metric = question.metric()?;
     let output = Output::new(context, arguments.output.as_ref(), &[SPARSE, &[Format::Tsv]].concat())?;
     let vectors = arguments.files.load(context, "knn")?;
-    let options = Options { exclude_self: arguments.exclude_self, ..question.options() };
+    let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
+    let options = Options { exclude_self, memory_budget, ..question.options() };
     context.progress.stage("preparing the search".into());
     let Found { near, bytes, ms: search_ms, growth, sent } = match &context.cuda {
         Some(cuda) => search_on(context, cuda, &metric, k, &vectors, &options)?,

@@ -92,6 +92,17 @@ enum Command {
 }
 
 impl Command {
+    /// Refuses a budget for what does not keep to one.
+    fn keeps_to(&self, memory_budget: Option<u64>) -> sparring::Result<()> {
+        let why = match self {
+            _ if memory_budget.is_none() => return Ok(()),
+            Self::Triangles(_) => "triangles are counted in memory in proportion to the file",
+            Self::Semirings | Self::Metrics | Self::Devices => "a list is printed without computing",
+            Self::Convert(_) | Self::Transpose(_) => "it takes memory in proportion to the file",
+            _ => return Ok(()),
+        };
+        Err(sparring::Error::Argument { name: "--memory-budget", message: why.into() })
+    }
     /// Where it computes.
     fn device(&self) -> Device {
         match self {
@@ -125,6 +136,7 @@ fn run(common: &Common, command: &Command) -> failure::Result {
     }
     let device = command.device();
     command.takes(device)?;
+    command.keeps_to(common.memory_budget)?;
     let context = Context::new(common, device)?;
     match command {
         Command::Info(arguments) => info::run(&context, arguments),

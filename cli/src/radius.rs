@@ -43,7 +43,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     }
     let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
     let vectors = arguments.files.load(context, "radius")?;
-    let options = Options { exclude_self: arguments.exclude_self, ..question.options() };
+    let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
+    let options = Options { exclude_self, memory_budget, ..question.options() };
     context.progress.stage("searching".into());
     let growth = Growth::start(context.cuda.as_ref());
     let (x, y) = (&vectors.x, vectors.to.as_ref());

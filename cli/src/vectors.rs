@@ -9,7 +9,6 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::near::suggested;
 use crate::output::{ms, seconds, shape, thousands};
-use crate::size;
 
 /// A metric and its settings.
 #[derive(Args)]
@@ -55,9 +54,6 @@ pub(crate) struct How {
     /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of them
     #[arg(long)]
     unchecked: bool,
-    /// Refuse to take more memory than this for results and scratch, as 500M or 2G; all distances come in parts that fit, if there are such
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
-    memory_budget: Option<u64>,
 }
 
 impl How {
@@ -67,7 +63,7 @@ impl How {
             (_, true) => Some(false),
             _ => None,
         };
-        Options { normalize, unchecked: self.unchecked, memory_budget: self.memory_budget, ..Options::default() }
+        Options { normalize, unchecked: self.unchecked, ..Options::default() }
     }
 }
 

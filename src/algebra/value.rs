@@ -18,7 +18,8 @@ use super::words::Constant;
 ///
 /// # Safety
 /// `TYPE` has the size, the alignment and, of a struct, the fields of this type (`#[repr(C)]`), and `Word` its size and
-/// alignment: arrays of words are taken for arrays of values, and device code for what `TYPE` says.
+/// alignment: arrays of words are taken for arrays of values, and device code for what `TYPE` says. `CUDA` and `literal` are
+/// left as they are, or say the same.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of a sparse matrix",
     label = "not a scalar type",

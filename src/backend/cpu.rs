@@ -24,7 +24,8 @@ impl Cpu {
     pub fn with_threads(n: usize) -> Result<Self> {
         Ok(Self { threads: Threads::new(n)?, ..Self::default() })
     }
-    /// Refuses operations whose results and scratch memory would exceed `bytes`.
+    /// Refuses products and distances whose results and scratch memory together would exceed `bytes`. What takes less memory
+    /// and more time is chosen before it comes to that.
     #[must_use]
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);

@@ -160,7 +160,7 @@ impl<I: Index> Backend<I> for Cpu {
             *c = spgemm::numeric(self.threads(), self.budget, plan, ring, a, b)?;
             return Ok(());
         }
-        spgemm::numeric_into(self.threads(), plan, ring, a, b, c)
+        spgemm::numeric_into(self.threads(), self.budget, plan, ring, a, b, c)
     }
     fn mxv_masked<R: Semiring>(
         &self,

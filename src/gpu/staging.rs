@@ -9,6 +9,8 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 use rayon::prelude::*;
 
+use crate::par::Threads;
+
 /// Bytes of one buffer.
 const CHUNK: usize = 8 << 20;
 /// Bytes that one thread copies at a time.
@@ -21,7 +23,9 @@ type Byte = MaybeUninit<u8>;
 
 /// Copies with all threads.
 fn spread(to: &mut [Byte], from: &[Byte]) {
-    to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+    Threads::current().install(|| {
+        to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+    });
 }
 
 /// A pinned buffer, and when the device is through with it.

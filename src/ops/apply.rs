@@ -23,7 +23,7 @@ use crate::{Csr, Index, Result};
 pub fn apply<O: UnaryOp, I: Index>(threads: &Threads, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
     let x = a.values();
     let Some(&first) = x.first() else { return Csr::with_pattern(Arc::clone(a.pattern()), Vec::new()) };
-    let (blocks, first) = (blocks(x.len(), &|p| p as u64), op.apply::<Host>(V(first)).0);
+    let (blocks, first) = (blocks(x.len(), &|p| p as u64)?, op.apply::<Host>(V(first)).0);
     let values = fill(threads, "apply", &blocks, &|p| p, first, &|block, c| {
         for (c, &x) in c.iter_mut().zip(&x[block]) {
             *c = op.apply::<Host>(V(x)).0;

@@ -27,7 +27,7 @@ pub fn apply_index<O: IndexUnaryOp, I: Index>(
         op.apply::<Host>(V(x), V(s), at).0
     };
     let start = |i: usize| a.row_ptr()[i];
-    let values = fill(threads, "apply", &row_blocks(a.pattern()), &start, f(x, 0, j), &|rows, values| {
+    let values = fill(threads, "apply", &row_blocks(a.pattern())?, &start, f(x, 0, j), &|rows, values| {
         let first = start(rows.start);
         for i in rows {
             let (js, xs) = a.row(i);

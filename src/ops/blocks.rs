@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::algebra::Value;
-use crate::par::{Fresh, Threads, split};
+use crate::par::{Fresh, Threads, try_split};
 use crate::sparse::out_of_memory;
 use crate::{Csr, Index, Pattern, Result};
 
@@ -14,12 +14,12 @@ const BLOCK_WORK: u64 = 1 << 15;
 const BLOCKS: u64 = 1024;
 
 /// Cuts `0..n` into blocks of about equal work, `work_before(i)` being the work of `0..i`.
-pub(super) fn blocks(n: usize, work_before: &dyn Fn(usize) -> u64) -> Vec<Range<usize>> {
-    split(n, (work_before(n) / BLOCK_WORK).clamp(1, BLOCKS) as usize, work_before)
+pub(super) fn blocks(n: usize, work_before: &dyn Fn(usize) -> u64) -> Result<Vec<Range<usize>>> {
+    try_split(n, (work_before(n) / BLOCK_WORK).clamp(1, BLOCKS) as usize, work_before)
 }
 
 /// Rows in blocks of about equally many entries.
-pub(super) fn row_blocks<I: Index>(a: &Pattern<I>) -> Vec<Range<usize>> {
+pub(super) fn row_blocks<I: Index>(a: &Pattern<I>) -> Result<Vec<Range<usize>>> {
     blocks(a.nrows(), &|i| (a.row_ptr()[i] + i) as u64)
 }
 

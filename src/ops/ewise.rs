@@ -116,7 +116,7 @@ fn on_one_pattern<O: BinaryOp, I: Index>(
     let (Some(&first), Some(&other)) = (x.first(), y.first()) else {
         return Csr::with_pattern(Arc::clone(a.pattern()), Vec::new());
     };
-    let (blocks, first) = (blocks(x.len(), &|p| p as u64), op.apply::<Host>(V(first), V(other)).0);
+    let (blocks, first) = (blocks(x.len(), &|p| p as u64)?, op.apply::<Host>(V(first), V(other)).0);
     let values = fill(threads, name, &blocks, &|p| p, first, &|block, c| {
         for ((c, &x), &y) in c.iter_mut().zip(&x[block.clone()]).zip(&y[block]) {
             *c = op.apply::<Host>(V(x), V(y)).0;
@@ -228,7 +228,7 @@ fn merge_rows<T: Copy + Send, I: Index>(
     append: &AppendRows<'_, T, I>,
 ) -> Result<(Pattern<I>, Vec<T>)> {
     let row_ptr = count(threads, a, b, len)?;
-    let blocks = blocks(a.nrows(), &|i| work_before(a, b, i));
+    let blocks = blocks(a.nrows(), &|i| work_before(a, b, i))?;
     let (cols, values) = fill_rows(threads, op, &blocks, &row_ptr, append)?;
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }

@@ -42,7 +42,7 @@ pub fn mxd<R: Semiring, I: Index>(
     }
     let (add, mul) = (ring.add(), ring.mul());
     let work = |i: usize| ((a.row_ptr()[i] + i) as u64).saturating_mul(n as u64);
-    let values = fill(threads, "mxd", &blocks(m, &work), &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
+    let values = fill(threads, "mxd", &blocks(m, &work)?, &|i| i * n, <R::Add as Monoid>::IDENTITY, &|rows, y| {
         dispatch(|| {
             for (i, y) in rows.zip(y.chunks_exact_mut(n)) {
                 let (ks, values) = a.row(i);

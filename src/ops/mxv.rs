@@ -37,7 +37,7 @@ pub fn mxv<R: Semiring, I: Index>(
     check_mask(mask, a.nrows())?;
     let (add, mul) = (ring.add(), ring.mul());
     let terminal = <R::Add as Monoid>::TERMINAL;
-    fill(threads, "mxv", &row_blocks(a.pattern()), &|i| i, <R::Add as Monoid>::IDENTITY, &|rows, y| {
+    fill(threads, "mxv", &row_blocks(a.pattern())?, &|i| i, <R::Add as Monoid>::IDENTITY, &|rows, y| {
         for (i, y) in rows.zip(y) {
             if mask.is_some_and(|m| !m.lets(i)) {
                 continue;

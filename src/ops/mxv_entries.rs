@@ -65,7 +65,7 @@ pub(crate) fn mxv_entries<R: Semiring, I: Index>(
     };
     let (add, mul) = (ring.add(), ring.mul());
     let identity = <R::Add as Monoid>::IDENTITY;
-    let found = fill(threads, "mxv", &row_blocks(a.pattern()), &|i| i, identity, &|rows, y| {
+    let found = fill(threads, "mxv", &row_blocks(a.pattern())?, &|i| i, identity, &|rows, y| {
         for (i, y) in rows.zip(y).filter(|(i, _)| lets(*i)) {
             let (ks, xs) = a.row(i);
             for (&k, &x) in ks.iter().zip(xs).filter(|(k, _)| marks[k.get()]) {

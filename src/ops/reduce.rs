@@ -23,7 +23,7 @@ pub(super) const PART: usize = 1 << 14;
 /// # Ok::<(), sparring::Error>(())
 /// ```
 pub fn reduce_rows<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<Vec<M::Out>> {
-    fill(threads, "reduce_rows", &row_blocks(a.pattern()), &|i| i, M::IDENTITY, &|rows, y| {
+    fill(threads, "reduce_rows", &row_blocks(a.pattern())?, &|i| i, M::IDENTITY, &|rows, y| {
         for (i, y) in rows.zip(y) {
             *y = fold(monoid, a.row(i).1);
         }
@@ -54,7 +54,7 @@ pub(super) fn fold_all<M: Monoid>(threads: &Threads, monoid: M, values: &[M::Out
     // A part is never empty: the identity of `Any` is one on the left only.
     let part = |p: usize| &values[p * PART..values.len().min((p + 1) * PART)];
     let of_parts =
-        fill(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64), &|p| p, M::IDENTITY, &|block, y| {
+        fill(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64)?, &|p| p, M::IDENTITY, &|block, y| {
             for (p, y) in block.zip(y) {
                 *y = fold(monoid, part(p));
             }

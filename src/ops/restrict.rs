@@ -64,7 +64,7 @@ pub(crate) fn restrict_values<T: Copy + Send + Sync, I: Index>(
             });
         }
     };
-    let (cols, values) = fill_rows(threads, "mask", &blocks(a.nrows(), &work), &row_ptr, &append)?;
+    let (cols, values) = fill_rows(threads, "mask", &blocks(a.nrows(), &work)?, &row_ptr, &append)?;
     Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true), values))
 }
 

@@ -30,7 +30,7 @@ pub fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
 ) -> Result<Csr<O::A, I>> {
     let a = &*in_order(threads, a)?;
     let row_ptr = a.row_ptr();
-    let kept = fill(threads, "select", &row_blocks(a.pattern()), &|i| row_ptr[i], false, &|rows, kept| {
+    let kept = fill(threads, "select", &row_blocks(a.pattern())?, &|i| row_ptr[i], false, &|rows, kept| {
         let mut kept = kept.iter_mut();
         for i in rows {
             let (js, values) = a.row(i);
@@ -60,7 +60,7 @@ pub(crate) fn keep_values<T: Copy + Send + Sync, I: Index>(
     let work = |i: usize| (a.row_ptr()[i] + i) as u64;
     let count = |(): &mut (), i| Ok(kept[of(i)].iter().filter(|k| **k).count());
     let row_ptr = count_rows(threads, a.nrows(), work, || Ok(()), count)?;
-    let (cols, values) = fill_rows(threads, "select", &row_blocks(a), &row_ptr, &|rows, cols, to| {
+    let (cols, values) = fill_rows(threads, "select", &row_blocks(a)?, &row_ptr, &|rows, cols, to| {
         for i in rows {
             let (js, xs) = (a.row(i), &values[of(i)]);
             for ((&j, &x), _) in js.iter().zip(xs).zip(&kept[of(i)]).filter(|(_, k)| **k) {

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::blocks::blocks;
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Namm, Num, Number, Out, Rhs, V};
-use crate::par::{Fresh, Slots, Threads, filled, refill, split};
+use crate::par::{Fresh, Slots, Threads, collected, filled, refill, try_split};
 use crate::simd::dispatch;
 use crate::sparse::{Dense, SparseVec};
 use crate::{Csr, Error, Index, Result};
@@ -154,7 +154,7 @@ where
         return Err(Error::Length { what: "result of union_mxm", found: c.len(), expected });
     }
     let (a, b, k) = (Rows::of(a), Rows::of(b), a.ncols());
-    let tasks = tasks(threads, a.row_ptr, b.row_ptr);
+    let tasks = tasks(threads, a.row_ptr, b.row_ptr)?;
     let end = |t: usize| t.checked_sub(1).map_or(0, |t| tasks[t].end);
     let op = "union_mxm";
     if k <= WIDE {
@@ -180,7 +180,7 @@ where
     Rhs<N>: Num,
 {
     let c = Fresh::new(size(a.len(), b.len())?, "the result of a union product")?;
-    let tasks = tasks(threads, a.row_ptr, b.row_ptr);
+    let tasks = tasks(threads, a.row_ptr, b.row_ptr)?;
     let end = |t: usize| t.checked_sub(1).map_or(0, |t| tasks[t].end);
     if k <= WIDE {
         let state = || Scratch::<N, SIDE_BY_SIDE>::new(k);
@@ -202,7 +202,7 @@ fn size(m: usize, n: usize) -> Result<usize> {
 
 /// Ranges of the results, row after row, of about equal work: bands of whole rows where there are enough for the
 /// threads, else also parts of a row. No result depends on where they are cut.
-fn tasks(threads: &Threads, a: &[usize], b: &[usize]) -> Vec<Range<usize>> {
+fn tasks(threads: &Threads, a: &[usize], b: &[usize]) -> Result<Vec<Range<usize>>> {
     let (m, n) = (a.len() - 1, b.len() - 1);
     let per_row = b[n] as u64 + n as u64;
     let rows_before =
@@ -211,8 +211,8 @@ fn tasks(threads: &Threads, a: &[usize], b: &[usize]) -> Vec<Range<usize>> {
     if bands >= 4 * threads.count() {
         // Every task has the rows of B in the second pass's array once, so tasks are kept few.
         let row = |band: usize| (band * SIDE_BY_SIDE).min(m);
-        let ranges = split(bands, (16 * threads.count()).min(1024), |band| rows_before(row(band)));
-        return ranges.into_iter().map(|r| row(r.start) * n..row(r.end) * n).collect();
+        let ranges = try_split(bands, (16 * threads.count()).min(1024), |band| rows_before(row(band)))?;
+        return collected(ranges.len(), ranges.iter().map(|r| row(r.start) * n..row(r.end) * n), "parts");
     }
     blocks(m * n, &|p| {
         if p == m * n {

@@ -60,7 +60,7 @@ fn make<T: Value, I: Index>(
     x: T,
     value: &(dyn Fn(Range<usize>, &mut [T]) + Sync),
 ) -> Result<Vector<T, I>> {
-    let values = fill(threads, op, &blocks(len, &|i| i as u64), &|i| i, x, value)?;
+    let values = fill(threads, op, &blocks(len, &|i| i as u64)?, &|i| i, x, value)?;
     match marks {
         None => Vector::full(values),
         Some(marks) => Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, values))),

@@ -104,7 +104,7 @@ impl<I: Index> Sums<I> for Product<'_> {
         let &Self { threads, before, n } = self;
         let entries = before.len() - 1;
         let flops = usize::try_from(before[entries]).unwrap_or(usize::MAX) - entries;
-        let blocks = blocks(entries, &|p| before[p]);
+        let blocks = blocks(entries, &|p| before[p])?;
         let list = List { threads, before, blocks: &blocks, flops, products };
         let sums = match choose(flops, n, threads.count().min(blocks.len())) {
             Way::Sorted => list.sorted(),
@@ -312,7 +312,7 @@ const SUMS: &str = "a product of a vector and a matrix";
 
 /// Indices and values of a list.
 fn unzip<W: Word, I: Index>(threads: &Threads, list: &[(I, W)]) -> Result<(Vec<I>, Vec<W>)> {
-    let blocks = blocks(list.len(), &|p| p as u64);
+    let blocks = blocks(list.len(), &|p| p as u64)?;
     let start = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
     Fresh::new(list.len(), "indices")?.fill_with(
         Fresh::new(list.len(), "values")?,

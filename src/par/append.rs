@@ -8,8 +8,10 @@
 
 use std::alloc::{Layout, alloc, dealloc, realloc};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
+use super::memory::{LARGE, enough};
 use super::{Threads, advise_huge_pages, filled, out_of_memory};
 use crate::{Error, Result};
 
@@ -137,6 +139,12 @@ impl<T> Drop for Worker<'_, T> {
 /// Growing memory that many threads write at once.
 struct Memory<T> {
     block: RwLock<Block<T>>,
+    /// Elements that may be touched before the system is asked again: room that was granted is not memory yet.
+    granted: AtomicUsize,
+    /// Elements to ask for at once.
+    step: usize,
+    /// Whether the system has so many bytes left.
+    spare: fn(u128) -> bool,
 }
 
 struct Block<T> {
@@ -157,7 +165,22 @@ impl<T: Copy> Memory<T> {
         while hint > 0 && block.resize(hint).is_err() {
             hint /= 2;
         }
-        Self { block: RwLock::new(block) }
+        // What is smaller than a step is not worth a question.
+        let step = (LARGE as usize).div_ceil(size_of::<T>().max(1));
+        Self { block: RwLock::new(block), granted: AtomicUsize::new(step), step, spare: enough }
+    }
+
+    /// Refuses to touch the elements before `end` where the system could not back them. Threads that ask at once ask for the
+    /// same.
+    #[cold]
+    fn grant(&self, end: usize) -> Result<()> {
+        let granted = end.saturating_add(self.step);
+        let more = granted.saturating_sub(self.granted.load(Ordering::Relaxed));
+        if !(self.spare)(more as u128 * size_of::<T>() as u128) {
+            return Err(out_of_memory::<T>("a result", end));
+        }
+        self.granted.fetch_max(granted, Ordering::Relaxed);
+        Ok(())
     }
 
     fn capacity(&self) -> usize {
@@ -183,6 +206,9 @@ impl<T: Copy> Memory<T> {
             return Ok(());
         }
         let end = start.checked_add(xs.len()).ok_or_else(|| out_of_memory::<T>("a result", usize::MAX))?;
+        if end > self.granted.load(Ordering::Relaxed) {
+            self.grant(end)?;
+        }
         if end > self.capacity() {
             self.grow(end)?;
         }
@@ -313,6 +339,31 @@ mod tests {
             };
             assert_eq!(append_blocks(&pool, "test", 50, 0, || Ok(()), work).unwrap(), (0..50).collect::<Vec<_>>());
         }
+    }
+
+    /// Room is reserved for more than there is; what is written must find memory all the same.
+    #[test]
+    fn memory_is_asked_for_before_it_is_touched() {
+        static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
+        let memory = Memory {
+            granted: AtomicUsize::new(10),
+            step: 10,
+            spare: |bytes| bytes <= LEFT.load(Ordering::Relaxed) as u128,
+            ..Memory::new(100)
+        };
+        // SAFETY: the ranges are disjoint.
+        let write = |start: usize, len: usize| unsafe { memory.write(start, &vec![7u64; len]) };
+        LEFT.store(0, Ordering::Relaxed);
+        write(0, 10).unwrap();
+        assert!(matches!(write(10, 1), Err(Error::OutOfMemory { bytes: 88, .. })));
+        // Eleven more, and a step, are granted at once.
+        LEFT.store(8 * 21, Ordering::Relaxed);
+        write(10, 11).unwrap();
+        LEFT.store(0, Ordering::Relaxed);
+        write(21, 10).unwrap();
+        assert!(write(31, 1).is_err());
+        // SAFETY: the elements before 31 are written.
+        assert_eq!(unsafe { memory.into_vec(31) }.unwrap(), [7; 31]);
     }
 
     #[test]

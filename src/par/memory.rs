@@ -6,11 +6,13 @@
 
 use std::mem::MaybeUninit;
 
+#[cfg(target_os = "linux")]
+use super::available::available;
 use crate::{Error, Result};
 
 /// Smaller requests are not compared: asking the system takes some ten microseconds, touching so much a hundred
 /// milliseconds.
-const LARGE: u128 = 256 << 20;
+pub(super) const LARGE: u128 = 256 << 20;
 
 /// A vector of `len` copies of `x`, or the error that memory could not be had.
 /// # Errors
@@ -29,8 +31,7 @@ pub(crate) fn out_of_memory<T>(what: &'static str, len: usize) -> Error {
 
 /// An empty vector with room for `len` elements.
 pub(crate) fn reserved<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
-    let bytes = len as u128 * size_of::<T>() as u128;
-    if bytes >= LARGE && bytes > usable(available()) {
+    if !enough(len as u128 * size_of::<T>() as u128) {
         return Err(out_of_memory::<T>(what, len));
     }
     let mut v = Vec::new();
@@ -45,44 +46,20 @@ pub(crate) fn collected<T>(len: usize, items: impl IntoIterator<Item = T>, what:
     Ok(v)
 }
 
-/// What one array may take of `available` bytes: it is never alone, and a system at its last page crawls.
-fn usable(available: u128) -> u128 {
-    available / 4 * 3
+/// Whether the system has `bytes` left for one array that will be touched from end to end.
+pub(crate) fn enough(bytes: u128) -> bool {
+    bytes < LARGE || bytes <= usable(available())
 }
 
-/// Bytes that the system can still back with memory: what is free or can be freed, swap included, and no more
-/// than the control group allows. Without an answer from the system there is no limit.
+/// Bytes that are left, if the system says so.
+#[cfg(not(target_os = "linux"))]
 fn available() -> u128 {
-    #[cfg(target_os = "linux")]
-    {
-        use std::io::Read;
-        // The files are read to the stack: this must work when there is no memory.
-        let read = |path: &str, buffer: &mut [u8]| -> usize {
-            std::fs::File::open(path).and_then(|mut f| f.read(buffer)).unwrap_or(0)
-        };
-        let mut buffer = [0; 4096];
-        let n = read("/proc/meminfo", &mut buffer);
-        let mut left = meminfo(std::str::from_utf8(&buffer[..n]).unwrap_or(""));
-        for path in ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"] {
-            let n = read(path, &mut buffer);
-            // `max` stands for no limit.
-            let limit = std::str::from_utf8(&buffer[..n]).ok().and_then(|s| s.trim().parse().ok());
-            left = left.min(limit.unwrap_or(u128::MAX));
-        }
-        left
-    }
-    #[cfg(not(target_os = "linux"))]
     u128::MAX
 }
 
-/// Available memory and free swap, as the lines of `/proc/meminfo` give them.
-#[cfg(target_os = "linux")]
-fn meminfo(text: &str) -> u128 {
-    let kilobytes = |name: &str| -> Option<u128> {
-        let rest = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        rest.split_whitespace().next()?.parse().ok()
-    };
-    kilobytes("MemAvailable").map_or(u128::MAX, |k| (k + kilobytes("SwapFree").unwrap_or(0)) * 1024)
+/// What one array may take of `available` bytes: it is never alone, and a system at its last page crawls.
+fn usable(available: u128) -> u128 {
+    available / 4 * 3
 }
 
 /// Tells the system's allocator to keep large freed blocks for the next ones of this process, instead of giving them
@@ -125,16 +102,6 @@ pub(super) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
 mod tests {
     use super::*;
     use crate::{Csr, Error};
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn the_system_is_believed() {
-        let text = "MemTotal:  9 kB\nMemFree:  1 kB\nMemAvailable:     5 kB\nSwapTotal: 4 kB\nSwapFree:        2 kB\n";
-        assert_eq!(meminfo(text), 7 * 1024);
-        assert_eq!(meminfo("MemAvailable: 5 kB"), 5 * 1024);
-        assert_eq!(meminfo("MemTotal: 5 kB"), u128::MAX);
-        assert!(available() > 1 << 20);
-    }
 
     /// Half as much again as there is, which a system that overcommits would grant, and kill at the first touch.
     #[test]

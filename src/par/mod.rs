@@ -5,8 +5,11 @@
 //! by one task, and its fold runs in the order of the contraction index.
 
 mod append;
+#[cfg(target_os = "linux")]
+mod available;
 mod memory;
 mod pair;
+mod pool;
 
 use std::mem::MaybeUninit;
 use std::ops::{ControlFlow, Range};
@@ -19,8 +22,9 @@ use crate::{Error, Result};
 
 pub(crate) use append::append_blocks;
 use memory::advise_huge_pages;
-pub(crate) use memory::{collected, out_of_memory, reserved};
+pub(crate) use memory::{collected, enough, out_of_memory, reserved};
 pub use memory::{filled, keep_freed_memory};
+use pool::{Place, Pool};
 
 /// How far a long operation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +44,23 @@ type Callback = Box<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync>;
 type Worker<'a> = dyn Fn(&mut dyn FnMut() -> Option<usize>) -> Result<()> + Sync + 'a;
 
 /// A pool of threads, or the pool that the caller is in.
+///
+/// In a child of `fork`, where the threads of the parent are not, pools are made anew when they are first used.
 #[derive(Default)]
 pub struct Threads {
-    pool: Option<rayon::ThreadPool>,
+    pool: Which,
     progress: Option<Callback>,
+}
+
+/// Which threads.
+#[derive(Default)]
+enum Which {
+    /// Those of the pool that the caller is in.
+    #[default]
+    Current,
+    /// The caller's thread, and no other.
+    Caller,
+    Own(Pool),
 }
 
 impl std::fmt::Debug for Threads {
@@ -53,10 +70,17 @@ impl std::fmt::Debug for Threads {
 }
 
 impl Threads {
-    /// The threads of the pool that the caller runs in (rayon's global pool unless inside another).
+    /// The threads of the pool that the caller runs in (rayon's global pool unless inside another). Where the system refuses
+    /// threads, as many as it grants, and the caller's alone if there are none.
     #[must_use]
     pub fn current() -> Self {
         Self::default()
+    }
+    /// The caller's thread, and no other: nothing is started. After [`install`](Self::install) that thread is a pool of one to
+    /// rayon, too.
+    #[must_use]
+    pub fn caller() -> Self {
+        Self { pool: Which::Caller, progress: None }
     }
     /// A pool of `n` threads of its own.
     /// # Errors
@@ -65,12 +89,15 @@ impl Threads {
         if n == 0 || n > 4096 {
             return Err(Error::Argument { name: "threads", message: format!("{n} is not between 1 and 4096") });
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(n)
-            .thread_name(|i| format!("sparring-{i}"))
-            .build()
-            .map_err(|e| Error::Threads { threads: n, message: e.to_string() })?;
-        Ok(Self { pool: Some(pool), progress: None })
+        let pool = Pool::new(n).map_err(|e| Error::Threads { threads: n, message: e.to_string() })?;
+        Ok(Self { pool: Which::Own(pool), progress: None })
+    }
+    fn place(&self) -> Place<'_> {
+        match &self.pool {
+            Which::Current => pool::current(),
+            Which::Caller => Place::Caller,
+            Which::Own(pool) => pool.place(),
+        }
     }
     /// Reports progress of long operations to `f`, which may stop them.
     #[must_use]
@@ -81,13 +108,25 @@ impl Threads {
     /// Number of threads.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.pool.as_ref().map_or_else(rayon::current_num_threads, rayon::ThreadPool::current_num_threads)
+        match self.place() {
+            Place::Here => rayon::current_num_threads(),
+            Place::Pool(pool) => pool.current_num_threads(),
+            Place::Caller => 1,
+        }
+    }
+    /// Threads that work on so many tasks.
+    pub(crate) fn workers(&self, tasks: usize) -> usize {
+        self.count().min(tasks).max(1)
     }
     /// Runs `f` inside this pool.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        match &self.pool {
-            Some(pool) => pool.install(f),
-            None => f(),
+        match self.place() {
+            Place::Here => f(),
+            Place::Pool(pool) => pool.install(f),
+            Place::Caller => {
+                pool::alone();
+                f()
+            }
         }
     }
     /// As [`for_each`](Self::for_each), reporting each task done as progress of `op`.

@@ -224,7 +224,8 @@ impl Machine {
                 let (operands, plan) = ((a.operand()?, b.operand()?), plan.host()?);
                 if let Some((pattern, mut values)) = c.unshared() {
                     let ring = ring.formula();
-                    return spgemm::numeric_any_into(cpu.threads(), plan, ring, operands, &pattern, &mut values);
+                    let (threads, budget) = (cpu.threads(), cpu.budget());
+                    return spgemm::numeric_any_into(threads, budget, plan, ring, operands, &pattern, &mut values);
                 }
                 // Someone else holds its values, perhaps this very call: they keep theirs.
                 plan.check_result(c.operand()?.pattern)?;

@@ -110,6 +110,10 @@ impl<'a, W: Word, I: Index> BitCounts<'a, W, I> {
     pub fn row_ptr(&self) -> &[usize] {
         &self.row_ptr
     }
+    /// Bytes that the second phase adds.
+    pub(crate) fn fill_bytes(&self) -> u128 {
+        self.pairs() as u128 * (size_of::<I>() + size_of::<W>()) as u128
+    }
     /// The second phase: the pairs themselves; O(nnz) for sorted rows.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -164,6 +168,12 @@ impl<W: Word, I: Index> BitRows<W, I> {
             },
         )?;
         Ok(BitCounts { pattern, row_ptr, _word: PhantomData })
+    }
+    /// Bytes that the first phase takes: row pointers, and for each thread a row to be sorted.
+    pub(crate) fn count_bytes(threads: &Threads, pattern: &Pattern<I>) -> u128 {
+        let row = if pattern.is_sorted() { 0 } else { pattern.longest_row() };
+        (pattern.nrows() as u128 + 1) * size_of::<usize>() as u128
+            + threads.count() as u128 * row as u128 * size_of::<I>() as u128
     }
     /// Both phases.
     /// # Errors

@@ -36,7 +36,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// ```
     pub fn to_dense(&self, threads: &Threads, absent: T) -> Result<Dense<T>> {
         let mut dense = Dense::filled(self.nrows(), self.ncols(), absent)?;
-        let blocks = row_blocks(threads, self.nrows(), |i| (self.row_ptr()[i] + i) as u64);
+        let blocks = row_blocks(threads, self.nrows(), |i| (self.row_ptr()[i] + i) as u64)?;
         let lens = blocks.iter().map(|b| b.len() * self.ncols());
         let places = cut(dense.values_mut(), blocks.len(), lens)?;
         let parts = collected(blocks.len(), blocks.iter().zip(places), "parts of an array")?;

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Pattern, out_of_memory};
-use crate::par::{Threads, collected, filled, split};
+use crate::par::{Threads, collected, filled, try_split};
 use crate::{Index, Result};
 
 /// Below this much work (entries, say), one thread is faster than waking the others.
@@ -34,12 +34,16 @@ pub(crate) fn cut<T>(mut slice: &mut [T], parts: usize, lens: impl Iterator<Item
 }
 
 /// Ranges of rows of about equal work: one if there is little work, else a few for each thread.
-pub(crate) fn row_blocks(threads: &Threads, nrows: usize, work_before: impl Fn(usize) -> u64) -> Vec<Range<usize>> {
+pub(crate) fn row_blocks(
+    threads: &Threads,
+    nrows: usize,
+    work_before: impl Fn(usize) -> u64,
+) -> Result<Vec<Range<usize>>> {
     if nrows == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let small = work_before(nrows) - work_before(0) < SERIAL_WORK as u64;
-    split(nrows, if small { 1 } else { 8 * threads.count() }, work_before)
+    try_split(nrows, if small { 1 } else { 8 * threads.count() }, work_before)
 }
 
 /// Builds an nrows × ncols matrix row by row in two phases: `count(state, i)` says how many entries row i
@@ -76,7 +80,7 @@ pub(crate) fn fill_rows<T: Copy + Send + Sync, I: Index, S>(
         Some(x) => filled(nnz, x, "values")?,
         None => Vec::new(),
     };
-    let blocks = row_blocks(threads, nrows, work_before);
+    let blocks = row_blocks(threads, nrows, work_before)?;
     let lens = || blocks.iter().map(|b| row_ptr[b.end] - row_ptr[b.start]);
     let n = blocks.len();
     let slices = cut(&mut cols, n, lens())?.into_iter().zip(cut(&mut values, n, lens())?);
@@ -107,7 +111,7 @@ pub(crate) fn count_rows<S>(
 ) -> Result<Vec<usize>> {
     let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
     let mut row_ptr = filled(len, 0usize, "row pointers")?;
-    let blocks = row_blocks(threads, nrows, work_before);
+    let blocks = row_blocks(threads, nrows, work_before)?;
     let counts = cut(&mut row_ptr[1..], blocks.len(), blocks.iter().map(ExactSizeIterator::len))?;
     let parts = collected(blocks.len(), blocks.iter().zip(counts), PARTS)?;
     for_each_part(threads, parts, state, |s, (block, counts)| {

@@ -128,6 +128,10 @@ impl<I: Index> Pattern<I> {
     pub fn is_sorted(&self) -> bool {
         self.sorted
     }
+    /// Entries in the longest row.
+    pub(crate) fn longest_row(&self) -> usize {
+        self.row_ptr.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
+    }
     /// Row pointers and columns.
     pub fn into_parts(self) -> (Vec<usize>, Vec<I>) {
         (self.row_ptr, self.col_idx)

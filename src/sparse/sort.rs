@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::parts::{SERIAL_WORK, cut, for_each_part};
 use super::{Pattern, out_of_memory, reserved};
 use crate::algebra::words::Fold;
-use crate::par::{Threads, collected, filled, split};
+use crate::par::{Threads, collected, filled, try_split};
 use crate::{Index, Result};
 
 /// Entries for a bucket to have on average: of 16 bytes each, half a megabyte, a second-level cache.
@@ -122,7 +122,7 @@ fn group<T: Copy + Send + Sync, I: Index>(
     filler: T,
 ) -> Result<Groups<T, I>> {
     let m = entries.len();
-    let shares = split(m, threads.count().min(m / SERIAL_WORK + 1), |e| e as u64);
+    let shares = try_split(m, threads.count().min(m / SERIAL_WORK + 1), |e| e as u64)?;
     let mut counts = filled(buckets * shares.len(), 0usize, BUCKETS)?;
     let parts = collected(shares.len(), shares.iter().zip(counts.chunks_mut(buckets)), BUCKETS)?;
     for_each_part(

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::budget::bytes_of;
 use crate::par::filled;
 use crate::simd::{
     RowsOf, SHORT, ShortList, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words, or_words_flagged,
@@ -17,6 +18,15 @@ use crate::{Index, Pattern, Result};
 const AHEAD: usize = 8;
 /// Widest B whose rows get a bit a column (64 MiB of bits a thread); wider ones are sorted.
 const WIDEST: usize = 1 << 29;
+
+/// How the columns of a row that is not short are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// By a bit a column, unless the columns are too many.
+    Bits,
+    /// By sorting the list of all: slower, but its memory is that of the longest row.
+    Lists,
+}
 
 /// The operands of a product.
 #[derive(Clone, Copy)]
@@ -32,8 +42,10 @@ pub(super) struct ColumnFinder<I: Index> {
     words: Vec<u64>,
     flags: Vec<u8>,
     list: ShortList<I>,
-    /// Longest list that is sorted.
+    /// Longest list that is sorted in registers.
     short: usize,
+    /// Whether longer ones are sorted too.
+    lists: bool,
     /// The columns found last are the first so many of these.
     pub cols: Vec<I>,
 }
@@ -42,19 +54,46 @@ impl<I: Index> ColumnFinder<I> {
     /// For rows of at most `max_row_flops` multiplications.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(super) fn new(of: Operands<'_, I>, max_row_flops: u64) -> Result<Self> {
-        let (ncols, longest) = (of.b.ncols(), usize::try_from(max_row_flops).unwrap_or(usize::MAX));
-        // Compressed rows are read faster than short lists are sorted, unless the list is very short.
-        let short = if of.packed.is_some() { SHORT / 4 } else { SHORT };
-        let nwords = if longest <= short || ncols > WIDEST { 8 } else { ncols.div_ceil(64).next_power_of_two().max(8) };
-        let room = if ncols > WIDEST { longest } else { longest.min(ncols) };
+    pub(super) fn new(of: Operands<'_, I>, max_row_flops: u64, by: Search) -> Result<Self> {
+        let (nwords, room) = Self::room(of, max_row_flops, by);
         Ok(Self {
             words: filled(nwords, 0, "bits of a row")?,
             flags: filled(nwords / 8, 0, "bits of a row")?,
             list: ShortList::new(),
-            short,
-            cols: filled(room.saturating_add(2 * SHORT), I::cast(0), "columns of a row")?,
+            short: Self::short(of),
+            lists: Self::lists(of, by),
+            cols: filled(room, I::cast(0), "columns of a row")?,
         })
+    }
+    /// Bytes that [`new`](Self::new) takes.
+    pub(super) fn bytes(of: Operands<'_, I>, max_row_flops: u64, by: Search) -> u128 {
+        let (nwords, room) = Self::room(of, max_row_flops, by);
+        bytes_of::<Self>(1) + bytes_of::<u64>(nwords) + bytes_of::<u8>(nwords / 8) + bytes_of::<I>(room)
+    }
+    /// Words of bits, and columns.
+    fn room(of: Operands<'_, I>, max_row_flops: u64, by: Search) -> (usize, usize) {
+        let (ncols, longest) = (of.b.ncols(), usize::try_from(max_row_flops).unwrap_or(usize::MAX));
+        let lists = Self::lists(of, by);
+        let bits = if longest <= Self::short(of) || lists { 0 } else { ncols.div_ceil(64).next_power_of_two() };
+        let room = if lists { longest } else { longest.min(ncols) };
+        (bits.max(8), room.saturating_add(2 * SHORT))
+    }
+    fn short(of: Operands<'_, I>) -> usize {
+        // Compressed rows are read faster than short lists are sorted, unless the list is very short.
+        if of.packed.is_some() { SHORT / 4 } else { SHORT }
+    }
+    fn lists(of: Operands<'_, I>, by: Search) -> bool {
+        by == Search::Lists || of.b.ncols() > WIDEST
+    }
+
+    /// Number of columns of row `i` of C within `part`.
+    #[inline(always)]
+    pub(super) fn count(&mut self, of: Operands<'_, I>, i: usize, part: Option<&Range<usize>>) -> usize {
+        // A row that is one of B need not be copied to be counted: a column times a row has nothing else.
+        if let ([k], None, true) = (of.a.row(i), part, of.b.is_sorted()) {
+            return of.b.row(k.get()).len();
+        }
+        self.find(of, i, part)
     }
 
     /// Number of columns of row `i` of C within `part` (all if `None`); they are in `self.cols`, increasing.
@@ -95,7 +134,7 @@ impl<I: Index> ColumnFinder<I> {
             }
             return self.list.sort_dedup(&mut self.cols);
         }
-        if of.b.ncols() > WIDEST {
+        if self.lists {
             return self.sorted(ks.iter().map(|&k| row(k)));
         }
         if !of.b.is_sorted() {

@@ -5,12 +5,16 @@
 //! the columns are many more than the work.
 //! Source: Milaković et al. 2022 (mask as accumulator); Wolf et al. 2017 (masked products for triangles).
 
+use std::marker::PhantomData;
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
-use super::columns::{ColumnFinder, Operands};
-use super::product::collect;
+use super::budget::{Budget, bytes_of};
+use super::columns::{ColumnFinder, Operands, Search};
+use super::product::{FindRows, collect, scratch};
 use super::tasks::Work;
-use crate::par::{Threads, filled, out_of_memory};
+use crate::par::{Threads, filled, out_of_memory, reserved};
 use crate::simd::RowsOf;
 use crate::{Index, Pattern, Result};
 
@@ -21,6 +25,8 @@ const HIT: u8 = 2;
 trait Marks<I>: Sized {
     /// For rows of `ncols` columns, at most `longest` of them in the mask.
     fn new(ncols: usize, longest: usize) -> Result<Self>;
+    /// Bytes that these take.
+    fn bytes(ncols: usize, longest: usize) -> u128;
     fn set(&mut self, cols: &[I]);
     fn clear(&mut self, cols: &[I]);
     /// Marks a column that B has, if the mask has it.
@@ -32,6 +38,9 @@ trait Marks<I>: Sized {
 impl<I: Index> Marks<I> for Vec<u8> {
     fn new(ncols: usize, _: usize) -> Result<Self> {
         filled(ncols, 0, "marks of a mask")
+    }
+    fn bytes(ncols: usize, _: usize) -> u128 {
+        bytes_of::<u8>(ncols)
     }
     fn set(&mut self, cols: &[I]) {
         cols.iter().for_each(|j| self[j.get()] = IN_MASK);
@@ -56,6 +65,12 @@ impl<I: Index> Marks<I> for HashMap<I, u8> {
         marks.try_reserve(longest).map_err(|_| out_of_memory::<(I, u8)>("marks of a mask", longest))?;
         Ok(marks)
     }
+    /// Seven eighths of a power of two of places are used, with a byte each beside the entry, and a few more.
+    fn bytes(_: usize, longest: usize) -> u128 {
+        let places =
+            (longest.saturating_mul(8) / 7).saturating_add(1).checked_next_power_of_two().unwrap_or(usize::MAX);
+        bytes_of::<(I, u8)>(places) + bytes_of::<u8>(places) + 64
+    }
     fn set(&mut self, cols: &[I]) {
         self.extend(cols.iter().map(|&j| (j, IN_MASK)));
     }
@@ -79,40 +94,75 @@ const HYPERSPARSE: u64 = 16;
 /// The pattern of C⟨M⟩ = A·B, or of C⟨¬M⟩ if `complement`. The mask's rows are sorted.
 ///
 /// Cost: O(flops + nnz(M)); a row that the mask leaves nothing of costs nothing. Beside it a byte a column for each thread, where
-/// the columns are not more than 16 times the work.
+/// the columns are not more than 16 times the work and `budget` has room for them.
 pub(super) fn structure<I: Index>(
     threads: &Threads,
     of: Operands<'_, I>,
     mask: &Pattern<I>,
     complement: bool,
     work: &Work,
+    budget: &mut Budget,
 ) -> Result<Pattern<I>> {
     let entries = work.flops.saturating_add(mask.nnz() as u64);
-    if of.b.ncols() as u64 / HYPERSPARSE > entries {
-        with::<I, HashMap<I, u8>>(threads, of, mask, complement, work)
-    } else {
-        with::<I, Vec<u8>>(threads, of, mask, complement, work)
+    let longest = mask.longest_row();
+    let rows = |by| Masked::<I, Vec<u8>> { of, mask, complement, work, longest, by, marks: PhantomData };
+    let hashed = |by| Masked::<I, HashMap<I, u8>> { of, mask, complement, work, longest, by, marks: PhantomData };
+    if of.b.ncols() as u64 / HYPERSPARSE <= entries {
+        for by in [Search::Bits, Search::Lists] {
+            if budget.fits(scratch(threads, work, &rows(by))) {
+                return collect(threads, of, work, &rows(by), budget);
+            }
+        }
+    }
+    let lists = !budget.fits(scratch(threads, work, &hashed(Search::Bits)));
+    collect(threads, of, work, &hashed(if lists { Search::Lists } else { Search::Bits }), budget)
+}
+
+/// The rows of C⟨M⟩, or of C⟨¬M⟩.
+struct Masked<'a, I: Index, M> {
+    of: Operands<'a, I>,
+    mask: &'a Pattern<I>,
+    complement: bool,
+    work: &'a Work,
+    /// Entries in the longest row of the mask.
+    longest: usize,
+    by: Search,
+    marks: PhantomData<fn() -> M>,
+}
+
+impl<I: Index, M> Masked<'_, I, M> {
+    /// Multiplications of the longest row that is looked for without the mask.
+    fn searched(&self) -> u64 {
+        if self.complement { self.work.max_row_flops } else { 0 }
+    }
+    /// Columns in the longest row that is found.
+    fn room(&self) -> usize {
+        let found = usize::try_from(self.work.max_row_flops).unwrap_or(usize::MAX).min(self.of.b.ncols());
+        if self.complement { found } else { found.min(self.longest) }
     }
 }
 
-fn with<I: Index, M: Marks<I>>(
-    threads: &Threads,
-    of: Operands<'_, I>,
-    mask: &Pattern<I>,
-    complement: bool,
-    work: &Work,
-) -> Result<Pattern<I>> {
-    let longest = mask.row_ptr().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
-    let state = || -> Result<(M, ColumnFinder<I>)> {
-        let finder = ColumnFinder::new(of, if complement { work.max_row_flops } else { 0 })?;
-        Ok((M::new(of.b.ncols(), longest)?, finder))
-    };
-    collect(threads, of, work, state, |(marks, finder), i, part, out| {
+impl<I: Index, M: Marks<I>> FindRows<I> for Masked<'_, I, M> {
+    type State = (M, ColumnFinder<I>, Vec<I>);
+    fn state(&self) -> Result<Self::State> {
+        let finder = ColumnFinder::new(self.of, self.searched(), self.by)?;
+        Ok((M::new(self.of.b.ncols(), self.longest)?, finder, reserved(self.room(), "columns of a row")?))
+    }
+    fn bytes(&self) -> u128 {
+        ColumnFinder::bytes(self.of, self.searched(), self.by)
+            + M::bytes(self.of.b.ncols(), self.longest)
+            + bytes_of::<I>(self.room())
+    }
+    #[inline(always)]
+    fn row<'s>(&self, state: &'s mut Self::State, i: usize, part: Option<&Range<usize>>) -> &'s [I] {
+        let Self { of, mask, .. } = *self;
+        let (marks, finder, found) = state;
         let masked = mask.row(i);
-        if complement {
+        found.clear();
+        if self.complement {
             let n = finder.find(of, i, part);
             marks.set(masked);
-            out.extend(finder.cols[..n].iter().filter(|j| marks.get(**j) == 0));
+            found.extend(finder.cols[..n].iter().filter(|j| marks.get(**j) == 0));
         } else if !masked.is_empty() {
             marks.set(masked);
             let b = RowsOf::without_values(of.b);
@@ -122,10 +172,21 @@ fn with<I: Index, M: Marks<I>>(
                 }
             }
             let inside = |j: &&I| part.is_none_or(|p| p.contains(&j.get()));
-            out.extend(masked.iter().filter(inside).filter(|j| marks.get(**j) & HIT != 0));
+            found.extend(masked.iter().filter(inside).filter(|j| marks.get(**j) & HIT != 0));
         }
         marks.clear(masked);
-    })
+        found
+    }
+    #[inline(always)]
+    fn count(&self, state: &mut Self::State, i: usize, part: Option<&Range<usize>>) -> usize {
+        self.row(state, i, part).len()
+    }
+    fn most(&self) -> u64 {
+        if self.complement { self.work.flops } else { self.work.flops.min(self.mask.nnz() as u64) }
+    }
+    fn least(&self) -> u64 {
+        0
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! C = A ⊕.⊗ B in two phases: a plan from the patterns, then values for any semiring.
 
 mod accumulator;
+mod budget;
 mod choice;
 mod columns;
 mod kk;

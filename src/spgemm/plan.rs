@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::budget::{Budget, bytes_of};
 use super::choice::{self, Choice};
 use super::columns::Operands;
 use super::product::{self, Fill};
 use super::tasks::{self, Work};
+use super::values::Reach;
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
 use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, SliceMut, Word};
 use crate::kernels::{self, Multiply, Products};
@@ -82,6 +84,13 @@ impl<I: Index> Plan<I> {
         }
     }
 
+    /// Bytes that the plan holds beside C's structure.
+    fn tasks_bytes(&self) -> u128 {
+        match &self.form {
+            Form::Pattern { work, .. } => work.bytes(),
+            Form::Rows { found, .. } => found.bytes(),
+        }
+    }
     fn check_operands<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<()> {
         let (a, b) = products.patterns();
         self.check("A", &self.a, a)?;
@@ -108,7 +117,7 @@ impl<I: Index> Plan<I> {
 pub struct Request<'a, I: Index> {
     /// How to compute.
     pub options: &'a Options,
-    /// Bytes that C may take.
+    /// Bytes that C's structure may take, and what finding it takes beside that.
     pub budget: Option<u64>,
     /// The mask, and whether its complement is meant.
     pub mask: Option<(&'a Pattern<I>, bool)>,
@@ -116,9 +125,11 @@ pub struct Request<'a, I: Index> {
 
 /// Symbolic phase: the structure of C = A·B, or of what a mask leaves of it.
 ///
-/// Shapes: `a` m×k, `b` k×n, mask m×n. Cost: O(flops) time at most, less where B compresses; O(nnz(C)) memory.
+/// Shapes: `a` m×k, `b` k×n, mask m×n. Cost: O(flops) time at most, less where B compresses; O(nnz(C)) memory, and per thread
+/// at most a bit and a column for each column of B. Where the multiplications are so many that C might not fit, its entries
+/// are counted first: the time is then up to twice as much.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Budget`] with the exact number of bytes; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// [`Error::Shape`]; [`Error::Budget`] with the number of bytes that would do; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 pub fn symbolic<I: Index>(
     threads: &Threads,
     a: &Arc<Pattern<I>>,
@@ -149,8 +160,8 @@ fn rows<I: Index>(
     b: &Pattern<I>,
     request: &Request<'_, I>,
 ) -> Result<(Form<I>, Stats)> {
-    let found = kk::symbolic(threads, a, b, request.options)?;
-    within("the structure of C", structure_bytes::<I>(a.nrows(), found.nnz() as u128), request.budget)?;
+    let mut budget = Budget::new(request.budget);
+    let found = kk::symbolic(threads, a, b, request.options, &mut budget)?;
     let stats = Stats {
         flops: found.flops,
         max_row_flops: found.max_row_flops,
@@ -169,25 +180,26 @@ fn pattern<I: Index>(
     b: &Pattern<I>,
     request: &Request<'_, I>,
 ) -> Result<(Form<I>, Stats)> {
+    let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
-    let (packed, choice) = pack(threads, a, b, &work, request)?;
+    budget.take("the tasks of a product", work.bytes())?;
+    let (packed, choice) = pack(threads, a, b, &work, request, &mut budget)?;
     let of = Operands { a, b, packed: packed.as_ref() };
-    if let (Some(budget), None) = (request.budget, request.mask) {
-        let structure = |nnz: u128| structure_bytes::<I>(a.nrows(), nnz);
-        if structure(u128::from(work.flops)) > u128::from(budget) {
-            within("the structure of C", structure(product::count(threads, of, &work)?), Some(budget))?;
-        }
-    }
     let c = match request.mask {
-        None => product::structure(threads, of, &work)?,
-        Some((mask, complement)) if mask.is_sorted() => masked::structure(threads, of, mask, complement, &work)?,
-        Some((mask, complement)) => masked::structure(threads, of, &mask.sorted(threads)?, complement, &work)?,
+        None => product::structure(threads, of, &work, &mut budget)?,
+        Some((mask, complement)) if mask.is_sorted() => {
+            masked::structure(threads, of, mask, complement, &work, &mut budget)?
+        }
+        Some((mask, complement)) => {
+            // The entries twice over: as they were and in their order.
+            budget.take("the mask in order", 2 * bytes_of::<I>(mask.nnz()) + bytes_of::<usize>(mask.nrows() + 1))?;
+            masked::structure(threads, of, &mask.sorted(threads)?, complement, &work, &mut budget)?
+        }
     };
-    within("the structure of C", structure_bytes::<I>(c.nrows(), c.nnz() as u128), request.budget)?;
     let stats = Stats {
         flops: work.flops,
         max_row_flops: work.max_row_flops,
-        max_row_nnz: c.row_ptr().windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0),
+        max_row_nnz: c.longest_row(),
         nnz: c.nnz(),
         cf: None,
         cmrf: None,
@@ -202,15 +214,23 @@ fn pack<I: Index>(
     b: &Pattern<I>,
     work: &Work,
     request: &Request<'_, I>,
+    budget: &mut Budget,
 ) -> Result<(Option<BitRows<u64, I>>, Choice)> {
+    const WHAT: &str = "B with 64 columns to a word";
     let mean = work.flops as f64 / a.nrows().max(1) as f64;
     let useful = request.mask.is_none_or(|(_, complement)| complement);
-    if !useful || !choice::worth_counting(request.options.compress, mean) {
+    let forced = request.options.compress == Compress::On;
+    let counted = BitRows::<u64, I>::count_bytes(threads, b);
+    if !useful || !choice::worth_counting(request.options.compress, mean) || !forced && !budget.fits(counted) {
         return Ok((None, Choice { mean_row_flops: mean, cf: None, packed: false, masked: request.mask.is_some() }));
     }
+    budget.take(WHAT, counted)?;
     let counts = BitRows::<u64, I>::count(threads, b)?;
     let cf = compressed_flops(threads, a, &counts)? as f64 / work.flops.max(1) as f64;
-    let packed = request.options.compress == Compress::On || choice::packs(cf);
+    let packed = forced || choice::packs(cf) && budget.fits(counts.fill_bytes());
+    if packed {
+        budget.take(WHAT, counts.fill_bytes())?;
+    }
     let choice = Choice { mean_row_flops: mean, cf: Some(cf), packed, masked: request.mask.is_some() };
     Ok((if packed { Some(counts.fill(threads)?) } else { None }, choice))
 }
@@ -233,15 +253,8 @@ fn compressed_flops<I: Index>(threads: &Threads, a: &Pattern<I>, counts: &BitCou
 }
 
 /// Bytes of row pointers and columns.
-fn structure_bytes<I: Index>(nrows: usize, nnz: u128) -> u128 {
-    (nrows as u128 + 1) * size_of::<usize>() as u128 + nnz * size_of::<I>() as u128
-}
-
-fn within(what: &'static str, bytes: u128, budget: Option<u64>) -> Result<()> {
-    match budget {
-        Some(budget) if bytes > u128::from(budget) => Err(Error::Budget { what, bytes, budget: u128::from(budget) }),
-        _ => Ok(()),
-    }
+fn structure_bytes<I: Index>(nrows: usize, nnz: usize) -> u128 {
+    bytes_of::<usize>(nrows) + bytes_of::<usize>(1) + bytes_of::<I>(nnz)
 }
 
 /// Numeric phase: the values of C = A ⊕.⊗ B over `ring`. C shares its pattern with the plan.
@@ -262,18 +275,19 @@ pub fn numeric<R: Semiring, I: Index>(
     Csr::with_pattern(c, values)
 }
 
-/// Numeric phase into a matrix that this plan made before: allocates nothing of C's size.
+/// Numeric phase into a matrix that this plan made before: allocates nothing of C's size; `budget` is for the scratch.
 /// # Errors
-/// [`Error::PatternChanged`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly computed.
+/// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly computed.
 pub fn numeric_into<R: Semiring, I: Index>(
     threads: &Threads,
+    budget: Option<u64>,
     plan: &Plan<I>,
     ring: R,
     a: &Csr<Lhs<R>, I>,
     b: &Csr<Rhs<R>, I>,
     c: &mut Csr<Out<R>, I>,
 ) -> Result<()> {
-    let phase = Phase { threads, budget: None, plan };
+    let phase = Phase { threads, budget, plan };
     let products = Products::new(ring, a, b);
     plan.check_operands(&products)?;
     plan.check_result(c.pattern())?;
@@ -295,6 +309,7 @@ pub(crate) fn numeric_any(
 /// [`numeric_into`] over a semiring that is known at run time: the values of `c`.
 pub(crate) fn numeric_any_into(
     threads: &Threads,
+    budget: Option<u64>,
     plan: &Plan,
     ring: &RingFormula,
     (a, b): (kernels::Operand<'_>, kernels::Operand<'_>),
@@ -304,7 +319,7 @@ pub(crate) fn numeric_any_into(
     plan.check("A", &plan.a, a.pattern)?;
     plan.check("B", &plan.b, b.pattern)?;
     plan.check_result(c)?;
-    kernels::refill_by_formula(ring, a, b, &Phase { threads, budget: None, plan }, values)
+    kernels::refill_by_formula(ring, a, b, &Phase { threads, budget, plan }, values)
 }
 
 /// A numeric phase, compiled once for a size of value.
@@ -320,20 +335,23 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
 
     fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
         let Self { threads, plan, .. } = *self;
-        let structure = structure_bytes::<I>(plan.a.nrows(), plan.nnz() as u128);
-        within("C", structure + plan.nnz() as u128 * size_of::<W>() as u128, self.budget)?;
+        let mut budget = Budget::new(self.budget);
+        let structure = structure_bytes::<I>(plan.a.nrows(), plan.nnz());
+        budget.take("C", structure + bytes_of::<W>(plan.nnz()) + plan.tasks_bytes())?;
         plan.check_operands(products)?;
         match &plan.form {
             Form::Pattern { c, work, choice } => {
-                Ok((Arc::clone(c), fill(plan, products, c, work, choice).fresh(threads)?))
+                Ok((Arc::clone(c), fill(threads, plan, products, c, work, choice, &mut budget)?.fresh(threads)?))
             }
             Form::Rows { found, c } => match c.get() {
                 Some(c) => {
+                    budget.take("C and accumulators", kk::scratch(threads, found, products))?;
                     let mut values = filled(c.nnz(), products.identity(), "values of C")?;
                     kk::numeric_into(threads, found, products, c, &mut values)?;
                     Ok((Arc::clone(c), values))
                 }
                 None => {
+                    budget.take("C and accumulators", kk::scratch(threads, found, products))?;
                     let (cols, values) = kk::numeric(threads, found, products)?;
                     let row_ptr = collected(found.row_ptr.len(), found.row_ptr.iter().copied(), "row pointers of C")?;
                     let sorted = found.sorts() || row_ptr.windows(2).all(|w| cols[w[0]..w[1]].is_sorted());
@@ -349,19 +367,33 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         let Some(c) = plan.pattern() else {
             return Err(Error::PatternChanged { operand: "C", found: values.len(), planned: plan.nnz() });
         };
+        let mut budget = Budget::new(self.budget);
         match &plan.form {
-            Form::Pattern { work, choice, .. } => fill(plan, products, c, work, choice).in_place(threads, values),
-            Form::Rows { found, .. } => kk::numeric_into(threads, found, products, c, values),
+            Form::Pattern { work, choice, .. } => {
+                fill(threads, plan, products, c, work, choice, &mut budget)?.in_place(threads, values)
+            }
+            Form::Rows { found, .. } => {
+                budget.take("accumulators", kk::scratch(threads, found, products))?;
+                kk::numeric_into(threads, found, products, c, values)
+            }
         }
     }
 }
 
-fn fill<'a, W, I: Index>(
+/// What computes the values; columns are searched for where `budget` has no room for a table of their places.
+fn fill<'a, W: Word, I: Index>(
+    threads: &Threads,
     plan: &Plan<I>,
     products: &'a dyn Multiply<W, I>,
     c: &'a Pattern<I>,
     work: &'a Work,
     choice: &Choice,
-) -> Fill<'a, W, I> {
-    Fill { products, c, tasks: &work.tasks, longest: plan.stats.max_row_nnz, masked: choice.masked }
+    budget: &mut Budget,
+) -> Result<Fill<'a, W, I>> {
+    let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
+    let by = |reach| Fill { products, c, tasks, longest, masked, reach };
+    let found = by(Reach::Table);
+    let found = if budget.fits(found.scratch(threads)) { found } else { by(Reach::Search) };
+    budget.take("C, with the places of its columns", found.scratch(threads))?;
+    Ok(found)
 }

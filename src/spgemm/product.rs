@@ -9,95 +9,219 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::columns::{ColumnFinder, Operands};
+use super::budget::{Budget, bytes_of};
+use super::columns::{ColumnFinder, Operands, Search};
 use super::tasks::{Task, Work};
-use super::values::{RowFiller, part_of_row};
+use super::values::{Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
-use crate::par::{Fresh, Threads, append_blocks, filled, refill};
+use crate::par::{Fresh, Threads, append_blocks, enough, filled, out_of_memory, refill, reserved};
 use crate::simd::dispatch;
-use crate::sparse::out_of_memory;
 use crate::{Index, Pattern, Result};
 
-/// The pattern of C.
-pub(super) fn structure<I: Index>(threads: &Threads, of: Operands<'_, I>, work: &Work) -> Result<Pattern<I>> {
-    let state = || ColumnFinder::new(of, work.max_row_flops);
-    collect(threads, of, work, state, |finder, i, part, out| {
-        let n = finder.find(of, i, part);
-        out.extend_from_slice(&finder.cols[..n]);
-    })
+/// What finds the rows of a result, one after another.
+pub(super) trait FindRows<I: Index>: Sync {
+    /// What a thread needs for it.
+    type State;
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn state(&self) -> Result<Self::State>;
+    /// Bytes of a state.
+    fn bytes(&self) -> u128;
+    /// The columns of row `i` within `part` (all if `None`), increasing.
+    fn row<'s>(&self, state: &'s mut Self::State, i: usize, part: Option<&Range<usize>>) -> &'s [I];
+    /// Their number.
+    fn count(&self, state: &mut Self::State, i: usize, part: Option<&Range<usize>>) -> usize;
+    /// As many entries as the result can have.
+    fn most(&self) -> u64;
+    /// As many entries as the result has at least.
+    fn least(&self) -> u64;
 }
 
-/// The pattern whose rows are what `row(state, i, part, out)` appends to `out`, in increasing order; there is room
-/// for all that row `i` can hold.
-pub(super) fn collect<I: Index, S>(
+/// The rows of A·B.
+struct Rows<'a, I: Index> {
+    of: Operands<'a, I>,
+    work: &'a Work,
+    by: Search,
+}
+
+impl<I: Index> FindRows<I> for Rows<'_, I> {
+    type State = ColumnFinder<I>;
+    fn state(&self) -> Result<ColumnFinder<I>> {
+        ColumnFinder::new(self.of, self.work.max_row_flops, self.by)
+    }
+    fn bytes(&self) -> u128 {
+        ColumnFinder::bytes(self.of, self.work.max_row_flops, self.by)
+    }
+    #[inline(always)]
+    fn row<'s>(&self, finder: &'s mut ColumnFinder<I>, i: usize, part: Option<&Range<usize>>) -> &'s [I] {
+        let n = finder.find(self.of, i, part);
+        &finder.cols[..n]
+    }
+    #[inline(always)]
+    fn count(&self, finder: &mut ColumnFinder<I>, i: usize, part: Option<&Range<usize>>) -> usize {
+        finder.count(self.of, i, part)
+    }
+    fn most(&self) -> u64 {
+        self.work.flops
+    }
+    /// A row of C has all columns of the longest row of B that it takes.
+    fn least(&self) -> u64 {
+        let Operands { a, b, .. } = self.of;
+        let longest = |i: usize| a.row(i).iter().map(|k| b.row(k.get()).len() as u64).max().unwrap_or(0);
+        (0..a.nrows()).map(longest).sum()
+    }
+}
+
+/// The pattern of C; bits are not used where `budget` has no room for them.
+pub(super) fn structure<I: Index>(
     threads: &Threads,
     of: Operands<'_, I>,
     work: &Work,
-    state: impl Fn() -> Result<S> + Sync,
-    row: impl Fn(&mut S, usize, Option<&Range<usize>>, &mut Vec<I>) + Sync,
+    budget: &mut Budget,
 ) -> Result<Pattern<I>> {
-    let (nrows, ncols) = (of.a.nrows(), of.b.ncols());
-    let mut row_ptr = filled(nrows.saturating_add(1), 0, "row pointers of C")?;
-    // Parts of a cut row share its length, so they get a slot each and are added up below.
-    let parts = work.tasks.iter().filter(|t| t.cols.is_some()).count();
-    let mut part_lens = filled(parts, 0, "row pointers of C")?;
-    let mut lengths = Vec::new();
-    lengths
-        .try_reserve_exact(work.tasks.len())
-        .map_err(|_| out_of_memory::<&mut [usize]>("tasks", work.tasks.len()))?;
-    let (mut rows, mut cut, mut at) = (&mut row_ptr[1..], &mut part_lens[..], 0);
-    for task in &work.tasks {
-        if task.cols.is_some() {
-            lengths.push(Mutex::new(cut.split_off_mut(..1).unwrap_or_default()));
-        } else {
-            let _ = rows.split_off_mut(..task.rows.start - at);
-            lengths.push(Mutex::new(rows.split_off_mut(..task.rows.len()).unwrap_or_default()));
-            at = task.rows.end;
-        }
-    }
-    // Memory is reserved for the most there can be and touched only where there is something.
-    let hint = usize::try_from(work.flops).unwrap_or(0);
-    let longest = usize::try_from(work.max_row_flops).unwrap_or(usize::MAX).min(ncols);
-    let cols = append_blocks(threads, "symbolic", work.tasks.len(), hint, state, |s, t, cols: &mut Vec<I>| {
-        let task = &work.tasks[t];
-        let mut lens = lengths[t].lock().unwrap_or_else(PoisonError::into_inner);
-        dispatch(|| {
-            for (i, len) in task.rows.clone().zip(lens.iter_mut()) {
-                let before = cols.len();
-                cols.try_reserve(longest).map_err(|_| out_of_memory::<I>("a block of C", before + longest))?;
-                row(s, i, task.cols.as_ref(), cols);
-                *len = cols.len() - before;
-            }
-            Ok(())
-        })
-    })?;
-    drop(lengths);
-    let cut_rows = work.tasks.iter().filter(|t| t.cols.is_some()).map(|t| t.rows.start);
-    for (i, len) in cut_rows.zip(part_lens) {
-        row_ptr[i + 1] += len;
-    }
-    for i in 0..nrows {
-        row_ptr[i + 1] += row_ptr[i];
-    }
-    Ok(Pattern::from_parts(nrows, ncols, row_ptr, cols, true))
+    let rows = |by| Rows { of, work, by };
+    let lists = !budget.fits(scratch(threads, work, &rows(Search::Bits)));
+    collect(threads, of, work, &rows(if lists { Search::Lists } else { Search::Bits }), budget)
 }
 
-/// Number of entries of C, holding none of them.
-pub(super) fn count<I: Index>(threads: &Threads, of: Operands<'_, I>, work: &Work) -> Result<u128> {
-    let total = Mutex::new(0u128);
-    threads.for_each(
-        work.tasks.len(),
-        || ColumnFinder::new(of, work.max_row_flops),
-        |finder, t| {
-            let task = &work.tasks[t];
-            let n: usize = dispatch(|| task.rows.clone().map(|i| finder.find(of, i, task.cols.as_ref())).sum());
-            *total.lock().unwrap_or_else(PoisonError::into_inner) += n as u128;
-            Ok(())
-        },
-    )?;
-    Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
+/// Bytes of the states of all threads.
+pub(super) fn scratch<I: Index>(threads: &Threads, work: &Work, rows: &impl FindRows<I>) -> u128 {
+    threads.workers(work.tasks.len()) as u128 * rows.bytes()
 }
+
+/// The pattern whose rows are `rows`.
+///
+/// Where all that there can be fits, rows are found once. Else they are counted first: then C is known to fit, and is written
+/// in place, or is refused before it is begun.
+pub(super) fn collect<I: Index, R: FindRows<I>>(
+    threads: &Threads,
+    of: Operands<'_, I>,
+    work: &Work,
+    rows: &R,
+    budget: &mut Budget,
+) -> Result<Pattern<I>> {
+    const WHAT: &str = "the structure of C";
+    let (nrows, ncols) = (of.a.nrows(), of.b.ncols());
+    budget.take(WHAT, bytes_of::<usize>(nrows) + work.lens_bytes() + scratch(threads, work, rows))?;
+    let mut lens = Lengths::new(nrows, work)?;
+    let most = u128::from(rows.most()) * size_of::<I>() as u128;
+    // Blocks that wait for their place are in buffers, which have grown by doubling.
+    let fits = if budget.is_limited() { budget.fits(4 * most) } else { true };
+    let cols = if fits && enough(most) {
+        // Memory is reserved for the most there can be and touched only where there is something.
+        let hint = usize::try_from(rows.most()).unwrap_or(0);
+        let lens = lens.of_tasks(work)?;
+        let state = || rows.state();
+        append_blocks(threads, "symbolic", work.tasks.len(), hint, state, |s, t, cols: &mut Vec<I>| {
+            let task = &work.tasks[t];
+            let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
+            dispatch(|| {
+                for (i, len) in task.rows.clone().zip(lens.iter_mut()) {
+                    let row = rows.row(s, i, task.cols.as_ref());
+                    cols.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("a block of C", row.len()))?;
+                    cols.extend_from_slice(row);
+                    *len = row.len();
+                }
+                Ok(())
+            })
+        })?
+    } else {
+        let least = u128::from(rows.least()) * size_of::<I>() as u128;
+        if !budget.is_limited() && !enough(least) {
+            return Err(crate::Error::OutOfMemory { what: "columns of C", bytes: least });
+        }
+        let starts = count(threads, work, rows, lens.of_tasks(work)?)?;
+        let nnz = starts[work.tasks.len()];
+        budget.take(WHAT, bytes_of::<I>(nnz))?;
+        Fresh::new(nnz, "columns of C")?.fill(
+            threads,
+            "symbolic",
+            work.tasks.len(),
+            |t| starts[t],
+            || rows.state(),
+            |s, t, cols| {
+                let task = &work.tasks[t];
+                dispatch(|| task.rows.clone().for_each(|i| cols.copy(rows.row(s, i, task.cols.as_ref()))));
+                Ok(())
+            },
+        )?
+    };
+    Ok(Pattern::from_parts(nrows, ncols, lens.into_row_ptr(work), cols, true))
+}
+
+/// Lengths of the rows, to `lens`; where the columns of each task begin, and where the last ones end.
+fn count<I: Index, R: FindRows<I>>(
+    threads: &Threads,
+    work: &Work,
+    rows: &R,
+    lens: Vec<Mutex<&mut [usize]>>,
+) -> Result<Vec<usize>> {
+    let tasks = work.tasks.len();
+    let state = || rows.state();
+    threads.for_each_of("count", tasks, state, |s, t| {
+        let task = &work.tasks[t];
+        let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
+        dispatch(|| {
+            for (i, len) in task.rows.clone().zip(lens.iter_mut()) {
+                *len = rows.count(s, i, task.cols.as_ref());
+            }
+        });
+        Ok(())
+    })?;
+    let mut starts = filled(tasks + 1, 0usize, "tasks")?;
+    for (t, lens) in lens.into_iter().enumerate() {
+        let len: usize = lens.into_inner().unwrap_or_else(PoisonError::into_inner).iter().sum();
+        starts[t + 1] = starts[t].saturating_add(len);
+    }
+    Ok(starts)
+}
+
+/// Lengths of rows while they are found: parts of a cut row share its length, so they get a place each.
+struct Lengths {
+    row_ptr: Vec<usize>,
+    parts: Vec<usize>,
+}
+
+impl Lengths {
+    fn new(nrows: usize, work: &Work) -> Result<Self> {
+        let parts = work.tasks.iter().filter(|t| t.cols.is_some()).count();
+        Ok(Self {
+            row_ptr: filled(nrows.saturating_add(1), 0, "row pointers of C")?,
+            parts: filled(parts, 0, "row pointers of C")?,
+        })
+    }
+    /// The lengths that each task finds.
+    fn of_tasks(&mut self, work: &Work) -> Result<Vec<Mutex<&mut [usize]>>> {
+        let mut lens = reserved(work.tasks.len(), "tasks")?;
+        let (mut rows, mut parts, mut at) = (&mut self.row_ptr[1..], &mut self.parts[..], 0);
+        for task in &work.tasks {
+            if task.cols.is_some() {
+                lens.push(Mutex::new(parts.split_off_mut(..1).unwrap_or_default()));
+            } else {
+                let _ = rows.split_off_mut(..task.rows.start - at);
+                lens.push(Mutex::new(rows.split_off_mut(..task.rows.len()).unwrap_or_default()));
+                at = task.rows.end;
+            }
+        }
+        Ok(lens)
+    }
+    /// The row pointers.
+    fn into_row_ptr(self, work: &Work) -> Vec<usize> {
+        let Self { mut row_ptr, parts } = self;
+        let cut_rows = work.tasks.iter().filter(|t| t.cols.is_some()).map(|t| t.rows.start);
+        for (i, len) in cut_rows.zip(parts) {
+            row_ptr[i + 1] += len;
+        }
+        for i in 1..row_ptr.len() {
+            row_ptr[i] += row_ptr[i - 1];
+        }
+        row_ptr
+    }
+}
+
+/// Bytes at most that handing out a task takes: its lock, its part of the result, where that begins.
+pub(super) const TASK: u128 = 64;
 
 /// Values of C = A·B where `c` has entries.
 pub(super) struct Fill<'a, W, I: Index> {
@@ -108,6 +232,8 @@ pub(super) struct Fill<'a, W, I: Index> {
     pub longest: usize,
     /// Whether A·B has entries that C has not.
     pub masked: bool,
+    /// How the place of a column is found.
+    pub reach: Reach,
 }
 
 impl<W: Word, I: Index> Fill<'_, W, I> {
@@ -140,8 +266,13 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
             },
         )
     }
+    /// Bytes that the threads take beside the values.
+    pub(super) fn scratch(&self, threads: &Threads) -> u128 {
+        let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.reach);
+        threads.workers(self.tasks.len()) as u128 * filler + self.tasks.len() as u128 * TASK
+    }
     fn filler(&self) -> Result<RowFiller<W>> {
-        RowFiller::new(self.products.identity(), self.c.ncols(), self.longest, self.masked)
+        RowFiller::new(self.products.identity(), self.c.ncols(), self.longest, self.masked, self.reach)
     }
     /// Where the entries of task `t` begin.
     fn start(&self, t: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::par::{Threads, split};
+use crate::par::{Threads, try_split};
 use crate::sparse::{BitCounts, BitRows};
 use crate::{Error, Index, Pattern, Result};
 
@@ -47,7 +47,7 @@ pub(super) fn compression_by<I: Index>(
     let sums = [const { AtomicU64::new(0) }; 4];
     let [fm, max_row_flops, compressed_fm, compressed_max_row] = &sums;
     let (plain, words) = (b.row_ptr(), counts.row_ptr());
-    let groups = split(a.nrows(), (a.nnz() / 4096).clamp(1, 1024), |i| (a.row_ptr()[i] + i) as u64);
+    let groups = try_split(a.nrows(), (a.nnz() / 4096).clamp(1, 1024), |i| (a.row_ptr()[i] + i) as u64)?;
     threads.for_each(
         groups.len(),
         || Ok(()),

@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::par::{Threads, filled, split};
+use super::budget::bytes_of;
+use crate::par::{Threads, filled, out_of_memory, reserved, try_split};
 use crate::{Index, Pattern, Result};
 
 /// Some rows of C, or some columns of one heavy row.
@@ -39,7 +40,7 @@ const PARTS: usize = 32;
 
 /// Cuts A·B. Cost: O(nnz(A)).
 pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Work> {
-    let groups = split(a.nrows(), (a.nnz() / 256).clamp(1, TASKS as usize), |i| (a.row_ptr()[i] + i) as u64);
+    let groups = try_split(a.nrows(), (a.nnz() / 256).clamp(1, TASKS as usize), |i| (a.row_ptr()[i] + i) as u64)?;
     let of_group = filled(groups.len(), 0u64, "work of a product")?;
     let (of_group, longest) = (Mutex::new(of_group), AtomicU64::new(0));
     threads.for_each(
@@ -60,15 +61,33 @@ pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -
     let of_group = of_group.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let flops: u64 = of_group.iter().sum();
     let most = (2 * flops / TASKS).max(MIN_TASK_FLOPS);
-    let mut tasks = Vec::with_capacity(groups.len());
+    let mut tasks = reserved(groups.len(), "tasks")?;
     for (group, work) in groups.into_iter().zip(of_group) {
         if work <= most {
-            tasks.push(Task { rows: group, cols: None });
+            add(&mut tasks, group, None)?;
         } else {
-            cut_group(a, b, group, most, &mut tasks);
+            cut_group(a, b, group, most, &mut tasks)?;
         }
     }
     Ok(Work { tasks, flops, max_row_flops: longest.into_inner() })
+}
+
+impl Work {
+    /// Bytes of the tasks.
+    pub(super) fn bytes(&self) -> u128 {
+        bytes_of::<Task>(self.tasks.capacity())
+    }
+    /// Bytes at most that they take while lengths of rows are found: a lock, two places, and the length of a part each.
+    pub(super) fn lens_bytes(&self) -> u128 {
+        bytes_of::<[usize; 12]>(self.tasks.len())
+    }
+}
+
+/// One task more.
+fn add(tasks: &mut Vec<Task>, rows: Range<usize>, cols: Option<Range<usize>>) -> Result<()> {
+    tasks.try_reserve(1).map_err(|_| out_of_memory::<Task>("tasks", tasks.len() + 1))?;
+    tasks.push(Task { rows, cols });
+    Ok(())
 }
 
 /// Multiplications of row `i`.
@@ -79,28 +98,35 @@ fn row_flops<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize) -> u64 {
 }
 
 /// Cuts a group of rows so that no task has more than about `most` multiplications.
-fn cut_group<I: Index>(a: &Pattern<I>, b: &Pattern<I>, group: Range<usize>, most: u64, tasks: &mut Vec<Task>) {
+fn cut_group<I: Index>(
+    a: &Pattern<I>,
+    b: &Pattern<I>,
+    group: Range<usize>,
+    most: u64,
+    tasks: &mut Vec<Task>,
+) -> Result<()> {
     let (mut start, mut sum) = (group.start, 0);
     for i in group.clone() {
         let flops = row_flops(a, b, i);
         if sum + flops > most && i > start {
-            tasks.push(Task { rows: start..i, cols: None });
+            add(tasks, start..i, None)?;
             (start, sum) = (i, 0);
         }
         sum += flops;
         // A row is worth cutting when it would keep one thread busy for long after the others are done.
         if flops > 16 * most && flops > 1 << 20 && b.is_sorted() {
-            cut_row(a, b, i, tasks);
+            cut_row(a, b, i, tasks)?;
             (start, sum) = (i + 1, 0);
         }
     }
     if start < group.end {
-        tasks.push(Task { rows: start..group.end, cols: None });
+        add(tasks, start..group.end, None)?;
     }
+    Ok(())
 }
 
 /// Cuts row `i` at quantiles of the longest row of B that it uses.
-fn cut_row<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, tasks: &mut Vec<Task>) {
+fn cut_row<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, tasks: &mut Vec<Task>) -> Result<()> {
     let longest = a.row(i).iter().map(|k| b.row(k.get())).max_by_key(|r| r.len()).unwrap_or(&[]);
     let mut start = 0;
     for part in 1..=PARTS {
@@ -109,10 +135,11 @@ fn cut_row<I: Index>(a: &Pattern<I>, b: &Pattern<I>, i: usize, tasks: &mut Vec<T
             _ => b.ncols(),
         };
         if end > start {
-            tasks.push(Task { rows: i..i + 1, cols: Some(start..end) });
+            add(tasks, i..i + 1, Some(start..end))?;
             start = end;
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 
+use super::budget::bytes_of;
 use super::tasks::Task;
 use crate::algebra::Word;
 use crate::kernels::{Multiply, RowOfA, RowsOfC, columns_of_row};
@@ -34,6 +35,15 @@ pub(super) struct RowFiller<W> {
     masked: bool,
 }
 
+/// How the place of a column in a row of C is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// By a table of all columns, unless they are too many.
+    Table,
+    /// By a search in the row: slower, but without memory.
+    Search,
+}
+
 /// For each column, its place in the current row; stale elsewhere.
 enum Places {
     /// Rows of C have fewer than 65 536 entries.
@@ -47,18 +57,23 @@ impl<W: Word> RowFiller<W> {
     /// For rows with at most `longest` entries in `ncols` columns; `masked` if products outside C are to be left out.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(super) fn new(identity: W, ncols: usize, longest: usize, masked: bool) -> Result<Self> {
-        let window = if masked { 1 } else { ncols.clamp(1, WINDOW).next_power_of_two() };
-        let table = ncols.next_power_of_two();
-        // NOWHERE is no place of a row, so a masked row has one entry less than its type could count.
-        let places = if ncols <= window || ncols > WIDEST || longest >= u32::MAX as usize {
-            Places::None
-        } else if longest < 1 << 16 {
-            Places::Short(filled(table, u16::MAX, "places of columns")?)
-        } else {
-            Places::Long(filled(table, u32::MAX, "places of columns")?)
+    pub(super) fn new(identity: W, ncols: usize, longest: usize, masked: bool, reach: Reach) -> Result<Self> {
+        let window = window(ncols, masked);
+        let places = match table(ncols, longest, masked, reach) {
+            None => Places::None,
+            Some((len, true)) => Places::Short(filled(len, u16::MAX, "places of columns")?),
+            Some((len, false)) => Places::Long(filled(len, u32::MAX, "places of columns")?),
         };
         Ok(Self { dense: filled(window, identity, "dense accumulator")?, places, masked })
+    }
+    /// Bytes that [`new`](Self::new) takes.
+    pub(super) fn bytes(ncols: usize, longest: usize, masked: bool, reach: Reach) -> u128 {
+        let table = match table(ncols, longest, masked, reach) {
+            None => 0,
+            Some((len, true)) => bytes_of::<u16>(len),
+            Some((len, false)) => bytes_of::<u32>(len),
+        };
+        bytes_of::<Self>(1) + bytes_of::<W>(window(ncols, masked)) + table
     }
 
     /// Values of the rows of C = A·B that `task` names, written to `slots` in the order of C's columns.
@@ -102,6 +117,18 @@ impl<W: Word> RowFiller<W> {
             i += 1;
         }
     }
+}
+
+/// Columns of the dense accumulator.
+fn window(ncols: usize, masked: bool) -> usize {
+    if masked { 1 } else { ncols.clamp(1, WINDOW).next_power_of_two() }
+}
+
+/// Places in the table, if there is one, and whether two bytes hold any of them.
+fn table(ncols: usize, longest: usize, masked: bool, reach: Reach) -> Option<(usize, bool)> {
+    // The largest number is no place of a row, so a masked row has one entry less than its type could count.
+    let none = ncols <= window(ncols, masked) || ncols > WIDEST || longest >= u32::MAX as usize;
+    if none || reach == Reach::Search { None } else { Some((ncols.next_power_of_two(), longest < 1 << 16)) }
 }
 
 /// Whether the columns of a row fit the window.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::par::{Fresh, Threads, filled, split};
+use crate::par::{Fresh, Threads, filled, try_split};
 use crate::{Error, Index, Pattern, Result};
 
 /// The pattern of A + Aᵀ: A alone if it is symmetric, else both.
@@ -54,7 +54,7 @@ fn is_symmetric<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<bool> {
     }
     let (n, ptr, cols) = (a.nrows(), a.row_ptr(), a.col_idx());
     // A block needs a finger for each row: no more blocks than the entries are worth.
-    let blocks = split(n, threads.count().min(a.nnz() / (4 * n.max(1)) + 1), |i| ptr[i] as u64);
+    let blocks = try_split(n, threads.count().min(a.nnz() / (4 * n.max(1)) + 1), |i| ptr[i] as u64)?;
     let (differs, below, diagonal) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     threads.for_each(
         blocks.len(),
@@ -123,7 +123,7 @@ impl Order {
         let longest = (0..n).map(|u| graph.degree(u)).max().unwrap_or(0);
         // A block needs a counter for each degree: no more blocks than the vertices are worth.
         let most = threads.count().min(n / (SERIAL + longest) + 1);
-        let mut blocks = split(n, most, |u| u as u64);
+        let mut blocks = try_split(n, most, |u| u as u64)?;
         if blocks.is_empty() {
             blocks.push(0..0);
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::adjacency::{Adjacency, Order};
-use crate::par::{Threads, append_blocks, filled, split};
+use crate::par::{Threads, append_blocks, filled, try_split};
 use crate::simd::{
     SLACK, count_set, dispatch, emit_sets, labels_below, load_packed, meet_packed, packed_row, prefetch, push_packed,
     set_bits,
@@ -132,7 +132,7 @@ impl<F: Rows> Lower<F> {
     pub(super) fn new<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>, order: &Order) -> Result<Self> {
         let n = graph.vertices();
         let total = graph.before(n);
-        let blocks = split(n, (total / BLOCK).clamp(1, BLOCKS), |u| (graph.before(u) + u) as u64);
+        let blocks = try_split(n, (total / BLOCK).clamp(1, BLOCKS), |u| (graph.before(u) + u) as u64)?;
         let words = order.named.div_ceil(64).next_power_of_two();
         let mut lens = filled(n, 0u32, "lengths of rows")?;
         let mut rest = &mut lens[..];

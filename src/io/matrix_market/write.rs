@@ -1,6 +1,7 @@
 //! Writing: threads turn rows into text, which goes out in order.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 
 use flate2::Compression;
@@ -13,7 +14,7 @@ use super::texts::{Texts, Values, with_texts};
 use super::value::MarketValue;
 use crate::algebra::Slice;
 use crate::io::replace::write_file;
-use crate::par::{Threads, split};
+use crate::par::{Threads, out_of_memory, reserved, try_split};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz`.
@@ -212,7 +213,8 @@ fn field_of_array(values: &dyn Texts) -> Field {
 /// Elements, one a line.
 fn array(out: &mut dyn Write, elements: &dyn Texts, options: &WriteOptions<'_>) -> Result<(), Stop> {
     let n = elements.len();
-    in_order(out, options, split(n, n / PART + 1, |e| e as u64), &|part, text| {
+    let parts = try_split(n, n / PART + 1, |e| e as u64).map_err(Stop::Other)?;
+    in_order(out, options, parts, &|part| part.len() * (LONGEST_VALUE + 1), &|part, text| {
         for e in part {
             elements.write(e, text);
             text.push(b'\n');
@@ -282,8 +284,12 @@ fn coordinate<I: Index>(
     start(out, Layout::Coordinate, field, symmetry, options.comment)?;
     writeln!(out, "{} {} {stored}", pattern.nrows(), pattern.ncols())?;
     let row_ptr = pattern.row_ptr();
-    let parts = split(pattern.nrows(), pattern.nnz() / PART + 1, |i| row_ptr[i] as u64);
-    in_order(out, options, parts, &|rows, text| {
+    let parts = try_split(pattern.nrows(), pattern.nnz() / PART + 1, |i| row_ptr[i] as u64).map_err(Stop::Other)?;
+    let digits = |n: usize| n.max(1).ilog10() as usize + 1;
+    let value = if values.is_some() { LONGEST_VALUE + 1 } else { 0 };
+    let line = digits(pattern.nrows()) + digits(pattern.ncols()) + value + 2;
+    let room = |rows: &Range<usize>| (row_ptr[rows.end] - row_ptr[rows.start]).saturating_mul(line);
+    in_order(out, options, parts, &room, &|rows, text| {
         let mut digits = itoa::Buffer::new();
         for i in rows {
             let row = digits.format(i + 1).as_bytes();
@@ -338,23 +344,34 @@ fn lower_triangle<I: Index>(pattern: &Pattern<I>, values: Option<&dyn Texts>) ->
 /// Entries that one task turns into text.
 const PART: usize = 1 << 15;
 
-/// Writes the text of all parts in their order; a few parts for each thread are in memory at a time.
+/// Bytes of a value's text at most: two numbers of 17 digits, with signs, points and exponents.
+const LONGEST_VALUE: usize = 64;
+
+/// Writes the text of all parts in their order; a few parts for each thread are in memory at a time. A part has no more bytes
+/// than `room` says: what is not touched costs nothing, and what must grow could not be refused.
 fn in_order(
     out: &mut dyn Write,
     options: &WriteOptions<'_>,
-    parts: Vec<std::ops::Range<usize>>,
-    text_of: &(dyn Fn(std::ops::Range<usize>, &mut Vec<u8>) + Sync),
+    parts: Vec<Range<usize>>,
+    room: &(dyn Fn(&Range<usize>) -> usize + Sync),
+    text_of: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
 ) -> Result<(), Stop> {
     let here = Threads::current();
     let threads = options.threads.unwrap_or(&here);
-    let mut texts = vec![Vec::new(); 4 * threads.count()];
+    let mut texts: Vec<Vec<u8>> = reserved(4 * threads.count(), "text of a file").map_err(Stop::Other)?;
+    texts.resize_with(4 * threads.count(), Vec::new);
     for wave in parts.chunks(texts.len()) {
-        threads.install(|| {
-            wave.par_iter().zip(&mut texts).for_each(|(part, text)| {
-                text.clear();
-                text_of(part.clone(), text);
-            });
-        });
+        threads
+            .install(|| {
+                wave.par_iter().zip(&mut texts).try_for_each(|(part, text)| -> Result<()> {
+                    text.clear();
+                    let bytes = room(part);
+                    text.try_reserve(bytes).map_err(|_| out_of_memory::<u8>("text of a file", bytes))?;
+                    text_of(part.clone(), text);
+                    Ok(())
+                })
+            })
+            .map_err(Stop::Other)?;
         for text in &texts[..wave.len()] {
             out.write_all(text)?;
         }

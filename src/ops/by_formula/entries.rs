@@ -89,7 +89,7 @@ impl<'a> OfTwo<'a> {
 
 /// The values at these positions.
 pub(super) fn gathered(threads: &Threads, op: &'static str, from: Slice<'_>, at: &[usize]) -> Result<Array> {
-    fill_any(from.ty(), threads, op, &blocks(at.len(), &|p| p as u64), &|p| p, &|block, out| {
+    fill_any(from.ty(), threads, op, &blocks(at.len(), &|p| p as u64)?, &|p| p, &|block, out| {
         out.gather(&from, at[block].iter().copied());
     })
 }

@@ -16,10 +16,10 @@ pub(crate) fn apply(threads: &Threads, f: &Formula, a: Operand<'_>, s: &Constant
     let of = OfOne::new(f, s)?;
     let (values, row_ptr, cols) = (a.values, a.pattern.row_ptr(), a.pattern.col_idx());
     if !of.reads_place {
-        let blocks = blocks(values.len(), &|p| p as u64);
+        let blocks = blocks(values.len(), &|p| p as u64)?;
         return fill_any(f.ty(), threads, "apply", &blocks, &|p| p, &|block, out| of.anywhere(values.part(block), out));
     }
-    fill_any(f.ty(), threads, "apply", &row_blocks(a.pattern), &|i| row_ptr[i], &|rows, out| {
+    fill_any(f.ty(), threads, "apply", &row_blocks(a.pattern)?, &|i| row_ptr[i], &|rows, out| {
         let entries = row_ptr[rows.start]..row_ptr[rows.end];
         let mut i = rows.start;
         of.at(values.part(entries.clone()), out, |p| {
@@ -62,7 +62,7 @@ pub(crate) fn ewise(
     let name = if union { "ewise_add" } else { "ewise_mult" };
     let of = OfTwo::new(op, a.values, b.values)?;
     if Arc::ptr_eq(a.pattern, b.pattern) {
-        let blocks = blocks(a.values.len(), &|p| p as u64);
+        let blocks = blocks(a.values.len(), &|p| p as u64)?;
         let values = fill_any(op.ty(), threads, name, &blocks, &|p| p, &|block, out| of.straight(block, out))?;
         return Ok((Arc::clone(a.pattern), values));
     }
@@ -73,7 +73,7 @@ pub(crate) fn ewise(
 
 /// y(i) = e ⊕ A(i, j) ⊕ … over the entries of row i as they are stored; e for a row without entries.
 pub(crate) fn reduce_rows(threads: &Threads, monoid: &MonoidFormula, a: Operand<'_>) -> Result<Array> {
-    folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern), monoid, a.pattern.row_ptr(), a.values)
+    folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern)?, monoid, a.pattern.row_ptr(), a.values)
 }
 
 /// ⊕ over all values, as an array of one: the fold of [`reduce`](crate::ops::reduce), cut after the same entries.
@@ -81,6 +81,6 @@ pub(crate) fn reduce(threads: &Threads, monoid: &MonoidFormula, values: Slice<'_
     let parts = values.len().div_ceil(PART);
     let starts = collected(parts + 1, (0..=parts).map(|p| values.len().min(p * PART)), "parts of a fold")?;
     let of_parts =
-        folds_by_formula(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64), monoid, &starts, values)?;
-    folds_by_formula(threads, "reduce", &blocks(1, &|p| p as u64), monoid, &[0, parts], of_parts.slice())
+        folds_by_formula(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64)?, monoid, &starts, values)?;
+    folds_by_formula(threads, "reduce", &blocks(1, &|p| p as u64)?, monoid, &[0, parts], of_parts.slice())
 }

@@ -154,7 +154,7 @@ pub(crate) fn apply_vector(threads: &Threads, f: &Formula, a: View<'_>, s: &Cons
         At::List(at) => (u64::from(at[p]), 0),
         _ => (p as u64, 0),
     };
-    let blocks = blocks(a.values.len(), &|p| p as u64);
+    let blocks = blocks(a.values.len(), &|p| p as u64)?;
     let values = fill_any(f.ty(), threads, "apply", &blocks, &|p| p, &|block, out| {
         let values = a.values.part(block.clone());
         if of.reads_place {
@@ -220,7 +220,7 @@ pub(crate) fn ewise_vectors(
     }
     let listed = |(indices, places): (Vec<u32>, Vec<Places>)| {
         let of = OfTwo::new(op, a.values, b.values)?;
-        let blocks = blocks(places.len(), &|p| p as u64);
+        let blocks = blocks(places.len(), &|p| p as u64)?;
         let values = fill_any(op.ty(), threads, name, &blocks, &|p| p, &|block, out| {
             let first = block.start;
             for start in block.clone().step_by(BLOCK) {
@@ -286,7 +286,7 @@ fn everywhere(
     // Without marks, or at the places of both, also where neither has an entry: nobody looks at what stands there.
     let straight = !union || (of_x.is_none() && of_y.is_none());
     let has = |marks: Option<&BitSlice<u64>>, i: usize| marks.is_none_or(|m| m[i]);
-    let values = fill_any(op.ty(), threads, name, &blocks(x.len(), &|i| i as u64), &|i| i, &|block, out| {
+    let values = fill_any(op.ty(), threads, name, &blocks(x.len(), &|i| i as u64)?, &|i| i, &|block, out| {
         if straight {
             return of.straight(block, out);
         }
@@ -320,7 +320,7 @@ pub(crate) fn mxv(threads: &Threads, ring: &RingFormula, a: Operand<'_>, x: View
         return Err(Error::Shape { op: "mxv", lhs: a.pattern.shape(), rhs: (x.len, 1) });
     }
     x.with_all(|values, marks| {
-        let y = mxv_by_formula(threads, &row_blocks(a.pattern), ring, a, (values, marks))?;
+        let y = mxv_by_formula(threads, &row_blocks(a.pattern)?, ring, a, (values, marks))?;
         let Some(marks) = marks else { return rows_with_entries(a.pattern, y) };
         let mut met = cleared(a.pattern.nrows())?;
         for i in 0..a.pattern.nrows() {

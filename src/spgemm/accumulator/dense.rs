@@ -3,6 +3,7 @@
 //! A key is present if its mark is the number of the current row. Values are never cleared, so nothing relies
 //! on a zero that would be the identity, and forgetting a row is one addition.
 
+use super::super::budget::bytes_of;
 use super::{Accumulator, Shape, Table};
 use crate::par::filled;
 use crate::{Index, Result};
@@ -81,6 +82,12 @@ impl<I: Index, V: Copy + Send> Table<I, V> for Dense<I, V> {
             touched: filled(entries, I::LAST, "columns of a dense accumulator")?,
             len: 0,
         })
+    }
+    fn bytes(entries: usize, shape: &Shape<V>) -> u128 {
+        bytes_of::<Self>(1) + bytes_of::<V>(shape.keys) + bytes_of::<Epoch>(shape.keys) + bytes_of::<I>(entries)
+    }
+    fn first_level_bytes(slots: usize, shape: &Shape<V>) -> u128 {
+        Self::bytes(slots, shape)
     }
     fn first_level(slots: usize, shape: &Shape<V>) -> Result<Self> {
         Self::for_entries(slots, shape)

@@ -61,6 +61,21 @@ impl<I: Index, V: Copy + Send + Sync> Pools<I, V> {
         })
     }
 
+    /// Bytes that [`new`](Self::new) takes, and all its workers.
+    pub(in crate::spgemm) fn bytes(
+        workers: usize,
+        kind: Kind,
+        longest: usize,
+        shape: Shape<V>,
+        settings: &KkSettings,
+    ) -> u128 {
+        match kind {
+            Kind::LinkedList => chunk_bytes::<I, V, LinkedList<I, V>>(workers, longest, shape, settings),
+            Kind::LinearProbe => chunk_bytes::<I, V, LinearProbe<I, V>>(workers, longest, shape, settings),
+            Kind::Dense => chunk_bytes::<I, V, Dense<I, V>>(workers, longest, shape, settings),
+        }
+    }
+
     /// The accumulator of one more thread.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -80,12 +95,41 @@ fn chunks<I: Index, V: Copy + Send + Sync, A: Table<I, V>>(
     shape: Shape<V>,
     settings: &KkSettings,
 ) -> Result<Chunks<A, V>> {
-    let too_small = |&slots: &usize| A::first_level_takes(slots, &shape).is_some_and(|takes| takes < longest);
-    let first_level = settings.first_level.filter(too_small);
-    let number = settings.chunks.unwrap_or(workers).clamp(1, workers.max(1));
+    let first_level = first_level::<I, V, A>(longest, &shape, settings);
+    let number = number(workers, settings);
     let pool = Pool::new(threads, settings.pool, number, || A::for_entries(longest, &shape))?;
     Ok(Chunks { pool, shape, first_level })
 }
+
+/// Slots of the first level, if it may be too small for a row.
+fn first_level<I: Index, V: Copy, A: Table<I, V>>(
+    longest: usize,
+    shape: &Shape<V>,
+    settings: &KkSettings,
+) -> Option<usize> {
+    settings.first_level.filter(|&slots| A::first_level_takes(slots, shape).is_some_and(|takes| takes < longest))
+}
+
+/// Chunks of the pool.
+fn number(workers: usize, settings: &KkSettings) -> usize {
+    settings.chunks.unwrap_or(workers).clamp(1, workers.max(1))
+}
+
+/// Bytes of the chunks, and of the first levels of all workers.
+fn chunk_bytes<I: Index, V: Copy, A: Table<I, V>>(
+    workers: usize,
+    longest: usize,
+    shape: Shape<V>,
+    settings: &KkSettings,
+) -> u128 {
+    let first = first_level::<I, V, A>(longest, &shape, settings);
+    let first = first.map_or(0, |slots| A::first_level_bytes(slots, &shape));
+    let chunk = A::bytes(longest, &shape).saturating_add(POOL);
+    (number(workers, settings) as u128).saturating_mul(chunk).saturating_add(workers as u128 * first)
+}
+
+/// Bytes at most that a pool takes for a chunk beside the chunk.
+const POOL: u128 = 64;
 
 impl<A: Send, V: Copy> Chunks<A, V> {
     fn levels<I: Index>(&self) -> Result<Levels<'_, A>>

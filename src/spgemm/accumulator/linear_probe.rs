@@ -3,6 +3,7 @@
 //! A key stands in the first free slot from its hash on, so a search costs little while the table is not too
 //! full: above a set occupancy it refuses new keys. The list of slots in use resets it without a scan.
 
+use super::super::budget::bytes_of;
 use super::{Accumulator, Shape, Table};
 use crate::par::filled;
 use crate::sparse::out_of_memory;
@@ -32,6 +33,10 @@ impl<I: Index, V: Copy> LinearProbe<I, V> {
             used: filled(limit, 0, "used slots of a probing table")?,
             len: 0,
         })
+    }
+    /// Bytes that [`new`](Self::new) takes.
+    fn sizes(slots: usize, limit: usize) -> u128 {
+        bytes_of::<Self>(1) + bytes_of::<I>(slots) + bytes_of::<V>(slots) + bytes_of::<usize>(limit)
     }
     /// Where `key` stands, or the empty slot where it would.
     #[inline(always)]
@@ -100,6 +105,14 @@ impl<I: Index, V: Copy + Send> Table<I, V> for LinearProbe<I, V> {
     fn for_entries(entries: usize, shape: &Shape<V>) -> Result<Self> {
         let slots = shape.table(|slots| limit(slots, shape.max_occupancy) >= entries)?;
         Self::new(slots, limit(slots, shape.max_occupancy), shape.empty)
+    }
+    fn bytes(entries: usize, shape: &Shape<V>) -> u128 {
+        let slots = shape.table(|slots| limit(slots, shape.max_occupancy) >= entries);
+        slots.map_or(u128::MAX, |slots| Self::sizes(slots, limit(slots, shape.max_occupancy)))
+    }
+    fn first_level_bytes(slots: usize, shape: &Shape<V>) -> u128 {
+        let slots = slots.checked_next_power_of_two();
+        slots.map_or(u128::MAX, |slots| Self::sizes(slots, limit(slots, shape.max_occupancy)))
     }
     fn first_level(slots: usize, shape: &Shape<V>) -> Result<Self> {
         let slots = slots.checked_next_power_of_two().ok_or_else(|| out_of_memory::<I>("probing table", slots))?;

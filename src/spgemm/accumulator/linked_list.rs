@@ -4,6 +4,7 @@
 //! given out by a counter, so it works the same whether nearly empty or full, and the ids in use are
 //! themselves the list by which `begins` is reset.
 
+use super::super::budget::bytes_of;
 use super::{Accumulator, Shape, Table};
 use crate::par::filled;
 use crate::sparse::out_of_memory;
@@ -29,6 +30,10 @@ impl<I: Index, V: Copy> LinkedList<I, V> {
             values: filled(slots, empty, "values of linked lists")?,
             len: 0,
         })
+    }
+    /// Bytes that [`new`](Self::new) takes.
+    fn sizes(slots: usize, hashes: usize) -> u128 {
+        bytes_of::<Self>(1) + bytes_of::<I>(hashes) + 2 * bytes_of::<I>(slots) + bytes_of::<V>(slots)
     }
     #[inline(always)]
     fn hash(&self, key: I) -> usize {
@@ -104,6 +109,12 @@ impl<I: Index, V: Copy> Accumulator<I, V> for LinkedList<I, V> {
 impl<I: Index, V: Copy + Send> Table<I, V> for LinkedList<I, V> {
     fn for_entries(entries: usize, shape: &Shape<V>) -> Result<Self> {
         Self::new(entries, shape.table(|size| size >= entries)?, shape.empty)
+    }
+    fn bytes(entries: usize, shape: &Shape<V>) -> u128 {
+        shape.table(|size| size >= entries).map_or(u128::MAX, |hashes| Self::sizes(entries, hashes))
+    }
+    fn first_level_bytes(slots: usize, _: &Shape<V>) -> u128 {
+        slots.checked_next_power_of_two().map_or(u128::MAX, |hashes| Self::sizes(slots, hashes))
     }
     fn first_level(slots: usize, shape: &Shape<V>) -> Result<Self> {
         let hashes = slots.checked_next_power_of_two().ok_or_else(|| out_of_memory::<I>("linked lists", slots))?;

@@ -53,10 +53,14 @@ pub(super) trait Table<I: Index, V: Copy>: Accumulator<I, V> + Sized + Send {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn for_entries(entries: usize, shape: &Shape<V>) -> Result<Self>;
+    /// Bytes that [`for_entries`](Self::for_entries) takes.
+    fn bytes(entries: usize, shape: &Shape<V>) -> u128;
     /// A first level of `slots` slots.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn first_level(slots: usize, shape: &Shape<V>) -> Result<Self>;
+    /// Bytes that [`first_level`](Self::first_level) takes.
+    fn first_level_bytes(slots: usize, shape: &Shape<V>) -> u128;
     /// Keys that a first level of `slots` slots takes; `None` if this kind has a single level.
     fn first_level_takes(slots: usize, shape: &Shape<V>) -> Option<usize>;
 }

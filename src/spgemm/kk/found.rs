@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::budget::bytes_of;
 use super::super::select::{Kind, KkSettings};
 use super::super::tasks::Work;
 use crate::Result;
@@ -42,6 +43,10 @@ impl Symbolic {
     /// Entries of C.
     pub(in crate::spgemm) fn nnz(&self) -> usize {
         self.row_ptr[self.row_ptr.len() - 1]
+    }
+    /// Bytes of the row pointers and the tasks.
+    pub(in crate::spgemm) fn bytes(&self) -> u128 {
+        bytes_of::<usize>(self.row_ptr.len()) + bytes_of::<Range<usize>>(self.tasks.len())
     }
     /// Whether the numeric phase sorts the rows of C.
     pub(in crate::spgemm) fn sorts(&self) -> bool {

@@ -11,13 +11,14 @@ mod numeric;
 mod symbolic;
 
 pub(super) use found::Symbolic;
-pub(super) use numeric::{numeric, numeric_into};
+pub(super) use numeric::{numeric, numeric_into, scratch};
 pub(super) use symbolic::symbolic;
 
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use super::super::budget::Budget;
     use super::found::whole_rows;
     use super::*;
     use crate::algebra::{
@@ -141,7 +142,7 @@ mod tests {
         same: impl Fn(Out<R>, Out<R>) -> bool,
     ) {
         let about = format!("{} threads, {options:?}", threads.count());
-        let s = symbolic(threads, a.pattern(), b.pattern(), options).unwrap();
+        let s = symbolic(threads, a.pattern(), b.pattern(), options, &mut Budget::new(None)).unwrap();
         let lens: Vec<usize> = s.row_ptr.windows(2).map(|w| w[1] - w[0]).collect();
         assert_eq!(lens, want.iter().map(BTreeMap::len).collect::<Vec<_>>(), "{about}");
         assert_eq!(s.max_row_nnz, lens.iter().copied().max().unwrap_or(0));
@@ -280,7 +281,7 @@ mod tests {
         let mut random = Random(4);
         let (a, b) = (random.pattern::<u32>(30, 30, 9, false), random.pattern::<u32>(30, 640, 30, false));
         let threads = Threads::new(2).unwrap();
-        let with = |options: Options| symbolic(&threads, &a, &b, &options).unwrap();
+        let with = |options: Options| symbolic(&threads, &a, &b, &options, &mut Budget::new(None)).unwrap();
         let kk = Options { policy: Policy::KkSpGemm, ..Options::default() };
         let s = with(kk.clone());
         let cf = s.cf.unwrap();
@@ -306,13 +307,13 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let threads = Threads::new(1).unwrap();
         let (a, b) = (Csr::<f64>::empty(3, 4).unwrap(), Csr::<f64>::empty(5, 6).unwrap());
-        let found = symbolic(&threads, a.pattern(), b.pattern(), &Options::default());
+        let found = symbolic(&threads, a.pattern(), b.pattern(), &Options::default(), &mut Budget::new(None));
         assert!(matches!(found, Err(Error::Shape { op: "mxm", lhs: (3, 4), rhs: (5, 6) })));
         let none = Options { kk: KkSettings { chunks: Some(0), ..KkSettings::default() }, ..Options::default() };
         let b = Csr::<f64>::empty(4, 6).unwrap();
-        let found = symbolic(&threads, a.pattern(), b.pattern(), &none);
+        let found = symbolic(&threads, a.pattern(), b.pattern(), &none, &mut Budget::new(None));
         assert!(matches!(found, Err(Error::Argument { name: "chunks", .. })));
-        let s = symbolic(&threads, a.pattern(), b.pattern(), &Options::default()).unwrap();
+        let s = symbolic(&threads, a.pattern(), b.pattern(), &Options::default(), &mut Budget::new(None)).unwrap();
         let other = Pattern::<u32>::new(3, 6, vec![0, 1, 1, 1], vec![2]).unwrap();
         let ring = PlusTimes::<f64>::default();
         let found = kernels::numeric_into(
@@ -332,6 +333,7 @@ mod tests {
         let wide = Csr::<f64, u64>::empty(4, 1 << 50).unwrap();
         let a = Csr::<f64, u64>::empty(3, 4).unwrap();
         let options = Options { accumulator: Accumulator::Dense, compress: Compress::Off, ..Options::default() };
-        assert!(matches!(symbolic(&threads, a.pattern(), wide.pattern(), &options), Err(Error::OutOfMemory { .. })));
+        let found = symbolic(&threads, a.pattern(), wide.pattern(), &options, &mut Budget::new(None));
+        assert!(matches!(found, Err(Error::OutOfMemory { .. })));
     }
 }

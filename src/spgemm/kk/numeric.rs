@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::super::accumulator::{Levels, Pools, SLOTS, Shape, Table, Worker};
+use super::super::budget::bytes_of;
 use super::found::{Symbolic, workers};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
@@ -80,6 +81,25 @@ pub(in crate::spgemm) fn numeric_into<W: Word, I: Index>(
     )
 }
 
+/// Bytes that a numeric phase takes beside C, for which it copies the row pointers.
+pub(in crate::spgemm) fn scratch<W: Word, I: Index>(
+    threads: &Threads,
+    symbolic: &Symbolic,
+    products: &dyn Multiply<W, I>,
+) -> u128 {
+    let shape = shape(symbolic, products.patterns().1.ncols(), products.identity());
+    let workers = workers(threads, symbolic.tasks.len());
+    let pools = Pools::<I, W>::bytes(workers, symbolic.numeric, symbolic.max_row_nnz, shape, &symbolic.settings);
+    // A row that is sorted is there twice more, by key and by value.
+    let sorted = if symbolic.sorts() { bytes_of::<(u64, u64, W)>(symbolic.max_row_nnz) } else { 0 };
+    let tasks = bytes_of::<[usize; 16]>(symbolic.tasks.len());
+    pools.saturating_add(workers as u128 * sorted).saturating_add(tasks)
+}
+
+fn shape<W>(symbolic: &Symbolic, ncols: usize, empty: W) -> Shape<W> {
+    Shape { keys: ncols, growth: 4, max_occupancy: symbolic.settings.max_occupancy, empty }
+}
+
 /// The first row of task `t`.
 fn start(tasks: &[Range<usize>], nrows: usize, t: usize) -> usize {
     tasks.get(t).map_or(nrows, |rows| rows.start)
@@ -87,7 +107,7 @@ fn start(tasks: &[Range<usize>], nrows: usize, t: usize) -> usize {
 
 fn pools<W: Word, I: Index>(threads: &Threads, symbolic: &Symbolic, ncols: usize, empty: W) -> Result<Pools<I, W>> {
     let settings = &symbolic.settings;
-    let shape = Shape { keys: ncols, growth: 4, max_occupancy: settings.max_occupancy, empty };
+    let shape = shape(symbolic, ncols, empty);
     let workers = workers(threads, symbolic.tasks.len());
     Pools::new(threads, workers, symbolic.numeric, symbolic.max_row_nnz, shape, settings)
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::accumulator::{Levels, Pools, Shape, Table, Worker};
+use super::super::budget::{Budget, bytes_of};
 use super::super::select::{self, Phase};
 use super::super::stats::compression_by;
 use super::super::{Compress, Options, Policy, tasks};
@@ -15,14 +16,17 @@ use crate::{Error, Index, Pattern, Result};
 /// Entries of A ahead of the current one whose rows of B are asked for.
 const AHEAD: usize = 8;
 
+const WORDS: &str = "B with 32 columns to a word";
+
 /// Lengths of the rows of C = A·B. Cost: O(flops), or what compression leaves of it, and O(nnz(A) + nnz(B)).
 /// # Errors
-/// [`Error::Shape`]; [`Error::Argument`] for settings out of range; [`Error::OutOfMemory`].
+/// [`Error::Shape`]; [`Error::Argument`] for settings out of range; [`Error::Budget`]; [`Error::OutOfMemory`].
 pub(in crate::spgemm) fn symbolic<I: Index>(
     threads: &Threads,
     a: &Pattern<I>,
     b: &Pattern<I>,
     options: &Options,
+    budget: &mut Budget,
 ) -> Result<Symbolic> {
     if a.ncols() != b.nrows() {
         return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
@@ -31,15 +35,22 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
     let settings = &options.kk;
     let work = tasks::cut(threads, a, b)?;
     let tasks = whole_rows(&work)?;
+    budget.take("the tasks of a product", work.bytes() + bytes_of::<Range<usize>>(tasks.len()))?;
 
     // B is counted first and filled only if that saves enough; `Off` does not even count.
     let counts = match options.compress {
         Compress::Off => None,
-        _ => Some(BitRows::<u32, I>::count(threads, b)?),
+        _ => {
+            budget.take(WORDS, BitRows::<u32, I>::count_bytes(threads, b))?;
+            Some(BitRows::<u32, I>::count(threads, b)?)
+        }
     };
     let saved = counts.as_ref().map(|counts| compression_by(threads, a, b, counts)).transpose()?;
     let (compressed, why_compressed) =
         select::compresses(options.compress, saved.map(|s| s.cf), settings.compress_cutoff);
+    if let Some(counts) = counts.as_ref().filter(|_| compressed) {
+        budget.take(WORDS, counts.fill_bytes())?;
+    }
     let packed = counts.filter(|_| compressed).map(|counts| counts.fill(threads)).transpose()?;
 
     // A word stands for 32 columns, so both the keys and the bound on a row's length shrink.
@@ -51,17 +62,21 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
     let (kind, why) = choose(Phase::Symbolic { compressed }, keys, longest);
 
     let len = a.nrows().checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers of C", a.nrows()))?;
-    let mut row_ptr = filled(len, 0usize, "row pointers of C")?;
     let n = workers(threads, tasks.len());
+    // The first numeric phase copies the row pointers; its count of bytes is from there on.
+    budget.take("the lengths of rows of C", bytes_of::<usize>(len) + bytes_of::<[usize; 8]>(tasks.len()))?;
+    let mut row_ptr = filled(len, 0usize, "row pointers of C")?;
     match &packed {
         Some(packed) => {
             let shape = Shape { keys, growth: 2, max_occupancy: settings.max_occupancy, empty: 0u32 };
+            budget.take("accumulators", Pools::<I, u32>::bytes(n, kind, longest, shape, settings))?;
             let pools = Pools::new(threads, n, kind, longest, shape, settings)?;
             let rows = Rows { ptr: packed.sets().row_ptr(), keys: packed.sets().col_idx(), bits: packed.words() };
             count_all(threads, &pools, a, rows, &tasks, &mut row_ptr[1..])?;
         }
         None => {
             let shape = Shape { keys, growth: 2, max_occupancy: settings.max_occupancy, empty: () };
+            budget.take("accumulators", Pools::<I, ()>::bytes(n, kind, longest, shape, settings))?;
             let pools = Pools::new(threads, n, kind, longest, shape, settings)?;
             let rows = Rows { ptr: b.row_ptr(), keys: b.col_idx(), bits: units(b.nnz()) };
             count_all(threads, &pools, a, rows, &tasks, &mut row_ptr[1..])?;

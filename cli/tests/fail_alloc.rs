@@ -1,0 +1,89 @@
+//! Memory that runs out ends a command with a message and exit code 1, never by a panic or an abort: under an allocator that
+//! is loaded before the C library's and refuses one large request, each in its turn.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+mod program;
+
+use std::fmt::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use program::scratch;
+
+/// Bytes from which on requests are refused: more than what arguments, messages and jobs take, less than any array here.
+const LARGE: &str = "16384";
+
+/// The allocator, if there is a compiler.
+fn allocator() -> Option<String> {
+    let library = scratch("libfail_once.so").to_str()?.to_owned();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/preload/fail_once.c");
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let made = Command::new(compiler).args(["-shared", "-fPIC", "-O1", source, "-o", &library]).status();
+    made.is_ok_and(|status| status.success()).then_some(library)
+}
+
+/// A matrix of `n` rows with sixteen entries each, as text.
+fn matrix(name: &str, n: usize) -> String {
+    let mut text = format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n", 16 * n);
+    for i in 0..n {
+        for k in 0..16 {
+            let _ = writeln!(text, "{} {} {}.5", i + 1, (i * 7 + k * k * 31) % n + 1, k + 1);
+        }
+    }
+    program::file(name, &text)
+}
+
+#[test]
+fn every_command_survives_a_refusal() {
+    let Some(allocator) = allocator() else { return println!("skipped: no C compiler") };
+    let (a, few) = (matrix("refused.mtx", 1500), matrix("refused-few.mtx", 400));
+    let picture = scratch("refused.png").to_str().unwrap().to_owned();
+    let made = scratch("refused-made.mtx").to_str().unwrap().to_owned();
+    let commands: &[&[&str]] = &[
+        &["info", &a, "--spy", &picture],
+        &["triangles", &a],
+        &["mxm", &a, "-o", &made],
+        &["mxm", &a, "--semiring", "min_plus", "--policy", "kkspgemm"],
+        &["knn", &few, "--k", "5", "--metric", "cosine"],
+        &["distances", &few, "--metric", "manhattan", "-o", &made],
+        &["semirings"],
+        &["metrics"],
+    ];
+    let mut wrong = String::new();
+    for command in commands {
+        let run = |n: usize| {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_sparring"));
+            program.args(*command).args(["--threads", "2"]);
+            let output =
+                program.envs([("LD_PRELOAD", &*allocator), ("FAIL_FROM", LARGE)]).env("FAIL_AT", n.to_string());
+            output.output().expect("the program")
+        };
+        let mut refused = 0;
+        for n in 0..2000 {
+            let output = run(n);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            if !said.contains("[refused]") {
+                assert_eq!(output.status.code(), Some(0), "{command:?}: {said}");
+                break;
+            }
+            refused += 1;
+            let well = match output.status.code() {
+                // What is only a guess, or a wish, may be refused without harm.
+                Some(0) => true,
+                Some(1) => said.contains("memory"),
+                _ => false,
+            };
+            if !well {
+                let _ = writeln!(
+                    wrong,
+                    "{command:?}, request {n}: {:?} {:?}\n{said}",
+                    output.status.code(),
+                    output.status.signal()
+                );
+            }
+        }
+        let lists = command.len() == 1;
+        assert!(lists || refused > 5, "{command:?}: {refused} requests were refused: is the allocator loaded?");
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}

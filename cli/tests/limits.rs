@@ -1,0 +1,63 @@
+//! What a command may take of the machine: memory and threads.
+
+mod program;
+
+use std::fmt::Write;
+use std::process::{Command, Output};
+
+use program::{failed, file, json, refused};
+
+/// Four columns for each of 2000 rows.
+fn matrix(name: &str) -> String {
+    let mut text = String::from("%%MatrixMarket matrix coordinate real general\n2000 2000 8000\n");
+    for i in 0..2000 {
+        for k in 0..4 {
+            let _ = writeln!(text, "{} {} 1.5", i + 1, (i * 3 + k * 500) % 2000 + 1);
+        }
+    }
+    file(name, &text)
+}
+
+#[test]
+fn a_budget_is_kept_by_every_command_that_computes() {
+    let a = matrix("budget-of-all.mtx");
+    for command in
+        [&["mxm"][..], &["info"], &["knn", "--k", "2", "--metric", "cosine"], &["distances", "--metric", "cosine"]]
+    {
+        let with = |budget: &'static str| [command, &[&a, "--memory-budget", budget]].concat();
+        let said = failed(&with("1K"), 1);
+        assert!(said.contains("the budget is 1024 bytes"), "{said}");
+        json(&with("1.5G"));
+        json(&with("300m"));
+    }
+    for wrong in ["2X", "G", "-1", "1.5"] {
+        assert!(refused(&["mxm", &a, &format!("--memory-budget={wrong}")]).contains("--memory-budget"));
+    }
+    assert!(refused(&["triangles", &a, "--memory-budget", "1G"]).contains("--memory-budget"));
+}
+
+/// A stack of more bytes than there are addresses: no thread can be had.
+fn without_threads(arguments: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_sparring"));
+    program.args(arguments).env("RUST_MIN_STACK", "140737488355328").output().unwrap()
+}
+
+#[test]
+fn where_threads_cannot_be_had_one_does_it_all() {
+    let a = matrix("without-threads.mtx");
+    for command in [
+        &["mxm"][..],
+        &["mxm", "--semiring", "min_plus"],
+        &["info"],
+        &["triangles"],
+        &["knn", "--k", "2", "--metric", "l1"],
+    ] {
+        let output = without_threads(&[command, &[&a]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {said}");
+        let output = without_threads(&[command, &[&a, "--threads", "2"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
+        assert!(said.contains("2 threads"), "{said}");
+    }
+}

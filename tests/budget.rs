@@ -1,0 +1,232 @@
+//! A budget bounds what a product takes: C and scratch together, as an allocator that counts sees it. And without one, a
+//! product that the machine cannot hold is refused before it is begun.
+
+// A global allocator cannot be written without `unsafe`; this one hands everything on to the system's.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use common::{data, identical};
+use sparring::algebra::PlusTimes;
+use sparring::backend::{Backend, Container};
+use sparring::spgemm::{Accumulator, Compress, Options, Policy};
+use sparring::{Cpu, Csr, Error};
+
+static LIVE: AtomicI64 = AtomicI64::new(0);
+static PEAK: AtomicI64 = AtomicI64::new(0);
+
+struct Counting;
+
+fn count(bytes: i64) {
+    let live = LIVE.fetch_add(bytes, Ordering::SeqCst) + bytes;
+    PEAK.fetch_max(live, Ordering::SeqCst);
+}
+
+// SAFETY: every call goes to `System` unchanged; counting touches no memory but atomics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as i64 - layout.size() as i64);
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The peak is the process's: one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// What is not counted against a budget: jobs of the pool, messages, ranges of rows before tasks are known.
+const SLACK: u64 = 48 << 10;
+
+/// The result of `f` and the bytes that it held at most beyond what there was.
+fn peak<T>(f: impl FnOnce() -> T) -> (T, u64) {
+    let before = LIVE.load(Ordering::SeqCst);
+    PEAK.store(before, Ordering::SeqCst);
+    let result = f();
+    (result, (PEAK.load(Ordering::SeqCst) - before) as u64)
+}
+
+fn random(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed;
+    move |n| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    }
+}
+
+/// `nrows` rows of about `d` entries in `ncols` columns, and one with a hundred times as many.
+fn matrix(seed: u64, nrows: usize, ncols: usize, d: usize) -> Csr<f64> {
+    let mut below = random(seed);
+    let (mut row_ptr, mut cols) = (vec![0], vec![]);
+    for i in 0..nrows {
+        let n = if i == 3 { 100 * d } else { below(2 * d + 1) };
+        let row: std::collections::BTreeSet<u32> = (0..n).map(|_| below(ncols) as u32).collect();
+        cols.extend(row);
+        row_ptr.push(cols.len());
+    }
+    let values = (0..cols.len()).map(|p| 1.0 + (p % 7) as f64 / 3.0).collect();
+    Csr::new(nrows, ncols, row_ptr, cols, values).expect("a matrix")
+}
+
+/// The mask of a product, and whether its complement is meant.
+type Mask<'a> = Option<(&'a Csr<f64>, bool)>;
+
+fn product(cpu: &Cpu, a: &Csr<f64>, b: &Csr<f64>, mask: Mask<'_>, options: &Options) -> Result<Csr<f64>, Error> {
+    let product = cpu.mxm(PlusTimes::<f64>::default(), a, b).options(options.clone());
+    match mask {
+        None => product.eval(),
+        Some((mask, false)) => product.mask(mask.structure()).eval(),
+        Some((mask, true)) => product.mask(mask.structure()).complement().eval(),
+    }
+}
+
+/// Under budgets from next to nothing up to plenty: refused, or the same bits, and no more is taken than was allowed.
+fn holds(name: &str, a: &Csr<f64>, b: &Csr<f64>, mask: Mask<'_>, options: &Options) {
+    let want = product(&Cpu::with_threads(2).expect("threads"), a, b, mask, options).expect("a product");
+    for threads in [1, 3] {
+        let (mut refused, mut made) = (0, 0);
+        for step in 0..50 {
+            let budget = (1000.0 * 1.6_f64.powi(step)) as u64;
+            let cpu = Cpu::with_threads(threads).expect("threads").memory_budget(budget);
+            let (found, bytes) = peak(|| product(&cpu, a, b, mask, options));
+            let about = format!("{name}, {threads} threads, {options:?}, {budget} bytes allowed");
+            assert!(bytes <= budget + SLACK, "{about}, {bytes} taken, {:?}", found.map(|c| c.nnz()));
+            match found {
+                Ok(c) => {
+                    assert!(identical(&c, &want), "{about}");
+                    made += 1;
+                }
+                Err(Error::Budget { bytes, budget: told, .. }) => {
+                    assert!(bytes > told && told == u128::from(budget) && made == 0, "{about}: {bytes} needed, {made}");
+                    refused += 1;
+                }
+                Err(e) => panic!("{about}: {e}"),
+            }
+            if made == 6 {
+                break;
+            }
+        }
+        assert!(refused > 3 && made > 3, "{name}, {threads} threads, {options:?}: {refused} refused, {made} made");
+    }
+}
+
+fn all_options() -> Vec<Options> {
+    let mut all = vec![];
+    for policy in [Policy::Auto, Policy::KkSpGemm] {
+        for accumulator in [Accumulator::Auto, Accumulator::LinkedList, Accumulator::LinearProbe, Accumulator::Dense] {
+            for compress in [Compress::Auto, Compress::On, Compress::Off] {
+                all.push(Options { policy, accumulator, compress, ..Options::default() });
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn a_product_takes_no_more_than_it_may() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let (a, b) = (matrix(1, 1500, 1200, 6), matrix(2, 1200, 40_000, 9));
+    let narrow = matrix(3, 1200, 300, 9);
+    for options in all_options() {
+        holds("wide", &a, &b, None, &options);
+        holds("narrow", &a, &narrow, None, &options);
+    }
+    let options = Options::default();
+    for complement in [false, true] {
+        holds("masked", &a, &b, Some((&matrix(4, 1500, 40_000, 20), complement)), &options);
+        holds("masked and narrow", &a, &narrow, Some((&matrix(5, 1500, 300, 5), complement)), &options);
+    }
+}
+
+/// What the columns of C cost a thread depends on a budget, not on their number alone.
+#[test]
+fn many_columns_cost_no_memory_that_is_not_allowed() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let (a, b) = (matrix(1, 300, 200, 3), matrix(2, 200, 500_000_000, 8));
+    let options = Options::default();
+    holds("hypersparse", &a, &b, None, &options);
+    let five = Cpu::with_threads(2).expect("threads").memory_budget(5_000_000);
+    assert!(product(&five, &a, &b, None, &options).is_ok(), "columns are sorted where bits have no room");
+    let dense = Options { accumulator: Accumulator::Dense, ..Options::default() };
+    let (refused, bytes) = peak(|| product(&five, &a, &b, None, &dense));
+    assert!(matches!(refused, Err(Error::Budget { bytes, .. }) if bytes > 1_000_000_000), "{refused:?}");
+    assert!(bytes < 5_000_000 + SLACK, "{bytes}");
+
+    let b = matrix(2, 200, 4_000_000_000, 8);
+    let mask = matrix(5, 300, 4_000_000_000, 9);
+    for complement in [false, true] {
+        holds("hypersparse mask", &a, &b, Some((&mask, complement)), &options);
+        // Also where the work is so much that a byte a column would be made.
+        let wide = matrix(2, 200, 3_000_000, 8);
+        holds("mask", &a, &wide, Some((&matrix(6, 300, 3_000_000, 700), complement)), &options);
+    }
+}
+
+/// A full first row and a full first column: few entries, and a product of all.
+fn arrow(n: usize) -> Csr<f64> {
+    let row_ptr = (0..=n).map(|i| if i == 0 { 0 } else { n + i - 1 }).collect();
+    let cols: Vec<u32> = (0..n as u32).chain(std::iter::repeat_n(0, n - 1)).collect();
+    let values = vec![1.0; cols.len()];
+    Csr::new(n, n, row_ptr, cols, values).expect("an arrow")
+}
+
+/// 4·10¹² entries are 16 TB of columns.
+#[test]
+fn what_the_machine_cannot_hold_is_refused_before_it_is_begun() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let a = arrow(2_000_000);
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let (found, bytes) = peak(|| cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().map(|c| c.nnz()));
+    assert!(matches!(found, Err(Error::OutOfMemory { bytes, .. }) if bytes > 1 << 43), "{found:?}");
+    assert!(bytes < 200 << 20, "{bytes} bytes were taken");
+    // The count is right, too: under a budget it is told to the byte.
+    let a = arrow(3000);
+    let nnz = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().expect("a small one").nnz();
+    assert_eq!(nnz, 9_000_000);
+    let tight = Cpu::with_threads(2).expect("threads").memory_budget(30_000_000);
+    let found = tight.plan(&a, &a).eval().map(|plan| plan.nnz());
+    assert!(matches!(found, Err(Error::Budget { bytes: 36_000_000..37_000_000, .. })), "{found:?}");
+}
+
+/// Values into a matrix that is there: scratch alone, and that is bounded as well.
+#[test]
+fn values_in_place_take_scratch_alone() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let a = data::named("jagmesh7");
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let ring = PlusTimes::<f64>::default();
+    for options in [Options::default(), Options { accumulator: Accumulator::Dense, ..Options::default() }] {
+        let plan = cpu.plan(&a, &a).options(&options).eval().expect("a plan");
+        let mut c = cpu.mxm(ring, &a, &a).plan(&plan).eval().expect("a product");
+        let want = c.clone();
+        let mut c2 = Csr::new(c.nrows(), c.ncols(), c.row_ptr().to_vec(), c.col_idx().to_vec(), vec![0.0; c.nnz()])
+            .expect("the same pattern");
+        let none = Cpu::with_threads(2).expect("threads").memory_budget(10);
+        let refused = none.mxm(ring, &a, &a).plan(&plan).into(&mut c2);
+        assert!(matches!(refused, Err(Error::Budget { budget: 10, .. })), "{refused:?}");
+        let some = Cpu::with_threads(2).expect("threads").memory_budget(300_000);
+        let ((), bytes) = peak(|| some.mxm(ring, &a, &a).plan(&plan).into(&mut c2).expect("enough"));
+        assert!(bytes <= 300_000 + SLACK && identical(&c2, &want), "{bytes}");
+        cpu.mxm(ring, &a, &a).plan(&plan).into(&mut c).expect("in place");
+    }
+}
