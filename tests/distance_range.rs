@@ -62,7 +62,8 @@ fn large_and_small_rows_are_as_far_apart_as_others() {
                 let (i, j) = (found.len() / 60 / 2, 3);
                 for (place, (&f, &b)) in found.iter().zip(&base).enumerate() {
                     let e = b * two_to(by as i32 / 2) * two_to(by as i32 - by as i32 / 2);
-                    let tiny = 1e-320;
+                    // Terms of both signs cancel.
+                    let tiny = 1e-14 * two_to(by as i32) + 1e-320;
                     assert!(
                         close(f, e, 1e-11, tiny),
                         "{metric} {normalize:?}, 2^{by}, place {place}: {f:e}, not {e:e}"
@@ -84,12 +85,8 @@ fn large_and_small_rows_are_as_far_apart_as_others() {
 fn rows_may_be_scaled_each_for_itself_where_only_directions_matter() {
     let x = large(60, 25).map(|v| v / 3.0).expect("thirds");
     let scaled = |a: &Csr<f64>, by: fn(usize) -> i32| {
-        let (mut values, mut at) = (vec![], 0);
-        for i in 0..a.nrows() {
-            values.extend(a.row(i).1.iter().map(|v| v * two_to(by(i))));
-            at += a.row(i).1.len();
-        }
-        assert_eq!(at, values.len());
+        let row = |i: usize| a.row(i).1.iter().map(move |v| v * two_to(by(i)));
+        let values = (0..a.nrows()).flat_map(row).collect();
         Csr::with_pattern(a.pattern().clone(), values).expect("rows")
     };
     let wild = scaled(&x, |i| [0, 900, -900, 500, -500, 3][i % 6]);
@@ -114,9 +111,7 @@ fn rows_may_be_scaled_each_for_itself_where_only_directions_matter() {
 fn large_rows_hide_no_small_ones() {
     let sizes = [1e-300, 1e-200, 1e-90, 1.0, 1e90, 1e200, 1e300];
     let rows: Vec<f64> = sizes.iter().flat_map(|s| [3.0 * s, 0.0, 3.0 * s, 4.0 * s]).collect();
-    let columns = (0..14u32).map(|at| at % 2).collect::<Vec<_>>();
     let both = Csr::<f64>::new(14, 2, (0..=14).map(|i| 2 * i).collect(), [0u32, 1].repeat(14), rows).expect("14×2");
-    assert_eq!(columns.len(), 14);
     for (metric, of_pair) in [
         (Metric::Euclidean, 4.0),
         (Metric::Manhattan, 4.0),
@@ -128,7 +123,8 @@ fn large_rows_hide_no_small_ones() {
         let near = nearest(&cpu(), metric, 2, &both, None, &options(None)).expect("neighbours");
         for (pair, s) in sizes.iter().enumerate() {
             let (i, j) = (2 * pair, 2 * pair + 1);
-            assert!(close(d[i * 14 + j], of_pair * s, 1e-14, 0.0), "{metric}, {s:e}: {:e}", d[i * 14 + j]);
+            // 1/3 is rounded, and its error counts by the logarithm of the sum.
+            assert!(close(d[i * 14 + j], of_pair * s, 1e-13, 0.0), "{metric}, {s:e}: {:e}", d[i * 14 + j]);
             assert_eq!(d[i * 14 + i], 0.0);
             assert_eq!(near.row(i).0[0], i as u32, "{metric}, {s:e}");
         }
@@ -382,7 +378,7 @@ fn a_radius_holds_what_is_returned() {
 #[test]
 fn what_is_no_number_is_far_by_chebyshev_too() {
     let (nan, inf) = (f64::NAN, f64::INFINITY);
-    let rows = vec![
+    let rows = [
         vec![1.0, 0.0, 2.0],
         vec![nan, 0.0, 2.0],
         vec![1.0, nan, 0.0],

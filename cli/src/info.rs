@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     /// Also count the product A·A, or A·Aᵀ where A is not square: multiplications, entries, compression. It takes as long as
     /// half a product
     #[arg(long)]
-    product: bool,
+    pub(crate) product: bool,
     /// Draw where the entries are
     #[arg(long, value_name = "OUT.png")]
     spy: Option<PathBuf>,

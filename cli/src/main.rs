@@ -97,8 +97,11 @@ impl Command {
         let why = match self {
             _ if memory_budget.is_none() => return Ok(()),
             Self::Triangles(_) => "triangles are counted in memory in proportion to the file",
-            Self::Semirings | Self::Metrics | Self::Devices => "a list is printed without computing",
+            Self::Semirings | Self::Metrics | Self::Devices | Self::Completions(_) | Self::Man(_) => {
+                "a list is printed without computing"
+            }
             Self::Convert(_) | Self::Transpose(_) => "it takes memory in proportion to the file",
+            Self::Info(arguments) if !arguments.product => "without --product nothing is computed",
             _ => return Ok(()),
         };
         Err(sparring::Error::Argument { name: "--memory-budget", message: why.into() })
@@ -128,6 +131,7 @@ impl Command {
 }
 
 fn run(common: &Common, command: &Command) -> failure::Result {
+    command.keeps_to(common.memory_budget)?;
     // These need no threads.
     match command {
         Command::Completions(arguments) => return pages::completions(Cli::command(), arguments),
@@ -136,7 +140,6 @@ fn run(common: &Common, command: &Command) -> failure::Result {
     }
     let device = command.device();
     command.takes(device)?;
-    command.keeps_to(common.memory_budget)?;
     let context = Context::new(common, device)?;
     match command {
         Command::Info(arguments) => info::run(&context, arguments),

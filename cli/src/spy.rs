@@ -7,6 +7,8 @@ use sparring::io::write_file;
 use sparring::par::filled;
 use sparring::{Csr, Error, Result};
 
+use crate::formats::room_to_pack;
+
 /// Pixels along the longer side, about.
 const SIDE: usize = 800;
 
@@ -37,6 +39,7 @@ pub(crate) fn draw(a: &Csr<f64>, path: &Path) -> Result<()> {
             line[x..x + pixels].fill([light as u8, light as u8, 110 + (light / 2.0) as u8]);
         }
     }
+    room_to_pack()?;
     let draw = |out: &mut dyn Write| -> io::Result<()> {
         let mut picture = png::Encoder::new(out, (width * pixels) as u32, (height * pixels) as u32);
         picture.set_color(png::ColorType::Rgb);

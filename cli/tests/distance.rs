@@ -164,7 +164,7 @@ fn a_budget_makes_parts_of_all_distances_not_other_numbers() {
             };
             let whole = ask(&all, &[]);
             // The distances alone are 8 MiB.
-            let some = ask(&parts, &["--memory-budget", "3000000", "--threads", "2"]);
+            let some = ask(&parts, &["--memory-budget", "5M", "--threads", "2"]);
             assert_eq!(whole["sum"], some["sum"], "{metric}");
             assert!(std::fs::read(&all).unwrap() == std::fs::read(&parts).unwrap(), "{metric}, {to:?}");
         }

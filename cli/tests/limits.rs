@@ -21,19 +21,25 @@ fn matrix(name: &str) -> String {
 #[test]
 fn a_budget_is_kept_by_every_command_that_computes() {
     let a = matrix("budget-of-all.mtx");
-    for command in
-        [&["mxm"][..], &["info"], &["knn", "--k", "2", "--metric", "cosine"], &["distances", "--metric", "cosine"]]
-    {
+    for command in [
+        &["mxm"][..],
+        &["info", "--product"],
+        &["knn", "--k", "2", "--metric", "cosine"],
+        &["radius", "--radius", "0.1", "--metric", "cosine"],
+        &["distances", "--metric", "cosine"],
+    ] {
         let with = |budget: &'static str| [command, &[&a, "--memory-budget", budget]].concat();
         let said = failed(&with("1K"), 1);
         assert!(said.contains("the budget is 1024 bytes"), "{said}");
-        json(&with("1.5G"));
+        json(&with("1G"));
         json(&with("300m"));
     }
     for wrong in ["2X", "G", "-1", "1.5"] {
         assert!(refused(&["mxm", &a, &format!("--memory-budget={wrong}")]).contains("--memory-budget"));
     }
-    assert!(refused(&["triangles", &a, "--memory-budget", "1G"]).contains("--memory-budget"));
+    for command in [&["triangles", &a][..], &["info", &a], &["metrics"], &["man"]] {
+        assert!(refused(&[command, &["--memory-budget", "1G"]].concat()).contains("--memory-budget"));
+    }
 }
 
 /// A stack of more bytes than there are addresses: no thread can be had.

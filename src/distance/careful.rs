@@ -7,7 +7,7 @@
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
-use super::fit::{Limits, times_two_to};
+use super::exponents::{Limits, times_two_to};
 use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, for_union};
 use super::recipe::{Invariance, Side};
@@ -120,14 +120,13 @@ impl<W: Float> Loops<W> for Careful<W> {
         self.inner.again(x, y, keys, skip, &mut |_| f64::NAN.cast());
         let trusted = Limits::of::<W>().trusted();
         for (j, key) in keys.iter_mut().enumerate() {
-            let trusted = *key >= trusted && key.is_finite();
-            *key = if trusted || skip == Some(j) { *key } else { f64::NAN };
+            // A row's own sum may be ∞ − ∞, though its entries are numbers.
+            let trusted = *key >= trusted && key.is_finite() || skip == Some(j);
+            *key = if trusted { *key } else { f64::NAN };
         }
         self.finished(keys);
-        for (j, key) in keys.iter_mut().enumerate().filter(|&(j, _)| skip != Some(j)) {
-            if key.is_nan() {
-                *key = exact(j).as_f64();
-            }
+        for (j, key) in keys.iter_mut().enumerate().filter(|(_, key)| key.is_nan()) {
+            *key = exact(j).as_f64();
         }
     }
     fn exact(&self, x: (&[u32], &[W]), y: (&[u32], &[W]), norms: [[W; 2]; 2]) -> W {

@@ -45,6 +45,7 @@ mod chebyshev;
 mod domain;
 mod engine;
 mod entries;
+mod exponents;
 mod fit;
 mod float;
 mod formula;

@@ -78,7 +78,10 @@ pub(crate) fn distance(metric: Metric, normalize: Option<bool>, x: &[f64], y: &[
         Metric::Dot => sum(x, y, |a, b| a * b),
         Metric::Cosine => cosine(x, y),
         Metric::Correlation => {
-            let centre = |v: &[f64]| -> Vec<f64> { v.iter().map(|a| a - v.iter().sum::<f64>() / k).collect() };
+            let centre = |v: &[f64]| -> Vec<f64> {
+                let mean = v.iter().sum::<f64>() / k;
+                v.iter().map(|a| a - mean).collect()
+            };
             cosine(&centre(x), &centre(y))
         }
         Metric::Euclidean => sum(x, y, |a, b| (a - b).powi(2)).sqrt(),

@@ -14,6 +14,7 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use sparring::io::{WriteOptions, write_file, write_matrix_market_any_to};
+use sparring::par::filled;
 use sparring::runtime::Matrix;
 use sparring::{Error, Result};
 
@@ -116,6 +117,9 @@ fn bytes(name: &str, packed: bool, max_bytes: u64) -> Result<Vec<u8>> {
 /// Writes a matrix as the end of the name says.
 pub(crate) fn write(name: &str, a: &Matrix) -> Result<()> {
     let kind = kind_to_write(name, SPARSE)?;
+    if kind.packed || kind.format == Format::Npz {
+        room_to_pack()?;
+    }
     let (Some(pattern), Some(values)) = (a.pattern(), a.values()) else {
         return Err(Error::Argument { name: "matrix", message: "it is on a GPU".into() });
     };
@@ -128,6 +132,13 @@ pub(crate) fn write(name: &str, a: &Matrix) -> Result<()> {
         Format::Csv => csv::write(out, pattern, values),
         Format::Svmlight => svmlight::write(out, pattern, values),
     })
+}
+
+/// Whether there is memory for what packs a file: where that finds none, it ends the process.
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn room_to_pack() -> Result<()> {
+    filled(1 << 20, 0u8, "packing a file").map(|room| drop(std::hint::black_box(room)))
 }
 
 /// Lets `body` write the file `name`, compressed or not; it is there when all of it is.

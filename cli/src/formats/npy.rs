@@ -119,9 +119,10 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Matrix> {
         array.kind.as_str(),
         T => {
             let (mut rows, mut cols, mut values) = (vec![], vec![], vec![]);
-            for (e, x) in array.values::<T>(name)?.enumerate() {
-                // What is NaN or −0 is there.
-                if x != T::ZERO || is_minus(&x) {
+            let elements = array.elements.chunks_exact(size_of::<T>());
+            for (e, (x, bytes)) in array.values::<T>(name)?.zip(elements).enumerate() {
+                // −0 is there.
+                if bytes.iter().any(|&b| b != 0) {
                     let (i, j) = if array.by_columns { (e % nrows, e / nrows) } else { (e / ncols, e % ncols) };
                     rows.push(narrow(i)?);
                     cols.push(narrow(j)?);
@@ -132,11 +133,6 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Matrix> {
         },
         Err(broken(name, format!("its elements are of the type {}", array.kind)))
     )
-}
-
-/// Whether a value that equals 0 is another one, as −0 is.
-fn is_minus<T: Element>(x: &T) -> bool {
-    format!("{x:?}").starts_with('-')
 }
 
 pub(super) fn write(out: &mut dyn Write, pattern: &Pattern, values: Slice<'_>) -> Result<(), Stop> {
