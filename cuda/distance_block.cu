@@ -58,7 +58,7 @@ extern "C" __global__ void count_within(const W* keys, u64 width, u64 part_size,
   const u64 from = part * part_size, to = from + part_size < width ? from + part_size : width;
   u32 count = 0;
   for (u64 j = from + lane_id(); j < to; j += 32)
-    count += !(exclude_self && j == i) && within((double)mine[j], radius);
+    count += !(exclude_self && j == i) && within((double)(T)mine[j], radius);
   __syncwarp();
   count = warp_sum(count);
   if (lane_id() == 0) counts[i * parts + part] = count;
@@ -75,7 +75,7 @@ extern "C" __global__ void write_within(const W* keys, u64 width, u64 part_size,
   for (u64 start = from; start < end; start += 32) {
     const u64 j = start + lane_id();
     const W key = j < end ? mine[j] : W(0);
-    const bool taken = j < end && !(exclude_self && j == i) && within((double)key, radius);
+    const bool taken = j < end && !(exclude_self && j == i) && within((double)(T)key, radius);
     const u32 all = __ballot_sync(ALL, taken);
     const u64 at = to + __popc(all & ((1u << lane_id()) - 1));
     if (taken) cols[at] = (u32)j, values[at] = (T)key;

@@ -7,7 +7,9 @@ use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, Una
 #[cfg(feature = "cuda")]
 use crate::gpu::{RawCsr, RawVector};
 use crate::ops::by_formula::{self, Move};
-use crate::{Error, Result};
+#[cfg(feature = "cuda")]
+use crate::Error;
+use crate::Result;
 
 /// Operations on matrices and vectors whose types are known at run time.
 ///
