@@ -75,7 +75,8 @@ nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_se
   const u64 place = (row * parts + part) * k;
   u64* room_of_codes = (u64*)sums.end(tile_rows);
   List list = IN_SHARED ? List(k, room_of_codes, (u32*)(room_of_codes + k)) : List(k, codes + place, ids + place);
-  double refused = sr::nan<double>();  // a key whose distance was refused; so is that of no smaller one
+  // A key whose distance was refused: that of no larger one is taken.
+  W refused = sr::nan<W>();
   const u64 last = (part + 1) * tiles_per_part < tiles ? (part + 1) * tiles_per_part : tiles;
   for (u64 number = part * tiles_per_part; number < last; ++number) {
     const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
@@ -84,21 +85,19 @@ nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_se
       // Most are refused, all at a time.
       bool any = false;
 #pragma unroll
-      for (u32 u = 0; u < EACH; ++u) any |= valid[u] && !((double)key[u] >= refused);
+      for (u32 u = 0; u < EACH; ++u) any |= valid[u] && !(key[u] >= refused);
       if (!__any_sync(ALL, any)) return;
-      u64 least = FARTHEST;
 #pragma unroll
       for (u32 u = 0; u < EACH; ++u, j += 32) {
-        const bool looked = valid[u] && !((double)key[u] >= refused) && !(exclude_self && j == SELF);
+        const bool looked = valid[u] && !(key[u] >= refused) && !(exclude_self && j == SELF);
         const u64 code = looked ? code_of(far_of(key[u])) : FARTHEST;
         offer(list, looked, code, first_y + j);
-        if (looked && code >= list.worst) {
-          const u64 of_key = code_of((double)key[u]);
-          least = of_key < least ? of_key : least;
-        }
+        if (looked && code >= list.worst && key[u] == key[u]) refused = key[u];
       }
-      least = warp_min(least);
-      if (least < FARTHEST - 1) refused = key_of(least);
+      for (u32 d = 16; d > 0; d /= 2) {
+        const W other = __shfl_xor_sync(ALL, refused, d);
+        if (other < refused || refused != refused) refused = other;
+      }
     });
   }
   list.write(codes + place, ids + place);

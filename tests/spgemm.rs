@@ -23,19 +23,29 @@ fn options(policy: Policy, accumulator: Accumulator, compress: Compress, unsorte
     Options { policy, accumulator, compress, unsorted, ..Options::default() }
 }
 
-/// Every combination of what can be forced.
+/// Every combination of what can be forced, but for accumulators of our own policy, which are kkSpGEMM's.
 fn all_options() -> Vec<Options> {
     let mut all = vec![];
-    for policy in [Policy::Auto, Policy::KkSpGemm] {
-        for accumulator in [Accumulator::Auto, Accumulator::LinkedList, Accumulator::LinearProbe, Accumulator::Dense] {
-            for compress in [Compress::Auto, Compress::On, Compress::Off] {
-                for unsorted in [false, true] {
-                    all.push(options(policy, accumulator, compress, unsorted));
-                }
+    for (policy, accumulator) in [
+        (Policy::Auto, Accumulator::Auto),
+        (Policy::KkSpGemm, Accumulator::Auto),
+        (Policy::KkSpGemm, Accumulator::LinkedList),
+        (Policy::KkSpGemm, Accumulator::LinearProbe),
+        (Policy::KkSpGemm, Accumulator::Dense),
+    ] {
+        for compress in [Compress::Auto, Compress::On, Compress::Off] {
+            for unsorted in [false, true] {
+                all.push(options(policy, accumulator, compress, unsorted));
             }
         }
     }
     all
+}
+
+/// What a masked product can be told.
+fn masked_options(complement: bool) -> Vec<Options> {
+    let compress = [Compress::Auto, Compress::Off, Compress::On].into_iter().take(if complement { 3 } else { 2 });
+    compress.map(|compress| options(Policy::Auto, Accumulator::Auto, compress, false)).collect()
 }
 
 fn text(e: Error) -> String {
@@ -140,8 +150,8 @@ quickcheck! {
         let mask = pair.mask.pattern();
         let (a, b) = (pair.a::<f64>(), pair.b::<f64>());
         let (pa, pb) = (pair.a(), pair.b());
-        for o in all_options() {
-            for complement in [false, true] {
+        for complement in [false, true] {
+            for o in masked_options(complement) {
                 let err = |e| format!("{o:?}, complement {complement}: {e}");
                 let product = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(mask.clone());
                 let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
@@ -237,10 +247,61 @@ fn empty_shapes_multiply() {
         for o in all_options() {
             let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).eval().expect("a product");
             assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
-            for complement in [false, true] {
+        }
+        for complement in [false, true] {
+            for o in masked_options(complement) {
                 let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(mask.clone());
                 let c = if complement { p.complement() } else { p }.eval().expect("a masked product");
                 assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
+            }
+        }
+    }
+}
+
+/// An option is followed, and the plan says so, or it is refused.
+#[test]
+fn options_are_followed_or_refused() {
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let a = AnyPattern::of_shape(&mut Rng(5), 40, 40).matrix::<f64>(1);
+    let plan = |o: &Options| cpu.plan(&a, &a).options(o).eval().expect("a plan").explain();
+    for o in all_options() {
+        let said = plan(&o);
+        let theirs = o.policy == Policy::KkSpGemm;
+        assert_eq!(said.starts_with("auto: "), !theirs, "{o:?}: {said}");
+        match o.accumulator {
+            Accumulator::Auto => assert!(!theirs || said.contains("dense numeric (k 40 < 250,000)"), "{said}"),
+            Accumulator::LinkedList => assert!(said.contains("LL numeric (forced)"), "{said}"),
+            Accumulator::LinearProbe => assert!(said.contains("LP numeric (forced)"), "{said}"),
+            Accumulator::Dense => assert!(said.contains("dense numeric (forced)"), "{said}"),
+        }
+        match o.compress {
+            Compress::Auto => {}
+            Compress::On => assert!(said.contains("compressed (") && !said.contains("not compressed"), "{said}"),
+            Compress::Off => assert!(said.contains("not compressed") || said.contains("B as it is"), "{said}"),
+        }
+        let order = if theirs { "rows sorted at the end" } else { "rows in order, though any would do" };
+        assert_eq!(said.contains(order), o.unsorted != theirs, "{o:?}: {said}");
+    }
+    for accumulator in [Accumulator::LinkedList, Accumulator::LinearProbe, Accumulator::Dense] {
+        let ours = options(Policy::Auto, accumulator, Compress::Auto, false);
+        let theirs = plan(&Options { policy: Policy::KkSpGemm, ..ours.clone() });
+        assert_eq!(plan(&ours), format!("accumulators of {theirs}"));
+    }
+    let mask = a.pattern().clone();
+    for complement in [false, true] {
+        let masked = |o: Options| {
+            let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).options(o).mask(mask.clone());
+            if complement { p.complement() } else { p }.eval()
+        };
+        for (o, name) in [
+            (options(Policy::KkSpGemm, Accumulator::Auto, Compress::Auto, false), "policy"),
+            (options(Policy::Auto, Accumulator::LinkedList, Compress::Auto, false), "accumulator"),
+            (options(Policy::Auto, Accumulator::Auto, Compress::On, false), "compress"),
+        ] {
+            match masked(o) {
+                Err(Error::Argument { name: found, .. }) => assert_eq!(found, name),
+                Ok(_) => assert!(complement && name == "compress", "{name}"),
+                Err(e) => panic!("{e}"),
             }
         }
     }

@@ -34,6 +34,8 @@ pub(super) struct Choice {
     pub cf: Option<f64>,
     pub packed: bool,
     pub masked: bool,
+    /// Rows may be in any order.
+    pub unsorted: bool,
 }
 
 impl fmt::Display for Choice {
@@ -47,7 +49,8 @@ impl fmt::Display for Choice {
             (true, Some(cf)) => write!(f, "; B compressed (64 columns a word, CF {cf:.2})"),
             (_, Some(cf)) => write!(f, "; B as it is (64 columns a word leave {cf:.2} > {CUTOFF})"),
             _ => write!(f, "; B as it is (mean row {:.0} multiplications)", self.mean_row_flops),
-        }
+        }?;
+        if self.unsorted { write!(f, "; rows in order, though any would do") } else { Ok(()) }
     }
 }
 
@@ -60,7 +63,7 @@ mod tests {
         assert!(worth_counting(Compress::On, 1.0) && !worth_counting(Compress::Off, 1e9));
         assert!(!worth_counting(Compress::Auto, 127.0) && worth_counting(Compress::Auto, 128.0));
         assert!(packs(0.7) && !packs(0.71));
-        let choice = Choice { mean_row_flops: 300.0, cf: Some(0.25), packed: true, masked: false };
-        assert!(choice.to_string().contains("CF 0.25"));
+        let choice = Choice { mean_row_flops: 300.0, cf: Some(0.25), packed: true, masked: false, unsorted: true };
+        assert!(choice.to_string().ends_with("CF 0.25); rows in order, though any would do"), "{choice}");
     }
 }

@@ -129,7 +129,8 @@ pub struct Request<'a, I: Index> {
 /// at most a bit and a column for each column of B. Where the multiplications are so many that C might not fit, its entries
 /// are counted first: the time is then up to twice as much.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Budget`] with the number of bytes that would do; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// [`Error::Shape`]; [`Error::Argument`] for options that a masked product has no use for; [`Error::Budget`] with the number of
+/// bytes that would do; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 pub fn symbolic<I: Index>(
     threads: &Threads,
     a: &Arc<Pattern<I>>,
@@ -139,12 +140,13 @@ pub fn symbolic<I: Index>(
     if a.ncols() != b.nrows() {
         return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
     }
-    if let Some((mask, _)) = request.mask
-        && mask.shape() != (a.nrows(), b.ncols())
-    {
-        return Err(Error::Shape { op: "mxm mask", lhs: mask.shape(), rhs: (a.nrows(), b.ncols()) });
-    }
     let options = request.options;
+    if let Some((mask, complement)) = request.mask {
+        if mask.shape() != (a.nrows(), b.ncols()) {
+            return Err(Error::Shape { op: "mxm mask", lhs: mask.shape(), rhs: (a.nrows(), b.ncols()) });
+        }
+        options.check_masked(complement)?;
+    }
     let theirs = options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto;
     let (form, stats) = match request.mask {
         None if theirs => rows(threads, a, b, request)?,
@@ -221,8 +223,15 @@ fn pack<I: Index>(
     let useful = request.mask.is_none_or(|(_, complement)| complement);
     let forced = request.options.compress == Compress::On;
     let counted = BitRows::<u64, I>::count_bytes(threads, b);
+    let choice = Choice {
+        mean_row_flops: mean,
+        cf: None,
+        packed: false,
+        masked: request.mask.is_some(),
+        unsorted: request.options.unsorted,
+    };
     if !useful || !choice::worth_counting(request.options.compress, mean) || !forced && !budget.fits(counted) {
-        return Ok((None, Choice { mean_row_flops: mean, cf: None, packed: false, masked: request.mask.is_some() }));
+        return Ok((None, choice));
     }
     budget.take(WHAT, counted)?;
     let counts = BitRows::<u64, I>::count(threads, b)?;
@@ -231,7 +240,7 @@ fn pack<I: Index>(
     if packed {
         budget.take(WHAT, counts.fill_bytes())?;
     }
-    let choice = Choice { mean_row_flops: mean, cf: Some(cf), packed, masked: request.mask.is_some() };
+    let choice = Choice { cf: Some(cf), packed, ..choice };
     Ok((if packed { Some(counts.fill(threads)?) } else { None }, choice))
 }
 

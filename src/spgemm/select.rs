@@ -64,6 +64,9 @@ pub struct KkSettings {
     pub compress_cutoff: f64,
     /// Below so many columns (words of 32 columns, if B is compressed) the accumulator is dense; not on a GPU.
     pub dense_columns: usize,
+    /// Above `dense_columns` too the accumulator is dense unless lists take less than half of its bytes. KokkosKernels 4.7 has this
+    /// rule, the paper has not; not on a GPU.
+    pub lists_must_save: bool,
     /// Which chunk of the memory pool a thread gets; on a GPU it is `Many2Many` always.
     pub pool: PoolMode,
     /// Chunks of the memory pool; `None`: as many as threads (on a GPU, as warps or blocks that run at a time, if memory
@@ -75,9 +78,10 @@ impl Default for KkSettings {
     fn default() -> Self {
         Self {
             first_level: None,
-            max_occupancy: 0.5,      // §3.1.2: slower above
-            compress_cutoff: 0.85,   // §3.2: 15 % saved
-            dense_columns: 250_000,  // §3.3
+            max_occupancy: 0.5,     // §3.1.2: slower above
+            compress_cutoff: 0.85,  // §3.2: 15 % saved
+            dense_columns: 250_000, // §3.3
+            lists_must_save: false,
             pool: PoolMode::One2One, // §3.1.2
             chunks: None,
         }
@@ -111,10 +115,30 @@ pub struct Options {
     pub accumulator: Accumulator,
     /// Forces or forbids compression.
     pub compress: Compress,
-    /// Allows rows of C in any order where that is faster.
+    /// Allows rows of C in any order where that is faster: kkSpGEMM leaves the sorting out; by our own policy the rows are in order
+    /// when they are found, and the plan's explanation says so.
     pub unsorted: bool,
     /// Settings of kkSpGEMM, for its policy and for forced accumulators.
     pub kk: KkSettings,
+}
+
+impl Options {
+    /// Refuses what a masked product does not do.
+    /// # Errors
+    /// [`Error::Argument`] naming the first option that it has no use for.
+    pub(crate) fn check_masked(&self, complement: bool) -> Result<()> {
+        let argument = |name, message: &str| Err(Error::Argument { name, message: message.into() });
+        if self.policy == Policy::KkSpGemm {
+            return argument("policy", "kkSpGEMM has no masks; a masked product has our own policy");
+        }
+        if self.accumulator != Accumulator::Auto {
+            return argument("accumulator", "under a mask columns come from the mask, and none gathers them");
+        }
+        if self.compress == Compress::On && !complement {
+            return argument("compress", "under a mask B is looked up column by column");
+        }
+        Ok(())
+    }
 }
 
 /// An accumulator that was chosen.
@@ -152,8 +176,9 @@ pub(super) fn accumulator(
     phase: Phase,
     keys: usize,
     longest: usize,
-    dense_columns: usize,
+    settings: &KkSettings,
 ) -> (Kind, String) {
+    let dense_columns = settings.dense_columns;
     let (name, k) = match phase {
         Phase::Symbolic { compressed: true } => ("symbolic", "k/32"),
         Phase::Symbolic { compressed: false } => ("symbolic", "k"),
@@ -169,9 +194,8 @@ pub(super) fn accumulator(
     if keys < dense_columns {
         return (Kind::Dense, format!("dense {name} ({k} {n} < {limit})"));
     }
-    // Above the cut-off the lists must at least be smaller. KokkosKernels 4.7 added this to the paper's rule.
     let (lists, dense) = chunk_bytes(phase, keys, longest);
-    if 2 * lists >= dense {
+    if settings.lists_must_save && 2 * lists >= dense {
         return (Kind::Dense, format!("dense {name} ({k} {n}, but rows of up to {})", grouped(longest)));
     }
     (Kind::LinkedList, format!("LL {name} ({k} {n} >= {limit})"))
@@ -218,7 +242,7 @@ mod tests {
     const WORDS: Phase = Phase::Symbolic { compressed: true };
 
     fn auto(phase: Phase, keys: usize, longest: usize) -> (Kind, String) {
-        accumulator(Accumulator::Auto, phase, keys, longest, KkSettings::default().dense_columns)
+        accumulator(Accumulator::Auto, phase, keys, longest, &KkSettings::default())
     }
 
     #[test]
@@ -233,7 +257,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_fill_c_are_dense_at_any_width() {
+    fn rows_that_fill_c_are_dense_at_any_width_if_lists_must_save() {
+        let settings = KkSettings { lists_must_save: true, ..KkSettings::default() };
+        let auto = |phase, keys, longest| accumulator(Accumulator::Auto, phase, keys, longest, &settings);
+        assert_eq!(super::tests::auto(NUMERIC, 2_796_201, 1 << 20).0, Kind::LinkedList, "not in the paper");
         // (2·4^10 + 4^10)·4 = 12,582,912 bytes of lists against half of (k + k/8 + 1)·8 bytes.
         let (row, at) = (1 << 20, 2_796_201);
         assert_eq!(auto(NUMERIC, at, row).0, Kind::Dense);
@@ -255,10 +282,13 @@ mod tests {
             (Accumulator::Dense, Kind::Dense, "dense numeric (forced)"),
         ] {
             for keys in [10, 1_000_000] {
-                assert_eq!(accumulator(forced, NUMERIC, keys, 5, 250_000), (kind, text.to_string()));
+                assert_eq!(accumulator(forced, NUMERIC, keys, 5, &KkSettings::default()), (kind, text.to_string()));
             }
         }
-        assert_eq!(accumulator(Accumulator::LinearProbe, WORDS, 9, 5, 9).1, "LP symbolic (forced)");
+        assert_eq!(
+            accumulator(Accumulator::LinearProbe, WORDS, 9, 5, &KkSettings::default()).1,
+            "LP symbolic (forced)"
+        );
     }
 
     #[test]

@@ -7,9 +7,14 @@ use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 use zip::{CompressionMethod, DateTime};
 
+fn damaged(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
 /// The content of the file called `wanted`, of no more than `most` bytes; `None` if there is none.
 pub(super) fn entry(archive: &[u8], wanted: &str, most: usize) -> io::Result<Option<Vec<u8>>> {
-    let mut archive = ZipArchive::new(Cursor::new(archive))?;
+    let archive = ZipArchive::new(Cursor::new(archive));
+    let mut archive = archive.map_err(|e| damaged(&format!("it is no zip archive, or it was cut ({e})")))?;
     let mut file = match archive.by_name(wanted) {
         Err(ZipError::FileNotFound) => return Ok(None),
         file => file?,
@@ -17,7 +22,7 @@ pub(super) fn entry(archive: &[u8], wanted: &str, most: usize) -> io::Result<Opt
     let mut content = Vec::new();
     // Whatever is declared.
     if file.by_ref().take(most as u64 + 1).read_to_end(&mut content)? > most {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "what is in the archive is larger than allowed"));
+        return Err(damaged("what is in the archive is larger than allowed"));
     }
     Ok(Some(content))
 }

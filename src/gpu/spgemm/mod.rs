@@ -157,8 +157,11 @@ pub(crate) fn plan_of(
     mask: Option<(&Arc<DevicePattern>, bool)>,
     options: &Options,
 ) -> Result<Plan> {
+    if let Some((_, complement)) = mask {
+        options.check_masked(complement)?;
+    }
     let theirs = options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto;
-    let form = if theirs && mask.is_none() {
+    let form = if theirs {
         symbolic::check_shapes(&a, &b)?;
         Form::Rows(kk::make(cuda, a, b, options)?)
     } else {

@@ -57,8 +57,7 @@ pub(in crate::spgemm) fn symbolic<I: Index>(
     let keys = if compressed { b.ncols().div_ceil(32) } else { b.ncols() };
     let most = if compressed { saved.map_or(work.max_row_flops, |s| s.compressed_max_row) } else { work.max_row_flops };
     let longest = usize::try_from(most).unwrap_or(usize::MAX).min(keys);
-    let choose =
-        |phase, keys, longest| select::accumulator(options.accumulator, phase, keys, longest, settings.dense_columns);
+    let choose = |phase, keys, longest| select::accumulator(options.accumulator, phase, keys, longest, settings);
     let (kind, why) = choose(Phase::Symbolic { compressed }, keys, longest);
 
     let len = a.nrows().checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers of C", a.nrows()))?;
