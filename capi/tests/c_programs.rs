@@ -2,89 +2,19 @@
 //! builds in this profile, linked both ways, and run.
 #![cfg(unix)]
 
+mod common;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-/// Folder of this package.
-fn here() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A built library, and the folder that it lies in.
-struct Libraries {
-    shared: PathBuf,
-    archive: PathBuf,
-}
-
-impl Libraries {
-    /// Builds them where this test was built: a test cannot depend on a library that is no Rust library.
-    fn build() -> Self {
-        let exe = std::env::current_exe().expect("path of this test");
-        // target/[triple/]profile/deps/this-test
-        let profile_dir = exe.parent().and_then(Path::parent).expect("folder of the profile");
-        let profile = match profile_dir.file_name().and_then(|p| p.to_str()).expect("name of the profile") {
-            "debug" => "dev",
-            other => other,
-        };
-        let above = profile_dir.parent().expect("target folder");
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(["build", "--lib", "--offline", "--message-format=json", "--profile", profile, "--manifest-path"]);
-        cargo.arg(here().join("Cargo.toml"));
-        if above.join("CACHEDIR.TAG").exists() {
-            cargo.arg("--target-dir").arg(above);
-        } else {
-            cargo.arg("--target").arg(above.file_name().expect("triple"));
-            cargo.arg("--target-dir").arg(above.parent().expect("target folder"));
-        }
-        let output = succeed(&mut cargo);
-        let mut found = Vec::new();
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            let message: serde_json::Value = serde_json::from_str(line).expect("cargo's messages");
-            if message["reason"] == "compiler-artifact" && message["target"]["kind"][0] == "cdylib" {
-                let files = message["filenames"].as_array().expect("files");
-                found.extend(files.iter().filter_map(|f| f.as_str()).map(PathBuf::from));
-            }
-        }
-        let with = |extensions: &[&str]| {
-            let of = |f: &&PathBuf| f.extension().and_then(|e| e.to_str()).is_some_and(|e| extensions.contains(&e));
-            found.iter().find(of).cloned().unwrap_or_else(|| panic!("no {extensions:?} among {found:?}"))
-        };
-        Self { shared: with(&["so", "dylib"]), archive: with(&["a"]) }
-    }
-
-    /// Arguments that link the library in.
-    fn linked(&self, statically: bool) -> Vec<String> {
-        if statically {
-            let system = ["-lpthread", "-ldl", "-lm"].map(String::from);
-            return [self.archive.display().to_string()].into_iter().chain(system).collect();
-        }
-        let dir = self.shared.parent().expect("folder of the library").display();
-        vec![format!("-L{dir}"), "-lsparring".into(), format!("-Wl,-rpath,{dir}")]
-    }
-}
-
-/// Runs it, and tells what it said if it fails.
-#[track_caller]
-fn succeed(command: &mut Command) -> Output {
-    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {}\n{out}\n{err}", output.status);
-    output
-}
-
-/// A compiler with all warnings as errors.
-fn compiler(variable: &str, default: &str, standard: &str) -> Command {
-    let mut cc = Command::new(std::env::var_os(variable).unwrap_or_else(|| default.into()));
-    cc.args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"]).arg(here().join("../include"));
-    cc
-}
+use common::{Libraries, compiler, here, succeed};
 
 /// Builds a program against both kinds of library: the paths of the two.
 fn programs(source: &str, test: &str) -> [PathBuf; 2] {
     let libraries = Libraries::build();
     [("shared", false), ("static", true)].map(|(kind, statically)| {
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{kind}"));
-        let mut cc = compiler("CC", "cc", "-std=c11");
+        let mut cc = compiler("CC", "cc", "-std=c11", &here().join("../include"));
         succeed(cc.arg(here().join(source)).arg("-o").arg(&program).args(libraries.linked(statically)));
         program
     })
@@ -153,6 +83,14 @@ fn distances_as_c_sees_them() {
 }
 
 #[test]
+fn matrices_as_c_sees_them() {
+    for program in programs("tests/c/matrices.c", "matrices") {
+        let file = program.with_extension("mtx.gz");
+        assert_eq!(succeed(Command::new(&program).arg(&file)).stdout, b"ok\n");
+    }
+}
+
+#[test]
 fn errors_as_c_sees_them() {
     for program in programs("tests/c/errors.c", "errors") {
         assert_eq!(succeed(&mut Command::new(&program)).stdout, b"ok\n");
@@ -187,7 +125,7 @@ fn every_function() -> String {
         .collect();
     names.sort_unstable();
     names.dedup();
-    assert!(names.len() >= 25, "{names:?}");
+    assert!(names.len() >= 40, "{names:?}");
     let table: String = names.iter().map(|name| format!("    (function){name},\n")).collect();
     format!(
         "#include \"sparring.h\"\n#include <stdio.h>\ntypedef void (*function)(void);\nstatic function all[] = {{\n{table}}};\n\
@@ -207,7 +145,7 @@ fn every_function_of_the_header_links_in_c11() {
 
 #[test]
 fn every_function_of_the_header_links_in_cpp17() {
-    let mut probe = compiler("CXX", "c++", "-std=c++17");
+    let mut probe = compiler("CXX", "c++", "-std=c++17", &here().join("../include"));
     if probe.arg("--version").output().is_err() {
         eprintln!("skipped: there is no C++ compiler");
         return;
@@ -215,7 +153,7 @@ fn every_function_of_the_header_links_in_cpp17() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (source, program) = (dir.join("every.cpp"), dir.join("every-cpp"));
     std::fs::write(&source, every_function()).expect("a file");
-    let mut cxx = compiler("CXX", "c++", "-std=c++17");
+    let mut cxx = compiler("CXX", "c++", "-std=c++17", &here().join("../include"));
     succeed(cxx.arg(&source).arg("-o").arg(&program).args(Libraries::build().linked(false)));
     succeed(&mut Command::new(&program));
 }
