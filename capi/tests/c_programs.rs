@@ -134,6 +134,51 @@ fn every_function() -> String {
     )
 }
 
+/// The functions of the header that give a status, with the names of their arguments.
+fn prototypes() -> Vec<(String, Vec<String>)> {
+    let header = std::fs::read_to_string(here().join("../include/sparring.h")).expect("the header");
+    let code: Vec<_> = header.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join(" ");
+    let functions = code.split("SparringStatus sparring_").skip(1).filter_map(|rest| rest.split_once(')'));
+    let word = |argument: &str| argument.rsplit([' ', '*']).next().expect("a name").to_owned();
+    functions
+        .filter_map(|(function, _)| function.split_once('('))
+        .map(|(name, arguments)| (format!("sparring_{name}"), arguments.split(',').map(word).collect()))
+        .collect()
+}
+
+#[test]
+fn every_function_names_the_argument_that_is_null() {
+    let prototypes = prototypes();
+    assert!(prototypes.len() >= 32, "{prototypes:?}");
+    let calls: String = prototypes
+        .iter()
+        .map(|(name, arguments)| {
+            let zeros = vec!["0"; arguments.len()].join(", ");
+            format!(
+                "    status = (int){name}({zeros});\n    printf(\"{name} %d %s\\n\", status, sparring_last_error());\n"
+            )
+        })
+        .collect();
+    let text = format!(
+        "#include \"sparring.h\"\n#include <stdio.h>\nint main(void) {{\n    int status;\n{calls}    return 0;\n}}\n"
+    );
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zeros.c");
+    std::fs::write(&source, text).expect("a file");
+    let [program, _] = programs(source.to_str().expect("UTF-8"), "zeros");
+    let said = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
+    assert_eq!(said.lines().count(), prototypes.len());
+    for (line, (name, arguments)) in said.lines().zip(&prototypes) {
+        let rest = line.strip_prefix(name.as_str()).expect("the calls' order");
+        if name.ends_with("_free") {
+            assert_eq!(rest, " 0 ", "{line}");
+        } else {
+            let argument = rest.strip_prefix(" 101 ").and_then(|rest| rest.strip_suffix(" is NULL"));
+            assert!(argument.is_some_and(|a| arguments.iter().any(|name| name == a)), "{line}: none of {arguments:?}");
+        }
+    }
+}
+
 #[test]
 fn every_function_of_the_header_links_in_c11() {
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("every.c");
