@@ -134,49 +134,87 @@ fn every_function() -> String {
     )
 }
 
-/// The functions of the header that give a status, with the names of their arguments.
-fn prototypes() -> Vec<(String, Vec<String>)> {
+/// The functions of the header that give a status, with their arguments: type and name.
+fn prototypes() -> Vec<(String, Vec<(String, String)>)> {
     let header = std::fs::read_to_string(here().join("../include/sparring.h")).expect("the header");
     let code: Vec<_> = header.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join(" ");
     let functions = code.split("SparringStatus sparring_").skip(1).filter_map(|rest| rest.split_once(')'));
-    let word = |argument: &str| argument.rsplit([' ', '*']).next().expect("a name").to_owned();
+    let argument = |text: &str| {
+        let text = text.trim();
+        let (ty, name) = text.split_at(text.rfind([' ', '*']).expect("a type and a name") + 1);
+        (ty.to_owned(), name.to_owned())
+    };
     functions
         .filter_map(|(function, _)| function.split_once('('))
-        .map(|(name, arguments)| (format!("sparring_{name}"), arguments.split(',').map(word).collect()))
+        .map(|(name, arguments)| (name.to_owned(), arguments.split(',').map(argument).collect()))
         .collect()
+}
+
+/// An argument that is as it should be, or room for what a function writes.
+fn good((ty, name): &(String, String), at: usize) -> String {
+    match (ty.matches('*').count(), name.as_str()) {
+        (1, "device") => "cpu".into(),
+        (1, "plan") => "plan".into(),
+        (1, "arrays") => "arrays".into(),
+        (1, "matrix" | "a" | "b" | "c" | "x") => "m".into(),
+        (1, "name") => "\"cpu\"".into(),
+        (1, "semiring") => "\"plus_times\"".into(),
+        (1, "metric") => "\"manhattan\"".into(),
+        (1, "path") => "\"no/such/file\"".into(),
+        (1, "options" | "y") => "NULL".into(),
+        (1 | 2, _) => format!("(void *)room[{at}]"),
+        (_, "type") => "SPARRING_F64".into(),
+        (_, "method" | "memory_budget") => "0".into(),
+        (_, "row_ptr_len") => "2".into(),
+        _ => "1".into(),
+    }
+}
+
+/// Whether a function takes NULL for this argument.
+fn may_be_null(function: &str, argument: &str) -> bool {
+    matches!(argument, "options" | "y" | "length")
+        || function.ends_with("_free")
+        || matches!(function, "matrix_copy" | "matrix_borrow") && argument != "matrix"
+        || function == "knn" && matches!(argument, "ids" | "distances")
 }
 
 #[test]
 fn every_function_names_the_argument_that_is_null() {
     let prototypes = prototypes();
     assert!(prototypes.len() >= 32, "{prototypes:?}");
-    let calls: String = prototypes
-        .iter()
-        .map(|(name, arguments)| {
-            let zeros = vec!["0"; arguments.len()].join(", ");
-            format!(
-                "    status = (int){name}({zeros});\n    printf(\"{name} %d %s\\n\", status, sparring_last_error());\n"
-            )
-        })
-        .collect();
-    let text = format!(
-        "#include \"sparring.h\"\n#include <stdio.h>\nint main(void) {{\n    int status;\n{calls}    return 0;\n}}\n"
-    );
-    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zeros.c");
-    std::fs::write(&source, text).expect("a file");
-    let [program, _] = programs(source.to_str().expect("UTF-8"), "zeros");
-    let said = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
-    assert_eq!(said.lines().count(), prototypes.len());
-    for (line, (name, arguments)) in said.lines().zip(&prototypes) {
-        let rest = line.strip_prefix(name.as_str()).expect("the calls' order");
-        if name.ends_with("_free") {
-            assert_eq!(rest, " 0 ", "{line}");
-        } else {
-            let argument = rest.strip_prefix(" 101 ").and_then(|rest| rest.strip_suffix(" is NULL"));
-            assert!(argument.is_some_and(|a| arguments.iter().any(|name| name == a)), "{line}: none of {arguments:?}");
+    let (mut calls, mut expected) = (String::new(), String::new());
+    for (function, arguments) in &prototypes {
+        for (at, (ty, name)) in arguments.iter().enumerate() {
+            if !ty.contains('*') || may_be_null(function, name) {
+                continue;
+            }
+            let value = |(i, a)| if i == at { "NULL".into() } else { good(a, i) };
+            let values: Vec<String> = arguments.iter().enumerate().map(value).collect();
+            calls += &format!("    SAY({function}, {});\n", values.join(", "));
+            expected += &format!("{function}: SPARRING_NULL_POINTER, {name} is NULL\n");
         }
     }
+    let text = format!(
+        "#include \"sparring.h\"\n#include <stdio.h>\n#include <string.h>\n\
+         static uint64_t room[16][16];\n\
+         #define SAY(f, ...) memset(room, 0, sizeof room); \\\n    \
+         printf(#f \": %s, %s\\n\", sparring_status_name(sparring_##f(__VA_ARGS__)), sparring_last_error())\n\
+         int main(void) {{\n    SparringDevice *cpu;\n    SparringMatrix *m;\n    SparringPlan *plan;\n    \
+         SparringArrays *arrays;\n    const uint32_t i[1] = {{0}};\n    const double x[1] = {{1}};\n    \
+         if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
+         || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
+         || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)) return 1;\n\
+         {calls}    return 0;\n}}\n"
+    );
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nulls.c");
+    std::fs::write(&source, text).expect("a file");
+    let [program, _] = programs(source.to_str().expect("UTF-8"), "nulls");
+    let said = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
+    for (said, expected) in said.lines().zip(expected.lines()) {
+        assert_eq!(said, expected);
+    }
+    assert_eq!(said.lines().count(), expected.lines().count());
 }
 
 #[test]
