@@ -8,10 +8,10 @@ const ABI: &str = "0";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let (Ok(os), Ok(family)) = (var("CARGO_CFG_TARGET_OS"), var("CARGO_CFG_TARGET_FAMILY")) else { return };
-    if os == "macos" {
+    let target = |what: &str| var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
+    if target("VENDOR") == "apple" {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/libsparring.{ABI}.dylib");
-    } else if family.split(',').any(|f| f == "unix") {
+    } else if target("FAMILY").split(',').any(|family| family == "unix") && target("OS") != "android" {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libsparring.so.{ABI}");
     }
 }

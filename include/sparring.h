@@ -435,8 +435,8 @@ SparringStatus sparring_device_wait(const SparringDevice *device);
 /// Frees a SparringDevice; NULL is allowed. Matrices and plans on a GPU stay good.
 SparringStatus sparring_device_free(SparringDevice *device);
 
-/// An nrows × ncols matrix from compressed rows, which are checked and copied: the entries of row i are
-/// `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
+/// An nrows × ncols matrix from compressed rows, which are checked and copied (sparring_arrays_new makes do without the
+/// copy): the entries of row i are `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
 /// `type` is a SparringType, and `values` points to `nnz` values of it; `row_ptr` has nrows + 1 elements and
 /// `col_idx` has `nnz`. The columns of a row may stand in any order, but none of them twice.
 /// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
@@ -573,7 +573,8 @@ const char *sparring_semiring_name(uint64_t index);
 
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
 /// as in "min, a + 2*b".
-/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
+/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives. Where the
+/// semiring does not exist for that type: SPARRING_TYPE.
 /// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
 /// ("log_plus"). `options` may be NULL.
 /// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.

@@ -76,8 +76,8 @@ pub(crate) fn from_csr(
     Matrix::from_csr(nrows, ncols, row_ptr, col_idx, values).map_err(|e| of_arrays(e, "row_ptr", "col_idx"))
 }
 
-/// An nrows × ncols matrix from compressed rows, which are checked and copied: the entries of row i are
-/// `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
+/// An nrows × ncols matrix from compressed rows, which are checked and copied (sparring_arrays_new makes do without the
+/// copy): the entries of row i are `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
 /// `type` is a SparringType, and `values` points to `nnz` values of it; `row_ptr` has nrows + 1 elements and
 /// `col_idx` has `nnz`. The columns of a row may stand in any order, but none of them twice.
 /// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.

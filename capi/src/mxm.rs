@@ -192,7 +192,8 @@ fn operands(device: &SparringDevice, a: *const SparringMatrix, b: *const Sparrin
 
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
 /// as in "min, a + 2*b".
-/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
+/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives. Where the
+/// semiring does not exist for that type: SPARRING_TYPE.
 /// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
 /// ("log_plus"). `options` may be NULL.
 /// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
