@@ -4,14 +4,32 @@
  * writes it anew.
  *
  * Status: nearly every function returns a SparringStatus, SPARRING_OK (0) or the reason why not, and the text of
- * the reason is in sparring_last_error(). Whatever a failed call would have made is NULL, and there is nothing to
- * free. Numbers that a failed call would have written are not to be read.
+ * the reason is in sparring_last_error(); it names the argument that is wrong as it is called here. Whatever a failed
+ * call would have made is NULL, and there is nothing to free. Numbers that a failed call would have written are not to
+ * be read. Each kind of mistake has one status, whichever function meets it:
+ *   a pointer is NULL that may not be                      SPARRING_NULL_POINTER
+ *   a handle was freed, is of another kind, or is none     SPARRING_INVALID_HANDLE
+ *   values are of a type that is not taken there, not of
+ *     that of the other operand, or of a file's numbers    SPARRING_TYPE
+ *   matrices do not fit together; one must be square       SPARRING_SHAPE; SPARRING_NOT_SQUARE
+ *   a plan is not of these matrices                        SPARRING_PATTERN_CHANGED
+ *   your array is too short for what it is to get          SPARRING_LENGTH
+ *   row pointers; indices; entries given twice             SPARRING_ROW_POINTER; SPARRING_INDEX_RANGE; SPARRING_DUPLICATE
+ *   a size that no array of this machine has               SPARRING_INDEX_OVERFLOW
+ *   a name that is not known, a number that is no
+ *     enumerator, an option or an entry outside its
+ *     domain, something of another device, text that is
+ *     not UTF-8, an address that is not aligned            SPARRING_ARGUMENT
+ *   a formula cannot be read                               SPARRING_FORMULA
+ *   what is asked for is right, but not done here          SPARRING_UNSUPPORTED
+ *   memory; a budget of yours; memory of a GPU             SPARRING_OUT_OF_MEMORY; SPARRING_BUDGET; SPARRING_DEVICE_MEMORY
+ *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
- * Handles: SparringDevice, SparringMatrix and SparringPlan are seen by pointer only, and the pointer is no address. A
- * handle that was freed, is of another kind or is no handle at all is told from a live one without touching memory:
- * SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
+ * Handles: SparringDevice, SparringMatrix, SparringPlan and SparringArrays are seen by pointer only, and the pointer is
+ * no address. A handle that was freed, is of another kind or is no handle at all is told from a live one without touching
+ * memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
  *
- * Threads: every function may be called from any thread, and handles of all three kinds may be used, shared and
+ * Threads: every function may be called from any thread, and handles of all kinds may be used, shared and
  * freed by several threads at once; a call that has begun keeps what it needs until it ends. The library starts threads
  * for a SparringDevice alone. In a child of fork() handles stay good: a SparringDevice of the processor has threads of
  * its own there, started when it is first used, or works on the caller's where there are none to be had. Calls must not
@@ -20,10 +38,12 @@
  *   SparringPlan    never changes;
  *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
  *                   or waits for the new ones, never half of them.
- * Only pointers lent by sparring_matrix_borrow ask for care, as is said there.
+ * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
  *
- * Arrays come with their lengths, as uint64_t. Text is UTF-8 and ends with a zero; text that is written for you goes
- * to a buffer of a length that you give. What you pass in is copied: it is yours to free as soon as the call returns.
+ * Sizes, lengths and row pointers are uint64_t, row and column indices are uint32_t, given and taken alike. Arrays come
+ * with their lengths. Text is UTF-8 and ends with a zero; text that is written for you goes to a buffer of a length that
+ * you give. What you pass in is copied: it is yours to free as soon as the call returns. What is too large to be there
+ * twice is written where it stays: sparring_arrays_new.
  * Choices are passed as uint32_t and checked, so a number that is no enumerator is SPARRING_ARGUMENT.
  */
 
@@ -32,6 +52,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Version of this header; sparring_version_number() is that of the library that runs. */
+#define SPARRING_VERSION_MAJOR 0
+#define SPARRING_VERSION_MINOR 1
+#define SPARRING_VERSION_PATCH 0
+/* A number to compare: #if SPARRING_VERSION >= 1002003, for 1.2.3. */
+#define SPARRING_VERSION (SPARRING_VERSION_MAJOR * 1000000 + SPARRING_VERSION_MINOR * 1000 + SPARRING_VERSION_PATCH)
 
 /// What a function returns: SPARRING_OK, or why not. sparring_last_error() has the message.
 enum SparringStatus
@@ -95,6 +122,8 @@ enum SparringStatus
   SPARRING_NULL_POINTER = 101,
   /// A defect of this library was met and contained. Please report it with the message.
   SPARRING_PANIC = 102,
+  /// Values are of a type that the operation or the semiring does not take, or not of that of the other operand.
+  SPARRING_TYPE = 103,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -269,6 +298,9 @@ typedef uint32_t SparringPrecision;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// The arrays of a matrix in the making, which you fill.
+typedef struct SparringArrays SparringArrays;
+
 /// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
 typedef struct SparringDevice SparringDevice;
 
@@ -287,6 +319,14 @@ typedef struct {
   /// lower one, the positions of a pattern with values, skew patterns, a file with garbage behind gzip.
   uint32_t lenient;
 } SparringReadOptions;
+
+/// How a file is written. All zero (`SparringWriteOptions o = {0};`) are the defaults.
+typedef struct {
+  /// Not 0: the lower triangle alone, as a symmetric file; a matrix that is not symmetric is SPARRING_ARGUMENT.
+  uint32_t symmetric;
+  /// Not 0: positions without values.
+  uint32_t pattern_only;
+} SparringWriteOptions;
 
 /// How a product is computed. All zero (`SparringOptions o = {0};`) are the defaults.
 /// A GPU has no dense accumulator, and compresses under kkSpGEMM's policy alone, which an accumulator asks for too:
@@ -344,13 +384,18 @@ extern "C" {
 /// The text is constant and is not freed.
 const char *sparring_status_name(uint32_t status);
 
-/// What went wrong in the last call on this thread: UTF-8 with the numbers involved, empty if it
-/// succeeded. The pointer is good until the next call on this thread of a function that returns a
-/// SparringStatus, and is not freed.
+/// What went wrong in the last call on this thread of a function that returns a SparringStatus: UTF-8 with the numbers
+/// involved, cut to 4095 bytes, empty if it succeeded.
+/// Each thread has one such text, always at the same address, good until the thread ends and not to be freed: what is read
+/// there is the message of the last call before the reading. So `printf("%d %s", call(), sparring_last_error())` prints the
+/// message of `call()`, whichever of the two is evaluated first. Copy what has to outlast the next call.
 const char *sparring_last_error(void);
 
-/// Version of the library, such as "0.1.0". The text is constant and is not freed.
+/// Version of the library that runs, such as "0.1.0". The text is constant and is not freed.
 const char *sparring_version(void);
+
+/// Version of the library that runs, as a number to compare: that of the header is SPARRING_VERSION.
+uint32_t sparring_version_number(void);
 
 /// Number of handles that have not been freed, of all kinds and threads: 0 at the end of a program
 /// without leaks.
@@ -390,8 +435,8 @@ SparringStatus sparring_device_wait(const SparringDevice *device);
 /// Frees a SparringDevice; NULL is allowed. Matrices and plans on a GPU stay good.
 SparringStatus sparring_device_free(SparringDevice *device);
 
-/// An nrows × ncols matrix from compressed rows, which are checked and copied: the entries of row i are
-/// `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
+/// An nrows × ncols matrix from compressed rows, which are checked and copied (sparring_arrays_new makes do without the
+/// copy): the entries of row i are `col_idx[p]` and `values[p]` for p from `row_ptr[i]` to `row_ptr[i + 1]` - 1.
 /// `type` is a SparringType, and `values` points to `nnz` values of it; `row_ptr` has nrows + 1 elements and
 /// `col_idx` has `nnz`. The columns of a row may stand in any order, but none of them twice.
 /// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
@@ -456,16 +501,42 @@ SparringStatus sparring_matrix_copy(const SparringMatrix *matrix,
 /// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given as
 /// the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
 SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
-                                      const size_t **row_ptr,
+                                      const uint64_t **row_ptr,
                                       const uint32_t **col_idx,
                                       const void **values);
 
 /// Frees a matrix; NULL is allowed.
 SparringStatus sparring_matrix_free(SparringMatrix *matrix);
 
+/// Room for the compressed rows of an nrows × ncols matrix with `nnz` entries, in memory that becomes the matrix: what you
+/// write there is not copied. All of it is 0. `type` is a SparringType.
+/// `*row_ptr` gets the address of nrows + 1 elements, `*col_idx` and `*values` of `nnz` each, for you to fill as those
+/// of sparring_matrix_from_csr, by as many threads as you like. They are good until sparring_matrix_from_arrays or
+/// sparring_arrays_free.
+/// `*arrays` gets the handle, NULL on failure; end it with one of those two.
+SparringStatus sparring_arrays_new(uint32_t type,
+                                   uint64_t nrows,
+                                   uint64_t ncols,
+                                   uint64_t nnz,
+                                   uint64_t **row_ptr,
+                                   uint32_t **col_idx,
+                                   void **values,
+                                   SparringArrays **arrays);
+
+/// The matrix of arrays that you have filled: they are checked as those of sparring_matrix_from_csr, and not copied.
+/// Nobody writes to them from here on, nor after; the matrix lends them as sparring_matrix_borrow says.
+/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free. `arrays` ends here: what is wrong with their
+/// contents frees them too. With SPARRING_NULL_POINTER and SPARRING_INVALID_HANDLE nothing has happened.
+SparringStatus sparring_matrix_from_arrays(SparringArrays *arrays,
+                                           SparringMatrix **matrix);
+
+/// Frees arrays that are to be no matrix; NULL is allowed.
+SparringStatus sparring_arrays_free(SparringArrays *arrays);
+
 /// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is
 /// expanded and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the
-/// nearest value, integers only what they hold exactly, bool whether it differs from 0, real numbers no imaginary part.
+/// nearest value, integers only what they hold exactly (SPARRING_TYPE otherwise), bool whether it differs from 0, real numbers
+/// no imaginary part.
 /// Entries of a pattern are 1.
 /// For a GPU the processor reads, and the matrix is in its memory: see sparring_matrix_to.
 /// `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
@@ -481,6 +552,16 @@ SparringStatus sparring_matrix_read_with(const SparringDevice *device,
                                          const SparringReadOptions *options,
                                          SparringMatrix **matrix);
 
+/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a Matrix Market file, compressed by
+/// gzip if `path` ends in ".gz", by the threads of `device`. Reading it as the same type gives the same entries bit for bit,
+/// except that every NaN becomes the usual one.
+/// It is written beside its place and takes it when it is complete: on failure, what was at `path` is as it was.
+/// `path` is UTF-8; `options` may be NULL.
+SparringStatus sparring_matrix_write(const SparringDevice *device,
+                                     const SparringMatrix *matrix,
+                                     const char *path,
+                                     const SparringWriteOptions *options);
+
 /// Number of semirings that sparring_mxm knows by name.
 uint64_t sparring_semiring_count(void);
 
@@ -492,7 +573,8 @@ const char *sparring_semiring_name(uint64_t index);
 
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
 /// as in "min, a + 2*b".
-/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
+/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives. Where the
+/// semiring does not exist for that type: SPARRING_TYPE.
 /// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
 /// ("log_plus"). `options` may be NULL.
 /// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
@@ -570,7 +652,7 @@ uint64_t sparring_metric_count(void);
 const char *sparring_metric_name(uint64_t index);
 
 /// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if `y`
-/// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_UNSUPPORTED for others.
+/// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_TYPE for others.
 /// The metric is the one of this name (see sparring_metric_name), or by a formula of a and b, as in "abs(a-b)/(a+b+1)": its sum
 /// over the columns where one of the rows has an entry. Entries that it cannot take are refused with the number
 /// of their row. `options` may be NULL.

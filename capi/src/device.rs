@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use sparring::runtime::{Machine, Matrix, Plan};
 
 use crate::guard::{Fail, Fallible};
-use crate::handle::{Object, handle, take};
+use crate::handle::{Object, handle, release};
 use crate::memory::{NewHandle, text, write, write_text};
 use crate::status::SparringStatus;
 
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn sparring_device_describe(
     length: *mut u64,
 ) -> SparringStatus {
     ffi!({
-        let words = handle(device)?.machine.describe();
+        let words = handle(device, "device")?.machine.describe();
         // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe { write_text(&words, buffer, capacity, length) }
     })
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn sparring_device_describe(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_device_threads(device: *const SparringDevice, threads: *mut u32) -> SparringStatus {
     ffi!({
-        let device = handle(device)?;
+        let device = handle(device, "device")?;
         let count = device.machine.threads().map_or(0, |threads| threads.count());
         let count = u32::try_from(count).map_err(|e| Fail::argument("threads", e.to_string()))?;
         // SAFETY: by the contract above `threads` points to room for a number.
@@ -132,11 +132,11 @@ pub unsafe extern "C" fn sparring_device_threads(device: *const SparringDevice, 
 /// finished. It is for measuring time on a GPU, whose matrices may still be in the making when a call returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_device_wait(device: *const SparringDevice) -> SparringStatus {
-    ffi!({ Ok(handle(device)?.machine.wait()?) })
+    ffi!({ Ok(handle(device, "device")?.machine.wait()?) })
 }
 
 /// Frees a SparringDevice; NULL is allowed. Matrices and plans on a GPU stay good.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_device_free(device: *mut SparringDevice) -> SparringStatus {
-    ffi!({ take(device) })
+    ffi!({ release(device, "device") })
 }

@@ -5,15 +5,16 @@ use std::sync::{Arc, LazyLock};
 
 use sparring::Error;
 use sparring::algebra::{SliceMut, Type};
-use sparring::distance::{AnyMetric, Metric, Options, Precision};
-use sparring::runtime::Comparison;
+use sparring::distance::{AnyMetric, Measure, Metric, Options, Precision};
+use sparring::runtime::{Comparison, Matrix};
 
 use crate::device::SparringDevice;
-use crate::guard::Fallible;
+use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
-use crate::matrix::{SparringMatrix, mistyped, named};
+use crate::matrix::SparringMatrix;
 use crate::memory::{NewHandle, choice, fits, input, output, room, size, text, write, write_text};
 use crate::status::SparringStatus;
+use crate::types::{named, same_type};
 
 /// Whether rows are divided by their sums before they are compared.
 #[repr(u32)]
@@ -80,8 +81,8 @@ unsafe fn options(p: *const SparringDistanceOptions) -> Fallible<(Option<f64>, O
         (SPARRING_PRECISION_ENTRIES as u32, Precision::Entries),
     ];
     let options = Options {
-        normalize: choice("normalize", o.normalize, &normalize)?,
-        precision: choice("precision", o.precision, &precisions)?,
+        normalize: choice("options.normalize", o.normalize, &normalize)?,
+        precision: choice("options.precision", o.precision, &precisions)?,
         unchecked: o.unchecked != 0,
         exclude_self: o.exclude_self != 0,
         memory_budget: (o.memory_budget != 0).then_some(o.memory_budget),
@@ -102,26 +103,55 @@ unsafe fn question(
 ) -> Fallible<Comparison> {
     // SAFETY: the caller's promise.
     let (name, (p, options)) = unsafe { (text(metric, "metric")?, self::options(options)?) };
-    let measure = Arc::new(AnyMetric::named(name, p)?);
-    let x = handle(x)?.snapshot();
-    let y = if y.is_null() { None } else { Some(handle(y)?.snapshot()) };
+    let measure = Arc::new(AnyMetric::named(name, p).map_err(|e| match e {
+        Error::Argument { name: "p", message } => Fail::argument("options.p", message),
+        other => Fail::from(other).naming("metric"),
+    })?);
+    let x = handle(x, "x")?.snapshot();
+    let y = if y.is_null() { None } else { Some(handle(y, "y")?.snapshot()) };
     for (name, m) in std::iter::once(("x", &x)).chain(y.as_ref().map(|y| ("y", y))) {
         device.takes(name, m)?;
     }
     if let Some(y) = &y {
-        if y.ty() != x.ty() {
-            return Err(mistyped("y", y.ty(), x.ty()).into());
-        }
+        same_type(("y", y), ("x", &x))?;
         // Before anyone counts the distances between rows that have none.
         if y.shape().1 != x.shape().1 {
-            return Err(Error::Shape { op, lhs: x.shape(), rhs: y.shape() }.into());
+            return Err(Fail::of_operands(Error::Shape { op, lhs: x.shape(), rhs: y.shape() }, "x", "y"));
         }
     }
     if !matches!(x.ty(), Type::F32 | Type::F64) {
-        let what = format!("a distance between rows of {}", named(x.ty()));
-        return Err(Error::Unsupported { what, why: "they must be SPARRING_F32 or SPARRING_F64".into() }.into());
+        let message =
+            format!("values are {}, distances are between rows of SPARRING_F32 or SPARRING_F64", named(x.ty()));
+        return Err(Fail::of_type("x", message));
     }
     Ok(Comparison { measure, x, y, options })
+}
+
+/// The error of comparing rows, in the words of C.
+fn of_rows(e: Error, question: &Comparison) -> Fail {
+    match e {
+        Error::Argument { name: "entries", message } => Fail::argument(refused(question), message),
+        Error::Argument { name: "exclude_self", message } => Fail::argument("options.exclude_self", message),
+        // "radius" and the matrices are called the same here.
+        Error::Argument { .. } => e.into(),
+        Error::Shape { .. } => Fail::of_operands(e, "x", "y"),
+        other => Fail::from(other).naming("x"),
+    }
+}
+
+/// Which matrix has entries that the metric does not take.
+fn refused(question: &Comparison) -> &'static str {
+    let domain = question.measure.domain();
+    let within = |m: &Matrix| {
+        let floats = m.csr::<f32>().map(|m| m.values().iter().all(|&v| domain.takes(v)));
+        floats.or_else(|| m.csr::<f64>().map(|m| m.values().iter().all(|&v| domain.takes(v))))
+    };
+    match (within(&question.x), question.y.as_ref().map(within)) {
+        (_, None) | (Some(false), _) | (None, Some(Some(true))) => "x",
+        (Some(true), _) | (None, Some(Some(false))) => "y",
+        // Both are on a GPU.
+        (None, Some(None)) => "x, y",
+    }
 }
 
 /// n·m places.
@@ -149,7 +179,7 @@ pub extern "C" fn sparring_metric_name(index: u64) -> *const c_char {
 }
 
 /// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if `y`
-/// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_UNSUPPORTED for others.
+/// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_TYPE for others.
 /// The metric is the one of this name (see sparring_metric_name), or by a formula of a and b, as in "abs(a-b)/(a+b+1)": its sum
 /// over the columns where one of the rows has an entry. Entries that it cannot take are refused with the number
 /// of their row. `options` may be NULL.
@@ -173,7 +203,7 @@ pub unsafe extern "C" fn sparring_pairwise(
     length: *mut u64,
 ) -> SparringStatus {
     ffi!({
-        let device = handle(device)?;
+        let device = handle(device, "device")?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
         let question = unsafe { question("pairwise", &device, metric, x, y, options)? };
         let (n, m) = question.shape();
@@ -182,12 +212,13 @@ pub unsafe extern "C" fn sparring_pairwise(
         let explain = unsafe {
             if question.x.ty() == Type::F32 {
                 let out = room(distances.cast::<f32>(), expected, distances_len, "distances")?;
-                device.machine.distances_into(&question, &mut SliceMut::of(out))?
+                device.machine.distances_into(&question, &mut SliceMut::of(out))
             } else {
                 let out = room(distances.cast::<f64>(), expected, distances_len, "distances")?;
-                device.machine.distances_into(&question, &mut SliceMut::of(out))?
+                device.machine.distances_into(&question, &mut SliceMut::of(out))
             }
         };
+        let explain = explain.map_err(|e| of_rows(e, &question))?;
         // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe { write_text(&explain, buffer, capacity, length) }
     })
@@ -220,17 +251,17 @@ pub unsafe extern "C" fn sparring_knn(
     ffi!({
         // SAFETY: by the contract above `found` points to room for a number.
         unsafe { write(found, 0, "found")? };
-        let device = handle(device)?;
+        let device = handle(device, "device")?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
         let question = unsafe { question("knn", &device, metric, x, y, options)? };
         let k = size(k, "k")?;
-        let expected = places("neighbours", question.shape().0, question.neighbours(k))?;
+        let expected = places("ids, distances", question.shape().0, question.neighbours(k))?;
         for (wanted, name) in [(!ids.is_null(), "ids"), (!distances.is_null(), "distances")] {
             if wanted {
                 fits(expected, len, name)?;
             }
         }
-        let near = device.machine.neighbours(&question, k)?;
+        let near = device.machine.neighbours(&question, k).map_err(|e| of_rows(e, &question))?;
         let found_distances = near.distances();
         // SAFETY: by the contract above both arrays, if not NULL, have `len` elements, those of distances of the matrices' type;
         // `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number, as `found` does.
@@ -265,11 +296,11 @@ pub unsafe extern "C" fn sparring_knn_graph(
     ffi!({
         // SAFETY: by the contract above `graph` points to room for a handle.
         let out = unsafe { NewHandle::at(graph, "graph")? };
-        let device = handle(device)?;
+        let device = handle(device, "device")?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
         let question = unsafe { question("knn", &device, metric, x, y, options)? };
         let k = size(k, "k")?;
-        let graph = device.machine.neighbours(&question, k)?.graph()?;
+        let graph = device.machine.neighbours(&question, k).map_err(|e| of_rows(e, &question))?.graph()?;
         out.give(if question.x.is_on_host() { graph } else { device.machine.upload(&graph)? }.into())
     })
 }
@@ -292,10 +323,10 @@ pub unsafe extern "C" fn sparring_radius(
     ffi!({
         // SAFETY: by the contract above `within` points to room for a handle.
         let out = unsafe { NewHandle::at(within, "within")? };
-        let device = handle(device)?;
+        let device = handle(device, "device")?;
         // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
         let question = unsafe { question("radius", &device, metric, x, y, options)? };
-        let within = device.machine.within(&question, radius)?;
+        let within = device.machine.within(&question, radius).map_err(|e| of_rows(e, &question))?;
         out.give(if question.x.is_on_host() { within.download()? } else { within }.into())
     })
 }

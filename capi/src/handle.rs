@@ -48,41 +48,45 @@ pub(crate) fn give<T: Object>(object: T) -> Fallible<*mut T> {
     Ok(std::ptr::without_provenance_mut(id))
 }
 
-/// The object of a handle.
-pub(crate) fn handle<T: Object>(p: *const T) -> Fallible<Arc<T>> {
+/// The object of the handle that C passes as `argument`.
+pub(crate) fn handle<T: Object>(p: *const T, argument: &'static str) -> Fallible<Arc<T>> {
     if p.is_null() {
-        return Err(Fail::null(T::NAME));
+        return Err(Fail::null(argument));
     }
     let live = LIVE.read().unwrap_or_else(PoisonError::into_inner);
-    let entry = live.get(&p.addr()).ok_or_else(|| unknown::<T>(p))?;
-    Arc::clone(&entry.object).downcast().map_err(|_| mistaken::<T>(entry.name))
+    let entry = live.get(&p.addr()).ok_or_else(|| unknown(p, argument))?;
+    Arc::clone(&entry.object).downcast().map_err(|_| mistaken::<T>(entry.name, argument))
 }
 
-/// Takes the object of a handle out of the table; NULL is fine, as for `free`.
-pub(crate) fn take<T: Object>(p: *mut T) -> Fallible {
+/// Takes the object of a handle out of the table: of two calls at once, one gets it.
+pub(crate) fn take<T: Object>(p: *mut T, argument: &'static str) -> Fallible<Arc<T>> {
+    if p.is_null() {
+        return Err(Fail::null(argument));
+    }
+    let mut live = LIVE.write().unwrap_or_else(PoisonError::into_inner);
+    let entry = live.get(&p.addr()).ok_or_else(|| unknown(p, argument))?;
+    let object = Arc::clone(&entry.object).downcast().map_err(|_| mistaken::<T>(entry.name, argument))?;
+    live.remove(&p.addr());
+    Ok(object)
+}
+
+/// Frees a handle; NULL is fine, as for `free`.
+pub(crate) fn release<T: Object>(p: *mut T, argument: &'static str) -> Fallible {
     if p.is_null() {
         return Ok(());
     }
-    let removed = {
-        let mut live = LIVE.write().unwrap_or_else(PoisonError::into_inner);
-        let entry = live.get(&p.addr()).ok_or_else(|| unknown::<T>(p))?;
-        if !entry.object.is::<T>() {
-            return Err(mistaken::<T>(entry.name));
-        }
-        live.remove(&p.addr())
-    };
     // Dropped here, after the lock: freeing a large object may take a while.
-    drop(removed);
-    Ok(())
+    take(p, argument).map(drop)
 }
 
-fn unknown<T: Object>(p: *const T) -> Fail {
-    let message = format!("{:#x} is no handle of a {}: freed before, or never one", p.addr(), T::NAME);
+fn unknown<T: Object>(p: *const T, argument: &str) -> Fail {
+    let message = format!("{argument}: {:#x} is no handle of a {}: freed before, or never one", p.addr(), T::NAME);
     Fail { status: SPARRING_INVALID_HANDLE, message }
 }
 
-fn mistaken<T: Object>(found: &str) -> Fail {
-    Fail { status: SPARRING_INVALID_HANDLE, message: format!("a {} is needed, the handle is of a {found}", T::NAME) }
+fn mistaken<T: Object>(found: &str, argument: &str) -> Fail {
+    let message = format!("{argument}: a {} is needed, the handle is of a {found}", T::NAME);
+    Fail { status: SPARRING_INVALID_HANDLE, message }
 }
 
 /// Number of handles that have not been freed, of all kinds and threads: 0 at the end of a program

@@ -7,9 +7,9 @@
 //! - [`guard`]: `ffi!`, which catches unwinding and keeps the message of a failure;
 //! - [`status`]: the codes; [`handle`]: what the opaque pointers are;
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
-//! - [`device`], [`matrix`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`],
-//!   [`distances`]: the functions;
-//! - `gpu`: matrices and plans on a GPU, or nothing in its place.
+//! - [`types`]: the types of values;
+//! - [`device`], [`matrix`], [`arrays`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`],
+//!   [`distances`]: the functions.
 
 #![allow(
     clippy::missing_safety_doc,
@@ -18,6 +18,7 @@
 
 #[macro_use]
 pub mod guard;
+pub mod arrays;
 pub mod device;
 pub mod distances;
 pub mod handle;
@@ -28,6 +29,7 @@ pub mod mxm;
 pub mod semirings;
 pub mod status;
 pub mod triangles;
+pub mod types;
 
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,19 @@
-//! Matrices from Matrix Market files.
+//! Matrices from Matrix Market files, and into them.
 
 use std::ffi::c_char;
 
-use sparring::io::{ReadOptions, read_matrix_market_with};
-use sparring::par::Threads;
+use sparring::Error;
+use sparring::io::{ReadOptions, WriteOptions, read_matrix_market_with, write_matrix_market_any};
+use sparring::par::{Threads, filled};
 use sparring::runtime::Matrix;
 
 use crate::device::SparringDevice;
-use crate::guard::Fallible;
+use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
-use crate::matrix::{SparringMatrix, value_type};
+use crate::matrix::{SparringMatrix, arrays};
 use crate::memory::{NewHandle, input, text};
 use crate::status::SparringStatus;
+use crate::types::value_type;
 
 /// How a file is read. All zero (`SparringReadOptions o = {0};`) are the defaults.
 #[repr(C)]
@@ -26,7 +28,8 @@ pub struct SparringReadOptions {
 
 /// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is
 /// expanded and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the
-/// nearest value, integers only what they hold exactly, bool whether it differs from 0, real numbers no imaginary part.
+/// nearest value, integers only what they hold exactly (SPARRING_TYPE otherwise), bool whether it differs from 0, real numbers
+/// no imaginary part.
 /// Entries of a pattern are 1.
 /// For a GPU the processor reads, and the matrix is in its memory: see sparring_matrix_to.
 /// `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
@@ -53,15 +56,8 @@ pub unsafe extern "C" fn sparring_matrix_read_with(
     matrix: *mut *mut SparringMatrix,
 ) -> SparringStatus {
     ffi!({
-        let options = if options.is_null() {
-            SparringReadOptions::default()
-        } else {
-            // SAFETY: by the contract `options` points to options; every bit pattern is one.
-            let given = unsafe { input(options, 1, "options")? };
-            given[0]
-        };
-        // SAFETY: the contract above.
-        unsafe { read(device, r#type, path, options, matrix) }
+        // SAFETY: the contract above; `options` is NULL or points to options.
+        unsafe { read(device, r#type, path, given(options)?, matrix) }
     })
 }
 
@@ -76,11 +72,72 @@ unsafe fn read(
 ) -> Fallible {
     // SAFETY: by the contract `matrix` points to room for a handle, and `path` to text ended by a zero.
     let (out, path) = unsafe { (NewHandle::at(matrix, "matrix")?, text(path, "path")?) };
-    let (device, ty) = (handle(device)?, value_type(ty)?);
+    let (device, ty) = (handle(device, "device")?, value_type(ty)?);
     let current = Threads::current();
     let threads = device.machine.threads().unwrap_or(&current);
     let most = if options.max_bytes == 0 { u64::MAX } else { options.max_bytes };
     let how = ReadOptions::new().threads(threads).max_bytes(most).lenient(options.lenient != 0);
-    let (pattern, values) = read_matrix_market_with(path, &how)?.of_type(ty, threads)?;
+    let file = read_matrix_market_with(path, &how).map_err(|e| Fail::from(e).naming("path"))?;
+    let (pattern, values) = file.of_type(ty, threads).map_err(|e| match e {
+        Error::Unsupported { .. } => Fail::of_type("type", e.to_string()),
+        other => other.into(),
+    })?;
     out.give(Matrix::new(pattern, values)?.into())
+}
+
+/// How a file is written. All zero (`SparringWriteOptions o = {0};`) are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SparringWriteOptions {
+    /// Not 0: the lower triangle alone, as a symmetric file; a matrix that is not symmetric is SPARRING_ARGUMENT.
+    pub symmetric: u32,
+    /// Not 0: positions without values.
+    pub pattern_only: u32,
+}
+
+/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a Matrix Market file, compressed by
+/// gzip if `path` ends in ".gz", by the threads of `device`. Reading it as the same type gives the same entries bit for bit,
+/// except that every NaN becomes the usual one.
+/// It is written beside its place and takes it when it is complete: on failure, what was at `path` is as it was.
+/// `path` is UTF-8; `options` may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_matrix_write(
+    device: *const SparringDevice,
+    matrix: *const SparringMatrix,
+    path: *const c_char,
+    options: *const SparringWriteOptions,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract `path` points to text ended by a zero, and `options` to options or to nothing.
+        let (path, options) = unsafe { (text(path, "path")?, given(options)?) };
+        let (device, matrix) = (handle(device, "device")?, handle(matrix, "matrix")?.snapshot());
+        let (pattern, values) = arrays(&matrix)?;
+        let current = Threads::current();
+        let mut how = WriteOptions::new().threads(device.machine.threads().unwrap_or(&current));
+        if options.symmetric != 0 {
+            how = how.symmetric();
+        }
+        if options.pattern_only != 0 {
+            how = how.pattern_only();
+        }
+        if path.to_ascii_lowercase().ends_with(".gz") {
+            // What packs ends the process where it finds no memory: it is asked for here first.
+            drop(std::hint::black_box(filled(1 << 20, 0u8, "packing a file")?));
+        }
+        write_matrix_market_any(path, pattern, values, &how).map_err(|e| match e {
+            Error::Argument { name: "symmetric", message } => Fail::argument("options.symmetric", message),
+            other => other.into(),
+        })
+    })
+}
+
+/// Options of C, or the defaults.
+/// # Safety
+/// `p` is NULL, or points to options that nobody writes during the call; every bit pattern is a `T`.
+unsafe fn given<T: Copy + Default>(p: *const T) -> Fallible<T> {
+    if p.is_null() {
+        return Ok(T::default());
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { input(p, 1, "options")? }[0])
 }

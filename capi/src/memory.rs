@@ -34,9 +34,14 @@ fn check<T>(p: *const T, len: usize, name: &'static str) -> Fallible {
         let message = format!("the address {:#x} is not a multiple of {}", p.addr(), align_of::<T>());
         return Err(Fail::argument(name, message));
     }
-    if len > isize::MAX as usize / size_of::<T>().max(1) {
-        let max = (isize::MAX as usize / size_of::<T>().max(1)) as u128;
-        return Err(Error::IndexOverflow { what: name, needed: len as u128, max }.into());
+    possible::<T>(len, name)
+}
+
+/// Refuses a length that no array has.
+pub(crate) fn possible<T>(len: usize, name: &'static str) -> Fallible {
+    let max = isize::MAX as usize / size_of::<T>().max(1);
+    if len > max {
+        return Err(Error::IndexOverflow { what: name, needed: len as u128, max: max as u128 }.into());
     }
     Ok(())
 }
@@ -127,6 +132,12 @@ pub(crate) unsafe fn text<'a>(p: *const c_char, name: &'static str) -> Fallible<
     text.to_str().map_err(|e| Fail::argument(name, format!("not UTF-8 after {} bytes", e.valid_up_to())))
 }
 
+/// The beginning of `text` that takes at most `bytes`, of whole characters.
+pub(crate) fn cut(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
+}
+
 /// Writes as much of `text` as fits, whole characters and a zero, into `buffer` of `capacity` bytes, and its
 /// full length without the zero to `length`, unless that is NULL.
 /// # Safety
@@ -139,13 +150,12 @@ pub(crate) unsafe fn write_text(text: &str, buffer: *mut c_char, capacity: u64, 
     if capacity == 0 {
         return Ok(());
     }
-    let room = size(capacity, "capacity")? - 1;
-    let end = (0..=room.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    check(buffer, end + 1, "buffer")?;
-    // SAFETY: end + 1 ≤ capacity bytes at `buffer` are the caller's, by its promise; `text` is ours.
+    let text = cut(text, size(capacity, "capacity")? - 1);
+    check(buffer, text.len() + 1, "buffer")?;
+    // SAFETY: text.len() + 1 ≤ capacity bytes at `buffer` are the caller's, by its promise; `text` is ours.
     unsafe {
-        std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, end);
-        buffer.add(end).write(0);
+        std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, text.len());
+        buffer.add(text.len()).write(0);
     }
     Ok(())
 }

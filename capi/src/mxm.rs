@@ -8,10 +8,11 @@ use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
-use crate::handle::{Object, handle, take};
-use crate::matrix::{SparringMatrix, mistyped};
+use crate::handle::{Object, handle, release};
+use crate::matrix::SparringMatrix;
 use crate::memory::{NewHandle, choice, input, text, write, write_text};
-use crate::status::SparringStatus;
+use crate::status::SparringStatus::{self, SPARRING_ARGUMENT, SPARRING_TYPE};
+use crate::types::{TYPES, named, same_type};
 
 /// Whose rules choose the algorithm of a product.
 #[repr(u32)]
@@ -117,9 +118,9 @@ unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
         (SPARRING_COMPRESS_OFF as u32, Compress::Off),
     ];
     Ok(Options {
-        policy: choice("policy", o.policy, &policies)?,
-        accumulator: choice("accumulator", o.accumulator, &accumulators)?,
-        compress: choice("compress", o.compress, &compressions)?,
+        policy: choice("options.policy", o.policy, &policies)?,
+        accumulator: choice("options.accumulator", o.accumulator, &accumulators)?,
+        compress: choice("options.compress", o.compress, &compressions)?,
         unsorted: o.unsorted != 0,
         ..Options::default()
     })
@@ -133,10 +134,27 @@ enum Source<'a> {
 
 /// The semiring of this name, or of these formulas, over the type of `a` and `b`.
 fn semiring(text: &str, a: &Matrix, b: &Matrix) -> Fallible<Semiring> {
-    if a.ty() != b.ty() {
-        return Err(mistyped("b", b.ty(), a.ty()).into());
-    }
-    Ok(Semiring::new(text, a.ty())?)
+    same_type(("b", b), ("a", a))?;
+    Semiring::new(text, a.ty()).map_err(|e| {
+        let unsupported = matches!(e, Error::Unsupported { .. });
+        let mut fail = Fail::from(e).naming("semiring");
+        if unsupported {
+            // What exists for another type is a mistake about the type, what exists for none about the name.
+            let known = TYPES.iter().any(|&ty| Semiring::new(text, ty).is_ok());
+            fail.status = if known { SPARRING_TYPE } else { SPARRING_ARGUMENT };
+        }
+        fail
+    })
+}
+
+/// The error of planning C = A·B: what cannot be done is what the options ask for.
+fn of_plan(e: Error) -> Fail {
+    if matches!(e, Error::Unsupported { .. }) { Fail::from(e).naming("options") } else { of_product(e) }
+}
+
+/// The error of a phase of C = A·B.
+fn of_product(e: Error) -> Fail {
+    Fail::of_operands(e, "a", "b")
 }
 
 /// The values of a product in a new matrix, in the processor's memory if `here`.
@@ -156,17 +174,17 @@ fn make(
     let plan = match from {
         Source::Plan(plan) => plan,
         Source::Options(options) => {
-            planned = m.plan(&left, &right, options)?;
+            planned = m.plan(&left, &right, options).map_err(of_plan)?;
             &planned
         }
     };
-    let c = m.numeric(plan, ring, &left, &right)?;
+    let c = m.numeric(plan, ring, &left, &right).map_err(of_product)?;
     Ok(if here { c.download()? } else { c })
 }
 
 /// The operands, which this device can take.
 fn operands(device: &SparringDevice, a: *const SparringMatrix, b: *const SparringMatrix) -> Fallible<(Matrix, Matrix)> {
-    let (a, b) = (handle(a)?.snapshot(), handle(b)?.snapshot());
+    let (a, b) = (handle(a, "a")?.snapshot(), handle(b, "b")?.snapshot());
     device.takes("a", &a)?;
     device.takes("b", &b)?;
     Ok((a, b))
@@ -174,7 +192,8 @@ fn operands(device: &SparringDevice, a: *const SparringMatrix, b: *const Sparrin
 
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
 /// as in "min, a + 2*b".
-/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives.
+/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives. Where the
+/// semiring does not exist for that type: SPARRING_TYPE.
 /// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
 /// ("log_plus"). `options` may be NULL.
 /// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
@@ -190,7 +209,7 @@ pub unsafe extern "C" fn sparring_mxm(
     ffi!({
         // SAFETY: by the contract above `c` points to room for a handle, and `semiring` to text ended by a zero.
         let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
-        let device = handle(device)?;
+        let device = handle(device, "device")?;
         // SAFETY: by the contract above `options` is NULL or points to options.
         let options = unsafe { self::options(options)? };
         let (a, b) = operands(&device, a, b)?;
@@ -213,11 +232,11 @@ pub unsafe extern "C" fn sparring_plan_new(
     ffi!({
         // SAFETY: by the contract above `plan` points to room for a handle.
         let out = unsafe { NewHandle::at(plan, "plan")? };
-        let device = handle(device)?;
+        let device = handle(device, "device")?;
         // SAFETY: by the contract above `options` is NULL or points to options.
         let options = unsafe { self::options(options)? };
         let (a, b) = operands(&device, a, b)?;
-        let plan = device.machine.plan(&a, &b, &options)?;
+        let plan = device.machine.plan(&a, &b, &options).map_err(of_plan)?;
         out.give(SparringPlan { plan })
     })
 }
@@ -226,7 +245,7 @@ pub unsafe extern "C" fn sparring_plan_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_stats(plan: *const SparringPlan, stats: *mut SparringStats) -> SparringStatus {
     ffi!({
-        let s = handle(plan)?.plan.stats();
+        let s = handle(plan, "plan")?.plan.stats();
         let figures = SparringStats {
             flops: s.flops,
             max_row_flops: s.max_row_flops,
@@ -251,7 +270,7 @@ pub unsafe extern "C" fn sparring_plan_explain(
     length: *mut u64,
 ) -> SparringStatus {
     ffi!({
-        let text = handle(plan)?.plan.explain();
+        let text = handle(plan, "plan")?.plan.explain();
         // SAFETY: by the contract above.
         unsafe { write_text(&text, buffer, capacity, length) }
     })
@@ -273,7 +292,7 @@ pub unsafe extern "C" fn sparring_plan_numeric(
     ffi!({
         // SAFETY: by the contract above `c` points to room for a handle, and `semiring` to text ended by a zero.
         let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
-        let (device, plan) = (handle(device)?, handle(plan)?);
+        let (device, plan) = (handle(device, "device")?, handle(plan, "plan")?);
         device.made(&plan.plan)?;
         let (a, b) = operands(&device, a, b)?;
         let ring = self::semiring(semiring, &a, &b)?;
@@ -297,26 +316,24 @@ pub unsafe extern "C" fn sparring_plan_numeric_into(
     ffi!({
         // SAFETY: by the contract above `semiring` points to text ended by a zero.
         let semiring = unsafe { text(semiring, "semiring")? };
-        let (device, plan) = (handle(device)?, handle(plan)?);
+        let (device, plan) = (handle(device, "device")?, handle(plan, "plan")?);
         device.made(&plan.plan)?;
-        let ((a, b), c) = (operands(&device, a, b)?, handle(c)?);
+        let ((a, b), c) = (operands(&device, a, b)?, handle(c, "c")?);
         let ring = self::semiring(semiring, &a, &b)?;
         let mut slot = c.lock();
         device.takes("c", &slot)?;
+        if slot.ty() != ring.ty() {
+            let (found, given) = (named(slot.ty()), named(ring.ty()));
+            return Err(Fail::of_type("c", format!("values are {found}, the semiring gives {given}")));
+        }
         if device.machine.holds(&slot) {
             // If someone reads `c` just now, this very call perhaps, they keep the old values, and `c` gets new ones.
-            return Ok(device.machine.numeric_into(&plan.plan, &ring, &a, &b, &mut slot)?);
+            return device.machine.numeric_into(&plan.plan, &ring, &a, &b, &mut slot).map_err(of_product);
         }
         // The values come from a GPU, and `c` is not there.
         let fresh = make(&device, &ring, &a, &b, Source::Plan(&plan.plan), true)?;
-        if fresh.ty() != slot.ty() {
-            return Err(Fail::argument(
-                "c",
-                format!("the semiring gives {}, these values are {}", fresh.ty(), slot.ty()),
-            ));
-        }
         if fresh.pattern() != slot.pattern() {
-            return Err(Error::PatternChanged { operand: "C", found: slot.nnz(), planned: fresh.nnz() }.into());
+            return Err(of_product(Error::PatternChanged { operand: "C", found: slot.nnz(), planned: fresh.nnz() }));
         }
         *slot = fresh;
         Ok(())
@@ -326,5 +343,5 @@ pub unsafe extern "C" fn sparring_plan_numeric_into(
 /// Frees a plan; NULL is allowed.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_plan_free(plan: *mut SparringPlan) -> SparringStatus {
-    ffi!({ take(plan) })
+    ffi!({ release(plan, "plan") })
 }

@@ -65,9 +65,34 @@ pub enum SparringStatus {
     SPARRING_NULL_POINTER = 101,
     /// A defect of this library was met and contained. Please report it with the message.
     SPARRING_PANIC = 102,
+    /// Values are of a type that the operation or the semiring does not take, or not of that of the other operand.
+    SPARRING_TYPE = 103,
 }
 
 use SparringStatus::*;
+
+impl SparringStatus {
+    /// Whether an argument of the caller's is what is wrong, not the machine, a file or this library.
+    pub(crate) fn is_about_an_argument(self) -> bool {
+        !matches!(
+            self,
+            SPARRING_OK
+                | SPARRING_OUT_OF_MEMORY
+                | SPARRING_BUDGET
+                | SPARRING_PARSE
+                | SPARRING_IO
+                | SPARRING_CANCELLED
+                | SPARRING_THREADS
+                | SPARRING_NO_DEVICE
+                | SPARRING_NO_COMPILER
+                | SPARRING_COMPILE
+                | SPARRING_DEVICE_FAILED
+                | SPARRING_DEVICE_MEMORY
+                | SPARRING_OTHER
+                | SPARRING_PANIC
+        )
+    }
+}
 
 impl From<&Error> for SparringStatus {
     fn from(e: &Error) -> Self {
@@ -130,6 +155,7 @@ pub(crate) const ALL: &[(SparringStatus, &CStr)] = &[
     (SPARRING_INVALID_HANDLE, c"SPARRING_INVALID_HANDLE"),
     (SPARRING_NULL_POINTER, c"SPARRING_NULL_POINTER"),
     (SPARRING_PANIC, c"SPARRING_PANIC"),
+    (SPARRING_TYPE, c"SPARRING_TYPE"),
 ];
 
 /// Name of a status code, such as "SPARRING_SHAPE"; "unknown status" for a number that is none.

@@ -2,9 +2,11 @@
 
 use std::ffi::c_char;
 
+use sparring::Error;
 use sparring::graph::TriangleMethod;
 
 use crate::device::SparringDevice;
+use crate::guard::Fail;
 use crate::handle::handle;
 use crate::matrix::SparringMatrix;
 use crate::memory::{choice, write, write_text};
@@ -43,7 +45,7 @@ pub unsafe extern "C" fn sparring_triangles(
     ffi!({
         // SAFETY: by the contract above `count` points to room for a number.
         unsafe { write(count, 0, "count")? };
-        let (device, a) = (handle(device)?, handle(a)?.snapshot());
+        let (device, a) = (handle(device, "device")?, handle(a, "a")?.snapshot());
         let methods = [
             (SPARRING_TRIANGLES_AUTO as u32, TriangleMethod::Auto),
             (SPARRING_TRIANGLES_MASKED as u32, TriangleMethod::Masked),
@@ -51,7 +53,10 @@ pub unsafe extern "C" fn sparring_triangles(
         ];
         let method = choice("method", method, &methods)?;
         device.takes("a", &a)?;
-        let found = device.machine.triangles(&a, method)?;
+        let found = device.machine.triangles(&a, method).map_err(|e| {
+            let argument = if matches!(e, Error::Unsupported { .. }) { "method" } else { "a" };
+            Fail::from(e).naming(argument)
+        })?;
         // SAFETY: as above; `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe {
             write_text(&found.method, buffer, capacity, length)?;

@@ -2,89 +2,19 @@
 //! builds in this profile, linked both ways, and run.
 #![cfg(unix)]
 
+mod common;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-/// Folder of this package.
-fn here() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A built library, and the folder that it lies in.
-struct Libraries {
-    shared: PathBuf,
-    archive: PathBuf,
-}
-
-impl Libraries {
-    /// Builds them where this test was built: a test cannot depend on a library that is no Rust library.
-    fn build() -> Self {
-        let exe = std::env::current_exe().expect("path of this test");
-        // target/[triple/]profile/deps/this-test
-        let profile_dir = exe.parent().and_then(Path::parent).expect("folder of the profile");
-        let profile = match profile_dir.file_name().and_then(|p| p.to_str()).expect("name of the profile") {
-            "debug" => "dev",
-            other => other,
-        };
-        let above = profile_dir.parent().expect("target folder");
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(["build", "--lib", "--offline", "--message-format=json", "--profile", profile, "--manifest-path"]);
-        cargo.arg(here().join("Cargo.toml"));
-        if above.join("CACHEDIR.TAG").exists() {
-            cargo.arg("--target-dir").arg(above);
-        } else {
-            cargo.arg("--target").arg(above.file_name().expect("triple"));
-            cargo.arg("--target-dir").arg(above.parent().expect("target folder"));
-        }
-        let output = succeed(&mut cargo);
-        let mut found = Vec::new();
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            let message: serde_json::Value = serde_json::from_str(line).expect("cargo's messages");
-            if message["reason"] == "compiler-artifact" && message["target"]["kind"][0] == "cdylib" {
-                let files = message["filenames"].as_array().expect("files");
-                found.extend(files.iter().filter_map(|f| f.as_str()).map(PathBuf::from));
-            }
-        }
-        let with = |extensions: &[&str]| {
-            let of = |f: &&PathBuf| f.extension().and_then(|e| e.to_str()).is_some_and(|e| extensions.contains(&e));
-            found.iter().find(of).cloned().unwrap_or_else(|| panic!("no {extensions:?} among {found:?}"))
-        };
-        Self { shared: with(&["so", "dylib"]), archive: with(&["a"]) }
-    }
-
-    /// Arguments that link the library in.
-    fn linked(&self, statically: bool) -> Vec<String> {
-        if statically {
-            let system = ["-lpthread", "-ldl", "-lm"].map(String::from);
-            return [self.archive.display().to_string()].into_iter().chain(system).collect();
-        }
-        let dir = self.shared.parent().expect("folder of the library").display();
-        vec![format!("-L{dir}"), "-lsparring".into(), format!("-Wl,-rpath,{dir}")]
-    }
-}
-
-/// Runs it, and tells what it said if it fails.
-#[track_caller]
-fn succeed(command: &mut Command) -> Output {
-    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {}\n{out}\n{err}", output.status);
-    output
-}
-
-/// A compiler with all warnings as errors.
-fn compiler(variable: &str, default: &str, standard: &str) -> Command {
-    let mut cc = Command::new(std::env::var_os(variable).unwrap_or_else(|| default.into()));
-    cc.args([standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"]).arg(here().join("../include"));
-    cc
-}
+use common::{Libraries, compiler, here, succeed};
 
 /// Builds a program against both kinds of library: the paths of the two.
 fn programs(source: &str, test: &str) -> [PathBuf; 2] {
     let libraries = Libraries::build();
     [("shared", false), ("static", true)].map(|(kind, statically)| {
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{kind}"));
-        let mut cc = compiler("CC", "cc", "-std=c11");
+        let mut cc = compiler("CC", "cc", "-std=c11", &here().join("../include"));
         succeed(cc.arg(here().join(source)).arg("-o").arg(&program).args(libraries.linked(statically)));
         program
     })
@@ -153,6 +83,14 @@ fn distances_as_c_sees_them() {
 }
 
 #[test]
+fn matrices_as_c_sees_them() {
+    for program in programs("tests/c/matrices.c", "matrices") {
+        let file = program.with_extension("mtx.gz");
+        assert_eq!(succeed(Command::new(&program).arg(&file)).stdout, b"ok\n");
+    }
+}
+
+#[test]
 fn errors_as_c_sees_them() {
     for program in programs("tests/c/errors.c", "errors") {
         assert_eq!(succeed(&mut Command::new(&program)).stdout, b"ok\n");
@@ -187,13 +125,96 @@ fn every_function() -> String {
         .collect();
     names.sort_unstable();
     names.dedup();
-    assert!(names.len() >= 25, "{names:?}");
+    assert!(names.len() >= 40, "{names:?}");
     let table: String = names.iter().map(|name| format!("    (function){name},\n")).collect();
     format!(
         "#include \"sparring.h\"\n#include <stdio.h>\ntypedef void (*function)(void);\nstatic function all[] = {{\n{table}}};\n\
          int main(void) {{ for (size_t i = 0; i < sizeof all / sizeof *all; i++) if (!all[i]) return 1;\n\
          puts(sparring_version()); return 0; }}\n"
     )
+}
+
+/// The functions of the header that give a status, with their arguments: type and name.
+fn prototypes() -> Vec<(String, Vec<(String, String)>)> {
+    let header = std::fs::read_to_string(here().join("../include/sparring.h")).expect("the header");
+    let code: Vec<_> = header.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join(" ");
+    let functions = code.split("SparringStatus sparring_").skip(1).filter_map(|rest| rest.split_once(')'));
+    let argument = |text: &str| {
+        let text = text.trim();
+        let (ty, name) = text.split_at(text.rfind([' ', '*']).expect("a type and a name") + 1);
+        (ty.to_owned(), name.to_owned())
+    };
+    functions
+        .filter_map(|(function, _)| function.split_once('('))
+        .map(|(name, arguments)| (name.to_owned(), arguments.split(',').map(argument).collect()))
+        .collect()
+}
+
+/// An argument that is as it should be, or room for what a function writes.
+fn good((ty, name): &(String, String), at: usize) -> String {
+    match (ty.matches('*').count(), name.as_str()) {
+        (1, "device") => "cpu".into(),
+        (1, "plan") => "plan".into(),
+        (1, "arrays") => "arrays".into(),
+        (1, "matrix" | "a" | "b" | "c" | "x") => "m".into(),
+        (1, "name") => "\"cpu\"".into(),
+        (1, "semiring") => "\"plus_times\"".into(),
+        (1, "metric") => "\"manhattan\"".into(),
+        (1, "path") => "\"no/such/file\"".into(),
+        (1, "options" | "y") => "NULL".into(),
+        (1 | 2, _) => format!("(void *)room[{at}]"),
+        (_, "type") => "SPARRING_F64".into(),
+        (_, "method" | "memory_budget") => "0".into(),
+        (_, "row_ptr_len") => "2".into(),
+        _ => "1".into(),
+    }
+}
+
+/// Whether a function takes NULL for this argument.
+fn may_be_null(function: &str, argument: &str) -> bool {
+    matches!(argument, "options" | "y" | "length")
+        || function.ends_with("_free")
+        || matches!(function, "matrix_copy" | "matrix_borrow") && argument != "matrix"
+        || function == "knn" && matches!(argument, "ids" | "distances")
+}
+
+#[test]
+fn every_function_names_the_argument_that_is_null() {
+    let prototypes = prototypes();
+    assert!(prototypes.len() >= 32, "{prototypes:?}");
+    let (mut calls, mut expected) = (String::new(), String::new());
+    for (function, arguments) in &prototypes {
+        for (at, (ty, name)) in arguments.iter().enumerate() {
+            if !ty.contains('*') || may_be_null(function, name) {
+                continue;
+            }
+            let value = |(i, a)| if i == at { "NULL".into() } else { good(a, i) };
+            let values: Vec<String> = arguments.iter().enumerate().map(value).collect();
+            calls += &format!("    SAY({function}, {});\n", values.join(", "));
+            expected += &format!("{function}: SPARRING_NULL_POINTER, {name} is NULL\n");
+        }
+    }
+    let text = format!(
+        "#include \"sparring.h\"\n#include <stdio.h>\n#include <string.h>\n\
+         static uint64_t room[16][16];\n\
+         #define SAY(f, ...) memset(room, 0, sizeof room); \\\n    \
+         printf(#f \": %s, %s\\n\", sparring_status_name(sparring_##f(__VA_ARGS__)), sparring_last_error())\n\
+         int main(void) {{\n    SparringDevice *cpu;\n    SparringMatrix *m;\n    SparringPlan *plan;\n    \
+         SparringArrays *arrays;\n    const uint32_t i[1] = {{0}};\n    const double x[1] = {{1}};\n    \
+         if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
+         || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
+         || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)) return 1;\n\
+         {calls}    return 0;\n}}\n"
+    );
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nulls.c");
+    std::fs::write(&source, text).expect("a file");
+    let [program, _] = programs(source.to_str().expect("UTF-8"), "nulls");
+    let said = String::from_utf8(succeed(&mut Command::new(&program)).stdout).expect("UTF-8");
+    for (said, expected) in said.lines().zip(expected.lines()) {
+        assert_eq!(said, expected);
+    }
+    assert_eq!(said.lines().count(), expected.lines().count());
 }
 
 #[test]
@@ -207,7 +228,7 @@ fn every_function_of_the_header_links_in_c11() {
 
 #[test]
 fn every_function_of_the_header_links_in_cpp17() {
-    let mut probe = compiler("CXX", "c++", "-std=c++17");
+    let mut probe = compiler("CXX", "c++", "-std=c++17", &here().join("../include"));
     if probe.arg("--version").output().is_err() {
         eprintln!("skipped: there is no C++ compiler");
         return;
@@ -215,7 +236,7 @@ fn every_function_of_the_header_links_in_cpp17() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (source, program) = (dir.join("every.cpp"), dir.join("every-cpp"));
     std::fs::write(&source, every_function()).expect("a file");
-    let mut cxx = compiler("CXX", "c++", "-std=c++17");
+    let mut cxx = compiler("CXX", "c++", "-std=c++17", &here().join("../include"));
     succeed(cxx.arg(&source).arg("-o").arg(&program).args(Libraries::build().linked(false)));
     succeed(&mut Command::new(&program));
 }

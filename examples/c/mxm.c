@@ -26,7 +26,7 @@ static void check(SparringStatus status)
 static void print(const char *what, const SparringMatrix *c)
 {
     uint64_t nrows, ncols;
-    const size_t *row_ptr;
+    const uint64_t *row_ptr;
     const uint32_t *col_idx;
     const void *lent;
     check(sparring_matrix_shape(c, &nrows, &ncols));
@@ -34,7 +34,7 @@ static void print(const char *what, const SparringMatrix *c)
     const double *values = lent;
     printf("%s:", what);
     for (uint64_t i = 0; i < nrows; i++)
-        for (size_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)
+        for (uint64_t p = row_ptr[i]; p < row_ptr[i + 1]; p++)
             printf(" (%llu,%u)=%g", (unsigned long long)i, (unsigned)col_idx[p], values[p]);
     printf("\n");
 }

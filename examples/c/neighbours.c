@@ -49,12 +49,12 @@ int main(void)
 
     /* As a matrix: however many there are. */
     check(sparring_radius(cpu, "cosine", 0.5, texts, NULL, &others, &close));
-    const size_t *begin;
+    const uint64_t *begin;
     const uint32_t *near_rows;
     check(sparring_matrix_borrow(close, &begin, &near_rows, NULL));
     printf("closer than 0.5:");
     for (uint64_t i = 0; i < 4; i++)
-        for (size_t p = begin[i]; p < begin[i + 1]; p++)
+        for (uint64_t p = begin[i]; p < begin[i + 1]; p++)
             printf(" (%llu,%u)", (unsigned long long)i, (unsigned)near_rows[p]);
     printf("\n%s\n", how);
 

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 
 use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
 #[cfg(feature = "cuda")]
-use crate::gpu::{RawCsr, RawVector};
-use crate::ops::by_formula::{self, Move};
-#[cfg(feature = "cuda")]
 use crate::Error;
 use crate::Result;
+#[cfg(feature = "cuda")]
+use crate::gpu::{RawCsr, RawVector};
+use crate::ops::by_formula::{self, Move};
 
 /// Operations on matrices and vectors whose types are known at run time.
 ///

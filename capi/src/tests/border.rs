@@ -50,6 +50,35 @@ fn names_of_status_codes_are_those_of_the_header() {
     }
     assert_eq!(text(sparring_status_name(12_345)), "unknown status");
     assert_eq!(text(sparring_version()), env!("CARGO_PKG_VERSION"));
+    let parts =
+        text(sparring_version()).split(['.', '-']).take(3).map(|p| p.parse::<u32>().unwrap()).collect::<Vec<_>>();
+    assert_eq!(sparring_version_number(), 1_000_000 * parts[0] + 1000 * parts[1] + parts[2]);
+}
+
+#[test]
+fn the_message_stays_at_its_place() {
+    let place = sparring_last_error();
+    ok(sparring_device_free(null_mut()));
+    call(|| Err(Fail::argument("x", "first".into())));
+    assert_eq!(text(place), "x: first");
+    call(|| Err(Fail::argument("x", "second".into())));
+    assert_eq!(text(place), "x: second");
+    ok(sparring_device_free(null_mut()));
+    assert_eq!((place, text(place)), (sparring_last_error(), String::new()));
+}
+
+#[test]
+fn messages_name_the_argument() {
+    let names = |status, message: &str| Fail { status, message: message.into() }.naming("a").message;
+    assert_eq!(names(SPARRING_FORMULA, "formula: no"), "a: formula: no");
+    for named in ["a: no", "a.b: no", "a[1] is no", "a is NULL"] {
+        assert_eq!(names(SPARRING_ARGUMENT, named), named);
+    }
+    assert_eq!(names(SPARRING_ARGUMENT, "ab: no"), "a: ab: no");
+    // No argument is wrong where memory or a file is.
+    for status in [SPARRING_OUT_OF_MEMORY, SPARRING_BUDGET, SPARRING_IO, SPARRING_PARSE, SPARRING_PANIC] {
+        assert_eq!(names(status, "no"), "no");
+    }
 }
 
 #[test]
@@ -82,6 +111,12 @@ fn messages_belong_to_threads_and_calls() {
     assert_eq!(text(sparring_last_error()), "x: here");
     fail("with\0zero");
     assert_eq!(text(sparring_last_error()), "x: with zero");
+    // What is too long is cut between characters, and leaves nothing of itself behind.
+    fail(&"é".repeat(MESSAGE_BYTES));
+    let long = text(sparring_last_error());
+    assert_eq!(long, format!("x: {}", "é".repeat((MESSAGE_BYTES - 4) / 2)));
+    fail("short");
+    assert_eq!(text(sparring_last_error()), "x: short");
     ok(sparring_device_free(null_mut()));
 }
 
@@ -91,9 +126,9 @@ fn handles_that_are_none_are_refused() {
     let mut nnz = 0u64;
     // Of another kind.
     let e = refused(unsafe { sparring_matrix_nnz(cpu(1, 0).cast(), &mut nnz) }, SPARRING_INVALID_HANDLE);
-    assert_eq!(e, "a SparringMatrix is needed, the handle is of a SparringDevice");
+    assert_eq!(e, "matrix: a SparringMatrix is needed, the handle is of a SparringDevice");
     let e = refused(sparring_plan_free(m.cast()), SPARRING_INVALID_HANDLE);
-    assert_eq!(e, "a SparringPlan is needed, the handle is of a SparringMatrix");
+    assert_eq!(e, "plan: a SparringPlan is needed, the handle is of a SparringMatrix");
     ok(unsafe { sparring_matrix_nnz(m, &mut nnz) });
     // Not a handle: an address of the caller's, a dangling one, an odd one.
     for p in [(&raw const nnz).cast(), 0x7ff3 as *const SparringMatrix, 0x10_0000 as *const _, usize::MAX as *const _] {
@@ -102,13 +137,16 @@ fn handles_that_are_none_are_refused() {
     }
     // NULL.
     let e = refused(unsafe { sparring_matrix_nnz(null(), &mut nnz) }, SPARRING_NULL_POINTER);
-    assert_eq!(e, "SparringMatrix is NULL");
+    assert_eq!(e, "matrix is NULL");
     ok(sparring_matrix_free(null_mut()));
     ok(sparring_plan_free(null_mut::<SparringPlan>()));
     // Freed.
     ok(sparring_matrix_free(m));
     let e = refused(unsafe { sparring_matrix_nnz(m, &mut nnz) }, SPARRING_INVALID_HANDLE);
-    assert!(e.ends_with("is no handle of a SparringMatrix: freed before, or never one"), "{e}");
+    assert!(
+        e.starts_with("matrix: 0x5350") && e.ends_with("is no handle of a SparringMatrix: freed before, or never one"),
+        "{e}"
+    );
     refused(sparring_matrix_free(m), SPARRING_INVALID_HANDLE);
     // A later matrix does not revive it.
     let later = small();
@@ -131,8 +169,8 @@ fn freeing_what_another_call_uses_is_harmless() {
     }
     let (dropped, receiver) = std::sync::mpsc::channel();
     let p = give(Payload(dropped)).unwrap();
-    let used = handle(p).unwrap();
-    crate::handle::take(p).unwrap();
+    let used = handle(p, "p").unwrap();
+    crate::handle::release(p, "p").unwrap();
     assert!(receiver.try_recv().is_err(), "dropped while in use");
     drop(used);
     receiver.try_recv().expect("dropped with its last user");

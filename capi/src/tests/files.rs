@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use super::*;
-use crate::matrix_market::{SparringReadOptions, sparring_matrix_read, sparring_matrix_read_with};
+use crate::matrix_market::{
+    SparringReadOptions, SparringWriteOptions, sparring_matrix_read, sparring_matrix_read_with, sparring_matrix_write,
+};
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 3 0\n3 2 -2\n";
 
@@ -83,11 +85,52 @@ fn a_file_is_read_with_a_limit_and_leniently() {
 }
 
 #[test]
+fn what_is_written_is_read_again() {
+    let cpu = cpu(2, 0);
+    let write = |m, path: &CStr, options| unsafe { sparring_matrix_write(cpu, m, path.as_ptr(), options) };
+    let m = csr(SPARRING_F64, 2, 2, &[0, 1, 3], &[1, 0, 1], &[0.1, 0.1, f64::MIN_POSITIVE]);
+    for name in ["w.mtx", "w.mtx.gz"] {
+        let file = File::new(name, b"old");
+        ok(write(m, &file.1, null()));
+        let packed = std::fs::read(&file.0).unwrap().starts_with(&[0x1f, 0x8b]);
+        assert_eq!(packed, name.ends_with(".gz"));
+        let (status, again) = read(&file.1, SPARRING_F64 as u32);
+        ok(status);
+        assert_eq!(copy::<f64>(again), copy::<f64>(m));
+        ok(sparring_matrix_free(again));
+    }
+    let file = File::new("w2.mtx", b"old");
+    let options = |symmetric, pattern_only| SparringWriteOptions { symmetric, pattern_only };
+    ok(write(m, &file.1, &options(1, 1)));
+    let text = std::fs::read_to_string(&file.0).unwrap();
+    assert_eq!(text, "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n2 1\n2 2\n");
+    // What fails leaves the file as it was.
+    let skewed = small();
+    let e = refused(write(skewed, &file.1, &options(1, 0)), SPARRING_ARGUMENT);
+    assert!(e.starts_with("options.symmetric: "), "{e}");
+    assert_eq!(std::fs::read_to_string(&file.0).unwrap(), text);
+    let e = refused(write(m, c"no/such/folder/a.mtx", null()), SPARRING_IO);
+    assert!(e.starts_with("no/such/folder/a.mtx: "), "{e}");
+    assert_eq!(
+        refused(unsafe { sparring_matrix_write(cpu, m, null(), null()) }, SPARRING_NULL_POINTER),
+        "path is NULL"
+    );
+    assert_eq!(refused(write(null(), &file.1, null()), SPARRING_NULL_POINTER), "matrix is NULL");
+    let e = unsafe { sparring_matrix_write(null(), m, file.1.as_ptr(), null()) };
+    assert_eq!(refused(e, SPARRING_NULL_POINTER), "device is NULL");
+    for m in [m, skewed] {
+        ok(sparring_matrix_free(m));
+    }
+    ok(sparring_device_free(cpu));
+}
+
+#[test]
 fn wrong_files_are_refused() {
     let bad = File::new("bad.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n");
     assert!(refused(read(&bad.1, SPARRING_F64 as u32).0, SPARRING_PARSE).contains("bad.mtx:3:1: "));
     let half = File::new("half.mtx", b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0.5\n");
-    refused(read(&half.1, SPARRING_I64 as u32).0, SPARRING_UNSUPPORTED);
+    let e = refused(read(&half.1, SPARRING_I64 as u32).0, SPARRING_TYPE);
+    assert!(e.starts_with("type: "), "{e}");
     assert!(refused(read(c"no/such/file.mtx", SPARRING_F64 as u32).0, SPARRING_IO).starts_with("no/such/file.mtx: "));
     assert!(refused(read(c"no/such/file.mtx", 0).0, SPARRING_ARGUMENT).starts_with("type: 0 is none of"));
     refused(read(c"\xff", SPARRING_F64 as u32).0, SPARRING_ARGUMENT);

@@ -71,7 +71,7 @@ fn columns_may_come_in_any_order_but_not_twice() {
     ok(sparring_matrix_free(m));
     let (p, j, x) = ([0u64, 2], [1u32, 1], [1.0f64, 2.0]);
     let (status, _) = from_csr(SPARRING_F64 as u32, (1, 3), p.as_ptr(), j.as_ptr(), x.as_ptr().cast(), 2);
-    assert_eq!(refused(status, SPARRING_DUPLICATE), "entry (0, 1) is given twice");
+    assert_eq!(refused(status, SPARRING_DUPLICATE), "col_idx: entry (0, 1) is given twice");
 }
 
 #[test]
@@ -81,11 +81,11 @@ fn wrong_rows_are_refused() {
         let (found, _) = from_csr(SPARRING_F64 as u32, (2, 3), p.as_ptr(), j.as_ptr(), x.as_ptr().cast(), 2);
         refused(found, status)
     };
-    assert_eq!(try_csr([1, 1, 2], [0, 1], SPARRING_ROW_POINTER), "row pointers: row_ptr[0] is 1, expected 0");
-    assert_eq!(try_csr([0, 3, 2], [0, 1], SPARRING_ROW_POINTER), "row pointers: row_ptr[2] is 2, expected at least 3");
+    assert_eq!(try_csr([1, 1, 2], [0, 1], SPARRING_ROW_POINTER), "row_ptr[0] is 1, expected 0");
+    assert_eq!(try_csr([0, 3, 2], [0, 1], SPARRING_ROW_POINTER), "row_ptr[2] is 2, expected at least 3");
     try_csr([0, 1, 3], [0, 1], SPARRING_ROW_POINTER);
     try_csr([0, u64::MAX, 2], [0, 1], SPARRING_ROW_POINTER);
-    assert_eq!(try_csr([0, 1, 2], [0, 3], SPARRING_INDEX_RANGE), "entry 1: column index 3 is not below 3");
+    assert_eq!(try_csr([0, 1, 2], [0, 3], SPARRING_INDEX_RANGE), "col_idx[1] is 3, not below ncols, which is 3");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn wrong_arguments_are_refused() {
     let (status, _) = from_csr(f64, (1, 1), p, j, x, 1 << 62);
     refused(status, SPARRING_INDEX_OVERFLOW);
     let (status, _) = from_csr(f64, (1, u64::MAX), p, j, x, 1);
-    refused(status, SPARRING_INDEX_OVERFLOW);
+    assert!(refused(status, SPARRING_INDEX_OVERFLOW).starts_with("ncols: "));
     let null_out = unsafe { sparring_matrix_from_csr(f64, 1, 1, p, j, x, 1, null_mut()) };
     assert_eq!(refused(null_out, SPARRING_NULL_POINTER), "matrix is NULL");
 }
@@ -139,9 +139,9 @@ fn coordinates_are_sorted_and_summed() {
 #[test]
 fn wrong_coordinates_are_refused() {
     let (status, _) = from_coo(SPARRING_F64, (2, 2), &[0, 2], &[0, 0], &[1.0, 2.0]);
-    assert_eq!(refused(status, SPARRING_INDEX_RANGE), "entry 1: row index 2 is not below 2");
+    assert_eq!(refused(status, SPARRING_INDEX_RANGE), "rows[1] is 2, not below nrows, which is 2");
     let (status, _) = from_coo(SPARRING_F64, (2, 2), &[0, 1], &[0, 5], &[1.0, 2.0]);
-    assert_eq!(refused(status, SPARRING_INDEX_RANGE), "entry 1: column index 5 is not below 2");
+    assert_eq!(refused(status, SPARRING_INDEX_RANGE), "cols[1] is 5, not below ncols, which is 2");
     let (i, x) = ([0u32], [1.0f64]);
     for (name, (rows, cols, values)) in [
         ("rows", (null(), i.as_ptr(), x.as_ptr())),
@@ -183,7 +183,7 @@ fn borrowed_arrays_are_the_matrix() {
     let (mut p, mut j, mut x) = (null(), null(), null());
     ok(unsafe { sparring_matrix_borrow(m, &mut p, &mut j, &mut x) });
     let (p, j) = unsafe { (std::slice::from_raw_parts(p, 3), std::slice::from_raw_parts(j, 3)) };
-    assert_eq!((p, j), ([0usize, 1, 3].as_slice(), [1u32, 0, 2].as_slice()));
+    assert_eq!((p, j), ([0u64, 1, 3].as_slice(), [1u32, 0, 2].as_slice()));
     assert_eq!(unsafe { std::slice::from_raw_parts(x.cast::<f64>(), 3) }, [2.0, 1.0, 3.0]);
     ok(unsafe { sparring_matrix_borrow(m, null_mut(), null_mut(), null_mut()) });
     refused(unsafe { sparring_matrix_borrow(null(), null_mut(), null_mut(), null_mut()) }, SPARRING_NULL_POINTER);

@@ -6,6 +6,7 @@
 // or are NULL or nonsense where the function promises to refuse them without reading.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+mod arrays;
 mod border;
 mod devices;
 mod distances;
@@ -19,9 +20,9 @@ use std::ptr::{null, null_mut};
 
 use crate::device::*;
 use crate::guard::*;
-use crate::matrix::SparringType::*;
 use crate::matrix::*;
 use crate::status::SparringStatus::{self, *};
+use crate::types::SparringType::{self, *};
 
 fn text(p: *const c_char) -> String {
     unsafe { CStr::from_ptr(p) }.to_str().expect("UTF-8").to_owned()

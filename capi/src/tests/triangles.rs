@@ -53,10 +53,10 @@ fn wrong_graphs_are_refused() {
     let mut run = |cpu: *const _, m: *const _, method| unsafe {
         sparring_triangles(cpu, m, method, &mut count, null_mut(), 0, null_mut())
     };
-    assert!(refused(run(cpu, m, 0), SPARRING_NOT_SQUARE).contains("2×3"));
+    assert_eq!(refused(run(cpu, m, 0), SPARRING_NOT_SQUARE), "a: triangles: the matrix must be square, but it is 2×3");
     assert_eq!(refused(run(cpu, g, 3), SPARRING_ARGUMENT), "method: 3 is none of 0, 1, 2");
     refused(run(null(), g, 0), SPARRING_NULL_POINTER);
-    refused(run(cpu, null(), 0), SPARRING_NULL_POINTER);
+    assert_eq!(refused(run(cpu, null(), 0), SPARRING_NULL_POINTER), "a is NULL");
     refused(run(g.cast(), g, 0), SPARRING_INVALID_HANDLE);
     let e = unsafe { sparring_triangles(cpu, g, 0, null_mut(), null_mut(), 0, null_mut()) };
     assert_eq!(refused(e, SPARRING_NULL_POINTER), "count is NULL");
