@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sparring::Error;
 
-use crate::memory::cut;
 use crate::status::SparringStatus::{self, *};
 
 /// Why a call did not succeed.
@@ -92,6 +91,12 @@ pub(crate) const MESSAGE_BYTES: usize = 4096;
 thread_local! {
     // It stays where it is for as long as its thread, whatever is written to it: C may hold its address across calls.
     static MESSAGE: [Cell<u8>; MESSAGE_BYTES] = const { [const { Cell::new(0) }; MESSAGE_BYTES] };
+}
+
+/// The beginning of `text` that takes at most `bytes`, of whole characters.
+pub(crate) fn cut(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
 }
 
 /// Keeps the message for `sparring_last_error`.

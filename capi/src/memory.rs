@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char};
 
 use sparring::Error;
 
-use crate::guard::{Fail, Fallible};
+use crate::guard::{Fail, Fallible, cut};
 use crate::handle::{self, Object};
 
 /// `x` as a size of this machine.
@@ -130,12 +130,6 @@ pub(crate) unsafe fn text<'a>(p: *const c_char, name: &'static str) -> Fallible<
     // SAFETY: not NULL by `check`; ended by a zero and unchanged by the caller's promise.
     let text = unsafe { CStr::from_ptr(p) };
     text.to_str().map_err(|e| Fail::argument(name, format!("not UTF-8 after {} bytes", e.valid_up_to())))
-}
-
-/// The beginning of `text` that takes at most `bytes`, of whole characters.
-pub(crate) fn cut(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    &text[..end]
 }
 
 /// Writes as much of `text` as fits, whole characters and a zero, into `buffer` of `capacity` bytes, and its
