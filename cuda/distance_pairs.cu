@@ -6,6 +6,11 @@
 #include "distance.cuh"
 #include "neighbours.cuh"
 
+// Blocks that run at a time on a multiprocessor; a formula, which is long, may want fewer with more registers each.
+#ifndef BLOCKS
+#define BLOCKS 13
+#endif
+
 #ifdef CHEBYSHEV
 typedef Rank Beside;  // beside the entries: ranks of entries and heads of rows, or two norms of rows
 #else
@@ -67,7 +72,7 @@ __device__ inline double far_of(W key) {
 
 // codes (of how far they are) and ids: of each row, for each of its parts, the k nearest among the part's tiles, nearest first; numbers of Y
 // begin at first_y.
-extern "C" __global__ void __launch_bounds__(32, 13)
+extern "C" __global__ void __launch_bounds__(32, BLOCKS)
 nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes, u32* ids) {
   OPEN_SIDES;
   // Blocks that run together have the same part: they go through the same tiles at about the same time.
@@ -87,12 +92,18 @@ nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_se
 #pragma unroll
       for (u32 u = 0; u < EACH; ++u) any |= valid[u] && !(key[u] >= refused);
       if (!__any_sync(ALL, any)) return;
-#pragma unroll
+      // What finishes a key is long: it is there once.
+#pragma unroll 1
       for (u32 u = 0; u < EACH; ++u, j += 32) {
-        const bool looked = valid[u] && !(key[u] >= refused) && !(exclude_self && j == SELF);
-        const u64 code = looked ? code_of(far_of(key[u])) : FARTHEST;
+        W mine = key[0];
+        bool looked = valid[0];
+#pragma unroll
+        for (u32 other = 1; other < EACH; ++other)
+          if (u == other) mine = key[other], looked = valid[other];
+        looked = looked && !(mine >= refused) && !(exclude_self && j == SELF);
+        const u64 code = looked ? code_of(far_of(mine)) : FARTHEST;
         offer(list, looked, code, first_y + j);
-        if (looked && code >= list.worst && key[u] == key[u]) refused = key[u];
+        if (looked && code >= list.worst && mine == mine) refused = mine;
       }
       for (u32 d = 16; d > 0; d /= 2) {
         const W other = __shfl_xor_sync(ALL, refused, d);

@@ -413,8 +413,9 @@ fn text_of_ring<W: Float>(ring: &str, symmetric: bool) -> String {
     ] {
         functions += &function(name, arguments, out, body);
     }
+    // Twelve blocks at a time, not thirteen: what a formula says may take the registers of many.
     format!(
-        "{exact}struct Ring {{\n  using A = {w};\n  using B = {w};\n  using Out = {w};\n  \
+        "#define BLOCKS 12\n{exact}struct Ring {{\n  using A = {w};\n  using B = {w};\n  using Out = {w};\n  \
          static constexpr bool reads_a = true, reads_b = true, reads_place = false;\n  \
          static __device__ Out zero() {{ return {zero}; }}\n  \
          static __device__ {w} add({w} a, {w} b) {{ return sr::add(a, b); }}\n  \
