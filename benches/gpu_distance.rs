@@ -319,7 +319,7 @@ impl Baselines<'_> {
     fn paper<W: Real>(&self, run: &RunBy<'_, W, UnionStrategy>) -> Result<Option<Taken>> {
         let mut tried = json!({});
         let mut best: Option<(f64, UnionStrategy)> = None;
-        for strategy in [UnionStrategy::Dense, UnionStrategy::Hash, UnionStrategy::Bloom] {
+        for strategy in [UnionStrategy::Dense, UnionStrategy::Hash] {
             let name = format!("{strategy:?}").to_lowercase();
             match self.bounded(self.how.limit_ms / 8.0, 1, &|x| run(x, strategy)) {
                 Ok((rows, ms, _)) => {

@@ -6,8 +6,7 @@ constexpr u32 TILE = 1024;
 
 #ifdef AT
 // The scalar lies in memory: another one needs no other program.
-extern "C" __global__ void apply_at(const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz,
-                                    const Op::S* s, Op::Out* c) {
+KERNEL(apply_at, const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz, const Op::S* s, Op::Out* c) {
   __shared__ u64 room[2];
   const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
   const Op::S scalar = s[0];
@@ -15,15 +14,14 @@ extern "C" __global__ void apply_at(const OffsetA* row_ptr, const u32* col_idx, 
     c[p] = Op::apply(a[p], scalar, row_of(row_ptr, t.first_row, t.last_row, p), col_idx[p]);
 }
 #elif !defined(SELECT)
-extern "C" __global__ void apply_values(const Op::A* a, u64 nnz, Op::Out* c) {
+KERNEL(apply_values, const Op::A* a, u64 nnz, Op::Out* c) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p < nnz) c[p] = Op::apply(a[p]);
 }
 #else
 
 // kept[p] = 1 if entry p is kept, else 0. The scalar lies in memory: another one needs no other program.
-extern "C" __global__ void mark(const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz,
-                                const Op::S* s, u32* kept) {
+KERNEL(mark, const OffsetA* row_ptr, const u32* col_idx, const Op::A* a, u64 nrows, u64 nnz, const Op::S* s, u32* kept) {
   __shared__ u64 room[2];
   const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
   const Op::S scalar = s[0];
@@ -31,13 +29,12 @@ extern "C" __global__ void mark(const OffsetA* row_ptr, const u32* col_idx, cons
     kept[p] = Op::apply(a[p], scalar, row_of(row_ptr, t.first_row, t.last_row, p), col_idx[p]) ? 1 : 0;
 }
 
-extern "C" __global__ void select_rows(const OffsetA* row_ptr, u64 nrows, const OffsetC* before, OffsetC* c_ptr) {
+KERNEL(select_rows, const OffsetA* row_ptr, u64 nrows, const OffsetC* before, OffsetC* c_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= nrows) c_ptr[i] = before[row_ptr[i]];
 }
 
-extern "C" __global__ void select_fill(const u32* col_idx, const Op::A* a, u64 nnz, const OffsetC* before, u32* c_cols,
-                                       Op::A* c) {
+KERNEL(select_fill, const u32* col_idx, const Op::A* a, u64 nnz, const OffsetC* before, u32* c_cols, Op::A* c) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= nnz) return;
   const OffsetC to = before[p];

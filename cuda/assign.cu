@@ -3,7 +3,7 @@
 #include "parts.cuh"
 
 // The value lies in memory: another one needs no other program.
-extern "C" __global__ void assign(const u32* places, u64 nnz, const Value* x, Value* w) {
+KERNEL(assign, const u32* places, u64 nnz, const Value* x, Value* w) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p < nnz) w[places[p]] = x[0];
 }

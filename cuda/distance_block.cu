@@ -6,7 +6,7 @@
 
 #ifdef PAIRS
 // out[p] = keys[p]. Grid: any number of threads.
-extern "C" __global__ void write_pairs(const W* keys, u64 n, T* out) {
+KERNEL(write_pairs, const W* keys, u64 n, T* out) {
   for (u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x; p < n; p += (u64)gridDim.x * blockDim.x) out[p] = (T)keys[p];
 }
 #endif
@@ -15,9 +15,8 @@ extern "C" __global__ void write_pairs(const W* keys, u64 n, T* out) {
 // codes and ids: of each row, for each of its parts, the k nearest, nearest first. Numbers of Y begin at first_y; with
 // exclude_self row r of the block, which is row r + shift of Y here, is left out of its own.
 // Grid: blocks of one warp, a part of a row each.
-extern "C" __global__ void __launch_bounds__(32, 13)
-nearest_in_block(const W* keys, u64 width, u64 part_size, u32 parts, u64 shift, u32 first_y, u32 k,
-                 u32 exclude_self, u64* codes, u32* ids) {
+BOUNDED_KERNEL((32, 13), nearest_in_block, const W* keys, u64 width, u64 part_size, u32 parts, u64 shift, u32 first_y, u32 k,
+                                           u32 exclude_self, u64* codes, u32* ids) {
   extern __shared__ __align__(16) unsigned char room[];
   const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, place = (row * parts + part) * k;
   const u64 self = exclude_self ? row + shift : ~0ull;
@@ -42,7 +41,7 @@ nearest_in_block(const W* keys, u64 width, u64 part_size, u32 parts, u64 shift, 
 }
 
 // Grid: a thread a neighbour.
-extern "C" __global__ void distances_of(const u64* codes, u64 n, T* distances) {
+KERNEL(distances_of, const u64* codes, u64 n, T* distances) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p < n) distances[p] = (T)key_of(codes[p]);
 }
@@ -51,8 +50,8 @@ extern "C" __global__ void distances_of(const u64* codes, u64 n, T* distances) {
 #ifdef RADIUS
 // counts[(first_row + r) · parts + part] = neighbours of row r of the block there. Grid: blocks of one warp, a part of a
 // row each.
-extern "C" __global__ void count_within(const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row,
-                                        u32 exclude_self, u64 radius, u32* counts) {
+KERNEL(count_within, const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row, u32 exclude_self, u64 radius,
+                     u32* counts) {
   const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;
   const W* mine = keys + row * width;
   const u64 from = part * part_size, to = from + part_size < width ? from + part_size : width;
@@ -65,8 +64,8 @@ extern "C" __global__ void count_within(const W* keys, u64 width, u64 part_size,
 }
 
 // The neighbours themselves, from offsets[i · parts + part] on. Grid: as above.
-extern "C" __global__ void write_within(const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row,
-                                        u32 exclude_self, u64 radius, const OffsetC* offsets, u32* cols, T* values) {
+KERNEL(write_within, const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row, u32 exclude_self, u64 radius,
+                     const OffsetC* offsets, u32* cols, T* values) {
   const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;
   const W* mine = keys + row * width;
   const u64 from = part * part_size, end = from + part_size < width ? from + part_size : width;

@@ -5,7 +5,7 @@
 // depend on an order. Grid: a few blocks of 256 threads. `T`, `Offset` and NON_NEGATIVE (0 or 1) are set in front.
 #include "parts.cuh"
 
-extern "C" __global__ void check_entries(const Offset* row_ptr, const T* values, u64 nrows, u64 nnz, u64* found) {
+KERNEL(check_entries, const Offset* row_ptr, const T* values, u64 nrows, u64 nnz, u64* found) {
   const u64 step = (u64)gridDim.x * blockDim.x, start = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   u64 bad = ~0ull, zeros = 0, longest = 0, most = 0, least = ~0ull;
   for (u64 p = start; p < nnz; p += step) {

@@ -31,7 +31,7 @@ typedef W Beside;
 
 #ifdef PAIRS
 // out[(i - first_row) · nrows_y + j] = d(i, j). With `half`, of the pairs with j <= i alone: the others are mirrored.
-extern "C" __global__ void __launch_bounds__(32, 13) all_pairs(SIDES, u32 half, T* out) {
+BOUNDED_KERNEL((32, 13), all_pairs, SIDES, u32 half, T* out) {
   OPEN_SIDES;
   const u64 number = blockIdx.x / nrows, i = first_row + (blockIdx.x - number * nrows);
   const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(32, 13) all_pairs(SIDES, u32 half, 
 }
 
 // out[j · n + i] = out[i · n + j] for j < i. Grid: a block of 256 threads for each 32 × 32 places.
-extern "C" __global__ void mirror(u64 n, u64 side, T* out) {
+KERNEL(mirror, u64 n, u64 side, T* out) {
   __shared__ T room[32][33];
   const u64 bi = blockIdx.x / side, bj = blockIdx.x - bi * side;
   if (bj > bi) return;
@@ -72,8 +72,8 @@ __device__ inline double far_of(W key) {
 
 // codes (of how far they are) and ids: of each row, for each of its parts, the k nearest among the part's tiles, nearest first; numbers of Y
 // begin at first_y.
-extern "C" __global__ void __launch_bounds__(32, BLOCKS)
-nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes, u32* ids) {
+BOUNDED_KERNEL((32, BLOCKS), nearest, SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes,
+                                      u32* ids) {
   OPEN_SIDES;
   // Blocks that run together have the same part: they go through the same tiles at about the same time.
   const u64 part = blockIdx.x / nrows, row = blockIdx.x - part * nrows, i = first_row + row;
@@ -115,7 +115,7 @@ nearest(SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_se
 }
 
 // Grid: a thread a neighbour.
-extern "C" __global__ void distances_of(const u64* codes, u64 n, T* distances) {
+KERNEL(distances_of, const u64* codes, u64 n, T* distances) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p < n) distances[p] = (T)(LARGEST ? 0.0 - key_of(codes[p]) : key_of(codes[p]));
 }
@@ -123,7 +123,7 @@ extern "C" __global__ void distances_of(const u64* codes, u64 n, T* distances) {
 
 #ifdef RADIUS
 // counts[i · tiles + t] = neighbours of row i in tile t.
-extern "C" __global__ void __launch_bounds__(32, 13) count_within(SIDES, u64 radius, u32 exclude_self, u32* counts) {
+BOUNDED_KERNEL((32, 13), count_within, SIDES, u64 radius, u32 exclude_self, u32* counts) {
   OPEN_SIDES;
   const u64 number = blockIdx.x / nrows, i = first_row + (blockIdx.x - number * nrows);
   const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);
@@ -139,8 +139,7 @@ extern "C" __global__ void __launch_bounds__(32, 13) count_within(SIDES, u64 rad
 }
 
 // The neighbours themselves, from offsets[i · tiles + t] on.
-extern "C" __global__ void __launch_bounds__(32, 13)
-write_within(SIDES, u64 radius, u32 exclude_self, const OffsetC* offsets, u32* cols, T* values) {
+BOUNDED_KERNEL((32, 13), write_within, SIDES, u64 radius, u32 exclude_self, const OffsetC* offsets, u32* cols, T* values) {
   OPEN_SIDES;
   const u64 number = blockIdx.x / nrows, i = first_row + (blockIdx.x - number * nrows);
   const TileOfY tile = tile_of_y(number, tiles, tile_rows, nrows_y);

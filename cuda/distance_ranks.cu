@@ -4,7 +4,7 @@
 // Grid: a warp a row, 8 in a block. `W`, `Offset` and K_IN_REGISTERS (1) are set in front.
 #include "nearest.cuh"
 
-extern "C" __global__ void rank_entries(const Offset* row_ptr, const W* values, u64 nrows, unsigned char* ranks, W* heads) {
+KERNEL(rank_entries, const Offset* row_ptr, const W* values, u64 nrows, unsigned char* ranks, W* heads) {
   const u64 i = (u64)blockIdx.x * 8 + warp_id();
   if (i >= nrows) return;
   const u64 from = row_ptr[i];

@@ -42,16 +42,14 @@ __device__ inline void prepare(const Offset* row_ptr, const T* values, u64 i, u6
 }
 
 // Grid: a warp a row, 8 in a block.
-extern "C" __global__ void prepare_rows(const Offset* row_ptr, const T* values, u64 nrows, u64 ncols, W* entries, W* norm0,
-                                        W* norm1) {
+KERNEL(prepare_rows, const Offset* row_ptr, const T* values, u64 nrows, u64 ncols, W* entries, W* norm0, W* norm1) {
   const u64 i = (u64)blockIdx.x * 8 + warp_id();
   if (i >= nrows || row_ptr[i + 1] - row_ptr[i] > LONG) return;
   prepare<32>(row_ptr, values, i, ncols, entries, norm0, norm1, nullptr);
 }
 
 // Grid: a block of 256 threads a row; short rows are done.
-extern "C" __global__ void prepare_long_rows(const Offset* row_ptr, const T* values, u64 nrows, u64 ncols, W* entries,
-                                             W* norm0, W* norm1) {
+KERNEL(prepare_long_rows, const Offset* row_ptr, const T* values, u64 nrows, u64 ncols, W* entries, W* norm0, W* norm1) {
   __shared__ W room[9];
   const u64 i = blockIdx.x;
   if (row_ptr[i + 1] - row_ptr[i] <= LONG) return;

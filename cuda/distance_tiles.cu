@@ -4,8 +4,7 @@
 // Grid: a thread a start. `OffsetT` is set in front.
 #include "parts.cuh"
 
-extern "C" __global__ void tile_starts(const OffsetT* ptr, const u32* rows, u64 columns, u64 tiles, u32 size,
-                                       OffsetT* starts) {
+KERNEL(tile_starts, const OffsetT* ptr, const u32* rows, u64 columns, u64 tiles, u32 size, OffsetT* starts) {
   const u64 n = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (n > columns * tiles) return;
   const u64 c = n / tiles, t = n - c * tiles;

@@ -9,8 +9,8 @@
 constexpr u32 TILE = 1024;
 
 // places[p] = first entry of B, in p's row, whose column is not below that of entry p of A; found[p] = 1 if it is equal.
-extern "C" __global__ void find_in_b(const OffsetA* a_ptr, const u32* a_cols, u64 a_nnz, u64 nrows, const OffsetB* b_ptr,
-                                     const u32* b_cols, OffsetB* places, u32* found) {
+KERNEL(find_in_b, const OffsetA* a_ptr, const u32* a_cols, u64 a_nnz, u64 nrows, const OffsetB* b_ptr, const u32* b_cols,
+                  OffsetB* places, u32* found) {
   __shared__ u64 room[2];
   const Tile t = tile_of(a_ptr, nrows, a_nnz, TILE, room);
   for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x) {
@@ -24,13 +24,13 @@ extern "C" __global__ void find_in_b(const OffsetA* a_ptr, const u32* a_cols, u6
 }
 
 #ifndef UNION
-extern "C" __global__ void intersection_rows(const OffsetA* a_ptr, u64 nrows, const OffsetBoth* before, OffsetC* c_ptr) {
+KERNEL(intersection_rows, const OffsetA* a_ptr, u64 nrows, const OffsetBoth* before, OffsetC* c_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= nrows) c_ptr[i] = (OffsetC)before[a_ptr[i]];
 }
 
-extern "C" __global__ void intersection_fill(const u32* a_cols, const Op::A* a, u64 a_nnz, const Op::B* b,
-                                             const OffsetB* places, const OffsetBoth* before, u32* c_cols, Op::Out* c) {
+KERNEL(intersection_fill, const u32* a_cols, const Op::A* a, u64 a_nnz, const Op::B* b, const OffsetB* places,
+                          const OffsetBoth* before, u32* c_cols, Op::Out* c) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= a_nnz) return;
   const OffsetBoth to = before[p];
@@ -39,8 +39,7 @@ extern "C" __global__ void intersection_fill(const u32* a_cols, const Op::A* a, 
   c[to] = Op::apply(a[p], b[places[p]]);
 }
 #else
-extern "C" __global__ void union_rows(const OffsetA* a_ptr, const OffsetB* b_ptr, u64 nrows, const OffsetBoth* before,
-                                      OffsetC* c_ptr) {
+KERNEL(union_rows, const OffsetA* a_ptr, const OffsetB* b_ptr, u64 nrows, const OffsetBoth* before, OffsetC* c_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i > nrows) return;
   const u64 p = a_ptr[i];
@@ -56,8 +55,8 @@ __device__ inline Op::Out only_b(const Op::B& y, const Op::A*) { return y; }
 #endif
 
 // Entries that A has.
-extern "C" __global__ void union_from_a(const u32* a_cols, const Op::A* a, u64 a_nnz, const Op::B* b, const Op::B* b_fill,
-                                        const OffsetB* places, const OffsetBoth* before, u32* c_cols, Op::Out* c) {
+KERNEL(union_from_a, const u32* a_cols, const Op::A* a, u64 a_nnz, const Op::B* b, const Op::B* b_fill, const OffsetB* places,
+                     const OffsetBoth* before, u32* c_cols, Op::Out* c) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= a_nnz) return;
   const OffsetB q = places[p];
@@ -67,9 +66,8 @@ extern "C" __global__ void union_from_a(const u32* a_cols, const Op::A* a, u64 a
 }
 
 // Entries that B alone has.
-extern "C" __global__ void union_from_b(const OffsetB* b_ptr, const u32* b_cols, const Op::B* b, u64 b_nnz, u64 nrows,
-                                        const OffsetA* a_ptr, const u32* a_cols, const Op::A* a_fill,
-                                        const OffsetBoth* before, u32* c_cols, Op::Out* c) {
+KERNEL(union_from_b, const OffsetB* b_ptr, const u32* b_cols, const Op::B* b, u64 b_nnz, u64 nrows, const OffsetA* a_ptr,
+                     const u32* a_cols, const Op::A* a_fill, const OffsetBoth* before, u32* c_cols, Op::Out* c) {
   __shared__ u64 room[2];
   const Tile t = tile_of(b_ptr, nrows, b_nnz, TILE, room);
   for (u64 q = t.start + threadIdx.x; q < t.end; q += blockDim.x) {

@@ -20,14 +20,14 @@ __device__ inline Row row_of_group(u32 nrows, const OffsetB* b_ptr) {
 
 __device__ inline bool heads(const u32* b_col, OffsetB begin, OffsetB e) { return e == begin || b_col[e] / 32 != b_col[e - 1] / 32; }
 
-extern "C" __global__ void count_words(u32 nrows, const OffsetB* b_ptr, const u32* b_col, u32* counts) {
+KERNEL(count_words, u32 nrows, const OffsetB* b_ptr, const u32* b_col, u32* counts) {
   const Row x = row_of_group(nrows, b_ptr);
   u32 count = 0;
   for (u64 e = (u64)x.begin + x.lane; e < x.end; e += LANES) count += heads(b_col, x.begin, (OffsetB)e);
   count = group_sum(count);
   if (x.row < nrows && x.lane == 0) counts[x.row] = count;
 }
-extern "C" __global__ void fill_words(u32 nrows, const OffsetB* b_ptr, const u32* b_col, const OffsetC* w_ptr, u32* csi, u32* cs) {
+KERNEL(fill_words, u32 nrows, const OffsetB* b_ptr, const u32* b_col, const OffsetC* w_ptr, u32* csi, u32* cs) {
   const Row x = row_of_group(nrows, b_ptr);
   const u32 group = group_of();
   u64 out = x.row < nrows ? w_ptr[x.row] : 0;
@@ -54,7 +54,7 @@ extern "C" __global__ void fill_words(u32 nrows, const OffsetB* b_ptr, const u32
 __device__ inline u64 place_of(u32 word, u64 slots) { return ((u64)(word * 2654435761u) * slots) >> 32; }
 
 // tables holds NONE everywhere; afterwards the words of each row, which `hash_fill` reads.
-extern "C" __global__ void hash_count(u32 nrows, const OffsetB* b_ptr, const u32* b_col, u32* tables, u32* counts) {
+KERNEL(hash_count, u32 nrows, const OffsetB* b_ptr, const u32* b_col, u32* tables, u32* counts) {
   const Row x = row_of_group(nrows, b_ptr);
   u32* table = tables + 2 * (u64)x.begin;
   const u64 slots = 2 * (u64)(x.end - x.begin);
@@ -71,7 +71,8 @@ extern "C" __global__ void hash_count(u32 nrows, const OffsetB* b_ptr, const u32
   if (x.row < nrows && x.lane == 0) counts[x.row] = count;
 }
 // bits holds 0 everywhere. The words of a row come out in the order of its table, which nothing depends on.
-extern "C" __global__ void hash_fill(u32 nrows, const OffsetB* b_ptr, const u32* b_col, const u32* tables, u32* bits, const OffsetC* w_ptr, u32* csi, u32* cs) {
+KERNEL(hash_fill, u32 nrows, const OffsetB* b_ptr, const u32* b_col, const u32* tables, u32* bits, const OffsetC* w_ptr, u32* csi,
+                  u32* cs) {
   const Row x = row_of_group(nrows, b_ptr);
   const u32* table = tables + 2 * (u64)x.begin;
   u32* columns = bits + 2 * (u64)x.begin;

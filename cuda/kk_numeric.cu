@@ -26,8 +26,8 @@ __device__ inline Value multiply(const Left* a_val, OffsetA e, const Right* b_va
 // ids. Columns come out in the order in which they were met, those of the first level first; a row of B has each column
 // once, so that its lanes write different values.
 
-extern "C" __global__ void __launch_bounds__(256, AT_A_TIME / 256) kk_linked_lists(
-    u32 nrows, OPERANDS, u32 known, u32 hashes, u32 room, u32 hashes2, u32 room2, u32 chunks, u32* locks, u32* begins2, u32* lists2, Value* values2) {
+BOUNDED_KERNEL((256, AT_A_TIME / 256), kk_linked_lists, u32 nrows, OPERANDS, u32 known, u32 hashes, u32 room, u32 hashes2,
+    u32 room2, u32 chunks, u32* locks, u32* begins2, u32* lists2, Value* values2) {
   extern __shared__ __align__(16) unsigned char shared[];
   constexpr u32 GROUPS = 32 / LANES;  // of a warp
   const u32 group = group_of(), lane = threadIdx.x % LANES, in_block = threadIdx.x / LANES, in_warp = lane_id() / LANES;
@@ -175,8 +175,8 @@ __device__ inline void emit(const Table& t, bool empty, u32* written, u32* c_col
   }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, AT_A_TIME / THREADS) kk_linear_probe(
-    OPERANDS, u32 known, u32 slots, u32 limit, u32 slots2, u32 chunks, u32* locks, u32* tables2, Value* values2) {
+BOUNDED_KERNEL((THREADS, AT_A_TIME / THREADS), kk_linear_probe, OPERANDS, u32 known, u32 slots, u32 limit, u32 slots2, u32 chunks,
+    u32* locks, u32* tables2, Value* values2) {
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ u32 room[33], count, written, taken;
   const u32 row = blockIdx.x;

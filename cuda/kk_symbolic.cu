@@ -8,9 +8,9 @@
 #include "kk.cuh"
 constexpr u32 ARRAYS = COMPRESSED ? 3 : 2;
 
-extern "C" __global__ void __launch_bounds__(256, 4) kk_lengths(
-    u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_key, const u32* b_bits,
-    u32 hashes, u32 room, u32 hashes2, u32 room2, u32 chunks, u32* locks, u32* begins2, u32* lists2, u32* lengths) {
+BOUNDED_KERNEL((256, 4), kk_lengths, u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_key,
+                                     const u32* b_bits, u32 hashes, u32 room, u32 hashes2, u32 room2, u32 chunks, u32* locks,
+                                     u32* begins2, u32* lists2, u32* lengths) {
   extern __shared__ __align__(16) u32 shared[];
   constexpr u32 GROUPS = 32 / LANES;  // of a warp
   const u32 group = group_of(), lane = threadIdx.x % LANES, in_warp = lane_id() / LANES;

@@ -10,9 +10,8 @@ constexpr u32 THREADS = 256;
 
 // Iterate sorted nonzeros: one pair of rows per thread, merged. Grid: any number of threads, each takes every so many
 // pairs.
-extern "C" __global__ void __launch_bounds__(THREADS)
-naive_iterate(const OffsetA* a_ptr, const u32* a_columns, const A* a_values, const OffsetB* b_ptr,
-              const u32* b_columns, const B* b_values, u64 pairs, u64 width, Out* out) {
+BOUNDED_KERNEL((THREADS), naive_iterate, const OffsetA* a_ptr, const u32* a_columns, const A* a_values, const OffsetB* b_ptr,
+                                         const u32* b_columns, const B* b_values, u64 pairs, u64 width, Out* out) {
   for (u64 p = (u64)blockIdx.x * THREADS + threadIdx.x; p < pairs; p += (u64)gridDim.x * THREADS) {
     const u64 i = p / width, j = p % width, a_end = a_ptr[i + 1], b_end = b_ptr[j + 1];
     u64 x = a_ptr[i], y = b_ptr[j];
@@ -31,10 +30,8 @@ naive_iterate(const OffsetA* a_ptr, const u32* a_columns, const A* a_values, con
 // Expand, sort, contract: one pair of rows per block. A key has the column, the side, and the place in its row. `size`
 // keys, a power of two, then `a_room` bytes for values of A and those of B in dynamic shared memory.
 // Grid: any number of blocks, each takes every so many pairs.
-extern "C" __global__ void __launch_bounds__(THREADS)
-naive_expand_sort_contract(const OffsetA* a_ptr, const u32* a_columns, const A* a_values, const OffsetB* b_ptr,
-                           const u32* b_columns, const B* b_values, u64 pairs, u64 width, u32 size, u32 a_room,
-                           Out* out) {
+BOUNDED_KERNEL((THREADS), naive_expand_sort_contract, const OffsetA* a_ptr, const u32* a_columns, const A* a_values,
+    const OffsetB* b_ptr, const u32* b_columns, const B* b_values, u64 pairs, u64 width, u32 size, u32 a_room, Out* out) {
   extern __shared__ __align__(16) unsigned char room[];
   __shared__ Out folds[THREADS];
   constexpr u64 SIDE = 1ull << 31;

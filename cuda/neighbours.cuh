@@ -16,8 +16,8 @@ __device__ inline void offer_list(List& list, u32 k, const u64* codes, const u32
 }
 
 // The k nearest of a row from those of its parts. Grid: blocks of one warp, a row each; room for a list in shared memory.
-extern "C" __global__ void __launch_bounds__(32, 13)
-nearest_of_parts(u64 nrows, u32 k, u32 parts, const u64* codes, const u32* ids, u64* merged_codes, u32* merged_ids) {
+BOUNDED_KERNEL((32, 13), nearest_of_parts, u64 nrows, u32 k, u32 parts, const u64* codes, const u32* ids, u64* merged_codes,
+                                           u32* merged_ids) {
   extern __shared__ __align__(16) unsigned char room[];
   const u64 row = blockIdx.x, to = row * k;
   if (row >= nrows) return;
@@ -27,9 +27,8 @@ nearest_of_parts(u64 nrows, u32 k, u32 parts, const u64* codes, const u32* ids, 
 }
 
 // The k nearest of a row from two lists of k; all numbers in the second are above those in the first. Grid: as above.
-extern "C" __global__ void __launch_bounds__(32, 13)
-join_lists(u64 nrows, u32 k, const u64* codes_a, const u32* ids_a, const u64* codes_b, const u32* ids_b, u64* codes,
-           u32* ids) {
+BOUNDED_KERNEL((32, 13), join_lists, u64 nrows, u32 k, const u64* codes_a, const u32* ids_a, const u64* codes_b, const u32* ids_b,
+                                     u64* codes, u32* ids) {
   extern __shared__ __align__(16) unsigned char room[];
   const u64 row = blockIdx.x, at = row * k;
   if (row >= nrows) return;
@@ -48,7 +47,7 @@ __device__ inline bool within(double distance, u64 radius) {
 }
 
 // row_ptr[i] = offsets[i · parts]. Grid: a thread a row, and one more.
-extern "C" __global__ void rows_within(const OffsetC* offsets, u64 nrows, u64 parts, OffsetC* row_ptr) {
+KERNEL(rows_within, const OffsetC* offsets, u64 nrows, u64 parts, OffsetC* row_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= nrows) row_ptr[i] = offsets[i * parts];
 }

@@ -24,7 +24,7 @@ __device__ inline Out fold_chunk(const Out* values, u64 from, u64 to, Out* room)
 }
 
 // folds[c] = fold of the c-th chunk of `n` values.
-extern "C" __global__ void fold_chunks(const Out* values, u64 n, Out* folds) {
+KERNEL(fold_chunks, const Out* values, u64 n, Out* folds) {
   __shared__ Out room[THREADS];
   const u64 from = (u64)blockIdx.x * CHUNK;
   const Out fold = fold_chunk(values, from, from + CHUNK < n ? from + CHUNK : n, room);
@@ -32,7 +32,7 @@ extern "C" __global__ void fold_chunks(const Out* values, u64 n, Out* folds) {
 }
 
 // Short rows are done; chunks[i] = chunks of row i, 0 for a short one.
-extern "C" __global__ void fold_short_rows(const OffsetA* row_ptr, const Out* values, u64 nrows, Out* folds, u32* chunks) {
+KERNEL(fold_short_rows, const OffsetA* row_ptr, const Out* values, u64 nrows, Out* folds, u32* chunks) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= nrows) return;
   const u64 from = row_ptr[i], to = row_ptr[i + 1];
@@ -45,8 +45,7 @@ extern "C" __global__ void fold_short_rows(const OffsetA* row_ptr, const Out* va
 }
 
 // Block c: the c-th of the long rows' chunks; first_chunk[i] = chunks of the rows before i.
-extern "C" __global__ void fold_row_chunks(const OffsetA* row_ptr, const Out* values, u64 nrows,
-                                           const OffsetChunk* first_chunk, Out* chunk_folds) {
+KERNEL(fold_row_chunks, const OffsetA* row_ptr, const Out* values, u64 nrows, const OffsetChunk* first_chunk, Out* chunk_folds) {
   __shared__ Out room[THREADS];
   __shared__ u64 row;
   if (threadIdx.x == 0) row = row_of(first_chunk, 0, nrows - 1, blockIdx.x);
@@ -56,7 +55,7 @@ extern "C" __global__ void fold_row_chunks(const OffsetA* row_ptr, const Out* va
   if (threadIdx.x == 0) chunk_folds[blockIdx.x] = fold;
 }
 
-extern "C" __global__ void fold_long_rows(u64 nrows, const OffsetChunk* first_chunk, const Out* chunk_folds, Out* folds) {
+KERNEL(fold_long_rows, u64 nrows, const OffsetChunk* first_chunk, const Out* chunk_folds, Out* folds) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= nrows || first_chunk[i] == first_chunk[i + 1]) return;
   Out fold = Monoid::zero();

@@ -6,8 +6,8 @@
 constexpr u32 TILE = 1024;
 
 // marks[p] = 1 if the mask, whose rows are sorted, has entry p's place, or with `complement` if it lacks it.
-extern "C" __global__ void marks_at(const OffsetA* row_ptr, const u32* col_idx, u64 nrows, u64 nnz, const OffsetM* m_ptr,
-                                    const u32* m_cols, u32 complement, u32* marks) {
+KERNEL(marks_at, const OffsetA* row_ptr, const u32* col_idx, u64 nrows, u64 nnz, const OffsetM* m_ptr, const u32* m_cols,
+                 u32 complement, u32* marks) {
   __shared__ u64 room[2];
   const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
   for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x) {
@@ -19,14 +19,13 @@ extern "C" __global__ void marks_at(const OffsetA* row_ptr, const u32* col_idx, 
   }
 }
 
-extern "C" __global__ void marked_rows(const OffsetA* row_ptr, u64 nrows, const OffsetC* before, OffsetC* c_ptr) {
+KERNEL(marked_rows, const OffsetA* row_ptr, u64 nrows, const OffsetC* before, OffsetC* c_ptr) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= nrows) c_ptr[i] = before[row_ptr[i]];
 }
 
 // Without `c` the columns alone.
-extern "C" __global__ void marked_entries(const u32* col_idx, const Value* a, u64 nnz, const OffsetC* before, u32* c_cols,
-                                          Value* c) {
+KERNEL(marked_entries, const u32* col_idx, const Value* a, u64 nnz, const OffsetC* before, u32* c_cols, Value* c) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= nnz) return;
   const OffsetC to = before[p];

@@ -5,7 +5,7 @@
 constexpr u32 TILE = 1024;
 
 // longest[0] = most entries in a row; it is 0 before. The largest of integers is the same in any order.
-extern "C" __global__ void longest_row(const OffsetA* row_ptr, u64 nrows, u64* longest) {
+KERNEL(longest_row, const OffsetA* row_ptr, u64 nrows, u64* longest) {
   u64 most = 0;
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < nrows; i += (u64)gridDim.x * blockDim.x) {
     const u64 length = row_ptr[i + 1] - row_ptr[i];
@@ -16,7 +16,7 @@ extern "C" __global__ void longest_row(const OffsetA* row_ptr, u64 nrows, u64* l
 }
 
 // rows[p] = the row that holds entry p.
-extern "C" __global__ void row_indices(const OffsetA* row_ptr, u64 nrows, u64 nnz, u32* rows) {
+KERNEL(row_indices, const OffsetA* row_ptr, u64 nrows, u64 nnz, u32* rows) {
   __shared__ u64 room[2];
   const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
   for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x)
@@ -24,7 +24,7 @@ extern "C" __global__ void row_indices(const OffsetA* row_ptr, u64 nrows, u64 nn
 }
 
 // found[0] = 1 if some row has a column that is not above the one before it; it is 0 before.
-extern "C" __global__ void find_descents(const OffsetA* row_ptr, const u32* col_idx, u64 nrows, u64 nnz, u32* found) {
+KERNEL(find_descents, const OffsetA* row_ptr, const u32* col_idx, u64 nrows, u64 nnz, u32* found) {
   __shared__ u64 room[2];
   const Tile t = tile_of(row_ptr, nrows, nnz, TILE, room);
   for (u64 p = t.start + threadIdx.x; p < t.end; p += blockDim.x)
@@ -33,7 +33,7 @@ extern "C" __global__ void find_descents(const OffsetA* row_ptr, const u32* col_
 }
 
 // out[i] = row_ptr[first + i] − row_ptr[first], for i = 0..count: row pointers of `count` rows. Grid: a thread for each.
-extern "C" __global__ void rows_from(const OffsetA* row_ptr, u64 first, u64 count, OffsetA* out) {
+KERNEL(rows_from, const OffsetA* row_ptr, u64 first, u64 count, OffsetA* out) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= count) out[i] = row_ptr[first + i] - row_ptr[first];
 }

@@ -3,7 +3,7 @@
 #include "parts.cuh"
 constexpr u32 EACH = 8, TILE = 256 * EACH;
 
-extern "C" __global__ void scan_tiles(const u32* counts, u64 n, u64* sums) {
+KERNEL(scan_tiles, const u32* counts, u64 n, u64* sums) {
   __shared__ u64 room[33];
   const u64 start = (u64)blockIdx.x * TILE;
   u64 sum = 0;
@@ -14,7 +14,7 @@ extern "C" __global__ void scan_tiles(const u32* counts, u64 n, u64* sums) {
 }
 
 // sums[t] becomes the sum before tile t; sums[tiles] the sum of all.
-extern "C" __global__ void scan_sums(u64* sums, u64 tiles) {
+KERNEL(scan_sums, u64* sums, u64 tiles) {
   __shared__ u64 room[33];
   u64 before = 0;
   for (u64 start = 0; start < tiles; start += blockDim.x) {
@@ -28,7 +28,7 @@ extern "C" __global__ void scan_sums(u64* sums, u64 tiles) {
   if (threadIdx.x == 0) sums[tiles] = before;
 }
 
-extern "C" __global__ void scan_offsets(const u32* counts, u64 n, const u64* sums, Offset* offsets) {
+KERNEL(scan_offsets, const u32* counts, u64 n, const u64* sums, Offset* offsets) {
   __shared__ u64 room[33];
   const u64 start = (u64)blockIdx.x * TILE + threadIdx.x * EACH;
   u32 mine[EACH];

@@ -353,10 +353,14 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
 // ---- Entries: rows is the list of a bin.
 
 #define LIST u32 nrows, const u32* rows
-extern "C" __global__ void __launch_bounds__(256) count_32(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept, unsigned char* map) { sorted_rows<1>(nrows, rows, TOGETHER, lengths, kept_ptr, kept, map); }
-extern "C" __global__ void __launch_bounds__(256) count_64(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept, unsigned char* map) { sorted_rows<2>(nrows, rows, TOGETHER, lengths, kept_ptr, kept, map); }
-extern "C" __global__ void __launch_bounds__(128) count_384(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { hash_count<512>(nrows, rows, TOGETHER, lengths, words); }
-extern "C" __global__ void __launch_bounds__(128) count_768(LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { hash_count<1024>(nrows, rows, TOGETHER, lengths, words); }
-extern "C" __global__ void __launch_bounds__(1024) count_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { bitmap_row<false>(rows, TOGETHER, ncols, b_sorted, window, lengths, words, nullptr, nullptr); }
-extern "C" __global__ void __launch_bounds__(128) fill_words(LIST, OPERANDS, const OffsetC* c_ptr, u32* c_col) { hash_fill(nrows, rows, TOGETHER, c_ptr, c_col); }
-extern "C" __global__ void __launch_bounds__(1024) fill_bits(const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, const OffsetC* c_ptr, u32* c_col) { bitmap_row<true>(rows, TOGETHER, ncols, b_sorted, window, nullptr, nullptr, c_ptr, c_col); }
+BOUNDED_KERNEL((256), count_32, LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept,
+                                unsigned char* map) { sorted_rows<1>(nrows, rows, TOGETHER, lengths, kept_ptr, kept, map); }
+BOUNDED_KERNEL((256), count_64, LIST, OPERANDS, u32* lengths, u32* words, const OffsetK* kept_ptr, u32* kept,
+                                unsigned char* map) { sorted_rows<2>(nrows, rows, TOGETHER, lengths, kept_ptr, kept, map); }
+BOUNDED_KERNEL((128), count_384, LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { hash_count<512>(nrows, rows, TOGETHER, lengths, words); }
+BOUNDED_KERNEL((128), count_768, LIST, OPERANDS, u32* lengths, u32* words, const OffsetK*, u32*, unsigned char*) { hash_count<1024>(nrows, rows, TOGETHER, lengths, words); }
+BOUNDED_KERNEL((1024), count_bits, const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, u32* lengths, u32* words,
+                                   const OffsetK*, u32*, unsigned char*) { bitmap_row<false>(rows, TOGETHER, ncols, b_sorted, window, lengths, words, nullptr, nullptr); }
+BOUNDED_KERNEL((128), fill_words, LIST, OPERANDS, const OffsetC* c_ptr, u32* c_col) { hash_fill(nrows, rows, TOGETHER, c_ptr, c_col); }
+BOUNDED_KERNEL((1024), fill_bits, const u32* rows, OPERANDS, u32 ncols, u32 b_sorted, u32 window, const OffsetC* c_ptr,
+                                  u32* c_col) { bitmap_row<true>(rows, TOGETHER, ncols, b_sorted, window, nullptr, nullptr, c_ptr, c_col); }

@@ -6,7 +6,7 @@
 
 // few[i] = multiplications of row i if it has a place in the map, else 0: rows of at most 128 entries whose map did not
 // come with their columns.
-extern "C" __global__ void mapped_work(u32 nrows, const u32* work, const u32* length, u32* few) {
+KERNEL(mapped_work, u32 nrows, const u32* work, const u32* length, u32* few) {
   const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (row < nrows) few[row] = length[row] <= 128 && (work[row] > 64 || length[row] > 64) ? work[row] : 0;
 }
@@ -42,4 +42,4 @@ template <u32 SLOTS> __device__ inline void map_rows(u32 nrows, const u32* rows,
 }
 
 #define ROWS u32 nrows, const u32* rows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_col, const OffsetC* c_ptr, const u32* c_col, const OffsetP* place, unsigned char* map
-extern "C" __global__ void __launch_bounds__(256) map_128(ROWS) { map_rows<256>(nrows, rows, a_ptr, a_col, b_ptr, b_col, c_ptr, c_col, place, map); }
+BOUNDED_KERNEL((256), map_128, ROWS) { map_rows<256>(nrows, rows, a_ptr, a_col, b_ptr, b_col, c_ptr, c_col, place, map); }

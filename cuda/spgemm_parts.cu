@@ -3,7 +3,7 @@
 #include "parts.cuh"
 
 // counts[t] = parts of `entries` entries that the row rows[t] has.
-extern "C" __global__ void parts_count(u32 n, const u32* rows, const OffsetC* c_ptr, u32 entries, u32* counts) {
+KERNEL(parts_count, u32 n, const u32* rows, const OffsetC* c_ptr, u32 entries, u32* counts) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= n) return;
   const OffsetC length = c_ptr[rows[t] + 1] - c_ptr[rows[t]];
@@ -11,7 +11,8 @@ extern "C" __global__ void parts_count(u32 n, const u32* rows, const OffsetC* c_
 }
 // The parts: those whose columns lie within `near` words from the front of the arrays, the others from the back;
 // ends[0] and ends[1] count them. Their order is that of the threads, which nothing depends on.
-extern "C" __global__ void parts_fill(u32 n, const u32* rows, const OffsetC* c_ptr, const u32* c_col, u32 entries, u32 near, const u32* offsets, u32 total, u32* ends, u32* part_rows, u32* part_numbers) {
+KERNEL(parts_fill, u32 n, const u32* rows, const OffsetC* c_ptr, const u32* c_col, u32 entries, u32 near, const u32* offsets,
+                   u32 total, u32* ends, u32* part_rows, u32* part_numbers) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= n) return;
   const OffsetC begin = c_ptr[rows[t]], end = c_ptr[rows[t] + 1];
@@ -25,13 +26,13 @@ extern "C" __global__ void parts_fill(u32 n, const u32* rows, const OffsetC* c_p
   }
 }
 
-extern "C" __global__ void row_lengths(u32 nrows, const OffsetC* ptr, u32* lengths) {
+KERNEL(row_lengths, u32 nrows, const OffsetC* ptr, u32* lengths) {
   const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (row < nrows) lengths[row] = (u32)(ptr[row + 1] - ptr[row]);
 }
 
 // Entries of each row whose flag is set; a warp a row.
-extern "C" __global__ void keep_count(u32 nrows, const OffsetC* ptr, const bool* flags, u32* counts) {
+KERNEL(keep_count, u32 nrows, const OffsetC* ptr, const bool* flags, u32* counts) {
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (row >= nrows) return;
   u32 count = 0;
@@ -40,7 +41,7 @@ extern "C" __global__ void keep_count(u32 nrows, const OffsetC* ptr, const bool*
   if (lane_id() == 0) counts[row] = count;
 }
 // Their columns, in order, from kept_ptr on.
-extern "C" __global__ void keep_fill(u32 nrows, const OffsetC* ptr, const u32* col, const bool* flags, const OffsetK* kept_ptr, u32* kept_col) {
+KERNEL(keep_fill, u32 nrows, const OffsetC* ptr, const u32* col, const bool* flags, const OffsetK* kept_ptr, u32* kept_col) {
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (row >= nrows) return;
   u64 out = kept_ptr[row];
@@ -54,7 +55,7 @@ extern "C" __global__ void keep_fill(u32 nrows, const OffsetC* ptr, const u32* c
 }
 
 // Sets *differ if two arrays of n words are not the same.
-extern "C" __global__ void compare(u64 n, const u32* x, const u32* y, u32* differ) {
+KERNEL(compare, u64 n, const u32* x, const u32* y, u32* differ) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && x[i] != y[i]) *differ = 1;
 }

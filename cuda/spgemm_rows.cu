@@ -7,7 +7,8 @@
 
 // work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; totals: all of it, and the most of a row. Eight
 // lanes a row, or the whole warp where the row is long; each warp takes rows in turn, so that a block adds to the totals once.
-extern "C" __global__ void __launch_bounds__(256, 5) row_work(u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, u32* work, u64* totals) {
+BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, u32* work,
+                                   u64* totals) {
   __shared__ u64 room[33];
   __shared__ u64 heaviest;
   if (threadIdx.x == 0) heaviest = 0;
@@ -53,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(256, 5) row_work(u32 nrows, const O
 }
 
 // few[i] = work[i] where the row is sorted in registers, else 0.
-extern "C" __global__ void few_work(u32 nrows, const u32* work, u32* few) {
+KERNEL(few_work, u32 nrows, const u32* work, u32* few) {
   const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (row < nrows) few[row] = work[row] <= 64 ? work[row] : 0;
 }
@@ -71,7 +72,7 @@ __device__ inline u32 bin_of(u32 stage, u32 work, u32 words) {
 
 constexpr u32 BINS = 8;
 // Rows of each bin.
-extern "C" __global__ void bin_count(u32 stage, u32 nrows, const u32* work, const u32* words, u32* counters) {
+KERNEL(bin_count, u32 stage, u32 nrows, const u32* work, const u32* words, u32* counters) {
   __shared__ u32 found[BINS];
   if (threadIdx.x < BINS) found[threadIdx.x] = 0;
   __syncthreads();
@@ -86,7 +87,7 @@ extern "C" __global__ void bin_count(u32 stage, u32 nrows, const u32* work, cons
   if (threadIdx.x < BINS && found[threadIdx.x] > 0) atomicAdd(&counters[threadIdx.x], found[threadIdx.x]);
 }
 // Rows of bin b from cursors[b] on. The order within a bin is that of the blocks, which nothing depends on.
-extern "C" __global__ void bin_place(u32 stage, u32 nrows, const u32* work, const u32* words, u32* cursors, u32* rows) {
+KERNEL(bin_place, u32 stage, u32 nrows, const u32* work, const u32* words, u32* cursors, u32* rows) {
   __shared__ u32 found[BINS], start[BINS];
   if (threadIdx.x < BINS) found[threadIdx.x] = 0;
   __syncthreads();
@@ -106,7 +107,7 @@ extern "C" __global__ void bin_place(u32 stage, u32 nrows, const u32* work, cons
 // ---- B with 32 columns to a word; its rows are sorted. A warp a row.
 
 // Words of each row.
-extern "C" __global__ void pack_count(u32 nrows, const OffsetB* ptr, const u32* col, u32* counts) {
+KERNEL(pack_count, u32 nrows, const OffsetB* ptr, const u32* col, u32* counts) {
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (row >= nrows) return;
   const OffsetB begin = ptr[row], end = ptr[row + 1];
@@ -116,7 +117,7 @@ extern "C" __global__ void pack_count(u32 nrows, const OffsetB* ptr, const u32* 
   if (lane_id() == 0) counts[row] = count;
 }
 // The words and the bits of each: the lane of a word's first column gathers it.
-extern "C" __global__ void pack_fill(u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* w_ptr, u32* w_word, u32* w_mask) {
+KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* w_ptr, u32* w_word, u32* w_mask) {
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (row >= nrows) return;
   const OffsetB begin = ptr[row], end = ptr[row + 1];
@@ -140,7 +141,8 @@ extern "C" __global__ void pack_fill(u32 nrows, const OffsetB* ptr, const u32* c
 // ---- Short rows, whose columns were found while counting.
 
 // The kept columns of the rows at their place in C; a warp takes 32 rows, eight lanes a row at a time.
-extern "C" __global__ void __launch_bounds__(256) move_kept(u32 nrows, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr, u32* c_col) {
+BOUNDED_KERNEL((256), move_kept, u32 nrows, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr,
+                                 u32* c_col) {
   const u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   OffsetC to = 0;
   OffsetK from = 0;

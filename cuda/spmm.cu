@@ -11,9 +11,9 @@ typedef Ring::Out Out;
 constexpr u32 DEEP = sizeof(B) * EACH <= 16 ? 4 : 2;
 
 // Grid: one group for each (row, chunk of LANES · EACH columns), chunks of a row side by side; blocks of 256.
-extern "C" __global__ void __launch_bounds__(256)
-spmm_rows(const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx, const A* __restrict__ values, u64 nrows,
-          const B* __restrict__ x, u64 columns, u64 chunks, Out* __restrict__ y) {
+BOUNDED_KERNEL((256), spmm_rows, const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx,
+                                 const A* __restrict__ values, u64 nrows, const B* __restrict__ x, u64 columns, u64 chunks,
+                                 Out* __restrict__ y) {
   const u64 group = ((u64)blockIdx.x * 256 + threadIdx.x) / LANES;
   const u64 row = chunks == 1 ? group : group / chunks;
   if (row >= nrows) return;

@@ -8,7 +8,7 @@ typedef Ring::B A;
 typedef Ring::Out Out;
 
 // counts[e] = products of x's entry e. Grid: one thread for each entry.
-extern "C" __global__ void spmspv_counts(const u32* indices, u64 nnz, const Offset* row_ptr, u32* counts) {
+KERNEL(spmspv_counts, const u32* indices, u64 nnz, const Offset* row_ptr, u32* counts) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (e < nnz) counts[e] = (u32)(row_ptr[indices[e] + 1ull] - row_ptr[indices[e]]);
 }
@@ -23,10 +23,10 @@ __device__ inline u64 entry_of(const u32* offsets, u64 from, u64 to, u32 p) {
 }
 
 // keys[p] = column of product p, products[p] = its value. Grid: one thread for each product, blocks of 256.
-extern "C" __global__ void __launch_bounds__(256)
-spmspv_expand(const u32* __restrict__ indices, const X* __restrict__ x, u64 nnz, const u32* __restrict__ offsets,
-              u32 total, const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx,
-              const A* __restrict__ values, u32* __restrict__ keys, Out* __restrict__ products) {
+BOUNDED_KERNEL((256), spmspv_expand, const u32* __restrict__ indices, const X* __restrict__ x, u64 nnz,
+                                     const u32* __restrict__ offsets, u32 total, const Offset* __restrict__ row_ptr,
+                                     const u32* __restrict__ col_idx, const A* __restrict__ values, u32* __restrict__ keys,
+                                     Out* __restrict__ products) {
   __shared__ u64 range[2];
   const u64 first = (u64)blockIdx.x * 256, p = first + threadIdx.x;
   if (threadIdx.x == 0) range[0] = entry_of(offsets, 0, nnz, (u32)first);
@@ -46,8 +46,7 @@ spmspv_expand(const u32* __restrict__ indices, const X* __restrict__ x, u64 nnz,
 constexpr u32 WARPS = 8, ROUNDS = 16, WARP_KEYS = 32 * ROUNDS, TILE = WARPS * WARP_KEYS;
 
 // counts[digit · tiles + tile] = keys of the tile with that digit. Grid: one block of 256 threads for each tile.
-extern "C" __global__ void __launch_bounds__(256)
-spmspv_digits(const u32* __restrict__ keys, u32 total, u32 shift, u32 tiles, u32* __restrict__ counts) {
+BOUNDED_KERNEL((256), spmspv_digits, const u32* __restrict__ keys, u32 total, u32 shift, u32 tiles, u32* __restrict__ counts) {
   __shared__ u32 histogram[256];
   histogram[threadIdx.x] = 0;
   __syncthreads();
@@ -60,9 +59,8 @@ spmspv_digits(const u32* __restrict__ keys, u32 total, u32 shift, u32 tiles, u32
 
 // Puts keys and the numbers of their products where the digit sends them; positions = the scan of the counts. Keys with
 // the same digit keep their order. A null `ids` stands for 0, 1, 2, …. Grid: as above.
-extern "C" __global__ void __launch_bounds__(256)
-spmspv_place(const u32* __restrict__ keys, const u32* __restrict__ ids, u32 total, u32 shift, u32 tiles,
-             const u32* __restrict__ positions, u32* __restrict__ keys_out, u32* __restrict__ ids_out) {
+BOUNDED_KERNEL((256), spmspv_place, const u32* __restrict__ keys, const u32* __restrict__ ids, u32 total, u32 shift, u32 tiles,
+                                    const u32* __restrict__ positions, u32* __restrict__ keys_out, u32* __restrict__ ids_out) {
   __shared__ u32 next[WARPS][256];
 #pragma unroll
   for (u32 w = 0; w < WARPS; ++w) next[w][threadIdx.x] = 0;
@@ -104,7 +102,7 @@ spmspv_place(const u32* __restrict__ keys, const u32* __restrict__ ids, u32 tota
 
 // heads[p] = 1 where a column that the mask lets through begins among the sorted keys, else 0.
 // Grid: one thread for each product.
-extern "C" __global__ void spmspv_heads(const u32* keys, u32 total, const bool* mask, u32 complement, u32* heads) {
+KERNEL(spmspv_heads, const u32* keys, u32 total, const bool* mask, u32 complement, u32* heads) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= total) return;
   const bool first = p == 0 || keys[p] != keys[p - 1];
@@ -112,10 +110,9 @@ extern "C" __global__ void spmspv_heads(const u32* keys, u32 total, const bool* 
 }
 
 // Each column's fold, in the order of k. Grid: one thread for each product; those at the head of a column work.
-extern "C" __global__ void __launch_bounds__(256)
-spmspv_fold(const u32* __restrict__ keys, const u32* __restrict__ ids, const Out* __restrict__ products, u32 total,
-            const u32* __restrict__ heads, const u32* __restrict__ offsets, u32* __restrict__ indices,
-            Out* __restrict__ y) {
+BOUNDED_KERNEL((256), spmspv_fold, const u32* __restrict__ keys, const u32* __restrict__ ids, const Out* __restrict__ products,
+                                   u32 total, const u32* __restrict__ heads, const u32* __restrict__ offsets,
+                                   u32* __restrict__ indices, Out* __restrict__ y) {
   constexpr u32 DEEP = sizeof(Out) <= 8 ? 8 : 2;
   const u64 p = (u64)blockIdx.x * 256 + threadIdx.x;
   if (p >= total || heads[p] == 0) return;

@@ -29,9 +29,9 @@ constexpr u32 DEEP = sizeof(A) + sizeof(B) <= 16 ? 4 : 2;
 
 // Lane l takes entries l, l + LANES, … of the row; the lanes' sums are joined as a tree whose shape is that of the row.
 // Grid: LANES threads for each row, blocks of 256.
-extern "C" __global__ void __launch_bounds__(256)
-spmv_rows(const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx, const A* __restrict__ values, u64 nrows,
-          const B* __restrict__ x, const bool* __restrict__ mask, u32 complement, Out* __restrict__ y) {
+BOUNDED_KERNEL((256), spmv_rows, const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx,
+                                 const A* __restrict__ values, u64 nrows, const B* __restrict__ x, const bool* __restrict__ mask,
+                                 u32 complement, Out* __restrict__ y) {
   const u64 row = ((u64)blockIdx.x * 256 + threadIdx.x) / LANES;
   const u32 lane = threadIdx.x % LANES;
   Out sum = Ring::zero();
@@ -109,10 +109,9 @@ __device__ inline u32 ends_before(const u32* ends, u32 rows, u32 q) {
 
 // Grid: one block of THREADS threads for each tile of TILE items (spmv_plan.cu says what an item is). carry[tile] =
 // the part of the row that is open at the tile's end.
-extern "C" __global__ void __launch_bounds__(THREADS, sizeof(Out) <= 8 ? (__CUDA_ARCH__ >= 1000 ? 8 : 12) : 4)
-spmv_merge(const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx, const A* __restrict__ values, u64 nrows,
-           u64 nnz, const B* __restrict__ x, const bool* __restrict__ mask, u32 complement,
-           const u64* __restrict__ starts, Out* __restrict__ y, Out* __restrict__ carry) {
+BOUNDED_KERNEL((THREADS, sizeof(Out) <= 8 ? (__CUDA_ARCH__ >= 1000 ? 8 : 12) : 4), spmv_merge, const Offset* __restrict__ row_ptr,
+    const u32* __restrict__ col_idx, const A* __restrict__ values, u64 nrows, u64 nnz, const B* __restrict__ x,
+    const bool* __restrict__ mask, u32 complement, const u64* __restrict__ starts, Out* __restrict__ y, Out* __restrict__ carry) {
   constexpr u32 WARPS = THREADS / 32;
   __shared__ u32 ends[TILE + 1];
   __shared__ Out products[TILE];
@@ -206,9 +205,9 @@ spmv_merge(const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx, 
 
 // y(i) = carries ⊕ y(i) for each row i that began in an earlier tile than it ends in, in the order of the tiles.
 // Grid: one warp for each tile; the one of the tile where the row's first entry is does the work.
-extern "C" __global__ void __launch_bounds__(256)
-spmv_carry(const Offset* __restrict__ row_ptr, u64 nrows, u64 tiles, const bool* __restrict__ mask, u32 complement,
-           const u64* __restrict__ starts, const Out* __restrict__ carry, Out* __restrict__ y) {
+BOUNDED_KERNEL((256), spmv_carry, const Offset* __restrict__ row_ptr, u64 nrows, u64 tiles, const bool* __restrict__ mask,
+                                  u32 complement, const u64* __restrict__ starts, const Out* __restrict__ carry,
+                                  Out* __restrict__ y) {
   const u64 tile = ((u64)blockIdx.x * 256 + threadIdx.x) / 32;
   if (tile >= tiles) return;
   const u64 row = starts[tile + 1];

@@ -3,7 +3,7 @@
 #include "parts.cuh"
 
 // longest[0] = most entries of a row; it is 0 before. Grid: blocks of 256 threads, any number.
-extern "C" __global__ void spmv_longest(const Offset* row_ptr, u64 nrows, u64* longest) {
+KERNEL(spmv_longest, const Offset* row_ptr, u64 nrows, u64* longest) {
   u64 most = 0;
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < nrows; i += (u64)gridDim.x * blockDim.x) {
     const u64 entries = row_ptr[i + 1] - row_ptr[i];
@@ -16,7 +16,7 @@ extern "C" __global__ void spmv_longest(const Offset* row_ptr, u64 nrows, u64* l
 // The work is a walk over nrows + nnz items: the entries of row 0, its end, the entries of row 1, its end, and so on.
 // starts[t] = ends of rows before item t·TILE, for t = 0..tiles. The end of row i is item i + row_ptr[i + 1].
 // Grid: one thread for each t.
-extern "C" __global__ void spmv_starts(const Offset* row_ptr, u64 nrows, u64 nnz, u64 tiles, u64* starts) {
+KERNEL(spmv_starts, const Offset* row_ptr, u64 nrows, u64 nnz, u64 tiles, u64* starts) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t > tiles) return;
   const u64 items = nrows + nnz, item = t * TILE < items ? t * TILE : items;

@@ -9,7 +9,7 @@ constexpr u32 THREADS = 256, WARPS = THREADS / 32, DIGITS = 256;
 constexpr u32 EACH = 64 / sizeof(Position), TILE = THREADS * EACH;  // 4096 keys, or 2048 with 64-bit positions
 
 // counts[d * tiles + t] = keys of tile t whose digit is d; `digits` is a power of two.
-extern "C" __global__ void count_digits(const u32* keys, u64 n, u32 shift, u32 digits, u32* counts) {
+KERNEL(count_digits, const u32* keys, u64 n, u32 shift, u32 digits, u32* counts) {
   __shared__ u32 histogram[DIGITS];
   histogram[threadIdx.x] = 0;
   __syncthreads();
@@ -21,8 +21,8 @@ extern "C" __global__ void count_digits(const u32* keys, u64 n, u32 shift, u32 d
 }
 
 // One pass: keys and positions go where the digit's offset says. Without `positions` an entry's position is its own.
-extern "C" __global__ void place_digits(const u32* keys, const Position* positions, u64 n, u32 shift, u32 digits,
-                                        const Position* offsets, u32* keys_out, Position* positions_out) {
+KERNEL(place_digits, const u32* keys, const Position* positions, u64 n, u32 shift, u32 digits, const Position* offsets,
+                     u32* keys_out, Position* positions_out) {
   __shared__ u32 counts[WARPS][DIGITS];  // of each warp's share; then, places before the warp's within a digit
   __shared__ u32 first[DIGITS];          // where a digit starts in the ordered tile
   __shared__ Position to[DIGITS];        // where it goes, less `first`, modulo the type
@@ -90,7 +90,7 @@ extern "C" __global__ void place_digits(const u32* keys, const Position* positio
 }
 
 // row_ptr[j] = entries whose key is below j, for j = 0..nrows; `keys` are in order.
-extern "C" __global__ void row_starts(const u32* keys, u64 n, u64 nrows, Position* row_ptr) {
+KERNEL(row_starts, const u32* keys, u64 n, u64 nrows, Position* row_ptr) {
   const u64 j = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (j > nrows) return;
   row_ptr[j] = (Position)(j == nrows ? n : lower_bound(keys, (u64)0, n, (u32)j));
@@ -101,9 +101,9 @@ template <class T> __device__ inline void gather(const Position* positions, u64 
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p < n) to[p] = from[positions[p]];
 }
-extern "C" __global__ void gather_indices(const Position* positions, u64 n, const u32* from, u32* to) {
+KERNEL(gather_indices, const Position* positions, u64 n, const u32* from, u32* to) {
   gather(positions, n, from, to);
 }
-extern "C" __global__ void gather_values(const Position* positions, u64 n, const Value* from, Value* to) {
+KERNEL(gather_values, const Position* positions, u64 n, const Value* from, Value* to) {
   gather(positions, n, from, to);
 }

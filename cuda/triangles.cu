@@ -74,7 +74,7 @@ __device__ inline bool warp_stored(bool ask, const OffsetA* ptr, const u32* cols
 }
 
 // keys = entries of each row, counts = 0. Grid: a thread a vertex.
-extern "C" __global__ void triangle_rows(const OffsetA* ptr, u64 n, u32* keys, u32* degrees, u32* centres) {
+KERNEL(triangle_rows, const OffsetA* ptr, u64 n, u32* keys, u32* degrees, u32* centres) {
   const u64 v = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n) return;
   keys[v] = (u32)(ptr[v + 1] - ptr[v]);
@@ -82,7 +82,7 @@ extern "C" __global__ void triangle_rows(const OffsetA* ptr, u64 n, u32* keys, u
 }
 // keys += entries of each column. Any order of vertices is right, so a sum that wraps does no harm.
 // Grid: a thread an entry.
-extern "C" __global__ void triangle_columns(const u32* cols, u64 nnz, u32* keys) {
+KERNEL(triangle_columns, const u32* cols, u64 nnz, u32* keys) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (e < nnz) atomicAdd(&keys[cols[e]], 1u);
 }
@@ -90,8 +90,8 @@ extern "C" __global__ void triangle_columns(const u32* cols, u64 nnz, u32* keys)
 // edges[e] = (a, b), a < b, if entry e stands for that edge, slots[e] = its place in L(a); degrees[a] = |L(a)|.
 // An entry (i, j) with j < i stands for its edge only if (j, i) is not stored: that is looked up in row j, the shorter.
 // Grid: a block of 256 threads a tile of entries.
-extern "C" __global__ void __launch_bounds__(256) triangle_orient(const OffsetA* ptr, const u32* cols, u64 n, u64 nnz,
-    u32 sorted, const u32* keys, u32* degrees, u64* edges, u32* slots) {
+BOUNDED_KERNEL((256), triangle_orient, const OffsetA* ptr, const u32* cols, u64 n, u64 nnz, u32 sorted, const u32* keys,
+                                       u32* degrees, u64* edges, u32* slots) {
   __shared__ u64 rows[2];
   const u64 start = (u64)blockIdx.x * TILE, end = start + TILE < nnz ? start + TILE : nnz;
   if (warp_id() < 2) {
@@ -131,8 +131,7 @@ __device__ inline u64 place(u32 degree, u32 z, u64 n) { return degree > SHORT ? 
 
 // L is filled; edges[e] becomes (z, w), or nothing if no triangle can have it, slots[e] its place among the pairs of z;
 // centres = number of these. Grid: a thread an entry, whole warps.
-extern "C" __global__ void triangle_fill(u64 nnz, u64 n, const u32* degrees, const OffsetL* from, u64* edges,
-    u32* slots, u32* lists, u32* centres) {
+KERNEL(triangle_fill, u64 nnz, u64 n, const u32* degrees, const OffsetL* from, u64* edges, u32* slots, u32* lists, u32* centres) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   const u64 edge = e < nnz ? edges[e] : NO_EDGE;
   u32 z = NONE, w = NONE;
@@ -154,8 +153,8 @@ extern "C" __global__ void triangle_fill(u64 nnz, u64 n, const u32* degrees, con
   }
 }
 // The pairs, sorted by centre. Grid: a thread an entry.
-extern "C" __global__ void triangle_pairs(u64 nnz, u64 n, const u32* degrees, const OffsetPair* from, const u64* edges,
-    const u32* slots, u64* pairs) {
+KERNEL(triangle_pairs, u64 nnz, u64 n, const u32* degrees, const OffsetPair* from, const u64* edges, const u32* slots,
+                       u64* pairs) {
   const u64 e = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (e >= nnz) return;
   const u64 edge = edges[e];
@@ -279,15 +278,15 @@ __device__ inline void add_up(u64 hits, u64* total) {
 
 // total[0] += triangles of the pairs with a long list, which are the first from[n]; total[1] is the ticket.
 // Grid: as many blocks as the device runs at a time. Shared memory: a bit a vertex.
-extern "C" __global__ void __launch_bounds__(BLOCK) triangle_long_exact(const u64* pairs, u64 n,
-    const OffsetPair* pair_from, const OffsetL* from, const u32* lists, u64* total) {
+BOUNDED_KERNEL((BLOCK), triangle_long_exact, const u64* pairs, u64 n, const OffsetPair* pair_from, const OffsetL* from,
+    const u32* lists, u64* total) {
   extern __shared__ u32 shared[];
   const Exact set{shared, (u32)((n + 31) / 32)};
   add_up(count_long(pairs, pair_from[n], from, lists, total + 1, set), total);
 }
 // The same for any number of vertices. Shared memory: 40 KiB.
-extern "C" __global__ void __launch_bounds__(BLOCK) triangle_long_filtered(const u64* pairs, u64 n,
-    const OffsetPair* pair_from, const OffsetL* from, const u32* lists, u64* total) {
+BOUNDED_KERNEL((BLOCK), triangle_long_filtered, const u64* pairs, u64 n, const OffsetPair* pair_from, const OffsetL* from,
+    const u32* lists, u64* total) {
   extern __shared__ u32 shared[];
   const Filtered set{shared, shared + Filtered::WORDS};
   add_up(count_long(pairs, pair_from[n], from, lists, total + 1, set), total);
@@ -295,8 +294,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) triangle_long_filtered(const
 
 // total[0] += triangles of the pairs with short lists: a lane holds a vertex of L(z), those of L(w) pass by.
 // Grid: a warp 32 pairs; blocks that find none left are done.
-extern "C" __global__ void __launch_bounds__(BLOCK) triangle_short(const u64* pairs, u64 npairs, u64 n,
-    const OffsetPair* pair_from, const OffsetL* from, const u32* lists, u64* total) {
+BOUNDED_KERNEL((BLOCK), triangle_short, const u64* pairs, u64 npairs, u64 n, const OffsetPair* pair_from, const OffsetL* from,
+                                        const u32* lists, u64* total) {
   const u64 start = pair_from[n] + ((u64)blockIdx.x * (BLOCK / 32) + warp_id()) * 32;
   const u32 here = start >= npairs ? 0 : npairs - start < 32 ? (u32)(npairs - start) : 32;
   OffsetL begin_z = 0, begin_w = 0;

@@ -7,7 +7,7 @@
 // A chunk has whole rows of S, so nobody shares a result: no atomics, and the folds are the same in every run.
 // Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood Methods, §3.3; the walk through the
 // entries is that of Anzt et al. 2020, Load-Balancing Sparse Matrix Vector Product Kernels on GPUs.
-// Set in front: `Ring`, `OffsetT`, `OffsetS` (row pointers), PASS, TABLE (DenseTable, HashTable or BloomTable), THREADS.
+// Set in front: `Ring`, `OffsetT`, `OffsetS` (row pointers), PASS, TABLE (DenseTable or HashTable), THREADS.
 #include "union_tables.cuh"
 namespace kernels {  // a user's struct may have any name
 #if PASS == 2
@@ -147,11 +147,10 @@ __device__ inline void fold_share(const Table& table, const Firsts& first, u32 t
 
 // Grid: a block for each (chunk of S, row of T), rows of T side by side; `size` as the table has it, its room in dynamic
 // shared memory. chunks[c] = first row of chunk c. width = columns of C.
-extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS)
-union_rows(const OffsetT* __restrict__ t_ptr, const u32* __restrict__ t_columns, const T* __restrict__ t_values,
-           u64 t_rows, const OffsetS* __restrict__ s_ptr, const u32* __restrict__ s_rows,
-           const u32* __restrict__ s_columns, const S* __restrict__ s_values, const u32* __restrict__ chunks, u32 size,
-           u64 width, u64 first_a, u64 first_b, Out* out) {
+BOUNDED_KERNEL((THREADS, 1024 / THREADS), union_rows, const OffsetT* __restrict__ t_ptr, const u32* __restrict__ t_columns,
+    const T* __restrict__ t_values, u64 t_rows, const OffsetS* __restrict__ s_ptr, const u32* __restrict__ s_rows,
+    const u32* __restrict__ s_columns, const S* __restrict__ s_values, const u32* __restrict__ chunks, u32 size, u64 width,
+    u64 first_a, u64 first_b, Out* out) {
   extern __shared__ __align__(16) unsigned char room[];
   __shared__ Borders borders;
   const u32 chunk = blockIdx.x / (u32)t_rows, t_row = blockIdx.x % (u32)t_rows, warp = warp_id();
@@ -206,7 +205,7 @@ union_rows(const OffsetT* __restrict__ t_ptr, const u32* __restrict__ t_columns,
 
 // chunks[c] = first row of S that begins at entry c · each or later, for c = 0..count; chunks[count] = rows.
 // Grid: a thread for each.
-extern "C" __global__ void union_chunks(const OffsetS* s_ptr, u64 rows, u64 each, u64 count, u32* chunks) {
+KERNEL(union_chunks, const OffsetS* s_ptr, u64 rows, u64 each, u64 count, u32* chunks) {
   const u64 c = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (c > count) return;
   u64 from = 0, to = rows;
@@ -218,7 +217,7 @@ extern "C" __global__ void union_chunks(const OffsetS* s_ptr, u64 rows, u64 each
 }
 
 // out[p] = identity of ⊕. Grid: any number of threads.
-extern "C" __global__ void union_fill(Out* out, u64 len) {
+KERNEL(union_fill, Out* out, u64 len) {
   for (u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x; p < len; p += (u64)gridDim.x * blockDim.x)
     out[p] = Ring::zero();
 }

@@ -1,5 +1,5 @@
 // union_tables.cuh: a row of a sparse matrix in shared memory, made by a whole block and asked by each thread for a
-// column: with a place for every column, as a hash table, or as a Bloom filter in front of a search in global memory.
+// column: with a place for every column or as a hash table.
 // Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood Methods, §3.3.2.
 // Set in front: PASS. In union products (1, 2) an entry equal to 0 counts as absent; in products over common entries (0)
 // it is an entry.
@@ -95,53 +95,6 @@ template <class V, class P> struct HashTable {
       if (key == NONE) return false;
       s = s + 1 < used ? s + 1 : 0;
     }
-  }
-};
-
-// size = words of the filter. Three bits for each entry, 16 bits of room for each where the filter is large enough. The
-// row must be sorted.
-template <class V, class P> struct BloomTable {
-  static constexpr bool PARTS = false;
-  u32* filter;
-  u32 bits;
-  const u32* columns;
-  const V* entries;
-  P from, to;
-  static __device__ u32 step(u32 k) { return murmur(k ^ 0x9e3779b9u) | 1; }
-  __device__ void load(unsigned char* room, u32 size, const u32* all_columns, const V* all_entries, P begin, P end) {
-    filter = (u32*)room;
-    columns = all_columns;
-    entries = all_entries;
-    from = begin;
-    to = end;
-    const u64 wanted = (u64)(to - from) / 2 + 1;
-    const u32 words = wanted < size ? (u32)wanted : size;
-    bits = 32 * words;
-    for (u32 w = threadIdx.x; w < words; w += THREADS) filter[w] = 0;
-    __syncthreads();
-    for (P p = from + threadIdx.x; p < to; p += THREADS) {
-      const u32 k = columns[p], by = step(k);
-      u32 h = murmur(k);
-#pragma unroll
-      for (u32 i = 0; i < 3; ++i, h += by) {
-        const u32 bit = __umulhi(h, bits);
-        atomicOr(&filter[bit / 32], 1u << bit % 32);
-      }
-    }
-    __syncthreads();
-  }
-  __device__ bool find(u32 k, V& value) const {
-    const u32 by = step(k);
-    u32 h = murmur(k);
-#pragma unroll
-    for (u32 i = 0; i < 3; ++i, h += by) {
-      const u32 bit = __umulhi(h, bits);
-      if ((filter[bit / 32] >> bit % 32 & 1) == 0) return false;
-    }
-    const P p = lower_bound(columns, from, to, k);
-    if (p == to || columns[p] != k) return false;
-    value = entries[p];
-    return keeps(value);
   }
 };
 

@@ -26,8 +26,27 @@ template <bool NEAR> struct __align__(16) LongPart {
   unsigned char owners[OWNERS];  // whose line it is, for the first lines
 };
 
+#ifndef TURNS_BY_BLOCK
 // The two warps on either side of a turn meet here: barrier 1 + w is where warp w takes it over.
 __device__ inline void turn_of(u32 warp) { asm volatile("bar.sync %0, 64;" ::"r"(1 + warp) : "memory"); }
+__device__ inline void take_turn(u32 warp, u64 ticket) {
+  if (ticket > 0) turn_of(warp);
+}
+__device__ inline void pass_turn(u32 warp, u64 ticket, u64 tickets) {
+  if (ticket + 1 < tickets) turn_of(warp + 1 < TURN_WARPS ? warp + 1 : 0);
+}
+__device__ inline u64 rounded(u64 tickets) { return tickets; }
+#else
+// For racecheck, which follows barriers of the whole block but not a chain of barriers of two warps (CONTRIBUTING.md): the same turns, slower.
+// In a round of TURN_WARPS tickets each warp passes as many barriers, those before its turn and those after it.
+__device__ inline void take_turn(u32 warp, u64) {
+  for (u32 w = 0; w < warp; ++w) __syncthreads();
+}
+__device__ inline void pass_turn(u32 warp, u64, u64) {
+  for (u32 w = warp; w < TURN_WARPS; ++w) __syncthreads();
+}
+__device__ inline u64 rounded(u64 tickets) { return (tickets + TURN_WARPS - 1) / TURN_WARPS * TURN_WARPS; }
+#endif
 
 template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, bool b_sorted, const Operands& m) {
   extern __shared__ __align__(16) unsigned char shared[];
@@ -92,7 +111,7 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
       own.owners[l] = (unsigned char)threadIdx.x;
     __syncthreads();
     const u64 tickets = (total + LINES - 1) / LINES;
-    for (u64 ticket = warp; ticket < tickets; ticket += TURN_WARPS) {
+    for (u64 ticket = warp; ticket < rounded(tickets); ticket += TURN_WARPS) {
       // Whose line it is: the last row of B that begins at or before it.
       const u64 line = ticket * LINES + lane % LINES;
       u32 owner = 0;
@@ -125,7 +144,7 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
         }
       }
       __syncwarp();
-      if (ticket > 0) turn_of(warp);
+      take_turn(warp, ticket);
 #pragma unroll
       for (u32 r = 0; r < LINES; r += 2) {
         if (of[r] == of[r + 1]) {  // two lines of one row of B: other columns, so side by side
@@ -141,18 +160,16 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
         }
         __syncwarp();
       }
-      if (ticket + 1 < tickets) turn_of(warp + 1 < TURN_WARPS ? warp + 1 : 0);
+      pass_turn(warp, ticket, tickets);
     }
     __syncthreads();
   }
   for (u32 e = threadIdx.x; e < length; e += TURN_THREADS) m.c_val[out + e] = own.values[e];
 }
 
-extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4)
-values_near(const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
+BOUNDED_KERNEL((TURN_THREADS, 4), values_near, const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
   long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, m);
 }
-extern "C" __global__ void __launch_bounds__(TURN_THREADS, 4)
-values_far(const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
+BOUNDED_KERNEL((TURN_THREADS, 4), values_far, const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
   long_part_of_row<false>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, m);
 }

@@ -86,15 +86,12 @@ __device__ inline void mapped_by_threads(u32 nrows, const u32* rows, const Offse
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4)
-mapped_64(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, Operands m) {
+BOUNDED_KERNEL((256, 4), mapped_64, u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, Operands m) {
   mapped_rows<64>(nrows, rows, place, map, m);
 }
-extern "C" __global__ void __launch_bounds__(256, 4)
-mapped_128(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, Operands m) {
+BOUNDED_KERNEL((256, 4), mapped_128, u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, Operands m) {
   mapped_rows<128>(nrows, rows, place, map, m);
 }
-extern "C" __global__ void __launch_bounds__(256, 4)
-mapped_16(u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, Operands m) {
+BOUNDED_KERNEL((256, 4), mapped_16, u32 nrows, const u32* rows, const OffsetP* place, const unsigned char* map, Operands m) {
   mapped_by_threads(nrows, rows, place, map, m);
 }

@@ -46,12 +46,12 @@ template <u32 SLOTS> __device__ inline void short_rows(u32 nrows, const u32* row
   for (u32 e = lane; e < length; e += LANES) m.c_val[out + e] = values[e];
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) values_16(u32 nrows, const u32* rows, Operands m) {
+BOUNDED_KERNEL((256, 4), values_16, u32 nrows, const u32* rows, Operands m) {
   short_rows<32>(nrows, rows, m);
 }
-extern "C" __global__ void __launch_bounds__(256, 4) values_64(u32 nrows, const u32* rows, Operands m) {
+BOUNDED_KERNEL((256, 4), values_64, u32 nrows, const u32* rows, Operands m) {
   short_rows<128>(nrows, rows, m);
 }
-extern "C" __global__ void __launch_bounds__(256, 4) values_128(u32 nrows, const u32* rows, Operands m) {
+BOUNDED_KERNEL((256, 4), values_128, u32 nrows, const u32* rows, Operands m) {
   short_rows<256>(nrows, rows, m);
 }

@@ -10,46 +10,46 @@ __device__ inline bool has(const bool* present, u64 i) { return present == nullp
 
 #ifdef PLACES
 // places[p] = p.
-extern "C" __global__ void numbers(u64 n, u32* places) {
+KERNEL(numbers, u64 n, u32* places) {
   const u64 p = thread();
   if (p < n) places[p] = (u32)p;
 }
 // Row pointers of one row.
-extern "C" __global__ void one_row(u32 nnz, u32* row_ptr) {
+KERNEL(one_row, u32 nnz, u32* row_ptr) {
   if (thread() < 2) row_ptr[thread()] = thread() == 0 ? 0 : nnz;
 }
-extern "C" __global__ void set_present(const u32* places, u64 n, bool* present) {
+KERNEL(set_present, const u32* places, u64 n, bool* present) {
   const u64 p = thread();
   if (p < n) present[places[p]] = true;
 }
 // total[0] = places with an entry; it is 0 before. The sum of integers is the same in any order.
-extern "C" __global__ void count_present(const bool* present, u64 n, u64* total) {
+KERNEL(count_present, const bool* present, u64 n, u64* total) {
   const u64 i = thread();
   const u32 found = __ballot_sync(ALL, i < n && present[i]);
   if (lane_id() == 0 && found != 0) atomicAdd(total, (u64)__popc(found));
 }
-extern "C" __global__ void marks_of(const bool* present, u64 n, u32* marks) {
+KERNEL(marks_of, const bool* present, u64 n, u32* marks) {
   const u64 i = thread();
   if (i < n) marks[i] = present[i];
 }
 // marks[p] = 1 if the mask has entry p's place, or with `complement` if it lacks it.
-extern "C" __global__ void marks_at(const u32* places, u64 n, const bool* mask, u32 complement, u32* marks) {
+KERNEL(marks_at, const u32* places, u64 n, const bool* mask, u32 complement, u32* marks) {
   const u64 p = thread();
   if (p < n) marks[p] = has(mask, places[p]) != (complement != 0);
 }
-extern "C" __global__ void marks_in(const u32* places, u64 n, const u32* mask, u64 m, u32 complement, u32* marks) {
+KERNEL(marks_in, const u32* places, u64 n, const u32* mask, u64 m, u32 complement, u32* marks) {
   const u64 p = thread();
   if (p >= n) return;
   const u64 at = lower_bound(mask, (u64)0, m, places[p]);
   marks[p] = (at < m && mask[at] == places[p]) != (complement != 0);
 }
 // Places of `a` that the mask has, or with `complement` lacks.
-extern "C" __global__ void common_places(const bool* a, const bool* mask, u32 complement, u64 n, bool* out) {
+KERNEL(common_places, const bool* a, const bool* mask, u32 complement, u64 n, bool* out) {
   const u64 i = thread();
   if (i < n) out[i] = has(a, i) && has(mask, i) != (complement != 0);
 }
 // Where the wanted places stand in a list: at[k], and marks[k] = 1 if they do.
-extern "C" __global__ void find_places(const u32* wanted, u64 n, const u32* places, u64 m, u32* at, u32* marks) {
+KERNEL(find_places, const u32* wanted, u64 n, const u32* places, u64 m, u32* at, u32* marks) {
   const u64 k = thread();
   if (k >= n) return;
   const u64 found = lower_bound(places, (u64)0, m, wanted[k]);
@@ -57,7 +57,7 @@ extern "C" __global__ void find_places(const u32* wanted, u64 n, const u32* plac
   marks[k] = found < m && places[found] == wanted[k];
 }
 // last[place] = 1 + the last k with wanted[k] = place; it is 0 before. The largest is the same in any order.
-extern "C" __global__ void last_of(const u32* wanted, u64 n, u32* last) {
+KERNEL(last_of, const u32* wanted, u64 n, u32* last) {
   const u64 k = thread();
   if (k < n) atomicMax(&last[wanted[k]], (u32)k + 1);
 }
@@ -65,31 +65,30 @@ extern "C" __global__ void last_of(const u32* wanted, u64 n, u32* last) {
 
 #ifdef MOVES
 // to[places[p]] = from[p].
-extern "C" __global__ void scatter(const u32* places, u64 n, const Value* from, Value* to) {
+KERNEL(scatter, const u32* places, u64 n, const Value* from, Value* to) {
   const u64 p = thread();
   if (p < n) to[places[p]] = from[p];
 }
 // to[p] = from[places[p]].
-extern "C" __global__ void gather(const u32* places, u64 n, const Value* from, Value* to) {
+KERNEL(gather, const u32* places, u64 n, const Value* from, Value* to) {
   const u64 p = thread();
   if (p < n) to[p] = from[places[p]];
 }
 // Entries that are marked, in their order: before[p] = marks before p. The value of entry p is from[at[p]], or from[p].
-extern "C" __global__ void compact(const u32* places, const u32* at, const Value* from, u64 n, const u32* before,
-                                   u32* places_out, Value* to) {
+KERNEL(compact, const u32* places, const u32* at, const Value* from, u64 n, const u32* before, u32* places_out, Value* to) {
   const u64 p = thread();
   if (p >= n || before[p + 1] == before[p]) return;
   places_out[before[p]] = places == nullptr ? (u32)p : places[p];
   to[before[p]] = from[at == nullptr ? p : at[p]];
 }
 // x[0] at all places without an entry; with `present` null for none, at all places.
-extern "C" __global__ void fill_absent(const bool* present, const Value* from, const Value* x, u64 n, Value* to) {
+KERNEL(fill_absent, const bool* present, const Value* from, const Value* x, u64 n, Value* to) {
   const u64 i = thread();
   if (i < n) to[i] = present != nullptr && present[i] ? from[i] : x[0];
 }
 // to(wanted[k]) = from(k), of equal places the last; with `scalar`, from[0] everywhere. `to_present` is null if all stay.
-extern "C" __global__ void assign_at(const u32* wanted, u64 n, const u32* last, const bool* present, const Value* from,
-                                     u32 scalar, bool* to_present, Value* to) {
+KERNEL(assign_at, const u32* wanted, u64 n, const u32* last, const bool* present, const Value* from, u32 scalar, bool* to_present,
+                  Value* to) {
   const u64 k = thread();
   if (k >= n || last[wanted[k]] != (u32)k + 1) return;
   const bool some = has(present, k);
@@ -97,7 +96,7 @@ extern "C" __global__ void assign_at(const u32* wanted, u64 n, const u32* last, 
   if (some) to[wanted[k]] = from[scalar != 0 ? 0 : k];
 }
 // to(i) = x[0] where the mask has i, or with `complement` lacks it.
-extern "C" __global__ void assign_where(const bool* mask, u32 complement, const Value* x, u64 n, bool* to_present, Value* to) {
+KERNEL(assign_where, const bool* mask, u32 complement, const Value* x, u64 n, bool* to_present, Value* to) {
   const u64 i = thread();
   if (i >= n || has(mask, i) == (complement != 0)) return;
   if (to_present != nullptr) to_present[i] = true;
@@ -110,18 +109,18 @@ extern "C" __global__ void assign_where(const bool* mask, u32 complement, const 
 __device__ inline bool nonzero(const Part* values, u32 parts, u64 i) {
   return values[i * parts] != Part(0) || (parts == 2 && values[i * parts + 1] != Part(0));
 }
-extern "C" __global__ void marks_nonzero(const Part* values, u32 parts, u64 n, u32* marks) {
+KERNEL(marks_nonzero, const Part* values, u32 parts, u64 n, u32* marks) {
   const u64 p = thread();
   if (p < n) marks[p] = nonzero(values, parts, p);
 }
-extern "C" __global__ void places_nonzero(const bool* present, const Part* values, u32 parts, u64 n, bool* out) {
+KERNEL(places_nonzero, const bool* present, const Part* values, u32 parts, u64 n, bool* out) {
   const u64 i = thread();
   if (i < n) out[i] = has(present, i) && nonzero(values, parts, i);
 }
 #endif
 
 #ifdef APPLY
-extern "C" __global__ void apply_present(const bool* present, const Op::A* a, u64 n, Op::Out* out) {
+KERNEL(apply_present, const bool* present, const Op::A* a, u64 n, Op::Out* out) {
   const u64 i = thread();
   if (i < n && has(present, i)) out[i] = Op::apply(a[i]);
 }
@@ -131,17 +130,16 @@ extern "C" __global__ void apply_present(const bool* present, const Op::A* a, u6
 // A vector is a column: entry i stands at (i, 0). The scalar lies in memory: another one needs no other program.
 __device__ inline u64 place_of(const u32* places, u64 p) { return places == nullptr ? p : places[p]; }
 #ifndef SELECT
-extern "C" __global__ void apply_places(const u32* places, const bool* present, const Op::A* a, const Op::S* s, u64 n,
-                                        Op::Out* out) {
+KERNEL(apply_places, const u32* places, const bool* present, const Op::A* a, const Op::S* s, u64 n, Op::Out* out) {
   const u64 p = thread();
   if (p < n && has(present, p)) out[p] = Op::apply(a[p], s[0], place_of(places, p), 0);
 }
 #else
-extern "C" __global__ void marks_where(const u32* places, const Op::A* a, const Op::S* s, u64 n, u32* marks) {
+KERNEL(marks_where, const u32* places, const Op::A* a, const Op::S* s, u64 n, u32* marks) {
   const u64 p = thread();
   if (p < n) marks[p] = Op::apply(a[p], s[0], place_of(places, p), 0) ? 1 : 0;
 }
-extern "C" __global__ void places_where(const bool* present, const Op::A* a, const Op::S* s, u64 n, bool* out) {
+KERNEL(places_where, const bool* present, const Op::A* a, const Op::S* s, u64 n, bool* out) {
   const u64 i = thread();
   if (i < n) out[i] = has(present, i) && Op::apply(a[i], s[0], i, 0);
 }
@@ -150,8 +148,7 @@ extern "C" __global__ void places_where(const bool* present, const Op::A* a, con
 
 #ifdef EWISE
 // w(i) = u(i) op v(i) where both have an entry; `w_present` is null if both have all.
-extern "C" __global__ void both(const bool* u_present, const Op::A* u, const bool* v_present, const Op::B* v, u64 n,
-                                bool* w_present, Op::Out* w) {
+KERNEL(both, const bool* u_present, const Op::A* u, const bool* v_present, const Op::B* v, u64 n, bool* w_present, Op::Out* w) {
   const u64 i = thread();
   if (i >= n) return;
   const bool some = has(u_present, i) && has(v_present, i);
@@ -159,11 +156,11 @@ extern "C" __global__ void both(const bool* u_present, const Op::A* u, const boo
   if (some) w[i] = Op::apply(u[i], v[i]);
 }
 // The same for a list u, at places where v has an entry, and for a list v.
-extern "C" __global__ void list_with(const u32* places, const Op::A* u, const Op::B* v, u64 n, Op::Out* w) {
+KERNEL(list_with, const u32* places, const Op::A* u, const Op::B* v, u64 n, Op::Out* w) {
   const u64 p = thread();
   if (p < n) w[p] = Op::apply(u[p], v[places[p]]);
 }
-extern "C" __global__ void with_list(const u32* places, const Op::A* u, const Op::B* v, u64 n, Op::Out* w) {
+KERNEL(with_list, const u32* places, const Op::A* u, const Op::B* v, u64 n, Op::Out* w) {
   const u64 p = thread();
   if (p < n) w[p] = Op::apply(u[places[p]], v[p]);
 }
@@ -178,8 +175,8 @@ __device__ inline Op::Out only_u(const Op::A& x, const Op::B*) { return x; }
 __device__ inline Op::Out only_v(const Op::B& y, const Op::A*) { return y; }
 #endif
 // w(i) where either has an entry; `w_present` is null if one has all.
-extern "C" __global__ void either(const bool* u_present, const Op::A* u, const Op::A* u_fill, const bool* v_present,
-                                  const Op::B* v, const Op::B* v_fill, u64 n, bool* w_present, Op::Out* w) {
+KERNEL(either, const bool* u_present, const Op::A* u, const Op::A* u_fill, const bool* v_present, const Op::B* v,
+               const Op::B* v_fill, u64 n, bool* w_present, Op::Out* w) {
   const u64 i = thread();
   if (i >= n) return;
   const bool of_u = has(u_present, i), of_v = has(v_present, i);

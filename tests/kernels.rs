@@ -36,6 +36,11 @@ fn spills(log: &str) -> Vec<(String, u64)> {
     found
 }
 
+/// The kernels among the functions: "Compiling entry function 'NAME' for …".
+fn entries(log: &str) -> impl Iterator<Item = &str> {
+    log.lines().filter_map(|line| line.split_once("entry function '")?.1.split('\'').next())
+}
+
 fn check(sm: u32) {
     if !architectures().contains(&sm) {
         eprintln!("skipped: sm_{sm} cannot be compiled for here");
@@ -46,7 +51,15 @@ fn check(sm: u32) {
     let mut wrong = vec![];
     for program in &all {
         let spills = spills(&program.log);
-        println!("sm_{sm} {}: {} kernels, {} bytes", program.name, spills.len(), program.bytes);
+        println!("sm_{sm} {}: {} kernels, {} bytes", program.name, entries(&program.log).count(), program.image.len());
+        assert!(entries(&program.log).count() > 0, "{}", program.name);
+        for kernel in entries(&program.log) {
+            // Names are in the image, each with a zero byte behind it.
+            let count = format!("{kernel}_parameters\0");
+            if !program.image.windows(count.len()).any(|w| w == count.as_bytes()) {
+                wrong.push(format!("{}: {kernel} is not declared by KERNEL of kernel.cuh", program.name));
+            }
+        }
         for hot in program.hot {
             match spills.iter().find(|(kernel, _)| kernel == hot) {
                 Some((_, 0)) => {}
@@ -80,4 +93,5 @@ fn the_reader_of_spills_reads() {
     let log = "ptxas info    : Compiling entry function 'a' for 'sm_90'\nptxas info    : Function properties for a\n    \
                8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\nptxas info    : Used 25 registers\n";
     assert_eq!(spills(log), [("a".to_string(), 12)]);
+    assert_eq!(entries(log).collect::<Vec<_>>(), ["a"]);
 }

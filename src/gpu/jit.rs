@@ -35,8 +35,9 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 9] = [
+const HEADERS: [Source; 10] = [
     source!("prelude.cuh"),
+    source!("kernel.cuh"),
     source!("parts.cuh"),
     source!("ranks.cuh"),
     source!("kk.cuh"),
@@ -118,7 +119,16 @@ fn target(nvrtc: &Nvrtc, sm: u32) -> Result<Target> {
 
 /// The whole text of a program.
 fn text(source: Source, prefix: &str) -> String {
-    format!("#include \"prelude.cuh\"\n{prefix}{}", source.text)
+    format!("#include \"prelude.cuh\"\n#include \"kernel.cuh\"\n{prefix}{}", source.text)
+}
+
+/// The variable that has more options for the compiler, blanks between them: `-lineinfo`, for checkers and profilers.
+const OPTIONS: &str = "SPARRING_NVRTC_OPTIONS";
+
+/// What the target asks for, then what the environment does.
+fn options(target: Target) -> Vec<String> {
+    let more = std::env::var(OPTIONS).unwrap_or_default();
+    target.options().into_iter().chain(more.split_whitespace().map(String::from)).collect()
 }
 
 fn compile_for(nvrtc: &Nvrtc, source: Source, text: &str, target: Target) -> Result<Compiled> {
@@ -126,7 +136,7 @@ fn compile_for(nvrtc: &Nvrtc, source: Source, text: &str, target: Target) -> Res
         name: source.name,
         text,
         headers: &HEADERS.map(|h| (h.name, h.text)),
-        options: &target.options(),
+        options: &options(target),
         ptx: matches!(target, Target::Ptx(_)),
     };
     match nvrtc.compile(&input) {
@@ -146,7 +156,7 @@ fn numbered(text: &str) -> String {
 /// The key of the image that `compile_for` makes of the same arguments.
 fn key(nvrtc: &Nvrtc, text: &str, target: Target) -> Key {
     let version = format!("NVRTC {:?}", nvrtc.version());
-    let options = target.options();
+    let options = options(target);
     let headers = HEADERS.iter().flat_map(|h| [h.name, h.text]);
     Key::of([version.as_str(), text].into_iter().chain(headers).chain(options.iter().map(String::as_str)))
 }

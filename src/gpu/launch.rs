@@ -66,13 +66,12 @@ impl Kernel {
         if !args.iter().all(|a| a.is_on(device)) {
             return Err(foreign(format!("kernel {}", self.name)));
         }
-        let _turn = device.turn()?;
+        device.bind()?;
         let mut copies = args.to_vec();
         let mut pointers: Vec<*mut c_void> = copies.iter_mut().map(Arg::at).collect();
         // SAFETY: 1. The function's module is loaded as long as `self` lives, and unloading waits for the stream.
         //         2. There are as many arguments as parameters, of the same sizes, checked above; they are copied
         //            before the call returns.
-        //            A recording copies them as well, and what it works on is held by the graph.
         //         3. Buffers are given back in the order of this stream, so they outlast the kernel. That the kernel
         //            stays within them is shown by compute-sanitizer over the tests (CONTRIBUTING.md).
         unsafe {

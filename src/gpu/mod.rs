@@ -86,7 +86,6 @@ mod driver;
 mod ewise;
 mod find;
 mod front;
-mod graph;
 mod jit;
 mod launch;
 mod memory;

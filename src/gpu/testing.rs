@@ -22,8 +22,8 @@ pub struct Compiled {
     pub name: String,
     /// Kernels that must not spill.
     pub hot: &'static [&'static str],
-    /// Bytes of machine code.
-    pub bytes: usize,
+    /// Machine code.
+    pub image: Vec<u8>,
     /// What the compiler said.
     pub log: String,
 }
@@ -59,7 +59,7 @@ pub fn compile_all(sm: u32) -> Result<Vec<Compiled>> {
     let compile = |unit: Unit| {
         let compiled = jit::compile(unit.source, &unit.prefix, sm)?;
         let name = format!("{} [{}]", unit.source.name, unit.prefix.lines().next().unwrap_or_default());
-        Ok(Compiled { name, hot: unit.hot, bytes: compiled.image.len(), log: compiled.log })
+        Ok(Compiled { name, hot: unit.hot, image: compiled.image, log: compiled.log })
     };
     units().into_iter().map(compile).collect()
 }
@@ -88,7 +88,7 @@ impl Functions {
         self.types.extend([O::A::TYPE, O::Out::TYPE]);
         self.text += &emit_unary(&format!("f_{name}"), op);
         self.text += &format!(
-            "extern \"C\" __global__ void map_{name}(const {}* a, {}* out, unsigned long long n) {{\n  \
+            "KERNEL(map_{name}, const {}* a, {}* out, unsigned long long n) {{\n  \
              const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n  \
              if (i < n) out[i] = f_{name}(a[i]);\n}}\n",
             O::A::CUDA,
@@ -100,7 +100,7 @@ impl Functions {
         self.types.extend([O::A::TYPE, O::B::TYPE, O::Out::TYPE]);
         self.text += &emit_binary(&format!("f_{name}"), op);
         self.text += &format!(
-            "extern \"C\" __global__ void map_{name}(const {}* a, const {}* b, {}* out, unsigned long long n) {{\n  \
+            "KERNEL(map_{name}, const {}* a, const {}* b, {}* out, unsigned long long n) {{\n  \
              const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n  \
              if (i < n) out[i] = f_{name}(a[i], b[i]);\n}}\n",
             O::A::CUDA,
@@ -141,54 +141,14 @@ impl Functions {
 }
 
 /// Kernels that add, and that fail.
-const KERNELS: &str = "extern \"C\" __global__ void add_one(unsigned int* x, unsigned long long n) {
+const KERNELS: &str = "KERNEL(add_one, unsigned int* x, unsigned long long n) {
   const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) x[i] += 1;
 }
-extern \"C\" __global__ void fail(unsigned int* x, unsigned long long n) {
+KERNEL(fail, unsigned int* x, unsigned long long n) {
   if (threadIdx.x == n) asm(\"trap;\");
 }
 ";
-
-/// A graph of a fill with zeros and `adds` kernels that add one, run twice with another addition between: all elements,
-/// and the kernels in the graph. Memory given back while it is recorded stays good.
-/// # Errors
-/// [`Error::Device`].
-pub fn graph(cuda: &Cuda, n: usize, adds: usize) -> Result<(Vec<u32>, usize)> {
-    let add = cuda.program(SOURCE, KERNELS)?.kernel("add_one")?;
-    let x = cuda.alloc::<u32>(n, "counts")?;
-    let mut dropped = Some(cuda.zeroed::<u32>(n, "counts")?);
-    let shape = Shape::for_each(n, 256)?;
-    let graph = cuda.graph(x, |x| {
-        cuda.fill_bytes(x, 0)?;
-        for _ in 0..adds {
-            add.launch(shape, args![x, n as u64])?;
-        }
-        if let Some(other) = dropped.take() {
-            add.launch(shape, args![&other, n as u64])?;
-        }
-        Ok(())
-    })?;
-    // Would be given the memory that the graph goes on using.
-    let _other = cuda.zeroed::<u32>(n, "counts")?;
-    graph.launch()?;
-    add.launch(shape, args![graph.held(), n as u64])?;
-    graph.launch()?;
-    Ok((cuda.get(graph.held(), "counts")?, graph.kernels().len()))
-}
-
-/// What is refused while a graph is recorded: taking memory, reading it, waiting, another graph.
-#[must_use]
-pub fn refused_in_graph(cuda: &Cuda) -> Vec<Option<Error>> {
-    let Ok(x) = cuda.zeroed::<u32>(10, "counts") else { return vec![] };
-    let attempt = |what: &dyn Fn() -> Result<()>| cuda.graph((), |()| what()).err();
-    vec![
-        attempt(&|| cuda.alloc::<u32>(10, "counts").map(|_| ())),
-        attempt(&|| cuda.get(&x, "counts").map(|_| ())),
-        attempt(&|| cuda.synchronize()),
-        attempt(&|| cuda.graph((), |()| Ok(())).map(|_| ())),
-    ]
-}
 
 /// What a kernel says that fails on the device after another one that does not. The process can use the device no more.
 /// # Errors
@@ -212,7 +172,7 @@ pub fn too_few_arguments(cuda: &Cuda) -> Result<()> {
 /// # Errors
 /// [`Error::Compile`], always; [`Error::NoCompiler`].
 pub fn wrong_program() -> Result<()> {
-    jit::compile(SOURCE, "extern \"C\" __global__ void wrong() { nonsense(); }\n", 90).map(|_| ())
+    jit::compile(SOURCE, "KERNEL(wrong, unsigned int* x) { nonsense(); }\n", 90).map(|_| ())
 }
 
 /// Takes `bytes` bytes of device memory and gives them back.

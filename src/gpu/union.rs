@@ -314,7 +314,7 @@ impl Cuda {
 /// Programs to compile where there is no device.
 pub(crate) fn programs() -> Vec<Unit> {
     let (small, large) = ("unsigned int", "unsigned long long");
-    let strategies = [UnionStrategy::Dense, UnionStrategy::Hash, UnionStrategy::Bloom];
+    let strategies = [UnionStrategy::Dense, UnionStrategy::Hash];
     let mut all = vec![];
     let (manhattan, times) = (printed_ring(Manhattan::<f64>::default()), printed_ring(PlusTimes::<f64>::default()));
     let chebyshev = printed_ring(Chebyshev::<f32>::default());

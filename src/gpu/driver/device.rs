@@ -5,14 +5,13 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemPool_attribute as PoolAttribute};
 use cudarc::driver::{CudaContext, CudaStream};
 
 use super::errors::{failed, message, of_a_kernel};
-use super::tape::{self, Tape};
 use crate::gpu::staging::Staging;
 use crate::{Error, Result};
 
@@ -52,10 +51,6 @@ pub(crate) struct Device {
     /// Kernels started since the last wait, the newest last, and how many of the older are not listed.
     launched: Mutex<(VecDeque<Arc<str>>, u64)>,
     pub(super) staging: Mutex<Option<Staging>>,
-    /// Held for reading by whoever puts work on the stream, for writing by whoever records it.
-    pub(super) recording: RwLock<()>,
-    /// Of the recording under way: kernels, and memory given back meanwhile.
-    pub(super) tape: Mutex<Tape>,
 }
 
 /// Names of kernels that an error lists.
@@ -121,8 +116,6 @@ impl Device {
             budget: AtomicU64::new(u64::MAX),
             launched: Mutex::default(),
             staging: Mutex::default(),
-            recording: RwLock::new(()),
-            tape: Mutex::default(),
         })
     }
 
@@ -157,10 +150,6 @@ impl Device {
     }
     /// Remembers that the kernel was started.
     pub(in crate::gpu) fn started(&self, kernel: &Arc<str>) {
-        if self.is_recording() {
-            self.tape.lock().unwrap_or_else(PoisonError::into_inner).kernels.push(Arc::clone(kernel));
-            return;
-        }
         let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
         if launched.0.len() == REMEMBERED {
             launched.0.pop_front();
@@ -169,33 +158,10 @@ impl Device {
         launched.0.push_back(Arc::clone(kernel));
     }
 
-    /// Whether this thread records the stream.
-    pub(super) fn is_recording(&self) -> bool {
-        tape::is_of(self)
-    }
-    /// The stream for work that a graph can hold, as long as the turn is kept. Binds the context.
-    pub(in crate::gpu) fn turn(&self) -> Result<Option<RwLockReadGuard<'_, ()>>> {
-        self.bind()?;
-        if self.is_recording() {
-            return Ok(None);
-        }
-        Ok(Some(self.recording.read().unwrap_or_else(PoisonError::into_inner)))
-    }
-    /// As [`turn`](Self::turn), for work that runs now or not at all.
-    pub(super) fn turn_now(&self, what: &str) -> Result<Option<RwLockReadGuard<'_, ()>>> {
-        if self.is_recording() {
-            return Err(Error::Unsupported {
-                what: format!("{what} while a graph is recorded"),
-                why: "a graph holds kernels, fills and copies on the device; do the rest before".into(),
-            });
-        }
-        self.turn()
-    }
-
     /// Waits until all work so far is done, and reports what went wrong in it.
     pub(in crate::gpu) fn synchronize(&self) -> Result<()> {
         let what = "waiting for the device";
-        let _turn = self.turn_now(what)?;
+        self.bind()?;
         self.stream.synchronize().map_err(self.failed(what))?;
         *self.launched.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();
         Ok(())

@@ -18,7 +18,7 @@ pub(crate) struct Event {
 impl Event {
     /// An event at the end of the stream as it is now.
     pub(in crate::gpu) fn now(device: &Arc<Device>) -> Result<Self> {
-        let _turn = device.turn_now("an event")?;
+        device.bind()?;
         let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed("an event"))?;
         let made = Self { event, device: Arc::clone(device) };
         // SAFETY: event and stream are alive, of one context.

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::sync::TryLockError;
 use std::sync::atomic::Ordering;
-use std::sync::{PoisonError, TryLockError};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUmemPool_attribute as PoolAttribute};
@@ -87,7 +87,7 @@ impl Device {
     }
     fn take_reserved(&self, bytes: usize, what: &'static str) -> Result<sys::CUdeviceptr> {
         let ask = || {
-            let _turn = self.turn_now("taking memory")?;
+            self.bind()?;
             // SAFETY: pool and stream live as long as `self`.
             match unsafe { result::mem_pool::alloc_async(self.pool, bytes, self.stream()) } {
                 Ok(at) => Ok(Some(at)),
@@ -110,13 +110,8 @@ impl Device {
     }
     /// Gives memory of `bytes` bytes back, in stream order.
     pub(in crate::gpu) fn give(&self, at: sys::CUdeviceptr, bytes: u64) {
-        if self.is_recording() {
-            // The graph may use it whenever it runs.
-            self.tape.lock().unwrap_or_else(PoisonError::into_inner).freed.push((at, bytes));
-            return;
-        }
         self.in_use.fetch_sub(bytes, Ordering::Relaxed);
-        if let Ok(_turn) = self.turn() {
+        if self.bind().is_ok() {
             // SAFETY: `at` came from `take`, and its one owner gives it back once. An error here has no one to hear it.
             let _ = unsafe { result::free_async(at, self.stream()) };
         }
@@ -141,7 +136,7 @@ impl Device {
         what: &str,
         work: &dyn Fn(sys::CUstream) -> std::result::Result<(), DriverError>,
     ) -> Result<()> {
-        let _turn = self.turn_now(what)?;
+        self.bind()?;
         work(self.stream()).map_err(self.failed(what))
     }
 
@@ -181,7 +176,7 @@ impl Device {
         match done {
             Some(done) => done?,
             None => {
-                let _turn = self.turn_now(what)?;
+                self.bind()?;
                 // SAFETY: as above; should the wait below fail, the driver has given the stream up and writes no more.
                 unsafe { result::memcpy_dtoh_async(to, from, self.stream()) }.map_err(self.failed(what))?;
             }
@@ -211,14 +206,14 @@ impl Device {
     }
     /// Copies `bytes` bytes within the device.
     pub(in crate::gpu) fn copy(&self, to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize) -> Result<()> {
-        let _turn = self.turn()?;
+        self.bind()?;
         // SAFETY: the callers hold `bytes` bytes at both places, which do not overlap.
         unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream()) }
             .map_err(self.failed("a copy on the device"))
     }
     /// Sets `bytes` bytes to `byte`.
     pub(in crate::gpu) fn set(&self, at: sys::CUdeviceptr, byte: u8, bytes: usize) -> Result<()> {
-        let _turn = self.turn()?;
+        self.bind()?;
         // SAFETY: the caller holds `bytes` bytes at `at`.
         unsafe { result::memset_d8_async(at, byte, bytes, self.stream()) }
             .map_err(self.failed("clearing device memory"))

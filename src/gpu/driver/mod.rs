@@ -7,8 +7,6 @@ mod errors;
 mod event;
 mod memory;
 mod module;
-mod record;
-mod tape;
 
 pub(crate) use device::Device;
 pub use device::Limits;
@@ -17,4 +15,3 @@ pub(in crate::gpu) use errors::{failed, foreign};
 pub(crate) use event::Event;
 pub(crate) use module::Module;
 pub(in crate::gpu) use module::Unloadable;
-pub(in crate::gpu) use record::Recorded;

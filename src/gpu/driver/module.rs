@@ -68,15 +68,15 @@ impl Module {
         // SAFETY: the module is loaded as long as `self` lives.
         let function =
             unsafe { result::module::get_function(self.module, c) }.map_err(failed(format!("kernel {name}")))?;
-        let mut sizes = vec![];
-        loop {
+        let (count, mut sizes) = (self.parameters_of(name), vec![]);
+        while count.is_none_or(|n| sizes.len() < n) {
             let (mut offset, mut size) = (0, 0);
-            // SAFETY: the function is of this module; both places are ours. Past the last parameter it is an error.
-            let found = unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &raw mut offset, &raw mut size) };
-            if found != sys::CUresult::CUDA_SUCCESS {
-                break;
+            // SAFETY: the function is of this module; both places are ours.
+            match unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &raw mut offset, &raw mut size) }.result() {
+                Ok(()) => sizes.push(size),
+                Err(_) if count.is_none() => break,
+                Err(e) => return Err(failed(format!("parameter {} of kernel {name}", sizes.len()))(e)),
             }
-            sizes.push(size);
         }
         // SAFETY: the function is of this module. More than 48 KiB of shared memory must be asked for; kernels with
         // shared arrays of their own have that much less.
@@ -95,6 +95,13 @@ impl Module {
             .map_err(failed(format!("shared memory of kernel {name}")))?;
         }
         Ok((function, sizes))
+    }
+    /// How many parameters a kernel has: the length of the array that cuda/kernel.cuh puts beside it, where the driver tells it. Else they are
+    /// asked for until that fails, and a call that fails is what compute-sanitizer reports.
+    fn parameters_of(&self, kernel: &str) -> Option<usize> {
+        let name = CString::new(format!("{kernel}_parameters")).ok()?;
+        // SAFETY: the module is loaded as long as `self` lives.
+        unsafe { result::module::get_global(self.module, name) }.ok().map(|(_, bytes)| bytes)
     }
 }
 
