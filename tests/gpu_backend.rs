@@ -35,7 +35,7 @@ fn comparisons_tell_right_from_wrong() {
 
 /// Runs a check on random and awkward operands.
 fn many(check: impl Fn(&Cuda, &AnyPair) -> Outcome) {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for round in 0..60 {
         let pair = AnyPair::arbitrary(&mut Gen::new(60));
         check(&cuda, &pair).unwrap_or_else(|e| panic!("round {round}: {e}\n{pair:?}"));
@@ -59,6 +59,7 @@ where
 macro_rules! products {
     ($($name:ident: $ring:ty, $compare:expr;)*) => {$(
         #[test]
+        #[ignore = "needs a GPU"]
         fn $name() { products_of::<$ring>($compare) }
     )*};
 }
@@ -76,6 +77,7 @@ products! {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn masked_products_through_the_trait() {
     many(|cuda, pair| {
         masked_products(cuda, PlusTimes::<f64>::default(), pair)?;
@@ -84,11 +86,13 @@ fn masked_products_through_the_trait() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn entry_by_entry_is_the_definition() {
     many(entry_by_entry);
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn folds_are_the_definition() {
     many(|cuda, pair| {
         folds(cuda, Plus::<f64>::new(), &pair.b(), sum_in_any_order)?;
@@ -101,11 +105,13 @@ fn folds_are_the_definition() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn places_of_a_sparse_vector_are_assigned() {
     many(assignments);
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn what_goes_up_comes_down() {
     many(round_trips);
 }
@@ -128,34 +134,39 @@ fn skewed(n: usize, edges: usize, seed: u64) -> Csr<f64> {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn a_large_matrix_is_the_definition() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     large_matrix(&cuda, &with_sums(&skewed(8000, 100_000, 5)), sum_in_any_order).unwrap();
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn very_wide_matrices_are_the_definition() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     very_wide_matrices(&cuda, sum_in_any_order).unwrap();
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn sums_of_a_wide_product_are_in_order() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     sums_of_a_wide_product(&cuda).unwrap();
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn small_things_are_as_on_the_cpu() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     empty_shapes(&cuda).expect("operations on nothing");
     what_does_not_fit_is_refused(&cuda).expect("operands");
     zeros_stay_entries(&cuda).expect("small operations");
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn levels_are_those_of_a_queue() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for seed in 0..80 {
         let a: Csr<f64> = AnyGraph::arbitrary(&mut Gen::new(60)).0.matrix(seed);
         if a.nrows() > 0 {
@@ -166,8 +177,9 @@ fn levels_are_those_of_a_queue() {
 
 /// A skewed graph, of few levels; a grid, of many; a path, of as many as vertices.
 #[test]
+#[ignore = "needs a GPU"]
 fn levels_of_large_graphs() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let a = skewed(100_000, 1_000_000, 3);
     for source in [0, 50_000, 99_999] {
         levels(&cuda, &a, source).unwrap();
@@ -191,8 +203,9 @@ fn levels_of_large_graphs() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn what_is_no_graph_or_no_vertex_is_refused() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let up = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a")).expect("memory");
     let e = bfs_levels(&cuda, &up(3, 4), 0).unwrap_err();
     assert!(matches!(e, Error::NotSquare { op: "bfs_levels", nrows: 3, ncols: 4 }), "{e}");
@@ -249,8 +262,9 @@ where
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn plans_of_rap_serve_changed_values_and_other_semirings() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let run = || -> Result<(), Error> {
         let (cpu, ring) = (Cpu::new(), PlusTimes::<f64>::default());
         let Multigrid { a: first, p } = Multigrid::new(90);

@@ -30,22 +30,25 @@ fn try_all(
 type Sample = distances::Sample<120, 80>;
 
 #[test]
+#[ignore = "needs a GPU"]
 fn reference_vectors() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     distances::check_vectors(|metric, x, y, options| all(&cuda, metric, x, y, options).into_values());
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn reference_vectors_of_neighbours() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     distances::check_vectors_of_neighbours(|metric, k, x| {
         knn(&cuda, metric, k, x, None, &Options::default()).expect("neighbours")
     });
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn all_metrics_are_their_definitions() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut g = Gen::new(30);
     for round in 0..12 {
         let sample = Sample::arbitrary(&mut g);
@@ -69,8 +72,9 @@ fn all_metrics_are_their_definitions() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn a_gpu_is_a_backend_of_distances() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut g = Gen::new(30);
     for round in 0..20 {
         let (x, y) = Sample::arbitrary(&mut g).matrices();
@@ -125,8 +129,9 @@ fn check_neighbours(cuda: &Cuda, metric: Metric, k: usize, x: &Csr<f64>, y: Opti
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn neighbours_are_the_first_of_all_distances() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut g = Gen::new(30);
     for k in [0, 1, 2, 7, 31, 32, 33, 64, 65, 130, 1500] {
         let (x, y) = Sample::arbitrary(&mut g).matrices();
@@ -140,8 +145,9 @@ fn neighbours_are_the_first_of_all_distances() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn radius_finds_what_is_inside() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut g = Gen::new(30);
     for percent in [0, 5, 30, 71, 100] {
         let (x, y) = Sample::arbitrary(&mut g).matrices();
@@ -194,8 +200,9 @@ fn some_rows(a: &Csr<f64>, first: usize, count: usize) -> Csr<f64> {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn several_tiles_are_the_definition() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let y = large(9001, 70);
     let x = some_rows(&y, 4488, 37);
     let (a, b) = (textbook::dense(&x), textbook::dense(&y));
@@ -214,8 +221,9 @@ fn several_tiles_are_the_definition() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn half_of_the_pairs_is_all_of_them() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let x = large(4500, 90);
     for metric in [Metric::Cosine, Metric::Manhattan, Metric::JensenShannon, Metric::Kl, Metric::Dot, Metric::Yule] {
         let half = all(&cuda, metric, &x, None, &Options::default());
@@ -232,8 +240,9 @@ fn half_of_the_pairs_is_all_of_them() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn the_same_bits_in_every_run() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let x = large(3000, 60);
     for metric in [Metric::Cosine, Metric::JensenShannon, Metric::Minkowski(3.0)] {
         let bits = || -> Vec<u64> {
@@ -245,8 +254,9 @@ fn the_same_bits_in_every_run() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn one_huge_row_and_columns_without_an_index() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     // 20 million columns and several tiles: segments are searched.
     let ncols = 20_000_000;
     let (mut row_ptr, mut columns, mut values) = (vec![0usize], vec![], vec![]);
@@ -276,8 +286,9 @@ fn one_huge_row_and_columns_without_an_index() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn a_namm_of_the_callers() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     sparring::op! {
         /// (a − b)² / (a + b + 1).
         Damped (a: f64, b: f64) -> f64 { (a - b) * (a - b) / (a + b + V::lit(1.0)) }
@@ -363,8 +374,9 @@ fn as_the_cpu<T: Float>(cuda: &Cuda, namm: impl Measure + Copy, x: &Csr<T>, y: O
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn a_namm_whose_sum_is_no_sum() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (x, y) = (large(120, 30), large(2900, 30));
     let (plain, own) = (Options::default(), Options { exclude_self: true, ..Options::default() });
     let largest = Union(MaxFromZero::<f64>::new(), Damping::new());
@@ -417,8 +429,9 @@ fn pieces<T: Real>(near: &Neighbours<T>) -> (usize, usize) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn rows_in_parts_give_the_same_bits() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let y = large(3000, 60);
     let x = some_rows(&y, 1400, 300);
     let on_device = (cuda.upload(&x).expect("x"), cuda.upload(&y).expect("y"));
@@ -498,8 +511,9 @@ fn rows_in_parts_give_the_same_bits() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn a_budget_of_the_device_is_kept_by_parts() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let y = large(20_000, 60);
     let x = some_rows(&y, 7000, 200);
     let whole = knn(&cuda, Metric::Euclidean, 6, &x, Some(&y), &Options::default()).expect("at once");
@@ -510,8 +524,9 @@ fn a_budget_of_the_device_is_kept_by_parts() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn what_a_radius_finds_counts_for_the_budget() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let x = large(700, 20);
     let tight = Options { memory_budget: Some(2_000_000), ..Options::default() };
     assert!(within(&cuda, Metric::Manhattan, 0.5, &x, None, &tight).is_ok());
@@ -523,8 +538,9 @@ fn what_a_radius_finds_counts_for_the_budget() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn single_precision() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let wide = large(700, 50);
     let narrow = Csr::with_pattern(wide.pattern().clone(), wide.values().iter().map(|&v| v as f32).collect::<Vec<_>>())
         .expect("a matrix");
@@ -548,8 +564,9 @@ fn single_precision() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn blocks_and_a_result_that_is_there() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (x, y) = (large(130, 20), large(70, 20));
     let options = Options::default();
     for b in [Some(&y), None] {
@@ -582,8 +599,9 @@ fn blocks_and_a_result_that_is_there() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn no_rows_and_no_columns() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let none = Csr::<f64>::new(0, 5, vec![0], vec![], vec![]).expect("0×5");
     let some = Csr::<f64>::new(2, 5, vec![0, 1, 1], vec![2], vec![1.0]).expect("2×5");
     let thin = Csr::<f64>::new(3, 0, vec![0; 4], vec![], vec![]).expect("3×0");
@@ -604,8 +622,9 @@ fn no_rows_and_no_columns() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn what_is_refused() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let options = Options::default();
     let text = |r: Result<Dense<f64>>| r.expect_err("refused").to_string();
     let odd = |x: f64| Csr::<f64>::new(3, 4, vec![0, 1, 1, 3], vec![0, 1, 3], vec![1.0, 2.0, x]).expect("3×4");
@@ -641,8 +660,9 @@ fn what_is_refused() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn matrices_of_the_device_and_unsorted_rows() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     fn property(sample: Sample) -> bool {
         let cuda = Cuda::new(0).expect("the device that was there");
         let (x, y) = sample.matrices();
@@ -665,8 +685,9 @@ fn matrices_of_the_device_and_unsorted_rows() {
 
 /// Formulas that are text, against the processor: all distances and neighbours, in f64 and in f32.
 #[test]
+#[ignore = "needs a GPU"]
 fn formulas_that_are_text() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     fn check<T: Float>(cuda: &Cuda, text: &str, x: &Csr<T>, y: Option<&Csr<T>>, (rtol, atol): (f64, f64)) {
         let formula = Formula::parse(text).expect("a formula");
         let options = Options { precision: Precision::Entries, ..Options::default() };
@@ -708,8 +729,9 @@ fn formulas_that_are_text() {
 
 /// A formula by its text, against the processor's closures.
 #[test]
+#[ignore = "needs a GPU"]
 fn a_formula_by_its_text() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     fn text<N: Contract>(namm: N) -> String {
         emit_contract(namm)
     }

@@ -110,7 +110,7 @@ where
     Rhs<R>: Draw,
     Out<R>: Same,
 {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for seed in 0..times {
         let mut g = quickcheck::Gen::new(60);
         let mut pair: AnyPair = quickcheck::Arbitrary::arbitrary(&mut g);
@@ -125,6 +125,7 @@ where
 macro_rules! as_on_cpu {
     ($($name:ident: $ring:ty;)*) => {$(
         #[test]
+        #[ignore = "needs a GPU"]
         fn $name() { many::<$ring>(28) }
     )*};
 }
@@ -149,8 +150,9 @@ fn pair(a: AnyPattern, b: AnyPattern, seed: u64) -> AnyPair {
 
 /// Every way, over rows of C of all lengths and vectors of 2 to 32 lanes.
 #[test]
+#[ignore = "needs a GPU"]
 fn rows_of_every_weight() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(21);
     for (n, mean, heavy) in [(300, 1, 5), (400, 4, 60), (700, 12, 200), (900, 20, 700), (1500, 30, 1400)] {
         for shuffle in [0, 9] {
@@ -166,8 +168,9 @@ fn rows_of_every_weight() {
 
 /// Many more rows in need of a second level than chunks, far apart columns, and long rows.
 #[test]
+#[ignore = "needs a GPU"]
 fn long_rows_and_wide_matrices() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(22);
     for (nrows, inner, ncols, mean, heavy) in
         [(1200, 40, 20_000, 60, 9000), (200, 60, 3_000_000, 100, 5000), (60, 300, 12_000_000, 500, 4000)]
@@ -184,16 +187,18 @@ fn long_rows_and_wide_matrices() {
 
 /// All products of a row in one column: nothing to do side by side.
 #[test]
+#[ignore = "needs a GPU"]
 fn one_column() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let a = AnyPattern { ncols: 3000, rows: vec![(0..3000).collect(), vec![], vec![7]], shuffle: 5 };
     let b = AnyPattern { ncols: 40, rows: vec![vec![39]; 3000], shuffle: 0 };
     ways(&cuda, PlusTimes::<f64>::default(), &pair(a, b, 8), 0, 1).unwrap_or_else(|e| panic!("{e}"));
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn golden_products() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for options in all_options().into_iter().step_by(5) {
         fn run<R: Semiring>(cuda: &Cuda, ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>, o: &Options) -> Csr<Out<R>> {
             let (a, b) = (cuda.upload(a).expect("a"), cuda.upload(b).expect("b"));
@@ -218,8 +223,9 @@ fn golden_products() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn empty_shapes() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for (m, k, n) in [(0, 0, 0), (0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 7), (7, 0, 0), (1, 1, 1), (3, 4, 5)] {
         let empty = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a matrix")).expect("memory");
         let (a, b) = (empty(m, k), empty(k, n));
@@ -232,8 +238,9 @@ fn empty_shapes() {
 
 /// One plan for two semirings whose values have other sizes, so other first levels: one pattern all the same.
 #[test]
+#[ignore = "needs a GPU"]
 fn reuse_over_another_ring() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let cpu = Cpu::new();
     let mut rng = Rng(23);
     let case = pair(rows(&mut rng, 300, 300, 8, 150), rows(&mut rng, 300, 300, 8, 150), 1);
@@ -265,8 +272,9 @@ fn reuse_over_another_ring() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn figures_and_reasons_are_told() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(24);
     // Rows of B are runs of columns, so that they compress well.
     let runs = AnyPattern { ncols: 600, rows: vec![(64..128).collect(); 50], shuffle: 0 };
@@ -290,8 +298,9 @@ fn figures_and_reasons_are_told() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn what_makes_no_sense_is_refused() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let up = |a: Csr<f64>| cuda.upload(&a).expect("memory");
     let empty = |m, n| up(Csr::empty(m, n).expect("a matrix"));
     let planned = |a: &DeviceCsr<f64>, b: &DeviceCsr<f64>, options: &Options| cuda.plan(a, b).options(options).eval();
@@ -322,8 +331,9 @@ fn what_makes_no_sense_is_refused() {
 
 /// A pool that memory has no room for is cut. One long row makes its chunks large, and many rows want one.
 #[test]
+#[ignore = "needs a GPU"]
 fn a_pool_keeps_to_the_budget() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(25);
     let mut b = rows(&mut rng, 61, 200_000, 2000, 2000);
     b.rows[60] = (0..300).collect();

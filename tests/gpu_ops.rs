@@ -227,8 +227,9 @@ fn transposes_and_sorts<T: Draw + Same>(cuda: &Cuda, patterns: &[AnyPattern]) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn transposes_and_sorted_rows_are_those_of_the_cpu() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let small = small();
     transposes_and_sorts::<f64>(&cuda, &small);
     transposes_and_sorts::<bool>(&cuda, &small);
@@ -242,8 +243,9 @@ fn transposes_and_sorted_rows_are_those_of_the_cpu() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn transposes_of_many_columns_take_every_digit() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     // 25 bits: four passes of 7. The last column and the first are there.
     let ncols = (1 << 24) + 5;
     let mut rng = Rng(3);
@@ -337,8 +339,9 @@ fn unites<T: Draw + Same, O: BinaryOp<A = T, B = T, Out = T>>(cuda: &Cuda, op: O
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn unions_and_intersections_are_the_textbook() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let pairs = pairs();
     unites(&cuda, Plus::<f64>::new(), &pairs);
     unites(&cuda, Minus::<f32>::new(), &pairs);
@@ -350,8 +353,9 @@ fn unions_and_intersections_are_the_textbook() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn intersections_may_mix_types() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let pairs = pairs();
     intersects(&cuda, Less::<f64>::new(), &pairs);
     intersects(&cuda, Step::new(), &pairs);
@@ -360,8 +364,9 @@ fn intersections_may_mix_types() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn shapes_of_elementwise_operands_must_agree() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let a = cuda.upload(&Csr::<f64>::empty(2, 3).unwrap()).unwrap();
     let b = cuda.upload(&Csr::<f64>::empty(3, 2).unwrap()).unwrap();
     let errors = [
@@ -386,8 +391,9 @@ fn applies<O: UnaryOp<A: Draw, Out: Same>>(cuda: &Cuda, op: O, patterns: &[AnyPa
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn functions_of_entries_are_those_of_the_host() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (small, large) = (small(), large());
     applies(&cuda, Ainv::<f64>::new(), &small);
     applies(&cuda, Square::<i64>::new(), &small);
@@ -425,8 +431,9 @@ fn selects<O: IndexUnaryOp<A: Draw + Same, Out = bool>>(cuda: &Cuda, op: O, scal
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn selections_keep_what_the_host_keeps() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (small, large) = (small(), large());
     selects(&cuda, Tril::<f64>::new(), &[-1, 0, 3, -70_000, i64::MAX], &small);
     selects(&cuda, Triu::<bool>::new(), &[1, 0, -5], &small);
@@ -500,8 +507,9 @@ fn folds<M: Monoid<Out: Draw + Same>>(cuda: &Cuda, m: M, patterns: &[AnyPattern]
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn folds_have_the_documented_order() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (small, large) = (small(), large());
     folds(&cuda, Plus::<f64>::new(), &small);
     folds(&cuda, Plus::<f64>::new(), &large);
@@ -520,8 +528,9 @@ fn folds_have_the_documented_order() {
 
 /// More chunks than a block folds: two rounds of chunks of chunks, and a row of thousands of chunks.
 #[test]
+#[ignore = "needs a GPU"]
 fn folds_of_millions() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let n = 4096 * 4096 + 4097;
     let values: Vec<f32> = (0..n).map(|p| ((p * 7919) % 1_000_003) as f32 * 1e-3).collect();
     let a = Csr::new(1, n, vec![0, n], (0..n as u32).collect(), values).unwrap();
@@ -557,8 +566,9 @@ fn unites_filled<O: BinaryOp<A: Draw, B: Draw, Out: Same>>(cuda: &Cuda, op: O, p
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn unions_with_fills_are_the_textbook_s() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let pairs = pairs();
     unites_filled(&cuda, Minus::<f64>::new(), &pairs);
     unites_filled(&cuda, Less::<i64>::new(), &pairs);
@@ -580,8 +590,9 @@ fn applies_at<O: IndexUnaryOp<A: Draw, Out: Same>>(cuda: &Cuda, op: O, s: O::S, 
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn functions_of_places_are_those_of_the_host() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (small, large) = (small(), large());
     applies_at(&cuda, RowIndex::<f64, i64>::new(), 3, &small);
     applies_at(&cuda, DiagIndex::<Outer, i64>::new(), -1, &small);
@@ -615,8 +626,9 @@ fn restricts<T: Draw + Same>(cuda: &Cuda, pairs: &[(AnyPattern, AnyPattern)]) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn entries_at_a_mask_s_places_are_those_of_the_host() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let pairs = pairs();
     restricts::<f64>(&cuda, &pairs);
     restricts::<Triple>(&cuda, &pairs[..40]);

@@ -1,4 +1,4 @@
-//! What all operations on the device stand on: memory, copies, programs and their cache, graphs, errors.
+//! What all operations on the device stand on: memory, copies, programs and their cache, errors.
 #![cfg(feature = "cuda")]
 
 #[path = "common/gpu.rs"]
@@ -33,8 +33,9 @@ fn there_and_back<T: Value>(cuda: &Cuda, values: Vec<T>) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn copies_of_any_size_come_back() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (least, chunk) = ((1 << 20) / 8, (8 << 20) / 8);
     let sizes =
         [0, 1, 3, least - 1, least, least + 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 2 * chunk + 1, 5 * chunk + 7];
@@ -47,8 +48,9 @@ fn copies_of_any_size_come_back() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn threads_share_the_device() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     std::thread::scope(|s| {
         for t in 0..8u64 {
             let cuda = cuda.clone();
@@ -62,8 +64,9 @@ fn threads_share_the_device() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn copies_from_tasks_of_a_pool_do_not_wait_for_each_other() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     // The copy itself runs tasks in the pool: one that is taken up meanwhile wants to copy, too.
     rayon::scope(|s| {
         for t in 0..16u64 {
@@ -74,8 +77,9 @@ fn copies_from_tasks_of_a_pool_do_not_wait_for_each_other() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn memory_is_counted_and_may_be_limited() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (used, free) = (cuda.used_memory().expect("a figure"), cuda.free_memory().expect("a figure"));
     assert!(used == 0 && free > 0 && free <= cuda.limits().memory);
     let cuda = cuda.memory_budget(10_000_000);
@@ -94,8 +98,9 @@ fn memory_is_counted_and_may_be_limited() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn more_than_there_is_is_refused_with_figures() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let much = usize::try_from(cuda.limits().memory).expect("64 bits") * 2;
     match testing::take(&cuda, much) {
         Err(Error::DeviceMemory { bytes, free, .. }) => assert!(bytes > u128::from(free) && free > 0),
@@ -123,10 +128,8 @@ fn images(folder: &std::path::Path) -> Vec<PathBuf> {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn programs_are_kept_on_disk_and_checked() {
-    if cuda().is_none() {
-        return;
-    }
     let top = tempfile::tempdir().expect("a folder");
     let folder = top.path().join("programs");
     let new = || Cuda::new(0).expect("a device").cache_folder(Some(folder.clone()));
@@ -154,8 +157,9 @@ fn programs_are_kept_on_disk_and_checked() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn threads_that_ask_for_one_program_get_it() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let top = tempfile::tempdir().expect("a folder");
     let cuda = cuda.cache_folder(Some(top.path().join("programs")));
     std::thread::scope(|s| {
@@ -168,46 +172,9 @@ fn threads_that_ask_for_one_program_get_it() {
 }
 
 #[test]
-fn graphs_run_what_was_recorded() {
-    let Some(cuda) = cuda() else { return };
-    for (n, adds) in [(1, 1), (1000, 10), (1_000_000, 3)] {
-        let (counts, kernels) = testing::graph(&cuda, n, adds).expect("a graph");
-        assert_eq!(kernels, adds + 1);
-        assert!(counts.len() == n && counts.iter().all(|&c| c == adds as u32));
-    }
-    let refused = testing::refused_in_graph(&cuda);
-    assert_eq!(refused.len(), 4);
-    for found in refused {
-        assert!(matches!(found, Some(Error::Unsupported { .. })), "{found:?}");
-    }
-    // The stream is as it was before.
-    add(&cuda, "after_graphs");
-    cuda.synchronize().expect("nothing went wrong");
-}
-
-#[test]
-fn graphs_and_threads() {
-    let Some(cuda) = cuda() else { return };
-    std::thread::scope(|s| {
-        for t in 0..6u64 {
-            let cuda = cuda.clone();
-            s.spawn(move || {
-                for _ in 0..10 {
-                    if t % 2 == 0 {
-                        let (counts, _) = testing::graph(&cuda, 1000, 5).expect("a graph");
-                        assert!(counts.iter().all(|&c| c == 5));
-                    } else {
-                        there_and_back(&cuda, (0..300_000).map(|i| i + t).collect());
-                    }
-                }
-            });
-        }
-    });
-}
-
-#[test]
+#[ignore = "needs a GPU"]
 fn a_call_with_wrong_arguments_is_refused() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let error = testing::too_few_arguments(&cuda).expect_err("refused").to_string();
     assert!(error.contains("add_one") && error.contains("[8]") && error.contains("[8, 8]"), "{error}");
     add(&cuda, "after_refusal");
@@ -215,6 +182,7 @@ fn a_call_with_wrong_arguments_is_refused() {
 
 /// A kernel that fails leaves the device unusable for the process, so another process does it.
 #[test]
+#[ignore = "needs a GPU"]
 fn an_error_on_the_device_names_the_kernels_and_drops_go_well() {
     const CHILD: &str = "SPARRING_TEST_FAILS";
     if std::env::var_os(CHILD).is_some() {
@@ -228,16 +196,17 @@ fn an_error_on_the_device_names_the_kernels_and_drops_go_well() {
         assert!(matches!(cuda.synchronize(), Err(Error::Device { .. })));
         assert!(cuda.download::<f64, u32>(&matrix).is_err());
         assert!(cuda.upload(&row(vec![1.0; 1_000_000])).is_err());
-        assert!(testing::graph(&cuda, 10, 1).is_err());
         drop(matrix);
         drop(cuda);
         return;
     }
-    if cuda().is_none() {
-        return;
-    }
     let child = std::process::Command::new(std::env::current_exe().expect("this program"))
-        .args(["an_error_on_the_device_names_the_kernels_and_drops_go_well", "--exact", "--nocapture"])
+        .args([
+            "an_error_on_the_device_names_the_kernels_and_drops_go_well",
+            "--exact",
+            "--include-ignored",
+            "--nocapture",
+        ])
         .env(CHILD, "1")
         .output()
         .expect("started");

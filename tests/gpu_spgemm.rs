@@ -76,7 +76,7 @@ where
     Rhs<R>: Draw,
     Out<R>: Same,
 {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for seed in 0..times {
         let mut g = quickcheck::Gen::new(60);
         let mut pair: AnyPair = quickcheck::Arbitrary::arbitrary(&mut g);
@@ -91,6 +91,7 @@ where
 macro_rules! as_on_cpu {
     ($($name:ident: $ring:ty;)*) => {$(
         #[test]
+        #[ignore = "needs a GPU"]
         fn $name() { many::<$ring>(60) }
     )*};
 }
@@ -116,8 +117,9 @@ fn pair(a: AnyPattern, b: AnyPattern, seed: u64) -> AnyPair {
 
 /// Every bin of every kernel: rows of 0 to tens of thousands of multiplications and entries.
 #[test]
+#[ignore = "needs a GPU"]
 fn rows_of_every_weight() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(11);
     for (n, mean, heavy) in [(50, 1, 5), (200, 2, 40), (400, 5, 60), (700, 12, 200), (2000, 10, 900), (3000, 40, 2500)]
     {
@@ -135,8 +137,9 @@ fn rows_of_every_weight() {
 
 /// Rows of C longer than a block's part, and columns beyond one window of bits.
 #[test]
+#[ignore = "needs a GPU"]
 fn long_rows_and_wide_matrices() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(12);
     for (nrows, inner, ncols, mean, heavy) in
         [(40, 60, 30_000, 300, 20_000), (40, 50, 3_000_000, 100, 5000), (20, 30, 12_000_000, 500, 4000)]
@@ -152,8 +155,9 @@ fn long_rows_and_wide_matrices() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn golden_products() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     fn run<R: Semiring>(cuda: &Cuda, ring: R, a: &Csr<Lhs<R>>, b: &Csr<Rhs<R>>) -> Csr<Out<R>> {
         let (a, b) = (cuda.upload(a).expect("a"), cuda.upload(b).expect("b"));
         cuda.download(&cuda.mxm(ring, &a, &b).eval().expect("a product")).expect("c")
@@ -177,8 +181,9 @@ fn golden_products() {
 
 /// One plan, several products; results of a plan share its pattern, on the host too.
 #[test]
+#[ignore = "needs a GPU"]
 fn reuse_equals_fresh_products() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let cpu = Cpu::new();
     let mut rng = Rng(13);
     let case = pair(rows(&mut rng, 300, 300, 8, 150), rows(&mut rng, 300, 300, 8, 150), 1);
@@ -207,8 +212,9 @@ fn reuse_equals_fresh_products() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn a_plan_refuses_other_patterns() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let ring = PlusTimes::<f64>::default();
     let a = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 2.0]).expect("a");
     let moved = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 1], vec![1.0, 2.0]).expect("moved");
@@ -231,8 +237,9 @@ fn a_plan_refuses_other_patterns() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn shapes_that_do_not_fit_are_refused() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let empty = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a matrix")).expect("memory");
     let (a, b) = (empty(3, 4), empty(5, 6));
     let message = cuda.mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect_err("3×4 times 5×6").to_string();
@@ -244,8 +251,9 @@ fn shapes_that_do_not_fit_are_refused() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn empty_shapes_multiply() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for (m, k, n) in [(0, 0, 0), (0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 7), (7, 0, 0), (1, 1, 1), (3, 4, 5)] {
         let empty = |m, n| cuda.upload(&Csr::<f64>::empty(m, n).expect("a matrix")).expect("memory");
         let (a, b, mask) = (empty(m, k), empty(k, n), empty(m, n));
@@ -266,8 +274,9 @@ fn empty_shapes_multiply() {
 
 /// Stored zeros and zeros by cancellation are entries; a sum starts at +0, so no entry is −0.
 #[test]
+#[ignore = "needs a GPU"]
 fn zeros_stay_entries() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let a = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1.0, 1.0, -0.0]).expect("a");
     let b = Csr::<f64>::new(2, 1, vec![0, 1, 2], vec![0, 0], vec![5.0, -5.0]).expect("b");
     let (a, b) = (cuda.upload(&a).expect("a"), cuda.upload(&b).expect("b"));
@@ -286,8 +295,9 @@ fn full<T: sparring::algebra::Value>(nrows: usize, ncols: usize, x: T) -> Csr<T>
 
 /// 3.3 · 10⁹ multiplications: more than 31 and 32 bits count.
 #[test]
+#[ignore = "needs a GPU"]
 fn products_are_counted_in_64_bits() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let up = |a: Csr<i64>| cuda.upload(&a).expect("memory");
     let (a, b) = (up(full(2000, 2000, 1)), up(full(2000, 825, 1)));
     let plan = cuda.plan(&a, &b).eval().expect("a plan");
@@ -300,8 +310,9 @@ fn products_are_counted_in_64_bits() {
 
 /// More than 2³² entries, where the device has room; more than any device has are refused by number.
 #[test]
+#[ignore = "needs a GPU"]
 fn results_of_more_than_32_bits() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let up = |a: Csr<u8>| cuda.upload(&a).expect("memory");
     let outer = |n: usize| (up(full(n, 1, 1)), up(full(1, n, 1)));
     let n = 400_000;
@@ -328,8 +339,9 @@ fn results_of_more_than_32_bits() {
 
 /// Nothing orders the stream of one `Cuda` after another's, so that their arrays do not mix. Clones share one.
 #[test]
+#[ignore = "needs a GPU"]
 fn arrays_of_another_cuda_are_refused() {
-    let (Some(one), Some(two)) = (cuda(), cuda()) else { return };
+    let (one, two) = (cuda(), cuda());
     let ring = PlusTimes::<f64>::default();
     let a = one.upload(&full(3, 3, 1.0)).expect("a");
     let refused = [two.mxm(ring, &a, &a).eval().map(|_| ()), two.download::<f64, u32>(&a).map(|_| ())];

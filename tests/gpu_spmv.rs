@@ -239,8 +239,9 @@ where
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn mxv_is_the_definition_where_folds_are_exact() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let patterns = patterns();
     whole_mxv(&cuda, PlusTimes::<f64>::default(), &patterns);
     whole_mxv(&cuda, PlusTimes::<f32>::default(), &patterns);
@@ -255,8 +256,9 @@ fn mxv_is_the_definition_where_folds_are_exact() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn one_lane_has_the_bits_of_the_fold() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for p in patterns() {
         let mut rng = Rng(p.nnz() as u64 + 2);
         let x: Vec<f64> = (0..p.ncols()).map(|_| f64::draw(&mut rng)).collect();
@@ -272,8 +274,9 @@ fn one_lane_has_the_bits_of_the_fold() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn rounded_sums_are_near_and_the_choice_is_one_of_the_kinds() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for p in patterns() {
         let mut rng = Rng(p.nnz() as u64 + 3);
         let mut unit = || (rng.next() >> 11) as f64 / (1u64 << 53) as f64;
@@ -355,8 +358,9 @@ fn check_vxm<R: Semiring>(
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn vxm_has_the_bits_of_the_fold() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(99);
     let mut patterns = patterns();
     // Many rows that share columns: long folds, several tiles of the sort, keys of two and three bytes.
@@ -411,8 +415,9 @@ fn check_mxd<R: Semiring>(
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn mxd_has_the_bits_of_the_fold() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(5);
     for n in [0, 1, 2, 3, 8, 31, 32, 33, 64, 65, 130] {
         for _ in 0..6 {
@@ -434,8 +439,9 @@ fn mxd_has_the_bits_of_the_fold() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn vectors_come_back_and_wrong_sizes_are_refused() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let x = SparseVec::<f64>::new(9, vec![2, 5, 8], vec![1.0, -0.0, f64::INFINITY]).unwrap();
     assert_eq!(cuda.download_list::<f64, u32>(&cuda.upload_list(&x).unwrap()).unwrap(), x);
     let y = Dense::new(2, 3, vec![1u8, 2, 3, 4, 5, 6]).unwrap();

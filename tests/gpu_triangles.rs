@@ -34,8 +34,9 @@ fn rows(n: usize, edges: impl IntoIterator<Item = (u32, u32)>) -> Vec<Vec<u32>> 
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn known_counts_of_the_files_at_hand() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let facts: Vec<serde_json::Value> = serde_json::from_str(include_str!("../data/index.json")).expect("index.json");
     let files: [(&str, &[u8]); 6] = [
         ("karate.mtx.gz", include_bytes!("../data/karate.mtx.gz")),
@@ -66,8 +67,9 @@ fn known_counts_of_the_files_at_hand() {
 
 /// Directed, symmetric, with self-loops, with empty rows, shuffled.
 #[test]
+#[ignore = "needs a GPU"]
 fn random_graphs_have_the_textbooks_count() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut g = Gen::new(50);
     for seed in 0..300 {
         let graph = AnyGraph::arbitrary(&mut g);
@@ -78,8 +80,9 @@ fn random_graphs_have_the_textbooks_count() {
 
 /// Larger, with hubs, some edges stored once and some in both directions; against the CPU.
 #[test]
+#[ignore = "needs a GPU"]
 fn random_graphs_have_the_cpus_count() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let mut rng = Rng(11);
     for case in 0..24 {
         let n = rng.pick(&[300usize, 1000, 4096, 20_000]);
@@ -104,8 +107,9 @@ fn random_graphs_have_the_cpus_count() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn generated_graphs_have_the_cpus_count() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for name in ["tc_rmat10", "tc_rmat16", "er18d8", "stencil27_60"] {
         let a = generate::matrix(name).expect("a generated graph");
         let want = triangles(&Cpu::new(), &a, TriangleMethod::Auto).expect("memory").count;
@@ -116,8 +120,9 @@ fn generated_graphs_have_the_cpus_count() {
 /// n(n−1)(n−2)/6, whichever half is stored, with the diagonal and without; lists of 31, 32 and 33 are where the way of
 /// counting changes.
 #[test]
+#[ignore = "needs a GPU"]
 fn complete_graphs() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for n in [1u32, 2, 3, 4, 31, 32, 33, 34, 35, 64, 65, 300] {
         let want = u64::from(n) * u64::from(n - 1) * u64::from(n.saturating_sub(2)) / 6;
         let keeps: [fn(u32, u32) -> bool; 5] =
@@ -134,8 +139,9 @@ fn complete_graphs() {
 
 /// A bit for each vertex does not fit, so vertices are hashed; lists longer than the table takes at a time.
 #[test]
+#[ignore = "needs a GPU"]
 fn many_vertices_and_long_lists() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for (n, k, apart) in
         [(600_000usize, 300u32, 1999u32), (5_000_000, 300, 16_384), (2_000_000, 1500, 1), (1500, 1500, 1)]
     {
@@ -160,8 +166,9 @@ fn many_vertices_and_long_lists() {
 
 /// A star has no triangle although its centre is joined to all; with a rim it is a wheel.
 #[test]
+#[ignore = "needs a GPU"]
 fn hubs() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let n = 100_000u32;
     let rim = |i: u32| if i + 1 < n { i + 1 } else { 1 };
     let star = || (1..n).map(|i| (0, i));
@@ -180,8 +187,9 @@ fn hubs() {
 
 /// 300 vertices joined to one another and to all of 40 000 others: many partners of one centre, over many tiles.
 #[test]
+#[ignore = "needs a GPU"]
 fn a_dense_core() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let (core, n) = (300u32, 40_300u32);
     let edges = (0..core).flat_map(|i| (0..i).map(move |j| (i, j)));
     let spokes = (core..n).flat_map(|v| (0..40).map(move |t| (v, (v * 7 + t * 7) % core)));
@@ -191,8 +199,9 @@ fn a_dense_core() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn no_entries_no_triangles() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for n in [0, 1, 5, 100_000] {
         assert_eq!(count(&cuda, &Csr::empty(n, n).expect("empty")), 0);
     }
@@ -207,16 +216,18 @@ fn no_entries_no_triangles() {
 
 /// Columns of 64 bits on the host.
 #[test]
+#[ignore = "needs a GPU"]
 fn wide_columns() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let p = Pattern::<u64>::new(4, 4, vec![0, 2, 3, 4, 4], vec![1, 2, 2, 3]).expect("a pattern");
     let a = Csr::with_pattern(std::sync::Arc::new(p), vec![0.0, f64::NAN, -1.0, 1.0]).expect("a");
     assert_eq!(triangles(&cuda, &a, TriangleMethod::Auto).expect("a count").count, 1);
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn what_is_refused() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let oblong = Csr::<f64>::empty(3, 4).expect("empty");
     for method in [TriangleMethod::Auto, TriangleMethod::Masked, TriangleMethod::Compressed] {
         let found = triangles(&cuda, &oblong, method);

@@ -111,8 +111,9 @@ fn converts<T: Draw + Same>(cuda: &Cuda) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn forms_turn_into_each_other() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     converts::<f64>(&cuda);
     converts::<bool>(&cuda);
     converts::<u8>(&cuda);
@@ -170,8 +171,9 @@ fn unites<O: BinaryOp<A: Draw, B: Draw, Out: Same>>(cuda: &Cuda, op: O) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn entry_by_entry_it_is_the_loop() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     multiplies(&cuda, Minus::<f64>::new());
     multiplies(&cuda, Less::<i64>::new());
     multiplies(&cuda, Step::new());
@@ -218,8 +220,9 @@ fn selects<O: IndexUnaryOp<A: Draw + Same, Out = bool>>(cuda: &Cuda, op: O, s: O
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn functions_and_selections_are_the_loop() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     applies(&cuda, Square::<f64>::new());
     applies(&cuda, Cast::<f32, bool>::new());
     applies_at(&cuda, RowIndex::<f64, i64>::new(), 100);
@@ -252,8 +255,9 @@ fn folds<M: Monoid<Out: Draw + Same>>(cuda: &Cuda, m: M) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn folds_do_not_depend_on_the_form() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     folds(&cuda, Plus::<f64>::new());
     folds(&cuda, Min::<i64>::new());
     folds(&cuda, ArgMin::new());
@@ -283,8 +287,9 @@ fn nonzeros<T: Draw + Same + Num>(cuda: &Cuda) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn masks_are_the_loop() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     restricts::<f64, bool>(&cuda);
     restricts::<Best, i64>(&cuda);
     nonzeros::<f64>(&cuda);
@@ -353,8 +358,9 @@ fn assigns_where<T: Draw + Same, S: Draw>(cuda: &Cuda) {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn assignments_are_the_loop() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     extracts_and_assigns::<f64>(&cuda);
     extracts_and_assigns::<bool>(&cuda);
     extracts_and_assigns::<Best>(&cuda);
@@ -400,8 +406,9 @@ fn assigns<T: Draw + Same, O: BinaryOp<A = T, B = T, Out = T>>(cuda: &Cuda, op: 
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn assignments_by_chains_are_the_loop() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     assigns::<f64, _>(&cuda, Minus::new());
     assigns::<Best, _>(&cuda, ArgMin::new());
     let (mut w, two) = (cuda.upload_full(&[1, 2, 3]).unwrap(), cuda.upload_full(&[4, 5]).unwrap());
@@ -416,8 +423,9 @@ fn assignments_by_chains_are_the_loop() {
 
 /// A vector that masks itself, and one whose values someone else holds.
 #[test]
+#[ignore = "needs a GPU"]
 fn what_is_written_may_be_the_mask() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     for v in plain::<f64>(17) {
         for on_v in forms(&cuda, &v) {
             let mut w = on_v.clone();
@@ -436,8 +444,9 @@ fn what_is_written_may_be_the_mask() {
 
 /// Vectors go up full or as a list, and come down as they are.
 #[test]
+#[ignore = "needs a GPU"]
 fn vectors_of_the_host_go_up_and_come_down() {
-    let Some(cuda) = cuda() else { return };
+    let cuda = cuda();
     let full = Vector::full(vec![1.0, 2.0]).unwrap();
     let there = cuda.upload_vector(&full).unwrap();
     assert!(there.is_full());

@@ -1,15 +1,8 @@
-//! The GPU that tests run on.
+//! The GPU that tests run on: they are ignored, with that reason, unless asked for (`--include-ignored`).
 
-use sparring::{Cuda, Error};
+use sparring::Cuda;
 
-/// The first GPU; `None`, said aloud, where there is none.
-pub(crate) fn cuda() -> Option<Cuda> {
-    match Cuda::new(0) {
-        Ok(cuda) => Some(cuda),
-        Err(Error::NoDevice { .. }) => {
-            println!("skipped: no GPU");
-            None
-        }
-        Err(e) => panic!("{e}"),
-    }
+/// The first GPU.
+pub(crate) fn cuda() -> Cuda {
+    Cuda::new(0).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -413,8 +413,9 @@ fn budgets_are_kept() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn distances_on_a_gpu() {
-    let Some(gpu) = gpu() else { return };
+    let gpu = gpu();
     let (cpu, x, y, points) = (cpu(1, 0), three(), two(), line());
     let (x_there, y_there, points_there) = (to(gpu, x), to(gpu, y), to(gpu, points));
     // From the host, there, and mixed.
