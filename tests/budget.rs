@@ -6,11 +6,12 @@
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use common::{data, identical};
-use sparring::algebra::PlusTimes;
+use sparring::algebra::{BinaryOp, Machine, MinPlus, Plus, PlusTimes, Ring, V};
 use sparring::backend::{Backend, Container};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Error};
@@ -228,5 +229,64 @@ fn values_in_place_take_scratch_alone() {
         let ((), bytes) = peak(|| some.mxm(ring, &a, &a).plan(&plan).into(&mut c2).expect("enough"));
         assert!(bytes <= 300_000 + SLACK && identical(&c2, &want), "{bytes}");
         cpu.mxm(ring, &a, &a).plan(&plan).into(&mut c).expect("in place");
+    }
+}
+
+/// Multiplications until one panics.
+static LEFT: AtomicI64 = AtomicI64::new(0);
+
+#[derive(Clone, Copy, Debug)]
+struct Fails;
+
+impl BinaryOp for Fails {
+    type A = f64;
+    type B = f64;
+    type Out = f64;
+    fn apply<M: Machine>(self, a: V<M, f64>, b: V<M, f64>) -> V<M, f64> {
+        assert!(LEFT.fetch_sub(1, Ordering::SeqCst) > 0, "planted");
+        a * b
+    }
+}
+
+/// What threads work in stays with the plan, also for another semiring of values as large, and after one that panicked.
+#[test]
+fn a_plan_keeps_the_scratch_of_its_phases() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let (a, b) = (matrix(1, 300, 200, 3), matrix(2, 200, 2_000_000, 8));
+    // Every second entry of the product.
+    let all = Cpu::new().mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect("a product");
+    let half: Vec<_> = all.iter().step_by(2).map(|(i, j, _)| (i, j as u32)).collect();
+    let row_ptr = (0..=300).map(|r| half.partition_point(|&(i, _)| i < r)).collect();
+    let mask =
+        Csr::new(300, 2_000_000, row_ptr, half.iter().map(|e| e.1).collect(), vec![1.0; half.len()]).expect("a mask");
+    let (ring, least) = (PlusTimes::<f64>::default(), MinPlus::<f64>::default());
+    for (threads, masked) in [(1, false), (2, false), (1, true), (2, true)] {
+        let cpu = Cpu::with_threads(threads).expect("threads");
+        let plan = || cpu.plan(&a, &b);
+        let plan = if masked { plan().mask(mask.structure()).eval() } else { plan().eval() }.expect("a plan");
+        let (c, first) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).eval().expect("a product"));
+        let mut again = c.clone();
+        again.values_mut().fill(f64::NAN);
+        let least_of = cpu.mxm(least, &a, &b).plan(&plan).eval().expect("a product");
+        let want = match masked {
+            false => cpu.mxm(least, &a, &b).eval(),
+            true => cpu.mxm(least, &a, &b).mask(mask.structure()).eval(),
+        }
+        .expect("a product");
+        assert!(identical(&least_of, &want), "{threads} threads, masked: {masked}");
+        LEFT.store(200, Ordering::SeqCst);
+        let failing = Ring(Plus::<f64>::new(), Fails);
+        let failed = catch_unwind(AssertUnwindSafe(|| cpu.mxm(failing, &a, &b).plan(&plan).eval().map(|_| ())));
+        assert!(failed.is_err());
+        let ((), second) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place"));
+        assert!(identical(&again, &c), "{threads} threads, masked: {masked}");
+        let ((), third) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place"));
+        assert!(identical(&again, &c), "{threads} threads, masked: {masked}");
+        // A place of two bytes for each column, their number rounded up, and the window of doubles.
+        let tables = threads as u64 * ((2 << 21) + (8 << 14));
+        assert!(
+            first > 4_000_000 && second <= tables + SLACK && third <= SLACK,
+            "{first}, then {second}, then {third}"
+        );
     }
 }

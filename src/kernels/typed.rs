@@ -8,7 +8,8 @@ use crate::{Index, Result};
 /// A numeric phase, for kernels of any word.
 ///
 /// It has no word but those of the kernel: it is written for every type of word, and a [`Word`] cannot be made. (No one asks
-/// `Any` for the type of a word.)
+/// `Any` for the type of a word. Scratch that a plan keeps, `spgemm/values.rs`, is asked whether it is for words of this type, and its
+/// words are replaced by the kernel's identity before it is used.)
 pub(crate) trait Numeric<I: Index> {
     /// What is found beside the values.
     type Found;

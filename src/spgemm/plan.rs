@@ -7,7 +7,7 @@ use super::choice::{self, Choice};
 use super::columns::Operands;
 use super::product::{self, Fill};
 use super::tasks::{self, Work};
-use super::values::Reach;
+use super::values::{Kept, Reach};
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
 use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, SliceMut, Word};
 use crate::kernels::{self, Multiply, Products};
@@ -47,7 +47,7 @@ pub struct Plan<I: Index = u32> {
 #[derive(Clone, Debug)]
 enum Form<I: Index> {
     /// Ours: all of its pattern.
-    Pattern { c: Arc<Pattern<I>>, work: Arc<Work>, choice: Arc<Choice> },
+    Pattern { c: Arc<Pattern<I>>, work: Arc<Work>, choice: Arc<Choice>, kept: Arc<Kept> },
     /// kkSpGEMM's: its row pointers. The first numeric phase finds the columns, and the later ones use them.
     Rows { found: Arc<kk::Symbolic>, c: Arc<OnceLock<Arc<Pattern<I>>>> },
 }
@@ -206,7 +206,8 @@ fn pattern<I: Index>(
         cf: None,
         cmrf: None,
     };
-    Ok((Form::Pattern { c: Arc::new(c), work: Arc::new(work), choice: Arc::new(choice) }, stats))
+    let form = Form::Pattern { c: Arc::new(c), work: Arc::new(work), choice: Arc::new(choice), kept: Arc::default() };
+    Ok((form, stats))
 }
 
 /// B with 64 columns to a word, where that saves work, and the reasons.
@@ -285,6 +286,9 @@ pub fn numeric<R: Semiring, I: Index>(
 }
 
 /// Numeric phase into a matrix that this plan made before: allocates nothing of C's size; `budget` is for the scratch.
+///
+/// What each thread works in (see [`numeric`]) stays with the plan, for its next numeric phase and until the plan goes; then all that a
+/// phase allocates is a list of tasks. The accumulators of kkSpGEMM are made anew.
 /// # Errors
 /// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly computed.
 pub fn numeric_into<R: Semiring, I: Index>(
@@ -349,8 +353,9 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         budget.take("C", structure + bytes_of::<W>(plan.nnz()) + plan.tasks_bytes())?;
         plan.check_operands(products)?;
         match &plan.form {
-            Form::Pattern { c, work, choice } => {
-                Ok((Arc::clone(c), fill(threads, plan, products, c, work, choice, &mut budget)?.fresh(threads)?))
+            Form::Pattern { c, work, choice, kept } => {
+                let values = fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.fresh(threads)?;
+                Ok((Arc::clone(c), values))
             }
             Form::Rows { found, c } => match c.get() {
                 Some(c) => {
@@ -378,8 +383,8 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         };
         let mut budget = Budget::new(self.budget);
         match &plan.form {
-            Form::Pattern { work, choice, .. } => {
-                fill(threads, plan, products, c, work, choice, &mut budget)?.in_place(threads, values)
+            Form::Pattern { work, choice, kept, .. } => {
+                fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.in_place(threads, values)
             }
             Form::Rows { found, .. } => {
                 budget.take("accumulators", kk::scratch(threads, found, products))?;
@@ -394,13 +399,11 @@ fn fill<'a, W: Word, I: Index>(
     threads: &Threads,
     plan: &Plan<I>,
     products: &'a dyn Multiply<W, I>,
-    c: &'a Pattern<I>,
-    work: &'a Work,
-    choice: &Choice,
+    (c, work, choice, kept): (&'a Pattern<I>, &'a Work, &Choice, &'a Kept),
     budget: &mut Budget,
 ) -> Result<Fill<'a, W, I>> {
     let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
-    let by = |reach| Fill { products, c, tasks, longest, masked, reach };
+    let by = |reach| Fill { products, c, tasks, longest, masked, reach, kept };
     let found = by(Reach::Table);
     let found = if budget.fits(found.scratch(threads)) { found } else { by(Reach::Search) };
     budget.take("C, with the places of its columns", found.scratch(threads))?;

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use super::budget::{Budget, bytes_of};
 use super::columns::{ColumnFinder, Operands, Search};
 use super::tasks::{Task, Work};
-use super::values::{Reach, RowFiller, part_of_row};
+use super::values::{Borrowed, Kept, Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
 use crate::par::{Fresh, Threads, append_blocks, enough, filled, out_of_memory, refill, reserved};
@@ -234,6 +234,8 @@ pub(super) struct Fill<'a, W, I: Index> {
     pub masked: bool,
     /// How the place of a column is found.
     pub reach: Reach,
+    /// Scratch of threads, from one phase to the next.
+    pub kept: &'a Kept,
 }
 
 impl<W: Word, I: Index> Fill<'_, W, I> {
@@ -271,8 +273,11 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
         let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.reach);
         threads.workers(self.tasks.len()) as u128 * filler + self.tasks.len() as u128 * TASK
     }
-    fn filler(&self) -> Result<RowFiller<W>> {
-        RowFiller::new(self.products.identity(), self.c.ncols(), self.longest, self.masked, self.reach)
+    fn filler(&self) -> Result<Borrowed<'_, W>> {
+        let identity = self.products.identity();
+        self.kept.filler(identity, self.reach, || {
+            RowFiller::new(identity, self.c.ncols(), self.longest, self.masked, self.reach)
+        })
     }
     /// Where the entries of task `t` begin.
     fn start(&self, t: usize) -> usize {
