@@ -1,9 +1,8 @@
 //! Operators entry by entry, selections and transposes by name are those by types.
 
 use sparring::algebra::*;
-use sparring::backend::Backend;
 use sparring::num_complex::Complex;
-use sparring::prelude::{Cpu, Csr};
+use sparring::prelude::Csr;
 use sparring::runtime::{self, Machine, Matrix, Scalar};
 
 use super::operands::{is_cpu, machines, pairs, same_matrix, same_vector, vectors};
@@ -114,8 +113,7 @@ fn selected<T: Draw>(any: &runtime::UnaryOp, machines: &[Machine], keeps: &dyn F
     let what = format!("{any} over {}, selected", T::TYPE);
     for (_, a) in pairs::<T>(8) {
         // Rows of what is selected are sorted.
-        let kept = a.entries().into_iter().filter(|&(at, x)| keeps(x, at)).collect();
-        let (want, a) = (a.like(kept), Matrix::from(a));
+        let (want, a) = (textbook::filtered(&a, keeps), Matrix::from(a));
         for m in machines {
             same_matrix(&m.select(any, &a).unwrap(), &want, &what);
         }
@@ -157,7 +155,7 @@ fn ordered<T: Num + Draw>(machines: &[Machine]) {
 fn transposes<T: Draw>(machines: &[Machine]) {
     for (a, b) in pairs::<T>(9) {
         for a in [a, b] {
-            let (want, a) = (Cpu::with_threads(1).unwrap().transpose(&a).eval().unwrap(), Matrix::from(a));
+            let (want, a) = (textbook::transposed(&a), Matrix::from(a));
             for m in machines {
                 same_matrix(&m.transpose(&a).unwrap(), &want, "transpose");
             }

@@ -8,6 +8,15 @@ use sparring::{Csr, Vector};
 /// A matrix, or a vector as a row: its entries by place.
 type Entries<T> = BTreeMap<(usize, usize), T>;
 
+/// A table, entry by entry: collecting one would compile a sort for each use.
+fn table<T>(entries: &mut dyn Iterator<Item = ((usize, usize), T)>) -> Entries<T> {
+    let mut table = Entries::new();
+    for (at, x) in entries {
+        table.insert(at, x);
+    }
+    table
+}
+
 /// Matrices and vectors.
 pub(crate) trait Tabled<T: Value>: Sized {
     type Of<U: Value>;
@@ -21,7 +30,7 @@ pub(crate) trait Tabled<T: Value>: Sized {
 impl<T: Value> Tabled<T> for Csr<T> {
     type Of<U: Value> = Csr<U>;
     fn entries(&self) -> Entries<T> {
-        self.iter().map(|(i, j, &x)| ((i, j), x)).collect()
+        table(&mut self.iter().map(|(i, j, &x)| ((i, j), x)))
     }
     fn like<U: Value>(&self, entries: Entries<U>) -> Csr<U> {
         matrix(self.shape(), entries)
@@ -35,14 +44,14 @@ impl<T: Value> Tabled<T> for Csr<T> {
 impl<T: Value> Tabled<T> for Vector<T> {
     type Of<U: Value> = Vector<U>;
     fn entries(&self) -> Entries<T> {
-        self.iter().map(|(j, &x)| ((0, j), x)).collect()
+        table(&mut self.iter().map(|(j, &x)| ((0, j), x)))
     }
     fn like<U: Value>(&self, entries: Entries<U>) -> Vector<U> {
         vector(self.len(), entries)
     }
     fn kept<U: Value>(&self, f: &dyn Fn(T, (usize, usize)) -> Option<U>) -> Vector<U> {
         // The place of an entry is (i, 0).
-        vector(self.len(), self.iter().filter_map(|(i, &x)| Some(((0, i), f(x, (i, 0))?))).collect())
+        vector(self.len(), table(&mut self.iter().filter_map(|(i, &x)| Some(((0, i), f(x, (i, 0))?)))))
     }
 }
 
@@ -64,7 +73,7 @@ fn vector<U: Value>(len: usize, entries: Entries<U>) -> Vector<U> {
 /// a ∘ b where both have an entry.
 pub(crate) fn intersection<T: Value, U: Value, C: Tabled<T>>(a: &C, b: &C, f: &dyn Fn(T, T) -> U) -> C::Of<U> {
     let of_b = b.entries();
-    a.like(a.entries().into_iter().filter_map(|(at, x)| Some((at, f(x, *of_b.get(&at)?)))).collect())
+    a.like(table(&mut a.entries().into_iter().filter_map(|(at, x)| Some((at, f(x, *of_b.get(&at)?))))))
 }
 
 /// a ∘ b where both have an entry; where one has, that entry.
@@ -74,6 +83,28 @@ pub(crate) fn union<T: Value, C: Tabled<T>>(a: &C, b: &C, f: &dyn Fn(T, T) -> T)
         c.entry(at).and_modify(|x| *x = f(*x, y)).or_insert(y);
     }
     a.like(c)
+}
+
+/// The entries at which it is true.
+pub(crate) fn filtered<T: Value, C: Tabled<T>>(a: &C, keeps: &dyn Fn(T, (usize, usize)) -> bool) -> C::Of<T> {
+    a.like(table(&mut a.entries().into_iter().filter(|&(at, x)| keeps(x, at))))
+}
+
+/// Aᵀ.
+pub(crate) fn transposed<T: Value>(a: &Csr<T>) -> Csr<T> {
+    matrix((a.ncols(), a.nrows()), table(&mut a.iter().map(|(i, j, &x)| ((j, i), x))))
+}
+
+/// ⊕ of all, from the identity, in their order.
+pub(crate) fn folded<T: Value>(identity: T, add: &dyn Fn(T, T) -> T, values: &mut dyn Iterator<Item = T>) -> T {
+    values.fold(identity, add)
+}
+
+/// ⊕ of each row that has entries.
+pub(crate) fn folded_rows<T: Value>(identity: T, add: &dyn Fn(T, T) -> T, a: &Csr<T>) -> Vector<T> {
+    let of = |i: usize| folded(identity, add, &mut a.row(i).1.iter().copied());
+    let rows = (0..a.nrows()).filter(|&i| !a.row(i).0.is_empty());
+    vector(a.nrows(), table(&mut rows.map(|i| ((0, i), of(i)))))
 }
 
 /// A semiring whose ⊕ and ⊗ are closures.

@@ -29,6 +29,8 @@ impl Libraries {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["build", "--lib", "--offline", "--message-format=json", "--profile", profile, "--manifest-path"]);
         cargo.arg(here().join("Cargo.toml"));
+        // What the whole workspace was built with, so that it is not built again with the features that this package wants.
+        cargo.args(std::env::var("SPARRING_TEST_BUILD").unwrap_or_default().split_whitespace());
         if above.join("CACHEDIR.TAG").exists() {
             cargo.arg("--target-dir").arg(above);
         } else {
