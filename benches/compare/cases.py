@@ -113,12 +113,30 @@ def web(n, seed=3, host=256):
     return csr(np.concatenate([r1, r2]), np.concatenate([c1, c2]), n)
 
 
+def galerkin(k):
+    """R, A, P of smoothed aggregation: A the 7-point Laplacian, P = (I - 2/3 D^-1 A) P0 with P0 the indicator of boxes of 3^3 points."""
+    cross = [(0, 0, 0)] + [tuple(s * (x == axis) for x in range(3)) for axis in range(3) for s in (1, -1)]
+    a = grid((k,) * 3, cross, (6, -1))
+    boxes = -(-k // 3)
+    z, y, x = np.unravel_index(np.arange(k**3), (k,) * 3)
+    own = ((z // 3 * boxes) + y // 3) * boxes + x // 3
+    box = sp.csr_matrix((np.ones(k**3), own.astype(np.int32), np.arange(k**3 + 1, dtype=np.int32)), (k**3, boxes**3))
+    p = (a @ box).tocsr()
+    p.sort_indices()
+    inside = p.indices == np.repeat(own, np.diff(p.indptr))
+    p.data = inside.astype(float) - 2.0 / 3.0 / 6.0 * p.data
+    r = p.T.tocsr()
+    r.sort_indices()
+    return [r, a, p]
+
+
 GENERATED = {
     "rmat14": lambda: rmat(14, 16),
     "er18d8": lambda: uniform(1 << 18, 8),
     "stencil27_60": lambda: stencil27(60),
     "lap2d_1000": lambda: laplace2d(1000),
     "web18": lambda: web(1 << 18),
+    "rap100": lambda: galerkin(100),
     "tc_rmat10": lambda: rmat(10, 16),
     "tc_rmat16": lambda: rmat(16, 16),
     "tc_rmat17": lambda: rmat(17, 16),
@@ -127,7 +145,8 @@ GENERATED = {
 
 
 def load(case):
-    """A generated case by its name, or a Matrix Market file by its path; canonical CSR, doubles, 32-bit indices."""
+    """A generated case by its name (of rap100, three factors), or a Matrix Market file by its path; canonical CSR, doubles, 32-bit
+    indices."""
     if case in GENERATED:
         return GENERATED[case]()
     opener = gzip.open if case.endswith(".gz") else open

@@ -2,16 +2,18 @@
 """sparring beside other libraries: same inputs, same threads, in turns, in one run.
 
     cargo build --release -p sparring-cli
-    python3 benches/compare/compare.py [--threads 2] [--rounds 5] [--cases rmat14,web18] [--save NAME]
+    python3 benches/compare/compare.py [--threads 2] [--rounds 3] [--cases rmat14,web18] [--save NAME]
     python3 benches/compare/compare.py memory            # what a product holds at most, beside C and its inputs
-    python3 benches/compare/compare.py --readme NAME     # the tables of a saved run, into the README
 
 Makes a virtual environment (default target/peers-venv), installs the other libraries into it with pip, then for
 each case and round runs sparring and every other library, one after the other and each warmed up, so that a noisy
-minute hurts all alike. What counts is the median over the rounds. Results are compared by their checksums: a case whose sums
-differ is an error, not a row. Prints Markdown tables of ratios (other / ours: above 1 we are faster), every row
-kept, and writes each single measurement as a JSON line: to target/compare.jsonl, or with --save NAME to
-benches/results/NAME.jsonl, with the tables beside it in NAME.md. The tables are made from these lines alone.
+minute hurts all alike. All of it is done with two habits of memory, the same on both sides: fresh, as programs start, where
+freed memory goes back to the system and each result is touched for the first time; and kept, where it serves the next
+run. What counts is the minimum over the rounds. Everything is measured in two passes, and where their ratios differ by more than
+15 % the cell has both. Results are compared by their checksums: a case whose sums differ is an error, not a row. Prints Markdown
+tables of ratios (other / ours: above 1 we are faster), every row kept, those that we lose in bold, and writes each single
+measurement as a JSON line: to target/compare.jsonl, or with --save NAME, from a committed state, to benches/results/NAME.jsonl,
+with the tables beside it in NAME.md. The tables are made from these lines alone.
 """
 import argparse
 import datetime
@@ -20,7 +22,6 @@ import math
 import os
 import platform
 import shlex
-import statistics
 import subprocess
 import sys
 import venv
@@ -30,12 +31,20 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit"]
 PROBE = "import numpy, scipy, graphblas, networkit, importlib.metadata as m; m.version('mkl')"
 FILES = ["data/cnr-2000.mtx.gz", "data/email-Enron.mtx.gz", "data/bcsstk16.mtx.gz"]
-SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8"]
+SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8", "rap100"]
 MEMORY = FILES[:1]
 # cnr-2000 is directed: once as it is, A + Aᵀ made within our time, and once with it made before, as the others have it.
 TRIANGLES = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "sym:" + FILES[0], *FILES[:2]]
 RESULTS = os.path.join(TOP, "benches", "results")
-MARKS = "<!-- compare:begin -->", "<!-- compare:end -->"
+# Habits of memory: what `sparring bench` is told, and the environment of the others, with which the system's allocator maps nothing by
+# itself and gives nothing back.
+MEMORY_HABITS = {
+    "fresh": (["--fresh-memory"], {}),
+    "kept": ([], {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}),
+}
+PASSES = 2
+# Ratios of two passes that agree.
+AGREE = 1.15
 # A product may hold so much beside its result and its inputs.
 SCRATCH = 64 << 20
 # Column of a table: our key in the line of `sparring bench`, the other's variants.
@@ -43,6 +52,7 @@ COLUMNS = {
     "spgemm": [
         ("sorted / MKL", "ms", "mkl", "sorted"),
         ("sorted / SuiteSparse", "ms", "suitesparse", "sorted"),
+        ("sorted / SciPy", "ms", "scipy", "sorted"),
         ("unsorted / MKL", "unsorted_ms", "mkl", "unsorted"),
         ("numeric only / MKL", "reuse_ms", "mkl", "numeric"),
     ],
@@ -68,12 +78,12 @@ def environment(folder, packages, probe):
 class Peer:
     """A process that runs one library, and waits without spinning while others run. It says first what it is."""
 
-    def __init__(self, python, script, name, threads, *more):
+    def __init__(self, python, script, name, threads, *more, environment=None):
         counts = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         quiet = {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0", "MKL_DYNAMIC": "FALSE",
                  "MKL_THREADING_LAYER": "INTEL"} | {key: str(threads) for key in counts}
         drop = ("OMP_PROC_BIND", "OMP_PLACES")
-        env = {k: v for k, v in os.environ.items() if k not in drop} | quiet
+        env = {k: v for k, v in os.environ.items() if k not in drop} | quiet | (environment or {})
         self.name = name
         self.process = subprocess.Popen(
             [python, os.path.join(HERE, script), name, str(threads), *more],
@@ -107,47 +117,50 @@ class Peer:
 
 
 def ours(binary, kind, case, threads, *more):
-    """One line of `sparring bench`: one run, after one to warm up."""
+    """The last line of `sparring bench` (of rap100, R·A·P): one run, after one to warm up."""
     command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", "1", "--json", *more]
     out = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
     if out.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\n{out.stderr}")
-    return json.loads(out.stdout.splitlines()[0])
+    return json.loads(out.stdout.splitlines()[-1])
 
 
 def agree(a, b):
     return all(math.isclose(a[k], b[k], rel_tol=1e-9) for k in b)
 
 
-def measure(args, python, kind, case, log):
+def measure(args, python, kind, case, pass_, log):
     """Measures one case; every single time goes to `log`."""
-    names = [n for n in (["mkl", "suitesparse"] if kind == "spgemm" else ["suitesparse", "networkit"]) if n in args.peers]
-    peers = []
-    for name in names:
-        peer = Peer(python, "peers.py", name, args.threads)
-        name_or_file = case.removeprefix("sym:")  # the others count triangles of the undirected graph anyway
-        path = os.path.join(TOP, name_or_file) if os.sep in name_or_file else name_or_file
-        peer.variants = peer.ask(load=path, op=kind)["variants"]
-        peers.append(peer)
-    line = ours(args.sparring, kind, case, args.threads)
-    for peer in peers:
-        for variant in peer.variants:
-            found = peer.ask(time=variant, check=True)["found"]
-            if not agree(line, found):
-                ours_ = {k: line.get(k) for k in found}
-                raise SystemExit(f"{case}: {peer.name}, {variant} has {found}, we have {ours_}")
-    for round_ in range(args.rounds):
-        log(dict(ours(args.sparring, kind, case, args.threads), peer="sparring", round=round_))
+    names = [n for n in (["mkl", "suitesparse", "scipy"] if kind == "spgemm" else ["suitesparse", "networkit"]) if n in args.peers]
+    for habit, (options, environment_) in MEMORY_HABITS.items():
+        run = lambda: ours(args.sparring, kind, case, args.threads, *options)
+        peers = []
+        for name in names:
+            peer = Peer(python, "peers.py", name, args.threads, environment=environment_)
+            name_or_file = case.removeprefix("sym:")  # the others count triangles of the undirected graph anyway
+            path = os.path.join(TOP, name_or_file) if os.sep in name_or_file else name_or_file
+            peer.variants = peer.ask(load=path, op=kind)["variants"]
+            peers.append(peer)
+        line = run()
         for peer in peers:
             for variant in peer.variants:
-                # As our own runs: one that does not count just before, for a library that comes back to its turn with
-                # cold caches and its memory given back is up to four times as slow (MKL on stencil27_60).
-                peer.ask(time=variant)
-                ms = min(peer.ask(time=variant)["ms"] for _ in range(2))
-                log(dict(peer=peer.name, version=peer.version, op=kind, case=case, variant=variant,
-                         threads=args.threads, round=round_, ms=ms))
-    for peer in peers:
-        peer.close()
+                found = peer.ask(time=variant, check=True)["found"]
+                if not agree(line, found):
+                    ours_ = {k: line.get(k) for k in found}
+                    raise SystemExit(f"{case}: {peer.name}, {variant} has {found}, we have {ours_}")
+        for round_ in range(args.rounds):
+            about = {"memory": habit, "pass": pass_, "round": round_}
+            log(dict(run(), peer="sparring", **about) | {"case": case})
+            for peer in peers:
+                for variant in peer.variants:
+                    # As our own runs: one that does not count just before, for a library that comes back to its turn with
+                    # cold caches and its memory given back is up to four times as slow (MKL on stencil27_60).
+                    peer.ask(time=variant)
+                    ms = min(peer.ask(time=variant)["ms"] for _ in range(2))
+                    log(dict(peer=peer.name, version=peer.version, op=kind, case=case, variant=variant,
+                             threads=args.threads, ms=ms, **about))
+        for peer in peers:
+            peer.close()
 
 
 def measure_memory(args, case, log):
@@ -181,44 +194,71 @@ def short(case):
     return name + " (symmetrized)" if case.startswith("sym:") else name
 
 
-def rows_of(lines, kind):
-    """Case by case: our medians by key, the others' by (library, variant)."""
+def cases_of(lines, kind):
+    """By case, then by habit of memory: times, by pass, of (library, our key or the other's variant)."""
     cases = {}
     for line in lines:
         if line.get("op") != kind:
             continue
-        mine, theirs = cases.setdefault(line["case"], ({}, {}))
+        times = cases.setdefault(line["case"], {}).setdefault(line["memory"], {})
         if line["peer"] == "sparring":
-            for key in {c[1] for c in COLUMNS[kind]}:
-                mine.setdefault(key, []).append(line[key])
+            found = [(("sparring", k), line[k]) for k in {c[1] for c in COLUMNS[kind]}]
         else:
-            theirs.setdefault((line["peer"], line["variant"]), []).append(line["ms"])
-    median = lambda d: {k: statistics.median(v) for k, v in d.items()}
-    return [(case, median(mine), median(theirs)) for case, (mine, theirs) in cases.items() if mine]
+            found = [((line["peer"], line["variant"]), line["ms"])]
+        for key, ms in found:
+            times.setdefault(key, {}).setdefault(line["pass"], []).append(ms)
+    return cases
 
 
-def table(kind, rows):
+def compared(times, key, peer, variant):
+    """The other's best variant, its time and ours, minima of all; the ratios of the passes. None if it was not measured."""
+    found = {v: min(min(x) for x in t.values()) for (p, v), t in times.items() if p == peer and variant in (None, v)}
+    if not found:
+        return None
+    best = min(found, key=found.get)
+    mine, theirs = times["sparring", key], times[peer, best]
+    ratios = [min(theirs[p]) / min(mine[p]) for p in mine if p in theirs]
+    return best, found[best], min(min(x) for x in mine.values()), ratios
+
+
+def ratios_of(lines, kind):
+    """By (column, habit of memory): the ratio of each case."""
+    out = {}
+    for case, habits in cases_of(lines, kind).items():
+        for title, *column in COLUMNS[kind]:
+            for habit, times in habits.items():
+                if found := compared(times, *column):
+                    out.setdefault((title, habit), {})[case] = found[1] / found[2]
+    return out
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def table(kind, lines):
     """Markdown: a row per case, ratios in the columns, geometric means last."""
-    columns = COLUMNS[kind]
-    ours_title = "ours sorted / unsorted / numeric only, ms" if kind == "spgemm" else "ours, ms"
-    out = [f"| {TITLES[kind]} | {ours_title} | " + " | ".join(c[0] for c in columns) + " |"]
+    columns = [(*column, habit) for column in COLUMNS[kind] for habit in MEMORY_HABITS]
+    out = [f"| {TITLES[kind]} | ours, ms: fresh, kept | " + " | ".join(f"{c[0]}: {c[-1]}" for c in columns) + " |"]
     out.append("| --- | --- |" + " --- |" * len(columns))
-    logs = [[] for _ in columns]
-    for case, mine, theirs in rows:
-        keys = ["ms", "unsorted_ms", "reuse_ms"] if kind == "spgemm" else ["ms"]
+    for case, habits in cases_of(lines, kind).items():
+        keys = dict.fromkeys(c[1] for c in COLUMNS[kind])
+        own = ["/".join(f"{min(min(x) for x in t['sparring', k].values()):.1f}" for k in keys) for t in habits.values()]
         cells = []
-        for at, (_, key, peer, variant) in enumerate(columns):
-            times = {v: t for (p, v), t in theirs.items() if p == peer and variant in (None, v)}
-            if not times:
+        for _, key, peer, variant, habit in columns:
+            found = compared(habits.get(habit, {}), key, peer, variant)
+            if found is None:
                 cells.append("–")
                 continue
-            best = min(times, key=times.get)
-            ratio = times[best] / mine[key]
-            logs[at].append(math.log(ratio))
-            which = f", {best}" if variant is None and len(times) > 1 else ""
-            cells.append(f"{ratio:.2f} ({times[best]:.1f} ms{which})")
-        out.append(f"| {short(case)} | " + " / ".join(f"{mine[k]:.1f}" for k in keys) + " | " + " | ".join(cells) + " |")
-    means = [f"**{math.exp(sum(x) / len(x)):.2f}**" if x else "–" for x in logs]
+            best, theirs, mine, ratios = found
+            text = f"{theirs / mine:.2f}"
+            if max(ratios) > AGREE * min(ratios):
+                text = f"{min(ratios):.2f}…{max(ratios):.2f}"
+            which = f", {best}" if variant is None else ""
+            cells.append((f"**{text}**" if theirs < mine else text) + f" ({theirs:.1f} ms{which})")
+        out.append(f"| {short(case)} | " + ", ".join(own) + " | " + " | ".join(cells) + " |")
+    ratios = ratios_of(lines, kind)
+    means = [f"**{mean(x.values()):.2f}**" if (x := ratios.get((c[0], c[-1]))) else "–" for c in columns]
     out.append("| geometric mean | | " + " | ".join(means) + " |")
     return out
 
@@ -239,16 +279,16 @@ def report(lines):
     """The tables of a run, and where they come from."""
     run, parts = lines[0], []
     for kind in COLUMNS:
-        rows = rows_of(lines, kind)
-        if rows:
-            parts += [*table(kind, rows), ""]
+        if cases_of(lines, kind):
+            parts += [*table(kind, lines), ""]
     memory = [line for line in lines if line.get("op") == "memory"]
     if memory:
         parts += [*memory_table(memory), ""]
     versions = {line["peer"]: line["version"] for line in lines if "version" in line}
     machine_ = f"{run['machine']}, {run['cpus']} processors, {run['memory']} of memory, {run['system']}"
-    parts.append(f"{run['date']}, {machine_}; sparring at {run['commit']}, {run['threads']} threads, medians of "
-                 f"{run['rounds']} rounds taken in turns; a ratio is the other's time over ours. "
+    parts.append(f"{run['date']}, {machine_}; sparring at {run['commit']}, {run['threads']} threads, minima of "
+                 f"{PASSES} passes of {run['rounds']} rounds taken in turns; a ratio is the other's time over ours, bold where we are slower; two "
+                 f"ratios where the passes differ by more than {AGREE - 1:.0%}. Ours: sorted/unsorted/numeric only. SciPy runs on one thread. "
                  + " ".join(f"{name}: {version}." for name, version in versions.items()))
     parts.append(f"Made by `{run['command']}`.")
     return "\n".join(parts) + "\n"
@@ -259,34 +299,18 @@ def read_lines(path):
         return [json.loads(line) for line in f]
 
 
-def into_readme(path, text, marks=MARKS):
-    """Puts `text` between the marks."""
-    with open(path, encoding="utf-8") as f:
-        old = f.read()
-    begin, end = marks
-    if old.count(begin) != 1 or old.count(end) != 1 or old.index(begin) > old.index(end):
-        raise SystemExit(f"{path}: expected {begin} and after it {end}, once each")
-    before, rest = old.split(begin)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(f"{before}{begin}\n{text}{end}{rest.split(end)[1]}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND",
                         help="spgemm, triangles, memory [default: the first two]")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cases", help="only these, of any kind (names or files)")
-    parser.add_argument("--peers", default="mkl,suitesparse,networkit")
+    parser.add_argument("--peers", default="mkl,suitesparse,scipy,networkit")
     parser.add_argument("--venv", default=os.path.join(TOP, "target", "peers-venv"))
     parser.add_argument("--sparring", default=os.path.join(TOP, "target", "release", "sparring"))
     parser.add_argument("--save", metavar="NAME", help="keep lines and tables as benches/results/NAME")
-    parser.add_argument("--readme", metavar="NAME", help="measure nothing; put the tables of that run into the README")
     args = parser.parse_args()
-    if args.readme:
-        into_readme(os.path.join(TOP, "README.md"), report(read_lines(os.path.join(RESULTS, args.readme + ".jsonl"))))
-        return
     unknown = set(args.kinds) - {"spgemm", "triangles", "memory"}
     if unknown:
         parser.error(f"no kind is called {', '.join(sorted(unknown))}")
@@ -305,14 +329,18 @@ def main():
             out.write(json.dumps(entry) + "\n")
             out.flush()
 
-        log(machine(args, ["benches/compare/compare.py", *sys.argv[1:]]))
-        for kind in args.kinds:
-            for case in chosen(kind, wanted):
-                print(f"measuring {kind} {case}", file=sys.stderr)
-                if kind == "memory":
-                    measure_memory(args, case, log)
-                else:
-                    measure(args, python, kind, case, log)
+        run = machine(args, ["benches/compare/compare.py", *sys.argv[1:]])
+        if args.save and run["commit"].endswith("-dirty"):
+            raise SystemExit("what is saved comes from a committed state; this one is changed")
+        log(run)
+        for pass_ in range(PASSES):
+            for kind in args.kinds:
+                for case in chosen(kind, wanted):
+                    print(f"measuring {kind} {case}", file=sys.stderr)
+                    if kind != "memory":
+                        measure(args, python, kind, case, pass_, log)
+                    elif pass_ == 0:
+                        measure_memory(args, case, log)
     text = report(read_lines(path))
     print(text, end="")
     if args.save:

@@ -7,7 +7,6 @@
     python3 benches/compare/distance.py --data edgar,docword.kos --metrics cosine --task knn
     python3 benches/compare/distance.py --data '' --file FILE.mtx.gz ...    # a file of your own
     python3 benches/compare/distance.py --tables FILE.jsonl      # measures nothing: the table of those lines
-    python3 benches/compare/distance.py --readme NAME[,NAME]     # measures nothing: ratios of saved runs, into the README
     python3 benches/compare/distance.py --self-test              # the table from made-up lines; tiny data if it can
 
 Makes a virtual environment (default target/distance-venv) and writes the data into --work: four generated sets, and real
@@ -24,7 +23,6 @@ import datetime
 import json
 import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -106,7 +104,7 @@ def ours(args, data, rows, queries, task, metric):
     """What `sparring bench distance` says of one run, after one to warm up, whose peak of memory is told."""
     command = [args.sparring, "bench", "distance", "--case", data["file"], "--task", task, "--metric", metric,
                "--rows", str(rows), "--queries", str(queries), "--k", str(args.k), "--threads", str(args.threads),
-               "--repeat", "1", "--json", *(["--p", str(P)] if metric == "minkowski" else [])]
+               "--repeat", "1", "--fresh-memory", "--json", *(["--p", str(P)] if metric == "minkowski" else [])]
     out = subprocess.run(command, capture_output=True, text=True)
     if out.returncode != 0:
         raise RuntimeError(f"{OURS}: {out.stderr.strip().replace(data['file'], data['data'])[-300:]}")
@@ -216,7 +214,7 @@ class Side:
 
     @property
     def ms(self):
-        return statistics.median(self.times) if self.times else None
+        return min(self.times) if self.times else None
 
 
 def cells_of(lines):
@@ -312,10 +310,10 @@ def report(lines):
         out += [f"{title}:" + (" none." if not found else "")] + [f"- {text}" for text in found] + [""]
     versions = {line["peer"]: line["version"] for line in lines if "version" in line}
     out.append(f"{run['date']}, {run['machine']}, {run['cpus']} processors, {run['memory']} of memory, {run['system']}; sparring at "
-               f"{run['commit']}, {run['threads']} threads, medians of at most {run['rounds']} rounds taken in turns; a ratio is "
+               f"{run['commit']}, {run['threads']} threads, minima of at most {run['rounds']} rounds taken in turns; a ratio is "
                "the peer's over ours; scipy's cdist and sparse product use one thread. " + " ".join(f"{name}: {version}." for name, version in versions.items()))
     out.append(f"Made by `{run['command']}`.")
-    return "\n".join(out) + "\n", not wrong
+    return summary([lines]) + "\n" + "\n".join(out) + "\n", not wrong
 
 
 def summary(runs):
@@ -355,17 +353,6 @@ def summary(runs):
     return "\n".join(out) + "\n"
 
 
-def into_readme(names):
-    """Puts the summary of saved runs between the marks of the README."""
-    text = summary([read_lines(os.path.join(RESULTS, name + ".jsonl")) for name in names])
-    text += "All rows: " + ", ".join(f"[{name}](benches/results/{name}.md)" for name in names) + ".\n"
-    path, begin, end = os.path.join(TOP, "README.md"), "<!-- distance:begin -->\n", "<!-- distance:end -->"
-    with open(path, encoding="utf-8") as file:
-        readme = file.read()
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(readme[:readme.index(begin) + len(begin)] + text + readme[readme.index(end):])
-
-
 # --- tests
 
 
@@ -378,8 +365,8 @@ def made_up():
     them = {"peer": "scikit-learn", "version": "9", "checksum": 10.0, "checksum_nonempty": 8.0, "bytes": 30 << 20}
     cosine = cell | {"metric": "cosine"}
     lines = [run, cosine | them | {"round": None, "ms": 999.0}]
-    lines += [cosine | us | {"round": r, "ms": ms} for r, ms in enumerate([1.0, 2.0, 9.0])]
-    lines += [cosine | them | {"round": r, "ms": ms, "bytes": None} for r, ms in enumerate([8.0, 6.0, 1.0])]
+    lines += [cosine | us | {"round": r, "ms": ms} for r, ms in enumerate([3.0, 2.0, 9.0])]
+    lines += [cosine | them | {"round": r, "ms": ms, "bytes": None} for r, ms in enumerate([8.0, 6.0, 7.0])]
     manhattan, js = cell | {"metric": "manhattan"}, cell | {"metric": "jensenshannon"}
     lines += [manhattan | us | {"round": 0, "ms": 2.0}, js | us | {"round": 0, "ms": 9.0}]
     lines += [manhattan | them | {"round": 0, "ms": 1.0, "checksum_nonempty": 7.0}]
@@ -395,7 +382,7 @@ def made_up():
 def self_test(args):
     text, right = report(made_up())
     for wanted in (
-        # The median of 1, 2, 9 is 2, that of 8, 6, 1 is 6; the warming run counts for memory alone.
+        # The least of 3, 2, 9 is 2, that of 8, 6, 7 is 6; the warming run counts for memory alone.
         "| d | knn 10 | cosine | 100 × 100 | scikit-learn | 2 | 2.0 | 6.0 | 3.00 | ≥ 2.5 |  | 1.0 | 30.0 | 30.00 | ≥ 20 |  | "
         "0; 2 empty rows: ours 8, theirs 10 |",
         "| d | knn 10 | cosine | 9 × 100 | scikit-learn | 2 | 2.0 | 4.0 | 2.00 | ≥ 2.5 | **lost** | 1.0 | 15.0 | 15.00 | ≥ 20 | "
@@ -487,15 +474,11 @@ def main():
     parser.add_argument("--save", metavar="NAME", nargs="?", const=datetime.date.today().isoformat() + "-distance",
                         help="keep lines and table as benches/results/NAME [default: today's date and -distance]")
     parser.add_argument("--tables", metavar="FILE.jsonl")
-    parser.add_argument("--readme", metavar="NAME,NAME")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
     args.sparring, args.venv = os.path.abspath(args.sparring), os.path.abspath(args.venv)
     if args.tables:
         print(report(read_lines(args.tables))[0], end="")
-        return
-    if args.readme:
-        into_readme(args.readme.split(","))
         return
     if args.self_test:
         self_test(args)
@@ -526,7 +509,7 @@ def main():
         options = [f"--{name}={getattr(args, name)}" for name in ("data", "task", "metrics", "rounds", "budget", "threads", "k")]
         # Names alone: where files are is this machine's affair.
         options += [f"--file={os.path.basename(file)}" for file in args.file]
-        log(machine(args, ["benches/compare/distance.py", *options]) | {"k": args.k})
+        log(machine(args, ["benches/compare/distance.py", *options]) | {"k": args.k, "memory": "fresh"})
         for data in sets:
             for task in args.task.split(","):
                 for metric in args.metrics.split(","):

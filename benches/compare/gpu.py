@@ -4,7 +4,6 @@
     scripts/gpu-bundle                                        # where Rust is; then carry target/gpu-bundle and benches/ over
     python3 benches/compare/gpu.py --bin target/gpu-bundle    # where the GPU is: numpy, CuPy, the driver and NVRTC; no Rust
         [--only rmat14,er18,triangles,first_use] [--budget 540] [--save [NAME]] [--into FOLDER]
-    python3 benches/compare/gpu.py --readme NAME              # no GPU: the table of a saved run, into the README
     python3 benches/compare/gpu.py --tables FILE              # no GPU: all tables of a file of lines
     python3 benches/compare/gpu.py --self-test                # no GPU: the making of the tables
 
@@ -32,11 +31,10 @@ import tempfile
 import time
 
 import gpu_tables
-from compare import HERE, RESULTS, TOP, into_readme, read_lines
+from compare import HERE, RESULTS, TOP, read_lines
 
 CASES = ["rmat14", "rmat16", "rmat18", "er18", "er19", "er20", "st27_80", "st27_100", "lap2d_2000"]
 PARTS = ["triangles", "first_use"]
-MARKS = "<!-- gpu:begin -->", "<!-- gpu:end -->"
 # What a sum may be off by, relatively, in our matrix-vector products: as in cusparse.py.
 NEAR = {"f64": 1e-9, "f32": 1e-4}
 # What the tables want of cuSPARSE: a process that ends early leaves rows that say so.
@@ -201,7 +199,6 @@ def main():
     parser.add_argument("--save", nargs="?", const="", metavar="NAME", help="keep lines and tables as benches/results/NAME")
     parser.add_argument("--into", metavar="FOLDER", help="keep them there instead")
     parser.add_argument("--cpu", default="2026-11-21-two-threads", metavar="NAME", help="the CPU's run, for triangles")
-    parser.add_argument("--readme", metavar="NAME")
     parser.add_argument("--tables", metavar="FILE")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
@@ -209,10 +206,6 @@ def main():
     if args.self_test:
         gpu_tables.self_test()
         print("the tables are as worked out by hand")
-        return 0
-    if args.readme:
-        text = gpu_tables.condensed(read_lines(os.path.join(RESULTS, args.readme + ".jsonl")), *cpu)
-        into_readme(os.path.join(TOP, "README.md"), text, MARKS)
         return 0
     if args.tables:
         print(gpu_tables.report(read_lines(args.tables), *cpu), end="")

@@ -5,7 +5,6 @@
     cargo bench --features cuda --bench gpu_distance -- --reps 5 >> LINES                            # ours, measured more often
     cargo bench --features cuda --bench gpu_distance -- --sizes full --metric cosine,manhattan --queries 1000000 >> LINES
     python3 benches/compare/gpu_distance.py LINES [--save NAME --command TEXT...]   # tables; kept as benches/results/NAME.jsonl and NAME.md
-    python3 benches/compare/gpu_distance.py --readme NAME         # the first table of a saved run, into the README
 
 No GPU is needed for the tables. cuVS is not run: its figures are constants below, measured on an H200 in another run, with
 cuVS 26.08 built for sm_90, on sets made by the same generators with the same shapes. Of several lines for the same thing the
@@ -122,41 +121,11 @@ degrees spread less than in the real ones.
 {full(lines)}"""
 
 
-def readme(name):
-    """Replaces the table between the marks in the README."""
-    with open(os.path.join(RESULTS, name + ".jsonl"), encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
-    path = os.path.join(TOP, "README.md")
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    begin, end = "<!-- gpu-distance:begin -->\n", "<!-- gpu-distance:end -->"
-    ours = last([l for l in lines if l.get("op") == "distance" and l.get("sizes") != "full"], "metric", "case")
-    papers = last([l for l in lines if l.get("op") == "baseline" and l.get("baseline") == "paper" and "ratio" in l], "metric", "case")
-    rows = []
-    for metric in metrics(ours.values()):
-        cells = [metric]
-        for case, cuvs in zip(CASES, CUVS.get(metric, (None,) * 3)):
-            line, paper = ours.get((metric, case)), papers.get((metric, case))
-            cells += [number(line["gpairs"]) if line else "–", number(line["gpairs"] / cuvs) if line and cuvs else "–",
-                      number(paper["ratio"]) if paper else "–"]
-        rows.append(cells)
-    heads = ["distances on the GPU"]
-    for case in CASES:
-        heads += [f"{case}, Gpairs/s", "by cuVS", "by the paper's kernels"]
-    device = next(l["device"] for l in lines if "device" in l)
-    note = (f"{name[:10]}, {device}; f32 entries, f64 sums, rows prepared before. cuVS 26.08 was measured on an H200 in another run; "
-            f"the paper's kernels, written here, in the same run.\n[All tables](benches/results/{name}.md).\n")
-    at, to = text.index(begin) + len(begin), text.index(end)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text[:at] + table(heads, rows) + "\n" + note + text[to:])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lines", nargs="?", metavar="LINES")
     parser.add_argument("--save", metavar="NAME")
     parser.add_argument("--command", action="append", default=[], help="that made the lines; kept on the first line of what is saved")
-    parser.add_argument("--readme", metavar="NAME")
     args = parser.parse_args()
     if args.save and not args.command:
         parser.error("--save wants --command, once for each command that made the lines")
@@ -172,9 +141,7 @@ def main():
                 shutil.copyfileobj(lines, to)
             with open(os.path.join(RESULTS, args.save + ".md"), "w", encoding="utf-8") as file:
                 file.write(text)
-    if args.readme:
-        readme(args.readme)
-    return 0 if args.lines or args.readme else parser.print_usage() or 2
+    return 0 if args.lines else parser.print_usage() or 2
 
 
 if __name__ == "__main__":

@@ -233,34 +233,6 @@ def report(lines, cpu, threads):
     return "\n".join(parts + [f"Not right: {x}" for x in bad]) + "\n"
 
 
-def condensed(lines, cpu, threads):
-    """What the README shows: one table of ratios, the rest in a sentence."""
-    run, rows = lines[0], products(lines, lines[0]["device"])
-    header = ["on the GPU", "A·A: ours, ms", "the better of cuSPARSE and spECK, ms", "ratio", "values alone: ours, ms",
-              "cuSPARSE SpGEMMreuse, ms",
-              "ratio", "beside A and C, MB: ours / cuSPARSE", "y = A·x, GB/s: ours / cuSPARSE", "ratio"]
-    out, vectors = [], []
-    for r in rows:
-        ours, theirs, v = spmv(lines, r.case, "f64")
-        vectors.append(v)
-        out.append([r.case, cell(r.ours, "full_ms"), r.rival(), times(r.whole), cell(r.ours, "numeric_into_ms"),
-                    cell(r.theirs["reuse numeric"]), times(r.numeric), r.extra(), f"{cell(ours, 'gbs')} / {cell(theirs, 'gbs')}", times(v)])
-    out.append(["geometric mean", "", "", mean(r.whole for r in rows), "", "", mean(r.numeric for r in rows), "", "", mean(vectors)])
-    parts = [*markdown(header, out), "", origin(run),
-             "The matrices are those of `generate::gen_py`, not those of the same name above."]
-    plain = lambda text: text.strip("*")
-    single = [r for case in cases(of(lines, "spmv")) for r in [spmv(lines, case, "f32")[2]] if r]
-    if single:
-        parts.append(f"y = A·x in single precision: {plain(mean(single))} times cuSPARSE's speed, geometric mean.")
-    counted = [r for _, _, r in triangles(lines, cpu) if r]
-    if counted:
-        parts.append(f"Triangles: {plain(mean(counted))} times our own CPU's speed with {threads} threads, on another machine and in another run, "
-                     f"geometric mean ({len(counted)} of {len(of(lines, 'triangles'))} graphs).")
-    if run.get("saved"):
-        parts.append(f"[All tables](benches/results/{run['saved']}.md), rows that we lose among them.")
-    return "\n".join(parts) + "\n"
-
-
 def self_test():
     """A made-up run: a case that we win, one that we lose and where they fail, and figures worked out by hand."""
     head = {"date": "2026-01-02", "device": "NVIDIA H200", "commit": "abc", "cusparse": "12.6.3", "cuda_of_driver": 13000,
@@ -306,11 +278,6 @@ def self_test():
     ]
     for line in expected:
         assert line in text.splitlines() or (not line.startswith("|") and line in text), f"{line}\nis not in\n{text}"
-    text = condensed(lines, cpu, 2)
-    for line in ("| rmat14 | 1.00 | 2.00 (spECK) | 2.00 | 0.250 | 0.500 | 2.00 | 1.50 / 2.00 | 1000 / 1000 | 1.50 |",
-                 "| er20 | failed | – | – | failed | – | – | – / – | – / – | – |"):
-        assert line in text.splitlines(), f"{line}\nis not in\n{text}"
-    assert "4.00 times our own CPU's speed with 2 threads" in text and "benches/results/x.md" in text
     assert report([head], [], 2).startswith("2026-01-02"), "a run in which nothing was measured"
     assert [number(x) for x in (0.01234, 1.0, 123.4, 12345.6, 0, None)] == ["0.0123", "1.00", "123", "12346", "0", NONE]
 

@@ -4,6 +4,7 @@ compare.py starts `peers.py PEER THREADS` and asks: {"load": case, "op": "spgemm
 {"time": variant} as often as it likes. The first run of a variant warms up and is checked, not timed.
 """
 import ctypes
+import functools
 import glob
 import json
 import os
@@ -20,6 +21,11 @@ def clock(f):
     t = time.perf_counter()
     r = f()
     return r, (time.perf_counter() - t) * 1e3
+
+
+def factors_of(a):
+    """What is multiplied: A by itself, or the factors of a longer product."""
+    return a if isinstance(a, list) else [a, a]
 
 
 class Mkl:
@@ -49,33 +55,53 @@ class Mkl:
 
     def load(self, a, op):
         at = lambda array, skip=0: ctypes.c_void_p(array.ctypes.data + skip)
-        self.keep, self.a = a, ctypes.c_void_p()
-        self.ok(self.lib.mkl_sparse_d_create_csr(
-            ctypes.byref(self.a), 0, a.shape[0], a.shape[1], at(a.indptr), at(a.indptr, 4), at(a.indices), at(a.data)))
+        self.keep, self.factors = factors_of(a), []
+        for m in self.keep:
+            handle = ctypes.c_void_p()
+            self.ok(self.lib.mkl_sparse_d_create_csr(
+                ctypes.byref(handle), 0, m.shape[0], m.shape[1], at(m.indptr), at(m.indptr, 4), at(m.indices), at(m.data)))
+            self.factors.append(handle)
 
-    def stage(self, stage, c):
+    def stage(self, stage, a, b, c):
         self.ok(self.lib.mkl_sparse_sp2m(
-            self.NO_TRANSPOSE, self.general, self.a, self.NO_TRANSPOSE, self.general, self.a, stage, ctypes.byref(c)))
+            self.NO_TRANSPOSE, self.general, a, self.NO_TRANSPOSE, self.general, b, stage, ctypes.byref(c)))
 
     def run(self, variant, check):
+        first, *rest = self.factors
         if variant == "numeric":
             if self.planned is None:
-                self.planned = ctypes.c_void_p()
-                self.stage(self.NNZ_COUNT, self.planned)
-                self.stage(self.FINALIZE, self.planned)
-            _, ms = clock(lambda: self.stage(self.FINALIZE, self.planned))
-            return ms, self.checks(self.planned) if check else None
+                self.planned, left = [], first
+                for b in rest:
+                    c = ctypes.c_void_p()
+                    self.stage(self.NNZ_COUNT, left, b, c)
+                    self.stage(self.FINALIZE, left, b, c)
+                    self.planned.append(c)
+                    left = c
+
+            def values():
+                left = first
+                for b, c in zip(rest, self.planned):
+                    self.stage(self.FINALIZE, left, b, c)
+                    left = c
+
+            _, ms = clock(values)
+            return ms, self.checks(self.planned[-1]) if check else None
 
         def product():
-            c = ctypes.c_void_p()
-            self.ok(self.lib.mkl_sparse_spmm(self.NO_TRANSPOSE, self.a, self.a, ctypes.byref(c)))
+            left, made = first, []
+            for b in rest:
+                c = ctypes.c_void_p()
+                self.ok(self.lib.mkl_sparse_spmm(self.NO_TRANSPOSE, left, b, ctypes.byref(c)))
+                made.append(c)
+                left = c
             if variant == "sorted":
-                self.ok(self.lib.mkl_sparse_order(c))
-            return c
+                self.ok(self.lib.mkl_sparse_order(left))
+            return made
 
-        c, ms = clock(product)
-        found = self.checks(c) if check else None
-        self.lib.mkl_sparse_destroy(c)
+        made, ms = clock(product)
+        found = self.checks(made[-1]) if check else None
+        for c in made:
+            self.lib.mkl_sparse_destroy(c)
         return ms, found
 
     def checks(self, c):
@@ -116,7 +142,7 @@ class SuiteSparse:
 
     def load(self, a, op):
         if op == "spgemm":
-            self.a = self.matrix(a)
+            self.factors = [self.matrix(m) for m in factors_of(a)]
             return
         import scipy.sparse as sp
 
@@ -144,7 +170,7 @@ class SuiteSparse:
         times = self.gb.semiring.plus_times["FP64"]
 
         def product():
-            c = self.a.mxm(self.a, times).new(nthreads=self.threads)
+            c = functools.reduce(lambda x, y: x.mxm(y, times).new(nthreads=self.threads), self.factors)
             if variant == "sorted":
                 c.wait("materialize")
             return c
@@ -157,6 +183,29 @@ class SuiteSparse:
         nnz = int(ptr[-1])
         values = np.full(nnz, values[0]) if len(values) == 1 and nnz > 1 else values[:nnz]
         return ms, cases.checks(ptr, e["col_indices"][:nnz].astype(np.int64), values, c.ncols)
+
+
+class SciPy:
+    """scipy.sparse, on one thread."""
+
+    OPS = {"spgemm": ["sorted"], "triangles": []}
+
+    def __init__(self, threads):
+        import scipy
+
+        self.version = scipy.__version__
+
+    def load(self, a, op):
+        self.factors = factors_of(a)
+
+    def run(self, variant, check):
+        def product():
+            c = functools.reduce(lambda x, y: x @ y, self.factors)
+            c.sort_indices()
+            return c
+
+        c, ms = clock(product)
+        return ms, cases.checks(c.indptr, c.indices, c.data, c.shape[1]) if check else None
 
 
 class NetworKit:
@@ -187,7 +236,7 @@ class NetworKit:
         return ms, {"triangles": sum(score.scores()) // 3} if check else None
 
 
-PEERS = {"mkl": Mkl, "suitesparse": SuiteSparse, "networkit": NetworKit}
+PEERS = {"mkl": Mkl, "suitesparse": SuiteSparse, "scipy": SciPy, "networkit": NetworKit}
 
 
 def main():
