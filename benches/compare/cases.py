@@ -121,8 +121,12 @@ def galerkin(k):
     z, y, x = np.unravel_index(np.arange(k**3), (k,) * 3)
     own = ((z // 3 * boxes) + y // 3) * boxes + x // 3
     box = sp.csr_matrix((np.ones(k**3), own.astype(np.int32), np.arange(k**3 + 1, dtype=np.int32)), (k**3, boxes**3))
-    p = (a @ box).tocsr()
+    # SciPy leaves out entries that cancel, which P has: a multiple of their number is added and taken off again.
+    one = sp.csr_matrix((np.ones(a.nnz), a.indices, a.indptr), a.shape) @ box
+    p = ((a + 16 * sp.csr_matrix((np.ones(a.nnz), a.indices, a.indptr), a.shape)) @ box).tocsr()
+    one.sort_indices()
     p.sort_indices()
+    p.data -= 16 * one.data
     inside = p.indices == np.repeat(own, np.diff(p.indptr))
     p.data = inside.astype(float) - 2.0 / 3.0 / 6.0 * p.data
     r = p.T.tocsr()

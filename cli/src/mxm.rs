@@ -239,7 +239,13 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         }
         None => None,
     };
-    let ring = Semiring::new(&arguments.semiring, ty);
+    let ring = Semiring::new(&arguments.semiring, ty).map_err(|e| match e {
+        Error::Formula { text, at, message } if ty == Type::Bool && arguments.values.is_none() => {
+            let message = format!("{message}; the values here are bool: --type i64 or f64 makes numbers of them");
+            Error::Formula { text, at, message }
+        }
+        e => e,
+    });
     let ring = suggested(ring, &arguments.semiring, SEMIRINGS.iter().map(|row| row.name))?;
     let turned = |m: Matrix, turn: bool| if turn { context.transposed(&m) } else { Ok(m) };
     let (a, b) = (a.cast(ty)?, b.cast(ty)?);

@@ -155,6 +155,19 @@ fn mxm_writes_what_can_be_read_again() {
 }
 
 #[test]
+fn mxm_multiplies_over_a_semiring_of_formulas() {
+    let formula = ["--semiring", "min, a + 2*b"];
+    let a = file("formulas.mtx", SMALL);
+    // [3 5; - 9].
+    assert_eq!(json(&[&["mxm", &a][..], &formula].concat())["sum"], 17.0);
+    let ways = file("formulas-of-a-pattern.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
+    assert_eq!(json(&[&["mxm", &ways, "--type", "i64"][..], &formula].concat())["sum"], 6);
+    // No number is a truth value: the place is shown, and what would do.
+    let said = refused(&[&["mxm", &ways][..], &formula].concat());
+    assert!(said.contains("--type i64") && said.lines().any(|line| line.trim() == "^"), "{said}");
+}
+
+#[test]
 fn every_semiring_listed_can_be_used() {
     let a = file("semirings.mtx", SMALL);
     let listed = json(&["semirings"]);
