@@ -110,6 +110,8 @@ fn budgets_hold() {
     check(Metric::Euclidean, &single(&x), Some(&single(&y)));
     check(Union(MaxFromZero::new(), AbsDiff::<f64>::new()), &large(500, 60), None);
     check(Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs()), &large(900, 60), None);
+    // Zeros that are stored are left out, in a copy.
+    check(Metric::Manhattan, &y.map(|&v| if v > 0.5 { 0.0 } else { v }).expect("zeros"), None);
     // Few entries in many columns, and in one row nearly all there are.
     let ncols = 50_000;
     let columns = y.col_idx().iter().map(|&j| j * 800).collect();
