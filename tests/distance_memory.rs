@@ -110,12 +110,19 @@ fn budgets_hold() {
     check(Metric::Euclidean, &single(&x), Some(&single(&y)));
     check(Union(MaxFromZero::new(), AbsDiff::<f64>::new()), &large(500, 60), None);
     check(Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs()), &large(900, 60), None);
-    // Zeros that are stored are left out, in a copy.
-    check(Metric::Manhattan, &y.map(|&v| if v > 0.5 { 0.0 } else { v }).expect("zeros"), None);
     // Few entries in many columns, and in one row nearly all there are.
     let ncols = 50_000;
     let columns = y.col_idx().iter().map(|&j| j * 800).collect();
     let spread = Csr::<f64>::new(1100, ncols, y.row_ptr().to_vec(), columns, y.values().to_vec()).expect("rows");
     check(Metric::Manhattan, &spread, None);
     check(Metric::Chebyshev, &spread, None);
+    // Zeros that are stored are left out, in a copy that is refused before it is made.
+    let (n, m) = (200, 400u32);
+    let values = (0..80_000).map(|p| f64::from(p % 3)).collect();
+    let zeros =
+        Csr::<f64>::new(n, 400, (0..=n).map(|i| 400 * i).collect(), (0..80_000).map(|p| p % m).collect(), values);
+    let (zeros, options) = (zeros.expect("rows"), Options { memory_budget: Some(100_000), ..Options::default() });
+    let cpu = Cpu::with_threads(1).expect("threads");
+    let (bytes, refused) = taken(|| nearest(&cpu, Metric::Manhattan, 3, &zeros, None, &options));
+    assert!(refused && bytes <= 100_000 + SMALL, "{bytes}");
 }

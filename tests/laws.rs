@@ -336,6 +336,21 @@ fn divisions_of_integers_by_0_have_the_sign_of_what_is_divided() {
 }
 
 #[test]
+fn differences_are_the_same_both_ways() {
+    fn apart<T: Num + std::fmt::Debug>(a: T, b: T, d: T) {
+        let f = |a: T, b: T| AbsDiff::<T>::new().apply::<Host>(V(a), V(b)).0;
+        assert_eq!([f(a, b), f(b, a), f(a, a)], [d, d, T::ZERO]);
+    }
+    apart(3u8, 5, 2);
+    apart(0u64, u64::MAX, u64::MAX);
+    apart(-3i32, 5, 8);
+    // Wider than the type: it wraps, and is no other number the other way round.
+    apart(i8::MIN, i8::MAX, -1);
+    apart(true, false, true);
+    apart(-1.5f64, 2.0, 3.5);
+}
+
+#[test]
 fn casts_are_those_of_rust() {
     macro_rules! pairs {
         ($($t:ident)*) => { $(pairs!(@ $t i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);)* };
