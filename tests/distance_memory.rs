@@ -101,6 +101,15 @@ fn budgets_hold() {
         nearest(&Cpu::with_threads(threads).expect("threads"), Metric::Dot, 3, &x, None, &Options::default())
             .expect("rows");
     }
+    // Zeros that are stored are left out, in a copy that is refused before it is made.
+    let (n, m) = (200, 400u32);
+    let values = (0..80_000).map(|p| f64::from(p % 3)).collect();
+    let zeros =
+        Csr::<f64>::new(n, 400, (0..=n).map(|i| 400 * i).collect(), (0..80_000).map(|p| p % m).collect(), values);
+    let (zeros, options) = (zeros.expect("rows"), Options { memory_budget: Some(100_000), ..Options::default() });
+    let cpu = Cpu::with_threads(1).expect("threads");
+    let (bytes, refused) = taken(|| nearest(&cpu, Metric::Manhattan, 3, &zeros, None, &options));
+    assert!(refused && bytes <= 100_000 + SMALL, "{bytes}");
     let (x, y) = (large(2300, 60), large(1100, 60));
     let single = |a: &Csr<f64>| a.map(|&v| v as f32).expect("f32");
     for metric in [Metric::Cosine, Metric::Kl, Metric::Chebyshev, Metric::Correlation] {

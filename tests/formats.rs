@@ -436,6 +436,7 @@ fn constructors_refuse_what_is_not_a_matrix() {
     assert_eq!(text(HyperCsr::new(9, vec![1], rows()).map(drop)), "rows: length is 1, expected 2");
     assert_eq!(text(HyperCsr::new(9, vec![1, 9], rows()).map(drop)), "entry 1: row index 9 is not below 9");
     assert_eq!(text(HyperCsr::new(9, vec![5, 1], rows()).map(drop)), "rows: 1 follows 5");
+    assert_eq!(text(HyperCsr::new(9, vec![5, 5], rows()).map(drop)), "rows: 5 follows 5");
     assert!(HyperCsr::new(9, vec![1, 5], rows()).is_ok());
 }
 

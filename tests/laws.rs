@@ -320,6 +320,37 @@ fn any_takes_the_last_and_its_identity_is_on_the_left() {
 }
 
 #[test]
+fn divisions_of_integers_by_0_have_the_sign_of_what_is_divided() {
+    fn by_types<T: Num + std::fmt::Debug>(one: T, minus: T) {
+        let f = |a: T, b: T| Div::<T>::new().apply::<Host>(V(a), V(b)).0;
+        assert_eq!([f(one, T::ZERO), f(T::ZERO, T::ZERO)], [T::TOP, T::ZERO]);
+        assert_eq!([f(minus, T::ZERO), f(T::BOTTOM, T::ZERO)], [T::BOTTOM; 2]);
+        // The one quotient beyond the type wraps.
+        assert_eq!([f(T::BOTTOM, minus), f(minus, one)], [T::BOTTOM, minus]);
+    }
+    by_types(1i8, -1);
+    by_types(1i32, -1);
+    by_types(1i64, -1);
+    let f = |a: u8, b: u8| Div::<u8>::new().apply::<Host>(V(a), V(b)).0;
+    assert_eq!([f(7, 0), f(0, 0), f(255, 2)], [255, 0, 127]);
+}
+
+#[test]
+fn differences_are_the_same_both_ways() {
+    fn apart<T: Num + std::fmt::Debug>(a: T, b: T, d: T) {
+        let f = |a: T, b: T| AbsDiff::<T>::new().apply::<Host>(V(a), V(b)).0;
+        assert_eq!([f(a, b), f(b, a), f(a, a)], [d, d, T::ZERO]);
+    }
+    apart(3u8, 5, 2);
+    apart(0u64, u64::MAX, u64::MAX);
+    apart(-3i32, 5, 8);
+    // Wider than the type: it wraps, and is no other number the other way round.
+    apart(i8::MIN, i8::MAX, -1);
+    apart(true, false, true);
+    apart(-1.5f64, 2.0, 3.5);
+}
+
+#[test]
 fn casts_are_those_of_rust() {
     macro_rules! pairs {
         ($($t:ident)*) => { $(pairs!(@ $t i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);)* };

@@ -619,6 +619,19 @@ fn the_written_text_is_plain() {
     );
 }
 
+/// Parts of the text are written in waves of four for each thread.
+#[test]
+fn files_of_many_parts_are_written_part_by_part() {
+    let n = 1300;
+    let cols: Vec<u32> = (0..n).flat_map(|i| (0..130).map(move |j| j * 10 + i % 10)).collect();
+    let values = (0..cols.len()).map(|p| p as i64).collect();
+    let a = Csr::<i64>::new(n as usize, 1300, (0..=n as usize).map(|i| 130 * i).collect(), cols, values).unwrap();
+    let threads = [1, 3].map(|n| Threads::new(n).unwrap());
+    let [one, other] = [0, 1].map(|t| written(&a, &WriteOptions::new().threads(&threads[t])));
+    assert!(one == other && one.lines().count() == 2 + a.nnz(), "{} lines", one.lines().count());
+    assert!(parse_matrix_market(one.as_bytes(), "t").unwrap().csr::<i64>().unwrap() == a);
+}
+
 #[test]
 fn only_a_symmetric_matrix_is_written_as_one() {
     let refused = |nrows, ncols, row_ptr: &[usize], cols: &[u32], values: &[f64]| {

@@ -2,8 +2,10 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
 use common::rings::{CountPaths, SumPlaces, SumWhere};
@@ -12,7 +14,7 @@ use quickcheck::{QuickCheck, quickcheck};
 use sparring::algebra::{Lhs, Min, MinPlus, Monoid, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
 use sparring::backend::Backend;
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
-use sparring::{Cpu, Csr, Error};
+use sparring::{Cpu, Csr, Error, Pattern};
 
 type Outcome = Result<(), String>;
 /// min over k: the first vertex through which a place is reached.
@@ -236,6 +238,118 @@ fn heavy_rows_are_the_definition() {
     }
 }
 
+/// A matrix whose rows are `rows`; values follow from their places.
+fn of_rows(ncols: usize, rows: Vec<Vec<u32>>) -> Csr<f64> {
+    AnyPattern { ncols, rows, shuffle: 0 }.matrix(7)
+}
+
+/// C⟨M⟩ and C⟨¬M⟩ by every option, against the textbook.
+fn masked_is_the_definition(cpu: &Cpu, (a, b): (&Csr<f64>, &Csr<f64>), mask: &Arc<Pattern>) {
+    let ring = PlusTimes::<f64>::default();
+    for complement in [false, true] {
+        let want = reference::masked(ring, a, b, mask, complement);
+        for o in masked_options(complement) {
+            let product = cpu.mxm(ring, a, b).options(o.clone()).mask(mask.clone());
+            let c = if complement { product.complement() } else { product }.eval().expect("a masked product");
+            check(&c, &want, true).unwrap_or_else(|e| panic!("{o:?}, complement {complement}: {e}"));
+        }
+    }
+}
+
+/// A row of over 2²⁰ multiplications is cut by columns, each part a task. Rows before and behind it see what the parts leave
+/// in the tables of their thread; where a part is wider than a window, its columns have places in a table.
+#[test]
+fn rows_cut_by_columns_are_the_definition() {
+    let k = 1100;
+    for (n, step) in [(1500, 1), (1 << 20, 1048)] {
+        let a = of_rows(k, vec![vec![3, 500], (0..k as u32).collect(), vec![0, 1, 1099], vec![700]]);
+        let b = of_rows(n, (0..k as u32).map(|k| (0..1000).map(|j| j * step + k % 7 * 71).collect()).collect());
+        let want = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
+        // Of each row one of its columns in three, and some that it has not.
+        let mask = (0..4).map(|i| {
+            let all = want.entries.range((i, 0)..(i + 1, 0)).map(|(&(_, j), _)| j as u32).step_by(3);
+            let mut row: Vec<u32> = all.flat_map(|j| [j, (j + 1000).min(n as u32 - 1)]).collect();
+            row.sort_unstable();
+            row.dedup();
+            row
+        });
+        let mask = of_rows(n, mask.collect()).pattern().clone();
+        for threads in [1, 3] {
+            let tasks = Arc::new(AtomicU64::new(0));
+            let seen = Arc::clone(&tasks);
+            let cpu = Cpu::with_threads(threads).expect("threads").on_progress(move |p| {
+                if p.op == "numeric" {
+                    seen.store(p.total, Ordering::Relaxed);
+                }
+                ControlFlow::Continue(())
+            });
+            for o in all_options().into_iter().filter(|o| !o.unsorted) {
+                let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).eval().expect("a product");
+                check(&c, &want, true).unwrap_or_else(|e| panic!("{n} columns, {threads} threads, {o:?}: {e}"));
+                let tasks = tasks.load(Ordering::Relaxed);
+                assert!(o.policy == Policy::KkSpGemm || tasks >= 32, "{tasks} tasks: no row was cut");
+            }
+            masked_is_the_definition(&cpu, (&a, &b), &mask);
+        }
+    }
+}
+
+/// So many columns that no table has a place for each: places are searched, and columns sorted where bits would be too many.
+#[test]
+fn b_wider_than_every_table_is_the_definition() {
+    let mut rng = Rng(11);
+    for n in [300_000_000, 600_000_000] {
+        let mut row = |most: usize| {
+            let mut row: Vec<u32> = (0..rng.below(most)).map(|_| rng.below(n) as u32).collect();
+            // Columns that rows share, and the very last.
+            row.extend((0..rng.below(9)).map(|_| [0, 63, 64, n as u32 / 2, n as u32 - 1][rng.below(5)]));
+            row.sort_unstable();
+            row.dedup();
+            row
+        };
+        let b = of_rows(n, (0..50).map(|_| row(40)).collect());
+        let mask = (0..40).map(|i| BTreeSet::from_iter([b.row(i).0, b.row(i + 7).0].concat()).into_iter().collect());
+        let mask = of_rows(n, mask.collect());
+        // Rows of up to a few hundred multiplications, of many and of one row of B.
+        let a = (0..40).map(|i| (0..50).filter(|k| (k * 7 + i) % (1 + i % 12) == 0).take(45).collect());
+        let a = of_rows(50, a.collect());
+        let want = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
+        let cpu = Cpu::with_threads(2).expect("threads");
+        for compress in [Compress::Auto, Compress::On, Compress::Off] {
+            let o = options(Policy::Auto, Accumulator::Auto, compress, false);
+            let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o).eval().expect("a product");
+            check(&c, &want, true).unwrap_or_else(|e| panic!("{n} columns, {compress:?}: {e}"));
+        }
+        masked_is_the_definition(&cpu, (&a, &b), mask.pattern());
+    }
+}
+
+/// A place of a row is a number of 16 bits up to 65 535 entries under a mask, where one number means none.
+#[test]
+fn masked_rows_of_65_536_entries_have_places() {
+    let n = 80_000;
+    let a = of_rows(2, vec![vec![0], vec![1], vec![0, 1]]);
+    let b = of_rows(n, vec![(0..n as u32).collect(); 2]);
+    let cpu = Cpu::with_threads(1).expect("threads");
+    for len in [65_535, 65_536, 65_537, 70_000] {
+        // What one row has and the next has not.
+        let (first, last) = ((0..len).collect(), (n as u32 - len..n as u32).collect());
+        let mask = of_rows(n, vec![first, last, vec![5, 70_001]]);
+        masked_is_the_definition(&cpu, (&a, &b), mask.pattern());
+    }
+}
+
+/// CF is that of all multiplications, however many entries A has.
+#[test]
+fn the_part_that_remains_is_that_of_all_of_a() {
+    // 100 000 entries, each times a row of 16 columns in one word.
+    let a = of_rows(200, vec![(0..200).collect(); 500]);
+    let b = of_rows(64, vec![(8..24).collect(); 200]);
+    let on = options(Policy::Auto, Accumulator::Auto, Compress::On, false);
+    let said = Cpu::new().plan(&a, &b).options(&on).eval().expect("a plan").explain();
+    assert!(said.contains("64 columns a word, CF 0.06"), "{said}");
+}
+
 /// Every shape with nothing in it.
 #[test]
 fn empty_shapes_multiply() {
@@ -243,7 +357,7 @@ fn empty_shapes_multiply() {
     for (m, k, n) in [(0, 0, 0), (0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 7), (7, 0, 0), (1, 1, 1), (3, 4, 5)] {
         let a = Csr::<f64>::empty(m, k).expect("a");
         let b = Csr::<f64>::empty(k, n).expect("b");
-        let mask = sparring::Pattern::<u32>::empty(m, n).expect("mask");
+        let mask = Pattern::<u32>::empty(m, n).expect("mask");
         for o in all_options() {
             let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).eval().expect("a product");
             assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
@@ -331,7 +445,7 @@ fn shapes_that_do_not_fit_are_refused() {
 
     let square = Csr::<f64>::empty(4, 6).expect("b");
     for mask in [(3, 5), (4, 6), (6, 3)] {
-        let mask = sparring::Pattern::<u32>::empty(mask.0, mask.1).expect("mask");
+        let mask = Pattern::<u32>::empty(mask.0, mask.1).expect("mask");
         let found = cpu.mxm(ring, &a, &square).mask(mask.clone()).eval();
         assert!(matches!(found, Err(Error::Shape { .. })), "a mask of shape {:?}: {found:?}", mask.shape());
         let found = cpu.mxm(ring, &a, &square).mask(mask.clone()).complement().eval();
@@ -362,8 +476,13 @@ fn a_plan_refuses_other_patterns() {
         assert!(cpu.mxm(ring, &moved, &a).plan(&plan).into(&mut c).is_err());
         assert!(identical(&c, &before), "a refused product changed its result");
         let mut foreign = fewer.clone();
-        let refused = cpu.numeric_into(&plan, ring, &a, &a, &mut foreign);
-        assert!(matches!(refused, Err(Error::PatternChanged { operand: "C", .. })), "{o:?}: {refused:?}");
+        let own = |a: &Csr<f64>| Csr::with_pattern(Arc::clone(a.pattern()), a.values().to_vec()).expect("a copy");
+        // Values that somebody else holds too, and values of its own, as many as the product has or fewer.
+        for c in [&mut foreign, &mut own(&fewer), &mut own(&moved)] {
+            let (before, refused) = (own(c), cpu.numeric_into(&plan, ring, &a, &a, c));
+            assert!(matches!(refused, Err(Error::PatternChanged { operand: "C", .. })), "{o:?}: {refused:?}");
+            assert!(identical(c, &before), "a refused product changed its result");
+        }
         assert!(cpu.mxm(ring, &a, &a).plan(&plan).into(&mut wider.clone()).is_err(), "{o:?}: wrote another shape");
         assert!(identical(&foreign, &fewer));
         // A chain replaces what a matrix of the same shape holds, and nobody else's copy of it.

@@ -2,12 +2,13 @@
 
 mod program;
 
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::process::{Command, Stdio};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use program::{failed, file, json, refused, scratch, text};
+use zip::write::{SimpleFileOptions, ZipWriter};
 
 /// [1.5 0 −2; 0 0 4], with an empty column.
 const SMALL: &str = "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 1.5\n1 3 -2.0\n2 3 4.0\n";
@@ -20,6 +21,16 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(bytes).unwrap();
     packed.finish().unwrap()
+}
+
+/// A zip archive of these files.
+fn zipped(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        archive.start_file(name.as_str(), SimpleFileOptions::default()).unwrap();
+        archive.write_all(content).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
 }
 
 /// Runs the program with this standard input; exit code, standard output, standard error.
@@ -101,6 +112,28 @@ fn what_other_programs_write_is_read() {
     assert_eq!(read("order.npy", &array), "1,3\n2,0\n");
     let array = [header("{'descr': '>i2', 'fortran_order': False, 'shape': (4,), }"), numbers].concat();
     assert_eq!(read("one.npy", &array), "1\n2\n3\n0\n");
+    // −0 is an entry, and a complex number is two numbers, each by itself.
+    assert_eq!(read("minus.csv", b"-0,1\n0,2\n"), "-0.0,1.0\n0,2.0\n");
+    let parts: Vec<u8> = [1.5f64, -2.0].iter().flat_map(|x| x.to_be_bytes()).collect();
+    let complex = [header("{'descr': '>c16', 'fortran_order': False, 'shape': (1, 1), }"), parts].concat();
+    std::fs::write(scratch("complex.npy"), complex).unwrap();
+    text(&["convert", &path("complex.npy"), &path("complex.mtx")]);
+    let complex = std::fs::read_to_string(path("complex.mtx")).unwrap();
+    assert_eq!(complex, "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1.5 -2.0\n");
+    // [1.5 0 −2; 0 0 4] by columns.
+    let part = |name: &str, descr: &str, shape: &str, bytes: Vec<u8>| {
+        let header = header(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"));
+        (format!("{name}.npy"), [header, bytes].concat())
+    };
+    let integers = |all: &[i32]| all.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let columns = zipped(&[
+        part("format", "|S3", "()", b"csc".to_vec()),
+        part("shape", "<i4", "(2,)", integers(&[2, 3])),
+        part("indptr", "<i4", "(4,)", integers(&[0, 1, 1, 3])),
+        part("indices", "<i4", "(3,)", integers(&[0, 0, 1])),
+        part("data", "<f8", "(3,)", [1.5f64, -2.0, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect()),
+    ]);
+    assert_eq!(read("columns.npz", &columns), "1.5,0,-2.0\n0,0,4.0\n");
     for (name, bytes, said) in [
         ("bad.csv", &b"1,2\n3\n"[..], "the line has 1 columns, those before it have 2"),
         ("bad-2.csv", b"1,2\n3,x\n", "bad-2.csv:2:1: column 2 is no number: 'x'"),

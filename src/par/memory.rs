@@ -107,6 +107,8 @@ mod tests {
     #[test]
     fn more_than_there_is_is_refused() {
         let Ok(bytes) = usize::try_from(available()) else { return println!("skipped: the system gives no limit") };
+        // What the system itself would not refuse: less than there is, and more than is to be used of it.
+        assert!(enough(bytes as u128 / 8) && !enough(bytes as u128 / 8 * 7));
         let len = bytes / 16 * 3;
         let needed = len as u128 * 8;
         let refused = |e: Error| matches!(e, Error::OutOfMemory { bytes, .. } if bytes >= needed);

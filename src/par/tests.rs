@@ -185,4 +185,6 @@ fn ranges_partition_and_share_the_work() {
     }
     assert_eq!(split(8, 4, |i| i as u64), [0..2, 2..4, 4..6, 6..8]);
     assert_eq!(split(4, 2, |i| if i == 4 { u64::MAX } else { 0 }), std::slice::from_ref(&(0..4)));
+    // Work times parts is more than 64 bits hold.
+    assert_eq!(split(8, 4, |i| i as u64 * (u64::MAX / 8)), [0..2, 2..4, 4..6, 6..8]);
 }

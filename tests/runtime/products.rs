@@ -2,14 +2,14 @@
 
 use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor};
 use sparring::algebra::{BinaryOp, Host, Monoid, MulOp, Num, Out, Slice, Type, V, Value};
-use sparring::algebra::{MaxFirst, MinSecondI, Plus, PlusTimes, Semiring as SemiringType};
+use sparring::algebra::{MaxFirst, MinSecondI, Plus, PlusTimes, Ring, Semiring as SemiringType};
 use sparring::num_complex::Complex;
 use sparring::prelude::*;
 use sparring::runtime::{self, Machine, Matrix};
 
-use super::operands::{is_cpu, machines, pairs, same_values, same_vector, vectors};
+use super::operands::{is_cpu, machines, pairs, same, same_values, same_vector, vectors};
 use super::textbook;
-use crate::common::arbitrary::Draw;
+use crate::common::arbitrary::{AnyPattern, Draw};
 
 /// What the products are compared on: a matrix and a vector for each of its sides.
 fn cases<T: Draw>() -> Vec<(Csr<T>, sparring::Vector<T>, sparring::Vector<T>)> {
@@ -207,6 +207,30 @@ fn long_folds_are_cut_at_the_same_entries() {
             for x in &lists {
                 let want = cpu.reduce(Plus::new(), x).eval().unwrap();
                 assert_eq!(m.reduce(op, &runtime::Vector::from(x.clone())).unwrap(), want.into(), "{op}");
+            }
+        }
+    }
+}
+
+/// Parts of a row that is cut by columns fold what is theirs, through a window or a table of places.
+#[test]
+fn rows_cut_by_columns_are_those_by_types() {
+    let k = 1100;
+    for (n, step) in [(1500, 1), (1 << 20, 1048)] {
+        let a = AnyPattern { ncols: k, rows: vec![vec![3, 500], (0..k as u32).collect(), vec![0, 1099]], shuffle: 0 };
+        let rows = (0..k as u32).map(|k| (0..1000).map(|j| j * step + k % 7 * 71).collect());
+        let b = AnyPattern { ncols: n, rows: rows.collect(), shuffle: 0 };
+        let (a, b) = (a.matrix::<f64>(7), b.matrix::<f64>(8));
+        // By fused loops, by two loops, and by an ⊕ that is a formula.
+        let times = Cpu::new().mxm(PlusTimes::<f64>::default(), &a, &b).eval().unwrap();
+        let plus = Cpu::new().mxm(Ring(Plus::<f64>::new(), Plus::<f64>::new()), &a, &b).eval().unwrap();
+        let (times, plus) = (Matrix::from(times), Matrix::from(plus));
+        let (a, b) = (Matrix::from(a), Matrix::from(b));
+        for (text, want) in [("plus_times", &times), ("plus, a + b", &plus), ("a + b + 0 identity 0, a + b", &plus)] {
+            let ring = runtime::Semiring::new(text, Type::F64).unwrap();
+            for threads in [1, 3] {
+                let m = Machine::from(Cpu::with_threads(threads).unwrap());
+                same(&m.mxm(&ring, &a, &b).unwrap(), want, &format!("{text}, {n} columns, {threads} threads"));
             }
         }
     }

@@ -115,6 +115,8 @@ fn messages_belong_to_threads_and_calls() {
     fail(&"é".repeat(MESSAGE_BYTES));
     let long = text(sparring_last_error());
     assert_eq!(long, format!("x: {}", "é".repeat((MESSAGE_BYTES - 4) / 2)));
+    fail(&"e".repeat(MESSAGE_BYTES));
+    assert_eq!(text(sparring_last_error()).len(), MESSAGE_BYTES - 1);
     fail("short");
     assert_eq!(text(sparring_last_error()), "x: short");
     ok(sparring_device_free(null_mut()));
