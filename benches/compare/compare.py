@@ -117,8 +117,8 @@ class Peer:
 
 
 def ours(binary, kind, case, threads, *more):
-    """The last line of `sparring bench` (of rap100, R·A·P): one run, after one to warm up."""
-    command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", "1", "--json", *more]
+    """The last line of `sparring bench` (of rap100, R·A·P): two runs, after one to warm up."""
+    command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", "2", "--json", *more]
     out = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
     if out.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\n{out.stderr}")
@@ -202,7 +202,7 @@ def cases_of(lines, kind):
             continue
         times = cases.setdefault(line["case"], {}).setdefault(line["memory"], {})
         if line["peer"] == "sparring":
-            found = [(("sparring", k), line[k]) for k in {c[1] for c in COLUMNS[kind]}]
+            found = [(("sparring", k), line[k + "_min"]) for k in {c[1] for c in COLUMNS[kind]}]
         else:
             found = [((line["peer"], line["variant"]), line["ms"])]
         for key, ms in found:

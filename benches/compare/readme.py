@@ -143,7 +143,7 @@ def self_test():
     for habit, ours, theirs in (("fresh", 2.0, [6.0, 8.0]), ("kept", 4.0, [2.0, 2.0])):
         for pass_, ms in enumerate(theirs):
             about = {"memory": habit, "pass": pass_, "round": 0}
-            lines.append(line | about | {"peer": "sparring", "ms": ours, "unsorted_ms": ours, "reuse_ms": ours})
+            lines.append(line | about | {"peer": "sparring", "ms_min": ours, "unsorted_ms_min": ours, "reuse_ms_min": ours})
             lines.append(line | about | {"peer": "mkl", "variant": "sorted", "ms": ms})
     assert of_cpu(lines) == [["A·A, sorted", "MKL", {"x": 3.0}, {"x": 0.5}]], of_cpu(lines)
     row = next(row for row in compare.table("spgemm", lines) if row.startswith("| x |"))
