@@ -179,12 +179,14 @@ def main():
 
     link = lambda name: f"[{name}](benches/results/{name}.md)"
     about, device = cpu_run[0], gpu_run[0]
+    alike = all(run[0].get("memory") for run in distance_runs)
+    habit = "fresh memory on either side" if alike else "ours with kept memory, theirs fresh"
     text = (
         "![Ratios by case](benches/results/speed.svg)\n\n"
         "Geometric means of the other's time over ours, the smallest ratio and where it is, and what we lose; the picture has all cases of products "
         "and triangles.\n\n"
         f"{first}\n{about['date']}, {about['machine']}, {about['threads']} threads on either side (SciPy: one). *Fresh*: freed memory goes back to the "
-        f"system; *kept*: it serves the next run; the same on both sides. {link(args.cpu)}; distances: "
+        f"system; *kept*: it serves the next run; the same on both sides. {link(args.cpu)}. Distances: {habit}, "
         f"{', '.join(map(link, args.distance.split(',')))}; *dense*: on dense rows, as sparse ones are not taken there.\n\n"
         f"{second}\n{device['date']}, {device['device']}, double precision, data on the device. spECK and cuVS were measured on an H200 in other runs; of "
         f"distances (f32 entries, f64 sums) preparation counts on either side. {link(args.gpu)}, {link(args.gpu_distance)}.\n")
