@@ -329,7 +329,10 @@ def main():
             out.write(json.dumps(entry) + "\n")
             out.flush()
 
-        run = machine(args, ["benches/compare/compare.py", *sys.argv[1:]])
+        # Where the program and the others lie is this machine's affair.
+        told = [f"--threads={args.threads}", f"--rounds={args.rounds}", *([f"--cases={args.cases}"] if args.cases else []),
+                *([f"--save={args.save}"] if args.save else [])]
+        run = machine(args, ["benches/compare/compare.py", *args.kinds, *told])
         if args.save and run["commit"].endswith("-dirty"):
             raise SystemExit("what is saved comes from a committed state; this one is changed")
         log(run)

@@ -509,7 +509,7 @@ def main():
         options = [f"--{name}={getattr(args, name)}" for name in ("data", "task", "metrics", "rounds", "budget", "threads", "k")]
         # Names alone: where files are is this machine's affair.
         options += [f"--file={os.path.basename(file)}" for file in args.file]
-        log(machine(args, ["benches/compare/distance.py", *options]) | {"k": args.k, "memory": "fresh"})
+        log(machine(args, ["benches/compare/distance.py", *options]) | {"k": args.k, "habit": "fresh"})
         for data in sets:
             for task in args.task.split(","):
                 for metric in args.metrics.split(","):

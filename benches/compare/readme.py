@@ -92,7 +92,7 @@ def markdown(heads, rows):
 def tables(cpu, distances, gpu, gpu_distances):
     """Both tables."""
     first = [[what, beside, cells(fresh)[0], *cells(kept)] for what, beside, fresh, kept in cpu]
-    first += [[what, beside, *(lambda c: [c[0], "–", *c[1:]])(cells(found))] for what, beside, found in distances]
+    first += [[what, beside, *(lambda c: ["", *c])(cells(found))] for what, beside, found in distances]
     second = [[what, beside, *cells(found)] for what, beside, found in [*gpu, *gpu_distances]]
     return (markdown(["on the processor", "beside", "ratio, fresh memory", "kept memory", "smallest", "cases"], first),
             markdown(["on a GPU", "beside", "ratio", "smallest", "cases"], second))
@@ -179,11 +179,11 @@ def main():
 
     link = lambda name: f"[{name}](benches/results/{name}.md)"
     about, device = cpu_run[0], gpu_run[0]
-    alike = all(run[0].get("memory") for run in distance_runs)
+    alike = all(run[0].get("habit") == "fresh" for run in distance_runs)
     habit = "fresh memory on either side" if alike else "ours with kept memory, theirs fresh"
     text = (
         "![Ratios by case](benches/results/speed.svg)\n\n"
-        "Geometric means of the other's time over ours, the smallest ratio and where it is, and what we lose; the picture has all cases of products "
+        "Geometric means of the other's time over ours, the smallest ratio (of kept memory, where there are both) and where it is, and what we lose; the picture has all cases of products "
         "and triangles.\n\n"
         f"{first}\n{about['date']}, {about['machine']}, {about['threads']} threads on either side (SciPy: one). *Fresh*: freed memory goes back to the "
         f"system; *kept*: it serves the next run; the same on both sides. {link(args.cpu)}. Distances: {habit}, "
