@@ -111,8 +111,8 @@ three: products at the rate of shared memory, entries of Y from the L2 cache at 
 for k = 10, brought to the host.
 
 {small(lines)}
-Beside ours in the same run, in f32: the kernels of Nolet et al. 2022 (§3.3: hybrid CSR + COO, the fastest of dense, hash and Bloom
-on each set) and the naive ones of §3.2, which iterate over sorted rows or sort both. Norms and finalizers are not counted for them.
+Beside ours in the same run, in f32: the kernels of Nolet et al. 2022 (§3.3: hybrid CSR + COO, the faster of dense and hash on each
+set) and the naive ones of §3.2, which iterate over sorted rows or sort both. Norms and finalizers are not counted for them.
 
 {baselines(lines)}
 Nearest neighbours, k = 10, of all rows among all rows, with preparation, at the sizes of the paper's Table 2. Sets are generated;

@@ -183,7 +183,7 @@ def main():
     habit = "fresh memory on either side" if alike else "ours with kept memory, theirs fresh"
     text = (
         "![Ratios by case](benches/results/speed.svg)\n\n"
-        "Geometric means of the other's time over ours, the smallest ratio (of kept memory, where there are both) and where it is, and what we lose; the picture has all cases of products "
+        "Geometric means of the other's time over ours, the smallest ratio (of kept memory, where there are both) and where it is, and what we lose; the picture has each case that was measured of products "
         "and triangles.\n\n"
         f"{first}\n{about['date']}, {about['machine']}, {about['threads']} threads on either side (SciPy: one). *Fresh*: freed memory goes back to the "
         f"system; *kept*: it serves the next run; the same on both sides. {link(args.cpu)}. Distances: {habit}, "

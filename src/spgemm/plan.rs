@@ -288,7 +288,7 @@ pub fn numeric<R: Semiring, I: Index>(
 /// Numeric phase into a matrix that this plan made before: allocates nothing of C's size; `budget` is for the scratch.
 ///
 /// What each thread works in (see [`numeric`]) stays with the plan, for its next numeric phase and until the plan goes; then all that a
-/// phase allocates is a list of tasks. The accumulators of kkSpGEMM are made anew.
+/// phase allocates is a list of tasks and the jobs of the pool of threads. The accumulators of kkSpGEMM are made anew.
 /// # Errors
 /// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly computed.
 pub fn numeric_into<R: Semiring, I: Index>(
