@@ -180,9 +180,13 @@ def machine(args, command):
         except OSError:
             return None
 
+    # Processors of one name may differ in this, and so do all libraries on them.
+    flags = (first("/proc/cpuinfo", "flags") or "").split()
+    vectors = next((f" with {name}" for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags), "")
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=TOP, capture_output=True, text=True)
     return {
-        "date": datetime.date.today().isoformat(), "machine": first("/proc/cpuinfo", "model name") or platform.machine(),
+        "date": datetime.date.today().isoformat(),
+        "machine": (first("/proc/cpuinfo", "model name") or platform.machine()) + vectors,
         "cpus": os.cpu_count(), "memory": first("/proc/meminfo", "MemTotal"), "system": platform.system(),
         "commit": commit.stdout.strip(), "command": shlex.join(command),
         "threads": args.threads, "rounds": args.rounds,

@@ -22,6 +22,11 @@ pub(crate) fn emit_columns<I: Index>(words: &mut [u64], span: Range<usize>, out:
         // SAFETY: `v4::columns` found the instructions that the function needs.
         return unsafe { v4::emit_columns(&mut words[lines.clone()], lines.start, out) };
     }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(out) = v3::columns(out) {
+        // SAFETY: `v3::columns` found the instructions that the function needs.
+        return unsafe { v3::emit_columns(&mut words[span.clone()], span.start, out) };
+    }
     let mut n = 0;
     let first = span.start;
     for (c, line) in words[span].chunks_mut(8).enumerate() {
@@ -42,19 +47,36 @@ pub(crate) fn emit_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], span: 
         // SAFETY: `v4::columns` found the instructions that the function needs.
         return unsafe { v4::emit_flagged(words, &mut flags[lines], first, out) };
     }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(out) = v3::columns(out) {
+        // SAFETY: `v3::columns` found the instructions that the function needs.
+        return unsafe { v3::emit_flagged(words, &mut flags[lines], first, out) };
+    }
     let mut n = 0;
-    for (c, eight) in flags[lines].chunks_mut(8).enumerate() {
+    take_flagged(&mut flags[lines], |l| {
+        let w = 8 * (first + l);
+        n += emit_line(&mut words[w..w + 8], w, &mut out[n..]);
+    });
+    n
+}
+
+/// Calls `found` with the place of each flag that is set, in order, and clears it.
+#[inline(always)]
+fn take_flagged(flags: &mut [u8], mut found: impl FnMut(usize)) {
+    for (c, eight) in flags.chunks_mut(8).enumerate() {
         let mut live = 0;
-        for (f, flag) in eight.iter_mut().enumerate() {
-            live |= u64::from(std::mem::take(flag)) << f;
+        if let Ok(all) = <&mut [u8; 8]>::try_from(&mut *eight) {
+            live = u64::from_le_bytes(std::mem::take(all));
+        } else {
+            for (f, flag) in eight.iter_mut().enumerate() {
+                live |= u64::from(std::mem::take(flag)) << (8 * f);
+            }
         }
         while live != 0 {
-            let w = 8 * (first + 8 * c + live.trailing_zeros() as usize);
+            found(8 * c + live.trailing_zeros() as usize / 8);
             live &= live - 1;
-            n += emit_line(&mut words[w..w + 8], w, &mut out[n..]);
         }
     }
-    n
 }
 
 /// Writes the columns of the bits `bits[p]` of word `sets[p]`, for each p in order, to `out`; returns how many.
@@ -67,6 +89,11 @@ pub(crate) fn emit_sets(sets: &[u32], bits: &[u64], out: &mut [u32]) -> usize {
     if let Some(out) = v4::columns(out) {
         // SAFETY: `v4::columns` found the instructions that the function needs.
         return unsafe { v4::emit_sets(sets, bits, out) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(out) = v3::columns(out) {
+        // SAFETY: `v3::columns` found the instructions that the function needs.
+        return unsafe { v3::emit_sets(sets, bits, out) };
     }
     let mut n = 0;
     for (&set, &word) in sets.iter().zip(bits) {
@@ -94,10 +121,111 @@ fn emit_line<I: Index>(line: &mut [u64], first: usize, out: &mut [I]) -> usize {
     n
 }
 
+/// `out` as u32, if that is what it is.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn as_u32<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
+    if TypeId::of::<I>() == TypeId::of::<u32>() {
+        // SAFETY: `I` is `u32`.
+        Some(unsafe { &mut *(std::ptr::from_mut(out) as *mut [u32]) })
+    } else {
+        None
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod v3 {
+    //! A byte's bits become column indices by a table, eight to a vector, without a branch on how many there are.
+    use super::{Index, SLACK, as_u32, take_flagged};
+    use crate::simd::SET_BITS;
+    use std::arch::x86_64::{
+        _mm_loadl_epi64, _mm256_add_epi32, _mm256_cvtepu8_epi32, _mm256_loadu_si256, _mm256_or_si256,
+        _mm256_set1_epi32, _mm256_storeu_si256, _mm256_testz_si256,
+    };
+
+    /// `out` as u32, if that is what it is and the processor has the instructions.
+    #[inline(always)]
+    pub(super) fn columns<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
+        if crate::simd::has_v3() { as_u32(out) } else { None }
+    }
+
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
+    pub(super) fn emit_columns(words: &mut [u64], first: usize, out: &mut [u32]) -> usize {
+        let mut n = 0;
+        let (lines, rest) = words.as_chunks_mut::<8>();
+        for (c, line) in lines.iter_mut().enumerate() {
+            n = emit_line(line, first + 8 * c, out, n);
+        }
+        let first = first + 8 * lines.len();
+        rest.iter_mut()
+            .enumerate()
+            .fold(n, |n, (w, word)| emit_word(std::mem::take(word), ((first + w) << 6) as u32, out, n))
+    }
+
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
+    pub(super) fn emit_flagged(words: &mut [u64], flags: &mut [u8], first: usize, out: &mut [u32]) -> usize {
+        let mut n = 0;
+        take_flagged(flags, |l| {
+            let w = 8 * (first + l);
+            if let Ok(line) = <&mut [u64; 8]>::try_from(&mut words[w..w + 8]) {
+                n = emit_line(line, w, out, n);
+            }
+        });
+        n
+    }
+
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
+    pub(super) fn emit_sets(sets: &[u32], bits: &[u64], out: &mut [u32]) -> usize {
+        sets.iter().zip(bits).fold(0, |n, (&set, &word)| emit_word(word, set << 6, out, n))
+    }
+
+    /// Appends the columns of eight words to `out[..n]`.
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
+    #[inline]
+    fn emit_line(line: &mut [u64; 8], first: usize, out: &mut [u32], mut n: usize) -> usize {
+        // SAFETY: a line is two vectors.
+        let any = unsafe {
+            let from = line.as_ptr().cast();
+            _mm256_or_si256(_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)))
+        };
+        if _mm256_testz_si256(any, any) == 1 {
+            return n;
+        }
+        for (w, word) in line.iter_mut().enumerate() {
+            if *word != 0 {
+                n = emit_word(std::mem::take(word), ((first + w) << 6) as u32, out, n);
+            }
+        }
+        n
+    }
+
+    /// Appends the columns of one word to `out[..n]`.
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
+    #[inline]
+    fn emit_word(mut bits: u64, base: u32, out: &mut [u32], n: usize) -> usize {
+        let count = bits.count_ones() as usize;
+        assert!(n + count + SLACK <= out.len());
+        let mut at = n;
+        while bits != 0 {
+            let shift = bits.trailing_zeros() & !7;
+            let byte = (bits >> shift) as u8;
+            // SAFETY: a row of the table has 8 bytes; a store begins at most `count` elements behind n, and is 8 ≤ SLACK long.
+            unsafe {
+                let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(SET_BITS[usize::from(byte)].as_ptr().cast()));
+                let columns = _mm256_add_epi32(places, _mm256_set1_epi32((base + shift) as i32));
+                _mm256_storeu_si256(out.as_mut_ptr().add(at).cast(), columns);
+            }
+            at += byte.count_ones() as usize;
+            bits &= !(0xFF << shift);
+        }
+        n + count
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod v4 {
     //! A word's bits become column indices by one byte compression, without a branch on how many there are.
-    use super::{Index, SLACK, TypeId};
+    use super::{Index, SLACK, as_u32};
     use std::arch::x86_64::{
         __m128i, __m512i, _mm_loadu_si128, _mm512_add_epi32, _mm512_castsi512_si128, _mm512_cvtepu8_epi32,
         _mm512_loadu_si512, _mm512_maskz_compress_epi8, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
@@ -118,13 +246,7 @@ mod v4 {
     /// `out` as u32, if that is what it is and the processor has the instructions.
     #[inline(always)]
     pub(super) fn columns<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
-        if TypeId::of::<I>() == TypeId::of::<u32>() && crate::simd::has_v4() && is_x86_feature_detected!("avx512vbmi2")
-        {
-            // SAFETY: `I` is `u32`.
-            Some(unsafe { &mut *(std::ptr::from_mut(out) as *mut [u32]) })
-        } else {
-            None
-        }
+        if crate::simd::has_v4() && is_x86_feature_detected!("avx512vbmi2") { as_u32(out) } else { None }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]
@@ -273,5 +395,34 @@ mod tests {
     fn bits_become_columns_in_order() {
         check::<u32>();
         check::<u64>();
+    }
+
+    /// A processor that has more would not take these.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn bits_become_columns_by_tables_of_bytes() {
+        if !crate::simd::has_v3() {
+            return eprintln!("skipped: no AVX2");
+        }
+        for bits in cases() {
+            let want: Vec<u32> =
+                (0..64 * bits.len() as u32).filter(|j| bits[(j >> 6) as usize] >> (j & 63) & 1 == 1).collect();
+            let mut out = vec![0; want.len() + SLACK];
+            for first in [0, 3] {
+                let mut words = bits.clone();
+                // SAFETY: the processor has AVX2.
+                let n = unsafe { v3::emit_columns(&mut words[first..], first, &mut out) };
+                assert!(out[..n].iter().eq(want.iter().filter(|j| **j >= 64 * first as u32)));
+                assert!(words[first..].iter().all(|&w| w == 0));
+            }
+            let (mut words, mut flags) = (bits.clone(), vec![1; bits.len() / 8]);
+            // SAFETY: as above.
+            let n = unsafe { v3::emit_flagged(&mut words, &mut flags, 0, &mut out) };
+            assert!(out[..n] == want && words.iter().all(|&w| w == 0) && flags.iter().all(|&f| f == 0));
+            let sets: Vec<u32> = (0..bits.len() as u32).collect();
+            // SAFETY: as above.
+            let n = unsafe { v3::emit_sets(&sets, &bits, &mut out) };
+            assert_eq!(&out[..n], &want[..]);
+        }
     }
 }

@@ -17,6 +17,25 @@ pub(crate) use scatter::{
 };
 pub(crate) use sort::{SHORT, ShortList};
 
+/// The places of the bits set in a byte, in order; then zeros.
+#[cfg(target_arch = "x86_64")]
+static SET_BITS: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut n, mut bit) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                places[byte][n] = bit as u8;
+                n += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
+
 /// A computation for [`dispatch_work`].
 pub(crate) trait Work {
     /// What it gives.

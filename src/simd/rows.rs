@@ -77,6 +77,12 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
         (&cols[range.clone()], &values[range])
     }
 
+    /// Asks for where row `k` begins, ahead of [`prefetch`](Self::prefetch).
+    #[inline(always)]
+    pub(crate) fn prefetch_pointer(&self, k: usize) {
+        prefetch(self.row_ptr, k);
+    }
+
     /// Asks for the beginning of row `k`, if there is one.
     #[inline(always)]
     pub(crate) fn prefetch(&self, k: usize) {

@@ -107,7 +107,15 @@ impl<I: Index> ColumnFinder<I> {
         let ks = of.a.row(i);
         let (mut flops, mut live, mut only): (usize, usize, &[I]) = (0, 0, &[]);
         let (mut lo, mut hi) = (usize::MAX, 0);
-        for &k in ks {
+        // What this loop and the next ones read of B is asked for here, across the ends of rows.
+        let soon = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
+        for (p, &k) in ks.iter().enumerate() {
+            if let Some(k) = soon.get(p) {
+                plain.prefetch(k.get());
+            }
+            if let Some(k) = soon.get(p + AHEAD) {
+                plain.prefetch_pointer(k.get());
+            }
             let js = row(k);
             if let [first, .., last] | [first @ last] = js {
                 (lo, hi) = (lo.min(first.get()), hi.max(last.get()));
@@ -123,13 +131,9 @@ impl<I: Index> ColumnFinder<I> {
             self.cols[..flops].copy_from_slice(only);
             return flops;
         }
-        let soon = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
         if flops <= self.short {
             self.list.clear();
-            for (p, &k) in ks.iter().enumerate() {
-                if let Some(k) = soon.get(p) {
-                    plain.prefetch(k.get());
-                }
+            for &k in ks {
                 self.list.push_all(of.b.col_idx(), row(k));
             }
             return self.list.sort_dedup(&mut self.cols);
@@ -162,10 +166,7 @@ impl<I: Index> ColumnFinder<I> {
                 }
             }
             _ => {
-                for (p, &k) in ks.iter().enumerate() {
-                    if let Some(k) = soon.get(p) {
-                        plain.prefetch(k.get());
-                    }
+                for &k in ks {
                     if flagged {
                         or_bits_flagged(words, flags, mask, row(k));
                     } else {

@@ -1,0 +1,257 @@
+//! Bitonic sorting networks on vectors of columns: sixteen lanes (AVX-512), or eight (AVX2).
+//!
+//! What a stage does is told once; the two modules bring their instructions.
+
+/// `merge` and `sort_dedup` by the instructions in scope; `$n` vectors at most.
+macro_rules! network {
+    ($features:literal, $vector:ty, $n:literal) => {
+        /// Merges sorted halves of `v[..n]` into one sorted list.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn merge(v: &mut [$vector; $n], start: usize, n: usize) {
+            // The second half reversed makes the whole bitonic.
+            for i in 0..n / 2 {
+                let (a, b) = (v[start + i], reversed(v[start + n - 1 - i]));
+                v[start + i] = min(a, b);
+                v[start + n - 1 - i] = reversed(max(a, b));
+            }
+            // Each half is bitonic now; the upper one was reversed back, which keeps that.
+            let mut gap = n / 4;
+            while gap > 0 {
+                let mut i = 0;
+                while i < n {
+                    for q in i..i + gap {
+                        let (a, b) = (v[start + q], v[start + q + gap]);
+                        v[start + q] = min(a, b);
+                        v[start + q + gap] = max(a, b);
+                    }
+                    i += 2 * gap;
+                }
+                gap /= 2;
+            }
+            for x in &mut v[start..start + n] {
+                *x = merge1(*x);
+            }
+        }
+
+        /// Sorts `N` vectors at `from` and writes the distinct columns below LAST to `out`.
+        /// # Safety
+        /// `from` must be valid for N vectors, `out` for the columns and one vector more.
+        #[target_feature(enable = $features)]
+        pub(in crate::simd) unsafe fn sort_dedup<const N: usize>(from: *const u32, out: *mut u32) -> usize {
+            let last = all(u32::MAX);
+            let mut v = [last; $n];
+            for (i, x) in v[..N].iter_mut().enumerate() {
+                // SAFETY: i < N.
+                *x = sort1(unsafe { load(from.add(LANES * i)) });
+            }
+            let mut n = 2;
+            while n <= N {
+                let mut start = 0;
+                while start < N {
+                    merge(&mut v, start, n);
+                    start += n;
+                }
+                n *= 2;
+            }
+            let mut count = 0;
+            let mut before = last;
+            for &x in &v[..N] {
+                // SAFETY: `count` columns were written before this, and a store is one vector.
+                count += unsafe { store_new(x, before, last, out.add(count)) };
+                before = x;
+            }
+            count
+        }
+    };
+}
+
+pub(super) mod v4 {
+    use std::arch::x86_64::{
+        __m512i, _mm512_alignr_epi32, _mm512_cmpneq_epi32_mask, _mm512_loadu_si512, _mm512_mask_mov_epi32,
+        _mm512_maskz_compress_epi32, _mm512_max_epu32 as max, _mm512_min_epu32 as min, _mm512_permutexvar_epi32,
+        _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi32, _mm512_shuffle_i32x4, _mm512_storeu_si512,
+    };
+
+    /// Columns of a vector.
+    pub(in crate::simd) const LANES: usize = 16;
+
+    /// One compare-exchange stage: lanes set in `UP` keep the larger of themselves and their partner.
+    macro_rules! stage {
+        ($v:expr, $partner:expr, $up:literal) => {{
+            let (v, p) = ($v, $partner);
+            _mm512_mask_mov_epi32(min(v, p), $up, max(v, p))
+        }};
+    }
+
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn by1(v: __m512i) -> __m512i {
+        _mm512_shuffle_epi32::<0b10_11_00_01>(v)
+    }
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn by2(v: __m512i) -> __m512i {
+        _mm512_shuffle_epi32::<0b01_00_11_10>(v)
+    }
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn by4(v: __m512i) -> __m512i {
+        _mm512_shuffle_i32x4::<0b10_11_00_01>(v, v)
+    }
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn by8(v: __m512i) -> __m512i {
+        _mm512_shuffle_i32x4::<0b01_00_11_10>(v, v)
+    }
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn reversed(v: __m512i) -> __m512i {
+        _mm512_permutexvar_epi32(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), v)
+    }
+
+    /// Sorts a bitonic vector.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn merge1(v: __m512i) -> __m512i {
+        let v = stage!(v, by8(v), 0xFF00);
+        let v = stage!(v, by4(v), 0xF0F0);
+        let v = stage!(v, by2(v), 0xCCCC);
+        stage!(v, by1(v), 0xAAAA)
+    }
+
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn sort1(v: __m512i) -> __m512i {
+        // Runs of 2, 4, 8 in alternating directions, then one bitonic merge.
+        let v = stage!(v, by1(v), 0x6666);
+        let v = stage!(v, by2(v), 0x3C3C);
+        let v = stage!(v, by1(v), 0x5A5A);
+        let v = stage!(v, by4(v), 0x0FF0);
+        let v = stage!(v, by2(v), 0x33CC);
+        let v = stage!(v, by1(v), 0x55AA);
+        merge1(v)
+    }
+
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn all(j: u32) -> __m512i {
+        _mm512_set1_epi32(j as i32)
+    }
+    /// # Safety
+    /// `from` must be valid for a vector.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    unsafe fn load(from: *const u32) -> __m512i {
+        // SAFETY: the caller's.
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+    /// Writes the lanes of `x` that differ from the lane before, the first from the last of `before`, and from `last`; how many.
+    /// # Safety
+    /// `out` must be valid for a vector.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    unsafe fn store_new(x: __m512i, before: __m512i, last: __m512i, out: *mut u32) -> usize {
+        let keep =
+            _mm512_cmpneq_epi32_mask(x, _mm512_alignr_epi32::<15>(x, before)) & _mm512_cmpneq_epi32_mask(x, last);
+        // SAFETY: the caller's.
+        unsafe { _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi32(keep, x)) };
+        keep.count_ones() as usize
+    }
+    network!("avx512f,popcnt", __m512i, 8);
+}
+
+pub(super) mod v3 {
+    use std::arch::x86_64::{
+        __m256i, _mm_loadl_epi64, _mm256_blend_epi32, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cvtepu8_epi32,
+        _mm256_loadu_si256, _mm256_max_epu32 as max, _mm256_min_epu32 as min, _mm256_movemask_ps, _mm256_or_si256,
+        _mm256_permute2x128_si256, _mm256_permutevar8x32_epi32, _mm256_set1_epi32, _mm256_setr_epi32,
+        _mm256_shuffle_epi32, _mm256_storeu_si256,
+    };
+
+    /// Columns of a vector.
+    pub(in crate::simd) const LANES: usize = 8;
+
+    /// One compare-exchange stage: lanes set in `UP` keep the larger of themselves and their partner.
+    macro_rules! stage {
+        ($v:expr, $partner:expr, $up:literal) => {{
+            let (v, p) = ($v, $partner);
+            _mm256_blend_epi32::<$up>(min(v, p), max(v, p))
+        }};
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    fn by1(v: __m256i) -> __m256i {
+        _mm256_shuffle_epi32::<0b10_11_00_01>(v)
+    }
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    fn by2(v: __m256i) -> __m256i {
+        _mm256_shuffle_epi32::<0b01_00_11_10>(v)
+    }
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    fn by4(v: __m256i) -> __m256i {
+        _mm256_permute2x128_si256::<1>(v, v)
+    }
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    fn reversed(v: __m256i) -> __m256i {
+        _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0))
+    }
+
+    /// Sorts a bitonic vector.
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    fn merge1(v: __m256i) -> __m256i {
+        let v = stage!(v, by4(v), 0xF0);
+        let v = stage!(v, by2(v), 0xCC);
+        stage!(v, by1(v), 0xAA)
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    fn sort1(v: __m256i) -> __m256i {
+        // Runs of 2 and 4 in alternating directions, then one bitonic merge.
+        let v = stage!(v, by1(v), 0x66);
+        let v = stage!(v, by2(v), 0x3C);
+        let v = stage!(v, by1(v), 0x5A);
+        merge1(v)
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    fn all(j: u32) -> __m256i {
+        _mm256_set1_epi32(j as i32)
+    }
+    /// # Safety
+    /// `from` must be valid for a vector.
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    unsafe fn load(from: *const u32) -> __m256i {
+        // SAFETY: the caller's.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+    /// Writes the lanes of `x` that differ from the lane before, the first from the last of `before`, and from `last`; how many.
+    /// # Safety
+    /// `out` must be valid for a vector.
+    #[target_feature(enable = "avx2,popcnt")]
+    #[inline]
+    unsafe fn store_new(x: __m256i, before: __m256i, last: __m256i, out: *mut u32) -> usize {
+        // Lane 7 of `before`, then lanes 0 … 6 of `x`.
+        let turned = _mm256_permutevar8x32_epi32(
+            _mm256_blend_epi32::<0x80>(x, before),
+            _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6),
+        );
+        let skip = _mm256_or_si256(_mm256_cmpeq_epi32(x, turned), _mm256_cmpeq_epi32(x, last));
+        let keep = !_mm256_movemask_ps(_mm256_castsi256_ps(skip)) as u8;
+        // SAFETY: a row of the table has 8 bytes; the store is the caller's.
+        unsafe {
+            let lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(crate::simd::SET_BITS[usize::from(keep)].as_ptr().cast()));
+            _mm256_storeu_si256(out.cast(), _mm256_permutevar8x32_epi32(x, lanes));
+        }
+        keep.count_ones() as usize
+    }
+    network!("avx2,popcnt", __m256i, 16);
+}
