@@ -1,71 +1,23 @@
 //! A budget bounds what a product takes: C and scratch together, as an allocator that counts sees it. And without one, a
 //! product that the machine cannot hold is refused before it is begun.
 
-// A global allocator cannot be written without `unsafe`; this one hands everything on to the system's.
-
 mod common;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use common::counting::{Counting, alone, live, peak};
 use common::{data, identical};
 use sparring::algebra::{BinaryOp, Machine, MinPlus, Plus, PlusTimes, Ring, V};
 use sparring::backend::{Backend, Container};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Error};
 
-static LIVE: AtomicI64 = AtomicI64::new(0);
-static PEAK: AtomicI64 = AtomicI64::new(0);
-
-struct Counting;
-
-fn count(bytes: i64) {
-    let live = LIVE.fetch_add(bytes, Ordering::SeqCst) + bytes;
-    PEAK.fetch_max(live, Ordering::SeqCst);
-}
-
-// SAFETY: every call goes to `System` unchanged; counting touches no memory but atomics.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        // SAFETY: the caller's promise, handed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        // SAFETY: the caller's promise, handed on.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        count(-(layout.size() as i64));
-        // SAFETY: the caller's promise, handed on.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as i64 - layout.size() as i64);
-        // SAFETY: the caller's promise, handed on.
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The peak is the process's: one test at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-
 /// What is not counted against a budget: jobs of the pool, messages, ranges of rows before tasks are known.
 const SLACK: u64 = 48 << 10;
-
-/// The result of `f` and the bytes that it held at most beyond what there was.
-fn peak<T>(f: impl FnOnce() -> T) -> (T, u64) {
-    let before = LIVE.load(Ordering::SeqCst);
-    PEAK.store(before, Ordering::SeqCst);
-    let result = f();
-    (result, (PEAK.load(Ordering::SeqCst) - before) as u64)
-}
 
 fn random(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed;
@@ -145,7 +97,7 @@ fn all_options() -> Vec<Options> {
 
 #[test]
 fn a_product_takes_no_more_than_it_may() {
-    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _alone = alone();
     let (a, b) = (matrix(1, 1500, 1200, 6), matrix(2, 1200, 40_000, 9));
     let narrow = matrix(3, 1200, 300, 9);
     for options in all_options() {
@@ -162,7 +114,7 @@ fn a_product_takes_no_more_than_it_may() {
 /// What the columns of C cost a thread depends on a budget, not on their number alone.
 #[test]
 fn many_columns_cost_no_memory_that_is_not_allowed() {
-    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _alone = alone();
     let (a, b) = (matrix(1, 300, 200, 3), matrix(2, 200, 500_000_000, 8));
     let options = Options::default();
     holds("hypersparse", &a, &b, None, &options);
@@ -194,7 +146,7 @@ fn arrow(n: usize) -> Csr<f64> {
 /// 4·10¹² entries are 16 TB of columns.
 #[test]
 fn what_the_machine_cannot_hold_is_refused_before_it_is_begun() {
-    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _alone = alone();
     let a = arrow(2_000_000);
     let cpu = Cpu::with_threads(2).expect("threads");
     let (found, bytes) = peak(|| cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().map(|c| c.nnz()));
@@ -212,7 +164,7 @@ fn what_the_machine_cannot_hold_is_refused_before_it_is_begun() {
 /// Values into a matrix that is there: scratch alone, and that is bounded as well.
 #[test]
 fn values_in_place_take_scratch_alone() {
-    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _alone = alone();
     let a = data::named("jagmesh7");
     let cpu = Cpu::with_threads(2).expect("threads");
     let ring = PlusTimes::<f64>::default();
@@ -248,10 +200,34 @@ impl BinaryOp for Fails {
     }
 }
 
+/// A phase of fewer threads lets go of what those before it worked in.
+#[test]
+fn a_plan_lets_go_of_scratch_for_more_threads() {
+    let _alone = alone();
+    let (a, b) = (matrix(1, 4000, 200, 3), matrix(2, 200, 2_000_000, 8));
+    let ring = PlusTimes::<f64>::default();
+    let [one, eight] = [1, 8].map(|threads| Cpu::with_threads(threads).expect("threads"));
+    let plan = one.plan(&a, &b).eval().expect("a plan");
+    let mut c = one.mxm(ring, &a, &b).plan(&plan).eval().expect("a product");
+    let own = live();
+    // Threads take work when they come to it, so how many have worked is not known; the more they do, the sooner all of them have.
+    let mut most = 0;
+    for _ in 0..200 {
+        eight.mxm(ring, &a, &b).plan(&plan).into(&mut c).expect("in place");
+        most = most.max(live() - own);
+        if most > 2 << 22 {
+            break;
+        }
+    }
+    assert!(most > 2 << 21, "only one thread has worked: {most}");
+    one.mxm(ring, &a, &b).plan(&plan).into(&mut c).expect("in place");
+    assert!(live() - own <= SLACK as i64, "{} bytes more are kept", live() - own);
+}
+
 /// What threads work in stays with the plan, also for another semiring of values as large, and after one that panicked.
 #[test]
 fn a_plan_keeps_the_scratch_of_its_phases() {
-    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _alone = alone();
     let (a, b) = (matrix(1, 300, 200, 3), matrix(2, 200, 2_000_000, 8));
     // Every second entry of the product.
     let all = Cpu::new().mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect("a product");

@@ -2,70 +2,26 @@
 
 mod common;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, Ordering};
-
+use common::counting::{Counting, alone, peak};
 use common::distances::{all, large, nearest, within};
 use sparring::algebra::{AbsDiff, MaxFromZero, Union};
 use sparring::distance::{Formula, Measure, Metric, Options, Precision};
 use sparring::{Cpu, Csr, Error, Result};
 
-static LIVE: AtomicI64 = AtomicI64::new(0);
-static PEAK: AtomicI64 = AtomicI64::new(0);
-
-struct Counting;
-
-fn count(bytes: i64) {
-    let live = LIVE.fetch_add(bytes, Ordering::SeqCst) + bytes;
-    PEAK.fetch_max(live, Ordering::SeqCst);
-}
-
-// SAFETY: every call goes to `System` unchanged; counting touches no memory but atomics.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        // SAFETY: the caller's promise, handed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        // SAFETY: the caller's promise, handed on.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        count(-(layout.size() as i64));
-        // SAFETY: the caller's promise, handed on.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both are there while it moves.
-        count(size as i64);
-        count(-(layout.size() as i64));
-        // SAFETY: the caller's promise, handed on.
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// The peak is the process's: one test at a time.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// What is not counted by budgets: tasks, messages, names, what threads keep for themselves.
 const SMALL: i64 = 96 << 10;
 
 /// Bytes that `f` took at its peak, and whether a budget refused.
 fn taken<R>(f: impl FnOnce() -> Result<R>) -> (i64, bool) {
-    let before = LIVE.load(Ordering::SeqCst);
-    PEAK.store(before, Ordering::SeqCst);
-    let refused = match f() {
+    let (refused, bytes) = peak(|| match f() {
         Ok(_) => false,
         Err(Error::Budget { .. }) => true,
         Err(e) => panic!("{e}"),
-    };
-    (PEAK.load(Ordering::SeqCst) - before, refused)
+    });
+    (bytes as i64, refused)
 }
 
 /// Every task under budgets from little to plenty: what is taken is within, and plenty is enough.
@@ -100,7 +56,7 @@ fn check<T: sparring::distance::Float>(measure: impl Measure + Clone, x: &Csr<T>
 /// Zeros that are stored are left out, in a copy that is refused before it is made.
 #[test]
 fn a_copy_without_stored_zeros_counts() {
-    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _alone = alone();
     let (n, m) = (200, 400u32);
     let values = (0..80_000).map(|p| f64::from(p % 3)).collect();
     let zeros =
@@ -113,7 +69,7 @@ fn a_copy_without_stored_zeros_counts() {
 
 #[test]
 fn budgets_hold() {
-    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _alone = alone();
     // Threads and what they keep are there before.
     for threads in [1, 2] {
         let x = large(40, 10);

@@ -4,6 +4,7 @@ mod accumulator;
 mod budget;
 mod choice;
 mod columns;
+mod kept;
 mod kk;
 mod masked;
 mod plan;

@@ -11,8 +11,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::budget::{Budget, bytes_of};
 use super::columns::{ColumnFinder, Operands, Search};
+use super::kept::{Borrowed, Kept};
 use super::tasks::{Task, Work};
-use super::values::{Borrowed, Kept, Reach, RowFiller, part_of_row};
+use super::values::{Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
 use crate::par::{Fresh, Threads, append_blocks, enough, filled, out_of_memory, refill, reserved};
@@ -241,6 +242,7 @@ pub(super) struct Fill<'a, W, I: Index> {
 impl<W: Word, I: Index> Fill<'_, W, I> {
     /// Into new memory.
     pub(super) fn fresh(&self, threads: &Threads) -> Result<Vec<W>> {
+        self.kept.for_phase::<W>(threads.workers(self.tasks.len()), self.reach);
         Fresh::new(self.c.nnz(), "values of C")?.fill(
             threads,
             "numeric",
@@ -255,6 +257,7 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
     }
     /// In place.
     pub(super) fn in_place(&self, threads: &Threads, values: &mut [W]) -> Result<()> {
+        self.kept.for_phase::<W>(threads.workers(self.tasks.len()), self.reach);
         refill(
             values,
             threads,

@@ -9,10 +9,7 @@
 //! What a product is only the kernel knows, one call of which does the products of a row of A, or of neighbouring rows that
 //! go through the window.
 
-use std::any::Any;
-use std::fmt;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use super::budget::bytes_of;
 use super::tasks::Task;
@@ -37,78 +34,6 @@ pub(super) struct RowFiller<W> {
     places: Places,
     masked: bool,
     reach: Reach,
-}
-
-/// Fillers that a plan keeps from one numeric phase to the next, of any words.
-#[derive(Default)]
-pub(super) struct Kept(Mutex<Vec<Box<dyn Any + Send>>>);
-
-impl fmt::Debug for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Kept")
-    }
-}
-
-impl Kept {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-    /// A filler that was given back, its accumulator holding `identity`, or else a new one.
-    pub(super) fn filler<W: Word>(
-        &self,
-        identity: W,
-        reach: Reach,
-        new: impl FnOnce() -> Result<RowFiller<W>>,
-    ) -> Result<Borrowed<'_, W>> {
-        let found = {
-            let mut kept = self.lock();
-            // Others go: what is kept counts for no one's budget.
-            kept.retain(|x| x.downcast_ref::<RowFiller<W>>().is_some_and(|f| f.reach == reach));
-            kept.pop()
-        };
-        let filler = match found.and_then(|x| x.downcast::<RowFiller<W>>().ok()) {
-            Some(mut filler) => {
-                filler.dense.fill(identity);
-                filler
-            }
-            None => Box::new(new()?),
-        };
-        Ok(Borrowed { filler: Some(filler), kept: self })
-    }
-}
-
-/// A filler that goes back to where it is kept.
-pub(super) struct Borrowed<'a, W: Word> {
-    /// Until it is dropped.
-    filler: Option<Box<RowFiller<W>>>,
-    kept: &'a Kept,
-}
-
-impl<W: Word> Borrowed<'_, W> {
-    /// As [`RowFiller::fill`].
-    pub(super) fn fill<I: Index>(
-        &mut self,
-        products: &dyn Multiply<W, I>,
-        c: &Pattern<I>,
-        task: &Task,
-        slots: &mut Slots<'_, W>,
-    ) {
-        if let Some(filler) = &mut self.filler {
-            filler.fill(products, c, task, slots);
-        }
-    }
-}
-impl<W: Word> Drop for Borrowed<'_, W> {
-    fn drop(&mut self) {
-        // A semiring that panicked left the places of a row behind.
-        if std::thread::panicking() {
-            return;
-        }
-        let mut kept = self.kept.lock();
-        if let (Some(filler), Ok(())) = (self.filler.take(), kept.try_reserve(1)) {
-            kept.push(filler);
-        }
-    }
 }
 
 /// How the place of a column in a row of C is found.
@@ -152,8 +77,23 @@ impl<W: Word> RowFiller<W> {
         bytes_of::<Self>(1) + bytes_of::<W>(window(ncols, masked)) + table
     }
 
+    /// How it finds places.
+    pub(super) fn reach(&self) -> Reach {
+        self.reach
+    }
+    /// Makes it ready for a semiring with this identity, where the one before had another.
+    pub(super) fn set_identity(&mut self, identity: W) {
+        self.dense.fill(identity);
+    }
+
     /// Values of the rows of C = A·B that `task` names, written to `slots` in the order of C's columns.
-    fn fill<I: Index>(&mut self, products: &dyn Multiply<W, I>, c: &Pattern<I>, task: &Task, slots: &mut Slots<'_, W>) {
+    pub(super) fn fill<I: Index>(
+        &mut self,
+        products: &dyn Multiply<W, I>,
+        c: &Pattern<I>,
+        task: &Task,
+        slots: &mut Slots<'_, W>,
+    ) {
         let (identity, masked, part) = (products.identity(), self.masked, task.cols.as_ref());
         let columns = |i| columns_of_row(c, i, part);
         let mut i = task.rows.start;

@@ -5,6 +5,7 @@
 
 pub(crate) mod arbitrary;
 pub(crate) mod backend_checks;
+pub(crate) mod counting;
 pub(crate) mod data;
 pub(crate) mod dense_distance;
 pub(crate) mod distances;

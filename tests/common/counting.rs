@@ -1,0 +1,62 @@
+//! An allocator that counts, for tests of what a budget bounds: `#[global_allocator] static ALLOCATOR: Counting = Counting;`
+
+// A global allocator cannot be written without `unsafe`; this one hands everything on to the system's.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static LIVE: AtomicI64 = AtomicI64::new(0);
+static PEAK: AtomicI64 = AtomicI64::new(0);
+
+pub(crate) struct Counting;
+
+fn count(bytes: i64) {
+    let live = LIVE.fetch_add(bytes, Ordering::SeqCst) + bytes;
+    PEAK.fetch_max(live, Ordering::SeqCst);
+}
+
+// SAFETY: every call goes to `System` unchanged; counting touches no memory but atomics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Both are there while it moves.
+        count(size as i64);
+        count(-(layout.size() as i64));
+        // SAFETY: the caller's promise, handed on.
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+/// Counts are the process's: one test at a time, as long as it holds this.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes in use.
+pub(crate) fn live() -> i64 {
+    LIVE.load(Ordering::SeqCst)
+}
+
+/// The result of `f` and the bytes that were in use at most beyond what there was.
+pub(crate) fn peak<T>(f: impl FnOnce() -> T) -> (T, u64) {
+    let before = live();
+    PEAK.store(before, Ordering::SeqCst);
+    let result = f();
+    (result, (PEAK.load(Ordering::SeqCst) - before) as u64)
+}
