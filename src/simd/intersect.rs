@@ -256,7 +256,7 @@ mod tests {
     fn check_labels<I: Index>() {
         let mut next = generator(3);
         let label: Vec<u32> = (0..256).map(|_| next(1 << 32) as u32).collect();
-        for len in (0..70).chain([1000]) {
+        for len in (0..if cfg!(miri) { 20 } else { 70 }).chain([1000]) {
             let cols: Vec<I> = (0..len).map(|_| I::cast(next(256) as usize)).collect();
             for bound in [0, next(1 << 32) as u32, u32::MAX] {
                 let want: Vec<u32> = cols.iter().map(|j| label[j.get()]).filter(|&b| b < bound).collect();
@@ -279,7 +279,7 @@ mod tests {
         let mut next = generator(9);
         let (mut rows, mut starts, mut sets) = (vec![], vec![], vec![]);
         let (mut words, mut touched) = (vec![0u64; 64], vec![0; 5000]);
-        for len in (0..60).chain([500, 4000]) {
+        for len in (0..if cfg!(miri) { 9 } else { 60 }).chain(if cfg!(miri) { [70, 80] } else { [500, 4000] }) {
             let names: Vec<u32> = (0..len).map(|_| next(4096) as u32).collect();
             let n = set_bits(&names, &mut words, 63, &mut touched);
             starts.push(rows.len());
@@ -298,8 +298,9 @@ mod tests {
             let want: usize = sets.iter().map(|other| other.intersection(set).count()).sum();
             assert_eq!(meet_packed(&rows, &starts, &words, 63), want as u64);
             assert_eq!(meet_packed_scalar(&rows, &starts, &words, 63), want as u64);
-            let list: Vec<u32> = sets[61].iter().copied().collect();
-            assert_eq!(count_set(&list, &words, 63), sets[61].intersection(set).count() as u64);
+            let last = &sets[sets.len() - 1];
+            let list: Vec<u32> = last.iter().copied().collect();
+            assert_eq!(count_set(&list, &words, 63), last.intersection(set).count() as u64);
             load_packed(&rows, at, &mut words, 63, true);
             assert!(words.iter().all(|&w| w == 0));
             at = end;
