@@ -20,6 +20,7 @@ pub mod runtime;
 pub(crate) mod simd;
 pub mod sparse;
 pub mod spgemm;
+pub mod tensor;
 
 pub use backend::Cpu;
 pub use error::{Error, Result};
@@ -28,6 +29,7 @@ pub use gpu::Cuda;
 /// Complex numbers, those of the crate num-complex.
 pub use num_complex;
 pub use sparse::{Coo, Csr, Dense, Index, Pattern, Vector};
+pub use tensor::Tensor;
 
 /// The README's examples are tests.
 #[cfg(doctest)]

@@ -1,0 +1,201 @@
+//! Records grouped by a key: the stable counting sort, by all threads, each record written once where it belongs.
+
+use std::mem::MaybeUninit;
+
+use super::{Slots, Threads, collected, filled, reserved};
+use crate::{Error, Index, Result};
+
+/// Which part of the keys counts: `(key >> shift) & mask`, which is below `bins`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digit {
+    pub(crate) shift: u32,
+    pub(crate) mask: u64,
+    pub(crate) bins: usize,
+}
+
+impl Digit {
+    /// The keys themselves, all below `bins`.
+    pub(crate) fn whole(bins: usize) -> Self {
+        Self { shift: 0, mask: u64::MAX, bins }
+    }
+    #[inline(always)]
+    fn of<K: Index>(self, key: K) -> usize {
+        ((key.get() as u64 >> self.shift) & self.mask) as usize
+    }
+}
+
+/// Records in the order of their keys; those of bin k are `ptr[k]..ptr[k + 1]`.
+#[derive(Debug)]
+pub(crate) struct Grouped<A, T> {
+    pub(crate) ptr: Vec<usize>,
+    /// `stride` for each record.
+    pub(crate) lists: Vec<A>,
+    pub(crate) values: Vec<T>,
+}
+
+/// Orders the records 0..`keys.len()` by key, equal keys in their order. `put(e, list, value)` writes what record `e` is: `stride`
+/// elements into `list`, one into `value`.
+///
+/// Cost: O(records + bins·threads), two passes over the keys. The result does not depend on the number of threads.
+/// # Errors
+/// [`Error::OutOfMemory`].
+/// # Panics
+/// If a key is not below `bins`, or `put` leaves something unwritten: bugs of callers in this crate.
+pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
+    threads: &Threads,
+    keys: &[K],
+    digit: Digit,
+    stride: usize,
+    put: impl Fn(usize, &mut Slots<'_, A>, &mut Slots<'_, T>) + Sync,
+) -> Result<Grouped<A, T>> {
+    const SMALL: usize = 1 << 15;
+    let (n, bins) = (keys.len(), digit.bins);
+    let overflow = || Error::OutOfMemory { what: "grouped entries", bytes: n as u128 * stride as u128 };
+    let elements = n.checked_mul(stride).ok_or_else(overflow)?;
+    // Each block has counts of its own, which together are to stay below the records.
+    let most = if n < SMALL { 1 } else { (n / bins.max(1)).clamp(1, threads.count()) };
+    let blocks = most.min(n.max(1));
+    let block = n.div_ceil(blocks).max(1);
+    let mut places = filled(blocks.saturating_mul(bins), 0usize, "counts of a sort")?;
+    let parts = collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)), "parts of a sort")?;
+    let hand_out = std::sync::Mutex::new(parts.into_iter());
+    let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    threads.for_each(
+        blocks,
+        || Ok(()),
+        |(), _| {
+            if let Some((counts, keys)) = next() {
+                for &key in keys {
+                    counts[digit.of(key)] += 1;
+                }
+            }
+            Ok(())
+        },
+    )?;
+    let mut ptr = filled(bins.saturating_add(1), 0usize, "pointers of a sort")?;
+    let mut before = 0;
+    for k in 0..bins {
+        ptr[k] = before;
+        for b in 0..blocks {
+            let count = places[b * bins + k];
+            places[b * bins + k] = before;
+            before += count;
+        }
+    }
+    ptr[bins] = before;
+    assert!(before == n, "{before} of {n} keys are below {bins}");
+
+    let (mut lists, mut values) = (reserved(elements, "grouped entries")?, reserved(n, "grouped values")?);
+    super::advise_huge_pages(&mut lists.spare_capacity_mut()[..elements]);
+    super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
+    let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
+    let parts = collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)).enumerate(), "parts of a sort")?;
+    let hand_out = std::sync::Mutex::new(parts.into_iter());
+    let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    threads.for_each(
+        blocks,
+        || Ok(()),
+        |(), _| {
+            if let Some((b, (places, keys))) = next() {
+                for (e, &key) in (b * block..).zip(keys) {
+                    let place = &mut places[digit.of(key)];
+                    // SAFETY: `places` of block b and bin k began at the number of records of lower bins, and of bin k in lower
+                    // blocks, and moves on by one for each record of block b and bin k, of which there are as many as were counted:
+                    // the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone. So every place is
+                    // below n and taken once.
+                    unsafe { to.put(*place, |list, value| put(e, list, value)) };
+                    *place += 1;
+                }
+            }
+            Ok(())
+        },
+    )?;
+    // SAFETY: room for so many was reserved; every record was put (`for_each` handed out every block, and a panic in one would
+    // have unwound through it), and `Places::put` ends only when all elements of a record are written.
+    unsafe {
+        lists.set_len(elements);
+        values.set_len(n);
+    }
+    Ok(Grouped { ptr, lists, values })
+}
+
+/// The order of records by key alone.
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn order_by<K: Index, N: Index>(threads: &Threads, keys: &[K], bins: usize) -> Result<(Vec<usize>, Vec<N>)> {
+    let grouped: Grouped<(), N> =
+        grouped(threads, keys, Digit::whole(bins), 0, |e, _, value| value.copy(&[N::cast(e)]))?;
+    Ok((grouped.ptr, grouped.values))
+}
+
+/// Memory that threads write at places of their own.
+struct Places<A, T> {
+    lists: *mut A,
+    values: *mut T,
+    stride: usize,
+}
+// SAFETY: the memory is written through `put` alone, whose contract keeps the places of threads apart.
+unsafe impl<A: Send, T: Send> Sync for Places<A, T> {}
+
+impl<A: Copy, T: Copy> Places<A, T> {
+    /// Writes record number `place` by `put`.
+    /// # Safety
+    /// `place` is below the number of records that there is room for, and is written by one call only.
+    /// # Panics
+    /// If `put` leaves elements unwritten.
+    #[inline(always)]
+    unsafe fn put(&self, place: usize, put: impl FnOnce(&mut Slots<'_, A>, &mut Slots<'_, T>)) {
+        // SAFETY: the memory is reserved for all records, and by the caller's promise nobody else has these elements; as
+        // `MaybeUninit` they need not be written yet.
+        let (list, value) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(self.lists.add(place * self.stride).cast::<MaybeUninit<A>>(), self.stride),
+                std::slice::from_raw_parts_mut(self.values.add(place).cast::<MaybeUninit<T>>(), 1),
+            )
+        };
+        let (mut list, mut value) = (Slots { free: list }, Slots { free: value });
+        put(&mut list, &mut value);
+        assert!(list.free.is_empty() && value.free.is_empty(), "a record was not written whole");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_stable_whatever_the_number_of_threads() {
+        let n = 100_000usize;
+        let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 257) as u32).collect();
+        let mut expected: Vec<u32> = (0..n as u32).collect();
+        expected.sort_by_key(|&e| keys[e as usize]);
+        for count in [1, 2, 3, 8] {
+            let threads = Threads::new(count).unwrap();
+            let (ptr, order) = order_by::<u32, u32>(&threads, &keys, 300).unwrap();
+            assert_eq!(order, expected, "{count} threads");
+            assert!((0..300).all(|k| order[ptr[k]..ptr[k + 1]].iter().all(|&e| keys[e as usize] as usize == k)));
+            let with = grouped(&threads, &keys, Digit { shift: 4, mask: 15, bins: 16 }, 2, |e, list, value| {
+                list.copy(&[e as u32, keys[e]]);
+                value.copy(&[e as u64]);
+            })
+            .unwrap();
+            assert!(with.values.is_sorted_by_key(|&e| (keys[e as usize] >> 4 & 15, e)));
+            assert!(with.lists.chunks(2).zip(&with.values).all(|(l, &e)| l == [e as u32, keys[e as usize]]));
+        }
+        let threads = Threads::current();
+        assert_eq!(order_by::<u32, u32>(&threads, &[], 0).unwrap(), (vec![0], vec![]));
+        assert_eq!(order_by::<u32, u64>(&threads, &[1, 0], 2).unwrap(), (vec![0, 1, 2], vec![1, 0]));
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn a_key_beyond_the_bins_is_seen() {
+        let _ = order_by::<u32, u32>(&Threads::caller(), &[3], 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "not written whole")]
+    fn a_record_left_unwritten_is_seen() {
+        let _ = grouped::<u32, u32, u32>(&Threads::caller(), &[0], Digit::whole(1), 1, |_, _, value| value.copy(&[1]));
+    }
+}

@@ -1,0 +1,12 @@
+//! Sparse tensors of any order: coordinates, orders of their entries, conversions, Kruskal tensors, and the products that
+//! decompositions are made of.
+//!
+//! | what | where |
+//! | --- | --- |
+//! | coordinates, 1 to 255 modes, indices of 32 or 64 bits | [`Tensor`], [`AnyTensor`] |
+//! | sums of components a₁ ∘ a₂ ∘ … ∘ a_d | [`Kruskal`] |
+//! | V = X₍ₙ₎ (⊙ Aₘ), the matricized tensor times Khatri–Rao product | [`Mttkrp`] |
+
+mod coo;
+
+pub use coo::{AnyTensor, MAX_ORDER, Tensor};
