@@ -104,6 +104,22 @@ pub enum Error {
         /// Column.
         column: usize,
     },
+    /// The same entry of a tensor was given twice where that is not allowed.
+    #[error("entry {place:?} is given twice (indices count from 0)")]
+    Repeated {
+        /// Its index in each mode.
+        place: Vec<usize>,
+    },
+    /// The dimensions of two tensors, or of a tensor and its factors, do not agree.
+    #[error("{op}: dimensions do not agree: lhs is {lhs:?}, rhs is {rhs:?}")]
+    Dims {
+        /// Operation that was asked for.
+        op: &'static str,
+        /// Dimensions of the left operand.
+        lhs: Vec<usize>,
+        /// Dimensions of the right operand.
+        rhs: Vec<usize>,
+    },
     /// A plan was used with matrices that it was not made for.
     #[error(
         "plan: operand {operand} has another pattern than the one planned for ({found} entries, planned {planned})"

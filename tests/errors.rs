@@ -8,7 +8,9 @@ use common::data;
 use sparring::algebra::{Formula, PlusTimes, RingFormula, Type};
 use sparring::backend::Backend;
 use sparring::graph::{TriangleMethod, triangles};
-use sparring::{Coo, Cpu, Csr, Error, Pattern};
+use sparring::par::Threads;
+use sparring::tensor::Kruskal;
+use sparring::{Coo, Cpu, Csr, Dense, Error, Pattern, Tensor};
 
 /// The text of the error, which must name each of `words`.
 fn says<T>(found: Result<T, Error>, words: &[&str]) -> Error {
@@ -101,6 +103,14 @@ fn duplicate() {
     assert!(matches!(says(found, &["(0, 2)"]), Error::Duplicate { row: 0, column: 2 }));
     let found = Coo::<f64>::new(2, 2, vec![1, 0, 1], vec![1, 0, 1], vec![1.0; 3]).and_then(|c| c.to_csr_unique());
     assert!(matches!(says(found, &["(1, 1)"]), Error::Duplicate { row: 1, column: 1 }));
+}
+
+#[test]
+fn tensors() {
+    let x = Tensor::<f64>::new(vec![2, 2], vec![vec![1, 1], vec![0, 0]], vec![1.0; 2]).expect("a tensor");
+    assert!(matches!(says(x.distinct(&Threads::current()), &["[1, 0]", "twice"]), Error::Repeated { .. }));
+    let of = |n: usize| Kruskal::new(vec![1.0], vec![Dense::filled(n, 1, 1.0).expect("a factor")]).expect("a model");
+    assert!(matches!(says(of(2).inner(&of(3)), &["inner product", "[2]", "[3]"]), Error::Dims { .. }));
 }
 
 #[test]

@@ -89,7 +89,8 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     super::advise_huge_pages(&mut lists.spare_capacity_mut()[..elements]);
     super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
-    let parts = collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)).enumerate(), "parts of a sort")?;
+    let parts =
+        collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)).enumerate(), "parts of a sort")?;
     let hand_out = std::sync::Mutex::new(parts.into_iter());
     let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
     threads.for_each(
@@ -149,7 +150,10 @@ impl<A: Copy, T: Copy> Places<A, T> {
         // `MaybeUninit` they need not be written yet.
         let (list, value) = unsafe {
             (
-                std::slice::from_raw_parts_mut(self.lists.add(place * self.stride).cast::<MaybeUninit<A>>(), self.stride),
+                std::slice::from_raw_parts_mut(
+                    self.lists.add(place * self.stride).cast::<MaybeUninit<A>>(),
+                    self.stride,
+                ),
                 std::slice::from_raw_parts_mut(self.values.add(place).cast::<MaybeUninit<T>>(), 1),
             )
         };

@@ -5,8 +5,11 @@
 //! | --- | --- |
 //! | coordinates, 1 to 255 modes, indices of 32 or 64 bits | [`Tensor`], [`AnyTensor`] |
 //! | sums of components a₁ ∘ a₂ ∘ … ∘ a_d | [`Kruskal`] |
-//! | V = X₍ₙ₎ (⊙ Aₘ), the matricized tensor times Khatri–Rao product | [`Mttkrp`] |
 
+mod convert;
 mod coo;
+mod kruskal;
+mod order;
 
 pub use coo::{AnyTensor, MAX_ORDER, Tensor};
+pub use kruskal::{Kruskal, Norm};

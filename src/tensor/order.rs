@@ -1,0 +1,141 @@
+//! Orders of a tensor's entries: sorted by some modes, repeats summed.
+
+use super::coo::gather;
+use super::{Tensor, coo::mode_name};
+use crate::algebra::{Host, Monoid, V, Value};
+use crate::par::{Digit, Grouped, Threads, filled, grouped};
+use crate::{Error, Index, Result};
+
+/// Keys of one pass of a sort: more bins than entries cost more than another pass.
+const LEAST_BINS: usize = 1 << 16;
+
+impl<T: Value, I: Index> Tensor<T, I> {
+    /// Whether the entries stand in the order of their indices in `modes`, the first of which counts most.
+    /// # Errors
+    /// [`Error::Argument`] if there is no such mode.
+    pub fn is_sorted_by(&self, modes: &[usize]) -> Result<bool> {
+        self.check_modes("modes", modes)?;
+        Ok((1..self.nnz()).all(|e| self.compare(modes, e - 1, e).is_le()))
+    }
+
+    /// The numbers of the entries, sorted by their indices in `modes`, the first of which counts most; a stable counting sort,
+    /// the same for any number of threads. Cost: O(d·(nnz + bins)), one pass a mode (more where a mode is much longer than nnz).
+    /// # Errors
+    /// [`Error::Argument`] if there is no such mode; [`Error::OutOfMemory`].
+    pub fn order_by(&self, threads: &Threads, modes: &[usize]) -> Result<Vec<usize>> {
+        self.check_modes("modes", modes)?;
+        let mut order: Vec<u64> = crate::par::collected(self.nnz(), 0..self.nnz() as u64, "an order of entries")?;
+        for &mode in modes.iter().rev() {
+            for digit in digits(self.dims()[mode], self.nnz()) {
+                let keys = by_number(threads, self.indices(mode), &order)?;
+                let sorted: Grouped<(), u64> =
+                    grouped(threads, &keys, digit, 0, |e, _, place| place.copy(&[order[e]]))?;
+                order = sorted.values;
+            }
+        }
+        crate::par::collected(order.len(), order.iter().map(|&e| e as usize), "an order of entries")
+    }
+
+    /// The same entries, sorted by their indices in `modes`, the first of which counts most.
+    /// # Errors
+    /// As [`order_by`](Self::order_by).
+    pub fn sorted_by(&self, threads: &Threads, modes: &[usize]) -> Result<Self> {
+        self.gathered(threads, &self.order_by(threads, modes)?)
+    }
+
+    /// The tensor sorted by all modes, repeated entries folded by `add` in their order.
+    /// ```
+    /// use sparring::{algebra::Plus, par::Threads, tensor::Tensor};
+    /// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![1, 0, 1], vec![1, 0, 1]], vec![1.0, 2.0, 4.0])?;
+    /// let y = x.summed(&Threads::current(), Plus::new())?;
+    /// assert_eq!((y.values(), y.place(1)), (&[2.0, 5.0][..], vec![1, 1]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn summed<O: Monoid<Out = T>>(&self, threads: &Threads, add: O) -> Result<Self> {
+        self.folded(threads, Some(|x, y| add.apply::<Host>(V(x), V(y)).0))
+    }
+
+    /// The tensor sorted by all modes, if no entry stands there twice.
+    /// # Errors
+    /// [`Error::Repeated`] naming the first in that order; [`Error::OutOfMemory`].
+    pub fn distinct(&self, threads: &Threads) -> Result<Self> {
+        self.folded(threads, None::<fn(T, T) -> T>)
+    }
+
+    /// Sorted by all modes; repeats are folded, or refused.
+    pub(crate) fn folded(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T>) -> Result<Self> {
+        let all: Vec<usize> = (0..self.order()).collect();
+        let order = match self.is_sorted_by(&all)? {
+            true => crate::par::collected(self.nnz(), 0..self.nnz(), "an order of entries")?,
+            false => self.order_by(threads, &all)?,
+        };
+        let (mut dims, mut indices, mut values) = self.gathered(threads, &order)?.into_parts();
+        let (mut kept, n) = (0, values.len());
+        for e in 1..n {
+            if indices.iter().all(|list| list[kept] == list[e]) {
+                let Some(fold) = &fold else { return Err(Error::Repeated { place: self.place(order[e]) }) };
+                values[kept] = fold(values[kept], values[e]);
+            } else {
+                kept += 1;
+                values[kept] = values[e];
+                for list in &mut indices {
+                    list[kept] = list[e];
+                }
+            }
+        }
+        let left = if n == 0 { 0 } else { kept + 1 };
+        values.truncate(left);
+        indices.iter_mut().for_each(|list| list.truncate(left));
+        dims.shrink_to_fit();
+        Ok(Self::from_parts(dims, indices, values))
+    }
+
+    /// How entries `a` and `b` compare by their indices in `modes`.
+    fn compare(&self, modes: &[usize], a: usize, b: usize) -> std::cmp::Ordering {
+        let unequal = modes.iter().map(|&m| self.indices(m)[a].cmp(&self.indices(m)[b])).find(|c| c.is_ne());
+        unequal.unwrap_or(std::cmp::Ordering::Equal)
+    }
+
+    /// # Errors
+    /// [`Error::Argument`] if one of `modes` is none of the tensor's, or is given twice.
+    pub(crate) fn check_modes(&self, name: &'static str, modes: &[usize]) -> Result<()> {
+        let mut seen = [false; super::MAX_ORDER];
+        for &mode in modes {
+            check_mode(self.order(), name, mode)?;
+            if std::mem::replace(&mut seen[mode], true) {
+                return Err(Error::Argument { name, message: format!("{} is given twice", mode_name(mode)) });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// # Errors
+/// [`Error::Argument`] if `mode` is not below `order`.
+pub(crate) fn check_mode(order: usize, name: &'static str, mode: usize) -> Result<()> {
+    if mode < order {
+        return Ok(());
+    }
+    Err(Error::Argument { name, message: format!("mode {mode} of a tensor of order {order}; modes count from 0") })
+}
+
+/// The digits of the indices of a mode, the lowest first, so that no pass has many more bins than entries.
+fn digits(len: usize, entries: usize) -> Vec<Digit> {
+    if len <= LEAST_BINS.max(4 * entries) {
+        return vec![Digit::whole(len)];
+    }
+    let bits = usize::BITS - (len - 1).leading_zeros();
+    let width = LEAST_BINS.ilog2();
+    let mask = LEAST_BINS as u64 - 1;
+    (0..bits.div_ceil(width)).map(|pass| Digit { shift: pass * width, mask, bins: LEAST_BINS }).collect()
+}
+
+/// `list[order[0]]`, `list[order[1]]`, …
+fn by_number<I: Index>(threads: &Threads, list: &[I], order: &[u64]) -> Result<Vec<I>> {
+    // Numbers of entries are positions in memory, so they fit.
+    let mut numbers = filled(order.len(), 0usize, "an order of entries")?;
+    numbers.iter_mut().zip(order).for_each(|(to, &e)| *to = e as usize);
+    gather(threads, list, &numbers)
+}
