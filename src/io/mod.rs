@@ -2,6 +2,7 @@
 
 mod matrix_market;
 mod replace;
+mod text;
 
 pub use matrix_market::{
     Entries, Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
