@@ -142,7 +142,7 @@ fn instead(text: &[u8]) -> &'static str {
         words().count() >= 3 && words().all(|word| fast_float2::parse::<f64, _>(word).is_ok())
     };
     if lines.next().is_some_and(numbers) {
-        return ": if these are the entries of a tensor in FROSTT's format, this reader takes matrices alone";
+        return ": if these are the entries of a tensor in FROSTT's format, `read_frostt` takes them";
     }
     ""
 }
