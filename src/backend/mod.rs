@@ -11,6 +11,7 @@
 //! | [`reduce`](Backend::reduce), [`reduce_rows`](Backend::reduce_rows) | ⊕ over all, over each row | `GrB_reduce` |
 //! | [`transpose`](Backend::transpose), [`extract`](Backend::extract), [`assign`](Backend::assign), [`assign_scalar`](Backend::assign_scalar) | | `GrB_transpose`, `GrB_extract`, `GrB_assign` |
 //! | [`plan`](Backend::plan) | the structure of A·B | |
+//! | [`mttkrp`](Cpu::mttkrp) | X₍ₙ₎ (⊙ Aₘ), of sparse tensors | |
 //! | [`neighbours`](DistanceBackend::neighbours), [`distances`](DistanceBackend::distances) | distances between rows | |
 
 mod build;
@@ -18,6 +19,7 @@ mod container;
 mod cpu;
 mod cpu_backend;
 mod cpu_distance;
+mod cpu_tensor;
 mod neighbours;
 mod operations;
 mod write;
@@ -26,6 +28,7 @@ pub use crate::par::Progress;
 pub use build::{Build, Masked, Masking, Operation, PlacesOf, ResultOf, Target, TransposeA, TransposeB, Unmasked};
 pub use container::{Complement, Container, Kind, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
+pub use cpu_tensor::AskedMttkrp;
 pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};
 pub use operations::{
     Apply, ApplyIndex, Assign, AssignScalar, Entrywise, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, PlanOf,

@@ -4,12 +4,18 @@
 //! | what | where |
 //! | --- | --- |
 //! | coordinates, 1 to 255 modes, indices of 32 or 64 bits | [`Tensor`], [`AnyTensor`] |
+//! | V = X₍ₙ₎ (⊙ Aₘ), the matricized tensor times Khatri–Rao product | [`Mttkrp`] |
 //! | sums of components a₁ ∘ a₂ ∘ … ∘ a_d | [`Kruskal`] |
 
 mod convert;
 mod coo;
 mod kruskal;
+mod mttkrp;
 mod order;
+mod random;
 
 pub use coo::{AnyTensor, MAX_ORDER, Tensor};
 pub use kruskal::{Kruskal, Norm};
+pub use mttkrp::{Arithmetic, Choice, Kept, Mttkrp, Shape, Variant, choose};
+pub(crate) use order::check_mode;
+pub(crate) use random::Pcg64;

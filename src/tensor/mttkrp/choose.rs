@@ -1,0 +1,255 @@
+//! Which variant computes an MTTKRP: a function of the tensor's shape, with its reasons and its bytes.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::form::FIBRES_PERCENT;
+use super::rows::head_bytes;
+use crate::{Error, Result};
+
+/// How the products are ordered and where they are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Variant {
+    /// The paper's MTTKRP-A: entries as they come, a row in memory, every product added under a lock. Not the same bits twice.
+    A,
+    /// The paper's MTTKRP-B: as A, a block of columns in registers.
+    B,
+    /// The paper's MTTKRP-C: a permutation for each mode, a row's sum in registers until the row changes.
+    C,
+    /// A copy of the tensor for each mode, in the order of its rows; fibres that share all indices but one meet the other factors
+    /// once.
+    Copies,
+    /// As copies, but neighbouring modes whose tuples of indices are few share one copy, and the products with all other factors.
+    Tree,
+    /// No copy: the tensor as it stands, cut into stretches with rows of their own; a permutation where these would be too many.
+    Single,
+}
+
+impl Variant {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::A, Self::B, Self::C, Self::Copies, Self::Tree, Self::Single];
+    /// The name that [`from_name`](Self::from_name) reads.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+            Self::C => "c",
+            Self::Copies => "copies",
+            Self::Tree => "tree",
+            Self::Single => "single",
+        }
+    }
+    /// The variant of that name.
+    /// # Errors
+    /// [`Error::Argument`] with the names there are.
+    pub fn from_name(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|v| v.name() == name).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|v| v.name()).collect();
+            Error::Argument { name: "variant", message: format!("{name:?} is none of {}", names.join(", ")) }
+        })
+    }
+}
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What the choice depends on.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Size of each mode.
+    pub dims: Vec<usize>,
+    /// Entries.
+    pub nnz: usize,
+    /// Columns of the factors.
+    pub rank: usize,
+    /// Bytes of an index.
+    pub index_bytes: usize,
+    /// Bytes of a value.
+    pub value_bytes: usize,
+    /// Distinct tuples of the first k + 1 modes, if the entries are sorted by all modes.
+    pub prefixes: Option<Vec<usize>>,
+}
+
+/// A choice, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What computes.
+    pub variant: Variant,
+    /// Neighbouring modes that share a copy.
+    pub groups: Vec<Range<usize>>,
+    /// Bytes that it keeps and takes beside the tensor, the factors and the result, at most.
+    pub bytes: u128,
+    /// Why.
+    pub why: String,
+}
+
+/// The variant for a tensor of this shape, or the one asked for, within `budget` bytes if there is one.
+///
+/// A copy for each mode is fastest wherever it fits; from order 4 up neighbouring modes share one where it saves products
+/// (`sparring bench mttkrp`). Without room for copies the tensor is read as it stands.
+/// # Errors
+/// [`Error::Budget`] if not even the least of them fits, or the one asked for does not.
+pub fn choose(shape: &Shape, asked: Option<Variant>, budget: Option<u64>) -> Result<Choice> {
+    let order = shape.dims.len();
+    let alone: Vec<Range<usize>> = (0..order).map(|m| m..m + 1).collect();
+    let groups = if order >= 4 { grouping(shape) } else { alone.clone() };
+    let of = |variant: Variant, groups: &[Range<usize>], why: String| {
+        let bytes = bytes(shape, variant, groups);
+        Choice { variant, groups: groups.to_vec(), bytes, why }
+    };
+    let fits = |c: &Choice| budget.is_none_or(|budget| c.bytes <= u128::from(budget));
+    let choices = match asked {
+        Some(Variant::Tree) => vec![of(Variant::Tree, &groups, "asked for".to_owned())],
+        Some(variant) => vec![of(variant, &alone, "asked for".to_owned())],
+        None => {
+            let shared: Vec<String> =
+                groups.iter().filter(|g| g.len() > 1).map(|g| format!("{} to {}", g.start, g.end - 1)).collect();
+            let mut choices = Vec::new();
+            if !shared.is_empty() {
+                let why = format!("modes {} have few tuples, whose products are kept", shared.join(" and "));
+                choices.push(of(Variant::Tree, &groups, why));
+            }
+            choices.push(of(Variant::Copies, &alone, "a copy for each mode in its order is read once".to_owned()));
+            let copies = choices[0].bytes;
+            let why = format!("copies would take {copies} bytes");
+            choices.push(of(Variant::C, &alone, format!("{why}; a permutation for each mode fits")));
+            choices.push(of(Variant::Single, &alone, format!("{why}; the tensor is read as it stands")));
+            choices
+        }
+    };
+    let least = choices.iter().map(|c| c.bytes).min().unwrap_or(0);
+    choices.into_iter().find(fits).ok_or(Error::Budget {
+        what: "mttkrp",
+        bytes: least,
+        budget: budget.unwrap_or(0).into(),
+    })
+}
+
+/// Most bytes that a variant keeps and takes beside tensor, factors and result.
+fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
+    let Shape { dims, nnz, rank, index_bytes: index, value_bytes: value, .. } = shape;
+    let (n, word) = (*nnz as u128, size_of::<usize>() as u128);
+    let (index, value, rank) = (*index as u128, *value as u128, *rank as u128);
+    let pointers = |len: usize| (len as u128 + 1) * word;
+    let longest = dims.iter().copied().max().unwrap_or(0);
+    let heads = head_bytes::<u8>(*nnz, shape.rank) * value;
+    let copy = |rest: usize| n * (rest as u128 * index + value);
+    match variant {
+        Variant::A | Variant::B => longest as u128 * rank * value,
+        Variant::C => dims.iter().map(|&len| n * index + pointers(len)).sum::<u128>() + heads,
+        Variant::Single => {
+            let rows = super::single::STRETCHES as u128 * longest as u128 * rank * value;
+            rows.max(dims.len() as u128 * n * index + heads)
+        }
+        Variant::Copies | Variant::Tree => {
+            let of = |group: &Range<usize>| {
+                let rest = dims.len() - group.len();
+                // A fibre's indices and pointer, while the flat copy is still there.
+                let fibres = n * FIBRES_PERCENT as u128 / 100 * (rest as u128 * index + 4) + n * index;
+                if group.len() == 1 {
+                    return copy(rest) + pointers(dims[group.start]) + fibres;
+                }
+                let nodes = nodes(shape, group) as u128;
+                let lists = nodes * (2 * group.len() as u128 * index + word + rank * value);
+                copy(rest) + fibres + lists + n * index + group.clone().map(|m| pointers(dims[m])).sum::<u128>()
+            };
+            groups.iter().map(of).sum::<u128>() + heads
+        }
+    }
+}
+
+/// Distinct tuples of indices in `modes`, an estimate: counted where the order of the entries tells, else what entries strewn at
+/// random would have.
+fn nodes(shape: &Shape, modes: &Range<usize>) -> usize {
+    if modes.start == 0
+        && let Some(prefixes) = &shape.prefixes
+        && let Some(&count) = prefixes.get(modes.end - 1)
+    {
+        return count;
+    }
+    let bins = modes.clone().fold(1.0, |bins, m| bins * shape.dims[m] as f64);
+    let n = shape.nnz as f64;
+    if bins == 0.0 { 0 } else { (-(-n / bins).exp_m1() * bins).ceil().min(n) as usize }
+}
+
+/// A row of a node is written once and read for each mode of its group, from memory; rows of factors mostly come from a cache.
+const ROW: f64 = 4.0;
+
+/// Neighbouring modes in groups, so that a sweep has the fewest products of rows: by trying every cut, from the left.
+fn grouping(shape: &Shape) -> Vec<Range<usize>> {
+    let order = shape.dims.len();
+    let n = shape.nnz as f64;
+    // Rows read or written for a group, in the units of one row that an entry meets.
+    let cost = |group: &Range<usize>| {
+        let rest = (order - group.len()) as f64;
+        if group.len() == 1 {
+            // Fibres may share all but one of the rows.
+            let fibres = (nodes(shape, &(0..order - 1)) as f64).min(n);
+            let hoisted = if group.start + 1 < order { n + fibres * (rest - 1.0) } else { n * rest };
+            return hoisted.min(n * rest);
+        }
+        let nodes = nodes(shape, group) as f64;
+        let modes = group.len() as f64;
+        n * rest + nodes * (ROW * (1.0 + modes) + modes * (modes - 1.0))
+    };
+    let mut best: Vec<(f64, usize)> = vec![(0.0, 0)];
+    for end in 1..=order {
+        let to = |start: usize| (best[start].0 + cost(&(start..end)), start);
+        // Of equal costs the shorter group.
+        let found = (0..end).rev().map(to).fold((f64::INFINITY, 0), |a, b| if b.0 < a.0 { b } else { a });
+        best.push(found);
+    }
+    let mut groups = Vec::new();
+    let mut end = order;
+    while end > 0 {
+        let start = best[end].1;
+        // One group of all modes has nothing to share.
+        groups.push(start..end);
+        end = start;
+    }
+    groups.reverse();
+    if groups.len() == 1 { (0..order).map(|m| m..m + 1).collect() } else { groups }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(dims: &[usize], nnz: usize, prefixes: Option<Vec<usize>>) -> Shape {
+        Shape { dims: dims.to_vec(), nnz, rank: 16, index_bytes: 4, value_bytes: 8, prefixes }
+    }
+
+    #[test]
+    fn every_branch() {
+        let three = shape(&[100, 200, 300], 10_000, None);
+        let c = choose(&three, None, None).unwrap();
+        assert_eq!((c.variant, c.groups.len()), (Variant::Copies, 3));
+        // Modes 2, 3 and 4 of vast have at most 17,800 tuples, modes 0 and 1 almost as many as entries.
+        let vast = shape(
+            &[165_427, 11_374, 2, 100, 89],
+            5_000_000,
+            Some(vec![160_000, 4_000_000, 4_500_000, 4_900_000, 5_000_000]),
+        );
+        let c = choose(&vast, None, None).unwrap();
+        assert_eq!((c.variant, c.groups.clone()), (Variant::Tree, vec![0..1, 1..2, 2..5]));
+        assert!(c.why.contains("2 to 4"));
+        // Less and less room.
+        let less = choose(&vast, None, Some((c.bytes - 1) as u64)).unwrap();
+        assert_ne!(less.variant, Variant::Tree);
+        let c = choose(&three, None, Some(700_000)).unwrap();
+        assert_eq!(c.variant, Variant::C, "{c:?}");
+        let c = choose(&shape(&[10, 10, 10], 100_000, None), None, Some(1_250_000)).unwrap();
+        assert_eq!(c.variant, Variant::C, "{c:?}");
+        assert!(matches!(choose(&three, None, Some(10)), Err(Error::Budget { budget: 10, .. })));
+        for variant in Variant::ALL {
+            assert_eq!(choose(&three, Some(variant), None).unwrap().variant, variant);
+            assert!(choose(&three, Some(variant), Some(10)).is_err());
+            assert_eq!(Variant::from_name(variant.name()).unwrap(), variant);
+        }
+        assert!(Variant::from_name("d").unwrap_err().to_string().contains("copies"));
+    }
+}

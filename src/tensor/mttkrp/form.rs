@@ -1,0 +1,151 @@
+//! A copy of the tensor whose entries stand in the order of the rows that they are folded to.
+
+use super::lanes::{Arithmetic, Beside, Factors, Fibres, fold, fold_fibres};
+use super::rows::segments;
+use crate::algebra::Value;
+use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, grouped};
+use crate::sparse::for_each_part;
+use crate::tensor::Tensor;
+use crate::{Index, Result};
+
+/// Entries grouped by node, the other modes' indices beside the values; where many entries in turn share all indices but the last,
+/// these indices stand once for the whole fibre.
+#[derive(Debug)]
+pub(super) struct Form<T, I> {
+    /// Modes whose factors the entries meet, in their order.
+    pub(super) modes: Vec<usize>,
+    /// Entries of node k: `ptr[k]..ptr[k + 1]`.
+    pub(super) ptr: Vec<usize>,
+    values: Vec<T>,
+    /// Of all `modes` for each entry, or of the last one where there are fibres.
+    indices: Vec<I>,
+    fibres: Option<(Vec<u32>, Vec<I>)>,
+}
+
+/// Fibres pay from here on: so many for a hundred entries.
+pub(super) const FIBRES_PERCENT: usize = 60;
+/// A task's entries when a form is made.
+const PIECE: usize = 1 << 15;
+
+impl<T: Value, I: Index> Form<T, I> {
+    /// Entries grouped by their number in `keys`, below `nodes`.
+    pub(super) fn new<K: Index>(
+        threads: &Threads,
+        x: &Tensor<T, I>,
+        keys: &[K],
+        nodes: usize,
+        modes: Vec<usize>,
+    ) -> Result<Self> {
+        let lists: Vec<&[I]> = modes.iter().map(|&m| x.indices(m)).collect();
+        let values = x.values();
+        let copy: Grouped<I, T> = grouped(threads, keys, Digit::whole(nodes), modes.len(), |e, list, value| {
+            for of_mode in &lists {
+                list.copy(&[of_mode[e]]);
+            }
+            value.copy(&[values[e]]);
+        })?;
+        Self { modes, ptr: copy.ptr, values: copy.values, indices: copy.lists, fibres: None }.with_fibres(threads)
+    }
+
+    /// Finds fibres, and keeps them if they are few.
+    fn with_fibres(mut self, threads: &Threads) -> Result<Self> {
+        let (n, width) = (self.values.len(), self.modes.len());
+        if width < 2 || u32::try_from(n).is_err() {
+            return Ok(self);
+        }
+        let (indices, ptr) = (&self.indices, &self.ptr);
+        let prefix = |e: usize| &indices[e * width..][..width - 1];
+        let pieces = n.div_ceil(PIECE);
+        let starts = append_blocks(
+            threads,
+            "mttkrp setup",
+            pieces,
+            n / 2,
+            || Ok(()),
+            |(), piece, starts: &mut Vec<u32>| {
+                let range = piece * PIECE..n.min((piece + 1) * PIECE);
+                let mut node = ptr.partition_point(|&p| p < range.start);
+                for e in range {
+                    while ptr[node] < e {
+                        node += 1;
+                    }
+                    if ptr[node] == e || prefix(e) != prefix(e - 1) {
+                        starts.push(e as u32);
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        if starts.len() * 100 > n * FIBRES_PERCENT {
+            return Ok(self);
+        }
+        let at = |e: usize, k: usize| indices[e * width + k];
+        let of_fibres = strided(threads, starts.len(), width - 1, |f, k| at(starts[f] as usize, k))?;
+        let leaves = strided(threads, n, 1, |e, _| at(e, width - 1))?;
+        let ends = starts.iter().copied().chain(std::iter::once(n as u32));
+        let ptr = collected(starts.len() + 1, ends, "fibres of a tensor")?;
+        (self.indices, self.fibres) = (leaves, Some((ptr, of_fibres)));
+        Ok(self)
+    }
+
+    /// Fibres, if they are kept.
+    pub(super) fn fibres(&self) -> Option<usize> {
+        self.fibres.as_ref().map(|(ptr, _)| ptr.len() - 1)
+    }
+
+    /// Bytes that it keeps.
+    pub(super) fn bytes(&self) -> u128 {
+        let fibres = self.fibres.as_ref().map_or(0, |(ptr, indices)| size_of_val(&ptr[..]) + size_of_val(&indices[..]));
+        let rest = size_of_val(&self.ptr[..]) + size_of_val(&self.values[..]) + size_of_val(&self.indices[..]);
+        (fibres + rest) as u128
+    }
+
+    /// `out`(node) = ⊕ over its entries of x ⊗ the rows of `factors`, one factor for each of `modes`.
+    pub(super) fn fold<A: Arithmetic<T>>(
+        &self,
+        threads: &Threads,
+        ring: A,
+        factors: Factors<'_, T>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let stride = if self.fibres.is_some() { 1 } else { self.modes.len() };
+        let entries = Beside { values: &self.values, indices: &self.indices, stride };
+        let fibres = self.fibres.as_ref().map(|(ptr, indices)| Fibres { ptr, indices, stride: self.modes.len() - 1 });
+        segments(
+            threads,
+            &self.ptr,
+            factors.rank,
+            A::ZERO,
+            out,
+            |a, b| ring.plus(a, b),
+            |stretch| match &fibres {
+                Some(fibres) => fold_fibres(ring, &entries, fibres, factors, stretch),
+                None => fold(ring, &entries, factors, stretch),
+            },
+        )
+    }
+}
+
+/// A list of `stride` elements for each of `n` records, filled by all threads.
+pub(super) fn strided<I: Index>(
+    threads: &Threads,
+    n: usize,
+    stride: usize,
+    of: impl Fn(usize, usize) -> I + Sync,
+) -> Result<Vec<I>> {
+    let mut list = filled(n * stride, I::default(), "indices of a tensor")?;
+    let piece = PIECE * stride.max(1);
+    let parts = collected(list.len().div_ceil(piece), list.chunks_mut(piece).enumerate(), "parts")?;
+    for_each_part(
+        threads,
+        parts,
+        || Ok(()),
+        |(), (part, list)| {
+            for (record, list) in (part * PIECE..).zip(list.chunks_mut(stride.max(1))) {
+                list.iter_mut().enumerate().for_each(|(k, to)| *to = of(record, k));
+            }
+            Ok(())
+        },
+    )?;
+    Ok(list)
+}

@@ -1,0 +1,394 @@
+//! The inner loops: a block of columns at a time stays in registers while entries pass.
+//!
+//! Blocks are the paper's TinyVec with the length known at compile time (Phipps and Kolda 2019, §3.2); a row of R values is cut into
+//! blocks of 32, then one each of 24, 16, 8, 4, 2 and 1 as they fit, so that there is no loop of unknown length.
+
+use std::ops::Range;
+
+use crate::algebra::{BinaryOp, Host, Monoid, Ring, Semiring, V, Value};
+use crate::simd::{Work, dispatch_work, prefetch};
+
+/// A semiring whose ⊕ and ⊗ are operators on one type: every [`Ring`] of two such operators is one.
+pub trait Arithmetic<T>: Semiring {
+    /// Identity of ⊕.
+    const ZERO: T;
+    /// a ⊕ b.
+    fn plus(self, a: T, b: T) -> T;
+    /// a ⊗ b.
+    fn times(self, a: T, b: T) -> T;
+}
+
+impl<T: Value, P: Monoid<Out = T>, X: BinaryOp<A = T, B = T, Out = T>> Arithmetic<T> for Ring<P, X> {
+    const ZERO: T = P::IDENTITY;
+    #[inline(always)]
+    fn plus(self, a: T, b: T) -> T {
+        self.0.apply::<Host>(V(a), V(b)).0
+    }
+    #[inline(always)]
+    fn times(self, a: T, b: T) -> T {
+        self.1.apply::<Host>(V(a), V(b)).0
+    }
+}
+
+/// Entries whose products are folded: what they start from, and the rows of the factors that they meet.
+pub(super) trait Entries<T>: Sync {
+    /// What entry `e` starts from, in columns `c..c + B`.
+    fn start<const B: usize>(&self, e: usize, c: usize) -> [T; B];
+    /// Index of entry `e` in the `k`-th factor.
+    fn row(&self, e: usize, k: usize) -> usize;
+}
+
+/// Scalars with their indices beside them: a copy of the tensor in some order.
+pub(super) struct Beside<'a, T, I> {
+    pub(super) values: &'a [T],
+    /// `stride` for each entry.
+    pub(super) indices: &'a [I],
+    pub(super) stride: usize,
+}
+impl<T: Value, I: crate::Index> Entries<T> for Beside<'_, T, I> {
+    #[inline(always)]
+    fn start<const B: usize>(&self, e: usize, _: usize) -> [T; B] {
+        [self.values[e]; B]
+    }
+    #[inline(always)]
+    fn row(&self, e: usize, k: usize) -> usize {
+        self.indices[e * self.stride + k].get()
+    }
+}
+
+/// Scalars of the tensor itself, through a permutation or in their order.
+pub(super) struct Through<'a, T, I> {
+    pub(super) order: Option<&'a [I]>,
+    pub(super) values: &'a [T],
+    /// Lists of the modes that are met.
+    pub(super) indices: &'a [&'a [I]],
+}
+impl<T: Value, I: crate::Index> Through<'_, T, I> {
+    #[inline(always)]
+    fn number(&self, e: usize) -> usize {
+        self.order.map_or(e, |order| order[e].get())
+    }
+}
+impl<T: Value, I: crate::Index> Entries<T> for Through<'_, T, I> {
+    #[inline(always)]
+    fn start<const B: usize>(&self, e: usize, _: usize) -> [T; B] {
+        [self.values[self.number(e)]; B]
+    }
+    #[inline(always)]
+    fn row(&self, e: usize, k: usize) -> usize {
+        self.indices[k][self.number(e)].get()
+    }
+}
+
+/// Rows of partial products, through a permutation or in their order.
+pub(super) struct Partials<'a, T, I> {
+    pub(super) order: Option<&'a [I]>,
+    pub(super) rows: &'a [T],
+    pub(super) rank: usize,
+    /// Lists of the modes that are met.
+    pub(super) indices: &'a [&'a [I]],
+}
+impl<T: Value, I: crate::Index> Partials<'_, T, I> {
+    #[inline(always)]
+    fn number(&self, e: usize) -> usize {
+        self.order.map_or(e, |order| order[e].get())
+    }
+}
+impl<T: Value, I: crate::Index> Entries<T> for Partials<'_, T, I> {
+    #[inline(always)]
+    fn start<const B: usize>(&self, e: usize, c: usize) -> [T; B] {
+        *columns(self.rows, self.number(e) * self.rank + c)
+    }
+    #[inline(always)]
+    fn row(&self, e: usize, k: usize) -> usize {
+        self.indices[k][self.number(e)].get()
+    }
+}
+
+/// Columns `at..at + B` of an array of rows.
+#[inline(always)]
+fn columns<T, const B: usize>(rows: &[T], at: usize) -> &[T; B] {
+    rows[at..].first_chunk().expect("a row of a factor")
+}
+
+/// Runs of entries with one prefix of indices, whose rows are met once for all of them.
+pub(super) struct Fibres<'a, I> {
+    /// Where each begins; entries in all at the end.
+    pub(super) ptr: &'a [u32],
+    /// `stride` for each fibre.
+    pub(super) indices: &'a [I],
+    pub(super) stride: usize,
+}
+
+/// A stretch of entries, and the nodes that they belong to.
+pub(super) struct Stretch<'a, T> {
+    /// Entries of node k: `ptr[k]..ptr[k + 1]`.
+    pub(super) ptr: &'a [usize],
+    /// Those that this call folds.
+    pub(super) entries: Range<usize>,
+    /// The node that the first of them belongs to.
+    pub(super) first: usize,
+    /// Nodes whose entries begin here: rows of the result from node `from` on, each filled with the identity.
+    pub(super) from: usize,
+    pub(super) rows: &'a mut [T],
+    /// The row of the node that began before, if there is one.
+    pub(super) head: &'a mut [T],
+}
+
+/// The factors that entries meet, each row after row.
+#[derive(Clone, Copy)]
+pub(super) struct Factors<'a, T> {
+    pub(super) factors: &'a [&'a [T]],
+    pub(super) rank: usize,
+}
+
+/// A block of columns for each length in turn: `$body` with `$b` a constant, `$c` the first column.
+macro_rules! blocks {
+    ($rank:expr, $c:ident, $b:ident => $body:expr) => {{
+        let mut $c = 0;
+        while $c < $rank {
+            match $rank - $c {
+                32.. => {
+                    const $b: usize = 32;
+                    $body;
+                    $c += $b;
+                }
+                24.. => {
+                    const $b: usize = 24;
+                    $body;
+                    $c += $b;
+                }
+                16.. => {
+                    const $b: usize = 16;
+                    $body;
+                    $c += $b;
+                }
+                8.. => {
+                    const $b: usize = 8;
+                    $body;
+                    $c += $b;
+                }
+                4.. => {
+                    const $b: usize = 4;
+                    $body;
+                    $c += $b;
+                }
+                2.. => {
+                    const $b: usize = 2;
+                    $body;
+                    $c += $b;
+                }
+                _ => {
+                    const $b: usize = 1;
+                    $body;
+                    $c += $b;
+                }
+            }
+        }
+    }};
+}
+pub(super) use blocks;
+
+/// Folds each node's entries: row(node) = ⊕ₑ start(e) ⊗ ⊗ₖ factor k(row(e, k)).
+pub(super) fn fold<T: Value, A: Arithmetic<T>, E: Entries<T>>(
+    ring: A,
+    entries: &E,
+    factors: Factors<'_, T>,
+    stretch: &mut Stretch<'_, T>,
+) {
+    blocks!(factors.rank, c, B => dispatch_work(Flat::<T, A, E, B> { ring, entries, factors, stretch, c }));
+}
+
+/// As [`fold`], for entries that meet the last factor, and whose fibres meet the others.
+pub(super) fn fold_fibres<T: Value, A: Arithmetic<T>, I: crate::Index>(
+    ring: A,
+    entries: &Beside<'_, T, I>,
+    fibres: &Fibres<'_, I>,
+    factors: Factors<'_, T>,
+    stretch: &mut Stretch<'_, T>,
+) {
+    blocks!(factors.rank, c, B => dispatch_work(Hoisted::<T, A, I, B> { ring, entries, fibres, factors, stretch, c }));
+}
+
+struct Flat<'a, 's, 'o, T, A, E, const B: usize> {
+    ring: A,
+    entries: &'a E,
+    factors: Factors<'a, T>,
+    stretch: &'s mut Stretch<'o, T>,
+    c: usize,
+}
+
+/// How many entries ahead rows are asked for.
+const AHEAD: usize = 12;
+
+impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_, '_, '_, T, A, E, B> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { ring, entries, factors: Factors { factors, rank }, stretch, c } = self;
+        let (end, mut node) = (stretch.entries.end, stretch.first);
+        let mut e = stretch.entries.start;
+        while e < end {
+            let stop = stretch.ptr[node + 1].min(end);
+            if e < stop {
+                let mut sum = [A::ZERO; B];
+                // The usual numbers of factors, as loops of known length.
+                match *factors {
+                    [a] => {
+                        for e in e..stop {
+                            let mut x = entries.start::<B>(e, c);
+                            meet(ring, &mut x, a, entries.row(e, 0) * rank + c);
+                            add(ring, &mut sum, &x);
+                        }
+                    }
+                    [a, b] => {
+                        for e in e..stop {
+                            let mut x = entries.start::<B>(e, c);
+                            let (i, j) = (entries.row(e, 0) * rank + c, entries.row(e, 1) * rank + c);
+                            meet(ring, &mut x, a, i);
+                            meet(ring, &mut x, b, j);
+                            add(ring, &mut sum, &x);
+                        }
+                    }
+                    _ => {
+                        for e in e..stop {
+                            let mut x = entries.start::<B>(e, c);
+                            for (k, factor) in factors.iter().enumerate() {
+                                meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
+                            }
+                            add(ring, &mut sum, &x);
+                        }
+                    }
+                }
+                store(stretch, node, c, rank, &sum);
+                e = stop;
+            }
+            node += 1;
+        }
+    }
+}
+
+struct Hoisted<'a, 's, 'o, T, A, I, const B: usize> {
+    ring: A,
+    entries: &'a Beside<'a, T, I>,
+    fibres: &'a Fibres<'a, I>,
+    factors: Factors<'a, T>,
+    stretch: &'s mut Stretch<'o, T>,
+    c: usize,
+}
+
+impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoisted<'_, '_, '_, T, A, I, B> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { ring, entries, fibres, factors: Factors { factors, rank }, stretch, c } = self;
+        let Some((leaf, prefix)) = factors.split_last() else { return };
+        let (end, mut node) = (stretch.entries.end, stretch.first);
+        let mut e = stretch.entries.start;
+        let mut fibre = fibres.ptr.partition_point(|&start| start as usize <= e).saturating_sub(1);
+        while e < end {
+            let stop = stretch.ptr[node + 1].min(end);
+            let mut sum = [A::ZERO; B];
+            let any = e < stop;
+            while e < stop {
+                // A fibre lies within its node.
+                let last = (fibres.ptr[fibre + 1] as usize).min(stop);
+                let mut x = [A::ZERO; B];
+                for e in e..last {
+                    let row = columns::<T, B>(leaf, entries.row(e, 0) * rank + c);
+                    let value = entries.values[e];
+                    for (x, &a) in x.iter_mut().zip(row) {
+                        *x = ring.plus(*x, ring.times(value, a));
+                    }
+                }
+                for (k, factor) in prefix.iter().enumerate() {
+                    meet(ring, &mut x, factor, fibres.indices[fibre * fibres.stride + k].get() * rank + c);
+                }
+                add(ring, &mut sum, &x);
+                fibre += usize::from(last == fibres.ptr[fibre + 1] as usize);
+                e = last;
+            }
+            if any {
+                store(stretch, node, c, rank, &sum);
+            }
+            node += 1;
+        }
+    }
+}
+
+/// x ⊗= a row of a factor.
+#[inline(always)]
+fn meet<T: Value, A: Arithmetic<T>, const B: usize>(ring: A, x: &mut [T; B], factor: &[T], at: usize) {
+    for (x, &a) in x.iter_mut().zip(columns::<T, B>(factor, at)) {
+        *x = ring.times(*x, a);
+    }
+}
+
+/// sum ⊕= x.
+#[inline(always)]
+fn add<T: Value, A: Arithmetic<T>, const B: usize>(ring: A, sum: &mut [T; B], x: &[T; B]) {
+    for (sum, &x) in sum.iter_mut().zip(x) {
+        *sum = ring.plus(*sum, x);
+    }
+}
+
+/// Puts a node's sum where it belongs.
+#[inline(always)]
+fn store<T: Value, const B: usize>(stretch: &mut Stretch<'_, T>, node: usize, c: usize, rank: usize, sum: &[T; B]) {
+    let row = match node.checked_sub(stretch.from) {
+        Some(place) => &mut stretch.rows[place * rank..],
+        None => &mut *stretch.head,
+    };
+    row[c..c + B].copy_from_slice(sum);
+}
+
+/// Adds the products of `range` to the rows of `buffer` that they belong to, which begin at index `from`:
+/// buffer(row) ⊕= start(e) ⊗ ⊗ₖ factor k(row(e, k)).
+pub(super) fn scatter<T: Value, A: Arithmetic<T>, E: Entries<T>, I: crate::Index>(
+    ring: A,
+    entries: &E,
+    factors: Factors<'_, T>,
+    range: Range<usize>,
+    (rows, from): (&[I], usize),
+    buffer: &mut [T],
+) {
+    blocks!(factors.rank, c, B => dispatch_work(Scatter::<T, A, E, I, B> {
+        ring, entries, factors, range: range.clone(), rows, from, buffer: &mut *buffer, c
+    }));
+}
+
+struct Scatter<'a, 'o, T, A, E, I, const B: usize> {
+    ring: A,
+    entries: &'a E,
+    factors: Factors<'a, T>,
+    range: Range<usize>,
+    rows: &'a [I],
+    from: usize,
+    buffer: &'o mut [T],
+    c: usize,
+}
+impl<T: Value, A: Arithmetic<T>, E: Entries<T>, I: crate::Index, const B: usize> Work
+    for Scatter<'_, '_, T, A, E, I, B>
+{
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { ring, entries, factors: Factors { factors, rank }, range, rows, from, buffer, c } = self;
+        for e in range.clone() {
+            if let Some((k, factor)) = factors.iter().enumerate().next_back()
+                && e + AHEAD < range.end
+            {
+                prefetch(factor, entries.row(e + AHEAD, k) * rank + c);
+            }
+            let mut x = entries.start::<B>(e, c);
+            for (k, factor) in factors.iter().enumerate() {
+                meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
+            }
+            let at = (rows[e].get() - from) * rank + c;
+            let row: &mut [T; B] = buffer[at..].first_chunk_mut().expect("a row of a buffer");
+            for (sum, &x) in row.iter_mut().zip(&x) {
+                *sum = ring.plus(*sum, x);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The first two algorithms of Phipps and Kolda 2019 (Figures 1 and 3), for comparison: entries in the order in which they come, every
+//! product added to its row under a lock, as many threads may meet there. What a row adds up to depends on who comes first.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::lanes::{Arithmetic, Entries, Factors, Through, blocks};
+use crate::algebra::Value;
+use crate::par::{Threads, collected, filled};
+use crate::{Index, Result};
+
+/// Entries of a task: the paper's NZPTM.
+const BLOCK: usize = 128;
+/// Rows i with the same i mod this share a lock.
+const LOCKS: usize = 4096;
+
+/// `out`(row of e) ⊕= x ⊗ the rows that e meets, for every entry. With `tiny` a block of columns stays in registers (B), without it
+/// in memory (A).
+pub(super) fn locked<T: Value, A: Arithmetic<T>, I: Index>(
+    threads: &Threads,
+    ring: A,
+    entries: &Through<'_, T, I>,
+    rows: &[I],
+    factors: Factors<'_, T>,
+    tiny: bool,
+    out: &mut [T],
+) -> Result<()> {
+    let rank = factors.rank;
+    if rank == 0 {
+        return Ok(());
+    }
+    let nrows = out.len() / rank;
+    let locks = nrows.clamp(1, LOCKS);
+    let of = |lock: usize| filled((nrows + locks - 1 - lock) / locks * rank, A::ZERO, "rows under a lock");
+    let stripes = collected(locks, (0..locks).map(|lock| of(lock).map(Mutex::new)), "rows under locks")?;
+    let stripes = stripes.into_iter().collect::<Result<Vec<_>>>()?;
+    let add = |row: usize, c: usize, x: &[T]| {
+        let mut stripe = stripes[row % locks].lock().unwrap_or_else(PoisonError::into_inner);
+        let sums = &mut stripe[row / locks * rank + c..][..x.len()];
+        sums.iter_mut().zip(x).for_each(|(sum, &x)| *sum = ring.plus(*sum, x));
+    };
+    let n = rows.len();
+    threads.for_each_of(
+        "mttkrp",
+        n.div_ceil(BLOCK),
+        || filled(rank, A::ZERO, "a row"),
+        |scratch, block| {
+            for e in block * BLOCK..n.min((block + 1) * BLOCK) {
+                let row = rows[e].get();
+                if tiny {
+                    blocks!(rank, c, B => {
+                        let mut x = entries.start::<B>(e, c);
+                        for (k, factor) in factors.factors.iter().enumerate() {
+                            let at = entries.row(e, k) * rank + c;
+                            x.iter_mut().zip(&factor[at..at + B]).for_each(|(x, &a)| *x = ring.times(*x, a));
+                        }
+                        add(row, c, &x);
+                    });
+                } else {
+                    scratch.fill(entries.start::<1>(e, 0)[0]);
+                    for (k, factor) in factors.factors.iter().enumerate() {
+                        let at = entries.row(e, k) * rank;
+                        scratch.iter_mut().zip(&factor[at..at + rank]).for_each(|(x, &a)| *x = ring.times(*x, a));
+                    }
+                    add(row, 0, scratch);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    for (lock, stripe) in stripes.into_iter().enumerate() {
+        let stripe = stripe.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (k, row) in stripe.chunks(rank).enumerate() {
+            out[(k * locks + lock) * rank..][..rank].copy_from_slice(row);
+        }
+    }
+    Ok(())
+}
