@@ -25,12 +25,15 @@ use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, Squar
 use sparring::backend::{Backend, Container};
 use sparring::distance::{Formula, Measure, Metric};
 use sparring::graph::{TriangleMethod, bfs_levels, triangles};
-use sparring::io::{WriteOptions, write_matrix_market_to};
+use sparring::io::{
+    Duplicates, FrosttOptions, WriteOptions, parse_frostt_with, write_frostt_to, write_matrix_market_to,
+};
 use sparring::num_complex::Complex;
 use sparring::ops;
 use sparring::par::Threads;
 use sparring::sparse::{Dense, SparseVec};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
+use sparring::tensor::AnyTensor;
 use sparring::{Coo, Cpu, Csr, Error, Pattern};
 
 /// Bytes from which on an allocation counts: above what an `Arc`, a message, a job of the pool or crossbeam's record
@@ -137,6 +140,8 @@ struct Inputs {
     wide: (SparseVec<f64>, SparseVec<f64>, Csr<f64>),
     /// Rows to compare: few, and so many that a key of each takes a large allocation.
     rows: [Csr<f64>; 2],
+    /// Text of a tensor.
+    frostt: Vec<u8>,
 }
 
 /// Forgets what is written.
@@ -210,6 +215,15 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let mut out = CountedText(0);
         write_matrix_market_to(&mut out, &x.a, &WriteOptions::new())?;
         write_matrix_market_to(&mut out, &x.a.map(|y| Complex::new(*y, 1.0 / 3.0))?, &WriteOptions::new())?;
+        Ok(out.0)
+    }),
+    ("FROSTT, read and written", |x| {
+        let mut out = CountedText(0);
+        for duplicates in [Duplicates::Sum, Duplicates::Keep] {
+            let options = FrosttOptions::new().duplicates(duplicates).piece_bytes(1 << 15);
+            let AnyTensor::Narrow(y) = parse_frostt_with::<f64>(&x.frostt, "text", &options)? else { return Ok(0) };
+            write_frostt_to(&mut out, &y, &WriteOptions::new())?;
+        }
         Ok(out.0)
     }),
     ("plan and numeric twice", |x| {
@@ -335,7 +349,11 @@ fn run(operation: Operation, n: i64) -> i32 {
         let values = (0..2 * n).map(|p| f64::from(p > 0)).collect();
         Csr::new(n, 200, (0..=n).map(|i| 2 * i).collect(), cols, values).expect("a matrix")
     };
+    // Entries out of order, some of them twice.
+    let line = |e: usize| format!("{} {} {} 0.5\n", e * 7919 % 4000 + 1, e % 50 + 1, e % 3 + 1);
+    let frostt = (0..3000).chain(0..100).map(line).collect::<String>().into_bytes();
     let inputs = Inputs {
+        frostt,
         rows: [rows(10), rows(301)],
         shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]),
         coo,

@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 8] = [
 /// Modules beside the ladder, and all that they may import.
 const BESIDE: [(&str, &[&str]); 2] = [
     ("io", &["error", "algebra", "sparse", "par", "simd", "tensor"]),
-    ("generate", &["error", "algebra", "sparse", "par"]),
+    ("generate", &["error", "algebra", "sparse", "par", "tensor"]),
 ];
 /// What stands at the root of the crate, and the module it comes from.
 const ROOT: [(&str, &str); 14] = [

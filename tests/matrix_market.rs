@@ -769,7 +769,7 @@ fn other_formats_are_named() {
         (b"\x28\xb5\x2f\xfd\x04\x58", "compressed by zstd; unpack it first"),
         (b"\xfd7zXZ\0\0\x04", "compressed by xz; unpack it first"),
         (b"BZh91AY&SY", "compressed by bzip2; unpack it first"),
-        (b"# comment\n1 1 1 5.0\n2 2 2 1.0\n", "tensor in FROSTT's format, this reader takes matrices alone"),
+        (b"# comment\n1 1 1 5.0\n2 2 2 1.0\n", "tensor in FROSTT's format, `read_frostt` takes them"),
     ] {
         for bytes in [bytes.to_vec(), gzip(bytes)] {
             let error = parse(&bytes).unwrap_err().to_string();

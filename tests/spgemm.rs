@@ -611,7 +611,7 @@ fn figures_of_the_small_files() {
 #[test]
 fn a_rectangular_file_times_its_transpose() {
     let facts = data::facts();
-    let fact = facts.iter().find(|f| !f.is_square()).expect("a rectangular file");
+    let fact = facts.iter().find(|f| !f.is_tensor() && !f.is_square()).expect("a rectangular file");
     let a = fact.read();
     let t = reference::transpose(&a);
     let mut row_ptr = vec![0; a.ncols() + 1];

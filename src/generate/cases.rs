@@ -1,7 +1,8 @@
 //! Generated matrices and products by name.
 
 use super::bench_spgemm::{Rmat, banded, er, galerkin, lap2d, stencil27, symmetrized, weblike};
-use super::gen_py;
+use super::{bench_tensor, gen_py};
+use crate::tensor::Tensor;
 use crate::{Csr, Error, Result};
 
 /// Names of the products that benchmarks measure: A·A, and R·A·P for `rap100`.
@@ -29,6 +30,11 @@ pub const GEN_PY: &[&str] = &[
 /// Names of the sets of vectors, one a row, that benchmarks measure distances between: those of [`gen_py`] with their
 /// values rounded to f32, so that either precision holds them exactly. [`queries`] says how many rows are queries.
 pub const DISTANCE: &[&str] = &["movielens_like", "nytimes_like", "scrna_like"];
+
+/// Names of the tensors that benchmarks measure, of [`bench_tensor`]. `small/` before one of them is a tenth of its entries.
+pub const TENSORS: &[&str] = &["random10m", "random3m", "uber", "nell2", "enron", "lbnl", "vast", "planted"];
+/// Names of the tensors of the other family, [`gen_py`].
+pub const GEN_PY_TENSORS: &[&str] = &["gen_py/unif3", "gen_py/nell2", "gen_py/enron", "gen_py/vast5"];
 
 /// A product of some of the matrices of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +120,29 @@ pub fn matrix(name: &str) -> Result<Csr<f64>> {
         "gen_py/scrna_like" => gen_py::docs(8_000, 26_485, 3_000, 71, 0.5),
         _ => Err(unknown(name)),
     }
+}
+
+/// The tensor called `name`: one of [`TENSORS`], alone or behind `small/`, or of [`GEN_PY_TENSORS`].
+/// # Errors
+/// [`Error::Argument`] if there is no such name; [`Error::OutOfMemory`].
+pub fn tensor(name: &str) -> Result<Tensor<f64>> {
+    match name {
+        "gen_py/unif3" => gen_py::tensor(&[30_000, 40_000, 50_000], 10_000_000, 11, 0.0),
+        "gen_py/nell2" => gen_py::tensor(&[12_092, 9184, 28_818], 36_000_000, 21, 1.0),
+        "gen_py/enron" => gen_py::tensor(&[6066, 5699, 244_268, 1176], 54_000_000, 31, 2.0),
+        "gen_py/vast5" => gen_py::tensor(&[165_427, 11_374, 2, 100, 89], 26_000_000, 41, 0.5),
+        _ => {
+            let (full, small) = name.strip_prefix("small/").map_or((name, false), |full| (full, true));
+            if TENSORS.contains(&full) { bench_tensor::named(full, small) } else { Err(no_tensor(name)) }
+        }
+    }
+}
+
+fn no_tensor(name: &str) -> Error {
+    let known = TENSORS.iter().chain(GEN_PY_TENSORS).copied().collect::<Vec<_>>().join(", ");
+    let message =
+        format!("no generated tensor is called '{name}'; there are {known}, and small/ before the first of them");
+    Error::Argument { name: "case", message }
 }
 
 /// `a` with every value rounded to the nearest f32.

@@ -1,14 +1,15 @@
-//! The matrices of `gen.py`: hash `mix(seed·G + (counter + 1)·K)`, mix the finalizer of splitmix64.
+//! The matrices and tensors of `gen.py`: hash `mix(seed·G + (counter + 1)·K)`, mix the finalizer of splitmix64.
 //!
 //! Unless a matrix has given values, its p-th entry in row order is `0.5 + u(seed + 1, p)`.
 
 use std::sync::OnceLock;
 
 use super::keys::{check_size, cross, cube, from_keys, stencil_keys};
-use super::{mix, unit};
-use crate::par::{Fresh, Threads, split};
+use super::{mix, places, unit};
+use crate::par::{Fresh, Threads, filled, split};
 use crate::sparse::reserved;
-use crate::{Csr, Result};
+use crate::tensor::Tensor;
+use crate::{Csr, Error, Result};
 
 const DRAWS: &str = "the draws of a generated matrix";
 
@@ -186,6 +187,32 @@ pub fn docs(nrows: u64, ncols: u64, degree: u64, seed: u64, skew: f64) -> Result
         },
     )?;
     Csr::new(n, ncols as usize, row_ptr, col_idx, values)
+}
+
+/// Entries at ⌊n u^(1 + skew)⌋ in each mode of n, for `draws` draws; repeats dropped, sorted by their indices. The p-th value is
+/// `0.5 + u(seed + 99, p)`.
+/// # Errors
+/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn tensor(dims: &[u64], draws: usize, seed: u64, skew: f64) -> Result<Tensor<f64>> {
+    let mut elements = 1u64;
+    for &n in dims {
+        check_size("dims", n, 1 << 31)?;
+        elements = elements.checked_mul(n).ok_or_else(|| {
+            let message = format!("{dims:?} have more than 2⁶⁴ places");
+            Error::Argument { name: "dims", message }
+        })?;
+    }
+    let mut drawn = filled(draws, 0u64, places::DRAWS)?;
+    for (&n, seed) in dims.iter().zip(seed..) {
+        places::append(&mut drawn, n, |e| {
+            let u = uniform(seed, e as u64);
+            let u = if skew == 0.0 { u } else { power(u, 1.0 + skew) };
+            ((u * n as f64) as u64).min(n - 1)
+        })?;
+    }
+    places::distinct(&mut drawn);
+    let values = places::listed(drawn.len(), |p| 0.5 + uniform(seed + 99, p as u64))?;
+    places::tensor(dims, values, |p| drawn[p])
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! Matrices and tensors made from a hash alone: the same bits in any language, on any machine.
 //!
-//! Every number is a hash of a seed and a counter, so a benchmark needs no files and its results can
-//! be compared across libraries. There are two families, after the two scripts that make the same
+//! Every number is a hash of a seed and a counter, or the next of a generator, so a benchmark needs no files and its results can
+//! be compared across libraries. There are three families, after the scripts that make the same
 //! arrays in Python for the other libraries; they share shapes, not hashes:
 //!
 //! | module | hash | value of an entry |
 //! | --- | --- | --- |
 //! | [`bench_spgemm`] | `splitmix64(counter + seed)` | a hash of its row and column |
 //! | [`gen_py`] | `mix(seed·G + (counter + 1)·K)` | a hash of its position in row order |
+//! | [`bench_tensor`] | those of numpy's generator PCG64 | drawn in the order of the entries |
 //!
-//! [`case`] and [`matrix`] find them by name; [`fingerprint`], [`checks`] and [`expected`] compare them
-//! and their products with what other programs have.
+//! [`case`], [`matrix`] and [`tensor`] find them by name; [`fingerprint`], [`tensor_fingerprint`], [`checks`] and [`expected`]
+//! compare them and their products with what other programs have.
 //!
 //! Draws are truncated to integers after the few steps that call the platform's `pow`, so a last-bit
 //! difference there would have to fall on an integer to be seen.
@@ -22,13 +23,20 @@
 //! ```
 
 pub mod bench_spgemm;
+pub mod bench_tensor;
 mod cases;
 mod check;
 pub mod gen_py;
 mod keys;
+mod numpy;
+mod places;
 
-pub use cases::{Case, DISTANCE, GEN_PY, Product, SPGEMM, TRIANGLES, case, check_name, matrix, queries};
+pub use cases::{
+    Case, DISTANCE, GEN_PY, GEN_PY_TENSORS, Product, SPGEMM, TENSORS, TRIANGLES, case, check_name, matrix, queries,
+    tensor,
+};
 pub use check::{Checks, checks, expected, fingerprint};
+pub use places::tensor_fingerprint;
 
 /// One step of splitmix64 from the state `x`.
 #[must_use]

@@ -24,13 +24,30 @@ impl Fact {
     pub(crate) fn fraction(&self, name: &str) -> Option<f64> {
         self.facts[name].as_f64()
     }
+    /// Numbers that must be there.
+    pub(crate) fn numbers(&self, name: &str) -> Vec<u64> {
+        let list = self.facts[name].as_array().map(|list| list.iter().map(Json::as_u64).collect());
+        list.flatten().unwrap_or_else(|| panic!("{}: no {name} in index.json", self.name()))
+    }
+    /// What is known of decompositions of a tensor: rank, seed, sweeps, fit.
+    pub(crate) fn fits(&self) -> Vec<(usize, u64, usize, f64)> {
+        let known = self.facts["cp"].as_array().map_or(&[][..], Vec::as_slice);
+        let fit = |cp: &Json| {
+            let number = |name: &str| cp[name].as_u64();
+            Some((number("rank")? as usize, number("seed")?, number("sweeps")? as usize, cp["fit"].as_f64()?))
+        };
+        known.iter().map(|cp| fit(cp).unwrap_or_else(|| panic!("{}: {cp}", self.name()))).collect()
+    }
+    pub(crate) fn is_tensor(&self) -> bool {
+        self.kind == "tensor"
+    }
     /// Triangles, if it is a graph.
     pub(crate) fn triangles(&self) -> Option<u64> {
         self.facts["tri"].as_u64()
     }
     /// Whether rows and columns are as many.
     pub(crate) fn is_square(&self) -> bool {
-        self.kind != "tensor" && self.number("rows") == self.number("cols")
+        !self.is_tensor() && self.number("rows") == self.number("cols")
     }
     pub(crate) fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()

@@ -41,7 +41,7 @@ impl Same for f32 {
 macro_rules! same {
     ($($t:ty)*) => {$(impl Same for $t { fn same(&self, other: &Self) -> bool { self == other } })*};
 }
-same! { i64 u64 u8 bool rings::Paths rings::Best }
+same! { i64 u64 u32 u8 bool rings::Paths rings::Best }
 
 /// The invariants of a matrix, read off its arrays rather than believed.
 pub(crate) fn check_invariants<T, I: Index>(c: &Csr<T, I>) -> Result<(), String> {

@@ -9,8 +9,3 @@ pub(super) struct Block<I, X> {
     /// Which of them are mirror images of what stands in the file, above the diagonal.
     pub(super) above: Vec<u32>,
 }
-impl<I, X> Default for Block<I, X> {
-    fn default() -> Self {
-        Self { rows: vec![], cols: vec![], values: vec![], above: vec![] }
-    }
-}

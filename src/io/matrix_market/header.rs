@@ -1,7 +1,7 @@
 //! The banner and the size line.
 
 use super::banner::{Field, Layout, Symmetry};
-use super::text::{Bad, Cursor, quoted};
+use crate::io::text::{Bad, Cursor, other_kind, quoted};
 
 /// What a file says about itself before its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Banner {
 
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
-/// Refuses text that does not begin as a Matrix Market file does; its first [`ENOUGH`] bytes tell.
+/// Refuses text that does not begin as a Matrix Market file does; its first bytes tell.
 pub(super) fn check_magic(text: &[u8]) -> Result<(), Bad> {
     if text.is_empty() {
         return Err(Bad::new(0, "the file is empty, expected %%MatrixMarket"));
@@ -130,21 +130,9 @@ pub(super) fn check_magic(text: &[u8]) -> Result<(), Bad> {
     Err(Bad::new(0, format!("expected %%MatrixMarket, found {}{}", quoted(text, 0), instead(text))))
 }
 
-/// Bytes that [`check_magic`] wants to see.
-pub(super) const ENOUGH: usize = 256;
-
 /// What the file seems to be, and what to do, for kinds that are often met.
 fn instead(text: &[u8]) -> &'static str {
-    const KINDS: &[(&[u8], &str)] = &[
-        (&[0xef, 0xbb, 0xbf], ": the file begins with a byte-order mark; remove its first three bytes"),
-        (&[0xff, 0xfe], ": the file is UTF-16; convert it to UTF-8"),
-        (&[0xfe, 0xff], ": the file is UTF-16; convert it to UTF-8"),
-        (&[0x28, 0xb5, 0x2f, 0xfd], ": the file is compressed by zstd; unpack it first, or use gzip"),
-        (&[0xfd, b'7', b'z', b'X', b'Z', 0], ": the file is compressed by xz; unpack it first, or use gzip"),
-        (b"BZh", ": the file is compressed by bzip2; unpack it first, or use gzip"),
-        (b"PK\x03\x04", ": the file is a zip archive; unpack it first"),
-    ];
-    if let Some((_, sentence)) = KINDS.iter().find(|(first, _)| text.starts_with(first)) {
+    if let Some(sentence) = other_kind(text) {
         return sentence;
     }
     // Lines of three or more numbers, with or without comments before them.
@@ -154,7 +142,7 @@ fn instead(text: &[u8]) -> &'static str {
         words().count() >= 3 && words().all(|word| fast_float2::parse::<f64, _>(word).is_ok())
     };
     if lines.next().is_some_and(numbers) {
-        return ": if these are the entries of a tensor in FROSTT's format, this reader takes matrices alone";
+        return ": if these are the entries of a tensor in FROSTT's format, `read_frostt` takes them";
     }
     ""
 }

@@ -46,7 +46,6 @@ mod options;
 mod parse;
 mod read;
 mod scalar;
-mod text;
 mod texts;
 mod triangle;
 mod value;

@@ -1,5 +1,6 @@
 //! How to read and how to write.
 
+use crate::io::text::Limits;
 use crate::par::Threads;
 
 /// How to read a file; but for [`lenient`](Self::lenient) none of it changes the result.
@@ -19,13 +20,9 @@ pub struct ReadOptions<'a> {
     pub(super) lenient: bool,
 }
 
-/// An entry takes two bytes or more, so that 32 bits are enough for the number of one in its piece.
-const MOST_PIECE_BYTES: usize = 1 << 32;
-
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        // Pieces stay in the second-level cache and are many enough to share.
-        Self { threads: None, piece_bytes: 1 << 20, max_bytes: u64::MAX, lenient: false }
+        Self { threads: None, piece_bytes: Limits::PIECE, max_bytes: u64::MAX, lenient: false }
     }
 }
 
@@ -44,7 +41,7 @@ impl<'a> ReadOptions<'a> {
     /// Cuts the text into pieces of about so many bytes, one task each: at least 1, at most 4 GiB.
     #[must_use]
     pub fn piece_bytes(mut self, bytes: usize) -> Self {
-        self.piece_bytes = bytes.clamp(1, MOST_PIECE_BYTES);
+        self.piece_bytes = bytes.clamp(1, Limits::LARGEST_PIECE);
         self
     }
     /// Refuses text of more bytes (after decompression, so that a small file cannot fill the memory).
@@ -66,15 +63,19 @@ impl<'a> ReadOptions<'a> {
         self.lenient = lenient;
         self
     }
+    pub(super) fn limits(&self) -> Limits {
+        let Self { max_bytes, piece_bytes, lenient, .. } = *self;
+        Limits { what: "text of a Matrix Market file", max_bytes, piece_bytes, lenient }
+    }
 }
 
 /// How to write a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions<'a> {
-    pub(super) threads: Option<&'a Threads>,
-    pub(super) comment: &'a str,
-    pub(super) symmetric: bool,
-    pub(super) pattern_only: bool,
+    pub(crate) threads: Option<&'a Threads>,
+    pub(crate) comment: &'a str,
+    pub(crate) symmetric: bool,
+    pub(crate) pattern_only: bool,
 }
 
 impl<'a> WriteOptions<'a> {

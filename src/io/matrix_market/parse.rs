@@ -7,8 +7,8 @@ use super::banner::{Field, Layout, Symmetry};
 use super::block::Block;
 use super::header::Header;
 use super::scalar::Scalar;
-use super::text::{Bad, Cursor, count_line_ends, long_line, quoted};
 use super::triangle::settle;
+use crate::io::text::{Bad, Cursor, count_line_ends, long_line, quoted};
 use crate::par::{Threads, reserved};
 use crate::sparse::for_each_part;
 use crate::{Error, Index, Result};
@@ -202,7 +202,7 @@ impl<'a> InOrder<'a> {
     pub(super) fn take<I, X: Scalar>(&mut self, piece: &[u8], parsed: Parsed<I, X>) -> Result<Block<I, X>, Bad> {
         let entry = |wanted| {
             let mut cursor = Cursor { text: piece, at: 0 };
-            cursor.skip_entries(wanted);
+            cursor.skip_entries(wanted, None);
             cursor.at
         };
         let Parsed { block, bad } = parsed;

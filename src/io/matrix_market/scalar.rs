@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use num_complex::Complex;
 
 use super::banner::Symmetry;
-use super::text::{Bad, Cursor, quoted};
 use super::value::MarketValue;
+use crate::io::text::{Bad, Cursor, not_a_number, real, signed, unsigned};
 
 /// How the values of one field are read from text. `()` is the field `pattern`, which has none.
 pub(super) trait Scalar: Copy + Debug + Send + Sync {
@@ -67,20 +67,7 @@ impl Scalar for f64 {
     const MIN_BYTES: usize = 2;
     #[inline(always)]
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
-        let start = cursor.at;
-        // The parser rounds to nearest and stops where the number does; it takes one sign, which may be a plus.
-        let Ok((mut x, len)) = fast_float2::parse_partial::<f64, _>(&cursor.text[start..]) else {
-            return Err(not_a_number("a real number", cursor.text, start));
-        };
-        cursor.at += len;
-        if !cursor.at_word_end() {
-            x = fortran(cursor, start).ok_or_else(|| not_a_number("a real number", cursor.text, start))?;
-        }
-        if x.is_infinite() && cursor.text[start..cursor.at].iter().any(u8::is_ascii_digit) {
-            let word = quoted(cursor.text, start);
-            return Err(Bad::new(start, format!("{word} is beyond the range of a 64-bit real number")));
-        }
-        Ok(x)
+        real(cursor)
     }
     fn is_zero(self) -> bool {
         self == 0.0
@@ -101,18 +88,7 @@ impl Scalar for i64 {
     const MIN_BYTES: usize = 2;
     #[inline(always)]
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
-        let start = cursor.at;
-        let minus = cursor.peek() == Some(b'-');
-        if minus || cursor.peek() == Some(b'+') {
-            cursor.at += 1;
-        }
-        let magnitude = match cursor.digits() {
-            Ok(n) => n,
-            Err(true) => return Err(too_large("signed", cursor.text, start)),
-            Err(false) => return Err(not_a_number("a whole number", cursor.text, start)),
-        };
-        let x = if minus { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
-        x.ok_or_else(|| too_large("signed", cursor.text, start))
+        signed(cursor)
     }
     fn is_zero(self) -> bool {
         self == 0
@@ -134,15 +110,7 @@ impl Scalar for u64 {
     const MIN_BYTES: usize = 2;
     #[inline(always)]
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
-        let start = cursor.at;
-        if cursor.peek() == Some(b'+') {
-            cursor.at += 1;
-        }
-        match cursor.digits() {
-            Ok(n) => Ok(n),
-            Err(true) => Err(too_large("unsigned", cursor.text, start)),
-            Err(false) => Err(not_a_number("an unsigned whole number", cursor.text, start)),
-        }
+        unsigned(cursor)
     }
     fn is_zero(self) -> bool {
         self == 0
@@ -196,83 +164,12 @@ impl Scalar for Complex<f64> {
     }
 }
 
-/// The number that the word at `start` is as Fortran writes it, with D for the exponent of its longer type: `1.5D-5`.
-#[cold]
-fn fortran(cursor: &mut Cursor<'_>, start: usize) -> Option<f64> {
-    const LONGEST: usize = 512;
-    let mut word = [0; LONGEST];
-    let found = cursor.text[start..].iter().take_while(|b| !b.is_ascii_whitespace());
-    let mut len = 0;
-    for (to, byte) in word.iter_mut().zip(found) {
-        *to = if matches!(byte, b'd' | b'D') { b'e' } else { *byte };
-        len += 1;
-    }
-    // No letter but that one: `infinityD` is none.
-    let word = &word[..len];
-    if word.iter().filter(|b| b.is_ascii_alphabetic()).count() != 1 {
-        return None;
-    }
-    cursor.at = start + len;
-    if cursor.at_word_end() { fast_float2::parse(word).ok() } else { None }
-}
-
-#[cold]
-fn not_a_number(kind: &str, text: &[u8], at: usize) -> Bad {
-    Bad::new(at, format!("expected {kind}, found {}", quoted(text, at)))
-}
-
-#[cold]
-fn too_large(kind: &str, text: &[u8], at: usize) -> Bad {
-    Bad::new(at, format!("{} does not fit a 64-bit {kind} integer", quoted(text, at)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read<X: Scalar>(text: &str) -> Result<X, Bad> {
         X::read(&mut Cursor { text: text.as_bytes(), at: 0 })
-    }
-
-    #[test]
-    fn whole_numbers_are_exact_to_the_last_one() {
-        assert_eq!(read::<i64>("9223372036854775807"), Ok(i64::MAX));
-        assert_eq!(read::<i64>("-9223372036854775808 "), Ok(i64::MIN));
-        assert_eq!(read::<i64>("+0009223372036854775807"), Ok(i64::MAX));
-        assert_eq!(read::<u64>("18446744073709551615\r"), Ok(u64::MAX));
-        for text in ["9223372036854775808", "-9223372036854775809", "99999999999999999999999"] {
-            assert!(read::<i64>(text).unwrap_err().message.contains("does not fit a 64-bit signed"), "{text}");
-        }
-        assert!(read::<u64>("18446744073709551616").unwrap_err().message.contains("unsigned"));
-        for text in ["", "-", "+", "+-1", "--1", "1.0", "1e3", "0x1", "1\u{b2}", "1,", "nan"] {
-            assert!(read::<i64>(text).unwrap_err().message.starts_with("expected a whole number"), "{text}");
-            assert!(read::<u64>(text).is_err(), "{text}");
-        }
-        assert!(read::<u64>("-1").is_err());
-    }
-
-    #[test]
-    fn real_numbers_round_to_nearest_and_end_with_the_word() {
-        for text in ["0", "-0", "1.", ".5", "+2.5", "1e5", "1E+05", "4.9e-324", "2.2250738585072011e-308", "0.1"] {
-            assert_eq!(read::<f64>(text).unwrap().to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
-        }
-        assert!(read::<f64>("NaN").unwrap().is_nan());
-        assert!(read::<f64>("-nan").unwrap().is_nan());
-        assert_eq!(read::<f64>("Inf"), Ok(f64::INFINITY));
-        assert_eq!(read::<f64>("-INFINITY"), Ok(f64::NEG_INFINITY));
-        for text in [
-            "", ".", "-", "e5", "1e", "1e+", "+-1", "++1", "1.2.3", "0x1p3", "nan(1)", "infin", "1d", "1e5d1", "d5",
-            "1dd0", "infd1", "1,5", "--1",
-        ] {
-            assert!(read::<f64>(text).unwrap_err().message.starts_with("expected a real number"), "{text}");
-        }
-        for (text, x) in [("1D5", 1e5), ("-1.5d-05", -1.5e-5), ("+.5D+2", 50.0), ("2.D0\n", 2.0)] {
-            assert_eq!(read::<f64>(text), Ok(x), "{text}");
-        }
-        assert!(read::<f64>("1D999").unwrap_err().message.contains("beyond the range"));
-        assert!(read::<f64>(&format!("1{}D0", "0".repeat(600))).is_err());
-        assert!(read::<f64>("-1e309").unwrap_err().message.contains("beyond the range"));
-        assert!(read::<f64>("1e-999").unwrap() == 0.0);
     }
 
     #[test]

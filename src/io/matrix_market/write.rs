@@ -4,17 +4,13 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use rayon::prelude::*;
-
 use super::banner::{Field, Layout, Symmetry};
 use super::options::WriteOptions;
 use super::texts::{Texts, Values, with_texts};
 use super::value::MarketValue;
 use crate::algebra::Slice;
-use crate::io::replace::write_file;
-use crate::par::{Threads, out_of_memory, reserved, try_split};
+use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_file};
+use crate::par::try_split;
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Writes a matrix as a Matrix Market coordinate file, compressed if `path` ends in `.gz`.
@@ -30,7 +26,7 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// [`Error::Io`], and what was at `path` is as it was ([`write_file`]); [`Error::Argument`] if the matrix should be
+/// [`Error::Io`], and what was at `path` is as it was ([`write_file`](crate::io::write_file)); [`Error::Argument`] if the matrix should be
 /// symmetric and is not.
 pub fn write_matrix_market<T: MarketValue, I: Index>(
     path: impl AsRef<Path>,
@@ -214,7 +210,7 @@ fn field_of_array(values: &dyn Texts) -> Field {
 fn array(out: &mut dyn Write, elements: &dyn Texts, options: &WriteOptions<'_>) -> Result<(), Stop> {
     let n = elements.len();
     let parts = try_split(n, n / PART + 1, |e| e as u64).map_err(Stop::Other)?;
-    in_order(out, options, parts, &|part| part.len() * (LONGEST_VALUE + 1), &|part, text| {
+    in_order(out, options.threads, parts, &|part| part.len() * (LONGEST_VALUE + 1), &|part, text| {
         for e in part {
             elements.write(e, text);
             text.push(b'\n');
@@ -222,50 +218,9 @@ fn array(out: &mut dyn Write, elements: &dyn Texts, options: &WriteOptions<'_>) 
     })
 }
 
-/// What ends writing early.
-enum Stop {
-    Io(std::io::Error),
-    Asymmetric(String),
-    /// From whoever makes the elements.
-    Other(Error),
-}
-impl From<std::io::Error> for Stop {
-    fn from(e: std::io::Error) -> Self {
-        Self::Io(e)
-    }
-}
-impl Stop {
-    fn with_path(self, path: &str) -> Error {
-        match self {
-            Self::Io(source) => Error::Io { path: path.to_owned(), source },
-            Self::Asymmetric(message) => Error::Argument { name: "symmetric", message },
-            Self::Other(e) => e,
-        }
-    }
-}
-
-/// A file beside the one at `path`, compressed if that is to be, and in its place when it is complete.
-fn to_file(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
-    let packed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-    let written = write_file(path, |file| {
-        if !packed {
-            return body(file);
-        }
-        let mut out = GzEncoder::new(file, Compression::default());
-        body(&mut out)?;
-        out.finish()?;
-        Ok(())
-    });
-    written.map_err(|e| e.with_path(&path.display().to_string()))
-}
-
 fn start(out: &mut dyn Write, layout: Layout, field: Field, symmetry: Symmetry, comment: &str) -> Result<(), Stop> {
     writeln!(out, "%%MatrixMarket matrix {layout} {field} {symmetry}")?;
-    // A carriage return inside a comment would end the line for some readers.
-    for line in comment.split(['\n', '\r']).filter(|line| !line.is_empty()) {
-        writeln!(out, "% {line}")?;
-    }
-    Ok(())
+    Ok(comment_lines(out, "%", comment)?)
 }
 
 fn coordinate<I: Index>(
@@ -289,7 +244,7 @@ fn coordinate<I: Index>(
     let value = if values.is_some() { LONGEST_VALUE + 1 } else { 0 };
     let line = digits(pattern.nrows()) + digits(pattern.ncols()) + value + 2;
     let room = |rows: &Range<usize>| (row_ptr[rows.end] - row_ptr[rows.start]).saturating_mul(line);
-    in_order(out, options, parts, &room, &|rows, text| {
+    in_order(out, options.threads, parts, &room, &|rows, text| {
         let mut digits = itoa::Buffer::new();
         for i in rows {
             let row = digits.format(i + 1).as_bytes();
@@ -311,10 +266,14 @@ fn coordinate<I: Index>(
     })
 }
 
+fn asymmetric(message: String) -> Stop {
+    Stop::Other(Error::Argument { name: "symmetric", message })
+}
+
 /// Entries on and below the diagonal of a symmetric matrix; without values, of a symmetric pattern.
 fn lower_triangle<I: Index>(pattern: &Pattern<I>, values: Option<&dyn Texts>) -> Result<usize, Stop> {
     if pattern.nrows() != pattern.ncols() {
-        return Err(Stop::Asymmetric(format!("the matrix is {}×{}", pattern.nrows(), pattern.ncols())));
+        return Err(asymmetric(format!("the matrix is {}×{}", pattern.nrows(), pattern.ncols())));
     }
     let text = |e: Option<usize>| {
         let mut text = Vec::new();
@@ -334,47 +293,9 @@ fn lower_triangle<I: Index>(pattern: &Pattern<I>, values: Option<&dyn Texts>) ->
             if one != other {
                 let [one, other] = [one, other].map(|t| String::from_utf8_lossy(&t).into_owned());
                 let one = if values.is_some() { &one } else { "there" };
-                return Err(Stop::Asymmetric(format!("entry ({i}, {j}) is {one}, entry ({j}, {i}) is {other}")));
+                return Err(asymmetric(format!("entry ({i}, {j}) is {one}, entry ({j}, {i}) is {other}")));
             }
         }
     }
     Ok(lower)
-}
-
-/// Entries that one task turns into text.
-const PART: usize = 1 << 15;
-
-/// Bytes of a value's text at most: two numbers of 17 digits, with signs, points and exponents.
-const LONGEST_VALUE: usize = 64;
-
-/// Writes the text of all parts in their order; a few parts for each thread are in memory at a time. A part has no more bytes
-/// than `room` says: what is not touched costs nothing, and what must grow could not be refused.
-fn in_order(
-    out: &mut dyn Write,
-    options: &WriteOptions<'_>,
-    parts: Vec<Range<usize>>,
-    room: &(dyn Fn(&Range<usize>) -> usize + Sync),
-    text_of: &(dyn Fn(Range<usize>, &mut Vec<u8>) + Sync),
-) -> Result<(), Stop> {
-    let here = Threads::current();
-    let threads = options.threads.unwrap_or(&here);
-    let mut texts: Vec<Vec<u8>> = reserved(4 * threads.count(), "text of a file").map_err(Stop::Other)?;
-    texts.resize_with(4 * threads.count(), Vec::new);
-    for wave in parts.chunks(texts.len()) {
-        threads
-            .install(|| {
-                wave.par_iter().zip(&mut texts).try_for_each(|(part, text)| -> Result<()> {
-                    text.clear();
-                    let bytes = room(part);
-                    text.try_reserve(bytes).map_err(|_| out_of_memory::<u8>("text of a file", bytes))?;
-                    text_of(part.clone(), text);
-                    Ok(())
-                })
-            })
-            .map_err(Stop::Other)?;
-        for text in &texts[..wave.len()] {
-            out.write_all(text)?;
-        }
-    }
-    Ok(())
 }

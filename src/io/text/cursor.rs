@@ -4,42 +4,42 @@ use crate::Error;
 
 /// Something wrong `at` so many bytes from the start of the text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bad {
-    pub(super) at: usize,
-    pub(super) message: String,
+pub(crate) struct Bad {
+    pub(crate) at: usize,
+    pub(crate) message: String,
 }
 
 impl Bad {
-    pub(super) fn new(at: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn new(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into() }
     }
     /// The error with its line and column, found by counting line ends from the start of `text`.
-    pub(super) fn locate(self, file: &str, text: &[u8]) -> Error {
+    pub(crate) fn locate(self, file: &str, text: &[u8]) -> Error {
         self.locate_behind(0, file, text)
     }
     /// The same where so many lines come before `text`.
-    pub(super) fn locate_behind(self, lines: u64, file: &str, text: &[u8]) -> Error {
+    pub(crate) fn locate_behind(self, lines: u64, file: &str, text: &[u8]) -> Error {
         let (line, column) = position(text, self.at);
         Error::Parse { file: file.to_owned(), line: lines + line, column, message: self.message }
     }
 }
 
 /// Line and column of `text[at]`, from 1.
-pub(super) fn position(text: &[u8], at: usize) -> (u64, u64) {
+pub(crate) fn position(text: &[u8], at: usize) -> (u64, u64) {
     let before = &text[..at.min(text.len())];
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
     (count_line_ends(before) as u64 + 1, (before.len() - line_start) as u64 + 1)
 }
 
-pub(super) fn count_line_ends(text: &[u8]) -> usize {
+pub(crate) fn count_line_ends(text: &[u8]) -> usize {
     text.iter().filter(|&&b| b == b'\n').count()
 }
 
 /// Bytes that a line may have: text that was packed well ends somewhere, and is looked at line by line.
-pub(super) const LONGEST_LINE: usize = 16 << 20;
+pub(crate) const LONGEST_LINE: usize = 16 << 20;
 
 /// The error that a line is too long, if one is. Pieces are hardly ever as long.
-pub(super) fn long_line(text: &[u8]) -> Option<Bad> {
+pub(crate) fn long_line(text: &[u8]) -> Option<Bad> {
     if text.len() <= LONGEST_LINE {
         return None;
     }
@@ -54,7 +54,7 @@ pub(super) fn long_line(text: &[u8]) -> Option<Bad> {
 }
 
 /// The word that starts at `text[at]`, quoted for a message: never long, never raw bytes.
-pub(super) fn quoted(text: &[u8], at: usize) -> String {
+pub(crate) fn quoted(text: &[u8], at: usize) -> String {
     const LONGEST: usize = 32;
     let rest = &text[at.min(text.len())..];
     let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
@@ -67,25 +67,25 @@ pub(super) fn quoted(text: &[u8], at: usize) -> String {
 
 /// A place in text that moves forward. All of it stays on one line until [`end_line`](Self::end_line).
 #[derive(Clone)]
-pub(super) struct Cursor<'a> {
-    pub(super) text: &'a [u8],
-    pub(super) at: usize,
+pub(crate) struct Cursor<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) at: usize,
 }
 
 impl<'a> Cursor<'a> {
     #[inline(always)]
-    pub(super) fn peek(&self) -> Option<u8> {
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
     #[inline(always)]
-    pub(super) fn skip_blanks(&mut self) {
+    pub(crate) fn skip_blanks(&mut self) {
         while let Some(b' ' | b'\t') = self.peek() {
             self.at += 1;
         }
     }
     /// Length of the line end here: 1 for `\n`, 2 for `\r\n`, 0 or 1 (`\r`) at the end of the text.
     #[inline(always)]
-    pub(super) fn line_end(&self) -> Option<usize> {
+    pub(crate) fn line_end(&self) -> Option<usize> {
         match self.peek() {
             None => Some(0),
             Some(b'\n') => Some(1),
@@ -99,7 +99,7 @@ impl<'a> Cursor<'a> {
     }
     /// Steps over blanks and the line end; anything else is an error.
     #[inline(always)]
-    pub(super) fn end_line(&mut self) -> Result<(), Bad> {
+    pub(crate) fn end_line(&mut self) -> Result<(), Bad> {
         self.skip_blanks();
         match self.line_end() {
             Some(n) => {
@@ -112,13 +112,15 @@ impl<'a> Cursor<'a> {
         }
     }
     /// Goes to where the entry begins that comes `wanted` entries later, or to the end of the text; entries stepped over.
-    pub(super) fn skip_entries(&mut self, wanted: usize) -> usize {
+    /// Lines that begin with `comment` are none.
+    pub(crate) fn skip_entries(&mut self, wanted: usize, comment: Option<u8>) -> usize {
         let mut seen = 0;
         loop {
             self.skip_blanks();
             match self.line_end() {
                 Some(0) => return seen,
                 Some(n) => self.at += n,
+                None if comment.is_some() && self.peek() == comment => self.skip_line(),
                 None if seen == wanted => return seen,
                 None => {
                     seen += 1;
@@ -128,12 +130,12 @@ impl<'a> Cursor<'a> {
         }
     }
     /// The rest of the line is skipped.
-    pub(super) fn skip_line(&mut self) {
+    pub(crate) fn skip_line(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |p| p + 1);
     }
     /// The next word of this line, empty at its end.
-    pub(super) fn word(&mut self) -> &'a [u8] {
+    pub(crate) fn word(&mut self) -> &'a [u8] {
         self.skip_blanks();
         let start = self.at;
         while self.peek().is_some_and(|b| !b.is_ascii_whitespace()) {
@@ -143,12 +145,12 @@ impl<'a> Cursor<'a> {
     }
     /// Whether a word may end here.
     #[inline(always)]
-    pub(super) fn at_word_end(&self) -> bool {
+    pub(crate) fn at_word_end(&self) -> bool {
         matches!(self.peek(), None | Some(b' ' | b'\t' | b'\n' | b'\r'))
     }
     /// Decimal digits, at least one, up to the end of the word. `Err(true)`: they do not fit a u64.
     #[inline(always)]
-    pub(super) fn digits(&mut self) -> Result<u64, bool> {
+    pub(crate) fn digits(&mut self) -> Result<u64, bool> {
         let start = self.at;
         let mut n = 0u64;
         while let Some(d @ 0..=9) = self.peek().map(|b| b.wrapping_sub(b'0')) {
@@ -163,7 +165,7 @@ impl<'a> Cursor<'a> {
         if self.at - start > 19 { checked_digits(&self.text[start..self.at]).ok_or(true) } else { Ok(n) }
     }
     /// A count or size named `what`.
-    pub(super) fn size(&mut self, what: &str) -> Result<usize, Bad> {
+    pub(crate) fn size(&mut self, what: &str) -> Result<usize, Bad> {
         self.skip_blanks();
         let start = self.at;
         let too_large = || Bad::new(start, format!("{what} {} is too large", quoted(self.text, start)));

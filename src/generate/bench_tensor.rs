@@ -1,0 +1,242 @@
+//! The tensors of `bench_tensor.py`: random numbers of numpy's `Generator(PCG64(seed))`.
+//!
+//! Index i of a mode of n is drawn with probability ~ (i' + 1)^−s, i' its number before labels were shuffled (s = 0: uniformly).
+//! Rounds of draws are merged, repeats dropped, until there are enough; a random choice of them stays. Values are uniform in
+//! (0, 1].
+//!
+//! numpy's power differs from the C library's in the last bit where it has AVX-512, and with it up to 7 % of a mode's
+//! probabilities, by 10⁻¹⁶. A draw would have to fall between the two to be seen, and none of these tensors has one: numpy gives
+//! the same bits either way.
+
+use super::numpy::Pcg64;
+use super::places::{DRAWS, Place, append, distinct, listed, tensor};
+use crate::par::{collected, filled};
+use crate::tensor::Tensor;
+use crate::{Dense, Error, Result};
+
+/// How a tensor is drawn.
+struct Spec {
+    name: &'static str,
+    dims: &'static [u64],
+    nnz: usize,
+    /// The exponent of each mode.
+    zipf: &'static [f64],
+    seed: u32,
+    sorted: bool,
+}
+
+const SPECS: [Spec; 7] = [
+    Spec {
+        name: "random10m",
+        dims: &[30_000, 40_000, 50_000],
+        nnz: 10_000_000,
+        zipf: &[0.0, 0.0, 0.0],
+        seed: 101,
+        sorted: false,
+    },
+    Spec {
+        name: "random3m",
+        dims: &[30_000, 40_000, 50_000],
+        nnz: 3_000_000,
+        zipf: &[0.0, 0.0, 0.0],
+        seed: 102,
+        sorted: false,
+    },
+    Spec {
+        name: "uber",
+        dims: &[183, 24, 1140, 1717],
+        nnz: 3_309_490,
+        zipf: &[0.1, 0.4, 0.9, 0.9],
+        seed: 103,
+        sorted: true,
+    },
+    Spec {
+        name: "nell2",
+        dims: &[12_092, 9184, 28_818],
+        nnz: 10_000_000,
+        zipf: &[0.9, 0.9, 0.9],
+        seed: 104,
+        sorted: true,
+    },
+    Spec {
+        name: "enron",
+        dims: &[6066, 5699, 244_268, 1176],
+        nnz: 6_000_000,
+        zipf: &[1.0, 1.0, 0.8, 0.8],
+        seed: 105,
+        sorted: true,
+    },
+    Spec {
+        name: "lbnl",
+        dims: &[1605, 4198, 1631, 4209, 868_131],
+        nnz: 1_698_825,
+        zipf: &[1.1, 1.1, 1.1, 1.1, 0.7],
+        seed: 106,
+        sorted: true,
+    },
+    Spec {
+        name: "vast",
+        dims: &[165_427, 11_374, 2, 100, 89],
+        nnz: 5_000_000,
+        zipf: &[0.5, 0.9, 0.3, 0.8, 0.8],
+        seed: 107,
+        sorted: true,
+    },
+];
+
+/// The tensor called `name`, `small` with a tenth of the entries; `planted`, which has rank 4 and every entry, is never smaller.
+/// # Errors
+/// [`Error::Argument`] if there is no such name; [`Error::OutOfMemory`].
+pub fn named(name: &str, small: bool) -> Result<Tensor<f64>> {
+    if name == "planted" {
+        return planted();
+    }
+    let Some(spec) = SPECS.iter().find(|spec| spec.name == name) else {
+        let known = SPECS.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
+        let message = format!("no generated tensor is called '{name}'; there are {known}, planted");
+        return Err(Error::Argument { name: "case", message });
+    };
+    let nnz = if small { spec.nnz / 10 } else { spec.nnz };
+    // Of one tensor the places are beyond 64 bits.
+    if spec.dims.iter().try_fold(1u64, |n, &size| n.checked_mul(size)).is_some() {
+        spec.drawn::<u64>(nnz)
+    } else {
+        spec.drawn::<u128>(nnz)
+    }
+}
+
+/// One factor for each mode, uniform in [0, 1): where every program begins (seed 7).
+/// # Errors
+/// [`Error::IndexOverflow`] if a factor has no size; [`Error::OutOfMemory`].
+pub fn factors(dims: &[usize], rank: usize, seed: u32) -> Result<Vec<Dense<f64>>> {
+    let mut rng = Pcg64::new(seed);
+    let mut factors = Vec::with_capacity(dims.len());
+    for &n in dims {
+        // What is no size is refused there.
+        let len = n.saturating_mul(rank);
+        factors.push(Dense::new(n, rank, rng.randoms(len)?)?);
+    }
+    Ok(factors)
+}
+
+impl Spec {
+    fn drawn<K: Place>(&self, nnz: usize) -> Result<Tensor<f64>> {
+        let mut rng = Pcg64::new(self.seed);
+        let mut modes: Vec<Marginal> = Vec::with_capacity(self.dims.len());
+        for (&n, &s) in self.dims.iter().zip(self.zipf) {
+            modes.push(Marginal::new(&mut rng, n as u32, s)?);
+        }
+        let mut places: Vec<K> = Vec::new();
+        while places.len() < nnz {
+            let draws = ((nnz - places.len()) as f64 * 1.15) as usize + 1000;
+            let mut new = filled(draws, K::default(), DRAWS)?;
+            for (mode, &base) in modes.iter().zip(self.dims) {
+                mode.append(&mut rng, &mut new, base)?;
+            }
+            places.try_reserve(draws).map_err(|_| crate::sparse::out_of_memory::<K>(DRAWS, places.len() + draws))?;
+            places.append(&mut new);
+            distinct(&mut places);
+        }
+        let mut pick = rng.permutation(places.len() as u32)?;
+        pick.truncate(nnz);
+        if self.sorted {
+            crate::par::Threads::current().sort(&mut pick);
+        }
+        let uniform = rng.randoms(nnz)?;
+        let values = listed(nnz, |p| 1.0 - uniform[p])?;
+        drop(uniform);
+        tensor(self.dims, values, |p| places[pick[p] as usize])
+    }
+}
+
+/// How the indices of a mode are drawn.
+struct Marginal {
+    /// Entry k is the probability of what is drawn to be k or less; nothing if all are alike.
+    cdf: Vec<f64>,
+    /// For each of as many equal parts of [0, 1), the first k that a number there can be, and at last the largest.
+    guide: Vec<u32>,
+    /// The index that k stands for.
+    label: Vec<u32>,
+}
+
+impl Marginal {
+    fn new(rng: &mut Pcg64, n: u32, s: f64) -> Result<Self> {
+        let (mut cdf, mut guide) = (Vec::new(), Vec::new());
+        if s != 0.0 {
+            // numpy takes the power of −1 for a quotient.
+            let power = |x: f64| if s == 1.0 { 1.0 / x } else { x.powf(-s) };
+            let mut sum = 0.0;
+            let sums = (1..=n).map(|i| {
+                sum += power(i.into());
+                sum
+            });
+            cdf = collected(n as usize, sums, DRAWS)?;
+            let all = sum;
+            cdf.iter_mut().for_each(|c| *c /= all);
+            let parts = n.next_power_of_two();
+            // Quotients by powers of two are exact.
+            let first = |part: u32| cdf.partition_point(|&c| c <= f64::from(part) / f64::from(parts)) as u32;
+            guide = collected(parts as usize + 1, (0..=parts).map(first), DRAWS)?;
+        }
+        Ok(Self { cdf, guide, label: rng.permutation(n)? })
+    }
+    /// Draws an index for each place and puts it behind it.
+    fn append<K: Place>(&self, rng: &mut Pcg64, places: &mut [K], base: u64) -> Result<()> {
+        if self.cdf.is_empty() {
+            let n = self.label.len() as u32;
+            let draws = collected(places.len(), std::iter::repeat_with(|| rng.below(n)), DRAWS)?;
+            return append(places, base, |p| draws[p].into());
+        }
+        let draws = rng.randoms(places.len())?;
+        let parts = (self.guide.len() - 1) as f64;
+        append(places, base, |p| {
+            let u = draws[p];
+            let part = (u * parts) as usize;
+            let (from, to) = (self.guide[part] as usize, self.guide[part + 1] as usize);
+            let k = from + self.cdf[from..to].partition_point(|&c| c <= u);
+            self.label[k.min(self.label.len() - 1)].into()
+        })
+    }
+}
+
+/// Σᵣ a(i, r) b(j, r) c(k, r), every entry stored: rank 4, of factors uniform in [0, 1).
+fn planted() -> Result<Tensor<f64>> {
+    const DIMS: [u64; 3] = [60, 50, 40];
+    let [a, b, c] = &factors(&DIMS.map(|n| n as usize), 4, 108)?[..] else {
+        return Err(Error::Argument { name: "case", message: "three modes have three factors".to_owned() });
+    };
+    let [_, n, m] = DIMS.map(|n| n as usize);
+    let values = listed(DIMS.iter().product::<u64>() as usize, |p| {
+        let rows = a.row(p / m / n).iter().zip(b.row(p / m % n)).zip(c.row(p % m));
+        rows.fold(0.0, |sum, ((x, y), z)| sum + x * y * z)
+    })?;
+    tensor(&DIMS, values, |p| p as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The guide narrows the search and changes nothing.
+    #[test]
+    fn an_index_is_the_first_with_more_probability() {
+        for (n, s) in [(1, 0.5), (2, 0.3), (100, 0.9), (1000, 1.0), (1000, 3.0)] {
+            let mode = Marginal::new(&mut Pcg64::new(3), n, s).unwrap();
+            let mut rng = Pcg64::new(5);
+            let draws = Pcg64::new(5).randoms(5000).unwrap();
+            let mut places = vec![0u64; 5000];
+            mode.append(&mut rng, &mut places, n.into()).unwrap();
+            for (u, place) in draws.iter().zip(places) {
+                let k = mode.cdf.iter().position(|c| c > u).unwrap_or(n as usize - 1);
+                assert_eq!(place, u64::from(mode.label[k]));
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_are_not_known_are_refused() {
+        let error = named("delicious", false).unwrap_err().to_string();
+        assert!(error.starts_with("case: no generated tensor is called 'delicious'; there are random10m, "), "{error}");
+        assert!(factors(&[usize::MAX, 2], 3, 7).is_err());
+    }
+}

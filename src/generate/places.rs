@@ -1,0 +1,96 @@
+//! Places of a tensor's entries as numbers, one a place: i_1, …, i_d are the digits, the sizes of the modes their bases.
+
+use crate::par::{Fresh, Threads, collected};
+use crate::sparse::for_each_part;
+use crate::tensor::Tensor;
+use crate::{Index, Result};
+
+use super::check::hash;
+
+/// What lists of draws are for, in errors.
+pub(super) const DRAWS: &str = "the draws of a generated tensor";
+
+/// Entries of a task.
+const BLOCK: usize = 1 << 14;
+
+/// A number that holds every place of a tensor.
+pub(super) trait Place: Copy + Ord + Default + Send + Sync {
+    /// One more digit behind the others.
+    fn then(self, base: u64, digit: u64) -> Self;
+    /// The digit of this base behind which there are others of the bases `after`.
+    fn digit(self, base: u64, after: &[u64]) -> u32;
+}
+macro_rules! places {
+    ($($t:ty)*) => {$(
+        impl Place for $t {
+            #[inline(always)]
+            fn then(self, base: u64, digit: u64) -> Self {
+                self * <$t>::from(base) + <$t>::from(digit)
+            }
+            #[inline(always)]
+            fn digit(self, base: u64, after: &[u64]) -> u32 {
+                let behind: $t = after.iter().map(|&base| <$t>::from(base)).product();
+                (self / behind % <$t>::from(base)) as u32
+            }
+        }
+    )*};
+}
+places! { u64 u128 }
+
+/// `value(p)` for every p below `n`, by all threads.
+pub(super) fn listed<T: Copy + Default + Send>(n: usize, value: impl Fn(usize) -> T + Sync) -> Result<Vec<T>> {
+    let start = |b: usize| (b * BLOCK).min(n);
+    Fresh::new(n, DRAWS)?.fill(
+        &Threads::current(),
+        DRAWS,
+        n.div_ceil(BLOCK),
+        start,
+        || Ok(()),
+        |(), b, slots| {
+            slots.rest(T::default()).iter_mut().zip(start(b)..).for_each(|(to, p)| *to = value(p));
+            Ok(())
+        },
+    )
+}
+
+/// Puts `digit(p)` of `base` behind the p-th place, for every p, by all threads.
+pub(super) fn append<K: Place>(places: &mut [K], base: u64, digit: impl Fn(usize) -> u64 + Sync) -> Result<()> {
+    let blocks = places.len().div_ceil(BLOCK);
+    let parts = collected(blocks, places.chunks_mut(BLOCK).enumerate(), DRAWS)?;
+    for_each_part(
+        &Threads::current(),
+        parts,
+        || Ok(()),
+        |(), (b, part): (usize, &mut [K])| {
+            part.iter_mut().zip(b * BLOCK..).for_each(|(place, p)| *place = place.then(base, digit(p)));
+            Ok(())
+        },
+    )
+}
+
+/// Sorts places and leaves each once.
+pub(super) fn distinct<K: Place>(places: &mut Vec<K>) {
+    Threads::current().sort(places);
+    places.dedup();
+}
+
+/// The tensor whose p-th entry is at `place(p)`, with these values.
+pub(super) fn tensor<K: Place>(
+    dims: &[u64],
+    values: Vec<f64>,
+    place: impl Fn(usize) -> K + Sync,
+) -> Result<Tensor<f64>> {
+    let mut indices = Vec::with_capacity(dims.len());
+    for (mode, &base) in dims.iter().enumerate() {
+        indices.push(listed(values.len(), |p| place(p).digit(base, &dims[mode + 1..]))?);
+    }
+    Tensor::new(dims.iter().map(|&n| n as usize).collect(), indices, values)
+}
+
+/// Hashes of the indices of each mode, then of the bits of the values: Σₚ s(s(p) xor wₚ) mod 2⁶⁴, with s splitmix64 and wₚ the
+/// p-th number as a 64-bit word. Equal tensors, and hardly any others, agree.
+#[must_use]
+pub fn tensor_fingerprint<I: Index>(x: &Tensor<f64, I>) -> Vec<u64> {
+    let indices = x.all_indices().iter().map(|list| hash(list.iter().map(|i| i.get() as u64)));
+    indices.chain([hash(x.values().iter().map(|x| x.to_bits()))]).collect()
+}

@@ -1,0 +1,271 @@
+//! Reading: pieces of text, parsed by threads, become a tensor.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::assemble::tensor;
+use super::block::Block;
+use super::options::{Duplicates, FrosttOptions};
+use super::parse::{COMMENT, Parsed, Rules, check_first, find_entry, order, parse_piece};
+use super::repeats;
+use super::value::FrosttValue;
+use crate::io::text::{Bad, Cursor, Stream, bytes_from, bytes_of, check_size, is_gzip, parse_pieces, pieces, position};
+use crate::par::Threads;
+use crate::tensor::{AnyTensor, Tensor};
+use crate::{Error, Index, Result};
+
+/// Reads a FROSTT file, compressed by gzip or not; repeated entries are added up.
+///
+/// ```no_run
+/// let x = sparring::io::read_frostt::<f64>("aminoacid.tns.gz")?;
+/// assert_eq!(x.dims(), [5, 201, 61]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Cost: O(bytes), shared by all threads; decompression runs on one. Entries that are not sorted are, which [`Duplicates::Keep`]
+/// spares. Memory: the file, some pieces of its text where it is compressed, the tensor and one of its lists again; for sorting 16
+/// to 24 bytes an entry and the tensor again.
+/// # Errors
+/// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::OutOfMemory`].
+pub fn read_frostt<T: FrosttValue>(path: impl AsRef<Path>) -> Result<AnyTensor<T>> {
+    read_frostt_with(path, &FrosttOptions::new())
+}
+
+/// As [`read_frostt`], with options.
+/// # Errors
+/// As [`read_frostt`]; [`Error::Budget`] for text beyond [`FrosttOptions::max_bytes`]; [`Error::Argument`] and
+/// [`Error::IndexOverflow`] for [`FrosttOptions::dims`] that no tensor has.
+pub fn read_frostt_with<T: FrosttValue>(path: impl AsRef<Path>, options: &FrosttOptions<'_>) -> Result<AnyTensor<T>> {
+    let (name, bytes) = bytes_of(path.as_ref(), &options.limits(), &check_first)?;
+    parse_frostt_with(&bytes, &name, options)
+}
+
+/// As [`read_frostt_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// # Errors
+/// As there.
+pub fn read_frostt_from<T: FrosttValue>(
+    from: &mut dyn Read,
+    name: &str,
+    options: &FrosttOptions<'_>,
+) -> Result<AnyTensor<T>> {
+    let bytes = bytes_from(from, name, &options.limits(), &check_first)?;
+    parse_frostt_with(&bytes, name, options)
+}
+
+/// Reads the bytes of a FROSTT file, compressed by gzip or not; errors call it `name`.
+///
+/// ```
+/// let x = sparring::io::parse_frostt::<i64>(b"# two entries\n1 2 1 5\n3 1 2 -7\n", "example")?.narrow().unwrap();
+/// assert_eq!((x.dims(), x.values()), (&[3, 2, 2][..], &[5, -7][..]));
+/// assert_eq!(x.indices(0), [0, 2]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// # Errors
+/// As [`read_frostt`].
+pub fn parse_frostt<T: FrosttValue>(bytes: &[u8], name: &str) -> Result<AnyTensor<T>> {
+    parse_frostt_with(bytes, name, &FrosttOptions::new())
+}
+
+/// As [`parse_frostt`], with options.
+/// # Errors
+/// As [`read_frostt_with`].
+pub fn parse_frostt_with<T: FrosttValue>(
+    bytes: &[u8],
+    name: &str,
+    options: &FrosttOptions<'_>,
+) -> Result<AnyTensor<T>> {
+    if let Some(dims) = options.dims {
+        Tensor::<T, u64>::empty(dims.to_vec())?;
+    }
+    let here = Threads::current();
+    let threads = options.threads.unwrap_or(&here);
+    if is_gzip(bytes) {
+        return tensor_of(&Packed { name, bytes, options, threads }, options, threads);
+    }
+    check_first(bytes).map_err(|bad| bad.locate(name, bytes))?;
+    check_size(options.limits().what, bytes.len() as u64, options.max_bytes)?;
+    tensor_of(&Plain { name, text: bytes, options, threads }, options, threads)
+}
+
+/// The tensor in the text of `source`.
+fn tensor_of<T: FrosttValue>(
+    source: &impl Source,
+    options: &FrosttOptions<'_>,
+    threads: &Threads,
+) -> Result<AnyTensor<T>> {
+    let (blocks, order) = match (source.rules()?, options.dims) {
+        (Some(rules), _) => (source.blocks(&rules)?, rules.order),
+        (None, Some(dims)) => (Vec::new(), dims.len()),
+        (None, None) => {
+            return Err(source.wrong_at_end("the file has no entries, and dimensions are not given".to_owned()));
+        }
+    };
+    match tensor(blocks, order, options.dims, threads)? {
+        AnyTensor::Narrow(x) => without_repeats(x, source, options, threads).map(AnyTensor::Narrow),
+        AnyTensor::Wide(x) => without_repeats(x, source, options, threads).map(AnyTensor::Wide),
+    }
+}
+
+fn without_repeats<T: FrosttValue, I: Index>(
+    x: Tensor<T, I>,
+    source: &impl Source,
+    options: &FrosttOptions<'_>,
+    threads: &Threads,
+) -> Result<Tensor<T, I>> {
+    match options.duplicates {
+        Duplicates::Keep => Ok(x),
+        Duplicates::Sum => repeats::summed(threads, x, T::repeated),
+        Duplicates::Refuse => match repeats::first(threads, &x)? {
+            None => Ok(x),
+            Some((earlier, later)) => Err(repeated(&x.place(later), earlier, later, source)),
+        },
+    }
+}
+
+/// The error that the entry at `place` was in the file before.
+fn repeated(place: &[usize], earlier: usize, later: usize, source: &impl Source) -> Error {
+    const SHOWN: usize = 8;
+    let mut indices: Vec<String> = place.iter().take(SHOWN).map(|i| (i + 1).to_string()).collect();
+    if place.len() > SHOWN {
+        indices.push("…".to_owned());
+    }
+    let before = match source.wrong_at(earlier, String::new()) {
+        Error::Parse { line, .. } => format!(", in line {line}"),
+        _ => String::new(),
+    };
+    source.wrong_at(later, format!("entry ({}) is in the file already{before}", indices.join(", ")))
+}
+
+/// Where text comes from.
+trait Source {
+    /// What its lines have; `None` if there is no entry.
+    fn rules(&self) -> Result<Option<Rules<'_>>>;
+    /// The entries, in the order of the file.
+    fn blocks<T: FrosttValue>(&self, rules: &Rules<'_>) -> Result<Vec<Block<T>>>;
+    /// The error `message` at the entry of this number, from 0.
+    fn wrong_at(&self, number: usize, message: String) -> Error;
+    /// The error `message` at the end.
+    fn wrong_at_end(&self, message: String) -> Error;
+}
+
+/// Goes to the first entry; the rules that it makes, if there is one.
+fn first_rules<'a>(cursor: &mut Cursor<'_>, options: &FrosttOptions<'a>) -> Result<Option<Rules<'a>>, Bad> {
+    let FrosttOptions { dims, values, lenient, .. } = *options;
+    if !find_entry(cursor)? {
+        return Ok(None);
+    }
+    let order = dims.map_or_else(|| order(cursor, values, lenient), |dims| Ok(dims.len()))?;
+    Ok(Some(Rules { order, dims, values, lenient }))
+}
+
+/// Text in memory.
+struct Plain<'a> {
+    name: &'a str,
+    text: &'a [u8],
+    options: &'a FrosttOptions<'a>,
+    threads: &'a Threads,
+}
+
+impl Source for Plain<'_> {
+    fn rules(&self) -> Result<Option<Rules<'_>>> {
+        let mut cursor = Cursor { text: self.text, at: 0 };
+        first_rules(&mut cursor, self.options).map_err(|bad| bad.locate(self.name, self.text))
+    }
+    fn blocks<T: FrosttValue>(&self, rules: &Rules<'_>) -> Result<Vec<Block<T>>> {
+        let pieces = pieces(self.text, 0, self.options.piece_bytes);
+        let parse = |piece: &[u8]| parse_piece::<T>(piece, rules);
+        let parsed = parse_pieces(self.threads, self.text, &pieces, parse, |parsed| parsed.bad.is_some())?;
+        let mut blocks = Vec::with_capacity(parsed.len());
+        for (piece, parsed) in pieces.iter().zip(parsed) {
+            let Parsed { block, bad } = parsed?;
+            if let Some(bad) = bad {
+                return Err(Bad { at: bad.at + piece.start, ..bad }.locate(self.name, self.text));
+            }
+            blocks.push(block);
+        }
+        Ok(blocks)
+    }
+    fn wrong_at(&self, number: usize, message: String) -> Error {
+        let mut cursor = Cursor { text: self.text, at: 0 };
+        cursor.skip_entries(number, Some(COMMENT));
+        Bad::new(cursor.at, message).locate(self.name, self.text)
+    }
+    fn wrong_at_end(&self, message: String) -> Error {
+        Bad::new(self.text.len(), message).locate(self.name, self.text)
+    }
+}
+
+/// Compressed text.
+struct Packed<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+    options: &'a FrosttOptions<'a>,
+    threads: &'a Threads,
+}
+
+impl Packed<'_> {
+    /// The text, which begins anew, from the first entry on; what lines have, if there is an entry.
+    fn open(&self) -> Result<(Stream<'_>, Option<Rules<'_>>)> {
+        let mut stream = Stream::open(self.name, self.bytes, &self.options.limits(), check_first)?;
+        while let Some(piece) = stream.next_piece()? {
+            let mut cursor = Cursor { text: &piece, at: 0 };
+            match first_rules(&mut cursor, self.options) {
+                Err(bad) => return Err(stream.wrong(bad, &piece)),
+                Ok(Some(rules)) => {
+                    // The whole line, so that columns count from its start.
+                    let start = piece[..cursor.at].iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1);
+                    stream.begin_again(piece, start, &self.options.limits());
+                    return Ok((stream, Some(rules)));
+                }
+                Ok(None) => stream.lines += position(&piece, piece.len()).0 - 1,
+            }
+        }
+        stream.check_budget()?;
+        Ok((stream, None))
+    }
+}
+
+impl Source for Packed<'_> {
+    fn rules(&self) -> Result<Option<Rules<'_>>> {
+        Ok(self.open()?.1)
+    }
+    fn blocks<T: FrosttValue>(&self, rules: &Rules<'_>) -> Result<Vec<Block<T>>> {
+        let right = |piece: &[u8]| match parse_piece::<T>(piece, rules) {
+            Ok(Parsed { block, bad: None }) => Some(block),
+            _ => None,
+        };
+        if let Some(blocks) = self.open()?.0.at_once(self.threads, right) {
+            return Ok(blocks);
+        }
+        // Something is wrong: one piece after the other, to see what comes first.
+        let mut blocks = Vec::new();
+        self.open()?.0.each(|piece| {
+            let Parsed { block, bad } = parse_piece::<T>(piece, rules)?;
+            blocks.push(block);
+            Ok(bad.map_or(Ok(()), Err))
+        })?;
+        Ok(blocks)
+    }
+    fn wrong_at(&self, number: usize, message: String) -> Error {
+        let mut left = number;
+        let found = self.open().and_then(|(stream, _)| {
+            stream.each(|piece| {
+                let mut cursor = Cursor { text: piece, at: 0 };
+                let here = cursor.skip_entries(left, Some(COMMENT));
+                if here == left && cursor.at < piece.len() {
+                    return Ok(Err(Bad::new(cursor.at, message.clone())));
+                }
+                left -= here;
+                Ok(Ok(()))
+            })
+        });
+        found.err().unwrap_or(Error::Argument { name: "file", message })
+    }
+    fn wrong_at_end(&self, message: String) -> Error {
+        match Stream::open(self.name, self.bytes, &self.options.limits(), check_first)
+            .and_then(|s| s.each(|_| Ok(Ok(()))))
+        {
+            Ok((line, column)) => Error::Parse { file: self.name.to_owned(), line, column, message },
+            Err(e) => e,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Writing: threads turn entries into text, which goes out in order.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::value::FrosttValue;
+use crate::io::WriteOptions;
+use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_file};
+use crate::par::try_split;
+use crate::tensor::{AnyTensor, Tensor};
+use crate::{Error, Index, Result};
+
+/// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz`; the entries in their order.
+///
+/// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one: floats are written as
+/// the shortest text that gives the same value. The format has no dimensions: who reads a tensor whose last slices are empty gives
+/// them ([`FrosttOptions::dims`](crate::io::FrosttOptions::dims)). With [`WriteOptions::pattern_only`] there are no values.
+/// ```no_run
+/// use sparring::{io::{WriteOptions, write_frostt}, tensor::Tensor};
+/// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 1], vec![1, 0]], vec![0.1, 2.0])?;
+/// write_frostt("x.tns.gz", &x, &WriteOptions::new().comment("two entries"))?;   // 1 2 0.1, 2 1 2.0
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// # Errors
+/// [`Error::Io`], and what was at `path` is as it was ([`write_file`](crate::io::write_file)); [`Error::Argument`] for
+/// [`WriteOptions::symmetric`]; [`Error::OutOfMemory`].
+pub fn write_frostt<T: FrosttValue, I: Index>(
+    path: impl AsRef<Path>,
+    x: &Tensor<T, I>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    check(options)?;
+    to_file(path.as_ref(), |out| entries(out, x.all_indices(), x.dims(), &text_of(x), options))
+}
+
+/// As [`write_frostt`], whichever its indices are.
+/// # Errors
+/// As there.
+pub fn write_frostt_any<T: FrosttValue>(
+    path: impl AsRef<Path>,
+    x: &AnyTensor<T>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    match x {
+        AnyTensor::Narrow(x) => write_frostt(path, x, options),
+        AnyTensor::Wide(x) => write_frostt(path, x, options),
+    }
+}
+
+/// Writes a tensor as FROSTT text to `out`.
+/// # Errors
+/// As [`write_frostt`]; the path of [`Error::Io`] is `output`.
+pub fn write_frostt_to<T: FrosttValue, I: Index>(
+    out: &mut dyn Write,
+    x: &Tensor<T, I>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    check(options)?;
+    entries(out, x.all_indices(), x.dims(), &text_of(x), options).map_err(|e| e.with_path("output"))
+}
+
+fn check(options: &WriteOptions<'_>) -> Result<()> {
+    if options.symmetric {
+        let message = "a tensor is written with all its entries".to_owned();
+        return Err(Error::Argument { name: "options", message });
+    }
+    Ok(())
+}
+
+/// Appends the text of the value of an entry.
+type TextOf<'a> = dyn Fn(usize, &mut Vec<u8>) + Sync + 'a;
+
+fn text_of<T: FrosttValue, I: Index>(x: &Tensor<T, I>) -> impl Fn(usize, &mut Vec<u8>) + Sync {
+    let values = x.values();
+    move |e, text| values[e].write(text)
+}
+
+fn entries<I: Index>(
+    out: &mut dyn Write,
+    indices: &[Vec<I>],
+    dims: &[usize],
+    value: &TextOf<'_>,
+    options: &WriteOptions<'_>,
+) -> Result<(), Stop> {
+    comment_lines(out, "#", options.comment)?;
+    let nnz = indices.first().map_or(0, Vec::len);
+    // About as many numbers a part as a matrix has.
+    let part = (3 * PART / (dims.len() + 1)).max(1);
+    let parts = try_split(nnz, nnz / part + 1, |e| e as u64).map_err(Stop::Other)?;
+    let digits: usize = dims.iter().map(|n| n.max(&1).ilog10() as usize + 2).sum();
+    let line = digits + if options.pattern_only { 1 } else { LONGEST_VALUE + 1 };
+    in_order(out, options.threads, parts, &|part| part.len().saturating_mul(line), &|part, text| {
+        let mut digits = itoa::Buffer::new();
+        for e in part {
+            for (mode, list) in indices.iter().enumerate() {
+                if mode > 0 {
+                    text.push(b' ');
+                }
+                text.extend_from_slice(digits.format(list[e].get() + 1).as_bytes());
+            }
+            if !options.pattern_only {
+                text.push(b' ');
+                value(e, text);
+            }
+            text.push(b'\n');
+        }
+    })
+}

@@ -1,0 +1,260 @@
+//! Compressed text: told by its first bytes, whatever its name.
+//!
+//! One thread decompresses and cuts the text at line ends, the others parse the pieces; no more than a few pieces of text are
+//! in memory. Nearly all files are right. Where something is wrong, the text is decompressed again, piece by piece, to see
+//! what comes first in it.
+
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use flate2::bufread::GzDecoder;
+
+use super::cursor::{Bad, LONGEST_LINE, position};
+use super::pieces::Limits;
+use crate::par::{Threads, out_of_memory, reserved};
+use crate::{Error, Result};
+
+/// Whether these are the first bytes of a gzip file.
+pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+}
+
+/// Refuses text of more than `max_bytes`.
+pub(crate) fn check_size(what: &'static str, bytes: u64, max_bytes: u64) -> Result<()> {
+    if bytes > max_bytes {
+        return Err(Error::Budget { what, bytes: bytes.into(), budget: max_bytes.into() });
+    }
+    Ok(())
+}
+
+/// The text of all members of a gzip file.
+struct Members<'a> {
+    decoder: GzDecoder<&'a [u8]>,
+    lenient: bool,
+    ended: bool,
+}
+
+impl<'a> Members<'a> {
+    fn new(bytes: &'a [u8], lenient: bool) -> Result<Self> {
+        /// What the decoder takes for its window and tables, at least.
+        const STATE: usize = 64 << 10;
+        // It panics where it cannot have its memory. So that is tried before, and if somebody else takes it in between the
+        // panic ends here.
+        drop(reserved::<u8>(STATE, "decompression")?);
+        let decoder = catch_unwind(AssertUnwindSafe(|| GzDecoder::new(bytes)));
+        let decoder = decoder.map_err(|_| out_of_memory::<u8>("decompression", STATE))?;
+        Ok(Self { decoder, lenient, ended: false })
+    }
+}
+
+impl Read for Members<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.ended || to.is_empty() {
+                return Ok(0);
+            }
+            match self.decoder.read(to)? {
+                0 => {}
+                n => return Ok(n),
+            }
+            let rest = *self.decoder.get_ref();
+            // Tapes and disks are filled up with zeros.
+            if rest.iter().all(|&b| b == 0) || (self.lenient && !is_gzip(rest)) {
+                self.ended = true;
+            } else if is_gzip(rest) {
+                self.decoder.reset(rest);
+            } else {
+                let n = rest.len();
+                let message =
+                    format!("{n} bytes behind the compressed text are not gzip; read it leniently to leave them out");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+        }
+    }
+}
+
+/// Text that arrives in pieces of whole lines.
+pub(crate) struct Stream<'a> {
+    name: &'a str,
+    text: io::Take<Members<'a>>,
+    what: &'static str,
+    max_bytes: u64,
+    piece_bytes: usize,
+    /// The beginning of a line whose end has not arrived.
+    tail: Vec<u8>,
+    /// A piece that was given back.
+    first: Option<Vec<u8>>,
+    /// Lines before the next piece.
+    pub(crate) lines: u64,
+    /// A line was too long, and the last piece ended within it.
+    cut: bool,
+}
+
+impl<'a> Stream<'a> {
+    /// What comes before the entries is short, and read in pieces of this size.
+    const HEADER: usize = 1 << 16;
+
+    /// The text of `bytes`. What `first` refuses when it sees how the text begins is not decompressed further.
+    pub(crate) fn open(
+        name: &'a str,
+        bytes: &'a [u8],
+        limits: &Limits,
+        first: impl Fn(&[u8]) -> Result<(), Bad>,
+    ) -> Result<Self> {
+        let Limits { what, max_bytes, lenient, .. } = *limits;
+        let text = Members::new(bytes, lenient)?.take(max_bytes.saturating_add(1));
+        let (tail, piece_bytes) = (Vec::new(), Self::HEADER);
+        let mut stream = Self { name, text, what, max_bytes, piece_bytes, tail, first: None, lines: 0, cut: false };
+        let mut piece = Vec::new();
+        stream.read_more(&mut piece)?;
+        first(&piece).map_err(|bad| bad.locate(name, &piece))?;
+        stream.tail = piece;
+        Ok(stream)
+    }
+    /// Makes `piece[start..]`, which begins a line, the next piece, the others as large as `limits` says. `lines` is the number of
+    /// lines before `piece`.
+    pub(crate) fn begin_again(&mut self, mut piece: Vec<u8>, start: usize, limits: &Limits) {
+        self.lines += position(&piece, start).0 - 1;
+        piece.drain(..start);
+        self.first = Some(piece);
+        self.piece_bytes = limits.piece_bytes.min(LONGEST_LINE);
+    }
+    /// Whether all text is in the pieces that there were.
+    pub(crate) fn is_over(&self) -> bool {
+        self.tail.is_empty() && (self.text.get_ref().ended || self.text.limit() == 0)
+    }
+    /// Appends about `piece_bytes` to `piece`, all that is left if that is less; the number of bytes.
+    fn read_more(&mut self, piece: &mut Vec<u8>) -> Result<usize> {
+        let (old, wanted) = (piece.len(), self.piece_bytes);
+        piece.try_reserve(wanted).map_err(|_| out_of_memory::<u8>(self.what, old + wanted))?;
+        piece.resize(old + wanted, 0);
+        let mut end = old;
+        while end < piece.len() {
+            match self.text.read(&mut piece[end..]) {
+                Ok(0) => break,
+                Ok(n) => end += n,
+                Err(source) => return Err(Error::Io { path: self.name.to_owned(), source }),
+            }
+        }
+        piece.truncate(end);
+        Ok(end - old)
+    }
+    /// About `piece_bytes` of text, up to a line end, to the end of the text, or into a line that is too long; `None` behind.
+    pub(crate) fn next_piece(&mut self) -> Result<Option<Vec<u8>>> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        if self.cut {
+            return Ok(None);
+        }
+        let mut piece = std::mem::take(&mut self.tail);
+        // No line end is there before this.
+        let mut seen = 0;
+        loop {
+            if let Some(end) = piece[seen..].iter().rposition(|&b| b == b'\n') {
+                let rest = &piece[seen + end + 1..];
+                self.tail = reserved(rest.len(), self.what)?;
+                self.tail.extend_from_slice(rest);
+                piece.truncate(seen + end + 1);
+                return Ok(Some(piece));
+            }
+            seen = piece.len();
+            if seen > LONGEST_LINE {
+                self.cut = true;
+                return Ok(Some(piece));
+            }
+            if self.read_more(&mut piece)? == 0 {
+                return Ok((!piece.is_empty()).then_some(piece));
+            }
+        }
+    }
+    /// Refuses text that was longer than allowed; the decoder looks at one byte more.
+    pub(crate) fn check_budget(&self) -> Result<()> {
+        if self.text.limit() == 0 {
+            check_size(self.what, self.max_bytes.saturating_add(1), self.max_bytes)
+        } else {
+            Ok(())
+        }
+    }
+    /// The error `bad` in the last piece. Whether the rest is gzip to the end and no more than allowed comes before what is wrong
+    /// in the text.
+    pub(crate) fn wrong(self, bad: Bad, piece: &[u8]) -> Error {
+        let error = bad.locate_behind(self.lines, self.name, piece);
+        // Nobody waits for the end of a line that has none.
+        let rest = if self.cut { Ok(()) } else { self.drain() };
+        rest.err().unwrap_or(error)
+    }
+    /// Decompresses what is left, and keeps nothing.
+    fn drain(mut self) -> Result<()> {
+        let mut bytes = [0; 1 << 15];
+        loop {
+            match self.text.read(&mut bytes) {
+                Ok(0) => return self.check_budget(),
+                Ok(_) => {}
+                Err(source) => return Err(Error::Io { path: self.name.to_owned(), source }),
+            }
+        }
+    }
+
+    /// `parse` of every piece, by the threads as the pieces come; the results are in the order of the text. `None`: there was
+    /// `None` for a piece, or the text does not end as it should.
+    pub(crate) fn at_once<P: Send>(
+        mut self,
+        threads: &Threads,
+        parse: impl Fn(&[u8]) -> Option<P> + Sync,
+    ) -> Option<Vec<P>> {
+        let parsed: Mutex<Vec<(usize, P)>> = Mutex::default();
+        let (wrong, waiting) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let parse = |p: usize, piece: Vec<u8>| match parse(&piece) {
+            Some(found) => parsed.lock().unwrap_or_else(|e| e.into_inner()).push((p, found)),
+            None => wrong.store(true, Ordering::Relaxed),
+        };
+        threads.install(|| {
+            rayon::scope_fifo(|scope| {
+                for p in 0.. {
+                    match self.next_piece() {
+                        Ok(Some(_)) if wrong.load(Ordering::Relaxed) => return,
+                        // Where the others do not keep up, this thread helps, so that text does not pile up.
+                        Ok(Some(piece)) if waiting.load(Ordering::Relaxed) >= 4 * threads.count() => parse(p, piece),
+                        Ok(Some(piece)) => {
+                            waiting.fetch_add(1, Ordering::Relaxed);
+                            let (parse, waiting) = (&parse, &waiting);
+                            scope.spawn_fifo(move |_| {
+                                parse(p, piece);
+                                waiting.fetch_sub(1, Ordering::Relaxed);
+                            });
+                        }
+                        Ok(None) => break,
+                        Err(_) => return wrong.store(true, Ordering::Relaxed),
+                    }
+                }
+                if self.cut || self.check_budget().is_err() {
+                    wrong.store(true, Ordering::Relaxed);
+                }
+            });
+        });
+        if wrong.into_inner() {
+            return None;
+        }
+        let mut parsed = parsed.into_inner().unwrap_or_else(|e| e.into_inner());
+        parsed.sort_unstable_by_key(|&(p, _)| p);
+        Some(parsed.into_iter().map(|(_, found)| found).collect())
+    }
+
+    /// Calls `look` with each piece in order, until it finds something wrong; line and column of the end.
+    pub(crate) fn each(mut self, mut look: impl FnMut(&[u8]) -> Result<Result<(), Bad>>) -> Result<(u64, u64)> {
+        let mut end = (self.lines + 1, 1);
+        while let Some(piece) = self.next_piece()? {
+            if let Err(bad) = look(&piece)? {
+                return Err(self.wrong(bad, &piece));
+            }
+            let (line, column) = position(&piece, piece.len());
+            end = (self.lines + line, column);
+            self.lines += line - 1;
+        }
+        self.check_budget()?;
+        Ok(end)
+    }
+}

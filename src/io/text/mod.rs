@@ -1,0 +1,18 @@
+//! What the readers and writers of text share: pieces of text for several threads, words and numbers with their places,
+//! gzip, files that are not what they should be, parts of text written in order.
+
+mod cursor;
+mod file;
+mod gzip;
+mod kinds;
+mod number;
+mod pieces;
+mod write;
+
+pub(crate) use cursor::{Bad, Cursor, count_line_ends, long_line, position, quoted};
+pub(crate) use file::{bytes_from, bytes_of};
+pub(crate) use gzip::{Stream, check_size, is_gzip};
+pub(crate) use kinds::other_kind;
+pub(crate) use number::{not_a_number, real, signed, unsigned, whole};
+pub(crate) use pieces::{Limits, parse_pieces, pieces};
+pub(crate) use write::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_file};

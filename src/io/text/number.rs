@@ -1,0 +1,143 @@
+//! Numbers in text. The cursor stands at their first byte, and behind their last one afterwards.
+
+use super::cursor::{Bad, Cursor, quoted};
+
+/// What `strtod` reads in decimal, `nan` and `inf` in words, and Fortran's `1D5`.
+#[inline(always)]
+pub(crate) fn real(cursor: &mut Cursor<'_>) -> Result<f64, Bad> {
+    let start = cursor.at;
+    // The parser rounds to nearest and stops where the number does; it takes one sign, which may be a plus.
+    let Ok((mut x, len)) = fast_float2::parse_partial::<f64, _>(&cursor.text[start..]) else {
+        return Err(not_a_number("a real number", cursor.text, start));
+    };
+    cursor.at += len;
+    if !cursor.at_word_end() {
+        x = fortran(cursor, start).ok_or_else(|| not_a_number("a real number", cursor.text, start))?;
+    }
+    if x.is_infinite() && cursor.text[start..cursor.at].iter().any(u8::is_ascii_digit) {
+        let word = quoted(cursor.text, start);
+        return Err(Bad::new(start, format!("{word} is beyond the range of a 64-bit real number")));
+    }
+    Ok(x)
+}
+
+/// A whole number that fits i64.
+#[inline(always)]
+pub(crate) fn signed(cursor: &mut Cursor<'_>) -> Result<i64, Bad> {
+    let start = cursor.at;
+    match whole(cursor) {
+        Ok(x) => i64::try_from(x).map_err(|_| too_large("signed", cursor.text, start)),
+        Err(true) => Err(too_large("signed", cursor.text, start)),
+        Err(false) => Err(not_a_number("a whole number", cursor.text, start)),
+    }
+}
+
+/// A whole number from 0 that fits u64.
+#[inline(always)]
+pub(crate) fn unsigned(cursor: &mut Cursor<'_>) -> Result<u64, Bad> {
+    let start = cursor.at;
+    if cursor.peek() == Some(b'+') {
+        cursor.at += 1;
+    }
+    match cursor.digits() {
+        Ok(n) => Ok(n),
+        Err(true) => Err(too_large("unsigned", cursor.text, start)),
+        Err(false) => Err(not_a_number("an unsigned whole number", cursor.text, start)),
+    }
+}
+
+/// A whole number of 64 bits, with a sign or without. `Err(true)`: the digits are of a larger one.
+#[inline(always)]
+pub(crate) fn whole(cursor: &mut Cursor<'_>) -> Result<i128, bool> {
+    let minus = cursor.peek() == Some(b'-');
+    if minus || cursor.peek() == Some(b'+') {
+        cursor.at += 1;
+    }
+    let magnitude = i128::from(cursor.digits()?);
+    Ok(if minus { -magnitude } else { magnitude })
+}
+
+/// The number that the word at `start` is as Fortran writes it, with D for the exponent of its longer type: `1.5D-5`.
+#[cold]
+fn fortran(cursor: &mut Cursor<'_>, start: usize) -> Option<f64> {
+    const LONGEST: usize = 512;
+    let mut word = [0; LONGEST];
+    let found = cursor.text[start..].iter().take_while(|b| !b.is_ascii_whitespace());
+    let mut len = 0;
+    for (to, byte) in word.iter_mut().zip(found) {
+        *to = if matches!(byte, b'd' | b'D') { b'e' } else { *byte };
+        len += 1;
+    }
+    // No letter but that one: `infinityD` is none.
+    let word = &word[..len];
+    if word.iter().filter(|b| b.is_ascii_alphabetic()).count() != 1 {
+        return None;
+    }
+    cursor.at = start + len;
+    if cursor.at_word_end() { fast_float2::parse(word).ok() } else { None }
+}
+
+/// The error that there is no number of this kind at `text[at]`.
+#[cold]
+pub(crate) fn not_a_number(kind: &str, text: &[u8], at: usize) -> Bad {
+    Bad::new(at, format!("expected {kind}, found {}", quoted(text, at)))
+}
+
+#[cold]
+fn too_large(kind: &str, text: &[u8], at: usize) -> Bad {
+    Bad::new(at, format!("{} does not fit a 64-bit {kind} integer", quoted(text, at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<X>(number: fn(&mut Cursor<'_>) -> X, text: &str) -> X {
+        number(&mut Cursor { text: text.as_bytes(), at: 0 })
+    }
+
+    #[test]
+    fn whole_numbers_are_exact_to_the_last_one() {
+        assert_eq!(read(signed, "9223372036854775807"), Ok(i64::MAX));
+        assert_eq!(read(signed, "-9223372036854775808 "), Ok(i64::MIN));
+        assert_eq!(read(signed, "+0009223372036854775807"), Ok(i64::MAX));
+        assert_eq!(read(unsigned, "18446744073709551615\r"), Ok(u64::MAX));
+        assert_eq!(read(whole, "18446744073709551615\t"), Ok(u64::MAX.into()));
+        assert_eq!(read(whole, "-18446744073709551615\n"), Ok(-i128::from(u64::MAX)));
+        for text in ["9223372036854775808", "-9223372036854775809", "99999999999999999999999"] {
+            assert!(read(signed, text).unwrap_err().message.contains("does not fit a 64-bit signed"), "{text}");
+        }
+        assert!(read(unsigned, "18446744073709551616").unwrap_err().message.contains("unsigned"));
+        assert_eq!(read(whole, "18446744073709551616"), Err(true));
+        for text in ["", "-", "+", "+-1", "--1", "1.0", "1e3", "0x1", "1\u{b2}", "1,", "nan"] {
+            assert!(read(signed, text).unwrap_err().message.starts_with("expected a whole number"), "{text}");
+            assert!(read(unsigned, text).is_err(), "{text}");
+            assert_eq!(read(whole, text), Err(false), "{text}");
+        }
+        assert!(read(unsigned, "-1").is_err());
+    }
+
+    #[test]
+    fn real_numbers_round_to_nearest_and_end_with_the_word() {
+        for text in ["0", "-0", "1.", ".5", "+2.5", "1e5", "1E+05", "4.9e-324", "2.2250738585072011e-308", "0.1"] {
+            assert_eq!(read(real, text).unwrap().to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+        }
+        assert!(read(real, "NaN").unwrap().is_nan());
+        assert!(read(real, "-nan").unwrap().is_nan());
+        assert_eq!(read(real, "Inf"), Ok(f64::INFINITY));
+        assert_eq!(read(real, "-INFINITY"), Ok(f64::NEG_INFINITY));
+        for text in [
+            "", ".", "-", "e5", "1e", "1e+", "+-1", "++1", "1.2.3", "0x1p3", "nan(1)", "infin", "1d", "1e5d1", "d5",
+            "1dd0", "infd1", "1,5", "--1",
+        ] {
+            assert!(read(real, text).unwrap_err().message.starts_with("expected a real number"), "{text}");
+        }
+        for (text, x) in [("1D5", 1e5), ("-1.5d-05", -1.5e-5), ("+.5D+2", 50.0), ("2.D0\n", 2.0)] {
+            assert_eq!(read(real, text), Ok(x), "{text}");
+        }
+        assert!(read(real, "1D999").unwrap_err().message.contains("beyond the range"));
+        assert!(read(real, &format!("1{}D0", "0".repeat(600))).is_err());
+        assert!(read(real, "-1e309").unwrap_err().message.contains("beyond the range"));
+        assert!(read(real, "1e-999").unwrap() == 0.0);
+    }
+}
