@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use common::arbitrary::Rng;
+use common::data::{self, Fact};
 use sparring::factor::{CpAls, CpFit, Sweep};
 use sparring::tensor::{Kruskal, Tensor, Variant};
 use sparring::{Cpu, Dense, Error, Index};
@@ -270,4 +271,31 @@ fn what_is_no_question_is_refused() {
     let far = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 1], vec![0, 1]], vec![1e200, 1e-200]).unwrap();
     let found = CpAls::new(1).run(&cpu, &far);
     assert!(found.as_ref().map_or(true, |f| f.fit.is_finite()), "{found:?}");
+}
+
+fn fits_of(fact: &Fact) {
+    let x = sparring::io::read_frostt::<f64>(&fact.path).unwrap().narrow().expect("32 bits");
+    for (rank, seed, sweeps, fit) in fact.fits() {
+        let found = CpAls::new(rank).seed(seed).sweeps(sweeps).tol(0.0).run(&Cpu::new(), &x).unwrap();
+        // Ten digits are known.
+        assert!(
+            close(found.fit, fit, 1e-10),
+            "{}: rank {rank}, {sweeps} sweeps: {}, known {fit}",
+            fact.name(),
+            found.fit
+        );
+    }
+}
+
+/// Fits of real tensors that other programs have found from the same start.
+#[test]
+fn fits_of_real_tensors() {
+    let tensors: Vec<Fact> = data::facts().into_iter().filter(Fact::is_tensor).collect();
+    assert!(tensors.iter().any(|f| f.name() == "aminoacid.tns.gz" && f.fits().len() > 10));
+    tensors.iter().for_each(fits_of);
+}
+
+#[test]
+fn fits_of_the_collections_tensors() {
+    data::collection().iter().filter(|f| f.is_tensor()).for_each(fits_of);
 }

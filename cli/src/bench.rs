@@ -1,8 +1,9 @@
-//! `sparring bench [spgemm|triangles|distance]`: medians and minima on generated cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance|mttkrp]`: medians and minima on generated cases or files, with checksums.
 
 mod case;
 mod distance;
 mod machine;
+mod mttkrp;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -36,6 +37,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     distance: distance::Settings,
     #[command(flatten)]
+    mttkrp: mttkrp::Settings,
+    #[command(flatten)]
     pub(crate) place: Where,
 }
 
@@ -47,6 +50,8 @@ enum Kind {
     Triangles,
     /// Distances and nearest neighbours between rows
     Distance,
+    /// Products of sparse tensors, over all modes
+    Mttkrp,
 }
 
 impl Arguments {
@@ -61,6 +66,17 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         [] => known.iter().map(ToString::to_string).collect(),
         given => given.to_vec(),
     };
+    if arguments.kind == Some(Kind::Mttkrp) {
+        distance::refuse(&arguments.distance)?;
+        if !arguments.fresh_memory {
+            sparring::par::keep_freed_memory();
+        }
+        context.heading(&mttkrp::heading())?;
+        return names(mttkrp::CASES)
+            .iter()
+            .try_for_each(|name| mttkrp::run(context, &arguments.mttkrp, name, arguments.repeat));
+    }
+    mttkrp::refuse(&arguments.mttkrp)?;
     // Not after minutes of measuring others.
     arguments.case.iter().try_for_each(|name| read::check(&source(name)))?;
     if arguments.kind == Some(Kind::Distance) {

@@ -5,8 +5,10 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::Value;
+use sparring::factor::{CpAls, CpFit};
 use sparring::runtime::{Machine, Matrix};
-use sparring::{Cpu, Cuda, Error};
+use sparring::tensor::AnyTensor;
+use sparring::{Cpu, Cuda, Error, Index, Tensor};
 
 use crate::device::{self, Device, refused};
 use crate::failure::{Failure, Result};
@@ -14,6 +16,7 @@ use crate::formats::STANDARD;
 use crate::progress::Progress;
 use crate::read::{self, Reading, Source};
 use crate::size;
+use crate::tensor;
 use crate::timing::timed;
 
 /// What every command takes.
@@ -96,6 +99,20 @@ impl Context {
         let reading = self.reading;
         let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, &reading)));
         Ok((matrix?, ms))
+    }
+    /// The sparse tensor that `name` stands for, and the milliseconds that getting it took.
+    pub(crate) fn load_tensor(&self, name: &str) -> Result<(AnyTensor<f64>, f64)> {
+        self.begin_reading(name)?;
+        let reading = self.reading;
+        let (x, ms) = timed(|| self.quiet.threads().install(|| tensor::load(name, &reading)));
+        Ok((x?, ms))
+    }
+    /// Decomposes a tensor, on the GPU if it is to compute. Progress is told by the sweep.
+    pub(crate) fn cp<I: Index>(&self, als: &CpAls<'_, f64>, x: &Tensor<f64, I>) -> sparring::Result<CpFit<f64>> {
+        match &self.cuda {
+            Some(_) => Err(Error::Unsupported { what: "cp on a GPU".into(), why: "it runs on the processor".into() }),
+            None => als.run(&self.quiet, x),
+        }
     }
     fn begin_reading(&self, name: &str) -> sparring::Result<()> {
         self.progress.stage(format!("reading {name}"));

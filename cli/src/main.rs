@@ -1,4 +1,4 @@
-//! `sparring`: sparse products, triangles, distances and figures of Matrix Market files from the command line.
+//! `sparring`: sparse products, triangles, distances, decompositions and figures of files from the command line.
 //!
 //! Results go to standard output, as text or (`--json`) as one JSON object a command or benchmark case;
 //! progress goes to standard error. The exit codes are those that the help lists.
@@ -25,6 +25,7 @@ mod read;
 mod semiring;
 mod size;
 mod spy;
+mod tensor;
 mod timing;
 mod triangles;
 mod vectors;
@@ -73,6 +74,10 @@ enum Command {
     Radius(radius::Arguments),
     /// Compute the distances between all rows
     Distances(distances::Arguments),
+    /// Decompose a sparse tensor: CP by alternating least squares
+    Cp(tensor::cp::Arguments),
+    /// Shape, entries and fibres of a sparse tensor, and how its products would be computed
+    TensorInfo(tensor::info::Arguments),
     /// Write a matrix as another kind of file
     Convert(convert::Arguments),
     /// Write the transpose of a matrix
@@ -115,6 +120,7 @@ impl Command {
             Self::Radius(arguments) => arguments.place.device,
             Self::Distances(arguments) => arguments.place.device,
             Self::Bench(arguments) => arguments.place.device,
+            Self::Cp(arguments) => arguments.place.device,
             _ => Device::Cpu,
         }
     }
@@ -148,6 +154,8 @@ fn run(common: &Common, command: &Command) -> failure::Result {
         Command::Knn(arguments) => knn::run(&context, arguments),
         Command::Radius(arguments) => radius::run(&context, arguments),
         Command::Distances(arguments) => distances::run(&context, arguments),
+        Command::Cp(arguments) => tensor::cp::run(&context, arguments),
+        Command::TensorInfo(arguments) => tensor::info::run(&context, arguments),
         Command::Convert(arguments) => convert::run(&context, arguments, false),
         Command::Transpose(arguments) => convert::run(&context, arguments, true),
         Command::Metrics => metrics::list(&context),

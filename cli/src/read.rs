@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use sparring::algebra::Type;
-use sparring::io::{MatrixFile, ReadOptions, read_matrix_market_from, read_matrix_market_with};
+use sparring::io::{
+    FrosttOptions, MatrixFile, ReadOptions, read_frostt_from, read_frostt_with, read_matrix_market_from,
+    read_matrix_market_with,
+};
 use sparring::par::Threads;
 use sparring::runtime::Matrix;
+use sparring::tensor::AnyTensor;
 use sparring::{Csr, Error, Result, generate};
 
 use crate::formats::{self, STANDARD};
@@ -30,6 +34,14 @@ impl Reading {
     }
     fn most(&self) -> u64 {
         self.max_bytes.unwrap_or(u64::MAX)
+    }
+    /// The tensor of a FROSTT file; repeated entries are added up.
+    pub(crate) fn frostt(&self, name: &str) -> Result<AnyTensor<f64>> {
+        let options = FrosttOptions::new().max_bytes(self.most()).lenient(self.lenient);
+        if name == STANDARD {
+            return read_frostt_from(&mut std::io::stdin().lock(), "standard input", &options);
+        }
+        read_frostt_with(name, &options)
     }
     fn matrix_market(&self, name: &str) -> Result<MatrixFile> {
         if name == STANDARD {

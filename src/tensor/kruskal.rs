@@ -25,6 +25,7 @@ pub enum Norm {
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Source: Kolda and Bader 2009, §3; Phipps and Kolda 2019, §2.
+/// With the feature `serde` it is written and read as `{"weights": [λ…], "factors": [[[row…]…]…]}`, a factor row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kruskal<T> {
     weights: Vec<T>,

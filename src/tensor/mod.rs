@@ -13,6 +13,8 @@ mod kruskal;
 mod mttkrp;
 mod order;
 mod random;
+#[cfg(feature = "serde")]
+mod saved;
 
 pub use coo::{AnyTensor, MAX_ORDER, Tensor};
 pub(crate) use kruskal::column_norms;

@@ -19,6 +19,7 @@ use sparring::runtime::Matrix;
 use sparring::{Error, Result};
 
 pub(crate) use npy::Columns;
+pub(crate) use npz::arrays;
 pub(crate) use stop::Stop;
 use stop::broken;
 

@@ -108,6 +108,13 @@ pub(super) fn list<T: Element>(values: impl ExactSizeIterator<Item = T>) -> Vec<
     bytes
 }
 
+/// A matrix, row after row, as an array of two dimensions.
+pub(super) fn table(nrows: usize, ncols: usize, values: &[f64]) -> Vec<u8> {
+    let mut bytes = header(f64::KIND, false, &format!("({nrows}, {ncols})"));
+    values.iter().for_each(|x| x.push_bytes(&mut bytes));
+    bytes
+}
+
 pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Matrix> {
     let array = Array::parse(name, bytes)?;
     let (nrows, ncols) = match array.shape[..] {

@@ -73,3 +73,13 @@ pub(super) fn write(out: &mut dyn Write, pattern: &Pattern, values: Slice<'_>) -
     archive.add("data.npy", &data)?;
     Ok(archive.finish()?)
 }
+
+/// Matrices under their names, for `numpy.load`; one of a single row is a list.
+pub(crate) fn arrays(out: &mut dyn Write, arrays: &[(String, (usize, usize), &[f64])]) -> std::io::Result<()> {
+    let mut archive = Archive::new(out);
+    for (name, (nrows, ncols), values) in arrays {
+        let bytes = if *nrows == 1 { list(values.iter().copied()) } else { super::npy::table(*nrows, *ncols, values) };
+        archive.add(&format!("{name}.npy"), &bytes)?;
+    }
+    archive.finish()
+}

@@ -1,0 +1,156 @@
+//! `sparring cp FILE --rank R`.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use sparring::factor::{CpAls, CpFit};
+use sparring::tensor::{AnyTensor, Kruskal, Tensor, Variant};
+use sparring::{Error, Index};
+
+use super::{plot, save};
+use crate::context::Context;
+use crate::device::Where;
+use crate::failure::Result;
+use crate::output::{ms, seconds, thousands};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// FROSTT file (.tns, .tns.gz), - for standard input, or gen:NAME
+    file: String,
+    /// Number of components
+    #[arg(long, short, value_name = "R")]
+    rank: usize,
+    /// Sweeps through the modes of each start, at most
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    sweeps: usize,
+    /// Ends when the fit changes by less
+    #[arg(long, default_value_t = 1e-4, value_name = "T")]
+    tol: f64,
+    /// Seed of the first start, NumPy's PCG64
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Starts, of which the best is kept
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    starts: usize,
+    /// Factors without negative elements
+    #[arg(long)]
+    nonneg: bool,
+    /// Adds this much of the factors' squared norms to what is made least
+    #[arg(long, default_value_t = 0.0, value_name = "RHO")]
+    ridge: f64,
+    /// How products are computed: a, b, c, copies, tree or single [default: chosen]
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// Goes on from a model that -o wrote as .json
+    #[arg(long, value_name = "FILE")]
+    resume: Option<String>,
+    /// Stops after the sweep in which so many seconds have passed
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
+    /// Writes weights and factors: FILE.json, FILE.npz, or a folder of tables
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<String>,
+    /// Draws the fit by sweep and the factors' columns: FILE.svg
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Where,
+}
+
+pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
+    if let Some(name) = &arguments.output {
+        save::check(name)?;
+    }
+    if let Some(name) = arguments.plot.as_ref().filter(|name| !name.ends_with(".svg")) {
+        let message = format!("{name:?} is no .svg file");
+        return Err(Error::Argument { name: "--plot", message }.into());
+    }
+    let variant = arguments.variant.as_deref().map(Variant::from_name).transpose()?;
+    let guess = arguments.resume.as_deref().map(save::load).transpose()?;
+    let (x, read_ms) = context.load_tensor(&arguments.file)?;
+    match &x {
+        AnyTensor::Narrow(x) => compute(context, arguments, x, (variant, guess), read_ms),
+        AnyTensor::Wide(x) => compute(context, arguments, x, (variant, guess), read_ms),
+    }
+}
+
+fn compute<I: Index>(
+    context: &Context,
+    arguments: &Arguments,
+    x: &Tensor<f64, I>,
+    (variant, guess): (Option<Variant>, Option<Kruskal<f64>>),
+    read_ms: f64,
+) -> Result {
+    context.progress.stage("preparing the tensor".into());
+    let mut als = CpAls::new(arguments.rank)
+        .sweeps(arguments.sweeps)
+        .tol(arguments.tol)
+        .seed(arguments.seed)
+        .starts(arguments.starts)
+        .nonnegative(arguments.nonneg)
+        .ridge(arguments.ridge)
+        .on_sweep(|sweep| {
+            let start = if arguments.starts > 1 { format!("start {}, ", sweep.start + 1) } else { String::new() };
+            let message = format!("{start}sweep {}: fit {:.8}, {:+.1e}", sweep.number, sweep.fit, sweep.change);
+            context.progress.stage(message);
+            ControlFlow::Continue(())
+        });
+    if let Some(variant) = variant {
+        als = als.variant(variant);
+    }
+    if let Some(model) = guess {
+        als = als.guess(model);
+    }
+    if let Some(limit) = arguments.time_limit {
+        let wrong = |_| Error::Argument { name: "--time-limit", message: format!("{limit} is no number of seconds") };
+        als = als.time_limit(Duration::try_from_secs_f64(limit).map_err(wrong)?);
+    }
+    let found = context.cp(&als, x)?;
+    if let Some(name) = &arguments.output {
+        context.progress.stage(format!("writing {name}"));
+        save::save(name, &found.model)?;
+    }
+    if let Some(name) = &arguments.plot {
+        plot::plot(name, &found)?;
+    }
+    tell(context, arguments, x, &found, read_ms)
+}
+
+fn tell<I: Index>(
+    context: &Context,
+    arguments: &Arguments,
+    x: &Tensor<f64, I>,
+    found: &CpFit<f64>,
+    read_ms: f64,
+) -> Result {
+    let time = |t: Duration| t.as_secs_f64() * 1e3;
+    let chosen = found.explain.trim_end();
+    let json = json!({
+        "file": arguments.file, "dims": x.dims(), "nnz": x.nnz(), "rank": arguments.rank, "fit": found.fit,
+        "sweeps": found.fits.len(), "converged": found.converged, "start": found.start, "singular": found.singular,
+        "weights": found.model.weights(), "fits": found.fits, "read_ms": ms(read_ms), "setup_ms": ms(time(found.setup)),
+        "mttkrp_ms": ms(time(found.mttkrp)), "total_ms": ms(time(found.total)), "threads": context.threads(),
+        "device": context.device.to_string(), "chosen": chosen,
+    });
+    context.result(json, || {
+        let weights: Vec<String> = found.model.weights().iter().map(|w| format!("{w:.8}")).collect();
+        let ended = if found.converged { "converged" } else { "not converged" };
+        let singular = if found.singular > 0 { format!("   {} singular systems", found.singular) } else { String::new() };
+        let start = if arguments.starts > 1 { format!("   best: start {}", found.start + 1) } else { String::new() };
+        format!(
+            "{}   {} entries   rank {}\nfit {:.10}   {} sweeps, {ended}{start}{singular}\nweights {}\nread {}, prepared {}, products {}, in all {}\n{chosen}",
+            super::dims(x.dims()),
+            thousands(x.nnz() as u64),
+            arguments.rank,
+            found.fit,
+            found.fits.len(),
+            weights.join(" "),
+            seconds(read_ms),
+            seconds(time(found.setup)),
+            seconds(time(found.mttkrp)),
+            seconds(time(found.total)),
+        )
+    })
+}

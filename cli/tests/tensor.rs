@@ -1,0 +1,127 @@
+//! The commands `cp`, `tensor-info` and `bench mttkrp`: published figures, files, texts, exit codes.
+
+mod program;
+
+use program::{failed, file, json, lines, refused, scratch, sparring, text};
+
+/// GenTen's 2 × 3 × 4 tensor, exactly of rank 2.
+const TENSOR: &str =
+    "1 1 1 2\n2 1 1 1\n1 2 1 1\n2 2 1 1\n1 3 1 1\n1 1 2 1\n1 3 2 1\n1 1 4 1\n2 1 4 1\n1 2 4 1\n2 2 4 1\n";
+
+fn amino() -> String {
+    format!("{}/../data/aminoacid.tns.gz", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn path(name: &str) -> String {
+    scratch(name).to_str().unwrap().into()
+}
+
+#[test]
+fn a_published_decomposition() {
+    let found = json(&["cp", &amino(), "--rank", "3", "--seed", "7", "--sweeps", "50", "--tol", "0"]);
+    let fit = found["fit"].as_f64().unwrap();
+    assert!((fit - 0.9748052476).abs() < 1e-9, "{fit}");
+    assert_eq!((found["sweeps"].as_u64(), found["converged"].as_bool()), (Some(50), Some(false)));
+    assert_eq!((found["nnz"].as_u64(), found["fits"].as_array().unwrap().len()), (Some(61_305), 50));
+    for key in ["setup_ms", "mttkrp_ms", "total_ms", "read_ms"] {
+        assert!(found[key].as_f64().unwrap() > 0.0, "{key}");
+    }
+    let said = text(&["cp", &amino(), "--rank", "3", "--seed", "7", "--tol", "1e-6"]);
+    assert!(said.starts_with("5 × 201 × 61   61,305 entries   rank 3\nfit 0.97"), "{said}");
+    assert!(said.contains(" sweeps, converged\nweights 33") && said.contains("\nmttkrp: copies"), "{said}");
+}
+
+#[test]
+fn models_are_written_read_and_drawn() {
+    let (x, model, arrays) = (file("cp.tns", TENSOR), path("model.json"), path("model.npz"));
+    let first = json(&["cp", &x, "-r", "2", "--seed", "3", "-o", &model, "--sweeps", "5", "--tol", "0"]);
+    let saved: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&model).unwrap()).unwrap();
+    assert_eq!(saved["weights"], first["weights"]);
+    let shapes: Vec<usize> = saved["factors"].as_array().unwrap().iter().map(|f| f.as_array().unwrap().len()).collect();
+    assert_eq!(shapes, [2, 3, 4]);
+    let more = json(&["cp", &x, "-r", "2", "--resume", &model, "--sweeps", "1", "-o", &arrays]);
+    assert!(more["fit"].as_f64() >= first["fit"].as_f64());
+    let bytes = std::fs::read(&arrays).unwrap();
+    assert!(
+        bytes.starts_with(b"PK")
+            && ["weights.npy", "factor0.npy", "factor2.npy"]
+                .iter()
+                .all(|name| { bytes.windows(name.len()).any(|w| w == name.as_bytes()) })
+    );
+    let (folder, plot) = (path("model"), path("fit.svg"));
+    text(&["cp", &x, "-r", "2", "-o", &folder, "--plot", &plot, "--nonneg", "--starts", "3"]);
+    let table = std::fs::read_to_string(scratch("model/factor1.csv")).unwrap();
+    assert_eq!((table.lines().count(), table.lines().next().unwrap().split(',').count()), (3, 2));
+    assert!(std::fs::read_to_string(scratch("model/weights.csv")).unwrap().lines().count() == 1);
+    let svg = std::fs::read_to_string(plot).unwrap();
+    assert!(svg.contains("fit by sweep") && svg.contains("components of mode 2"), "{svg}");
+
+    let wrong = file("wrong.json", r#"{"weights": [1.0, 2.0], "factors": [[[1.0]]]}"#);
+    assert!(refused(&["cp", &x, "-r", "2", "--resume", &wrong]).contains("row 0 of a factor has 1 columns, not 2"));
+    assert!(refused(&["cp", &x, "-r", "3", "--resume", &model]).contains("shapes do not agree"));
+    assert!(refused(&["cp", &x, "-r", "2", "-o", &path("model.mtx")]).contains(".json, .npz, or into a folder"));
+    assert!(refused(&["cp", &x, "-r", "2", "--plot", "fit.png"]).contains(".svg"));
+}
+
+#[test]
+fn every_way_gives_the_same_fit() {
+    let x = file("ways.tns", TENSOR);
+    let fit = |more: &[&str]| {
+        let found = json(&[&["cp", &x, "-r", "2", "--seed", "1", "--sweeps", "8", "--tol", "0"], more].concat());
+        (found["fit"].as_f64().unwrap() * 1e9).round()
+    };
+    let expected = fit(&[]);
+    for variant in ["a", "b", "c", "copies", "tree", "single"] {
+        assert_eq!(fit(&["--variant", variant, "--threads", "3"]), expected, "{variant}");
+    }
+    assert!(fit(&["--ridge", "50"]) < expected);
+    assert!(refused(&["cp", &x, "-r", "2", "--variant", "d"]).contains("copies, tree, single"));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let x = file("named.tns", TENSOR);
+    assert!(refused(&["cp", &x, "-r", "0"]).contains("rank"));
+    assert!(refused(&["cp", &x, "-r", "1", "--tol=-1"]).contains("tolerance"));
+    assert!(refused(&["cp", &x]).contains("--rank"));
+    assert!(refused(&["cp", &x, "-r", "1", "--time-limit=-3"]).contains("-3"));
+    assert!(failed(&["cp", &x, "-r", "2", "--memory-budget", "100"], 1).contains("the budget is 100 bytes"));
+    let bad = file("bad.tns", "1 1 1 2\n1 0 1 3\n");
+    assert!(refused(&["cp", &bad, "-r", "1"]).contains("bad.tns:2:3"));
+    assert!(refused(&["tensor-info", "gen:ubre"]).contains("did you mean uber?"));
+    assert!(refused(&["tensor-info", "/no/such.tns"]).contains("/no/such.tns"));
+}
+
+#[test]
+fn figures_of_a_tensor() {
+    let x = file("info.tns", &format!("{TENSOR}2 3 4 0\n1 1 1 2\n"));
+    let found = json(&["tensor-info", &x]);
+    assert_eq!(found["dims"], serde_json::json!([2, 3, 4]));
+    assert_eq!((found["nnz"].as_u64(), found["zeros"].as_u64()), (Some(12), Some(1)));
+    assert_eq!((found["slices"].clone(), found["norm2"].as_f64()), (serde_json::json!([2, 3, 3]), Some(26.0)));
+    assert_eq!(found["fibres"], serde_json::json!([8, 5, 6]));
+    assert_eq!(found["variant"], "copies");
+    let said = text(&["tensor-info", &amino(), "--rank", "32"]);
+    assert!(said.contains("mode 2: 61 of 61 slices, 1,005 fibres of 61.00 entries"), "{said}");
+    assert!(said.contains("mttkrp of rank 32: copies, at most "), "{said}");
+    let small = json(&["tensor-info", &amino(), "--memory-budget", "2M"]);
+    assert!(small["variant"] != "copies" && small["variant_bytes"].as_u64().unwrap() <= 2 << 20, "{small}");
+}
+
+#[test]
+fn sweeps_are_measured() {
+    let x = file("bench.tns", TENSOR);
+    let found = lines(&["bench", "mttkrp", "--case", &x, "--rank", "2,5", "--variant", "c,copies", "--repeat", "2"]);
+    assert_eq!(found.len(), 4);
+    for line in &found {
+        assert_eq!((line["op"].as_str(), line["nnz"].as_u64()), (Some("mttkrp"), Some(11)));
+        assert!(line["ms_min"].as_f64() <= line["ms"].as_f64() && line["triad_GBs"].as_f64() > Some(0.0), "{line}");
+    }
+    let sums = |line: &serde_json::Value| -> Vec<f64> {
+        line["checksum_mttkrp"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect()
+    };
+    assert!(sums(&found[0]).iter().zip(sums(&found[1])).all(|(a, b)| (a - b).abs() < 1e-12 * b));
+    assert!(refused(&["bench", "spgemm", "--rank", "3"]).contains("bench mttkrp"));
+    let shown = sparring(&["bench", "mttkrp", "--case", &x, "--rank", "3", "--repeat", "1"]);
+    assert!(String::from_utf8(shown.stdout).unwrap().contains("variant"));
+}
