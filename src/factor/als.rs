@@ -274,7 +274,7 @@ fn random_factors<T: Real>(dims: &[usize], rank: usize, seed: u64) -> Result<Vec
     let mut rng = Pcg64::new(seed);
     let mut factors = Vec::with_capacity(dims.len());
     for &n in dims {
-        let len = n.checked_mul(rank).unwrap_or(usize::MAX);
+        let len = n.saturating_mul(rank);
         let mut values = reserved(len, "factors")?;
         values.extend((0..len).map(|_| T::from_f64(rng.unit())));
         factors.push(Dense::new(n, rank, values)?);

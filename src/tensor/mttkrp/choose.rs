@@ -148,8 +148,8 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
         Variant::Copies | Variant::Tree => {
             let of = |group: &Range<usize>| {
                 let rest = dims.len() - group.len();
-                // A fibre's indices and pointer, while the flat copy is still there.
-                let fibres = n * FIBRES_PERCENT as u128 / 100 * (rest as u128 * index + 4) + n * index;
+                // Where fibres begin: found first, then counted.
+                let fibres = 4 * n;
                 if group.len() == 1 {
                     return copy(rest) + pointers(dims[group.start]) + fibres;
                 }

@@ -1,6 +1,6 @@
 //! A copy of the tensor whose entries stand in the order of the rows that they are folded to.
 
-use super::lanes::{Arithmetic, Beside, Factors, Fibres, fold, fold_fibres};
+use super::lanes::{Arithmetic, Beside, Factors, fold, fold_fibres};
 use super::rows::segments;
 use crate::algebra::Value;
 use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, grouped};
@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 use crate::{Index, Result};
 
 /// Entries grouped by node, the other modes' indices beside the values; where many entries in turn share all indices but the last,
-/// these indices stand once for the whole fibre.
+/// the rows of these are met once for the whole fibre.
 #[derive(Debug)]
 pub(super) struct Form<T, I> {
     /// Modes whose factors the entries meet, in their order.
@@ -17,9 +17,10 @@ pub(super) struct Form<T, I> {
     /// Entries of node k: `ptr[k]..ptr[k + 1]`.
     pub(super) ptr: Vec<usize>,
     values: Vec<T>,
-    /// Of all `modes` for each entry, or of the last one where there are fibres.
+    /// Of all `modes` for each entry.
     indices: Vec<I>,
-    fibres: Option<(Vec<u32>, Vec<I>)>,
+    /// Where runs of entries begin that share all indices but the last, if they are few; and the number of entries.
+    fibres: Option<Vec<u32>>,
 }
 
 /// Fibres pay from here on: so many for a hundred entries.
@@ -47,20 +48,22 @@ impl<T: Value, I: Index> Form<T, I> {
         Self { modes, ptr: copy.ptr, values: copy.values, indices: copy.lists, fibres: None }.with_fibres(threads)
     }
 
-    /// Finds fibres, and keeps them if they are few.
+    /// Finds fibres, and keeps where they begin if they are few.
     fn with_fibres(mut self, threads: &Threads) -> Result<Self> {
         let (n, width) = (self.values.len(), self.modes.len());
         if width < 2 || u32::try_from(n).is_err() {
             return Ok(self);
         }
         let (indices, ptr) = (&self.indices, &self.ptr);
-        let prefix = |e: usize| &indices[e * width..][..width - 1];
-        let pieces = n.div_ceil(PIECE);
-        let starts = append_blocks(
+        let differs = |e: usize| {
+            let (before, here) = (&indices[(e - 1) * width..][..width - 1], &indices[e * width..][..width - 1]);
+            before.iter().zip(here).any(|(a, b)| a != b)
+        };
+        let mut starts = append_blocks(
             threads,
             "mttkrp setup",
-            pieces,
-            n / 2,
+            n.div_ceil(PIECE),
+            n * FIBRES_PERCENT / 100 + 1,
             || Ok(()),
             |(), piece, starts: &mut Vec<u32>| {
                 let range = piece * PIECE..n.min((piece + 1) * PIECE);
@@ -69,33 +72,28 @@ impl<T: Value, I: Index> Form<T, I> {
                     while ptr[node] < e {
                         node += 1;
                     }
-                    if ptr[node] == e || prefix(e) != prefix(e - 1) {
+                    if ptr[node] == e || differs(e) {
                         starts.push(e as u32);
                     }
                 }
                 Ok(())
             },
         )?;
-        if starts.len() * 100 > n * FIBRES_PERCENT {
-            return Ok(self);
+        if starts.len() * 100 <= n * FIBRES_PERCENT {
+            starts.push(n as u32);
+            self.fibres = Some(starts);
         }
-        let at = |e: usize, k: usize| indices[e * width + k];
-        let of_fibres = strided(threads, starts.len(), width - 1, |f, k| at(starts[f] as usize, k))?;
-        let leaves = strided(threads, n, 1, |e, _| at(e, width - 1))?;
-        let ends = starts.iter().copied().chain(std::iter::once(n as u32));
-        let ptr = collected(starts.len() + 1, ends, "fibres of a tensor")?;
-        (self.indices, self.fibres) = (leaves, Some((ptr, of_fibres)));
         Ok(self)
     }
 
     /// Fibres, if they are kept.
     pub(super) fn fibres(&self) -> Option<usize> {
-        self.fibres.as_ref().map(|(ptr, _)| ptr.len() - 1)
+        self.fibres.as_ref().map(|ptr| ptr.len() - 1)
     }
 
     /// Bytes that it keeps.
     pub(super) fn bytes(&self) -> u128 {
-        let fibres = self.fibres.as_ref().map_or(0, |(ptr, indices)| size_of_val(&ptr[..]) + size_of_val(&indices[..]));
+        let fibres = self.fibres.as_ref().map_or(0, |ptr| size_of_val(&ptr[..]));
         let rest = size_of_val(&self.ptr[..]) + size_of_val(&self.values[..]) + size_of_val(&self.indices[..]);
         (fibres + rest) as u128
     }
@@ -108,9 +106,7 @@ impl<T: Value, I: Index> Form<T, I> {
         factors: Factors<'_, T>,
         out: &mut [T],
     ) -> Result<()> {
-        let stride = if self.fibres.is_some() { 1 } else { self.modes.len() };
-        let entries = Beside { values: &self.values, indices: &self.indices, stride };
-        let fibres = self.fibres.as_ref().map(|(ptr, indices)| Fibres { ptr, indices, stride: self.modes.len() - 1 });
+        let entries = Beside { values: &self.values, indices: &self.indices, stride: self.modes.len() };
         segments(
             threads,
             &self.ptr,
@@ -118,7 +114,7 @@ impl<T: Value, I: Index> Form<T, I> {
             A::ZERO,
             out,
             |a, b| ring.plus(a, b),
-            |stretch| match &fibres {
+            |stretch| match &self.fibres {
                 Some(fibres) => fold_fibres(ring, &entries, fibres, factors, stretch),
                 None => fold(ring, &entries, factors, stretch),
             },

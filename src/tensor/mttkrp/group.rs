@@ -113,18 +113,17 @@ fn number<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>, modes: &[usiz
     for _ in modes {
         nodes.push(reserved(count, "nodes of a tensor")?);
     }
-    let mut found = 0;
-    for (key, number) in numbers.iter_mut().enumerate().filter(|(_, number)| **number != I::LAST) {
+    let there = numbers.iter_mut().enumerate().filter(|(_, number)| **number != I::LAST);
+    for (found, (key, number)) in there.enumerate() {
         *number = I::cast(found);
-        found += 1;
         let mut rest = key;
         for (list, (_, len)) in nodes.iter_mut().zip(&lists).rev() {
             list.push(I::cast(rest % len));
             rest /= len;
         }
     }
-    keys.iter_mut().for_each(|key| *key = numbers[key.get()]);
-    Ok((keys, nodes))
+    let numbered = strided(threads, n, 1, |e, _| numbers[keys[e].get()])?;
+    Ok((numbered, nodes))
 }
 
 /// As [`number`], by sorting the entries: where there are too many tuples for a table.

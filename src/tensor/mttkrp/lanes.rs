@@ -111,15 +111,6 @@ fn columns<T, const B: usize>(rows: &[T], at: usize) -> &[T; B] {
     rows[at..].first_chunk().expect("a row of a factor")
 }
 
-/// Runs of entries with one prefix of indices, whose rows are met once for all of them.
-pub(super) struct Fibres<'a, I> {
-    /// Where each begins; entries in all at the end.
-    pub(super) ptr: &'a [u32],
-    /// `stride` for each fibre.
-    pub(super) indices: &'a [I],
-    pub(super) stride: usize,
-}
-
 /// A stretch of entries, and the nodes that they belong to.
 pub(super) struct Stretch<'a, T> {
     /// Entries of node k: `ptr[k]..ptr[k + 1]`.
@@ -199,11 +190,11 @@ pub(super) fn fold<T: Value, A: Arithmetic<T>, E: Entries<T>>(
     blocks!(factors.rank, c, B => dispatch_work(Flat::<T, A, E, B> { ring, entries, factors, stretch, c }));
 }
 
-/// As [`fold`], for entries that meet the last factor, and whose fibres meet the others.
+/// As [`fold`]: each run of entries from one of `fibres` to the next shares all rows but the last, and meets these once.
 pub(super) fn fold_fibres<T: Value, A: Arithmetic<T>, I: crate::Index>(
     ring: A,
     entries: &Beside<'_, T, I>,
-    fibres: &Fibres<'_, I>,
+    fibres: &[u32],
     factors: Factors<'_, T>,
     stretch: &mut Stretch<'_, T>,
 ) {
@@ -271,7 +262,7 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
 struct Hoisted<'a, 's, 'o, T, A, I, const B: usize> {
     ring: A,
     entries: &'a Beside<'a, T, I>,
-    fibres: &'a Fibres<'a, I>,
+    fibres: &'a [u32],
     factors: Factors<'a, T>,
     stretch: &'s mut Stretch<'o, T>,
     c: usize,
@@ -283,29 +274,30 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
     fn run(self) {
         let Self { ring, entries, fibres, factors: Factors { factors, rank }, stretch, c } = self;
         let Some((leaf, prefix)) = factors.split_last() else { return };
+        let last_mode = prefix.len();
         let (end, mut node) = (stretch.entries.end, stretch.first);
         let mut e = stretch.entries.start;
-        let mut fibre = fibres.ptr.partition_point(|&start| start as usize <= e).saturating_sub(1);
+        let mut fibre = fibres.partition_point(|&start| start as usize <= e).saturating_sub(1);
         while e < end {
             let stop = stretch.ptr[node + 1].min(end);
             let mut sum = [A::ZERO; B];
             let any = e < stop;
             while e < stop {
                 // A fibre lies within its node.
-                let last = (fibres.ptr[fibre + 1] as usize).min(stop);
+                let last = (fibres[fibre + 1] as usize).min(stop);
                 let mut x = [A::ZERO; B];
                 for e in e..last {
-                    let row = columns::<T, B>(leaf, entries.row(e, 0) * rank + c);
+                    let row = columns::<T, B>(leaf, entries.row(e, last_mode) * rank + c);
                     let value = entries.values[e];
                     for (x, &a) in x.iter_mut().zip(row) {
                         *x = ring.plus(*x, ring.times(value, a));
                     }
                 }
                 for (k, factor) in prefix.iter().enumerate() {
-                    meet(ring, &mut x, factor, fibres.indices[fibre * fibres.stride + k].get() * rank + c);
+                    meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
                 }
                 add(ring, &mut sum, &x);
-                fibre += usize::from(last == fibres.ptr[fibre + 1] as usize);
+                fibre += usize::from(last == fibres[fibre + 1] as usize);
                 e = last;
             }
             if any {

@@ -29,11 +29,12 @@ pub use lanes::Arithmetic;
 use form::Form;
 use group::Group;
 use lanes::{Factors, Through, fold};
+use rayon::prelude::*;
 
 use super::order::check_mode;
 use super::{Tensor, coo::mode_name};
 use crate::algebra::Value;
-use crate::par::{Threads, collected, order_by};
+use crate::par::{Threads, order_by};
 use crate::{Dense, Error, Index, Result};
 
 /// What an MTTKRP of one tensor keeps between calls: copies or permutations, whatever its variant wants.
@@ -104,7 +105,8 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         }
         // A copy of one mode is made in the time of some products: it does not pay for one.
         let asked = asked.or(only.map(|_| Variant::Single));
-        let choice = choose(&Shape::of(x, rank), asked, budget)?;
+        let shape = threads.install(|| Shape::of(x, rank));
+        let choice = choose(&shape, asked, budget)?;
         if !crate::par::enough(choice.bytes) {
             return Err(Error::OutOfMemory { what: "mttkrp", bytes: choice.bytes });
         }
@@ -279,28 +281,34 @@ impl Shape {
 
 /// Distinct tuples of the first k + 1 modes, for each k, if the entries are sorted.
 fn prefixes<T: Value, I: Index>(x: &Tensor<T, I>) -> Option<Vec<usize>> {
-    let order = x.order();
-    // How many entries differ from the one before first in mode k.
-    let mut first = vec![0usize; order];
-    let lists = x.all_indices();
-    for e in 1..x.nnz() {
-        if let Some(k) = lists.iter().position(|list| list[e] != list[e - 1]) {
-            if lists[k][e] < lists[k][e - 1] {
-                return None;
+    const PIECE: usize = 1 << 16;
+    let (order, lists, n) = (x.order(), x.all_indices(), x.nnz());
+    // How many entries of a piece differ from the one before first in mode k; nothing if one is less than it.
+    let piece = |piece: usize| {
+        let mut first = vec![0usize; order];
+        for e in (piece * PIECE).max(1)..n.min((piece + 1) * PIECE) {
+            if let Some(k) = lists.iter().position(|list| list[e] != list[e - 1]) {
+                if lists[k][e] < lists[k][e - 1] {
+                    return None;
+                }
+                first[k] += 1;
             }
-            first[k] += 1;
         }
-    }
-    let mut sum = usize::from(x.nnz() > 0);
-    collected(
-        order,
-        first.iter().map(|n| {
-            sum += n;
-            sum
-        }),
-        "counts",
-    )
-    .ok()
+        Some(first)
+    };
+    let pieces = n.div_ceil(PIECE);
+    let add = |a: Vec<usize>, b: Vec<usize>| Some(a.iter().zip(&b).map(|(a, b)| a + b).collect());
+    let first: Vec<usize> = if pieces < 4 {
+        (0..pieces).map(piece).try_fold(vec![0; order], |sum, found| add(sum, found?))?
+    } else {
+        (0..pieces).into_par_iter().map(piece).try_reduce(|| vec![0; order], add)?
+    };
+    let mut sum = usize::from(n > 0);
+    let count = |n: &usize| {
+        sum += n;
+        sum
+    };
+    Some(first.iter().map(count).collect())
 }
 
 fn with<'a, T>(factors: &'a [&'a [T]], rank: usize) -> Factors<'a, T> {

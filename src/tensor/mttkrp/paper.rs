@@ -38,14 +38,13 @@ pub(super) fn locked<T: Value, A: Arithmetic<T>, I: Index>(
         let sums = &mut stripe[row / locks * rank + c..][..x.len()];
         sums.iter_mut().zip(x).for_each(|(sum, &x)| *sum = ring.plus(*sum, x));
     };
-    let n = rows.len();
     threads.for_each_of(
         "mttkrp",
-        n.div_ceil(BLOCK),
+        rows.len().div_ceil(BLOCK),
         || filled(rank, A::ZERO, "a row"),
         |scratch, block| {
-            for e in block * BLOCK..n.min((block + 1) * BLOCK) {
-                let row = rows[e].get();
+            for (e, row) in (block * BLOCK..).zip(rows[block * BLOCK..].iter().take(BLOCK)) {
+                let row = row.get();
                 if tiny {
                     blocks!(rank, c, B => {
                         let mut x = entries.start::<B>(e, c);
