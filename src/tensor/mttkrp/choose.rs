@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::form::FIBRES_PERCENT;
 use super::rows::head_bytes;
 use crate::{Error, Result};
 

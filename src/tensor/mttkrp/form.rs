@@ -24,7 +24,7 @@ pub(super) struct Form<T, I> {
 }
 
 /// Fibres pay from here on: so many for a hundred entries.
-pub(super) const FIBRES_PERCENT: usize = 60;
+const FIBRES_PERCENT: usize = 60;
 /// A task's entries when a form is made.
 const PIECE: usize = 1 << 15;
 

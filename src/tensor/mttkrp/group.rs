@@ -102,7 +102,7 @@ fn number<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>, modes: &[usiz
         return number_sorted(threads, x, modes);
     }
     let lists: Vec<(&[I], usize)> = modes.iter().map(|&m| (x.indices(m), x.dims()[m])).collect();
-    let mut keys =
+    let keys =
         strided(threads, n, 1, |e, _| I::cast(lists.iter().fold(0, |key, (list, len)| key * len + list[e].get())))?;
     let mut numbers = filled(bins, I::LAST, "nodes of a tensor")?;
     for key in &keys {
