@@ -175,8 +175,8 @@ fn norms_leave_no_range() {
     };
     assert_eq!(of(vec![]), 0.0);
     assert_eq!(of(vec![3.0, -4.0, 0.0]), 5.0);
-    assert_eq!((of(vec![3e200, 4e200]) / 5e200 - 1.0).abs() < 1e-15, true);
-    assert_eq!((of(vec![3e-200, 4e-200]) / 5e-200 - 1.0).abs() < 1e-15, true);
+    assert!((of(vec![3e200, 4e200]) / 5e200 - 1.0).abs() < 1e-15);
+    assert!((of(vec![3e-200, 4e-200]) / 5e-200 - 1.0).abs() < 1e-15);
     assert!(of(vec![1.0, f64::NAN, 5.0]).is_nan() && of(vec![1.0, f64::NEG_INFINITY]) == f64::INFINITY);
     let many: Vec<f64> = (0..1000).map(f64::from).collect();
     assert_eq!(of(many), (999.0f64 * 1000.0 * 1999.0 / 6.0).sqrt());
