@@ -6,6 +6,7 @@ pub mod algebra;
 pub mod backend;
 pub mod distance;
 mod error;
+pub mod factor;
 #[doc(hidden)]
 pub mod generate;
 #[cfg(feature = "cuda")]

@@ -16,7 +16,7 @@ const LAYERS: [&[&str]; 8] = [
     &["spgemm", "spmv", "tensor", "contract"],
     &["ops", "distance"],
     &["backend", "gpu"],
-    &["graph", "runtime"],
+    &["factor", "graph", "runtime"],
     &["prelude"],
 ];
 /// Modules beside the ladder, and all that they may import.
@@ -25,7 +25,7 @@ const BESIDE: [(&str, &[&str]); 2] = [
     ("generate", &["error", "algebra", "sparse", "par", "tensor"]),
 ];
 /// What stands at the root of the crate, and the module it comes from.
-const ROOT: [(&str, &str); 13] = [
+const ROOT: [(&str, &str); 14] = [
     ("Error", "error"),
     ("Result", "error"),
     ("Coo", "sparse"),
@@ -34,6 +34,7 @@ const ROOT: [(&str, &str); 13] = [
     ("Pattern", "sparse"),
     ("Dense", "sparse"),
     ("Vector", "sparse"),
+    ("Tensor", "tensor"),
     ("SparseVec", "sparse"),
     ("Cpu", "backend"),
     ("Cuda", "backend"),

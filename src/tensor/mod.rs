@@ -15,6 +15,7 @@ mod order;
 mod random;
 
 pub use coo::{AnyTensor, MAX_ORDER, Tensor};
+pub(crate) use kruskal::column_norms;
 pub use kruskal::{Kruskal, Norm};
 pub use mttkrp::{Arithmetic, Choice, Kept, Mttkrp, Shape, Variant, choose};
 pub(crate) use order::check_mode;

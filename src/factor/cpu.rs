@@ -1,0 +1,317 @@
+//! The steps of CP-ALS on the processor.
+
+use std::ops::Range;
+
+use super::machine::{Agreement, CpMachine, CpState, Solve};
+use super::solve::pseudo_inverse;
+use crate::algebra::{PlusTimes, Real};
+use crate::par::{Threads, filled, refill};
+use crate::simd::{Work, dispatch_work};
+use crate::tensor::{Kept, Kruskal, Mttkrp, Norm, Tensor, Variant};
+use crate::{Cpu, Dense, Error, Index, Result};
+
+/// Rows of a task. Sums of tasks are added up in their order, so that no result depends on the number of threads.
+const ROWS: usize = 512;
+/// Rounds of coordinate descent for a row without negative elements, at most.
+const ROUNDS: usize = 100;
+
+/// A prepared tensor, its factors and what belongs to them.
+#[derive(Debug)]
+pub struct CpuCp<'x, T: Real, I: Index> {
+    threads: &'x Threads,
+    plan: Mttkrp<'x, T, I>,
+    kept: Kept<T>,
+    factors: Vec<Dense<T>>,
+    products: Vec<Dense<T>>,
+    /// AₙᵀAₙ of each mode, row after row.
+    grams: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+    singular: usize,
+}
+
+impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
+    type State<'x> = CpuCp<'x, T, I>;
+
+    fn cp_state<'x>(
+        &'x self,
+        x: &'x Tensor<T, I>,
+        factors: Vec<Dense<T>>,
+        variant: Option<Variant>,
+    ) -> Result<CpuCp<'x, T, I>> {
+        let rank = factors.first().map_or(0, Dense::ncols);
+        let own = 2 * factors.iter().map(|f| size_of_val(f.values()) as u128).sum::<u128>();
+        let budget = match self.budget() {
+            Some(budget) => match u128::from(budget).checked_sub(own) {
+                Some(left) => Some(left as u64),
+                None => return Err(Error::Budget { what: "the factors of CP", bytes: own, budget: budget.into() }),
+            },
+            None => None,
+        };
+        let plan = Mttkrp::new(self.threads(), x, rank, None, variant, budget)?;
+        let mut products = Vec::with_capacity(x.order());
+        for &n in x.dims() {
+            products.push(Dense::filled(n, rank, T::ZERO)?);
+        }
+        let grams = vec![filled(rank * rank, 0.0, "Gram matrices")?; x.order()];
+        let weights = vec![1.0; rank];
+        let threads = self.threads();
+        Ok(CpuCp { threads, plan, kept: Kept::default(), factors, products, grams, weights, singular: 0 })
+    }
+}
+
+impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
+    fn gram(&mut self, mode: usize) -> Result<()> {
+        let (a, rank) = (&self.factors[mode], self.weights.len());
+        self.grams[mode] = summed(self.threads, a.nrows(), rank * rank, |rows, sums| {
+            dispatch_work(Gram { a: &a.values()[rows.start * rank..rows.end * rank], rank, sums });
+        })?;
+        Ok(())
+    }
+
+    fn mttkrp(&mut self, mode: usize) -> Result<()> {
+        let (out, kept) = (&mut self.products[mode], &mut self.kept);
+        self.plan.mttkrp_into(self.threads, PlusTimes::<T>::new(), &self.factors, mode, out, kept)
+    }
+
+    fn solve(&mut self, mode: usize, how: Solve) -> Result<()> {
+        let rank = self.weights.len();
+        let mut system = vec![1.0; rank * rank];
+        for (_, gram) in self.grams.iter().enumerate().filter(|(m, _)| *m != mode) {
+            system.iter_mut().zip(gram).for_each(|(x, &g)| *x *= g);
+        }
+        system.iter_mut().step_by(rank + 1).for_each(|x| *x += how.ridge);
+        let (v, a) = (&self.products[mode], &mut self.factors[mode]);
+        let weights = &self.weights;
+        if how.nonnegative {
+            return rows_of(self.threads, a, v, rank, |row, v| descend(&system, weights, row, v));
+        }
+        let (inverse, singular) = pseudo_inverse(rank, &system)?;
+        if !singular {
+            return rows_of(self.threads, a, v, rank, |row, v| times(v, &inverse, row));
+        }
+        // A direction whose eigenvalue is cut may carry a part of the model before: then the change of minimum norm is taken, which
+        // leaves it where it is, and if rounding spoils that too, nothing is changed.
+        self.singular += 1;
+        let mut before = a.clone();
+        before.values_mut().chunks_mut(rank).for_each(|row| {
+            row.iter_mut().zip(weights).for_each(|(x, &w)| *x = T::from_f64(x.as_f64() * w));
+        });
+        rows_of(self.threads, a, v, rank, |row, v| times(v, &inverse, row))?;
+        let limit = misfit(self.threads, &before, v, &system)?;
+        // Sums of rounded numbers that are equal.
+        if misfit(self.threads, a, v, &system)? <= limit + 1e-14 * limit.abs() {
+            return Ok(());
+        }
+        a.values_mut().copy_from_slice(before.values());
+        rows_of(self.threads, a, v, rank, |row, v| {
+            let (mut rest, mut change) = (vec![0.0; rank], vec![0.0; rank]);
+            times(row, &system, &mut rest);
+            rest.iter_mut().zip(v).for_each(|(r, &v)| *r = v - *r);
+            times(&rest, &inverse, &mut change);
+            row.iter_mut().zip(&change).for_each(|(x, &d)| *x += d);
+        })?;
+        if misfit(self.threads, a, v, &system)? > limit {
+            *a = before;
+        }
+        Ok(())
+    }
+
+    fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()> {
+        let (a, rank) = (&mut self.factors[mode], self.weights.len());
+        self.weights = crate::tensor::column_norms(a, norm).iter().map(|n| n.as_f64()).collect();
+        let norms: Vec<T> = self.weights.iter().map(|&n| T::from_f64(n)).collect();
+        refill_rows(self.threads, a, rank, |row| {
+            row.iter_mut().zip(&norms).filter(|(_, n)| **n != T::ZERO).for_each(|(x, &n)| *x = *x / n);
+        })
+    }
+
+    fn agreement(&mut self, mode: usize) -> Result<Agreement> {
+        let (a, v, rank) = (&self.factors[mode], &self.products[mode], self.weights.len());
+        let inner = summed(self.threads, a.nrows(), rank, |rows, sums| {
+            for i in rows {
+                let products = a.row(i).iter().zip(v.row(i)).map(|(x, y)| x.as_f64() * y.as_f64());
+                sums.iter_mut().zip(products).for_each(|(sum, p)| *sum += p);
+            }
+        })?;
+        let inner = inner.iter().zip(&self.weights).map(|(x, w)| x * w).sum();
+        let mut model = 0.0;
+        for (r, w) in self.weights.iter().enumerate() {
+            for (s, v) in self.weights.iter().enumerate() {
+                model += w * v * self.grams.iter().map(|g| g[r * rank + s]).product::<f64>();
+            }
+        }
+        Ok(Agreement { inner, model, singular: self.singular })
+    }
+
+    fn model(&self) -> Result<Kruskal<T>> {
+        Kruskal::new(self.weights.iter().map(|&w| T::from_f64(w)).collect(), self.factors.clone())
+    }
+
+    fn restart(&mut self, factors: Vec<Dense<T>>) -> Result<()> {
+        self.factors = factors;
+        self.weights.fill(1.0);
+        self.singular = 0;
+        self.kept = Kept::default();
+        Ok(())
+    }
+
+    fn explain(&self) -> String {
+        self.plan.explain()
+    }
+}
+
+/// Sums of `width` numbers over all rows: `add` adds those of some rows.
+fn summed(
+    threads: &Threads,
+    nrows: usize,
+    width: usize,
+    add: impl Fn(Range<usize>, &mut [f64]) + Sync,
+) -> Result<Vec<f64>> {
+    // Wide sums of few rows would be written more than computed.
+    let rows = ROWS.max(width);
+    let tasks = nrows.div_ceil(rows);
+    let mut parts = filled(tasks * width, 0.0, "sums over rows")?;
+    refill(
+        &mut parts,
+        threads,
+        "cp",
+        tasks,
+        |t| t * width,
+        || Ok(()),
+        |(), t, slots| {
+            add(t * rows..nrows.min((t + 1) * rows), slots.rest(0.0));
+            Ok(())
+        },
+    )?;
+    let mut sums = filled(width, 0.0, "sums over rows")?;
+    for part in parts.chunks(width.max(1)) {
+        sums.iter_mut().zip(part).for_each(|(sum, &x)| *sum += x);
+    }
+    Ok(sums)
+}
+
+/// Changes each row of `a`, some rows a task.
+fn refill_rows<T: Real>(
+    threads: &Threads,
+    a: &mut Dense<T>,
+    rank: usize,
+    change: impl Fn(&mut [T]) + Sync,
+) -> Result<()> {
+    if rank == 0 {
+        return Ok(());
+    }
+    let parts: Vec<&mut [T]> = a.values_mut().chunks_mut(ROWS * rank).collect();
+    crate::sparse::for_each_part(
+        threads,
+        parts,
+        || Ok(()),
+        |(), rows| {
+            rows.chunks_mut(rank).for_each(&change);
+            Ok(())
+        },
+    )
+}
+
+/// Each row of `a` from itself and the row of `v`, in f64.
+fn rows_of<T: Real>(
+    threads: &Threads,
+    a: &mut Dense<T>,
+    v: &Dense<T>,
+    rank: usize,
+    change: impl Fn(&mut [f64], &[f64]) + Sync,
+) -> Result<()> {
+    if rank == 0 {
+        return Ok(());
+    }
+    let parts: Vec<_> = a.values_mut().chunks_mut(ROWS * rank).zip(v.values().chunks(ROWS * rank)).collect();
+    let state = || Ok((vec![0.0; rank], vec![0.0; rank]));
+    crate::sparse::for_each_part(threads, parts, state, |(row, product), (a, v)| {
+        for (a, v) in a.chunks_mut(rank).zip(v.chunks(rank)) {
+            row.iter_mut().zip(&*a).for_each(|(to, x)| *to = x.as_f64());
+            product.iter_mut().zip(v).for_each(|(to, x)| *to = x.as_f64());
+            change(row, product);
+            a.iter_mut().zip(&*row).for_each(|(to, &x)| *to = T::from_f64(x));
+        }
+        Ok(())
+    })
+}
+
+/// `out` = x M, for a symmetric matrix.
+fn times(x: &[f64], matrix: &[f64], out: &mut [f64]) {
+    dispatch_work(Times { x, matrix, out });
+}
+
+struct Times<'a, 'o> {
+    x: &'a [f64],
+    matrix: &'a [f64],
+    out: &'o mut [f64],
+}
+impl Work for Times<'_, '_> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        self.out.fill(0.0);
+        for (&x, row) in self.x.iter().zip(self.matrix.chunks(self.out.len().max(1))) {
+            self.out.iter_mut().zip(row).for_each(|(out, &m)| *out += x * m);
+        }
+    }
+}
+
+struct Gram<'a, 'o, T> {
+    a: &'a [T],
+    rank: usize,
+    sums: &'o mut [f64],
+}
+impl<T: Real> Work for Gram<'_, '_, T> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let rank = self.rank.max(1);
+        for row in self.a.chunks(rank) {
+            for (x, sums) in row.iter().zip(self.sums.chunks_mut(rank)) {
+                let x = x.as_f64();
+                sums.iter_mut().zip(row).for_each(|(sum, y)| *sum += x * y.as_f64());
+            }
+        }
+    }
+}
+
+/// Σᵢ aᵢ Υ aᵢᵀ − 2 vᵢ aᵢᵀ: what the factor adds to ‖X − M‖².
+fn misfit<T: Real>(threads: &Threads, a: &Dense<T>, v: &Dense<T>, system: &[f64]) -> Result<f64> {
+    let rank = a.ncols();
+    let sums = summed(threads, a.nrows(), 1, |rows, sum| {
+        let (mut row, mut product) = (vec![0.0; rank], vec![0.0; rank]);
+        for i in rows {
+            row.iter_mut().zip(a.row(i)).for_each(|(to, x)| *to = x.as_f64());
+            times(&row, system, &mut product);
+            let terms = row.iter().zip(&product).zip(v.row(i)).map(|((x, y), v)| x * (y - 2.0 * v.as_f64()));
+            sum[0] += terms.sum::<f64>();
+        }
+    })?;
+    Ok(sums[0])
+}
+
+/// The row a ≥ 0 that makes a Υ aᵀ − 2 v aᵀ least, by coordinate descent from the row before, `row` times the weights.
+fn descend(system: &[f64], weights: &[f64], row: &mut [f64], v: &[f64]) {
+    let rank = row.len();
+    row.iter_mut().zip(weights).for_each(|(x, w)| *x = (*x * w).max(0.0));
+    for _ in 0..ROUNDS {
+        let (mut moved, mut size) = (0.0f64, 0.0f64);
+        for r in 0..rank {
+            let line = &system[r * rank..][..rank];
+            let own = line[r];
+            if own <= 0.0 {
+                row[r] = 0.0;
+                continue;
+            }
+            let slope = v[r] - line.iter().zip(&*row).map(|(s, x)| s * x).sum::<f64>();
+            let new = (row[r] + slope / own).max(0.0);
+            moved = moved.max((new - row[r]).abs());
+            size = size.max(new);
+            row[r] = new;
+        }
+        if moved <= 1e-12 * size {
+            break;
+        }
+    }
+}

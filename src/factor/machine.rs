@@ -1,0 +1,71 @@
+//! What CP-ALS needs of a machine: one step each of the algorithm, on factors that stay where they are.
+
+use crate::algebra::Real;
+use crate::tensor::{Kruskal, Norm, Tensor, Variant};
+use crate::{Dense, Index, Result};
+
+/// How the factor of a mode is found from its product with the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Solve {
+    /// ρ ≥ 0, added to the diagonal of Υ.
+    pub ridge: f64,
+    /// The best factor without negative elements.
+    pub nonnegative: bool,
+}
+
+/// What a sweep leaves: ⟨X, M⟩ and ‖M‖², as f64 whatever the values are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Agreement {
+    /// ⟨X, M⟩.
+    pub inner: f64,
+    /// ‖M‖².
+    pub model: f64,
+    /// Systems so far whose Υ was singular.
+    pub singular: usize,
+}
+
+/// A machine on which [`CpAls`](super::CpAls) runs.
+pub trait CpMachine<T: Real, I: Index> {
+    /// A tensor, prepared, and the factors, where the machine computes.
+    type State<'x>: CpState<T>
+    where
+        Self: 'x;
+    /// Takes the tensor and the factors to the machine and prepares their products.
+    /// # Errors
+    /// As [`Cpu::mttkrp_plan`](crate::Cpu::mttkrp_plan), and what the machine may fail with.
+    fn cp_state<'x>(
+        &'x self,
+        x: &'x Tensor<T, I>,
+        factors: Vec<Dense<T>>,
+        variant: Option<Variant>,
+    ) -> Result<Self::State<'x>>;
+}
+
+/// The steps of a sweep. Modes come in their order, and a factor changes in the steps of its own mode only.
+///
+/// # Errors
+/// Each step fails with what the machine may fail with, and when the caller's progress says stop.
+pub trait CpState<T: Real> {
+    /// Gₙ = AₙᵀAₙ.
+    fn gram(&mut self, mode: usize) -> Result<()>;
+    /// V = X₍ₙ₎ (⊙ Aₘ), kept until the next.
+    fn mttkrp(&mut self, mode: usize) -> Result<()>;
+    /// Aₙ = V Υ⁺, with Υ = ⊛_{m ≠ n} Gₘ + ρ I: of all factors that fit equally well the one of minimum norm. Never a worse fit
+    /// than before where Υ is singular.
+    fn solve(&mut self, mode: usize, how: Solve) -> Result<()>;
+    /// λ = the norms of the columns of Aₙ, which are divided by them.
+    fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()>;
+    /// After [`mttkrp`](Self::mttkrp), [`solve`](Self::solve) and [`normalise`](Self::normalise) of `mode` and
+    /// [`gram`](Self::gram) of all.
+    fn agreement(&mut self, mode: usize) -> Result<Agreement>;
+    /// The model as it is.
+    fn model(&self) -> Result<Kruskal<T>>;
+    /// Takes another start with the same tensor; λ = 1.
+    fn restart(&mut self, factors: Vec<Dense<T>>) -> Result<()>;
+    /// What was chosen for the products, and why.
+    fn explain(&self) -> String;
+    /// Waits until the steps so far are done, so that they can be timed.
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+}

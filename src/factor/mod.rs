@@ -1,0 +1,12 @@
+//! Decompositions of sparse tensors, written once for every machine.
+//!
+//! CP: [`CpAls`] finds the [`Kruskal`](crate::tensor::Kruskal) tensor nearest to a sparse tensor by alternating least squares.
+
+mod als;
+mod cpu;
+mod machine;
+mod solve;
+
+pub use als::{CpAls, CpFit, Sweep};
+pub use cpu::CpuCp;
+pub use machine::{Agreement, CpMachine, CpState, Solve};

@@ -1,0 +1,273 @@
+//! CP-ALS: published fits, singular systems, constraints, starts, callbacks, threads.
+
+mod common;
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use common::arbitrary::Rng;
+use sparring::factor::{CpAls, CpFit, Sweep};
+use sparring::tensor::{Kruskal, Tensor, Variant};
+use sparring::{Cpu, Dense, Error, Index};
+
+fn dense(nrows: usize, values: &[f64]) -> Dense<f64> {
+    Dense::new(nrows, values.len() / nrows, values.to_vec()).unwrap()
+}
+
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance
+}
+
+/// GenTen's unit test: 2 × 3 × 4, exactly of rank 2, and the start that belongs to it.
+fn genten() -> (Tensor<f64>, Kruskal<f64>) {
+    let places = [
+        [0, 0, 0],
+        [1, 0, 0],
+        [0, 1, 0],
+        [1, 1, 0],
+        [0, 2, 0],
+        [0, 0, 1],
+        [0, 2, 1],
+        [0, 0, 3],
+        [1, 0, 3],
+        [0, 1, 3],
+        [1, 1, 3],
+    ];
+    let indices = (0..3).map(|m| places.iter().map(|p| p[m]).collect()).collect();
+    let mut values = vec![1.0; 11];
+    values[0] = 2.0;
+    let start = vec![
+        dense(2, &[0.8, 0.5, 0.2, 0.5]),
+        dense(3, &[0.5, 0.5, 0.1, 0.5, 0.5, 0.1]),
+        dense(4, &[0.7, 0.7, 0.7, 0.1, 0.1, 0.1, 0.1, 0.7]),
+    ];
+    (Tensor::new(vec![2, 3, 4], indices, values).unwrap(), Kruskal::new(vec![1.0; 2], start).unwrap())
+}
+
+/// Fits and weights as GenTen, pyttb and TensorLy print them.
+#[test]
+fn a_published_run() {
+    let (x, start) = genten();
+    for (mode, expected) in [
+        (0, &[1.88, 1.88, 0.48, 1.4][..]),
+        (1, &[1.92, 1.8, 0.8, 1.4, 1.12, 0.4]),
+        (2, &[1.4, 1.3, 0.8, 0.3, 0.0, 0.0, 0.6, 1.0]),
+    ] {
+        let v = Cpu::new().mttkrp(sparring::algebra::PlusTimes::new(), &x, start.factors(), mode).eval().unwrap();
+        assert!(v.values().iter().zip(expected).all(|(&v, &e)| close(v, e, 1e-14)), "mode {mode}: {v:?}");
+    }
+    let run = |sweeps| CpAls::new(2).guess(start.clone()).sweeps(sweeps).tol(0.0).run(&Cpu::new(), &x).unwrap();
+    let fits = run(20).fits;
+    for (sweep, fit) in [
+        (1, 0.932788856502),
+        (2, 0.984366843905),
+        (3, 0.992954863337),
+        (5, 0.997046348153),
+        (10, 0.999295506077),
+        (20, 0.999956708723),
+    ] {
+        // All digits that are printed; of the last two the residual, 4·10⁻⁵ of the norm, is a difference of squares near 14.
+        let tolerance = if sweep < 10 { 1e-12 } else { 1e-11 };
+        assert!(close(fits[sweep - 1], fit, tolerance), "{sweep}: {}", fits[sweep - 1]);
+    }
+    for (sweeps, weights) in
+        [(1, [2.87689639, 1.97270194]), (10, [2.83111885, 1.99730646]), (20, [2.82859275, 1.99983436])]
+    {
+        let found = run(sweeps);
+        assert!(found.model.weights().iter().zip(weights).all(|(&w, e)| close(w, e, 1e-8)), "{:?}", found.model);
+    }
+    let found = CpAls::new(2).guess(start.clone()).tol(1e-6).run(&Cpu::new(), &x).unwrap();
+    assert_eq!((found.fits.len(), found.converged, found.singular), (30, true, 0));
+    assert!(close(found.fit, 0.999997334875, 1e-10), "{}", found.fit);
+    let h = 0.5f64.sqrt();
+    let exact = Kruskal::new(
+        vec![8f64.sqrt(), 2.0],
+        vec![
+            dense(2, &[h, 1.0, h, 0.0]),
+            dense(3, &[h, h, h, 0.0, 0.0, h]),
+            dense(4, &[h, h, 0.0, h, 0.0, 0.0, h, 0.0]),
+        ],
+    );
+    assert!(found.model.match_score(&exact.unwrap(), true).unwrap() > 0.999);
+}
+
+fn ones(dims: &[usize]) -> Tensor<f64> {
+    Tensor::from_dense(dims.to_vec(), &vec![1.0; dims.iter().product()], 0.0).unwrap()
+}
+
+/// Every component becomes the same: Υ is singular from then on, and the weights of minimum norm are equal.
+#[test]
+fn a_singular_system_has_the_solution_of_minimum_norm() {
+    for (rank, weight) in [(2, 2.59807621), (4, 1.29903811), (8, 0.64951905)] {
+        for seed in [7, 8] {
+            let found = CpAls::new(rank).seed(seed).sweeps(10).tol(0.0).run(&Cpu::new(), &ones(&[3, 3, 3])).unwrap();
+            assert!(close(found.fit, 1.0, 1e-7) && found.singular > 0, "{rank}: {found:?}");
+            assert!(found.model.weights().iter().all(|&w| close(w, weight, 1e-7)), "{:?}", found.model.weights());
+        }
+    }
+}
+
+fn random<I: Index>(rng: &mut Rng, dims: &[usize], nnz: usize) -> Tensor<f64, I> {
+    let indices = dims.iter().map(|&n| (0..nnz).map(|_| I::cast(rng.below(n))).collect()).collect();
+    let values = (0..nnz).map(|_| rng.below(9) as f64 - 3.0).collect();
+    let x = Tensor::new(dims.to_vec(), indices, values).unwrap();
+    x.summed(&sparring::par::Threads::current(), sparring::algebra::Plus::new()).unwrap()
+}
+
+/// What the fit says, from dense arrays.
+fn fit_of(x: &Tensor<f64>, model: &Kruskal<f64>) -> f64 {
+    let (x, m) = (x.to_dense(sparring::algebra::Plus::new()).unwrap(), model.to_dense().unwrap());
+    let of = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+    1.0 - of(&mut x.iter().zip(&m).map(|(a, b)| a - b)) / of(&mut x.iter().copied())
+}
+
+/// Orders 1 to 8, ranks above every mode: fits are what dense arrays say, and never fall, singular or not.
+#[test]
+fn fits_are_right_and_never_fall() {
+    let mut rng = Rng(1);
+    for dims in [&[9][..], &[4, 6], &[5, 4, 6], &[2, 3, 2, 4], &[3, 2, 2, 3, 2], &[2, 2, 1, 2, 2, 1, 2, 2]] {
+        for rank in [1, 2, 5, 9] {
+            for seed in 0..25 {
+                let x: Tensor<f64> = random(&mut rng, dims, 25);
+                let found = CpAls::new(rank).seed(seed).sweeps(30).tol(0.0).run(&Cpu::new(), &x).unwrap();
+                let what = format!("{dims:?} rank {rank} seed {seed}: {:?}", found.fits);
+                // The residual is a root of a difference of numbers as large as the squared norms: half of the digits.
+                let large = found.model.weights()[0] / x.norm();
+                let slack = 1e-7 * (1.0 + large);
+                assert!(found.fits.windows(2).all(|w| w[1] >= w[0] - slack), "{what}");
+                assert!(found.fits.iter().all(|&f| (-slack..=1.0).contains(&f)), "{what}");
+                assert!(close(found.fit, fit_of(&x, &found.model), slack), "{what}, {}", fit_of(&x, &found.model));
+                if dims.len() == 1 {
+                    assert!(close(found.fit, 1.0, 1e-7), "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// A model of exact rank is found again; on every variant, in f32 and with wide indices alike.
+#[test]
+fn a_planted_model_is_found() {
+    let dims = [9, 8, 7];
+    let mut rng = Rng(2);
+    let mut real = || (rng.next() >> 11) as f64 / (1u64 << 53) as f64;
+    let factors = dims.iter().map(|&n| dense(n, &(0..n * 3).map(|_| real()).collect::<Vec<_>>())).collect();
+    let planted = Kruskal::new(vec![3.0, 2.0, 1.0], factors).unwrap();
+    let x = Tensor::<f64>::from_dense(dims.to_vec(), &planted.to_dense().unwrap(), 0.0).unwrap();
+    let als = || CpAls::new(3).starts(4).sweeps(2000).tol(1e-12);
+    let found = als().run(&Cpu::new(), &x).unwrap();
+    assert!(found.fit > 0.9999, "{found:?}");
+    assert!(found.model.match_score(&planted, true).unwrap() > 0.99);
+    for variant in Variant::ALL {
+        let again =
+            als().starts(1).sweeps(5).tol(0.0).variant(variant).run(&Cpu::with_threads(1).unwrap(), &x).unwrap();
+        let first = als().starts(1).sweeps(5).tol(0.0).run(&Cpu::new(), &x.cast::<u64>().unwrap()).unwrap();
+        assert!(again.fits.iter().zip(&first.fits).all(|(a, b)| close(*a, *b, 1e-10)), "{variant}");
+    }
+    let single = x.with_values(x.values().iter().map(|&v| v as f32).collect()).unwrap();
+    let found = CpAls::<f32>::new(3).starts(4).sweeps(500).tol(1e-7).run(&Cpu::new(), &single).unwrap();
+    assert!(found.fit > 0.999, "{}", found.fit);
+}
+
+#[test]
+fn threads_do_not_show() {
+    let x: Tensor<f64> = random(&mut Rng(3), &[900, 30, 700], 40_000);
+    let bits = |found: &CpFit<f64>| -> Vec<u64> {
+        let values = found.model.factors().iter().flat_map(|f| f.values());
+        values.chain(found.model.weights()).chain(&found.fits).map(|v| v.to_bits()).collect()
+    };
+    let run = |threads| CpAls::new(5).sweeps(4).tol(0.0).run(&Cpu::with_threads(threads).unwrap(), &x).unwrap();
+    let expected = bits(&run(1));
+    for threads in [2, 3, 8] {
+        assert_eq!(bits(&run(threads)), expected, "{threads}");
+    }
+}
+
+/// Of a tensor with negative parts the best model from 0 up: no element below 0, fits that never fall, and the optimum of rank 1.
+#[test]
+fn without_negative_elements() {
+    let mut rng = Rng(4);
+    for seed in 0..6 {
+        let x: Tensor<f64> = random(&mut rng, &[6, 5, 4], 60);
+        let found = CpAls::new(3).seed(seed).nonnegative(true).sweeps(60).tol(0.0).run(&Cpu::new(), &x).unwrap();
+        assert!(found.model.factors().iter().all(|f| f.values().iter().all(|&a| a >= 0.0)));
+        assert!(found.fits.windows(2).all(|w| w[1] >= w[0] - 1e-9), "{:?}", found.fits);
+        assert!(close(found.fit, fit_of(&x, &found.model), 1e-7));
+    }
+    // ⟨X, M⟩ counts only where x = 1: the model is that entry.
+    let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 1], vec![0, 1]], vec![1.0, -1.0]).unwrap();
+    let found = CpAls::new(1).nonnegative(true).tol(1e-9).run(&Cpu::new(), &x).unwrap();
+    assert!(close(found.fit, 1.0 - 0.5f64.sqrt(), 1e-6) && close(found.model.to_dense().unwrap()[0], 1.0, 1e-4));
+}
+
+/// With a ridge of ρ the factor of a vector is x / (1 + ρ).
+#[test]
+fn with_a_ridge() {
+    let x = Tensor::<f64>::new(vec![3], vec![vec![0, 2]], vec![3.0, 4.0]).unwrap();
+    let found = CpAls::new(1).ridge(0.25).sweeps(1).run(&Cpu::new(), &x).unwrap();
+    assert!(close(found.model.weights()[0], 4.0, 1e-14) && close(found.fit, 0.8, 1e-14) && found.singular == 0);
+    let x = ones(&[3, 3, 3]);
+    let weights = |ridge| CpAls::new(2).ridge(ridge).sweeps(20).tol(0.0).run(&Cpu::new(), &x).unwrap();
+    assert!(weights(1e-3).singular == 0 && weights(0.1).fit < weights(1e-3).fit);
+}
+
+#[test]
+fn starts_sweeps_and_guesses() {
+    let x: Tensor<f64> = random(&mut Rng(5), &[6, 7, 8], 100);
+    let cpu = Cpu::new();
+    let one = |seed| CpAls::new(4).seed(seed).run(&cpu, &x).unwrap();
+    let best = (10..14).map(one).max_by(|a, b| a.fit.total_cmp(&b.fit)).unwrap();
+    let found = CpAls::new(4).seed(10).starts(4).run(&cpu, &x).unwrap();
+    assert_eq!((found.fit, &found.model), (best.fit, &best.model));
+    assert_eq!(one(10 + found.start as u64).fits, found.fits);
+
+    let seen = RefCell::new(Vec::new());
+    let watch = |sweep: Sweep| {
+        seen.borrow_mut().push(sweep);
+        if sweep.number == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let stopped = CpAls::new(4).tol(0.0).starts(5).on_sweep(watch).run(&cpu, &x).unwrap();
+    assert_eq!((stopped.fits.len(), stopped.converged, stopped.start), (3, false, 0));
+    let seen = seen.into_inner();
+    assert_eq!(seen.iter().map(|s| s.fit).collect::<Vec<_>>(), stopped.fits);
+    assert!(seen[0].change == seen[0].fit && seen[2].change == seen[2].fit - seen[1].fit && seen[1].start == 0);
+    let timed = CpAls::new(4).tol(0.0).time_limit(std::time::Duration::ZERO).run(&cpu, &x).unwrap();
+    assert_eq!(timed.fits.len(), 1);
+
+    // Going on from a model: its fit is not lost.
+    let more = CpAls::new(4).guess(stopped.model.clone()).sweeps(1).run(&cpu, &x).unwrap();
+    assert!(more.fit >= stopped.fit);
+    let other = CpAls::new(3).guess(stopped.model.clone()).run(&cpu, &x).unwrap_err();
+    assert!(matches!(other, Error::Shape { .. }));
+    let y: Tensor<f64> = random(&mut Rng(5), &[6, 7, 9], 10);
+    assert!(matches!(CpAls::new(4).guess(stopped.model).run(&cpu, &y), Err(Error::Dims { .. })));
+}
+
+#[test]
+fn what_is_no_question_is_refused() {
+    let x: Tensor<f64> = random(&mut Rng(6), &[3, 4], 5);
+    let cpu = Cpu::new();
+    let wrong = |als: CpAls<'_>, name: &str| {
+        let e = als.run(&cpu, &x).unwrap_err();
+        assert!(matches!(&e, Error::Argument { name: found, .. } if *found == name), "{e}");
+    };
+    wrong(CpAls::new(0), "rank");
+    wrong(CpAls::new(1).sweeps(0), "sweeps");
+    wrong(CpAls::new(1).starts(0), "starts");
+    wrong(CpAls::new(1).tol(f64::NAN), "tolerance");
+    wrong(CpAls::new(1).ridge(-1.0), "ridge");
+    for bad in [f64::NAN, f64::INFINITY] {
+        let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0], vec![1]], vec![bad]).unwrap();
+        assert!(matches!(CpAls::new(1).run(&cpu, &x), Err(Error::Argument { name: "x", .. })));
+    }
+    let budget = Cpu::new().memory_budget(100);
+    assert!(matches!(CpAls::new(2).run(&budget, &x), Err(Error::Budget { budget: 100, .. })));
+    // Nothing there, and nothing but stored zeros: fitted by a model of zeros.
+    for x in [Tensor::<f64>::empty(vec![3, 4]).unwrap(), Tensor::new(vec![2], vec![vec![1]], vec![0.0]).unwrap()] {
+        let found = CpAls::new(2).run(&cpu, &x).unwrap();
+        assert!(found.fit == 1.0 && found.model.norm() == 0.0, "{found:?}");
+    }
+    let far = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 1], vec![0, 1]], vec![1e200, 1e-200]).unwrap();
+    let found = CpAls::new(1).run(&cpu, &far);
+    assert!(found.as_ref().map_or(true, |f| f.fit.is_finite()), "{found:?}");
+}
