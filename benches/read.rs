@@ -1,4 +1,4 @@
-//! How fast Matrix Market text becomes entries, and then compressed rows.
+//! How fast Matrix Market text becomes entries, and then compressed rows; FROSTT text a tensor.
 //!
 //! `throughput` is bytes of text per second. The files are generated: `SPARRING_READ_MB` sets their size
 //! (default 100), rayon's `RAYON_NUM_THREADS` the threads.
@@ -10,7 +10,10 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use sparring::io::{WriteOptions, parse_matrix_market, write_matrix_market_to};
+use sparring::io::{
+    Duplicates, FrosttOptions, WriteOptions, parse_frostt_with, parse_matrix_market, write_frostt_to,
+    write_matrix_market_to,
+};
 
 fn splitmix64(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -79,5 +82,27 @@ fn read(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, read);
+/// `small/…` of the generated tensors, sorted (uber, lbnl) and not, repeats looked for or kept.
+fn read_frostt(c: &mut Criterion) {
+    let mut group = c.benchmark_group("read FROSTT");
+    group.sample_size(10).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(4));
+    for name in ["small/uber", "small/lbnl", "small/random10m"] {
+        let x = sparring::generate::tensor(name).expect("a generated tensor");
+        let mut text = Vec::new();
+        write_frostt_to(&mut text, &x, &WriteOptions::new()).unwrap();
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        for (kind, duplicates) in [("sum", Duplicates::Sum), ("keep", Duplicates::Keep)] {
+            let options = FrosttOptions::new().duplicates(duplicates);
+            group.bench_function(BenchmarkId::new(kind, name), |t| {
+                t.iter(|| parse_frostt_with::<f64>(&text, "generated", &options).unwrap());
+            });
+        }
+        group.bench_function(BenchmarkId::new("write", name), |t| {
+            t.iter(|| write_frostt_to(&mut std::io::sink(), &x, &WriteOptions::new()).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, read, read_frostt);
 criterion_main!(benches);

@@ -172,6 +172,7 @@ fn what_is_malformed_is_refused_where_it_is() {
         ("1 1 1\n1 1\0 1\n", 2, 3, "expected index i_2, found \"1\\x00\""),
         ("% comment\n1 1 1\n", 1, 1, "expected index i_1, found \"%\""),
         ("% comment of five words\n", 1, 1, "expected index i_1, found \"%\": an entry is i_1 … i_4 value"),
+        ("\n# c\n \t 1 x 1\n", 3, 6, "expected index i_2, found \"x\""),
         // The first thing that is wrong counts, not the worst.
         ("1 1 1\n1 x 1\n0 0 0\n\n1 1 1 1 1 1\n", 2, 3, "expected index i_2"),
         ("4294967297 1 1\n1 x 1\n", 2, 3, "expected index i_2"),

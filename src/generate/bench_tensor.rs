@@ -8,7 +8,7 @@
 //! probabilities, by 10⁻¹⁶. A draw would have to fall between the two to be seen, and none of these tensors has one: numpy gives
 //! the same bits either way.
 
-use super::numpy::Pcg64;
+use super::numpy::Generator;
 use super::places::{DRAWS, Place, append, distinct, listed, tensor};
 use crate::par::{collected, filled};
 use crate::tensor::Tensor;
@@ -21,7 +21,7 @@ struct Spec {
     nnz: usize,
     /// The exponent of each mode.
     zipf: &'static [f64],
-    seed: u32,
+    seed: u64,
     sorted: bool,
 }
 
@@ -108,8 +108,8 @@ pub fn named(name: &str, small: bool) -> Result<Tensor<f64>> {
 /// One factor for each mode, uniform in [0, 1): where every program begins (seed 7).
 /// # Errors
 /// [`Error::IndexOverflow`] if a factor has no size; [`Error::OutOfMemory`].
-pub fn factors(dims: &[usize], rank: usize, seed: u32) -> Result<Vec<Dense<f64>>> {
-    let mut rng = Pcg64::new(seed);
+pub fn factors(dims: &[usize], rank: usize, seed: u64) -> Result<Vec<Dense<f64>>> {
+    let mut rng = Generator::new(seed);
     let mut factors = Vec::with_capacity(dims.len());
     for &n in dims {
         // What is no size is refused there.
@@ -121,7 +121,7 @@ pub fn factors(dims: &[usize], rank: usize, seed: u32) -> Result<Vec<Dense<f64>>
 
 impl Spec {
     fn drawn<K: Place>(&self, nnz: usize) -> Result<Tensor<f64>> {
-        let mut rng = Pcg64::new(self.seed);
+        let mut rng = Generator::new(self.seed);
         let mut modes: Vec<Marginal> = Vec::with_capacity(self.dims.len());
         for (&n, &s) in self.dims.iter().zip(self.zipf) {
             modes.push(Marginal::new(&mut rng, n as u32, s)?);
@@ -160,7 +160,7 @@ struct Marginal {
 }
 
 impl Marginal {
-    fn new(rng: &mut Pcg64, n: u32, s: f64) -> Result<Self> {
+    fn new(rng: &mut Generator, n: u32, s: f64) -> Result<Self> {
         let (mut cdf, mut guide) = (Vec::new(), Vec::new());
         if s != 0.0 {
             // numpy takes the power of −1 for a quotient.
@@ -181,7 +181,7 @@ impl Marginal {
         Ok(Self { cdf, guide, label: rng.permutation(n)? })
     }
     /// Draws an index for each place and puts it behind it.
-    fn append<K: Place>(&self, rng: &mut Pcg64, places: &mut [K], base: u64) -> Result<()> {
+    fn append<K: Place>(&self, rng: &mut Generator, places: &mut [K], base: u64) -> Result<()> {
         if self.cdf.is_empty() {
             let n = self.label.len() as u32;
             let draws = collected(places.len(), std::iter::repeat_with(|| rng.below(n)), DRAWS)?;
@@ -221,9 +221,9 @@ mod tests {
     #[test]
     fn an_index_is_the_first_with_more_probability() {
         for (n, s) in [(1, 0.5), (2, 0.3), (100, 0.9), (1000, 1.0), (1000, 3.0)] {
-            let mode = Marginal::new(&mut Pcg64::new(3), n, s).unwrap();
-            let mut rng = Pcg64::new(5);
-            let draws = Pcg64::new(5).randoms(5000).unwrap();
+            let mode = Marginal::new(&mut Generator::new(3), n, s).unwrap();
+            let mut rng = Generator::new(5);
+            let draws = Generator::new(5).randoms(5000).unwrap();
             let mut places = vec![0u64; 5000];
             mode.append(&mut rng, &mut places, n.into()).unwrap();
             for (u, place) in draws.iter().zip(places) {

@@ -1,40 +1,22 @@
-//! The random numbers of numpy's `Generator(PCG64(seed))`, bit for bit.
+//! What numpy's `Generator(PCG64(seed))` draws, bit for bit.
 //!
-//! Sources: O'Neill, *PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation*,
-//! 2014 (XSL-RR 128/64), and *Developing a seed_seq Alternative*, 2015 (the seed); Lemire, *Fast Random Integer Generation in an
-//! Interval*, 2019 (integers below a bound); numpy's documentation for how they are put together.
+//! Sources: Lemire, *Fast Random Integer Generation in an Interval*, 2019 (integers below a bound); numpy's documentation for how
+//! words become numbers.
 
 use crate::Result;
 use crate::par::collected;
+use crate::tensor::Pcg64;
 
-/// A permuted congruential generator of 128 bits, as numpy seeds and reads it.
-pub(super) struct Pcg64 {
-    state: u128,
-    increment: u128,
+/// `Generator(PCG64(seed))`.
+pub(super) struct Generator {
+    words: Pcg64,
     /// The upper half of the last word of which 32 bits were wanted.
     half: Option<u32>,
 }
 
-impl Pcg64 {
-    /// `Generator(PCG64(seed))`.
-    pub(super) fn new(seed: u32) -> Self {
-        let words = seed_words(seed);
-        let wide = |high: usize| u128::from(words[high]) << 64 | u128::from(words[high + 1]);
-        let mut generator = Self { state: 0, increment: wide(2) << 1 | 1, half: None };
-        generator.step();
-        generator.state = generator.state.wrapping_add(wide(0));
-        generator.step();
-        generator
-    }
-    #[inline(always)]
-    fn step(&mut self) {
-        const MULTIPLIER: u128 = 0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645;
-        self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(self.increment);
-    }
-    #[inline(always)]
-    fn next64(&mut self) -> u64 {
-        self.step();
-        ((self.state >> 64) as u64 ^ self.state as u64).rotate_right((self.state >> 122) as u32)
+impl Generator {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { words: Pcg64::new(seed), half: None }
     }
     /// The lower half of a word, then its upper half.
     #[inline(always)]
@@ -42,14 +24,14 @@ impl Pcg64 {
         if let Some(upper) = self.half.take() {
             return upper;
         }
-        let word = self.next64();
+        let word = self.words.next();
         self.half = Some((word >> 32) as u32);
         word as u32
     }
     /// `random()`: the upper 53 bits as a number in [0, 1).
     #[inline(always)]
     pub(super) fn random(&mut self) -> f64 {
-        super::unit(self.next64())
+        self.words.unit()
     }
     /// `random(n)`.
     pub(super) fn randoms(&mut self, n: usize) -> Result<Vec<f64>> {
@@ -91,38 +73,6 @@ impl Pcg64 {
     }
 }
 
-/// `SeedSequence(seed).generate_state(4, uint64)`.
-fn seed_words(seed: u32) -> [u64; 4] {
-    let (mut pool, mut constant) = ([0u32; 4], 0x43B0_D7E5_u32);
-    let mut hashed = |x: u32| {
-        let x = x ^ constant;
-        constant = constant.wrapping_mul(0x931E_8875);
-        let x = x.wrapping_mul(constant);
-        x ^ x >> 16
-    };
-    for (i, word) in pool.iter_mut().enumerate() {
-        *word = hashed(if i == 0 { seed } else { 0 });
-    }
-    for from in 0..4 {
-        for to in (0..4).filter(|&to| to != from) {
-            let (a, b) = (pool[to].wrapping_mul(0xCA01_F9DD), hashed(pool[from]).wrapping_mul(0x4973_F715));
-            let mixed = a.wrapping_sub(b);
-            pool[to] = mixed ^ mixed >> 16;
-        }
-    }
-    let mut constant = 0x8B51_F9DD_u32;
-    let mut word = |i: usize| {
-        let x = pool[i % 4] ^ constant;
-        constant = constant.wrapping_mul(0x58F3_8DED);
-        let x = x.wrapping_mul(constant);
-        u64::from(x ^ x >> 16)
-    };
-    std::array::from_fn(|i| {
-        let low = word(2 * i);
-        low | word(2 * i + 1) << 32
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,12 +80,7 @@ mod tests {
     /// What numpy 2.4.6 gives: `rng = np.random.Generator(np.random.PCG64(101))`, then the calls that are named.
     #[test]
     fn draws_are_those_of_numpy() {
-        let words = |seed| seed_words(seed).map(|word| word >> 32);
-        assert_eq!(words(0), [0xdb2c_d7e7, 0xabf4_641a, 0x20c6_ed6d, 0x2c40_99de]);
-        assert_eq!(words(1 << 31), [0xd980_6b5c, 0x13f0_783e, 0x1412_2dde, 0x4db0_24ce]);
-        let mut rng = Pcg64::new(101);
-        assert_eq!(rng.state, 0x9928_7615_32c2_ee65_86e2_60c3_a29e_ea25);
-        assert_eq!(rng.increment, 0xd896_d2e4_d544_b55e_534d_8f00_7f4b_1751);
+        let mut rng = Generator::new(101);
         let first = rng.randoms(3).unwrap();
         let bits = [0x3fee_316b_14c9_edb2, 0x3fd7_00c1_13ec_94ce, 0x3fe9_1d20_3d44_50c3];
         assert_eq!(first, bits.map(f64::from_bits));
