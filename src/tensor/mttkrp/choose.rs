@@ -239,7 +239,7 @@ mod tests {
         // Less and less room.
         let less = choose(&vast, None, Some((c.bytes - 1) as u64)).unwrap();
         assert_ne!(less.variant, Variant::Tree);
-        let c = choose(&three, None, Some(700_000)).unwrap();
+        let c = choose(&three, None, Some(600_000)).unwrap();
         assert_eq!(c.variant, Variant::C, "{c:?}");
         let c = choose(&shape(&[10, 10, 10], 100_000, None), None, Some(1_250_000)).unwrap();
         assert_eq!(c.variant, Variant::C, "{c:?}");
