@@ -17,7 +17,7 @@ use crate::timing::{Times, timed};
 /// What is measured if nothing is named.
 pub(super) const CASES: &[&str] = &["random3m", "uber", "nell2", "enron", "lbnl", "vast"];
 /// Seed of the factors, for every program.
-const SEED: u32 = 7;
+const SEED: u64 = 7;
 
 #[derive(Args)]
 #[group(id = "mttkrp")]
