@@ -219,6 +219,7 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
         let Self { ring, entries, factors: Factors { factors, rank }, stretch, c } = self;
         let (end, mut node) = (stretch.entries.end, stretch.first);
         let mut e = stretch.entries.start;
+        let last = end.saturating_sub(1);
         while e < end {
             let stop = stretch.ptr[node + 1].min(end);
             if e < stop {
@@ -236,6 +237,9 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
                         for e in e..stop {
                             let mut x = entries.start::<B>(e, c);
                             let (i, j) = (entries.row(e, 0) * rank + c, entries.row(e, 1) * rank + c);
+                            let next = (e + AHEAD).min(last);
+                            ahead::<T, B>(a, entries.row(next, 0) * rank + c);
+                            ahead::<T, B>(b, entries.row(next, 1) * rank + c);
                             meet(ring, &mut x, a, i);
                             meet(ring, &mut x, b, j);
                             add(ring, &mut sum, &x);
@@ -244,7 +248,9 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
                     _ => {
                         for e in e..stop {
                             let mut x = entries.start::<B>(e, c);
+                            let next = (e + AHEAD).min(last);
                             for (k, factor) in factors.iter().enumerate() {
+                                ahead::<T, B>(factor, entries.row(next, k) * rank + c);
                                 meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
                             }
                             add(ring, &mut sum, &x);
@@ -288,6 +294,7 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
                 let mut x = [A::ZERO; B];
                 for e in e..last {
                     let row = columns::<T, B>(leaf, entries.row(e, last_mode) * rank + c);
+                    ahead::<T, B>(leaf, entries.row((e + AHEAD).min(end - 1), last_mode) * rank + c);
                     let value = entries.values[e];
                     for (x, &a) in x.iter_mut().zip(row) {
                         *x = ring.plus(*x, ring.times(value, a));
@@ -305,6 +312,15 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
             }
             node += 1;
         }
+    }
+}
+
+/// Asks for the cache lines of columns `at..at + B` ahead of their use.
+#[inline(always)]
+fn ahead<T, const B: usize>(factor: &[T], at: usize) {
+    let line = (64 / size_of::<T>().max(1)).max(1);
+    for k in 0..B.div_ceil(line) {
+        prefetch(factor, at + k * line);
     }
 }
 

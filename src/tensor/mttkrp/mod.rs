@@ -265,7 +265,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
 }
 
 impl Shape {
-    /// Of a tensor: looks at its entries once, to see whether they are sorted.
+    /// Of a tensor: from order 4 up it looks at the entries once, to see whether they are sorted.
     #[must_use]
     pub fn of<T: Value, I: Index>(x: &Tensor<T, I>, rank: usize) -> Self {
         Self {
@@ -274,7 +274,8 @@ impl Shape {
             rank,
             index_bytes: size_of::<I>(),
             value_bytes: size_of::<T>(),
-            prefixes: prefixes(x),
+            // Only modes of four and more are put together, for which these are asked.
+            prefixes: if x.order() >= 4 { prefixes(x) } else { None },
         }
     }
 }
