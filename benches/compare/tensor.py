@@ -233,12 +233,14 @@ def main():
         return self_test()
     if args.worker:
         found = pygenten(args) if args.worker == "pygenten" else sums(args)
-        return print(json.dumps(found))
+        print(json.dumps(found), flush=True)
+        # pygenten may crash when it is taken down; its times are known by then.
+        os._exit(0)
     if args.tables:
         return print(report(read_lines(args.tables))[0])
     python = environment(args.env, PACKAGES, PROBE)
     os.makedirs(args.work, exist_ok=True)
-    lines = [dict(machine(args, " ".join(["python3", "benches/compare/tensor.py", *sys.argv[1:]])), threads=args.threads,
+    lines = [dict(machine(args, ["python3", "benches/compare/tensor.py", *sys.argv[1:]]), threads=args.threads,
                   rounds=args.rounds)]
     env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), OMP_PROC_BIND="false", OPENBLAS_NUM_THREADS="1")
 
