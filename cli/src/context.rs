@@ -110,7 +110,7 @@ impl Context {
     /// Decomposes a tensor, on the GPU if it is to compute. Progress is told by the sweep.
     pub(crate) fn cp<I: Index>(&self, als: &CpAls<'_, f64>, x: &Tensor<f64, I>) -> sparring::Result<CpFit<f64>> {
         match &self.cuda {
-            Some(_) => Err(Error::Unsupported { what: "cp on a GPU".into(), why: "it runs on the processor".into() }),
+            Some(cuda) => als.run(cuda, x),
             None => als.run(&self.quiet, x),
         }
     }

@@ -4,9 +4,13 @@
 
 mod als;
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod machine;
 mod solve;
 
 pub use als::{CpAls, CpFit, Sweep};
 pub use cpu::CpuCp;
+#[cfg(feature = "cuda")]
+pub use cuda::{CudaCp, InForm};
 pub use machine::{Agreement, CpMachine, CpState, Solve};

@@ -7,14 +7,30 @@ use cudarc::driver::sys;
 
 use super::driver::Device;
 
-/// Arrays in a struct, at most.
+/// Arrays in a struct that an argument holds without memory of its own.
 const FIELDS: usize = 9;
 
+/// The bytes of an argument.
+#[derive(Clone, Debug)]
+enum Words {
+    Few([u64; FIELDS]),
+    Many(Box<[u64]>),
+}
+
+impl Words {
+    fn as_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Few(words) => words,
+            Self::Many(words) => words,
+        }
+    }
+}
+
 /// One argument of a kernel, by value: a number, an array, or a struct of arrays.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arg {
     /// The argument's bytes, the first `size` of them.
-    words: [u64; FIELDS],
+    words: Words,
     size: usize,
     /// Of an array, the device that it is on, by its address; else 0.
     owner: usize,
@@ -35,10 +51,18 @@ impl Arg {
     /// A struct of these arrays.
     pub(crate) fn all<const N: usize>(fields: [Self; N]) -> Self {
         const { assert!(N <= FIELDS) };
-        let mut all = Self { words: [0; FIELDS], size: 8 * N, owner: 0 };
-        for (to, field) in all.words.iter_mut().zip(fields) {
+        Self::list(&fields)
+    }
+    /// A struct of these arrays, whose number is known at run time only.
+    pub(crate) fn list(fields: &[Self]) -> Self {
+        let words = match fields.len() {
+            0..=FIELDS => Words::Few([0; FIELDS]),
+            more => Words::Many(vec![0; more].into()),
+        };
+        let mut all = Self { words, size: 8 * fields.len(), owner: 0 };
+        for (to, field) in all.words.as_mut().iter_mut().zip(fields) {
             debug_assert_eq!(field.size, 8);
-            *to = field.words[0];
+            *to = field.first();
             all.owner = match (all.owner, field.owner) {
                 (one, other) if one == other || other == 0 => one,
                 (0, other) => other,
@@ -46,6 +70,12 @@ impl Arg {
             };
         }
         all
+    }
+    fn first(&self) -> u64 {
+        match &self.words {
+            Words::Few(words) => words[0],
+            Words::Many(words) => words.first().copied().unwrap_or(0),
+        }
     }
     /// Bytes that a kernel's parameter must have.
     pub(super) fn size(&self) -> usize {
@@ -57,14 +87,19 @@ impl Arg {
     }
     /// Where its bytes lie, as the driver takes them.
     pub(super) fn at(&mut self) -> *mut c_void {
-        self.words.as_mut_ptr().cast()
+        self.words.as_mut().as_mut_ptr().cast()
     }
 }
 impl From<u64> for Arg {
     fn from(x: u64) -> Self {
         let mut words = [0; FIELDS];
         words[0] = x;
-        Self { words, size: 8, owner: 0 }
+        Self { words: Words::Few(words), size: 8, owner: 0 }
+    }
+}
+impl From<&Arg> for Arg {
+    fn from(arg: &Arg) -> Self {
+        arg.clone()
     }
 }
 impl From<u32> for Arg {
@@ -91,14 +126,19 @@ mod tests {
     #[test]
     fn numbers_lie_first() {
         let x: Arg = 7u32.into();
-        assert_eq!((x.words[0].to_ne_bytes()[..4].to_vec(), x.size()), (7u32.to_ne_bytes().to_vec(), 4));
-        assert_eq!((Arg::from(9u64).words[0], Arg::null().size()), (9, 8));
+        assert_eq!((x.first().to_ne_bytes()[..4].to_vec(), x.size()), (7u32.to_ne_bytes().to_vec(), 4));
+        assert_eq!((Arg::from(9u64).first(), Arg::null().size()), (9, 8));
     }
 
     #[test]
     fn a_struct_has_its_arrays_one_after_the_other() {
-        let all = Arg::all([array(1, 5), Arg::null(), array(3, 5)]);
-        assert_eq!((&all.words[..4], all.size(), all.owner), (&[1, 0, 3, 0][..], 24, 5));
+        let mut all = Arg::all([array(1, 5), Arg::null(), array(3, 5)]);
+        assert_eq!((all.size(), all.owner), (24, 5));
+        assert_eq!(all.words.as_mut()[..4], [1, 0, 3, 0]);
+        let many: Vec<Arg> = (1..=20).map(|at| array(at, 5)).collect();
+        let mut many = Arg::list(&many);
+        assert_eq!((many.size(), many.owner), (160, 5));
+        assert!(many.words.as_mut().iter().copied().eq(1..=20));
         assert_eq!(Arg::all([array(1, 5), array(2, 6)]).owner, SEVERAL);
         assert_eq!(Arg::all([array(1, 5), array(2, 6), array(3, 6)]).owner, SEVERAL);
         assert_eq!(Arg::all([Arg::null(), Arg::null()]).owner, 0);

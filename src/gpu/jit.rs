@@ -35,7 +35,7 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 10] = [
+const HEADERS: [Source; 11] = [
     source!("prelude.cuh"),
     source!("kernel.cuh"),
     source!("parts.cuh"),
@@ -46,6 +46,7 @@ const HEADERS: [Source; 10] = [
     source!("distance.cuh"),
     source!("nearest.cuh"),
     source!("neighbours.cuh"),
+    source!("entries.cuh"),
 ];
 
 /// A compiled program.

@@ -4,14 +4,15 @@ use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::vector_ops::Assigned;
 use super::{
-    Cuda, DeviceCsr, DeviceVector, SpmvKind, apply, assign, distance, ewise, naive_union, reduce, restrict, rows, scan,
-    spgemm, spmm, spmspv, spmv, transpose, triangles, union, vector_ops,
+    Cuda, DeviceCsr, DeviceVector, SpmvKind, apply, assign, cp, distance, ewise, naive_union, reduce, restrict, rows,
+    scan, spgemm, spmm, spmspv, spmv, tensor, transpose, triangles, union, vector_ops,
 };
 use crate::algebra::{
     BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary, printed_ring,
 };
 use crate::{Error, Result};
 
+pub use super::tensor::loads_of;
 pub use super::union_plan::choose as choose_union;
 pub use naive_union::{NaiveKind, naive_union_mxm};
 
@@ -33,6 +34,7 @@ fn units() -> Vec<Unit> {
     let all = [
         apply::programs(),
         assign::programs(),
+        cp::programs(),
         distance::programs(),
         ewise::programs(),
         naive_union::programs(),
@@ -44,6 +46,7 @@ fn units() -> Vec<Unit> {
         spmm::programs(),
         spmspv::programs(),
         spmv::programs(),
+        tensor::programs(),
         transpose::programs(),
         triangles::programs(),
         union::programs(),
@@ -180,6 +183,19 @@ pub fn wrong_program() -> Result<()> {
 /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
 pub fn take(cuda: &Cuda, bytes: usize) -> Result<()> {
     cuda.alloc::<u8>(bytes, "a trial").map(|_| ())
+}
+
+/// Bytes a second that are read and written when a gigabyte of device memory is copied, the median of ten.
+/// # Errors
+/// [`Error::DeviceMemory`], [`Error::Device`].
+pub fn copy_bandwidth(cuda: &Cuda) -> Result<f64> {
+    let bytes = 1 << 30;
+    let from = cuda.zeroed::<u8>(bytes, "a copy")?;
+    let copy = || cuda.duplicate(&from, "a copy").map(|_| ());
+    copy()?;
+    let mut times = (0..10).map(|_| Ok(cuda.timed(copy)?.1)).collect::<Result<Vec<_>>>()?;
+    times.sort_by(f64::total_cmp);
+    Ok(2.0 * bytes as f64 / times[5] * 1e3)
 }
 
 /// y(i) = ⊕_k A(i, k) ⊗ x(k) in the way given or chosen, into a vector that is there; the identity for an empty row, and for

@@ -30,13 +30,13 @@ fn settings(ty: Type, large: bool) -> [Setting; 2] {
 }
 
 /// Entries in the order of their keys: the keys, and where each entry stood.
-struct Ordered {
-    keys: Buffer<u32>,
-    positions: Offsets,
+pub(super) struct Ordered {
+    pub(super) keys: Buffer<u32>,
+    pub(super) positions: Offsets,
 }
 
 /// The program, for `T`, and the width of its positions.
-struct Sorter<'a> {
+pub(super) struct Sorter<'a> {
     cuda: &'a Cuda,
     program: Arc<Program>,
     large: bool,
@@ -44,14 +44,14 @@ struct Sorter<'a> {
 }
 
 impl<'a> Sorter<'a> {
-    fn new(cuda: &'a Cuda, ty: Type, n: usize) -> Result<Self> {
+    pub(super) fn new(cuda: &'a Cuda, ty: Type, n: usize) -> Result<Self> {
         let large = u32::try_from(n).is_err();
         Ok(Self { cuda, program: cuda.program_of(SOURCE, Front::new("", &settings(ty, large)))?, large, n })
     }
 
     /// Entries by increasing key, those of equal keys in the order in which they stand. Keys are below `bound`.
     /// `positions` are those of the entries, if not 0, 1, 2, ….
-    fn sort(&self, keys: &Buffer<u32>, positions: Option<&Offsets>, bound: usize) -> Result<Ordered> {
+    pub(super) fn sort(&self, keys: &Buffer<u32>, positions: Option<&Offsets>, bound: usize) -> Result<Ordered> {
         let bits = (usize::BITS - bound.saturating_sub(1).leading_zeros()).max(1);
         let passes = bits.div_ceil(DIGIT_BITS);
         let width = bits.div_ceil(passes);
@@ -94,7 +94,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// Row pointers of `nrows` rows, from the row of each entry, in order.
-    fn row_starts(&self, rows: &Buffer<u32>, nrows: usize) -> Result<Offsets> {
+    pub(super) fn row_starts(&self, rows: &Buffer<u32>, nrows: usize) -> Result<Offsets> {
         let row_ptr = self.cuda.alloc_offsets(self.large, nrows + 1, "row pointers of a transpose")?;
         let shape = Shape::for_each(nrows + 1, 256)?;
         self.program.kernel("row_starts")?.launch(shape, args![rows, self.n as u64, nrows as u64, &row_ptr])?;
@@ -102,7 +102,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// `to[p] = from[positions[p]]` by the kernel called `kernel`.
-    fn gather(&self, kernel: &str, positions: &Offsets, from: &RawBuffer, to: &RawBuffer) -> Result<()> {
+    pub(super) fn gather(&self, kernel: &str, positions: &Offsets, from: &RawBuffer, to: &RawBuffer) -> Result<()> {
         let shape = Shape::for_each(self.n, 256)?;
         self.program.kernel(kernel)?.launch(shape, args![positions, self.n as u64, from, to])
     }

@@ -25,6 +25,14 @@ impl Device {
         Ok((free as u64, total as u64))
     }
 
+    /// Bytes that may be taken: what the budget leaves, and most of what is free or kept for later use.
+    pub(in crate::gpu) fn room(&self) -> Result<u64> {
+        let idle = self.held_memory()?.saturating_sub(self.used_memory()?);
+        let free = self.free_memory()?.0.saturating_add(idle) / 8 * 7;
+        let left = self.budget.load(Ordering::Relaxed).saturating_sub(self.in_use.load(Ordering::Relaxed));
+        Ok(free.min(left))
+    }
+
     fn pool_figure(&self, which: PoolAttribute) -> Result<u64> {
         self.bind()?;
         let mut bytes = 0u64;

@@ -164,9 +164,13 @@ impl<'a> Columns<'a> {
     fn operands(&self) -> Vec<Arg> {
         let (a, b, none) = (self.a, self.b, Arg::null());
         let mut all = args![&a.row_ptr, &a.col_idx, &b.row_ptr, &b.col_idx].to_vec();
-        all.extend(self.complement.map_or([none; 2], |m| [(&m.row_ptr).into(), (&m.col_idx).into()]));
+        all.extend(
+            self.complement.map_or([&none, &none].map(Arg::from), |m| [(&m.row_ptr).into(), (&m.col_idx).into()]),
+        );
         let packed = self.packed.as_ref();
-        all.extend(packed.map_or([none; 3], |(p, _)| [(&p.ptr).into(), (&p.words).into(), (&p.masks).into()]));
+        all.extend(
+            packed.map_or([&none; 3].map(Arg::from), |(p, _)| [(&p.ptr).into(), (&p.words).into(), (&p.masks).into()]),
+        );
         all
     }
 

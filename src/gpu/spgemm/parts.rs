@@ -87,7 +87,7 @@ fn cut(cuda: &Cuda, c: &DevicePattern, list: Arg, n: usize, entries: u32) -> Res
     let program = program(cuda, &c.row_ptr, &c.row_ptr)?;
     let counts = cuda.alloc::<u32>(n, "parts of long rows")?;
     let shape = Shape::for_each(n, 256)?;
-    program.kernel("parts_count")?.launch(shape, args![n as u32, list, &c.row_ptr, entries, &counts])?;
+    program.kernel("parts_count")?.launch(shape, args![n as u32, &list, &c.row_ptr, entries, &counts])?;
     let offsets = match cuda.offsets(&counts, "parts of long rows")? {
         (Offsets::Small(offsets), _) => offsets,
         (Offsets::Large(_), needed) => {

@@ -90,7 +90,7 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
     if let Some(long) = &rows.long {
         for (close, name) in [(false, "values_far"), (true, "values_near")] {
             let shape = long_shape(long.len(close), close, long_part(part), value)?;
-            let all = [&long.lists(close)[..], args![sorted, operands]].concat();
+            let all = [&long.lists(close)[..], args![sorted, &operands]].concat();
             if long.len(close) > 0 {
                 program(LONG, &c.row_ptr)?.kernel(name)?.launch(shape, &all)?;
             }
@@ -98,7 +98,7 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
     }
     if let Some(parts) = &rows.parts {
         let n = parts.len(true) + parts.len(false);
-        let all = [args![n as u32], &parts.lists(true)[..], args![sorted, operands]].concat();
+        let all = [args![n as u32], &parts.lists(true)[..], args![sorted, &operands]].concat();
         program(PARTS, &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part, value)?, &all)?;
     }
     for (bin, slots, name) in [(3, 256, "values_128"), (2, 128, "values_64"), (1, 32, "values_16")] {
@@ -114,12 +114,12 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
             _ => plan.few(),
         };
         if let Some(map) = known {
-            let all = args![n as u32, list, &map.place, &map.ranks, operands];
+            let all = args![n as u32, list, &map.place, &map.ranks, &operands];
             let groups = if bin == 1 { 256 } else { 256 / lanes };
             let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * slots / 2 * value)?;
             program(MAPPED, &map.place)?.kernel(&format!("mapped_{}", slots / 2))?.launch(shape, all)?;
         } else {
-            let all = args![n as u32, list, operands];
+            let all = args![n as u32, list, &operands];
             program(SHORT, &c.row_ptr)?.kernel(name)?.launch(short_shape(n, slots, lanes, value)?, all)?;
         }
     }

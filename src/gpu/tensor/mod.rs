@@ -1,0 +1,293 @@
+//! Sparse tensors on the device, and their matricized products with Khatri–Rao products (MTTKRP).
+//!
+//! Entries are sent once; sorted, cut and brought into the form of a plan there. See `cuda/tensor.cu` and `cuda/mttkrp.cu`.
+
+mod entries;
+mod form;
+mod kept;
+mod mttkrp;
+mod partition;
+mod schedule;
+mod widths;
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use entries::{RawTensor, check_sizes};
+pub use form::{TensorBytes, TensorForm, TensorStats, choose as choose_tensor_form};
+use kept::{Entries, Kept};
+use mttkrp::Product;
+pub use partition::loads_of;
+
+use super::buffer::RawBuffer;
+use super::jit::Unit;
+use super::vector::DeviceDense;
+use super::{Cuda, memory::alone};
+use crate::algebra::{MulOp, Printed, Rhs, Semiring, Type, Value, printed_ring};
+use crate::{Error, Index, Result, Tensor};
+
+/// A sparse tensor on the device, its entries as they came. Cloning it copies nothing.
+#[derive(Clone, Debug)]
+pub struct DeviceTensor<T> {
+    raw: RawTensor,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Value> DeviceTensor<T> {
+    /// Number of modes.
+    #[must_use]
+    pub fn order(&self) -> usize {
+        self.raw.dims.len()
+    }
+    /// Size of each mode.
+    #[must_use]
+    pub fn dims(&self) -> &[usize] {
+        &self.raw.dims
+    }
+    /// Entries.
+    #[must_use]
+    pub fn nnz(&self) -> usize {
+        self.raw.nnz()
+    }
+    /// Bytes of device memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.raw.bytes()
+    }
+}
+
+impl<T: Value, I: Index> Entries for &Tensor<T, I> {
+    fn upload(&self, cuda: &Cuda, range: Range<usize>) -> Result<RawTensor> {
+        cuda.upload_entries(self, range)
+    }
+}
+
+/// A tensor made ready for products over all of its modes, in one of the [forms](TensorForm); for any semiring of its values.
+///
+/// # Example
+/// ```no_run
+/// use sparring::prelude::*;
+/// use sparring::{Dense, Tensor};
+/// let cuda = Cuda::new(0)?;
+/// // x(0, 0, 0) = 2 and x(1, 2, 3) = 5, of 2 × 3 × 4.
+/// let x = Tensor::<f64>::new(vec![2, 3, 4], vec![vec![0, 1], vec![0, 2], vec![0, 3]], vec![2.0, 5.0])?;
+/// let ready = cuda.mttkrp_plan(&x, None)?;
+/// println!("{}", ready.explain());
+/// let ones = |rows| cuda.upload_dense(&Dense::new(rows, 16, vec![1.0; 16 * rows])?);
+/// let factors = [ones(2)?, ones(3)?, ones(4)?];
+/// let v = cuda.download_dense(&ready.mttkrp(PlusTimes::<f64>::default(), &factors, 0)?)?;
+/// assert_eq!(v.row(1), [5.0; 16]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub struct DeviceMttkrp<'a, T> {
+    cuda: Cuda,
+    stats: TensorStats,
+    value: Type,
+    form: TensorForm,
+    why: &'static str,
+    kept: Kept<'a>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> std::fmt::Debug for DeviceMttkrp<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DeviceMttkrp").field("stats", &self.stats).field("form", &self.form).finish_non_exhaustive()
+    }
+}
+
+impl Cuda {
+    /// The tensor on the device, its entries in the order in which they stand; repeats and stored zeros stay entries.
+    /// # Errors
+    /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, and for more than 2³² − 2¹⁶ entries, which
+    /// [`mttkrp_plan`](Self::mttkrp_plan) takes in parts; [`Error::DeviceMemory`], [`Error::Device`].
+    pub fn tensor<T: Value, I: Index>(&self, x: &Tensor<T, I>) -> Result<DeviceTensor<T>> {
+        Ok(DeviceTensor { raw: self.upload_entries(x, 0..x.nnz())?, of: PhantomData })
+    }
+
+    /// Makes a tensor of the host ready: sent once, in the form asked for or else the one that
+    /// [`choose_tensor_form`] takes for the memory that is left; or, where it does not fit, sent in parts for each product.
+    ///
+    /// Cost: a stable radix sort of the entries for each mode, on the device.
+    /// # Errors
+    /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, or as many entries as only parts hold in another form;
+    /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
+    pub fn mttkrp_plan<'a, T: Value, I: Index>(
+        &self,
+        x: &'a Tensor<T, I>,
+        form: Option<TensorForm>,
+    ) -> Result<DeviceMttkrp<'a, T>> {
+        let stats = self.stats_of(x.dims(), x.nnz(), T::TYPE, 0)?;
+        let (form, why) = form.map_or_else(|| form::choose(&stats), |form| (form, "asked for"));
+        let kept = match form {
+            TensorForm::Parts => {
+                check_sizes(x.dims(), 0)?;
+                Kept::Parts(Box::new(x), x.nnz(), stats.part())
+            }
+            form => Kept::new(self, &self.upload_entries(x, 0..x.nnz())?, form)?,
+        };
+        Ok(DeviceMttkrp { cuda: self.clone(), stats, value: T::TYPE, form, why, kept, of: PhantomData })
+    }
+
+    /// Makes a tensor of the device ready, as [`mttkrp_plan`](Self::mttkrp_plan) does.
+    /// # Errors
+    /// Those of [`mttkrp_plan`](Self::mttkrp_plan); [`Error::Unsupported`] for [`TensorForm::Parts`], whose entries come from the host.
+    pub fn mttkrp_plan_of<T: Value>(
+        &self,
+        x: &DeviceTensor<T>,
+        form: Option<TensorForm>,
+    ) -> Result<DeviceMttkrp<'static, T>> {
+        let stats = self.stats_of(x.dims(), x.nnz(), T::TYPE, x.bytes())?;
+        let (form, why) = match form.map_or_else(|| form::choose(&stats), |form| (form, "asked for")) {
+            (TensorForm::Parts, "asked for") => {
+                let (what, why) = ("a tensor of the device in parts".into(), "parts come from the host".into());
+                return Err(Error::Unsupported { what, why });
+            }
+            // What is there already is no reason to send it in parts: what takes the least says how much it lacks.
+            (TensorForm::Parts, why) => (TensorForm::Permuted, why),
+            chosen => chosen,
+        };
+        let kept = Kept::new(self, &x.raw, form)?;
+        Ok(DeviceMttkrp { cuda: self.clone(), stats, value: T::TYPE, form, why, kept, of: PhantomData })
+    }
+
+    /// Figures of a tensor, `there` bytes of which are on the device.
+    fn stats_of(&self, dims: &[usize], nnz: usize, value: Type, there: u64) -> Result<TensorStats> {
+        let room = self.device().room()?.saturating_add(there);
+        Ok(TensorStats { dims: dims.to_vec(), nnz, value_bytes: value.size(), room })
+    }
+}
+
+impl<T: Value> DeviceMttkrp<'_, T> {
+    /// Size of each mode.
+    #[must_use]
+    pub fn dims(&self) -> &[usize] {
+        &self.stats.dims
+    }
+    /// Entries.
+    #[must_use]
+    pub fn nnz(&self) -> usize {
+        self.stats.nnz
+    }
+    /// The form of its entries.
+    #[must_use]
+    pub fn form(&self) -> TensorForm {
+        self.form
+    }
+    /// The form, why it was taken, and its bytes.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        let bytes = self.stats.bytes(self.form);
+        format!("{}: {}; {} bytes, at most {} while it is made", self.form.name(), self.why, self.bytes(), bytes.made)
+    }
+    /// Figures that decided about the form.
+    #[must_use]
+    pub fn stats(&self) -> &TensorStats {
+        &self.stats
+    }
+    /// Bytes of device memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.kept.bytes()
+    }
+    /// Entries of each partition of a mode; none where there are no partitions.
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn partitions(&self, mode: usize) -> Result<Vec<u32>> {
+        match self.kept.loads(mode) {
+            Some(loads) => self.cuda.get(loads, "entries of partitions"),
+            None => Ok(vec![]),
+        }
+    }
+
+    /// `V(i, r) = ⊕ over the entries x of index i in `mode`: x ⊗ A_a(i_a, r) ⊗ A_b(i_b, r) …`, the other modes in increasing
+    /// order; the identity of ⊕ for an index without entries.
+    ///
+    /// Shapes: factor m is `dims[m]` × R, that of `mode` is not read; V is `dims[mode]` × R. Entries of a row are folded in an order
+    /// that depends on the tensor alone (in parts: also on the room; remapped: also on the number of multiprocessors), in pieces that
+    /// are folded in turn: the same bits in every run, without atomics. Copies and permuted records have the same bits.
+    /// # Errors
+    /// [`Error::Argument`] for a mode that there is not; [`Error::Dims`], [`Error::Shape`] for factors that do not fit;
+    /// [`Error::Unsupported`] for a positional ⊗; [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
+    pub fn mttkrp<R: Semiring<Mul: MulOp<A = T, Out = T>>>(
+        &self,
+        ring: R,
+        factors: &[DeviceDense<Rhs<R>>],
+        mode: usize,
+    ) -> Result<DeviceDense<T>> {
+        let (rows, rank) = self.check(&shapes(factors), mode)?;
+        let len = rows.checked_mul(rank).ok_or(Error::IndexOverflow {
+            what: "number of values",
+            needed: rows as u128 * rank as u128,
+            max: usize::MAX as u128,
+        })?;
+        let v = DeviceDense { nrows: rows, ncols: rank, values: self.cuda.alloc(len, "the result of mttkrp")? };
+        self.multiply(&printed_ring(ring), &buffers(factors), mode, rank, v.values.raw())?;
+        Ok(v)
+    }
+    /// [`mttkrp`](Self::mttkrp) into a matrix that is there.
+    /// # Errors
+    /// Those of [`mttkrp`](Self::mttkrp); [`Error::Shape`] for a result of another shape, [`Error::Argument`] if someone shares it.
+    pub fn mttkrp_into<R: Semiring<Mul: MulOp<A = T, Out = T>>>(
+        &self,
+        ring: R,
+        factors: &[DeviceDense<Rhs<R>>],
+        mode: usize,
+        v: &mut DeviceDense<T>,
+    ) -> Result<()> {
+        let lhs = self.check(&shapes(factors), mode)?;
+        if v.shape() != lhs {
+            return Err(Error::Shape { op: "the result of mttkrp", lhs, rhs: v.shape() });
+        }
+        alone(v.values.raw_mut(), "v")?;
+        self.multiply(&printed_ring(ring), &buffers(factors), mode, lhs.1, v.values.raw())
+    }
+
+    /// Rows and columns of the product for `mode` with factors of these shapes.
+    fn check(&self, factors: &[(usize, usize)], mode: usize) -> Result<(usize, usize)> {
+        let dims = self.dims();
+        crate::tensor::check_mode(dims.len(), "mode", mode)?;
+        if !factors.iter().map(|f| &f.0).eq(dims) {
+            let rhs = factors.iter().map(|f| f.0).collect();
+            return Err(Error::Dims { op: "mttkrp", lhs: dims.to_vec(), rhs });
+        }
+        match factors.iter().find(|f| f.1 != factors[0].1) {
+            Some(&rhs) => Err(Error::Shape { op: "factors of mttkrp", lhs: factors[0], rhs }),
+            None => Ok((dims[mode], factors[0].1)),
+        }
+    }
+    /// The product into `out`, which has room for it; factors are of the shapes and types that `ring` and the tensor want.
+    pub(crate) fn multiply(
+        &self,
+        ring: &Printed,
+        factors: &[&RawBuffer],
+        mode: usize,
+        rank: usize,
+        out: &RawBuffer,
+    ) -> Result<()> {
+        if ring.text.contains("reads_place = true") {
+            let why = "an entry of a tensor has more than two indices".into();
+            return Err(Error::Unsupported { what: "a positional ⊗ in mttkrp".into(), why });
+        }
+        if out.len() == 0 {
+            return Ok(());
+        }
+        if u32::try_from(rank).is_err() {
+            let (needed, max) = (rank as u128, u32::MAX.into());
+            return Err(Error::IndexOverflow { what: "columns of factors on the device", needed, max });
+        }
+        let product = Product { cuda: &self.cuda, ring, dims: self.dims(), mode, factors, rank, out };
+        self.kept.multiply(self.value, &product)
+    }
+}
+
+fn shapes<T: Value>(factors: &[DeviceDense<T>]) -> Vec<(usize, usize)> {
+    factors.iter().map(DeviceDense::shape).collect()
+}
+fn buffers<T: Value>(factors: &[DeviceDense<T>]) -> Vec<&RawBuffer> {
+    factors.iter().map(|f| &**f.values.raw()).collect()
+}
+
+/// Programs to compile where there is no device.
+pub(super) fn programs() -> Vec<Unit> {
+    [entries::programs(), mttkrp::programs()].into_iter().flatten().collect()
+}
