@@ -369,6 +369,12 @@ fn from_the_device_and_with_wide_indices() {
     let factors = factors(x.dims(), 8, 17);
     let plan = cuda.mttkrp_plan_of(&there, None).unwrap();
     assert_eq!(plan.form(), TensorForm::Copies);
+    // One product without a plan.
+    let sent: Vec<_> = factors.iter().map(|f| cuda.upload_dense(f).unwrap()).collect();
+    let once = |mode| cuda.mttkrp(PlusTimes::<f64>::default(), &there, &sent, mode);
+    let at_once: Vec<_> = (0..3).map(|mode| cuda.download_dense(&once(mode).unwrap()).unwrap().into_values()).collect();
+    assert_eq!(bits(&at_once), bits(&products(&cuda, &plan, &factors)));
+    assert!(matches!(once(3), Err(Error::Argument { .. })));
     drop(there);
     let host = cuda.mttkrp_plan(&x, None).unwrap();
     assert_eq!(bits(&products(&cuda, &plan, &factors)), bits(&products(&cuda, &host, &factors)));

@@ -202,7 +202,6 @@ impl<'a, T: Real> CpAls<'a, T> {
                 for mode in 0..x.order() {
                     let product = Instant::now();
                     state.mttkrp(mode)?;
-                    state.finish()?;
                     mttkrp += product.elapsed();
                     state.solve(mode, self.solve)?;
                     state.normalise(mode, norms)?;
@@ -230,6 +229,7 @@ impl<'a, T: Real> CpAls<'a, T> {
         }
         let mut best = best.ok_or(Error::Argument { name: "starts", message: "no start was made".to_owned() })?;
         best.model.arrange();
+        let mttkrp = state.products_time()?.unwrap_or(mttkrp);
         (best.mttkrp, best.total) = (mttkrp, began.elapsed());
         Ok(best)
     }

@@ -11,6 +11,7 @@ use crate::tensor::{Kruskal, Norm, Tensor, Variant};
 use crate::{Dense, Error, Index, Result};
 
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A prepared tensor on a GPU, its factors and what belongs to them.
 #[derive(Debug)]
@@ -101,8 +102,11 @@ impl<T: Real> CpState<T> for CudaCp<'_, T> {
     }
 
     fn mttkrp(&mut self, mode: usize) -> Result<()> {
-        let factors: Vec<&RawBuffer> = self.steps.factors().iter().map(|f| &**f).collect();
-        self.plan.multiply(&self.ring, &factors, mode, self.steps.rank(), self.steps.product())
+        let (plan, ring) = (&self.plan, &self.ring);
+        self.steps.multiply(|steps| {
+            let factors: Vec<&RawBuffer> = steps.factors().iter().map(|f| &**f).collect();
+            plan.multiply(ring, &factors, mode, steps.rank(), steps.product())
+        })
     }
 
     fn solve(&mut self, mode: usize, how: Solve) -> Result<()> {
@@ -133,5 +137,9 @@ impl<T: Real> CpState<T> for CudaCp<'_, T> {
 
     fn finish(&self) -> Result<()> {
         self.cuda.synchronize()
+    }
+
+    fn products_time(&mut self) -> Result<Option<Duration>> {
+        Ok(Some(Duration::from_secs_f64(self.steps.products_ms()? / 1e3)))
     }
 }

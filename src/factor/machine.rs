@@ -1,5 +1,7 @@
 //! What CP-ALS needs of a machine: one step each of the algorithm, on factors that stay where they are.
 
+use std::time::Duration;
+
 use crate::algebra::Real;
 use crate::tensor::{Kruskal, Norm, Tensor, Variant};
 use crate::{Dense, Index, Result};
@@ -67,5 +69,9 @@ pub trait CpState<T: Real> {
     /// Waits until the steps so far are done, so that they can be timed.
     fn finish(&self) -> Result<()> {
         Ok(())
+    }
+    /// Time of all products so far, where the machine takes it itself; where it does not, a product is done when its step returns.
+    fn products_time(&mut self) -> Result<Option<Duration>> {
+        Ok(None)
     }
 }

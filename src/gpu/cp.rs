@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Cuda;
 use super::buffer::{Buffer, RawBuffer};
+use super::driver::Event;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Program, Shape, args};
@@ -45,6 +46,9 @@ pub(crate) struct CpSteps {
     parts: Buffer<f64>,
     numbers: Buffer<f64>,
     status: Buffer<u8>,
+    /// Before and after products whose time is not counted yet, and that of the others.
+    marks: Vec<[Event; 2]>,
+    products_ms: f64,
 }
 
 /// Rows of a part of a sum over `rows` rows, and parts, at most so many. They depend on shapes alone, and so does every sum.
@@ -95,6 +99,8 @@ impl CpSteps {
             parts: alloc(part)?,
             numbers: alloc(4)?,
             status: cuda.alloc::<u8>(STATUS, what)?,
+            marks: Vec::new(),
+            products_ms: 0.0,
             dims,
         };
         steps.restart(factors)?;
@@ -119,6 +125,20 @@ impl CpSteps {
     /// Where the product with the others goes.
     pub(crate) fn product(&self) -> &RawBuffer {
         &self.product
+    }
+    /// Puts a product on the stream, between two marks.
+    pub(crate) fn multiply(&mut self, product: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
+        let start = Event::now(self.cuda.device())?;
+        product(self)?;
+        self.marks.push([start, Event::now(self.cuda.device())?]);
+        Ok(())
+    }
+    /// Milliseconds of all products so far; waits for them.
+    pub(crate) fn products_ms(&mut self) -> Result<f64> {
+        for [start, end] in self.marks.drain(..) {
+            self.products_ms += start.ms_until(&end)?;
+        }
+        Ok(self.products_ms)
     }
     fn ty(&self) -> Type {
         self.product.ty()
@@ -200,7 +220,7 @@ impl CpSteps {
     }
 
     /// ⟨X, M⟩ and ‖M‖², after the product for `mode`, the last; waits for them.
-    pub(crate) fn agreement(&self, mode: usize) -> Result<Found> {
+    pub(crate) fn agreement(&mut self, mode: usize) -> Result<Found> {
         let (rows, n) = (self.dims[mode], self.rank as u32);
         let (chunk, count) = chunks(rows, PARTS);
         let program = self.program()?;
@@ -219,6 +239,8 @@ impl CpSteps {
             let message = "their Gram matrices leave the range of f64: scale the tensor".to_owned();
             return Err(Error::Argument { name: "factors", message });
         }
+        // The wait is over.
+        self.products_ms()?;
         Ok(Found { inner, model, singular: singular as usize })
     }
 

@@ -59,6 +59,7 @@
 //! | `extract`, `assign` | O(n) of what is written to, and the indices are sent | the CPU's |
 //! | `assign_scalar` under a mask | in place: O(nnz) of a mask that is a list, else O(n) | the CPU's |
 //! | masks | a binary search in the mask for each entry of a matrix; of vectors O(n), of a list O(nnz) | |
+//! | `mttkrp` of sparse tensors | [`DeviceMttkrp`]: a sort for each mode when it is made, then O(d · R · nnz) | rows are folded in pieces of equal work |
 //!
 //! Another scalar, fill or index compiles nothing anew; another operator does.
 //! [`Any`](crate::algebra::Any) gives a value that is there, perhaps another one than the CPU's.

@@ -15,6 +15,15 @@ pub(crate) struct Event {
     device: Arc<Device>,
 }
 
+// SAFETY: an event's handle may be used from any thread that has bound the context; it is destroyed once, in `drop`.
+unsafe impl Send for Event {}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Event")
+    }
+}
+
 impl Event {
     /// An event at the end of the stream as it is now.
     pub(in crate::gpu) fn now(device: &Arc<Device>) -> Result<Self> {

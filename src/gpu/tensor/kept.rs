@@ -154,17 +154,20 @@ impl Kept<'_> {
             Self::Parts(entries, n, part) => {
                 product.clear()?;
                 for start in (0..*n).step_by((*part).max(1)) {
-                    let x = entries.upload(cuda, start..(start + part).min(*n))?;
-                    let store = Store::new(cuda, &x);
-                    let records = store.records(None)?;
-                    let (keys, order) = store.sorted(mode)?;
-                    let entries = Arg::all([(&records).into(), (&order).into()]);
-                    product.run(TensorForm::Parts, entries, &store.schedule(&keys)?)?;
+                    once(&entries.upload(cuda, start..(start + part).min(*n))?, TensorForm::Parts, product)?;
                 }
                 Ok(())
             }
         }
     }
+}
+
+/// One product, for which entries are sorted and records made; nothing is kept. `form` is permuted records, or parts.
+pub(super) fn once(x: &RawTensor, form: TensorForm, product: &Product<'_>) -> Result<()> {
+    let store = Store::new(product.cuda, x);
+    let records = store.records(None)?;
+    let (keys, order) = store.sorted(product.mode)?;
+    product.run(form, Arg::all([(&records).into(), (&order).into()]), &store.schedule(&keys)?)
 }
 
 impl Moving {

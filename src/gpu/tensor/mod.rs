@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use entries::{RawTensor, check_sizes};
 pub use form::{TensorBytes, TensorForm, TensorStats, choose as choose_tensor_form};
-use kept::{Entries, Kept};
+use kept::{Entries, Kept, once};
 use mttkrp::Product;
 pub use partition::loads_of;
 
@@ -214,14 +214,9 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         factors: &[DeviceDense<Rhs<R>>],
         mode: usize,
     ) -> Result<DeviceDense<T>> {
-        let (rows, rank) = self.check(&shapes(factors), mode)?;
-        let len = rows.checked_mul(rank).ok_or(Error::IndexOverflow {
-            what: "number of values",
-            needed: rows as u128 * rank as u128,
-            max: usize::MAX as u128,
-        })?;
-        let v = DeviceDense { nrows: rows, ncols: rank, values: self.cuda.alloc(len, "the result of mttkrp")? };
-        self.multiply(&printed_ring(ring), &buffers(factors), mode, rank, v.values.raw())?;
+        let shape = check(self.dims(), &shapes(factors), mode)?;
+        let v = self.cuda.unset(shape)?;
+        self.multiply(&printed_ring(ring), &buffers(factors), mode, shape.1, v.values.raw())?;
         Ok(v)
     }
     /// [`mttkrp`](Self::mttkrp) into a matrix that is there.
@@ -234,7 +229,7 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         mode: usize,
         v: &mut DeviceDense<T>,
     ) -> Result<()> {
-        let lhs = self.check(&shapes(factors), mode)?;
+        let lhs = check(self.dims(), &shapes(factors), mode)?;
         if v.shape() != lhs {
             return Err(Error::Shape { op: "the result of mttkrp", lhs, rhs: v.shape() });
         }
@@ -242,19 +237,6 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         self.multiply(&printed_ring(ring), &buffers(factors), mode, lhs.1, v.values.raw())
     }
 
-    /// Rows and columns of the product for `mode` with factors of these shapes.
-    fn check(&self, factors: &[(usize, usize)], mode: usize) -> Result<(usize, usize)> {
-        let dims = self.dims();
-        crate::tensor::check_mode(dims.len(), "mode", mode)?;
-        if !factors.iter().map(|f| &f.0).eq(dims) {
-            let rhs = factors.iter().map(|f| f.0).collect();
-            return Err(Error::Dims { op: "mttkrp", lhs: dims.to_vec(), rhs });
-        }
-        match factors.iter().find(|f| f.1 != factors[0].1) {
-            Some(&rhs) => Err(Error::Shape { op: "factors of mttkrp", lhs: factors[0], rhs }),
-            None => Ok((dims[mode], factors[0].1)),
-        }
-    }
     /// The product into `out`, which has room for it; factors are of the shapes and types that `ring` and the tensor want.
     pub(crate) fn multiply(
         &self,
@@ -264,20 +246,66 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         rank: usize,
         out: &RawBuffer,
     ) -> Result<()> {
-        if ring.text.contains("reads_place = true") {
-            let why = "an entry of a tensor has more than two indices".into();
-            return Err(Error::Unsupported { what: "a positional ⊗ in mttkrp".into(), why });
+        if check_product(ring, rank)? && out.len() > 0 {
+            let product = Product { cuda: &self.cuda, ring, dims: self.dims(), mode, factors, rank, out };
+            self.kept.multiply(self.value, &product)?;
         }
-        if out.len() == 0 {
-            return Ok(());
-        }
-        if u32::try_from(rank).is_err() {
-            let (needed, max) = (rank as u128, u32::MAX.into());
-            return Err(Error::IndexOverflow { what: "columns of factors on the device", needed, max });
-        }
-        let product = Product { cuda: &self.cuda, ring, dims: self.dims(), mode, factors, rank, out };
-        self.kept.multiply(self.value, &product)
+        Ok(())
     }
+}
+
+impl Cuda {
+    /// [`DeviceMttkrp::mttkrp`] once, without a plan: entries are sorted for it, and nothing is kept.
+    /// # Errors
+    /// Those of [`DeviceMttkrp::mttkrp`].
+    pub fn mttkrp<R: Semiring<Mul: MulOp<A = T, Out = T>>, T: Value>(
+        &self,
+        ring: R,
+        x: &DeviceTensor<T>,
+        factors: &[DeviceDense<Rhs<R>>],
+        mode: usize,
+    ) -> Result<DeviceDense<T>> {
+        let shape = check(x.dims(), &shapes(factors), mode)?;
+        let v = self.unset(shape)?;
+        let ring = &*printed_ring(ring);
+        if check_product(ring, shape.1)? && v.values.len() > 0 {
+            let (dims, factors, out) = (x.dims(), &buffers(factors)[..], &**v.values.raw());
+            let product = Product { cuda: self, ring, dims, mode, factors, rank: shape.1, out };
+            once(&x.raw, TensorForm::Permuted, &product)?;
+        }
+        Ok(v)
+    }
+    /// A matrix whose values are not set yet.
+    fn unset<T: Value>(&self, (nrows, ncols): (usize, usize)) -> Result<DeviceDense<T>> {
+        let (needed, max) = (nrows as u128 * ncols as u128, usize::MAX as u128);
+        let len = nrows.checked_mul(ncols).ok_or(Error::IndexOverflow { what: "number of values", needed, max })?;
+        Ok(DeviceDense { nrows, ncols, values: self.alloc(len, "the result of mttkrp")? })
+    }
+}
+
+/// Rows and columns of the product for `mode` of a tensor of `dims` with factors of these shapes.
+fn check(dims: &[usize], factors: &[(usize, usize)], mode: usize) -> Result<(usize, usize)> {
+    crate::tensor::check_mode(dims.len(), "mode", mode)?;
+    if !factors.iter().map(|f| &f.0).eq(dims) {
+        let rhs = factors.iter().map(|f| f.0).collect();
+        return Err(Error::Dims { op: "mttkrp", lhs: dims.to_vec(), rhs });
+    }
+    match factors.iter().find(|f| f.1 != factors[0].1) {
+        Some(&rhs) => Err(Error::Shape { op: "factors of mttkrp", lhs: factors[0], rhs }),
+        None => Ok((dims[mode], factors[0].1)),
+    }
+}
+/// Refuses what kernels do not do; whether there are columns.
+fn check_product(ring: &Printed, rank: usize) -> Result<bool> {
+    if ring.text.contains("reads_place = true") {
+        let why = "an entry of a tensor has more than two indices".into();
+        return Err(Error::Unsupported { what: "a positional ⊗ in mttkrp".into(), why });
+    }
+    if u32::try_from(rank).is_err() {
+        let (needed, max) = (rank as u128, u32::MAX.into());
+        return Err(Error::IndexOverflow { what: "columns of factors on the device", needed, max });
+    }
+    Ok(rank > 0)
 }
 
 fn shapes<T: Value>(factors: &[DeviceDense<T>]) -> Vec<(usize, usize)> {
