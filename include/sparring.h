@@ -1,4 +1,4 @@
-/* sparring: sparse linear algebra over any semiring.
+/* sparring: sparse linear algebra over any semiring, and sparse tensors.
  *
  * Made by cbindgen from the crate sparring-capi; do not edit. SPARRING_UPDATE_HEADER=1 cargo test -p sparring-capi
  * writes it anew.
@@ -25,9 +25,9 @@
  *   memory; a budget of yours; memory of a GPU             SPARRING_OUT_OF_MEMORY; SPARRING_BUDGET; SPARRING_DEVICE_MEMORY
  *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
- * Handles: SparringDevice, SparringMatrix, SparringPlan and SparringArrays are seen by pointer only, and the pointer is
- * no address. A handle that was freed, is of another kind or is no handle at all is told from a live one without touching
- * memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
+ * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringArrays and SparringTensor are seen by pointer only, and
+ * the pointer is no address. A handle that was freed, is of another kind or is no handle at all is told from a live one
+ * without touching memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
  *
  * Threads: every function may be called from any thread, and handles of all kinds may be used, shared and
  * freed by several threads at once; a call that has begun keeps what it needs until it ends. The library starts threads
@@ -36,14 +36,16 @@
  * be under way while a process forks. A GPU cannot be used in the child of a process that has used one.
  *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
+ *   SparringTensor  never changes;
  *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
  *                   or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
  *
- * Sizes, lengths and row pointers are uint64_t, row and column indices are uint32_t, given and taken alike. Arrays come
- * with their lengths. Text is UTF-8 and ends with a zero; text that is written for you goes to a buffer of a length that
- * you give. What you pass in is copied: it is yours to free as soon as the call returns. What is too large to be there
- * twice is written where it stays: sparring_arrays_new.
+ * Sizes, lengths and row pointers are uint64_t, row and column indices are uint32_t, indices of tensors uint64_t, given and
+ * taken alike. Arrays come with their lengths, or have those of a tensor that is given with them. Text is UTF-8 and ends
+ * with a zero; text that is written for you goes to a buffer of a length that you give. What you pass in is copied: it is
+ * yours to free as soon as the call returns. What is too large to be there twice is written where it stays:
+ * sparring_arrays_new.
  * Choices are passed as uint32_t and checked, so a number that is no enumerator is SPARRING_ARGUMENT.
  */
 
@@ -298,6 +300,58 @@ typedef uint32_t SparringPrecision;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// What becomes of entries of a file that are repeated.
+enum SparringDuplicates
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// They are summed. The entries come sorted by their indices, the last mode fastest.
+  SPARRING_DUPLICATES_SUM = 0,
+  /// The first of them is an error of the file. The entries come in its order.
+  SPARRING_DUPLICATES_REFUSE = 1,
+  /// They stay as they are, and nobody looks for them. The entries come in the order of the file.
+  SPARRING_DUPLICATES_KEEP = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringDuplicates SparringDuplicates;
+#else
+typedef uint32_t SparringDuplicates;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// How the products of a tensor with factors are computed. Variants differ by rounding; all but A and B give the same bits for any
+/// number of threads.
+enum SparringMttkrpVariant
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for CP mostly one for
+  /// each mode.
+  SPARRING_MTTKRP_AUTO = 0,
+  /// MTTKRP-A of Phipps and Kolda 2019: a row in memory, every product added under a lock.
+  SPARRING_MTTKRP_A = 1,
+  /// Their MTTKRP-B: as A, a block of columns in registers.
+  SPARRING_MTTKRP_B = 2,
+  /// Their MTTKRP-C: a permutation for each mode.
+  SPARRING_MTTKRP_C = 3,
+  /// A copy of the tensor for each mode.
+  SPARRING_MTTKRP_COPIES = 4,
+  /// Neighbouring modes share copies and products.
+  SPARRING_MTTKRP_TREE = 5,
+  /// The tensor as it stands, without a copy.
+  SPARRING_MTTKRP_SINGLE = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringMttkrpVariant SparringMttkrpVariant;
+#else
+typedef uint32_t SparringMttkrpVariant;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /// The arrays of a matrix in the making, which you fill.
 typedef struct SparringArrays SparringArrays;
 
@@ -310,6 +364,9 @@ typedef struct SparringMatrix SparringMatrix;
 
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 typedef struct SparringPlan SparringPlan;
+
+/// A sparse tensor of doubles with 1 to 255 modes, in coordinates, in the processor's memory. It never changes.
+typedef struct SparringTensor SparringTensor;
 
 /// How a file is read. All zero (`SparringReadOptions o = {0};`) are the defaults.
 typedef struct {
@@ -376,6 +433,84 @@ typedef struct {
   uint32_t exclude_self;
 } SparringDistanceOptions;
 
+/// How the file of a tensor is read. All zero (`SparringTensorReadOptions o = {0};`) are the defaults.
+typedef struct {
+  /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
+  uint64_t max_bytes;
+  /// The length of each mode, `order` of them; indices beyond are errors of the file. NULL: the largest index of each mode.
+  const uint64_t *dims;
+  /// Number of modes, if `dims` is not NULL.
+  uint64_t order;
+  /// A SparringDuplicates.
+  uint32_t duplicates;
+  /// Not 0: lines have no value, all their numbers are indices, and each entry is 1.
+  uint32_t no_values;
+  /// Not 0: comments behind entries are left out, and so is garbage behind gzip.
+  uint32_t lenient;
+} SparringTensorReadOptions;
+
+/// A sweep through all modes, done.
+typedef struct {
+  /// Which start, from 0.
+  uint64_t start;
+  /// Which sweep of it, from 1.
+  uint64_t number;
+  /// 1 - ‖X - M‖ / ‖X‖.
+  double fit;
+  /// Difference from the fit before; of the first sweep, the fit.
+  double change;
+  /// Seconds since the call began.
+  double seconds;
+} SparringSweep;
+
+/// How sparring_cp_als goes on. All zero (`SparringCpOptions o = {0};`) are the defaults.
+typedef struct {
+  /// Most sweeps of each start. 0: 100.
+  uint64_t sweeps;
+  /// A start ends when the fit changes by less. 0: 0.0001.
+  double tolerance;
+  /// Not 0: every start makes all its sweeps, however little the fit changes, and `tolerance` is not used.
+  uint32_t all_sweeps;
+  /// Not 0: `weights` and `factors` hold a model when the function is called, from which the first start begins.
+  uint32_t warm_start;
+  /// Starts, of which the best is kept. 0: 1.
+  uint64_t starts;
+  /// The first start begins with factors of elements in [0, 1) that this number gives, the next one with those of the next
+  /// number: they are those of NumPy's Generator(PCG64(seed)).random, factor after factor.
+  uint64_t seed;
+  /// Added to what is made least: this times the squared norm of each factor, from 0 up.
+  double ridge;
+  /// Not 0: factors without negative elements.
+  uint32_t nonnegative;
+  /// A SparringMttkrpVariant.
+  uint32_t variant;
+  /// Called after each sweep by the thread that called sparring_cp_als, unless NULL. What is not 0 stops, and the best model
+  /// so far is the result. It returns: no longjmp, and no exception of C++. It may call functions of this library.
+  int32_t (*on_sweep)(const SparringSweep *sweep, void *context);
+  /// Given to `on_sweep`.
+  void *context;
+} SparringCpOptions;
+
+/// What sparring_cp_als found, beside weights and factors.
+typedef struct {
+  /// 1 - ‖X - M‖ / ‖X‖.
+  double fit;
+  /// Sweeps of the best start.
+  uint64_t sweeps;
+  /// Which start was best, from 0.
+  uint64_t start;
+  /// Systems of the best start that were singular, and had the solution of minimum norm.
+  uint64_t singular;
+  /// Seconds to prepare the tensor.
+  double setup_seconds;
+  /// Seconds of the products with factors, all starts together.
+  double mttkrp_seconds;
+  /// Seconds in all.
+  double seconds;
+  /// 1 if the fit of the best start changed by less than the tolerance at the end, else 0.
+  uint32_t converged;
+} SparringCpFit;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -404,9 +539,9 @@ uint64_t sparring_handles_alive(void);
 /// A device by its name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the next.
 ///
 /// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for each
-/// processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products and distances
-/// refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and scratch together (0: no limit), of
-/// the device's memory if it is a GPU.
+/// processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products, distances and
+/// decompositions refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and scratch together
+/// (0: no limit), of the device's memory if it is a GPU.
 /// A GPU needs the NVIDIA driver, or the status is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler
 /// that comes with CUDA: SPARRING_NO_COMPILER otherwise.
 /// `*device` gets the handle, NULL on failure; free it with sparring_device_free.
@@ -717,6 +852,100 @@ SparringStatus sparring_radius(const SparringDevice *device,
                                const SparringMatrix *y,
                                const SparringDistanceOptions *options,
                                SparringMatrix **within);
+
+/// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in each mode m.
+/// Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the addresses of `order`
+/// arrays of `nnz` elements, as many as `values` has.
+/// Entries stay in their order. Those at the same place stay apart, and mean their sum: sparring_tensor_summed.
+/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+SparringStatus sparring_tensor_from_coo(uint64_t order,
+                                        const uint64_t *dims,
+                                        const uint64_t *const *indices,
+                                        const double *values,
+                                        uint64_t nnz,
+                                        SparringTensor **tensor);
+
+/// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever the device
+/// is): a line an entry, an index from 1 for each mode and the value, which takes the nearest double. Repeated entries are
+/// summed. `options` may be NULL.
+/// `path` is UTF-8. `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+SparringStatus sparring_tensor_read(const SparringDevice *device,
+                                    const char *path,
+                                    const SparringTensorReadOptions *options,
+                                    SparringTensor **tensor);
+
+/// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the entries in their
+/// order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one; the lengths of the modes
+/// are not in the file, so where last slices are empty the reader is told (`dims` of SparringTensorReadOptions).
+/// It is written beside its place and takes it when it is complete: on failure, what was at `path` is as it was.
+/// `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
+SparringStatus sparring_tensor_write(const SparringDevice *device,
+                                     const SparringTensor *tensor,
+                                     const char *path,
+                                     const SparringWriteOptions *options);
+
+/// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their indices, the
+/// last mode fastest.
+/// `*summed` gets the handle of a new tensor, NULL on failure; free it with sparring_tensor_free.
+SparringStatus sparring_tensor_summed(const SparringDevice *device,
+                                      const SparringTensor *tensor,
+                                      SparringTensor **summed);
+
+/// Number of modes.
+SparringStatus sparring_tensor_order(const SparringTensor *tensor, uint64_t *order);
+
+/// Length of each mode, into `dims`, which has room for `dims_len`: SPARRING_LENGTH if the tensor has more modes.
+SparringStatus sparring_tensor_dims(const SparringTensor *tensor,
+                                    uint64_t *dims,
+                                    uint64_t dims_len);
+
+/// Number of entries, stored zeros and repeated ones included.
+SparringStatus sparring_tensor_nnz(const SparringTensor *tensor, uint64_t *nnz);
+
+/// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array for each
+/// mode. What is NULL is not wanted: `indices`, one of its arrays, `values`. All arrays have room for `nnz_len` elements:
+/// SPARRING_LENGTH if that is too few.
+SparringStatus sparring_tensor_copy(const SparringTensor *tensor,
+                                    uint64_t *const *indices,
+                                    double *values,
+                                    uint64_t nnz_len);
+
+/// Frees a tensor; NULL is allowed.
+SparringStatus sparring_tensor_free(SparringTensor *tensor);
+
+/// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is n:
+/// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m.
+/// `factors` has the addresses of a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row after row; the
+/// one of `mode` is not read and may be NULL. `variant` is a SparringMttkrpVariant.
+/// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
+/// SPARRING_LENGTH before anything is computed.
+/// The same bits for any number of threads, but for the variants A and B. On a GPU: SPARRING_UNSUPPORTED.
+SparringStatus sparring_mttkrp(const SparringDevice *device,
+                               const SparringTensor *tensor,
+                               uint64_t rank,
+                               const double *const *factors,
+                               uint64_t mode,
+                               uint32_t variant,
+                               double *out,
+                               uint64_t out_len);
+
+/// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
+/// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum norm is taken.
+/// `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for each mode, that of mode m
+/// with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1. Components come by falling weight.
+/// `*fit` gets the figures. `options` may be NULL. On failure, weights and factors are as they were.
+/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+/// The same bits for any number of threads, but for the variants A and B. On a GPU: SPARRING_UNSUPPORTED.
+SparringStatus sparring_cp_als(const SparringDevice *device,
+                               const SparringTensor *tensor,
+                               uint64_t rank,
+                               const SparringCpOptions *options,
+                               double *weights,
+                               double *const *factors,
+                               SparringCpFit *fit,
+                               char *buffer,
+                               uint64_t capacity,
+                               uint64_t *length);
 
 #ifdef __cplusplus
 }  // extern "C"

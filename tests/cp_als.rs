@@ -263,6 +263,14 @@ fn what_is_no_question_is_refused() {
     }
     let budget = Cpu::new().memory_budget(100);
     assert!(matches!(CpAls::new(2).run(&budget, &x), Err(Error::Budget { budget: 100, .. })));
+    // R × R numbers count too, of a rank that no array has as well.
+    let budget = Cpu::new().memory_budget(1_000_000);
+    assert!(matches!(CpAls::new(200).run(&budget, &x), Err(Error::Budget { budget: 1_000_000, .. })));
+    let none = Tensor::<f64>::empty(vec![0, 0]).unwrap();
+    for rank in [1 << 20, 1 << 40, 1 << 59] {
+        let e = CpAls::new(rank).run(&cpu, &none).unwrap_err();
+        assert!(matches!(&e, Error::OutOfMemory { .. }), "{e}");
+    }
     // Nothing there, and nothing but stored zeros: fitted by a model of zeros.
     for x in [Tensor::<f64>::empty(vec![3, 4]).unwrap(), Tensor::new(vec![2], vec![vec![1]], vec![0.0]).unwrap()] {
         let found = CpAls::new(2).run(&cpu, &x).unwrap();

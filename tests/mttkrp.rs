@@ -216,6 +216,14 @@ fn budgets_choose_and_refuse() {
         }
     }
     assert_eq!(seen, [Variant::Copies, Variant::C]);
+    // What the caller holds for the product counts with it.
+    let cpu = Cpu::new().memory_budget(50_000_000);
+    let asked = |beside| cpu.mttkrp(PlusTimes::new(), &x, &f, 1).beside(beside).eval();
+    assert!(asked(40_000_000).is_ok());
+    for beside in [49_999_999, 50_000_001, u64::MAX] {
+        let e = asked(beside).unwrap_err();
+        assert!(matches!(e, Error::Budget { .. }), "{e}");
+    }
     for variant in Variant::ALL {
         let (cpu, shape) = (Cpu::new(), Shape::of(&x, 8));
         let plan = cpu.mttkrp_plan(&x, 8, Some(variant)).unwrap();

@@ -2,7 +2,9 @@
 
 use std::ffi::c_char;
 
+use sparring::par::Threads;
 use sparring::runtime::{Machine, Matrix, Plan};
+use sparring::{Cpu, Error};
 
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
@@ -25,6 +27,22 @@ impl SparringDevice {
     /// Refuses a plan of another device.
     pub(crate) fn made(&self, plan: &Plan) -> Fallible {
         if self.machine.made(plan) { Ok(()) } else { Err(self.elsewhere("plan", &plan.machine())) }
+    }
+    /// The processor, which alone computes with tensors.
+    pub(crate) fn processor(&self, op: &str) -> Fallible<&Cpu> {
+        match &self.machine {
+            Machine::Cpu(cpu) => Ok(cpu),
+            #[allow(unreachable_patterns, reason = "where GPUs are left out the processor is all there is")]
+            other => {
+                let what = format!("{op} on {}", other.name());
+                let why = "tensors are computed with on the processor, a device \"cpu\"".into();
+                Err(Fail::from(Error::Unsupported { what, why }).naming("device"))
+            }
+        }
+    }
+    /// The threads of the processor, for what it does whatever the device is.
+    pub(crate) fn threads<'a>(&'a self, current: &'a Threads) -> &'a Threads {
+        self.machine.threads().unwrap_or(current)
     }
     /// The error that something is on the machine `found`.
     fn elsewhere(&self, name: &'static str, found: &str) -> Fail {
@@ -65,9 +83,9 @@ fn ordinal(name: &str) -> Fallible<Option<usize>> {
 /// A device by its name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the next.
 ///
 /// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for each
-/// processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products and distances
-/// refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and scratch together (0: no limit), of
-/// the device's memory if it is a GPU.
+/// processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products, distances and
+/// decompositions refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and scratch together
+/// (0: no limit), of the device's memory if it is a GPU.
 /// A GPU needs the NVIDIA driver, or the status is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler
 /// that comes with CUDA: SPARRING_NO_COMPILER otherwise.
 /// `*device` gets the handle, NULL on failure; free it with sparring_device_free.

@@ -45,6 +45,13 @@ impl Fail {
         }
         self
     }
+    /// What was said of the array `name`, of the array that stands there at place `k`.
+    pub(crate) fn at(mut self, name: &str, k: usize) -> Self {
+        if let Some(rest) = self.message.strip_prefix(name) {
+            self.message = format!("{name}[{k}]{rest}");
+        }
+        self
+    }
     /// What the library says about two operands, by their names in C.
     pub(crate) fn of_operands(e: Error, left: &str, right: &str) -> Self {
         let status = SparringStatus::from(&e);

@@ -9,7 +9,7 @@
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
 //! - [`types`]: the types of values;
 //! - [`device`], [`matrix`], [`arrays`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`],
-//!   [`distances`]: the functions.
+//!   [`distances`], [`tensor`], [`mttkrp`], [`cp`]: the functions.
 
 #![allow(
     clippy::missing_safety_doc,
@@ -19,15 +19,18 @@
 #[macro_use]
 pub mod guard;
 pub mod arrays;
+pub mod cp;
 pub mod device;
 pub mod distances;
 pub mod handle;
 pub mod matrix;
 pub mod matrix_market;
 pub(crate) mod memory;
+pub mod mttkrp;
 pub mod mxm;
 pub mod semirings;
 pub mod status;
+pub mod tensor;
 pub mod triangles;
 pub mod types;
 

@@ -74,7 +74,7 @@ unsafe fn read(
     let (out, path) = unsafe { (NewHandle::at(matrix, "matrix")?, text(path, "path")?) };
     let (device, ty) = (handle(device, "device")?, value_type(ty)?);
     let current = Threads::current();
-    let threads = device.machine.threads().unwrap_or(&current);
+    let threads = device.threads(&current);
     let most = if options.max_bytes == 0 { u64::MAX } else { options.max_bytes };
     let how = ReadOptions::new().threads(threads).max_bytes(most).lenient(options.lenient != 0);
     let file = read_matrix_market_with(path, &how).map_err(|e| Fail::from(e).naming("path"))?;
@@ -113,17 +113,7 @@ pub unsafe extern "C" fn sparring_matrix_write(
         let (device, matrix) = (handle(device, "device")?, handle(matrix, "matrix")?.snapshot());
         let (pattern, values) = arrays(&matrix)?;
         let current = Threads::current();
-        let mut how = WriteOptions::new().threads(device.machine.threads().unwrap_or(&current));
-        if options.symmetric != 0 {
-            how = how.symmetric();
-        }
-        if options.pattern_only != 0 {
-            how = how.pattern_only();
-        }
-        if path.to_ascii_lowercase().ends_with(".gz") {
-            // What packs ends the process where it finds no memory: it is asked for here first.
-            drop(std::hint::black_box(filled(1 << 20, 0u8, "packing a file")?));
-        }
+        let how = writing(path, &options, device.threads(&current))?;
         write_matrix_market_any(path, pattern, values, &how).map_err(|e| match e {
             Error::Argument { name: "symmetric", message } => Fail::argument("options.symmetric", message),
             other => other.into(),
@@ -131,10 +121,30 @@ pub unsafe extern "C" fn sparring_matrix_write(
     })
 }
 
+/// How `path` is written.
+pub(crate) fn writing<'a>(
+    path: &str,
+    options: &SparringWriteOptions,
+    threads: &'a Threads,
+) -> Fallible<WriteOptions<'a>> {
+    let mut how = WriteOptions::new().threads(threads);
+    if options.symmetric != 0 {
+        how = how.symmetric();
+    }
+    if options.pattern_only != 0 {
+        how = how.pattern_only();
+    }
+    if path.to_ascii_lowercase().ends_with(".gz") {
+        // What packs ends the process where it finds no memory: it is asked for here first.
+        drop(std::hint::black_box(filled(1 << 20, 0u8, "packing a file")?));
+    }
+    Ok(how)
+}
+
 /// Options of C, or the defaults.
 /// # Safety
 /// `p` is NULL, or points to options that nobody writes during the call; every bit pattern is a `T`.
-unsafe fn given<T: Copy + Default>(p: *const T) -> Fallible<T> {
+pub(crate) unsafe fn given<T: Copy + Default>(p: *const T) -> Fallible<T> {
     if p.is_null() {
         return Ok(T::default());
     }

@@ -25,6 +25,11 @@ pub(crate) fn choice<T: Copy>(name: &'static str, code: u32, all: &[(u32, T)]) -
     })
 }
 
+/// Checks that `p` may be the address of `len` elements; where there are none it may be NULL.
+pub(crate) fn check_any<T>(p: *const T, len: usize, name: &'static str) -> Fallible {
+    if len == 0 { Ok(()) } else { check(p, len, name) }
+}
+
 /// Checks that `p` may be the address of `len` elements.
 fn check<T>(p: *const T, len: usize, name: &'static str) -> Fallible {
     if p.is_null() {
@@ -119,6 +124,29 @@ pub(crate) unsafe fn output<T: Copy, U>(x: &[T], p: *mut U, capacity: u64, name:
     // is no fewer, by the caller's promise; the two do not overlap, since `x` is borrowed from an object of ours
     // and the caller owns the room.
     unsafe { std::ptr::copy_nonoverlapping(x.as_ptr().cast(), p, x.len()) };
+    Ok(())
+}
+
+/// As [`output`], from elements that become others on the way.
+/// # Safety
+/// As there.
+pub(crate) unsafe fn output_as<T: Copy, U>(
+    x: &[T],
+    p: *mut U,
+    capacity: u64,
+    name: &'static str,
+    f: impl Fn(T) -> U,
+) -> Fallible {
+    if p.is_null() {
+        return Ok(());
+    }
+    fits(x.len(), capacity, name)?;
+    check(p, x.len(), name)?;
+    for (i, &x) in x.iter().enumerate() {
+        // SAFETY: not NULL and aligned by `check`; `i` is below x.len(), which is at most `capacity`, for which there is room by the
+        // caller's promise.
+        unsafe { p.add(i).write(f(x)) };
+    }
     Ok(())
 }
 

@@ -97,7 +97,7 @@ impl SparringStatus {
 impl From<&Error> for SparringStatus {
     fn from(e: &Error) -> Self {
         match e {
-            Error::Shape { .. } => SPARRING_SHAPE,
+            Error::Shape { .. } | Error::Dims { .. } => SPARRING_SHAPE,
             Error::NotSquare { .. } => SPARRING_NOT_SQUARE,
             Error::IndexOverflow { .. } => SPARRING_INDEX_OVERFLOW,
             Error::OutOfMemory { .. } => SPARRING_OUT_OF_MEMORY,
@@ -106,7 +106,7 @@ impl From<&Error> for SparringStatus {
             Error::RowPointer { .. } => SPARRING_ROW_POINTER,
             Error::IndexRange { .. } => SPARRING_INDEX_RANGE,
             Error::NotSorted { .. } => SPARRING_NOT_SORTED,
-            Error::Duplicate { .. } => SPARRING_DUPLICATE,
+            Error::Duplicate { .. } | Error::Repeated { .. } => SPARRING_DUPLICATE,
             Error::PatternChanged { .. } => SPARRING_PATTERN_CHANGED,
             Error::Parse { .. } => SPARRING_PARSE,
             Error::Unsupported { .. } => SPARRING_UNSUPPORTED,

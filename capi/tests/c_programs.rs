@@ -83,6 +83,14 @@ fn distances_as_c_sees_them() {
 }
 
 #[test]
+fn tensors_as_c_sees_them() {
+    for program in programs("tests/c/tensors.c", "tensors") {
+        let file = program.with_extension("tns.gz");
+        assert_eq!(succeed(Command::new(&program).arg(&file)).stdout, b"ok\n");
+    }
+}
+
+#[test]
 fn matrices_as_c_sees_them() {
     for program in programs("tests/c/matrices.c", "matrices") {
         let file = program.with_extension("mtx.gz");
@@ -157,6 +165,10 @@ fn good((ty, name): &(String, String), at: usize) -> String {
         (1, "device") => "cpu".into(),
         (1, "plan") => "plan".into(),
         (1, "arrays") => "arrays".into(),
+        (1, "tensor") => "t".into(),
+        (1, "dims") => "dims".into(),
+        (2, "indices") => "(void *)lists".into(),
+        (2, "factors") => "(void *)factors".into(),
         (1, "matrix" | "a" | "b" | "c" | "x") => "m".into(),
         (1, "name") => "\"cpu\"".into(),
         (1, "semiring") => "\"plus_times\"".into(),
@@ -165,7 +177,7 @@ fn good((ty, name): &(String, String), at: usize) -> String {
         (1, "options" | "y") => "NULL".into(),
         (1 | 2, _) => format!("(void *)room[{at}]"),
         (_, "type") => "SPARRING_F64".into(),
-        (_, "method" | "memory_budget") => "0".into(),
+        (_, "method" | "memory_budget" | "mode" | "variant") => "0".into(),
         (_, "row_ptr_len") => "2".into(),
         _ => "1".into(),
     }
@@ -177,6 +189,7 @@ fn may_be_null(function: &str, argument: &str) -> bool {
         || function.ends_with("_free")
         || matches!(function, "matrix_copy" | "matrix_borrow") && argument != "matrix"
         || function == "knn" && matches!(argument, "ids" | "distances")
+        || function == "tensor_copy" && argument != "tensor"
 }
 
 #[test]
@@ -202,9 +215,12 @@ fn every_function_names_the_argument_that_is_null() {
          printf(#f \": %s, %s\\n\", sparring_status_name(sparring_##f(__VA_ARGS__)), sparring_last_error())\n\
          int main(void) {{\n    SparringDevice *cpu;\n    SparringMatrix *m;\n    SparringPlan *plan;\n    \
          SparringArrays *arrays;\n    const uint32_t i[1] = {{0}};\n    const double x[1] = {{1}};\n    \
+         SparringTensor *t;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
+         static double ones[1] = {{1}};\n    double *factors[1] = {{ones}};\n    \
          if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
          || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
-         || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)) return 1;\n\
+         || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)\n        \
+         || sparring_tensor_from_coo(1, dims, (const uint64_t *const *)lists, x, 1, &t)) return 1;\n\
          {calls}    return 0;\n}}\n"
     );
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nulls.c");

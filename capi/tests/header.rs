@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 15] = [
     "status",
     "guard",
     "handle",
@@ -18,6 +18,9 @@ const SOURCES: [&str; 12] = [
     "mxm",
     "triangles",
     "distances",
+    "tensor",
+    "mttkrp",
+    "cp",
 ];
 
 /// The version as macros, of Cargo.toml.

@@ -30,7 +30,7 @@ impl Cpu {
         factors: &'a [Dense<T>],
         mode: usize,
     ) -> AskedMttkrp<'a, A, T, I> {
-        AskedMttkrp { cpu: self, ring, x, factors, mode, variant: None, plan: None, kept: None }
+        AskedMttkrp { cpu: self, ring, x, factors, mode, variant: None, plan: None, kept: None, beside: 0 }
     }
 
     /// What the products of `x` with factors of `rank` columns share: copies or permutations, chosen by its shape and the memory
@@ -60,6 +60,7 @@ pub struct AskedMttkrp<'a, A, T, I: Index = u32> {
     variant: Option<Variant>,
     plan: Option<&'a Mttkrp<'a, T, I>>,
     kept: Option<&'a mut Kept<T>>,
+    beside: u64,
 }
 
 impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
@@ -76,6 +77,11 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
     /// One of a sweep through the modes in their order, in which a factor changes only after its own mode: what modes share is kept.
     pub fn sweep(mut self, kept: &'a mut Kept<T>) -> Self {
         self.kept = Some(kept);
+        self
+    }
+    /// Counts `bytes` of the caller's to the memory budget: factors, say, that are copies made for this product.
+    pub fn beside(mut self, bytes: u64) -> Self {
+        self.beside = bytes;
         self
     }
     /// The product as a new matrix, a row for each index of the mode.
@@ -108,7 +114,14 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
             return plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, kept);
         }
         crate::tensor::check_mode(self.x.order(), "mode", self.mode)?;
-        let plan = Mttkrp::new(threads, self.x, out.ncols(), Some(self.mode), self.variant, self.cpu.budget())?;
+        let left = match self.cpu.budget() {
+            Some(budget) if self.beside > budget => {
+                let bytes = self.beside.into();
+                return Err(crate::Error::Budget { what: "mttkrp", bytes, budget: budget.into() });
+            }
+            budget => budget.map(|budget| budget - self.beside),
+        };
+        let plan = Mttkrp::new(threads, self.x, out.ncols(), Some(self.mode), self.variant, left)?;
         plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, kept)
     }
 }

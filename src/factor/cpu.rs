@@ -5,13 +5,15 @@ use std::ops::Range;
 use super::machine::{Agreement, CpMachine, CpState, Solve};
 use super::solve::pseudo_inverse;
 use crate::algebra::{PlusTimes, Real};
-use crate::par::{Threads, filled, refill};
+use crate::par::{Threads, enough, filled, refill};
 use crate::simd::{Work, dispatch_work};
 use crate::tensor::{Kept, Kruskal, Mttkrp, Norm, Tensor, Variant};
 use crate::{Cpu, Dense, Error, Index, Result};
 
 /// Rows of a task. Sums of tasks are added up in their order, so that no result depends on the number of threads.
 const ROWS: usize = 512;
+/// Matrices of R × R numbers that solving a system takes at most: itself, its inverse, and what comes between.
+const SYSTEM: usize = 8;
 /// Rounds of coordinate descent for a row without negative elements, at most.
 const ROUNDS: usize = 100;
 
@@ -39,7 +41,10 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
         variant: Option<Variant>,
     ) -> Result<CpuCp<'x, T, I>> {
         let rank = factors.first().map_or(0, Dense::ncols);
-        let own = 2 * factors.iter().map(|f| size_of_val(f.values()) as u128).sum::<u128>();
+        let factor_bytes = factors.iter().map(|f| size_of_val(f.values()) as u128).sum::<u128>();
+        // Gram matrices, and what solving one system takes.
+        let squares = (x.order() + SYSTEM) as u128 * size_of::<f64>() as u128;
+        let own = (rank as u128 * rank as u128).saturating_mul(squares).saturating_add(2 * factor_bytes);
         let budget = match self.budget() {
             Some(budget) => match u128::from(budget).checked_sub(own) {
                 Some(left) => Some(left as u64),
@@ -47,13 +52,19 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
             },
             None => None,
         };
+        if !enough(own) {
+            return Err(Error::OutOfMemory { what: "the factors of CP", bytes: own });
+        }
         let plan = Mttkrp::new(self.threads(), x, rank, None, variant, budget)?;
         let mut products = Vec::with_capacity(x.order());
         for &n in x.dims() {
             products.push(Dense::filled(n, rank, T::ZERO)?);
         }
-        let grams = vec![filled(rank * rank, 0.0, "Gram matrices")?; x.order()];
-        let weights = vec![1.0; rank];
+        let mut grams = Vec::with_capacity(x.order());
+        for _ in x.dims() {
+            grams.push(filled(rank * rank, 0.0, "Gram matrices")?);
+        }
+        let weights = filled(rank, 1.0, "weights")?;
         let threads = self.threads();
         Ok(CpuCp { threads, plan, kept: Kept::default(), factors, products, grams, weights, singular: 0 })
     }

@@ -43,6 +43,13 @@ fn each_error_has_its_own_status() {
 }
 
 #[test]
+fn errors_of_tensors_are_of_the_same_kinds() {
+    let dims = Error::Dims { op: "mttkrp", lhs: vec![1, 2], rhs: vec![1] };
+    assert_eq!(SparringStatus::from(&dims), SPARRING_SHAPE);
+    assert_eq!(SparringStatus::from(&Error::Repeated { place: vec![1, 2] }), SPARRING_DUPLICATE);
+}
+
+#[test]
 fn names_of_status_codes_are_those_of_the_header() {
     for (status, name) in ALL {
         assert_eq!(name.to_str().unwrap(), format!("{status:?}"));

@@ -10,10 +10,10 @@ use crate::matrix_market::{
 const TEXT: &str = "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 3 0\n3 2 -2\n";
 
 /// A file that goes away with the test, and its path for C.
-struct File(std::path::PathBuf, std::ffi::CString);
+pub(super) struct File(pub(super) std::path::PathBuf, pub(super) std::ffi::CString);
 
 impl File {
-    fn new(name: &str, bytes: &[u8]) -> Self {
+    pub(super) fn new(name: &str, bytes: &[u8]) -> Self {
         let path = std::env::temp_dir().join(format!("sparring-capi-{}-{name}", std::process::id()));
         std::fs::write(&path, bytes).unwrap();
         let c = std::ffi::CString::new(path.to_str().unwrap()).unwrap();

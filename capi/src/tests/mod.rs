@@ -13,6 +13,7 @@ mod distances;
 mod files;
 mod matrices;
 mod products;
+mod tensors;
 mod triangles;
 
 use std::ffi::{CStr, c_char, c_void};

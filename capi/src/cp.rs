@@ -1,0 +1,205 @@
+//! CP decompositions by alternating least squares.
+
+use std::ffi::{c_char, c_void};
+use std::ops::ControlFlow;
+
+use sparring::factor::{CpAls, CpFit, Sweep};
+use sparring::tensor::Kruskal;
+use sparring::{Error, with_tensor};
+
+use crate::device::SparringDevice;
+use crate::guard::{Fail, Fallible};
+use crate::handle::handle;
+use crate::matrix_market::given;
+use crate::memory::{check_any, copied, input, output, size, write, write_text};
+use crate::mttkrp::{elements, factor, variant};
+use crate::status::SparringStatus;
+use crate::tensor::SparringTensor;
+
+/// A sweep through all modes, done.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct SparringSweep {
+    /// Which start, from 0.
+    pub start: u64,
+    /// Which sweep of it, from 1.
+    pub number: u64,
+    /// 1 - ‖X - M‖ / ‖X‖.
+    pub fit: f64,
+    /// Difference from the fit before; of the first sweep, the fit.
+    pub change: f64,
+    /// Seconds since the call began.
+    pub seconds: f64,
+}
+
+/// How sparring_cp_als goes on. All zero (`SparringCpOptions o = {0};`) are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SparringCpOptions {
+    /// Most sweeps of each start. 0: 100.
+    pub sweeps: u64,
+    /// A start ends when the fit changes by less. 0: 0.0001.
+    pub tolerance: f64,
+    /// Not 0: every start makes all its sweeps, however little the fit changes, and `tolerance` is not used.
+    pub all_sweeps: u32,
+    /// Not 0: `weights` and `factors` hold a model when the function is called, from which the first start begins.
+    pub warm_start: u32,
+    /// Starts, of which the best is kept. 0: 1.
+    pub starts: u64,
+    /// The first start begins with factors of elements in [0, 1) that this number gives, the next one with those of the next
+    /// number: they are those of NumPy's Generator(PCG64(seed)).random, factor after factor.
+    pub seed: u64,
+    /// Added to what is made least: this times the squared norm of each factor, from 0 up.
+    pub ridge: f64,
+    /// Not 0: factors without negative elements.
+    pub nonnegative: u32,
+    /// A SparringMttkrpVariant.
+    pub variant: u32,
+    /// Called after each sweep by the thread that called sparring_cp_als, unless NULL. What is not 0 stops, and the best model
+    /// so far is the result. It returns: no longjmp, and no exception of C++. It may call functions of this library.
+    pub on_sweep: Option<unsafe extern "C" fn(sweep: *const SparringSweep, context: *mut c_void) -> i32>,
+    /// Given to `on_sweep`.
+    pub context: *mut c_void,
+}
+
+/// What sparring_cp_als found, beside weights and factors.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SparringCpFit {
+    /// 1 - ‖X - M‖ / ‖X‖.
+    pub fit: f64,
+    /// Sweeps of the best start.
+    pub sweeps: u64,
+    /// Which start was best, from 0.
+    pub start: u64,
+    /// Systems of the best start that were singular, and had the solution of minimum norm.
+    pub singular: u64,
+    /// Seconds to prepare the tensor.
+    pub setup_seconds: f64,
+    /// Seconds of the products with factors, all starts together.
+    pub mttkrp_seconds: f64,
+    /// Seconds in all.
+    pub seconds: f64,
+    /// 1 if the fit of the best start changed by less than the tolerance at the end, else 0.
+    pub converged: u32,
+}
+
+/// The algorithm with the options of C.
+/// # Safety
+/// `o.on_sweep`, if it is not NULL, is a function that may be called with `o.context`.
+unsafe fn algorithm<'a>(rank: usize, o: &'a SparringCpOptions, guess: Option<Kruskal<f64>>) -> Fallible<CpAls<'a>> {
+    let or = |number: u64, default: usize, name| if number == 0 { Ok(default) } else { size(number, name) };
+    let tolerance = match o {
+        _ if o.all_sweeps != 0 => 0.0,
+        _ if o.tolerance == 0.0 => 1e-4,
+        _ => o.tolerance,
+    };
+    let mut als = CpAls::new(rank)
+        .sweeps(or(o.sweeps, 100, "options.sweeps")?)
+        .tol(tolerance)
+        .seed(o.seed)
+        .starts(or(o.starts, 1, "options.starts")?)
+        .nonnegative(o.nonnegative != 0)
+        .ridge(o.ridge);
+    if let Some(variant) = variant("options.variant", o.variant)? {
+        als = als.variant(variant);
+    }
+    if let Some(guess) = guess {
+        als = als.guess(guess);
+    }
+    if let Some(on_sweep) = o.on_sweep {
+        als = als.on_sweep(move |sweep| {
+            let Sweep { start, number, fit, change, elapsed } = sweep;
+            let (start, number, seconds) = (start as u64, number as u64, elapsed.as_secs_f64());
+            let sweep = SparringSweep { start, number, fit, change, seconds };
+            // SAFETY: the caller's promise; the sweep lives until the function returns.
+            if unsafe { on_sweep(&sweep, o.context) } == 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+    }
+    Ok(als)
+}
+
+/// The error of a decomposition, in the words of C.
+fn of_cp(e: Error) -> Fail {
+    match e {
+        Error::Argument { name: "tolerance", message } => Fail::argument("options.tolerance", message),
+        Error::Argument { name: "ridge", message } => Fail::argument("options.ridge", message),
+        // The others' names are those of C.
+        Error::Argument { name: "rank" | "factors", .. } => e.into(),
+        Error::Argument { name: "x", message } => Fail::argument("tensor", message),
+        other => Fail::from(other).naming("tensor"),
+    }
+}
+
+/// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
+/// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum norm is taken.
+/// `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for each mode, that of mode m
+/// with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1. Components come by falling weight.
+/// `*fit` gets the figures. `options` may be NULL. On failure, weights and factors are as they were.
+/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+/// The same bits for any number of threads, but for the variants A and B. On a GPU: SPARRING_UNSUPPORTED.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
+pub unsafe extern "C" fn sparring_cp_als(
+    device: *const SparringDevice,
+    tensor: *const SparringTensor,
+    rank: u64,
+    options: *const SparringCpOptions,
+    weights: *mut f64,
+    factors: *const *mut f64,
+    fit: *mut SparringCpFit,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
+        let cpu = device.processor("cp_als")?;
+        // SAFETY: by the contract above `options` is NULL or points to options; any bits but NULL are a function's address.
+        let options = unsafe { given(options)? };
+        let (dims, rank) = (tensor.x.dims(), size(rank, "rank")?);
+        // SAFETY: by the contract above there is an address for each mode.
+        let addresses = unsafe { input(factors.cast::<*mut f64>(), dims.len(), "factors")? };
+        // Before hours of work.
+        check_any(weights, elements(1, rank)?, "weights")?;
+        for (mode, (&p, &n)) in addresses.iter().zip(dims).enumerate() {
+            check_any(p, elements(n, rank)?, "factors").map_err(|e| e.at("factors", mode))?;
+        }
+        // SAFETY: by the contract above `fit` points to room for the figures.
+        unsafe { write(fit, SparringCpFit::default(), "fit")? };
+        let guess = if options.warm_start == 0 {
+            None
+        } else {
+            let copies = addresses.iter().zip(dims).enumerate();
+            // SAFETY: by the contract above weights and factors have so many elements, and with this option hold numbers.
+            let (weights, copies) = unsafe {
+                let copies = copies.map(|(m, (&p, &n))| factor(p, n, rank, m)).collect::<Fallible<Vec<_>>>()?;
+                (copied(input(weights, rank, "weights")?, "weights", |x| x)?, copies)
+            };
+            Some(Kruskal::new(weights, copies)?)
+        };
+        // SAFETY: by the contract `on_sweep` is NULL or a function that takes `context`.
+        let als = unsafe { algorithm(rank, &options, guess)? };
+        let found: CpFit<f64> = with_tensor!(&tensor.x, x => als.run(cpu, x)).map_err(of_cp)?;
+        let figures = SparringCpFit {
+            fit: found.fit,
+            sweeps: found.fits.len() as u64,
+            start: found.start as u64,
+            singular: found.singular as u64,
+            setup_seconds: found.setup.as_secs_f64(),
+            mttkrp_seconds: found.mttkrp.as_secs_f64(),
+            seconds: found.total.as_secs_f64(),
+            converged: found.converged.into(),
+        };
+        // SAFETY: by the contract above there is room for the weights, for each factor and for the figures; `buffer` has `capacity`
+        // bytes, and `length` is NULL or points to room for a number.
+        unsafe {
+            write_text(&found.explain, buffer, capacity, length)?;
+            output(found.model.weights(), weights, rank as u64, "weights")?;
+            for (&p, factor) in addresses.iter().zip(found.model.factors()) {
+                output(factor.values(), p, factor.values().len() as u64, "factors")?;
+            }
+            write(fit, figures, "fit")
+        }
+    })
+}

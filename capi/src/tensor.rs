@@ -1,0 +1,280 @@
+//! Sparse tensors: from arrays, from FROSTT files, and back.
+
+use std::ffi::c_char;
+
+use sparring::algebra::Plus;
+use sparring::io::{Duplicates, FrosttOptions, read_frostt_with, write_frostt_any};
+use sparring::par::Threads;
+use sparring::tensor::{AnyTensor, MAX_ORDER, Tensor};
+use sparring::{Error, Index, with_tensor};
+
+use crate::device::SparringDevice;
+use crate::guard::{Fail, Fallible};
+use crate::handle::{Object, handle, release};
+use crate::matrix_market::{SparringWriteOptions, given, writing};
+use crate::memory::{NewHandle, choice, copied, fits, input, output, output_as, size, text, write};
+use crate::status::SparringStatus::{self, SPARRING_INDEX_RANGE};
+
+/// A sparse tensor of doubles with 1 to 255 modes, in coordinates, in the processor's memory. It never changes.
+pub struct SparringTensor {
+    pub(crate) x: AnyTensor<f64>,
+}
+
+impl Object for SparringTensor {
+    const NAME: &'static str = "SparringTensor";
+}
+
+/// What becomes of entries of a file that are repeated.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug)]
+#[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
+pub enum SparringDuplicates {
+    /// They are summed. The entries come sorted by their indices, the last mode fastest.
+    SPARRING_DUPLICATES_SUM = 0,
+    /// The first of them is an error of the file. The entries come in its order.
+    SPARRING_DUPLICATES_REFUSE = 1,
+    /// They stay as they are, and nobody looks for them. The entries come in the order of the file.
+    SPARRING_DUPLICATES_KEEP = 2,
+}
+
+/// How the file of a tensor is read. All zero (`SparringTensorReadOptions o = {0};`) are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SparringTensorReadOptions {
+    /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
+    pub max_bytes: u64,
+    /// The length of each mode, `order` of them; indices beyond are errors of the file. NULL: the largest index of each mode.
+    pub dims: *const u64,
+    /// Number of modes, if `dims` is not NULL.
+    pub order: u64,
+    /// A SparringDuplicates.
+    pub duplicates: u32,
+    /// Not 0: lines have no value, all their numbers are indices, and each entry is 1.
+    pub no_values: u32,
+    /// Not 0: comments behind entries are left out, and so is garbage behind gzip.
+    pub lenient: u32,
+}
+
+/// A number of modes that a tensor may have.
+fn modes(order: u64) -> Fallible<usize> {
+    match usize::try_from(order) {
+        Ok(order) if (1..=MAX_ORDER).contains(&order) => Ok(order),
+        _ => Err(Fail::argument("order", format!("a tensor has 1 to {MAX_ORDER} modes, not {order}"))),
+    }
+}
+
+/// A tensor of the caller's lists, whose indices fit `I` if they are below `dims`.
+fn copy_of<I: Index>(dims: Vec<usize>, lists: &[&[u64]], values: &[f64]) -> Fallible<Tensor<f64, I>> {
+    let mut indices = Vec::with_capacity(dims.len());
+    for (mode, (&list, &bound)) in lists.iter().zip(&dims).enumerate() {
+        if let Some(at) = list.iter().position(|&i| i >= bound as u64) {
+            let message = format!("indices[{mode}][{at}] is {}, not below dims[{mode}], which is {bound}", list[at]);
+            return Err(Fail { status: SPARRING_INDEX_RANGE, message });
+        }
+        indices.push(copied(list, "indices", |i| I::cast(i as usize))?);
+    }
+    let values = copied(values, "values", |x| x)?;
+    Tensor::new(dims, indices, values).map_err(|e| Fail::from(e).naming("dims"))
+}
+
+/// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in each mode m.
+/// Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the addresses of `order`
+/// arrays of `nnz` elements, as many as `values` has.
+/// Entries stay in their order. Those at the same place stay apart, and mean their sum: sparring_tensor_summed.
+/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_from_coo(
+    order: u64,
+    dims: *const u64,
+    indices: *const *const u64,
+    values: *const f64,
+    nnz: u64,
+    tensor: *mut *mut SparringTensor,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `tensor` points to room for a handle.
+        let out = unsafe { NewHandle::at(tensor, "tensor")? };
+        let (order, nnz) = (modes(order)?, size(nnz, "nnz")?);
+        // SAFETY: by the contract above the arrays have these lengths, and every bit pattern is a number or an address.
+        let (dims, lists, values) = unsafe {
+            let lists = input(indices, if nnz == 0 { 0 } else { order }, "indices")?;
+            (input(dims, order, "dims")?, lists, input(values, nnz, "values")?)
+        };
+        let dims = dims.iter().map(|&n| size(n, "dims")).collect::<Fallible<Vec<usize>>>()?;
+        let mut indices: Vec<&[u64]> = vec![&[]; order];
+        for (mode, (to, &list)) in indices.iter_mut().zip(lists).enumerate() {
+            // SAFETY: by the contract above each of them has `nnz` elements.
+            *to = unsafe { input(list, nnz, "indices").map_err(|e| e.at("indices", mode))? };
+        }
+        let x = if dims.iter().all(|&n| n <= u32::MAX_LEN) {
+            AnyTensor::Narrow(copy_of(dims, &indices, values)?)
+        } else {
+            AnyTensor::Wide(copy_of(dims, &indices, values)?)
+        };
+        out.give(SparringTensor { x })
+    })
+}
+
+/// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever the device
+/// is): a line an entry, an index from 1 for each mode and the value, which takes the nearest double. Repeated entries are
+/// summed. `options` may be NULL.
+/// `path` is UTF-8. `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_read(
+    device: *const SparringDevice,
+    path: *const c_char,
+    options: *const SparringTensorReadOptions,
+    tensor: *mut *mut SparringTensor,
+) -> SparringStatus {
+    use SparringDuplicates::*;
+    ffi!({
+        // SAFETY: by the contract `tensor` points to room for a handle, `path` to text ended by a zero, and `options` is NULL or
+        // points to options.
+        let (out, path, o) = unsafe { (NewHandle::at(tensor, "tensor")?, text(path, "path")?, given(options)?) };
+        let device = handle(device, "device")?;
+        let duplicates = [
+            (SPARRING_DUPLICATES_SUM as u32, Duplicates::Sum),
+            (SPARRING_DUPLICATES_REFUSE as u32, Duplicates::Refuse),
+            (SPARRING_DUPLICATES_KEEP as u32, Duplicates::Keep),
+        ];
+        let (current, dims);
+        current = Threads::current();
+        let mut how = FrosttOptions::new()
+            .threads(device.threads(&current))
+            .max_bytes(if o.max_bytes == 0 { u64::MAX } else { o.max_bytes })
+            .duplicates(choice("options.duplicates", o.duplicates, &duplicates)?)
+            .values(o.no_values == 0)
+            .lenient(o.lenient != 0);
+        if !o.dims.is_null() || o.order != 0 {
+            let order = modes(o.order).map_err(|e| Fail { message: format!("options.{}", e.message), ..e })?;
+            // SAFETY: by the contract there are so many.
+            let lengths = unsafe { input(o.dims, order, "options.dims")? };
+            dims = lengths.iter().map(|&n| size(n, "options.dims")).collect::<Fallible<Vec<usize>>>()?;
+            how = how.dims(&dims);
+        }
+        let x = read_frostt_with(path, &how).map_err(|e| match e {
+            Error::IndexOverflow { .. } => Fail::from(e).naming("options.dims"),
+            other => Fail::from(other).naming("path"),
+        })?;
+        out.give(SparringTensor { x })
+    })
+}
+
+/// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the entries in their
+/// order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one; the lengths of the modes
+/// are not in the file, so where last slices are empty the reader is told (`dims` of SparringTensorReadOptions).
+/// It is written beside its place and takes it when it is complete: on failure, what was at `path` is as it was.
+/// `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_write(
+    device: *const SparringDevice,
+    tensor: *const SparringTensor,
+    path: *const c_char,
+    options: *const SparringWriteOptions,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract `path` points to text ended by a zero, and `options` to options or to nothing.
+        let (path, options) = unsafe { (text(path, "path")?, given(options)?) };
+        let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
+        let current = Threads::current();
+        let how = writing(path, &options, device.threads(&current))?;
+        write_frostt_any(path, &tensor.x, &how).map_err(|e| match e {
+            Error::Argument { name: "options", message } => Fail::argument("options.symmetric", message),
+            other => other.into(),
+        })
+    })
+}
+
+/// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their indices, the
+/// last mode fastest.
+/// `*summed` gets the handle of a new tensor, NULL on failure; free it with sparring_tensor_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_summed(
+    device: *const SparringDevice,
+    tensor: *const SparringTensor,
+    summed: *mut *mut SparringTensor,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `summed` points to room for a handle.
+        let out = unsafe { NewHandle::at(summed, "summed")? };
+        let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
+        let current = Threads::current();
+        let threads = device.threads(&current);
+        let x = match &tensor.x {
+            AnyTensor::Narrow(x) => AnyTensor::Narrow(x.summed(threads, Plus::new())?),
+            AnyTensor::Wide(x) => AnyTensor::Wide(x.summed(threads, Plus::new())?),
+        };
+        out.give(SparringTensor { x })
+    })
+}
+
+/// Number of modes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_order(tensor: *const SparringTensor, order: *mut u64) -> SparringStatus {
+    ffi!({
+        let modes = handle(tensor, "tensor")?.x.order();
+        // SAFETY: by the contract `order` points to room for a number.
+        unsafe { write(order, modes as u64, "order") }
+    })
+}
+
+/// Length of each mode, into `dims`, which has room for `dims_len`: SPARRING_LENGTH if the tensor has more modes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_dims(
+    tensor: *const SparringTensor,
+    dims: *mut u64,
+    dims_len: u64,
+) -> SparringStatus {
+    ffi!({
+        let tensor = handle(tensor, "tensor")?;
+        if dims.is_null() {
+            return Err(Fail::null("dims"));
+        }
+        // SAFETY: by the contract `dims` has this length.
+        unsafe { output(tensor.x.dims(), dims, dims_len, "dims") }
+    })
+}
+
+/// Number of entries, stored zeros and repeated ones included.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_nnz(tensor: *const SparringTensor, nnz: *mut u64) -> SparringStatus {
+    ffi!({
+        let entries = handle(tensor, "tensor")?.x.nnz();
+        // SAFETY: by the contract `nnz` points to room for a number.
+        unsafe { write(nnz, entries as u64, "nnz") }
+    })
+}
+
+/// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array for each
+/// mode. What is NULL is not wanted: `indices`, one of its arrays, `values`. All arrays have room for `nnz_len` elements:
+/// SPARRING_LENGTH if that is too few.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_tensor_copy(
+    tensor: *const SparringTensor,
+    indices: *const *mut u64,
+    values: *mut f64,
+    nnz_len: u64,
+) -> SparringStatus {
+    ffi!({
+        let tensor = handle(tensor, "tensor")?;
+        let x = &tensor.x;
+        if !indices.is_null() {
+            // SAFETY: by the contract above there is an address for each mode.
+            let lists = unsafe { input(indices, x.order(), "indices")? };
+            for (mode, &to) in lists.iter().enumerate().filter(|(_, to)| !to.is_null()) {
+                fits(x.nnz(), nnz_len, "indices")?;
+                // SAFETY: by the contract above each array that is not NULL has this length.
+                with_tensor!(x, x => unsafe { output_as(x.indices(mode), to, nnz_len, "indices", |i| i.get() as u64) })
+                    .map_err(|e| e.at("indices", mode))?;
+            }
+        }
+        // SAFETY: by the contract above an array that is not NULL has this length.
+        unsafe { output(x.values(), values, nnz_len, "values") }
+    })
+}
+
+/// Frees a tensor; NULL is allowed.
+#[unsafe(no_mangle)]
+pub extern "C" fn sparring_tensor_free(tensor: *mut SparringTensor) -> SparringStatus {
+    ffi!({ release(tensor, "tensor") })
+}
