@@ -919,7 +919,8 @@ SparringStatus sparring_tensor_free(SparringTensor *tensor);
 /// one of `mode` is not read and may be NULL. `variant` is a SparringMttkrpVariant.
 /// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
 /// SPARRING_LENGTH before anything is computed.
-/// The same bits for any number of threads, but for the variants A and B. On a GPU: SPARRING_UNSUPPORTED.
+/// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there, in as many
+/// parts as its memory asks for; it knows the variants C and COPIES.
 SparringStatus sparring_mttkrp(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,
@@ -935,7 +936,8 @@ SparringStatus sparring_mttkrp(const SparringDevice *device,
 /// with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1. Components come by falling weight.
 /// `*fit` gets the figures. `options` may be NULL. On failure, weights and factors are as they were.
 /// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
-/// The same bits for any number of threads, but for the variants A and B. On a GPU: SPARRING_UNSUPPORTED.
+/// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there and stay
+/// until the end; it knows the variants C and COPIES, and where the tensor does not fit it is sent in parts.
 SparringStatus sparring_cp_als(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::ops::ControlFlow;
 
 use sparring::factor::{CpAls, CpFit, Sweep};
+use sparring::runtime::Machine;
 use sparring::tensor::Kruskal;
 use sparring::{Error, with_tensor};
 
@@ -137,7 +138,8 @@ fn of_cp(e: Error) -> Fail {
 /// with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1. Components come by falling weight.
 /// `*fit` gets the figures. `options` may be NULL. On failure, weights and factors are as they were.
 /// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
-/// The same bits for any number of threads, but for the variants A and B. On a GPU: SPARRING_UNSUPPORTED.
+/// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there and stay
+/// until the end; it knows the variants C and COPIES, and where the tensor does not fit it is sent in parts.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_cp_als(
@@ -154,7 +156,6 @@ pub unsafe extern "C" fn sparring_cp_als(
 ) -> SparringStatus {
     ffi!({
         let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
-        let cpu = device.processor("cp_als")?;
         // SAFETY: by the contract above `options` is NULL or points to options; any bits but NULL are a function's address.
         let options = unsafe { given(options)? };
         let (dims, rank) = (tensor.x.dims(), size(rank, "rank")?);
@@ -180,7 +181,12 @@ pub unsafe extern "C" fn sparring_cp_als(
         };
         // SAFETY: by the contract `on_sweep` is NULL or a function that takes `context`.
         let als = unsafe { algorithm(rank, &options, guess)? };
-        let found: CpFit<f64> = with_tensor!(&tensor.x, x => als.run(cpu, x)).map_err(of_cp)?;
+        let found: CpFit<f64> = match &device.machine {
+            Machine::Cpu(cpu) => with_tensor!(&tensor.x, x => als.run(cpu, x)),
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(cuda) => with_tensor!(&tensor.x, x => als.run(cuda, x)),
+        }
+        .map_err(of_cp)?;
         let figures = SparringCpFit {
             fit: found.fit,
             sweeps: found.fits.len() as u64,

@@ -4,7 +4,6 @@ use std::ffi::c_char;
 
 use sparring::par::Threads;
 use sparring::runtime::{Machine, Matrix, Plan};
-use sparring::{Cpu, Error};
 
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
@@ -27,18 +26,6 @@ impl SparringDevice {
     /// Refuses a plan of another device.
     pub(crate) fn made(&self, plan: &Plan) -> Fallible {
         if self.machine.made(plan) { Ok(()) } else { Err(self.elsewhere("plan", &plan.machine())) }
-    }
-    /// The processor, which alone computes with tensors.
-    pub(crate) fn processor(&self, op: &str) -> Fallible<&Cpu> {
-        match &self.machine {
-            Machine::Cpu(cpu) => Ok(cpu),
-            #[allow(unreachable_patterns, reason = "where GPUs are left out the processor is all there is")]
-            other => {
-                let what = format!("{op} on {}", other.name());
-                let why = "tensors are computed with on the processor, a device \"cpu\"".into();
-                Err(Fail::from(Error::Unsupported { what, why }).naming("device"))
-            }
-        }
     }
     /// The threads of the processor, for what it does whatever the device is.
     pub(crate) fn threads<'a>(&'a self, current: &'a Threads) -> &'a Threads {

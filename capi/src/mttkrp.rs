@@ -1,7 +1,10 @@
 //! The matricized tensor times the Khatri–Rao product of all factors but one.
 
 use sparring::algebra::PlusTimes;
+use sparring::runtime::Machine;
 use sparring::tensor::Variant;
+#[cfg(feature = "cuda")]
+use sparring::{Cuda, Index, Tensor, gpu::TensorForm};
 use sparring::{Dense, Error, with_tensor};
 
 use crate::device::SparringDevice;
@@ -67,13 +70,31 @@ pub(crate) unsafe fn factor(p: *const f64, rows: usize, rank: usize, mode: usize
     Ok(Dense::new(rows, rank, copied(values, "factors", |x| x)?)?)
 }
 
+/// The product on a GPU, to which all is sent. For one product nothing is kept there: entries go in parts, mostly one.
+#[cfg(feature = "cuda")]
+fn on_gpu<I: Index>(
+    cuda: &Cuda,
+    x: &Tensor<f64, I>,
+    factors: &[Dense<f64>],
+    mode: usize,
+    variant: Option<Variant>,
+    v: &mut Dense<f64>,
+) -> sparring::Result<()> {
+    let form = variant.map_or(Ok(TensorForm::Parts), TensorForm::try_from)?;
+    let there = factors.iter().map(|a| cuda.upload_dense(a)).collect::<sparring::Result<Vec<_>>>()?;
+    let plan = cuda.mttkrp_plan(x, Some(form))?;
+    *v = cuda.download_dense(&plan.mttkrp(PlusTimes::new(), &there, mode)?)?;
+    Ok(())
+}
+
 /// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is n:
 /// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m.
 /// `factors` has the addresses of a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row after row; the
 /// one of `mode` is not read and may be NULL. `variant` is a SparringMttkrpVariant.
 /// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
 /// SPARRING_LENGTH before anything is computed.
-/// The same bits for any number of threads, but for the variants A and B. On a GPU: SPARRING_UNSUPPORTED.
+/// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there, in as many
+/// parts as its memory asks for; it knows the variants C and COPIES.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp(
@@ -88,7 +109,6 @@ pub unsafe extern "C" fn sparring_mttkrp(
 ) -> SparringStatus {
     ffi!({
         let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
-        let cpu = device.processor("mttkrp")?;
         let (dims, rank) = (tensor.x.dims(), size(rank, "rank")?);
         // SAFETY: by the contract above there is an address for each mode.
         let addresses = unsafe { input(factors, dims.len(), "factors")? };
@@ -101,18 +121,28 @@ pub unsafe extern "C" fn sparring_mttkrp(
         let out = unsafe { room(out, elements(rows, rank)?, out_len, "out")? };
         let mut copies = Vec::with_capacity(dims.len());
         for (m, (&p, &n)) in addresses.iter().zip(dims).enumerate() {
-            // SAFETY: by the contract above it has this many elements.
-            copies.push(unsafe { factor(p, if m == mode { 0 } else { n }, rank, m)? });
+            copies.push(if m == mode && device.machine.is_gpu() {
+                Dense::filled(n, rank, 0.0)?
+            } else {
+                // SAFETY: by the contract above it has this many elements.
+                unsafe { factor(p, if m == mode { 0 } else { n }, rank, m)? }
+            });
         }
         let mut product = Dense::filled(rows, rank, 0.0)?;
-        let bytes = copies.iter().chain([&product]).map(|f| size_of_val(f.values()) as u64).sum();
-        with_tensor!(&tensor.x, x => {
-            let mut asked = cpu.mttkrp(PlusTimes::new(), x, &copies, mode).beside(bytes);
-            if let Some(variant) = variant {
-                asked = asked.variant(variant);
+        match &device.machine {
+            Machine::Cpu(cpu) => {
+                let bytes = copies.iter().chain([&product]).map(|f| size_of_val(f.values()) as u64).sum();
+                with_tensor!(&tensor.x, x => {
+                    let mut asked = cpu.mttkrp(PlusTimes::new(), x, &copies, mode).beside(bytes);
+                    if let Some(variant) = variant {
+                        asked = asked.variant(variant);
+                    }
+                    asked.into(&mut product)
+                })
             }
-            asked.into(&mut product)
-        })
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(cuda) => with_tensor!(&tensor.x, x => on_gpu(cuda, x, &copies, mode, variant, &mut product)),
+        }
         .map_err(|e| Fail::from(e).naming("tensor"))?;
         out.copy_from_slice(product.values());
         Ok(())

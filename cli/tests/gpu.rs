@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+const AMINOACID: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/aminoacid.tns.gz");
+
 fn sparring(arguments: &[&str]) -> Output {
     let program = std::env::var_os("SPARRING_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_sparring").into());
     Command::new(program).args(arguments).output().unwrap()
@@ -42,6 +44,7 @@ fn a_gpu_that_is_not_there_is_named_and_counts_as_the_machines_failure() {
         &["triangles", "gen:tc_rmat10"],
         &["knn", "gen:tc_rmat10", "--k", "3", "--metric", "cosine"],
         &["distances", "gen:tc_rmat10", "--metric", "cosine"],
+        &["cp", AMINOACID, "--rank", "2"],
         &["bench", "--case", "tc_rmat10"],
         &["bench", "distance", "--case", "tc_rmat10"],
     ] {
@@ -297,4 +300,26 @@ fn triangles_and_measurements_are_those_of_the_processor() {
     assert!(lines[0].get("unsorted_ms").is_none() && lines[0]["device"] == "cuda:0");
     let said = failed(&["triangles", "no-such-file.mtx", "--device", "cuda:0"], 2);
     assert!(said.starts_with("sparring: no-such-file.mtx: No such file"), "{said}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_decomposition_is_the_processors() {
+    for more in [&[][..], &["--ridge", "1"], &["--nonneg"]] {
+        let arguments =
+            [&["cp", AMINOACID, "--rank", "3", "--seed", "7", "--tol", "0", "--sweeps", "30"], more].concat();
+        let (expected, found) = (json(&arguments), json(&[&arguments[..], &["--device", "cuda:0"]].concat()));
+        assert_eq!((found["device"].as_str(), &found["sweeps"]), (Some("cuda:0"), &expected["sweeps"]));
+        assert!(close(&found["fit"], &expected["fit"]), "{more:?}: {} {}", found["fit"], expected["fit"]);
+        for (x, y) in found["weights"].as_array().unwrap().iter().zip(expected["weights"].as_array().unwrap()) {
+            let (x, y) = (x.as_f64().unwrap(), y.as_f64().unwrap());
+            assert!((x - y).abs() <= 1e-6 * y.abs(), "{more:?}: {x} {y}");
+        }
+        for key in ["mttkrp_ms", "setup_ms", "total_ms"] {
+            assert!(found[key].as_f64().unwrap() > 0.0, "{key}: {found}");
+        }
+    }
+    let variant = |name| ["cp", AMINOACID, "--rank", "2", "--variant", name, "--device", "cuda:0"];
+    assert!(json(&variant("c"))["chosen"].as_str().unwrap().starts_with("mttkrp: permuted, asked for; "));
+    assert!(failed(&variant("tree"), 2).starts_with("sparring: the variant tree on a GPU is not supported: "));
 }

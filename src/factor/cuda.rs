@@ -40,15 +40,19 @@ pub struct InForm<'c> {
     pub form: TensorForm,
 }
 
-/// The form that is a variant of the processor's products.
-fn form(variant: Variant) -> Result<TensorForm> {
-    match variant {
-        Variant::Copies => Ok(TensorForm::Copies),
-        Variant::C => Ok(TensorForm::Permuted),
-        other => Err(Error::Unsupported {
-            what: format!("the variant {other} on a GPU"),
-            why: "there are copies and c, and the forms of gpu::TensorForm".to_owned(),
-        }),
+/// The form that is a variant of the processor's products: of copies and C alone.
+impl TryFrom<Variant> for TensorForm {
+    type Error = Error;
+
+    fn try_from(variant: Variant) -> Result<Self> {
+        match variant {
+            Variant::Copies => Ok(Self::Copies),
+            Variant::C => Ok(Self::Permuted),
+            other => Err(Error::Unsupported {
+                what: format!("the variant {other} on a GPU"),
+                why: "there are copies and c, and the forms of gpu::TensorForm".to_owned(),
+            }),
+        }
     }
 }
 
@@ -72,7 +76,7 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cuda {
         factors: Vec<Dense<T>>,
         variant: Option<Variant>,
     ) -> Result<CudaCp<'x, T>> {
-        state(self, x, &factors, variant.map(form).transpose()?)
+        state(self, x, &factors, variant.map(TensorForm::try_from).transpose()?)
     }
 }
 

@@ -578,15 +578,33 @@ fn wrong_decompositions_are_refused() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn tensors_on_a_gpu_are_refused_by_name() {
-    let (gpu, x) = (super::devices::gpu(), genten());
-    let e = refused(product(gpu, x, 2, &start(), 0, 0, 4).0, SPARRING_UNSUPPORTED);
-    assert!(e.starts_with("device: mttkrp on cuda:0 is not supported: "), "{e}");
-    let e = refused(Found::empty(x, 2).run(gpu, x, null()), SPARRING_UNSUPPORTED);
-    assert!(e.starts_with("device: cp_als on cuda:0 is not supported: "), "{e}");
+fn a_gpu_gives_what_the_processor_gives() {
+    let (gpu, cpu, x) = (super::devices::gpu(), cpu(2, 0), genten());
+    for mode in 0..3 {
+        let len = [2, 3, 4][mode] * 2;
+        let of = |device, variant| {
+            let (status, v) = product(device, x, 2, &start(), mode as u64, variant, len);
+            ok(status);
+            v
+        };
+        let expected = of(cpu, 0);
+        for variant in [0, SPARRING_MTTKRP_C as u32, SPARRING_MTTKRP_COPIES as u32] {
+            assert!(of(gpu, variant).iter().zip(&expected).all(|(x, y)| (x - y).abs() <= 1e-14 * y.abs()), "{mode}");
+        }
+    }
+    let e = refused(product(gpu, x, 2, &start(), 0, SPARRING_MTTKRP_TREE as u32, 4).0, SPARRING_UNSUPPORTED);
+    assert!(e.contains("the variant tree on a GPU is not supported: "), "{e}");
+    let options = SparringCpOptions { seed: 7, all_sweeps: 1, sweeps: 5, ..SparringCpOptions::default() };
+    let fit = |device| {
+        let mut found = Found::empty(x, 2);
+        ok(found.run(device, x, &raw const options));
+        found.fit.fit
+    };
+    assert!((fit(gpu) - fit(cpu)).abs() <= 1e-9);
     // The processor reads and sorts whatever the device is.
     let mut summed = null_mut();
     ok(unsafe { sparring_tensor_summed(gpu, x, &mut summed) });
     free(&[x, summed]);
     ok(sparring_device_free(gpu));
+    ok(sparring_device_free(cpu));
 }

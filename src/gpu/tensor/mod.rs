@@ -177,7 +177,13 @@ impl<T: Value> DeviceMttkrp<'_, T> {
     #[must_use]
     pub fn explain(&self) -> String {
         let bytes = self.stats.bytes(self.form);
-        format!("{}: {}; {} bytes, at most {} while it is made", self.form.name(), self.why, self.bytes(), bytes.made)
+        format!(
+            "mttkrp: {}, {}; {} bytes, at most {} while it is made",
+            self.form.name(),
+            self.why,
+            self.bytes(),
+            bytes.made
+        )
     }
     /// Figures that decided about the form.
     #[must_use]
