@@ -4,6 +4,7 @@
 // Sources: Kolda, Bader 2009, §3.4; the cyclic Jacobi method: Golub, Van Loan, §8.5.
 #include "parts.cuh"
 constexpr u32 THREADS = 256, WARPS = THREADS / 32, TILE = 32;
+constexpr u32 MANY = 1024, MANY_WARPS = MANY / 32;  // where few blocks add up many parts, whose loads wait for each other
 constexpr double CUT = 1e-12;     // eigenvalues below this part of the largest count as zero
 constexpr double REGULAR = 1e-6;  // pivots that fall below this part of the largest leave the decision to eigenvalues
 constexpr u32 SWEEPS = 40, ROUNDS = 100;
@@ -20,6 +21,9 @@ struct Status {
 };
 
 __device__ inline bool finite(double x) { return sr::abs(x) < sr::inf<double>(); }
+
+// Which of n columns element p is in. A quotient of 64 bits takes many instructions.
+__device__ inline u32 column_of(u64 p, u32 n) { return p >> 32 ? (u32)(p % n) : (u32)p % n; }
 
 // Sums of 256 threads' values in thread 0, always in the same order.
 __device__ inline double sum_of_block(double x) {
@@ -79,19 +83,19 @@ BOUNDED_KERNEL((THREADS), gram_parts, const Value* a, u64 rows, u32 rank, u64 ch
 }
 
 // out[i] = Σ parts[c · n + i] over c. Grid: a block for 32 of them.
-BOUNDED_KERNEL((THREADS), sum_parts, const double* parts, u32 count, u64 n, double* out) {
-  __shared__ double sums[WARPS][32];
+BOUNDED_KERNEL((MANY), sum_parts, const double* parts, u32 count, u64 n, double* out) {
+  __shared__ double sums[MANY_WARPS][32];
   const u64 i = (u64)blockIdx.x * 32 + lane_id();
-  const u32 share = (count + WARPS - 1) / WARPS;
+  const u32 share = (count + MANY_WARPS - 1) / MANY_WARPS;
   const u32 from = warp_id() * share, to = from + share < count ? from + share : count;
   double sum = 0.0;
   if (i < n)
-#pragma unroll 16
+#pragma unroll 8
     for (u32 c = from; c < to; ++c) sum += parts[c * n + i];
   sums[warp_id()][lane_id()] = sum;
   __syncthreads();
   if (warp_id() != 0 || i >= n) return;
-  for (u32 w = 1; w < WARPS; ++w) sum += sums[w][lane_id()];
+  for (u32 w = 1; w < MANY_WARPS; ++w) sum += sums[w][lane_id()];
   out[i] = sum;
 }
 
@@ -384,7 +388,7 @@ BOUNDED_KERNEL((THREADS), norm_parts, const Value* a, u64 rows, u32 rank, u64 ch
   const u64 from = c * chunk, to = from + chunk < rows ? from + chunk : rows;
   double sum = 0.0, most = 0.0;
   if (r < rank)
-#pragma unroll 4
+#pragma unroll 8
     for (u64 i = from + warp_id(); i < to; i += WARPS) {
       const double x = sr::abs((double)a[i * rank + r]);
       sum += norm == ONE ? x : x * x;
@@ -402,11 +406,11 @@ BOUNDED_KERNEL((THREADS), norm_parts, const Value* a, u64 rows, u32 rank, u64 ch
   parts[((u64)c * 2 + 1) * rank + r] = most;
 }
 // weights = norms of the columns. Grid: a block for 32 columns.
-BOUNDED_KERNEL((THREADS), column_norms, u32 rank, u32 chunks, u32 norm, const double* parts, double* weights) {
-  __shared__ double squares[WARPS][32], largest[WARPS][32];
+BOUNDED_KERNEL((MANY), column_norms, u32 rank, u32 chunks, u32 norm, const double* parts, double* weights) {
+  __shared__ double squares[MANY_WARPS][32], largest[MANY_WARPS][32];
   const u32 r = blockIdx.x * 32 + lane_id();
   double sum = 0.0, most = 0.0;
-  const u32 share = (chunks + WARPS - 1) / WARPS, end = (warp_id() + 1) * share < chunks ? (warp_id() + 1) * share : chunks;
+  const u32 share = (chunks + MANY_WARPS - 1) / MANY_WARPS, end = (warp_id() + 1) * share < chunks ? (warp_id() + 1) * share : chunks;
   if (r < rank)
 #pragma unroll 8
     for (u32 k = warp_id() * share; k < end; ++k) {
@@ -417,7 +421,7 @@ BOUNDED_KERNEL((THREADS), column_norms, u32 rank, u32 chunks, u32 norm, const do
   squares[warp_id()][lane_id()] = sum, largest[warp_id()][lane_id()] = most;
   __syncthreads();
   if (warp_id() != 0 || r >= rank) return;
-  for (u32 w = 1; w < WARPS; ++w) {
+  for (u32 w = 1; w < MANY_WARPS; ++w) {
     const double x = largest[w][lane_id()];
     sum += squares[w][lane_id()];
     most = x > most || x != x ? x : most;
@@ -430,7 +434,7 @@ BOUNDED_KERNEL((THREADS), column_norms, u32 rank, u32 chunks, u32 norm, const do
 KERNEL(divide_columns, Value* a, u64 n, u32 rank, const double* weights) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= n) return;
-  const Value by = (Value)weights[p % rank];
+  const Value by = (Value)weights[column_of(p, rank)];
   if (by != Value(0)) a[p] = sr::div(a[p], by);
 }
 
@@ -438,8 +442,8 @@ KERNEL(divide_columns, Value* a, u64 n, u32 rank, const double* weights) {
 BOUNDED_KERNEL((THREADS), agreement_parts, const Value* a, const Value* v, const double* weights, u64 rows, u32 rank, u64 chunk, double* parts) {
   const u64 from = blockIdx.x * chunk * rank, end = (blockIdx.x + 1) * chunk * rank, to = end < rows * rank ? end : rows * rank;
   double sum = 0.0;
-#pragma unroll 4
-  for (u64 p = from + threadIdx.x; p < to; p += THREADS) sum += (double)a[p] * (double)v[p] * weights[p % rank];
+#pragma unroll 8
+  for (u64 p = from + threadIdx.x; p < to; p += THREADS) sum += (double)a[p] * (double)v[p] * weights[column_of(p, rank)];
   sum = sum_of_block(sum);
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }

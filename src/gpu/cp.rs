@@ -20,6 +20,8 @@ const SOURCE: Source = source!("cp.cu");
 const MOST_RANK: usize = 1024;
 /// Parts of a sum over rows, at most.
 const PARTS: usize = 256;
+/// Threads of a block that adds up parts.
+const MANY: u32 = 1024;
 /// Blocks of a step that takes a row for each warp, at most.
 const BLOCKS: usize = 512;
 /// Bytes of `Status` in `cuda/cp.cu`.
@@ -157,7 +159,7 @@ impl CpSteps {
         let arguments = args![&self.factors[mode], rows as u64, rank as u32, chunk as u64, &self.parts];
         program.kernel("gram_parts")?.launch(shape, arguments)?;
         let arguments = args![&self.parts, count as u32, square as u64, self.grams.from(mode * square)];
-        program.kernel("sum_parts")?.launch(Shape::for_each(square, 32).map(|s| Shape { block: 256, ..s })?, arguments)
+        program.kernel("sum_parts")?.launch(Shape::for_each(square, 32).map(|s| Shape { block: MANY, ..s })?, arguments)
     }
 
     /// Aₙ = V Υ⁺, or the best without negative elements.
@@ -214,7 +216,7 @@ impl CpSteps {
         let arguments = args![a, rows as u64, rank as u32, chunk as u64, norm, &self.parts];
         program.kernel("norm_parts")?.launch(shape, arguments)?;
         let arguments = args![rank as u32, count as u32, norm, &self.parts, &self.weights];
-        program.kernel("column_norms")?.launch(Shape::blocks(rank.div_ceil(32), 256, 0)?, arguments)?;
+        program.kernel("column_norms")?.launch(Shape::blocks(rank.div_ceil(32), MANY, 0)?, arguments)?;
         let arguments = args![a, (rows * rank) as u64, rank as u32, &self.weights];
         program.kernel("divide_columns")?.launch(Shape::for_each(rows * rank, 256)?, arguments)
     }
