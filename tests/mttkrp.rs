@@ -140,7 +140,7 @@ fn threads_do_not_show() {
         x.values_mut().fill_with(&mut real);
         let f: Vec<_> =
             dims.iter().map(|&n| Dense::new(n, 19, (0..n * 19).map(|_| real()).collect()).unwrap()).collect();
-        for variant in [Variant::C, Variant::Copies, Variant::Tree, Variant::Single] {
+        for variant in [Variant::C, Variant::Copies, Variant::Tree, Variant::Linear, Variant::Single] {
             let mut bits: Option<Vec<Vec<u64>>> = None;
             for threads in [1, 2, 3, 8] {
                 let cpu = Cpu::with_threads(threads).unwrap();

@@ -85,6 +85,35 @@ fn orders_are_stable_sorts_for_any_number_of_threads() {
 }
 
 #[test]
+fn linearised_entries_are_in_the_order_of_their_bits() {
+    let mut rng = Rng(5);
+    // c₂ a₁ c₁ a₀ b₀ c₀: a bit of the longest mode that is left, the first of equals.
+    let key = |p: &[usize]| {
+        let [a, b, c] = [p[0], p[1], p[2]];
+        (c >> 2) << 5 | (a >> 1) << 4 | (c >> 1 & 1) << 3 | (a & 1) << 2 | b << 1 | c & 1
+    };
+    for nnz in [0, 1, 300, 100_000] {
+        let x: Tensor<f64> = random(&mut rng, &[4, 2, 8], nnz);
+        let mut expected: Vec<(Vec<usize>, f64)> = x.iter().map(|(p, v)| (p, *v)).collect();
+        expected.sort_by_key(|(p, _)| key(p));
+        for threads in [1, 3].map(|n| Threads::new(n).unwrap()) {
+            let y = x.linearised(&threads).unwrap();
+            assert_eq!((y.dims(), y.iter().map(|(p, v)| (p, *v)).collect::<Vec<_>>()), (x.dims(), expected.clone()));
+        }
+    }
+    // More bits than keys have, no bits, and no entries.
+    let x: Tensor<f64, u64> = random(&mut rng, &[1 << 40, 1, 1 << 33, 3], 5_000);
+    let y = x.linearised(&Threads::current()).unwrap();
+    assert_eq!(table(&y), table(&x));
+    let high = |y: &Tensor<f64, u64>, e: usize| y.indices(0)[e] >> 33;
+    assert!((1..y.nnz()).all(|e| high(&y, e - 1) <= high(&y, e)));
+    for dims in [&[1, 1][..], &[0, 5]] {
+        let x: Tensor<f64> = random(&mut rng, dims, 3);
+        assert_eq!(x.linearised(&Threads::caller()).unwrap(), x);
+    }
+}
+
+#[test]
 fn repeats_are_folded_in_their_order_or_refused() {
     let mut rng = Rng(2);
     for dims in SHAPES {

@@ -35,6 +35,8 @@ pub enum SparringMttkrpVariant {
     SPARRING_MTTKRP_TREE = 5,
     /// The tensor as it stands, without a copy.
     SPARRING_MTTKRP_SINGLE = 6,
+    /// One copy for all modes, in an order in which neighbours are close in every mode.
+    SPARRING_MTTKRP_LINEAR = 7,
 }
 
 /// The variant of a code, checked; nothing for the automatic one.
@@ -48,6 +50,7 @@ pub(crate) fn variant(name: &'static str, code: u32) -> Fallible<Option<Variant>
         (SPARRING_MTTKRP_COPIES as u32, Some(Variant::Copies)),
         (SPARRING_MTTKRP_TREE as u32, Some(Variant::Tree)),
         (SPARRING_MTTKRP_SINGLE as u32, Some(Variant::Single)),
+        (SPARRING_MTTKRP_LINEAR as u32, Some(Variant::Linear)),
     ];
     choice(name, code, &variants)
 }

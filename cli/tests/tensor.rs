@@ -71,7 +71,7 @@ fn every_way_gives_the_same_fit() {
         (found["fit"].as_f64().unwrap() * 1e9).round()
     };
     let expected = fit(&[]);
-    for variant in ["a", "b", "c", "copies", "tree", "single"] {
+    for variant in ["a", "b", "c", "copies", "tree", "linear", "single"] {
         assert_eq!(fit(&["--variant", variant, "--threads", "3"]), expected, "{variant}");
     }
     assert!(fit(&["--ridge", "50"]) < expected);

@@ -21,13 +21,16 @@ pub enum Variant {
     Copies,
     /// As copies, but neighbouring modes whose tuples of indices are few share one copy, and the products with all other factors.
     Tree,
+    /// One copy for all modes, in an order in which neighbours are close in every mode ([`Tensor::linearised`](crate::Tensor::linearised)),
+    /// read as by [`Single`](Self::Single).
+    Linear,
     /// No copy: the tensor as it stands, cut into stretches with rows of their own; a permutation where these would be too many.
     Single,
 }
 
 impl Variant {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::A, Self::B, Self::C, Self::Copies, Self::Tree, Self::Single];
+    pub const ALL: [Self; 7] = [Self::A, Self::B, Self::C, Self::Copies, Self::Tree, Self::Linear, Self::Single];
     /// The name that [`from_name`](Self::from_name) reads.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -37,6 +40,7 @@ impl Variant {
             Self::C => "c",
             Self::Copies => "copies",
             Self::Tree => "tree",
+            Self::Linear => "linear",
             Self::Single => "single",
         }
     }
@@ -140,9 +144,14 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
     match variant {
         Variant::A | Variant::B => longest as u128 * rank * value,
         Variant::C => dims.iter().map(|&len| n * index + pointers(len)).sum::<u128>() + heads,
-        Variant::Single => {
+        Variant::Linear | Variant::Single => {
             let rows = super::single::STRETCHES as u128 * longest as u128 * rank * value;
-            rows.max(dims.len() as u128 * n * index + heads)
+            let products = rows.max(dims.len() as u128 * n * index + heads);
+            match variant {
+                // A sort of numbers by keys comes first.
+                Variant::Linear => copy(dims.len()) + products.max(n * 28),
+                _ => products,
+            }
         }
         Variant::Copies | Variant::Tree => {
             let of = |group: &Range<usize>| {

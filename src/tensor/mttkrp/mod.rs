@@ -44,6 +44,8 @@ use crate::{Dense, Error, Index, Result};
 #[derive(Debug)]
 pub struct Mttkrp<'x, T, I: Index = u32> {
     x: &'x Tensor<T, I>,
+    /// Its entries in another order, which are read instead.
+    linear: Option<Tensor<T, I>>,
     choice: Choice,
     modes: Vec<Mode<T, I>>,
     groups: Vec<Group<T, I>>,
@@ -73,7 +75,7 @@ enum Mode<T, I> {
     },
 }
 
-/// Rows of a group's nodes that a sweep keeps from one mode to the next.
+/// Rows of a group's nodes that a sweep keeps from one mode to the next, and room for rows of stretches.
 #[derive(Debug)]
 pub struct Kept<T> {
     /// The group, and the rank of its rows.
@@ -110,7 +112,8 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         if !crate::par::enough(choice.bytes) {
             return Err(Error::OutOfMemory { what: "mttkrp", bytes: choice.bytes });
         }
-        let mut plan = Self { x, choice, modes: Vec::new(), groups: Vec::new() };
+        let linear = (choice.variant == Variant::Linear).then(|| x.linearised(threads)).transpose()?;
+        let mut plan = Self { x, linear, choice, modes: Vec::new(), groups: Vec::new() };
         for modes in plan.choice.groups.clone() {
             if only.is_some_and(|only| !modes.contains(&only)) {
                 plan.modes.extend(modes.map(|_| Mode::Absent));
@@ -128,7 +131,8 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
     }
 
     fn mode(&self, threads: &Threads, mode: usize, rank: usize) -> Result<Mode<T, I>> {
-        let (x, rows) = (self.x, self.x.indices(mode));
+        let x = self.entries();
+        let rows = x.indices(mode);
         let permuted = || {
             let (ptr, order) = order_by(threads, rows, x.dims()[mode])?;
             Ok(Mode::Permuted { ptr, order })
@@ -141,7 +145,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                 let rest = (0..x.order()).filter(|&m| m != mode).collect();
                 Ok(Mode::Copy(Form::new(threads, x, rows, x.dims()[mode], rest)?))
             }
-            Variant::Single => {
+            Variant::Linear | Variant::Single => {
                 let intervals = single::intervals(threads, rows)?;
                 let rows = single::buffer_rows(&intervals);
                 // Rows of stretches are written, read and added up: as much work as the entries themselves where they are as many.
@@ -154,6 +158,10 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         }
     }
 
+    /// The entries in the order in which they are read where a mode has no copy of its own.
+    fn entries(&self) -> &Tensor<T, I> {
+        self.linear.as_ref().unwrap_or(self.x)
+    }
     /// The tensor.
     pub fn tensor(&self) -> &'x Tensor<T, I> {
         self.x
@@ -171,7 +179,10 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
             Mode::Buffered { intervals } => size_of_val(&intervals[..]) as u128,
             Mode::Copy(form) => form.bytes(),
         });
-        modes.sum::<u128>() + self.groups.iter().map(Group::bytes).sum::<u128>()
+        let linear = self.linear.as_ref().map_or(0, |x| {
+            (x.all_indices().iter().map(|list| size_of_val(&list[..])).sum::<usize>() + size_of_val(x.values())) as u128
+        });
+        linear + modes.sum::<u128>() + self.groups.iter().map(Group::bytes).sum::<u128>()
     }
     /// What was chosen and why, a line for the tensor and one for each mode.
     #[must_use]
@@ -216,9 +227,10 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         let of = |modes: &mut dyn Iterator<Item = usize>| modes.map(|m| factors[m].values()).collect::<Vec<_>>();
         let rest: Vec<usize> = (0..self.x.order()).filter(|&m| m != mode).collect();
         let all = of(&mut rest.iter().copied());
-        let lists: Vec<&[I]> = rest.iter().map(|&m| self.x.indices(m)).collect();
-        let through = |order| Through { order, values: self.x.values(), indices: &lists };
-        let rows = self.x.indices(mode);
+        let x = self.entries();
+        let lists: Vec<&[I]> = rest.iter().map(|&m| x.indices(m)).collect();
+        let through = |order| Through { order, values: x.values(), indices: &lists };
+        let rows = x.indices(mode);
         match &self.modes[mode] {
             Mode::Absent => {
                 let message = format!("the plan was made without {}", mode_name(mode));
@@ -242,7 +254,9 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                 )
             }
             Mode::Buffered { intervals } => {
-                single::buffered(threads, ring, &through(None), (rows, intervals), with(&all, rank), out.values_mut())
+                kept.of = None;
+                let (entries, factors) = (through(None), with(&all, rank));
+                single::buffered(threads, ring, &entries, (rows, intervals), factors, &mut kept.rows, out.values_mut())
             }
             Mode::Copy(form) => form.fold(threads, ring, with(&all, rank), out.values_mut()),
             Mode::Grouped { group, k } => {

@@ -1,4 +1,4 @@
-//! One copy only: the tensor as it stands, cut into a fixed number of stretches, each with rows of its own that are added up in
+//! One list for all modes: the tensor as it stands, or linearised, cut into a fixed number of stretches, each with rows of its own that are added up in
 //! their order at the end.
 
 use super::lanes::{Arithmetic, Factors, Through, scatter};
@@ -48,12 +48,19 @@ pub(super) fn buffered<T: Value, A: Arithmetic<T>, I: Index>(
     entries: &Through<'_, T, I>,
     (rows, intervals): (&[I], &[(usize, usize)]),
     factors: Factors<'_, T>,
+    room: &mut Vec<T>,
     out: &mut [T],
 ) -> Result<()> {
     let rank = factors.rank;
-    let mut buffers = Vec::with_capacity(STRETCHES);
+    let len = buffer_rows(intervals) * rank;
+    if room.len() < len {
+        *room = filled(len, A::ZERO, "rows of stretches")?;
+    }
+    let (mut buffers, mut rest) = (Vec::with_capacity(STRETCHES), &mut room[..len]);
     for (low, high) in intervals {
-        buffers.push(filled((high - low) * rank, A::ZERO, "rows of a stretch")?);
+        let (buffer, behind) = rest.split_at_mut((high - low) * rank);
+        buffers.push(buffer);
+        rest = behind;
     }
     let parts = collected(STRETCHES, buffers.iter_mut().zip(intervals).enumerate(), "stretches of a tensor")?;
     for_each_part(
@@ -61,6 +68,7 @@ pub(super) fn buffered<T: Value, A: Arithmetic<T>, I: Index>(
         parts,
         || Ok(()),
         |(), (t, (buffer, (low, _)))| {
+            buffer.fill(A::ZERO);
             scatter(ring, entries, factors, stretch(rows.len(), t), (rows, *low), buffer);
             Ok(())
         },
