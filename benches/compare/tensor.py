@@ -28,6 +28,7 @@ PACKAGES = ["numpy", "pygenten"]
 PROBE = "import numpy, pygenten"
 METHODS = ["perm", "atomic", "duplicated"]
 DEFAULT = "perm"
+ONE_COPY = "sparring, linear"
 # Dimensions, entries, exponent of each mode's Zipf law (0: uniform), seed, whether sorted.
 SPECS = {
     "random3m": ((30000, 40000, 50000), 3_000_000, (0, 0, 0), 102, False),
@@ -183,6 +184,13 @@ def report(lines):
                    + (f"{setup:.2f}" if setup < BAR_SETUP else f"**{setup:.2f}**")
                    + f" | {us['bytes_per_entry']:.1f} + {us['tensor_bytes_per_entry']:.0f} | {us['eq3_GBs']:.1f} | {us['least_GBs']:.1f} | "
                    f"{us['triad_GBs']:.1f} | {'-' if apart is None else f'{apart:.0e}'} |")
+    out += ["", "One copy for all modes (`--variant linear`), in the same run:", "",
+            "| tensor | R | ms | best / ours | setup / sweep | B/entry kept |", "| --- " * 6 + "|"]
+    for (case, rank, who), line in best.items():
+        if who == ONE_COPY:
+            known = [best[case, rank, m]["ms"] for m in METHODS if best.get((case, rank, m), {}).get("ms")]
+            out.append(f"| {case} | {rank} | {line['ms']:.1f} | {figure(min(known) / line['ms'] if known else None, 1.0)} | "
+                       f"{line['setup_ms'] / line['ms']:.2f} | {line['bytes_per_entry']:.1f} |")
     verdict = lambda found, bar: f"{found:.2f} (bar {bar:g}{'' if found >= bar else ', **lost**'})"
     out += ["", f"Geometric means: {verdict(geometric(to_best), BAR_BEST)} to pygenten's best method, "
             f"{verdict(geometric(to_default), BAR_DEFAULT)} to its default; setup {geometric(setups):.2f} sweeps, at most {max(setups):.2f} "
@@ -199,11 +207,12 @@ def self_test():
     run = dict(date="d", machine="m", cpus=2, memory="8 GiB", system="s", commit="c", threads=2, rounds=1, command="x")
     ours = dict(case="uber", rank=16, who="sparring", ms=10.0, setup_ms=15.0, variant="tree", bytes_per_entry=50.0,
                 tensor_bytes_per_entry=24.0, eq3_GBs=1.0, least_GBs=1.0, triad_GBs=2.0, checksum_mttkrp=[1.0, 2.0])
-    lines = [run, ours, dict(ours, ms=12.0, setup_ms=14.0), dict(case="uber", rank=16, who="perm", ms=300.0, setup_ms=9.0, version="0"),
+    lines = [run, ours, dict(ours, ms=12.0, setup_ms=14.0), dict(ours, who=ONE_COPY, ms=25.0), dict(case="uber", rank=16, who="perm", ms=300.0, setup_ms=9.0, version="0"),
              dict(case="uber", rank=16, who="duplicated", ms=50.0, setup_ms=9.0), dict(case="uber", rank=16, who="atomic", error="no"),
              dict(case="uber", rank=16, who="numpy", ms=0.0, setup_ms=0.0, checksum_mttkrp=[1.0, 2.0])]
     text, right = report(lines)
     assert right and "| 5.00 | 30.00 | 1.40 |" in text, text
+    assert "| uber | 16 | 25.0 | 2.00 | 0.60 | 50.0 |" in text, text
     assert "5.00 (bar 8, **lost**)" in text and "30.00 (bar 25)" in text, text
     lines[-1]["checksum_mttkrp"] = [1.0, 2.1]
     assert not report(lines)[1]
@@ -259,8 +268,9 @@ def main():
             for _ in range(args.rounds):
                 command = [args.binary, "bench", "mttkrp", "--case", case, "--rank", str(rank), "--threads", str(args.threads),
                            "--fresh-memory", "--json"]
-                ours = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-                lines.append(dict(ours, who="sparring", ms=ours["ms_min"], setup_ms=ours["setup_ms_min"]))
+                for who, more in (("sparring", []), (ONE_COPY, ["--variant", "linear"])):
+                    ours = json.loads(subprocess.run([*command, *more], check=True, capture_output=True, text=True).stdout)
+                    lines.append(dict(ours, who=who, ms=ours["ms_min"], setup_ms=ours["setup_ms_min"]))
                 for method in args.methods.split(","):
                     lines.append(dict(case=case, rank=rank, who=method, **worker("pygenten", case, rank, method)))
     text, right = report(lines)

@@ -50,15 +50,21 @@ impl<T: Value, I: Index> Tensor<T, I> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn linearised(&self, threads: &Threads) -> Result<Self> {
-        const DIGIT: usize = 16;
-        let mut order: Vec<u64> = crate::par::collected(self.nnz(), 0..self.nnz() as u64, "an order of entries")?;
-        for digit in interleaved(self.dims()).rchunks(DIGIT) {
-            let keys = gathered_bits(threads, self, digit, &order)?;
-            let sorted: Grouped<(), u64> =
-                grouped(threads, &keys, Digit::whole(1 << digit.len()), 0, |e, _, place| place.copy(&[order[e]]))?;
-            order = sorted.values;
+        const WIDTH: u32 = 16;
+        let bits = interleaved(self.dims());
+        let mut keys = gathered_bits(threads, self, &bits)?;
+        let mut order: Vec<usize> = crate::par::collected(self.nnz(), 0..self.nnz(), "an order of entries")?;
+        let passes = (bits.len() as u32).div_ceil(WIDTH);
+        let width = (bits.len() as u32).div_ceil(passes.max(1));
+        for pass in 0..passes {
+            let digit = Digit { shift: pass * width, mask: (1 << width) - 1, bins: 1 << width };
+            let sorted: Grouped<u32, usize> = grouped(threads, &keys, digit, 1, |e, key, place| {
+                key.copy(&[keys[e]]);
+                place.copy(&[order[e]]);
+            })?;
+            (keys, order) = (sorted.lists, sorted.values);
         }
-        let order = crate::par::collected(order.len(), order.iter().map(|&e| e as usize), "an order of entries")?;
+        drop(keys);
         self.gathered(threads, &order)
     }
 
@@ -151,14 +157,16 @@ fn digits(len: usize, entries: usize) -> Vec<Digit> {
     (0..bits.div_ceil(width)).map(|pass| Digit { shift: pass * width, mask, bins: LEAST_BINS }).collect()
 }
 
-/// Modes and bits of a key that takes the indices' bits in turn, the highest first; no more than tell entries apart that matter.
+/// Modes and bits of a key that takes the indices' bits in turn, the highest first, until what is left of each mode is a stretch whose
+/// rows of factors fit a cache.
 fn interleaved(dims: &[usize]) -> Vec<(usize, u32)> {
     const MOST: usize = 32;
+    const LEFT: u32 = 9;
     let mut left: Vec<u32> = dims.iter().map(|&len| usize::BITS - len.saturating_sub(1).leading_zeros()).collect();
     let mut bits = Vec::new();
     while bits.len() < MOST
         && let Some(mode) = (0..dims.len()).rev().max_by_key(|&m| left[m])
-        && left[mode] > 0
+        && left[mode] > LEFT
     {
         left[mode] -= 1;
         bits.push((mode, left[mode]));
@@ -166,26 +174,21 @@ fn interleaved(dims: &[usize]) -> Vec<(usize, u32)> {
     bits
 }
 
-/// The keys of entries `order[0]`, `order[1]`, …, made of these modes' bits, the highest first.
-fn gathered_bits<T: Value, I: Index>(
-    threads: &Threads,
-    x: &Tensor<T, I>,
-    bits: &[(usize, u32)],
-    order: &[u64],
-) -> Result<Vec<u32>> {
-    const PIECE: usize = 1 << 15;
-    let mut keys = filled(order.len(), 0u32, "keys of a sort")?;
-    let pieces = keys.chunks_mut(PIECE).zip(order.chunks(PIECE));
-    let parts = crate::par::collected(order.len().div_ceil(PIECE), pieces, "keys of a sort")?;
+/// The key of each entry, made of these modes' bits, the highest first.
+fn gathered_bits<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>, bits: &[(usize, u32)]) -> Result<Vec<u32>> {
+    const PIECE: usize = 1 << 12;
+    let mut keys = filled(x.nnz(), 0u32, "keys of a sort")?;
+    let pieces = keys.chunks_mut(PIECE).enumerate();
+    let parts = crate::par::collected(x.nnz().div_ceil(PIECE), pieces, "keys of a sort")?;
     for_each_part(
         threads,
         parts,
         || Ok(()),
-        |(), (keys, order)| {
+        |(), (piece, keys)| {
             for &(mode, bit) in bits {
-                let list = x.indices(mode);
-                for (key, &e) in keys.iter_mut().zip(order) {
-                    *key = *key << 1 | (list[e as usize].get() >> bit & 1) as u32;
+                let list = &x.indices(mode)[piece * PIECE..];
+                for (key, i) in keys.iter_mut().zip(list) {
+                    *key = *key << 1 | (i.get() >> bit & 1) as u32;
                 }
             }
             Ok(())
