@@ -33,8 +33,9 @@ use sparring::ops;
 use sparring::par::Threads;
 use sparring::sparse::{Dense, SparseVec};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
-use sparring::tensor::AnyTensor;
-use sparring::{Coo, Cpu, Csr, Error, Pattern};
+use sparring::factor::CpAls;
+use sparring::tensor::{AnyTensor, Kept, Variant};
+use sparring::{Coo, Cpu, Csr, Error, Pattern, Tensor};
 
 /// Bytes from which on an allocation counts: above what an `Arc`, a message, a job of the pool or crossbeam's record
 /// of a thread (2304, made when the thread first looks for work) takes, below any array of the matrices used here.
@@ -142,6 +143,8 @@ struct Inputs {
     rows: [Csr<f64>; 2],
     /// Text of a tensor.
     frostt: Vec<u8>,
+    /// Two modes of four have few pairs of indices, so that a tree shares them.
+    tensor: Tensor<f64>,
 }
 
 /// Forgets what is written.
@@ -166,6 +169,20 @@ fn mxm(x: &Inputs, policy: Policy, accumulator: Accumulator, compress: Compress,
 }
 
 /// The nearest rows of `y`, or of `x`, all distances, and those within 1/2, by one measure.
+/// All products of a sweep, planned.
+fn mttkrp(x: &Inputs, variant: Variant) -> Result<u64, Error> {
+    let (cpu, mut kept) = (Cpu::new(), Kept::default());
+    let plan = cpu.mttkrp_plan(&x.tensor, 4, Some(variant))?;
+    let factor = |&n: &usize| Dense::filled(n, 4, 1.0);
+    let factors = x.tensor.dims().iter().map(factor).collect::<Result<Vec<_>, _>>()?;
+    let mut sum = 0.0;
+    for mode in 0..x.tensor.order() {
+        let mut v = Dense::filled(x.tensor.dims()[mode], 4, 0.0)?;
+        cpu.mttkrp(PlusTimes::new(), &x.tensor, &factors, mode).plan(&plan).sweep(&mut kept).into(&mut v)?;
+        sum += v.values().iter().sum::<f64>();
+    }
+    Ok(sum as u64)
+}
 fn distances(measure: impl Measure + Clone, x: &Csr<f64>, y: Option<&Csr<f64>>) -> Result<u64, Error> {
     let cpu = Cpu::new();
     let near = cpu.neighbours(measure.clone(), x).to(y).k(9).eval()?;
@@ -176,6 +193,13 @@ fn distances(measure: impl Measure + Clone, x: &Csr<f64>, y: Option<&Csr<f64>>) 
 
 /// Name, and the operation; its number must not depend on which allocations fail.
 const OPERATIONS: &[(&str, Operation)] = &[
+    ("mttkrp, no copy", |x| mttkrp(x, Variant::Single)),
+    ("mttkrp, permutations", |x| mttkrp(x, Variant::C)),
+    ("mttkrp, copies", |x| mttkrp(x, Variant::Copies)),
+    ("mttkrp, tree", |x| mttkrp(x, Variant::Tree)),
+    ("mttkrp, linearised", |x| mttkrp(x, Variant::Linear)),
+    ("mttkrp, locks", |x| mttkrp(x, Variant::B)),
+    ("cp", |x| Ok(CpAls::new(4).sweeps(2).tol(0.0).run(&Cpu::new(), &x.tensor)?.fits.len() as u64)),
     ("Pattern::empty", |_| Ok(Pattern::<u32>::empty(5000, 5000)?.nrows() as u64)),
     ("Csr::empty", |_| Ok(Csr::<f64>::empty(5000, 5000)?.nrows() as u64)),
     ("Pattern::from_unsorted", |x| {
@@ -352,8 +376,11 @@ fn run(operation: Operation, n: i64) -> i32 {
     // Entries out of order, some of them twice.
     let line = |e: usize| format!("{} {} {} 0.5\n", e * 7919 % 4000 + 1, e % 50 + 1, e % 3 + 1);
     let frostt = (0..3000).chain(0..100).map(line).collect::<String>().into_bytes();
+    let list = |step: usize, n: usize| (0..3000).map(|e| (e * step % n) as u32).collect();
+    let lists = vec![list(1, 50), list(1, 3), list(7919, 700), list(31, 600)];
     let inputs = Inputs {
         frostt,
+        tensor: Tensor::new(vec![50, 3, 700, 600], lists, vec![0.5; 3000]).expect("a tensor"),
         rows: [rows(10), rows(301)],
         shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]),
         coo,
