@@ -24,6 +24,7 @@ use common::data;
 use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, SquaredDiff, Tril, Union};
 use sparring::backend::{Backend, Container};
 use sparring::distance::{Formula, Measure, Metric};
+use sparring::factor::CpAls;
 use sparring::graph::{TriangleMethod, bfs_levels, triangles};
 use sparring::io::{
     Duplicates, FrosttOptions, WriteOptions, parse_frostt_with, write_frostt_to, write_matrix_market_to,
@@ -33,7 +34,6 @@ use sparring::ops;
 use sparring::par::Threads;
 use sparring::sparse::{Dense, SparseVec};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
-use sparring::factor::CpAls;
 use sparring::tensor::{AnyTensor, Kept, Variant};
 use sparring::{Coo, Cpu, Csr, Error, Pattern, Tensor};
 

@@ -159,7 +159,7 @@ fn digits(len: usize, entries: usize) -> Vec<Digit> {
 
 /// Modes and bits of a key that takes the indices' bits in turn, the highest first, until what is left of each mode is a stretch whose
 /// rows of factors fit a cache.
-fn interleaved(dims: &[usize]) -> Vec<(usize, u32)> {
+pub(super) fn interleaved(dims: &[usize]) -> Vec<(usize, u32)> {
     const MOST: usize = 32;
     const LEFT: u32 = 9;
     let mut left: Vec<u32> = dims.iter().map(|&len| usize::BITS - len.saturating_sub(1).leading_zeros()).collect();

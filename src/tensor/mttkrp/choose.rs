@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::lanes::far;
 use super::rows::head_bytes;
+use crate::tensor::order::interleaved;
 use crate::{Error, Result};
 
 /// How the products are ordered and where they are added up.
@@ -92,8 +94,8 @@ pub struct Choice {
 
 /// The variant for a tensor of this shape, or the one asked for, within `budget` bytes if there is one.
 ///
-/// A copy for each mode is fastest wherever it fits; from order 4 up neighbouring modes share one where it saves products
-/// (`sparring bench mttkrp`). Without room for these one copy serves all modes, or the tensor is read as it stands; a permutation for
+/// A copy for each mode is fastest in most cases; from order 4 up neighbouring modes share one where it saves products; one for all
+/// modes is as fast where its neighbours share rows (`sparring bench mttkrp`). Without room for these one copy serves all modes, or the tensor is read as it stands; a permutation for
 /// each mode, the slowest, often takes the least.
 /// # Errors
 /// [`Error::Budget`] if not even the least of them fits, or the one asked for does not.
@@ -117,10 +119,15 @@ pub fn choose(shape: &Shape, asked: Option<Variant>, budget: Option<u64>) -> Res
                 let why = format!("modes {} have few tuples, whose products are kept", shared.join(" and "));
                 choices.push(of(Variant::Tree, &groups, why));
             }
-            choices.push(of(Variant::Copies, &alone, "a copy for each mode in its order is read once".to_owned()));
-            let copies = choices[0].bytes;
-            let why = format!("copies would take {copies} bytes");
-            choices.push(of(Variant::Linear, &alone, format!("{why}; one for all modes fits")));
+            let copies = of(Variant::Copies, &alone, "a copy for each mode in its order is read once".to_owned());
+            let why = format!("copies would take {} bytes", copies.bytes);
+            let mut linear = of(Variant::Linear, &alone, format!("{why}; one for all modes fits"));
+            if shared.is_empty() && crowded(shape) {
+                linear.why = "one copy for all modes, whose cells have entries enough to share rows".to_owned();
+                choices.push(linear.clone());
+            }
+            choices.push(copies);
+            choices.push(linear);
             choices.push(of(Variant::Single, &alone, format!("{why}; the tensor is read as it stands")));
             choices.push(of(Variant::C, &alone, format!("{why}; a permutation for each mode fits")));
             choices
@@ -132,6 +139,14 @@ pub fn choose(shape: &Shape, asked: Option<Variant>, budget: Option<u64>) -> Res
         bytes: least,
         budget: budget.unwrap_or(0).into(),
     })
+}
+
+/// Whether linearised entries meet rows that a neighbour has met, where rows do not stay in a cache anyway.
+fn crowded(shape: &Shape) -> bool {
+    const SHARED: usize = 8;
+    let rows: usize = shape.dims.iter().fold(0, |sum, &n| sum.saturating_add(n));
+    let cells = interleaved(&shape.dims).len();
+    far(rows.saturating_mul(shape.rank * shape.value_bytes)) && shape.nnz >> cells.min(63) >= SHARED
 }
 
 /// Most bytes that a variant keeps and takes beside tensor, factors and result.
@@ -247,6 +262,14 @@ mod tests {
         let c = choose(&vast, None, None).unwrap();
         assert_eq!((c.variant, c.groups.clone()), (Variant::Tree, vec![0..1, 1..2, 2..5]));
         assert!(c.why.contains("2 to 4"));
+        // Many entries in cells whose rows fit a cache, of factors that do not; few entries; factors that do.
+        for (dims, nnz, variant) in [
+            ([12_092, 9_184, 28_818], 10_000_000, Variant::Linear),
+            ([30_000, 40_000, 50_000], 3_000_000, Variant::Copies),
+            ([500, 500, 500], 10_000_000, Variant::Copies),
+        ] {
+            assert_eq!(choose(&shape(&dims, nnz, None), None, None).unwrap().variant, variant, "{dims:?}");
+        }
         // Less and less room.
         let less = choose(&vast, None, Some((c.bytes - 1) as u64)).unwrap();
         assert_ne!(less.variant, Variant::Tree);

@@ -212,6 +212,11 @@ struct Flat<'a, 's, 'o, T, A, E, const B: usize> {
 /// How many entries ahead rows are asked for.
 const AHEAD: usize = 12;
 
+/// Whether rows of so many bytes are worth asking for ahead of their use: a core's own cache holds fewer.
+pub(super) fn far(bytes: usize) -> bool {
+    bytes > 1 << 20
+}
+
 impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_, '_, '_, T, A, E, B> {
     type Out = ();
     #[inline(always)]
@@ -219,7 +224,7 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
         let Self { ring, entries, factors: Factors { factors, rank }, stretch, c } = self;
         let (end, mut node) = (stretch.entries.end, stretch.first);
         let mut e = stretch.entries.start;
-        let last = end.saturating_sub(1);
+        let (last, far) = (end.saturating_sub(1), far(factors.iter().map(|f| size_of_val(&f[..])).sum()));
         while e < end {
             let stop = stretch.ptr[node + 1].min(end);
             if e < stop {
@@ -237,9 +242,11 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
                         for e in e..stop {
                             let mut x = entries.start::<B>(e, c);
                             let (i, j) = (entries.row(e, 0) * rank + c, entries.row(e, 1) * rank + c);
-                            let next = (e + AHEAD).min(last);
-                            ahead::<T, B>(a, entries.row(next, 0) * rank + c);
-                            ahead::<T, B>(b, entries.row(next, 1) * rank + c);
+                            if far {
+                                let next = (e + AHEAD).min(last);
+                                ahead::<T, B>(a, entries.row(next, 0) * rank + c);
+                                ahead::<T, B>(b, entries.row(next, 1) * rank + c);
+                            }
                             meet(ring, &mut x, a, i);
                             meet(ring, &mut x, b, j);
                             add(ring, &mut sum, &x);
@@ -250,7 +257,9 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
                             let mut x = entries.start::<B>(e, c);
                             let next = (e + AHEAD).min(last);
                             for (k, factor) in factors.iter().enumerate() {
-                                ahead::<T, B>(factor, entries.row(next, k) * rank + c);
+                                if far {
+                                    ahead::<T, B>(factor, entries.row(next, k) * rank + c);
+                                }
                                 meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
                             }
                             add(ring, &mut sum, &x);
@@ -280,7 +289,7 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
     fn run(self) {
         let Self { ring, entries, fibres, factors: Factors { factors, rank }, stretch, c } = self;
         let Some((leaf, prefix)) = factors.split_last() else { return };
-        let last_mode = prefix.len();
+        let (last_mode, far) = (prefix.len(), far(size_of_val(&leaf[..])));
         let (end, mut node) = (stretch.entries.end, stretch.first);
         let mut e = stretch.entries.start;
         let mut fibre = fibres.partition_point(|&start| start as usize <= e).saturating_sub(1);
@@ -294,7 +303,9 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
                 let mut x = [A::ZERO; B];
                 for e in e..last {
                     let row = columns::<T, B>(leaf, entries.row(e, last_mode) * rank + c);
-                    ahead::<T, B>(leaf, entries.row((e + AHEAD).min(end - 1), last_mode) * rank + c);
+                    if far {
+                        ahead::<T, B>(leaf, entries.row((e + AHEAD).min(end - 1), last_mode) * rank + c);
+                    }
                     let value = entries.values[e];
                     for (x, &a) in x.iter_mut().zip(row) {
                         *x = ring.plus(*x, ring.times(value, a));
@@ -382,11 +393,14 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, I: crate::Index, const B: usize>
     #[inline(always)]
     fn run(self) {
         let Self { ring, entries, factors: Factors { factors, rank }, range, rows, from, buffer, c } = self;
+        let far = far(factors.iter().map(|f| size_of_val(&f[..])).sum::<usize>() + size_of_val(&buffer[..]));
         for e in range.clone() {
-            if let Some((k, factor)) = factors.iter().enumerate().next_back()
-                && e + AHEAD < range.end
-            {
-                prefetch(factor, entries.row(e + AHEAD, k) * rank + c);
+            if far {
+                let next = (e + AHEAD).min(range.end - 1);
+                for (k, factor) in factors.iter().enumerate() {
+                    ahead::<T, B>(factor, entries.row(next, k) * rank + c);
+                }
+                ahead::<T, B>(buffer, (rows[next].get() - from) * rank + c);
             }
             let mut x = entries.start::<B>(e, c);
             for (k, factor) in factors.iter().enumerate() {
