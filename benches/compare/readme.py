@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's picture and its two short tables, from saved runs alone.
 
-    python3 benches/compare/readme.py --cpu NAME --distance NAME,NAME --gpu NAME --gpu-distance NAME
+    python3 benches/compare/readme.py --cpu NAME --distance NAME,NAME --tensor NAME --gpu NAME --gpu-distance NAME
     python3 benches/compare/readme.py --self-test
 
 A NAME is a run in benches/results/. The tables go between the marks of the README, the picture beside the runs, as speed.svg
@@ -18,6 +18,7 @@ import compare
 import distance
 import gpu_distance
 import gpu_tables
+import tensor
 from compare import RESULTS, TOP, environment, read_lines
 
 BEGIN, END = "<!-- speed:begin -->\n", "<!-- speed:end -->"
@@ -89,10 +90,12 @@ def markdown(heads, rows):
     return "\n".join("| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]) + "\n"
 
 
-def tables(cpu, distances, gpu, gpu_distances):
-    """Both tables."""
+def tables(cpu, distances, tensors, gpu, gpu_distances):
+    """Both tables; `tensors` are ratios by case."""
     first = [[what, beside, cells(fresh)[0], *cells(kept)] for what, beside, fresh, kept in cpu]
     first += [[what, beside, *(lambda c: ["", *c])(cells(found))] for what, beside, found in distances]
+    mean, *rest = cells(tensors)
+    first.append(["MTTKRP, all modes", "pygenten, best method", mean, "", *rest])
     second = [[what, beside, *cells(found)] for what, beside, found in [*gpu, *gpu_distances]]
     return (markdown(["on the processor", "beside", "ratio, fresh memory", "kept memory", "smallest", "cases"], first),
             markdown(["on a GPU", "beside", "ratio", "smallest", "cases"], second))
@@ -150,14 +153,15 @@ def self_test():
     assert row.startswith("| x | 2.0/2.0/2.0, 4.0/4.0/4.0 | 3.00…4.00 (6.0 ms) | **0.50** (2.0 ms) | – |"), row
     found = of_distances([distance.made_up()])
     assert ["10 nearest neighbours", "scikit-learn", {"cosine, d": 3.0, "manhattan, d": 0.5}] in found, found
-    first, second = tables(of_cpu(lines), found, [["A·A", "cuSPARSE", {"z": 0.25}]], [])
+    first, second = tables(of_cpu(lines), found, {"uber, R = 16": 4.0}, [["A·A", "cuSPARSE", {"z": 0.25}]], [])
     assert "| A·A, sorted | MKL | 3.00 | 0.50 | **0.50 (x)** | 1, 1 lost |" in first.splitlines(), first
+    assert "| MTTKRP, all modes | pygenten, best method | 4.00 |  | 4.00 (uber, R = 16) | 1 |" in first.splitlines(), first
     assert "| A·A | cuSPARSE | 0.25 | **0.25 (z)** | 1, 1 lost |" in second.splitlines(), second
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("cpu", "distance", "gpu", "gpu-distance"):
+    for name in ("cpu", "distance", "tensor", "gpu", "gpu-distance"):
         parser.add_argument("--" + name, metavar="NAME")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--draw", action="store_true", help=argparse.SUPPRESS)
@@ -167,13 +171,13 @@ def main():
     if args.self_test:
         self_test()
         return print("the tables are as worked out by hand")
-    if not all((args.cpu, args.distance, args.gpu, args.gpu_distance)):
+    if not all((args.cpu, args.distance, args.tensor, args.gpu, args.gpu_distance)):
         parser.error("a run of each is needed")
     read = lambda name: read_lines(os.path.join(RESULTS, name + ".jsonl"))
     cpu_run, distance_runs, gpu_run = read(args.cpu), [read(name) for name in args.distance.split(",")], read(args.gpu)
-    gpu_distance_run = read(args.gpu_distance)
+    tensor_run, gpu_distance_run = read(args.tensor), read(args.gpu_distance)
     cpu, gpu = of_cpu(cpu_run), of_gpu(gpu_run)
-    first, second = tables(cpu, of_distances(distance_runs), gpu, of_gpu_distances(gpu_distance_run))
+    first, second = tables(cpu, of_distances(distance_runs), tensor.ratios_of(tensor_run), gpu, of_gpu_distances(gpu_distance_run))
     python = environment(os.path.join(TOP, "target", "readme-venv"), ["matplotlib"], "import matplotlib")
     subprocess.run([python, os.path.abspath(__file__), "--draw"], input=json.dumps(panels(cpu, gpu)), text=True, check=True)
 
@@ -187,7 +191,8 @@ def main():
         "and triangles.\n\n"
         f"{first}\n{about['date']}, {about['machine']}, {about['threads']} threads on either side (SciPy: one). *Fresh*: freed memory goes back to the "
         f"system; *kept*: it serves the next run; the same on both sides. {link(args.cpu)}. Distances: {habit}, "
-        f"{', '.join(map(link, args.distance.split(',')))}; *dense*: on dense rows, as sparse ones are not taken there.\n\n"
+        f"{', '.join(map(link, args.distance.split(',')))}; *dense*: on dense rows, as sparse ones are not taken there. "
+        f"MTTKRP: {tensor_run[0]['machine']}, fresh memory on either side; pygenten's wheel has no AVX. {link(args.tensor)}.\n\n"
         f"{second}\n{device['date']}, {device['device']}, double precision, data on the device. spECK and cuVS were measured on an H200 in other runs; of "
         f"distances (f32 entries, f64 sums) preparation counts on either side. {link(args.gpu)}, {link(args.gpu_distance)}.\n")
     path = os.path.join(TOP, "README.md")

@@ -146,9 +146,8 @@ def geometric(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
 
 
-def report(lines):
-    """Markdown, and whether all sums agree."""
-    run = lines[0]
+def best_of(lines):
+    """Of a run: the fastest line of each tensor, rank and program, with the shortest setup."""
     best = {}
     for line in lines[1:]:
         key = (line["case"], line["rank"], line["who"])
@@ -158,6 +157,22 @@ def report(lines):
         elif not line.get("error"):
             faster = line if line["ms"] < before["ms"] else before
             best[key] = dict(faster, setup_ms=min(line["setup_ms"], before["setup_ms"]))
+    return best
+
+
+def ratios_of(lines):
+    """Of a run: the time of pygenten's best method over ours, by tensor and rank."""
+    best, found = best_of(lines), {}
+    for case, rank, who in best:
+        theirs = [best[case, rank, m]["ms"] for m in METHODS if best.get((case, rank, m), {}).get("ms")]
+        if who == "sparring" and theirs:
+            found[f"{case}, R = {rank}"] = min(theirs) / best[case, rank, who]["ms"]
+    return found
+
+
+def report(lines):
+    """Markdown, and whether all sums agree."""
+    run, best = lines[0], best_of(lines)
     out = ["| tensor | R | ours, ms | variant | pygenten perm | atomic | duplicated | best / ours | default / ours | setup / sweep | "
            "B/entry kept | eq. 3, GB/s | least traffic, GB/s | triad, GB/s | sums |", "| --- " * 15 + "|"]
     to_best, to_default, setups, wrong = [], [], [], []
@@ -214,6 +229,7 @@ def self_test():
     assert right and "| 5.00 | 30.00 | 1.40 |" in text, text
     assert "| uber | 16 | 25.0 | 2.00 | 0.60 | 50.0 |" in text, text
     assert "5.00 (bar 8, **lost**)" in text and "30.00 (bar 25)" in text, text
+    assert ratios_of(lines) == {"uber, R = 16": 5.0}, ratios_of(lines)
     lines[-1]["checksum_mttkrp"] = [1.0, 2.1]
     assert not report(lines)[1]
     print("tensor.py: the tables of made-up lines are right")
