@@ -343,6 +343,8 @@ enum SparringMttkrpVariant
   SPARRING_MTTKRP_TREE = 5,
   /// The tensor as it stands, without a copy.
   SPARRING_MTTKRP_SINGLE = 6,
+  /// One copy for all modes, in an order in which neighbours are close in every mode.
+  SPARRING_MTTKRP_LINEAR = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

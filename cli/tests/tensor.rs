@@ -75,7 +75,7 @@ fn every_way_gives_the_same_fit() {
         assert_eq!(fit(&["--variant", variant, "--threads", "3"]), expected, "{variant}");
     }
     assert!(fit(&["--ridge", "50"]) < expected);
-    assert!(refused(&["cp", &x, "-r", "2", "--variant", "d"]).contains("copies, tree, single"));
+    assert!(refused(&["cp", &x, "-r", "2", "--variant", "d"]).contains("copies, tree, linear, single"));
 }
 
 #[test]

@@ -306,8 +306,8 @@ fn wrong_products_are_refused() {
     let e = refused(product(one, x, 2, &start, 3, 0, 4).0, SPARRING_ARGUMENT);
     assert_eq!(e, "mode: 3 of a tensor of 3 modes, which count from 0");
     refused(product(one, x, 2, &start, u64::MAX, 0, 4).0, SPARRING_ARGUMENT);
-    let e = refused(product(one, x, 2, &start, 0, 7, 4).0, SPARRING_ARGUMENT);
-    assert_eq!(e, "variant: 7 is none of 0, 1, 2, 3, 4, 5, 6");
+    let e = refused(product(one, x, 2, &start, 0, 8, 4).0, SPARRING_ARGUMENT);
+    assert_eq!(e, "variant: 8 is none of 0, 1, 2, 3, 4, 5, 6, 7");
     for rank in [u64::MAX, 1 << 62] {
         let e = refused(product(one, x, rank, &start, 0, 0, 4).0, SPARRING_INDEX_OVERFLOW);
         assert!(e.starts_with("rank: "), "{e}");

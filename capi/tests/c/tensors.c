@@ -97,7 +97,7 @@ static void products(const SparringDevice *cpu, const SparringTensor *x)
         double out[4];
         EXPECT_ERROR(sparring_mttkrp(cpu, x, RANK, factors, 1, 0, out, 4), SPARRING_LENGTH, "out: length is 4, expected 6");
         EXPECT_ERROR(sparring_mttkrp(cpu, x, RANK, factors, 3, 0, out, 4), SPARRING_ARGUMENT, "mode: 3 of a tensor of 3");
-        EXPECT_ERROR(sparring_mttkrp(cpu, x, RANK, factors, 0, 7, out, 4), SPARRING_ARGUMENT, "variant: 7");
+        EXPECT_ERROR(sparring_mttkrp(cpu, x, RANK, factors, 0, 8, out, 4), SPARRING_ARGUMENT, "variant: 8");
         factors[2] = NULL;
         EXPECT_ERROR(sparring_mttkrp(cpu, x, RANK, factors, 0, 0, out, 4), SPARRING_NULL_POINTER, "factors[2] is NULL");
     }

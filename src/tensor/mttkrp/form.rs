@@ -3,7 +3,7 @@
 use super::lanes::{Arithmetic, Beside, Factors, fold, fold_fibres};
 use super::rows::segments;
 use crate::algebra::Value;
-use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, grouped};
+use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, grouped, out_of_memory};
 use crate::sparse::for_each_part;
 use crate::tensor::Tensor;
 use crate::{Index, Result};
@@ -67,6 +67,7 @@ impl<T: Value, I: Index> Form<T, I> {
             || Ok(()),
             |(), piece, starts: &mut Vec<u32>| {
                 let range = piece * PIECE..n.min((piece + 1) * PIECE);
+                starts.try_reserve(range.len()).map_err(|_| out_of_memory::<u32>("fibres", range.len()))?;
                 let mut node = ptr.partition_point(|&p| p < range.start);
                 for e in range {
                     while ptr[node] < e {
