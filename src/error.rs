@@ -170,6 +170,16 @@ pub enum Error {
         /// What is wrong, and what was expected.
         message: String,
     },
+    /// The indices of a contraction that cannot be read, or do not fit its operands.
+    #[error("expression: {message}\n{}", pointed(text, *at))]
+    Expression {
+        /// The expression.
+        text: String,
+        /// Where it goes wrong, in bytes.
+        at: usize,
+        /// What is wrong, and what was expected.
+        message: String,
+    },
     /// The file system said no.
     #[error("{path}: {source}")]
     Io {

@@ -4,6 +4,7 @@
 
 pub mod algebra;
 pub mod backend;
+pub mod contract;
 pub mod distance;
 mod error;
 pub mod factor;

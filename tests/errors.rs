@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use common::data;
 use sparring::algebra::{Formula, PlusTimes, RingFormula, Type};
 use sparring::backend::Backend;
+use sparring::contract::{Einsum, Layout, View};
 use sparring::graph::{TriangleMethod, triangles};
 use sparring::par::Threads;
 use sparring::tensor::Kruskal;
@@ -137,6 +138,14 @@ fn formula() {
     assert!(matches!(error, Error::Formula { at: 8, .. }));
     let found = RingFormula::parse("a - b identity 0, a * b", Type::I32, Type::I32);
     assert!(matches!(says(found, &["⊕", "0 ⊕ x is -1, not x, for x = 1"]), Error::Argument { name: "⊕", .. }));
+}
+
+#[test]
+fn expression() {
+    let square = View::new(&[1.0; 4], Layout::row_major(&[2, 2]).expect("a layout")).expect("a view");
+    let found = Einsum::new("ij,jk->il", &[square.clone(), square]);
+    let error = says(found, &["no operand has this index", "\n  ij,jk->il\n          ^"]);
+    assert!(matches!(error, Error::Expression { at: 8, .. }));
 }
 
 #[test]

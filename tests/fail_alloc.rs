@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use common::data;
 use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, SquaredDiff, Tril, Union};
 use sparring::backend::{Backend, Container};
+use sparring::contract;
 use sparring::distance::{Formula, Measure, Metric};
 use sparring::factor::CpAls;
 use sparring::graph::{TriangleMethod, bfs_levels, triangles};
@@ -227,6 +228,16 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("mxm kkSpGEMM of many tasks", |x| {
         let options = Options { policy: Policy::KkSpGemm, ..Options::default() };
         Ok(Cpu::new().mxm(PlusTimes::<f64>::default(), &x.busy, &x.busy).options(options).eval()?.nnz() as u64)
+    }),
+    ("einsum", |_| {
+        WATCHED.set(false);
+        let x = vec![1.0; 90_000];
+        WATCHED.set(true);
+        // Two steps for each of several blocks, and one that is taken once; columns that are packed.
+        let b = contract::View::new(&x, contract::Layout::row_major(&[60, 30, 30])?)?;
+        let m = contract::View::new(&x, contract::Layout::row_major(&[30, 30])?)?;
+        let einsum = contract::Einsum::new("bij,kj,lk,bil->bi", &[b.clone(), m.clone(), m, b])?;
+        Ok(Cpu::new().einsum(PlusTimes::new(), einsum).eval()?.values().len() as u64)
     }),
     ("operations on many blocks", |x| {
         let threads = Threads::current();

@@ -16,6 +16,7 @@
 //!
 //! Names chosen at run time are turned into types by [`dynamic`]; [`laws`] checks an operator.
 
+mod arithmetic;
 mod binary;
 mod bind;
 #[macro_use]
@@ -40,6 +41,7 @@ mod unary;
 mod value;
 pub(crate) mod words;
 
+pub use arithmetic::Arithmetic;
 pub use binary::*;
 pub use bind::{BindFirst, BindSecond};
 #[doc(hidden)]

@@ -12,12 +12,14 @@
 //! | [`transpose`](Backend::transpose), [`extract`](Backend::extract), [`assign`](Backend::assign), [`assign_scalar`](Backend::assign_scalar) | | `GrB_transpose`, `GrB_extract`, `GrB_assign` |
 //! | [`plan`](Backend::plan) | the structure of A·B | |
 //! | [`mttkrp`](Cpu::mttkrp) | X₍ₙ₎ (⊙ Aₘ), of sparse tensors | |
+//! | [`einsum`](Cpu::einsum) | C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …, of dense tensors | |
 //! | [`neighbours`](DistanceBackend::neighbours), [`distances`](DistanceBackend::distances) | distances between rows | |
 
 mod build;
 mod container;
 mod cpu;
 mod cpu_backend;
+mod cpu_contract;
 mod cpu_distance;
 mod cpu_tensor;
 mod neighbours;
@@ -28,6 +30,7 @@ pub use crate::par::Progress;
 pub use build::{Build, Masked, Masking, Operation, PlacesOf, ResultOf, Target, TransposeA, TransposeB, Unmasked};
 pub use container::{Complement, Container, Kind, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
+pub use cpu_contract::AskedEinsum;
 pub use cpu_tensor::AskedMttkrp;
 pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};
 pub use operations::{

@@ -16,9 +16,10 @@ mod random;
 #[cfg(feature = "serde")]
 mod saved;
 
+pub use crate::algebra::Arithmetic;
 pub use coo::{AnyTensor, MAX_ORDER, Tensor};
 pub(crate) use kruskal::column_norms;
 pub use kruskal::{Kruskal, Norm};
-pub use mttkrp::{Arithmetic, Choice, Kept, Mttkrp, Shape, Variant, choose};
+pub use mttkrp::{Choice, Kept, Mttkrp, Shape, Variant, choose};
 pub(crate) use order::check_mode;
 pub(crate) use random::Pcg64;

@@ -1,8 +1,8 @@
 //! A copy of the tensor whose entries stand in the order of the rows that they are folded to.
 
-use super::lanes::{Arithmetic, Beside, Factors, fold, fold_fibres};
+use super::lanes::{Beside, Factors, fold, fold_fibres};
 use super::rows::segments;
-use crate::algebra::Value;
+use crate::algebra::{Arithmetic, Value};
 use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, grouped, out_of_memory};
 use crate::sparse::for_each_part;
 use crate::tensor::Tensor;

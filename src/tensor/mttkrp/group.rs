@@ -5,9 +5,9 @@
 //! the group. Source: Kaya and Uçar 2018 (dimension trees); it pays where nodes are few.
 
 use super::form::{Form, strided};
-use super::lanes::{Arithmetic, Factors, Partials, fold};
+use super::lanes::{Factors, Partials, fold};
 use super::rows::segments;
-use crate::algebra::Value;
+use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, collected, filled, order_by, reserved};
 use crate::tensor::Tensor;
 use crate::{Index, Result};

@@ -5,30 +5,8 @@
 
 use std::ops::Range;
 
-use crate::algebra::{BinaryOp, Host, Monoid, Ring, Semiring, V, Value};
+use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_work, prefetch};
-
-/// A semiring whose ⊕ and ⊗ are operators on one type: every [`Ring`] of two such operators is one.
-pub trait Arithmetic<T>: Semiring {
-    /// Identity of ⊕.
-    const ZERO: T;
-    /// a ⊕ b.
-    fn plus(self, a: T, b: T) -> T;
-    /// a ⊗ b.
-    fn times(self, a: T, b: T) -> T;
-}
-
-impl<T: Value, P: Monoid<Out = T>, X: BinaryOp<A = T, B = T, Out = T>> Arithmetic<T> for Ring<P, X> {
-    const ZERO: T = P::IDENTITY;
-    #[inline(always)]
-    fn plus(self, a: T, b: T) -> T {
-        self.0.apply::<Host>(V(a), V(b)).0
-    }
-    #[inline(always)]
-    fn times(self, a: T, b: T) -> T {
-        self.1.apply::<Host>(V(a), V(b)).0
-    }
-}
 
 /// Entries whose products are folded: what they start from, and the rows of the factors that they meet.
 pub(super) trait Entries<T>: Sync {

@@ -24,7 +24,6 @@ mod rows;
 mod single;
 
 pub use choose::{Choice, Shape, Variant, choose};
-pub use lanes::Arithmetic;
 
 use form::Form;
 use group::Group;
@@ -33,7 +32,7 @@ use rayon::prelude::*;
 
 use super::order::check_mode;
 use super::{Tensor, coo::mode_name};
-use crate::algebra::Value;
+use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, order_by};
 use crate::{Dense, Error, Index, Result};
 

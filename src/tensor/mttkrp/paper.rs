@@ -3,8 +3,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::lanes::{Arithmetic, Entries, Factors, Through, blocks};
-use crate::algebra::Value;
+use super::lanes::{Entries, Factors, Through, blocks};
+use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, collected, filled};
 use crate::{Index, Result};
 

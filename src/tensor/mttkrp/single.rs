@@ -1,8 +1,8 @@
 //! One list for all modes: the tensor as it stands, or linearised, cut into a fixed number of stretches, each with rows of its own that are added up in
 //! their order at the end.
 
-use super::lanes::{Arithmetic, Factors, Through, scatter};
-use crate::algebra::Value;
+use super::lanes::{Factors, Through, scatter};
+use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, collected, filled, refill};
 use crate::sparse::for_each_part;
 use crate::{Index, Result};

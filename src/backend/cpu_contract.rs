@@ -1,0 +1,114 @@
+//! Contractions of dense tensors with the threads and the budget of a [`Cpu`].
+
+use crate::algebra::{Arithmetic, Value};
+use crate::contract::{Batch, Einsum, Layout, Old, Plan, Update, ViewMut, run};
+use crate::par::filled;
+use crate::{Cpu, Error, Result};
+
+impl Cpu {
+    /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …`, folded over the indices that C has not: `cpu.einsum(ring, einsum).eval()?`, by
+    /// [`Einsum::new`] or [`einsum!`](crate::einsum!).
+    ///
+    /// Several operands are contracted two by two, in the order of [`path`](AskedEinsum::path); ⊗ is taken for commutative and ⊕ to
+    /// distribute, as in any semiring. Cost: for each pair the product of the extents of all its indices, in operations; what one
+    /// operand alone has is folded first. No operand is transposed or copied: other orders are read as they lie.
+    ///
+    /// A step starts each fold at the identity of ⊕ and runs through its folded indices in the order in which the expression names
+    /// them, the last fastest; products and sums are rounded separately. The result is the same bits for any number of threads.
+    /// ```
+    /// use sparring::{Cpu, algebra::{MinPlus, PlusTimes}, contract::{Einsum, Layout, View}};
+    /// // Two products of 2×2 matrices, with one right operand for both.
+    /// let (a, b) = ([1.0, 2.0, 3.0, 4.0, 0.0, 1.0, 1.0, 0.0], [5.0, 6.0, 7.0, 8.0]);
+    /// let a = View::new(&a, Layout::row_major(&[2, 2, 2])?)?;
+    /// let b = View::new(&b, Layout::row_major(&[2, 2])?)?;
+    /// let products = Einsum::new("bij,jk->bik", &[a, b])?;
+    /// let cpu = Cpu::new();
+    /// let c = cpu.einsum(PlusTimes::new(), products.clone()).eval()?;
+    /// assert_eq!(c.values(), [19.0, 22.0, 43.0, 50.0, 7.0, 8.0, 5.0, 6.0]);
+    /// // Over the tropical semiring: the least sum.
+    /// assert_eq!(cpu.einsum(MinPlus::new(), products).eval()?.values(), [6.0, 7.0, 8.0, 9.0, 5.0, 6.0, 6.0, 7.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// Source: Abdelfattah et al. 2016, §4.
+    pub fn einsum<'a, A: Arithmetic<T>, T: Value>(&'a self, ring: A, einsum: Einsum<'a, T>) -> AskedEinsum<'a, A, T> {
+        AskedEinsum { cpu: self, ring, einsum, update: Update { alpha: None, old: Old::Gone } }
+    }
+}
+
+/// A contraction that is asked for; [`eval`](Self::eval) or [`into`](Self::into) compute it.
+#[must_use = "nothing is computed before `eval` or `into`"]
+#[derive(Debug)]
+pub struct AskedEinsum<'a, A, T> {
+    cpu: &'a Cpu,
+    ring: A,
+    einsum: Einsum<'a, T>,
+    update: Update<T>,
+}
+
+impl<A: Arithmetic<T>, T: Value> AskedEinsum<'_, A, T> {
+    /// α ⊗ what is folded.
+    pub fn alpha(mut self, alpha: T) -> Self {
+        self.update.alpha = Some(alpha);
+        self
+    }
+    /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is not read then.
+    pub fn beta(mut self, beta: T) -> Self {
+        self.update.old = if beta == A::ZERO { Old::Gone } else { Old::Times(beta) };
+        self
+    }
+    /// [`into`](Self::into) makes C = C ⊕ the contraction.
+    pub fn accumulate(mut self) -> Self {
+        self.update.old = Old::Kept;
+        self
+    }
+    /// Pairs of operands in the order in which they are contracted: n operands have the numbers 0 to n − 1, the result of the k-th
+    /// pair n + k. Up to eight operands no other order costs less; with more, the pair is taken whose result is smallest compared
+    /// with what it replaces.
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    pub fn path(&self) -> Result<Vec<(usize, usize)>> {
+        Ok(Plan::new(&self.einsum, &self.own_layout()?)?.path().to_vec())
+    }
+    /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it: tensors between pairs, packed columns and offsets.
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    pub fn workspace_bytes(&self) -> Result<u128> {
+        let plan = Plan::new(&self.einsum, &self.own_layout()?)?;
+        Ok(plan.workspace(self.cpu.threads().count(), size_of::<T>()))
+    }
+    /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be read.
+    /// # Errors
+    /// [`Error::IndexOverflow`], [`Error::OutOfMemory`]; [`Error::Budget`] if result and workspace are larger;
+    /// [`Error::Cancelled`].
+    pub fn eval(self) -> Result<Batch<T>> {
+        let layout = self.own_layout()?;
+        let elements = layout.elements();
+        let plan = self.planned(&layout, elements)?;
+        let mut out = Batch::new(filled(elements, A::ZERO, "einsum")?, layout)?;
+        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut out.view_mut()?)?;
+        Ok(out)
+    }
+    /// The contraction into `out`.
+    /// # Errors
+    /// [`Error::Dims`] if `out` has other extents, [`Error::Length`] if it has not as many tensors; otherwise as
+    /// [`eval`](Self::eval). If it is cancelled, some elements have their new values, the others their old ones.
+    pub fn into(self, out: &mut ViewMut<'_, T>) -> Result<()> {
+        let plan = self.planned(out.layout(), 0)?;
+        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, out)
+    }
+    /// The plan for a result of this layout, whose bytes, with those of `own` elements, are within the budget.
+    fn planned(&self, layout: &Layout, own: usize) -> Result<Plan> {
+        let plan = Plan::new(&self.einsum, layout)?;
+        let bytes = plan.workspace(self.cpu.threads().count(), size_of::<T>()) + own as u128 * size_of::<T>() as u128;
+        match self.cpu.budget() {
+            Some(budget) if bytes > budget.into() => {
+                Err(Error::Budget { what: "einsum", bytes, budget: budget.into() })
+            }
+            _ => Ok(plan),
+        }
+    }
+    fn own_layout(&self) -> Result<Layout> {
+        let (extents, batch) = self.einsum.result();
+        Layout::row_major(&extents)?.batched(batch)
+    }
+}

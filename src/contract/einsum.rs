@@ -1,0 +1,181 @@
+//! An expression together with its operands, read at run time or checked by the compiler.
+
+use super::subscripts::{LETTERS, Subscripts, assert_subscripts, name};
+use super::view::{Ranked, View};
+use crate::par::collected;
+use crate::{Error, Result};
+
+/// The number that stands for the batch among the indices, behind the letters.
+pub(super) const BATCH: u8 = LETTERS as u8;
+/// Indices there may be.
+pub(super) const INDICES: usize = LETTERS + 1;
+
+/// `C(r…) = ⊕ over the indices that C has not: x₁(…) ⊗ x₂(…) ⊗ …`, the indices of each operand and of C written as letters.
+///
+/// `"bij,bjk->bik"`: letters a–z and A–Z, operands between commas, the indices of the result behind `->`; spaces do not count. An
+/// index that an operand has twice runs along its diagonal; one that the result has not is folded, wherever it appears. Operands that
+/// are batches have the batch as one more index, which needs no letter: as many tensors each, or one for all.
+/// ```
+/// use sparring::contract::{Einsum, Layout, View};
+/// let x = [1.0, 2.0, 3.0, 4.0];
+/// let square = View::new(&x, Layout::row_major(&[2, 2])?)?;
+/// assert!(Einsum::new("ij,jk->ik", &[square.clone(), square.clone()]).is_ok());
+/// let wrong = Einsum::new("ij,jk->il", &[square.clone(), square]).unwrap_err();
+/// assert_eq!(wrong.to_string(), "expression: no operand has this index of the result\n  ij,jk->il\n          ^");
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Einsum<'a, T> {
+    pub(super) subscripts: Subscripts,
+    pub(super) operands: Vec<View<'a, T>>,
+    /// How many values each index has; 0 for letters that do not appear.
+    pub(super) extents: [usize; INDICES],
+}
+
+impl<'a, T> Einsum<'a, T> {
+    /// Reads the expression and compares it with its operands.
+    /// # Errors
+    /// [`Error::Expression`], with the place marked: what is no expression; as many operands as are named, with as many indices as
+    /// letters; one extent for each letter. [`Error::Length`] if batches differ in length.
+    pub fn new(text: &str, operands: &[View<'a, T>]) -> Result<Self>
+    where
+        T: Clone,
+    {
+        let subscripts = Subscripts::parse(text)?;
+        let (named, given) = (subscripts.operands.len(), operands.len());
+        if named != given {
+            let at = subscripts.operands.get(given).map_or(subscripts.result.at.saturating_sub(2), |term| term.at);
+            return Err(subscripts.wrong(at, format!("{named} operands are named, {given} are given")));
+        }
+        let mut extents = [0; INDICES];
+        let mut first = [None; INDICES];
+        let mut batch = None;
+        for (number, (term, x)) in subscripts.operands.iter().zip(operands).enumerate() {
+            let (letters, rank) = (term.letters.len(), x.layout().rank());
+            if letters != rank {
+                let message = format!("operand {number} has {letters} letters and {rank} indices");
+                return Err(subscripts.wrong(term.at, message));
+            }
+            for (&(index, at), &extent) in term.letters.iter().zip(x.layout().extents()) {
+                let index = usize::from(index);
+                match first[index] {
+                    Some(before) if extents[index] != extent => {
+                        let letter = name(index as u8);
+                        let message = format!(
+                            "{letter} has {extent} values in operand {number}, {} in operand {before}",
+                            extents[index]
+                        );
+                        return Err(subscripts.wrong(at, message));
+                    }
+                    _ => (first[index], extents[index]) = (Some(number), extent),
+                }
+            }
+            match (x.layout().batch(), batch) {
+                (1, _) => {}
+                (found, None) => batch = Some(found),
+                (found, Some(expected)) if found != expected => {
+                    return Err(Error::Length { what: "batch of an operand", found, expected });
+                }
+                _ => {}
+            }
+        }
+        extents[usize::from(BATCH)] = batch.unwrap_or(1);
+        let operands = collected(given, operands.iter().cloned(), "operands")?;
+        Ok(Self { subscripts, operands, extents })
+    }
+    /// What [`einsum!`](crate::einsum!) makes.
+    #[doc(hidden)]
+    pub fn checked<S: Text, O: Operands<'a, T>>(_: S, operands: O) -> Result<Self>
+    where
+        T: Clone,
+    {
+        const { assert_subscripts(S::TEXT, Some(O::RANKS)) };
+        Self::new(S::TEXT, &operands.views())
+    }
+    /// Extents of each tensor of the result, and how many tensors it has.
+    #[must_use]
+    pub fn result(&self) -> (Vec<usize>, usize) {
+        let of = |index: u8| self.extents[usize::from(index)];
+        (self.subscripts.result.letters.iter().map(|l| of(l.0)).collect(), of(BATCH))
+    }
+}
+
+/// The text of an expression that is known to the compiler.
+#[doc(hidden)]
+pub trait Text {
+    const TEXT: &'static str;
+}
+
+/// Views whose numbers of indices are known to the compiler.
+#[doc(hidden)]
+pub trait Operands<'a, T> {
+    const RANKS: &'static [usize];
+    fn views(self) -> Vec<View<'a, T>>;
+}
+
+macro_rules! operands {
+    ($($x:ident $r:ident),*) => {
+        impl<'a, T: Clone, $(const $r: usize),*> Operands<'a, T> for ($(&Ranked<'a, T, $r>,)*) {
+            const RANKS: &'static [usize] = &[$($r),*];
+            fn views(self) -> Vec<View<'a, T>> {
+                let ($($x,)*) = self;
+                vec![$($x.view().clone()),*]
+            }
+        }
+    };
+}
+operands!(a R0);
+operands!(a R0, b R1);
+operands!(a R0, b R1, c R2);
+operands!(a R0, b R1, c R2, d R3);
+operands!(a R0, b R1, c R2, d R3, e R4);
+operands!(a R0, b R1, c R2, d R3, e R4, f R5);
+operands!(a R0, b R1, c R2, d R3, e R4, f R5, g R6);
+operands!(a R0, b R1, c R2, d R3, e R4, f R5, g R6, h R7);
+
+/// An [`Einsum`](crate::contract::Einsum) whose letters are compared with its operands while the program is compiled:
+/// `einsum!("ksl,isj->ijkl", b, c)?`, of one to eight [`Ranked`](crate::contract::Ranked) views.
+///
+/// Extents are compared when it runs.
+/// ```
+/// use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, View}, einsum};
+/// let (b, c) = ([1.0, 2.0], [10.0, 20.0]);
+/// let b = View::new(&b, Layout::row_major(&[1, 2, 1])?)?.ranked::<3>()?;
+/// let c = View::new(&c, Layout::row_major(&[1, 2, 1])?)?.ranked::<3>()?;
+/// let a = Cpu::new().einsum(PlusTimes::new(), einsum!("ksl,isj->ijkl", b, c)?).eval()?;
+/// assert_eq!(a.values(), [50.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// An index of the result that no operand has does not compile:
+/// ```compile_fail,E0080
+/// use sparring::{contract::{Layout, View}, einsum};
+/// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.ranked::<2>()?;
+/// einsum!("ij->ik", b)?;
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Nor does an operand of another number of indices:
+/// ```compile_fail,E0080
+/// use sparring::{contract::{Layout, View}, einsum};
+/// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.ranked::<2>()?;
+/// einsum!("ijk->ik", b)?;
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Nor one operand too few:
+/// ```compile_fail,E0080
+/// use sparring::{contract::{Layout, View}, einsum};
+/// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.ranked::<2>()?;
+/// einsum!("ij,jk->ik", b)?;
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[macro_export]
+macro_rules! einsum {
+    ($text:literal, $($operand:expr),+ $(,)?) => {{
+        struct Expression;
+        impl $crate::contract::Text for Expression {
+            const TEXT: &'static str = $text;
+        }
+        // Also where the whole is only checked: the numbers of indices are compared when code is made of it.
+        const _: () = $crate::contract::assert_subscripts($text, None);
+        $crate::contract::Einsum::checked(Expression, ($(&$operand,)+))
+    }};
+}

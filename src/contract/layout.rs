@@ -1,0 +1,272 @@
+//! Where the elements of a tensor lie: extents, strides, an offset, and how one tensor of a batch follows another.
+
+use crate::{Error, Result};
+
+/// `place(b, i₁ … i_d) = offset + b·batch_stride + Σ iₖ·strideₖ`: where the elements of a batch of equal tensors lie in an array.
+///
+/// Strides count elements. They may be negative (an index that runs backwards) or 0 (one element for every value of an index); a
+/// batch stride of 0 is one tensor for the whole batch. Extents and batches may be 0: such a tensor has no elements. Nothing here
+/// moves data.
+///
+/// | order | element (i, j) of tensor b, extents (m, n), in a batch of B |
+/// | --- | --- |
+/// | [`row_major`](Self::row_major) | `b·mn + i·n + j` |
+/// | [`column_major`](Self::column_major) | `b·mn + i + j·m` |
+/// | [`interleaved`](Self::interleaved) | `b + (i·n + j)·B` |
+/// ```
+/// use sparring::contract::Layout;
+/// let rows = Layout::row_major(&[2, 3])?.batched(10)?;
+/// assert_eq!(rows.place(4, &[1, 2]), Some(4 * 6 + 5));
+/// // The same memory read as its transpose, and as a vector.
+/// assert_eq!(rows.permute(&[1, 0])?.place(4, &[2, 1]), Some(29));
+/// assert_eq!(rows.reshape(&[6])?.place(4, &[5]), Some(29));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    extents: Vec<usize>,
+    strides: Vec<isize>,
+    offset: usize,
+    batch: usize,
+    batch_stride: isize,
+}
+
+fn argument(name: &'static str, message: String) -> Error {
+    Error::Argument { name, message }
+}
+
+impl Layout {
+    /// One tensor with the given strides.
+    /// # Errors
+    /// [`Error::Length`] if there are not as many strides as extents; [`Error::Argument`] if an element would lie before the array,
+    /// [`Error::IndexOverflow`] if one would lie further than an array can reach or there are more elements than can be counted.
+    pub fn new(extents: &[usize], strides: &[isize], offset: usize) -> Result<Self> {
+        if strides.len() != extents.len() {
+            return Err(Error::Length { what: "strides", found: strides.len(), expected: extents.len() });
+        }
+        Self { extents: extents.to_vec(), strides: strides.to_vec(), offset, batch: 1, batch_stride: 0 }.checked()
+    }
+    /// The last index varies fastest.
+    /// # Errors
+    /// [`Error::IndexOverflow`].
+    pub fn row_major(extents: &[usize]) -> Result<Self> {
+        Self::new(extents, &dense(extents.iter().rev(), 1)?.into_iter().rev().collect::<Vec<_>>(), 0)
+    }
+    /// The first index varies fastest.
+    /// # Errors
+    /// [`Error::IndexOverflow`].
+    pub fn column_major(extents: &[usize]) -> Result<Self> {
+        Self::new(extents, &dense(extents.iter(), 1)?, 0)
+    }
+    /// Batches whose tensors lie element by element beside each other: the number in the batch varies fastest, then the last index.
+    ///
+    /// Groups of so many lanes, as some libraries lay tensors out, are an index of their own: `"xikv,xkjv->xijv"`.
+    /// # Errors
+    /// [`Error::IndexOverflow`].
+    pub fn interleaved(extents: &[usize], batch: usize) -> Result<Self> {
+        let strides: Vec<_> = dense(extents.iter().rev(), batch)?.into_iter().rev().collect();
+        Self::new(extents, &strides, 0)?.strided(batch, 1)
+    }
+    /// A batch of such tensors, each behind the one before.
+    /// # Errors
+    /// [`Error::IndexOverflow`].
+    pub fn batched(self, batch: usize) -> Result<Self> {
+        let one = Self { batch: 1, ..self.clone() };
+        let span = one.span().map_or(0, |(first, last)| last - first + 1);
+        // No larger than isize::MAX: `checked` has seen to it.
+        self.strided(batch, span as isize)
+    }
+    /// A batch of such tensors, `stride` elements from one to the next; 0: all are the same one.
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn strided(self, batch: usize, stride: isize) -> Result<Self> {
+        Self { batch, batch_stride: stride, ..self }.checked()
+    }
+    /// The tensor for every member of a batch: [`strided`](Self::strided) by 0.
+    /// # Errors
+    /// [`Error::IndexOverflow`].
+    pub fn broadcast(self, batch: usize) -> Result<Self> {
+        self.strided(batch, 0)
+    }
+    /// The indices in another order: index k of the result is index `order[k]` of this layout.
+    /// # Errors
+    /// [`Error::Argument`] if `order` does not name every index once.
+    pub fn permute(&self, order: &[usize]) -> Result<Self> {
+        let mut seen = vec![false; self.rank()];
+        let once = order.iter().all(|&k| k < self.rank() && !std::mem::replace(&mut seen[k], true));
+        if !once || order.len() != self.rank() {
+            return Err(argument("order", format!("{order:?} does not name each of {} indices once", self.rank())));
+        }
+        let pick = |k: &usize| (self.extents[*k], self.strides[*k]);
+        let (extents, strides) = order.iter().map(pick).unzip();
+        Ok(Self { extents, strides, ..self.clone() })
+    }
+    /// The same elements under other extents, counted with the last index fastest.
+    /// # Errors
+    /// [`Error::Argument`] if the number of elements differs, or if these elements have no strides in the new extents: then they would
+    /// have to be moved.
+    pub fn reshape(&self, extents: &[usize]) -> Result<Self> {
+        let message = |why| format!("{:?} with strides {:?} as {extents:?}: {why}", self.extents, self.strides);
+        let count =
+            |e: &[usize]| if e.contains(&0) { Some(0) } else { e.iter().try_fold(1usize, |n, &e| n.checked_mul(e)) };
+        if count(extents) != count(&self.extents) {
+            return Err(argument("reshape", message("the number of elements differs")));
+        }
+        let strides = if count(extents) == Some(0) {
+            vec![0; extents.len()]
+        } else {
+            resliced(&self.extents, &self.strides, extents)
+                .ok_or_else(|| argument("reshape", message("the elements would have to be moved")))?
+        };
+        Self { extents: extents.to_vec(), strides, ..self.clone() }.checked()
+    }
+    /// As [`reshape`](Self::reshape), counted with the first index fastest: what splits and joins the indices of
+    /// [`column_major`](Self::column_major).
+    /// # Errors
+    /// As [`reshape`](Self::reshape).
+    pub fn reshape_columns(&self, extents: &[usize]) -> Result<Self> {
+        let back = |n: usize| (0..n).rev().collect::<Vec<_>>();
+        let reversed: Vec<_> = extents.iter().rev().copied().collect();
+        self.permute(&back(self.rank()))?.reshape(&reversed)?.permute(&back(extents.len()))
+    }
+    /// Number of indices.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.extents.len()
+    }
+    /// How many values each index has.
+    #[must_use]
+    pub fn extents(&self) -> &[usize] {
+        &self.extents
+    }
+    /// Elements from one value of each index to the next.
+    #[must_use]
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+    /// Where the element lies whose indices are all 0.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+    /// Tensors in the batch.
+    #[must_use]
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+    /// Elements from one tensor of the batch to the next.
+    #[must_use]
+    pub fn batch_stride(&self) -> isize {
+        self.batch_stride
+    }
+    /// Elements of all tensors of the batch; those that several indices share are counted for each.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        // The product of the others alone may be too large.
+        if self.axes().any(|(extent, _)| extent == 0) { 0 } else { self.axes().map(|(extent, _)| extent).product() }
+    }
+    /// Where element `index` of tensor `b` of the batch lies; `None` if there is none.
+    #[must_use]
+    pub fn place(&self, b: usize, index: &[usize]) -> Option<usize> {
+        let inside =
+            index.len() == self.rank() && b < self.batch && index.iter().zip(&self.extents).all(|(i, e)| i < e);
+        let step = |at: usize, (&i, &s): (&usize, &isize)| at.wrapping_add((i as isize).wrapping_mul(s) as usize);
+        let first = self.offset.wrapping_add((b as isize).wrapping_mul(self.batch_stride) as usize);
+        inside.then(|| index.iter().zip(&self.strides).fold(first, step))
+    }
+    /// The first and the last place of an element; `None` if there are no elements.
+    pub(super) fn span(&self) -> Option<(usize, usize)> {
+        // Both fit: `checked` has seen to it.
+        self.wide_span().map(|(first, last)| (first as usize, last as usize))
+    }
+    /// Extents and strides, those of the batch first.
+    pub(super) fn axes(&self) -> impl Iterator<Item = (usize, isize)> + '_ {
+        let inner = self.extents.iter().copied().zip(self.strides.iter().copied());
+        std::iter::once((self.batch, self.batch_stride)).chain(inner)
+    }
+    fn wide_span(&self) -> Option<(i128, i128)> {
+        if self.axes().any(|(extent, _)| extent == 0) {
+            return None;
+        }
+        let at = self.offset as i128;
+        Some(self.axes().fold((at, at), |(first, last), (extent, stride)| {
+            // Below 2¹²⁷: both factors are below 2⁶⁴, and sums saturate.
+            let reach = (extent as i128 - 1) * stride as i128;
+            (first.saturating_add(reach.min(0)), last.saturating_add(reach.max(0)))
+        }))
+    }
+    /// Elements lie within an array, and can be counted.
+    fn checked(self) -> Result<Self> {
+        let Some((first, last)) = self.wide_span() else { return Ok(self) };
+        if first < 0 {
+            let (extents, strides) = (&self.extents, &self.strides);
+            let message = format!(
+                "extents {extents:?}, strides {strides:?}, {} tensors {} apart, offset {}: an element would lie {} before the array",
+                self.batch,
+                self.batch_stride,
+                self.offset,
+                first.unsigned_abs()
+            );
+            return Err(argument("layout", message));
+        }
+        let max = isize::MAX as u128;
+        let elements = self.axes().try_fold(1u128, |n, (e, _)| n.checked_mul(e as u128)).unwrap_or(u128::MAX);
+        for (what, needed) in [("places of a layout", last as u128 + 1), ("elements of a layout", elements)] {
+            if needed > max {
+                return Err(Error::IndexOverflow { what, needed, max });
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// Strides of indices of which the first varies fastest, by `step`.
+fn dense<'a>(extents: impl Iterator<Item = &'a usize>, step: usize) -> Result<Vec<isize>> {
+    let max = isize::MAX as u128;
+    let mut stride = step as u128;
+    extents
+        .map(|&extent| {
+            let this = isize::try_from(stride);
+            // The stride behind an empty index is of no use, and must not hide that those before it are too large.
+            let next = stride.saturating_mul(extent.max(1) as u128);
+            let needed = std::mem::replace(&mut stride, next);
+            this.map_err(|_| Error::IndexOverflow { what: "strides of a layout", needed, max })
+        })
+        .collect()
+}
+
+/// Strides under which elements counted with the last index fastest are the same ones in `new` extents. No extent is 0, and both
+/// have as many elements.
+fn resliced(old: &[usize], strides: &[isize], new: &[usize]) -> Option<Vec<isize>> {
+    // Indices of one value have no stride to keep.
+    let old: Vec<(usize, isize)> = old.iter().copied().zip(strides.iter().copied()).filter(|o| o.0 != 1).collect();
+    let mut found = vec![0; new.len()];
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() {
+        // The least groups of old and new indices, from here on, with as many elements.
+        let (from, first) = (i, j);
+        let (mut have, mut want) = (old[i].0, 1);
+        i += 1;
+        while have != want {
+            if want < have {
+                want = want.checked_mul(*new.get(j)?)?;
+                j += 1;
+            } else {
+                have = have.checked_mul(old.get(i)?.0)?;
+                i += 1;
+            }
+        }
+        // The old ones must run through each other, as one index would.
+        let joined =
+            |w: &[(usize, isize)]| isize::try_from(w[1].0).ok().and_then(|e| w[1].1.checked_mul(e)) == Some(w[0].1);
+        if !old[from..i].windows(2).all(joined) {
+            return None;
+        }
+        let mut stride = old[i - 1].1;
+        for k in (first..j).rev() {
+            found[k] = stride;
+            stride = stride.checked_mul(isize::try_from(new[k]).ok()?)?;
+        }
+    }
+    Some(found)
+}

@@ -1,0 +1,48 @@
+//! Contractions of batches of small dense tensors: `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …`, by indices that are named.
+//!
+//! | what | where |
+//! | --- | --- |
+//! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
+//! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
+//! | the result | [`Cpu::einsum`](crate::Cpu::einsum) |
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `layout`, `view` | extents and strides; arrays under them |
+//! | `subscripts`, `einsum` | the text; the text with its operands |
+//! | `path` | which two operands are contracted first |
+//! | `plan` | the steps: where each reads and writes, memory in between, blocks of the result |
+//! | `tables` | places of the elements that a step meets |
+//! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, many beside each other, one operand |
+//! | `planes` | batches of matrices that lie beside each other, cut along the batch |
+//! | `update` | α, β and the values that the result has |
+//! | `run` | steps, block by block, by all threads |
+//!
+//! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of transposing,
+//! batches in one allocation, kernels for constant sizes.
+
+mod einsum;
+mod lanes;
+mod layout;
+mod path;
+mod plan;
+mod planes;
+mod product;
+mod run;
+mod single;
+mod subscripts;
+mod tables;
+mod tiny;
+mod update;
+mod view;
+
+pub use einsum::Einsum;
+#[doc(hidden)]
+pub use einsum::{Operands, Text};
+pub use layout::Layout;
+pub(crate) use plan::Plan;
+pub(crate) use run::run;
+#[doc(hidden)]
+pub use subscripts::assert_subscripts;
+pub(crate) use update::{Old, Update};
+pub use view::{Batch, Ranked, View, ViewMut};

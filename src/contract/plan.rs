@@ -1,0 +1,441 @@
+//! The steps of a contraction: what each reads and writes, and how much memory lies between them.
+//!
+//! The result is cut along its index of the largest stride, which is its batch if that is laid out as usual: each block is a piece
+//! of memory of its own, computed through all steps before the next, so that what lies between them stays in the cache. What does not
+//! depend on that index is computed once, before.
+
+use super::einsum::{BATCH, Einsum, INDICES};
+use super::layout::Layout;
+use super::path::{Set, members, path, size};
+use super::tables::{Shape, table};
+use crate::par::{collected, reserved};
+use crate::{Error, Result};
+
+/// Elements of a block and of what is computed on the way to it, if one value of the index it is cut along has no more.
+const BLOCK: f64 = 32768.0;
+/// Values of that index in a block, at most: so many offsets stay in the first cache.
+const MOST: usize = 1024;
+/// Contracted indices up to which columns of an operand are packed.
+const PACKED: usize = 2048;
+/// Values of an index without gaps from which the result may be cut along it.
+const LONG: usize = 256;
+/// Columns that are computed together.
+pub(super) const COLUMNS: usize = 32;
+
+/// What a step reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Source {
+    Operand(usize),
+    Between(usize),
+}
+
+/// A tensor that a step reads, and where its first element lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    pub(super) source: Source,
+    pub(super) base: usize,
+    /// From one value of the index of blocks to the next. A tensor between steps holds one block: 0.
+    pub(super) stride: isize,
+}
+
+/// Offsets, first by the values of the index of blocks where they depend on it.
+#[derive(Debug)]
+pub(super) struct Table<const N: usize> {
+    offsets: Vec<[usize; N]>,
+    /// Offsets for each value of the index of blocks.
+    each: Option<usize>,
+}
+
+impl<const N: usize> Table<N> {
+    /// Those of a block of `count` values.
+    pub(super) fn of(&self, count: usize) -> &[[usize; N]] {
+        &self.offsets[..self.each.map_or(self.offsets.len(), |each| each * count)]
+    }
+}
+
+/// Loops of a step with two operands, which bring A and B: C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n).
+#[derive(Debug)]
+pub(super) struct Product {
+    pub(super) a: Side,
+    pub(super) b: Side,
+    /// Places in A, B and C.
+    pub(super) l: Table<3>,
+    /// Places in A and C.
+    pub(super) m: Table<2>,
+    /// Places in B and C.
+    pub(super) n: Table<2>,
+    /// Places in A and B.
+    pub(super) k: Table<2>,
+    pub(super) form: Form,
+}
+
+/// Which loops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Form {
+    /// Square row-major matrices of so many rows.
+    Tiny(usize),
+    /// An index of all three lies without gaps in all three: so many values, or as many as the block.
+    Lanes(Option<usize>),
+    /// Any; whether the columns of B are to be packed.
+    Matrices(bool),
+}
+
+/// Loops of a step with one operand: C(o) = ⊕ A(o, k).
+#[derive(Debug)]
+pub(super) struct Single {
+    pub(super) a: Side,
+    /// Places in A and C.
+    pub(super) o: Table<2>,
+    /// Places in A of all folded indices but the last.
+    pub(super) k: Table<1>,
+    /// The last one: its extent and its stride.
+    pub(super) run: (usize, isize),
+}
+
+#[derive(Debug)]
+pub(super) enum Loops {
+    Product(Product),
+    Single(Single),
+}
+
+/// One step. `target` is the tensor between steps that it makes; `None`: the result.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) loops: Loops,
+    pub(super) target: Option<usize>,
+}
+
+/// A tensor between steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Between {
+    pub(super) len: usize,
+    /// Computed once, for all blocks.
+    pub(super) once: bool,
+}
+
+/// How the result is cut: blocks of `block` of `extent` values of an index.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    index: Option<u8>,
+    pub(super) extent: usize,
+    pub(super) block: usize,
+    /// In the result: the first element, from one value to the next, and what one value reaches.
+    pub(super) base: usize,
+    pub(super) stride: usize,
+    pub(super) reach: usize,
+}
+
+impl Cut {
+    pub(super) fn blocks(&self) -> usize {
+        self.extent.div_ceil(self.block)
+    }
+    /// The first value of block `t`, and how many it has.
+    pub(super) fn values(&self, t: usize) -> (usize, usize) {
+        let first = t * self.block;
+        (first, self.block.min(self.extent - first))
+    }
+}
+
+/// A result that is cut along an index without gaps: what lies between two of its runs are the other indices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planes {
+    /// Values of that index.
+    pub(super) count: usize,
+    /// Those of a block.
+    pub(super) width: usize,
+}
+
+/// A contraction of operands and a result of known layouts.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(super) steps: Vec<Step>,
+    pub(super) between: Vec<Between>,
+    pub(super) cut: Cut,
+    /// Elements that a thread packs columns in.
+    pub(super) packed: usize,
+    /// How its only step is cut, if not along the index of the largest stride.
+    pub(super) planes: Option<Planes>,
+    pairs: Vec<(usize, usize)>,
+    offsets: u128,
+}
+
+impl Plan {
+    pub(crate) fn new<T>(einsum: &Einsum<'_, T>, out: &Layout) -> Result<Self> {
+        let (extents, batch) = einsum.result();
+        if out.extents() != extents {
+            return Err(Error::Dims { op: "einsum", lhs: extents, rhs: out.extents().to_vec() });
+        }
+        if out.batch() != batch {
+            return Err(Error::Length { what: "batch of the result", found: out.batch(), expected: batch });
+        }
+        let mut result = Shape::new(out.offset());
+        let letters = einsum.subscripts.result.letters.iter().zip(out.strides());
+        letters.for_each(|(l, &stride)| result.with(l.0, stride));
+        if batch != 1 {
+            result.with(BATCH, out.batch_stride());
+        }
+        let operands = einsum.subscripts.operands.iter().zip(&einsum.operands).map(|(term, x)| {
+            let mut shape = Shape::new(x.layout().offset());
+            term.letters.iter().zip(x.layout().strides()).for_each(|(l, &stride)| shape.with(l.0, stride));
+            if x.layout().batch() != 1 && x.layout().batch_stride() != 0 {
+                shape.with(BATCH, x.layout().batch_stride());
+            }
+            shape
+        });
+        let operands = collected(einsum.operands.len(), operands, "steps")?;
+        Planner::new(einsum, operands, &result).plan(result)
+    }
+    /// Pairs that are contracted, in order; the k-th makes number n + k.
+    pub(crate) fn path(&self) -> &[(usize, usize)] {
+        &self.pairs
+    }
+    /// Bytes taken beside operands and result, for values of `size` bytes and so many threads.
+    pub(crate) fn workspace(&self, threads: usize, size: usize) -> u128 {
+        let sum = |once| self.between.iter().filter(|b| b.once == once).map(|b| b.len as u128).sum::<u128>();
+        let each = sum(false) + self.packed as u128;
+        let threads = threads.min(self.cut.blocks()).max(1) as u128;
+        self.offsets + (sum(true) + threads * each) * size as u128
+    }
+}
+
+/// What is known while steps are made.
+struct Planner {
+    extents: [usize; INDICES],
+    /// As `extents`, one block of the index that blocks are cut along.
+    blocked: [usize; INDICES],
+    /// Indices in the order in which they appear.
+    order: Vec<u8>,
+    operands: Vec<Shape>,
+    cut: Cut,
+    steps: Vec<Step>,
+    between: Vec<Between>,
+    packed: usize,
+    offsets: u128,
+}
+
+impl Planner {
+    fn new<T>(einsum: &Einsum<'_, T>, operands: Vec<Shape>, result: &Shape) -> Self {
+        let extents = einsum.extents;
+        let mut order = vec![BATCH];
+        for (index, _) in einsum.subscripts.operands.iter().flat_map(|term| &term.letters) {
+            if !order.contains(index) {
+                order.push(*index);
+            }
+        }
+        let longer = |i: &u8| extents[usize::from(*i)] > 1;
+        let index = members(result.set).filter(longer).max_by_key(|&i| result.stride(i));
+        // Strides of what is written are positive, and its last place is that of an array.
+        let reach = |i: u8| result.stride(i) as usize * (extents[usize::from(i)] - 1);
+        let cut = Cut {
+            index,
+            extent: index.map_or(1, |i| extents[usize::from(i)]),
+            block: 1,
+            base: result.base,
+            stride: index.map_or(0, |i| result.stride(i) as usize),
+            reach: members(result.set).filter(longer).filter(|&i| Some(i) != index).map(reach).sum(),
+        };
+        let (steps, between) = (vec![], vec![]);
+        Self { extents, blocked: extents, order, operands, cut, steps, between, packed: 0, offsets: 0 }
+    }
+
+    fn plan(mut self, result: Shape) -> Result<Plan> {
+        let (mut pairs, mut planes) = (vec![], None);
+        if members(result.set).all(|i| self.extents[usize::from(i)] > 0) {
+            let n = self.operands.len();
+            let sets: Vec<Set> = self.operands.iter().map(|x| x.set).collect();
+            let others = |k: usize| sets.iter().enumerate().filter(|(j, _)| *j != k).fold(result.set, |s, x| s | x.1);
+            // What only one operand has is folded before it meets another.
+            let alone: Vec<Set> = (0..n).map(|k| if n == 1 { sets[k] } else { sets[k] & others(k) }).collect();
+            pairs = path(&alone, result.set, &self.extents)?;
+            let mut kept = alone.clone();
+            for (step, &(i, j)) in pairs.iter().enumerate() {
+                let after = pairs[step + 1..].iter().flat_map(|p| [p.0, p.1]).filter(|&k| k < n + step);
+                let rest = after.fold(result.set, |s, k| s | kept[k]);
+                kept.push((kept[i] | kept[j]) & rest);
+            }
+            planes = self.choose_planes(&result).filter(|_| alone == sets);
+            match planes {
+                Some(_) => self.cut.block = self.cut.extent,
+                None => self.choose_block(result.set, &kept[n..]),
+            }
+            let mut shapes = reserved(n + pairs.len(), "steps")?;
+            self.steps = reserved(n + pairs.len(), "steps")?;
+            self.between = reserved(n + pairs.len(), "steps")?;
+            for (k, (operand, &left)) in std::mem::take(&mut self.operands).into_iter().zip(&alone).enumerate() {
+                let own = (Source::Operand(k), operand);
+                shapes.push(if left == own.1.set {
+                    own
+                } else {
+                    let shape = self.dense(&[left], &[&own.1])?;
+                    let target = self.target(&shape)?;
+                    self.single(&own, &shape, Some(target))?;
+                    (Source::Between(target), shape)
+                });
+            }
+            for (step, &(i, j)) in pairs.iter().enumerate() {
+                // The larger one brings the rows.
+                let smaller = size(kept[i], &self.extents) < size(kept[j], &self.extents);
+                let (a, b) = if smaller {
+                    (shapes[j].clone(), shapes[i].clone())
+                } else {
+                    (shapes[i].clone(), shapes[j].clone())
+                };
+                if step + 1 == pairs.len() {
+                    self.product(&a, &b, &result, None)?;
+                } else {
+                    let shape = self.dense(&[kept[n + step] & a.1.set, kept[n + step] & !a.1.set], &[&a.1, &b.1])?;
+                    let target = self.target(&shape)?;
+                    self.product(&a, &b, &shape, Some(target))?;
+                    shapes.push((Source::Between(target), shape));
+                }
+            }
+            if n == 1 {
+                self.single(&shapes[0], &result, None)?;
+            }
+        }
+        let Self { steps, between, cut, packed, offsets, .. } = self;
+        Ok(Plan { steps, between, cut, packed, planes, pairs, offsets })
+    }
+
+    /// How much of the index of blocks is computed at once.
+    fn choose_block(&mut self, result: Set, between: &[Set]) {
+        let Some(index) = self.cut.index else { return };
+        let of = |set: &Set| size(set & !(1 << index), &self.extents);
+        let each: f64 = of(&result) + between.iter().filter(|s| *s >> index & 1 == 1).map(of).sum::<f64>();
+        // A float that is no number or too large becomes 0 or the largest.
+        self.cut.block = ((BLOCK / each) as usize).clamp(1, MOST.min(self.cut.extent));
+        self.blocked[usize::from(index)] = self.cut.block;
+    }
+
+    /// Cuts a product along the index without gaps in all three, if it has more values than all others in C have together: batches
+    /// that lie element by element beside each other.
+    fn choose_planes(&mut self, result: &Shape) -> Option<Planes> {
+        let [x, y] = &self.operands[..] else { return None };
+        let index = self.lane(x, y, result).filter(|&i| Some(i) != self.cut.index)?;
+        let count = self.extents[usize::from(index)];
+        let others = size(result.set & !(1 << index), &self.extents);
+        if count < LONG || count as f64 <= others {
+            return None;
+        }
+        // Fewer than `count`, so they can be counted; a multiple of what is computed together.
+        let width = (BLOCK / others / COLUMNS as f64) as usize;
+        let width = width.clamp(1, MOST / COLUMNS) * COLUMNS;
+        // Where each run of each block begins, in all three.
+        let place = (size_of::<[usize; 3]>() + count.div_ceil(width) * size_of::<&[u8]>()) as u128;
+        self.offsets += others as u128 * place;
+        Some(Planes { count, width })
+    }
+
+    /// The index that lies closest together in C, if it lies without gaps in all three.
+    fn lane(&self, x: &Shape, y: &Shape, c: &Shape) -> Option<u8> {
+        self.closest(c).filter(|&i| [x, y, c].iter().all(|s| s.set >> i & 1 == 1 && s.stride(i) == 1))
+    }
+    fn closest(&self, c: &Shape) -> Option<u8> {
+        members(c.set).filter(|&i| self.extents[usize::from(i)] > 1).min_by_key(|&i| c.stride(i))
+    }
+
+    /// A row-major tensor of one block: the index of blocks first, then those of each group as they lie in its tensor.
+    fn dense(&self, groups: &[Set], from: &[&Shape]) -> Result<Shape> {
+        let all = groups.iter().fold(0, |s, g| s | g);
+        let mut order: Vec<u8> = self.cut.index.filter(|i| all >> i & 1 == 1).into_iter().collect();
+        for (&group, shape) in groups.iter().zip(from) {
+            let mut indices: Vec<u8> = members(group).filter(|i| Some(*i) != self.cut.index).collect();
+            indices.sort_by_key(|&i| std::cmp::Reverse(shape.stride(i)));
+            order.extend(indices);
+        }
+        let mut shape = Shape::new(0);
+        let mut stride = 1u128;
+        for &index in order.iter().rev() {
+            let fits = isize::try_from(stride).map_err(|_| Error::OutOfMemory { what: "einsum", bytes: stride })?;
+            shape.with(index, fits);
+            stride = stride.saturating_mul(self.blocked[usize::from(index)] as u128);
+        }
+        Ok(shape)
+    }
+
+    /// Room for a tensor between steps.
+    fn target(&mut self, shape: &Shape) -> Result<usize> {
+        let extents = members(shape.set).map(|i| self.blocked[usize::from(i)] as u128);
+        let len = extents.fold(1u128, u128::saturating_mul);
+        let len = usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "einsum", bytes: len })?;
+        let once = self.cut.index.is_some_and(|i| shape.set >> i & 1 == 0);
+        self.between.push(Between { len, once });
+        Ok(self.between.len() - 1)
+    }
+
+    fn side(&self, (source, shape): &(Source, Shape)) -> Side {
+        let along = self.cut.index.map_or(0, |i| shape.stride(i));
+        Side { source: *source, base: shape.base, stride: if matches!(source, Source::Operand(_)) { along } else { 0 } }
+    }
+
+    /// The offsets of some indices, that of blocks first, then by falling strides in `shapes[by]`.
+    fn table<const N: usize>(&mut self, set: Set, by: usize, shapes: [&Shape; N]) -> Result<Table<N>> {
+        let mut indices: Vec<u8> = members(set).collect();
+        indices.sort_by_key(|&i| (Some(i) != self.cut.index, std::cmp::Reverse(shapes[by].stride(i))));
+        self.offsets(&indices, shapes)
+    }
+    fn offsets<const N: usize>(&mut self, indices: &[u8], shapes: [&Shape; N]) -> Result<Table<N>> {
+        let offsets = table(indices, &self.blocked, shapes)?;
+        self.offsets += size_of_val(&offsets[..]) as u128;
+        let blocked = indices.first().is_some_and(|i| Some(*i) == self.cut.index);
+        let each = blocked.then(|| offsets.len() / self.cut.block);
+        Ok(Table { offsets, each })
+    }
+    /// Folded indices, in the order in which they appear.
+    fn folded(&self, set: Set) -> Vec<u8> {
+        self.order.iter().copied().filter(|i| set >> i & 1 == 1).collect()
+    }
+
+    fn single(&mut self, a: &(Source, Shape), c: &Shape, target: Option<usize>) -> Result<()> {
+        let mut folded = self.folded(a.1.set & !c.set);
+        let run = folded.pop().map_or((1, 0), |i| (self.extents[usize::from(i)], a.1.stride(i)));
+        let k = self.offsets(&folded, [&a.1])?;
+        let o = self.table(c.set, 1, [&a.1, c])?;
+        self.steps.push(Step { loops: Loops::Single(Single { a: self.side(a), o, k, run }), target });
+        Ok(())
+    }
+
+    fn product(&mut self, a: &(Source, Shape), b: &(Source, Shape), c: &Shape, target: Option<usize>) -> Result<()> {
+        // Columns are what lies closest together in C; B brings them.
+        let (in_a, in_b) = self.closest(c).map_or((false, false), |i| (a.1.set >> i & 1 == 1, b.1.set >> i & 1 == 1));
+        let bare = c.set & b.1.set & !a.1.set == 0;
+        let (a, b) = if in_a && !in_b || in_a == in_b && bare { (b, a) } else { (a, b) };
+        let (x, y) = (&a.1, &b.1);
+        let lane = self.lane(x, y, c);
+        let l = c.set & !(x.set ^ y.set) & !lane.map_or(0, |i| 1 << i);
+        let l = self.table(l, 2, [x, y, c])?;
+        let m = self.table(c.set & x.set & !y.set, 1, [x, c])?;
+        let n = self.table(c.set & y.set & !x.set, 1, [y, c])?;
+        let k = self.offsets(&self.folded((x.set | y.set) & !c.set), [x, y])?;
+        let form = match lane {
+            Some(i) => Form::Lanes((Some(i) != self.cut.index).then_some(self.extents[usize::from(i)])),
+            None => match square(&m, &n, &k) {
+                Some(n) => Form::Tiny(n),
+                None => {
+                    let gaps = n.offsets.chunks(COLUMNS).any(|block| !follow(block, 0));
+                    let worth = gaps && m.offsets.len() > 4 && k.offsets.len() <= PACKED;
+                    self.packed = self.packed.max(if worth { k.offsets.len() * COLUMNS } else { 0 });
+                    Form::Matrices(worth)
+                }
+            },
+        };
+        let loops = Loops::Product(Product { a: self.side(a), b: self.side(b), l, m, n, k, form });
+        self.steps.push(Step { loops, target });
+        Ok(())
+    }
+}
+
+/// Whether places in tensor `t` follow each other without gaps.
+pub(super) fn follow(block: &[[usize; 2]], t: usize) -> bool {
+    block.windows(2).all(|w| w[1][t] == w[0][t].wrapping_add(1))
+}
+
+/// The number of rows, if all three are row-major squares of at most eight.
+fn square(m: &Table<2>, n: &Table<2>, k: &Table<2>) -> Option<usize> {
+    let rows = m.offsets.len();
+    let whole = m.each.is_none() && n.each.is_none() && (1..=8).contains(&rows);
+    let by = |table: &Table<2>, a: usize, c: usize| {
+        table.offsets.len() == rows && table.offsets.iter().enumerate().all(|(i, at)| *at == [i * a, i * c])
+    };
+    (whole && by(m, rows, rows) && by(n, 1, 1) && by(k, 1, rows)).then_some(rows)
+}

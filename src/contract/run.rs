@@ -1,0 +1,138 @@
+//! The steps of a plan, block by block, by all threads.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::einsum::Einsum;
+use super::lanes::lanes;
+use super::plan::{Form, Loops, Plan, Side, Source, Step};
+use super::planes::planes;
+use super::product::{Arrays, Places, matrices};
+use super::single::single;
+use super::tiny::tiny;
+use super::update::Update;
+use super::view::{View, ViewMut};
+use crate::Result;
+use crate::algebra::{Arithmetic, Value};
+use crate::par::{Threads, filled, reserved};
+
+/// What steps read: operands, and tensors between steps, those of all blocks and those of this one.
+struct Sources<'a, 'v, T> {
+    operands: &'a [View<'v, T>],
+    plan: &'a Plan,
+    once: &'a [Vec<T>],
+    block: &'a [Vec<T>],
+}
+
+impl<'a, T> Sources<'a, '_, T> {
+    /// The array of a side, and where it begins in block values from `first` on.
+    fn side(&self, side: &Side, first: usize) -> (&'a [T], usize) {
+        let data = match side.source {
+            Source::Operand(k) => self.operands[k].data(),
+            Source::Between(t) if self.plan.between[t].once => &self.once[t][..],
+            Source::Between(t) => &self.block[t][..],
+        };
+        (data, side.base.wrapping_add((first as isize).wrapping_mul(side.stride) as usize))
+    }
+}
+
+/// C = the contraction, as `update` says. The plan is one of these operands and of a result of this layout.
+pub(crate) fn run<A: Arithmetic<T>, T: Value>(
+    threads: &Threads,
+    ring: A,
+    einsum: &Einsum<'_, T>,
+    plan: &Plan,
+    update: Update<T>,
+    out: &mut ViewMut<'_, T>,
+) -> Result<()> {
+    if plan.steps.is_empty() {
+        return Ok(());
+    }
+    if let (Some(cut), [Step { loops: Loops::Product(p), .. }]) = (plan.planes, &plan.steps[..]) {
+        let sources = Sources { operands: &einsum.operands, plan, once: &[], block: &[] };
+        let arrays =
+            Arrays { a: sources.side(&p.a, 0), b: sources.side(&p.b, 0), c: &mut out.data_mut()[plan.cut.base..] };
+        let places =
+            Places { l: p.l.of(plan.cut.block), m: p.m.of(plan.cut.block), n: p.n.of(plan.cut.block), k: p.k.of(0) };
+        return planes(threads, ring, arrays, places, update, cut);
+    }
+    let mut once = room::<A, T>(plan, true)?;
+    let mut tile = filled(plan.packed, A::ZERO, "einsum")?;
+    for step in &plan.steps {
+        if let Some(t) = step.target.filter(|&t| plan.between[t].once) {
+            let mut into = std::mem::take(&mut once[t]);
+            let sources = Sources { operands: &einsum.operands, plan, once: &once, block: &[] };
+            execute(ring, step, &sources, (0, plan.cut.block), &mut into, Update::PLAIN, &mut tile);
+            once[t] = into;
+        }
+    }
+    let blocks = pieces(plan, out.data_mut())?;
+    let state = || Ok((room::<A, T>(plan, false)?, filled(plan.packed, A::ZERO, "einsum")?));
+    threads.for_each_of("einsum", blocks.len(), state, |(between, tile), t| {
+        let values = plan.cut.values(t);
+        let mut c = blocks[t].lock().unwrap_or_else(PoisonError::into_inner);
+        for step in &plan.steps {
+            match step.target {
+                Some(t) if plan.between[t].once => {}
+                Some(t) => {
+                    let mut into = std::mem::take(&mut between[t]);
+                    let sources = Sources { operands: &einsum.operands, plan, once: &once, block: between };
+                    execute(ring, step, &sources, values, &mut into, Update::PLAIN, tile);
+                    between[t] = into;
+                }
+                None => {
+                    let sources = Sources { operands: &einsum.operands, plan, once: &once, block: between };
+                    execute(ring, step, &sources, values, &mut c, update, tile);
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Memory between steps: what is computed once, or what each thread has.
+fn room<A: Arithmetic<T>, T: Value>(plan: &Plan, once: bool) -> Result<Vec<Vec<T>>> {
+    plan.between.iter().map(|b| filled(if b.once == once { b.len } else { 0 }, A::ZERO, "einsum")).collect()
+}
+
+/// The part of the result that each block writes.
+fn pieces<'a, T>(plan: &Plan, data: &'a mut [T]) -> Result<Vec<Mutex<&'a mut [T]>>> {
+    let cut = &plan.cut;
+    let mut found = reserved(cut.blocks(), "blocks")?;
+    let (mut rest, mut at) = (data, 0);
+    for t in 0..cut.blocks() {
+        // Within the array: places of the result are, and a block ends before the next begins.
+        let (first, count) = cut.values(t);
+        let start = cut.base + first * cut.stride;
+        let len = (count - 1) * cut.stride + cut.reach + 1;
+        let (piece, tail) = std::mem::take(&mut rest).split_at_mut(start - at).1.split_at_mut(len);
+        (rest, at) = (tail, start + len);
+        found.push(Mutex::new(piece));
+    }
+    Ok(found)
+}
+
+/// One step for the `count` values from `first` on.
+fn execute<A: Arithmetic<T>, T: Value>(
+    ring: A,
+    step: &Step,
+    sources: &Sources<'_, '_, T>,
+    (first, count): (usize, usize),
+    c: &mut [T],
+    update: Update<T>,
+    tile: &mut [T],
+) {
+    match &step.loops {
+        Loops::Single(s) => {
+            single(ring, sources.side(&s.a, first), c, (s.o.of(count), s.k.of(count)), s.run, update);
+        }
+        Loops::Product(p) => {
+            let arrays = Arrays { a: sources.side(&p.a, first), b: sources.side(&p.b, first), c };
+            let places = Places { l: p.l.of(count), m: p.m.of(count), n: p.n.of(count), k: p.k.of(count) };
+            match p.form {
+                Form::Tiny(n) => tiny(ring, arrays, places.l, update, n),
+                Form::Lanes(fixed) => lanes(ring, arrays, places, update, fixed.unwrap_or(count)),
+                Form::Matrices(packed) => matrices(ring, arrays, places, update, if packed { tile } else { &mut [] }),
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The indices of a contraction as text: `"bij,bjk->bik"`. One reader, which the compiler can run too.
+
+use crate::{Error, Result};
+
+/// Letters that an index may be.
+pub(super) const LETTERS: usize = 52;
+/// Operands that an expression may have.
+pub(super) const MAX_OPERANDS: usize = 64;
+
+/// What is wrong, and at which byte.
+pub(super) struct Fault {
+    pub(super) at: usize,
+    pub(super) message: &'static str,
+}
+
+/// Number of the index that a byte stands for.
+const fn letter(byte: u8) -> Option<u8> {
+    match byte {
+        b'a'..=b'z' => Some(byte - b'a'),
+        b'A'..=b'Z' => Some(byte - b'A' + 26),
+        _ => None,
+    }
+}
+
+/// What is wrong with the text; with the number of indices of each operand, also what does not fit those.
+pub(super) const fn fault(text: &str, ranks: Option<&[usize]>) -> Option<Fault> {
+    let bytes = text.as_bytes();
+    let (mut at, mut start) = (0, 0);
+    let (mut operands, mut rank, mut result) = (0, 0, false);
+    // Indices of operands, and of the result: a bit for each letter.
+    let (mut known, mut named) = (0u64, 0u64);
+    loop {
+        let end = at >= bytes.len();
+        let arrow = !end && bytes[at] == b'-';
+        if end || arrow || bytes[at] == b',' {
+            if result {
+                return match end {
+                    true => None,
+                    false => Some(Fault { at, message: "the indices of the result end the expression" }),
+                };
+            }
+            if let Some(ranks) = ranks {
+                if operands >= ranks.len() {
+                    return Some(Fault { at: start, message: "there is no such operand" });
+                }
+                if ranks[operands] != rank {
+                    return Some(Fault { at: start, message: "the operand has another number of indices" });
+                }
+                if !end && !arrow && operands + 1 == ranks.len() {
+                    return Some(Fault { at: at + 1, message: "there is no such operand" });
+                }
+                if arrow && operands + 1 != ranks.len() {
+                    return Some(Fault { at, message: "an operand has no indices here" });
+                }
+            }
+            operands += 1;
+            if operands > MAX_OPERANDS {
+                return Some(Fault { at: start, message: "more than 64 operands" });
+            }
+            if end {
+                return Some(Fault { at, message: "expected `->` and the indices of the result" });
+            }
+            if arrow {
+                if at + 1 >= bytes.len() || bytes[at + 1] != b'>' {
+                    return Some(Fault { at, message: "expected `->`" });
+                }
+                result = true;
+                at += 1;
+            }
+            at += 1;
+            start = at;
+            rank = 0;
+            continue;
+        }
+        if bytes[at] != b' ' {
+            let Some(index) = letter(bytes[at]) else {
+                return Some(Fault { at, message: "expected a letter, `,` or `->`" });
+            };
+            let bit = 1u64 << index;
+            if !result {
+                known |= bit;
+            } else if known & bit == 0 {
+                return Some(Fault { at, message: "no operand has this index of the result" });
+            } else if named & bit != 0 {
+                return Some(Fault { at, message: "the result has this index twice" });
+            } else {
+                named |= bit;
+            }
+            rank += 1;
+        }
+        at += 1;
+    }
+}
+
+/// Stops the compiler where a checked expression is wrong.
+/// # Panics
+/// With what is wrong; in a constant, while it is compiled.
+#[doc(hidden)]
+pub const fn assert_subscripts(text: &str, ranks: Option<&[usize]>) {
+    if let Some(fault) = fault(text, ranks) {
+        panic!("{}", fault.message);
+    }
+}
+
+/// The indices of one operand, or of the result: their numbers, and the place in the text of each.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Term {
+    pub(super) at: usize,
+    pub(super) letters: Vec<(u8, usize)>,
+}
+
+/// An expression, read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Subscripts {
+    pub(super) text: String,
+    pub(super) operands: Vec<Term>,
+    pub(super) result: Term,
+}
+
+impl Subscripts {
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        if let Some(Fault { at, message }) = fault(text, None) {
+            return Err(Error::Expression { text: text.to_owned(), at, message: message.to_owned() });
+        }
+        let term = |at: usize, part: &str| {
+            let letters = part.bytes().enumerate().filter_map(|(k, b)| Some((letter(b)?, at + k)));
+            Term { at, letters: letters.collect() }
+        };
+        let (left, right) = text.split_once("->").unwrap_or((text, ""));
+        let mut at = 0;
+        let mut operands = vec![];
+        for part in left.split(',') {
+            operands.push(term(at, part));
+            at += part.len() + 1;
+        }
+        Ok(Self { text: text.to_owned(), operands, result: term(left.len() + 2, right) })
+    }
+    /// An error that points at byte `at`.
+    pub(super) fn wrong(&self, at: usize, message: String) -> Error {
+        Error::Expression { text: self.text.clone(), at, message }
+    }
+}
+
+/// The letter of an index.
+pub(super) fn name(index: u8) -> char {
+    char::from(if index < 26 { b'a' + index } else { b'A' + index.saturating_sub(26) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(text: &str, ranks: Option<&[usize]>) -> Option<(usize, &'static str)> {
+        fault(text, ranks).map(|f| (f.at, f.message))
+    }
+
+    #[test]
+    fn faults_have_their_places() {
+        for text in ["ij,jk->ik", "->", ",i->i", " i j , j -> i ", "aA,Ab->ab", "ii->", "i->i"] {
+            assert_eq!(place(text, None), None, "{text}");
+        }
+        for (text, at) in [
+            ("", 0),
+            ("ij,jk", 5),
+            ("ij-jk", 2),
+            ("ij->ii", 5),
+            ("ij->k", 4),
+            ("i1->i", 1),
+            ("i->i,i", 4),
+            ("i->i->i", 4),
+            ("ié->i", 1),
+        ] {
+            assert_eq!(place(text, None).map(|f| f.0), Some(at), "{text}");
+        }
+        assert_eq!(place("ij,jk->ik", Some(&[2, 2])), None);
+        assert_eq!(place("ij,jk->ik", Some(&[2, 3])).map(|f| f.0), Some(3));
+        assert_eq!(place("ij,jk->ik", Some(&[2])).map(|f| f.0), Some(3));
+        assert_eq!(place("ij,jk->ik", Some(&[2, 2, 1])).map(|f| f.0), Some(5));
+        let many = ",".repeat(MAX_OPERANDS) + "->";
+        assert!(place(&many, None).is_some() && place(&many[1..], None).is_none());
+    }
+
+    #[test]
+    fn what_is_read_is_what_is_written() {
+        let read = Subscripts::parse("iB, j->Bj").unwrap();
+        let letters = |t: &Term| t.letters.iter().map(|l| name(l.0)).collect::<String>();
+        assert_eq!(read.operands.iter().map(letters).collect::<Vec<_>>(), ["iB", "j"]);
+        assert_eq!((letters(&read.result), read.operands[1].letters[0].1), ("Bj".into(), 4));
+    }
+}

@@ -1,0 +1,89 @@
+//! Places of the elements that a step meets.
+//!
+//! Any indices of any strides become one list of offsets: loops know nothing of layouts. Offsets are added modulo 2⁶⁴, so that
+//! negative strides need no type of their own; every place is compared with the array where it is read.
+
+use super::einsum::INDICES;
+use super::path::Set;
+use crate::par::reserved;
+use crate::{Error, Result};
+
+/// Where the elements of one tensor lie, by the numbers of its indices.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) set: Set,
+    pub(super) base: usize,
+    /// 0 for what is not in the set.
+    pub(super) strides: [isize; INDICES],
+}
+
+impl Shape {
+    pub(super) fn new(base: usize) -> Self {
+        Self { set: 0, base, strides: [0; INDICES] }
+    }
+    /// One more index, or one more appearance of one: a diagonal has the sum of the strides.
+    pub(super) fn with(&mut self, index: u8, stride: isize) {
+        self.set |= 1 << index;
+        let sum = &mut self.strides[usize::from(index)];
+        *sum = sum.wrapping_add(stride);
+    }
+    pub(super) fn stride(&self, index: u8) -> isize {
+        self.strides[usize::from(index)]
+    }
+}
+
+/// Offsets in N tensors for every value of `indices`, the last fastest.
+pub(super) fn table<const N: usize>(
+    indices: &[u8],
+    extents: &[usize; INDICES],
+    shapes: [&Shape; N],
+) -> Result<Vec<[usize; N]>> {
+    let extent = |&i: &u8| extents[usize::from(i)];
+    let len = if indices.iter().any(|i| extent(i) == 0) {
+        0
+    } else {
+        let wide = indices.iter().try_fold(1u128, |n, i| n.checked_mul(extent(i) as u128)).unwrap_or(u128::MAX);
+        usize::try_from(wide).map_err(|_| Error::OutOfMemory { what: "offsets", bytes: wide })?
+    };
+    let mut offsets = reserved(len, "offsets")?;
+    if len == 0 {
+        return Ok(offsets);
+    }
+    offsets.push([0; N]);
+    // Each index repeats what there is, from the last to the first: so none is multiplied out twice.
+    for &index in indices.iter().rev() {
+        let have = offsets.len();
+        for value in 1..extent(&index) {
+            for k in 0..have {
+                let mut at = offsets[k];
+                for (at, shape) in at.iter_mut().zip(shapes) {
+                    *at = at.wrapping_add((value as isize).wrapping_mul(shape.stride(index)) as usize);
+                }
+                offsets.push(at);
+            }
+        }
+    }
+    Ok(offsets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_index_is_fastest() {
+        let mut extents = [0; INDICES];
+        (extents[0], extents[1]) = (2, 3);
+        let mut shape = Shape::new(0);
+        shape.with(0, 10);
+        shape.with(1, 1);
+        shape.with(1, -3);
+        let at = |places: &[isize]| places.iter().map(|&p| [p as usize]).collect::<Vec<_>>();
+        assert_eq!(table(&[0, 1], &extents, [&shape]).unwrap(), at(&[0, -2, -4, 10, 8, 6]));
+        assert_eq!(table(&[], &extents, [&shape]).unwrap(), at(&[0]));
+        assert!(table(&[0, 2], &extents, [&shape]).unwrap().is_empty());
+        extents = [usize::MAX; INDICES];
+        assert!(matches!(table(&[0], &extents, [&shape]), Err(Error::OutOfMemory { .. })));
+        assert!(matches!(table(&[0, 1, 2], &extents, [&shape]), Err(Error::OutOfMemory { .. })));
+    }
+}

@@ -1,0 +1,102 @@
+//! `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` by nested loops over all indices, and numbers to try it with.
+
+use sparring::contract::View;
+
+/// A generator of numbers.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// One of `0..n`.
+    pub(crate) fn up_to(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n
+    }
+    /// `0..n` in any order.
+    pub(crate) fn order(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for k in 1..n {
+            order.swap(k, self.up_to(k + 1));
+        }
+        order
+    }
+}
+
+/// An expression and the extents of its letters.
+pub(crate) struct Textbook {
+    operands: Vec<Vec<char>>,
+    pub(crate) result: Vec<char>,
+    folded: Vec<char>,
+    extents: Vec<(char, usize)>,
+    batch: usize,
+}
+
+impl Textbook {
+    pub(crate) fn read<T>(text: &str, views: &[View<'_, T>]) -> Self {
+        let (left, right) = text.split_once("->").expect("an arrow");
+        let operands: Vec<Vec<char>> = left.split(',').map(|w| w.chars().collect()).collect();
+        let result: Vec<char> = right.chars().collect();
+        let mut extents: Vec<(char, usize)> = vec![];
+        for (letters, view) in operands.iter().zip(views) {
+            for (&letter, &extent) in letters.iter().zip(view.layout().extents()) {
+                if !extents.iter().any(|e| e.0 == letter) {
+                    extents.push((letter, extent));
+                }
+            }
+        }
+        let folded = extents.iter().map(|e| e.0).filter(|c| !result.contains(c)).collect();
+        let batch = views.iter().map(|v| v.layout().batch()).find(|&b| b != 1).unwrap_or(1);
+        Self { operands, result, folded, extents, batch }
+    }
+    fn extent(&self, letter: char) -> usize {
+        self.extents.iter().find(|e| e.0 == letter).expect("a letter").1
+    }
+    /// Calls `f` for every tensor of the batch and every index of these letters, the last fastest.
+    pub(crate) fn each(&self, letters: &[char], mut f: impl FnMut(usize, &[usize])) {
+        for b in 0..self.batch {
+            self.every(letters, |index| f(b, index));
+        }
+    }
+    fn every(&self, letters: &[char], mut f: impl FnMut(&[usize])) {
+        let extents: Vec<usize> = letters.iter().map(|&c| self.extent(c)).collect();
+        if extents.contains(&0) {
+            return;
+        }
+        let mut index = vec![0; letters.len()];
+        loop {
+            f(&index);
+            let Some(k) = (0..index.len()).rev().find(|&k| index[k] + 1 < extents[k]) else { return };
+            index[k] += 1;
+            index[k + 1..].fill(0);
+        }
+    }
+    /// One element of the result.
+    pub(crate) fn fold<T: Copy>(
+        &self,
+        views: &[View<'_, T>],
+        b: usize,
+        at: &[usize],
+        zero: T,
+        plus: fn(T, T) -> T,
+        times: fn(T, T) -> T,
+    ) -> T {
+        // Each index of each operand: one of the result, or a folded one.
+        let place = |c: &char| match self.result.iter().position(|r| r == c) {
+            Some(k) => Ok(k),
+            None => Err(self.folded.iter().position(|f| f == c).expect("a letter")),
+        };
+        let places: Vec<Vec<_>> = self.operands.iter().map(|letters| letters.iter().map(place).collect()).collect();
+        let mut index = [0; 8];
+        let mut sum = zero;
+        self.every(&self.folded, |folded| {
+            let factors = places.iter().zip(views).map(|(places, view)| {
+                for (index, place) in index.iter_mut().zip(places) {
+                    *index = place.map_or_else(|k| folded[k], |k| at[k]);
+                }
+                let b = if view.layout().batch() == 1 { 0 } else { b };
+                *view.get(b, &index[..places.len()]).expect("an element")
+            });
+            sum = plus(sum, factors.reduce(times).expect("an operand"));
+        });
+        sum
+    }
+}
