@@ -81,6 +81,7 @@ impl<T: Value, I: Index> Form<T, I> {
             },
         )?;
         if starts.len() * 100 <= n * FIBRES_PERCENT {
+            starts.try_reserve(1).map_err(|_| out_of_memory::<u32>("fibres", starts.len() + 1))?;
             starts.push(n as u32);
             self.fibres = Some(starts);
         }
