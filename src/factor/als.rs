@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::cpu::copied;
 use super::machine::{CpMachine, CpState, Solve};
 use crate::algebra::Real;
 use crate::par::reserved;
@@ -261,7 +262,8 @@ impl<'a, T: Real> CpAls<'a, T> {
         if start == 0
             && let Some(guess) = &self.guess
         {
-            let mut guess = guess.clone();
+            let factors = guess.factors().iter().map(copied).collect::<Result<_>>()?;
+            let mut guess = Kruskal::new(guess.weights().to_vec(), factors)?;
             guess.distribute(0)?;
             return Ok(guess.into_parts().1);
         }

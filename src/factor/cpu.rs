@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::machine::{Agreement, CpMachine, CpState, Solve};
 use super::solve::pseudo_inverse;
 use crate::algebra::{PlusTimes, Real};
-use crate::par::{Threads, enough, filled, refill};
+use crate::par::{Threads, collected, enough, filled, refill};
 use crate::simd::{Work, dispatch_work};
 use crate::tensor::{Kept, Kruskal, Mttkrp, Norm, Tensor, Variant};
 use crate::{Cpu, Dense, Error, Index, Result};
@@ -86,7 +86,7 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
 
     fn solve(&mut self, mode: usize, how: Solve) -> Result<()> {
         let rank = self.weights.len();
-        let mut system = vec![1.0; rank * rank];
+        let mut system = filled(rank * rank, 1.0, "a system of CP")?;
         for (_, gram) in self.grams.iter().enumerate().filter(|(m, _)| *m != mode) {
             system.iter_mut().zip(gram).for_each(|(x, &g)| *x *= g);
         }
@@ -103,7 +103,7 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         // A direction whose eigenvalue is cut may carry a part of the model before: then the change of minimum norm is taken, which
         // leaves it where it is, and if rounding spoils that too, nothing is changed.
         self.singular += 1;
-        let mut before = a.clone();
+        let mut before = copied(a)?;
         before.values_mut().chunks_mut(rank).for_each(|row| {
             row.iter_mut().zip(weights).for_each(|(x, &w)| *x = T::from_f64(x.as_f64() * w));
         });
@@ -155,7 +155,8 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
     }
 
     fn model(&self) -> Result<Kruskal<T>> {
-        Kruskal::new(self.weights.iter().map(|&w| T::from_f64(w)).collect(), self.factors.clone())
+        let factors = self.factors.iter().map(copied).collect::<Result<_>>()?;
+        Kruskal::new(self.weights.iter().map(|&w| T::from_f64(w)).collect(), factors)
     }
 
     fn restart(&mut self, factors: Vec<Dense<T>>) -> Result<()> {
@@ -201,6 +202,12 @@ fn summed(
     Ok(sums)
 }
 
+/// A copy of a factor.
+pub(super) fn copied<T: Real>(a: &Dense<T>) -> Result<Dense<T>> {
+    let values = collected(a.values().len(), a.values().iter().copied(), "factors")?;
+    Dense::new(a.nrows(), a.ncols(), values)
+}
+
 /// Changes each row of `a`, some rows a task.
 fn refill_rows<T: Real>(
     threads: &Threads,
@@ -211,7 +218,8 @@ fn refill_rows<T: Real>(
     if rank == 0 {
         return Ok(());
     }
-    let parts: Vec<&mut [T]> = a.values_mut().chunks_mut(ROWS * rank).collect();
+    let count = a.nrows().div_ceil(ROWS);
+    let parts = collected(count, a.values_mut().chunks_mut(ROWS * rank), "parts of a factor")?;
     crate::sparse::for_each_part(
         threads,
         parts,
@@ -234,7 +242,9 @@ fn rows_of<T: Real>(
     if rank == 0 {
         return Ok(());
     }
-    let parts: Vec<_> = a.values_mut().chunks_mut(ROWS * rank).zip(v.values().chunks(ROWS * rank)).collect();
+    let count = a.nrows().div_ceil(ROWS);
+    let both = a.values_mut().chunks_mut(ROWS * rank).zip(v.values().chunks(ROWS * rank));
+    let parts = collected(count, both, "parts of a factor")?;
     let state = || Ok((vec![0.0; rank], vec![0.0; rank]));
     crate::sparse::for_each_part(threads, parts, state, |(row, product), (a, v)| {
         for (a, v) in a.chunks_mut(rank).zip(v.chunks(rank)) {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::lanes::{Entries, Factors, Through, blocks};
 use crate::algebra::{Arithmetic, Value};
-use crate::par::{Threads, collected, filled};
+use crate::par::{Threads, filled, reserved};
 use crate::{Index, Result};
 
 /// Entries of a task: the paper's NZPTM.
@@ -30,9 +30,11 @@ pub(super) fn locked<T: Value, A: Arithmetic<T>, I: Index>(
     }
     let nrows = out.len() / rank;
     let locks = nrows.clamp(1, LOCKS);
-    let of = |lock: usize| filled((nrows + locks - 1 - lock) / locks * rank, A::ZERO, "rows under a lock");
-    let stripes = collected(locks, (0..locks).map(|lock| of(lock).map(Mutex::new)), "rows under locks")?;
-    let stripes = stripes.into_iter().collect::<Result<Vec<_>>>()?;
+    let mut stripes = reserved(locks, "rows under locks")?;
+    for lock in 0..locks {
+        let rows = filled((nrows + locks - 1 - lock) / locks * rank, A::ZERO, "rows under a lock")?;
+        stripes.push(Mutex::new(rows));
+    }
     let add = |row: usize, c: usize, x: &[T]| {
         let mut stripe = stripes[row % locks].lock().unwrap_or_else(PoisonError::into_inner);
         let sums = &mut stripe[row / locks * rank + c..][..x.len()];
