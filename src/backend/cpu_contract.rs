@@ -13,6 +13,9 @@ impl Cpu {
     /// distribute, as in any semiring. Cost: for each pair the product of the extents of all its indices, in operations; what one
     /// operand alone has is folded first. No operand is transposed or copied: other orders are read as they lie.
     ///
+    /// That is so of tropical semirings of floats; over integers their identity, the largest or least number, wraps when something
+    /// is added to it, so a fold over no values means something else there once it is multiplied.
+    ///
     /// A step starts each fold at the identity of ⊕ and runs through its folded indices in the order in which the expression names
     /// them, the last fastest; products and sums are rounded separately. The result is the same bits for any number of threads.
     /// ```

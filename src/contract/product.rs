@@ -1,8 +1,8 @@
 //! C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n) with any strides: four rows by up to 32 columns of C in registers.
 //!
 //! A row of B is read as wide as the block, beyond the last column if the array goes on there: what that computes is not stored.
-//! So a product of 7 columns runs like one of 8. Only at the end of an array, or where columns do not lie side by side, are values
-//! collected one by one; once for a matrix, if it has rows enough.
+//! Only at the end of an array, or where columns do not lie side by side, are values collected one by one; once for a matrix, if it has
+//! rows enough.
 
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_work};

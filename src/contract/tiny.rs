@@ -41,7 +41,7 @@ impl<T: Value, A: Arithmetic<T>, const N: usize, const NN: usize> Work for Tiny<
         let Self { ring, arrays: Arrays { a: (a, a_base), b: (b, b_base), c }, l, update } = self;
         for &[la, lb, lc] in l {
             // Places are read from memory and compared with the arrays: the compiler could otherwise make lanes of this loop, which
-            // gather and scatter, at a tenth of the speed.
+            // gather and scatter.
             let a: &[T; NN] = matrix(a, a_base.wrapping_add(la));
             let b: &[T; NN] = matrix(b, b_base.wrapping_add(lb));
             let c: &mut [T; NN] = c[lc..].first_chunk_mut().expect("a matrix of the result");
