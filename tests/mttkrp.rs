@@ -231,6 +231,27 @@ fn budgets_choose_and_refuse() {
     }
 }
 
+/// Sixteen times so many rows would be 6 GB; a permutation is read instead, and counted with its pointers.
+#[test]
+fn a_mode_longer_than_its_entries_takes_no_rows() {
+    let mut rng = Rng(9);
+    let dims = [3_000_000, 5, 7];
+    let x: Tensor<f64> = tensor(&mut rng, &dims, 1000, false);
+    let shape = Shape::of(&x, 16);
+    let f = factors(&mut rng, &dims, 16);
+    for variant in [Variant::Single, Variant::Linear] {
+        let bytes = choose(&shape, Some(variant), None).unwrap().bytes;
+        let cpu = Cpu::new().memory_budget(bytes.try_into().unwrap());
+        let plan = cpu.mttkrp_plan(&x, 16, Some(variant)).unwrap();
+        assert!(plan.explain().contains("a permutation") && plan.explain().contains("rows of stretches"));
+        assert!((24_000_000..25_000_000).contains(&bytes) && plan.bytes() <= bytes, "{bytes}: {}", plan.explain());
+        for mode in [1, 2] {
+            let v = cpu.mttkrp(PlusTimes::new(), &x, &f, mode).plan(&plan).eval().unwrap();
+            assert_eq!(v.values(), textbook(PlusTimes::<f64>::new(), &x, &f, mode));
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let mut rng = Rng(7);

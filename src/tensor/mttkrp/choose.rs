@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::lanes::far;
 use super::rows::head_bytes;
+use super::single;
 use crate::tensor::order::interleaved;
 use crate::{Error, Result};
 
@@ -171,8 +172,15 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
         Variant::A | Variant::B => longest as u128 * rank * value,
         Variant::C => dims.iter().map(|&len| n * index + pointers(len)).sum::<u128>() + heads,
         Variant::Linear | Variant::Single => {
-            let rows = super::single::STRETCHES as u128 * longest as u128 * rank * value;
-            let products = rows.max(dims.len() as u128 * n * index + heads);
+            // A mode is read through a permutation where its stretches may have more rows than are worth having.
+            let most = single::most_rows(shape) as u128;
+            let rows = |len: usize| single::STRETCHES as u128 * len as u128;
+            let buffered = dims.iter().map(|&len| rows(len).min(most)).max().unwrap_or(0) * rank * value;
+            let mut permuted = dims.iter().filter(|&&len| rows(len) > most).peekable();
+            let heads = permuted.peek().map_or(0, |_| heads);
+            let bounds = (dims.len() * single::STRETCHES * size_of::<(usize, usize)>()) as u128;
+            let permutations = permuted.map(|&len| n * index + pointers(len)).sum::<u128>() + heads;
+            let products = buffered + bounds + permutations;
             match variant {
                 // A sort of numbers by keys comes first.
                 Variant::Linear => copy(dims.len()) + products.max(n * 24),

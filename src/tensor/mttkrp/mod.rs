@@ -119,7 +119,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                 continue;
             }
             if modes.len() == 1 {
-                let mode = plan.mode(threads, modes.start, rank)?;
+                let mode = plan.mode(threads, modes.start, &shape)?;
                 plan.modes.push(mode);
                 continue;
             }
@@ -129,7 +129,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         Ok(plan)
     }
 
-    fn mode(&self, threads: &Threads, mode: usize, rank: usize) -> Result<Mode<T, I>> {
+    fn mode(&self, threads: &Threads, mode: usize, shape: &Shape) -> Result<Mode<T, I>> {
         let x = self.entries();
         let rows = x.indices(mode);
         let permuted = || {
@@ -146,9 +146,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
             }
             Variant::Linear | Variant::Single => {
                 let intervals = single::intervals(threads, rows)?;
-                let rows = single::buffer_rows(&intervals);
-                // Rows of stretches are written, read and added up: as much work as the entries themselves where they are as many.
-                if rows <= x.nnz() / 2 || rows * rank * size_of::<T>() <= x.nnz() * size_of::<I>() {
+                if single::buffer_rows(&intervals) <= single::most_rows(shape) {
                     Ok(Mode::Buffered { intervals })
                 } else {
                     permuted()
