@@ -17,7 +17,8 @@ impl Cpu {
     /// is added to it, so a fold over no values means something else there once it is multiplied.
     ///
     /// A step starts each fold at the identity of ⊕ and runs through its folded indices in the order in which the expression names
-    /// them, the last fastest; products and sums are rounded separately. The result is the same bits for any number of threads.
+    /// them, the last fastest; where ⊕ is + and ⊗ is × of floats, a step is rounded once
+    /// ([`Monoid::fold`](crate::algebra::Monoid::fold)). The result is the same bits for any number of threads.
     /// ```
     /// use sparring::{Cpu, algebra::{MinPlus, PlusTimes}, contract::{Einsum, Layout, View}};
     /// // Two products of 2×2 matrices, with one right operand for both.
@@ -70,13 +71,13 @@ impl<A: Arithmetic<T>, T: Value> AskedEinsum<'_, A, T> {
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
-        Ok(Plan::new(&self.einsum, &self.own_layout()?)?.path().to_vec())
+        Ok(Plan::new(&self.einsum, &self.own_layout()?, None)?.path().to_vec())
     }
     /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it: tensors between pairs, packed columns and offsets.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn workspace_bytes(&self) -> Result<u128> {
-        let plan = Plan::new(&self.einsum, &self.own_layout()?)?;
+        let plan = Plan::new(&self.einsum, &self.own_layout()?, None)?;
         Ok(plan.workspace(self.cpu.threads().count(), size_of::<T>()))
     }
     /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be read.
@@ -101,7 +102,7 @@ impl<A: Arithmetic<T>, T: Value> AskedEinsum<'_, A, T> {
     }
     /// The plan for a result of this layout, whose bytes, with those of `own` elements, are within the budget.
     fn planned(&self, layout: &Layout, own: usize) -> Result<Plan> {
-        let plan = Plan::new(&self.einsum, layout)?;
+        let plan = Plan::new(&self.einsum, layout, self.cpu.budget())?;
         let bytes = plan.workspace(self.cpu.threads().count(), size_of::<T>()) + own as u128 * size_of::<T>() as u128;
         match self.cpu.budget() {
             Some(budget) if bytes > budget.into() => {
