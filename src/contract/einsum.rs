@@ -1,14 +1,16 @@
 //! An expression together with its operands, read at run time or checked by the compiler.
 
+use std::marker::PhantomData;
+
 use super::subscripts::{LETTERS, Subscripts, assert_subscripts, name};
-use super::view::{Ranked, View};
+use super::view::{Ranked, View, Viewed};
 use crate::par::collected;
 use crate::{Error, Result};
 
 /// The number that stands for the batch among the indices, behind the letters.
-pub(super) const BATCH: u8 = LETTERS as u8;
+pub(crate) const BATCH: u8 = LETTERS as u8;
 /// Indices there may be.
-pub(super) const INDICES: usize = LETTERS + 1;
+pub(crate) const INDICES: usize = LETTERS + 1;
 
 /// `C(r…) = ⊕ over the indices that C has not: x₁(…) ⊗ x₂(…) ⊗ …`, the indices of each operand and of C written as letters.
 ///
@@ -25,24 +27,22 @@ pub(super) const INDICES: usize = LETTERS + 1;
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Einsum<'a, T> {
+pub struct Einsum<'a, T, V = View<'a, T>> {
     pub(super) subscripts: Subscripts,
-    pub(super) operands: Vec<View<'a, T>>,
+    pub(super) operands: Vec<V>,
     /// How many values each index has; 0 for letters that do not appear.
     pub(super) extents: [usize; INDICES],
     /// It is the action of a mass operator in so many directions.
     pub(super) action: Option<usize>,
+    pub(super) of: PhantomData<&'a T>,
 }
 
-impl<'a, T> Einsum<'a, T> {
+impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
     /// Reads the expression and compares it with its operands.
     /// # Errors
     /// [`Error::Expression`], with the place marked: what is no expression; as many operands as are named, with as many indices as
     /// letters; one extent for each letter. [`Error::Length`] if batches differ in length.
-    pub fn new(text: &str, operands: &[View<'a, T>]) -> Result<Self>
-    where
-        T: Clone,
-    {
+    pub fn new(text: &str, operands: &[V]) -> Result<Self> {
         let subscripts = Subscripts::parse(text)?;
         let (named, given) = (subscripts.operands.len(), operands.len());
         if named != given {
@@ -83,22 +83,37 @@ impl<'a, T> Einsum<'a, T> {
         }
         extents[usize::from(BATCH)] = batch.unwrap_or(1);
         let operands = collected(given, operands.iter().cloned(), "operands")?;
-        Ok(Self { subscripts, operands, extents, action: None })
+        Ok(Self { subscripts, operands, extents, action: None, of: PhantomData })
     }
     /// What [`einsum!`](crate::einsum!) makes.
     #[doc(hidden)]
-    pub fn checked<S: Text, O: Operands<'a, T>>(_: S, operands: O) -> Result<Self>
-    where
-        T: Clone,
-    {
+    pub fn checked<S: Text, O: Operands<V>>(_: S, operands: O) -> Result<Self> {
         const { assert_subscripts(S::TEXT, Some(O::RANKS)) };
         Self::new(S::TEXT, &operands.views())
     }
+}
+
+impl<T, V> Einsum<'_, T, V> {
     /// Extents of each tensor of the result, and how many tensors it has.
     #[must_use]
     pub fn result(&self) -> (Vec<usize>, usize) {
         let of = |index: u8| self.extents[usize::from(index)];
         (self.subscripts.result.letters.iter().map(|l| of(l.0)).collect(), of(BATCH))
+    }
+    /// How many values each index has, by its number.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn extents(&self) -> &[usize; INDICES] {
+        &self.extents
+    }
+    /// Directions of a mass operator, if it is the action of one.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn action(&self) -> Option<usize> {
+        self.action
+    }
+    /// The operands.
+    #[must_use]
+    pub fn operands(&self) -> &[V] {
+        &self.operands
     }
 }
 
@@ -110,16 +125,16 @@ pub trait Text {
 
 /// Views whose numbers of indices are known to the compiler.
 #[doc(hidden)]
-pub trait Operands<'a, T> {
+pub trait Operands<V> {
     const RANKS: &'static [usize];
-    fn views(self) -> Vec<View<'a, T>>;
+    fn views(self) -> Vec<V>;
 }
 
 macro_rules! operands {
     ($($x:ident $r:ident),*) => {
-        impl<'a, T: Clone, $(const $r: usize),*> Operands<'a, T> for ($(&Ranked<'a, T, $r>,)*) {
+        impl<'a, V: Viewed<Value: 'a>, $(const $r: usize),*> Operands<V> for ($(&Ranked<'a, V::Value, $r, V>,)*) {
             const RANKS: &'static [usize] = &[$($r),*];
-            fn views(self) -> Vec<View<'a, T>> {
+            fn views(self) -> Vec<V> {
                 let ($($x,)*) = self;
                 vec![$($x.view().clone()),*]
             }

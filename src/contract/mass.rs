@@ -1,7 +1,9 @@
 //! Mass operators of finite elements on tensor products, as expressions.
 
+use std::marker::PhantomData;
+
 use super::einsum::Einsum;
-use super::view::View;
+use super::view::{View, Viewed};
 use crate::{Error, Result};
 
 /// The mass operator of elements that are products of `directions` lines: B, Q × D, holds the values of D functions in Q points of
@@ -35,16 +37,17 @@ use crate::{Error, Result};
 /// ```
 /// Source: Abdelfattah et al. 2016, equations (4) to (7); Orszag 1980 for one index at a time.
 #[derive(Clone, Debug)]
-pub struct Mass<'a, T> {
-    basis: View<'a, T>,
+pub struct Mass<'a, T, V = View<'a, T>> {
+    basis: V,
     directions: usize,
+    of: PhantomData<&'a T>,
 }
 
-impl<'a, T: Clone> Mass<'a, T> {
+impl<'a, V: Viewed<Value: 'a>> Mass<'a, V::Value, V> {
     /// The operator in one to three directions.
     /// # Errors
     /// [`Error::Argument`] for another number of directions; [`Error::Length`] if `basis` has not two indices or is a batch.
-    pub fn new(directions: usize, basis: View<'a, T>) -> Result<Self> {
+    pub fn new(directions: usize, basis: V) -> Result<Self> {
         if !(1..=3).contains(&directions) {
             return Err(Error::Argument {
                 name: "directions",
@@ -59,12 +62,12 @@ impl<'a, T: Clone> Mass<'a, T> {
                 return Err(Error::Length { what, found, expected });
             }
         }
-        Ok(Self { basis, directions })
+        Ok(Self { basis, directions, of: PhantomData })
     }
     /// U of V, both D × … × D for each element.
     /// # Errors
     /// As [`Einsum::new`].
-    pub fn action(&self, weights: &View<'a, T>, v: &View<'a, T>) -> Result<Einsum<'a, T>> {
+    pub fn action(&self, weights: &V, v: &V) -> Result<Einsum<'a, V::Value, V>> {
         let text = ["ka,k,kx,x->a", "ka,lb,kl,kx,ly,xy->ab", "ka,lb,mc,klm,kx,ly,mz,xyz->abc"][self.directions - 1];
         let basis = || std::iter::repeat_n(self.basis.clone(), self.directions);
         let operands: Vec<_> = basis().chain([weights.clone()]).chain(basis()).chain([v.clone()]).collect();
@@ -73,7 +76,7 @@ impl<'a, T: Clone> Mass<'a, T> {
     /// The matrix of each element: M[i…, j…], whose first and last indices together are rows and columns.
     /// # Errors
     /// As [`Einsum::new`].
-    pub fn matrix(&self, weights: &View<'a, T>) -> Result<Einsum<'a, T>> {
+    pub fn matrix(&self, weights: &V) -> Result<Einsum<'a, V::Value, V>> {
         let text = ["ka,kb,k->ab", "ka,lb,kc,ld,kl->abcd", "ka,lb,mc,kd,le,mf,klm->abcdef"][self.directions - 1];
         let basis = std::iter::repeat_n(self.basis.clone(), 2 * self.directions);
         let operands: Vec<_> = basis.chain([weights.clone()]).collect();

@@ -5,13 +5,15 @@
 //! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
 //! | operators of finite elements | [`Mass`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
-//! | the result | [`Cpu::einsum`](crate::Cpu::einsum) |
+//! | the result | [`Cpu::einsum`](crate::Cpu::einsum), on a GPU `Cuda::einsum` |
+//! | the least that it takes | [`bound`] |
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `layout`, `view` | extents and strides; arrays under them |
 //! | `subscripts`, `einsum` | the text; the text with its operands |
-//! | `path` | which two operands are contracted first |
+//! | `path`, `pairs` | which two operands are contracted first, and what is left of them |
+//! | `bound` | bytes and operations of a contraction |
 //! | `plan` | the steps: where each reads and writes, memory in between, blocks of the result |
 //! | `tables` | places of the elements that a step meets |
 //! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, many beside each other, one operand |
@@ -24,10 +26,12 @@
 //! batches in one allocation, kernels for constant sizes.
 
 mod action;
+mod bound;
 mod einsum;
 mod lanes;
 mod layout;
 mod mass;
+mod pairs;
 mod path;
 mod plan;
 mod planes;
@@ -40,14 +44,25 @@ mod tiny;
 mod update;
 mod view;
 
+pub use bound::{Bound, bound};
 pub use einsum::Einsum;
+#[cfg(feature = "cuda")]
+pub(crate) use einsum::INDICES;
 #[doc(hidden)]
 pub use einsum::{Operands, Text};
 pub use layout::Layout;
 pub use mass::Mass;
+#[cfg(feature = "cuda")]
+pub(crate) use pairs::{Pairs, brings_columns, order_of, shapes};
+#[cfg(feature = "cuda")]
+pub(crate) use path::{Set, members};
 pub(crate) use plan::Plan;
 pub(crate) use run::run;
 #[doc(hidden)]
 pub use subscripts::assert_subscripts;
+#[cfg(feature = "cuda")]
+pub(crate) use tables::Shape;
 pub(crate) use update::{Old, Update};
-pub use view::{Batch, Ranked, View, ViewMut};
+pub use view::{Batch, Ranked, View, ViewMut, Viewed};
+#[cfg(feature = "cuda")]
+pub(crate) use view::{apart, fits};

@@ -12,17 +12,17 @@ use crate::par::{collected, filled};
 const EXHAUSTIVE: usize = 8;
 
 /// A set of indices, a bit each.
-pub(super) type Set = u64;
+pub(crate) type Set = u64;
 /// What is less first, and of equals what is less second.
 type Cost = (f64, f64);
 
 /// The numbers of a set, in order.
-pub(super) fn members(set: Set) -> impl Iterator<Item = u8> {
+pub(crate) fn members(set: Set) -> impl Iterator<Item = u8> {
     (0..INDICES as u8).filter(move |&i| set >> i & 1 == 1)
 }
 
 /// Elements of a tensor with these indices.
-pub(super) fn size(set: Set, extents: &[usize; INDICES]) -> f64 {
+pub(crate) fn size(set: Set, extents: &[usize; INDICES]) -> f64 {
     members(set).map(|i| extents[usize::from(i)] as f64).product()
 }
 

@@ -6,10 +6,11 @@
 
 use super::einsum::{BATCH, Einsum, INDICES};
 use super::layout::Layout;
-use super::path::{Set, members, path, size};
+use super::pairs::{Pairs, brings_columns, order_of, shapes};
+use super::path::{Set, members, size};
 use super::tables::{Shape, table};
 use super::view::View;
-use crate::par::{collected, reserved};
+use crate::par::reserved;
 use crate::simd::register;
 use crate::{Error, Result};
 
@@ -192,29 +193,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new<T>(einsum: &Einsum<'_, T>, out: &Layout, budget: Option<u64>) -> Result<Self> {
-        let (extents, batch) = einsum.result();
-        if out.extents() != extents {
-            return Err(Error::Dims { op: "einsum", lhs: extents, rhs: out.extents().to_vec() });
-        }
-        if out.batch() != batch {
-            return Err(Error::Length { what: "batch of the result", found: out.batch(), expected: batch });
-        }
-        let mut result = Shape::new(out.offset());
-        let letters = einsum.subscripts.result.letters.iter().zip(out.strides());
-        letters.for_each(|(l, &stride)| result.with(l.0, stride));
-        if batch != 1 {
-            result.with(BATCH, out.batch_stride());
-        }
-        let operands = einsum.subscripts.operands.iter().zip(&einsum.operands).map(|(term, x)| {
-            let mut shape = Shape::new(x.layout().offset());
-            term.letters.iter().zip(x.layout().strides()).for_each(|(l, &stride)| shape.with(l.0, stride));
-            if x.layout().batch() != 1 && x.layout().batch_stride() != 0 {
-                shape.with(BATCH, x.layout().batch_stride());
-            }
-            shape
-        });
-        let operands = collected(einsum.operands.len(), operands, "steps")?;
+    pub(crate) fn new<T: Clone>(einsum: &Einsum<'_, T>, out: &Layout, budget: Option<u64>) -> Result<Self> {
+        let (operands, result) = shapes(einsum, out)?;
         let planner = Planner::new(einsum, operands, &result, budget);
         let there = |x: &View<'_, T>| x.layout().elements() > 0;
         match einsum.action.filter(|_| planner.cut.index == Some(BATCH) && einsum.operands.iter().all(there)) {
@@ -254,12 +234,7 @@ struct Planner {
 impl Planner {
     fn new<T>(einsum: &Einsum<'_, T>, operands: Vec<Shape>, result: &Shape, budget: Option<u64>) -> Self {
         let extents = einsum.extents;
-        let mut order = vec![BATCH];
-        for (index, _) in einsum.subscripts.operands.iter().flat_map(|term| &term.letters) {
-            if !order.contains(index) {
-                order.push(*index);
-            }
-        }
+        let order = order_of(einsum);
         let longer = |i: &u8| extents[usize::from(*i)] > 1;
         let index = members(result.set).filter(longer).max_by_key(|&i| result.stride(i));
         // Strides of what is written are positive, and its last place is that of an array.
@@ -307,25 +282,17 @@ impl Planner {
         if members(result.set).all(|i| self.extents[usize::from(i)] > 0) {
             let n = self.operands.len();
             let sets: Vec<Set> = self.operands.iter().map(|x| x.set).collect();
-            let others = |k: usize| sets.iter().enumerate().filter(|(j, _)| *j != k).fold(result.set, |s, x| s | x.1);
-            // What only one operand has is folded before it meets another.
-            let alone: Vec<Set> = (0..n).map(|k| if n == 1 { sets[k] } else { sets[k] & others(k) }).collect();
-            pairs = path(&alone, result.set, &self.extents)?;
-            let mut kept = alone.clone();
-            for (step, &(i, j)) in pairs.iter().enumerate() {
-                let after = pairs[step + 1..].iter().flat_map(|p| [p.0, p.1]).filter(|&k| k < n + step);
-                let rest = after.fold(result.set, |s, k| s | kept[k]);
-                kept.push((kept[i] | kept[j]) & rest);
-            }
+            let met = Pairs::new(&sets, result.set, &self.extents)?;
+            let (kept, alone) = (&met.kept, &met.kept[..n]);
             planes = self.choose_planes(&result).filter(|_| alone == sets);
             match planes {
                 Some(_) => self.cut.block = self.cut.extent,
                 None => self.choose_block(result.set, &kept[n..]),
             }
-            let mut shapes = reserved(n + pairs.len(), "steps")?;
-            self.steps = reserved(n + pairs.len(), "steps")?;
-            self.between = reserved(n + pairs.len(), "steps")?;
-            for (k, (operand, &left)) in std::mem::take(&mut self.operands).into_iter().zip(&alone).enumerate() {
+            let mut shapes = reserved(n + met.order.len(), "steps")?;
+            self.steps = reserved(n + met.order.len(), "steps")?;
+            self.between = reserved(n + met.order.len(), "steps")?;
+            for (k, (operand, &left)) in std::mem::take(&mut self.operands).into_iter().zip(alone).enumerate() {
                 let own = (Source::Operand(k), operand);
                 shapes.push(if left == own.1.set {
                     own
@@ -336,15 +303,10 @@ impl Planner {
                     (Source::Between(target), shape)
                 });
             }
-            for (step, &(i, j)) in pairs.iter().enumerate() {
-                // The larger one brings the rows.
-                let smaller = size(kept[i], &self.extents) < size(kept[j], &self.extents);
-                let (a, b) = if smaller {
-                    (shapes[j].clone(), shapes[i].clone())
-                } else {
-                    (shapes[i].clone(), shapes[j].clone())
-                };
-                if step + 1 == pairs.len() {
+            for (step, &pair) in met.order.iter().enumerate() {
+                let (i, j) = met.rows_first(pair, &self.extents);
+                let (a, b) = (shapes[i].clone(), shapes[j].clone());
+                if step + 1 == met.order.len() {
                     self.product(&a, &b, &result, None)?;
                 } else {
                     let shape = self.dense(&[kept[n + step] & a.1.set, kept[n + step] & !a.1.set], &[&a.1, &b.1])?;
@@ -356,6 +318,7 @@ impl Planner {
             if n == 1 {
                 self.single(&shapes[0], &result, None)?;
             }
+            pairs = met.order;
         }
         Ok(self.finish(pairs, planes))
     }
@@ -395,10 +358,7 @@ impl Planner {
 
     /// The index that lies closest together in C, if it lies without gaps in all three.
     fn lane(&self, x: &Shape, y: &Shape, c: &Shape) -> Option<u8> {
-        self.closest(c).filter(|&i| [x, y, c].iter().all(|s| s.set >> i & 1 == 1 && s.stride(i) == 1))
-    }
-    fn closest(&self, c: &Shape) -> Option<u8> {
-        members(c.set).filter(|&i| self.extents[usize::from(i)] > 1).min_by_key(|&i| c.stride(i))
+        c.closest(&self.extents).filter(|&i| [x, y, c].iter().all(|s| s.set >> i & 1 == 1 && s.stride(i) == 1))
     }
 
     /// A row-major tensor of one block: the index of blocks first, then those of each group as they lie in its tensor.
@@ -468,10 +428,7 @@ impl Planner {
     }
 
     fn product(&mut self, a: &(Source, Shape), b: &(Source, Shape), c: &Shape, target: Option<usize>) -> Result<()> {
-        // Columns are what lies closest together in C; B brings them.
-        let (in_a, in_b) = self.closest(c).map_or((false, false), |i| (a.1.set >> i & 1 == 1, b.1.set >> i & 1 == 1));
-        let bare = c.set & b.1.set & !a.1.set == 0;
-        let (a, b) = if in_a && !in_b || in_a == in_b && bare { (b, a) } else { (a, b) };
+        let (a, b) = if brings_columns(&a.1, &b.1, c, &self.extents) { (b, a) } else { (a, b) };
         let (x, y) = (&a.1, &b.1);
         let lane = self.lane(x, y, c);
         let l = c.set & !(x.set ^ y.set) & !lane.map_or(0, |i| 1 << i);

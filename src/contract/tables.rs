@@ -4,31 +4,35 @@
 //! negative strides need no type of their own; every place is compared with the array where it is read.
 
 use super::einsum::INDICES;
-use super::path::Set;
+use super::path::{Set, members};
 use crate::par::reserved;
 use crate::{Error, Result};
 
 /// Where the elements of one tensor lie, by the numbers of its indices.
 #[derive(Clone, Debug)]
-pub(super) struct Shape {
-    pub(super) set: Set,
-    pub(super) base: usize,
+pub(crate) struct Shape {
+    pub(crate) set: Set,
+    pub(crate) base: usize,
     /// 0 for what is not in the set.
     pub(super) strides: [isize; INDICES],
 }
 
 impl Shape {
-    pub(super) fn new(base: usize) -> Self {
+    pub(crate) fn new(base: usize) -> Self {
         Self { set: 0, base, strides: [0; INDICES] }
     }
     /// One more index, or one more appearance of one: a diagonal has the sum of the strides.
-    pub(super) fn with(&mut self, index: u8, stride: isize) {
+    pub(crate) fn with(&mut self, index: u8, stride: isize) {
         self.set |= 1 << index;
         let sum = &mut self.strides[usize::from(index)];
         *sum = sum.wrapping_add(stride);
     }
-    pub(super) fn stride(&self, index: u8) -> isize {
+    pub(crate) fn stride(&self, index: u8) -> isize {
         self.strides[usize::from(index)]
+    }
+    /// The index that lies closest together, of those with several values.
+    pub(crate) fn closest(&self, extents: &[usize; INDICES]) -> Option<u8> {
+        members(self.set).filter(|&i| extents[usize::from(i)] > 1).min_by_key(|&i| self.stride(i))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Arrays under a layout: what contractions read and write.
 
+use std::marker::PhantomData;
+
 use super::layout::Layout;
 use crate::{Error, Result};
 
@@ -19,7 +21,7 @@ pub struct View<'a, T> {
 }
 
 /// The layout's elements are all there.
-fn fits(layout: &Layout, len: usize) -> Result<()> {
+pub(crate) fn fits(layout: &Layout, len: usize) -> Result<()> {
     match layout.span() {
         Some((_, last)) if last >= len => {
             Err(Error::Length { what: "array under a layout", found: len, expected: last + 1 })
@@ -66,23 +68,45 @@ impl<'a, T> View<'a, T> {
     /// The view with its number of indices in its type, for [`einsum!`](crate::einsum!).
     /// # Errors
     /// [`Error::Length`] if it has not R indices.
-    pub fn ranked<const R: usize>(self) -> Result<Ranked<'a, T, R>> {
-        let found = self.layout.rank();
-        if found != R {
-            return Err(Error::Length { what: "indices of a view", found, expected: R });
-        }
-        Ok(Ranked(self))
+    pub fn ranked<const R: usize>(self) -> Result<Ranked<'a, T, R>>
+    where
+        T: Clone,
+    {
+        Ranked::new(self)
     }
 }
 
-/// A [`View`] of tensors of R indices.
-#[derive(Clone, Debug)]
-pub struct Ranked<'a, T, const R: usize>(View<'a, T>);
+/// What an expression reads: an array under a layout, wherever it is; copying it copies no data.
+pub trait Viewed: Clone {
+    /// Type of the elements.
+    type Value;
+    /// Where they lie.
+    fn layout(&self) -> &Layout;
+}
 
-impl<'a, T, const R: usize> Ranked<'a, T, R> {
+impl<T: Clone> Viewed for View<'_, T> {
+    type Value = T;
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
+
+/// A [`View`], or another one, of tensors of R indices.
+#[derive(Clone, Debug)]
+pub struct Ranked<'a, T, const R: usize, V = View<'a, T>>(V, PhantomData<&'a T>);
+
+impl<T, const R: usize, V: Viewed<Value = T>> Ranked<'_, T, R, V> {
+    /// The view, if it has R indices.
+    pub(crate) fn new(view: V) -> Result<Self> {
+        let found = view.layout().rank();
+        if found != R {
+            return Err(Error::Length { what: "indices of a view", found, expected: R });
+        }
+        Ok(Self(view, PhantomData))
+    }
     /// The view.
     #[must_use]
-    pub fn view(&self) -> &View<'a, T> {
+    pub fn view(&self) -> &V {
         &self.0
     }
 }
@@ -101,9 +125,7 @@ impl<'a, T> ViewMut<'a, T> {
     /// to the largest, each must reach beyond all that those before it can.
     pub fn new(data: &'a mut [T], layout: Layout) -> Result<Self> {
         fits(&layout, data.len())?;
-        if layout.elements() > 0 {
-            apart(&layout)?;
-        }
+        apart(&layout)?;
         Ok(Self { data, layout })
     }
     /// Where its elements lie.
@@ -122,8 +144,11 @@ impl<'a, T> ViewMut<'a, T> {
     }
 }
 
-/// No two elements of the layout, which has some, are one.
-fn apart(layout: &Layout) -> Result<()> {
+/// No two elements of the layout are one.
+pub(crate) fn apart(layout: &Layout) -> Result<()> {
+    if layout.elements() == 0 {
+        return Ok(());
+    }
     let mut axes: Vec<(isize, usize)> =
         layout.axes().filter(|a| a.0 > 1).map(|(extent, stride)| (stride, extent)).collect();
     axes.sort_unstable();
