@@ -55,6 +55,15 @@ pub(crate) fn contract(name: &str, add: &Formula, identity: &Constant, mul: &For
     structure(name, &[("A", a), ("B", b), ("Out", out)], &functions, &[add, mul])
 }
 
+/// `struct name` of ⊕, its identity, ⊗, and `fold`, all of one type.
+#[cfg(feature = "cuda")]
+pub(crate) fn arithmetic(name: &str, add: &Formula, identity: &Constant, mul: &Formula, fold: &Formula) -> String {
+    let ty = add.ty();
+    let functions =
+        format!("{}{}{}{}", zero(identity), function("add", add), function("mul", mul), function("fold", fold));
+    structure(name, &[("A", ty), ("B", ty), ("Out", ty)], &functions, &[add, mul, fold])
+}
+
 fn zero(identity: &Constant) -> String {
     format!("  static __device__ Out zero() {{ return {}; }}\n", literal(identity))
 }

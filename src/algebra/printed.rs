@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::{BinaryOp, Constant, Contract, Formula, IndexUnaryOp, Monoid, Type, UnaryOp, emit};
+use super::{Arithmetic, BinaryOp, Constant, Contract, Formula, IndexUnaryOp, Monoid, Type, UnaryOp, Value, emit};
 
 /// An operator as text in front of a kernel.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(crate) struct Printed {
 pub(crate) enum Printable {
     /// ⊕, its identity, ⊗: `struct Ring`.
     Ring(Formula, Constant, Formula),
+    /// The same with a step of a fold of products: `struct Ring` with `fold`.
+    Arithmetic(Formula, Constant, Formula, Formula),
     /// ⊕ and its identity: `struct Monoid`.
     Monoid(Formula, Constant),
     /// An operator of one, or of two operands: `struct Op`.
@@ -56,6 +58,9 @@ pub(crate) fn printed(what: Printable) -> Arc<Printed> {
     kept(&PRINTED, what, |what| {
         let (text, f) = match what {
             Printable::Ring(add, identity, mul) => (emit::contract("Ring", add, identity, mul), mul),
+            Printable::Arithmetic(add, identity, mul, fold) => {
+                (emit::arithmetic("Ring", add, identity, mul, fold), mul)
+            }
             Printable::Monoid(add, identity) => (emit::monoid(add, identity), add),
             Printable::Op(f) => (emit::operator(&["A", "B"], f), f),
             Printable::IndexOp(f) => (emit::operator(&["A", "S"], f), f),
@@ -78,6 +83,13 @@ pub(crate) fn printed_ring<R: Contract>(ring: R) -> Arc<Printed> {
     once::<R>("ring", || {
         let identity = Constant::of(<R::Add as Monoid>::IDENTITY);
         Printable::Ring(Formula::of_binary(ring.add()), identity, Formula::of_mul(ring.mul()))
+    })
+}
+/// `struct Ring` with `fold(sum, a, b)`, which is `sum` ⊕ (a ⊗ b) rounded as [`Arithmetic::fold`] rounds it.
+pub(crate) fn printed_arithmetic<T: Value, A: Arithmetic<T>>(ring: A) -> Arc<Printed> {
+    once::<A>("arithmetic", || {
+        let (add, mul) = (Formula::of_binary(ring.add()), Formula::of_mul(ring.mul()));
+        Printable::Arithmetic(add, Constant::of(A::ZERO), mul, Formula::of_fold(ring))
     })
 }
 /// `struct Monoid`.

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use super::formula::{Builder, Parameter};
 use super::machine::Builtin;
 use super::{
-    At, BinaryOp, Constant, DeviceFunction, Formula, Function, IndexUnaryOp, Machine, MulOp, Num, Place, Type, UnaryOp,
-    V, Value,
+    Arithmetic, At, BinaryOp, Constant, DeviceFunction, Formula, Function, IndexUnaryOp, Machine, MulOp, Num, Place,
+    Type, UnaryOp, V, Value,
 };
 
 thread_local!(static BUILDER: RefCell<Builder> = RefCell::new(Builder::default()));
@@ -150,6 +150,14 @@ impl Formula {
         record(parameters, || {
             let at = At { i: Trace::parameter("i"), k: Trace::parameter("k"), j: Trace::parameter("j") };
             op.mul::<Trace>(Trace::parameter("a"), Trace::parameter("b"), at)
+        })
+    }
+    /// `sum` ⊕ (a ⊗ b): parameters `sum`, `a`, `b`.
+    #[must_use]
+    pub fn of_fold<T: Value, A: Arithmetic<T>>(ring: A) -> Self {
+        let parameters = named(&[("sum", T::TYPE), ("a", T::TYPE), ("b", T::TYPE)]);
+        record(parameters, || {
+            ring.fold_on::<Trace>(Trace::parameter("sum"), Trace::parameter("a"), Trace::parameter("b"))
         })
     }
     /// z = f(a, s, i, j): the entry `a`, the scalar `s`, and the positions `i` and `j`, which are u64.

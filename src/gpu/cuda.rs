@@ -10,6 +10,7 @@ use super::jit::{Programs, Source};
 use super::launch::Program;
 use super::nvrtc::Nvrtc;
 use super::twins::Twins;
+use super::worked;
 use crate::Result;
 
 /// An NVIDIA GPU. Cloning it is cheap: clones share the device's stream, memory pool and programs.
@@ -18,6 +19,7 @@ pub struct Cuda {
     device: Arc<Device>,
     programs: Arc<Programs>,
     twins: Arc<Twins>,
+    worked: Arc<worked::Programs>,
 }
 
 impl std::fmt::Debug for Cuda {
@@ -31,7 +33,12 @@ impl Cuda {
     /// # Errors
     /// [`Error::NoDevice`](crate::Error::NoDevice), which says what is missing: the driver, or a device of that number.
     pub fn new(ordinal: usize) -> Result<Self> {
-        Ok(Self { device: Arc::new(Device::open(ordinal)?), programs: Arc::default(), twins: Arc::default() })
+        Ok(Self {
+            device: Arc::new(Device::open(ordinal)?),
+            programs: Arc::default(),
+            twins: Arc::default(),
+            worked: Arc::default(),
+        })
     }
     /// Devices that the driver has; 0 where there is no driver.
     #[must_use]
@@ -80,6 +87,10 @@ impl Cuda {
     /// Whether what is in the memory of the one is in that of the other.
     pub(crate) fn shares_memory_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.device, &other.device)
+    }
+    /// Programs worked out before.
+    pub(super) fn worked(&self) -> &worked::Programs {
+        &self.worked
     }
     pub(super) fn twins(&self) -> &Twins {
         &self.twins

@@ -35,7 +35,7 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 11] = [
+const HEADERS: [Source; 12] = [
     source!("prelude.cuh"),
     source!("kernel.cuh"),
     source!("parts.cuh"),
@@ -47,6 +47,7 @@ const HEADERS: [Source; 11] = [
     source!("nearest.cuh"),
     source!("neighbours.cuh"),
     source!("entries.cuh"),
+    source!("slab.cuh"),
 ];
 
 /// A compiled program.

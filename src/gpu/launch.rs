@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::{result, sys};
 
 pub(crate) use super::arg::{Arg, args};
+use super::buffer::RawBuffer;
 use super::driver::{Module, failed, foreign};
 use crate::{Error, Result};
 
@@ -119,6 +120,22 @@ pub(crate) struct Program {
 impl Program {
     pub(super) fn new(module: Module) -> Self {
         Self { module: Arc::new(module), kernels: Mutex::default() }
+    }
+    /// Copies values from element `first` on into the array `name` (`extern "C" __constant__` in the source), which they fill.
+    ///
+    /// Kernels that were started before read what was there; those started later read these.
+    pub(crate) fn fill(&self, name: &str, values: &RawBuffer, first: usize) -> Result<()> {
+        let (at, bytes) = self.module.array(name)?;
+        let size = values.ty().size();
+        if first.checked_mul(size).and_then(|at| at.checked_add(bytes)).is_none_or(|end| end as u64 > values.bytes()) {
+            return Err(Error::Length {
+                what: "values of a constant",
+                found: values.len(),
+                expected: first + bytes / size,
+            });
+        }
+        let device = self.module.device();
+        values.on(device, "values of a constant")?.copy(at, values.at + (first * size) as u64, bytes)
     }
     /// The kernel called `name` (`extern "C"` in the source).
     pub(crate) fn kernel(&self, name: &str) -> Result<Kernel> {

@@ -59,6 +59,7 @@
 //! | `extract`, `assign` | O(n) of what is written to, and the indices are sent | the CPU's |
 //! | `assign_scalar` under a mask | in place: O(nnz) of a mask that is a list, else O(n) | the CPU's |
 //! | masks | a binary search in the mask for each entry of a matrix; of vectors O(n), of a list O(nnz) | |
+//! | `einsum` | [`einsum`](Cuda::einsum): a kernel for each pair of operands | the CPU's; of a mass operator's [action](crate::contract::Mass::action) its own |
 //! | `mttkrp` of sparse tensors | [`DeviceMttkrp`]: a sort for each mode when it is made, then O(d · R · nnz) | rows are folded in pieces of equal work |
 //!
 //! Another scalar, fill or index compiles nothing anew; another operator does.
@@ -80,6 +81,7 @@ mod assign;
 mod backend;
 mod buffer;
 mod cache;
+mod contract;
 mod cp;
 mod csr;
 mod cuda;
@@ -115,9 +117,11 @@ mod union_plan;
 mod vector;
 mod vector_form;
 mod vector_ops;
+mod worked;
 
 pub use backend::DevicePlaces;
 pub(crate) use buffer::RawBuffer;
+pub use contract::{DeviceBatch, DeviceEinsum};
 pub(crate) use cp::CpSteps;
 pub(crate) use csr::RawCsr;
 pub use csr::{DeviceCsr, Operand};

@@ -4,8 +4,8 @@ use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::vector_ops::Assigned;
 use super::{
-    Cuda, DeviceCsr, DeviceVector, SpmvKind, apply, assign, cp, distance, ewise, naive_union, reduce, restrict, rows,
-    scan, spgemm, spmm, spmspv, spmv, tensor, transpose, triangles, union, vector_ops,
+    Cuda, DeviceCsr, DeviceVector, SpmvKind, apply, assign, contract, cp, distance, ewise, naive_union, reduce,
+    restrict, rows, scan, spgemm, spmm, spmspv, spmv, tensor, transpose, triangles, union, vector_ops,
 };
 use crate::algebra::{
     BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary, printed_ring,
@@ -34,6 +34,7 @@ fn units() -> Vec<Unit> {
     let all = [
         apply::programs(),
         assign::programs(),
+        contract::programs(),
         cp::programs(),
         distance::programs(),
         ewise::programs(),

@@ -96,6 +96,13 @@ impl Module {
         }
         Ok((function, sizes))
     }
+    /// Where the array `name` of this module lies, and its bytes.
+    pub(in crate::gpu) fn array(&self, name: &str) -> Result<(sys::CUdeviceptr, usize)> {
+        self.device.bind()?;
+        let c = CString::new(name).map_err(|e| Error::Device { what: name.into(), message: e.to_string() })?;
+        // SAFETY: the module is loaded as long as `self` lives.
+        unsafe { result::module::get_global(self.module, c) }.map_err(failed(format!("array {name}")))
+    }
     /// How many parameters a kernel has: the length of the array that cuda/kernel.cuh puts beside it, where the driver tells it. Else they are
     /// asked for until that fails, and a call that fails is what compute-sanitizer reports.
     fn parameters_of(&self, kernel: &str) -> Option<usize> {

@@ -1,0 +1,115 @@
+// contract.cu: C(b, m, n) = (β ⊗ C) ⊕ (α ⊗ ⊕ₖ A(b, m, k) ⊗ B(b, k, n)) for a batch of small matrices, all sizes but the batch's literal.
+// Grid: a block for each slab of SLAB members. Of A and B what a slab reads is copied to shared memory as it lies, and reordered where
+// it is read; C is asked for before they have arrived; a thread folds ROWS × COLS of its values in registers, from the identity of ⊕ and
+// in the order of k.
+// Set in front: `Ring`; M, K; TX × TY threads for a member, which take ROWS rows TY apart and, TX · VEC apart, VECS times VEC
+// neighbouring columns; THREADS = GROUP · TX · TY, TURNS (SLAB = GROUP · TURNS); OLD (0: C is not read,
+// 1: kept, 2: times β), ALPHA; `scalars` holds α and β.
+// Of A: A_CHUNK bytes are copied at once; A_SIZE elements a member, runs of A_RUN, A_PITCH and A_APART as slab.cuh has them; A_ONE: one
+// member for all; A_GAPS; A_ALONG neighbours along k are read at once; its element (m, k) is a_m(m) + a_k(k) in shared memory. Of B the
+// same by b_k(k) + b_n(n), and B_ACROSS neighbours along n. In C, (m, n) is c_m(m) + c_n(n).
+// Source: Abdelfattah et al. 2016, Figure 2: reordering in the read phase, several members a block, C prefetched.
+// Tried on an H200: slabs asked for one to three ahead by blocks that stay. Lost by 1 to 10 % for every size from 2 to 32: other blocks
+// of the multiprocessor fill the time already.
+#include "slab.cuh"
+namespace kernels {  // a user's struct may have any name
+typedef Ring::Out T;
+// ⊗, which is told no places here.
+__device__ inline T times(T a, T b) { return Ring::mul(a, b, 0, 0, 0); }
+constexpr u32 COLS = VEC * VECS, SLAB = GROUP * TURNS, STEP = A_ALONG > B_ALONG ? A_ALONG : B_ALONG;
+constexpr u32 A_MEMBERS = A_ONE ? 1 : SLAB, B_MEMBERS = B_ONE ? 1 : SLAB;
+
+// The rows and columns of a thread. Rows beyond the last are read as the last, and not stored.
+struct Place {
+  u32 x, y, member;
+  __device__ Place() : x(threadIdx.x % TX), y(threadIdx.x / TX % TY), member(threadIdx.x / (TX * TY)) {}
+  __device__ bool has(u32 i) const { return M % TY == 0 && i < M / TY || y + i * TY < M; }
+  __device__ u32 row(u32 i) const { return has(i) ? y + i * TY : M - 1; }
+  __device__ u32 column(u32 v) const { return (x + v * TX) * VEC; }
+};
+
+__device__ inline void multiply(const Place& place, const T* a, const T* b, T (&sum)[ROWS][COLS]) {
+#pragma unroll(K / STEP <= 8 ? K / STEP : 4)
+  for (u32 k = 0; k < K; k += STEP) {
+    T x[ROWS][STEP], y[COLS][STEP];
+#pragma unroll
+    for (u32 i = 0; i < ROWS; ++i)
+#pragma unroll
+      for (u32 d = 0; d < STEP; d += A_ALONG) read<A_ALONG>(a + a_m(place.row(i)) + a_k(k + d), &x[i][d]);
+#pragma unroll
+    for (u32 j = 0; j < COLS; j += B_ACROSS) {
+      const u32 column = place.column(j / VEC) + j % VEC;
+#pragma unroll
+      for (u32 d = 0; d < STEP; d += B_ALONG) {
+        T some[B_ALONG * B_ACROSS];  // one of them is 1
+        read<B_ALONG * B_ACROSS>(b + b_n(column) + b_k(k + d), some);
+#pragma unroll
+        for (u32 i = 0; i < B_ACROSS; ++i)
+#pragma unroll
+          for (u32 l = 0; l < B_ALONG; ++l) y[j + i][d + l] = some[i + l];
+      }
+    }
+#pragma unroll
+    for (u32 d = 0; d < STEP; ++d)
+#pragma unroll
+      for (u32 i = 0; i < ROWS; ++i)
+#pragma unroll
+        for (u32 j = 0; j < COLS; ++j) sum[i][j] = Ring::fold(sum[i][j], x[i][d], y[j][d]);
+  }
+}
+
+BOUNDED_KERNEL((THREADS), contract, const T* a, const T* b, T* c, u64 a_stride, u64 b_stride, u64 c_stride, u64 count,
+                              const T* scalars) {
+  extern __shared__ uint4 memory[];
+  T* const a_here = reinterpret_cast<T*>(memory);
+  T* const b_here = reinterpret_cast<T*>(memory + (A_MEMBERS * A_APART * sizeof(T) + 15) / 16);
+  const Place place;
+  const u64 first = (u64)blockIdx.x * SLAB;
+  const u32 members = count - first < SLAB ? (u32)(count - first) : SLAB;
+  fetch<A_CHUNK, A_MEMBERS, A_SIZE, A_RUN, A_PITCH, A_APART, A_GAPS>(a_here, a + first * a_stride, a_stride, A_ONE ? 1 : members);
+  fetch<B_CHUNK, B_MEMBERS, B_SIZE, B_RUN, B_PITCH, B_APART, B_GAPS>(b_here, b + first * b_stride, b_stride, B_ONE ? 1 : members);
+  const auto target = [&](u32 member, u32 i, u32 v) {
+    return c + (first + member) * c_stride + c_m(place.row(i)) + c_n(place.column(v));
+  };
+  T old[TURNS][ROWS][COLS];
+  if constexpr (OLD > 0) {
+#pragma unroll
+    for (u32 t = 0; t < TURNS; ++t)
+#pragma unroll
+      for (u32 i = 0; i < ROWS; ++i)
+#pragma unroll
+        for (u32 v = 0; v < VECS; ++v)
+          if (place.member + t * GROUP < members && place.has(i)) read<VEC>(target(place.member + t * GROUP, i, v), &old[t][i][v * VEC]);
+  }
+  wait_for_copies();
+  __syncthreads();
+#pragma unroll
+  for (u32 t = 0; t < TURNS; ++t) {
+    const u32 member = place.member + t * GROUP;
+    if (member >= members) return;
+    T sum[ROWS][COLS];
+#pragma unroll
+    for (u32 i = 0; i < ROWS; ++i)
+#pragma unroll
+      for (u32 j = 0; j < COLS; ++j) sum[i][j] = Ring::zero();
+    multiply(place, a_here + (A_ONE ? 0 : member * A_APART), b_here + (B_ONE ? 0 : member * B_APART), sum);
+#pragma unroll
+    for (u32 i = 0; i < ROWS; ++i)
+#pragma unroll
+      for (u32 v = 0; v < VECS; ++v) {
+        Vec<T, VEC> z;
+#pragma unroll
+        for (u32 j = 0; j < VEC; ++j) {
+          T value = sum[i][v * VEC + j];
+#ifdef ALPHA
+          value = times(scalars[0], value);
+#endif
+          if constexpr (OLD == 1) value = Ring::add(old[t][i][v * VEC + j], value);
+          if constexpr (OLD == 2) value = Ring::add(times(scalars[1], old[t][i][v * VEC + j]), value);
+          z.of[j] = value;
+        }
+        if (place.has(i)) *reinterpret_cast<Vec<T, VEC>*>(target(member, i, v)) = z;
+      }
+  }
+}
+}  // namespace kernels

@@ -1,0 +1,155 @@
+//! Contractions of tensors on the device, asked for as on the processor.
+
+use super::action::Action;
+use super::arrays::{Change, Contraction, Operands};
+use super::batch::DeviceBatch;
+use super::launch::explain;
+use super::steps::Steps;
+use super::strided::Strided;
+use crate::Result;
+use crate::algebra::{Arithmetic, Value, printed_arithmetic};
+use crate::contract::{Einsum, Layout, Old, Update, apart};
+use crate::gpu::Cuda;
+use crate::gpu::buffer::RawBuffer;
+use crate::gpu::memory::alone;
+
+impl Cuda {
+    /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device: the expression, the order of pairs and the order of every fold are those
+    /// of [`Cpu::einsum`](crate::Cpu::einsum), and so are the bits.
+    ///
+    /// Each pair is a kernel. Where it is a batch of small matrices, whose members have no gaps, in any order of their indices, it is
+    /// compiled for their sizes: A, B and C are read once and C is written once, at the speed of memory for up to 32 rows and columns.
+    /// Everything else, and what is small, takes a thread for each element of C, and reads operands as often as they are needed.
+    ///
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Cuda, algebra::PlusTimes, contract::{Einsum, Layout, View}};
+    /// let cuda = Cuda::new(0)?;
+    /// let numbers = vec![1.0; 100_000 * 16];
+    /// let x = cuda.upload_batch(&View::new(&numbers, Layout::row_major(&[4, 4])?.batched(100_000)?)?)?;
+    /// let products = Einsum::new("ij,jk->ik", &[x.clone(), x])?;
+    /// let y = cuda.einsum(PlusTimes::new(), products).eval()?;
+    /// assert_eq!(cuda.download_batch(&y)?.values()[0], 4.0);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// Source: Abdelfattah et al. 2016, §4 and §5.
+    pub fn einsum<'a, A: Arithmetic<T>, T: Value>(
+        &'a self,
+        ring: A,
+        einsum: Einsum<'a, T, DeviceBatch<T>>,
+    ) -> DeviceEinsum<'a, A, T> {
+        DeviceEinsum { cuda: self, ring, einsum, update: Update { alpha: None, old: Old::Gone } }
+    }
+}
+
+/// A contraction on a device that is asked for; [`eval`](Self::eval) or [`into`](Self::into) start it.
+#[must_use = "nothing is computed before `eval` or `into`"]
+#[derive(Debug)]
+pub struct DeviceEinsum<'a, A, T> {
+    cuda: &'a Cuda,
+    ring: A,
+    einsum: Einsum<'a, T, DeviceBatch<T>>,
+    update: Update<T>,
+}
+
+impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
+    /// α ⊗ what is folded.
+    pub fn alpha(mut self, alpha: T) -> Self {
+        self.update.alpha = Some(alpha);
+        self
+    }
+    /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is not read then.
+    pub fn beta(mut self, beta: T) -> Self {
+        self.update.old = if beta == A::ZERO { Old::Gone } else { Old::Times(beta) };
+        self
+    }
+    /// [`into`](Self::into) makes C = C ⊕ the contraction.
+    pub fn accumulate(mut self) -> Self {
+        self.update.old = Old::Kept;
+        self
+    }
+    /// Pairs of operands in the order in which they are contracted, as on the processor.
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    pub fn path(&self) -> Result<Vec<(usize, usize)>> {
+        Ok(Steps::new(&self.einsum, &self.own_layout()?)?.pairs)
+    }
+    /// Bytes of device memory for tensors between pairs, all of them together, as [`eval`](Self::eval) has it.
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    pub fn workspace_bytes(&self) -> Result<u128> {
+        let steps = Steps::new(&self.einsum, &self.own_layout()?)?;
+        Ok(steps.between.iter().map(|&len| len as u128 * size_of::<T>() as u128).sum())
+    }
+    /// What each kernel computes, a line for each, as [`eval`](Self::eval) has it.
+    /// # Errors
+    /// As [`eval`](Self::eval).
+    pub fn explain(&self) -> Result<String> {
+        let layout = self.own_layout()?;
+        let action = Action::of(&self.einsum, &layout);
+        if let Some(words) = action.and_then(|action| action.explain(self.cuda, size_of::<T>())) {
+            return Ok(words);
+        }
+        Ok(explain(self.cuda, &Steps::new(&self.einsum, &layout)?, size_of::<T>()))
+    }
+    /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be read.
+    /// # Errors
+    /// [`Error::IndexOverflow`](crate::Error::IndexOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory);
+    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Budget`](crate::Error::Budget);
+    /// [`Error::Compile`](crate::Error::Compile),
+    /// [`Error::NoCompiler`](crate::Error::NoCompiler), [`Error::Device`](crate::Error::Device), also for operands of another device.
+    pub fn eval(self) -> Result<DeviceBatch<T>> {
+        let layout = self.own_layout()?;
+        let steps = Steps::new(&self.einsum, &layout)?;
+        let out = DeviceBatch::of(self.cuda.alloc::<T>(layout.elements(), "einsum")?, layout);
+        if self.update.old != Old::Gone && out.layout().elements() > 0 {
+            let zero = self.cuda.put(&[A::ZERO], "einsum")?;
+            let on = Operands { a: &zero, b: None, c: &out.values, update: Change::default() };
+            let ring = &*printed_arithmetic::<T, A>(self.ring);
+            let contraction = Contraction { cuda: self.cuda, ring, operands: &[] };
+            Strided::filled(out.layout().elements()).run(&contraction, &on)?;
+        }
+        self.run(&steps, &out)?;
+        Ok(out)
+    }
+    /// The contraction into `out`.
+    /// # Errors
+    /// [`Error::Dims`](crate::Error::Dims) if `out` has other extents, [`Error::Length`](crate::Error::Length) if it has not as
+    /// many tensors; [`Error::Argument`](crate::Error::Argument) if an index of its
+    /// layout may name an element twice, or if another value shares its array; otherwise as [`eval`](Self::eval).
+    pub fn into(self, out: &mut DeviceBatch<T>) -> Result<()> {
+        let steps = Steps::new(&self.einsum, out.layout())?;
+        apart(out.layout())?;
+        alone(out.values.raw_mut(), "out")?;
+        self.run(&steps, out)
+    }
+    fn run(&self, steps: &Steps, out: &DeviceBatch<T>) -> Result<()> {
+        let (beta, old) = match self.update.old {
+            Old::Gone => (None, 0),
+            Old::Kept => (None, 1),
+            Old::Times(beta) => (Some(beta), 2),
+        };
+        let alpha = self.update.alpha;
+        let scalars = match alpha.or(beta) {
+            Some(_) => {
+                let both = [alpha.unwrap_or(A::ZERO), beta.unwrap_or(A::ZERO)];
+                Some(self.cuda.put(&both, "einsum")?.raw().clone())
+            }
+            None => None,
+        };
+        let operands: Vec<&RawBuffer> = self.einsum.operands().iter().map(|x| &**x.values.raw()).collect();
+        let ring = &*printed_arithmetic::<T, A>(self.ring);
+        let contraction = Contraction { cuda: self.cuda, ring, operands: &operands };
+        let update = Change { alpha: alpha.is_some(), old, scalars };
+        if let Some(action) = Action::of(&self.einsum, out.layout())
+            && action.run(&contraction, &out.values, &update)?
+        {
+            return Ok(());
+        }
+        contraction.run(steps, &out.values, &update)
+    }
+    fn own_layout(&self) -> Result<Layout> {
+        let (extents, batch) = self.einsum.result();
+        Layout::row_major(&extents)?.batched(batch)
+    }
+}

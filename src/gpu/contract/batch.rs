@@ -1,0 +1,96 @@
+//! Dense tensors on the device, under the layouts of those on the host.
+
+use crate::Result;
+use crate::algebra::Value;
+use crate::contract::{Batch, Layout, Ranked, View, Viewed, fits};
+use crate::gpu::Cuda;
+use crate::gpu::buffer::Buffer;
+
+/// An array on the device read under a [`Layout`]; cloning it copies no data.
+///
+/// # Example
+/// ```no_run
+/// use sparring::{Cuda, contract::{Layout, View}};
+/// let cuda = Cuda::new(0)?;
+/// let numbers: Vec<f64> = (0..12).map(f64::from).collect();
+/// let x = cuda.upload_batch(&View::new(&numbers, Layout::row_major(&[2, 3])?.batched(2)?)?)?;
+/// // Nothing moves.
+/// let transposed = x.permute(&[1, 0])?;
+/// assert_eq!(cuda.download_batch(&transposed)?.view().get(1, &[2, 0]), Some(&8.0));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct DeviceBatch<T> {
+    pub(super) values: Buffer<T>,
+    layout: Layout,
+}
+
+impl<T> Clone for DeviceBatch<T> {
+    fn clone(&self) -> Self {
+        Self { values: self.values.clone(), layout: self.layout.clone() }
+    }
+}
+
+impl<T: Value> Viewed for DeviceBatch<T> {
+    type Value = T;
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
+
+impl<T: Value> DeviceBatch<T> {
+    /// An array that holds all elements of the layout.
+    pub(super) fn of(values: Buffer<T>, layout: Layout) -> Self {
+        Self { values, layout }
+    }
+    /// Where its elements lie.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+    /// Bytes of device memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.values.bytes()
+    }
+    /// The indices in another order, as [`Layout::permute`].
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument).
+    pub fn permute(&self, order: &[usize]) -> Result<Self> {
+        Ok(Self { layout: self.layout.permute(order)?, values: self.values.clone() })
+    }
+    /// The same elements under other extents, as [`Layout::reshape`].
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument).
+    pub fn reshape(&self, extents: &[usize]) -> Result<Self> {
+        Ok(Self { layout: self.layout.reshape(extents)?, values: self.values.clone() })
+    }
+    /// The same array under another layout.
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) if an element of the layout lies behind the end of the array.
+    pub fn with_layout(self, layout: Layout) -> Result<Self> {
+        fits(&layout, self.values.len())?;
+        Ok(Self { layout, ..self })
+    }
+    /// The view with its number of indices in its type, for [`einsum!`](crate::einsum!).
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) if it has not R indices.
+    pub fn ranked<'a, const R: usize>(self) -> Result<Ranked<'a, T, R, Self>> {
+        Ranked::new(self)
+    }
+}
+
+impl Cuda {
+    /// The array under the view on the device, with its gaps.
+    /// # Errors
+    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device).
+    pub fn upload_batch<T: Value>(&self, x: &View<'_, T>) -> Result<DeviceBatch<T>> {
+        Ok(DeviceBatch { values: self.put(x.data(), "tensors on the device")?, layout: x.layout().clone() })
+    }
+    /// The array on the host, under the same layout.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device).
+    pub fn download_batch<T: Value>(&self, x: &DeviceBatch<T>) -> Result<Batch<T>> {
+        Batch::new(self.get(&x.values, "tensors from the device")?, x.layout.clone())
+    }
+}

@@ -1,0 +1,360 @@
+//! Batches of small matrices, in any order of their indices: see `cuda/contract.cu`.
+
+use std::fmt::Write;
+
+use super::arrays::{Contraction, Operands};
+use super::axes::{Axis, In, joined, values};
+use super::banks::{AT_ONCE, turns};
+use super::steps::Step;
+use crate::Result;
+use crate::contract::INDICES;
+use crate::gpu::arg::Arg;
+use crate::gpu::front::Front;
+use crate::gpu::jit::{Source, source};
+use crate::gpu::launch::{Shape, args};
+use crate::gpu::worked::Worked;
+
+pub(super) const SOURCE: Source = source!("contract.cu");
+
+/// Threads of a block, about; and bytes of A and B that a block takes. On an H200 64 to 256 threads and 4 to 16 KiB are within 3 % of
+/// each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
+const THREADS: usize = 128;
+const SLAB: usize = 8192;
+/// Threads that one member may take.
+const MOST: usize = 512;
+/// Rows, columns or folded values of a member, at most.
+const LARGEST: usize = 1 << 12;
+/// Elements that a step reads and writes from which a program of its own is worth its compilation.
+const WORTH: usize = 1 << 16;
+
+/// `C(b, m, n) = ⊕ₖ A(b, m, k) ⊗ B(b, k, n)`: a batch along the index of the largest stride in C, and indices that are rows, columns
+/// and folded. The members of A and of B have no gaps.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Matrices {
+    batch: Axis,
+    m: Vec<Axis>,
+    n: Vec<Axis>,
+    k: Vec<Axis>,
+    bases: [usize; 3],
+    /// Bytes of a value.
+    size: usize,
+}
+
+/// Of two operands the part that the threads of a block share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Shared {
+    /// Elements of a member.
+    size: usize,
+    /// One member for all; members that do not follow each other.
+    one: bool,
+    gaps: bool,
+    /// Bytes that are copied at once.
+    chunk: usize,
+    /// In shared memory: runs of so many elements, from one to the next, from one member to the next.
+    run: usize,
+    pitch: usize,
+    apart: usize,
+}
+
+impl Shared {
+    /// Where element `e` of a member lies.
+    fn place(&self, e: usize) -> usize {
+        e / self.run * self.pitch + e % self.run
+    }
+    fn bytes(&self, members: usize, size: usize) -> usize {
+        let members = if self.one { 1 } else { members };
+        (members * self.apart * size).next_multiple_of(AT_ONCE)
+    }
+}
+
+/// Which threads compute what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tile {
+    /// Threads of a member along columns and rows.
+    x: usize,
+    y: usize,
+    /// Rows of a thread; neighbouring columns, and how many times.
+    rows: usize,
+    vec: usize,
+    vecs: usize,
+    /// Members at once, and one after the other.
+    group: usize,
+    turns: usize,
+}
+
+impl Tile {
+    fn threads(&self) -> usize {
+        self.x * self.y * self.group
+    }
+    fn slab(&self) -> usize {
+        self.group * self.turns
+    }
+    /// Column, row and member of the lanes of the first warp.
+    fn lanes(self) -> impl Iterator<Item = (usize, usize, usize)> {
+        (0..self.threads().min(32)).map(move |t| (t % self.x, t / self.x % self.y, t / (self.x * self.y)))
+    }
+}
+
+/// The place of value `i` of some indices, the last fastest, in tensor `t`.
+fn place(axes: &[Axis], t: usize, mut i: usize) -> usize {
+    let mut at = 0;
+    for axis in axes.iter().rev() {
+        at += i % axis.extent * axis.strides[t] as usize;
+        i /= axis.extent;
+    }
+    at
+}
+
+/// Elements of a tensor with these indices in which they lie without gaps.
+fn dense<'a>(axes: impl Iterator<Item = &'a Axis>, t: usize) -> Option<usize> {
+    let mut axes: Vec<(isize, usize)> = axes.map(|axis| (axis.strides[t], axis.extent)).collect();
+    axes.sort_unstable();
+    axes.into_iter().try_fold(1usize, |size, (stride, extent)| {
+        if usize::try_from(stride).ok()? == size { size.checked_mul(extent) } else { None }
+    })
+}
+
+/// Of the powers of two up to `most`, the largest that divides all of these.
+fn divisor(most: usize, of: impl IntoIterator<Item = usize>) -> usize {
+    of.into_iter().fold(most, |v, x| if x == 0 { v } else { v.min(1 << x.trailing_zeros().min(8)) })
+}
+
+impl Matrices {
+    /// The step as such a batch, if it is one.
+    pub(super) fn of(step: &Step, extents: &[usize; INDICES], size: usize) -> Option<Self> {
+        step.b.as_ref()?;
+        let out = step.out(extents);
+        let (mut batch, mut first) = (*out.first()?, 1);
+        while let Some(both) = out.get(first).filter(|_| batch.of == In::Both).and_then(|axis| batch.joined(axis)) {
+            (batch, first) = (both, first + 1);
+        }
+        let rest = joined(&out[first..]);
+        let of = |of: In| rest.iter().filter(|axis| axis.of == of).copied().collect::<Vec<_>>();
+        let found =
+            Self { batch, m: of(In::A), n: of(In::B), k: joined(&step.folded(extents)), bases: step.bases(), size };
+        let (m, n, k) = found.sizes();
+        let small = (1..=LARGEST).contains(&m) && (1..=LARGEST).contains(&n) && (1..=LARGEST).contains(&k);
+        let fits = of(In::Both).is_empty() && found.k.iter().all(|axis| axis.of == In::Both);
+        if !small || !fits {
+            return None;
+        }
+        let (a, b) = (dense(found.m.iter().chain(&found.k), 0)?, dense(found.k.iter().chain(&found.n), 1)?);
+        let reach: u128 = rest.iter().map(|axis| axis.extent as u128 * axis.strides[2] as u128).sum();
+        let elements = (a + b + m * n).saturating_mul(batch.extent);
+        (reach < 1 << 31 && elements >= WORTH).then_some(found)
+    }
+    fn sizes(&self) -> (usize, usize, usize) {
+        let all = |axes| values(axes).unwrap_or(usize::MAX);
+        (all(&self.m), all(&self.n), all(&self.k))
+    }
+    /// Values that 16 bytes hold, if their size lets vectors be aligned.
+    fn unit(&self) -> usize {
+        if self.size.is_power_of_two() { (AT_ONCE / self.size).max(1) } else { 1 }
+    }
+    /// Whether neighbours along the last of `axes` are neighbours in tensor `t`.
+    fn close(axes: &[Axis], t: usize) -> bool {
+        axes.last().is_some_and(|axis| axis.strides[t] == 1)
+    }
+    /// Neighbours along the folded index that are read at once.
+    fn along(&self, t: usize) -> usize {
+        let last = self.k.last().filter(|_| Self::close(&self.k, t));
+        divisor(self.unit().min(4), [last.map_or(1, |axis| axis.extent)])
+    }
+    /// Columns that a thread has side by side: as many as are side by side in C, aligned, and in B.
+    fn across(&self) -> usize {
+        let Some((last, rest)) = self.n.split_last().filter(|_| Self::close(&self.n, 2)) else { return 1 };
+        let others = rest.iter().chain(&self.m).chain([&self.batch]).map(|axis| axis.strides[2].unsigned_abs());
+        divisor(self.unit().min(4), others.chain([last.extent, self.bases[2]]))
+    }
+
+    fn tile(&self) -> Option<Tile> {
+        let (m, n, _) = self.sizes();
+        // Where B's neighbours are along k, a thread's columns are apart, so that the threads' own are not in one bank.
+        let (vec, vecs) =
+            if Self::close(&self.n, 1) { (self.across(), 1) } else { (1, divisor(self.unit().min(4), [n])) };
+        let mut rows = match m {
+            // Three by one: a thread for each of nine values would have little to do.
+            3 if vec == 1 && self.size < 8 => 3,
+            ..=4 => 1,
+            ..=10 if m % 2 == 0 || m % 3 != 0 => 2,
+            11.. if m % 4 == 0 || m % 3 != 0 => 4,
+            _ => 3,
+        };
+        while m.div_ceil(rows) * (n / (vec * vecs)) > MOST && rows < 8 {
+            rows = (2 * rows).min(8);
+        }
+        let tile = Tile { x: n / (vec * vecs), y: m.div_ceil(rows), rows, vec, vecs, group: 1, turns: 1 };
+        (tile.threads() <= MOST).then_some(tile)
+    }
+
+    /// Members of a block: so many that copies of 16 bytes are whole.
+    fn grouped(&self, tile: Tile, sides: [(usize, usize); 2]) -> Tile {
+        let contiguous = |&(t, size): &(usize, usize)| self.batch.strides[t] == size as isize;
+        let needed = |(_, size): (usize, usize)| AT_ONCE / divisor(AT_ONCE, [size * self.size]);
+        let whole = sides.into_iter().filter(contiguous).map(needed).max().unwrap_or(1);
+        let group = (THREADS / tile.threads()).max(1);
+        // Rounded up where that is not many more threads: copies of 4 bytes are four times as many.
+        let group = match group {
+            some if some >= whole => some / whole * whole,
+            _ if whole * tile.threads() <= 2 * THREADS => whole,
+            few => few,
+        };
+        let each = |&(t, size): &(usize, usize)| if self.batch.strides[t] == 0 { 0 } else { size * self.size };
+        let bytes = (group * sides.iter().map(each).sum::<usize>()).max(1);
+        Tile { group, turns: ((SLAB + bytes / 2) / bytes).clamp(1, 4), ..tile }
+    }
+
+    /// How operand `t` of `size` elements a member lies in shared memory: what is read by the first lanes in the fewest turns, then
+    /// what is smallest. `read`: where in a member column, row lanes read, and how many elements.
+    fn shared(
+        &self,
+        t: usize,
+        size: usize,
+        axes: [&[Axis]; 2],
+        tile: Tile,
+        read: impl Fn(usize, usize) -> usize,
+        width: usize,
+    ) -> Shared {
+        let stride = self.batch.strides[t];
+        let (one, gaps) = (stride == 0, stride != 0 && stride != size as isize);
+        let bytes = |elements: usize| elements.wrapping_mul(self.size);
+        let reach = if gaps { size } else { size * tile.slab() };
+        let aligned = |chunk: &usize| {
+            let whole = |elements: usize| bytes(elements).is_multiple_of(*chunk);
+            let follow = !gaps || whole(stride.unsigned_abs());
+            chunk.is_multiple_of(self.size) && whole(self.bases[t]) && (one || whole(reach) && follow)
+        };
+        let chunk = [16, 8, 4].into_iter().find(aligned).unwrap_or(self.size);
+        let run = axes.iter().flat_map(|a| a.iter()).find(|axis| axis.strides[t] == 1).map_or(size, |axis| axis.extent);
+        let unit = self.unit();
+        let members = if bytes(size).is_multiple_of(chunk) && AT_ONCE.is_multiple_of(self.size) { 4 } else { 1 };
+        let runs = if members > 1 && bytes(run).is_multiple_of(chunk) && run < size { 2 } else { 1 };
+        let plain = Shared { size, one, gaps, chunk, run: size, pitch: size, apart: size };
+        let candidates = (0..runs).flat_map(|r| (0..members).map(move |m| (r, m))).map(|(r, m)| {
+            let whole = if r > 0 {
+                Shared { run, pitch: run + unit, apart: size / run * (run + unit), ..plain }
+            } else {
+                plain
+            };
+            Shared { apart: whole.apart + m * unit, ..whole }
+        });
+        let cost = |shared: &Shared| {
+            let member = |g: usize| if one { 0 } else { g * shared.apart };
+            let places: Vec<usize> =
+                tile.lanes().map(|(x, y, g)| bytes(member(g) + shared.place(read(x, y)))).collect();
+            (turns(&places, bytes(width)), shared.apart)
+        };
+        candidates.min_by_key(cost).unwrap_or(plain)
+    }
+
+    /// All that [`program`](Self::program) depends on.
+    pub(super) fn numbers(&self, room: usize) -> Vec<u64> {
+        let aligned = self.bases.map(|base| (base % AT_ONCE) as u64);
+        let lens = [self.m.len(), self.n.len(), self.k.len(), self.size, room].map(|x| x as u64);
+        let axes = self.m.iter().chain(&self.n).chain(&self.k);
+        let axes = axes.flat_map(|axis| [axis.extent as u64].into_iter().chain(axis.strides.map(|s| s as u64)));
+        aligned.into_iter().chain(lens).chain(self.batch.strides.map(|s| s as u64)).chain(axes).collect()
+    }
+
+    /// The program and how it is started; `None` if it takes more than `room` bytes of shared memory, or too many threads.
+    pub(super) fn program(&self, room: usize) -> Option<Worked> {
+        let (m, n, k) = self.sizes();
+        let (a_size, b_size) = (m * k, k * n);
+        let tile = self.grouped(self.tile()?, [(0, a_size), (1, b_size)]);
+        let across = if Self::close(&self.n, 1) { tile.vec } else { 1 };
+        let (a_along, b_along) = (self.along(0), if across > 1 { 1 } else { self.along(1) });
+        let a = self.shared(0, a_size, [&self.m, &self.k], tile, |_, y| place(&self.m, 0, y.min(m - 1)), a_along);
+        let column = |x: usize, _| place(&self.n, 1, x * tile.vec);
+        let b = self.shared(1, b_size, [&self.k, &self.n], tile, column, b_along * across);
+        let shared = a.bytes(tile.slab(), self.size) + b.bytes(tile.slab(), self.size);
+        let mut text = String::new();
+        let sides = [("A", a, a_along), ("B", b, b_along)];
+        let all = [
+            ("M", m),
+            ("K", k),
+            ("TX", tile.x),
+            ("TY", tile.y),
+            ("ROWS", tile.rows),
+            ("VEC", tile.vec),
+            ("VECS", tile.vecs),
+            ("GROUP", tile.group),
+            ("TURNS", tile.turns),
+            ("THREADS", tile.threads()),
+            ("B_ACROSS", across),
+        ];
+        let constant = |text: &mut String, name: &str, x: usize| {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "constexpr unsigned int {name} = {x};");
+        };
+        all.into_iter().for_each(|(name, x)| constant(&mut text, name, x));
+        for (name, side, along) in sides {
+            for (what, x) in [
+                ("SIZE", side.size),
+                ("RUN", side.run),
+                ("PITCH", side.pitch),
+                ("APART", side.apart),
+                ("CHUNK", side.chunk),
+                ("ONE", side.one.into()),
+                ("GAPS", side.gaps.into()),
+                ("ALONG", along),
+            ] {
+                constant(&mut text, &format!("{name}_{what}"), x);
+            }
+        }
+        let in_a = |stride: usize| a.place(stride);
+        let in_b = |stride: usize| b.place(stride);
+        for (name, axes, t, stride) in [
+            ("a_m", &self.m, 0, &in_a as &dyn Fn(usize) -> usize),
+            ("a_k", &self.k, 0, &in_a),
+            ("b_k", &self.k, 1, &in_b),
+            ("b_n", &self.n, 1, &in_b),
+            ("c_m", &self.m, 2, &|stride| stride),
+            ("c_n", &self.n, 2, &|stride| stride),
+        ] {
+            function(&mut text, name, axes, |axis| stride(axis.strides[t] as usize));
+        }
+        (shared <= room).then_some(Worked {
+            text,
+            shared: shared as u32,
+            threads: tile.threads() as u32,
+            members: tile.slab(),
+        })
+    }
+
+    /// The step on the device.
+    pub(super) fn run(&self, program: &Worked, contraction: &Contraction<'_>, on: &Operands<'_>) -> Result<()> {
+        let text = format!("{}{}", contraction.ring.text, program.text);
+        let kernel =
+            contraction.cuda.program_of(SOURCE, Front::new(&text, &on.update.settings()))?.kernel("contract")?;
+        let shape = Shape::blocks(self.batch.extent.div_ceil(program.members), program.threads, program.shared)?;
+        let [a, b, c] = self.batch.strides.map(|stride| stride as u64);
+        let (count, scalars) = (self.batch.extent as u64, on.update.scalars.as_deref());
+        let of_b = on.b.map_or_else(Arg::null, |buffer| buffer.from(self.bases[1]));
+        let arguments = args![on.a.from(self.bases[0]), of_b, on.c.from(self.bases[2]), a, b, c, count, scalars];
+        kernel.launch(shape, arguments)
+    }
+    /// What is computed, and by how many threads.
+    pub(super) fn explain(&self, program: &Worked) -> String {
+        let ((m, n, k), b) = (self.sizes(), self.batch.extent);
+        let Worked { threads, members, shared, .. } = program;
+        format!(
+            "{b} products of {m}×{k} by {k}×{n} matrices: {threads} threads and {shared} bytes of shared memory for {members} of them"
+        )
+    }
+}
+
+/// `name(i)`: the place of value i of some indices, the last fastest.
+fn function(text: &mut String, name: &str, axes: &[Axis], stride: impl Fn(&Axis) -> usize) {
+    let mut inner = 1;
+    let mut terms = vec![];
+    for (position, axis) in axes.iter().enumerate().rev() {
+        let mut term = if inner == 1 { "i".to_string() } else { format!("i / {inner}") };
+        if position > 0 {
+            term += &format!(" % {}", axis.extent);
+        }
+        terms.push(format!("{term} * {}", stride(axis)));
+        inner *= axis.extent;
+    }
+    let sum = if terms.is_empty() { "0".to_string() } else { terms.join(" + ") };
+    let _ = writeln!(text, "__device__ constexpr unsigned int {name}(unsigned int i) {{ return {sum}; }}");
+}

@@ -1,0 +1,27 @@
+//! Contractions of dense tensors on the device.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `batch` | arrays under a layout, and how they get there and back |
+//! | `asked` | a contraction, its options, its result |
+//! | `steps`, `axes` | a kernel for each pair of operands, and the indices that it goes through |
+//! | `arrays`, `launch` | what a kernel is given; the kernels, one after the other |
+//! | `matrices`, `strided`, `action` | what is compiled, and with which numbers: small matrices, any strides, mass operators |
+//! | `units` | programs for the test that compiles all |
+//! | `banks` | what reading shared memory costs |
+
+mod action;
+mod arrays;
+mod asked;
+mod axes;
+mod banks;
+mod batch;
+mod launch;
+mod matrices;
+mod steps;
+mod strided;
+mod units;
+
+pub use asked::DeviceEinsum;
+pub use batch::DeviceBatch;
+pub(super) use units::programs;

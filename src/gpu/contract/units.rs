@@ -1,0 +1,95 @@
+//! Programs to compile where there is no device.
+
+use std::marker::PhantomData;
+
+use super::action::{self, Action};
+use super::arrays::Change;
+use super::matrices::{self, Matrices};
+use super::steps::Steps;
+use super::strided;
+use crate::algebra::{MaxPlus, MinPlus, PlusTimes, Printed, Value, printed_arithmetic};
+use crate::contract::{Einsum, Layout, Mass, Viewed};
+use crate::gpu::front::Front;
+use crate::gpu::jit::Unit;
+
+/// Bytes of shared memory that a block of any architecture may have.
+const ROOM: usize = 48 << 10;
+
+/// Row-major tensors that are nowhere: only their layout matters.
+#[derive(Clone)]
+struct Nowhere<T>(Layout, PhantomData<T>);
+
+impl<T: Value> Viewed for Nowhere<T> {
+    type Value = T;
+    fn layout(&self) -> &Layout {
+        &self.0
+    }
+}
+fn nowhere<T: Value>(extents: &[usize], batch: usize) -> Option<Nowhere<T>> {
+    Some(Nowhere(Layout::row_major(extents).ok()?.batched(batch).ok()?, PhantomData))
+}
+
+/// The program of matrices `"bij,bjk->bik"` and the like, for the sizes of i, j, k.
+fn product<T: Value>(ring: &Printed, text: &str, sizes: [usize; 3], change: &Change) -> Option<Unit> {
+    let extent = |c: char| match c {
+        'i' => sizes[0],
+        'j' => sizes[1],
+        'k' => sizes[2],
+        _ => 1 << 16,
+    };
+    let (left, right) = text.split_once("->")?;
+    let of = |word: &str| nowhere::<T>(&word.chars().map(extent).collect::<Vec<_>>(), 1);
+    let operands = left.split(',').map(of).collect::<Option<Vec<_>>>()?;
+    let einsum = Einsum::new(text, &operands).ok()?;
+    let out = Layout::row_major(&right.chars().map(extent).collect::<Vec<_>>()).ok()?;
+    let steps = Steps::new(&einsum, &out).ok()?;
+    let program = Matrices::of(&steps.list[0], &steps.extents, size_of::<T>())?.program(ROOM)?;
+    let front = format!("{}{}", ring.text, program.text);
+    Some(Unit { source: matrices::SOURCE, prefix: Front::new(&front, &change.settings()).text(), hot: &["contract"] })
+}
+
+fn action<T: Value>(ring: &Printed, p: usize) -> Option<Unit> {
+    let (d, q, elements) = (p + 1, p + 2, 1 << 16);
+    let mass = Mass::new(3, nowhere::<T>(&[q, d], 1)?).ok()?;
+    let (w, v) = (nowhere::<T>(&[q; 3], elements)?, nowhere::<T>(&[d; 3], elements)?);
+    let einsum = mass.action(&w, &v).ok()?;
+    let program = Action::of(&einsum, v.layout())?.program(size_of::<T>());
+    let front = format!("{}{}", ring.text, program.text);
+    let settings = Change::default().settings();
+    Some(Unit { source: action::SOURCE, prefix: Front::new(&front, &settings).text(), hot: &["mass_action"] })
+}
+
+fn strided(ring: &Printed, out: usize, folded: usize, single: bool) -> Unit {
+    let settings = strided::settings(out, folded, single);
+    Unit { source: strided::SOURCE, prefix: Front::new(&ring.text, &settings).text(), hot: &["strided"] }
+}
+
+/// All of them, as they are used.
+pub(in crate::gpu) fn programs() -> Vec<Unit> {
+    let (f32, f64) = (&*printed_arithmetic(PlusTimes::<f32>::new()), &*printed_arithmetic(PlusTimes::<f64>::new()));
+    let least = &*printed_arithmetic(MinPlus::<f64>::new());
+    let (i8, logic) =
+        (&*printed_arithmetic(MaxPlus::<i8>::new()), &*printed_arithmetic(crate::algebra::LorLand::new()));
+    let (plain, kept, scaled) =
+        (Change::default(), Change { old: 1, ..Change::default() }, Change { alpha: true, old: 2, scalars: None });
+    let mut all = vec![];
+    for n in [2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 28, 32] {
+        all.push(product::<f64>(f64, "bij,bjk->bik", [n; 3], &kept));
+        all.push(product::<f32>(f32, "bij,bjk->bik", [n; 3], &kept));
+    }
+    for text in ["bji,bjk->bik", "bij,bkj->bik", "bji,bkj->bki", "bij,jk->bik", "ij,bjk->bik"] {
+        all.push(product::<f64>(f64, text, [8, 6, 12], &scaled));
+        all.push(product::<f32>(f32, text, [5, 7, 3], &plain));
+    }
+    all.push(product::<f64>(least, "bij,bjk->bik", [16; 3], &kept));
+    all.push(product::<i8>(i8, "bij,bjk->bik", [5, 4, 16], &scaled));
+    all.push(product::<bool>(logic, "bij,bjk->bik", [9, 9, 9], &kept));
+    for p in 2..=8 {
+        all.extend([action::<f64>(f64, p), action::<f32>(f32, p)]);
+    }
+    for (out, folded, single) in [(1, 1, false), (4, 2, false), (2, 1, true), (64, 64, true)] {
+        all.push(Some(strided(f64, out, folded, single)));
+        all.push(Some(strided(logic, out, folded, single)));
+    }
+    all.into_iter().flatten().collect()
+}

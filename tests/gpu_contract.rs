@@ -1,0 +1,491 @@
+//! Contractions on the GPU have the bits of the processor's, which `tests/contract.rs` compares with loops over all indices.
+#![cfg(feature = "cuda")]
+
+mod common;
+
+use std::fmt::Debug;
+
+use common::arbitrary::Rng;
+use common::gpu::cuda;
+use num_complex::Complex;
+use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value};
+use sparring::contract::{Einsum, Layout, Mass, View, ViewMut, bound};
+use sparring::gpu::DeviceBatch;
+use sparring::{Cpu, Cuda, Error, einsum};
+
+/// What becomes of C.
+#[derive(Clone, Copy, Debug)]
+enum Update<T> {
+    Assign,
+    Add,
+    Beta(T),
+}
+
+/// Values of a type, among them such as round.
+trait Sample: Value {
+    fn of(random: &mut Rng) -> Self;
+    /// What C holds where it must not be read.
+    const RUBBISH: Self;
+}
+macro_rules! sample {
+    ($($t:ty, $rubbish:expr, |$x:ident| $of:expr;)*) => {$(
+        impl Sample for $t {
+            fn of(random: &mut Rng) -> Self {
+                let $x = random.below(1 << 20) as i64 - (1 << 19);
+                $of
+            }
+            const RUBBISH: Self = $rubbish;
+        }
+    )*};
+}
+sample! {
+    f64, f64::NAN, |x| x as f64 / 3e5;
+    f32, f32::NAN, |x| x as f32 / 3e5;
+    i64, i64::MAX, |x| (x << 45) | x;
+    i32, i32::MAX, |x| x as i32;
+    i8, i8::MAX, |x| x as i8;
+    bool, true, |x| x % 3 == 0;
+    Complex<f64>, Complex::new(f64::NAN, 0.0), |x| Complex::new(x as f64 / 3e5, 1.0 - x as f64 / 5e5);
+}
+
+/// `0..n` in any order.
+fn order(random: &mut Rng, n: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    for k in 1..n {
+        order.swap(k, random.below(k + 1));
+    }
+    order
+}
+
+/// An array that holds the layout.
+fn array<T: Sample>(random: &mut Rng, layout: &Layout) -> Vec<T> {
+    let (batch, stride) = (layout.batch(), layout.batch_stride());
+    let axes = layout.extents().iter().zip(layout.strides()).chain([(&batch, &stride)]);
+    let reach: usize = axes.filter(|a| *a.1 > 0).map(|(e, s)| e.saturating_sub(1) * s.unsigned_abs()).sum();
+    (0..=layout.offset() + reach).map(|_| T::of(random)).collect()
+}
+
+/// The same bits, or both no number.
+#[track_caller]
+fn same<T: Value>(found: &[T], wanted: &[T], what: impl Fn() -> String) {
+    assert_eq!(found.len(), wanted.len(), "{}", what());
+    for (at, (f, w)) in found.iter().zip(wanted).enumerate() {
+        // Zeros of both signs are equal and print differently.
+        let zero = *f == *w && format!("{f:?}").contains("0.0");
+        let equal = *f == *w && !zero || format!("{f:?}") == format!("{w:?}");
+        assert!(equal, "element {at} is {f:?}, not {w:?}: {}", what());
+    }
+}
+
+/// A contraction into an array that lies as `out` says.
+struct Case<'a, T> {
+    text: &'a str,
+    operands: &'a [View<'a, T>],
+    out: &'a Layout,
+    alpha: Option<T>,
+    update: Update<T>,
+}
+
+/// The contraction on both machines; what the GPU says of it.
+#[track_caller]
+fn compare<T: Sample, A: Arithmetic<T> + Debug>(cuda: &Cuda, ring: A, case: &Case<'_, T>, random: &mut Rng) -> String {
+    let Case { text, operands, out, alpha, update } = *case;
+    let mut start: Vec<T> = array(random, out);
+    if matches!(update, Update::Assign) || matches!(update, Update::Beta(beta) if beta == A::ZERO) {
+        start.fill(T::RUBBISH);
+    }
+    let mut wanted = start.clone();
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let mut asked = cpu.einsum(ring, Einsum::new(text, operands).expect("an expression"));
+    let there: Vec<DeviceBatch<T>> = operands.iter().map(|x| cuda.upload_batch(x).expect("a batch")).collect();
+    let mut asked_there = cuda.einsum(ring, Einsum::new(text, &there).expect("an expression"));
+    assert_eq!(asked.path().expect("a path"), asked_there.path().expect("a path"), "{text}");
+    if let Some(alpha) = alpha {
+        (asked, asked_there) = (asked.alpha(alpha), asked_there.alpha(alpha));
+    }
+    (asked, asked_there) = match update {
+        Update::Assign => (asked, asked_there),
+        Update::Add => (asked.accumulate(), asked_there.accumulate()),
+        Update::Beta(beta) => (asked.beta(beta), asked_there.beta(beta)),
+    };
+    let said = asked_there.explain().expect("words");
+    asked.into(&mut ViewMut::new(&mut wanted, out.clone()).expect("a result")).expect(text);
+    let mut found = cuda.upload_batch(&View::new(&start, out.clone()).expect("a view")).expect("a batch");
+    asked_there.into(&mut found).expect(text);
+    let what = || {
+        let layouts: Vec<_> = operands.iter().map(View::layout).collect();
+        format!("{text}, {ring:?}, α {alpha:?}, {update:?}\n{said}\nC: {out:?}\n{layouts:?}")
+    };
+    same(cuda.download_batch(&found).expect("a result").values(), &wanted, what);
+    said
+}
+
+/// A layout of these extents, with gaps and in any order; `read`: some indices may run backwards or stand still.
+fn layout(random: &mut Rng, extents: &[usize], batch: usize, read: bool) -> Layout {
+    let made = match random.below(6) {
+        0 => Layout::row_major(extents).and_then(|l| l.batched(batch)),
+        1 => Layout::column_major(extents).and_then(|l| l.batched(batch)),
+        2 => Layout::interleaved(extents, batch),
+        _ => {
+            let all: Vec<usize> = extents.iter().copied().chain([batch]).collect();
+            let mut strides = vec![0isize; all.len()];
+            let mut step = 1;
+            for k in order(random, all.len()) {
+                strides[k] = step;
+                step = step * all[k].max(1) as isize + random.below(2) as isize;
+            }
+            let mut offset = random.below(3);
+            for (stride, &extent) in strides.iter_mut().zip(&all) {
+                if read && random.below(4) == 0 {
+                    offset += stride.unsigned_abs() * extent.saturating_sub(1);
+                    *stride = -*stride;
+                } else if read && random.below(8) == 0 {
+                    *stride = 0;
+                }
+            }
+            let batch_stride = strides.pop().expect("the batch's");
+            Layout::new(extents, &strides, offset).and_then(|l| l.strided(batch, batch_stride))
+        }
+    };
+    made.expect("a layout")
+}
+
+fn random_cases<T: Sample, A: Arithmetic<T> + Debug>(seed: u64, cases: usize, ring: A) {
+    let cuda = cuda();
+    let mut random = Rng(seed);
+    for _ in 0..cases {
+        let count = [1, 1, 2, 2, 2, 2, 3, 4][random.below(8)];
+        let (letters, largest) = (1 + random.below(5), [3, 5, 9, 40][random.below(4)]);
+        let mut extents: Vec<usize> = (0..letters).map(|_| 1 + random.below(largest)).collect();
+        if random.below(15) == 0 {
+            let k = random.below(letters);
+            extents[k] = 0;
+        }
+        let batch = [1, 1, 0, 2, 3, 17][random.below(6)];
+        while extents.iter().product::<usize>() * batch.max(1) > 3000 {
+            let k = random.below(letters);
+            extents[k] = extents[k].div_ceil(2);
+        }
+        let name = |k: usize| char::from(b'a' + k as u8);
+        let terms: Vec<Vec<usize>> =
+            (0..count).map(|_| (0..random.below(5)).map(|_| random.below(letters)).collect()).collect();
+        let known: Vec<usize> =
+            order(&mut random, letters).into_iter().filter(|k| terms.iter().any(|t| t.contains(k))).collect();
+        let result: Vec<usize> = known.into_iter().filter(|_| random.below(3) > 0).collect();
+        let word = |term: &Vec<usize>| term.iter().map(|&k| name(k)).collect::<String>();
+        let text = format!("{}->{}", terms.iter().map(word).collect::<Vec<_>>().join(","), word(&result));
+        let own: Vec<usize> = terms.iter().map(|_| if random.below(3) == 0 { 1 } else { batch }).collect();
+        let shared = own.iter().copied().find(|&b| b != 1).unwrap_or(1);
+        let of = |t: &[usize]| t.iter().map(|&k| extents[k]).collect::<Vec<_>>();
+        let layouts: Vec<Layout> = terms.iter().zip(&own).map(|(t, &b)| layout(&mut random, &of(t), b, true)).collect();
+        let arrays: Vec<Vec<T>> = layouts.iter().map(|l| array(&mut random, l)).collect();
+        let views: Vec<View<'_, T>> =
+            layouts.iter().zip(&arrays).map(|(l, a)| View::new(a, l.clone()).expect("a view")).collect();
+        let out = layout(&mut random, &of(&result), shared, false);
+        let alpha = (random.below(2) == 0).then(|| T::of(&mut random));
+        let update = match random.below(4) {
+            0 => Update::Add,
+            1 => Update::Beta(T::of(&mut random)),
+            2 => Update::Beta(A::ZERO),
+            _ => Update::Assign,
+        };
+        compare(&cuda, ring, &Case { text: &text, operands: &views, out: &out, alpha, update }, &mut random);
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn random_expressions() {
+    random_cases::<f64, _>(1, 400, PlusTimes::new());
+    random_cases::<f32, _>(2, 200, PlusTimes::new());
+    random_cases::<i64, _>(3, 300, PlusTimes::new());
+    random_cases::<f64, _>(4, 200, MinPlus::new());
+    random_cases::<bool, _>(5, 100, LorLand::new());
+    random_cases::<Complex<f64>, _>(6, 100, PlusTimes::new());
+}
+
+/// Tensors of letters, `b` being so many that a program for these sizes is worth while.
+fn letters<T: Sample, A: Arithmetic<T> + Debug>(
+    cuda: &Cuda,
+    ring: A,
+    text: &str,
+    extent: impl Fn(char) -> usize,
+    update: Update<T>,
+    random: &mut Rng,
+) -> String {
+    let (left, right) = text.split_once("->").expect("an arrow");
+    let of = |word: &str| Layout::row_major(&word.chars().map(&extent).collect::<Vec<_>>()).expect("a layout");
+    let layouts: Vec<Layout> = left.split(',').map(of).collect();
+    let arrays: Vec<Vec<T>> = layouts.iter().map(|l| array(random, l)).collect();
+    let views: Vec<View<'_, T>> =
+        layouts.iter().zip(&arrays).map(|(l, a)| View::new(a, l.clone()).expect("a view")).collect();
+    let alpha = matches!(update, Update::Beta(_)).then(|| T::of(random));
+    compare(cuda, ring, &Case { text, operands: &views, out: &of(right), alpha, update }, random)
+}
+
+/// Squares of every size, as they lie and transposed, each with an end of a batch that is no whole block.
+#[test]
+#[ignore = "needs a GPU"]
+fn squares_of_every_size() {
+    let cuda = cuda();
+    let mut random = Rng(7);
+    for n in 1..=40 {
+        let batch = 70_000 / (n * n) + 40 + n % 7;
+        let extent = |c| if c == 'b' { batch } else { n };
+        let text =
+            ["bij,bjk->bik", "bji,bjk->bik", "bij,bkj->bik", "bji,bkj->bki", "bij,jk->bik", "ji,bkj->bik"][n % 6];
+        let said = [
+            letters::<f64, _>(&cuda, PlusTimes::new(), "bij,bjk->bik", extent, Update::Add, &mut random),
+            letters::<f32, _>(&cuda, PlusTimes::new(), "bij,bjk->bik", extent, Update::Assign, &mut random),
+            letters::<f32, _>(&cuda, PlusTimes::new(), text, extent, Update::Beta(-0.5), &mut random),
+            letters::<f64, _>(&cuda, MinPlus::new(), text, extent, Update::Add, &mut random),
+        ];
+        assert!(said.iter().all(|s| s.contains("matrices")), "{n}: {said:?}");
+    }
+}
+
+/// Rectangles, several indices for rows and columns, transposes within members, other types.
+#[test]
+#[ignore = "needs a GPU"]
+fn members_in_any_order() {
+    let cuda = cuda();
+    let mut random = Rng(8);
+    let texts = [
+        "bij,bjk->bik",
+        "bji,bjk->bik",
+        "bij,bkj->bki",
+        "bij,jk->bik",
+        "ij,bjk->bki",
+        "bisj,bksl->bijkl",
+        "bisj,bksl->biklj",
+        "bisj,bslk->bjkil",
+        "bijs,bskt->bikjt",
+        "bistj,bktsl->bijkl",
+        "bij,bj->bi",
+        "bi,bk->bik",
+    ];
+    for (case, &(i, j, k)) in
+        [(3, 4, 5), (5, 3, 2), (7, 9, 13), (6, 5, 6), (20, 2, 3), (2, 24, 7), (4, 4, 8), (1, 8, 8)].iter().enumerate()
+    {
+        for (number, text) in texts.iter().enumerate() {
+            let extent = |c| match c {
+                'b' => 9001 + case,
+                'i' => i,
+                'j' => j,
+                'k' => k,
+                's' => 4,
+                't' => 3,
+                _ => 2,
+            };
+            let f64s = letters::<f64, _>(&cuda, PlusTimes::new(), text, extent, Update::Add, &mut random);
+            assert!(number >= 10 || f64s.contains("matrices"), "{text} {i} {j} {k}: {f64s}");
+            match (case + number) % 4 {
+                0 => letters::<i8, _>(&cuda, PlusTimes::new(), text, extent, Update::Beta(3), &mut random),
+                1 => letters::<i32, _>(&cuda, MaxPlus::new(), text, extent, Update::Add, &mut random),
+                2 => letters::<bool, _>(&cuda, LorLand::new(), text, extent, Update::Add, &mut random),
+                _ => letters::<Complex<f64>, _>(&cuda, PlusTimes::new(), text, extent, Update::Assign, &mut random),
+            };
+        }
+    }
+}
+
+/// Batches that begin anywhere, have gaps or run backwards; results with gaps.
+#[test]
+#[ignore = "needs a GPU"]
+fn batches_that_lie_anywhere() {
+    let cuda = cuda();
+    let mut random = Rng(9);
+    for n in [2usize, 3, 4, 6, 8, 12, 16] {
+        let (batch, size) = (70_000 / (n * n) + 9, (n * n) as isize);
+        for (offset, gap) in [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (4, 4), (3, 13)] {
+            let square = |offset: usize| Layout::new(&[n, n], &[n as isize, 1], offset).expect("a layout");
+            let ahead = square(offset).strided(batch, size + gap).expect("a layout");
+            let back = square(offset + batch * (n * n + gap as usize)).strided(batch, -size - gap).expect("a layout");
+            let one = square(offset).broadcast(batch).expect("a layout");
+            for layouts in [[&ahead, &ahead], [&back, &ahead], [&ahead, &one], [&one, &back]] {
+                let arrays: [Vec<f32>; 2] = layouts.map(|l| array(&mut random, l));
+                let views = [0, 1].map(|k| View::new(&arrays[k], layouts[k].clone()).expect("a view"));
+                let update = [Update::Assign, Update::Add, Update::Beta(0.5)][random.below(3)];
+                let case = Case { text: "ij,jk->ik", operands: &views, out: &ahead, alpha: None, update };
+                let said = compare(&cuda, PlusTimes::new(), &case, &mut random);
+                assert!(said.contains("matrices"), "{said}");
+            }
+        }
+    }
+}
+
+/// The paper's kernels and operators as one expression each: several steps.
+#[test]
+#[ignore = "needs a GPU"]
+fn several_operands() {
+    let cuda = cuda();
+    let mut random = Rng(10);
+    let extent = |c: char| match c {
+        'e' => 3001,
+        'a'..='d' | 'q' | 'r' => 4,
+        _ => 3,
+    };
+    for text in [
+        "isj,ksl->ijkl",
+        "si,sj,ksl->kilj",
+        "ai,bj,eij->eab",
+        "ai,bj,ck,eijk->eabc",
+        "qi,rj,eqr,qk,rl,ekl->eij",
+        "ei,ej->ij",
+        "eii->e",
+        "eij->ji",
+        "ei,fj->",
+    ] {
+        letters::<f64, _>(&cuda, PlusTimes::new(), text, extent, Update::Add, &mut random);
+        letters::<i64, _>(&cuda, PlusTimes::new(), text, extent, Update::Assign, &mut random);
+    }
+}
+
+/// What C has is not read where it does not count, and counts as the identity where there is none.
+#[test]
+#[ignore = "needs a GPU"]
+fn updates() {
+    let cuda = cuda();
+    let (a, b) = (vec![1.0f64; 16 * 20_000], vec![f64::INFINITY; 16]);
+    let a = View::new(&a, Layout::row_major(&[4, 4]).and_then(|l| l.batched(20_000)).expect("a layout")).expect("a");
+    let b = View::new(&b, Layout::row_major(&[4, 4]).expect("a layout")).expect("b");
+    let [a, b] = [a, b].map(|x| cuda.upload_batch(&x).expect("a batch"));
+    let of = || Einsum::new("ij,jk->ik", &[a.clone(), a.clone()]).expect("an expression");
+    let ask = || cuda.einsum(PlusTimes::new(), of());
+    let all = |x: DeviceBatch<f64>| cuda.download_batch(&x).expect("a result").values().to_vec();
+    assert!(all(ask().eval().expect("a product")).iter().all(|&x| x == 4.0));
+    assert!(all(ask().alpha(0.5).accumulate().eval().expect("a product")).iter().all(|&x| x == 2.0));
+    assert!(all(ask().beta(3.0).eval().expect("a product")).iter().all(|&x| x == 4.0));
+    let nan = vec![f64::NAN; 16 * 20_000];
+    let mut c = cuda.upload_batch(&View::new(&nan, a.layout().clone()).expect("a view")).expect("a batch");
+    ask().beta(0.0).into(&mut c).expect("a product");
+    assert!(all(c.clone()).iter().all(|&x| x == 4.0), "β = 0 does not read C");
+    // 0 · ∞ is no number: C = β ⊗ 0 ⊕ … says so, as on the processor.
+    let infinite = cuda.einsum(PlusTimes::new(), Einsum::new("ij,jk->ik", &[a.clone(), b]).expect("an expression"));
+    assert!(all(infinite.beta(f64::INFINITY).eval().expect("a product")).iter().all(|x| x.is_nan()));
+    // Another one has the array: it is not written.
+    let shared = c.clone();
+    says(ask().into(&mut c), &["another one shares its values"]);
+    drop(shared);
+    ask().accumulate().into(&mut c).expect("a product");
+    assert!(all(c).iter().all(|&x| x == 8.0));
+}
+
+/// Nothing to compute, and folds over nothing.
+#[test]
+#[ignore = "needs a GPU"]
+fn nothing() {
+    let cuda = cuda();
+    let mut random = Rng(11);
+    for (text, zero) in
+        [("bij,bjk->bik", 'b'), ("bij,bjk->bik", 'i'), ("bij,bjk->bik", 'j'), ("ij->", 'j'), ("ij->ij", 'i')]
+    {
+        let extent = |c| if c == zero { 0 } else { 3 };
+        letters::<f64, _>(&cuda, PlusTimes::new(), text, extent, Update::Assign, &mut random);
+        letters::<f64, _>(&cuda, MinPlus::new(), text, extent, Update::Add, &mut random);
+    }
+    let none =
+        View::new(&[1.0f32; 4], Layout::row_major(&[2, 2]).and_then(|l| l.batched(0)).expect("a layout")).expect("x");
+    let none = cuda.upload_batch(&none).expect("a batch");
+    let asked = cuda.einsum(PlusTimes::new(), Einsum::new("ij,jk->ik", &[none.clone(), none]).expect("an expression"));
+    assert!(cuda.download_batch(&asked.eval().expect("nothing")).expect("nothing").values().is_empty());
+}
+
+/// The action of mass operators in one pass, near the processor's, whose order of sums is another.
+#[test]
+#[ignore = "needs a GPU"]
+fn actions() {
+    let cuda = cuda();
+    let mut random = Rng(12);
+    action::<f64>(&cuda, 1e-13, &mut random);
+    action::<f32>(&cuda, 2e-5, &mut random);
+}
+
+fn action<T: Sample + sparring::algebra::Real>(cuda: &Cuda, tolerance: f64, random: &mut Rng) {
+    let ring = || PlusTimes::<T>::default();
+    let cpu = Cpu::with_threads(2).expect("threads");
+    for (d, q) in (1..=9).map(|d| (d, d + 1)).chain([(3, 3), (4, 2), (2, 7)]) {
+        let elements = 1000 / (d * d) + 131;
+        let layout =
+            |extents: &[usize], batch| Layout::row_major(extents).and_then(|l| l.batched(batch)).expect("a layout");
+        let layouts = [layout(&[q, d], 1), layout(&[q; 3], elements), layout(&[d; 3], elements)];
+        let arrays: [Vec<T>; 3] = [0, 1, 2].map(|k| array(random, &layouts[k]));
+        let views = [0, 1, 2].map(|k| View::new(&arrays[k], layouts[k].clone()).expect("a view"));
+        let wanted = cpu.einsum(
+            ring(),
+            Mass::new(3, views[0].clone()).expect("a mass").action(&views[1], &views[2]).expect("an action"),
+        );
+        let wanted = wanted.alpha(T::from_f64(1.5)).eval().expect("an action");
+        let there = views.map(|x| cuda.upload_batch(&x).expect("a batch"));
+        let asked = cuda.einsum(
+            ring(),
+            Mass::new(3, there[0].clone()).expect("a mass").action(&there[1], &there[2]).expect("an action"),
+        );
+        assert!(asked.explain().expect("words").contains("the action of a mass operator"));
+        let mut found = asked.alpha(T::from_f64(1.5)).eval().expect("an action");
+        let far = |found: &DeviceBatch<T>, times: f64| {
+            let found = cuda.download_batch(found).expect("a result");
+            let scale = wanted.values().iter().map(|x| x.as_f64().abs()).fold(0.0, f64::max);
+            let each = found.values().iter().zip(wanted.values());
+            each.map(|(f, w)| (f.as_f64() - times * w.as_f64()).abs() / scale).fold(0.0, f64::max)
+        };
+        assert!(far(&found, 1.0) < tolerance, "{d} {q}: {}", far(&found, 1.0));
+        // Three halves more, twice: U = 2U + 1.5 M V, then U + 1.5 M V.
+        let again = || {
+            cuda.einsum(
+                ring(),
+                Mass::new(3, there[0].clone()).expect("a mass").action(&there[1], &there[2]).expect("an action"),
+            )
+            .alpha(T::from_f64(1.5))
+        };
+        again().beta(T::from_f64(2.0)).into(&mut found).expect("an action");
+        again().accumulate().into(&mut found).expect("an action");
+        assert!(far(&found, 4.0) < 4.0 * tolerance, "{d} {q}: {}", far(&found, 4.0));
+    }
+}
+
+/// The text of an error, which names each of `words`.
+#[track_caller]
+fn says<T>(found: Result<T, Error>, words: &[&str]) {
+    let text = found.err().expect("an error").to_string();
+    words.iter().for_each(|word| assert!(text.contains(word), "{text:?} does not name {word:?}"));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn what_does_not_fit_is_refused() {
+    let cuda = cuda();
+    let x = vec![1.0f64; 24];
+    let put = |layout: Layout| cuda.upload_batch(&View::new(&x, layout).expect("a view")).expect("a batch");
+    let a = put(Layout::row_major(&[2, 3]).expect("a layout"));
+    let ask = || cuda.einsum(PlusTimes::new(), Einsum::new("ij->ji", std::slice::from_ref(&a)).expect("an expression"));
+    says(Einsum::new("ij,jk->ik", &[a.clone(), a.clone()]), &["j has 2 values in operand 1, 3 in operand 0"]);
+    says(ask().into(&mut put(Layout::row_major(&[2, 3]).expect("a layout"))), &["einsum", "[3, 2]", "[2, 3]"]);
+    let two = Layout::row_major(&[3, 2]).and_then(|l| l.batched(2)).expect("a layout");
+    says(ask().into(&mut put(two)), &["batch", "2", "1"]);
+    says(ask().into(&mut put(Layout::new(&[3, 2], &[1, 1], 0).expect("a layout"))), &["may meet elements of others"]);
+    says(a.clone().with_layout(Layout::row_major(&[25]).expect("a layout")), &["24", "25"]);
+    let other = Cuda::new(0).expect("a device");
+    says(
+        other.einsum(PlusTimes::new(), Einsum::new("ij->ji", std::slice::from_ref(&a)).expect("an expression")).eval(),
+        &["another `Cuda`"],
+    );
+    let r = a.clone().ranked::<2>().expect("two indices");
+    let product = cuda.einsum(PlusTimes::new(), einsum!("ij,kj->ik", r, r).expect("an expression"));
+    assert_eq!(cuda.download_batch(&product.eval().expect("a product")).expect("there").values(), [3.0; 4]);
+    let chain = ["ij,jk,kl->il", "ij,jk,kl,lm->im"].map(|text| {
+        let square = put(Layout::row_major(&[4, 4]).expect("a layout"));
+        let operands = vec![square; text.matches(',').count() + 1];
+        let einsum = Einsum::new(text, &operands).expect("an expression");
+        assert!(bound(&einsum, false).expect("a bound").operations > 0.0);
+        cuda.einsum(PlusTimes::new(), einsum).workspace_bytes().expect("bytes")
+    });
+    assert_eq!(chain, [128, 256]);
+    let small = Cuda::new(0).expect("a device").memory_budget(1000);
+    let x =
+        small.upload_batch(&View::new(&x, Layout::row_major(&[24]).expect("a layout")).expect("x")).expect("a batch");
+    says(
+        small.einsum(PlusTimes::new(), Einsum::new("i,j->ij", &[x.clone(), x]).expect("text")).eval(),
+        &["budget", "1000"],
+    );
+}
