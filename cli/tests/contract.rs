@@ -1,8 +1,8 @@
-//! The command `einsum`: results, layouts of arrays, texts, exit codes.
+//! The commands `einsum` and `bench contract`: results, layouts of arrays, texts, exit codes.
 
 mod program;
 
-use program::{failed, json, refused, scratch, text};
+use program::{failed, json, lines, refused, scratch, sparring, text};
 use serde_json::json as value;
 
 /// A file of NumPy's.
@@ -37,6 +37,24 @@ const A: [f64; 8] = [1.0, 2.0, 3.0, 4.0, 0.0, 1.0, 1.0, 0.0];
 const B: [f64; 8] = [5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0];
 /// Two products of 2 × 2 matrices.
 const C: [f64; 8] = [19.0, 22.0, 43.0, 50.0, 3.0, 4.0, 1.0, 2.0];
+
+/// Type, rows, and numpy's sums of the result for the script's arrays of 300 matrices.
+const EXPECTED_GEMM: [(&str, u64, f64, f64); 4] = [
+    ("f64", 2, -4.30027148179116, -3.5568467153831422),
+    ("f64", 5, 1.3259921159680137, 2.682562460641171),
+    ("f32", 2, 3.1226778929121792, 1.6581712849006132),
+    ("f32", 5, -7.112623528984841, -3.0404771426428576),
+];
+/// Case, order, elements, and numpy's sums.
+const EXPECTED_ELEMENTS: [(&str, u64, u64, f64, f64); 7] = [
+    ("act2d", 2, 3672, -42.0918409779623, -18.61677675500323),
+    ("act2d", 5, 1032, 153.59422109714043, 46.74399176691286),
+    ("act3d", 2, 1056, -13.902819843939954, -7.7311445852789245),
+    ("act3d", 5, 160, -246.66202483290857, -133.68516662765205),
+    ("asm2d", 2, 1288, 1306.7917759648035, 647.2292311813969),
+    ("asm2d", 5, 88, 7760.293642549581, 3839.072279630619),
+    ("asm3d", 2, 152, 155.83710991996978, 76.92119026391231),
+];
 
 #[test]
 fn batches_of_products() {
@@ -183,4 +201,35 @@ fn arrays_without_elements() {
     assert_eq!(read(&c).1, [0.0; 0]);
     text(&["einsum", "ij,kl->jk", &none, &b, "-o", &c, "--semiring", "min_plus"]);
     assert_eq!(read(&c).1, [f64::INFINITY; 8]);
+}
+
+#[test]
+fn contractions_are_measured() {
+    let small = ["--repeat", "2", "--threads", "2"];
+    let bench = |more: &[&str]| lines(&[&["bench", "contract"], more, &small].concat());
+    let found = bench(&["--case", "gemm", "--n", "2,5", "--batch", "300"]);
+    assert_eq!(found.len(), 4);
+    for (line, (ty, size, sum, wsum)) in found.iter().zip(EXPECTED_GEMM) {
+        assert_eq!((line["op"].as_str(), line["dtype"].as_str()), (Some("contract"), Some(ty)));
+        assert_eq!((line["size"].as_u64(), line["batch"].as_u64()), (Some(size), Some(300)));
+        let near = |key: &str, x: f64, tolerance: f64| (line[key].as_f64().unwrap() - x).abs() < tolerance;
+        let tolerance = if ty == "f64" { 1e-11 } else { 1e-4 };
+        assert!(near("checksum", sum, tolerance) && near("wsum", wsum, tolerance), "{line}");
+        assert!(line["ms_min"].as_f64() <= line["ms"].as_f64() && line["pct_stream"].as_f64() > Some(0.0), "{line}");
+    }
+    let found = bench(&["--case", "act2d,act3d,asm2d,asm3d", "--order", "2,5", "--fem-mb", "1", "--floats", "f64"]);
+    assert_eq!(found.len(), 7);
+    for (line, (case, size, batch, sum, wsum)) in found.iter().zip(EXPECTED_ELEMENTS) {
+        assert_eq!((line["case"].as_str(), line["size"].as_u64()), (Some(case), Some(size)));
+        assert_eq!(line["batch"].as_u64(), Some(batch), "{case}");
+        let near = |key: &str, x: f64| (line[key].as_f64().unwrap() - x).abs() < 1e-9 * x.abs();
+        assert!(near("checksum", sum) && near("wsum", wsum), "{line}");
+    }
+    assert!(refused(&["bench", "contract", "--case", "gem"]).contains("no contraction is called 'gem'"));
+    assert!(refused(&["bench", "contract", "--case", "gemm", "--n", "0"]).contains("--n: 0 is not among 1 to 64"));
+    assert!(refused(&["bench", "contract", "--batch", "many"]).contains("neither a number nor auto"));
+    assert!(refused(&["bench", "mttkrp", "--n", "3"]).contains("bench contract"));
+    let shown = sparring(&["bench", "contract", "--case", "gemm", "--n", "3", "--batch", "20", "--floats", "f32"]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.starts_with("case ") && shown.contains("gemm   f32    3         20 "), "{shown}");
 }
