@@ -1,5 +1,7 @@
 //! Contractions against loops over all indices: random expressions, layouts, updates and types, on any number of threads.
 
+#[path = "contract/plan.rs"]
+mod plan;
 #[path = "contract/textbook.rs"]
 mod textbook;
 

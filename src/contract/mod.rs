@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
-//! | the result | [`Cpu::einsum`](crate::Cpu::einsum) |
+//! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often |
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -17,6 +17,7 @@
 //! | `planes` | batches of matrices that lie beside each other, cut along the batch |
 //! | `update` | α, β and the values that the result has |
 //! | `run` | steps, block by block, by all threads |
+//! | `prepared` | steps that are kept |
 //!
 //! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of transposing,
 //! batches in one allocation, kernels for constant sizes.
@@ -27,6 +28,7 @@ mod layout;
 mod path;
 mod plan;
 mod planes;
+mod prepared;
 mod product;
 mod run;
 mod single;
@@ -41,6 +43,7 @@ pub use einsum::Einsum;
 pub use einsum::{Operands, Text};
 pub use layout::Layout;
 pub(crate) use plan::Plan;
+pub use prepared::EinsumPlan;
 pub(crate) use run::run;
 #[doc(hidden)]
 pub use subscripts::assert_subscripts;
