@@ -18,11 +18,14 @@
 //! | `update` | α, β and the values that the result has |
 //! | `run` | steps, block by block, by all threads |
 //! | `prepared` | steps that are kept |
+//! | `interop` | arrays of the crate ndarray |
 //!
 //! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of transposing,
 //! batches in one allocation, kernels for constant sizes.
 
 mod einsum;
+#[cfg(feature = "ndarray")]
+mod interop;
 mod lanes;
 mod layout;
 mod path;
