@@ -1,5 +1,7 @@
 //! Contractions against loops over all indices: random expressions, layouts, updates and types, on any number of threads.
 
+#[path = "contract/mass.rs"]
+mod mass;
 #[path = "contract/plan.rs"]
 mod plan;
 #[path = "contract/textbook.rs"]
@@ -103,6 +105,19 @@ fn compare<T: Value, A: Arithmetic<T>>(
     case: Case<'_, T>,
     random: &mut Random,
 ) {
+    let einsum = Einsum::new(case.text, case.operands).unwrap_or_else(|e| panic!("{e}"));
+    compare_made(cpus, ring, algebra, case, &einsum, random);
+}
+
+/// The same, of an expression that is made in another way.
+fn compare_made<T: Value, A: Arithmetic<T>>(
+    cpus: &[Cpu],
+    ring: A,
+    algebra: &Algebra<T>,
+    case: Case<'_, T>,
+    einsum: &Einsum<'_, T>,
+    random: &mut Random,
+) {
     let Case { text, operands, out, alpha, update } = case;
     let Algebra { zero, plus, times, .. } = *algebra;
     let book = Textbook::read(text, operands);
@@ -126,7 +141,7 @@ fn compare<T: Value, A: Arithmetic<T>>(
     });
     for cpu in cpus {
         let mut found = start.clone();
-        let mut asked = cpu.einsum(ring, Einsum::new(text, operands).unwrap_or_else(|e| panic!("{e}")));
+        let mut asked = cpu.einsum(ring, einsum.clone());
         if let Some(alpha) = alpha {
             asked = asked.alpha(alpha);
         }
@@ -390,11 +405,15 @@ fn rounding_does_not_depend_on_threads() {
         for other in &found[1..] {
             assert!(found[0].values().iter().zip(other.values()).all(|(a, b)| a.to_bits() == b.to_bits()), "{text}");
         }
-        // One fold in the order of its index, from 0, each product rounded: the very bits of the textbook.
+        // One fold in the order of its index, from 0, each step rounded once: the very bits.
         let book = Textbook::read(text, &views);
         let view = found[0].view();
         book.each(&book.result, |b, index| {
-            let wanted = book.fold(&views, b, index, 0.0, |a, b| a + b, |a, b| a * b);
+            let step = |sum, factors: &mut dyn Iterator<Item = f64>| {
+                let (a, b) = (factors.next().expect("A"), factors.next().expect("B"));
+                a.mul_add(b, sum)
+            };
+            let wanted = book.fold_by(&views, b, index, 0.0, step);
             let value: &f64 = view.get(b, index).expect("an element");
             assert_eq!(value.to_bits(), wanted.to_bits(), "{text} {index:?}");
         });

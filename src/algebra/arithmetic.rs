@@ -1,15 +1,22 @@
 //! A semiring on one type as plain functions: what fused loops call.
 
-use super::{BinaryOp, Host, Monoid, Ring, Semiring, V, Value};
+use super::{BinaryOp, Host, Machine, Monoid, Ring, Semiring, V, Value};
 
 /// A semiring whose ⊕ and ⊗ are operators on one type: every [`Ring`] of two such operators is one.
-pub trait Arithmetic<T>: Semiring {
+pub trait Arithmetic<T: Value>: Semiring {
     /// Identity of ⊕.
     const ZERO: T;
     /// a ⊕ b.
     fn plus(self, a: T, b: T) -> T;
     /// a ⊗ b.
     fn times(self, a: T, b: T) -> T;
+    /// `sum` ⊕ (a ⊗ b) on any machine, as [`Monoid::fold`].
+    fn fold_on<M: Machine>(self, sum: V<M, T>, a: V<M, T>, b: V<M, T>) -> V<M, T>;
+    /// `sum` ⊕ (a ⊗ b): rounded once where ⊕ is + and ⊗ is × of floats.
+    #[inline(always)]
+    fn fold(self, sum: T, a: T, b: T) -> T {
+        self.fold_on::<Host>(V(sum), V(a), V(b)).0
+    }
 }
 
 impl<T: Value, P: Monoid<Out = T>, X: BinaryOp<A = T, B = T, Out = T>> Arithmetic<T> for Ring<P, X> {
@@ -21,5 +28,9 @@ impl<T: Value, P: Monoid<Out = T>, X: BinaryOp<A = T, B = T, Out = T>> Arithmeti
     #[inline(always)]
     fn times(self, a: T, b: T) -> T {
         self.1.apply::<Host>(V(a), V(b)).0
+    }
+    #[inline(always)]
+    fn fold_on<M: Machine>(self, sum: V<M, T>, a: V<M, T>, b: V<M, T>) -> V<M, T> {
+        self.0.fold(self.1, a, b, sum)
     }
 }

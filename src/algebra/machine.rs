@@ -254,6 +254,13 @@ impl<M: Machine, T: Real> V<M, T> {
         V(M::op3(Builtin(Function::MulAdd), <T as Float>::mul_add, self.0, b.0, c.0))
     }
 }
+impl<M: Machine, T: Number> V<M, T> {
+    /// a · b + c: rounded once if these are floats.
+    #[inline(always)]
+    pub fn multiply_add(self, b: Self, c: Self) -> Self {
+        if T::FUSED { V(M::op3(Builtin(Function::MulAdd), T::multiply_add, self.0, b.0, c.0)) } else { self * b + c }
+    }
+}
 impl<M: Machine> V<M, u64> {
     /// An index as a number of another type, wrapping.
     #[inline(always)]

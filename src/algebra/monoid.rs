@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::{BinaryOp, Int, Num, Number, Real, V};
+use super::{BinaryOp, Int, Machine, Num, Number, Real, V};
 use crate::op;
 
 /// An associative, commutative operator with an identity.
@@ -18,12 +18,45 @@ pub trait Monoid: BinaryOp<A = <Self as BinaryOp>::Out, B = <Self as BinaryOp>::
     const IDENTITY: Self::Out;
     /// t with t ⊕ x = t for every x: a fold may stop there.
     const TERMINAL: Option<Self::Out> = None;
+    /// `sum` ⊕ (a ⊗ b): a step of a fold of products. + of × of floats rounds it once, on every machine.
+    #[inline(always)]
+    fn fold<X: BinaryOp<Out = Self::Out>, M: Machine>(
+        self,
+        times: X,
+        a: V<M, X::A>,
+        b: V<M, X::B>,
+        sum: V<M, Self::Out>,
+    ) -> V<M, Self::Out> {
+        self.apply(sum, times.apply(a, b))
+    }
 }
 
-op! { /// a + b, wrapping; for bool, or.
-pub Plus<T: Number> (a, b) -> T { a + b } identity T::ZERO }
-op! { /// a · b, wrapping; for bool, and.
-pub Times<T: Number> (a, b) -> T { a * b } identity T::ONE }
+op! { @struct [/// a + b, wrapping; for bool, or.
+] [pub] Plus [T: {Number}] [] }
+op! { @binary Plus [T: {Number}] [] (a: T, b: T) -> T { a + b } }
+impl<T: Number> Monoid for Plus<T> {
+    const IDENTITY: T = T::ZERO;
+    #[inline(always)]
+    fn fold<X: BinaryOp<Out = T>, M: Machine>(self, times: X, a: V<M, X::A>, b: V<M, X::B>, sum: V<M, T>) -> V<M, T> {
+        times.add_to(a, b, sum)
+    }
+}
+op! { @struct [/// a · b, wrapping; for bool, and.
+] [pub] Times [T: {Number}] [] }
+op! { @monoid Times [T: {Number}] T, T::ONE }
+impl<T: Number> BinaryOp for Times<T> {
+    type A = T;
+    type B = T;
+    type Out = T;
+    #[inline(always)]
+    fn apply<M: Machine>(self, a: V<M, T>, b: V<M, T>) -> V<M, T> {
+        a * b
+    }
+    #[inline(always)]
+    fn add_to<M: Machine>(self, a: V<M, T>, b: V<M, T>, sum: V<M, T>) -> V<M, T> {
+        a.multiply_add(b, sum)
+    }
+}
 op! { /// The smaller. As a fold from its identity it passes over NaN.
 pub Min<T: Num> (a, b) -> T { a.min(b) } identity T::TOP, terminal T::BOTTOM }
 op! { /// The larger. As a fold from its identity it passes over NaN.

@@ -1,6 +1,6 @@
 //! What an operator is, and `op!`, which writes one.
 
-use super::{Machine, V, Value};
+use super::{Machine, Number, V, Value};
 
 /// z = f(a), written once for every machine.
 #[diagnostic::on_unimplemented(
@@ -34,6 +34,14 @@ pub trait BinaryOp: Copy + Send + Sync + 'static {
     type Out: Value;
     /// The formula.
     fn apply<M: Machine>(self, a: V<M, Self::A>, b: V<M, Self::B>) -> V<M, Self::Out>;
+    /// (a ∘ b) + `sum`, a step of a sum of products: × of floats rounds it once, every other operator twice.
+    #[inline(always)]
+    fn add_to<M: Machine>(self, a: V<M, Self::A>, b: V<M, Self::B>, sum: V<M, Self::Out>) -> V<M, Self::Out>
+    where
+        Self::Out: Number,
+    {
+        self.apply(a, b) + sum
+    }
 }
 
 /// Where an entry stands: row i, column j.

@@ -79,6 +79,13 @@ pub trait Number: Value + Default {
     fn from_f64(x: f64) -> Self;
     /// An integer as a number of this type, wrapping; for bool, x ≠ 0.
     fn from_i32(x: i32) -> Self;
+    /// [`multiply_add`](Self::multiply_add) is a function of its own, rounded once: f32 and f64.
+    const FUSED: bool = false;
+    /// a · b + c: f32 and f64 round it once.
+    #[inline(always)]
+    fn multiply_add(self, b: Self, c: Self) -> Self {
+        self.wrapping_mul(b).wrapping_add(c)
+    }
 }
 
 /// A number that is ordered: any but the complex ones.
@@ -246,8 +253,9 @@ int! {
 
 /// The arithmetic of Rust's operators.
 macro_rules! arithmetic {
-    ($t:ty, $zero:expr, $one:expr, |$x:ident| $from:expr) => {
+    ($t:ty, $zero:expr, $one:expr, |$x:ident| $from:expr $(; $($more:tt)+)?) => {
         impl Number for $t {
+            $($($more)+)?
             const ZERO: Self = $zero;
             const ONE: Self = $one;
             #[inline(always)]
@@ -288,7 +296,12 @@ macro_rules! real {
             const TYPE: Type = Type::$variant;
             type Word = WordOf<{ align_of::<Self>() }, 1>;
         }
-        arithmetic!($t, 0.0, 1.0, |x| x as $t);
+        arithmetic!($t, 0.0, 1.0, |x| x as $t;
+            const FUSED: bool = true;
+            #[inline(always)]
+            fn multiply_add(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
+            });
         impl Num for $t {
             const TOP: Self = <$t>::INFINITY;
             const BOTTOM: Self = <$t>::NEG_INFINITY;

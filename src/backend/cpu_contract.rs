@@ -19,7 +19,8 @@ impl Cpu {
     /// is added to it, so a fold over no values means something else there once it is multiplied.
     ///
     /// A step starts each fold at the identity of ⊕ and runs through its folded indices in the order in which the expression names
-    /// them, the last fastest; products and sums are rounded separately. The result is the same bits for any number of threads.
+    /// them, the last fastest; where ⊕ is + and ⊗ is × of floats, a step is rounded once
+    /// ([`Monoid::fold`](crate::algebra::Monoid::fold)). The result is the same bits for any number of threads.
     /// ```
     /// use sparring::{Cpu, algebra::{MinPlus, PlusTimes}, contract::{Einsum, Layout, View}};
     /// // Two products of 2×2 matrices, with one right operand for both.
@@ -44,7 +45,7 @@ impl Cpu {
     /// # Errors
     /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors; [`Error::OutOfMemory`].
     pub fn einsum_plan<T>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<EinsumPlan> {
-        EinsumPlan::new(einsum, result)
+        EinsumPlan::new(einsum, result, self.budget())
     }
 }
 
@@ -87,13 +88,14 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
-        Ok(self.steps(&self.layout()?)?.path().to_vec())
+        Ok(self.steps(&self.layout()?, None)?.path().to_vec())
     }
-    /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it, or the plan: tensors between pairs, packed columns and offsets.
+    /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it or the plan: tensors between pairs, packed columns and
+    /// offsets.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn workspace_bytes(&self) -> Result<u128> {
-        let plan = self.steps(&self.layout()?)?;
+        let plan = self.steps(&self.layout()?, None)?;
         Ok(plan.workspace(self.cpu.threads().count(), size_of::<T>()))
     }
     /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be read.
@@ -118,7 +120,7 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     }
     /// The plan for a result of this layout, whose bytes, with those of `own` elements, are within the budget.
     fn planned(&self, layout: &Layout, own: usize) -> Result<Arc<Plan>> {
-        let plan = self.steps(layout)?;
+        let plan = self.steps(layout, self.cpu.budget())?;
         let bytes = plan.workspace(self.cpu.threads().count(), size_of::<T>()) + own as u128 * size_of::<T>() as u128;
         match self.cpu.budget() {
             Some(budget) if bytes > budget.into() => {
@@ -127,10 +129,10 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
             _ => Ok(plan),
         }
     }
-    fn steps(&self, layout: &Layout) -> Result<Arc<Plan>> {
+    fn steps(&self, layout: &Layout, budget: Option<u64>) -> Result<Arc<Plan>> {
         match self.plan {
             Some(plan) => plan.of(&self.einsum, layout),
-            None => Ok(Arc::new(Plan::new(&self.einsum, layout)?)),
+            None => Ok(Arc::new(Plan::new(&self.einsum, layout, budget)?)),
         }
     }
     /// Where the result lies: as the plan has it, or row-major.

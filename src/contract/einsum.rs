@@ -30,6 +30,8 @@ pub struct Einsum<'a, T> {
     pub(super) operands: Vec<View<'a, T>>,
     /// How many values each index has; 0 for letters that do not appear.
     pub(super) extents: [usize; INDICES],
+    /// It is the action of a mass operator in so many directions.
+    pub(super) action: Option<usize>,
 }
 
 impl<'a, T> Einsum<'a, T> {
@@ -81,7 +83,7 @@ impl<'a, T> Einsum<'a, T> {
         }
         extents[usize::from(BATCH)] = batch.unwrap_or(1);
         let operands = collected(given, operands.iter().cloned(), "operands")?;
-        Ok(Self { subscripts, operands, extents })
+        Ok(Self { subscripts, operands, extents, action: None })
     }
     /// What [`einsum!`](crate::einsum!) makes.
     #[doc(hidden)]

@@ -58,7 +58,7 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Block<'_, '_, T, A, B>
                     let x: &[T; B] = side_by_side(a, a_at.wrapping_add(ka));
                     let y: &[T; B] = side_by_side(b, b_at.wrapping_add(kb));
                     for ((sum, &x), &y) in sums.iter_mut().zip(x).zip(y) {
-                        *sum = ring.plus(*sum, ring.times(x, y));
+                        *sum = ring.fold(*sum, x, y);
                     }
                 }
                 let at = c_at.wrapping_add(mc).wrapping_add(nc);

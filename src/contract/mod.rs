@@ -3,6 +3,7 @@
 //! | what | where |
 //! | --- | --- |
 //! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
+//! | operators of finite elements | [`Mass`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
 //! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often |
 //!
@@ -14,6 +15,7 @@
 //! | `plan` | the steps: where each reads and writes, memory in between, blocks of the result |
 //! | `tables` | places of the elements that a step meets |
 //! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, many beside each other, one operand |
+//! | `mass`, `action` | mass operators; their action in one pass |
 //! | `planes` | batches of matrices that lie beside each other, cut along the batch |
 //! | `update` | α, β and the values that the result has |
 //! | `run` | steps, block by block, by all threads |
@@ -23,11 +25,13 @@
 //! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of transposing,
 //! batches in one allocation, kernels for constant sizes.
 
+mod action;
 mod einsum;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod lanes;
 mod layout;
+mod mass;
 mod path;
 mod plan;
 mod planes;
@@ -45,6 +49,7 @@ pub use einsum::Einsum;
 #[doc(hidden)]
 pub use einsum::{Operands, Text};
 pub use layout::Layout;
+pub use mass::Mass;
 pub(crate) use plan::Plan;
 pub use prepared::EinsumPlan;
 pub(crate) use run::run;

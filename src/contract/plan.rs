@@ -8,7 +8,9 @@ use super::einsum::{BATCH, Einsum, INDICES};
 use super::layout::Layout;
 use super::path::{Set, members, path, size};
 use super::tables::{Shape, table};
+use super::view::View;
 use crate::par::{collected, reserved};
+use crate::simd::register;
 use crate::{Error, Result};
 
 /// Elements of a block and of what is computed on the way to it, if one value of the index it is cut along has no more.
@@ -20,7 +22,7 @@ const PACKED: usize = 2048;
 /// Values of an index without gaps from which the result may be cut along it.
 const LONG: usize = 256;
 /// Columns that are computed together.
-pub(super) const COLUMNS: usize = 32;
+pub(super) const COLUMNS: usize = 16;
 
 /// What a step reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,10 +94,40 @@ pub(super) struct Single {
     pub(super) run: (usize, isize),
 }
 
+/// The action of a mass operator; places are those of one element.
+#[derive(Debug)]
+pub(super) struct Action {
+    pub(super) directions: usize,
+    pub(super) points: usize,
+    pub(super) dofs: usize,
+    /// Where B, weights and V begin, and the places in each.
+    pub(super) basis: (Side, Table<1>),
+    pub(super) weights: (Side, Table<1>),
+    pub(super) v: (Side, Table<1>),
+    /// From one element of U to the next, and its places.
+    pub(super) u: (usize, Table<1>),
+}
+
+impl Action {
+    pub(super) fn sides(&self) -> [&Side; 3] {
+        [&self.basis.0, &self.weights.0, &self.v.0]
+    }
+}
+
+/// Elements that are computed together, values of so many bytes: what a register holds.
+pub(super) fn together(size: usize) -> usize {
+    match (register() / size.max(1)).max(4) {
+        16.. => 16,
+        8.. => 8,
+        _ => 4,
+    }
+}
+
 #[derive(Debug)]
 pub(super) enum Loops {
     Product(Product),
     Single(Single),
+    Action(Action),
 }
 
 /// One step. `target` is the tensor between steps that it makes; `None`: the result.
@@ -160,7 +192,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new<T>(einsum: &Einsum<'_, T>, out: &Layout) -> Result<Self> {
+    pub(crate) fn new<T>(einsum: &Einsum<'_, T>, out: &Layout, budget: Option<u64>) -> Result<Self> {
         let (extents, batch) = einsum.result();
         if out.extents() != extents {
             return Err(Error::Dims { op: "einsum", lhs: extents, rhs: out.extents().to_vec() });
@@ -183,7 +215,12 @@ impl Plan {
             shape
         });
         let operands = collected(einsum.operands.len(), operands, "steps")?;
-        Planner::new(einsum, operands, &result).plan(result)
+        let planner = Planner::new(einsum, operands, &result, budget);
+        let there = |x: &View<'_, T>| x.layout().elements() > 0;
+        match einsum.action.filter(|_| planner.cut.index == Some(BATCH) && einsum.operands.iter().all(there)) {
+            Some(directions) => planner.action(einsum, directions, result),
+            None => planner.plan(result),
+        }
     }
     /// Pairs that are contracted, in order; the k-th makes number n + k.
     pub(crate) fn path(&self) -> &[(usize, usize)] {
@@ -209,12 +246,13 @@ struct Planner {
     cut: Cut,
     steps: Vec<Step>,
     between: Vec<Between>,
-    packed: usize,
+    pub(super) packed: usize,
     offsets: u128,
+    budget: Option<u64>,
 }
 
 impl Planner {
-    fn new<T>(einsum: &Einsum<'_, T>, operands: Vec<Shape>, result: &Shape) -> Self {
+    fn new<T>(einsum: &Einsum<'_, T>, operands: Vec<Shape>, result: &Shape, budget: Option<u64>) -> Self {
         let extents = einsum.extents;
         let mut order = vec![BATCH];
         for (index, _) in einsum.subscripts.operands.iter().flat_map(|term| &term.letters) {
@@ -235,7 +273,33 @@ impl Planner {
             reach: members(result.set).filter(longer).filter(|&i| Some(i) != index).map(reach).sum(),
         };
         let (steps, between) = (vec![], vec![]);
-        Self { extents, blocked: extents, order, operands, cut, steps, between, packed: 0, offsets: 0 }
+        Self { extents, blocked: extents, order, operands, cut, steps, between, packed: 0, offsets: 0, budget }
+    }
+
+    /// The one step of an action, cut along the batch.
+    fn action<T>(mut self, einsum: &Einsum<'_, T>, directions: usize, u: Shape) -> Result<Plan> {
+        let indices = |k: usize| einsum.subscripts.operands[k].letters.iter().map(|l| l.0).collect::<Vec<_>>();
+        let table = |planner: &mut Self, k: usize| -> Result<(Side, Table<1>)> {
+            let shape = planner.operands[k].clone();
+            let places = planner.offsets(&indices(k), [&shape])?;
+            Ok((planner.side(&(Source::Operand(k), shape)), places))
+        };
+        let basis = table(&mut self, 0)?;
+        let weights = table(&mut self, directions)?;
+        let v = table(&mut self, 2 * directions + 1)?;
+        let letters: Vec<u8> = einsum.subscripts.result.letters.iter().map(|l| l.0).collect();
+        let u_set = u.set;
+        let u = (self.cut.stride, self.offsets(&letters, [&u])?);
+        let [points, dofs] = [0, 1].map(|t| einsum.extents[usize::from(indices(0)[t])]);
+        let values = points.max(dofs).checked_pow(directions as u32).and_then(|n| n.checked_mul(2));
+        let lanes = together(size_of::<T>());
+        let scratch = values.and_then(|n| n.checked_mul(lanes)).and_then(|n| n.checked_add(2 * points * dofs));
+        self.packed = scratch.ok_or(Error::OutOfMemory { what: "einsum", bytes: u128::MAX })?;
+        self.choose_block(u_set, &[]);
+        self.cut.block = self.cut.block.next_multiple_of(lanes);
+        let action = Action { directions, points, dofs, basis, weights, v, u };
+        self.steps.push(Step { loops: Loops::Action(action), target: None });
+        Ok(self.finish(vec![], None))
     }
 
     fn plan(mut self, result: Shape) -> Result<Plan> {
@@ -293,8 +357,11 @@ impl Planner {
                 self.single(&shapes[0], &result, None)?;
             }
         }
+        Ok(self.finish(pairs, planes))
+    }
+    fn finish(self, pairs: Vec<(usize, usize)>, planes: Option<Planes>) -> Plan {
         let Self { steps, between, cut, packed, offsets, .. } = self;
-        Ok(Plan { steps, between, cut, packed, planes, pairs, offsets })
+        Plan { steps, between, cut, packed, planes, pairs, offsets }
     }
 
     /// How much of the index of blocks is computed at once.
@@ -375,8 +442,13 @@ impl Planner {
         self.offsets(&indices, shapes)
     }
     fn offsets<const N: usize>(&mut self, indices: &[u8], shapes: [&Shape; N]) -> Result<Table<N>> {
+        let len = indices.iter().map(|&i| self.blocked[usize::from(i)] as u128).fold(1, u128::saturating_mul);
+        let bytes = self.offsets.saturating_add(len.saturating_mul(size_of::<[usize; N]>() as u128));
+        if let Some(budget) = self.budget.filter(|&budget| bytes > budget.into()) {
+            return Err(Error::Budget { what: "einsum", bytes, budget: budget.into() });
+        }
+        self.offsets = bytes;
         let offsets = table(indices, &self.blocked, shapes)?;
-        self.offsets += size_of_val(&offsets[..]) as u128;
         let blocked = indices.first().is_some_and(|i| Some(*i) == self.cut.index);
         let each = blocked.then(|| offsets.len() / self.cut.block);
         Ok(Table { offsets, each })
@@ -430,10 +502,10 @@ pub(super) fn follow(block: &[[usize; 2]], t: usize) -> bool {
     block.windows(2).all(|w| w[1][t] == w[0][t].wrapping_add(1))
 }
 
-/// The number of rows, if all three are row-major squares of at most eight.
+/// The number of rows, if all three are row-major squares of at most sixteen.
 fn square(m: &Table<2>, n: &Table<2>, k: &Table<2>) -> Option<usize> {
     let rows = m.offsets.len();
-    let whole = m.each.is_none() && n.each.is_none() && (1..=8).contains(&rows);
+    let whole = m.each.is_none() && n.each.is_none() && (1..=16).contains(&rows);
     let by = |table: &Table<2>, a: usize, c: usize| {
         table.offsets.len() == rows && table.offsets.iter().enumerate().all(|(i, at)| *at == [i * a, i * c])
     };

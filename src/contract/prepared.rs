@@ -31,23 +31,26 @@ use crate::{Error, Result};
 pub struct EinsumPlan {
     plan: Arc<Plan>,
     text: String,
+    /// Directions of the mass operator that it is, if it was made as one.
+    action: Option<usize>,
     operands: Vec<Layout>,
     result: Layout,
 }
 
 impl EinsumPlan {
     /// That of these operands, for a result that lies so.
-    pub(crate) fn new<T>(einsum: &Einsum<'_, T>, result: &Layout) -> Result<Self> {
-        let plan = Arc::new(Plan::new(einsum, result)?);
+    pub(crate) fn new<T>(einsum: &Einsum<'_, T>, result: &Layout, budget: Option<u64>) -> Result<Self> {
+        let plan = Arc::new(Plan::new(einsum, result, budget)?);
         let layouts = einsum.operands.iter().map(|x| x.layout().clone());
         let operands = collected(einsum.operands.len(), layouts, "operands")?;
-        Ok(Self { plan, text: einsum.subscripts.text.clone(), operands, result: result.clone() })
+        let (text, action) = (einsum.subscripts.text.clone(), einsum.action);
+        Ok(Self { plan, text, action, operands, result: result.clone() })
     }
     /// The steps, if they are those of these operands and this result.
     pub(crate) fn of<T>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<Arc<Plan>> {
         let text = &einsum.subscripts.text;
         let mut wrong = None;
-        if *text != self.text {
+        if *text != self.text || einsum.action != self.action {
             wrong = Some(format!("it is one of {:?}, not of {text:?}", self.text));
         } else if let Some((k, (_, planned))) =
             einsum.operands.iter().zip(&self.operands).enumerate().find(|(_, (x, planned))| x.layout() != *planned)

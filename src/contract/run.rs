@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::action::Fields;
 use super::einsum::Einsum;
 use super::lanes::lanes;
 use super::plan::{Form, Loops, Plan, Side, Source, Step};
@@ -124,6 +125,10 @@ fn execute<A: Arithmetic<T>, T: Value>(
     match &step.loops {
         Loops::Single(s) => {
             single(ring, sources.side(&s.a, first), c, (s.o.of(count), s.k.of(count)), s.run, update);
+        }
+        Loops::Action(action) => {
+            let [basis, weights, v] = action.sides().map(|side| sources.side(side, first));
+            action.run(ring, Fields { basis, weights, v, u: c }, count, update, tile);
         }
         Loops::Product(p) => {
             let arrays = Arrays { a: sources.side(&p.a, first), b: sources.side(&p.b, first), c };

@@ -1,4 +1,4 @@
-//! C(l) = A(l)·B(l) for row-major squares of one to eight rows, all sizes known to the compiler.
+//! C(l) = A(l)·B(l) for row-major squares of one to sixteen rows, all sizes known to the compiler.
 
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_work};
@@ -14,16 +14,15 @@ pub(super) fn tiny<T: Value, A: Arithmetic<T>>(
     update: Update<T>,
     n: usize,
 ) {
-    match n {
-        1 => dispatch_work(Tiny::<T, A, 1, 1> { ring, arrays, l, update }),
-        2 => dispatch_work(Tiny::<T, A, 2, 4> { ring, arrays, l, update }),
-        3 => dispatch_work(Tiny::<T, A, 3, 9> { ring, arrays, l, update }),
-        4 => dispatch_work(Tiny::<T, A, 4, 16> { ring, arrays, l, update }),
-        5 => dispatch_work(Tiny::<T, A, 5, 25> { ring, arrays, l, update }),
-        6 => dispatch_work(Tiny::<T, A, 6, 36> { ring, arrays, l, update }),
-        7 => dispatch_work(Tiny::<T, A, 7, 49> { ring, arrays, l, update }),
-        _ => dispatch_work(Tiny::<T, A, 8, 64> { ring, arrays, l, update }),
+    macro_rules! sizes {
+        ($($n:literal $nn:literal;)*) => {
+            match n {
+                $($n => dispatch_work(Tiny::<T, A, $n, $nn> { ring, arrays, l, update }),)*
+                _ => unreachable!("more rows than a plan gives"),
+            }
+        };
     }
+    sizes!(1 1; 2 4; 3 9; 4 16; 5 25; 6 36; 7 49; 8 64; 9 81; 10 100; 11 121; 12 144; 13 169; 14 196; 15 225; 16 256;);
 }
 
 /// N rows, and N².
@@ -49,7 +48,7 @@ impl<T: Value, A: Arithmetic<T>, const N: usize, const NN: usize> Work for Tiny<
                 let mut row = [A::ZERO; N];
                 for (&x, b) in a.iter().zip(b.as_chunks::<N>().0) {
                     for (sum, &y) in row.iter_mut().zip(b) {
-                        *sum = ring.plus(*sum, ring.times(x, y));
+                        *sum = ring.fold(*sum, x, y);
                     }
                 }
                 update.apply(ring, &mut row, || *c);

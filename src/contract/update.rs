@@ -1,6 +1,6 @@
 //! What becomes of a fold: C = α ⊗ sum, or C = (β ⊗ C) ⊕ (α ⊗ sum).
 
-use crate::algebra::Arithmetic;
+use crate::algebra::{Arithmetic, Value};
 
 /// α, if it is to be multiplied, and what becomes of the values that C has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub(crate) enum Old<T> {
     Times(T),
 }
 
-impl<T: Copy> Update<T> {
+impl<T: Value> Update<T> {
     /// C = sum.
     pub(super) const PLAIN: Self = Self { alpha: None, old: Old::Gone };
 

@@ -8,6 +8,7 @@ mod intersect;
 mod rows;
 mod scatter;
 mod sort;
+mod turn;
 
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
@@ -16,6 +17,7 @@ pub(crate) use scatter::{
     or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, scatter, scatter_at, scatter_places,
 };
 pub(crate) use sort::{SHORT, ShortList};
+pub(crate) use turn::turn;
 
 /// The places of the bits set in a byte, in order; then zeros.
 #[cfg(target_arch = "x86_64")]
@@ -68,6 +70,20 @@ pub(crate) fn dispatch_work<W: Work>(work: W) -> W::Out {
         }
     }
     work.run()
+}
+
+/// Bytes of a register of what [`dispatch_work`] chooses.
+pub(crate) fn register() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if has_v4() {
+            return 64;
+        }
+        if has_v3() {
+            return 32;
+        }
+    }
+    16
 }
 
 /// Runs `f` compiled for the best of this processor's instruction sets: x86-64-v4 (AVX-512), v3 (AVX2), or

@@ -79,6 +79,17 @@ impl Textbook {
         plus: fn(T, T) -> T,
         times: fn(T, T) -> T,
     ) -> T {
+        self.fold_by(views, b, at, zero, |sum, factors| plus(sum, factors.reduce(times).expect("an operand")))
+    }
+    /// The same, where a step of the fold is `step(sum, factors)`.
+    pub(crate) fn fold_by<T: Copy>(
+        &self,
+        views: &[View<'_, T>],
+        b: usize,
+        at: &[usize],
+        zero: T,
+        step: impl Fn(T, &mut dyn Iterator<Item = T>) -> T,
+    ) -> T {
         // Each index of each operand: one of the result, or a folded one.
         let place = |c: &char| match self.result.iter().position(|r| r == c) {
             Some(k) => Ok(k),
@@ -88,14 +99,14 @@ impl Textbook {
         let mut index = [0; 8];
         let mut sum = zero;
         self.every(&self.folded, |folded| {
-            let factors = places.iter().zip(views).map(|(places, view)| {
+            let mut factors = places.iter().zip(views).map(|(places, view)| {
                 for (index, place) in index.iter_mut().zip(places) {
                     *index = place.map_or_else(|k| folded[k], |k| at[k]);
                 }
                 let b = if view.layout().batch() == 1 { 0 } else { b };
                 *view.get(b, &index[..places.len()]).expect("an element")
             });
-            sum = plus(sum, factors.reduce(times).expect("an operand"));
+            sum = step(sum, &mut factors);
         });
         sum
     }

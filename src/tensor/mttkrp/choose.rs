@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::lanes::far;
 use super::rows::head_bytes;
-use super::single;
 use crate::tensor::order::interleaved;
 use crate::{Error, Result};
 
@@ -72,6 +71,9 @@ impl fmt::Display for Variant {
     }
 }
 
+/// Stretches of a list without order; their number does not depend on the threads, so that results do not.
+pub(super) const STRETCHES: usize = 16;
+
 /// What the choice depends on.
 #[derive(Clone, Debug)]
 pub struct Shape {
@@ -87,6 +89,15 @@ pub struct Shape {
     pub value_bytes: usize,
     /// Distinct tuples of the first k + 1 modes, if the entries are sorted by all modes.
     pub prefixes: Option<Vec<usize>>,
+}
+
+impl Shape {
+    /// So many rows of stretches at most are worth having: they are written, read and added up, as much work as the entries where they
+    /// are half as many; fewer bytes than the entries' indices are no matter.
+    pub(super) fn most_rows(&self) -> usize {
+        let row = self.rank * self.value_bytes;
+        (self.nnz / 2).max(self.nnz.saturating_mul(self.index_bytes).checked_div(row).unwrap_or(usize::MAX))
+    }
 }
 
 /// A choice, and why.
@@ -173,12 +184,12 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
         Variant::C => dims.iter().map(|&len| n * index + pointers(len)).sum::<u128>() + heads,
         Variant::Linear | Variant::Single => {
             // A mode is read through a permutation where its stretches may have more rows than are worth having.
-            let most = single::most_rows(shape) as u128;
-            let rows = |len: usize| single::STRETCHES as u128 * len as u128;
+            let most = shape.most_rows() as u128;
+            let rows = |len: usize| STRETCHES as u128 * len as u128;
             let buffered = dims.iter().map(|&len| rows(len).min(most)).max().unwrap_or(0) * rank * value;
             let mut permuted = dims.iter().filter(|&&len| rows(len) > most).peekable();
             let heads = permuted.peek().map_or(0, |_| heads);
-            let bounds = (dims.len() * single::STRETCHES * size_of::<(usize, usize)>()) as u128;
+            let bounds = (dims.len() * STRETCHES * size_of::<(usize, usize)>()) as u128;
             let permutations = permuted.map(|&len| n * index + pointers(len)).sum::<u128>() + heads;
             let products = buffered + bounds + permutations;
             match variant {

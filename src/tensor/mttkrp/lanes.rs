@@ -211,9 +211,8 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
                 match *factors {
                     [a] => {
                         for e in e..stop {
-                            let mut x = entries.start::<B>(e, c);
-                            meet(ring, &mut x, a, entries.row(e, 0) * rank + c);
-                            add(ring, &mut sum, &x);
+                            let x = entries.start::<B>(e, c);
+                            meet_last(ring, &mut sum, &x, a, entries.row(e, 0) * rank + c);
                         }
                     }
                     [a, b] => {
@@ -226,23 +225,25 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, const B: usize> Work for Flat<'_
                                 ahead::<T, B>(b, entries.row(next, 1) * rank + c);
                             }
                             meet(ring, &mut x, a, i);
-                            meet(ring, &mut x, b, j);
-                            add(ring, &mut sum, &x);
+                            meet_last(ring, &mut sum, &x, b, j);
                         }
                     }
-                    _ => {
+                    [ref before @ .., leaf] => {
                         for e in e..stop {
                             let mut x = entries.start::<B>(e, c);
-                            let next = (e + AHEAD).min(last);
-                            for (k, factor) in factors.iter().enumerate() {
-                                if far {
+                            if far {
+                                let next = (e + AHEAD).min(last);
+                                for (k, factor) in factors.iter().enumerate() {
                                     ahead::<T, B>(factor, entries.row(next, k) * rank + c);
                                 }
+                            }
+                            for (k, factor) in before.iter().enumerate() {
                                 meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
                             }
-                            add(ring, &mut sum, &x);
+                            meet_last(ring, &mut sum, &x, leaf, entries.row(e, before.len()) * rank + c);
                         }
                     }
+                    [] => (e..stop).for_each(|e| add(ring, &mut sum, &entries.start::<B>(e, c))),
                 }
                 store(stretch, node, c, rank, &sum);
                 e = stop;
@@ -286,13 +287,18 @@ impl<T: Value, A: Arithmetic<T>, I: crate::Index, const B: usize> Work for Hoist
                     }
                     let value = entries.values[e];
                     for (x, &a) in x.iter_mut().zip(row) {
-                        *x = ring.plus(*x, ring.times(value, a));
+                        *x = ring.fold(*x, value, a);
                     }
                 }
-                for (k, factor) in prefix.iter().enumerate() {
-                    meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
+                match prefix {
+                    [before @ .., nearest] => {
+                        for (k, factor) in before.iter().enumerate() {
+                            meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
+                        }
+                        meet_last(ring, &mut sum, &x, nearest, entries.row(e, before.len()) * rank + c);
+                    }
+                    [] => add(ring, &mut sum, &x),
                 }
-                add(ring, &mut sum, &x);
                 fibre += usize::from(last == fibres[fibre + 1] as usize);
                 e = last;
             }
@@ -318,6 +324,20 @@ fn ahead<T, const B: usize>(factor: &[T], at: usize) {
 fn meet<T: Value, A: Arithmetic<T>, const B: usize>(ring: A, x: &mut [T; B], factor: &[T], at: usize) {
     for (x, &a) in x.iter_mut().zip(columns::<T, B>(factor, at)) {
         *x = ring.times(*x, a);
+    }
+}
+
+/// sum ⊕= x ⊗ a row of a factor.
+#[inline(always)]
+fn meet_last<T: Value, A: Arithmetic<T>, const B: usize>(
+    ring: A,
+    sum: &mut [T; B],
+    x: &[T; B],
+    factor: &[T],
+    at: usize,
+) {
+    for ((sum, &x), &a) in sum.iter_mut().zip(x).zip(columns::<T, B>(factor, at)) {
+        *sum = ring.fold(*sum, x, a);
     }
 }
 
@@ -381,13 +401,16 @@ impl<T: Value, A: Arithmetic<T>, E: Entries<T>, I: crate::Index, const B: usize>
                 ahead::<T, B>(buffer, (rows[next].get() - from) * rank + c);
             }
             let mut x = entries.start::<B>(e, c);
-            for (k, factor) in factors.iter().enumerate() {
-                meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
-            }
             let at = (rows[e].get() - from) * rank + c;
             let row: &mut [T; B] = buffer[at..].first_chunk_mut().expect("a row of a buffer");
-            for (sum, &x) in row.iter_mut().zip(&x) {
-                *sum = ring.plus(*sum, x);
+            match factors {
+                [before @ .., leaf] => {
+                    for (k, factor) in before.iter().enumerate() {
+                        meet(ring, &mut x, factor, entries.row(e, k) * rank + c);
+                    }
+                    meet_last(ring, row, &x, leaf, entries.row(e, before.len()) * rank + c);
+                }
+                [] => add(ring, row, &x),
             }
         }
     }

@@ -146,7 +146,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
             }
             Variant::Linear | Variant::Single => {
                 let intervals = single::intervals(threads, rows)?;
-                if single::buffer_rows(&intervals) <= single::most_rows(shape) {
+                if single::buffer_rows(&intervals) <= shape.most_rows() {
                     Ok(Mode::Buffered { intervals })
                 } else {
                     permuted()

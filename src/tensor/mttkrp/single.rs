@@ -1,15 +1,13 @@
 //! One list for all modes: the tensor as it stands, or linearised, cut into a fixed number of stretches, each with rows of its own that are added up in
 //! their order at the end.
 
-use super::choose::Shape;
+use super::choose::STRETCHES;
 use super::lanes::{Factors, Through, scatter};
 use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, collected, filled, refill};
 use crate::sparse::for_each_part;
 use crate::{Index, Result};
 
-/// Stretches; their number does not depend on the threads, so that results do not.
-pub(super) const STRETCHES: usize = 16;
 /// Rows of a task of the sum.
 const ROWS: usize = 256;
 
@@ -40,13 +38,6 @@ fn stretch(n: usize, t: usize) -> std::ops::Range<usize> {
 /// Rows that the stretches have of their own, added up.
 pub(super) fn buffer_rows(intervals: &[(usize, usize)]) -> usize {
     intervals.iter().map(|(low, high)| high - low).sum()
-}
-
-/// So many rows at most are worth having of their own: they are written, read and added up, as much work as the entries where they
-/// are half as many; fewer bytes than the entries' indices are no matter.
-pub(super) fn most_rows(shape: &Shape) -> usize {
-    let row = shape.rank * shape.value_bytes;
-    (shape.nnz / 2).max((shape.nnz * shape.index_bytes).checked_div(row).unwrap_or(usize::MAX))
 }
 
 /// `out`(row of e) = ⊕ x ⊗ the rows that e meets.
