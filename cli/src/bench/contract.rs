@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use sparring::algebra::{Num, PlusTimes};
 use sparring::backend::AskedEinsum;
-use sparring::contract::{Einsum, Layout, View, ViewMut};
+use sparring::contract::{Einsum, Layout, Mass, View, ViewMut};
 use sparring::generate::bench_contract::{elements, elements_f32, gemm, gemm_f32};
 use sparring::par::filled;
 use sparring::{Cpu, Error, Result};
@@ -187,10 +187,7 @@ impl Case {
 
 /// The operands of a case, and the result as it begins.
 struct Arrays<T> {
-    text: &'static str,
     operands: Vec<(Vec<T>, Layout)>,
-    /// Which of them the expression names, in order.
-    named: &'static [usize],
     result: Vec<T>,
     layout: Layout,
 }
@@ -202,24 +199,31 @@ impl<T: Float> Arrays<T> {
             let [a, b, result] = T::gemm(n, batch)?;
             let layout = Layout::row_major(&[n, n])?.batched(batch)?;
             let operands = vec![(a, layout.clone()), (b, layout.clone())];
-            return Ok(Self { text: "ij,jk->ik", operands, named: &[0, 1], result, layout });
+            return Ok(Self { operands, result, layout });
         }
         let [b, weights, v] = T::elements(case.dims, d, q, batch)?;
-        let of = |n: usize, indices: u32| [vec![batch], vec![n; indices as usize]].concat();
-        let (text, named, result): (_, &[usize], _) = match (case.kind, case.dims) {
-            (Kind::Action, 2) => ("ka,lb,ekl,ki,lj,eij->eab", &[0, 0, 1, 0, 0, 2], of(d, 2)),
-            (Kind::Action, _) => ("ka,lb,mc,eklm,kx,ly,mz,exyz->eabc", &[0, 0, 0, 1, 0, 0, 0, 2], of(d, 3)),
-            (_, 2) => ("ka,kb,lc,ld,ekl->eabcd", &[0, 0, 0, 0, 1], of(d, 4)),
-            _ => ("ka,kb,lc,ld,mf,mg,eklm->eabcdfg", &[0, 0, 0, 0, 0, 0, 1], of(d, 6)),
+        let dims = case.dims as usize;
+        let of = |n: usize| Layout::row_major(&vec![n; dims])?.batched(batch);
+        let layout = match case.kind {
+            // The script has the indices of each direction beside each other, the operator rows before columns.
+            Kind::Assembly => {
+                let order: Vec<_> = (0..dims).map(|k| 2 * k).chain((0..dims).map(|k| 2 * k + 1)).collect();
+                Layout::row_major(&vec![d; 2 * dims])?.permute(&order)?.batched(batch)?
+            }
+            _ => of(d)?,
         };
-        let layout = Layout::row_major(&result)?;
-        let operands = vec![
-            (b, Layout::row_major(&[q, d])?),
-            (weights, Layout::row_major(&of(q, case.dims))?),
-            (v, Layout::row_major(&of(d, case.dims))?),
-        ];
+        let operands = vec![(b, Layout::row_major(&[q, d])?), (weights, of(q)?), (v, of(d)?)];
         let result = filled(layout.elements(), T::ZERO, "einsum")?;
-        Ok(Self { text, operands, named, result, layout })
+        Ok(Self { operands, result, layout })
+    }
+    /// The contraction.
+    fn einsum<'a>(case: &Case, views: &[View<'a, T>]) -> Result<Einsum<'a, T>> {
+        let mass = || Mass::new(case.dims as usize, views[0].clone());
+        match case.kind {
+            Kind::Gemm => Einsum::new("ij,jk->ik", views),
+            Kind::Action => mass()?.action(&views[1], &views[2]),
+            Kind::Assembly => mass()?.matrix(&views[1]),
+        }
     }
 }
 
@@ -268,10 +272,9 @@ fn asked<'a, T: Float>(cpu: &'a Cpu, kind: Kind, einsum: Einsum<'a, T>) -> Asked
 fn measure<T: Float>(context: &Context, case: &Case, repeat: u32) -> failure::Result {
     let (name, size) = (&case.name, case.size);
     context.progress.stage(format!("making {name}, {size}"));
-    let Arrays { text, operands, named, result: mut c, layout } = Arrays::<T>::new(case)?;
+    let Arrays { operands, result: mut c, layout } = Arrays::<T>::new(case)?;
     let views: Vec<_> = operands.iter().map(|(x, l)| View::new(x, l.clone())).collect::<Result<_>>()?;
-    let views: Vec<_> = named.iter().map(|&k| views[k].clone()).collect();
-    let einsum = Einsum::new(text, &views)?;
+    let einsum = Arrays::einsum(case, &views)?;
     let cpu = &context.quiet;
     context.progress.stage(format!("measuring {name}, {size}"));
     let each = if let Kind::Gemm = case.kind { (case.bytes / 4.0) as usize } else { STREAM };
@@ -294,7 +297,7 @@ fn measure<T: Float>(context: &Context, case: &Case, repeat: u32) -> failure::Re
     let percent = 100.0 * case.bytes / times.minimum() / 1e6 / stream;
     let gflops = case.flops / times.median() / 1e6;
     let chosen: Vec<_> = path.iter().map(|(a, b)| format!("{a}·{b}")).collect();
-    let chosen = format!("{text} by {}, {} bytes between", chosen.join(" "), thousands(workspace as u64));
+    let chosen = format!("{}, {} bytes between", chosen.join(" "), thousands(workspace as u64));
     let ty = T::TYPE.name();
     let json = json!({
         "op": "contract", "case": name, "dtype": ty, "size": size, "batch": case.batch, "threads": context.threads(),
