@@ -20,14 +20,15 @@
  *     enumerator, an option or an entry outside its
  *     domain, something of another device, text that is
  *     not UTF-8, an address that is not aligned            SPARRING_ARGUMENT
- *   a formula cannot be read                               SPARRING_FORMULA
+ *   a formula or an expression cannot be read, or does
+ *     not fit its operands                                 SPARRING_FORMULA
  *   what is asked for is right, but not done here          SPARRING_UNSUPPORTED
  *   memory; a budget of yours; memory of a GPU             SPARRING_OUT_OF_MEMORY; SPARRING_BUDGET; SPARRING_DEVICE_MEMORY
  *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
- * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringArrays and SparringTensor are seen by pointer only, and
- * the pointer is no address. A handle that was freed, is of another kind or is no handle at all is told from a live one
- * without touching memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
+ * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringArrays, SparringTensor and SparringEinsumPlan are seen by
+ * pointer only, and the pointer is no address. A handle that was freed, is of another kind or is no handle at all is told
+ * from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
  *
  * Threads: every function may be called from any thread, and handles of all kinds may be used, shared and
  * freed by several threads at once; a call that has begun keeps what it needs until it ends. The library starts threads
@@ -37,6 +38,7 @@
  *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
+ *   SparringEinsumPlan never changes either;
  *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
  *                   or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
@@ -45,7 +47,7 @@
  * taken alike. Arrays come with their lengths, or have those of a tensor that is given with them. Text is UTF-8 and ends
  * with a zero; text that is written for you goes to a buffer of a length that you give. What you pass in is copied: it is
  * yours to free as soon as the call returns. What is too large to be there twice is written where it stays:
- * sparring_arrays_new.
+ * sparring_arrays_new, sparring_einsum.
  * Choices are passed as uint32_t and checked, so a number that is no enumerator is SPARRING_ARGUMENT.
  */
 
@@ -114,7 +116,8 @@ enum SparringStatus
   SPARRING_DEVICE_FAILED = 21,
   /// The GPU has not that much memory left.
   SPARRING_DEVICE_MEMORY = 22,
-  /// A formula cannot be read; the message points at the place.
+  /// A formula cannot be read, or an expression of indices, or it does not fit its operands; the message points at the
+  /// place.
   SPARRING_FORMULA = 23,
   /// An error of a class that this header does not know yet.
   SPARRING_OTHER = 99,
@@ -360,6 +363,9 @@ typedef struct SparringArrays SparringArrays;
 /// Where operations run: the processor with its threads, or a GPU; and a memory budget. Threads of yours may share one.
 typedef struct SparringDevice SparringDevice;
 
+/// A contraction that is prepared: made once, run often.
+typedef struct SparringEinsumPlan SparringEinsumPlan;
+
 /// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads of
 /// yours may share one.
 typedef struct SparringMatrix SparringMatrix;
@@ -512,6 +518,24 @@ typedef struct {
   /// 1 if the fit of the best start changed by less than the tolerance at the end, else 0.
   uint32_t converged;
 } SparringCpFit;
+
+/// Where the elements of a batch of equal tensors lie in an array: element (i, j, ...) of tensor b at
+/// offset + b * batch_stride + i * strides[0] + j * strides[1] + ... Of operands strides may be negative, or 0: one element for
+/// every value of an index. A result has positive ones, each larger than what those below it reach together.
+typedef struct {
+  /// Number of indices.
+  uint64_t rank;
+  /// How many values each has.
+  const uint64_t *extents;
+  /// Elements from one value of each to the next; NULL: as C lays arrays out, the last index fastest.
+  const int64_t *strides;
+  /// Where the element lies whose indices are all 0.
+  uint64_t offset;
+  /// Tensors: 1 if there is no batch. The batch is one more index, which has no letter.
+  uint64_t batch;
+  /// Elements from one tensor to the next; 0: one for the whole batch.
+  int64_t batch_stride;
+} SparringLayout;
 
 #ifdef __cplusplus
 extern "C" {
@@ -950,6 +974,57 @@ SparringStatus sparring_cp_als(const SparringDevice *device,
                                char *buffer,
                                uint64_t capacity,
                                uint64_t *length);
+
+/// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and the places of
+/// elements, once for contractions of many arrays. `expression` has a letter for each index, as in "bij,bjk->bik"; an index that an
+/// operand has twice runs along its diagonal. Sum and product are those of `semiring`, which is "plus_times" here, on values of
+/// `type`, which is SPARRING_F64. `layouts` has `count` elements, one for each operand.
+/// Runs on the processor; it keeps the device.
+/// `*einsum` gets the handle, NULL on failure; free it with sparring_einsum_plan_free.
+SparringStatus sparring_einsum_plan_new(const SparringDevice *device,
+                                        const char *expression,
+                                        const char *semiring,
+                                        uint32_t type,
+                                        const SparringLayout *layouts,
+                                        uint64_t count,
+                                        const SparringLayout *result_layout,
+                                        SparringEinsumPlan **einsum);
+
+/// Bytes that a contraction takes beside its operands and its result, offsets that the plan holds among them.
+SparringStatus sparring_einsum_plan_workspace(const SparringEinsumPlan *einsum, uint64_t *bytes);
+
+/// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring.
+/// `operands` has the addresses of `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say;
+/// one array may be several operands. `alpha` and `beta` point to a value of the plan's type. NULL for `alpha`: nothing is
+/// multiplied. NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds.
+/// `result` is an array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
+/// Nothing is copied. The same bits for any number of threads.
+SparringStatus sparring_einsum_plan_run(const SparringEinsumPlan *einsum,
+                                        const void *const *operands,
+                                        const uint64_t *lengths,
+                                        uint64_t count,
+                                        const void *alpha,
+                                        const void *beta,
+                                        void *result,
+                                        uint64_t result_len);
+
+/// Frees a plan; NULL is allowed.
+SparringStatus sparring_einsum_plan_free(SparringEinsumPlan *einsum);
+
+/// sparring_einsum_plan_new, sparring_einsum_plan_run and sparring_einsum_plan_free at once, for what is computed one time.
+SparringStatus sparring_einsum(const SparringDevice *device,
+                               const char *expression,
+                               const char *semiring,
+                               uint32_t type,
+                               const SparringLayout *layouts,
+                               const void *const *operands,
+                               const uint64_t *lengths,
+                               uint64_t count,
+                               const void *alpha,
+                               const void *beta,
+                               const SparringLayout *result_layout,
+                               void *result,
+                               uint64_t result_len);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -2,6 +2,8 @@
 
 #[path = "contract/mass.rs"]
 mod mass;
+#[path = "contract/plan.rs"]
+mod plan;
 #[path = "contract/textbook.rs"]
 mod textbook;
 

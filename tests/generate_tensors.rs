@@ -155,3 +155,27 @@ fn every_name_is_compared() {
     assert_eq!(error, "dims: [2147483648, 2147483648, 5] have more than 2⁶⁴ places");
     assert!(gen_py::tensor(&[3, 0], 10, 1, 0.0).is_err());
 }
+
+/// With `np_data` of `bench_contract.py`: the bits of each array, those at place i times 2i + 1, added up.
+#[test]
+fn arrays_of_contractions_have_the_bits_of_bench_contract_py() {
+    fn sum(bits: impl Iterator<Item = u64>) -> u64 {
+        let odd = (1u64..).step_by(2);
+        bits.zip(odd).fold(0, |sum, (bits, odd)| sum.wrapping_add(bits.wrapping_mul(odd)))
+    }
+    let double = |arrays: [Vec<f64>; 3]| arrays.map(|a| sum(a.iter().map(|x| x.to_bits())));
+    let single = |arrays: [Vec<f32>; 3]| arrays.map(|a| sum(a.iter().map(|x| x.to_bits().into())));
+    use sparring::generate::bench_contract::{elements, elements_f32, gemm, gemm_f32};
+    assert_eq!(double(gemm(5, 70).unwrap()), [0xd4d2_3c31_37e1_0776, 0xe7b7_3769_6143_66b0, 0x683d_f652_75ec_65c0]);
+    assert_eq!(
+        double(elements(3, 4, 5, 9).unwrap()),
+        [0x2b6e_ab92_142b_ed65, 0x70f4_0e07_b639_a8d4, 0x0d00_2a07_7ea3_1a18]
+    );
+    assert_eq!(
+        double(elements(2, 3, 4, 9).unwrap()),
+        [0xe223_8989_dd92_d83b, 0x10dc_cb5a_e781_1f1e, 0x3df2_3363_e70f_659e]
+    );
+    assert_eq!(single(gemm_f32(5, 70).unwrap()), [0x16_e40a_bff8_30ea, 0x16_8573_918c_b427, 0x16_bea5_c6bc_6175]);
+    assert_eq!(single(elements_f32(3, 4, 5, 9).unwrap()), [0xae_5f35_a6d0, 0x4_c91c_ec0e_18f8, 0x2_7815_7865_d2ea]);
+    assert_eq!(single(elements_f32(2, 3, 4, 9).unwrap()), [0x41_720c_c849, 0x1411_2776_a3e2, 0x0e04_79c8_6ce0]);
+}

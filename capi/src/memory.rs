@@ -64,6 +64,18 @@ pub(crate) unsafe fn input<'a, T>(p: *const T, len: usize, name: &'static str) -
     Ok(unsafe { std::slice::from_raw_parts(p, len) })
 }
 
+/// The caller's array of `len` elements, to read and to write; `p` may be NULL if there are none.
+/// # Safety
+/// If `p` passes [`check`], it points to `len` elements that nobody else uses during `'a`, and every bit pattern is a `T`.
+pub(crate) unsafe fn inout<'a, T>(p: *mut T, len: usize, name: &'static str) -> Fallible<&'a mut [T]> {
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    check(p, len, name)?;
+    // SAFETY: not NULL, aligned and not larger than isize::MAX by `check`; the rest is the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts_mut(p, len) })
+}
+
 /// A copy of `x`, or the error that memory could not be had.
 pub(crate) fn copied<T, U: Copy>(x: &[U], what: &'static str, f: impl Fn(U) -> T) -> Fallible<Vec<T>> {
     let mut v = Vec::new();

@@ -55,7 +55,8 @@ pub enum SparringStatus {
     SPARRING_DEVICE_FAILED = 21,
     /// The GPU has not that much memory left.
     SPARRING_DEVICE_MEMORY = 22,
-    /// A formula cannot be read; the message points at the place.
+    /// A formula cannot be read, or an expression of indices, or it does not fit its operands; the message points at the
+    /// place.
     SPARRING_FORMULA = 23,
     /// An error of a class that this header does not know yet.
     SPARRING_OTHER = 99,
@@ -119,7 +120,7 @@ impl From<&Error> for SparringStatus {
             Error::Compile { .. } => SPARRING_COMPILE,
             Error::Device { .. } => SPARRING_DEVICE_FAILED,
             Error::DeviceMemory { .. } => SPARRING_DEVICE_MEMORY,
-            Error::Formula { .. } => SPARRING_FORMULA,
+            Error::Formula { .. } | Error::Expression { .. } => SPARRING_FORMULA,
             _ => SPARRING_OTHER,
         }
     }

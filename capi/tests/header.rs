@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "status",
     "guard",
     "handle",
@@ -21,6 +21,7 @@ const SOURCES: [&str; 15] = [
     "tensor",
     "mttkrp",
     "cp",
+    "einsum",
 ];
 
 /// The version as macros, of Cargo.toml.

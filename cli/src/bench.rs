@@ -1,6 +1,7 @@
-//! `sparring bench [spgemm|triangles|distance|mttkrp]`: medians and minima on generated cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance|mttkrp|contract]`: medians and minima on generated cases or files, with checksums.
 
 mod case;
+mod contract;
 mod distance;
 mod machine;
 mod mttkrp;
@@ -39,6 +40,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     mttkrp: mttkrp::Settings,
     #[command(flatten)]
+    contract: contract::Settings,
+    #[command(flatten)]
     pub(crate) place: Where,
 }
 
@@ -52,6 +55,8 @@ enum Kind {
     Distance,
     /// Products of sparse tensors, over all modes
     Mttkrp,
+    /// Contractions of batches of small dense tensors
+    Contract,
 }
 
 impl Arguments {
@@ -66,6 +71,12 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         [] => known.iter().map(ToString::to_string).collect(),
         given => given.to_vec(),
     };
+    if arguments.kind == Some(Kind::Contract) {
+        distance::refuse(&arguments.distance)?;
+        mttkrp::refuse(&arguments.mttkrp)?;
+        return contract::run(context, &arguments.contract, &names(contract::CASES), arguments.repeat);
+    }
+    contract::refuse(&arguments.contract)?;
     if arguments.kind == Some(Kind::Mttkrp) {
         distance::refuse(&arguments.distance)?;
         if !arguments.fresh_memory {

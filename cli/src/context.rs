@@ -12,7 +12,7 @@ use sparring::{Cpu, Cuda, Error, Index, Tensor};
 
 use crate::device::{self, Device, refused};
 use crate::failure::{Failure, Result};
-use crate::formats::STANDARD;
+use crate::formats::{Array, STANDARD};
 use crate::progress::Progress;
 use crate::read::{self, Reading, Source};
 use crate::size;
@@ -106,6 +106,12 @@ impl Context {
         let reading = self.reading;
         let (x, ms) = timed(|| self.quiet.threads().install(|| tensor::load(name, &reading)));
         Ok((x?, ms))
+    }
+    /// The dense array in the file `name`.
+    pub(crate) fn load_array(&self, name: &str) -> Result<(Array, f64)> {
+        self.begin_reading(name)?;
+        let (array, ms) = timed(|| self.reading.array(name));
+        Ok((array?, ms))
     }
     /// Decomposes a tensor, on the GPU if it is to compute. Progress is told by the sweep.
     pub(crate) fn cp<I: Index>(&self, als: &CpAls<'_, f64>, x: &Tensor<f64, I>) -> sparring::Result<CpFit<f64>> {

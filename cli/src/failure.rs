@@ -46,9 +46,9 @@ fn users(kind: io::ErrorKind) -> bool {
 }
 
 impl Failure {
-    /// One line on standard error, more for a formula, whose place is shown; and the exit code.
+    /// One line on standard error, more for a formula or an expression, whose place is shown; and the exit code.
     pub(crate) fn report(self) -> ExitCode {
-        let shown = matches!(self, Self::Library(Error::Formula { .. }));
+        let shown = matches!(self, Self::Library(Error::Formula { .. } | Error::Expression { .. }));
         let (message, code) = match self {
             // Whoever read our output has seen enough; that is not an error.
             Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,

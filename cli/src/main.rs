@@ -1,4 +1,4 @@
-//! `sparring`: sparse products, triangles, distances, decompositions and figures of files from the command line.
+//! `sparring`: sparse products, triangles, distances, contractions, decompositions and figures of files from the command line.
 //!
 //! Results go to standard output, as text or (`--json`) as one JSON object a command or benchmark case;
 //! progress goes to standard error. The exit codes are those that the help lists.
@@ -9,6 +9,7 @@ mod convert;
 mod device;
 mod devices;
 mod distances;
+mod einsum;
 mod failure;
 mod formats;
 mod info;
@@ -25,6 +26,7 @@ mod read;
 mod semiring;
 mod size;
 mod spy;
+mod stream;
 mod tensor;
 mod timing;
 mod triangles;
@@ -74,6 +76,8 @@ enum Command {
     Radius(radius::Arguments),
     /// Compute the distances between all rows
     Distances(distances::Arguments),
+    /// Contract dense arrays by named indices, over any of several semirings: einsum "bij,bjk->bik" a.npy b.npy
+    Einsum(einsum::Arguments),
     /// Decompose a sparse tensor: CP by alternating least squares
     Cp(tensor::cp::Arguments),
     /// Shape, entries and fibres of a sparse tensor, and how its products would be computed
@@ -154,6 +158,7 @@ fn run(common: &Common, command: &Command) -> failure::Result {
         Command::Knn(arguments) => knn::run(&context, arguments),
         Command::Radius(arguments) => radius::run(&context, arguments),
         Command::Distances(arguments) => distances::run(&context, arguments),
+        Command::Einsum(arguments) => einsum::run(&context, arguments),
         Command::Cp(arguments) => tensor::cp::run(&context, arguments),
         Command::TensorInfo(arguments) => tensor::info::run(&context, arguments),
         Command::Convert(arguments) => convert::run(&context, arguments, false),

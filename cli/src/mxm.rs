@@ -15,7 +15,7 @@ use crate::device::{Where, refuse};
 use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::near::suggested;
-use crate::output::{ms, seconds, shape, thousands};
+use crate::output::{ms, number, seconds, shape, thousands};
 use crate::timing::Times;
 use crate::write::Output;
 
@@ -270,19 +270,6 @@ fn json(context: &Context, arguments: &Arguments, found: &Product, read_ms: f64)
         None => json["threads"] = context.threads().into(),
     }
     json
-}
-
-/// As JSON has it: a number if that holds it, else text.
-fn number(sum: Sum) -> Value {
-    match sum {
-        Sum::Real(x) => json!(x),
-        Sum::Integer(x) => match (i64::try_from(x), u64::try_from(x)) {
-            (Ok(x), _) => json!(x),
-            (_, Ok(x)) => json!(x),
-            _ => json!(x.to_string()),
-        },
-        Sum::Complex(x) => json!(x.to_string()),
-    }
 }
 
 fn text(arguments: &Arguments, found: &Product, reuse: bool) -> String {

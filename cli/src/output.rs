@@ -1,6 +1,7 @@
 //! How numbers look in text and in JSON.
 
 use serde_json::{Value, json};
+use sparring::runtime::Sum;
 
 /// 1234567 as `1,234,567`.
 pub(crate) fn thousands(n: impl TryInto<u64>) -> String {
@@ -33,6 +34,19 @@ pub(crate) fn seconds(ms: f64) -> String {
 /// Milliseconds in JSON: to the nanosecond.
 pub(crate) fn ms(ms: f64) -> Value {
     json!((ms * 1e6).round() / 1e6)
+}
+
+/// A sum as JSON has it: a number if that holds it, else text.
+pub(crate) fn number(sum: Sum) -> Value {
+    match sum {
+        Sum::Real(x) => json!(x),
+        Sum::Integer(x) => match (i64::try_from(x), u64::try_from(x)) {
+            (Ok(x), _) => json!(x),
+            (_, Ok(x)) => json!(x),
+            _ => json!(x.to_string()),
+        },
+        Sum::Complex(x) => json!(x.to_string()),
+    }
 }
 
 /// A value that may be missing: `-`, else four digits.

@@ -13,7 +13,7 @@ use sparring::runtime::Matrix;
 use sparring::tensor::AnyTensor;
 use sparring::{Csr, Error, Result, generate};
 
-use crate::formats::{self, STANDARD};
+use crate::formats::{self, Array, STANDARD};
 use crate::{near, size};
 
 /// How files are read.
@@ -42,6 +42,10 @@ impl Reading {
             return read_frostt_from(&mut std::io::stdin().lock(), "standard input", &options);
         }
         read_frostt_with(name, &options)
+    }
+    /// The array of a file of NumPy's.
+    pub(crate) fn array(&self, name: &str) -> Result<Array> {
+        formats::array(name, self.most())
     }
     fn matrix_market(&self, name: &str) -> Result<MatrixFile> {
         if name == STANDARD {

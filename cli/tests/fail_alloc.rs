@@ -33,12 +33,25 @@ fn matrix(name: &str, n: usize) -> String {
     program::file(name, &text)
 }
 
+/// An array of `n` × `n` ones.
+fn array(name: &str, n: usize) -> String {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, {n}), }}\n");
+    let len = (header.len() as u16).to_le_bytes();
+    let bytes = [b"\x93NUMPY\x01\x00", &len[..], header.as_bytes(), &1f64.to_le_bytes().repeat(n * n)].concat();
+    let path = scratch(name);
+    std::fs::write(&path, bytes).expect("a file");
+    path.to_str().expect("a name").into()
+}
+
 #[test]
 fn every_command_survives_a_refusal() {
     let Some(allocator) = allocator() else { return println!("skipped: no C compiler") };
     let (a, few) = (matrix("refused.mtx", 6000), matrix("refused-few.mtx", 700));
     let made = scratch("refused-made.mtx").to_str().unwrap().to_owned();
+    let (array, product) = (array("refused.npy", 90), scratch("refused-made.npy").to_str().unwrap().to_owned());
     let commands: &[&[&str]] = &[
+        &["einsum", "ij,jk->ik", &array, &array, "-o", &product],
+        &["einsum", "ij,kj,lk->il", &array, &array, &array, "--accumulate", &array, "--semiring", "min_plus"],
         &["info", &a],
         &["triangles", &a],
         &["mxm", &a, "-o", &made],

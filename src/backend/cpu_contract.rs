@@ -1,7 +1,9 @@
 //! Contractions of dense tensors with the threads and the budget of a [`Cpu`].
 
+use std::sync::Arc;
+
 use crate::algebra::{Arithmetic, Value};
-use crate::contract::{Batch, Einsum, Layout, Old, Plan, Update, ViewMut, run};
+use crate::contract::{Batch, Einsum, EinsumPlan, Layout, Old, Plan, Update, ViewMut, run};
 use crate::par::filled;
 use crate::{Cpu, Error, Result};
 
@@ -35,7 +37,15 @@ impl Cpu {
     /// ```
     /// Source: Abdelfattah et al. 2016, §4.
     pub fn einsum<'a, A: Arithmetic<T>, T: Value>(&'a self, ring: A, einsum: Einsum<'a, T>) -> AskedEinsum<'a, A, T> {
-        AskedEinsum { cpu: self, ring, einsum, update: Update { alpha: None, old: Old::Gone } }
+        AskedEinsum { cpu: self, ring, einsum, update: Update { alpha: None, old: Old::Gone }, plan: None }
+    }
+    /// What [`einsum`](Self::einsum) finds out before it computes, to be kept for contractions of the same expression whose operands
+    /// and results lie as these: [`AskedEinsum::plan`]. Cost: the path, 3ⁿ steps for n operands up to eight, and the places of
+    /// elements, as many as the indices of one side of a step have values.
+    /// # Errors
+    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors; [`Error::OutOfMemory`].
+    pub fn einsum_plan<T: Clone>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<EinsumPlan> {
+        EinsumPlan::new(einsum, result, self.budget())
     }
 }
 
@@ -47,9 +57,10 @@ pub struct AskedEinsum<'a, A, T> {
     ring: A,
     einsum: Einsum<'a, T>,
     update: Update<T>,
+    plan: Option<&'a EinsumPlan>,
 }
 
-impl<A: Arithmetic<T>, T: Value> AskedEinsum<'_, A, T> {
+impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     /// α ⊗ what is folded.
     pub fn alpha(mut self, alpha: T) -> Self {
         self.update.alpha = Some(alpha);
@@ -65,19 +76,26 @@ impl<A: Arithmetic<T>, T: Value> AskedEinsum<'_, A, T> {
         self.update.old = Old::Kept;
         self
     }
+    /// By the steps of this plan: [`Error::Argument`] when it computes if they are those of another expression or other layouts, that
+    /// of the result among them ([`eval`](Self::eval) makes it row-major).
+    pub fn plan(mut self, plan: &'a EinsumPlan) -> Self {
+        self.plan = Some(plan);
+        self
+    }
     /// Pairs of operands in the order in which they are contracted: n operands have the numbers 0 to n − 1, the result of the k-th
     /// pair n + k. Up to eight operands no other order costs less; with more, the pair is taken whose result is smallest compared
     /// with what it replaces.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
-        Ok(Plan::new(&self.einsum, &self.own_layout()?, None)?.path().to_vec())
+        Ok(self.steps(&self.layout()?, None)?.path().to_vec())
     }
-    /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it: tensors between pairs, packed columns and offsets.
+    /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it or the plan: tensors between pairs, packed columns and
+    /// offsets.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn workspace_bytes(&self) -> Result<u128> {
-        let plan = Plan::new(&self.einsum, &self.own_layout()?, None)?;
+        let plan = self.steps(&self.layout()?, None)?;
         Ok(plan.workspace(self.cpu.threads().count(), size_of::<T>()))
     }
     /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be read.
@@ -101,8 +119,8 @@ impl<A: Arithmetic<T>, T: Value> AskedEinsum<'_, A, T> {
         run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, out)
     }
     /// The plan for a result of this layout, whose bytes, with those of `own` elements, are within the budget.
-    fn planned(&self, layout: &Layout, own: usize) -> Result<Plan> {
-        let plan = Plan::new(&self.einsum, layout, self.cpu.budget())?;
+    fn planned(&self, layout: &Layout, own: usize) -> Result<Arc<Plan>> {
+        let plan = self.steps(layout, self.cpu.budget())?;
         let bytes = plan.workspace(self.cpu.threads().count(), size_of::<T>()) + own as u128 * size_of::<T>() as u128;
         match self.cpu.budget() {
             Some(budget) if bytes > budget.into() => {
@@ -110,6 +128,16 @@ impl<A: Arithmetic<T>, T: Value> AskedEinsum<'_, A, T> {
             }
             _ => Ok(plan),
         }
+    }
+    fn steps(&self, layout: &Layout, budget: Option<u64>) -> Result<Arc<Plan>> {
+        match self.plan {
+            Some(plan) => plan.of(&self.einsum, layout),
+            None => Ok(Arc::new(Plan::new(&self.einsum, layout, budget)?)),
+        }
+    }
+    /// Where the result lies: as the plan has it, or row-major.
+    fn layout(&self) -> Result<Layout> {
+        self.plan.map_or_else(|| self.own_layout(), |plan| Ok(plan.result().clone()))
     }
     fn own_layout(&self) -> Result<Layout> {
         let (extents, batch) = self.einsum.result();

@@ -5,7 +5,7 @@
 //! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
 //! | operators of finite elements | [`Mass`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
-//! | the result | [`Cpu::einsum`](crate::Cpu::einsum), on a GPU `Cuda::einsum` |
+//! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often; on a GPU `Cuda::einsum` |
 //! | the least that it takes | [`bound`] |
 //!
 //! | file | holds |
@@ -21,6 +21,8 @@
 //! | `planes` | batches of matrices that lie beside each other, cut along the batch |
 //! | `update` | α, β and the values that the result has |
 //! | `run` | steps, block by block, by all threads |
+//! | `prepared` | steps that are kept |
+//! | `interop` | arrays of the crate ndarray |
 //!
 //! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of transposing,
 //! batches in one allocation, kernels for constant sizes.
@@ -28,6 +30,8 @@
 mod action;
 mod bound;
 mod einsum;
+#[cfg(feature = "ndarray")]
+mod interop;
 mod lanes;
 mod layout;
 mod mass;
@@ -35,6 +39,7 @@ mod pairs;
 mod path;
 mod plan;
 mod planes;
+mod prepared;
 mod product;
 mod run;
 mod single;
@@ -57,6 +62,7 @@ pub(crate) use pairs::{Pairs, brings_columns, order_of, shapes};
 #[cfg(feature = "cuda")]
 pub(crate) use path::{Set, members};
 pub(crate) use plan::Plan;
+pub use prepared::EinsumPlan;
 pub(crate) use run::run;
 #[doc(hidden)]
 pub use subscripts::assert_subscripts;

@@ -10,6 +10,8 @@
 //! | [`gen_py`] | `mix(seed·G + (counter + 1)·K)` | a hash of its position in row order |
 //! | [`bench_tensor`] | those of numpy's generator PCG64 | drawn in the order of the entries |
 //!
+//! [`bench_contract`] has dense arrays of that generator's numbers.
+//!
 //! [`case`], [`matrix`] and [`tensor`] find them by name; [`fingerprint`], [`tensor_fingerprint`], [`checks`] and [`expected`]
 //! compare them and their products with what other programs have.
 //!
@@ -22,6 +24,7 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 
+pub mod bench_contract;
 pub mod bench_spgemm;
 pub mod bench_tensor;
 mod cases;

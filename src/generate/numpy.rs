@@ -33,6 +33,11 @@ impl Generator {
     pub(super) fn random(&mut self) -> f64 {
         self.words.unit()
     }
+    /// `random(dtype=float32)`: the upper 24 of 32 bits.
+    #[inline(always)]
+    pub(super) fn random32(&mut self) -> f32 {
+        (self.next32() >> 8) as f32 * (1.0 / (1u32 << 24) as f32)
+    }
     /// `random(n)`.
     pub(super) fn randoms(&mut self, n: usize) -> Result<Vec<f64>> {
         collected(n, std::iter::repeat_with(|| self.random()), "random numbers")
@@ -97,5 +102,16 @@ mod tests {
         assert_eq!([rng.below(u32::MAX), rng.below(u32::MAX)], [1_961_991_557, 2_800_202_795]);
         let refusing = [1_060_523_969, 72_103_311, 1_805_954_373, 1_919_571_221, 1_014_295_096, 1_010_579_156];
         assert_eq!(refusing.map(|_| rng.below((1 << 31) + 1)), refusing);
+    }
+
+    /// `rng = np.random.default_rng(12345)`: three, two and two numbers; half a word is kept between the single ones.
+    #[test]
+    fn single_numbers_are_halves_of_words() {
+        let mut rng = Generator::new(12345);
+        let single = |rng: &mut Generator| rng.random32().to_bits();
+        assert_eq!([(); 3].map(|()| single(&mut rng)), [0x3f32_ffc1, 0x3e68_cac4, 0x3f49_e4c4]);
+        let double = [(); 2].map(|()| rng.random().to_bits());
+        assert_eq!(double, [0x3fe9_8404_9046_889d, 0x3fe5_a3e0_d5d4_90dd]);
+        assert_eq!([(); 2].map(|()| single(&mut rng)), [0x3ea2_2e26, 0x3f7d_0b7b]);
     }
 }

@@ -47,6 +47,8 @@ fn errors_of_tensors_are_of_the_same_kinds() {
     let dims = Error::Dims { op: "mttkrp", lhs: vec![1, 2], rhs: vec![1] };
     assert_eq!(SparringStatus::from(&dims), SPARRING_SHAPE);
     assert_eq!(SparringStatus::from(&Error::Repeated { place: vec![1, 2] }), SPARRING_DUPLICATE);
+    let expression = Error::Expression { text: "i->j".into(), at: 3, message: "x".into() };
+    assert_eq!(SparringStatus::from(&expression), SPARRING_FORMULA);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod arrays;
 mod border;
 mod devices;
 mod distances;
+mod einsum;
 mod files;
 mod matrices;
 mod products;

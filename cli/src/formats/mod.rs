@@ -18,10 +18,11 @@ use sparring::par::filled;
 use sparring::runtime::Matrix;
 use sparring::{Error, Result};
 
-pub(crate) use npy::Columns;
+pub(crate) use npy::{Array, Columns, tensor};
 pub(crate) use npz::arrays;
 pub(crate) use stop::Stop;
 use stop::broken;
+pub(crate) use values::Element;
 
 /// Standard input as a file to read, standard output as one to write.
 pub(crate) const STANDARD: &str = "-";
@@ -96,6 +97,14 @@ pub(crate) fn read(name: &str, max_bytes: u64) -> Result<Option<Matrix>> {
         Format::Svmlight => svmlight::read(name, &bytes)?,
         Format::MatrixMarket | Format::Tsv => return Err(broken(name, "matrices are not read from such files")),
     }))
+}
+
+/// The array of a file of NumPy's.
+pub(crate) fn array(name: &str, max_bytes: u64) -> Result<Array> {
+    match kind(name) {
+        Some(Kind { format: Format::Npy, packed }) => Array::parse(name, &bytes(name, packed, max_bytes)?),
+        _ => Err(Error::Argument { name: "operand", message: format!("'{name}' ends in neither .npy nor .npy.gz") }),
+    }
 }
 
 fn bytes(name: &str, packed: bool, max_bytes: u64) -> Result<Vec<u8>> {

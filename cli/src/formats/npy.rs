@@ -15,11 +15,12 @@ use super::values::{Element, matrix, narrow, with_kind, with_values};
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// An array: what its header says, and the bytes of its elements, lowest first.
-pub(super) struct Array {
+pub(crate) struct Array {
     /// As `f8`, without the order of bytes.
-    pub(super) kind: String,
-    pub(super) by_columns: bool,
-    pub(super) shape: Vec<usize>,
+    pub(crate) kind: String,
+    /// The first index varies fastest.
+    pub(crate) by_columns: bool,
+    pub(crate) shape: Vec<usize>,
     pub(super) elements: Vec<u8>,
 }
 
@@ -65,6 +66,12 @@ impl Array {
             return Err(broken(name, format!("{bytes} bytes are no array of shape {:?} of {}", self.shape, T::KIND)));
         }
         Ok(self.elements.chunks_exact(size).map(T::from_bytes))
+    }
+    /// The elements as they lie, all of one type.
+    pub(crate) fn list<T: Element>(self, name: &str) -> Result<Vec<T>> {
+        let mut list = sparring::par::filled(self.elements.len() / size_of::<T>(), T::ZERO, "elements of an array")?;
+        list.iter_mut().zip(self.values::<T>(name)?).for_each(|(to, from)| *to = from);
+        Ok(list)
     }
     /// The elements as indices.
     pub(super) fn indices(&self, name: &str) -> Result<Vec<usize>> {
@@ -113,6 +120,32 @@ pub(super) fn table(nrows: usize, ncols: usize, values: &[f64]) -> Vec<u8> {
     let mut bytes = header(f64::KIND, false, &format!("({nrows}, {ncols})"));
     values.iter().for_each(|x| x.push_bytes(&mut bytes));
     bytes
+}
+
+/// Elements as they lie, as an array of this shape.
+pub(crate) fn tensor<T: Element>(
+    out: &mut dyn Write,
+    by_columns: bool,
+    shape: &[usize],
+    elements: &[T],
+) -> Result<(), Stop> {
+    let mut words: Vec<_> = shape.iter().map(usize::to_string).collect();
+    if let [one] = &mut words[..] {
+        one.push(',');
+    }
+    out.write_all(&header(T::KIND, by_columns, &format!("({})", words.join(", "))))?;
+    Ok(put(out, elements, &mut Vec::new())?)
+}
+
+/// Writes elements part by part.
+fn put<T: Element>(out: &mut dyn Write, elements: &[T], bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    for part in elements.chunks(1 << 13) {
+        bytes.clear();
+        bytes.try_reserve(size_of_val(part)).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        part.iter().for_each(|x| x.push_bytes(bytes));
+        out.write_all(bytes)?;
+    }
+    Ok(())
 }
 
 pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Matrix> {
@@ -178,13 +211,8 @@ impl<'a> Columns<'a> {
         Ok(Self { out, bytes: Vec::new() })
     }
     pub(crate) fn push(&mut self, elements: &[f64]) -> Result<(), Error> {
-        for part in elements.chunks(1 << 13) {
-            self.bytes.clear();
-            part.iter().for_each(|x| x.push_bytes(&mut self.bytes));
-            let written = self.out.write_all(&self.bytes);
-            written.map_err(|source| Error::Io { path: String::new(), source })?;
-        }
-        Ok(())
+        let written = put(self.out, elements, &mut self.bytes);
+        written.map_err(|source| Error::Io { path: String::new(), source })
     }
 }
 

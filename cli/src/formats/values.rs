@@ -6,7 +6,7 @@ use sparring::runtime::Matrix;
 use sparring::{Coo, Csr, Error, Result, algebra::Lor};
 
 /// A type of values that NumPy has too.
-pub(super) trait Element: Value + PartialEq + std::fmt::Debug {
+pub(crate) trait Element: Value + PartialEq + std::fmt::Debug {
     /// Its name in NumPy, without the order of bytes.
     const KIND: &'static str;
     const ZERO: Self;

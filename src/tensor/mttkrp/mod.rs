@@ -221,6 +221,10 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         if rank == 0 {
             return Ok(());
         }
+        if self.x.nnz() == 0 {
+            out.values_mut().fill(A::ZERO);
+            return Ok(());
+        }
         let of = |modes: &mut dyn Iterator<Item = usize>| modes.map(|m| factors[m].values()).collect::<Vec<_>>();
         let rest: Vec<usize> = (0..self.x.order()).filter(|&m| m != mode).collect();
         let all = of(&mut rest.iter().copied());

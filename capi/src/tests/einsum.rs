@@ -1,0 +1,134 @@
+//! Contractions: layouts, plans, threads, budgets, devices.
+
+use super::*;
+use crate::einsum::*;
+
+fn dense(extents: &[u64], batch: u64, batch_stride: i64) -> SparringLayout {
+    let strides = null();
+    SparringLayout { rank: extents.len() as u64, extents: extents.as_ptr(), strides, offset: 0, batch, batch_stride }
+}
+
+/// A product of two operands by a new plan, run twice.
+fn twice<T: Copy>(
+    device: *const SparringDevice,
+    (expression, semiring, ty): (&CStr, &CStr, SparringType),
+    layouts: &[SparringLayout; 2],
+    operands: [&[T]; 2],
+    (layout, result): (&SparringLayout, &mut [T]),
+) -> SparringStatus {
+    let mut plan = null_mut();
+    let (expression, semiring) = (expression.as_ptr(), semiring.as_ptr());
+    let status = unsafe {
+        sparring_einsum_plan_new(device, expression, semiring, ty as u32, layouts.as_ptr(), 2, layout, &mut plan)
+    };
+    assert_eq!(plan.is_null(), status != SPARRING_OK);
+    if status != SPARRING_OK {
+        return status;
+    }
+    let mut run = || unsafe {
+        let (addresses, lengths) = (operands.map(|x| x.as_ptr().cast()), operands.map(|x| x.len() as u64));
+        let (to, len) = (result.as_mut_ptr().cast(), result.len() as u64);
+        sparring_einsum_plan_run(plan, addresses.as_ptr(), lengths.as_ptr(), 2, null(), null(), to, len)
+    };
+    let statuses = (run(), run());
+    assert_eq!(statuses.0, statuses.1);
+    let message = text(sparring_last_error());
+    ok(sparring_einsum_plan_free(plan));
+    // That of the run, for the caller.
+    assert_eq!(message.is_empty(), statuses.0 == SPARRING_OK, "{message}");
+    statuses.0
+}
+
+/// By 1, 2 and 5 threads, against plain loops: 50 products of 3 × 4 with 4 × 5 matrices.
+#[test]
+fn batches_are_those_of_plain_loops() {
+    const BATCH: usize = 50;
+    let number = |k: usize| ((k * 37 + 11) % 19) as f64 - 9.0;
+    let a: Vec<f64> = (0..BATCH * 12).map(number).collect();
+    let b: Vec<f64> = (0..20).map(|k| number(k + 5)).collect();
+    let layouts = [dense(&[3, 4], BATCH as u64, 12), dense(&[5, 4], 1, 0)];
+    let layout = dense(&[5, 3], BATCH as u64, 15);
+    let mut expected = vec![];
+    for p in 0..BATCH {
+        for k in 0..5 {
+            for i in 0..3 {
+                expected.push((0..4).map(|j| a[12 * p + 4 * i + j] * b[4 * k + j]).sum::<f64>());
+            }
+        }
+    }
+    for threads in [1, 2, 5] {
+        let cpu = cpu(threads, 0);
+        let mut c = vec![f64::NAN; BATCH * 15];
+        ok(twice(cpu, (c"ij,kj->ki", c"plus_times", SPARRING_F64), &layouts, [&a, &b], (&layout, &mut c)));
+        assert_eq!(c, expected);
+        ok(sparring_device_free(cpu));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (square, x) = ([2, 2], [1.0; 4]);
+    let layouts = [dense(&square, 1, 0), dense(&square, 1, 0)];
+    let device = cpu(1, 50);
+    let mut c = [7.0; 4];
+    let asked = (c"ij,jk->ik", c"plus_times", SPARRING_F64);
+    let status = twice(device, asked, &layouts, [&x, &x], (&layouts[0], &mut c));
+    assert_eq!((status, c), (SPARRING_BUDGET, [7.0; 4]));
+    ok(sparring_device_free(device));
+    let device = cpu(1, 0);
+    let status = twice(device, asked, &layouts, [&x, &x[..3]], (&layouts[0], &mut c));
+    assert_eq!((status, c), (SPARRING_LENGTH, [7.0; 4]));
+    let three = dense(&square, 3, 4);
+    let status = twice(device, asked, &[layouts[0], three], [&x, &[1.0; 12]], (&layouts[0], &mut c));
+    let message = refused(status, SPARRING_LENGTH);
+    assert!(message.starts_with("result_layout: batch of the result"), "{message}");
+    let message = refused(
+        twice(device, (c"ij,jk->ik", c"plus_times", SPARRING_I64), &layouts, [&x, &x], (&layouts[0], &mut c)),
+        SPARRING_TYPE,
+    );
+    assert!(message.contains("SPARRING_I64"), "{message}");
+    let huge = dense(&[u64::MAX, u64::MAX], 1, 0);
+    let status = twice(device, asked, &[huge, layouts[0]], [&x, &x], (&layouts[0], &mut c));
+    let message = refused(status, SPARRING_INDEX_OVERFLOW);
+    assert!(message.starts_with("layouts[0]"), "{message}");
+    // The plan outlives the handle of its device.
+    let mut plan = null_mut();
+    let (expression, ring) = (c"ij->ji".as_ptr(), c"plus_times".as_ptr());
+    let ty = SPARRING_F64 as u32;
+    ok(unsafe { sparring_einsum_plan_new(device, expression, ring, ty, &layouts[0], 1, &layouts[1], &mut plan) });
+    ok(sparring_device_free(device));
+    let (address, length) = (x.as_ptr().cast::<c_void>(), 4);
+    let status = unsafe {
+        sparring_einsum_plan_run(plan, &address, &length, 1, null(), null(), c.as_mut_ptr().cast(), c.len() as u64)
+    };
+    ok(status);
+    assert_eq!(c, x);
+    ok(sparring_einsum_plan_free(plan));
+}
+
+/// Whichever of the two begins first; beside each other they are fine, and two operands may share memory.
+#[test]
+fn a_result_shares_no_memory_with_operands() {
+    let device = cpu(1, 0);
+    let layout = dense(&[4], 1, 0);
+    let layouts = [layout, layout];
+    for (operand, result, right) in [(0, 4, true), (4, 0, true), (0, 3, false), (3, 0, false), (2, 2, false)] {
+        let mut x = [1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        let p = x.as_mut_ptr();
+        let (text, ring, ty) = (c"i,i->i".as_ptr(), c"plus_times".as_ptr(), SPARRING_F64 as u32);
+        let status = unsafe {
+            let (addresses, lengths) = ([p.add(operand).cast_const().cast::<c_void>(); 2], [4u64, 4]);
+            let (from, lengths, to) = (addresses.as_ptr(), lengths.as_ptr(), p.add(result).cast());
+            let layouts = layouts.as_ptr();
+            sparring_einsum(device, text, ring, ty, layouts, from, lengths, 2, null(), null(), &layout, to, 4)
+        };
+        if right {
+            ok(status);
+            let squares = [operand, operand + 1, operand + 2, operand + 3].map(|k| ((k + 1) * (k + 1)) as f64);
+            assert_eq!(x[result..result + 4], squares);
+        } else {
+            assert!(refused(status, SPARRING_ARGUMENT).contains("it shares memory with operands[0]"));
+        }
+    }
+    ok(sparring_device_free(device));
+}

@@ -1,0 +1,282 @@
+//! `sparring einsum EXPRESSION A.npy B.npy …`: contractions of dense arrays.
+
+use std::str::FromStr;
+
+use clap::Args;
+use serde_json::json;
+use sparring::algebra::dynamic::canonical;
+use sparring::algebra::{Arithmetic, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Type};
+use sparring::backend::AskedEinsum;
+use sparring::contract::{Einsum, Layout, View, ViewMut};
+use sparring::par::filled;
+use sparring::runtime::Sum;
+use sparring::{Error, Result};
+
+use crate::context::Context;
+use crate::failure;
+use crate::formats::{self, Array, Element, Format};
+use crate::near::suggested;
+use crate::output::{ms, number, seconds, thousands};
+use crate::stream::stream;
+use crate::timing::{Times, timed};
+use crate::write::Output;
+
+#[derive(Args)]
+#[command(after_help = "\
+The percentage is of the bandwidth bound: the bytes of operands and result, twice those of a result that is accumulated, \
+over the time, against what c += a·b moves over arrays as large together (1 to 64 MB each) with the same threads. What fits in a \
+cache, or is read more than once, is not bound by memory.")]
+pub(crate) struct Arguments {
+    /// What is computed, a letter for each index: "bij,bjk->bik"
+    expression: String,
+    /// An array for each operand, all of one type: .npy, or .npy.gz
+    #[arg(required = true, value_name = "FILE")]
+    operands: Vec<String>,
+    /// Semiring: plus_times, min_plus or max_plus of numbers, max_times, min_max or max_min of floats, lor_land of truth values
+    #[arg(long, default_value = "plus_times", value_name = "NAME")]
+    semiring: String,
+    /// Multiply what is folded by X
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    alpha: Option<String>,
+    /// Add it (by ⊕) to this array, of the shape of the result
+    #[arg(long, value_name = "FILE")]
+    accumulate: Option<String>,
+    /// Multiply that array by X first
+    #[arg(long, value_name = "X", allow_hyphen_values = true, requires = "accumulate")]
+    beta: Option<String>,
+    /// Compute N times and report the median
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Write the result: .npy, or .npy.gz
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<String>,
+}
+
+/// A type of elements, and the semirings over it.
+trait Scalar: Element + FromStr {
+    const SEMIRINGS: &'static [&'static str];
+    /// The contraction over the semiring of this name; `None` if there is none.
+    fn over(name: &str, job: &Job<'_, Self>, c: &mut Vec<Self>) -> Option<Result<Found>>;
+    fn sum(values: &[Self]) -> Sum;
+}
+
+macro_rules! scalars {
+    ($($t:ty: $sum:ident($into:path), $($name:ident $ring:ident)*;)*) => {
+        $(impl Scalar for $t {
+            const SEMIRINGS: &'static [&'static str] = &[$(stringify!($name)),*];
+            fn over(name: &str, job: &Job<'_, Self>, c: &mut Vec<Self>) -> Option<Result<Found>> {
+                match name {
+                    $(stringify!($name) => Some(job.contract($ring::<$t>::default(), c)),)*
+                    _ => None,
+                }
+            }
+            fn sum(values: &[Self]) -> Sum {
+                Sum::$sum(values.iter().copied().map($into).fold(Default::default(), |sum, x| sum + x))
+            }
+        })*
+        /// Reads the operands as what they are, and computes.
+        fn typed(context: &Context, arguments: &Arguments, read: Read, output: Option<&Output>) -> failure::Result {
+            match read.kind.as_str() {
+                $(<$t as Element>::KIND => run_of::<$t>(context, arguments, read, output),)*
+                kind => {
+                    let known = [$(<$t as Element>::KIND),*].join(", ");
+                    let message = format!("elements are of the type {kind}, not of one of {known}");
+                    Err(Error::Argument { name: "operand", message }.into())
+                }
+            }
+        }
+    };
+}
+scalars! {
+    f64: Real(f64::from),
+        plus_times PlusTimes min_plus MinPlus max_plus MaxPlus max_times MaxTimes min_max MinMax max_min MaxMin;
+    f32: Real(f64::from),
+        plus_times PlusTimes min_plus MinPlus max_plus MaxPlus max_times MaxTimes min_max MinMax max_min MaxMin;
+    i64: Integer(i128::from), plus_times PlusTimes min_plus MinPlus max_plus MaxPlus;
+    bool: Integer(i128::from), lor_land LorLand;
+}
+
+/// Files as they were read.
+struct Read {
+    kind: String,
+    /// The operands, then what is accumulated to.
+    arrays: Vec<(String, Array)>,
+    ms: f64,
+}
+
+/// What is computed.
+struct Job<'a, T> {
+    context: &'a Context,
+    arguments: &'a Arguments,
+    einsum: Einsum<'a, T>,
+    alpha: Option<T>,
+    beta: Option<T>,
+    /// Where the result lies.
+    layout: Layout,
+    /// What it is accumulated to.
+    start: Option<Vec<T>>,
+}
+
+/// What is said of it.
+struct Found {
+    path: Vec<(usize, usize)>,
+    workspace: u128,
+    times: Times,
+}
+
+impl<T: Scalar> Job<'_, T> {
+    fn asked<A: Arithmetic<T>>(&self, ring: A) -> AskedEinsum<'_, A, T> {
+        let mut asked = self.context.quiet.einsum(ring, self.einsum.clone());
+        if let Some(alpha) = self.alpha {
+            asked = asked.alpha(alpha);
+        }
+        match (&self.start, self.beta) {
+            (None, _) => asked,
+            (_, None) => asked.accumulate(),
+            (_, Some(beta)) => asked.beta(beta),
+        }
+    }
+    /// Computes the result into `c`, as often as was asked for.
+    fn contract<A: Arithmetic<T>>(&self, ring: A, c: &mut Vec<T>) -> Result<Found> {
+        let asked = self.asked(ring);
+        let (path, workspace) = (asked.path()?, asked.workspace_bytes()?);
+        let elements = self.layout.elements();
+        let bytes = workspace + elements as u128 * size_of::<T>() as u128;
+        if let Some(budget) = self.context.memory_budget.filter(|&budget| bytes > budget.into()) {
+            return Err(Error::Budget { what: "einsum", bytes, budget: budget.into() });
+        }
+        *c = filled(elements, A::ZERO, "einsum")?;
+        let mut times = Times::default();
+        for _ in 0..self.arguments.repeat {
+            if let Some(start) = &self.start {
+                c.copy_from_slice(start);
+            }
+            let mut out = ViewMut::new(c, self.layout.clone())?;
+            let asked = self.asked(ring);
+            let (done, ms) = timed(|| asked.into(&mut out));
+            done?;
+            times.push(ms);
+        }
+        Ok(Found { path, workspace, times })
+    }
+}
+
+pub(crate) fn run(context: &Context, arguments: &Arguments) -> failure::Result {
+    let output = Output::new(context, arguments.output.as_ref(), &[Format::Npy])?;
+    let (mut arrays, mut read_ms) = (vec![], 0.0);
+    for name in arguments.operands.iter().chain(&arguments.accumulate) {
+        let (array, ms) = context.load_array(name)?;
+        read_ms += ms;
+        arrays.push((name.clone(), array));
+    }
+    let kind = arrays.first().map(|(_, array)| array.kind.clone()).unwrap_or_default();
+    if let Some((name, other)) = arrays.iter().find(|(_, array)| array.kind != kind) {
+        let message = format!("{name} has elements of the type {}, {} of the type {kind}", other.kind, arrays[0].0);
+        return Err(Error::Argument { name: "operand", message }.into());
+    }
+    typed(context, arguments, Read { kind, arrays, ms: read_ms }, output.as_ref())
+}
+
+/// Where the elements of an array lie.
+fn layout(array: &Array) -> Result<Layout> {
+    if array.by_columns { Layout::column_major(&array.shape) } else { Layout::row_major(&array.shape) }
+}
+
+/// A number of the elements' type.
+fn parsed<T: Scalar>(name: &'static str, text: Option<&String>) -> Result<Option<T>> {
+    let wrong = |text: &String| Error::Argument { name, message: format!("'{text}' is no {}", T::TYPE) };
+    text.map(|text| text.parse().map_err(|_| wrong(text))).transpose()
+}
+
+fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, output: Option<&Output>) -> failure::Result {
+    let (alpha, beta) = (parsed("--alpha", arguments.alpha.as_ref())?, parsed("--beta", arguments.beta.as_ref())?);
+    let mut lists = vec![];
+    for (name, array) in read.arrays {
+        let by_columns = array.by_columns;
+        lists.push((layout(&array)?, array.list::<T>(&name)?, by_columns));
+    }
+    let start = arguments.accumulate.is_some().then(|| lists.pop()).flatten();
+    let views = lists.iter().map(|(layout, list, _)| View::new(list, layout.clone())).collect::<Result<Vec<_>>>()?;
+    let einsum = Einsum::new(&arguments.expression, &views)?;
+    let shape = einsum.result().0;
+    let (layout, start, by_columns) = match start {
+        // Where it has another shape the contraction says so.
+        Some((layout, list, by_columns)) => (layout, Some(list), by_columns),
+        None => (Layout::row_major(&shape)?, None, false),
+    };
+    context.progress.stage("contracting".into());
+    let job = Job { context, arguments, einsum, alpha, beta, layout, start };
+    let mut c = vec![];
+    let known = T::SEMIRINGS.join(", ");
+    let unknown = || Error::Unsupported {
+        what: format!("semiring '{}' over {}", arguments.semiring, T::TYPE),
+        why: format!("einsum of {} has {known}", T::TYPE),
+    };
+    let found = T::over(&canonical(&arguments.semiring), &job, &mut c).unwrap_or_else(|| Err(unknown()));
+    let found = suggested(found, &arguments.semiring, T::SEMIRINGS.iter().copied())?;
+    if let Some(output) = output {
+        context.progress.stage(format!("writing {}", output.name));
+        if output.kind.packed {
+            formats::room_to_pack()?;
+        }
+        formats::to_file(&output.name, output.kind.packed, |out| formats::tensor(out, by_columns, &shape, &c))?;
+    }
+    let results = if job.start.is_some() { 2 } else { 1 };
+    let elements = lists.iter().map(|(_, list, _)| list.len()).sum::<usize>() + results * c.len();
+    let bytes = elements * size_of::<T>();
+    context.progress.stage("measuring memory".into());
+    let bound = bound(context, bytes)?;
+    tell(
+        context,
+        arguments,
+        &Told { ty: T::TYPE, shape: &shape, sum: T::sum(&c), bytes, bound, read_ms: read.ms },
+        &found,
+    )
+}
+
+/// GB/s of the stream kernel over arrays as large together, if the memory budget has room for them.
+fn bound(context: &Context, bytes: usize) -> Result<Option<f64>> {
+    let each = (bytes / 4).clamp(1 << 20, 64 << 20);
+    match context.memory_budget {
+        Some(budget) if 3 * each as u64 > budget => Ok(None),
+        _ => stream(&context.quiet, each, 3).map(Some),
+    }
+}
+
+/// What is known of the result.
+struct Told<'a> {
+    ty: Type,
+    shape: &'a [usize],
+    sum: Sum,
+    bytes: usize,
+    bound: Option<f64>,
+    read_ms: f64,
+}
+
+fn tell(context: &Context, arguments: &Arguments, told: &Told<'_>, found: &Found) -> failure::Result {
+    let Told { ty, shape, sum, bytes, bound, read_ms } = *told;
+    let rate = bytes as f64 / found.times.median() / 1e6;
+    let percent = bound.map(|bound| 100.0 * rate / bound);
+    let json = json!({
+        "expression": arguments.expression, "semiring": arguments.semiring, "type": ty.name(), "shape": shape,
+        "sum": number(sum), "path": found.path, "workspace_bytes": found.workspace as u64, "repeat": arguments.repeat,
+        "ms": ms(found.times.median()), "bytes": bytes, "GBs": rate, "stream_GBs": bound, "pct_stream": percent,
+        "read_ms": ms(read_ms), "threads": context.threads(),
+    });
+    context.result(json, || {
+        let extents = if shape.is_empty() { "one element".into() } else { crate::tensor::dims(shape) };
+        let pairs: Vec<_> = found.path.iter().map(|(a, b)| format!(" {a}·{b}")).collect();
+        let path = if pairs.is_empty() { " one operand".into() } else { pairs.concat() };
+        let share = match percent.zip(bound) {
+            Some((percent, bound)) => format!("{percent:.0} % of c += a·b, which moves {bound:.1} GB/s"),
+            None => "the memory budget has no room to measure c += a·b".into(),
+        };
+        format!(
+            "{extents} of {ty} over {}   sum {sum}\npath{path}   workspace {} bytes   read {}\n{}, {rate:.1} GB/s: {share}",
+            arguments.semiring,
+            thousands(found.workspace as u64),
+            seconds(read_ms),
+            seconds(found.times.median()),
+        )
+    })
+}

@@ -1,0 +1,32 @@
+//! How fast memory is: what contractions are held against.
+
+use rayon::prelude::*;
+use sparring::par::filled;
+use sparring::{Cpu, Result};
+
+use crate::timing::{Times, timed};
+
+/// Elements that a thread takes at once.
+const PART: usize = 1 << 15;
+
+/// GB/s of c(i) += a(i)·b(i) by all threads, 32 bytes an element: three arrays of f64 of so many bytes each, the best of `repeat`
+/// runs after one that is not counted.
+pub(crate) fn stream(cpu: &Cpu, bytes: usize, repeat: u32) -> Result<f64> {
+    const WHAT: &str = "the stream kernel";
+    let len = (bytes / size_of::<f64>()).max(128);
+    cpu.threads().install(|| {
+        let (a, b, mut c) = (filled(len, 1.0f64, WHAT)?, filled(len, 0.5f64, WHAT)?, filled(len, 0.25f64, WHAT)?);
+        let mut times = Times::default();
+        for round in 0..=repeat {
+            let ((), ms) = timed(|| {
+                c.par_chunks_mut(PART).zip(a.par_chunks(PART)).zip(b.par_chunks(PART)).for_each(|((c, a), b)| {
+                    c.iter_mut().zip(a).zip(b).for_each(|((c, a), b)| *c += a * b);
+                });
+            });
+            if round > 0 {
+                times.push(ms);
+            }
+        }
+        Ok(4.0 * (len * size_of::<f64>()) as f64 / times.minimum() / 1e6)
+    })
+}

@@ -1,0 +1,87 @@
+//! The steps of a contraction, kept to be used again.
+
+use std::sync::Arc;
+
+use super::einsum::Einsum;
+use super::layout::Layout;
+use super::plan::Plan;
+use crate::par::{Threads, collected};
+use crate::{Error, Result};
+
+/// A contraction that is prepared once, by [`Cpu::einsum_plan`](crate::Cpu::einsum_plan), and computed often: its path, its steps
+/// and the places of elements, from the expression and from layouts alone. It is used with any values, over any semiring.
+/// ```
+/// use sparring::{Cpu, Result, algebra::PlusTimes, contract::{Einsum, Layout, View, ViewMut}};
+/// fn product<'a>(a: &'a [f64], x: &'a [f64], layout: &Layout) -> Result<Einsum<'a, f64>> {
+///     Einsum::new("ij,jk->ik", &[View::new(a, layout.clone())?, View::new(x, layout.clone())?])
+/// }
+/// let (cpu, layout) = (Cpu::new(), Layout::row_major(&[2, 2])?);
+/// let (a, mut x) = ([0.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 1.0]);
+/// let plan = cpu.einsum_plan(&product(&a, &x, &layout)?, &layout)?;
+/// for _ in 0..10 {
+///     let mut next = [0.0; 4];
+///     let asked = cpu.einsum(PlusTimes::new(), product(&a, &x, &layout)?).plan(&plan);
+///     asked.into(&mut ViewMut::new(&mut next, layout.clone())?)?;
+///     x = next;
+/// }
+/// assert_eq!(x, [34.0, 55.0, 55.0, 89.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct EinsumPlan {
+    plan: Arc<Plan>,
+    text: String,
+    /// Directions of the mass operator that it is, if it was made as one.
+    action: Option<usize>,
+    operands: Vec<Layout>,
+    result: Layout,
+}
+
+impl EinsumPlan {
+    /// That of these operands, for a result that lies so.
+    pub(crate) fn new<T: Clone>(einsum: &Einsum<'_, T>, result: &Layout, budget: Option<u64>) -> Result<Self> {
+        let plan = Arc::new(Plan::new(einsum, result, budget)?);
+        let layouts = einsum.operands.iter().map(|x| x.layout().clone());
+        let operands = collected(einsum.operands.len(), layouts, "operands")?;
+        let (text, action) = (einsum.subscripts.text.clone(), einsum.action);
+        Ok(Self { plan, text, action, operands, result: result.clone() })
+    }
+    /// The steps, if they are those of these operands and this result.
+    pub(crate) fn of<T>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<Arc<Plan>> {
+        let text = &einsum.subscripts.text;
+        let mut wrong = None;
+        if *text != self.text || einsum.action != self.action {
+            wrong = Some(format!("it is one of {:?}, not of {text:?}", self.text));
+        } else if let Some((k, (_, planned))) =
+            einsum.operands.iter().zip(&self.operands).enumerate().find(|(_, (x, planned))| x.layout() != *planned)
+        {
+            wrong = Some(format!("operand {k} lies in another way than planned for: {planned:?}"));
+        } else if *result != self.result {
+            wrong = Some(format!("the result lies in another way than planned for: {:?}", self.result));
+        }
+        match wrong {
+            Some(message) => Err(Error::Argument { name: "plan", message }),
+            None => Ok(Arc::clone(&self.plan)),
+        }
+    }
+    /// Pairs of operands in the order in which they are contracted, as [`AskedEinsum::path`](crate::backend::AskedEinsum::path).
+    #[must_use]
+    pub fn path(&self) -> &[(usize, usize)] {
+        self.plan.path()
+    }
+    /// Bytes that so many threads take beside operands and result, of values of `size` bytes each.
+    #[must_use]
+    pub fn workspace_bytes(&self, threads: &Threads, size: usize) -> u128 {
+        self.plan.workspace(threads.count(), size)
+    }
+    /// Where the elements of each operand lie.
+    #[must_use]
+    pub fn operands(&self) -> &[Layout] {
+        &self.operands
+    }
+    /// Where those of the result lie.
+    #[must_use]
+    pub fn result(&self) -> &Layout {
+        &self.result
+    }
+}
