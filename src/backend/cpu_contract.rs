@@ -103,7 +103,7 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`]; [`Error::Budget`] if result and workspace are larger;
     /// [`Error::Cancelled`].
     pub fn eval(self) -> Result<Batch<T>> {
-        let layout = self.own_layout()?;
+        let layout = self.einsum.row_major()?;
         let elements = layout.elements();
         let plan = self.planned(&layout, elements)?;
         let mut out = Batch::new(filled(elements, A::ZERO, "einsum")?, layout)?;
@@ -137,10 +137,6 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     }
     /// Where the result lies: as the plan has it, or row-major.
     fn layout(&self) -> Result<Layout> {
-        self.plan.map_or_else(|| self.own_layout(), |plan| Ok(plan.result().clone()))
-    }
-    fn own_layout(&self) -> Result<Layout> {
-        let (extents, batch) = self.einsum.result();
-        Layout::row_major(&extents)?.batched(batch)
+        self.plan.map_or_else(|| self.einsum.row_major(), |plan| Ok(plan.result().clone()))
     }
 }

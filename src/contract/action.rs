@@ -64,13 +64,14 @@ impl<'c, T: Value, A: Arithmetic<T>, const W: usize> Work for Elements<'_, 'c, T
             let places = table.of(0);
             (places, without_gaps(places))
         });
-        let tiles: usize = (0..2 * directions)
-            .map(|pass| {
-                let (ins, outs) = if pass < directions { (dofs, points) } else { (points, dofs) };
-                let done = (pass % directions) as u32;
-                outs.div_ceil(MOST) * (ins.pow(directions as u32 - 1 - done) * outs.pow(done)).div_ceil(2)
-            })
-            .sum();
+        // Values in and out of a line, and how many lines there are: to the points, then back.
+        let sizes = |pass: usize| {
+            let (ins, outs) = if pass < directions { (dofs, points) } else { (points, dofs) };
+            let done = (pass % directions) as u32;
+            (ins, outs, ins.pow(directions as u32 - 1 - done) * outs.pow(done))
+        };
+        let tiles_of = |(_, outs, lines): (usize, usize, usize)| outs.div_ceil(MOST) * lines.div_ceil(2);
+        let tiles: usize = (0..2 * directions).map(|pass| tiles_of(sizes(pass))).sum();
         let mut starts = [0; W];
         for first in (0..count).step_by(W) {
             // The last element once more where there are no more.
@@ -104,9 +105,8 @@ impl<'c, T: Value, A: Arithmetic<T>, const W: usize> Work for Elements<'_, 'c, T
                         *x = product;
                     }
                 }
-                let (c, ins, outs) = if pass < directions { (&*there, dofs, points) } else { (&*back, points, dofs) };
-                let done = (pass % directions) as u32;
-                let rest = ins.pow(directions as u32 - 1 - done) * outs.pow(done);
+                let (ins, outs, rest) = sizes(pass);
+                let c = if pass < directions { &*there } else { &*back };
                 contract(ring, c, (ins, outs), rest, x, y, &mut ahead);
                 (x, y) = (y, x);
             }

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::layout::Layout;
 use super::subscripts::{LETTERS, Subscripts, assert_subscripts, name};
 use super::view::{Ranked, View, Viewed};
 use crate::par::collected;
@@ -94,6 +95,11 @@ impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
 }
 
 impl<T, V> Einsum<'_, T, V> {
+    /// Where a new result lies: row-major, one tensor behind the other.
+    pub(crate) fn row_major(&self) -> Result<Layout> {
+        let (extents, batch) = self.result();
+        Layout::row_major(&extents)?.batched(batch)
+    }
     /// Extents of each tensor of the result, and how many tensors it has.
     #[must_use]
     pub fn result(&self) -> (Vec<usize>, usize) {

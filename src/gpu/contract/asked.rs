@@ -8,7 +8,7 @@ use super::steps::Steps;
 use super::strided::Strided;
 use crate::Result;
 use crate::algebra::{Arithmetic, Value, printed_arithmetic};
-use crate::contract::{Einsum, Layout, Old, Update, apart};
+use crate::contract::{Einsum, Old, Update, apart};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
@@ -72,20 +72,20 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
-        Ok(Steps::new(&self.einsum, &self.own_layout()?)?.pairs)
+        Ok(Steps::new(&self.einsum, &self.einsum.row_major()?)?.pairs)
     }
     /// Bytes of device memory for tensors between pairs, all of them together, as [`eval`](Self::eval) has it.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn workspace_bytes(&self) -> Result<u128> {
-        let steps = Steps::new(&self.einsum, &self.own_layout()?)?;
+        let steps = Steps::new(&self.einsum, &self.einsum.row_major()?)?;
         Ok(steps.between.iter().map(|&len| len as u128 * size_of::<T>() as u128).sum())
     }
     /// What each kernel computes, a line for each, as [`eval`](Self::eval) has it.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn explain(&self) -> Result<String> {
-        let layout = self.own_layout()?;
+        let layout = self.einsum.row_major()?;
         let action = Action::of(&self.einsum, &layout);
         if let Some(words) = action.and_then(|action| action.explain(self.cuda, size_of::<T>())) {
             return Ok(words);
@@ -99,7 +99,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// [`Error::Compile`](crate::Error::Compile),
     /// [`Error::NoCompiler`](crate::Error::NoCompiler), [`Error::Device`](crate::Error::Device), also for operands of another device.
     pub fn eval(self) -> Result<DeviceBatch<T>> {
-        let layout = self.own_layout()?;
+        let layout = self.einsum.row_major()?;
         let steps = Steps::new(&self.einsum, &layout)?;
         let out = DeviceBatch::of(self.cuda.alloc::<T>(layout.elements(), "einsum")?, layout);
         if self.update.old != Old::Gone && out.layout().elements() > 0 {
@@ -147,9 +147,5 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
             return Ok(());
         }
         contraction.run(steps, &out.values, &update)
-    }
-    fn own_layout(&self) -> Result<Layout> {
-        let (extents, batch) = self.einsum.result();
-        Layout::row_major(&extents)?.batched(batch)
     }
 }
