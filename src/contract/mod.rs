@@ -11,6 +11,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `layout`, `view` | extents and strides; arrays under them |
+//! | `shaped` | views whose shape is in their type |
 //! | `subscripts`, `einsum` | the text; the text with its operands |
 //! | `path`, `pairs` | which two operands are contracted first, and what is left of them |
 //! | `bound` | bytes and operations of a contraction |
@@ -42,6 +43,7 @@ mod planes;
 mod prepared;
 mod product;
 mod run;
+mod shaped;
 mod single;
 mod subscripts;
 mod tables;
@@ -64,11 +66,12 @@ pub(crate) use path::{Set, members};
 pub(crate) use plan::Plan;
 pub use prepared::EinsumPlan;
 pub(crate) use run::run;
+pub use shaped::{Any, Extent, Extents, Fixed, Rank, Ranked, Shaped};
 #[doc(hidden)]
 pub use subscripts::assert_subscripts;
 #[cfg(feature = "cuda")]
 pub(crate) use tables::Shape;
 pub(crate) use update::{Old, Update};
-pub use view::{Batch, Ranked, View, ViewMut, Viewed};
+pub use view::{Batch, View, ViewMut, Viewed};
 #[cfg(feature = "cuda")]
 pub(crate) use view::{apart, fits};

@@ -1,7 +1,5 @@
 //! Arrays under a layout: what contractions read and write.
 
-use std::marker::PhantomData;
-
 use super::layout::Layout;
 use crate::{Error, Result};
 
@@ -65,15 +63,6 @@ impl<'a, T> View<'a, T> {
     pub fn reshape(&self, extents: &[usize]) -> Result<Self> {
         Ok(Self { data: self.data, layout: self.layout.reshape(extents)? })
     }
-    /// The view with its number of indices in its type, for [`einsum!`](crate::einsum!).
-    /// # Errors
-    /// [`Error::Length`] if it has not R indices.
-    pub fn ranked<const R: usize>(self) -> Result<Ranked<'a, T, R>>
-    where
-        T: Clone,
-    {
-        Ranked::new(self)
-    }
 }
 
 /// What an expression reads: an array under a layout, wherever it is; copying it copies no data.
@@ -88,26 +77,6 @@ impl<T: Clone> Viewed for View<'_, T> {
     type Value = T;
     fn layout(&self) -> &Layout {
         &self.layout
-    }
-}
-
-/// A [`View`], or another one, of tensors of R indices.
-#[derive(Clone, Debug)]
-pub struct Ranked<'a, T, const R: usize, V = View<'a, T>>(V, PhantomData<&'a T>);
-
-impl<T, const R: usize, V: Viewed<Value = T>> Ranked<'_, T, R, V> {
-    /// The view, if it has R indices.
-    pub(crate) fn new(view: V) -> Result<Self> {
-        let found = view.layout().rank();
-        if found != R {
-            return Err(Error::Length { what: "indices of a view", found, expected: R });
-        }
-        Ok(Self(view, PhantomData))
-    }
-    /// The view.
-    #[must_use]
-    pub fn view(&self) -> &V {
-        &self.0
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::algebra::Value;
-use crate::contract::{Batch, Layout, Ranked, View, Viewed, fits};
+use crate::contract::{Batch, Extents, Layout, Ranked, Shaped, View, Viewed, fits};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::Buffer;
 
@@ -76,7 +76,13 @@ impl<T: Value> DeviceBatch<T> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) if it has not R indices.
     pub fn ranked<'a, const R: usize>(self) -> Result<Ranked<'a, T, R, Self>> {
-        Ranked::new(self)
+        Shaped::new(self)
+    }
+    /// The view with its shape in its type, as [`View::shaped`].
+    /// # Errors
+    /// As [`View::shaped`].
+    pub fn shaped<'a, S: Extents>(self) -> Result<Shaped<'a, T, S, Self>> {
+        Shaped::new(self)
     }
 }
 
