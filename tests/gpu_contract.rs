@@ -7,6 +7,7 @@ use std::fmt::Debug;
 
 use common::arbitrary::Rng;
 use common::gpu::cuda;
+use common::layouts::{self, layout};
 use num_complex::Complex;
 use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value};
 use sparring::contract::{Einsum, Layout, Mass, View, ViewMut, bound};
@@ -48,21 +49,9 @@ sample! {
     Complex<f64>, Complex::new(f64::NAN, 0.0), |x| Complex::new(x as f64 / 3e5, 1.0 - x as f64 / 5e5);
 }
 
-/// `0..n` in any order.
-fn order(random: &mut Rng, n: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
-    for k in 1..n {
-        order.swap(k, random.below(k + 1));
-    }
-    order
-}
-
 /// An array that holds the layout.
 fn array<T: Sample>(random: &mut Rng, layout: &Layout) -> Vec<T> {
-    let (batch, stride) = (layout.batch(), layout.batch_stride());
-    let axes = layout.extents().iter().zip(layout.strides()).chain([(&batch, &stride)]);
-    let reach: usize = axes.filter(|a| *a.1 > 0).map(|(e, s)| e.saturating_sub(1) * s.unsigned_abs()).sum();
-    (0..=layout.offset() + reach).map(|_| T::of(random)).collect()
+    layouts::array(layout, || T::of(random))
 }
 
 /// The same bits, or both no number.
@@ -120,60 +109,17 @@ fn compare<T: Sample, A: Arithmetic<T> + Debug>(cuda: &Cuda, ring: A, case: &Cas
     said
 }
 
-/// A layout of these extents, with gaps and in any order; `read`: some indices may run backwards or stand still.
-fn layout(random: &mut Rng, extents: &[usize], batch: usize, read: bool) -> Layout {
-    let made = match random.below(6) {
-        0 => Layout::row_major(extents).and_then(|l| l.batched(batch)),
-        1 => Layout::column_major(extents).and_then(|l| l.batched(batch)),
-        2 => Layout::interleaved(extents, batch),
-        _ => {
-            let all: Vec<usize> = extents.iter().copied().chain([batch]).collect();
-            let mut strides = vec![0isize; all.len()];
-            let mut step = 1;
-            for k in order(random, all.len()) {
-                strides[k] = step;
-                step = step * all[k].max(1) as isize + random.below(2) as isize;
-            }
-            let mut offset = random.below(3);
-            for (stride, &extent) in strides.iter_mut().zip(&all) {
-                if read && random.below(4) == 0 {
-                    offset += stride.unsigned_abs() * extent.saturating_sub(1);
-                    *stride = -*stride;
-                } else if read && random.below(8) == 0 {
-                    *stride = 0;
-                }
-            }
-            let batch_stride = strides.pop().expect("the batch's");
-            Layout::new(extents, &strides, offset).and_then(|l| l.strided(batch, batch_stride))
-        }
-    };
-    made.expect("a layout")
-}
-
 fn random_cases<T: Sample, A: Arithmetic<T> + Debug>(seed: u64, cases: usize, ring: A) {
     let cuda = cuda();
     let mut random = Rng(seed);
     for _ in 0..cases {
         let count = [1, 1, 2, 2, 2, 2, 3, 4][random.below(8)];
         let (letters, largest) = (1 + random.below(5), [3, 5, 9, 40][random.below(4)]);
-        let mut extents: Vec<usize> = (0..letters).map(|_| 1 + random.below(largest)).collect();
-        if random.below(15) == 0 {
-            let k = random.below(letters);
-            extents[k] = 0;
-        }
         let batch = [1, 1, 0, 2, 3, 17][random.below(6)];
-        while extents.iter().product::<usize>() * batch.max(1) > 3000 {
-            let k = random.below(letters);
-            extents[k] = extents[k].div_ceil(2);
-        }
+        let empty = random.below(15) == 0;
+        let extents = layouts::extents(&mut random, letters, largest, batch, empty);
         let name = |k: usize| char::from(b'a' + k as u8);
-        let terms: Vec<Vec<usize>> =
-            (0..count).map(|_| (0..random.below(5)).map(|_| random.below(letters)).collect()).collect();
-        let known: Vec<usize> =
-            order(&mut random, letters).into_iter().filter(|k| terms.iter().any(|t| t.contains(k))).collect();
-        let result: Vec<usize> = known.into_iter().filter(|_| random.below(3) > 0).collect();
-        let word = |term: &Vec<usize>| term.iter().map(|&k| name(k)).collect::<String>();
-        let text = format!("{}->{}", terms.iter().map(word).collect::<Vec<_>>().join(","), word(&result));
+        let (text, terms, result) = layouts::expression(&mut random, count, letters, name);
         let own: Vec<usize> = terms.iter().map(|_| if random.below(3) == 0 { 1 } else { batch }).collect();
         let shared = own.iter().copied().find(|&b| b != 1).unwrap_or(1);
         let of = |t: &[usize]| t.iter().map(|&k| extents[k]).collect::<Vec<_>>();
