@@ -5,6 +5,8 @@ mod common;
 mod mass;
 #[path = "contract/plan.rs"]
 mod plan;
+#[path = "contract/shapes.rs"]
+mod shapes;
 #[path = "contract/textbook.rs"]
 mod textbook;
 

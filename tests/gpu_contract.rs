@@ -10,7 +10,7 @@ use common::gpu::cuda;
 use common::layouts::{self, layout};
 use num_complex::Complex;
 use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value};
-use sparring::contract::{Einsum, Layout, Mass, View, ViewMut, bound};
+use sparring::contract::{Any, Einsum, Fixed, Layout, Mass, View, ViewMut, bound};
 use sparring::gpu::DeviceBatch;
 use sparring::{Cpu, Cuda, Error, einsum};
 
@@ -416,7 +416,11 @@ fn what_does_not_fit_is_refused() {
         other.einsum(PlusTimes::new(), Einsum::new("ij->ji", std::slice::from_ref(&a)).expect("an expression")).eval(),
         &["another `Cuda`"],
     );
+    says(a.clone().shaped::<(Fixed<2>, Fixed<4>)>(), &["index 1 has 3 values, and 4"]);
     let r = a.clone().ranked::<2>().expect("two indices");
+    let s = a.clone().shaped::<(Any, Fixed<3>)>().expect("three columns");
+    let product = cuda.einsum(PlusTimes::new(), einsum!("ij,kj->ik", r, s).expect("an expression"));
+    assert_eq!(cuda.download_batch(&product.eval().expect("a product")).expect("there").values(), [3.0; 4]);
     let product = cuda.einsum(PlusTimes::new(), einsum!("ij,kj->ik", r, r).expect("an expression"));
     assert_eq!(cuda.download_batch(&product.eval().expect("a product")).expect("there").values(), [3.0; 4]);
     let chain = ["ij,jk,kl->il", "ij,jk,kl,lm->im"].map(|text| {
