@@ -37,7 +37,7 @@ impl Cpu {
     /// ```
     /// Source: Abdelfattah et al. 2016, §4.
     pub fn einsum<'a, A: Arithmetic<T>, T: Value>(&'a self, ring: A, einsum: Einsum<'a, T>) -> AskedEinsum<'a, A, T> {
-        AskedEinsum { cpu: self, ring, einsum, update: Update { alpha: None, old: Old::Gone }, plan: None }
+        AskedEinsum { cpu: self, ring, einsum, update: Update::PLAIN, plan: None }
     }
     /// What [`einsum`](Self::einsum) finds out before it computes, to be kept for contractions of the same expression whose operands
     /// and results lie as these: [`AskedEinsum::plan`]. Cost: the path, 3ⁿ steps for n operands up to eight, and the places of
@@ -68,7 +68,7 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     }
     /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is not read then.
     pub fn beta(mut self, beta: T) -> Self {
-        self.update.old = if beta == A::ZERO { Old::Gone } else { Old::Times(beta) };
+        self.update.old = Old::times::<A>(beta);
         self
     }
     /// [`into`](Self::into) makes C = C ⊕ the contraction.

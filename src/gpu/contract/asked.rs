@@ -38,7 +38,7 @@ impl Cuda {
         ring: A,
         einsum: Einsum<'a, T, DeviceBatch<T>>,
     ) -> DeviceEinsum<'a, A, T> {
-        DeviceEinsum { cuda: self, ring, einsum, update: Update { alpha: None, old: Old::Gone } }
+        DeviceEinsum { cuda: self, ring, einsum, update: Update::PLAIN }
     }
 }
 
@@ -60,7 +60,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     }
     /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is not read then.
     pub fn beta(mut self, beta: T) -> Self {
-        self.update.old = if beta == A::ZERO { Old::Gone } else { Old::Times(beta) };
+        self.update.old = Old::times::<A>(beta);
         self
     }
     /// [`into`](Self::into) makes C = C ⊕ the contraction.
