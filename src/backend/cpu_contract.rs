@@ -43,7 +43,8 @@ impl Cpu {
     /// and results lie as these: [`AskedEinsum::plan`]. Cost: the path, 3ⁿ steps for n operands up to eight, and the places of
     /// elements, as many as the indices of one side of a step have values.
     /// # Errors
-    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors; [`Error::OutOfMemory`].
+    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors, [`Error::Argument`] if two of its
+    /// elements may be one; [`Error::OutOfMemory`].
     pub fn einsum_plan<T: Clone>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<EinsumPlan> {
         EinsumPlan::new(einsum, result, self.budget())
     }

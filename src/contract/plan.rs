@@ -9,7 +9,7 @@ use super::layout::Layout;
 use super::pairs::{Pairs, brings_columns, order_of, shapes};
 use super::path::{Set, members, size};
 use super::tables::{Shape, table};
-use super::view::View;
+use super::view::{View, apart};
 use crate::par::reserved;
 use crate::simd::register;
 use crate::{Error, Result};
@@ -195,6 +195,7 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new<T: Clone>(einsum: &Einsum<'_, T>, out: &Layout, budget: Option<u64>) -> Result<Self> {
         let (operands, result) = shapes(einsum, out)?;
+        apart(out)?;
         let planner = Planner::new(einsum, operands, &result, budget);
         let there = |x: &View<'_, T>| x.layout().elements() > 0;
         match einsum.action.filter(|_| planner.cut.index == Some(BATCH) && einsum.operands.iter().all(there)) {
