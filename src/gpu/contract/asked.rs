@@ -8,7 +8,7 @@ use super::steps::Steps;
 use super::strided::Strided;
 use crate::Result;
 use crate::algebra::{Arithmetic, Value, printed_arithmetic};
-use crate::contract::{Einsum, Old, Update, apart};
+use crate::contract::{Einsum, Old, Update, apart, shapes};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
@@ -100,7 +100,6 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// [`Error::NoCompiler`](crate::Error::NoCompiler), [`Error::Device`](crate::Error::Device), also for operands of another device.
     pub fn eval(self) -> Result<DeviceBatch<T>> {
         let layout = self.einsum.row_major()?;
-        let steps = Steps::new(&self.einsum, &layout)?;
         let out = DeviceBatch::of(self.cuda.alloc::<T>(layout.elements(), "einsum")?, layout);
         if self.update.old != Old::Gone && out.layout().elements() > 0 {
             let zero = self.cuda.put(&[A::ZERO], "einsum")?;
@@ -109,7 +108,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
             let contraction = Contraction { cuda: self.cuda, ring, operands: &[] };
             Strided::filled(out.layout().elements()).run(&contraction, &on)?;
         }
-        self.run(&steps, &out)?;
+        self.run(&out)?;
         Ok(out)
     }
     /// The contraction into `out`.
@@ -118,12 +117,13 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// many tensors; [`Error::Argument`](crate::Error::Argument) if an index of its
     /// layout may name an element twice, or if another value shares its array; otherwise as [`eval`](Self::eval).
     pub fn into(self, out: &mut DeviceBatch<T>) -> Result<()> {
-        let steps = Steps::new(&self.einsum, out.layout())?;
+        shapes(&self.einsum, out.layout())?;
         apart(out.layout())?;
         alone(out.values.raw_mut(), "out")?;
-        self.run(&steps, out)
+        self.run(out)
     }
-    fn run(&self, steps: &Steps, out: &DeviceBatch<T>) -> Result<()> {
+    /// Into a result that has the extents of the contraction and no element twice.
+    fn run(&self, out: &DeviceBatch<T>) -> Result<()> {
         let (beta, old) = match self.update.old {
             Old::Gone => (None, 0),
             Old::Kept => (None, 1),
@@ -146,6 +146,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         {
             return Ok(());
         }
-        contraction.run(steps, &out.values, &update)
+        // Not before: an action needs no order of its operands, and that of eight is sought among thousands.
+        contraction.run(&Steps::new(&self.einsum, out.layout())?, &out.values, &update)
     }
 }
