@@ -10,7 +10,9 @@ use common::gpu::cuda;
 use common::layouts::{self, layout};
 use num_complex::Complex;
 use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value};
-use sparring::contract::{Any, Einsum, Fixed, Layout, Mass, View, ViewMut, bound};
+use sparring::contract::{
+    Any, Arrangement, ColumnMajor, Einsum, Fixed, Interleaved, Layout, Mass, View, ViewMut, bound,
+};
 use sparring::gpu::DeviceBatch;
 use sparring::{Cpu, Cuda, Error, einsum};
 
@@ -315,6 +317,46 @@ fn updates() {
     drop(shared);
     ask().accumulate().into(&mut c).expect("a product");
     assert!(all(c).iter().all(|&x| x == 8.0));
+}
+
+/// Every other element of a row is not there.
+struct Sparse;
+impl Arrangement for Sparse {
+    fn layout(&self, extents: &[usize], batch: usize) -> sparring::Result<Layout> {
+        let dense = Layout::row_major(extents)?;
+        let strides: Vec<isize> = dense.strides().iter().map(|s| 2 * s).collect();
+        Layout::new(extents, &strides, 3)?.strided(batch, 2 * dense.array_len() as isize)
+    }
+}
+
+/// Results of a layout of choice, with what lies between their elements.
+#[test]
+#[ignore = "needs a GPU"]
+fn results_lie_as_a_rule_says() {
+    let (cuda, cpu) = (cuda(), Cpu::with_threads(2).expect("threads"));
+    let mut random = Rng(13);
+    for n in [3, 4, 8] {
+        let shape = Layout::row_major(&[n, n]).and_then(|l| l.batched(5000)).expect("a layout");
+        let x: Vec<f64> = array(&mut random, &shape);
+        let x = View::new(&x, shape).expect("a view");
+        let there = cuda.upload_batch(&x).expect("a batch");
+        for by in [&ColumnMajor as &dyn Arrangement, &Interleaved, &Sparse] {
+            let wanted =
+                || cpu.einsum(PlusTimes::new(), Einsum::new("ij,jk->ik", &[x.clone(), x.clone()]).expect("text"));
+            let found = || {
+                cuda.einsum(PlusTimes::new(), Einsum::new("ij,jk->ik", &[there.clone(), there.clone()]).expect("text"))
+            };
+            for (wanted, found) in [
+                (wanted().eval_in(by), found().eval_in(by)),
+                (wanted().accumulate().eval_in(by), found().accumulate().eval_in(by)),
+            ] {
+                let (wanted, found) = (wanted.expect("a product"), found.expect("a product"));
+                let found = cuda.download_batch(&found).expect("a result");
+                assert_eq!(wanted.view().layout(), found.view().layout());
+                same(found.values(), wanted.values(), || format!("{n}: {:?}", found.view().layout()));
+            }
+        }
+    }
 }
 
 /// Nothing to compute, and folds over nothing.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::algebra::{Arithmetic, Value};
-use crate::contract::{Batch, Einsum, EinsumPlan, Layout, Old, Plan, Update, ViewMut, run};
+use crate::contract::{Arrangement, Batch, Einsum, EinsumPlan, Layout, Old, Plan, RowMajor, Update, ViewMut, run};
 use crate::par::filled;
 use crate::{Cpu, Error, Result};
 
@@ -78,7 +78,7 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
         self
     }
     /// By the steps of this plan: [`Error::Argument`] when it computes if they are those of another expression or other layouts, that
-    /// of the result among them ([`eval`](Self::eval) makes it row-major).
+    /// of the result among them ([`eval`](Self::eval) makes it row-major, [`eval_in`](Self::eval_in) as you say).
     pub fn plan(mut self, plan: &'a EinsumPlan) -> Self {
         self.plan = Some(plan);
         self
@@ -104,10 +104,17 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`]; [`Error::Budget`] if result and workspace are larger;
     /// [`Error::Cancelled`].
     pub fn eval(self) -> Result<Batch<T>> {
-        let layout = self.einsum.row_major()?;
-        let elements = layout.elements();
-        let plan = self.planned(&layout, elements)?;
-        let mut out = Batch::new(filled(elements, A::ZERO, "einsum")?, layout)?;
+        self.eval_in(&RowMajor)
+    }
+    /// The contraction as new tensors that lie as this rule says: [`ColumnMajor`](crate::contract::ColumnMajor),
+    /// [`Interleaved`](crate::contract::Interleaved), or one of your own. What lies between elements is the identity of ⊕.
+    /// # Errors
+    /// As [`into`](Self::into) with such a layout, those of the rule among them.
+    pub fn eval_in(self, by: &dyn Arrangement) -> Result<Batch<T>> {
+        let layout = self.einsum.arranged(by)?;
+        let len = layout.array_len();
+        let plan = self.planned(&layout, len)?;
+        let mut out = Batch::new(filled(len, A::ZERO, "einsum")?, layout)?;
         run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut out.view_mut()?)?;
         Ok(out)
     }

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::arrangement::{Arrangement, RowMajor};
 use super::layout::Layout;
 use super::shaped::{Extents, Shaped};
 use super::subscripts::{LETTERS, Subscripts, assert_subscripts, name};
@@ -98,8 +99,12 @@ impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
 impl<T, V> Einsum<'_, T, V> {
     /// Where a new result lies: row-major, one tensor behind the other.
     pub(crate) fn row_major(&self) -> Result<Layout> {
+        self.arranged(&RowMajor)
+    }
+    /// Where a new result lies by this rule.
+    pub(crate) fn arranged(&self, by: &dyn Arrangement) -> Result<Layout> {
         let (extents, batch) = self.result();
-        Layout::row_major(&extents)?.batched(batch)
+        by.layout(&extents, batch)
     }
     /// Extents of each tensor of the result, and how many tensors it has.
     #[must_use]

@@ -174,6 +174,11 @@ impl Layout {
         let first = self.offset.wrapping_add((b as isize).wrapping_mul(self.batch_stride) as usize);
         inside.then(|| index.iter().zip(&self.strides).fold(first, step))
     }
+    /// Elements that an array must have to hold this layout: one more than its last place.
+    #[must_use]
+    pub fn array_len(&self) -> usize {
+        self.span().map_or(0, |(_, last)| last + 1)
+    }
     /// The first and the last place of an element; `None` if there are no elements.
     pub(super) fn span(&self) -> Option<(usize, usize)> {
         // Both fit: `checked` has seen to it.

@@ -3,6 +3,7 @@
 //! | what | where |
 //! | --- | --- |
 //! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
+//! | rules for where new tensors lie, and your own | [`Arrangement`], [`RowMajor`], [`ColumnMajor`], [`Interleaved`] |
 //! | operators of finite elements | [`Mass`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
 //! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often; on a GPU `Cuda::einsum` |
@@ -11,6 +12,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `layout`, `view` | extents and strides; arrays under them |
+//! | `arrangement` | rules by which new tensors are laid out |
 //! | `shaped` | views whose shape is in their type |
 //! | `subscripts`, `einsum` | the text; the text with its operands |
 //! | `path`, `pairs` | which two operands are contracted first, and what is left of them |
@@ -29,6 +31,7 @@
 //! batches in one allocation, kernels for constant sizes.
 
 mod action;
+mod arrangement;
 mod bound;
 mod einsum;
 #[cfg(feature = "ndarray")]
@@ -51,6 +54,7 @@ mod tiny;
 mod update;
 mod view;
 
+pub use arrangement::{Arrangement, ColumnMajor, Interleaved, RowMajor};
 pub use bound::{Bound, bound};
 pub use einsum::Einsum;
 #[cfg(feature = "cuda")]

@@ -8,7 +8,7 @@ use super::steps::Steps;
 use super::strided::Strided;
 use crate::Result;
 use crate::algebra::{Arithmetic, Value, printed_arithmetic};
-use crate::contract::{Einsum, Old, Update, apart, shapes};
+use crate::contract::{Arrangement, Einsum, Old, RowMajor, Update, apart, shapes};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
@@ -99,14 +99,25 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// [`Error::Compile`](crate::Error::Compile),
     /// [`Error::NoCompiler`](crate::Error::NoCompiler), [`Error::Device`](crate::Error::Device), also for operands of another device.
     pub fn eval(self) -> Result<DeviceBatch<T>> {
-        let layout = self.einsum.row_major()?;
-        let out = DeviceBatch::of(self.cuda.alloc::<T>(layout.elements(), "einsum")?, layout);
-        if self.update.old != Old::Gone && out.layout().elements() > 0 {
+        self.eval_in(&RowMajor)
+    }
+    /// The contraction as new tensors that lie as this rule says, as on the processor
+    /// ([`AskedEinsum::eval_in`](crate::backend::AskedEinsum::eval_in)).
+    /// # Errors
+    /// As [`into`](Self::into) with such a layout, those of the rule among them.
+    pub fn eval_in(self, by: &dyn Arrangement) -> Result<DeviceBatch<T>> {
+        let layout = self.einsum.arranged(by)?;
+        shapes(&self.einsum, &layout)?;
+        let (elements, len) = (layout.elements(), layout.array_len());
+        apart(&layout)?;
+        let out = DeviceBatch::of(self.cuda.alloc::<T>(len, "einsum")?, layout);
+        // Also what lies between elements has a value.
+        if elements > 0 && (self.update.old != Old::Gone || len > elements) {
             let zero = self.cuda.put(&[A::ZERO], "einsum")?;
             let on = Operands { a: &zero, b: None, c: &out.values, update: Change::default() };
             let ring = &*printed_arithmetic::<T, A>(self.ring);
             let contraction = Contraction { cuda: self.cuda, ring, operands: &[] };
-            Strided::filled(out.layout().elements()).run(&contraction, &on)?;
+            Strided::filled(len).run(&contraction, &on)?;
         }
         self.run(&out)?;
         Ok(out)
