@@ -1,6 +1,8 @@
 //! Contractions against loops over all indices: random expressions, layouts, updates and types, on any number of threads.
 
 mod common;
+#[path = "contract/groups.rs"]
+mod groups;
 #[path = "contract/mass.rs"]
 mod mass;
 #[path = "contract/plan.rs"]

@@ -11,7 +11,7 @@ use common::layouts::{self, layout};
 use num_complex::Complex;
 use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value};
 use sparring::contract::{
-    Any, Arrangement, ColumnMajor, Einsum, Fixed, Interleaved, Layout, Mass, View, ViewMut, bound,
+    Any, Arrangement, ColumnMajor, Einsum, Fixed, Group, Interleaved, Layout, Mass, View, ViewMut, bound,
 };
 use sparring::gpu::DeviceBatch;
 use sparring::{Cpu, Cuda, Error, einsum};
@@ -458,6 +458,13 @@ fn what_does_not_fit_is_refused() {
         other.einsum(PlusTimes::new(), Einsum::new("ij->ji", std::slice::from_ref(&a)).expect("an expression")).eval(),
         &["another `Cuda`"],
     );
+    let mut group = Group::new(Layout::row_major(&[2, 3]).expect("a layout")).expect("a group");
+    for _ in 0..2 {
+        group.push(View::new(&x, Layout::row_major(&[2, 3]).expect("a layout")).expect("a view")).expect("one more");
+    }
+    let group = group.view();
+    says(cuda.upload_batch(&group), &["a group of 2 tensors", "one array"]);
+    says(a.clone().with_layout(group.layout().clone()), &["one of 2 tensors"]);
     says(a.clone().shaped::<(Fixed<2>, Fixed<4>)>(), &["index 1 has 3 values, and 4"]);
     let r = a.clone().ranked::<2>().expect("two indices");
     let s = a.clone().shaped::<(Any, Fixed<3>)>().expect("three columns");

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::algebra::{Arithmetic, Value};
-use crate::contract::{Arrangement, Batch, Einsum, EinsumPlan, Layout, Old, Plan, RowMajor, Update, ViewMut, run};
+use crate::contract::{
+    Arrangement, Batch, Einsum, EinsumPlan, GroupMut, Layout, Old, Plan, RowMajor, Update, ViewMut, run,
+};
 use crate::par::filled;
 use crate::{Cpu, Error, Result};
 
@@ -115,7 +117,8 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
         let len = layout.array_len();
         let plan = self.planned(&layout, len)?;
         let mut out = Batch::new(filled(len, A::ZERO, "einsum")?, layout)?;
-        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut out.view_mut()?)?;
+        let mut view = out.view_mut()?;
+        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut [view.data_mut()])?;
         Ok(out)
     }
     /// The contraction into `out`.
@@ -124,7 +127,14 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     /// [`eval`](Self::eval). If it is cancelled, some elements have their new values, the others their old ones.
     pub fn into(self, out: &mut ViewMut<'_, T>) -> Result<()> {
         let plan = self.planned(out.layout(), 0)?;
-        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, out)
+        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut [out.data_mut()])
+    }
+    /// The contraction into arrays of which each holds one tensor, with the bits of [`into`](Self::into).
+    /// # Errors
+    /// As [`into`](Self::into).
+    pub fn into_group(self, out: &mut GroupMut<'_, T>) -> Result<()> {
+        let plan = self.planned(out.layout(), 0)?;
+        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, out.arrays_mut())
     }
     /// The plan for a result of this layout, whose bytes, with those of `own` elements, are within the budget.
     fn planned(&self, layout: &Layout, own: usize) -> Result<Arc<Plan>> {

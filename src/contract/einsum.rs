@@ -19,7 +19,7 @@ pub(crate) const INDICES: usize = LETTERS + 1;
 ///
 /// `"bij,bjk->bik"`: letters a–z and A–Z, operands between commas, the indices of the result behind `->`; spaces do not count. An
 /// index that an operand has twice runs along its diagonal; one that the result has not is folded, wherever it appears. Operands that
-/// are batches have the batch as one more index, which needs no letter: as many tensors each, or one for all.
+/// are batches or [groups](super::Group) have the batch as one more index, which needs no letter: as many tensors each, or one for all.
 /// ```
 /// use sparring::contract::{Einsum, Layout, View};
 /// let x = [1.0, 2.0, 3.0, 4.0];

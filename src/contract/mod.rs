@@ -3,6 +3,7 @@
 //! | what | where |
 //! | --- | --- |
 //! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
+//! | tensors of one shape, each in an array of its own | [`Group`], [`GroupMut`] |
 //! | rules for where new tensors lie, and your own | [`Arrangement`], [`RowMajor`], [`ColumnMajor`], [`Interleaved`] |
 //! | operators of finite elements | [`Mass`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
@@ -11,7 +12,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `layout`, `view` | extents and strides; arrays under them |
+//! | `layout`, `view`, `group` | extents and strides; arrays under them; several arrays as one batch |
 //! | `arrangement` | rules by which new tensors are laid out |
 //! | `shaped` | views whose shape is in their type |
 //! | `subscripts`, `einsum` | the text; the text with its operands |
@@ -34,6 +35,7 @@ mod action;
 mod arrangement;
 mod bound;
 mod einsum;
+mod group;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod lanes;
@@ -61,6 +63,7 @@ pub use einsum::Einsum;
 pub(crate) use einsum::INDICES;
 #[doc(hidden)]
 pub use einsum::{Operands, Text};
+pub use group::{Group, GroupMut};
 pub use layout::Layout;
 pub use mass::Mass;
 #[cfg(feature = "cuda")]

@@ -8,7 +8,7 @@ use super::steps::Steps;
 use super::strided::Strided;
 use crate::Result;
 use crate::algebra::{Arithmetic, Value, printed_arithmetic};
-use crate::contract::{Arrangement, Einsum, Old, RowMajor, Update, apart, shapes};
+use crate::contract::{Arrangement, Einsum, Old, RowMajor, Update, apart, fits, shapes};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
@@ -109,6 +109,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         let layout = self.einsum.arranged(by)?;
         shapes(&self.einsum, &layout)?;
         let (elements, len) = (layout.elements(), layout.array_len());
+        fits(&layout, len)?;
         apart(&layout)?;
         let out = DeviceBatch::of(self.cuda.alloc::<T>(len, "einsum")?, layout);
         // Also what lies between elements has a value.
