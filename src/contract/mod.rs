@@ -5,7 +5,7 @@
 //! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
 //! | tensors of one shape, each in an array of its own | [`Group`], [`GroupMut`] |
 //! | rules for where new tensors lie, and your own | [`Arrangement`], [`RowMajor`], [`ColumnMajor`], [`Interleaved`] |
-//! | operators of finite elements | [`Mass`] |
+//! | operators of finite elements, and the kernels that they come down to | [`Mass`], [`reduced`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
 //! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often; on a GPU `Cuda::einsum` |
 //! | the least that it takes | [`bound`] |
@@ -21,7 +21,7 @@
 //! | `plan` | the steps: where each reads and writes, memory in between, blocks of the result |
 //! | `tables` | places of the elements that a step meets |
 //! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, many beside each other, one operand |
-//! | `mass`, `action` | mass operators; their action in one pass |
+//! | `mass`, `action`, `reduced` | mass operators; their action in one pass; single sums of them by name |
 //! | `planes` | batches of matrices that lie beside each other, cut along the batch |
 //! | `update` | α, β and the values that the result has |
 //! | `run` | steps, block by block, by all threads |
@@ -47,6 +47,7 @@ mod plan;
 mod planes;
 mod prepared;
 mod product;
+pub mod reduced;
 mod run;
 mod shaped;
 mod single;

@@ -1,8 +1,8 @@
-//! Shapes that the compiler knows, layouts by rules.
+//! Shapes that the compiler knows, layouts by rules, kernels by name.
 
 use super::*;
 use sparring::Result;
-use sparring::contract::{Any, Arrangement, ColumnMajor, Extents, Fixed, Interleaved, Rank, RowMajor};
+use sparring::contract::{Any, Arrangement, ColumnMajor, Extents, Fixed, Interleaved, Rank, RowMajor, reduced};
 
 #[test]
 fn shapes_are_those_of_the_array() {
@@ -109,4 +109,40 @@ fn rules_are_not_believed() {
     let far = Says(|extents, batch| Layout::new(extents, &[8, 1], 1 << 20)?.strided(batch, 24));
     let asked = small.einsum(PlusTimes::new(), Einsum::new("ij->ji", std::slice::from_ref(&view)).unwrap());
     says(asked.eval_in(&far), &["budget", "einsum", "100000"]);
+}
+
+/// The three kernels against their loops, each index of another size.
+#[test]
+fn kernels_by_name() {
+    let [ni, nj, nk, nl, ns, batch] = [2, 3, 4, 5, 6, 7];
+    let mut random = Rng(32);
+    let mut numbers = |n: usize| (0..n).map(|_| random.below(9) as i64 - 4).collect::<Vec<_>>();
+    let (b, c, square) = (numbers(batch * ni * ns * nj), numbers(nk * ns * nl), numbers(ns * ni));
+    let view =
+        |x, extents: &[usize], n| View::new(x, Layout::row_major(extents).and_then(|l| l.batched(n)).unwrap()).unwrap();
+    let (b_view, c_view) = (view(&b, &[ni, ns, nj], batch), view(&c, &[nk, ns, nl], 1));
+    let s_view = view(&square, &[ns, ni], 1);
+    let of = |einsum: Result<Einsum<'_, i64>>| Cpu::new().einsum(PlusTimes::new(), einsum.unwrap()).eval().unwrap();
+    let (ijkl, iklj) = (of(reduced::ijkl(&b_view, &c_view)), of(reduced::iklj(&b_view, &c_view)));
+    let kilj = of(reduced::kilj(&s_view, &c_view));
+    assert_eq!([ijkl.values().len(), iklj.values().len(), kilj.values().len()], [840, 840, nk * ni * nl * ni]);
+    for k in 0..nk {
+        for l in 0..nl {
+            for i in 0..ni {
+                let c = |s: usize| c[(k * ns + s) * nl + l];
+                for e in 0..batch {
+                    for j in 0..nj {
+                        let wanted = (0..ns).map(|s| b[((e * ni + i) * ns + s) * nj + j] * c(s)).sum::<i64>();
+                        assert_eq!(ijkl.view().get(e, &[i, j, k, l]), Some(&wanted));
+                        assert_eq!(iklj.view().get(e, &[i, k, l, j]), Some(&wanted));
+                    }
+                }
+                for j in 0..ni {
+                    let wanted = (0..ns).map(|s| square[s * ni + i] * square[s * ni + j] * c(s)).sum::<i64>();
+                    assert_eq!(kilj.view().get(0, &[k, i, l, j]), Some(&wanted));
+                }
+            }
+        }
+    }
+    says(reduced::ijkl(&c_view, &s_view), &["operand 1 has 3 letters and 2 indices"]);
 }
