@@ -8,15 +8,17 @@ mod intersect;
 mod rows;
 mod scatter;
 mod sort;
+mod tiles;
 mod turn;
 
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
-    or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, scatter, scatter_at, scatter_places,
+    or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at, scatter_places,
 };
 pub(crate) use sort::{SHORT, ShortList};
+pub(crate) use tiles::{Lines, Matrices, Tiles};
 pub(crate) use turn::turn;
 
 /// The places of the bits set in a byte, in order; then zeros.
