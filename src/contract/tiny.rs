@@ -1,29 +1,34 @@
 //! C(l) = A(l)·B(l) for row-major squares of one to sixteen rows, all sizes known to the compiler.
 
 use crate::algebra::{Arithmetic, Value};
-use crate::simd::{Work, dispatch_work, prefetch_at};
+use crate::simd::{Work, dispatch_wide, prefetch_at};
 
 use super::ahead::{line, steps_ahead};
-use super::product::Arrays;
+use super::product::{Arrays, Places, matrices};
 use super::update::Update;
 
-/// The products of `n` × `n` matrices at the places `l`.
+/// The products of `n` × `n` matrices at the places `l`. On a processor without wide registers these are as any others: it needs no
+/// loops of its own.
 pub(super) fn tiny<T: Value, A: Arithmetic<T>>(
     ring: A,
     arrays: Arrays<'_, T>,
-    l: &[[usize; 3]],
+    places: Places<'_>,
     update: Update<T>,
     n: usize,
 ) {
+    let l = places.l;
     macro_rules! sizes {
         ($($n:literal $nn:literal;)*) => {
             match n {
-                $($n => dispatch_work(Tiny::<T, A, $n, $nn> { ring, arrays, l, update }),)*
-                _ => unreachable!("more rows than a plan gives"),
+                $($n => dispatch_wide(Tiny::<T, A, $n, $nn> { ring, arrays, l, update }).map_err(|tiny| tiny.arrays),)*
+                _ => Err(arrays),
             }
         };
     }
-    sizes!(1 1; 2 4; 3 9; 4 16; 5 25; 6 36; 7 49; 8 64; 9 81; 10 100; 11 121; 12 144; 13 169; 14 196; 15 225; 16 256;);
+    let left = sizes!(1 1; 2 4; 3 9; 4 16; 5 25; 6 36; 7 49; 8 64; 9 81; 10 100; 11 121; 12 144; 13 169; 14 196; 15 225; 16 256;);
+    if let Err(arrays) = left {
+        matrices(ring, arrays, places, update, &mut []);
+    }
 }
 
 /// N rows, and N².
