@@ -114,7 +114,8 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
 ) {
     let Places { l, n, k, .. } = places;
     let width = n.len();
-    let straight = follow(n, 1) && follow(k, 0);
+    // Where nothing is folded, A and B may have no elements to walk through.
+    let straight = follow(n, 1) && follow(k, 0) && !k.is_empty();
     if !follow(n, 0) {
         if tile.len() < k.len() * B {
             return dispatch_work(Block::<T, A, B> { ring, a, b, c, places, update, packed: false });
