@@ -76,8 +76,8 @@ pub(super) struct Product {
 /// Which loops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Form {
-    /// Square row-major matrices of so many rows.
-    Tiny(usize),
+    /// Square row-major matrices of so many rows; whether each follows the one before in all three.
+    Tiny(usize, bool),
     /// An index of all three lies without gaps in all three: so many values, or as many as the block.
     Lanes(Option<usize>),
     /// Any; whether the columns of B are to be packed.
@@ -458,7 +458,10 @@ impl Planner {
         let form = match lane {
             Some(i) => Form::Lanes((Some(i) != self.cut.index).then_some(self.extents[usize::from(i)])),
             None => match square(&m, &n, &k) {
-                Some(n) => Form::Tiny(n),
+                Some(rows) => {
+                    let follows = |(i, at): (usize, &[usize; 3])| *at == [i * rows * rows; 3];
+                    Form::Tiny(rows, l.offsets.iter().enumerate().all(follows))
+                }
                 None => {
                     let gaps = n.offsets.chunks(COLUMNS).any(|block| !follow(block, 0));
                     let worth = gaps && m.offsets.len() > 4 && k.offsets.len() <= PACKED;
