@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's picture and its two short tables, from saved runs alone.
 
-    python3 benches/compare/readme.py --cpu NAME --distance NAME,NAME --tensor NAME --gpu NAME --gpu-distance NAME
+    python3 benches/compare/readme.py --cpu NAME --distance NAME,NAME --tensor NAME --contract NAME --gpu NAME --gpu-distance NAME --gpu-contract NAME
     python3 benches/compare/readme.py --self-test
 
 A NAME is a run in benches/results/. The tables go between the marks of the README, the picture beside the runs, as speed.svg
@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import compare
+import contract
 import distance
 import gpu_distance
 import gpu_tables
@@ -75,6 +76,32 @@ def of_gpu_distances(lines):
     return [["all distances", "cuVS", cuvs], ["all distances", "kernels of Nolet et al. 2022", papers]]
 
 
+CONTRACTIONS = {"gemm": "C = A·B + C, batches", "act2d": "mass operators, 2-D", "act3d": "mass operators, 3-D"}
+BESIDE = {"mkl": "MKL", "matmul": "numpy, matmul", "einsum": "numpy, einsum", "opt_einsum": "opt_einsum"}
+
+
+def of_contractions(lines):
+    """Of a run of contract.py: [what, beside, by type and size]."""
+    found = {}
+    for (case, dtype, size, who), ratio in contract.ratios_of(lines).items():
+        if case in CONTRACTIONS:
+            unit = "n" if case == "gemm" else "p"
+            found.setdefault((case, who), {})[f"{dtype}, {unit} = {size}"] = ratio
+    order = [(case, who) for case in CONTRACTIONS for who in BESIDE if (case, who) in found]
+    return [[CONTRACTIONS[case], BESIDE[who], found[case, who]] for case, who in order]
+
+
+def of_gpu_contractions(lines):
+    """Of a run of gpu_contract.py: [what, beside, by type and size]."""
+    names = {"gemm": (CONTRACTIONS["gemm"], "cuBLAS", "n"), "action": (CONTRACTIONS["act3d"], "cuBLAS, six products", "p")}
+    found = {}
+    for line in lines[1:]:
+        if line.get("peer_ms") and line["case"] in names:
+            unit = names[line["case"]][2]
+            found.setdefault(line["case"], {})[f"{line['dtype']}, {unit} = {line[unit]}"] = line["peer_ms"] / line["ms_min"]
+    return [[*names[case][:2], by] for case, by in found.items()]
+
+
 def cells(ratios):
     """Geometric mean; the smallest ratio and where; how many there are, and how many we lose."""
     there = {case: r for case, r in ratios.items() if r}
@@ -90,14 +117,14 @@ def markdown(heads, rows):
     return "\n".join("| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]) + "\n"
 
 
-def tables(cpu, distances, tensors, gpu, gpu_distances):
+def tables(cpu, distances, tensors, contractions, gpu, gpu_others):
     """Both tables; `tensors` are ratios by case."""
     first = [[what, beside, cells(fresh)[0], *cells(kept)] for what, beside, fresh, kept in cpu]
     # Fresh memory alone.
-    for what, beside, found in [*distances, ("MTTKRP, all modes", "pygenten, best method", tensors)]:
+    for what, beside, found in [*distances, ("MTTKRP, all modes", "pygenten, best method", tensors), *contractions]:
         mean, *rest = cells(found)
         first.append([what, beside, mean, "", *rest])
-    second = [[what, beside, *cells(found)] for what, beside, found in [*gpu, *gpu_distances]]
+    second = [[what, beside, *cells(found)] for what, beside, found in [*gpu, *gpu_others]]
     return (markdown(["on the processor", "beside", "ratio, fresh memory", "kept memory", "smallest", "cases"], first),
             markdown(["on a GPU", "beside", "ratio", "smallest", "cases"], second))
 
@@ -154,15 +181,19 @@ def self_test():
     assert row.startswith("| x | 2.0/2.0/2.0, 4.0/4.0/4.0 | 3.00…4.00 (6.0 ms) | **0.50** (2.0 ms) | – |"), row
     found = of_distances([distance.made_up()])
     assert ["10 nearest neighbours", "scikit-learn", {"cosine, d": 3.0, "manhattan, d": 0.5}] in found, found
-    first, second = tables(of_cpu(lines), found, {"uber, R = 16": 4.0}, [["A·A", "cuSPARSE", {"z": 0.25}]], [])
+    first, second = tables(of_cpu(lines), found, {"uber, R = 16": 4.0}, of_contractions(
+        [{}, *(dict(case="gemm", dtype="f64", size=2, who=who, ms=ms) for who, ms in (("sparring", 2.0), ("mkl", 3.0)))]),
+        [["A·A", "cuSPARSE", {"z": 0.25}]], of_gpu_contractions([{}, dict(case="gemm", n=2, dtype="f32", ms_min=2.0, peer_ms=10.0)]))
     assert "| A·A, sorted | MKL | 3.00 | 0.50 | **0.50 (x)** | 1, 1 lost |" in first.splitlines(), first
     assert "| MTTKRP, all modes | pygenten, best method | 4.00 |  | 4.00 (uber, R = 16) | 1 |" in first.splitlines(), first
+    assert "| C = A·B + C, batches | MKL | 1.50 |  | 1.50 (f64, n = 2) | 1 |" in first.splitlines(), first
+    assert "| C = A·B + C, batches | cuBLAS | 5.00 | 5.00 (f32, n = 2) | 1 |" in second.splitlines(), second
     assert "| A·A | cuSPARSE | 0.25 | **0.25 (z)** | 1, 1 lost |" in second.splitlines(), second
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("cpu", "distance", "tensor", "gpu", "gpu-distance"):
+    for name in ("cpu", "distance", "tensor", "contract", "gpu", "gpu-distance", "gpu-contract"):
         parser.add_argument("--" + name, metavar="NAME")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--draw", action="store_true", help=argparse.SUPPRESS)
@@ -172,13 +203,15 @@ def main():
     if args.self_test:
         self_test()
         return print("the tables are as worked out by hand")
-    if not all((args.cpu, args.distance, args.tensor, args.gpu, args.gpu_distance)):
+    if not all((args.cpu, args.distance, args.tensor, args.contract, args.gpu, args.gpu_distance, args.gpu_contract)):
         parser.error("a run of each is needed")
     read = lambda name: read_lines(os.path.join(RESULTS, name + ".jsonl"))
     cpu_run, distance_runs, gpu_run = read(args.cpu), [read(name) for name in args.distance.split(",")], read(args.gpu)
     tensor_run, gpu_distance_run = read(args.tensor), read(args.gpu_distance)
+    contract_run, gpu_contract_run = read(args.contract), read(args.gpu_contract)
     cpu, gpu = of_cpu(cpu_run), of_gpu(gpu_run)
-    first, second = tables(cpu, of_distances(distance_runs), tensor.ratios_of(tensor_run), gpu, of_gpu_distances(gpu_distance_run))
+    others = [*of_gpu_distances(gpu_distance_run), *of_gpu_contractions(gpu_contract_run)]
+    first, second = tables(cpu, of_distances(distance_runs), tensor.ratios_of(tensor_run), of_contractions(contract_run), gpu, others)
     python = environment(os.path.join(TOP, "target", "readme-venv"), ["matplotlib"], "import matplotlib")
     subprocess.run([python, os.path.abspath(__file__), "--draw"], input=json.dumps(panels(cpu, gpu)), text=True, check=True)
 
@@ -192,9 +225,10 @@ def main():
         f"{first}\n{about['date']}, {about['machine']}, {about['threads']} threads on either side (SciPy: one). *Fresh*: freed memory goes back to the "
         f"system; *kept*: it serves the next run; the same on both sides. {link(args.cpu)}. Distances: fresh memory on either side, "
         f"{', '.join(map(link, args.distance.split(',')))}; *dense*: on dense rows, as sparse ones are not taken there. "
-        f"MTTKRP: {tensor_run[0]['machine']}, fresh memory on either side; pygenten's wheel has no AVX. {link(args.tensor)}.\n\n"
+        f"MTTKRP: {tensor_run[0]['machine']}, fresh memory on either side; pygenten's wheel has no AVX. {link(args.tensor)}. "
+        f"Batches of small matrices and mass operators of finite elements: {contract_run[0]['machine']}, arrays kept on either side. {link(args.contract)}.\n\n"
         f"{second}\n{device['date']}, {device['device']}, double precision, data on the device. spECK and cuVS were measured on an H200 in other runs; of "
-        f"distances (f32 entries, f64 sums) preparation counts on either side. {link(args.gpu)}, {link(args.gpu_distance)}.\n")
+        f"distances (f32 entries, f64 sums) preparation counts on either side. {link(args.gpu)}, {link(args.gpu_distance)}, {link(args.gpu_contract)}.\n")
     path = os.path.join(TOP, "README.md")
     with open(path, encoding="utf-8") as file:
         old = file.read()
