@@ -4,11 +4,13 @@ use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::vector_ops::Assigned;
 use super::{
-    Cuda, DeviceCsr, DeviceEinsum, DeviceVector, SpmvKind, Tiling, apply, assign, contract, cp, distance, ewise, naive_union, reduce,
-    restrict, rows, scan, spgemm, spmm, spmspv, spmv, tensor, transpose, triangles, union, vector_ops,
+    Cuda, DeviceCsr, DeviceEinsum, DeviceVector, SpmvKind, Tiling, apply, assign, contract, cp, distance, ewise,
+    naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmv, tensor, transpose, triangles, union,
+    vector_ops,
 };
 use crate::algebra::{
-    Arithmetic, BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary, printed_ring,
+    Arithmetic, BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary,
+    printed_ring,
 };
 use crate::{Error, Result};
 

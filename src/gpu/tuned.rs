@@ -103,7 +103,8 @@ pub(super) fn put(cache: &Cache, entry: &Entry) -> std::io::Result<()> {
 /// All that is kept and whole, in the order of the names of the files.
 fn all(cache: &Cache) -> Vec<Entry> {
     let Ok(folder) = cache.folder() else { return vec![] };
-    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|f| f.file_name().into_string().ok());
+    let names =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|f| f.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| name.ends_with(ENDING)).collect();
     names.sort_unstable();
     let read = |name: &String| {
@@ -238,7 +239,9 @@ mod tests {
             assert_eq!(get(&cache, &found.key), None, "{text}");
         }
         let another = String::from_utf8(whole.clone()).expect("text");
-        for (from, to) in [("\"format\": 1", "\"format\": 2"), ("a device", "b device"), ("\"rows\": 3", "\"rows\": -3")] {
+        for (from, to) in
+            [("\"format\": 1", "\"format\": 2"), ("a device", "b device"), ("\"rows\": 3", "\"rows\": -3")]
+        {
             cache.write(&name, &[another.replace(from, to).as_bytes()]).expect("written");
             assert_eq!(get(&cache, &found.key), None, "{to}");
         }

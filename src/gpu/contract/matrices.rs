@@ -20,6 +20,9 @@ pub(super) const SOURCE: Source = source!("contract.cu");
 /// within 3 % of each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 128;
 const SLAB: usize = 8192;
+/// Threads of a block, at most, where more of them let it end with a line; and the bytes of a line.
+const MANY: usize = 288;
+pub(super) const LINE: usize = 128;
 /// Threads of a block, at most.
 pub(super) const MOST: usize = 512;
 /// Rows, columns and groups of members that a thread may take, at most.
@@ -194,29 +197,50 @@ impl Matrices {
         Some(self.grouped(alone, self.tile(alone)?.threads()))
     }
 
-    /// Members at once by the rule, of which each takes so many threads: so many that copies of 16 bytes are whole.
+    /// Members of a block by the rule, of which each takes so many threads: groups of whole copies of 16 bytes, and so many groups that
+    /// blocks meet at the ends of lines of memory. Lines of which two blocks write a part cost 4 to 13 % (squares of 3 and 9 rows:
+    /// benches/results/2026-11-23-h200-tune.md).
     fn grouped(&self, tiling: Tiling, threads: usize) -> Tiling {
-        let whole = self.whole();
-        let group = (THREADS / threads).max(1);
+        let (whole, line, member) = (self.multiple(AT_ONCE, 2), self.multiple(LINE, 3), self.member().max(1));
+        let turns = |group: usize| (SLAB + group * member / 2).div_euclid(group * member).clamp(1, 4);
+        if line > 1 {
+            // The power of two that is nearest to as many threads as are wanted.
+            let power = 1usize << (THREADS as f64 / threads as f64).max(1.0).log2().round() as u32;
+            if power >= line {
+                return Tiling { group: power, turns: turns(power), ..tiling };
+            }
+            let groups = [power, 2 * power].into_iter().filter(|group| *group == power || group * threads <= MANY);
+            // A line, or half of one and so on, if that many members are not far more than a slab.
+            let halves =
+                std::iter::successors(Some(line), |half| Some(half / 2)).take_while(|half| *half > 1 && *half >= whole);
+            let mut fitting = halves
+                .filter(|half| half * member <= 4 * SLAB)
+                .flat_map(|half| groups.clone().map(move |group| (group, half / group)))
+                .filter(|(_, turns)| (1..=4).contains(turns));
+            if let Some((group, turns)) = fitting.next() {
+                return Tiling { group, turns, ..tiling };
+            }
+        }
         // Rounded up where that is not many more threads: copies of 4 bytes are four times as many.
-        let group = match group {
+        let group = match (THREADS / threads).max(1) {
             some if some >= whole => some / whole * whole,
             _ if whole * threads <= 2 * THREADS => whole,
             few => few,
         };
-        let bytes = (group * self.member()).max(1);
-        Tiling { group, turns: ((SLAB + bytes / 2) / bytes).clamp(1, 4), ..tiling }
+        Tiling { group, turns: turns(group), ..tiling }
     }
     /// Elements of a member of A and of B.
     pub(super) fn sides(&self) -> [(usize, usize); 2] {
         let (m, n, k) = self.sizes();
         [(0, m * k), (1, k * n)]
     }
-    /// So many members are whole copies of 16 bytes.
-    pub(super) fn whole(&self) -> usize {
+    /// So many members are a multiple of so many bytes in each of the first so many tensors in which they follow each other.
+    pub(super) fn multiple(&self, bytes: usize, tensors: usize) -> usize {
+        let (m, n, _) = self.sizes();
+        let [a, b] = self.sides();
         let contiguous = |&(t, size): &(usize, usize)| self.batch.strides[t] == size as isize;
-        let needed = |(_, size): (usize, usize)| AT_ONCE / divisor(AT_ONCE, [size * self.size]);
-        self.sides().into_iter().filter(contiguous).map(needed).max().unwrap_or(1)
+        let needed = |(_, size): (usize, usize)| bytes / divisor(bytes, [size * self.size]);
+        [a, b, (2, m * n)].into_iter().take(tensors).filter(contiguous).map(needed).max().unwrap_or(1)
     }
     /// Bytes of A and B that belong to one member alone.
     pub(super) fn member(&self) -> usize {
