@@ -17,12 +17,15 @@ use crate::{Error, Result};
 
 pub(super) const SOURCE: Source = source!("action.cu");
 
-/// Threads of a block by the rule, about; and those of a block where a line has so many values of f64 that the registers of many
-/// threads are more than a multiprocessor has (benches/results/2026-11-23-h200-tune.md).
+/// Threads of a block by the rule, about. On an H200 192 to 384 are within a tenth of each other
+/// (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 256;
 const MANY: usize = 400;
-const FEW: usize = 160;
+/// Where a line has so many values of f64, registers are left for 1024 threads of a multiprocessor, and blocks are smaller: 3 to 4 %.
+/// Of f32, where it has so many, for 512, and a block takes two groups: 3 % (benches/results/2026-11-23-h200-tune.md).
 const LONG: usize = 7;
+const FEW: usize = 160;
+const LONG_F32: usize = 10;
 /// Functions and points of a line, at most: the lines of a thread are in registers.
 const MOST: usize = 16;
 /// Threads of a block, and elements one after the other, at most.
@@ -67,15 +70,21 @@ impl Action {
     }
     /// The tiling where none is asked for: so many elements that copies of 16 bytes are whole, if they are not too many threads.
     pub(super) fn rule(&self) -> Tiling {
-        let lines = self.lines();
-        if self.size >= 8 && self.points.max(self.dofs) >= LONG {
+        let (lines, long) = (self.lines(), self.points.max(self.dofs));
+        let with =
+            |group: usize| Tiling { rows: 1, columns: 1, times: 1, group, turns: 1, prefetch: false, resident: 0 };
+        let blocks = |of: usize, group: usize| of.div_ceil((group * lines).next_multiple_of(32));
+        if self.size >= 8 && long >= LONG {
             let group = ((FEW + lines / 2) / lines).max(1);
-            return Tiling { rows: 1, columns: 1, times: 1, group, turns: 1, prefetch: false, resident: 0 };
+            return Tiling { resident: blocks(1024, group), ..with(group) };
         }
         let some = (THREADS / lines).max(1);
         let whole = (1..=AT_ONCE).find(|n| (n * self.points.pow(3) * self.size).is_multiple_of(AT_ONCE)).unwrap_or(1);
         let group = Some(some.next_multiple_of(whole)).filter(|n| n * lines <= MANY).unwrap_or(some);
-        Tiling { rows: 1, columns: 1, times: 1, group, turns: 1, prefetch: false, resident: 0 }
+        if long >= LONG_F32 {
+            return Tiling { turns: 2, resident: blocks(512, group), ..with(group) };
+        }
+        with(group)
     }
     fn fits(&self, tiling: Tiling) -> bool {
         let Tiling { rows, columns, times, group, turns, prefetch, resident } = tiling;

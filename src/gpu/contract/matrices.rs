@@ -20,8 +20,10 @@ pub(super) const SOURCE: Source = source!("contract.cu");
 /// within 3 % of each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 128;
 const SLAB: usize = 8192;
-/// Threads of a block, at most, where more of them let it end with a line; and the bytes of a line.
+/// Threads of a block, at most, where more of them let it end with a line, or leave less of its warps idle than this; and the bytes of
+/// a line.
 const MANY: usize = 288;
+const IDLE: f64 = 1.08;
 pub(super) const LINE: usize = 128;
 /// Threads of a block, at most.
 pub(super) const MOST: usize = 512;
@@ -183,8 +185,6 @@ impl Matrices {
         let (vec, vecs) =
             if Self::close(&self.n, 1) { (self.across(), 1) } else { (1, divisor(self.unit().min(4), [n])) };
         let mut rows = match m {
-            // Three by one: a thread for each of nine values would have little to do.
-            3 if vec == 1 && self.size < 8 => 3,
             ..=4 => 1,
             ..=10 if m % 2 == 0 || m % 3 != 0 => 2,
             11.. if m % 4 == 0 || m % 3 != 0 => 4,
@@ -204,8 +204,11 @@ impl Matrices {
         let (whole, line, member) = (self.multiple(AT_ONCE, 2), self.multiple(LINE, 3), self.member().max(1));
         let turns = |group: usize| (SLAB + group * member / 2).div_euclid(group * member).clamp(1, 4);
         if line > 1 {
-            // The power of two that is nearest to as many threads as are wanted.
+            // The power of two that is nearest to as many threads as are wanted; twice as many, if less of the warps is idle then.
+            let idle = |group: usize| (group * threads).next_multiple_of(32) as f64 / (group * threads) as f64;
             let power = 1usize << (THREADS as f64 / threads as f64).max(1.0).log2().round() as u32;
+            let double = 2 * power * threads <= MANY && idle(power) > IDLE && idle(2 * power) < idle(power);
+            let power = if double { 2 * power } else { power };
             if power >= line {
                 return Tiling { group: power, turns: turns(power), ..tiling };
             }
