@@ -18,6 +18,7 @@
 //! | `tables` | places of the elements that a step meets |
 //! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, many beside each other, one operand |
 //! | `mass`, `action` | mass operators; their action in one pass |
+//! | `ahead` | memory that is asked for before it is read |
 //! | `planes` | batches of matrices that lie beside each other, cut along the batch |
 //! | `update` | α, β and the values that the result has |
 //! | `run` | steps, block by block, by all threads |
@@ -28,6 +29,7 @@
 //! batches in one allocation, kernels for constant sizes.
 
 mod action;
+mod ahead;
 mod bound;
 mod einsum;
 #[cfg(feature = "ndarray")]

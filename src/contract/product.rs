@@ -5,10 +5,14 @@
 //! rows enough.
 
 use crate::algebra::{Arithmetic, Value};
-use crate::simd::{Work, dispatch_work, register};
+use crate::simd::{Matrices, Tiles, Work, dispatch_work, register};
 
+use super::ahead::{Ahead, steps_ahead};
 use super::plan::{COLUMNS, follow};
-use super::update::Update;
+use super::update::{Old, Update};
+
+/// Values of the matrices that are computed before the next ones, where they have more columns than a block.
+const GROUP: usize = 3072;
 
 /// The arrays and the places in them; C begins at its 0.
 pub(super) struct Arrays<'a, T> {
@@ -34,25 +38,198 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
     update: Update<T>,
     tile: &mut [T],
 ) {
+    let Places { l, m, n, k } = places;
+    if m.is_empty() || n.is_empty() {
+        return;
+    }
+    let mut arrays = arrays;
+    if tiles(ring, &mut arrays, places, stride(k, 1), update) {
+        return;
+    }
     let Arrays { a, b, c } = arrays;
     // Sums of eight rows in half of the registers: of 64 bytes there are 32, of fewer 16.
     let bytes = if register() == 64 { 128 } else { register() };
     let widest = (bytes / size_of::<T>().max(1)).clamp(4, COLUMNS);
-    for columns in places.n.chunks(widest) {
-        let places = Places { n: columns, ..places };
-        macro_rules! block {
-            ($n:literal) => {
-                dispatch_work(Block::<T, A, $n> { ring, a, b, c: &mut *c, places, update, tile: &mut *tile })
-            };
-        }
-        match columns.len() {
-            9.. => block!(16),
-            5.. => block!(8),
-            _ => block!(4),
+    let sizes = [m.len() * k.len(), k.len() * n.len(), m.len() * n.len()];
+    let largest = sizes.into_iter().max().unwrap_or(0);
+    let next = steps_ahead::<T>(l, largest);
+    // All columns of some matrices before the next ones, which would push them out of the first cache.
+    let group = if n.len() > widest { GROUP / sizes.iter().sum::<usize>().max(1) } else { l.len() };
+    for l in l.chunks(group.max(1)) {
+        for (t, columns) in n.chunks(widest).enumerate() {
+            let range = t * widest..t * widest + columns.len();
+            let ahead = Ahead::new(next, largest, range, n.len(), m.len().div_ceil(8) * k.len());
+            let arrays = Arrays { a, b, c: &mut *c };
+            let places = Places { l, n: columns, ..places };
+            match columns.len() {
+                9.. => block::<T, A, 16>(ring, arrays, places, update, tile, ahead),
+                5.. => block::<T, A, 8>(ring, arrays, places, update, tile, ahead),
+                _ => block::<T, A, 4>(ring, arrays, places, update, tile, ahead),
+            }
         }
     }
 }
 
+/// The same by loops of vector instructions, if there are some for the type, the ring, the processor and these places.
+fn tiles<T: Value, A: Arithmetic<T>>(
+    ring: A,
+    Arrays { a, b, c }: &mut Arrays<'_, T>,
+    Places { l, m, n, k }: Places<'_>,
+    step: Option<usize>,
+    update: Update<T>,
+) -> bool {
+    let Some(tiles) = Tiles::new(ring).filter(|_| follow(n, 0) && follow(n, 1)) else { return false };
+    let forwards = |step: &usize| *step <= isize::MAX as usize;
+    let (Some(ka), Some(kb)) = (stride(k, 0).filter(forwards), step.filter(forwards)) else { return false };
+    let size = [m.len() * k.len(), k.len() * n.len(), m.len() * n.len()].into_iter().max().unwrap_or(0);
+    tiles.multiply(&mut Matrices {
+        a: a.0,
+        b: b.0,
+        c,
+        l,
+        base: [a.1, b.1.wrapping_add(n[0][0]), n[0][1]],
+        m,
+        columns: n.len(),
+        terms: k.len(),
+        steps: [ka, kb],
+        alpha: update.alpha,
+        old: match update.old {
+            Old::Gone => None,
+            Old::Kept => Some(None),
+            Old::Times(beta) => Some(Some(beta)),
+        },
+        ahead: (steps_ahead::<T>(l, size), size),
+    });
+    true
+}
+
+/// Up to B columns of all matrices.
+fn block<T: Value, A: Arithmetic<T>, const B: usize>(
+    ring: A,
+    Arrays { a, b, c }: Arrays<'_, T>,
+    places: Places<'_>,
+    update: Update<T>,
+    tile: &mut [T],
+    ahead: Ahead,
+) {
+    let Places { l, n, k, .. } = places;
+    let width = n.len();
+    let straight = follow(n, 1) && follow(k, 0);
+    if !follow(n, 0) {
+        if tile.len() < k.len() * B {
+            return dispatch_work(Block::<T, A, B> { ring, a, b, c, places, update, packed: false });
+        }
+        let mut beside = [[0; 2]; B];
+        for (t, (beside, &[_, column])) in beside.iter_mut().zip(n).enumerate() {
+            *beside = [t, column];
+        }
+        for &[la, lb, lc] in l {
+            for (row, &[_, kb]) in tile.chunks_exact_mut(B).zip(k) {
+                row.copy_from_slice(&collect::<T, B>(b.0, b.1.wrapping_add(lb).wrapping_add(kb), n, 0));
+            }
+            // The matrix of B is in the tile, B columns beside each other.
+            let places = Places { l: &[[la, 0, lc]], n: &beside[..width], ..places };
+            let mut arrays = Arrays { a, b: (&*tile, 0), c: &mut *c };
+            if !tiles(ring, &mut arrays, places, Some(B), update) {
+                let Arrays { a, b, c } = arrays;
+                if straight {
+                    dispatch_work(Straight::<T, A, B> { ring, a, b, c, places, update, step: B, ahead });
+                } else {
+                    dispatch_work(Block::<T, A, B> { ring, a, b, c, places, update, packed: true });
+                }
+            }
+        }
+        return;
+    }
+    // Rows of B lie so far apart, and the values of A that meet them follow each other: one walk through both, but at the end of the
+    // array, behind which a row must not be read.
+    let step = if straight { stride(k, 1) } else { None };
+    let reaches = |l: &[usize; 3]| {
+        let last = step.and_then(|step| step.checked_mul(k.len().saturating_sub(1))?.checked_add(B));
+        let rows = b.0.len().saturating_sub(b.1.wrapping_add(l[1]).wrapping_add(n[0][0]));
+        last.is_some_and(|last| last <= rows)
+    };
+    for l in l.chunk_by(|x, y| reaches(x) == reaches(y)) {
+        let places = Places { l, ..places };
+        let c = &mut *c;
+        match step.filter(|_| reaches(&l[0])) {
+            Some(step) => dispatch_work(Straight::<T, A, B> { ring, a, b, c, places, update, step, ahead }),
+            None => dispatch_work(Block::<T, A, B> { ring, a, b, c, places, update, packed: false }),
+        }
+    }
+}
+
+/// Rows of B `step` apart, all of them within the array; values of A and columns of C side by side.
+struct Straight<'a, 'c, T, A, const B: usize> {
+    ring: A,
+    a: (&'a [T], usize),
+    b: (&'a [T], usize),
+    c: &'c mut [T],
+    places: Places<'a>,
+    update: Update<T>,
+    step: usize,
+    ahead: Ahead,
+}
+
+/// Eight rows, or four. Each sum has a name: an array of them would be kept in memory where the compiler does not unroll the loop over
+/// it.
+macro_rules! by_rows {
+    ($m:ident, $rows:ident) => {{
+        let mut first = 0;
+        while first < $m.len() {
+            if $m.len() - first > 4 {
+                $rows!(first; 0 s_0 x_0 1 s_1 x_1 2 s_2 x_2 3 s_3 x_3 4 s_4 x_4 5 s_5 x_5 6 s_6 x_6 7 s_7 x_7);
+                first += 8;
+            } else {
+                $rows!(first; 0 s_0 x_0 1 s_1 x_1 2 s_2 x_2 3 s_3 x_3);
+                first += 4;
+            }
+        }
+    }};
+}
+
+impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Straight<'_, '_, T, A, B> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { ring, a: (a, a_base), b: (b, b_base), c, places, update, step, ahead } = self;
+        let Places { l, m, n, k } = places;
+        let ([first_b, column], last) = (n[0], m.len() - 1);
+        for &[la, lb, lc] in l {
+            let (a_at, b_at) = (a_base.wrapping_add(la), b_base.wrapping_add(lb));
+            let all = b.get(b_at.wrapping_add(first_b)..).unwrap_or_default();
+            let mut ahead = ahead.lines([a, b, &*c], [a_at, b_at, lc]);
+            macro_rules! rows {
+                ($first:ident; $($i:literal $sum:ident $x:ident)*) => {{
+                    // The last row once more where there are no more.
+                    $(let $x = &a[a_at.wrapping_add(m[($first + $i).min(last)][0])..][..k.len()];)*
+                    $(let mut $sum = [A::ZERO; B];)*
+                    let mut rows = all;
+                    for i in 0..k.len() {
+                        let Some(row) = rows.first_chunk::<B>() else { break };
+                        ahead.ask();
+                        $(add(ring, &mut $sum, $x[i], row);)*
+                        rows = rows.get(step..).unwrap_or_default();
+                    }
+                    if n.len() == B {
+                        $(if let Some(row) = m.get($first + $i) {
+                            let row = &mut c[lc.wrapping_add(row[1]).wrapping_add(column)..];
+                            let row: &mut [T; B] = row.first_chunk_mut().expect("a row of the result");
+                            let mut sum = $sum;
+                            update.apply(ring, &mut sum, || *row);
+                            *row = sum;
+                        })*
+                    } else {
+                        keep(ring, &mut [$($sum),*], &m[$first..], (n, true), (&mut *c, lc), update);
+                    }
+                }};
+            }
+            by_rows!(m, rows);
+        }
+    }
+}
+
+/// Any places; a row of B is read as wide as the block where the array goes on.
 struct Block<'a, 'c, T, A, const B: usize> {
     ring: A,
     a: (&'a [T], usize),
@@ -60,87 +237,70 @@ struct Block<'a, 'c, T, A, const B: usize> {
     c: &'c mut [T],
     places: Places<'a>,
     update: Update<T>,
-    tile: &'c mut [T],
+    /// Rows of B lie one behind the other, B columns each.
+    packed: bool,
 }
 
 impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Block<'_, '_, T, A, B> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { ring, a: (a, a_base), b: (b, b_base), c, places: Places { l, m, n, k }, update, tile } = self;
+        let Self { ring, a: (a, a_base), b: (b, b_base), c, places: Places { l, m, n, k }, update, packed } = self;
         let (b_follows, c_follows) = (follow(n, 0), follow(n, 1));
-        let packed = !b_follows && tile.len() >= k.len() * B;
-        let (Some(last), Some(first_column)) = (m.len().checked_sub(1), n.first()) else { return };
-        // Rows of B lie so far apart, and the values of A that meet them follow each other: one walk through both.
-        let step = if packed { Some(B) } else { stride(k, 1).filter(|_| b_follows) };
-        let step = step.filter(|_| follow(k, 0));
+        let (first_column, last) = (n[0], m.len() - 1);
         for &[la, lb, lc] in l {
             let (a_at, b_at) = (a_base.wrapping_add(la), b_base.wrapping_add(lb));
-            if packed {
-                for (row, &[_, kb]) in tile.chunks_exact_mut(B).zip(k) {
-                    row.copy_from_slice(&collect::<T, B>(b, b_at.wrapping_add(kb), n, 0));
-                }
-            }
-            let (rows, rows_at, follows) =
-                if packed { (&*tile, 0, true) } else { (b, b_at.wrapping_add(first_column[0]), b_follows) };
-            let straight = step.and_then(|step| {
-                let rows = rows.get(rows_at..).filter(|rows| reaches(rows.len(), step, k.len(), B))?;
-                Some((rows, step))
-            });
-            // Each sum has a name: an array of rows would be kept in memory where the compiler does not unroll the loop over it.
             macro_rules! rows {
                 ($first:ident; $($i:literal $sum:ident $x:ident)*) => {{
-                    // The last row once more where there are no more.
                     $(let $x = a_at.wrapping_add(m[($first + $i).min(last)][0]);)*
                     $(let mut $sum = [A::ZERO; B];)*
-                    let walk = straight.and_then(|walk| Some((walk, ($(a.get($x..)?.get(..k.len())?,)*))));
-                    match walk {
-                        Some(((mut rows, step), ($($x,)*))) => {
-                            for i in 0..k.len() {
-                                let Some(row) = rows.first_chunk::<B>() else { break };
-                                $(add(ring, &mut $sum, $x[i], row);)*
-                                rows = rows.get(step..).unwrap_or_default();
+                    for (t, &[ka, kb]) in k.iter().enumerate() {
+                        // Where it lies, and no copy: what is collected is the exception.
+                        let collected;
+                        let from = b_at.wrapping_add(if packed { t * B } else { kb });
+                        let row = match chunk::<T, B>(b, from.wrapping_add(first_column[0]), b_follows) {
+                            Some(row) => row,
+                            None => {
+                                collected = collect(b, from, n, 0);
+                                &collected
                             }
-                        }
-                        None => {
-                            for (i, &[ka, kb]) in k.iter().enumerate() {
-                                let from = if packed { i * B } else { rows_at.wrapping_add(kb) };
-                                // Where it lies, and no copy: what is collected is the exception.
-                                let collected;
-                                let row = match chunk::<T, B>(rows, from, follows) {
-                                    Some(row) => row,
-                                    None => {
-                                        collected = collect(b, b_at.wrapping_add(kb), n, 0);
-                                        &collected
-                                    }
-                                };
-                                $(add(ring, &mut $sum, a[$x.wrapping_add(ka)], row);)*
-                            }
-                        }
+                        };
+                        $(add(ring, &mut $sum, a[$x.wrapping_add(ka)], row);)*
                     }
-                    $(if let Some(row) = m.get($first + $i) {
-                        let at = lc.wrapping_add(row[1]);
-                        // A copy: pieces of it are stored from memory, and the sum itself is to stay in registers.
-                        let mut values = $sum;
-                        update.apply(ring, &mut values, || {
-                            match chunk::<T, B>(c, at.wrapping_add(first_column[1]), c_follows) {
-                                Some(old) => *old,
-                                None => collect(c, at, n, 1),
-                            }
-                        });
-                        store(c, at, &values, n, c_follows);
-                    })*
+                    keep(ring, &mut [$($sum),*], &m[$first..], (n, c_follows), (&mut *c, lc), update);
                 }};
             }
-            let mut first = 0;
-            while first <= last {
-                if last - first >= 4 {
-                    rows!(first; 0 s_0 x_0 1 s_1 x_1 2 s_2 x_2 3 s_3 x_3 4 s_4 x_4 5 s_5 x_5 6 s_6 x_6 7 s_7 x_7);
-                    first += 8;
-                } else {
-                    rows!(first; 0 s_0 x_0 1 s_1 x_1 2 s_2 x_2 3 s_3 x_3);
-                    first += 4;
-                }
+            by_rows!(m, rows);
+        }
+    }
+}
+
+/// Makes sums of rows `m` the values of columns `n`, fewer than B or anywhere. A function of its own: what it does with parts of sums
+/// would take them out of their registers.
+#[inline(never)]
+fn keep<T: Value, A: Arithmetic<T>, const B: usize>(
+    ring: A,
+    sums: &mut [[T; B]],
+    m: &[[usize; 2]],
+    (n, follows): (&[[usize; 2]], bool),
+    (c, at): (&mut [T], usize),
+    update: Update<T>,
+) {
+    let Some(&[_, column]) = n.first() else { return };
+    for (sum, row) in sums.iter_mut().zip(m) {
+        let at = at.wrapping_add(row[1]);
+        if follows {
+            let row = &mut c[at.wrapping_add(column)..][..n.len()];
+            update.apply(ring, sum, || {
+                let mut old = [A::ZERO; B];
+                pieces(&mut old, row);
+                old
+            });
+            pieces(row, sum);
+        } else {
+            update.apply(ring, sum, || collect(c, at, n, 1));
+            for (&value, place) in sum.iter().zip(n) {
+                c[at.wrapping_add(place[1])] = value;
             }
         }
     }
@@ -151,12 +311,6 @@ fn stride(places: &[[usize; 2]], t: usize) -> Option<usize> {
     let [first, second, ..] = places else { return Some(0) };
     let step = second[t].wrapping_sub(first[t]);
     places.windows(2).all(|w| w[1][t].wrapping_sub(w[0][t]) == step).then_some(step)
-}
-
-/// Whether `rows` rows of `width` values, `step` apart, are within `len`.
-fn reaches(len: usize, step: usize, rows: usize, width: usize) -> bool {
-    let last = step.checked_mul(rows.saturating_sub(1)).and_then(|at| at.checked_add(width));
-    last.is_some_and(|last| last <= len)
 }
 
 /// sum ⊕= x ⊗ row.
@@ -183,34 +337,24 @@ fn collect<T: Copy, const B: usize>(data: &[T], at: usize, n: &[[usize; 2]], t: 
     row
 }
 
-/// Puts the first values of a block in their columns.
+/// Copies what both have, at most sixteen values, as two pieces of a known length that meet or overlap: a copy of unknown length is a
+/// call.
 #[inline(always)]
-fn store<T: Copy, const B: usize>(c: &mut [T], at: usize, values: &[T; B], n: &[[usize; 2]], follows: bool) {
-    if !follows {
-        for (&value, place) in values.iter().zip(n) {
-            c[at.wrapping_add(place[1])] = value;
-        }
-        return;
-    }
-    let row = &mut c[at.wrapping_add(n[0][1])..][..n.len()];
-    if let Some(row) = row.first_chunk_mut::<B>() {
-        *row = *values;
-        return;
-    }
-    // Two pieces of a known length that meet or overlap: a copy of unknown length is a call.
-    macro_rules! pieces {
+fn pieces<T: Copy>(to: &mut [T], from: &[T]) {
+    let width = to.len().min(from.len());
+    let (to, from) = (&mut to[..width], &from[..width]);
+    macro_rules! by {
         ($($p:literal)*) => {$(
-            if row.len() >= $p {
-                let last = values.get(row.len() - $p..).and_then(|values| values.first_chunk::<$p>());
-                if let (Some(to), Some(from)) = (row.first_chunk_mut::<$p>(), values.first_chunk::<$p>()) {
+            if width >= $p {
+                if let (Some(to), Some(from)) = (to.first_chunk_mut::<$p>(), from.first_chunk::<$p>()) {
                     *to = *from;
                 }
-                if let (Some(to), Some(from)) = (row.last_chunk_mut::<$p>(), last) {
+                if let (Some(to), Some(from)) = (to.last_chunk_mut::<$p>(), from.last_chunk::<$p>()) {
                     *to = *from;
                 }
                 return;
             }
         )*};
     }
-    pieces!(8 4 2 1);
+    by!(16 8 4 2 1);
 }

@@ -134,7 +134,7 @@ fn execute<A: Arithmetic<T>, T: Value>(
             let arrays = Arrays { a: sources.side(&p.a, first), b: sources.side(&p.b, first), c };
             let places = Places { l: p.l.of(count), m: p.m.of(count), n: p.n.of(count), k: p.k.of(count) };
             match p.form {
-                Form::Tiny(n) => tiny(ring, arrays, places.l, update, n),
+                Form::Tiny(n) => tiny(ring, arrays, places, update, n),
                 Form::Lanes(fixed) => lanes(ring, arrays, places, update, fixed.unwrap_or(count)),
                 Form::Matrices(packed) => matrices(ring, arrays, places, update, if packed { tile } else { &mut [] }),
             }

@@ -1,28 +1,34 @@
 //! C(l) = A(l)·B(l) for row-major squares of one to sixteen rows, all sizes known to the compiler.
 
 use crate::algebra::{Arithmetic, Value};
-use crate::simd::{Work, dispatch_work};
+use crate::simd::{Work, dispatch_wide, prefetch_at};
 
-use super::product::Arrays;
+use super::ahead::{line, steps_ahead};
+use super::product::{Arrays, Places, matrices};
 use super::update::Update;
 
-/// The products of `n` × `n` matrices at the places `l`.
+/// The products of `n` × `n` matrices at the places `l`. On a processor without wide registers these are as any others: it needs no
+/// loops of its own.
 pub(super) fn tiny<T: Value, A: Arithmetic<T>>(
     ring: A,
     arrays: Arrays<'_, T>,
-    l: &[[usize; 3]],
+    places: Places<'_>,
     update: Update<T>,
     n: usize,
 ) {
+    let l = places.l;
     macro_rules! sizes {
         ($($n:literal $nn:literal;)*) => {
             match n {
-                $($n => dispatch_work(Tiny::<T, A, $n, $nn> { ring, arrays, l, update }),)*
-                _ => unreachable!("more rows than a plan gives"),
+                $($n => dispatch_wide(Tiny::<T, A, $n, $nn> { ring, arrays, l, update }).map_err(|tiny| tiny.arrays),)*
+                _ => Err(arrays),
             }
         };
     }
-    sizes!(1 1; 2 4; 3 9; 4 16; 5 25; 6 36; 7 49; 8 64; 9 81; 10 100; 11 121; 12 144; 13 169; 14 196; 15 225; 16 256;);
+    let left = sizes!(1 1; 2 4; 3 9; 4 16; 5 25; 6 36; 7 49; 8 64; 9 81; 10 100; 11 121; 12 144; 13 169; 14 196; 15 225; 16 256;);
+    if let Err(arrays) = left {
+        matrices(ring, arrays, places, update, &mut []);
+    }
 }
 
 /// N rows, and N².
@@ -38,21 +44,47 @@ impl<T: Value, A: Arithmetic<T>, const N: usize, const NN: usize> Work for Tiny<
     #[inline(always)]
     fn run(self) {
         let Self { ring, arrays: Arrays { a: (a, a_base), b: (b, b_base), c }, l, update } = self;
+        let next = steps_ahead::<T>(l, NN);
+        let ahead = |data: *const T, at: usize, t: usize| data.wrapping_add(at.wrapping_add(next[t]));
         for &[la, lb, lc] in l {
+            let (la, lb) = (a_base.wrapping_add(la), b_base.wrapping_add(lb));
+            let next = [ahead(a.as_ptr(), la, 0), ahead(b.as_ptr(), lb, 1), ahead(c.as_ptr(), lc, 2)];
+            // The lines that begin in row i.
+            let ask = |i: usize| {
+                let mut at = (i * N).next_multiple_of(line::<T>());
+                while at < (i + 1) * N {
+                    for next in next {
+                        prefetch_at(next.wrapping_add(at));
+                    }
+                    at += line::<T>();
+                }
+            };
             // Places are read from memory and compared with the arrays: the compiler could otherwise make lanes of this loop, which
             // gather and scatter.
-            let a: &[T; NN] = matrix(a, a_base.wrapping_add(la));
-            let b: &[T; NN] = matrix(b, b_base.wrapping_add(lb));
+            let (a, b): (&[T; NN], &[T; NN]) = (matrix(a, la), matrix(b, lb));
             let c: &mut [T; NN] = c[lc..].first_chunk_mut().expect("a matrix of the result");
-            for (c, a) in c.as_chunks_mut::<N>().0.iter_mut().zip(a.as_chunks::<N>().0) {
-                let mut row = [A::ZERO; N];
-                for (&x, b) in a.iter().zip(b.as_chunks::<N>().0) {
-                    for (sum, &y) in row.iter_mut().zip(b) {
-                        *sum = ring.fold(*sum, x, y);
+            let (c, a, b) = (c.as_chunks_mut::<N>().0, a.as_chunks::<N>().0, b.as_chunks::<N>().0);
+            // Each sum has a name, so that all stay in registers; four rows meet each row of B that is read.
+            macro_rules! rows {
+                ($first:expr; $($i:literal $row:ident)*) => {{
+                    $(let mut $row = [A::ZERO; N];)*
+                    for (k, b) in b.iter().enumerate() {
+                        $(for (sum, &y) in $row.iter_mut().zip(b) {
+                            *sum = ring.fold(*sum, a[$first + $i][k], y);
+                        })*
                     }
-                }
-                update.apply(ring, &mut row, || *c);
-                *c = row;
+                    $(ask($first + $i);
+                    update.apply(ring, &mut $row, || c[$first + $i]);
+                    c[$first + $i] = $row;)*
+                }};
+            }
+            // Not where the last columns of four rows make a register of the compiler's, which it then has to take apart.
+            let by_four = if N.is_multiple_of(2) || size_of::<T>() <= 4 { N / 4 } else { 0 };
+            for i in (0..by_four).map(|i| 4 * i) {
+                rows!(i; 0 r_0 1 r_1 2 r_2 3 r_3);
+            }
+            for i in 4 * by_four..N {
+                rows!(i; 0 r_0);
             }
         }
     }

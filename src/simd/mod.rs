@@ -8,15 +8,17 @@ mod intersect;
 mod rows;
 mod scatter;
 mod sort;
+mod tiles;
 mod turn;
 
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
-    or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, scatter, scatter_at, scatter_places,
+    or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at, scatter_places,
 };
 pub(crate) use sort::{SHORT, ShortList};
+pub(crate) use tiles::{Lines, Matrices, Tiles};
 pub(crate) use turn::turn;
 
 /// The places of the bits set in a byte, in order; then zeros.
@@ -50,6 +52,12 @@ pub(crate) trait Work {
 /// As [`dispatch`], for a computation too large to be inlined unasked.
 #[inline(always)]
 pub(crate) fn dispatch_work<W: Work>(work: W) -> W::Out {
+    dispatch_wide(work).unwrap_or_else(|work| work.run())
+}
+
+/// As [`dispatch_work`], but the work comes back where the processor has only what the build relies on, if there is more on some.
+#[inline(always)]
+pub(crate) fn dispatch_wide<W: Work>(work: W) -> Result<W::Out, W> {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
@@ -62,14 +70,16 @@ pub(crate) fn dispatch_work<W: Work>(work: W) -> W::Out {
         }
         if has_v4() {
             // SAFETY: `has_v4` found every feature that `v4` enables.
-            return unsafe { v4(work) };
+            return Ok(unsafe { v4(work) });
         }
         if has_v3() {
             // SAFETY: `has_v3` found every feature that `v3` enables.
-            return unsafe { v3(work) };
+            return Ok(unsafe { v3(work) });
         }
+        Err(work)
     }
-    work.run()
+    #[cfg(not(target_arch = "x86_64"))]
+    Ok(work.run())
 }
 
 /// Bytes of a register of what [`dispatch_work`] chooses.

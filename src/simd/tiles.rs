@@ -1,0 +1,189 @@
+//! C = A·B of small matrices of floats: eight rows by two registers of C at a time, which hold columns behind the last one masked.
+//!
+//! What the compiler makes of loops over arrays of sums depends on how many there are; these loops are what they are.
+
+use std::any::TypeId;
+use std::array::from_fn;
+use std::marker::PhantomData;
+
+use super::prefetch_at;
+use crate::algebra::{Arithmetic, PlusTimes, Value};
+
+/// Matrices to multiply: C(l, i, j) = ⊕ₖ A(l, i, k) ⊗ B(l, k, j). Places are added modulo 2⁶⁴ and compared with the arrays.
+pub(crate) struct Matrices<'a, 'c, T> {
+    pub(crate) a: &'a [T],
+    pub(crate) b: &'a [T],
+    pub(crate) c: &'c mut [T],
+    /// Where each matrix begins in A, B and C, from these places on.
+    pub(crate) l: &'a [[usize; 3]],
+    pub(crate) base: [usize; 3],
+    /// Where each row begins in A and C.
+    pub(crate) m: &'a [[usize; 2]],
+    /// Columns, which lie side by side in B and C.
+    pub(crate) columns: usize,
+    /// Terms of a sum, and how far they lie apart in A and B.
+    pub(crate) terms: usize,
+    pub(crate) steps: [usize; 2],
+    /// A factor of the sum.
+    pub(crate) alpha: Option<T>,
+    /// Whether C is added, and its factor.
+    pub(crate) old: Option<Option<T>>,
+    /// From a matrix to what is asked for meanwhile, and the values of the largest of A, B and C.
+    pub(crate) ahead: ([usize; 3], usize),
+}
+
+/// Addresses of what is read later, in A, B and C.
+pub(crate) struct Lines<T> {
+    pub(crate) next: [*const T; 3],
+    pub(crate) each: usize,
+}
+
+impl<T> Lines<T> {
+    /// Asks for a line of each.
+    #[inline(always)]
+    pub(crate) fn ask(&mut self) {
+        for next in &mut self.next {
+            prefetch_at(*next);
+            *next = next.wrapping_add(self.each);
+        }
+    }
+}
+
+/// That the processor has AVX-512, and that T is f32 or f64 with + and ×.
+#[derive(Clone, Copy)]
+pub(crate) struct Tiles<T>(PhantomData<T>);
+
+impl<T: Value> Tiles<T> {
+    /// For this ring.
+    pub(crate) fn new<A: Arithmetic<T>>(_: A) -> Option<Self> {
+        let ring = TypeId::of::<A>();
+        let floats = ring == TypeId::of::<PlusTimes<f32>>() || ring == TypeId::of::<PlusTimes<f64>>();
+        (floats && super::register() == 64).then_some(Self(PhantomData))
+    }
+    /// All products.
+    pub(crate) fn multiply(self, matrices: &mut Matrices<'_, '_, T>) {
+        #[cfg(target_arch = "x86_64")]
+        if TypeId::of::<T>() == TypeId::of::<f64>() {
+            // SAFETY: T is f64; `new` found AVX-512.
+            unsafe { v4::multiply_f64(&mut *std::ptr::from_mut(matrices).cast()) };
+        } else {
+            // SAFETY: T is f32, for `new` found a ring of one of both; it found AVX-512.
+            unsafe { v4::multiply_f32(&mut *std::ptr::from_mut(matrices).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = matrices;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod v4 {
+    use super::*;
+    use std::arch::x86_64::*;
+
+    macro_rules! floats {
+        ($($t:ty, $vector:ty, $mask:ty, $lanes:literal: $multiply:ident $tile:ident
+           $zero:ident $set:ident $load:ident $store:ident $fma:ident $mul:ident $add:ident;)*) => {$(
+            #[target_feature(enable = "avx512f")]
+            pub(super) fn $multiply(matrices: &mut Matrices<'_, '_, $t>) {
+                let (rows, columns) = (matrices.m.len(), matrices.columns);
+                let (next, size) = matrices.ahead;
+                let steps = rows.div_ceil(8) * columns.div_ceil(2 * $lanes) * matrices.terms;
+                let each = size.div_ceil(steps.max(1));
+                for l in matrices.l {
+                    let start: [usize; 3] = from_fn(|t| matrices.base[t].wrapping_add(l[t]));
+                    let arrays = [matrices.a.as_ptr(), matrices.b.as_ptr(), matrices.c.as_ptr()];
+                    let mut lines =
+                        Lines { next: from_fn(|t| arrays[t].wrapping_add(start[t].wrapping_add(next[t]))), each };
+                    for column in (0..columns).step_by(2 * $lanes) {
+                        let width = (columns - column).min(2 * $lanes);
+                        let mut row = 0;
+                        while row < rows {
+                            let place = (start, row, column, width);
+                            row += match (rows - row, width > $lanes) {
+                                (5.., true) => $tile::<8, 2>(matrices, place, &mut lines),
+                                (5.., false) => $tile::<8, 1>(matrices, place, &mut lines),
+                                (3.., true) => $tile::<4, 2>(matrices, place, &mut lines),
+                                (3.., false) => $tile::<4, 1>(matrices, place, &mut lines),
+                                (_, true) => $tile::<2, 2>(matrices, place, &mut lines),
+                                (_, false) => $tile::<2, 1>(matrices, place, &mut lines),
+                            };
+                        }
+                    }
+                }
+            }
+
+            /// R rows of Q registers; gives R.
+            #[target_feature(enable = "avx512f")]
+            fn $tile<const R: usize, const Q: usize>(
+                matrices: &mut Matrices<'_, '_, $t>,
+                (start, first, column, width): ([usize; 3], usize, usize, usize),
+                lines: &mut Lines<$t>,
+            ) -> usize {
+                let Matrices { a, b, ref mut c, m, terms, steps: [ka, kb], alpha, old, .. } = *matrices;
+                let mask: [$mask; Q] = from_fn(|q| {
+                    let columns = width.saturating_sub(q * $lanes).min($lanes);
+                    ((1u32 << columns) - 1) as $mask
+                });
+                let mut sums: [[$vector; Q]; R] = [[$zero(); Q]; R];
+                if let Some(last) = terms.checked_sub(1) {
+                    // The last row once more where there are no more.
+                    let mut x: [*const $t; R] = from_fn(|r| {
+                        let row = m[(first + r).min(m.len() - 1)][0].wrapping_add(start[0]);
+                        let end = last.checked_mul(ka).and_then(|far| far.checked_add(row));
+                        assert!(end.is_some_and(|end| end < a.len()), "a row of A");
+                        a[row..].as_ptr()
+                    });
+                    let row = start[1].wrapping_add(column);
+                    let end = last.checked_mul(kb).and_then(|far| far.checked_add(row)?.checked_add(width));
+                    assert!(end.is_some_and(|end| end <= b.len()), "rows of B");
+                    let mut y = b[row..].as_ptr();
+                    for _ in 0..terms {
+                        lines.ask();
+                        // SAFETY: of the term t, 0 ≤ t < terms, x is at row + t·ka and y at row + t·kb: the last of them is within
+                        // A, and has `width` values in B, no more than which the masks let through.
+                        unsafe {
+                            let y: [$vector; Q] = from_fn(|q| $load(mask[q], y.wrapping_add(q * $lanes)));
+                            for r in 0..R {
+                                let x = $set(*x[r]);
+                                for q in 0..Q {
+                                    sums[r][q] = $fma(x, y[q], sums[r][q]);
+                                }
+                            }
+                        }
+                        x = from_fn(|r| x[r].wrapping_add(ka));
+                        y = y.wrapping_add(kb);
+                    }
+                }
+                for (sums, row) in sums.iter().zip(&m[first..]) {
+                    let at = start[2].wrapping_add(row[1]).wrapping_add(column);
+                    let row = &mut c[at..][..width];
+                    for (q, &sum) in sums.iter().enumerate() {
+                        let mut sum = sum;
+                        if let Some(alpha) = alpha {
+                            sum = $mul($set(alpha), sum);
+                        }
+                        let c = row.as_mut_ptr().wrapping_add(q * $lanes);
+                        // SAFETY: the row has `width` values, no more than which the masks let through.
+                        unsafe {
+                            if let Some(beta) = old {
+                                let mut old = $load(mask[q], c);
+                                if let Some(beta) = beta {
+                                    old = $mul($set(beta), old);
+                                }
+                                sum = $add(old, sum);
+                            }
+                            $store(c, mask[q], sum);
+                        }
+                    }
+                }
+                R
+            }
+        )*};
+    }
+    floats! {
+        f32, __m512, __mmask16, 16: multiply_f32 tile_f32 _mm512_setzero_ps _mm512_set1_ps _mm512_maskz_loadu_ps
+            _mm512_mask_storeu_ps _mm512_fmadd_ps _mm512_mul_ps _mm512_add_ps;
+        f64, __m512d, __mmask8, 8: multiply_f64 tile_f64 _mm512_setzero_pd _mm512_set1_pd _mm512_maskz_loadu_pd
+            _mm512_mask_storeu_pd _mm512_fmadd_pd _mm512_mul_pd _mm512_add_pd;
+    }
+}
