@@ -1,6 +1,7 @@
 //! The action of a mass operator on hexahedra, in one pass: see `cuda/action.cu`.
 
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 
 use super::arrays::Change;
 use super::banks::{AT_ONCE, turns};
@@ -23,7 +24,7 @@ const THREADS: usize = 256;
 const MANY: usize = 400;
 /// Where a line has so many values of f64, registers are left for 1024 threads of a multiprocessor, and blocks are smaller: 3 to 4 %.
 /// Of f32, where it has so many, for 512, and a block takes two groups: 3 % (benches/results/2026-11-23-h200-tune.md).
-const LONG: usize = 7;
+const LONG: RangeInclusive<usize> = 7..=10;
 const FEW: usize = 160;
 const LONG_F32: usize = 10;
 /// Functions and points of a line, at most: the lines of a thread are in registers.
@@ -74,14 +75,14 @@ impl Action {
         let with =
             |group: usize| Tiling { rows: 1, columns: 1, times: 1, group, turns: 1, prefetch: false, resident: 0 };
         let blocks = |of: usize, group: usize| of.div_ceil((group * lines).next_multiple_of(32));
-        if self.size >= 8 && long >= LONG {
+        if self.size == 8 && LONG.contains(&long) {
             let group = ((FEW + lines / 2) / lines).max(1);
             return Tiling { resident: blocks(1024, group), ..with(group) };
         }
         let some = (THREADS / lines).max(1);
         let whole = (1..=AT_ONCE).find(|n| (n * self.points.pow(3) * self.size).is_multiple_of(AT_ONCE)).unwrap_or(1);
         let group = Some(some.next_multiple_of(whole)).filter(|n| n * lines <= MANY).unwrap_or(some);
-        if long >= LONG_F32 {
+        if self.size == 4 && long >= LONG_F32 {
             return Tiling { turns: 2, resident: blocks(512, group), ..with(group) };
         }
         with(group)
