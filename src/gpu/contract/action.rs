@@ -24,7 +24,7 @@ const THREADS: usize = 256;
 const MANY: usize = 400;
 /// Where a line has so many values of f64, registers are left for 1024 threads of a multiprocessor, and blocks are smaller: 3 to 4 %.
 /// Of f32, where it has so many, for 512, and a block takes two groups: 3 % (benches/results/2026-11-23-h200-tune.md).
-const LONG: RangeInclusive<usize> = 7..=10;
+const LONG: RangeInclusive<usize> = 7..=9;
 const FEW: usize = 160;
 const LONG_F32: usize = 10;
 /// Functions and points of a line, at most: the lines of a thread are in registers.

@@ -207,7 +207,9 @@ impl Matrices {
             // The power of two that is nearest to as many threads as are wanted; twice as many, if less of the warps is idle then.
             let idle = |group: usize| (group * threads).next_multiple_of(32) as f64 / (group * threads) as f64;
             let power = 1usize << (THREADS as f64 / threads as f64).max(1.0).log2().round() as u32;
-            let double = 2 * power * threads <= MANY && idle(power) > IDLE && idle(2 * power) < idle(power);
+            // Many of large members wait too long: squares of 22 rows of f64 take a quarter longer with four at once than with two.
+            let fits = 2 * power * threads <= MANY && 2 * power * member <= 7 * SLAB / 2;
+            let double = fits && idle(power) > IDLE && idle(2 * power) < idle(power);
             let power = if double { 2 * power } else { power };
             if power >= line {
                 return Tiling { group: power, turns: turns(power), ..tiling };

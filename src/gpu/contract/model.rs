@@ -69,7 +69,7 @@ impl Room {
         if resident == 0.0 {
             return None;
         }
-        let share = (resident * load.ahead as f64 / FLIGHT).min(1.0).max(0.05);
+        let share = (resident * load.ahead as f64 / FLIGHT).clamp(0.05, 1.0);
         let memory = load.bytes as f64 / (BYTES * share);
         let warps = load.threads.div_ceil(32) as f64;
         let computed = warps * (load.folds + load.overhead + load.shared_words) / ISSUE;
