@@ -1,16 +1,24 @@
 //! Contractions against loops over all indices: random expressions, layouts, updates and types, on any number of threads.
 
+mod common;
+#[path = "contract/groups.rs"]
+mod groups;
 #[path = "contract/mass.rs"]
 mod mass;
 #[path = "contract/plan.rs"]
 mod plan;
+#[path = "contract/shapes.rs"]
+mod shapes;
 #[path = "contract/textbook.rs"]
 mod textbook;
 
+use common::arbitrary::Rng;
+use common::layouts::{self, layout};
+use num_complex::Complex;
 use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value};
 use sparring::contract::{Batch, Einsum, Layout, View, ViewMut};
 use sparring::{Cpu, Error, einsum};
-use textbook::{Random, Textbook};
+use textbook::Textbook;
 
 /// What becomes of C.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +63,14 @@ const I64: Algebra<i64> = Algebra {
     times: i64::wrapping_mul,
     number: |i| (i << 61) | i,
     rubbish: i64::MAX,
+    annihilates: true,
+};
+const COMPLEX: Algebra<Complex<f64>> = Algebra {
+    zero: Complex::new(0.0, 0.0),
+    plus: |a, b| a + b,
+    times: |a, b| a * b,
+    number: |i| Complex::new(i as f64, 1.0 - i as f64),
+    rubbish: Complex::new(f64::NAN, 0.0),
     annihilates: true,
 };
 const TROPICAL: Algebra<f64> = Algebra {
@@ -103,7 +119,7 @@ fn compare<T: Value, A: Arithmetic<T>>(
     ring: A,
     algebra: &Algebra<T>,
     case: Case<'_, T>,
-    random: &mut Random,
+    random: &mut Rng,
 ) {
     let einsum = Einsum::new(case.text, case.operands).unwrap_or_else(|e| panic!("{e}"));
     compare_made(cpus, ring, algebra, case, &einsum, random);
@@ -116,7 +132,7 @@ fn compare_made<T: Value, A: Arithmetic<T>>(
     algebra: &Algebra<T>,
     case: Case<'_, T>,
     einsum: &Einsum<'_, T>,
-    random: &mut Random,
+    random: &mut Rng,
 ) {
     let Case { text, operands, out, alpha, update } = case;
     let Algebra { zero, plus, times, .. } = *algebra;
@@ -127,7 +143,7 @@ fn compare_made<T: Value, A: Arithmetic<T>>(
         + 1;
     let reads = !matches!(update, Update::Assign) && !matches!(update, Update::Beta(b) if b == zero);
     let start: Vec<T> =
-        (0..len).map(|_| if reads { (algebra.number)(random.up_to(7) as i64 - 3) } else { algebra.rubbish }).collect();
+        (0..len).map(|_| if reads { (algebra.number)(random.below(7) as i64 - 3) } else { algebra.rubbish }).collect();
     let mut wanted = start.clone();
     book.each(&book.result, |b, index| {
         let sum = book.fold(operands, b, index, zero, plus, times);
@@ -156,7 +172,7 @@ fn compare_made<T: Value, A: Arithmetic<T>>(
             .unwrap_or_else(|e| panic!("{text}: {e}"));
         for (at, (f, w)) in found.iter().zip(&wanted).enumerate() {
             assert!(
-                f == w || [f, w].iter().all(|x| format!("{x:?}") == "NaN"),
+                f == w || [f, w].iter().all(|x| format!("{x:?}").contains("NaN")),
                 "{text} by {path:?}, {} threads, element {at} is {f:?}, not {w:?}; {update:?} α {alpha:?}\nC: {out:?}\n{:?}",
                 cpu.threads().count(),
                 operands.iter().map(View::layout).collect::<Vec<_>>()
@@ -165,49 +181,16 @@ fn compare_made<T: Value, A: Arithmetic<T>>(
     }
 }
 
-/// A layout of these extents, with gaps and in any order; `negative`: some indices may run backwards or stand still.
-fn layout(random: &mut Random, extents: &[usize], batch: usize, negative: bool) -> Layout {
-    let made = match random.up_to(6) {
-        0 => Layout::row_major(extents).and_then(|l| l.batched(batch)),
-        1 => Layout::column_major(extents).and_then(|l| l.batched(batch)),
-        2 => Layout::interleaved(extents, batch),
-        _ => {
-            let all: Vec<usize> = extents.iter().copied().chain([batch]).collect();
-            let mut strides = vec![0isize; all.len()];
-            let mut step = 1;
-            for k in random.order(all.len()) {
-                strides[k] = step;
-                step = step * all[k].max(1) as isize + random.up_to(2) as isize;
-            }
-            let mut offset = random.up_to(3);
-            for (stride, &extent) in strides.iter_mut().zip(&all) {
-                if negative && random.up_to(4) == 0 {
-                    offset += stride.unsigned_abs() * extent.saturating_sub(1);
-                    *stride = -*stride;
-                } else if negative && random.up_to(8) == 0 {
-                    *stride = 0;
-                }
-            }
-            let batch_stride = strides.pop().expect("the batch's");
-            Layout::new(extents, &strides, offset).and_then(|l| l.strided(batch, batch_stride))
-        }
-    };
-    made.expect("a layout")
-}
-
-/// An array for a layout.
-fn array<T>(random: &mut Random, layout: &Layout, number: fn(i64) -> T) -> Vec<T> {
-    let batch = (layout.batch(), layout.batch_stride());
-    let axes = layout.extents().iter().zip(layout.strides()).chain([(&batch.0, &batch.1)]);
-    let reach: usize = axes.filter(|a| *a.1 > 0).map(|(e, s)| e.saturating_sub(1) * s.unsigned_abs()).sum();
-    (0..=layout.offset() + reach).map(|_| number(random.up_to(7) as i64 - 3)).collect()
+/// An array for a layout, of small numbers.
+fn array<T>(random: &mut Rng, layout: &Layout, number: fn(i64) -> T) -> Vec<T> {
+    layouts::array(layout, || number(random.below(7) as i64 - 3))
 }
 
 fn random_cases<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, algebra: &Algebra<T>) {
     let cpus = machines();
-    let mut random = Random(seed);
+    let mut random = Rng(seed);
     for case in 0..cases {
-        let count = match random.up_to(12) {
+        let count = match random.below(12) {
             0..3 => 1,
             3..8 => 2,
             8..10 => 3,
@@ -215,29 +198,15 @@ fn random_cases<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, al
             _ => 9,
         };
         let (letters, largest) =
-            if count == 9 { (3, 2) } else { (1 + random.up_to(5), [3, 5, 9, 40][random.up_to(4)]) };
-        let mut extents: Vec<usize> = (0..letters).map(|_| 1 + random.up_to(largest)).collect();
-        if algebra.annihilates && random.up_to(15) == 0 {
-            let k = random.up_to(letters);
-            extents[k] = 0;
-        }
-        let batch = [1, 1, 0, 2, 3, 17][random.up_to(6)];
-        while extents.iter().product::<usize>() * batch.max(1) > 3000 {
-            let k = random.up_to(letters);
-            extents[k] = extents[k].div_ceil(2);
-        }
+            if count == 9 { (3, 2) } else { (1 + random.below(5), [3, 5, 9, 40][random.below(4)]) };
+        let batch = [1, 1, 0, 2, 3, 17][random.below(6)];
+        let empty = algebra.annihilates && random.below(15) == 0;
+        let extents = layouts::extents(&mut random, letters, largest, batch, empty);
         let names = random.order(52);
         let name =
             |k: usize| char::from(if names[k] < 26 { b'a' + names[k] as u8 } else { b'A' + names[k] as u8 - 26 });
-        let terms: Vec<Vec<usize>> =
-            (0..count).map(|_| (0..random.up_to(5)).map(|_| random.up_to(letters)).collect()).collect();
-        let known: Vec<usize> =
-            random.order(letters).into_iter().filter(|k| terms.iter().any(|t| t.contains(k))).collect();
-        let result: Vec<usize> = known.into_iter().filter(|_| random.up_to(3) > 0).collect();
-        let word = |term: &Vec<usize>| term.iter().map(|&k| name(k)).collect::<String>();
-        let text = format!("{}->{}", terms.iter().map(word).collect::<Vec<_>>().join(","), word(&result));
-
-        let own: Vec<usize> = terms.iter().map(|_| if random.up_to(3) == 0 { 1 } else { batch }).collect();
+        let (text, terms, result) = layouts::expression(&mut random, count, letters, name);
+        let own: Vec<usize> = terms.iter().map(|_| if random.below(3) == 0 { 1 } else { batch }).collect();
         let shared = own.iter().copied().find(|&b| b != 1).unwrap_or(1);
         let layouts: Vec<Layout> = terms
             .iter()
@@ -248,10 +217,10 @@ fn random_cases<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, al
         let views: Vec<View<'_, T>> =
             layouts.iter().zip(&arrays).map(|(l, a)| View::new(a, l.clone()).expect("a view")).collect();
         let out = layout(&mut random, &result.iter().map(|&k| extents[k]).collect::<Vec<_>>(), shared, false);
-        let alpha = (random.up_to(2) == 0).then(|| (algebra.number)(random.up_to(5) as i64 - 2));
-        let update = match random.up_to(4) {
+        let alpha = (random.below(2) == 0).then(|| (algebra.number)(random.below(5) as i64 - 2));
+        let update = match random.below(4) {
             0 => Update::Add,
-            1 => Update::Beta((algebra.number)(random.up_to(5) as i64 - 2)),
+            1 => Update::Beta((algebra.number)(random.below(5) as i64 - 2)),
             2 => Update::Beta(algebra.zero),
             _ => Update::Assign,
         };
@@ -287,7 +256,7 @@ fn random_expressions_of_truth_values() {
 #[test]
 fn products_of_matrices_of_every_size() {
     let cpus = machines();
-    let mut random = Random(7);
+    let mut random = Rng(7);
     for n in 1..=34 {
         let batch = (40_000 / (n * n)).clamp(5, 2600);
         let make = |kind: usize| match kind {
@@ -297,13 +266,13 @@ fn products_of_matrices_of_every_size() {
             _ => Layout::row_major(&[n, n]).and_then(|l| l.broadcast(batch)),
         };
         // All three alike, and two at random.
-        let mixed = [random.up_to(4), random.up_to(4), random.up_to(3)];
+        let mixed = [random.below(4), random.below(4), random.below(3)];
         for [a, b, c] in [[0; 3], [1; 3], [2; 3], mixed] {
             let layouts = [a, b].map(|kind| make(kind).expect("a layout"));
             let out = make(c).expect("a layout");
             let arrays = [0, 1].map(|k| array(&mut random, &layouts[k], F32.number));
             let views = [0, 1].map(|k| View::new(&arrays[k], layouts[k].clone()).expect("a view"));
-            let update = [Update::Assign, Update::Add, Update::Beta(2.0)][random.up_to(3)];
+            let update = [Update::Assign, Update::Add, Update::Beta(2.0)][random.below(3)];
             let some = &cpus[n % 3..n % 3 + 2];
             let case = Case { text: "ij,jk->ik", operands: &views, out: &out, alpha: None, update };
             compare(some, PlusTimes::new(), &F32, case, &mut random);
@@ -315,7 +284,7 @@ fn products_of_matrices_of_every_size() {
 #[test]
 fn products_of_rectangles() {
     let cpus = machines();
-    let mut random = Random(8);
+    let mut random = Rng(8);
     let texts = [
         "bij,bjk->bik",
         "bji,bjk->bik",
@@ -354,7 +323,7 @@ fn products_of_rectangles() {
 #[test]
 fn finite_elements() {
     let cpus = machines();
-    let mut random = Random(9);
+    let mut random = Rng(9);
     let (q, d, elements) = (4, 3, 700);
     for (text, sizes) in [
         ("isj,ksl->ijkl", &[d, q, d, d, q, d][..]),
@@ -384,7 +353,7 @@ fn finite_elements() {
 /// Sums that round: the same bits for any number of threads, and near the textbook.
 #[test]
 fn rounding_does_not_depend_on_threads() {
-    let mut random = Random(10);
+    let mut random = Rng(10);
     let cpus = machines();
     for (text, extents) in [
         ("bij,bjk->bik", [vec![3000, 5, 7], vec![3000, 7, 6]]),
@@ -394,7 +363,7 @@ fn rounding_does_not_depend_on_threads() {
     ] {
         let arrays = extents.map(|e| (Layout::row_major(&e).expect("a layout"), e.iter().product::<usize>()));
         let arrays =
-            arrays.map(|(l, n)| (l, (0..n).map(|_| random.up_to(1 << 20) as f64 / 3e5 - 1.7).collect::<Vec<_>>()));
+            arrays.map(|(l, n)| (l, (0..n).map(|_| random.below(1 << 20) as f64 / 3e5 - 1.7).collect::<Vec<_>>()));
         let views = [0, 1].map(|k| View::new(&arrays[k].1, arrays[k].0.clone()).expect("a view"));
         let found: Vec<Batch<f64>> = cpus
             .iter()
@@ -507,17 +476,17 @@ fn layouts_are_checked() {
 /// Reshaped and permuted layouts name the elements that they should.
 #[test]
 fn views_move_nothing() {
-    let mut random = Random(11);
+    let mut random = Rng(11);
     let (mut moved, mut kept) = (0, 0);
     for _ in 0..2000 {
-        let extents: Vec<usize> = (0..random.up_to(5)).map(|_| 1 + random.up_to(4)).collect();
+        let extents: Vec<usize> = (0..random.below(5)).map(|_| 1 + random.below(4)).collect();
         let from = layout(&mut random, &extents, 2, true);
         let n: usize = extents.iter().product();
         let mut other = vec![];
         let mut left = n;
         while left > 1 {
             let divisors: Vec<usize> = (1..=left).filter(|d| left.is_multiple_of(*d)).collect();
-            let d = divisors[random.up_to(divisors.len())];
+            let d = divisors[random.below(divisors.len())];
             other.push(d);
             left /= d;
         }

@@ -7,43 +7,10 @@ use std::ops::ControlFlow;
 
 use common::arbitrary::Rng;
 use common::data::{self, Fact};
+use common::tensors::{GENTEN_FITS, close, dense, genten, ones};
 use sparring::factor::{CpAls, CpFit, Sweep};
 use sparring::tensor::{Kruskal, Tensor, Variant};
-use sparring::{Cpu, Dense, Error, Index};
-
-fn dense(nrows: usize, values: &[f64]) -> Dense<f64> {
-    Dense::new(nrows, values.len() / nrows, values.to_vec()).unwrap()
-}
-
-fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance
-}
-
-/// GenTen's unit test: 2 × 3 × 4, exactly of rank 2, and the start that belongs to it.
-fn genten() -> (Tensor<f64>, Kruskal<f64>) {
-    let places = [
-        [0, 0, 0],
-        [1, 0, 0],
-        [0, 1, 0],
-        [1, 1, 0],
-        [0, 2, 0],
-        [0, 0, 1],
-        [0, 2, 1],
-        [0, 0, 3],
-        [1, 0, 3],
-        [0, 1, 3],
-        [1, 1, 3],
-    ];
-    let indices = (0..3).map(|m| places.iter().map(|p| p[m]).collect()).collect();
-    let mut values = vec![1.0; 11];
-    values[0] = 2.0;
-    let start = vec![
-        dense(2, &[0.8, 0.5, 0.2, 0.5]),
-        dense(3, &[0.5, 0.5, 0.1, 0.5, 0.5, 0.1]),
-        dense(4, &[0.7, 0.7, 0.7, 0.1, 0.1, 0.1, 0.1, 0.7]),
-    ];
-    (Tensor::new(vec![2, 3, 4], indices, values).unwrap(), Kruskal::new(vec![1.0; 2], start).unwrap())
-}
+use sparring::{Cpu, Error, Index};
 
 /// Fits and weights as GenTen, pyttb and TensorLy print them.
 #[test]
@@ -59,14 +26,7 @@ fn a_published_run() {
     }
     let run = |sweeps| CpAls::new(2).guess(start.clone()).sweeps(sweeps).tol(0.0).run(&Cpu::new(), &x).unwrap();
     let fits = run(20).fits;
-    for (sweep, fit) in [
-        (1, 0.932788856502),
-        (2, 0.984366843905),
-        (3, 0.992954863337),
-        (5, 0.997046348153),
-        (10, 0.999295506077),
-        (20, 0.999956708723),
-    ] {
+    for (sweep, fit) in GENTEN_FITS {
         // All digits that are printed; of the last two the residual, 4·10⁻⁵ of the norm, is a difference of squares near 14.
         let tolerance = if sweep < 10 { 1e-12 } else { 1e-11 };
         assert!(close(fits[sweep - 1], fit, tolerance), "{sweep}: {}", fits[sweep - 1]);
@@ -90,10 +50,6 @@ fn a_published_run() {
         ],
     );
     assert!(found.model.match_score(&exact.unwrap(), true).unwrap() > 0.999);
-}
-
-fn ones(dims: &[usize]) -> Tensor<f64> {
-    Tensor::from_dense(dims.to_vec(), &vec![1.0; dims.iter().product()], 0.0).unwrap()
 }
 
 /// Every component becomes the same: Υ is singular from then on, and the weights of minimum norm are equal.

@@ -239,6 +239,20 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let einsum = contract::Einsum::new("bij,kj,lk,bil->bi", &[b.clone(), m.clone(), m, b])?;
         Ok(Cpu::new().einsum(PlusTimes::new(), einsum).eval()?.values().len() as u64)
     }),
+    ("einsum of groups", |_| {
+        WATCHED.set(false);
+        let (x, mut y) = (vec![1.0; 3600], vec![0.0; 3600]);
+        WATCHED.set(true);
+        let square = contract::Layout::row_major(&[3, 3])?;
+        let (mut a, mut c) = (contract::Group::new(square.clone())?, contract::GroupMut::new(square.clone())?);
+        for (x, y) in x.chunks(9).zip(y.chunks_mut(9)) {
+            a.push(contract::View::new(x, square.clone())?)?;
+            c.push(contract::ViewMut::new(y, square.clone())?)?;
+        }
+        let a = a.view();
+        Cpu::new().einsum(PlusTimes::new(), contract::Einsum::new("ij,jk->ik", &[a.clone(), a])?).into_group(&mut c)?;
+        Ok(y.iter().sum::<f64>() as u64)
+    }),
     ("operations on many blocks", |x| {
         let threads = Threads::current();
         let b = ops::apply(&threads, Abs::new(), &x.busy)?;

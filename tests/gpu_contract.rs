@@ -7,9 +7,12 @@ use std::fmt::Debug;
 
 use common::arbitrary::Rng;
 use common::gpu::cuda;
+use common::layouts::{self, layout};
 use num_complex::Complex;
 use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value};
-use sparring::contract::{Einsum, Layout, Mass, View, ViewMut, bound};
+use sparring::contract::{
+    Any, Arrangement, ColumnMajor, Einsum, Fixed, Group, Interleaved, Layout, Mass, View, ViewMut, bound,
+};
 use sparring::gpu::testing::{tiled, tilings};
 use sparring::gpu::{DeviceBatch, DeviceEinsum, Tiling, Tuning};
 use sparring::{Cpu, Cuda, Error, einsum};
@@ -49,21 +52,9 @@ sample! {
     Complex<f64>, Complex::new(f64::NAN, 0.0), |x| Complex::new(x as f64 / 3e5, 1.0 - x as f64 / 5e5);
 }
 
-/// `0..n` in any order.
-fn order(random: &mut Rng, n: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
-    for k in 1..n {
-        order.swap(k, random.below(k + 1));
-    }
-    order
-}
-
 /// An array that holds the layout.
 fn array<T: Sample>(random: &mut Rng, layout: &Layout) -> Vec<T> {
-    let (batch, stride) = (layout.batch(), layout.batch_stride());
-    let axes = layout.extents().iter().zip(layout.strides()).chain([(&batch, &stride)]);
-    let reach: usize = axes.filter(|a| *a.1 > 0).map(|(e, s)| e.saturating_sub(1) * s.unsigned_abs()).sum();
-    (0..=layout.offset() + reach).map(|_| T::of(random)).collect()
+    layouts::array(layout, || T::of(random))
 }
 
 /// The same bits, or both no number.
@@ -121,60 +112,17 @@ fn compare<T: Sample, A: Arithmetic<T> + Debug>(cuda: &Cuda, ring: A, case: &Cas
     said
 }
 
-/// A layout of these extents, with gaps and in any order; `read`: some indices may run backwards or stand still.
-fn layout(random: &mut Rng, extents: &[usize], batch: usize, read: bool) -> Layout {
-    let made = match random.below(6) {
-        0 => Layout::row_major(extents).and_then(|l| l.batched(batch)),
-        1 => Layout::column_major(extents).and_then(|l| l.batched(batch)),
-        2 => Layout::interleaved(extents, batch),
-        _ => {
-            let all: Vec<usize> = extents.iter().copied().chain([batch]).collect();
-            let mut strides = vec![0isize; all.len()];
-            let mut step = 1;
-            for k in order(random, all.len()) {
-                strides[k] = step;
-                step = step * all[k].max(1) as isize + random.below(2) as isize;
-            }
-            let mut offset = random.below(3);
-            for (stride, &extent) in strides.iter_mut().zip(&all) {
-                if read && random.below(4) == 0 {
-                    offset += stride.unsigned_abs() * extent.saturating_sub(1);
-                    *stride = -*stride;
-                } else if read && random.below(8) == 0 {
-                    *stride = 0;
-                }
-            }
-            let batch_stride = strides.pop().expect("the batch's");
-            Layout::new(extents, &strides, offset).and_then(|l| l.strided(batch, batch_stride))
-        }
-    };
-    made.expect("a layout")
-}
-
 fn random_cases<T: Sample, A: Arithmetic<T> + Debug>(seed: u64, cases: usize, ring: A) {
     let cuda = cuda();
     let mut random = Rng(seed);
     for _ in 0..cases {
         let count = [1, 1, 2, 2, 2, 2, 3, 4][random.below(8)];
         let (letters, largest) = (1 + random.below(5), [3, 5, 9, 40][random.below(4)]);
-        let mut extents: Vec<usize> = (0..letters).map(|_| 1 + random.below(largest)).collect();
-        if random.below(15) == 0 {
-            let k = random.below(letters);
-            extents[k] = 0;
-        }
         let batch = [1, 1, 0, 2, 3, 17][random.below(6)];
-        while extents.iter().product::<usize>() * batch.max(1) > 3000 {
-            let k = random.below(letters);
-            extents[k] = extents[k].div_ceil(2);
-        }
+        let empty = random.below(15) == 0;
+        let extents = layouts::extents(&mut random, letters, largest, batch, empty);
         let name = |k: usize| char::from(b'a' + k as u8);
-        let terms: Vec<Vec<usize>> =
-            (0..count).map(|_| (0..random.below(5)).map(|_| random.below(letters)).collect()).collect();
-        let known: Vec<usize> =
-            order(&mut random, letters).into_iter().filter(|k| terms.iter().any(|t| t.contains(k))).collect();
-        let result: Vec<usize> = known.into_iter().filter(|_| random.below(3) > 0).collect();
-        let word = |term: &Vec<usize>| term.iter().map(|&k| name(k)).collect::<String>();
-        let text = format!("{}->{}", terms.iter().map(word).collect::<Vec<_>>().join(","), word(&result));
+        let (text, terms, result) = layouts::expression(&mut random, count, letters, name);
         let own: Vec<usize> = terms.iter().map(|_| if random.below(3) == 0 { 1 } else { batch }).collect();
         let shared = own.iter().copied().find(|&b| b != 1).unwrap_or(1);
         let of = |t: &[usize]| t.iter().map(|&k| extents[k]).collect::<Vec<_>>();
@@ -370,6 +318,46 @@ fn updates() {
     drop(shared);
     ask().accumulate().into(&mut c).expect("a product");
     assert!(all(c).iter().all(|&x| x == 8.0));
+}
+
+/// Every other element of a row is not there.
+struct Sparse;
+impl Arrangement for Sparse {
+    fn layout(&self, extents: &[usize], batch: usize) -> sparring::Result<Layout> {
+        let dense = Layout::row_major(extents)?;
+        let strides: Vec<isize> = dense.strides().iter().map(|s| 2 * s).collect();
+        Layout::new(extents, &strides, 3)?.strided(batch, 2 * dense.array_len() as isize)
+    }
+}
+
+/// Results of a layout of choice, with what lies between their elements.
+#[test]
+#[ignore = "needs a GPU"]
+fn results_lie_as_a_rule_says() {
+    let (cuda, cpu) = (cuda(), Cpu::with_threads(2).expect("threads"));
+    let mut random = Rng(13);
+    for n in [3, 4, 8] {
+        let shape = Layout::row_major(&[n, n]).and_then(|l| l.batched(5000)).expect("a layout");
+        let x: Vec<f64> = array(&mut random, &shape);
+        let x = View::new(&x, shape).expect("a view");
+        let there = cuda.upload_batch(&x).expect("a batch");
+        for by in [&ColumnMajor as &dyn Arrangement, &Interleaved, &Sparse] {
+            let wanted =
+                || cpu.einsum(PlusTimes::new(), Einsum::new("ij,jk->ik", &[x.clone(), x.clone()]).expect("text"));
+            let found = || {
+                cuda.einsum(PlusTimes::new(), Einsum::new("ij,jk->ik", &[there.clone(), there.clone()]).expect("text"))
+            };
+            for (wanted, found) in [
+                (wanted().eval_in(by), found().eval_in(by)),
+                (wanted().accumulate().eval_in(by), found().accumulate().eval_in(by)),
+            ] {
+                let (wanted, found) = (wanted.expect("a product"), found.expect("a product"));
+                let found = cuda.download_batch(&found).expect("a result");
+                assert_eq!(wanted.view().layout(), found.view().layout());
+                same(found.values(), wanted.values(), || format!("{n}: {:?}", found.view().layout()));
+            }
+        }
+    }
 }
 
 /// Nothing to compute, and folds over nothing.
@@ -613,7 +601,18 @@ fn what_does_not_fit_is_refused() {
         other.einsum(PlusTimes::new(), Einsum::new("ij->ji", std::slice::from_ref(&a)).expect("an expression")).eval(),
         &["another `Cuda`"],
     );
+    let mut group = Group::new(Layout::row_major(&[2, 3]).expect("a layout")).expect("a group");
+    for _ in 0..2 {
+        group.push(View::new(&x, Layout::row_major(&[2, 3]).expect("a layout")).expect("a view")).expect("one more");
+    }
+    let group = group.view();
+    says(cuda.upload_batch(&group), &["a group of 2 tensors", "one array"]);
+    says(a.clone().with_layout(group.layout().clone()), &["one of 2 tensors"]);
+    says(a.clone().shaped::<(Fixed<2>, Fixed<4>)>(), &["index 1 has 3 values, and 4"]);
     let r = a.clone().ranked::<2>().expect("two indices");
+    let s = a.clone().shaped::<(Any, Fixed<3>)>().expect("three columns");
+    let product = cuda.einsum(PlusTimes::new(), einsum!("ij,kj->ik", r, s).expect("an expression"));
+    assert_eq!(cuda.download_batch(&product.eval().expect("a product")).expect("there").values(), [3.0; 4]);
     let product = cuda.einsum(PlusTimes::new(), einsum!("ij,kj->ik", r, r).expect("an expression"));
     assert_eq!(cuda.download_batch(&product.eval().expect("a product")).expect("there").values(), [3.0; 4]);
     let chain = ["ij,jk,kl->il", "ij,jk,kl,lm->im"].map(|text| {

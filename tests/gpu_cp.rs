@@ -5,21 +5,13 @@ mod common;
 
 use common::arbitrary::Rng;
 use common::gpu::cuda;
+use common::tensors::{GENTEN_FITS, close, genten, ones};
 use sparring::algebra::Real;
 use sparring::factor::{CpAls, CpFit, InForm};
 use sparring::gpu::TensorForm;
-use sparring::tensor::{Kruskal, Tensor, Variant};
-use sparring::{Cpu, Cuda, Dense, Error};
+use sparring::tensor::{Tensor, Variant};
+use sparring::{Cpu, Cuda, Error};
 
-fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance
-}
-fn dense(nrows: usize, values: &[f64]) -> Dense<f64> {
-    Dense::new(nrows, values.len() / nrows, values.to_vec()).unwrap()
-}
-fn ones(dims: &[usize]) -> Tensor<f64> {
-    Tensor::from_dense(dims.to_vec(), &vec![1.0; dims.iter().product()], 0.0).unwrap()
-}
 fn random(rng: &mut Rng, dims: &[usize], nnz: usize) -> Tensor<f64> {
     let indices = dims.iter().map(|&n| (0..nnz).map(|_| rng.below(n) as u32).collect()).collect();
     let values = (0..nnz).map(|_| rng.below(9) as f64 - 3.0).collect();
@@ -46,39 +38,9 @@ fn in_all_forms<T: Real>(cuda: &Cuda, als: &CpAls<'_, T>, x: &Tensor<T>) -> Vec<
 #[ignore = "needs a GPU"]
 fn a_published_run() {
     let cuda = cuda();
-    let places = [
-        [0, 0, 0],
-        [1, 0, 0],
-        [0, 1, 0],
-        [1, 1, 0],
-        [0, 2, 0],
-        [0, 0, 1],
-        [0, 2, 1],
-        [0, 0, 3],
-        [1, 0, 3],
-        [0, 1, 3],
-        [1, 1, 3],
-    ];
-    let indices = (0..3).map(|m| places.iter().map(|p| p[m]).collect()).collect();
-    let mut values = vec![1.0; 11];
-    values[0] = 2.0;
-    let x = Tensor::<f64>::new(vec![2, 3, 4], indices, values).unwrap();
-    let factors = vec![
-        dense(2, &[0.8, 0.5, 0.2, 0.5]),
-        dense(3, &[0.5, 0.5, 0.1, 0.5, 0.5, 0.1]),
-        dense(4, &[0.7, 0.7, 0.7, 0.1, 0.1, 0.1, 0.1, 0.7]),
-    ];
-    let start = Kruskal::new(vec![1.0; 2], factors).unwrap();
+    let (x, start) = genten();
     for found in in_all_forms(&cuda, &CpAls::new(2).guess(start.clone()).sweeps(20).tol(0.0), &x) {
-        let known = [
-            (1, 0.932788856502),
-            (2, 0.984366843905),
-            (3, 0.992954863337),
-            (5, 0.997046348153),
-            (10, 0.999295506077),
-            (20, 0.999956708723),
-        ];
-        for (sweep, fit) in known {
+        for (sweep, fit) in GENTEN_FITS {
             assert!(
                 close(found.fits[sweep - 1], fit, if sweep < 10 { 1e-12 } else { 1e-11 }),
                 "{sweep}: {}",

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::algebra::{Arithmetic, Value};
-use crate::contract::{Batch, Einsum, EinsumPlan, Layout, Old, Plan, Update, ViewMut, run};
+use crate::contract::{
+    Arrangement, Batch, Einsum, EinsumPlan, GroupMut, Layout, Old, Plan, RowMajor, Update, ViewMut, run,
+};
 use crate::par::filled;
 use crate::{Cpu, Error, Result};
 
@@ -37,13 +39,14 @@ impl Cpu {
     /// ```
     /// Source: Abdelfattah et al. 2016, §4.
     pub fn einsum<'a, A: Arithmetic<T>, T: Value>(&'a self, ring: A, einsum: Einsum<'a, T>) -> AskedEinsum<'a, A, T> {
-        AskedEinsum { cpu: self, ring, einsum, update: Update { alpha: None, old: Old::Gone }, plan: None }
+        AskedEinsum { cpu: self, ring, einsum, update: Update::PLAIN, plan: None }
     }
     /// What [`einsum`](Self::einsum) finds out before it computes, to be kept for contractions of the same expression whose operands
     /// and results lie as these: [`AskedEinsum::plan`]. Cost: the path, 3ⁿ steps for n operands up to eight, and the places of
     /// elements, as many as the indices of one side of a step have values.
     /// # Errors
-    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors; [`Error::OutOfMemory`].
+    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors, [`Error::Argument`] if two of its
+    /// elements may be one; [`Error::OutOfMemory`].
     pub fn einsum_plan<T: Clone>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<EinsumPlan> {
         EinsumPlan::new(einsum, result, self.budget())
     }
@@ -68,7 +71,7 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     }
     /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is not read then.
     pub fn beta(mut self, beta: T) -> Self {
-        self.update.old = if beta == A::ZERO { Old::Gone } else { Old::Times(beta) };
+        self.update.old = Old::times::<A>(beta);
         self
     }
     /// [`into`](Self::into) makes C = C ⊕ the contraction.
@@ -77,7 +80,7 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
         self
     }
     /// By the steps of this plan: [`Error::Argument`] when it computes if they are those of another expression or other layouts, that
-    /// of the result among them ([`eval`](Self::eval) makes it row-major).
+    /// of the result among them ([`eval`](Self::eval) makes it row-major, [`eval_in`](Self::eval_in) as you say).
     pub fn plan(mut self, plan: &'a EinsumPlan) -> Self {
         self.plan = Some(plan);
         self
@@ -103,11 +106,19 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`]; [`Error::Budget`] if result and workspace are larger;
     /// [`Error::Cancelled`].
     pub fn eval(self) -> Result<Batch<T>> {
-        let layout = self.einsum.row_major()?;
-        let elements = layout.elements();
-        let plan = self.planned(&layout, elements)?;
-        let mut out = Batch::new(filled(elements, A::ZERO, "einsum")?, layout)?;
-        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut out.view_mut()?)?;
+        self.eval_in(&RowMajor)
+    }
+    /// The contraction as new tensors that lie as this rule says: [`ColumnMajor`](crate::contract::ColumnMajor),
+    /// [`Interleaved`](crate::contract::Interleaved), or one of your own. What lies between elements is the identity of ⊕.
+    /// # Errors
+    /// As [`into`](Self::into) with such a layout, those of the rule among them.
+    pub fn eval_in(self, by: &dyn Arrangement) -> Result<Batch<T>> {
+        let layout = self.einsum.arranged(by)?;
+        let len = layout.array_len();
+        let plan = self.planned(&layout, len)?;
+        let mut out = Batch::new(filled(len, A::ZERO, "einsum")?, layout)?;
+        let mut view = out.view_mut()?;
+        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut [view.data_mut()])?;
         Ok(out)
     }
     /// The contraction into `out`.
@@ -116,7 +127,14 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
     /// [`eval`](Self::eval). If it is cancelled, some elements have their new values, the others their old ones.
     pub fn into(self, out: &mut ViewMut<'_, T>) -> Result<()> {
         let plan = self.planned(out.layout(), 0)?;
-        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, out)
+        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, &mut [out.data_mut()])
+    }
+    /// The contraction into arrays of which each holds one tensor, with the bits of [`into`](Self::into).
+    /// # Errors
+    /// As [`into`](Self::into).
+    pub fn into_group(self, out: &mut GroupMut<'_, T>) -> Result<()> {
+        let plan = self.planned(out.layout(), 0)?;
+        run(self.cpu.threads(), self.ring, &self.einsum, &plan, self.update, out.arrays_mut())
     }
     /// The plan for a result of this layout, whose bytes, with those of `own` elements, are within the budget.
     fn planned(&self, layout: &Layout, own: usize) -> Result<Arc<Plan>> {

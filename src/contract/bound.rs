@@ -51,7 +51,10 @@ impl Bound {
 pub fn bound<T, V: Viewed>(einsum: &Einsum<'_, T, V>, reads_result: bool) -> Result<Bound> {
     let (extents, batch) = einsum.result();
     let result: f64 = extents.iter().map(|&e| e as f64).product::<f64>() * batch as f64;
-    let distinct = |x: &V| x.layout().axes().filter(|axis| axis.1 != 0).map(|axis| axis.0 as f64).product::<f64>();
+    let distinct = |x: &V| {
+        let group = if x.layout().is_group() { x.layout().batch() as f64 } else { 1.0 };
+        x.layout().axes().filter(|axis| axis.1 != 0).map(|axis| axis.0 as f64).product::<f64>() * group
+    };
     let empty = |x: &V| x.layout().elements() == 0;
     let read: f64 = einsum.operands.iter().map(|x| if empty(x) { 0.0 } else { distinct(x) }).sum();
     let (sets, out) = sets(einsum);

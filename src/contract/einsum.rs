@@ -2,9 +2,11 @@
 
 use std::marker::PhantomData;
 
+use super::arrangement::{Arrangement, RowMajor};
 use super::layout::Layout;
+use super::shaped::{Extents, Shaped};
 use super::subscripts::{LETTERS, Subscripts, assert_subscripts, name};
-use super::view::{Ranked, View, Viewed};
+use super::view::{View, Viewed};
 use crate::par::collected;
 use crate::{Error, Result};
 
@@ -17,7 +19,7 @@ pub(crate) const INDICES: usize = LETTERS + 1;
 ///
 /// `"bij,bjk->bik"`: letters a–z and A–Z, operands between commas, the indices of the result behind `->`; spaces do not count. An
 /// index that an operand has twice runs along its diagonal; one that the result has not is folded, wherever it appears. Operands that
-/// are batches have the batch as one more index, which needs no letter: as many tensors each, or one for all.
+/// are batches or [groups](super::Group) have the batch as one more index, which needs no letter: as many tensors each, or one for all.
 /// ```
 /// use sparring::contract::{Einsum, Layout, View};
 /// let x = [1.0, 2.0, 3.0, 4.0];
@@ -89,7 +91,7 @@ impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
     /// What [`einsum!`](crate::einsum!) makes.
     #[doc(hidden)]
     pub fn checked<S: Text, O: Operands<V>>(_: S, operands: O) -> Result<Self> {
-        const { assert_subscripts(S::TEXT, Some(O::RANKS)) };
+        const { assert_subscripts(S::TEXT, Some(O::SHAPES)) };
         Self::new(S::TEXT, &operands.views())
     }
 }
@@ -97,8 +99,12 @@ impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
 impl<T, V> Einsum<'_, T, V> {
     /// Where a new result lies: row-major, one tensor behind the other.
     pub(crate) fn row_major(&self) -> Result<Layout> {
+        self.arranged(&RowMajor)
+    }
+    /// Where a new result lies by this rule.
+    pub(crate) fn arranged(&self, by: &dyn Arrangement) -> Result<Layout> {
         let (extents, batch) = self.result();
-        Layout::row_major(&extents)?.batched(batch)
+        by.layout(&extents, batch)
     }
     /// Extents of each tensor of the result, and how many tensors it has.
     #[must_use]
@@ -129,17 +135,17 @@ pub trait Text {
     const TEXT: &'static str;
 }
 
-/// Views whose numbers of indices are known to the compiler.
+/// Views whose shapes are known to the compiler.
 #[doc(hidden)]
 pub trait Operands<V> {
-    const RANKS: &'static [usize];
+    const SHAPES: &'static [&'static [Option<usize>]];
     fn views(self) -> Vec<V>;
 }
 
 macro_rules! operands {
-    ($($x:ident $r:ident),*) => {
-        impl<'a, V: Viewed<Value: 'a>, $(const $r: usize),*> Operands<V> for ($(&Ranked<'a, V::Value, $r, V>,)*) {
-            const RANKS: &'static [usize] = &[$($r),*];
+    ($($x:ident $s:ident),*) => {
+        impl<'a, V: Viewed<Value: 'a>, $($s: Extents),*> Operands<V> for ($(&Shaped<'a, V::Value, $s, V>,)*) {
+            const SHAPES: &'static [&'static [Option<usize>]] = &[$($s::KNOWN),*];
             fn views(self) -> Vec<V> {
                 let ($($x,)*) = self;
                 vec![$($x.view().clone()),*]
@@ -147,19 +153,21 @@ macro_rules! operands {
         }
     };
 }
-operands!(a R0);
-operands!(a R0, b R1);
-operands!(a R0, b R1, c R2);
-operands!(a R0, b R1, c R2, d R3);
-operands!(a R0, b R1, c R2, d R3, e R4);
-operands!(a R0, b R1, c R2, d R3, e R4, f R5);
-operands!(a R0, b R1, c R2, d R3, e R4, f R5, g R6);
-operands!(a R0, b R1, c R2, d R3, e R4, f R5, g R6, h R7);
+operands!(a S0);
+operands!(a S0, b S1);
+operands!(a S0, b S1, c S2);
+operands!(a S0, b S1, c S2, d S3);
+operands!(a S0, b S1, c S2, d S3, e S4);
+operands!(a S0, b S1, c S2, d S3, e S4, f S5);
+operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6);
+operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 
 /// An [`Einsum`](crate::contract::Einsum) whose letters are compared with its operands while the program is compiled:
-/// `einsum!("ksl,isj->ijkl", b, c)?`, of one to eight [`Ranked`](crate::contract::Ranked) views.
+/// `einsum!("ksl,isj->ijkl", b, c)?`, of one to eight [`Shaped`](crate::contract::Shaped) views, which know their numbers of
+/// indices and, if they are to, their extents ([`View::shaped`](crate::contract::View::shaped),
+/// [`View::ranked`](crate::contract::View::ranked)).
 ///
-/// Extents are compared when it runs.
+/// Extents that both of two views know are compared by the compiler as well, all others when it runs.
 /// ```
 /// use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, View}, einsum};
 /// let (b, c) = ([1.0, 2.0], [10.0, 20.0]);
@@ -167,6 +175,21 @@ operands!(a R0, b R1, c R2, d R3, e R4, f R5, g R6, h R7);
 /// let c = View::new(&c, Layout::row_major(&[1, 2, 1])?)?.ranked::<3>()?;
 /// let a = Cpu::new().einsum(PlusTimes::new(), einsum!("ksl,isj->ijkl", b, c)?).eval()?;
 /// assert_eq!(a.values(), [50.0]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// Extents that are known and differ do not compile, be it in two operands:
+/// ```compile_fail,E0080
+/// use sparring::{contract::{Any, Fixed, Layout, View}, einsum};
+/// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.shaped::<(Any, Fixed<3>)>()?;
+/// let c = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.shaped::<(Fixed<4>, Any)>()?;
+/// einsum!("ij,jk->ik", b, c)?;
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// or along the diagonal of one:
+/// ```compile_fail,E0080
+/// use sparring::{contract::{Fixed, Layout, View}, einsum};
+/// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.shaped::<(Fixed<3>, Fixed<4>)>()?;
+/// einsum!("ii->i", b)?;
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// An index of the result that no operand has does not compile:

@@ -5,8 +5,9 @@ use crate::{Error, Result};
 /// `place(b, i₁ … i_d) = offset + b·batch_stride + Σ iₖ·strideₖ`: where the elements of a batch of equal tensors lie in an array.
 ///
 /// Strides count elements. They may be negative (an index that runs backwards) or 0 (one element for every value of an index); a
-/// batch stride of 0 is one tensor for the whole batch. Extents and batches may be 0: such a tensor has no elements. Nothing here
-/// moves data.
+/// batch stride of 0 is one tensor for the whole batch. Extents and batches may be 0: such a tensor has no elements. The
+/// tensors of a [`Group`](super::Group) have arrays of their own, and places in those: their batch stride is 0 too. Nothing here moves
+/// data.
 ///
 /// | order | element (i, j) of tensor b, extents (m, n), in a batch of B |
 /// | --- | --- |
@@ -29,6 +30,8 @@ pub struct Layout {
     offset: usize,
     batch: usize,
     batch_stride: isize,
+    /// Each tensor of the batch has an array of its own.
+    group: bool,
 }
 
 fn argument(name: &'static str, message: String) -> Error {
@@ -44,7 +47,8 @@ impl Layout {
         if strides.len() != extents.len() {
             return Err(Error::Length { what: "strides", found: strides.len(), expected: extents.len() });
         }
-        Self { extents: extents.to_vec(), strides: strides.to_vec(), offset, batch: 1, batch_stride: 0 }.checked()
+        Self { extents: extents.to_vec(), strides: strides.to_vec(), offset, batch: 1, batch_stride: 0, group: false }
+            .checked()
     }
     /// The last index varies fastest.
     /// # Errors
@@ -80,13 +84,19 @@ impl Layout {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn strided(self, batch: usize, stride: isize) -> Result<Self> {
-        Self { batch, batch_stride: stride, ..self }.checked()
+        Self { batch, batch_stride: stride, group: false, ..self }.checked()
     }
     /// The tensor for every member of a batch: [`strided`](Self::strided) by 0.
     /// # Errors
     /// [`Error::IndexOverflow`].
     pub fn broadcast(self, batch: usize) -> Result<Self> {
         self.strided(batch, 0)
+    }
+    /// One more such tensor, each in an array of its own.
+    pub(super) fn push(&mut self) -> Result<()> {
+        let before = (self.batch, self.group);
+        (self.batch, self.batch_stride, self.group) = (before.0 + 1, 0, before.0 > 0);
+        self.check().inspect_err(|_| (self.batch, self.group) = before)
     }
     /// The indices in another order: index k of the result is index `order[k]` of this layout.
     /// # Errors
@@ -159,6 +169,16 @@ impl Layout {
     pub fn batch_stride(&self) -> isize {
         self.batch_stride
     }
+    /// Whether each tensor of the batch has an array of its own, in which this says where it lies: the layout of a
+    /// [`Group`](super::Group).
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.group
+    }
+    /// Whether each tensor of the batch has elements of its own.
+    pub(super) fn differs(&self) -> bool {
+        self.batch != 1 && (self.batch_stride != 0 || self.group)
+    }
     /// Elements of all tensors of the batch; those that several indices share are counted for each.
     #[must_use]
     pub fn elements(&self) -> usize {
@@ -173,6 +193,11 @@ impl Layout {
         let step = |at: usize, (&i, &s): (&usize, &isize)| at.wrapping_add((i as isize).wrapping_mul(s) as usize);
         let first = self.offset.wrapping_add((b as isize).wrapping_mul(self.batch_stride) as usize);
         inside.then(|| index.iter().zip(&self.strides).fold(first, step))
+    }
+    /// Elements that an array must have to hold this layout: one more than its last place.
+    #[must_use]
+    pub fn array_len(&self) -> usize {
+        self.span().map_or(0, |(_, last)| last + 1)
     }
     /// The first and the last place of an element; `None` if there are no elements.
     pub(super) fn span(&self) -> Option<(usize, usize)> {
@@ -196,8 +221,8 @@ impl Layout {
         }))
     }
     /// Elements lie within an array, and can be counted.
-    fn checked(self) -> Result<Self> {
-        let Some((first, last)) = self.wide_span() else { return Ok(self) };
+    fn check(&self) -> Result<()> {
+        let Some((first, last)) = self.wide_span() else { return Ok(()) };
         if first < 0 {
             let (extents, strides) = (&self.extents, &self.strides);
             let message = format!(
@@ -216,6 +241,10 @@ impl Layout {
                 return Err(Error::IndexOverflow { what, needed, max });
             }
         }
+        Ok(())
+    }
+    fn checked(self) -> Result<Self> {
+        self.check()?;
         Ok(self)
     }
 }

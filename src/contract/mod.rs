@@ -3,21 +3,25 @@
 //! | what | where |
 //! | --- | --- |
 //! | where elements lie: strides, batches, views that move nothing | [`Layout`], [`View`], [`ViewMut`], [`Batch`] |
-//! | operators of finite elements | [`Mass`] |
+//! | tensors of one shape, each in an array of its own | [`Group`], [`GroupMut`] |
+//! | rules for where new tensors lie, and your own | [`Arrangement`], [`RowMajor`], [`ColumnMajor`], [`Interleaved`] |
+//! | operators of finite elements, and the kernels that they come down to | [`Mass`], [`reduced`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
 //! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often; on a GPU `Cuda::einsum` |
 //! | the least that it takes | [`bound`] |
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `layout`, `view` | extents and strides; arrays under them |
+//! | `layout`, `view`, `group` | extents and strides; arrays under them; several arrays as one batch |
+//! | `arrangement` | rules by which new tensors are laid out |
+//! | `shaped` | views whose shape is in their type |
 //! | `subscripts`, `einsum` | the text; the text with its operands |
 //! | `path`, `pairs` | which two operands are contracted first, and what is left of them |
 //! | `bound` | bytes and operations of a contraction |
 //! | `plan` | the steps: where each reads and writes, memory in between, blocks of the result |
 //! | `tables` | places of the elements that a step meets |
 //! | `product`, `tiny`, `lanes`, `single` | loops of a step: matrices of any strides, small squares, many beside each other, one operand |
-//! | `mass`, `action` | mass operators; their action in one pass |
+//! | `mass`, `action`, `reduced` | mass operators; their action in one pass; single sums of them by name |
 //! | `ahead` | memory that is asked for before it is read |
 //! | `planes` | batches of matrices that lie beside each other, cut along the batch |
 //! | `update` | α, β and the values that the result has |
@@ -30,8 +34,10 @@
 
 mod action;
 mod ahead;
+mod arrangement;
 mod bound;
 mod einsum;
+mod group;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod lanes;
@@ -43,7 +49,9 @@ mod plan;
 mod planes;
 mod prepared;
 mod product;
+pub mod reduced;
 mod run;
+mod shaped;
 mod single;
 mod subscripts;
 mod tables;
@@ -51,12 +59,14 @@ mod tiny;
 mod update;
 mod view;
 
+pub use arrangement::{Arrangement, ColumnMajor, Interleaved, RowMajor};
 pub use bound::{Bound, bound};
 pub use einsum::Einsum;
 #[cfg(feature = "cuda")]
 pub(crate) use einsum::INDICES;
 #[doc(hidden)]
 pub use einsum::{Operands, Text};
+pub use group::{Group, GroupMut};
 pub use layout::Layout;
 pub use mass::Mass;
 #[cfg(feature = "cuda")]
@@ -66,11 +76,12 @@ pub(crate) use path::{Set, members};
 pub(crate) use plan::Plan;
 pub use prepared::EinsumPlan;
 pub(crate) use run::run;
+pub use shaped::{Any, Extent, Extents, Fixed, Rank, Ranked, Shaped};
 #[doc(hidden)]
 pub use subscripts::assert_subscripts;
 #[cfg(feature = "cuda")]
 pub(crate) use tables::Shape;
 pub(crate) use update::{Old, Update};
-pub use view::{Batch, Ranked, View, ViewMut, Viewed};
+pub use view::{Batch, View, ViewMut, Viewed};
 #[cfg(feature = "cuda")]
 pub(crate) use view::{apart, fits};

@@ -29,7 +29,7 @@ pub(crate) fn shapes<T, V: Viewed>(einsum: &Einsum<'_, T, V>, out: &Layout) -> R
     let operands = einsum.subscripts.operands.iter().zip(&einsum.operands).map(|(term, x)| {
         let mut shape = Shape::new(x.layout().offset());
         term.letters.iter().zip(x.layout().strides()).for_each(|(l, &stride)| shape.with(l.0, stride));
-        if x.layout().batch() != 1 && x.layout().batch_stride() != 0 {
+        if x.layout().differs() {
             shape.with(BATCH, x.layout().batch_stride());
         }
         shape
@@ -42,7 +42,7 @@ pub(crate) fn sets<T, V: Viewed>(einsum: &Einsum<'_, T, V>) -> (Vec<Set>, Set) {
     let of = |term: &Term| term.letters.iter().fold(0, |set: Set, l| set | 1 << l.0);
     let with = |set: Set, several: bool| if several { set | 1 << BATCH } else { set };
     let operands = einsum.subscripts.operands.iter().zip(&einsum.operands);
-    let sets = operands.map(|(term, x)| with(of(term), x.layout().batch() != 1 && x.layout().batch_stride() != 0));
+    let sets = operands.map(|(term, x)| with(of(term), x.layout().differs()));
     (sets.collect(), with(of(&einsum.subscripts.result), einsum.extents[usize::from(BATCH)] != 1))
 }
 

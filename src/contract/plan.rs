@@ -2,14 +2,15 @@
 //!
 //! The result is cut along its index of the largest stride, which is its batch if that is laid out as usual: each block is a piece
 //! of memory of its own, computed through all steps before the next, so that what lies between them stays in the cache. What does not
-//! depend on that index is computed once, before.
+//! depend on that index is computed once, before. Where an operand or the result is a group, that index is its batch, and a block one
+//! tensor: so each has one array of each group.
 
 use super::einsum::{BATCH, Einsum, INDICES};
 use super::layout::Layout;
 use super::pairs::{Pairs, brings_columns, order_of, shapes};
 use super::path::{Set, members, size};
 use super::tables::{Shape, table};
-use super::view::View;
+use super::view::{View, apart};
 use crate::par::reserved;
 use crate::simd::register;
 use crate::{Error, Result};
@@ -75,8 +76,8 @@ pub(super) struct Product {
 /// Which loops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Form {
-    /// Square row-major matrices of so many rows.
-    Tiny(usize),
+    /// Square row-major matrices of so many rows; whether each follows the one before in all three.
+    Tiny(usize, bool),
     /// An index of all three lies without gaps in all three: so many values, or as many as the block.
     Lanes(Option<usize>),
     /// Any; whether the columns of B are to be packed.
@@ -195,9 +196,16 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new<T: Clone>(einsum: &Einsum<'_, T>, out: &Layout, budget: Option<u64>) -> Result<Self> {
         let (operands, result) = shapes(einsum, out)?;
-        let planner = Planner::new(einsum, operands, &result, budget);
+        apart(out)?;
+        let group = out.is_group() || einsum.operands.iter().any(|x| x.layout().is_group());
+        let extents = einsum.extents;
+        let longer = |i: &u8| extents[usize::from(*i)] > 1;
+        let largest = members(result.set).filter(longer).max_by_key(|&i| result.stride(i));
+        let largest = if out.is_group() { Some(BATCH) } else { largest };
+        let index = if group { Some(BATCH) } else { largest };
+        let planner = Planner { group, ..Planner::new(einsum, operands, &result, index, budget) };
         let there = |x: &View<'_, T>| x.layout().elements() > 0;
-        match einsum.action.filter(|_| planner.cut.index == Some(BATCH) && einsum.operands.iter().all(there)) {
+        match einsum.action.filter(|_| largest == Some(BATCH) && einsum.operands.iter().all(there)) {
             Some(directions) => planner.action(einsum, directions, result),
             None => planner.plan(result),
         }
@@ -229,14 +237,21 @@ struct Planner {
     pub(super) packed: usize,
     offsets: u128,
     budget: Option<u64>,
+    /// Some of its tensors have an array for each of the batch.
+    group: bool,
 }
 
 impl Planner {
-    fn new<T>(einsum: &Einsum<'_, T>, operands: Vec<Shape>, result: &Shape, budget: Option<u64>) -> Self {
+    fn new<T>(
+        einsum: &Einsum<'_, T>,
+        operands: Vec<Shape>,
+        result: &Shape,
+        index: Option<u8>,
+        budget: Option<u64>,
+    ) -> Self {
         let extents = einsum.extents;
         let order = order_of(einsum);
         let longer = |i: &u8| extents[usize::from(*i)] > 1;
-        let index = members(result.set).filter(longer).max_by_key(|&i| result.stride(i));
         // Strides of what is written are positive, and its last place is that of an array.
         let reach = |i: u8| result.stride(i) as usize * (extents[usize::from(i)] - 1);
         let cut = Cut {
@@ -248,7 +263,8 @@ impl Planner {
             reach: members(result.set).filter(longer).filter(|&i| Some(i) != index).map(reach).sum(),
         };
         let (steps, between) = (vec![], vec![]);
-        Self { extents, blocked: extents, order, operands, cut, steps, between, packed: 0, offsets: 0, budget }
+        let (blocked, group) = (extents, false);
+        Self { extents, blocked, order, operands, cut, steps, between, packed: 0, offsets: 0, budget, group }
     }
 
     /// The one step of an action, cut along the batch.
@@ -271,7 +287,9 @@ impl Planner {
         let scratch = values.and_then(|n| n.checked_mul(lanes)).and_then(|n| n.checked_add(2 * points * dofs));
         self.packed = scratch.ok_or(Error::OutOfMemory { what: "einsum", bytes: u128::MAX })?;
         self.choose_block(u_set, &[]);
-        self.cut.block = self.cut.block.next_multiple_of(lanes);
+        if !self.group {
+            self.cut.block = self.cut.block.next_multiple_of(lanes);
+        }
         let action = Action { directions, points, dofs, basis, weights, v, u };
         self.steps.push(Step { loops: Loops::Action(action), target: None });
         Ok(self.finish(vec![], None))
@@ -333,7 +351,8 @@ impl Planner {
         let of = |set: &Set| size(set & !(1 << index), &self.extents);
         let each: f64 = of(&result) + between.iter().filter(|s| *s >> index & 1 == 1).map(of).sum::<f64>();
         // A float that is no number or too large becomes 0 or the largest.
-        self.cut.block = ((BLOCK / each) as usize).clamp(1, MOST.min(self.cut.extent));
+        let block = ((BLOCK / each) as usize).clamp(1, MOST.min(self.cut.extent));
+        self.cut.block = if self.group { 1 } else { block };
         self.blocked[usize::from(index)] = self.cut.block;
     }
 
@@ -344,7 +363,7 @@ impl Planner {
         let index = self.lane(x, y, result).filter(|&i| Some(i) != self.cut.index)?;
         let count = self.extents[usize::from(index)];
         let others = size(result.set & !(1 << index), &self.extents);
-        if count < LONG || count as f64 <= others {
+        if count < LONG || count as f64 <= others || self.group {
             return None;
         }
         // Fewer than `count`, so they can be counted; a multiple of what is computed together.
@@ -439,7 +458,10 @@ impl Planner {
         let form = match lane {
             Some(i) => Form::Lanes((Some(i) != self.cut.index).then_some(self.extents[usize::from(i)])),
             None => match square(&m, &n, &k) {
-                Some(n) => Form::Tiny(n),
+                Some(rows) => {
+                    let follows = |(i, at): (usize, &[usize; 3])| *at == [i * rows * rows; 3];
+                    Form::Tiny(rows, l.offsets.iter().enumerate().all(follows))
+                }
                 None => {
                     let gaps = n.offsets.chunks(COLUMNS).any(|block| !follow(block, 0));
                     let worth = gaps && m.offsets.len() > 4 && k.offsets.len() <= PACKED;

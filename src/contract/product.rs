@@ -43,7 +43,7 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
         return;
     }
     let mut arrays = arrays;
-    if tiles(ring, &mut arrays, places, stride(k, 1), update) {
+    if tiles(ring, &mut arrays, places, stride(k, 1), update, false) {
         return;
     }
     let Arrays { a, b, c } = arrays;
@@ -70,19 +70,21 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
     }
 }
 
-/// The same by loops of vector instructions, if there are some for the type, the ring, the processor and these places.
-fn tiles<T: Value, A: Arithmetic<T>>(
+/// The same by loops of vector instructions, if there are some for the type, the ring, the processor and these places. `beside`: squares
+/// of two rows that follow each other in all arrays.
+pub(super) fn tiles<T: Value, A: Arithmetic<T>>(
     ring: A,
     Arrays { a, b, c }: &mut Arrays<'_, T>,
     Places { l, m, n, k }: Places<'_>,
     step: Option<usize>,
     update: Update<T>,
+    beside: bool,
 ) -> bool {
     let Some(tiles) = Tiles::new(ring).filter(|_| follow(n, 0) && follow(n, 1)) else { return false };
     let forwards = |step: &usize| *step <= isize::MAX as usize;
     let (Some(ka), Some(kb)) = (stride(k, 0).filter(forwards), step.filter(forwards)) else { return false };
     let size = [m.len() * k.len(), k.len() * n.len(), m.len() * n.len()].into_iter().max().unwrap_or(0);
-    tiles.multiply(&mut Matrices {
+    let mut matrices = Matrices {
         a: a.0,
         b: b.0,
         c,
@@ -99,7 +101,8 @@ fn tiles<T: Value, A: Arithmetic<T>>(
             Old::Times(beta) => Some(Some(beta)),
         },
         ahead: (steps_ahead::<T>(l, size), size),
-    });
+    };
+    tiles.multiply(&mut matrices, beside);
     true
 }
 
@@ -114,7 +117,8 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
 ) {
     let Places { l, n, k, .. } = places;
     let width = n.len();
-    let straight = follow(n, 1) && follow(k, 0);
+    // Where nothing is folded, A and B may have no elements to walk through.
+    let straight = follow(n, 1) && follow(k, 0) && !k.is_empty();
     if !follow(n, 0) {
         if tile.len() < k.len() * B {
             return dispatch_work(Block::<T, A, B> { ring, a, b, c, places, update, packed: false });
@@ -130,7 +134,7 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
             // The matrix of B is in the tile, B columns beside each other.
             let places = Places { l: &[[la, 0, lc]], n: &beside[..width], ..places };
             let mut arrays = Arrays { a, b: (&*tile, 0), c: &mut *c };
-            if !tiles(ring, &mut arrays, places, Some(B), update) {
+            if !tiles(ring, &mut arrays, places, Some(B), update, false) {
                 let Arrays { a, b, c } = arrays;
                 if straight {
                     dispatch_work(Straight::<T, A, B> { ring, a, b, c, places, update, step: B, ahead });

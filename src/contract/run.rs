@@ -11,7 +11,7 @@ use super::product::{Arrays, Places, matrices};
 use super::single::single;
 use super::tiny::tiny;
 use super::update::Update;
-use super::view::{View, ViewMut};
+use super::view::View;
 use crate::Result;
 use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, filled, reserved};
@@ -28,7 +28,11 @@ impl<'a, T> Sources<'a, '_, T> {
     /// The array of a side, and where it begins in block values from `first` on.
     fn side(&self, side: &Side, first: usize) -> (&'a [T], usize) {
         let data = match side.source {
-            Source::Operand(k) => self.operands[k].data(),
+            Source::Operand(k) => match self.operands[k].arrays() {
+                [one] => one,
+                // Of a group: a block is one tensor.
+                many => many[first],
+            },
             Source::Between(t) if self.plan.between[t].once => &self.once[t][..],
             Source::Between(t) => &self.block[t][..],
         };
@@ -36,22 +40,22 @@ impl<'a, T> Sources<'a, '_, T> {
     }
 }
 
-/// C = the contraction, as `update` says. The plan is one of these operands and of a result of this layout.
+/// C = the contraction, as `update` says. The plan is one of these operands and of a result of this layout, which has one array or, if
+/// it is a group, one for each tensor.
 pub(crate) fn run<A: Arithmetic<T>, T: Value>(
     threads: &Threads,
     ring: A,
     einsum: &Einsum<'_, T>,
     plan: &Plan,
     update: Update<T>,
-    out: &mut ViewMut<'_, T>,
+    out: &mut [&mut [T]],
 ) -> Result<()> {
     if plan.steps.is_empty() {
         return Ok(());
     }
-    if let (Some(cut), [Step { loops: Loops::Product(p), .. }]) = (plan.planes, &plan.steps[..]) {
+    if let (Some(cut), [Step { loops: Loops::Product(p), .. }], [out]) = (plan.planes, &plan.steps[..], &mut *out) {
         let sources = Sources { operands: &einsum.operands, plan, once: &[], block: &[] };
-        let arrays =
-            Arrays { a: sources.side(&p.a, 0), b: sources.side(&p.b, 0), c: &mut out.data_mut()[plan.cut.base..] };
+        let arrays = Arrays { a: sources.side(&p.a, 0), b: sources.side(&p.b, 0), c: &mut out[plan.cut.base..] };
         let places =
             Places { l: p.l.of(plan.cut.block), m: p.m.of(plan.cut.block), n: p.n.of(plan.cut.block), k: p.k.of(0) };
         return planes(threads, ring, arrays, places, update, cut);
@@ -66,11 +70,14 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
             once[t] = into;
         }
     }
-    let blocks = pieces(plan, out.data_mut())?;
+    let blocks = pieces(plan, out)?;
     let state = || Ok((room::<A, T>(plan, false)?, filled(plan.packed, A::ZERO, "einsum")?));
-    threads.for_each_of("einsum", blocks.len(), state, |(between, tile), t| {
+    threads.for_each_of("einsum", plan.cut.blocks(), state, |(between, tile), t| {
         let values = plan.cut.values(t);
-        let mut c = blocks[t].lock().unwrap_or_else(PoisonError::into_inner);
+        // All of them have one piece if they are not apart.
+        let (piece, start) = if blocks.len() < plan.cut.blocks() { (0, values.0 * plan.cut.stride) } else { (t, 0) };
+        let mut c = blocks[piece].lock().unwrap_or_else(PoisonError::into_inner);
+        let c = &mut c[start..];
         for step in &plan.steps {
             match step.target {
                 Some(t) if plan.between[t].once => {}
@@ -82,7 +89,7 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
                 }
                 None => {
                     let sources = Sources { operands: &einsum.operands, plan, once: &once, block: between };
-                    execute(ring, step, &sources, values, &mut c, update, tile);
+                    execute(ring, step, &sources, values, c, update, tile);
                 }
             }
         }
@@ -95,10 +102,22 @@ fn room<A: Arithmetic<T>, T: Value>(plan: &Plan, once: bool) -> Result<Vec<Vec<T
     plan.between.iter().map(|b| filled(if b.once == once { b.len } else { 0 }, A::ZERO, "einsum")).collect()
 }
 
-/// The part of the result that each block writes.
-fn pieces<'a, T>(plan: &Plan, data: &'a mut [T]) -> Result<Vec<Mutex<&'a mut [T]>>> {
+/// The part of the result that each block writes; one for all where a group meets a result in which its batch is not the outermost
+/// index, which is then written by one thread at a time.
+fn pieces<'a, T>(plan: &Plan, out: &'a mut [&mut [T]]) -> Result<Vec<Mutex<&'a mut [T]>>> {
     let cut = &plan.cut;
     let mut found = reserved(cut.blocks(), "blocks")?;
+    let data = match out {
+        [one] => &mut **one,
+        many => {
+            found.extend(many.iter_mut().map(|array| Mutex::new(&mut array[cut.base..])));
+            return Ok(found);
+        }
+    };
+    if cut.blocks() > 1 && cut.stride <= cut.reach {
+        found.push(Mutex::new(&mut data[cut.base..]));
+        return Ok(found);
+    }
     let (mut rest, mut at) = (data, 0);
     for t in 0..cut.blocks() {
         // Within the array: places of the result are, and a block ends before the next begins.
@@ -134,7 +153,7 @@ fn execute<A: Arithmetic<T>, T: Value>(
             let arrays = Arrays { a: sources.side(&p.a, first), b: sources.side(&p.b, first), c };
             let places = Places { l: p.l.of(count), m: p.m.of(count), n: p.n.of(count), k: p.k.of(count) };
             match p.form {
-                Form::Tiny(n) => tiny(ring, arrays, places, update, n),
+                Form::Tiny(n, beside) => tiny(ring, arrays, places, update, (n, beside)),
                 Form::Lanes(fixed) => lanes(ring, arrays, places, update, fixed.unwrap_or(count)),
                 Form::Matrices(packed) => matrices(ring, arrays, places, update, if packed { tile } else { &mut [] }),
             }

@@ -22,13 +22,14 @@ const fn letter(byte: u8) -> Option<u8> {
     }
 }
 
-/// What is wrong with the text; with the number of indices of each operand, also what does not fit those.
-pub(super) const fn fault(text: &str, ranks: Option<&[usize]>) -> Option<Fault> {
+/// What is wrong with the text; with the extents of each operand as far as they are known, also what does not fit those.
+pub(super) const fn fault(text: &str, shapes: Option<&[&[Option<usize>]]>) -> Option<Fault> {
     let bytes = text.as_bytes();
     let (mut at, mut start) = (0, 0);
     let (mut operands, mut rank, mut result) = (0, 0, false);
     // Indices of operands, and of the result: a bit for each letter.
     let (mut known, mut named) = (0u64, 0u64);
+    let mut extents = [None; LETTERS];
     loop {
         let end = at >= bytes.len();
         let arrow = !end && bytes[at] == b'-';
@@ -39,17 +40,17 @@ pub(super) const fn fault(text: &str, ranks: Option<&[usize]>) -> Option<Fault> 
                     false => Some(Fault { at, message: "the indices of the result end the expression" }),
                 };
             }
-            if let Some(ranks) = ranks {
-                if operands >= ranks.len() {
+            if let Some(shapes) = shapes {
+                if operands >= shapes.len() {
                     return Some(Fault { at: start, message: "there is no such operand" });
                 }
-                if ranks[operands] != rank {
+                if shapes[operands].len() != rank {
                     return Some(Fault { at: start, message: "the operand has another number of indices" });
                 }
-                if !end && !arrow && operands + 1 == ranks.len() {
+                if !end && !arrow && operands + 1 == shapes.len() {
                     return Some(Fault { at: at + 1, message: "there is no such operand" });
                 }
-                if arrow && operands + 1 != ranks.len() {
+                if arrow && operands + 1 != shapes.len() {
                     return Some(Fault { at, message: "an operand has no indices here" });
                 }
             }
@@ -79,6 +80,19 @@ pub(super) const fn fault(text: &str, ranks: Option<&[usize]>) -> Option<Fault> 
             let bit = 1u64 << index;
             if !result {
                 known |= bit;
+                if let Some(shapes) = shapes
+                    && operands < shapes.len()
+                    && rank < shapes[operands].len()
+                    && let Some(extent) = shapes[operands][rank]
+                {
+                    let before = &mut extents[index as usize];
+                    match *before {
+                        Some(before) if before != extent => {
+                            return Some(Fault { at, message: "the index has one extent here and another one before" });
+                        }
+                        _ => *before = Some(extent),
+                    }
+                }
             } else if known & bit == 0 {
                 return Some(Fault { at, message: "no operand has this index of the result" });
             } else if named & bit != 0 {
@@ -96,8 +110,8 @@ pub(super) const fn fault(text: &str, ranks: Option<&[usize]>) -> Option<Fault> 
 /// # Panics
 /// With what is wrong; in a constant, while it is compiled.
 #[doc(hidden)]
-pub const fn assert_subscripts(text: &str, ranks: Option<&[usize]>) {
-    if let Some(fault) = fault(text, ranks) {
+pub const fn assert_subscripts(text: &str, shapes: Option<&[&[Option<usize>]]>) {
+    if let Some(fault) = fault(text, shapes) {
         panic!("{}", fault.message);
     }
 }
@@ -151,7 +165,8 @@ mod tests {
     use super::*;
 
     fn place(text: &str, ranks: Option<&[usize]>) -> Option<(usize, &'static str)> {
-        fault(text, ranks).map(|f| (f.at, f.message))
+        let of: Option<Vec<_>> = ranks.map(|ranks| ranks.iter().map(|&r| &[None; 8][..r]).collect());
+        fault(text, of.as_deref()).map(|f| (f.at, f.message))
     }
 
     #[test]
@@ -176,6 +191,12 @@ mod tests {
         assert_eq!(place("ij,jk->ik", Some(&[2, 3])).map(|f| f.0), Some(3));
         assert_eq!(place("ij,jk->ik", Some(&[2])).map(|f| f.0), Some(3));
         assert_eq!(place("ij,jk->ik", Some(&[2, 2, 1])).map(|f| f.0), Some(5));
+        let shaped = |text: &str, shapes: &[&[Option<usize>]]| fault(text, Some(shapes)).map(|f| f.at);
+        assert_eq!(shaped("ij,jk->ik", &[&[None, Some(3)], &[Some(3), None]]), None);
+        assert_eq!(shaped("ij, jk->ik", &[&[None, Some(3)], &[Some(4), None]]), Some(4));
+        assert_eq!(shaped("ij,kl,jj->ik", &[&[None, None], &[Some(5), Some(6)], &[Some(3), Some(2)]]), Some(7));
+        assert_eq!(shaped("ii,ij->j", &[&[Some(3), None], &[Some(2), None]]), Some(3));
+        assert_eq!(shaped("ij->ij", &[&[Some(3)]]), Some(0), "an index too many");
         let many = ",".repeat(MAX_OPERANDS) + "->";
         assert!(place(&many, None).is_some() && place(&many[1..], None).is_none());
     }

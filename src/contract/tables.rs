@@ -30,9 +30,11 @@ impl Shape {
     pub(crate) fn stride(&self, index: u8) -> isize {
         self.strides[usize::from(index)]
     }
-    /// The index that lies closest together, of those with several values.
+    /// The index that lies closest together in a result, of those with several values; that of a group lies nowhere.
     pub(crate) fn closest(&self, extents: &[usize; INDICES]) -> Option<u8> {
-        members(self.set).filter(|&i| extents[usize::from(i)] > 1).min_by_key(|&i| self.stride(i))
+        members(self.set)
+            .filter(|&i| extents[usize::from(i)] > 1 && self.stride(i) != 0)
+            .min_by_key(|&i| self.stride(i))
     }
 }
 

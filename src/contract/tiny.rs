@@ -4,19 +4,23 @@ use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_wide, prefetch_at};
 
 use super::ahead::{line, steps_ahead};
-use super::product::{Arrays, Places, matrices};
+use super::product::{Arrays, Places, matrices, tiles};
 use super::update::Update;
 
-/// The products of `n` × `n` matrices at the places `l`. On a processor without wide registers these are as any others: it needs no
+/// The products of `n` × `n` matrices at the places `l`; whether each follows the one before in all arrays. On a processor without wide registers these are as any others: it needs no
 /// loops of its own.
 pub(super) fn tiny<T: Value, A: Arithmetic<T>>(
     ring: A,
     arrays: Arrays<'_, T>,
     places: Places<'_>,
     update: Update<T>,
-    n: usize,
+    (n, beside): (usize, bool),
 ) {
     let l = places.l;
+    let mut arrays = arrays;
+    if n == 2 && beside && tiles(ring, &mut arrays, places, Some(2), update, true) {
+        return;
+    }
     macro_rules! sizes {
         ($($n:literal $nn:literal;)*) => {
             match n {

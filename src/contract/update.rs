@@ -18,9 +18,16 @@ pub(crate) enum Old<T> {
     Times(T),
 }
 
+impl<T: Value> Old<T> {
+    /// β ⊗ C, where C is forgotten if β is the identity of ⊕.
+    pub(crate) fn times<A: Arithmetic<T>>(beta: T) -> Self {
+        if beta == A::ZERO { Self::Gone } else { Self::Times(beta) }
+    }
+}
+
 impl<T: Value> Update<T> {
     /// C = sum.
-    pub(super) const PLAIN: Self = Self { alpha: None, old: Old::Gone };
+    pub(crate) const PLAIN: Self = Self { alpha: None, old: Old::Gone };
 
     /// Makes sums the values of C; `old` are those that C has, asked for only if they matter.
     #[inline(always)]

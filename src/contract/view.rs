@@ -1,6 +1,6 @@
 //! Arrays under a layout: what contractions read and write.
 
-use std::marker::PhantomData;
+use std::sync::Arc;
 
 use super::layout::Layout;
 use crate::{Error, Result};
@@ -16,12 +16,32 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Debug)]
 pub struct View<'a, T> {
-    data: &'a [T],
+    data: Data<'a, T>,
     layout: Layout,
 }
 
-/// The layout's elements are all there.
+/// One array, or one for each tensor of a batch of at least two.
+#[derive(Debug)]
+enum Data<'a, T> {
+    One(&'a [T]),
+    Many(Arc<Vec<&'a [T]>>),
+}
+
+impl<T> Clone for Data<'_, T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::One(data) => Self::One(data),
+            Self::Many(arrays) => Self::Many(Arc::clone(arrays)),
+        }
+    }
+}
+
+/// The layout's elements are all in one array of this length.
 pub(crate) fn fits(layout: &Layout, len: usize) -> Result<()> {
+    if layout.is_group() {
+        let message = format!("one of {} tensors, each in an array of its own, for one array", layout.batch());
+        return Err(Error::Argument { name: "layout", message });
+    }
     match layout.span() {
         Some((_, last)) if last >= len => {
             Err(Error::Length { what: "array under a layout", found: len, expected: last + 1 })
@@ -36,43 +56,58 @@ impl<'a, T> View<'a, T> {
     /// [`Error::Length`] if an element of the layout lies behind the end of the array.
     pub fn new(data: &'a [T], layout: Layout) -> Result<Self> {
         fits(&layout, data.len())?;
-        Ok(Self { data, layout })
+        Ok(Self { data: Data::One(data), layout })
+    }
+    /// As many arrays as the layout has tensors, each long enough.
+    pub(super) fn group(arrays: Arc<Vec<&'a [T]>>, layout: Layout) -> Self {
+        let data = match arrays[..] {
+            [] => Data::One(&[]),
+            [one] => Data::One(one),
+            _ => Data::Many(arrays),
+        };
+        Self { data, layout }
     }
     /// Where its elements lie.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
-    /// The array.
+    /// The array, if it is one: the tensors of a [`Group`](super::Group) have arrays of their own.
     #[must_use]
-    pub fn data(&self) -> &'a [T] {
-        self.data
+    pub fn data(&self) -> Option<&'a [T]> {
+        match self.data {
+            Data::One(data) => Some(data),
+            Data::Many(_) => None,
+        }
+    }
+    /// The array, or one for each tensor.
+    pub(super) fn arrays(&self) -> &[&'a [T]] {
+        match &self.data {
+            Data::One(data) => std::slice::from_ref(data),
+            Data::Many(arrays) => arrays,
+        }
     }
     /// Element `index` of tensor `b` of the batch; `None` if there is none.
     #[must_use]
     pub fn get(&self, b: usize, index: &[usize]) -> Option<&'a T> {
-        self.data.get(self.layout.place(b, index)?)
+        let place = self.layout.place(b, index)?;
+        let array = match self.arrays() {
+            [one] => one,
+            many => many.get(b)?,
+        };
+        array.get(place)
     }
     /// The indices in another order, as [`Layout::permute`].
     /// # Errors
     /// [`Error::Argument`].
     pub fn permute(&self, order: &[usize]) -> Result<Self> {
-        Ok(Self { data: self.data, layout: self.layout.permute(order)? })
+        Ok(Self { data: self.data.clone(), layout: self.layout.permute(order)? })
     }
     /// The same elements under other extents, as [`Layout::reshape`].
     /// # Errors
     /// [`Error::Argument`].
     pub fn reshape(&self, extents: &[usize]) -> Result<Self> {
-        Ok(Self { data: self.data, layout: self.layout.reshape(extents)? })
-    }
-    /// The view with its number of indices in its type, for [`einsum!`](crate::einsum!).
-    /// # Errors
-    /// [`Error::Length`] if it has not R indices.
-    pub fn ranked<const R: usize>(self) -> Result<Ranked<'a, T, R>>
-    where
-        T: Clone,
-    {
-        Ranked::new(self)
+        Ok(Self { data: self.data.clone(), layout: self.layout.reshape(extents)? })
     }
 }
 
@@ -88,26 +123,6 @@ impl<T: Clone> Viewed for View<'_, T> {
     type Value = T;
     fn layout(&self) -> &Layout {
         &self.layout
-    }
-}
-
-/// A [`View`], or another one, of tensors of R indices.
-#[derive(Clone, Debug)]
-pub struct Ranked<'a, T, const R: usize, V = View<'a, T>>(V, PhantomData<&'a T>);
-
-impl<T, const R: usize, V: Viewed<Value = T>> Ranked<'_, T, R, V> {
-    /// The view, if it has R indices.
-    pub(crate) fn new(view: V) -> Result<Self> {
-        let found = view.layout().rank();
-        if found != R {
-            return Err(Error::Length { what: "indices of a view", found, expected: R });
-        }
-        Ok(Self(view, PhantomData))
-    }
-    /// The view.
-    #[must_use]
-    pub fn view(&self) -> &V {
-        &self.0
     }
 }
 
@@ -136,10 +151,13 @@ impl<'a, T> ViewMut<'a, T> {
     /// What it holds, to read.
     #[must_use]
     pub fn view(&self) -> View<'_, T> {
-        View { data: self.data, layout: self.layout.clone() }
+        View { data: Data::One(self.data), layout: self.layout.clone() }
     }
     /// The array.
-    pub(super) fn data_mut(&mut self) -> &mut [T] {
+    pub(crate) fn data_mut(&mut self) -> &mut [T] {
+        self.data
+    }
+    pub(super) fn into_array(self) -> &'a mut [T] {
         self.data
     }
 }
@@ -149,8 +167,9 @@ pub(crate) fn apart(layout: &Layout) -> Result<()> {
     if layout.elements() == 0 {
         return Ok(());
     }
-    let mut axes: Vec<(isize, usize)> =
-        layout.axes().filter(|a| a.0 > 1).map(|(extent, stride)| (stride, extent)).collect();
+    // The tensors of a group have arrays of their own.
+    let axes = layout.axes().skip(usize::from(layout.is_group()));
+    let mut axes: Vec<(isize, usize)> = axes.filter(|a| a.0 > 1).map(|(extent, stride)| (stride, extent)).collect();
     axes.sort_unstable();
     let mut reach = 0;
     for (stride, extent) in axes {
@@ -199,7 +218,7 @@ impl<T> Batch<T> {
     /// To read them.
     #[must_use]
     pub fn view(&self) -> View<'_, T> {
-        View { data: &self.values, layout: self.layout.clone() }
+        View { data: Data::One(&self.values), layout: self.layout.clone() }
     }
     /// To write them.
     /// # Errors

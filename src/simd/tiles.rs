@@ -60,18 +60,21 @@ impl<T: Value> Tiles<T> {
         let floats = ring == TypeId::of::<PlusTimes<f32>>() || ring == TypeId::of::<PlusTimes<f64>>();
         (floats && super::register() == 64).then_some(Self(PhantomData))
     }
-    /// All products.
-    pub(crate) fn multiply(self, matrices: &mut Matrices<'_, '_, T>) {
+    /// All products. `beside`: each matrix has two rows and two columns, and follows the one before in all arrays.
+    pub(crate) fn multiply(self, matrices: &mut Matrices<'_, '_, T>, beside: bool) {
         #[cfg(target_arch = "x86_64")]
-        if TypeId::of::<T>() == TypeId::of::<f64>() {
-            // SAFETY: T is f64; `new` found AVX-512.
-            unsafe { v4::multiply_f64(&mut *std::ptr::from_mut(matrices).cast()) };
-        } else {
-            // SAFETY: T is f32, for `new` found a ring of one of both; it found AVX-512.
-            unsafe { v4::multiply_f32(&mut *std::ptr::from_mut(matrices).cast()) };
+        // SAFETY: `new` found AVX-512, and a ring of f64 or f32: T is that which it is compared with, or the other.
+        unsafe {
+            if TypeId::of::<T>() == TypeId::of::<f64>() {
+                let matrices = &mut *std::ptr::from_mut(matrices).cast();
+                if beside { v4::two_by_two_f64(matrices) } else { v4::multiply_f64(matrices) }
+            } else {
+                let matrices = &mut *std::ptr::from_mut(matrices).cast();
+                if beside { v4::two_by_two_f32(matrices) } else { v4::multiply_f32(matrices) }
+            }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = matrices;
+        let _ = (matrices, beside);
     }
 }
 
@@ -81,8 +84,8 @@ mod v4 {
     use std::arch::x86_64::*;
 
     macro_rules! floats {
-        ($($t:ty, $vector:ty, $mask:ty, $lanes:literal: $multiply:ident $tile:ident
-           $zero:ident $set:ident $load:ident $store:ident $fma:ident $mul:ident $add:ident;)*) => {$(
+        ($($t:ty, $vector:ty, $mask:ty, $lanes:literal: $multiply:ident $tile:ident $two_by_two:ident $finish:ident
+           $zero:ident $set:ident $load:ident $store:ident $fma:ident $mul:ident $add:ident $permute:ident;)*) => {$(
             #[target_feature(enable = "avx512f")]
             pub(super) fn $multiply(matrices: &mut Matrices<'_, '_, $t>) {
                 let (rows, columns) = (matrices.m.len(), matrices.columns);
@@ -109,6 +112,54 @@ mod v4 {
                             };
                         }
                     }
+                }
+            }
+
+            /// As many matrices as a register holds: each term of all sums is two permutations and a step.
+            #[target_feature(enable = "avx512f")]
+            pub(super) fn $two_by_two(matrices: &mut Matrices<'_, '_, $t>) {
+                let Matrices { a, b, ref mut c, l, base, alpha, old, ahead: (next, _), .. } = *matrices;
+                let Some(first) = l.first() else { return };
+                let start: [usize; 3] = from_fn(|t| base[t].wrapping_add(first[t]));
+                let values = 4 * l.len();
+                let (a, b, c) = (&a[start[0]..][..values], &b[start[1]..][..values], &mut c[start[2]..][..values]);
+                for at in (0..values).step_by($lanes) {
+                    let mask = ((1u32 << (values - at).min($lanes)) - 1) as $mask;
+                    let (a, b) = (a.as_ptr().wrapping_add(at), b.as_ptr().wrapping_add(at));
+                    let c = c.as_mut_ptr().wrapping_add(at);
+                    prefetch_at(a.wrapping_add(next[0]));
+                    prefetch_at(b.wrapping_add(next[1]));
+                    prefetch_at(c.wrapping_add(next[2]));
+                    // SAFETY: all three have `values` values, no more than which the mask lets through.
+                    unsafe {
+                        let (a, b) = ($load(mask, a), $load(mask, b));
+                        // Column 0 of A in both columns, row 0 of B in both rows; then column 1 and row 1.
+                        let sum = $fma($permute::<0xa0>(a), $permute::<0x44>(b), $zero());
+                        let sum = $fma($permute::<0xf5>(a), $permute::<0xee>(b), sum);
+                        $finish(c, mask, sum, alpha, old);
+                    }
+                }
+            }
+
+            /// Makes a sum the values of C.
+            /// # Safety
+            /// What the mask lets through lies within C.
+            #[inline]
+            #[target_feature(enable = "avx512f")]
+            unsafe fn $finish(c: *mut $t, mask: $mask, mut sum: $vector, alpha: Option<$t>, old: Option<Option<$t>>) {
+                if let Some(alpha) = alpha {
+                    sum = $mul($set(alpha), sum);
+                }
+                // SAFETY: as above.
+                unsafe {
+                    if let Some(beta) = old {
+                        let mut old = $load(mask, c);
+                        if let Some(beta) = beta {
+                            old = $mul($set(beta), old);
+                        }
+                        sum = $add(old, sum);
+                    }
+                    $store(c, mask, sum);
                 }
             }
 
@@ -158,22 +209,9 @@ mod v4 {
                     let at = start[2].wrapping_add(row[1]).wrapping_add(column);
                     let row = &mut c[at..][..width];
                     for (q, &sum) in sums.iter().enumerate() {
-                        let mut sum = sum;
-                        if let Some(alpha) = alpha {
-                            sum = $mul($set(alpha), sum);
-                        }
                         let c = row.as_mut_ptr().wrapping_add(q * $lanes);
                         // SAFETY: the row has `width` values, no more than which the masks let through.
-                        unsafe {
-                            if let Some(beta) = old {
-                                let mut old = $load(mask[q], c);
-                                if let Some(beta) = beta {
-                                    old = $mul($set(beta), old);
-                                }
-                                sum = $add(old, sum);
-                            }
-                            $store(c, mask[q], sum);
-                        }
+                        unsafe { $finish(c, mask[q], sum, alpha, old) };
                     }
                 }
                 R
@@ -181,9 +219,9 @@ mod v4 {
         )*};
     }
     floats! {
-        f32, __m512, __mmask16, 16: multiply_f32 tile_f32 _mm512_setzero_ps _mm512_set1_ps _mm512_maskz_loadu_ps
-            _mm512_mask_storeu_ps _mm512_fmadd_ps _mm512_mul_ps _mm512_add_ps;
-        f64, __m512d, __mmask8, 8: multiply_f64 tile_f64 _mm512_setzero_pd _mm512_set1_pd _mm512_maskz_loadu_pd
-            _mm512_mask_storeu_pd _mm512_fmadd_pd _mm512_mul_pd _mm512_add_pd;
+        f32, __m512, __mmask16, 16: multiply_f32 tile_f32 two_by_two_f32 finish_f32 _mm512_setzero_ps _mm512_set1_ps _mm512_maskz_loadu_ps
+            _mm512_mask_storeu_ps _mm512_fmadd_ps _mm512_mul_ps _mm512_add_ps _mm512_permute_ps;
+        f64, __m512d, __mmask8, 8: multiply_f64 tile_f64 two_by_two_f64 finish_f64 _mm512_setzero_pd _mm512_set1_pd _mm512_maskz_loadu_pd
+            _mm512_mask_storeu_pd _mm512_fmadd_pd _mm512_mul_pd _mm512_add_pd _mm512_permutex_pd;
     }
 }

@@ -29,6 +29,12 @@ impl Rng {
     pub(crate) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
+    /// `0..n` in any order.
+    pub(crate) fn order(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        self.shuffle(&mut order);
+        order
+    }
     fn shuffle<T>(&mut self, list: &mut [T]) {
         for p in (1..list.len()).rev() {
             list.swap(p, self.below(p + 1));

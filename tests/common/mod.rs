@@ -12,8 +12,10 @@ pub(crate) mod distances;
 pub(crate) mod golden;
 #[cfg(feature = "cuda")]
 pub(crate) mod gpu;
+pub(crate) mod layouts;
 pub(crate) mod reference;
 pub(crate) mod rings;
+pub(crate) mod tensors;
 pub(crate) mod unions;
 
 use std::fmt::Debug;

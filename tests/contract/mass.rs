@@ -8,12 +8,12 @@ const MATRICES: [&str; 3] = ["ka,kb,k->ab", "ka,lb,kc,ld,kl->abcd", "ka,lb,mc,kd
 
 fn random_operators<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A, algebra: &Algebra<T>) {
     let cpus = machines();
-    let mut random = Random(seed);
+    let mut random = Rng(seed);
     for case in 0..cases {
         let directions = 1 + case % 3;
         let most = [9, 5, 3][directions - 1];
-        let (q, d) = (random.up_to(most + 1), random.up_to(most + 1));
-        let elements = [0, 1, 2, 7, 8, 9, 16, 17, 40][random.up_to(9)];
+        let (q, d) = (random.below(most + 1), random.below(most + 1));
+        let elements = [0, 1, 2, 7, 8, 9, 16, 17, 40][random.below(9)];
         let basis = layout(&mut random, &[q, d], 1, true);
         let weights = layout(&mut random, &vec![q; directions], elements, true);
         let v = layout(&mut random, &vec![d; directions], elements, true);
@@ -33,13 +33,13 @@ fn random_operators<T: Value, A: Arithmetic<T>>(seed: u64, cases: usize, ring: A
         let einsum = einsum.expect("an expression");
         let (extents, batch) = einsum.result();
         let out = layout(&mut random, &extents, batch, false);
-        let update = match random.up_to(4) {
+        let update = match random.below(4) {
             0 => Update::Add,
             1 => Update::Beta((algebra.number)(2)),
             2 => Update::Beta(algebra.zero),
             _ => Update::Assign,
         };
-        let alpha = (random.up_to(2) == 0).then(|| (algebra.number)(-2));
+        let alpha = (random.below(2) == 0).then(|| (algebra.number)(-2));
         // Steps of their own: folds over nothing differ where zero does not annihilate.
         if algebra.annihilates || q > 0 {
             let case = Case { text, operands: &operands, out: &out, alpha, update };
@@ -55,6 +55,8 @@ fn operators_of_every_algebra() {
     random_operators(3, 150, PlusTimes::new(), &I64);
     random_operators(4, 150, MinPlus::new(), &TROPICAL);
     random_operators(5, 100, LorLand::<bool>::new(), &LOGIC);
+    // Of 16 bytes: four elements beside each other, also in registers of 64 bytes.
+    random_operators(6, 100, PlusTimes::new(), &COMPLEX);
 }
 
 /// Values and weights of Gauss' rule in three points for Legendre's polynomials of degree 0 to 2.

@@ -75,4 +75,7 @@ fn a_plan_of_something_else_is_refused() {
     assert!(error.to_string().contains("the result lies"), "{error}");
     let error = cpu.einsum_plan(&product("ij,jk->ik", &one), &one).unwrap_err();
     assert!(matches!(error, Error::Length { found: 1, expected: 40, .. }), "{error}");
+    let backwards = Layout::new(&[3, 3], &[-3, 1], 6).and_then(|l| l.strided(40, 9)).unwrap();
+    let error = cpu.einsum_plan(&product("ij,jk->ik", &one), &backwards).unwrap_err();
+    assert!(error.to_string().contains("positive strides"), "{error}");
 }

@@ -1,25 +1,6 @@
-//! `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` by nested loops over all indices, and numbers to try it with.
+//! `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` by nested loops over all indices.
 
 use sparring::contract::View;
-
-/// A generator of numbers.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// One of `0..n`.
-    pub(crate) fn up_to(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % n
-    }
-    /// `0..n` in any order.
-    pub(crate) fn order(&mut self, n: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..n).collect();
-        for k in 1..n {
-            order.swap(k, self.up_to(k + 1));
-        }
-        order
-    }
-}
 
 /// An expression and the extents of its letters.
 pub(crate) struct Textbook {

@@ -12,7 +12,7 @@ use super::strided::Strided;
 use super::tiled::{For, Tiled};
 use crate::Result;
 use crate::algebra::{Arithmetic, Value, printed_arithmetic};
-use crate::contract::{Einsum, Old, Update, apart};
+use crate::contract::{Arrangement, Einsum, Old, RowMajor, Update, apart, fits, shapes};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
@@ -44,7 +44,7 @@ impl Cuda {
         ring: A,
         einsum: Einsum<'a, T, DeviceBatch<T>>,
     ) -> DeviceEinsum<'a, A, T> {
-        DeviceEinsum { cuda: self, ring, einsum, update: Update { alpha: None, old: Old::Gone }, tiling: None }
+        DeviceEinsum { cuda: self, ring, einsum, update: Update::PLAIN, tiling: None }
     }
 }
 
@@ -67,7 +67,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     }
     /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is not read then.
     pub fn beta(mut self, beta: T) -> Self {
-        self.update.old = if beta == A::ZERO { Old::Gone } else { Old::Times(beta) };
+        self.update.old = Old::times::<A>(beta);
         self
     }
     /// [`into`](Self::into) makes C = C ⊕ the contraction.
@@ -108,17 +108,28 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// [`Error::Compile`](crate::Error::Compile),
     /// [`Error::NoCompiler`](crate::Error::NoCompiler), [`Error::Device`](crate::Error::Device), also for operands of another device.
     pub fn eval(self) -> Result<DeviceBatch<T>> {
-        let layout = self.einsum.row_major()?;
-        let steps = Steps::new(&self.einsum, &layout)?;
-        let out = DeviceBatch::of(self.cuda.alloc::<T>(layout.elements(), "einsum")?, layout);
-        if self.update.old != Old::Gone && out.layout().elements() > 0 {
+        self.eval_in(&RowMajor)
+    }
+    /// The contraction as new tensors that lie as this rule says, as on the processor
+    /// ([`AskedEinsum::eval_in`](crate::backend::AskedEinsum::eval_in)).
+    /// # Errors
+    /// As [`into`](Self::into) with such a layout, those of the rule among them.
+    pub fn eval_in(self, by: &dyn Arrangement) -> Result<DeviceBatch<T>> {
+        let layout = self.einsum.arranged(by)?;
+        shapes(&self.einsum, &layout)?;
+        let (elements, len) = (layout.elements(), layout.array_len());
+        fits(&layout, len)?;
+        apart(&layout)?;
+        let out = DeviceBatch::of(self.cuda.alloc::<T>(len, "einsum")?, layout);
+        // Also what lies between elements has a value.
+        if elements > 0 && (self.update.old != Old::Gone || len > elements) {
             let zero = self.cuda.put(&[A::ZERO], "einsum")?;
             let on = Operands { a: &zero, b: None, c: &out.values, update: Change::default() };
             let ring = &*printed_arithmetic::<T, A>(self.ring);
             let contraction = Contraction { cuda: self.cuda, ring, operands: &[], how: How::By(None) };
-            Strided::filled(out.layout().elements()).run(&contraction, &on)?;
+            Strided::filled(len).run(&contraction, &on)?;
         }
-        self.run(&steps, &out, How::By(self.tiling))?;
+        self.run(&out, How::By(self.tiling))?;
         Ok(out)
     }
     /// The contraction into `out`.
@@ -127,8 +138,8 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// many tensors; [`Error::Argument`](crate::Error::Argument) if an index of its
     /// layout may name an element twice, or if another value shares its array; otherwise as [`eval`](Self::eval).
     pub fn into(self, out: &mut DeviceBatch<T>) -> Result<()> {
-        let steps = self.steps_into(out)?;
-        self.run(&steps, out, How::By(self.tiling))
+        self.fits(out)?;
+        self.run(out, How::By(self.tiling))
     }
     /// Finds the fastest tiling of each kernel that can be tiled, on these operands, and keeps it for [`Tuning::Kept`]: of those that a
     /// multiprocessor has room for, the sixty that a model finds fastest are compiled and run in turns. The bits of results are the same
@@ -144,9 +155,9 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     ///
     /// [`Tuning::Kept`]: crate::gpu::Tuning::Kept
     pub fn tune(self, out: &mut DeviceBatch<T>) -> Result<Vec<TunedKernel>> {
-        let steps = self.steps_into(out)?;
+        self.fits(out)?;
         let found = RefCell::new(vec![]);
-        self.run(&steps, out, How::Tuned(&found))?;
+        self.run(out, How::Tuned(&found))?;
         Ok(found.into_inner())
     }
     /// By this tiling, where it is one for a kernel.
@@ -165,11 +176,11 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         let kernels = steps.list.iter().filter_map(|step| Matrices::of(step, &steps.extents, size_of::<T>()));
         Ok(kernels.flat_map(|kernel| kernel.space(limits, reads)).collect())
     }
-    fn steps_into(&self, out: &mut DeviceBatch<T>) -> Result<Steps> {
-        let steps = Steps::new(&self.einsum, out.layout())?;
+    /// Refuses what cannot be the result.
+    fn fits(&self, out: &mut DeviceBatch<T>) -> Result<()> {
+        shapes(&self.einsum, out.layout())?;
         apart(out.layout())?;
-        alone(out.values.raw_mut(), "out")?;
-        Ok(steps)
+        alone(out.values.raw_mut(), "out")
     }
     /// What becomes of C, without the numbers.
     fn change(&self) -> Change {
@@ -180,7 +191,8 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         };
         Change { alpha: self.update.alpha.is_some(), old, scalars: None }
     }
-    fn run(&self, steps: &Steps, out: &DeviceBatch<T>, how: How<'_>) -> Result<()> {
+    /// Into a result that has the extents of the contraction and no element twice.
+    fn run(&self, out: &DeviceBatch<T>, how: How<'_>) -> Result<()> {
         let beta = if let Old::Times(beta) = self.update.old { Some(beta) } else { None };
         let alpha = self.update.alpha;
         let scalars = match alpha.or(beta) {
@@ -199,6 +211,7 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         {
             return Ok(());
         }
-        contraction.run(steps, &out.values, &update)
+        // Not before: an action needs no order of its operands, and that of eight is sought among thousands.
+        contraction.run(&Steps::new(&self.einsum, out.layout())?, &out.values, &update)
     }
 }

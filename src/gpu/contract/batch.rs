@@ -1,10 +1,10 @@
 //! Dense tensors on the device, under the layouts of those on the host.
 
-use crate::Result;
 use crate::algebra::Value;
-use crate::contract::{Batch, Layout, Ranked, View, Viewed, fits};
+use crate::contract::{Batch, Extents, Layout, Ranked, Shaped, View, Viewed, fits};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::Buffer;
+use crate::{Error, Result};
 
 /// An array on the device read under a [`Layout`]; cloning it copies no data.
 ///
@@ -76,16 +76,28 @@ impl<T: Value> DeviceBatch<T> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) if it has not R indices.
     pub fn ranked<'a, const R: usize>(self) -> Result<Ranked<'a, T, R, Self>> {
-        Ranked::new(self)
+        Shaped::new(self)
+    }
+    /// The view with its shape in its type, as [`View::shaped`].
+    /// # Errors
+    /// As [`View::shaped`].
+    pub fn shaped<'a, S: Extents>(self) -> Result<Shaped<'a, T, S, Self>> {
+        Shaped::new(self)
     }
 }
 
 impl Cuda {
     /// The array under the view on the device, with its gaps.
     /// # Errors
-    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device).
+    /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device);
+    /// [`Error::Argument`](crate::Error::Argument) for a [`Group`](crate::contract::Group): on a device tensors are in one array.
     pub fn upload_batch<T: Value>(&self, x: &View<'_, T>) -> Result<DeviceBatch<T>> {
-        Ok(DeviceBatch { values: self.put(x.data(), "tensors on the device")?, layout: x.layout().clone() })
+        let Some(data) = x.data() else {
+            let message =
+                format!("a group of {} tensors, and on a device they are to be in one array", x.layout().batch());
+            return Err(Error::Argument { name: "x", message });
+        };
+        Ok(DeviceBatch { values: self.put(data, "tensors on the device")?, layout: x.layout().clone() })
     }
     /// The array on the host, under the same layout.
     /// # Errors

@@ -1,0 +1,66 @@
+//! Rules by which new tensors are laid out: predefined ones and the user's.
+
+use super::layout::Layout;
+use crate::Result;
+
+/// A rule that says where the elements of new tensors lie: [`RowMajor`], [`ColumnMajor`], [`Interleaved`], or one of your own.
+///
+/// Results of contractions are made by it ([`eval_in`](crate::backend::AskedEinsum::eval_in)), and arrays are read by it.
+/// ```
+/// use sparring::{Cpu, Result, algebra::PlusTimes};
+/// use sparring::contract::{Arrangement, Einsum, Interleaved, Layout, View};
+/// /// Row-major, each row in cache lines of its own.
+/// struct PaddedRows;
+/// impl Arrangement for PaddedRows {
+///     fn layout(&self, extents: &[usize], batch: usize) -> Result<Layout> {
+///         let [m, n] = *extents else { return Layout::row_major(extents)?.batched(batch) };
+///         let row = n.next_multiple_of(8) as isize;
+///         Layout::new(extents, &[row, 1], 0)?.strided(batch, m as isize * row)
+///     }
+/// }
+/// let x = [1.0, 2.0, 3.0, 4.0];
+/// // Two matrices, element by element beside each other.
+/// let x = View::new(&x, Interleaved.layout(&[1, 2], 2)?)?;
+/// let y = Cpu::new().einsum(PlusTimes::new(), Einsum::new("ij->ji", &[x])?).eval_in(&PaddedRows)?;
+/// assert_eq!(y.view().layout().strides(), [8, 1]);
+/// assert_eq!((y.view().get(1, &[0, 0]), y.view().get(1, &[1, 0])), (Some(&2.0), Some(&4.0)));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// What an implementation returns is checked like any [`Layout`]: a result of other extents, or one in which two elements meet, is
+/// refused.
+///
+/// Source: Abdelfattah et al. 2016, §4: layouts that are predefined, and others that users add.
+pub trait Arrangement {
+    /// Where the elements of a batch of such tensors lie.
+    /// # Errors
+    /// Those of the layout that is made.
+    fn layout(&self, extents: &[usize], batch: usize) -> Result<Layout>;
+}
+
+/// One tensor behind the other, the last index fastest: [`Layout::row_major`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowMajor;
+
+/// One tensor behind the other, the first index fastest: [`Layout::column_major`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ColumnMajor;
+
+/// All tensors element by element beside each other: [`Layout::interleaved`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interleaved;
+
+impl Arrangement for RowMajor {
+    fn layout(&self, extents: &[usize], batch: usize) -> Result<Layout> {
+        Layout::row_major(extents)?.batched(batch)
+    }
+}
+impl Arrangement for ColumnMajor {
+    fn layout(&self, extents: &[usize], batch: usize) -> Result<Layout> {
+        Layout::column_major(extents)?.batched(batch)
+    }
+}
+impl Arrangement for Interleaved {
+    fn layout(&self, extents: &[usize], batch: usize) -> Result<Layout> {
+        Layout::interleaved(extents, batch)
+    }
+}

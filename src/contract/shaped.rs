@@ -1,0 +1,113 @@
+//! Views whose shape the compiler knows: how many indices there are, and how many values some of them have.
+
+use std::marker::PhantomData;
+
+use super::view::{View, Viewed};
+use crate::{Error, Result};
+
+/// How many values an index has, as the compiler knows it: [`Fixed`] or [`Any`].
+pub trait Extent {
+    /// Its values, if they are known.
+    const KNOWN: Option<usize>;
+}
+
+/// An index of N values.
+#[derive(Clone, Copy, Debug)]
+pub struct Fixed<const N: usize>;
+
+/// An index of any number of values.
+#[derive(Clone, Copy, Debug)]
+pub struct Any;
+
+/// R indices of any number of values.
+#[derive(Clone, Copy, Debug)]
+pub struct Rank<const R: usize>;
+
+impl<const N: usize> Extent for Fixed<N> {
+    const KNOWN: Option<usize> = Some(N);
+}
+impl Extent for Any {
+    const KNOWN: Option<usize> = None;
+}
+
+/// The extents of a tensor as the compiler knows them: tuples of [`Fixed`] and [`Any`] up to eight, or a [`Rank`].
+pub trait Extents {
+    /// One for each index; `None` for what is known when the program runs.
+    const KNOWN: &'static [Option<usize>];
+}
+
+impl<const R: usize> Extents for Rank<R> {
+    const KNOWN: &'static [Option<usize>] = &[None; R];
+}
+macro_rules! extents {
+    ($($e:ident)*) => {
+        impl<$($e: Extent),*> Extents for ($($e,)*) {
+            const KNOWN: &'static [Option<usize>] = &[$($e::KNOWN),*];
+        }
+    };
+}
+extents!();
+extents!(A);
+extents!(A B);
+extents!(A B C);
+extents!(A B C D);
+extents!(A B C D E);
+extents!(A B C D E F);
+extents!(A B C D E F G);
+extents!(A B C D E F G H);
+
+/// A [`View`], or another one, of tensors whose extents are those of the type S where it knows them.
+#[derive(Clone, Debug)]
+pub struct Shaped<'a, T, S, V = View<'a, T>>(V, PhantomData<(&'a T, S)>);
+
+/// A [`View`], or another one, of tensors of R indices.
+pub type Ranked<'a, T, const R: usize, V = View<'a, T>> = Shaped<'a, T, Rank<R>, V>;
+
+impl<T, S: Extents, V: Viewed<Value = T>> Shaped<'_, T, S, V> {
+    /// The view, if it has the shape S.
+    pub(crate) fn new(view: V) -> Result<Self> {
+        let extents = view.layout().extents();
+        if extents.len() != S::KNOWN.len() {
+            return Err(Error::Length { what: "indices of a view", found: extents.len(), expected: S::KNOWN.len() });
+        }
+        for (index, (&found, known)) in extents.iter().zip(S::KNOWN).enumerate() {
+            if let Some(expected) = known.filter(|&expected| expected != found) {
+                let message = format!("index {index} has {found} values, and {expected} in the type of the view");
+                return Err(Error::Argument { name: "shape", message });
+            }
+        }
+        Ok(Self(view, PhantomData))
+    }
+}
+
+impl<T, S, V> Shaped<'_, T, S, V> {
+    /// The view.
+    #[must_use]
+    pub fn view(&self) -> &V {
+        &self.0
+    }
+}
+
+impl<'a, T: Clone> View<'a, T> {
+    /// The view with its shape in its type, for [`einsum!`](crate::einsum!), which compares extents that are known there while the
+    /// program is compiled: `x.shaped::<(Fixed<3>, Any)>()?`.
+    /// # Errors
+    /// [`Error::Length`] if it has another number of indices, [`Error::Argument`] if one has other values.
+    /// ```
+    /// use sparring::contract::{Any, Fixed, Layout, View};
+    /// let x = View::new(&[0.0; 6], Layout::row_major(&[2, 3])?)?;
+    /// assert!(x.clone().shaped::<(Any, Fixed<3>)>().is_ok());
+    /// let wrong = x.shaped::<(Fixed<4>, Any)>().unwrap_err();
+    /// assert_eq!(wrong.to_string(), "shape: index 0 has 2 values, and 4 in the type of the view");
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn shaped<S: Extents>(self) -> Result<Shaped<'a, T, S>> {
+        Shaped::new(self)
+    }
+    /// The view with its number of indices in its type, for [`einsum!`](crate::einsum!).
+    /// # Errors
+    /// [`Error::Length`] if it has not R indices.
+    pub fn ranked<const R: usize>(self) -> Result<Ranked<'a, T, R>> {
+        Shaped::new(self)
+    }
+}
