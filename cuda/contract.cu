@@ -1,9 +1,9 @@
 // contract.cu: C(b, m, n) = (β ⊗ C) ⊕ (α ⊗ ⊕ₖ A(b, m, k) ⊗ B(b, k, n)) for a batch of small matrices, all sizes but the batch's literal.
 // Grid: a block for each slab of SLAB members. Of A and B what a slab reads is copied to shared memory as it lies, and reordered where
-// it is read; C is asked for before they have arrived; a thread folds ROWS × COLS of its values in registers, from the identity of ⊕ and
+// it is read; with PREFETCH C is asked for before they have arrived; a thread folds ROWS × COLS of its values in registers, from the identity of ⊕ and
 // in the order of k.
 // Set in front: `Ring`; M, K; TX × TY threads for a member, which take ROWS rows TY apart and, TX · VEC apart, VECS times VEC
-// neighbouring columns; THREADS = GROUP · TX · TY, TURNS (SLAB = GROUP · TURNS); OLD (0: C is not read,
+// neighbouring columns; THREADS = GROUP · TX · TY, TURNS (SLAB = GROUP · TURNS); BOUNDS, what `__launch_bounds__` takes; OLD (0: C is not read,
 // 1: kept, 2: times β), ALPHA; `scalars` holds α and β.
 // Of A: A_CHUNK bytes are copied at once; A_SIZE elements a member, runs of A_RUN, A_PITCH and A_APART as slab.cuh has them; A_ONE: one
 // member for all; A_GAPS; A_ALONG neighbours along k are read at once; its element (m, k) is a_m(m) + a_k(k) in shared memory. Of B the
@@ -58,7 +58,7 @@ __device__ inline void multiply(const Place& place, const T* a, const T* b, T (&
   }
 }
 
-BOUNDED_KERNEL((THREADS), contract, const T* a, const T* b, T* c, u64 a_stride, u64 b_stride, u64 c_stride, u64 count,
+BOUNDED_KERNEL(BOUNDS, contract, const T* a, const T* b, T* c, u64 a_stride, u64 b_stride, u64 c_stride, u64 count,
                               const T* scalars) {
   extern __shared__ uint4 memory[];
   T* const a_here = reinterpret_cast<T*>(memory);
@@ -72,14 +72,16 @@ BOUNDED_KERNEL((THREADS), contract, const T* a, const T* b, T* c, u64 a_stride, 
     return c + (first + member) * c_stride + c_m(place.row(i)) + c_n(place.column(v));
   };
   T old[TURNS][ROWS][COLS];
-  if constexpr (OLD > 0) {
+  const auto ask = [&](u32 t) {
 #pragma unroll
-    for (u32 t = 0; t < TURNS; ++t)
+    for (u32 i = 0; i < ROWS; ++i)
 #pragma unroll
-      for (u32 i = 0; i < ROWS; ++i)
+      for (u32 v = 0; v < VECS; ++v)
+        if (place.member + t * GROUP < members && place.has(i)) read<VEC>(target(place.member + t * GROUP, i, v), &old[t][i][v * VEC]);
+  };
+  if constexpr (OLD > 0 && PREFETCH) {
 #pragma unroll
-        for (u32 v = 0; v < VECS; ++v)
-          if (place.member + t * GROUP < members && place.has(i)) read<VEC>(target(place.member + t * GROUP, i, v), &old[t][i][v * VEC]);
+    for (u32 t = 0; t < TURNS; ++t) ask(t);
   }
   wait_for_copies();
   __syncthreads();
@@ -93,6 +95,7 @@ BOUNDED_KERNEL((THREADS), contract, const T* a, const T* b, T* c, u64 a_stride, 
 #pragma unroll
       for (u32 j = 0; j < COLS; ++j) sum[i][j] = Ring::zero();
     multiply(place, a_here + (A_ONE ? 0 : member * A_APART), b_here + (B_ONE ? 0 : member * B_APART), sum);
+    if constexpr (OLD > 0 && !PREFETCH) ask(t);
 #pragma unroll
     for (u32 i = 0; i < ROWS; ++i)
 #pragma unroll

@@ -13,7 +13,8 @@ use sparring::algebra::{Arithmetic, LorLand, MaxPlus, MinPlus, PlusTimes, Value}
 use sparring::contract::{
     Any, Arrangement, ColumnMajor, Einsum, Fixed, Group, Interleaved, Layout, Mass, View, ViewMut, bound,
 };
-use sparring::gpu::DeviceBatch;
+use sparring::gpu::testing::{tiled, tilings};
+use sparring::gpu::{DeviceBatch, DeviceEinsum, Tiling, Tuning};
 use sparring::{Cpu, Cuda, Error, einsum};
 
 /// What becomes of C.
@@ -430,6 +431,148 @@ fn action<T: Sample + sparring::algebra::Real>(cuda: &Cuda, tolerance: f64, rand
         again().accumulate().into(&mut found).expect("an action");
         assert!(far(&found, 4.0) < 4.0 * tolerance, "{d} {q}: {}", far(&found, 4.0));
     }
+}
+
+/// Tilings that a case is computed by, at most; `SPARRING_TILINGS` says another number.
+const TILINGS: usize = 40;
+
+/// The result under every tiling, or under so many of them, has the bits of that by the rule.
+fn same_under_all<'a, T: Sample>(
+    cuda: &Cuda,
+    ask: impl Fn() -> DeviceEinsum<'a, PlusTimes<T>, T> + Sync,
+    out: &DeviceBatch<T>,
+) where
+    PlusTimes<T>: Arithmetic<T>,
+{
+    let start = cuda.download_batch(out).expect("values");
+    let by = |tiling: Option<Tiling>| {
+        let mut out = cuda.upload_batch(&start.view()).expect("a batch");
+        let asked = tiling.map_or_else(&ask, |tiling| tiled(ask(), tiling));
+        let said = asked.explain().expect("words");
+        asked.into(&mut out).expect("a result");
+        (cuda.download_batch(&out).expect("a result").values().to_vec(), said)
+    };
+    let (wanted, said) = by(None);
+    let all = tilings(&ask()).expect("tilings");
+    let most = std::env::var("SPARRING_TILINGS").ok().and_then(|n| n.parse().ok()).unwrap_or(TILINGS);
+    let some: Vec<Tiling> = all.iter().copied().step_by(all.len().div_ceil(most).max(1)).collect();
+    println!("{} of {} tilings: {said}", some.len(), all.len());
+    assert!(some.len() > 5, "{said}");
+    // Compiled side by side.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for first in 0..threads {
+            let (by, some, wanted) = (&by, &some, &wanted);
+            scope.spawn(move || {
+                for &tiling in some.iter().skip(first).step_by(threads) {
+                    let (found, said) = by(Some(tiling));
+                    same(&found, wanted, || format!("{tiling}: {said}"));
+                    assert!(said.contains(&format!(" for {} of them", tiling.slab())), "{tiling}: {said}");
+                }
+            });
+        }
+    });
+}
+
+/// Kernels that are cut in other ways compute the same bits.
+#[test]
+#[ignore = "needs a GPU"]
+fn every_tiling_has_the_same_bits() {
+    fn squares<T: Sample + sparring::algebra::Num>(cuda: &Cuda, text: &str, n: usize, random: &mut Rng) {
+        let layout = Layout::row_major(&[n, n]).and_then(|l| l.batched(70_000 / (n * n) + 41)).expect("a layout");
+        let [a, b, c] = [(); 3].map(|()| {
+            let values: Vec<T> = array(random, &layout);
+            cuda.upload_batch(&View::new(&values, layout.clone()).expect("a view")).expect("a batch")
+        });
+        let operands = [a, b];
+        let ask = || cuda.einsum(PlusTimes::<T>::default(), Einsum::new(text, &operands).expect("text")).accumulate();
+        same_under_all(cuda, ask, &c);
+    }
+    fn action<T: Sample + sparring::algebra::Num>(cuda: &Cuda, d: usize, q: usize, random: &mut Rng) {
+        let elements = 700;
+        let layouts = [(q, d, 1), (q, q, elements), (d, d, elements)].map(|(i, j, batch)| {
+            let extents = if batch == 1 { vec![i, j] } else { vec![i; 3] };
+            Layout::row_major(&extents).and_then(|l| l.batched(batch)).expect("a layout")
+        });
+        let [basis, w, v] = layouts.map(|layout| {
+            let values: Vec<T> = array(random, &layout);
+            cuda.upload_batch(&View::new(&values, layout).expect("a view")).expect("a batch")
+        });
+        let einsum = Mass::new(3, basis).expect("a mass").action(&w, &v).expect("an action");
+        same_under_all(cuda, || cuda.einsum(PlusTimes::<T>::default(), einsum.clone()).accumulate(), &v);
+    }
+    // Programs of one use are not kept.
+    let cuda = cuda().cache_folder(None);
+    let mut random = Rng(13);
+    squares::<f32>(&cuda, "ij,jk->ik", 2, &mut random);
+    squares::<f64>(&cuda, "ij,jk->ik", 3, &mut random);
+    squares::<f32>(&cuda, "ij,kj->ik", 5, &mut random);
+    squares::<f64>(&cuda, "ji,jk->ki", 6, &mut random);
+    squares::<f64>(&cuda, "ij,jk->ik", 8, &mut random);
+    squares::<i64>(&cuda, "ij,jk->ik", 12, &mut random);
+    squares::<f32>(&cuda, "ij,jk->ik", 16, &mut random);
+    squares::<f64>(&cuda, "ij,kj->ik", 24, &mut random);
+    action::<f32>(&cuda, 3, 4, &mut random);
+    action::<f64>(&cuda, 5, 6, &mut random);
+    action::<f64>(&cuda, 4, 3, &mut random);
+}
+
+/// What tuning found is taken by other values and processes, if they ask for it; damaged, it is not there.
+#[test]
+#[ignore = "needs a GPU"]
+fn what_tuning_found_is_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let open = |name: &str, tuning| cuda().cache_folder(Some(folder.path().join(name))).tuning(tuning);
+    let values = vec![1.5f32; 9 * 400_000];
+    let layout = Layout::row_major(&[3, 3]).and_then(|l| l.batched(400_000)).expect("a layout");
+    let put = |cuda: &Cuda| cuda.upload_batch(&View::new(&values, layout.clone()).expect("a view")).expect("a batch");
+    let files = |name: &str| {
+        let all = std::fs::read_dir(folder.path().join(name)).expect("a folder").map(|f| f.expect("a file").path());
+        all.filter(|path| path.extension().is_some_and(|e| e == "tuning")).collect::<Vec<_>>()
+    };
+    let words = |cuda: &Cuda| {
+        let x = put(cuda);
+        let asked = cuda.einsum(PlusTimes::<f32>::new(), Einsum::new("ij,jk->ik", &[x.clone(), x]).expect("text"));
+        let said = asked.explain().expect("words");
+        let found = cuda.download_batch(&asked.eval().expect("a product")).expect("there");
+        assert!(found.values().iter().all(|&x| x == 6.75));
+        said
+    };
+    let first = open("a", Tuning::Kept);
+    let rule = words(&first);
+    let x = put(&first);
+    let mut out = put(&first);
+    let einsum = || Einsum::new("ij,jk->ik", &[x.clone(), x.clone()]).expect("text");
+    let [found] = &first.einsum(PlusTimes::<f32>::new(), einsum()).tune(&mut out).expect("tuned")[..] else {
+        panic!("one kernel");
+    };
+    assert_eq!(found.what, rule);
+    assert!(found.best_ms <= found.rule_ms && found.best_ms > 0.0 && found.total_s >= found.compile_s, "{found:?}");
+    assert!((2..=60).contains(&found.tried) && found.tried <= found.possible, "{found:?}");
+    let members = format!(" for {} of them", found.best.slab());
+    assert!(words(&first).contains(&members), "this value takes it");
+    let [file] = &files("a")[..] else { panic!("one file") };
+    assert!(words(&open("a", Tuning::Kept)).contains(&members), "another value takes it");
+    assert_eq!(words(&open("a", Tuning::Off)), rule, "only if it asks for it");
+    // To another folder; there another tiling is put in its place, which is taken because it is one.
+    let list = folder.path().join("list.json");
+    assert_eq!(first.export_tuning(&list).expect("written"), 1);
+    let second = open("b", Tuning::Kept);
+    let text = std::fs::read_to_string(&list).expect("text");
+    let with = |group: usize| {
+        let from = format!("\"group\": {}", found.best.group);
+        assert!(text.contains(&from), "{text}");
+        std::fs::write(&list, text.replace(&from, &format!("\"group\": {group}"))).expect("written");
+        assert_eq!(second.import_tuning(&list).expect("read"), 1);
+        words(&open("b", Tuning::Kept))
+    };
+    assert!(with(4).contains(&format!(" for {} of them", 4 * found.best.turns)));
+    assert_eq!(with(100_000), rule, "what is no tiling is the rule's");
+    std::fs::write(file, "{").expect("written");
+    assert_eq!(words(&open("a", Tuning::Kept)), rule);
+    let none = cuda().cache_folder(None).tuning(Tuning::Kept);
+    assert_eq!(words(&none), rule);
+    assert!(none.import_tuning(&list).is_err());
 }
 
 /// The text of an error, which names each of `words`.

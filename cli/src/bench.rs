@@ -19,6 +19,7 @@ use crate::output::{ms, thousands};
 use crate::read;
 use crate::timing::{Times, timed};
 use case::{load, source};
+pub(crate) use contract::Floats;
 use machine::Machine;
 
 #[derive(Args)]

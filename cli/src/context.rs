@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use clap::Args;
 use serde_json::Value;
 use sparring::factor::{CpAls, CpFit};
+use sparring::gpu::Tuning;
 use sparring::runtime::{Machine, Matrix};
 use sparring::tensor::AnyTensor;
 use sparring::{Cpu, Cuda, Error, Index, Tensor};
@@ -73,7 +74,8 @@ impl Context {
                 return Err(refused("--threads", "it computes with all that it has").into());
             }
             Device::Cuda(ordinal) => {
-                let cuda = Cuda::new(ordinal)?;
+                // What `sparring tune` found.
+                let cuda = Cuda::new(ordinal)?.tuning(Tuning::Kept);
                 Some(match common.memory_budget {
                     Some(bytes) => cuda.memory_budget(bytes),
                     None => cuda,

@@ -3,29 +3,31 @@
 use std::str::FromStr;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use sparring::algebra::dynamic::canonical;
 use sparring::algebra::{Arithmetic, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Type};
 use sparring::backend::AskedEinsum;
 use sparring::contract::{Einsum, Layout, View, ViewMut};
+use sparring::gpu::DeviceBatch;
 use sparring::par::filled;
 use sparring::runtime::Sum;
-use sparring::{Error, Result};
+use sparring::{Cuda, Error, Result};
 
 use crate::context::Context;
+use crate::device::{Where, timed_on};
 use crate::failure;
 use crate::formats::{self, Array, Element, Format};
 use crate::near::suggested;
 use crate::output::{ms, number, seconds, thousands};
-use crate::stream::stream;
+use crate::stream::{copied, stream};
 use crate::timing::{Times, timed};
 use crate::write::Output;
 
 #[derive(Args)]
 #[command(after_help = "\
 The percentage is of the bandwidth bound: the bytes of operands and result, twice those of a result that is accumulated, \
-over the time, against what c += a·b moves over arrays as large together (1 to 64 MB each) with the same threads. What fits in a \
-cache, or is read more than once, is not bound by memory.")]
+over the time, against what c += a·b moves over arrays as large together (1 to 64 MB each) with the same threads; on a GPU, against \
+what a copy as large moves (2 MB to 1 GB). What fits in a cache, or is read more than once, is not bound by memory.")]
 pub(crate) struct Arguments {
     /// What is computed, a letter for each index: "bij,bjk->bik"
     expression: String,
@@ -50,6 +52,8 @@ pub(crate) struct Arguments {
     /// Write the result: .npy, or .npy.gz
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: Where,
 }
 
 /// A type of elements, and the semirings over it.
@@ -122,6 +126,8 @@ struct Found {
     path: Vec<(usize, usize)>,
     workspace: u128,
     times: Times,
+    /// Milliseconds of what a GPU does beside: operands sent, the first time, which finds its programs, and the result fetched.
+    sent: Option<[f64; 3]>,
 }
 
 impl<T: Scalar> Job<'_, T> {
@@ -138,6 +144,9 @@ impl<T: Scalar> Job<'_, T> {
     }
     /// Computes the result into `c`, as often as was asked for.
     fn contract<A: Arithmetic<T>>(&self, ring: A, c: &mut Vec<T>) -> Result<Found> {
+        if let Some(cuda) = &self.context.cuda {
+            return self.contract_there(cuda, ring, c);
+        }
         let asked = self.asked(ring);
         let (path, workspace) = (asked.path()?, asked.workspace_bytes()?);
         let elements = self.layout.elements();
@@ -157,7 +166,47 @@ impl<T: Scalar> Job<'_, T> {
             done?;
             times.push(ms);
         }
-        Ok(Found { path, workspace, times })
+        Ok(Found { path, workspace, times, sent: None })
+    }
+    /// The same on a GPU. The first time is not among those that are reported.
+    fn contract_there<A: Arithmetic<T>>(&self, cuda: &Cuda, ring: A, c: &mut Vec<T>) -> Result<Found> {
+        let (there, upload) = timed_on(cuda, || {
+            let put = |x: &View<'_, T>| cuda.upload_batch(x);
+            self.einsum.operands().iter().map(put).collect::<Result<Vec<_>>>()
+        })?;
+        let einsum = Einsum::new(&self.arguments.expression, &there)?;
+        let ask = || {
+            let asked = cuda.einsum(ring, einsum.clone());
+            let asked = if let Some(alpha) = self.alpha { asked.alpha(alpha) } else { asked };
+            match (&self.start, self.beta) {
+                (None, _) => asked,
+                (_, None) => asked.accumulate(),
+                (_, Some(beta)) => asked.beta(beta),
+            }
+        };
+        let (path, workspace) = (ask().path()?, ask().workspace_bytes()?);
+        // What it is accumulated to is sent anew each time.
+        let begin = || match &self.start {
+            Some(start) => cuda.upload_batch(&View::new(start, self.layout.clone())?).map(Some),
+            None => Ok(None),
+        };
+        let run = |out: Option<DeviceBatch<T>>| match out {
+            Some(mut out) => ask().into(&mut out).map(|()| out),
+            None => ask().eval(),
+        };
+        let first = begin()?;
+        let (mut result, first) = timed_on(cuda, || run(first))?;
+        let mut times = Times::default();
+        for _ in 0..self.arguments.repeat {
+            let out = begin()?;
+            let (again, ms) = cuda.timed(|| run(out))?;
+            times.push(ms);
+            result = again;
+        }
+        let (fetched, download) = timed_on(cuda, || cuda.download_batch(&result))?;
+        *c = filled(fetched.values().len(), A::ZERO, "einsum")?;
+        c.copy_from_slice(fetched.values());
+        Ok(Found { path, workspace, times, sent: Some([upload, first, download]) })
     }
 }
 
@@ -234,8 +283,11 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     )
 }
 
-/// GB/s of the stream kernel over arrays as large together, if the memory budget has room for them.
+/// GB/s of the stream kernel over arrays as large together, or of a copy on a GPU, if the memory budget has room for them.
 fn bound(context: &Context, bytes: usize) -> Result<Option<f64>> {
+    if let Some(cuda) = &context.cuda {
+        return copied(cuda, (bytes / 2).clamp(1 << 20, 1 << 29));
+    }
     let each = (bytes / 4).clamp(1 << 20, 64 << 20);
     match context.memory_budget {
         Some(budget) if 3 * each as u64 > budget => Ok(None),
@@ -257,25 +309,39 @@ fn tell(context: &Context, arguments: &Arguments, told: &Told<'_>, found: &Found
     let Told { ty, shape, sum, bytes, bound, read_ms } = *told;
     let rate = bytes as f64 / found.times.median() / 1e6;
     let percent = bound.map(|bound| 100.0 * rate / bound);
-    let json = json!({
+    let mut json = json!({
         "expression": arguments.expression, "semiring": arguments.semiring, "type": ty.name(), "shape": shape,
         "sum": number(sum), "path": found.path, "workspace_bytes": found.workspace as u64, "repeat": arguments.repeat,
-        "ms": ms(found.times.median()), "bytes": bytes, "GBs": rate, "stream_GBs": bound, "pct_stream": percent,
-        "read_ms": ms(read_ms), "threads": context.threads(),
+        "ms": ms(found.times.median()), "bytes": bytes, "GBs": rate, "read_ms": ms(read_ms), "device": context.device.to_string(),
     });
+    let more = match found.sent {
+        Some([upload, first, download]) => json!({
+            "copy_GBs": bound, "pct_copy": percent, "upload_ms": ms(upload), "first_ms": ms(first), "download_ms": ms(download),
+        }),
+        None => json!({"stream_GBs": bound, "pct_stream": percent, "threads": context.threads()}),
+    };
+    if let (Value::Object(json), Value::Object(more)) = (&mut json, more) {
+        json.extend(more);
+    }
     context.result(json, || {
         let extents = if shape.is_empty() { "one element".into() } else { crate::tensor::dims(shape) };
         let pairs: Vec<_> = found.path.iter().map(|(a, b)| format!(" {a}·{b}")).collect();
         let path = if pairs.is_empty() { " one operand".into() } else { pairs.concat() };
+        let what = if found.sent.is_some() { "a copy" } else { "c += a·b" };
         let share = match percent.zip(bound) {
-            Some((percent, bound)) => format!("{percent:.0} % of c += a·b, which moves {bound:.1} GB/s"),
-            None => "the memory budget has no room to measure c += a·b".into(),
+            Some((percent, bound)) => format!("{percent:.0} % of {what}, which moves {bound:.1} GB/s"),
+            None => format!("the memory budget has no room to measure {what}"),
         };
+        let sent = found.sent.map(|ms| {
+            let [upload, first, download] = ms.map(seconds);
+            format!("   sent {upload}, first time {first}, fetched {download}")
+        });
         format!(
-            "{extents} of {ty} over {}   sum {sum}\npath{path}   workspace {} bytes   read {}\n{}, {rate:.1} GB/s: {share}",
+            "{extents} of {ty} over {}   sum {sum}\npath{path}   workspace {} bytes   read {}{}\n{}, {rate:.1} GB/s: {share}",
             arguments.semiring,
             thousands(found.workspace as u64),
             seconds(read_ms),
+            sent.unwrap_or_default(),
             seconds(found.times.median()),
         )
     })

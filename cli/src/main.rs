@@ -30,6 +30,7 @@ mod stream;
 mod tensor;
 mod timing;
 mod triangles;
+mod tune;
 mod vectors;
 mod write;
 
@@ -78,6 +79,8 @@ enum Command {
     Distances(distances::Arguments),
     /// Contract dense arrays by named indices, over any of several semirings: einsum "bij,bjk->bik" a.npy b.npy
     Einsum(einsum::Arguments),
+    /// Find the fastest kernels for contractions on a GPU, and keep them for later runs
+    Tune(tune::Arguments),
     /// Decompose a sparse tensor: CP by alternating least squares
     Cp(tensor::cp::Arguments),
     /// Shape, entries and fibres of a sparse tensor, and how its products would be computed
@@ -124,6 +127,8 @@ impl Command {
             Self::Radius(arguments) => arguments.place.device,
             Self::Distances(arguments) => arguments.place.device,
             Self::Bench(arguments) => arguments.place.device,
+            Self::Einsum(arguments) => arguments.place.device,
+            Self::Tune(arguments) => arguments.device,
             Self::Cp(arguments) => arguments.place.device,
             _ => Device::Cpu,
         }
@@ -135,6 +140,16 @@ impl Command {
             Self::Triangles(arguments) => arguments.take_gpu(),
             Self::Mxm(arguments) => arguments.take_gpu(),
             Self::Bench(arguments) => arguments.take_gpu(),
+            _ => Ok(()),
+        }
+    }
+    /// Refuses what only a GPU can do.
+    fn needs(&self, device: Device) -> sparring::Result<()> {
+        match self {
+            Self::Tune(_) if device == Device::Cpu => Err(sparring::Error::Unsupported {
+                what: "tune on the processor".into(),
+                why: "its kernels are compiled beforehand".into(),
+            }),
             _ => Ok(()),
         }
     }
@@ -150,6 +165,7 @@ fn run(common: &Common, command: &Command) -> failure::Result {
     }
     let device = command.device();
     command.takes(device)?;
+    command.needs(device)?;
     let context = Context::new(common, device)?;
     match command {
         Command::Info(arguments) => info::run(&context, arguments),
@@ -159,6 +175,7 @@ fn run(common: &Common, command: &Command) -> failure::Result {
         Command::Radius(arguments) => radius::run(&context, arguments),
         Command::Distances(arguments) => distances::run(&context, arguments),
         Command::Einsum(arguments) => einsum::run(&context, arguments),
+        Command::Tune(arguments) => tune::run(&context, arguments),
         Command::Cp(arguments) => tensor::cp::run(&context, arguments),
         Command::TensorInfo(arguments) => tensor::info::run(&context, arguments),
         Command::Convert(arguments) => convert::run(&context, arguments, false),

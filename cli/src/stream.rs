@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use sparring::par::filled;
-use sparring::{Cpu, Result};
+use sparring::{Cpu, Cuda, Error, Result};
 
 use crate::timing::{Times, timed};
 
@@ -29,4 +29,13 @@ pub(crate) fn stream(cpu: &Cpu, bytes: usize, repeat: u32) -> Result<f64> {
         }
         Ok(4.0 * (len * size_of::<f64>()) as f64 / times.minimum() / 1e6)
     })
+}
+
+/// GB/s, read and written, of a copy of so many bytes on a GPU, if the memory budget has room for it.
+pub(crate) fn copied(cuda: &Cuda, bytes: usize) -> Result<Option<f64>> {
+    match cuda.copy_bandwidth(bytes) {
+        Ok(bandwidth) => Ok(Some(bandwidth / 1e9)),
+        Err(Error::Budget { .. }) => Ok(None),
+        Err(e) => Err(e),
+    }
 }

@@ -47,6 +47,10 @@ fn a_gpu_that_is_not_there_is_named_and_counts_as_the_machines_failure() {
         &["cp", AMINOACID, "--rank", "2"],
         &["bench", "--case", "tc_rmat10"],
         &["bench", "distance", "--case", "tc_rmat10"],
+        &["bench", "contract", "--case", "gemm"],
+        &["einsum", "ij->", "no-such-file.npy"],
+        &["tune", "--n", "2"],
+        &["tune", "--import", "no-such-file.json"],
     ] {
         for more in [&[][..], &["--json"]] {
             let said = failed(&[arguments, &["--device", "cuda:4000"], more].concat(), 1);
@@ -77,6 +81,9 @@ fn what_a_gpu_does_not_have_is_refused_not_ignored() {
         (&["bench", "distance", "--fresh-memory"], "--fresh-memory on a GPU is not supported: "),
         (&["knn", "a", "--k", "3", "--metric", "cosine", "--threads", "2"], "--threads on a GPU is not supported: "),
         (&["distances", "a", "--metric", "cosine", "--threads", "2"], "--threads on a GPU is not supported: "),
+        (&["einsum", "ij->", "a.npy", "--threads", "2"], "--threads on a GPU is not supported: "),
+        (&["tune", "--threads", "2"], "--threads on a GPU is not supported: "),
+        (&["bench", "contract", "--fresh-memory"], "--fresh-memory on a GPU is not supported: "),
     ] {
         let line = failed(&[arguments, &["--device", "cuda:0"]].concat(), 2);
         assert!(line.starts_with(&format!("sparring: {said}")), "{arguments:?}: {line}");
@@ -91,6 +98,20 @@ fn what_a_gpu_does_not_have_is_refused_not_ignored() {
         assert!(said.contains("it is 'cpu', or 'cuda:N'"), "{said}");
     }
     assert!(text(&["mxm", "--help"]).contains("cuda:N"));
+    for (arguments, said) in [
+        (&["tune", "--device", "cpu"][..], "tune on the processor is not supported: "),
+        (&["tune", "ij->i"], "--extents"),
+        (&["tune", "--extents", "i=3"], "<EXPRESSION>"),
+        (&["tune", "--accumulate"], "<EXPRESSION>"),
+        (&["tune", "ij->i", "--extents", "i=3,jk=4"], "'jk=4' is no letter with a number"),
+        (&["tune", "--n", "33"], "33 is not in 1..=32"),
+        (&["tune", "--n", "2", "--order", "0"], "0 is not in 1..=14"),
+        (&["tune", "--floats", "f16"], "f16"),
+        (&["tune", "--mb", "0"], "0 is not in 1.."),
+    ] {
+        let line = failed(arguments, 2);
+        assert!(line.contains(said), "{arguments:?}: {line}");
+    }
 }
 
 #[test]
@@ -322,4 +343,109 @@ fn a_decomposition_is_the_processors() {
     let variant = |name| ["cp", AMINOACID, "--rank", "2", "--variant", name, "--device", "cuda:0"];
     assert!(json(&variant("c"))["chosen"].as_str().unwrap().starts_with("mttkrp: permuted, asked for; "));
     assert!(failed(&variant("tree"), 2).starts_with("sparring: the variant tree on a GPU is not supported: "));
+}
+
+/// A file of NumPy's in a folder.
+fn array(folder: &std::path::Path, name: &str, shape: &str, values: &[f64]) -> String {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let len = (header.len() as u16).to_le_bytes();
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let path = folder.join(name);
+    std::fs::write(&path, [b"\x93NUMPY\x01\x00", &len[..], header.as_bytes(), &bytes].concat()).unwrap();
+    path.to_str().unwrap().into()
+}
+
+/// Where the files of a test go.
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("sparring-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn contractions_are_those_of_the_processor() {
+    let folder = folder("einsum");
+    let values: Vec<f64> = (0..24_000).map(|x| f64::from(x % 1000) / 7.0 - 50.0).collect();
+    let [a, c] = ["a.npy", "c.npy"].map(|name| array(&folder, name, "(1500, 4, 4)", &values));
+    for more in [
+        &[][..],
+        &["--semiring", "min_plus"],
+        &["--alpha", "0.5", "--accumulate", &c],
+        &["--accumulate", &c, "--beta", "-2", "--repeat", "3"],
+    ] {
+        let [(there, x), (here, y)] = ["cuda:0", "cpu"].map(|device| {
+            let out = folder.join(format!("{}.npy", &device[..3]));
+            let files = ["einsum", "bij,bkj->bik", &a, &a, "-o", out.to_str().unwrap(), "--device", device];
+            (json(&[&files, more].concat()), std::fs::read(&out).unwrap())
+        });
+        assert!(x == y, "{more:?}: other bits");
+        for key in ["shape", "path", "type", "bytes", "semiring", "repeat"] {
+            assert_eq!(there[key], here[key], "{key}");
+        }
+        for key in ["ms", "GBs", "copy_GBs", "pct_copy", "upload_ms", "first_ms", "download_ms"] {
+            assert!(there[key].as_f64().unwrap() > 0.0, "{key}: {there}");
+        }
+        assert_eq!((there["device"].as_str(), there.get("threads")), (Some("cuda:0"), None));
+    }
+    let said = text(&["einsum", "bij,bjk->bik", &a, &a, "--device", "cuda:0"]);
+    assert!(said.contains("   sent ") && said.contains(" % of a copy, which moves "), "{said}");
+    let said = text(&["einsum", "bij->", &a, "--device", "cuda:0", "--memory-budget", "1M"]);
+    assert!(said.contains("the memory budget has no room to measure a copy"), "{said}");
+    // As the script's sums are for these cases on the processor.
+    let bench = |device| {
+        let arguments =
+            ["bench", "contract", "--case", "gemm,act3d,asm2d", "--n", "3", "--order", "2", "--batch", "300"];
+        let more = ["--fem-mb", "1", "--floats", "f64", "--repeat", "2", "--json", "--device", device];
+        let lines: Vec<Value> =
+            text(&[&arguments[..], &more].concat()).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        lines
+    };
+    for (there, here) in bench("cuda:0").iter().zip(bench("cpu")) {
+        for key in ["case", "size", "batch", "bytes"] {
+            assert_eq!(there[key], here[key], "{key}");
+        }
+        for key in ["checksum", "wsum"] {
+            let (x, y) = (there[key].as_f64().unwrap(), here[key].as_f64().unwrap());
+            assert!((x - y).abs() < 1e-9 * y.abs().max(1.0), "{key}: {x} {y}");
+        }
+        assert!(there["pct_copy"].as_f64().unwrap() > 0.0 && there["kernels"].is_string(), "{there}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn tuning_is_kept_for_later_runs() {
+    let folder = folder("tune");
+    let list = folder.join("list.json");
+    let list = list.to_str().unwrap();
+    let program = || std::env::var_os("SPARRING_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_sparring").into());
+    let lines = |cache: &str, arguments: &[&str]| {
+        let output =
+            Command::new(program()).env("SPARRING_CACHE", folder.join(cache)).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let found: Vec<Value> =
+        lines("a", &["tune", "--n", "3", "--order", "2", "--mb", "20", "--floats", "f32", "--json"])
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+    assert_eq!(found.len(), 2);
+    for (line, case) in found.iter().zip(["gemm", "action"]) {
+        assert_eq!((line["case"].as_str(), line["dtype"].as_str()), (Some(case), Some("f32")), "{line}");
+        assert!(line["tuned_ms"].as_f64() <= line["rule_ms"].as_f64() && line["tried"].as_u64() > Some(1), "{line}");
+        assert!(
+            line["pct_bound"].as_f64().unwrap() > 0.0 && line["tiling"].as_str().unwrap().contains("members a block")
+        );
+    }
+    let said =
+        lines("a", &["tune", "bij,bjk->bik", "--extents", "b=20000,i=4,j=4,k=4", "--floats", "f64", "--export", list]);
+    assert!(said.starts_with("case ") && said.contains("bij,bjk->bik   f64 "), "{said}");
+    assert!(said.ends_with(&format!("3 cases written to {list}\n")), "{said}");
+    assert_eq!(lines("b", &["tune", "--import", list]), format!("3 cases kept from {list}\n"));
+    let said = lines("b", &["tune", "bii->b", "--extents", "b=100,i=4", "--floats", "f64"]);
+    assert!(said.contains("a thread for each element: nothing to tune"), "{said}");
+    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -41,9 +41,12 @@ impl Key {
         }
         Self(sum.finalize().into())
     }
+    /// In hexadecimal digits.
+    pub(super) fn digits(&self) -> String {
+        self.0.iter().map(|b| format!("{b:02x}")).collect()
+    }
     fn file(&self) -> String {
-        let digits: String = self.0.iter().map(|b| format!("{b:02x}")).collect();
-        digits + ".image"
+        self.digits() + ".image"
     }
 }
 
@@ -74,12 +77,7 @@ impl Cache {
     }
     /// The image of that key, if it is here and whole.
     pub(super) fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let file = self.folder().ok()?.join(key.file());
-        let about = std::fs::symlink_metadata(&file).ok()?;
-        if !about.is_file() || about.len() > LONGEST {
-            return None;
-        }
-        let bytes = std::fs::read(&file).ok()?;
+        let bytes = self.read(&key.file(), LONGEST)?;
         let (found, image) = bytes.split_at_checked(HEAD)?;
         (found == head(key, image)).then(|| image.to_vec())
     }
@@ -87,14 +85,24 @@ impl Cache {
     pub(super) fn put(&self, key: &Key, image: &[u8]) {
         let Ok(folder) = self.folder() else { return };
         self.tidied.call_once(|| tidy(folder, MOST));
-        let write = || -> std::io::Result<()> {
-            let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
-            file.write_all(&head(key, image))?;
-            file.write_all(image)?;
-            file.persist(folder.join(key.file()))?;
-            Ok(())
-        };
-        let _ = write();
+        let _ = self.write(&key.file(), &[&head(key, image), image]);
+    }
+    /// What is in the file of that name in the folder, if it is one of at most so many bytes.
+    pub(super) fn read(&self, name: &str, longest: u64) -> Option<Vec<u8>> {
+        let file = self.folder().ok()?.join(name);
+        let about = std::fs::symlink_metadata(&file).ok()?;
+        if !about.is_file() || about.len() > longest {
+            return None;
+        }
+        std::fs::read(&file).ok()
+    }
+    /// A file of that name in the folder: others see it whole or not at all.
+    pub(super) fn write(&self, name: &str, parts: &[&[u8]]) -> std::io::Result<()> {
+        let folder = self.folder().map_err(std::io::Error::other)?;
+        let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
+        parts.iter().try_for_each(|part| file.write_all(part))?;
+        file.persist(folder.join(name))?;
+        Ok(())
     }
 }
 

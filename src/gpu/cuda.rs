@@ -9,6 +9,7 @@ use super::front::Front;
 use super::jit::{Programs, Source};
 use super::launch::Program;
 use super::nvrtc::Nvrtc;
+use super::tiling::Tuning;
 use super::twins::Twins;
 use super::worked;
 use crate::Result;
@@ -20,6 +21,7 @@ pub struct Cuda {
     programs: Arc<Programs>,
     twins: Arc<Twins>,
     worked: Arc<worked::Programs>,
+    tunes: Tuning,
 }
 
 impl std::fmt::Debug for Cuda {
@@ -38,6 +40,7 @@ impl Cuda {
             programs: Arc::default(),
             twins: Arc::default(),
             worked: Arc::default(),
+            tunes: Tuning::default(),
         })
     }
     /// Devices that the driver has; 0 where there is no driver.
@@ -61,6 +64,39 @@ impl Cuda {
     /// Why there is none, in words.
     pub fn cached_in(&self) -> std::result::Result<&Path, &str> {
         self.programs.cache().folder()
+    }
+    /// Whether contractions take what tuning found; clones made earlier go on as before.
+    ///
+    /// What was found is kept in the folder of compiled programs, a file for each case: a kernel with its sizes, layouts, operator,
+    /// update, type, and the power of two below the batch, on a device with its driver and compiler. A file that is damaged, or of
+    /// another version of this library, is as good as none.
+    ///
+    /// # Example
+    /// ```no_run
+    /// use sparring::{Cuda, algebra::PlusTimes, contract::{Einsum, Layout, View}, gpu::Tuning};
+    /// let cuda = Cuda::new(0)?.tuning(Tuning::Kept);
+    /// let numbers = vec![1.0f32; 1_000_000 * 9];
+    /// let x = cuda.upload_batch(&View::new(&numbers, Layout::row_major(&[3, 3])?.batched(1_000_000)?)?)?;
+    /// let mut y = cuda.upload_batch(&View::new(&numbers, x.layout().clone())?)?;
+    /// let products = || Einsum::new("ij,jk->ik", &[x.clone(), x.clone()]);
+    /// for kernel in cuda.einsum(PlusTimes::new(), products()?).accumulate().tune(&mut y)? {
+    ///     println!("{}: {:.4} ms by the rule, {:.4} ms by {}", kernel.what, kernel.rule_ms, kernel.best_ms, kernel.best);
+    /// }
+    /// // As it was found, here and in other processes.
+    /// cuda.einsum(PlusTimes::new(), products()?).accumulate().into(&mut y)?;
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tuning(mut self, tuning: Tuning) -> Self {
+        self.tunes = tuning;
+        self
+    }
+    /// Whether contractions take what tuning found.
+    pub(super) fn tunes(&self) -> Tuning {
+        self.tunes
+    }
+    pub(super) fn programs(&self) -> &Programs {
+        &self.programs
     }
     /// The compiler of device programs: its version and its file. It needs no device.
     /// # Errors

@@ -23,6 +23,13 @@ pub(crate) struct Source {
     pub(crate) text: &'static str,
 }
 
+impl Source {
+    /// A number for its text and that of the headers, in hexadecimal digits.
+    pub(super) fn sum(self) -> String {
+        Key::of([self.name, self.text].into_iter().chain(HEADERS.iter().flat_map(|h| [h.name, h.text]))).digits()
+    }
+}
+
 /// The file of `cuda/` called `$name`.
 macro_rules! source {
     ($name:literal) => {
@@ -219,19 +226,29 @@ impl Programs {
         if let Some(program) = &*place {
             return Ok(Arc::clone(program));
         }
-        let nvrtc = Nvrtc::get()?;
-        let (major, minor) = device.limits().capability;
-        let (text, target) = (text(source, &front.text()), target(nvrtc, major * 10 + minor)?);
-        let module = load_or_compile(
-            &self.cache,
-            &key(nvrtc, &text, target),
-            |image| device.load(image, source.name, nvrtc.version()),
-            || compile_for(nvrtc, source, &text, target).map(|c| c.image),
-        )?;
-        let program = Arc::new(Program::new(module));
+        let program = Arc::new(program(&self.cache, device, source, front)?);
         *place = Some(Arc::clone(&program));
         Ok(program)
     }
+}
+
+/// A program that is kept nowhere, to be tried.
+pub(super) fn trial(device: &Arc<Device>, source: Source, front: Front<'_>) -> Result<Program> {
+    program(&Cache::at(None), device, source, front)
+}
+
+/// The program, loaded from the cache or compiled.
+fn program(cache: &Cache, device: &Arc<Device>, source: Source, front: Front<'_>) -> Result<Program> {
+    let nvrtc = Nvrtc::get()?;
+    let (major, minor) = device.limits().capability;
+    let (text, target) = (text(source, &front.text()), target(nvrtc, major * 10 + minor)?);
+    let module = load_or_compile(
+        cache,
+        &key(nvrtc, &text, target),
+        |image| device.load(image, source.name, nvrtc.version()),
+        || compile_for(nvrtc, source, &text, target).map(|c| c.image),
+    )?;
+    Ok(Program::new(module))
 }
 
 #[cfg(test)]

@@ -10,6 +10,18 @@ use crate::algebra::{Array, Slice, Type, Value};
 use crate::{Error, Result};
 
 impl Cuda {
+    /// B: bytes a second, read and written together, when an array of so many bytes is copied on the device, the median of ten. What
+    /// [`Bound`](crate::contract::Bound) wants.
+    /// # Errors
+    /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
+    pub fn copy_bandwidth(&self, bytes: usize) -> Result<f64> {
+        let (from, to) = (self.zeroed::<u8>(bytes, "a copy")?, self.alloc::<u8>(bytes, "a copy")?);
+        let copy = || if bytes == 0 { Ok(()) } else { self.device().copy(to.at, from.at, bytes) };
+        copy()?;
+        let mut times = (0..10).map(|_| Ok(self.timed(copy)?.1)).collect::<Result<Vec<_>>>()?;
+        times.sort_by(f64::total_cmp);
+        Ok(2.0 * bytes as f64 / times[5] * 1e3)
+    }
     /// An array of values of type `ty` that are not set yet: a kernel must write all that is read.
     pub(crate) fn alloc_raw(&self, ty: Type, len: usize, what: &'static str) -> Result<Arc<RawBuffer>> {
         let device = self.device();

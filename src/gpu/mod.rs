@@ -109,8 +109,10 @@ mod staging;
 mod tensor;
 #[doc(hidden)]
 pub mod testing;
+mod tiling;
 mod transpose;
 mod triangles;
+mod tuned;
 mod twins;
 mod union;
 mod union_plan;
@@ -131,6 +133,7 @@ pub use driver::Limits;
 pub use pattern::DevicePattern;
 pub use spmv_plan::{SpmvKind, SpmvStats};
 pub use tensor::{DeviceMttkrp, DeviceTensor, TensorBytes, TensorForm, TensorStats, choose_tensor_form};
+pub use tiling::{Tiling, TunedKernel, Tuning};
 pub use triangles::{Stage, TriangleCount};
 pub use union_plan::{UnionStats, UnionStrategy};
 pub use vector::DeviceDense;

@@ -4,11 +4,13 @@ use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::vector_ops::Assigned;
 use super::{
-    Cuda, DeviceCsr, DeviceVector, SpmvKind, apply, assign, contract, cp, distance, ewise, naive_union, reduce,
-    restrict, rows, scan, spgemm, spmm, spmspv, spmv, tensor, transpose, triangles, union, vector_ops,
+    Cuda, DeviceCsr, DeviceEinsum, DeviceVector, SpmvKind, Tiling, apply, assign, contract, cp, distance, ewise,
+    naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmv, tensor, transpose, triangles, union,
+    vector_ops,
 };
 use crate::algebra::{
-    BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary, printed_ring,
+    Arithmetic, BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary,
+    printed_ring,
 };
 use crate::{Error, Result};
 
@@ -186,17 +188,22 @@ pub fn take(cuda: &Cuda, bytes: usize) -> Result<()> {
     cuda.alloc::<u8>(bytes, "a trial").map(|_| ())
 }
 
-/// Bytes a second that are read and written when a gigabyte of device memory is copied, the median of ten.
+/// Bytes a second that are read and written when a gigabyte of device memory is copied.
 /// # Errors
-/// [`Error::DeviceMemory`], [`Error::Device`].
+/// Those of [`Cuda::copy_bandwidth`].
 pub fn copy_bandwidth(cuda: &Cuda) -> Result<f64> {
-    let bytes = 1 << 30;
-    let from = cuda.zeroed::<u8>(bytes, "a copy")?;
-    let copy = || cuda.duplicate(&from, "a copy").map(|_| ());
-    copy()?;
-    let mut times = (0..10).map(|_| Ok(cuda.timed(copy)?.1)).collect::<Result<Vec<_>>>()?;
-    times.sort_by(f64::total_cmp);
-    Ok(2.0 * bytes as f64 / times[5] * 1e3)
+    cuda.copy_bandwidth(1 << 30)
+}
+
+/// All tilings of the kernels of a contraction into a row-major result.
+/// # Errors
+/// Those of `explain`.
+pub fn tilings<A: Arithmetic<T>, T: Value>(asked: &DeviceEinsum<'_, A, T>) -> Result<Vec<Tiling>> {
+    asked.tilings()
+}
+/// The contraction by this tiling, where it is one for a kernel.
+pub fn tiled<'a, A: Arithmetic<T>, T: Value>(asked: DeviceEinsum<'a, A, T>, tiling: Tiling) -> DeviceEinsum<'a, A, T> {
+    asked.tiled(tiling)
 }
 
 /// y(i) = ⊕_k A(i, k) ⊗ x(k) in the way given or chosen, into a vector that is there; the identity for an empty row, and for

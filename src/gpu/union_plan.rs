@@ -193,6 +193,8 @@ mod tests {
             name: String::new(),
             capability: (9, 0),
             multiprocessors: 132,
+            threads_per_multiprocessor: 2048,
+            registers_per_multiprocessor: 65536,
             shared_per_block: 232_448,
             shared_per_multiprocessor: 233_472,
             l2: 60 << 20,

@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 
+use super::tiling::Tiling;
+
 /// A program's text behind its operator, and how it is started.
 #[derive(Debug)]
 pub(super) struct Worked {
@@ -13,6 +15,8 @@ pub(super) struct Worked {
     pub(super) shared: u32,
     /// What a block takes of all that is to be done.
     pub(super) members: usize,
+    /// What it was made by.
+    pub(super) tiling: Tiling,
 }
 
 /// By the numbers that they were worked out from; `None`: there is no program for these.
@@ -32,6 +36,10 @@ impl Programs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(numbers.into(), made.clone());
         made
     }
+    /// From here on it is this one.
+    pub(super) fn set(&self, numbers: &[u64], made: Arc<Worked>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(numbers.into(), Some(made));
+    }
 }
 
 #[cfg(test)]
@@ -41,9 +49,12 @@ mod tests {
     #[test]
     fn what_was_worked_out_is_found() {
         let programs = Programs::default();
-        let worked = |members| Worked { text: String::new(), threads: 1, shared: 0, members };
+        let tiling = Tiling { rows: 1, columns: 1, times: 1, group: 1, turns: 1, prefetch: true, resident: 0 };
+        let worked = |members| Worked { text: String::new(), threads: 1, shared: 0, members, tiling };
         assert_eq!(programs.get(&[1, 2], || Some(worked(3))).map(|w| w.members), Some(3));
         assert_eq!(programs.get(&[1, 2], || unreachable!()).map(|w| w.members), Some(3));
         assert!(programs.get(&[1], || None).is_none() && programs.get(&[1], || Some(worked(4))).is_none());
+        programs.set(&[1], Arc::new(worked(5)));
+        assert_eq!(programs.get(&[1], || unreachable!()).map(|w| w.members), Some(5));
     }
 }

@@ -11,13 +11,13 @@
 //! 4n² elements a matrix, and of elements what must be read and written.
 
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use sparring::algebra::{Num, PlusTimes};
 use sparring::backend::AskedEinsum;
-use sparring::contract::{Einsum, Layout, Mass, View, ViewMut};
+use sparring::contract::{Einsum, Layout, Mass, View, ViewMut, Viewed};
 use sparring::generate::bench_contract::{elements, elements_f32, gemm, gemm_f32};
 use sparring::par::filled;
-use sparring::{Cpu, Error, Result};
+use sparring::{Cpu, Cuda, Error, Result};
 
 use crate::context::Context;
 use crate::failure;
@@ -57,8 +57,9 @@ pub(super) struct Settings {
     fem_mb: Option<u32>,
 }
 
+/// Types of numbers.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Floats {
+pub(crate) enum Floats {
     F64,
     F32,
 }
@@ -217,7 +218,7 @@ impl<T: Float> Arrays<T> {
         Ok(Self { operands, result, layout })
     }
     /// The contraction.
-    fn einsum<'a>(case: &Case, views: &[View<'a, T>]) -> Result<Einsum<'a, T>> {
+    fn einsum<'a, V: Viewed<Value = T> + Clone>(case: &Case, views: &[V]) -> Result<Einsum<'a, T, V>> {
         let mass = || Mass::new(case.dims as usize, views[0].clone());
         match case.kind {
             Kind::Gemm => Einsum::new("ij,jk->ik", views),
@@ -269,45 +270,99 @@ fn asked<'a, T: Float>(cpu: &'a Cpu, kind: Kind, einsum: Einsum<'a, T>) -> Asked
     if let Kind::Gemm = kind { asked.accumulate() } else { asked }
 }
 
-fn measure<T: Float>(context: &Context, case: &Case, repeat: u32) -> failure::Result {
-    let (name, size) = (&case.name, case.size);
-    context.progress.stage(format!("making {name}, {size}"));
-    let Arrays { operands, result: mut c, layout } = Arrays::<T>::new(case)?;
+/// What was measured.
+struct Measured {
+    path: Vec<(usize, usize)>,
+    workspace: u128,
+    times: Times,
+    /// Checksums of the first result: those of gemm grow.
+    sums: (f64, f64),
+    /// GB/s of c += a·b on the processor, of a copy on a GPU.
+    bandwidth: f64,
+    /// What a GPU runs.
+    kernels: Option<String>,
+}
+
+fn on_processor<T: Float>(cpu: &Cpu, case: &Case, arrays: Arrays<T>, repeat: u32) -> Result<Measured> {
+    let Arrays { operands, result: mut c, layout } = arrays;
     let views: Vec<_> = operands.iter().map(|(x, l)| View::new(x, l.clone())).collect::<Result<_>>()?;
     let einsum = Arrays::einsum(case, &views)?;
-    let cpu = &context.quiet;
-    context.progress.stage(format!("measuring {name}, {size}"));
     let each = if let Kind::Gemm = case.kind { (case.bytes / 4.0) as usize } else { STREAM };
-    let stream = stream(cpu, each, repeat)?;
+    let bandwidth = stream(cpu, each, repeat)?;
     let plain = asked(cpu, case.kind, einsum.clone());
     let (path, workspace) = (plain.path()?, plain.workspace_bytes()?);
-    let (mut times, mut found) = (Times::default(), (0.0, 0.0));
-    // Round 0 warms up, and is the one whose result is looked at: those of gemm grow.
+    let (mut times, mut sums) = (Times::default(), (0.0, 0.0));
+    // Round 0 warms up, and is the one whose result is looked at.
     for round in 0..=repeat {
         let mut out = ViewMut::new(&mut c, layout.clone())?;
         let asked = asked(cpu, case.kind, einsum.clone());
         let (done, ms) = timed(|| asked.into(&mut out));
         done?;
         if round == 0 {
-            found = checksums(&c);
+            sums = checksums(&c);
         } else {
             times.push(ms);
         }
     }
-    let percent = 100.0 * case.bytes / times.minimum() / 1e6 / stream;
+    Ok(Measured { path, workspace, times, sums, bandwidth, kernels: None })
+}
+
+/// Calls of a round on a GPU, one behind the other, so that it waits for none.
+const CALLS: usize = 5;
+
+fn on_gpu<T: Float>(cuda: &Cuda, case: &Case, arrays: Arrays<T>, repeat: u32) -> Result<Measured> {
+    let Arrays { operands, result, layout } = arrays;
+    let put = |(x, l): &(Vec<T>, Layout)| cuda.upload_batch(&View::new(x, l.clone())?);
+    let there = operands.iter().map(put).collect::<Result<Vec<_>>>()?;
+    let mut c = cuda.upload_batch(&View::new(&result, layout)?)?;
+    let einsum = Arrays::einsum(case, &there)?;
+    let ask = || {
+        let asked = cuda.einsum(PlusTimes::default(), einsum.clone());
+        if let Kind::Gemm = case.kind { asked.accumulate() } else { asked }
+    };
+    let (path, workspace, kernels) = (ask().path()?, ask().workspace_bytes()?, ask().explain()?);
+    ask().into(&mut c)?;
+    let sums = checksums(cuda.download_batch(&c)?.values());
+    let mut times = Times::default();
+    for _ in 0..repeat {
+        let ((), ms) = cuda.timed(|| (0..CALLS).try_for_each(|_| ask().into(&mut c)))?;
+        times.push(ms / CALLS as f64);
+    }
+    let bandwidth = cuda.copy_bandwidth((case.bytes / 2.0).min(f64::from(1 << 30)) as usize)? / 1e9;
+    Ok(Measured { path, workspace, times, sums, bandwidth, kernels: Some(kernels) })
+}
+
+fn measure<T: Float>(context: &Context, case: &Case, repeat: u32) -> failure::Result {
+    let (name, size) = (&case.name, case.size);
+    context.progress.stage(format!("making {name}, {size}"));
+    let arrays = Arrays::<T>::new(case)?;
+    context.progress.stage(format!("measuring {name}, {size}"));
+    let found = match &context.cuda {
+        Some(cuda) => on_gpu(cuda, case, arrays, repeat)?,
+        None => on_processor(&context.quiet, case, arrays, repeat)?,
+    };
+    let Measured { path, workspace, times, sums, bandwidth, kernels } = found;
+    let percent = 100.0 * case.bytes / times.minimum() / 1e6 / bandwidth;
     let gflops = case.flops / times.median() / 1e6;
     let chosen: Vec<_> = path.iter().map(|(a, b)| format!("{a}·{b}")).collect();
     let chosen = format!("{}, {} bytes between", chosen.join(" "), thousands(workspace as u64));
     let ty = T::TYPE.name();
-    let json = json!({
-        "op": "contract", "case": name, "dtype": ty, "size": size, "batch": case.batch, "threads": context.threads(),
+    let mut json = json!({
+        "op": "contract", "case": name, "dtype": ty, "size": size, "batch": case.batch, "device": context.device.to_string(),
         "ms": ms(times.median()), "ms_min": ms(times.minimum()), "gflops": gflops, "bytes": case.bytes,
-        "GBs": case.bytes / times.median() / 1e6, "stream_GBs": stream, "pct_stream": percent, "checksum": found.0,
-        "wsum": found.1, "workspace_bytes": workspace as u64, "chosen": chosen,
+        "GBs": case.bytes / times.median() / 1e6, "checksum": sums.0, "wsum": sums.1, "workspace_bytes": workspace as u64,
+        "chosen": chosen,
     });
+    let more = match kernels {
+        Some(kernels) => json!({"copy_GBs": bandwidth, "pct_copy": percent, "kernels": kernels}),
+        None => json!({"stream_GBs": bandwidth, "pct_stream": percent, "threads": context.threads()}),
+    };
+    if let (Value::Object(json), Value::Object(more)) = (&mut json, more) {
+        json.extend(more);
+    }
     context.result(json, || {
         format!(
-            "{name:6} {ty:4} {size:>3} {:>10} {:>10.3} {:>10.3} {gflops:>8.1} {stream:>8.1} {percent:>8.1}  {chosen}",
+            "{name:6} {ty:4} {size:>3} {:>10} {:>10.3} {:>10.3} {gflops:>8.1} {bandwidth:>8.1} {percent:>8.1}  {chosen}",
             thousands(case.batch as u64),
             times.median(),
             times.minimum()

@@ -1,26 +1,37 @@
 //! The action of a mass operator on hexahedra, in one pass: see `cuda/action.cu`.
 
 use std::fmt::Write;
-use std::sync::Arc;
+use std::ops::RangeInclusive;
 
-use super::arrays::{Change, Contraction};
+use super::arrays::Change;
 use super::banks::{AT_ONCE, turns};
+use super::model::{Load, Room};
+use super::tiled::Tiled;
 use crate::contract::{Einsum, Layout, Viewed};
-use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
-use crate::gpu::front::Front;
+use crate::gpu::driver::Limits;
 use crate::gpu::jit::{Source, source};
-use crate::gpu::launch::{Shape, args};
+use crate::gpu::launch::{Program, Shape, args};
+use crate::gpu::tiling::Tiling;
 use crate::gpu::worked::Worked;
 use crate::{Error, Result};
 
 pub(super) const SOURCE: Source = source!("action.cu");
 
-/// Threads of a block, about. On an H200 192 to 384 are within a tenth of each other (benches/results/2026-11-23-h200-contract.md).
+/// Threads of a block by the rule, about. On an H200 192 to 384 are within a tenth of each other
+/// (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 256;
 const MANY: usize = 400;
+/// Where a line has so many values of f64, registers are left for 1024 threads of a multiprocessor, and blocks are smaller: 3 to 4 %.
+/// Of f32, where it has so many, for 512, and a block takes two groups: 3 % (benches/results/2026-11-23-h200-tune.md).
+const LONG: RangeInclusive<usize> = 7..=9;
+const FEW: usize = 160;
+const LONG_F32: usize = 10;
 /// Functions and points of a line, at most: the lines of a thread are in registers.
 const MOST: usize = 16;
+/// Threads of a block, and elements one after the other, at most.
+const LARGEST: usize = 512;
+const TURNS: usize = 8;
 
 /// Sizes, and where the first values of B, W, V and U lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +40,8 @@ pub(super) struct Action {
     points: usize,
     elements: usize,
     first: [usize; 4],
+    /// Bytes of a value.
+    size: usize,
 }
 
 /// Row-major, one tensor behind the other.
@@ -40,7 +53,7 @@ fn contiguous(layout: &Layout) -> bool {
 
 impl Action {
     /// The contraction as such an action, if it is one in three directions whose operands and result are row-major.
-    pub(super) fn of<T, V: Viewed>(einsum: &Einsum<'_, T, V>, out: &Layout) -> Option<Self> {
+    pub(super) fn of<T, V: Viewed>(einsum: &Einsum<'_, T, V>, out: &Layout, size: usize) -> Option<Self> {
         let (Some(3), [basis, _, _, w, _, _, _, v]) = (einsum.action(), einsum.operands()) else { return None };
         let layouts = [basis.layout(), w.layout(), v.layout(), out];
         let elements = out.batch();
@@ -49,17 +62,45 @@ impl Action {
             && layouts[1..].iter().all(|l| l.batch() == elements)
             && elements > 0
             && [dofs, points].iter().all(|n| (1..=MOST).contains(n));
-        fits.then(|| Self { dofs, points, elements, first: layouts.map(Layout::offset) })
+        fits.then(|| Self { dofs, points, elements, first: layouts.map(Layout::offset), size })
     }
 
-    /// The program for values of so many bytes.
-    pub(super) fn program(&self, size: usize) -> Worked {
-        let (d, q) = (self.dofs, self.points);
-        let lines = (d.max(q)).pow(2);
-        // So many elements that copies of 16 bytes are whole, if they are not too many threads.
+    /// Lines of an element, at most: the threads that it takes.
+    fn lines(&self) -> usize {
+        self.dofs.max(self.points).pow(2)
+    }
+    /// The tiling where none is asked for: so many elements that copies of 16 bytes are whole, if they are not too many threads.
+    pub(super) fn rule(&self) -> Tiling {
+        let (lines, long) = (self.lines(), self.points.max(self.dofs));
+        let with =
+            |group: usize| Tiling { rows: 1, columns: 1, times: 1, group, turns: 1, prefetch: false, resident: 0 };
+        let blocks = |of: usize, group: usize| of.div_ceil((group * lines).next_multiple_of(32));
+        if self.size == 8 && LONG.contains(&long) {
+            let group = ((FEW + lines / 2) / lines).max(1);
+            return Tiling { resident: blocks(1024, group), ..with(group) };
+        }
         let some = (THREADS / lines).max(1);
-        let whole = (1..=AT_ONCE).find(|n| (n * q.pow(3) * size).is_multiple_of(AT_ONCE)).unwrap_or(1);
-        let here = Some(some.next_multiple_of(whole)).filter(|n| n * lines <= MANY).unwrap_or(some);
+        let whole = (1..=AT_ONCE).find(|n| (n * self.points.pow(3) * self.size).is_multiple_of(AT_ONCE)).unwrap_or(1);
+        let group = Some(some.next_multiple_of(whole)).filter(|n| n * lines <= MANY).unwrap_or(some);
+        if self.size == 4 && long >= LONG_F32 {
+            return Tiling { turns: 2, resident: blocks(512, group), ..with(group) };
+        }
+        with(group)
+    }
+    fn fits(&self, tiling: Tiling) -> bool {
+        let Tiling { rows, columns, times, group, turns, prefetch, resident } = tiling;
+        let threads = group.saturating_mul(self.lines());
+        let lines = [rows, columns, times] == [1; 3] && !prefetch;
+        lines && (1..=LARGEST).contains(&threads) && (1..=TURNS).contains(&turns) && resident <= 32
+    }
+
+    /// The program under a tiling; `None` if a block has no room for it.
+    pub(super) fn program(&self, room: usize, tiling: Tiling) -> Option<Worked> {
+        if !self.fits(tiling) {
+            return None;
+        }
+        let (d, q, size) = (self.dofs, self.points, self.size);
+        let (threads, here) = (tiling.group * self.lines(), tiling.slab());
         let lanes = |count: usize| 0..(here * count).min(32);
         let cost = |places: &[usize]| turns(&places.iter().map(|at| at * size).collect::<Vec<_>>(), size);
         // Pitches under which lines are read in few turns: of [q][j][k] by (q, k), of [q][r][k] by (q, r) and by (q, k).
@@ -90,12 +131,12 @@ impl Action {
         };
         let weights = (here * (q.pow(3) / run * pitch) * size).next_multiple_of(AT_ONCE);
         let shared = weights + here * q * (near + far) * size;
-        let mut text = String::new();
+        let mut text = tiling.bounds(threads);
         for (name, x) in [
             ("D", d),
             ("Q", q),
             ("ELEMENTS", here),
-            ("THREADS", here * lines),
+            ("THREADS", threads),
             ("NEAR", near),
             ("FAR", far),
             ("LINE", line),
@@ -107,41 +148,87 @@ impl Action {
             // Writing to a string does not fail.
             let _ = writeln!(text, "constexpr unsigned int {name} = {x};");
         }
-        Worked { text, threads: (here * lines) as u32, shared: shared as u32, members: here }
+        let worked = Worked { text, threads: threads as u32, shared: shared as u32, members: here, tiling };
+        (shared <= room).then_some(worked)
     }
 
-    fn worked(&self, cuda: &Cuda, size: usize) -> Option<Arc<Worked>> {
-        let numbers = [self.dofs, self.points, self.first[1] % AT_ONCE, size].map(|x| x as u64);
-        let most = cuda.limits().shared_per_block;
-        cuda.worked().get(&numbers, || Some(self.program(size)).filter(|program| program.shared <= most))
-    }
-    /// What is computed, and by how many threads, if a block has room for an element.
-    pub(super) fn explain(&self, cuda: &Cuda, size: usize) -> Option<String> {
-        let program = self.worked(cuda, size)?;
-        let (Worked { threads, shared, members, .. }, Self { dofs: d, points: q, elements, .. }) = (&*program, self);
-        Some(format!(
-            "the action of a mass operator on {elements} elements of {d}³ values and {q}³ points: {threads} threads and {shared} bytes of \
-             shared memory for {members} of them"
-        ))
+    /// What a block under the tiling asks of a multiprocessor.
+    fn load(&self, tiling: Tiling) -> Option<Load> {
+        let worked = self.program(usize::MAX, tiling)?;
+        let (d, q, words, turns) = (self.dofs, self.points, self.size.div_ceil(4), tiling.turns);
+        let element = (2 * d.pow(3) + q.pow(3)) * self.size;
+        let folds = 2 * (q * d.pow(3) + q.pow(2) * d.pow(2) + q.pow(3) * d);
+        let between = 2 * (q * d * d + q * q * d + q * d * q) + q.pow(3);
+        let of_a_thread = |all: usize| (all * words * worked.members) as f64 / worked.threads as f64;
+        Some(Load {
+            threads: worked.threads as usize,
+            shared: worked.shared as usize,
+            registers: 24 + words * 2 * q.max(d),
+            blocks: self.elements.div_ceil(worked.members),
+            ahead: worked.members * (d.pow(3) + q.pow(3)) * self.size,
+            bytes: worked.members * element,
+            folds: of_a_thread(folds),
+            shared_words: of_a_thread(between),
+            overhead: 80.0 + 20.0 * turns as f64,
+        })
     }
 
-    /// The action on the device, B being operand 0, W operand 3 and V operand 7; false if an element is too large for a block.
-    pub(super) fn run(&self, contraction: &Contraction<'_>, out: &RawBuffer, update: &Change) -> Result<bool> {
-        let Some(worked) = self.worked(contraction.cuda, contraction.ring.out.size()) else { return Ok(false) };
-        let text = format!("{}{}", contraction.ring.text, worked.text);
-        let program = contraction.cuda.program_of(SOURCE, Front::new(&text, &update.settings()))?;
+    /// The action on the device, by a program of these that was compiled, B being operand 0, W operand 3 and V operand 7.
+    pub(super) fn start(
+        &self,
+        worked: &Worked,
+        program: &Program,
+        operands: &[&RawBuffer],
+        out: &RawBuffer,
+        update: &Change,
+    ) -> Result<()> {
         let [basis, w, v, u] = self.first;
-        let &[b, _, _, of_w, _, _, _, of_v] = contraction.operands else {
-            return Err(Error::Length {
-                what: "operands of an action",
-                found: contraction.operands.len(),
-                expected: 8,
-            });
+        let &[b, _, _, of_w, _, _, _, of_v] = operands else {
+            return Err(Error::Length { what: "operands of an action", found: operands.len(), expected: 8 });
         };
         program.fill("basis", b, basis)?;
         let shape = Shape::blocks(self.elements.div_ceil(worked.members), worked.threads, worked.shared)?;
         let arguments = args![of_v.from(v), of_w.from(w), out.from(u), self.elements as u64, update.scalars.as_deref()];
-        program.kernel("mass_action")?.launch(shape, arguments)?;
-        Ok(true)
+        program.kernel("mass_action")?.launch(shape, arguments)
+    }
+}
+
+impl Tiled for Action {
+    fn source(&self) -> Source {
+        SOURCE
+    }
+    fn numbers(&self) -> Vec<u64> {
+        [self.dofs, self.points, self.first[1] % AT_ONCE, self.size].map(|x| x as u64).into()
+    }
+    fn batch(&self) -> usize {
+        self.elements
+    }
+    fn layout(&self) -> String {
+        format!("{} values and {} points; weights from {}", self.dofs, self.points, self.first[1] % AT_ONCE)
+    }
+    fn rule(&self) -> Option<Tiling> {
+        Some(self.rule())
+    }
+    fn program(&self, limits: &Limits, tiling: Tiling) -> Option<Worked> {
+        self.program(limits.shared_per_block as usize, tiling)
+    }
+    fn space(&self, limits: &Limits, _reads: bool) -> Vec<Tiling> {
+        let most = LARGEST / self.lines();
+        let groups = (1..=most).filter(|group| group * self.lines() >= 64 || *group == most);
+        // Few registers let more blocks wait for memory at a time.
+        let all = groups.flat_map(|group| {
+            let threads = (group * self.lines()).next_multiple_of(32);
+            let resident = [0, 512usize.div_ceil(threads), 1024usize.div_ceil(threads), 1536usize.div_ceil(threads)];
+            let with = move |turns| resident.map(|resident| Tiling { group, turns, resident, ..self.rule() });
+            [1, 2, 3, 4].into_iter().flat_map(with)
+        });
+        Room::of(limits).ranked(all.filter_map(|of| Some((of, self.load(of)?))))
+    }
+    fn explain(&self, worked: &Worked) -> String {
+        let (Worked { threads, shared, members, .. }, Self { dofs: d, points: q, elements, .. }) = (worked, self);
+        format!(
+            "the action of a mass operator on {elements} elements of {d}³ values and {q}³ points: {threads} threads and {shared} bytes of \
+             shared memory for {members} of them"
+        )
     }
 }

@@ -1,11 +1,13 @@
 //! What kernels are given: the arrays of a step, and what becomes of the values that its result has.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::algebra::Printed;
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::front::Setting;
+use crate::gpu::tiling::{Tiling, TunedKernel};
 
 /// What becomes of the values that C has, as kernels know it.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,11 @@ impl Change {
         let alpha = self.alpha.then_some(Setting::Switch("ALPHA"));
         [Setting::Number("OLD", self.old)].into_iter().chain(alpha).collect()
     }
+    /// As a formula.
+    pub(super) fn words(&self) -> String {
+        let old = ["C = ", "C = C + ", "C = b C + "].get(self.old as usize).copied().unwrap_or("C = ");
+        format!("{old}{}", if self.alpha { "a A B" } else { "A B" })
+    }
 }
 
 /// The arrays of one step.
@@ -32,9 +39,19 @@ pub(super) struct Operands<'a> {
     pub(super) update: Change,
 }
 
+/// How kernels that can be tiled are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum How<'a> {
+    /// As is chosen, or by this where it is one for the sizes.
+    By(Option<Tiling>),
+    /// By the fastest, which is found first.
+    Tuned(&'a RefCell<Vec<TunedKernel>>),
+}
+
 /// A contraction of arrays on the device, whose values are of the ring's type.
 pub(super) struct Contraction<'a> {
     pub(super) cuda: &'a Cuda,
     pub(super) ring: &'a Printed,
     pub(super) operands: &'a [&'a RawBuffer],
+    pub(super) how: How<'a>,
 }

@@ -1,17 +1,22 @@
 //! Contractions of tensors on the device, asked for as on the processor.
 
+use std::cell::RefCell;
+
 use super::action::Action;
-use super::arrays::{Change, Contraction, Operands};
+use super::arrays::{Change, Contraction, How, Operands};
 use super::batch::DeviceBatch;
 use super::launch::explain;
+use super::matrices::Matrices;
 use super::steps::Steps;
 use super::strided::Strided;
+use super::tiled::{For, Tiled};
 use crate::Result;
 use crate::algebra::{Arithmetic, Value, printed_arithmetic};
 use crate::contract::{Arrangement, Einsum, Old, RowMajor, Update, apart, fits, shapes};
 use crate::gpu::Cuda;
 use crate::gpu::buffer::RawBuffer;
 use crate::gpu::memory::alone;
+use crate::gpu::tiling::{Tiling, TunedKernel};
 
 impl Cuda {
     /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device: the expression, the order of pairs and the order of every fold are those
@@ -20,6 +25,7 @@ impl Cuda {
     /// Each pair is a kernel. Where it is a batch of small matrices, whose members have no gaps, in any order of their indices, it is
     /// compiled for their sizes: A, B and C are read once and C is written once, at the speed of memory for up to 32 rows and columns.
     /// Everything else, and what is small, takes a thread for each element of C, and reads operands as often as they are needed.
+    /// How such a kernel is cut is a [`Tiling`]: a rule's, or what [`tune`](DeviceEinsum::tune) found.
     ///
     /// # Example
     /// ```no_run
@@ -38,7 +44,7 @@ impl Cuda {
         ring: A,
         einsum: Einsum<'a, T, DeviceBatch<T>>,
     ) -> DeviceEinsum<'a, A, T> {
-        DeviceEinsum { cuda: self, ring, einsum, update: Update::PLAIN }
+        DeviceEinsum { cuda: self, ring, einsum, update: Update::PLAIN, tiling: None }
     }
 }
 
@@ -50,6 +56,7 @@ pub struct DeviceEinsum<'a, A, T> {
     ring: A,
     einsum: Einsum<'a, T, DeviceBatch<T>>,
     update: Update<T>,
+    tiling: Option<Tiling>,
 }
 
 impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
@@ -86,11 +93,13 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// As [`eval`](Self::eval).
     pub fn explain(&self) -> Result<String> {
         let layout = self.einsum.row_major()?;
-        let action = Action::of(&self.einsum, &layout);
-        if let Some(words) = action.and_then(|action| action.explain(self.cuda, size_of::<T>())) {
+        let (ring, change) = (&*printed_arithmetic::<T, A>(self.ring), self.change());
+        let case = For { cuda: self.cuda, ring, change: &change, tiling: self.tiling };
+        let action = Action::of(&self.einsum, &layout, size_of::<T>());
+        if let Some(words) = action.and_then(|action| Some(Tiled::explain(&action, &*case.chosen(&action)?))) {
             return Ok(words);
         }
-        Ok(explain(self.cuda, &Steps::new(&self.einsum, &layout)?, size_of::<T>()))
+        Ok(explain(case, &Steps::new(&self.einsum, &layout)?))
     }
     /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be read.
     /// # Errors
@@ -117,10 +126,10 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
             let zero = self.cuda.put(&[A::ZERO], "einsum")?;
             let on = Operands { a: &zero, b: None, c: &out.values, update: Change::default() };
             let ring = &*printed_arithmetic::<T, A>(self.ring);
-            let contraction = Contraction { cuda: self.cuda, ring, operands: &[] };
+            let contraction = Contraction { cuda: self.cuda, ring, operands: &[], how: How::By(None) };
             Strided::filled(len).run(&contraction, &on)?;
         }
-        self.run(&out)?;
+        self.run(&out, How::By(self.tiling))?;
         Ok(out)
     }
     /// The contraction into `out`.
@@ -129,18 +138,62 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     /// many tensors; [`Error::Argument`](crate::Error::Argument) if an index of its
     /// layout may name an element twice, or if another value shares its array; otherwise as [`eval`](Self::eval).
     pub fn into(self, out: &mut DeviceBatch<T>) -> Result<()> {
+        self.fits(out)?;
+        self.run(out, How::By(self.tiling))
+    }
+    /// Finds the fastest tiling of each kernel that can be tiled, on these operands, and keeps it for [`Tuning::Kept`]: of those that a
+    /// multiprocessor has room for, the sixty that a model finds fastest are compiled and run in turns. The bits of results are the same
+    /// under all. What `out` holds afterwards is of no use: kernels ran many times.
+    ///
+    /// Cost: a few seconds, most of it compilation on all processors. What takes a thread for each element of C is not tiled.
+    /// # Example
+    /// See [`Cuda::tuning`].
+    /// # Errors
+    /// As [`into`](Self::into).
+    ///
+    /// Source: Abdelfattah et al. 2016, Figure 2.
+    ///
+    /// [`Tuning::Kept`]: crate::gpu::Tuning::Kept
+    pub fn tune(self, out: &mut DeviceBatch<T>) -> Result<Vec<TunedKernel>> {
+        self.fits(out)?;
+        let found = RefCell::new(vec![]);
+        self.run(out, How::Tuned(&found))?;
+        Ok(found.into_inner())
+    }
+    /// By this tiling, where it is one for a kernel.
+    pub(in crate::gpu) fn tiled(mut self, tiling: Tiling) -> Self {
+        self.tiling = Some(tiling);
+        self
+    }
+    /// All tilings of the kernels, one after the other.
+    pub(in crate::gpu) fn tilings(&self) -> Result<Vec<Tiling>> {
+        let layout = self.einsum.row_major()?;
+        let (limits, reads) = (self.cuda.limits(), self.update.old != Old::Gone);
+        if let Some(action) = Action::of(&self.einsum, &layout, size_of::<T>()) {
+            return Ok(action.space(limits, reads));
+        }
+        let steps = Steps::new(&self.einsum, &layout)?;
+        let kernels = steps.list.iter().filter_map(|step| Matrices::of(step, &steps.extents, size_of::<T>()));
+        Ok(kernels.flat_map(|kernel| kernel.space(limits, reads)).collect())
+    }
+    /// Refuses what cannot be the result.
+    fn fits(&self, out: &mut DeviceBatch<T>) -> Result<()> {
         shapes(&self.einsum, out.layout())?;
         apart(out.layout())?;
-        alone(out.values.raw_mut(), "out")?;
-        self.run(out)
+        alone(out.values.raw_mut(), "out")
+    }
+    /// What becomes of C, without the numbers.
+    fn change(&self) -> Change {
+        let old = match self.update.old {
+            Old::Gone => 0,
+            Old::Kept => 1,
+            Old::Times(_) => 2,
+        };
+        Change { alpha: self.update.alpha.is_some(), old, scalars: None }
     }
     /// Into a result that has the extents of the contraction and no element twice.
-    fn run(&self, out: &DeviceBatch<T>) -> Result<()> {
-        let (beta, old) = match self.update.old {
-            Old::Gone => (None, 0),
-            Old::Kept => (None, 1),
-            Old::Times(beta) => (Some(beta), 2),
-        };
+    fn run(&self, out: &DeviceBatch<T>, how: How<'_>) -> Result<()> {
+        let beta = if let Old::Times(beta) = self.update.old { Some(beta) } else { None };
         let alpha = self.update.alpha;
         let scalars = match alpha.or(beta) {
             Some(_) => {
@@ -151,10 +204,10 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         };
         let operands: Vec<&RawBuffer> = self.einsum.operands().iter().map(|x| &**x.values.raw()).collect();
         let ring = &*printed_arithmetic::<T, A>(self.ring);
-        let contraction = Contraction { cuda: self.cuda, ring, operands: &operands };
-        let update = Change { alpha: alpha.is_some(), old, scalars };
-        if let Some(action) = Action::of(&self.einsum, out.layout())
-            && action.run(&contraction, &out.values, &update)?
+        let contraction = Contraction { cuda: self.cuda, ring, operands: &operands, how };
+        let update = Change { scalars, ..self.change() };
+        if let Some(action) = Action::of(&self.einsum, out.layout(), size_of::<T>())
+            && contraction.action(&action, &out.values, &update)?
         {
             return Ok(());
         }

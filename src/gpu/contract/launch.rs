@@ -2,31 +2,29 @@
 
 use std::sync::Arc;
 
-use super::arrays::{Change, Contraction, Operands};
+use super::action::Action;
+use super::arrays::{Change, Contraction, How, Operands};
 use super::matrices::Matrices;
 use super::steps::{Source, Step, Steps};
 use super::strided::Strided;
-use crate::gpu::Cuda;
+use super::tiled::{For, Tiled};
+use super::tune::tune;
 use crate::gpu::buffer::RawBuffer;
+use crate::gpu::launch::Program;
 use crate::gpu::worked::Worked;
 use crate::par::reserved;
 use crate::{Error, Result};
 
-/// The step as a batch of small matrices, if it is one for which a block of this device has room.
-fn matrices(cuda: &Cuda, steps: &Steps, step: &Step, size: usize) -> Option<(Matrices, Arc<Worked>)> {
-    let limits = cuda.limits();
-    // Two blocks of a multiprocessor, so that one computes while the other waits.
-    let room = (limits.shared_per_multiprocessor / 2).saturating_sub(1024).min(limits.shared_per_block) as usize;
-    let matrices = Matrices::of(step, &steps.extents, size)?;
-    let program = cuda.worked().get(&matrices.numbers(room), || matrices.program(room))?;
-    Some((matrices, program))
-}
-
-/// Each step in words, for values of so many bytes.
-pub(super) fn explain(cuda: &Cuda, steps: &Steps, size: usize) -> String {
-    let each = steps.list.iter().map(|step| match matrices(cuda, steps, step, size) {
-        Some((matrices, program)) => matrices.explain(&program),
-        None => Strided::of(step, &steps.extents).explain(),
+/// Each step in words.
+pub(super) fn explain(case: For<'_>, steps: &Steps) -> String {
+    let plain = Change::default();
+    let each = steps.list.iter().map(|step| {
+        let case = if step.target.is_some() { For { change: &plain, ..case } } else { case };
+        let matrices = Matrices::of(step, &steps.extents, case.ring.out.size());
+        match matrices.and_then(|matrices| Some(matrices.explain(&*case.chosen(&matrices)?))) {
+            Some(words) => words,
+            None => Strided::of(step, &steps.extents).explain(),
+        }
     });
     each.collect::<Vec<_>>().join("\n")
 }
@@ -67,9 +65,36 @@ impl Contraction<'_> {
         Ok(())
     }
     fn step(&self, steps: &Steps, step: &Step, on: &Operands<'_>) -> Result<()> {
-        match matrices(self.cuda, steps, step, self.ring.out.size()) {
-            Some((matrices, program)) => matrices.run(&program, self, on),
-            None => Strided::of(step, &steps.extents).run(self, on),
+        let done = match Matrices::of(step, &steps.extents, self.ring.out.size()) {
+            Some(matrices) => {
+                self.tiled(&matrices, &on.update, &|worked, program| matrices.start(worked, program, on))?
+            }
+            None => false,
+        };
+        if done { Ok(()) } else { Strided::of(step, &steps.extents).run(self, on) }
+    }
+    /// The action of a mass operator; false if an element is too large for a block.
+    pub(super) fn action(&self, action: &Action, out: &RawBuffer, update: &Change) -> Result<bool> {
+        self.tiled(action, update, &|worked, program| action.start(worked, program, self.operands, out, update))
+    }
+    /// Starts a kernel that can be tiled; false if a block has no room for it.
+    fn tiled(
+        &self,
+        kernel: &(dyn Tiled + Sync),
+        change: &Change,
+        start: &dyn Fn(&Worked, &Program) -> Result<()>,
+    ) -> Result<bool> {
+        let tiling = if let How::By(tiling) = self.how { tiling } else { None };
+        let case = For { cuda: self.cuda, ring: self.ring, change, tiling };
+        let Some(mut worked) = case.chosen(kernel) else { return Ok(false) };
+        if let How::Tuned(found) = self.how {
+            let tuned = tune(case, kernel, change.old > 0, start)?;
+            let best = For { tiling: Some(tuned.best), ..case };
+            worked = best.chosen(kernel).unwrap_or(worked);
+            found.borrow_mut().push(tuned);
         }
+        let program = case.front(&worked, |front| self.cuda.program_of(kernel.source(), front))?;
+        start(&worked, &program)?;
+        Ok(true)
     }
 }

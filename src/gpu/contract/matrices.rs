@@ -2,26 +2,35 @@
 
 use std::fmt::Write;
 
-use super::arrays::{Contraction, Operands};
+use super::arrays::Operands;
 use super::axes::{Axis, In, joined, values};
 use super::banks::{AT_ONCE, turns};
 use super::steps::Step;
 use crate::Result;
 use crate::contract::INDICES;
 use crate::gpu::arg::Arg;
-use crate::gpu::front::Front;
 use crate::gpu::jit::{Source, source};
-use crate::gpu::launch::{Shape, args};
+use crate::gpu::launch::{Program, Shape, args};
+use crate::gpu::tiling::Tiling;
 use crate::gpu::worked::Worked;
 
 pub(super) const SOURCE: Source = source!("contract.cu");
 
-/// Threads of a block, about; and bytes of A and B that a block takes. On an H200 64 to 256 threads and 4 to 16 KiB are within 3 % of
-/// each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
+/// By the rule threads of a block, about; and bytes of A and B that a block takes. On an H200 64 to 256 threads and 4 to 16 KiB are
+/// within 3 % of each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 128;
 const SLAB: usize = 8192;
-/// Threads that one member may take.
-const MOST: usize = 512;
+/// Threads of a block, at most, where more of them let it end with a line, or leave less of its warps idle than this; and the bytes of
+/// a line.
+const MANY: usize = 288;
+const IDLE: f64 = 1.08;
+pub(super) const LINE: usize = 128;
+/// Threads of a block, at most.
+pub(super) const MOST: usize = 512;
+/// Rows, columns and groups of members that a thread may take, at most.
+pub(super) const ROWS: usize = 16;
+pub(super) const TIMES: usize = 4;
+pub(super) const TURNS: usize = 8;
 /// Rows, columns or folded values of a member, at most.
 const LARGEST: usize = 1 << 12;
 /// Elements that a step reads and writes from which a program of its own is worth its compilation.
@@ -31,13 +40,13 @@ const WORTH: usize = 1 << 16;
 /// and folded. The members of A and of B have no gaps.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Matrices {
-    batch: Axis,
-    m: Vec<Axis>,
-    n: Vec<Axis>,
-    k: Vec<Axis>,
-    bases: [usize; 3],
+    pub(super) batch: Axis,
+    pub(super) m: Vec<Axis>,
+    pub(super) n: Vec<Axis>,
+    pub(super) k: Vec<Axis>,
+    pub(super) bases: [usize; 3],
     /// Bytes of a value.
-    size: usize,
+    pub(super) size: usize,
 }
 
 /// Of two operands the part that the threads of a block share.
@@ -69,30 +78,32 @@ impl Shared {
 
 /// Which threads compute what.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Tile {
+pub(super) struct Tile {
+    pub(super) of: Tiling,
     /// Threads of a member along columns and rows.
-    x: usize,
-    y: usize,
-    /// Rows of a thread; neighbouring columns, and how many times.
-    rows: usize,
-    vec: usize,
-    vecs: usize,
-    /// Members at once, and one after the other.
-    group: usize,
-    turns: usize,
+    pub(super) x: usize,
+    pub(super) y: usize,
 }
 
 impl Tile {
-    fn threads(&self) -> usize {
-        self.x * self.y * self.group
-    }
-    fn slab(&self) -> usize {
-        self.group * self.turns
+    pub(super) fn threads(&self) -> usize {
+        self.x * self.y * self.of.group
     }
     /// Column, row and member of the lanes of the first warp.
     fn lanes(self) -> impl Iterator<Item = (usize, usize, usize)> {
         (0..self.threads().min(32)).map(move |t| (t % self.x, t / self.x % self.y, t / (self.x * self.y)))
     }
+}
+
+/// How the members of a block lie in its memory.
+pub(super) struct Slab {
+    a: Shared,
+    b: Shared,
+    /// Neighbours along the folded index that are read at once of each, and along the columns of B.
+    pub(super) along: [usize; 2],
+    pub(super) across: usize,
+    /// Bytes of shared memory.
+    pub(super) shared: usize,
 }
 
 /// The place of value `i` of some indices, the last fastest, in tensor `t`.
@@ -115,7 +126,7 @@ fn dense<'a>(axes: impl Iterator<Item = &'a Axis>, t: usize) -> Option<usize> {
 }
 
 /// Of the powers of two up to `most`, the largest that divides all of these.
-fn divisor(most: usize, of: impl IntoIterator<Item = usize>) -> usize {
+pub(super) fn divisor(most: usize, of: impl IntoIterator<Item = usize>) -> usize {
     of.into_iter().fold(most, |v, x| if x == 0 { v } else { v.min(1 << x.trailing_zeros().min(8)) })
 }
 
@@ -143,7 +154,7 @@ impl Matrices {
         let elements = (a + b + m * n).saturating_mul(batch.extent);
         (reach < 1 << 31 && elements >= WORTH).then_some(found)
     }
-    fn sizes(&self) -> (usize, usize, usize) {
+    pub(super) fn sizes(&self) -> (usize, usize, usize) {
         let all = |axes| values(axes).unwrap_or(usize::MAX);
         (all(&self.m), all(&self.n), all(&self.k))
     }
@@ -161,20 +172,19 @@ impl Matrices {
         divisor(self.unit().min(4), [last.map_or(1, |axis| axis.extent)])
     }
     /// Columns that a thread has side by side: as many as are side by side in C, aligned, and in B.
-    fn across(&self) -> usize {
+    pub(super) fn across(&self) -> usize {
         let Some((last, rest)) = self.n.split_last().filter(|_| Self::close(&self.n, 2)) else { return 1 };
         let others = rest.iter().chain(&self.m).chain([&self.batch]).map(|axis| axis.strides[2].unsigned_abs());
         divisor(self.unit().min(4), others.chain([last.extent, self.bases[2]]))
     }
 
-    fn tile(&self) -> Option<Tile> {
+    /// The tiling that is taken where none is asked for.
+    pub(super) fn rule(&self) -> Option<Tiling> {
         let (m, n, _) = self.sizes();
         // Where B's neighbours are along k, a thread's columns are apart, so that the threads' own are not in one bank.
         let (vec, vecs) =
             if Self::close(&self.n, 1) { (self.across(), 1) } else { (1, divisor(self.unit().min(4), [n])) };
         let mut rows = match m {
-            // Three by one: a thread for each of nine values would have little to do.
-            3 if vec == 1 && self.size < 8 => 3,
             ..=4 => 1,
             ..=10 if m % 2 == 0 || m % 3 != 0 => 2,
             11.. if m % 4 == 0 || m % 3 != 0 => 4,
@@ -183,25 +193,93 @@ impl Matrices {
         while m.div_ceil(rows) * (n / (vec * vecs)) > MOST && rows < 8 {
             rows = (2 * rows).min(8);
         }
-        let tile = Tile { x: n / (vec * vecs), y: m.div_ceil(rows), rows, vec, vecs, group: 1, turns: 1 };
-        (tile.threads() <= MOST).then_some(tile)
+        let alone = Tiling { rows, columns: vec, times: vecs, group: 1, turns: 1, prefetch: true, resident: 0 };
+        Some(self.grouped(alone, self.tile(alone)?.threads()))
     }
 
-    /// Members of a block: so many that copies of 16 bytes are whole.
-    fn grouped(&self, tile: Tile, sides: [(usize, usize); 2]) -> Tile {
-        let contiguous = |&(t, size): &(usize, usize)| self.batch.strides[t] == size as isize;
-        let needed = |(_, size): (usize, usize)| AT_ONCE / divisor(AT_ONCE, [size * self.size]);
-        let whole = sides.into_iter().filter(contiguous).map(needed).max().unwrap_or(1);
-        let group = (THREADS / tile.threads()).max(1);
+    /// Members of a block by the rule, of which each takes so many threads: groups of whole copies of 16 bytes, and so many groups that
+    /// blocks meet at the ends of lines of memory. Lines of which two blocks write a part cost 4 to 13 % (squares of 3 and 9 rows:
+    /// benches/results/2026-11-23-h200-tune.md).
+    fn grouped(&self, tiling: Tiling, threads: usize) -> Tiling {
+        let (whole, line, member) = (self.multiple(AT_ONCE, 2), self.multiple(LINE, 3), self.member().max(1));
+        let turns = |group: usize| (SLAB + group * member / 2).div_euclid(group * member).clamp(1, 4);
+        if line > 1 {
+            // The power of two that is nearest to as many threads as are wanted; twice as many, if less of the warps is idle then.
+            let idle = |group: usize| (group * threads).next_multiple_of(32) as f64 / (group * threads) as f64;
+            let power = 1usize << (THREADS as f64 / threads as f64).max(1.0).log2().round() as u32;
+            // Many of large members wait too long: squares of 22 rows of f64 take a quarter longer with four at once than with two.
+            let fits = 2 * power * threads <= MANY && 2 * power * member <= 7 * SLAB / 2;
+            let double = fits && idle(power) > IDLE && idle(2 * power) < idle(power);
+            let power = if double { 2 * power } else { power };
+            if power >= line {
+                return Tiling { group: power, turns: turns(power), ..tiling };
+            }
+            let groups = [power, 2 * power].into_iter().filter(|group| *group == power || group * threads <= MANY);
+            // A line, or half of one and so on, if that many members are not far more than a slab.
+            let halves =
+                std::iter::successors(Some(line), |half| Some(half / 2)).take_while(|half| *half > 1 && *half >= whole);
+            let mut fitting = halves
+                .filter(|half| half * member <= 4 * SLAB)
+                .flat_map(|half| groups.clone().map(move |group| (group, half / group)))
+                .filter(|(_, turns)| (1..=4).contains(turns));
+            if let Some((group, turns)) = fitting.next() {
+                return Tiling { group, turns, ..tiling };
+            }
+        }
         // Rounded up where that is not many more threads: copies of 4 bytes are four times as many.
-        let group = match group {
+        let group = match (THREADS / threads).max(1) {
             some if some >= whole => some / whole * whole,
-            _ if whole * tile.threads() <= 2 * THREADS => whole,
+            _ if whole * threads <= 2 * THREADS => whole,
             few => few,
         };
-        let each = |&(t, size): &(usize, usize)| if self.batch.strides[t] == 0 { 0 } else { size * self.size };
-        let bytes = (group * sides.iter().map(each).sum::<usize>()).max(1);
-        Tile { group, turns: ((SLAB + bytes / 2) / bytes).clamp(1, 4), ..tile }
+        Tiling { group, turns: turns(group), ..tiling }
+    }
+    /// Elements of a member of A and of B.
+    pub(super) fn sides(&self) -> [(usize, usize); 2] {
+        let (m, n, k) = self.sizes();
+        [(0, m * k), (1, k * n)]
+    }
+    /// So many members are a multiple of so many bytes in each of the first so many tensors in which they follow each other.
+    pub(super) fn multiple(&self, bytes: usize, tensors: usize) -> usize {
+        let (m, n, _) = self.sizes();
+        let [a, b] = self.sides();
+        let contiguous = |&(t, size): &(usize, usize)| self.batch.strides[t] == size as isize;
+        let needed = |(_, size): (usize, usize)| bytes / divisor(bytes, [size * self.size]);
+        [a, b, (2, m * n)].into_iter().take(tensors).filter(contiguous).map(needed).max().unwrap_or(1)
+    }
+    /// Bytes of A and B that belong to one member alone.
+    pub(super) fn member(&self) -> usize {
+        let each = |(t, size)| if self.batch.strides[t] == 0 { 0 } else { size * self.size };
+        self.sides().into_iter().map(each).sum()
+    }
+
+    /// The threads under a tiling, if it is one for these sizes.
+    pub(super) fn tile(&self, of: Tiling) -> Option<Tile> {
+        let (m, n, _) = self.sizes();
+        let (across, Tiling { rows, columns, times, group, turns, .. }) = (self.across(), of);
+        let within = |x: usize, most: usize| (1..=most).contains(&x);
+        let fits = within(rows, ROWS.min(m.max(1)))
+            && within(times, TIMES)
+            && within(turns, TURNS)
+            && within(group, MOST)
+            && columns.is_power_of_two()
+            && columns <= across
+            && n.is_multiple_of(columns * times);
+        let tile = fits.then(|| Tile { of, x: n / (columns * times), y: m.div_ceil(rows) })?;
+        (within(tile.threads(), MOST) && of.resident <= 32).then_some(tile)
+    }
+    /// How a slab lies in shared memory.
+    pub(super) fn slab(&self, tile: Tile) -> Slab {
+        let (m, _, _) = self.sizes();
+        let [(_, a_size), (_, b_size)] = self.sides();
+        let columns = tile.of.columns;
+        let across = if Self::close(&self.n, 1) { columns } else { 1 };
+        let along = [self.along(0), if across > 1 { 1 } else { self.along(1) }];
+        let a = self.shared(0, a_size, [&self.m, &self.k], tile, |_, y| place(&self.m, 0, y.min(m - 1)), along[0]);
+        let column = |x: usize, _| place(&self.n, 1, x * columns);
+        let b = self.shared(1, b_size, [&self.k, &self.n], tile, column, along[1] * across);
+        let slab = tile.of.slab();
+        Slab { a, b, along, across, shared: a.bytes(slab, self.size) + b.bytes(slab, self.size) }
     }
 
     /// How operand `t` of `size` elements a member lies in shared memory: what is read by the first lanes in the fewest turns, then
@@ -218,7 +296,7 @@ impl Matrices {
         let stride = self.batch.strides[t];
         let (one, gaps) = (stride == 0, stride != 0 && stride != size as isize);
         let bytes = |elements: usize| elements.wrapping_mul(self.size);
-        let reach = if gaps { size } else { size * tile.slab() };
+        let reach = if gaps { size } else { size * tile.of.slab() };
         let aligned = |chunk: &usize| {
             let whole = |elements: usize| bytes(elements).is_multiple_of(*chunk);
             let follow = !gaps || whole(stride.unsigned_abs());
@@ -247,38 +325,24 @@ impl Matrices {
         candidates.min_by_key(cost).unwrap_or(plain)
     }
 
-    /// All that [`program`](Self::program) depends on.
-    pub(super) fn numbers(&self, room: usize) -> Vec<u64> {
-        let aligned = self.bases.map(|base| (base % AT_ONCE) as u64);
-        let lens = [self.m.len(), self.n.len(), self.k.len(), self.size, room].map(|x| x as u64);
-        let axes = self.m.iter().chain(&self.n).chain(&self.k);
-        let axes = axes.flat_map(|axis| [axis.extent as u64].into_iter().chain(axis.strides.map(|s| s as u64)));
-        aligned.into_iter().chain(lens).chain(self.batch.strides.map(|s| s as u64)).chain(axes).collect()
-    }
-
-    /// The program and how it is started; `None` if it takes more than `room` bytes of shared memory, or too many threads.
-    pub(super) fn program(&self, room: usize) -> Option<Worked> {
-        let (m, n, k) = self.sizes();
-        let (a_size, b_size) = (m * k, k * n);
-        let tile = self.grouped(self.tile()?, [(0, a_size), (1, b_size)]);
-        let across = if Self::close(&self.n, 1) { tile.vec } else { 1 };
-        let (a_along, b_along) = (self.along(0), if across > 1 { 1 } else { self.along(1) });
-        let a = self.shared(0, a_size, [&self.m, &self.k], tile, |_, y| place(&self.m, 0, y.min(m - 1)), a_along);
-        let column = |x: usize, _| place(&self.n, 1, x * tile.vec);
-        let b = self.shared(1, b_size, [&self.k, &self.n], tile, column, b_along * across);
-        let shared = a.bytes(tile.slab(), self.size) + b.bytes(tile.slab(), self.size);
-        let mut text = String::new();
-        let sides = [("A", a, a_along), ("B", b, b_along)];
+    /// The program under a tiling and how it is started; `None` if a block has no room for it.
+    pub(super) fn program(&self, room: usize, tiling: Tiling) -> Option<Worked> {
+        let (m, _, k) = self.sizes();
+        let tile = self.tile(tiling)?;
+        let Slab { a, b, along, across, shared } = self.slab(tile);
+        let mut text = tiling.bounds(tile.threads());
+        let sides = [("A", a, along[0]), ("B", b, along[1])];
         let all = [
             ("M", m),
             ("K", k),
             ("TX", tile.x),
             ("TY", tile.y),
-            ("ROWS", tile.rows),
-            ("VEC", tile.vec),
-            ("VECS", tile.vecs),
-            ("GROUP", tile.group),
-            ("TURNS", tile.turns),
+            ("ROWS", tiling.rows),
+            ("VEC", tiling.columns),
+            ("VECS", tiling.times),
+            ("GROUP", tiling.group),
+            ("TURNS", tiling.turns),
+            ("PREFETCH", tiling.prefetch.into()),
             ("THREADS", tile.threads()),
             ("B_ACROSS", across),
         ];
@@ -317,21 +381,19 @@ impl Matrices {
             text,
             shared: shared as u32,
             threads: tile.threads() as u32,
-            members: tile.slab(),
+            members: tiling.slab(),
+            tiling,
         })
     }
 
-    /// The step on the device.
-    pub(super) fn run(&self, program: &Worked, contraction: &Contraction<'_>, on: &Operands<'_>) -> Result<()> {
-        let text = format!("{}{}", contraction.ring.text, program.text);
-        let kernel =
-            contraction.cuda.program_of(SOURCE, Front::new(&text, &on.update.settings()))?.kernel("contract")?;
-        let shape = Shape::blocks(self.batch.extent.div_ceil(program.members), program.threads, program.shared)?;
+    /// The step on the device, by a program of these that was compiled.
+    pub(super) fn start(&self, worked: &Worked, program: &Program, on: &Operands<'_>) -> Result<()> {
+        let shape = Shape::blocks(self.batch.extent.div_ceil(worked.members), worked.threads, worked.shared)?;
         let [a, b, c] = self.batch.strides.map(|stride| stride as u64);
         let (count, scalars) = (self.batch.extent as u64, on.update.scalars.as_deref());
         let of_b = on.b.map_or_else(Arg::null, |buffer| buffer.from(self.bases[1]));
         let arguments = args![on.a.from(self.bases[0]), of_b, on.c.from(self.bases[2]), a, b, c, count, scalars];
-        kernel.launch(shape, arguments)
+        program.kernel("contract")?.launch(shape, arguments)
     }
     /// What is computed, and by how many threads.
     pub(super) fn explain(&self, program: &Worked) -> String {

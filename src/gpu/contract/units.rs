@@ -11,6 +11,7 @@ use crate::algebra::{MaxPlus, MinPlus, PlusTimes, Printed, Value, printed_arithm
 use crate::contract::{Einsum, Layout, Mass, Viewed};
 use crate::gpu::front::Front;
 use crate::gpu::jit::Unit;
+use crate::gpu::tiling::Tiling;
 
 /// Bytes of shared memory that a block of any architecture may have.
 const ROOM: usize = 48 << 10;
@@ -29,8 +30,8 @@ fn nowhere<T: Value>(extents: &[usize], batch: usize) -> Option<Nowhere<T>> {
     Some(Nowhere(Layout::row_major(extents).ok()?.batched(batch).ok()?, PhantomData))
 }
 
-/// The program of matrices `"bij,bjk->bik"` and the like, for the sizes of i, j, k.
-fn product<T: Value>(ring: &Printed, text: &str, sizes: [usize; 3], change: &Change) -> Option<Unit> {
+/// The matrices of `"bij,bjk->bik"` and the like, for the sizes of i, j, k.
+pub(super) fn matrices<T: Value>(text: &str, sizes: [usize; 3]) -> Option<Matrices> {
     let extent = |c: char| match c {
         'i' => sizes[0],
         'j' => sizes[1],
@@ -43,17 +44,33 @@ fn product<T: Value>(ring: &Printed, text: &str, sizes: [usize; 3], change: &Cha
     let einsum = Einsum::new(text, &operands).ok()?;
     let out = Layout::row_major(&right.chars().map(extent).collect::<Vec<_>>()).ok()?;
     let steps = Steps::new(&einsum, &out).ok()?;
-    let program = Matrices::of(&steps.list[0], &steps.extents, size_of::<T>())?.program(ROOM)?;
-    let front = format!("{}{}", ring.text, program.text);
-    Some(Unit { source: matrices::SOURCE, prefix: Front::new(&front, &change.settings()).text(), hot: &["contract"] })
+    Matrices::of(&steps.list[0], &steps.extents, size_of::<T>())
 }
 
-fn action<T: Value>(ring: &Printed, p: usize) -> Option<Unit> {
+/// Their program, under the rule's tiling as `change` makes it.
+fn tiled<T: Value>(
+    ring: &Printed,
+    text: &str,
+    sizes: [usize; 3],
+    update: &Change,
+    change: impl Fn(Tiling) -> Tiling,
+) -> Option<Unit> {
+    let matrices = matrices::<T>(text, sizes)?;
+    let program = matrices.program(ROOM, change(matrices.rule()?))?;
+    let front = format!("{}{}", ring.text, program.text);
+    Some(Unit { source: matrices::SOURCE, prefix: Front::new(&front, &update.settings()).text(), hot: &["contract"] })
+}
+fn product<T: Value>(ring: &Printed, text: &str, sizes: [usize; 3], update: &Change) -> Option<Unit> {
+    tiled::<T>(ring, text, sizes, update, |rule| rule)
+}
+
+fn action<T: Value>(ring: &Printed, p: usize, change: impl Fn(Tiling) -> Tiling) -> Option<Unit> {
     let (d, q, elements) = (p + 1, p + 2, 1 << 16);
     let mass = Mass::new(3, nowhere::<T>(&[q, d], 1)?).ok()?;
     let (w, v) = (nowhere::<T>(&[q; 3], elements)?, nowhere::<T>(&[d; 3], elements)?);
     let einsum = mass.action(&w, &v).ok()?;
-    let program = Action::of(&einsum, v.layout())?.program(size_of::<T>());
+    let action = Action::of(&einsum, v.layout(), size_of::<T>())?;
+    let program = action.program(ROOM, change(action.rule()))?;
     let front = format!("{}{}", ring.text, program.text);
     let settings = Change::default().settings();
     Some(Unit { source: action::SOURCE, prefix: Front::new(&front, &settings).text(), hot: &["mass_action"] })
@@ -85,7 +102,13 @@ pub(in crate::gpu) fn programs() -> Vec<Unit> {
     all.push(product::<i8>(i8, "bij,bjk->bik", [5, 4, 16], &scaled));
     all.push(product::<bool>(logic, "bij,bjk->bik", [9, 9, 9], &kept));
     for p in 2..=8 {
-        all.extend([action::<f64>(f64, p), action::<f32>(f32, p)]);
+        all.extend([action::<f64>(f64, p, |rule| rule), action::<f32>(f32, p, |rule| rule)]);
+    }
+    all.push(action::<f32>(f32, 2, |rule| Tiling { turns: 3, ..rule }));
+    all.push(action::<f64>(f64, 5, |rule| Tiling { group: 3, resident: 2, ..rule }));
+    for n in [3, 8, 24] {
+        all.push(tiled::<f64>(f64, "bij,bjk->bik", [n; 3], &kept, |rule| Tiling { prefetch: false, turns: 3, ..rule }));
+        all.push(tiled::<f32>(f32, "bij,bjk->bik", [n; 3], &scaled, |rule| Tiling { rows: 3, resident: 2, ..rule }));
     }
     for (out, folded, single) in [(1, 1, false), (4, 2, false), (2, 1, true), (64, 64, true)] {
         all.push(Some(strided(f64, out, folded, single)));

@@ -29,6 +29,10 @@ pub struct Limits {
     pub capability: (u32, u32),
     /// Multiprocessors.
     pub multiprocessors: u32,
+    /// Threads of a multiprocessor.
+    pub threads_per_multiprocessor: u32,
+    /// Registers of a multiprocessor, of 4 bytes.
+    pub registers_per_multiprocessor: u32,
     /// Bytes of shared memory that one block may have.
     pub shared_per_block: u32,
     /// Bytes of shared memory of a multiprocessor.
@@ -169,7 +173,7 @@ impl Device {
 }
 
 /// The CUDA version that the driver is made for, major and minor.
-pub(super) fn driver_version() -> std::result::Result<(u32, u32), DriverError> {
+pub(in crate::gpu) fn driver_version() -> std::result::Result<(u32, u32), DriverError> {
     let mut version = 0;
     // SAFETY: the place is ours.
     unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
@@ -196,6 +200,8 @@ fn limits(context: &CudaContext, ordinal: usize) -> std::result::Result<Limits, 
         name: context.name()?,
         capability: (u32::try_from(major).unwrap_or(0), u32::try_from(minor).unwrap_or(0)),
         multiprocessors: figure(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        threads_per_multiprocessor: figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+        registers_per_multiprocessor: figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,
         shared_per_block: figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
         shared_per_multiprocessor: figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
         l2: figure(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into(),

@@ -10,7 +10,7 @@ mod module;
 
 pub(crate) use device::Device;
 pub use device::Limits;
-pub(in crate::gpu) use device::count;
+pub(in crate::gpu) use device::{count, driver_version};
 pub(in crate::gpu) use errors::{failed, foreign};
 pub(crate) use event::Event;
 pub(crate) use module::Module;

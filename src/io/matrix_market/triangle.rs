@@ -21,7 +21,7 @@ pub(super) fn settle<I: Index, X>(
     let above: usize = blocks.iter().map(|b| b.above.len()).sum();
     let off_diagonal = |b: &Block<I, X>| b.rows.iter().zip(&b.cols).filter(|(i, j)| i != j).count();
     // Nearly always: no such entries, or no others.
-    if above == 0 || above == blocks.iter().map(off_diagonal).sum() {
+    if above == 0 || above == blocks.iter().map(off_diagonal).sum::<usize>() {
         return Ok(Ok(()));
     }
     let place = |b: &Block<I, X>, e: u32| (b.rows[e as usize], b.cols[e as usize]);
