@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's picture and its two short tables, from saved runs alone.
 
-    python3 benches/compare/readme.py --cpu NAME --distance NAME,NAME --tensor NAME --contract NAME --gpu NAME --gpu-distance NAME --gpu-contract NAME
+    python3 benches/compare/readme.py --cpu NAME --distance NAME,NAME --tensor NAME --contract NAME,NAME --gpu NAME --gpu-distance NAME --gpu-contract NAME
     python3 benches/compare/readme.py --self-test
 
 A NAME is a run in benches/results/. The tables go between the marks of the README, the picture beside the runs, as speed.svg
@@ -80,13 +80,14 @@ CONTRACTIONS = {"gemm": "C = A·B + C, batches", "act2d": "mass operators, 2-D",
 BESIDE = {"mkl": "MKL", "matmul": "numpy, matmul", "einsum": "numpy, einsum", "opt_einsum": "opt_einsum"}
 
 
-def of_contractions(lines):
-    """Of a run of contract.py: [what, beside, by type and size]."""
+def of_contractions(runs):
+    """Of runs of contract.py: [what, beside, by type and size]."""
     found = {}
-    for (case, dtype, size, who), ratio in contract.ratios_of(lines).items():
-        if case in CONTRACTIONS:
-            unit = "n" if case == "gemm" else "p"
-            found.setdefault((case, who), {})[f"{dtype}, {unit} = {size}"] = ratio
+    for lines in runs:
+        for (case, dtype, size, who), ratio in contract.ratios_of(lines).items():
+            if case in CONTRACTIONS:
+                unit = "n" if case == "gemm" else "p"
+                found.setdefault((case, who), {})[f"{dtype}, {unit} = {size}"] = ratio
     order = [(case, who) for case in CONTRACTIONS for who in BESIDE if (case, who) in found]
     return [[CONTRACTIONS[case], BESIDE[who], found[case, who]] for case, who in order]
 
@@ -182,7 +183,7 @@ def self_test():
     found = of_distances([distance.made_up()])
     assert ["10 nearest neighbours", "scikit-learn", {"cosine, d": 3.0, "manhattan, d": 0.5}] in found, found
     first, second = tables(of_cpu(lines), found, {"uber, R = 16": 4.0}, of_contractions(
-        [{}, *(dict(case="gemm", dtype="f64", size=2, who=who, ms=ms) for who, ms in (("sparring", 2.0), ("mkl", 3.0)))]),
+        [[{}, *(dict(case="gemm", dtype="f64", size=2, who=who, ms=ms) for who, ms in (("sparring", 2.0), ("mkl", 3.0)))]]),
         [["A·A", "cuSPARSE", {"z": 0.25}]], of_gpu_contractions([{}, dict(case="gemm", n=2, dtype="f32", ms_min=2.0, peer_ms=10.0)]))
     assert "| A·A, sorted | MKL | 3.00 | 0.50 | **0.50 (x)** | 1, 1 lost |" in first.splitlines(), first
     assert "| MTTKRP, all modes | pygenten, best method | 4.00 |  | 4.00 (uber, R = 16) | 1 |" in first.splitlines(), first
@@ -208,10 +209,10 @@ def main():
     read = lambda name: read_lines(os.path.join(RESULTS, name + ".jsonl"))
     cpu_run, distance_runs, gpu_run = read(args.cpu), [read(name) for name in args.distance.split(",")], read(args.gpu)
     tensor_run, gpu_distance_run = read(args.tensor), read(args.gpu_distance)
-    contract_run, gpu_contract_run = read(args.contract), read(args.gpu_contract)
+    contract_runs, gpu_contract_run = [read(name) for name in args.contract.split(",")], read(args.gpu_contract)
     cpu, gpu = of_cpu(cpu_run), of_gpu(gpu_run)
     others = [*of_gpu_distances(gpu_distance_run), *of_gpu_contractions(gpu_contract_run)]
-    first, second = tables(cpu, of_distances(distance_runs), tensor.ratios_of(tensor_run), of_contractions(contract_run), gpu, others)
+    first, second = tables(cpu, of_distances(distance_runs), tensor.ratios_of(tensor_run), of_contractions(contract_runs), gpu, others)
     python = environment(os.path.join(TOP, "target", "readme-venv"), ["matplotlib"], "import matplotlib")
     subprocess.run([python, os.path.abspath(__file__), "--draw"], input=json.dumps(panels(cpu, gpu)), text=True, check=True)
 
@@ -226,7 +227,7 @@ def main():
         f"system; *kept*: it serves the next run; the same on both sides. {link(args.cpu)}. Distances: fresh memory on either side, "
         f"{', '.join(map(link, args.distance.split(',')))}; *dense*: on dense rows, as sparse ones are not taken there. "
         f"MTTKRP: {tensor_run[0]['machine']}, fresh memory on either side; pygenten's wheel has no AVX. {link(args.tensor)}. "
-        f"Batches of small matrices and mass operators of finite elements: {contract_run[0]['machine']}, arrays kept on either side. {link(args.contract)}.\n\n"
+        f"Batches of small matrices and mass operators of finite elements: {contract_runs[0][0]['machine']}, arrays kept on either side. {', '.join(map(link, args.contract.split(',')))}.\n\n"
         f"{second}\n{device['date']}, {device['device']}, double precision, data on the device. spECK and cuVS were measured on an H200 in other runs; of "
         f"distances (f32 entries, f64 sums) preparation counts on either side. {link(args.gpu)}, {link(args.gpu_distance)}, {link(args.gpu_contract)}.\n")
     path = os.path.join(TOP, "README.md")

@@ -31,7 +31,7 @@ impl Ahead {
     /// What is asked for while `columns` of a matrix of so many are computed, in `steps` steps; `next` is from a matrix to the one that
     /// is asked for, `size` are the values of the largest.
     pub(super) fn new(next: [usize; 3], size: usize, columns: Range<usize>, of: usize, steps: usize) -> Self {
-        let [start, end] = [columns.start, columns.end].map(|column| size * column / of.max(1));
+        let [start, end] = [columns.start, columns.end].map(|column| size / of.max(1) * column);
         Self { first: next.map(|t| t.wrapping_add(start)), each: (end - start).div_ceil(steps.max(1)) }
     }
     /// For a matrix that begins at these places.
@@ -44,6 +44,6 @@ impl Ahead {
 /// From a matrix to the one that is asked for meanwhile, in A, B and C, which have up to `elements` values each.
 pub(super) fn steps_ahead<T>(l: &[[usize; 3]], elements: usize) -> [usize; 3] {
     let [first, second, ..] = l else { return [0; 3] };
-    let matrices = AHEAD.div_ceil((elements * size_of::<T>()).max(1));
+    let matrices = AHEAD.div_ceil(elements.saturating_mul(size_of::<T>()).max(1));
     [0, 1, 2].map(|t| second[t].wrapping_sub(first[t]).wrapping_mul(matrices))
 }

@@ -50,15 +50,16 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
     // Sums of eight rows in half of the registers: of 64 bytes there are 32, of fewer 16.
     let bytes = if register() == 64 { 128 } else { register() };
     let widest = (bytes / size_of::<T>().max(1)).clamp(4, COLUMNS);
-    let sizes = [m.len() * k.len(), k.len() * n.len(), m.len() * n.len()];
+    let sizes = [(m, k), (k, n), (m, n)].map(|(x, y)| x.len().saturating_mul(y.len()));
     let largest = sizes.into_iter().max().unwrap_or(0);
     let next = steps_ahead::<T>(l, largest);
     // All columns of some matrices before the next ones, which would push them out of the first cache.
-    let group = if n.len() > widest { GROUP / sizes.iter().sum::<usize>().max(1) } else { l.len() };
+    let group = if n.len() > widest { GROUP / sizes.into_iter().fold(1, usize::saturating_add) } else { l.len() };
     for l in l.chunks(group.max(1)) {
         for (t, columns) in n.chunks(widest).enumerate() {
             let range = t * widest..t * widest + columns.len();
-            let ahead = Ahead::new(next, largest, range, n.len(), m.len().div_ceil(8) * k.len());
+            let steps = m.len().div_ceil(8).saturating_mul(k.len());
+            let ahead = Ahead::new(next, largest, range, n.len(), steps);
             let arrays = Arrays { a, b, c: &mut *c };
             let places = Places { l, n: columns, ..places };
             match columns.len() {
@@ -83,7 +84,7 @@ pub(super) fn tiles<T: Value, A: Arithmetic<T>>(
     let Some(tiles) = Tiles::new(ring).filter(|_| follow(n, 0) && follow(n, 1)) else { return false };
     let forwards = |step: &usize| *step <= isize::MAX as usize;
     let (Some(ka), Some(kb)) = (stride(k, 0).filter(forwards), step.filter(forwards)) else { return false };
-    let size = [m.len() * k.len(), k.len() * n.len(), m.len() * n.len()].into_iter().max().unwrap_or(0);
+    let size = [(m, k), (k, n), (m, n)].map(|(x, y)| x.len().saturating_mul(y.len())).into_iter().max().unwrap_or(0);
     let mut matrices = Matrices {
         a: a.0,
         b: b.0,

@@ -90,7 +90,7 @@ mod v4 {
             pub(super) fn $multiply(matrices: &mut Matrices<'_, '_, $t>) {
                 let (rows, columns) = (matrices.m.len(), matrices.columns);
                 let (next, size) = matrices.ahead;
-                let steps = rows.div_ceil(8) * columns.div_ceil(2 * $lanes) * matrices.terms;
+                let steps = rows.div_ceil(8).saturating_mul(columns.div_ceil(2 * $lanes)).saturating_mul(matrices.terms);
                 let each = size.div_ceil(steps.max(1));
                 for l in matrices.l {
                     let start: [usize; 3] = from_fn(|t| matrices.base[t].wrapping_add(l[t]));

@@ -1,6 +1,5 @@
 //! The fastest tiling of a kernel: a model says which to try, they are compiled side by side and measured in turns.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -10,6 +9,7 @@ use crate::gpu::launch::Program;
 use crate::gpu::tiling::{Tiling, TunedKernel, Tuning};
 use crate::gpu::tuned::{self, Entry};
 use crate::gpu::worked::Worked;
+use crate::par::Threads;
 use crate::{Error, Result};
 
 /// Tilings that are compiled, the rule's among them.
@@ -38,32 +38,19 @@ impl Trial {
 
 /// The programs of all of these, compiled by several threads.
 fn compiled(case: For<'_>, kernel: &(dyn Tiled + Sync), all: Vec<Worked>) -> Result<Vec<Trial>> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(vec![]));
-    let work = || {
-        while let Some(worked) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let made = case.front(worked, |front| trial(case.cuda.device(), kernel.source(), front));
-            let failed = made.is_err();
-            let at = all.iter().position(|other| std::ptr::eq(other, worked));
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, made));
-            if failed {
-                // Nobody begins another.
-                next.store(all.len(), Ordering::Relaxed);
-            }
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(all.len());
-    std::thread::scope(|scope| {
-        // This thread is one of them; where others cannot be had it is the only one.
-        for _ in 1..threads {
-            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                break;
-            }
-        }
-        work();
-    });
-    let mut made = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.sort_by_key(|(at, _)| *at);
-    let programs = made.into_iter().map(|(_, program)| program).collect::<Result<Vec<_>>>()?;
+    let made: Vec<Mutex<Option<Program>>> = all.iter().map(|_| Mutex::default()).collect();
+    let threads = Threads::new(std::thread::available_parallelism().map_or(1, usize::from).min(all.len()).max(1))?;
+    threads.for_each_of(
+        "tuning",
+        all.len(),
+        || Ok(()),
+        |(), t| {
+            let program = case.front(&all[t], |front| trial(case.cuda.device(), kernel.source(), front))?;
+            *made[t].lock().unwrap_or_else(PoisonError::into_inner) = Some(program);
+            Ok(())
+        },
+    )?;
+    let programs = made.into_iter().filter_map(|program| program.into_inner().unwrap_or_else(PoisonError::into_inner));
     let with = |(worked, program)| Trial { worked, program, ms: f64::INFINITY };
     Ok(all.into_iter().zip(programs).map(with).collect())
 }
