@@ -114,7 +114,7 @@ static void layouts(const SparringDevice *cpu)
     EXPECT_ERROR(sparring_einsum(cpu, "i->i", "plus_times", SPARRING_F64, &before, operands, lengths, 1, NULL, NULL, &list, c, 4),
                  SPARRING_ARGUMENT, "layouts[0]: layout: ");
     EXPECT_ERROR(sparring_einsum(cpu, "i->i", "plus_times", SPARRING_F64, &list, operands, lengths, 1, NULL, NULL, &reversed, c, 4),
-                 SPARRING_ARGUMENT, "result: layout: ");
+                 SPARRING_ARGUMENT, "result_layout: layout: ");
     EXPECT_ERROR(sparring_einsum(cpu, "i->i", "plus_times", SPARRING_F64, &wild, operands, lengths, 1, NULL, NULL, &list, c, 4),
                  SPARRING_ARGUMENT, "layouts[0]");
     EXPECT_ERROR(sparring_einsum(cpu, "i->i", "plus_times", SPARRING_F64, &lost, operands, lengths, 1, NULL, NULL, &list, c, 4),
