@@ -5,7 +5,7 @@
 //! rows enough.
 
 use crate::algebra::{Arithmetic, Value};
-use crate::simd::{Matrices, Tiles, Work, dispatch_work, register};
+use crate::simd::{Matrices, Tiles, Work, dispatch_wide, dispatch_work, register};
 
 use super::ahead::{Ahead, steps_ahead};
 use super::plan::{COLUMNS, follow};
@@ -122,7 +122,7 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
     let straight = follow(n, 1) && follow(k, 0) && !k.is_empty();
     if !follow(n, 0) {
         if tile.len() < k.len() * B {
-            return dispatch_work(Block::<T, A, B> { ring, a, b, c, places, update, packed: false });
+            return Block::<T, A, B> { ring, a, b, c, places, update, packed: false }.best();
         }
         let mut beside = [[0; 2]; B];
         for (t, (beside, &[_, column])) in beside.iter_mut().zip(n).enumerate() {
@@ -137,11 +137,8 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
             let mut arrays = Arrays { a, b: (&*tile, 0), c: &mut *c };
             if !tiles(ring, &mut arrays, places, Some(B), update, false) {
                 let Arrays { a, b, c } = arrays;
-                if straight {
-                    dispatch_work(Straight::<T, A, B> { ring, a, b, c, places, update, step: B, ahead });
-                } else {
-                    dispatch_work(Block::<T, A, B> { ring, a, b, c, places, update, packed: true });
-                }
+                let block = Block::<T, A, B> { ring, a, b, c, places, update, packed: true };
+                if straight { block.straight(B, ahead) } else { block.best() }
             }
         }
         return;
@@ -157,21 +154,17 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
     for l in l.chunk_by(|x, y| reaches(x) == reaches(y)) {
         let places = Places { l, ..places };
         let c = &mut *c;
+        let block = Block::<T, A, B> { ring, a, b, c, places, update, packed: false };
         match step.filter(|_| reaches(&l[0])) {
-            Some(step) => dispatch_work(Straight::<T, A, B> { ring, a, b, c, places, update, step, ahead }),
-            None => dispatch_work(Block::<T, A, B> { ring, a, b, c, places, update, packed: false }),
+            Some(step) => block.straight(step, ahead),
+            None => block.best(),
         }
     }
 }
 
 /// Rows of B `step` apart, all of them within the array; values of A and columns of C side by side.
 struct Straight<'a, 'c, T, A, const B: usize> {
-    ring: A,
-    a: (&'a [T], usize),
-    b: (&'a [T], usize),
-    c: &'c mut [T],
-    places: Places<'a>,
-    update: Update<T>,
+    block: Block<'a, 'c, T, A, B>,
     step: usize,
     ahead: Ahead,
 }
@@ -197,8 +190,8 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Straight<'_, '_, T, A,
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { ring, a: (a, a_base), b: (b, b_base), c, places, update, step, ahead } = self;
-        let Places { l, m, n, k } = places;
+        let Self { block, step, ahead } = self;
+        let Block { ring, a: (a, a_base), b: (b, b_base), c, places: Places { l, m, n, k }, update, .. } = block;
         let ([first_b, column], last) = (n[0], m.len() - 1);
         for &[la, lb, lc] in l {
             let (a_at, b_at) = (a_base.wrapping_add(la), b_base.wrapping_add(lb));
@@ -244,6 +237,21 @@ struct Block<'a, 'c, T, A, const B: usize> {
     update: Update<T>,
     /// Rows of B lie one behind the other, B columns each.
     packed: bool,
+}
+
+impl<T: Value, A: Arithmetic<T>, const B: usize> Block<'_, '_, T, A, B> {
+    /// One copy for all that call: the loops of a processor without wide registers are in it.
+    #[inline(never)]
+    fn best(self) {
+        dispatch_work(self);
+    }
+
+    /// Such processors need no faster loops.
+    fn straight(self, step: usize, ahead: Ahead) {
+        if let Err(Straight { block, .. }) = dispatch_wide(Straight { block: self, step, ahead }) {
+            block.best();
+        }
+    }
 }
 
 impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Block<'_, '_, T, A, B> {
