@@ -17,8 +17,8 @@ use crate::{Error, Result};
 
 /// Elements of a block and of what is computed on the way to it, if one value of the index it is cut along has no more.
 const BLOCK: f64 = 32768.0;
-/// Values of that index in a block, at most: so many offsets stay in the first cache.
-const MOST: usize = 1024;
+/// Values of that index in a block, at most: so many offsets stay in the second cache.
+const MOST: usize = 4096;
 /// Contracted indices up to which columns of an operand are packed.
 const PACKED: usize = 2048;
 /// Values of an index without gaps from which the result may be cut along it.
