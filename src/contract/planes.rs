@@ -45,7 +45,7 @@ pub(super) fn planes<T: Value, A: Arithmetic<T>>(
         }
     }
     let one = Places { l: &[[0; 3]], m: &[[0; 2]], n: &[[0; 2]], k: places.k };
-    threads.for_each_of(
+    threads.for_each_beside(
         "einsum",
         blocks,
         || Ok(()),

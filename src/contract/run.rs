@@ -72,7 +72,7 @@ pub(crate) fn run<A: Arithmetic<T>, T: Value>(
     }
     let blocks = pieces(plan, out)?;
     let state = || Ok((room::<A, T>(plan, false)?, filled(plan.packed, A::ZERO, "einsum")?));
-    threads.for_each_of("einsum", plan.cut.blocks(), state, |(between, tile), t| {
+    threads.for_each_beside("einsum", plan.cut.blocks(), state, |(between, tile), t| {
         let values = plan.cut.values(t);
         // All of them have one piece if they are not apart.
         let (piece, start) = if blocks.len() < plan.cut.blocks() { (0, values.0 * plan.cut.stride) } else { (t, 0) };

@@ -141,7 +141,26 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        self.hand_out(Some(op), tasks, &|next| {
+        self.hand_out(Some(op), Tasks::in_order(tasks), &|next| {
+            let mut s = state()?;
+            while let Some(t) = next() {
+                work(&mut s, t)?;
+            }
+            Ok(())
+        })
+    }
+    /// As [`for_each_of`](Self::for_each_of), but each thread begins with tasks of its own that lie beside each other, and then helps
+    /// the others: what neighbouring tasks read and write stays with one processor.
+    /// # Errors
+    /// As [`for_each_of`](Self::for_each_of); [`Error::OutOfMemory`].
+    pub(crate) fn for_each_beside<S>(
+        &self,
+        op: &'static str,
+        tasks: usize,
+        state: impl Fn() -> Result<S> + Sync,
+        work: impl Fn(&mut S, usize) -> Result<()> + Sync,
+    ) -> Result<()> {
+        self.hand_out(Some(op), Tasks::shared(tasks, self.workers(tasks))?, &|next| {
             let mut s = state()?;
             while let Some(t) = next() {
                 work(&mut s, t)?;
@@ -167,7 +186,7 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        self.hand_out(None, tasks, &|next| {
+        self.hand_out(None, Tasks::in_order(tasks), &|next| {
             let mut s = state()?;
             while let Some(t) = next() {
                 work(&mut s, t)?;
@@ -178,20 +197,20 @@ impl Threads {
     /// Runs `worker(next)` on each thread, which asks `next` for tasks until there are none, and has done the task before when it
     /// asks. Each task done is progress of `op`, if that is told. Not generic, so that what callers bring is compiled with nothing
     /// but the loop around it.
-    fn hand_out(&self, op: Option<&'static str>, tasks: usize, worker: &Worker<'_>) -> Result<()> {
+    fn hand_out(&self, op: Option<&'static str>, tasks: Tasks, worker: &Worker<'_>) -> Result<()> {
         let progress = op.and_then(|op| Some((op, self.progress.as_ref()?)));
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (count, done) = (tasks.count, AtomicUsize::new(0));
         let failed = std::sync::OnceLock::new();
         let report = || -> Result<()> {
             let Some((op, callback)) = progress else { return Ok(()) };
-            let (done, total) = (done.fetch_add(1, Ordering::Relaxed) as u64 + 1, tasks as u64);
+            let (done, total) = (done.fetch_add(1, Ordering::Relaxed) as u64 + 1, count as u64);
             match callback(Progress { op, done, total }) {
                 ControlFlow::Continue(()) => Ok(()),
                 ControlFlow::Break(()) => Err(Error::Cancelled { op, done, total }),
             }
         };
-        let run = || {
-            let mut busy = false;
+        let run = |w: usize| {
+            let (mut busy, mut turn) = (false, tasks.turn(w));
             let ended = worker(&mut || {
                 if std::mem::take(&mut busy)
                     && let Err(e) = report()
@@ -201,30 +220,88 @@ impl Threads {
                 if failed.get().is_some() {
                     return None;
                 }
-                let t = next.fetch_add(1, Ordering::Relaxed);
-                busy = t < tasks;
-                busy.then_some(t)
+                let t = turn.next();
+                busy = t.is_some();
+                t
             });
             if let Err(e) = ended {
                 let _ = failed.set(e);
             }
         };
-        match self.count().min(tasks) {
-            0 | 1 => run(),
+        match self.workers(count) {
+            1 => run(0),
             workers => self.spawn(workers, &run),
         }
         failed.into_inner().map_or(Ok(()), Err)
     }
-    /// Runs `work` `workers` times, by as many threads. Not generic: so what rayon makes of a closure is compiled once
+    /// Runs `work` for each of `0..workers`, by as many threads. Not generic: so what rayon makes of a closure is compiled once
     /// and not for each caller.
-    fn spawn(&self, workers: usize, work: &(dyn Fn() + Sync)) {
+    fn spawn(&self, workers: usize, work: &(dyn Fn(usize) + Sync)) {
         self.install(|| {
             rayon::scope(|scope| {
-                for _ in 0..workers {
-                    scope.spawn(|_| work());
+                for w in 0..workers {
+                    scope.spawn(move |_| work(w));
                 }
             });
         });
+    }
+}
+
+/// Tasks that threads take, in shares of neighbours.
+struct Tasks {
+    count: usize,
+    shares: Vec<Share>,
+}
+
+/// On lines of memory of its own, since threads write here all the time.
+#[repr(align(128))]
+struct Share {
+    next: AtomicUsize,
+    end: usize,
+}
+
+impl Share {
+    fn new(tasks: Range<usize>) -> Self {
+        Self { next: AtomicUsize::new(tasks.start), end: tasks.end }
+    }
+}
+
+impl Tasks {
+    /// All are one share: each thread meets its tasks in order, and none is far ahead of the others.
+    fn in_order(count: usize) -> Self {
+        Self { count, shares: vec![Share::new(0..count)] }
+    }
+    /// A share for each thread.
+    fn shared(count: usize, threads: usize) -> Result<Self> {
+        let start = |w: usize| (count as u128 * w as u128 / threads as u128) as usize;
+        let shares = collected(threads, (0..threads).map(|w| Share::new(start(w)..start(w + 1))), "tasks")?;
+        Ok(Self { count, shares })
+    }
+    /// What thread `w` takes.
+    fn turn(&self, w: usize) -> Turn<'_> {
+        Turn { shares: &self.shares, at: w % self.shares.len(), left: self.shares.len() }
+    }
+}
+
+/// Where a thread takes its next task: in its own share, then in those of others.
+struct Turn<'a> {
+    shares: &'a [Share],
+    at: usize,
+    /// Shares in which there may be tasks.
+    left: usize,
+}
+
+impl Turn<'_> {
+    fn next(&mut self) -> Option<usize> {
+        while self.left > 0 {
+            let share = &self.shares[self.at];
+            let task = share.next.fetch_add(1, Ordering::Relaxed);
+            if task < share.end {
+                return Some(task);
+            }
+            (self.at, self.left) = ((self.at + 1) % self.shares.len(), self.left - 1);
+        }
+        None
     }
 }
 
@@ -347,7 +424,7 @@ fn fill_blocks<T: Copy + Send, S>(
     work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
 ) -> Result<()> {
     let mut parts = Parts::cut(memory, blocks, &offsets)?;
-    threads.for_each_of(op, blocks, state, |s, b| work(s, b, &mut parts.part(b)))?;
+    threads.for_each_beside(op, blocks, state, |s, b| work(s, b, &mut parts.part(b)))?;
     parts.check_written();
     Ok(())
 }

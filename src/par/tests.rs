@@ -50,8 +50,30 @@ fn every_task_runs_once_whatever_their_number() {
             };
             pool.for_each(tasks, state, work).unwrap();
             assert!(runs.iter().all(|n| n.load(Ordering::Relaxed) == 1));
-            assert!(states.into_inner() <= pool.count().min(tasks).max(1));
+            pool.for_each_beside("test", tasks, state, work).unwrap();
+            assert!(runs.iter().all(|n| n.load(Ordering::Relaxed) == 2));
+            assert!(states.into_inner() <= 2 * pool.count().min(tasks).max(1));
         }
+    }
+}
+
+/// Threads that rely on it meet their tasks in order; the others begin in shares of their own and take over what is left.
+#[test]
+fn tasks_come_in_order_or_from_a_share() {
+    for pool in pools() {
+        let in_order = |last: &mut Option<usize>, t: usize| {
+            assert!(last.replace(t) < Some(t));
+            Ok(())
+        };
+        pool.for_each(500, || Ok(None), in_order).unwrap();
+    }
+    for (count, threads) in [(0, 1), (1, 1), (10, 3), (1000, 8)] {
+        let tasks = Tasks::shared(count, threads).unwrap();
+        let (mut one, mut other) = (tasks.turn(0), tasks.turn(threads - 1));
+        assert_eq!(other.next(), (count > 0).then(|| count * (threads - 1) / threads));
+        let rest = usize::from(count > 0);
+        assert_eq!(std::iter::from_fn(|| one.next()).count(), count - rest);
+        assert_eq!((one.next(), other.next()), (None, None));
     }
 }
 

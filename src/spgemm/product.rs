@@ -160,7 +160,7 @@ fn count<I: Index, R: FindRows<I>>(
 ) -> Result<Vec<usize>> {
     let tasks = work.tasks.len();
     let state = || rows.state();
-    threads.for_each_of("count", tasks, state, |s, t| {
+    threads.for_each_beside("count", tasks, state, |s, t| {
         let task = &work.tasks[t];
         let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
         dispatch(|| {
