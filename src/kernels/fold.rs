@@ -1,8 +1,9 @@
 //! ⊕ as a value: folds a buffer of products into where the results are gathered.
 
 use crate::algebra::words::{value, values, values_mut, word};
-use crate::algebra::{BinaryOp, Host, Monoid, V, Value, Word};
-use crate::simd::{scatter, scatter_at};
+use crate::algebra::{BinaryOp, Host, Monoid, Plus, V, Value, Word};
+use crate::simd::{dispatch, scatter, scatter_at};
+use std::any::TypeId;
 
 /// A monoid on values with memory `W`.
 ///
@@ -35,10 +36,61 @@ pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     fn to_slots(&self, values: &mut [W], slots: &[usize], zs: &[W]);
     /// z ⊕ x₁ ⊕ x₂ …, in order.
     fn dot(&self, z: W, xs: &[W]) -> W;
+    /// e ⊕ x₁ ⊕ x₂ …, in the order of [`folded`].
+    fn folded(&self, xs: &[W]) -> W;
     /// `window[j − first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
     /// # Panics
     /// If the window or its bits end before a column.
     fn to_present(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]);
+}
+
+/// Sums of a long fold.
+const SUMS: usize = 16;
+/// Entries between two looks at whether a fold has met the terminal value of ⊕: a look at every entry would make a loop that hardly
+/// ever stops slower; a look at every 16th may do 15 too many.
+const LOOK: usize = 16;
+
+/// e ⊕ x₁ ⊕ x₂ …
+///
+/// In order, and the fold stops soon after it has met the terminal value of ⊕. But sums ([`Plus`]) of more than sixteen values are
+/// sixteen that need not wait for each other: sum s has the entries s, s + 16, … from 0 on; then neighbours are joined, until there is
+/// one.
+#[inline(never)]
+pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
+    let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
+    if let Some(terminal) = M::TERMINAL {
+        let mut z = M::IDENTITY;
+        for xs in xs.chunks(LOOK) {
+            z = xs.iter().copied().fold(z, add);
+            if z == terminal {
+                break;
+            }
+        }
+        return z;
+    }
+    if xs.len() <= SUMS || TypeId::of::<M>() != TypeId::of::<Plus<M::Out>>() {
+        return xs.iter().copied().fold(M::IDENTITY, add);
+    }
+    dispatch(|| {
+        let mut sums = [M::IDENTITY; SUMS];
+        let (whole, last) = xs.as_chunks::<SUMS>();
+        for xs in whole {
+            for (z, &x) in sums.iter_mut().zip(xs) {
+                *z = add(*z, x);
+            }
+        }
+        for (z, &x) in sums.iter_mut().zip(last) {
+            *z = add(*z, x);
+        }
+        let mut n = SUMS;
+        while n > 1 {
+            n /= 2;
+            for s in 0..n {
+                sums[s] = add(sums[2 * s], sums[2 * s + 1]);
+            }
+        }
+        sums[0]
+    })
 }
 
 /// A monoid known by its type.
@@ -101,6 +153,10 @@ unsafe impl<M: Monoid> Fold<WordOf<M>> for Typed<M> {
         // SAFETY: words of this type.
         let (z, xs) = unsafe { (value::<M::Out>(z), values::<M::Out>(xs)) };
         word(xs.iter().copied().fold(z, self.add()))
+    }
+    fn folded(&self, xs: &[WordOf<M>]) -> WordOf<M> {
+        // SAFETY: words of this type.
+        word(folded(self.0, unsafe { values::<M::Out>(xs) }))
     }
     #[inline(never)]
     fn to_present(&self, list: &[(u32, WordOf<M>)], first: usize, window: &mut [WordOf<M>], present: &mut [u64]) {

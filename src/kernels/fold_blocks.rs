@@ -97,6 +97,16 @@ unsafe impl<W: Word, C: Combine<W>> Fold<W> for Blocks<W, C> {
     fn dot(&self, z: W, xs: &[W]) -> W {
         self.combine.fold(z, xs)
     }
+    fn folded(&self, xs: &[W]) -> W {
+        let mut z = self.identity;
+        for xs in xs.chunks(BLOCK) {
+            z = self.dot(z, xs);
+            if self.is_terminal(z) {
+                break;
+            }
+        }
+        z
+    }
     fn to_present(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]) {
         for list in list.chunks(BLOCK) {
             let (mut js, mut zs) = ([0; BLOCK], [self.identity; BLOCK]);

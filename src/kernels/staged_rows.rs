@@ -116,14 +116,9 @@ impl<W: Word> StagedRows<'_, W> {
     }
 }
 
-/// y(i) = e ⊕ A(i, j) ⊕ … for some rows, over the identities that are there.
+/// y(i) = e ⊕ A(i, j) ⊕ … for some rows, in the order of [`folded`](super::folded).
 pub(crate) fn fold_rows<W: Word>(fold: &dyn Fold<W>, row_ptr: &[usize], values: &[W], rows: Range<usize>, y: &mut [W]) {
     for (i, y) in rows.zip(y) {
-        for xs in values[row_ptr[i]..row_ptr[i + 1]].chunks(BLOCK) {
-            *y = fold.dot(*y, xs);
-            if fold.is_terminal(*y) {
-                break;
-            }
-        }
+        *y = fold.folded(&values[row_ptr[i]..row_ptr[i + 1]]);
     }
 }

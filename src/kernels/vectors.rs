@@ -5,18 +5,20 @@ use std::ops::Range;
 use bitvec::slice::BitSlice;
 
 use super::Sums;
-use super::blocks::fill_words;
+use super::blocks::{fill, fill_words};
 use super::by_formula::{Operand, check, with_type};
 use super::listed::StagedVector;
 use super::staged_rows::{StagedRows, fold_rows};
 use super::two_steps::{TwoSteps, fold_of, no_structs};
 use crate::Result;
 use crate::algebra::words::{from_words, words};
-use crate::algebra::{Array, MonoidFormula, RingFormula, Slice};
+use crate::algebra::{Array, Contract, Lhs, Monoid, MonoidFormula, PlusTimes, Rhs, RingFormula, Semiring, Slice};
 use crate::num_complex::Complex;
 use crate::par::Threads;
+use crate::simd::FloatRows;
 
-/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x have an entry, in the order of A's row; e where there is none. x has a
+/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x have an entry, in the order of A's row, or in that of
+/// [`mxv`](crate::ops::mxv) if x has all; e where there is none. x has a
 /// value at every place, and marks where these are entries, unless all are.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types; [`Error::Unsupported`](crate::Error::Unsupported) for
@@ -31,6 +33,14 @@ pub(crate) fn mxv_by_formula(
     (x, marks): (Slice<'_>, Option<&BitSlice<u64>>),
 ) -> Result<Array> {
     check(ring, a.values.ty(), x.ty())?;
+    if marks.is_none() {
+        if let Some(y) = float_mxv(threads, blocks, (PlusTimes::<f64>::default(), ring), a, x) {
+            return y;
+        }
+        if let Some(y) = float_mxv(threads, blocks, (PlusTimes::<f32>::default(), ring), a, x) {
+            return y;
+        }
+    }
     with_type!(ring.mul().ty(), T => {
         let kernels = TwoSteps::<T>::new(ring)?;
         let (fold, a) = (kernels.fold(), (&**a.pattern, a.values));
@@ -40,6 +50,21 @@ pub(crate) fn mxv_by_formula(
         // SAFETY: all were the identity, and then what `rows` wrote: values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))
     }, Err(no_structs()))
+}
+
+/// The same by the loops of a semiring of floats, if the formula is that semiring and the values are its.
+fn float_mxv<R: Semiring + Contract>(
+    threads: &Threads,
+    blocks: &[Range<usize>],
+    (floats, ring): (R, &RingFormula),
+    a: Operand<'_>,
+    x: Slice<'_>,
+) -> Option<Result<Array>> {
+    let (values, x) = (a.values.get::<Lhs<R>>()?, x.get::<Rhs<R>>()?);
+    let rows = FloatRows::new(floats).filter(|_| RingFormula::of(floats) == *ring)?;
+    let first = <R::Add as Monoid>::IDENTITY;
+    let y = fill(threads, "mxv", blocks, &|i| i, first, &|block, y| rows.rows((a.pattern, values), x, block, y));
+    Some(y.map(Array::of))
 }
 
 /// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … : columns and sums; x has entries at `ks`.

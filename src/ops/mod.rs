@@ -2,7 +2,7 @@
 //!
 //! | operation | formula |
 //! | --- | --- |
-//! | [`mxv`] | y = A ⊕.⊗ x, x and y dense |
+//! | [`mxv`], [`mxv_into`] | y = A ⊕.⊗ x, x and y dense |
 //! | [`vxm`] | yᵀ = xᵀ ⊕.⊗ A, x and y sparse |
 //! | [`mxd`] | Y = A ⊕.⊗ X, X and Y dense |
 //! | [`ewise_add`], [`ewise_mult`] | C = A ∘ B where either, or both, have an entry |
@@ -43,7 +43,7 @@ pub use assign::assign;
 pub use ewise::{ewise_add, ewise_mult};
 pub use mask::VectorMask;
 pub use mxd::mxd;
-pub use mxv::mxv;
+pub use mxv::{mxv, mxv_into};
 pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
 pub use reduce::{reduce, reduce_rows};
 pub(crate) use restrict::{nonzero, restrict};

@@ -28,8 +28,8 @@ fn mask(places: Places<'_>) -> Option<VectorMask<'_>> {
     places.map(|(bits, complement)| VectorMask { bits, complement })
 }
 
-/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity of ⊕; y has
-/// an entry where there is such a k and where the mask lets it through.
+/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, or in that of [`mxv`] if x has
+/// all, e the identity of ⊕; y has an entry where there is such a k and where the mask lets it through.
 pub(crate) fn mxv_entries<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
@@ -67,11 +67,12 @@ pub(crate) fn mxv_entries<R: Semiring, I: Index>(
     let identity = <R::Add as Monoid>::IDENTITY;
     let found = fill(threads, "mxv", &row_blocks(a.pattern())?, &|i| i, identity, &|rows, y| {
         for (i, y) in rows.zip(y).filter(|(i, _)| lets(*i)) {
-            let (ks, xs) = a.row(i);
+            let ((ks, xs), mut sum) = (a.row(i), identity);
             for (&k, &x) in ks.iter().zip(xs).filter(|(k, _)| marks[k.get()]) {
                 let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(0) };
-                *y = add.apply::<Host>(V(*y), mul.mul::<Host>(V(x), V(values[k.get()]), at)).0;
+                sum = add.apply::<Host>(V(sum), mul.mul::<Host>(V(x), V(values[k.get()]), at)).0;
             }
+            *y = sum;
         }
     })?;
     let mut met = cleared(found.len())?;

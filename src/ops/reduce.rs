@@ -1,18 +1,19 @@
 //! ⊕ over the rows of a matrix, and over all its entries.
 
-use super::blocks::{blocks, row_blocks, stride};
-use crate::algebra::{Host, Monoid, V};
-use crate::kernels::fill;
+use super::blocks::{blocks, row_blocks};
+use crate::algebra::Monoid;
+use crate::kernels::{fill, folded};
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
 /// Entries that [`reduce`] folds at a time.
 pub(super) const PART: usize = 1 << 14;
 
-/// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored, `e` the identity of ⊕,
-/// which is what a row without entries gives.
+/// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i, `e` the identity of ⊕, which is what a row without entries gives.
 ///
-/// A fold stops soon after it has met the terminal value of ⊕. Cost: O(nrows + nnz) time, nothing beside the result.
+/// The fold runs in the order in which they are stored, and stops soon after it has met the terminal value of ⊕. But rows of more
+/// than sixteen entries that are added ([`Plus`](crate::algebra::Plus)) have sixteen sums, which need not wait for each other: sum s
+/// has the entries s, s + 16, … from 0 on, then neighbours are joined until there is one. Cost: O(nrows + nnz) time, nothing beside the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 /// # Example
@@ -25,15 +26,15 @@ pub(super) const PART: usize = 1 << 14;
 pub fn reduce_rows<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<Vec<M::Out>> {
     fill(threads, "reduce_rows", &row_blocks(a.pattern())?, &|i| i, M::IDENTITY, &|rows, y| {
         for (i, y) in rows.zip(y) {
-            *y = fold(monoid, a.row(i).1);
+            *y = folded(monoid, a.row(i).1);
         }
     })
 }
 
 /// ⊕ over all entries; the identity if there are none.
 ///
-/// The values, row by row as stored, are cut after every 16 384th. Each part is folded from the identity, then the
-/// results of the parts, in order, from the identity: for floats this is another rounding than one long fold, and the
+/// The values, row by row as stored, are cut after every 16 384th. Each part is folded as a row by [`reduce_rows`], and so are then
+/// the results of the parts: for floats this is another rounding than one long fold, and the
 /// same for any number of threads. Cost: O(nnz) time, O(nnz / 16 384) memory.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
@@ -56,22 +57,8 @@ pub(super) fn fold_all<M: Monoid>(threads: &Threads, monoid: M, values: &[M::Out
     let of_parts =
         fill(threads, "reduce", &blocks(parts, &|p| (p * PART) as u64)?, &|p| p, M::IDENTITY, &|block, y| {
             for (p, y) in block.zip(y) {
-                *y = fold(monoid, part(p));
+                *y = folded(monoid, part(p));
             }
         })?;
-    Ok(fold(monoid, &of_parts))
-}
-
-/// e ⊕ x₁ ⊕ x₂ …
-fn fold<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
-    let mut y = M::IDENTITY;
-    for xs in xs.chunks(stride(&M::TERMINAL)) {
-        for &x in xs {
-            y = monoid.apply::<Host>(V(y), V(x)).0;
-        }
-        if M::TERMINAL.is_some_and(|t| y == t) {
-            break;
-        }
-    }
-    y
+    Ok(folded(monoid, &of_parts))
 }

@@ -8,6 +8,7 @@ mod intersect;
 mod rows;
 mod scatter;
 mod sort;
+mod spmv;
 mod tiles;
 mod turn;
 
@@ -18,6 +19,7 @@ pub(crate) use scatter::{
     or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at, scatter_places,
 };
 pub(crate) use sort::{SHORT, ShortList};
+pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};
 pub(crate) use turn::turn;
 

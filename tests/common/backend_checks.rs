@@ -274,10 +274,10 @@ pub(crate) fn folds<B: Backend, M: Monoid<Out: Draw + Same>>(
 ) -> Outcome {
     let x = on.upload(a).map_err(text)?;
     let rows = on.reduce_rows(monoid, &x).eval().and_then(|y| down(on, &y, M::IDENTITY)).map_err(text)?;
-    let want: Vec<_> = (0..a.nrows()).map(|i| reference::fold(monoid, a.row(i).1.iter().copied())).collect();
+    let want: Vec<_> = (0..a.nrows()).map(|i| reference::folded(monoid, a.row(i).1.iter().copied())).collect();
     check_folds(&rows, &want, compare, |i| a.row(i).1.to_vec()).map_err(|e| format!("rows: {e}"))?;
-    let parts = a.values().chunks(1 << 14).map(|part| reference::fold(monoid, part.iter().copied()));
-    let (found, want) = (on.reduce(monoid, &x).eval().map_err(text)?, reference::fold(monoid, parts));
+    let parts = a.values().chunks(1 << 14).map(|part| reference::folded(monoid, part.iter().copied()));
+    let (found, want) = (on.reduce(monoid, &x).eval().map_err(text)?, reference::folded(monoid, parts));
     if compare(&found, &want, a.values()) { Ok(()) } else { Err(format!("all: {found:?}, expected {want:?}")) }
 }
 

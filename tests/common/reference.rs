@@ -1,8 +1,11 @@
 //! Textbook results, so plain that they are right by reading. Slow on purpose: tables, no tricks.
 
+use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use sparring::algebra::{At, BinaryOp, Host, IndexUnaryOp, Lhs, Monoid, MulOp, Out, Place, Rhs, Semiring, V, Value};
+use sparring::algebra::{
+    At, BinaryOp, Host, IndexUnaryOp, Lhs, Monoid, MulOp, Out, Place, Plus, PlusTimes, Rhs, Semiring, V, Value,
+};
 use sparring::sparse::{Dense, SparseVec};
 use sparring::{Csr, Index, Pattern};
 
@@ -99,6 +102,22 @@ pub(crate) fn fold<M: Monoid>(monoid: M, xs: impl IntoIterator<Item = M::Out>) -
     xs.into_iter().fold(M::IDENTITY, |y, x| monoid.apply::<Host>(V(y), V(x)).0)
 }
 
+/// As [`fold`], in the order of `reduce_rows`: more than sixteen values that are added are sixteen sums.
+pub(crate) fn folded<M: Monoid>(monoid: M, xs: impl IntoIterator<Item = M::Out>) -> M::Out {
+    let xs: Vec<_> = xs.into_iter().collect();
+    let added = TypeId::of::<M>() == TypeId::of::<Plus<M::Out>>();
+    if added && xs.len() > 16 { interleaved(monoid, 16, &xs) } else { fold(monoid, xs) }
+}
+
+/// So many sums: sum s of the values s, s + `sums`, …; then those of neighbours, until there is one.
+fn interleaved<M: Monoid>(monoid: M, sums: usize, xs: &[M::Out]) -> M::Out {
+    let mut sums: Vec<_> = (0..sums).map(|s| fold(monoid, xs.iter().copied().skip(s).step_by(sums))).collect();
+    while sums.len() > 1 {
+        sums = sums.chunks(2).map(|two| monoid.apply::<Host>(V(two[0]), V(two[1])).0).collect();
+    }
+    sums[0]
+}
+
 /// Y(i, j) = e ⊕ A(i, k) ⊗ X(k, j) ⊕ … in the order in which row i is stored.
 pub(crate) fn mxd<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Dense<Out<R>> {
     let mut y = vec![];
@@ -115,14 +134,27 @@ pub(crate) fn mxd<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<
     Dense::new(a.nrows(), x.ncols(), y).expect("m·n values")
 }
 
-/// y = A ⊕.⊗ x where `lets(i)` holds, else the identity: the product with a matrix of one column.
+/// y = A ⊕.⊗ x where `lets(i)` holds, else the identity: the product with a matrix of one column, but that sums of floats are eight.
 pub(crate) fn mxv<R: Semiring, I: Index>(
     ring: R,
     a: &Csr<Lhs<R>, I>,
     x: &[Rhs<R>],
     lets: impl Fn(usize) -> bool,
 ) -> Vec<Out<R>> {
-    let y = mxd(ring, a, &Dense::new(x.len(), 1, x.to_vec()).expect("one column")).into_values();
+    let ty = TypeId::of::<R>();
+    let y = if ty == TypeId::of::<PlusTimes<f64>>() || ty == TypeId::of::<PlusTimes<f32>>() {
+        let of_row = |i: usize| {
+            let (ks, values) = a.row(i);
+            let product = |(k, &value): (&I, &Lhs<R>)| {
+                let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(0) };
+                ring.mul().mul::<Host>(V(value), V(x[k.get()]), at).0
+            };
+            interleaved(ring.add(), 8, &ks.iter().zip(values).map(product).collect::<Vec<_>>())
+        };
+        (0..a.nrows()).map(of_row).collect()
+    } else {
+        mxd(ring, a, &Dense::new(x.len(), 1, x.to_vec()).expect("one column")).into_values()
+    };
     y.into_iter().enumerate().map(|(i, y)| if lets(i) { y } else { <R::Add as Monoid>::IDENTITY }).collect()
 }
 

@@ -1,8 +1,9 @@
 //! Results from tables, by operators that are closures: compiled for types and not for operators, of which there are hundreds.
 
+use std::any::TypeId;
 use std::collections::BTreeMap;
 
-use sparring::algebra::{At, BinaryOp, Host, Monoid, MulOp, Out, Semiring, V, Value};
+use sparring::algebra::{At, BinaryOp, Host, Monoid, MulOp, Out, PlusTimes, Semiring, V, Value};
 use sparring::{Csr, Vector};
 
 /// A matrix, or a vector as a row: its entries by place.
@@ -112,6 +113,8 @@ pub(crate) struct Ring<T, U> {
     identity: U,
     add: Box<dyn Fn(U, U) -> U>,
     mul: Box<dyn Fn(T, T, usize, usize, usize) -> U>,
+    /// + and × of floats, whose products with full vectors are sums of eight.
+    floats: bool,
 }
 
 /// The semiring as closures.
@@ -125,6 +128,7 @@ where
         identity: <R::Add as Monoid>::IDENTITY,
         add: Box::new(move |z, x| ring.add().apply::<Host>(V(z), V(x)).0),
         mul: Box::new(move |a, b, i, k, j| ring.mul().mul::<Host>(V(a), V(b), at(i, k, j)).0),
+        floats: [TypeId::of::<PlusTimes<f32>>(), TypeId::of::<PlusTimes<f64>>()].contains(&TypeId::of::<R>()),
     }
 }
 
@@ -148,13 +152,23 @@ impl<T: Value, U: Value> Ring<T, U> {
     }
     /// In the order in which the rows of A are stored.
     pub(crate) fn mxv(&self, a: &Csr<T>, x: &Vector<T>) -> Vector<U> {
-        let (x, mut y) = (x.entries(), BTreeMap::new());
+        let (full, x, mut products) = (x.as_full().is_some(), x.entries(), BTreeMap::<_, Vec<U>>::new());
         for (i, k, &of_a) in a.iter() {
             if let Some(&of_x) = x.get(&(0, k)) {
-                let z = y.entry((0, i)).or_insert(self.identity);
-                *z = (self.add)(*z, (self.mul)(of_a, of_x, i, k, 0));
+                products.entry((0, i)).or_default().push((self.mul)(of_a, of_x, i, k, 0));
             }
         }
-        vector(a.nrows(), y)
+        let sum = |zs: &mut dyn Iterator<Item = U>| zs.fold(self.identity, &self.add);
+        let y = products.into_iter().map(|(at, zs)| {
+            if !(self.floats && full) {
+                return (at, sum(&mut zs.into_iter()));
+            }
+            let mut sums: Vec<U> = (0..8).map(|s| sum(&mut zs.iter().copied().skip(s).step_by(8))).collect();
+            while sums.len() > 1 {
+                sums = sums.chunks(2).map(|two| (self.add)(two[0], two[1])).collect();
+            }
+            (at, sums[0])
+        });
+        vector(a.nrows(), y.collect())
     }
 }

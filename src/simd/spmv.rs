@@ -1,0 +1,300 @@
+//! y = A·x for floats with + and ×: each row by eight sums, which one chain of additions would make wait for each other.
+//!
+//! Sum s of a row has its entries s, s + 8, s + 16, … in order, from 0 on; the row is
+//! ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ + s₅) + (s₆ + s₇)). Products are rounded before they are added. That is the definition, on every
+//! processor and for every type of index, so that the bits are the same.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+use std::ops::{Add, Mul, Range};
+
+use super::dispatch;
+use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring};
+use crate::{Index, Pattern};
+
+/// Sums of a row.
+const SUMS: usize = 8;
+
+/// That a semiring is + and × on f32 or on f64.
+#[derive(Clone, Copy)]
+pub(crate) struct FloatRows<R>(PhantomData<R>);
+
+impl<R: Semiring> FloatRows<R> {
+    pub(crate) fn new(_: R) -> Option<Self> {
+        let ring = TypeId::of::<R>();
+        let floats = ring == TypeId::of::<PlusTimes<f32>>() || ring == TypeId::of::<PlusTimes<f64>>();
+        floats.then_some(Self(PhantomData))
+    }
+
+    /// y(i) for some rows, whatever is there.
+    /// # Panics
+    /// If there is not one value per entry and per column, or not one y per row.
+    pub(crate) fn rows<I: Index>(
+        self,
+        (a, values): (&Pattern<I>, &[Lhs<R>]),
+        x: &[Rhs<R>],
+        rows: Range<usize>,
+        y: &mut [Out<R>],
+    ) {
+        if TypeId::of::<Out<R>>() == TypeId::of::<f64>() {
+            // SAFETY: R is `PlusTimes<f64>` (`new`), whose three types are f64.
+            unsafe { float_rows::<f64, I>((a, cast(values)), cast(x), rows, cast_mut(y)) }
+        } else {
+            // SAFETY: R is `PlusTimes<f32>` (`new`), whose three types are f32.
+            unsafe { float_rows::<f32, I>((a, cast(values)), cast(x), rows, cast_mut(y)) }
+        }
+    }
+}
+
+/// # Safety
+/// T and U are the same type.
+unsafe fn cast<T, U>(values: &[T]) -> &[U] {
+    // SAFETY: by the caller's promise a cast to the same type.
+    unsafe { &*(std::ptr::from_ref(values) as *const [U]) }
+}
+
+/// # Safety
+/// T and U are the same type.
+unsafe fn cast_mut<T, U>(values: &mut [T]) -> &mut [U] {
+    // SAFETY: by the caller's promise a cast to the same type.
+    unsafe { &mut *(std::ptr::from_mut(values) as *mut [U]) }
+}
+
+/// f32 or f64.
+trait Float: Copy + Default + Add<Output = Self> + Mul<Output = Self> + 'static {
+    /// The loop of vector instructions.
+    /// # Safety
+    /// As [`scalar`]; the processor has AVX-512; x has at most 2³¹ values.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn v4(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]);
+}
+
+/// Entries by rows: `row_ptr` leads into columns and values.
+#[derive(Clone, Copy)]
+struct Rows<'a, I, T> {
+    row_ptr: &'a [usize],
+    columns: &'a [I],
+    values: &'a [T],
+}
+
+fn float_rows<T: Float, I: Index>((a, values): (&Pattern<I>, &[T]), x: &[T], rows: Range<usize>, y: &mut [T]) {
+    assert!(values.len() == a.nnz() && x.len() == a.ncols());
+    assert!(rows.start <= rows.end && rows.end <= a.nrows() && y.len() == rows.len());
+    #[cfg(target_arch = "x86_64")]
+    if super::register() == 64 && TypeId::of::<I>() == TypeId::of::<u32>() && x.len() <= 1 << 31 {
+        // SAFETY: I is u32.
+        let columns = unsafe { cast::<I, u32>(a.col_idx()) };
+        let matrix = Rows { row_ptr: a.row_ptr(), columns, values };
+        // SAFETY: as below; AVX-512 was found.
+        return unsafe { T::v4(matrix, x, rows, y) };
+    }
+    let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values };
+    // SAFETY: there are such rows, `row_ptr` never decreases and ends at the number of columns (Pattern's invariants), which is that of
+    // values; columns are below `ncols` (Pattern's), which is the length of x.
+    dispatch(|| unsafe { scalar(matrix, x, rows, y) });
+}
+
+/// # Safety
+/// Rows `rows` of `row_ptr` lead to columns and values that are there, and their columns to values of x. There is a y for each.
+#[inline(always)]
+unsafe fn scalar<T: Float, I: Index>(matrix: Rows<'_, I, T>, x: &[T], rows: Range<usize>, y: &mut [T]) {
+    let Rows { row_ptr, columns, values } = matrix;
+    for (i, y) in rows.zip(y) {
+        // SAFETY: there is such a row, and columns and values for it.
+        let (columns, values) = unsafe {
+            let row = *row_ptr.get_unchecked(i)..*row_ptr.get_unchecked(i + 1);
+            (columns.get_unchecked(row.clone()), values.get_unchecked(row))
+        };
+        // SAFETY: columns lead into x.
+        let at = |k: &I| unsafe { *x.get_unchecked(k.get()) };
+        let mut sums = [T::default(); SUMS];
+        let ((columns, last), (values, last_values)) = (columns.as_chunks::<SUMS>(), values.as_chunks::<SUMS>());
+        for (columns, values) in columns.iter().zip(values) {
+            for ((sum, k), &value) in sums.iter_mut().zip(columns).zip(values) {
+                *sum = *sum + value * at(k);
+            }
+        }
+        for ((sum, k), &value) in sums.iter_mut().zip(last).zip(last_values) {
+            *sum = *sum + value * at(k);
+        }
+        let [a, b, c, d, e, f, g, h] = sums;
+        *y = ((a + b) + (c + d)) + ((e + f) + (g + h));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod v4 {
+    use super::*;
+    use std::arch::x86_64::*;
+
+    macro_rules! float {
+        ($t:ty, $vector:ty: $eight:ident $zero:ident $add:ident $mask_add:ident $mul:ident $load:ident $maskz_load:ident
+         $gather:expr, $mask_gather:expr, $store:ident) => {
+            impl Float for $t {
+                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2")]
+                unsafe fn v4(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]) {
+                    let Rows { row_ptr, columns, values } = matrix;
+                    let row = |i: usize| {
+                        // SAFETY: there is such a row.
+                        let (start, end) = unsafe { (*row_ptr.get_unchecked(i), *row_ptr.get_unchecked(i + 1)) };
+                        let (mut columns, mut values) =
+                            (columns.as_ptr().wrapping_add(start), values.as_ptr().wrapping_add(start));
+                        let mut sums = $zero();
+                        for _ in 0..(end - start) / SUMS {
+                            // SAFETY: eight more columns and values of the row are there; columns lead into x.
+                            let products = unsafe {
+                                let ks = _mm256_loadu_si256(columns.cast());
+                                $mul($load(values), ($gather)(ks, x.as_ptr()))
+                            };
+                            sums = $add(sums, products);
+                            (columns, values) = (columns.wrapping_add(SUMS), values.wrapping_add(SUMS));
+                        }
+                        // No branch for how many are left: rows differ in it.
+                        let mask = ((1u32 << ((end - start) % SUMS)) - 1) as __mmask8;
+                        // SAFETY: the mask lets through as many as are left of the row.
+                        let products = unsafe {
+                            let ks = _mm256_maskz_loadu_epi32(mask, columns.cast());
+                            $mul($maskz_load(mask, values), ($mask_gather)(mask, ks, x.as_ptr()))
+                        };
+                        $mask_add(sums, mask, sums, products)
+                    };
+                    let mut i = rows.start;
+                    let (eights, last) = y.as_chunks_mut::<8>();
+                    for y in eights {
+                        let sums = $eight([
+                            row(i),
+                            row(i + 1),
+                            row(i + 2),
+                            row(i + 3),
+                            row(i + 4),
+                            row(i + 5),
+                            row(i + 6),
+                            row(i + 7),
+                        ]);
+                        // SAFETY: there are eight.
+                        unsafe { $store(y.as_mut_ptr(), sums) };
+                        i += 8;
+                    }
+                    for y in last {
+                        let mut sums = [0.0; 8];
+                        // SAFETY: there are eight.
+                        unsafe {
+                            $store(
+                                sums.as_mut_ptr(),
+                                $eight([row(i), $zero(), $zero(), $zero(), $zero(), $zero(), $zero(), $zero()]),
+                            )
+                        };
+                        *y = sums[0];
+                        i += 1;
+                    }
+                }
+            }
+        };
+    }
+    float!(f64, __m512d: eight_f64 _mm512_setzero_pd _mm512_add_pd _mm512_mask_add_pd _mm512_mul_pd _mm512_loadu_pd
+        _mm512_maskz_loadu_pd |ks, x| _mm512_i32gather_pd::<8>(ks, x),
+        |mask, ks, x| _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, ks, x), _mm512_storeu_pd);
+    float!(f32, __m256: eight_f32 _mm256_setzero_ps _mm256_add_ps _mm256_mask_add_ps _mm256_mul_ps _mm256_loadu_ps
+        _mm256_maskz_loadu_ps |ks, x| _mm256_i32gather_ps::<4>(x, ks),
+        |mask, ks, x| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, ks, x), _mm256_storeu_ps);
+
+    /// The sums of eight vectors, neighbours first.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn eight_f64(rows: [__m512d; 8]) -> __m512d {
+        let pairs = |a, b| _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        // What lies in even and in odd quarters of two vectors.
+        let quarters = |a, b| {
+            _mm512_add_pd(_mm512_shuffle_f64x2::<0b10_00_10_00>(a, b), _mm512_shuffle_f64x2::<0b11_01_11_01>(a, b))
+        };
+        let [a, b, c, d, e, f, g, h] = rows;
+        quarters(quarters(pairs(a, b), pairs(c, d)), quarters(pairs(e, f), pairs(g, h)))
+    }
+
+    /// The same.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vl,avx2")]
+    fn eight_f32(rows: [__m256; 8]) -> __m256 {
+        let [a, b, c, d, e, f, g, h] = rows;
+        let low = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+        let high = _mm256_hadd_ps(_mm256_hadd_ps(e, f), _mm256_hadd_ps(g, h));
+        _mm256_add_ps(_mm256_permute2f128_ps::<0x20>(low, high), _mm256_permute2f128_ps::<0x31>(low, high))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of 0 to 40 entries and one of 1000, with zeros of both signs, infinity and NaN.
+    fn case() -> (Pattern<u32>, Vec<f64>, Vec<f64>) {
+        let (nrows, ncols) = (203, 1000);
+        let (mut row_ptr, mut columns) = (vec![0], vec![]);
+        for i in 0..nrows {
+            let len = if i == 100 { ncols } else { i * 7 % 41 };
+            let mut row: Vec<u32> =
+                (0..len).map(|t| ((i * 31 + t * if len == ncols { 1 } else { 17 }) % ncols) as u32).collect();
+            row.sort_unstable();
+            row.dedup();
+            columns.extend(row);
+            row_ptr.push(columns.len());
+        }
+        let odd = |p: usize| match p % 97 {
+            0 => -0.0,
+            50 if p > 3000 => f64::INFINITY,
+            51 if p > 3500 => f64::NAN,
+            _ => ((p * 2_654_435_761) % 1009) as f64 / 64.0 - 7.5,
+        };
+        let values = (0..columns.len()).map(odd).collect();
+        (Pattern::new(nrows, ncols, row_ptr, columns).unwrap(), values, (0..ncols).map(|k| odd(3 * k + 1)).collect())
+    }
+
+    /// The definition.
+    fn sum<T: Float>(products: impl Iterator<Item = T>) -> T {
+        let mut s = [T::default(); SUMS];
+        for (t, z) in products.enumerate() {
+            s[t % SUMS] = s[t % SUMS] + z;
+        }
+        ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+    }
+
+    #[test]
+    fn every_loop_has_the_bits_of_the_definition() {
+        let (a, values, x) = case();
+        let (values32, x32): (Vec<f32>, Vec<f32>) =
+            (values.iter().map(|&v| v as f32).collect(), x.iter().map(|&v| v as f32).collect());
+        let wide = Pattern::<u64>::new(
+            a.nrows(),
+            a.ncols(),
+            a.row_ptr().to_vec(),
+            a.col_idx().iter().map(|&k| u64::from(k)).collect(),
+        )
+        .unwrap();
+        for rows in [0..a.nrows(), 0..0, 3..4, 5..13, 95..110, 200..203] {
+            let (mut y, mut of_wide) = (vec![1.0; rows.len()], vec![2.0; rows.len()]);
+            let mut y32 = vec![3.0f32; rows.len()];
+            let ring = FloatRows::new(PlusTimes::<f64>::default()).unwrap();
+            ring.rows((&a, &values), &x, rows.clone(), &mut y);
+            ring.rows((&wide, &values), &x, rows.clone(), &mut of_wide);
+            let ring = FloatRows::new(PlusTimes::<f32>::default()).unwrap();
+            ring.rows((&a, &values32), &x32, rows.clone(), &mut y32);
+            for (at, i) in rows.enumerate() {
+                let (start, ks) = (a.row_ptr()[i], a.row(i));
+                let want = sum(ks.iter().enumerate().map(|(t, &k)| values[start + t] * x[k as usize]));
+                let same = |z: f64| z.to_bits() == want.to_bits() || z.is_nan() && want.is_nan();
+                assert!(same(y[at]) && same(of_wide[at]), "row {i}: {} and {}, not {want}", y[at], of_wide[at]);
+                let want = sum(ks.iter().enumerate().map(|(t, &k)| values32[start + t] * x32[k as usize]));
+                assert!(y32[at].to_bits() == want.to_bits() || y32[at].is_nan() && want.is_nan(), "row {i}");
+            }
+        }
+        assert!(FloatRows::new(crate::algebra::MinPlus::<f64>::default()).is_none());
+    }
+
+    #[test]
+    #[should_panic(expected = "assertion failed")]
+    fn a_short_vector_is_refused() {
+        let (a, values, x) = case();
+        let ring = FloatRows::new(PlusTimes::<f64>::default()).unwrap();
+        ring.rows((&a, &values), &x[1..], 0..1, &mut [0.0]);
+    }
+}
