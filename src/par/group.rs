@@ -1,6 +1,7 @@
 //! Records grouped by a key: the stable counting sort, by all threads, each record written once where it belongs.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use super::{Slots, Threads, collected, filled, reserved};
 use crate::{Error, Index, Result};
@@ -48,43 +49,11 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     stride: usize,
     put: impl Fn(usize, &mut Slots<'_, A>, &mut Slots<'_, T>) + Sync,
 ) -> Result<Grouped<A, T>> {
-    const SMALL: usize = 1 << 15;
-    let (n, bins) = (keys.len(), digit.bins);
+    let n = keys.len();
     let overflow = || Error::OutOfMemory { what: "grouped entries", bytes: n as u128 * stride as u128 };
     let elements = n.checked_mul(stride).ok_or_else(overflow)?;
-    // Each block has counts of its own, which together are to stay below the records.
-    let most = if n < SMALL { 1 } else { (n / bins.max(1)).clamp(1, threads.count()) };
-    let blocks = most.min(n.max(1));
-    let block = n.div_ceil(blocks).max(1);
-    let mut places = filled(blocks.saturating_mul(bins), 0usize, "counts of a sort")?;
-    let parts = collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)), "parts of a sort")?;
-    let hand_out = std::sync::Mutex::new(parts.into_iter());
-    let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-    threads.for_each(
-        blocks,
-        || Ok(()),
-        |(), _| {
-            if let Some((counts, keys)) = next() {
-                for &key in keys {
-                    counts[digit.of(key)] += 1;
-                }
-            }
-            Ok(())
-        },
-    )?;
-    let mut ptr = filled(bins.saturating_add(1), 0usize, "pointers of a sort")?;
-    let mut before = 0;
-    for k in 0..bins {
-        ptr[k] = before;
-        for b in 0..blocks {
-            let count = places[b * bins + k];
-            places[b * bins + k] = before;
-            before += count;
-        }
-    }
-    ptr[bins] = before;
-    assert!(before == n, "{before} of {n} keys are below {bins}");
-
+    let Counted { ptr, mut places, block, blocks } = counted(threads, keys, digit)?;
+    let bins = digit.bins;
     let (mut lists, mut values) = (reserved(elements, "grouped entries")?, reserved(n, "grouped values")?);
     super::advise_huge_pages(&mut lists.spare_capacity_mut()[..elements]);
     super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
@@ -120,6 +89,104 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     Ok(Grouped { ptr, lists, values })
 }
 
+/// [`grouped`] where a record is a list element and a value that come in order: `records(range)` are those of the range, and no others.
+///
+/// What is written at random are as many streams as there are bins: it is fast where neighbouring records have neighbouring keys.
+/// # Errors
+/// [`Error::OutOfMemory`].
+/// # Panics
+/// If a key is not below `bins`, or there are fewer records: bugs of callers in this crate.
+pub(crate) fn scattered<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<Item = (A, T)>>(
+    threads: &Threads,
+    keys: &[K],
+    bins: usize,
+    records: impl Fn(Range<usize>) -> R + Sync,
+) -> Result<Grouped<A, T>> {
+    let (n, digit) = (keys.len(), Digit::whole(bins));
+    let Counted { ptr, mut places, block, blocks } = counted(threads, keys, digit)?;
+    let (mut lists, mut values) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
+    super::advise_huge_pages(&mut lists.spare_capacity_mut()[..n]);
+    super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
+    let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride: 1 };
+    let parts =
+        collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)).enumerate(), "parts of a sort")?;
+    let hand_out = std::sync::Mutex::new(parts.into_iter());
+    let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    threads.for_each(
+        blocks,
+        || Ok(()),
+        |(), _| {
+            if let Some((b, (places, keys))) = next() {
+                let mut written = 0;
+                for (&key, (list, value)) in keys.iter().zip(records(b * block..b * block + keys.len())) {
+                    let place = &mut places[digit.of(key)];
+                    // SAFETY: `place` is below n and taken once: as in `grouped`, by the keys alone.
+                    unsafe { to.put_one(*place, list, value) };
+                    *place += 1;
+                    written += 1;
+                }
+                assert!(written == keys.len(), "{written} records of {} are there", keys.len());
+            }
+            Ok(())
+        },
+    )?;
+    // SAFETY: room for so many was reserved; `for_each` handed out every block, each has written a record for each of its keys, and a
+    // panic in one would have unwound through it.
+    unsafe {
+        lists.set_len(n);
+        values.set_len(n);
+    }
+    Ok(Grouped { ptr, lists, values })
+}
+
+/// Where the records of each bin go.
+struct Counted {
+    ptr: Vec<usize>,
+    /// For each block of records, the place of its first one of each bin.
+    places: Vec<usize>,
+    block: usize,
+    blocks: usize,
+}
+
+/// Counts the records of each bin, of blocks of records that each thread can take.
+fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit) -> Result<Counted> {
+    let (n, bins) = (keys.len(), digit.bins);
+    const SMALL: usize = 1 << 15;
+    // Each block has counts of its own, which together are to stay below the records.
+    let most = if n < SMALL { 1 } else { (n / bins.max(1)).clamp(1, threads.count()) };
+    let blocks = most.min(n.max(1));
+    let block = n.div_ceil(blocks).max(1);
+    let mut places = filled(blocks.saturating_mul(bins), 0usize, "counts of a sort")?;
+    let parts = collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)), "parts of a sort")?;
+    let hand_out = std::sync::Mutex::new(parts.into_iter());
+    let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
+    threads.for_each(
+        blocks,
+        || Ok(()),
+        |(), _| {
+            if let Some((counts, keys)) = next() {
+                for &key in keys {
+                    counts[digit.of(key)] += 1;
+                }
+            }
+            Ok(())
+        },
+    )?;
+    let mut ptr = filled(bins.saturating_add(1), 0usize, "pointers of a sort")?;
+    let mut before = 0;
+    for k in 0..bins {
+        ptr[k] = before;
+        for b in 0..blocks {
+            let count = places[b * bins + k];
+            places[b * bins + k] = before;
+            before += count;
+        }
+    }
+    ptr[bins] = before;
+    assert!(before == n, "{before} of {n} keys are below {bins}");
+    Ok(Counted { ptr, places, block, blocks })
+}
+
 /// The order of records by key alone.
 /// # Errors
 /// [`Error::OutOfMemory`].
@@ -139,6 +206,17 @@ struct Places<A, T> {
 unsafe impl<A: Send, T: Send> Sync for Places<A, T> {}
 
 impl<A: Copy, T: Copy> Places<A, T> {
+    /// Writes record number `place`, of one element.
+    /// # Safety
+    /// As for [`put`](Self::put); `stride` is 1.
+    #[inline(always)]
+    unsafe fn put_one(&self, place: usize, list: A, value: T) {
+        // SAFETY: the memory is reserved for all records, and by the caller's promise nobody else has these elements.
+        unsafe {
+            self.lists.add(place).write(list);
+            self.values.add(place).write(value);
+        }
+    }
     /// Writes record number `place` by `put`.
     /// # Safety
     /// `place` is below the number of records that there is room for, and is written by one call only.
@@ -189,6 +267,27 @@ mod tests {
         let threads = Threads::current();
         assert_eq!(order_by::<u32, u32>(&threads, &[], 0).unwrap(), (vec![0], vec![]));
         assert_eq!(order_by::<u32, u64>(&threads, &[1, 0], 2).unwrap(), (vec![0, 1, 2], vec![1, 0]));
+    }
+
+    #[test]
+    fn records_that_come_in_order_are_grouped_alike() {
+        let n = 100_000usize;
+        let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 257) as u32).collect();
+        for count in [1, 2, 3, 8] {
+            let threads = Threads::new(count).unwrap();
+            let found = scattered(&threads, &keys, 257, |records| records.map(|e| (e as u32, e as f64))).unwrap();
+            let (ptr, order) = order_by::<u32, u32>(&threads, &keys, 257).unwrap();
+            assert!(found.ptr == ptr && found.lists == order);
+            assert!(found.values.iter().zip(&order).all(|(&x, &e)| x == f64::from(e)));
+        }
+        let none = scattered(&Threads::caller(), &[0u32; 0], 0, |_| std::iter::empty::<(u8, u8)>()).unwrap();
+        assert!(none.ptr == [0] && none.values.is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "1 records of 2 are there")]
+    fn records_that_are_missing_are_seen() {
+        let _ = scattered(&Threads::caller(), &[0u32, 1], 2, |_| std::iter::once((0u8, 0u8)));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::{Error, Result};
 
 pub(crate) use append::append_blocks;
-pub(crate) use group::{Digit, Grouped, grouped, order_by};
+pub(crate) use group::{Digit, Grouped, grouped, order_by, scattered};
 use memory::advise_huge_pages;
 pub(crate) use memory::{collected, enough, out_of_memory, reserved};
 pub use memory::{filled, keep_freed_memory};

@@ -1,4 +1,5 @@
-//! Aᵀ: columns become rows, by the stable counting sort of [`sort`](super::sort).
+//! Aᵀ: columns become rows, by a stable counting sort: straight to their places where neighbouring entries have neighbouring columns,
+//! else in two steps ([`sort`](super::sort)), since every entry would touch a line of memory that no cache has.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use super::pattern::check_nrows;
 use super::sort::{Entries, to_rows};
 use crate::algebra::words::{Fold, Moves, moved};
 use crate::algebra::{Value, Word};
-use crate::par::Threads;
+use crate::par::{Grouped, Threads, reserved, scattered};
 use crate::{Csr, Index, Pattern, Result};
 
 /// The entries of a matrix as entries of its transpose, in the order of the matrix's rows.
@@ -58,9 +59,56 @@ pub(crate) fn transpose<T: Copy + Send + Sync, I: Index>(
     values: &[T],
 ) -> Result<(Pattern<I>, Vec<T>)> {
     check_nrows::<I>(pattern.nrows())?;
+    if columns_come_again(pattern)? {
+        let Grouped { ptr, lists, values } = scattered(threads, pattern.col_idx(), pattern.ncols(), |entries| {
+            rows_of(pattern, entries.clone()).zip(values[entries].iter().copied())
+        })?;
+        return Ok((Pattern::from_parts(pattern.ncols(), pattern.nrows(), ptr, lists, true), values));
+    }
     // A pattern has no repeats, so no rule for them is needed.
     to_rows(threads, (pattern.ncols(), pattern.nrows()), &Flipped { pattern, values }, None)
 }
+
+/// The row of each of some entries, in order.
+fn rows_of<I: Index>(pattern: &Pattern<I>, entries: Range<usize>) -> impl Iterator<Item = I> + '_ {
+    let row_ptr = pattern.row_ptr();
+    // The row that holds the first entry: the last one that starts at or before it.
+    let mut i = row_ptr.partition_point(|&p| p <= entries.start).saturating_sub(1);
+    let mut end = row_ptr.get(i + 1).copied().unwrap_or(entries.end);
+    entries.map(move |p| {
+        while p >= end {
+            i += 1;
+            end = row_ptr[i + 1];
+        }
+        I::cast(i)
+    })
+}
+
+/// Whether what a stretch of entries touches in the transpose fits a cache: a sample of stretches has fewer columns than
+/// [`FRESH`] of their entries.
+fn columns_come_again<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
+    let cols = pattern.col_idx();
+    // What the cache has anyway.
+    if cols.len() <= SAMPLES * STRETCH {
+        return Ok(true);
+    }
+    let (mut fresh, mut seen) = (0, reserved(STRETCH, "a sample of columns")?);
+    for s in 0..SAMPLES {
+        let start = s * (cols.len() - STRETCH) / (SAMPLES - 1);
+        seen.clear();
+        seen.extend(cols[start..start + STRETCH].iter().map(|j| j.get()));
+        seen.sort_unstable();
+        seen.dedup();
+        fresh += seen.len();
+    }
+    Ok(fresh * FRESH.1 < SAMPLES * STRETCH * FRESH.0)
+}
+
+/// Stretches of entries that are looked at, and their length.
+const SAMPLES: usize = 8;
+const STRETCH: usize = 1 << 13;
+/// Columns for so many entries.
+const FRESH: (usize, usize) = (3, 4);
 
 impl<I: Index> Pattern<I> {
     /// Aᵀ, rows sorted (also those of an unsorted A).
