@@ -30,11 +30,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit"]
 PROBE = "import numpy, scipy, graphblas, networkit, importlib.metadata as m; m.version('mkl')"
+DATA = os.environ.get("SPARRING_DATA", os.path.join(TOP, "data"))
 FILES = ["data/cnr-2000.mtx.gz", "data/email-Enron.mtx.gz", "data/bcsstk16.mtx.gz"]
 SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8", "rap100"]
 MEMORY = FILES[:1]
 # cnr-2000 is directed: once as it is, A + Aᵀ made within our time, and once with it made before, as the others have it.
 TRIANGLES = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "sym:" + FILES[0], *FILES[:2]]
+# Matrices that nobody tuned for: roads, meshes, circuits, peer-to-peer, co-authors, linear programs.
+UNSEEN = ["luxembourg_osm", "delaunay_n16", "p2p-Gnutella31", "memplus", "cond-mat-2005", "lp_maros-r7"]
+OPERATIONS = ["rmat14", "web18", "stencil27_60", "lap2d_1000", "er18d8", FILES[0], *UNSEEN]
 RESULTS = os.path.join(TOP, "benches", "results")
 # Habits of memory: what `sparring bench` is told, and the environment of the others, with which the system's allocator maps nothing by
 # itself and gives nothing back.
@@ -56,6 +60,23 @@ COLUMNS = {
         ("unsorted / MKL", "unsorted_ms", "mkl", "unsorted"),
         ("numeric only / MKL", "reuse_ms", "mkl", "numeric"),
     ],
+    "mxv": [
+        ("new / SuiteSparse", "ms", "suitesparse", "new"),
+        ("new / SciPy", "ms", "scipy", "mv"),
+        ("into / MKL", "into_ms", "mkl", "mv"),
+        ("into / SuiteSparse", "into_ms", "suitesparse", "into"),
+    ],
+    "vxm": [(f"{name} / SuiteSparse", f"{name}_ms", "suitesparse", name) for name in ("half", "eighth", "few")],
+    "transpose": [
+        ("SciPy", "ms", "scipy", "sorted"), ("MKL", "ms", "mkl", "sorted"), ("SuiteSparse", "ms", "suitesparse", "sorted"),
+    ],
+    "reduce": [
+        ("all / SuiteSparse", "ms", "suitesparse", "all"), ("all / SciPy", "ms", "scipy", "all"),
+        ("rows / SuiteSparse", "rows_ms", "suitesparse", "rows"),
+    ],
+    "ewise": [("SuiteSparse", "ms", "suitesparse", "add"), ("MKL", "ms", "mkl", "add"), ("SciPy", "ms", "scipy", "add")],
+    "build": [("SuiteSparse", "ms", "suitesparse", "build"), ("SciPy", "ms", "scipy", "build")],
+    "masked": [("SuiteSparse", "ms", "suitesparse", "masked"), ("ours unmasked", "ms", "sparring", "all_ms")],
     "triangles": [
         ("SuiteSparse, best method", "ms", "suitesparse", None),
         ("networkit", "ms", "networkit", None),
@@ -116,8 +137,16 @@ class Peer:
         self.process.wait()
 
 
+def located(case):
+    """Where the file of a case is; generated ones have none."""
+    if case in UNSEEN:
+        return os.path.join(DATA, case + ".mtx.gz")
+    return os.path.join(TOP, case) if os.sep in case else case
+
+
 def ours(binary, kind, case, threads, *more):
     """The last line of `sparring bench` (of rap100, R·A·P): two runs, after one to warm up."""
+    case = located(case) if case in UNSEEN else case
     command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", "2", "--json", *more]
     out = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
     if out.returncode != 0:
@@ -131,14 +160,14 @@ def agree(a, b):
 
 def measure(args, python, kind, case, pass_, log):
     """Measures one case; every single time goes to `log`."""
-    names = [n for n in (["mkl", "suitesparse", "scipy"] if kind == "spgemm" else ["suitesparse", "networkit"]) if n in args.peers]
+    names = [n for n in dict.fromkeys(c[2] for c in COLUMNS[kind]) if n in args.peers]
     for habit, (options, environment_) in MEMORY_HABITS.items():
         run = lambda: ours(args.sparring, kind, case, args.threads, *options)
         peers = []
         for name in names:
             peer = Peer(python, "peers.py", name, args.threads, environment=environment_)
             name_or_file = case.removeprefix("sym:")  # the others count triangles of the undirected graph anyway
-            path = os.path.join(TOP, name_or_file) if os.sep in name_or_file else name_or_file
+            path = located(name_or_file)
             peer.variants = peer.ask(load=path, op=kind)["variants"]
             peers.append(peer)
         line = run()
@@ -198,6 +227,11 @@ def short(case):
     return name + " (symmetrized)" if case.startswith("sym:") else name
 
 
+def keys_of(kind):
+    """Our times that the columns need, and those of our own other ways beside which they stand."""
+    return dict.fromkeys([c[1] for c in COLUMNS[kind]] + [c[3] for c in COLUMNS[kind] if c[2] == "sparring"])
+
+
 def cases_of(lines, kind):
     """By case, then by habit of memory: times, by pass, of (library, our key or the other's variant)."""
     cases = {}
@@ -206,7 +240,7 @@ def cases_of(lines, kind):
             continue
         times = cases.setdefault(line["case"], {}).setdefault(line["memory"], {})
         if line["peer"] == "sparring":
-            found = [(("sparring", k), line[k + "_min"]) for k in {c[1] for c in COLUMNS[kind]}]
+            found = [(("sparring", k), line[k + "_min"]) for k in keys_of(kind)]
         else:
             found = [((line["peer"], line["variant"]), line["ms"])]
         for key, ms in found:
@@ -243,10 +277,11 @@ def mean(ratios):
 def table(kind, lines):
     """Markdown: a row per case, ratios in the columns, geometric means last."""
     columns = [(*column, habit) for column in COLUMNS[kind] for habit in MEMORY_HABITS]
-    out = [f"| {TITLES[kind]} | ours, ms: fresh, kept | " + " | ".join(f"{c[0]}: {c[-1]}" for c in columns) + " |"]
+    ours_ = "/".join(key.removesuffix("ms").strip("_") or "it" for key in keys_of(kind))
+    out = [f"| {TITLES[kind]} | ours, ms: {ours_}; fresh, kept | " + " | ".join(f"{c[0]}: {c[-1]}" for c in columns) + " |"]
     out.append("| --- | --- |" + " --- |" * len(columns))
     for case, habits in cases_of(lines, kind).items():
-        keys = dict.fromkeys(c[1] for c in COLUMNS[kind])
+        keys = keys_of(kind)
         own = ["/".join(f"{min(min(x) for x in t['sparring', k].values()):.1f}" for k in keys) for t in habits.values()]
         cells = []
         for _, key, peer, variant, habit in columns:
@@ -276,7 +311,8 @@ def memory_table(lines):
     return out
 
 
-TITLES = {"spgemm": "A·A", "triangles": "triangles"}
+TITLES = {"spgemm": "A·A", "triangles": "triangles", "mxv": "y = A·x", "vxm": "y = xᵀ·A", "transpose": "Aᵀ", "reduce": "sums",
+          "ewise": "A + Aᵀ", "build": "from entries", "masked": "A·A where A is"}
 
 
 def report(lines):
@@ -292,7 +328,7 @@ def report(lines):
     machine_ = f"{run['machine']}, {run['cpus']} processors, {run['memory']} of memory, {run['system']}"
     parts.append(f"{run['date']}, {machine_}; sparring at {run['commit']}, {run['threads']} threads, minima of "
                  f"{PASSES} passes of {run['rounds']} rounds taken in turns; a ratio is the other's time over ours, bold where we are slower; two "
-                 f"ratios where the passes differ by more than {AGREE - 1:.0%}. Ours: sorted/unsorted/numeric only. SciPy runs on one thread. "
+                 f"ratios where the passes differ by more than {AGREE - 1:.0%}. SciPy runs on one thread. "
                  + " ".join(f"{name}: {version}." for name, version in versions.items()))
     parts.append(f"Made by `{run['command']}`.")
     return "\n".join(parts) + "\n"
@@ -306,7 +342,7 @@ def read_lines(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND",
-                        help="spgemm, triangles, memory [default: the first two]")
+                        help="spgemm, triangles, mxv, vxm, transpose, reduce, ewise, build, masked, memory [default: the first two]")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cases", help="only these, of any kind (names or files)")
@@ -315,7 +351,7 @@ def main():
     parser.add_argument("--sparring", default=os.path.join(TOP, "target", "release", "sparring"))
     parser.add_argument("--save", metavar="NAME", help="keep lines and tables as benches/results/NAME")
     args = parser.parse_args()
-    unknown = set(args.kinds) - {"spgemm", "triangles", "memory"}
+    unknown = set(args.kinds) - {*COLUMNS, "memory"}
     if unknown:
         parser.error(f"no kind is called {', '.join(sorted(unknown))}")
     args.kinds = args.kinds or ["spgemm", "triangles"]
@@ -357,10 +393,10 @@ def main():
 
 def chosen(kind, wanted):
     """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
-    known = {"spgemm": SPGEMM, "triangles": TRIANGLES, "memory": MEMORY}[kind]
+    known = {"spgemm": SPGEMM, "triangles": TRIANGLES, "memory": MEMORY}.get(kind, OPERATIONS)
     if wanted is None:
         return known
-    if kind == "memory":
+    if kind not in ("spgemm", "triangles"):
         return wanted
     of_kind = "triangles" if kind == "triangles" else "spgemm"
     guess = lambda case: "triangles" if case.startswith("tc_") else "spgemm"

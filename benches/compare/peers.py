@@ -1,6 +1,6 @@
 """The other libraries, each in a process of its own that answers one JSON line per request.
 
-compare.py starts `peers.py PEER THREADS` and asks: {"load": case, "op": "spgemm"|"triangles"}, then
+compare.py starts `peers.py PEER THREADS` and asks: {"load": case, "op": "spgemm"|"triangles"|"mxv"|…}, then
 {"time": variant} as often as it likes. The first run of a variant warms up and is checked, not timed.
 """
 import ctypes
@@ -28,11 +28,43 @@ def factors_of(a):
     return a if isinstance(a, list) else [a, a]
 
 
+def number(k):
+    """The values of vectors."""
+    return 0.5 + (k % 17) / 4
+
+
+def frontier(m, part):
+    """Entries of a sparse vector: about one of `part` places."""
+    ks = np.arange(m, dtype=np.int64)
+    return ks[cases.splitmix64(ks.astype(np.uint64)) % np.uint64(part) == 0]
+
+
+FRONTIERS = {"half": 2, "eighth": 8, "few": 64}
+
+
+def of_vector(y, indices=None):
+    """Sums of a vector, as of a matrix of one row."""
+    indices = np.arange(len(y)) if indices is None else indices
+    return cases.checks(np.array([0, len(indices)]), indices, y, int(indices.max(initial=0)) + 1)
+
+
+def of_matrix(a):
+    a.sort_indices()
+    return cases.checks(a.indptr.astype(np.int64), a.indices, a.data, a.shape[1])
+
+
+def mixed(a):
+    """The entries in the order in which `sparring bench build` has them."""
+    order = np.argsort(cases.splitmix64(np.arange(a.nnz, dtype=np.uint64)), kind="stable")
+    rows = np.repeat(np.arange(a.shape[0], dtype=np.int32), np.diff(a.indptr))
+    return rows[order], a.indices[order], a.data[order]
+
+
 class Mkl:
     """oneMKL's inspector-executor sparse BLAS through ctypes."""
 
-    OPS = {"spgemm": ["sorted", "unsorted", "numeric"], "triangles": []}
-    NO_TRANSPOSE, NNZ_COUNT, FINALIZE = 10, 91, 92
+    OPS = {"spgemm": ["sorted", "unsorted", "numeric"], "mxv": ["mv"], "transpose": ["sorted"], "ewise": ["add"]}
+    NO_TRANSPOSE, TRANSPOSE, NNZ_COUNT, FINALIZE = 10, 11, 91, 92
 
     class Description(ctypes.Structure):
         _fields_ = [("type", ctypes.c_int), ("mode", ctypes.c_int), ("diag", ctypes.c_int)]
@@ -55,7 +87,9 @@ class Mkl:
 
     def load(self, a, op):
         at = lambda array, skip=0: ctypes.c_void_p(array.ctypes.data + skip)
-        self.keep, self.factors = factors_of(a), []
+        self.op, self.keep, self.factors = op, factors_of(a), []
+        if op == "ewise":
+            self.keep = [a, a.T.tocsr()]
         for m in self.keep:
             handle = ctypes.c_void_p()
             self.ok(self.lib.mkl_sparse_d_create_csr(
@@ -66,7 +100,38 @@ class Mkl:
         self.ok(self.lib.mkl_sparse_sp2m(
             self.NO_TRANSPOSE, self.general, a, self.NO_TRANSPOSE, self.general, b, stage, ctypes.byref(c)))
 
+    def operation(self, check):
+        """One operation on A."""
+        a, c = self.factors[0], ctypes.c_void_p()
+        if self.op == "mxv":
+            m, n = self.keep[0].shape
+            if not hasattr(self, "x"):
+                # As a program that multiplies often would: MKL may choose and build what suits it, outside the time.
+                self.ok(self.lib.mkl_sparse_set_mv_hint(a, self.NO_TRANSPOSE, self.general, 1000))
+                self.ok(self.lib.mkl_sparse_optimize(a))
+                self.x, self.y = number(np.arange(n)), np.zeros(m)
+            one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
+            at = lambda array: ctypes.c_void_p(array.ctypes.data)
+            _, ms = clock(lambda: self.ok(self.lib.mkl_sparse_d_mv(
+                self.NO_TRANSPOSE, one, a, self.general, at(self.x), zero, at(self.y))))
+            return ms, {"wsum": of_vector(self.y)["wsum"]} if check else None
+        if self.op == "transpose":
+            def work():
+                self.ok(self.lib.mkl_sparse_convert_csr(a, self.TRANSPOSE, ctypes.byref(c)))
+                self.ok(self.lib.mkl_sparse_order(c))
+        else:
+            def work():
+                self.ok(self.lib.mkl_sparse_d_add(
+                    self.NO_TRANSPOSE, a, ctypes.c_double(1.0), self.factors[1], ctypes.byref(c)))
+                self.ok(self.lib.mkl_sparse_order(c))
+        _, ms = clock(work)
+        found = self.checks(c) if check else None
+        self.lib.mkl_sparse_destroy(c)
+        return ms, found
+
     def run(self, variant, check):
+        if self.op != "spgemm":
+            return self.operation(check)
         first, *rest = self.factors
         if variant == "numeric":
             if self.planned is None:
@@ -123,6 +188,8 @@ class SuiteSparse:
         "spgemm": ["sorted", "unsorted"],
         # Relabelled by degree or as given, its preparation not counted; the best of all is what counts.
         "triangles": [f"{m}{s}" for s in ("", " presorted") for m in ("LL", "UU", "LUT", "ULT")],
+        "mxv": ["new", "into"], "vxm": list(FRONTIERS), "transpose": ["sorted"], "reduce": ["all", "rows"], "ewise": ["add"],
+        "build": ["build"], "masked": ["masked"],
     }
 
     def __init__(self, threads):
@@ -141,8 +208,12 @@ class SuiteSparse:
             col_indices=a.indices.astype(np.uint64), values=a.data.copy(), sorted_cols=True)
 
     def load(self, a, op):
+        self.op = op
         if op == "spgemm":
             self.factors = [self.matrix(m) for m in factors_of(a)]
+            return
+        if op != "triangles":
+            self.load_operation(a, op)
             return
         import scipy.sparse as sp
 
@@ -158,7 +229,76 @@ class SuiteSparse:
             upper.sort_indices()
             self.halves[presorted] = self.matrix(lower), self.matrix(upper)
 
+    def load_operation(self, a, op):
+        gb, (m, n) = self.gb, a.shape
+        self.a, self.times = self.matrix(a), gb.semiring.plus_times["FP64"]
+        if op == "mxv":
+            self.x, self.y = gb.Vector.from_dense(number(np.arange(n))), gb.Vector.from_dense(np.zeros(m))
+        elif op == "vxm":
+            self.frontiers = {}
+            for name, part in FRONTIERS.items():
+                ks = frontier(m, part)
+                self.frontiers[name] = gb.Vector.from_coo(ks, number(ks), size=m)
+        elif op == "ewise":
+            self.other = self.matrix(a.T.tocsr())
+        elif op == "build":
+            rows, columns, values = mixed(a)
+            self.triplets = rows.astype(np.uint64), columns.astype(np.uint64), values
+
+    def operation(self, variant, check):
+        """One operation on A."""
+        gb, threads, a = self.gb, self.threads, self.a
+
+        def transposed():
+            c = gb.Matrix("FP64", a.ncols, a.nrows)
+            c(nthreads=threads) << a.T
+            return c
+
+        def into():
+            self.y(nthreads=threads) << a.mxv(self.x, self.times)
+            return self.y
+
+        def built():
+            c = gb.Matrix("FP64", a.nrows, a.ncols)
+            c.build(*self.triplets, dup_op=gb.binary.plus, nrows=a.nrows, ncols=a.ncols)
+            return c
+
+        plus = gb.monoid.plus["FP64"]
+        work = {
+            "mxv": into if variant == "into" else lambda: a.mxv(self.x, self.times).new(nthreads=threads),
+            "vxm": lambda: self.frontiers[variant].vxm(a, self.times).new(nthreads=threads),
+            "transpose": transposed,
+            "reduce": lambda: (a.reduce_rowwise(plus) if variant == "rows" else a.reduce_scalar(plus)).new(nthreads=threads),
+            "ewise": lambda: a.ewise_add(self.other, plus).new(nthreads=threads),
+            "build": built,
+            "masked": lambda: a.mxm(a, self.times).new(mask=a.S, nthreads=threads),
+        }[self.op]
+
+        def whole():
+            c = work()
+            if not isinstance(c, gb.Scalar):
+                c.wait("materialize")
+            return c
+
+        c, ms = clock(whole)
+        if not check:
+            return ms, None
+        if isinstance(c, gb.Scalar):
+            return ms, {"sum": float(c.value)}
+        if isinstance(c, gb.Vector):
+            indices, values = c.to_coo(sort=True)
+            found = of_vector(values, indices.astype(np.int64))
+            prefix = variant + "_" if variant in FRONTIERS or variant == "rows" else ""
+            # A row without entries is 0 in ours, and not there in theirs.
+            return ms, {prefix + k: found[k] for k in ("sum", "wsum")}
+        import scipy.sparse as sp
+
+        rows, columns, values = c.to_coo()
+        return ms, of_matrix(sp.csr_matrix((values, (rows, columns)), (c.nrows, c.ncols)))
+
     def run(self, variant, check):
+        if self.op not in ("spgemm", "triangles"):
+            return self.operation(variant, check)
         if hasattr(self, "halves"):
             method = variant.split()[0]
             lower, upper = self.halves["presorted" in variant]
@@ -188,7 +328,7 @@ class SuiteSparse:
 class SciPy:
     """scipy.sparse, on one thread."""
 
-    OPS = {"spgemm": ["sorted"], "triangles": []}
+    OPS = {"spgemm": ["sorted"], "mxv": ["mv"], "transpose": ["sorted"], "reduce": ["all"], "ewise": ["add"], "build": ["build"]}
 
     def __init__(self, threads):
         import scipy
@@ -196,9 +336,42 @@ class SciPy:
         self.version = scipy.__version__
 
     def load(self, a, op):
-        self.factors = factors_of(a)
+        self.op, self.factors, self.a = op, factors_of(a), a
+        if op == "mxv":
+            self.x = number(np.arange(a.shape[1]))
+        elif op == "ewise":
+            self.other = a.T.tocsr()
+        elif op == "build":
+            self.triplets = mixed(a)
+
+    def operation(self, check):
+        """One operation on A."""
+        import scipy.sparse as sp
+
+        def built():
+            rows, columns, values = self.triplets
+            c = sp.coo_matrix((values, (rows, columns)), self.a.shape).tocsr()
+            c.sort_indices()
+            return c
+
+        c, ms = clock({
+            "mxv": lambda: self.a @ self.x, "transpose": lambda: self.a.T.tocsr(), "reduce": lambda: self.a.sum(),
+            "ewise": lambda: self.a + self.other, "build": built,
+        }[self.op])
+        if not check:
+            return ms, None
+        if self.op == "mxv":
+            return ms, {"wsum": of_vector(c)["wsum"]}
+        if self.op == "reduce":
+            return ms, {"sum": float(c)}
+        found = of_matrix(c)
+        # Its sum leaves out entries that cancel.
+        return ms, {k: found[k] for k in (("sum", "wsum") if self.op == "ewise" else found)}
 
     def run(self, variant, check):
+        if self.op != "spgemm":
+            return self.operation(check)
+
         def product():
             c = functools.reduce(lambda x, y: x @ y, self.factors)
             c.sort_indices()
@@ -256,7 +429,7 @@ def main():
         try:
             if "load" in ask:
                 peer.load(cases.load(ask["load"]), ask["op"])
-                reply({"variants": peer.OPS[ask["op"]]})
+                reply({"variants": peer.OPS.get(ask["op"], [])})
             else:
                 ms, found = peer.run(ask["time"], ask.get("check", False))
                 reply({"ms": ms, "found": found})

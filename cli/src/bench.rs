@@ -1,26 +1,28 @@
-//! `sparring bench [spgemm|triangles|distance|mttkrp|contract]`: medians and minima on generated cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|mxv|…]`: medians and minima on generated cases or files, with checksums.
 
 mod case;
 mod contract;
 mod distance;
 mod machine;
 mod mttkrp;
+mod operations;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use sparring::generate::{self, Case, Checks, Product};
+use sparring::generate::{self, Case, Product};
 use sparring::graph::{TriangleMethod, triangles};
 use sparring::{Csr, Error};
 
 use crate::context::Context;
-use crate::device::{Where, refuse, timed_on};
+use crate::device::{Where, refuse, refused, timed_on};
 use crate::failure::{Failure, Result};
 use crate::output::{ms, thousands};
 use crate::read;
-use crate::timing::{Times, timed};
-use case::{load, source};
+use crate::timing::{self, Times, timed};
+use case::{load, source, verify};
 pub(crate) use contract::Floats;
 use machine::Machine;
+use operations::Operation;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -58,6 +60,35 @@ enum Kind {
     Mttkrp,
     /// Contractions of batches of small dense tensors
     Contract,
+    /// y = A·x
+    Mxv,
+    /// yᵀ = xᵀ·A for sparse x
+    Vxm,
+    /// Aᵀ
+    Transpose,
+    /// The sum of all entries, and those of rows
+    Reduce,
+    /// A + Aᵀ
+    Ewise,
+    /// A from its entries in a mixed order
+    Build,
+    /// A·A where A has an entry
+    Masked,
+}
+
+impl Kind {
+    fn operation(self) -> Option<Operation> {
+        Some(match self {
+            Self::Mxv => Operation::Mxv,
+            Self::Vxm => Operation::Vxm,
+            Self::Transpose => Operation::Transpose,
+            Self::Reduce => Operation::Reduce,
+            Self::Ewise => Operation::Ewise,
+            Self::Build => Operation::Build,
+            Self::Masked => Operation::Masked,
+            Self::Spgemm | Self::Triangles | Self::Distance | Self::Mttkrp | Self::Contract => return None,
+        })
+    }
 }
 
 impl Arguments {
@@ -106,6 +137,15 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     distance::refuse(&arguments.distance)?;
     if !arguments.fresh_memory {
         sparring::par::keep_freed_memory();
+    }
+    if let Some(operation) = arguments.kind.and_then(Kind::operation) {
+        if context.cuda.is_some() {
+            return Err(refused("these operations", "they are measured on the processor").into());
+        }
+        context.heading(&operations::heading())?;
+        return names(operations::CASES)
+            .iter()
+            .try_for_each(|name| operations::run(context, operation, name, arguments.repeat));
     }
     if arguments.kind != Some(Kind::Triangles) {
         let columns = ["case", "|C|", "symbolic", "numeric", "both", "reuse", "unsorted"];
@@ -264,13 +304,13 @@ fn measure<M: Machine>(
     ] {
         line.insert(key.into(), value);
     }
-    insert(&mut line, "", &both);
-    insert(&mut line, "symbolic_", &symbolic);
-    insert(&mut line, "numeric_", &numeric);
-    insert(&mut line, "reuse_", &reuse);
+    timing::insert(&mut line, "", &both);
+    timing::insert(&mut line, "symbolic_", &symbolic);
+    timing::insert(&mut line, "numeric_", &numeric);
+    timing::insert(&mut line, "reuse_", &reuse);
     if M::UNSORTED {
         line.insert("threads".into(), json!(context.threads()));
-        insert(&mut line, "unsorted_", &unsorted);
+        timing::insert(&mut line, "unsorted_", &unsorted);
     }
     // Most memory at once during the sorted product, everything included: on the processor what is resident, null where
     // the system does not tell; on a GPU that of the device.
@@ -288,21 +328,6 @@ fn measure<M: Machine>(
         row([name.into(), thousands(nnz as u64), s, n, b, r, u], &chosen)
     })?;
     verify(name, generate::expected(hosts)?, found, unsorted_checks)
-}
-
-/// The sums of a product follow from its factors; a result with others is wrong, however fast.
-fn verify(name: &str, expected: Checks, found: Checks, unsorted: Option<Checks>) -> Result {
-    for (what, found) in [("", Some(found)), (", unsorted", unsorted)] {
-        if let Some(found) = found.filter(|found| !found.agrees(&expected)) {
-            return Err(Failure::Wrong(format!("{name}{what}: checksums {found:?}, expected {expected:?}")));
-        }
-    }
-    Ok(())
-}
-
-fn insert(line: &mut Map<String, Value>, prefix: &str, times: &Times) {
-    line.insert(format!("{prefix}ms"), ms(times.median()));
-    line.insert(format!("{prefix}ms_min"), ms(times.minimum()));
 }
 
 fn row([name, nnz, times @ ..]: [String; 7], rest: &str) -> String {

@@ -2,6 +2,10 @@
 
 use std::time::Instant;
 
+use serde_json::{Map, Value};
+
+use crate::output::ms;
+
 /// The result of `f` and the milliseconds that it took.
 pub(crate) fn timed<R>(f: impl FnOnce() -> R) -> (R, f64) {
     let start = Instant::now();
@@ -28,6 +32,12 @@ impl Times {
     pub(crate) fn minimum(&self) -> f64 {
         self.0.iter().copied().reduce(f64::min).unwrap_or(0.0)
     }
+}
+
+/// The median and the minimum, as members of a line.
+pub(crate) fn insert(line: &mut Map<String, Value>, prefix: &str, times: &Times) {
+    line.insert(format!("{prefix}ms"), ms(times.median()));
+    line.insert(format!("{prefix}ms_min"), ms(times.minimum()));
 }
 
 #[cfg(test)]

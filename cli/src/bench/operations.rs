@@ -1,0 +1,212 @@
+//! `sparring bench mxv|vxm|transpose|reduce|ewise|build|masked`: one operation on one matrix, beside which other libraries do the same.
+
+use serde_json::{Map, Value, json};
+use sparring::algebra::{Plus, PlusTimes};
+use sparring::backend::Backend;
+use sparring::generate::{self, Checks, splitmix64};
+use sparring::par::Threads;
+use sparring::sparse::SparseVec;
+use sparring::{Coo, Cpu, Csr, ops};
+
+use super::case::{load, verify};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::thousands;
+use crate::timing::{self, Times, timed};
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Operation {
+    /// y = A·x: a new vector, and one that is there.
+    Mxv,
+    /// yᵀ = xᵀ·A, x with entries at one of two, eight and sixty-four places.
+    Vxm,
+    Transpose,
+    /// The sum of all entries; those of rows.
+    Reduce,
+    /// A + Aᵀ, Aᵀ made before.
+    Ewise,
+    /// A from its entries in a mixed order.
+    Build,
+    /// A·A where A has an entry, and everywhere.
+    Masked,
+}
+
+pub(super) const CASES: &[&str] = &["rmat14", "web18", "stencil27_60", "lap2d_1000", "er18d8"];
+
+/// What an operation made.
+enum Made {
+    Matrix(Csr<f64>),
+    Vector(Vec<f64>),
+    Entries(SparseVec<f64>),
+    Number(f64),
+    /// What was there has it.
+    Nothing,
+}
+
+/// A way of doing it: what its times are called, and one run.
+type Way<'a> = (&'static str, Box<dyn FnMut() -> sparring::Result<Made> + 'a>);
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Mxv => "mxv",
+            Self::Vxm => "vxm",
+            Self::Transpose => "transpose",
+            Self::Reduce => "reduce",
+            Self::Ewise => "ewise",
+            Self::Build => "build",
+            Self::Masked => "masked",
+        }
+    }
+
+    fn ways<'a>(self, cpu: &'a Cpu, a: &'a Csr<f64>, more: &'a mut More) -> Vec<Way<'a>> {
+        let threads: &Threads = cpu.threads();
+        match self {
+            Self::Mxv => {
+                let More { x, y, .. } = more;
+                let x: &[f64] = x;
+                vec![
+                    ("", Box::new(move || Ok(Made::Vector(ops::mxv(threads, RING(), a, x, None)?)))),
+                    (
+                        "into_",
+                        Box::new(move || {
+                            ops::mxv_into(threads, RING(), a, x, y)?;
+                            Ok(Made::Nothing)
+                        }),
+                    ),
+                ]
+            }
+            Self::Vxm => {
+                let way = |(prefix, x): (&'static str, &'a SparseVec<f64>)| -> Way<'a> {
+                    (prefix, Box::new(move || Ok(Made::Entries(ops::vxm(threads, RING(), x, a, None)?))))
+                };
+                FRONTIERS.iter().map(|f| f.0).zip(&more.frontiers).map(way).collect()
+            }
+            Self::Transpose => vec![("", Box::new(|| Ok(Made::Matrix(a.transpose(threads)?))))],
+            Self::Reduce => vec![
+                ("", Box::new(|| Ok(Made::Number(ops::reduce(threads, Plus::new(), a)?)))),
+                ("rows_", Box::new(|| Ok(Made::Vector(ops::reduce_rows(threads, Plus::new(), a)?)))),
+            ],
+            Self::Ewise => {
+                let More { transposed, .. } = more;
+                vec![("", Box::new(|| Ok(Made::Matrix(ops::ewise_add(threads, Plus::new(), a, transposed)?))))]
+            }
+            Self::Build => {
+                let More { entries, .. } = more;
+                vec![("", Box::new(|| Ok(Made::Matrix(entries.to_csr_on(threads, Plus::new())?))))]
+            }
+            Self::Masked => vec![
+                ("", Box::new(move || Ok(Made::Matrix(cpu.mxm(RING(), a, a).mask(a.pattern().clone()).eval()?)))),
+                ("all_", Box::new(move || Ok(Made::Matrix(cpu.mxm(RING(), a, a).eval()?)))),
+            ],
+        }
+    }
+}
+
+const RING: fn() -> PlusTimes<f64> = PlusTimes::default;
+/// Prefixes of times, and one entry in how many.
+const FRONTIERS: [(&str, u64); 3] = [("half_", 2), ("eighth_", 8), ("few_", 64)];
+
+/// What operations read beside A, or write.
+struct More {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    frontiers: Vec<SparseVec<f64>>,
+    transposed: Csr<f64>,
+    entries: Coo<f64>,
+}
+
+impl More {
+    /// Of `operation`; the rest is empty.
+    fn new(operation: Operation, threads: &Threads, a: &Csr<f64>) -> sparring::Result<Self> {
+        let (m, n) = a.shape();
+        let of = |wanted| operation == wanted;
+        let number = |k: usize| 0.5 + (k % 17) as f64 / 4.0;
+        let frontier = |(_, part): (&str, u64)| {
+            let ks: Vec<u32> = (0..m as u32).filter(|&k| splitmix64(u64::from(k)).is_multiple_of(part)).collect();
+            let xs = ks.iter().map(|&k| number(k as usize)).collect();
+            SparseVec::new(m, ks, xs)
+        };
+        let entries = if of(Operation::Build) {
+            let mut order: Vec<usize> = (0..a.nnz()).collect();
+            order.sort_by_key(|&p| splitmix64(p as u64));
+            let rows: Vec<u32> = a.iter().map(|(i, _, _)| i as u32).collect();
+            let take = |from: &[u32]| order.iter().map(|&p| from[p]).collect();
+            let values = order.iter().map(|&p| a.values()[p]).collect();
+            Coo::new(m, n, take(&rows), take(a.col_idx()), values)?
+        } else {
+            Coo::new(m, n, vec![], vec![], vec![])?
+        };
+        Ok(Self {
+            x: if of(Operation::Mxv) { (0..n).map(number).collect() } else { vec![] },
+            y: if of(Operation::Mxv) { vec![0.0; m] } else { vec![] },
+            frontiers: if of(Operation::Vxm) {
+                FRONTIERS.into_iter().map(frontier).collect::<sparring::Result<_>>()?
+            } else {
+                vec![]
+            },
+            transposed: if of(Operation::Ewise) { a.transpose(threads)? } else { Csr::empty(0, 0)? },
+            entries,
+        })
+    }
+}
+
+impl Made {
+    fn checks(self) -> sparring::Result<Option<(usize, Checks)>> {
+        let row = |n: usize, js: Vec<u32>, xs: Vec<f64>| Csr::new(1, n, vec![0, js.len()], js, xs);
+        let c = match self {
+            Self::Matrix(c) => c,
+            Self::Vector(y) => row(y.len(), (0..y.len() as u32).collect(), y)?,
+            Self::Entries(y) => row(y.len(), y.indices().to_vec(), y.values().to_vec())?,
+            Self::Number(x) => row(1, vec![0], vec![x])?,
+            Self::Nothing => return Ok(None),
+        };
+        Ok(Some((c.nnz(), generate::checks(&c))))
+    }
+}
+
+pub(super) fn heading() -> String {
+    format!("{:18} {:>14}  medians in ms", "case", "|A|")
+}
+
+/// Measures the operation on one case.
+pub(super) fn run(context: &Context, operation: Operation, name: &str, repeat: u32) -> Result {
+    let a = load(context, name)?;
+    let cpu = &context.quiet;
+    let mut more = More::new(operation, cpu.threads(), &a)?;
+    context.progress.stage(format!("measuring {name}"));
+    let mut line = Map::new();
+    for (key, value) in [
+        ("op", json!(operation.name())),
+        ("case", json!(name)),
+        ("device", json!(context.device.to_string())),
+        ("m", json!(a.nrows())),
+        ("n", json!(a.ncols())),
+        ("entries", json!(a.nnz())),
+        ("threads", json!(context.threads())),
+    ] {
+        line.insert(key.into(), value);
+    }
+    let mut text = format!("{name:18} {:>14}", thousands(a.nnz() as u64));
+    for (prefix, mut way) in operation.ways(cpu, &a, &mut more) {
+        let mut times = Times::default();
+        // One run warms up.
+        if let Some((nnz, found)) = way()?.checks()? {
+            for (key, value) in [("nnz", json!(nnz)), ("sum", json!(found.sum)), ("wsum", json!(found.wsum))] {
+                line.insert(format!("{prefix}{key}"), value);
+            }
+            if (operation, prefix) == (Operation::Masked, "all_") {
+                verify(name, generate::expected(&[&a, &a])?, found, None)?;
+            }
+        }
+        for _ in 0..repeat {
+            let (made, ms) = timed(&mut way);
+            made?;
+            times.push(ms);
+        }
+        timing::insert(&mut line, prefix, &times);
+        text += &format!("  {}{:.3}", prefix.replace('_', " "), times.median());
+    }
+    context.result(Value::Object(line), || text)
+}
