@@ -55,22 +55,27 @@ const LOOK: usize = 16;
 /// In order, and the fold stops soon after it has met the terminal value of ⊕. But sums ([`Plus`]) of more than sixteen values are
 /// sixteen that need not wait for each other: sum s has the entries s, s + 16, … from 0 on; then neighbours are joined, until there is
 /// one.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
     let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
-    if let Some(terminal) = M::TERMINAL {
-        let mut z = M::IDENTITY;
-        for xs in xs.chunks(LOOK) {
-            z = xs.iter().copied().fold(z, add);
-            if z == terminal {
-                break;
-            }
+    if xs.len() > SUMS && TypeId::of::<M>() == TypeId::of::<Plus<M::Out>>() {
+        return by_sums(monoid, xs);
+    }
+    let mut z = M::IDENTITY;
+    let Some(terminal) = M::TERMINAL else { return xs.iter().copied().fold(z, add) };
+    for xs in xs.chunks(LOOK) {
+        z = xs.iter().copied().fold(z, add);
+        if z == terminal {
+            break;
         }
-        return z;
     }
-    if xs.len() <= SUMS || TypeId::of::<M>() != TypeId::of::<Plus<M::Out>>() {
-        return xs.iter().copied().fold(M::IDENTITY, add);
-    }
+    z
+}
+
+/// The sums of [`folded`].
+#[inline(never)]
+fn by_sums<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
+    let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
     dispatch(|| {
         let mut sums = [M::IDENTITY; SUMS];
         let (whole, last) = xs.as_chunks::<SUMS>();

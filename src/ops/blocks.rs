@@ -55,6 +55,34 @@ pub(super) fn fill_rows<T: Copy + Send, I: Index>(
     )
 }
 
+/// Writes the columns and values of some rows, over values that are there.
+pub(super) type WriteRows<'a, T, I> = dyn Fn(Range<usize>, &mut [I], &mut [T]) + Sync + 'a;
+
+/// As [`fill_rows`], written in place, over columns 0 and values `first`.
+pub(super) fn write_rows<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: &[Range<usize>],
+    row_ptr: &[usize],
+    first: T,
+    write: &WriteRows<'_, T, I>,
+) -> Result<(Vec<I>, Vec<T>)> {
+    let start = |b: usize| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end]);
+    let nnz = start(blocks.len());
+    Fresh::new(nnz, "column indices")?.fill_with(
+        Fresh::new(nnz, "values")?,
+        threads,
+        op,
+        blocks.len(),
+        start,
+        || Ok(()),
+        |(), b, cols, values| {
+            write(blocks[b].clone(), cols.rest(I::default()), values.rest(first));
+            Ok(())
+        },
+    )
+}
+
 /// Empties `v` and makes room for `len` elements.
 pub(super) fn room<T>(v: &mut Vec<T>, len: usize, what: &'static str) -> Result<()> {
     v.clear();

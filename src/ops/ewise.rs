@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{AppendRows, blocks, fill_rows, in_order};
+use super::blocks::{AppendRows, blocks, fill_rows, in_order, write_rows};
 use crate::algebra::{BinaryOp, Host, V, Value, Word};
 use crate::kernels::fill;
 use crate::par::Threads;
@@ -39,28 +39,33 @@ pub fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     if Arc::ptr_eq(a.pattern(), b.pattern()) {
         return on_one_pattern(threads, "ewise_add", op, a, b);
     }
-    let append = |rows: Range<usize>, cols: &mut Vec<I>, values: &mut Vec<T>| {
+    let Some(&first) = a.values().first().or(b.values().first()) else { return Csr::empty(a.nrows(), a.ncols()) };
+    let union = |na: usize, nb: usize, common: usize| na + nb - common;
+    let row_ptr = count(threads, a.pattern(), b.pattern(), &union)?;
+    let blocks = blocks(a.nrows(), &|i| work_before(a.pattern(), b.pattern(), i))?;
+    let write = |rows: Range<usize>, cols: &mut [I], values: &mut [T]| {
+        let mut at = 0;
         for i in rows {
             let ((ja, xa), (jb, xb)) = (a.row(i), b.row(i));
             let (mut p, mut q) = (0, 0);
+            // Nothing to predict: which of the rows comes first is as random as the matrices are different.
             while p < ja.len() && q < jb.len() {
-                let (j, x, (da, db)) = match ja[p].cmp(&jb[q]) {
-                    Ordering::Less => (ja[p], xa[p], (1, 0)),
-                    Ordering::Greater => (jb[q], xb[q], (0, 1)),
-                    Ordering::Equal => (ja[p], op.apply::<Host>(V(xa[p]), V(xb[q])).0, (1, 1)),
-                };
-                cols.push(j);
-                values.push(x);
-                (p, q) = (p + da, q + db);
+                let ((j, x), (k, y)) = ((ja[p], xa[p]), (jb[q], xb[q]));
+                let both = op.apply::<Host>(V(x), V(y)).0;
+                cols[at] = if j <= k { j } else { k };
+                let one = if j < k { x } else { y };
+                values[at] = if j == k { both } else { one };
+                (p, q, at) = (p + usize::from(j <= k), q + usize::from(k <= j), at + 1);
             }
-            cols.extend_from_slice(&ja[p..]);
-            values.extend_from_slice(&xa[p..]);
-            cols.extend_from_slice(&jb[q..]);
-            values.extend_from_slice(&xb[q..]);
+            for (js, xs) in [(&ja[p..], &xa[p..]), (&jb[q..], &xb[q..])] {
+                cols[at..at + js.len()].copy_from_slice(js);
+                values[at..at + xs.len()].copy_from_slice(xs);
+                at += js.len();
+            }
         }
     };
-    let union = |na: usize, nb: usize, common: usize| na + nb - common;
-    merge(threads, "ewise_add", a.pattern(), b.pattern(), &union, &append)
+    let (cols, values) = write_rows(threads, "ewise_add", &blocks, &row_ptr, first, &write)?;
+    Csr::with_pattern(Arc::new(Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true)), values)
 }
 
 /// `C(i, j) = A(i, j) ∘ B(i, j)` where both have an entry; rows sorted.
@@ -241,9 +246,14 @@ fn count<I: Index>(
     len: &(dyn Fn(usize, usize, usize) -> usize + Sync),
 ) -> Result<Vec<usize>> {
     let of_row = |(): &mut (), i| {
-        let mut common = 0;
-        each_common(a.row(i), b.row(i), |_, _| common += 1);
-        Ok(len(a.row(i).len(), b.row(i).len(), common))
+        let (a, b) = (a.row(i), b.row(i));
+        let (mut p, mut q, mut common) = (0, 0, 0);
+        while p < a.len() && q < b.len() {
+            let (j, k) = (a[p], b[q]);
+            common += usize::from(j == k);
+            (p, q) = (p + usize::from(j <= k), q + usize::from(k <= j));
+        }
+        Ok(len(a.len(), b.len(), common))
     };
     count_rows(threads, a.nrows(), |i| work_before(a, b, i), || Ok(()), of_row)
 }

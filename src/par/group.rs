@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::{Slots, Threads, collected, filled, reserved};
+use crate::simd::prefetch_at;
 use crate::{Error, Index, Result};
 
 /// Which part of the keys counts: `(key >> shift) & mask`, which is below `bins`.
@@ -104,7 +105,7 @@ pub(crate) fn scattered<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<It
 ) -> Result<Grouped<A, T>> {
     let (n, digit) = (keys.len(), Digit::whole(bins));
     let Counted { ptr, mut places, block, blocks } = counted(threads, keys, digit)?;
-    let (mut lists, mut values) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
+    let (mut lists, mut values): (Vec<A>, Vec<T>) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
     super::advise_huge_pages(&mut lists.spare_capacity_mut()[..n]);
     super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride: 1 };
@@ -117,8 +118,13 @@ pub(crate) fn scattered<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<It
         || Ok(()),
         |(), _| {
             if let Some((b, (places, keys))) = next() {
-                let mut written = 0;
+                let (mut written, mut later) = (0, keys.iter().skip(AHEAD));
                 for (&key, (list, value)) in keys.iter().zip(records(b * block..b * block + keys.len())) {
+                    if let Some(&key) = later.next() {
+                        let place = places[digit.of(key)];
+                        prefetch_at(to.lists.wrapping_add(place));
+                        prefetch_at(to.values.wrapping_add(place));
+                    }
                     let place = &mut places[digit.of(key)];
                     // SAFETY: `place` is below n and taken once: as in `grouped`, by the keys alone.
                     unsafe { to.put_one(*place, list, value) };
@@ -138,6 +144,9 @@ pub(crate) fn scattered<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<It
     }
     Ok(Grouped { ptr, lists, values })
 }
+
+/// Records ahead of the current one whose places are asked for.
+const AHEAD: usize = 16;
 
 /// Where the records of each bin go.
 struct Counted {

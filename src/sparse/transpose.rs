@@ -88,8 +88,8 @@ fn rows_of<I: Index>(pattern: &Pattern<I>, entries: Range<usize>) -> impl Iterat
 /// [`FRESH`] of their entries.
 fn columns_come_again<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
     let cols = pattern.col_idx();
-    // What the cache has anyway.
-    if cols.len() <= SAMPLES * STRETCH {
+    // What the last cache has anyway.
+    if cols.len() <= CACHED {
         return Ok(true);
     }
     let (mut fresh, mut seen) = (0, reserved(STRETCH, "a sample of columns")?);
@@ -104,9 +104,11 @@ fn columns_come_again<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
     Ok(fresh * FRESH.1 < SAMPLES * STRETCH * FRESH.0)
 }
 
+/// Entries that a cache holds: of 12 bytes, 24 MiB.
+const CACHED: usize = 1 << 21;
 /// Stretches of entries that are looked at, and their length.
 const SAMPLES: usize = 8;
-const STRETCH: usize = 1 << 13;
+const STRETCH: usize = 1 << 12;
 /// Columns for so many entries.
 const FRESH: (usize, usize) = (3, 4);
 
