@@ -24,7 +24,7 @@ pub(crate) struct Corners {
 /// Cost: O(l l'/16) for an entry before which there are l in its row, if the row of its column has l' below the diagonal.
 /// # Panics
 /// If there are no such rows.
-pub(crate) fn corners<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Option<Corners> {
+pub(crate) fn corners_at<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Option<Corners> {
     assert!(a.nrows() == a.ncols() && a.is_sorted() && rows.end <= a.nrows());
     #[cfg(target_arch = "x86_64")]
     {
@@ -205,7 +205,7 @@ mod tests {
                     want.triangles += (0..b).filter(|&c| joined[i][c] && joined[b][c]).count() as u64;
                 }
             }
-            assert_eq!(corners(&a, 0..n, u64::MAX), Some(want));
+            assert_eq!(corners_at(&a, 0..n, u64::MAX), Some(want));
             assert_eq!(one_by_one(&a, 0..n, u64::MAX), Some(want));
             // Without one entry, wherever it is: nothing, or fewer below than above.
             let cols = a.col_idx();
@@ -217,7 +217,7 @@ mod tests {
                 let ptr = a.row_ptr().iter().enumerate().map(|(r, &p)| p - usize::from(r > i)).collect();
                 let cols = [&cols[..gone], &cols[gone + 1..]].concat();
                 let less = Pattern::<u32>::new(n, n, ptr, cols).unwrap();
-                for found in [corners(&less, 0..n, u64::MAX), one_by_one(&less, 0..n, u64::MAX)] {
+                for found in [corners_at(&less, 0..n, u64::MAX), one_by_one(&less, 0..n, u64::MAX)] {
                     let symmetric = |f: Corners| 2 * f.below + f.diagonal == less.nnz() as u64;
                     assert!(found.is_none_or(|f| !symmetric(f)), "{found:?}");
                 }
@@ -231,8 +231,8 @@ mod tests {
         let full =
             Pattern::<u32>::new(n, n, (0..=n).map(|i| i * n).collect(), (0..n as u32).collect::<Vec<_>>().repeat(n));
         let full = full.unwrap();
-        assert_eq!(corners(&full, 0..n, 10), None);
+        assert_eq!(corners_at(&full, 0..n, 10), None);
         assert_eq!(one_by_one(&full, 0..n, 10), None);
-        assert_eq!(corners(&full, 0..n, u64::MAX).map(|f| f.triangles), Some((200 * 199 * 198 / 6) as u64));
+        assert_eq!(corners_at(&full, 0..n, u64::MAX).map(|f| f.triangles), Some((200 * 199 * 198 / 6) as u64));
     }
 }

@@ -12,7 +12,7 @@ mod sort;
 mod tiles;
 mod turn;
 
-pub(crate) use corners::corners;
+pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub(crate) use rows::{RowsOf, within};

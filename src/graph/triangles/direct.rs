@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::par::{Threads, try_split};
-use crate::simd::corners;
+use crate::simd::corners_at;
 use crate::{Index, Pattern, Result};
 
 /// Entries of A in a block at least.
@@ -33,7 +33,7 @@ pub(super) fn count<I: Index>(threads: &Threads, a: &Pattern<I>, most: u64) -> R
             }
             let block = blocks[b].clone();
             let entries = (ptr[block.end] - ptr[block.start]) as u64;
-            match corners(a, block, most.saturating_mul(entries)) {
+            match corners_at(a, block, most.saturating_mul(entries)) {
                 Some(found) => {
                     triangles.fetch_add(found.triangles, Ordering::Relaxed);
                     below.fetch_add(found.below, Ordering::Relaxed);

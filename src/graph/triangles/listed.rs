@@ -9,7 +9,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::par::{Threads, collected, filled, reserved, try_split};
+use crate::par::{Threads, collected, counters, filled, try_split};
 use crate::sparse::{cut, for_each_part};
 use crate::{Index, Pattern, Result};
 
@@ -111,7 +111,7 @@ impl<'a, I: Index> Upward<'a, I> {
 
     /// Triangles that each vertex is in.
     pub(super) fn per_vertex(&self, threads: &Threads) -> Result<Vec<u64>> {
-        let sums = zeros(self.graph.nrows(), "triangles of vertices")?;
+        let sums = counters(self.graph.nrows(), "triangles of vertices")?;
         self.find(
             threads,
             |_| {},
@@ -129,7 +129,7 @@ impl<'a, I: Index> Upward<'a, I> {
     /// Triangles that each edge is in, one value for each entry of the graph.
     pub(super) fn per_edge(&self, threads: &Threads) -> Result<Vec<u64>> {
         let (graph, ptr) = (self.graph, self.graph.row_ptr());
-        let sums = zeros(graph.nnz(), "triangles of edges")?;
+        let sums = counters(graph.nnz(), "triangles of edges")?;
         let add = |place: usize, count| {
             sums[place].fetch_add(count, Ordering::Relaxed);
         };
@@ -171,12 +171,6 @@ impl<'a, I: Index> Upward<'a, I> {
         )?;
         Ok(values)
     }
-}
-
-fn zeros(len: usize, what: &'static str) -> Result<Vec<AtomicU64>> {
-    let mut sums = reserved(len, what)?;
-    sums.resize_with(len, AtomicU64::default);
-    Ok(sums)
 }
 
 /// Ranges of rows of about equal work.
