@@ -190,6 +190,13 @@ fn on_cpu<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -
         return Ok(found);
     }
     let graph = Adjacency::new(threads, a)?;
+    if method == TriangleMethod::Auto
+        && let Some(both) = graph.merged(threads, MERGED)?
+        && let Some(count) = direct::count(threads, &both, MOST)?
+    {
+        let method = format!("direct: rows as they stand; no vertex in over {MERGED} entries; A and Aᵀ are merged");
+        return Ok(Triangles { count, method });
+    }
     let order = Order::by_degree(threads, &graph)?;
     let degrees = Degrees { vertices: order.named, sum: graph.before(graph.vertices()), longest: order.longest };
     let (form, why) = choose(method, &degrees);
@@ -217,6 +224,9 @@ fn direct<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -
     }
     Ok(count.map(|count| Triangles { count, method: format!("direct: rows as they stand; {why}") }))
 }
+
+/// Degrees, both directions counted, up to which A and Aᵀ are merged to be read as they stand.
+const MERGED: usize = 256;
 
 /// Comparisons an entry beyond those of short rows at most, for rows to be read as they stand: with more, order by degree and L are worth
 /// their price. Of 2, 4, 8 and 16, benches/triangles.rs: all but 16 leave tc_rmat16, cnr-2000 and email-Enron to L within 3 % of their

@@ -30,6 +30,15 @@ impl<'a, I: Index> Adjacency<'a, I> {
     pub(super) fn repeats(&self) -> bool {
         self.transposed.is_some()
     }
+    /// One list in place of two, without the vertex itself, if no vertex has more than `most` neighbours and rows are sorted.
+    pub(super) fn merged(&self, threads: &Threads, most: usize) -> Result<Option<Pattern<I>>> {
+        match &self.transposed {
+            Some(t) if self.a.is_sorted() && (0..self.vertices()).all(|u| self.degree(u) <= most) => {
+                self.a.symmetrized_by(t, threads).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
     /// Length of these lists.
     #[inline(always)]
     pub(super) fn degree(&self, u: usize) -> usize {
