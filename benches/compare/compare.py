@@ -28,13 +28,21 @@ import venv
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit"]
-PROBE = "import numpy, scipy, graphblas, networkit, importlib.metadata as m; m.version('mkl')"
+PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit", "fast_matrix_market"]
+PROBE = "import numpy, scipy, graphblas, networkit, fast_matrix_market, importlib.metadata as m; m.version('mkl')"
 FILES = ["data/cnr-2000.mtx.gz", "data/email-Enron.mtx.gz", "data/bcsstk16.mtx.gz"]
 SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8", "rap100"]
 MEMORY = FILES[:1]
 # cnr-2000 is directed: once as it is, A + Aᵀ made within our time, and once with it made before, as the others have it.
 TRIANGLES = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "sym:" + FILES[0], *FILES[:2]]
+# Roads, meshes, co-authors, networks: vertices of few neighbours. Files that are not in data/ lie in the folder that SPARRING_DATA
+# names; where they do not, these cases are left out.
+LOW_DEGREE = ["lap2d_1000", *(f + ".mtx.gz" for f in (
+    "luxembourg_osm", "delaunay_n16", "4elt", "wing", "cond-mat-2005", "as-22july06", "sym:p2p-Gnutella31", "p2p-Gnutella31", "power"))]
+# Written by reading.py.
+TEXTS = os.path.join(TOP, "target", "texts")
+READ = [name + ".mtx" for name in ("cnr-2000", "lap2d_1000", "er18d8", "tc_rmat17", "stencil27_60")]
+PEERS_OF = {"triangles": ["suitesparse", "networkit"], "read": ["fast_matrix_market"]}
 RESULTS = os.path.join(TOP, "benches", "results")
 # Habits of memory: what `sparring bench` is told, and the environment of the others, with which the system's allocator maps nothing by
 # itself and gives nothing back.
@@ -58,7 +66,12 @@ COLUMNS = {
     ],
     "triangles": [
         ("SuiteSparse, best method", "ms", "suitesparse", None),
+        ("SuiteSparse with its preparation", "ms", "suitesparse", "prepared"),
         ("networkit", "ms", "networkit", None),
+    ],
+    "read": [
+        ("fast_matrix_market and tocsr", "ms", "fast_matrix_market", "mmread, tocsr"),
+        ("fast_matrix_market, coordinates", "ms", "fast_matrix_market", "mmread"),
     ],
 }
 
@@ -131,13 +144,13 @@ def agree(a, b):
 
 def measure(args, python, kind, case, pass_, log):
     """Measures one case; every single time goes to `log`."""
-    names = [n for n in (["mkl", "suitesparse", "scipy"] if kind == "spgemm" else ["suitesparse", "networkit"]) if n in args.peers]
+    names = [n for n in PEERS_OF.get(kind, ["mkl", "suitesparse", "scipy"]) if n in args.peers]
     for habit, (options, environment_) in MEMORY_HABITS.items():
-        run = lambda: ours(args.sparring, kind, case, args.threads, *options)
+        run = lambda: ours(args.sparring, kind, located(case), args.threads, *options)
         peers = []
         for name in names:
             peer = Peer(python, "peers.py", name, args.threads, environment=environment_)
-            name_or_file = case.removeprefix("sym:")  # the others count triangles of the undirected graph anyway
+            name_or_file = located(case).removeprefix("sym:")  # the others count triangles of the undirected graph anyway
             path = os.path.join(TOP, name_or_file) if os.sep in name_or_file else name_or_file
             peer.variants = peer.ask(load=path, op=kind)["variants"]
             peers.append(peer)
@@ -216,7 +229,11 @@ def cases_of(lines, kind):
 
 def compared(times, key, peer, variant):
     """The other's best variant, its time and ours, minima of all; the ratios of the passes. None if it was not measured."""
-    found = {v: min(min(x) for x in t.values()) for (p, v), t in times.items() if p == peer and variant in (None, v)}
+    def counts(v):
+        """What prepares within its time is a column of its own."""
+        return v.startswith("prepared") == (variant == "prepared") if variant in (None, "prepared") else v == variant
+
+    found = {v: min(min(x) for x in t.values()) for (p, v), t in times.items() if p == peer and counts(v)}
     if not found:
         return None
     best = min(found, key=found.get)
@@ -258,7 +275,7 @@ def table(kind, lines):
             text = f"{theirs / mine:.2f}"
             if max(ratios) > AGREE * min(ratios):
                 text = f"{min(ratios):.2f}…{max(ratios):.2f}"
-            which = f", {best}" if variant is None else ""
+            which = f", {best.removeprefix('prepared ')}" if variant in (None, "prepared") else ""
             cells.append((f"**{text}**" if theirs < mine else text) + f" ({theirs:.1f} ms{which})")
         out.append(f"| {short(case)} | " + ", ".join(own) + " | " + " | ".join(cells) + " |")
     ratios = ratios_of(lines, kind)
@@ -276,7 +293,7 @@ def memory_table(lines):
     return out
 
 
-TITLES = {"spgemm": "A·A", "triangles": "triangles"}
+TITLES = {"spgemm": "A·A", "triangles": "triangles", "read": "reading into rows"}
 
 
 def report(lines):
@@ -306,16 +323,16 @@ def read_lines(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND",
-                        help="spgemm, triangles, memory [default: the first two]")
+                        help="spgemm, triangles, read, memory [default: the first two]")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cases", help="only these, of any kind (names or files)")
-    parser.add_argument("--peers", default="mkl,suitesparse,scipy,networkit")
+    parser.add_argument("--peers", default="mkl,suitesparse,scipy,networkit,fast_matrix_market")
     parser.add_argument("--venv", default=os.path.join(TOP, "target", "peers-venv"))
     parser.add_argument("--sparring", default=os.path.join(TOP, "target", "release", "sparring"))
     parser.add_argument("--save", metavar="NAME", help="keep lines and tables as benches/results/NAME")
     args = parser.parse_args()
-    unknown = set(args.kinds) - {"spgemm", "triangles", "memory"}
+    unknown = set(args.kinds) - {"spgemm", "triangles", "read", "memory"}
     if unknown:
         parser.error(f"no kind is called {', '.join(sorted(unknown))}")
     args.kinds = args.kinds or ["spgemm", "triangles"]
@@ -325,6 +342,8 @@ def main():
         raise SystemExit(f"{args.sparring} is not there; first: cargo build --release -p sparring-cli")
     python = environment(os.path.abspath(args.venv), PACKAGES, PROBE) if args.kinds != ["memory"] else None
     wanted = args.cases.split(",") if args.cases else None
+    if "read" in args.kinds:
+        subprocess.run([python, os.path.join(HERE, "reading.py"), TEXTS], check=True)
     if args.save:
         os.makedirs(RESULTS, exist_ok=True)
     path = os.path.join(RESULTS, args.save + ".jsonl") if args.save else os.path.join(TOP, "target", "compare.jsonl")
@@ -355,13 +374,25 @@ def main():
             out.write(text)
 
 
+def located(case):
+    """A name of a generated matrix as it is, a file with its folder."""
+    if os.sep in case or ".mtx" not in case:
+        return case
+    symmetrized, name = case.startswith("sym:"), case.removeprefix("sym:")
+    path = os.path.join(TEXTS if name in READ else os.environ.get("SPARRING_DATA", os.path.join(TOP, "data")), name)
+    return "sym:" * symmetrized + path
+
+
 def chosen(kind, wanted):
     """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
-    known = {"spgemm": SPGEMM, "triangles": TRIANGLES, "memory": MEMORY}[kind]
+    there = [case for case in LOW_DEGREE if os.sep not in located(case) or os.path.exists(located(case).removeprefix("sym:"))]
+    known = {"spgemm": SPGEMM, "triangles": TRIANGLES + there, "memory": MEMORY, "read": READ}[kind]
     if wanted is None:
         return known
     if kind == "memory":
         return wanted
+    if kind in ("triangles", "read") and any(case in known for case in wanted):
+        return [case for case in wanted if case in known]
     of_kind = "triangles" if kind == "triangles" else "spgemm"
     guess = lambda case: "triangles" if case.startswith("tc_") else "spgemm"
     return [c for c in wanted if c in known or (c not in SPGEMM + TRIANGLES and guess(c) == of_kind)]

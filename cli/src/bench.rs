@@ -1,10 +1,11 @@
-//! `sparring bench [spgemm|triangles|distance|mttkrp|contract]`: medians and minima on generated cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read]`: medians and minima on generated cases or files, with checksums.
 
 mod case;
 mod contract;
 mod distance;
 mod machine;
 mod mttkrp;
+mod read;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -16,7 +17,6 @@ use crate::context::Context;
 use crate::device::{Where, refuse, timed_on};
 use crate::failure::{Failure, Result};
 use crate::output::{ms, thousands};
-use crate::read;
 use crate::timing::{Times, timed};
 use case::{load, source};
 pub(crate) use contract::Floats;
@@ -58,6 +58,8 @@ enum Kind {
     Mttkrp,
     /// Contractions of batches of small dense tensors
     Contract,
+    /// Reading Matrix Market files into compressed rows
+    Read,
 }
 
 impl Arguments {
@@ -90,7 +92,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     }
     mttkrp::refuse(&arguments.mttkrp)?;
     // Not after minutes of measuring others.
-    arguments.case.iter().try_for_each(|name| read::check(&source(name)))?;
+    arguments.case.iter().try_for_each(|name| crate::read::check(&source(name)))?;
     if arguments.kind == Some(Kind::Distance) {
         let bench = distance::Bench {
             context,
@@ -106,6 +108,10 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     distance::refuse(&arguments.distance)?;
     if !arguments.fresh_memory {
         sparring::par::keep_freed_memory();
+    }
+    if arguments.kind == Some(Kind::Read) {
+        context.heading(&read::heading())?;
+        return names(&[]).iter().try_for_each(|name| read::run(context, name, arguments.repeat));
     }
     if arguments.kind != Some(Kind::Triangles) {
         let columns = ["case", "|C|", "symbolic", "numeric", "both", "reuse", "unsorted"];
