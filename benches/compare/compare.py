@@ -207,7 +207,7 @@ def machine(args, command):
 
 
 def short(case):
-    name = os.path.basename(case).removesuffix(".gz").removesuffix(".mtx")
+    name = os.path.basename(case.removeprefix("sym:")).removesuffix(".gz").removesuffix(".mtx")
     return name + " (symmetrized)" if case.startswith("sym:") else name
 
 

@@ -283,6 +283,17 @@ fn bench_gives_a_json_line_a_case() {
 }
 
 #[test]
+fn bench_reads_files() {
+    let k4 = file("bench_read.mtx", COMPLETE);
+    let found = json(&["bench", "read", "--case", &k4, "--repeat", "2"]);
+    assert_eq!((&found["op"], &found["case"], &found["nnz"]), (&"read".into(), &k4.as_str().into(), &12.into()));
+    assert_eq!(found["bytes"], COMPLETE.len());
+    assert!(found["ms"].is_f64() && found["ms_min"].is_f64() && found["mb_s"].is_f64(), "{found}");
+    let said = text(&["bench", "read", "--case", &k4, "--repeat", "1", "--fresh-memory"]);
+    assert!(said.lines().count() == 2 && said.contains("bench_read.mtx"), "{said}");
+}
+
+#[test]
 fn bench_counts_triangles_and_takes_both_kinds_by_default() {
     let found = json(&["bench", "triangles", "--case", "tc_rmat10", "--repeat", "1"]);
     assert_eq!((found["triangles"].as_u64(), found["case"].as_str()), (Some(75_185), Some("tc_rmat10")));

@@ -19,7 +19,7 @@ pub(crate) struct Corners {
 }
 
 /// Triangles with their largest vertex in `rows` of a square, sorted pattern; `None` if an entry below the diagonal there has no
-/// mirror image, or more than `budget` comparisons, of up to 16 columns with one, would be needed.
+/// mirror image, or more than `budget` comparisons, of up to 16 columns with one, would be needed beside those of short rows.
 ///
 /// Cost: O(l l'/16) for an entry before which there are l in its row, if the row of its column has l' below the diagonal.
 /// # Panics
@@ -82,6 +82,9 @@ mod v4 {
 
     /// Rows of so many columns are looked at from end to end.
     const SHORT: usize = 64;
+
+    /// So few columns are looked for one by one in a longer row.
+    const FEW: usize = 4;
 
     /// The first `len` lanes.
     #[inline(always)]
@@ -153,6 +156,13 @@ mod v4 {
                         return None;
                     }
                     found.triangles += u64::from(met);
+                    continue;
+                }
+                if t <= FEW {
+                    // The row of a hub: of it only what is looked for is read.
+                    left = left.checked_sub(t as u64)?;
+                    other.binary_search(&(i as u32)).ok()?;
+                    found.triangles += before.iter().map(|c| u64::from(other.binary_search(c).is_ok())).sum::<u64>();
                     continue;
                 }
                 let prefix = other.partition_point(|&j| j < b);

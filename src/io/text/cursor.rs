@@ -1,6 +1,7 @@
 //! Words and numbers in text, with the place of whatever is wrong.
 
 use crate::Error;
+use crate::simd::dispatch;
 
 /// Something wrong `at` so many bytes from the start of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +33,10 @@ pub(crate) fn position(text: &[u8], at: usize) -> (u64, u64) {
 }
 
 pub(crate) fn count_line_ends(text: &[u8]) -> usize {
-    text.iter().filter(|&&b| b == b'\n').count()
+    // So many that a byte counts them, and a register 16 bytes and more at once.
+    const PART: usize = 192;
+    let in_part = |part: &[u8]| usize::from(part.iter().map(|&b| u8::from(b == b'\n')).sum::<u8>());
+    dispatch(|| text.chunks(PART).map(in_part).sum())
 }
 
 /// Bytes that a line may have: text that was packed well ends somewhere, and is looked at line by line.
@@ -241,6 +245,14 @@ mod tests {
             [&b"12345678 "[..], b" 1234567", b"1234567", b"", b"-1      ", b"1\0      ", b"1\xb9      ", b"\xb1 123456"]
         {
             assert_eq!(short_number(text), None);
+        }
+    }
+
+    #[test]
+    fn line_ends_are_counted_in_parts_of_every_length() {
+        for len in (0..400).chain([10_000]) {
+            let text: Vec<u8> = (0..len).map(|i| if i % 7 == 3 || len == 383 { b'\n' } else { b'8' }).collect();
+            assert_eq!(count_line_ends(&text), text.iter().filter(|&&b| b == b'\n').count());
         }
     }
 
