@@ -35,7 +35,8 @@ fn count(c: &mut Criterion) {
         let found = triangles(&cpu, &a, TriangleMethod::Auto).expect("memory");
         println!("{name}: {} triangles, {}", found.count, found.method);
         group.throughput(Throughput::Elements(a.nnz() as u64));
-        for method in [TriangleMethod::Auto, TriangleMethod::Compressed, TriangleMethod::Masked] {
+        for method in [TriangleMethod::Auto, TriangleMethod::Direct, TriangleMethod::Compressed, TriangleMethod::Masked]
+        {
             group.bench_with_input(BenchmarkId::new(format!("{method:?}"), name), &a, |t, a| {
                 t.iter(|| triangles(&cpu, a, method).expect("memory").count);
             });

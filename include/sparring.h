@@ -254,6 +254,8 @@ enum SparringTriangleMethod
   SPARRING_TRIANGLES_MASKED = 1,
   /// Rows compressed to bits and intersected.
   SPARRING_TRIANGLES_COMPRESSED = 2,
+  /// Rows as they stand, without new names.
+  SPARRING_TRIANGLES_DIRECT = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -803,6 +805,21 @@ SparringStatus sparring_triangles(const SparringDevice *device,
                                   char *buffer,
                                   uint64_t capacity,
                                   uint64_t *length);
+
+/// Counts for each vertex the triangles that it is in, of the graph that sparring_triangles reads.
+/// `counts` has room for `capacity` numbers and gets one for each row of `a`: if there is room for fewer, SPARRING_LENGTH before
+/// anything is computed. A GPU refuses with SPARRING_UNSUPPORTED.
+SparringStatus sparring_triangles_per_vertex(const SparringDevice *device,
+                                             const SparringMatrix *a,
+                                             uint64_t *counts,
+                                             uint64_t capacity);
+
+/// Counts for each edge the triangles that it is in, of the graph that sparring_triangles reads: `*counts` gets the handle of a
+/// new matrix of SPARRING_U64, symmetric, with an entry for each edge in both directions, 0 where it is in none; NULL on failure. Free
+/// it with sparring_matrix_free. A GPU refuses with SPARRING_UNSUPPORTED.
+SparringStatus sparring_triangles_per_edge(const SparringDevice *device,
+                                           const SparringMatrix *a,
+                                           SparringMatrix **counts);
 
 /// Number of metrics that sparring_pairwise, sparring_knn and sparring_radius know by name.
 uint64_t sparring_metric_count(void);

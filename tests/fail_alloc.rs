@@ -26,7 +26,7 @@ use sparring::backend::{Backend, Container};
 use sparring::contract;
 use sparring::distance::{Formula, Measure, Metric};
 use sparring::factor::CpAls;
-use sparring::graph::{TriangleMethod, bfs_levels, triangles};
+use sparring::graph::{TriangleMethod, bfs_levels, triangles, triangles_per_edge, triangles_per_vertex};
 use sparring::io::{
     Duplicates, FrosttOptions, WriteOptions, parse_frostt_with, write_frostt_to, write_matrix_market_to,
 };
@@ -359,6 +359,9 @@ const OPERATIONS: &[(&str, Operation)] = &[
     }),
     ("triangles", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Auto)?.count)),
     ("triangles masked", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Masked)?.count)),
+    ("triangles direct", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Direct)?.count)),
+    ("triangles per vertex", |x| Ok(triangles_per_vertex(&Cpu::new(), &x.a)?.iter().sum())),
+    ("triangles per edge", |x| Ok(triangles_per_edge(&Cpu::new(), &x.a)?.values().iter().sum())),
     ("triangles compressed", |x| Ok(triangles(&Cpu::new(), &x.a, TriangleMethod::Compressed)?.count)),
 ];
 

@@ -13,8 +13,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sparring::algebra::Type;
 use sparring::io::{
-    Field, Layout, ReadOptions, Symmetry, WriteOptions, parse_matrix_market_with, write_matrix_market_any_to,
-    write_matrix_market_to,
+    Field, Layout, ReadOptions, Symmetry, WriteOptions, parse_matrix_market_with, read_matrix_market_with,
+    write_matrix_market_any_to, write_matrix_market_to,
 };
 use sparring::num_complex::Complex;
 use sparring::par::Threads;
@@ -166,10 +166,21 @@ fn check(bytes: &[u8], pools: &[Threads]) -> bool {
     let options = |pool, piece| ReadOptions::new().threads(pool).piece_bytes(piece).max_bytes(1 << 20);
     let whole = parse_matrix_market_with(bytes, "fuzz", &options(&pools[0], 1 << 20));
     let pieces = parse_matrix_market_with(bytes, "fuzz", &options(&pools[1], 1));
+    // From a file, pieces of which are parsed while it is read.
+    let mut stored = tempfile::NamedTempFile::new().unwrap();
+    stored.write_all(bytes).unwrap();
+    let (path, name) = (stored.path(), stored.path().display().to_string());
+    let file = read_matrix_market_with(path, &options(&pools[1], 40)).map_err(|e| e.to_string().replace(&name, "fuzz"));
     let (whole, pieces) = match (whole, pieces) {
-        (Ok(a), Ok(b)) => (a, b),
+        (Ok(a), Ok(b)) => {
+            let file = file.unwrap_or_else(|e| panic!("from a file: {e}"));
+            let [x, y] = [&a, &file].map(|f| format!("{:?}", f.coo_with::<Complex<f64>, u64>(&pools[0]).unwrap()));
+            assert_eq!((a.header, x), (file.header, y));
+            (a, b)
+        }
         (Err(a), Err(b)) => {
             assert_eq!(a.to_string(), b.to_string());
+            assert_eq!(file.map(|_| ()), Err(a.to_string()));
             assert!(!matches!(a, Error::OutOfMemory { .. }), "{a}");
             return false;
         }

@@ -8,7 +8,7 @@ use common::arbitrary::{AnyGraph, AnyPattern, Rng};
 use common::gpu::cuda;
 use common::reference;
 use quickcheck::{Arbitrary, Gen};
-use sparring::graph::{TriangleMethod, triangles};
+use sparring::graph::{TriangleMethod, triangles, triangles_per_edge, triangles_per_vertex};
 use sparring::{Cpu, Csr, Cuda, Error, Pattern, generate, io};
 
 fn count(cuda: &Cuda, a: &Csr<f64>) -> u64 {
@@ -236,7 +236,11 @@ fn what_is_refused() {
     let there = cuda.upload(&oblong).expect("device memory");
     let found = triangles(&cuda, &there, TriangleMethod::Auto);
     assert!(matches!(found, Err(Error::NotSquare { nrows: 3, ncols: 4, .. })), "{found:?}");
-    let found = triangles(&cuda, &Csr::<f64>::empty(3, 3).expect("empty"), TriangleMethod::Masked);
+    let none = Csr::<f64>::empty(3, 3).expect("empty");
+    for found in [triangles_per_vertex(&cuda, &none).map(drop), triangles_per_edge(&cuda, &none).map(drop)] {
+        assert!(matches!(&found, Err(Error::Unsupported { what, .. }) if what.ends_with("on a GPU")), "{found:?}");
+    }
+    let found = triangles(&cuda, &none, TriangleMethod::Masked);
     let Err(Error::Unsupported { what, why }) = found else { panic!("{found:?}") };
     assert!(what.contains("Masked") && why.contains("Auto"), "{what}; {why}");
 }

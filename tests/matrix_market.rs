@@ -7,18 +7,24 @@ use flate2::write::GzEncoder;
 use sparring::algebra::{Any, Array, Max, Num, Slice, Type, Value};
 use sparring::io::{
     Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
-    parse_matrix_market_with, read_matrix_market, read_matrix_market_from, write_matrix_market,
-    write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array, write_matrix_market_columns,
-    write_matrix_market_to,
+    parse_matrix_market_with, read_matrix_market, read_matrix_market_from, read_matrix_market_with,
+    write_matrix_market, write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array,
+    write_matrix_market_columns, write_matrix_market_to,
 };
 use sparring::num_complex::Complex;
 use sparring::par::Threads;
 use sparring::{Csr, Error, Index};
 
-/// The file, parsed with every number of threads and with pieces down to one line; all must agree.
+/// The text, parsed and read from a file with every number of threads and with pieces down to one line; all must agree.
 fn parse(text: impl AsRef<[u8]>) -> Result<MatrixFile, Error> {
     let text = text.as_ref();
     let whole = parse_matrix_market(text, "t.mtx");
+    let mut stored = tempfile::NamedTempFile::new().unwrap();
+    stored.write_all(text).unwrap();
+    let path = stored.path().display().to_string();
+    if let Ok(file) = &whole {
+        rows_are_those_of_the_coordinates(file);
+    }
     for n in [1, 2, 3, 8] {
         let threads = Threads::new(n).unwrap();
         for bytes in [1, 7, 64] {
@@ -32,6 +38,15 @@ fn parse(text: impl AsRef<[u8]>) -> Result<MatrixFile, Error> {
                 }
                 (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string()),
                 _ => panic!("{n} threads, {bytes} bytes: {whole:?} and {pieces:?}"),
+            }
+            match (&whole, &read_matrix_market_with(stored.path(), &options)) {
+                (Ok(a), Ok(b)) => {
+                    assert_eq!((a.header, a.value_type()), (b.header, b.value_type()));
+                    assert_eq!(complex_triples(a), complex_triples(b));
+                    rows_are_those_of_the_coordinates(b);
+                }
+                (Err(a), Err(b)) => assert_eq!(a.to_string(), b.to_string().replace(&path, "t.mtx")),
+                (a, b) => panic!("{n} threads, {bytes} bytes: {a:?} and {b:?} from a file"),
             }
         }
     }
@@ -50,6 +65,100 @@ fn complex_triples(file: &MatrixFile) -> Vec<(u32, u32, [u64; 2])> {
     let coo = file.coo::<Complex<f64>>().unwrap();
     let (rows, cols, values) = coo.parts();
     rows.iter().zip(cols).zip(values).map(|((&i, &j), x)| (i, j, [x.re.to_bits(), x.im.to_bits()])).collect()
+}
+
+/// Compressed rows, whichever way they were made, against coordinates sorted one by one and added up in their order.
+fn rows_are_those_of_the_coordinates(file: &MatrixFile) {
+    let coo = file.coo::<Complex<f64>>().unwrap();
+    let (rows, cols, values) = coo.parts();
+    let mut want = std::collections::BTreeMap::<(u32, u32), Complex<f64>>::new();
+    for ((&i, &j), &x) in rows.iter().zip(cols).zip(values) {
+        want.entry((i, j)).and_modify(|sum| *sum += x).or_insert(x);
+    }
+    let a = file.csr::<Complex<f64>>().unwrap();
+    let bits = |x: &Complex<f64>| [x.re.to_bits(), x.im.to_bits()];
+    let found: Vec<_> = a.iter().map(|(i, j, x)| ((i as u32, j as u32), bits(x))).collect();
+    assert_eq!(found, want.iter().map(|(&place, x)| (place, bits(x))).collect::<Vec<_>>());
+    assert!(a.pattern().is_sorted());
+}
+
+/// Entries by rows, by columns, nearly so, with one twice, of both triangles and of one: all ways to compressed rows.
+#[test]
+fn entries_in_every_order() {
+    let n = 23usize;
+    let below = |i: usize, j: usize| (i * 7 + j * 3) % 5 < 2;
+    for symmetry in ["general", "symmetric", "skew-symmetric", "hermitian"] {
+        let mut places: Vec<(usize, usize)> = (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).collect();
+        places.retain(|&(i, j)| below(i, j) && (symmetry == "general" || j < i || (symmetry == "symmetric" && i == j)));
+        let by_rows = places.clone();
+        places.sort_by_key(|&(i, j)| (j, i));
+        let by_columns = places.clone();
+        let upper: Vec<_> = by_rows.iter().map(|&(i, j)| (j, i)).collect();
+        let mut swapped = by_columns.clone();
+        swapped.swap(5, 6);
+        let mut twice = by_rows.clone();
+        twice.insert(8, twice[7]);
+        let mut late = by_columns.clone();
+        late.push(by_columns[0]);
+        for places in [by_rows, by_columns, upper, swapped, twice, late, vec![]] {
+            for field in ["real", "integer", "pattern", "complex"] {
+                let mut text =
+                    format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {}\n", places.len());
+                for (e, (i, j)) in places.iter().enumerate() {
+                    let value = match field {
+                        "real" => format!(" {}.{}", e % 13, e % 7),
+                        "integer" => format!(" -{e}"),
+                        "complex" => format!(" {e} -0.5"),
+                        _ => String::new(),
+                    };
+                    text += &format!("{} {}{value}\n", i + 1, j + 1);
+                }
+                // Positions alone are not skew, and the diagonal of a Hermitian matrix is real.
+                let _ = parse(&text);
+            }
+        }
+    }
+}
+
+/// What the end of a piece of a file may cut: lines, blanks, ends of lines, the header.
+#[test]
+fn pieces_of_a_file_are_cut_anywhere() {
+    let mut text = "%%MatrixMarket matrix coordinate real general\r\n% note\n\n30 30 40\n".to_owned();
+    for e in 0..40 {
+        text += &format!(
+            "{} \t{} {}e-{}{}",
+            e % 30 + 1,
+            e * 7 % 30 + 1,
+            e * 1_234_567,
+            e % 3,
+            ["\n", "\r\n", " \n\n", "\n \t\n"][e % 4]
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.mtx");
+    let want = parse(&text).unwrap();
+    for (name, text) in [("whole", text.clone()), ("without its last line end", text.trim_end().to_owned())] {
+        std::fs::write(&path, &text).unwrap();
+        for bytes in 1..text.len() + 2 {
+            let file = read_matrix_market_with(&path, &ReadOptions::new().piece_bytes(bytes)).unwrap();
+            assert_eq!(triples::<f64>(&file), triples::<f64>(&want), "{name}, {bytes}");
+        }
+    }
+    // A fault, wherever it is: the first in the file, as of text in memory.
+    for at in (70..text.len()).step_by(3) {
+        let mut wrong = text.clone().into_bytes();
+        wrong[at] = b'x';
+        std::fs::write(&path, &wrong).unwrap();
+        let want = parse_matrix_market(&wrong, &path.display().to_string()).map(|_| ()).map_err(|e| e.to_string());
+        for bytes in [1, 5, 100] {
+            let found = read_matrix_market_with(&path, &ReadOptions::new().piece_bytes(bytes));
+            assert_eq!(found.map(|_| ()).map_err(|e| e.to_string()), want);
+        }
+    }
+    let wanted = ReadOptions::new().piece_bytes(9).max_bytes(text.len() as u64 - 1);
+    std::fs::write(&path, &text).unwrap();
+    assert!(matches!(read_matrix_market_with(&path, &wanted), Err(Error::Budget { .. })));
+    assert!(read_matrix_market_with(&path, &wanted.max_bytes(text.len() as u64)).is_ok());
 }
 
 fn dense<T: MarketValue>(text: &str) -> Vec<Vec<Option<T>>> {

@@ -78,7 +78,7 @@ quickcheck! {
 
     fn triangles_are_the_same_number(graph: AnyGraph) -> bool {
         let a = graph.0.matrix::<f64>(0);
-        [TriangleMethod::Auto, TriangleMethod::Masked, TriangleMethod::Compressed].into_iter().all(|method| {
+        [TriangleMethod::Auto, TriangleMethod::Masked, TriangleMethod::Compressed, TriangleMethod::Direct].into_iter().all(|method| {
             let run = |threads| triangles(&cpu(threads), &a, method).expect("a count").count;
             THREADS.into_iter().all(|t| run(1) == run(t))
         })

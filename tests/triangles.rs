@@ -5,10 +5,11 @@ mod common;
 use common::arbitrary::{AnyGraph, AnyPattern, Rng};
 use common::{data, reference};
 use quickcheck::quickcheck;
-use sparring::graph::{TriangleMethod, triangles};
-use sparring::{Cpu, Csr, Error};
+use sparring::graph::{TriangleMethod, triangles, triangles_per_edge, triangles_per_vertex};
+use sparring::{Cpu, Csr, Error, Index};
 
-const METHODS: [TriangleMethod; 3] = [TriangleMethod::Auto, TriangleMethod::Masked, TriangleMethod::Compressed];
+const METHODS: [TriangleMethod; 4] =
+    [TriangleMethod::Auto, TriangleMethod::Masked, TriangleMethod::Compressed, TriangleMethod::Direct];
 
 fn count(cpu: &Cpu, a: &Csr<f64>, method: TriangleMethod) -> u64 {
     triangles(cpu, a, method).unwrap_or_else(|e| panic!("{method:?}: {e}")).count
@@ -35,6 +36,110 @@ quickcheck! {
     }
 }
 
+/// Counts for edges and vertices against the textbook's, and whether they add up to the count of all.
+fn counts_are_the_definition<I: Index>(a: &Csr<f64, I>, threads: usize) {
+    let cpu = Cpu::with_threads(threads).expect("threads");
+    let want = reference::triangles_per_edge(a.pattern());
+    let edges = triangles_per_edge(&cpu, a).expect("counts of edges");
+    assert!(edges.pattern().is_sorted());
+    assert_eq!(reference::table(&edges), want, "{threads} threads");
+    let rows = (0..a.nrows()).map(|i| edges.row(i).1.iter().sum::<u64>() / 2).collect::<Vec<_>>();
+    let vertices = triangles_per_vertex(&cpu, a).expect("counts of vertices");
+    assert_eq!(vertices, rows, "{threads} threads");
+    let all = triangles(&cpu, a, TriangleMethod::Auto).expect("a count").count;
+    assert_eq!(vertices.iter().sum::<u64>(), 3 * all);
+}
+
+quickcheck! {
+    /// Directed, with self-loops, shuffled rows and stored zeros.
+    fn counts_of_vertices_and_edges(graph: AnyGraph, seed: u64) -> bool {
+        let a: Csr<f64> = graph.0.matrix(seed);
+        [1, 3].into_iter().for_each(|threads| counts_are_the_definition(&a, threads));
+        true
+    }
+}
+
+/// A random undirected graph of `n` vertices of about `degree` neighbours, and `hubs` that are joined to all.
+fn undirected(n: usize, degree: usize, hubs: usize, seed: u64) -> AnyPattern {
+    let mut rng = Rng(seed);
+    let mut rows = vec![vec![]; n];
+    let mut join = |i: usize, j: usize| {
+        rows[i].push(j as u32);
+        rows[j].push(i as u32);
+    };
+    for i in 0..n {
+        (0..degree / 2).for_each(|_| join(i, rng.below(n)));
+        (0..hubs).for_each(|hub| join(i, hub * n / hubs.max(1)));
+    }
+    for (i, row) in rows.iter_mut().enumerate() {
+        row.retain(|&j| j as usize != i);
+        row.sort_unstable();
+        row.dedup();
+    }
+    AnyPattern { ncols: n, rows, shuffle: 0 }
+}
+
+/// Rows as they stand, of one register and of several, with hubs and without; then with a loop, which changes nothing, and with one
+/// entry too few or too many, which leaves the graph but makes the matrix unsymmetric. With columns of 64 bits too.
+#[test]
+fn symmetric_graphs_nearly_so() {
+    for (n, degree, hubs) in [(40, 4, 0), (150, 6, 1), (150, 20, 0), (120, 40, 2), (150, 70, 1), (200, 150, 0)] {
+        let graph = undirected(n, degree, hubs, (n + degree) as u64);
+        let want = reference::triangles(graph.matrix::<f64>(0).pattern());
+        for change in 0..4 {
+            let mut changed = AnyPattern { ncols: n, rows: graph.rows.clone(), shuffle: 0 };
+            match change {
+                1 => changed.rows[n / 2] = with(&graph.rows[n / 2], n / 2),
+                2 => drop(changed.rows[n - 1].pop()),
+                3 => drop(changed.rows[0].remove(0)),
+                _ => {}
+            }
+            let a: Csr<f64> = changed.matrix(1);
+            let wide = Csr::<f64, u64>::new(
+                n,
+                n,
+                a.pattern().row_ptr().to_vec(),
+                a.pattern().col_idx().iter().map(|&j| u64::from(j)).collect(),
+                a.values().to_vec(),
+            )
+            .expect("wide columns");
+            for threads in [1, 2, 5] {
+                let cpu = Cpu::with_threads(threads).expect("threads");
+                for method in METHODS {
+                    let found = triangles(&cpu, &a, method).expect("a count");
+                    assert_eq!(found.count, want, "{n}, {degree}, {hubs}, change {change}: {}", found.method);
+                    assert_eq!(triangles(&cpu, &wide, method).expect("a count").count, want);
+                }
+            }
+            counts_are_the_definition(&a, 2);
+            counts_are_the_definition(&wide, 3);
+        }
+    }
+}
+
+fn with(row: &[u32], column: usize) -> Vec<u32> {
+    let mut row = row.to_vec();
+    row.push(column as u32);
+    row.sort_unstable();
+    row.dedup();
+    row
+}
+
+/// A mesh is read as it stands; a graph with hubs is not, though most of its rows are short.
+#[test]
+fn hubs_go_to_compressed_rows() {
+    let of = |name: &str| {
+        let a = sparring::generate::matrix(name).expect("a generated graph");
+        triangles(&Cpu::new(), &a, TriangleMethod::Auto).expect("a count").method
+    };
+    assert!(of("tc_rmat10").starts_with("compressed"), "{}", of("tc_rmat10"));
+    let n = 2000;
+    let ring: Csr<f64> = undirected(n, 0, 0, 1).matrix(0);
+    assert!(triangles(&Cpu::new(), &ring, TriangleMethod::Auto).expect("a count").method.starts_with("direct"));
+    let even: Csr<f64> = undirected(n, 8, 0, 1).matrix(0);
+    assert!(triangles(&Cpu::new(), &even, TriangleMethod::Auto).expect("a count").method.starts_with("direct"));
+}
+
 fn known(fact: &data::Fact) {
     let Some(want) = fact.triangles() else { return };
     let a = fact.read();
@@ -42,6 +147,10 @@ fn known(fact: &data::Fact) {
     for method in METHODS {
         assert_eq!(count(&cpu, &a, method), want, "{}, {method:?}", fact.name());
     }
+    let vertices = triangles_per_vertex(&cpu, &a).expect("counts of vertices");
+    let edges = triangles_per_edge(&cpu, &a).expect("counts of edges");
+    let sums = (vertices.iter().sum::<u64>(), edges.values().iter().sum::<u64>());
+    assert_eq!(sums, (3 * want, 6 * want), "{}", fact.name());
 }
 
 #[test]
@@ -125,6 +234,11 @@ fn a_matrix_that_is_not_square_is_refused() {
         let found = triangles(&Cpu::new(), &Csr::<f64>::empty(3, 4).expect("empty"), method);
         assert!(matches!(found, Err(Error::NotSquare { nrows: 3, ncols: 4, .. })), "{found:?}");
     }
+    let a = Csr::<f64>::empty(3, 4).expect("empty");
+    let found = triangles_per_vertex(&Cpu::new(), &a).expect_err("not square").to_string();
+    assert_eq!(found, "triangles_per_vertex: the matrix must be square, but it is 3×4");
+    let found = triangles_per_edge(&Cpu::new(), &a).expect_err("not square").to_string();
+    assert_eq!(found, "triangles_per_edge: the matrix must be square, but it is 3×4");
 }
 
 /// A star has no triangle although its centre is joined to all; with a rim it is a wheel.

@@ -28,16 +28,22 @@ import venv
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit"]
-PROBE = "import numpy, scipy, graphblas, networkit, importlib.metadata as m; m.version('mkl')"
-DATA = os.environ.get("SPARRING_DATA", os.path.join(TOP, "data"))
+PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit", "fast_matrix_market"]
+PROBE = "import numpy, scipy, graphblas, networkit, fast_matrix_market, importlib.metadata as m; m.version('mkl')"
 FILES = ["data/cnr-2000.mtx.gz", "data/email-Enron.mtx.gz", "data/bcsstk16.mtx.gz"]
 SPGEMM = ["rmat14", "web18", *FILES, "stencil27_60", "lap2d_1000", "er18d8", "rap100"]
 MEMORY = FILES[:1]
 # cnr-2000 is directed: once as it is, A + Aᵀ made within our time, and once with it made before, as the others have it.
 TRIANGLES = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "sym:" + FILES[0], *FILES[:2]]
+# Roads, meshes, co-authors, networks: vertices of few neighbours. Files that are not in data/ lie in the folder that SPARRING_DATA
+# names; where they do not, these cases are left out.
+LOW_DEGREE = ["lap2d_1000", *(f + ".mtx.gz" for f in (
+    "luxembourg_osm", "delaunay_n16", "4elt", "wing", "cond-mat-2005", "as-22july06", "sym:p2p-Gnutella31", "p2p-Gnutella31", "power"))]
+# Written by reading.py.
+TEXTS = os.path.join(TOP, "target", "texts")
+READ = [name + ".mtx" for name in ("cnr-2000", "lap2d_1000", "er18d8", "tc_rmat17", "stencil27_60")]
 # Matrices that nobody tuned for: roads, meshes, circuits, peer-to-peer, co-authors, linear programs.
-UNSEEN = ["luxembourg_osm", "delaunay_n16", "p2p-Gnutella31", "memplus", "cond-mat-2005", "lp_maros-r7"]
+UNSEEN = [name + ".mtx.gz" for name in ("luxembourg_osm", "delaunay_n16", "p2p-Gnutella31", "memplus", "cond-mat-2005", "lp_maros-r7")]
 OPERATIONS = ["rmat14", "web18", "stencil27_60", "lap2d_1000", "er18d8", FILES[0], *UNSEEN]
 RESULTS = os.path.join(TOP, "benches", "results")
 # Habits of memory: what `sparring bench` is told, and the environment of the others, with which the system's allocator maps nothing by
@@ -79,7 +85,12 @@ COLUMNS = {
     "masked": [("SuiteSparse", "ms", "suitesparse", "masked"), ("ours unmasked", "ms", "sparring", "all_ms")],
     "triangles": [
         ("SuiteSparse, best method", "ms", "suitesparse", None),
+        ("SuiteSparse with its preparation", "ms", "suitesparse", "prepared"),
         ("networkit", "ms", "networkit", None),
+    ],
+    "read": [
+        ("fast_matrix_market and tocsr", "ms", "fast_matrix_market", "mmread, tocsr"),
+        ("fast_matrix_market, coordinates", "ms", "fast_matrix_market", "mmread"),
     ],
 }
 
@@ -137,16 +148,8 @@ class Peer:
         self.process.wait()
 
 
-def located(case):
-    """Where the file of a case is; generated ones have none."""
-    if case in UNSEEN:
-        return os.path.join(DATA, case + ".mtx.gz")
-    return os.path.join(TOP, case) if os.sep in case else case
-
-
 def ours(binary, kind, case, threads, *more):
     """The last line of `sparring bench` (of rap100, R·A·P): two runs, after one to warm up."""
-    case = located(case) if case in UNSEEN else case
     command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", "2", "--json", *more]
     out = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
     if out.returncode != 0:
@@ -162,12 +165,12 @@ def measure(args, python, kind, case, pass_, log):
     """Measures one case; every single time goes to `log`."""
     names = [n for n in dict.fromkeys(c[2] for c in COLUMNS[kind]) if n in args.peers]
     for habit, (options, environment_) in MEMORY_HABITS.items():
-        run = lambda: ours(args.sparring, kind, case, args.threads, *options)
+        run = lambda: ours(args.sparring, kind, located(case), args.threads, *options)
         peers = []
         for name in names:
             peer = Peer(python, "peers.py", name, args.threads, environment=environment_)
-            name_or_file = case.removeprefix("sym:")  # the others count triangles of the undirected graph anyway
-            path = located(name_or_file)
+            name_or_file = located(case).removeprefix("sym:")  # the others count triangles of the undirected graph anyway
+            path = os.path.join(TOP, name_or_file) if os.sep in name_or_file else name_or_file
             peer.variants = peer.ask(load=path, op=kind)["variants"]
             peers.append(peer)
         line = run()
@@ -223,7 +226,7 @@ def machine(args, command):
 
 
 def short(case):
-    name = os.path.basename(case).removesuffix(".gz").removesuffix(".mtx")
+    name = os.path.basename(case.removeprefix("sym:")).removesuffix(".gz").removesuffix(".mtx")
     return name + " (symmetrized)" if case.startswith("sym:") else name
 
 
@@ -250,7 +253,11 @@ def cases_of(lines, kind):
 
 def compared(times, key, peer, variant):
     """The other's best variant, its time and ours, minima of all; the ratios of the passes. None if it was not measured."""
-    found = {v: min(min(x) for x in t.values()) for (p, v), t in times.items() if p == peer and variant in (None, v)}
+    def counts(v):
+        """What prepares within its time is a column of its own."""
+        return v.startswith("prepared") == (variant == "prepared") if variant in (None, "prepared") else v == variant
+
+    found = {v: min(min(x) for x in t.values()) for (p, v), t in times.items() if p == peer and counts(v)}
     if not found:
         return None
     best = min(found, key=found.get)
@@ -293,7 +300,7 @@ def table(kind, lines):
             text = f"{theirs / mine:.2f}"
             if max(ratios) > AGREE * min(ratios):
                 text = f"{min(ratios):.2f}…{max(ratios):.2f}"
-            which = f", {best}" if variant is None else ""
+            which = f", {best.removeprefix('prepared ')}" if variant in (None, "prepared") else ""
             cells.append((f"**{text}**" if theirs < mine else text) + f" ({theirs:.1f} ms{which})")
         out.append(f"| {short(case)} | " + ", ".join(own) + " | " + " | ".join(cells) + " |")
     ratios = ratios_of(lines, kind)
@@ -312,7 +319,7 @@ def memory_table(lines):
 
 
 TITLES = {"spgemm": "A·A", "triangles": "triangles", "mxv": "y = A·x", "vxm": "y = xᵀ·A", "transpose": "Aᵀ", "reduce": "sums",
-          "ewise": "A + Aᵀ", "build": "from entries", "masked": "A·A where A is"}
+          "ewise": "A + Aᵀ", "read": "reading into rows", "build": "from entries", "masked": "A·A where A is"}
 
 
 def report(lines):
@@ -342,11 +349,11 @@ def read_lines(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND",
-                        help="spgemm, triangles, mxv, vxm, transpose, reduce, ewise, build, masked, memory [default: the first two]")
+                        help="spgemm, triangles, read, mxv, vxm, transpose, reduce, ewise, build, masked, memory [default: the first two]")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cases", help="only these, of any kind (names or files)")
-    parser.add_argument("--peers", default="mkl,suitesparse,scipy,networkit")
+    parser.add_argument("--peers", default="mkl,suitesparse,scipy,networkit,fast_matrix_market")
     parser.add_argument("--venv", default=os.path.join(TOP, "target", "peers-venv"))
     parser.add_argument("--sparring", default=os.path.join(TOP, "target", "release", "sparring"))
     parser.add_argument("--save", metavar="NAME", help="keep lines and tables as benches/results/NAME")
@@ -361,6 +368,8 @@ def main():
         raise SystemExit(f"{args.sparring} is not there; first: cargo build --release -p sparring-cli")
     python = environment(os.path.abspath(args.venv), PACKAGES, PROBE) if args.kinds != ["memory"] else None
     wanted = args.cases.split(",") if args.cases else None
+    if "read" in args.kinds:
+        subprocess.run([python, os.path.join(HERE, "reading.py"), TEXTS], check=True)
     if args.save:
         os.makedirs(RESULTS, exist_ok=True)
     path = os.path.join(RESULTS, args.save + ".jsonl") if args.save else os.path.join(TOP, "target", "compare.jsonl")
@@ -391,13 +400,26 @@ def main():
             out.write(text)
 
 
+def located(case):
+    """A name of a generated matrix as it is, a file with its folder."""
+    if os.sep in case or ".mtx" not in case:
+        return case
+    symmetrized, name = case.startswith("sym:"), case.removeprefix("sym:")
+    path = os.path.join(TEXTS if name in READ else os.environ.get("SPARRING_DATA", os.path.join(TOP, "data")), name)
+    return "sym:" * symmetrized + path
+
+
 def chosen(kind, wanted):
     """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
-    known = {"spgemm": SPGEMM, "triangles": TRIANGLES, "memory": MEMORY}.get(kind, OPERATIONS)
+    there = lambda cases: [case for case in cases if os.sep not in located(case) or os.path.exists(located(case).removeprefix("sym:"))]
+    known = {"spgemm": SPGEMM, "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ}.get(kind)
+    known = there(OPERATIONS) if known is None else known
     if wanted is None:
         return known
     if kind not in ("spgemm", "triangles"):
         return wanted
+    if kind in ("triangles", "read") and any(case in known for case in wanted):
+        return [case for case in wanted if case in known]
     of_kind = "triangles" if kind == "triangles" else "spgemm"
     guess = lambda case: "triangles" if case.startswith("tc_") else "spgemm"
     return [c for c in wanted if c in known or (c not in SPGEMM + TRIANGLES and guess(c) == of_kind)]

@@ -1,4 +1,4 @@
-//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|mxv|…]`: medians and minima on generated cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…]`: medians and minima on generated cases or files, with checksums.
 
 mod case;
 mod contract;
@@ -6,6 +6,7 @@ mod distance;
 mod machine;
 mod mttkrp;
 mod operations;
+mod read;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -17,7 +18,6 @@ use crate::context::Context;
 use crate::device::{Where, refuse, refused, timed_on};
 use crate::failure::{Failure, Result};
 use crate::output::{ms, thousands};
-use crate::read;
 use crate::timing::{self, Times, timed};
 use case::{load, source, verify};
 pub(crate) use contract::Floats;
@@ -60,6 +60,8 @@ enum Kind {
     Mttkrp,
     /// Contractions of batches of small dense tensors
     Contract,
+    /// Reading Matrix Market files into compressed rows
+    Read,
     /// y = A·x
     Mxv,
     /// yᵀ = xᵀ·A for sparse x
@@ -86,7 +88,9 @@ impl Kind {
             Self::Ewise => Operation::Ewise,
             Self::Build => Operation::Build,
             Self::Masked => Operation::Masked,
-            Self::Spgemm | Self::Triangles | Self::Distance | Self::Mttkrp | Self::Contract => return None,
+            Self::Spgemm | Self::Triangles | Self::Distance | Self::Mttkrp | Self::Contract | Self::Read => {
+                return None;
+            }
         })
     }
 }
@@ -121,7 +125,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     }
     mttkrp::refuse(&arguments.mttkrp)?;
     // Not after minutes of measuring others.
-    arguments.case.iter().try_for_each(|name| read::check(&source(name)))?;
+    arguments.case.iter().try_for_each(|name| crate::read::check(&source(name)))?;
     if arguments.kind == Some(Kind::Distance) {
         let bench = distance::Bench {
             context,
@@ -146,6 +150,10 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         return names(operations::CASES)
             .iter()
             .try_for_each(|name| operations::run(context, operation, name, arguments.repeat));
+    }
+    if arguments.kind == Some(Kind::Read) {
+        context.heading(&read::heading())?;
+        return names(&[]).iter().try_for_each(|name| read::run(context, name, arguments.repeat));
     }
     if arguments.kind != Some(Kind::Triangles) {
         let columns = ["case", "|C|", "symbolic", "numeric", "both", "reuse", "unsorted"];

@@ -3,13 +3,16 @@
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use sparring::graph::{self, TriangleMethod};
+use sparring::runtime::Matrix;
 use sparring::{Csr, Cuda};
 
 use crate::context::Context;
 use crate::device::{Where, refuse, timed_on};
 use crate::failure::Result;
+use crate::formats::SPARSE;
 use crate::output::{ms, seconds, thousands};
 use crate::timing::timed;
+use crate::write::Output;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -18,8 +21,24 @@ pub(crate) struct Arguments {
     /// How to count
     #[arg(long, value_enum, default_value_t)]
     method: Method,
+    /// Count those of each vertex, or of each edge
+    #[arg(long, value_enum, conflicts_with = "method")]
+    per: Option<Per>,
+    /// File for these counts: a column with a row for each vertex, or a symmetric matrix; what its name says: .mtx, .npz (SciPy), .npy,
+    /// .csv, .svm, .gz behind them, or - for standard output
+    #[arg(short, long, value_name = "FILE", requires = "per")]
+    output: Option<String>,
     #[command(flatten)]
     pub(crate) place: Where,
+}
+
+/// What counts are for.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Per {
+    /// The triangles that a vertex is in
+    Vertex,
+    /// The triangles that an edge is in
+    Edge,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
@@ -31,6 +50,8 @@ pub(crate) enum Method {
     Masked,
     /// Compressed rows, intersected word by word
     Compressed,
+    /// Rows as they stand
+    Direct,
 }
 
 impl From<Method> for TriangleMethod {
@@ -39,6 +60,7 @@ impl From<Method> for TriangleMethod {
             Method::Auto => Self::Auto,
             Method::Masked => Self::Masked,
             Method::Compressed => Self::Compressed,
+            Method::Direct => Self::Direct,
         }
     }
 }
@@ -46,11 +68,17 @@ impl From<Method> for TriangleMethod {
 impl Arguments {
     /// Refuses what a GPU does not have.
     pub(crate) fn take_gpu(&self) -> sparring::Result<()> {
-        refuse(&[(self.method != Method::Auto, "--method", "it has one method")])
+        refuse(&[
+            (self.method != Method::Auto, "--method", "it has one method"),
+            (self.per.is_some(), "--per", "it counts the triangles of all"),
+        ])
     }
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
+    if let Some(per) = arguments.per {
+        return each(context, arguments, per);
+    }
     let (source, read_ms) = context.load(&arguments.file)?;
     context.progress.stage("counting triangles".into());
     if let Some(cuda) = &context.cuda {
@@ -67,6 +95,42 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         let (read, counted) = (seconds(read_ms), seconds(count_ms));
         format!("{}   read {read}, counted {counted}   method: {}", triangles(found.count), found.method)
     })
+}
+
+/// Counts for vertices or edges, written if a file is named.
+fn each(context: &Context, arguments: &Arguments, per: Per) -> Result {
+    let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
+    let (source, read_ms) = context.load(&arguments.file)?;
+    let a = source.matrix;
+    context.progress.stage("counting triangles".into());
+    // A triangle has three vertices; each of its three edges stands in both directions.
+    let (name, times, (counts, count_ms)) = match per {
+        Per::Vertex => ("vertex", 3, timed(|| column(graph::triangles_per_vertex(&context.cpu, &a)?))),
+        Per::Edge => ("edge", 6, timed(|| graph::triangles_per_edge(&context.cpu, &a))),
+    };
+    let counts = counts?;
+    let most = counts.values().iter().copied().max().unwrap_or(0);
+    let found = counts.values().iter().sum::<u64>() / times;
+    if let Some(output) = output {
+        output.save(context, &Matrix::from(counts))?;
+    }
+    let json = json!({
+        "triangles": found, "per": name, "most": most, "read_ms": ms(read_ms), "count_ms": ms(count_ms),
+        "file": arguments.file, "n": a.nrows(), "nnz": a.nnz(), "threads": context.threads(),
+        "device": context.device.to_string(),
+    });
+    context.result(json, || {
+        let (read, counted) = (seconds(read_ms), seconds(count_ms));
+        format!("{}, of one {name} at most {}   read {read}, counted {counted}", triangles(found), thousands(most))
+    })
+}
+
+/// Counts as a column.
+fn column(counts: Vec<u64>) -> sparring::Result<Csr<u64>> {
+    let n = counts.len();
+    let mut row_ptr = sparring::par::filled(n + 1, 0, "row pointers")?;
+    row_ptr.iter_mut().enumerate().for_each(|(i, place)| *place = i);
+    Csr::new(n, 1, row_ptr, sparring::par::filled(n, 0, "column indices")?, counts)
 }
 
 fn triangles(count: u64) -> String {

@@ -21,11 +21,28 @@ fn triangles_of_a_complete_graph() {
     let said = text(&["triangles", &k4]);
     assert!(said.starts_with("4 triangles   read 0.") && said.contains(" s, counted 0."), "{said}");
     assert!(said.contains("   method: ") && said.lines().count() == 1, "{said}");
-    for method in ["auto", "masked", "compressed"] {
+    for method in ["auto", "masked", "compressed", "direct"] {
         let found = json(&["triangles", &k4, "--method", method]);
         assert_eq!(found["triangles"], 4);
         assert!(found["read_ms"].is_f64() && found["count_ms"].is_f64() && found["method"].is_string(), "{found}");
     }
+}
+
+#[test]
+fn triangles_of_each_vertex_and_of_each_edge() {
+    let k4 = file("triangles_per.mtx", COMPLETE);
+    let said = text(&["triangles", &k4, "--per", "vertex"]);
+    assert!(said.starts_with("4 triangles, of one vertex at most 3   read 0."), "{said}");
+    let found = json(&["triangles", &k4, "--per", "edge"]);
+    assert_eq!((&found["triangles"], &found["per"], &found["most"]), (&4.into(), &"edge".into(), &2.into()));
+    let vertices = text(&["triangles", &k4, "--per", "vertex", "-o", "-"]);
+    assert_eq!(
+        vertices.lines().skip_while(|l| l.starts_with('%')).collect::<Vec<_>>(),
+        ["4 1 4", "1 1 3", "2 1 3", "3 1 3", "4 1 3"]
+    );
+    let edges = text(&["triangles", &k4, "--per", "edge", "-o", "-"]);
+    assert_eq!(edges.lines().skip_while(|l| l.starts_with('%')).count(), 1 + 12);
+    assert!(edges.lines().skip_while(|l| l.starts_with('%')).skip(1).all(|l| l.ends_with(" 2")), "{edges}");
 }
 
 #[test]
@@ -263,6 +280,17 @@ fn bench_gives_a_json_line_a_case() {
         assert!(0.0 < minimum && minimum <= median, "{kind}");
     }
     assert!(first["chosen"].is_string());
+}
+
+#[test]
+fn bench_reads_files() {
+    let k4 = file("bench_read.mtx", COMPLETE);
+    let found = json(&["bench", "read", "--case", &k4, "--repeat", "2"]);
+    assert_eq!((&found["op"], &found["case"], &found["nnz"]), (&"read".into(), &k4.as_str().into(), &12.into()));
+    assert_eq!(found["bytes"], COMPLETE.len());
+    assert!(found["ms"].is_f64() && found["ms_min"].is_f64() && found["mb_s"].is_f64(), "{found}");
+    let said = text(&["bench", "read", "--case", &k4, "--repeat", "1", "--fresh-memory"]);
+    assert!(said.lines().count() == 2 && said.contains("bench_read.mtx"), "{said}");
 }
 
 #[test]

@@ -4,4 +4,4 @@ mod bfs;
 mod triangles;
 
 pub use bfs::bfs_levels;
-pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles};
+pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};

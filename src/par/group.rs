@@ -97,7 +97,7 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
 /// [`Error::OutOfMemory`].
 /// # Panics
 /// If a key is not below `bins`, or there are fewer records: bugs of callers in this crate.
-pub(crate) fn scattered<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<Item = (A, T)>>(
+pub(crate) fn binned<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<Item = (A, T)>>(
     threads: &Threads,
     keys: &[K],
     bins: usize,
@@ -284,19 +284,19 @@ mod tests {
         let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 257) as u32).collect();
         for count in [1, 2, 3, 8] {
             let threads = Threads::new(count).unwrap();
-            let found = scattered(&threads, &keys, 257, |records| records.map(|e| (e as u32, e as f64))).unwrap();
+            let found = binned(&threads, &keys, 257, |records| records.map(|e| (e as u32, e as f64))).unwrap();
             let (ptr, order) = order_by::<u32, u32>(&threads, &keys, 257).unwrap();
             assert!(found.ptr == ptr && found.lists == order);
             assert!(found.values.iter().zip(&order).all(|(&x, &e)| x == f64::from(e)));
         }
-        let none = scattered(&Threads::caller(), &[0u32; 0], 0, |_| std::iter::empty::<(u8, u8)>()).unwrap();
+        let none = binned(&Threads::caller(), &[0u32; 0], 0, |_| std::iter::empty::<(u8, u8)>()).unwrap();
         assert!(none.ptr == [0] && none.values.is_empty());
     }
 
     #[test]
     #[should_panic(expected = "1 records of 2 are there")]
     fn records_that_are_missing_are_seen() {
-        let _ = scattered(&Threads::caller(), &[0u32, 1], 2, |_| std::iter::once((0u8, 0u8)));
+        let _ = binned(&Threads::caller(), &[0u32, 1], 2, |_| std::iter::once((0u8, 0u8)));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! declares billions of rows is refused here, by an error that says how much its row pointers would need.
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::AtomicU64;
 
 #[cfg(target_os = "linux")]
 use super::available::available;
@@ -21,6 +22,14 @@ pub fn filled<T: Copy>(len: usize, x: T, what: &'static str) -> Result<Vec<T>> {
     let mut v = reserved(len, what)?;
     advise_huge_pages(&mut v.spare_capacity_mut()[..len]);
     v.resize(len, x);
+    Ok(v)
+}
+
+/// A vector of `len` zeros that any thread may add to.
+pub(crate) fn counters(len: usize, what: &'static str) -> Result<Vec<AtomicU64>> {
+    let mut v: Vec<AtomicU64> = reserved(len, what)?;
+    advise_huge_pages(&mut v.spare_capacity_mut()[..len]);
+    v.resize_with(len, AtomicU64::default);
     Ok(v)
 }
 

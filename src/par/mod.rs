@@ -11,6 +11,7 @@ mod group;
 mod memory;
 mod pair;
 mod pool;
+mod scatter;
 
 use std::mem::MaybeUninit;
 use std::ops::{ControlFlow, Range};
@@ -22,11 +23,12 @@ use rayon::slice::ParallelSliceMut;
 use crate::{Error, Result};
 
 pub(crate) use append::append_blocks;
-pub(crate) use group::{Digit, Grouped, grouped, order_by, scattered};
+pub(crate) use group::{Digit, Grouped, binned, grouped, order_by};
 use memory::advise_huge_pages;
-pub(crate) use memory::{collected, enough, out_of_memory, reserved};
+pub(crate) use memory::{collected, counters, enough, out_of_memory, reserved};
 pub use memory::{filled, keep_freed_memory};
 use pool::{Place, Pool};
+pub(crate) use scatter::scattered;
 
 /// How far a long operation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

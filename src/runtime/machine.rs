@@ -9,7 +9,7 @@ use crate::algebra::{Formula, MonoidFormula, Printable, Type, printed};
 use crate::backend::Backend;
 #[cfg(feature = "cuda")]
 use crate::gpu::{Cuda, DevicePattern, spgemm as device};
-use crate::graph::{TriangleMethod, Triangles, triangles};
+use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::spgemm::{self, Options};
 use crate::{Cpu, Error, Result};
 
@@ -288,5 +288,26 @@ impl Machine {
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => triangles(cuda, &*pattern_on(cuda, a)?, method),
         }
+    }
+    /// In how many of these triangles each vertex is.
+    /// # Errors
+    /// Those of [`triangles_per_vertex`].
+    pub fn triangles_per_vertex(&self, a: &Matrix) -> Result<Vec<u64>> {
+        match self {
+            Self::Cpu(cpu) => triangles_per_vertex(cpu, &**a.operand()?.pattern),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => triangles_per_vertex(cuda, &*pattern_on(cuda, a)?),
+        }
+    }
+    /// In how many of these triangles each edge is: a symmetric matrix of u64.
+    /// # Errors
+    /// Those of [`triangles_per_edge`].
+    pub fn triangles_per_edge(&self, a: &Matrix) -> Result<Matrix> {
+        Ok(match self {
+            Self::Cpu(cpu) => triangles_per_edge(cpu, a.operand()?.pattern)?,
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => triangles_per_edge(cuda, &*pattern_on(cuda, a)?)?,
+        }
+        .into())
     }
 }

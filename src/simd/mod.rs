@@ -3,6 +3,7 @@
 //! Each function checks once what its loop then relies on. Vector instructions are chosen at run time
 //! by what the processor has; the scalar twin is what the others are tested against.
 
+mod corners;
 mod emit;
 mod intersect;
 mod rows;
@@ -12,6 +13,7 @@ mod spmv;
 mod tiles;
 mod turn;
 
+pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub(crate) use rows::{RowsOf, within};

@@ -3,14 +3,14 @@
 //! Each counts its rows, then fills them, on all threads; results are sorted and do not depend on the
 //! number of threads. A pattern is treated as a matrix whose values take no memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::parts::build_rows;
+use super::parts::{build_rows, cut};
 use super::sort::Scratch;
 use super::transpose::transpose;
 use super::units;
 use crate::algebra::Value;
-use crate::par::{Threads, filled};
+use crate::par::{Threads, append_blocks, collected, filled, out_of_memory, try_split};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// A pattern and one value for each of its entries.
@@ -19,6 +19,11 @@ struct Rows<'a, T, I: Index> {
     pattern: &'a Pattern<I>,
     values: &'a [T],
 }
+
+/// Entries of A and Aᵀ in a block of A ∪ Aᵀ at least.
+const BLOCK: usize = 1 << 13;
+/// Most blocks.
+const BLOCKS: usize = 1024;
 
 type Built<T, I> = Result<(Pattern<I>, Vec<T>)>;
 
@@ -142,19 +147,20 @@ fn inverse_permutation<I: Index>(op: &'static str, a: &Pattern<I>, order: &[I]) 
     Ok(inverse)
 }
 
-/// Columns of two sorted rows, each once, without column `skip`.
-fn merged<'a, I: Index>(mut a: &'a [I], mut b: &'a [I], skip: usize) -> impl Iterator<Item = I> + 'a {
-    std::iter::from_fn(move || {
-        let next = match (a.first(), b.first()) {
-            (Some(x), Some(y)) => *x.min(y),
-            (Some(x), None) | (None, Some(x)) => *x,
-            (None, None) => return None,
-        };
-        a = &a[usize::from(a.first() == Some(&next))..];
-        b = &b[usize::from(b.first() == Some(&next))..];
-        Some(next)
-    })
-    .filter(move |j| j.get() != skip)
+/// Appends the columns of two sorted rows, each once, without column `skip`; there is room for all.
+#[inline(always)]
+fn merge<I: Index>(x: &[I], y: &[I], skip: usize, to: &mut Vec<I>) {
+    let (mut p, mut q) = (0, 0);
+    while p < x.len() && q < y.len() {
+        let (i, j) = (x[p], y[q]);
+        p += usize::from(i <= j);
+        q += usize::from(j <= i);
+        let next = i.min(j);
+        if next.get() != skip {
+            to.push(next);
+        }
+    }
+    to.extend(x[p..].iter().chain(&y[q..]).filter(|j| j.get() != skip));
 }
 
 impl<I: Index> Pattern<I> {
@@ -237,21 +243,38 @@ impl<I: Index> Pattern<I> {
             sorted = self.sorted(threads)?;
             &sorted
         };
-        let t = transpose(threads, a, units(a.nnz()))?.0;
-        let row = |i: usize| merged(a.row(i), t.row(i), i);
-        let (pattern, _) = build_rows(
-            threads,
-            self.shape(),
-            |i| (a.row_ptr()[i] + t.row_ptr()[i] + i) as u64,
-            Some(()),
-            || Ok(()),
-            |(), i| Ok(row(i).count()),
-            |(), i, cols, values| {
-                write(row(i).map(|j| (j, ())), cols, values);
-                Ok(())
-            },
-        )?;
-        Ok(pattern)
+        a.symmetrized_by(&transpose(threads, a, units(a.nnz()))?.0, threads)
+    }
+    /// [`symmetrized`](Self::symmetrized), rows sorted, with the transpose at hand.
+    pub(crate) fn symmetrized_by(&self, t: &Self, threads: &Threads) -> Result<Self> {
+        let (a, (nrows, ncols)) = (self, self.shape());
+        debug_assert!(a.is_sorted() && t.is_sorted() && t.shape() == (ncols, nrows) && nrows == ncols);
+        let before = |i: usize| a.row_ptr()[i] + t.row_ptr()[i];
+        let blocks = try_split(nrows, (before(nrows) / BLOCK).clamp(1, BLOCKS), |i| (before(i) + i) as u64)?;
+        let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
+        let mut row_ptr = filled(len, 0usize, "row pointers")?;
+        let lens = cut(&mut row_ptr[1..], blocks.len(), blocks.iter().map(ExactSizeIterator::len))?;
+        let lens = collected(blocks.len(), lens.into_iter().map(Mutex::new), "blocks of rows")?;
+        let (hint, state) = (before(nrows), || Ok(()));
+        let cols = append_blocks(threads, "symmetrized", blocks.len(), hint, state, |(), b, to: &mut Vec<I>| {
+            let block = blocks[b].clone();
+            let most = before(block.end) - before(block.start);
+            to.try_reserve(most).map_err(|_| out_of_memory::<I>("column indices", most))?;
+            let mut lens = lens[b].lock().unwrap_or_else(PoisonError::into_inner);
+            for (i, len) in block.zip(lens.iter_mut()) {
+                let start = to.len();
+                merge(a.row(i), t.row(i), i, to);
+                *len = to.len() - start;
+            }
+            Ok(())
+        })?;
+        drop(lens);
+        let mut end = 0;
+        for place in &mut row_ptr {
+            end += *place;
+            *place = end;
+        }
+        Ok(Self::from_parts(nrows, ncols, row_ptr, cols, true))
     }
 }
 

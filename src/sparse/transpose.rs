@@ -8,7 +8,7 @@ use super::pattern::check_nrows;
 use super::sort::{Entries, to_rows};
 use crate::algebra::words::{Fold, Moves, moved};
 use crate::algebra::{Value, Word};
-use crate::par::{Grouped, Threads, reserved, scattered};
+use crate::par::{Grouped, Threads, binned, reserved};
 use crate::{Csr, Index, Pattern, Result};
 
 /// The entries of a matrix as entries of its transpose, in the order of the matrix's rows.
@@ -60,7 +60,7 @@ pub(crate) fn transpose<T: Copy + Send + Sync, I: Index>(
 ) -> Result<(Pattern<I>, Vec<T>)> {
     check_nrows::<I>(pattern.nrows())?;
     if columns_come_again(pattern)? {
-        let Grouped { ptr, lists, values } = scattered(threads, pattern.col_idx(), pattern.ncols(), |entries| {
+        let Grouped { ptr, lists, values } = binned(threads, pattern.col_idx(), pattern.ncols(), |entries| {
             rows_of(pattern, entries.clone()).zip(values[entries].iter().copied())
         })?;
         return Ok((Pattern::from_parts(pattern.ncols(), pattern.nrows(), ptr, lists, true), values));

@@ -97,6 +97,22 @@ pub(crate) fn triangles<I: Index>(a: &Pattern<I>) -> u64 {
     count
 }
 
+/// For each edge (i, j) of the simple undirected graph under the pattern, in both directions: the vertices joined to i and to j.
+pub(crate) fn triangles_per_edge<I: Index>(a: &Pattern<I>) -> Table<u64> {
+    let n = a.nrows();
+    let mut joined = vec![vec![false; n]; n];
+    for (i, j) in places(a).into_iter().filter(|(i, j)| i != j) {
+        (joined[i][j], joined[j][i]) = (true, true);
+    }
+    let mut entries = BTreeMap::new();
+    for i in 0..n {
+        for j in (0..n).filter(|&j| joined[i][j]) {
+            entries.insert((i, j), (0..n).filter(|&k| joined[i][k] && joined[j][k]).count() as u64);
+        }
+    }
+    Table { shape: (n, n), entries }
+}
+
 /// e ⊕ x₁ ⊕ x₂ …, e the identity.
 pub(crate) fn fold<M: Monoid>(monoid: M, xs: impl IntoIterator<Item = M::Out>) -> M::Out {
     xs.into_iter().fold(M::IDENTITY, |y, x| monoid.apply::<Host>(V(y), V(x)).0)

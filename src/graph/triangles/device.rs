@@ -11,11 +11,25 @@ impl TriangleCounter<DevicePattern> for Cuda {
         let found = self.count_triangles(a)?;
         Ok(Triangles { count: found.count, method: found.method })
     }
+    fn per_vertex(&self, a: &DevicePattern) -> Result<Vec<u64>> {
+        Err(refused(a.shape(), "triangles_per_vertex"))
+    }
+    type PerEdge = Csr<u64>;
+    fn per_edge(&self, a: &DevicePattern) -> Result<Csr<u64>> {
+        Err(refused(a.shape(), "triangles_per_edge"))
+    }
 }
 
 impl<T: Value> TriangleCounter<DeviceCsr<T>> for Cuda {
     fn count(&self, a: &DeviceCsr<T>, method: TriangleMethod) -> Result<Triangles> {
         TriangleCounter::<DevicePattern>::count(self, a.pattern(), method)
+    }
+    fn per_vertex(&self, a: &DeviceCsr<T>) -> Result<Vec<u64>> {
+        Err(refused(a.shape(), "triangles_per_vertex"))
+    }
+    type PerEdge = Csr<u64>;
+    fn per_edge(&self, a: &DeviceCsr<T>) -> Result<Csr<u64>> {
+        Err(refused(a.shape(), "triangles_per_edge"))
     }
 }
 
@@ -24,6 +38,13 @@ impl<T: Value, I: Index> TriangleCounter<Csr<T, I>> for Cuda {
     fn count(&self, a: &Csr<T, I>, method: TriangleMethod) -> Result<Triangles> {
         check(a.shape(), method)?;
         TriangleCounter::<DevicePattern>::count(self, &self.upload_pattern(a.pattern())?, method)
+    }
+    fn per_vertex(&self, a: &Csr<T, I>) -> Result<Vec<u64>> {
+        Err(refused(a.shape(), "triangles_per_vertex"))
+    }
+    type PerEdge = Csr<u64, I>;
+    fn per_edge(&self, a: &Csr<T, I>) -> Result<Csr<u64, I>> {
+        Err(refused(a.shape(), "triangles_per_edge"))
     }
 }
 
@@ -34,9 +55,17 @@ fn check((nrows, ncols): (usize, usize), method: TriangleMethod) -> Result<()> {
     }
     match method {
         TriangleMethod::Auto | TriangleMethod::Compressed => Ok(()),
-        TriangleMethod::Masked => Err(Error::Unsupported {
-            what: "TriangleMethod::Masked on a GPU".into(),
+        TriangleMethod::Masked | TriangleMethod::Direct => Err(Error::Unsupported {
+            what: format!("TriangleMethod::{method:?} on a GPU"),
             why: "a GPU looks neighbours up without forming a product; ask for Auto".into(),
         }),
     }
+}
+
+/// Counts for vertices and edges, which a GPU does not have.
+pub(crate) fn refused((nrows, ncols): (usize, usize), op: &'static str) -> Error {
+    if nrows != ncols {
+        return Error::NotSquare { op, nrows, ncols };
+    }
+    Error::Unsupported { what: format!("{op} on a GPU"), why: "a GPU counts the triangles of all; ask a Cpu".into() }
 }

@@ -1,15 +1,21 @@
 //! From the blocks that threads have parsed to one list of entries, symmetry expanded.
 
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use num_complex::Complex;
 
 use super::banner::{Field, Symmetry};
 use super::header::Header;
+use super::order::Order;
 use super::scalar::Scalar;
 use super::value::MarketValue;
-use crate::algebra::Monoid;
-use crate::par::{Threads, filled, reserved};
+use crate::algebra::words::{Fold, Moves, moved};
+use crate::algebra::{Monoid, Word};
+use crate::par::{Fresh, Threads, collected, filled, reserved, scattered};
 use crate::sparse::for_each_part;
-use crate::{Coo, Csr, Error, Index, Result};
+use crate::{Coo, Csr, Error, Index, Pattern, Result};
 
 /// A Matrix Market file in memory: what its header says, and its entries as they stand in it.
 ///
@@ -54,6 +60,7 @@ pub(super) enum Places {
 pub(super) struct Indices<J> {
     pub(super) rows: Vec<J>,
     pub(super) cols: Vec<J>,
+    pub(super) order: Order,
 }
 
 /// Blocks of the type that the field calls for.
@@ -124,6 +131,9 @@ impl MatrixFile {
 
     /// [`csr`](Self::csr) with indices of type `I`, on `threads`.
     pub(super) fn summed<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<Csr<T, I>> {
+        if let Some(a) = self.in_order(threads)? {
+            return Ok(a);
+        }
         self.coo_with(threads)?.compress(threads, Some(T::repeated))
     }
 
@@ -147,13 +157,8 @@ impl MatrixFile {
     /// [`Error::IndexOverflow`] if a dimension does not fit `I`; [`Error::Unsupported`] if `T` does not hold a
     /// value, naming the first such entry; [`Error::OutOfMemory`].
     pub fn coo_with<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<Coo<T, I>> {
+        self.fits::<I>()?;
         let Header { nrows, ncols, .. } = self.header;
-        // The largest dimension decides before indices are narrowed.
-        for (what, len) in [("number of rows", nrows), ("number of columns", ncols)] {
-            if len > I::MAX_LEN {
-                return Err(Error::IndexOverflow { what, needed: len as u128, max: I::MAX_LEN as u128 });
-            }
-        }
         let Entries { places, values } = &self.entries;
         let mirrored = match self.header.symmetry {
             Symmetry::General => None,
@@ -164,6 +169,66 @@ impl MatrixFile {
         let values =
             with_values!(*values, blocks => expanded(&self.name, blocks, mirrored.as_deref(), symmetry, threads))?;
         Ok(Coo::from_parts(nrows, ncols, rows, cols, values))
+    }
+
+    /// Compressed rows, if the entries come by rows or by columns, none twice: each goes straight to its place.
+    ///
+    /// That holds for a file of one triangle too: of row r, those below the diagonal come in column r or before, the mirror images of
+    /// column r after them.
+    fn in_order<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<Option<Csr<T, I>>> {
+        let Entries { places, values } = &self.entries;
+        let mirrored = match self.header.symmetry {
+            Symmetry::General => false,
+            Symmetry::Symmetric => true,
+            // Mirror images have values of their own.
+            Symmetry::SkewSymmetric | Symmetry::Hermitian => return Ok(None),
+        };
+        let order = with_places!(*places, blocks => Order::of_lists(blocks.iter().map(|b| (b.order, &b.rows[..], &b.cols[..]))));
+        if !order.by_rows && !order.by_columns {
+            return Ok(None);
+        }
+        self.fits::<I>()?;
+        // Narrow indices for a matrix of wide ones are rare, and so are far more rows than entries, for which counts of rows would be
+        // most of the work.
+        let blocks: &dyn Any = with_places!(*places, blocks => blocks);
+        let shape = (self.header.nrows, self.header.ncols);
+        let Some(blocks) = blocks.downcast_ref::<Vec<Indices<I>>>().filter(|_| shape.0 / 4 <= self.entries.len())
+        else {
+            return Ok(None);
+        };
+        let values: Vec<T> = with_values!(*values, blocks => converted(&self.name, blocks, threads))?;
+        let (pattern, values) = moved(ToRows { threads, shape, blocks, mirrored }, &values, None::<fn(T, T) -> T>)?;
+        Ok(Some(Csr::with_pattern(Arc::new(pattern), values)?))
+    }
+
+    /// Refuses indices too narrow for a dimension.
+    fn fits<I: Index>(&self) -> Result<()> {
+        let Header { nrows, ncols, .. } = self.header;
+        // The largest dimension decides before indices are narrowed.
+        for (what, len) in [("number of rows", nrows), ("number of columns", ncols)] {
+            if len > I::MAX_LEN {
+                return Err(Error::IndexOverflow { what, needed: len as u128, max: I::MAX_LEN as u128 });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Entries that come in order become compressed rows.
+struct ToRows<'a, I> {
+    threads: &'a Threads,
+    shape: (usize, usize),
+    blocks: &'a [Indices<I>],
+    mirrored: bool,
+}
+impl<I: Index> Moves for ToRows<'_, I> {
+    type Found = Pattern<I>;
+    fn run<W: Word>(self, values: &[W], _: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
+        let lists = self.blocks.iter().map(|b| (&b.rows[..], &b.cols[..]));
+        let lists = collected(self.blocks.len(), lists, "lists of entries")?;
+        let (nrows, ncols) = self.shape;
+        let (row_ptr, cols, values) = scattered(self.threads, nrows, &lists, values, self.mirrored)?;
+        Ok((Pattern::from_parts(nrows, ncols, row_ptr, cols, true), values))
     }
 }
 
@@ -292,12 +357,52 @@ fn expanded<X: Scalar, T: MarketValue>(
     let mut before = 0;
     for (block, refused) in blocks.iter().zip(refused) {
         if let Some(e) = refused {
-            return Err(Error::Unsupported {
-                what: format!("{name}: entry {}, value {:?}, as {}", before + e + 1, block[e], T::TYPE),
-                why: "the type does not hold it or its mirror image; read the matrix as a wider type".to_owned(),
-            });
+            return Err(not_held::<X, T>(name, before + e, block[e]));
         }
         before += block.len();
     }
     Ok(values)
+}
+
+/// Values of all entries.
+fn converted<X: Scalar, T: MarketValue>(name: &str, blocks: &[Vec<X>], threads: &Threads) -> Result<Vec<T>> {
+    let mut before = reserved(blocks.len() + 1, "blocks of a file")?;
+    before.push(0);
+    for block in blocks {
+        before.push(before.last().map_or(0, |n| n + block.len()));
+    }
+    let refused = AtomicUsize::new(usize::MAX);
+    let values = Fresh::new(before[blocks.len()], "values")?.fill(
+        threads,
+        "read_matrix_market",
+        blocks.len(),
+        |b| before[b],
+        || Ok(()),
+        |(), b, slots| {
+            for (e, (to, from)) in slots.rest(T::ONE).iter_mut().zip(&blocks[b]).enumerate() {
+                match from.to() {
+                    Some(x) => *to = x,
+                    None => {
+                        refused.fetch_min(before[b] + e, Ordering::Relaxed);
+                        break;
+                    }
+                }
+            }
+            Ok(())
+        },
+    )?;
+    let first = refused.into_inner();
+    if first < values.len() {
+        let b = before.partition_point(|&n| n <= first) - 1;
+        return Err(not_held::<X, T>(name, first, blocks[b][first - before[b]]));
+    }
+    Ok(values)
+}
+
+/// The error that `T` does not hold the value of an entry, which counts from 0.
+fn not_held<X: Scalar, T: MarketValue>(name: &str, entry: usize, value: X) -> Error {
+    Error::Unsupported {
+        what: format!("{name}: entry {}, value {value:?}, as {}", entry + 1, T::TYPE),
+        why: "the type does not hold it or its mirror image; read the matrix as a wider type".to_owned(),
+    }
 }

@@ -6,7 +6,7 @@ use super::assemble::MatrixFile;
 use super::block::Block;
 use super::header::{Banner, Header, check_magic, no_size_line, skip_comments};
 use super::options::ReadOptions;
-use super::parse::{InOrder, Parsed, Rules, Source, first_not_real, of_integers, parse_body, parse_piece};
+use super::parse::{InOrder, Parsed, Rules, Source, Wrong, first_not_real, of_integers, parse_body, parse_piece};
 use super::scalar::Scalar;
 use crate::io::text::{Bad, Cursor, Stream, long_line, position};
 use crate::par::Threads;
@@ -73,14 +73,6 @@ impl Packed<'_> {
 
 /// All pieces, parsed by the threads as they come.
 struct AtOnce<'a>(&'a Packed<'a>);
-
-/// That something is wrong; another reading finds out what.
-struct Wrong;
-impl From<Error> for Wrong {
-    fn from(_: Error) -> Self {
-        Self
-    }
-}
 
 impl Source for AtOnce<'_> {
     type Error = Wrong;

@@ -6,6 +6,7 @@ use super::assemble::{Entries, Fields, Indices, MatrixFile, Places};
 use super::banner::{Field, Layout, Symmetry};
 use super::block::Block;
 use super::header::Header;
+use super::order::Order;
 use super::scalar::Scalar;
 use super::triangle::settle;
 use crate::io::text::{Bad, Cursor, count_line_ends, long_line, quoted};
@@ -19,6 +20,14 @@ pub(super) trait Source {
     fn blocks<I: Index, X: Scalar>(&self) -> Result<Vec<Block<I, X>>, Self::Error>;
     /// The error `message` at the entry of this number, from 0.
     fn at_entry(&self, number: usize, message: String) -> Self::Error;
+}
+
+/// That something is wrong; another reading finds out what.
+pub(super) struct Wrong;
+impl From<Error> for Wrong {
+    fn from(_: Error) -> Self {
+        Self
+    }
 }
 
 /// How pieces are read.
@@ -62,7 +71,8 @@ fn entries<X: Scalar, S: Source>(
             place(&header, &mut blocks, threads)?;
         }
         settle(&mut blocks, header.symmetry, lenient)?.map_err(|(number, message)| source.at_entry(number, message))?;
-        Ok(blocks.into_iter().map(|Block { rows, cols, values, .. }| (Indices { rows, cols }, values)).unzip())
+        let split = |Block { rows, cols, values, order, .. }| (Indices { rows, cols, order }, values);
+        Ok(blocks.into_iter().map(split).unzip())
     }
     let narrow = rules.header.nrows.max(rules.header.ncols) <= u32::MAX_LEN;
     let (places, values) = if narrow {
@@ -120,12 +130,17 @@ pub(super) fn parse_piece<I: Index, X: Scalar>(text: &[u8], rules: &Rules) -> Re
         values: reserved(most, "values")?,
         // Untouched in files that keep to the format.
         above: reserved(above, "entries above the diagonal")?,
+        order: Order::default(),
     };
     let long = long_line(text);
     let text = long.as_ref().map_or(text, |bad| &text[..bad.at]);
     let bad = parse_lines(&mut Cursor { text, at: 0 }, rules, &mut block).err().or(long);
     if block.above.is_empty() {
         block.above = Vec::new();
+    }
+    // While it is in the cache.
+    if coordinate {
+        block.order = Order::of(&block.rows, &block.cols);
     }
     Ok(Parsed { block, bad })
 }

@@ -9,6 +9,7 @@ use super::gzip;
 use super::header::{Header, check_magic};
 use super::options::ReadOptions;
 use super::parse::{InOrder, Rules, Source, of_integers, parse_body, parse_piece};
+use super::plain;
 use super::scalar::Scalar;
 use crate::io::text::{Bad, Cursor, bytes_from, bytes_of, check_size, is_gzip, parse_pieces, pieces};
 use crate::par::Threads;
@@ -20,8 +21,8 @@ use crate::{Error, Index, Result};
 /// let a = sparring::io::read_matrix_market("ca-HepPh.mtx.gz")?.csr::<f64>()?;
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: the file, some pieces of its
-/// text where it is compressed, and 8 to 24 bytes an entry.
+/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: a piece of text for each thread (the whole file where it
+/// is small, compressed, an array, or wrong) and 8 to 24 bytes an entry.
 /// # Errors
 /// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::OutOfMemory`].
 pub fn read_matrix_market(path: impl AsRef<Path>) -> Result<MatrixFile> {
@@ -32,6 +33,9 @@ pub fn read_matrix_market(path: impl AsRef<Path>) -> Result<MatrixFile> {
 /// # Errors
 /// As [`read_matrix_market`]; [`Error::Budget`] for text beyond [`ReadOptions::max_bytes`].
 pub fn read_matrix_market_with(path: impl AsRef<Path>, options: &ReadOptions<'_>) -> Result<MatrixFile> {
+    if let Some(file) = plain::parse(path.as_ref(), options) {
+        return Ok(file);
+    }
     let (name, bytes) = bytes_of(path.as_ref(), &options.limits(), &check_magic)?;
     parse_matrix_market_with(&bytes, &name, options)
 }

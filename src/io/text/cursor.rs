@@ -1,6 +1,7 @@
 //! Words and numbers in text, with the place of whatever is wrong.
 
 use crate::Error;
+use crate::simd::dispatch;
 
 /// Something wrong `at` so many bytes from the start of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +33,10 @@ pub(crate) fn position(text: &[u8], at: usize) -> (u64, u64) {
 }
 
 pub(crate) fn count_line_ends(text: &[u8]) -> usize {
-    text.iter().filter(|&&b| b == b'\n').count()
+    // So many that a byte counts them, and a register 16 bytes and more at once.
+    const PART: usize = 192;
+    let in_part = |part: &[u8]| usize::from(part.iter().map(|&b| u8::from(b == b'\n')).sum::<u8>());
+    dispatch(|| text.chunks(PART).map(in_part).sum())
 }
 
 /// Bytes that a line may have: text that was packed well ends somewhere, and is looked at line by line.
@@ -151,6 +155,10 @@ impl<'a> Cursor<'a> {
     /// Decimal digits, at least one, up to the end of the word. `Err(true)`: they do not fit a u64.
     #[inline(always)]
     pub(crate) fn digits(&mut self) -> Result<u64, bool> {
+        if let Some((n, len)) = self.text.get(self.at..).and_then(short_number) {
+            self.at += len;
+            return Ok(n);
+        }
         let start = self.at;
         let mut n = 0u64;
         while let Some(d @ 0..=9) = self.peek().map(|b| b.wrapping_sub(b'0')) {
@@ -180,6 +188,38 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// The number of up to seven digits at the start of `text`, and how many they are, if a word ends behind them within eight bytes.
+///
+/// All eight are looked at together, the first in the lowest byte. Source: Lemire 2022, "Number parsing at a gigabyte per second", §6
+/// (digits by three multiplications).
+#[inline(always)]
+pub(super) fn short_number(text: &[u8]) -> Option<(u64, usize)> {
+    let (n, len) = digits_before(text)?;
+    matches!(text[len], b' ' | b'\n' | b'\t' | b'\r').then_some((n, len))
+}
+
+/// The number of the one to seven digits at the start of `text`, and how many they are, if something else is among its first eight bytes.
+#[inline(always)]
+pub(super) fn digits_before(text: &[u8]) -> Option<(u64, usize)> {
+    let eight = u64::from_le_bytes(*text.first_chunk::<8>()?);
+    let nibbles = eight ^ 0x3030_3030_3030_3030;
+    // A byte over 9 carries into its upper bit; what it does to bytes above it does not matter, for the lowest one counts.
+    let others = (nibbles | nibbles.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080;
+    let len = others.trailing_zeros() as usize / 8;
+    if len == 0 || len > 7 {
+        return None;
+    }
+    Some((eight_digits(nibbles << (64 - 8 * len)), len))
+}
+
+/// The number whose eight digits, 0 to 9, are the bytes of `digits`, the first in the lowest.
+#[inline(always)]
+fn eight_digits(digits: u64) -> u64 {
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff
+}
+
 #[cold]
 fn checked_digits(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0u64, |n, d| n.checked_mul(10)?.checked_add(u64::from(d - b'0')))
@@ -188,6 +228,33 @@ fn checked_digits(digits: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_numbers_are_those_of_single_digits() {
+        for n in (0..2000u64).chain((1..60).map(|k| k * 166_667)).chain([9_999_999, 1_234_567]) {
+            for end in [" ", "\n", "\t", "\r", "  1 2 ", ".", "x", "\u{2f}", ":", "\u{ff}"] {
+                let text = format!("{n}{end}........");
+                let len = n.to_string().len();
+                let want = (len <= 7 && " \n\t\r".contains(&end[..end.chars().next().unwrap().len_utf8()]))
+                    .then_some((n, len));
+                assert_eq!(short_number(text.as_bytes()), want, "{text}");
+            }
+        }
+        assert_eq!(short_number(b"0000012 "), Some((12, 7)));
+        for text in
+            [&b"12345678 "[..], b" 1234567", b"1234567", b"", b"-1      ", b"1\0      ", b"1\xb9      ", b"\xb1 123456"]
+        {
+            assert_eq!(short_number(text), None);
+        }
+    }
+
+    #[test]
+    fn line_ends_are_counted_in_parts_of_every_length() {
+        for len in (0..400).chain([10_000]) {
+            let text: Vec<u8> = (0..len).map(|i| if i % 7 == 3 || len == 383 { b'\n' } else { b'8' }).collect();
+            assert_eq!(count_line_ends(&text), text.iter().filter(|&&b| b == b'\n').count());
+        }
+    }
 
     #[test]
     fn a_word_in_a_message_is_short_and_printable() {

@@ -7,6 +7,7 @@ mod gzip;
 mod kinds;
 mod number;
 mod pieces;
+mod plain;
 mod write;
 
 pub(crate) use cursor::{Bad, Cursor, count_line_ends, long_line, position, quoted};
@@ -15,4 +16,5 @@ pub(crate) use gzip::{Stream, check_size, is_gzip};
 pub(crate) use kinds::other_kind;
 pub(crate) use number::{not_a_number, real, signed, unsigned, whole};
 pub(crate) use pieces::{Limits, parse_pieces, pieces};
+pub(crate) use plain::Plain;
 pub(crate) use write::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, to_file};

@@ -1,0 +1,33 @@
+//! Triangles for each vertex and for each edge.
+
+use std::sync::Arc;
+
+use super::adjacency::symmetry;
+use super::listed::Upward;
+use crate::par::Threads;
+use crate::{Csr, Error, Index, Pattern, Result};
+
+/// Counts for the vertices of the graph under `a`.
+pub(super) fn per_vertex<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<Vec<u64>> {
+    let made = simple(threads, a, "triangles_per_vertex")?;
+    Upward::new(threads, made.as_ref().unwrap_or(a))?.per_vertex(threads)
+}
+
+/// Counts for the edges of the graph under `a`, whose pattern the result shares if it is that of the graph.
+pub(super) fn per_edge<I: Index>(threads: &Threads, a: &Arc<Pattern<I>>) -> Result<Csr<u64, I>> {
+    let graph = simple(threads, a, "triangles_per_edge")?.map_or_else(|| a.clone(), Arc::new);
+    let values = Upward::new(threads, &graph)?.per_edge(threads)?;
+    Csr::with_pattern(graph, values)
+}
+
+/// The simple graph under `a`, rows sorted; `None` if that is `a` itself.
+fn simple<I: Index>(threads: &Threads, a: &Pattern<I>, op: &'static str) -> Result<Option<Pattern<I>>> {
+    if a.nrows() != a.ncols() {
+        return Err(Error::NotSquare { op, nrows: a.nrows(), ncols: a.ncols() });
+    }
+    Ok(match symmetry(threads, a)? {
+        Some(0) => None,
+        Some(_) => Some(a.select(threads, |i, j| i != j)?),
+        None => Some(a.symmetrized(threads)?),
+    })
+}
