@@ -86,6 +86,7 @@ unsafe fn options(p: *const SparringDistanceOptions) -> Fallible<(Option<f64>, O
         unchecked: o.unchecked != 0,
         exclude_self: o.exclude_self != 0,
         memory_budget: (o.memory_budget != 0).then_some(o.memory_budget),
+        ..Options::default()
     };
     Ok(((o.p != 0.0).then_some(o.p), options))
 }

@@ -11,7 +11,7 @@ use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, Of, for_union};
 use super::measure::Measure;
 use super::options::{Options, Precision};
-use super::recipe::Side;
+use super::recipe::{Apart, Side};
 use super::recipes::OnePass;
 use super::tile::{Indexed, Query};
 use super::way::Way;
@@ -242,7 +242,14 @@ fn keys_of<W: Float>() -> Of<OnePass<Times<W>>> {
 
 impl<W: Float> Loops<W> for ByTerms<W> {
     fn facts(&self) -> Facts {
-        Facts { counts: false, symmetric: self.symmetric, zero_self: false, cheap: false, alone: true }
+        Facts {
+            counts: false,
+            symmetric: self.symmetric,
+            zero_self: false,
+            cheap: false,
+            alone: true,
+            apart: Apart::Unknown,
+        }
     }
     fn sums(&self, side: Side, values: &[W], _: usize) -> [W; 2] {
         let mut alone = [[W::ZERO; BLOCK]; 2];

@@ -6,8 +6,9 @@
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
+use super::by_columns::{ByColumns, Met};
 use super::float::Float;
-use super::recipe::{Invariance, Norms, Recipe, Row, Side};
+use super::recipe::{Apart, Invariance, Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query};
 use crate::algebra::{At, Host, MulOp, Num, Number, V};
 use crate::simd::{Work, dispatch_work, scatter_places};
@@ -25,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) cheap: bool,
     /// A term is not told without what its entries add alone.
     pub(crate) alone: bool,
+    /// What is known of rows that share no column.
+    pub(crate) apart: Apart,
 }
 
 /// Two numbers kept for each of some rows.
@@ -47,6 +50,9 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     fn alone(&self, _side: Side, _entries: &[W], _out: &mut [W]) {}
     /// Adds the terms of a row of X to the sums of the rows of a tile; counts shared columns if `shared` is not empty.
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]);
+    /// Adds the terms of a row of X to the sums of all rows that share a column with it, and counts shared columns if those are kept;
+    /// asked where what is [`apart`](Facts::apart) is known.
+    fn meet(&self, _row: (&[u32], &[W]), _all: &ByColumns<W>, _met: &mut Met<W>) {}
     /// Keys from sums; whether any is so near that it has to be computed again.
     fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool;
     /// Has the near keys computed again, but the one at `skip`.
@@ -85,7 +91,7 @@ impl<R: Recipe> Of<R> {
 impl<R: Recipe> Loops<R::W> for Of<R> {
     fn facts(&self) -> Facts {
         let (counts, symmetric, zero_self, cheap) = (R::COUNTS, R::SYMMETRIC, R::ZERO_SELF, R::CHEAP);
-        Facts { counts, symmetric, zero_self, cheap, alone: false }
+        Facts { counts, symmetric, zero_self, cheap, alone: false, apart: R::APART }
     }
     fn invariance(&self) -> Invariance {
         self.0.invariance()
@@ -108,6 +114,11 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
     fn add(&self, row: Query<'_, R::W>, tile: &Indexed<R::W>, sums: &mut [R::W], shared: &mut [R::W]) {
         let term = self.0.term();
         if R::STAGED { add_staged(term, row, tile, sums) } else { add_fused(term, row, tile, sums, shared) }
+    }
+    fn meet(&self, row: (&[u32], &[R::W]), all: &ByColumns<R::W>, met: &mut Met<R::W>) {
+        let meet = Meet { term: self.0.term(), row, all, met };
+        // Where ⊗ is short, places are what takes the time.
+        if R::STAGED { dispatch_work(meet) } else { meet.run() }
     }
     fn keys(&self, x: [R::W; 2], y: NormsOf<'_, R::W>, sums: &[R::W], shared: &[R::W], keys: &mut [f64]) -> bool {
         dispatch_work(Keys { recipe: self.0, x: V2(x).norms(), y, sums, shared, keys })
@@ -237,6 +248,33 @@ fn add_staged<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     sums: &mut [W],
 ) {
     dispatch_work(Staged { term, row, tile, sums });
+}
+
+/// Terms added to the sums of all rows, some computed side by side.
+struct Meet<'a, 'b, W, X> {
+    term: X,
+    row: (&'a [u32], &'a [W]),
+    all: &'a ByColumns<W>,
+    met: &'b mut Met<W>,
+}
+
+impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Work for Meet<'_, '_, W, X> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { term, row: (columns, entries), all, met } = self;
+        let mut terms = [W::ZERO; 64];
+        for (&c, &a) in columns.iter().zip(entries) {
+            let (rows, values) = all.column(c);
+            for (rows, values) in rows.chunks(64).zip(values.chunks(64)) {
+                let terms = &mut terms[..values.len()];
+                for (t, &b) in terms.iter_mut().zip(values) {
+                    *t = times(term, a, b);
+                }
+                met.add(rows, terms);
+            }
+        }
+    }
 }
 
 /// Keys of the rows of a tile.

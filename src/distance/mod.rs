@@ -40,12 +40,15 @@
 //! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods".
 
 mod any;
+mod asker;
+mod by_columns;
 mod careful;
 mod chebyshev;
 mod domain;
 mod engine;
 mod entries;
 mod exponents;
+mod few;
 mod fit;
 mod float;
 mod formula;
@@ -76,9 +79,9 @@ pub use float::Float;
 pub use formula::{BLOCK, Formula, Terms};
 pub use measure::Measure;
 pub use neighbours::Neighbours;
-pub use options::{Options, Precision};
+pub use options::{Options, Precision, Search};
 pub use question::Question;
-pub use recipe::{Invariance, Norms, Recipe, Row, Side, emit_recipe};
+pub use recipe::{Apart, Invariance, Norms, Recipe, Row, Side, emit_recipe};
 pub use recipes::*;
 pub use table::{Entry, Metric};
 pub use vectors::Vectors;

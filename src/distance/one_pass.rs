@@ -14,21 +14,29 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::engine::{Engine, Sink, Tile};
+use super::asker::All;
+use super::by_columns::{ByColumns, Met};
+use super::engine::{Engine, Sink, Tile, Whole};
 use super::float::Float;
 use super::loops::Loops;
+use super::options::Search;
 use super::postings::Postings;
-use super::recipe::Side;
+use super::recipe::{Apart, Side};
 use super::rows::Rows;
 use super::tile::{DENSE, Indexed, Query};
 use crate::Result;
-use crate::par::filled;
+use crate::par::{Threads, filled};
 
 /// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by; half as many where
 /// rows are long, so that the tile's entries stay near too.
 const TILE: usize = 2048;
+/// Bytes of what a thread has beside sums where it asks all of Y.
+const ASKER: u64 = 16 << 10;
 /// Entries of a tile above which it has half as many rows.
 const TILE_ENTRIES: usize = 1 << 17;
+
+/// Rows ask all of Y at once where of so many pairs at most one shares a column, a pair that shares several counted as often.
+const SHARED: f64 = 6.0;
 
 /// Prepared rows, of both sides, or of one if Y is X.
 pub(crate) struct OnePassEngine<'a, W: Clone> {
@@ -42,12 +50,25 @@ pub(crate) struct OnePassEngine<'a, W: Clone> {
     pub(crate) finite: bool,
     /// Bytes of these rows.
     pub(crate) prepared: u64,
-    /// What [`dense_columns`](Self::dense_columns) found.
-    pub(crate) dense: OnceLock<usize>,
+    /// What is known of the columns.
+    pub(crate) columns: OnceLock<Columns>,
+    /// All of Y by columns, once it was wanted; nothing if its norms tell no order.
+    pub(crate) by_columns: OnceLock<Option<ByColumns<W>>>,
+    /// How neighbours are looked for.
+    pub(crate) search: Search,
+}
+
+/// What is known of the columns of X and Y.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns {
+    /// Those that a tile would keep dense if all tiles were alike.
+    dense: usize,
+    /// Σ_c |X_c| |Y_c|: columns that pairs share.
+    shared: u64,
 }
 
 impl<'a, W: Float> OnePassEngine<'a, W> {
-    fn y(&self) -> &Rows<'a, W> {
+    pub(super) fn y(&self) -> &Rows<'a, W> {
         self.y.as_ref().unwrap_or(&self.x)
     }
     /// Whether columns that many rows have are kept dense.
@@ -55,21 +76,42 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
         let facts = self.loops.facts();
         facts.cheap && !facts.counts && self.finite
     }
-    /// Columns that a tile would keep dense if all tiles were alike.
-    fn dense_columns(&self) -> usize {
-        *self.dense.get_or_init(|| {
-            if !self.keeps_dense() {
-                return 0;
-            }
+    fn columns(&self) -> Columns {
+        *self.columns.get_or_init(|| {
             let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
             // Where there is no memory for counting there will be none for tiles.
-            let Ok(mut counts) = filled(entries.width(), 0u32, "counts of columns") else { return 0 };
+            let nothing = Columns { dense: 0, shared: u64::MAX };
+            let Ok(mut counts) = filled(entries.width(), 0u32, "counts of columns") else { return nothing };
             entries.pattern.col_idx().iter().for_each(|&c| counts[c as usize] = counts[c as usize].saturating_add(1));
-            counts.iter().filter(|&&count| nrows > 0 && count as usize * DENSE >= nrows).count()
+            let often = |count: u32| nrows > 0 && count as usize * DENSE >= nrows;
+            let dense = if self.keeps_dense() { counts.iter().filter(|&&count| often(count)).count() } else { 0 };
+            let shared = if self.y.is_some() {
+                let of_x = self.x.entries.pattern.col_idx().iter().map(|&c| u64::from(counts[c as usize]));
+                of_x.fold(0, u64::saturating_add)
+            } else {
+                counts.iter().fold(0, |sum: u64, &count| sum.saturating_add(u64::from(count) * u64::from(count)))
+            };
+            Columns { dense, shared }
         })
     }
+    fn dense_columns(&self) -> usize {
+        self.columns().dense
+    }
+    /// Whether rows ask all of Y at once, and not tile after tile.
+    fn asks_whole(&self) -> bool {
+        let facts = self.loops.facts();
+        if self.search == Search::Tiles
+            || facts.apart == Apart::Unknown
+            || !self.finite
+            || self.nrows().1 > u32::MAX as usize
+        {
+            return false;
+        }
+        let pairs = self.nrows().0 as f64 * self.nrows().1 as f64;
+        self.search == Search::Shared || self.columns().shared as f64 * SHARED < pairs
+    }
     /// The key of a pair over the union of its columns.
-    fn exact(&self, i: usize, j: usize) -> W {
+    pub(super) fn exact(&self, i: usize, j: usize) -> W {
         let (x, y) = (&self.x, self.y());
         self.loops.exact(x.entries.row(i), y.entries.row(j), [x.norms(i), y.norms(j)])
     }
@@ -132,6 +174,30 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
             }
         };
         format!("inverted index, one pass, tiles of {} rows, {halves}{dense}", self.tile_rows())
+    }
+    fn whole_bytes(&self, threads: &Threads) -> Option<u64> {
+        let (rows, entries) = (self.nrows().1, &self.y().entries);
+        self.asks_whole().then(|| {
+            let by_columns = ByColumns::<W>::bytes(threads.count(), rows, entries.width(), entries.values.len());
+            let of_threads = (Met::<W>::bytes(rows, self.loops.facts().counts) + ASKER) * threads.count() as u64;
+            self.prepared + by_columns + of_threads
+        })
+    }
+    fn whole(&self, threads: &Threads) -> Result<Option<Box<dyn Whole + '_>>> {
+        if self.by_columns.get().is_none() {
+            let made = ByColumns::new(threads, self.y(), self.loops.facts().apart)?;
+            // What another thread made is the same.
+            let _ = self.by_columns.set(made);
+        }
+        let by_columns = self.by_columns.get().and_then(Option::as_ref);
+        Ok(by_columns.map(|by_columns| Box::new(All { engine: self, by_columns }) as _))
+    }
+    fn explain_whole(&self) -> String {
+        let (n, m) = self.nrows();
+        let shared = self.columns().shared as f64 / (n as f64 * m as f64).max(1.0);
+        format!(
+            "inverted index, one pass over the rows that share a column, {shared:.2e} of a pair, all pairs; others by norm"
+        )
     }
 }
 

@@ -54,6 +54,18 @@ pub enum Invariance {
     },
 }
 
+/// What is known of the key of two rows that share no column, whose sum is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apart {
+    /// Nothing.
+    Unknown,
+    /// It grows with y's first norm, or stays, whatever x is: rows in order of their norm are in order of their distance. The second
+    /// norm of y is the same wherever the first is.
+    Grows,
+    /// As above, but it falls.
+    Falls,
+}
+
 /// Two numbers kept for each row: its norms.
 pub type Norms<M, W> = (V<M, W>, V<M, W>);
 
@@ -91,6 +103,10 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     const STAGED: bool = false;
     /// Whether [`near`](Self::near) may hold.
     const REFINES: bool = false;
+
+    /// What is known of rows that share no column, for entries that the metric takes: then neighbours are found without looking at
+    /// all of them. Rows that are equal but for their place must have equal keys, also where they are [`near`](Self::near).
+    const APART: Apart = Apart::Unknown;
 
     /// ⊗ of the sum over common columns.
     fn term(self) -> Self::Term;

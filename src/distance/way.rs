@@ -192,8 +192,8 @@ fn one_pass<'a, T: Float, W: Float>(
     // Where Y is X its rows may have to be prepared on both sides.
     let both = y.is_some() || !loops.facts().symmetric;
     let of_y = if both { prepared_bytes(&*loops, y.as_ref().unwrap_or(&x)) } else { 0 };
-    // Columns are counted, to see which are kept dense.
-    let counts = if loops.facts().cheap { 4 * x.width() as u64 } else { 0 };
+    // Columns are counted, to see which are kept dense, and how many are shared.
+    let counts = 4 * x.width() as u64;
     let prepared = prepared_bytes(&*loops, &x) + of_y + counts;
     within("prepared rows", prepared, options.memory_budget)?;
     let of_y = match &y {
@@ -202,5 +202,6 @@ fn one_pass<'a, T: Float, W: Float>(
         None => Some(prepare(threads, &*loops, Side::Y, &x)?),
     };
     let x = prepare(threads, &*loops, Side::X, &x)?;
-    Ok(Box::new(OnePassEngine { loops, x, y: of_y, same, finite, prepared, dense: OnceLock::new() }))
+    let (columns, by_columns, search) = (OnceLock::new(), OnceLock::new(), options.search);
+    Ok(Box::new(OnePassEngine { loops, x, y: of_y, same, finite, prepared, columns, by_columns, search }))
 }

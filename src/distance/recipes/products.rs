@@ -3,7 +3,7 @@
 use super::{of_distributions, plain};
 use crate::algebra::{Machine, Real, SquaredDiff, Times, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Invariance, Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{Apart, Invariance, Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
@@ -31,6 +31,7 @@ impl<W: Float> Recipe for Dot<W> {
     type Exact = Times<W>;
     const CHEAP: bool = true;
     const ZERO_SELF: bool = false;
+    const APART: Apart = Apart::Grows;
     fn term(self) -> Times<W> {
         Times::new()
     }
@@ -60,6 +61,7 @@ impl<W: Float> Recipe for Cosine<W> {
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Falls;
     fn invariance(self) -> Invariance {
         Invariance::Rows
     }
@@ -168,6 +170,7 @@ macro_rules! euclidean {
             type Exact = SquaredDiff<W>;
             const CHEAP: bool = true;
             const REFINES: bool = true;
+            const APART: Apart = Apart::Grows;
             fn invariance(self) -> Invariance {
                 Invariance::Norm { p: 2.0, power: $power }
             }
@@ -207,6 +210,7 @@ impl<W: Float> Recipe for Hellinger<W> {
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
         if self.normalize { Invariance::Rows } else { Invariance::Degree(0.5) }
     }
