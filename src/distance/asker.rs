@@ -12,7 +12,7 @@ const BLOCK: usize = 256;
 const NORMS: usize = 8;
 
 /// An engine with all rows of Y by columns.
-pub(super) struct All<'e, 'a, W: Clone> {
+pub(super) struct All<'e, 'a, W: Float> {
     pub(super) engine: &'e OnePassEngine<'a, W>,
     pub(super) by_columns: &'e ByColumns<W>,
 }
@@ -20,7 +20,7 @@ pub(super) struct All<'e, 'a, W: Clone> {
 impl<W: Float> Whole for All<'_, '_, W> {
     fn asker(&self) -> Result<Box<dyn Asker + '_>> {
         let Self { engine, by_columns } = *self;
-        let met = Met::new(engine.y().entries.nrows(), engine.loops.facts().counts)?;
+        let met = by_columns.sums(engine.y().entries.nrows(), engine.loops.facts().counts)?;
         Ok(Box::new(Asking { engine, by_columns, met, row: 0, block: Block::new() }))
     }
 }
@@ -40,13 +40,19 @@ impl<W: Float> Block<W> {
 }
 
 /// The sums of one row of X.
-struct Asking<'e, 'a, W: Clone> {
+struct Asking<'e, 'a, W: Float> {
     engine: &'e OnePassEngine<'a, W>,
     by_columns: &'e ByColumns<W>,
     met: Met<W>,
     /// That row.
     row: usize,
     block: Block<W>,
+}
+
+impl<W: Float> Drop for Asking<'_, '_, W> {
+    fn drop(&mut self) {
+        self.by_columns.give_back(std::mem::replace(&mut self.met, Met::nothing()));
+    }
 }
 
 impl<W: Float> Asking<'_, '_, W> {
@@ -72,11 +78,16 @@ impl<W: Float> Asking<'_, '_, W> {
 }
 
 impl<W: Float> Asker for Asking<'_, '_, W> {
-    fn ask(&mut self, i: usize, each: &mut EachKey<'_>) {
-        let engine = self.engine;
+    fn ask(&mut self, i: usize) {
         self.met.clear();
         self.row = i;
-        engine.loops.meet(engine.x.entries.row(i), self.by_columns, &mut self.met);
+        self.engine.loops.meet(self.engine.x.entries.row(i), self.by_columns, &mut self.met);
+    }
+    fn is_ordered(&self) -> bool {
+        self.by_columns.is_ordered()
+    }
+    fn met(&mut self, each: &mut EachKey<'_>) {
+        let engine = self.engine;
         let (itself, alike, y) = (self.itself(), self.by_columns.alike(), engine.y());
         let counts = engine.loops.facts().counts;
         for norm in 0..2 {

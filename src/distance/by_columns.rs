@@ -6,18 +6,23 @@
 //!
 //! Source: Gustavson 1978 (row-wise products, a list of what was touched).
 
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
 use super::float::Float;
 use super::recipe::Apart;
 use super::rows::Rows;
 use crate::Result;
-use crate::par::{Digit, Threads, filled, grouped, reserved};
+use crate::par::{Digit, Threads, collected, filled, grouped, reserved};
 
 /// All rows by columns, and in order of their norms.
 pub(crate) struct ByColumns<W> {
+    /// The columns that there are, if they are few of all.
+    numbers: Option<Vec<u32>>,
     starts: Vec<usize>,
     rows: Vec<u32>,
     entries: Vec<W>,
-    /// Rows in order of their keys with a row that shares no column with them; those of one norm in order.
+    /// Rows in order of their keys with a row that shares no column with them, those of one norm in order; none if norms tell nothing.
     order: Vec<u32>,
     /// Where those of each norm begin in `order`, and the end.
     groups: Vec<u32>,
@@ -25,82 +30,104 @@ pub(crate) struct ByColumns<W> {
     norms: [Vec<W>; 2],
     /// The norms of all rows that have entries, where they are the same.
     alike: [Option<W>; 2],
+    /// Sums that were made, and are not in use.
+    stock: Mutex<Vec<Met<W>>>,
 }
 
 impl<W: Float> ByColumns<W> {
     /// Bytes of so many rows of so many columns and entries, while they are made.
     pub(crate) fn bytes(threads: usize, nrows: usize, ncols: usize, nnz: usize) -> u64 {
-        let of_entries = nnz * (8 + size_of::<W>());
+        let of_entries = nnz * (16 + size_of::<W>());
         let of_columns = 8 * (ncols + 1) * (1 + threads);
         (of_entries + of_columns + nrows * (16 + 8 + 2 * size_of::<W>())) as u64
     }
-    /// The rows by columns; nothing where their norms do not tell an order.
+    /// The rows by columns.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn new(threads: &Threads, rows: &Rows<'_, W>, apart: Apart) -> Result<Option<Self>> {
+    pub(crate) fn new(threads: &Threads, rows: &Rows<'_, W>, apart: Apart) -> Result<Self> {
         let (pattern, nrows) = (&rows.entries.pattern, rows.entries.nrows());
-        let [first, second] = rows.norms_from(0, nrows);
-        if apart == Apart::Unknown || nrows > u32::MAX as usize || !first.iter().all(|x| x.as_f64().is_finite()) {
-            return Ok(None);
-        }
-        let mut sorted: Vec<(u64, u32)> = reserved(nrows, "rows in order")?;
-        let place = |x: W| {
-            // The order of numbers as that of their bits; −0 is 0.
-            let bits = (x.as_f64() + 0.0).to_bits();
-            let bits = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
-            if apart == Apart::Falls { !bits } else { bits }
+        let norms = rows.norms_from(0, nrows);
+        let (order, groups, of_groups) = match in_order(threads, norms, apart)? {
+            Some(found) => found,
+            None => (Vec::new(), vec![0], [Vec::new(), Vec::new()]),
         };
-        sorted.extend(first.iter().zip(0..).map(|(&x, i)| (place(x), i)));
-        if !sorted.is_sorted() {
-            threads.sort(&mut sorted);
-        }
-        let mut order: Vec<u32> = reserved(nrows, "rows in order")?;
-        order.extend(sorted.iter().map(|&(_, i)| i));
-        let count = sorted.chunk_by(|a, b| a.0 == b.0).count();
-        let mut groups: Vec<u32> = reserved(count + 1, "rows in order")?;
-        let mut norms = [reserved(count, "norms")?, reserved(count, "norms")?];
-        let mut end = 0;
-        for group in sorted.chunk_by(|a, b| a.0 == b.0) {
-            let of_first = second[group[0].1 as usize];
-            if group.iter().any(|&(_, i)| second[i as usize] != of_first) {
-                return Ok(None);
-            }
-            groups.push(end);
-            end += group.len() as u32;
-            norms[0].push(first[group[0].1 as usize]);
-            norms[1].push(of_first);
-        }
-        groups.push(end);
-        drop(sorted);
-
         let row_ptr = pattern.row_ptr();
         let mut row_of: Vec<u32> = reserved(pattern.nnz(), "rows of entries")?;
         for i in 0..nrows {
             row_of.resize(row_ptr[i + 1], i as u32);
         }
         let values = &rows.entries.values;
-        let by_column = grouped(threads, pattern.col_idx(), Digit::whole(pattern.ncols()), 1, |e, row, value| {
-            row.copy(&row_of[e..=e]);
-            value.copy(&values[e..=e]);
-        })?;
-        let alike = [first, second].map(|norms| {
+        let by = |columns: &[u32], ncols| {
+            grouped(threads, columns, Digit::whole(ncols), 1, |e, row, value| {
+                row.copy(&row_of[e..=e]);
+                value.copy(&values[e..=e]);
+            })
+        };
+        let (numbers, by_column) = if rows.entries.has_few_columns() {
+            let mut used = collected(pattern.nnz(), pattern.col_idx().iter().copied(), "columns")?;
+            used.sort_unstable();
+            used.dedup();
+            let places = pattern.col_idx().iter().map(|c| used.partition_point(|x| x < c) as u32);
+            let places = collected(pattern.nnz(), places, "columns")?;
+            let by_column = by(&places, used.len())?;
+            (Some(used), by_column)
+        } else {
+            (None, by(pattern.col_idx(), pattern.ncols())?)
+        };
+        let alike = norms.map(|norms| {
             let mut of_full = norms.iter().zip(row_ptr.windows(2)).filter(|(_, p)| p[0] < p[1]).map(|(&x, _)| x);
             let one = of_full.next().unwrap_or(W::ZERO);
             of_full.all(|x| x == one).then_some(one)
         });
         let (starts, rows, entries) = (by_column.ptr, by_column.lists, by_column.values);
-        Ok(Some(Self { starts, rows, entries, order, groups, norms, alike }))
+        let stock = Mutex::default();
+        Ok(Self { numbers, starts, rows, entries, order, groups, norms: of_groups, alike, stock })
+    }
+    /// Whether the norms tell in which order rows that share no column come.
+    pub(crate) fn is_ordered(&self) -> bool {
+        !self.order.is_empty()
+    }
+    /// Sums for one row of X, all of them nothing.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn sums(&self, nrows: usize, counts: bool) -> Result<Met<W>> {
+        let had = self.stock.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        had.map_or_else(|| Met::new(nrows, counts), Ok)
+    }
+    /// Takes them back.
+    pub(crate) fn give_back(&self, mut sums: Met<W>) {
+        sums.clear();
+        let mut stock = self.stock.lock().unwrap_or_else(PoisonError::into_inner);
+        // Where there is no room they are made again.
+        if stock.try_reserve(1).is_ok() {
+            stock.push(sums);
+        }
+    }
+    /// Where column `c` lies.
+    #[inline(always)]
+    fn range(&self, c: u32) -> Range<usize> {
+        let place = match &self.numbers {
+            None => c as usize,
+            Some(numbers) => match numbers.binary_search(&c) {
+                Ok(place) => place,
+                Err(_) => return 0..0,
+            },
+        };
+        self.starts[place]..self.starts[place + 1]
+    }
+    /// Number of rows that have each column of those that there are.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
+        self.starts.windows(2).map(|pair| pair[1] - pair[0])
     }
     /// The rows that have column `c`, in order, and their entries.
     #[inline(always)]
     pub(crate) fn column(&self, c: u32) -> (&[u32], &[W]) {
-        let range = self.starts[c as usize]..self.starts[c as usize + 1];
+        let range = self.range(c);
         (&self.rows[range.clone()], &self.entries[range])
     }
     /// Rows that have column `c`.
-    #[inline(always)]
     pub(crate) fn count(&self, c: u32) -> usize {
-        self.starts[c as usize + 1] - self.starts[c as usize]
+        self.range(c).len()
     }
     /// Norms that there are.
     pub(crate) fn groups(&self) -> usize {
@@ -118,6 +145,46 @@ impl<W: Float> ByColumns<W> {
     pub(crate) fn alike(&self) -> [Option<W>; 2] {
         self.alike
     }
+}
+
+/// Rows in order, where those of each norm begin and the end, and the norms of each group.
+type InOrder<W> = (Vec<u32>, Vec<u32>, [Vec<W>; 2]);
+
+/// Rows in order of their keys with a row that shares no column with them; nothing where their norms do not tell it.
+fn in_order<W: Float>(threads: &Threads, [first, second]: [&[W]; 2], apart: Apart) -> Result<Option<InOrder<W>>> {
+    let nrows = first.len();
+    if apart == Apart::Unknown || !first.iter().all(|x| x.as_f64().is_finite()) {
+        return Ok(None);
+    }
+    let mut sorted: Vec<(u64, u32)> = reserved(nrows, "rows in order")?;
+    let place = |x: W| {
+        // The order of numbers as that of their bits; −0 is 0.
+        let bits = (x.as_f64() + 0.0).to_bits();
+        let bits = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
+        if apart == Apart::Falls { !bits } else { bits }
+    };
+    sorted.extend(first.iter().zip(0..).map(|(&x, i)| (place(x), i)));
+    if !sorted.is_sorted() {
+        threads.sort(&mut sorted);
+    }
+    let mut order: Vec<u32> = reserved(nrows, "rows in order")?;
+    order.extend(sorted.iter().map(|&(_, i)| i));
+    let count = sorted.chunk_by(|a, b| a.0 == b.0).count();
+    let mut groups: Vec<u32> = reserved(count + 1, "rows in order")?;
+    let mut norms = [reserved(count, "norms")?, reserved(count, "norms")?];
+    let mut end = 0;
+    for group in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let of_first = second[group[0].1 as usize];
+        if group.iter().any(|&(_, i)| second[i as usize] != of_first) {
+            return Ok(None);
+        }
+        groups.push(end);
+        end += group.len() as u32;
+        norms[0].push(first[group[0].1 as usize]);
+        norms[1].push(of_first);
+    }
+    groups.push(end);
+    Ok(Some((order, groups, norms)))
 }
 
 /// Sums of the rows that a row of X met, and which these are.

@@ -87,7 +87,7 @@ impl<W: Float> Careful<W> {
 
 impl<W: Float> Loops<W> for Careful<W> {
     fn facts(&self) -> Facts {
-        Facts { apart: Apart::Unknown, ..self.inner.facts() }
+        Facts { apart: Apart::Unknown, meets: false, ..self.inner.facts() }
     }
     fn sums(&self, side: Side, values: &[W], ncols: usize) -> [W; 2] {
         self.inner.sums(side, values, ncols)

@@ -38,7 +38,7 @@ pub(crate) trait Engine: Sync {
     fn whole_bytes(&self, _threads: &Threads) -> Option<u64> {
         None
     }
-    /// All of Y, if it can be asked so.
+    /// All of Y, to be asked so if there are [`whole_bytes`](Self::whole_bytes).
     fn whole(&self, _threads: &Threads) -> Result<Option<Box<dyn Whole + '_>>> {
         Ok(None)
     }
@@ -66,8 +66,12 @@ pub(crate) trait Whole: Sync {
 
 /// Sums of one row of X.
 pub(crate) trait Asker {
-    /// Keys of row `i` of X against the rows that share a column with it, some at a time and in no order.
-    fn ask(&mut self, i: usize, each: &mut EachKey<'_>);
+    /// Row `i` of X asks: finds the rows that share a column with it.
+    fn ask(&mut self, i: usize);
+    /// Their keys, some at a time and in no order.
+    fn met(&mut self, each: &mut EachKey<'_>);
+    /// Whether the order of the others is known.
+    fn is_ordered(&self) -> bool;
     /// The rows that share none with the row that asked, those of a key together and in order, smaller keys first, until `each` has
     /// enough.
     fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool);

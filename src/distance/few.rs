@@ -53,6 +53,14 @@ impl Best {
             }
         }
     }
+    /// The same for rows from `first` on.
+    fn offer_all(&mut self, far: &Far<'_>, first: u32, keys: &[f64], skip: Option<u32>) {
+        let mut rows = [0; 64];
+        for (first, keys) in (first..).step_by(64).zip(keys.chunks(64)) {
+            rows.iter_mut().zip(first..).for_each(|(row, j)| *row = j);
+            self.offer(far, &rows[..keys.len()], keys, skip);
+        }
+    }
     /// Takes a candidate if it is near enough; its distance is computed only where its key does not tell.
     fn look_at(&mut self, far: &Far<'_>, key: f64, j: u32) {
         if self.is_full() {
@@ -151,8 +159,13 @@ pub(super) fn nearest<T: Float>(
             for i in blocks[b].clone() {
                 let skip = exclude_self.then_some(i as u32);
                 best.clear();
-                asker.ask(i, &mut |rows, keys| best.offer(far, rows, keys, skip));
-                asker.others(&mut |key, rows| best.others(far, key, rows, skip));
+                asker.ask(i);
+                if asker.is_ordered() {
+                    asker.met(&mut |rows, keys| best.offer(far, rows, keys, skip));
+                    asker.others(&mut |key, rows| best.others(far, key, rows, skip));
+                } else {
+                    asker.all(&mut |first, keys| best.offer_all(far, first as u32, keys, skip));
+                }
                 best.heap.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
                 for (slot, &(_, j, _)) in indices.take(k, 0u32).iter_mut().zip(&best.heap) {
                     *slot = j;

@@ -28,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) alone: bool,
     /// What is known of rows that share no column.
     pub(crate) apart: Apart,
+    /// A row can be asked about all of Y at once.
+    pub(crate) meets: bool,
 }
 
 /// Two numbers kept for each of some rows.
@@ -51,7 +53,7 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     /// Adds the terms of a row of X to the sums of the rows of a tile; counts shared columns if `shared` is not empty.
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]);
     /// Adds the terms of a row of X to the sums of all rows that share a column with it, and counts shared columns if those are kept;
-    /// asked where what is [`apart`](Facts::apart) is known.
+    /// asked if it [`meets`](Facts::meets).
     fn meet(&self, _row: (&[u32], &[W]), _all: &ByColumns<W>, _met: &mut Met<W>) {}
     /// Keys from sums; whether any is so near that it has to be computed again.
     fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool;
@@ -91,7 +93,7 @@ impl<R: Recipe> Of<R> {
 impl<R: Recipe> Loops<R::W> for Of<R> {
     fn facts(&self) -> Facts {
         let (counts, symmetric, zero_self, cheap) = (R::COUNTS, R::SYMMETRIC, R::ZERO_SELF, R::CHEAP);
-        Facts { counts, symmetric, zero_self, cheap, alone: false, apart: R::APART }
+        Facts { counts, symmetric, zero_self, cheap, alone: false, apart: R::APART, meets: true }
     }
     fn invariance(&self) -> Invariance {
         self.0.invariance()

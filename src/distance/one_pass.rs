@@ -12,7 +12,7 @@
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`](super::Recipe).
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::asker::All;
 use super::by_columns::{ByColumns, Met};
@@ -39,11 +39,11 @@ const TILE_ENTRIES: usize = 1 << 17;
 const SHARED: f64 = 6.0;
 
 /// Prepared rows, of both sides, or of one if Y is X.
-pub(crate) struct OnePassEngine<'a, W: Clone> {
-    pub(crate) loops: Box<dyn Loops<W>>,
+pub(crate) struct OnePassEngine<'a, W: Float> {
+    pub(crate) loops: Arc<dyn Loops<W>>,
     pub(crate) x: Rows<'a, W>,
     /// Where Y is X, and its rows are prepared alike, there is none.
-    pub(crate) y: Option<Rows<'a, W>>,
+    pub(crate) y: Option<Arc<Rows<'a, W>>>,
     /// Y is X.
     pub(crate) same: bool,
     /// Entries are finite, so that ⊗ with 0 is what it should be.
@@ -52,8 +52,10 @@ pub(crate) struct OnePassEngine<'a, W: Clone> {
     pub(crate) prepared: u64,
     /// What is known of the columns.
     pub(crate) columns: OnceLock<Columns>,
-    /// All of Y by columns, once it was wanted; nothing if its norms tell no order.
-    pub(crate) by_columns: OnceLock<Option<ByColumns<W>>>,
+    /// All of Y by columns, once it was wanted.
+    pub(crate) by_columns: Arc<OnceLock<ByColumns<W>>>,
+    /// They were there before.
+    pub(crate) kept: bool,
     /// How neighbours are looked for.
     pub(crate) search: Search,
 }
@@ -69,7 +71,7 @@ pub(crate) struct Columns {
 
 impl<'a, W: Float> OnePassEngine<'a, W> {
     pub(super) fn y(&self) -> &Rows<'a, W> {
-        self.y.as_ref().unwrap_or(&self.x)
+        self.y.as_deref().unwrap_or(&self.x)
     }
     /// Whether columns that many rows have are kept dense.
     fn keeps_dense(&self) -> bool {
@@ -79,6 +81,12 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
     fn columns(&self) -> Columns {
         *self.columns.get_or_init(|| {
             let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
+            if let Some(by_columns) = self.by_columns.get() {
+                let often = |count: usize| nrows > 0 && count * DENSE >= nrows;
+                let dense = by_columns.counts().filter(|&count| self.keeps_dense() && often(count)).count();
+                let of_x = self.x.entries.pattern.col_idx().iter().map(|&c| by_columns.count(c) as u64);
+                return Columns { dense, shared: of_x.fold(0, u64::saturating_add) };
+            }
             // Where there is no memory for counting there will be none for tiles.
             let nothing = Columns { dense: 0, shared: u64::MAX };
             let Ok(mut counts) = filled(entries.width(), 0u32, "counts of columns") else { return nothing };
@@ -99,16 +107,19 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
     }
     /// Whether rows ask all of Y at once, and not tile after tile.
     fn asks_whole(&self) -> bool {
-        let facts = self.loops.facts();
-        if self.search == Search::Tiles
-            || facts.apart == Apart::Unknown
-            || !self.finite
-            || self.nrows().1 > u32::MAX as usize
-        {
+        let (facts, (n, m), y) = (self.loops.facts(), self.nrows(), &self.y().entries);
+        if !facts.meets || !self.finite || m > u32::MAX as usize {
             return false;
         }
-        let pairs = self.nrows().0 as f64 * self.nrows().1 as f64;
-        self.search == Search::Shared || self.columns().shared as f64 * SHARED < pairs
+        // What tiles keep by columns is too much where few columns have entries.
+        if self.search != Search::Auto || self.kept && y.has_few_columns() {
+            return self.search != Search::Tiles;
+        }
+        let (shared, pairs) = (self.columns().shared as f64, n as f64 * m as f64);
+        // Tiles would have to be opened, for few rows that ask.
+        let tiles = (2 * y.values.len() + m.div_ceil(self.tile_rows().max(1)) * y.width()) as f64;
+        let opening = if self.kept { tiles } else { 0.0 };
+        shared * SHARED < opening + if facts.apart == Apart::Unknown { 0.0 } else { pairs }
     }
     /// The key of a pair over the union of its columns.
     pub(super) fn exact(&self, i: usize, j: usize) -> W {
@@ -189,20 +200,22 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
             // What another thread made is the same.
             let _ = self.by_columns.set(made);
         }
-        let by_columns = self.by_columns.get().and_then(Option::as_ref);
-        Ok(by_columns.map(|by_columns| Box::new(All { engine: self, by_columns }) as _))
+        Ok(self.by_columns.get().map(|by_columns| Box::new(All { engine: self, by_columns }) as _))
     }
     fn explain_whole(&self) -> String {
         let (n, m) = self.nrows();
         let shared = self.columns().shared as f64 / (n as f64 * m as f64).max(1.0);
+        let ordered = self.by_columns.get().is_some_and(ByColumns::is_ordered);
+        let others = if ordered { "others by norm" } else { "then all rows" };
+        let kept = if self.kept { ", kept" } else { "" };
         format!(
-            "inverted index, one pass over the rows that share a column, {shared:.2e} of a pair, all pairs; others by norm"
+            "inverted index of all rows{kept}, one pass over the rows that share a column, {shared:.2e} in a pair; {others}"
         )
     }
 }
 
 /// A tile of rows of Y.
-struct Opened<'a, W: Clone> {
+struct Opened<'a, W: Float> {
     engine: &'a OnePassEngine<'a, W>,
     index: Indexed<W>,
 }

@@ -241,8 +241,10 @@ fn of_row<T: Float, I: Index>(
     let (first, m) = (hits.len(), engine.nrows().1);
     let mut done = Ok(());
     let mut finished = Vec::new();
-    asker.ask(i, &mut |rows, keys| {
-        if done.is_err() {
+    let ordered = asker.is_ordered();
+    asker.ask(i);
+    asker.met(&mut |rows, keys| {
+        if done.is_err() || !ordered {
             return;
         }
         finished.clear();
@@ -256,7 +258,7 @@ fn of_row<T: Float, I: Index>(
     });
     // Where very many share no column and are inside, all are looked at in order.
     let most = hits.len() + m / 8;
-    let mut many = false;
+    let mut many = !ordered;
     asker.others(&mut |key, rows| {
         let mut distance = [key];
         engine.finish(&mut distance);
