@@ -192,3 +192,32 @@ fn which_way_is_chosen_depends_on_the_columns_that_pairs_share() {
     let less = by(needs - 1);
     assert!(less.as_ref().is_ok_and(|how| how.contains("tiles")) || less.is_err(), "{less:?}");
 }
+
+/// Two columns that nearly all rows have, and groups of rows that are nearly the same: what is found by rare columns is enough, but not
+/// where rows have popular columns alone, or fewer rows share the rare ones than are asked for, or all are equally far.
+#[test]
+fn rare_columns_first_have_the_same_bits() {
+    for values in [&[1.0][..], &[1.0, 2.0, 0.5], &[1.0, -1.0], &[1.0, 1e-7]] {
+        let mut draws = Draws(40);
+        let (n, mut columns, mut entries, mut row_ptr) = (400u32, vec![], vec![], vec![0]);
+        for i in 0..n {
+            let mut row: Vec<u32> = (0..4).filter(|_| draws.below(8) > 0).collect();
+            if draws.below(6) > 0 {
+                let group = 10 + 6 * (i / 9);
+                row.extend((0..6).filter(|_| draws.below(5) > 0).map(|c| group + c));
+            }
+            entries.extend(row.iter().map(|_| values[draws.below(values.len())]));
+            columns.extend(row);
+            row_ptr.push(columns.len());
+        }
+        let x = Csr::new(n as usize, 400, row_ptr, columns, entries).expect("rows");
+        let single: Csr<f32> = x.map(|&v| v as f32).expect("f32");
+        for metric in [Metric::Cosine, Metric::Euclidean, Metric::SquaredEuclidean, Metric::Jaccard, Metric::Dice] {
+            for o in all_options(None) {
+                same(metric, &x, None, o);
+                same(metric, &single, None, o);
+            }
+            same(metric, &x, Some(&x), options(None));
+        }
+    }
+}

@@ -4,16 +4,21 @@
 //! says: they are taken in its order, as many as are wanted. So the work goes by the pairs that share a column, Σ_c |X_c| |Y_c|, and not
 //! by all n·m.
 //!
-//! Source: Gustavson 1978 (row-wise products, a list of what was touched).
+//! Where a row of X has columns that very many rows have beside rare ones, and the k nearest are found among the rows that share a rare
+//! column, all others are farther by a bound of the measure ([`Recipe::at_least`](super::Recipe::at_least)), and are not looked at.
+//!
+//! Source: Gustavson 1978 (row-wise products, a list of what was touched); Bayardo, Ma, Srikant 2007, "Scaling Up All Pairs Similarity
+//! Search" (rare columns first, a bound for the rest).
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use super::entries::Entries;
 use super::float::Float;
 use super::recipe::Apart;
-use super::rows::Rows;
 use crate::Result;
 use crate::par::{Digit, Threads, collected, filled, grouped, reserved};
+use crate::simd::prefetch;
 
 /// All rows by columns, and in order of their norms.
 pub(crate) struct ByColumns<W> {
@@ -41,12 +46,11 @@ impl<W: Float> ByColumns<W> {
         let of_columns = 8 * (ncols + 1) * (1 + threads);
         (of_entries + of_columns + nrows * (16 + 8 + 2 * size_of::<W>())) as u64
     }
-    /// The rows by columns.
+    /// The rows of Y by columns; `norms` are those of all rows.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn new(threads: &Threads, rows: &Rows<'_, W>, apart: Apart) -> Result<Self> {
-        let (pattern, nrows) = (&rows.entries.pattern, rows.entries.nrows());
-        let norms = rows.norms_from(0, nrows);
+    pub(crate) fn new(threads: &Threads, y: &Entries<'_, W>, norms: [&[W]; 2], apart: Apart) -> Result<Self> {
+        let (pattern, nrows) = (&y.pattern, y.nrows());
         let (order, groups, of_groups) = match in_order(threads, norms, apart)? {
             Some(found) => found,
             None => (Vec::new(), vec![0], [Vec::new(), Vec::new()]),
@@ -56,14 +60,14 @@ impl<W: Float> ByColumns<W> {
         for i in 0..nrows {
             row_of.resize(row_ptr[i + 1], i as u32);
         }
-        let values = &rows.entries.values;
+        let values = &y.values;
         let by = |columns: &[u32], ncols| {
             grouped(threads, columns, Digit::whole(ncols), 1, |e, row, value| {
                 row.copy(&row_of[e..=e]);
                 value.copy(&values[e..=e]);
             })
         };
-        let (numbers, by_column) = if rows.entries.has_few_columns() {
+        let (numbers, by_column) = if y.has_few_columns() {
             let mut used = collected(pattern.nnz(), pattern.col_idx().iter().copied(), "columns")?;
             used.sort_unstable();
             used.dedup();
@@ -124,6 +128,20 @@ impl<W: Float> ByColumns<W> {
     pub(crate) fn column(&self, c: u32) -> (&[u32], &[W]) {
         let range = self.range(c);
         (&self.rows[range.clone()], &self.entries[range])
+    }
+    /// Asks for where column `c` begins, ahead of its use.
+    #[inline(always)]
+    pub(crate) fn prefetch_start(&self, c: u32) {
+        prefetch(&self.starts, c as usize);
+    }
+    /// Asks for what column `c` begins with.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, c: u32) {
+        if self.numbers.is_none() {
+            let start = self.starts[c as usize];
+            prefetch(&self.rows, start);
+            prefetch(&self.entries, start);
+        }
     }
     /// Rows that have column `c`.
     pub(crate) fn count(&self, c: u32) -> usize {
@@ -220,14 +238,21 @@ impl<W: Float> Met<W> {
     /// Adds a term to the sum of each row.
     #[inline(always)]
     pub(crate) fn add(&mut self, rows: &[u32], terms: &[W]) {
-        for (&j, &term) in rows.iter().zip(terms) {
-            let sum = &mut self.sums[j as usize];
+        self.add_each(rows, terms, |term| term);
+    }
+    /// Adds the term of each entry to the sum of its row.
+    #[inline(always)]
+    pub(crate) fn add_each(&mut self, rows: &[u32], entries: &[W], term: impl Fn(W) -> W) {
+        let (sums, met, mut len) = (&mut self.sums[..], &mut self.rows[..], self.len);
+        for (&j, &entry) in rows.iter().zip(entries) {
+            let sum = &mut sums[j as usize];
             let new = sum.is_nothing();
-            self.rows[self.len] = j;
-            self.len += usize::from(new);
+            met[len] = j;
+            len += usize::from(new);
             let before = if new { W::ZERO } else { *sum };
-            *sum = before.wrapping_add(term);
+            *sum = before.wrapping_add(term(entry));
         }
+        self.len = len;
         if !self.shared.is_empty() {
             rows.iter().for_each(|&j| self.shared[j as usize] = self.shared[j as usize].wrapping_add(W::ONE));
         }

@@ -66,6 +66,11 @@ pub(crate) trait Whole: Sync {
 
 /// Sums of one row of X.
 pub(crate) trait Asker {
+    /// Row `i` of X asks by its rare columns alone, if that promises much: `met` are then the rows that share one of those, and the
+    /// number is below the keys of all others.
+    fn ask_rare(&mut self, i: usize) -> Option<f64>;
+    /// Whether [`ask_rare`](Self::ask_rare) was enough.
+    fn was_enough(&mut self, enough: bool);
     /// Row `i` of X asks: finds the rows that share a column with it.
     fn ask(&mut self, i: usize);
     /// Their keys, some at a time and in no order.
@@ -89,10 +94,17 @@ pub(crate) struct Far<'a> {
 
 impl Far<'_> {
     pub(crate) fn of(&self, key: f64) -> f64 {
-        let mut distance = [key];
-        self.engine.finish(&mut distance);
-        let far = self.signed((self.rounded)(distance[0]));
-        if far.is_nan() { f64::NAN } else { far }
+        let mut far = [key];
+        self.of_all(&mut far);
+        far[0]
+    }
+    /// As [`of`](Self::of), in place.
+    pub(crate) fn of_all(&self, keys: &mut [f64]) {
+        self.engine.finish(keys);
+        for key in keys {
+            let far = self.signed((self.rounded)(*key));
+            *key = if far.is_nan() { f64::NAN } else { far };
+        }
     }
     /// From distance to order and back; −0 is 0.
     pub(crate) fn signed(&self, x: f64) -> f64 {

@@ -7,7 +7,8 @@
 //! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner than one
 //! after the other those that have it. What is added for the others is 0, so the sums are the same bits.
 //!
-//! There are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a pair once for both.
+//! By tiles there are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a pair once for both.
+//! Where few pairs share a column rows do ask for themselves, and all of Y at once: `by_columns`.
 //!
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`](super::Recipe).
 
@@ -35,8 +36,15 @@ const ASKER: u64 = 16 << 10;
 /// Entries of a tile above which it has half as many rows.
 const TILE_ENTRIES: usize = 1 << 17;
 
-/// Rows ask all of Y at once where of so many pairs at most one shares a column, a pair that shares several counted as often.
-const SHARED: f64 = 6.0;
+/// Nanoseconds, about, of a thread where rows ask all of Y at once: of a column that two rows share, of a column of a row of X, of a row;
+/// and by tiles of a pair, and of a shared column.
+const MET: f64 = 4.0;
+const COLUMN: f64 = 50.0;
+const ROW: f64 = 100.0;
+const PAIR: f64 = 1.6;
+const ADDED: f64 = 0.5;
+/// Shared columns of a row, in the mean, from which on a bound may spare some.
+const MANY: u64 = 512;
 
 /// Prepared rows, of both sides, or of one if Y is X.
 pub(crate) struct OnePassEngine<'a, W: Float> {
@@ -70,13 +78,20 @@ pub(crate) struct Columns {
 }
 
 impl<'a, W: Float> OnePassEngine<'a, W> {
-    pub(super) fn y(&self) -> &Rows<'a, W> {
+    fn y(&self) -> &Rows<'a, W> {
         self.y.as_deref().unwrap_or(&self.x)
     }
     /// Whether columns that many rows have are kept dense.
     fn keeps_dense(&self) -> bool {
         let facts = self.loops.facts();
         facts.cheap && !facts.counts && self.finite
+    }
+    /// Whether a bound is known for rows that share few of a row's columns, and those are not too many to have a row by columns.
+    fn prunes(&self) -> bool {
+        let rows = self.nrows().0.max(1) as u64;
+        !self.y().entries.has_few_columns()
+            && self.loops.at_least([W::ONE; 2], 0.5).is_some()
+            && self.columns().shared / rows >= MANY
     }
     fn columns(&self) -> Columns {
         *self.columns.get_or_init(|| {
@@ -116,13 +131,17 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
             return self.search != Search::Tiles;
         }
         let (shared, pairs) = (self.columns().shared as f64, n as f64 * m as f64);
+        let columns = self.x.entries.values.len() as f64;
+        // Without an order all rows are looked at here too.
+        let all = if facts.apart == Apart::Unknown { PAIR * pairs } else { 0.0 };
+        let whole = MET * shared + COLUMN * columns + ROW * n as f64 + all;
         // Tiles would have to be opened, for few rows that ask.
-        let tiles = (2 * y.values.len() + m.div_ceil(self.tile_rows().max(1)) * y.width()) as f64;
-        let opening = if self.kept { tiles } else { 0.0 };
-        shared * SHARED < opening + if facts.apart == Apart::Unknown { 0.0 } else { pairs }
+        let opening = (2 * y.values.len() + m.div_ceil(self.tile_rows().max(1)) * y.width()) as f64;
+        let each = if self.symmetric() { PAIR / 2.0 } else { PAIR };
+        whole < each * pairs + ADDED * shared + if self.kept { PAIR * opening } else { 0.0 }
     }
     /// The key of a pair over the union of its columns.
-    pub(super) fn exact(&self, i: usize, j: usize) -> W {
+    fn exact(&self, i: usize, j: usize) -> W {
         let (x, y) = (&self.x, self.y());
         self.loops.exact(x.entries.row(i), y.entries.row(j), [x.norms(i), y.norms(j)])
     }
@@ -191,25 +210,34 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         self.asks_whole().then(|| {
             let by_columns = ByColumns::<W>::bytes(threads.count(), rows, entries.width(), entries.values.len());
             let of_threads = (Met::<W>::bytes(rows, self.loops.facts().counts) + ASKER) * threads.count() as u64;
-            self.prepared + by_columns + of_threads
+            let row = if self.prunes() { entries.width() * size_of::<W>() } else { 0 };
+            self.prepared + by_columns + of_threads + (row * threads.count()) as u64
         })
     }
     fn whole(&self, threads: &Threads) -> Result<Option<Box<dyn Whole + '_>>> {
         if self.by_columns.get().is_none() {
-            let made = ByColumns::new(threads, self.y(), self.loops.facts().apart)?;
+            let made = {
+                let y = self.y();
+                ByColumns::new(threads, &y.entries, y.norms_from(0, y.entries.nrows()), self.loops.facts().apart)?
+            };
             // What another thread made is the same.
             let _ = self.by_columns.set(made);
         }
-        Ok(self.by_columns.get().map(|by_columns| Box::new(All { engine: self, by_columns }) as _))
+        Ok(self.by_columns.get().map(|by_columns| {
+            let Self { x, same, .. } = self;
+            let (loops, prunes) = (&*self.loops, self.prunes());
+            Box::new(All { loops, x, y: self.y(), by_columns, same: *same, prunes }) as _
+        }))
     }
     fn explain_whole(&self) -> String {
         let (n, m) = self.nrows();
         let shared = self.columns().shared as f64 / (n as f64 * m as f64).max(1.0);
         let ordered = self.by_columns.get().is_some_and(ByColumns::is_ordered);
         let others = if ordered { "others by norm" } else { "then all rows" };
+        let rare = if self.prunes() { ", rare columns first" } else { "" };
         let kept = if self.kept { ", kept" } else { "" };
         format!(
-            "inverted index of all rows{kept}, one pass over the rows that share a column, {shared:.2e} in a pair; {others}"
+            "inverted index of all rows{kept}, one pass over the rows that share a column, {shared:.2e} in a pair{rare}; {others}"
         )
     }
 }

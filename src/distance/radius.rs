@@ -76,6 +76,13 @@ pub(super) struct Radius {
     pub(super) budget: Option<u64>,
 }
 
+impl Radius {
+    /// Whether a distance, as it is returned, is wanted.
+    fn inside<T: Float>(&self, d: T) -> bool {
+        if self.similarity { d.as_f64() >= self.radius } else { d.as_f64() <= self.radius }
+    }
+}
+
 /// A matrix as a [`Form`].
 pub(super) struct Graph<I>(PhantomData<I>);
 
@@ -116,7 +123,7 @@ fn of_type<I: Index>(
 }
 
 fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted: Radius) -> Result<Csr<T, I>> {
-    let Radius { radius, similarity, exclude_self, budget } = wanted;
+    let Radius { exclude_self, budget, .. } = wanted;
     let (n, m) = engine.nrows();
     if m as u128 > I::MAX_LEN as u128 {
         return Err(Error::IndexOverflow { what: "columns", needed: m as u128, max: I::MAX_LEN as u128 });
@@ -152,7 +159,7 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
                     tile.keys(block.clone(), false, &mut |i, keys| {
                         engine.finish(keys);
                         // As they are returned: in f32, rounded.
-                        let inside = |d: T| if similarity { d.as_f64() >= radius } else { d.as_f64() <= radius };
+                        let inside = |d: T| wanted.inside(d);
                         let here = keys.iter().filter(|&&d| inside(T::from_f64(d))).count();
                         make_room(hits, here, &taken)?;
                         let row = (i - block.start) as u32;
@@ -235,8 +242,8 @@ fn of_row<T: Float, I: Index>(
     hits: &mut Vec<Hit<T, I>>,
     taken: &Taken,
 ) -> Result<()> {
-    let Radius { radius, similarity, exclude_self, .. } = *wanted;
-    let inside = |d: T| if similarity { d.as_f64() >= radius } else { d.as_f64() <= radius };
+    let exclude_self = wanted.exclude_self;
+    let inside = |d: T| wanted.inside(d);
     let skip = |j: usize| exclude_self && i == j;
     let (first, m) = (hits.len(), engine.nrows().1);
     let mut done = Ok(());

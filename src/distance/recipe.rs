@@ -151,6 +151,11 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     fn near<M: Machine>(self, key: V<M, Self::W>, x: Norms<M, Self::W>, y: Norms<M, Self::W>) -> V<M, bool> {
         key.lt(cancelled::<M, Self::W>() * (x.0 + y.0))
     }
+    /// A number below the keys of all rows that share with x none but some of its columns, if one is known: `part` is Σ a² over x's
+    /// entries a in those, and `slack` what rounding may take of 1.
+    fn at_least(self, _x: [Self::W; 2], _part: f64, _slack: f64) -> Option<f64> {
+        None
+    }
     /// The key from the sum over the union.
     fn exact_key<M: Machine>(self, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>, sum: V<M, Self::W>) -> V<M, Self::W> {
         sum

@@ -280,7 +280,7 @@ fn keep_one<T: Float, W: Float>(
     let by_columns = OnceLock::new();
     if meets {
         // It is new.
-        let _ = by_columns.set(ByColumns::new(threads, &y, facts.apart)?);
+        let _ = by_columns.set(ByColumns::new(threads, &y.entries, y.norms_from(0, y.entries.nrows()), facts.apart)?);
     }
     let (loops, by_columns) = (Arc::from(loops), Arc::new(by_columns));
     Ok(Some(W::tell::<KeptForm>(Kept { loops, y, by_columns, known, bytes })))

@@ -32,7 +32,7 @@ fn ratio<M: Machine, W: Float>(a: V<M, W>, b: V<M, W>) -> V<M, W> {
 }
 
 macro_rules! sets {
-    ($($(#[$m:meta])* $name:ident [$zero_self:literal, $apart:ident] |$s:ident| $key:expr;)*) => {
+    ($($(#[$m:meta])* $name:ident [$zero_self:literal, $apart:ident $(, $least:expr)?] |$s:ident| $key:expr;)*) => {
         plain! { $($(#[$m])* $name;)* }
         $(impl<W: Float> Recipe for $name<W> {
             type W = W;
@@ -60,14 +60,21 @@ macro_rules! sets {
                 let $s = Sets { x: x.0, y: y.0, both: sum, ncols: x.1 };
                 $key
             }
+            $(
+                /// With the subset of x that has all of those columns.
+                fn at_least(self, x: [W; 2], part: f64, slack: f64) -> Option<f64> {
+                    let least: fn(f64, f64) -> f64 = $least;
+                    Some(least(x[0].as_f64(), part) - slack)
+                }
+            )?
         })*
     };
 }
 sets! {
     /// 1 − 2 |x∩y| / (|x| + |y|), Dice–Sørensen; 0 for two empty rows.
-    Dice [true, Grows] |s| ratio(s.differ(), s.x + s.y);
+    Dice [true, Grows, |x, part| 1.0 - 2.0 * part / (x + part)] |s| ratio(s.differ(), s.x + s.y);
     /// 1 − |x∩y| / |x∪y|; 0 for two empty rows.
-    Jaccard [true, Grows] |s| ratio(s.differ(), s.x + s.y - s.both);
+    Jaccard [true, Grows, |x, part| 1.0 - part / x] |s| ratio(s.differ(), s.x + s.y - s.both);
     /// (k − |x∩y|) / k, k the number of columns. Not 0 for x and x unless x is full.
     RussellRao [false, Grows] |s| ratio(s.ncols - s.both, s.ncols);
     /// Part of the columns that are in one of the two.

@@ -91,6 +91,10 @@ impl<W: Float> Recipe for Cosine<W> {
     fn near<M: Machine>(self, key: V<M, W>, _: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
         key.lt(cancelled())
     }
+    /// Cauchy and Schwarz: the length of what is left of x/‖x‖.
+    fn at_least(self, _: [W; 2], part: f64, slack: f64) -> Option<f64> {
+        Some(1.0 - part.sqrt() - slack)
+    }
     #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
         within(key)
@@ -187,6 +191,11 @@ macro_rules! euclidean {
             #[inline(always)]
             fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
                 x.0 + y.0 - (sum + sum)
+            }
+            /// Nearer than x in those columns alone is no row.
+            fn at_least(self, x: [W; 2], part: f64, slack: f64) -> Option<f64> {
+                let all = x[0].as_f64();
+                Some(all - part - slack * all)
             }
             #[inline(always)]
             fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
