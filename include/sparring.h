@@ -26,7 +26,7 @@
  *   memory; a budget of yours; memory of a GPU             SPARRING_OUT_OF_MEMORY; SPARRING_BUDGET; SPARRING_DEVICE_MEMORY
  *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
- * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringArrays, SparringTensor and SparringEinsumPlan are seen by
+ * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringArrays, SparringIndex, SparringTensor and SparringEinsumPlan are seen by
  * pointer only, and the pointer is no address. A handle that was freed, is of another kind or is no handle at all is told
  * from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
  *
@@ -38,7 +38,7 @@
  *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
- *   SparringEinsumPlan never changes either;
+ *   SparringEinsumPlan, SparringIndex never change either;
  *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
  *                   or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.

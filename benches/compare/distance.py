@@ -12,7 +12,8 @@
 Makes a virtual environment (default target/distance-venv) and writes the data into --work: four generated sets, and real
 ones, as far as they are in data/ or in the folder $SPARRING_DATA. Every program works on the
 same rows with the same threads, in a process of its own: k nearest neighbours of all rows among all rows (a row is its
-own first neighbour), and all distances among the first --pairwise-rows rows. A program that would need more than
+own first neighbour), all distances among the first --pairwise-rows rows, and the neighbours of the first 1 and 100 rows, where what
+depends on the others alone was made before: an index, a fitted model, normalised columns. A program that would need more than
 --budget seconds for one run is asked about the first rows only, and so are we then; where dense rows would take
 more than --dense bytes, both get fewer rows. Nothing is extrapolated: the table says of how many rows times are. Times are
 medians over the rounds. Memory is what a process grows by at its peak during its first run. Results are compared by the
@@ -31,8 +32,11 @@ from compare import HERE, RESULTS, TOP, Peer, environment, machine, read_lines
 
 PACKAGES = ["numpy", "scipy", "scikit-learn", "sparse_dot_topn"]
 PROBE = "import numpy, scipy, sklearn, sparse_dot_topn"
-GENERATED = ["movielens", "scrna", "nytimes", "edgar"]
-REAL = ["sec-names-3gram", "docword.kos", "cora-words", "scrna-GSM6544281"]
+GENERATED = ["movielens", "scrna", "nytimes", "edgar", "uniform", "wide"]
+REAL = ["sec-names-3gram", "docword.kos", "cora-words", "scrna-GSM6544281", "cond-mat-2005", "cnr-2000"]
+# Rows that ask an index at a time.
+BATCHES = [1, 100]
+TASKS = ["knn", "pairwise", "index"]
 METRICS = ["cosine", "euclidean", "manhattan", "dot", "canberra", "chebyshev", "minkowski", "jensenshannon", "correlation",
            "hellinger", "jaccard", "dice", "hamming", "russellrao"]
 P = 3.0
@@ -50,6 +54,7 @@ BARS = [
     ("knn", "minkowski", "scikit-learn, dense", 10.0), ("knn", "minkowski", "scipy, dense", 10.0),
     ("knn", "cosine", "scikit-learn", 2.5), ("knn", "euclidean", "scikit-learn", 2.5),
     ("knn", "cosine", "sparse_dot_topn", 1.5),
+    ("index", "cosine", "sparse_dot_topn", 1.5), ("index", "cosine", "scikit-learn", 1.5),
     ("pairwise", "cosine", "scikit-learn", 1.5), ("pairwise", "cosine", "scikit-learn, one job", 1.5),
     # Logarithms may take four times as long.
     ("knn", SLOW, OURS_TOO, 0.25), ("pairwise", SLOW, OURS_TOO, 0.25),
@@ -115,17 +120,18 @@ def ours(args, data, rows, queries, task, metric):
 def about(args, data, rows, task, metric):
     """What every line of a comparison says."""
     return {"op": "distance", "data": data["data"], "task": task, "metric": metric, "rows": rows, "of": data["nrows"],
-            "cols": data["ncols"], "empty": data["empty"], "k": args.k if task == "knn" else None, "threads": args.threads}
+            "cols": data["ncols"], "empty": data["empty"], "k": args.k if task != "pairwise" else None, "threads": args.threads}
 
 
-def measure_group(args, data, rows, task, metric, names, log):
+def measure_group(args, data, rows, task, metric, names, log, batch=None):
     """Measures the programs `names` and us on the same rows; every single time goes to `log`."""
     what = about(args, data, rows, task, metric)
-    peers, queries = [], rows
+    peers, queries = [], batch or rows
     for name in names:
         try:
             peer = Program(args, name, data, rows, task, metric)
-            queries = min(queries, affordable(lambda n: peer.run(n)["ms"], rows, args.budget))
+            if batch is None:
+                queries = min(queries, affordable(lambda n: peer.run(n)["ms"], rows, args.budget))
             peer.spent = 0.0
             peers.append(peer)
         except RuntimeError as e:
@@ -162,7 +168,7 @@ def measure_group(args, data, rows, task, metric, names, log):
 
 
 def rows_of(args, data, task):
-    return data["nrows"] if task == "knn" else min(data["nrows"], args.pairwise_rows)
+    return data["nrows"] if task != "pairwise" else min(data["nrows"], args.pairwise_rows)
 
 
 def measure_ours(args, data, task, log):
@@ -185,6 +191,11 @@ def measure(args, data, task, metric, able, log):
     sparse = [name for name in names if "dense" not in name]
     # Where they take compressed rows, that is their better way.
     dense = [name for name in names if "dense" in name and (not sparse or args.dense_too)]
+    if task == "index":
+        for batch in BATCHES:
+            if sparse:
+                measure_group(args, data, rows, task, metric, sparse, log, batch)
+        return
     if sparse:
         measure_group(args, data, rows, task, metric, sparse, log)
     if dense:
@@ -268,7 +279,7 @@ def report(lines):
         for name, side in programs.items():
             if name == OURS:
                 continue
-            place = [data, f"{task} {run['k']}" if task == "knn" else task, metric, size, name, str(side.threads)]
+            place = [data, f"{task} {run['k']}" if task != "pairwise" else task, metric, size, name, str(side.threads)]
             if us.ms is None or side.ms is None:
                 why = side.error or us.error or "no time"
                 out.append("| " + " | ".join([*place, "–" if us.ms is None else f"{us.ms:.1f}", why] + [""] * 9) + " |")
@@ -439,8 +450,9 @@ def self_test(args):
         args.budget, args.rounds, args.dense, args.dense_too, args.pairwise_rows = 2.0, 1, 1 << 30, True, 50
         lines = [made_up()[0]]
         for data in prepare(python, folder, ["movielens", "scrna"], tiny=True):
-            for task in ("knn", "pairwise"):
-                measure_ours(args, data, task, lines.append)
+            for task in TASKS:
+                if task != "index":
+                    measure_ours(args, data, task, lines.append)
                 for metric in METRICS:
                     measure(args, data, task, metric, able, lines.append)
         text, right = report(lines)
@@ -458,7 +470,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="sets, separated by commas [default: the generated, and the real that are there]")
     parser.add_argument("--file", action="append", default=[], metavar="FILE.mtx", help="another real set, as it is")
-    parser.add_argument("--task", default="knn,pairwise")
+    parser.add_argument("--task", default=",".join(TASKS))
     parser.add_argument("--metrics", default=",".join(METRICS))
     parser.add_argument("--peers", default="all", help="names separated by semicolons")
     parser.add_argument("--k", type=int, default=10)
@@ -493,7 +505,7 @@ def main():
             print(f"without {', '.join(absent)}: neither in data/ nor in $SPARRING_DATA", file=sys.stderr)
     able = able_of(args)
     args.peers = list(able) if args.peers == "all" else args.peers.split(";")
-    for name, known in (("peers", able), ("metrics", METRICS), ("task", ("knn", "pairwise")), ("data", GENERATED + [name for name in REAL if name not in absent])):
+    for name, known in (("peers", able), ("metrics", METRICS), ("task", TASKS), ("data", GENERATED + [name for name in REAL if name not in absent])):
         given = args.peers if name == "peers" else [x for x in getattr(args, name).split(",") if x]
         if unknown := [x for x in given if x not in known]:
             parser.error(f"--{name}: {', '.join(unknown)} is not among {', '.join(known)}")
@@ -515,7 +527,7 @@ def main():
                 for metric in args.metrics.split(","):
                     print(f"measuring {data['data']} {task} {metric}", file=sys.stderr)
                     measure(args, data, task, metric, able, log)
-                if {SLOW, FAST} <= set(args.metrics.split(",")):
+                if task != "index" and {SLOW, FAST} <= set(args.metrics.split(",")):
                     measure_ours(args, data, task, log)
     text, right = report(read_lines(path))
     print(text, end="")

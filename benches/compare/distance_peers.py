@@ -2,7 +2,8 @@
 
 distance.py starts `distance_peers.py PEER THREADS ARRAYS ROWS TASK METRIC K P`; the answer says what the library is. Then
 {"queries": n} measures the distances of the first n rows from all ROWS rows: milliseconds, the growth of the process at
-its peak, checksums. Imports and the first use of each function are over before that. `--list` says what each can do.
+its peak, checksums. Imports and the first use of each function are over before that, and
+for the task `index` so is all that depends on the rows that are asked alone. `--list` says what each can do.
 """
 import importlib.metadata
 import json
@@ -42,6 +43,15 @@ class ScikitLearn:
     def options(self):
         return {"p": self.p} if self.metric == "minkowski" else {}
 
+    def keep(self, y):
+        from sklearn.neighbors import NearestNeighbors
+
+        self.kept = NearestNeighbors(n_neighbors=self.k, algorithm="brute", metric=self.metric, n_jobs=self.jobs,
+                                     **self.options()).fit(y)
+
+    def index(self, x, y):
+        return self.kept.kneighbors(x)[0]
+
     def pairwise(self, x, y):
         from sklearn.metrics import pairwise_distances
 
@@ -64,7 +74,7 @@ class ScikitLearnOneJob(ScikitLearn):
 class ScikitLearnDense(ScikitLearn):
     """What it takes as dense rows alone; making them counts."""
 
-    metrics = set(SCIPY) - {"jensenshannon"}
+    metrics, index = set(SCIPY) - {"jensenshannon"}, None
 
     def dense(self, a):
         return (a != 0).toarray() if self.metric in SETS else a.toarray()
@@ -131,12 +141,26 @@ class TopN:
 
     def knn(self, x, y):
         from sklearn.preprocessing import normalize
-        from sparse_dot_topn import sp_matmul_topn
 
         if self.metric == "cosine":
             z = normalize(y)
             x, y = z if x is y else z[:x.shape[0]], z
-        found = sp_matmul_topn(x, y.T.tocsr(), top_n=self.k, n_threads=self.threads)
+        return self.found(x, y.T.tocsr())
+
+    def keep(self, y):
+        from sklearn.preprocessing import normalize
+
+        self.kept = (normalize(y) if self.metric == "cosine" else y).T.tocsr()
+
+    def index(self, x, y):
+        from sklearn.preprocessing import normalize
+
+        return self.found(normalize(x) if self.metric == "cosine" else x, self.kept)
+
+    def found(self, x, columns):
+        from sparse_dot_topn import sp_matmul_topn
+
+        found = sp_matmul_topn(x, columns, top_n=self.k, n_threads=self.threads)
         out = np.zeros((x.shape[0], self.k))
         rows = np.repeat(np.arange(x.shape[0]), np.diff(found.indptr))
         out[rows, np.arange(found.nnz) - found.indptr[rows]] = found.data
@@ -176,7 +200,7 @@ def checksums(d, task, x, y):
 
 def main():
     if sys.argv[1:] == ["--list"]:
-        print(json.dumps({name: {task: sorted(peer.metrics) for task in ("pairwise", "knn") if hasattr(peer, task)}
+        print(json.dumps({name: {task: sorted(peer.metrics) for task in ("pairwise", "knn", "index") if getattr(peer, task, None)}
                           for name, peer in PEERS.items()}))
         return
     name, threads, arrays, rows, task, metric, k, p = sys.argv[1:]
@@ -189,7 +213,13 @@ def main():
     job = getattr(peer, task)
     package = PACKAGE.get(name.split(",")[0], "scikit-learn")
     small = y[:max(64, int(k) + 1)]
-    job(small[:4], small)
+    if task == "index":
+        # Made before anything is asked; what asks are rows that are there.
+        peer.keep(small)
+        job(small[:4], small)
+        peer.keep(y)
+    else:
+        job(small[:4], small)
     reply({"version": importlib.metadata.version(package)})
     for line in sys.stdin:
         try:

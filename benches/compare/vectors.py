@@ -144,13 +144,27 @@ def edgar(nrows=20000, seed=4):
     return tfidf(stack(rows, len(seen)))
 
 
-GENERATED = {"movielens": movielens, "scrna": scrna, "nytimes": nytimes, "edgar": edgar}
+def uniform(nrows=100_000, ncols=100_000, entries=10, seed=5):
+    """Rows whose columns are drawn from all alike: most pairs share none."""
+    rng = np.random.default_rng(seed)
+    rows, cols = np.repeat(np.arange(nrows), entries), rng.integers(0, ncols, nrows * entries)
+    return sp.csr_matrix((rng.random(nrows * entries) + 0.5, (rows, cols)), shape=(nrows, ncols))
+
+
+def wide(nrows=20_000, ncols=1_000_000, entries=50, seed=6):
+    """The same in very many columns."""
+    return uniform(nrows, ncols, entries, seed)
+
+
+GENERATED = {"movielens": movielens, "scrna": scrna, "nytimes": nytimes, "edgar": edgar, "uniform": uniform, "wide": wide}
 # The same in miniature, for tests.
 TINY = {
     "movielens": lambda: movielens(300, 200, 12, 7),
     "scrna": lambda: scrna(60, 120, 0.07, 2),
     "nytimes": lambda: nytimes(80, 300, 15, 3),
     "edgar": lambda: edgar(150),
+    "uniform": lambda: uniform(300, 400, 4),
+    "wide": lambda: wide(60, 200_000, 6),
 }
 
 

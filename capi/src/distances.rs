@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use sparring::Error;
 use sparring::algebra::{SliceMut, Type};
 use sparring::distance::{AnyMetric, Measure, Metric, Options, Precision};
-use sparring::runtime::{Comparison, Matrix};
+use sparring::runtime::{Comparison, Matrix, Neighbours};
 
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
@@ -86,8 +86,25 @@ unsafe fn options(p: *const SparringDistanceOptions) -> Fallible<(Option<f64>, O
         unchecked: o.unchecked != 0,
         exclude_self: o.exclude_self != 0,
         memory_budget: (o.memory_budget != 0).then_some(o.memory_budget),
+        ..Options::default()
     };
     Ok(((o.p != 0.0).then_some(o.p), options))
+}
+
+/// A metric and the settings.
+/// # Safety
+/// `metric` is NULL or text ended by a zero, and `options` as for [`options`].
+pub(crate) unsafe fn asked(
+    metric: *const c_char,
+    options: *const SparringDistanceOptions,
+) -> Fallible<(AnyMetric, Options)> {
+    // SAFETY: the caller's promise.
+    let (name, (p, options)) = unsafe { (text(metric, "metric")?, self::options(options)?) };
+    let measure = AnyMetric::named(name, p).map_err(|e| match e {
+        Error::Argument { name: "p", message } => Fail::argument("options.p", message),
+        other => Fail::from(other).naming("metric"),
+    })?;
+    Ok((measure, options))
 }
 
 /// Rows to compare, and how.
@@ -102,11 +119,8 @@ unsafe fn question(
     options: *const SparringDistanceOptions,
 ) -> Fallible<Comparison> {
     // SAFETY: the caller's promise.
-    let (name, (p, options)) = unsafe { (text(metric, "metric")?, self::options(options)?) };
-    let measure = Arc::new(AnyMetric::named(name, p).map_err(|e| match e {
-        Error::Argument { name: "p", message } => Fail::argument("options.p", message),
-        other => Fail::from(other).naming("metric"),
-    })?);
+    let (measure, options) = unsafe { asked(metric, options)? };
+    let measure = Arc::new(measure);
     let x = handle(x, "x")?.snapshot();
     let y = if y.is_null() { None } else { Some(handle(y, "y")?.snapshot()) };
     for (name, m) in std::iter::once(("x", &x)).chain(y.as_ref().map(|y| ("y", y))) {
@@ -155,9 +169,39 @@ fn refused(question: &Comparison) -> &'static str {
 }
 
 /// n·m places.
-fn places(what: &'static str, n: usize, m: usize) -> Fallible<usize> {
+pub(crate) fn places(what: &'static str, n: usize, m: usize) -> Fallible<usize> {
     let (needed, max) = (n as u128 * m as u128, usize::MAX as u128);
     n.checked_mul(m).ok_or_else(|| Error::IndexOverflow { what, needed, max }.into())
+}
+
+/// Neighbours into arrays of the caller's.
+/// # Safety
+/// `ids` and `distances`, if not NULL, have `len` elements, those of distances of the matrices' type; `buffer` has `capacity` bytes;
+/// `length` is NULL or points to room for a number, as `found` does.
+#[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
+pub(crate) unsafe fn neighbours_out(
+    near: &Neighbours,
+    ids: *mut u32,
+    distances: *mut c_void,
+    len: u64,
+    found: *mut u64,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> Fallible {
+    let found_distances = near.distances();
+    // SAFETY: the caller's promise.
+    unsafe {
+        output(near.indices(), ids, len, "ids")?;
+        if let Some(x) = found_distances.get::<f32>() {
+            output(x, distances.cast::<f32>(), len, "distances")?;
+        }
+        if let Some(x) = found_distances.get::<f64>() {
+            output(x, distances.cast::<f64>(), len, "distances")?;
+        }
+        write_text(near.explain(), buffer, capacity, length)?;
+        write(found, near.k() as u64, "found")
+    }
 }
 
 static NAMES: LazyLock<Vec<CString>> =
@@ -262,20 +306,9 @@ pub unsafe extern "C" fn sparring_knn(
             }
         }
         let near = device.machine.neighbours(&question, k).map_err(|e| of_rows(e, &question))?;
-        let found_distances = near.distances();
         // SAFETY: by the contract above both arrays, if not NULL, have `len` elements, those of distances of the matrices' type;
         // `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number, as `found` does.
-        unsafe {
-            output(near.indices(), ids, len, "ids")?;
-            if let Some(x) = found_distances.get::<f32>() {
-                output(x, distances.cast::<f32>(), len, "distances")?;
-            }
-            if let Some(x) = found_distances.get::<f64>() {
-                output(x, distances.cast::<f64>(), len, "distances")?;
-            }
-            write_text(near.explain(), buffer, capacity, length)?;
-            write(found, near.k() as u64, "found")
-        }
+        unsafe { neighbours_out(&near, ids, distances, len, found, buffer, capacity, length) }
     })
 }
 

@@ -9,7 +9,7 @@
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
 //! - [`types`]: the types of values;
 //! - [`device`], [`matrix`], [`arrays`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`],
-//!   [`distances`], [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
+//!   [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
 #![allow(
     clippy::missing_safety_doc,
@@ -24,6 +24,7 @@ pub mod device;
 pub mod distances;
 pub mod einsum;
 pub mod handle;
+pub mod index;
 pub mod matrix;
 pub mod matrix_market;
 pub(crate) mod memory;

@@ -171,6 +171,7 @@ fn good((ty, name): &(String, String), at: usize) -> String {
     match (ty.matches('*').count(), name.as_str()) {
         (1, "device") => "cpu".into(),
         (1, "plan") => "plan".into(),
+        (1, "index") => "rows".into(),
         (1, "arrays") => "arrays".into(),
         (1, "tensor") => "t".into(),
         (1, "einsum") => "einsum".into(),
@@ -194,10 +195,11 @@ fn good((ty, name): &(String, String), at: usize) -> String {
 
 /// Whether a function takes NULL for this argument.
 fn may_be_null(function: &str, argument: &str) -> bool {
-    matches!(argument, "options" | "y" | "length" | "alpha" | "beta")
+    matches!(argument, "options" | "length" | "alpha" | "beta")
+        || argument == "y" && function != "index_new"
         || function.ends_with("_free")
         || matches!(function, "matrix_copy" | "matrix_borrow") && argument != "matrix"
-        || function == "knn" && matches!(argument, "ids" | "distances")
+        || matches!(function, "knn" | "index_knn") && matches!(argument, "ids" | "distances")
         || function == "tensor_copy" && argument != "tensor"
 }
 
@@ -226,9 +228,10 @@ fn every_function_names_the_argument_that_is_null() {
          SparringArrays *arrays;\n    const uint32_t i[1] = {{0}};\n    const double x[1] = {{1}};\n    \
          SparringTensor *t;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
          static double ones[1] = {{1}};\n    double *factors[1] = {{ones}};\n    \
-         SparringEinsumPlan *einsum;\n    const SparringLayout none = {{0}};\n    \
+         SparringEinsumPlan *einsum;\n    SparringIndex *rows;\n    const SparringLayout none = {{0}};\n    \
          if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
          || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
+         || sparring_index_new(cpu, \"manhattan\", m, NULL, &rows)\n        \
          || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)\n        \
          || sparring_tensor_from_coo(1, dims, (const uint64_t *const *)lists, x, 1, &t)\n        \
          || sparring_einsum_plan_new(cpu, \"->\", \"plus_times\", SPARRING_F64, &none, 1, &none, &einsum)) return 1;\n\

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use crate::Result;
-use crate::distance::{Float, Measure, Neighbours, Options, Precision, Question};
+use crate::distance::{Float, Measure, Neighbours, Options, Precision, Question, Search};
 
 /// A machine that compares the rows of matrices of type `A`, whose entries are of type `T`.
 ///
@@ -173,6 +173,11 @@ impl<'a, B: ?Sized, T: Float, A, W> Asked<'a, B, T, A, W> {
     /// Bytes that results and scratch memory may take together; of several budgets the smallest holds.
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.options.memory_budget = Some(self.options.memory_budget.map_or(bytes, |b| b.min(bytes)));
+        self
+    }
+    /// How neighbours are looked for: [`Options::search`].
+    pub fn search(mut self, search: Search) -> Self {
+        self.options.search = search;
         self
     }
     /// Skips the search for entries that the metric cannot take: [`Options::unchecked`].

@@ -97,6 +97,9 @@ impl Measure for AnyMetric {
     fn name(&self) -> String {
         self.measure().name()
     }
+    fn named(&self) -> Option<(String, Option<f64>)> {
+        self.measure().named()
+    }
 }
 
 impl fmt::Display for AnyMetric {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::exponents::{Limits, times_two_to};
 use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, for_union};
-use super::recipe::{Invariance, Side};
+use super::recipe::{Apart, Invariance, Side};
 use super::tile::{Indexed, Query};
 use crate::algebra::Num;
 
@@ -87,7 +87,7 @@ impl<W: Float> Careful<W> {
 
 impl<W: Float> Loops<W> for Careful<W> {
     fn facts(&self) -> Facts {
-        self.inner.facts()
+        Facts { apart: Apart::Unknown, meets: false, ..self.inner.facts() }
     }
     fn sums(&self, side: Side, values: &[W], ncols: usize) -> [W; 2] {
         self.inner.sums(side, values, ncols)

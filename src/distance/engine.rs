@@ -34,6 +34,18 @@ pub(crate) trait Engine: Sync {
     fn finish(&self, keys: &mut [f64]);
     /// What runs, and why.
     fn explain(&self) -> String;
+    /// Bytes, with the prepared rows, of asking [`whole`](Self::whole), if neighbours are looked for so; else by tiles.
+    fn whole_bytes(&self, _threads: &Threads) -> Option<u64> {
+        None
+    }
+    /// All of Y, to be asked so if there are [`whole_bytes`](Self::whole_bytes).
+    fn whole(&self, _threads: &Threads) -> Result<Option<Box<dyn Whole + '_>>> {
+        Ok(None)
+    }
+    /// What runs, and why, where all of Y is asked.
+    fn explain_whole(&self) -> String {
+        String::new()
+    }
 }
 
 /// Some rows of Y, ready to be compared with.
@@ -41,6 +53,63 @@ pub(crate) trait Tile: Send + Sync {
     /// Keys of each of these rows of X against the rows of the tile, rows of X in order; with `half`, against the rows up to
     /// itself alone, for a symmetric engine.
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()>;
+}
+
+/// Receives some rows of Y and their keys.
+pub(crate) type EachKey<'a> = dyn FnMut(&[u32], &[f64]) + 'a;
+
+/// All of Y, asked by one row of X at a time: what that takes goes by the rows that share a column with it.
+pub(crate) trait Whole: Sync {
+    /// What one thread asks with.
+    fn asker(&self) -> Result<Box<dyn Asker + '_>>;
+}
+
+/// Sums of one row of X.
+pub(crate) trait Asker {
+    /// Row `i` of X asks by its rare columns alone, if that promises much: `met` are then the rows that share one of those, and the
+    /// number is below the keys of all others.
+    fn ask_rare(&mut self, i: usize) -> Option<f64>;
+    /// Whether [`ask_rare`](Self::ask_rare) was enough.
+    fn was_enough(&mut self, enough: bool);
+    /// Row `i` of X asks: finds the rows that share a column with it.
+    fn ask(&mut self, i: usize);
+    /// Their keys, some at a time and in no order.
+    fn met(&mut self, each: &mut EachKey<'_>);
+    /// Whether the order of the others is known.
+    fn is_ordered(&self) -> bool;
+    /// The rows that share none with the row that asked, those of a key together and in order, smaller keys first, until `each` has
+    /// enough.
+    fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool);
+    /// Keys of all rows against the row that asked, from a first row on, in order.
+    fn all(&mut self, each: &mut dyn FnMut(usize, &mut [f64]));
+}
+
+/// What neighbours are ordered by: the distance as it is returned, rounded to its type, the other way round for a similarity. Several
+/// keys may give the same.
+pub(crate) struct Far<'a> {
+    pub(crate) engine: &'a dyn Engine,
+    pub(crate) similarity: bool,
+    pub(crate) rounded: fn(f64) -> f64,
+}
+
+impl Far<'_> {
+    pub(crate) fn of(&self, key: f64) -> f64 {
+        let mut far = [key];
+        self.of_all(&mut far);
+        far[0]
+    }
+    /// As [`of`](Self::of), in place.
+    pub(crate) fn of_all(&self, keys: &mut [f64]) {
+        self.engine.finish(keys);
+        for key in keys {
+            let far = self.signed((self.rounded)(*key));
+            *key = if far.is_nan() { f64::NAN } else { far };
+        }
+    }
+    /// From distance to order and back; −0 is 0.
+    pub(crate) fn signed(&self, x: f64) -> f64 {
+        if self.similarity { 0.0 - x } else { x + 0.0 }
+    }
 }
 
 /// Rows of Y and their tile.

@@ -54,6 +54,11 @@ pub(crate) struct Entries<'a, W: Clone> {
 const COLUMNS: usize = 1 << 16;
 const COLUMNS_OF_ENTRY: usize = 4;
 
+/// Whether so few of the columns can have entries that what is kept by columns is better kept for those alone.
+fn few_columns(ncols: usize, entries: usize) -> bool {
+    ncols > COLUMNS.max(entries.saturating_mul(COLUMNS_OF_ENTRY))
+}
+
 /// Values as a [`Form`].
 struct Values<'a>(PhantomData<&'a ()>);
 
@@ -127,7 +132,7 @@ impl<'a, T: Float> Entries<'a, T> {
     /// [`Error::Budget`]; [`Error::OutOfMemory`].
     pub(crate) fn of_used_columns(x: Self, y: Option<Self>, budget: Option<u64>) -> Result<(Self, Option<Self>)> {
         let entries = x.values.len() + y.as_ref().map_or(0, |y| y.values.len());
-        if x.ncols <= COLUMNS.max(entries.saturating_mul(COLUMNS_OF_ENTRY)) {
+        if !few_columns(x.ncols, entries) {
             return Ok((x, y));
         }
         within("columns", 8 * entries as u64, budget)?;
@@ -209,6 +214,10 @@ impl<'a, W: Clone> Entries<'a, W> {
     /// Columns of the matrix.
     pub(crate) fn ncols(&self) -> usize {
         self.ncols
+    }
+    /// Whether most columns of the pattern have no entries.
+    pub(crate) fn has_few_columns(&self) -> bool {
+        few_columns(self.width(), self.values.len())
     }
     /// Columns of the pattern, which has not those that no row has if they are most.
     pub(crate) fn width(&self) -> usize {

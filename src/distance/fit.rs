@@ -22,7 +22,7 @@ use crate::{Pattern, Result};
 pub(crate) const FAR: f64 = 64.0;
 
 /// How large entries are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Span {
     /// All magnitudes are below 2^above, and at least 2^least but for zeros.
     above: i32,
@@ -172,6 +172,65 @@ impl Fit {
             _ => loops,
         };
         Ok((loops, rows))
+    }
+}
+
+/// What is known of the rows of one matrix that need nothing done to them alone, for those that are compared with them later.
+#[derive(Debug)]
+pub(super) struct Known {
+    span: Option<Span>,
+    entries: usize,
+    grid: Option<i32>,
+}
+
+/// The exponent of a power of two that divides all entries.
+fn finest<T: Float>(a: &Entries<'_, T>) -> Option<i32> {
+    a.values.iter().map(|x| x.as_f64()).filter(|x| x.is_finite() && *x != 0.0).map(grid).min()
+}
+
+impl Known {
+    /// Nothing if these rows need something.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn new<T: Float, W: Float>(
+        threads: &Threads,
+        loops: &dyn Loops<W>,
+        y: &Entries<'_, T>,
+    ) -> Result<Option<Self>> {
+        if Fit::new(threads, loops, y, None)?.is_some() {
+            return Ok(None);
+        }
+        let invariance = loops.invariance();
+        let span = if invariance == Invariance::None { None } else { Span::of(&[y]) };
+        let grid = if matches!(invariance, Invariance::Norm { .. }) { finest(y) } else { None };
+        Ok(Some(Self { span, entries: y.values.len(), grid }))
+    }
+    /// Whether something has to be done to both where rows of X are compared with these.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn needs_more<T: Float, W: Float>(
+        &self,
+        threads: &Threads,
+        loops: &dyn Loops<W>,
+        x: &Entries<'_, T>,
+    ) -> Result<bool> {
+        let invariance = loops.invariance();
+        if invariance == Invariance::None {
+            return Ok(false);
+        }
+        let (of_x, of_y) = (Span::of(&[x]), self.span);
+        let count = x.values.len() + self.entries;
+        let count = (usize::BITS - count.leading_zeros()) as i32;
+        let span = match (of_x, of_y) {
+            (Some(a), Some(b)) => Span { above: a.above.max(b.above), least: a.least.min(b.least), count },
+            (Some(one), None) | (None, Some(one)) => Span { count, ..one },
+            (None, None) => return Ok(false),
+        };
+        let grid = || [finest(x), self.grid].into_iter().flatten().min().unwrap_or(0);
+        if scale(Limits::of::<W>(), invariance, span, grid) != Scale::None {
+            return Ok(true);
+        }
+        Ok(invariance == Invariance::RowsAndMeans && any_far(threads, x)?)
     }
 }
 

@@ -10,6 +10,12 @@ use crate::{Error, Result};
 
 /// The numbers of which rows are made: f32 and f64.
 pub trait Float: Real + sealed::Sealed {
+    /// What stands in the place of a sum that nothing was added to: bits that no sum of finite numbers has.
+    #[doc(hidden)]
+    const NOTHING: Self;
+    /// Whether it is [`NOTHING`](Self::NOTHING), bit by bit.
+    #[doc(hidden)]
+    fn is_nothing(self) -> bool;
     /// A thing made of numbers of this type, told by it.
     #[doc(hidden)]
     fn tell<F: Form>(x: F::Of<Self>) -> Typed<F>;
@@ -42,6 +48,11 @@ pub enum Typed<F: Form> {
 }
 
 impl Float for f32 {
+    const NOTHING: Self = f32::from_bits(0x7fc0_5a3e);
+    #[inline(always)]
+    fn is_nothing(self) -> bool {
+        self.to_bits() == Self::NOTHING.to_bits()
+    }
     #[inline(always)]
     fn tell<F: Form>(x: F::Of<f32>) -> Typed<F> {
         Typed::F32(x)
@@ -56,6 +67,11 @@ impl Float for f32 {
 }
 
 impl Float for f64 {
+    const NOTHING: Self = f64::from_bits(0x7ff8_0000_05a3_e000);
+    #[inline(always)]
+    fn is_nothing(self) -> bool {
+        self.to_bits() == Self::NOTHING.to_bits()
+    }
     #[inline(always)]
     fn tell<F: Form>(x: F::Of<f64>) -> Typed<F> {
         Typed::F64(x)

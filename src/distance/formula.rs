@@ -11,7 +11,7 @@ use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, Of, for_union};
 use super::measure::Measure;
 use super::options::{Options, Precision};
-use super::recipe::Side;
+use super::recipe::{Apart, Side};
 use super::recipes::OnePass;
 use super::tile::{Indexed, Query};
 use super::way::Way;
@@ -56,6 +56,8 @@ impl<W: Copy, F: Fn(W, W) -> W + Send + Sync> Terms<W> for F {
 pub struct Formula {
     name: String,
     domain: Domain,
+    /// The name is the text that it was read from, and the domain that of all such.
+    read: bool,
     /// x ⊗ y = y ⊗ x.
     symmetric: bool,
     double: Arc<dyn Terms<f64>>,
@@ -72,6 +74,7 @@ impl Formula {
         Self {
             name: name.into(),
             domain: Domain::Reals,
+            read: false,
             symmetric: false,
             double: Arc::new(terms),
             single: None,
@@ -121,6 +124,7 @@ impl Formula {
         Ok(Self {
             name: text.into(),
             domain: Domain::Reals,
+            read: true,
             symmetric: double.is_symmetric("a", "b"),
             #[cfg(feature = "cuda")]
             text: Some([single.as_ref().map_or(Ok(String::new()), |(_, f)| ring_of(f))?, ring_of(&double)?]),
@@ -131,7 +135,7 @@ impl Formula {
     /// The same formula in f32.
     #[must_use]
     pub fn single(self, terms: impl Terms<f32> + 'static) -> Self {
-        Self { single: Some(Arc::new(terms)), ..self }
+        Self { single: Some(Arc::new(terms)), read: false, ..self }
     }
     /// Its name, which is its text if it was read from text.
     pub(crate) fn text(&self) -> &str {
@@ -144,7 +148,7 @@ impl Formula {
     /// The entries that it takes, else any finite number.
     #[must_use]
     pub fn takes(self, domain: Domain) -> Self {
-        Self { domain, ..self }
+        Self { domain, read: self.read && domain == self.domain, ..self }
     }
     /// What a GPU runs: CUDA text of `struct Ring`, (+, ⊗) as [`emit_contract`](crate::algebra::emit_contract) has it, in f32 and
     /// in f64.
@@ -225,6 +229,9 @@ impl Measure for Formula {
     fn name(&self) -> String {
         self.name.clone()
     }
+    fn named(&self) -> Option<(String, Option<f64>)> {
+        self.read.then(|| (self.name.clone(), None))
+    }
 }
 
 /// The inner loops of a formula.
@@ -242,7 +249,15 @@ fn keys_of<W: Float>() -> Of<OnePass<Times<W>>> {
 
 impl<W: Float> Loops<W> for ByTerms<W> {
     fn facts(&self) -> Facts {
-        Facts { counts: false, symmetric: self.symmetric, zero_self: false, cheap: false, alone: true }
+        Facts {
+            counts: false,
+            symmetric: self.symmetric,
+            zero_self: false,
+            cheap: false,
+            alone: true,
+            apart: Apart::Unknown,
+            meets: false,
+        }
     }
     fn sums(&self, side: Side, values: &[W], _: usize) -> [W; 2] {
         let mut alone = [[W::ZERO; BLOCK]; 2];

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::engine::{Batches, Engine, Opened, query_blocks};
+use super::engine::{Batches, Engine, Far, Opened, query_blocks};
+use super::few;
 use super::float::{Float, Form, OfType, Typed};
 use super::neighbours::{Lists, Neighbours};
 use crate::par::{Fresh, Threads, out_of_memory, reserved};
@@ -42,6 +43,14 @@ fn way(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: O
     }
 }
 
+/// Bytes that it takes where rows ask all of Y at once, if they do.
+fn whole_bytes(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: Option<u64>) -> Option<u64> {
+    let result = (engine.nrows().0 as u64).saturating_mul(k as u64).saturating_mul(4 + entry as u64);
+    let of_candidates = few::bytes(threads, k);
+    let bytes = engine.whole_bytes(threads)?.saturating_add(result).saturating_add(of_candidates);
+    budget.is_none_or(|budget| bytes <= budget).then_some(bytes)
+}
+
 /// Bytes that [`search`] takes, with the prepared rows.
 pub(super) fn bytes(
     threads: &Threads,
@@ -51,34 +60,14 @@ pub(super) fn bytes(
     exclude_self: bool,
     budget: Option<u64>,
 ) -> u64 {
-    way(threads, engine, there_are(engine, k, exclude_self), entry, budget).bytes
+    let k = there_are(engine, k, exclude_self);
+    whole_bytes(threads, engine, k, entry, budget).unwrap_or_else(|| way(threads, engine, k, entry, budget).bytes)
 }
 
 /// Neighbours that a row has where `k` are asked for.
 fn there_are(engine: &dyn Engine, k: usize, exclude_self: bool) -> usize {
     let m = engine.nrows().1;
     k.min(m - usize::from(exclude_self && m > 0))
-}
-
-/// What neighbours are ordered by: the distance as it is returned, rounded to its type, the other way round for a similarity. Several
-/// keys may give the same.
-struct Far<'a> {
-    engine: &'a dyn Engine,
-    similarity: bool,
-    rounded: fn(f64) -> f64,
-}
-
-impl Far<'_> {
-    fn of(&self, key: f64) -> f64 {
-        let mut distance = [key];
-        self.engine.finish(&mut distance);
-        let far = self.signed((self.rounded)(distance[0]));
-        if far.is_nan() { f64::NAN } else { far }
-    }
-    /// From distance to order and back; −0 is 0.
-    fn signed(&self, x: f64) -> f64 {
-        if self.similarity { 0.0 - x } else { x + 0.0 }
-    }
 }
 
 /// Neighbours as a [`Form`].
@@ -119,6 +108,12 @@ fn search_as<T: Float>(threads: &Threads, engine: &dyn Engine, wanted: Nearest) 
         return Err(Error::IndexOverflow { what: "rows to search", needed: m as u128, max: most as u128 });
     }
     let k = there_are(engine, k, exclude_self);
+    if whole_bytes(threads, engine, k, size_of::<T>(), budget).is_some() {
+        if let Some(whole) = engine.whole(threads)? {
+            let (indices, distances) = few::nearest(threads, engine, &*whole, &far, k, exclude_self)?;
+            return Ok(Neighbours::new(m, k, indices, distances, n, engine.explain_whole()));
+        }
+    }
     let Way { keep, bytes } = way(threads, engine, k, size_of::<T>(), budget);
     if let Some(budget) = budget.filter(|&b| bytes > b) {
         return Err(Error::Budget { what: "nearest neighbours", bytes: bytes.into(), budget: budget.into() });

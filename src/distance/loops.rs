@@ -6,8 +6,9 @@
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
+use super::by_columns::{ByColumns, Met};
 use super::float::Float;
-use super::recipe::{Invariance, Norms, Recipe, Row, Side};
+use super::recipe::{Apart, Invariance, Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query};
 use crate::algebra::{At, Host, MulOp, Num, Number, V};
 use crate::simd::{Work, dispatch_work, scatter_places};
@@ -25,6 +26,10 @@ pub(crate) struct Facts {
     pub(crate) cheap: bool,
     /// A term is not told without what its entries add alone.
     pub(crate) alone: bool,
+    /// What is known of rows that share no column.
+    pub(crate) apart: Apart,
+    /// A row can be asked about all of Y at once.
+    pub(crate) meets: bool,
 }
 
 /// Two numbers kept for each of some rows.
@@ -47,6 +52,18 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     fn alone(&self, _side: Side, _entries: &[W], _out: &mut [W]) {}
     /// Adds the terms of a row of X to the sums of the rows of a tile; counts shared columns if `shared` is not empty.
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]);
+    /// Adds the terms of a row of X to the sums of all rows that share a column with it, and counts shared columns if those are kept;
+    /// asked if it [`meets`](Facts::meets).
+    /// `ahead` are its columns, and those that are likely to be asked for next.
+    fn meet(&self, _row: (&[u32], &[W]), _ahead: &[u32], _all: &ByColumns<W>, _met: &mut Met<W>) {}
+    /// A number below the keys of rows that share with x none but columns with Σ a² = `part`, if it is known.
+    fn at_least(&self, _x: [W; 2], _part: f64) -> Option<f64> {
+        None
+    }
+    /// The sum of a row of Y with a row of X by columns, [`Float::NOTHING`] where that has none, and the shared columns.
+    fn sum(&self, _x: &[W], _y: (&[u32], &[W])) -> (W, W) {
+        (W::ZERO, W::ZERO)
+    }
     /// Keys from sums; whether any is so near that it has to be computed again.
     fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool;
     /// Has the near keys computed again, but the one at `skip`.
@@ -85,7 +102,7 @@ impl<R: Recipe> Of<R> {
 impl<R: Recipe> Loops<R::W> for Of<R> {
     fn facts(&self) -> Facts {
         let (counts, symmetric, zero_self, cheap) = (R::COUNTS, R::SYMMETRIC, R::ZERO_SELF, R::CHEAP);
-        Facts { counts, symmetric, zero_self, cheap, alone: false }
+        Facts { counts, symmetric, zero_self, cheap, alone: false, apart: R::APART, meets: true }
     }
     fn invariance(&self) -> Invariance {
         self.0.invariance()
@@ -108,6 +125,30 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
     fn add(&self, row: Query<'_, R::W>, tile: &Indexed<R::W>, sums: &mut [R::W], shared: &mut [R::W]) {
         let term = self.0.term();
         if R::STAGED { add_staged(term, row, tile, sums) } else { add_fused(term, row, tile, sums, shared) }
+    }
+    fn meet(&self, row: (&[u32], &[R::W]), ahead: &[u32], all: &ByColumns<R::W>, met: &mut Met<R::W>) {
+        // Where ⊗ is short, places are what takes the time.
+        let term = self.0.term();
+        if R::STAGED {
+            dispatch_work(Meet::<_, _, true> { term, row, ahead, all, met });
+        } else {
+            Meet::<_, _, false> { term, row, ahead, all, met }.run();
+        }
+    }
+    fn at_least(&self, x: [R::W; 2], part: f64) -> Option<f64> {
+        // Sums of as many numbers as rows have lose less.
+        self.0.at_least(x, part, if size_of::<R::W>() == 4 { 2e-3 } else { 1e-9 }).filter(|least| least.is_finite())
+    }
+    fn sum(&self, x: &[R::W], (columns, entries): (&[u32], &[R::W])) -> (R::W, R::W) {
+        let (mut sum, mut shared) = (R::W::ZERO, 0u64);
+        for (&c, &b) in columns.iter().zip(entries) {
+            let a = x[c as usize];
+            if !a.is_nothing() {
+                sum = sum.wrapping_add(times(self.0.term(), a, b));
+                shared += 1;
+            }
+        }
+        (sum, R::W::from_index(shared))
     }
     fn keys(&self, x: [R::W; 2], y: NormsOf<'_, R::W>, sums: &[R::W], shared: &[R::W], keys: &mut [f64]) -> bool {
         dispatch_work(Keys { recipe: self.0, x: V2(x).norms(), y, sums, shared, keys })
@@ -237,6 +278,48 @@ fn add_staged<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     sums: &mut [W],
 ) {
     dispatch_work(Staged { term, row, tile, sums });
+}
+
+/// Columns after which a column is asked for that is fetched now.
+const AHEAD: usize = 12;
+
+/// Terms added to the sums of all rows, some computed side by side.
+struct Meet<'a, 'b, W, X, const STAGED: bool> {
+    term: X,
+    row: (&'a [u32], &'a [W]),
+    ahead: &'a [u32],
+    all: &'a ByColumns<W>,
+    met: &'b mut Met<W>,
+}
+
+impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const STAGED: bool> Work for Meet<'_, '_, W, X, STAGED> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { term, row: (columns, entries), ahead, all, met } = self;
+        let mut terms = [W::ZERO; 64];
+        for (at, (&c, &a)) in columns.iter().zip(entries).enumerate() {
+            // Columns lie anywhere: what takes the time is waiting for them.
+            if let Some(&c) = ahead.get(at + 2 * AHEAD) {
+                all.prefetch_start(c);
+            }
+            if let Some(&c) = ahead.get(at + AHEAD) {
+                all.prefetch(c);
+            }
+            let (rows, values) = all.column(c);
+            if !STAGED {
+                met.add_each(rows, values, |b| times(term, a, b));
+                continue;
+            }
+            for (rows, values) in rows.chunks(64).zip(values.chunks(64)) {
+                let terms = &mut terms[..values.len()];
+                for (t, &b) in terms.iter_mut().zip(values) {
+                    *t = times(term, a, b);
+                }
+                met.add(rows, terms);
+            }
+        }
+    }
 }
 
 /// Keys of the rows of a tile.

@@ -44,6 +44,10 @@ pub trait Measure: Send + Sync {
     }
     /// Its name.
     fn name(&self) -> String;
+    /// Its name and its parameter as [`AnyMetric::named`](super::AnyMetric::named) reads them, if it can.
+    fn named(&self) -> Option<(String, Option<f64>)> {
+        None
+    }
 }
 
 /// A measure that is chosen at run time.
@@ -59,6 +63,9 @@ impl<M: Measure + ?Sized> Measure for Arc<M> {
     }
     fn name(&self) -> String {
         (**self).name()
+    }
+    fn named(&self) -> Option<(String, Option<f64>)> {
+        (**self).named()
     }
 }
 

@@ -8,13 +8,16 @@
 //! | `.into(&mut d)`, `.blocks(rows, f)` | the same into memory that is there, and as a stream of blocks of rows |
 //! | `m.neighbours(metric, &x).to(&y).k(10).eval()` | the k nearest rows of Y for every row of X; never holds all distances |
 //! | `m.neighbours(metric, &x).to(&y).radius(r).eval()` | the rows within a radius, a sparse matrix |
+//! | `m.index(metric, &y, options)`, then `index.knn(…)`, `index.radius(…)` | Y prepared and indexed once, asked as often as wanted: [`NeighbourIndex`], `DeviceIndex` |
 //!
 //! Each prepares the rows and asks them once; `.prepare()` gives rows for several tasks. [`Asked`](crate::backend::Asked) has the
 //! settings. [`Metric`] is the table of what is known by name; a NAMM of your own, `Union(⊕, ⊗)`, is a [`Measure`] too, and so is a
 //! [`Formula`] that becomes known at run time; [`AnyMetric`] is a name or the text of a formula. Results are the same bits for any number of threads.
 //!
 //! Shapes: X n×k, Y m×k. Cost: Σ_c |X_c| |Y_c| products over the columns c, |X_c| rows having it, and O(n m); half of that for a
-//! symmetric metric without Y.
+//! symmetric metric without Y. Neighbours on the processor without O(n m), and without the half, where few pairs share a column and the
+//! measure tells in which order the others come ([`Apart`]): then only rows that share a column are looked at, and of the others as many as
+//! are wanted. Which it is depends on the columns that are shared, and `explain` tells it; [`Options::search`] asks for one.
 //!
 //! # What is decided here, where others differ
 //! - **Stored zeros never matter**: they are dropped first. (cuVS counts a stored zero twice in its two-pass distances.)
@@ -40,15 +43,19 @@
 //! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods".
 
 mod any;
+mod asker;
+mod by_columns;
 mod careful;
 mod chebyshev;
 mod domain;
 mod engine;
 mod entries;
 mod exponents;
+mod few;
 mod fit;
 mod float;
 mod formula;
+mod index;
 mod knn;
 mod loops;
 mod measure;
@@ -74,11 +81,13 @@ pub use any::AnyMetric;
 pub use domain::Domain;
 pub use float::Float;
 pub use formula::{BLOCK, Formula, Terms};
+pub use index::NeighbourIndex;
+pub(crate) use index::file as index_file;
 pub use measure::Measure;
 pub use neighbours::Neighbours;
-pub use options::{Options, Precision};
+pub use options::{Options, Precision, Search};
 pub use question::Question;
-pub use recipe::{Invariance, Norms, Recipe, Row, Side, emit_recipe};
+pub use recipe::{Apart, Invariance, Norms, Recipe, Row, Side, emit_recipe};
 pub use recipes::*;
 pub use table::{Entry, Metric};
 pub use vectors::Vectors;

@@ -7,66 +7,138 @@
 //! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner than one
 //! after the other those that have it. What is added for the others is 0, so the sums are the same bits.
 //!
-//! There are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a pair once for both.
+//! By tiles there are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a pair once for both.
+//! Where few pairs share a column rows do ask for themselves, and all of Y at once: `by_columns`.
 //!
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`](super::Recipe).
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::engine::{Engine, Sink, Tile};
+use super::asker::All;
+use super::by_columns::{ByColumns, Met};
+use super::engine::{Engine, Sink, Tile, Whole};
 use super::float::Float;
 use super::loops::Loops;
+use super::options::Search;
 use super::postings::Postings;
-use super::recipe::Side;
+use super::recipe::{Apart, Side};
 use super::rows::Rows;
 use super::tile::{DENSE, Indexed, Query};
 use crate::Result;
-use crate::par::filled;
+use crate::par::{Threads, filled};
 
 /// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by; half as many where
 /// rows are long, so that the tile's entries stay near too.
 const TILE: usize = 2048;
+/// Bytes of what a thread has beside sums where it asks all of Y.
+const ASKER: u64 = 16 << 10;
 /// Entries of a tile above which it has half as many rows.
 const TILE_ENTRIES: usize = 1 << 17;
 
+/// Nanoseconds, about, of a thread where rows ask all of Y at once: of a column that two rows share, of a column of a row of X, of a row;
+/// and by tiles of a pair, and of a shared column.
+const MET: f64 = 4.0;
+const COLUMN: f64 = 50.0;
+const ROW: f64 = 100.0;
+const PAIR: f64 = 1.6;
+const ADDED: f64 = 0.5;
+/// Shared columns of a row, in the mean, from which on a bound may spare some.
+const MANY: u64 = 512;
+
 /// Prepared rows, of both sides, or of one if Y is X.
-pub(crate) struct OnePassEngine<'a, W: Clone> {
-    pub(crate) loops: Box<dyn Loops<W>>,
+pub(crate) struct OnePassEngine<'a, W: Float> {
+    pub(crate) loops: Arc<dyn Loops<W>>,
     pub(crate) x: Rows<'a, W>,
     /// Where Y is X, and its rows are prepared alike, there is none.
-    pub(crate) y: Option<Rows<'a, W>>,
+    pub(crate) y: Option<Arc<Rows<'a, W>>>,
     /// Y is X.
     pub(crate) same: bool,
     /// Entries are finite, so that ⊗ with 0 is what it should be.
     pub(crate) finite: bool,
     /// Bytes of these rows.
     pub(crate) prepared: u64,
-    /// What [`dense_columns`](Self::dense_columns) found.
-    pub(crate) dense: OnceLock<usize>,
+    /// What is known of the columns.
+    pub(crate) columns: OnceLock<Columns>,
+    /// All of Y by columns, once it was wanted.
+    pub(crate) by_columns: Arc<OnceLock<ByColumns<W>>>,
+    /// They were there before.
+    pub(crate) kept: bool,
+    /// How neighbours are looked for.
+    pub(crate) search: Search,
+}
+
+/// What is known of the columns of X and Y.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns {
+    /// Those that a tile would keep dense if all tiles were alike.
+    dense: usize,
+    /// Σ_c |X_c| |Y_c|: columns that pairs share.
+    shared: u64,
 }
 
 impl<'a, W: Float> OnePassEngine<'a, W> {
     fn y(&self) -> &Rows<'a, W> {
-        self.y.as_ref().unwrap_or(&self.x)
+        self.y.as_deref().unwrap_or(&self.x)
     }
     /// Whether columns that many rows have are kept dense.
     fn keeps_dense(&self) -> bool {
         let facts = self.loops.facts();
         facts.cheap && !facts.counts && self.finite
     }
-    /// Columns that a tile would keep dense if all tiles were alike.
-    fn dense_columns(&self) -> usize {
-        *self.dense.get_or_init(|| {
-            if !self.keeps_dense() {
-                return 0;
-            }
+    /// Whether a bound is known for rows that share few of a row's columns, and those are not too many to have a row by columns.
+    fn prunes(&self) -> bool {
+        let rows = self.nrows().0.max(1) as u64;
+        !self.y().entries.has_few_columns()
+            && self.loops.at_least([W::ONE; 2], 0.5).is_some()
+            && self.columns().shared / rows >= MANY
+    }
+    fn columns(&self) -> Columns {
+        *self.columns.get_or_init(|| {
             let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
+            if let Some(by_columns) = self.by_columns.get() {
+                let often = |count: usize| nrows > 0 && count * DENSE >= nrows;
+                let dense = by_columns.counts().filter(|&count| self.keeps_dense() && often(count)).count();
+                let of_x = self.x.entries.pattern.col_idx().iter().map(|&c| by_columns.count(c) as u64);
+                return Columns { dense, shared: of_x.fold(0, u64::saturating_add) };
+            }
             // Where there is no memory for counting there will be none for tiles.
-            let Ok(mut counts) = filled(entries.width(), 0u32, "counts of columns") else { return 0 };
+            let nothing = Columns { dense: 0, shared: u64::MAX };
+            let Ok(mut counts) = filled(entries.width(), 0u32, "counts of columns") else { return nothing };
             entries.pattern.col_idx().iter().for_each(|&c| counts[c as usize] = counts[c as usize].saturating_add(1));
-            counts.iter().filter(|&&count| nrows > 0 && count as usize * DENSE >= nrows).count()
+            let often = |count: u32| nrows > 0 && count as usize * DENSE >= nrows;
+            let dense = if self.keeps_dense() { counts.iter().filter(|&&count| often(count)).count() } else { 0 };
+            let shared = if self.y.is_some() {
+                let of_x = self.x.entries.pattern.col_idx().iter().map(|&c| u64::from(counts[c as usize]));
+                of_x.fold(0, u64::saturating_add)
+            } else {
+                counts.iter().fold(0, |sum: u64, &count| sum.saturating_add(u64::from(count) * u64::from(count)))
+            };
+            Columns { dense, shared }
         })
+    }
+    fn dense_columns(&self) -> usize {
+        self.columns().dense
+    }
+    /// Whether rows ask all of Y at once, and not tile after tile.
+    fn asks_whole(&self) -> bool {
+        let (facts, (n, m), y) = (self.loops.facts(), self.nrows(), &self.y().entries);
+        if !facts.meets || !self.finite || m > u32::MAX as usize {
+            return false;
+        }
+        // What tiles keep by columns is too much where few columns have entries.
+        if self.search != Search::Auto || self.kept && y.has_few_columns() {
+            return self.search != Search::Tiles;
+        }
+        let (shared, pairs) = (self.columns().shared as f64, n as f64 * m as f64);
+        let columns = self.x.entries.values.len() as f64;
+        // Without an order all rows are looked at here too.
+        let all = if facts.apart == Apart::Unknown { PAIR * pairs } else { 0.0 };
+        let whole = MET * shared + COLUMN * columns + ROW * n as f64 + all;
+        // Tiles would have to be opened, for few rows that ask.
+        let opening = (2 * y.values.len() + m.div_ceil(self.tile_rows().max(1)) * y.width()) as f64;
+        let each = if self.symmetric() { PAIR / 2.0 } else { PAIR };
+        whole < each * pairs + ADDED * shared + if self.kept { PAIR * opening } else { 0.0 }
     }
     /// The key of a pair over the union of its columns.
     fn exact(&self, i: usize, j: usize) -> W {
@@ -133,10 +205,45 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         };
         format!("inverted index, one pass, tiles of {} rows, {halves}{dense}", self.tile_rows())
     }
+    fn whole_bytes(&self, threads: &Threads) -> Option<u64> {
+        let (rows, entries) = (self.nrows().1, &self.y().entries);
+        self.asks_whole().then(|| {
+            let by_columns = ByColumns::<W>::bytes(threads.count(), rows, entries.width(), entries.values.len());
+            let of_threads = (Met::<W>::bytes(rows, self.loops.facts().counts) + ASKER) * threads.count() as u64;
+            let row = if self.prunes() { entries.width() * size_of::<W>() } else { 0 };
+            self.prepared + by_columns + of_threads + (row * threads.count()) as u64
+        })
+    }
+    fn whole(&self, threads: &Threads) -> Result<Option<Box<dyn Whole + '_>>> {
+        if self.by_columns.get().is_none() {
+            let made = {
+                let y = self.y();
+                ByColumns::new(threads, &y.entries, y.norms_from(0, y.entries.nrows()), self.loops.facts().apart)?
+            };
+            // What another thread made is the same.
+            let _ = self.by_columns.set(made);
+        }
+        Ok(self.by_columns.get().map(|by_columns| {
+            let Self { x, same, .. } = self;
+            let (loops, prunes) = (&*self.loops, self.prunes());
+            Box::new(All { loops, x, y: self.y(), by_columns, same: *same, prunes }) as _
+        }))
+    }
+    fn explain_whole(&self) -> String {
+        let (n, m) = self.nrows();
+        let shared = self.columns().shared as f64 / (n as f64 * m as f64).max(1.0);
+        let ordered = self.by_columns.get().is_some_and(ByColumns::is_ordered);
+        let others = if ordered { "others by norm" } else { "then all rows" };
+        let rare = if self.prunes() { ", rare columns first" } else { "" };
+        let kept = if self.kept { ", kept" } else { "" };
+        format!(
+            "inverted index of all rows{kept}, one pass over the rows that share a column, {shared:.2e} in a pair{rare}; {others}"
+        )
+    }
 }
 
 /// A tile of rows of Y.
-struct Opened<'a, W: Clone> {
+struct Opened<'a, W: Float> {
     engine: &'a OnePassEngine<'a, W>,
     index: Indexed<W>,
 }

@@ -10,6 +10,20 @@ pub enum Precision {
     Entries,
 }
 
+/// How neighbours are looked for on the processor. The results are the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Search {
+    /// As the columns that pairs share say: all of Y at once where few pairs share any, else by tiles.
+    #[default]
+    Auto,
+    /// Tiles of rows of Y one after the other, every pair looked at.
+    Tiles,
+    /// All of Y at once: rows that share a column are looked at, and of the others as many as are wanted, in order of their norms. Where
+    /// a measure's norms do not tell that order ([`Apart`](super::Apart)), with [`Options::unchecked`], and where memory does not allow
+    /// it, by tiles.
+    Shared,
+}
+
 /// Settings of distances and neighbours; [`Asked`](crate::backend::Asked) has a method for each.
 ///
 /// ```
@@ -31,4 +45,6 @@ pub struct Options {
     /// Bytes that results, prepared rows and scratch memory may take together, beside the matrices; refused before it is taken. What lies
     /// within a radius is counted while it is found, twice: there, and in the result.
     pub memory_budget: Option<u64>,
+    /// How neighbours are looked for.
+    pub search: Search,
 }

@@ -1,10 +1,11 @@
 //! Neighbours within a radius, as a sparse matrix.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::engine::{Batches, Engine, query_blocks};
+use super::engine::{Asker, Batches, Engine, Whole, query_blocks};
 use super::entries::within;
 use super::float::{Float, Form, OfType, Typed};
 use crate::par::{Threads, filled, out_of_memory, reserved};
@@ -75,6 +76,13 @@ pub(super) struct Radius {
     pub(super) budget: Option<u64>,
 }
 
+impl Radius {
+    /// Whether a distance, as it is returned, is wanted.
+    fn inside<T: Float>(&self, d: T) -> bool {
+        if self.similarity { d.as_f64() >= self.radius } else { d.as_f64() <= self.radius }
+    }
+}
+
 /// A matrix as a [`Form`].
 pub(super) struct Graph<I>(PhantomData<I>);
 
@@ -115,17 +123,30 @@ fn of_type<I: Index>(
 }
 
 fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted: Radius) -> Result<Csr<T, I>> {
-    let Radius { radius, similarity, exclude_self, budget } = wanted;
+    let Radius { exclude_self, budget, .. } = wanted;
     let (n, m) = engine.nrows();
     if m as u128 > I::MAX_LEN as u128 {
         return Err(Error::IndexOverflow { what: "columns", needed: m as u128, max: I::MAX_LEN as u128 });
     }
     let blocks = query_blocks(engine, threads)?;
+    let rows = 8 * (n as u64 + 1);
+    if let Some(bytes) =
+        engine.whole_bytes(threads).filter(|&bytes| budget.is_none_or(|b| bytes.saturating_add(rows) <= b))
+    {
+        if let Some(whole) = engine.whole(threads)? {
+            let taken = Taken { bytes: AtomicU64::new(0), budget };
+            taken.more(bytes + rows)?;
+            match by_whole(threads, engine, &*whole, &wanted, &blocks, &taken) {
+                // Tiles may take less.
+                Err(Error::Budget { .. }) => {}
+                found => return joined(&blocks, found?, (n, m)),
+            }
+        }
+    }
     let mut found = reserved(blocks.len(), "neighbours")?;
     found.resize_with(blocks.len(), || Mutex::new(Vec::<Found<T, I>>::new()));
     let taken = Taken { bytes: AtomicU64::new(0), budget };
-    taken.more(Batches::new(engine).all_bytes(threads) + 8 * (n as u64 + 1))?;
-    let of_hit = size_of::<Hit<T, I>>() as u64;
+    taken.more(Batches::new(engine).all_bytes(threads) + rows)?;
     Batches::new(engine).for_each(threads, |open| {
         threads.for_each_of(
             "neighbours within a radius",
@@ -138,16 +159,9 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
                     tile.keys(block.clone(), false, &mut |i, keys| {
                         engine.finish(keys);
                         // As they are returned: in f32, rounded.
-                        let inside = |d: T| if similarity { d.as_f64() >= radius } else { d.as_f64() <= radius };
+                        let inside = |d: T| wanted.inside(d);
                         let here = keys.iter().filter(|&&d| inside(T::from_f64(d))).count();
-                        if hits.capacity() - hits.len() < here {
-                            let (had, wanted) = (hits.capacity(), (hits.len() + here).next_power_of_two());
-                            // Both while it moves.
-                            taken.more(wanted as u64 * of_hit)?;
-                            let refused = |_| out_of_memory::<Hit<T, I>>("neighbours", wanted);
-                            hits.try_reserve_exact(wanted - hits.len()).map_err(refused)?;
-                            taken.less(had as u64 * of_hit);
-                        }
+                        make_room(hits, here, &taken)?;
                         let row = (i - block.start) as u32;
                         for (d, j) in keys.iter().map(|&d| T::from_f64(d)).zip(rows.clone()) {
                             if inside(d) && !(exclude_self && i == j) {
@@ -167,6 +181,133 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
             },
         )
     })?;
+    joined(&blocks, found, (n, m))
+}
+
+/// Room for so many more hits.
+fn make_room<T, I>(hits: &mut Vec<Hit<T, I>>, more: usize, taken: &Taken) -> Result<()> {
+    if hits.capacity() - hits.len() < more {
+        let of_hit = size_of::<Hit<T, I>>() as u64;
+        let (had, wanted) = (hits.capacity(), (hits.len() + more).next_power_of_two());
+        // Both while it moves.
+        taken.more(wanted as u64 * of_hit)?;
+        let refused = |_| out_of_memory::<Hit<T, I>>("neighbours", wanted);
+        hits.try_reserve_exact(wanted - hits.len()).map_err(refused)?;
+        taken.less(had as u64 * of_hit);
+    }
+    Ok(())
+}
+
+/// What each block of rows has found, as its tiles were taken.
+type OfBlocks<T, I> = Vec<Mutex<Vec<Found<T, I>>>>;
+
+/// The rows within a radius, each row of X asking all of Y at once.
+fn by_whole<T: Float, I: Index>(
+    threads: &Threads,
+    engine: &dyn Engine,
+    whole: &dyn Whole,
+    wanted: &Radius,
+    blocks: &[Range<usize>],
+    taken: &Taken,
+) -> Result<OfBlocks<T, I>> {
+    let mut found = reserved(blocks.len(), "neighbours")?;
+    found.resize_with(blocks.len(), || Mutex::new(Vec::new()));
+    threads.for_each_of(
+        "neighbours within a radius",
+        blocks.len(),
+        || Ok((whole.asker()?, Vec::new())),
+        |(asker, hits): &mut (Box<dyn Asker + '_>, Vec<Hit<T, I>>), b| {
+            hits.clear();
+            for i in blocks[b].clone() {
+                of_row(engine, &mut **asker, wanted, i, (i - blocks[b].start) as u32, hits, taken)?;
+            }
+            taken.more(Found::<T, I>::bytes(blocks[b].len(), 2 * hits.len()))?;
+            let of_block = Found::new(blocks[b].len(), hits)?;
+            let mut found = found[b].lock().unwrap_or_else(PoisonError::into_inner);
+            found.try_reserve(1).map_err(|_| out_of_memory::<Found<T, I>>("neighbours", 1))?;
+            found.push(of_block);
+            Ok(())
+        },
+    )?;
+    Ok(found)
+}
+
+/// Adds the hits of row `i`, number `row` of its block, in order.
+fn of_row<T: Float, I: Index>(
+    engine: &dyn Engine,
+    asker: &mut dyn Asker,
+    wanted: &Radius,
+    i: usize,
+    row: u32,
+    hits: &mut Vec<Hit<T, I>>,
+    taken: &Taken,
+) -> Result<()> {
+    let exclude_self = wanted.exclude_self;
+    let inside = |d: T| wanted.inside(d);
+    let skip = |j: usize| exclude_self && i == j;
+    let (first, m) = (hits.len(), engine.nrows().1);
+    let mut done = Ok(());
+    let mut finished = Vec::new();
+    let ordered = asker.is_ordered();
+    asker.ask(i);
+    asker.met(&mut |rows, keys| {
+        if done.is_err() || !ordered {
+            return;
+        }
+        finished.clear();
+        finished.extend_from_slice(keys);
+        engine.finish(&mut finished);
+        done = make_room(hits, rows.len(), taken);
+        if done.is_ok() {
+            let of_rows = rows.iter().zip(&finished).map(|(&j, &d)| (row, I::cast(j as usize), T::from_f64(d)));
+            hits.extend(of_rows.filter(|&(_, j, d)| inside(d) && !skip(j.get())));
+        }
+    });
+    // Where very many share no column and are inside, all are looked at in order.
+    let most = hits.len() + m / 8;
+    let mut many = !ordered;
+    asker.others(&mut |key, rows| {
+        let mut distance = [key];
+        engine.finish(&mut distance);
+        let distance = T::from_f64(distance[0]);
+        if done.is_err() || !inside(distance) {
+            return false;
+        }
+        for j in rows.filter(|&j| !skip(j as usize)) {
+            many = hits.len() == most;
+            done = make_room(hits, 1, taken);
+            if many || done.is_err() {
+                return false;
+            }
+            hits.push((row, I::cast(j as usize), distance));
+        }
+        true
+    });
+    if many {
+        hits.truncate(first);
+        asker.all(&mut |first, keys| {
+            engine.finish(keys);
+            let here = keys.iter().filter(|&&d| inside(T::from_f64(d))).count();
+            if done.is_ok() {
+                done = make_room(hits, here, taken);
+            }
+            if done.is_ok() {
+                let of_rows = (first..).zip(&*keys).map(|(j, &d)| (j, T::from_f64(d)));
+                hits.extend(of_rows.filter(|&(j, d)| inside(d) && !skip(j)).map(|(j, d)| (row, I::cast(j), d)));
+            }
+        });
+    } else {
+        hits[first..].sort_unstable_by_key(|hit| hit.1);
+    }
+    done
+}
+
+/// The matrix of what all blocks have found.
+fn joined<T: Float, I: Index>(
+    blocks: &[Range<usize>],
+    found: OfBlocks<T, I>,
+    (n, m): (usize, usize),
+) -> Result<Csr<T, I>> {
     let mut row_ptr = reserved(n + 1, "row pointers")?;
     row_ptr.push(0usize);
     let mut found: Vec<_> = found.into_iter().map(|f| f.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();

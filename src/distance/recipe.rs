@@ -54,6 +54,18 @@ pub enum Invariance {
     },
 }
 
+/// What is known of the key of two rows that share no column, whose sum is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apart {
+    /// Nothing.
+    Unknown,
+    /// It grows with y's first norm, or stays, whatever x is: rows in order of their norm are in order of their distance. The second
+    /// norm of y is the same wherever the first is.
+    Grows,
+    /// As above, but it falls.
+    Falls,
+}
+
 /// Two numbers kept for each row: its norms.
 pub type Norms<M, W> = (V<M, W>, V<M, W>);
 
@@ -91,6 +103,10 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     const STAGED: bool = false;
     /// Whether [`near`](Self::near) may hold.
     const REFINES: bool = false;
+
+    /// What is known of rows that share no column, for entries that the metric takes: then neighbours are found without looking at
+    /// all of them. Rows that are equal but for their place must have equal keys, also where they are [`near`](Self::near).
+    const APART: Apart = Apart::Unknown;
 
     /// ⊗ of the sum over common columns.
     fn term(self) -> Self::Term;
@@ -134,6 +150,11 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, Self::W>, x: Norms<M, Self::W>, y: Norms<M, Self::W>) -> V<M, bool> {
         key.lt(cancelled::<M, Self::W>() * (x.0 + y.0))
+    }
+    /// A number below the keys of all rows that share with x none but some of its columns, if one is known: `part` is Σ a² over x's
+    /// entries a in those, and `slack` what rounding may take of 1.
+    fn at_least(self, _x: [Self::W; 2], _part: f64, _slack: f64) -> Option<f64> {
+        None
     }
     /// The key from the sum over the union.
     fn exact_key<M: Machine>(self, _x: Norms<M, Self::W>, _y: Norms<M, Self::W>, sum: V<M, Self::W>) -> V<M, Self::W> {

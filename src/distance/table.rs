@@ -328,6 +328,10 @@ impl Measure for Metric {
     fn name(&self) -> String {
         self.to_string()
     }
+    fn named(&self) -> Option<(String, Option<f64>)> {
+        let p = if let Self::Minkowski(p) = self { Some(*p) } else { None };
+        Some((Self::name(self).into(), p))
+    }
 }
 
 impl fmt::Display for Metric {

@@ -69,6 +69,15 @@ impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
             _of: PhantomData,
         })
     }
+    /// Rows that an index compares.
+    pub(super) fn of_engine(
+        threads: &'a Threads,
+        engine: Box<dyn Engine + 'a>,
+        similarity: bool,
+        budget: Option<u64>,
+    ) -> Self {
+        Self { threads, engine, similarity, exclude_self: false, budget, _of: PhantomData }
+    }
     /// Rows of X and of Y: the shape of all distances.
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {

@@ -2,21 +2,20 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-#[cfg(feature = "cuda")]
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use super::by_columns::ByColumns;
 use super::chebyshev::{ChebyshevEngine, Ranked, ranked_bytes};
 use super::domain::Domain;
 use super::engine::Engine;
 use super::entries::{Entries, RowsOf, within};
-use super::fit::Fit;
+use super::fit::{Fit, Known};
 use super::float::{Float, Form, Typed};
 use super::loops::{Loops, Of};
 use super::one_pass::OnePassEngine;
-use super::options::Options;
+use super::options::{Options, Search};
 use super::recipe::{Recipe, Side};
-use super::rows::{prepare, prepared_bytes};
+use super::rows::{Rows, prepare, prepared_bytes};
 use super::two_pass::TwoPassEngine;
 use crate::Result;
 use crate::algebra::{Monoid, MulOp, Union};
@@ -192,8 +191,8 @@ fn one_pass<'a, T: Float, W: Float>(
     // Where Y is X its rows may have to be prepared on both sides.
     let both = y.is_some() || !loops.facts().symmetric;
     let of_y = if both { prepared_bytes(&*loops, y.as_ref().unwrap_or(&x)) } else { 0 };
-    // Columns are counted, to see which are kept dense.
-    let counts = if loops.facts().cheap { 4 * x.width() as u64 } else { 0 };
+    // Columns are counted, to see which are kept dense, and how many are shared.
+    let counts = 4 * x.width() as u64;
     let prepared = prepared_bytes(&*loops, &x) + of_y + counts;
     within("prepared rows", prepared, options.memory_budget)?;
     let of_y = match &y {
@@ -202,5 +201,159 @@ fn one_pass<'a, T: Float, W: Float>(
         None => Some(prepare(threads, &*loops, Side::Y, &x)?),
     };
     let x = prepare(threads, &*loops, Side::X, &x)?;
-    Ok(Box::new(OnePassEngine { loops, x, y: of_y, same, finite, prepared, dense: OnceLock::new() }))
+    let (loops, y) = (Arc::from(loops), of_y.map(Arc::new));
+    let (columns, by_columns, search, kept) = (OnceLock::new(), Arc::default(), options.search, false);
+    Ok(Box::new(OnePassEngine { loops, x, y, same, finite, prepared, columns, by_columns, kept, search }))
+}
+
+/// Rows of Y prepared for one pass, for rows of X that come later.
+pub(crate) struct Kept<W: Float> {
+    loops: Arc<dyn Loops<W>>,
+    y: Arc<Rows<'static, W>>,
+    by_columns: Arc<OnceLock<ByColumns<W>>>,
+    known: Known,
+    bytes: u64,
+}
+
+/// They as a [`Form`].
+pub(crate) struct KeptForm;
+
+impl Form for KeptForm {
+    type Of<T: Float> = Kept<T>;
+}
+
+/// One matrix as a [`Form`].
+pub(crate) struct Given<'a>(PhantomData<&'a ()>);
+
+impl<'a> Form for Given<'a> {
+    type Of<T: Float> = RowsOf<'a, T>;
+}
+
+/// Prepares the rows of Y; nothing where all has to be known of X too, or the way is another.
+/// # Errors
+/// Those of [`engine`].
+pub(crate) fn keep(
+    threads: &Threads,
+    way: Way,
+    y: Typed<Given<'_>>,
+    domain: Domain,
+    options: &Options,
+) -> Result<Option<Typed<KeptForm>>> {
+    fn of<T: Float>(
+        threads: &Threads,
+        way: Way,
+        y: RowsOf<'_, T>,
+        domain: Domain,
+        options: &Options,
+    ) -> Result<Option<Typed<KeptForm>>> {
+        let y = Entries::new(threads, y, domain, options.unchecked, options.memory_budget)?;
+        match way.0 {
+            Typed::F32(PassOf::One(loops)) => keep_one(threads, loops, &y, options),
+            Typed::F64(PassOf::One(loops)) => keep_one(threads, loops, &y, options),
+            _ => Ok(None),
+        }
+    }
+    match y {
+        Typed::F32(y) => of(threads, way, y, domain, options),
+        Typed::F64(y) => of(threads, way, y, domain, options),
+    }
+}
+
+fn keep_one<T: Float, W: Float>(
+    threads: &Threads,
+    loops: Box<dyn Loops<W>>,
+    y: &Entries<'_, T>,
+    options: &Options,
+) -> Result<Option<Typed<KeptForm>>> {
+    let (facts, wide) = (loops.facts(), y.has_few_columns());
+    let Some(known) = Known::new(threads, &*loops, y)? else { return Ok(None) };
+    let meets = facts.meets && !options.unchecked && y.nrows() <= u32::MAX as usize;
+    // Tiles have all columns.
+    if wide && !meets {
+        return Ok(None);
+    }
+    let columns = if wide { y.values.len() } else { y.width() };
+    let of_columns = ByColumns::<W>::bytes(threads.count(), y.nrows(), columns, y.values.len());
+    let bytes = prepared_bytes(&*loops, y) + if meets { of_columns } else { 0 };
+    within("an index of rows", bytes, options.memory_budget)?;
+    let y = Arc::new(prepare(threads, &*loops, Side::Y, y)?);
+    let by_columns = OnceLock::new();
+    if meets {
+        // It is new.
+        let _ = by_columns.set(ByColumns::new(threads, &y.entries, y.norms_from(0, y.entries.nrows()), facts.apart)?);
+    }
+    let (loops, by_columns) = (Arc::from(loops), Arc::new(by_columns));
+    Ok(Some(W::tell::<KeptForm>(Kept { loops, y, by_columns, known, bytes })))
+}
+
+/// The engine of rows of X against those that are kept; nothing where both have to be prepared together.
+/// # Errors
+/// Those of [`engine`].
+pub(crate) fn engine_of_kept<'a>(
+    threads: &Threads,
+    kept: &Typed<KeptForm>,
+    x: Typed<Given<'a>>,
+    domain: Domain,
+    options: &Options,
+) -> Result<Option<Box<dyn Engine + 'a>>> {
+    fn of<'a, T: Float>(
+        threads: &Threads,
+        kept: &Typed<KeptForm>,
+        x: RowsOf<'a, T>,
+        domain: Domain,
+        options: &Options,
+    ) -> Result<Option<Box<dyn Engine + 'a>>> {
+        let x = Entries::new(threads, x, domain, options.unchecked, options.memory_budget)?;
+        match kept {
+            Typed::F32(kept) => kept.engine(threads, &x, options),
+            Typed::F64(kept) => kept.engine(threads, &x, options),
+        }
+    }
+    match x {
+        Typed::F32(x) => of(threads, kept, x, domain, options),
+        Typed::F64(x) => of(threads, kept, x, domain, options),
+    }
+}
+
+impl<W: Float> Kept<W> {
+    /// Bytes that are kept.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    fn engine<'a, T: Float>(
+        &self,
+        threads: &Threads,
+        x: &Entries<'a, T>,
+        options: &Options,
+    ) -> Result<Option<Box<dyn Engine + 'a>>> {
+        if self.known.needs_more(threads, &*self.loops, x)? {
+            return Ok(None);
+        }
+        let Self { loops, y, by_columns, .. } = self;
+        let wide = y.entries.has_few_columns();
+        if wide && options.search == Search::Tiles {
+            return Ok(None);
+        }
+        let prepared = prepared_bytes(&**loops, x) + self.bytes;
+        within("prepared rows", prepared, options.memory_budget)?;
+        let x = prepare(threads, &**loops, Side::X, x)?;
+        let (columns, search, finite) = (OnceLock::new(), options.search, !options.unchecked);
+        let engine = OnePassEngine {
+            loops: Arc::clone(loops),
+            x,
+            y: Some(Arc::clone(y)),
+            same: false,
+            finite,
+            prepared,
+            columns,
+            by_columns: Arc::clone(by_columns),
+            kept: by_columns.get().is_some(),
+            search,
+        };
+        let fits = |bytes| options.memory_budget.is_none_or(|budget| bytes <= budget);
+        if wide && !engine.whole_bytes(threads).is_some_and(fits) {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(engine)))
+    }
 }

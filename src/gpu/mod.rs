@@ -128,7 +128,7 @@ pub(crate) use cp::CpSteps;
 pub(crate) use csr::RawCsr;
 pub use csr::{DeviceCsr, Operand};
 pub use cuda::Cuda;
-pub use distance::DeviceVectors;
+pub use distance::{DeviceIndex, DeviceVectors};
 pub use driver::Limits;
 pub use pattern::DevicePattern;
 pub use spmv_plan::{SpmvKind, SpmvStats};

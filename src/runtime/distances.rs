@@ -71,6 +71,17 @@ impl From<distance::Neighbours<f64>> for Found {
     }
 }
 
+impl From<distance::Neighbours<f32>> for Neighbours {
+    fn from(near: distance::Neighbours<f32>) -> Self {
+        Self(near.into())
+    }
+}
+impl From<distance::Neighbours<f64>> for Neighbours {
+    fn from(near: distance::Neighbours<f64>) -> Self {
+        Self(near.into())
+    }
+}
+
 macro_rules! with_found {
     ($found:expr, $near:ident => $body:expr) => {
         match $found {

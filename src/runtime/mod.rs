@@ -31,6 +31,7 @@ mod assemble;
 mod cast;
 mod collection;
 mod distances;
+mod index;
 mod machine;
 mod matrix;
 mod operations;
@@ -43,6 +44,7 @@ mod write;
 
 pub use collection::Collection;
 pub use distances::{Comparison, Neighbours};
+pub use index::RowIndex;
 pub use machine::{Machine, Plan, Stats};
 pub use matrix::{Matrix, Sum};
 pub use operator::{BinaryOp, Monoid, UnaryOp};

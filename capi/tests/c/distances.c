@@ -139,6 +139,54 @@ static void neighbours(const SparringDevice *cpu)
     sparring_matrix_free(x);
 }
 
+/* Rows are indexed once, and asked as often as wanted. */
+static void an_index(const SparringDevice *cpu)
+{
+    const uint64_t row_ptr[] = {0, 1, 2, 2, 3};
+    const uint32_t col_idx[] = {0, 0, 0};
+    const double values[] = {1, 2, 1};
+    SparringMatrix *x = NULL, *wide = NULL, *within = NULL, *other = NULL;
+    SparringIndex *index = NULL, *again = NULL;
+    const SparringDistanceOptions others = {.exclude_self = 1};
+    uint32_t ids[12], same[12], type = 0;
+    double d[12], as[12];
+    uint64_t found = 0, nrows = 0, ncols = 0, nnz = 0, p[5];
+    OK(sparring_matrix_from_csr(SPARRING_F64, 4, 1, row_ptr, col_idx, values, 3, &x));
+    OK(sparring_matrix_from_csr(SPARRING_F64, 4, 2, row_ptr, col_idx, values, 3, &wide));
+
+    OK(sparring_index_new(cpu, "manhattan", x, NULL, &index));
+    OK(sparring_index_shape(index, &nrows, &ncols, &type));
+    EXPECT(nrows == 4 && ncols == 1 && type == SPARRING_F64);
+    OK(sparring_index_knn(cpu, index, 3, x, ids, d, 12, &found, NULL, 0, NULL));
+    OK(sparring_knn(cpu, "manhattan", 3, x, x, NULL, same, as, 12, &nnz, NULL, 0, NULL));
+    EXPECT(found == 3 && nnz == 3 && memcmp(ids, same, sizeof ids) == 0 && memcmp(d, as, sizeof d) == 0);
+    OK(sparring_index_radius(cpu, index, 0, x, &within));
+    OK(sparring_matrix_copy(within, p, 5, NULL, NULL, 0));
+    EXPECT(p[4] == 6);
+    sparring_matrix_free(within);
+
+    OK(sparring_index_save(index, "rows.index"));
+    OK(sparring_index_load(cpu, "rows.index", &again));
+    OK(sparring_index_knn(cpu, again, 1, x, same, NULL, 4, &found, NULL, 0, NULL));
+    EXPECT(found == 1 && same[0] == 0 && same[1] == 1 && same[2] == 2 && same[3] == 0);
+    sparring_index_free(again);
+    EXPECT(remove("rows.index") == 0);
+    EXPECT_ERROR(sparring_index_load(cpu, "rows.index", &again), SPARRING_IO, "rows.index");
+    EXPECT(again == NULL);
+
+    EXPECT_ERROR(sparring_index_knn(cpu, index, 3, x, ids, d, 11, &found, NULL, 0, NULL), SPARRING_LENGTH,
+                 "ids: length is 11, expected 12");
+    EXPECT_ERROR(sparring_index_knn(cpu, index, 3, wide, ids, d, 12, &found, NULL, 0, NULL), SPARRING_SHAPE, "x is 4");
+    EXPECT_ERROR(sparring_index_new(cpu, "manhattan", x, &others, &again), SPARRING_ARGUMENT, "options.exclude_self");
+    EXPECT_ERROR(sparring_index_new(cpu, "cosin", x, NULL, &again), SPARRING_ARGUMENT, "metric");
+    EXPECT_ERROR(sparring_index_radius(cpu, index, 0.0 / 0.0, x, &other), SPARRING_ARGUMENT, "NaN");
+    sparring_index_free(index);
+    EXPECT_ERROR(sparring_index_save(index, "rows.index"), SPARRING_INVALID_HANDLE, "SparringIndex");
+    sparring_index_free(NULL);
+    sparring_matrix_free(x);
+    sparring_matrix_free(wide);
+}
+
 int main(void)
 {
     SparringDevice *cpu = NULL;
@@ -149,6 +197,7 @@ int main(void)
     EXPECT(known == 1 && sparring_metric_name(sparring_metric_count()) == NULL);
     pairwise(cpu);
     neighbours(cpu);
+    an_index(cpu);
     sparring_device_free(cpu);
     EXPECT(sparring_handles_alive() == 0);
     puts("ok");

@@ -57,6 +57,8 @@ enum Task {
     Knn,
     /// All distances, into a dense matrix
     Pairwise,
+    /// The k nearest rows of each row, of an index that was made before and asked once
+    Index,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, ValueEnum)]
@@ -183,6 +185,13 @@ impl Question {
                 let near = near?;
                 Ok(Run { chosen: near.explain.clone(), answer: Answer::Nearest(near), ms, prepared_ms: None })
             }
+            Task::Index => {
+                let index = cpu.index(metric.clone(), y.unwrap_or(x), *options)?;
+                index.knn(cpu, x, *k)?;
+                let (near, ms) = timed(|| index.knn(cpu, x, *k));
+                let near = near?;
+                Ok(Run { chosen: near.explain.clone(), answer: Answer::Nearest(near), ms, prepared_ms: None })
+            }
             Task::Pairwise => {
                 let (made, ms) = timed(|| {
                     let mut all = Dense::filled(x.nrows(), y.unwrap_or(x).nrows(), T::ZERO)?;
@@ -196,10 +205,16 @@ impl Question {
     }
     /// Neighbours come to the host within the time, all distances after it.
     fn on_gpu<T: Float>(&self, cuda: &Cuda, x: &DeviceCsr<T>, y: Option<&DeviceCsr<T>>) -> sparring::Result<Run<T>> {
+        if self.task == Task::Index {
+            let index = cuda.index(self.metric.clone(), y.unwrap_or(x), self.options)?;
+            index.knn(x, self.k)?;
+            let (near, ms) = timed_on(cuda, || index.knn(x, self.k))?;
+            return Ok(Run { chosen: near.explain.clone(), answer: Answer::Nearest(near), ms, prepared_ms: Some(ms) });
+        }
         let (rows, preparing_ms) =
             timed_on(cuda, || cuda.neighbours(self.metric.clone(), x).to(y).options(self.options).prepare())?;
         let (answer, ms) = match self.task {
-            Task::Knn => {
+            Task::Knn | Task::Index => {
                 let (near, ms) = timed_on(cuda, || rows.nearest(self.k))?;
                 (Answer::Nearest(near), ms)
             }
@@ -277,7 +292,12 @@ impl Bench<'_> {
         let (n, m) = (first.nrows(), y.nrows());
         let pairs = n as u64 * m as u64;
         let rate = pairs as f64 / times.median() / 1e6;
-        let (task_name, bits) = (if task == Task::Knn { "knn" } else { "pairwise" }, 8 * size_of::<T>());
+        let task_name = match task {
+            Task::Knn => "knn",
+            Task::Index => "index",
+            Task::Pairwise => "pairwise",
+        };
+        let bits = 8 * size_of::<T>();
         let mut json = json!({
             "op": "distance", "case": name, "task": task_name, "metric": metric.name(), "device": context.device.to_string(),
             "rows": n, "to_rows": m, "cols": y.ncols(), "nnz": y.nnz(), "pairs": pairs, "entries": format!("f{bits}"),
@@ -289,7 +309,7 @@ impl Bench<'_> {
         } else {
             json["threads"] = context.threads().into();
         }
-        if task == Task::Knn {
+        if task != Task::Pairwise {
             json["k"] = k.into();
         }
         if let AnyMetric::Named(Metric::Minkowski(p)) = metric {

@@ -3,7 +3,7 @@
 use super::plain;
 use crate::algebra::{Machine, Times, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Norms, Recipe, Row, Side, c};
+use crate::distance::recipe::{Apart, Norms, Recipe, Row, Side, c};
 
 /// What is known of two sets of columns.
 struct Sets<M: Machine, W: Float> {
@@ -32,7 +32,7 @@ fn ratio<M: Machine, W: Float>(a: V<M, W>, b: V<M, W>) -> V<M, W> {
 }
 
 macro_rules! sets {
-    ($($(#[$m:meta])* $name:ident [$zero_self:literal] |$s:ident| $key:expr;)*) => {
+    ($($(#[$m:meta])* $name:ident [$zero_self:literal, $apart:ident $(, $least:expr)?] |$s:ident| $key:expr;)*) => {
         plain! { $($(#[$m])* $name;)* }
         $(impl<W: Float> Recipe for $name<W> {
             type W = W;
@@ -40,6 +40,7 @@ macro_rules! sets {
             type Exact = Times<W>;
             const CHEAP: bool = true;
             const ZERO_SELF: bool = $zero_self;
+            const APART: Apart = Apart::$apart;
             fn term(self) -> Times<W> {
                 Times::new()
             }
@@ -59,28 +60,35 @@ macro_rules! sets {
                 let $s = Sets { x: x.0, y: y.0, both: sum, ncols: x.1 };
                 $key
             }
+            $(
+                /// With the subset of x that has all of those columns.
+                fn at_least(self, x: [W; 2], part: f64, slack: f64) -> Option<f64> {
+                    let least: fn(f64, f64) -> f64 = $least;
+                    Some(least(x[0].as_f64(), part) - slack)
+                }
+            )?
         })*
     };
 }
 sets! {
     /// 1 − 2 |x∩y| / (|x| + |y|), Dice–Sørensen; 0 for two empty rows.
-    Dice [true] |s| ratio(s.differ(), s.x + s.y);
+    Dice [true, Grows, |x, part| 1.0 - 2.0 * part / (x + part)] |s| ratio(s.differ(), s.x + s.y);
     /// 1 − |x∩y| / |x∪y|; 0 for two empty rows.
-    Jaccard [true] |s| ratio(s.differ(), s.x + s.y - s.both);
+    Jaccard [true, Grows, |x, part| 1.0 - part / x] |s| ratio(s.differ(), s.x + s.y - s.both);
     /// (k − |x∩y|) / k, k the number of columns. Not 0 for x and x unless x is full.
-    RussellRao [false] |s| ratio(s.ncols - s.both, s.ncols);
+    RussellRao [false, Grows] |s| ratio(s.ncols - s.both, s.ncols);
     /// Part of the columns that are in one of the two.
-    Matching [true] |s| ratio(s.differ(), s.ncols);
-    /// 2 R / (k + R), R columns in one of the two.
-    RogersTanimoto [true] |s| { let r = s.differ(); ratio(r + r, s.ncols + r) };
+    Matching [true, Grows] |s| ratio(s.differ(), s.ncols);
+    /// 2 R / (k + R), R columns in one of the two. (Where k + R is rounded, as in f32, it need not grow with R.)
+    RogersTanimoto [true, Unknown] |s| { let r = s.differ(); ratio(r + r, s.ncols + r) };
     /// The formula of [`RogersTanimoto`], as in the libraries that have both names.
-    SokalMichener [true] |s| { let r = s.differ(); ratio(r + r, s.ncols + r) };
+    SokalMichener [true, Unknown] |s| { let r = s.differ(); ratio(r + r, s.ncols + r) };
     /// 2 R / (|x∩y| + 2 R), R columns in one of the two; 0 for two empty rows.
-    SokalSneath [true] |s| { let r = s.differ(); ratio(r + r, s.both + r + r) };
+    SokalSneath [true, Grows] |s| { let r = s.differ(); ratio(r + r, s.both + r + r) };
     /// (R − |x∩y| + k) / (k + R). Not 0 for x and x unless x is full.
-    Kulsinski [false] |s| { let r = s.differ(); ratio(r - s.both + s.ncols, s.ncols + r) };
+    Kulsinski [false, Grows] |s| { let r = s.differ(); ratio(r - s.both + s.ncols, s.ncols + r) };
     /// 2 p q / (|x∩y| · o + p q), with p and q columns in x alone and in y alone, o in neither; 0 where p q = 0.
-    Yule [true] |s| {
+    Yule [true, Grows] |s| {
         let (p, q) = (s.x - s.both, s.y - s.both);
         let neither = s.ncols - s.x - s.y + s.both;
         let mixed = p * q;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::plain;
 use crate::algebra::{AbsDiff, BinaryOp, Machine, Mismatch, Real, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Invariance, Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{Apart, Invariance, Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
@@ -141,6 +141,7 @@ impl<W: Float> Recipe for Manhattan<W> {
     type Exact = AbsDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
         Invariance::Norm { p: 1.0, power: 1 }
     }
@@ -169,6 +170,7 @@ macro_rules! of_multisets {
             type Exact = AbsDiff<W>;
             const CHEAP: bool = true;
             const REFINES: bool = true;
+            const APART: Apart = Apart::Grows;
             fn invariance(self) -> Invariance {
                 Invariance::Degree(0.0)
             }
@@ -223,6 +225,7 @@ impl<W: Float> Recipe for Canberra<W> {
     type Exact = CanberraDiff<W>;
     const STAGED: bool = true;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
         Invariance::Degree(0.0)
     }
@@ -248,6 +251,7 @@ macro_rules! hamming {
             type W = W;
             type Term = HammingTerm<W>;
             type Exact = Mismatch<W>;
+            const APART: Apart = Apart::Grows;
             fn term(self) -> HammingTerm<W> {
                 HammingTerm::new()
             }
@@ -295,6 +299,7 @@ impl<W: Float, P: Exponent> Recipe for Minkowski<W, P> {
     type Term = MinkowskiTerm<W, P>;
     type Exact = PowDiff<W, P>;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
         Invariance::Norm { p: self.p.number(), power: 1 }
     }

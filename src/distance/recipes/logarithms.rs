@@ -3,7 +3,7 @@
 use super::of_distributions;
 use crate::algebra::{Machine, Real, Times, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Invariance, Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{Apart, Invariance, Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
@@ -47,6 +47,7 @@ impl<W: Float> Recipe for JensenShannon<W> {
     type Exact = JensenShannonDiff<W>;
     const STAGED: bool = true;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
         if self.normalize { Invariance::Rows } else { Invariance::Degree(0.5) }
     }
@@ -87,6 +88,7 @@ impl<W: Float> Recipe for KullbackLeibler<W> {
     const COUNTS: bool = true;
     const SYMMETRIC: bool = false;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
         if self.normalize { Invariance::Rows } else { Invariance::Degree(1.0) }
     }
@@ -131,6 +133,7 @@ impl<W: Float> Recipe for KullbackLeiblerIntersection<W> {
     type Term = KlTerm<W>;
     type Exact = KlTerm<W>;
     const SYMMETRIC: bool = false;
+    const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
         if self.normalize { Invariance::Rows } else { Invariance::Degree(1.0) }
     }

@@ -3,7 +3,7 @@
 use super::{of_distributions, plain};
 use crate::algebra::{Machine, Real, SquaredDiff, Times, V};
 use crate::distance::float::Float;
-use crate::distance::recipe::{Invariance, Norms, Recipe, Row, Side, c, cancelled};
+use crate::distance::recipe::{Apart, Invariance, Norms, Recipe, Row, Side, c, cancelled};
 use crate::op;
 
 op! {
@@ -31,6 +31,7 @@ impl<W: Float> Recipe for Dot<W> {
     type Exact = Times<W>;
     const CHEAP: bool = true;
     const ZERO_SELF: bool = false;
+    const APART: Apart = Apart::Grows;
     fn term(self) -> Times<W> {
         Times::new()
     }
@@ -60,6 +61,7 @@ impl<W: Float> Recipe for Cosine<W> {
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Falls;
     fn invariance(self) -> Invariance {
         Invariance::Rows
     }
@@ -88,6 +90,10 @@ impl<W: Float> Recipe for Cosine<W> {
     #[inline(always)]
     fn near<M: Machine>(self, key: V<M, W>, _: Norms<M, W>, _: Norms<M, W>) -> V<M, bool> {
         key.lt(cancelled())
+    }
+    /// Cauchy and Schwarz: the length of what is left of x/‖x‖.
+    fn at_least(self, _: [W; 2], part: f64, slack: f64) -> Option<f64> {
+        Some(1.0 - part.sqrt() - slack)
     }
     #[inline(always)]
     fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
@@ -168,6 +174,7 @@ macro_rules! euclidean {
             type Exact = SquaredDiff<W>;
             const CHEAP: bool = true;
             const REFINES: bool = true;
+            const APART: Apart = Apart::Grows;
             fn invariance(self) -> Invariance {
                 Invariance::Norm { p: 2.0, power: $power }
             }
@@ -184,6 +191,11 @@ macro_rules! euclidean {
             #[inline(always)]
             fn key<M: Machine>(self, x: Norms<M, W>, y: Norms<M, W>, sum: V<M, W>, _: V<M, W>) -> V<M, W> {
                 x.0 + y.0 - (sum + sum)
+            }
+            /// Nearer than x in those columns alone is no row.
+            fn at_least(self, x: [W; 2], part: f64, slack: f64) -> Option<f64> {
+                let all = x[0].as_f64();
+                Some(all - part - slack * all)
             }
             #[inline(always)]
             fn finish<M: Machine>(self, key: V<M, W>) -> V<M, W> {
@@ -207,6 +219,7 @@ impl<W: Float> Recipe for Hellinger<W> {
     type Exact = HalfSquaredDiff<W>;
     const CHEAP: bool = true;
     const REFINES: bool = true;
+    const APART: Apart = Apart::Grows;
     fn invariance(self) -> Invariance {
         if self.normalize { Invariance::Rows } else { Invariance::Degree(0.5) }
     }

@@ -91,12 +91,19 @@ impl<'a> Given<'a> {
         let Question { measure, options, .. } = self.question;
         let rows = self.cuda.clean_rows(a, first, measure.domain(), options.unchecked)?;
         let [least, most] = rows.magnitudes;
-        if !self.way.fits(rows.magnitudes, self.sizes.nnz.0.saturating_add(self.sizes.nnz.1)) {
+        if !self.way.fits(rows.magnitudes, self.entries()) {
             let what = format!("{} on a GPU of entries from {least:e} to {most:e}", measure.name());
-            let why = "their powers overflow or vanish; the processor scales such rows".into();
-            return Err(Error::Unsupported { what, why });
+            return Err(self.beyond(what));
         }
         Ok(Part { rows, first })
+    }
+    /// Entries of both.
+    pub(super) fn entries(&self) -> usize {
+        self.sizes.nnz.0.saturating_add(self.sizes.nnz.1)
+    }
+    /// The error for rows that would have to be scaled.
+    pub(super) fn beyond(&self, what: String) -> Error {
+        Error::Unsupported { what, why: "their powers overflow or vanish; the processor scales such rows".into() }
     }
     /// What results and prepared rows may take together.
     pub(super) fn budget(&self) -> Budget {

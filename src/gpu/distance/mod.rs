@@ -18,6 +18,7 @@
 mod blocks;
 mod engine;
 mod given;
+mod index;
 mod pairs;
 mod pass;
 mod rows;
@@ -26,6 +27,7 @@ mod tiles;
 mod vectors;
 mod way;
 
+pub use index::DeviceIndex;
 pub use vectors::DeviceVectors;
 
 use given::{Given, Of, Source, Wanted};

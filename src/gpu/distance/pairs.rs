@@ -54,6 +54,25 @@ pub(super) fn bytes(pass: &Pass, sizes: &Sizes) -> [u128; 2] {
     [x, y + u128::from(tiles::starts(ncols, m.div_ceil(tile), 4, 12 * nnz.1 as u64).unwrap_or(0))]
 }
 
+/// Rows of Y and an index of them, for rows of X that come later.
+pub(super) struct Answers {
+    rows: Arc<Rows>,
+    columns: Arc<Columns>,
+    /// Number of the first row.
+    first: usize,
+}
+
+impl Answers {
+    pub(super) fn new(cuda: &Cuda, pass: &Pass, y: &Part) -> Result<Self> {
+        Self::of(cuda, pass, Arc::new(cuda.prepare_rows(pass, Side::Y, &y.rows)?), y.first)
+    }
+    fn of(cuda: &Cuda, pass: &Pass, rows: Arc<Rows>, first: usize) -> Result<Self> {
+        let tile = rows_of_tile(rows.nrows(), pass.bytes_of_pair());
+        let columns = Arc::new(cuda.columns_of(&rows, tile)?);
+        Ok(Self { rows, columns, first })
+    }
+}
+
 /// Rows of X and Y and an index of those of Y.
 pub(super) struct OnePass {
     pass: Pass,
@@ -61,7 +80,7 @@ pub(super) struct OnePass {
     of: Type,
     x: Arc<Rows>,
     y: Arc<Rows>,
-    columns: Columns,
+    columns: Arc<Columns>,
     /// Numbers of the first rows.
     firsts: [usize; 2],
     /// Y and X are rows of one matrix.
@@ -74,14 +93,28 @@ impl OnePass {
     pub(super) fn new(cuda: &Cuda, pass: &Pass, x: &Part, y: Option<&Part>, same: bool) -> Result<Self> {
         let prepared = Arc::new(cuda.prepare_rows(pass, Side::X, &x.rows)?);
         let answers = match y {
-            None if pass.symmetric => Arc::clone(&prepared),
-            _ => Arc::new(cuda.prepare_rows(pass, Side::Y, &y.unwrap_or(x).rows)?),
+            None if pass.symmetric => Answers::of(cuda, pass, Arc::clone(&prepared), x.first)?,
+            _ => Answers::new(cuda, pass, y.unwrap_or(x))?,
         };
-        let tile = rows_of_tile(answers.nrows(), pass.bytes_of_pair());
-        let columns = cuda.columns_of(&answers, tile)?;
-        let (firsts, itself) = ([x.first, y.unwrap_or(x).first], y.is_none());
-        let of = x.rows.matrix.ty();
-        Ok(Self { pass: pass.clone(), of, x: prepared, y: answers, columns, firsts, same, itself })
+        Ok(Self { same, itself: y.is_none(), ..Self::of(pass, x, prepared, &answers) })
+    }
+    /// Rows of X against rows that are indexed.
+    pub(super) fn asking(cuda: &Cuda, pass: &Pass, x: &Part, answers: &Answers) -> Result<Self> {
+        let prepared = Arc::new(cuda.prepare_rows(pass, Side::X, &x.rows)?);
+        Ok(Self::of(pass, x, prepared, answers))
+    }
+    fn of(pass: &Pass, x: &Part, prepared: Arc<Rows>, answers: &Answers) -> Self {
+        let Answers { rows, columns, first } = answers;
+        Self {
+            pass: pass.clone(),
+            of: x.rows.matrix.ty(),
+            x: prepared,
+            y: Arc::clone(rows),
+            columns: Arc::clone(columns),
+            firsts: [x.first, *first],
+            same: false,
+            itself: false,
+        }
     }
     /// Rows of X and of Y.
     fn shape(&self) -> (usize, usize) {
@@ -97,7 +130,7 @@ impl OnePass {
     }
     /// What every kernel is given, for these rows of X, and then `more`.
     fn args(&self, rows: &Range<usize>, more: &[Arg]) -> Vec<Arg> {
-        let Columns { tile, tiles, .. } = self.columns;
+        let Columns { tile, tiles, .. } = *self.columns;
         let (first, count) = (rows.start as u64, rows.len() as u64);
         // Row i of X here is row i + shift of Y here.
         let shift = (self.firsts[0] as u64).wrapping_sub(self.firsts[1] as u64);
@@ -112,7 +145,7 @@ impl OnePass {
 
 impl Ready for OnePass {
     fn explain(&self) -> String {
-        let Columns { tile, tiles, .. } = self.columns;
+        let Columns { tile, tiles, .. } = *self.columns;
         let starts = if self.columns.is_searched() { "searched" } else { "indexed" };
         let pairs = match self.pass.keeps {
             Keeps::Norms | Keeps::NormsAndCounts => format!("⊕ is +, summed in {}", self.pass.of.cuda()),

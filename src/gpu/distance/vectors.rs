@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::engine::{Radius, Ready};
 use super::given::{Budget, Given, Wanted};
+use super::way::Kept;
 use crate::algebra::Type;
 use crate::backend::PreparedRows;
 use crate::distance::{Float, Neighbours, check_radius};
@@ -37,6 +38,18 @@ impl Prepared {
         let (x, y) = (given.whole(given.x)?, given.y.map(|y| given.whole(y)).transpose()?);
         let most = given.question.options.memory_budget;
         let ready = given.way.ready(given.cuda, &x, y.as_ref(), y.is_none(), most)?;
+        let similarity = given.question.measure.is_similarity();
+        Ok(Self { cuda: given.cuda.clone(), ready, of: given.of, similarity, budget })
+    }
+    /// Prepares rows of X against rows that are kept.
+    pub(super) fn of_kept(given: &Given<'_>, kept: &Kept) -> Result<Self> {
+        let budget = given.budget();
+        budget.allows(Wanted::Nothing)?;
+        if !given.way.fits_kept(kept, given.entries()) {
+            return Err(given.beyond(format!("{} on a GPU", given.question.measure.name())));
+        }
+        let (x, most) = (given.whole(given.x)?, given.question.options.memory_budget);
+        let ready = given.way.ready_of_kept(given.cuda, &x, kept, most)?;
         let similarity = given.question.measure.is_similarity();
         Ok(Self { cuda: given.cuda.clone(), ready, of: given.of, similarity, budget })
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::blocks::{self, TwoPass};
 use super::engine::{Part, Ready, Sizes};
-use super::pairs::{self, OnePass};
+use super::pairs::{self, Answers, OnePass};
 use super::pass::{Keeps, Pass};
 use crate::algebra::{Printed, Type};
 use crate::distance::{self, Float, PassOf, Question, Typed};
@@ -17,6 +17,18 @@ pub(super) enum Way {
     One(Pass),
     /// Two passes over the union.
     Two(Arc<Printed>),
+}
+
+/// Rows of Y, for rows of X that come later.
+pub(super) struct Kept {
+    rows: KeptRows,
+    /// The smallest magnitude and the largest.
+    magnitudes: [f64; 2],
+}
+
+enum KeptRows {
+    One(Answers),
+    Two(Part),
 }
 
 impl Way {
@@ -66,6 +78,36 @@ impl Way {
             Self::One(pass) => pairs::bytes(pass, sizes),
             Self::Two(namm) => blocks::bytes(namm, sizes, entries, most),
         }
+    }
+    /// Prepares and indexes rows of Y, for rows of X that come later.
+    pub(super) fn keep(&self, cuda: &Cuda, y: Part) -> Result<Kept> {
+        let magnitudes = y.rows.magnitudes;
+        let rows = match self {
+            Self::One(pass) => KeptRows::One(Answers::new(cuda, pass, &y)?),
+            Self::Two(_) => KeptRows::Two(y),
+        };
+        Ok(Kept { rows, magnitudes })
+    }
+    /// Whether kept rows are compared without scaling them, where there are so many entries in all.
+    pub(super) fn fits_kept(&self, kept: &Kept, entries: usize) -> bool {
+        self.fits(kept.magnitudes, entries)
+    }
+    /// Prepares rows of X against those that are kept.
+    pub(super) fn ready_of_kept(
+        &self,
+        cuda: &Cuda,
+        x: &Part,
+        kept: &Kept,
+        most: Option<u64>,
+    ) -> Result<Box<dyn Ready>> {
+        Ok(match (self, &kept.rows) {
+            (Self::One(pass), KeptRows::One(answers)) => Box::new(OnePass::asking(cuda, pass, x, answers)?),
+            (Self::Two(namm), KeptRows::Two(y)) => Box::new(TwoPass::new(cuda, namm, x, Some(y), most)?),
+            _ => {
+                let (what, why) = ("an index".into(), "it was made for another measure".into());
+                return Err(Error::Unsupported { what, why });
+            }
+        })
     }
     /// Prepares rows. Without `y` those of `x` are compared among themselves; with `same`, both are rows of one matrix.
     pub(super) fn ready(

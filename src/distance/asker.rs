@@ -1,0 +1,245 @@
+//! One row of X at a time asks all rows of Y: keys of those that it meets, and of the others by their norms.
+
+use super::by_columns::{ByColumns, Met};
+use super::engine::{Asker, EachKey, Whole};
+use super::float::Float;
+use super::loops::Loops;
+use super::rows::Rows;
+use crate::Result;
+use crate::par::filled;
+
+/// Rows whose keys are computed at a time.
+const BLOCK: usize = 256;
+/// A row asks by its rare columns if all have so many entries, and the rows of the rare ones are read in a small part of the time: a
+/// row takes as long as so many entries, and about as many columns as x has.
+const MANY: u64 = 512;
+const ROW: u64 = 8;
+/// That part.
+const PART: u64 = 4;
+/// Rows that are tried before asking by rare columns is given up, and in how many it is tried again.
+const CREDIT: i32 = 16;
+/// Norms whose keys are computed at a time: most rows want few.
+const NORMS: usize = 8;
+
+/// Prepared rows, those of Y by columns too.
+#[derive(Clone, Copy)]
+pub(super) struct All<'e, 'a, W: Float> {
+    pub(super) loops: &'e dyn Loops<W>,
+    pub(super) x: &'e Rows<'a, W>,
+    pub(super) y: &'e Rows<'a, W>,
+    pub(super) by_columns: &'e ByColumns<W>,
+    /// Y is X.
+    pub(super) same: bool,
+    /// Rows may ask by their rare columns alone.
+    pub(super) prunes: bool,
+}
+
+impl<W: Float> All<'_, '_, W> {
+    /// The key of a pair over the union of its columns.
+    fn exact(&self, i: usize, j: usize) -> W {
+        let Self { loops, x, y, .. } = self;
+        loops.exact(x.entries.row(i), y.entries.row(j), [x.norms(i), y.norms(j)])
+    }
+}
+
+impl<W: Float> Whole for All<'_, '_, W> {
+    fn asker(&self) -> Result<Box<dyn Asker + '_>> {
+        let (engine, by_columns) = (*self, self.by_columns);
+        let met = by_columns.sums(engine.y.entries.nrows(), engine.loops.facts().counts)?;
+        let (rare, credit, asked_rare) = (Vec::new(), CREDIT, false);
+        let x = if engine.prunes { filled(engine.y.entries.width(), W::NOTHING, "a row")? } else { Vec::new() };
+        Ok(Box::new(Asking { engine, by_columns, met, row: 0, block: Block::new(), x, rare, credit, asked_rare }))
+    }
+}
+
+/// What keys of some rows are computed from.
+struct Block<W> {
+    norms: [[W; BLOCK]; 2],
+    sums: [W; BLOCK],
+    shared: [W; BLOCK],
+    keys: [f64; BLOCK],
+}
+
+impl<W: Float> Block<W> {
+    fn new() -> Self {
+        Self { norms: [[W::ZERO; BLOCK]; 2], sums: [W::ZERO; BLOCK], shared: [W::ZERO; BLOCK], keys: [0.0; BLOCK] }
+    }
+}
+
+/// The sums of one row of X.
+struct Asking<'e, 'a, W: Float> {
+    engine: All<'e, 'a, W>,
+    by_columns: &'e ByColumns<W>,
+    met: Met<W>,
+    /// That row.
+    row: usize,
+    block: Block<W>,
+    /// A row of X by columns, [`Float::NOTHING`] where it has none; empty if nothing is known of rows that share few.
+    x: Vec<W>,
+    /// Rows of Y that have each column of X, and where the column stands.
+    rare: Vec<(u32, u32)>,
+    /// Whether to ask by rare columns: what it has saved so far, less what it has cost.
+    credit: i32,
+    /// The row asked by its rare columns alone, and its sums are not those that were met.
+    asked_rare: bool,
+}
+
+impl<W: Float> Drop for Asking<'_, '_, W> {
+    fn drop(&mut self) {
+        self.by_columns.give_back(std::mem::replace(&mut self.met, Met::nothing()));
+    }
+}
+
+impl<W: Float> Asking<'_, '_, W> {
+    /// Keys of the rows at `place` of the block, from its norms, sums and shared columns; `j_of` tells their numbers.
+    fn keys(&mut self, len: usize, norms: [Option<&[W]>; 2], itself: Option<usize>, j_of: &dyn Fn(usize) -> usize) {
+        let Self { engine, row, block, .. } = self;
+        let (loops, of_x) = (engine.loops, engine.x.norms(*row));
+        let own = [norms[0].unwrap_or(&block.norms[0][..len]), norms[1].unwrap_or(&block.norms[1][..len])];
+        let shared = if loops.facts().counts { &block.shared[..len] } else { &[] };
+        let keys = &mut block.keys[..len];
+        if loops.keys(of_x, own, &block.sums[..len], shared, keys) {
+            loops.again(of_x, own, keys, itself, &mut |place| engine.exact(*row, j_of(place)));
+        }
+        // What is not a number stays so.
+        if let Some(key) = itself.and_then(|place| keys.get_mut(place)).filter(|key| !key.is_nan()) {
+            *key = 0.0;
+        }
+    }
+    /// Where the row itself is at a distance of 0, its number.
+    fn itself(&self) -> Option<u32> {
+        (self.engine.same && self.engine.loops.facts().zero_self).then_some(self.row as u32)
+    }
+}
+
+impl<W: Float> Asker for Asking<'_, '_, W> {
+    fn ask(&mut self, i: usize) {
+        self.met.clear();
+        (self.row, self.asked_rare) = (i, false);
+        let x = &self.engine.x.entries;
+        let ahead = &x.pattern.col_idx()[x.pattern.row_ptr()[i]..];
+        self.engine.loops.meet(x.row(i), ahead, self.by_columns, &mut self.met);
+    }
+    fn ask_rare(&mut self, i: usize) -> Option<f64> {
+        if self.x.is_empty() {
+            return None;
+        }
+        // After many that were not enough, one in some is tried.
+        self.credit += i32::from(self.credit <= 0 && i % CREDIT as usize == 0);
+        if self.credit <= 0 {
+            return None;
+        }
+        let (columns, entries) = self.engine.x.entries.row(i);
+        let mut all = 0;
+        self.rare.clear();
+        // Without room, by all columns.
+        self.rare.try_reserve(columns.len()).ok()?;
+        for (place, &c) in (0..).zip(columns) {
+            let count = self.by_columns.count(c);
+            all += count as u64;
+            self.rare.push((count.min(u32::MAX as usize) as u32, place));
+        }
+        if all < MANY {
+            return None;
+        }
+        self.rare.sort_unstable();
+        let of_row = PART * (ROW + columns.len() as u64);
+        let mut few = 0;
+        let rare = self.rare.iter().take_while(|&&(count, _)| {
+            few += u64::from(count);
+            few * of_row <= all
+        });
+        let rare = rare.count();
+        let part = self.rare[rare..].iter().map(|&(_, place)| entries[place as usize].as_f64().powi(2)).sum();
+        let least = self.engine.loops.at_least(self.engine.x.norms(i), part).filter(|_| rare > 0)?;
+        self.met.clear();
+        (self.row, self.asked_rare) = (i, true);
+        for &(_, place) in &self.rare[..rare] {
+            let (c, a) = ([columns[place as usize]], [entries[place as usize]]);
+            self.engine.loops.meet((&c, &a), &[], self.by_columns, &mut self.met);
+        }
+        Some(least)
+    }
+    fn was_enough(&mut self, enough: bool) {
+        self.credit = if enough { (self.credit + 1).min(4 * CREDIT) } else { self.credit - 2 };
+    }
+    fn is_ordered(&self) -> bool {
+        self.by_columns.is_ordered()
+    }
+    fn met(&mut self, each: &mut EachKey<'_>) {
+        let engine = self.engine;
+        let (itself, alike, y) = (self.itself(), self.by_columns.alike(), engine.y);
+        let counts = engine.loops.facts().counts;
+        for norm in 0..2 {
+            if let Some(x) = alike[norm] {
+                self.block.norms[norm].fill(x);
+            }
+        }
+        // Not borrowed while keys are computed.
+        let met = std::mem::replace(&mut self.met, Met::nothing());
+        let (columns, entries) = engine.x.entries.row(self.row);
+        if self.asked_rare {
+            columns.iter().zip(entries).for_each(|(&c, &a)| self.x[c as usize] = a);
+        }
+        for rows in met.rows().chunks(BLOCK) {
+            let mut place_of_itself = None;
+            for (place, &j) in rows.iter().enumerate() {
+                let (sum, shared) = if self.asked_rare {
+                    engine.loops.sum(&self.x, y.entries.row(j as usize))
+                } else {
+                    met.sum(j as usize)
+                };
+                self.block.sums[place] = sum;
+                if counts {
+                    self.block.shared[place] = shared;
+                }
+                if Some(j) == itself {
+                    place_of_itself = Some(place);
+                }
+            }
+            for norm in 0..2 {
+                if alike[norm].is_none() {
+                    let of_y = y.norms_from(0, y.entries.nrows())[norm];
+                    rows.iter().zip(&mut self.block.norms[norm]).for_each(|(&j, to)| *to = of_y[j as usize]);
+                }
+            }
+            self.keys(rows.len(), [None; 2], place_of_itself, &|place| rows[place] as usize);
+            each(rows, &self.block.keys[..rows.len()]);
+        }
+        if self.asked_rare {
+            columns.iter().for_each(|&c| self.x[c as usize] = W::NOTHING);
+        }
+        self.met = met;
+    }
+    fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool) {
+        let by_columns = self.by_columns;
+        for first in (0..by_columns.groups()).step_by(NORMS) {
+            let len = NORMS.min(by_columns.groups() - first);
+            self.block.sums[..len].fill(W::ZERO);
+            self.block.shared[..len].fill(W::ZERO);
+            let norms = by_columns.norms(first, len).map(Some);
+            self.keys(len, norms, None, &|place| by_columns.group(first + place)[0] as usize);
+            for (group, place) in (first..).zip(0..len) {
+                let met = &self.met;
+                let mut rows = by_columns.group(group).iter().copied().filter(|&j| !met.has(j));
+                if !each(self.block.keys[place], &mut rows) {
+                    return;
+                }
+            }
+        }
+    }
+    fn all(&mut self, each: &mut dyn FnMut(usize, &mut [f64])) {
+        let (y, itself) = (self.engine.y, self.itself());
+        let m = y.entries.nrows();
+        for first in (0..m).step_by(BLOCK) {
+            let len = BLOCK.min(m - first);
+            for place in 0..len {
+                (self.block.sums[place], self.block.shared[place]) = self.met.sum(first + place);
+            }
+            let norms = y.norms_from(first, len).map(Some);
+            let place_of_itself = itself.and_then(|i| (i as usize).checked_sub(first)).filter(|&place| place < len);
+            self.keys(len, norms, place_of_itself, &|place| first + place);
+            each(first, &mut self.block.keys[..len]);
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Files of an index: what it was made from, checked.
+//!
+//! All numbers little-endian, floats as their IEEE bits:
+//!
+//! | bytes | what |
+//! | --- | --- |
+//! | 8 | `SPARRIDX` |
+//! | 4 | version: 1 |
+//! | 4 | one byte each: bytes of a value (4, 8), bytes of a column (4, 8), normalize (0 as the metric has it, 1 no, 2 yes), and flags: 1 computed in the type of the entries, 2 entries unchecked, 4 the metric has a parameter |
+//! | 8 | the parameter, or 0 |
+//! | 8, then so many | length of the metric's name, and the name or formula in UTF-8 |
+//! | 8, 8, 8 | rows, columns, entries |
+//! | 8 × (rows + 1) | row pointers |
+//! | bytes × entries | columns |
+//! | bytes × entries | values |
+//! | 8 | check: FNV-1a of all bytes before, 64 bits |
+//!
+//! What is prepared and indexed is made again: that takes about as long as reading, and a file is read by any later version.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::NeighbourIndex;
+use crate::algebra::Type;
+use crate::distance::any::AnyMetric;
+use crate::distance::float::Float;
+use crate::distance::measure::Measure;
+use crate::distance::options::{Options, Precision};
+use crate::par::{Threads, out_of_memory};
+use crate::{Csr, Error, Index, Result};
+
+const MAGIC: &[u8; 8] = b"SPARRIDX";
+const VERSION: u32 = 1;
+/// A name or formula is no longer.
+const NAME: u64 = 1 << 16;
+/// Bytes that are read or written at a time.
+const PIECE: usize = 1 << 16;
+
+const ENTRIES_TYPE: u8 = 1;
+const UNCHECKED: u8 = 2;
+const PARAMETER: u8 = 4;
+
+/// FNV-1a.
+struct Check(u64);
+
+impl Check {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+    fn take(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+fn io(e: std::io::Error) -> Error {
+    Error::Io { path: "an index".into(), source: e }
+}
+
+/// What is wrong with byte number `at`, as if the file were one line.
+fn wrong(at: u64, message: String) -> Error {
+    Error::Parse { file: "an index".into(), line: 1, column: at + 1, message }
+}
+
+/// Writes, and checks what is written.
+struct Out<'a> {
+    to: &'a mut dyn Write,
+    check: Check,
+}
+
+impl Out<'_> {
+    fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.check.take(bytes);
+        self.to.write_all(bytes).map_err(io)
+    }
+    fn number(&mut self, x: u64) -> Result<()> {
+        self.bytes(&x.to_le_bytes())
+    }
+    /// Numbers of `width` bytes each.
+    fn numbers(&mut self, width: usize, all: impl Iterator<Item = u64>) -> Result<()> {
+        let mut piece = Vec::with_capacity(PIECE + 8);
+        for x in all {
+            piece.extend_from_slice(&x.to_le_bytes()[..width]);
+            if piece.len() >= PIECE {
+                self.bytes(&piece)?;
+                piece.clear();
+            }
+        }
+        self.bytes(&piece)
+    }
+}
+
+/// Reads, and checks what is read.
+struct In<'a> {
+    from: &'a mut dyn Read,
+    check: Check,
+    /// Bytes read so far.
+    at: u64,
+}
+
+impl In<'_> {
+    fn bytes(&mut self, to: &mut [u8], what: &str) -> Result<()> {
+        let mut done = 0;
+        while done < to.len() {
+            match self.from.read(&mut to[done..]) {
+                Ok(0) => {
+                    let (at, missing) = (self.at + done as u64, to.len() - done);
+                    return Err(wrong(
+                        at,
+                        format!("the file ends at byte {at}, in the {what}: {missing} more are expected"),
+                    ));
+                }
+                Ok(n) => done += n,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(io(e)),
+            }
+        }
+        self.at += to.len() as u64;
+        self.check.take(to);
+        Ok(())
+    }
+    fn number(&mut self, what: &str) -> Result<u64> {
+        let mut bytes = [0; 8];
+        self.bytes(&mut bytes, what)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+    /// `count` numbers of `width` bytes; memory is taken as they come, so a count that lies costs none.
+    fn numbers<T>(
+        &mut self,
+        width: usize,
+        count: u64,
+        what: &'static str,
+        of: impl Fn(u64, u64) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let (mut all, mut left) = (Vec::new(), count);
+        let mut piece = [0; PIECE];
+        while left > 0 {
+            let here = left.min((PIECE / width) as u64) as usize;
+            self.bytes(&mut piece[..here * width], what)?;
+            all.try_reserve(here).map_err(|_| out_of_memory::<T>(what, all.len() + here))?;
+            for (n, bytes) in piece[..here * width].chunks_exact(width).enumerate() {
+                let mut x = [0; 8];
+                x[..width].copy_from_slice(bytes);
+                all.push(of(self.at - ((here - n) * width) as u64, u64::from_le_bytes(x))?);
+            }
+            left -= here as u64;
+        }
+        Ok(all)
+    }
+}
+
+impl<T: Float, I: Index> NeighbourIndex<T, I> {
+    /// Writes the index: what it was made from, a version, a check. The format is told in the source, `distance/index/file.rs`.
+    ///
+    /// ```
+    /// use sparring::{Cpu, Csr, distance::{Metric, NeighbourIndex, Options}};
+    /// let y = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![0, 1], vec![1.0, 1.0])?;
+    /// let cpu = Cpu::new();
+    /// let mut file = vec![];
+    /// cpu.index(Metric::Manhattan, &y, Options::default())?.save_to(&mut file)?;
+    /// let index: NeighbourIndex<f64> = cpu.load_index_from(&mut &file[..])?;
+    /// assert_eq!(index.knn(&cpu, &y, 1)?.indices(), [0, 1]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Unsupported`] for a measure that has no name, as a closure has none; [`Error::Io`].
+    pub fn save_to(&self, to: &mut dyn Write) -> Result<()> {
+        write(to, &*self.measure, &self.options, &self.y)
+    }
+    /// Writes the index to a file.
+    /// # Errors
+    /// Those of [`save_to`](Self::save_to), with the file's name.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        write_path(path.as_ref(), |to| self.save_to(to))
+    }
+    pub(crate) fn load_from(threads: &Threads, budget: Option<u64>, from: &mut dyn Read) -> Result<Self> {
+        let (measure, options, y) = read(from)?;
+        Self::new(threads, Arc::new(measure), y, Options { memory_budget: budget, ..options })
+    }
+    pub(crate) fn load(threads: &Threads, budget: Option<u64>, path: &Path) -> Result<Self> {
+        let (measure, options, y) = read_path(path)?;
+        Self::new(threads, Arc::new(measure), y, Options { memory_budget: budget, ..options })
+    }
+}
+
+/// Writes what an index is made from.
+pub(crate) fn write<T: Float, I: Index>(
+    to: &mut dyn Write,
+    measure: &dyn Measure,
+    options: &Options,
+    y: &Csr<T, I>,
+) -> Result<()> {
+    let Some((name, p)) = measure.named() else {
+        let (what, why) = (format!("saving an index by {}", measure.name()), "it cannot be named in a file".into());
+        return Err(Error::Unsupported { what, why });
+    };
+    let Options { normalize, precision, unchecked, .. } = *options;
+    let mut out = Out { to, check: Check::new() };
+    out.bytes(MAGIC)?;
+    out.bytes(&VERSION.to_le_bytes())?;
+    let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+    let flags =
+        flag(precision == Precision::Entries, ENTRIES_TYPE) | flag(unchecked, UNCHECKED) | flag(p.is_some(), PARAMETER);
+    let normalize = normalize.map_or(0, |wanted| 1 + u8::from(wanted));
+    out.bytes(&[size_of::<T>() as u8, size_of::<I>() as u8, normalize, flags])?;
+    out.number(p.unwrap_or(0.0).to_bits())?;
+    out.number(name.len() as u64)?;
+    out.bytes(name.as_bytes())?;
+    let (nrows, ncols) = y.shape();
+    for size in [nrows, ncols, y.nnz()] {
+        out.number(size as u64)?;
+    }
+    out.numbers(8, y.row_ptr().iter().map(|&p| p as u64))?;
+    out.numbers(size_of::<I>(), y.col_idx().iter().map(|c| c.get() as u64))?;
+    let bits =
+        |x: &T| if size_of::<T>() == 4 { u64::from((x.as_f64() as f32).to_bits()) } else { x.as_f64().to_bits() };
+    out.numbers(size_of::<T>(), y.values().iter().map(bits))?;
+    let check = out.check.0;
+    out.number(check)?;
+    out.to.flush().map_err(io)
+}
+
+/// Has a file written.
+pub(crate) fn write_path(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let named = |e| of_file(path, e);
+    let file = std::fs::File::create(path).map_err(|e| named(io(e)))?;
+    write(&mut std::io::BufWriter::new(file)).map_err(named)
+}
+
+/// Reads what an index is made from.
+pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric, Options, Csr<T, I>)> {
+    let mut file = In { from, check: Check::new(), at: 0 };
+    let mut head = [0; 16];
+    file.bytes(&mut head, "head")?;
+    if &head[..8] != MAGIC {
+        return Err(wrong(0, "the file does not begin as an index does".into()));
+    }
+    let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
+    if version != VERSION {
+        return Err(wrong(8, format!("version {version}, this library reads version {VERSION}")));
+    }
+    let [value, column, normalize, flags] = [head[12], head[13], head[14], head[15]];
+    if usize::from(value) != size_of::<T>() || usize::from(column) != size_of::<I>() {
+        let (own_value, own_column) = (size_of::<T>(), size_of::<I>());
+        return Err(wrong(
+            12,
+            format!(
+                "values of {value} bytes and columns of {column}, asked for as values of {own_value} and columns of {own_column}"
+            ),
+        ));
+    }
+    let normalize = match normalize {
+        0 => None,
+        1 | 2 => Some(normalize == 2),
+        other => return Err(wrong(14, format!("normalize is {other}, not 0, 1 or 2"))),
+    };
+    if flags > 7 {
+        return Err(wrong(15, format!("flags are {flags}, at most 7 is known")));
+    }
+    let p = f64::from_bits(file.number("parameter")?);
+    let length = file.number("length of the metric's name")?;
+    if length > NAME {
+        return Err(wrong(24, format!("the metric's name has {length} bytes, at most {NAME} are allowed")));
+    }
+    let name = file.numbers(1, length, "name of the metric", |_, byte| Ok(byte as u8))?;
+    let name = String::from_utf8(name).map_err(|e| wrong(32, format!("the metric's name: {e}")))?;
+    let sizes = [file.number("number of rows")?, file.number("number of columns")?, file.number("number of entries")?];
+    let most = usize::MAX as u64 / 32;
+    if let Some(size) = sizes.iter().find(|&&size| size > most) {
+        return Err(Error::IndexOverflow { what: "a size of an index", needed: (*size).into(), max: most.into() });
+    }
+    let [nrows, ncols, nnz] = sizes;
+    let row_ptr = file.numbers(8, nrows + 1, "row pointers", |at, x| {
+        usize::try_from(x).map_err(|_| wrong(at, format!("a row pointer is {x}, there are {nnz} entries")))
+    })?;
+    let columns = file.numbers(size_of::<I>(), nnz, "columns", |at, c| {
+        if c < ncols { Ok(I::cast(c as usize)) } else { Err(wrong(at, format!("a column is {c}, there are {ncols}"))) }
+    })?;
+    let of_bits = |_, x: u64| {
+        Ok(T::from_f64(if size_of::<T>() == 4 { f64::from(f32::from_bits(x as u32)) } else { f64::from_bits(x) }))
+    };
+    let values = file.numbers(size_of::<T>(), nnz, "values", of_bits)?;
+    let (found, said) = (file.check.0, file.number("check")?);
+    if found != said {
+        return Err(wrong(
+            file.at - 8,
+            format!("the file is damaged: its check is {said:#018x}, that of its bytes {found:#018x}"),
+        ));
+    }
+    let p = (flags & PARAMETER != 0).then_some(p);
+    let precision = if flags & ENTRIES_TYPE != 0 { Precision::Entries } else { Precision::Double };
+    let unchecked = flags & UNCHECKED != 0;
+    let options = Options { normalize, precision, unchecked, ..Options::default() };
+    let y = Csr::from_unsorted(nrows as usize, ncols as usize, row_ptr, columns, values)?;
+    Ok((AnyMetric::named(&name, p)?, options, y))
+}
+
+/// Reads what an index is made from, from a file.
+pub(crate) fn read_path<T: Float, I: Index>(path: &Path) -> Result<(AnyMetric, Options, Csr<T, I>)> {
+    let file = std::fs::File::open(path).map_err(|e| of_file(path, io(e)))?;
+    read(&mut std::io::BufReader::new(file)).map_err(|e| of_file(path, e))
+}
+
+/// The type of the values of an index in a file.
+pub(crate) fn type_of(path: &Path) -> Result<Type> {
+    let mut file = std::fs::File::open(path).map_err(|e| of_file(path, io(e)))?;
+    let mut head = [0; 16];
+    let mut bytes = In { from: &mut file, check: Check::new(), at: 0 };
+    bytes.bytes(&mut head, "head").map_err(|e| of_file(path, e))?;
+    Ok(if head[12] == 4 { Type::F32 } else { Type::F64 })
+}
+
+/// The error, with the file's name.
+fn of_file(path: &Path, e: Error) -> Error {
+    match e {
+        Error::Io { source, .. } => Error::Io { path: path.display().to_string(), source },
+        Error::Parse { line, column, message, .. } => {
+            Error::Parse { file: path.display().to_string(), line, column, message }
+        }
+        other => other,
+    }
+}

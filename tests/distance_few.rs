@@ -1,0 +1,223 @@
+//! Neighbours where most pairs share no column: asking all of Y at once gives the bits that tiles give.
+
+mod common;
+
+use common::distances::{metrics, options};
+use sparring::distance::{Float, Formula, Measure, Metric, Options, Precision, Search};
+use sparring::{Cpu, Csr};
+
+/// Numbers that are the same everywhere.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % n as u64) as usize
+    }
+}
+
+/// Rows of up to `most` entries in `ncols` columns, of which few are popular; some are empty, some are those of before.
+fn rows(seed: u64, [nrows, ncols, most]: [usize; 3], values: &[f64]) -> Csr<f64> {
+    let mut draws = Draws(seed);
+    let mut made: Vec<Vec<(u32, f64)>> = vec![];
+    for i in 0..nrows {
+        let kind = draws.below(10);
+        let mut row = vec![];
+        if kind == 0 && i > 0 {
+            row = made[draws.below(i)].clone();
+        } else if kind > 1 {
+            let popular = (ncols / 16).max(1);
+            for _ in 0..draws.below(most + 1) {
+                let column = if draws.below(8) == 0 { draws.below(popular) } else { draws.below(ncols) };
+                row.push((column as u32, values[draws.below(values.len())]));
+            }
+            row.sort_by_key(|entry| entry.0);
+            row.dedup_by_key(|entry| entry.0);
+        }
+        made.push(row);
+    }
+    let row_ptr = std::iter::once(0).chain(made.iter().scan(0, |end, row| {
+        *end += row.len();
+        Some(*end)
+    }));
+    let (columns, values) = made.iter().flatten().copied().unzip();
+    Csr::new(nrows, ncols, row_ptr.collect(), columns, values).expect("rows")
+}
+
+/// Numbers and distances of neighbours, bit by bit.
+type Bits = (Vec<u32>, Vec<u64>);
+
+fn nearest<T: Float>(cpu: &Cpu, measure: impl Measure, k: usize, x: &Csr<T>, y: Option<&Csr<T>>, o: Options) -> Bits {
+    let near = cpu.neighbours(measure, x).to(y).options(o).k(k).eval().expect("neighbours");
+    let bits = near.distances().iter().map(|d| d.as_f64().to_bits()).collect();
+    // What is chosen is what is asked for, where the measure allows it.
+    if o.search == Search::Tiles {
+        assert!(near.explain.contains("tiles") || near.explain.contains("two passes"), "{}", near.explain);
+    }
+    (near.indices().to_vec(), bits)
+}
+
+fn within<T: Float>(
+    cpu: &Cpu,
+    measure: impl Measure,
+    radius: f64,
+    x: &Csr<T>,
+    y: Option<&Csr<T>>,
+    o: Options,
+) -> (Vec<usize>, Bits) {
+    let found = cpu.neighbours(measure, x).to(y).options(o).radius(radius).eval().expect("neighbours");
+    let bits = found.values().iter().map(|d| d.as_f64().to_bits()).collect();
+    (found.row_ptr().to_vec(), (found.col_idx().to_vec(), bits))
+}
+
+/// Both ways of looking for neighbours on the same rows.
+fn same<T: Float>(measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>, o: Options) {
+    let name = format!("{}, {:?} and {:?}, {o:?}", measure.name(), x.shape(), y.map(Csr::shape));
+    let m = y.unwrap_or(x).nrows();
+    let (tiles, shared) = (Options { search: Search::Tiles, ..o }, Options { search: Search::Shared, ..o });
+    for threads in [1, 3] {
+        let cpu = Cpu::with_threads(threads).expect("threads");
+        for k in [0, 1, 4, 30, m + 3] {
+            let found = nearest(&cpu, measure.clone(), k, x, y, shared);
+            assert_eq!(found, nearest(&cpu, measure.clone(), k, x, y, tiles), "{name}, {k} nearest");
+        }
+        let all = cpu.distances(measure.clone(), x).to(y).options(o).eval().expect("distances");
+        let mut seen: Vec<f64> = all.values().iter().map(|d| d.as_f64()).filter(|d| d.is_finite()).collect();
+        seen.sort_by(f64::total_cmp);
+        seen.dedup();
+        let some = (0..4).filter_map(|part| seen.get(part * seen.len() / 4).copied());
+        for radius in some.chain([-1.0, 0.0, f64::INFINITY]).chain(seen.last().copied()) {
+            let found = within(&cpu, measure.clone(), radius, x, y, shared);
+            assert_eq!(found, within(&cpu, measure.clone(), radius, x, y, tiles), "{name}, within {radius}");
+        }
+    }
+}
+
+fn all_options(normalize: Option<bool>) -> [Options; 3] {
+    let o = options(normalize);
+    [o, Options { exclude_self: true, ..o }, Options { precision: Precision::Entries, ..o }]
+}
+
+/// Few values, so that many pairs are equally far; also far apart in size.
+const VALUES: [f64; 6] = [1.0, 1.0, 2.0, 0.5, 3.0, 1e-9];
+
+#[test]
+fn all_metrics_have_the_same_bits_both_ways() {
+    for (seed, size) in [(1, [90, 300, 6]), (2, [70, 40, 12]), (3, [40, 1, 1]), (4, [1, 5, 3]), (5, [300, 4000, 4])] {
+        let (x, y) = (rows(seed, size, &VALUES), rows(seed + 50, [size[0] / 2, size[1], size[2]], &VALUES));
+        for (metric, normalize) in metrics() {
+            for o in all_options(normalize) {
+                same(metric, &x, None, o);
+                if !o.exclude_self {
+                    same(metric, &x, Some(&y), o);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn f32_has_the_same_bits_both_ways() {
+    let single = |a: &Csr<f64>| a.map(|&v| v as f32).expect("f32");
+    let (x, y) = (single(&rows(7, [120, 200, 6], &VALUES)), single(&rows(8, [60, 200, 6], &VALUES)));
+    for (metric, normalize) in metrics() {
+        for o in all_options(normalize) {
+            same(metric, &x, None, o);
+        }
+        same(metric, &x, Some(&y), Options { precision: Precision::Entries, ..options(normalize) });
+    }
+}
+
+/// Signs, numbers whose products overflow, vanish, or are ∞ − ∞, and distances that only rounding makes equal.
+#[test]
+fn awkward_values_have_the_same_bits_both_ways() {
+    let sets: [&[f64]; 4] = [
+        &[1.0, -1.0, 2.0, -2.0],
+        &[1e200, -1e200, 1e160, 1.0],
+        &[1e-200, -1e-200, 1e-170],
+        &[1e16, 1.0, 3.0, -1.0, 1e16 + 4.0],
+    ];
+    for (seed, values) in (10..).zip(sets) {
+        let x = rows(seed, [150, 60, 5], values);
+        for metric in [
+            Metric::Dot,
+            Metric::Cosine,
+            Metric::Euclidean,
+            Metric::SquaredEuclidean,
+            Metric::Manhattan,
+            Metric::Canberra,
+            Metric::Minkowski(3.0),
+            Metric::Hamming,
+            Metric::Correlation,
+            Metric::Chebyshev,
+            Metric::Jaccard,
+        ] {
+            same(metric, &x, None, options(None));
+            same(metric, &x, Some(&x), options(None));
+        }
+    }
+}
+
+/// Where a measure tells nothing of rows apart, or entries are not looked at, both ways are tiles.
+#[test]
+fn what_tells_no_order_goes_by_tiles() {
+    let x = rows(20, [80, 300, 4], &VALUES);
+    same(Formula::new("|a-b|", |a: f64, b: f64| (a - b).abs()), &x, None, Options::default());
+    let wild = rows(21, [80, 300, 4], &[f64::NAN, f64::INFINITY, 1.0, -1.0]);
+    for metric in [Metric::Cosine, Metric::Dot, Metric::Manhattan] {
+        same(metric, &wild, None, Options { unchecked: true, ..Options::default() });
+    }
+}
+
+#[test]
+fn which_way_is_chosen_depends_on_the_columns_that_pairs_share() {
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let (few, many) = (rows(30, [500, 5000, 5], &VALUES), rows(31, [500, 20, 10], &VALUES));
+    let how = |x: &Csr<f64>, search| {
+        let near = cpu.neighbours(Metric::Cosine, x).search(search).k(3).eval().expect("neighbours");
+        near.explain
+    };
+    assert!(how(&few, Search::Auto).contains("over the rows that share a column"));
+    assert!(how(&few, Search::Tiles).contains("tiles"));
+    assert!(how(&many, Search::Auto).contains("tiles"));
+    assert!(how(&many, Search::Shared).contains("over the rows that share a column"));
+    // Where there is no memory for it, by tiles.
+    let rows = cpu.neighbours(Metric::Cosine, &few).search(Search::Shared).prepare().expect("rows");
+    let needs = rows.nearest_bytes(3);
+    let by = |budget| {
+        let asked = cpu.neighbours(Metric::Cosine, &few).search(Search::Shared).memory_budget(budget).k(3).eval();
+        asked.map(|near| near.explain)
+    };
+    assert!(by(needs).expect("enough").contains("share a column"));
+    let less = by(needs - 1);
+    assert!(less.as_ref().is_ok_and(|how| how.contains("tiles")) || less.is_err(), "{less:?}");
+}
+
+/// Two columns that nearly all rows have, and groups of rows that are nearly the same: what is found by rare columns is enough, but not
+/// where rows have popular columns alone, or fewer rows share the rare ones than are asked for, or all are equally far.
+#[test]
+fn rare_columns_first_have_the_same_bits() {
+    for values in [&[1.0][..], &[1.0, 2.0, 0.5], &[1.0, -1.0], &[1.0, 1e-7]] {
+        let mut draws = Draws(40);
+        let (n, mut columns, mut entries, mut row_ptr) = (400u32, vec![], vec![], vec![0]);
+        for i in 0..n {
+            let mut row: Vec<u32> = (0..4).filter(|_| draws.below(8) > 0).collect();
+            if draws.below(6) > 0 {
+                let group = 10 + 6 * (i / 9);
+                row.extend((0..6).filter(|_| draws.below(5) > 0).map(|c| group + c));
+            }
+            entries.extend(row.iter().map(|_| values[draws.below(values.len())]));
+            columns.extend(row);
+            row_ptr.push(columns.len());
+        }
+        let x = Csr::new(n as usize, 400, row_ptr, columns, entries).expect("rows");
+        let single: Csr<f32> = x.map(|&v| v as f32).expect("f32");
+        for metric in [Metric::Cosine, Metric::Euclidean, Metric::SquaredEuclidean, Metric::Jaccard, Metric::Dice] {
+            for o in all_options(None) {
+                same(metric, &x, None, o);
+                same(metric, &single, None, o);
+            }
+            same(metric, &x, Some(&x), options(None));
+        }
+    }
+}
