@@ -38,7 +38,7 @@
  *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
- *   SparringEinsumPlan, SparringIndex never change either;
+ *   SparringEinsumPlan, SparringIndex  never change either;
  *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
  *                   or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
@@ -367,6 +367,9 @@ typedef struct SparringDevice SparringDevice;
 
 /// A contraction that is prepared: made once, run often.
 typedef struct SparringEinsumPlan SparringEinsumPlan;
+
+/// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may share one.
+typedef struct SparringIndex SparringIndex;
 
 /// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads of
 /// yours may share one.
@@ -895,6 +898,59 @@ SparringStatus sparring_radius(const SparringDevice *device,
                                const SparringMatrix *y,
                                const SparringDistanceOptions *options,
                                SparringMatrix **within);
+
+/// The rows of `y`, of SPARRING_F32 or SPARRING_F64, prepared for a metric and indexed on the device, so that a few rows at a time are
+/// answered without preparing them again. `metric` and `options` as for sparring_pairwise; `exclude_self` is refused.
+/// `y` may be freed or changed afterwards.
+/// `*index` gets the handle, NULL on failure; free it with sparring_index_free.
+SparringStatus sparring_index_new(const SparringDevice *device,
+                                  const char *metric,
+                                  const SparringMatrix *y,
+                                  const SparringDistanceOptions *options,
+                                  SparringIndex **index);
+
+/// The `k` nearest rows of the index for each of the n rows of `x`, what sparring_knn finds: `found`, `ids`, `distances`, `len`, `buffer`,
+/// `capacity` and `length` as there. `device` is the one that the index was made on; `x` has the type of the index.
+SparringStatus sparring_index_knn(const SparringDevice *device,
+                                  const SparringIndex *index,
+                                  uint64_t k,
+                                  const SparringMatrix *x,
+                                  uint32_t *ids,
+                                  void *distances,
+                                  uint64_t len,
+                                  uint64_t *found,
+                                  char *buffer,
+                                  uint64_t capacity,
+                                  uint64_t *length);
+
+/// The rows of the index at most `radius` away from each row of `x`, what sparring_radius finds.
+/// `*within` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_index_radius(const SparringDevice *device,
+                                     const SparringIndex *index,
+                                     double radius,
+                                     const SparringMatrix *x,
+                                     SparringMatrix **within);
+
+/// Rows and columns of an index, and the SparringType of its values.
+SparringStatus sparring_index_shape(const SparringIndex *index,
+                                    uint64_t *nrows,
+                                    uint64_t *ncols,
+                                    uint32_t *ty);
+
+/// Writes an index to a file, which any device and any later version reads: its rows, metric and options, with a check. What is prepared
+/// is made again by sparring_index_load.
+SparringStatus sparring_index_save(const SparringIndex *index,
+                                   const char *path);
+
+/// Reads an index that was written by sparring_index_save, onto a device. A file that is cut short, damaged or none of an index is
+/// SPARRING_ARGUMENT.
+/// `*index` gets the handle, NULL on failure; free it with sparring_index_free.
+SparringStatus sparring_index_load(const SparringDevice *device,
+                                   const char *path,
+                                   SparringIndex **index);
+
+/// Frees a SparringIndex; NULL is allowed.
+SparringStatus sparring_index_free(SparringIndex *index);
 
 /// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in each mode m.
 /// Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the addresses of `order`

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 17] = [
     "status",
     "guard",
     "handle",
@@ -18,6 +18,7 @@ const SOURCES: [&str; 16] = [
     "mxm",
     "triangles",
     "distances",
+    "index",
     "tensor",
     "mttkrp",
     "cp",

@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use super::entries::Entries;
 use super::float::Float;
 use super::recipe::Apart;
+use super::tile::DENSE;
 use crate::Result;
 use crate::par::{Digit, Threads, collected, filled, grouped, reserved};
 use crate::simd::prefetch;
@@ -35,6 +36,8 @@ pub(crate) struct ByColumns<W> {
     norms: [Vec<W>; 2],
     /// The norms of all rows that have entries, where they are the same.
     alike: [Option<W>; 2],
+    /// Columns that at least one row of [`DENSE`] has.
+    often: usize,
     /// Sums that were made, and are not in use.
     stock: Mutex<Vec<Met<W>>>,
 }
@@ -85,7 +88,9 @@ impl<W: Float> ByColumns<W> {
         });
         let (starts, rows, entries) = (by_column.ptr, by_column.lists, by_column.values);
         let stock = Mutex::default();
-        Ok(Self { numbers, starts, rows, entries, order, groups, norms: of_groups, alike, stock })
+        let is_often = |p: &&[usize]| nrows > 0 && (p[1] - p[0]) * DENSE >= nrows;
+        let often = starts.windows(2).filter(is_often).count();
+        Ok(Self { numbers, starts, rows, entries, order, groups, norms: of_groups, alike, often, stock })
     }
     /// Whether the norms tell in which order rows that share no column come.
     pub(crate) fn is_ordered(&self) -> bool {
@@ -119,9 +124,9 @@ impl<W: Float> ByColumns<W> {
         };
         self.starts[place]..self.starts[place + 1]
     }
-    /// Number of rows that have each column of those that there are.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
-        self.starts.windows(2).map(|pair| pair[1] - pair[0])
+    /// Columns that so many rows have that a tile keeps them dense.
+    pub(crate) fn often(&self) -> usize {
+        self.often
     }
     /// The rows that have column `c`, in order, and their entries.
     #[inline(always)]

@@ -97,8 +97,7 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
         *self.columns.get_or_init(|| {
             let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
             if let Some(by_columns) = self.by_columns.get() {
-                let often = |count: usize| nrows > 0 && count * DENSE >= nrows;
-                let dense = by_columns.counts().filter(|&count| self.keeps_dense() && often(count)).count();
+                let dense = if self.keeps_dense() { by_columns.often() } else { 0 };
                 let of_x = self.x.entries.pattern.col_idx().iter().map(|&c| by_columns.count(c) as u64);
                 return Columns { dense, shared: of_x.fold(0, u64::saturating_add) };
             }
