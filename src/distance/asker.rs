@@ -125,7 +125,7 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
             return None;
         }
         // After many that were not enough, one in some is tried.
-        self.credit += i32::from(self.credit <= 0 && i % CREDIT as usize == 0);
+        self.credit += i32::from(self.credit <= 0 && i.is_multiple_of(CREDIT as usize));
         if self.credit <= 0 {
             return None;
         }
@@ -170,9 +170,9 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
         let engine = self.engine;
         let (itself, alike, y) = (self.itself(), self.by_columns.alike(), engine.y);
         let counts = engine.loops.facts().counts;
-        for norm in 0..2 {
-            if let Some(x) = alike[norm] {
-                self.block.norms[norm].fill(x);
+        for (norms, alike) in self.block.norms.iter_mut().zip(alike) {
+            if let Some(x) = alike {
+                norms.fill(x);
             }
         }
         // Not borrowed while keys are computed.
@@ -197,10 +197,10 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
                     place_of_itself = Some(place);
                 }
             }
-            for norm in 0..2 {
-                if alike[norm].is_none() {
-                    let of_y = y.norms_from(0, y.entries.nrows())[norm];
-                    rows.iter().zip(&mut self.block.norms[norm]).for_each(|(&j, to)| *to = of_y[j as usize]);
+            let of_y = y.norms_from(0, y.entries.nrows());
+            for ((norms, alike), of_y) in self.block.norms.iter_mut().zip(alike).zip(of_y) {
+                if alike.is_none() {
+                    rows.iter().zip(norms).for_each(|(&j, to)| *to = of_y[j as usize]);
                 }
             }
             self.keys(rows.len(), [None; 2], place_of_itself, &|place| rows[place] as usize);

@@ -108,11 +108,11 @@ fn search_as<T: Float>(threads: &Threads, engine: &dyn Engine, wanted: Nearest) 
         return Err(Error::IndexOverflow { what: "rows to search", needed: m as u128, max: most as u128 });
     }
     let k = there_are(engine, k, exclude_self);
-    if whole_bytes(threads, engine, k, size_of::<T>(), budget).is_some() {
-        if let Some(whole) = engine.whole(threads)? {
-            let (indices, distances) = few::nearest(threads, engine, &*whole, &far, k, exclude_self)?;
-            return Ok(Neighbours::new(m, k, indices, distances, n, engine.explain_whole()));
-        }
+    if whole_bytes(threads, engine, k, size_of::<T>(), budget).is_some()
+        && let Some(whole) = engine.whole(threads)?
+    {
+        let (indices, distances) = few::nearest(threads, engine, &*whole, &far, k, exclude_self)?;
+        return Ok(Neighbours::new(m, k, indices, distances, n, engine.explain_whole()));
     }
     let Way { keep, bytes } = way(threads, engine, k, size_of::<T>(), budget);
     if let Some(budget) = budget.filter(|&b| bytes > b) {

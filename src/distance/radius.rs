@@ -132,15 +132,14 @@ fn within_as<T: Float, I: Index>(threads: &Threads, engine: &dyn Engine, wanted:
     let rows = 8 * (n as u64 + 1);
     if let Some(bytes) =
         engine.whole_bytes(threads).filter(|&bytes| budget.is_none_or(|b| bytes.saturating_add(rows) <= b))
+        && let Some(whole) = engine.whole(threads)?
     {
-        if let Some(whole) = engine.whole(threads)? {
-            let taken = Taken { bytes: AtomicU64::new(0), budget };
-            taken.more(bytes + rows)?;
-            match by_whole(threads, engine, &*whole, &wanted, &blocks, &taken) {
-                // Tiles may take less.
-                Err(Error::Budget { .. }) => {}
-                found => return joined(&blocks, found?, (n, m)),
-            }
+        let taken = Taken { bytes: AtomicU64::new(0), budget };
+        taken.more(bytes + rows)?;
+        match by_whole(threads, engine, &*whole, &wanted, &blocks, &taken) {
+            // Tiles may take less.
+            Err(Error::Budget { .. }) => {}
+            found => return joined(&blocks, found?, (n, m)),
         }
     }
     let mut found = reserved(blocks.len(), "neighbours")?;

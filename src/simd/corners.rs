@@ -195,8 +195,9 @@ mod tests {
                 let (i, j) = (next(n), next(n));
                 (joined[i][j], joined[j][i]) = (true, true);
             }
-            for i in 0..if hub { n } else { 0 } {
-                (joined[i][n / 2], joined[n / 2][i]) = (true, true);
+            if hub {
+                joined[n / 2].fill(true);
+                joined.iter_mut().for_each(|row| row[n / 2] = true);
             }
             let rows: Vec<Vec<u32>> = joined
                 .iter()
