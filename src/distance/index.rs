@@ -17,7 +17,7 @@ use crate::{Csr, Index, Result};
 /// Rows of Y prepared for a measure and indexed by columns once, to be asked for neighbours as often as wanted: d(x, y) for rows x that
 /// come later, m rows of Y.
 ///
-/// Made by [`Cpu::index`](crate::Cpu::index), or [loaded](Self::load). What is asked has the bits that preparing both would give:
+/// Made by [`Cpu::index`](crate::Cpu::index), or [loaded](crate::Cpu::load_index). What is asked has the bits that preparing both would give:
 /// [`knn`](Self::knn), [`radius`](Self::radius), [`rows`](Self::rows).
 ///
 /// Cost: O(nnz(Y) + m log m) once; then of a row x the entries of Y in x's columns, Σ_{c∈x} |Y_c|, and the k neighbours, where the measure
