@@ -5,7 +5,7 @@ mod program;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use program::{file, json, refused, scratch, text};
+use program::{file, json, refused, scratch, sparring, text};
 use serde_json::Value;
 
 /// Four vertices, all connected: four triangles.
@@ -35,12 +35,18 @@ fn triangles_of_each_vertex_and_of_each_edge() {
     assert!(said.starts_with("4 triangles, of one vertex at most 3   read 0."), "{said}");
     let found = json(&["triangles", &k4, "--per", "edge"]);
     assert_eq!((&found["triangles"], &found["per"], &found["most"]), (&4.into(), &"edge".into(), &2.into()));
-    let vertices = text(&["triangles", &k4, "--per", "vertex", "-o", "-"]);
+    // What is told goes to standard error then.
+    let written = |per: &str| {
+        let out = sparring(&["triangles", &k4, "--per", per, "-o", "-"]);
+        assert!(out.status.success() && String::from_utf8_lossy(&out.stderr).starts_with("4 triangles, of one "));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let vertices = written("vertex");
     assert_eq!(
         vertices.lines().skip_while(|l| l.starts_with('%')).collect::<Vec<_>>(),
         ["4 1 4", "1 1 3", "2 1 3", "3 1 3", "4 1 3"]
     );
-    let edges = text(&["triangles", &k4, "--per", "edge", "-o", "-"]);
+    let edges = written("edge");
     assert_eq!(edges.lines().skip_while(|l| l.starts_with('%')).count(), 1 + 12);
     assert!(edges.lines().skip_while(|l| l.starts_with('%')).skip(1).all(|l| l.ends_with(" 2")), "{edges}");
 }

@@ -48,21 +48,27 @@ impl<W: Float> Whole for All<'_, '_, W> {
         let met = by_columns.sums(engine.y.entries.nrows(), engine.loops.facts().counts)?;
         let (rare, credit, asked_rare) = (Vec::new(), CREDIT, false);
         let x = if engine.prunes { filled(engine.y.entries.width(), W::NOTHING, "a row")? } else { Vec::new() };
-        Ok(Box::new(Asking { engine, by_columns, met, row: 0, block: Block::new(), x, rare, credit, asked_rare }))
+        Ok(Box::new(Asking { engine, by_columns, met, row: 0, block: Block::new()?, x, rare, credit, asked_rare }))
     }
 }
 
 /// What keys of some rows are computed from.
 struct Block<W> {
-    norms: [[W; BLOCK]; 2],
-    sums: [W; BLOCK],
-    shared: [W; BLOCK],
-    keys: [f64; BLOCK],
+    norms: [Vec<W>; 2],
+    sums: Vec<W>,
+    shared: Vec<W>,
+    keys: Vec<f64>,
 }
 
 impl<W: Float> Block<W> {
-    fn new() -> Self {
-        Self { norms: [[W::ZERO; BLOCK]; 2], sums: [W::ZERO; BLOCK], shared: [W::ZERO; BLOCK], keys: [0.0; BLOCK] }
+    fn new() -> Result<Self> {
+        let room = || filled(BLOCK, W::ZERO, "a block of rows");
+        Ok(Self {
+            norms: [room()?, room()?],
+            sums: room()?,
+            shared: room()?,
+            keys: filled(BLOCK, 0.0, "a block of rows")?,
+        })
     }
 }
 
