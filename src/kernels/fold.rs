@@ -48,7 +48,7 @@ pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
 const SUMS: usize = 16;
 /// Entries between two looks at whether a fold has met the terminal value of ⊕: a look at every entry would make a loop that hardly
 /// ever stops slower; a look at every 16th may do 15 too many.
-const LOOK: usize = 16;
+pub(crate) const LOOK: usize = 16;
 
 /// e ⊕ x₁ ⊕ x₂ …
 ///

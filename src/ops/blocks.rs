@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::algebra::Value;
+use crate::kernels::LOOK;
 use crate::par::{Fresh, Threads, try_split};
 use crate::sparse::out_of_memory;
 use crate::{Csr, Index, Pattern, Result};
@@ -34,7 +35,7 @@ pub(super) fn fill_rows<T: Copy + Send, I: Index>(
     row_ptr: &[usize],
     append: &AppendRows<'_, T, I>,
 ) -> Result<(Vec<I>, Vec<T>)> {
-    let start = |b: usize| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end]);
+    let start = starts(blocks, row_ptr);
     let nnz = start(blocks.len());
     Fresh::new(nnz, "column indices")?.fill_with(
         Fresh::new(nnz, "values")?,
@@ -55,6 +56,11 @@ pub(super) fn fill_rows<T: Copy + Send, I: Index>(
     )
 }
 
+/// Where the entries of each block of rows begin, and the last ones end.
+fn starts<'a>(blocks: &'a [Range<usize>], row_ptr: &'a [usize]) -> impl Fn(usize) -> usize + Copy + Sync + 'a {
+    |b| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end])
+}
+
 /// Writes the columns and values of some rows, over values that are there.
 pub(super) type WriteRows<'a, T, I> = dyn Fn(Range<usize>, &mut [I], &mut [T]) + Sync + 'a;
 
@@ -67,7 +73,7 @@ pub(super) fn write_rows<T: Copy + Send + Sync, I: Index>(
     first: T,
     write: &WriteRows<'_, T, I>,
 ) -> Result<(Vec<I>, Vec<T>)> {
-    let start = |b: usize| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end]);
+    let start = starts(blocks, row_ptr);
     let nnz = start(blocks.len());
     Fresh::new(nnz, "column indices")?.fill_with(
         Fresh::new(nnz, "values")?,
@@ -95,8 +101,6 @@ pub(super) fn in_order<'a, T: Value, I: Index>(threads: &Threads, a: &'a Csr<T, 
 }
 
 /// Entries between two looks at whether a fold has met the terminal value of ⊕; all, if ⊕ has none.
-///
-/// A look at every entry would make a loop that hardly ever stops slower; a look at every 16th may do 15 too many.
 pub(super) const fn stride<T>(terminal: &Option<T>) -> usize {
-    if terminal.is_some() { 16 } else { usize::MAX }
+    if terminal.is_some() { LOOK } else { usize::MAX }
 }

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::blocks::row_blocks;
-use super::blocks::stride;
+use super::blocks::{row_blocks, stride};
 use super::mask::{VectorMask, check_mask};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
 use crate::kernels::{fill, refill_blocks};
@@ -52,8 +51,7 @@ pub fn mxv<R: Semiring, I: Index>(
     })
 }
 
-/// As [`mxv`], to a vector that is there: what it had is gone. So nothing is allocated and no new memory touched, which is half of
-/// the time where rows are short.
+/// As [`mxv`], to a vector that is there: what it had is gone. So no vector is allocated and no new memory touched.
 /// # Errors
 /// [`Error::Shape`]; [`Error::Length`] if `y` has not m elements; [`Error::Cancelled`], with which some elements are new.
 /// # Example

@@ -143,13 +143,7 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        self.hand_out(Some(op), Tasks::in_order(tasks), &|next| {
-            let mut s = state()?;
-            while let Some(t) = next() {
-                work(&mut s, t)?;
-            }
-            Ok(())
-        })
+        self.hand_out(Some(op), Tasks::in_order(tasks), &|next| each(next, &state, &work))
     }
     /// As [`for_each_of`](Self::for_each_of), but each thread begins with tasks of its own that lie beside each other, and then helps
     /// the others: what neighbouring tasks read and write stays with one processor.
@@ -162,13 +156,7 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        self.hand_out(Some(op), Tasks::shared(tasks, self.workers(tasks))?, &|next| {
-            let mut s = state()?;
-            while let Some(t) = next() {
-                work(&mut s, t)?;
-            }
-            Ok(())
-        })
+        self.hand_out(Some(op), Tasks::shared(tasks, self.workers(tasks))?, &|next| each(next, &state, &work))
     }
     /// Sorts `keys`: long lists by all threads, short ones by the caller's. Allocates nothing.
     pub(crate) fn sort<K: Ord + Send>(&self, keys: &mut [K]) {
@@ -188,13 +176,7 @@ impl Threads {
         state: impl Fn() -> Result<S> + Sync,
         work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     ) -> Result<()> {
-        self.hand_out(None, Tasks::in_order(tasks), &|next| {
-            let mut s = state()?;
-            while let Some(t) = next() {
-                work(&mut s, t)?;
-            }
-            Ok(())
-        })
+        self.hand_out(None, Tasks::in_order(tasks), &|next| each(next, &state, &work))
     }
     /// Runs `worker(next)` on each thread, which asks `next` for tasks until there are none, and has done the task before when it
     /// asks. Each task done is progress of `op`, if that is told. Not generic, so that what callers bring is compiled with nothing
@@ -247,6 +229,19 @@ impl Threads {
             });
         });
     }
+}
+
+/// What one thread does: `work` for each task that it gets, with a state of its own.
+fn each<S>(
+    next: &mut dyn FnMut() -> Option<usize>,
+    state: &impl Fn() -> Result<S>,
+    work: &impl Fn(&mut S, usize) -> Result<()>,
+) -> Result<()> {
+    let mut s = state()?;
+    while let Some(t) = next() {
+        work(&mut s, t)?;
+    }
+    Ok(())
 }
 
 /// Tasks that threads take, in shares of neighbours.

@@ -85,9 +85,12 @@ fn rows_of<I: Index>(pattern: &Pattern<I>, entries: Range<usize>) -> impl Iterat
 }
 
 /// Whether what a stretch of entries touches in the transpose fits a cache: a sample of stretches has fewer columns than
-/// [`FRESH`] of their entries.
+/// [`FRESH`] of their entries. Not where there are far more columns than entries: counts of all of them would be most of the work.
 fn columns_come_again<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
     let cols = pattern.col_idx();
+    if pattern.ncols() / 4 > cols.len() {
+        return Ok(false);
+    }
     // What the last cache has anyway.
     if cols.len() <= CACHED {
         return Ok(true);
@@ -149,5 +152,34 @@ impl<T: Value, I: Index> Csr<T, I> {
     pub fn transpose(&self, threads: &Threads) -> Result<Self> {
         let (pattern, values) = moved(Transpose(threads, self.pattern()), self.values(), None::<fn(T, T) -> T>)?;
         Csr::with_pattern(Arc::new(pattern), values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each way is taken where it should be, and either gives back what was transposed twice.
+    #[test]
+    fn the_way_follows_the_columns() {
+        let threads = Threads::new(2).unwrap();
+        let of = |ncols: usize, column: &dyn Fn(usize, usize) -> usize| {
+            let (nrows, each) = (CACHED / 4 + 1, 4);
+            let row_ptr = (0..=nrows).map(|i| each * i).collect();
+            let mut columns: Vec<u32> =
+                (0..nrows).flat_map(|i| (0..4).map(move |t| (i, t))).map(|(i, t)| column(i, t) as u32).collect();
+            columns.chunks_mut(each).for_each(<[u32]>::sort_unstable);
+            Pattern::<u32>::new(nrows, ncols, row_ptr, columns).unwrap()
+        };
+        let n = CACHED / 4 + 4;
+        let banded = of(n, &|i, t| i + t);
+        let scattered = of(4 * n, &|i, t| t * n + (i * 7919 + t) % n);
+        for (a, near) in [(banded, true), (scattered, false)] {
+            assert_eq!(columns_come_again(&a).unwrap(), near);
+            assert!(a.transpose(&threads).unwrap().transpose(&threads).unwrap() == a);
+        }
+        let wide = Pattern::<u32>::new(1, 1 << 20, vec![0, 2], vec![3, 70_000]).unwrap();
+        assert!(!columns_come_again(&wide).unwrap());
+        assert_eq!(wide.transpose(&threads).unwrap().row(70_000), [0]);
     }
 }
