@@ -133,6 +133,10 @@ quickcheck! {
         for o in all_options() {
             let plan = cpu.plan(&a, &b).options(&o).eval().map_err(text)?;
             let s = plan.stats();
+            let counted = cpu.plan(&a, &b).options(&o).count().map_err(text)?;
+            if counted != *s {
+                return Err(format!("{o:?}: counted {counted:?}, planned {s:?}"));
+            }
             let found = (s.flops, plan.flops(), s.max_row_flops, s.max_row_nnz, s.nnz, plan.nnz());
             let sum = flops.iter().sum();
             let want = (sum, sum, flops.iter().copied().max().unwrap_or(0), c.max_row_nnz(), c.entries.len(), c.entries.len());
@@ -241,6 +245,59 @@ fn heavy_rows_are_the_definition() {
 /// A matrix whose rows are `rows`; values follow from their places.
 fn of_rows(ncols: usize, rows: Vec<Vec<u32>>) -> Csr<f64> {
     AnyPattern { ncols, rows, shuffle: 0 }.matrix(7)
+}
+
+/// Rows of C that are the row before, moved or the same: on grids, in blocks of equal rows, and where one entry of A, one of a row of
+/// B, or the distance of one row of B alone is off.
+#[test]
+fn rows_that_repeat_are_the_definition() {
+    let band = |n: u32, reach: u32| -> Vec<Vec<u32>> {
+        (0..n).map(|i| (i.saturating_sub(reach)..(i + reach + 1).min(n)).collect()).collect()
+    };
+    let grid = |w: u32, h: u32| -> Vec<Vec<u32>> {
+        let near = |i: u32| [i.wrapping_sub(w), i.wrapping_sub(1), i, i + 1, i + w].into_iter().filter(|&j| j < w * h);
+        (0..w * h).map(|i| near(i).collect()).collect()
+    };
+    let blocks =
+        |n: u32| -> Vec<Vec<u32>> { (0..n).map(|i| (i / 3 * 3..i / 3 * 3 + 3).chain([n, n + 1]).collect()).collect() };
+    let mut shapes = vec![band(90, 1), band(120, 9), band(150, 40), grid(17, 13)];
+    for mut rows in [band(100, 2), band(100, 20)] {
+        for i in (5..100).step_by(7) {
+            // One column less, one more, and one that is another.
+            match i % 3 {
+                0 => drop(rows[i].pop()),
+                1 => rows[i].insert(0, 0),
+                _ => rows[i][1] += 50,
+            }
+            rows[i].sort_unstable();
+            rows[i].dedup();
+            rows[i].retain(|&j| j < 100);
+        }
+        shapes.push(rows);
+    }
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let ring = PlusTimes::<f64>::default();
+    let mut repeats = 0;
+    let mut matrices: Vec<[Csr<f64>; 2]> =
+        shapes.into_iter().map(|rows| of_rows(rows.len(), rows)).map(|a| [a.clone(), a]).collect();
+    // A of equal rows; B of which two rows in a row are the same; a row of B that is moved by another distance than the first.
+    matrices.push([of_rows(92, blocks(90)), of_rows(200, (0..92).map(|i| vec![i / 2, i / 2 + 7, 150]).collect())]);
+    matrices.push([of_rows(40, band(40, 1)), of_rows(200, (0..40).map(|i| vec![3 * i, 3 * i + 1 + i % 2]).collect())]);
+    matrices.push([
+        of_rows(40, band(40, 1)),
+        of_rows(200, (0..40).map(|i| if i % 4 == 0 { vec![] } else { vec![i] }).collect()),
+    ]);
+    for [a, b] in &matrices {
+        let want = reference::mxm(ring, a, b);
+        for o in all_options() {
+            let c = cpu.mxm(ring, a, b).options(o.clone()).eval().expect("a product");
+            check(&c, &want, !o.unsorted).unwrap_or_else(|e| panic!("{o:?}: {e}"));
+            let plan = cpu.plan(a, b).options(&o).eval().expect("a plan");
+            assert_eq!(cpu.plan(a, b).options(&o).count().expect("a count"), *plan.stats(), "{o:?}");
+            repeats += usize::from(plan.explain().contains("the row before"));
+        }
+    }
+    assert!(repeats >= 4, "{repeats}");
 }
 
 /// C⟨M⟩ and C⟨¬M⟩ by every option, against the textbook.

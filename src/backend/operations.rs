@@ -119,6 +119,27 @@ impl<M: Backend<I>, I: Index> PlanOf<'_, M, I> {
     }
 }
 
+impl<I: Index> PlanOf<'_, super::Cpu, I> {
+    /// The figures of the product, its number of entries among them, without finding which those are: where memory is to be
+    /// judged, or only the size asked for.
+    ///
+    /// ```
+    /// use sparring::prelude::*;
+    /// let a = sparring::generate::matrix("lap2d_1000")?;
+    /// let stats = Cpu::new().plan(&a, &a).count()?;
+    /// assert_eq!((stats.flops, stats.nnz), (24_964_008, 12_980_004));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`eval`](Self::eval).
+    pub fn count(self) -> Result<crate::spgemm::Stats> {
+        let mask = self.mask.transpose()?;
+        let mask = mask.as_ref().map(|(pattern, complement)| (&**pattern, *complement));
+        let request = crate::spgemm::Request { options: &self.options, budget: self.machine.budget(), mask };
+        crate::spgemm::count(self.machine.threads(), &self.a?, &self.b?, &request)
+    }
+}
+
 /// y = A ⊕.⊗ x.
 pub struct Mxv<R: Semiring, M: Backend<I>, I: Index> {
     pub(super) ring: R,

@@ -60,6 +60,25 @@ pub(crate) fn emit_flagged<I: Index>(words: &mut [u64], flags: &mut [u8], span: 
     n
 }
 
+/// As [`emit_columns`], counting alone.
+/// # Panics
+/// If the span is not within `words`.
+#[inline(always)]
+pub(crate) fn take_count(words: &mut [u64], span: Range<usize>) -> usize {
+    words[span].iter_mut().map(|w| std::mem::take(w).count_ones() as usize).sum()
+}
+
+/// As [`emit_flagged`], counting alone.
+/// # Panics
+/// If there is not a flag for every eight words of the span.
+#[inline(always)]
+pub(crate) fn take_count_flagged(words: &mut [u64], flags: &mut [u8], span: Range<usize>) -> usize {
+    let lines = span.start / 8..span.end.div_ceil(8);
+    let (first, mut n) = (lines.start, 0);
+    take_flagged(&mut flags[lines], |l| n += take_count(words, 8 * (first + l)..8 * (first + l) + 8));
+    n
+}
+
 /// Calls `found` with the place of each flag that is set, in order, and clears it.
 #[inline(always)]
 fn take_flagged(flags: &mut [u8], mut found: impl FnMut(usize)) {

@@ -8,18 +8,20 @@ mod emit;
 mod intersect;
 mod rows;
 mod scatter;
+mod shifted;
 mod sort;
 mod spmv;
 mod tiles;
 mod turn;
 
 pub(crate) use corners::corners_at;
-pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets};
+pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
     or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at, scatter_places,
 };
+pub(crate) use shifted::Shift;
 pub(crate) use sort::{SHORT, ShortList};
 pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};

@@ -5,7 +5,8 @@ mod network;
 
 use std::any::TypeId;
 
-use crate::Index;
+use super::rows::RowsOf;
+use crate::{Index, Result, par::out_of_memory};
 
 /// Longest list that [`sort_dedup`] takes.
 pub(crate) const SHORT: usize = 128;
@@ -14,6 +15,29 @@ pub(crate) const SHORT: usize = 128;
 pub(crate) struct ShortList<I> {
     cols: [I; SHORT + LANES],
     len: usize,
+    by: Registers,
+}
+
+/// What sorts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Registers {
+    /// Vectors of sixteen columns (AVX-512).
+    Sixteen,
+    /// Of eight (AVX2).
+    Eight,
+    /// None: columns of another type, or another processor.
+    None,
+}
+
+impl Registers {
+    /// Those of this processor for columns of type `I`; the first two for `u32` alone.
+    pub(super) fn new<I: Index>() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if TypeId::of::<I>() == TypeId::of::<u32>() && super::has_v3() {
+            return if super::has_v4() { Self::Sixteen } else { Self::Eight };
+        }
+        Self::None
+    }
 }
 
 /// Columns in the widest vector register.
@@ -22,7 +46,7 @@ const LANES: usize = 16;
 impl<I: Index> ShortList<I> {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self { cols: [I::LAST; SHORT + LANES], len: 0 }
+        Self { cols: [I::LAST; SHORT + LANES], len: 0, by: Registers::new::<I>() }
     }
 
     /// Empties the list.
@@ -51,32 +75,121 @@ impl<I: Index> ShortList<I> {
 
     /// Writes the columns to `out` in increasing order, each once, and returns how many there are.
     /// # Panics
-    /// If `out` is shorter than the list rounded up to whole vectors, and one vector more.
+    /// If `out` is shorter than [`ROOM`](Self::ROOM).
     #[inline(always)]
     pub(crate) fn sort_dedup(&mut self, out: &mut [I]) -> usize {
+        assert!(out.len() >= Self::ROOM);
+        // SAFETY: `out` has that room.
+        unsafe { self.sort_to(out.as_mut_ptr()) }
+    }
+
+    /// Appends the columns to `out` in increasing order, each once, and returns how many there are.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    #[inline(always)]
+    pub(crate) fn sort_append(&mut self, out: &mut Vec<I>) -> Result<usize> {
+        let to = spare(out, Self::ROOM)?;
+        // SAFETY: `to` has that room.
+        let n = unsafe { self.sort_to(to) };
+        // SAFETY: `n` columns were written behind the last, n ≤ SHORT < ROOM ≤ capacity − len.
+        unsafe { out.set_len(out.len() + n) };
+        Ok(n)
+    }
+
+    /// Columns that must fit behind what is sorted: the longest list, and whole vectors that reach beyond it.
+    pub(crate) const ROOM: usize = SHORT + 2 * LANES;
+
+    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if the rows have sixteen columns at most together, and the
+    /// processor has registers for that; how many there are. What `ahead` names is asked for, as `ks` is read.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    #[inline(always)]
+    pub(crate) fn append_few(
+        &self,
+        rows: RowsOf<'_, I, ()>,
+        ks: &[I],
+        ahead: impl Fn(usize),
+        out: &mut Vec<I>,
+    ) -> Result<Option<usize>> {
         #[cfg(target_arch = "x86_64")]
-        if TypeId::of::<I>() == TypeId::of::<u32>() && super::has_v3() {
-            // SAFETY: the processor has AVX2, and AVX-512 where that is said; `I` is `u32`.
-            return unsafe { self.sort_in_registers(super::has_v4(), out) };
+        if self.by == Registers::Sixteen {
+            let to = spare(out, LANES)?;
+            // SAFETY: the processor has AVX-512, `I` is `u32`, and `to` has room for a vector.
+            let found = unsafe { Self::few(rows, ks, ahead, to) };
+            if let Some(n) = found {
+                // SAFETY: `n` columns were written behind the last, n ≤ LANES ≤ capacity − len.
+                unsafe { out.set_len(out.len() + n) };
+            }
+            return Ok(found);
+        }
+        Ok(None)
+    }
+
+    /// How many columns [`append_few`](Self::append_few) would append.
+    #[inline(always)]
+    pub(crate) fn count_few(&self, rows: RowsOf<'_, I, ()>, ks: &[I], ahead: impl Fn(usize)) -> Option<usize> {
+        #[cfg(target_arch = "x86_64")]
+        if self.by == Registers::Sixteen {
+            let mut out = [I::LAST; LANES];
+            // SAFETY: the processor has AVX-512, `I` is `u32`, and `out` has room for a vector.
+            return unsafe { Self::few(rows, ks, ahead, out.as_mut_ptr()) };
+        }
+        None
+    }
+
+    /// Writes the union of the rows to `to`, if it fits one vector.
+    /// # Safety
+    /// `I` must be `u32`, the processor have AVX-512, and `to` be valid for a vector.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn few(rows: RowsOf<'_, I, ()>, ks: &[I], ahead: impl Fn(usize), to: *mut I) -> Option<usize> {
+        use network::v4;
+        // SAFETY: the processor has the instructions.
+        let (mut v, mut len) = (unsafe { v4::none() }, 0);
+        for (p, k) in ks.iter().enumerate() {
+            ahead(p);
+            let (js, _) = rows.row(k.get());
+            if len + js.len() > LANES {
+                return None;
+            }
+            // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than a vector.
+            v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
+            len += js.len();
+        }
+        // SAFETY: the instructions are there, and `to` is valid for a vector (the caller's).
+        Some(unsafe { v4::sort_dedup_one(v, to.cast()) })
+    }
+
+    /// Writes the columns to `to` in increasing order, each once, and returns how many there are.
+    /// # Safety
+    /// `to` must be valid for [`ROOM`](Self::ROOM) columns.
+    #[inline(always)]
+    unsafe fn sort_to(&mut self, to: *mut I) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if self.by != Registers::None {
+            // SAFETY: the processor has what `by` says, `I` is `u32`; the room is the caller's.
+            return unsafe { self.sort_in_registers(self.by == Registers::Sixteen, to) };
         }
         let list = &mut self.cols[..self.len];
         list.sort_unstable();
-        let mut n = 0;
+        let (mut n, mut before) = (0, I::LAST);
         for &j in &*list {
-            if n == 0 || out[n - 1] != j {
-                out[n] = j;
+            if j != before {
+                // SAFETY: n < len ≤ SHORT < ROOM.
+                unsafe { to.add(n).write(j) };
                 n += 1;
             }
+            before = j;
         }
         n
     }
 
-    /// As [`sort_dedup`](Self::sort_dedup), by vectors of sixteen or eight columns.
+    /// As [`sort_to`](Self::sort_to), by vectors of sixteen or eight columns.
     /// # Safety
-    /// `I` must be `u32`, and the processor have AVX-512 if `wide`, else AVX2.
+    /// `I` must be `u32`, and the processor have AVX-512 if `wide`, else AVX2; `to` must be valid for ROOM columns.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    unsafe fn sort_in_registers(&mut self, wide: bool, out: &mut [I]) -> usize {
+    unsafe fn sort_in_registers(&mut self, wide: bool, to: *mut I) -> usize {
         use network::{v3, v4};
         let lanes = if wide { v4::LANES } else { v3::LANES };
         let (used, vectors) = (self.len.div_ceil(lanes), self.len.div_ceil(lanes).next_power_of_two());
@@ -85,10 +198,9 @@ impl<I: Index> ShortList<I> {
         for v in used..vectors {
             self.cols[v * lanes..][..lanes].fill(I::LAST);
         }
-        assert!(out.len() >= self.len + 2 * LANES);
-        let (from, to) = (self.cols.as_ptr().cast(), out.as_mut_ptr().cast());
+        let (from, to) = (self.cols.as_ptr().cast(), to.cast());
         // SAFETY: 1. the instructions are there, and elements are u32 (the caller's); 2. `cols` holds `vectors` whole vectors,
-        // padded with LAST; 3. each store of `out` begins at a column already counted, of which there are at most `len`,
+        // padded with LAST; 3. each store of `to` begins at a column already counted, of which there are at most `len` ≤ SHORT,
         // and is at most LANES long.
         unsafe {
             match (used, vectors) {
@@ -105,6 +217,15 @@ impl<I: Index> ShortList<I> {
             }
         }
     }
+}
+
+/// Where the next `room` elements of `out` would go, if the system has memory for them.
+#[inline(always)]
+pub(super) fn spare<T>(out: &mut Vec<T>, room: usize) -> Result<*mut T> {
+    if out.capacity() - out.len() < room {
+        out.try_reserve(room).map_err(|_| out_of_memory::<T>("columns of a block of rows", out.len() + room))?;
+    }
+    Ok(out.spare_capacity_mut().as_mut_ptr().cast())
 }
 
 #[cfg(test)]
@@ -134,9 +255,8 @@ mod tests {
                 let mut out = vec![0; SHORT + 64];
                 #[cfg(target_arch = "x86_64")]
                 if crate::simd::has_v3() {
-                    let mut narrow = ShortList { cols: list.cols, len };
-                    // SAFETY: the processor has AVX2.
-                    let n = unsafe { narrow.sort_in_registers(false, &mut out) };
+                    let mut narrow = ShortList { cols: list.cols, len, by: Registers::Eight };
+                    let n = narrow.sort_dedup(&mut out);
                     assert_eq!(&out[..n], &want[..], "{len} columns below {bound}, eight at a time");
                     out.fill(0);
                 }

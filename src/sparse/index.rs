@@ -28,12 +28,24 @@ pub trait Index: sealed::Sealed + Copy + Ord + Hash + Default + Debug + Display 
     fn new(i: usize) -> Option<Self>;
     /// From an index already known to fit; checked in debug builds.
     fn cast(i: usize) -> Self;
+    /// The sum, modulo the size of the type.
+    fn wrapping_add(self, by: Self) -> Self;
+    /// The difference, modulo the size of the type.
+    fn wrapping_sub(self, by: Self) -> Self;
 }
 
 impl Index for u32 {
     const CUDA: &'static str = "unsigned int";
     const MAX_LEN: usize = u32::MAX as usize;
     const LAST: Self = u32::MAX;
+    #[inline(always)]
+    fn wrapping_add(self, by: Self) -> Self {
+        self.wrapping_add(by)
+    }
+    #[inline(always)]
+    fn wrapping_sub(self, by: Self) -> Self {
+        self.wrapping_sub(by)
+    }
     #[inline(always)]
     fn get(self) -> usize {
         self as usize
@@ -53,6 +65,14 @@ impl Index for u64 {
     const CUDA: &'static str = "unsigned long long";
     const MAX_LEN: usize = isize::MAX as usize;
     const LAST: Self = u64::MAX;
+    #[inline(always)]
+    fn wrapping_add(self, by: Self) -> Self {
+        self.wrapping_add(by)
+    }
+    #[inline(always)]
+    fn wrapping_sub(self, by: Self) -> Self {
+        self.wrapping_sub(by)
+    }
     #[inline(always)]
     fn get(self) -> usize {
         self as usize

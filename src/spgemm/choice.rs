@@ -33,6 +33,8 @@ pub(super) struct Choice {
     /// Part of the multiplications that remains with 64 columns to a word, if counted.
     pub cf: Option<f64>,
     pub packed: bool,
+    /// Most rows are the row before, moved by some columns.
+    pub repeats: bool,
     pub masked: bool,
     /// Rows may be in any order.
     pub unsorted: bool,
@@ -47,6 +49,7 @@ impl fmt::Display for Choice {
         }
         match (self.packed, self.cf) {
             (true, Some(cf)) => write!(f, "; B compressed (64 columns a word, CF {cf:.2})"),
+            _ if self.repeats => write!(f, "; B as it is (most rows are the row before, moved)"),
             (_, Some(cf)) => write!(f, "; B as it is (64 columns a word leave {cf:.2} > {CUTOFF})"),
             _ => write!(f, "; B as it is (mean row {:.0} multiplications)", self.mean_row_flops),
         }?;
@@ -63,7 +66,16 @@ mod tests {
         assert!(worth_counting(Compress::On, 1.0) && !worth_counting(Compress::Off, 1e9));
         assert!(!worth_counting(Compress::Auto, 127.0) && worth_counting(Compress::Auto, 128.0));
         assert!(packs(0.7) && !packs(0.71));
-        let choice = Choice { mean_row_flops: 300.0, cf: Some(0.25), packed: true, masked: false, unsorted: true };
+        let choice = Choice {
+            mean_row_flops: 300.0,
+            cf: Some(0.25),
+            packed: true,
+            repeats: false,
+            masked: false,
+            unsorted: true,
+        };
         assert!(choice.to_string().ends_with("CF 0.25); rows in order, though any would do"), "{choice}");
+        let choice = Choice { cf: None, packed: false, repeats: true, unsorted: false, ..choice };
+        assert!(choice.to_string().ends_with("(most rows are the row before, moved)"), "{choice}");
     }
 }

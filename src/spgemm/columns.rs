@@ -9,9 +9,10 @@ use std::ops::Range;
 use super::budget::bytes_of;
 use crate::par::filled;
 use crate::simd::{
-    RowsOf, SHORT, ShortList, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words, or_words_flagged,
+    RowsOf, SHORT, Shift, ShortList, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words, or_words_flagged,
+    take_count, take_count_flagged,
 };
-use crate::sparse::BitRows;
+use crate::sparse::{BitRows, out_of_memory};
 use crate::{Index, Pattern, Result};
 
 /// Entries of A ahead of the current one whose rows of B are asked for.
@@ -86,19 +87,81 @@ impl<I: Index> ColumnFinder<I> {
         by == Search::Lists || of.b.ncols() > WIDEST
     }
 
-    /// Number of columns of row `i` of C within `part`.
+    /// Appends the columns of `rows` of C to `out`, row after row, each increasing, and says in `lens` how many each has.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
-    pub(super) fn count(&mut self, of: Operands<'_, I>, i: usize, part: Option<&Range<usize>>) -> usize {
-        // A row that is one of B need not be copied to be counted: a column times a row has nothing else.
-        if let ([k], None, true) = (of.a.row(i), part, of.b.is_sorted()) {
-            return of.b.row(k.get()).len();
+    pub(super) fn append(
+        &mut self,
+        of: Operands<'_, I>,
+        rows: Range<usize>,
+        lens: &mut [usize],
+        out: &mut Vec<I>,
+    ) -> Result<()> {
+        let (mut twins, mut before, mut few) = (Twins::new::<I>(rows.start), 0, true);
+        for (i, len) in rows.zip(lens) {
+            *len = if of.a.row(i).is_empty() {
+                0
+            } else if let Some(by) = twins.shift(of, i) {
+                twins.by.repeat(out, before, by)?;
+                before
+            } else if few
+                && let Some(n) =
+                    self.list.append_few(RowsOf::without_values(of.b), of.a.row(i), ask_ahead(of, i), out)?
+            {
+                n
+            } else if let Some(n) = self.collect::<true>(of, i, None) {
+                few = n <= 16;
+                out.try_reserve(n).map_err(|_| out_of_memory::<I>("a block of C", out.len() + n))?;
+                out.extend_from_slice(&self.cols[..n]);
+                n
+            } else {
+                let n = self.list.sort_append(out)?;
+                few = n <= 16;
+                n
+            };
+            before = *len;
         }
-        self.find(of, i, part)
+        Ok(())
+    }
+
+    /// Says in `lens` how many columns each of `rows` of C has.
+    #[inline(always)]
+    pub(super) fn count_rows(&mut self, of: Operands<'_, I>, rows: Range<usize>, lens: &mut [usize]) {
+        let (mut twins, mut before) = (Twins::new::<I>(rows.start), 0);
+        for (i, len) in rows.zip(lens) {
+            *len = if twins.shift(of, i).is_some() {
+                before
+            } else if let Some(n) = self.list.count_few(RowsOf::without_values(of.b), of.a.row(i), ask_ahead(of, i)) {
+                n
+            } else {
+                self.count(of, i)
+            };
+            before = *len;
+        }
+    }
+
+    /// Number of columns of row `i` of C.
+    #[inline(always)]
+    fn count(&mut self, of: Operands<'_, I>, i: usize) -> usize {
+        self.collect::<false>(of, i, None).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
     }
 
     /// Number of columns of row `i` of C within `part` (all if `None`); they are in `self.cols`, increasing.
     #[inline(always)]
     pub(super) fn find(&mut self, of: Operands<'_, I>, i: usize, part: Option<&Range<usize>>) -> usize {
+        self.collect::<true>(of, i, part).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
+    }
+
+    /// As [`find`](Self::find), or [`count`](Self::count) unless `KEEP`; or else `None`, and the columns are in `self.list`, in any
+    /// order and maybe more than once.
+    #[inline(always)]
+    fn collect<const KEEP: bool>(
+        &mut self,
+        of: Operands<'_, I>,
+        i: usize,
+        part: Option<&Range<usize>>,
+    ) -> Option<usize> {
         let plain = RowsOf::without_values(of.b);
         let row = |k: I| match part {
             None => plain.row(k.get()).0,
@@ -107,15 +170,10 @@ impl<I: Index> ColumnFinder<I> {
         let ks = of.a.row(i);
         let (mut flops, mut live, mut only): (usize, usize, &[I]) = (0, 0, &[]);
         let (mut lo, mut hi) = (usize::MAX, 0);
-        // What this loop and the next ones read of B is asked for here, across the ends of rows.
         let soon = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
+        let ask = ask_ahead(of, i);
         for (p, &k) in ks.iter().enumerate() {
-            if let Some(k) = soon.get(p) {
-                plain.prefetch(k.get());
-            }
-            if let Some(k) = soon.get(p + AHEAD) {
-                plain.prefetch_pointer(k.get());
-            }
+            ask(p);
             let js = row(k);
             if let [first, .., last] | [first @ last] = js {
                 (lo, hi) = (lo.min(first.get()), hi.max(last.get()));
@@ -125,21 +183,23 @@ impl<I: Index> ColumnFinder<I> {
             }
         }
         if flops == 0 {
-            return 0;
+            return Some(0);
         }
         if live == 1 && of.b.is_sorted() {
-            self.cols[..flops].copy_from_slice(only);
-            return flops;
+            if KEEP {
+                self.cols[..flops].copy_from_slice(only);
+            }
+            return Some(flops);
         }
         if flops <= self.short {
             self.list.clear();
             for &k in ks {
                 self.list.push_all(of.b.col_idx(), row(k));
             }
-            return self.list.sort_dedup(&mut self.cols);
+            return None;
         }
         if self.lists {
-            return self.sorted(ks.iter().map(|&k| row(k)));
+            return Some(self.sorted(ks.iter().map(|&k| row(k))));
         }
         if !of.b.is_sorted() {
             (lo, hi) = (0, of.b.ncols() - 1);
@@ -175,11 +235,12 @@ impl<I: Index> ColumnFinder<I> {
                 }
             }
         }
-        if flagged {
-            emit_flagged(words, flags, span, &mut self.cols)
-        } else {
-            emit_columns(words, span, &mut self.cols)
-        }
+        Some(match (flagged, KEEP) {
+            (true, true) => emit_flagged(words, flags, span, &mut self.cols),
+            (false, true) => emit_columns(words, span, &mut self.cols),
+            (true, false) => take_count_flagged(words, flags, span),
+            (false, false) => take_count(words, span),
+        })
     }
 
     /// The columns by sorting the list of all of them.
@@ -200,4 +261,86 @@ impl<I: Index> ColumnFinder<I> {
         }
         kept
     }
+}
+
+/// Asks for what rows of C from `i` on read of B, across the ends of rows: called for each entry of the row of A.
+#[inline(always)]
+fn ask_ahead<I: Index>(of: Operands<'_, I>, i: usize) -> impl Fn(usize) {
+    let soon = of.a.col_idx().get(of.a.row_ptr()[i] + AHEAD..).unwrap_or(&[]);
+    let b = RowsOf::without_values(of.b);
+    move |p| {
+        if let Some(k) = soon.get(p) {
+            b.prefetch(k.get());
+        }
+        if let Some(k) = soon.get(p + AHEAD) {
+            b.prefetch_pointer(k.get());
+        }
+    }
+}
+
+/// Rows of C that are the row before, moved by some columns: on grids most are, and where several unknowns sit at a point.
+struct Twins {
+    first: usize,
+    /// Rows in a row that were none.
+    misses: u32,
+    /// Rows that are not looked at.
+    wait: u32,
+    by: Shift,
+}
+
+impl Twins {
+    /// Rows not looked at, at most.
+    const MAX_WAIT: u32 = 31;
+
+    fn new<I: Index>(first: usize) -> Self {
+        Self { first, misses: 0, wait: 0, by: Shift::new::<I>() }
+    }
+    /// By how much row `i` of C is moved, if it is seen to be the row before. The row before must have been asked for.
+    #[inline(always)]
+    fn shift<I: Index>(&mut self, of: Operands<'_, I>, i: usize) -> Option<I> {
+        if i == self.first || self.wait > 0 {
+            self.wait = self.wait.saturating_sub(1);
+            return None;
+        }
+        let found = shift(self.by, of, i);
+        if found.is_some() {
+            self.misses = 0;
+        } else {
+            self.misses += 1;
+            self.wait = ((1 << (self.misses - 1).min(8)) - 1).min(Self::MAX_WAIT);
+        }
+        found
+    }
+}
+
+/// Whether nearly all rows of C are the row before, moved, so that compressing B is not worth it: 7 of 8, by a look at 64 of them.
+pub(super) fn repeats<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> bool {
+    const LOOKS: usize = 64;
+    let (of, n) = (Operands { a, b, packed: None }, a.nrows().saturating_sub(1).min(LOOKS));
+    let place = |s: usize| 1 + (s as u128 * (a.nrows() - 1) as u128 / n as u128) as usize;
+    let moved = |&i: &usize| !a.row(i).is_empty() && shift(Shift::new::<I>(), of, i).is_some();
+    (0..n).map(place).filter(moved).count() * 8 > n * 7
+}
+
+/// By how much row `i` of C is moved from the row before, if the rows of B that they take are, entry by entry.
+#[inline(always)]
+fn shift<I: Index>(rows: Shift, of: Operands<'_, I>, i: usize) -> Option<I> {
+    let (ks, before, b) = (of.a.row(i), of.a.row(i - 1), RowsOf::without_values(of.b));
+    if ks.len() != before.len() {
+        return None;
+    }
+    if ks == before {
+        return Some(I::cast(0));
+    }
+    let mut by = None;
+    for (k, l) in ks.iter().zip(before) {
+        let ((js, _), (ls, _)) = (b.row(k.get()), b.row(l.get()));
+        if let (Some(j), Some(l), None) = (js.first(), ls.first(), by) {
+            by = Some(j.wrapping_sub(*l));
+        }
+        if !rows.is(js, ls, by.unwrap_or_default()) {
+            return None;
+        }
+    }
+    Some(by.unwrap_or_default())
 }

@@ -177,10 +177,6 @@ impl<I: Index, M: Marks<I>> FindRows<I> for Masked<'_, I, M> {
         marks.clear(masked);
         found
     }
-    #[inline(always)]
-    fn count(&self, state: &mut Self::State, i: usize, part: Option<&Range<usize>>) -> usize {
-        self.row(state, i, part).len()
-    }
     fn most(&self) -> u64 {
         if self.complement { self.work.flops } else { self.work.flops.min(self.mask.nnz() as u64) }
     }

@@ -15,7 +15,7 @@ mod stats;
 mod tasks;
 mod values;
 
-pub use plan::{Plan, Request, Stats, numeric, numeric_into, symbolic};
+pub use plan::{Plan, Request, Stats, count, numeric, numeric_into, symbolic};
 pub(crate) use plan::{numeric_any, numeric_any_into};
 #[cfg(feature = "cuda")]
 pub(crate) use select::compresses;

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::budget::{Budget, bytes_of};
 use super::choice::{self, Choice};
-use super::columns::Operands;
+use super::columns::{self, Operands};
 use super::kept::Kept;
 use super::product::{self, Fill};
 use super::tasks::{self, Work};
@@ -138,22 +138,54 @@ pub fn symbolic<I: Index>(
     b: &Arc<Pattern<I>>,
     request: &Request<'_, I>,
 ) -> Result<Plan<I>> {
-    if a.ncols() != b.nrows() {
-        return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
+    request.check(a, b)?;
+    let (form, stats) =
+        if request.is_theirs() { rows(threads, a, b, request)? } else { pattern(threads, a, b, request)? };
+    Ok(Plan { a: Arc::clone(a), b: Arc::clone(b), form, stats })
+}
+
+/// The figures of C = A·B, its size among them, without its columns: those of [`symbolic`]'s plan.
+///
+/// Cost: O(flops) time at most, less where B compresses or rows repeat; a length for each row of A, and per thread at most a bit and a
+/// column for each column of B. Under a mask the entries are found, and let go.
+/// # Errors
+/// Those of [`symbolic`].
+pub fn count<I: Index>(
+    threads: &Threads,
+    a: &Arc<Pattern<I>>,
+    b: &Arc<Pattern<I>>,
+    request: &Request<'_, I>,
+) -> Result<Stats> {
+    if request.is_theirs() || request.mask.is_some() {
+        return Ok(symbolic(threads, a, b, request)?.stats);
     }
-    let options = request.options;
-    if let Some((mask, complement)) = request.mask {
+    request.check(a, b)?;
+    let mut budget = Budget::new(request.budget);
+    let work = tasks::cut(threads, a, b)?;
+    budget.take("the tasks of a product", work.bytes())?;
+    let (packed, _) = pack(threads, a, b, &work, request, &mut budget)?;
+    let (nnz, max_row_nnz) = product::size(threads, Operands { a, b, packed: packed.as_ref() }, &work, &mut budget)?;
+    let Work { flops, max_row_flops, .. } = work;
+    Ok(Stats { flops, max_row_flops, max_row_nnz, nnz, cf: None, cmrf: None })
+}
+
+impl<I: Index> Request<'_, I> {
+    /// Refuses operands and options that do not go together.
+    fn check(&self, a: &Pattern<I>, b: &Pattern<I>) -> Result<()> {
+        if a.ncols() != b.nrows() {
+            return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
+        }
+        let Some((mask, complement)) = self.mask else { return Ok(()) };
         if mask.shape() != (a.nrows(), b.ncols()) {
             return Err(Error::Shape { op: "mxm mask", lhs: mask.shape(), rhs: (a.nrows(), b.ncols()) });
         }
-        options.check_masked(complement)?;
+        self.options.check_masked(complement)
     }
-    let theirs = options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto;
-    let (form, stats) = match request.mask {
-        None if theirs => rows(threads, a, b, request)?,
-        _ => pattern(threads, a, b, request)?,
-    };
-    Ok(Plan { a: Arc::clone(a), b: Arc::clone(b), form, stats })
+    /// Whether kkSpGEMM's symbolic phase is asked for: by its policy, or by an accumulator.
+    fn is_theirs(&self) -> bool {
+        let Self { options, mask, .. } = self;
+        mask.is_none() && (options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto)
+    }
 }
 
 /// The symbolic phase of kkSpGEMM, for its policy and for accumulators asked for.
@@ -229,10 +261,15 @@ fn pack<I: Index>(
         mean_row_flops: mean,
         cf: None,
         packed: false,
+        repeats: request.mask.is_none() && request.options.compress == Compress::Auto && columns::repeats(a, b),
         masked: request.mask.is_some(),
         unsorted: request.options.unsorted,
     };
-    if !useful || !choice::worth_counting(request.options.compress, mean) || !forced && !budget.fits(counted) {
+    if !useful
+        || choice.repeats
+        || !choice::worth_counting(request.options.compress, mean)
+        || !forced && !budget.fits(counted)
+    {
         return Ok((None, choice));
     }
     budget.take(WHAT, counted)?;

@@ -17,7 +17,7 @@ use super::values::{Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
 use crate::par::{Fresh, Threads, append_blocks, enough, filled, out_of_memory, refill, reserved};
-use crate::simd::dispatch;
+use crate::simd::{self, dispatch, dispatch_work};
 use crate::{Index, Pattern, Result};
 
 /// What finds the rows of a result, one after another.
@@ -31,8 +31,26 @@ pub(super) trait FindRows<I: Index>: Sync {
     fn bytes(&self) -> u128;
     /// The columns of row `i` within `part` (all if `None`), increasing.
     fn row<'s>(&self, state: &'s mut Self::State, i: usize, part: Option<&Range<usize>>) -> &'s [I];
-    /// Their number.
-    fn count(&self, state: &mut Self::State, i: usize, part: Option<&Range<usize>>) -> usize;
+    /// Appends the columns of a task's rows to `out`, row after row, and says in `lens` how many each has.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    #[inline(always)]
+    fn append(&self, state: &mut Self::State, task: &Task, lens: &mut [usize], out: &mut Vec<I>) -> Result<()> {
+        for (i, len) in task.rows.clone().zip(lens) {
+            let row = self.row(state, i, task.cols.as_ref());
+            out.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("a block of C", out.len() + row.len()))?;
+            out.extend_from_slice(row);
+            *len = row.len();
+        }
+        Ok(())
+    }
+    /// As [`append`](Self::append), the lengths alone.
+    #[inline(always)]
+    fn count(&self, state: &mut Self::State, task: &Task, lens: &mut [usize]) {
+        for (i, len) in task.rows.clone().zip(lens) {
+            *len = self.row(state, i, task.cols.as_ref()).len();
+        }
+    }
     /// As many entries as the result can have.
     fn most(&self) -> u64;
     /// As many entries as the result has at least.
@@ -60,8 +78,24 @@ impl<I: Index> FindRows<I> for Rows<'_, I> {
         &finder.cols[..n]
     }
     #[inline(always)]
-    fn count(&self, finder: &mut ColumnFinder<I>, i: usize, part: Option<&Range<usize>>) -> usize {
-        finder.count(self.of, i, part)
+    fn append(&self, finder: &mut ColumnFinder<I>, task: &Task, lens: &mut [usize], out: &mut Vec<I>) -> Result<()> {
+        match &task.cols {
+            None => finder.append(self.of, task.rows.clone(), lens, out),
+            part => {
+                let row = self.row(finder, task.rows.start, part.as_ref());
+                out.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("a block of C", row.len()))?;
+                out.extend_from_slice(row);
+                lens[0] = row.len();
+                Ok(())
+            }
+        }
+    }
+    #[inline(always)]
+    fn count(&self, finder: &mut ColumnFinder<I>, task: &Task, lens: &mut [usize]) {
+        match &task.cols {
+            None => finder.count_rows(self.of, task.rows.clone(), lens),
+            part => lens[0] = finder.find(self.of, task.rows.start, part.as_ref()),
+        }
     }
     fn most(&self) -> u64 {
         self.work.flops
@@ -86,9 +120,60 @@ pub(super) fn structure<I: Index>(
     collect(threads, of, work, &rows(if lists { Search::Lists } else { Search::Bits }), budget)
 }
 
+/// What budgets say of it.
+const WHAT: &str = "the structure of C";
+
+/// How many entries C has, and how many its longest row.
+pub(super) fn size<I: Index>(
+    threads: &Threads,
+    of: Operands<'_, I>,
+    work: &Work,
+    budget: &mut Budget,
+) -> Result<(usize, usize)> {
+    let rows = |by| Rows { of, work, by };
+    let lists = !budget.fits(scratch(threads, work, &rows(Search::Bits)));
+    let rows = rows(if lists { Search::Lists } else { Search::Bits });
+    budget.take(WHAT, bytes_of::<usize>(of.a.nrows()) + work.lens_bytes() + scratch(threads, work, &rows))?;
+    let mut lens = Lengths::new(of.a.nrows(), work)?;
+    let starts = count(threads, work, &rows, lens.of_tasks(work)?)?;
+    let row_ptr = lens.into_row_ptr(work);
+    Ok((starts[work.tasks.len()], row_ptr.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)))
+}
+
 /// Bytes of the states of all threads.
 pub(super) fn scratch<I: Index>(threads: &Threads, work: &Work, rows: &impl FindRows<I>) -> u128 {
     threads.workers(work.tasks.len()) as u128 * rows.bytes()
+}
+
+/// [`FindRows::append`], for [`dispatch_work`].
+struct Append<'a, I: Index, R: FindRows<I>> {
+    rows: &'a R,
+    state: &'a mut R::State,
+    task: &'a Task,
+    lens: &'a mut [usize],
+    cols: &'a mut Vec<I>,
+}
+impl<I: Index, R: FindRows<I>> simd::Work for Append<'_, I, R> {
+    type Out = Result<()>;
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        self.rows.append(self.state, self.task, self.lens, self.cols)
+    }
+}
+
+/// [`FindRows::count`], for [`dispatch_work`].
+struct Count<'a, I: Index, R: FindRows<I>> {
+    rows: &'a R,
+    state: &'a mut R::State,
+    task: &'a Task,
+    lens: &'a mut [usize],
+}
+impl<I: Index, R: FindRows<I>> simd::Work for Count<'_, I, R> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        self.rows.count(self.state, self.task, self.lens);
+    }
 }
 
 /// The pattern whose rows are `rows`.
@@ -102,7 +187,6 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
     rows: &R,
     budget: &mut Budget,
 ) -> Result<Pattern<I>> {
-    const WHAT: &str = "the structure of C";
     let (nrows, ncols) = (of.a.nrows(), of.b.ncols());
     budget.take(WHAT, bytes_of::<usize>(nrows) + work.lens_bytes() + scratch(threads, work, rows))?;
     let mut lens = Lengths::new(nrows, work)?;
@@ -117,15 +201,7 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
         append_blocks(threads, "symbolic", work.tasks.len(), hint, state, |s, t, cols: &mut Vec<I>| {
             let task = &work.tasks[t];
             let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
-            dispatch(|| {
-                for (i, len) in task.rows.clone().zip(lens.iter_mut()) {
-                    let row = rows.row(s, i, task.cols.as_ref());
-                    cols.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("a block of C", row.len()))?;
-                    cols.extend_from_slice(row);
-                    *len = row.len();
-                }
-                Ok(())
-            })
+            dispatch_work(Append { rows, state: s, task, lens: &mut lens, cols })
         })?
     } else {
         let least = u128::from(rows.least()) * size_of::<I>() as u128;
@@ -163,11 +239,7 @@ fn count<I: Index, R: FindRows<I>>(
     threads.for_each_beside("count", tasks, state, |s, t| {
         let task = &work.tasks[t];
         let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
-        dispatch(|| {
-            for (i, len) in task.rows.clone().zip(lens.iter_mut()) {
-                *len = rows.count(s, i, task.cols.as_ref());
-            }
-        });
+        dispatch_work(Count { rows, state: s, task, lens: &mut lens });
         Ok(())
     })?;
     let mut starts = filled(tasks + 1, 0usize, "tasks")?;

@@ -33,6 +33,8 @@ pub(super) struct Work {
 
 /// Multiplications in a task at least, so that handing it out costs nothing.
 const MIN_TASK_FLOPS: u64 = 1 << 15;
+/// Entries of A in a task at least, where there are as many.
+const MIN_TASK_ENTRIES: usize = 1 << 12;
 /// Tasks in a product about.
 const TASKS: u64 = 1024;
 /// Parts of a row that is cut.
@@ -40,7 +42,8 @@ const PARTS: usize = 32;
 
 /// Cuts A·B. Cost: O(nnz(A)).
 pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Work> {
-    let groups = try_split(a.nrows(), (a.nnz() / 256).clamp(1, TASKS as usize), |i| (a.row_ptr()[i] + i) as u64)?;
+    let groups =
+        try_split(a.nrows(), (a.nnz() / MIN_TASK_ENTRIES).clamp(1, TASKS as usize), |i| (a.row_ptr()[i] + i) as u64)?;
     let of_group = filled(groups.len(), 0u64, "work of a product")?;
     let (of_group, longest) = (Mutex::new(of_group), AtomicU64::new(0));
     threads.for_each(

@@ -68,9 +68,10 @@ macro_rules! network {
 
 pub(super) mod v4 {
     use std::arch::x86_64::{
-        __m512i, _mm512_alignr_epi32, _mm512_cmpneq_epi32_mask, _mm512_loadu_si512, _mm512_mask_mov_epi32,
-        _mm512_maskz_compress_epi32, _mm512_max_epu32 as max, _mm512_min_epu32 as min, _mm512_permutexvar_epi32,
-        _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi32, _mm512_shuffle_i32x4, _mm512_storeu_si512,
+        __m512i, _mm512_alignr_epi32, _mm512_cmpneq_epi32_mask, _mm512_loadu_si512, _mm512_mask_expand_epi32,
+        _mm512_mask_mov_epi32, _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32, _mm512_max_epu32 as max,
+        _mm512_min_epu32 as min, _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi32,
+        _mm512_shuffle_i32x4, _mm512_storeu_si512,
     };
 
     /// Columns of a vector.
@@ -159,6 +160,35 @@ pub(super) mod v4 {
         keep.count_ones() as usize
     }
     network!("avx512f,popcnt", __m512i, 8);
+
+    /// A vector of no columns.
+    /// # Safety
+    /// The processor must have AVX-512.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    pub(in crate::simd) unsafe fn none() -> __m512i {
+        all(u32::MAX)
+    }
+    /// `v`, whose first `len` lanes are columns, and behind them `n` more.
+    /// # Safety
+    /// The processor must have AVX-512; `from` be valid for `n` columns, and `len + n` ≤ 16.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    pub(in crate::simd) unsafe fn push(v: __m512i, len: usize, from: *const u32, n: usize) -> __m512i {
+        let lanes = (1u32 << n) - 1;
+        // SAFETY: lanes that are masked out are not read; the others are the caller's.
+        let cols = unsafe { _mm512_maskz_loadu_epi32(lanes as u16, from.cast()) };
+        _mm512_mask_expand_epi32(v, (lanes << len) as u16, cols)
+    }
+    /// Sorts `v` and writes the distinct columns below LAST to `out`; how many.
+    /// # Safety
+    /// The processor must have AVX-512, and `out` be valid for a vector.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    pub(in crate::simd) unsafe fn sort_dedup_one(v: __m512i, out: *mut u32) -> usize {
+        // SAFETY: the caller's.
+        unsafe { store_new(sort1(v), all(u32::MAX), all(u32::MAX), out) }
+    }
 }
 
 pub(super) mod v3 {
