@@ -204,7 +204,7 @@ impl BinaryOp for Fails {
 #[test]
 fn a_plan_lets_go_of_scratch_for_more_threads() {
     let _alone = alone();
-    let (a, b) = (matrix(1, 4000, 200, 3), matrix(2, 200, 2_000_000, 8));
+    let (a, b) = (matrix(1, 24_000, 200, 3), matrix(2, 200, 1_000_000, 8));
     let ring = PlusTimes::<f64>::default();
     let [one, eight] = [1, 8].map(|threads| Cpu::with_threads(threads).expect("threads"));
     let plan = one.plan(&a, &b).eval().expect("a plan");
@@ -215,11 +215,11 @@ fn a_plan_lets_go_of_scratch_for_more_threads() {
     for _ in 0..200 {
         eight.mxm(ring, &a, &b).plan(&plan).into(&mut c).expect("in place");
         most = most.max(live() - own);
-        if most > 2 << 22 {
+        if most > 2 << 21 {
             break;
         }
     }
-    assert!(most > 2 << 21, "only one thread has worked: {most}");
+    assert!(most > 2 << 20, "only one thread has worked: {most}");
     one.mxm(ring, &a, &b).plan(&plan).into(&mut c).expect("in place");
     assert!(live() - own <= SLACK as i64, "{} bytes more are kept", live() - own);
 }
@@ -228,13 +228,13 @@ fn a_plan_lets_go_of_scratch_for_more_threads() {
 #[test]
 fn a_plan_keeps_the_scratch_of_its_phases() {
     let _alone = alone();
-    let (a, b) = (matrix(1, 300, 200, 3), matrix(2, 200, 2_000_000, 8));
+    let (a, b) = (matrix(1, 12_000, 200, 3), matrix(2, 200, 2_000_000, 8));
     // Every second entry of the product.
     let all = Cpu::new().mxm(PlusTimes::<f64>::default(), &a, &b).eval().expect("a product");
     let half: Vec<_> = all.iter().step_by(2).map(|(i, j, _)| (i, j as u32)).collect();
-    let row_ptr = (0..=300).map(|r| half.partition_point(|&(i, _)| i < r)).collect();
-    let mask =
-        Csr::new(300, 2_000_000, row_ptr, half.iter().map(|e| e.1).collect(), vec![1.0; half.len()]).expect("a mask");
+    let row_ptr = (0..=12_000).map(|r| half.partition_point(|&(i, _)| i < r)).collect();
+    let mask = Csr::new(12_000, 2_000_000, row_ptr, half.iter().map(|e| e.1).collect(), vec![1.0; half.len()])
+        .expect("a mask");
     let (ring, least) = (PlusTimes::<f64>::default(), MinPlus::<f64>::default());
     for (threads, masked) in [(1, false), (2, false), (1, true), (2, true)] {
         let cpu = Cpu::with_threads(threads).expect("threads");

@@ -11,8 +11,11 @@ use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
 use common::rings::{CountPaths, SumPlaces, SumWhere};
 use common::{Same, check, data, golden, identical, reference};
 use quickcheck::{QuickCheck, quickcheck};
-use sparring::algebra::{Lhs, Min, MinPlus, Monoid, Out, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
+use sparring::algebra::{Lhs, Min, MinPlus, Monoid, Out, Plus, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
 use sparring::backend::Backend;
+use sparring::ops::mxm_hyper;
+use sparring::par::Threads;
+use sparring::sparse::{Builder, HyperCsr};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Error, Pattern};
 
@@ -298,6 +301,60 @@ fn rows_that_repeat_are_the_definition() {
         }
     }
     assert!(repeats >= 4, "{repeats}");
+}
+
+/// The product of stored rows is that of all rows: also where ⊗ reads the places of its operands, where rows of B that A names are not
+/// stored, and where rows of C come out empty.
+#[test]
+fn hypersparse_products_are_the_definition() {
+    fn check<R: Semiring>(ring: R, [m, k, n]: [usize; 3], seed: u64)
+    where
+        Lhs<R>: Draw,
+        Rhs<R>: Draw,
+        Out<R>: Same,
+    {
+        let mut rng = Rng(seed);
+        let mut matrix = |nrows: usize, ncols: usize| {
+            let mut rows = vec![vec![]; nrows];
+            for row in &mut rows {
+                let stored = rng.below(4) == 0;
+                *row = (0..ncols as u32).filter(|_| stored && rng.below(8) == 0).collect();
+            }
+            AnyPattern { ncols, rows, shuffle: 0 }
+        };
+        let (a, b): (Csr<Lhs<R>>, Csr<Rhs<R>>) = (matrix(m, k).matrix(1), matrix(k, n).matrix(2));
+        let want = reference::mxm(ring, &a, &b);
+        for threads in [1, 3] {
+            let threads = Threads::new(threads).expect("threads");
+            let c = mxm_hyper(&threads, None, ring, &hyper(&a), &hyper(&b)).expect("a product");
+            assert_eq!(c.rows().len(), want.entries.keys().map(|(i, _)| i).collect::<BTreeSet<_>>().len());
+            common::check(&c.into_csr().expect("rows"), &want, true).unwrap_or_else(|e| panic!("{m}, {k}, {n}: {e}"));
+        }
+    }
+    fn hyper<T: Copy>(a: &Csr<T>) -> HyperCsr<T> {
+        let rows: Vec<u32> = (0..a.nrows() as u32).filter(|&i| !a.row(i as usize).0.is_empty()).collect();
+        let ptr = std::iter::once(0).chain(rows.iter().map(|&i| a.row_ptr()[i as usize + 1])).collect();
+        let compact = Csr::new(rows.len(), a.ncols(), ptr, a.col_idx().to_vec(), a.values().to_vec());
+        HyperCsr::new(a.nrows(), rows, compact.expect("rows")).expect("a matrix")
+    }
+    for (seed, shape) in
+        [[40, 40, 40], [70, 30, 50], [1, 9, 9], [20, 0, 5], [0, 3, 3], [30, 200, 3000]].into_iter().enumerate()
+    {
+        check(PlusTimes::<f64>::default(), shape, seed as u64 + 1);
+        check(MinSecond::default(), shape, seed as u64 + 20);
+        check(SumPlaces::default(), shape, seed as u64 + 40);
+    }
+    // Nothing of the size of a row count is ever made.
+    let n = 4_000_000_000;
+    let mut a = Builder::<f64>::new(n, n).expect("a builder");
+    for i in 0..1000 {
+        a.push(i * 4_000_000, (i + 1) % 1000 * 4_000_000, 2.0).expect("an entry");
+    }
+    let a = a.finish_hyper(Plus::new()).expect("a matrix");
+    let c = mxm_hyper(&Threads::current(), Some(1 << 20), PlusTimes::default(), &a, &a).expect("a product");
+    assert!((0..1000).all(|i| c.get(i * 4_000_000, (i + 2) % 1000 * 4_000_000) == Some(&4.0)) && c.nnz() == 1000);
+    let error = mxm_hyper(&Threads::current(), None, PlusTimes::default(), &a, &hyper(&of_rows(3, vec![vec![0]])));
+    assert!(matches!(error, Err(Error::Shape { op: "mxm", lhs: (4_000_000_000, 4_000_000_000), rhs: (1, 3) })));
 }
 
 /// C⟨M⟩ and C⟨¬M⟩ by every option, against the textbook.

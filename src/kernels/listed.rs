@@ -8,7 +8,7 @@ use super::staged::{Factors, MulRow};
 use super::{BLOCK, Fold};
 use crate::algebra::words::{from_words, value, values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, Slice, V, Value, Word};
-use crate::simd::RowsOf;
+use crate::simd::{RowsOf, scatter};
 use crate::sparse::SparseVec;
 use crate::{Csr, Index, Pattern, Result};
 
@@ -30,6 +30,19 @@ pub(crate) unsafe trait Listed<W: Word, I: Index>: Sync {
     fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, W)>);
     /// `window[j - first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
     fn fold(&self, list: &[(I, W)], first: usize, window: &mut [W], present: &mut [u64]);
+    /// `window[j & (window.len() − 1)]` ⊕= x(k) ⊗ A(k, j) for the entries of A in each part, in order, whatever the mask.
+    /// # Panics
+    /// If the window is empty, or there are no such entries.
+    fn add(&self, parts: &[Part], window: &mut [W]);
+}
+
+/// An entry of x, and some of the row of A that it names.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// Position of the entry of x.
+    pub of_x: usize,
+    /// Positions of the entries of A.
+    pub of_a: Range<usize>,
 }
 
 /// Which columns of y count: those whose bit is set, or those whose bit is not, if the second is true; all if `None`.
@@ -98,6 +111,19 @@ unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for Vector
             present[w / 64] |= 1 << (w % 64);
         }
     }
+    fn add(&self, parts: &[Part], window: &mut [<Out<R> as Value>::Word]) {
+        // SAFETY: words of this type, by the caller's promise.
+        let window = unsafe { values_mut::<Out<R>>(window) };
+        let (add, mul) = (self.ring.add(), self.ring.mul());
+        for Part { of_x, of_a } in parts {
+            let (k, x) = (V(self.x.indices()[*of_x].get() as u64), V(self.x.values()[*of_x]));
+            let (js, ys) = (&self.a.col_idx()[of_a.clone()], &self.a.values()[of_a.clone()]);
+            scatter(window, window.len() - 1, js, ys, |z, y, j| {
+                let at = At { i: V(0), k, j: V(j.get() as u64) };
+                add.apply::<Host>(V(z), mul.mul::<Host>(x, V(y), at)).0
+            });
+        }
+    }
 }
 
 /// ⊕, ⊗ and the operands.
@@ -159,6 +185,20 @@ unsafe impl<W: Word> Listed<W, u32> for StagedVector<'_, W> {
     }
     fn fold(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]) {
         self.fold.to_present(list, first, window, present);
+    }
+    fn add(&self, parts: &[Part], window: &mut [W]) {
+        let mut zs = [self.fold.identity(); BLOCK];
+        self.mul.with(&mut |multiply| {
+            for Part { of_x, of_a } in parts {
+                let (k, mut q) = (self.ks[*of_x].get(), of_a.start);
+                for js in self.a.col_idx()[of_a.clone()].chunks(BLOCK) {
+                    let (zs, ys) = (&mut zs[..js.len()], self.values.part(q..q + js.len()));
+                    multiply(Factors { i: 0, k, x: self.xs.part(*of_x..*of_x + 1), js, ys }, zs);
+                    self.fold.to_window(window, js, zs);
+                    q += js.len();
+                }
+            }
+        });
     }
 }
 

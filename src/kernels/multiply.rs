@@ -40,8 +40,12 @@ impl<'a, I: Index> RowsOfC<'a, I> {
     ) {
         let mask = window.len() - 1;
         for i in self.rows {
-            products(RowOfA { i, part: self.part }, window);
             let cols = columns_of_row(self.c, i, self.part);
+            // No products: of hypersparse matrices most rows.
+            if cols.is_empty() {
+                continue;
+            }
+            products(RowOfA { i, part: self.part }, window);
             for (j, z) in cols.iter().zip(take(cols.len())) {
                 *z = std::mem::replace(&mut window[j.get() & mask], identity);
             }

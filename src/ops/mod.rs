@@ -5,6 +5,7 @@
 //! | [`mxv`], [`mxv_into`] | y = A ⊕.⊗ x, x and y dense |
 //! | [`vxm`] | yᵀ = xᵀ ⊕.⊗ A, x and y sparse |
 //! | [`mxd`] | Y = A ⊕.⊗ X, X and Y dense |
+//! | [`mxm_hyper`] | C = A ⊕.⊗ B of hypersparse matrices |
 //! | [`ewise_add`], [`ewise_mult`] | C = A ∘ B where either, or both, have an entry |
 //! | [`apply`], [`select`] | C = f(A); the entries of A for which f(a, i, j, s) holds |
 //! | [`reduce_rows`], [`reduce`] | ⊕ over each row, over the whole |
@@ -26,6 +27,7 @@ mod assign;
 mod blocks;
 pub(crate) mod by_formula;
 mod ewise;
+mod hyper;
 mod mask;
 mod mxd;
 mod mxv;
@@ -41,6 +43,7 @@ pub use apply::apply;
 pub use apply_index::apply_index;
 pub use assign::assign;
 pub use ewise::{ewise_add, ewise_mult};
+pub use hyper::mxm_hyper;
 pub use mask::VectorMask;
 pub use mxd::mxd;
 pub use mxv::{mxv, mxv_into};

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | sorted | products are listed, sorted by column, and folded |
 //! | direct | products are folded into a dense accumulator of the length of y |
+//! | by columns | each thread folds the products of a range of columns into a dense accumulator of its own |
 //! | grouped | products are listed block by block of x, each block grouped by ranges of columns; then each range gathers its products, block after block, in a dense window |
 //!
 //! Each way folds the products of one column in the order of k, so all give the same bits, and the choice may look at
@@ -17,8 +18,9 @@ use std::sync::{Mutex, PoisonError};
 use super::blocks::{blocks, room};
 use super::mask::{VectorMask, check_mask};
 use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, Slice, Word};
-use crate::kernels::{Listed, Operand, Sums, VectorProducts, sums, sums_by_formula};
-use crate::par::{Fresh, Threads, append_blocks, filled, reserved};
+use crate::kernels::{Lets, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
+use crate::par::{Fresh, Threads, append_blocks, collected, filled, reserved};
+use crate::simd::{RowsOf, within};
 use crate::sparse::SparseVec;
 use crate::{Csr, Error, Index, Pattern, Result};
 
@@ -26,6 +28,8 @@ use crate::{Csr, Error, Index, Pattern, Result};
 const PIECE: usize = 1 << 10;
 /// Columns of a window: of doubles, 128 KiB, which stays in the second-level cache.
 const WINDOW: usize = 1 << 14;
+/// Entries of x ahead of the current one whose rows of A are asked for.
+const AHEAD: usize = 8;
 /// Ranges of columns at most.
 const RANGES: usize = 512;
 
@@ -34,7 +38,8 @@ const RANGES: usize = 512;
 ///
 /// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j).
 /// Cost: with f the entries of the rows of A that x names, O(nnz(x) + f log f) time while f is small (below n/1024),
-/// O(nnz(x) + f + n/64) else; O(nnz(x) + f) memory, and O(n) where n is below 2¹⁷ and f above n/16.
+/// O(nnz(x) + f + n/64) else; O(nnz(x) + f) memory, and O(n) where n is below 2¹⁷ and f above n/16 or n at most 2²⁰ a thread and f above
+/// n/8.
 /// # Errors
 /// [`Error::Shape`]; [`Error::Length`] if the mask has not n bits; [`Error::OutOfMemory`], [`Error::Cancelled`].
 /// # Example
@@ -59,7 +64,7 @@ pub fn vxm<R: Semiring, I: Index>(
     check_mask(mask, a.ncols())?;
     let before = work_before(x.indices(), a.pattern())?;
     let mask = mask.map(|m| (m.bits, m.complement));
-    let way = Product { threads, before: &before, n: a.ncols() };
+    let way = Product { threads, before: &before, ks: x.indices(), a: a.pattern(), mask };
     let (indices, values) = sums(&VectorProducts { ring, x, a, mask }, &way)?;
     Ok(SparseVec::from_parts(a.ncols(), indices, values))
 }
@@ -78,7 +83,7 @@ pub(crate) fn vxm_words(
         return Err(Error::Shape { op: "vxm", lhs: (1, len), rhs: a.pattern.shape() });
     }
     let before = work_before(ks, a.pattern)?;
-    sums_by_formula(ring, (ks, xs), a, &Product { threads, before: &before, n: a.pattern.ncols() })
+    sums_by_formula(ring, (ks, xs), a, &Product { threads, before: &before, ks, a: a.pattern, mask: None })
 }
 
 /// Work before each entry of x: its row of A, and itself.
@@ -90,28 +95,135 @@ fn work_before<I: Index>(ks: &[I], a: &Pattern<I>) -> Result<Vec<u64>> {
     Ok(before)
 }
 
-/// A product of `n` columns.
-struct Product<'a> {
+/// A product.
+struct Product<'a, I: Index> {
     threads: &'a Threads,
     /// Work before each entry of x.
     before: &'a [u64],
-    n: usize,
+    /// Where x has entries.
+    ks: &'a [I],
+    a: &'a Pattern<I>,
+    mask: Lets<'a>,
 }
 
-impl<I: Index> Sums<I> for Product<'_> {
+impl<I: Index> Sums<I> for Product<'_, I> {
     /// By the way that suits it.
     fn make<W: Word>(&self, products: &dyn Listed<W, I>) -> Result<(Vec<I>, Vec<W>)> {
-        let &Self { threads, before, n } = self;
+        let &Self { threads, before, a, .. } = self;
+        let n = a.ncols();
         let entries = before.len() - 1;
         let flops = usize::try_from(before[entries]).unwrap_or(usize::MAX) - entries;
         let blocks = blocks(entries, &|p| before[p])?;
         let list = List { threads, before, blocks: &blocks, flops, products };
-        let sums = match choose(flops, n, threads.count().min(blocks.len())) {
+        let workers = threads.count().min(blocks.len());
+        if a.is_sorted() && suits_columns(flops, n, entries, workers) {
+            return self.by_columns(products, workers);
+        }
+        let sums = match choose(flops, n, workers) {
             Way::Sorted => list.sorted(),
             Way::Direct => list.direct(n),
             Way::Grouped => list.grouped(n),
         }?;
         unzip(threads, &sums)
+    }
+}
+
+/// Columns that one thread's accumulator has at most: of doubles, 8 MiB.
+const COLUMNS: usize = 1 << 20;
+
+/// Whether threads are to share a product of `flops` products, `entries` rows of A and `n` columns by ranges of columns: where an
+/// accumulator of all columns is worth it, and looking at all rows costs a thread less than its own products.
+fn suits_columns(flops: usize, n: usize, entries: usize, workers: usize) -> bool {
+    flops >= n / 8 && n / workers.max(1) <= COLUMNS && workers * entries <= 2 * flops
+}
+
+/// A range of columns: their sums, a byte for each that is present, and how many those are.
+struct Gathered<W> {
+    cols: Range<usize>,
+    window: Vec<W>,
+    present: Vec<u8>,
+    count: usize,
+}
+
+impl<I: Index> Product<'_, I> {
+    /// Columns of y and their sums, `parts` ranges of columns side by side.
+    fn by_columns<W: Word>(&self, products: &dyn Listed<W, I>, parts: usize) -> Result<(Vec<I>, Vec<W>)> {
+        let (n, parts) = (self.a.ncols(), parts.max(1));
+        let start = |r: usize| (n as u128 * r as u128 / parts as u128) as usize;
+        let found = Mutex::new(reserved(parts, SUMS)?);
+        let work = |(): &mut (), r| {
+            let gathered = self.gather(products, start(r)..start(r + 1))?;
+            found.lock().unwrap_or_else(PoisonError::into_inner).push(gathered);
+            Ok(())
+        };
+        self.threads.for_each_of("vxm: sums", parts, || Ok(()), work)?;
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_unstable_by_key(|g| g.cols.start);
+        let starts: Vec<usize> = collected(
+            parts + 1,
+            std::iter::once(0).chain(found.iter().scan(0, |sum, g| {
+                *sum += g.count;
+                Some(*sum)
+            })),
+            SUMS,
+        )?;
+        Fresh::new(starts[parts], "indices")?.fill_with(
+            Fresh::new(starts[parts], "values")?,
+            self.threads,
+            "vxm: result",
+            parts,
+            |r| starts[r],
+            || Ok(()),
+            |(), r, indices, values| {
+                let Gathered { cols, window, present, .. } = &found[r];
+                let mask = window.len() - 1;
+                let (indices, values) =
+                    (indices.take(found[r].count, I::default()), values.take(found[r].count, products.identity()));
+                let there = cols.clone().filter(|j| present[j & mask] != 0);
+                for ((index, value), j) in indices.iter_mut().zip(values).zip(there) {
+                    (*index, *value) = (I::cast(j), window[j & mask]);
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// The sums of the columns `cols`.
+    fn gather<W: Word>(&self, products: &dyn Listed<W, I>, cols: Range<usize>) -> Result<Gathered<W>> {
+        const ROWS: usize = 64;
+        let width = cols.len().max(1).next_power_of_two();
+        let mut window = filled(width, products.identity(), "a dense accumulator")?;
+        let mut present = filled(width, 0u8, "a dense accumulator")?;
+        let row_ptr = self.a.row_ptr();
+        let rows = RowsOf::without_values(self.a);
+        let mut parts: [Part; ROWS] = std::array::from_fn(|_| Part { of_x: 0, of_a: 0..0 });
+        for (c, ks) in self.ks.chunks(ROWS).enumerate() {
+            let mut len = 0;
+            for (p, k) in ks.iter().enumerate() {
+                if let Some(k) = self.ks.get(c * ROWS + p + AHEAD) {
+                    rows.prefetch(k.get());
+                }
+                let js = rows.row(k.get()).0;
+                let part = match js {
+                    [first, .., last] | [first @ last] if first.get() < cols.end && last.get() >= cols.start => {
+                        if first.get() >= cols.start && last.get() < cols.end { 0..js.len() } else { within(js, &cols) }
+                    }
+                    _ => continue,
+                };
+                let q = row_ptr[k.get()];
+                for j in &js[part.clone()] {
+                    present[j.get() & (width - 1)] = 1;
+                }
+                parts[len] = Part { of_x: c * ROWS + p, of_a: q + part.start..q + part.end };
+                len += 1;
+            }
+            products.add(&parts[..len], &mut window);
+        }
+        if let Some((bits, complement)) = self.mask {
+            cols.clone().filter(|&j| bits[j] == complement).for_each(|j| present[j & (width - 1)] = 0);
+        }
+        let count = present.iter().map(|&b| usize::from(b)).sum();
+        Ok(Gathered { cols, window, present, count })
     }
 }
 
@@ -350,6 +462,9 @@ mod tests {
         assert_eq!(choose(524_288, 1_000_000, 1), Way::Grouped);
         assert_eq!(choose(8192, 10_000_000, 1), Way::Sorted);
         assert_eq!(choose(0, 0, 1), Way::Direct);
+        assert!(suits_columns(1000, 8000, 2000, 1) && !suits_columns(999, 8000, 1000, 1));
+        assert!(suits_columns(1 << 22, 2 << 20, 1 << 18, 2) && !suits_columns(1 << 22, (2 << 20) + 2, 1 << 18, 2));
+        assert!(suits_columns(8000, 8000, 1000, 16) && !suits_columns(8000, 8000, 1001, 16));
     }
 
     /// All ways give the same bits, for windows of every number.
@@ -389,6 +504,15 @@ mod tests {
                     let want = bits(list.sorted().unwrap());
                     assert_eq!(bits(list.grouped(n).unwrap()), want);
                     assert_eq!(bits(list.direct(n).unwrap()), want);
+                    let mut let_through = bitvec::bitvec![u64, bitvec::order::Lsb0; 0; n];
+                    (0..n).step_by(3).for_each(|j| let_through.set(j, true));
+                    for mask in [None, Some((&let_through[..], false)), Some((&let_through[..], true))] {
+                        let way = Product { threads, before: &before, ks: x.indices(), a: a.pattern(), mask };
+                        let (columns, sums) = way.by_columns(&products, parts).unwrap();
+                        let lets = |j: u32| mask.is_none_or(|(bits, complement)| bits[j as usize] != complement);
+                        let want: Vec<_> = want.iter().copied().filter(|&(j, _)| lets(j)).collect();
+                        assert_eq!(bits(columns.into_iter().zip(sums).collect()), want);
+                    }
                 }
             }
         }

@@ -4,7 +4,9 @@
 //! be touched from end to end, is first compared with what the system says is left; a file of three lines that
 //! declares billions of rows is refused here, by an error that says how much its row pointers would need.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
 #[cfg(target_os = "linux")]
@@ -22,6 +24,25 @@ pub fn filled<T: Copy>(len: usize, x: T, what: &'static str) -> Result<Vec<T>> {
     let mut v = reserved(len, what)?;
     advise_huge_pages(&mut v.spare_capacity_mut()[..len]);
     v.resize(len, x);
+    Ok(v)
+}
+
+/// A vector of `len` zeros, whose pages come when they are first written, to the threads that write them.
+pub(crate) fn zeros(len: usize, what: &'static str) -> Result<Vec<usize>> {
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    let refused = || out_of_memory::<usize>(what, len);
+    let layout = Layout::array::<usize>(len).map_err(|_| refused())?;
+    if !enough(layout.size() as u128) {
+        return Err(refused());
+    }
+    // SAFETY: the layout's size is not zero.
+    let start = NonNull::new(unsafe { alloc_zeroed(layout) }.cast::<usize>()).ok_or_else(refused)?;
+    // SAFETY: 1. the memory is from the global allocator, with the layout of `len` elements; 2. it is zeros, which are values.
+    let mut v = unsafe { Vec::from_raw_parts(start.as_ptr(), len, len) };
+    // SAFETY: an element is as good as one that may be none; nothing is written.
+    advise_huge_pages(unsafe { &mut *(std::ptr::from_mut(&mut v[..]) as *mut [MaybeUninit<usize>]) });
     Ok(v)
 }
 

@@ -25,7 +25,7 @@ use crate::{Error, Result};
 pub(crate) use append::append_blocks;
 pub(crate) use group::{Digit, Grouped, binned, grouped, order_by};
 use memory::advise_huge_pages;
-pub(crate) use memory::{collected, counters, enough, out_of_memory, reserved};
+pub(crate) use memory::{collected, counters, enough, out_of_memory, reserved, zeros};
 pub use memory::{filled, keep_freed_memory};
 use pool::{Place, Pool};
 pub(crate) use scatter::scattered;

@@ -69,6 +69,10 @@ impl<T, I: Index> HyperCsr<T, I> {
     pub fn compact(&self) -> &Csr<T, I> {
         &self.compact
     }
+    /// Which of the stored rows row `i` is, if it is one.
+    pub(crate) fn place(&self, i: I) -> Option<usize> {
+        self.place.get(&i).copied()
+    }
     /// Columns and values of row `i`, both empty if it is not stored.
     pub fn row(&self, i: usize) -> (&[I], &[T]) {
         let place = I::new(i).and_then(|i| self.place.get(&i));

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Pattern, out_of_memory};
-use crate::par::{Threads, collected, filled, try_split};
+use crate::par::{Threads, collected, filled, try_split, zeros};
 use crate::{Index, Result};
 
 /// Below this much work (entries, say), one thread is faster than waking the others.
@@ -31,6 +31,46 @@ pub(crate) fn for_each_part<P: Send, S>(
 /// Cuts `slice` into `parts` consecutive parts of the given lengths.
 pub(crate) fn cut<T>(mut slice: &mut [T], parts: usize, lens: impl Iterator<Item = usize>) -> Result<Vec<&mut [T]>> {
     collected(parts, lens.map(|len| slice.split_off_mut(..len).expect("parts lie within the slice")), PARTS)
+}
+
+/// Makes row pointers of lengths: `row_ptr[i + 1]`, the length of row i, becomes the sum of those up to it. Says how long the longest is.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), also for sums beyond `usize`.
+pub(crate) fn accumulate(threads: &Threads, row_ptr: &mut [usize]) -> Result<usize> {
+    const BLOCK: usize = 1 << 16;
+    let Some((_, lens)) = row_ptr.split_first_mut() else { return Ok(0) };
+    let mut found = filled(lens.len().div_ceil(BLOCK), (0, 0), PARTS)?;
+    let parts = collected(found.len(), lens.chunks(BLOCK).zip(&mut found), PARTS)?;
+    for_each_part(
+        threads,
+        parts,
+        || Ok(()),
+        |(), (lens, found)| {
+            *found = lens.iter().fold((0, 0), |(sum, most), &len| (len.saturating_add(sum), len.max(most)));
+            Ok(())
+        },
+    )?;
+    let longest = found.iter().map(|f| f.1).max().unwrap_or(0);
+    let mut before = 0usize;
+    for (sum, _) in &mut found {
+        let start = before;
+        before = before.checked_add(*sum).ok_or_else(|| out_of_memory::<usize>("entries", usize::MAX))?;
+        *sum = start;
+    }
+    let parts = collected(found.len(), lens.chunks_mut(BLOCK).zip(&found), PARTS)?;
+    for_each_part(
+        threads,
+        parts,
+        || Ok(()),
+        |(), (lens, &(mut before, _))| {
+            for len in lens {
+                before += *len;
+                *len = before;
+            }
+            Ok(())
+        },
+    )?;
+    Ok(longest)
 }
 
 /// Ranges of rows of about equal work: one if there is little work, else a few for each thread.
@@ -110,7 +150,7 @@ pub(crate) fn count_rows<S>(
     count: impl Fn(&mut S, usize) -> Result<usize> + Sync,
 ) -> Result<Vec<usize>> {
     let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
-    let mut row_ptr = filled(len, 0usize, "row pointers")?;
+    let mut row_ptr = zeros(len, "row pointers")?;
     let blocks = row_blocks(threads, nrows, work_before)?;
     let counts = cut(&mut row_ptr[1..], blocks.len(), blocks.iter().map(ExactSizeIterator::len))?;
     let parts = collected(blocks.len(), blocks.iter().zip(counts), PARTS)?;
@@ -120,10 +160,6 @@ pub(crate) fn count_rows<S>(
             Ok(())
         })
     })?;
-    let mut sum = 0usize;
-    for n in &mut row_ptr {
-        sum = sum.checked_add(*n).ok_or_else(|| out_of_memory::<usize>("entries", usize::MAX))?;
-        *n = sum;
-    }
+    accumulate(threads, &mut row_ptr)?;
     Ok(row_ptr)
 }

@@ -91,7 +91,7 @@ impl<I: Index> Marks<I> for HashMap<I, u8> {
 /// times as fast as an entry is looked up.
 const HYPERSPARSE: u64 = 16;
 
-/// The pattern of C⟨M⟩ = A·B, or of C⟨¬M⟩ if `complement`. The mask's rows are sorted.
+/// The pattern of C⟨M⟩ = A·B, or of C⟨¬M⟩ if `complement`, and the length of its longest row. The mask's rows are sorted.
 ///
 /// Cost: O(flops + nnz(M)); a row that the mask leaves nothing of costs nothing. Beside it a byte a column for each thread, where
 /// the columns are not more than 16 times the work and `budget` has room for them.
@@ -102,7 +102,7 @@ pub(super) fn structure<I: Index>(
     complement: bool,
     work: &Work,
     budget: &mut Budget,
-) -> Result<Pattern<I>> {
+) -> Result<(Pattern<I>, usize)> {
     let entries = work.flops.saturating_add(mask.nnz() as u64);
     let longest = mask.longest_row();
     let rows = |by| Masked::<I, Vec<u8>> { of, mask, complement, work, longest, by, marks: PhantomData };

@@ -220,7 +220,7 @@ fn pattern<I: Index>(
     budget.take("the tasks of a product", work.bytes())?;
     let (packed, choice) = pack(threads, a, b, &work, request, &mut budget)?;
     let of = Operands { a, b, packed: packed.as_ref() };
-    let c = match request.mask {
+    let (c, max_row_nnz) = match request.mask {
         None => product::structure(threads, of, &work, &mut budget)?,
         Some((mask, complement)) if mask.is_sorted() => {
             masked::structure(threads, of, mask, complement, &work, &mut budget)?
@@ -231,14 +231,8 @@ fn pattern<I: Index>(
             masked::structure(threads, of, &mask.sorted(threads)?, complement, &work, &mut budget)?
         }
     };
-    let stats = Stats {
-        flops: work.flops,
-        max_row_flops: work.max_row_flops,
-        max_row_nnz: c.longest_row(),
-        nnz: c.nnz(),
-        cf: None,
-        cmrf: None,
-    };
+    let stats =
+        Stats { flops: work.flops, max_row_flops: work.max_row_flops, max_row_nnz, nnz: c.nnz(), cf: None, cmrf: None };
     let form = Form::Pattern { c: Arc::new(c), work: Arc::new(work), choice: Arc::new(choice), kept: Arc::default() };
     Ok((form, stats))
 }
@@ -432,7 +426,11 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
     }
 }
 
-/// What computes the values; columns are searched for where `budget` has no room for a table of their places.
+/// Columns whose places a table is filled with while one is searched for in a row.
+const COLUMNS_A_SEARCH: u64 = 16;
+
+/// What computes the values; columns are searched for where `budget` has no room for a table of their places, and where products are
+/// so few that the table would take longer.
 fn fill<'a, W: Word, I: Index>(
     threads: &Threads,
     plan: &Plan<I>,
@@ -443,7 +441,9 @@ fn fill<'a, W: Word, I: Index>(
     let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
     let by = |reach| Fill { products, c, tasks, longest, masked, reach, kept };
     let found = by(Reach::Table);
-    let found = if budget.fits(found.scratch(threads)) { found } else { by(Reach::Search) };
+    // Threads fill their tables side by side.
+    let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;
+    let found = if !few && budget.fits(found.scratch(threads)) { found } else { by(Reach::Search) };
     budget.take("C, with the places of its columns", found.scratch(threads))?;
     Ok(found)
 }

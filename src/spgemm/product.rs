@@ -16,8 +16,9 @@ use super::tasks::{Task, Work};
 use super::values::{Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
-use crate::par::{Fresh, Threads, append_blocks, enough, filled, out_of_memory, refill, reserved};
+use crate::par::{Fresh, Threads, append_blocks, enough, filled, out_of_memory, refill, reserved, zeros};
 use crate::simd::{self, dispatch, dispatch_work};
+use crate::sparse::accumulate;
 use crate::{Index, Pattern, Result};
 
 /// What finds the rows of a result, one after another.
@@ -108,16 +109,21 @@ impl<I: Index> FindRows<I> for Rows<'_, I> {
     }
 }
 
-/// The pattern of C; bits are not used where `budget` has no room for them.
+/// The pattern of C, and the length of its longest row; bits are not used where `budget` has no room for them.
 pub(super) fn structure<I: Index>(
     threads: &Threads,
     of: Operands<'_, I>,
     work: &Work,
     budget: &mut Budget,
-) -> Result<Pattern<I>> {
+) -> Result<(Pattern<I>, usize)> {
     let rows = |by| Rows { of, work, by };
-    let lists = !budget.fits(scratch(threads, work, &rows(Search::Bits)));
+    let lists = sorts(of, work) || !budget.fits(scratch(threads, work, &rows(Search::Bits)));
     collect(threads, of, work, &rows(if lists { Search::Lists } else { Search::Bits }), budget)
+}
+
+/// Whether so few multiplications are spread over so many columns that clearing a bit for each would take longer than sorting.
+fn sorts<I: Index>(of: Operands<'_, I>, work: &Work) -> bool {
+    of.b.ncols() as u64 / 256 > work.flops
 }
 
 /// What budgets say of it.
@@ -131,13 +137,12 @@ pub(super) fn size<I: Index>(
     budget: &mut Budget,
 ) -> Result<(usize, usize)> {
     let rows = |by| Rows { of, work, by };
-    let lists = !budget.fits(scratch(threads, work, &rows(Search::Bits)));
+    let lists = sorts(of, work) || !budget.fits(scratch(threads, work, &rows(Search::Bits)));
     let rows = rows(if lists { Search::Lists } else { Search::Bits });
     budget.take(WHAT, bytes_of::<usize>(of.a.nrows()) + work.lens_bytes() + scratch(threads, work, &rows))?;
     let mut lens = Lengths::new(of.a.nrows(), work)?;
     let starts = count(threads, work, &rows, lens.of_tasks(work)?)?;
-    let row_ptr = lens.into_row_ptr(work);
-    Ok((starts[work.tasks.len()], row_ptr.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)))
+    Ok((starts[work.tasks.len()], lens.into_row_ptr(threads, work)?.1))
 }
 
 /// Bytes of the states of all threads.
@@ -176,7 +181,7 @@ impl<I: Index, R: FindRows<I>> simd::Work for Count<'_, I, R> {
     }
 }
 
-/// The pattern whose rows are `rows`.
+/// The pattern whose rows are `rows`, and the length of the longest.
 ///
 /// Where all that there can be fits, rows are found once. Else they are counted first: then C is known to fit, and is written
 /// in place, or is refused before it is begun.
@@ -186,7 +191,7 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
     work: &Work,
     rows: &R,
     budget: &mut Budget,
-) -> Result<Pattern<I>> {
+) -> Result<(Pattern<I>, usize)> {
     let (nrows, ncols) = (of.a.nrows(), of.b.ncols());
     budget.take(WHAT, bytes_of::<usize>(nrows) + work.lens_bytes() + scratch(threads, work, rows))?;
     let mut lens = Lengths::new(nrows, work)?;
@@ -224,7 +229,8 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
             },
         )?
     };
-    Ok(Pattern::from_parts(nrows, ncols, lens.into_row_ptr(work), cols, true))
+    let (row_ptr, longest) = lens.into_row_ptr(threads, work)?;
+    Ok((Pattern::from_parts(nrows, ncols, row_ptr, cols, true), longest))
 }
 
 /// Lengths of the rows, to `lens`; where the columns of each task begin, and where the last ones end.
@@ -260,7 +266,7 @@ impl Lengths {
     fn new(nrows: usize, work: &Work) -> Result<Self> {
         let parts = work.tasks.iter().filter(|t| t.cols.is_some()).count();
         Ok(Self {
-            row_ptr: filled(nrows.saturating_add(1), 0, "row pointers of C")?,
+            row_ptr: zeros(nrows.saturating_add(1), "row pointers of C")?,
             parts: filled(parts, 0, "row pointers of C")?,
         })
     }
@@ -279,17 +285,15 @@ impl Lengths {
         }
         Ok(lens)
     }
-    /// The row pointers.
-    fn into_row_ptr(self, work: &Work) -> Vec<usize> {
+    /// The row pointers, and the length of the longest row.
+    fn into_row_ptr(self, threads: &Threads, work: &Work) -> Result<(Vec<usize>, usize)> {
         let Self { mut row_ptr, parts } = self;
         let cut_rows = work.tasks.iter().filter(|t| t.cols.is_some()).map(|t| t.rows.start);
         for (i, len) in cut_rows.zip(parts) {
             row_ptr[i + 1] += len;
         }
-        for i in 1..row_ptr.len() {
-            row_ptr[i] += row_ptr[i - 1];
-        }
-        row_ptr
+        let longest = accumulate(threads, &mut row_ptr)?;
+        Ok((row_ptr, longest))
     }
 }
 

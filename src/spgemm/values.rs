@@ -172,15 +172,25 @@ pub(super) fn part_of_row<I: Index>(c: &Pattern<I>, i: usize, part: Option<&Rang
     }
 }
 
-/// By searching each column's place, in rows too wide for a table.
-#[cold]
+/// By searching each column's place, in rows too wide for a table, or where filling one would take longer than all searches.
 fn by_search<W: Word, I: Index>(products: &dyn Multiply<W, I>, row: RowOfA<'_>, cols: &[I], values: &mut [W]) {
-    let (a, b) = products.patterns();
+    const ROOM: usize = 64;
+    let ((a, b), mut slots) = (products.patterns(), [0; ROOM]);
     for p in a.row_ptr()[row.i]..a.row_ptr()[row.i + 1] {
-        for q in part_of_row(b, a.col_idx()[p].get(), row.part) {
-            if let Ok(place) = cols.binary_search(&b.col_idx()[q]) {
-                products.to_slots(row.i, p, q, values, &[place]);
+        // Entries first..q of B have the places slots[..q − first].
+        let range = part_of_row(b, a.col_idx()[p].get(), row.part);
+        let (mut first, mut n) = (range.start, 0);
+        for q in range {
+            let place = cols.binary_search(&b.col_idx()[q]);
+            if let Ok(place) = place {
+                slots[n] = place;
+                n += 1;
+            }
+            if place.is_err() || n == ROOM {
+                products.to_slots(row.i, p, first, values, &slots[..n]);
+                (first, n) = (q + 1, 0);
             }
         }
+        products.to_slots(row.i, p, first, values, &slots[..n]);
     }
 }

@@ -1,0 +1,119 @@
+//! C = A ⊕.⊗ B of matrices most of whose rows are empty: nothing costs O(nrows) or O(ncols).
+
+use std::sync::Arc;
+
+use crate::algebra::{Formula, Lhs, Out, Rhs, Semiring};
+use crate::par::{Threads, append_blocks, collected, filled};
+use crate::sparse::HyperCsr;
+use crate::spgemm::{self, Options, Request};
+use crate::{Csr, Error, Index, Pattern, Result};
+
+/// `C(i, j) = ⊕ over k of A(i, k) ⊗ B(k, j)`: the product of the stored rows, C's stored rows being those that have entries.
+///
+/// Shapes: `a` m×k, `b` k×n, result m×n. Cost: O(nnz(A) + flops) time and O(nnz(A) + nnz(C)) memory, whatever m, k and n are; per thread
+/// what the product of the stored rows takes (see [`spgemm::symbolic`]). Only a ⊗ that reads where its operands stand costs O(m + k)
+/// beside that. The bits are those of the product of [`into_csr`](HyperCsr::into_csr), for any number of threads.
+///
+/// Source of the format: Buluç and Gilbert 2008 (doubly compressed rows).
+/// # Errors
+/// [`Error::Shape`], [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::{algebra::{Plus, PlusTimes}, ops::mxm_hyper, par::Threads, sparse::Builder};
+/// let n = 4_000_000_000;
+/// let mut a = Builder::<f64>::new(n, n)?;
+/// a.push(3_999_999_999, 5, 2.0)?;
+/// a.push(5, 7, 3.0)?;
+/// let a = a.finish_hyper(Plus::new())?;
+/// let c = mxm_hyper(&Threads::current(), None, PlusTimes::default(), &a, &a)?;
+/// assert_eq!((c.nnz(), c.get(3_999_999_999, 7)), (1, Some(&6.0)));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn mxm_hyper<R: Semiring, I: Index>(
+    threads: &Threads,
+    budget: Option<u64>,
+    ring: R,
+    a: &HyperCsr<Lhs<R>, I>,
+    b: &HyperCsr<Rhs<R>, I>,
+) -> Result<HyperCsr<Out<R>, I>> {
+    let ((m, k), (l, n)) = (a.shape(), b.shape());
+    if k != l {
+        return Err(Error::Shape { op: "mxm", lhs: (m, k), rhs: (l, n) });
+    }
+    let mul = Formula::of_mul(ring.mul());
+    if mul.reads("i") || mul.reads("k") {
+        let c = product(threads, budget, ring, &a.clone().into_csr()?, &b.clone().into_csr()?)?;
+        let all = collected(m, (0..m).map(I::cast), "rows")?;
+        return without_empty_rows(m, &all, c);
+    }
+    let c = product(threads, budget, ring, &by_places(threads, a, b)?, b.compact())?;
+    without_empty_rows(m, a.rows(), c)
+}
+
+fn product<R: Semiring, I: Index>(
+    threads: &Threads,
+    budget: Option<u64>,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    b: &Csr<Rhs<R>, I>,
+) -> Result<Csr<Out<R>, I>> {
+    let request = Request { options: &Options::default(), budget, mask: None };
+    let plan = spgemm::symbolic(threads, a.pattern(), b.pattern(), &request)?;
+    spgemm::numeric(threads, budget, &plan, ring, a, b)
+}
+
+/// The stored rows of A, with the place of a row of B for its index; entries whose row of B is empty are left out.
+fn by_places<T: Copy + Send + Sync, U: Send + Sync, I: Index>(
+    threads: &Threads,
+    a: &HyperCsr<T, I>,
+    b: &HyperCsr<U, I>,
+) -> Result<Csr<T, I>> {
+    const BLOCK: usize = 1 << 14;
+    let (cols, values) = (a.compact().col_idx(), a.compact().values());
+    let block = |t: usize| t * BLOCK..((t + 1) * BLOCK).min(cols.len());
+    let blocks = cols.len().div_ceil(BLOCK);
+    // LAST is no place: B has fewer rows.
+    let places = append_blocks(
+        threads,
+        "mxm",
+        blocks,
+        cols.len(),
+        || Ok(()),
+        |(), t, out: &mut Vec<I>| {
+            out.extend(cols[block(t)].iter().map(|k| b.place(*k).map_or(I::LAST, I::cast)));
+            Ok(())
+        },
+    )?;
+    let (nrows, row_ptr) = (a.compact().nrows(), a.compact().row_ptr());
+    let live = places.iter().filter(|k| **k != I::LAST).count();
+    let (sorted, nplaces) = (a.compact().pattern().is_sorted(), b.rows().len());
+    let kept = || places.iter().zip(values).filter(|(k, _)| **k != I::LAST);
+    let mut ptr = filled(nrows + 1, 0usize, "row pointers")?;
+    for i in 0..nrows {
+        ptr[i + 1] = ptr[i] + places[row_ptr[i]..row_ptr[i + 1]].iter().filter(|k| **k != I::LAST).count();
+    }
+    let values = collected(live, kept().map(|(_, x)| *x), "values")?;
+    let places = collected(live, kept().map(|(k, _)| *k), "columns")?;
+    Csr::with_pattern(Arc::new(Pattern::from_parts(nrows, nplaces, ptr, places, sorted)), values)
+}
+
+/// The rows of `c` that have entries; row r is row `rows[r]` of `nrows`.
+fn without_empty_rows<T: Copy, I: Index>(nrows: usize, rows: &[I], c: Csr<T, I>) -> Result<HyperCsr<T, I>> {
+    let live = c.row_ptr().windows(2).filter(|w| w[0] < w[1]).count();
+    if live == rows.len() {
+        return HyperCsr::new(nrows, collected(live, rows.iter().copied(), "rows")?, c);
+    }
+    let stored = |w: &&[usize]| w[0] < w[1];
+    let ends = c.row_ptr().windows(2).filter(stored).map(|w| w[1]);
+    let ptr = collected(live + 1, std::iter::once(0).chain(ends), "row pointers")?;
+    let of = rows.iter().zip(c.row_ptr().windows(2)).filter(|(_, w)| stored(w)).map(|(i, _)| *i);
+    let rows = collected(live, of, "rows")?;
+    let (pattern, values) = c.into_parts();
+    let (ncols, sorted) = (pattern.ncols(), pattern.is_sorted());
+    let cols = match Arc::try_unwrap(pattern) {
+        Ok(pattern) => pattern.into_parts().1,
+        Err(shared) => collected(shared.nnz(), shared.col_idx().iter().copied(), "columns")?,
+    };
+    let pattern = Pattern::from_parts(live, ncols, ptr, cols, sorted);
+    HyperCsr::new(nrows, rows, Csr::with_pattern(Arc::new(pattern), values)?)
+}
