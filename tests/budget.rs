@@ -256,6 +256,10 @@ fn a_plan_keeps_the_scratch_of_its_phases() {
         assert!(failed.is_err());
         let ((), second) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place"));
         assert!(identical(&again, &c), "{threads} threads, masked: {masked}");
+        // Threads take work when they come to it: until each has had some, its scratch is to come.
+        for _ in 0..50 {
+            cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place");
+        }
         let ((), third) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place"));
         assert!(identical(&again, &c), "{threads} threads, masked: {masked}");
         // A place of two bytes for each column, their number rounded up, and the window of doubles.

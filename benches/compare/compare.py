@@ -65,6 +65,7 @@ COLUMNS = {
         ("sorted / SciPy", "ms", "scipy", "sorted"),
         ("unsorted / MKL", "unsorted_ms", "mkl", "unsorted"),
         ("numeric only / MKL", "reuse_ms", "mkl", "numeric"),
+        ("count / MKL", "count_ms", "mkl", "count"),
     ],
     "mxv": [
         ("new / SuiteSparse", "ms", "suitesparse", "new"),
@@ -412,7 +413,8 @@ def located(case):
 def chosen(kind, wanted):
     """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
     there = lambda cases: [case for case in cases if os.sep not in located(case) or os.path.exists(located(case).removeprefix("sym:"))]
-    known = {"spgemm": SPGEMM, "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ}.get(kind)
+    square = [case for case in OPERATIONS if not case.startswith("lp_")]
+    known = {"spgemm": there(SPGEMM + UNSEEN), "masked": there(square), "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ}.get(kind)
     known = there(OPERATIONS) if known is None else known
     if wanted is None:
         return known

@@ -24,8 +24,10 @@ def clock(f):
 
 
 def factors_of(a):
-    """What is multiplied: A by itself, or the factors of a longer product."""
-    return a if isinstance(a, list) else [a, a]
+    """What is multiplied: A by itself, or by its transpose if it is not square, or the factors of a longer product."""
+    if isinstance(a, list):
+        return a
+    return [a, a if a.shape[0] == a.shape[1] else a.T.tocsr()]
 
 
 def number(k):
@@ -63,7 +65,7 @@ def mixed(a):
 class Mkl:
     """oneMKL's inspector-executor sparse BLAS through ctypes."""
 
-    OPS = {"spgemm": ["sorted", "unsorted", "numeric"], "mxv": ["mv"], "transpose": ["sorted"], "ewise": ["add"]}
+    OPS = {"spgemm": ["sorted", "unsorted", "numeric", "count"], "mxv": ["mv"], "transpose": ["sorted"], "ewise": ["add"]}
     NO_TRANSPOSE, TRANSPOSE, NNZ_COUNT, FINALIZE = 10, 11, 91, 92
 
     class Description(ctypes.Structure):
@@ -151,6 +153,12 @@ class Mkl:
 
             _, ms = clock(values)
             return ms, self.checks(self.planned[-1]) if check else None
+
+        if variant == "count":
+            c = ctypes.c_void_p()
+            _, ms = clock(lambda: self.stage(self.NNZ_COUNT, first, rest[0], c))
+            self.lib.mkl_sparse_destroy(c)
+            return ms, {}
 
         def product():
             left, made = first, []
@@ -457,7 +465,9 @@ def main():
                     peer.open(ask["load"], ask["op"])
                 else:
                     peer.load(cases.load(ask["load"]), ask["op"])
-                reply({"variants": peer.OPS.get(ask["op"], [])})
+                variants = peer.OPS.get(ask["op"], [])
+                # What a longer product has is known when its parts are.
+                reply({"variants": [v for v in variants if v != "count" or len(peer.factors) == 2]})
             else:
                 ms, found = peer.run(ask["time"], ask.get("check", False))
                 reply({"ms": ms, "found": found})

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Kind {
-    /// Products: A·A, and R·A·P for rap100
+    /// Products: A·A, A·Aᵀ of files that are not square, and R·A·P for rap100
     Spgemm,
     /// Triangles of graphs
     Triangles,
@@ -176,8 +176,11 @@ fn spgemm(context: &Context, name: &str, repeat: u32) -> Result {
         context.progress.stage(format!("making {name}"));
         context.quiet.threads().install(|| generate::case(name))?
     } else {
-        let product = Product { name: name.into(), factors: vec![0, 0] };
-        Case { matrices: vec![load(context, name)?], products: vec![product] }
+        let a = load(context, name)?;
+        let square = a.nrows() == a.ncols();
+        let matrices = if square { vec![a] } else { vec![a.clone(), a.transpose(context.quiet.threads())?] };
+        let product = Product { name: name.into(), factors: vec![0, matrices.len() - 1] };
+        Case { matrices, products: vec![product] }
     };
     match &context.cuda {
         Some(cuda) => {
@@ -297,6 +300,19 @@ fn measure<M: Machine>(
             unsorted_checks = chain.results.last().map(|c| machine.checks(c)).transpose()?;
         }
     }
+    let mut counted = Times::default();
+    for round in 0..=repeat {
+        let [a, b] = factors[..] else { break };
+        let (count, ms) = timed_with(machine, || machine.count(a, b))?;
+        match count {
+            None => break,
+            Some(count) if count != nnz => {
+                return Err(Failure::Wrong(format!("{name}: {count} entries counted, {nnz} found")));
+            }
+            Some(_) if round > 0 => counted.push(ms),
+            Some(_) => {}
+        }
+    }
     let mut line = Map::new();
     for (key, value) in [
         ("op", json!("spgemm")),
@@ -319,6 +335,9 @@ fn measure<M: Machine>(
     if M::UNSORTED {
         line.insert("threads".into(), json!(context.threads()));
         timing::insert(&mut line, "unsorted_", &unsorted);
+    }
+    if !counted.is_empty() {
+        timing::insert(&mut line, "count_", &counted);
     }
     // Most memory at once during the sorted product, everything included: on the processor what is resident, null where
     // the system does not tell; on a GPU that of the device.

@@ -21,6 +21,9 @@ impl Times {
     pub(crate) fn push(&mut self, ms: f64) {
         self.0.push(ms);
     }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
     /// The middle one, or the mean of the middle two; 0 if there are none.
     pub(crate) fn median(&self) -> f64 {
         let mut sorted = self.0.clone();

@@ -24,6 +24,8 @@ pub(crate) struct RowsOfC<'a, I: Index> {
     pub rows: Range<usize>,
     /// Where C has entries.
     pub c: &'a Pattern<I>,
+    /// Where A·B has, if it is more.
+    pub all: Option<&'a Pattern<I>>,
     /// Columns of B and C; all if `None`.
     pub part: Option<&'a Range<usize>>,
 }
@@ -41,13 +43,16 @@ impl<'a, I: Index> RowsOfC<'a, I> {
         let mask = window.len() - 1;
         for i in self.rows {
             let cols = columns_of_row(self.c, i, self.part);
-            // No products: of hypersparse matrices most rows.
+            // No products, or none that count: of hypersparse matrices most rows.
             if cols.is_empty() {
                 continue;
             }
             products(RowOfA { i, part: self.part }, window);
             for (j, z) in cols.iter().zip(take(cols.len())) {
                 *z = std::mem::replace(&mut window[j.get() & mask], identity);
+            }
+            if let Some(all) = self.all {
+                columns_of_row(all, i, self.part).iter().for_each(|j| window[j.get() & mask] = identity);
             }
         }
     }
@@ -77,7 +82,7 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     fn patterns(&self) -> (&Arc<Pattern<I>>, &Arc<Pattern<I>>);
     /// The identity of ⊕.
     fn identity(&self) -> W;
-    /// The rows of C that `rows` names, whose entries lie less than `window.len()` columns apart, row after row to the next of
+    /// The rows of C that `rows` names, whose products lie less than `window.len()` columns apart, row after row to the next of
     /// `slots`, each by `window[j & (window.len() − 1)]` ⊕= A(i, k) ⊗ B(k, j). The window holds the identity before and after.
     ///
     /// The one loop that takes several rows of A: where rows are short (5 entries in lap2d_1000, 2 or 3 in a road network), a

@@ -48,9 +48,17 @@ pub struct Plan<I: Index = u32> {
 #[derive(Clone, Debug)]
 enum Form<I: Index> {
     /// Ours: all of its pattern.
-    Pattern { c: Arc<Pattern<I>>, work: Arc<Work>, choice: Arc<Choice>, kept: Arc<Kept> },
+    Pattern { c: Arc<Pattern<I>>, all: Option<All<I>>, work: Arc<Work>, choice: Arc<Choice>, kept: Arc<Kept> },
     /// kkSpGEMM's: its row pointers. The first numeric phase finds the columns, and the later ones use them.
     Rows { found: Arc<kk::Symbolic>, c: Arc<OnceLock<Arc<Pattern<I>>>> },
+}
+
+/// All of A·B under a mask that leaves much of it.
+#[derive(Clone, Debug)]
+struct All<I: Index> {
+    pattern: Arc<Pattern<I>>,
+    /// Entries in the longest row.
+    longest: usize,
 }
 
 impl<I: Index> Plan<I> {
@@ -88,7 +96,10 @@ impl<I: Index> Plan<I> {
     /// Bytes that the plan holds beside C's structure.
     fn tasks_bytes(&self) -> u128 {
         match &self.form {
-            Form::Pattern { work, .. } => work.bytes(),
+            Form::Pattern { work, all, .. } => {
+                let all = all.as_ref().map(|all| structure_bytes::<I>(all.pattern.nrows(), all.pattern.nnz()));
+                work.bytes() + all.unwrap_or(0)
+            }
             Form::Rows { found, .. } => found.bytes(),
         }
     }
@@ -163,7 +174,7 @@ pub fn count<I: Index>(
     let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let (packed, _) = pack(threads, a, b, &work, request, &mut budget)?;
+    let (packed, _) = pack(threads, a, b, &work, request, false, &mut budget)?;
     let (nnz, max_row_nnz) = product::size(threads, Operands { a, b, packed: packed.as_ref() }, &work, &mut budget)?;
     let Work { flops, max_row_flops, .. } = work;
     Ok(Stats { flops, max_row_flops, max_row_nnz, nnz, cf: None, cmrf: None })
@@ -218,8 +229,16 @@ fn pattern<I: Index>(
     let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let (packed, choice) = pack(threads, a, b, &work, request, &mut budget)?;
+    let whole = request.mask.filter(|(mask, complement)| {
+        !complement && mask.is_sorted() && !budget.is_limited() && masked::suits_all(a, b, mask, &work)
+    });
+    let (packed, choice) = pack(threads, a, b, &work, request, whole.is_some(), &mut budget)?;
     let of = Operands { a, b, packed: packed.as_ref() };
+    if let Some((mask, _)) = whole {
+        let (all, longest) = product::structure(threads, of, &work, &mut budget)?;
+        let (c, max_row_nnz) = masked::within(threads, of, &all, mask, &work, &mut budget)?;
+        return Ok(of_pattern(c, max_row_nnz, Some(All { pattern: Arc::new(all), longest }), work, choice));
+    }
     let (c, max_row_nnz) = match request.mask {
         None => product::structure(threads, of, &work, &mut budget)?,
         Some((mask, complement)) if mask.is_sorted() => {
@@ -231,10 +250,21 @@ fn pattern<I: Index>(
             masked::structure(threads, of, &mask.sorted(threads)?, complement, &work, &mut budget)?
         }
     };
-    let stats =
-        Stats { flops: work.flops, max_row_flops: work.max_row_flops, max_row_nnz, nnz: c.nnz(), cf: None, cmrf: None };
-    let form = Form::Pattern { c: Arc::new(c), work: Arc::new(work), choice: Arc::new(choice), kept: Arc::default() };
-    Ok((form, stats))
+    Ok(of_pattern(c, max_row_nnz, None, work, choice))
+}
+
+/// What a plan of C's pattern holds, and its figures.
+fn of_pattern<I: Index>(
+    c: Pattern<I>,
+    max_row_nnz: usize,
+    all: Option<All<I>>,
+    work: Work,
+    choice: Choice,
+) -> (Form<I>, Stats) {
+    let Work { flops, max_row_flops, .. } = work;
+    let stats = Stats { flops, max_row_flops, max_row_nnz, nnz: c.nnz(), cf: None, cmrf: None };
+    let (c, work, choice) = (Arc::new(c), Arc::new(work), Arc::new(choice));
+    (Form::Pattern { c, all, work, choice, kept: Arc::default() }, stats)
 }
 
 /// B with 64 columns to a word, where that saves work, and the reasons.
@@ -244,19 +274,23 @@ fn pack<I: Index>(
     b: &Pattern<I>,
     work: &Work,
     request: &Request<'_, I>,
+    whole: bool,
     budget: &mut Budget,
 ) -> Result<(Option<BitRows<u64, I>>, Choice)> {
     const WHAT: &str = "B with 64 columns to a word";
     let mean = work.flops as f64 / a.nrows().max(1) as f64;
-    let useful = request.mask.is_none_or(|(_, complement)| complement);
+    let useful = whole || request.mask.is_none_or(|(_, complement)| complement);
     let forced = request.options.compress == Compress::On;
     let counted = BitRows::<u64, I>::count_bytes(threads, b);
     let choice = Choice {
         mean_row_flops: mean,
         cf: None,
         packed: false,
-        repeats: request.mask.is_none() && request.options.compress == Compress::Auto && columns::repeats(a, b),
+        repeats: (whole || request.mask.is_none())
+            && request.options.compress == Compress::Auto
+            && columns::repeats(a, b),
         masked: request.mask.is_some(),
+        whole,
         unsorted: request.options.unsorted,
     };
     if !useful
@@ -385,8 +419,9 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         budget.take("C", structure + bytes_of::<W>(plan.nnz()) + plan.tasks_bytes())?;
         plan.check_operands(products)?;
         match &plan.form {
-            Form::Pattern { c, work, choice, kept } => {
-                let values = fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.fresh(threads)?;
+            Form::Pattern { c, all, work, choice, kept } => {
+                let values = fill(threads, plan, products, (c, all.as_ref(), work, choice, kept), &mut budget)?
+                    .fresh(threads)?;
                 Ok((Arc::clone(c), values))
             }
             Form::Rows { found, c } => match c.get() {
@@ -415,8 +450,9 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         };
         let mut budget = Budget::new(self.budget);
         match &plan.form {
-            Form::Pattern { work, choice, kept, .. } => {
-                fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.in_place(threads, values)
+            Form::Pattern { all, work, choice, kept, .. } => {
+                fill(threads, plan, products, (c, all.as_ref(), work, choice, kept), &mut budget)?
+                    .in_place(threads, values)
             }
             Form::Rows { found, .. } => {
                 budget.take("accumulators", kk::scratch(threads, found, products))?;
@@ -435,11 +471,13 @@ fn fill<'a, W: Word, I: Index>(
     threads: &Threads,
     plan: &Plan<I>,
     products: &'a dyn Multiply<W, I>,
-    (c, work, choice, kept): (&'a Pattern<I>, &'a Work, &Choice, &'a Kept),
+    (c, all, work, choice, kept): (&'a Pattern<I>, Option<&'a All<I>>, &'a Work, &Choice, &'a Kept),
     budget: &mut Budget,
 ) -> Result<Fill<'a, W, I>> {
-    let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
-    let by = |reach| Fill { products, c, tasks, longest, masked, reach, kept };
+    let (tasks, masked) = (&work.tasks[..], choice.masked && all.is_none());
+    let longest = all.map_or(plan.stats.max_row_nnz, |all| all.longest);
+    let all = all.map(|all| &*all.pattern);
+    let by = |reach| Fill { products, c, all, tasks, longest, masked, reach, kept };
     let found = by(Reach::Table);
     // Threads fill their tables side by side.
     let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;

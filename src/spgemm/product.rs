@@ -304,10 +304,12 @@ pub(super) const TASK: u128 = 64;
 pub(super) struct Fill<'a, W, I: Index> {
     pub products: &'a dyn Multiply<W, I>,
     pub c: &'a Pattern<I>,
+    /// All of A·B, of which C is a part, if that is known.
+    pub all: Option<&'a Pattern<I>>,
     pub tasks: &'a [Task],
-    /// Entries in the longest row of C.
+    /// Entries in the longest row of C, or of all of A·B if that is known.
     pub longest: usize,
-    /// Whether A·B has entries that C has not.
+    /// Whether A·B has entries that C has not, and they are not known.
     pub masked: bool,
     /// How the place of a column is found.
     pub reach: Reach,
@@ -326,7 +328,7 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
             |t| self.start(t),
             || self.filler(),
             |filler, t, slots| {
-                filler.fill(self.products, self.c, &self.tasks[t], slots);
+                filler.fill(self.products, (self.c, self.all), &self.tasks[t], slots);
                 Ok(())
             },
         )
@@ -342,20 +344,22 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
             |t| self.start(t),
             || self.filler(),
             |filler, t, slots| {
-                filler.fill(self.products, self.c, &self.tasks[t], slots);
+                filler.fill(self.products, (self.c, self.all), &self.tasks[t], slots);
                 Ok(())
             },
         )
     }
     /// Bytes that the threads take beside the values.
     pub(super) fn scratch(&self, threads: &Threads) -> u128 {
-        let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.reach);
+        let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.reach)
+            + bytes_of::<W>(self.all.map_or(0, |_| self.longest));
         threads.workers(self.tasks.len()) as u128 * filler + self.tasks.len() as u128 * TASK
     }
     fn filler(&self) -> Result<Borrowed<'_, W>> {
         let identity = self.products.identity();
         self.kept.filler(identity, self.reach, || {
-            RowFiller::new(identity, self.c.ncols(), self.longest, self.masked, self.reach)
+            let row = self.all.map_or(0, |_| self.longest);
+            RowFiller::new(identity, self.c.ncols(), (self.longest, row), self.masked, self.reach)
         })
     }
     /// Where the entries of task `t` begin.

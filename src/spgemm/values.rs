@@ -31,6 +31,8 @@ const WIDEST: usize = 1 << 28;
 /// Computes the values of one row of C after another. One per thread.
 pub(super) struct RowFiller<W> {
     dense: Vec<W>,
+    /// A row of all of A·B, under a mask.
+    row: Vec<W>,
     places: Places,
     masked: bool,
     reach: Reach,
@@ -55,17 +57,26 @@ enum Places {
 }
 
 impl<W: Word> RowFiller<W> {
-    /// For rows with at most `longest` entries in `ncols` columns; `masked` if products outside C are to be left out.
+    /// For rows with at most `longest` entries in `ncols` columns; `masked` if products outside C are to be left out; with room for a
+    /// row of so many values of all of A·B.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(super) fn new(identity: W, ncols: usize, longest: usize, masked: bool, reach: Reach) -> Result<Self> {
+    pub(super) fn new(
+        identity: W,
+        ncols: usize,
+        (longest, row): (usize, usize),
+        masked: bool,
+        reach: Reach,
+    ) -> Result<Self> {
         let window = window(ncols, masked);
         let places = match table(ncols, longest, masked, reach) {
             None => Places::None,
             Some((len, true)) => Places::Short(filled(len, u16::MAX, "places of columns")?),
             Some((len, false)) => Places::Long(filled(len, u32::MAX, "places of columns")?),
         };
-        Ok(Self { dense: filled(window, identity, "dense accumulator")?, places, masked, reach })
+        let (dense, row) =
+            (filled(window, identity, "dense accumulator")?, filled(row, identity, "a row of a product")?);
+        Ok(Self { dense, row, places, masked, reach })
     }
     /// Bytes that [`new`](Self::new) takes.
     pub(super) fn bytes(ncols: usize, longest: usize, masked: bool, reach: Reach) -> u128 {
@@ -86,26 +97,35 @@ impl<W: Word> RowFiller<W> {
         self.dense.fill(identity);
     }
 
-    /// Values of the rows of C = A·B that `task` names, written to `slots` in the order of C's columns.
+    /// Values of the rows of C = A·B that `task` names, written to `slots` in the order of C's columns; C may be part of `all`.
     pub(super) fn fill<I: Index>(
         &mut self,
         products: &dyn Multiply<W, I>,
-        c: &Pattern<I>,
+        (c, all): (&Pattern<I>, Option<&Pattern<I>>),
         task: &Task,
         slots: &mut Slots<'_, W>,
     ) {
         let (identity, masked, part) = (products.identity(), self.masked, task.cols.as_ref());
         let columns = |i| columns_of_row(c, i, part);
+        let window = self.dense.len();
+        let is_near = |i| is_near(columns_of_row(all.unwrap_or(c), i, part), window);
         let mut i = task.rows.start;
         while i < task.rows.end {
-            if !masked && is_near(columns(i), self.dense.len()) {
+            if !masked && is_near(i) {
                 let near = i..task.rows.end;
-                let end = near.clone().find(|&i| !is_near(columns(i), self.dense.len())).unwrap_or(near.end);
-                products.by_window(RowsOfC { rows: i..end, c, part }, &mut self.dense, slots);
+                let end = near.clone().find(|&i| !is_near(i)).unwrap_or(near.end);
+                products.by_window(RowsOfC { rows: i..end, c, all, part }, &mut self.dense, slots);
                 i = end;
                 continue;
             }
             let (row, cols) = (RowOfA { i, part }, columns(i));
+            if let Some(all) = all.filter(|_| !matches!(self.places, Places::None)) {
+                if !cols.is_empty() {
+                    self.fill_part(products, row, columns_of_row(all, i, part), cols, slots);
+                }
+                i += 1;
+                continue;
+            }
             let values = slots.take(cols.len(), identity);
             match &mut self.places {
                 Places::Short(places) => {
@@ -126,6 +146,45 @@ impl<W: Word> RowFiller<W> {
             }
             i += 1;
         }
+    }
+}
+
+impl<W: Word> RowFiller<W> {
+    /// Values of the columns `cols` of a row of A·B, which has the columns `all`: no product asks whether it counts.
+    fn fill_part<I: Index>(
+        &mut self,
+        products: &dyn Multiply<W, I>,
+        row: RowOfA<'_>,
+        all: &[I],
+        cols: &[I],
+        slots: &mut Slots<'_, W>,
+    ) {
+        let identity = products.identity();
+        let (values, to) = (&mut self.row[..all.len()], slots.take(cols.len(), identity));
+        values.fill(identity);
+        match &mut self.places {
+            Places::Short(places) => {
+                place(places, all, |p| p as u16);
+                products.to_short_places(row, values, places);
+                pick(values, places, cols, to);
+            }
+            Places::Long(places) => {
+                place(places, all, |p| p as u32);
+                products.to_places(row, values, places);
+                pick(values, places, cols, to);
+            }
+            Places::None => unreachable!("only who has places comes here"),
+        }
+    }
+}
+
+/// The values at the places of some columns.
+#[inline(always)]
+fn pick<W: Copy, P: Copy + Into<u64>, I: Index>(values: &[W], places: &[P], cols: &[I], to: &mut [W]) {
+    let mask = places.len() - 1;
+    for (z, j) in to.iter_mut().zip(cols) {
+        let p: u64 = places[j.get() & mask].into();
+        *z = values[p as usize];
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) trait Machine {
     fn plan(&self, a: &Self::Matrix, b: &Self::Matrix, unsorted: bool) -> Result<Self::Plan>;
     fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix>;
     fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()>;
+    /// How many entries the product has, if the machine counts them without finding them.
+    fn count(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Option<usize>>;
     /// Waits until nothing is under way.
     fn wait(&self) -> Result<()>;
     /// Forgets the peak of memory so far; whether that can be done.
@@ -46,6 +48,9 @@ impl Machine for Cpu {
     }
     fn numeric_into(&self, plan: &Self::Plan, a: &Csr<f64>, b: &Csr<f64>, c: &mut Csr<f64>) -> Result<()> {
         self.mxm(RING(), a, b).plan(plan).into(c)
+    }
+    fn count(&self, a: &Csr<f64>, b: &Csr<f64>) -> Result<Option<usize>> {
+        Ok(Some(Backend::plan(self, a, b).count()?.nnz))
     }
     fn wait(&self) -> Result<()> {
         Ok(())
@@ -86,6 +91,9 @@ impl Machine for Cuda {
     }
     fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()> {
         self.mxm(RING(), a, b).plan(plan).into(c)
+    }
+    fn count(&self, _: &DeviceCsr<f64>, _: &DeviceCsr<f64>) -> Result<Option<usize>> {
+        Ok(None)
     }
     fn wait(&self) -> Result<()> {
         self.synchronize()
