@@ -105,7 +105,8 @@ impl<M: Backend<I>, I: Index> PlanOf<'_, M, I> {
         self.options = options.clone();
         self
     }
-    /// Only the entries that the mask lets through are in C, and nothing else is ever multiplied.
+    /// Only the entries that the mask lets through are in C. Where it lets little through, nothing else is multiplied; where much, all
+    /// is, and the plan holds the columns of all (see [`explain`](crate::spgemm::Plan::explain)).
     pub fn mask(mut self, mask: impl super::Mask<M, I, Matrices>) -> Self {
         self.mask = Some(mask.resolve(self.machine));
         self
