@@ -244,7 +244,8 @@ def cases_of(lines, kind):
             continue
         times = cases.setdefault(line["case"], {}).setdefault(line["memory"], {})
         if line["peer"] == "sparring":
-            found = [(("sparring", k), line[k + "_min"]) for k in keys_of(kind)]
+            # A chain of products counts nothing, and older runs did not.
+            found = [(("sparring", k), line[k + "_min"]) for k in keys_of(kind) if k + "_min" in line]
         else:
             found = [((line["peer"], line["variant"]), line["ms"])]
         for key, ms in found:
@@ -262,7 +263,9 @@ def compared(times, key, peer, variant):
     if not found:
         return None
     best = min(found, key=found.get)
-    mine, theirs = times["sparring", key], times[peer, best]
+    mine, theirs = times.get(("sparring", key)), times[peer, best]
+    if mine is None:
+        return None
     ratios = [min(theirs[p]) / min(mine[p]) for p in mine if p in theirs]
     return best, found[best], min(min(x) for x in mine.values()), ratios
 
@@ -290,7 +293,8 @@ def table(kind, lines):
     out.append("| --- | --- |" + " --- |" * len(columns))
     for case, habits in cases_of(lines, kind).items():
         keys = keys_of(kind)
-        own = ["/".join(f"{min(min(x) for x in t['sparring', k].values()):.1f}" for k in keys) for t in habits.values()]
+        least = lambda passes: f"{min(map(min, passes.values())):.1f}" if passes else "–"
+        own = ["/".join(least(t.get(("sparring", k))) for k in keys) for t in habits.values()]
         cells = []
         for _, key, peer, variant, habit in columns:
             found = compared(habits.get(habit, {}), key, peer, variant)
@@ -353,6 +357,7 @@ def main():
                         help="spgemm, triangles, read, mxv, vxm, transpose, reduce, ewise, build, masked, memory [default: the first two]")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--passes", type=int, default=PASSES, help="one shows no ranges of ratios [default: %(default)s]")
     parser.add_argument("--cases", help="only these, of any kind (names or files)")
     parser.add_argument("--peers", default="mkl,suitesparse,scipy,networkit,fast_matrix_market")
     parser.add_argument("--venv", default=os.path.join(TOP, "target", "peers-venv"))
@@ -380,13 +385,13 @@ def main():
             out.flush()
 
         # Where the program and the others lie is this machine's affair.
-        told = [f"--threads={args.threads}", f"--rounds={args.rounds}", *([f"--cases={args.cases}"] if args.cases else []),
+        told = [f"--threads={args.threads}", f"--rounds={args.rounds}", f"--passes={args.passes}", *([f"--cases={args.cases}"] if args.cases else []),
                 *([f"--save={args.save}"] if args.save else [])]
         run = machine(args, ["benches/compare/compare.py", *args.kinds, *told])
         if args.save and run["commit"].endswith("-dirty"):
             raise SystemExit("what is saved comes from a committed state; this one is changed")
         log(run)
-        for pass_ in range(PASSES):
+        for pass_ in range(args.passes):
             for kind in args.kinds:
                 for case in chosen(kind, wanted):
                     print(f"measuring {kind} {case}", file=sys.stderr)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's picture and its two short tables, from saved runs alone.
 
-    python3 benches/compare/readme.py --cpu NAME --distance NAME,NAME --tensor NAME --contract NAME,NAME --gpu NAME --gpu-distance NAME --gpu-contract NAME
+    python3 benches/compare/readme.py --cpu NAME,NAME --distance NAME,NAME --tensor NAME --contract NAME,NAME --gpu NAME --gpu-distance NAME --gpu-contract NAME
     python3 benches/compare/readme.py --self-test
 
 A NAME is a run in benches/results/. The tables go between the marks of the README, the picture beside the runs, as speed.svg
@@ -24,7 +24,9 @@ from compare import RESULTS, TOP, environment, read_lines
 
 BEGIN, END = "<!-- speed:begin -->\n", "<!-- speed:end -->"
 PICTURE = os.path.join(RESULTS, "speed.svg")
-NAMES = {"spgemm": "A·A", "triangles": "triangles"}
+NAMES = compare.TITLES
+# What the picture's panel of single operations shows.
+OPERATIONS = ("mxv", "vxm", "transpose", "reduce", "ewise", "build", "masked", "read")
 
 
 def of_cpu(lines):
@@ -161,8 +163,10 @@ def draw(panels):
 
 def panels(cpu, gpu):
     kept = lambda rows: [(f"{what}, {beside}".removeprefix("A·A, ").removeprefix("triangles, "), found) for what, beside, _, found in rows]
-    return [["A·A on the processor: the other's time / ours", kept([r for r in cpu if r[0].startswith("A·A")])],
+    others = tuple(NAMES[kind] for kind in OPERATIONS)
+    return [["A·A on the processor: the other's time / ours", kept([r for r in cpu if r[0].startswith("A·A") and not r[0].startswith(others)])],
             ["triangles on the processor", kept([r for r in cpu if r[0].startswith("triangles")])],
+            ["other operations on the processor", kept([r for r in cpu if r[0].startswith(others)])],
             ["on an H200", [(f"{what}, {beside}", found) for what, beside, found in gpu]]]
 
 
@@ -179,7 +183,7 @@ def self_test():
             lines.append(line | about | {"peer": "mkl", "variant": "sorted", "ms": ms})
     assert of_cpu(lines) == [["A·A, sorted", "MKL", {"x": 3.0}, {"x": 0.5}]], of_cpu(lines)
     row = next(row for row in compare.table("spgemm", lines) if row.startswith("| x |"))
-    assert row.startswith("| x | 2.0/2.0/2.0, 4.0/4.0/4.0 | 3.00…4.00 (6.0 ms) | **0.50** (2.0 ms) | – |"), row
+    assert row.startswith("| x | 2.0/2.0/2.0/–, 4.0/4.0/4.0/– | 3.00…4.00 (6.0 ms) | **0.50** (2.0 ms) | – |"), row
     found = of_distances([distance.made_up()])
     assert ["10 nearest neighbours", "scikit-learn", {"cosine, d": 3.0, "manhattan, d": 0.5}] in found, found
     first, second = tables(of_cpu(lines), found, {"uber, R = 16": 4.0}, of_contractions(
@@ -207,24 +211,24 @@ def main():
     if not all((args.cpu, args.distance, args.tensor, args.contract, args.gpu, args.gpu_distance, args.gpu_contract)):
         parser.error("a run of each is needed")
     read = lambda name: read_lines(os.path.join(RESULTS, name + ".jsonl"))
-    cpu_run, distance_runs, gpu_run = read(args.cpu), [read(name) for name in args.distance.split(",")], read(args.gpu)
+    cpu_runs, distance_runs, gpu_run = [read(name) for name in args.cpu.split(",")], [read(name) for name in args.distance.split(",")], read(args.gpu)
     tensor_run, gpu_distance_run = read(args.tensor), read(args.gpu_distance)
     contract_runs, gpu_contract_run = [read(name) for name in args.contract.split(",")], read(args.gpu_contract)
-    cpu, gpu = of_cpu(cpu_run), of_gpu(gpu_run)
+    cpu, gpu = [row for run in cpu_runs for row in of_cpu(run)], of_gpu(gpu_run)
     others = [*of_gpu_distances(gpu_distance_run), *of_gpu_contractions(gpu_contract_run)]
     first, second = tables(cpu, of_distances(distance_runs), tensor.ratios_of(tensor_run), of_contractions(contract_runs), gpu, others)
     python = environment(os.path.join(TOP, "target", "readme-venv"), ["matplotlib"], "import matplotlib")
     subprocess.run([python, os.path.abspath(__file__), "--draw"], input=json.dumps(panels(cpu, gpu)), text=True, check=True)
 
     link = lambda name: f"[{name}](benches/results/{name}.md)"
-    about, device = cpu_run[0], gpu_run[0]
+    about, device = cpu_runs[0][0], gpu_run[0]
     assert all(run[0].get("habit") == "fresh" for run in distance_runs), "a run of distances with kept memory"
     text = (
         "![Ratios by case](benches/results/speed.svg)\n\n"
-        "Geometric means of the other's time over ours, the smallest ratio (of kept memory, where there are both) and where it is, and what we lose; the picture has each case that was measured of products "
-        "and triangles.\n\n"
+        "Geometric means of the other's time over ours, the smallest ratio (of kept memory, where there are both) and where it is, and what we lose; the picture has each case that was measured of products, "
+        "triangles and other operations.\n\n"
         f"{first}\n{about['date']}, {about['machine']}, {about['threads']} threads on either side (SciPy: one). *Fresh*: freed memory goes back to the "
-        f"system; *kept*: it serves the next run; the same on both sides. {link(args.cpu)}. Distances: fresh memory on either side, "
+        f"system; *kept*: it serves the next run; the same on both sides. {', '.join(map(link, args.cpu.split(',')))}. Distances: fresh memory on either side, "
         f"{', '.join(map(link, args.distance.split(',')))}; *dense*: on dense rows, as sparse ones are not taken there. "
         f"MTTKRP: {tensor_run[0]['machine']}, fresh memory on either side; pygenten's wheel has no AVX. {link(args.tensor)}. "
         f"Batches of small matrices and mass operators of finite elements: {contract_runs[0][0]['machine']}, arrays kept on either side. {', '.join(map(link, args.contract.split(',')))}.\n\n"

@@ -19,9 +19,10 @@ pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, 
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
-    or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at, scatter_places,
+    count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at,
+    scatter_places,
 };
-pub(crate) use shifted::Shift;
+pub(crate) use shifted::{Shift, meet};
 pub(crate) use sort::{SHORT, ShortList};
 pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};

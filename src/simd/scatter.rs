@@ -67,6 +67,18 @@ pub(crate) fn scatter_at<I: Index, P: Copy + Into<u64>, Y: Copy, T: Copy>(
     }
 }
 
+/// Marks each column by `row`; how many were marked otherwise.
+/// # Panics
+/// If a column has no mark.
+#[inline(always)]
+pub(crate) fn count_new<I: Index>(marks: &mut [u32], row: u32, cols: &[I]) -> usize {
+    let mut n = 0;
+    for j in cols {
+        n += usize::from(std::mem::replace(&mut marks[j.get()], row) != row);
+    }
+    n
+}
+
 /// Sets the bit of each column.
 /// # Panics
 /// If `mask` is not an index of `words`.

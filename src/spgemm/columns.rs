@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::budget::bytes_of;
 use crate::par::filled;
 use crate::simd::{
-    RowsOf, SHORT, Shift, ShortList, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words, or_words_flagged,
-    take_count, take_count_flagged,
+    RowsOf, SHORT, Shift, ShortList, count_new, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words,
+    or_words_flagged, take_count, take_count_flagged,
 };
 use crate::sparse::{BitRows, out_of_memory};
 use crate::{Index, Pattern, Result};
@@ -27,6 +27,8 @@ pub(super) enum Search {
     Bits,
     /// By sorting the list of all: slower, but its memory is that of the longest row.
     Lists,
+    /// Not at all: they are counted, by the number of the last row that had each.
+    Marks,
 }
 
 /// The operands of a product.
@@ -47,6 +49,9 @@ pub(super) struct ColumnFinder<I: Index> {
     short: usize,
     /// Whether longer ones are sorted too.
     lists: bool,
+    /// For each column the last row that had it, as so many-th that was counted; none unless columns are counted so.
+    marks: Vec<u32>,
+    row: u32,
     /// The columns found last are the first so many of these.
     pub cols: Vec<I>,
 }
@@ -63,20 +68,31 @@ impl<I: Index> ColumnFinder<I> {
             list: ShortList::new(),
             short: Self::short(of),
             lists: Self::lists(of, by),
+            marks: filled(if by == Search::Marks { of.b.ncols() } else { 0 }, 0, "marks of columns")?,
+            row: 0,
             cols: filled(room, I::cast(0), "columns of a row")?,
         })
     }
     /// Bytes that [`new`](Self::new) takes.
     pub(super) fn bytes(of: Operands<'_, I>, max_row_flops: u64, by: Search) -> u128 {
         let (nwords, room) = Self::room(of, max_row_flops, by);
-        bytes_of::<Self>(1) + bytes_of::<u64>(nwords) + bytes_of::<u8>(nwords / 8) + bytes_of::<I>(room)
+        let marks = if by == Search::Marks { bytes_of::<u32>(of.b.ncols()) } else { 0 };
+        bytes_of::<Self>(1) + bytes_of::<u64>(nwords) + bytes_of::<u8>(nwords / 8) + bytes_of::<I>(room) + marks
     }
     /// Words of bits, and columns.
     fn room(of: Operands<'_, I>, max_row_flops: u64, by: Search) -> (usize, usize) {
         let (ncols, longest) = (of.b.ncols(), usize::try_from(max_row_flops).unwrap_or(usize::MAX));
         let lists = Self::lists(of, by);
-        let bits = if longest <= Self::short(of) || lists { 0 } else { ncols.div_ceil(64).next_power_of_two() };
-        let room = if lists { longest } else { longest.min(ncols) };
+        let bits = if longest <= Self::short(of) || lists || by == Search::Marks {
+            0
+        } else {
+            ncols.div_ceil(64).next_power_of_two()
+        };
+        let room = match by {
+            Search::Marks => 0,
+            _ if lists => longest,
+            _ => longest.min(ncols),
+        };
         (bits.max(8), room.saturating_add(2 * SHORT))
     }
     fn short(of: Operands<'_, I>) -> usize {
@@ -134,17 +150,40 @@ impl<I: Index> ColumnFinder<I> {
                 before
             } else if let Some(n) = self.list.count_few(RowsOf::without_values(of.b), of.a.row(i), ask_ahead(of, i)) {
                 n
+            } else if !self.marks.is_empty() {
+                self.mark(of, i, None)
             } else {
-                self.count(of, i)
+                self.collect::<false>(of, i, None).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
             };
             before = *len;
         }
     }
 
-    /// Number of columns of row `i` of C.
+    /// Number of columns of row `i` of C within `part`.
     #[inline(always)]
-    fn count(&mut self, of: Operands<'_, I>, i: usize) -> usize {
-        self.collect::<false>(of, i, None).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
+    pub(super) fn count_part(&mut self, of: Operands<'_, I>, i: usize, part: &Range<usize>) -> usize {
+        if self.marks.is_empty() { self.find(of, i, Some(part)) } else { self.mark(of, i, Some(part)) }
+    }
+
+    /// Number of columns of row `i` of C within `part`, by marks: what is new is counted, and nothing is cleared.
+    #[inline(always)]
+    fn mark(&mut self, of: Operands<'_, I>, i: usize, part: Option<&Range<usize>>) -> usize {
+        if self.row == u32::MAX {
+            self.marks.fill(0);
+            self.row = 0;
+        }
+        self.row += 1;
+        let (row, b, ask) = (self.row, RowsOf::without_values(of.b), ask_ahead(of, i));
+        let mut n = 0;
+        for (p, k) in of.a.row(i).iter().enumerate() {
+            ask(p);
+            let js = match part {
+                None => b.row(k.get()).0,
+                Some(part) => b.part_of_row(k.get(), part).0,
+            };
+            n += count_new(&mut self.marks, row, js);
+        }
+        n
     }
 
     /// Number of columns of row `i` of C within `part` (all if `None`); they are in `self.cols`, increasing.
@@ -153,7 +192,7 @@ impl<I: Index> ColumnFinder<I> {
         self.collect::<true>(of, i, part).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
     }
 
-    /// As [`find`](Self::find), or [`count`](Self::count) unless `KEEP`; or else `None`, and the columns are in `self.list`, in any
+    /// As [`find`](Self::find), without the columns unless `KEEP`; or else `None`, and the columns are in `self.list`, in any
     /// order and maybe more than once.
     #[inline(always)]
     fn collect<const KEEP: bool>(

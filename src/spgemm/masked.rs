@@ -16,7 +16,7 @@ use super::product::{FindRows, collect, scratch};
 use super::tasks::Work;
 use crate::kernels::columns_of_row;
 use crate::par::{Threads, filled, out_of_memory, reserved};
-use crate::simd::RowsOf;
+use crate::simd::{RowsOf, Shift, meet};
 use crate::{Index, Pattern, Result};
 
 const IN_MASK: u8 = 1;
@@ -150,34 +150,27 @@ struct Within<'a, I: Index> {
 }
 
 impl<I: Index> FindRows<I> for Within<'_, I> {
-    type State = Vec<I>;
-    fn state(&self) -> Result<Vec<I>> {
-        filled(self.mask.longest_row() + 1, I::default(), "columns of a row")
+    type State = (Vec<I>, Shift);
+    fn state(&self) -> Result<(Vec<I>, Shift)> {
+        Ok((filled(self.mask.longest_row() + 1, I::default(), "columns of a row")?, Shift::new::<I>()))
     }
     fn bytes(&self) -> u128 {
         bytes_of::<I>(self.mask.longest_row() + 1)
     }
     #[inline(always)]
-    fn row<'s>(&self, found: &'s mut Vec<I>, i: usize, part: Option<&Range<usize>>) -> &'s [I] {
+    fn row<'s>(&self, (found, with): &'s mut Self::State, i: usize, part: Option<&Range<usize>>) -> &'s [I] {
         let (all, mask) = (columns_of_row(self.all, i, part), columns_of_row(self.mask, i, part));
-        let (mut n, mut p) = (0, 0);
-        if all.len() / SEARCH > mask.len() {
+        let n = if all.len() / SEARCH > mask.len() {
+            let (mut n, mut p) = (0, 0);
             for &j in mask {
                 p += all[p..].partition_point(|&k| k < j);
                 found[n] = j;
                 n += usize::from(all.get(p) == Some(&j));
             }
+            n
         } else {
-            // Both go on by comparisons that nothing waits for: where one is behind, it takes a step.
-            let mut q = 0;
-            while p < all.len() && q < mask.len() {
-                let (j, k) = (all[p], mask[q]);
-                found[n] = j;
-                n += usize::from(j == k);
-                p += usize::from(j <= k);
-                q += usize::from(k <= j);
-            }
-        }
+            meet(*with, all, mask, found)
+        };
         &found[..n]
     }
     fn most(&self) -> u64 {

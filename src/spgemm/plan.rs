@@ -157,8 +157,8 @@ pub fn symbolic<I: Index>(
 
 /// The figures of C = A·B, its size among them, without its columns: those of [`symbolic`]'s plan.
 ///
-/// Cost: O(flops) time at most, less where B compresses or rows repeat; a length for each row of A, and per thread at most a bit and a
-/// column for each column of B. Under a mask the entries are found, and let go.
+/// Cost: O(flops) time at most, less where B compresses or rows repeat; a length for each row of A, and per thread at most four
+/// bytes for each column of B, or where it has more than 2²⁴ a bit and a column. Under a mask the entries are found, and let go.
 /// # Errors
 /// Those of [`symbolic`].
 pub fn count<I: Index>(

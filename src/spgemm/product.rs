@@ -95,7 +95,7 @@ impl<I: Index> FindRows<I> for Rows<'_, I> {
     fn count(&self, finder: &mut ColumnFinder<I>, task: &Task, lens: &mut [usize]) {
         match &task.cols {
             None => finder.count_rows(self.of, task.rows.clone(), lens),
-            part => lens[0] = finder.find(self.of, task.rows.start, part.as_ref()),
+            Some(part) => lens[0] = finder.count_part(self.of, task.rows.start, part),
         }
     }
     fn most(&self) -> u64 {
@@ -129,6 +129,9 @@ fn sorts<I: Index>(of: Operands<'_, I>, work: &Work) -> bool {
 /// What budgets say of it.
 const WHAT: &str = "the structure of C";
 
+/// Widest B whose columns are marked, four bytes each, when they are counted.
+const MARKS: usize = 1 << 24;
+
 /// How many entries C has, and how many its longest row.
 pub(super) fn size<I: Index>(
     threads: &Threads,
@@ -137,8 +140,11 @@ pub(super) fn size<I: Index>(
     budget: &mut Budget,
 ) -> Result<(usize, usize)> {
     let rows = |by| Rows { of, work, by };
-    let lists = sorts(of, work) || !budget.fits(scratch(threads, work, &rows(Search::Bits)));
-    let rows = rows(if lists { Search::Lists } else { Search::Bits });
+    // Bits of compressed rows are fewer than products; else a mark is the least that a product can be counted by.
+    let marks = of.packed.is_none() && of.b.ncols() <= MARKS;
+    let first = if marks { Search::Marks } else { Search::Bits };
+    let lists = sorts(of, work) || !budget.fits(scratch(threads, work, &rows(first)));
+    let rows = rows(if lists { Search::Lists } else { first });
     budget.take(WHAT, bytes_of::<usize>(of.a.nrows()) + work.lens_bytes() + scratch(threads, work, &rows))?;
     let mut lens = Lengths::new(of.a.nrows(), work)?;
     let starts = count(threads, work, &rows, lens.of_tasks(work)?)?;
