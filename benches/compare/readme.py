@@ -214,7 +214,12 @@ def main():
     cpu_runs, distance_runs, gpu_run = [read(name) for name in args.cpu.split(",")], [read(name) for name in args.distance.split(",")], read(args.gpu)
     tensor_run, gpu_distance_run = read(args.tensor), read(args.gpu_distance)
     contract_runs, gpu_contract_run = [read(name) for name in args.contract.split(",")], read(args.gpu_contract)
-    cpu, gpu = [row for run in cpu_runs for row in of_cpu(run)], of_gpu(gpu_run)
+    # What several runs have is of the first that has it.
+    rows = {}
+    for run in cpu_runs:
+        for row in of_cpu(run):
+            rows.setdefault((row[0], row[1]), row)
+    cpu, gpu = list(rows.values()), of_gpu(gpu_run)
     others = [*of_gpu_distances(gpu_distance_run), *of_gpu_contractions(gpu_contract_run)]
     first, second = tables(cpu, of_distances(distance_runs), tensor.ratios_of(tensor_run), of_contractions(contract_runs), gpu, others)
     python = environment(os.path.join(TOP, "target", "readme-venv"), ["matplotlib"], "import matplotlib")
