@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bins::{Bins, Stage, bins};
+use super::bins::{self, Bins, Counts, Stage, place};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
@@ -37,22 +37,24 @@ pub(super) struct Rows {
     pub(super) long: Option<Parts>,
 }
 
-/// Long rows cut into parts: for each its row and its number within the row; first those whose columns lie close.
+/// Long rows cut into parts: for each its row and its number within the row; those whose columns lie close from the front of the
+/// arrays, the others at their end.
 #[derive(Debug)]
 pub(super) struct Parts {
     rows: Buffer<u32>,
     numbers: Buffer<u32>,
     close: usize,
+    far: usize,
 }
 
 impl Parts {
     /// Number of parts whose columns lie close, or of the others.
     pub(super) fn len(&self, close: bool) -> usize {
-        if close { self.close } else { self.rows.len() - self.close }
+        if close { self.close } else { self.far }
     }
     /// Rows and numbers of either, as arguments.
     pub(super) fn lists(&self, close: bool) -> [Arg; 2] {
-        let from = if close { 0 } else { self.close };
+        let from = if close { 0 } else { self.rows.len() - self.far };
         [self.rows.from(from), self.numbers.from(from)]
     }
 }
@@ -65,45 +67,56 @@ fn settings(c: &'static str, kept: &'static str) -> [Setting; 2] {
     [Setting::Type("OffsetC", c), Setting::Type("OffsetK", kept)]
 }
 
-/// Rows of C in bins, and its long rows in parts, `part` entries to a part of those that warps take.
+/// Rows of C in bins, and its long rows in parts, `part` entries to a part of those that warps take; `counts` are the rows in each bin,
+/// if that is known.
 pub(super) fn rows(
     cuda: &Cuda,
-    c: &DevicePattern,
+    [a, c]: [&DevicePattern; 2],
     work: &Buffer<u32>,
     lengths: &Buffer<u32>,
+    counts: Option<Counts>,
     part: u32,
 ) -> Result<Rows> {
-    let bins = bins(cuda, Stage::Values, work, lengths)?;
-    let parts = |bin, entries| match bins.len(bin) {
-        0 => Ok(None),
-        n => cut(cuda, c, bins.list(bin), n, entries).map(Some),
-    };
-    let (parts, long) = (parts(4, part)?, parts(5, long_part(part))?);
-    Ok(Rows { bins, parts, long })
+    let counts = counts.map_or_else(|| bins::for_values(cuda, a, work, lengths), Ok)?;
+    let bins = place(cuda, a, (Stage::Values, counts), work, lengths)?;
+    // Of those that a warp takes, none are far.
+    let classes = [(4, part, u32::MAX), (5, long_part(part), NEAR_WORDS)];
+    if classes.iter().all(|&(bin, ..)| bins.len(bin) == 0) {
+        return Ok(Rows { bins, parts: None, long: None });
+    }
+    // How many are close and how many are not, of either class.
+    let ends = cuda.zeroed::<u32>(4, "parts of long rows")?;
+    let mut made = vec![];
+    for (class, (bin, entries, near)) in classes.into_iter().enumerate() {
+        made.push(cut(cuda, c, (bins.list(bin), bins.len(bin)), [entries, near], &ends.from(2 * class))?);
+    }
+    let ends = cuda.get(&ends, "parts of long rows")?;
+    let mut parts = made.into_iter().zip(ends.chunks(2)).map(|([rows, numbers], ends)| {
+        let [close, far] = [ends[0] as usize, ends[1] as usize];
+        (close + far > 0).then_some(Parts { rows, numbers, close, far })
+    });
+    Ok(Rows { bins, parts: parts.next().flatten(), long: parts.next().flatten() })
 }
 
-/// The `n` rows of a list in parts of so many entries.
-fn cut(cuda: &Cuda, c: &DevicePattern, list: Arg, n: usize, entries: u32) -> Result<Parts> {
-    let program = program(cuda, &c.row_ptr, &c.row_ptr)?;
-    let counts = cuda.alloc::<u32>(n, "parts of long rows")?;
-    let shape = Shape::for_each(n, 256)?;
-    program.kernel("parts_count")?.launch(shape, args![n as u32, &list, &c.row_ptr, entries, &counts])?;
-    let offsets = match cuda.offsets(&counts, "parts of long rows")? {
-        (Offsets::Small(offsets), _) => offsets,
-        (Offsets::Large(_), needed) => {
-            let (what, max) = ("parts of long rows", u32::MAX.into());
-            return Err(Error::IndexOverflow { what, needed: needed.into(), max });
-        }
+/// Starts cutting the rows of a list into parts of so many entries: their rows and numbers, those within so many words from the front.
+fn cut(
+    cuda: &Cuda,
+    c: &DevicePattern,
+    (list, n): (Arg, usize),
+    [entries, near]: [u32; 2],
+    ends: &Arg,
+) -> Result<[Buffer<u32>; 2]> {
+    // Each row has at most one part that is not full.
+    let room = if n == 0 { 0 } else { c.nnz / entries as usize + n };
+    let Ok(most) = u32::try_from(room) else {
+        let (what, max) = ("parts of long rows", u32::MAX.into());
+        return Err(Error::IndexOverflow { what, needed: room as u128, max });
     };
-    let total = cuda.get_at(&offsets, n)?;
-    let rows = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
-    let numbers = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
-    let ends = cuda.zeroed::<u32>(2, "parts of long rows")?;
-    let cut =
-        args![n as u32, list, &c.row_ptr, &c.col_idx, entries, NEAR_WORDS, &offsets, total, &ends, &rows, &numbers];
-    program.kernel("parts_fill")?.launch(shape, cut)?;
-    let close = cuda.get_at(&ends, 0)? as usize;
-    Ok(Parts { rows, numbers, close })
+    let rows = cuda.alloc::<u32>(room, "parts of long rows")?;
+    let numbers = cuda.alloc::<u32>(room, "parts of long rows")?;
+    let all = args![n as u32, list, &c.row_ptr, &c.col_idx, entries, near, most, ends, &rows, &numbers];
+    program(cuda, &c.row_ptr, &c.row_ptr)?.kernel("parts_fill")?.launch(Shape::for_each(n, 256)?, all)?;
+    Ok([rows, numbers])
 }
 
 /// Length of every row of a pattern.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bins::Work;
+use super::bins::{Counts, Work};
 use super::map::{Made, Map};
 use super::parts::{self, Rows};
 use crate::gpu::buffer::Buffer;
@@ -16,6 +16,8 @@ pub(super) struct Plan {
     b: Arc<DevicePattern>,
     c: Arc<DevicePattern>,
     lengths: Buffer<u32>,
+    /// Rows in bins for values, if that is known.
+    counts: Option<Counts>,
     flops: u64,
     max_row_flops: u64,
     why: Arc<str>,
@@ -46,10 +48,11 @@ enum Again {
 }
 
 impl Plan {
-    /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths.
+    /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths, so many in each bin if that is
+    /// known.
     pub(super) fn new(
         [a, b, c]: [&Arc<DevicePattern>; 3],
-        lengths: Buffer<u32>,
+        (lengths, counts): (Buffer<u32>, Option<Counts>),
         work: &Work,
         few: Option<Map>,
         why: String,
@@ -59,6 +62,7 @@ impl Plan {
             b: Arc::clone(b),
             c: Arc::clone(c),
             lengths,
+            counts,
             flops: work.flops,
             max_row_flops: work.most,
             why: why.into(),
@@ -126,7 +130,7 @@ impl Plan {
         if let Some((_, rows)) = known.iter().find(|(p, _)| *p == part) {
             return Ok(Arc::clone(rows));
         }
-        let made = Arc::new(parts::rows(cuda, &self.c, &self.work, &self.lengths, part)?);
+        let made = Arc::new(parts::rows(cuda, [&self.a, &self.c], &self.work, &self.lengths, self.counts, part)?);
         known.push((part, Arc::clone(&made)));
         Ok(made)
     }

@@ -1,6 +1,7 @@
 //! C's values: the host side of `cuda/values.cuh` and the four ways that include it.
 
 use super::bins::group;
+use super::map::Map;
 use super::parts::{NEAR_WORDS, long_part, part};
 use super::plan::Plan;
 use crate::Result;
@@ -97,27 +98,35 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         }
     }
     if let Some(parts) = &rows.parts {
-        let n = parts.len(true) + parts.len(false);
+        let n = parts.len(true);
         let all = [args![n as u32], &parts.lists(true)[..], args![sorted, &operands]].concat();
         program(PARTS, &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part, value)?, &all)?;
     }
+    let mapped = |map: &Map, list: Arg, n: usize, entries: u32, threads: u32| {
+        let all = args![n as u32, list, &map.place, &map.ranks, &operands];
+        let groups = 256 / threads;
+        let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * entries * value)?;
+        program(MAPPED, &map.place)?.kernel(&format!("mapped_{entries}"))?.launch(shape, all)
+    };
+    // Few short rows go together, some lanes a row; of many the shortest have a thread each, if there is room for values of this size.
+    let few = rows.bins.len(1) + rows.bins.len(2);
+    let together = few < 1 << 16 && plan.few().is_some();
+    if let Some(map) = plan.few().filter(|_| together && few > 0) {
+        mapped(map, rows.bins.list(1), few, 64, lanes)?;
+    }
     for (bin, slots, name) in [(3, 256, "values_128"), (2, 128, "values_64"), (1, 32, "values_16")] {
         let n = rows.bins.len(bin);
-        if n == 0 {
+        if n == 0 || bin < 3 && together {
             continue;
         }
         let list = rows.bins.list(bin);
         let known = match bin {
             3 => map.as_deref(),
-            // A thread a row: there is room for values up to this size.
             1 => plan.few().filter(|_| bytes <= 48),
             _ => plan.few(),
         };
         if let Some(map) = known {
-            let all = args![n as u32, list, &map.place, &map.ranks, &operands];
-            let groups = if bin == 1 { 256 } else { 256 / lanes };
-            let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * slots / 2 * value)?;
-            program(MAPPED, &map.place)?.kernel(&format!("mapped_{}", slots / 2))?.launch(shape, all)?;
+            mapped(map, list, n, slots / 2, if bin == 1 { 1 } else { lanes })?;
         } else {
             let all = args![n as u32, list, &operands];
             program(SHORT, &c.row_ptr)?.kernel(name)?.launch(short_shape(n, slots, lanes, value)?, all)?;
