@@ -64,7 +64,7 @@ pub(super) fn make(
         }
     };
     let why = format!("{form}; {} lanes on a row of B, whose mean is {mean:.1}", group(mean));
-    Ok(Plan::new([&a, &b, &c], lengths, &work, map, why))
+    Ok(Plan::new([&a, &b, &c], lengths, mask.is_some(), &work, map, why))
 }
 
 /// The entries of `mask` that A·B has, and the lengths of their rows: values of the mask's entries over any-pair, then
@@ -81,7 +81,7 @@ fn hits(
     let values = cuda.alloc_raw(Type::Bool, 0, "no values")?;
     let [left, right] = [a, b].map(|pattern| RawCsr { pattern: Arc::clone(pattern), values: Arc::clone(&values) });
     let flags = cuda.zeroed::<bool>(mask.nnz, "entries of the mask")?;
-    let plan = Plan::new([a, b, mask], (parts::lengths(cuda, mask)?, None), work, None, String::new());
+    let plan = Plan::new([a, b, mask], (parts::lengths(cuda, mask)?, None), true, work, None, String::new());
     values::fill(cuda, &plan, &printed_ring(AnyPair::<bool>::default()), &left, &right, flags.raw())?;
     let counts = cuda.alloc::<u32>(mask.nrows, "lengths of C's rows")?;
     let shape = Shape::for_each(mask.nrows * 32, 256)?;
