@@ -6,7 +6,8 @@
 // ---- Work of each row, and bins.
 
 // Multiplications above which a block takes a row, to write its columns or its values, also where a warp has room for it.
-constexpr u32 HEAVY_TO_FILL = 2048, HEAVY = 4096;
+// And entries of A's row above which it is cut into parts if its rows of B are short.
+constexpr u32 HEAVY_TO_FILL = 2048, HEAVY = 4096, MANY = 32;
 
 // Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of C
 // after (stage 1). Stage 2, for values, goes by C's lengths: bins 1 and 2 are the rows that are sorted in registers, those of more than
@@ -15,7 +16,7 @@ __device__ inline u32 bin_of(u32 stage, u32 work, u32 words, u64 entries_of_a) {
   if (stage == 2 && work <= 64 && words <= 64) return words == 0 ? 0 : words <= 16 ? 1 : 2;
   if (stage == 2) {
     if (words == 0) return 0;
-    if (words <= 128 && (entries_of_a <= 16 || work >= 16 * entries_of_a)) return 3;
+    if (words <= 128 && (entries_of_a <= MANY || work >= 16 * entries_of_a)) return 3;
     return words <= 1024 && work <= HEAVY ? 4 : 5;
   }
   if (work <= 64) return work == 0 || stage == 1 ? 0 : work <= 32 ? 1 : 2;

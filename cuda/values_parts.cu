@@ -122,7 +122,8 @@ __device__ inline void part_of_row(u32 row, u32 part, bool b_sorted, const Opera
   for (u32 e = lane; e < length; e += 32) m.c_val[out + e] = own.values[e];
 }
 
-BOUNDED_KERNEL((32 * PART_WARPS, 6), values_parts, u32 n, const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
+// There are *count parts, which the host does not wait for; the grid has room for all that there may be.
+BOUNDED_KERNEL((32 * PART_WARPS, 6), values_parts, const u32* count, const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
   const u32 t = blockIdx.x * PART_WARPS + warp_id();
-  if (t < n) part_of_row(rows[t], parts[t], b_sorted, m);
+  if (t < *count) part_of_row(rows[t], parts[t], b_sorted, m);
 }

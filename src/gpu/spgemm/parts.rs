@@ -33,8 +33,17 @@ pub(super) fn long_part(part: u32) -> u32 {
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) bins: Bins,
-    pub(super) parts: Option<Parts>,
+    pub(super) parts: Option<WarpParts>,
     pub(super) long: Option<Parts>,
+}
+
+/// Rows cut into parts that a warp takes each: for each its row and its number within the row, and how many there are, which only the
+/// device knows.
+#[derive(Debug)]
+pub(super) struct WarpParts {
+    pub(super) rows: Buffer<u32>,
+    pub(super) numbers: Buffer<u32>,
+    pub(super) count: Buffer<u32>,
 }
 
 /// Long rows cut into parts: for each its row and its number within the row; those whose columns lie close from the front of the
@@ -79,35 +88,40 @@ pub(super) fn rows(
 ) -> Result<Rows> {
     let counts = counts.map_or_else(|| bins::for_values(cuda, a, work, lengths), Ok)?;
     let bins = place(cuda, a, (Stage::Values, counts), work, lengths)?;
-    // Of those that a warp takes, none are far.
-    let classes = [(4, part, u32::MAX), (5, long_part(part), NEAR_WORDS)];
-    if classes.iter().all(|&(bin, ..)| bins.len(bin) == 0) {
-        return Ok(Rows { bins, parts: None, long: None });
-    }
-    // How many are close and how many are not, of either class.
-    let ends = cuda.zeroed::<u32>(4, "parts of long rows")?;
-    let mut made = vec![];
-    for (class, (bin, entries, near)) in classes.into_iter().enumerate() {
-        made.push(cut(cuda, c, (bins.list(bin), bins.len(bin)), [entries, near], &ends.from(2 * class))?);
-    }
-    let ends = cuda.get(&ends, "parts of long rows")?;
-    let mut parts = made.into_iter().zip(ends.chunks(2)).map(|([rows, numbers], ends)| {
-        let [close, far] = [ends[0] as usize, ends[1] as usize];
-        (close + far > 0).then_some(Parts { rows, numbers, close, far })
-    });
-    Ok(Rows { bins, parts: parts.next().flatten(), long: parts.next().flatten() })
+    let ends = || cuda.zeroed::<u32>(2, "parts of long rows");
+    // Rows that warps take have at most 1024 entries; none of their parts are far.
+    let parts = match bins.len(4) {
+        0 => None,
+        n => {
+            let (count, room) = (ends()?, n.saturating_mul(1024usize.div_ceil(part as usize)));
+            let [rows, numbers] = cut(cuda, c, (bins.list(4), n), room, [part, u32::MAX], &count)?;
+            Some(WarpParts { rows, numbers, count })
+        }
+    };
+    let long = match bins.len(5) {
+        0 => None,
+        n => {
+            // Each row has at most one part that is not full.
+            let (ends, entries) = (ends()?, long_part(part));
+            let room = c.nnz / entries as usize + n;
+            let [rows, numbers] = cut(cuda, c, (bins.list(5), n), room, [entries, NEAR_WORDS], &ends)?;
+            let found = cuda.get(&ends, "parts of long rows")?;
+            Some(Parts { rows, numbers, close: found[0] as usize, far: found[1] as usize })
+        }
+    };
+    Ok(Rows { bins, parts, long })
 }
 
-/// Starts cutting the rows of a list into parts of so many entries: their rows and numbers, those within so many words from the front.
+/// Starts cutting the rows of a list into parts of so many entries: their rows and numbers, those within so many words from the front,
+/// the others at the end; how many of each comes to `ends`. There is room for `room`.
 fn cut(
     cuda: &Cuda,
     c: &DevicePattern,
     (list, n): (Arg, usize),
+    room: usize,
     [entries, near]: [u32; 2],
-    ends: &Arg,
+    ends: &Buffer<u32>,
 ) -> Result<[Buffer<u32>; 2]> {
-    // Each row has at most one part that is not full.
-    let room = if n == 0 { 0 } else { c.nnz / entries as usize + n };
     let Ok(most) = u32::try_from(room) else {
         let (what, max) = ("parts of long rows", u32::MAX.into());
         return Err(Error::IndexOverflow { what, needed: room as u128, max });

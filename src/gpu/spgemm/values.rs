@@ -107,9 +107,9 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         }
     }
     if let (Some(parts), None) = (&rows.parts, listed) {
-        let n = parts.len(true);
-        let all = [args![n as u32], &parts.lists(true)[..], args![sorted, &operands]].concat();
-        program(PARTS, &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part, value)?, &all)?;
+        let n = parts.rows.len();
+        let all = args![&parts.count, &parts.rows, &parts.numbers, sorted, &operands];
+        program(PARTS, &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part, value)?, all)?;
     }
     let mapped = |map: &Map, list: Arg, n: usize, entries: u32, threads: u32| {
         let all = args![n as u32, list, &map.place, &map.ranks, &operands];
