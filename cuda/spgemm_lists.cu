@@ -27,7 +27,7 @@ KERNEL(list_parts_fill, u32 n, const u32* rows, const OffsetA* a_ptr, const Offs
   }
 }
 
-// Calls each(e, start, length, some) for 32 entries e of A's row at a time: the stretch of B's row that falls to the part.
+// Calls each(e, start, length) for 32 entries e of A's row at a time: the stretch of B's row that falls to the part.
 template <class F>
 __device__ inline void for_stretches(const Part& part, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* b_col,
                                      u32 low, u32 high, F each) {

@@ -122,7 +122,9 @@ impl Plan {
                 let rows = self.rows(cuda, parts::part(8))?;
                 let patterns = [&*self.a, &*self.b, &*self.c];
                 let from = Made { patterns, bins: &rows.bins, lengths: &self.lengths, work: &self.work };
-                let lists = if self.masked { None } else { affordable(Lists::make(cuda, &from))? };
+                // Lists of all products, numbered in 32 bits.
+                let listed = !self.masked && u32::try_from(self.max_row_flops).is_ok();
+                let lists = if listed { affordable(Lists::make(cuda, &from))? } else { None };
                 Kept { map: affordable(Map::make(cuda, &from, lanes))?, lists }
             }
         };
