@@ -1,15 +1,15 @@
 //! Products A·A on the GPU, phase by phase, on matrices already there.
 //!
 //! ```sh
-//! cargo bench --features cuda --bench gpu_spgemm -- [--only NAME] [--reps N] [--rings] [--check]
+//! cargo bench --features cuda --bench gpu_spgemm -- [--only NAME] [--reps N] [--rings] [--check] [--files A.mtx.gz,B.mtx]
 //! ```
 //! One JSON line a case: milliseconds of the whole product (plan and values, memory taken from the pool and given back
 //! included, by wall clock, device idle before and after), of the plan, of the values alone, of values into a matrix that
 //! is there, with GFLOP/s (2 a multiplication), the most device memory beside A and C, and the floor: A read twice and C
 //! written once at 4.0 TB/s. `--rings` adds values over other semirings; `--check` compares sums with matrix-vector
-//! products.
+//! products; `--files` takes these matrices, which are square, in place of the generated ones.
 //!
-//! `--dump FILE --only NAME` measures nothing: it writes that matrix, so that another program works on the same bits. All
+//! `--dump FILE --only NAME` (or `--files FILE`) measures nothing: it writes that matrix, so that another program works on the same bits. All
 //! in the byte order of the machine, without gaps: number of rows, columns and entries (64-bit integers), row pointers
 //! (32-bit integers, one more than rows), columns (32-bit integers), values (64-bit floats).
 
@@ -22,7 +22,7 @@ use sparring::algebra::{LorLand, MinPlus, Num, PlusPair, PlusTimes, Semiring};
 use sparring::backend::Backend;
 use sparring::generate::{self, gen_py};
 use sparring::gpu::DeviceCsr;
-use sparring::{Csr, Cuda, Error, Result};
+use sparring::{Csr, Cuda, Error, Result, io};
 
 /// How a matrix is made.
 type Make = fn() -> Result<Csr<f64>>;
@@ -126,13 +126,22 @@ fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, c
     Ok(())
 }
 
-/// Writes the matrix `name` as raw arrays; the format stands at the top.
-fn dump(name: &str, file: &str) -> Result<()> {
+/// The matrix of a file.
+fn read(path: &str) -> Result<Csr<f64>> {
+    io::read_matrix_market(path)?.csr()
+}
+
+/// The generated matrix of this name.
+fn made(name: &str) -> Result<Csr<f64>> {
     let Some((_, make)) = CASES.iter().find(|case| case.0 == name) else {
         let known = CASES.map(|case| case.0).join(", ");
         return Err(Error::Argument { name: "only", message: format!("--dump wants one of {known}; not '{name}'") });
     };
-    let a = make()?;
+    make()
+}
+
+/// Writes a matrix as raw arrays; the format stands at the top.
+fn dump(a: &Csr<f64>, file: &str) -> Result<()> {
     let too_long = |_| Error::IndexOverflow { what: "row pointers", needed: a.nnz() as u128, max: i32::MAX as u128 };
     let row_ptr = a.row_ptr().iter().map(|&p| i32::try_from(p)).collect::<std::result::Result<Vec<_>, _>>();
     let row_ptr = row_ptr.map_err(too_long)?;
@@ -153,10 +162,19 @@ fn main() -> Result<()> {
     let has = |flag: &str| args.iter().any(|a| a == flag);
     let only = after("--only").map_or("", |s| s);
     let reps = after("--reps").and_then(|n| n.parse().ok()).unwrap_or(7);
+    let files = after("--files");
     if let Some(file) = after("--dump") {
-        return dump(only, file);
+        return dump(&files.map_or_else(|| made(only), |f| read(f))?, file);
     }
     let cuda = Cuda::new(0)?;
+    for path in files.into_iter().flat_map(|f| f.split(',')) {
+        let name = path.rsplit('/').next().and_then(|n| n.split('.').next()).unwrap_or(path);
+        measure(&cuda, name, &read(path)?, reps, has("--rings"), has("--check"))?;
+        cuda.trim()?;
+    }
+    if files.is_some() {
+        return Ok(());
+    }
     for (name, make) in CASES {
         if name.contains(only) {
             measure(&cuda, name, &make()?, reps, has("--rings"), has("--check"))?;

@@ -2,7 +2,8 @@
 // A warp works on one row of X and one tile of rows of Y, whose sums are in shared memory. For each entry of the row, in
 // the order of columns, lanes walk the rows of Y that have its column. These rows differ, so no two lanes meet, and every
 // sum is folded in the order of columns: the same bits in every run.
-// Set in front: `Recipe`, `Exact`, and `Ring` for a ⊕ that is + or CHEBYSHEV for the largest difference; `OffsetX`,
+// Set in front: `Recipe`, `Exact`, and `Ring` for a ⊕ that is + or CHEBYSHEV for the largest difference, SPLIT if there is a `Split`, a
+// part of ⊗ that reads the entry of X alone and is computed once for it; `OffsetX`,
 // `OffsetY` and `OffsetT` (row pointers of X, of Y, of Y's transpose).
 // Source: src/distance/recipe.rs for the one pass; the order of the work is Gustavson's for X·Yᵀ, cut into tiles.
 #pragma once
@@ -158,6 +159,39 @@ __device__ inline Segment segment_of(const Columns& y, const TileOfY& tile, u32 
   return {from, (u32)(lower_bound(y.rows, from, end, tile.first + tile.size) - from)};
 }
 
+// 32 entries of X, one a lane, for all lanes: in registers, or, where ⊗ splits, beside its part of them in shared memory.
+#ifdef SPLIT
+struct __align__(2 * sizeof(W)) WithPart {
+  W value, part;
+};
+typedef u32 Asked;
+struct Asks {
+  WithPart* of;
+  __device__ Asks() {
+    __shared__ WithPart room[32];
+    of = room;
+  }
+  __device__ void set(const Entry& e) {
+    __syncwarp();
+    of[lane_id()] = {e.value, Split::part(e.value)};
+    __syncwarp();
+  }
+  __device__ Asked of_lane(u32 lane) const { return lane; }
+  __device__ Term times(Asked lane, const Entry& b, u64 i, u64 k, u64 j) const {
+    const WithPart a = of[lane];
+    return Split::mul(a.value, b.value, i, k, j, a.part);
+  }
+};
+#else
+typedef Entry Asked;
+struct Asks {
+  Entry of;
+  __device__ void set(const Entry& e) { of = e; }
+  __device__ Asked of_lane(u32 lane) const { return shuffle(of, lane); }
+  __device__ Term times(const Asked& a, const Entry& b, u64 i, u64 k, u64 j) const { return term_of(a, b, i, k, j); }
+};
+#endif
+
 // Steps of 32 entries whose loads are under way together.
 constexpr u32 DEEP = sizeof(Entry) > 8 ? 4 : 8;
 
@@ -170,12 +204,14 @@ __device__ inline void sum_common(const Rows<OffsetX>& x, u64 i, const Columns& 
   const u32* cols = x.cols + begin;
   // A lane has one of 32 entries; of the next 32 the segment is on its way, of those behind them the column.
   u32 column, column1 = lane < length ? cols[lane] : NONE, column2 = 32 + lane < length ? cols[32 + lane] : NONE;
-  Entry a, a1 = {}, a2 = {};
+  Entry a1 = {}, a2 = {};
+  Asks asks;
   if (column1 != NONE) a1 = x.entry(begin + lane);
   if (column2 != NONE) a2 = x.entry(begin + 32 + lane);
   Segment s, s1 = segment_of(y, tile, column1);
   for (u64 base = 0; base < length; base += 32) {
-    column = column1, a = a1, s = s1;
+    column = column1, s = s1;
+    asks.set(a1);
     column1 = column2, a1 = a2;
     s1 = segment_of(y, tile, column1);
     const u64 ahead = base + 64 + lane;
@@ -188,7 +224,8 @@ __device__ inline void sum_common(const Rows<OffsetX>& x, u64 i, const Columns& 
     const OffsetT end = s.from + s.count, origin = s.from - (OffsetT)(upto - steps) * 32;
     for (u32 step = 0; step < all; step += DEEP) {
       u32 at[DEEP], k[DEEP];
-      Entry left[DEEP], right[DEEP];
+      Asked left[DEEP];
+      Entry right[DEEP];
       // All loads are on their way before the first is used.
 #pragma unroll
       for (u32 u = 0; u < DEEP; ++u) {
@@ -197,7 +234,7 @@ __device__ inline void sum_common(const Rows<OffsetX>& x, u64 i, const Columns& 
         const u32 e = __popc(__ballot_sync(ALL, upto <= step + u));
         const OffsetT p = __shfl_sync(ALL, origin, e) + (OffsetT)(step + u) * 32 + lane;
         const OffsetT stop = __shfl_sync(ALL, end, e);
-        left[u] = shuffle(a, e);
+        left[u] = asks.of_lane(e);
         if (READS_PLACE) k[u] = __shfl_sync(ALL, column, e);
         // p < stop, also where p has wrapped around.
         if ((OffsetT)(stop - p - 1) < (OffsetT)0x80000000u) {
@@ -208,7 +245,7 @@ __device__ inline void sum_common(const Rows<OffsetX>& x, u64 i, const Columns& 
       Term term[DEEP];
 #pragma unroll
       for (u32 u = 0; u < DEEP; ++u)
-        if (step + u < all) term[u] = term_of(left[u], right[u], i, k[u], at[u]);
+        if (step + u < all) term[u] = asks.times(left[u], right[u], i, k[u], at[u]);
 #pragma unroll
       for (u32 u = 0; u < DEEP; ++u) {
         if (step + u >= all) continue;

@@ -3,6 +3,31 @@
 #include "parts.cuh"
 constexpr u32 EACH = 8, TILE = 256 * EACH;
 
+// The same in one pass, of one block, where there are few counts: *total is the sum of all.
+BOUNDED_KERNEL((1024), scan_few, const u32* counts, u64 n, u64* total, Offset* offsets) {
+  __shared__ u64 room[33];
+  u64 before = 0;
+  for (u64 start = 0; start <= n; start += 1024 * EACH) {
+    const u64 first = start + threadIdx.x * EACH;
+    u32 mine[EACH];
+    u64 sum = 0;
+#pragma unroll
+    for (u32 e = 0; e < EACH; ++e) {
+      mine[e] = first + e < n ? counts[first + e] : 0;
+      sum += mine[e];
+    }
+    u64 all;
+    u64 upto = before + block_exclusive_sum(sum, room, all);
+#pragma unroll
+    for (u32 e = 0; e < EACH; ++e) {
+      if (first + e <= n) offsets[first + e] = (Offset)upto;
+      upto += mine[e];
+    }
+    before += all;
+  }
+  if (threadIdx.x == 0) *total = before;
+}
+
 KERNEL(scan_tiles, const u32* counts, u64 n, u64* sums) {
   __shared__ u64 room[33];
   const u64 start = (u64)blockIdx.x * TILE;

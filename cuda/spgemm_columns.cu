@@ -136,29 +136,51 @@ __device__ inline Row row_of_b(const Operands& x, u32 k) {
   const OffsetB* ptr = PACKED ? x.w_ptr : x.b_ptr;
   return Row{ptr[k], (u32)(ptr[k + 1] - ptr[k])};
 }
+// An entry of B as it is read: a word and its mask, or a column.
+struct Entry {
+  u32 word, mask;
+};
+__device__ inline Entry entry_at(const Operands& x, OffsetB at) {
+  if (PACKED) return {x.w_word[at], x.w_mask[at]};
+  return {x.b_col[at], 0};
+}
 // Calls f(word, mask) for an entry of B.
-template <class F> __device__ inline void word_at(const Operands& x, u32 row, OffsetB at, F f) {
-  if (PACKED) {
-    f(x.w_word[at], x.w_mask[at]);
-  } else {
-    const u32 j = x.b_col[at];
-    if (kept(x, row, j)) f(j / 32, 1u << (j % 32));
-  }
+template <class F> __device__ inline void word_of(const Operands& x, u32 row, const Entry& e, F f) {
+  if (PACKED) f(e.word, e.mask);
+  else if (kept(x, row, e.word)) f(e.word / 32, 1u << (e.word % 32));
 }
 
-// Calls f(word, mask) for the rows of B that entries from..to of A's row meet, GROUP lanes a row of B; for rows of more than
-// `most` entries calls late(row of B) in one lane instead.
-template <class F, class L> __device__ inline void for_words(const Operands& x, u32 row, OffsetA from, OffsetA to, u32 most, F f, L late) {
+// Calls f(word, mask) for the rows of B that entries from..to of A's row meet, GROUP lanes a row of B and DEEP rows at a time; for
+// rows of more than `most` entries calls late(row of B) in one lane instead.
+template <u32 DEEP, class F, class L>
+__device__ inline void for_words(const Operands& x, u32 row, OffsetA from, OffsetA to, u32 most, F f, L late) {
+  constexpr u32 ROWS = 32 / GROUP;
   const u32 lane = lane_id();
   for (OffsetA chunk = from; chunk < to; chunk += 32) {
     Row mine{0, 0};
     if (chunk + lane < to) mine = row_of_b(x, x.a_col[chunk + lane]);
     if (mine.length > most && late(mine)) mine.length = 0;
     const u32 count = to - chunk < 32 ? (u32)(to - chunk) : 32;
-    for (u32 t = 0; t < count; t += 32 / GROUP) {
-      const OffsetB first = __shfl_sync(ALL, mine.start, t + lane / GROUP);
-      const u32 n = __shfl_sync(ALL, mine.length, t + lane / GROUP);
-      for (u32 o = lane % GROUP; o < n; o += GROUP) word_at(x, row, first + o, f);
+    for (u32 t = 0; t < count; t += DEEP * ROWS) {
+      OffsetB first[DEEP];
+      u32 n[DEEP], longest = 0;
+#pragma unroll
+      for (u32 u = 0; u < DEEP; ++u) {
+        const u32 source = t + u * ROWS + lane / GROUP;
+        first[u] = __shfl_sync(ALL, mine.start, source & 31);
+        n[u] = __shfl_sync(ALL, mine.length, source & 31);
+        if (source >= 32) n[u] = 0;
+        longest = max(longest, n[u]);
+      }
+      for (u32 o = lane % GROUP; o < longest; o += GROUP) {
+        Entry entry[DEEP];
+#pragma unroll
+        for (u32 u = 0; u < DEEP; ++u)
+          if (o < n[u]) entry[u] = entry_at(x, first[u] + o);
+#pragma unroll
+        for (u32 u = 0; u < DEEP; ++u)
+          if (o < n[u]) word_of(x, row, entry[u], f);
+      }
     }
   }
 }
@@ -190,7 +212,7 @@ template <u32 SLOTS> struct Table {
   // The words of the row, gathered by the warp.
   __device__ void gather(const Operands& x, u32 row) {
     clear();
-    for_words(x, row, x.a_ptr[row], x.a_ptr[row + 1], NONE, [&](u32 word, u32 mask) { add(word, mask); }, [](Row) { return false; });
+    for_words<2>(x, row, x.a_ptr[row], x.a_ptr[row + 1], NONE, [&](u32 word, u32 mask) { add(word, mask); }, [](Row) { return false; });
     __syncwarp();
   }
 };
@@ -307,12 +329,12 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
       return n < LATE;
     };
     for (OffsetA from = begin + warp * take; from < end; from += warps * take)
-      for_words(x, row, from, end - from < take ? end : from + take, LONG_ROW, set, defer);
+      for_words<1>(x, row, from, end - from < take ? end : from + take, LONG_ROW, set, defer);
     __syncthreads();
     const u32 waiting = late_count < LATE ? late_count : LATE;
     for (u32 t = 0; t < waiting; ++t) {
       const Row r = late[t];
-      for (u32 o = threadIdx.x; o < r.length; o += blockDim.x) word_at(x, row, r.start + o, set);
+      for (u32 o = threadIdx.x; o < r.length; o += blockDim.x) word_of(x, row, entry_at(x, r.start + o), set);
     }
     __syncthreads();
     const u32 section = (words + warps * 32 - 1) / (warps * 32) * 32;

@@ -2,25 +2,18 @@
 // Set in front: OffsetC, and OffsetK of what is kept.
 #include "parts.cuh"
 
-// counts[t] = parts of `entries` entries that the row rows[t] has.
-KERNEL(parts_count, u32 n, const u32* rows, const OffsetC* c_ptr, u32 entries, u32* counts) {
-  const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (t >= n) return;
-  const OffsetC length = c_ptr[rows[t] + 1] - c_ptr[rows[t]];
-  counts[t] = (u32)((length + entries - 1) / entries);
-}
-// The parts: those whose columns lie within `near` words from the front of the arrays, the others from the back;
-// ends[0] and ends[1] count them. Their order is that of the threads, which nothing depends on.
-KERNEL(parts_fill, u32 n, const u32* rows, const OffsetC* c_ptr, const u32* c_col, u32 entries, u32 near, const u32* offsets,
-                   u32 total, u32* ends, u32* part_rows, u32* part_numbers) {
+// Parts of `entries` entries of the rows in the list: those whose columns lie within `near` words from the front of the arrays, the
+// others from the back of `room` places; ends[0] and ends[1] count them. Their order is that of the threads, which nothing depends on.
+KERNEL(parts_fill, u32 n, const u32* rows, const OffsetC* c_ptr, const u32* c_col, u32 entries, u32 near, u32 room, u32* ends,
+                   u32* part_rows, u32* part_numbers) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= n) return;
   const OffsetC begin = c_ptr[rows[t]], end = c_ptr[rows[t] + 1];
-  for (u32 p = 0; p < offsets[t + 1] - offsets[t]; ++p) {
-    const OffsetC from = begin + (OffsetC)p * entries;
+  u32 p = 0;
+  for (OffsetC from = begin; from < end; from += entries, ++p) {
     const OffsetC last = end - from < entries ? end - 1 : from + entries - 1;
     const bool close = c_col[last] / 32 - c_col[from] / 32 < near;
-    const u32 at = close ? atomicAdd(&ends[0], 1) : total - 1 - atomicAdd(&ends[1], 1);
+    const u32 at = close ? atomicAdd(&ends[0], 1) : room - 1 - atomicAdd(&ends[1], 1);
     part_rows[at] = rows[t];
     part_numbers[at] = p;
   }

@@ -5,101 +5,150 @@
 
 // ---- Work of each row, and bins.
 
-// work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; totals: all of it, and the most of a row. Eight
-// lanes a row, or the whole warp where the row is long; each warp takes rows in turn, so that a block adds to the totals once.
-BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, u32* work,
-                                   u64* totals) {
+// Multiplications above which a block takes a row, to write its columns or its values, also where a warp has room for it.
+// And entries of A's row above which it is cut into parts if its rows of B are short.
+constexpr u32 HEAVY_TO_FILL = 2048, HEAVY = 4096, MANY = 32;
+
+// Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of C
+// after (stage 1). Stage 2, for values, goes by C's lengths: bins 1 and 2 are the rows that are sorted in registers, those of more than
+// 128 entries are cut into parts, and so are those of many short rows of B, which are slow one after the other.
+__device__ inline u32 bin_of(u32 stage, u32 work, u32 words, u64 entries_of_a) {
+  if (stage == 2 && work <= 64 && words <= 64) return words == 0 ? 0 : words <= 16 ? 1 : 2;
+  if (stage == 2) {
+    if (words == 0) return 0;
+    if (words <= 128 && (entries_of_a <= MANY || work >= 16 * entries_of_a)) return 3;
+    return words <= 1024 && work <= HEAVY ? 4 : 5;
+  }
+  if (work <= 64) return work == 0 || stage == 1 ? 0 : work <= 32 ? 1 : 2;
+  if (stage == 1) return words == 0 ? 0 : words <= 128 && work <= HEAVY_TO_FILL ? 3 : work <= 32768 ? 5 : 6;
+  return words <= 384 ? 3 : words <= 768 ? 4 : work <= 32768 ? 5 : 6;
+}
+constexpr u32 BINS = 8;
+
+// Sums over all rows: multiplications, the most of a row, those of rows that are sorted in registers, rows of each bin before counting.
+struct Totals {
+  u64 work, most, few, bins[BINS];
+};
+
+// work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; few[i] = work[i] where the row is sorted in registers, else 0.
+// lengths[i] and words[i], of C, become 0. Where `products` are given, B has words, these are the multiplications of each row, and
+// nothing but work[i] is written. Eight lanes a row, the warp where it is
+// longer, the block where it is much longer; each warp takes rows in turn, so that a block adds to the totals once.
+BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* products,
+                                   u32* work, u32* few, u32* lengths, u32* words, Totals* totals) {
+  constexpr u32 LATE = 64;
   __shared__ u64 room[33];
   __shared__ u64 heaviest;
-  if (threadIdx.x == 0) heaviest = 0;
+  __shared__ u32 found[BINS], late[LATE], waiting;
+  if (threadIdx.x < BINS) found[threadIdx.x] = 0;
+  if (threadIdx.x == 0) heaviest = 0, waiting = 0;
+  __syncthreads();
+  const auto length_of = [&](OffsetA e) {
+    const u32 k = a_col[e];
+    return (u64)(b_ptr[k + 1] - b_ptr[k]);
+  };
+  u64 all = 0, most = 0, short_work = 0;
+  u32 in_bin = 0;  // rows of the bin that has the lane's number
+  // By eight lanes, or by the first of them.
+  const auto take = [&](u32 row, u64 sum, bool first) {
+    const u32 mine = sum < NONE ? (u32)sum : NONE;
+    const u32 bin = bin_of(0, products ? products[row] : mine, mine, 0);
+    in_bin += bin == lane_id() % 8;
+    if (!first) return;
+    work[row] = mine;
+    if (!products) few[row] = mine <= 64 ? mine : 0, lengths[row] = 0, words[row] = 0;
+    all += sum;
+    most = sum > most ? sum : most;
+    if (mine <= 64) short_work += mine;
+  };
   const u64 warps = (u64)gridDim.x * (blockDim.x / 32);
-  u64 all = 0, most = 0;
   for (u64 base = ((u64)blockIdx.x * (blockDim.x / 32) + warp_id()) * 4; base < nrows; base += warps * 4) {
     const u64 row = base + lane_id() / 8;
     const OffsetA begin = row < nrows ? a_ptr[row] : 0, end = row < nrows ? a_ptr[row + 1] : 0;
     const bool is_long = end - begin > 128;
+    bool is_late = false;
+    if (end - begin > 1024 && lane_id() % 8 == 0) {
+      const u32 at = atomicAdd(&waiting, 1);
+      is_late = at < LATE;
+      if (is_late) late[at] = (u32)row;
+    }
+    is_late = __shfl_sync(ALL, is_late, lane_id() & ~7u);
     u64 sum = 0;
     if (!is_long)
-      for (OffsetA e = begin + lane_id() % 8; e < end; e += 8) {
-        const u32 k = a_col[e];
-        sum += b_ptr[k + 1] - b_ptr[k];
-      }
+      for (OffsetA e = begin + lane_id() % 8; e < end; e += 8) sum += length_of(e);
     for (u32 d = 4; d > 0; d /= 2) sum += __shfl_xor_sync(ALL, sum, d);
-    for (u32 longs = __ballot_sync(ALL, is_long) & 0x01010101u; longs != 0; longs &= longs - 1) {
+    for (u32 longs = __ballot_sync(ALL, is_long && !is_late) & 0x01010101u; longs != 0; longs &= longs - 1) {
       const u32 leader = __ffs(longs) - 1;
       const OffsetA from = __shfl_sync(ALL, begin, leader), to = __shfl_sync(ALL, end, leader);
       u64 part = 0;
 #pragma unroll 4
-      for (OffsetA e = from + lane_id(); e < to; e += 32) {
-        const u32 k = a_col[e];
-        part += b_ptr[k + 1] - b_ptr[k];
-      }
+      for (OffsetA e = from + lane_id(); e < to; e += 32) part += length_of(e);
       part = warp_sum(part);
       if (lane_id() / 8 == leader / 8) sum = part;
     }
-    most = sum > most ? sum : most;
-    if (row < nrows && lane_id() % 8 == 0) {
-      work[row] = sum < NONE ? (u32)sum : NONE;
-      all += sum;
-    }
+    if (row < nrows && !is_late) take((u32)row, sum, lane_id() % 8 == 0);
+  }
+  __syncthreads();
+  const u32 rest = waiting < LATE ? waiting : LATE;
+  for (u32 t = 0; t < rest; ++t) {
+    const OffsetA end = a_ptr[late[t] + 1];
+    u64 sum = 0;
+#pragma unroll 4
+    for (OffsetA e = a_ptr[late[t]] + threadIdx.x; e < end; e += blockDim.x) sum += length_of(e);
+    sum = block_sum(sum, room);
+    if (threadIdx.x < 8) take(late[t], sum, threadIdx.x == 0);
   }
   all = block_sum(all, room);
+  short_work = block_sum(short_work, room);
   most = warp_max(most);
+  for (u32 d = 8; d < 32; d *= 2) in_bin += __shfl_xor_sync(ALL, in_bin, d);
+  if (lane_id() < BINS) atomicAdd(&found[lane_id()], in_bin);
   if (lane_id() == 0) atomicMax(&heaviest, most);
   __syncthreads();
+  if (threadIdx.x < BINS && found[threadIdx.x] > 0) atomicAdd(&totals->bins[threadIdx.x], (u64)found[threadIdx.x]);
   if (threadIdx.x == 0) {
-    atomicAdd(totals, all);
-    atomicMax(totals + 1, heaviest);
+    atomicAdd(&totals->work, all);
+    atomicMax(&totals->most, heaviest);
+    atomicAdd(&totals->few, short_work);
   }
 }
 
-// few[i] = work[i] where the row is sorted in registers, else 0.
-KERNEL(few_work, u32 nrows, const u32* work, u32* few) {
-  const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (row < nrows) few[row] = work[row] <= 64 ? work[row] : 0;
-}
-
-// Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of C
-// after (stage 1). Stage 2, for values, goes by C's lengths; bins 1
-// and 2 are the rows that are sorted in registers, those of more than 128 entries are cut into parts.
-__device__ inline u32 bin_of(u32 stage, u32 work, u32 words) {
-  if (stage == 2 && work <= 64 && words <= 64) return words == 0 ? 0 : words <= 16 ? 1 : 2;
-  if (stage == 2) return words == 0 ? 0 : words <= 128 ? 3 : words <= 1024 ? 4 : 5;
-  if (work <= 64) return work == 0 || (stage == 1 && words == 0) ? 0 : work <= 32 ? 1 : 2;
-  if (stage == 1) return words == 0 ? 0 : words <= 128 ? 3 : work <= 32768 ? 5 : 6;
-  return words <= 384 ? 3 : words <= 768 ? 4 : work <= 32768 ? 5 : 6;
-}
-
-constexpr u32 BINS = 8;
-// Rows of each bin.
-KERNEL(bin_count, u32 stage, u32 nrows, const u32* work, const u32* words, u32* counters) {
-  __shared__ u32 found[BINS];
-  if (threadIdx.x < BINS) found[threadIdx.x] = 0;
+// Rows of each bin, in the stages from `stage` to `last`: by `words` in stage 1, by `lengths` in stage 2.
+KERNEL(bin_count, u32 stage, u32 last, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths, u64* counters) {
+  __shared__ u32 found[2 * BINS];
+  if (threadIdx.x < 2 * BINS) found[threadIdx.x] = 0;
   __syncthreads();
   const u64 rounds = ((u64)nrows + blockDim.x - 1) / blockDim.x;
   for (u64 t = blockIdx.x; t < rounds; t += gridDim.x) {
     const u64 row = t * blockDim.x + threadIdx.x;
-    const u32 bin = row < nrows ? bin_of(stage, work[row], words[row]) : BINS;
-    const u32 same = __match_any_sync(ALL, bin);
-    if (bin < BINS && lane_id() == __ffs(same) - 1) atomicAdd(&found[bin], __popc(same));
+    for (u32 s = stage; s <= last; ++s) {
+      const u32 bin = row < nrows ? bin_of(s, work[row], s == 1 ? words[row] : lengths[row], a_ptr[row + 1] - a_ptr[row]) : BINS;
+      const u32 same = __match_any_sync(ALL, bin);
+      if (bin < BINS && lane_id() == __ffs(same) - 1) atomicAdd(&found[(s - stage) * BINS + bin], __popc(same));
+    }
   }
   __syncthreads();
-  if (threadIdx.x < BINS && found[threadIdx.x] > 0) atomicAdd(&counters[threadIdx.x], found[threadIdx.x]);
+  if (threadIdx.x < 2 * BINS && found[threadIdx.x] > 0) atomicAdd(&counters[threadIdx.x], (u64)found[threadIdx.x]);
 }
-// Rows of bin b from cursors[b] on. The order within a bin is that of the blocks, which nothing depends on.
-KERNEL(bin_place, u32 stage, u32 nrows, const u32* work, const u32* words, u32* cursors, u32* rows) {
+// Where bins begin.
+struct Starts {
+  u64 of[BINS];
+};
+// Rows of bin b from starts.of[b] on; cursors are 0 before. The order within a bin is that of the blocks, which nothing depends on.
+KERNEL(bin_place, u32 stage, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, Starts starts, u64* cursors, u32* rows) {
   __shared__ u32 found[BINS], start[BINS];
   if (threadIdx.x < BINS) found[threadIdx.x] = 0;
   __syncthreads();
   const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  const u32 bin = row < nrows ? bin_of(stage, work[row], words[row]) : BINS;
+  const u32 bin = row < nrows ? bin_of(stage, work[row], words[row], a_ptr[row + 1] - a_ptr[row]) : BINS;
   const u32 same = __match_any_sync(ALL, bin);
   const u32 leader = __ffs(same) - 1;
   u32 at = 0;
   if (bin < BINS && lane_id() == leader) at = atomicAdd(&found[bin], __popc(same));
   at = __shfl_sync(ALL, at, leader) + __popc(same & ((1u << lane_id()) - 1));
   __syncthreads();
-  if (threadIdx.x < BINS && found[threadIdx.x] > 0) start[threadIdx.x] = atomicAdd(&cursors[threadIdx.x], found[threadIdx.x]);
+  if (threadIdx.x < BINS && found[threadIdx.x] > 0)
+    start[threadIdx.x] = (u32)(starts.of[threadIdx.x] + atomicAdd(&cursors[threadIdx.x], (u64)found[threadIdx.x]));
   __syncthreads();
   if (bin < BINS) rows[start[bin] + at] = (u32)row;
 }
@@ -140,21 +189,20 @@ KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* 
 
 // ---- Short rows, whose columns were found while counting.
 
-// The kept columns of the rows at their place in C; a warp takes 32 rows, eight lanes a row at a time.
-BOUNDED_KERNEL((256), move_kept, u32 nrows, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr,
+// The kept columns of the rows at their place in C; a warp takes 4 · rounds rows, at most 32, eight lanes a row at a time.
+BOUNDED_KERNEL((256), move_kept, u32 nrows, u32 rounds, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr,
                                  u32* c_col) {
-  const u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  const u64 at = ((u64)blockIdx.x * (blockDim.x / 32) + warp_id()) * 4 * rounds + lane_id();
   OffsetC to = 0;
   OffsetK from = 0;
   u32 n = 0;
-  if (at < nrows) {
+  if (at < nrows && lane_id() < 4 * rounds) {
     const u32 row = rows[at];
     to = c_ptr[row];
     n = (u32)(c_ptr[row + 1] - to);
     from = kept_ptr[row];
   }
-#pragma unroll
-  for (u32 t = 0; t < 8; ++t) {
+  for (u32 t = 0; t < rounds; ++t) {
     const u32 source = t * 4 + lane_id() / 8;
     const OffsetC out = __shfl_sync(ALL, to, source);
     const OffsetK in = __shfl_sync(ALL, from, source);

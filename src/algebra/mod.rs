@@ -50,7 +50,7 @@ pub use emit::{
     emit_binary, emit_binary_op, emit_contract, emit_index_unary, emit_index_unary_op, emit_monoid, emit_mul,
     emit_unary, emit_unary_op,
 };
-pub(crate) use emit::{emit_contract_as, emit_functions};
+pub(crate) use emit::{emit_contract_as, emit_functions, emit_split};
 pub(crate) use formula::name_in;
 pub use formula::operators;
 pub use formula::{

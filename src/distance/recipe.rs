@@ -2,7 +2,7 @@
 
 use super::float::Float;
 use crate::algebra::{
-    Machine, MulOp, Num, Number, Plus, Ring, Trace, Union, V, Value, emit_contract_as, emit_functions,
+    Machine, MulOp, Num, Number, Plus, Ring, Trace, Union, V, Value, emit_contract_as, emit_functions, emit_split,
 };
 
 /// Which of the two matrices a row belongs to. It matters only to distances that are not symmetric.
@@ -183,7 +183,8 @@ pub(crate) fn cancelled<M: Machine, W: Float>() -> V<M, W> {
 }
 
 /// CUDA text of a recipe: `struct Ring` (+ and ⊗), `struct Exact` (+ and the exact ⊗), and `struct Recipe`, whose functions
-/// have the names of this trait, an `x` or `y` behind those that know a side, and `_0` and `_1` for the two norms.
+/// have the names of this trait, an `x` or `y` behind those that know a side, and `_0` and `_1` for the two norms. `struct Split`, where a
+/// part of ⊗ that takes long reads x' alone, which kernels compute once for an entry of x.
 ///
 /// ```
 /// use sparring::distance::{Euclidean, emit_recipe};
@@ -225,8 +226,9 @@ pub fn emit_recipe<R: Recipe>(recipe: R) -> String {
     );
     let plus = Plus::<R::W>::new();
     format!(
-        "{}{}struct Recipe {{\n{flags}{}}};\n",
+        "{}{}{}struct Recipe {{\n{flags}{}}};\n",
         emit_contract_as("Ring", Ring(plus, recipe.term())),
+        emit_split(recipe.term()),
         emit_contract_as("Exact", Union(plus, recipe.exact())),
         f.text()
     )

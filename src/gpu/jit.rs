@@ -42,13 +42,14 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Headers that every program may include.
-const HEADERS: [Source; 12] = [
+const HEADERS: [Source; 13] = [
     source!("prelude.cuh"),
     source!("kernel.cuh"),
     source!("parts.cuh"),
     source!("ranks.cuh"),
     source!("kk.cuh"),
     source!("values.cuh"),
+    source!("lists.cuh"),
     source!("union_tables.cuh"),
     source!("distance.cuh"),
     source!("nearest.cuh"),

@@ -106,6 +106,14 @@ impl Cuda {
         }
         Ok(values)
     }
+    /// A copy on the host of the array from element `i` on; waits for it.
+    pub(crate) fn get_from<T: Value>(&self, buffer: &Buffer<T>, i: usize, what: &'static str) -> Result<Vec<T>> {
+        debug_assert!(i < buffer.len());
+        let len = buffer.len() - i;
+        let mut values: Vec<T> = crate::par::reserved(len, what)?;
+        buffer.on(self.device(), what)?.get_spare(&mut values, len, buffer.at + (i * size_of::<T>()) as u64)?;
+        Ok(values)
+    }
     /// Element `i` of the array; waits for it.
     pub(crate) fn get_at<T: Value>(&self, buffer: &Buffer<T>, i: usize) -> Result<T> {
         debug_assert!(i < buffer.len());

@@ -293,6 +293,23 @@ struct Ring {
     return t7;
   }
 };
+#define SPLIT
+struct Split {
+  static __device__ double part(double a) {
+    const double t0 = sr::abs(a);
+    const double t1 = sr::pow(t0, (2.5));
+    return t1;
+  }
+  static __device__ double mul(double a, double b, unsigned long long i, unsigned long long k, unsigned long long j, double part) {
+    const double t0 = sr::abs_diff(a, b);
+    const double t1 = sr::pow(t0, (2.5));
+    const double t2 = sr::abs(b);
+    const double t3 = sr::pow(t2, (2.5));
+    const double t4 = sr::add(part, t3);
+    const double t5 = sr::sub(t1, t4);
+    return t5;
+  }
+};
 struct Exact {
   using A = double;
   using B = double;
@@ -483,6 +500,21 @@ struct Ring {
     const double t4 = sr::x_ln_x(t3);
     const double t5 = sr::sub(t2, t4);
     return t5;
+  }
+};
+#define SPLIT
+struct Split {
+  static __device__ double part(double a) {
+    const double t0 = sr::x_ln_x(a);
+    return t0;
+  }
+  static __device__ double mul(double a, double b, unsigned long long i, unsigned long long k, unsigned long long j, double part) {
+    const double t0 = sr::x_ln_x(b);
+    const double t1 = sr::add(part, t0);
+    const double t2 = sr::add(a, b);
+    const double t3 = sr::x_ln_x(t2);
+    const double t4 = sr::sub(t1, t3);
+    return t4;
   }
 };
 struct Exact {

@@ -10,6 +10,7 @@ pub mod operators;
 mod parse;
 pub(crate) mod print;
 mod semiring;
+mod split;
 mod symmetry;
 mod text;
 mod typing;

@@ -47,7 +47,7 @@ fn prefix(recipe: &str, of: Type, [x, y, t]: [&str; 3], task: Task) -> String {
 /// Bytes that rows of X take while they are compared, and those of Y with everything else.
 pub(super) fn bytes(pass: &Pass, sizes: &Sizes) -> [u128; 2] {
     let Sizes { nrows: (n, m), ncols, nnz } = *sizes;
-    let tile = rows_of_tile(m, pass.bytes_of_pair());
+    let tile = rows_of_tile(m, nnz.1 as f64 / ncols.max(1) as f64, pass.bytes_of_pair(), pass.splits());
     // Columns and entries of X; those of Y by rows, by columns, and what their sort takes; norms; an index.
     let x = 12 * nnz.0 as u128 + 16 * n as u128;
     let y = 44 * nnz.1 as u128 + 16 * m as u128 + 8 * ncols as u128;
@@ -67,7 +67,9 @@ impl Answers {
         Self::of(cuda, pass, Arc::new(cuda.prepare_rows(pass, Side::Y, &y.rows)?), y.first)
     }
     fn of(cuda: &Cuda, pass: &Pass, rows: Arc<Rows>, first: usize) -> Result<Self> {
-        let tile = rows_of_tile(rows.nrows(), pass.bytes_of_pair());
+        let of = &*rows.matrix.pattern;
+        let column = of.nnz as f64 / of.ncols.max(1) as f64;
+        let tile = rows_of_tile(of.nrows, column, pass.bytes_of_pair(), pass.splits());
         let columns = Arc::new(cuda.columns_of(&rows, tile)?);
         Ok(Self { rows, columns, first })
     }

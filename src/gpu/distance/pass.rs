@@ -43,6 +43,10 @@ impl Pass {
             Keeps::Ranks => sum + 8,
         }
     }
+    /// Whether a part of ⊗ is computed once for an entry of X, since it takes long.
+    pub(super) fn splits(&self) -> bool {
+        self.text.contains("struct Split {")
+    }
     /// The pass of the largest difference.
     pub(super) fn chebyshev<W: Real>() -> Self {
         let exact = emit_contract_as("Exact", Union(MaxFromZero::<W>::new(), AbsDiff::<W>::new()));

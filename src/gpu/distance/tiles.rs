@@ -17,14 +17,19 @@ const OF_BLOCK: u32 = 1024;
 /// Starts of segments may take this many bytes, or as many as the entries, whichever is more; else they are searched.
 const STARTS: u64 = 64 << 20;
 
-/// Rows of a tile.
+/// Rows of a tile of so many rows with `column` entries in a column.
 ///
 /// A warp has one tile in shared memory. Small tiles leave room for more warps, which hide each other's waits; large ones
-/// have longer segments, so that more of the 32 lanes have work. `bytes` are those that a row of the tile takes.
-pub(super) fn rows_of_tile(nrows: usize, bytes: u32) -> usize {
+/// have longer segments, so that more of the 32 lanes have work. `bytes` are those that a row of the tile takes. Where ⊗ takes `long`
+/// and segments are long enough, tiles are half as large: all distances take 0.79 to 0.94 of the time then, neighbours up to 1.06.
+pub(super) fn rows_of_tile(nrows: usize, column: f64, bytes: u32, long: bool) -> usize {
     /// Of one tile: 13 warps are on a multiprocessor of 228 KiB then.
     const TILE_BYTES: u32 = 16 << 10;
-    let most = (TILE_BYTES / bytes) as usize & !31;
+    /// Entries of a segment that fill two steps of a warp.
+    const SEGMENT: f64 = 64.0;
+    let half = TILE_BYTES / 2 / bytes;
+    let enough = column * f64::from(half) >= SEGMENT * nrows as f64;
+    let most = if long && enough { half } else { TILE_BYTES / bytes } as usize & !31;
     // Tiles of about the same size.
     nrows.div_ceil(nrows.div_ceil(most).max(1)).next_multiple_of(32).max(32)
 }
@@ -121,13 +126,17 @@ mod tests {
 
     #[test]
     fn tiles_are_even_and_leave_room_for_warps() {
-        assert_eq!(rows_of_tile(20_000, 8), 2016, "ten of them, not nine and a rest");
-        assert_eq!(rows_of_tile(20_000, 4), 4000);
-        assert_eq!(rows_of_tile(8_000, 8), 2016);
-        assert_eq!(rows_of_tile(2_048, 8), 2048);
-        assert_eq!(rows_of_tile(2_049, 8), 1056);
-        assert_eq!(rows_of_tile(10, 8), 32);
-        assert_eq!(rows_of_tile(0, 8), 32);
-        assert_eq!(rows_of_tile(1_000_000, 12) % 32, 0);
+        let rows = |nrows, bytes| rows_of_tile(nrows, 1e9, bytes, false);
+        assert_eq!(rows(20_000, 8), 2016, "ten of them, not nine and a rest");
+        assert_eq!(rows(20_000, 4), 4000);
+        assert_eq!(rows(8_000, 8), 2016);
+        assert_eq!(rows(2_048, 8), 2048);
+        assert_eq!(rows(2_049, 8), 1056);
+        assert_eq!(rows(10, 8), 32);
+        assert_eq!(rows(0, 8), 32);
+        assert_eq!(rows(1_000_000, 12) % 32, 0);
+        // 638 entries in a column of 8000 rows: 80 in 1000 rows; of 110 in 20 000 there are 6.
+        assert_eq!(rows_of_tile(8_000, 638.0, 8, true), 1024);
+        assert_eq!(rows_of_tile(20_000, 110.0, 8, true), 2016);
     }
 }

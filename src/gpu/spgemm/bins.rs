@@ -8,6 +8,7 @@ use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
 use crate::gpu::pattern::Offsets;
+use crate::gpu::scan::Scan;
 use crate::gpu::{Cuda, DevicePattern};
 
 const SOURCE: Source = source!("spgemm_rows.cu");
@@ -24,20 +25,41 @@ pub(super) enum Stage {
     Values,
 }
 
-/// Rows by bin: bin b is `rows[start[b]..start[b + 1]]`.
+/// Number of bins.
+const BINS: usize = 8;
+
+/// How many rows each bin has: bin b has `0[b + 1] - 0[b]`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts([u64; BINS + 1]);
+
+impl Counts {
+    /// From the numbers of rows.
+    fn of(found: &[u64]) -> Self {
+        let mut start = [0; BINS + 1];
+        for (bin, n) in found.iter().take(BINS).enumerate() {
+            start[bin + 1] = start[bin] + n;
+        }
+        Self(start)
+    }
+    pub(super) fn len(&self, bin: usize) -> usize {
+        (self.0[bin + 1] - self.0[bin]) as usize
+    }
+}
+
+/// Rows by bin.
 #[derive(Debug)]
 pub(super) struct Bins {
     rows: Buffer<u32>,
-    start: [u32; 9],
+    counts: Counts,
 }
 
 impl Bins {
     pub(super) fn len(&self, bin: usize) -> usize {
-        (self.start[bin + 1] - self.start[bin]) as usize
+        self.counts.len(bin)
     }
-    /// The list of a bin, as an argument.
+    /// The list of a bin, and behind it those of the following ones, as an argument.
     pub(super) fn list(&self, bin: usize) -> Arg {
-        self.rows.from(self.start[bin] as usize)
+        self.rows.from(self.counts.0[bin] as usize)
     }
 }
 
@@ -59,26 +81,79 @@ pub(super) fn group(mean: f64) -> u32 {
     }
 }
 
-/// Multiplications of every row, of all, and of the heaviest.
+/// Multiplications of every row, of all, of the heaviest, and of those that are sorted in registers.
 pub(super) struct Work {
     pub(super) rows: Buffer<u32>,
+    pub(super) of_few: u64,
     pub(super) flops: u64,
     pub(super) most: u64,
+    /// Rows in bins for counting.
+    pub(super) counts: Counts,
 }
 
-/// Work of A's rows on rows of B that begin at `b_ptr`.
-pub(super) fn work_on(cuda: &Cuda, a: &DevicePattern, b_ptr: &Offsets) -> Result<Work> {
-    let program = program(cuda, [a.row_ptr.cuda(), b_ptr.cuda(), SMALL, SMALL])?;
-    let rows = cuda.alloc::<u32>(a.nrows, "multiplications of each row")?;
-    let totals = cuda.zeroed::<u64>(2, "multiplications in all")?;
-    let shape = all_rows(cuda, a.nrows.saturating_mul(8))?;
-    program.kernel("row_work")?.launch(shape, args![a.nrows as u32, &a.row_ptr, &a.col_idx, b_ptr, &rows, &totals])?;
-    let found = cuda.get(&totals, "multiplications in all")?;
-    Ok(Work { rows, flops: found[0], most: found[1] })
+impl Work {
+    /// Numbers of `struct Totals` of the kernel.
+    const TOTALS: usize = 3 + BINS;
+
+    /// Starts counting work of A's rows on rows of B that begin at `b_ptr`; `to` are the arrays that the kernel fills, where `products`,
+    /// the multiplications of each row, tell that those are rows of words, the first of them alone. The totals come at `totals`.
+    fn count(
+        cuda: &Cuda,
+        a: &DevicePattern,
+        b_ptr: &Offsets,
+        products: Option<&Buffer<u32>>,
+        to: [Option<&Buffer<u32>>; 4],
+        totals: &Arg,
+    ) -> Result<()> {
+        let program = program(cuda, [a.row_ptr.cuda(), b_ptr.cuda(), SMALL, SMALL])?;
+        let shape = all_rows(cuda, a.nrows.saturating_mul(8))?;
+        let [rows, few, lengths, words] = to;
+        let all = args![a.nrows as u32, &a.row_ptr, &a.col_idx, b_ptr, products, rows, few, lengths, words, totals];
+        program.kernel("row_work")?.launch(shape, all)
+    }
+    fn found(rows: Buffer<u32>, totals: &[u64]) -> Self {
+        let (flops, most, of_few, counts) = (totals[0], totals[1], totals[2], Counts::of(&totals[3..]));
+        Self { rows, of_few, flops, most, counts }
+    }
+
+    /// Work of the words of B's rows, of which `words` are the numbers, where this is that of B's entries, so many in all: with where
+    /// the words of each row begin, and their number.
+    pub(super) fn of_words(
+        &self,
+        cuda: &Cuda,
+        a: &DevicePattern,
+        words: &Buffer<u32>,
+        entries: usize,
+    ) -> Result<(Self, Offsets, u64)> {
+        let scan = Scan::begin(cuda, words, entries as u64, Self::TOTALS)?;
+        // No row of B has more words than entries.
+        let ptr = scan.offsets(cuda, words, false, "words of B")?;
+        let rows = cuda.alloc::<u32>(a.nrows, "words of each row")?;
+        Self::count(cuda, a, &ptr, Some(&self.rows), [Some(&rows), None, None, None], &scan.beside(0))?;
+        let (total, totals) = scan.get(cuda)?;
+        Ok((Self::found(rows, &totals), ptr, total))
+    }
 }
 
-pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<Work> {
-    work_on(cuda, a, &b.row_ptr)
+/// What is known of the rows of C before they are counted.
+pub(super) struct Fresh {
+    /// Multiplications of rows that are sorted in registers, 0 of others.
+    pub(super) few: Buffer<u32>,
+    /// Lengths of C's rows, and their words: all 0.
+    pub(super) lengths: Buffer<u32>,
+    pub(super) words: Buffer<u32>,
+}
+
+/// Work of A's rows on rows of B.
+pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<(Work, Fresh)> {
+    let totals = cuda.zeroed::<u64>(Work::TOTALS, "multiplications in all")?;
+    let rows = |what| cuda.alloc::<u32>(a.nrows, what);
+    let made = rows("multiplications of each row")?;
+    let few = rows("multiplications of short rows")?;
+    let fresh = Fresh { few, lengths: rows("lengths of C's rows")?, words: rows("words of C's rows")? };
+    let to = [Some(&made), Some(&fresh.few), Some(&fresh.lengths), Some(&fresh.words)];
+    Work::count(cuda, a, &b.row_ptr, None, to, &(&totals).into())?;
+    Ok((Work::found(made, &cuda.get(&totals, "multiplications in all")?), fresh))
 }
 
 /// Blocks for kernels whose warps take rows in turn: enough to fill the device.
@@ -87,23 +162,59 @@ fn all_rows(cuda: &Cuda, threads: usize) -> Result<Shape> {
     Shape::blocks(threads.div_ceil(256).min(most), 256, 0)
 }
 
-/// Rows in bins for `stage`; `words` are what the stage goes by.
-pub(super) fn bins(cuda: &Cuda, stage: Stage, work: &Buffer<u32>, words: &Buffer<u32>) -> Result<Bins> {
-    let program = program(cuda, [SMALL; 4])?;
-    let (stage, nrows) = (stage as u32, words.len());
-    let counters = cuda.zeroed::<u32>(8, "bins of rows")?;
-    let n = nrows as u32;
-    program.kernel("bin_count")?.launch(all_rows(cuda, nrows)?, args![stage, n, work, words, &counters])?;
-    let found = cuda.get(&counters, "bins of rows")?;
-    let mut start = [0u32; 9];
-    for bin in 0..8 {
-        start[bin + 1] = start[bin] + found[bin];
-    }
+/// Rows in bins for `stage`, of which there are so many; `words` are what the stage goes by.
+pub(super) fn place(
+    cuda: &Cuda,
+    a: &DevicePattern,
+    (stage, counts): (Stage, Counts),
+    work: &Buffer<u32>,
+    words: &Buffer<u32>,
+) -> Result<Bins> {
+    let nrows = words.len();
     let rows = cuda.alloc::<u32>(nrows, "bins of rows")?;
-    let cursors = cuda.put(&start, "bins of rows")?;
-    let shape = Shape::for_each(nrows, 256)?;
-    program.kernel("bin_place")?.launch(shape, args![stage, n, work, words, &cursors, &rows])?;
-    Ok(Bins { rows, start })
+    let cursors = cuda.zeroed::<u64>(BINS, "bins of rows")?;
+    let starts = Arg::all(std::array::from_fn::<_, BINS, _>(|bin| counts.0[bin].into()));
+    let all = args![stage as u32, nrows as u32, &a.row_ptr, work, words, &starts, &cursors, &rows];
+    program(cuda, [a.row_ptr.cuda(), SMALL, SMALL, SMALL])?
+        .kernel("bin_place")?
+        .launch(Shape::for_each(nrows, 256)?, all)?;
+    Ok(Bins { rows, counts })
+}
+
+/// Starts counting rows by bin, for the stages from one to another, into the numbers at `counters`.
+fn count(
+    cuda: &Cuda,
+    a: &DevicePattern,
+    [stage, last]: [Stage; 2],
+    [work, words, lengths]: [&Buffer<u32>; 3],
+    counters: &Arg,
+) -> Result<()> {
+    let nrows = lengths.len();
+    let all = args![stage as u32, last as u32, nrows as u32, &a.row_ptr, work, words, lengths, counters];
+    program(cuda, [a.row_ptr.cuda(), SMALL, SMALL, SMALL])?.kernel("bin_count")?.launch(all_rows(cuda, nrows)?, all)
+}
+
+/// Rows in bins for values.
+pub(super) fn for_values(cuda: &Cuda, a: &DevicePattern, work: &Buffer<u32>, lengths: &Buffer<u32>) -> Result<Counts> {
+    let counters = cuda.zeroed::<u64>(BINS, "bins of rows")?;
+    count(cuda, a, [Stage::Values; 2], [work, lengths, lengths], &(&counters).into())?;
+    Ok(Counts::of(&cuda.get(&counters, "bins of rows")?))
+}
+
+/// C's row pointers and its entries from the lengths of its rows, and how many rows there are in each bin for writing, by `words`,
+/// and for values. All that is waited for is waited for once.
+pub(super) fn row_pointers(
+    cuda: &Cuda,
+    a: &DevicePattern,
+    work: &Work,
+    words: &Buffer<u32>,
+    lengths: &Buffer<u32>,
+) -> Result<(Offsets, u64, [Counts; 2])> {
+    let scan = Scan::begin(cuda, lengths, work.flops, 2 * BINS)?;
+    count(cuda, a, [Stage::Fill, Stage::Values], [&work.rows, words, lengths], &scan.beside(0))?;
+    let (nnz, found) = scan.get(cuda)?;
+    let row_ptr = scan.offsets(cuda, lengths, u32::try_from(nnz).is_err(), "row pointers of C")?;
+    Ok((row_ptr, nnz, [Counts::of(&found), Counts::of(&found[BINS..])]))
 }
 
 pub(super) fn programs() -> Vec<Unit> {

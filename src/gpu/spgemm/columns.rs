@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bins::{self, Bins, Stage, Work, bins, group, work_on};
+use super::bins::{self, Bins, Counts, Fresh, Stage, Work, group, place};
 use super::map::Map;
 use crate::Result;
 use crate::gpu::buffer::Buffer;
@@ -10,6 +10,7 @@ use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
 use crate::gpu::launch::{Arg, Program, Shape, args};
 use crate::gpu::pattern::Offsets;
+use crate::gpu::scan::Scan;
 use crate::gpu::{Cuda, DevicePattern};
 
 const SOURCE: Source = source!("spgemm_columns.cu");
@@ -68,18 +69,19 @@ struct Packed {
 /// 0.6) and the stencils (0.36) pack, random matrices (1.0) do not; nothing was tried in between.
 const PACKS: f64 = 0.7;
 
+/// Multiplications below which B is read as it is: finding out whether packing pays takes longer than it saves.
+const PACKED_FROM: u64 = 1 << 22;
+
 /// B packed, with the words of every row's products, where that saves enough.
 fn pack(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern, work: &Work) -> Result<Option<(Packed, Work)>> {
+    if work.flops < PACKED_FROM || b.row_ptr.is_large() {
+        return Ok(None);
+    }
     let program = bins::program(cuda, [SMALL, b.row_ptr.cuda(), SMALL, SMALL])?;
     let counts = cuda.alloc::<u32>(b.nrows, "words of B")?;
     let shape = Shape::for_each(b.nrows * 32, 256)?;
     program.kernel("pack_count")?.launch(shape, args![b.nrows as u32, &b.row_ptr, &b.col_idx, &counts])?;
-    let (ptr, total) = cuda.offsets(&counts, "words of B")?;
-    // A's rows weigh B's; what B saves as a whole is a first guess that spares the count where nothing is to be had.
-    if ptr.cuda() != b.row_ptr.cuda() || total as f64 > 0.9 * b.nnz as f64 {
-        return Ok(None);
-    }
-    let words_of = work_on(cuda, a, &ptr)?;
+    let (words_of, ptr, total) = work.of_words(cuda, a, &counts, b.nnz)?;
     if words_of.flops as f64 > PACKS * work.flops as f64 {
         return Ok(None);
     }
@@ -103,6 +105,8 @@ pub(super) struct Found {
     pub(super) columns: Buffer<u32>,
     /// The ranks of the products of short rows.
     pub(super) map: Option<Map>,
+    /// Rows in bins for values.
+    pub(super) counts: Counts,
 }
 
 /// The patterns of a product and what is known of its rows.
@@ -212,41 +216,42 @@ impl<'a> Columns<'a> {
     }
 
     /// C's structure.
-    pub(super) fn find(&self) -> Result<Found> {
-        let (cuda, nrows) = (self.cuda, self.a.nrows);
+    pub(super) fn find(&self, fresh: Fresh) -> Result<Found> {
+        let cuda = self.cuda;
         let work = &self.work.rows;
         let words = self.packed.as_ref().map_or(work, |(_, words)| &words.rows);
-        let counted = bins(cuda, Stage::Count, work, words)?;
-        let lengths = cuda.zeroed::<u32>(nrows, "lengths of C's rows")?;
-        let c_words = cuda.zeroed::<u32>(nrows, "words of C's rows")?;
-        let kept = self.room_for_few()?;
+        let of_words = self.packed.as_ref().map_or(self.work, |(_, words)| words);
+        let counted = place(cuda, self.a, (Stage::Count, of_words.counts), work, words)?;
+        let Fresh { few, lengths, words: c_words } = fresh;
+        let kept = self.room_for_few(&few)?;
         let kernels = ["count_32", "count_64", "count_384", "count_768", "count_bits", "count_bits"];
         let out = args![&lengths, &c_words, &kept.ptr, &kept.columns, kept.map.as_ref()];
         self.run(&*self.program(SMALL, kept.ptr.cuda())?, &counted, &kernels, out)?;
 
-        let (row_ptr, nnz) = cuda.offsets(&lengths, "row pointers of C")?;
+        let (row_ptr, nnz, [to_fill, counts]) = bins::row_pointers(cuda, self.a, self.work, &c_words, &lengths)?;
         let columns = cuda.alloc::<u32>(usize::try_from(nnz).unwrap_or(usize::MAX), "columns of C")?;
-        let program = self.program(row_ptr.cuda(), kept.ptr.cuda())?;
         // Bins 1 and 2 lie side by side.
         let few = counted.len(1) + counted.len(2);
-        let all = args![few as u32, counted.list(1), &kept.ptr, &kept.columns, &row_ptr, &columns];
+        // Few rows are spread over more warps.
+        let rounds: u32 = if few < 1 << 16 { 1 } else { 8 };
+        let all = args![few as u32, rounds, counted.list(1), &kept.ptr, &kept.columns, &row_ptr, &columns];
         let rows = bins::program(cuda, [SMALL, SMALL, row_ptr.cuda(), kept.ptr.cuda()])?;
-        rows.kernel("move_kept")?.launch(Shape::for_each(few, 256)?, all)?;
-        let filled = bins(cuda, Stage::Fill, work, &c_words)?;
-        let kernels = ["", "", "fill_words", "", "fill_bits", "fill_bits"];
-        self.run(&program, &filled, &kernels, args![&row_ptr, &columns])?;
+        rows.kernel("move_kept")?.launch(Shape::blocks(few.div_ceil(32 * rounds as usize), 256, 0)?, all)?;
+        if (1..=6).any(|bin| to_fill.len(bin) > 0) {
+            let program = self.program(row_ptr.cuda(), kept.ptr.cuda())?;
+            let filled = place(cuda, self.a, (Stage::Fill, to_fill), work, &c_words)?;
+            let kernels = ["", "", "fill_words", "", "fill_bits", "fill_bits"];
+            self.run(&program, &filled, &kernels, args![&row_ptr, &columns])?;
+        }
         let map = kept.map.map(|ranks| Map { place: kept.ptr, ranks });
-        Ok(Found { row_ptr, lengths, columns, map })
+        Ok(Found { row_ptr, lengths, columns, map, counts })
     }
 
     /// Room for the columns of short rows and for the ranks of their products.
-    fn room_for_few(&self) -> Result<Kept> {
-        let (cuda, nrows) = (self.cuda, self.a.nrows);
-        let few = cuda.alloc::<u32>(nrows, "multiplications of short rows")?;
-        let program = bins::program(cuda, [SMALL; 4])?;
-        let shape = Shape::for_each(nrows, 256)?;
-        program.kernel("few_work")?.launch(shape, args![nrows as u32, &self.work.rows, &few])?;
-        let (ptr, total) = cuda.offsets(&few, "columns of short rows")?;
+    fn room_for_few(&self, few: &Buffer<u32>) -> Result<Kept> {
+        let (cuda, total) = (self.cuda, self.work.of_few);
+        let scan = Scan::begin(cuda, few, total, 0)?;
+        let ptr = scan.offsets(cuda, few, u32::try_from(total).is_err(), "columns of short rows")?;
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         let columns = cuda.alloc::<u32>(total, "columns of short rows")?;
         let map = if self.mapped() { Some(cuda.alloc::<u8>(total, "ranks of products")?) } else { None };

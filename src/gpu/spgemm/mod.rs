@@ -26,6 +26,7 @@
 mod bins;
 mod columns;
 mod kk;
+mod lists;
 mod map;
 mod parts;
 mod plan;
@@ -146,7 +147,9 @@ impl Plan {
 /// semiring. As on the CPU, a masked product has our policy.
 ///
 /// Cost: O(flops) time; on the device C's pattern, some 30 bytes a row, 5 bytes for each product of rows with at most 64
-/// of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work.
+/// of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work. The second numeric phase
+/// finds where products go, for those after it: a byte for each product of rows with at most 128 entries, 2 for those of longer rows and
+/// 8 for each entry of A in each part of them, where memory allows it.
 /// # Errors
 /// [`Error::Shape`]; [`Error::DeviceMemory`] with the bytes that C's pattern needs; [`Error::Argument`] for settings out of
 /// range; [`Error::Unsupported`] for a dense accumulator, and for compression under our own policy.
@@ -216,6 +219,14 @@ impl Cuda {
 }
 
 pub(crate) fn programs() -> Vec<Unit> {
-    [bins::programs(), columns::programs(), kk::programs(), map::programs(), parts::programs(), values::programs()]
-        .concat()
+    [
+        bins::programs(),
+        columns::programs(),
+        kk::programs(),
+        lists::programs(),
+        map::programs(),
+        parts::programs(),
+        values::programs(),
+    ]
+    .concat()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bins::{Bins, Stage, bins};
+use super::bins::{self, Bins, Counts, Stage, place};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
@@ -33,26 +33,37 @@ pub(super) fn long_part(part: u32) -> u32 {
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) bins: Bins,
-    pub(super) parts: Option<Parts>,
+    pub(super) parts: Option<WarpParts>,
     pub(super) long: Option<Parts>,
 }
 
-/// Long rows cut into parts: for each its row and its number within the row; first those whose columns lie close.
+/// Rows cut into parts that a warp takes each: for each its row and its number within the row, and how many there are, which only the
+/// device knows.
+#[derive(Debug)]
+pub(super) struct WarpParts {
+    pub(super) rows: Buffer<u32>,
+    pub(super) numbers: Buffer<u32>,
+    pub(super) count: Buffer<u32>,
+}
+
+/// Long rows cut into parts: for each its row and its number within the row; those whose columns lie close from the front of the
+/// arrays, the others at their end.
 #[derive(Debug)]
 pub(super) struct Parts {
     rows: Buffer<u32>,
     numbers: Buffer<u32>,
     close: usize,
+    far: usize,
 }
 
 impl Parts {
     /// Number of parts whose columns lie close, or of the others.
     pub(super) fn len(&self, close: bool) -> usize {
-        if close { self.close } else { self.rows.len() - self.close }
+        if close { self.close } else { self.far }
     }
     /// Rows and numbers of either, as arguments.
     pub(super) fn lists(&self, close: bool) -> [Arg; 2] {
-        let from = if close { 0 } else { self.close };
+        let from = if close { 0 } else { self.rows.len() - self.far };
         [self.rows.from(from), self.numbers.from(from)]
     }
 }
@@ -65,45 +76,61 @@ fn settings(c: &'static str, kept: &'static str) -> [Setting; 2] {
     [Setting::Type("OffsetC", c), Setting::Type("OffsetK", kept)]
 }
 
-/// Rows of C in bins, and its long rows in parts, `part` entries to a part of those that warps take.
+/// Rows of C in bins, and its long rows in parts, `part` entries to a part of those that warps take; `counts` are the rows in each bin,
+/// if that is known.
 pub(super) fn rows(
     cuda: &Cuda,
-    c: &DevicePattern,
+    [a, c]: [&DevicePattern; 2],
     work: &Buffer<u32>,
     lengths: &Buffer<u32>,
+    counts: Option<Counts>,
     part: u32,
 ) -> Result<Rows> {
-    let bins = bins(cuda, Stage::Values, work, lengths)?;
-    let parts = |bin, entries| match bins.len(bin) {
-        0 => Ok(None),
-        n => cut(cuda, c, bins.list(bin), n, entries).map(Some),
+    let counts = counts.map_or_else(|| bins::for_values(cuda, a, work, lengths), Ok)?;
+    let bins = place(cuda, a, (Stage::Values, counts), work, lengths)?;
+    let ends = || cuda.zeroed::<u32>(2, "parts of long rows");
+    // Rows that warps take have at most 1024 entries; none of their parts are far.
+    let parts = match bins.len(4) {
+        0 => None,
+        n => {
+            let (count, room) = (ends()?, n.saturating_mul(1024usize.div_ceil(part as usize)));
+            let [rows, numbers] = cut(cuda, c, (bins.list(4), n), room, [part, u32::MAX], &count)?;
+            Some(WarpParts { rows, numbers, count })
+        }
     };
-    let (parts, long) = (parts(4, part)?, parts(5, long_part(part))?);
+    let long = match bins.len(5) {
+        0 => None,
+        n => {
+            // Each row has at most one part that is not full.
+            let (ends, entries) = (ends()?, long_part(part));
+            let room = c.nnz / entries as usize + n;
+            let [rows, numbers] = cut(cuda, c, (bins.list(5), n), room, [entries, NEAR_WORDS], &ends)?;
+            let found = cuda.get(&ends, "parts of long rows")?;
+            Some(Parts { rows, numbers, close: found[0] as usize, far: found[1] as usize })
+        }
+    };
     Ok(Rows { bins, parts, long })
 }
 
-/// The `n` rows of a list in parts of so many entries.
-fn cut(cuda: &Cuda, c: &DevicePattern, list: Arg, n: usize, entries: u32) -> Result<Parts> {
-    let program = program(cuda, &c.row_ptr, &c.row_ptr)?;
-    let counts = cuda.alloc::<u32>(n, "parts of long rows")?;
-    let shape = Shape::for_each(n, 256)?;
-    program.kernel("parts_count")?.launch(shape, args![n as u32, &list, &c.row_ptr, entries, &counts])?;
-    let offsets = match cuda.offsets(&counts, "parts of long rows")? {
-        (Offsets::Small(offsets), _) => offsets,
-        (Offsets::Large(_), needed) => {
-            let (what, max) = ("parts of long rows", u32::MAX.into());
-            return Err(Error::IndexOverflow { what, needed: needed.into(), max });
-        }
+/// Starts cutting the rows of a list into parts of so many entries: their rows and numbers, those within so many words from the front,
+/// the others at the end; how many of each comes to `ends`. There is room for `room`.
+fn cut(
+    cuda: &Cuda,
+    c: &DevicePattern,
+    (list, n): (Arg, usize),
+    room: usize,
+    [entries, near]: [u32; 2],
+    ends: &Buffer<u32>,
+) -> Result<[Buffer<u32>; 2]> {
+    let Ok(most) = u32::try_from(room) else {
+        let (what, max) = ("parts of long rows", u32::MAX.into());
+        return Err(Error::IndexOverflow { what, needed: room as u128, max });
     };
-    let total = cuda.get_at(&offsets, n)?;
-    let rows = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
-    let numbers = cuda.alloc::<u32>(total as usize, "parts of long rows")?;
-    let ends = cuda.zeroed::<u32>(2, "parts of long rows")?;
-    let cut =
-        args![n as u32, list, &c.row_ptr, &c.col_idx, entries, NEAR_WORDS, &offsets, total, &ends, &rows, &numbers];
-    program.kernel("parts_fill")?.launch(shape, cut)?;
-    let close = cuda.get_at(&ends, 0)? as usize;
-    Ok(Parts { rows, numbers, close })
+    let rows = cuda.alloc::<u32>(room, "parts of long rows")?;
+    let numbers = cuda.alloc::<u32>(room, "parts of long rows")?;
+    let all = args![n as u32, list, &c.row_ptr, &c.col_idx, entries, near, most, ends, &rows, &numbers];
+    program(cuda, &c.row_ptr, &c.row_ptr)?.kernel("parts_fill")?.launch(Shape::for_each(n, 256)?, all)?;
+    Ok([rows, numbers])
 }
 
 /// Length of every row of a pattern.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bins::Work;
+use super::bins::{Counts, Work};
+use super::lists::Lists;
 use super::map::{Made, Map};
 use super::parts::{self, Rows};
 use crate::gpu::buffer::Buffer;
@@ -16,6 +17,10 @@ pub(super) struct Plan {
     b: Arc<DevicePattern>,
     c: Arc<DevicePattern>,
     lengths: Buffer<u32>,
+    /// Rows in bins for values, if that is known.
+    counts: Option<Counts>,
+    /// C lacks columns of the product.
+    masked: bool,
     flops: u64,
     max_row_flops: u64,
     why: Arc<str>,
@@ -37,19 +42,28 @@ enum Again {
     /// It was not used yet.
     #[default]
     Never,
-    /// It was used once; the next use makes the map.
+    /// It was used once; the next use finds out more.
     Once,
-    /// There is no map, for it would be too large.
-    Without,
+    /// It was used twice.
+    Known(Kept),
+}
+
+/// Where the products go that are not told with the columns: none where that would take too much memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept {
     /// The ranks of the products of the other short rows.
-    Map(Arc<Map>),
+    pub(super) map: Option<Arc<Map>>,
+    /// The products of longer rows.
+    pub(super) lists: Option<Arc<Lists>>,
 }
 
 impl Plan {
-    /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths.
+    /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths, so many in each bin if that is
+    /// known; `masked` if it lacks columns of the product.
     pub(super) fn new(
         [a, b, c]: [&Arc<DevicePattern>; 3],
-        lengths: Buffer<u32>,
+        (lengths, counts): (Buffer<u32>, Option<Counts>),
+        masked: bool,
         work: &Work,
         few: Option<Map>,
         why: String,
@@ -59,6 +73,8 @@ impl Plan {
             b: Arc::clone(b),
             c: Arc::clone(c),
             lengths,
+            counts,
+            masked,
             flops: work.flops,
             max_row_flops: work.most,
             why: why.into(),
@@ -93,31 +109,27 @@ impl Plan {
         [&self.a, &self.b]
     }
 
-    /// The map of products, from the second use on, if it takes no more than twice C's pattern and half of the free memory.
-    pub(super) fn map(&self, cuda: &Cuda, lanes: u32) -> Result<Option<Arc<Map>>> {
+    /// Where products go, from the second use on.
+    pub(super) fn kept(&self, cuda: &Cuda, lanes: u32) -> Result<Kept> {
         let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*again {
+        let kept = match &*again {
             Again::Never => {
                 *again = Again::Once;
-                Ok(None)
+                return Ok(Kept::default());
             }
-            Again::Without => Ok(None),
-            Again::Map(map) => Ok(Some(Arc::clone(map))),
+            Again::Known(kept) => return Ok(kept.clone()),
             Again::Once => {
-                let made = match self.make_map(cuda, lanes) {
-                    Err(Error::DeviceMemory { .. } | Error::Budget { .. }) => None,
-                    made => made?.map(Arc::new),
-                };
-                *again = made.clone().map_or(Again::Without, Again::Map);
-                Ok(made)
+                let rows = self.rows(cuda, parts::part(8))?;
+                let patterns = [&*self.a, &*self.b, &*self.c];
+                let from = Made { patterns, bins: &rows.bins, lengths: &self.lengths, work: &self.work };
+                // Lists of all products, numbered in 32 bits.
+                let listed = !self.masked && u32::try_from(self.max_row_flops).is_ok();
+                let lists = if listed { affordable(Lists::make(cuda, &from))? } else { None };
+                Kept { map: affordable(Map::make(cuda, &from, lanes))?, lists }
             }
-        }
-    }
-    fn make_map(&self, cuda: &Cuda, lanes: u32) -> Result<Option<Map>> {
-        let rows = self.rows(cuda, parts::part(8))?;
-        let patterns = [&*self.a, &*self.b, &*self.c];
-        let from = Made { patterns, bins: &rows.bins, lengths: &self.lengths, work: &self.work };
-        Map::make(cuda, &from, lanes)
+        };
+        *again = Again::Known(kept.clone());
+        Ok(kept)
     }
 
     /// Rows in bins and parts of `part` entries; made when first asked for.
@@ -126,9 +138,17 @@ impl Plan {
         if let Some((_, rows)) = known.iter().find(|(p, _)| *p == part) {
             return Ok(Arc::clone(rows));
         }
-        let made = Arc::new(parts::rows(cuda, &self.c, &self.work, &self.lengths, part)?);
+        let made = Arc::new(parts::rows(cuda, [&self.a, &self.c], &self.work, &self.lengths, self.counts, part)?);
         known.push((part, Arc::clone(&made)));
         Ok(made)
+    }
+}
+
+/// What was made, or none where memory does not allow it.
+fn affordable<T>(made: Result<Option<T>>) -> Result<Option<Arc<T>>> {
+    match made {
+        Err(Error::DeviceMemory { .. } | Error::Budget { .. }) => Ok(None),
+        made => Ok(made?.map(Arc::new)),
     }
 }
 

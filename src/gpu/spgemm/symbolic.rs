@@ -44,13 +44,13 @@ pub(super) fn make(
         Some((pattern, _)) => Some(cuda.sort_rows(pattern)?),
         None => None,
     };
-    let work = bins::work(cuda, &a, &b)?;
+    let (work, fresh) = bins::work(cuda, &a, &b)?;
     let mean = work.flops as f64 / a.nnz.max(1) as f64;
     let mut map = None;
     let (c, lengths, form) = match (mask, &sorted_mask) {
         (Some((_, false)), Some(pattern)) => {
             let (c, lengths) = hits(cuda, &a, &b, pattern, &work)?;
-            (c, lengths, "entries of the mask that the product meets".to_string())
+            (c, (lengths, None), "entries of the mask that the product meets".to_string())
         }
         _ => {
             let of = Columns::new(cuda, &a, &b, sorted_mask.as_deref(), &work)?;
@@ -58,13 +58,13 @@ pub(super) fn make(
                 "rows by work: sorted in registers up to 64, hashed up to 768 words, bits beyond; {}",
                 of.explain()
             );
-            let Found { row_ptr, lengths, columns, map: few } = of.find()?;
+            let Found { row_ptr, lengths, columns, map: few, counts } = of.find(fresh)?;
             map = few;
-            (Arc::new(DevicePattern::new(shape, true, row_ptr, columns)), lengths, form)
+            (Arc::new(DevicePattern::new(shape, true, row_ptr, columns)), (lengths, Some(counts)), form)
         }
     };
     let why = format!("{form}; {} lanes on a row of B, whose mean is {mean:.1}", group(mean));
-    Ok(Plan::new([&a, &b, &c], lengths, &work, map, why))
+    Ok(Plan::new([&a, &b, &c], lengths, mask.is_some(), &work, map, why))
 }
 
 /// The entries of `mask` that A·B has, and the lengths of their rows: values of the mask's entries over any-pair, then
@@ -81,7 +81,7 @@ fn hits(
     let values = cuda.alloc_raw(Type::Bool, 0, "no values")?;
     let [left, right] = [a, b].map(|pattern| RawCsr { pattern: Arc::clone(pattern), values: Arc::clone(&values) });
     let flags = cuda.zeroed::<bool>(mask.nnz, "entries of the mask")?;
-    let plan = Plan::new([a, b, mask], parts::lengths(cuda, mask)?, work, None, String::new());
+    let plan = Plan::new([a, b, mask], (parts::lengths(cuda, mask)?, None), true, work, None, String::new());
     values::fill(cuda, &plan, &printed_ring(AnyPair::<bool>::default()), &left, &right, flags.raw())?;
     let counts = cuda.alloc::<u32>(mask.nrows, "lengths of C's rows")?;
     let shape = Shape::for_each(mask.nrows * 32, 256)?;

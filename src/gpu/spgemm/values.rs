@@ -1,6 +1,8 @@
-//! C's values: the host side of `cuda/values.cuh` and the four ways that include it.
+//! C's values: the host side of `cuda/values.cuh` and the five ways that include it.
 
 use super::bins::group;
+use super::lists;
+use super::map::Map;
 use super::parts::{NEAR_WORDS, long_part, part};
 use super::plan::Plan;
 use crate::Result;
@@ -17,6 +19,7 @@ const SHORT: Source = source!("values_short.cu");
 const MAPPED: Source = source!("values_mapped.cu");
 const PARTS: Source = source!("values_parts.cu");
 const LONG: Source = source!("values_long.cu");
+const LISTED: Source = source!("values_listed.cu");
 
 /// Warps of a block that take parts.
 const PART_WARPS: u32 = 4;
@@ -68,7 +71,7 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
     let bytes = ring.out.size();
     // Wide values: fewer rows to a block, so that it has room for them.
     let lanes = group(plan.flops() as f64 / pa.nnz.max(1) as f64).max((bytes / 6).next_power_of_two().min(32) as u32);
-    let map = plan.map(cuda, lanes)?;
+    let kept = plan.kept(cuda, lanes)?;
     let program = |source: Source, place: &Offsets| {
         let settings = settings([&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes);
         cuda.program_of(source, Front::new(&ring.text, &settings))
@@ -87,7 +90,14 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         values.into(),
     ]);
     let (sorted, value) = (u32::from(pb.sorted), bytes as u32);
-    if let Some(long) = &rows.long {
+    // Values of a part must fit into shared memory several times.
+    let listed = kept.lists.as_ref().filter(|_| bytes <= 16);
+    if let Some(lists) = listed {
+        let shape = Shape::blocks(lists.count, 32, lists::ENTRIES * value)?;
+        let all = [&lists.args()[..], args![&operands]].concat();
+        program(LISTED, &lists.word_at)?.kernel("values_listed")?.launch(shape, &all)?;
+    }
+    if let (Some(long), None) = (&rows.long, listed) {
         for (close, name) in [(false, "values_far"), (true, "values_near")] {
             let shape = long_shape(long.len(close), close, long_part(part), value)?;
             let all = [&long.lists(close)[..], args![sorted, &operands]].concat();
@@ -96,28 +106,36 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
             }
         }
     }
-    if let Some(parts) = &rows.parts {
-        let n = parts.len(true) + parts.len(false);
-        let all = [args![n as u32], &parts.lists(true)[..], args![sorted, &operands]].concat();
-        program(PARTS, &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part, value)?, &all)?;
+    if let (Some(parts), None) = (&rows.parts, listed) {
+        let n = parts.rows.len();
+        let all = args![&parts.count, &parts.rows, &parts.numbers, sorted, &operands];
+        program(PARTS, &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part, value)?, all)?;
+    }
+    let mapped = |map: &Map, list: Arg, n: usize, entries: u32, threads: u32| {
+        let all = args![n as u32, list, &map.place, &map.ranks, &operands];
+        let groups = 256 / threads;
+        let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * entries * value)?;
+        program(MAPPED, &map.place)?.kernel(&format!("mapped_{entries}"))?.launch(shape, all)
+    };
+    // Few short rows go together, some lanes a row; of many the shortest have a thread each, if there is room for values of this size.
+    let few = rows.bins.len(1) + rows.bins.len(2);
+    let together = few < 1 << 16 && plan.few().is_some();
+    if let Some(map) = plan.few().filter(|_| together && few > 0) {
+        mapped(map, rows.bins.list(1), few, 64, lanes)?;
     }
     for (bin, slots, name) in [(3, 256, "values_128"), (2, 128, "values_64"), (1, 32, "values_16")] {
         let n = rows.bins.len(bin);
-        if n == 0 {
+        if n == 0 || bin < 3 && together {
             continue;
         }
         let list = rows.bins.list(bin);
         let known = match bin {
-            3 => map.as_deref(),
-            // A thread a row: there is room for values up to this size.
+            3 => kept.map.as_deref(),
             1 => plan.few().filter(|_| bytes <= 48),
             _ => plan.few(),
         };
         if let Some(map) = known {
-            let all = args![n as u32, list, &map.place, &map.ranks, &operands];
-            let groups = if bin == 1 { 256 } else { 256 / lanes };
-            let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * slots / 2 * value)?;
-            program(MAPPED, &map.place)?.kernel(&format!("mapped_{}", slots / 2))?.launch(shape, all)?;
+            mapped(map, list, n, slots / 2, if bin == 1 { 1 } else { lanes })?;
         } else {
             let all = args![n as u32, list, &operands];
             program(SHORT, &c.row_ptr)?.kernel(name)?.launch(short_shape(n, slots, lanes, value)?, all)?;
@@ -145,9 +163,10 @@ pub(super) fn programs() -> Vec<Unit> {
 }
 
 /// The ways, each a program of its own, for a new semiring should not wait for the others' compilation; and their kernels.
-const WAYS: [(Source, &[&str]); 4] = [
+const WAYS: [(Source, &[&str]); 5] = [
     (SHORT, &["values_16", "values_64", "values_128"]),
     (MAPPED, &["mapped_16", "mapped_64", "mapped_128"]),
     (PARTS, &["values_parts"]),
     (LONG, &["values_near", "values_far"]),
+    (LISTED, &["values_listed"]),
 ];

@@ -40,7 +40,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, op
                 .into(),
         });
     }
-    let Work { flops, most, .. } = bins::work(cuda, &a, &b)?;
+    let (Work { flops, most, .. }, _) = bins::work(cuda, &a, &b)?;
     let of_rows = |n: u64| n as f64 / a.nrows.max(1) as f64;
 
     // B is counted first and filled only if that saves enough; `Off` does not even count.
@@ -50,7 +50,7 @@ pub(super) fn make(cuda: &Cuda, a: Arc<DevicePattern>, b: Arc<DevicePattern>, op
     };
     let compression = match &counted {
         None => None,
-        Some(counted) => Some(saved(flops, most, b.ncols, &bins::work(cuda, &a, &counted.words)?)),
+        Some(counted) => Some(saved(flops, most, b.ncols, &bins::work(cuda, &a, &counted.words)?.0)),
     };
     let (compressed, why_compressed) =
         compresses(options.compress, compression.map(|c| c.cf), settings.compress_cutoff);

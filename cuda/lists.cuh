@@ -1,0 +1,21 @@
+// lists.cuh: products of the longer rows of C as lists, made by spgemm_lists.cu, read by values_listed.cu.
+#pragma once
+#include "parts.cuh"
+
+// Entries [first, first + length) of a row of C.
+struct Part {
+  u32 row, first, length;
+};
+// The products of one entry of A: that of word w is B's entry b + w (modulo 2³²), times A's entry a.
+struct __align__(8) Record {
+  u32 b, a;
+};
+constexpr u32 MOST_ENTRIES = 1024;  // of a part
+constexpr u32 ENTRY = MOST_ENTRIES - 1, HEAD = 1024, BREAK = 2048;
+
+// Entries of a part of a row that many entries of A make: fewer where they are many, for a warp goes through all that falls to a part.
+__device__ inline u32 entries_of_part(u64 entries_of_a) {
+  u32 entries = MOST_ENTRIES;
+  while (entries > 64 && entries_of_a * entries > 1u << 17) entries /= 2;
+  return entries;
+}
