@@ -338,8 +338,9 @@ def report(lines):
         parts += [*memory_table(memory), ""]
     versions = {line["peer"]: line["version"] for line in lines if "version" in line}
     machine_ = f"{run['machine']}, {run['cpus']} processors, {run['memory']} of memory, {run['system']}"
+    passes = 1 + max((line.get("pass", 0) for line in lines), default=0)
     parts.append(f"{run['date']}, {machine_}; sparring at {run['commit']}, {run['threads']} threads, minima of "
-                 f"{PASSES} passes of {run['rounds']} rounds taken in turns; a ratio is the other's time over ours, bold where we are slower; two "
+                 f"{passes} passes of {run['rounds']} rounds taken in turns; a ratio is the other's time over ours, bold where we are slower; two "
                  f"ratios where the passes differ by more than {AGREE - 1:.0%}. SciPy runs on one thread. "
                  + " ".join(f"{name}: {version}." for name, version in versions.items()))
     parts.append(f"Made by `{run['command']}`.")
@@ -419,7 +420,7 @@ def chosen(kind, wanted):
     """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
     there = lambda cases: [case for case in cases if os.sep not in located(case) or os.path.exists(located(case).removeprefix("sym:"))]
     square = [case for case in OPERATIONS if not case.startswith("lp_")]
-    known = {"spgemm": there(SPGEMM + UNSEEN), "masked": there(square), "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ}.get(kind)
+    known = {"spgemm": there(SPGEMM + UNSEEN), "masked": there(square), "ewise": there(square), "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ}.get(kind)
     known = there(OPERATIONS) if known is None else known
     if wanted is None:
         return known

@@ -227,13 +227,17 @@ def main():
 
     link = lambda name: f"[{name}](benches/results/{name}.md)"
     about, device = cpu_runs[0][0], gpu_run[0]
+    where = []
+    for name, run in zip(args.cpu.split(","), cpu_runs):
+        kinds = ", ".join(dict.fromkeys(NAMES[line["op"]] for line in run if line.get("op") in NAMES))
+        where.append(f"{kinds}: {run[0]['date']}, {run[0]['machine']}, {link(name)}")
     assert all(run[0].get("habit") == "fresh" for run in distance_runs), "a run of distances with kept memory"
     text = (
         "![Ratios by case](benches/results/speed.svg)\n\n"
         "Geometric means of the other's time over ours, the smallest ratio (of kept memory, where there are both) and where it is, and what we lose; the picture has each case that was measured of products, "
         "triangles and other operations.\n\n"
-        f"{first}\n{about['date']}, {about['machine']}, {about['threads']} threads on either side (SciPy: one). *Fresh*: freed memory goes back to the "
-        f"system; *kept*: it serves the next run; the same on both sides. {', '.join(map(link, args.cpu.split(',')))}. Distances: fresh memory on either side, "
+        f"{first}\n{'; '.join(where)}; {about['threads']} threads on either side (SciPy: one). *Fresh*: freed memory goes back to the "
+        f"system; *kept*: it serves the next run; the same on both sides. Distances: fresh memory on either side, "
         f"{', '.join(map(link, args.distance.split(',')))}; *dense*: on dense rows, as sparse ones are not taken there. "
         f"MTTKRP: {tensor_run[0]['machine']}, fresh memory on either side; pygenten's wheel has no AVX. {link(args.tensor)}. "
         f"Batches of small matrices and mass operators of finite elements: {contract_runs[0][0]['machine']}, arrays kept on either side. {', '.join(map(link, args.contract.split(',')))}.\n\n"

@@ -105,9 +105,13 @@ mod v4 {
         }
         let mut sixteen = load(0);
         for q in 0..count {
-            // SAFETY: q < count; and p + 15 < len where that is read.
+            // SAFETY: q < count.
             let j = unsafe { mask.add(q).read() };
-            while p + 16 < len && unsafe { all.add(p + 15).read() } < j {
+            while p + 16 < len {
+                // SAFETY: p + 15 < len.
+                if unsafe { all.add(p + 15).read() } >= j {
+                    break;
+                }
                 p += 16;
                 sixteen = load(p);
             }
@@ -182,8 +186,8 @@ mod tests {
             for (n, m, every) in
                 [(0, 5, 1), (5, 0, 1), (16, 16, 1), (17, 3, 2), (100, 40, 3), (40, 100, 5), (300, 7, 2), (33, 33, 7)]
             {
-                let row = |n: usize, seed: usize, every: usize| -> Vec<I> {
-                    let kept = |j: &usize| crate::generate::splitmix64((j * 7 + seed) as u64) as usize % every == 0;
+                let row = |n: usize, seed: usize, every: u64| -> Vec<I> {
+                    let kept = |j: &usize| crate::generate::splitmix64((j * 7 + seed) as u64).is_multiple_of(every);
                     (0..).filter(kept).take(n).map(I::cast).collect()
                 };
                 let (all, mask) = (row(n, 1, every), row(m, 2, 2));
