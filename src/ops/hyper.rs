@@ -85,13 +85,13 @@ fn by_places<T: Copy + Send + Sync, U: Send + Sync, I: Index>(
         },
     )?;
     let (nrows, row_ptr) = (a.compact().nrows(), a.compact().row_ptr());
-    let live = places.iter().filter(|k| **k != I::LAST).count();
     let (sorted, nplaces) = (a.compact().pattern().is_sorted(), b.rows().len());
     let kept = || places.iter().zip(values).filter(|(k, _)| **k != I::LAST);
     let mut ptr = filled(nrows + 1, 0usize, "row pointers")?;
     for i in 0..nrows {
         ptr[i + 1] = ptr[i] + places[row_ptr[i]..row_ptr[i + 1]].iter().filter(|k| **k != I::LAST).count();
     }
+    let live = ptr[nrows];
     let values = collected(live, kept().map(|(_, x)| *x), "values")?;
     let places = collected(live, kept().map(|(k, _)| *k), "columns")?;
     Csr::with_pattern(Arc::new(Pattern::from_parts(nrows, nplaces, ptr, places, sorted)), values)

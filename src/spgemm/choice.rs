@@ -45,7 +45,7 @@ pub(super) struct Choice {
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.whole {
-            write!(f, "auto: all columns, of which the mask leaves its own; values at their places")?;
+            write!(f, "auto: all columns, of which the mask leaves its own; values by window or place")?;
         } else if self.masked {
             write!(f, "auto: columns from the mask, values at their places")?;
         } else {

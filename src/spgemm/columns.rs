@@ -20,6 +20,9 @@ const AHEAD: usize = 8;
 /// Widest B whose rows get a bit a column (64 MiB of bits a thread); wider ones are sorted.
 const WIDEST: usize = 1 << 29;
 
+/// Columns of a row after which the next one is tried in one register first.
+const FEW: usize = 16;
+
 /// How the columns of a row that is not short are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Search {
@@ -127,13 +130,12 @@ impl<I: Index> ColumnFinder<I> {
             {
                 n
             } else if let Some(n) = self.collect::<true>(of, i, None) {
-                few = n <= 16;
-                out.try_reserve(n).map_err(|_| out_of_memory::<I>("a block of C", out.len() + n))?;
-                out.extend_from_slice(&self.cols[..n]);
+                few = n <= FEW;
+                extend(out, &self.cols[..n])?;
                 n
             } else {
                 let n = self.list.sort_append(out)?;
-                few = n <= 16;
+                few = n <= FEW;
                 n
             };
             before = *len;
@@ -168,6 +170,10 @@ impl<I: Index> ColumnFinder<I> {
     /// Number of columns of row `i` of C within `part`, by marks: what is new is counted, and nothing is cleared.
     #[inline(always)]
     fn mark(&mut self, of: Operands<'_, I>, i: usize, part: Option<&Range<usize>>) -> usize {
+        // A row that is one of B need not be read to be counted: a column times a row has nothing else.
+        if let ([k], None) = (of.a.row(i), part) {
+            return of.b.row(k.get()).len();
+        }
         if self.row == u32::MAX {
             self.marks.fill(0);
             self.row = 0;
@@ -302,6 +308,16 @@ impl<I: Index> ColumnFinder<I> {
     }
 }
 
+/// Appends a row to a block of C.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+#[inline(always)]
+pub(super) fn extend<I: Index>(out: &mut Vec<I>, row: &[I]) -> Result<()> {
+    out.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("a block of C", out.len() + row.len()))?;
+    out.extend_from_slice(row);
+    Ok(())
+}
+
 /// Asks for what rows of C from `i` on read of B, across the ends of rows: called for each entry of the row of A.
 #[inline(always)]
 fn ask_ahead<I: Index>(of: Operands<'_, I>, i: usize) -> impl Fn(usize) {
@@ -334,7 +350,7 @@ impl Twins {
     fn new<I: Index>(first: usize) -> Self {
         Self { first, misses: 0, wait: 0, by: Shift::new::<I>() }
     }
-    /// By how much row `i` of C is moved, if it is seen to be the row before. The row before must have been asked for.
+    /// By how much row `i` of C is moved, if it is seen to be the row before, which was asked about in its turn.
     #[inline(always)]
     fn shift<I: Index>(&mut self, of: Operands<'_, I>, i: usize) -> Option<I> {
         if i == self.first || self.wait > 0 {

@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::budget::{Budget, bytes_of};
-use super::columns::{ColumnFinder, Operands, Search};
+use super::columns::{ColumnFinder, Operands, Search, extend};
 use super::kept::{Borrowed, Kept};
 use super::tasks::{Task, Work};
 use super::values::{Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
-use crate::par::{Fresh, Threads, append_blocks, enough, filled, out_of_memory, refill, reserved, zeros};
+use crate::par::{Fresh, Threads, append_blocks, enough, filled, refill, reserved, zeros};
 use crate::simd::{self, dispatch, dispatch_work};
 use crate::sparse::accumulate;
 use crate::{Index, Pattern, Result};
@@ -39,8 +39,7 @@ pub(super) trait FindRows<I: Index>: Sync {
     fn append(&self, state: &mut Self::State, task: &Task, lens: &mut [usize], out: &mut Vec<I>) -> Result<()> {
         for (i, len) in task.rows.clone().zip(lens) {
             let row = self.row(state, i, task.cols.as_ref());
-            out.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("a block of C", out.len() + row.len()))?;
-            out.extend_from_slice(row);
+            extend(out, row)?;
             *len = row.len();
         }
         Ok(())
@@ -84,8 +83,7 @@ impl<I: Index> FindRows<I> for Rows<'_, I> {
             None => finder.append(self.of, task.rows.clone(), lens, out),
             part => {
                 let row = self.row(finder, task.rows.start, part.as_ref());
-                out.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("a block of C", row.len()))?;
-                out.extend_from_slice(row);
+                extend(out, row)?;
                 lens[0] = row.len();
                 Ok(())
             }
@@ -129,7 +127,8 @@ fn sorts<I: Index>(of: Operands<'_, I>, work: &Work) -> bool {
 /// What budgets say of it.
 const WHAT: &str = "the structure of C";
 
-/// Widest B whose columns are marked, four bytes each, when they are counted.
+/// Widest B whose columns are marked, four bytes each, when they are counted; marks are not worth filling for fewer than a multiplication
+/// for four of them.
 const MARKS: usize = 1 << 24;
 
 /// How many entries C has, and how many its longest row.
@@ -141,7 +140,7 @@ pub(super) fn size<I: Index>(
 ) -> Result<(usize, usize)> {
     let rows = |by| Rows { of, work, by };
     // Bits of compressed rows are fewer than products; else a mark is the least that a product can be counted by.
-    let marks = of.packed.is_none() && of.b.ncols() <= MARKS;
+    let marks = of.packed.is_none() && of.b.ncols() <= MARKS && of.b.ncols() as u64 / 4 <= work.flops;
     let first = if marks { Search::Marks } else { Search::Bits };
     let lists = sorts(of, work) || !budget.fits(scratch(threads, work, &rows(first)));
     let rows = rows(if lists { Search::Lists } else { first });
