@@ -262,8 +262,8 @@ fn a_plan_keeps_the_scratch_of_its_phases() {
         }
         let ((), third) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place"));
         assert!(identical(&again, &c), "{threads} threads, masked: {masked}");
-        // A place of two bytes for each column, their number rounded up, and the window of doubles.
-        let tables = threads as u64 * ((2 << 21) + (8 << 14));
+        // For each column, their number rounded up, a place of two bytes, and the window of doubles; or of four under a mask.
+        let tables = threads as u64 * if masked { 4 << 21 } else { (2 << 21) + (8 << 14) };
         assert!(
             first > 4_000_000 && second <= tables + SLACK && third <= SLACK,
             "{first}, then {second}, then {third}"

@@ -16,7 +16,7 @@ use sparring::backend::Backend;
 use sparring::ops::mxm_hyper;
 use sparring::par::Threads;
 use sparring::sparse::{Builder, HyperCsr};
-use sparring::spgemm::{Accumulator, Compress, Options, Policy};
+use sparring::spgemm::{Accumulator, Compress, Options, Policy, Request, symbolic};
 use sparring::{Cpu, Csr, Error, Pattern};
 
 type Outcome = Result<(), String>;
@@ -51,6 +51,32 @@ fn all_options() -> Vec<Options> {
 fn masked_options(complement: bool) -> Vec<Options> {
     let compress = [Compress::Auto, Compress::Off, Compress::On].into_iter().take(if complement { 3 } else { 2 });
     compress.map(|compress| options(Policy::Auto, Accumulator::Auto, compress, false)).collect()
+}
+
+/// C⟨M⟩ or C⟨¬M⟩ for one use and by a plan, twice: the same bits, and those of the textbook.
+fn check_masked<R: Semiring>(
+    cpu: &Cpu,
+    ring: R,
+    (a, b): (&Csr<Lhs<R>>, &Csr<Rhs<R>>),
+    mask: &Arc<Pattern>,
+    complement: bool,
+    o: &Options,
+    want: &reference::Table<Out<R>>,
+) -> Outcome
+where
+    Out<R>: Same,
+{
+    let product = cpu.mxm(ring, a, b).options(o.clone()).mask(mask.clone());
+    let once = if complement { product.complement() } else { product }.eval().map_err(text)?;
+    check(&once, want, true).map_err(|e| format!("{o:?}, complement {complement}: {e}"))?;
+    let request = Request { options: o, budget: None, mask: Some((mask, complement)) };
+    let plan = symbolic(cpu.threads(), a.pattern(), b.pattern(), &request).map_err(text)?;
+    let mut planned = cpu.mxm(ring, a, b).plan(&plan).eval().map_err(text)?;
+    for again in ["", " again"] {
+        check(&planned, want, true).map_err(|e| format!("{o:?}, complement {complement}, planned{again}: {e}"))?;
+        cpu.mxm(ring, a, b).plan(&plan).into(&mut planned).map_err(text)?;
+    }
+    Ok(())
 }
 
 fn text(e: Error) -> String {
@@ -161,16 +187,13 @@ quickcheck! {
         let (pa, pb) = (pair.a(), pair.b());
         for complement in [false, true] {
             for o in masked_options(complement) {
-                let err = |e| format!("{o:?}, complement {complement}: {e}");
-                let product = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(mask.clone());
-                let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
-                let want = reference::masked(PlusTimes::<f64>::default(), &a, &b, &mask, complement);
-                check(&c, &want, !o.unsorted).map_err(err)?;
-
-                let product = cpu.mxm(CountPaths::default(), &pa, &pb).options(o.clone()).mask(mask.clone());
-                let c = if complement { product.complement() } else { product }.eval().map_err(text)?;
+                let ring = PlusTimes::<f64>::default();
+                let want = reference::masked(ring, &a, &b, &mask, complement);
+                check_masked(&cpu, ring, (&a, &b), &mask, complement, &o, &want)?;
+                let want = reference::masked(SumPlaces::default(), &a, &b, &mask, complement);
+                check_masked(&cpu, SumPlaces::default(), (&a, &b), &mask, complement, &o, &want)?;
                 let want = reference::masked(CountPaths::default(), &pa, &pb, &mask, complement);
-                check(&c, &want, !o.unsorted).map_err(err)?;
+                check_masked(&cpu, CountPaths::default(), (&pa, &pb), &mask, complement, &o, &want)?;
             }
         }
         Ok(())
@@ -363,9 +386,7 @@ fn masked_is_the_definition(cpu: &Cpu, (a, b): (&Csr<f64>, &Csr<f64>), mask: &Ar
     for complement in [false, true] {
         let want = reference::masked(ring, a, b, mask, complement);
         for o in masked_options(complement) {
-            let product = cpu.mxm(ring, a, b).options(o.clone()).mask(mask.clone());
-            let c = if complement { product.complement() } else { product }.eval().expect("a masked product");
-            check(&c, &want, true).unwrap_or_else(|e| panic!("{o:?}, complement {complement}: {e}"));
+            check_masked(cpu, ring, (a, b), mask, complement, &o, &want).unwrap_or_else(|e| panic!("{o:?}: {e}"));
         }
     }
 }

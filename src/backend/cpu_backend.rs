@@ -134,6 +134,17 @@ impl<I: Index> Backend<I> for Cpu {
         let mask = mask.map(|(pattern, complement)| (&**pattern, complement));
         spgemm::symbolic(self.threads(), a, b, &Request { options, budget: self.budget, mask })
     }
+    fn product<R: Semiring>(
+        &self,
+        ring: R,
+        a: &Csr<Lhs<R>, I>,
+        b: &Csr<Rhs<R>, I>,
+        mask: Option<(&Arc<Pattern<I>>, bool)>,
+        options: &Options,
+    ) -> Result<Csr<Out<R>, I>> {
+        let mask = mask.map(|(pattern, complement)| (&**pattern, complement));
+        spgemm::mxm(self.threads(), &Request { options, budget: self.budget, mask }, ring, a, b)
+    }
     fn numeric<R: Semiring>(
         &self,
         plan: &Plan<I>,

@@ -309,6 +309,19 @@ pub trait Backend<I: Index = u32>:
         mask: Option<(&Self::Pattern, bool)>,
         options: &Options,
     ) -> Result<Self::Plan>;
+    /// C = A ⊕.⊗ B, or what the mask leaves of it, for one use. A machine that has a way without a plan brings it.
+    /// # Errors
+    /// See [`Backend`].
+    fn product<R: Semiring>(
+        &self,
+        ring: R,
+        a: &Self::Matrix<Lhs<R>>,
+        b: &Self::Matrix<Rhs<R>>,
+        mask: Option<(&Self::Pattern, bool)>,
+        options: &Options,
+    ) -> Result<Self::Matrix<Out<R>>> {
+        self.numeric(&self.symbolic(&a.places(self)?, &b.places(self)?, mask, options)?, ring, a, b)
+    }
     /// Values of C for a plan.
     /// # Errors
     /// See [`Backend`]; [`Error::PatternChanged`](crate::Error::PatternChanged).

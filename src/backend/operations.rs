@@ -63,8 +63,7 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxm<R, M, I> {
     ) -> Result<M::Matrix<Out<R>>> {
         let (a, b) = (flipped(m, self.a, self.flip[0])?, flipped(m, self.b, self.flip[1])?);
         let Some(plan) = self.plan else {
-            let plan = m.symbolic(&a.places(m)?, &b.places(m)?, mask, &self.options)?;
-            return m.numeric(&plan, self.ring, &a, &b);
+            return m.product(self.ring, &a, &b, mask, &self.options);
         };
         masked::<M, I, Matrices, _>(m, m.numeric(&plan, self.ring, &a, &b)?, mask)
     }
@@ -105,8 +104,7 @@ impl<M: Backend<I>, I: Index> PlanOf<'_, M, I> {
         self.options = options.clone();
         self
     }
-    /// Only the entries that the mask lets through are in C. Where it lets little through, nothing else is multiplied; where much, all
-    /// is, and the plan holds the columns of all (see [`explain`](crate::spgemm::Plan::explain)).
+    /// Only the entries that the mask lets through are in C; nothing else is multiplied.
     pub fn mask(mut self, mask: impl super::Mask<M, I, Matrices>) -> Self {
         self.mask = Some(mask.resolve(self.machine));
         self

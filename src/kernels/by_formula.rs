@@ -63,7 +63,7 @@ pub(crate) fn numeric_by_formula<N: Numeric<u32>>(
 /// Values over the semiring `ring`, written over others of its type.
 /// # Errors
 /// As for [`numeric_by_formula`].
-pub(crate) fn refill_by_formula<N: Numeric<u32>>(
+pub(crate) fn refill_by_formula<N: super::Again<u32>>(
     ring: &RingFormula,
     a: Operand<'_>,
     b: Operand<'_>,
@@ -113,7 +113,7 @@ impl<N: Numeric<u32>> Run for New<'_, N> {
     }
 }
 struct Again<'p, 'c, 's, N>(&'p N, &'c mut SliceMut<'s>);
-impl<N: Numeric<u32>> Run for Again<'_, '_, '_, N> {
+impl<N: super::Again<u32>> Run for Again<'_, '_, '_, N> {
     type Out = ();
     fn run<R: Semiring>(&mut self, products: &Products<'_, R, u32>) -> Result<()> {
         let Some(c) = self.1.get::<Out<R>>() else { return Err(no_structs()) };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::algebra::Word;
 use crate::par::Slots;
-use crate::simd::within;
+use crate::simd::{Hits, within};
 use crate::{Index, Pattern};
 
 /// A row of A, and the columns of B that count.
@@ -22,10 +22,8 @@ pub(crate) struct RowOfA<'a> {
 pub(crate) struct RowsOfC<'a, I: Index> {
     /// The rows.
     pub rows: Range<usize>,
-    /// Where C has entries.
+    /// Where C has entries, all of A·B.
     pub c: &'a Pattern<I>,
-    /// Where A·B has, if it is more.
-    pub all: Option<&'a Pattern<I>>,
     /// Columns of B and C; all if `None`.
     pub part: Option<&'a Range<usize>>,
 }
@@ -43,16 +41,13 @@ impl<'a, I: Index> RowsOfC<'a, I> {
         let mask = window.len() - 1;
         for i in self.rows {
             let cols = columns_of_row(self.c, i, self.part);
-            // No products, or none that count: of hypersparse matrices most rows.
+            // No products: of hypersparse matrices most rows.
             if cols.is_empty() {
                 continue;
             }
             products(RowOfA { i, part: self.part }, window);
             for (j, z) in cols.iter().zip(take(cols.len())) {
                 *z = std::mem::replace(&mut window[j.get() & mask], identity);
-            }
-            if let Some(all) = self.all {
-                columns_of_row(all, i, self.part).iter().for_each(|j| window[j.get() & mask] = identity);
             }
         }
     }
@@ -104,4 +99,14 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     /// # Panics
     /// If there is no such entry or value.
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]);
+    /// Whether [`to_hits`](Self::to_hits) is a loop of its own.
+    fn has_hits(&self) -> bool {
+        false
+    }
+    /// `values[s]` ⊕= A(i, k) ⊗ B(k, j) for each of `hits`, in order.
+    /// # Panics
+    /// If there is no such entry or value; of a kernel that has no such loop.
+    fn to_hits(&self, _i: usize, _hits: &Hits, _values: &mut [W]) {
+        unreachable!("this kernel multiplies whole rows of B")
+    }
 }

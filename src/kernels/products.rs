@@ -6,7 +6,7 @@ use super::{Multiply, RowOfA, RowsOfC};
 use crate::algebra::words::{values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
 use crate::par::Slots;
-use crate::simd::{RowsOf, prefetch, scatter, scatter_at};
+use crate::simd::{Hits, RowsOf, prefetch, scatter, scatter_at};
 use crate::{Csr, Index, Pattern};
 
 /// Entries of A ahead of the current one whose rows of B are asked for.
@@ -126,6 +126,20 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
         for ((&j, &y), &slot) in b.col_idx()[entries.clone()].iter().zip(&b.values()[entries]).zip(slots) {
             let z = &mut values[slot];
             *z = add_product(ring, (i, k, j.get()), *z, x, y);
+        }
+    }
+    fn has_hits(&self) -> bool {
+        true
+    }
+    #[inline(never)]
+    fn to_hits(&self, i: usize, hits: &Hits, values: &mut [<Out<R> as Value>::Word]) {
+        // SAFETY: as above.
+        let values = unsafe { values_mut::<Out<R>>(values) };
+        let ((ks, xs), (js, ys)) = (self.rows_of_a.row(i), (self.b.col_idx(), self.b.values()));
+        let (p, q, s) = hits.each();
+        for ((&p, &q), &s) in p.iter().zip(q).zip(s) {
+            let (p, q, z) = (p as usize, q as usize, &mut values[s as usize]);
+            *z = add_product(self.ring, (i, ks[p].get(), js[q].get()), *z, xs[p], ys[q]);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Random {
 fn by_window<W: Word>(kernel: &dyn Multiply<W, u32>, rows: &RowsOfC<'_, u32>, window: &mut [W], values: &mut [W]) {
     let (n, window) = (values.len(), std::sync::Mutex::new(window));
     let work = |(): &mut (), _: usize, slots: &mut crate::par::Slots<'_, W>| {
-        let rows = RowsOfC { rows: rows.rows.clone(), c: rows.c, all: rows.all, part: rows.part };
+        let rows = RowsOfC { rows: rows.rows.clone(), c: rows.c, part: rows.part };
         kernel.by_window(rows, &mut window.lock().unwrap(), slots);
         Ok(())
     };
@@ -64,7 +64,7 @@ fn rows<W: Word>(kernel: &dyn Multiply<W, u32>, n: usize) -> Vec<Vec<W>> {
             let row = RowOfA { i, part };
             let mut window = all();
             let mut values = vec![kernel.identity(); part.map_or(n, |p| p.len())];
-            by_window(kernel, &RowsOfC { rows: i..i + 1, c: &c, all: None, part }, &mut window, &mut values);
+            by_window(kernel, &RowsOfC { rows: i..i + 1, c: &c, part }, &mut window, &mut values);
             found.push(values);
             let mut values = all();
             kernel.to_short_places(row, &mut values, &short);
@@ -77,7 +77,7 @@ fn rows<W: Word>(kernel: &dyn Multiply<W, u32>, n: usize) -> Vec<Vec<W>> {
         }
     }
     let mut values = vec![kernel.identity(); n * n];
-    by_window(kernel, &RowsOfC { rows: 0..n, c: &c, all: None, part: None }, &mut all(), &mut values);
+    by_window(kernel, &RowsOfC { rows: 0..n, c: &c, part: None }, &mut all(), &mut values);
     found.push(values);
     let (a, b) = kernel.patterns();
     for i in 0..n {
@@ -287,7 +287,7 @@ fn timing() {
         for _ in 0..15 {
             let start = std::time::Instant::now();
             if window.len() > 1 {
-                by_window(kernel, &RowsOfC { rows: 0..c.nrows(), c, all: None, part: None }, &mut window, &mut values);
+                by_window(kernel, &RowsOfC { rows: 0..c.nrows(), c, part: None }, &mut window, &mut values);
             } else {
                 let mut dense = vec![kernel.identity(); c.ncols()];
                 (0..c.nrows()).for_each(|i| kernel.to_places(RowOfA { i, part: None }, &mut dense, &places));

@@ -15,6 +15,9 @@ pub(crate) trait Numeric<I: Index> {
     type Found;
     /// New values.
     fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Self::Found, Vec<W>)>;
+}
+/// A numeric phase that can be done again.
+pub(crate) trait Again<I: Index>: Numeric<I> {
     /// Values written over `values`.
     fn refill<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()>;
 }
@@ -31,7 +34,7 @@ pub(crate) fn numeric<R: Semiring, I: Index, N: Numeric<I>>(
 }
 
 /// Values of a semiring's type, written over others.
-pub(crate) fn numeric_into<R: Semiring, I: Index, N: Numeric<I>>(
+pub(crate) fn numeric_into<R: Semiring, I: Index, N: Again<I>>(
     products: &Products<'_, R, I>,
     phase: &N,
     values: &mut [Out<R>],

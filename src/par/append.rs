@@ -44,6 +44,27 @@ pub(crate) fn append_blocks<T: Copy + Send, S>(
     blocks_made.into_vec(blocks)
 }
 
+/// As [`append_blocks`], for two vectors, columns and values say, whose blocks are made together.
+/// # Errors
+/// As there.
+pub(crate) fn append_both<T: Copy + Send, U: Copy + Send, S>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: usize,
+    hint: usize,
+    state: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize, &mut Vec<T>, &mut Vec<U>) -> Result<()> + Sync,
+) -> Result<(Vec<T>, Vec<U>)> {
+    let others = Blocks::new(blocks, hint)?;
+    let state = || Ok((state()?, others.worker()));
+    let made = append_blocks(threads, op, blocks, hint, state, |(state, worker), block, buffer| {
+        let mut other = worker.buffer();
+        work(state, block, buffer, &mut other)?;
+        worker.place(block, other)
+    })?;
+    Ok((made, others.into_vec(blocks)?))
+}
+
 /// The blocks made so far, of any caller: only the elements' type is known here.
 struct Blocks<T> {
     order: Mutex<Order>,

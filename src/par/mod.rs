@@ -22,7 +22,7 @@ use rayon::slice::ParallelSliceMut;
 
 use crate::{Error, Result};
 
-pub(crate) use append::append_blocks;
+pub(crate) use append::{append_blocks, append_both};
 pub(crate) use group::{Digit, Grouped, binned, grouped, order_by};
 use memory::advise_huge_pages;
 pub(crate) use memory::{collected, counters, enough, out_of_memory, reserved, zeros};

@@ -5,6 +5,7 @@
 
 mod corners;
 mod emit;
+mod hits;
 mod intersect;
 mod rows;
 mod scatter;
@@ -16,13 +17,14 @@ mod turn;
 
 pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
+pub(crate) use hits::{HITS, Hits, NONE};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
     count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at,
     scatter_places,
 };
-pub(crate) use shifted::{Shift, meet};
+pub(crate) use shifted::Shift;
 pub(crate) use sort::{SHORT, ShortList};
 pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};

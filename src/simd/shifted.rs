@@ -1,4 +1,4 @@
-//! Short rows beside each other: rows that are other rows, moved by some columns, and what two rows have both.
+//! Rows that are other rows, moved by some columns.
 
 use super::sort::{Registers, spare};
 use crate::{Index, Result};
@@ -7,31 +7,6 @@ use crate::{Index, Result};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shift {
     by: Registers,
-}
-
-/// Writes the columns of `mask` that `all` has too to `out`; how many. Both increase.
-/// # Panics
-/// If `out` is not longer than `mask`.
-#[inline(always)]
-pub(crate) fn meet<I: Index>(with: Shift, all: &[I], mask: &[I], out: &mut [I]) -> usize {
-    assert!(out.len() > mask.len());
-    #[cfg(target_arch = "x86_64")]
-    if with.by == Registers::Sixteen {
-        // SAFETY: the processor has AVX-512 and `I` is `u32`; `out` has room for all of `mask`, and one more.
-        return unsafe {
-            v4::meet((all.as_ptr().cast(), all.len()), (mask.as_ptr().cast(), mask.len()), out.as_mut_ptr().cast())
-        };
-    }
-    let (mut n, mut p, mut q) = (0, 0, 0);
-    // Both go on by comparisons that nothing waits for: where one is behind, it takes a step.
-    while p < all.len() && q < mask.len() {
-        let (j, k) = (all[p], mask[q]);
-        out[n] = j;
-        n += usize::from(j == k);
-        p += usize::from(j <= k);
-        q += usize::from(k <= j);
-    }
-    n
 }
 
 impl Shift {
@@ -82,46 +57,9 @@ impl Shift {
 #[cfg(target_arch = "x86_64")]
 mod v4 {
     use std::arch::x86_64::{
-        _mm512_add_epi32, _mm512_cmpeq_epi32_mask, _mm512_mask_cmpneq_epi32_mask, _mm512_mask_loadu_epi32,
-        _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32, _mm512_set1_epi32,
+        _mm512_add_epi32, _mm512_mask_cmpneq_epi32_mask, _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32,
+        _mm512_set1_epi32,
     };
-
-    /// As [`super::meet`]: each column of the mask is compared with sixteen of `all` at once.
-    /// # Safety
-    /// The processor must have AVX-512; `all` and `mask` be valid for so many columns, and `out` for those of the mask and one more.
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    pub(super) unsafe fn meet(
-        (all, len): (*const u32, usize),
-        (mask, count): (*const u32, usize),
-        out: *mut u32,
-    ) -> usize {
-        let (mut n, mut p) = (0, 0);
-        // SAFETY: lanes that are masked out are not read.
-        let load =
-            |p: usize| unsafe { _mm512_mask_loadu_epi32(_mm512_set1_epi32(-1), lanes(len - p), all.add(p).cast()) };
-        if len == 0 {
-            return 0;
-        }
-        let mut sixteen = load(0);
-        for q in 0..count {
-            // SAFETY: q < count.
-            let j = unsafe { mask.add(q).read() };
-            while p + 16 < len {
-                // SAFETY: p + 15 < len.
-                if unsafe { all.add(p + 15).read() } >= j {
-                    break;
-                }
-                p += 16;
-                sixteen = load(p);
-            }
-            let found = _mm512_cmpeq_epi32_mask(sixteen, _mm512_set1_epi32(j as i32)) & lanes(len - p);
-            // SAFETY: n ≤ q < count.
-            unsafe { out.add(n).write(j) };
-            n += usize::from(found != 0);
-        }
-        n
-    }
 
     /// The first `n` lanes, or all.
     #[inline(always)]
@@ -178,30 +116,6 @@ mod v4 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Rows of any length and density against plain membership, of both types, by registers and without.
-    #[test]
-    fn what_two_rows_have_both() {
-        fn check<I: Index>(with: Shift) {
-            for (n, m, every) in
-                [(0, 5, 1), (5, 0, 1), (16, 16, 1), (17, 3, 2), (100, 40, 3), (40, 100, 5), (300, 7, 2), (33, 33, 7)]
-            {
-                let row = |n: usize, seed: usize, every: u64| -> Vec<I> {
-                    let kept = |j: &usize| crate::generate::splitmix64((j * 7 + seed) as u64).is_multiple_of(every);
-                    (0..).filter(kept).take(n).map(I::cast).collect()
-                };
-                let (all, mask) = (row(n, 1, every), row(m, 2, 2));
-                let want: Vec<I> = mask.iter().copied().filter(|j| all.contains(j)).collect();
-                let mut out = vec![I::LAST; mask.len() + 1];
-                let found = meet(with, &all, &mask, &mut out);
-                assert_eq!(out[..found], want, "{n} columns, {m} of a mask");
-            }
-        }
-        for with in [Shift::new::<u32>(), Shift { by: Registers::None }] {
-            check::<u32>(with);
-        }
-        check::<u64>(Shift::new::<u64>());
-    }
 
     /// Rows of any length, of both types, with one column that is off: the registers agree with the plain loop.
     #[test]

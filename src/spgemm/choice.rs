@@ -36,17 +36,15 @@ pub(super) struct Choice {
     /// Most rows are the row before, moved by some columns.
     pub repeats: bool,
     pub masked: bool,
-    /// All columns are found, and then those of the mask.
-    pub whole: bool,
+    /// The columns that the mask has not: most products count.
+    pub complement: bool,
     /// Rows may be in any order.
     pub unsorted: bool,
 }
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.whole {
-            write!(f, "auto: all columns, of which the mask leaves its own; values by window or place")?;
-        } else if self.masked {
+        if self.masked {
             write!(f, "auto: columns from the mask, values at their places")?;
         } else {
             write!(f, "auto: columns by bits, sorted in registers up to {SHORT}; values by window or place")?;
@@ -76,7 +74,7 @@ mod tests {
             packed: true,
             repeats: false,
             masked: false,
-            whole: false,
+            complement: false,
             unsorted: true,
         };
         assert!(choice.to_string().ends_with("CF 0.25); rows in order, though any would do"), "{choice}");

@@ -70,7 +70,7 @@ impl<W: Word> Borrowed<'_, W> {
     pub(super) fn fill<I: Index>(
         &mut self,
         products: &dyn Multiply<W, I>,
-        c: (&Pattern<I>, Option<&Pattern<I>>),
+        c: &Pattern<I>,
         task: &Task,
         slots: &mut Slots<'_, W>,
     ) {

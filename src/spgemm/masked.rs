@@ -14,9 +14,8 @@ use super::budget::{Budget, bytes_of};
 use super::columns::{ColumnFinder, Operands, Search};
 use super::product::{FindRows, collect, scratch};
 use super::tasks::Work;
-use crate::kernels::columns_of_row;
 use crate::par::{Threads, filled, out_of_memory, reserved};
-use crate::simd::{RowsOf, Shift, meet};
+use crate::simd::RowsOf;
 use crate::{Index, Pattern, Result};
 
 const IN_MASK: u8 = 1;
@@ -119,71 +118,6 @@ pub(super) fn structure<I: Index>(
     collect(threads, of, work, &hashed(if lists { Search::Lists } else { Search::Bits }), budget)
 }
 
-/// Multiplications for each entry of the mask up to which all of A·B is found first.
-const ALL: u64 = 32;
-/// And for each entry of operands and mask together, so that a plan does not hold much more than these.
-const HELD: u64 = 12;
-
-/// Whether all columns of A·B are to be found before the mask picks its own: then nothing asks of each product whether it counts, which
-/// processors guess wrongly where much of it does.
-pub(super) fn suits_all<I: Index>(a: &Pattern<I>, b: &Pattern<I>, mask: &Pattern<I>, work: &Work) -> bool {
-    let held = (a.nnz() as u64).saturating_add(b.nnz() as u64).saturating_add(mask.nnz() as u64);
-    work.flops <= ALL.saturating_mul(mask.nnz() as u64) && work.flops <= HELD.saturating_mul(held)
-}
-
-/// The pattern of what `all` and the mask have both, and the length of its longest row.
-pub(super) fn within<I: Index>(
-    threads: &Threads,
-    of: Operands<'_, I>,
-    all: &Pattern<I>,
-    mask: &Pattern<I>,
-    work: &Work,
-    budget: &mut Budget,
-) -> Result<(Pattern<I>, usize)> {
-    collect(threads, of, work, &Within { all, mask }, budget)
-}
-
-/// The rows of what two sorted patterns have both.
-struct Within<'a, I: Index> {
-    all: &'a Pattern<I>,
-    mask: &'a Pattern<I>,
-}
-
-impl<I: Index> FindRows<I> for Within<'_, I> {
-    type State = (Vec<I>, Shift);
-    fn state(&self) -> Result<(Vec<I>, Shift)> {
-        Ok((filled(self.mask.longest_row() + 1, I::default(), "columns of a row")?, Shift::new::<I>()))
-    }
-    fn bytes(&self) -> u128 {
-        bytes_of::<I>(self.mask.longest_row() + 1)
-    }
-    #[inline(always)]
-    fn row<'s>(&self, (found, with): &'s mut Self::State, i: usize, part: Option<&Range<usize>>) -> &'s [I] {
-        let (all, mask) = (columns_of_row(self.all, i, part), columns_of_row(self.mask, i, part));
-        let n = if all.len() / SEARCH > mask.len() {
-            let (mut n, mut p) = (0, 0);
-            for &j in mask {
-                p += all[p..].partition_point(|&k| k < j);
-                found[n] = j;
-                n += usize::from(all.get(p) == Some(&j));
-            }
-            n
-        } else {
-            meet(*with, all, mask, found)
-        };
-        &found[..n]
-    }
-    fn most(&self) -> u64 {
-        self.mask.nnz().min(self.all.nnz()) as u64
-    }
-    fn least(&self) -> u64 {
-        0
-    }
-}
-
-/// Entries of a row for each entry of the mask from which on those of the mask are searched for.
-const SEARCH: usize = 16;
-
 /// The rows of C⟨M⟩, or of C⟨¬M⟩.
 struct Masked<'a, I: Index, M> {
     of: Operands<'a, I>,
@@ -253,68 +187,39 @@ impl<I: Index, M: Marks<I>> FindRows<I> for Masked<'_, I, M> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{product, tasks};
-    use super::*;
+    use crate::algebra::{Plus, PlusTimes};
+    use crate::backend::{Backend, Container};
     use crate::sparse::Builder;
+    use crate::{Cpu, Csr};
 
-    type Entries = Vec<(usize, usize)>;
-
-    /// Products whose columns are few, and the same with columns spread over a width that is hashed: by marks in an array, in a map, and
-    /// from all of the product.
+    /// Products whose columns are few, and the same with columns spread over a width that is hashed.
     #[test]
-    fn all_ways_agree() {
-        let spread = |width: usize, nrows, entries: &[(usize, usize)]| -> Pattern<u32> {
-            let mut a = Builder::<bool>::new(nrows, 20 * width).unwrap();
+    fn marks_in_a_map_are_those_in_an_array() {
+        let spread = |width: usize, nrows, entries: &[(usize, usize)]| -> Csr<f64> {
+            let mut a = Builder::new(nrows, 20 * width).unwrap();
             for &(i, j) in entries {
-                a.push(i, j * width, true).unwrap();
+                a.push(i, j * width, 1.0 + j as f64).unwrap();
             }
-            Pattern::clone(a.finish(crate::algebra::Lor::new()).unwrap().pattern())
+            a.finish(Plus::new()).unwrap()
         };
-        let random = |seed: u64, rows: usize, n: u64| -> Entries {
+        let random = |seed: u64, rows: usize, n: u64| -> Vec<(usize, usize)> {
             let random = |e: u64| crate::generate::splitmix64(seed * 1000 + e) as usize;
             (0..n).map(|e| (random(2 * e) % rows, random(2 * e + 1) % 20)).collect()
         };
-        let threads = Threads::new(2).unwrap();
-        for (of_mask, least) in [(200, 30), (25, 3)] {
-            let product = |width: usize, complement: bool, whole: bool| -> Entries {
-                let (a, b) = (spread(1, 30, &random(1, 30, 90)), spread(width, 20, &random(2, 20, 60)));
-                let mask = spread(width, 30, &random(3, 30, of_mask));
-                let work = tasks::cut(&threads, &a, &b).unwrap();
-                let (of, free) = (Operands { a: &a, b: &b, packed: None }, &mut Budget::new(None));
-                let (c, longest) = if whole {
-                    let (all, _) = product::structure(&threads, of, &work, free).unwrap();
-                    within(&threads, of, &all, &mask, &work, free).unwrap()
-                } else {
-                    structure(&threads, of, &mask, complement, &work, free).unwrap()
-                };
-                assert_eq!(longest, c.longest_row());
-                (0..30).flat_map(|i| c.row(i).iter().map(move |j| (i, j.get() / width))).collect()
-            };
-            for complement in [false, true] {
-                let few = product(1, complement, false);
-                assert!(few.len() > least, "{}", few.len());
-                assert_eq!(product(1 << 26, complement, false), few);
-                if !complement {
-                    assert_eq!((product(1, false, true), product(1 << 26, false, true)), (few.clone(), few));
-                }
-            }
+        let product = |width: usize, complement: bool| {
+            let (a, b) = (spread(1, 30, &random(1, 30, 90)), spread(width, 20, &random(2, 20, 60)));
+            let mask = spread(width, 30, &random(3, 30, 200));
+            let cpu = Cpu::with_threads(2).unwrap();
+            let plan = cpu.plan(&a, &b);
+            let plan =
+                if complement { plan.mask(!mask.structure()) } else { plan.mask(mask.structure()) }.eval().unwrap();
+            let c = cpu.mxm(PlusTimes::default(), &a, &b).plan(&plan).eval().unwrap();
+            c.iter().map(|(i, j, x)| (i, j / width, *x)).collect::<Vec<_>>()
+        };
+        for complement in [false, true] {
+            let few = product(1, complement);
+            assert!(few.len() > 30, "{}", few.len());
+            assert_eq!(product(1 << 26, complement), few);
         }
-    }
-
-    #[test]
-    fn the_choice_follows_the_work() {
-        let pattern = |n: usize, of_row: usize| {
-            let cols = (0..n).flat_map(|i| (0..of_row).map(move |j| ((i + j) % n) as u32)).collect();
-            Pattern::from_unsorted(n, n, (0..=n).map(|i| i * of_row).collect(), cols).unwrap()
-        };
-        let threads = Threads::new(1).unwrap();
-        let suits = |of_row: usize, of_mask: usize| {
-            let a = pattern(100, of_row);
-            suits_all(&a, &a, &pattern(100, of_mask), &tasks::cut(&threads, &a, &a).unwrap())
-        };
-        // 16 rows of 16 are 256 products a row: 32 for each of 8 entries of the mask, 12 for each of 16 + 16 + 8 are more.
-        assert!(suits(16, 8) && !suits(16, 7));
-        // 64 rows of 64 are 4096: no more than 32 of 128, more than 12 of 64 + 64 + 128.
-        assert!(!suits(64, 100) && suits(8, 100));
     }
 }

@@ -6,7 +6,9 @@ mod choice;
 mod columns;
 mod kept;
 mod kk;
+mod listing;
 mod masked;
+mod once;
 mod plan;
 mod pool;
 mod product;
@@ -15,6 +17,7 @@ mod stats;
 mod tasks;
 mod values;
 
+pub use once::mxm;
 pub use plan::{Plan, Request, Stats, count, numeric, numeric_into, symbolic};
 pub(crate) use plan::{numeric_any, numeric_any_into};
 #[cfg(feature = "cuda")]

@@ -6,6 +6,7 @@ use super::budget::{Budget, bytes_of};
 use super::choice::{self, Choice};
 use super::columns::{self, Operands};
 use super::kept::Kept;
+use super::listing::Listing;
 use super::product::{self, Fill};
 use super::tasks::{self, Work};
 use super::values::Reach;
@@ -48,17 +49,9 @@ pub struct Plan<I: Index = u32> {
 #[derive(Clone, Debug)]
 enum Form<I: Index> {
     /// Ours: all of its pattern.
-    Pattern { c: Arc<Pattern<I>>, all: Option<All<I>>, work: Arc<Work>, choice: Arc<Choice>, kept: Arc<Kept> },
+    Pattern { c: Arc<Pattern<I>>, work: Arc<Work>, choice: Arc<Choice>, kept: Arc<Kept> },
     /// kkSpGEMM's: its row pointers. The first numeric phase finds the columns, and the later ones use them.
     Rows { found: Arc<kk::Symbolic>, c: Arc<OnceLock<Arc<Pattern<I>>>> },
-}
-
-/// All of A·B under a mask that leaves much of it.
-#[derive(Clone, Debug)]
-struct All<I: Index> {
-    pattern: Arc<Pattern<I>>,
-    /// Entries in the longest row.
-    longest: usize,
 }
 
 impl<I: Index> Plan<I> {
@@ -96,10 +89,7 @@ impl<I: Index> Plan<I> {
     /// Bytes that the plan holds beside C's structure.
     fn tasks_bytes(&self) -> u128 {
         match &self.form {
-            Form::Pattern { work, all, .. } => {
-                let all = all.as_ref().map(|all| structure_bytes::<I>(all.pattern.nrows(), all.pattern.nnz()));
-                work.bytes() + all.unwrap_or(0)
-            }
+            Form::Pattern { work, .. } => work.bytes(),
             Form::Rows { found, .. } => found.bytes(),
         }
     }
@@ -174,7 +164,7 @@ pub fn count<I: Index>(
     let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let (packed, _) = pack(threads, a, b, &work, request, false, &mut budget)?;
+    let (packed, _) = pack(threads, a, b, &work, request, &mut budget)?;
     let (nnz, max_row_nnz) = product::size(threads, Operands { a, b, packed: packed.as_ref() }, &work, &mut budget)?;
     let Work { flops, max_row_flops, .. } = work;
     Ok(Stats { flops, max_row_flops, max_row_nnz, nnz, cf: None, cmrf: None })
@@ -182,7 +172,7 @@ pub fn count<I: Index>(
 
 impl<I: Index> Request<'_, I> {
     /// Refuses operands and options that do not go together.
-    fn check(&self, a: &Pattern<I>, b: &Pattern<I>) -> Result<()> {
+    pub(super) fn check(&self, a: &Pattern<I>, b: &Pattern<I>) -> Result<()> {
         if a.ncols() != b.nrows() {
             return Err(Error::Shape { op: "mxm", lhs: a.shape(), rhs: b.shape() });
         }
@@ -229,16 +219,8 @@ fn pattern<I: Index>(
     let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let whole = request.mask.filter(|(mask, complement)| {
-        !complement && mask.is_sorted() && !budget.is_limited() && masked::suits_all(a, b, mask, &work)
-    });
-    let (packed, choice) = pack(threads, a, b, &work, request, whole.is_some(), &mut budget)?;
+    let (packed, choice) = pack(threads, a, b, &work, request, &mut budget)?;
     let of = Operands { a, b, packed: packed.as_ref() };
-    if let Some((mask, _)) = whole {
-        let (all, longest) = product::structure(threads, of, &work, &mut budget)?;
-        let (c, max_row_nnz) = masked::within(threads, of, &all, mask, &work, &mut budget)?;
-        return Ok(of_pattern(c, max_row_nnz, Some(All { pattern: Arc::new(all), longest }), work, choice));
-    }
     let (c, max_row_nnz) = match request.mask {
         None => product::structure(threads, of, &work, &mut budget)?,
         Some((mask, complement)) if mask.is_sorted() => {
@@ -250,21 +232,10 @@ fn pattern<I: Index>(
             masked::structure(threads, of, &mask.sorted(threads)?, complement, &work, &mut budget)?
         }
     };
-    Ok(of_pattern(c, max_row_nnz, None, work, choice))
-}
-
-/// What a plan of C's pattern holds, and its figures.
-fn of_pattern<I: Index>(
-    c: Pattern<I>,
-    max_row_nnz: usize,
-    all: Option<All<I>>,
-    work: Work,
-    choice: Choice,
-) -> (Form<I>, Stats) {
     let Work { flops, max_row_flops, .. } = work;
     let stats = Stats { flops, max_row_flops, max_row_nnz, nnz: c.nnz(), cf: None, cmrf: None };
     let (c, work, choice) = (Arc::new(c), Arc::new(work), Arc::new(choice));
-    (Form::Pattern { c, all, work, choice, kept: Arc::default() }, stats)
+    Ok((Form::Pattern { c, work, choice, kept: Arc::default() }, stats))
 }
 
 /// B with 64 columns to a word, where that saves work, and the reasons.
@@ -274,23 +245,20 @@ fn pack<I: Index>(
     b: &Pattern<I>,
     work: &Work,
     request: &Request<'_, I>,
-    whole: bool,
     budget: &mut Budget,
 ) -> Result<(Option<BitRows<u64, I>>, Choice)> {
     const WHAT: &str = "B with 64 columns to a word";
     let mean = work.flops as f64 / a.nrows().max(1) as f64;
-    let useful = whole || request.mask.is_none_or(|(_, complement)| complement);
+    let useful = request.mask.is_none_or(|(_, complement)| complement);
     let forced = request.options.compress == Compress::On;
     let counted = BitRows::<u64, I>::count_bytes(threads, b);
     let choice = Choice {
         mean_row_flops: mean,
         cf: None,
         packed: false,
-        repeats: (whole || request.mask.is_none())
-            && request.options.compress == Compress::Auto
-            && columns::repeats(a, b),
+        repeats: request.mask.is_none() && request.options.compress == Compress::Auto && columns::repeats(a, b),
         masked: request.mask.is_some(),
-        whole,
+        complement: request.mask.is_some_and(|(_, complement)| complement),
         unsorted: request.options.unsorted,
     };
     if !useful
@@ -402,10 +370,10 @@ pub(crate) fn numeric_any_into(
 }
 
 /// A numeric phase, compiled once for a size of value.
-struct Phase<'a, I: Index> {
-    threads: &'a Threads,
-    budget: Option<u64>,
-    plan: &'a Plan<I>,
+pub(super) struct Phase<'a, I: Index> {
+    pub threads: &'a Threads,
+    pub budget: Option<u64>,
+    pub plan: &'a Plan<I>,
 }
 
 impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
@@ -419,9 +387,8 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         budget.take("C", structure + bytes_of::<W>(plan.nnz()) + plan.tasks_bytes())?;
         plan.check_operands(products)?;
         match &plan.form {
-            Form::Pattern { c, all, work, choice, kept } => {
-                let values = fill(threads, plan, products, (c, all.as_ref(), work, choice, kept), &mut budget)?
-                    .fresh(threads)?;
+            Form::Pattern { c, work, choice, kept } => {
+                let values = fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.fresh(threads)?;
                 Ok((Arc::clone(c), values))
             }
             Form::Rows { found, c } => match c.get() {
@@ -442,7 +409,8 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
             },
         }
     }
-
+}
+impl<I: Index> kernels::Again<I> for Phase<'_, I> {
     fn refill<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
         let Self { threads, plan, .. } = *self;
         let Some(c) = plan.pattern() else {
@@ -450,9 +418,8 @@ impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
         };
         let mut budget = Budget::new(self.budget);
         match &plan.form {
-            Form::Pattern { all, work, choice, kept, .. } => {
-                fill(threads, plan, products, (c, all.as_ref(), work, choice, kept), &mut budget)?
-                    .in_place(threads, values)
+            Form::Pattern { work, choice, kept, .. } => {
+                fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.in_place(threads, values)
             }
             Form::Rows { found, .. } => {
                 budget.take("accumulators", kk::scratch(threads, found, products))?;
@@ -471,14 +438,13 @@ fn fill<'a, W: Word, I: Index>(
     threads: &Threads,
     plan: &Plan<I>,
     products: &'a dyn Multiply<W, I>,
-    (c, all, work, choice, kept): (&'a Pattern<I>, Option<&'a All<I>>, &'a Work, &Choice, &'a Kept),
+    (c, work, choice, kept): (&'a Pattern<I>, &'a Work, &Choice, &'a Kept),
     budget: &mut Budget,
 ) -> Result<Fill<'a, W, I>> {
-    let (tasks, masked) = (&work.tasks[..], choice.masked && all.is_none());
-    let longest = all.map_or(plan.stats.max_row_nnz, |all| all.longest);
-    let all = all.map(|all| &*all.pattern);
-    let by = |reach| Fill { products, c, all, tasks, longest, masked, reach, kept };
-    let found = by(Reach::Table);
+    let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
+    let by = |reach| Fill { products, c, tasks, longest, masked, reach, kept };
+    let lists = masked && !choice.complement && products.has_hits() && Listing::suits(products.patterns().1);
+    let found = by(if lists { Reach::Lists } else { Reach::Table });
     // Threads fill their tables side by side.
     let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;
     let found = if !few && budget.fits(found.scratch(threads)) { found } else { by(Reach::Search) };

@@ -262,13 +262,13 @@ fn count<I: Index, R: FindRows<I>>(
 }
 
 /// Lengths of rows while they are found: parts of a cut row share its length, so they get a place each.
-struct Lengths {
+pub(super) struct Lengths {
     row_ptr: Vec<usize>,
     parts: Vec<usize>,
 }
 
 impl Lengths {
-    fn new(nrows: usize, work: &Work) -> Result<Self> {
+    pub(super) fn new(nrows: usize, work: &Work) -> Result<Self> {
         let parts = work.tasks.iter().filter(|t| t.cols.is_some()).count();
         Ok(Self {
             row_ptr: zeros(nrows.saturating_add(1), "row pointers of C")?,
@@ -276,7 +276,7 @@ impl Lengths {
         })
     }
     /// The lengths that each task finds.
-    fn of_tasks(&mut self, work: &Work) -> Result<Vec<Mutex<&mut [usize]>>> {
+    pub(super) fn of_tasks(&mut self, work: &Work) -> Result<Vec<Mutex<&mut [usize]>>> {
         let mut lens = reserved(work.tasks.len(), "tasks")?;
         let (mut rows, mut parts, mut at) = (&mut self.row_ptr[1..], &mut self.parts[..], 0);
         for task in &work.tasks {
@@ -291,7 +291,7 @@ impl Lengths {
         Ok(lens)
     }
     /// The row pointers, and the length of the longest row.
-    fn into_row_ptr(self, threads: &Threads, work: &Work) -> Result<(Vec<usize>, usize)> {
+    pub(super) fn into_row_ptr(self, threads: &Threads, work: &Work) -> Result<(Vec<usize>, usize)> {
         let Self { mut row_ptr, parts } = self;
         let cut_rows = work.tasks.iter().filter(|t| t.cols.is_some()).map(|t| t.rows.start);
         for (i, len) in cut_rows.zip(parts) {
@@ -309,12 +309,10 @@ pub(super) const TASK: u128 = 64;
 pub(super) struct Fill<'a, W, I: Index> {
     pub products: &'a dyn Multiply<W, I>,
     pub c: &'a Pattern<I>,
-    /// All of A·B, of which C is a part, if that is known.
-    pub all: Option<&'a Pattern<I>>,
     pub tasks: &'a [Task],
-    /// Entries in the longest row of C, or of all of A·B if that is known.
+    /// Entries in the longest row of C.
     pub longest: usize,
-    /// Whether A·B has entries that C has not, and they are not known.
+    /// Whether A·B has entries that C has not.
     pub masked: bool,
     /// How the place of a column is found.
     pub reach: Reach,
@@ -333,7 +331,7 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
             |t| self.start(t),
             || self.filler(),
             |filler, t, slots| {
-                filler.fill(self.products, (self.c, self.all), &self.tasks[t], slots);
+                filler.fill(self.products, self.c, &self.tasks[t], slots);
                 Ok(())
             },
         )
@@ -349,22 +347,20 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
             |t| self.start(t),
             || self.filler(),
             |filler, t, slots| {
-                filler.fill(self.products, (self.c, self.all), &self.tasks[t], slots);
+                filler.fill(self.products, self.c, &self.tasks[t], slots);
                 Ok(())
             },
         )
     }
     /// Bytes that the threads take beside the values.
     pub(super) fn scratch(&self, threads: &Threads) -> u128 {
-        let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.reach)
-            + bytes_of::<W>(self.all.map_or(0, |_| self.longest));
+        let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.reach);
         threads.workers(self.tasks.len()) as u128 * filler + self.tasks.len() as u128 * TASK
     }
     fn filler(&self) -> Result<Borrowed<'_, W>> {
         let identity = self.products.identity();
         self.kept.filler(identity, self.reach, || {
-            let row = self.all.map_or(0, |_| self.longest);
-            RowFiller::new(identity, self.c.ncols(), (self.longest, row), self.masked, self.reach)
+            RowFiller::new::<I>(identity, self.c.ncols(), self.longest, self.masked, self.reach)
         })
     }
     /// Where the entries of task `t` begin.

@@ -12,11 +12,12 @@
 use std::ops::Range;
 
 use super::budget::bytes_of;
+use super::listing::{Listing, WIDEST};
 use super::tasks::Task;
 use crate::algebra::Word;
 use crate::kernels::{Multiply, RowOfA, RowsOfC, columns_of_row};
 use crate::par::{Slots, filled};
-use crate::simd::within;
+use crate::simd::{self, dispatch_work, within};
 use crate::{Index, Pattern, Result};
 
 /// Columns that the window of the dense accumulator spans at most.
@@ -25,14 +26,10 @@ use crate::{Index, Pattern, Result};
 /// against 45, numeric only) and er18d8 (262 144: 74 against 61); stencil27_60 (14 763) just fits, and gains by it (58
 /// against 64). Narrower windows were not tried.
 const WINDOW: usize = 1 << 14;
-/// Widest C whose columns are told their places; in wider ones they are searched for.
-const WIDEST: usize = 1 << 28;
 
 /// Computes the values of one row of C after another. One per thread.
 pub(super) struct RowFiller<W> {
     dense: Vec<W>,
-    /// A row of all of A·B, under a mask.
-    row: Vec<W>,
     places: Places,
     masked: bool,
     reach: Reach,
@@ -43,6 +40,8 @@ pub(super) struct RowFiller<W> {
 pub(super) enum Reach {
     /// By a table of all columns, unless they are too many.
     Table,
+    /// Under a mask, by a table, from which the products that count are listed before they are computed.
+    Lists,
     /// By a search in the row: slower, but without memory.
     Search,
 }
@@ -52,35 +51,29 @@ enum Places {
     /// Rows of C have fewer than 65 536 entries.
     Short(Vec<u16>),
     Long(Vec<u32>),
+    /// Of columns that C has; under a mask.
+    Listed(Listing),
     /// No table: C is narrow enough for the window, or too wide for anything but a search.
     None,
 }
 
 impl<W: Word> RowFiller<W> {
-    /// For rows with at most `longest` entries in `ncols` columns; `masked` if products outside C are to be left out; with room for a
-    /// row of so many values of all of A·B.
+    /// For rows with at most `longest` entries in `ncols` columns; `masked` if products outside C are to be left out.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(super) fn new(
-        identity: W,
-        ncols: usize,
-        (longest, row): (usize, usize),
-        masked: bool,
-        reach: Reach,
-    ) -> Result<Self> {
-        let window = window(ncols, masked);
+    pub(super) fn new<I: Index>(identity: W, ncols: usize, longest: usize, masked: bool, reach: Reach) -> Result<Self> {
         let places = match table(ncols, longest, masked, reach) {
+            _ if reach == Reach::Lists => Places::Listed(Listing::new::<I>(ncols)?),
             None => Places::None,
             Some((len, true)) => Places::Short(filled(len, u16::MAX, "places of columns")?),
             Some((len, false)) => Places::Long(filled(len, u32::MAX, "places of columns")?),
         };
-        let (dense, row) =
-            (filled(window, identity, "dense accumulator")?, filled(row, identity, "a row of a product")?);
-        Ok(Self { dense, row, places, masked, reach })
+        Ok(Self { dense: filled(window(ncols, masked), identity, "dense accumulator")?, places, masked, reach })
     }
     /// Bytes that [`new`](Self::new) takes.
     pub(super) fn bytes(ncols: usize, longest: usize, masked: bool, reach: Reach) -> u128 {
         let table = match table(ncols, longest, masked, reach) {
+            _ if reach == Reach::Lists => Listing::bytes(ncols),
             None => 0,
             Some((len, true)) => bytes_of::<u16>(len),
             Some((len, false)) => bytes_of::<u32>(len),
@@ -97,35 +90,30 @@ impl<W: Word> RowFiller<W> {
         self.dense.fill(identity);
     }
 
-    /// Values of the rows of C = A·B that `task` names, written to `slots` in the order of C's columns; C may be part of `all`.
+    /// Values of the rows of C = A·B that `task` names, written to `slots` in the order of C's columns.
     pub(super) fn fill<I: Index>(
         &mut self,
         products: &dyn Multiply<W, I>,
-        (c, all): (&Pattern<I>, Option<&Pattern<I>>),
+        c: &Pattern<I>,
         task: &Task,
         slots: &mut Slots<'_, W>,
     ) {
+        if let Places::Listed(listing) = &mut self.places {
+            return dispatch_work(Listed { products, c, task, listing, slots });
+        }
         let (identity, masked, part) = (products.identity(), self.masked, task.cols.as_ref());
-        let columns = |i| columns_of_row(c, i, part);
         let window = self.dense.len();
-        let is_near = |i| is_near(columns_of_row(all.unwrap_or(c), i, part), window);
+        let is_near = |i| is_near(columns_of_row(c, i, part), window);
         let mut i = task.rows.start;
         while i < task.rows.end {
             if !masked && is_near(i) {
                 let near = i..task.rows.end;
                 let end = near.clone().find(|&i| !is_near(i)).unwrap_or(near.end);
-                products.by_window(RowsOfC { rows: i..end, c, all, part }, &mut self.dense, slots);
+                products.by_window(RowsOfC { rows: i..end, c, part }, &mut self.dense, slots);
                 i = end;
                 continue;
             }
-            let (row, cols) = (RowOfA { i, part }, columns(i));
-            if let Some(all) = all.filter(|_| !matches!(self.places, Places::None)) {
-                if !cols.is_empty() {
-                    self.fill_part(products, row, columns_of_row(all, i, part), cols, slots);
-                }
-                i += 1;
-                continue;
-            }
+            let (row, cols) = (RowOfA { i, part }, columns_of_row(c, i, part));
             let values = slots.take(cols.len(), identity);
             match &mut self.places {
                 Places::Short(places) => {
@@ -142,49 +130,35 @@ impl<W: Word> RowFiller<W> {
                         place(places, cols, |_| u32::MAX);
                     }
                 }
-                Places::None => by_search(products, row, cols, values),
+                Places::None | Places::Listed(_) => by_search(products, row, cols, values),
             }
             i += 1;
         }
     }
 }
 
-impl<W: Word> RowFiller<W> {
-    /// Values of the columns `cols` of a row of A·B, which has the columns `all`: no product asks whether it counts.
-    fn fill_part<I: Index>(
-        &mut self,
-        products: &dyn Multiply<W, I>,
-        row: RowOfA<'_>,
-        all: &[I],
-        cols: &[I],
-        slots: &mut Slots<'_, W>,
-    ) {
-        let identity = products.identity();
-        let (values, to) = (&mut self.row[..all.len()], slots.take(cols.len(), identity));
-        values.fill(identity);
-        match &mut self.places {
-            Places::Short(places) => {
-                place(places, all, |p| p as u16);
-                products.to_short_places(row, values, places);
-                pick(values, places, cols, to);
-            }
-            Places::Long(places) => {
-                place(places, all, |p| p as u32);
-                products.to_places(row, values, places);
-                pick(values, places, cols, to);
-            }
-            Places::None => unreachable!("only who has places comes here"),
-        }
-    }
+/// The rows of a task under a mask, by lists of the products that count.
+struct Listed<'f, 's, 't, W, I: Index> {
+    products: &'f dyn Multiply<W, I>,
+    c: &'f Pattern<I>,
+    task: &'f Task,
+    listing: &'f mut Listing,
+    slots: &'t mut Slots<'s, W>,
 }
 
-/// The values at the places of some columns.
-#[inline(always)]
-fn pick<W: Copy, P: Copy + Into<u64>, I: Index>(values: &[W], places: &[P], cols: &[I], to: &mut [W]) {
-    let mask = places.len() - 1;
-    for (z, j) in to.iter_mut().zip(cols) {
-        let p: u64 = places[j.get() & mask].into();
-        *z = values[p as usize];
+impl<W: Word, I: Index> simd::Work for Listed<'_, '_, '_, W, I> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { products, c, task, listing, slots } = self;
+        let ((a, b), identity, part) = (products.patterns(), products.identity(), task.cols.as_ref());
+        for i in task.rows.clone() {
+            let cols = columns_of_row(c, i, part);
+            if !cols.is_empty() {
+                let values = slots.take(cols.len(), identity);
+                listing.row((a, b), i, part, cols, |hits| products.to_hits(i, hits, values));
+            }
+        }
     }
 }
 
@@ -197,7 +171,7 @@ fn window(ncols: usize, masked: bool) -> usize {
 fn table(ncols: usize, longest: usize, masked: bool, reach: Reach) -> Option<(usize, bool)> {
     // The largest number is no place of a row, so a masked row has one entry less than its type could count.
     let none = ncols <= window(ncols, masked) || ncols > WIDEST || longest >= u32::MAX as usize;
-    if none || reach == Reach::Search { None } else { Some((ncols.next_power_of_two(), longest < 1 << 16)) }
+    if none || reach != Reach::Table { None } else { Some((ncols.next_power_of_two(), longest < 1 << 16)) }
 }
 
 /// Whether the columns of a row fit the window.

@@ -42,6 +42,8 @@ mod tests {
         fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Vec<I>, Vec<W>)> {
             numeric(self.threads, self.found, products)
         }
+    }
+    impl<I: Index> kernels::Again<I> for Phase<'_, I> {
         fn refill<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
             numeric_into(self.threads, self.found, products, self.c.unwrap(), values)
         }

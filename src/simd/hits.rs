@@ -1,0 +1,158 @@
+//! Products that a mask lets through, found before they are computed.
+
+use super::sort::Registers;
+use crate::Index;
+use crate::Result;
+use crate::par::filled;
+
+/// Products that are remembered at once.
+const ROOM: usize = 1024;
+/// Entries of a row of B that are looked at together, at most.
+pub(crate) const HITS: usize = ROOM / 2;
+/// The slot of a column that has none.
+pub(crate) const NONE: u32 = u32::MAX;
+/// What a register may write beyond the last.
+const LANES: usize = 16;
+
+/// Some products of a row of A: entry `p` of that row, counted from its first, times entry `q` of B, to slot `s`.
+pub(crate) struct Hits {
+    p: Vec<u32>,
+    q: Vec<u32>,
+    s: Vec<u32>,
+    len: usize,
+    by: Registers,
+}
+
+impl Hits {
+    /// For columns of type `I`.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn new<I: Index>() -> Result<Self> {
+        let room = || filled(ROOM + LANES, 0, "products under a mask");
+        Ok(Self { p: room()?, q: room()?, s: room()?, len: 0, by: Registers::new::<I>() })
+    }
+    /// Bytes that [`new`](Self::new) takes.
+    pub(crate) const BYTES: u128 = 3 * 4 * (ROOM + LANES) as u128;
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+    /// Whether there is no room for [`HITS`] more.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.len > ROOM - HITS
+    }
+    /// `p`, `q` and `s` of each, in order.
+    #[inline(always)]
+    pub(crate) fn each(&self) -> (&[u32], &[u32], &[u32]) {
+        (&self.p[..self.len], &self.q[..self.len], &self.s[..self.len])
+    }
+    /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and has column
+    /// `js[0]`, whose columns have a slot, `table[j & (table.len() − 1)]` if that is not [`NONE`].
+    ///
+    /// Nothing is asked of a column that processors would have to guess.
+    /// # Panics
+    /// If these are full, or there are more than [`HITS`] columns, or no table.
+    #[inline(always)]
+    pub(crate) fn add<I: Index>(&mut self, p: u32, q: u32, js: &[I], table: &[u32]) {
+        assert!(!self.is_full() && js.len() <= HITS && !table.is_empty());
+        #[cfg(target_arch = "x86_64")]
+        if self.by == Registers::Sixteen && js.len() >= FEW {
+            // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more; the table is not empty.
+            unsafe { v4::add(self, p, q, (js.as_ptr().cast(), js.len()), table) };
+            return;
+        }
+        let (mask, mut n) = (table.len() - 1, self.len);
+        for (t, j) in js.iter().enumerate() {
+            // SAFETY: 1. an index & (length − 1) is less than the length; 2. n ≤ len + t < ROOM, which all three have.
+            unsafe {
+                let s = *table.get_unchecked(j.get() & mask);
+                *self.p.get_unchecked_mut(n) = p;
+                *self.q.get_unchecked_mut(n) = q.wrapping_add(t as u32);
+                *self.s.get_unchecked_mut(n) = s;
+                n += usize::from(s != NONE);
+            }
+        }
+        self.len = n;
+    }
+}
+
+/// Columns from which on a register looks up sixteen at once.
+#[cfg(target_arch = "x86_64")]
+const FEW: usize = 6;
+
+#[cfg(target_arch = "x86_64")]
+mod v4 {
+    use super::{Hits, NONE};
+    use std::arch::x86_64::{
+        _mm512_add_epi32, _mm512_and_si512, _mm512_mask_cmpneq_epi32_mask, _mm512_mask_i32gather_epi32,
+        _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32, _mm512_set_epi32, _mm512_set1_epi32,
+        _mm512_storeu_si512,
+    };
+
+    /// As [`Hits::add`].
+    /// # Safety
+    /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room; the table not empty, and
+    /// of no more than 2³¹ slots.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(super) unsafe fn add(hits: &mut Hits, p: u32, q: u32, (js, len): (*const u32, usize), table: &[u32]) {
+        let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        let (ps, none) = (_mm512_set1_epi32(p as i32), _mm512_set1_epi32(NONE as i32));
+        let last = _mm512_set1_epi32((table.len() - 1) as i32);
+        let (mut n, mut t) = (hits.len, 0);
+        while t < len {
+            let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
+            let qs = _mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota);
+            // SAFETY: 1. lanes that are masked out are not read; 2. indices are less than the length of the table; 3. n + 16 ≤ len of hits
+            // before + len + 16.
+            unsafe {
+                let j = _mm512_and_si512(_mm512_maskz_loadu_epi32(lanes, js.add(t).cast()), last);
+                let s = _mm512_mask_i32gather_epi32::<4>(none, lanes, j, table.as_ptr().cast());
+                let found = _mm512_mask_cmpneq_epi32_mask(lanes, s, none);
+                _mm512_storeu_si512(hits.p.as_mut_ptr().add(n).cast(), ps);
+                _mm512_storeu_si512(hits.q.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(found, qs));
+                _mm512_storeu_si512(hits.s.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(found, s));
+                n += found.count_ones() as usize;
+            }
+            t += 16;
+        }
+        hits.len = n;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of any length, of both types, of which some columns, all or none have slots.
+    #[test]
+    fn agrees_with_a_plain_loop() {
+        fn check<I: Index>(by: Registers) {
+            let mut hits = Hits::new::<I>().unwrap();
+            hits.by = by;
+            for every in [1, 2, 5, 1000] {
+                let table: Vec<u32> = (0..256u32).map(|j| if j % every == 0 { j / every } else { NONE }).collect();
+                hits.clear();
+                let mut want = Vec::new();
+                for len in (0..40).chain([HITS]) {
+                    let js: Vec<I> = (0..len).map(|j| I::cast((j * 7 + len) % 256)).collect();
+                    if hits.is_full() {
+                        hits.clear();
+                        want.clear();
+                    }
+                    hits.add(len as u32, 1000 * len as u32, &js, &table);
+                    for (t, j) in js.iter().enumerate().filter(|(_, j)| table[j.get()] != NONE) {
+                        want.push((len as u32, (1000 * len + t) as u32, table[j.get()]));
+                    }
+                    let (p, q, s) = hits.each();
+                    let found: Vec<_> = p.iter().zip(q).zip(s).map(|((&p, &q), &s)| (p, q, s)).collect();
+                    assert_eq!(found, want, "{len} columns, one in {every}");
+                }
+            }
+        }
+        check::<u32>(Registers::new::<u32>());
+        check::<u32>(Registers::None);
+        check::<u64>(Registers::new::<u64>());
+    }
+}

@@ -1,0 +1,88 @@
+//! The products of a row that count under a mask, in a list before they are computed.
+//!
+//! The columns that count are told their slots; each row of B is looked through for those that have one, without a question that
+//! processors would have to guess ([`Hits`]).
+
+use std::ops::Range;
+
+use super::budget::bytes_of;
+use crate::par::filled;
+use crate::simd::{HITS, Hits, NONE, RowsOf, within};
+use crate::{Index, Pattern, Result};
+
+/// Slots of columns, and products that have one. One per thread.
+pub(super) struct Listing {
+    slots: Vec<u32>,
+    hits: Hits,
+}
+
+/// Widest C whose columns are told their places; in wider ones they are searched for.
+pub(super) const WIDEST: usize = 1 << 28;
+/// Most entries of B that are counted in four bytes.
+const ENTRIES: usize = u32::MAX as usize;
+
+impl Listing {
+    /// For rows of `ncols` columns, none of which has a slot.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn new<I: Index>(ncols: usize) -> Result<Self> {
+        Ok(Self { slots: filled(places(ncols), NONE, "slots of columns")?, hits: Hits::new::<I>()? })
+    }
+    /// Bytes that [`new`](Self::new) takes.
+    pub(super) fn bytes(ncols: usize) -> u128 {
+        bytes_of::<u32>(places(ncols)) + Hits::BYTES
+    }
+    /// Whether products of it can be listed.
+    pub(super) fn suits<I: Index>(b: &Pattern<I>) -> bool {
+        b.nnz() <= ENTRIES && b.ncols() <= WIDEST
+    }
+    /// Calls `compute` with the products of row `i` of A whose columns are among `cols`, their slots being the positions there, some at
+    /// a time and in order; then no column has a slot.
+    #[inline(always)]
+    pub(super) fn row<I: Index>(
+        &mut self,
+        (a, b): (&Pattern<I>, &Pattern<I>),
+        i: usize,
+        part: Option<&Range<usize>>,
+        cols: &[I],
+        mut compute: impl FnMut(&Hits),
+    ) {
+        let Self { slots, hits } = self;
+        let (of_a, of_b, last) = (RowsOf::without_values(a), RowsOf::without_values(b), slots.len() - 1);
+        for (s, j) in (0..).zip(cols) {
+            slots[j.get() & last] = s;
+        }
+        let (ks, soon) = (of_a.row(i).0, of_a.columns_after(i, AHEAD));
+        for (p, k) in ks.iter().enumerate() {
+            if let Some(k) = soon.get(p) {
+                of_b.prefetch(k.get());
+            }
+            let (mut js, mut q) = (of_b.row(k.get()).0, b.row_ptr()[k.get()]);
+            if let Some(part) = part {
+                let range = within(js, part);
+                (js, q) = (&js[range.clone()], q + range.start);
+            }
+            while !js.is_empty() {
+                let some = &js[..js.len().min(HITS)];
+                if hits.is_full() {
+                    compute(hits);
+                    hits.clear();
+                }
+                hits.add(p as u32, q as u32, some, slots);
+                (js, q) = (&js[some.len()..], q + some.len());
+            }
+        }
+        compute(hits);
+        hits.clear();
+        for j in cols {
+            slots[j.get() & last] = NONE;
+        }
+    }
+}
+
+/// Entries of A ahead of the current one whose rows of B are asked for.
+const AHEAD: usize = 8;
+
+fn places(ncols: usize) -> usize {
+    ncols.max(1).next_power_of_two()
+}

@@ -1,0 +1,148 @@
+//! A masked product in one pass, for one use: columns and values together.
+//!
+//! The products of a row that count are gathered in a list; then they alone are computed, and the columns of the mask that were met are
+//! the row of C.
+//! Source: Milaković et al. 2022 (mask as accumulator).
+
+use std::sync::{Arc, PoisonError};
+
+use super::listing::Listing;
+use super::plan::{Phase, Request, symbolic};
+use super::product::Lengths;
+use super::tasks::{self, Task, Work};
+use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
+use crate::kernels::{self, Multiply, Products, columns_of_row};
+use crate::par::{Threads, append_both, filled, out_of_memory};
+use crate::simd::{self, dispatch_work};
+use crate::{Csr, Index, Pattern, Result};
+
+/// C = A ⊕.⊗ B, or C⟨M⟩, for one use: what [`symbolic`] and [`numeric`](super::numeric) give, under a mask that is no complement in
+/// less time.
+///
+/// Shapes, errors and bits are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per thread four bytes for
+/// each column of B, and the longest row of the mask. With a budget, and where B has many more columns than there is work, it is theirs.
+/// # Errors
+/// Those of the two.
+pub fn mxm<R: Semiring, I: Index>(
+    threads: &Threads,
+    request: &Request<'_, I>,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    b: &Csr<Rhs<R>, I>,
+) -> Result<Csr<Out<R>, I>> {
+    let (c, values) = kernels::numeric(&Products::new(ring, a, b), &Once { threads, request })?;
+    Csr::with_pattern(c, values)
+}
+
+/// Entries of the table for each multiplication and entry of the mask from which on filling it takes longer than all else.
+const WIDE: u64 = 16;
+
+/// A product for one use.
+struct Once<'a, I: Index> {
+    threads: &'a Threads,
+    request: &'a Request<'a, I>,
+}
+
+impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
+    type Found = Arc<Pattern<I>>;
+
+    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
+        let Self { threads, request } = *self;
+        let (a, b) = products.patterns();
+        request.check(a, b)?;
+        if let Some((mask, false)) = request.mask
+            && products.has_hits()
+            && mask.is_sorted()
+            && request.budget.is_none()
+            && Listing::suits(b)
+        {
+            let work = tasks::cut(threads, a, b)?;
+            if b.ncols() as u64 / WIDE <= work.flops.saturating_add(mask.nnz() as u64) {
+                let (c, values) = product(threads, products, mask, &work)?;
+                return Ok((Arc::new(c), values));
+            }
+        }
+        let plan = symbolic(threads, a, b, request)?;
+        Phase { threads, budget: request.budget, plan: &plan }.make(products)
+    }
+}
+
+/// C's structure and values, by tasks.
+fn product<W: Word, I: Index>(
+    threads: &Threads,
+    products: &dyn Multiply<W, I>,
+    mask: &Pattern<I>,
+    work: &Work,
+) -> Result<(Pattern<I>, Vec<W>)> {
+    let (a, b) = products.patterns();
+    let mut lens = Lengths::new(a.nrows(), work)?;
+    let (cols, values) = {
+        let lens = lens.of_tasks(work)?;
+        let hint = usize::try_from(work.flops).unwrap_or(usize::MAX).min(mask.nnz());
+        let state = || Ok((Listing::new::<I>(b.ncols())?, filled(mask.longest_row(), false, "a row under a mask")?));
+        append_both(threads, "masked", work.tasks.len(), hint, state, |listing, t, cols, values| {
+            let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
+            dispatch_work(Rows { products, mask, task: &work.tasks[t], listing, lens: &mut lens, cols, values })
+        })?
+    };
+    let (row_ptr, _) = lens.into_row_ptr(threads, work)?;
+    Ok((Pattern::from_parts(a.nrows(), b.ncols(), row_ptr, cols, true), values))
+}
+
+/// The rows of a task.
+struct Rows<'a, 't, W, I: Index> {
+    products: &'a dyn Multiply<W, I>,
+    mask: &'a Pattern<I>,
+    task: &'t Task,
+    /// And for each slot whether a product met it: none between rows.
+    listing: &'t mut (Listing, Vec<bool>),
+    lens: &'t mut [usize],
+    cols: &'t mut Vec<I>,
+    values: &'t mut Vec<W>,
+}
+
+impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
+    type Out = Result<()>;
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        let Self { products, mask, task, listing: (listing, met), cols, values, .. } = self;
+        let ((a, b), identity, part) = (products.patterns(), products.identity(), task.cols.as_ref());
+        let most = match part {
+            None => mask.row_ptr()[task.rows.end] - mask.row_ptr()[task.rows.start],
+            Some(_) => columns_of_row(mask, task.rows.start, part).len(),
+        };
+        lengthen(cols, most, I::default())?;
+        lengthen(values, most, identity)?;
+        let mut n = 0;
+        for (i, len) in task.rows.clone().zip(self.lens) {
+            let masked = columns_of_row(mask, i, part);
+            if masked.is_empty() || a.row(i).is_empty() {
+                *len = 0;
+                continue;
+            }
+            let row = &mut values[n..n + masked.len()];
+            row.fill(identity);
+            listing.row((a, b), i, part, masked, |hits| {
+                hits.each().2.iter().for_each(|&s| met[s as usize] = true);
+                products.to_hits(i, hits, row);
+            });
+            // Those that were met move together, by comparisons that nothing waits for.
+            let from = n;
+            for (s, (j, met)) in masked.iter().zip(&mut *met).enumerate() {
+                (cols[n], values[n]) = (*j, values[from + s]);
+                n += usize::from(std::mem::take(met));
+            }
+            *len = n - from;
+        }
+        cols.truncate(n);
+        values.truncate(n);
+        Ok(())
+    }
+}
+
+/// Makes an empty vector `len` long.
+fn lengthen<T: Copy>(vec: &mut Vec<T>, len: usize, x: T) -> Result<()> {
+    vec.try_reserve(len).map_err(|_| out_of_memory::<T>("a block of C", len))?;
+    vec.resize(len, x);
+    Ok(())
+}
