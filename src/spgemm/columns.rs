@@ -146,18 +146,20 @@ impl<I: Index> ColumnFinder<I> {
     /// Says in `lens` how many columns each of `rows` of C has.
     #[inline(always)]
     pub(super) fn count_rows(&mut self, of: Operands<'_, I>, rows: Range<usize>, lens: &mut [usize]) {
-        let (mut twins, mut before) = (Twins::new::<I>(rows.start), 0);
+        let (mut twins, mut before, mut few) = (Twins::new::<I>(rows.start), 0, true);
         for (i, len) in rows.zip(lens) {
             *len = if twins.shift(of, i).is_some() {
                 before
-            } else if let Some(n) = self.list.count_few(RowsOf::without_values(of.b), of.a.row(i), ask_ahead(of, i)) {
+            } else if few
+                && let Some(n) = self.list.count_few(RowsOf::without_values(of.b), of.a.row(i), ask_ahead(of, i))
+            {
                 n
             } else if !self.marks.is_empty() {
                 self.mark(of, i, None)
             } else {
                 self.collect::<false>(of, i, None).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
             };
-            before = *len;
+            (before, few) = (*len, *len <= FEW);
         }
     }
 
