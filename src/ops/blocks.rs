@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use crate::algebra::Value;
 use crate::kernels::LOOK;
-use crate::par::{Fresh, Threads, try_split};
-use crate::sparse::out_of_memory;
+use crate::par::{Fresh, Threads, append_both, reserved, try_split, zeros};
+use crate::sparse::{accumulate, out_of_memory};
 use crate::{Csr, Index, Pattern, Result};
 
 /// Entries in a block at least, so that handing it out costs nothing.
@@ -61,32 +62,36 @@ fn starts<'a>(blocks: &'a [Range<usize>], row_ptr: &'a [usize]) -> impl Fn(usize
     |b| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end])
 }
 
-/// Writes the columns and values of some rows, over values that are there.
-pub(super) type WriteRows<'a, T, I> = dyn Fn(Range<usize>, &mut [I], &mut [T]) + Sync + 'a;
+/// Appends the columns and values of some rows, and writes how many entries each has.
+pub(super) type AppendLens<'a, T, I> =
+    dyn Fn(Range<usize>, &mut [usize], &mut Vec<I>, &mut Vec<T>) -> Result<()> + Sync + 'a;
 
-/// As [`fill_rows`], written in place, over columns 0 and values `first`.
-pub(super) fn write_rows<T: Copy + Send + Sync, I: Index>(
+/// Row pointers, columns and values of the rows that `append` appends block by block, at most `most` entries.
+pub(super) fn append_rows<T: Copy + Send, I: Index>(
     threads: &Threads,
     op: &'static str,
     blocks: &[Range<usize>],
-    row_ptr: &[usize],
-    first: T,
-    write: &WriteRows<'_, T, I>,
-) -> Result<(Vec<I>, Vec<T>)> {
-    let start = starts(blocks, row_ptr);
-    let nnz = start(blocks.len());
-    Fresh::new(nnz, "column indices")?.fill_with(
-        Fresh::new(nnz, "values")?,
+    most: usize,
+    append: &AppendLens<'_, T, I>,
+) -> Result<(Vec<usize>, Vec<I>, Vec<T>)> {
+    let mut row_ptr = zeros(blocks.last().map_or(0, |b| b.end).saturating_add(1), "row pointers")?;
+    let (mut lens, mut rest) = (reserved(blocks.len(), "blocks")?, &mut row_ptr[1..]);
+    for block in blocks {
+        lens.push(Mutex::new(rest.split_off_mut(..block.len()).unwrap_or_default()));
+    }
+    let (cols, values) = append_both(
         threads,
         op,
         blocks.len(),
-        start,
+        most,
         || Ok(()),
         |(), b, cols, values| {
-            write(blocks[b].clone(), cols.rest(I::default()), values.rest(first));
-            Ok(())
+            append(blocks[b].clone(), &mut lens[b].lock().unwrap_or_else(PoisonError::into_inner), cols, values)
         },
-    )
+    )?;
+    drop(lens);
+    accumulate(threads, &mut row_ptr)?;
+    Ok((row_ptr, cols, values))
 }
 
 /// Empties `v` and makes room for `len` elements.

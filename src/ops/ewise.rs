@@ -1,22 +1,25 @@
 //! C = A ∘ B, entry by entry, on the union or the intersection of two patterns.
 //!
-//! Rows of C are counted from the patterns, then filled, both by merging two sorted rows.
+//! Where both have one pattern, values alone are computed. Else rows of a union are found once, each with its values (`simd/union.rs`);
+//! those of an intersection are counted, then filled, both by merging two sorted rows.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::blocks::{AppendRows, blocks, fill_rows, in_order, write_rows};
+use super::blocks::{AppendRows, append_rows, blocks, fill_rows, in_order, room};
 use crate::algebra::{BinaryOp, Host, V, Value, Word};
 use crate::kernels::fill;
 use crate::par::Threads;
+use crate::simd::RowUnion;
 use crate::sparse::count_rows;
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// `C(i, j) = A(i, j) ∘ B(i, j)` where both have an entry; where one has, C(i, j) is that entry. Rows sorted.
 ///
 /// Shapes: all m×n. Cost: O(m + nnz(A) + nnz(B)) time, nothing beside the result; an operand whose rows are not sorted
-/// is sorted first. Matrices that share one pattern give a result that shares it too.
+/// is sorted first. Matrices of one pattern give a result that shares it.
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 /// # Example
@@ -36,35 +39,30 @@ pub fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
 ) -> Result<Csr<T, I>> {
     check_shapes("ewise_add", a.pattern(), b.pattern())?;
     let (a, b) = (&*in_order(threads, a)?, &*in_order(threads, b)?);
-    if Arc::ptr_eq(a.pattern(), b.pattern()) {
+    if is_one(threads, a.pattern(), b.pattern())? {
         return on_one_pattern(threads, "ewise_add", op, a, b);
     }
     let Some(&first) = a.values().first().or(b.values().first()) else { return Csr::empty(a.nrows(), a.ncols()) };
-    let union = |na: usize, nb: usize, common: usize| na + nb - common;
-    let row_ptr = count(threads, a.pattern(), b.pattern(), &union)?;
-    let blocks = blocks(a.nrows(), &|i| work_before(a.pattern(), b.pattern(), i))?;
-    let write = |rows: Range<usize>, cols: &mut [I], values: &mut [T]| {
-        let mut at = 0;
-        for i in rows {
-            let ((ja, xa), (jb, xb)) = (a.row(i), b.row(i));
-            let (mut p, mut q) = (0, 0);
-            // Nothing to predict: which of the rows comes first is as random as the matrices are different.
-            while p < ja.len() && q < jb.len() {
-                let ((j, x), (k, y)) = ((ja[p], xa[p]), (jb[q], xb[q]));
-                let both = op.apply::<Host>(V(x), V(y)).0;
-                cols[at] = if j <= k { j } else { k };
-                let one = if j < k { x } else { y };
-                values[at] = if j == k { both } else { one };
-                (p, q, at) = (p + usize::from(j <= k), q + usize::from(k <= j), at + 1);
-            }
-            for (js, xs) in [(&ja[p..], &xa[p..]), (&jb[q..], &xb[q..])] {
-                cols[at..at + js.len()].copy_from_slice(js);
-                values[at..at + xs.len()].copy_from_slice(xs);
-                at += js.len();
-            }
+    let most = a.nnz().saturating_add(b.nnz());
+    let append = |rows: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, values: &mut Vec<T>| {
+        let entries = |x: &Csr<T, I>| x.row_ptr()[rows.end] - x.row_ptr()[rows.start];
+        let most = entries(a) + entries(b);
+        room(cols, most, "a block of rows")?;
+        room(values, most, "a block of rows")?;
+        cols.resize(most, I::default());
+        values.resize(most, first);
+        let (mut union, mut n) = (RowUnion::new::<I>(), 0);
+        for (i, len) in rows.zip(lens) {
+            let to = (&mut cols[n..], &mut values[n..]);
+            *len = union.rows(a.row(i), b.row(i), to, |x, y| op.apply::<Host>(V(x), V(y)).0);
+            n += *len;
         }
+        cols.truncate(n);
+        values.truncate(n);
+        Ok(())
     };
-    let (cols, values) = write_rows(threads, "ewise_add", &blocks, &row_ptr, first, &write)?;
+    let blocks = blocks(a.nrows(), &|i| work_before(a.pattern(), b.pattern(), i))?;
+    let (row_ptr, cols, values) = append_rows(threads, "ewise_add", &blocks, most, &append)?;
     Csr::with_pattern(Arc::new(Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, true)), values)
 }
 
@@ -90,7 +88,7 @@ pub fn ewise_mult<O: BinaryOp, I: Index>(
 ) -> Result<Csr<O::Out, I>> {
     check_shapes("ewise_mult", a.pattern(), b.pattern())?;
     let (a, b) = (&*in_order(threads, a)?, &*in_order(threads, b)?);
-    if Arc::ptr_eq(a.pattern(), b.pattern()) {
+    if is_one(threads, a.pattern(), b.pattern())? {
         return on_one_pattern(threads, "ewise_mult", op, a, b);
     }
     let append = |rows: Range<usize>, cols: &mut Vec<I>, values: &mut Vec<O::Out>| {
@@ -109,7 +107,44 @@ fn check_shapes<I: Index>(op: &'static str, a: &Pattern<I>, b: &Pattern<I>) -> R
     if a.shape() == b.shape() { Ok(()) } else { Err(Error::Shape { op, lhs: a.shape(), rhs: b.shape() }) }
 }
 
-/// Matrices that share a pattern: values alone.
+/// Whether two patterns, whose rows are sorted, are one: they share their memory, or say the same.
+///
+/// Cost: O(m + nnz) where they are, else mostly a few comparisons.
+pub(crate) fn is_one<I: Index>(threads: &Threads, a: &Arc<Pattern<I>>, b: &Arc<Pattern<I>>) -> Result<bool> {
+    /// Entries that are compared at a time.
+    const CHUNK: usize = 1 << 14;
+    if Arc::ptr_eq(a, b) {
+        return Ok(true);
+    }
+    if a.shape() != b.shape() || a.nnz() != b.nnz() {
+        return Ok(false);
+    }
+    let differ = AtomicBool::new(false);
+    let (rows, entries) = (a.nrows().div_ceil(CHUNK), a.nnz().div_ceil(CHUNK));
+    threads.for_each(
+        rows + entries,
+        || Ok(()),
+        |(), t| {
+            if !differ.load(Relaxed) {
+                let same = match t.checked_sub(rows) {
+                    None => same(a.row_ptr(), b.row_ptr(), t * CHUNK),
+                    Some(t) => same(a.col_idx(), b.col_idx(), t * CHUNK),
+                };
+                if !same {
+                    differ.store(true, Relaxed);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    fn same<T: PartialEq>(x: &[T], y: &[T], from: usize) -> bool {
+        let range = from..x.len().min(from + CHUNK);
+        x[range.clone()] == y[range]
+    }
+    Ok(!differ.into_inner())
+}
+
+/// Matrices of one pattern: values alone.
 fn on_one_pattern<O: BinaryOp, I: Index>(
     threads: &Threads,
     name: &'static str,

@@ -14,6 +14,7 @@ mod sort;
 mod spmv;
 mod tiles;
 mod turn;
+mod union;
 
 pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
@@ -29,6 +30,7 @@ pub(crate) use sort::{SHORT, ShortList};
 pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};
 pub(crate) use turn::turn;
+pub(crate) use union::RowUnion;
 
 /// The places of the bits set in a byte, in order; then zeros.
 #[cfg(target_arch = "x86_64")]

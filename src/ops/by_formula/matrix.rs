@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::blocks::{blocks, row_blocks};
-use super::super::ewise::{Places, ewise_words};
+use super::super::ewise::{Places, ewise_words, is_one};
 use super::super::reduce::PART;
 use super::entries::{OfOne, OfTwo};
 use crate::algebra::{Array, Constant, Formula, MonoidFormula, Slice, Word};
@@ -49,7 +49,7 @@ impl Listing for Merged<'_> {
 }
 
 /// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry; with `union`, that of the one that has it elsewhere. Rows are sorted,
-/// those of A and B too. C shares a pattern that A and B share.
+/// those of A and B too. C shares a pattern that both have.
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
 /// [`Error::Cancelled`](crate::Error::Cancelled); [`Error::Unsupported`](crate::Error::Unsupported) if ∘ gives structs.
@@ -61,7 +61,7 @@ pub(crate) fn ewise(
 ) -> Result<(Arc<Pattern>, Array)> {
     let name = if union { "ewise_add" } else { "ewise_mult" };
     let of = OfTwo::new(op, a.values, b.values)?;
-    if Arc::ptr_eq(a.pattern, b.pattern) {
+    if is_one(threads, a.pattern, b.pattern)? {
         let blocks = blocks(a.values.len(), &|p| p as u64)?;
         let values = fill_any(op.ty(), threads, name, &blocks, &|p| p, &|block, out| of.straight(block, out))?;
         return Ok((Arc::clone(a.pattern), values));

@@ -1,0 +1,226 @@
+//! Where the entries of two sorted rows come in their union.
+
+use super::sort::Registers;
+use crate::Index;
+
+/// Entries of a row that are looked at together.
+const PART: usize = 1024;
+/// What a register may write beyond the last.
+const SLACK: usize = 32;
+/// Marks the place of an entry that the other row has too.
+const COMMON: u32 = 1 << 31;
+
+/// Places of entries in a union. One per thread.
+pub(crate) struct RowUnion {
+    a: [u32; PART + SLACK],
+    b: [u32; PART + SLACK],
+    by: Registers,
+}
+
+impl RowUnion {
+    /// For columns of type `I`.
+    pub(crate) fn new<I: Index>() -> Self {
+        Self { a: [0; PART + SLACK], b: [0; PART + SLACK], by: Registers::new::<I>() }
+    }
+
+    /// Writes the union of two rows, whose columns increase, to the beginning of `cols` and `values`, which hold any: an entry of one row
+    /// as it is, of both as `both(x, y)`. Says how many there are. `both` is called for other values as well, and what it gives then is
+    /// not used.
+    ///
+    /// Places are found first, by comparisons that nothing waits for; then entries go to them.
+    /// # Panics
+    /// If there is no room for all.
+    #[inline(always)]
+    pub(crate) fn rows<I: Index, T: Copy>(
+        &mut self,
+        (mut ja, mut xa): (&[I], &[T]),
+        (mut jb, mut xb): (&[I], &[T]),
+        (cols, values): (&mut [I], &mut [T]),
+        both: impl Fn(T, T) -> T,
+    ) -> usize {
+        let mut at = 0;
+        while !ja.is_empty() && !jb.is_empty() {
+            let (m, n) = parts(ja, jb);
+            let ((ks, ja_rest), (ls, jb_rest)) = (ja.split_at(m), jb.split_at(n));
+            let ((xs, xa_rest), (ys, xb_rest)) = (xa.split_at(m), xb.split_at(n));
+            let len = self.places(ks, ls);
+            let (cols, values) = (&mut cols[at..at + len], &mut values[at..at + len]);
+            for ((&p, &k), &x) in self.a.iter().zip(ks).zip(xs) {
+                (cols[p as usize], values[p as usize]) = (k, x);
+            }
+            for ((&p, &l), &y) in self.b.iter().zip(ls).zip(ys) {
+                let (common, p) = (p & COMMON != 0, (p & !COMMON) as usize);
+                let z = both(values[p], y);
+                (cols[p], values[p]) = (l, if common { z } else { y });
+            }
+            (ja, xa, jb, xb, at) = (ja_rest, xa_rest, jb_rest, xb_rest, at + len);
+        }
+        for (js, xs) in [(ja, xa), (jb, xb)] {
+            cols[at..at + js.len()].copy_from_slice(js);
+            values[at..at + xs.len()].copy_from_slice(xs);
+            at += js.len();
+        }
+        at
+    }
+
+    /// Finds the place of each entry of either part of a row; how many places there are.
+    #[inline(always)]
+    fn places<I: Index>(&mut self, ja: &[I], jb: &[I]) -> usize {
+        assert!(ja.len() <= PART && jb.len() <= PART);
+        #[cfg(target_arch = "x86_64")]
+        if self.by == Registers::Sixteen {
+            // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for the places of all, and 32 more.
+            return unsafe {
+                let (ja, jb) = ((ja.as_ptr().cast(), ja.len()), (jb.as_ptr().cast(), jb.len()));
+                v4::places(ja, jb, self.a.as_mut_ptr(), self.b.as_mut_ptr())
+            };
+        }
+        let (mut p, mut q, mut n) = (0, 0, 0);
+        while p < ja.len() && q < jb.len() {
+            let (j, k) = (ja[p], jb[q]);
+            self.a[p] = n;
+            self.b[q] = if j == k { n | COMMON } else { n };
+            (p, q, n) = (p + usize::from(j <= k), q + usize::from(k <= j), n + 1);
+        }
+        for (places, rest) in [(&mut self.a, p..ja.len()), (&mut self.b, q..jb.len())] {
+            for place in &mut places[rest] {
+                (*place, n) = (n, n + 1);
+            }
+        }
+        n as usize
+    }
+}
+
+/// How many entries of two rows, which both have some, to look at together: all columns up to the last of either part.
+#[inline(always)]
+fn parts<I: Index>(ja: &[I], jb: &[I]) -> (usize, usize) {
+    if ja.len() <= PART && jb.len() <= PART {
+        return (ja.len(), jb.len());
+    }
+    let (a, b) = (&ja[..ja.len().min(PART)], &jb[..jb.len().min(PART)]);
+    let last = a[a.len() - 1].min(b[b.len() - 1]);
+    (a.partition_point(|&j| j <= last), b.partition_point(|&j| j <= last))
+}
+
+#[cfg(target_arch = "x86_64")]
+mod v4 {
+    use super::COMMON;
+    use std::arch::x86_64::{
+        _mm512_add_epi32, _mm512_cmpeq_epu32_mask, _mm512_mask_cmplt_epu32_mask, _mm512_maskz_compress_epi32,
+        _mm512_maskz_loadu_epi32, _mm512_set_epi32, _mm512_set1_epi32, _mm512_storeu_si512,
+    };
+
+    /// As [`super::RowUnion::places`]: each column of B is compared with sixteen of A at once, which says how many come before it.
+    /// # Safety
+    /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 32 more.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn places(
+        (ja, len_a): (*const u32, usize),
+        (jb, len_b): (*const u32, usize),
+        pa: *mut u32,
+        pb: *mut u32,
+    ) -> usize {
+        let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        let high = _mm512_add_epi32(iota, _mm512_set1_epi32(16));
+        let (mut p, mut q, mut n) = (0, 0, 0);
+        while p < len_a {
+            let mut here = (len_a - p).min(16);
+            let lanes = if here == 16 { u16::MAX } else { (1 << here) - 1 };
+            // SAFETY: lanes that are masked out are not read; p + here − 1 < len_a.
+            let (sixteen, last) =
+                unsafe { (_mm512_maskz_loadu_epi32(lanes, ja.add(p).cast()), ja.add(p + here - 1).read()) };
+            // Places from `n` on that B alone has; `new` of them.
+            let (mut only, mut new) = (0_u32, 0);
+            while q < len_b {
+                // SAFETY: q < len_b.
+                let k = unsafe { jb.add(q).read() };
+                if k > last {
+                    break;
+                }
+                let k = _mm512_set1_epi32(k as i32);
+                let before = _mm512_mask_cmplt_epu32_mask(lanes, sixteen, k).count_ones();
+                if new == 16 {
+                    // No more fit the masks: the rest is for the next sixteen, which begin behind what is known.
+                    here = before as usize;
+                    break;
+                }
+                let common = _mm512_cmpeq_epu32_mask(sixteen, k) & lanes != 0;
+                let place = before + new;
+                // SAFETY: as above.
+                unsafe { pb.add(q).write((n + place) | if common { COMMON } else { 0 }) };
+                only |= u32::from(!common) << place;
+                new += u32::from(!common);
+                q += 1;
+            }
+            let places = !only;
+            let at = _mm512_set1_epi32(n as i32);
+            // SAFETY: at most p + 32 places are written, of len_a + 32.
+            unsafe {
+                let low = _mm512_add_epi32(_mm512_maskz_compress_epi32(places as u16, iota), at);
+                _mm512_storeu_si512(pa.add(p).cast(), low);
+                let high = _mm512_add_epi32(_mm512_maskz_compress_epi32((places >> 16) as u16, high), at);
+                _mm512_storeu_si512(pa.add(p + (places as u16).count_ones() as usize).cast(), high);
+            }
+            p += here;
+            n += here as u32 + new;
+        }
+        while q < len_b {
+            // SAFETY: q < len_b.
+            unsafe { pb.add(q).write(n) };
+            (q, n) = (q + 1, n + 1);
+        }
+        n as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Rows of any length and density, also far apart, of both types, by registers and without: a map says the same.
+    #[test]
+    fn agrees_with_a_map() {
+        fn check<I: Index>(by: Registers) {
+            let mut union = RowUnion::new::<I>();
+            union.by = by;
+            let mut seed = 0;
+            let mut random = |below: usize| {
+                seed += 1;
+                crate::generate::splitmix64(seed) as usize % below
+            };
+            let lens = [0, 1, 2, 5, 15, 16, 17, 31, 40, 100, 1023, 1024, 1025, 3000];
+            for (t, &m) in lens.iter().enumerate() {
+                for &n in &lens {
+                    for width in [1, 2, 40] {
+                        let mut row = |len: usize, mul: u64| {
+                            let first = random(3) * (len / 2);
+                            let cols: BTreeMap<usize, u64> = (0..len)
+                                .map(|j| (first + j * width + random(width), mul * (1 + random(1000) as u64)))
+                                .collect();
+                            cols
+                        };
+                        let (a, b) = (row(m, 1), row(n, 1_000_000));
+                        let mut want = a.clone();
+                        b.iter().for_each(|(&j, y)| *want.entry(j).or_default() += y);
+                        let split = |row: &BTreeMap<usize, u64>| -> (Vec<I>, Vec<u64>) {
+                            row.iter().map(|(&j, &x)| (I::cast(j), x)).unzip()
+                        };
+                        let ((ja, xa), (jb, xb), want) = (split(&a), split(&b), split(&want));
+                        let (mut cols, mut values) = (vec![I::cast(t); m + n], vec![7; m + n]);
+                        let len =
+                            union.rows((&ja, &xa), (&jb, &xb), (&mut cols, &mut values), |x, y| x.wrapping_add(y));
+                        assert_eq!((&cols[..len], &values[..len]), (&want.0[..], &want.1[..]), "{m}, {n}, {width}");
+                    }
+                }
+            }
+            // The very last column.
+            let (last, mut cols, mut values) = ([I::cast(u32::MAX as usize)], [I::cast(0); 2], [0; 2]);
+            assert_eq!(union.rows((&last, &[1]), (&last, &[2]), (&mut cols, &mut values), |x, y| x + y), 1);
+            assert_eq!((cols[0], values[0]), (last[0], 3));
+        }
+        check::<u32>(Registers::new::<u32>());
+        check::<u32>(Registers::None);
+        check::<u64>(Registers::new::<u64>());
+    }
+}
