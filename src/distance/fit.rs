@@ -33,13 +33,21 @@ struct Span {
 
 impl Span {
     fn of<T: Float>(sides: &[&Entries<'_, T>]) -> Option<Self> {
-        let wide = |(most, least): (f64, f64), &x: &T| {
-            let x = x.wrapping_abs().as_f64();
-            let (large, small) = (x < f64::INFINITY && x > most, x > 0.0 && x < least);
-            (if large { x } else { most }, if small { x } else { least })
+        const LANES: usize = 8;
+        let (mut most, mut least) = ([0.0; LANES], [f64::INFINITY; LANES]);
+        let mut look = |values: &[T]| {
+            for ((most, least), x) in most.iter_mut().zip(&mut least).zip(values) {
+                let x = x.wrapping_abs().as_f64();
+                *most = if (x < f64::INFINITY) & (x > *most) { x } else { *most };
+                *least = if (x > 0.0) & (x < *least) { x } else { *least };
+            }
         };
-        let all = sides.iter().flat_map(|side| side.values.chunks(1024));
-        let (most, least) = all.fold((0.0, f64::INFINITY), |found, values| values.iter().fold(found, wide));
+        for side in sides {
+            let (whole, rest) = side.values.as_chunks::<LANES>();
+            whole.iter().for_each(|values| look(values));
+            look(rest);
+        }
+        let (most, least) = (most.into_iter().fold(0.0, f64::max), least.into_iter().fold(f64::INFINITY, f64::min));
         let count: usize = sides.iter().map(|side| side.values.len()).sum();
         (most > 0.0).then(|| Self::between(least, most, count))
     }
