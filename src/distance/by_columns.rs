@@ -261,21 +261,23 @@ impl<W: Float> Met<W> {
     /// Adds the term of each entry to the sum of its row.
     #[inline(always)]
     pub(crate) fn add_each(&mut self, rows: &[u32], entries: &[W], term: impl Fn(W) -> W) {
-        let (sums, shared) = (&mut self.sums[..], &mut self.shared[..]);
-        let (places, met, mut len) = (&mut self.places[..], &mut self.rows[..], self.len);
-        if shared.is_empty() {
-            for (&j, &entry) in rows.iter().zip(entries) {
-                let at = place_in(places, met, &mut len, j);
-                sums[at] = sums[at].wrapping_add(term(entry));
-            }
-        } else {
-            for (&j, &entry) in rows.iter().zip(entries) {
-                let at = place_in(places, met, &mut len, j);
-                sums[at] = sums[at].wrapping_add(term(entry));
-                shared[at] = shared[at].wrapping_add(W::ONE);
-            }
+        let (places, met, sums, mut len) = (&mut self.places[..], &mut self.rows[..], &mut self.sums[..], self.len);
+        for (&j, &entry) in rows.iter().zip(entries) {
+            let at = place_in(places, met, &mut len, j);
+            sums[at] = sums[at].wrapping_add(term(entry));
         }
         self.len = len;
+        if !self.shared.is_empty() {
+            self.count(rows);
+        }
+    }
+    /// Counts a column that those rows share, which were met. Not for each ⊗.
+    #[inline(never)]
+    fn count(&mut self, rows: &[u32]) {
+        for &j in rows {
+            let shared = &mut self.shared[self.places[j as usize] as usize];
+            *shared = shared.wrapping_add(W::ONE);
+        }
     }
     /// The rows that were met, in no order.
     pub(crate) fn rows(&self) -> &[u32] {

@@ -53,7 +53,7 @@ impl<T: Float> Work for Magnitudes<'_, T> {
     type Out = (f64, f64);
     #[inline(always)]
     fn run(self) -> (f64, f64) {
-        const LANES: usize = 16;
+        const LANES: usize = 8;
         let (mut most, mut least) = ([0.0f64; LANES], [f64::INFINITY; LANES]);
         let mut look = |values: &[T]| {
             for ((most, least), x) in most.iter_mut().zip(&mut least).zip(values) {

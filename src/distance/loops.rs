@@ -162,18 +162,9 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
         exact: &mut dyn FnMut(usize) -> R::W,
     ) {
         let x = V2(x).norms();
-        let near = |key: f64, y: [R::W; 2]| self.0.near::<Host>(V(R::W::from_f64(key)), x, V2(y).norms()).0;
-        // Most are not: some at a time.
-        const SOME: usize = 16;
-        let norms = y0.chunks(SOME).zip(y1.chunks(SOME));
-        for ((first, keys), (y0, y1)) in (0..).step_by(SOME).zip(keys.chunks_mut(SOME)).zip(norms) {
-            let all = keys.iter().zip(y0).zip(y1);
-            if all.fold(false, |any, ((&key, &y0), &y1)| any | near(key, [y0, y1])) {
-                for (((j, key), &y0), &y1) in (first..).zip(keys).zip(y0).zip(y1) {
-                    if skip != Some(j) && near(*key, [y0, y1]) {
-                        *key = exact(j).as_f64();
-                    }
-                }
+        for (j, ((key, &y0), &y1)) in keys.iter_mut().zip(y0).zip(y1).enumerate() {
+            if skip != Some(j) && self.0.near::<Host>(V(R::W::from_f64(*key)), x, V2([y0, y1]).norms()).0 {
+                *key = exact(j).as_f64();
             }
         }
     }
