@@ -18,6 +18,7 @@ pub(crate) mod kernels;
 pub mod ops;
 pub mod par;
 pub mod prelude;
+mod replace;
 pub mod runtime;
 pub(crate) mod simd;
 pub mod sparse;

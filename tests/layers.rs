@@ -10,7 +10,7 @@ use files::{Graph, Package, circle, way};
 
 /// Modules from the ground up; each imports from its own row and the rows below, its row being free among itself.
 const LAYERS: [&[&str]; 8] = [
-    &["error", "algebra"],
+    &["error", "algebra", "replace"],
     &["sparse", "par", "simd"],
     &["kernels"],
     &["spgemm", "spmv", "tensor", "contract"],
@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 8] = [
 ];
 /// Modules beside the ladder, and all that they may import.
 const BESIDE: [(&str, &[&str]); 2] = [
-    ("io", &["error", "algebra", "sparse", "par", "simd", "tensor"]),
+    ("io", &["error", "algebra", "replace", "sparse", "par", "simd", "tensor"]),
     ("generate", &["error", "algebra", "sparse", "par", "tensor"]),
 ];
 /// What stands at the root of the crate, and the module it comes from.

@@ -188,6 +188,13 @@ fn saved_and_loaded() {
     let index = cpu.index(closure, &y, Options::default()).expect("an index");
     let error = index.save_to(&mut vec![]).unwrap_err().to_string();
     assert!(error.contains("mine") && error.contains("named"), "{error}");
+    // What cannot be written leaves what was there, and nothing beside it.
+    let error = index.save(&path).unwrap_err().to_string();
+    assert!(error.contains("rows.index") || error.contains("mine"), "{error}");
+    assert_eq!(std::fs::read(&path).expect("a file"), file);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+    let error = index.save(folder.path().join("none").join("rows.index")).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error}");
 }
 
 /// FNV-1a, so that what lies behind the check is reached too.

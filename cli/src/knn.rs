@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::json;
-use sparring::distance::{AnyMetric, Neighbours, Options};
+use sparring::distance::{AnyMetric, Measure, NeighbourIndex, Neighbours, Options};
 use sparring::{Cuda, Error};
 
 use crate::context::Context;
-use crate::device::{Where, timed_on};
+use crate::device::{Where, refuse, timed_on};
 use crate::failure::Result;
 use crate::formats::{Format, Kind, SPARSE, to_file};
 use crate::memory::Growth;
@@ -29,6 +29,12 @@ pub(crate) struct Arguments {
     /// Leave each row out of its own neighbours
     #[arg(long, conflicts_with = "to")]
     exclude_self: bool,
+    /// The vectors y from an index that --save-index wrote, instead of --to; metric and settings are to be those that it was made for
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["to", "exclude_self"])]
+    index: Option<String>,
+    /// Write an index of the vectors y, for --index
+    #[arg(long, value_name = "FILE", conflicts_with = "index")]
+    save_index: Option<String>,
     /// Where the neighbours go. OUT.tsv: lines of row, neighbour, distance with tabs between, nearest first. OUT.mtx, .npz, .npy,
     /// .csv, .svm, or - for standard output: the graph of neighbours, entry (i, j) the distance. The first two count rows from 1,
     /// as Matrix Market does
@@ -54,17 +60,39 @@ fn state(context: &Context, bytes: u64) {
     context.progress.stage(format!("searching, {} bytes", thousands(bytes)));
 }
 
+/// The index in a file, and the milliseconds that getting it took; refused if it was made for something else.
+fn load(
+    context: &Context,
+    file: &str,
+    metric: &AnyMetric,
+    options: &Options,
+) -> sparring::Result<(NeighbourIndex<f64>, f64)> {
+    context.progress.stage(format!("reading {file}"));
+    let (index, ms) = timed(|| context.cpu.load_index::<f64, u32>(file));
+    let index = index?;
+    let settings = |o: &Options| (o.normalize, o.unchecked);
+    if index.measure().named() != metric.named() || settings(index.options()) != settings(options) {
+        let message = format!("{file} was made for {}, perhaps with other settings", index.measure().name());
+        return Err(Error::Argument { name: "index", message });
+    }
+    Ok((index, ms))
+}
+
 fn search(
     context: &Context,
     metric: &AnyMetric,
     k: usize,
     vectors: &Vectors,
+    index: Option<&NeighbourIndex<f64>>,
     options: &Options,
 ) -> sparring::Result<Found> {
     let (x, y, cpu) = (&vectors.x, vectors.to.as_ref(), &context.cpu);
     let growth = Growth::start(None);
     let (found, ms) = timed(|| {
-        let rows = cpu.neighbours(metric.clone(), x).to(y).options(*options).prepare()?;
+        let rows = match index {
+            Some(index) => index.rows(cpu, x)?,
+            None => cpu.neighbours(metric.clone(), x).to(y).options(*options).prepare()?,
+        };
         let bytes = rows.nearest_bytes(k);
         state(context, bytes);
         Ok::<_, Error>((rows.nearest(k)?, bytes))
@@ -102,13 +130,29 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (question, k) = (&arguments.question, arguments.k as usize);
     let metric = question.metric()?;
     let output = Output::new(context, arguments.output.as_ref(), &[SPARSE, &[Format::Tsv]].concat())?;
-    let vectors = arguments.files.load(context, "knn")?;
+    if context.cuda.is_some() {
+        let why = "it is made and asked on the processor";
+        refuse(&[(arguments.index.is_some(), "--index", why), (arguments.save_index.is_some(), "--save-index", why)])?;
+    }
+    let mut vectors = arguments.files.load(context, "knn")?;
     let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
     let options = Options { exclude_self, memory_budget, ..question.options() };
+    let mut index = None;
+    if let Some(file) = &arguments.index {
+        let (of_file, read_ms) = load(context, file, &metric, &options)?;
+        vectors.read_ms += read_ms;
+        vectors.to = Some(of_file.matrix().clone());
+        index = Some(of_file);
+    }
+    if let Some(file) = &arguments.save_index {
+        context.progress.stage(format!("writing {file}"));
+        let options = Options { exclude_self: false, ..options };
+        context.cpu.index(metric.clone(), vectors.y(), options)?.save(file)?;
+    }
     context.progress.stage("preparing the search".into());
     let Found { near, bytes, ms: search_ms, growth, sent } = match &context.cuda {
         Some(cuda) => search_on(context, cuda, &metric, k, &vectors, &options)?,
-        None => search(context, &metric, k, &vectors, &options)?,
+        None => search(context, &metric, k, &vectors, index.as_ref(), &options)?,
     };
     let cost = Cost { ms: search_ms, growth, chosen: near.explain.clone() };
     match &output {

@@ -110,6 +110,33 @@ fn neighbours_in_another_matrix() {
     assert!(said.starts_with("4 × 4 to 2 × 4: 1 nearest by dot   read "), "{said}");
 }
 
+#[test]
+fn an_index_is_saved_and_asked() {
+    let (x, y, out) = (file("index-x.mtx", ROWS), file("index-y.mtx", OTHERS), path("index.tsv"));
+    let kept = path("rows.index");
+    let knn = ["knn", &x, "--k", "1", "-o", &out];
+    let ask = |more: &[&str]| (json(&[&knn, more].concat()), std::fs::read_to_string(&out).unwrap());
+    let (found, wanted) = ask(&["--metric", "minkowski", "--p", "3", "--to", &y, "--save-index", &kept]);
+    assert!(found["to_rows"] == 2 && std::fs::metadata(&kept).unwrap().len() > 0);
+    let (found, written) = ask(&["--metric", "minkowski", "--p", "3", "--index", &kept]);
+    assert!(found["to_rows"] == 2 && found["pairs"] == 8 && written == wanted, "{written}");
+    // Those of X, by a formula.
+    let (_, wanted) = ask(&["--metric", "abs(a-b) / (a+b+1)", "--save-index", &kept]);
+    assert_eq!(ask(&["--metric", "abs(a-b) / (a+b+1)", "--index", &kept]).1, wanted);
+    for (more, said) in [
+        (&["--metric", "cosine", "--index", &kept][..], "made for"),
+        (&["--metric", "abs(a-b) / (a+b+1)", "--unchecked", "--index", &kept], "other settings"),
+        (&["--metric", "cosine", "--index", &x], "does not begin as an index does"),
+        (&["--metric", "cosine", "--index", "no-such.index"], "no-such.index"),
+        (&["--metric", "cosine", "--save-index", "no-such-folder/rows.index"], "no-such-folder"),
+        (&["--metric", "cosine", "--index", &kept, "--to", &y], "--to"),
+        (&["--metric", "cosine", "--index", &kept, "--save-index", &kept], "--save-index"),
+    ] {
+        let line = refused(&[&knn, more].concat());
+        assert!(line.contains(said), "{more:?}: {line}");
+    }
+}
+
 /// The elements of an array file, column by column.
 fn array(path: &str) -> (String, Vec<f64>) {
     let written = std::fs::read_to_string(path).unwrap();

@@ -48,12 +48,17 @@ impl<W: Float> Whole for All<'_, '_, W> {
         let met = by_columns.sums(engine.y.entries.nrows(), engine.loops.facts().counts)?;
         let (rare, credit, asked_rare) = (Vec::new(), CREDIT, false);
         let x = if engine.prunes { filled(engine.y.entries.width(), W::NOTHING, "a row")? } else { Vec::new() };
-        Ok(Box::new(Asking { engine, by_columns, met, row: 0, block: Block::new()?, x, rare, credit, asked_rare }))
+        let mut block = Block::new()?;
+        for (norms, alike) in block.norms.iter_mut().zip(by_columns.alike()) {
+            norms.fill(alike.unwrap_or(W::ZERO));
+        }
+        Ok(Box::new(Asking { engine, by_columns, met, row: 0, block, x, rare, credit, asked_rare }))
     }
 }
 
 /// What keys of some rows are computed from.
 struct Block<W> {
+    /// Those that all rows have, or of each place.
     norms: [Vec<W>; 2],
     sums: Vec<W>,
     shared: Vec<W>,
@@ -176,33 +181,27 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
         let engine = self.engine;
         let (itself, alike, y) = (self.itself(), self.by_columns.alike(), engine.y);
         let counts = engine.loops.facts().counts;
-        for (norms, alike) in self.block.norms.iter_mut().zip(alike) {
-            if let Some(x) = alike {
-                norms.fill(x);
-            }
-        }
         // Not borrowed while keys are computed.
         let met = std::mem::replace(&mut self.met, Met::nothing());
         let (columns, entries) = engine.x.entries.row(self.row);
         if self.asked_rare {
             columns.iter().zip(entries).for_each(|(&c, &a)| self.x[c as usize] = a);
         }
-        for rows in met.rows().chunks(BLOCK) {
-            let mut place_of_itself = None;
-            for (place, &j) in rows.iter().enumerate() {
-                let (sum, shared) = if self.asked_rare {
-                    engine.loops.sum(&self.x, y.entries.row(j as usize))
-                } else {
-                    met.sum(j as usize)
-                };
-                self.block.sums[place] = sum;
-                if counts {
-                    self.block.shared[place] = shared;
+        let place_of_itself = itself.and_then(|i| met.place(i));
+        let (sums, shared) = met.sums();
+        for (first, rows) in (0..).step_by(BLOCK).zip(met.rows().chunks(BLOCK)) {
+            if self.asked_rare {
+                for (place, &j) in rows.iter().enumerate() {
+                    (self.block.sums[place], self.block.shared[place]) =
+                        engine.loops.sum(&self.x, y.entries.row(j as usize));
                 }
-                if Some(j) == itself {
-                    place_of_itself = Some(place);
+            } else {
+                self.block.sums[..rows.len()].copy_from_slice(&sums[first..][..rows.len()]);
+                if counts {
+                    self.block.shared[..rows.len()].copy_from_slice(&shared[first..][..rows.len()]);
                 }
             }
+            let place_of_itself = place_of_itself.and_then(|at| at.checked_sub(first)).filter(|&at| at < rows.len());
             let of_y = y.norms_from(0, y.entries.nrows());
             for ((norms, alike), of_y) in self.block.norms.iter_mut().zip(alike).zip(of_y) {
                 if alike.is_none() {
@@ -227,7 +226,7 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
             self.keys(len, norms, None, &|place| by_columns.group(first + place)[0] as usize);
             for (group, place) in (first..).zip(0..len) {
                 let met = &self.met;
-                let mut rows = by_columns.group(group).iter().copied().filter(|&j| !met.has(j));
+                let mut rows = by_columns.group(group).iter().copied().filter(|&j| met.place(j).is_none());
                 if !each(self.block.keys[place], &mut rows) {
                     return;
                 }

@@ -17,16 +17,17 @@ use super::entries::Entries;
 use super::float::Float;
 use super::recipe::Apart;
 use super::tile::DENSE;
-use crate::Result;
-use crate::par::{Digit, Threads, collected, filled, grouped, reserved};
+use crate::par::{Threads, collected, filled, reserved};
 use crate::simd::prefetch;
+use crate::sparse::transposed;
+use crate::{Pattern, Result};
 
 /// All rows by columns, and in order of their norms.
 pub(crate) struct ByColumns<W> {
     /// The columns that there are, if they are few of all.
     numbers: Option<Vec<u32>>,
-    starts: Vec<usize>,
-    rows: Vec<u32>,
+    /// The rows that have each, in order.
+    columns: Pattern<u32>,
     entries: Vec<W>,
     /// Rows in order of their keys with a row that shares no column with them, those of one norm in order; none if norms tell nothing.
     order: Vec<u32>,
@@ -59,38 +60,27 @@ impl<W: Float> ByColumns<W> {
             None => (Vec::new(), vec![0], [Vec::new(), Vec::new()]),
         };
         let row_ptr = pattern.row_ptr();
-        let mut row_of: Vec<u32> = reserved(pattern.nnz(), "rows of entries")?;
-        for i in 0..nrows {
-            row_of.resize(row_ptr[i + 1], i as u32);
-        }
-        let values = &y.values;
-        let by = |columns: &[u32], ncols| {
-            grouped(threads, columns, Digit::whole(ncols), 1, |e, row, value| {
-                row.copy(&row_of[e..=e]);
-                value.copy(&values[e..=e]);
-            })
-        };
-        let (numbers, by_column) = if y.has_few_columns() {
+        let (numbers, (columns, entries)) = if y.has_few_columns() {
             let mut used = collected(pattern.nnz(), pattern.col_idx().iter().copied(), "columns")?;
             used.sort_unstable();
             used.dedup();
             let places = pattern.col_idx().iter().map(|c| used.partition_point(|x| x < c) as u32);
             let places = collected(pattern.nnz(), places, "columns")?;
-            let by_column = by(&places, used.len())?;
-            (Some(used), by_column)
+            let row_ptr = collected(nrows + 1, row_ptr.iter().copied(), "row pointers")?;
+            let pattern = Pattern::new(nrows, used.len(), row_ptr, places)?;
+            (Some(used), transposed(threads, &pattern, &y.values)?)
         } else {
-            (None, by(pattern.col_idx(), pattern.ncols())?)
+            (None, transposed(threads, pattern, &y.values)?)
         };
         let alike = norms.map(|norms| {
             let mut of_full = norms.iter().zip(row_ptr.windows(2)).filter(|(_, p)| p[0] < p[1]).map(|(&x, _)| x);
             let one = of_full.next().unwrap_or(W::ZERO);
             of_full.all(|x| x == one).then_some(one)
         });
-        let (starts, rows, entries) = (by_column.ptr, by_column.lists, by_column.values);
         let stock = Mutex::default();
         let is_often = |p: &&[usize]| nrows > 0 && (p[1] - p[0]) * DENSE >= nrows;
-        let often = starts.windows(2).filter(is_often).count();
-        Ok(Self { numbers, starts, rows, entries, order, groups, norms: of_groups, alike, often, stock })
+        let often = columns.row_ptr().windows(2).filter(is_often).count();
+        Ok(Self { numbers, columns, entries, order, groups, norms: of_groups, alike, often, stock })
     }
     /// Whether the norms tell in which order rows that share no column come.
     pub(crate) fn is_ordered(&self) -> bool {
@@ -122,7 +112,7 @@ impl<W: Float> ByColumns<W> {
                 Err(_) => return 0..0,
             },
         };
-        self.starts[place]..self.starts[place + 1]
+        self.columns.row_ptr()[place]..self.columns.row_ptr()[place + 1]
     }
     /// Columns that so many rows have that a tile keeps them dense.
     pub(crate) fn often(&self) -> usize {
@@ -132,20 +122,24 @@ impl<W: Float> ByColumns<W> {
     #[inline(always)]
     pub(crate) fn column(&self, c: u32) -> (&[u32], &[W]) {
         let range = self.range(c);
-        (&self.rows[range.clone()], &self.entries[range])
+        (&self.columns.col_idx()[range.clone()], &self.entries[range])
     }
     /// Asks for where column `c` begins, ahead of its use.
     #[inline(always)]
     pub(crate) fn prefetch_start(&self, c: u32) {
-        prefetch(&self.starts, c as usize);
+        prefetch(self.columns.row_ptr(), c as usize);
     }
     /// Asks for what column `c` begins with.
     #[inline(always)]
     pub(crate) fn prefetch(&self, c: u32) {
         if self.numbers.is_none() {
-            let start = self.starts[c as usize];
-            prefetch(&self.rows, start);
+            let (start, line) = (self.columns.row_ptr()[c as usize], 64 / size_of::<W>());
+            prefetch(self.columns.col_idx(), start);
             prefetch(&self.entries, start);
+            // Entries have two lines where their rows have one.
+            if self.columns.row_ptr()[c as usize + 1] - start > line / 2 {
+                prefetch(&self.entries, start + line);
+            }
         }
     }
     /// Rows that have column `c`.
@@ -210,14 +204,33 @@ fn in_order<W: Float>(threads: &Threads, [first, second]: [&[W]; 2], apart: Apar
     Ok(Some((order, groups, norms)))
 }
 
-/// Sums of the rows that a row of X met, and which these are.
+/// Sums of the rows that a row of X met, in the order in which it met them: a sparse set, so that of each
+/// term only the place of its row lies anywhere, and what is cleared lies together.
+///
+/// Source: Briggs, Torczon 1993, "An Efficient Representation for Sparse Sets".
 pub(crate) struct Met<W> {
-    /// Of each row of Y; [`Float::NOTHING`] where there is none.
-    sums: Vec<W>,
-    /// Shared columns, if they are counted.
-    shared: Vec<W>,
+    /// Where each row of Y stands in `rows`, if that has it there.
+    places: Vec<u32>,
+    /// Those that were met, then [`u32::MAX`].
     rows: Vec<u32>,
+    /// Of each row that was met; then 0.
+    sums: Vec<W>,
+    /// Shared columns of each, if they are counted; then 0.
+    shared: Vec<W>,
     len: usize,
+}
+
+/// The place of row `j` among those that were met, after them if it is new. No choice is a branch that a processor would guess.
+#[inline(always)]
+fn place_in(places: &mut [u32], met: &mut [u32], len: &mut usize, j: u32) -> usize {
+    let place = &mut places[j as usize];
+    let before = *place as usize;
+    let again = met[before] == j;
+    let at = if again { before } else { *len };
+    *place = at as u32;
+    met[at] = j;
+    *len += usize::from(!again);
+    at
 }
 
 impl<W: Float> Met<W> {
@@ -225,20 +238,20 @@ impl<W: Float> Met<W> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn new(nrows: usize, counts: bool) -> Result<Self> {
         Ok(Self {
-            sums: filled(nrows, W::NOTHING, "sums")?,
-            shared: filled(if counts { nrows } else { 0 }, W::ZERO, "shared columns")?,
-            // What is met again is written behind the last, and then over.
-            rows: filled(nrows + 1, 0, "rows that share a column")?,
+            places: filled(nrows, 0, "rows that share a column")?,
+            rows: filled(nrows + 1, u32::MAX, "rows that share a column")?,
+            sums: filled(nrows + 1, W::ZERO, "sums")?,
+            shared: filled(if counts { nrows + 1 } else { 0 }, W::ZERO, "shared columns")?,
             len: 0,
         })
     }
     /// Of no rows.
     pub(crate) fn nothing() -> Self {
-        Self { sums: Vec::new(), shared: Vec::new(), rows: Vec::new(), len: 0 }
+        Self { places: Vec::new(), rows: Vec::new(), sums: Vec::new(), shared: Vec::new(), len: 0 }
     }
     /// Bytes of sums for so many rows.
     pub(crate) fn bytes(nrows: usize, counts: bool) -> u64 {
-        (nrows * (4 + size_of::<W>() * if counts { 2 } else { 1 })) as u64
+        (nrows * (8 + size_of::<W>() * if counts { 2 } else { 1 })) as u64
     }
     /// Adds a term to the sum of each row.
     #[inline(always)]
@@ -248,43 +261,51 @@ impl<W: Float> Met<W> {
     /// Adds the term of each entry to the sum of its row.
     #[inline(always)]
     pub(crate) fn add_each(&mut self, rows: &[u32], entries: &[W], term: impl Fn(W) -> W) {
-        let (sums, met, mut len) = (&mut self.sums[..], &mut self.rows[..], self.len);
+        let (places, met, sums, mut len) = (&mut self.places[..], &mut self.rows[..], &mut self.sums[..], self.len);
         for (&j, &entry) in rows.iter().zip(entries) {
-            let sum = &mut sums[j as usize];
-            let new = sum.is_nothing();
-            met[len] = j;
-            len += usize::from(new);
-            let before = if new { W::ZERO } else { *sum };
-            *sum = before.wrapping_add(term(entry));
+            let at = place_in(places, met, &mut len, j);
+            sums[at] = sums[at].wrapping_add(term(entry));
         }
         self.len = len;
         if !self.shared.is_empty() {
-            rows.iter().for_each(|&j| self.shared[j as usize] = self.shared[j as usize].wrapping_add(W::ONE));
+            self.count(rows);
+        }
+    }
+    /// Counts a column that those rows share, which were met. Not for each ⊗.
+    #[inline(never)]
+    fn count(&mut self, rows: &[u32]) {
+        for &j in rows {
+            let shared = &mut self.shared[self.places[j as usize] as usize];
+            *shared = shared.wrapping_add(W::ONE);
         }
     }
     /// The rows that were met, in no order.
     pub(crate) fn rows(&self) -> &[u32] {
         &self.rows[..self.len]
     }
-    /// Whether row `j` was met.
+    /// Their sums, and the columns shared with each, if they are counted.
+    pub(crate) fn sums(&self) -> (&[W], &[W]) {
+        (&self.sums[..self.len], &self.shared[..self.len.min(self.shared.len())])
+    }
+    /// Where row `j` stands among them, if it was met.
     #[inline(always)]
-    pub(crate) fn has(&self, j: u32) -> bool {
-        !self.sums[j as usize].is_nothing()
+    pub(crate) fn place(&self, j: u32) -> Option<usize> {
+        let place = self.places[j as usize] as usize;
+        (self.rows[place] == j).then_some(place)
     }
     /// The sum of a row, 0 if it was not met, and its shared columns.
     #[inline(always)]
     pub(crate) fn sum(&self, j: usize) -> (W, W) {
-        let sum = self.sums[j];
-        (if sum.is_nothing() { W::ZERO } else { sum }, self.shared.get(j).copied().unwrap_or(W::ZERO))
+        self.place(j as u32)
+            .map_or((W::ZERO, W::ZERO), |place| (self.sums[place], self.shared.get(place).copied().unwrap_or(W::ZERO)))
     }
     /// As new.
     pub(crate) fn clear(&mut self) {
-        for &j in &self.rows[..self.len] {
-            self.sums[j as usize] = W::NOTHING;
-        }
+        let len = std::mem::take(&mut self.len);
+        self.rows[..len].fill(u32::MAX);
+        self.sums[..len].fill(W::ZERO);
         if !self.shared.is_empty() {
-            self.rows[..self.len].iter().for_each(|&j| self.shared[j as usize] = W::ZERO);
+            self.shared[..len].fill(W::ZERO);
         }
-        self.len = 0;
     }
 }

@@ -20,7 +20,8 @@ impl Domain {
     /// Whether the domain has `x`.
     #[inline]
     pub fn takes<T: Real>(self, x: T) -> bool {
-        x.as_f64().is_finite() && (self != Self::NonNegative || x >= T::ZERO)
+        // Without branches, so that many are looked at together.
+        x.as_f64().is_finite() & ((self != Self::NonNegative) | (x >= T::ZERO))
     }
     /// The error for a value that it does not have.
     pub(crate) fn refuses<T: fmt::Debug>(self, value: T, row: usize, column: usize) -> Error {

@@ -5,6 +5,7 @@ use super::engine::{Engine, Far, Whole, query_blocks};
 use super::float::Float;
 use crate::Result;
 use crate::par::{Fresh, Threads, reserved};
+use crate::simd::{Work, dispatch_work};
 
 /// A candidate as a number: how far, then which. NaN is farther than anything else.
 fn code(far: f64, j: u32) -> u128 {
@@ -22,6 +23,44 @@ fn of_code(code: u128) -> (f64, u32) {
 
 /// Keys that are looked at together.
 const BLOCK: usize = 64;
+
+/// Parts of candidates of which each has its least key.
+const PARTS: usize = 16;
+
+/// A number that at least `count` of the keys do not exceed: place i is of part i modulo so many; the least of each, and of those the one
+/// that so many do not exceed. NaN is in no part; ∞ if there are fewer.
+struct Nearest<'a> {
+    keys: &'a [f64],
+    count: usize,
+}
+
+impl Work for Nearest<'_> {
+    type Out = f64;
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let mut least = [f64::INFINITY; PARTS];
+        let lesser = |(least, &key): (&mut f64, &f64)| *least = if key < *least { key } else { *least };
+        let (whole, rest) = self.keys.as_chunks::<PARTS>();
+        whole.iter().for_each(|keys| least.iter_mut().zip(keys).for_each(lesser));
+        least.iter_mut().zip(rest).for_each(lesser);
+        let mut not_above = [0u64; PARTS];
+        for x in least {
+            not_above.iter_mut().zip(&least).for_each(|(n, &y)| *n += u64::from(x <= y));
+        }
+        let enough = |(&x, &n): (&f64, &u64)| if n >= self.count as u64 { x } else { f64::INFINITY };
+        let mut nth = [f64::INFINITY; 4];
+        for (least, not_above) in least.chunks(4).zip(not_above.chunks(4)) {
+            nth.iter_mut().zip(least.iter().zip(not_above)).for_each(|(nth, of)| lesser((nth, &enough(of))));
+        }
+        nth.into_iter().fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Whether a key is known to be too far: nothing is if NaN is what is beyond.
+#[inline(always)]
+fn is_beyond(key: f64, beyond: f64) -> bool {
+    key >= beyond
+}
 
 /// The k nearest of the candidates of one row, which may come in any order.
 struct Best {
@@ -77,25 +116,48 @@ impl Best {
     }
     /// Takes candidates if they are near enough.
     fn offer(&mut self, far: &Far<'_>, rows: &[u32], keys: &[f64], skip: Option<u32>) {
+        if self.beyond.is_nan() {
+            self.foresee(far, keys, self.k + usize::from(skip.is_some()));
+        }
         for (rows, keys) in rows.chunks(BLOCK).zip(keys.chunks(BLOCK)) {
-            let beyond = self.beyond;
-            if keys.iter().fold(true, |all, &key| all & (key >= beyond)) {
+            if keys.iter().fold(true, |all, &key| all & is_beyond(key, self.beyond)) {
                 continue;
             }
-            let mut distances = [0.0; BLOCK];
-            let distances = &mut distances[..keys.len()];
-            distances.copy_from_slice(keys);
+            let (mut near, mut distances, mut len) = ([0u8; BLOCK], [0.0; BLOCK], 0);
+            for (place, &key) in (0..).zip(keys) {
+                (near[len], distances[len]) = (place, key);
+                len += usize::from(!is_beyond(key, self.beyond));
+            }
+            let distances = &mut distances[..len];
             far.of_all(distances);
-            for ((&j, &key), &distance) in rows.iter().zip(keys).zip(&*distances) {
+            for (&place, &distance) in near.iter().zip(&*distances) {
+                let j = rows[usize::from(place)];
                 let code = code(distance, j);
                 if code <= self.bound {
                     if Some(j) != skip {
                         self.push(code);
                     }
                 } else if code >> 32 > self.bound >> 32 {
-                    self.beyond = self.beyond.min(key);
+                    self.beyond = self.beyond.min(keys[usize::from(place)]);
                 }
             }
+        }
+    }
+    /// Finds a bound for the nearest `count` of candidates that have not been looked at, from their keys alone: of parts of them the
+    /// least each, and of those as many.
+    fn foresee(&mut self, far: &Far<'_>, keys: &[f64], count: usize) {
+        if count == 0 || count > PARTS || keys.len() < 2 * count {
+            return;
+        }
+        let least = dispatch_work(Nearest { keys, count });
+        // What is above it by so little may still be as far.
+        let mut distances = [least, least + least.abs() * 1e-6 + f64::MIN_POSITIVE];
+        let above = distances[1];
+        far.of_all(&mut distances);
+        let [distance, next] = distances;
+        if distance < next {
+            self.bound = self.bound.min(code(distance, u32::MAX));
+            self.beyond = above;
         }
     }
     /// The same for rows from `first` on.
@@ -109,7 +171,7 @@ impl Best {
     /// Takes rows that share no column with the one that asks: of one key, in order. Whether there may be more.
     fn others(&mut self, far: &Far<'_>, key: f64, rows: &mut dyn Iterator<Item = u32>, skip: Option<u32>) -> bool {
         let distance = far.of(key);
-        if self.fewer() && code(distance, 0) > self.bound {
+        if code(distance, 0) > self.bound || self.fewer() && code(distance, 0) > self.bound {
             return false;
         }
         // Of one distance the first are the nearest.
@@ -124,8 +186,12 @@ impl Best {
     }
     /// The k nearest, in order.
     fn sorted(&mut self) -> &[u128] {
-        self.fewer();
+        // Few more than k are sorted sooner than parted.
+        if self.codes.len() > 2 * self.k.max(PARTS) {
+            self.fewer();
+        }
         self.codes.sort_unstable();
+        self.codes.truncate(self.k);
         &self.codes
     }
 }

@@ -16,6 +16,7 @@ use crate::algebra::Num;
 #[cfg(feature = "cuda")]
 use crate::algebra::Type;
 use crate::par::{Fresh, Threads, reserved, split};
+use crate::simd::{Work, dispatch_work};
 use crate::{Pattern, Result};
 
 /// Rows are centred where the squared mean is more than so many times the variance: with less, six bits are lost at most.
@@ -33,19 +34,40 @@ struct Span {
 
 impl Span {
     fn of<T: Float>(sides: &[&Entries<'_, T>]) -> Option<Self> {
-        let wide = |(most, least): (f64, f64), &x: &T| {
-            let x = x.wrapping_abs().as_f64();
-            let (large, small) = (x < f64::INFINITY && x > most, x > 0.0 && x < least);
-            (if large { x } else { most }, if small { x } else { least })
-        };
-        let all = sides.iter().flat_map(|side| side.values.chunks(1024));
-        let (most, least) = all.fold((0.0, f64::INFINITY), |found, values| values.iter().fold(found, wide));
+        let all = sides.iter().map(|side| dispatch_work(Magnitudes(&side.values)));
+        let (most, least) =
+            all.fold((0.0, f64::INFINITY), |(most, least): (f64, f64), found| (most.max(found.0), least.min(found.1)));
         let count: usize = sides.iter().map(|side| side.values.len()).sum();
         (most > 0.0).then(|| Self::between(least, most, count))
     }
     fn between(least: f64, most: f64, count: usize) -> Self {
         let count = (usize::BITS - count.leading_zeros()) as i32;
         Self { above: exponent(most) + 1, least: exponent(least), count }
+    }
+}
+
+/// The largest finite magnitude of numbers, and the smallest that is not 0; 0 and ∞ if there is none.
+struct Magnitudes<'a, T>(&'a [T]);
+
+impl<T: Float> Work for Magnitudes<'_, T> {
+    type Out = (f64, f64);
+    #[inline(always)]
+    fn run(self) -> (f64, f64) {
+        const LANES: usize = 8;
+        let (mut most, mut least) = ([0.0f64; LANES], [f64::INFINITY; LANES]);
+        let mut look = |values: &[T]| {
+            for ((most, least), x) in most.iter_mut().zip(&mut least).zip(values) {
+                let x = x.wrapping_abs().as_f64();
+                *most = if (x < f64::INFINITY) & (x > *most) { x } else { *most };
+                *least = if (x > 0.0) & (x < *least) { x } else { *least };
+            }
+        };
+        let (whole, rest) = self.0.as_chunks::<LANES>();
+        for values in whole {
+            look(values);
+        }
+        look(rest);
+        (most.into_iter().fold(0.0, f64::max), least.into_iter().fold(f64::INFINITY, f64::min))
     }
 }
 

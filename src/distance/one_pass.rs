@@ -13,7 +13,7 @@
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`](super::Recipe).
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::asker::All;
 use super::by_columns::{ByColumns, Met};
@@ -26,7 +26,7 @@ use super::recipe::{Apart, Side};
 use super::rows::Rows;
 use super::tile::{DENSE, Indexed, Query};
 use crate::Result;
-use crate::par::{Threads, filled};
+use crate::par::{Threads, collected, filled};
 
 /// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by; half as many where
 /// rows are long, so that the tile's entries stay near too.
@@ -94,6 +94,10 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
             && self.columns().shared / rows >= MANY
     }
     fn columns(&self) -> Columns {
+        self.columns_by(&Threads::caller())
+    }
+    /// The same, by these threads if it is not known.
+    fn columns_by(&self, threads: &Threads) -> Columns {
         *self.columns.get_or_init(|| {
             let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
             if let Some(by_columns) = self.by_columns.get() {
@@ -103,8 +107,7 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
             }
             // Where there is no memory for counting there will be none for tiles.
             let nothing = Columns { dense: 0, shared: u64::MAX };
-            let Ok(mut counts) = filled(entries.width(), 0u32, "counts of columns") else { return nothing };
-            entries.pattern.col_idx().iter().for_each(|&c| counts[c as usize] = counts[c as usize].saturating_add(1));
+            let Ok(counts) = counts_of(threads, entries.pattern.col_idx(), entries.width()) else { return nothing };
             let often = |count: u32| nrows > 0 && count as usize * DENSE >= nrows;
             let dense = if self.keeps_dense() { counts.iter().filter(|&&count| often(count)).count() } else { 0 };
             let shared = if self.y.is_some() {
@@ -205,6 +208,7 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         format!("inverted index, one pass, tiles of {} rows, {halves}{dense}", self.tile_rows())
     }
     fn whole_bytes(&self, threads: &Threads) -> Option<u64> {
+        self.columns_by(threads);
         let (rows, entries) = (self.nrows().1, &self.y().entries);
         self.asks_whole().then(|| {
             let by_columns = ByColumns::<W>::bytes(threads.count(), rows, entries.width(), entries.values.len());
@@ -239,6 +243,32 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
             "inverted index of all rows{kept}, one pass over the rows that share a column, {shared:.2e} in a pair{rare}; {others}"
         )
     }
+}
+
+/// How often each of `width` columns comes. Threads have columns of their own, and read all: in sorted rows those of a thread are beside
+/// each other.
+fn counts_of(threads: &Threads, columns: &[u32], width: usize) -> Result<Vec<u32>> {
+    // With few columns the counts stay near one processor.
+    const FEW: usize = 1 << 17;
+    let mut counts = filled(width, 0u32, "counts of columns")?;
+    let parts = if width > FEW { threads.count().min(8) } else { 1 };
+    let each = width.div_ceil(parts).max(1);
+    let parts = collected(parts, counts.chunks_mut(each).map(Mutex::new), "counts of columns")?;
+    threads.for_each(
+        parts.len(),
+        || Ok(()),
+        |(), part| {
+            let (mut counts, first) = (parts[part].lock().unwrap_or_else(PoisonError::into_inner), part * each);
+            for &c in columns {
+                if let Some(count) = counts.get_mut((c as usize).wrapping_sub(first)) {
+                    *count = count.saturating_add(1);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    drop(parts);
+    Ok(counts)
 }
 
 /// A tile of rows of Y.

@@ -2,9 +2,9 @@
 
 mod frostt;
 mod matrix_market;
-mod replace;
 mod text;
 
+pub use crate::replace::write_file;
 pub use frostt::{
     Duplicates, FrosttOptions, FrosttValue, parse_frostt, parse_frostt_with, read_frostt, read_frostt_from,
     read_frostt_with, write_frostt, write_frostt_any, write_frostt_to,
@@ -15,4 +15,3 @@ pub use matrix_market::{
     write_matrix_market, write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array,
     write_matrix_market_columns, write_matrix_market_columns_to, write_matrix_market_to,
 };
-pub use replace::write_file;

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::{Slots, Threads, collected, filled, reserved};
+use super::{Slots, Threads, collected, reserved, zeros};
 use crate::simd::prefetch_at;
 use crate::{Error, Index, Result};
 
@@ -53,25 +53,24 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     let n = keys.len();
     let overflow = || Error::OutOfMemory { what: "grouped entries", bytes: n as u128 * stride as u128 };
     let elements = n.checked_mul(stride).ok_or_else(overflow)?;
-    let Counted { ptr, mut places, block, blocks } = counted(threads, keys, digit)?;
-    let bins = digit.bins;
+    let Counted { ptr, mut places, shares } = counted(threads, keys, digit, false)?;
     let (mut lists, mut values) = (reserved(elements, "grouped entries")?, reserved(n, "grouped values")?);
     super::advise_huge_pages(&mut lists.spare_capacity_mut()[..elements]);
     super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
-    let parts =
-        collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)).enumerate(), "parts of a sort")?;
+    let parts = collected(shares.count, places.chunks_mut(shares.bins).enumerate(), "parts of a sort")?;
     let hand_out = std::sync::Mutex::new(parts.into_iter());
     let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
     threads.for_each(
-        blocks,
+        shares.count,
         || Ok(()),
         |(), _| {
-            if let Some((b, (places, keys))) = next() {
-                for (e, &key) in (b * block..).zip(keys) {
+            if let Some((share, places)) = next() {
+                let (records, _) = shares.of(share, n, digit.bins);
+                for (e, &key) in records.clone().zip(&keys[records]) {
                     let place = &mut places[digit.of(key)];
-                    // SAFETY: `places` of block b and bin k began at the number of records of lower bins, and of bin k in lower
-                    // blocks, and moves on by one for each record of block b and bin k, of which there are as many as were counted:
+                    // SAFETY: `places` of a share and its bin k began at the number of records of lower bins, and of bin k in lower
+                    // blocks, and moves on by one for each record of the share and bin k, of which there are as many as were counted:
                     // the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone. So every place is
                     // below n and taken once.
                     unsafe { to.put(*place, |list, value| put(e, list, value)) };
@@ -81,8 +80,8 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
             Ok(())
         },
     )?;
-    // SAFETY: room for so many was reserved; every record was put (`for_each` handed out every block, and a panic in one would
-    // have unwound through it), and `Places::put` ends only when all elements of a record are written.
+    // SAFETY: room for so many was reserved; every record was put (n were counted in all shares, `for_each` handed out every one, and a
+    // panic in one would have unwound through it), and `Places::put` ends only when all elements of a record are written.
     unsafe {
         lists.set_len(elements);
         values.set_len(n);
@@ -104,40 +103,42 @@ pub(crate) fn binned<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<Item 
     records: impl Fn(Range<usize>) -> R + Sync,
 ) -> Result<Grouped<A, T>> {
     let (n, digit) = (keys.len(), Digit::whole(bins));
-    let Counted { ptr, mut places, block, blocks } = counted(threads, keys, digit)?;
+    let Counted { ptr, mut places, shares } = counted(threads, keys, digit, true)?;
     let (mut lists, mut values): (Vec<A>, Vec<T>) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
     super::advise_huge_pages(&mut lists.spare_capacity_mut()[..n]);
     super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride: 1 };
-    let parts =
-        collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)).enumerate(), "parts of a sort")?;
+    let parts = collected(shares.count, places.chunks_mut(shares.bins).enumerate(), "parts of a sort")?;
     let hand_out = std::sync::Mutex::new(parts.into_iter());
     let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
     threads.for_each(
-        blocks,
+        shares.count,
         || Ok(()),
         |(), _| {
-            if let Some((b, (places, keys))) = next() {
-                let (mut written, mut later) = (0, keys.iter().skip(AHEAD));
-                for (&key, (list, value)) in keys.iter().zip(records(b * block..b * block + keys.len())) {
-                    if let Some(&key) = later.next() {
-                        let place = places[digit.of(key)];
+            if let Some((share, places)) = next() {
+                let (range, first) = shares.of(share, n, digit.bins);
+                let keys = &keys[range.clone()];
+                let (mut read, mut later) = (0, keys.iter().skip(AHEAD));
+                for (&key, (list, value)) in keys.iter().zip(records(range)) {
+                    if let Some(&key) = later.next()
+                        && let Some(&place) = places.get(digit.of(key).wrapping_sub(first))
+                    {
                         prefetch_at(to.lists.wrapping_add(place));
                         prefetch_at(to.values.wrapping_add(place));
                     }
-                    let place = &mut places[digit.of(key)];
+                    read += 1;
+                    let Some(place) = places.get_mut(digit.of(key).wrapping_sub(first)) else { continue };
                     // SAFETY: `place` is below n and taken once: as in `grouped`, by the keys alone.
                     unsafe { to.put_one(*place, list, value) };
                     *place += 1;
-                    written += 1;
                 }
-                assert!(written == keys.len(), "{written} records of {} are there", keys.len());
+                assert!(read == keys.len(), "{read} records of {} are there", keys.len());
             }
             Ok(())
         },
     )?;
-    // SAFETY: room for so many was reserved; `for_each` handed out every block, each has written a record for each of its keys, and a
-    // panic in one would have unwound through it.
+    // SAFETY: room for so many was reserved; n were counted in all shares, `for_each` handed out every one, each has written a record for
+    // each of its keys, and a panic in one would have unwound through it.
     unsafe {
         lists.set_len(n);
         values.set_len(n);
@@ -151,49 +152,88 @@ const AHEAD: usize = 16;
 /// Where the records of each bin go.
 struct Counted {
     ptr: Vec<usize>,
-    /// For each block of records, the place of its first one of each bin.
+    /// For each share, the place of its first record of each of its bins.
     places: Vec<usize>,
-    block: usize,
-    blocks: usize,
+    shares: Shares,
 }
 
-/// Counts the records of each bin, of blocks of records that each thread can take.
-fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit) -> Result<Counted> {
+/// How records are shared out: blocks of records, all bins of each; or all records, blocks of bins of each.
+#[derive(Clone, Copy)]
+struct Shares {
+    /// Records in a share, and bins.
+    records: usize,
+    bins: usize,
+    count: usize,
+}
+
+impl Shares {
+    /// Each block of records has counts of its own, which together are to stay below the records. Where there are too many bins for
+    /// that each thread may read all keys, which is less work than the places of those in its bins if they mostly come in runs, as
+    /// the columns of sorted rows do: what is not foreseen of a key takes as long as its place.
+    fn new(threads: &Threads, n: usize, bins: usize, by_bins: bool) -> Self {
+        const SMALL: usize = 1 << 15;
+        // Beyond so many reading would be most of the work.
+        const READERS: usize = 8;
+        let most = if n < SMALL { 1 } else { threads.count() };
+        let blocks = (n / bins.max(1)).clamp(1, most);
+        if blocks > 1 || most == 1 || !by_bins {
+            let records = n.div_ceil(blocks).max(1);
+            return Self { records, bins: bins.max(1), count: blocks };
+        }
+        let bins = bins.div_ceil(most.min(READERS)).max(1);
+        Self { records: n, bins, count: most.min(READERS) }
+    }
+    /// The records of a share, and its first bin.
+    fn of(self, share: usize, n: usize, bins: usize) -> (Range<usize>, usize) {
+        if self.bins >= bins {
+            let start = (share * self.records).min(n);
+            (start..(start + self.records).min(n), 0)
+        } else {
+            (0..n, share * self.bins)
+        }
+    }
+}
+
+/// Counts the records of each bin, in shares that each thread can take; with `by_bins` also where there are more bins than records.
+fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Counted> {
     let (n, bins) = (keys.len(), digit.bins);
-    const SMALL: usize = 1 << 15;
-    // Each block has counts of its own, which together are to stay below the records.
-    let most = if n < SMALL { 1 } else { (n / bins.max(1)).clamp(1, threads.count()) };
-    let blocks = most.min(n.max(1));
-    let block = n.div_ceil(blocks).max(1);
-    let mut places = filled(blocks.saturating_mul(bins), 0usize, "counts of a sort")?;
-    let parts = collected(blocks, places.chunks_mut(bins.max(1)).zip(keys.chunks(block)), "parts of a sort")?;
+    let shares = Shares::new(threads, n, bins, by_bins);
+    let by_bins = shares.bins < bins;
+    let len = if by_bins { bins } else { shares.count.saturating_mul(bins) };
+    let mut places = zeros(len, "counts of a sort")?;
+    let parts = collected(shares.count, places.chunks_mut(shares.bins).enumerate(), "parts of a sort")?;
     let hand_out = std::sync::Mutex::new(parts.into_iter());
     let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
     threads.for_each(
-        blocks,
+        shares.count,
         || Ok(()),
         |(), _| {
-            if let Some((counts, keys)) = next() {
-                for &key in keys {
-                    counts[digit.of(key)] += 1;
+            if let Some((share, counts)) = next() {
+                let (records, first) = shares.of(share, n, bins);
+                for &key in &keys[records] {
+                    if let Some(count) = counts.get_mut(digit.of(key).wrapping_sub(first)) {
+                        *count += 1;
+                    }
                 }
             }
             Ok(())
         },
     )?;
-    let mut ptr = filled(bins.saturating_add(1), 0usize, "pointers of a sort")?;
+    let mut ptr = reserved(bins.saturating_add(1), "pointers of a sort")?;
+    super::advise_huge_pages(&mut ptr.spare_capacity_mut()[..bins + 1]);
+    let blocks = if by_bins { 1 } else { shares.count };
     let mut before = 0;
     for k in 0..bins {
-        ptr[k] = before;
+        ptr.push(before);
         for b in 0..blocks {
             let count = places[b * bins + k];
             places[b * bins + k] = before;
             before += count;
         }
     }
-    ptr[bins] = before;
+    ptr.push(before);
     assert!(before == n, "{before} of {n} keys are below {bins}");
-    Ok(Counted { ptr, places, block, blocks })
+    Ok(Counted { ptr, places, shares })
 }
 
 /// The order of records by key alone.
@@ -273,6 +313,17 @@ mod tests {
             assert!(with.values.is_sorted_by_key(|&e| (keys[e as usize] >> 4 & 15, e)));
             assert!(with.lists.chunks(2).zip(&with.values).all(|(l, &e)| l == [e as u32, keys[e as usize]]));
         }
+        // So many bins that threads share those out.
+        let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 65_537) as u32).collect();
+        let mut expected: Vec<u32> = (0..n as u32).collect();
+        expected.sort_by_key(|&e| keys[e as usize]);
+        for (count, bins) in [(1, 65_537), (2, 65_537), (3, 99_999), (20, 65_537), (20, 1_000_000)] {
+            let threads = Threads::new(count).unwrap();
+            let (ptr, order) = order_by::<u32, u32>(&threads, &keys, bins).unwrap();
+            assert!(order == expected && ptr.len() == bins + 1, "{count} threads, {bins} bins");
+            let found = binned(&threads, &keys, bins, |records| records.map(|e| (e as u32, e))).unwrap();
+            assert!(found.ptr == ptr && found.lists == expected, "{count} threads, {bins} bins");
+        }
         let threads = Threads::current();
         assert_eq!(order_by::<u32, u32>(&threads, &[], 0).unwrap(), (vec![0], vec![]));
         assert_eq!(order_by::<u32, u64>(&threads, &[1, 0], 2).unwrap(), (vec![0, 1, 2], vec![1, 0]));
@@ -300,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "index out of bounds")]
+    #[should_panic(expected = "0 of 1 keys are below 3")]
     fn a_key_beyond_the_bins_is_seen() {
         let _ = order_by::<u32, u32>(&Threads::caller(), &[3], 3);
     }

@@ -31,7 +31,7 @@ pub(crate) use parts::{accumulate, count_rows, cut, for_each_part};
 pub use pattern::Pattern;
 pub(crate) use select::sorted_values;
 pub(crate) use sort::Scratch;
-pub(crate) use transpose::transpose as transposed_values;
+pub(crate) use transpose::{transpose as transposed_values, transposed};
 pub(crate) use vector::Form;
 pub use vector::Vector;
 pub use vector_forms::{BitmapVec, SparseVec};

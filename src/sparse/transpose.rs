@@ -69,6 +69,15 @@ pub(crate) fn transpose<T: Copy + Send + Sync, I: Index>(
     to_rows(threads, (pattern.ncols(), pattern.nrows()), &Flipped { pattern, values }, None)
 }
 
+/// Aᵀ, compiled for the words of its values.
+pub(crate) fn transposed<T: Value, I: Index>(
+    threads: &Threads,
+    pattern: &Pattern<I>,
+    values: &[T],
+) -> Result<(Pattern<I>, Vec<T>)> {
+    moved(Transpose(threads, pattern), values, None::<fn(T, T) -> T>)
+}
+
 /// The row of each of some entries, in order.
 fn rows_of<I: Index>(pattern: &Pattern<I>, entries: Range<usize>) -> impl Iterator<Item = I> + '_ {
     let row_ptr = pattern.row_ptr();
@@ -150,7 +159,7 @@ impl<T: Value, I: Index> Csr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn transpose(&self, threads: &Threads) -> Result<Self> {
-        let (pattern, values) = moved(Transpose(threads, self.pattern()), self.values(), None::<fn(T, T) -> T>)?;
+        let (pattern, values) = transposed(threads, self.pattern(), self.values())?;
         Csr::with_pattern(Arc::new(pattern), values)
     }
 }

@@ -28,6 +28,7 @@ use crate::distance::float::Float;
 use crate::distance::measure::Measure;
 use crate::distance::options::{Options, Precision};
 use crate::par::{Threads, out_of_memory};
+use crate::replace::write_file;
 use crate::{Csr, Error, Index, Result};
 
 const MAGIC: &[u8; 8] = b"SPARRIDX";
@@ -169,7 +170,7 @@ impl<T: Float, I: Index> NeighbourIndex<T, I> {
     pub fn save_to(&self, to: &mut dyn Write) -> Result<()> {
         write(to, &*self.measure, &self.options, &self.y)
     }
-    /// Writes the index to a file.
+    /// Writes the index to a file, which is there when all of it is: until then what was there stays.
     /// # Errors
     /// Those of [`save_to`](Self::save_to), with the file's name.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
@@ -222,11 +223,15 @@ pub(crate) fn write<T: Float, I: Index>(
     out.to.flush().map_err(io)
 }
 
-/// Has a file written.
+/// Has a file written, which is there when all of it is.
 pub(crate) fn write_path(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let named = |e| of_file(path, e);
-    let file = std::fs::File::create(path).map_err(|e| named(io(e)))?;
-    write(&mut std::io::BufWriter::new(file)).map_err(named)
+    struct Stop(Error);
+    impl From<std::io::Error> for Stop {
+        fn from(e: std::io::Error) -> Self {
+            Self(io(e))
+        }
+    }
+    write_file(path, |to| write(to).map_err(Stop)).map_err(|Stop(e)| of_file(path, e))
 }
 
 /// Reads what an index is made from.

@@ -8,8 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rayon::prelude::*;
 
-use crate::io::replace::write_file;
 use crate::par::{Threads, out_of_memory, reserved};
+use crate::replace::write_file;
 use crate::{Error, Result};
 
 /// Entries that one task turns into text.
