@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use super::{Slots, Threads, collected, reserved, zeros};
 use crate::simd::prefetch_at;
@@ -58,30 +59,19 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     super::advise_huge_pages(&mut lists.spare_capacity_mut()[..elements]);
     super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
-    let parts = collected(shares.count, places.chunks_mut(shares.bins).enumerate(), "parts of a sort")?;
-    let hand_out = std::sync::Mutex::new(parts.into_iter());
-    let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-    threads.for_each(
-        shares.count,
-        || Ok(()),
-        |(), _| {
-            if let Some((share, places)) = next() {
-                let (records, _) = shares.of(share, n, digit.bins);
-                for (e, &key) in records.clone().zip(&keys[records]) {
-                    let place = &mut places[digit.of(key)];
-                    // SAFETY: `places` of a share and its bin k began at the number of records of lower bins, and of bin k in lower
-                    // blocks, and moves on by one for each record of the share and bin k, of which there are as many as were counted:
-                    // the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone. So every place is
-                    // below n and taken once.
-                    unsafe { to.put(*place, |list, value| put(e, list, value)) };
-                    *place += 1;
-                }
-            }
-            Ok(())
-        },
-    )?;
-    // SAFETY: room for so many was reserved; every record was put (n were counted in all shares, `for_each` handed out every one, and a
-    // panic in one would have unwound through it), and `Places::put` ends only when all elements of a record are written.
+    each(threads, &shares, &mut places, |share, places| {
+        for (e, &key) in share.records.clone().zip(&keys[share.records.clone()]) {
+            let place = &mut places[digit.of(key) - share.bins.start];
+            // SAFETY: `places` of a share and its bin k began at the number of records of lower bins, and of bin k in shares
+            // before, and moves on by one for each record of the share and bin k, of which there are as many as were counted:
+            // the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone. So every place is
+            // below n and taken once.
+            unsafe { to.put(*place, |list, value| put(e, list, value)) };
+            *place += 1;
+        }
+    })?;
+    // SAFETY: room for so many was reserved; every record was put (n were counted in all shares, `each` went through all, and a panic in one would
+    // have unwound through it), and `Places::put` ends only when all elements of a record are written.
     unsafe {
         lists.set_len(elements);
         values.set_len(n);
@@ -108,37 +98,26 @@ pub(crate) fn binned<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<Item 
     super::advise_huge_pages(&mut lists.spare_capacity_mut()[..n]);
     super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride: 1 };
-    let parts = collected(shares.count, places.chunks_mut(shares.bins).enumerate(), "parts of a sort")?;
-    let hand_out = std::sync::Mutex::new(parts.into_iter());
-    let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-    threads.for_each(
-        shares.count,
-        || Ok(()),
-        |(), _| {
-            if let Some((share, places)) = next() {
-                let (range, first) = shares.of(share, n, digit.bins);
-                let keys = &keys[range.clone()];
-                let (mut read, mut later) = (0, keys.iter().skip(AHEAD));
-                for (&key, (list, value)) in keys.iter().zip(records(range)) {
-                    if let Some(&key) = later.next()
-                        && let Some(&place) = places.get(digit.of(key).wrapping_sub(first))
-                    {
-                        prefetch_at(to.lists.wrapping_add(place));
-                        prefetch_at(to.values.wrapping_add(place));
-                    }
-                    read += 1;
-                    let Some(place) = places.get_mut(digit.of(key).wrapping_sub(first)) else { continue };
-                    // SAFETY: `place` is below n and taken once: as in `grouped`, by the keys alone.
-                    unsafe { to.put_one(*place, list, value) };
-                    *place += 1;
-                }
-                assert!(read == keys.len(), "{read} records of {} are there", keys.len());
+    each(threads, &shares, &mut places, |share, places| {
+        let (keys, first) = (&keys[share.records.clone()], share.bins.start);
+        let (mut read, mut later) = (0, keys.iter().skip(AHEAD));
+        for (&key, (list, value)) in keys.iter().zip(records(share.records.clone())) {
+            if let Some(&key) = later.next()
+                && let Some(&place) = places.get(digit.of(key).wrapping_sub(first))
+            {
+                prefetch_at(to.lists.wrapping_add(place));
+                prefetch_at(to.values.wrapping_add(place));
             }
-            Ok(())
-        },
-    )?;
-    // SAFETY: room for so many was reserved; n were counted in all shares, `for_each` handed out every one, each has written a record for
-    // each of its keys, and a panic in one would have unwound through it.
+            read += 1;
+            let Some(place) = places.get_mut(digit.of(key).wrapping_sub(first)) else { continue };
+            // SAFETY: `place` is below n and taken once: as in `grouped`, by the keys alone.
+            unsafe { to.put_one(*place, list, value) };
+            *place += 1;
+        }
+        assert!(read == keys.len(), "{read} records of {} are there", keys.len());
+    })?;
+    // SAFETY: room for so many was reserved; n were counted in all shares, `each` went through all, each has written a record for each of
+    // its keys, and a panic in one would have unwound through it.
     unsafe {
         lists.set_len(n);
         values.set_len(n);
@@ -154,85 +133,140 @@ struct Counted {
     ptr: Vec<usize>,
     /// For each share, the place of its first record of each of its bins.
     places: Vec<usize>,
-    shares: Shares,
+    shares: Vec<Share>,
 }
 
-/// How records are shared out: blocks of records, all bins of each; or all records, blocks of bins of each.
-#[derive(Clone, Copy)]
-struct Shares {
-    /// Records in a share, and bins.
-    records: usize,
-    bins: usize,
-    count: usize,
+/// Records that one thread takes, as far as they are in some bins; no others of these records, or of these bins, are in them.
+struct Share {
+    records: Range<usize>,
+    bins: Range<usize>,
 }
 
-impl Shares {
-    /// Each block of records has counts of its own, which together are to stay below the records. Where there are too many bins for
-    /// that each thread may read all keys, which is less work than the places of those in its bins if they mostly come in runs, as
-    /// the columns of sorted rows do: what is not foreseen of a key takes as long as its place.
-    fn new(threads: &Threads, n: usize, bins: usize, by_bins: bool) -> Self {
-        const SMALL: usize = 1 << 15;
-        // Beyond so many reading would be most of the work.
-        const READERS: usize = 8;
-        let most = if n < SMALL { 1 } else { threads.count() };
-        let blocks = (n / bins.max(1)).clamp(1, most);
-        if blocks > 1 || most == 1 || !by_bins {
-            let records = n.div_ceil(blocks).max(1);
-            return Self { records, bins: bins.max(1), count: blocks };
+/// Shares for all threads, blocks of records in their order. Each share has counts of its own, which together are to stay below records
+/// and bins: where that leaves blocks all of the bins is not known before the bins of each block are looked at; where keys come in order,
+/// as those of banded matrices do, a block has few.
+///
+/// Where there are too many bins even so, with `by_bins`, each thread may read all keys and take blocks of bins, which is less work than
+/// the places of those in its bins if they mostly come in runs, as the columns of sorted rows do: what is not foreseen of a key takes as
+/// long as its place.
+fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Vec<Share>> {
+    const SMALL: usize = 1 << 15;
+    // Beyond so many reading would be most of the work.
+    const READERS: usize = 8;
+    let (n, bins) = (keys.len(), digit.bins);
+    let most = if n < SMALL { 1 } else { threads.count() };
+    let blocks = |count: usize| {
+        let len = n.div_ceil(count).max(1);
+        move |b: usize| (b * len).min(n)..((b + 1) * len).min(n)
+    };
+    let count = (n / bins.max(1)).clamp(1, most);
+    if count < most {
+        let of = blocks(most);
+        let mut shares = collected(most, (0..most).map(|b| Share { records: of(b), bins: 0..bins }), SHARES)?;
+        for_each_part(threads, shares.iter_mut(), |share| {
+            let (mut first, mut last) = (usize::MAX, 0);
+            for &key in &keys[share.records.clone()] {
+                (first, last) = (first.min(digit.of(key)), last.max(digit.of(key)));
+            }
+            let end = last.saturating_add(1).min(bins);
+            share.bins = first.min(end)..end;
+        })?;
+        if shares.iter().map(|share| share.bins.len()).sum::<usize>() <= n.saturating_add(bins) {
+            return Ok(shares);
         }
-        let bins = bins.div_ceil(most.min(READERS)).max(1);
-        Self { records: n, bins, count: most.min(READERS) }
     }
-    /// The records of a share, and its first bin.
-    fn of(self, share: usize, n: usize, bins: usize) -> (Range<usize>, usize) {
-        if self.bins >= bins {
-            let start = (share * self.records).min(n);
-            (start..(start + self.records).min(n), 0)
-        } else {
-            (0..n, share * self.bins)
-        }
+    if count == 1 && by_bins {
+        let readers = most.min(READERS);
+        let len = bins.div_ceil(readers).max(1);
+        let bins = |r: usize| (r * len).min(bins)..((r + 1) * len).min(bins);
+        return collected(readers, (0..readers).map(|r| Share { records: 0..n, bins: bins(r) }), SHARES);
     }
+    let of = blocks(count);
+    collected(count, (0..count).map(|b| Share { records: of(b), bins: 0..bins }), SHARES)
+}
+
+const SHARES: &str = "shares of a sort";
+
+/// Runs `work` for each part, side by side.
+fn for_each_part<P: Send>(
+    threads: &Threads,
+    parts: impl ExactSizeIterator<Item = P> + Send,
+    work: impl Fn(P) + Sync,
+) -> Result<()> {
+    let (count, parts) = (parts.len(), Mutex::new(parts));
+    threads.for_each(
+        count,
+        || Ok(()),
+        |(), _| {
+            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            if let Some(part) = part {
+                work(part);
+            }
+            Ok(())
+        },
+    )
+}
+
+/// Runs `work` for each share and what `places` has for its bins.
+fn each(
+    threads: &Threads,
+    shares: &[Share],
+    mut places: &mut [usize],
+    work: impl Fn(&Share, &mut [usize]) + Sync,
+) -> Result<()> {
+    let parts = shares.iter().map(|share| (share, places.split_off_mut(..share.bins.len()).unwrap_or_default()));
+    for_each_part(threads, collected(shares.len(), parts, SHARES)?.into_iter(), |(share, places)| work(share, places))
 }
 
 /// Counts the records of each bin, in shares that each thread can take; with `by_bins` also where there are more bins than records.
 fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Counted> {
+    /// Bins that are summed at a time.
+    const CHUNK: usize = 1 << 14;
     let (n, bins) = (keys.len(), digit.bins);
-    let shares = Shares::new(threads, n, bins, by_bins);
-    let by_bins = shares.bins < bins;
-    let len = if by_bins { bins } else { shares.count.saturating_mul(bins) };
-    let mut places = zeros(len, "counts of a sort")?;
-    let parts = collected(shares.count, places.chunks_mut(shares.bins).enumerate(), "parts of a sort")?;
-    let hand_out = std::sync::Mutex::new(parts.into_iter());
-    let next = || hand_out.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-    threads.for_each(
-        shares.count,
-        || Ok(()),
-        |(), _| {
-            if let Some((share, counts)) = next() {
-                let (records, first) = shares.of(share, n, bins);
-                for &key in &keys[records] {
-                    if let Some(count) = counts.get_mut(digit.of(key).wrapping_sub(first)) {
-                        *count += 1;
-                    }
-                }
+    let shares = shares(threads, keys, digit, by_bins)?;
+    let mut places = zeros(shares.iter().map(|share| share.bins.len()).sum(), "counts of a sort")?;
+    each(threads, &shares, &mut places, |share, counts| {
+        for &key in &keys[share.records.clone()] {
+            if let Some(count) = counts.get_mut(digit.of(key).wrapping_sub(share.bins.start)) {
+                *count += 1;
             }
-            Ok(())
-        },
-    )?;
-    let mut ptr = reserved(bins.saturating_add(1), "pointers of a sort")?;
-    super::advise_huge_pages(&mut ptr.spare_capacity_mut()[..bins + 1]);
-    let blocks = if by_bins { 1 } else { shares.count };
-    let mut before = 0;
-    for k in 0..bins {
-        ptr.push(before);
-        for b in 0..blocks {
-            let count = places[b * bins + k];
-            places[b * bins + k] = before;
-            before += count;
+        }
+    })?;
+
+    let mut ptr = zeros(bins.saturating_add(1), "pointers of a sort")?;
+    // Some bins: where they end, and the counts of the shares that have some of them, in their order.
+    let chunks = bins.div_ceil(CHUNK);
+    let mut parts = collected(chunks, ptr[1..].chunks_mut(CHUNK).map(|ends| (ends, Vec::new(), 0)), SHARES)?;
+    let mut rest = &mut places[..];
+    for share in &shares {
+        let mut first = share.bins.start;
+        while first < share.bins.end {
+            let chunk = first / CHUNK;
+            let len = share.bins.end.min((chunk + 1) * CHUNK) - first;
+            let counts = &mut parts[chunk].1;
+            counts.try_reserve(1).map_err(|_| super::out_of_memory::<usize>(SHARES, shares.len()))?;
+            counts.push((first % CHUNK, rest.split_off_mut(..len).unwrap_or_default()));
+            first += len;
         }
     }
-    ptr.push(before);
+    for_each_part(threads, parts.iter_mut(), |(_, counts, sum)| {
+        *sum = counts.iter().flat_map(|(_, counts)| counts.iter()).sum();
+    })?;
+    let mut before = 0;
+    for (_, _, sum) in &mut parts {
+        before += std::mem::replace(sum, before);
+    }
     assert!(before == n, "{before} of {n} keys are below {bins}");
+    for_each_part(threads, parts.into_iter(), |(ends, mut counts, mut before)| {
+        for (k, end) in ends.iter_mut().enumerate() {
+            for (first, counts) in &mut counts {
+                if let Some(count) = counts.get_mut(k.wrapping_sub(*first)) {
+                    before += std::mem::replace(count, before);
+                }
+            }
+            *end = before;
+        }
+    })?;
     Ok(Counted { ptr, places, shares })
 }
 
@@ -342,6 +376,29 @@ mod tests {
         }
         let none = binned(&Threads::caller(), &[0u32; 0], 0, |_| std::iter::empty::<(u8, u8)>()).unwrap();
         assert!(none.ptr == [0] && none.values.is_empty());
+    }
+
+    /// Keys that come nearly in order: each block of records has few bins of its own, and neighbours share some.
+    #[test]
+    fn blocks_with_bins_of_their_own() {
+        let (n, bins) = (200_000usize, 60_000);
+        for spread in [1usize, 50, bins] {
+            // The last are all over.
+            let first = |e: usize| if spread < bins { e * 3 / 10 } else { 0 };
+            let keys: Vec<u32> = (0..n).map(|e| (first(e) + e * 7919 % spread).min(bins - 1) as u32).collect();
+            let mut expected: Vec<u32> = (0..n as u32).collect();
+            expected.sort_by_key(|&e| keys[e as usize]);
+            for count in [1, 2, 7, 20] {
+                let threads = Threads::new(count).unwrap();
+                let shares = shares(&threads, &keys, Digit::whole(bins), false).unwrap();
+                assert_eq!(shares.len(), if spread < bins { count } else { count.min(3) }, "{spread}, {count} threads");
+                let (ptr, order) = order_by::<u32, u32>(&threads, &keys, bins).unwrap();
+                assert!(order == expected && ptr.len() == bins + 1, "{spread}, {count} threads");
+                assert!((0..bins).all(|k| order[ptr[k]..ptr[k + 1]].iter().all(|&e| keys[e as usize] as usize == k)));
+                let found = binned(&threads, &keys, bins, |records| records.map(|e| (e as u32, e))).unwrap();
+                assert!(found.ptr == ptr && found.lists == expected, "{spread}, {count} threads");
+            }
+        }
     }
 
     #[test]

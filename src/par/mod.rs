@@ -12,6 +12,7 @@ mod memory;
 mod pair;
 mod pool;
 mod scatter;
+mod touch;
 
 use std::mem::MaybeUninit;
 use std::ops::{ControlFlow, Range};
@@ -29,6 +30,7 @@ pub(crate) use memory::{collected, counters, enough, out_of_memory, reserved, ze
 pub use memory::{filled, keep_freed_memory};
 use pool::{Place, Pool};
 pub(crate) use scatter::scattered;
+pub(crate) use touch::filled_by;
 
 /// How far a long operation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::parts::{SERIAL_WORK, cut, for_each_part};
 use super::{Pattern, out_of_memory, reserved};
 use crate::algebra::words::Fold;
-use crate::par::{Threads, collected, filled, try_split};
+use crate::par::{Threads, collected, filled, filled_by, try_split, zeros};
 use crate::{Index, Result};
 
 /// Entries for a bucket to have on average: of 16 bytes each, half a megabyte, a second-level cache.
@@ -44,13 +44,13 @@ pub(crate) fn to_rows<T: Copy + Send + Sync, I: Index>(
     fold: Option<Fold<'_, T>>,
 ) -> Result<(Pattern<I>, Vec<T>)> {
     let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
-    let mut row_ptr = filled(len, 0usize, "row pointers")?;
+    let mut row_ptr = zeros(len, "row pointers")?;
     let m = entries.len();
     let Some(filler) = entries.any() else {
         return Ok((Pattern::from_parts(nrows, ncols, row_ptr, Vec::new(), true), Vec::new()));
     };
-    let mut cols = filled(m, I::default(), "column indices")?;
-    let mut values = filled(m, filler, "values")?;
+    let mut cols = filled_by(threads, m, I::default(), "column indices")?;
+    let mut values = filled_by(threads, m, filler, "values")?;
 
     // Buckets of 2^shift rows.
     let wanted = (m / BUCKET).clamp(1, MAX_BUCKETS);
@@ -135,7 +135,7 @@ fn group<T: Copy + Send + Sync, I: Index>(
         },
     )?;
 
-    let mut grouped = filled(m, (I::default(), I::default(), filler), "entries by bucket")?;
+    let mut grouped = filled_by(threads, m, (I::default(), I::default(), filler), "entries by bucket")?;
     let lens = (0..buckets).flat_map(|b| counts.iter().skip(b).step_by(buckets).copied());
     let mut start = filled(buckets + 1, 0, BUCKETS)?;
     let mut streams: Vec<Vec<std::slice::IterMut<'_, (I, I, T)>>> = reserved(shares.len(), BUCKETS)?;
