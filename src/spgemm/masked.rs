@@ -23,6 +23,8 @@ const HIT: u8 = 2;
 
 /// What is known of the columns of one row of a mask.
 trait Marks<I>: Sized {
+    /// Whether loops over them are worth the widest instructions.
+    const WIDE: bool;
     /// For rows of `ncols` columns, at most `longest` of them in the mask.
     fn new(ncols: usize, longest: usize) -> Result<Self>;
     /// Bytes that these take.
@@ -36,6 +38,7 @@ trait Marks<I>: Sized {
 }
 
 impl<I: Index> Marks<I> for Vec<u8> {
+    const WIDE: bool = true;
     fn new(ncols: usize, _: usize) -> Result<Self> {
         filled(ncols, 0, "marks of a mask")
     }
@@ -60,6 +63,7 @@ impl<I: Index> Marks<I> for Vec<u8> {
 }
 
 impl<I: Index> Marks<I> for HashMap<I, u8> {
+    const WIDE: bool = false;
     fn new(_: usize, longest: usize) -> Result<Self> {
         let mut marks = HashMap::new();
         marks.try_reserve(longest).map_err(|_| out_of_memory::<(I, u8)>("marks of a mask", longest))?;
@@ -144,6 +148,7 @@ impl<I: Index, M> Masked<'_, I, M> {
 
 impl<I: Index, M: Marks<I>> FindRows<I> for Masked<'_, I, M> {
     type State = (M, ColumnFinder<I>, Vec<I>);
+    const WIDE: bool = M::WIDE;
     fn state(&self) -> Result<Self::State> {
         let finder = ColumnFinder::new(self.of, self.searched(), self.by)?;
         Ok((M::new(self.of.b.ncols(), self.longest)?, finder, reserved(self.room(), "columns of a row")?))

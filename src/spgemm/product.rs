@@ -17,7 +17,7 @@ use super::values::{Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
 use crate::par::{Fresh, Threads, append_blocks, enough, filled, refill, reserved, zeros};
-use crate::simd::{self, dispatch, dispatch_work};
+use crate::simd::{self, Work as _, dispatch, dispatch_work};
 use crate::sparse::accumulate;
 use crate::{Index, Pattern, Result};
 
@@ -25,6 +25,8 @@ use crate::{Index, Pattern, Result};
 pub(super) trait FindRows<I: Index>: Sync {
     /// What a thread needs for it.
     type State;
+    /// Whether its loops are compiled for each set of instructions: not where they wait for memory anyway.
+    const WIDE: bool = true;
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn state(&self) -> Result<Self::State>;
@@ -211,7 +213,8 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
         append_blocks(threads, "symbolic", work.tasks.len(), hint, state, |s, t, cols: &mut Vec<I>| {
             let task = &work.tasks[t];
             let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
-            dispatch_work(Append { rows, state: s, task, lens: &mut lens, cols })
+            let work = Append { rows, state: s, task, lens: &mut lens, cols };
+            if R::WIDE { dispatch_work(work) } else { work.run() }
         })?
     } else {
         let least = u128::from(rows.least()) * size_of::<I>() as u128;
@@ -229,7 +232,12 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
             || rows.state(),
             |s, t, cols| {
                 let task = &work.tasks[t];
-                dispatch(|| task.rows.clone().for_each(|i| cols.copy(rows.row(s, i, task.cols.as_ref()))));
+                let mut copy = || task.rows.clone().for_each(|i| cols.copy(rows.row(s, i, task.cols.as_ref())));
+                if R::WIDE {
+                    dispatch(copy)
+                } else {
+                    copy()
+                }
                 Ok(())
             },
         )?
@@ -250,7 +258,12 @@ fn count<I: Index, R: FindRows<I>>(
     threads.for_each_beside("count", tasks, state, |s, t| {
         let task = &work.tasks[t];
         let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
-        dispatch_work(Count { rows, state: s, task, lens: &mut lens });
+        let work = Count { rows, state: s, task, lens: &mut lens };
+        if R::WIDE {
+            dispatch_work(work)
+        } else {
+            work.run()
+        }
         Ok(())
     })?;
     let mut starts = filled(tasks + 1, 0usize, "tasks")?;
