@@ -4,6 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::domain::Domain;
 use super::float::{Float, Form, Typed};
@@ -99,13 +100,20 @@ impl<'a, T: Float> Entries<'a, T> {
         if a.ncols() > max {
             return Err(Error::IndexOverflow { what: "columns", needed: a.ncols() as u128, max: max as u128 });
         }
-        let (mut takes, mut full) = (true, true);
-        // Some that a cache holds: two short loops, without branches.
-        for values in a.values().chunks(1024) {
-            takes &= unchecked | values.iter().fold(true, |all, &x| all & domain.takes(x));
-            full &= values.iter().fold(true, |all, &x| all & (x != T::ZERO));
-        }
-        if !takes {
+        let [refused, gaps] = [const { AtomicBool::new(false) }; 2];
+        let look = |values: &[T]| {
+            let (mut takes, mut full) = (true, true);
+            // Some that a cache holds: two short loops, without branches.
+            for values in values.chunks(1024) {
+                takes &= unchecked | values.iter().fold(true, |all, &x| all & domain.takes(x));
+                full &= values.iter().fold(true, |all, &x| all & (x != T::ZERO));
+            }
+            refused.fetch_or(!takes, Ordering::Relaxed);
+            gaps.fetch_or(!full, Ordering::Relaxed);
+        };
+        in_parts(threads, a.values(), &look)?;
+        let (refused, full) = (refused.into_inner(), !gaps.into_inner());
+        if refused {
             let at = a.values().iter().position(|&x| !domain.takes(x)).unwrap_or_default();
             let row = a.pattern().row_ptr().partition_point(|&p| p <= at) - 1;
             let (column, value) = (a.pattern().col_idx()[at].get(), a.values()[at]);
@@ -227,6 +235,22 @@ impl<'a, W: Clone> Entries<'a, W> {
     pub(crate) fn width(&self) -> usize {
         self.pattern.ncols()
     }
+}
+
+/// Looks at all values, some at a time, in no order.
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn in_parts<T: Sync>(threads: &Threads, values: &[T], look: &(dyn Fn(&[T]) + Sync)) -> Result<()> {
+    // What one thread looks at before another is awake.
+    const PART: usize = 1 << 15;
+    threads.for_each(
+        values.len().div_ceil(PART),
+        || Ok(()),
+        |(), part| {
+            look(&values[part * PART..values.len().min((part + 1) * PART)]);
+            Ok(())
+        },
+    )
 }
 
 /// Refuses so many bytes if a budget does.

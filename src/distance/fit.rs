@@ -4,8 +4,10 @@
 //! Rows as they usually are pass through untouched: their largest and smallest magnitudes are all that is looked at, and for
 //! correlation mean and spread.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::careful::Careful;
-use super::entries::Entries;
+use super::entries::{Entries, in_parts};
 use super::exponents::{Limits, exponent, grid, times_two_to};
 use super::float::Float;
 use super::loops::Loops;
@@ -33,12 +35,20 @@ struct Span {
 }
 
 impl Span {
-    fn of<T: Float>(sides: &[&Entries<'_, T>]) -> Option<Self> {
-        let all = sides.iter().map(|side| dispatch_work(Magnitudes(&side.values)));
-        let (most, least) =
-            all.fold((0.0, f64::INFINITY), |(most, least): (f64, f64), found| (most.max(found.0), least.min(found.1)));
+    fn of<T: Float>(threads: &Threads, sides: &[&Entries<'_, T>]) -> Result<Option<Self>> {
+        // Numbers that are not below 0 come as their bits do.
+        let (most, least) = (AtomicU64::new(0), AtomicU64::new(f64::INFINITY.to_bits()));
+        for side in sides {
+            let look = |values: &[T]| {
+                let found = dispatch_work(Magnitudes(values));
+                most.fetch_max(found.0.to_bits(), Ordering::Relaxed);
+                least.fetch_min(found.1.to_bits(), Ordering::Relaxed);
+            };
+            in_parts(threads, &side.values, &look)?;
+        }
+        let [most, least] = [most, least].map(|bits| f64::from_bits(bits.into_inner()));
         let count: usize = sides.iter().map(|side| side.values.len()).sum();
-        (most > 0.0).then(|| Self::between(least, most, count))
+        Ok((most > 0.0).then(|| Self::between(least, most, count)))
     }
     fn between(least: f64, most: f64, count: usize) -> Self {
         let count = (usize::BITS - count.leading_zeros()) as i32;
@@ -154,7 +164,7 @@ impl Fit {
             return Ok(None);
         }
         let sides: &[&Entries<'_, T>] = &[Some(x), y].into_iter().flatten().collect::<Vec<_>>();
-        let Some(span) = Span::of(sides) else { return Ok(None) };
+        let Some(span) = Span::of(threads, sides)? else { return Ok(None) };
         let finest = || {
             let values = sides.iter().flat_map(|side| &*side.values);
             values.map(|x| x.as_f64()).filter(|x| x.is_finite() && *x != 0.0).map(grid).min().unwrap_or(0)
@@ -223,7 +233,7 @@ impl Known {
             return Ok(None);
         }
         let invariance = loops.invariance();
-        let span = if invariance == Invariance::None { None } else { Span::of(&[y]) };
+        let span = if invariance == Invariance::None { None } else { Span::of(threads, &[y])? };
         let grid = if matches!(invariance, Invariance::Norm { .. }) { finest(y) } else { None };
         Ok(Some(Self { span, entries: y.values.len(), grid }))
     }
@@ -240,7 +250,7 @@ impl Known {
         if invariance == Invariance::None {
             return Ok(false);
         }
-        let (of_x, of_y) = (Span::of(&[x]), self.span);
+        let (of_x, of_y) = (Span::of(threads, &[x])?, self.span);
         let count = x.values.len() + self.entries;
         let count = (usize::BITS - count.leading_zeros()) as i32;
         let span = match (of_x, of_y) {

@@ -7,7 +7,7 @@ use super::engine::{Batches, Engine, Far, Opened, query_blocks};
 use super::few;
 use super::float::{Float, Form, OfType, Typed};
 use super::neighbours::{Lists, Neighbours};
-use crate::par::{Fresh, Threads, out_of_memory, reserved};
+use crate::par::{Fresh, Threads, counters, out_of_memory, reserved};
 use crate::simd::dispatch;
 use crate::{Error, Result};
 
@@ -34,9 +34,13 @@ fn way(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: O
     let result = (n as u64).saturating_mul(k as u64).saturating_mul(4 + entry as u64);
     let lists = Lists::bytes(n, k);
     let scratch = Batches::new(engine).all_bytes(threads);
-    let own = lists.saturating_mul(threads.count() as u64);
+    // And of each row what threads tell each other.
+    let own = lists.saturating_mul(threads.count() as u64).saturating_add(8 * n as u64);
     let all = |lists: u64| result.saturating_add(lists).saturating_add(scratch);
-    if engine.symmetric() && own <= OWN_LISTS.max(lists) && budget.is_none_or(|b| all(own) <= b) {
+    if engine.symmetric()
+        && own <= OWN_LISTS.max(lists.saturating_add(8 * n as u64))
+        && budget.is_none_or(|b| all(own) <= b)
+    {
         Way { keep: Keep::OfThread, bytes: all(own) }
     } else {
         Way { keep: Keep::OfBlock, bytes: all(lists) }
@@ -229,6 +233,8 @@ fn by_pairs(
 ) -> Result<Vec<Lists>> {
     let n = engine.nrows().0;
     let stock = Mutex::new(Vec::new());
+    // A list of each thread alone would take many candidates that another's list does not: with 16 threads most of the time.
+    let bounds = counters(if threads.count() > 1 { n } else { 0 }, "neighbours")?;
     Batches::new(engine).for_each(threads, |open: &[Opened<'_>]| {
         let mut tasks = reserved(blocks.len() * open.len(), "tasks")?;
         let all = (0..open.len()).flat_map(|t| (0..blocks.len()).map(move |b| (t, b)));
@@ -244,6 +250,10 @@ fn by_pairs(
                 let (t, b) = tasks[task];
                 let (rows, tile) = &open[t];
                 let Some(lists) = &mut own.lists else { return Ok(()) };
+                // Rows that ask, and those that are offered to; those of both once.
+                let touched = [rows.clone(), blocks[b].start.max(rows.end)..blocks[b].end];
+                let touched = || touched.iter().filter(|rows| !bounds.is_empty() && !rows.is_empty()).cloned();
+                touched().for_each(|rows| lists.hear(&bounds, rows));
                 tile.keys(blocks[b].clone(), true, &mut |i, keys| {
                     let itself = rows.contains(&i);
                     offer(lists, far, i, rows.start, keys, (itself && exclude_self).then_some(i));
@@ -251,7 +261,9 @@ fn by_pairs(
                     let others = keys.len() - usize::from(itself);
                     offer_back(lists, far, i, rows.start, &keys[..others]);
                     Ok(())
-                })
+                })?;
+                touched().for_each(|rows| lists.tell(&bounds, rows, |keys| far.of_all(keys)));
+                Ok(())
             },
         )
     })?;

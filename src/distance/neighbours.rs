@@ -1,5 +1,8 @@
 //! Nearest neighbours of every row: the result, and the lists that grow into it.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::algebra::Real;
 use crate::par::{collected, filled, reserved};
 use crate::{Csr, Index, Result};
@@ -87,6 +90,17 @@ fn farther(a: (f64, u32), b: (f64, u32)) -> bool {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).is_gt()
 }
 
+/// A key as a number, the smaller the larger; 0 is none, which is NaN.
+fn code(key: f64) -> u64 {
+    let bits = key.to_bits();
+    if bits >> 63 == 0 { !(bits | 1 << 63) } else { bits }
+}
+
+/// The key of a number.
+fn of_code(code: u64) -> f64 {
+    f64::from_bits(if code >> 63 == 0 { !code & !(1 << 63) } else { code })
+}
+
 impl Lists {
     pub(crate) fn new(rows: usize, k: usize) -> Result<Self> {
         let places = rows.saturating_mul(k);
@@ -143,8 +157,78 @@ impl Lists {
             self.worst[i] = f64::INFINITY;
         }
     }
+    /// Takes over from other threads what keys need not be looked at.
+    pub(crate) fn hear(&mut self, bounds: &[AtomicU64], rows: Range<usize>) {
+        for (worst, bound) in self.worst[rows.clone()].iter_mut().zip(&bounds[rows]) {
+            let bound = of_code(bound.load(Ordering::Relaxed));
+            *worst = if bound < *worst || worst.is_nan() { bound } else { *worst };
+        }
+    }
+    /// Tells other threads, whose lists have other candidates: a key that is farther than what the full list of a row has, whatever
+    /// candidate has it. `far` are distances of keys, which they become in place.
+    pub(crate) fn tell(&self, bounds: &[AtomicU64], rows: Range<usize>, far: impl Fn(&mut [f64])) {
+        let (mut found, mut keys, mut n) = ([0; 64], [0.0; 64], 0);
+        let tell = |found: &[usize], keys: &[f64; 64]| {
+            let mut distances = *keys;
+            far(&mut distances[..found.len()]);
+            for ((&i, &key), &distance) in found.iter().zip(keys).zip(&distances) {
+                if self.len[i] as usize == self.k && distance > self.heaps[i * self.k].0 {
+                    bounds[i].fetch_max(code(key), Ordering::Relaxed);
+                }
+            }
+        };
+        for i in rows {
+            if self.worst[i] < f64::INFINITY && code(self.worst[i]) > bounds[i].load(Ordering::Relaxed) {
+                (found[n], keys[n]) = (i, self.worst[i]);
+                n += 1;
+                if n == found.len() {
+                    tell(&found, &keys);
+                    n = 0;
+                }
+            }
+        }
+        tell(&found[..n], &keys);
+    }
     /// What row `i` has.
     pub(crate) fn row(&self, i: usize) -> &[(f64, u32)] {
         &self.heaps[i * self.k..][..self.len[i] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_keys_fall() {
+        let keys = [f64::NEG_INFINITY, -2.0, -f64::MIN_POSITIVE, -0.0, 0.0, 1e-300, 1.0, f64::MAX, f64::INFINITY];
+        assert!(keys.map(code).is_sorted_by(|a, b| a > b) && code(f64::INFINITY) > 0);
+        assert!(keys.iter().all(|&key| of_code(code(key)).to_bits() == key.to_bits()));
+        assert!(of_code(0).is_nan());
+    }
+
+    /// Of a full list alone, and no key of a candidate that may be as near.
+    #[test]
+    fn what_is_told_is_farther_than_the_list() {
+        let bounds: Vec<AtomicU64> = (0..3).map(|_| AtomicU64::new(0)).collect();
+        let mut lists = Lists::new(3, 2).unwrap();
+        // Distances are keys in steps of one.
+        let far = |keys: &mut [f64]| keys.iter_mut().for_each(|key| *key = key.floor());
+        for (i, key, j) in [(0, 1.0, 0), (0, 2.5, 1), (0, 3.5, 2), (1, 1.0, 0), (1, 2.5, 1), (1, 2.75, 2), (2, 1.0, 0)]
+        {
+            lists.push(i, key, key.floor(), j);
+        }
+        lists.tell(&bounds, 0..3, far);
+        let told: Vec<f64> = bounds.iter().map(|bound| of_code(bound.load(Ordering::Relaxed))).collect();
+        assert!(told[0] == 3.5 && told[1].is_nan() && told[2].is_nan(), "{told:?}");
+        let mut others = Lists::new(3, 2).unwrap();
+        others.hear(&bounds, 0..3);
+        assert!(others.worst()[0] == 3.5 && others.worst()[1].is_nan());
+        // A worse one is not told, nor taken.
+        lists.worst[0] = 4.5;
+        lists.tell(&bounds, 0..3, far);
+        others.worst[0] = 3.0;
+        others.hear(&bounds, 0..3);
+        assert!(of_code(bounds[0].load(Ordering::Relaxed)) == 3.5 && others.worst()[0] == 3.0);
     }
 }
