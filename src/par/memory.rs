@@ -29,28 +29,34 @@ pub fn filled<T: Copy>(len: usize, x: T, what: &'static str) -> Result<Vec<T>> {
 
 /// A vector of `len` zeros, whose pages come when they are first written, to the threads that write them.
 pub(crate) fn zeros(len: usize, what: &'static str) -> Result<Vec<usize>> {
+    // SAFETY: a number.
+    unsafe { zeroed(len, what) }
+}
+
+/// As [`zeros`], of which any thread may add to any.
+pub(crate) fn counters(len: usize, what: &'static str) -> Result<Vec<AtomicU64>> {
+    // SAFETY: it has the representation of a number.
+    unsafe { zeroed(len, what) }
+}
+
+/// A vector of `len` elements whose bits are zeros.
+/// # Safety
+/// These bits are a value of `T`, which is not of size zero.
+unsafe fn zeroed<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
     if len == 0 {
         return Ok(Vec::new());
     }
-    let refused = || out_of_memory::<usize>(what, len);
-    let layout = Layout::array::<usize>(len).map_err(|_| refused())?;
+    let refused = || out_of_memory::<T>(what, len);
+    let layout = Layout::array::<T>(len).map_err(|_| refused())?;
     if !enough(layout.size() as u128) {
         return Err(refused());
     }
-    // SAFETY: the layout's size is not zero.
-    let start = NonNull::new(unsafe { alloc_zeroed(layout) }.cast::<usize>()).ok_or_else(refused)?;
+    // SAFETY: the layout's size is not zero, by the caller's promise.
+    let start = NonNull::new(unsafe { alloc_zeroed(layout) }.cast::<T>()).ok_or_else(refused)?;
     // SAFETY: 1. the memory is from the global allocator, with the layout of `len` elements; 2. it is zeros, which are values.
     let mut v = unsafe { Vec::from_raw_parts(start.as_ptr(), len, len) };
     // SAFETY: an element is as good as one that may be none; nothing is written.
-    advise_huge_pages(unsafe { &mut *(std::ptr::from_mut(&mut v[..]) as *mut [MaybeUninit<usize>]) });
-    Ok(v)
-}
-
-/// A vector of `len` zeros that any thread may add to.
-pub(crate) fn counters(len: usize, what: &'static str) -> Result<Vec<AtomicU64>> {
-    let mut v: Vec<AtomicU64> = reserved(len, what)?;
-    advise_huge_pages(&mut v.spare_capacity_mut()[..len]);
-    v.resize_with(len, AtomicU64::default);
+    advise_huge_pages(unsafe { &mut *(std::ptr::from_mut(&mut v[..]) as *mut [MaybeUninit<T>]) });
     Ok(v)
 }
 

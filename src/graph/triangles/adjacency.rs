@@ -1,9 +1,10 @@
 //! Who is whose neighbour, whatever the matrix looks like, and the order by degree.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::par::{Fresh, Threads, filled, try_split};
+use crate::par::{Fresh, Threads, collected, filled, reserved, try_split};
 use crate::{Error, Index, Pattern, Result};
 
 /// The pattern of A + Aᵀ: A alone if it is symmetric, else both.
@@ -59,64 +60,142 @@ impl<'a, I: Index> Adjacency<'a, I> {
 /// How many entries are on the diagonal of `a`, if it is symmetric. Rows that are not sorted count as not symmetric.
 ///
 /// Passing over the rows in order, the rows i > j that hold j come in the order in which row j must name them, so
-/// a finger in row j that moves on with each of them finds the next, or finds that `a` is not symmetric. Each entry
-/// below the diagonal finds its mirror image that way; if there are as many above, `a` is symmetric.
-/// Cost: O(nnz), and far less if an entry near the top has no mirror image.
+/// a finger in row j that moves on with each of them finds the next, or finds that `a` is not symmetric. If all fingers come to the
+/// ends of their rows, every entry above the diagonal was found, once.
+///
+/// Blocks of rows have fingers of their own, which begin where those of the block before end: how many of its rows hold j is counted
+/// first. Cost: O(nnz), and far less if an entry near the top, or one of a few in between, has no mirror image.
 pub(super) fn symmetry<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<Option<u64>> {
     if !a.is_sorted() {
         return Ok(None);
     }
     let (n, ptr, cols) = (a.nrows(), a.row_ptr(), a.col_idx());
     // A block needs a finger for each row: no more blocks than the entries are worth.
-    let blocks = try_split(n, threads.count().min(a.nnz() / (4 * n.max(1)) + 1), |i| ptr[i] as u64)?;
-    let (differs, below, diagonal) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    let most = threads.count().min(a.nnz() / n.max(1) + 1);
+    let Some(blocks) = blocks_below(a, most)? else { return Ok(None) };
+    let mut fingers = if blocks.len() > 1 { first_fingers(threads, a, &blocks)? } else { filled(n, 0, FINGERS)? };
+    let own = collected(blocks.len(), fingers.chunks_mut(n.max(1)).map(Mutex::new), FINGERS)?;
+    let (differs, diagonal) = (AtomicBool::new(false), AtomicU64::new(0));
     threads.for_each(
         blocks.len(),
         || Ok(()),
         |(), b| {
-            let block = blocks[b].clone();
-            // Where row j holds the next row that is to hold j; rows above the block are looked at when first met.
-            let mut finger = filled(block.end, usize::MAX, "fingers in rows")?;
-            let (mut lower, mut loops) = (0u64, 0);
-            for i in block.clone() {
+            // Where row j holds the next row that is to hold j.
+            let mut finger = own[b].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut loops = 0;
+            for i in blocks[b].clone() {
                 if differs.load(Ordering::Relaxed) {
                     return Ok(());
                 }
                 let mut at = ptr[i];
                 let end = ptr[i + 1];
                 while at < end && cols[at].get() < i {
-                    let j = cols[at].get();
-                    let mut place = finger[j];
-                    if place == usize::MAX {
-                        place = ptr[j] + a.row(j).partition_point(|c| c.get() < block.start);
-                    }
-                    if cols.get(place).is_none_or(|c| c.get() != i) {
+                    let place = &mut finger[cols[at].get()];
+                    if cols.get(*place).is_none_or(|c| c.get() != i) {
                         differs.store(true, Ordering::Relaxed);
                         return Ok(());
                     }
-                    finger[j] = place + 1;
+                    *place += 1;
                     at += 1;
                 }
-                lower += (at - ptr[i]) as u64;
                 if at < end && cols[at].get() == i {
                     loops += 1;
                     at += 1;
                 }
                 finger[i] = at;
             }
-            // A finger that left its row met its rows in the next.
-            if (0..block.end).any(|j| finger[j] != usize::MAX && finger[j] > ptr[j + 1]) {
+            if b + 1 == blocks.len() && finger[..] != ptr[1..] {
                 differs.store(true, Ordering::Relaxed);
             }
-            below.fetch_add(lower, Ordering::Relaxed);
             diagonal.fetch_add(loops, Ordering::Relaxed);
             Ok(())
         },
     )?;
-    let diagonal = diagonal.into_inner();
-    let symmetric = !differs.into_inner() && 2 * below.into_inner() + diagonal == a.nnz() as u64;
-    Ok(symmetric.then_some(diagonal))
+    Ok((!differs.into_inner()).then(|| diagonal.into_inner()))
 }
+
+/// What they take memory for.
+const FINGERS: &str = "fingers in rows";
+
+/// Where the fingers of each block of rows begin in the rows before it, if `a` is symmetric; n of each block.
+fn first_fingers<I: Index>(threads: &Threads, a: &Pattern<I>, blocks: &[Range<usize>]) -> Result<Vec<usize>> {
+    let (n, ptr) = (a.nrows(), a.row_ptr());
+    // What the block before adds: of its own rows where they hold the first row above, and one for each row that holds j below.
+    let mut fingers = Fresh::new(n.saturating_mul(blocks.len()), FINGERS)?.fill(
+        threads,
+        "triangles",
+        blocks.len(),
+        |b| b * n,
+        || Ok(()),
+        |(), b, slots| {
+            let fingers = slots.take(n, 0);
+            for i in b.checked_sub(1).map_or(0..0, |before| blocks[before].clone()) {
+                let row = a.row(i);
+                let below = row.iter().take_while(|j| j.get() < i).inspect(|j| fingers[j.get()] += 1).count();
+                fingers[i] = ptr[i] + below + usize::from(row.get(below).is_some_and(|j| j.get() == i));
+            }
+            Ok(())
+        },
+    )?;
+    // Then what all blocks before add, some columns at a time.
+    let mut parts: Vec<Mutex<Vec<&mut [usize]>>> = reserved(n.div_ceil(COLUMNS), FINGERS)?;
+    for _ in 0..n.div_ceil(COLUMNS) {
+        parts.push(Mutex::new(reserved(blocks.len(), FINGERS)?));
+    }
+    for of_block in fingers.chunks_mut(n) {
+        for (part, columns) in parts.iter_mut().zip(of_block.chunks_mut(COLUMNS)) {
+            part.get_mut().unwrap_or_else(PoisonError::into_inner).push(columns);
+        }
+    }
+    threads.for_each(
+        parts.len(),
+        || Ok(()),
+        |(), part| {
+            let mut of_blocks = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+            for b in 1..of_blocks.len() {
+                let (before, here) = of_blocks.split_at_mut(b);
+                here[0].iter_mut().zip(&*before[b - 1]).for_each(|(here, before)| *here += before);
+            }
+            Ok(())
+        },
+    )?;
+    drop(parts);
+    Ok(fingers)
+}
+
+/// Ranges of rows with about as many entries below the diagonal, by a sample of rows; nothing if one of those shows that `a` is not
+/// symmetric.
+fn blocks_below<I: Index>(a: &Pattern<I>, most: usize) -> Result<Option<Vec<Range<usize>>>> {
+    let (ptr, samples) = (a.row_ptr(), most * 16);
+    if most == 1 {
+        return try_split(a.nrows(), 1, |i| i as u64).map(Some);
+    }
+    // Of each stretch of entries: those below the diagonal before it, and how many of 256 are in it.
+    let step = a.nnz() / samples + 1;
+    let mut stretches = reserved(samples + 1, "a sample of rows")?;
+    let mut before = 0;
+    for s in 0..=samples {
+        // The row that holds the first entry.
+        let i = ptr.partition_point(|&p| p <= s * step).saturating_sub(1).min(a.nrows() - 1);
+        let row = a.row(i);
+        let below = row.partition_point(|j| j.get() < i);
+        if row[..below].first().is_some_and(|j| a.find(j.get(), i).is_none()) {
+            return Ok(None);
+        }
+        let share = below * 256 / row.len().max(1);
+        stretches.push((before, share));
+        before += step * share / 256;
+    }
+    // A row takes time of its own.
+    try_split(a.nrows(), most, |i| {
+        let (before, share) = stretches[ptr[i] / step];
+        (before + ptr[i] % step * share / 256 + 2 * i) as u64
+    })
+    .map(Some)
+}
+
+/// Columns whose fingers are set together.
+const COLUMNS: usize = 1 << 12;
 
 /// New names for vertices: the more neighbours, the smaller.
 pub(super) struct Order {
@@ -136,7 +215,7 @@ impl Order {
     /// Counting sort by degree, hubs first; among equals as before. Cost: O(n + largest degree).
     pub(super) fn by_degree<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>) -> Result<Self> {
         let n = graph.vertices();
-        let longest = (0..n).map(|u| graph.degree(u)).max().unwrap_or(0);
+        let longest = longest(threads, graph)?;
         // A block needs a counter for each degree: no more blocks than the vertices are worth.
         let most = threads.count().min(n / (SERIAL + longest) + 1);
         let mut blocks = try_split(n, most, |u| u as u64)?;
@@ -197,6 +276,22 @@ impl Order {
     }
 }
 
+/// Most neighbours of a vertex.
+fn longest<I: Index>(threads: &Threads, graph: &Adjacency<'_, I>) -> Result<usize> {
+    let n = graph.vertices();
+    let longest = AtomicUsize::new(0);
+    threads.for_each(
+        n.div_ceil(SERIAL),
+        || Ok(()),
+        |(), part| {
+            let part = part * SERIAL..((part + 1) * SERIAL).min(n);
+            longest.fetch_max(part.map(|u| graph.degree(u)).max().unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        },
+    )?;
+    Ok(longest.into_inner())
+}
+
 /// Entries that a second-level cache has room for, about.
 const CACHED: usize = 1 << 20;
 
@@ -246,7 +341,7 @@ mod tests {
             let a = pattern(n, &edges);
             let want = a.transpose(&Threads::current()).unwrap() == a;
             seen[usize::from(want)] += 1;
-            for threads in [1, 2, 3] {
+            for threads in [1, 2, 3, 9] {
                 let threads = Threads::new(threads).unwrap();
                 let diagonal = (0..n).filter(|&i| a.find(i, i).is_some()).count() as u64;
                 assert_eq!(symmetry(&threads, &a).unwrap(), want.then_some(diagonal), "{a:?}");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::adjacency::{Adjacency, Order};
-use crate::par::{Threads, append_blocks, filled, try_split};
+use crate::par::{Threads, append_blocks, counters, filled, reserved, try_split, zeros};
 use crate::simd::{
     SLACK, count_set, dispatch, emit_sets, labels_below, load_packed, meet_packed, packed_row, prefetch, push_packed,
     set_bits,
@@ -111,7 +111,7 @@ fn list(rows: &[u32], at: usize) -> &[u32] {
 pub(super) struct Lower<F: Rows> {
     rows: Vec<F::Unit>,
     /// Where the row of each name begins.
-    starts: Vec<usize>,
+    starts: Vec<AtomicU64>,
     /// Runs of rows of about equal work.
     blocks: Vec<Range<usize>>,
     /// Words that hold a bit for each name, a power of two.
@@ -134,10 +134,11 @@ impl<F: Rows> Lower<F> {
         let total = graph.before(n);
         let blocks = try_split(n, (total / BLOCK).clamp(1, BLOCKS), |u| (graph.before(u) + u) as u64)?;
         let words = order.named.div_ceil(64).next_power_of_two();
-        let mut lens = filled(n, 0u32, "lengths of rows")?;
+        let mut lens = zeros(n, "lengths of rows")?;
         let mut rest = &mut lens[..];
+        // Of each block, and the length of all its rows.
         let parts: Vec<_> =
-            blocks.iter().map(|b| Mutex::new(rest.split_off_mut(..b.len()).unwrap_or_default())).collect();
+            blocks.iter().map(|b| Mutex::new((rest.split_off_mut(..b.len()).unwrap_or_default(), 0))).collect();
         let mask = order.label.len() - 1;
         let longest = AtomicUsize::new(0);
         let room = order.longest.saturating_add(SLACK + 1);
@@ -154,12 +155,13 @@ impl<F: Rows> Lower<F> {
             hint,
             state,
             |(scratch, names), b, rows: &mut Vec<F::Unit>| {
-                let mut lens = parts[b].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut part = parts[b].lock().unwrap_or_else(PoisonError::into_inner);
+                let (lens, sum) = &mut *part;
                 if b == 0 {
                     rows.try_reserve(1).map_err(|_| out_of_memory::<F::Unit>("rows of L", 1))?;
                     rows.push(F::EMPTY);
                 }
-                let mut most = 0;
+                let (mut most, first) = (0, rows.len());
                 dispatch(|| {
                     for (u, len) in blocks[b].clone().zip(lens.iter_mut()) {
                         let a = order.label[u];
@@ -175,28 +177,37 @@ impl<F: Rows> Lower<F> {
                         if n > 0 {
                             let at = rows.len();
                             F::push(rows, &mut names[..n], scratch)?;
-                            *len = (rows.len() - at) as u32;
+                            *len = rows.len() - at;
                         }
                     }
+                    *sum = rows.len() - first;
                     longest.fetch_max(most, Ordering::Relaxed);
                     Ok(())
                 })
             },
         )?;
-        drop(parts);
-        let mut starts = filled(order.named, 0, "places of rows")?;
         let mut at = 1;
-        let mut runs = Vec::new();
-        for b in &blocks {
+        let mut runs = reserved(blocks.len(), "runs of rows")?;
+        for part in parts {
             let first = at;
-            for u in b.clone() {
-                if lens[u] > 0 {
-                    starts[order.label[u] as usize] = at;
-                    at += lens[u] as usize;
-                }
-            }
+            at += part.into_inner().unwrap_or_else(PoisonError::into_inner).1;
             runs.push(first..at);
         }
+        let starts = counters(order.named, "places of rows")?;
+        threads.for_each(
+            blocks.len(),
+            || Ok(()),
+            |(), b| {
+                let mut at = runs[b].start;
+                for (u, &len) in blocks[b].clone().zip(&lens[blocks[b].clone()]) {
+                    if len > 0 {
+                        starts[order.label[u] as usize].store(at as u64, Ordering::Relaxed);
+                        at += len;
+                    }
+                }
+                Ok(())
+            },
+        )?;
         Ok(Self { rows, starts, blocks: runs, words, longest: longest.into_inner(), _rows: PhantomData })
     }
 
@@ -248,7 +259,7 @@ impl<F: Rows> Lower<F> {
                 at = next;
             }
             for (start, &b) in starts.iter_mut().zip(&names[..n]) {
-                *start = self.starts[b as usize];
+                *start = self.starts[b as usize].load(Ordering::Relaxed) as usize;
                 prefetch(&self.rows, *start);
             }
             let mut first = 0;
