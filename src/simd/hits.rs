@@ -52,10 +52,10 @@ impl Hits {
     ///
     /// Nothing is asked of a column that processors would have to guess.
     /// # Panics
-    /// If these are full, or there are more than [`HITS`] columns, or no table.
+    /// If these are full, or there are more than [`HITS`] columns, or no table, or one of more than 2³¹ slots.
     #[inline(always)]
     pub(crate) fn add<I: Index>(&mut self, p: u32, q: u32, js: &[I], table: &[u32]) {
-        assert!(!self.is_full() && js.len() <= HITS && !table.is_empty());
+        assert!(!self.is_full() && js.len() <= HITS && !table.is_empty() && table.len() <= 1 << 31);
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen && js.len() >= FEW {
             // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more; the table is not empty.

@@ -18,7 +18,7 @@ pub(super) struct Listing {
 
 /// Widest C whose columns are told their places; in wider ones they are searched for.
 pub(super) const WIDEST: usize = 1 << 28;
-/// Most entries of B that are counted in four bytes.
+/// Most entries that are counted in four bytes.
 const ENTRIES: usize = u32::MAX as usize;
 
 impl Listing {
@@ -32,9 +32,9 @@ impl Listing {
     pub(super) fn bytes(ncols: usize) -> u128 {
         bytes_of::<u32>(places(ncols)) + Hits::BYTES
     }
-    /// Whether products of it can be listed.
-    pub(super) fn suits<I: Index>(b: &Pattern<I>) -> bool {
-        b.nnz() <= ENTRIES && b.ncols() <= WIDEST
+    /// Whether products of these can be listed.
+    pub(super) fn suits<I: Index>((a, b): (&Pattern<I>, &Pattern<I>)) -> bool {
+        a.nnz().max(b.nnz()) <= ENTRIES && b.ncols() <= WIDEST
     }
     /// Calls `compute` with the products of row `i` of A whose columns are among `cols`, their slots being the positions there, some at
     /// a time and in order; then no column has a slot.

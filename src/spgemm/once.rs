@@ -54,7 +54,7 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
             && products.has_hits()
             && mask.is_sorted()
             && request.budget.is_none()
-            && Listing::suits(b)
+            && Listing::suits((a, b))
         {
             let work = tasks::cut(threads, a, b)?;
             if b.ncols() as u64 / WIDE <= work.flops.saturating_add(mask.nnz() as u64) {

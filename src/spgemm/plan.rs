@@ -443,7 +443,8 @@ fn fill<'a, W: Word, I: Index>(
 ) -> Result<Fill<'a, W, I>> {
     let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
     let by = |reach| Fill { products, c, tasks, longest, masked, reach, kept };
-    let lists = masked && !choice.complement && products.has_hits() && Listing::suits(products.patterns().1);
+    let (a, b) = products.patterns();
+    let lists = masked && !choice.complement && products.has_hits() && Listing::suits((a, b));
     let found = by(if lists { Reach::Lists } else { Reach::Table });
     // Threads fill their tables side by side.
     let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;
