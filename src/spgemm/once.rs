@@ -20,7 +20,9 @@ use crate::{Csr, Index, Pattern, Result};
 /// less time.
 ///
 /// Shapes, errors and bits are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per thread four bytes for
-/// each column of B, and the longest row of the mask. With a budget, and where B has many more columns than there is work, it is theirs.
+/// each column of B, a byte for each entry of the mask's longest row, and a column and a value for each entry that the mask has in the
+/// rows of a task. Progress is that of one operation, "masked". The way and its cost are those of the two with a budget, where B has many
+/// more columns than there is work, and for a mask whose rows are not sorted.
 /// # Errors
 /// Those of the two.
 pub fn mxm<R: Semiring, I: Index>(
