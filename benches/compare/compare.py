@@ -6,7 +6,7 @@
     python3 benches/compare/compare.py memory            # what a product holds at most, beside C and its inputs
 
 Makes a virtual environment (default target/peers-venv), installs the other libraries into it with pip, then for
-each case and round runs sparring and every other library, one after the other and each warmed up, so that a noisy
+each case and round runs sparring and every other library, one after the other, each warmed up and as often, so that a noisy
 minute hurts all alike. All of it is done with two habits of memory, the same on both sides: fresh, as programs start, where
 freed memory goes back to the system and each result is touched for the first time; and kept, where it serves the next
 run. What counts is the minimum over the rounds. Everything is measured in two passes, and where their ratios differ by more than
@@ -53,6 +53,8 @@ MEMORY_HABITS = {
     "kept": ([], {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}),
 }
 PASSES = 2
+# Runs of either side in its turn: as many as fit into so many milliseconds, within these bounds.
+SPENT_MS, LEAST, MOST = 200, 2, 20
 # Ratios of two passes that agree.
 AGREE = 1.15
 # A product may hold so much beside its result and its inputs.
@@ -149,9 +151,9 @@ class Peer:
         self.process.wait()
 
 
-def ours(binary, kind, case, threads, *more):
-    """The last line of `sparring bench` (of rap100, R·A·P): two runs, after one to warm up."""
-    command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", "2", "--json", *more]
+def ours(binary, kind, case, threads, repeat, *more):
+    """The last line of `sparring bench` (of rap100, R·A·P): so many runs, after one to warm up."""
+    command = [binary, "bench", kind, "--case", case, "--threads", str(threads), "--repeat", str(repeat), "--json", *more]
     out = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
     if out.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\n{out.stderr}")
@@ -166,7 +168,7 @@ def measure(args, python, kind, case, pass_, log):
     """Measures one case; every single time goes to `log`."""
     names = [n for n in dict.fromkeys(c[2] for c in COLUMNS[kind]) if n in args.peers]
     for habit, (options, environment_) in MEMORY_HABITS.items():
-        run = lambda: ours(args.sparring, kind, located(case), args.threads, *options)
+        run = lambda repeat: ours(args.sparring, kind, located(case), args.threads, repeat, *options)
         peers = []
         for name in names:
             peer = Peer(python, "peers.py", name, args.threads, environment=environment_)
@@ -174,7 +176,9 @@ def measure(args, python, kind, case, pass_, log):
             path = os.path.join(TOP, name_or_file) if os.sep in name_or_file else name_or_file
             peer.variants = peer.ask(load=path, op=kind)["variants"]
             peers.append(peer)
-        line = run()
+        line = run(LEAST)
+        # What takes a millisecond wants more runs than two to find its least time, on both sides as many.
+        repeat = min(MOST, max(LEAST, int(SPENT_MS / line["ms_min"])))
         for peer in peers:
             for variant in peer.variants:
                 found = peer.ask(time=variant, check=True)["found"]
@@ -183,13 +187,13 @@ def measure(args, python, kind, case, pass_, log):
                     raise SystemExit(f"{case}: {peer.name}, {variant} has {found}, we have {ours_}")
         for round_ in range(args.rounds):
             about = {"memory": habit, "pass": pass_, "round": round_}
-            log(dict(run(), peer="sparring", **about) | {"case": case})
+            log(dict(run(repeat), peer="sparring", **about) | {"case": case})
             for peer in peers:
                 for variant in peer.variants:
                     # As our own runs: one that does not count just before, for a library that comes back to its turn with
                     # cold caches and its memory given back is up to four times as slow (MKL on stencil27_60).
                     peer.ask(time=variant)
-                    ms = min(peer.ask(time=variant)["ms"] for _ in range(2))
+                    ms = min(peer.ask(time=variant)["ms"] for _ in range(repeat))
                     log(dict(peer=peer.name, version=peer.version, op=kind, case=case, variant=variant,
                              threads=args.threads, ms=ms, **about))
         for peer in peers:
@@ -198,7 +202,7 @@ def measure(args, python, kind, case, pass_, log):
 
 def measure_memory(args, case, log):
     # Freed memory that is kept, the reader's among it, is not the product's.
-    line = ours(args.sparring, "spgemm", case, args.threads, "--fresh-memory")
+    line = ours(args.sparring, "spgemm", case, args.threads, LEAST, "--fresh-memory")
     if line["peak_bytes"] is None:
         raise SystemExit("the system does not tell the peak of a part of a run (/proc/self/clear_refs)")
     log(dict(line, peer="sparring", op="memory", round=0))
@@ -424,10 +428,10 @@ def chosen(kind, wanted):
     known = there(OPERATIONS) if known is None else known
     if wanted is None:
         return known
+    if kind != "spgemm" and any(case in known for case in wanted):
+        return [case for case in wanted if case in known]
     if kind not in ("spgemm", "triangles"):
         return wanted
-    if kind in ("triangles", "read") and any(case in known for case in wanted):
-        return [case for case in wanted if case in known]
     of_kind = "triangles" if kind == "triangles" else "spgemm"
     guess = lambda case: "triangles" if case.startswith("tc_") else "spgemm"
     return [c for c in wanted if c in known or (c not in SPGEMM + TRIANGLES and guess(c) == of_kind)]
