@@ -149,7 +149,7 @@ pub fn galerkin(nx: u64) -> Result<[Csr<f64>; 3]> {
     let box_of = |i: u64| ((i / nx / nx / 3 * boxes) + i / nx % nx / 3) * boxes + i % nx / 3;
     let weight = 2.0 / 3.0 / 6.0;
     let mut row_ptr = reserved(a.nrows() + 1, "row pointers")?;
-    let (mut col_idx, mut values) = (Vec::new(), Vec::new());
+    let (mut col_idx, mut values) = (reserved(a.nnz(), "column indices")?, reserved(a.nnz(), "values")?);
     row_ptr.push(0);
     for i in 0..a.nrows() {
         let own = box_of(i as u64);

@@ -56,8 +56,6 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     let elements = n.checked_mul(stride).ok_or_else(overflow)?;
     let Counted { ptr, mut places, shares } = counted(threads, keys, digit, false)?;
     let (mut lists, mut values) = (reserved(elements, "grouped entries")?, reserved(n, "grouped values")?);
-    super::advise_huge_pages(&mut lists.spare_capacity_mut()[..elements]);
-    super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
     each(threads, &shares, &mut places, |share, places| {
         for (e, &key) in share.records.clone().zip(&keys[share.records.clone()]) {
@@ -95,8 +93,6 @@ pub(crate) fn binned<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<Item 
     let (n, digit) = (keys.len(), Digit::whole(bins));
     let Counted { ptr, mut places, shares } = counted(threads, keys, digit, true)?;
     let (mut lists, mut values): (Vec<A>, Vec<T>) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
-    super::advise_huge_pages(&mut lists.spare_capacity_mut()[..n]);
-    super::advise_huge_pages(&mut values.spare_capacity_mut()[..n]);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride: 1 };
     each(threads, &shares, &mut places, |share, places| {
         let (keys, first) = (&keys[share.records.clone()], share.bins.start);

@@ -22,7 +22,6 @@ pub(super) const LARGE: u128 = 256 << 20;
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn filled<T: Copy>(len: usize, x: T, what: &'static str) -> Result<Vec<T>> {
     let mut v = reserved(len, what)?;
-    advise_huge_pages(&mut v.spare_capacity_mut()[..len]);
     v.resize(len, x);
     Ok(v)
 }
@@ -65,13 +64,14 @@ pub(crate) fn out_of_memory<T>(what: &'static str, len: usize) -> Error {
     Error::OutOfMemory { what, bytes: len as u128 * size_of::<T>() as u128 }
 }
 
-/// An empty vector with room for `len` elements.
+/// An empty vector with room for `len` elements, in huge pages where the system has them.
 pub(crate) fn reserved<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
     if !enough(len as u128 * size_of::<T>() as u128) {
         return Err(out_of_memory::<T>(what, len));
     }
     let mut v = Vec::new();
     v.try_reserve_exact(len).map_err(|_| out_of_memory::<T>(what, len))?;
+    advise_huge_pages(v.spare_capacity_mut());
     Ok(v)
 }
 

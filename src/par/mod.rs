@@ -366,9 +366,7 @@ impl<T: Copy + Send> Fresh<T> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn new(len: usize, what: &'static str) -> Result<Self> {
-        let mut vec = reserved(len, what)?;
-        advise_huge_pages(&mut vec.spare_capacity_mut()[..len]);
-        Ok(Self { vec, len })
+        Ok(Self { vec: reserved(len, what)?, len })
     }
 
     /// Runs `work(state, block, slots)` for each block `b`, whose elements are

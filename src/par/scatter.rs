@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Threads, advise_huge_pages, collected, filled, reserved, try_split};
+use super::{Threads, collected, filled, reserved, try_split};
 use crate::{Error, Index, Result};
 
 /// Rows and columns of consecutive entries, as many of the one as of the other.
@@ -65,8 +65,6 @@ pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
     ptr.push(end);
 
     let (mut cols_out, mut values_out) = (reserved(end, "column indices")?, reserved(end, "values")?);
-    advise_huge_pages(&mut cols_out.spare_capacity_mut()[..end]);
-    advise_huge_pages(&mut values_out.spare_capacity_mut()[..end]);
     let to = To { cols: cols_out.as_mut_ptr(), values: values_out.as_mut_ptr() };
     each(threads, &shares, &mut places, nrows, |share, places| {
         let to: &To<I, T> = &to;

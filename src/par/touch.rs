@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Threads, advise_huge_pages, filled, reserved};
+use super::{Threads, filled, reserved};
 use crate::Result;
 
 /// [`filled`] by all threads: what is touched for the first time takes longer than what is then done with it.
@@ -20,7 +20,6 @@ pub(crate) fn filled_by<T: Copy + Send + Sync>(
     }
     let mut v = reserved(len, what)?;
     let spare = &mut v.spare_capacity_mut()[..len];
-    advise_huge_pages(spare);
     let (count, chunks) = (len.div_ceil(CHUNK), Mutex::new(spare.chunks_mut(CHUNK)));
     let left = AtomicUsize::new(count);
     threads.for_each(

@@ -9,11 +9,16 @@ use std::marker::PhantomData;
 use std::ops::{Add, Mul, Range};
 
 use super::dispatch;
+#[cfg(target_arch = "x86_64")]
+use super::prefetch_at;
 use crate::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring};
 use crate::{Index, Pattern};
 
 /// Sums of a row.
 const SUMS: usize = 8;
+/// Entries ahead that are asked for: what the processor fetches by itself ends with each page, a tenth of the time of short rows.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 384;
 
 /// That a semiring is + and × on f32 or on f64.
 #[derive(Clone, Copy)]
@@ -139,6 +144,8 @@ mod v4 {
                         let (start, end) = unsafe { (*row_ptr.get_unchecked(i), *row_ptr.get_unchecked(i + 1)) };
                         let (mut columns, mut values) =
                             (columns.as_ptr().wrapping_add(start), values.as_ptr().wrapping_add(start));
+                        prefetch_at(columns.wrapping_add(AHEAD));
+                        prefetch_at(values.wrapping_add(AHEAD));
                         let mut sums = $zero();
                         for _ in 0..(end - start) / SUMS {
                             // SAFETY: eight more columns and values of the row are there; columns lead into x.

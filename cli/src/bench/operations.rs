@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use sparring::algebra::{Plus, PlusTimes};
 use sparring::backend::Backend;
 use sparring::generate::{self, Checks, splitmix64};
-use sparring::par::Threads;
+use sparring::par::{Threads, filled};
 use sparring::sparse::SparseVec;
 use sparring::{Coo, Cpu, Csr, ops};
 
@@ -138,9 +138,11 @@ impl More {
         } else {
             Coo::new(m, n, vec![], vec![], vec![])?
         };
+        let mut x = filled(if of(Operation::Mxv) { n } else { 0 }, 0.0, "x")?;
+        x.iter_mut().enumerate().for_each(|(k, x)| *x = number(k));
         Ok(Self {
-            x: if of(Operation::Mxv) { (0..n).map(number).collect() } else { vec![] },
-            y: if of(Operation::Mxv) { vec![0.0; m] } else { vec![] },
+            x,
+            y: filled(if of(Operation::Mxv) { m } else { 0 }, 0.0, "y")?,
             frontiers: if of(Operation::Vxm) {
                 FRONTIERS.into_iter().map(frontier).collect::<sparring::Result<_>>()?
             } else {
