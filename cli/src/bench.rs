@@ -217,11 +217,11 @@ fn timed_with<M: Machine, T>(machine: &M, f: impl FnOnce() -> sparring::Result<T
 
 impl<M: Machine> Chain<M> {
     /// Computes the product; milliseconds of the symbolic and of the numeric phases.
-    fn new(machine: &M, factors: &[&M::Matrix], unsorted: bool) -> sparring::Result<(Self, f64, f64)> {
+    fn new(machine: &M, factors: &[&M::Matrix]) -> sparring::Result<(Self, f64, f64)> {
         let (mut chain, mut symbolic, mut numeric) = (Self { plans: vec![], results: vec![] }, 0.0, 0.0);
         for b in &factors[1..] {
             let a = chain.results.last().unwrap_or(factors[0]);
-            let (plan, ms) = timed_with(machine, || machine.plan(a, b, unsorted))?;
+            let (plan, ms) = timed_with(machine, || machine.plan(a, b))?;
             symbolic += ms;
             let (c, ms) = timed_with(machine, || machine.numeric(&plan, a, b))?;
             numeric += ms;
@@ -264,7 +264,7 @@ fn measure<M: Machine>(
     // Round 0 warms up: pages of C, caches, the pool, programs to compile.
     for round in 0..=repeat {
         drop(last.take());
-        let (chain, s, n) = Chain::new(machine, factors, false)?;
+        let (chain, s, n) = Chain::new(machine, factors)?;
         if round > 0 {
             symbolic.push(s);
             numeric.push(n);
@@ -291,13 +291,20 @@ fn measure<M: Machine>(
     let shape = (hosts[0].nrows(), hosts[0].ncols(), hosts.last().map_or(0, |b| b.ncols()));
     drop(chain);
     let mut unsorted_checks = None;
-    for round in (0..=repeat).filter(|_| M::UNSORTED) {
-        let (chain, s, n) = Chain::new(machine, factors, true)?;
+    for round in 0..=repeat {
+        let (c, ms) = timed_with(machine, || {
+            let mut c = machine.unsorted(factors[0], factors[1])?;
+            for b in &factors[2..] {
+                c = c.map_or(Ok(None), |c| machine.unsorted(&c, b))?;
+            }
+            Ok(c)
+        })?;
+        let Some(c) = c else { break };
         if round > 0 {
-            unsorted.push(s + n);
+            unsorted.push(ms);
         }
         if round == repeat {
-            unsorted_checks = chain.results.last().map(|c| machine.checks(c)).transpose()?;
+            unsorted_checks = Some(machine.checks(&c)?);
         }
     }
     let mut counted = Times::default();
@@ -332,7 +339,7 @@ fn measure<M: Machine>(
     timing::insert(&mut line, "symbolic_", &symbolic);
     timing::insert(&mut line, "numeric_", &numeric);
     timing::insert(&mut line, "reuse_", &reuse);
-    if M::UNSORTED {
+    if !unsorted.is_empty() {
         line.insert("threads".into(), json!(context.threads()));
         timing::insert(&mut line, "unsorted_", &unsorted);
     }
@@ -349,9 +356,8 @@ fn measure<M: Machine>(
     line.insert("gflops".into(), json!(2e-6 * flops as f64 / both.median()));
     line.insert("chosen".into(), json!(chosen));
     context.result(Value::Object(line), || {
-        let times = [&symbolic, &numeric, &both, &reuse, &unsorted].map(|t| format!("{:.3}", t.median()));
-        let [s, n, b, r, u] = times;
-        let u = if M::UNSORTED { u } else { "-".into() };
+        let text = |t: &Times| if t.is_empty() { "-".into() } else { format!("{:.3}", t.median()) };
+        let [s, n, b, r, u] = [&symbolic, &numeric, &both, &reuse, &unsorted].map(text);
         row([name.into(), thousands(nnz as u64), s, n, b, r, u], &chosen)
     })?;
     verify(name, generate::expected(hosts)?, found, unsorted_checks)

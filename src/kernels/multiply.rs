@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::algebra::Word;
 use crate::par::Slots;
-use crate::simd::{Hits, within};
+use crate::simd::{Hits, Met, within};
 use crate::{Index, Pattern};
 
 /// A row of A, and the columns of B that count.
@@ -99,14 +99,20 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     /// # Panics
     /// If there is no such entry or value.
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]);
-    /// Whether [`to_hits`](Self::to_hits) is a loop of its own.
-    fn has_hits(&self) -> bool {
+    /// Whether [`to_hits`](Self::to_hits) and [`to_met`](Self::to_met) are loops of their own.
+    fn is_typed(&self) -> bool {
         false
     }
     /// `values[s]` ⊕= A(i, k) ⊗ B(k, j) for each of `hits`, in order.
     /// # Panics
     /// If there is no such entry or value; of a kernel that has no such loop.
     fn to_hits(&self, _i: usize, _hits: &Hits, _values: &mut [W]) {
+        unreachable!("this kernel multiplies whole rows of B")
+    }
+    /// `sums[p]` ⊕= A(i, k) ⊗ B(k, j), p being the place of column j, which gets one as it is met.
+    /// # Panics
+    /// If there are not as many places and sums as columns were met, and one for each of a row of B; of a kernel that has no such loop.
+    fn to_met(&self, _row: RowOfA<'_>, _met: &mut Met<I>, _sums: &mut [W]) {
         unreachable!("this kernel multiplies whole rows of B")
     }
 }

@@ -6,7 +6,7 @@ use super::{Multiply, RowOfA, RowsOfC};
 use crate::algebra::words::{values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
 use crate::par::Slots;
-use crate::simd::{Hits, RowsOf, prefetch, scatter, scatter_at};
+use crate::simd::{Hits, Met, RowsOf, prefetch, scatter, scatter_at};
 use crate::{Csr, Index, Pattern};
 
 /// Entries of A ahead of the current one whose rows of B are asked for.
@@ -76,6 +76,14 @@ impl<R: Semiring, I: Index, P: Copy + Into<u64>> FoldRow<R, I> for ToPlaces<'_, 
     }
 }
 
+struct ToMet<'a, T, I>(&'a mut Met<I>, &'a mut [T]);
+impl<R: Semiring, I: Index> FoldRow<R, I> for ToMet<'_, Out<R>, I> {
+    #[inline(always)]
+    fn row(&mut self, js: &[I], ys: &[Rhs<R>], f: impl Fn(Out<R>, Rhs<R>, I) -> Out<R>) {
+        self.0.fold(self.1, js, ys, f);
+    }
+}
+
 // Not inlined: as functions they keep the promise that their slices do not overlap, without which each product may reload
 // them.
 //
@@ -128,7 +136,7 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
             *z = add_product(ring, (i, k, j.get()), *z, x, y);
         }
     }
-    fn has_hits(&self) -> bool {
+    fn is_typed(&self) -> bool {
         true
     }
     #[inline(never)]
@@ -141,5 +149,10 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
             let (p, q, z) = (p as usize, q as usize, &mut values[s as usize]);
             *z = add_product(self.ring, (i, ks[p].get(), js[q].get()), *z, xs[p], ys[q]);
         }
+    }
+    #[inline(never)]
+    fn to_met(&self, row: RowOfA<'_>, met: &mut Met<I>, sums: &mut [<Out<R> as Value>::Word]) {
+        // SAFETY: as above.
+        self.each_row_of_b(row, ToMet(met, unsafe { values_mut::<Out<R>>(sums) }));
     }
 }

@@ -7,6 +7,7 @@ mod corners;
 mod emit;
 mod hits;
 mod intersect;
+mod met;
 mod rows;
 mod scatter;
 mod shifted;
@@ -20,6 +21,7 @@ pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
 pub(crate) use hits::{HITS, Hits, NONE};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
+pub(crate) use met::Met;
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
     count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at,

@@ -314,8 +314,8 @@ impl<I: Index> ColumnFinder<I> {
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 #[inline(always)]
-pub(super) fn extend<I: Index>(out: &mut Vec<I>, row: &[I]) -> Result<()> {
-    out.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("a block of C", out.len() + row.len()))?;
+pub(super) fn extend<T: Copy>(out: &mut Vec<T>, row: &[T]) -> Result<()> {
+    out.try_reserve(row.len()).map_err(|_| out_of_memory::<T>("a block of C", out.len() + row.len()))?;
     out.extend_from_slice(row);
     Ok(())
 }

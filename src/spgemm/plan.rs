@@ -183,7 +183,7 @@ impl<I: Index> Request<'_, I> {
         self.options.check_masked(complement)
     }
     /// Whether kkSpGEMM's symbolic phase is asked for: by its policy, or by an accumulator.
-    fn is_theirs(&self) -> bool {
+    pub(super) fn is_theirs(&self) -> bool {
         let Self { options, mask, .. } = self;
         mask.is_none() && (options.policy == Policy::KkSpGemm || options.accumulator != Accumulator::Auto)
     }
@@ -444,7 +444,7 @@ fn fill<'a, W: Word, I: Index>(
     let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
     let by = |reach| Fill { products, c, tasks, longest, masked, reach, kept };
     let (a, b) = products.patterns();
-    let lists = masked && !choice.complement && products.has_hits() && Listing::suits((a, b));
+    let lists = masked && !choice.complement && products.is_typed() && Listing::suits((a, b));
     let found = by(if lists { Reach::Lists } else { Reach::Table });
     // Threads fill their tables side by side.
     let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;

@@ -13,9 +13,9 @@ use crate::memory;
 pub(super) trait Machine {
     type Matrix;
     type Plan;
-    /// Whether rows of a product may be left in any order.
-    const UNSORTED: bool;
-    fn plan(&self, a: &Self::Matrix, b: &Self::Matrix, unsorted: bool) -> Result<Self::Plan>;
+    fn plan(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Plan>;
+    /// A·B for one use, its rows in any order, if the machine has a way for that.
+    fn unsorted(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Option<Self::Matrix>>;
     fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix>;
     fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()>;
     /// How many entries the product has, if the machine counts them without finding them.
@@ -38,10 +38,12 @@ const RING: fn() -> PlusTimes<f64> = PlusTimes::default;
 impl Machine for Cpu {
     type Matrix = Csr<f64>;
     type Plan = spgemm::Plan;
-    const UNSORTED: bool = true;
 
-    fn plan(&self, a: &Csr<f64>, b: &Csr<f64>, unsorted: bool) -> Result<Self::Plan> {
-        Backend::plan(self, a, b).options(&Options { unsorted, ..Options::default() }).eval()
+    fn plan(&self, a: &Csr<f64>, b: &Csr<f64>) -> Result<Self::Plan> {
+        Backend::plan(self, a, b).eval()
+    }
+    fn unsorted(&self, a: &Csr<f64>, b: &Csr<f64>) -> Result<Option<Csr<f64>>> {
+        self.mxm(RING(), a, b).options(Options { unsorted: true, ..Options::default() }).eval().map(Some)
     }
     fn numeric(&self, plan: &Self::Plan, a: &Csr<f64>, b: &Csr<f64>) -> Result<Csr<f64>> {
         self.mxm(RING(), a, b).plan(plan).eval()
@@ -81,10 +83,12 @@ impl Machine for Cpu {
 impl Machine for Cuda {
     type Matrix = DeviceCsr<f64>;
     type Plan = gpu::spgemm::Plan;
-    const UNSORTED: bool = false;
 
-    fn plan(&self, a: &Self::Matrix, b: &Self::Matrix, _: bool) -> Result<Self::Plan> {
+    fn plan(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Plan> {
         Backend::plan(self, a, b).eval()
+    }
+    fn unsorted(&self, _: &Self::Matrix, _: &Self::Matrix) -> Result<Option<Self::Matrix>> {
+        Ok(None)
     }
     fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix> {
         self.mxm(RING(), a, b).plan(plan).eval()
