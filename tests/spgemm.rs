@@ -313,6 +313,10 @@ fn rows_that_repeat_are_the_definition() {
         of_rows(40, band(40, 1)),
         of_rows(200, (0..40).map(|i| if i % 4 == 0 { vec![] } else { vec![i] }).collect()),
     ]);
+    // Rows of B that are moved by one column, and the last by two.
+    let start = |i: u32| i + i.saturating_sub(110);
+    let moved = (0..120).map(|i| vec![start(i), start(i) + 3]).collect();
+    matrices.push([of_rows(120, band(120, 1)), of_rows(300, moved)]);
     for [a, b] in &matrices {
         let want = reference::mxm(ring, a, b);
         for o in all_options() {

@@ -26,17 +26,18 @@ pub(super) fn packs(cf: f64) -> bool {
     cf <= CUTOFF
 }
 
-/// Multiplications of a mean row from which on two passes beat one where rows may be in any order.
+/// Multiplications of a mean row, and for each column of C, from which on two passes beat one where rows may be in any order.
 ///
 /// Ours, one thread, columns as they are met against bits and places: road network 3.6 ms and 5.3, p2p-Gnutella31 3.2, 5.2, web18 130,
-/// 220, cond-mat-2005 26, 50, memplus 17, 21, cnr-2000 179, 216, email-Enron (1400 a row) 114, 137, ca-HepPh (2600) 43, 47; but bcsstk16
-/// (3900) 18.7, 12.9 and rmat14 (7100) 315, 269.
+/// 220, cond-mat-2005 26, 50, memplus 17, 21, cnr-2000 179, 216, email-Enron (1400 a row) 114, 137; but bcsstk16 (3900 a row, 24 a column)
+/// 18.7, 12.9, rmat14 (7100 a row) 315, 269 and stencil27_60 (5.5 a column) 192, 188.
 const LONG_ROWS: f64 = 3000.0;
+const OFTEN: f64 = 5.0;
 
 /// Whether columns get their places as they are met, in a product for one use whose rows may be in any order; `repeats` if rows are the
-/// row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 85 in two passes at the time).
-pub(super) fn meets(mean_row_flops: f64, repeats: bool) -> bool {
-    mean_row_flops < LONG_ROWS && !repeats
+/// row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
+pub(super) fn meets(mean_row_flops: f64, products_a_column: f64, repeats: bool) -> bool {
+    mean_row_flops < LONG_ROWS && products_a_column < OFTEN && !repeats
 }
 
 /// What was chosen for a product.
@@ -81,7 +82,9 @@ mod tests {
         assert!(worth_counting(Compress::On, 1.0) && !worth_counting(Compress::Off, 1e9));
         assert!(!worth_counting(Compress::Auto, 127.0) && worth_counting(Compress::Auto, 128.0));
         assert!(packs(0.6) && !packs(0.61));
-        assert!(meets(0.0, false) && !meets(1.0, true) && !meets(3000.0, false));
+        assert!(
+            meets(0.0, 1.0, false) && !meets(1.0, 1.0, true) && !meets(3000.0, 1.0, false) && !meets(1.0, 5.0, false)
+        );
         let choice = Choice {
             mean_row_flops: 300.0,
             cf: Some(0.25),

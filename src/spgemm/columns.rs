@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use super::budget::bytes_of;
-use crate::par::filled;
+use super::moved::Moved;
+use crate::par::{filled, reserved};
 use crate::simd::{
     RowsOf, SHORT, Shift, ShortList, count_new, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words,
     or_words_flagged, take_count, take_count_flagged,
@@ -41,6 +42,8 @@ pub(super) struct Operands<'a, I: Index> {
     pub b: &'a Pattern<I>,
     /// B with 64 columns to a word, where that saves work.
     pub packed: Option<&'a BitRows<u64, I>>,
+    /// Which rows of B are moved, where nearly all are.
+    pub moved: Option<&'a Moved<I>>,
 }
 
 /// Finds the columns of one row of C after another. One per thread.
@@ -370,13 +373,41 @@ impl Twins {
     }
 }
 
+/// Some of `n` rows. By the golden ratio: equal steps would fall on the edge of a grid again and again.
+fn some(n: usize) -> impl Iterator<Item = usize> {
+    const LOOKS: usize = 64;
+    let part = |s: usize| (s as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (0..n.min(LOOKS)).map(move |s| ((u128::from(part(s)) * n as u128) >> 64) as usize)
+}
+
 /// Whether nearly all rows of C are the row before, moved, so that compressing B is not worth it: 7 of 8, by a look at 64 of them.
 pub(super) fn repeats<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> bool {
-    const LOOKS: usize = 64;
-    let (of, n) = (Operands { a, b, packed: None }, a.nrows().saturating_sub(1).min(LOOKS));
-    let place = |s: usize| 1 + (s as u128 * (a.nrows() - 1) as u128 / n as u128) as usize;
-    let moved = |&i: &usize| !a.row(i).is_empty() && shift(Shift::new::<I>(), of, i).is_some();
-    (0..n).map(place).filter(moved).count() * 8 > n * 7
+    let (of, rows) = (Operands { a, b, packed: None, moved: None }, a.nrows().saturating_sub(1));
+    let moved = |i: &usize| !a.row(i + 1).is_empty() && shift(Shift::new::<I>(), of, i + 1).is_some();
+    some(rows).filter(moved).count() * 8 > some(rows).count() * 7
+}
+
+/// Products for each column of C, by a look at 64 rows, or fewer where these have more than 1/512 of the `flops` products.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub(super) fn products_a_column<I: Index>(a: &Pattern<I>, b: &Pattern<I>, flops: u64) -> Result<f64> {
+    const LONG: usize = 1 << 14;
+    let (mut row, mut products, mut columns) = (reserved(LONG, "a sample of columns")?, 0, 0);
+    for i in some(a.nrows()) {
+        row.clear();
+        for k in a.row(i) {
+            let js = b.row(k.get());
+            row.extend_from_slice(&js[..js.len().min(LONG - row.len())]);
+        }
+        products += row.len();
+        row.sort_unstable();
+        row.dedup();
+        columns += row.len();
+        if products as u64 > flops / 512 {
+            break;
+        }
+    }
+    Ok(products as f64 / columns.max(1) as f64)
 }
 
 /// By how much row `i` of C is moved from the row before, if the rows of B that they take are, entry by entry.
@@ -386,7 +417,12 @@ fn shift<I: Index>(rows: Shift, of: Operands<'_, I>, i: usize) -> Option<I> {
     if ks.len() != before.len() {
         return None;
     }
-    if ks == before {
+    if let Some(moved) = of.moved
+        && rows.is(ks, before, I::cast(1))
+    {
+        return moved.all(ks);
+    }
+    if rows.is(ks, before, I::cast(0)) {
         return Some(I::cast(0));
     }
     let mut by = None;

@@ -8,6 +8,7 @@ mod kept;
 mod kk;
 mod listing;
 mod masked;
+mod moved;
 mod once;
 mod plan;
 mod pool;

@@ -74,7 +74,9 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
             let mask = request.mask.map(|(mask, _)| mask);
             let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
             let mean = work.flops as f64 / a.nrows().max(1) as f64;
-            if !wide && (mask.is_some() || choice::meets(mean, columns::repeats(a, b))) {
+            let meets =
+                || Ok(choice::meets(mean, columns::products_a_column(a, b, work.flops)?, columns::repeats(a, b)));
+            if !wide && (mask.is_some() || meets()?) {
                 let (c, values) = product(threads, products, mask, &work)?;
                 return Ok((Arc::new(c), values));
             }

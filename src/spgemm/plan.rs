@@ -7,6 +7,7 @@ use super::choice::{self, Choice};
 use super::columns::{self, Operands};
 use super::kept::Kept;
 use super::listing::Listing;
+use super::moved::Moved;
 use super::product::{self, Fill};
 use super::tasks::{self, Work};
 use super::values::Reach;
@@ -164,8 +165,8 @@ pub fn count<I: Index>(
     let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let (packed, _) = pack(threads, a, b, &work, request, &mut budget)?;
-    let (nnz, max_row_nnz) = product::size(threads, Operands { a, b, packed: packed.as_ref() }, &work, &mut budget)?;
+    let looks = look(threads, a, b, &work, request, &mut budget)?;
+    let (nnz, max_row_nnz) = product::size(threads, looks.operands(a, b), &work, &mut budget)?;
     let Work { flops, max_row_flops, .. } = work;
     Ok(Stats { flops, max_row_flops, max_row_nnz, nnz, cf: None, cmrf: None })
 }
@@ -219,8 +220,8 @@ fn pattern<I: Index>(
     let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let (packed, choice) = pack(threads, a, b, &work, request, &mut budget)?;
-    let of = Operands { a, b, packed: packed.as_ref() };
+    let looks = look(threads, a, b, &work, request, &mut budget)?;
+    let of = looks.operands(a, b);
     let (c, max_row_nnz) = match request.mask {
         None => product::structure(threads, of, &work, &mut budget)?,
         Some((mask, complement)) if mask.is_sorted() => {
@@ -234,19 +235,33 @@ fn pattern<I: Index>(
     };
     let Work { flops, max_row_flops, .. } = work;
     let stats = Stats { flops, max_row_flops, max_row_nnz, nnz: c.nnz(), cf: None, cmrf: None };
-    let (c, work, choice) = (Arc::new(c), Arc::new(work), Arc::new(choice));
+    let (c, work, choice) = (Arc::new(c), Arc::new(work), Arc::new(looks.choice));
     Ok((Form::Pattern { c, work, choice, kept: Arc::default() }, stats))
 }
 
-/// B with 64 columns to a word, where that saves work, and the reasons.
-fn pack<I: Index>(
+/// What is known of B before the symbolic phase, and the reasons.
+struct Looks<I: Index> {
+    /// B with 64 columns to a word, where that saves work.
+    packed: Option<BitRows<u64, I>>,
+    /// Its rows that are moved, where nearly all are.
+    moved: Option<Moved<I>>,
+    choice: Choice,
+}
+
+impl<I: Index> Looks<I> {
+    fn operands<'a>(&'a self, a: &'a Pattern<I>, b: &'a Pattern<I>) -> Operands<'a, I> {
+        Operands { a, b, packed: self.packed.as_ref(), moved: self.moved.as_ref() }
+    }
+}
+
+fn look<I: Index>(
     threads: &Threads,
     a: &Pattern<I>,
     b: &Pattern<I>,
     work: &Work,
     request: &Request<'_, I>,
     budget: &mut Budget,
-) -> Result<(Option<BitRows<u64, I>>, Choice)> {
+) -> Result<Looks<I>> {
     const WHAT: &str = "B with 64 columns to a word";
     let mean = work.flops as f64 / a.nrows().max(1) as f64;
     let useful = request.mask.is_none_or(|(_, complement)| complement);
@@ -261,12 +276,17 @@ fn pack<I: Index>(
         complement: request.mask.is_some_and(|(_, complement)| complement),
         unsorted: request.options.unsorted,
     };
-    if !useful
-        || choice.repeats
-        || !choice::worth_counting(request.options.compress, mean)
-        || !forced && !budget.fits(counted)
-    {
-        return Ok((None, choice));
+    if choice.repeats {
+        // Rows of B that hardly any row of A takes are not worth a look.
+        let worth = work.flops >= 2 * b.nnz() as u64 && budget.fits(Moved::bytes(b));
+        if worth {
+            budget.take("rows of B that are moved", Moved::bytes(b))?;
+        }
+        let moved = if worth { Some(Moved::find(threads, b)?) } else { None };
+        return Ok(Looks { packed: None, moved, choice });
+    }
+    if !useful || !choice::worth_counting(request.options.compress, mean) || !forced && !budget.fits(counted) {
+        return Ok(Looks { packed: None, moved: None, choice });
     }
     budget.take(WHAT, counted)?;
     let counts = BitRows::<u64, I>::count(threads, b)?;
@@ -276,7 +296,7 @@ fn pack<I: Index>(
         budget.take(WHAT, counts.fill_bytes())?;
     }
     let choice = Choice { cf: Some(cf), packed, ..choice };
-    Ok((if packed { Some(counts.fill(threads)?) } else { None }, choice))
+    Ok(Looks { packed: if packed { Some(counts.fill(threads)?) } else { None }, moved: None, choice })
 }
 
 /// Words that the symbolic phase reads if B is compressed.
