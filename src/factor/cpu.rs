@@ -220,7 +220,7 @@ fn refill_rows<T: Real>(
     }
     let count = a.nrows().div_ceil(ROWS);
     let parts = collected(count, a.values_mut().chunks_mut(ROWS * rank), "parts of a factor")?;
-    crate::sparse::for_each_part(
+    crate::par::for_each_part(
         threads,
         parts,
         || Ok(()),
@@ -246,7 +246,7 @@ fn rows_of<T: Real>(
     let both = a.values_mut().chunks_mut(ROWS * rank).zip(v.values().chunks(ROWS * rank));
     let parts = collected(count, both, "parts of a factor")?;
     let state = || Ok((vec![0.0; rank], vec![0.0; rank]));
-    crate::sparse::for_each_part(threads, parts, state, |(row, product), (a, v)| {
+    crate::par::for_each_part(threads, parts, state, |(row, product), (a, v)| {
         for (a, v) in a.chunks_mut(rank).zip(v.chunks(rank)) {
             row.iter_mut().zip(&*a).for_each(|(to, x)| *to = x.as_f64());
             product.iter_mut().zip(v).for_each(|(to, x)| *to = x.as_f64());

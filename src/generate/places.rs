@@ -1,7 +1,6 @@
 //! Places of a tensor's entries as numbers, one a place: i_1, …, i_d are the digits, the sizes of the modes their bases.
 
-use crate::par::{Fresh, Threads, collected};
-use crate::sparse::for_each_part;
+use crate::par::{Fresh, Threads, collected, for_each_part};
 use crate::tensor::Tensor;
 use crate::{Index, Result};
 

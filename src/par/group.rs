@@ -2,9 +2,8 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
-use super::{Slots, Threads, collected, reserved, zeros};
+use super::{Slots, Threads, collected, for_each_part, reserved, zeros};
 use crate::simd::prefetch_at;
 use crate::{Error, Index, Result};
 
@@ -159,14 +158,16 @@ fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) 
     if count < most {
         let of = blocks(most);
         let mut shares = collected(most, (0..most).map(|b| Share { records: of(b), bins: 0..bins }), SHARES)?;
-        for_each_part(threads, shares.iter_mut(), |share| {
+        let bins_of = |(): &mut (), share: &mut Share| {
             let (mut first, mut last) = (usize::MAX, 0);
             for &key in &keys[share.records.clone()] {
                 (first, last) = (first.min(digit.of(key)), last.max(digit.of(key)));
             }
             let end = last.saturating_add(1).min(bins);
             share.bins = first.min(end)..end;
-        })?;
+            Ok(())
+        };
+        for_each_part(threads, collected(most, &mut shares, SHARES)?, || Ok(()), bins_of)?;
         if shares.iter().map(|share| share.bins.len()).sum::<usize>() <= n.saturating_add(bins) {
             return Ok(shares);
         }
@@ -183,26 +184,6 @@ fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) 
 
 const SHARES: &str = "shares of a sort";
 
-/// Runs `work` for each part, side by side.
-fn for_each_part<P: Send>(
-    threads: &Threads,
-    parts: impl ExactSizeIterator<Item = P> + Send,
-    work: impl Fn(P) + Sync,
-) -> Result<()> {
-    let (count, parts) = (parts.len(), Mutex::new(parts));
-    threads.for_each(
-        count,
-        || Ok(()),
-        |(), _| {
-            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-            if let Some(part) = part {
-                work(part);
-            }
-            Ok(())
-        },
-    )
-}
-
 /// Runs `work` for each share and what `places` has for its bins.
 fn each(
     threads: &Threads,
@@ -211,8 +192,15 @@ fn each(
     work: impl Fn(&Share, &mut [usize]) + Sync,
 ) -> Result<()> {
     let parts = shares.iter().map(|share| (share, places.split_off_mut(..share.bins.len()).unwrap_or_default()));
-    for_each_part(threads, collected(shares.len(), parts, SHARES)?.into_iter(), |(share, places)| work(share, places))
+    let work = |(): &mut (), (share, places): (&Share, &mut [usize])| {
+        work(share, places);
+        Ok(())
+    };
+    for_each_part(threads, collected(shares.len(), parts, SHARES)?, || Ok(()), work)
 }
+
+/// Some bins: where they end, the counts of the shares that have some of them, from the how-many-th of these bins on, and their sum.
+type Chunk<'a> = (&'a mut [usize], Vec<(usize, &'a mut [usize])>, usize);
 
 /// Counts the records of each bin, in shares that each thread can take; with `by_bins` also where there are more bins than records.
 fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Counted> {
@@ -230,9 +218,8 @@ fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool)
     })?;
 
     let mut ptr = zeros(bins.saturating_add(1), "pointers of a sort")?;
-    // Some bins: where they end, and the counts of the shares that have some of them, in their order.
     let chunks = bins.div_ceil(CHUNK);
-    let mut parts = collected(chunks, ptr[1..].chunks_mut(CHUNK).map(|ends| (ends, Vec::new(), 0)), SHARES)?;
+    let mut parts: Vec<Chunk<'_>> = collected(chunks, ptr[1..].chunks_mut(CHUNK).map(|ends| (ends, Vec::new(), 0)), SHARES)?;
     let mut rest = &mut places[..];
     for share in &shares {
         let mut first = share.bins.start;
@@ -245,15 +232,17 @@ fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool)
             first += len;
         }
     }
-    for_each_part(threads, parts.iter_mut(), |(_, counts, sum)| {
+    let sums = |(): &mut (), (_, counts, sum): &mut Chunk<'_>| {
         *sum = counts.iter().flat_map(|(_, counts)| counts.iter()).sum();
-    })?;
+        Ok(())
+    };
+    for_each_part(threads, collected(chunks, &mut parts, SHARES)?, || Ok(()), sums)?;
     let mut before = 0;
     for (_, _, sum) in &mut parts {
         before += std::mem::replace(sum, before);
     }
     assert!(before == n, "{before} of {n} keys are below {bins}");
-    for_each_part(threads, parts.into_iter(), |(ends, mut counts, mut before)| {
+    let places_of = |(): &mut (), (ends, mut counts, mut before): Chunk<'_>| {
         for (k, end) in ends.iter_mut().enumerate() {
             for (first, counts) in &mut counts {
                 if let Some(count) = counts.get_mut(k.wrapping_sub(*first)) {
@@ -262,7 +251,9 @@ fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool)
             }
             *end = before;
         }
-    })?;
+        Ok(())
+    };
+    for_each_part(threads, parts, || Ok(()), places_of)?;
     Ok(Counted { ptr, places, shares })
 }
 

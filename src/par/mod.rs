@@ -10,6 +10,7 @@ mod available;
 mod group;
 mod memory;
 mod pair;
+mod parts;
 mod pool;
 mod scatter;
 mod touch;
@@ -24,6 +25,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::{Error, Result};
 
 pub(crate) use append::{append_blocks, append_both};
+pub(crate) use parts::for_each_part;
 pub(crate) use group::{Digit, Grouped, binned, grouped, order_by};
 use memory::advise_huge_pages;
 pub(crate) use memory::{collected, counters, enough, out_of_memory, reserved, zeros};

@@ -1,10 +1,11 @@
 //! Entries that come in lists go to their rows: the stable counting sort, by all threads, each entry written once where it belongs.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
-use super::{Threads, collected, filled, reserved, try_split};
-use crate::{Error, Index, Result};
+use super::{Threads, collected, filled, for_each_part, reserved, try_split};
+#[cfg(doc)]
+use crate::Error;
+use crate::{Index, Result};
 
 /// Rows and columns of consecutive entries, as many of the one as of the other.
 type Places<'a, I> = (&'a [I], &'a [I]);
@@ -106,23 +107,12 @@ fn each(
     work: impl Fn(Range<usize>, &mut [usize]) + Sync,
 ) -> Result<()> {
     let mut rest = places;
-    let parts = shares.iter().map(|share| {
-        let (part, tail) = std::mem::take(&mut rest).split_at_mut(nrows);
-        rest = tail;
-        (share.clone(), part)
-    });
-    let parts = Mutex::new(collected(shares.len(), parts, "shares of entries")?.into_iter());
-    threads.for_each(
-        shares.len(),
-        || Ok(()),
-        |(), _| {
-            let next = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-            if let Some((share, part)) = next {
-                work(share, part);
-            }
-            Ok::<(), Error>(())
-        },
-    )
+    let parts = shares.iter().map(|share| (share.clone(), rest.split_off_mut(..nrows).unwrap_or_default()));
+    let work = |(): &mut (), (share, part): (Range<usize>, &mut [usize])| {
+        work(share, part);
+        Ok(())
+    };
+    for_each_part(threads, collected(shares.len(), parts, "shares of entries")?, || Ok(()), work)
 }
 
 /// Memory that threads write at places of their own.

@@ -27,7 +27,7 @@ pub use csr::Csr;
 pub use dense::Dense;
 pub use hyper::HyperCsr;
 pub use index::Index;
-pub(crate) use parts::{accumulate, count_rows, cut, for_each_part, row_blocks};
+pub(crate) use parts::{accumulate, count_rows, cut, row_blocks};
 pub use pattern::Pattern;
 pub(crate) use select::sorted_values;
 pub(crate) use sort::Scratch;

@@ -4,29 +4,14 @@
 //! a part is a `&mut` slice, handed out once. What a part holds never depends on the number of threads.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use super::{Pattern, out_of_memory};
-use crate::par::{Threads, collected, filled, try_split, zeros};
+use crate::par::{Threads, collected, filled, for_each_part, try_split, zeros};
 use crate::{Index, Result};
 
 /// Below this much work (entries, say), one thread is faster than waking the others.
 pub(crate) const SERIAL_WORK: usize = 1 << 15;
 const PARTS: &str = "parts of an array";
-
-/// Runs `work(state, part)` once for each part; each thread makes one `state`.
-pub(crate) fn for_each_part<P: Send, S>(
-    threads: &Threads,
-    parts: Vec<P>,
-    state: impl Fn() -> Result<S> + Sync,
-    work: impl Fn(&mut S, P) -> Result<()> + Sync,
-) -> Result<()> {
-    let (n, parts) = (parts.len(), Mutex::new(parts.into_iter()));
-    threads.for_each(n, state, |s, _| {
-        let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-        part.map_or(Ok(()), |p| work(s, p))
-    })
-}
 
 /// Cuts `slice` into `parts` consecutive parts of the given lengths.
 pub(crate) fn cut<T>(mut slice: &mut [T], parts: usize, lens: impl Iterator<Item = usize>) -> Result<Vec<&mut [T]>> {

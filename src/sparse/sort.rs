@@ -11,10 +11,10 @@
 
 use std::ops::Range;
 
-use super::parts::{SERIAL_WORK, cut, for_each_part};
+use super::parts::{SERIAL_WORK, cut};
 use super::{Pattern, out_of_memory, reserved};
 use crate::algebra::words::Fold;
-use crate::par::{Threads, collected, filled, filled_by, try_split, zeros};
+use crate::par::{Threads, collected, filled, filled_by, for_each_part, try_split, zeros};
 use crate::{Index, Result};
 
 /// Entries for a bucket to have on average: of 16 bytes each, half a megabyte, a second-level cache.

@@ -7,9 +7,9 @@
 use std::ops::Range;
 
 use super::budget::bytes_of;
-use crate::par::{Threads, collected, filled};
+use crate::par::{Threads, collected, filled, for_each_part};
 use crate::simd::{self, Shift, dispatch_work};
-use crate::sparse::{cut, for_each_part, row_blocks};
+use crate::sparse::{cut, row_blocks};
 use crate::{Index, Pattern, Result};
 
 /// For each row of B by how many columns it is the row before, moved.

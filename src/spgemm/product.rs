@@ -17,7 +17,7 @@ use super::values::{Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
 use crate::par::{Fresh, Threads, append_blocks, enough, filled, refill, reserved, zeros};
-use crate::simd::{self, Work as _, dispatch, dispatch_work};
+use crate::simd::{self, dispatch, dispatch_work};
 use crate::sparse::accumulate;
 use crate::{Index, Pattern, Result};
 
@@ -188,6 +188,12 @@ impl<I: Index, R: FindRows<I>> simd::Work for Count<'_, I, R> {
     }
 }
 
+/// Does it with the instructions that are best for it.
+#[inline(always)]
+fn run<I: Index, R: FindRows<I>, W: simd::Work>(work: W) -> W::Out {
+    if R::WIDE { dispatch_work(work) } else { work.run() }
+}
+
 /// The pattern whose rows are `rows`, and the length of the longest.
 ///
 /// Where all that there can be fits, rows are found once. Else they are counted first: then C is known to fit, and is written
@@ -213,8 +219,7 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
         append_blocks(threads, "symbolic", work.tasks.len(), hint, state, |s, t, cols: &mut Vec<I>| {
             let task = &work.tasks[t];
             let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
-            let work = Append { rows, state: s, task, lens: &mut lens, cols };
-            if R::WIDE { dispatch_work(work) } else { work.run() }
+            run::<I, R, _>(Append { rows, state: s, task, lens: &mut lens, cols })
         })?
     } else {
         let least = u128::from(rows.least()) * size_of::<I>() as u128;
@@ -258,12 +263,7 @@ fn count<I: Index, R: FindRows<I>>(
     threads.for_each_beside("count", tasks, state, |s, t| {
         let task = &work.tasks[t];
         let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
-        let work = Count { rows, state: s, task, lens: &mut lens };
-        if R::WIDE {
-            dispatch_work(work)
-        } else {
-            work.run()
-        }
+        run::<I, R, _>(Count { rows, state: s, task, lens: &mut lens });
         Ok(())
     })?;
     let mut starts = filled(tasks + 1, 0usize, "tasks")?;

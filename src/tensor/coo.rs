@@ -1,8 +1,7 @@
 //! Sparse tensors in coordinates: entries in any order, possibly repeated.
 
 use crate::algebra::Value;
-use crate::par::{Threads, collected};
-use crate::sparse::for_each_part;
+use crate::par::{Threads, collected, for_each_part};
 use crate::{Error, Index, Result};
 
 /// Most modes that a tensor may have.

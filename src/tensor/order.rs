@@ -3,8 +3,7 @@
 use super::coo::gather;
 use super::{Tensor, coo::mode_name};
 use crate::algebra::{Host, Monoid, V, Value};
-use crate::par::{Digit, Grouped, Threads, filled, grouped};
-use crate::sparse::for_each_part;
+use crate::par::{Digit, Grouped, Threads, filled, for_each_part, grouped};
 use crate::{Error, Index, Result};
 
 /// Keys of one pass of a sort: more bins than entries cost more than another pass.

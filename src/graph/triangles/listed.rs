@@ -9,8 +9,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::par::{Threads, collected, counters, filled, try_split};
-use crate::sparse::{cut, for_each_part};
+use crate::par::{Threads, collected, counters, filled, for_each_part, try_split};
+use crate::sparse::cut;
 use crate::{Index, Pattern, Result};
 
 /// Entries in a block at least.

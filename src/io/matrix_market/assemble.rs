@@ -13,8 +13,7 @@ use super::scalar::Scalar;
 use super::value::MarketValue;
 use crate::algebra::words::{Fold, Moves, moved};
 use crate::algebra::{Monoid, Word};
-use crate::par::{Fresh, Threads, collected, filled, reserved, scattered};
-use crate::sparse::for_each_part;
+use crate::par::{Fresh, Threads, collected, filled, for_each_part, reserved, scattered};
 use crate::{Coo, Csr, Error, Index, Pattern, Result};
 
 /// A Matrix Market file in memory: what its header says, and its entries as they stand in it.

@@ -10,8 +10,7 @@ use super::order::Order;
 use super::scalar::Scalar;
 use super::triangle::settle;
 use crate::io::text::{Bad, Cursor, count_line_ends, long_line, quoted};
-use crate::par::{Threads, reserved};
-use crate::sparse::for_each_part;
+use crate::par::{Threads, for_each_part, reserved};
 use crate::{Error, Index, Result};
 
 /// Where the entries behind a header come from, as blocks in the order of the file; `stored` of them in all.

@@ -14,8 +14,7 @@ use super::options::ReadOptions;
 use super::parse::{Parsed, Rules, Source, Wrong, parse_body, parse_piece};
 use super::scalar::Scalar;
 use crate::io::text::{Plain, is_gzip};
-use crate::par::{Threads, collected, filled, reserved};
-use crate::sparse::for_each_part;
+use crate::par::{Threads, collected, filled, for_each_part, reserved};
 use crate::{Index, Result};
 
 /// Bytes in which the header must end.

@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Result;
-use crate::par::{Threads, reserved};
-use crate::sparse::for_each_part;
+use crate::par::{Threads, for_each_part, reserved};
 
 /// What text is read, and how much of it.
 #[derive(Clone, Copy)]

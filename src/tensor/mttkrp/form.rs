@@ -3,8 +3,7 @@
 use super::lanes::{Beside, Factors, fold, fold_fibres};
 use super::rows::segments;
 use crate::algebra::{Arithmetic, Value};
-use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, grouped, out_of_memory};
-use crate::sparse::for_each_part;
+use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, for_each_part, grouped, out_of_memory};
 use crate::tensor::Tensor;
 use crate::{Index, Result};
 

@@ -4,8 +4,7 @@
 use super::choose::STRETCHES;
 use super::lanes::{Factors, Through, scatter};
 use crate::algebra::{Arithmetic, Value};
-use crate::par::{Threads, collected, filled, refill};
-use crate::sparse::for_each_part;
+use crate::par::{Threads, collected, filled, for_each_part, refill};
 use crate::{Index, Result};
 
 /// Rows of a task of the sum.
