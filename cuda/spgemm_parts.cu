@@ -2,20 +2,28 @@
 // Set in front: OffsetC, and OffsetK of what is kept.
 #include "parts.cuh"
 
-// Parts of `entries` entries of the rows in the list: those whose columns lie within `near` words from the front of the arrays, the
-// others from the back of `room` places; ends[0] and ends[1] count them. Their order is that of the threads, which nothing depends on.
-KERNEL(parts_fill, u32 n, const u32* rows, const OffsetC* c_ptr, const u32* c_col, u32 entries, u32 near, u32 room, u32* ends,
-                   u32* part_rows, u32* part_numbers) {
+// Parts of rows: for each its row and its number within the row.
+struct Parts {
+  u32 *rows, *numbers;
+};
+// Parts of the rows in the list: of its first `few` rows parts of `entries` entries, which warps take; of the others, up to row n, parts of
+// 4 · entries, which blocks take: those whose columns lie within `near` words from the front of `longs`, the rest from the back of its
+// `room` places. ends[0], ends[1] and ends[2] count them. Their order is that of the threads, which nothing depends on.
+KERNEL(parts_fill, u32 few, u32 n, const u32* rows, const OffsetC* c_ptr, const u32* c_col, u32 entries, u32 near, u32 room, u32* ends,
+                   Parts shorts, Parts longs) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= n) return;
   const OffsetC begin = c_ptr[rows[t]], end = c_ptr[rows[t] + 1];
+  const bool is_short = t < few;
+  const Parts to = is_short ? shorts : longs;
+  const u32 step = is_short ? entries : 4 * entries;
   u32 p = 0;
-  for (OffsetC from = begin; from < end; from += entries, ++p) {
-    const OffsetC last = end - from < entries ? end - 1 : from + entries - 1;
-    const bool close = c_col[last] / 32 - c_col[from] / 32 < near;
-    const u32 at = close ? atomicAdd(&ends[0], 1) : room - 1 - atomicAdd(&ends[1], 1);
-    part_rows[at] = rows[t];
-    part_numbers[at] = p;
+  for (OffsetC from = begin; from < end; from += step, ++p) {
+    const OffsetC last = end - from < step ? end - 1 : from + step - 1;
+    const bool close = is_short || c_col[last] / 32 - c_col[from] / 32 < near;
+    const u32 at = is_short ? atomicAdd(&ends[0], 1) : close ? atomicAdd(&ends[1], 1) : room - 1 - atomicAdd(&ends[2], 1);
+    to.rows[at] = rows[t];
+    to.numbers[at] = p;
   }
 }
 

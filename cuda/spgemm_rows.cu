@@ -130,27 +130,36 @@ KERNEL(bin_count, u32 stage, u32 last, u32 nrows, const OffsetA* a_ptr, const u3
   __syncthreads();
   if (threadIdx.x < 2 * BINS && found[threadIdx.x] > 0) atomicAdd(&counters[threadIdx.x], (u64)found[threadIdx.x]);
 }
-// Where bins begin.
+// Where bins begin, those of the first stage and those of the next.
 struct Starts {
-  u64 of[BINS];
+  u64 of[2 * BINS];
 };
-// Rows of bin b from starts.of[b] on; cursors are 0 before. The order within a bin is that of the blocks, which nothing depends on.
-KERNEL(bin_place, u32 stage, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, Starts starts, u64* cursors, u32* rows) {
-  __shared__ u32 found[BINS], start[BINS];
-  if (threadIdx.x < BINS) found[threadIdx.x] = 0;
+// Rows of bin b from starts.of[b] on, in the stages from `stage` to `last`, a list of nrows places each; cursors are 0 before. The order
+// within a bin is that of the blocks, which nothing depends on.
+KERNEL(bin_place, u32 stage, u32 last, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths, Starts starts,
+                  u64* cursors, u32* rows) {
+  __shared__ u32 found[2 * BINS], start[2 * BINS];
+  const u32 t = threadIdx.x;
+  if (t < 2 * BINS) found[t] = 0;
   __syncthreads();
-  const u64 row = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  const u32 bin = row < nrows ? bin_of(stage, work[row], words[row], a_ptr[row + 1] - a_ptr[row]) : BINS;
-  const u32 same = __match_any_sync(ALL, bin);
-  const u32 leader = __ffs(same) - 1;
-  u32 at = 0;
-  if (bin < BINS && lane_id() == leader) at = atomicAdd(&found[bin], __popc(same));
-  at = __shfl_sync(ALL, at, leader) + __popc(same & ((1u << lane_id()) - 1));
+  const u64 row = (u64)blockIdx.x * blockDim.x + t;
+  u32 bin[2], at[2];
+#pragma unroll
+  for (u32 n = 0; n < 2; ++n) {
+    bin[n] = BINS, at[n] = 0;
+    if (stage + n > last) continue;
+    if (row < nrows) bin[n] = bin_of(stage + n, work[row], stage + n == 2 ? lengths[row] : words[row], a_ptr[row + 1] - a_ptr[row]);
+    const u32 same = __match_any_sync(ALL, bin[n]);
+    const u32 leader = __ffs(same) - 1;
+    if (bin[n] < BINS && lane_id() == leader) at[n] = atomicAdd(&found[n * BINS + bin[n]], __popc(same));
+    at[n] = __shfl_sync(ALL, at[n], leader) + __popc(same & ((1u << lane_id()) - 1));
+  }
   __syncthreads();
-  if (threadIdx.x < BINS && found[threadIdx.x] > 0)
-    start[threadIdx.x] = (u32)(starts.of[threadIdx.x] + atomicAdd(&cursors[threadIdx.x], (u64)found[threadIdx.x]));
+  if (t < 2 * BINS && found[t] > 0) start[t] = (u32)(starts.of[t] + atomicAdd(&cursors[t], (u64)found[t]));
   __syncthreads();
-  if (bin < BINS) rows[start[bin] + at] = (u32)row;
+#pragma unroll
+  for (u32 n = 0; n < 2; ++n)
+    if (bin[n] < BINS) rows[n * (u64)nrows + start[n * BINS + bin[n]] + at[n]] = (u32)row;
 }
 
 // ---- B with 32 columns to a word; its rows are sorted. A warp a row.

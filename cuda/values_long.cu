@@ -167,9 +167,13 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
   for (u32 e = threadIdx.x; e < length; e += TURN_THREADS) m.c_val[out + e] = own.values[e];
 }
 
-BOUNDED_KERNEL((TURN_THREADS, 4), values_near, const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
-  long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, m);
+// There are *count parts, from the front of the arrays or from the back of their `room` places, which the host does not always wait for: the
+// grid has a block for all that there may be.
+#define PARTS const u32* count, u32 room, const u32* rows, const u32* parts, u32 b_sorted, Operands m
+BOUNDED_KERNEL((TURN_THREADS, 4), values_near, PARTS) {
+  if (blockIdx.x < *count) long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, m);
 }
-BOUNDED_KERNEL((TURN_THREADS, 4), values_far, const u32* rows, const u32* parts, u32 b_sorted, Operands m) {
-  long_part_of_row<false>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, m);
+BOUNDED_KERNEL((TURN_THREADS, 4), values_far, PARTS) {
+  const u32 at = room - 1 - blockIdx.x;
+  if (blockIdx.x < *count) long_part_of_row<false>(rows[at], parts[at], b_sorted, m);
 }

@@ -7,7 +7,7 @@ use super::cache::Cache;
 use super::driver::{Device, Event, Limits, count};
 use super::front::Front;
 use super::jit::{Programs, Source};
-use super::launch::Program;
+use super::launch::{Launch, Program};
 use super::nvrtc::Nvrtc;
 use super::tiling::Tuning;
 use super::twins::Twins;
@@ -138,6 +138,22 @@ impl Cuda {
     /// The program of a file of `cuda/` behind `prefix`.
     pub(crate) fn program(&self, source: Source, prefix: &str) -> Result<Arc<Program>> {
         self.program_of(source, Front::new(prefix, &[]))
+    }
+    /// Starts `sides` beside what `main` starts: none of it depends on another. What is started later waits for all of it.
+    ///
+    /// What `sides` use was there before, and is given back later.
+    pub(super) fn beside<T>(&self, sides: &[Launch], main: impl FnOnce() -> Result<T>) -> Result<T> {
+        let sides = || sides.iter().filter(|side| side.shape.grid > 0);
+        if sides().next().is_none() {
+            return main();
+        }
+        let mut lanes = self.device().lanes()?;
+        for (i, side) in sides().enumerate() {
+            side.kernel.launch_in((&mut lanes, i + 1), side.shape, &side.args)?;
+        }
+        let made = main()?;
+        lanes.join()?;
+        Ok(made)
     }
     /// Runs `work` and gives its result with the milliseconds that the device took for what `work` put on its stream.
     /// # Errors

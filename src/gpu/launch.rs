@@ -8,7 +8,7 @@ use cudarc::driver::{result, sys};
 
 pub(crate) use super::arg::{Arg, args};
 use super::buffer::RawBuffer;
-use super::driver::{Module, failed, foreign};
+use super::driver::{Lanes, Module, failed, foreign};
 use crate::{Error, Result};
 
 /// How a kernel is spread over the device.
@@ -54,6 +54,18 @@ unsafe impl Sync for Kernel {}
 impl Kernel {
     /// Starts the kernel on the device's stream, behind all that was started before. A grid of 0 blocks does nothing.
     pub(crate) fn launch(&self, shape: Shape, args: &[Arg]) -> Result<()> {
+        self.launch_on(self.module.device().stream(), shape, args)
+    }
+    /// Starts the kernel in a lane, beside those of the other lanes.
+    pub(in crate::gpu) fn launch_in(
+        &self,
+        (lanes, lane): (&mut Lanes<'_>, usize),
+        shape: Shape,
+        args: &[Arg],
+    ) -> Result<()> {
+        self.launch_on(lanes.stream(lane, self.module.device())?, shape, args)
+    }
+    fn launch_on(&self, stream: sys::CUstream, shape: Shape, args: &[Arg]) -> Result<()> {
         if shape.grid == 0 {
             return Ok(());
         }
@@ -73,7 +85,8 @@ impl Kernel {
         // SAFETY: 1. The function's module is loaded as long as `self` lives, and unloading waits for the stream.
         //         2. There are as many arguments as parameters, of the same sizes, checked above; they are copied
         //            before the call returns.
-        //         3. Buffers are given back in the order of this stream, so they outlast the kernel. That the kernel
+        //         3. Buffers are given back in the order of the device's stream, so they outlast the kernel: `stream` is that one, or
+        //            it is a lane's, which that one waits for at the join, before whoever forked gives anything back. That the kernel
         //            stays within them is shown by compute-sanitizer over the tests (CONTRIBUTING.md).
         unsafe {
             result::launch_kernel(
@@ -81,7 +94,7 @@ impl Kernel {
                 (shape.grid, 1, 1),
                 (shape.block, 1, 1),
                 shape.shared,
-                device.stream(),
+                stream,
                 &mut pointers,
             )
         }
@@ -109,6 +122,13 @@ impl Kernel {
         };
         blocks.map(|n| u32::try_from(n).unwrap_or(0)).map_err(failed(format!("occupancy of kernel {}", self.name)))
     }
+}
+
+/// A kernel with its shape and its arguments, to be started.
+pub(crate) struct Launch {
+    pub(crate) kernel: Kernel,
+    pub(crate) shape: Shape,
+    pub(crate) args: Vec<Arg>,
 }
 
 /// A loaded program and the kernels taken from it so far.

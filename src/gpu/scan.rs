@@ -68,6 +68,10 @@ impl Scan {
         let total = found.remove(0);
         Ok((total, found))
     }
+    /// The array of the numbers beside the sum, and where number `i` stands in it.
+    pub(crate) fn into_beside(self, i: usize) -> (Buffer<u64>, usize) {
+        (self.sums, self.tiles + 1 + i)
+    }
     /// The offsets, 64-bit if the sum needs it; these are the counts that it was begun with.
     pub(crate) fn offsets(
         &self,

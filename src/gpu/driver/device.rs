@@ -1,4 +1,4 @@
-//! A device with its context, its one stream and its pool of memory; who may put work on the stream, and what went wrong
+//! A device with its context, its stream, those beside it and its pool of memory; who may put work on the stream, and what went wrong
 //! in it.
 
 use std::collections::VecDeque;
@@ -12,6 +12,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemPool_attri
 use cudarc::driver::{CudaContext, CudaStream};
 
 use super::errors::{failed, message, of_a_kernel};
+use super::sides::Sides;
 use crate::gpu::staging::Staging;
 use crate::{Error, Result};
 
@@ -43,10 +44,11 @@ pub struct Limits {
     pub memory: u64,
 }
 
-/// A device with its stream and its pool of memory.
+/// A device with its stream, those beside it and its pool of memory.
 pub(crate) struct Device {
     pub(super) context: Arc<CudaContext>,
     pub(super) stream: Arc<CudaStream>,
+    pub(super) sides: Sides,
     pub(super) pool: sys::CUmemoryPool,
     limits: Limits,
     /// Bytes taken and not given back, and the most that the caller allows.
@@ -109,11 +111,13 @@ impl Device {
         // SAFETY: all our work is on one stream, so there is nothing for cudarc's events to order.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(failed("a stream"))?;
+        let sides = Sides::new(&context).map_err(failed("streams"))?;
         let limits = limits(&context, ordinal).map_err(failed("the device's limits"))?;
         let pool = pool(ordinal)?;
         Ok(Self {
             context,
             stream,
+            sides,
             pool,
             limits,
             in_use: AtomicU64::new(0),

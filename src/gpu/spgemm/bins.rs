@@ -47,9 +47,11 @@ impl Counts {
 }
 
 /// Rows by bin.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Bins {
     rows: Buffer<u32>,
+    /// Where the list of the first bin begins.
+    first: usize,
     counts: Counts,
 }
 
@@ -59,7 +61,7 @@ impl Bins {
     }
     /// The list of a bin, and behind it those of the following ones, as an argument.
     pub(super) fn list(&self, bin: usize) -> Arg {
-        self.rows.from(self.counts.0[bin] as usize)
+        self.rows.from(self.first + self.counts.0[bin] as usize)
     }
 }
 
@@ -88,11 +90,13 @@ pub(super) struct Work {
     pub(super) flops: u64,
     pub(super) most: u64,
     /// Rows in bins for counting.
-    pub(super) counts: Counts,
+    counts: Counts,
+    /// Zeros for [`place`], and where they begin.
+    cursors: (Buffer<u64>, usize),
 }
 
 impl Work {
-    /// Numbers of `struct Totals` of the kernel.
+    /// Numbers of `struct Totals` of the kernel; as many zeros as there are bins come behind them.
     const TOTALS: usize = 3 + BINS;
 
     /// Starts counting work of A's rows on rows of B that begin at `b_ptr`; `to` are the arrays that the kernel fills, where `products`,
@@ -111,9 +115,16 @@ impl Work {
         let all = args![a.nrows as u32, &a.row_ptr, &a.col_idx, b_ptr, products, rows, few, lengths, words, totals];
         program.kernel("row_work")?.launch(shape, all)
     }
-    fn found(rows: Buffer<u32>, totals: &[u64]) -> Self {
+    fn found(rows: Buffer<u32>, totals: &[u64], cursors: (Buffer<u64>, usize)) -> Self {
         let (flops, most, of_few, counts) = (totals[0], totals[1], totals[2], Counts::of(&totals[3..]));
-        Self { rows, of_few, flops, most, counts }
+        Self { rows, of_few, flops, most, counts, cursors }
+    }
+    /// Rows in bins for counting, by `words` of the products; once.
+    pub(super) fn to_count(&self, cuda: &Cuda, a: &DevicePattern, of_words: &Self) -> Result<Bins> {
+        let (cursors, first) = &of_words.cursors;
+        let by = [&self.rows, &of_words.rows, &of_words.rows];
+        let [bins] = place(cuda, a, Stage::Count, [of_words.counts], by, &cursors.from(*first))?;
+        Ok(bins)
     }
 
     /// Work of the words of B's rows, of which `words` are the numbers, where this is that of B's entries, so many in all: with where
@@ -125,13 +136,13 @@ impl Work {
         words: &Buffer<u32>,
         entries: usize,
     ) -> Result<(Self, Offsets, u64)> {
-        let scan = Scan::begin(cuda, words, entries as u64, Self::TOTALS)?;
+        let scan = Scan::begin(cuda, words, entries as u64, Self::TOTALS + BINS)?;
         // No row of B has more words than entries.
         let ptr = scan.offsets(cuda, words, false, "words of B")?;
         let rows = cuda.alloc::<u32>(a.nrows, "words of each row")?;
         Self::count(cuda, a, &ptr, Some(&self.rows), [Some(&rows), None, None, None], &scan.beside(0))?;
         let (total, totals) = scan.get(cuda)?;
-        Ok((Self::found(rows, &totals), ptr, total))
+        Ok((Self::found(rows, &totals, scan.into_beside(Self::TOTALS)), ptr, total))
     }
 }
 
@@ -146,14 +157,15 @@ pub(super) struct Fresh {
 
 /// Work of A's rows on rows of B.
 pub(super) fn work(cuda: &Cuda, a: &DevicePattern, b: &DevicePattern) -> Result<(Work, Fresh)> {
-    let totals = cuda.zeroed::<u64>(Work::TOTALS, "multiplications in all")?;
+    let totals = cuda.zeroed::<u64>(Work::TOTALS + BINS, "multiplications in all")?;
     let rows = |what| cuda.alloc::<u32>(a.nrows, what);
     let made = rows("multiplications of each row")?;
     let few = rows("multiplications of short rows")?;
     let fresh = Fresh { few, lengths: rows("lengths of C's rows")?, words: rows("words of C's rows")? };
     let to = [Some(&made), Some(&fresh.few), Some(&fresh.lengths), Some(&fresh.words)];
     Work::count(cuda, a, &b.row_ptr, None, to, &(&totals).into())?;
-    Ok((Work::found(made, &cuda.get(&totals, "multiplications in all")?), fresh))
+    let found = cuda.get(&totals, "multiplications in all")?;
+    Ok((Work::found(made, &found, (totals, Work::TOTALS)), fresh))
 }
 
 /// Blocks for kernels whose warps take rows in turn: enough to fill the device.
@@ -162,23 +174,25 @@ fn all_rows(cuda: &Cuda, threads: usize) -> Result<Shape> {
     Shape::blocks(threads.div_ceil(256).min(most), 256, 0)
 }
 
-/// Rows in bins for `stage`, of which there are so many; `words` are what the stage goes by.
-pub(super) fn place(
+/// Rows in bins for `stage`, or for it and the next, of which there are so many; `cursors` are zeros, one for each bin.
+fn place<const N: usize>(
     cuda: &Cuda,
     a: &DevicePattern,
-    (stage, counts): (Stage, Counts),
-    work: &Buffer<u32>,
-    words: &Buffer<u32>,
-) -> Result<Bins> {
+    stage: Stage,
+    counts: [Counts; N],
+    [work, words, lengths]: [&Buffer<u32>; 3],
+    cursors: &Arg,
+) -> Result<[Bins; N]> {
+    const { assert!(N == 1 || N == 2) };
     let nrows = words.len();
-    let rows = cuda.alloc::<u32>(nrows, "bins of rows")?;
-    let cursors = cuda.zeroed::<u64>(BINS, "bins of rows")?;
-    let starts = Arg::all(std::array::from_fn::<_, BINS, _>(|bin| counts.0[bin].into()));
-    let all = args![stage as u32, nrows as u32, &a.row_ptr, work, words, &starts, &cursors, &rows];
+    let rows = cuda.alloc::<u32>(N * nrows, "bins of rows")?;
+    let starts: Vec<Arg> = (0..2 * BINS).map(|at| counts[(at / BINS).min(N - 1)].0[at % BINS].into()).collect();
+    let (first, last, starts) = (stage as u32, stage as u32 + N as u32 - 1, Arg::list(&starts));
+    let all = args![first, last, nrows as u32, &a.row_ptr, work, words, lengths, &starts, cursors, &rows];
     program(cuda, [a.row_ptr.cuda(), SMALL, SMALL, SMALL])?
         .kernel("bin_place")?
         .launch(Shape::for_each(nrows, 256)?, all)?;
-    Ok(Bins { rows, counts })
+    Ok(std::array::from_fn(|at| Bins { rows: rows.clone(), first: at * nrows, counts: counts[at] }))
 }
 
 /// Starts counting rows by bin, for the stages from one to another, into the numbers at `counters`.
@@ -195,26 +209,32 @@ fn count(
 }
 
 /// Rows in bins for values.
-pub(super) fn for_values(cuda: &Cuda, a: &DevicePattern, work: &Buffer<u32>, lengths: &Buffer<u32>) -> Result<Counts> {
-    let counters = cuda.zeroed::<u64>(BINS, "bins of rows")?;
-    count(cuda, a, [Stage::Values; 2], [work, lengths, lengths], &(&counters).into())?;
-    Ok(Counts::of(&cuda.get(&counters, "bins of rows")?))
+pub(super) fn for_values(cuda: &Cuda, a: &DevicePattern, work: &Buffer<u32>, lengths: &Buffer<u32>) -> Result<Bins> {
+    let counters = cuda.zeroed::<u64>(2 * BINS, "bins of rows")?;
+    let by = [work, lengths, lengths];
+    count(cuda, a, [Stage::Values; 2], by, &(&counters).into())?;
+    let counts = Counts::of(&cuda.get(&counters, "bins of rows")?);
+    let [bins] = place(cuda, a, Stage::Values, [counts], by, &counters.from(BINS))?;
+    Ok(bins)
 }
 
-/// C's row pointers and its entries from the lengths of its rows, and how many rows there are in each bin for writing, by `words`,
-/// and for values. All that is waited for is waited for once.
+/// C's row pointers and its entries from the lengths of its rows, and its rows in bins for writing, by `words`, and for values. All that
+/// is waited for is waited for once.
 pub(super) fn row_pointers(
     cuda: &Cuda,
     a: &DevicePattern,
     work: &Work,
     words: &Buffer<u32>,
     lengths: &Buffer<u32>,
-) -> Result<(Offsets, u64, [Counts; 2])> {
-    let scan = Scan::begin(cuda, lengths, work.flops, 2 * BINS)?;
-    count(cuda, a, [Stage::Fill, Stage::Values], [&work.rows, words, lengths], &scan.beside(0))?;
+) -> Result<(Offsets, u64, [Bins; 2])> {
+    let scan = Scan::begin(cuda, lengths, work.flops, 4 * BINS)?;
+    let by = [&work.rows, words, lengths];
+    count(cuda, a, [Stage::Fill, Stage::Values], by, &scan.beside(0))?;
     let (nnz, found) = scan.get(cuda)?;
+    let counts = [Counts::of(&found), Counts::of(&found[BINS..])];
+    let bins = place(cuda, a, Stage::Fill, counts, by, &scan.beside(2 * BINS))?;
     let row_ptr = scan.offsets(cuda, lengths, u32::try_from(nnz).is_err(), "row pointers of C")?;
-    Ok((row_ptr, nnz, [Counts::of(&found), Counts::of(&found[BINS..])]))
+    Ok((row_ptr, nnz, bins))
 }
 
 pub(super) fn programs() -> Vec<Unit> {

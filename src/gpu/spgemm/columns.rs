@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::bins::{self, Bins, Counts, Fresh, Stage, Work, group, place};
+use super::bins::{self, Bins, Fresh, Work, group};
 use super::map::Map;
 use crate::Result;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
-use crate::gpu::launch::{Arg, Program, Shape, args};
+use crate::gpu::launch::{Arg, Launch, Program, Shape, args};
 use crate::gpu::pattern::Offsets;
 use crate::gpu::scan::Scan;
 use crate::gpu::{Cuda, DevicePattern};
@@ -106,7 +106,7 @@ pub(super) struct Found {
     /// The ranks of the products of short rows.
     pub(super) map: Option<Map>,
     /// Rows in bins for values.
-    pub(super) counts: Counts,
+    pub(super) bins: Bins,
 }
 
 /// The patterns of a product and what is known of its rows.
@@ -178,29 +178,22 @@ impl<'a> Columns<'a> {
         all
     }
 
-    /// Runs the kernel of bin b + 1 on its rows, for each in `kernels` with a name.
-    fn run(&self, program: &Program, bins: &Bins, kernels: &[&str], out: &[Arg]) -> Result<()> {
-        // Heavy rows first: what is left for the end should be small.
-        for (at, name) in kernels.iter().enumerate().rev() {
-            let bin = at + 1;
-            let n = bins.len(bin);
-            if n == 0 || name.is_empty() {
-                continue;
-            }
-            let list = bins.list(bin);
+    /// The kernels of these bins on their rows.
+    fn launches(&self, program: &Program, bins: &Bins, kernels: &[(usize, &str)], out: &[Arg]) -> Result<Vec<Launch>> {
+        let some = kernels.iter().filter(|(bin, _)| bins.len(*bin) > 0);
+        some.map(|&(bin, name)| {
+            let (n, list, kernel) = (bins.len(bin), bins.list(bin), program.kernel(name)?);
             if name.ends_with("bits") {
                 let block = if bin == 6 { 1024 } else { 256 };
                 let window = self.window(block);
                 let rest = args![self.b.ncols as u32, u32::from(self.b.sorted), window];
-                let all = [&[list], &self.operands()[..], rest, out].concat();
-                program.kernel(name)?.launch(Shape::blocks(n, block, window * 4)?, &all)?;
-            } else {
-                let block = if bin <= 2 { 256 } else { 128 };
-                let all = [&[Arg::from(n as u32), list], &self.operands()[..], out].concat();
-                program.kernel(name)?.launch(Shape::for_each(n * 32, block)?, &all)?;
+                let args = [&[list], &self.operands()[..], rest, out].concat();
+                return Ok(Launch { kernel, shape: Shape::blocks(n, block, window * 4)?, args });
             }
-        }
-        Ok(())
+            let shape = Shape::for_each(n * 32, if bin <= 2 { 256 } else { 128 })?;
+            Ok(Launch { kernel, shape, args: [&[Arg::from(n as u32), list], &self.operands()[..], out].concat() })
+        })
+        .collect()
     }
 
     /// Words of columns that a block of `block` threads keeps bits for: all columns where they fit, but not more shared
@@ -218,33 +211,42 @@ impl<'a> Columns<'a> {
     /// C's structure.
     pub(super) fn find(&self, fresh: Fresh) -> Result<Found> {
         let cuda = self.cuda;
-        let work = &self.work.rows;
-        let words = self.packed.as_ref().map_or(work, |(_, words)| &words.rows);
         let of_words = self.packed.as_ref().map_or(self.work, |(_, words)| words);
-        let counted = place(cuda, self.a, (Stage::Count, of_words.counts), work, words)?;
+        let counted = self.work.to_count(cuda, self.a, of_words)?;
         let Fresh { few, lengths, words: c_words } = fresh;
-        let kept = self.room_for_few(&few)?;
-        let kernels = ["count_32", "count_64", "count_384", "count_768", "count_bits", "count_bits"];
-        let out = args![&lengths, &c_words, &kept.ptr, &kept.columns, kept.map.as_ref()];
-        self.run(&*self.program(SMALL, kept.ptr.cuda())?, &counted, &kernels, out)?;
+        let program = self.program(SMALL, kept_offsets(self.work))?;
+        let none = Arg::null();
+        let out = args![&lengths, &c_words, &none, &none, &none];
+        let kernels = [(6, "count_bits"), (5, "count_bits"), (4, "count_768"), (3, "count_384")];
+        let long = self.launches(&program, &counted, &kernels, out)?;
+        let kept = cuda.beside(&long, || {
+            let kept = self.room_for_few(&few)?;
+            let out = args![&lengths, &c_words, &kept.ptr, &kept.columns, kept.map.as_ref()];
+            for short in self.launches(&program, &counted, &[(2, "count_64"), (1, "count_32")], out)? {
+                short.kernel.launch(short.shape, &short.args)?;
+            }
+            Ok(kept)
+        })?;
 
-        let (row_ptr, nnz, [to_fill, counts]) = bins::row_pointers(cuda, self.a, self.work, &c_words, &lengths)?;
+        let (row_ptr, nnz, [to_fill, bins]) = bins::row_pointers(cuda, self.a, self.work, &c_words, &lengths)?;
         let columns = cuda.alloc::<u32>(usize::try_from(nnz).unwrap_or(usize::MAX), "columns of C")?;
+        let kernels = [(6, "fill_bits"), (5, "fill_bits"), (3, "fill_words")];
+        let long = if kernels.iter().any(|(bin, _)| to_fill.len(*bin) > 0) {
+            let program = self.program(row_ptr.cuda(), kept.ptr.cuda())?;
+            self.launches(&program, &to_fill, &kernels, args![&row_ptr, &columns])?
+        } else {
+            vec![]
+        };
         // Bins 1 and 2 lie side by side.
         let few = counted.len(1) + counted.len(2);
         // Few rows are spread over more warps.
         let rounds: u32 = if few < 1 << 16 { 1 } else { 8 };
         let all = args![few as u32, rounds, counted.list(1), &kept.ptr, &kept.columns, &row_ptr, &columns];
         let rows = bins::program(cuda, [SMALL, SMALL, row_ptr.cuda(), kept.ptr.cuda()])?;
-        rows.kernel("move_kept")?.launch(Shape::blocks(few.div_ceil(32 * rounds as usize), 256, 0)?, all)?;
-        if (1..=6).any(|bin| to_fill.len(bin) > 0) {
-            let program = self.program(row_ptr.cuda(), kept.ptr.cuda())?;
-            let filled = place(cuda, self.a, (Stage::Fill, to_fill), work, &c_words)?;
-            let kernels = ["", "", "fill_words", "", "fill_bits", "fill_bits"];
-            self.run(&program, &filled, &kernels, args![&row_ptr, &columns])?;
-        }
+        let shape = Shape::blocks(few.div_ceil(32 * rounds as usize), 256, 0)?;
+        cuda.beside(&long, || rows.kernel("move_kept")?.launch(shape, all))?;
         let map = kept.map.map(|ranks| Map { place: kept.ptr, ranks });
-        Ok(Found { row_ptr, lengths, columns, map, counts })
+        Ok(Found { row_ptr, lengths, columns, map, bins })
     }
 
     /// Room for the columns of short rows and for the ranks of their products.
@@ -257,6 +259,11 @@ impl<'a> Columns<'a> {
         let map = if self.mapped() { Some(cuda.alloc::<u8>(total, "ranks of products")?) } else { None };
         Ok(Kept { ptr, columns, map })
     }
+}
+
+/// The type of the places of what is kept of short rows.
+fn kept_offsets(work: &Work) -> &'static str {
+    if u32::try_from(work.of_few).is_ok() { SMALL } else { "unsigned long long" }
 }
 
 pub(super) fn programs() -> Vec<Unit> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::bins::{self, Bins, Counts, Stage, place};
+use super::bins::Bins;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
@@ -29,42 +29,49 @@ pub(super) fn long_part(part: u32) -> u32 {
     4 * part
 }
 
-/// Rows of C by length.
+/// Places for parts of long rows up to which it is not waited for how many there are: a block of a kernel that finds none takes less.
+const NOT_WAITED_FOR: usize = 1 << 14;
+
+/// Rows of the last two bins, cut into parts.
 #[derive(Debug)]
-pub(super) struct Rows {
-    pub(super) bins: Bins,
-    pub(super) parts: Option<WarpParts>,
-    pub(super) long: Option<Parts>,
+pub(super) struct Cut {
+    /// How many parts there are: of those that warps take, of long ones whose columns lie close, of the others.
+    ends: Buffer<u32>,
+    /// Parts that a warp takes.
+    short: Parts,
+    /// Parts of long rows: those whose columns lie close from the front of the arrays, the others from their end.
+    long: Parts,
+    /// At most so many of either.
+    most: [usize; 2],
 }
 
-/// Rows cut into parts that a warp takes each: for each its row and its number within the row, and how many there are, which only the
-/// device knows.
+/// For each part its row and its number within the row.
 #[derive(Debug)]
-pub(super) struct WarpParts {
-    pub(super) rows: Buffer<u32>,
-    pub(super) numbers: Buffer<u32>,
-    pub(super) count: Buffer<u32>,
-}
-
-/// Long rows cut into parts: for each its row and its number within the row; those whose columns lie close from the front of the
-/// arrays, the others at their end.
-#[derive(Debug)]
-pub(super) struct Parts {
+struct Parts {
     rows: Buffer<u32>,
     numbers: Buffer<u32>,
-    close: usize,
-    far: usize,
 }
 
 impl Parts {
-    /// Number of parts whose columns lie close, or of the others.
-    pub(super) fn len(&self, close: bool) -> usize {
-        if close { self.close } else { self.far }
+    fn new(cuda: &Cuda, room: usize) -> Result<Self> {
+        let array = || cuda.alloc::<u32>(room, "parts of long rows");
+        Ok(Self { rows: array()?, numbers: array()? })
     }
-    /// Rows and numbers of either, as arguments.
-    pub(super) fn lists(&self, close: bool) -> [Arg; 2] {
-        let from = if close { 0 } else { self.rows.len() - self.far };
-        [self.rows.from(from), self.numbers.from(from)]
+    fn arg(&self) -> Arg {
+        Arg::all([(&self.rows).into(), (&self.numbers).into()])
+    }
+}
+
+impl Cut {
+    /// At most so many parts for warps, and what their kernel is told of them.
+    pub(super) fn short(&self) -> (usize, [Arg; 3]) {
+        let Parts { rows, numbers } = &self.short;
+        (rows.len(), [(&self.ends).into(), rows.into(), numbers.into()])
+    }
+    /// At most so many parts whose columns lie close, or of the others, and what their kernel is told of them.
+    pub(super) fn long(&self, close: bool) -> (usize, [Arg; 4]) {
+        let (Parts { rows, numbers }, which) = (&self.long, usize::from(!close));
+        (self.most[which], [self.ends.from(1 + which), (rows.len() as u32).into(), rows.into(), numbers.into()])
     }
 }
 
@@ -76,61 +83,32 @@ fn settings(c: &'static str, kept: &'static str) -> [Setting; 2] {
     [Setting::Type("OffsetC", c), Setting::Type("OffsetK", kept)]
 }
 
-/// Rows of C in bins, and its long rows in parts, `part` entries to a part of those that warps take; `counts` are the rows in each bin,
-/// if that is known.
-pub(super) fn rows(
-    cuda: &Cuda,
-    [a, c]: [&DevicePattern; 2],
-    work: &Buffer<u32>,
-    lengths: &Buffer<u32>,
-    counts: Option<Counts>,
-    part: u32,
-) -> Result<Rows> {
-    let counts = counts.map_or_else(|| bins::for_values(cuda, a, work, lengths), Ok)?;
-    let bins = place(cuda, a, (Stage::Values, counts), work, lengths)?;
-    let ends = || cuda.zeroed::<u32>(2, "parts of long rows");
-    // Rows that warps take have at most 1024 entries; none of their parts are far.
-    let parts = match bins.len(4) {
-        0 => None,
-        n => {
-            let (count, room) = (ends()?, n.saturating_mul(1024usize.div_ceil(part as usize)));
-            let [rows, numbers] = cut(cuda, c, (bins.list(4), n), room, [part, u32::MAX], &count)?;
-            Some(WarpParts { rows, numbers, count })
-        }
+/// The longer rows of C in parts, `part` entries to a part of those that warps take; none where there are no such rows.
+pub(super) fn cut(cuda: &Cuda, c: &DevicePattern, bins: &Bins, part: u32) -> Result<Option<Cut>> {
+    let (few, many) = (bins.len(4), bins.len(5));
+    if few + many == 0 {
+        return Ok(None);
+    }
+    // Rows that warps take have at most 1024 entries. Each longer one has at most one part that is not full.
+    let room = [few.saturating_mul(1024usize.div_ceil(part as usize)), c.nnz / long_part(part) as usize + many];
+    let room = if many == 0 { [room[0], 0] } else { room };
+    let needed = room[0].max(room[1]);
+    if u32::try_from(needed).is_err() {
+        return Err(Error::IndexOverflow { what: "parts of long rows", needed: needed as u128, max: u32::MAX.into() });
+    }
+    let ends = cuda.zeroed::<u32>(3, "parts of long rows")?;
+    let (short, long) = (Parts::new(cuda, room[0])?, Parts::new(cuda, room[1])?);
+    let (n, list, program) = (few + many, bins.list(4), program(cuda, &c.row_ptr, &c.row_ptr)?);
+    let sizes = args![part, NEAR_WORDS, room[1] as u32, &ends, short.arg(), long.arg()];
+    let all = [&args![few as u32, n as u32, list, &c.row_ptr, &c.col_idx][..], sizes].concat();
+    program.kernel("parts_fill")?.launch(Shape::for_each(n, 256)?, &all)?;
+    let most = if room[1] <= NOT_WAITED_FOR {
+        [room[1]; 2]
+    } else {
+        let found = cuda.get(&ends, "parts of long rows")?;
+        [found[1] as usize, found[2] as usize]
     };
-    let long = match bins.len(5) {
-        0 => None,
-        n => {
-            // Each row has at most one part that is not full.
-            let (ends, entries) = (ends()?, long_part(part));
-            let room = c.nnz / entries as usize + n;
-            let [rows, numbers] = cut(cuda, c, (bins.list(5), n), room, [entries, NEAR_WORDS], &ends)?;
-            let found = cuda.get(&ends, "parts of long rows")?;
-            Some(Parts { rows, numbers, close: found[0] as usize, far: found[1] as usize })
-        }
-    };
-    Ok(Rows { bins, parts, long })
-}
-
-/// Starts cutting the rows of a list into parts of so many entries: their rows and numbers, those within so many words from the front,
-/// the others at the end; how many of each comes to `ends`. There is room for `room`.
-fn cut(
-    cuda: &Cuda,
-    c: &DevicePattern,
-    (list, n): (Arg, usize),
-    room: usize,
-    [entries, near]: [u32; 2],
-    ends: &Buffer<u32>,
-) -> Result<[Buffer<u32>; 2]> {
-    let Ok(most) = u32::try_from(room) else {
-        let (what, max) = ("parts of long rows", u32::MAX.into());
-        return Err(Error::IndexOverflow { what, needed: room as u128, max });
-    };
-    let rows = cuda.alloc::<u32>(room, "parts of long rows")?;
-    let numbers = cuda.alloc::<u32>(room, "parts of long rows")?;
-    let all = args![n as u32, list, &c.row_ptr, &c.col_idx, entries, near, most, ends, &rows, &numbers];
-    program(cuda, &c.row_ptr, &c.row_ptr)?.kernel("parts_fill")?.launch(Shape::for_each(n, 256)?, all)?;
-    Ok([rows, numbers])
+    Ok(Some(Cut { ends, short, long, most }))
 }
 
 /// Length of every row of a pattern.

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bins::{Counts, Work};
+use super::bins::{self, Bins, Work};
 use super::lists::Lists;
 use super::map::{Made, Map};
-use super::parts::{self, Rows};
+use super::parts::{self, Cut};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::{Cuda, DevicePattern};
 use crate::{Error, Result};
@@ -17,15 +17,13 @@ pub(super) struct Plan {
     b: Arc<DevicePattern>,
     c: Arc<DevicePattern>,
     lengths: Buffer<u32>,
-    /// Rows in bins for values, if that is known.
-    counts: Option<Counts>,
     /// C lacks columns of the product.
     masked: bool,
     flops: u64,
     max_row_flops: u64,
     why: Arc<str>,
-    /// Rows in bins, by the entries of a part.
-    rows: Arc<Mutex<RowsBySize>>,
+    /// Rows in bins for values.
+    rows: Arc<Mutex<Rows>>,
     /// Multiplications of each row.
     work: Buffer<u32>,
     /// The ranks of the products of rows that were sorted in registers.
@@ -33,8 +31,13 @@ pub(super) struct Plan {
     again: Arc<Mutex<Again>>,
 }
 
-/// Rows in bins, for each size of parts that was asked for.
-type RowsBySize = Vec<(u32, Arc<Rows>)>;
+/// Rows in bins for values, as far as they were asked for.
+#[derive(Debug, Default)]
+struct Rows {
+    bins: Option<Bins>,
+    /// Those that are cut, for each size of parts.
+    cut: Vec<(u32, Option<Arc<Cut>>)>,
+}
 
 /// What a plan that is used again knows.
 #[derive(Debug, Default)]
@@ -58,11 +61,11 @@ pub(super) struct Kept {
 }
 
 impl Plan {
-    /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths, so many in each bin if that is
+    /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths, in these bins for values if they are
     /// known; `masked` if it lacks columns of the product.
     pub(super) fn new(
         [a, b, c]: [&Arc<DevicePattern>; 3],
-        (lengths, counts): (Buffer<u32>, Option<Counts>),
+        (lengths, bins): (Buffer<u32>, Option<Bins>),
         masked: bool,
         work: &Work,
         few: Option<Map>,
@@ -73,12 +76,11 @@ impl Plan {
             b: Arc::clone(b),
             c: Arc::clone(c),
             lengths,
-            counts,
             masked,
             flops: work.flops,
             max_row_flops: work.most,
             why: why.into(),
-            rows: Arc::default(),
+            rows: Arc::new(Mutex::new(Rows { bins, cut: vec![] })),
             work: work.rows.clone(),
             few: few.map(Arc::new),
             again: Arc::default(),
@@ -119,9 +121,8 @@ impl Plan {
             }
             Again::Known(kept) => return Ok(kept.clone()),
             Again::Once => {
-                let rows = self.rows(cuda, parts::part(8))?;
-                let patterns = [&*self.a, &*self.b, &*self.c];
-                let from = Made { patterns, bins: &rows.bins, lengths: &self.lengths, work: &self.work };
+                let (patterns, bins) = ([&*self.a, &*self.b, &*self.c], &self.bins(cuda)?);
+                let from = Made { patterns, bins, lengths: &self.lengths, work: &self.work };
                 // Lists of all products, numbered in 32 bits.
                 let listed = !self.masked && u32::try_from(self.max_row_flops).is_ok();
                 let lists = if listed { affordable(Lists::make(cuda, &from))? } else { None };
@@ -132,14 +133,24 @@ impl Plan {
         Ok(kept)
     }
 
-    /// Rows in bins and parts of `part` entries; made when first asked for.
-    pub(super) fn rows(&self, cuda: &Cuda, part: u32) -> Result<Arc<Rows>> {
-        let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, rows)) = known.iter().find(|(p, _)| *p == part) {
-            return Ok(Arc::clone(rows));
+    /// Rows in bins; made when first asked for.
+    pub(super) fn bins(&self, cuda: &Cuda) -> Result<Bins> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bins) = &rows.bins {
+            return Ok(bins.clone());
         }
-        let made = Arc::new(parts::rows(cuda, [&self.a, &self.c], &self.work, &self.lengths, self.counts, part)?);
-        known.push((part, Arc::clone(&made)));
+        let made = bins::for_values(cuda, &self.a, &self.work, &self.lengths)?;
+        rows.bins = Some(made.clone());
+        Ok(made)
+    }
+    /// The longer rows in parts of `part` entries; made when first asked for.
+    pub(super) fn cut(&self, cuda: &Cuda, bins: &Bins, part: u32) -> Result<Option<Arc<Cut>>> {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, cut)) = rows.cut.iter().find(|(p, _)| *p == part) {
+            return Ok(cut.clone());
+        }
+        let made = parts::cut(cuda, &self.c, bins, part)?.map(Arc::new);
+        rows.cut.push((part, made.clone()));
         Ok(made)
     }
 }

@@ -58,9 +58,9 @@ pub(super) fn make(
                 "rows by work: sorted in registers up to 64, hashed up to 768 words, bits beyond; {}",
                 of.explain()
             );
-            let Found { row_ptr, lengths, columns, map: few, counts } = of.find(fresh)?;
+            let Found { row_ptr, lengths, columns, map: few, bins } = of.find(fresh)?;
             map = few;
-            (Arc::new(DevicePattern::new(shape, true, row_ptr, columns)), (lengths, Some(counts)), form)
+            (Arc::new(DevicePattern::new(shape, true, row_ptr, columns)), (lengths, Some(bins)), form)
         }
     };
     let why = format!("{form}; {} lanes on a row of B, whose mean is {mean:.1}", group(mean));

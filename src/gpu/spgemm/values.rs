@@ -12,7 +12,7 @@ use crate::gpu::buffer::RawBuffer;
 use crate::gpu::csr::RawCsr;
 use crate::gpu::front::{Front, Setting};
 use crate::gpu::jit::{Source, Unit, source};
-use crate::gpu::launch::{Arg, Shape, args};
+use crate::gpu::launch::{Arg, Launch, Shape, args};
 use crate::gpu::pattern::Offsets;
 
 const SHORT: Source = source!("values_short.cu");
@@ -76,8 +76,6 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         let settings = settings([&pa.row_ptr, &pb.row_ptr, &c.row_ptr, place].map(Offsets::cuda), lanes);
         cuda.program_of(source, Front::new(&ring.text, &settings))
     };
-    let part = part(bytes);
-    let rows = plan.rows(cuda, part)?;
     let operands = Arg::all([
         (&pa.row_ptr).into(),
         (&pa.col_idx).into(),
@@ -90,58 +88,64 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         values.into(),
     ]);
     let (sorted, value) = (u32::from(pb.sorted), bytes as u32);
+    let (part, bins) = (part(bytes), plan.bins(cuda)?);
     // Values of a part must fit into shared memory several times.
     let listed = kept.lists.as_ref().filter(|_| bytes <= 16);
+    // Long rows beside the others: what takes long is the chain of the heaviest.
+    let mut long = vec![];
     if let Some(lists) = listed {
         let shape = Shape::blocks(lists.count, 32, lists::ENTRIES * value)?;
-        let all = [&lists.args()[..], args![&operands]].concat();
-        program(LISTED, &lists.word_at)?.kernel("values_listed")?.launch(shape, &all)?;
-    }
-    if let (Some(long), None) = (&rows.long, listed) {
+        let args = [&lists.args()[..], args![&operands]].concat();
+        long.push(Launch { kernel: program(LISTED, &lists.word_at)?.kernel("values_listed")?, shape, args });
+    } else if let Some(cut) = plan.cut(cuda, &bins, part)? {
         for (close, name) in [(false, "values_far"), (true, "values_near")] {
-            let shape = long_shape(long.len(close), close, long_part(part), value)?;
-            let all = [&long.lists(close)[..], args![sorted, &operands]].concat();
-            if long.len(close) > 0 {
-                program(LONG, &c.row_ptr)?.kernel(name)?.launch(shape, &all)?;
+            let (n, lists) = cut.long(close);
+            if n > 0 {
+                let shape = long_shape(n, close, long_part(part), value)?;
+                let args = [&lists[..], args![sorted, &operands]].concat();
+                long.push(Launch { kernel: program(LONG, &c.row_ptr)?.kernel(name)?, shape, args });
             }
         }
-    }
-    if let (Some(parts), None) = (&rows.parts, listed) {
-        let n = parts.rows.len();
-        let all = args![&parts.count, &parts.rows, &parts.numbers, sorted, &operands];
-        program(PARTS, &c.row_ptr)?.kernel("values_parts")?.launch(part_shape(n, part, value)?, all)?;
+        let (n, lists) = cut.short();
+        if n > 0 {
+            let args = [&lists[..], args![sorted, &operands]].concat();
+            let kernel = program(PARTS, &c.row_ptr)?.kernel("values_parts")?;
+            long.push(Launch { kernel, shape: part_shape(n, part, value)?, args });
+        }
     }
     let mapped = |map: &Map, list: Arg, n: usize, entries: u32, threads: u32| {
-        let all = args![n as u32, list, &map.place, &map.ranks, &operands];
+        let args = args![n as u32, list, &map.place, &map.ranks, &operands].to_vec();
         let groups = 256 / threads;
         let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * entries * value)?;
-        program(MAPPED, &map.place)?.kernel(&format!("mapped_{entries}"))?.launch(shape, all)
+        Ok(Launch { kernel: program(MAPPED, &map.place)?.kernel(&format!("mapped_{entries}"))?, shape, args })
     };
     // Few short rows go together, some lanes a row; of many the shortest have a thread each, if there is room for values of this size.
-    let few = rows.bins.len(1) + rows.bins.len(2);
+    let few = bins.len(1) + bins.len(2);
     let together = few < 1 << 16 && plan.few().is_some();
+    let mut short = vec![];
     if let Some(map) = plan.few().filter(|_| together && few > 0) {
-        mapped(map, rows.bins.list(1), few, 64, lanes)?;
+        short.push(mapped(map, bins.list(1), few, 64, lanes)?);
     }
     for (bin, slots, name) in [(3, 256, "values_128"), (2, 128, "values_64"), (1, 32, "values_16")] {
-        let n = rows.bins.len(bin);
+        let n = bins.len(bin);
         if n == 0 || bin < 3 && together {
             continue;
         }
-        let list = rows.bins.list(bin);
+        let list = bins.list(bin);
         let known = match bin {
             3 => kept.map.as_deref(),
             1 => plan.few().filter(|_| bytes <= 48),
             _ => plan.few(),
         };
+        let to = if bin == 3 { &mut long } else { &mut short };
         if let Some(map) = known {
-            mapped(map, list, n, slots / 2, if bin == 1 { 1 } else { lanes })?;
+            to.push(mapped(map, list, n, slots / 2, if bin == 1 { 1 } else { lanes })?);
         } else {
-            let all = args![n as u32, list, &operands];
-            program(SHORT, &c.row_ptr)?.kernel(name)?.launch(short_shape(n, slots, lanes, value)?, all)?;
+            let (kernel, args) = (program(SHORT, &c.row_ptr)?.kernel(name)?, args![n as u32, list, &operands].to_vec());
+            to.push(Launch { kernel, shape: short_shape(n, slots, lanes, value)?, args });
         }
     }
-    Ok(())
+    cuda.beside(&long, || short.iter().try_for_each(|of| of.kernel.launch(of.shape, &of.args)))
 }
 
 pub(super) fn programs() -> Vec<Unit> {
