@@ -280,6 +280,9 @@ __device__ inline void hash_fill(u32 nrows, const u32* rows, const Operands& x, 
 
 // ---- More: bits of a window of columns, one block a row.
 
+// Steps over rows of B whose loads are under way together. Short groups read several rows side by side already; with B as it is, a block of
+// 1024 threads has no registers for more.
+constexpr u32 BITS_DEEP = PACKED && GROUP >= 16 ? 2 : 1;
 // Rows of B that the whole block reads together.
 constexpr u32 LATE = 512, LONG_ROW = 512;
 
@@ -329,7 +332,7 @@ template <bool FILL> __device__ inline void bitmap_row(const u32* rows, const Op
       return n < LATE;
     };
     for (OffsetA from = begin + warp * take; from < end; from += warps * take)
-      for_words<1>(x, row, from, end - from < take ? end : from + take, LONG_ROW, set, defer);
+      for_words<BITS_DEEP>(x, row, from, end - from < take ? end : from + take, LONG_ROW, set, defer);
     __syncthreads();
     const u32 waiting = late_count < LATE ? late_count : LATE;
     for (u32 t = 0; t < waiting; ++t) {

@@ -5,19 +5,19 @@
 
 // ---- Work of each row, and bins.
 
-// Multiplications above which a block takes a row, to write its columns or its values, also where a warp has room for it.
-// And entries of A's row above which it is cut into parts if its rows of B are short.
-constexpr u32 HEAVY_TO_FILL = 2048, HEAVY = 4096, MANY = 32;
+// Multiplications above which a block takes a row to write its columns, also where a warp has room for it; for its values the host says
+// how many (`heavy`). And entries of A's row above which it is cut into parts if its rows of B are short.
+constexpr u32 HEAVY_TO_FILL = 2048, MANY = 32;
 
 // Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of C
 // after (stage 1). Stage 2, for values, goes by C's lengths: bins 1 and 2 are the rows that are sorted in registers, those of more than
 // 128 entries are cut into parts, and so are those of many short rows of B, which are slow one after the other.
-__device__ inline u32 bin_of(u32 stage, u32 work, u32 words, u64 entries_of_a) {
+__device__ inline u32 bin_of(u32 stage, u32 heavy, u32 work, u32 words, u64 entries_of_a) {
   if (stage == 2 && work <= 64 && words <= 64) return words == 0 ? 0 : words <= 16 ? 1 : 2;
   if (stage == 2) {
     if (words == 0) return 0;
     if (words <= 128 && (entries_of_a <= MANY || work >= 16 * entries_of_a)) return 3;
-    return words <= 1024 && work <= HEAVY ? 4 : 5;
+    return words <= 1024 && work <= heavy ? 4 : 5;
   }
   if (work <= 64) return work == 0 || stage == 1 ? 0 : work <= 32 ? 1 : 2;
   if (stage == 1) return words == 0 ? 0 : words <= 128 && work <= HEAVY_TO_FILL ? 3 : work <= 32768 ? 5 : 6;
@@ -52,7 +52,7 @@ BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a
   // By eight lanes, or by the first of them.
   const auto take = [&](u32 row, u64 sum, bool first) {
     const u32 mine = sum < NONE ? (u32)sum : NONE;
-    const u32 bin = bin_of(0, products ? products[row] : mine, mine, 0);
+    const u32 bin = bin_of(0, 0, products ? products[row] : mine, mine, 0);
     in_bin += bin == lane_id() % 8;
     if (!first) return;
     work[row] = mine;
@@ -114,7 +114,7 @@ BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a
 }
 
 // Rows of each bin, in the stages from `stage` to `last`: by `words` in stage 1, by `lengths` in stage 2.
-KERNEL(bin_count, u32 stage, u32 last, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths, u64* counters) {
+KERNEL(bin_count, u32 stage, u32 last, u32 heavy, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths, u64* counters) {
   __shared__ u32 found[2 * BINS];
   if (threadIdx.x < 2 * BINS) found[threadIdx.x] = 0;
   __syncthreads();
@@ -122,7 +122,7 @@ KERNEL(bin_count, u32 stage, u32 last, u32 nrows, const OffsetA* a_ptr, const u3
   for (u64 t = blockIdx.x; t < rounds; t += gridDim.x) {
     const u64 row = t * blockDim.x + threadIdx.x;
     for (u32 s = stage; s <= last; ++s) {
-      const u32 bin = row < nrows ? bin_of(s, work[row], s == 1 ? words[row] : lengths[row], a_ptr[row + 1] - a_ptr[row]) : BINS;
+      const u32 bin = row < nrows ? bin_of(s, heavy, work[row], s == 1 ? words[row] : lengths[row], a_ptr[row + 1] - a_ptr[row]) : BINS;
       const u32 same = __match_any_sync(ALL, bin);
       if (bin < BINS && lane_id() == __ffs(same) - 1) atomicAdd(&found[(s - stage) * BINS + bin], __popc(same));
     }
@@ -130,37 +130,45 @@ KERNEL(bin_count, u32 stage, u32 last, u32 nrows, const OffsetA* a_ptr, const u3
   __syncthreads();
   if (threadIdx.x < 2 * BINS && found[threadIdx.x] > 0) atomicAdd(&counters[threadIdx.x], (u64)found[threadIdx.x]);
 }
-// Where bins begin, those of the first stage and those of the next.
+// Where bins begin, those of a stage and those of the next.
 struct Starts {
   u64 of[2 * BINS];
 };
-// Rows of bin b from starts.of[b] on, in the stages from `stage` to `last`, a list of nrows places each; cursors are 0 before. The order
-// within a bin is that of the blocks, which nothing depends on.
-KERNEL(bin_place, u32 stage, u32 last, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths, Starts starts,
-                  u64* cursors, u32* rows) {
-  __shared__ u32 found[2 * BINS], start[2 * BINS];
+// Rows of bin b from starts.of[b] on, in STAGES stages from `stage` on, a list of nrows places each; cursors are 0 before. The order within a
+// bin is that of the blocks, which nothing depends on. Blocks are large because each of them counts on the same cursors.
+template <u32 STAGES>
+__device__ inline void place_rows(u32 stage, u32 heavy, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths,
+                                  const Starts& starts, u64* cursors, u32* rows) {
+  __shared__ u32 found[STAGES * BINS], start[STAGES * BINS];
   const u32 t = threadIdx.x;
-  if (t < 2 * BINS) found[t] = 0;
+  if (t < STAGES * BINS) found[t] = 0;
   __syncthreads();
   const u64 row = (u64)blockIdx.x * blockDim.x + t;
-  u32 bin[2], at[2];
+  u32 bin[STAGES], at[STAGES];
 #pragma unroll
-  for (u32 n = 0; n < 2; ++n) {
-    bin[n] = BINS, at[n] = 0;
-    if (stage + n > last) continue;
-    if (row < nrows) bin[n] = bin_of(stage + n, work[row], stage + n == 2 ? lengths[row] : words[row], a_ptr[row + 1] - a_ptr[row]);
-    const u32 same = __match_any_sync(ALL, bin[n]);
+  for (u32 s = 0; s < STAGES; ++s) {
+    bin[s] = BINS, at[s] = 0;
+    if (row < nrows) bin[s] = bin_of(stage + s, heavy, work[row], stage + s == 2 ? lengths[row] : words[row], a_ptr[row + 1] - a_ptr[row]);
+    const u32 same = __match_any_sync(ALL, bin[s]);
     const u32 leader = __ffs(same) - 1;
-    if (bin[n] < BINS && lane_id() == leader) at[n] = atomicAdd(&found[n * BINS + bin[n]], __popc(same));
-    at[n] = __shfl_sync(ALL, at[n], leader) + __popc(same & ((1u << lane_id()) - 1));
+    if (bin[s] < BINS && lane_id() == leader) at[s] = atomicAdd(&found[s * BINS + bin[s]], __popc(same));
+    at[s] = __shfl_sync(ALL, at[s], leader) + __popc(same & ((1u << lane_id()) - 1));
   }
   __syncthreads();
-  if (t < 2 * BINS && found[t] > 0) start[t] = (u32)(starts.of[t] + atomicAdd(&cursors[t], (u64)found[t]));
+  // Each start by a number that the compiler knows: by t, all of them would be copied to the stack of every thread.
+  u64 from = 0;
+#pragma unroll
+  for (u32 b = 0; b < STAGES * BINS; ++b)
+    if (t == b) from = starts.of[b];
+  if (t < STAGES * BINS && found[t] > 0) start[t] = (u32)(from + atomicAdd(&cursors[t], (u64)found[t]));
   __syncthreads();
 #pragma unroll
-  for (u32 n = 0; n < 2; ++n)
-    if (bin[n] < BINS) rows[n * (u64)nrows + start[n * BINS + bin[n]] + at[n]] = (u32)row;
+  for (u32 s = 0; s < STAGES; ++s)
+    if (bin[s] < BINS) rows[s * (u64)nrows + start[s * BINS + bin[s]] + at[s]] = (u32)row;
 }
+#define PLACED u32 stage, u32 heavy, u32 nrows, const OffsetA *a_ptr, const u32 *work, const u32 *words, const u32 *lengths, Starts starts, u64 *cursors, u32 *rows
+BOUNDED_KERNEL((1024), bin_place, PLACED) { place_rows<1>(stage, heavy, nrows, a_ptr, work, words, lengths, starts, cursors, rows); }
+BOUNDED_KERNEL((1024), bin_place_both, PLACED) { place_rows<2>(stage, heavy, nrows, a_ptr, work, words, lengths, starts, cursors, rows); }
 
 // ---- B with 32 columns to a word; its rows are sorted. A warp a row.
 
@@ -174,25 +182,42 @@ KERNEL(pack_count, u32 nrows, const OffsetB* ptr, const u32* col, u32* counts) {
   count = warp_sum(count);
   if (lane_id() == 0) counts[row] = count;
 }
-// The words and the bits of each: the lane of a word's first column gathers it.
+// The words and the bits of each: lanes that hold columns of one word give them to the first of them. LINES lines of columns are read at a
+// time, so that a long row does not wait for each.
 KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* w_ptr, u32* w_word, u32* w_mask) {
+  constexpr u32 LINES = 4;
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (row >= nrows) return;
+  const u32 lane = lane_id();
   const OffsetB begin = ptr[row], end = ptr[row + 1];
   OffsetB out = w_ptr[row];
-  for (OffsetB e = begin; e < end; e += 32) {
-    const OffsetB mine = e + lane_id();
-    const bool head = mine < end && (mine == begin || col[mine] / 32 != col[mine - 1] / 32);
-    const u32 heads = __ballot_sync(ALL, head);
-    if (head) {
-      const u32 word = col[mine] / 32;
-      u32 mask = 0;
-      for (OffsetB n = mine; n < end && col[n] / 32 == word; ++n) mask |= 1u << (col[n] % 32);
-      const OffsetB at = out + __popc(heads & ((1u << lane_id()) - 1));
-      w_word[at] = word;
-      w_mask[at] = mask;
+  u32 last = NONE;  // the word of the line before
+  for (OffsetB base = begin; base < end; base += 32 * LINES) {
+    u32 line[LINES];
+#pragma unroll
+    for (u32 l = 0; l < LINES; ++l) line[l] = base + 32 * l + lane < end ? col[base + 32 * l + lane] : NONE;
+#pragma unroll
+    for (u32 l = 0; l < LINES; ++l) {
+      const u32 j = line[l], word = j == NONE ? NONE : j / 32;
+      u32 mask = j == NONE ? 0 : 1u << (j % 32);
+      for (u32 d = 1; d < 32; d *= 2) {
+        const u32 next = __shfl_down_sync(ALL, word, d), bits = __shfl_down_sync(ALL, mask, d);
+        if (lane + d < 32 && next == word) mask |= bits;
+      }
+      const u32 before = __shfl_up_sync(ALL, word, 1);
+      const bool head = word != NONE && word != (lane == 0 ? last : before);
+      const u32 heads = __ballot_sync(ALL, head);
+      // A word that goes on from the line before has its first bits already.
+      if (lane == 0 && !head && word != NONE) w_mask[out - 1] |= mask;
+      if (head) {
+        const OffsetB at = out + __popc(heads & ((1u << lane) - 1));
+        w_word[at] = word;
+        w_mask[at] = mask;
+      }
+      out += __popc(heads);
+      last = __shfl_sync(ALL, word, 31);
+      __syncwarp();
     }
-    out += __popc(heads);
   }
 }
 

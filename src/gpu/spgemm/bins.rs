@@ -73,6 +73,17 @@ fn settings([a, b, c, kept]: [&'static str; 4]) -> [Setting; 4] {
     [("OffsetA", a), ("OffsetB", b), ("OffsetC", c), ("OffsetK", kept)].map(|(name, of)| Setting::Type(name, of))
 }
 
+/// Multiplications of a row above which a block computes its values, where all rows have so many: where products are few it is the heaviest
+/// row that takes long, where they are many warps get more done (`benches/gpu_spgemm.rs`, values of a new plan with 1024, 2048 and 4096:
+/// polblogs, 6 · 10⁵ in all, 0.064, 0.074, 0.109 ms; rajat01, 5 · 10⁶, 0.171, 0.150, 0.174; bcsstk16, 2 · 10⁷, 0.197, 0.200, 0.178).
+fn heavy(flops: u64) -> u32 {
+    match flops {
+        0..0x10_0000 => 1024,
+        0x10_0000..0x80_0000 => 2048,
+        _ => 4096,
+    }
+}
+
 /// Lanes that share a row of B of `mean` entries.
 pub(super) fn group(mean: f64) -> u32 {
     match mean {
@@ -123,7 +134,7 @@ impl Work {
     pub(super) fn to_count(&self, cuda: &Cuda, a: &DevicePattern, of_words: &Self) -> Result<Bins> {
         let (cursors, first) = &of_words.cursors;
         let by = [&self.rows, &of_words.rows, &of_words.rows];
-        let [bins] = place(cuda, a, Stage::Count, [of_words.counts], by, &cursors.from(*first))?;
+        let [bins] = place(cuda, a, Stage::Count, [of_words.counts], self.flops, by, &cursors.from(*first))?;
         Ok(bins)
     }
 
@@ -180,6 +191,7 @@ fn place<const N: usize>(
     a: &DevicePattern,
     stage: Stage,
     counts: [Counts; N],
+    flops: u64,
     [work, words, lengths]: [&Buffer<u32>; 3],
     cursors: &Arg,
 ) -> Result<[Bins; N]> {
@@ -187,11 +199,10 @@ fn place<const N: usize>(
     let nrows = words.len();
     let rows = cuda.alloc::<u32>(N * nrows, "bins of rows")?;
     let starts: Vec<Arg> = (0..2 * BINS).map(|at| counts[(at / BINS).min(N - 1)].0[at % BINS].into()).collect();
-    let (first, last, starts) = (stage as u32, stage as u32 + N as u32 - 1, Arg::list(&starts));
-    let all = args![first, last, nrows as u32, &a.row_ptr, work, words, lengths, &starts, cursors, &rows];
-    program(cuda, [a.row_ptr.cuda(), SMALL, SMALL, SMALL])?
-        .kernel("bin_place")?
-        .launch(Shape::for_each(nrows, 256)?, all)?;
+    let (name, starts) = (if N == 1 { "bin_place" } else { "bin_place_both" }, Arg::list(&starts));
+    let all =
+        args![stage as u32, heavy(flops), nrows as u32, &a.row_ptr, work, words, lengths, &starts, cursors, &rows];
+    program(cuda, [a.row_ptr.cuda(), SMALL, SMALL, SMALL])?.kernel(name)?.launch(Shape::for_each(nrows, 1024)?, all)?;
     Ok(std::array::from_fn(|at| Bins { rows: rows.clone(), first: at * nrows, counts: counts[at] }))
 }
 
@@ -200,41 +211,55 @@ fn count(
     cuda: &Cuda,
     a: &DevicePattern,
     [stage, last]: [Stage; 2],
+    flops: u64,
     [work, words, lengths]: [&Buffer<u32>; 3],
     counters: &Arg,
 ) -> Result<()> {
     let nrows = lengths.len();
-    let all = args![stage as u32, last as u32, nrows as u32, &a.row_ptr, work, words, lengths, counters];
+    let all = args![stage as u32, last as u32, heavy(flops), nrows as u32, &a.row_ptr, work, words, lengths, counters];
     program(cuda, [a.row_ptr.cuda(), SMALL, SMALL, SMALL])?.kernel("bin_count")?.launch(all_rows(cuda, nrows)?, all)
 }
 
 /// Rows in bins for values.
-pub(super) fn for_values(cuda: &Cuda, a: &DevicePattern, work: &Buffer<u32>, lengths: &Buffer<u32>) -> Result<Bins> {
+pub(super) fn for_values(
+    cuda: &Cuda,
+    a: &DevicePattern,
+    flops: u64,
+    work: &Buffer<u32>,
+    lengths: &Buffer<u32>,
+) -> Result<Bins> {
     let counters = cuda.zeroed::<u64>(2 * BINS, "bins of rows")?;
     let by = [work, lengths, lengths];
-    count(cuda, a, [Stage::Values; 2], by, &(&counters).into())?;
+    count(cuda, a, [Stage::Values; 2], flops, by, &(&counters).into())?;
     let counts = Counts::of(&cuda.get(&counters, "bins of rows")?);
-    let [bins] = place(cuda, a, Stage::Values, [counts], by, &counters.from(BINS))?;
+    let [bins] = place(cuda, a, Stage::Values, [counts], flops, by, &counters.from(BINS))?;
     Ok(bins)
 }
 
-/// C's row pointers and its entries from the lengths of its rows, and its rows in bins for writing, by `words`, and for values. All that
-/// is waited for is waited for once.
+/// C's row pointers and its entries from the lengths of its rows, and its rows in bins for writing, by `words`, if there are some to be
+/// written, and for values. All that is waited for is waited for once.
 pub(super) fn row_pointers(
     cuda: &Cuda,
     a: &DevicePattern,
     work: &Work,
     words: &Buffer<u32>,
     lengths: &Buffer<u32>,
-) -> Result<(Offsets, u64, [Bins; 2])> {
+) -> Result<(Offsets, u64, Option<Bins>, Bins)> {
     let scan = Scan::begin(cuda, lengths, work.flops, 4 * BINS)?;
     let by = [&work.rows, words, lengths];
-    count(cuda, a, [Stage::Fill, Stage::Values], by, &scan.beside(0))?;
+    count(cuda, a, [Stage::Fill, Stage::Values], work.flops, by, &scan.beside(0))?;
     let (nnz, found) = scan.get(cuda)?;
     let counts = [Counts::of(&found), Counts::of(&found[BINS..])];
-    let bins = place(cuda, a, Stage::Fill, counts, by, &scan.beside(2 * BINS))?;
+    let cursors = scan.beside(2 * BINS);
+    let (to_fill, bins) = if (1..BINS).any(|bin| counts[0].len(bin) > 0) {
+        let [to_fill, bins] = place(cuda, a, Stage::Fill, counts, work.flops, by, &cursors)?;
+        (Some(to_fill), bins)
+    } else {
+        let [bins] = place(cuda, a, Stage::Values, [counts[1]], work.flops, by, &cursors)?;
+        (None, bins)
+    };
     let row_ptr = scan.offsets(cuda, lengths, u32::try_from(nnz).is_err(), "row pointers of C")?;
-    Ok((row_ptr, nnz, bins))
+    Ok((row_ptr, nnz, to_fill, bins))
 }
 
 pub(super) fn programs() -> Vec<Unit> {

@@ -228,15 +228,14 @@ impl<'a> Columns<'a> {
             Ok(kept)
         })?;
 
-        let (row_ptr, nnz, [to_fill, bins]) = bins::row_pointers(cuda, self.a, self.work, &c_words, &lengths)?;
+        let (row_ptr, nnz, to_fill, bins) = bins::row_pointers(cuda, self.a, self.work, &c_words, &lengths)?;
         let columns = cuda.alloc::<u32>(usize::try_from(nnz).unwrap_or(usize::MAX), "columns of C")?;
-        let kernels = [(6, "fill_bits"), (5, "fill_bits"), (3, "fill_words")];
-        let long = if kernels.iter().any(|(bin, _)| to_fill.len(*bin) > 0) {
+        let mut long = vec![];
+        if let Some(to_fill) = &to_fill {
+            let kernels = [(6, "fill_bits"), (5, "fill_bits"), (3, "fill_words")];
             let program = self.program(row_ptr.cuda(), kept.ptr.cuda())?;
-            self.launches(&program, &to_fill, &kernels, args![&row_ptr, &columns])?
-        } else {
-            vec![]
-        };
+            long = self.launches(&program, to_fill, &kernels, args![&row_ptr, &columns])?;
+        }
         // Bins 1 and 2 lie side by side.
         let few = counted.len(1) + counted.len(2);
         // Few rows are spread over more warps.

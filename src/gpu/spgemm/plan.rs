@@ -139,7 +139,7 @@ impl Plan {
         if let Some(bins) = &rows.bins {
             return Ok(bins.clone());
         }
-        let made = bins::for_values(cuda, &self.a, &self.work, &self.lengths)?;
+        let made = bins::for_values(cuda, &self.a, self.flops, &self.work, &self.lengths)?;
         rows.bins = Some(made.clone());
         Ok(made)
     }
