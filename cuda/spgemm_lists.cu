@@ -8,17 +8,17 @@
 #include "lists.cuh"
 
 // counts[t] = parts of row rows[t].
-KERNEL(list_parts_count, u32 n, const u32* rows, const OffsetA* a_ptr, const OffsetC* c_ptr, u32* counts) {
+KERNEL(list_parts_count, u32 n, const u32* rows, const OffsetA* a_ptr, const OffsetC* c_ptr, u32 pairs, u32* counts) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= n) return;
-  const u32 entries = entries_of_part(a_ptr[rows[t] + 1] - a_ptr[rows[t]]);
+  const u32 entries = entries_of_part(a_ptr[rows[t] + 1] - a_ptr[rows[t]], pairs);
   counts[t] = (u32)((c_ptr[rows[t] + 1] - c_ptr[rows[t]] + entries - 1) / entries);
 }
 // The parts. Small ones, which are those of heavy rows, from the front: what takes long should begin early.
-KERNEL(list_parts_fill, u32 n, const u32* rows, const OffsetA* a_ptr, const OffsetC* c_ptr, u32 total, u32* ends, Part* parts) {
+KERNEL(list_parts_fill, u32 n, const u32* rows, const OffsetA* a_ptr, const OffsetC* c_ptr, u32 pairs, u32 total, u32* ends, Part* parts) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= n) return;
-  const u32 row = rows[t], entries = entries_of_part(a_ptr[row + 1] - a_ptr[row]);
+  const u32 row = rows[t], entries = entries_of_part(a_ptr[row + 1] - a_ptr[row], pairs);
   const u32 length = (u32)(c_ptr[row + 1] - c_ptr[row]), count = (length + entries - 1) / entries;
   const u32 at = entries < MOST_ENTRIES ? atomicAdd(&ends[0], count) : total - count - atomicAdd(&ends[1], count);
   for (u32 p = 0; p < count; ++p) {

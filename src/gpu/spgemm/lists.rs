@@ -19,6 +19,17 @@ const WARPS: u32 = 4;
 /// Most entries of a part: `MOST_ENTRIES` of the kernels.
 pub(super) const ENTRIES: u32 = 1024;
 
+/// Most pairs of an entry of A and one of C in a part, for a product of so many multiplications: a warp goes through them all, and where
+/// products are few it is the heaviest part that takes long (`benches/gpu_spgemm.rs`: ego-Facebook 0.159 to 0.113 ms, ca-HepPh, of twice as
+/// many, 0.151 to 0.160).
+fn pairs(flops: u64) -> u32 {
+    match flops {
+        0..0x100_0000 => 1 << 15,
+        0x100_0000..0x400_0000 => 1 << 16,
+        _ => 1 << 17,
+    }
+}
+
 /// Parts of rows, and for each of them its products: what they are made of, and where they go.
 #[derive(Debug)]
 pub(super) struct Lists {
@@ -34,8 +45,8 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// The lists, if they take no more than twice C's pattern or a part of the free memory ([`FREE`]), and places fit 32 bits.
-    pub(super) fn make(cuda: &Cuda, from: &Made<'_>) -> Result<Option<Self>> {
+    /// The lists of a product of `flops` multiplications, if they take no more than twice C's pattern or a part of the free memory ([`FREE`]), and places fit 32 bits.
+    pub(super) fn make(cuda: &Cuda, from: &Made<'_>, flops: u64) -> Result<Option<Self>> {
         let Made { patterns: [a, b, c], bins, .. } = *from;
         let n = bins.len(BIN) + bins.len(BIN + 1);
         if n == 0 || !b.sorted || a.row_ptr.is_large() || b.row_ptr.is_large() {
@@ -48,7 +59,7 @@ impl Lists {
         let free = cuda.free_memory()?;
         let most = (c.bytes() * 2).max(free / FREE).min(free / 2);
         let few = program(&c.row_ptr)?;
-        let given = args![n as u32, bins.list(BIN), &a.row_ptr, &c.row_ptr];
+        let given = args![n as u32, bins.list(BIN), &a.row_ptr, &c.row_ptr, pairs(flops)];
         let counts = cuda.alloc::<u32>(n, "parts of lists")?;
         let all = [&given[..], args![&counts]].concat();
         few.kernel("list_parts_count")?.launch(Shape::for_each(n, 256)?, &all)?;

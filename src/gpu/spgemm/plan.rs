@@ -125,7 +125,7 @@ impl Plan {
                 let from = Made { patterns, bins, lengths: &self.lengths, work: &self.work };
                 // Lists of all products, numbered in 32 bits.
                 let listed = !self.masked && u32::try_from(self.max_row_flops).is_ok();
-                let lists = if listed { affordable(Lists::make(cuda, &from))? } else { None };
+                let lists = if listed { affordable(Lists::make(cuda, &from, self.flops))? } else { None };
                 Kept { map: affordable(Map::make(cuda, &from, lanes))?, lists }
             }
         };
