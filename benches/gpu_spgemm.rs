@@ -5,7 +5,7 @@
 //! ```
 //! One JSON line a case: milliseconds of the whole product (plan and values, memory taken from the pool and given back
 //! included, by wall clock, device idle before and after), of the plan, of the values alone, of values into a matrix that
-//! is there, with GFLOP/s (2 a multiplication), the most device memory beside A and C, and the floor: A read twice and C
+//! is there (by the clock, and `event_ms` by events), with GFLOP/s (2 a multiplication), the most device memory beside A and C, and the floor: A read twice and C
 //! written once at 4.0 TB/s. `--rings` adds values over other semirings; `--check` compares sums with matrix-vector
 //! products; `--files` takes these matrices, which are square, in place of the generated ones.
 //!
@@ -63,14 +63,20 @@ fn wall_once(cuda: &Cuda, work: impl FnOnce() -> Result<()>) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Median milliseconds of values into a matrix that is there.
-fn again<R: Semiring>(cuda: &Cuda, reps: usize, ring: R, a: &DeviceCsr<f64>) -> Result<f64>
+/// Median milliseconds of values into a matrix that is there, by the wall clock and by events on the device's stream.
+fn again<R: Semiring>(cuda: &Cuda, reps: usize, ring: R, a: &DeviceCsr<f64>) -> Result<(f64, f64)>
 where
     R::Mul: sparring::algebra::MulOp<A = f64, B = f64>,
 {
     let plan = cuda.plan(a, a).eval()?;
     let mut c = cuda.mxm(ring, a, a).plan(&plan).eval()?;
-    wall(cuda, reps, || cuda.mxm(ring, a, a).plan(&plan).into(&mut c))
+    let by_clock = wall(cuda, reps, || cuda.mxm(ring, a, a).plan(&plan).into(&mut c))?;
+    let mut by_device = vec![];
+    for _ in 0..reps {
+        cuda.synchronize()?;
+        by_device.push(cuda.timed(|| cuda.mxm(ring, a, a).plan(&plan).into(&mut c))?.1);
+    }
+    Ok((by_clock, median(by_device)))
 }
 
 fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, check: bool) -> Result<()> {
@@ -101,21 +107,21 @@ fn measure(cuda: &Cuda, name: &str, host: &Csr<f64>, reps: usize, rings: bool, c
     }
     let plan = cuda.plan(&a, &a).eval()?;
     let numeric = wall(cuda, reps, || cuda.mxm(ring, &a, &a).plan(&plan).eval().map(drop))?;
-    let into = again(cuda, reps, ring, &a)?;
+    let (into, by_events) = again(cuda, reps, ring, &a)?;
     let flops = 2.0 * plan.flops() as f64;
     let floor = (2 * a.bytes() + bytes) as f64 / 4.0e9;
     let mut line = json!({
         "op": "spgemm", "case": name, "lib": "sparring", "n": host.nrows(), "nnz": host.nnz(), "flops": flops, "nnzC": nnz,
-        "full_ms": full, "first_ms": first, "plan_ms": planned, "first_use_ms": median(first_uses), "numeric_ms": numeric, "numeric_into_ms": into,
+        "full_ms": full, "first_ms": first, "plan_ms": planned, "first_use_ms": median(first_uses), "numeric_ms": numeric, "numeric_into_ms": into, "event_ms": by_events,
         "gflops": flops / full / 1e6, "numeric_gflops": flops / into / 1e6, "floor_ms": floor,
         "extra_mb": extra as f64 / 1e6, "c_mb": bytes as f64 / 1e6, "right": right, "chosen": plan.explain(),
         "device": cuda.limits().name,
     });
     drop(plan);
     if rings {
-        line["min_plus_ms"] = again(cuda, reps, MinPlus::<f64>::default(), &a)?.into();
-        line["plus_pair_ms"] = again(cuda, reps, PlusPair::<f64>::default(), &a)?.into();
-        line["lor_land_ms"] = again(cuda, reps, LorLand::<f64>::default(), &a)?.into();
+        line["min_plus_ms"] = again(cuda, reps, MinPlus::<f64>::default(), &a)?.0.into();
+        line["plus_pair_ms"] = again(cuda, reps, PlusPair::<f64>::default(), &a)?.0.into();
+        line["lor_land_ms"] = again(cuda, reps, LorLand::<f64>::default(), &a)?.0.into();
         let single = cuda.upload(&host.map(|x| x.cast::<f32>())?)?;
         let ring = PlusTimes::<f32>::default();
         let plan = cuda.plan(&single, &single).eval()?;

@@ -1,9 +1,9 @@
-// values.cuh: values of C = A ⊕.⊗ B at the columns that C has: what the five ways have in common. Products at other columns
+// values.cuh: values of C = A ⊕.⊗ B at the columns that C has: what the six ways have in common. Products at other columns
 // (under a mask) are dropped.
 //
 // Every value is folded from zero() in the order in which A's row is stored, as on the CPU: the same bits. No value is ever
 // written by two threads at a time, so it may be of any type.
-// Five ways, a file each:
+// Six ways, a file each:
 // SHORT   up to 128 entries: GROUP lanes a row, one row of B after the other, lanes side by side on its entries, which
 //         stand in different columns; a hash table tells the entry of a column.
 // MAPPED  the same where the entry of every product is known already (spgemm_columns.cu, spgemm_map.cu); a thread a row
@@ -11,6 +11,7 @@
 // PARTS   up to 1024: a warp for every PART entries of C's row; it takes 32 entries of A's row at a time, finds what of B's
 //         rows falls into its columns, and goes through those products 32 at a time, one row of B after the other.
 // LONG    more: a block for every LONG_PART entries, whose warps look up side by side and add in turn.
+// FOLDS   all of a small product where the products of each entry are known (spgemm_folds.cu): a thread an entry.
 // LISTED  any length above 128 where the products of every part are listed already (spgemm_lists.cu): a warp a part.
 // Set in front: struct Ring, OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin in the map), GROUP.
 #pragma once

@@ -61,7 +61,7 @@ where
     let want = cpu.mxm(ring, &a, &b).mask(mask.pattern().clone()).eval().map_err(text)?;
     equal(&down(product().mask(on_mask.structure()).eval())?, &want).map_err(|e| format!("masked: {e}"))?;
     let plan = cuda.plan(&on_a, &on_b).mask(on_mask.structure()).eval().map_err(text)?;
-    for use_number in 1..=2 {
+    for use_number in 1..=3 {
         let found = down(product().plan(&plan).eval())?;
         equal(&found, &want).map_err(|e| format!("use {use_number} of a masked plan: {e}"))?;
     }
@@ -115,24 +115,62 @@ fn pair(a: AnyPattern, b: AnyPattern, seed: u64) -> AnyPair {
     AnyPair { a, b, mask, seed }
 }
 
-/// Every bin of every kernel: rows of 0 to tens of thousands of multiplications and entries.
+/// Square matrices of n rows, some with `heavy` entries, over two rings, with sorted rows and without.
+fn of_weight(n: usize, mean: usize, heavy: usize) {
+    let cuda = cuda();
+    let mut rng = Rng(11 + n as u64);
+    for shuffle in [0, 9] {
+        let mut a = rows(&mut rng, n, n, mean, heavy);
+        let mut b = rows(&mut rng, n, n, mean, heavy);
+        (a.shuffle, b.shuffle) = (shuffle, shuffle);
+        let case = pair(a, b, n as u64);
+        as_on_the_cpu(&cuda, PlusTimes::<f64>::default(), &case).unwrap_or_else(|e| panic!("{shuffle}: {e}"));
+        as_on_the_cpu(&cuda, Detour::default(), &case).unwrap_or_else(|e| panic!("{shuffle}: {e}"));
+    }
+}
+
+macro_rules! of_weights {
+    ($($name:ident: $n:expr, $mean:expr, $heavy:expr;)*) => {$(
+        #[test]
+        #[ignore = "needs a GPU"]
+        fn $name() { of_weight($n, $mean, $heavy) }
+    )*};
+}
+// Every bin of every kernel: rows of 0 to tens of thousands of multiplications and entries. The last two have more than 2²² products, the
+// last one many rows of up to 128 entries: where such plans are used again they know products by rows and parts, others by entries.
+of_weights! {
+    rows_of_weight_5: 50, 1, 5;
+    rows_of_weight_40: 200, 2, 40;
+    rows_of_weight_60: 400, 5, 60;
+    rows_of_weight_200: 700, 12, 200;
+    rows_of_weight_900: 2000, 10, 900;
+    rows_of_weight_2500: 3000, 40, 2500;
+    many_rows_of_weight_120: 60_000, 6, 120;
+}
+
+/// Entries of more products than a block holds at a time, before and behind others; and none.
 #[test]
 #[ignore = "needs a GPU"]
-fn rows_of_every_weight() {
+fn entries_of_many_products() {
     let cuda = cuda();
-    let mut rng = Rng(11);
-    for (n, mean, heavy) in [(50, 1, 5), (200, 2, 40), (400, 5, 60), (700, 12, 200), (2000, 10, 900), (3000, 40, 2500)]
-    {
-        for shuffle in [0, 9] {
-            let mut a = rows(&mut rng, n, n, mean, heavy);
-            let mut b = rows(&mut rng, n, n, mean, heavy);
-            (a.shuffle, b.shuffle) = (shuffle, shuffle);
-            let case = pair(a, b, n as u64);
-            as_on_the_cpu(&cuda, PlusTimes::<f64>::default(), &case)
-                .unwrap_or_else(|e| panic!("{n} {mean} {heavy}: {e}"));
-            as_on_the_cpu(&cuda, Detour::default(), &case).unwrap_or_else(|e| panic!("{n} {mean} {heavy}: {e}"));
-        }
-    }
+    let mut rng = Rng(17);
+    let all = |n: usize| (0..n as u32).collect::<Vec<u32>>();
+    let few = |rng: &mut Rng, n: usize| (0..3).map(|_| rng.below(n) as u32).max().into_iter().collect::<Vec<u32>>();
+    let inner = 5000;
+    let a = AnyPattern {
+        ncols: inner,
+        rows: (0..40).map(|i| if i % 13 == 5 { all(inner) } else { few(&mut rng, inner) }).collect(),
+        shuffle: 0,
+    };
+    let b = AnyPattern {
+        ncols: 9,
+        rows: (0..inner).map(|k| if k % 3 == 0 { all(7) } else { few(&mut rng, 9) }).collect(),
+        shuffle: 0,
+    };
+    let case = pair(a, b, 17);
+    as_on_the_cpu(&cuda, PlusTimes::<f64>::default(), &case).unwrap();
+    as_on_the_cpu(&cuda, SumWhere::default(), &case).unwrap();
+    as_on_the_cpu(&cuda, Detour::default(), &case).unwrap();
 }
 
 /// Rows of C longer than a block's part, and columns beyond one window of bits.

@@ -25,6 +25,7 @@
 
 mod bins;
 mod columns;
+mod folds;
 mod kk;
 mod lists;
 mod map;
@@ -148,8 +149,9 @@ impl Plan {
 ///
 /// Cost: O(flops) time; on the device C's pattern, some 30 bytes a row, 5 bytes for each product of rows with at most 64
 /// of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work. The second numeric phase
-/// finds where products go, for those after it: a byte for each product of rows with at most 128 entries, 2 for those of longer rows and
-/// 8 for each entry of A in each part of them, where memory allows it.
+/// finds where products go, for those after it, where memory allows it: of up to 2²² products 8 bytes for each and 4 for each entry of C;
+/// of more a byte for each product of rows with at most 128 entries, 2 for those of longer rows and 8 for each entry of A in each part of
+/// them.
 /// # Errors
 /// [`Error::Shape`]; [`Error::DeviceMemory`] with the bytes that C's pattern needs; [`Error::Argument`] for settings out of
 /// range; [`Error::Unsupported`] for a dense accumulator, and for compression under our own policy.
@@ -222,6 +224,7 @@ pub(crate) fn programs() -> Vec<Unit> {
     [
         bins::programs(),
         columns::programs(),
+        folds::programs(),
         kk::programs(),
         lists::programs(),
         map::programs(),

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bins::{self, Bins, Work};
+use super::folds::Folds;
 use super::lists::Lists;
 use super::map::{Made, Map};
 use super::parts::{self, Cut};
@@ -58,7 +59,15 @@ pub(super) struct Kept {
     pub(super) map: Option<Arc<Map>>,
     /// The products of longer rows.
     pub(super) lists: Option<Arc<Lists>>,
+    /// Instead of all these, the products of each entry.
+    pub(super) folds: Option<Arc<Folds>>,
 }
+
+/// Short rows from which on the shortest are computed by a thread each, in a kernel of their own.
+pub(super) const MANY_ROWS: usize = 1 << 16;
+/// Multiplications up to which the products of each entry are kept (`benches/gpu_spgemm.rs`: rgg_n_2_15_s0, of 3.5 · 10⁶, 0.041 to 0.036 ms;
+/// wiki-Vote, of 4.5 · 10⁶, 0.045 to 0.054).
+const SMALL: u64 = 1 << 22;
 
 impl Plan {
     /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths, in these bins for values if they are
@@ -123,10 +132,18 @@ impl Plan {
             Again::Once => {
                 let (patterns, bins) = ([&*self.a, &*self.b, &*self.c], &self.bins(cuda)?);
                 let from = Made { patterns, bins, lengths: &self.lengths, work: &self.work };
-                // Lists of all products, numbered in 32 bits.
-                let listed = !self.masked && u32::try_from(self.max_row_flops).is_ok();
-                let lists = if listed { affordable(Lists::make(cuda, &from, self.flops))? } else { None };
-                Kept { map: affordable(Map::make(cuda, &from, lanes))?, lists }
+                // Where all rows are short, and few, their map makes one kernel too.
+                let one = self.few.is_some() && (3..=5).all(|bin| bins.len(bin) == 0) && self.c.nrows < MANY_ROWS;
+                let small = self.flops <= SMALL && !one;
+                let folds = if small { affordable(Folds::make(cuda, &from, self.flops))? } else { None };
+                if folds.is_some() {
+                    Kept { folds, ..Kept::default() }
+                } else {
+                    // Lists of all products, numbered in 32 bits.
+                    let listed = !self.masked && u32::try_from(self.max_row_flops).is_ok();
+                    let lists = if listed { affordable(Lists::make(cuda, &from, self.flops))? } else { None };
+                    Kept { map: affordable(Map::make(cuda, &from, lanes))?, lists, folds }
+                }
             }
         };
         *again = Again::Known(kept.clone());

@@ -1,10 +1,10 @@
-//! C's values: the host side of `cuda/values.cuh` and the five ways that include it.
+//! C's values: the host side of `cuda/values.cuh` and the six ways that include it.
 
 use super::bins::group;
 use super::lists;
 use super::map::Map;
 use super::parts::{NEAR_WORDS, long_part, part};
-use super::plan::Plan;
+use super::plan::{MANY_ROWS, Plan};
 use crate::Result;
 use crate::algebra::{AnyPair, MinPlus, MinSecondI, PlusTimes, Printed, printed_ring};
 use crate::gpu::Cuda;
@@ -20,6 +20,7 @@ const MAPPED: Source = source!("values_mapped.cu");
 const PARTS: Source = source!("values_parts.cu");
 const LONG: Source = source!("values_long.cu");
 const LISTED: Source = source!("values_listed.cu");
+const FOLDS: Source = source!("values_folds.cu");
 
 /// Warps of a block that take parts.
 const PART_WARPS: u32 = 4;
@@ -58,6 +59,16 @@ fn long_shape(parts: usize, close: bool, entries: u32, value: u32) -> Result<Sha
     Shape::blocks(parts, TURN_THREADS, (part.next_multiple_of(8) + 20 * TURN_THREADS + OWNERS).next_multiple_of(16))
 }
 
+/// Shared memory of `values_folds`: the products of one round, `CHUNK` of the kernel.
+fn fold_shape(tiles: usize, value: u32) -> Result<Shape> {
+    let each = match value {
+        0..=8 => 4,
+        9..=16 => 2,
+        _ => 1,
+    };
+    Shape::blocks(tiles, 256, 256 * each * value)
+}
+
 /// Values of C at the plan's columns.
 pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &RawCsr, values: &RawBuffer) -> Result<()> {
     let c = plan.pattern();
@@ -88,6 +99,10 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         values.into(),
     ]);
     let (sorted, value) = (u32::from(pb.sorted), bytes as u32);
+    if let Some(folds) = &kept.folds {
+        let all = [&folds.args()[..], args![&operands]].concat();
+        return program(FOLDS, &c.row_ptr)?.kernel("values_folds")?.launch(fold_shape(folds.tiles, value)?, &all);
+    }
     let (part, bins) = (part(bytes), plan.bins(cuda)?);
     // Values of a part must fit into shared memory several times.
     let listed = kept.lists.as_ref().filter(|_| bytes <= 16);
@@ -121,7 +136,7 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
     };
     // Few short rows go together, some lanes a row; of many the shortest have a thread each, if there is room for values of this size.
     let few = bins.len(1) + bins.len(2);
-    let together = few < 1 << 16 && plan.few().is_some();
+    let together = few < MANY_ROWS && plan.few().is_some();
     let mut short = vec![];
     if let Some(map) = plan.few().filter(|_| together && few > 0) {
         short.push(mapped(map, bins.list(1), few, 64, lanes)?);
@@ -167,10 +182,11 @@ pub(super) fn programs() -> Vec<Unit> {
 }
 
 /// The ways, each a program of its own, for a new semiring should not wait for the others' compilation; and their kernels.
-const WAYS: [(Source, &[&str]); 5] = [
+const WAYS: [(Source, &[&str]); 6] = [
     (SHORT, &["values_16", "values_64", "values_128"]),
     (MAPPED, &["mapped_16", "mapped_64", "mapped_128"]),
     (PARTS, &["values_parts"]),
     (LONG, &["values_near", "values_far"]),
     (LISTED, &["values_listed"]),
+    (FOLDS, &["values_folds"]),
 ];
