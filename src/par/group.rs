@@ -219,7 +219,8 @@ fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool)
 
     let mut ptr = zeros(bins.saturating_add(1), "pointers of a sort")?;
     let chunks = bins.div_ceil(CHUNK);
-    let mut parts: Vec<Chunk<'_>> = collected(chunks, ptr[1..].chunks_mut(CHUNK).map(|ends| (ends, Vec::new(), 0)), SHARES)?;
+    let mut parts: Vec<Chunk<'_>> =
+        collected(chunks, ptr[1..].chunks_mut(CHUNK).map(|ends| (ends, Vec::new(), 0)), SHARES)?;
     let mut rest = &mut places[..];
     for share in &shares {
         let mut first = share.bins.start;

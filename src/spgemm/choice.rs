@@ -34,10 +34,15 @@ pub(super) fn packs(cf: f64) -> bool {
 const LONG_ROWS: f64 = 3000.0;
 const OFTEN: f64 = 5.0;
 
-/// Whether columns get their places as they are met, in a product for one use whose rows may be in any order; `repeats` if rows are the
-/// row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
-pub(super) fn meets(mean_row_flops: f64, products_a_column: f64, repeats: bool) -> bool {
-    mean_row_flops < LONG_ROWS && products_a_column < OFTEN && !repeats
+/// Whether rows are so short that columns may get their places as they are met, in a product for one use whose rows may be in any order.
+/// Not where rows are the row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
+pub(super) fn short_rows(mean_row_flops: f64) -> bool {
+    mean_row_flops < LONG_ROWS
+}
+
+/// And whether each is met so seldom.
+pub(super) fn seldom(products_a_column: f64) -> bool {
+    products_a_column < OFTEN
 }
 
 /// What was chosen for a product.
@@ -82,9 +87,7 @@ mod tests {
         assert!(worth_counting(Compress::On, 1.0) && !worth_counting(Compress::Off, 1e9));
         assert!(!worth_counting(Compress::Auto, 127.0) && worth_counting(Compress::Auto, 128.0));
         assert!(packs(0.6) && !packs(0.61));
-        assert!(
-            meets(0.0, 1.0, false) && !meets(1.0, 1.0, true) && !meets(3000.0, 1.0, false) && !meets(1.0, 5.0, false)
-        );
+        assert!(short_rows(0.0) && !short_rows(3000.0) && seldom(1.0) && !seldom(5.0));
         let choice = Choice {
             mean_row_flops: 300.0,
             cf: Some(0.25),

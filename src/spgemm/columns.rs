@@ -380,11 +380,15 @@ fn some(n: usize) -> impl Iterator<Item = usize> {
     (0..n.min(LOOKS)).map(move |s| ((u128::from(part(s)) * n as u128) >> 64) as usize)
 }
 
-/// Whether nearly all rows of C are the row before, moved, so that compressing B is not worth it: 7 of 8, by a look at 64 of them.
-pub(super) fn repeats<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> bool {
+/// Whether nearly all rows of C are the row before, moved, so that compressing B is not worth it: 7 of 8, by a look at 64 of them. By how
+/// many columns most of these rows of A are moved, if so.
+pub(super) fn repeats<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> Option<I> {
     let (of, rows) = (Operands { a, b, packed: None, moved: None }, a.nrows().saturating_sub(1));
-    let moved = |i: &usize| !a.row(i + 1).is_empty() && shift(Shift::new::<I>(), of, i + 1).is_some();
-    some(rows).filter(moved).count() * 8 > some(rows).count() * 7
+    let moved = |&i: &usize| !a.row(i + 1).is_empty() && shift(Shift::new::<I>(), of, i + 1).is_some();
+    let enough = some(rows).filter(moved).count() * 8 > some(rows).count() * 7;
+    let step = |i: usize| Some(a.row(i + 1).first()?.wrapping_sub(*a.row(i).first()?));
+    let often = |of: I| some(rows).filter(|&i| step(i) == Some(of)).count();
+    if enough { some(rows).filter_map(step).max_by_key(|&of| often(of)) } else { None }
 }
 
 /// Products for each column of C, by a look at 64 rows, or fewer where these have more than 1/512 of the `flops` products.
@@ -418,7 +422,7 @@ fn shift<I: Index>(rows: Shift, of: Operands<'_, I>, i: usize) -> Option<I> {
         return None;
     }
     if let Some(moved) = of.moved
-        && rows.is(ks, before, I::cast(1))
+        && rows.is(ks, before, moved.step)
     {
         return moved.all(ks);
     }

@@ -1,8 +1,8 @@
-//! Rows of B that are the row before, moved by some columns.
+//! Rows of B that are a row some rows before, moved by some columns.
 //!
-//! Where a row of A is the row before moved by one column, and the rows of B that it takes are moved from those before them, all by as much,
-//! the row of C is the row before moved so. On grids nearly all rows are, and each row of B is taken by several of A: compared once, it need
-//! not be read again.
+//! Where a row of A is the row before moved by s columns, and the rows of B that it takes are those s rows before them, moved, all by as
+//! much, the row of C is the row before moved so. On grids nearly all rows are, s is 1 (3 where three points are made one), and each row of B
+//! is taken by several of A: compared once, it need not be read again.
 
 use std::ops::Range;
 
@@ -12,17 +12,18 @@ use crate::simd::{self, Shift, dispatch_work};
 use crate::sparse::{cut, row_blocks};
 use crate::{Index, Pattern, Result};
 
-/// For each row of B by how many columns it is the row before, moved.
+/// For each row of B by how many columns it is the row `step` rows before, moved.
 pub(super) struct Moved<I> {
+    pub(super) step: I,
     /// [`Index::LAST`] where it is not.
     by: Vec<I>,
 }
 
 impl<I: Index> Moved<I> {
-    /// Compares each row with the one before. Cost: O(nnz(B)).
+    /// Compares each row with the one `step` rows before. Cost: O(nnz(B)).
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
-    pub(super) fn find(threads: &Threads, b: &Pattern<I>) -> Result<Self> {
+    pub(super) fn find(threads: &Threads, b: &Pattern<I>, step: I) -> Result<Self> {
         let mut by = filled(b.nrows(), I::LAST, "rows that are moved")?;
         let blocks = row_blocks(threads, b.nrows(), |i| (b.row_ptr()[i] + i) as u64)?;
         let parts = cut(&mut by, blocks.len(), blocks.iter().map(Range::len))?;
@@ -32,11 +33,11 @@ impl<I: Index> Moved<I> {
             parts,
             || Ok(()),
             |(), (rows, by)| {
-                dispatch_work(Compare { b, rows, by });
+                dispatch_work(Compare { b, rows, step: step.get(), by });
                 Ok(())
             },
         )?;
-        Ok(Self { by })
+        Ok(Self { step, by })
     }
     /// Bytes that [`find`](Self::find) takes.
     pub(super) fn bytes(b: &Pattern<I>) -> u128 {
@@ -54,6 +55,7 @@ impl<I: Index> Moved<I> {
 struct Compare<'a, I: Index> {
     b: &'a Pattern<I>,
     rows: Range<usize>,
+    step: usize,
     by: &'a mut [I],
 }
 
@@ -63,9 +65,9 @@ impl<I: Index> simd::Work for Compare<'_, I> {
     fn run(self) {
         let shift = Shift::new::<I>();
         for (k, by) in self.rows.zip(self.by) {
-            let (row, before) = (self.b.row(k), self.b.row(k.saturating_sub(1)));
+            let Some(before) = k.checked_sub(self.step) else { continue };
+            let (row, before) = (self.b.row(k), self.b.row(before));
             if let (Some(j), Some(l)) = (row.first(), before.first())
-                && k > 0
                 && shift.is(row, before, j.wrapping_sub(*l))
             {
                 *by = j.wrapping_sub(*l);
@@ -88,11 +90,14 @@ mod tests {
         }));
         let b = Pattern::<u32>::new(8, 9, row_ptr, rows.concat()).unwrap();
         for threads in [1, 3] {
-            let moved = Moved::find(&Threads::new(threads).unwrap(), &b).unwrap();
+            let threads = Threads::new(threads).unwrap();
+            let moved = Moved::find(&threads, &b, 1).unwrap();
             let none = u32::LAST;
             assert_eq!(moved.by, [none, 1, none, 0u32.wrapping_sub(2), none, none, none, none]);
             assert_eq!(moved.all(&[1, 1]), Some(1));
             assert!([&[1u32, 3][..], &[0], &[1, 2], &[]].iter().all(|ks| moved.all(ks).is_none()));
+            let by_three = Moved::find(&threads, &b, 3).unwrap();
+            assert_eq!(by_three.by, [none, none, none, none, none, none, 0, none]);
         }
     }
 }

@@ -60,6 +60,13 @@ impl<I: Index> Once<'_, I> {
             None => options.unsorted && options.compress != Compress::On && !self.request.is_theirs(),
         }
     }
+    /// Whether columns are to get their places as they are met.
+    fn meets(&self, (a, b): (&Pattern<I>, &Pattern<I>), work: &Work) -> Result<bool> {
+        let mean = work.flops as f64 / a.nrows().max(1) as f64;
+        Ok(choice::short_rows(mean)
+            && columns::repeats(a, b).is_none()
+            && choice::seldom(columns::products_a_column(a, b, work.flops)?))
+    }
 }
 
 impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
@@ -73,10 +80,7 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
             let work = tasks::cut(threads, a, b)?;
             let mask = request.mask.map(|(mask, _)| mask);
             let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
-            let mean = work.flops as f64 / a.nrows().max(1) as f64;
-            let meets =
-                || Ok(choice::meets(mean, columns::products_a_column(a, b, work.flops)?, columns::repeats(a, b)));
-            if !wide && (mask.is_some() || meets()?) {
+            if !wide && (mask.is_some() || self.meets((a, b), &work)?) {
                 let (c, values) = product(threads, products, mask, &work)?;
                 return Ok((Arc::new(c), values));
             }

@@ -267,22 +267,26 @@ fn look<I: Index>(
     let useful = request.mask.is_none_or(|(_, complement)| complement);
     let forced = request.options.compress == Compress::On;
     let counted = BitRows::<u64, I>::count_bytes(threads, b);
+    let looked = request.mask.is_none() && request.options.compress == Compress::Auto;
+    let step = if looked { columns::repeats(a, b) } else { None };
     let choice = Choice {
         mean_row_flops: mean,
         cf: None,
         packed: false,
-        repeats: request.mask.is_none() && request.options.compress == Compress::Auto && columns::repeats(a, b),
+        repeats: step.is_some(),
         masked: request.mask.is_some(),
         complement: request.mask.is_some_and(|(_, complement)| complement),
         unsorted: request.options.unsorted,
     };
-    if choice.repeats {
-        // Rows of B that hardly any row of A takes are not worth a look.
-        let worth = work.flops >= 2 * b.nnz() as u64 && budget.fits(Moved::bytes(b));
+    if let Some(step) = step {
+        // Rows of B that hardly any row of A takes are not worth a look, nor are those of rows of A that are all the same.
+        let worth = (1..b.nrows() / 2).contains(&step.get())
+            && work.flops >= 2 * b.nnz() as u64
+            && budget.fits(Moved::bytes(b));
         if worth {
             budget.take("rows of B that are moved", Moved::bytes(b))?;
         }
-        let moved = if worth { Some(Moved::find(threads, b)?) } else { None };
+        let moved = if worth { Some(Moved::find(threads, b, step)?) } else { None };
         return Ok(Looks { packed: None, moved, choice });
     }
     if !useful || !choice::worth_counting(request.options.compress, mean) || !forced && !budget.fits(counted) {
