@@ -87,7 +87,7 @@ mod tests {
             met.fold(&mut sums, &[3, 9], &[4, 8], |z, y, j| z + y + u32::from(j == 9) * 100);
             assert_eq!((met.cols(), sums), (&[7, 3, 9][..], [1, 6, 108, 0, 0]));
             met.clear();
-            assert_eq!(met.cols(), []);
+            assert!(met.cols().is_empty());
             let mut sums = [0; 5];
             met.fold(&mut sums, &[9, 3, 0], &[row, 16, 32], |z, y, _| z + y);
             assert_eq!((met.cols(), sums), (&[9, 3, 0][..], [row, 16, 32, 0, 0]));
