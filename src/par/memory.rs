@@ -118,20 +118,24 @@ pub fn keep_freed_memory() -> bool {
 
 /// Asks the system to back large memory with huge pages: fewer first-touch faults, fewer TLB misses.
 pub(super) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
+    advise(size_of_val(memory), memory.as_mut_ptr().cast());
+}
+
+/// The same for `bytes` bytes from `start` on, compiled once.
+#[inline(never)]
+fn advise(bytes: usize, start: *mut u8) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 2 << 20;
-        let bytes = size_of_val(memory);
-        let start = (memory.as_mut_ptr() as usize).next_multiple_of(PAGE);
-        let end = (memory.as_mut_ptr() as usize + bytes) / PAGE * PAGE;
-        if bytes >= 2 * PAGE && end > start {
-            // SAFETY: the range lies within memory that this slice owns, and MADV_HUGEPAGE changes how pages
-            // are backed, never what they hold. A refusal is harmless and ignored.
-            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+        let (first, end) = ((start as usize).next_multiple_of(PAGE), (start as usize + bytes) / PAGE * PAGE);
+        if bytes >= 2 * PAGE && end > first {
+            // SAFETY: the range lies within memory that the one caller has as a mutable slice, and MADV_HUGEPAGE changes how pages are
+            // backed, never what they hold. A refusal is harmless and ignored.
+            unsafe { libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE) };
         }
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = memory;
+    let _ = (bytes, start);
 }
 
 #[cfg(test)]
