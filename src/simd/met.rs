@@ -49,9 +49,11 @@ impl<I: Index> Met<I> {
     #[inline(always)]
     pub(crate) fn fold<Y: Copy, T: Copy>(&mut self, sums: &mut [T], js: &[I], ys: &[Y], f: impl Fn(T, Y, I) -> T) {
         let Self { ref mut marks, first, ref mut next, ref mut cols } = *self;
-        let left = cols.len().min(sums.len()) - (*next - first) as usize;
-        assert!(js.len() == ys.len() && js.len() <= left);
+        let taken = (*next - first) as usize;
+        assert!(js.len() == ys.len() && taken + js.len() <= cols.len().min(sums.len()));
         let (mask, mut n) = (marks.len() - 1, *next);
+        // As if all were new, so that no mark is beyond it should `f` panic; less than 2³² like `first` and the places together.
+        *next += js.len() as u32;
         // Indexed by numbers.
         let cols = cols.as_mut_ptr().wrapping_sub(first as usize);
         let sums = sums.as_mut_ptr().wrapping_sub(first as usize);
@@ -104,6 +106,31 @@ mod tests {
         let mut sums = [0; 2];
         met.fold(&mut sums, &[2, 1], &[5, 6], |z, y, _| z + y);
         assert_eq!((met.cols(), sums), (&[2, 1][..], [5, 6]));
+    }
+
+    #[test]
+    #[should_panic(expected = "assertion failed")]
+    fn sums_may_not_become_fewer() {
+        let mut met = Met::<u32>::new(4, 3).unwrap();
+        met.fold(&mut [0; 3], &[1, 2], &[1, 1], |z, y, _| z + y);
+        met.fold(&mut [0; 1], &[2], &[1], |z, y, _| z + y);
+    }
+
+    #[test]
+    fn a_panic_leaves_no_mark_beyond_the_places() {
+        let mut met = Met::<u32>::new(4, 4).unwrap();
+        let fold = |met: &mut Met<u32>| {
+            met.fold(&mut [0; 4], &[1, 2, 3], &[1, 1, 1], |z: i32, y, j| {
+                assert!(j != 3, "a test");
+                z + y
+            });
+        };
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fold(&mut met))).is_err());
+        assert!(met.marks.iter().all(|&mark| mark < met.next));
+        met.clear();
+        let mut sums = [0; 1];
+        met.fold(&mut sums, &[2], &[5], |z, y, _| z + y);
+        assert_eq!((met.cols(), sums), (&[2][..], [5]));
     }
 
     #[test]
