@@ -11,6 +11,8 @@ const ROOM: usize = 1024;
 pub(crate) const HITS: usize = ROOM / 2;
 /// The slot of a column that has none.
 pub(crate) const NONE: u32 = u32::MAX;
+/// Columns that are compared with all others, at most, rather than told to a table.
+const COMPARED: usize = 16;
 /// What a register may write beyond the last.
 const LANES: usize = 16;
 
@@ -46,6 +48,37 @@ impl Hits {
     #[inline(always)]
     pub(crate) fn each(&self) -> (&[u32], &[u32], &[u32]) {
         (&self.p[..self.len], &self.q[..self.len], &self.s[..self.len])
+    }
+    /// Whether so few columns count that each is compared with those of all products ([`list`](Self::list), then [`keep`](Self::keep)), sixteen
+    /// at once, rather than that all are looked up in a table ([`add`](Self::add)).
+    #[inline(always)]
+    pub(crate) fn compares(&self, cols: usize) -> bool {
+        self.by == Registers::Sixteen && cols <= COMPARED
+    }
+    /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and has column
+    /// `js[0]`; in place of slots they have their columns.
+    /// # Panics
+    /// If these are full, or there are more than [`HITS`] columns, or these do not [compare](Self::compares).
+    #[inline(always)]
+    pub(crate) fn list<I: Index>(&mut self, p: u32, q: u32, js: &[I]) {
+        assert!(self.compares(0) && !self.is_full() && js.len() <= HITS);
+        // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            v4::list(self, p, q, (js.as_ptr().cast(), js.len()))
+        };
+    }
+    /// Of the products that were [listed](Self::list) keeps those whose columns are among `cols`, where they stand telling their slots.
+    /// # Panics
+    /// If these do not [compare](Self::compares).
+    #[inline(always)]
+    pub(crate) fn keep<I: Index>(&mut self, cols: &[I]) {
+        assert!(self.compares(0));
+        // SAFETY: the processor has AVX-512 and `I` is `u32`.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            v4::keep(self, (cols.as_ptr().cast(), cols.len()))
+        };
     }
     /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and has column
     /// `js[0]`, whose columns have a slot, `table[j & (table.len() − 1)]` if that is not [`NONE`].
@@ -85,10 +118,69 @@ const FEW: usize = 6;
 mod v4 {
     use super::{Hits, NONE};
     use std::arch::x86_64::{
-        _mm512_add_epi32, _mm512_and_si512, _mm512_mask_cmpneq_epi32_mask, _mm512_mask_i32gather_epi32,
-        _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32, _mm512_set_epi32, _mm512_set1_epi32,
-        _mm512_storeu_si512,
+        _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_loadu_si512, _mm512_mask_cmpneq_epi32_mask,
+        _mm512_mask_i32gather_epi32, _mm512_mask_mov_epi32, _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32,
+        _mm512_set_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
     };
+
+    /// As [`Hits::list`].
+    /// # Safety
+    /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(super) unsafe fn list(hits: &mut Hits, p: u32, q: u32, (js, len): (*const u32, usize)) {
+        let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        let (ps, mut t) = (_mm512_set1_epi32(p as i32), 0);
+        while t < len {
+            let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
+            let (qs, n) = (_mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota), hits.len + t);
+            // SAFETY: 1. lanes that are masked out are not read; 2. n + 16 < len of hits + len + 16.
+            unsafe {
+                _mm512_storeu_si512(hits.p.as_mut_ptr().add(n).cast(), ps);
+                _mm512_storeu_si512(hits.q.as_mut_ptr().add(n).cast(), qs);
+                _mm512_storeu_si512(
+                    hits.s.as_mut_ptr().add(n).cast(),
+                    _mm512_maskz_loadu_epi32(lanes, js.add(t).cast()),
+                );
+            }
+            t += 16;
+        }
+        hits.len += len;
+    }
+
+    /// As [`Hits::keep`].
+    /// # Safety
+    /// The processor must have AVX-512, and `cols` be valid for so many columns.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(super) unsafe fn keep(hits: &mut Hits, (cols, slots): (*const u32, usize)) {
+        let (none, one) = (_mm512_set1_epi32(NONE as i32), _mm512_set1_epi32(1));
+        let (mut n, mut t) = (0, 0);
+        while t < hits.len {
+            let lanes = if hits.len - t >= 16 { u16::MAX } else { (1 << (hits.len - t)) - 1 };
+            // SAFETY: 1. t < len, behind which there are 16; 2. there are so many columns; 3. n ≤ t, and what is there was read.
+            unsafe {
+                let (ps, qs, js) = (hits.p.as_ptr().add(t), hits.q.as_ptr().add(t), hits.s.as_ptr().add(t));
+                let js = _mm512_loadu_si512(js.cast());
+                let (mut s, mut slot) = (none, _mm512_setzero_si512());
+                for c in 0..slots {
+                    let same = _mm512_cmpeq_epi32_mask(js, _mm512_set1_epi32(cols.add(c).read() as i32));
+                    s = _mm512_mask_mov_epi32(s, same, slot);
+                    slot = _mm512_add_epi32(slot, one);
+                }
+                let found = _mm512_mask_cmpneq_epi32_mask(lanes, s, none);
+                let (ps, qs) = (_mm512_loadu_si512(ps.cast()), _mm512_loadu_si512(qs.cast()));
+                let packed = [ps, qs, s].map(|x| _mm512_maskz_compress_epi32(found, x));
+                let to = [&mut hits.p, &mut hits.q, &mut hits.s];
+                for (to, x) in to.into_iter().zip(packed) {
+                    _mm512_storeu_si512(to.as_mut_ptr().add(n).cast(), x);
+                }
+                n += found.count_ones() as usize;
+            }
+            t += 16;
+        }
+        hits.len = n;
+    }
 
     /// As [`Hits::add`].
     /// # Safety
@@ -154,5 +246,34 @@ mod tests {
         check::<u32>(Registers::new::<u32>());
         check::<u32>(Registers::None);
         check::<u64>(Registers::new::<u64>());
+    }
+
+    /// Few columns that count, or none: what is kept are the products that a table finds.
+    #[test]
+    fn comparing_agrees_with_a_table() {
+        let (mut compared, mut looked_up) = (Hits::new::<u32>().unwrap(), Hits::new::<u32>().unwrap());
+        if !compared.compares(COMPARED) {
+            println!("skipped: no AVX-512");
+            return;
+        }
+        assert!(!compared.compares(COMPARED + 1) && !Hits::new::<u64>().unwrap().compares(0));
+        for slots in 0..=COMPARED {
+            let cols: Vec<u32> = (0..slots as u32).map(|s| s * 5 % 64).collect();
+            let mut table = [NONE; 64];
+            for (s, &j) in (0..).zip(&cols) {
+                table[j as usize] = s;
+            }
+            for rows in [0, 1, 3, 20] {
+                compared.clear();
+                looked_up.clear();
+                for p in 0..rows {
+                    let js: Vec<u32> = (0..p * 7 % 40).map(|j| (j * 3 + p) % 64).collect();
+                    compared.list(p, 100 * p, &js);
+                    looked_up.add(p, 100 * p, &js, &table);
+                }
+                compared.keep(&cols);
+                assert_eq!(compared.each(), looked_up.each(), "{slots} columns, {rows} rows");
+            }
+        }
     }
 }

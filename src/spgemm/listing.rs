@@ -1,7 +1,8 @@
 //! The products of a row that count under a mask, in a list before they are computed.
 //!
 //! The columns that count are told their slots; each row of B is looked through for those that have one, without a question that
-//! processors would have to guess ([`Hits`]).
+//! processors would have to guess ([`Hits`]). Where few count, all products are listed, and each column that counts is compared with those
+//! of sixteen products at once: short rows of B fill a register together, and no table has to be in a cache.
 
 use std::ops::Range;
 
@@ -49,9 +50,11 @@ impl Listing {
     ) {
         let Self { slots, hits } = self;
         let (of_a, of_b, last) = (RowsOf::without_values(a), RowsOf::without_values(b), slots.len() - 1);
-        for (s, j) in (0..).zip(cols) {
+        let told = if hits.compares(cols.len()) { &[] } else { cols };
+        for (s, j) in (0..).zip(told) {
             slots[j.get() & last] = s;
         }
+        let compares = told.len() < cols.len();
         let (ks, soon) = (of_a.row(i).0, of_a.columns_after(i, AHEAD));
         for (p, k) in ks.iter().enumerate() {
             if let Some(k) = soon.get(p) {
@@ -65,16 +68,26 @@ impl Listing {
             while !js.is_empty() {
                 let some = &js[..js.len().min(HITS)];
                 if hits.is_full() {
+                    if compares {
+                        hits.keep(cols);
+                    }
                     compute(hits);
                     hits.clear();
                 }
-                hits.add(p as u32, q as u32, some, slots);
+                if compares {
+                    hits.list(p as u32, q as u32, some);
+                } else {
+                    hits.add(p as u32, q as u32, some, slots);
+                }
                 (js, q) = (&js[some.len()..], q + some.len());
             }
         }
+        if compares {
+            hits.keep(cols);
+        }
         compute(hits);
         hits.clear();
-        for j in cols {
+        for j in told {
             slots[j.get() & last] = NONE;
         }
     }

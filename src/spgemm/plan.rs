@@ -141,8 +141,27 @@ pub fn symbolic<I: Index>(
     request: &Request<'_, I>,
 ) -> Result<Plan<I>> {
     request.check(a, b)?;
+    begun(threads, a, b, request, Begun::default())
+}
+
+/// What is known of a product when its plan is asked for.
+#[derive(Default)]
+pub(super) struct Begun<I: Index> {
+    pub work: Option<Work>,
+    /// What [`columns::repeats`] says, of a product without a mask and with compression as it comes.
+    pub repeats: Option<Option<I>>,
+}
+
+/// The rest of [`symbolic`].
+pub(super) fn begun<I: Index>(
+    threads: &Threads,
+    a: &Arc<Pattern<I>>,
+    b: &Arc<Pattern<I>>,
+    request: &Request<'_, I>,
+    begun: Begun<I>,
+) -> Result<Plan<I>> {
     let (form, stats) =
-        if request.is_theirs() { rows(threads, a, b, request)? } else { pattern(threads, a, b, request)? };
+        if request.is_theirs() { rows(threads, a, b, request)? } else { pattern(threads, a, b, request, begun)? };
     Ok(Plan { a: Arc::clone(a), b: Arc::clone(b), form, stats })
 }
 
@@ -165,7 +184,7 @@ pub fn count<I: Index>(
     let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let looks = look(threads, a, b, &work, request, &mut budget)?;
+    let looks = look(threads, (a, b), &work, request, None, &mut budget)?;
     let (nnz, max_row_nnz) = product::size(threads, looks.operands(a, b), &work, &mut budget)?;
     let Work { flops, max_row_flops, .. } = work;
     Ok(Stats { flops, max_row_flops, max_row_nnz, nnz, cf: None, cmrf: None })
@@ -216,11 +235,12 @@ fn pattern<I: Index>(
     a: &Pattern<I>,
     b: &Pattern<I>,
     request: &Request<'_, I>,
+    begun: Begun<I>,
 ) -> Result<(Form<I>, Stats)> {
     let mut budget = Budget::new(request.budget);
-    let work = tasks::cut(threads, a, b)?;
+    let work = begun.work.map_or_else(|| tasks::cut(threads, a, b), Ok)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let looks = look(threads, a, b, &work, request, &mut budget)?;
+    let looks = look(threads, (a, b), &work, request, begun.repeats, &mut budget)?;
     let of = looks.operands(a, b);
     let (c, max_row_nnz) = match request.mask {
         None => product::structure(threads, of, &work, &mut budget)?,
@@ -256,10 +276,10 @@ impl<I: Index> Looks<I> {
 
 fn look<I: Index>(
     threads: &Threads,
-    a: &Pattern<I>,
-    b: &Pattern<I>,
+    (a, b): (&Pattern<I>, &Pattern<I>),
     work: &Work,
     request: &Request<'_, I>,
+    repeats: Option<Option<I>>,
     budget: &mut Budget,
 ) -> Result<Looks<I>> {
     const WHAT: &str = "B with 64 columns to a word";
@@ -268,7 +288,7 @@ fn look<I: Index>(
     let forced = request.options.compress == Compress::On;
     let counted = BitRows::<u64, I>::count_bytes(threads, b);
     let looked = request.mask.is_none() && request.options.compress == Compress::Auto;
-    let step = if looked { columns::repeats(a, b) } else { None };
+    let step = if looked { repeats.unwrap_or_else(|| columns::repeats(a, b)) } else { None };
     let choice = Choice {
         mean_row_flops: mean,
         cf: None,

@@ -1,0 +1,121 @@
+//! A product in one pass, for one use: columns and values together, under a [mask](masked), or [where rows may be in
+//! any order](met).
+
+mod masked;
+mod met;
+
+use std::sync::Arc;
+
+use super::Compress;
+use super::choice;
+use super::columns;
+use super::listing::Listing;
+use super::plan::{self, Begun, Phase, Request};
+use super::product::Lengths;
+use super::tasks::{self, Work};
+use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
+use crate::kernels::{self, Multiply, Products};
+use crate::par::Threads;
+use crate::{Csr, Index, Pattern, Result};
+
+/// C = A ⊕.⊗ B, or C⟨M⟩, for one use: what [`symbolic`](super::symbolic) and [`numeric`](super::numeric) give, in less time under a mask that is no
+/// complement, and where [rows may be in any order](super::Options::unsorted): there they are in that in which their columns are met.
+///
+/// Shapes, errors and values are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per thread four bytes for
+/// each column of B, a byte for each entry of the mask's longest row, and a column and a value for each entry that the mask has in the
+/// rows of a task. Unsorted: O(flops) time and O(nnz(C)) memory; per thread four bytes for each column of B, and a column and a value for
+/// each entry of C in the rows of a task. Progress is that of one operation, "mxm". The way and its cost are those of the two with a
+/// budget, with compression or an accumulator asked for, where B has many more columns than there is work, and for a mask whose rows are
+/// not sorted.
+/// # Errors
+/// Those of the two.
+pub fn mxm<R: Semiring, I: Index>(
+    threads: &Threads,
+    request: &Request<'_, I>,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    b: &Csr<Rhs<R>, I>,
+) -> Result<Csr<Out<R>, I>> {
+    let (c, values) = kernels::numeric(&Products::new(ring, a, b), &Once { threads, request })?;
+    Csr::with_pattern(c, values)
+}
+
+/// Entries of the table for each multiplication and entry of the mask from which on filling it takes longer than all else.
+const WIDE: u64 = 16;
+
+/// A product for one use.
+struct Once<'a, I: Index> {
+    threads: &'a Threads,
+    request: &'a Request<'a, I>,
+}
+
+impl<I: Index> Once<'_, I> {
+    /// Whether what is asked for can be had in one pass.
+    fn is_for_one_pass(&self) -> bool {
+        let Request { mask, options, .. } = self.request;
+        match mask {
+            Some((mask, complement)) => !complement && mask.is_sorted(),
+            None => options.unsorted && options.compress != Compress::On && !self.request.is_theirs(),
+        }
+    }
+    /// Whether columns are to get their places as they are met; what was seen of the product for that.
+    fn meets(&self, (a, b): (&Pattern<I>, &Pattern<I>), work: &Work) -> Result<(bool, Option<Option<I>>)> {
+        let mean = work.flops as f64 / a.nrows().max(1) as f64;
+        if !choice::short_rows(mean) {
+            return Ok((false, None));
+        }
+        let repeats = columns::repeats(a, b);
+        let meets = repeats.is_none() && choice::seldom(columns::products_a_column(a, b, work.flops)?);
+        Ok((meets, Some(repeats)))
+    }
+}
+
+impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
+    type Found = Arc<Pattern<I>>;
+
+    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
+        let Self { threads, request } = *self;
+        let (a, b) = products.patterns();
+        request.check(a, b)?;
+        let mut begun = Begun::default();
+        if request.budget.is_none() && products.is_typed() && Listing::suits((a, b)) && self.is_for_one_pass() {
+            let work = tasks::cut(threads, a, b)?;
+            let mask = request.mask.map(|(mask, _)| mask);
+            let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
+            let mut suits = !wide;
+            if suits && mask.is_none() {
+                (suits, begun.repeats) = self.meets((a, b), &work)?;
+            }
+            if suits {
+                let (c, values) = product(threads, products, mask, &work)?;
+                return Ok((Arc::new(c), values));
+            }
+            begun.work = Some(work);
+        }
+        let plan = plan::begun(threads, a, b, request, begun)?;
+        Phase { threads, budget: request.budget, plan: &plan }.make(products)
+    }
+}
+
+/// C's structure and values.
+fn product<W: Word, I: Index>(
+    threads: &Threads,
+    products: &dyn Multiply<W, I>,
+    mask: Option<&Pattern<I>>,
+    work: &Work,
+) -> Result<(Pattern<I>, Vec<W>)> {
+    let (a, b) = products.patterns();
+    let mut lens = Lengths::new(a.nrows(), work)?;
+    let (cols, values, sorted) = {
+        let lens = lens.of_tasks(work)?;
+        match mask {
+            Some(mask) => {
+                let (cols, values) = masked::rows(threads, products, mask, work, &lens)?;
+                (cols, values, true)
+            }
+            None => met::rows(threads, products, work, &lens)?,
+        }
+    };
+    let (row_ptr, _) = lens.into_row_ptr(threads, work)?;
+    Ok((Pattern::from_parts(a.nrows(), b.ncols(), row_ptr, cols, sorted), values))
+}
