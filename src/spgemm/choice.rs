@@ -45,6 +45,16 @@ pub(super) fn seldom(products_a_column: f64) -> bool {
     products_a_column < OFTEN
 }
 
+/// Whether few columns under a mask are compared with those of all products rather than told to a table: where the table is larger than the
+/// first cache, and rows of B are long enough to fill registers.
+///
+/// Masked A·A, two threads, by a table and compared, on a Xeon and on an EPYC with AVX-512 (ms): er18d8 (2¹⁸ columns, 8 in a row) 48, 32
+/// and 56, 30; web18 57, 52 and 49, 44; cond-mat-2005 11.3, 11.1 and 12.9, 11.1. But luxembourg_osm (2 in a row) 2.7, 3.3 on the Xeon,
+/// lap2d_1000 (5) 55, 62, memplus (18 thousand columns) 5.1, 5.6.
+pub(super) fn compares((nrows, ncols): (usize, usize), nnz: usize) -> bool {
+    ncols > 1 << 15 && nnz >= 6 * nrows
+}
+
 /// What was chosen for a product.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Choice {
@@ -87,6 +97,7 @@ mod tests {
         assert!(worth_counting(Compress::On, 1.0) && !worth_counting(Compress::Off, 1e9));
         assert!(!worth_counting(Compress::Auto, 127.0) && worth_counting(Compress::Auto, 128.0));
         assert!(packs(0.6) && !packs(0.61));
+        assert!(compares((9, 1 << 16), 54) && !compares((9, 1 << 16), 53) && !compares((9, 1 << 15), 54));
         assert!(short_rows(0.0) && !short_rows(3000.0) && seldom(1.0) && !seldom(5.0));
         let choice = Choice {
             mean_row_flops: 300.0,

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::budget::bytes_of;
+use super::choice;
 use crate::par::filled;
 use crate::simd::{HITS, Hits, NONE, RowsOf, within};
 use crate::{Index, Pattern, Result};
@@ -46,15 +47,28 @@ impl Listing {
         i: usize,
         part: Option<&Range<usize>>,
         cols: &[I],
+        compute: impl FnMut(&Hits),
+    ) {
+        let compares = self.hits.compares(cols.len()) && choice::compares(b.shape(), b.nnz());
+        self.row_by((a, b), i, part, cols, compares, compute);
+    }
+    /// As [`row`](Self::row): columns are compared, or looked up.
+    #[inline(always)]
+    fn row_by<I: Index>(
+        &mut self,
+        (a, b): (&Pattern<I>, &Pattern<I>),
+        i: usize,
+        part: Option<&Range<usize>>,
+        cols: &[I],
+        compares: bool,
         mut compute: impl FnMut(&Hits),
     ) {
         let Self { slots, hits } = self;
         let (of_a, of_b, last) = (RowsOf::without_values(a), RowsOf::without_values(b), slots.len() - 1);
-        let told = if hits.compares(cols.len()) { &[] } else { cols };
+        let told = if compares { &[] } else { cols };
         for (s, j) in (0..).zip(told) {
             slots[j.get() & last] = s;
         }
-        let compares = told.len() < cols.len();
         let (ks, soon) = (of_a.row(i).0, of_a.columns_after(i, AHEAD));
         for (p, k) in ks.iter().enumerate() {
             if let Some(k) = soon.get(p) {
@@ -98,4 +112,51 @@ const AHEAD: usize = 8;
 
 fn places(ncols: usize) -> usize {
     ncols.max(1).next_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More products than are remembered at once, in rows of B of any length: by either way those of the definition, in order.
+    #[test]
+    fn either_way_lists_what_counts() {
+        let n = 2000usize;
+        let row = |i: usize, len: usize| {
+            let mut cols: Vec<u32> = (0..len).map(|t| ((i * 7919 + t * 613) % n) as u32).collect();
+            cols.sort_unstable();
+            cols.dedup();
+            cols
+        };
+        let of = |len: &dyn Fn(usize) -> usize| {
+            let rows: Vec<Vec<u32>> = (0..n).map(|i| row(i, len(i))).collect();
+            let ends = rows.iter().scan(0, |end, row| {
+                *end += row.len();
+                Some(*end)
+            });
+            Pattern::<u32>::new(n, n, std::iter::once(0).chain(ends).collect(), rows.concat()).unwrap()
+        };
+        let (a, b) = (of(&|i| i % 60), of(&|k| if k % 9 == 0 { 700 } else { k % 40 }));
+        let mut listing = Listing::new::<u32>(n).unwrap();
+        for (i, part) in (0..n).step_by(7).zip([None, Some(300..1500)].iter().cycle()) {
+            let mut mask = row(i + 1, i % 17);
+            mask.retain(|j| part.as_ref().is_none_or(|part| part.contains(&(*j as usize))));
+            let mut want = Vec::new();
+            for (p, k) in a.row(i).iter().enumerate() {
+                for q in b.row_ptr()[k.get()]..b.row_ptr()[k.get() + 1] {
+                    if let Ok(s) = mask.binary_search(&b.col_idx()[q]) {
+                        want.push((p as u32, q as u32, s as u32));
+                    }
+                }
+            }
+            for compares in [false, listing.hits.compares(mask.len())] {
+                let mut found = Vec::new();
+                listing.row_by((&a, &b), i, part.as_ref(), &mask, compares, |hits| {
+                    let (p, q, s) = hits.each();
+                    found.extend(p.iter().zip(q).zip(s).map(|((&p, &q), &s)| (p, q, s)));
+                });
+                assert_eq!(found, want, "row {i}, compared: {compares}");
+            }
+        }
+    }
 }
