@@ -67,6 +67,8 @@ impl Hits {
         unsafe {
             v4::list(self, p, q, (js.as_ptr().cast(), js.len()))
         };
+        #[cfg(not(target_arch = "x86_64"))]
+        unreachable!("{p} {q}: only registers of sixteen compare");
     }
     /// Of the products that were [listed](Self::list) keeps those whose columns are among `cols`, where they stand telling their slots.
     /// # Panics
@@ -79,6 +81,8 @@ impl Hits {
         unsafe {
             v4::keep(self, (cols.as_ptr().cast(), cols.len()))
         };
+        #[cfg(not(target_arch = "x86_64"))]
+        unreachable!("{} columns: only registers of sixteen compare", cols.len());
     }
     /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and has column
     /// `js[0]`, whose columns have a slot, `table[j & (table.len() − 1)]` if that is not [`NONE`].

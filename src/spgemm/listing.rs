@@ -69,6 +69,13 @@ impl Listing {
         for (s, j) in (0..).zip(told) {
             slots[j.get() & last] = s;
         }
+        let mut done = |hits: &mut Hits| {
+            if compares {
+                hits.keep(cols);
+            }
+            compute(hits);
+            hits.clear();
+        };
         let (ks, soon) = (of_a.row(i).0, of_a.columns_after(i, AHEAD));
         for (p, k) in ks.iter().enumerate() {
             if let Some(k) = soon.get(p) {
@@ -82,11 +89,7 @@ impl Listing {
             while !js.is_empty() {
                 let some = &js[..js.len().min(HITS)];
                 if hits.is_full() {
-                    if compares {
-                        hits.keep(cols);
-                    }
-                    compute(hits);
-                    hits.clear();
+                    done(hits);
                 }
                 if compares {
                     hits.list(p as u32, q as u32, some);
@@ -96,11 +99,7 @@ impl Listing {
                 (js, q) = (&js[some.len()..], q + some.len());
             }
         }
-        if compares {
-            hits.keep(cols);
-        }
-        compute(hits);
-        hits.clear();
+        done(hits);
         for j in told {
             slots[j.get() & last] = NONE;
         }
