@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::{Slots, Threads, collected, for_each_part, reserved, zeros};
+use super::{Slots, Threads, collected, for_each_part, reserved, zero_indices, zeros};
 use crate::simd::prefetch_at;
 use crate::{Error, Index, Result};
 
@@ -53,17 +53,17 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     let n = keys.len();
     let overflow = || Error::OutOfMemory { what: "grouped entries", bytes: n as u128 * stride as u128 };
     let elements = n.checked_mul(stride).ok_or_else(overflow)?;
-    let Counted { ptr, mut places, shares } = counted(threads, keys, digit, false)?;
+    let Counted { ptr, mut places, mut shares } = counted::<K, u64>(threads, keys, digit, false)?;
     let (mut lists, mut values) = (reserved(elements, "grouped entries")?, reserved(n, "grouped values")?);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
-    each(threads, &shares, &mut places, |share, places| {
+    each(threads, &mut shares, &mut places, |share, places| {
         for (e, &key) in share.records.clone().zip(&keys[share.records.clone()]) {
             let place = &mut places[digit.of(key) - share.bins.start];
             // SAFETY: `places` of a share and its bin k began at the number of records of lower bins, and of bin k in shares
             // before, and moves on by one for each record of the share and bin k, of which there are as many as were counted:
             // the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone. So every place is
             // below n and taken once.
-            unsafe { to.put(*place, |list, value| put(e, list, value)) };
+            unsafe { to.put(place.get(), |list, value| put(e, list, value)) };
             *place += 1;
         }
     })?;
@@ -76,58 +76,74 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     Ok(Grouped { ptr, lists, values })
 }
 
-/// [`grouped`] where a record is a list element and a value that come in order: `records(range)` are those of the range, and no others.
+/// [`grouped`] where record `e` is the number of the list that it is in, `ptr[l]..ptr[l + 1]` being the records of list l, and `values[e]`.
 ///
 /// What is written at random are as many streams as there are bins: it is fast where neighbouring records have neighbouring keys.
 /// # Errors
 /// [`Error::OutOfMemory`].
 /// # Panics
-/// If a key is not below `bins`, or there are fewer records: bugs of callers in this crate.
-pub(crate) fn binned<K: Index, A: Copy + Send, T: Copy + Send, R: Iterator<Item = (A, T)>>(
+/// If a key is not below `bins`, the lists are not those of all records, a list has not as many values as keys, or there are more than
+/// 2³² − 1 records: bugs of callers in this crate.
+pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
     threads: &Threads,
     keys: &[K],
     bins: usize,
-    records: impl Fn(Range<usize>) -> R + Sync,
+    ptr: &[usize],
+    values: &[T],
 ) -> Result<Grouped<A, T>> {
-    let (n, digit) = (keys.len(), Digit::whole(bins));
-    let Counted { ptr, mut places, shares } = counted(threads, keys, digit, true)?;
-    let (mut lists, mut values): (Vec<A>, Vec<T>) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
-    let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride: 1 };
-    each(threads, &shares, &mut places, |share, places| {
-        let (keys, first) = (&keys[share.records.clone()], share.bins.start);
-        let (mut read, mut later) = (0, keys.iter().skip(AHEAD));
-        for (&key, (list, value)) in keys.iter().zip(records(share.records.clone())) {
-            if let Some(&key) = later.next()
-                && let Some(&place) = places.get(digit.of(key).wrapping_sub(first))
-            {
-                prefetch_at(to.lists.wrapping_add(place));
-                prefetch_at(to.values.wrapping_add(place));
+    let n = keys.len();
+    assert!(values.len() == n && n <= u32::MAX as usize && ptr.last() == Some(&n), "{n} records");
+    let Counted { ptr: ends, mut places, mut shares } = counted::<K, u32>(threads, keys, Digit::whole(bins), true)?;
+    let (mut lists, mut found): (Vec<A>, Vec<T>) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
+    let to = Places { lists: lists.as_mut_ptr(), values: found.as_mut_ptr(), stride: 1 };
+    let write = |share: &mut Share, places: &mut [u32], far: bool| {
+        let (first, Range { start: mut at, end }) = (share.bins.start, share.records.clone());
+        // The list that holds the first record: the last one that starts at or before it.
+        let mut list = ptr.partition_point(|&p| p <= at).saturating_sub(1);
+        while at < end {
+            let some = at..ptr[list + 1].min(end);
+            at = some.end;
+            let mut later = keys.get(some.start + AHEAD..).unwrap_or_default().iter();
+            for (key, &value) in keys[some.clone()].iter().zip(&values[some]) {
+                if far
+                    && let Some(key) = later.next()
+                    && let Some(place) = places.get(key.get().wrapping_sub(first))
+                {
+                    prefetch_at(to.lists.wrapping_add(place.get()));
+                    prefetch_at(to.values.wrapping_add(place.get()));
+                }
+                let Some(place) = places.get_mut(key.get().wrapping_sub(first)) else { continue };
+                // SAFETY: `place` is below n and taken once: as in `grouped`, by the keys alone.
+                unsafe { to.put_one(place.get(), A::cast(list), value) };
+                *place += 1;
             }
-            read += 1;
-            let Some(place) = places.get_mut(digit.of(key).wrapping_sub(first)) else { continue };
-            // SAFETY: `place` is below n and taken once: as in `grouped`, by the keys alone.
-            unsafe { to.put_one(*place, list, value) };
-            *place += 1;
+            list += 1;
         }
-        assert!(read == keys.len(), "{read} records of {} are there", keys.len());
+    };
+    // A second-level cache has the fewer; of short lists most of the time is not the places.
+    let far = n > 1 << 19 && n / ptr.len() > 5;
+    // Two loops: the one that asks holds more than there are registers.
+    each(threads, &mut shares, &mut places, |share, places| match far {
+        true => write(share, places, true),
+        false => write(share, places, false),
     })?;
     // SAFETY: room for so many was reserved; n were counted in all shares, `each` went through all, each has written a record for each of
-    // its keys, and a panic in one would have unwound through it.
+    // its keys, as its loop ends where they do, and a panic in one would have unwound through it.
     unsafe {
         lists.set_len(n);
-        values.set_len(n);
+        found.set_len(n);
     }
-    Ok(Grouped { ptr, lists, values })
+    Ok(Grouped { ptr: ends, lists, values: found })
 }
 
 /// Records ahead of the current one whose places are asked for.
 const AHEAD: usize = 16;
 
 /// Where the records of each bin go.
-struct Counted {
+struct Counted<P> {
     ptr: Vec<usize>,
     /// For each share, the place of its first record of each of its bins.
-    places: Vec<usize>,
+    places: Vec<P>,
     shares: Vec<Share>,
 }
 
@@ -135,7 +151,24 @@ struct Counted {
 struct Share {
     records: Range<usize>,
     bins: Range<usize>,
+    /// How many records it has in each [`CHUNK`] of bins that has some of its own.
+    sums: Vec<usize>,
 }
+
+impl Share {
+    fn new(records: Range<usize>, bins: Range<usize>) -> Self {
+        Self { records, bins, sums: Vec::new() }
+    }
+    /// Its bins, cut where chunks end: the chunk, and which of its bins.
+    fn pieces(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+        let Range { start, end } = self.bins;
+        let piece = move |c| start.max(c * CHUNK) - c * CHUNK..end.min((c + 1) * CHUNK) - c * CHUNK;
+        (start / CHUNK..end.div_ceil(CHUNK)).map(move |c| (c, piece(c)))
+    }
+}
+
+/// Bins that are summed at a time.
+const CHUNK: usize = 1 << 14;
 
 /// Shares for all threads, blocks of records in their order. Each share has counts of its own, which together are to stay below records
 /// and bins: where that leaves blocks all of the bins is not known before the bins of each block are looked at; where keys come in order,
@@ -157,7 +190,7 @@ fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) 
     let count = (n / bins.max(1)).clamp(1, most);
     if count < most {
         let of = blocks(most);
-        let mut shares = collected(most, (0..most).map(|b| Share { records: of(b), bins: 0..bins }), SHARES)?;
+        let mut shares = collected(most, (0..most).map(|b| Share::new(of(b), 0..bins)), SHARES)?;
         let bins_of = |(): &mut (), share: &mut Share| {
             let (mut first, mut last) = (usize::MAX, 0);
             for &key in &keys[share.records.clone()] {
@@ -176,81 +209,91 @@ fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) 
         let readers = most.min(READERS);
         let len = bins.div_ceil(readers).max(1);
         let bins = |r: usize| (r * len).min(bins)..((r + 1) * len).min(bins);
-        return collected(readers, (0..readers).map(|r| Share { records: 0..n, bins: bins(r) }), SHARES);
+        return collected(readers, (0..readers).map(|r| Share::new(0..n, bins(r))), SHARES);
     }
     let of = blocks(count);
-    collected(count, (0..count).map(|b| Share { records: of(b), bins: 0..bins }), SHARES)
+    collected(count, (0..count).map(|b| Share::new(of(b), 0..bins)), SHARES)
 }
 
 const SHARES: &str = "shares of a sort";
 
 /// Runs `work` for each share and what `places` has for its bins.
-fn each(
+fn each<P: Send>(
     threads: &Threads,
-    shares: &[Share],
-    mut places: &mut [usize],
-    work: impl Fn(&Share, &mut [usize]) + Sync,
+    shares: &mut [Share],
+    mut places: &mut [P],
+    work: impl Fn(&mut Share, &mut [P]) + Sync,
 ) -> Result<()> {
-    let parts = shares.iter().map(|share| (share, places.split_off_mut(..share.bins.len()).unwrap_or_default()));
-    let work = |(): &mut (), (share, places): (&Share, &mut [usize])| {
+    let count = shares.len();
+    let parts = shares.iter_mut().map(|share| {
+        let places = places.split_off_mut(..share.bins.len()).unwrap_or_default();
+        (share, places)
+    });
+    let work = |(): &mut (), (share, places): (&mut Share, &mut [P])| {
         work(share, places);
         Ok(())
     };
-    for_each_part(threads, collected(shares.len(), parts, SHARES)?, || Ok(()), work)
+    for_each_part(threads, collected(count, parts, SHARES)?, || Ok(()), work)
 }
 
-/// Some bins: where they end, the counts of the shares that have some of them, from the how-many-th of these bins on, and their sum.
-type Chunk<'a> = (&'a mut [usize], Vec<(usize, &'a mut [usize])>, usize);
+/// Some bins: where they end, the counts of the shares that have some of them, from the how-many-th of these bins on, and how many
+/// records come before all of these.
+type Chunk<'a, P> = (&'a mut [usize], Vec<(usize, &'a mut [P])>, usize);
 
 /// Counts the records of each bin, in shares that each thread can take; with `by_bins` also where there are more bins than records.
-fn counted<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Counted> {
-    /// Bins that are summed at a time.
-    const CHUNK: usize = 1 << 14;
+/// `P` is to hold the number of records.
+fn counted<K: Index, P: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Counted<P>> {
     let (n, bins) = (keys.len(), digit.bins);
-    let shares = shares(threads, keys, digit, by_bins)?;
-    let mut places = zeros(shares.iter().map(|share| share.bins.len()).sum(), "counts of a sort")?;
-    each(threads, &shares, &mut places, |share, counts| {
+    let mut shares = shares(threads, keys, digit, by_bins)?;
+    for share in &mut shares {
+        share.sums = reserved(share.pieces().count(), SHARES)?;
+    }
+    let one = P::cast(1);
+    let mut places = zero_indices::<P>(shares.iter().map(|share| share.bins.len()).sum(), "counts of a sort")?;
+    each(threads, &mut shares, &mut places, |share, counts| {
         for &key in &keys[share.records.clone()] {
             if let Some(count) = counts.get_mut(digit.of(key).wrapping_sub(share.bins.start)) {
-                *count += 1;
+                *count = count.wrapping_add(one);
             }
         }
+        let mut rest = &counts[..];
+        share.sums.extend(share.pieces().map(|(_, piece)| {
+            let (counts, after) = rest.split_at(piece.len());
+            rest = after;
+            counts.iter().map(|count| count.get()).sum::<usize>()
+        }));
     })?;
 
     let mut ptr = zeros(bins.saturating_add(1), "pointers of a sort")?;
     let chunks = bins.div_ceil(CHUNK);
-    let mut parts: Vec<Chunk<'_>> =
+    let mut parts: Vec<Chunk<'_, P>> =
         collected(chunks, ptr[1..].chunks_mut(CHUNK).map(|ends| (ends, Vec::new(), 0)), SHARES)?;
     let mut rest = &mut places[..];
     for share in &shares {
-        let mut first = share.bins.start;
-        while first < share.bins.end {
-            let chunk = first / CHUNK;
-            let len = share.bins.end.min((chunk + 1) * CHUNK) - first;
-            let counts = &mut parts[chunk].1;
+        for ((chunk, piece), sum) in share.pieces().zip(&share.sums) {
+            let (_, counts, all) = &mut parts[chunk];
             counts.try_reserve(1).map_err(|_| super::out_of_memory::<usize>(SHARES, shares.len()))?;
-            counts.push((first % CHUNK, rest.split_off_mut(..len).unwrap_or_default()));
-            first += len;
+            counts.push((piece.start, rest.split_off_mut(..piece.len()).unwrap_or_default()));
+            *all += sum;
         }
     }
-    let sums = |(): &mut (), (_, counts, sum): &mut Chunk<'_>| {
-        *sum = counts.iter().flat_map(|(_, counts)| counts.iter()).sum();
-        Ok(())
-    };
-    for_each_part(threads, collected(chunks, &mut parts, SHARES)?, || Ok(()), sums)?;
     let mut before = 0;
-    for (_, _, sum) in &mut parts {
-        before += std::mem::replace(sum, before);
+    for (_, _, all) in &mut parts {
+        before += std::mem::replace(all, before);
     }
     assert!(before == n, "{before} of {n} keys are below {bins}");
-    let places_of = |(): &mut (), (ends, mut counts, mut before): Chunk<'_>| {
-        for (k, end) in ends.iter_mut().enumerate() {
-            for (first, counts) in &mut counts {
-                if let Some(count) = counts.get_mut(k.wrapping_sub(*first)) {
-                    before += std::mem::replace(count, before);
-                }
+    let places_of = |(): &mut (), (ends, mut counts, mut before): Chunk<'_, P>| {
+        for (first, counts) in &counts {
+            ends[*first..].iter_mut().zip(counts.iter()).for_each(|(end, count)| *end += count.get());
+        }
+        for end in &mut *ends {
+            before += std::mem::replace(end, before);
+        }
+        // What is a bin's first place becomes its first one after this share's records.
+        for (first, counts) in &mut counts {
+            for (place, count) in ends[*first..].iter_mut().zip(counts.iter_mut()) {
+                *place += std::mem::replace(count, P::cast(*place)).get();
             }
-            *end = before;
         }
         Ok(())
     };
@@ -336,6 +379,7 @@ mod tests {
             assert!(with.lists.chunks(2).zip(&with.values).all(|(l, &e)| l == [e as u32, keys[e as usize]]));
         }
         // So many bins that threads share those out.
+        let each: Vec<usize> = (0..=n).collect();
         let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 65_537) as u32).collect();
         let mut expected: Vec<u32> = (0..n as u32).collect();
         expected.sort_by_key(|&e| keys[e as usize]);
@@ -343,7 +387,7 @@ mod tests {
             let threads = Threads::new(count).unwrap();
             let (ptr, order) = order_by::<u32, u32>(&threads, &keys, bins).unwrap();
             assert!(order == expected && ptr.len() == bins + 1, "{count} threads, {bins} bins");
-            let found = binned(&threads, &keys, bins, |records| records.map(|e| (e as u32, e))).unwrap();
+            let found = binned::<_, u32, _>(&threads, &keys, bins, &each, &keys).unwrap();
             assert!(found.ptr == ptr && found.lists == expected, "{count} threads, {bins} bins");
         }
         let threads = Threads::current();
@@ -351,18 +395,34 @@ mod tests {
         assert_eq!(order_by::<u32, u64>(&threads, &[1, 0], 2).unwrap(), (vec![0, 1, 2], vec![1, 0]));
     }
 
+    /// Lists of 0 to 9 records, and one of half of all; few and so many that places are asked for.
     #[test]
-    fn records_that_come_in_order_are_grouped_alike() {
-        let n = 100_000usize;
-        let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 257) as u32).collect();
-        for count in [1, 2, 3, 8] {
-            let threads = Threads::new(count).unwrap();
-            let found = binned(&threads, &keys, 257, |records| records.map(|e| (e as u32, e as f64))).unwrap();
-            let (ptr, order) = order_by::<u32, u32>(&threads, &keys, 257).unwrap();
-            assert!(found.ptr == ptr && found.lists == order);
-            assert!(found.values.iter().zip(&order).all(|(&x, &e)| x == f64::from(e)));
+    fn records_of_lists_are_grouped_alike() {
+        for n in [100_000usize, 600_000] {
+            let keys: Vec<u32> = (0..n).map(|e| (e * 7919 % 257) as u32).collect();
+            let values: Vec<f64> = (0..n).map(|e| e as f64).collect();
+            let mut ptr = vec![0, 0];
+            for l in 0.. {
+                let start = ptr[ptr.len() - 1];
+                let len = if l == 700 { n / 2 } else { l * 7 % 10 };
+                ptr.push((start + len).min(n));
+                if start + len >= n {
+                    break;
+                }
+            }
+            let list_of = |e: usize| ptr.partition_point(|&p| p <= e) as u32 - 1;
+            for count in [1, 2, 3, 8] {
+                let threads = Threads::new(count).unwrap();
+                let found: Grouped<u32, f64> = binned(&threads, &keys, 257, &ptr, &values).unwrap();
+                let (ends, order) = order_by::<u32, u32>(&threads, &keys, 257).unwrap();
+                assert!(found.ptr == ends && found.values.iter().zip(&order).all(|(&x, &e)| x == f64::from(e)));
+                assert!(
+                    found.lists.iter().zip(&order).all(|(&l, &e)| l == list_of(e as usize)),
+                    "{n}, {count} threads"
+                );
+            }
         }
-        let none = binned(&Threads::caller(), &[0u32; 0], 0, |_| std::iter::empty::<(u8, u8)>()).unwrap();
+        let none: Grouped<u64, u8> = binned(&Threads::caller(), &[0u32; 0], 0, &[0], &[]).unwrap();
         assert!(none.ptr == [0] && none.values.is_empty());
     }
 
@@ -370,6 +430,7 @@ mod tests {
     #[test]
     fn blocks_with_bins_of_their_own() {
         let (n, bins) = (200_000usize, 60_000);
+        let each: Vec<usize> = (0..=n).collect();
         for spread in [1usize, 50, bins] {
             // The last are all over.
             let first = |e: usize| if spread < bins { e * 3 / 10 } else { 0 };
@@ -383,16 +444,22 @@ mod tests {
                 let (ptr, order) = order_by::<u32, u32>(&threads, &keys, bins).unwrap();
                 assert!(order == expected && ptr.len() == bins + 1, "{spread}, {count} threads");
                 assert!((0..bins).all(|k| order[ptr[k]..ptr[k + 1]].iter().all(|&e| keys[e as usize] as usize == k)));
-                let found = binned(&threads, &keys, bins, |records| records.map(|e| (e as u32, e))).unwrap();
+                let found = binned::<_, u32, _>(&threads, &keys, bins, &each, &keys).unwrap();
                 assert!(found.ptr == ptr && found.lists == expected, "{spread}, {count} threads");
             }
         }
     }
 
     #[test]
-    #[should_panic(expected = "1 records of 2 are there")]
-    fn records_that_are_missing_are_seen() {
-        let _ = binned(&Threads::caller(), &[0u32, 1], 2, |_| std::iter::once((0u8, 0u8)));
+    #[should_panic(expected = "2 records")]
+    fn lists_of_fewer_records_are_seen() {
+        let _ = binned::<_, u32, _>(&Threads::caller(), &[0u32, 1], 2, &[0, 1], &[0u8, 0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "2 records")]
+    fn fewer_values_are_seen() {
+        let _ = binned::<_, u32, _>(&Threads::caller(), &[0u32, 1], 2, &[0, 2], &[0u8]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 
 #[cfg(target_os = "linux")]
 use super::available::available;
-use crate::{Error, Result};
+use crate::{Error, Index, Result};
 
 /// Smaller requests are not compared: asking the system takes some ten microseconds, touching so much a hundred
 /// milliseconds.
@@ -29,6 +29,12 @@ pub fn filled<T: Copy>(len: usize, x: T, what: &'static str) -> Result<Vec<T>> {
 /// A vector of `len` zeros, whose pages come when they are first written, to the threads that write them.
 pub(crate) fn zeros(len: usize, what: &'static str) -> Result<Vec<usize>> {
     // SAFETY: a number.
+    unsafe { zeroed(len, what) }
+}
+
+/// As [`zeros`].
+pub(crate) fn zero_indices<I: Index>(len: usize, what: &'static str) -> Result<Vec<I>> {
+    // SAFETY: `Index` is sealed: a number.
     unsafe { zeroed(len, what) }
 }
 

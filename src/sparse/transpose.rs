@@ -60,9 +60,8 @@ pub(crate) fn transpose<T: Copy + Send + Sync, I: Index>(
 ) -> Result<(Pattern<I>, Vec<T>)> {
     check_nrows::<I>(pattern.nrows())?;
     if columns_come_again(pattern)? {
-        let Grouped { ptr, lists, values } = binned(threads, pattern.col_idx(), pattern.ncols(), |entries| {
-            rows_of(pattern, entries.clone()).zip(values[entries].iter().copied())
-        })?;
+        let (keys, rows) = (pattern.col_idx(), pattern.row_ptr());
+        let Grouped { ptr, lists, values } = binned(threads, keys, pattern.ncols(), rows, values)?;
         return Ok((Pattern::from_parts(pattern.ncols(), pattern.nrows(), ptr, lists, true), values));
     }
     // A pattern has no repeats, so no rule for them is needed.
@@ -78,26 +77,11 @@ pub(crate) fn transposed<T: Value, I: Index>(
     moved(Transpose(threads, pattern), values, None::<fn(T, T) -> T>)
 }
 
-/// The row of each of some entries, in order.
-fn rows_of<I: Index>(pattern: &Pattern<I>, entries: Range<usize>) -> impl Iterator<Item = I> + '_ {
-    let row_ptr = pattern.row_ptr();
-    // The row that holds the first entry: the last one that starts at or before it.
-    let mut i = row_ptr.partition_point(|&p| p <= entries.start).saturating_sub(1);
-    let mut end = row_ptr.get(i + 1).copied().unwrap_or(entries.end);
-    entries.map(move |p| {
-        while p >= end {
-            i += 1;
-            end = row_ptr[i + 1];
-        }
-        I::cast(i)
-    })
-}
-
 /// Whether what a stretch of entries touches in the transpose fits a cache: a sample of stretches has fewer columns than
 /// [`FRESH`] of their entries. Not where there are far more columns than entries: counts of all of them would be most of the work.
 fn columns_come_again<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
     let cols = pattern.col_idx();
-    if pattern.ncols() / 4 > cols.len() {
+    if pattern.ncols() / 4 > cols.len() || cols.len() > u32::MAX as usize {
         return Ok(false);
     }
     // What the last cache has anyway.
