@@ -1,6 +1,8 @@
 //! Products of sparse matrices against the textbook: every accumulator, compression, policy and order of rows.
 
 mod common;
+#[path = "spgemm/masked.rs"]
+mod masked;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -16,7 +18,7 @@ use sparring::backend::Backend;
 use sparring::ops::mxm_hyper;
 use sparring::par::Threads;
 use sparring::sparse::{Builder, HyperCsr};
-use sparring::spgemm::{Accumulator, Compress, Options, Policy, Request, symbolic};
+use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Error, Pattern};
 
 type Outcome = Result<(), String>;
@@ -45,38 +47,6 @@ fn all_options() -> Vec<Options> {
         }
     }
     all
-}
-
-/// What a masked product can be told.
-fn masked_options(complement: bool) -> Vec<Options> {
-    let compress = [Compress::Auto, Compress::Off, Compress::On].into_iter().take(if complement { 3 } else { 2 });
-    compress.map(|compress| options(Policy::Auto, Accumulator::Auto, compress, false)).collect()
-}
-
-/// C⟨M⟩ or C⟨¬M⟩ for one use and by a plan, twice: the same bits, and those of the textbook.
-fn check_masked<R: Semiring>(
-    cpu: &Cpu,
-    ring: R,
-    (a, b): (&Csr<Lhs<R>>, &Csr<Rhs<R>>),
-    mask: &Arc<Pattern>,
-    complement: bool,
-    o: &Options,
-    want: &reference::Table<Out<R>>,
-) -> Outcome
-where
-    Out<R>: Same,
-{
-    let product = cpu.mxm(ring, a, b).options(o.clone()).mask(mask.clone());
-    let once = if complement { product.complement() } else { product }.eval().map_err(text)?;
-    check(&once, want, true).map_err(|e| format!("{o:?}, complement {complement}: {e}"))?;
-    let request = Request { options: o, budget: None, mask: Some((mask, complement)) };
-    let plan = symbolic(cpu.threads(), a.pattern(), b.pattern(), &request).map_err(text)?;
-    let mut planned = cpu.mxm(ring, a, b).plan(&plan).eval().map_err(text)?;
-    for again in ["", " again"] {
-        check(&planned, want, true).map_err(|e| format!("{o:?}, complement {complement}, planned{again}: {e}"))?;
-        cpu.mxm(ring, a, b).plan(&plan).into(&mut planned).map_err(text)?;
-    }
-    Ok(())
 }
 
 fn text(e: Error) -> String {
@@ -179,26 +149,6 @@ quickcheck! {
         Ok(())
     }
 
-    /// C⟨M⟩ and C⟨¬M⟩: what the mask has, and what it has not.
-    fn masked_products_are_the_definition(pair: AnyPair) -> Outcome {
-        let cpu = Cpu::with_threads(2).map_err(text)?;
-        let mask = pair.mask.pattern();
-        let (a, b) = (pair.a::<f64>(), pair.b::<f64>());
-        let (pa, pb) = (pair.a(), pair.b());
-        for complement in [false, true] {
-            for o in masked_options(complement) {
-                let ring = PlusTimes::<f64>::default();
-                let want = reference::masked(ring, &a, &b, &mask, complement);
-                check_masked(&cpu, ring, (&a, &b), &mask, complement, &o, &want)?;
-                let want = reference::masked(SumPlaces::default(), &a, &b, &mask, complement);
-                check_masked(&cpu, SumPlaces::default(), (&a, &b), &mask, complement, &o, &want)?;
-                let want = reference::masked(CountPaths::default(), &pa, &pb, &mask, complement);
-                check_masked(&cpu, CountPaths::default(), (&pa, &pb), &mask, complement, &o, &want)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Columns counted with 64 bits give what 32 bits give.
     fn wide_indices_change_nothing(pair: AnyPair) -> Outcome {
         let wide = |x: &Csr<f64>| {
@@ -273,10 +223,8 @@ fn of_rows(ncols: usize, rows: Vec<Vec<u32>>) -> Csr<f64> {
     AnyPattern { ncols, rows, shuffle: 0 }.matrix(7)
 }
 
-/// Rows of C that are the row before, moved or the same: on grids, in blocks of equal rows, and where one entry of A, one of a row of
-/// B, or the distance of one row of B alone is off.
-#[test]
-fn rows_that_repeat_are_the_definition() {
+/// Matrices of which many rows of the product are the row before, moved, and some nearly are.
+fn that_repeat() -> Vec<[Csr<f64>; 2]> {
     let band = |n: u32, reach: u32| -> Vec<Vec<u32>> {
         (0..n).map(|i| (i.saturating_sub(reach)..(i + reach + 1).min(n)).collect()).collect()
     };
@@ -301,9 +249,6 @@ fn rows_that_repeat_are_the_definition() {
         }
         shapes.push(rows);
     }
-    let cpu = Cpu::with_threads(2).expect("threads");
-    let ring = PlusTimes::<f64>::default();
-    let mut repeats = 0;
     let mut matrices: Vec<[Csr<f64>; 2]> =
         shapes.into_iter().map(|rows| of_rows(rows.len(), rows)).map(|a| [a.clone(), a]).collect();
     // A of equal rows; B of which two rows in a row are the same; a row of B that is moved by another distance than the first.
@@ -317,7 +262,17 @@ fn rows_that_repeat_are_the_definition() {
     let start = |i: u32| i + i.saturating_sub(110);
     let moved = (0..120).map(|i| vec![start(i), start(i) + 3]).collect();
     matrices.push([of_rows(120, band(120, 1)), of_rows(300, moved)]);
-    for [a, b] in &matrices {
+    matrices
+}
+
+/// Rows of C that are the row before, moved or the same: on grids, in blocks of equal rows, and where one entry of A, one of a row of
+/// B, or the distance of one row of B alone is off.
+#[test]
+fn rows_that_repeat_are_the_definition() {
+    let cpu = Cpu::with_threads(2).expect("threads");
+    let ring = PlusTimes::<f64>::default();
+    let mut repeats = 0;
+    for [a, b] in &that_repeat() {
         let want = reference::mxm(ring, a, b);
         for o in all_options() {
             let c = cpu.mxm(ring, a, b).options(o.clone()).eval().expect("a product");
@@ -384,17 +339,6 @@ fn hypersparse_products_are_the_definition() {
     assert!(matches!(error, Err(Error::Shape { op: "mxm", lhs: (4_000_000_000, 4_000_000_000), rhs: (1, 3) })));
 }
 
-/// C⟨M⟩ and C⟨¬M⟩ by every option, against the textbook.
-fn masked_is_the_definition(cpu: &Cpu, (a, b): (&Csr<f64>, &Csr<f64>), mask: &Arc<Pattern>) {
-    let ring = PlusTimes::<f64>::default();
-    for complement in [false, true] {
-        let want = reference::masked(ring, a, b, mask, complement);
-        for o in masked_options(complement) {
-            check_masked(cpu, ring, (a, b), mask, complement, &o, &want).unwrap_or_else(|e| panic!("{o:?}: {e}"));
-        }
-    }
-}
-
 /// A row of over 2²⁰ multiplications is cut by columns, each part a task. Rows before and behind it see what the parts leave
 /// in the tables of their thread; where a part is wider than a window, its columns have places in a table.
 #[test]
@@ -431,7 +375,7 @@ fn rows_cut_by_columns_are_the_definition() {
                 let tasks = tasks.load(Ordering::Relaxed);
                 assert!(o.policy == Policy::KkSpGemm || tasks >= 32, "{tasks} tasks: no row was cut");
             }
-            masked_is_the_definition(&cpu, (&a, &b), &mask);
+            masked::is_the_definition(&cpu, (&a, &b), &mask);
         }
     }
 }
@@ -462,22 +406,7 @@ fn b_wider_than_every_table_is_the_definition() {
             let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o).eval().expect("a product");
             check(&c, &want, true).unwrap_or_else(|e| panic!("{n} columns, {compress:?}: {e}"));
         }
-        masked_is_the_definition(&cpu, (&a, &b), mask.pattern());
-    }
-}
-
-/// A place of a row is a number of 16 bits up to 65 535 entries under a mask, where one number means none.
-#[test]
-fn masked_rows_of_65_536_entries_have_places() {
-    let n = 80_000;
-    let a = of_rows(2, vec![vec![0], vec![1], vec![0, 1]]);
-    let b = of_rows(n, vec![(0..n as u32).collect(); 2]);
-    let cpu = Cpu::with_threads(1).expect("threads");
-    for len in [65_535, 65_536, 65_537, 70_000] {
-        // What one row has and the next has not.
-        let (first, last) = ((0..len).collect(), (n as u32 - len..n as u32).collect());
-        let mask = of_rows(n, vec![first, last, vec![5, 70_001]]);
-        masked_is_the_definition(&cpu, (&a, &b), mask.pattern());
+        masked::is_the_definition(&cpu, (&a, &b), mask.pattern());
     }
 }
 
@@ -505,7 +434,7 @@ fn empty_shapes_multiply() {
             assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");
         }
         for complement in [false, true] {
-            for o in masked_options(complement) {
+            for o in masked::all_options(complement) {
                 let p = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).mask(mask.clone());
                 let c = if complement { p.complement() } else { p }.eval().expect("a masked product");
                 assert_eq!((c.shape(), c.nnz()), ((m, n), 0), "{o:?}");

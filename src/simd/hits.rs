@@ -49,6 +49,11 @@ impl Hits {
     pub(crate) fn each(&self) -> (&[u32], &[u32], &[u32]) {
         (&self.p[..self.len], &self.q[..self.len], &self.s[..self.len])
     }
+    /// Adds `by` to the entry of B of each, modulo 2³².
+    #[inline(always)]
+    pub(crate) fn move_by(&mut self, by: u32) {
+        self.q[..self.len].iter_mut().for_each(|q| *q = q.wrapping_add(by));
+    }
     /// Whether so few columns count that each is compared with those of all products ([`list`](Self::list), then [`keep`](Self::keep)), sixteen
     /// at once, rather than that all are looked up in a table ([`add`](Self::add)).
     #[inline(always)]

@@ -16,6 +16,8 @@ use crate::{Index, Pattern, Result};
 pub(super) struct Listing {
     slots: Vec<u32>,
     hits: Hits,
+    /// Whether `hits` are all those of the last row.
+    whole: bool,
 }
 
 /// Widest C whose columns are told their places; in wider ones they are searched for.
@@ -28,7 +30,7 @@ impl Listing {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new<I: Index>(ncols: usize) -> Result<Self> {
-        Ok(Self { slots: filled(places(ncols), NONE, "slots of columns")?, hits: Hits::new::<I>()? })
+        Ok(Self { slots: filled(places(ncols), NONE, "slots of columns")?, hits: Hits::new::<I>()?, whole: false })
     }
     /// Bytes that [`new`](Self::new) takes.
     pub(super) fn bytes(ncols: usize) -> u128 {
@@ -52,6 +54,18 @@ impl Listing {
         let compares = self.hits.compares(cols.len()) && choice::compares(b.shape(), b.nnz());
         self.row_by((a, b), i, part, cols, compares, compute);
     }
+    /// The products of a row of A that has columns `ks` where the row before, the last that was asked for, has `before`, if that can be told from
+    /// the latter's: where rows `ks` of B and the columns that count are those of the row before, moved, all by as much.
+    #[inline(always)]
+    pub(super) fn moved<I: Index>(&mut self, b: &Pattern<I>, (ks, before): (&[I], &[I])) -> Option<&Hits> {
+        let mut far = ks.iter().zip(before).map(|(k, l)| b.row_ptr()[k.get()].wrapping_sub(b.row_ptr()[l.get()]));
+        let by = far.next()?;
+        if !self.whole || !far.all(|far| far == by) {
+            return None;
+        }
+        self.hits.move_by(by as u32);
+        Some(&self.hits)
+    }
     /// As [`row`](Self::row): columns are compared, or looked up.
     #[inline(always)]
     fn row_by<I: Index>(
@@ -63,7 +77,9 @@ impl Listing {
         compares: bool,
         mut compute: impl FnMut(&Hits),
     ) {
-        let Self { slots, hits } = self;
+        let Self { slots, hits, whole } = self;
+        hits.clear();
+        *whole = true;
         let (of_a, of_b, last) = (RowsOf::without_values(a), RowsOf::without_values(b), slots.len() - 1);
         let told = if compares { &[] } else { cols };
         for (s, j) in (0..).zip(told) {
@@ -74,7 +90,6 @@ impl Listing {
                 hits.keep(cols);
             }
             compute(hits);
-            hits.clear();
         };
         let (ks, soon) = (of_a.row(i).0, of_a.columns_after(i, AHEAD));
         for (p, k) in ks.iter().enumerate() {
@@ -90,6 +105,8 @@ impl Listing {
                 let some = &js[..js.len().min(HITS)];
                 if hits.is_full() {
                     done(hits);
+                    hits.clear();
+                    *whole = false;
                 }
                 if compares {
                     hits.list(p as u32, q as u32, some);

@@ -11,9 +11,10 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use super::budget::{Budget, bytes_of};
-use super::columns::{ColumnFinder, Operands, Search};
+use super::columns::{ColumnFinder, Search};
 use super::product::{FindRows, collect, scratch};
 use super::tasks::Work;
+use super::twins::Operands;
 use crate::par::{Threads, filled, out_of_memory, reserved};
 use crate::simd::RowsOf;
 use crate::{Index, Pattern, Result};

@@ -16,6 +16,7 @@ mod product;
 mod select;
 mod stats;
 mod tasks;
+mod twins;
 mod values;
 
 pub use once::mxm;

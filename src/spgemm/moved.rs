@@ -39,6 +39,11 @@ impl<I: Index> Moved<I> {
         )?;
         Ok(Self { step, by })
     }
+    /// Whether a look is worth it in a product of so many multiplications: rows of B that hardly any row of A takes are not, nor are those of
+    /// rows of A that are all the same.
+    pub(super) fn is_worth(b: &Pattern<I>, step: I, flops: u64) -> bool {
+        (1..b.nrows() / 2).contains(&step.get()) && flops >= 2 * b.nnz() as u64
+    }
     /// Bytes that [`find`](Self::find) takes.
     pub(super) fn bytes(b: &Pattern<I>) -> u128 {
         bytes_of::<I>(b.nrows())

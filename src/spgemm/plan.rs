@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use super::budget::{Budget, bytes_of};
 use super::choice::{self, Choice};
-use super::columns::{self, Operands};
 use super::kept::Kept;
 use super::listing::Listing;
 use super::moved::Moved;
 use super::product::{self, Fill};
 use super::tasks::{self, Work};
+use super::twins::{self, Operands};
 use super::values::Reach;
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
 use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, SliceMut, Word};
@@ -148,7 +148,7 @@ pub fn symbolic<I: Index>(
 #[derive(Default)]
 pub(super) struct Begun<I: Index> {
     pub work: Option<Work>,
-    /// What [`columns::repeats`] says, of a product without a mask and with compression as it comes.
+    /// What [`twins::repeats`] says, of a product without a mask and with compression as it comes.
     pub repeats: Option<Option<I>>,
 }
 
@@ -288,7 +288,7 @@ fn look<I: Index>(
     let forced = request.options.compress == Compress::On;
     let counted = BitRows::<u64, I>::count_bytes(threads, b);
     let looked = request.mask.is_none() && request.options.compress == Compress::Auto;
-    let step = if looked { repeats.unwrap_or_else(|| columns::repeats(a, b)) } else { None };
+    let step = if looked { repeats.unwrap_or_else(|| twins::repeats(a, b)) } else { None };
     let choice = Choice {
         mean_row_flops: mean,
         cf: None,
@@ -299,10 +299,7 @@ fn look<I: Index>(
         unsorted: request.options.unsorted,
     };
     if let Some(step) = step {
-        // Rows of B that hardly any row of A takes are not worth a look, nor are those of rows of A that are all the same.
-        let worth = (1..b.nrows() / 2).contains(&step.get())
-            && work.flops >= 2 * b.nnz() as u64
-            && budget.fits(Moved::bytes(b));
+        let worth = Moved::is_worth(b, step, work.flops) && budget.fits(Moved::bytes(b));
         if worth {
             budget.take("rows of B that are moved", Moved::bytes(b))?;
         }

@@ -10,9 +10,10 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::budget::{Budget, bytes_of};
-use super::columns::{ColumnFinder, Operands, Search, extend};
+use super::columns::{ColumnFinder, Search, extend};
 use super::kept::{Borrowed, Kept};
 use super::tasks::{Task, Work};
+use super::twins::Operands;
 use super::values::{Reach, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;

@@ -10,7 +10,9 @@ use crate::kernels::{Multiply, columns_of_row};
 use crate::par::{Threads, append_both, filled, out_of_memory};
 use crate::simd::{self, dispatch_work};
 use crate::spgemm::listing::Listing;
+use crate::spgemm::moved::Moved;
 use crate::spgemm::tasks::{Task, Work};
+use crate::spgemm::twins::{self, Operands, Twins};
 use crate::{Index, Pattern, Result};
 
 /// Columns and values of C⟨M⟩, and how many each row has, by tasks.
@@ -21,18 +23,28 @@ pub(super) fn rows<W: Word, I: Index>(
     work: &Work,
     lens: &[Mutex<&mut [usize]>],
 ) -> Result<(Vec<I>, Vec<W>)> {
-    let (_, b) = products.patterns();
+    let (a, b) = products.patterns();
+    let step = twins::repeats(a, b);
+    let moved = match step.filter(|&step| Moved::is_worth(b, step, work.flops)) {
+        Some(step) => Some(Moved::find(threads, b, step)?),
+        None => None,
+    };
+    let of = Operands { a, b, packed: None, moved: moved.as_ref() };
     let hint = usize::try_from(work.flops).unwrap_or(usize::MAX).min(mask.nnz());
     let state = || Ok((Listing::new::<I>(b.ncols())?, filled(mask.longest_row(), false, "a row under a mask")?));
     append_both(threads, "mxm", work.tasks.len(), hint, state, |listing, t, cols, values| {
         let (task, mut lens) = (&work.tasks[t], lens[t].lock().unwrap_or_else(PoisonError::into_inner));
-        dispatch_work(Rows { products, mask, task, listing, lens: &mut lens, cols, values })
+        let twins = (step.is_some() && task.cols.is_none()).then(|| Twins::new::<I>(task.rows.start));
+        dispatch_work(Rows { products, of, twins, mask, task, listing, lens: &mut lens, cols, values })
     })
 }
 
 /// The rows of a task, under a mask.
 struct Rows<'a, 't, W, I: Index> {
     products: &'a dyn Multiply<W, I>,
+    of: Operands<'a, I>,
+    /// Where most rows are the row before, moved.
+    twins: Option<Twins>,
     mask: &'a Pattern<I>,
     task: &'t Task,
     /// And for each slot whether a product met it: none between rows.
@@ -46,15 +58,16 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
     type Out = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        let Self { products, mask, task, listing: (listing, met), cols, values, .. } = self;
-        let ((a, b), identity, part) = (products.patterns(), products.identity(), task.cols.as_ref());
+        let Self { products, of, mut twins, mask, task, listing: (listing, met), cols, values, .. } = self;
+        let (Operands { a, b, .. }, identity, part) = (of, products.identity(), task.cols.as_ref());
         let most = match part {
             None => mask.row_ptr()[task.rows.end] - mask.row_ptr()[task.rows.start],
             Some(_) => columns_of_row(mask, task.rows.start, part).len(),
         };
         lengthen(cols, most, I::default())?;
         lengthen(values, most, identity)?;
-        let mut n = 0;
+        // `listed` is the row whose products were listed last, and whether all its columns were met.
+        let (mut n, mut listed) = (0, None);
         for (i, len) in task.rows.clone().zip(self.lens) {
             let masked = columns_of_row(mask, i, part);
             if masked.is_empty() || a.row(i).is_empty() {
@@ -63,22 +76,44 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
             }
             let row = &mut values[n..n + masked.len()];
             row.fill(identity);
-            listing.row((a, b), i, part, masked, |hits| {
-                hits.each().2.iter().for_each(|&s| met[s as usize] = true);
+            let before = listed.filter(|&(l, _)| l + 1 == i).zip(twins.as_mut());
+            let again = before.and_then(|((l, all), twins)| {
+                let by = twins.shift(of, i)?;
+                let hits = twins.by.is(masked, mask.row(l), by).then(|| listing.moved(b, (a.row(i), a.row(l))))??;
                 products.to_hits(i, hits, row);
+                mark(met, if all { &[] } else { hits.each().2 });
+                Some(all)
             });
-            // Those that were met move together, by comparisons that nothing waits for.
+            if again.is_none() {
+                listing.row((a, b), i, part, masked, |hits| {
+                    mark(met, hits.each().2);
+                    products.to_hits(i, hits, row);
+                });
+            }
             let from = n;
-            for (s, (j, met)) in masked.iter().zip(&mut *met).enumerate() {
-                (cols[n], values[n]) = (*j, values[from + s]);
-                n += usize::from(std::mem::take(met));
+            if again == Some(true) {
+                cols[n..n + masked.len()].copy_from_slice(masked);
+                n += masked.len();
+            } else {
+                // Those that were met move together, by comparisons that nothing waits for.
+                for (s, (j, met)) in masked.iter().zip(&mut *met).enumerate() {
+                    (cols[n], values[n]) = (*j, values[from + s]);
+                    n += usize::from(std::mem::take(met));
+                }
             }
             *len = n - from;
+            listed = Some((i, *len == masked.len()));
         }
         cols.truncate(n);
         values.truncate(n);
         Ok(())
     }
+}
+
+/// Says of some slots that they are met.
+#[inline(always)]
+fn mark(met: &mut [bool], slots: &[u32]) {
+    slots.iter().for_each(|&s| met[s as usize] = true);
 }
 
 /// Makes an empty vector `len` long.

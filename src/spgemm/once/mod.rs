@@ -13,6 +13,7 @@ use super::listing::Listing;
 use super::plan::{self, Begun, Phase, Request};
 use super::product::Lengths;
 use super::tasks::{self, Work};
+use super::twins;
 use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
 use crate::kernels::{self, Multiply, Products};
 use crate::par::Threads;
@@ -64,7 +65,7 @@ impl<I: Index> Once<'_, I> {
         if !choice::short_rows(mean) {
             return Ok((false, None));
         }
-        let repeats = columns::repeats(a, b);
+        let repeats = twins::repeats(a, b);
         let meets = repeats.is_none() && choice::seldom(columns::products_a_column(a, b, work.flops)?);
         Ok((meets, Some(repeats)))
     }
