@@ -8,7 +8,7 @@ use super::few;
 use super::float::{Float, Form, OfType, Typed};
 use super::neighbours::{Lists, Neighbours};
 use crate::par::{Fresh, Threads, counters, out_of_memory, reserved};
-use crate::simd::dispatch;
+use crate::simd::{self, dispatch_work};
 use crate::{Error, Result};
 
 /// Bytes of lists that threads may have of their own.
@@ -169,7 +169,23 @@ fn search_as<T: Float>(threads: &Threads, engine: &dyn Engine, wanted: Nearest) 
 
 /// Offers the keys of a row against the rows of Y from `first` on to the list at `at`.
 fn offer(lists: &mut Lists, far: &Far<'_>, at: usize, first: usize, keys: &[f64], skip: Option<usize>) {
-    dispatch(|| {
+    dispatch_work(Offer { lists, far, at, first, keys, skip });
+}
+
+struct Offer<'a, 'f> {
+    lists: &'a mut Lists,
+    far: &'a Far<'f>,
+    at: usize,
+    first: usize,
+    keys: &'a [f64],
+    skip: Option<usize>,
+}
+
+impl simd::Work for Offer<'_, '_> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { lists, far, at, first, keys, skip } = self;
         // Most keys are refused: sixty-four at a time, by the list's worst key as it was before them.
         for (chunk, first) in keys.chunks(64).zip((first..).step_by(64)) {
             let worst = lists.worst()[at];
@@ -181,12 +197,27 @@ fn offer(lists: &mut Lists, far: &Far<'_>, at: usize, first: usize, keys: &[f64]
                 }
             }
         }
-    });
+    }
 }
 
 /// Offers row `i` to the rows from `first` on, whose keys these are.
 fn offer_back(lists: &mut Lists, far: &Far<'_>, i: usize, first: usize, keys: &[f64]) {
-    dispatch(|| {
+    dispatch_work(OfferBack { lists, far, i, first, keys });
+}
+
+struct OfferBack<'a, 'f> {
+    lists: &'a mut Lists,
+    far: &'a Far<'f>,
+    i: usize,
+    first: usize,
+    keys: &'a [f64],
+}
+
+impl simd::Work for OfferBack<'_, '_> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { lists, far, i, first, keys } = self;
         for (chunk, first) in keys.chunks(64).zip((first..).step_by(64)) {
             let worst = &lists.worst()[first..][..chunk.len()];
             if chunk.iter().zip(worst).fold(false, |any, (&key, &worst)| any | passes(key, worst)) {
@@ -197,7 +228,7 @@ fn offer_back(lists: &mut Lists, far: &Far<'_>, i: usize, first: usize, keys: &[
                 }
             }
         }
-    });
+    }
 }
 
 /// Whether a key may enter a list. A list that is not full has NaN for its worst, and refuses none.

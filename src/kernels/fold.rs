@@ -2,7 +2,7 @@
 
 use crate::algebra::words::{value, values, values_mut, word};
 use crate::algebra::{BinaryOp, Host, Monoid, Plus, V, Value, Word};
-use crate::simd::{dispatch, scatter, scatter_at};
+use crate::simd::{self, dispatch_work, scatter, scatter_at};
 use std::any::TypeId;
 
 /// A monoid on values with memory `W`.
@@ -75,8 +75,21 @@ pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
 /// The sums of [`folded`].
 #[inline(never)]
 fn by_sums<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
-    let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
-    dispatch(|| {
+    dispatch_work(Sums { monoid, xs })
+}
+
+/// Sums of values, for [`dispatch_work`].
+struct Sums<'a, M: Monoid> {
+    monoid: M,
+    xs: &'a [M::Out],
+}
+
+impl<M: Monoid> simd::Work for Sums<'_, M> {
+    type Out = M::Out;
+    #[inline(always)]
+    fn run(self) -> M::Out {
+        let Self { monoid, xs } = self;
+        let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
         let mut sums = [M::IDENTITY; SUMS];
         let (whole, last) = xs.as_chunks::<SUMS>();
         for xs in whole {
@@ -84,8 +97,13 @@ fn by_sums<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
                 *z = add(*z, x);
             }
         }
-        for (z, &x) in sums.iter_mut().zip(last) {
-            *z = add(*z, x);
+        // What is left, before identities, which add nothing: as long as all others.
+        if let Some(end) = xs.last_chunk::<SUMS>() {
+            let mut padded = [M::IDENTITY; 2 * SUMS];
+            padded[..SUMS].copy_from_slice(end);
+            for (z, &x) in sums.iter_mut().zip(&padded[SUMS - last.len()..]) {
+                *z = add(*z, x);
+            }
         }
         let mut n = SUMS;
         while n > 1 {
@@ -95,7 +113,7 @@ fn by_sums<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
             }
         }
         sums[0]
-    })
+    }
 }
 
 /// A monoid known by its type.

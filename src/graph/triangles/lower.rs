@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use super::adjacency::{Adjacency, Order};
 use crate::par::{Threads, append_blocks, counters, filled, reserved, try_split, zeros};
 use crate::simd::{
-    SLACK, count_set, dispatch, emit_sets, labels_below, load_packed, meet_packed, packed_row, prefetch, push_packed,
-    set_bits,
+    self, SLACK, count_set, dispatch_work, emit_sets, labels_below, load_packed, meet_packed, packed_row, prefetch,
+    push_packed, set_bits,
 };
 use crate::sparse::out_of_memory;
 use crate::{Index, Result};
@@ -139,7 +139,6 @@ impl<F: Rows> Lower<F> {
         // Of each block, and the length of all its rows.
         let parts: Vec<_> =
             blocks.iter().map(|b| Mutex::new((rest.split_off_mut(..b.len()).unwrap_or_default(), 0))).collect();
-        let mask = order.label.len() - 1;
         let longest = AtomicUsize::new(0);
         let room = order.longest.saturating_add(SLACK + 1);
         let state = || {
@@ -161,29 +160,11 @@ impl<F: Rows> Lower<F> {
                     rows.try_reserve(1).map_err(|_| out_of_memory::<F::Unit>("rows of L", 1))?;
                     rows.push(F::EMPTY);
                 }
-                let (mut most, first) = (0, rows.len());
-                dispatch(|| {
-                    for (u, len) in blocks[b].clone().zip(lens.iter_mut()) {
-                        let a = order.label[u];
-                        if a == Order::NAMELESS {
-                            continue;
-                        }
-                        let [own, others] = graph.neighbours(u);
-                        let mut n = labels_below(own, &order.label, mask, a, names);
-                        if graph.repeats() {
-                            n += labels_below(others, &order.label, mask, a, &mut names[n..]);
-                        }
-                        most = most.max(n);
-                        if n > 0 {
-                            let at = rows.len();
-                            F::push(rows, &mut names[..n], scratch)?;
-                            *len = rows.len() - at;
-                        }
-                    }
-                    *sum = rows.len() - first;
-                    longest.fetch_max(most, Ordering::Relaxed);
-                    Ok(())
-                })
+                let (first, of) = (rows.len(), blocks[b].clone());
+                let most = dispatch_work(Block::<F, I> { graph, order, of, lens, rows, names, scratch })?;
+                *sum = rows.len() - first;
+                longest.fetch_max(most, Ordering::Relaxed);
+                Ok(())
             },
         )?;
         let mut at = 1;
@@ -226,7 +207,8 @@ impl<F: Rows> Lower<F> {
                 })
             },
             |batch, b| {
-                sum.fetch_add(dispatch(|| self.count_block(self.blocks[b].clone(), batch)), Ordering::Relaxed);
+                let block = self.blocks[b].clone();
+                sum.fetch_add(dispatch_work(Count { lower: self, block, batch }), Ordering::Relaxed);
                 Ok(())
             },
         )?;
@@ -269,6 +251,60 @@ impl<F: Rows> Lower<F> {
             }
         }
         sum
+    }
+}
+
+/// Some vertices whose rows of L are made, for [`dispatch_work`].
+struct Block<'a, 'g, F: Rows, I: Index> {
+    graph: &'a Adjacency<'g, I>,
+    order: &'a Order,
+    of: Range<usize>,
+    lens: &'a mut [usize],
+    rows: &'a mut Vec<F::Unit>,
+    names: &'a mut [u32],
+    scratch: &'a mut Scratch,
+}
+
+impl<F: Rows, I: Index> simd::Work for Block<'_, '_, F, I> {
+    /// Most entries of a row.
+    type Out = Result<usize>;
+    #[inline(always)]
+    fn run(self) -> Result<usize> {
+        let Self { graph, order, of, lens, rows, names, scratch } = self;
+        let (mask, mut most) = (order.label.len() - 1, 0);
+        for (u, len) in of.zip(lens) {
+            let a = order.label[u];
+            if a == Order::NAMELESS {
+                continue;
+            }
+            let [own, others] = graph.neighbours(u);
+            let mut n = labels_below(own, &order.label, mask, a, names);
+            if graph.repeats() {
+                n += labels_below(others, &order.label, mask, a, &mut names[n..]);
+            }
+            most = most.max(n);
+            if n > 0 {
+                let at = rows.len();
+                F::push(rows, &mut names[..n], scratch)?;
+                *len = rows.len() - at;
+            }
+        }
+        Ok(most)
+    }
+}
+
+/// A block whose triangles are counted, for [`dispatch_work`].
+struct Count<'a, F: Rows> {
+    lower: &'a Lower<F>,
+    block: Range<usize>,
+    batch: &'a mut Batch,
+}
+
+impl<F: Rows> simd::Work for Count<'_, F> {
+    type Out = u64;
+    #[inline(always)]
+    fn run(self) -> u64 {
+        self.lower.count_block(self.block, self.batch)
     }
 }
 

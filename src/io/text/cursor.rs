@@ -1,7 +1,7 @@
 //! Words and numbers in text, with the place of whatever is wrong.
 
 use crate::Error;
-use crate::simd::dispatch;
+use crate::simd::{self, dispatch_work};
 
 /// Something wrong `at` so many bytes from the start of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,10 +33,20 @@ pub(crate) fn position(text: &[u8], at: usize) -> (u64, u64) {
 }
 
 pub(crate) fn count_line_ends(text: &[u8]) -> usize {
-    // So many that a byte counts them, and a register 16 bytes and more at once.
-    const PART: usize = 192;
-    let in_part = |part: &[u8]| usize::from(part.iter().map(|&b| u8::from(b == b'\n')).sum::<u8>());
-    dispatch(|| text.chunks(PART).map(in_part).sum())
+    dispatch_work(LineEnds(text))
+}
+
+struct LineEnds<'a>(&'a [u8]);
+
+impl simd::Work for LineEnds<'_> {
+    type Out = usize;
+    #[inline(always)]
+    fn run(self) -> usize {
+        // So many that a byte counts them, and a register 16 bytes and more at once.
+        const PART: usize = 192;
+        let in_part = |part: &[u8]| usize::from(part.iter().map(|&b| u8::from(b == b'\n')).sum::<u8>());
+        self.0.chunks(PART).map(in_part).sum()
+    }
 }
 
 /// Bytes that a line may have: text that was packed well ends somewhere, and is looked at line by line.

@@ -9,7 +9,7 @@ use super::super::stats::compression_by;
 use super::super::{Compress, Options, Policy, tasks};
 use super::found::{Symbolic, whole_rows, workers};
 use crate::par::{Threads, filled, refill};
-use crate::simd::{dispatch, prefetch};
+use crate::simd::{self, dispatch_work, prefetch};
 use crate::sparse::{BitRows, out_of_memory, units};
 use crate::{Error, Index, Pattern, Result};
 
@@ -164,41 +164,48 @@ fn count_all<I: Index, W: Columns>(
         |worker, t, slots| {
             let (rows, lens) = (tasks[t].clone(), slots.take(tasks[t].len(), 0));
             // For the popcount, which the baseline of x86-64 lacks.
-            dispatch(|| match worker {
-                Worker::LinkedList(levels) => count(levels, a, b, rows, lens),
-                Worker::LinearProbe(levels) => count(levels, a, b, rows, lens),
-                Worker::Dense(levels) => count(levels, a, b, rows, lens),
-            });
+            match worker {
+                Worker::LinkedList(levels) => dispatch_work(Count { levels, a, b, rows, lens }),
+                Worker::LinearProbe(levels) => dispatch_work(Count { levels, a, b, rows, lens }),
+                Worker::Dense(levels) => dispatch_work(Count { levels, a, b, rows, lens }),
+            }
             Ok(())
         },
     )
 }
 
-#[inline(always)]
-fn count<I: Index, W: Columns, A: Table<I, W>>(
-    levels: &mut Levels<'_, A>,
-    a: &Pattern<I>,
-    b: Rows<'_, I, W>,
+/// Rows of C whose lengths are counted, for [`dispatch_work`].
+struct Count<'a, 'l, I: Index, W, A> {
+    levels: &'a mut Levels<'l, A>,
+    a: &'a Pattern<I>,
+    b: Rows<'a, I, W>,
     rows: Range<usize>,
-    lens: &mut [usize],
-) {
-    let cols = a.col_idx();
-    for (i, len) in rows.zip(lens) {
-        *len = levels.row::<I, W, _>(|row| {
-            for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
-                if let Some(k) = cols.get(p + AHEAD) {
-                    prefetch(b.keys, b.ptr[k.get()]);
-                    prefetch(b.bits, b.ptr[k.get()]);
+    lens: &'a mut [usize],
+}
+
+impl<I: Index, W: Columns, A: Table<I, W>> simd::Work for Count<'_, '_, I, W, A> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { levels, a, b, rows, lens } = self;
+        let cols = a.col_idx();
+        for (i, len) in rows.zip(lens) {
+            *len = levels.row::<I, W, _>(|row| {
+                for p in a.row_ptr()[i]..a.row_ptr()[i + 1] {
+                    if let Some(k) = cols.get(p + AHEAD) {
+                        prefetch(b.keys, b.ptr[k.get()]);
+                        prefetch(b.bits, b.ptr[k.get()]);
+                    }
+                    let k = cols[p].get();
+                    let range = b.ptr[k]..b.ptr[k + 1];
+                    for (&key, &bits) in b.keys[range.clone()].iter().zip(&b.bits[range]) {
+                        row.add(key, |columns| columns.or(bits));
+                    }
                 }
-                let k = cols[p].get();
-                let range = b.ptr[k]..b.ptr[k + 1];
-                for (&key, &bits) in b.keys[range.clone()].iter().zip(&b.bits[range]) {
-                    row.add(key, |columns| columns.or(bits));
-                }
-            }
-            let mut n = 0;
-            row.each(|_: I, columns: W| n += columns.count());
-            n
-        });
+                let mut n = 0;
+                row.each(|_: I, columns: W| n += columns.count());
+                n
+            });
+        }
     }
 }
