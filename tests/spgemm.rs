@@ -285,6 +285,74 @@ fn rows_that_repeat_are_the_definition() {
     assert!(repeats >= 4, "{repeats}");
 }
 
+/// Rows whose products are sorted in one register: from none to sixteen products, with many columns again and again, rows of B that are
+/// empty or in any order, and a few rows that have more and go another way.
+#[test]
+fn rows_of_few_products_are_the_definition() {
+    fn check_rows<R: Semiring>(ring: R, [a, b]: &[AnyPattern; 2], way: &str)
+    where
+        Lhs<R>: Draw,
+        Rhs<R>: Draw,
+        Out<R>: Same,
+    {
+        let (a, b) = (a.matrix::<Lhs<R>>(3), b.matrix::<Rhs<R>>(4));
+        let ways = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&ways);
+        let cpu = Cpu::with_threads(2).expect("threads").on_progress(move |p| {
+            seen.fetch_or(if p.op == "mxm" { 1 } else { 2 }, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        });
+        let c = cpu.mxm(ring, &a, &b).eval().expect("a product");
+        check(&c, &reference::mxm(ring, &a, &b), true).unwrap_or_else(|e| panic!("{way}: {e}"));
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx512vl") && std::is_x86_feature_detected!("avx512dq") {
+            assert_eq!(ways.load(Ordering::Relaxed), 1, "{way}: not in one pass");
+        }
+    }
+    let mut rng = Rng(11);
+    for (columns, longer) in [(3, 0), (40, 0), (5000, 0), (40, 12), (5000, 12)] {
+        let n = 600;
+        let mut row = |len: usize, ncols: usize| {
+            let mut row: Vec<u32> = (0..len).map(|_| rng.below(ncols) as u32).collect();
+            row.sort_unstable();
+            row.dedup();
+            row
+        };
+        // Rows of B have up to four entries, the last ten forty.
+        let b: Vec<Vec<u32>> = (0..n).map(|k| row(if k < n - 10 { k % 5 } else { 40 }, columns)).collect();
+        let mut a: Vec<Vec<u32>> = (0..n).map(|i| row(i % 7, n - 10)).collect();
+        for (i, row) in a.iter_mut().enumerate() {
+            let products = |row: &[u32]| row.iter().map(|&k| b[k as usize].len()).sum::<usize>();
+            while products(row) > 16 {
+                row.pop();
+            }
+            // As many as one register takes, from two rows of B or from sixteen.
+            match i % 50 {
+                3 => *row = vec![4, 9, 14, 19],
+                4 => *row = (0..16).map(|k| 5 * k + 1).collect(),
+                5 if longer > 0 && i / 50 < longer => row.extend([n as u32 - 3, n as u32 - 2]),
+                _ => {}
+            }
+        }
+        let most = a.iter().map(|row| row.iter().map(|&k| b[k as usize].len()).sum::<usize>()).max();
+        assert!(columns < 40 || longer > 0 || most == Some(16), "{most:?} products");
+        for shuffle in [0, 1] {
+            let way = format!("{columns} columns, {longer} longer rows, shuffle {shuffle}");
+            let pair = [
+                AnyPattern { ncols: n, rows: a.clone(), shuffle: 0 },
+                AnyPattern { ncols: columns, rows: b.clone(), shuffle },
+            ];
+            check_rows(PlusTimes::<f64>::default(), &pair, &way);
+            check_rows(MinPlus::<f64>::default(), &pair, &way);
+            check_rows(PlusTimes::<bool>::default(), &pair, &way);
+            check_rows(MinSecond::default(), &pair, &way);
+            check_rows(SumPlaces::default(), &pair, &way);
+            check_rows(CountPaths::default(), &pair, &way);
+            check_rows(SumWhere::default(), &pair, &way);
+        }
+    }
+}
+
 /// The product of stored rows is that of all rows: also where ⊗ reads the places of its operands, where rows of B that A names are not
 /// stored, and where rows of C come out empty.
 #[test]

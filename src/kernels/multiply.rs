@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::algebra::Word;
 use crate::par::Slots;
-use crate::simd::{Hits, Met, within};
-use crate::{Index, Pattern};
+use crate::simd::{Hits, Met, Sixteen, within};
+use crate::{Index, Pattern, Result};
 
 /// A row of A, and the columns of B that count.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +99,7 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     /// # Panics
     /// If there is no such entry or value.
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]);
-    /// Whether [`to_hits`](Self::to_hits) and [`to_met`](Self::to_met) are loops of their own.
+    /// Whether [`to_hits`](Self::to_hits), [`to_met`](Self::to_met) and [`few_rows`](Self::few_rows) are loops of their own.
     fn is_typed(&self) -> bool {
         false
     }
@@ -113,6 +113,21 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     /// # Panics
     /// If there are not as many places and sums as columns were met, and one for each of a row of B; of a kernel that has no such loop.
     fn to_met(&self, _row: RowOfA<'_>, _met: &mut Met<I>, _sums: &mut [W]) {
+        unreachable!("this kernel multiplies whole rows of B")
+    }
+    /// Appends columns and values of rows of C = A·B, row after row, columns increasing, and says in `lens` how many each has; up to a row that
+    /// has more than sixteen products. How many rows that were.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// # Panics
+    /// If A has not these rows, or `lens` is shorter; of a kernel that has no such loop.
+    fn few_rows(
+        &self,
+        _by: Sixteen,
+        _rows: Range<usize>,
+        _lens: &mut [usize],
+        _to: (&mut Vec<I>, &mut Vec<W>),
+    ) -> Result<usize> {
         unreachable!("this kernel multiplies whole rows of B")
     }
 }

@@ -1,13 +1,14 @@
 //! Loops that rustc fuses: ⊕ and ⊗ are types.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Multiply, RowOfA, RowsOfC};
 use crate::algebra::words::{values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
-use crate::par::Slots;
-use crate::simd::{Hits, Met, RowsOf, prefetch, scatter, scatter_at};
-use crate::{Csr, Index, Pattern};
+use crate::par::{Slots, out_of_memory};
+use crate::simd::{self, Hits, InOrder, Met, RowsOf, Sixteen, prefetch, scatter, scatter_at};
+use crate::{Csr, Index, Pattern, Result};
 
 /// Entries of A ahead of the current one whose rows of B are asked for.
 const AHEAD: usize = 8;
@@ -154,5 +155,80 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
     fn to_met(&self, row: RowOfA<'_>, met: &mut Met<I>, sums: &mut [<Out<R> as Value>::Word]) {
         // SAFETY: as above.
         self.each_row_of_b(row, ToMet(met, unsafe { values_mut::<Out<R>>(sums) }));
+    }
+    fn few_rows(
+        &self,
+        by: Sixteen,
+        rows: Range<usize>,
+        lens: &mut [usize],
+        to: (&mut Vec<I>, &mut Vec<<Out<R> as Value>::Word>),
+    ) -> Result<usize> {
+        by.run(FewRows { of: self, by, rows, lens, to })
+    }
+}
+
+/// [`Multiply::few_rows`].
+struct FewRows<'a, 'p, R: Semiring, I: Index> {
+    of: &'a Products<'p, R, I>,
+    by: Sixteen,
+    rows: Range<usize>,
+    lens: &'a mut [usize],
+    to: (&'a mut Vec<I>, &'a mut Vec<<Out<R> as Value>::Word>),
+}
+
+impl<R: Semiring, I: Index> simd::Work for FewRows<'_, '_, R, I> {
+    type Out = Result<usize>;
+    /// Products are computed as rows of B are met, folded in the order of their columns. Rows have so few of them that a loop of a guessed
+    /// length would mostly end where it was not foreseen: so they are computed by fours, the last one of a row of B again and again, and
+    /// folded by eights, what is beyond the last to a place beyond the last.
+    #[inline(always)]
+    fn run(self) -> Result<usize> {
+        const MOST: usize = 16;
+        const FOUR: usize = 4;
+        let Self { of: &Products { ring, rows_of_a, rows_of_b, .. }, by, rows, lens, to: (cols, values) } = self;
+        let identity = <R::Add as Monoid>::IDENTITY;
+        let (mut products, mut order) = ([identity; MOST + FOUR - 1], [0; MOST]);
+        let add = |z: Out<R>, x: Out<R>| ring.add().apply::<Host>(V(z), V(x)).0;
+        let all = rows.len();
+        for (done, (i, len)) in rows.zip(lens).enumerate() {
+            let ((ks, xs), soon) = (rows_of_a.row(i), rows_of_a.columns_after(i, AHEAD));
+            let each = |p: usize, at: usize, js: &[I], ys: &[Rhs<R>]| {
+                if let Some(k) = soon.get(p) {
+                    rows_of_b.prefetch(k.get());
+                }
+                let (k, x) = (ks[p], xs[p]);
+                for from in (0..js.len()).step_by(FOUR) {
+                    for t in 0..FOUR {
+                        let q = (from + t).min(js.len() - 1);
+                        let at_ = At { i: V(i as u64), k: V(k.get() as u64), j: V(js[q].get() as u64) };
+                        products[at + from + t] = ring.mul().mul::<Host>(V(x), V(ys[q]), at_).0;
+                    }
+                }
+            };
+            let Some(InOrder { new, len: n }) = by.put_in_order(rows_of_b, ks, each, cols, &mut order)? else {
+                return Ok(done);
+            };
+            *len = new.count_ones() as usize;
+            if n == 0 {
+                continue;
+            }
+            let from = values.len();
+            values.try_reserve(MOST + 1).map_err(|_| out_of_memory::<Out<R>>("a block of C", from + MOST + 1))?;
+            values.resize(from + MOST + 1, word(identity));
+            // SAFETY: words of the identity.
+            let row = unsafe { values_mut::<Out<R>>(&mut values[from..]) };
+            let (new, mut place) = (new | 1 << n, 0);
+            let mut fold = |s: usize| {
+                let z = &mut row[place];
+                *z = add(*z, products[order[s] as usize % MOST]);
+                place += (new >> (s + 1) & 1) as usize;
+            };
+            (0..MOST / 2).for_each(&mut fold);
+            if n > MOST / 2 {
+                (MOST / 2..MOST).for_each(fold);
+            }
+            values.truncate(from + *len);
+        }
+        Ok(all)
     }
 }

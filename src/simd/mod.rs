@@ -28,7 +28,7 @@ pub(crate) use scatter::{
     scatter_places,
 };
 pub(crate) use shifted::Shift;
-pub(crate) use sort::{SHORT, ShortList};
+pub(crate) use sort::{InOrder, SHORT, ShortList, Sixteen};
 pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};
 pub(crate) use turn::turn;
@@ -62,6 +62,13 @@ pub(crate) trait Work {
     fn run(self) -> Self::Out;
 }
 
+/// `work`, compiled for x86-64-v4 (AVX-512).
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
+fn v4<W: Work>(work: W) -> W::Out {
+    work.run()
+}
+
 /// As [`dispatch`], for a computation too large to be inlined unasked.
 #[inline(always)]
 pub(crate) fn dispatch_work<W: Work>(work: W) -> W::Out {
@@ -73,10 +80,6 @@ pub(crate) fn dispatch_work<W: Work>(work: W) -> W::Out {
 pub(crate) fn dispatch_wide<W: Work>(work: W) -> Result<W::Out, W> {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
-        fn v4<W: Work>(work: W) -> W::Out {
-            work.run()
-        }
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
         fn v3<W: Work>(work: W) -> W::Out {
             work.run()

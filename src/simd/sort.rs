@@ -41,7 +41,7 @@ impl Registers {
 }
 
 /// Columns in the widest vector register.
-const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 
 impl<I: Index> ShortList<I> {
     #[inline(always)]
@@ -157,7 +157,7 @@ impl<I: Index> ShortList<I> {
             len += js.len();
         }
         // SAFETY: the instructions are there, and `to` is valid for a vector (the caller's).
-        Some(unsafe { v4::sort_dedup_one(v, to.cast()) })
+        Some(unsafe { v4::sort_dedup_one(v, len, to.cast()) })
     }
 
     /// Writes the columns to `to` in increasing order, each once, and returns how many there are.
@@ -215,6 +215,85 @@ impl<I: Index> ShortList<I> {
                 (_, 8) => v3::sort_dedup::<8>(from, to),
                 _ => v3::sort_dedup::<16>(from, to),
             }
+        }
+    }
+}
+
+/// That this processor sorts sixteen columns of 32 bits in one register (AVX-512).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sixteen(());
+
+/// Columns that [`Sixteen::put_in_order`] has put in order.
+pub(crate) struct InOrder {
+    /// A bit for each column that is not the one before, lowest first.
+    pub new: u32,
+    /// How many columns there are.
+    pub len: usize,
+}
+
+impl Sixteen {
+    /// If it does, and for columns of type `I`, all below `ncols`.
+    pub(crate) fn of<I: Index>(ncols: usize) -> Option<Self> {
+        // Four bits of a column's lane are how-many-th it is.
+        (Registers::new::<I>() == Registers::Sixteen && ncols < 1 << 28).then_some(Self(()))
+    }
+
+    /// Does `work`, compiled for AVX-512.
+    #[inline(always)]
+    pub(crate) fn run<W: super::Work>(self, work: W) -> W::Out {
+        #[cfg(target_arch = "x86_64")]
+        {
+            // SAFETY: the processor has the instructions, or there were no `self`.
+            unsafe { super::v4(work) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        work.run()
+    }
+
+    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if they have sixteen columns at most together. To `order` goes for each
+    /// of these in its turn the how-many-th it was, equal ones as they come; what is below 16 for those beyond the last. Calls `each(p, at, columns, values)` for row `ks[p]` if it has entries, `at` being the number
+    /// of columns before; where rows are too long, for some. For [`run`](Self::run).
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    #[inline(always)]
+    pub(crate) fn put_in_order<I: Index, Y>(
+        self,
+        rows: RowsOf<'_, I, Y>,
+        ks: &[I],
+        mut each: impl FnMut(usize, usize, &[I], &[Y]),
+        out: &mut Vec<I>,
+        order: &mut [u32; LANES],
+    ) -> Result<Option<InOrder>> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use network::v4;
+            assert!(TypeId::of::<I>() == TypeId::of::<u32>());
+            let to = spare(out, LANES)?;
+            // SAFETY: the processor has the instructions, or there were no `self`.
+            let (mut v, mut len) = (unsafe { v4::none() }, 0);
+            for (p, k) in ks.iter().enumerate() {
+                let (js, ys) = rows.row(k.get());
+                if js.is_empty() {
+                    continue;
+                }
+                if len + js.len() > LANES {
+                    return Ok(None);
+                }
+                // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than a vector.
+                v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
+                each(p, len, js, ys);
+                len += js.len();
+            }
+            // SAFETY: the instructions are there, and `to` has room for a vector.
+            let new = unsafe { v4::put_in_order(v, len, to.cast(), order) };
+            // SAFETY: so many columns, at most LANES, were written behind the last.
+            unsafe { out.set_len(out.len() + new.count_ones() as usize) };
+            Ok(Some(InOrder { new, len }))
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = (rows, ks, &mut each, out, order);
+            Ok(None)
         }
     }
 }

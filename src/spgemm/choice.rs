@@ -45,6 +45,12 @@ pub(super) fn seldom(products_a_column: f64) -> bool {
     products_a_column < OFTEN
 }
 
+/// Whether rows are sorted with their products in one register, by their mean of multiplications and the part of rows that have at most
+/// sixteen: for one use, where rows longer than that, which are slower this way, are few.
+pub(super) fn few(mean_row_flops: f64, short: f64) -> bool {
+    mean_row_flops <= 16.0 && short >= 0.9
+}
+
 /// Whether few columns under a mask are compared with those of all products rather than told to a table: where the table is larger than the
 /// first cache, and rows of B are long enough to fill registers.
 ///
@@ -98,6 +104,7 @@ mod tests {
         assert!(!worth_counting(Compress::Auto, 127.0) && worth_counting(Compress::Auto, 128.0));
         assert!(packs(0.6) && !packs(0.61));
         assert!(compares((9, 1 << 16), 54) && !compares((9, 1 << 16), 53) && !compares((9, 1 << 15), 54));
+        assert!(few(16.0, 0.9) && !few(16.5, 1.0) && !few(3.0, 0.89));
         assert!(short_rows(0.0) && !short_rows(3000.0) && seldom(1.0) && !seldom(5.0));
         let choice = Choice {
             mean_row_flops: 300.0,

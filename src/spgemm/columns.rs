@@ -327,6 +327,13 @@ fn ask_ahead<I: Index>(of: Operands<'_, I>, i: usize) -> impl Fn(usize) {
     }
 }
 
+/// The part of rows that have at most sixteen products, by a look at 64.
+pub(super) fn short_rows<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> f64 {
+    let products = |i: usize| a.row(i).iter().map(|k| b.row(k.get()).len()).sum::<usize>();
+    let short = some(a.nrows()).filter(|&i| products(i) <= FEW).count();
+    short as f64 / some(a.nrows()).count().max(1) as f64
+}
+
 /// Products for each column of C, by a look at 64 rows, or fewer where these have more than 1/512 of the `flops` products.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).

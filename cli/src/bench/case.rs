@@ -18,8 +18,9 @@ pub(super) fn load(context: &Context, name: &str) -> Result<Csr<f64>> {
 }
 
 /// The sums of a product follow from its factors; a result with others is wrong, however fast.
-pub(super) fn verify(name: &str, expected: Checks, found: Checks, unsorted: Option<Checks>) -> Result {
-    for (what, found) in [("", Some(found)), (", unsorted", unsorted)] {
+pub(super) fn verify(name: &str, expected: Checks, found: Checks, once: [Option<Checks>; 2]) -> Result {
+    let [sorted, unsorted] = once;
+    for (what, found) in [("", Some(found)), (", for one use", sorted), (", unsorted", unsorted)] {
         if let Some(found) = found.filter(|found| !found.agrees(&expected)) {
             return Err(Failure::Wrong(format!("{name}{what}: checksums {found:?}, expected {expected:?}")));
         }

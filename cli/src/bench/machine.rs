@@ -14,8 +14,8 @@ pub(super) trait Machine {
     type Matrix;
     type Plan;
     fn plan(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Plan>;
-    /// A·B for one use, its rows in any order, if the machine has a way for that.
-    fn unsorted(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Option<Self::Matrix>>;
+    /// A·B for one use, its rows in `any_order` or in order, if the machine has a way for that.
+    fn once(&self, a: &Self::Matrix, b: &Self::Matrix, any_order: bool) -> Result<Option<Self::Matrix>>;
     fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix>;
     fn numeric_into(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix, c: &mut Self::Matrix) -> Result<()>;
     /// How many entries the product has, if the machine counts them without finding them.
@@ -42,8 +42,8 @@ impl Machine for Cpu {
     fn plan(&self, a: &Csr<f64>, b: &Csr<f64>) -> Result<Self::Plan> {
         Backend::plan(self, a, b).eval()
     }
-    fn unsorted(&self, a: &Csr<f64>, b: &Csr<f64>) -> Result<Option<Csr<f64>>> {
-        self.mxm(RING(), a, b).options(Options { unsorted: true, ..Options::default() }).eval().map(Some)
+    fn once(&self, a: &Csr<f64>, b: &Csr<f64>, any_order: bool) -> Result<Option<Csr<f64>>> {
+        self.mxm(RING(), a, b).options(Options { unsorted: any_order, ..Options::default() }).eval().map(Some)
     }
     fn numeric(&self, plan: &Self::Plan, a: &Csr<f64>, b: &Csr<f64>) -> Result<Csr<f64>> {
         self.mxm(RING(), a, b).plan(plan).eval()
@@ -87,7 +87,7 @@ impl Machine for Cuda {
     fn plan(&self, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Plan> {
         Backend::plan(self, a, b).eval()
     }
-    fn unsorted(&self, _: &Self::Matrix, _: &Self::Matrix) -> Result<Option<Self::Matrix>> {
+    fn once(&self, _: &Self::Matrix, _: &Self::Matrix, _: bool) -> Result<Option<Self::Matrix>> {
         Ok(None)
     }
     fn numeric(&self, plan: &Self::Plan, a: &Self::Matrix, b: &Self::Matrix) -> Result<Self::Matrix> {

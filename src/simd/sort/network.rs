@@ -67,11 +67,13 @@ macro_rules! network {
 }
 
 pub(super) mod v4 {
+    use super::v3;
     use std::arch::x86_64::{
-        __m512i, _mm512_alignr_epi32, _mm512_cmpneq_epi32_mask, _mm512_loadu_si512, _mm512_mask_expand_epi32,
-        _mm512_mask_mov_epi32, _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32, _mm512_max_epu32 as max,
-        _mm512_min_epu32 as min, _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi32,
-        _mm512_shuffle_i32x4, _mm512_storeu_si512,
+        __m512i, _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cmpneq_epi32_mask,
+        _mm512_loadu_si512, _mm512_mask_expand_epi32, _mm512_mask_mov_epi32, _mm512_mask_or_epi32,
+        _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32, _mm512_max_epu32 as max, _mm512_min_epu32 as min,
+        _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi32, _mm512_shuffle_i32x4,
+        _mm512_slli_epi32, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_zextsi256_si512,
     };
 
     /// Columns of a vector.
@@ -180,14 +182,45 @@ pub(super) mod v4 {
         let cols = unsafe { _mm512_maskz_loadu_epi32(lanes as u16, from.cast()) };
         _mm512_mask_expand_epi32(v, (lanes << len) as u16, cols)
     }
-    /// Sorts `v` and writes the distinct columns below LAST to `out`; how many.
+    /// `v` sorted, where LAST is behind its first `len` lanes: of up to eight the lower half alone, which takes six stages for ten.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    fn sort_some(v: __m512i, len: usize) -> __m512i {
+        if len <= v3::LANES {
+            let half = _mm512_zextsi256_si512(v3::sort1(_mm512_castsi512_si256(v)));
+            _mm512_mask_mov_epi32(half, 0xFF00, all(u32::MAX))
+        } else {
+            sort1(v)
+        }
+    }
+    /// Sorts `v`, of which the first `len` lanes are columns and the others LAST, and writes the distinct columns to `out`; how many.
     /// # Safety
     /// The processor must have AVX-512, and `out` be valid for a vector.
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
-    pub(in crate::simd) unsafe fn sort_dedup_one(v: __m512i, out: *mut u32) -> usize {
+    pub(in crate::simd) unsafe fn sort_dedup_one(v: __m512i, len: usize, out: *mut u32) -> usize {
         // SAFETY: the caller's.
-        unsafe { store_new(sort1(v), all(u32::MAX), all(u32::MAX), out) }
+        unsafe { store_new(sort_some(v, len), all(u32::MAX), all(u32::MAX), out) }
+    }
+    /// Sorts the first `len` lanes of `v`, columns below 2²⁸, equal ones as they are: writes the distinct ones to `out` and the lane that
+    /// each was in to `order` (15 for lanes from `len` on); a bit for each lane that has another column than the one before.
+    /// # Safety
+    /// The processor must have AVX-512, and `out` be valid for a vector.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    pub(in crate::simd) unsafe fn put_in_order(v: __m512i, len: usize, out: *mut u32, order: &mut [u32; LANES]) -> u32 {
+        let (some, lanes) =
+            ((1u32 << len) - 1, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+        let keys = _mm512_mask_or_epi32(all(u32::MAX), some as u16, _mm512_slli_epi32::<4>(v), lanes);
+        let keys = sort_some(keys, len);
+        let cols = _mm512_srli_epi32::<4>(keys);
+        let new = _mm512_cmpneq_epi32_mask(cols, _mm512_alignr_epi32::<15>(cols, all(u32::MAX))) & some as u16;
+        // SAFETY: `order` is a vector; `out` is the caller's.
+        unsafe {
+            _mm512_storeu_si512(order.as_mut_ptr().cast(), _mm512_and_si512(keys, all(15)));
+            _mm512_storeu_si512(out.cast(), _mm512_maskz_compress_epi32(new, cols));
+        }
+        u32::from(new)
     }
 }
 
@@ -242,7 +275,7 @@ pub(super) mod v3 {
 
     #[target_feature(enable = "avx2,popcnt")]
     #[inline]
-    fn sort1(v: __m256i) -> __m256i {
+    pub(super) fn sort1(v: __m256i) -> __m256i {
         // Runs of 2 and 4 in alternating directions, then one bitonic merge.
         let v = stage!(v, by1(v), 0x66);
         let v = stage!(v, by2(v), 0x3C);

@@ -1,6 +1,7 @@
-//! A product in one pass, for one use: columns and values together, under a [mask](masked), or [where rows may be in
-//! any order](met).
+//! A product in one pass, for one use: columns and values together, under a [mask](masked), where rows are [short](few), or [where they may
+//! be in any order](met).
 
+mod few;
 mod masked;
 mod met;
 
@@ -17,14 +18,16 @@ use super::twins;
 use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
 use crate::kernels::{self, Multiply, Products};
 use crate::par::Threads;
+use crate::simd::Sixteen;
 use crate::{Csr, Index, Pattern, Result};
 
 /// C = A ⊕.⊗ B, or C⟨M⟩, for one use: what [`symbolic`](super::symbolic) and [`numeric`](super::numeric) give, in less time under a mask that is no
-/// complement, and where [rows may be in any order](super::Options::unsorted): there they are in that in which their columns are met.
+/// complement, where nearly all rows have at most sixteen products (on processors with AVX-512), and where
+/// [rows may be in any order](super::Options::unsorted): there they are in that in which their columns are met.
 ///
 /// Shapes, errors and values are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per thread four bytes for
 /// each column of B, a byte for each entry of the mask's longest row, and a column and a value for each entry that the mask has in the
-/// rows of a task. Unsorted: O(flops) time and O(nnz(C)) memory; per thread four bytes for each column of B, and a column and a value for
+/// rows of a task. Short rows or unsorted: O(flops) time and O(nnz(C)) memory; per thread four bytes for each column of B, and a column and a value for
 /// each entry of C in the rows of a task. Progress is that of one operation, "mxm". The way and its cost are those of the two with a
 /// budget, with compression or an accumulator asked for, where B has many more columns than there is work, and for a mask whose rows are
 /// not sorted.
@@ -56,19 +59,36 @@ impl<I: Index> Once<'_, I> {
         let Request { mask, options, .. } = self.request;
         match mask {
             Some((mask, complement)) => !complement && mask.is_sorted(),
-            None => options.unsorted && options.compress != Compress::On && !self.request.is_theirs(),
+            None => options.compress != Compress::On && !self.request.is_theirs(),
         }
     }
-    /// Whether columns are to get their places as they are met; what was seen of the product for that.
-    fn meets(&self, (a, b): (&Pattern<I>, &Pattern<I>), work: &Work) -> Result<(bool, Option<Option<I>>)> {
+    /// The way of a product without a mask, if there is one; what was seen of the product for that.
+    fn plain(
+        &self,
+        (a, b): (&Pattern<I>, &Pattern<I>),
+        work: &Work,
+    ) -> Result<(Option<Way<'_, I>>, Option<Option<I>>)> {
         let mean = work.flops as f64 / a.nrows().max(1) as f64;
-        if !choice::short_rows(mean) {
-            return Ok((false, None));
+        let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, columns::short_rows(a, b)));
+        let meets = self.request.options.unsorted && choice::short_rows(mean);
+        if few.is_none() && !meets {
+            return Ok((None, None));
         }
         let repeats = twins::repeats(a, b);
-        let meets = repeats.is_none() && choice::seldom(columns::products_a_column(a, b, work.flops)?);
-        Ok((meets, Some(repeats)))
+        let way = match few {
+            _ if repeats.is_some() => None,
+            Some(by) => Some(Way::Few(by)),
+            None => choice::seldom(columns::products_a_column(a, b, work.flops)?).then_some(Way::Met),
+        };
+        Ok((way, Some(repeats)))
     }
+}
+
+/// What is done in the one pass.
+enum Way<'a, I: Index> {
+    Masked(&'a Pattern<I>),
+    Few(Sixteen),
+    Met,
 }
 
 impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
@@ -83,12 +103,17 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
             let work = tasks::cut(threads, a, b)?;
             let mask = request.mask.map(|(mask, _)| mask);
             let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
-            let mut suits = !wide;
-            if suits && mask.is_none() {
-                (suits, begun.repeats) = self.meets((a, b), &work)?;
-            }
-            if suits {
-                let (c, values) = product(threads, products, mask, &work)?;
+            let way = match mask {
+                _ if wide => None,
+                Some(mask) => Some(Way::Masked(mask)),
+                None => {
+                    let (way, repeats) = self.plain((a, b), &work)?;
+                    begun.repeats = repeats;
+                    way
+                }
+            };
+            if let Some(way) = way {
+                let (c, values) = product(threads, products, way, &work)?;
                 return Ok((Arc::new(c), values));
             }
             begun.work = Some(work);
@@ -102,19 +127,18 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
 fn product<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn Multiply<W, I>,
-    mask: Option<&Pattern<I>>,
+    way: Way<'_, I>,
     work: &Work,
 ) -> Result<(Pattern<I>, Vec<W>)> {
     let (a, b) = products.patterns();
     let mut lens = Lengths::new(a.nrows(), work)?;
     let (cols, values, sorted) = {
         let lens = lens.of_tasks(work)?;
-        match mask {
-            Some(mask) => {
-                let (cols, values) = masked::rows(threads, products, mask, work, &lens)?;
-                (cols, values, true)
-            }
-            None => met::rows(threads, products, work, &lens)?,
+        let in_order = |(cols, values)| (cols, values, true);
+        match way {
+            Way::Masked(mask) => in_order(masked::rows(threads, products, mask, work, &lens)?),
+            Way::Few(by) => in_order(few::rows(threads, products, by, work, &lens)?),
+            Way::Met => met::rows(threads, products, work, &lens)?,
         }
     };
     let (row_ptr, _) = lens.into_row_ptr(threads, work)?;
