@@ -1,6 +1,6 @@
 //! The action of a mass operator: one index at a time, as many elements beside each other as a register of the processor holds.
 
-use super::plan::{Action, Side, together};
+use super::plan::{Action, Side, lanes};
 use super::update::Update;
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_work, prefetch, turn};
@@ -26,15 +26,11 @@ impl Action {
         update: Update<T>,
         room: &mut [T],
     ) {
-        match together(size_of::<T>()) {
-            16 => dispatch_work(Elements::<T, A, 16> { ring, action: self, fields, count, update, room }),
-            8 => dispatch_work(Elements::<T, A, 8> { ring, action: self, fields, count, update, room }),
-            _ => dispatch_work(Elements::<T, A, 4> { ring, action: self, fields, count, update, room }),
-        }
+        dispatch_work(Elements { ring, action: self, fields, count, update, room });
     }
 }
 
-struct Elements<'a, 'c, T, A, const W: usize> {
+struct Elements<'a, 'c, T, A> {
     ring: A,
     action: &'a Action,
     fields: Fields<'c, T>,
@@ -43,10 +39,26 @@ struct Elements<'a, 'c, T, A, const W: usize> {
     room: &'c mut [T],
 }
 
-impl<'c, T: Value, A: Arithmetic<T>, const W: usize> Work for Elements<'_, 'c, T, A, W> {
+impl<T: Value, A: Arithmetic<T>> Work for Elements<'_, '_, T, A> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
+        self.run_in::<16>();
+    }
+    #[inline(always)]
+    fn run_in<const BYTES: usize>(self) {
+        match const { lanes(BYTES, size_of::<T>()) } {
+            16 => self.by::<16>(),
+            8 => self.by::<8>(),
+            _ => self.by::<4>(),
+        }
+    }
+}
+
+impl<'c, T: Value, A: Arithmetic<T>> Elements<'_, 'c, T, A> {
+    /// W elements at a time.
+    #[inline(always)]
+    fn by<const W: usize>(self) {
         let Self { ring, action, fields: Fields { basis, weights, v, u }, count, update, room } = self;
         let Action { directions, points, dofs, .. } = *action;
         let (there, room) = room.split_at_mut(points * dofs);

@@ -118,9 +118,13 @@ impl Action {
 
 /// Elements that are computed together, values of so many bytes: what a register holds.
 pub(super) fn together(size: usize) -> usize {
-    match (register() / size.max(1)).max(4) {
-        16.. => 16,
-        8.. => 8,
+    lanes(register(), size)
+}
+/// The same, of a register of so many bytes.
+pub(super) const fn lanes(register: usize, size: usize) -> usize {
+    match register.checked_div(size) {
+        None | Some(16..) => 16,
+        Some(8..) => 8,
         _ => 4,
     }
 }

@@ -60,13 +60,21 @@ pub(crate) trait Work {
     /// Does it. Must be `#[inline(always)]`, and so must what it calls in its inner loops: what is not inlined is compiled for the
     /// baseline. (A closure given to [`dispatch`] is inlined only if the compiler finds it small.)
     fn run(self) -> Self::Out;
+    /// The same, compiled for registers of so many bytes: for loops that are as wide.
+    #[inline(always)]
+    fn run_in<const BYTES: usize>(self) -> Self::Out
+    where
+        Self: Sized,
+    {
+        self.run()
+    }
 }
 
 /// `work`, compiled for x86-64-v4 (AVX-512).
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
 fn v4<W: Work>(work: W) -> W::Out {
-    work.run()
+    work.run_in::<64>()
 }
 
 /// As [`dispatch`], for a computation too large to be inlined unasked.
@@ -82,7 +90,7 @@ pub(crate) fn dispatch_wide<W: Work>(work: W) -> Result<W::Out, W> {
     {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,fma")]
         fn v3<W: Work>(work: W) -> W::Out {
-            work.run()
+            work.run_in::<32>()
         }
         if has_v4() {
             // SAFETY: `has_v4` found every feature that `v4` enables.

@@ -7,10 +7,9 @@ use super::block::Block;
 use super::header::{Banner, Header, check_magic, no_size_line, skip_comments};
 use super::options::ReadOptions;
 use super::parse::{InOrder, Parsed, Rules, Source, Wrong, first_not_real, of_integers, parse_body, parse_piece};
-use super::scalar::Scalar;
 use crate::io::text::{Bad, Cursor, Stream, long_line, position};
 use crate::par::Threads;
-use crate::{Error, Index, Result};
+use crate::{Error, Result};
 
 /// Parses a compressed file.
 pub(super) fn parse(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Result<MatrixFile> {
@@ -77,19 +76,19 @@ struct AtOnce<'a>(&'a Packed<'a>);
 impl Source for AtOnce<'_> {
     type Error = Wrong;
 
-    fn blocks<I: Index, X: Scalar>(&self) -> Result<Vec<Block<I, X>>, Wrong> {
+    fn blocks(&self) -> Result<Vec<Block>, Wrong> {
         let Packed { rules, threads, .. } = *self.0;
         let header = &rules.header;
         let found = AtomicUsize::new(0);
         let parse = |piece: &[u8]| match parse_piece(piece, &rules) {
             Ok(Parsed { block, bad: None }) => {
-                let n = block.values.len();
+                let n = block.len();
                 // Entries beyond those that are declared are not kept.
                 (n <= header.stored.saturating_sub(found.fetch_add(n, Ordering::Relaxed))).then_some(block)
             }
             _ => None,
         };
-        let blocks: Vec<Block<I, X>> = self.0.open()?.at_once(threads, parse).ok_or(Wrong)?;
+        let blocks: Vec<Block> = self.0.open()?.at_once(threads, parse).ok_or(Wrong)?;
         if found.into_inner() != header.stored {
             return Err(Wrong);
         }
@@ -98,7 +97,7 @@ impl Source for AtOnce<'_> {
             if first_not_real(header, before, &block.values).is_some() {
                 return Err(Wrong);
             }
-            before += block.values.len();
+            before += block.len();
         }
         Ok(blocks)
     }
@@ -113,7 +112,7 @@ struct PieceByPiece<'a>(&'a Packed<'a>);
 impl Source for PieceByPiece<'_> {
     type Error = Error;
 
-    fn blocks<I: Index, X: Scalar>(&self) -> Result<Vec<Block<I, X>>> {
+    fn blocks(&self) -> Result<Vec<Block>> {
         let mut order = InOrder::new(&self.0.rules.header);
         let mut blocks = Vec::new();
         let (line, column) = self.0.open()?.each(|piece| {

@@ -2,9 +2,9 @@
 //!
 //! Pieces of text are parsed in any order, each up to what is wrong in it; [`InOrder`] then says what is wrong in the file.
 
-use super::assemble::{Entries, Fields, Indices, MatrixFile, Places};
+use super::assemble::{Entries, MatrixFile};
 use super::banner::{Field, Layout, Symmetry};
-use super::block::Block;
+use super::block::{Block, Indices, Places, Values, with_places};
 use super::header::Header;
 use super::order::Order;
 use super::scalar::Scalar;
@@ -16,7 +16,7 @@ use crate::{Error, Index, Result};
 /// Where the entries behind a header come from, as blocks in the order of the file; `stored` of them in all.
 pub(super) trait Source {
     type Error: From<Error>;
-    fn blocks<I: Index, X: Scalar>(&self) -> Result<Vec<Block<I, X>>, Self::Error>;
+    fn blocks(&self) -> Result<Vec<Block>, Self::Error>;
     /// The error `message` at the entry of this number, from 0.
     fn at_entry(&self, number: usize, message: String) -> Self::Error;
 }
@@ -39,49 +39,16 @@ pub(super) struct Rules {
 /// The file of `header` with the entries of `source`, in the types that the header calls for.
 pub(super) fn parse_body<S: Source>(
     name: &str,
-    rules: Rules,
+    Rules { header, lenient }: Rules,
     threads: &Threads,
     source: &S,
 ) -> Result<MatrixFile, S::Error> {
-    let entries = match rules.header.field {
-        Field::Real => entries(Fields::Real, rules, threads, source),
-        Field::Integer => entries(Fields::Integer, rules, threads, source),
-        Field::Unsigned => entries(Fields::Unsigned, rules, threads, source),
-        Field::Pattern => entries(Fields::Pattern, rules, threads, source),
-        Field::Complex => entries(Fields::Complex, rules, threads, source),
-    }?;
-    Ok(MatrixFile { header: rules.header, entries, name: name.to_owned() })
-}
-
-fn entries<X: Scalar, S: Source>(
-    fields: fn(Vec<Vec<X>>) -> Fields,
-    rules: Rules,
-    threads: &Threads,
-    source: &S,
-) -> Result<Entries, S::Error> {
-    type Blocks<I, X> = (Vec<Indices<I>>, Vec<Vec<X>>);
-    fn placed<I: Index, X: Scalar, S: Source>(
-        Rules { header, lenient }: Rules,
-        threads: &Threads,
-        source: &S,
-    ) -> Result<Blocks<I, X>, S::Error> {
-        let mut blocks = source.blocks()?;
-        if header.layout == Layout::Array {
-            place(&header, &mut blocks, threads)?;
-        }
-        settle(&mut blocks, header.symmetry, lenient)?.map_err(|(number, message)| source.at_entry(number, message))?;
-        let split = |Block { rows, cols, values, order, .. }| (Indices { rows, cols, order }, values);
-        Ok(blocks.into_iter().map(split).unzip())
+    let mut blocks = source.blocks()?;
+    if header.layout == Layout::Array {
+        place(&header, &mut blocks, threads)?;
     }
-    let narrow = rules.header.nrows.max(rules.header.ncols) <= u32::MAX_LEN;
-    let (places, values) = if narrow {
-        let (places, values) = placed(rules, threads, source)?;
-        (Places::Narrow(places), values)
-    } else {
-        let (places, values) = placed(rules, threads, source)?;
-        (Places::Wide(places), values)
-    };
-    Ok(Entries { places, values: fields(values) })
+    settle(&mut blocks, header.symmetry, lenient)?.map_err(|(number, message)| source.at_entry(number, message))?;
+    Ok(MatrixFile { header, entries: Entries { field: header.field, blocks }, name: name.to_owned() })
 }
 
 /// A file of integers: in i64, else all in u64, where negating would leave it.
@@ -110,12 +77,35 @@ fn further(one: Error, other: Error) -> Error {
 }
 
 /// The entries of a piece, up to what is wrong in it.
-pub(super) struct Parsed<I, X> {
-    pub(super) block: Block<I, X>,
+pub(super) struct Parsed {
+    pub(super) block: Block,
     pub(super) bad: Option<Bad>,
 }
 
-pub(super) fn parse_piece<I: Index, X: Scalar>(text: &[u8], rules: &Rules) -> Result<Parsed<I, X>> {
+pub(super) fn parse_piece(text: &[u8], rules: &Rules) -> Result<Parsed> {
+    match rules.header.field {
+        Field::Real => piece_of(Values::Real, text, rules),
+        Field::Integer => piece_of(Values::Integer, text, rules),
+        Field::Unsigned => piece_of(Values::Unsigned, text, rules),
+        Field::Pattern => piece_of(Values::Pattern, text, rules),
+        Field::Complex => piece_of(Values::Complex, text, rules),
+    }
+}
+
+fn piece_of<X: Scalar>(values: fn(Vec<X>) -> Values, text: &[u8], rules: &Rules) -> Result<Parsed> {
+    if rules.header.nrows.max(rules.header.ncols) <= u32::MAX_LEN {
+        piece(Places::Narrow, values, text, rules)
+    } else {
+        piece(Places::Wide, values, text, rules)
+    }
+}
+
+fn piece<I: Index, X: Scalar>(
+    places: fn(Indices<I>) -> Places,
+    values: fn(Vec<X>) -> Values,
+    text: &[u8],
+    rules: &Rules,
+) -> Result<Parsed> {
     // One entry a line, and a line has a smallest length: no count of the header is believed.
     let header = &rules.header;
     let coordinate = header.layout == Layout::Coordinate;
@@ -123,32 +113,36 @@ pub(super) fn parse_piece<I: Index, X: Scalar>(text: &[u8], rules: &Rules) -> Re
     let most = (count_line_ends(text) + 1).min((text.len() + 1) / shortest_line.max(1));
     let indices = if coordinate { most } else { 0 };
     let above = if header.symmetry == Symmetry::General { 0 } else { indices };
-    let mut block = Block {
+    let mut lines = Lines {
         rows: reserved(indices, "row indices")?,
         cols: reserved(indices, "column indices")?,
         values: reserved(most, "values")?,
         // Untouched in files that keep to the format.
         above: reserved(above, "entries above the diagonal")?,
-        order: Order::default(),
     };
     let long = long_line(text);
     let text = long.as_ref().map_or(text, |bad| &text[..bad.at]);
-    let bad = parse_lines(&mut Cursor { text, at: 0 }, rules, &mut block).err().or(long);
-    if block.above.is_empty() {
-        block.above = Vec::new();
-    }
+    let bad = parse_lines(&mut Cursor { text, at: 0 }, rules, &mut lines).err().or(long);
+    let Lines { rows, cols, values: list, above } = lines;
     // While it is in the cache.
-    if coordinate {
-        block.order = Order::of(&block.rows, &block.cols);
-    }
-    Ok(Parsed { block, bad })
+    let order = if coordinate { Order::of(&rows, &cols) } else { Order::default() };
+    let above = if above.is_empty() { Vec::new() } else { above };
+    Ok(Parsed { block: Block { places: places(Indices { rows, cols, order }), values: values(list), above }, bad })
+}
+
+/// What lines say; see [`Block`].
+struct Lines<I, X> {
+    rows: Vec<I>,
+    cols: Vec<I>,
+    values: Vec<X>,
+    above: Vec<u32>,
 }
 
 #[inline(always)]
 fn parse_lines<I: Index, X: Scalar>(
     cursor: &mut Cursor<'_>,
     rules: &Rules,
-    block: &mut Block<I, X>,
+    block: &mut Lines<I, X>,
 ) -> Result<(), Bad> {
     let Header { nrows, ncols, symmetry, layout, .. } = rules.header;
     while cursor.at < cursor.text.len() {
@@ -213,7 +207,7 @@ impl<'a> InOrder<'a> {
         Self { header, before: 0 }
     }
     /// The entries of the next piece, or the first thing in it that is wrong.
-    pub(super) fn take<I, X: Scalar>(&mut self, piece: &[u8], parsed: Parsed<I, X>) -> Result<Block<I, X>, Bad> {
+    pub(super) fn take(&mut self, piece: &[u8], parsed: Parsed) -> Result<Block, Bad> {
         let entry = |wanted| {
             let mut cursor = Cursor { text: piece, at: 0 };
             cursor.skip_entries(wanted, None);
@@ -223,7 +217,7 @@ impl<'a> InOrder<'a> {
         if let Some((i, e)) = first_not_real(self.header, self.before, &block.values) {
             return Err(not_real(i, entry(e)));
         }
-        let (after, stored) = (self.before + block.values.len(), self.header.stored);
+        let (after, stored) = (self.before + block.len(), self.header.stored);
         if after > stored || (after == stored && bad.is_some()) {
             let at = entry(stored - self.before);
             let found = quoted(piece, at);
@@ -309,8 +303,9 @@ fn not_real(i: usize, at: usize) -> Bad {
 
 /// The first element of the diagonal of a Hermitian array that has an imaginary part: its row, and its position among
 /// `values`, which are the elements of the file behind the first `before`.
-pub(super) fn first_not_real<X: Scalar>(header: &Header, before: usize, values: &[X]) -> Option<(usize, usize)> {
-    if (header.layout, header.field, header.symmetry) != (Layout::Array, Field::Complex, Symmetry::Hermitian) {
+pub(super) fn first_not_real(header: &Header, before: usize, values: &Values) -> Option<(usize, usize)> {
+    let Values::Complex(values) = values else { return None };
+    if (header.layout, header.symmetry) != (Layout::Array, Symmetry::Hermitian) {
         return None;
     }
     // Column i begins with its diagonal and has nrows − i elements.
@@ -329,7 +324,7 @@ pub(super) fn first_not_real<X: Scalar>(header: &Header, before: usize, values: 
 }
 
 /// Gives the elements of an array their rows and columns.
-fn place<I: Index, X: Scalar>(header: &Header, blocks: &mut [Block<I, X>], threads: &Threads) -> Result<()> {
+fn place(header: &Header, blocks: &mut [Block], threads: &Threads) -> Result<()> {
     let Header { nrows, symmetry, .. } = *header;
     let first_row = move |j: usize| match symmetry {
         Symmetry::General => 0,
@@ -340,7 +335,7 @@ fn place<I: Index, X: Scalar>(header: &Header, blocks: &mut [Block<I, X>], threa
     let (mut i, mut j) = (first_row(0), 0);
     let mut jobs = Vec::with_capacity(blocks.len());
     for block in blocks {
-        let mut n = block.values.len();
+        let mut n = block.len();
         jobs.push((block, i, j));
         while n > 0 {
             let step = n.min(nrows - i);
@@ -352,20 +347,26 @@ fn place<I: Index, X: Scalar>(header: &Header, blocks: &mut [Block<I, X>], threa
             }
         }
     }
-    let place = |(block, mut i, mut j): (&mut Block<I, X>, usize, usize)| -> Result<()> {
-        let n = block.values.len();
-        block.rows = reserved(n, "row indices")?;
-        block.cols = reserved(n, "column indices")?;
-        for _ in 0..n {
-            block.rows.push(I::cast(i));
-            block.cols.push(I::cast(j));
-            i += 1;
-            if i == nrows {
-                j += 1;
-                i = first_row(j);
-            }
-        }
-        Ok(())
-    };
-    for_each_part(threads, jobs, || Ok(()), |(), job| place(job))
+    for_each_part(
+        threads,
+        jobs,
+        || Ok(()),
+        |(), (block, mut i, mut j)| {
+            let n = block.len();
+            with_places!(&mut block.places, places => {
+                places.rows = reserved(n, "row indices")?;
+                places.cols = reserved(n, "column indices")?;
+                for _ in 0..n {
+                    places.rows.push(Index::cast(i));
+                    places.cols.push(Index::cast(j));
+                    i += 1;
+                    if i == nrows {
+                        j += 1;
+                        i = first_row(j);
+                    }
+                }
+            });
+            Ok(())
+        },
+    )
 }

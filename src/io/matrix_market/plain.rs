@@ -12,10 +12,9 @@ use super::block::Block;
 use super::header::Header;
 use super::options::ReadOptions;
 use super::parse::{Parsed, Rules, Source, Wrong, parse_body, parse_piece};
-use super::scalar::Scalar;
+use crate::Result;
 use crate::io::text::{Plain, is_gzip};
 use crate::par::{Threads, collected, filled, for_each_part, reserved};
-use crate::{Index, Result};
 
 /// Bytes in which the header must end.
 const HEADER: usize = 1 << 16;
@@ -55,10 +54,10 @@ struct Body<'a> {
 impl Source for Body<'_> {
     type Error = Wrong;
 
-    fn blocks<I: Index, X: Scalar>(&self) -> Result<Vec<Block<I, X>>, Wrong> {
+    fn blocks(&self) -> Result<Vec<Block>, Wrong> {
         let (size, step) = (self.file.size(), self.piece_bytes as u64);
         let pieces = usize::try_from((size - self.start).div_ceil(step)).map_err(|_| Wrong)?;
-        let mut blocks: Vec<Option<Block<I, X>>> = reserved(pieces, "pieces of a file")?;
+        let mut blocks: Vec<Option<Block>> = reserved(pieces, "pieces of a file")?;
         blocks.resize_with(pieces, || None);
         let stored = self.rules.header.stored;
         let found = AtomicUsize::new(0);
@@ -79,7 +78,7 @@ impl Source for Body<'_> {
                 };
                 match parse_piece(text, &self.rules)? {
                     Parsed { block: parsed, bad: None } => {
-                        found.fetch_add(parsed.values.len(), Ordering::Relaxed);
+                        found.fetch_add(parsed.len(), Ordering::Relaxed);
                         *block = Some(parsed);
                     }
                     Parsed { bad: Some(_), .. } => found.store(usize::MAX / 2, Ordering::Relaxed),

@@ -10,10 +10,9 @@ use super::header::{Header, check_magic};
 use super::options::ReadOptions;
 use super::parse::{InOrder, Rules, Source, of_integers, parse_body, parse_piece};
 use super::plain;
-use super::scalar::Scalar;
 use crate::io::text::{Bad, Cursor, bytes_from, bytes_of, check_size, is_gzip, parse_pieces, pieces};
 use crate::par::Threads;
-use crate::{Error, Index, Result};
+use crate::{Error, Result};
 
 /// Reads a Matrix Market file, compressed by gzip or not.
 ///
@@ -86,9 +85,9 @@ struct Body<'a> {
 impl Source for Body<'_> {
     type Error = Error;
     /// Parses all pieces; of several errors the first in the file counts.
-    fn blocks<I: Index, X: Scalar>(&self) -> Result<Vec<Block<I, X>>> {
+    fn blocks(&self) -> Result<Vec<Block>> {
         let pieces = pieces(self.text, self.start, self.piece_bytes);
-        let parse = |piece: &[u8]| parse_piece::<I, X>(piece, &self.rules);
+        let parse = |piece: &[u8]| parse_piece(piece, &self.rules);
         let parsed = parse_pieces(self.threads, self.text, &pieces, parse, |parsed| parsed.bad.is_some())?;
         let mut blocks = Vec::with_capacity(pieces.len());
         let mut order = InOrder::new(&self.rules.header);

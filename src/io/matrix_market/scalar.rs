@@ -25,19 +25,9 @@ pub(super) trait Scalar: Copy + Debug + Send + Sync {
     fn mirrored(self, symmetry: Symmetry) -> Option<Self>;
     /// As a value of a matrix.
     fn to<T: MarketValue>(self) -> Option<T>;
-    /// The value on the other side of the diagonal.
+    /// The value on the other side of the diagonal, as one of a matrix.
     fn mirrored_to<T: MarketValue>(self, symmetry: Symmetry) -> Option<T> {
-        match symmetry {
-            Symmetry::SkewSymmetric => self.negated_to(),
-            Symmetry::Hermitian => self.conjugate().to(),
-            Symmetry::General | Symmetry::Symmetric => self.to(),
-        }
-    }
-    /// −x.
-    fn negated_to<T: MarketValue>(self) -> Option<T>;
-    /// The complex conjugate.
-    fn conjugate(self) -> Self {
-        self
+        self.mirrored(symmetry).and_then(Self::to)
     }
 }
 
@@ -55,10 +45,6 @@ impl Scalar for () {
     }
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
-        Some(T::ONE)
-    }
-    // A position has one on the other side, whatever the symmetry.
-    fn negated_to<T: MarketValue>(self) -> Option<T> {
         Some(T::ONE)
     }
 }
@@ -79,9 +65,6 @@ impl Scalar for f64 {
     fn to<T: MarketValue>(self) -> Option<T> {
         T::from_real(self)
     }
-    fn negated_to<T: MarketValue>(self) -> Option<T> {
-        T::from_real(-self)
-    }
 }
 
 impl Scalar for i64 {
@@ -100,9 +83,9 @@ impl Scalar for i64 {
     fn to<T: MarketValue>(self) -> Option<T> {
         T::from_integer(self)
     }
-    fn negated_to<T: MarketValue>(self) -> Option<T> {
+    fn mirrored_to<T: MarketValue>(self, symmetry: Symmetry) -> Option<T> {
         // −i64::MIN is beyond i64, not beyond every T.
-        self.checked_neg().map_or_else(|| T::from_unsigned(self.unsigned_abs()), T::from_integer)
+        self.mirrored(symmetry).map_or_else(|| T::from_unsigned(self.unsigned_abs()), T::from_integer)
     }
 }
 
@@ -121,9 +104,6 @@ impl Scalar for u64 {
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
         T::from_unsigned(self)
-    }
-    fn negated_to<T: MarketValue>(self) -> Option<T> {
-        None
     }
 }
 
@@ -155,12 +135,6 @@ impl Scalar for Complex<f64> {
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
         T::from_complex(self)
-    }
-    fn negated_to<T: MarketValue>(self) -> Option<T> {
-        T::from_complex(-self)
-    }
-    fn conjugate(self) -> Self {
-        self.conj()
     }
 }
 

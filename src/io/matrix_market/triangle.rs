@@ -5,26 +5,27 @@
 //! file too: then it is not clear whether the two are to be added up, and only lenient reading goes on, without those above.
 
 use super::banner::Symmetry;
-use super::block::Block;
+use super::block::{Block, Places, Values, with_places, with_values};
+use crate::Result;
 use crate::par::{filled, reserved};
-use crate::{Index, Result};
 
 /// Why an entry cannot be taken: its number in the file, from 0, and a message.
 pub(super) type Twice = (usize, String);
 
 /// Settles the entries that stood above the diagonal; `Ok(Err(…))` is the first that stands below it too.
-pub(super) fn settle<I: Index, X>(
-    blocks: &mut [Block<I, X>],
-    symmetry: Symmetry,
-    lenient: bool,
-) -> Result<Result<(), Twice>> {
+pub(super) fn settle(blocks: &mut [Block], symmetry: Symmetry, lenient: bool) -> Result<Result<(), Twice>> {
+    let settled = one_of_two(blocks, symmetry, lenient);
+    blocks.iter_mut().for_each(|block| block.above = Vec::new());
+    settled
+}
+
+fn one_of_two(blocks: &mut [Block], symmetry: Symmetry, lenient: bool) -> Result<Result<(), Twice>> {
     let above: usize = blocks.iter().map(|b| b.above.len()).sum();
-    let off_diagonal = |b: &Block<I, X>| b.rows.iter().zip(&b.cols).filter(|(i, j)| i != j).count();
     // Nearly always: no such entries, or no others.
-    if above == 0 || above == blocks.iter().map(off_diagonal).sum::<usize>() {
+    if above == 0 || above == blocks.iter().map(|b| b.places.off_diagonal()).sum::<usize>() {
         return Ok(Ok(()));
     }
-    let place = |b: &Block<I, X>, e: u32| (b.rows[e as usize], b.cols[e as usize]);
+    let place = |b: &Block, e: u32| b.places.at(e as usize);
     let mut places = reserved(above, "entries above the diagonal")?;
     places.extend(blocks.iter().flat_map(|b| b.above.iter().map(move |&e| place(b, e))));
     places.sort_unstable();
@@ -32,15 +33,15 @@ pub(super) fn settle<I: Index, X>(
     let mut twice = filled(places.len(), false, "entries above the diagonal")?;
     for block in &*blocks {
         let mut above = block.above.iter().peekable();
-        for (e, place) in (0u32..).zip(block.rows.iter().copied().zip(block.cols.iter().copied())) {
+        for e in 0..block.len() as u32 {
             if above.next_if_eq(&&e).is_none()
-                && let Ok(found) = places.binary_search(&place)
+                && let Ok(found) = places.binary_search(&place(block, e))
             {
                 twice[found] = true;
             }
         }
     }
-    let stands_twice = |b: &Block<I, X>, e| places.binary_search(&place(b, e)).is_ok_and(|found| twice[found]);
+    let stands_twice = |b: &Block, e| places.binary_search(&place(b, e)).is_ok_and(|found| twice[found]);
     let mut before = 0;
     for block in blocks {
         if lenient {
@@ -49,19 +50,21 @@ pub(super) fn settle<I: Index, X>(
                 block.above.iter().copied().filter(|&e| stands_twice(block, e)),
                 "entries above the diagonal",
             )?;
-            remove(&mut block.rows, &gone);
-            remove(&mut block.cols, &gone);
-            remove(&mut block.values, &gone);
+            with_places!(&mut block.places, places => {
+                remove(&mut places.rows, &gone);
+                remove(&mut places.cols, &gone);
+            });
+            with_values!(&mut block.values, values => remove(values, &gone));
         } else if let Some(&e) = block.above.iter().find(|&&e| stands_twice(block, e)) {
             let (i, j) = place(block, e);
-            let (i, j) = (i.get() + 1, j.get() + 1);
+            let (i, j) = (i + 1, j + 1);
             let message = format!(
                 "entry ({j}, {i}) is above the diagonal, and ({i}, {j}) is in the file too: a {symmetry} file stores one \
                  triangle; read it leniently to leave out this one"
             );
             return Ok(Err((before + e as usize, message)));
         }
-        before += block.values.len();
+        before += block.len();
     }
     Ok(Ok(()))
 }

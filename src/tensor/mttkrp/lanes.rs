@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::algebra::{Arithmetic, Value};
-use crate::simd::{Work, dispatch_work, prefetch};
+use crate::simd::{Work, dispatch_wide, prefetch};
 
 /// Entries whose products are folded: what they start from, and the rows of the factors that they meet.
 pub(super) trait Entries<T>: Sync {
@@ -113,46 +113,39 @@ pub(super) struct Factors<'a, T> {
 
 /// A block of columns for each length in turn: `$body` with `$b` a constant, `$c` the first column.
 macro_rules! blocks {
-    ($rank:expr, $c:ident, $b:ident => $body:expr) => {{
+    ($rank:expr, $c:ident, $b:ident => $body:expr) => {
+        blocks!($rank, $c, $b in 32 24 16 8 4 2 => $body)
+    };
+    ($rank:expr, $c:ident, $b:ident in $($length:literal)* => $body:expr) => {{
         let mut $c = 0;
         while $c < $rank {
             match $rank - $c {
-                32.. => {
-                    const $b: usize = 32;
+                $($length.. => {
+                    const $b: usize = $length;
                     $body;
                     $c += $b;
-                }
-                24.. => {
-                    const $b: usize = 24;
-                    $body;
-                    $c += $b;
-                }
-                16.. => {
-                    const $b: usize = 16;
-                    $body;
-                    $c += $b;
-                }
-                8.. => {
-                    const $b: usize = 8;
-                    $body;
-                    $c += $b;
-                }
-                4.. => {
-                    const $b: usize = 4;
-                    $body;
-                    $c += $b;
-                }
-                2.. => {
-                    const $b: usize = 2;
-                    $body;
-                    $c += $b;
-                }
+                })*
                 _ => {
                     const $b: usize = 1;
                     $body;
                     $c += $b;
                 }
             }
+        }
+    }};
+}
+/// Blocks of columns for the processor's best instructions. Without wide registers a block of 8 fills those that there are, so fewer
+/// lengths are compiled for these: a column's sum is the same in any block.
+macro_rules! dispatch_blocks {
+    ($rank:expr, $c:ident, $b:ident => $work:expr) => {{
+        let wide = 'wide: {
+            blocks!($rank, $c, $b => if dispatch_wide($work).is_err() {
+                break 'wide false;
+            });
+            true
+        };
+        if !wide {
+            blocks!($rank, $c, $b in 8 2 => $work.run());
         }
     }};
 }
@@ -165,7 +158,7 @@ pub(super) fn fold<T: Value, A: Arithmetic<T>, E: Entries<T>>(
     factors: Factors<'_, T>,
     stretch: &mut Stretch<'_, T>,
 ) {
-    blocks!(factors.rank, c, B => dispatch_work(Flat::<T, A, E, B> { ring, entries, factors, stretch, c }));
+    dispatch_blocks!(factors.rank, c, B => Flat::<T, A, E, B> { ring, entries, factors, stretch: &mut *stretch, c });
 }
 
 /// As [`fold`]: each run of entries from one of `fibres` to the next shares all rows but the last, and meets these once.
@@ -176,7 +169,9 @@ pub(super) fn fold_fibres<T: Value, A: Arithmetic<T>, I: crate::Index>(
     factors: Factors<'_, T>,
     stretch: &mut Stretch<'_, T>,
 ) {
-    blocks!(factors.rank, c, B => dispatch_work(Hoisted::<T, A, I, B> { ring, entries, fibres, factors, stretch, c }));
+    dispatch_blocks!(factors.rank, c, B => Hoisted::<T, A, I, B> {
+        ring, entries, fibres, factors, stretch: &mut *stretch, c
+    });
 }
 
 struct Flat<'a, 's, 'o, T, A, E, const B: usize> {
@@ -369,9 +364,9 @@ pub(super) fn scatter<T: Value, A: Arithmetic<T>, E: Entries<T>, I: crate::Index
     (rows, from): (&[I], usize),
     buffer: &mut [T],
 ) {
-    blocks!(factors.rank, c, B => dispatch_work(Scatter::<T, A, E, I, B> {
+    dispatch_blocks!(factors.rank, c, B => Scatter::<T, A, E, I, B> {
         ring, entries, factors, range: range.clone(), rows, from, buffer: &mut *buffer, c
-    }));
+    });
 }
 
 struct Scatter<'a, 'o, T, A, E, I, const B: usize> {
