@@ -47,6 +47,7 @@ mod asker;
 mod by_columns;
 mod careful;
 mod chebyshev;
+mod dense;
 mod domain;
 mod engine;
 mod entries;
