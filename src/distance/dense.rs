@@ -232,7 +232,7 @@ mod tests {
         for (full, wide, narrow, least) in [
             (0.01, false, false, false),
             (0.1, false, false, false),
-            (0.2, true, false, false),
+            (0.2, true, true, false),
             (0.24, true, true, false),
             (0.3, true, true, false),
             (0.6, true, true, false),
