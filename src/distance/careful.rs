@@ -7,6 +7,7 @@
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
+use super::dense::{Asking, Dense};
 use super::exponents::{Limits, times_two_to};
 use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, for_union};
@@ -100,6 +101,9 @@ impl<W: Float> Loops<W> for Careful<W> {
     }
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]) {
         self.inner.add(row, tile, sums, shared);
+    }
+    fn add_dense(&self, asking: &Asking<'_, W>, tile: &Dense<W>, half: bool, sums: &mut [W]) {
+        self.inner.add_dense(asking, tile, half, sums);
     }
     fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool {
         let any_near = self.inner.keys(x, y, sums, shared, keys);

@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use super::by_columns::{ByColumns, Met};
+use super::dense::{self, Asking, Dense};
 use super::float::Float;
 use super::recipe::{Apart, Invariance, Norms, Recipe, Row, Side};
-use super::tile::{Indexed, Query};
-use crate::algebra::{At, Host, MulOp, Num, Number, V};
+use super::tile::{Indexed, Query, times};
+use crate::algebra::{Host, MulOp, Num, Number, V};
 use crate::simd::{Work, dispatch_work, scatter_places};
 
 /// What an engine has to know of the inner loops.
@@ -52,6 +53,9 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     fn alone(&self, _side: Side, _entries: &[W], _out: &mut [W]) {}
     /// Adds the terms of a row of X to the sums of the rows of a tile; counts shared columns if `shared` is not empty.
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]);
+    /// Adds the terms of some rows of X to the sums of the rows of a tile that is spread out, as [`dense::add`] does; asked if ⊗ is
+    /// [`cheap`](Facts::cheap).
+    fn add_dense(&self, asking: &Asking<'_, W>, tile: &Dense<W>, half: bool, sums: &mut [W]);
     /// Adds the terms of a row of X to the sums of all rows that share a column with it, and counts shared columns if those are kept;
     /// asked if it [`meets`](Facts::meets).
     /// `ahead` are its columns, and those that are likely to be asked for next.
@@ -126,6 +130,11 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
         let term = self.0.term();
         if R::STAGED { add_staged(term, row, tile, sums) } else { add_fused(term, row, tile, sums, shared) }
     }
+    fn add_dense(&self, asking: &Asking<'_, R::W>, tile: &Dense<R::W>, half: bool, sums: &mut [R::W]) {
+        if R::CHEAP {
+            dense::add(self.0.term(), asking, tile, half, sums);
+        }
+    }
     fn meet(&self, row: (&[u32], &[R::W]), ahead: &[u32], all: &ByColumns<R::W>, met: &mut Met<R::W>) {
         // Where ⊗ is short, places are what takes the time.
         let term = self.0.term();
@@ -189,17 +198,6 @@ impl<W: Float> V2<W> {
     fn norms(self) -> Norms<Host, W> {
         (V(self.0[0]), V(self.0[1]))
     }
-}
-
-#[inline(always)]
-fn nowhere() -> At<Host> {
-    At { i: V(0), k: V(0), j: V(0) }
-}
-
-/// a ⊗ b.
-#[inline(always)]
-fn times<X: MulOp>(mul: X, a: X::A, b: X::B) -> X::Out {
-    mul.mul::<Host>(V(a), V(b), nowhere()).0
 }
 
 /// Terms added as they are computed.

@@ -17,7 +17,9 @@
 //! Shapes: X n×k, Y m×k. Cost: Σ_c |X_c| |Y_c| products over the columns c, |X_c| rows having it, and O(n m); half of that for a
 //! symmetric metric without Y. Neighbours on the processor without O(n m), and without the half, where few pairs share a column and the
 //! measure tells in which order the others come ([`Apart`]): then only rows that share a column are looked at, and of the others as many as
-//! are wanted. Which it is depends on the columns that are shared, and `explain` tells it; [`Options::search`] asks for one.
+//! are wanted. Which it is depends on the columns that are shared, and `explain` tells it; [`Options::search`] asks for one. Where rows are
+//! dense, about 1/6 full or more, and ⊗ is an instruction or a few, a tile of Y is spread out, and all nnz(X) m products are computed by
+//! vector instructions; not under a memory budget.
 //!
 //! # What is decided here, where others differ
 //! - **Stored zeros never matter**: they are dropped first. (cuVS counts a stored zero twice in its two-pass distances.)
@@ -47,6 +49,7 @@ mod asker;
 mod by_columns;
 mod careful;
 mod chebyshev;
+mod dense;
 mod domain;
 mod engine;
 mod entries;

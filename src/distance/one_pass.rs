@@ -7,6 +7,8 @@
 //! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner than one
 //! after the other those that have it. What is added for the others is 0, so the sums are the same bits.
 //!
+//! Where all rows are so dense that an index spares little, those of Y are spread out, and no index is made: `dense`.
+//!
 //! By tiles there are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a pair once for both.
 //! Where few pairs share a column rows do ask for themselves, and all of Y at once: `by_columns`.
 //!
@@ -17,6 +19,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::asker::All;
 use super::by_columns::{ByColumns, Met};
+use super::dense::{self, Asking, Dense, Weighed};
 use super::engine::{Engine, Sink, Tile, Whole};
 use super::float::Float;
 use super::loops::Loops;
@@ -27,6 +30,7 @@ use super::rows::Rows;
 use super::tile::{DENSE, Indexed, Query};
 use crate::Result;
 use crate::par::{Threads, collected, filled};
+use crate::simd::register;
 
 /// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by; half as many where
 /// rows are long, so that the tile's entries stay near too.
@@ -56,6 +60,8 @@ pub(crate) struct OnePassEngine<'a, W: Float> {
     pub(crate) same: bool,
     /// Entries are finite, so that ⊗ with 0 is what it should be.
     pub(crate) finite: bool,
+    /// Rows of Y may be spread out, which takes more memory.
+    pub(crate) may_spread: bool,
     /// Bytes of these rows.
     pub(crate) prepared: u64,
     /// What is known of the columns.
@@ -75,6 +81,23 @@ pub(crate) struct Columns {
     dense: usize,
     /// Σ_c |X_c| |Y_c|: columns that pairs share.
     shared: u64,
+    /// Of those, the ones that no tile keeps dense; and entries of X in columns that tiles do.
+    rare: u64,
+    often: u64,
+    /// Rows of X are finite as they are prepared.
+    finite: bool,
+}
+
+impl Columns {
+    /// What is not known.
+    const NOTHING: Self = Self { dense: 0, shared: u64::MAX, rare: u64::MAX, often: 0, finite: false };
+
+    /// Counts a column that `of_x` rows of X and `of_y` of Y have.
+    fn met(&mut self, of_x: u64, of_y: u64, kept_dense: bool) {
+        let shared = of_x.saturating_mul(of_y);
+        self.shared = self.shared.saturating_add(shared);
+        if kept_dense { self.often += of_x } else { self.rare = self.rare.saturating_add(shared) }
+    }
 }
 
 impl<'a, W: Float> OnePassEngine<'a, W> {
@@ -100,24 +123,48 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
     fn columns_by(&self, threads: &Threads) -> Columns {
         *self.columns.get_or_init(|| {
             let (entries, nrows) = (&self.y().entries, self.y().entries.nrows());
+            let facts = self.loops.facts();
+            let (keeps_dense, cheap) = (self.keeps_dense(), facts.cheap && !facts.counts);
+            let finite = cheap && self.x.entries.values.iter().fold(true, |all, x| all & x.as_f64().is_finite());
+            let is_often = |count: u64| keeps_dense && nrows > 0 && count * DENSE as u64 >= nrows as u64;
+            let mut found = Columns { shared: 0, rare: 0, finite, ..Columns::NOTHING };
+            let columns_of_x = self.x.entries.pattern.col_idx();
             if let Some(by_columns) = self.by_columns.get() {
-                let dense = if self.keeps_dense() { by_columns.often() } else { 0 };
-                let of_x = self.x.entries.pattern.col_idx().iter().map(|&c| by_columns.count(c) as u64);
-                return Columns { dense, shared: of_x.fold(0, u64::saturating_add) };
+                found.dense = if keeps_dense { by_columns.often() } else { 0 };
+                for &c in columns_of_x {
+                    let count = by_columns.count(c) as u64;
+                    found.met(1, count, is_often(count));
+                }
+                return found;
             }
             // Where there is no memory for counting there will be none for tiles.
-            let nothing = Columns { dense: 0, shared: u64::MAX };
-            let Ok(counts) = counts_of(threads, entries.pattern.col_idx(), entries.width()) else { return nothing };
-            let often = |count: u32| nrows > 0 && count as usize * DENSE >= nrows;
-            let dense = if self.keeps_dense() { counts.iter().filter(|&&count| often(count)).count() } else { 0 };
-            let shared = if self.y.is_some() {
-                let of_x = self.x.entries.pattern.col_idx().iter().map(|&c| u64::from(counts[c as usize]));
-                of_x.fold(0, u64::saturating_add)
-            } else {
-                counts.iter().fold(0, |sum: u64, &count| sum.saturating_add(u64::from(count) * u64::from(count)))
+            let Ok(counts) = counts_of(threads, entries.pattern.col_idx(), entries.width()) else {
+                return Columns::NOTHING;
             };
-            Columns { dense, shared }
+            found.dense = counts.iter().filter(|&&count| is_often(count.into())).count();
+            if self.y.is_some() {
+                for &c in columns_of_x {
+                    let count = u64::from(counts[c as usize]);
+                    found.met(1, count, is_often(count));
+                }
+            } else {
+                for count in counts.into_iter().map(u64::from) {
+                    found.met(count, count, is_often(count));
+                }
+            }
+            found
         })
+    }
+    /// What comparing rows takes by an index, and with rows of Y spread out.
+    fn terms(&self) -> Weighed {
+        let (columns, (n, m), y) = (self.columns(), self.nrows(), &self.y().entries);
+        let (shape, entries) = ([n, m, y.width()], [self.x.entries.values.len(), y.values.len()]);
+        Weighed { shape, entries, often: columns.often, rare: columns.rare, half: self.symmetric() }
+    }
+    /// Whether rows of Y are spread out.
+    fn spreads(&self) -> bool {
+        // Of a sum with terms that an index leaves out, and are zeros, the bits are the same; what is not finite gives no zeros.
+        self.may_spread && self.columns().finite && self.terms().spreads::<W>(register())
     }
     fn dense_columns(&self) -> usize {
         self.columns().dense
@@ -140,12 +187,30 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
         // Tiles would have to be opened, for few rows that ask.
         let opening = (2 * y.values.len() + m.div_ceil(self.tile_rows().max(1)) * y.width()) as f64;
         let each = if self.symmetric() { PAIR / 2.0 } else { PAIR };
+        if self.spreads() {
+            return whole < each * pairs + self.terms().times(register())[1];
+        }
         whole < each * pairs + ADDED * shared + if self.kept { PAIR * opening } else { 0.0 }
     }
     /// The key of a pair over the union of its columns.
     fn exact(&self, i: usize, j: usize) -> W {
         let (x, y) = (&self.x, self.y());
         self.loops.exact(x.entries.row(i), y.entries.row(j), [x.norms(i), y.norms(j)])
+    }
+    /// Keys of row `i` of X and the rows of Y from `first` on, from their sums.
+    fn keys_of(&self, i: usize, first: usize, sums: &[W], shared: &[W], keys: &mut [f64]) {
+        let (x, y, loops) = (&self.x, self.y(), &*self.loops);
+        let (of_x, of_y) = (x.norms(i), y.norms_from(first, keys.len()));
+        let any_near = loops.keys(of_x, of_y, sums, shared, keys);
+        let itself = loops.facts().zero_self && self.same && (first..first + keys.len()).contains(&i);
+        let itself = itself.then(|| i - first);
+        if any_near {
+            loops.again(of_x, of_y, keys, itself, &mut |j| self.exact(i, first + j));
+        }
+        // What is not a number stays so.
+        if let Some(key) = itself.and_then(|j| keys.get_mut(j)).filter(|key| !key.is_nan()) {
+            *key = 0.0;
+        }
     }
 }
 
@@ -160,12 +225,18 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         self.same && self.loops.facts().symmetric
     }
     fn tile_rows(&self) -> usize {
+        if self.spreads() {
+            return dense::tile_rows::<W>(self.y().entries.width());
+        }
         let (entries, rows) = (self.y().entries.values.len(), self.nrows().1);
         let most = if entries / TILE_ENTRIES > rows / TILE { TILE / 2 } else { TILE };
         most.min(rows.next_power_of_two())
     }
     fn tile_bytes(&self) -> u64 {
         let y = &self.y().entries;
+        if self.spreads() {
+            return dense::tile_bytes::<W>(y.width());
+        }
         // Its place, its value, what it adds alone, its number in the column.
         let values = if self.loops.facts().alone { 2 } else { 1 };
         let of_entry = 2 + values * size_of::<W>() + if self.symmetric() { 2 } else { 0 };
@@ -173,6 +244,9 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         (8 * (y.width() + 1) + y.most_entries(self.tile_rows()) * of_entry + dense) as u64
     }
     fn task_bytes(&self) -> u64 {
+        if self.spreads() {
+            return dense::task_bytes::<W>(self.x.entries.width());
+        }
         let accumulators = if self.loops.facts().counts { 2 } else { 1 };
         (self.tile_rows() * (accumulators * size_of::<W>() + 8)) as u64
     }
@@ -181,6 +255,9 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     }
     fn open(&self, rows: Range<usize>) -> Result<Box<dyn Tile + '_>> {
         let y = &self.y().entries;
+        if self.spreads() {
+            return Ok(Box::new(Spread { engine: self, tile: Dense::new(y, rows)? }));
+        }
         let postings = Postings::new(&y.pattern, rows.clone(), self.symmetric(), W::ZERO, |at| y.values[at])?;
         let mut index = Indexed::new(rows, postings);
         if self.keeps_dense() {
@@ -199,6 +276,10 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     }
     fn explain(&self) -> String {
         let halves = if self.symmetric() { "each pair once" } else { "all pairs" };
+        if self.spreads() {
+            let (tile, group, columns) = (self.tile_rows(), dense::group_rows::<W>(), dense::COLUMNS);
+            return format!("rows spread out, {group} by {columns} columns at once, tiles of {tile} rows, {halves}");
+        }
         let dense = match self.dense_columns() {
             0 => String::new(),
             dense => {
@@ -299,25 +380,41 @@ impl<W: Float> Tile for Opened<'_, W> {
 impl<W: Float> Opened<'_, W> {
     /// Keys of row `i` of X; leaves the accumulators at 0.
     fn row(&self, i: usize, sums: &mut [W], shared: &mut [W], keys: &mut [f64]) {
-        let (x, y, loops) = (&self.engine.x, self.engine.y(), &*self.engine.loops);
+        let (x, loops) = (&self.engine.x, &*self.engine.loops);
         let (columns, entries) = x.entries.row(i);
         let (first, len) = (self.index.rows.start, keys.len());
         // Rows up to this one: no more is asked for.
         let row_ptr = x.entries.pattern.row_ptr();
         let before = (len < self.index.rows.len()).then(|| row_ptr[i] - row_ptr[first]);
         loops.add(Query { columns, entries, alone: x.alone(i), len, before }, &self.index, sums, shared);
-        let (of_x, of_y) = (x.norms(i), y.norms_from(first, len));
-        let any_near = loops.keys(of_x, of_y, sums, shared, keys);
+        self.engine.keys_of(i, first, sums, shared, keys);
         sums.fill(W::ZERO);
         shared.fill(W::ZERO);
-        let itself = loops.facts().zero_self && self.engine.same && self.index.rows.contains(&i);
-        let itself = itself.then(|| i - first);
-        if any_near {
-            loops.again(of_x, of_y, keys, itself, &mut |j| self.engine.exact(i, first + j));
+    }
+}
+
+/// A tile of rows of Y that are spread out.
+struct Spread<'a, W: Float> {
+    engine: &'a OnePassEngine<'a, W>,
+    tile: Dense<W>,
+}
+
+impl<W: Float> Tile for Spread<'_, W> {
+    fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
+        let (engine, first, n, room) = (self.engine, self.tile.rows.start, self.tile.rows.len(), self.tile.room());
+        let queries = if half { queries.start.max(first)..queries.end } else { queries };
+        let mut sums = filled(queries.len().min(dense::TOGETHER) * room, W::ZERO, "sums")?;
+        let mut keys = filled(n, 0.0f64, "keys")?;
+        for start in queries.clone().step_by(dense::TOGETHER) {
+            let rows = start..queries.end.min(start + dense::TOGETHER);
+            sums.fill(W::ZERO);
+            engine.loops.add_dense(&Asking::new(&engine.x.entries, rows.clone())?, &self.tile, half, &mut sums);
+            for (i, sums) in rows.zip(sums.chunks(room)) {
+                let len = if half { (i + 1 - first).min(n) } else { n };
+                engine.keys_of(i, first, sums, &[], &mut keys[..len]);
+                sink(i, &mut keys[..len])?;
+            }
         }
-        // What is not a number stays so.
-        if let Some(key) = itself.and_then(|j| keys.get_mut(j)).filter(|key| !key.is_nan()) {
-            *key = 0.0;
-        }
+        Ok(())
     }
 }

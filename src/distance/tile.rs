@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::float::Float;
 use super::postings::Postings;
 use crate::Result;
+use crate::algebra::{At, Host, MulOp, V};
 use crate::par::filled;
 
 /// No dense column.
@@ -68,4 +69,15 @@ pub(crate) struct Query<'a, W> {
     pub(crate) len: usize,
     /// If these are the rows up to its own alone: its first entry's number among those of the tile.
     pub(crate) before: Option<usize>,
+}
+
+#[inline(always)]
+fn nowhere() -> At<Host> {
+    At { i: V(0), k: V(0), j: V(0) }
+}
+
+/// a ⊗ b.
+#[inline(always)]
+pub(crate) fn times<X: MulOp>(mul: X, a: X::A, b: X::B) -> X::Out {
+    mul.mul::<Host>(V(a), V(b), nowhere()).0
 }

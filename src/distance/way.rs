@@ -203,7 +203,9 @@ fn one_pass<'a, T: Float, W: Float>(
     let x = prepare(threads, &*loops, Side::X, &x)?;
     let (loops, y) = (Arc::from(loops), of_y.map(Arc::new));
     let (columns, by_columns, search, kept) = (OnceLock::new(), Arc::default(), options.search, false);
-    Ok(Box::new(OnePassEngine { loops, x, y, same, finite, prepared, columns, by_columns, kept, search }))
+    // Under a budget rows stay as they are: what is refused must not depend on how dense they are.
+    let may_spread = options.memory_budget.is_none();
+    Ok(Box::new(OnePassEngine { loops, x, y, same, finite, may_spread, prepared, columns, by_columns, kept, search }))
 }
 
 /// Rows of Y prepared for one pass, for rows of X that come later.
@@ -344,6 +346,7 @@ impl<W: Float> Kept<W> {
             y: Some(Arc::clone(y)),
             same: false,
             finite,
+            may_spread: options.memory_budget.is_none(),
             prepared,
             columns,
             by_columns: Arc::clone(by_columns),
