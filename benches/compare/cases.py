@@ -148,6 +148,25 @@ GENERATED = {
 }
 
 
+HYPER = {
+    # Rows and columns, entries that are drawn, rows and columns that have some, columns of a wide right operand.
+    "hyper7": (10**7, 10**5, 10**5, None), "hyper7hubs": (10**7, 10**6, 10**5, None), "hyper8": (10**8, 10**6, 10**6, None),
+    "hyper9": (10**9, 10**5, 10**5, None), "hyper9few": (10**9, 10**4, 10**4, None), "wide8": (10**4, 10**5, 10**4, 10**8),
+}
+
+
+def hyper(name):
+    """Two factors, each as rows, columns, values and a shape: entries drawn more than once are to be summed."""
+    n, draws, live, wide = HYPER[name]
+    e = np.arange(draws, dtype=U64)
+    place = lambda x: (splitmix64(splitmix64(x) % U64(live) + U64(1 << 50)) % U64(n)).astype(np.int64)
+    values = 0.5 + (e % U64(17)).astype(np.float64) / 4
+    a = place(e * U64(2)), place(e * U64(2) + U64(1)), values, (n, n)
+    if wide is None:
+        return [a, a]
+    return [a, (a[0], (splitmix64(e * U64(2) + U64(1) + U64(1 << 41)) % U64(wide)).astype(np.int64), values, (n, wide))]
+
+
 def load(case):
     """A generated case by its name (of rap100, three factors), or a Matrix Market file by its path; canonical CSR, doubles, 32-bit
     indices."""

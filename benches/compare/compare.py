@@ -45,6 +45,8 @@ READ = [name + ".mtx" for name in ("cnr-2000", "lap2d_1000", "er18d8", "tc_rmat1
 # Matrices that nobody tuned for: roads, meshes, circuits, peer-to-peer, co-authors, linear programs.
 UNSEEN = [name + ".mtx.gz" for name in ("luxembourg_osm", "delaunay_n16", "p2p-Gnutella31", "memplus", "cond-mat-2005", "lp_maros-r7")]
 OPERATIONS = ["rmat14", "web18", "stencil27_60", "lap2d_1000", "er18d8", FILES[0], *UNSEEN]
+# Nearly all rows, or columns, are empty: made alike by `sparring bench hyper` and cases.py.
+HYPER = ["hyper7", "hyper7hubs", "hyper8", "hyper9", "hyper9few", "wide8"]
 RESULTS = os.path.join(TOP, "benches", "results")
 # Habits of memory: what `sparring bench` is told, and the environment of the others, with which the system's allocator maps nothing by
 # itself and gives nothing back.
@@ -85,6 +87,7 @@ COLUMNS = {
     ],
     "ewise": [("SuiteSparse", "ms", "suitesparse", "add"), ("MKL", "ms", "mkl", "add"), ("SciPy", "ms", "scipy", "add")],
     "build": [("SuiteSparse", "ms", "suitesparse", "build"), ("SciPy", "ms", "scipy", "build")],
+    "hyper": [("SuiteSparse", "ms", "suitesparse", "hyper")],
     "masked": [("SuiteSparse", "ms", "suitesparse", "masked"), ("ours unmasked", "ms", "sparring", "all_ms")],
     "triangles": [
         ("SuiteSparse, best method", "ms", "suitesparse", None),
@@ -329,7 +332,7 @@ def memory_table(lines):
 
 
 TITLES = {"spgemm": "A·A", "triangles": "triangles", "mxv": "y = A·x", "vxm": "y = xᵀ·A", "transpose": "Aᵀ", "reduce": "sums",
-          "ewise": "A + Aᵀ", "read": "reading into rows", "build": "from entries", "masked": "A·A where A is"}
+          "ewise": "A + Aᵀ", "read": "reading into rows", "build": "from entries", "masked": "A·A where A is", "hyper": "few rows or columns"}
 
 
 def report(lines):
@@ -360,7 +363,7 @@ def read_lines(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND",
-                        help="spgemm, triangles, read, mxv, vxm, transpose, reduce, ewise, build, masked, memory [default: the first two]")
+                        help="spgemm, triangles, read, mxv, vxm, transpose, reduce, ewise, build, masked, hyper, memory [default: the first two]")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--passes", type=int, default=PASSES, help="one shows no ranges of ratios [default: %(default)s]")
@@ -425,7 +428,7 @@ def chosen(kind, wanted):
     """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
     there = lambda cases: [case for case in cases if os.sep not in located(case) or os.path.exists(located(case).removeprefix("sym:"))]
     square = [case for case in OPERATIONS if not case.startswith("lp_")]
-    known = {"spgemm": there(SPGEMM + UNSEEN), "masked": there(square), "ewise": there(square), "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ}.get(kind)
+    known = {"spgemm": there(SPGEMM + UNSEEN), "masked": there(square), "ewise": there(square), "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ, "hyper": HYPER}.get(kind)
     known = there(OPERATIONS) if known is None else known
     if wanted is None:
         return known

@@ -26,7 +26,7 @@ BEGIN, END = "<!-- speed:begin -->\n", "<!-- speed:end -->"
 PICTURE = os.path.join(RESULTS, "speed.svg")
 NAMES = compare.TITLES
 # What the picture's panel of single operations shows.
-OPERATIONS = ("mxv", "vxm", "transpose", "reduce", "ewise", "build", "masked", "read")
+OPERATIONS = ("mxv", "vxm", "transpose", "reduce", "ewise", "build", "masked", "hyper", "read")
 
 
 def of_cpu(lines):

@@ -3,6 +3,7 @@
 mod case;
 mod contract;
 mod distance;
+mod hyper;
 mod machine;
 mod mttkrp;
 mod operations;
@@ -76,6 +77,8 @@ enum Kind {
     Build,
     /// A·A where A has an entry
     Masked,
+    /// Products of matrices of which nearly all rows or columns are empty
+    Hyper,
 }
 
 impl Kind {
@@ -88,9 +91,13 @@ impl Kind {
             Self::Ewise => Operation::Ewise,
             Self::Build => Operation::Build,
             Self::Masked => Operation::Masked,
-            Self::Spgemm | Self::Triangles | Self::Distance | Self::Mttkrp | Self::Contract | Self::Read => {
-                return None;
-            }
+            Self::Spgemm
+            | Self::Triangles
+            | Self::Distance
+            | Self::Mttkrp
+            | Self::Contract
+            | Self::Read
+            | Self::Hyper => return None,
         })
     }
 }
@@ -124,6 +131,17 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
             .try_for_each(|name| mttkrp::run(context, &arguments.mttkrp, name, arguments.repeat));
     }
     mttkrp::refuse(&arguments.mttkrp)?;
+    if arguments.kind == Some(Kind::Hyper) {
+        distance::refuse(&arguments.distance)?;
+        if context.cuda.is_some() {
+            return Err(refused("these products", "they are measured on the processor").into());
+        }
+        if !arguments.fresh_memory {
+            sparring::par::keep_freed_memory();
+        }
+        context.heading(&hyper::heading())?;
+        return names(&hyper::CASES).iter().try_for_each(|name| hyper::run(context, name, arguments.repeat));
+    }
     // Not after minutes of measuring others.
     arguments.case.iter().try_for_each(|name| crate::read::check(&source(name)))?;
     if arguments.kind == Some(Kind::Distance) {

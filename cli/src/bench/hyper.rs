@@ -1,0 +1,110 @@
+//! `sparring bench hyper`: products of matrices of which nearly all rows, or columns, are empty.
+
+use serde_json::json;
+use sparring::algebra::{Plus, PlusTimes};
+use sparring::backend::Backend;
+use sparring::generate::splitmix64;
+use sparring::ops::mxm_hyper;
+use sparring::sparse::{Builder, HyperCsr};
+use sparring::{Error, Result as Made};
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::{ms, thousands};
+use crate::timing::{Times, timed};
+
+/// A matrix: rows and columns, entries that are drawn, and how many rows and columns at most have some (of the columns of a wide one any may).
+struct Shape {
+    name: &'static str,
+    n: u64,
+    draws: u64,
+    live: u64,
+    /// Columns of the right operand, if they are not those of the left one.
+    wide: Option<u64>,
+}
+
+const fn shape(name: &'static str, n: u64, draws: u64, live: u64, wide: Option<u64>) -> Shape {
+    Shape { name, n, draws, live, wide }
+}
+
+const SHAPES: [Shape; 6] = [
+    shape("hyper7", 10_000_000, 100_000, 100_000, None),
+    shape("hyper7hubs", 10_000_000, 1_000_000, 100_000, None),
+    shape("hyper8", 100_000_000, 1_000_000, 1_000_000, None),
+    shape("hyper9", 1_000_000_000, 100_000, 100_000, None),
+    shape("hyper9few", 1_000_000_000, 10_000, 10_000, None),
+    shape("wide8", 10_000, 100_000, 10_000, Some(100_000_000)),
+];
+pub(super) const CASES: [&str; SHAPES.len()] = {
+    let (mut names, mut s) = ([""; SHAPES.len()], 0);
+    while s < SHAPES.len() {
+        names[s] = SHAPES[s].name;
+        s += 1;
+    }
+    names
+};
+
+impl Shape {
+    /// Entries drawn more than once are summed, exactly.
+    fn matrix(&self, wide: Option<u64>) -> Made<HyperCsr<f64>> {
+        let place = |x: u64| splitmix64(splitmix64(x) % self.live + (1 << 50)) % self.n;
+        let ncols = wide.unwrap_or(self.n);
+        let column = |x: u64| wide.map_or_else(|| place(x), |n| splitmix64(x + (1 << 41)) % n);
+        let mut a = Builder::new(self.n as usize, ncols as usize)?;
+        for e in 0..self.draws {
+            a.push(place(2 * e) as usize, column(2 * e + 1) as usize, 0.5 + (e % 17) as f64 / 4.0)?;
+        }
+        a.finish_hyper(Plus::new())
+    }
+}
+
+pub(super) fn heading() -> String {
+    format!("{:12} {:>12} {:>12} {:>10} {:>10}", "case", "|A|", "|C|", "median ms", "minimum")
+}
+
+/// Measures A·A of stored rows, or the product of rows and a wide matrix.
+pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
+    let unknown = || Error::Argument { name: "case", message: format!("{name} is none of {}", CASES.join(", ")) };
+    let shape = SHAPES.iter().find(|s| s.name == name).ok_or_else(unknown)?;
+    context.progress.stage(format!("measuring {name}"));
+    let (cpu, ring) = (&context.quiet, PlusTimes::<f64>::new());
+    let a = shape.matrix(None)?;
+    let entries = a.nnz();
+    let mut times = Times::default();
+    let (mut nnz, mut sum, mut wsum) = (0, 0.0, 0.0);
+    let mut each = |i: usize, j: usize, x: f64| {
+        nnz += 1;
+        sum += x;
+        wsum += x * (i % 1009 + j % 1013) as f64;
+    };
+    // One run warms up.
+    match shape.wide {
+        None => {
+            let product = || mxm_hyper(cpu.threads(), None, ring, &a, &a);
+            product()?.iter().for_each(|(i, j, &x)| each(i, j, x));
+            for _ in 0..repeat {
+                let (made, ms) = timed(product);
+                made?;
+                times.push(ms);
+            }
+        }
+        wide => {
+            let (a, b) = (a.into_csr()?, shape.matrix(wide)?.into_csr()?);
+            let product = || cpu.mxm(ring, &a, &b).eval();
+            product()?.iter().for_each(|(i, j, &x)| each(i, j, x));
+            for _ in 0..repeat {
+                let (made, ms) = timed(product);
+                made?;
+                times.push(ms);
+            }
+        }
+    }
+    let json = json!({
+        "op": "hyper", "case": name, "device": "cpu", "m": shape.n, "n": shape.wide.unwrap_or(shape.n), "entries": entries,
+        "nnz": nnz, "sum": sum, "wsum": wsum, "threads": context.threads(), "ms": ms(times.median()), "ms_min": ms(times.minimum()),
+    });
+    context.result(json, || {
+        let (entries, nnz) = (thousands(entries as u64), thousands(nnz));
+        format!("{name:12} {entries:>12} {nnz:>12} {:>10.3} {:>10.3}", times.median(), times.minimum())
+    })
+}
