@@ -478,6 +478,30 @@ fn b_wider_than_every_table_is_the_definition() {
     }
 }
 
+/// Rows of which each has so few columns in so wide a range that looking for them takes longer than sorting, in a product that has many.
+#[test]
+fn rows_that_reach_far_are_the_definition() {
+    let (mut rng, n) = (Rng(12), 60_000_000);
+    let mut row = |k: u32| {
+        let mut row: Vec<u32> = (0..16).map(|_| rng.below(n) as u32).collect();
+        // Columns that rows share, and the ends.
+        row.extend([0, n as u32 - 1, 64 + k % 5, 30_000_000 + k % 3]);
+        row.sort_unstable();
+        row.dedup();
+        row
+    };
+    let b = of_rows(n, (0..60).map(&mut row).collect());
+    let a = of_rows(60, (0..1300).map(|i| (0..10).map(|t| (i % 6 + 6 * t) % 60).collect()).collect());
+    let want = reference::mxm(PlusTimes::<f64>::default(), &a, &b);
+    let cpu = Cpu::with_threads(2).expect("threads");
+    for compress in [Compress::Auto, Compress::Off] {
+        let o = options(Policy::Auto, Accumulator::Auto, compress, false);
+        let c = cpu.mxm(PlusTimes::<f64>::default(), &a, &b).options(o.clone()).eval().expect("a product");
+        check(&c, &want, true).unwrap_or_else(|e| panic!("{compress:?}: {e}"));
+        assert_eq!(cpu.plan(&a, &b).options(&o).count().expect("a count").nnz, c.nnz());
+    }
+}
+
 /// CF is that of all multiplications, however many entries A has.
 #[test]
 fn the_part_that_remains_is_that_of_all_of_a() {
