@@ -62,25 +62,26 @@ impl<I: Index> Once<'_, I> {
             None => options.compress != Compress::On && !self.request.is_theirs(),
         }
     }
-    /// The way of a product without a mask, if there is one; what was seen of the product for that.
+    /// The way of a product without a mask, if there is one; what is seen of the product for that goes to `begun`.
     fn plain(
         &self,
         (a, b): (&Pattern<I>, &Pattern<I>),
         work: &Work,
-    ) -> Result<(Option<Way<'_, I>>, Option<Option<I>>)> {
+        begun: &mut Begun<I>,
+    ) -> Result<Option<Way<'_, I>>> {
         let mean = work.flops as f64 / a.nrows().max(1) as f64;
         let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, columns::short_rows(a, b)));
         let meets = self.request.options.unsorted && choice::short_rows(mean);
         if few.is_none() && !meets {
-            return Ok((None, None));
+            return Ok(None);
         }
         let repeats = twins::repeats(a, b);
-        let way = match few {
+        begun.repeats = Some(repeats);
+        Ok(match few {
             _ if repeats.is_some() => None,
             Some(by) => Some(Way::Few(by)),
             None => choice::seldom(columns::products_a_column(a, b, work.flops)?).then_some(Way::Met),
-        };
-        Ok((way, Some(repeats)))
+        })
     }
 }
 
@@ -106,11 +107,7 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
             let way = match mask {
                 _ if wide => None,
                 Some(mask) => Some(Way::Masked(mask)),
-                None => {
-                    let (way, repeats) = self.plain((a, b), &work)?;
-                    begun.repeats = repeats;
-                    way
-                }
+                None => self.plain((a, b), &work, &mut begun)?,
             };
             if let Some(way) = way {
                 let (c, values) = product(threads, products, way, &work)?;
