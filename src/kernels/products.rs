@@ -190,6 +190,7 @@ impl<R: Semiring, I: Index> simd::Work for FewRows<'_, '_, R, I> {
         let (mut products, mut order) = ([identity; MOST + FOUR - 1], [0; MOST]);
         let add = |z: Out<R>, x: Out<R>| ring.add().apply::<Host>(V(z), V(x)).0;
         let all = rows.len();
+        assert!(lens.len() >= all);
         for (done, (i, len)) in rows.zip(lens).enumerate() {
             let ((ks, xs), soon) = (rows_of_a.row(i), rows_of_a.columns_after(i, AHEAD));
             let each = |p: usize, at: usize, js: &[I], ys: &[Rhs<R>]| {

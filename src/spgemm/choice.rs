@@ -46,7 +46,8 @@ pub(super) fn seldom(products_a_column: f64) -> bool {
 }
 
 /// Whether rows are sorted with their products in one register, by their mean of multiplications and the part of rows that have at most
-/// sixteen: for one use, where rows longer than that, which are slower this way, are few.
+/// sixteen: for one use, where rows longer than that, which are slower this way, are few. (Road network, 4 a row, two threads: 3.9 ms in two
+/// passes, 2.5 so. Other parts than 0.9 were not tried.)
 pub(super) fn few(mean_row_flops: f64, short: f64) -> bool {
     mean_row_flops <= 16.0 && short >= 0.9
 }

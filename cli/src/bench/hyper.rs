@@ -6,7 +6,7 @@ use sparring::backend::Backend;
 use sparring::generate::splitmix64;
 use sparring::ops::mxm_hyper;
 use sparring::sparse::{Builder, HyperCsr};
-use sparring::{Error, Result as Made};
+use sparring::{Csr, Error, Result as Made};
 
 use crate::context::Context;
 use crate::failure::Result;
@@ -70,35 +70,14 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     let (cpu, ring) = (&context.quiet, PlusTimes::<f64>::new());
     let a = shape.matrix(None)?;
     let entries = a.nnz();
-    let mut times = Times::default();
-    let (mut nnz, mut sum, mut wsum) = (0, 0.0, 0.0);
-    let mut each = |i: usize, j: usize, x: f64| {
-        nnz += 1;
-        sum += x;
-        wsum += x * (i % 1009 + j % 1013) as f64;
-    };
-    // One run warms up.
-    match shape.wide {
-        None => {
-            let product = || mxm_hyper(cpu.threads(), None, ring, &a, &a);
-            product()?.iter().for_each(|(i, j, &x)| each(i, j, x));
-            for _ in 0..repeat {
-                let (made, ms) = timed(product);
-                made?;
-                times.push(ms);
-            }
-        }
+    let found = match shape.wide {
+        None => measured(repeat, || mxm_hyper(cpu.threads(), None, ring, &a, &a), |c, each| c.iter().for_each(each))?,
         wide => {
             let (a, b) = (a.into_csr()?, shape.matrix(wide)?.into_csr()?);
-            let product = || cpu.mxm(ring, &a, &b).eval();
-            product()?.iter().for_each(|(i, j, &x)| each(i, j, x));
-            for _ in 0..repeat {
-                let (made, ms) = timed(product);
-                made?;
-                times.push(ms);
-            }
+            measured(repeat, || cpu.mxm(ring, &a, &b).eval(), |c: &Csr<f64>, each| c.iter().for_each(each))?
         }
-    }
+    };
+    let Found { nnz, sum, wsum, times } = found;
     let json = json!({
         "op": "hyper", "case": name, "device": "cpu", "m": shape.n, "n": shape.wide.unwrap_or(shape.n), "entries": entries,
         "nnz": nnz, "sum": sum, "wsum": wsum, "threads": context.threads(), "ms": ms(times.median()), "ms_min": ms(times.minimum()),
@@ -107,4 +86,33 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
         let (entries, nnz) = (thousands(entries as u64), thousands(nnz));
         format!("{name:12} {entries:>12} {nnz:>12} {:>10.3} {:>10.3}", times.median(), times.minimum())
     })
+}
+
+/// The times of a product, and the sums that its peer has to have.
+#[derive(Default)]
+struct Found {
+    nnz: u64,
+    sum: f64,
+    wsum: f64,
+    times: Times,
+}
+
+/// Runs the product once to warm up, whose entries `each` goes through, then so many times.
+fn measured<C>(
+    repeat: u32,
+    product: impl Fn() -> Made<C>,
+    each: impl Fn(&C, &mut dyn FnMut((usize, usize, &f64))),
+) -> Made<Found> {
+    let mut found = Found::default();
+    each(&product()?, &mut |(i, j, &x)| {
+        found.nnz += 1;
+        found.sum += x;
+        found.wsum += x * (i % 1009 + j % 1013) as f64;
+    });
+    for _ in 0..repeat {
+        let (made, ms) = timed(&product);
+        made?;
+        found.times.push(ms);
+    }
+    Ok(found)
 }

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::met::Longer;
+use super::longer::Longer;
 use crate::algebra::Word;
 use crate::kernels::{Multiply, RowOfA};
 use crate::par::{Threads, append_both};

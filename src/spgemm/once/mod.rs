@@ -2,6 +2,7 @@
 //! be in any order](met).
 
 mod few;
+mod longer;
 mod masked;
 mod met;
 
@@ -27,8 +28,8 @@ use crate::{Csr, Index, Pattern, Result};
 ///
 /// Shapes, errors and values are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per thread four bytes for
 /// each column of B, a byte for each entry of the mask's longest row, and a column and a value for each entry that the mask has in the
-/// rows of a task. Short rows or unsorted: O(flops) time and O(nnz(C)) memory; per thread four bytes for each column of B, and a column and a value for
-/// each entry of C in the rows of a task. Progress is that of one operation, "mxm". The way and its cost are those of the two with a
+/// rows of a task. Short rows or unsorted: O(flops) time and O(nnz(C)) memory; per thread four bytes for each column of B (of short rows,
+/// where there is a longer one), and a column and a value for each entry of C in the rows of a task. Progress is that of one operation, "mxm". The way and its cost are those of the two with a
 /// budget, with compression or an accumulator asked for, where B has many more columns than there is work, and for a mask whose rows are
 /// not sorted.
 /// # Errors
