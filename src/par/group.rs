@@ -53,12 +53,12 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     let n = keys.len();
     let overflow = || Error::OutOfMemory { what: "grouped entries", bytes: n as u128 * stride as u128 };
     let elements = n.checked_mul(stride).ok_or_else(overflow)?;
-    let Counted { ptr, mut places, mut shares } = counted::<K, u64>(threads, keys, digit, false)?;
+    let (ptr, mut shares) = counted::<K, u64>(threads, keys, digit, false)?;
     let (mut lists, mut values) = (reserved(elements, "grouped entries")?, reserved(n, "grouped values")?);
     let to = Places { lists: lists.as_mut_ptr(), values: values.as_mut_ptr(), stride };
-    each(threads, &mut shares, &mut places, |share, places| {
-        for (e, &key) in share.records.clone().zip(&keys[share.records.clone()]) {
-            let place = &mut places[digit.of(key) - share.bins.start];
+    each(threads, &mut shares, |Share { records, bins, places, .. }| {
+        for (e, &key) in records.clone().zip(&keys[records.clone()]) {
+            let place = &mut places[digit.of(key) - bins.start];
             // SAFETY: `places` of a share and its bin k began at the number of records of lower bins, and of bin k in shares
             // before, and moves on by one for each record of the share and bin k, of which there are as many as were counted:
             // the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone. So every place is
@@ -66,6 +66,7 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
             unsafe { to.put(place.get(), |list, value| put(e, list, value)) };
             *place += 1;
         }
+        Ok(())
     })?;
     // SAFETY: room for so many was reserved; every record was put (n were counted in all shares, `each` went through all, and a panic in one would
     // have unwound through it), and `Places::put` ends only when all elements of a record are written.
@@ -93,11 +94,11 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
 ) -> Result<Grouped<A, T>> {
     let n = keys.len();
     assert!(values.len() == n && n <= u32::MAX as usize && ptr.last() == Some(&n), "{n} records");
-    let Counted { ptr: ends, mut places, mut shares } = counted::<K, u32>(threads, keys, Digit::whole(bins), true)?;
+    let (ends, mut shares) = counted::<K, u32>(threads, keys, Digit::whole(bins), true)?;
     let (mut lists, mut found): (Vec<A>, Vec<T>) = (reserved(n, "grouped entries")?, reserved(n, "grouped values")?);
     let to = Places { lists: lists.as_mut_ptr(), values: found.as_mut_ptr(), stride: 1 };
-    let write = |share: &mut Share, places: &mut [u32], far: bool| {
-        let (first, Range { start: mut at, end }) = (share.bins.start, share.records.clone());
+    let write = |Share { records, bins, places, .. }: &mut Share<u32>, far: bool| {
+        let (places, first, Range { start: mut at, end }) = (&mut places[..], bins.start, records.clone());
         // The list that holds the first record: the last one that starts at or before it.
         let mut list = ptr.partition_point(|&p| p <= at).saturating_sub(1);
         while at < end {
@@ -123,9 +124,13 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
     // A second-level cache has the fewer; of short lists most of the time is not the places.
     let far = n > 1 << 19 && n / ptr.len() > 5;
     // Two loops: the one that asks holds more than there are registers.
-    each(threads, &mut shares, &mut places, |share, places| match far {
-        true => write(share, places, true),
-        false => write(share, places, false),
+    each(threads, &mut shares, |share| {
+        if far {
+            write(share, true)
+        } else {
+            write(share, false)
+        }
+        Ok(())
     })?;
     // SAFETY: room for so many was reserved; n were counted in all shares, `each` went through all, each has written a record for each of
     // its keys, as its loop ends where they do, and a panic in one would have unwound through it.
@@ -139,28 +144,23 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
 /// Records ahead of the current one whose places are asked for.
 const AHEAD: usize = 16;
 
-/// Where the records of each bin go.
-struct Counted<P> {
-    ptr: Vec<usize>,
-    /// For each share, the place of its first record of each of its bins.
-    places: Vec<P>,
-    shares: Vec<Share>,
-}
-
 /// Records that one thread takes, as far as they are in some bins; no others of these records, or of these bins, are in them.
-struct Share {
+struct Share<P> {
     records: Range<usize>,
     bins: Range<usize>,
+    /// The place of its first record of each of its bins. Memory of the thread that counts them: on glibc the caller's is then the
+    /// result's alone, and what the next result takes.
+    places: Vec<P>,
     /// How many records it has in each [`CHUNK`] of bins that has some of its own.
     sums: Vec<usize>,
 }
 
-impl Share {
+impl<P> Share<P> {
     fn new(records: Range<usize>, bins: Range<usize>) -> Self {
-        Self { records, bins, sums: Vec::new() }
+        Self { records, bins, places: Vec::new(), sums: Vec::new() }
     }
     /// Its bins, cut where chunks end: the chunk, and which of its bins.
-    fn pieces(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+    fn pieces(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<P> {
         let Range { start, end } = self.bins;
         let piece = move |c| start.max(c * CHUNK) - c * CHUNK..end.min((c + 1) * CHUNK) - c * CHUNK;
         (start / CHUNK..end.div_ceil(CHUNK)).map(move |c| (c, piece(c)))
@@ -177,7 +177,7 @@ const CHUNK: usize = 1 << 14;
 /// Where there are too many bins even so, with `by_bins`, each thread may read all keys and take blocks of bins, which is less work than
 /// the places of those in its bins if they mostly come in runs, as the columns of sorted rows do: what is not foreseen of a key takes as
 /// long as its place.
-fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Vec<Share>> {
+fn shares<K: Index, P: Send>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Vec<Share<P>>> {
     const SMALL: usize = 1 << 15;
     // Beyond so many reading would be most of the work.
     const READERS: usize = 8;
@@ -191,7 +191,7 @@ fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) 
     if count < most {
         let of = blocks(most);
         let mut shares = collected(most, (0..most).map(|b| Share::new(of(b), 0..bins)), SHARES)?;
-        let bins_of = |(): &mut (), share: &mut Share| {
+        let bins_of = |share: &mut Share<P>| {
             let (mut first, mut last) = (usize::MAX, 0);
             for &key in &keys[share.records.clone()] {
                 (first, last) = (first.min(digit.of(key)), last.max(digit.of(key)));
@@ -200,7 +200,7 @@ fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) 
             share.bins = first.min(end)..end;
             Ok(())
         };
-        for_each_part(threads, collected(most, &mut shares, SHARES)?, || Ok(()), bins_of)?;
+        each(threads, &mut shares, bins_of)?;
         if shares.iter().map(|share| share.bins.len()).sum::<usize>() <= n.saturating_add(bins) {
             return Ok(shares);
         }
@@ -217,40 +217,35 @@ fn shares<K: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) 
 
 const SHARES: &str = "shares of a sort";
 
-/// Runs `work` for each share and what `places` has for its bins.
+/// Runs `work` for each share.
 fn each<P: Send>(
     threads: &Threads,
-    shares: &mut [Share],
-    mut places: &mut [P],
-    work: impl Fn(&mut Share, &mut [P]) + Sync,
+    shares: &mut [Share<P>],
+    work: impl Fn(&mut Share<P>) -> Result<()> + Sync,
 ) -> Result<()> {
-    let count = shares.len();
-    let parts = shares.iter_mut().map(|share| {
-        let places = places.split_off_mut(..share.bins.len()).unwrap_or_default();
-        (share, places)
-    });
-    let work = |(): &mut (), (share, places): (&mut Share, &mut [P])| {
-        work(share, places);
-        Ok(())
-    };
-    for_each_part(threads, collected(count, parts, SHARES)?, || Ok(()), work)
+    for_each_part(threads, collected(shares.len(), shares, SHARES)?, || Ok(()), |(), share| work(share))
 }
 
 /// Some bins: where they end, the counts of the shares that have some of them, from the how-many-th of these bins on, and how many
 /// records come before all of these.
 type Chunk<'a, P> = (&'a mut [usize], Vec<(usize, &'a mut [P])>, usize);
 
-/// Counts the records of each bin, in shares that each thread can take; with `by_bins` also where there are more bins than records.
+/// Where the records of each bin go, in shares that each thread can take; with `by_bins` also where there are more bins than records.
 /// `P` is to hold the number of records.
-fn counted<K: Index, P: Index>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Counted<P>> {
+fn counted<K: Index, P: Index>(
+    threads: &Threads,
+    keys: &[K],
+    digit: Digit,
+    by_bins: bool,
+) -> Result<(Vec<usize>, Vec<Share<P>>)> {
     let (n, bins) = (keys.len(), digit.bins);
     let mut shares = shares(threads, keys, digit, by_bins)?;
     for share in &mut shares {
         share.sums = reserved(share.pieces().count(), SHARES)?;
     }
     let one = P::cast(1);
-    let mut places = zero_indices::<P>(shares.iter().map(|share| share.bins.len()).sum(), "counts of a sort")?;
-    each(threads, &mut shares, &mut places, |share, counts| {
+    each(threads, &mut shares, |share| {
+        let mut counts = zero_indices::<P>(share.bins.len(), "counts of a sort")?;
         for &key in &keys[share.records.clone()] {
             if let Some(count) = counts.get_mut(digit.of(key).wrapping_sub(share.bins.start)) {
                 *count = count.wrapping_add(one);
@@ -262,17 +257,21 @@ fn counted<K: Index, P: Index>(threads: &Threads, keys: &[K], digit: Digit, by_b
             rest = after;
             counts.iter().map(|count| count.get()).sum::<usize>()
         }));
+        share.places = counts;
+        Ok(())
     })?;
 
     let mut ptr = zeros(bins.saturating_add(1), "pointers of a sort")?;
     let chunks = bins.div_ceil(CHUNK);
     let mut parts: Vec<Chunk<'_, P>> =
         collected(chunks, ptr[1..].chunks_mut(CHUNK).map(|ends| (ends, Vec::new(), 0)), SHARES)?;
-    let mut rest = &mut places[..];
-    for share in &shares {
-        for ((chunk, piece), sum) in share.pieces().zip(&share.sums) {
+    for share in &mut shares {
+        let pieces = share.pieces();
+        let Share { places, sums, .. } = share;
+        let mut rest = &mut places[..];
+        for ((chunk, piece), sum) in pieces.zip(&*sums) {
             let (_, counts, all) = &mut parts[chunk];
-            counts.try_reserve(1).map_err(|_| super::out_of_memory::<usize>(SHARES, shares.len()))?;
+            counts.try_reserve(1).map_err(|_| super::out_of_memory::<usize>(SHARES, counts.len() + 1))?;
             counts.push((piece.start, rest.split_off_mut(..piece.len()).unwrap_or_default()));
             *all += sum;
         }
@@ -298,7 +297,7 @@ fn counted<K: Index, P: Index>(threads: &Threads, keys: &[K], digit: Digit, by_b
         Ok(())
     };
     for_each_part(threads, parts, || Ok(()), places_of)?;
-    Ok(Counted { ptr, places, shares })
+    Ok((ptr, shares))
 }
 
 /// The order of records by key alone.
@@ -439,7 +438,7 @@ mod tests {
             expected.sort_by_key(|&e| keys[e as usize]);
             for count in [1, 2, 7, 20] {
                 let threads = Threads::new(count).unwrap();
-                let shares = shares(&threads, &keys, Digit::whole(bins), false).unwrap();
+                let shares = shares::<_, u32>(&threads, &keys, Digit::whole(bins), false).unwrap();
                 assert_eq!(shares.len(), if spread < bins { count } else { count.min(3) }, "{spread}, {count} threads");
                 let (ptr, order) = order_by::<u32, u32>(&threads, &keys, bins).unwrap();
                 assert!(order == expected && ptr.len() == bins + 1, "{spread}, {count} threads");

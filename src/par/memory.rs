@@ -134,7 +134,7 @@ fn advise(bytes: usize, start: *mut u8) {
     {
         const PAGE: usize = 2 << 20;
         let (first, end) = ((start as usize).next_multiple_of(PAGE), (start as usize + bytes) / PAGE * PAGE);
-        if bytes >= 2 * PAGE && end > first {
+        if end > first {
             // SAFETY: the range lies within memory that the one caller has as a mutable slice, and MADV_HUGEPAGE changes how pages are
             // backed, never what they hold. A refusal is harmless and ignored.
             unsafe { libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE) };

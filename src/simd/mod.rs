@@ -28,7 +28,7 @@ pub(crate) use scatter::{
     scatter_places,
 };
 pub(crate) use shifted::Shift;
-pub(crate) use sort::{InOrder, SHORT, ShortList, Sixteen};
+pub(crate) use sort::{InOrder, LANES, SHORT, ShortList, Sixteen};
 pub(crate) use spmv::FloatRows;
 pub(crate) use tiles::{Lines, Matrices, Tiles};
 pub(crate) use turn::turn;

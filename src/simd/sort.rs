@@ -250,6 +250,35 @@ impl Sixteen {
         work.run()
     }
 
+    /// Whether one of the rows `ks` of `rows` has one of `cols`, if these rows have sixteen columns at most together. For
+    /// [`run`](Self::run).
+    #[inline(always)]
+    pub(crate) fn meets<I: Index, Y>(self, rows: RowsOf<'_, I, Y>, ks: &[I], cols: &[I]) -> Option<bool> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use network::v4;
+            assert!(TypeId::of::<I>() == TypeId::of::<u32>());
+            // SAFETY: the processor has the instructions, or there were no `self`.
+            let (mut v, mut len) = (unsafe { v4::none() }, 0);
+            for k in ks {
+                let js = rows.row(k.get()).0;
+                if len + js.len() > LANES {
+                    return None;
+                }
+                // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than a vector.
+                v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
+                len += js.len();
+            }
+            // SAFETY: the instructions are there; `cols` are so many columns of 32 bits.
+            Some(unsafe { v4::has_any(v, len, cols.as_ptr().cast(), cols.len()) })
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = (rows, ks, cols);
+            None
+        }
+    }
+
     /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if they have sixteen columns at most together. To `order` goes for each
     /// of these in its turn the how-many-th it was, equal ones as they come; what is below 16 for those beyond the last. Calls `each(p, at, columns, values)` for row `ks[p]` if it has entries, `at` being the number
     /// of columns before; where rows are too long, for some. For [`run`](Self::run).
@@ -344,6 +373,21 @@ mod tests {
                 let mut out = vec![0; SHORT + 64];
                 let n = wide.sort_dedup(&mut out);
                 assert!(out[..n].iter().copied().eq(want.iter().map(|&j| u64::from(j))));
+            }
+        }
+    }
+
+    /// Rows that meet some of the columns in any lane, or none; and more columns than a register has.
+    #[test]
+    fn meeting_agrees_with_a_search() {
+        let Some(by) = Sixteen::of::<u32>(1 << 20) else { return println!("skipped: no AVX-512") };
+        assert!(Sixteen::of::<u64>(1).is_none() && Sixteen::of::<u32>(1 << 28).is_none());
+        let b = crate::Pattern::<u32>::new(5, 100, vec![0, 3, 3, 4, 14, 20], (0..20).map(|j| j * 3).collect()).unwrap();
+        for ks in [&[][..], &[0], &[1], &[0, 2], &[0, 1, 3], &[0, 2, 3], &[3, 4], &[3, 4, 2], &[0, 2, 3, 4]] {
+            let js: Vec<u32> = ks.iter().flat_map(|&k: &u32| b.row(k as usize).to_vec()).collect();
+            for cols in (0..60).map(|j| vec![j]).chain([vec![], vec![99, 57], vec![1, 2, 4, 39], vec![u32::MAX]]) {
+                let want = (js.len() <= LANES).then(|| cols.iter().any(|j| js.contains(j)));
+                assert_eq!(by.meets(RowsOf::without_values(&b), ks, &cols), want, "{ks:?} {cols:?}");
             }
         }
     }

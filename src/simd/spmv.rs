@@ -16,7 +16,8 @@ use crate::{Index, Pattern};
 
 /// Sums of a row.
 const SUMS: usize = 8;
-/// Entries ahead that are asked for: what the processor fetches by itself ends with each page, a tenth of the time of short rows.
+/// Entries ahead that are asked for, with each eight and behind them: what the processor fetches by itself ends with each page, a tenth of
+/// the time of short rows, and a third of that of rows of 27.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 384;
 
@@ -134,11 +135,12 @@ mod v4 {
 
     macro_rules! float {
         ($t:ty, $vector:ty: $eight:ident $zero:ident $add:ident $mask_add:ident $mul:ident $load:ident $maskz_load:ident
-         $gather:expr, $mask_gather:expr, $store:ident) => {
+         $gather:ident, $mask_gather:expr, $store:ident) => {
             impl Float for $t {
                 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2")]
                 unsafe fn v4(matrix: Rows<'_, u32, Self>, x: &[Self], rows: Range<usize>, y: &mut [Self]) {
                     let Rows { row_ptr, columns, values } = matrix;
+                    let nnz = columns.len();
                     let row = |i: usize| {
                         // SAFETY: there is such a row.
                         let (start, end) = unsafe { (*row_ptr.get_unchecked(i), *row_ptr.get_unchecked(i + 1)) };
@@ -148,20 +150,24 @@ mod v4 {
                         prefetch_at(values.wrapping_add(AHEAD));
                         let mut sums = $zero();
                         for _ in 0..(end - start) / SUMS {
+                            prefetch_at(columns.wrapping_add(AHEAD));
+                            prefetch_at(values.wrapping_add(AHEAD));
                             // SAFETY: eight more columns and values of the row are there; columns lead into x.
-                            let products = unsafe {
-                                let ks = _mm256_loadu_si256(columns.cast());
-                                $mul($load(values), ($gather)(ks, x.as_ptr()))
-                            };
+                            let products = unsafe { $mul($load(values), $gather(columns, x.as_ptr())) };
                             sums = $add(sums, products);
                             (columns, values) = (columns.wrapping_add(SUMS), values.wrapping_add(SUMS));
                         }
                         // No branch for how many are left: rows differ in it.
                         let mask = ((1u32 << ((end - start) % SUMS)) - 1) as __mmask8;
-                        // SAFETY: the mask lets through as many as are left of the row.
-                        let products = unsafe {
-                            let ks = _mm256_maskz_loadu_epi32(mask, columns.cast());
-                            $mul($maskz_load(mask, values), ($mask_gather)(mask, ks, x.as_ptr()))
+                        let products = if nnz - end >= SUMS {
+                            // SAFETY: so many entries come behind the row, whose columns lead into x as well.
+                            unsafe { $mul($load(values), $gather(columns, x.as_ptr())) }
+                        } else {
+                            // SAFETY: the mask lets through as many as are left of the row.
+                            unsafe {
+                                let ks = _mm256_maskz_loadu_epi32(mask, columns.cast());
+                                $mul($maskz_load(mask, values), ($mask_gather)(mask, ks, x.as_ptr()))
+                            }
                         };
                         $mask_add(sums, mask, sums, products)
                     };
@@ -199,11 +205,39 @@ mod v4 {
         };
     }
     float!(f64, __m512d: eight_f64 _mm512_setzero_pd _mm512_add_pd _mm512_mask_add_pd _mm512_mul_pd _mm512_loadu_pd
-        _mm512_maskz_loadu_pd |ks, x| _mm512_i32gather_pd::<8>(ks, x),
+        _mm512_maskz_loadu_pd
+        gather_f64,
         |mask, ks, x| _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, ks, x), _mm512_storeu_pd);
     float!(f32, __m256: eight_f32 _mm256_setzero_ps _mm256_add_ps _mm256_mask_add_ps _mm256_mul_ps _mm256_loadu_ps
-        _mm256_maskz_loadu_ps |ks, x| _mm256_i32gather_ps::<4>(x, ks),
+        _mm256_maskz_loadu_ps gather_f32,
         |mask, ks, x| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, ks, x), _mm256_storeu_ps);
+
+    /// Eight of `x` by one load each: what gathers them at once takes 1.1 to 1.6 times as long on an EPYC, for whole products.
+    /// # Safety
+    /// `ks` be valid for eight columns, which lead into `x`.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn gather_f64(ks: *const u32, x: *const f64) -> __m512d {
+        // SAFETY: the caller's.
+        let at = |t: usize| unsafe { x.add(*ks.add(t) as usize) };
+        // SAFETY: as above.
+        let two = |t: usize| unsafe { _mm_loadh_pd(_mm_load_sd(at(t)), at(t + 1)) };
+        let four = |t: usize| _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(two(t)), two(t + 2));
+        _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(four(0)), four(4))
+    }
+
+    /// The same.
+    /// # Safety
+    /// As there.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn gather_f32(ks: *const u32, x: *const f32) -> __m256 {
+        // SAFETY: the caller's.
+        let at = |t: usize| unsafe { _mm_load_ss(x.add(*ks.add(t) as usize)) };
+        let two = |t: usize| _mm_unpacklo_ps(at(t), at(t + 1));
+        let four = |t: usize| _mm_movelh_ps(two(t), two(t + 2));
+        _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(four(0)), four(4))
+    }
 
     /// The sums of eight vectors, neighbours first.
     #[inline]

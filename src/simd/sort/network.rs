@@ -69,11 +69,11 @@ macro_rules! network {
 pub(super) mod v4 {
     use super::v3;
     use std::arch::x86_64::{
-        __m512i, _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cmpneq_epi32_mask,
-        _mm512_loadu_si512, _mm512_mask_expand_epi32, _mm512_mask_mov_epi32, _mm512_mask_or_epi32,
-        _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32, _mm512_max_epu32 as max, _mm512_min_epu32 as min,
-        _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi32, _mm512_shuffle_i32x4,
-        _mm512_slli_epi32, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_zextsi256_si512,
+        __m512i, _mm512_alignr_epi32, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cmpeq_epi32_mask,
+        _mm512_cmpneq_epi32_mask, _mm512_loadu_si512, _mm512_mask_expand_epi32, _mm512_mask_mov_epi32,
+        _mm512_mask_or_epi32, _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32, _mm512_max_epu32 as max,
+        _mm512_min_epu32 as min, _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_shuffle_epi32,
+        _mm512_shuffle_i32x4, _mm512_slli_epi32, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_zextsi256_si512,
     };
 
     /// Columns of a vector.
@@ -181,6 +181,19 @@ pub(super) mod v4 {
         // SAFETY: lanes that are masked out are not read; the others are the caller's.
         let cols = unsafe { _mm512_maskz_loadu_epi32(lanes as u16, from.cast()) };
         _mm512_mask_expand_epi32(v, (lanes << len) as u16, cols)
+    }
+    /// Whether one of the first `len` lanes of `v` is among `n` columns.
+    /// # Safety
+    /// The processor must have AVX-512; `from` be valid for `n` columns.
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    pub(in crate::simd) unsafe fn has_any(v: __m512i, len: usize, from: *const u32, n: usize) -> bool {
+        let mut same = 0;
+        for c in 0..n {
+            // SAFETY: c < n.
+            same |= _mm512_cmpeq_epi32_mask(v, all(unsafe { from.add(c).read() }));
+        }
+        u32::from(same) & ((1u32 << len) - 1) != 0
     }
     /// `v` sorted, where LAST is behind its first `len` lanes: of up to eight the lower half alone, which takes six stages for ten.
     #[target_feature(enable = "avx512f,popcnt")]

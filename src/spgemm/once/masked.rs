@@ -3,12 +3,13 @@
 //!
 //! Source: Milaković et al. 2022 (mask as accumulator).
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::algebra::Word;
 use crate::kernels::{Multiply, columns_of_row};
 use crate::par::{Threads, append_both, filled, out_of_memory};
-use crate::simd::{self, dispatch_work};
+use crate::simd::{self, LANES, RowsOf, Sixteen, dispatch_work};
 use crate::spgemm::listing::Listing;
 use crate::spgemm::moved::Moved;
 use crate::spgemm::tasks::{Task, Work};
@@ -35,7 +36,8 @@ pub(super) fn rows<W: Word, I: Index>(
     append_both(threads, "mxm", work.tasks.len(), hint, state, |listing, t, cols, values| {
         let (task, mut lens) = (&work.tasks[t], lens[t].lock().unwrap_or_else(PoisonError::into_inner));
         let twins = (step.is_some() && task.cols.is_none()).then(|| Twins::new::<I>(task.rows.start));
-        dispatch_work(Rows { products, of, twins, mask, task, listing, lens: &mut lens, cols, values })
+        let misses = Misses::of::<I>(&task.cols, b);
+        dispatch_work(Rows { products, of, twins, misses, mask, task, listing, lens: &mut lens, cols, values })
     })
 }
 
@@ -45,6 +47,7 @@ struct Rows<'a, 't, W, I: Index> {
     of: Operands<'a, I>,
     /// Where most rows are the row before, moved.
     twins: Option<Twins>,
+    misses: Misses,
     mask: &'a Pattern<I>,
     task: &'t Task,
     /// And for each slot whether a product met it: none between rows.
@@ -58,7 +61,7 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
     type Out = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        let Self { products, of, mut twins, mask, task, listing: (listing, met), cols, values, .. } = self;
+        let Self { products, of, mut twins, mut misses, mask, task, listing: (listing, met), cols, values, .. } = self;
         let (Operands { a, b, .. }, identity, part) = (of, products.identity(), task.cols.as_ref());
         let most = match part {
             None => mask.row_ptr()[task.rows.end] - mask.row_ptr()[task.rows.start],
@@ -71,6 +74,10 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
         for (i, len) in task.rows.clone().zip(self.lens) {
             let masked = columns_of_row(mask, i, part);
             if masked.is_empty() || a.row(i).is_empty() {
+                *len = 0;
+                continue;
+            }
+            if misses.row(b, a.row(i), masked) {
                 *len = 0;
                 continue;
             }
@@ -107,6 +114,34 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
         cols.truncate(n);
         values.truncate(n);
         Ok(())
+    }
+}
+
+/// Rows whose mask no product meets, as those of a graph without triangles: few products are compared with it in one register, as long as half
+/// of the rows are such.
+struct Misses {
+    by: Option<Sixteen>,
+    asked: usize,
+    missed: usize,
+}
+
+impl Misses {
+    /// Rows of a task that is these columns of B.
+    fn of<I: Index>(part: &Option<Range<usize>>, b: &Pattern<I>) -> Self {
+        Self { by: Sixteen::of::<I>(b.ncols()).filter(|_| part.is_none()), asked: 0, missed: 0 }
+    }
+    /// Whether rows `ks` of B are seen to have none of `cols`.
+    #[inline(always)]
+    fn row<I: Index>(&mut self, b: &Pattern<I>, ks: &[I], cols: &[I]) -> bool {
+        const FIRST: usize = 32;
+        let Some(by) = self.by.filter(|_| ks.len() <= LANES && cols.len() <= LANES) else { return false };
+        if self.asked >= FIRST && self.missed * 2 < self.asked {
+            return false;
+        }
+        let missed = by.meets(RowsOf::without_values(b), ks, cols) == Some(false);
+        self.asked += 1;
+        self.missed += usize::from(missed);
+        missed
     }
 }
 
