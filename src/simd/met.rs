@@ -43,6 +43,11 @@ impl<I: Index> Met<I> {
     pub(crate) fn cols(&self) -> &[I] {
         &self.cols[..(self.next - self.first) as usize]
     }
+    /// The place of a column that was met in this row; of another one, anything.
+    #[inline(always)]
+    pub(crate) fn place(&self, j: I) -> u32 {
+        self.marks[j.get() & (self.marks.len() - 1)].wrapping_sub(self.first)
+    }
     /// `sums[p] = f(sums[p], y, j)` for each column `j` and value `y`, in order, p being the column's place: one that it has, or the next.
     /// # Panics
     /// If columns and values differ in number, or there are not so many places or sums left.

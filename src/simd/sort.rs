@@ -11,6 +11,9 @@ use crate::{Index, Result, par::out_of_memory};
 /// Longest list that [`sort_dedup`] takes.
 pub(crate) const SHORT: usize = 128;
 
+/// Bits of a place in such a list.
+const PLACE: u32 = SHORT.ilog2();
+
 /// A list of columns on the stack, filled by [`push_all`](ShortList::push_all).
 pub(crate) struct ShortList<I> {
     cols: [I; SHORT + LANES],
@@ -94,6 +97,30 @@ impl<I: Index> ShortList<I> {
         // SAFETY: `n` columns were written behind the last, n ≤ SHORT < ROOM ≤ capacity − len.
         unsafe { out.set_len(out.len() + n) };
         Ok(n)
+    }
+
+    /// Whether columns below `ncols` are sorted with their places in registers ([`sort_with_places`](Self::sort_with_places)).
+    #[inline(always)]
+    pub(crate) fn keeps_places(&self, ncols: usize) -> bool {
+        self.by != Registers::None && ncols <= 1 << (32 - PLACE)
+    }
+
+    /// Writes `from`, distinct columns, to `cols` in increasing order, and to `places` where each was. What was in the list is gone.
+    /// # Panics
+    /// If there are more than [`SHORT`], or fewer places, or `cols` is shorter than [`ROOM`](Self::ROOM). Columns that do not
+    /// [keep their places](Self::keeps_places) come out wrong.
+    #[inline(always)]
+    pub(crate) fn sort_with_places(&mut self, from: &[I], cols: &mut [I], places: &mut [u32]) {
+        let n = from.len();
+        assert!(n <= SHORT && places.len() >= n);
+        for (p, (key, j)) in self.cols.iter_mut().zip(from).enumerate() {
+            *key = I::cast(j.get() << PLACE | p);
+        }
+        self.len = n;
+        self.sort_dedup(cols);
+        for (j, place) in cols.iter_mut().zip(&mut places[..n]) {
+            (*place, *j) = ((j.get() & (SHORT - 1)) as u32, I::cast(j.get() >> PLACE));
+        }
     }
 
     /// Columns that must fit behind what is sorted: the longest list, and whole vectors that reach beyond it.

@@ -34,15 +34,22 @@ pub(super) fn packs(cf: f64) -> bool {
 const LONG_ROWS: f64 = 3000.0;
 const OFTEN: f64 = 5.0;
 
-/// Whether rows are so short that columns may get their places as they are met, in a product for one use whose rows may be in any order.
-/// Not where rows are the row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
-pub(super) fn short_rows(mean_row_flops: f64) -> bool {
-    mean_row_flops < LONG_ROWS
+/// The same where rows are put in order then, and the fewest products for each column: so few columns are sorted in registers, and are
+/// so much fewer than products that sorting them alone is worth the places.
+///
+/// Two threads, by two passes and so (ms): A·P of smoothed aggregation (21 products a row, 3.3 a column) 80, 60; delaunay_n16 (38, 1.8)
+/// 8.0, 7.2; bayer10 (49, 1.6) 1.9, 1.7. But er18d8 (64, 1.0) 95, 97 to 121, web18 (110, 1.3) 101, 102, memplus (540, 1.9) 10, 16.
+const SHORT_ROWS: f64 = 64.0;
+const AGAIN: f64 = 1.5;
+
+/// Whether rows are so short that columns may get their places as they are met, in a product for one use. Not where rows are the row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
+pub(super) fn short_rows(mean_row_flops: f64, in_order: bool) -> bool {
+    mean_row_flops < if in_order { SHORT_ROWS } else { LONG_ROWS }
 }
 
 /// And whether each is met so seldom.
-pub(super) fn seldom(products_a_column: f64) -> bool {
-    products_a_column < OFTEN
+pub(super) fn seldom(products_a_column: f64, in_order: bool) -> bool {
+    products_a_column < OFTEN && (!in_order || products_a_column >= AGAIN)
 }
 
 /// Whether rows are sorted with their products in one register, by their mean of multiplications and the part of rows that have at most
@@ -106,7 +113,14 @@ mod tests {
         assert!(packs(0.6) && !packs(0.61));
         assert!(compares((9, 1 << 16), 54) && !compares((9, 1 << 16), 53) && !compares((9, 1 << 15), 54));
         assert!(few(16.0, 0.9) && !few(16.5, 1.0) && !few(3.0, 0.89));
-        assert!(short_rows(0.0) && !short_rows(3000.0) && seldom(1.0) && !seldom(5.0));
+        assert!(short_rows(2999.0, false) && !short_rows(3000.0, false) && seldom(1.0, false) && !seldom(5.0, false));
+        assert!(
+            short_rows(63.0, true)
+                && !short_rows(64.0, true)
+                && seldom(1.5, true)
+                && !seldom(1.4, true)
+                && !seldom(5.0, true)
+        );
         let choice = Choice {
             mean_row_flops: 300.0,
             cf: Some(0.25),

@@ -23,7 +23,7 @@ const WIDEST: usize = 1 << 29;
 
 /// Words of bits for each product of a row from which on its columns are sorted. (Products by a B of 10⁸ columns, 316 in a row, two
 /// threads: 95 ms by flags, 42 so.)
-const SPARSE: usize = 1 << 12;
+pub(super) const SPARSE: usize = 1 << 12;
 
 /// Columns of a row after which the next one is tried in one register first.
 const FEW: usize = 16;

@@ -1,21 +1,21 @@
 //! Rows of any length: columns get places as they are met, and are appended as they come or in order.
 
+use super::order::Order;
 use crate::algebra::Word;
 use crate::kernels::{Multiply, RowOfA};
-use crate::par::{filled, out_of_memory, reserved};
+use crate::par::{filled, out_of_memory};
 use crate::simd::Met;
 use crate::spgemm::columns::extend;
 use crate::spgemm::tasks::Work;
 use crate::{Index, Result};
 
 /// Finds one row after another, of any length. One per thread.
-pub(super) struct Longer<W, I> {
+pub(super) struct Longer<W, I: Index> {
     met: Met<I>,
     /// Of the columns that are met; the identity elsewhere, and between rows.
     sums: Vec<W>,
     identity: W,
-    /// Columns and their places.
-    order: Vec<u64>,
+    order: Order<I>,
 }
 
 impl<W: Word, I: Index> Longer<W, I> {
@@ -26,7 +26,7 @@ impl<W: Word, I: Index> Longer<W, I> {
         // While a row of B is met there is a place for each of its columns, whether it has one before or not.
         let most = usize::try_from(work.max_row_flops).unwrap_or(usize::MAX).min(b.ncols() + b.longest_row());
         let sums = filled(most, identity, "sums of a row")?;
-        Ok(Self { met: Met::new(b.ncols(), most)?, sums, identity, order: Vec::new() })
+        Ok(Self { met: Met::new(b.ncols(), most)?, sums, identity, order: Order::new(b.ncols(), most)? })
     }
     pub(super) fn row(&mut self, products: &dyn Multiply<W, I>, row: RowOfA<'_>) -> FoundRow<'_, W, I> {
         self.met.clear();
@@ -36,7 +36,7 @@ impl<W: Word, I: Index> Longer<W, I> {
 }
 
 /// A row that was found; is forgotten when it is appended.
-pub(super) struct FoundRow<'a, W, I>(&'a mut Longer<W, I>);
+pub(super) struct FoundRow<'a, W, I: Index>(&'a mut Longer<W, I>);
 
 impl<W: Word, I: Index> FoundRow<'_, W, I> {
     pub(super) fn cols(&self) -> &[I] {
@@ -54,18 +54,10 @@ impl<W: Word, I: Index> FoundRow<'_, W, I> {
     pub(super) fn append_in_order(self, cols: &mut Vec<I>, values: &mut Vec<W>) -> Result<usize> {
         let Longer { met, sums, identity, order } = self.0;
         let n = met.cols().len();
-        if order.capacity() < n {
-            *order = reserved(sums.len(), "places of a row")?;
-        }
-        order.clear();
-        // Columns of 32 bits, and places fewer than 2³¹.
-        order.extend(met.cols().iter().zip(0u64..).map(|(j, place)| (j.get() as u64) << 32 | place));
-        order.sort_unstable();
-        cols.try_reserve(n).map_err(|_| out_of_memory::<I>("a block of C", cols.len() + n))?;
+        let (found, places) = order.of(met)?;
+        extend(cols, found)?;
         values.try_reserve(n).map_err(|_| out_of_memory::<W>("a block of C", values.len() + n))?;
-        let places = || order.iter().map(|&at| at as u32 as usize);
-        cols.extend(places().map(|place| met.cols()[place]));
-        values.extend(places().map(|place| sums[place]));
+        values.extend(places.iter().map(|&place| sums[place as usize]));
         sums[..n].fill(*identity);
         Ok(n)
     }

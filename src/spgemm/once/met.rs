@@ -1,4 +1,4 @@
-//! Rows in any order: columns get their places as they are met, and sums beside them.
+//! Columns get their places as they are met, and sums beside them; then rows are put in order, unless any order will do.
 //!
 //! Source: Gustavson 1978.
 
@@ -12,12 +12,13 @@ use crate::par::{Threads, append_both};
 use crate::spgemm::tasks::{Task, Work};
 use crate::{Index, Result};
 
-/// Columns and values of A·B, and how many each row has, by tasks; whether all rows are in order.
+/// Columns and values of A·B, and how many each row has, by tasks; whether all rows are in order, which they are `in_order`.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn Multiply<W, I>,
     work: &Work,
     lens: &[Mutex<&mut [usize]>],
+    in_order: bool,
 ) -> Result<(Vec<I>, Vec<W>, bool)> {
     let sorted = AtomicBool::new(true);
     let hint = usize::try_from(work.flops).unwrap_or(usize::MAX);
@@ -27,6 +28,10 @@ pub(super) fn rows<W: Word, I: Index>(
         let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
         for (i, len) in rows.clone().zip(&mut **lens) {
             let row = longer.row(products, RowOfA { i, part: part.as_ref() });
+            if in_order {
+                *len = row.append_in_order(cols, values)?;
+                continue;
+            }
             *len = row.cols().len();
             if sorted.load(Ordering::Relaxed) && !row.cols().is_sorted() {
                 sorted.store(false, Ordering::Relaxed);

@@ -1,10 +1,11 @@
-//! A product in one pass, for one use: columns and values together, under a [mask](masked), where rows are [short](few), or [where they may
-//! be in any order](met).
+//! A product in one pass, for one use: columns and values together, under a [mask](masked), where rows are [short](few), or [as columns are
+//! met](met), where rows may be in any order or are soon put in order.
 
 mod few;
 mod longer;
 mod masked;
 mod met;
+mod order;
 
 use std::sync::Arc;
 
@@ -23,8 +24,8 @@ use crate::simd::Sixteen;
 use crate::{Csr, Index, Pattern, Result};
 
 /// C = A ⊕.⊗ B, or C⟨M⟩, for one use: what [`symbolic`](super::symbolic) and [`numeric`](super::numeric) give, in less time under a mask that is no
-/// complement, where nearly all rows have at most sixteen products (on processors with AVX-512), and where
-/// [rows may be in any order](super::Options::unsorted): there they are in that in which their columns are met.
+/// complement, where nearly all rows have at most sixteen products (on processors with AVX-512), where rows are short and columns are
+/// met more than once, and where [rows may be in any order](super::Options::unsorted): there they are in that in which their columns are met.
 ///
 /// Shapes, errors and values are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per thread four bytes for
 /// each column of B, a byte for each entry of the mask's longest row, and a column and a value for each entry that the mask has in the
@@ -72,8 +73,8 @@ impl<I: Index> Once<'_, I> {
     ) -> Result<Option<Way<'_, I>>> {
         let mean = work.flops as f64 / a.nrows().max(1) as f64;
         let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, columns::short_rows(a, b)));
-        let meets = self.request.options.unsorted && choice::short_rows(mean);
-        if few.is_none() && !meets {
+        let in_order = !self.request.options.unsorted;
+        if few.is_none() && !choice::short_rows(mean, in_order) {
             return Ok(None);
         }
         let repeats = twins::repeats(a, b);
@@ -81,7 +82,9 @@ impl<I: Index> Once<'_, I> {
         Ok(match few {
             _ if repeats.is_some() => None,
             Some(by) => Some(Way::Few(by)),
-            None => choice::seldom(columns::products_a_column(a, b, work.flops)?).then_some(Way::Met),
+            None => {
+                choice::seldom(columns::products_a_column(a, b, work.flops)?, in_order).then_some(Way::Met { in_order })
+            }
         })
     }
 }
@@ -90,7 +93,7 @@ impl<I: Index> Once<'_, I> {
 enum Way<'a, I: Index> {
     Masked(&'a Pattern<I>),
     Few(Sixteen),
-    Met,
+    Met { in_order: bool },
 }
 
 impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
@@ -136,7 +139,7 @@ fn product<W: Word, I: Index>(
         match way {
             Way::Masked(mask) => in_order(masked::rows(threads, products, mask, work, &lens)?),
             Way::Few(by) => in_order(few::rows(threads, products, by, work, &lens)?),
-            Way::Met => met::rows(threads, products, work, &lens)?,
+            Way::Met { in_order } => met::rows(threads, products, work, &lens, in_order)?,
         }
     };
     let (row_ptr, _) = lens.into_row_ptr(threads, work)?;

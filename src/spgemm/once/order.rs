@@ -1,0 +1,134 @@
+//! The columns of a row in order, and where each was among those that were met.
+
+use crate::par::{filled, reserved};
+use crate::simd::{
+    self, Met, SHORT, SLACK, ShortList, dispatch_work, emit_columns, emit_flagged, or_bits, or_bits_flagged,
+};
+use crate::spgemm::columns::SPARSE;
+use crate::{Index, Result};
+
+/// Puts one row after another in order. One per thread.
+pub(super) struct Order<I: Index> {
+    ncols: usize,
+    /// Most columns of a row.
+    most: usize,
+    list: ShortList<I>,
+    /// A bit for each column, and a byte for eight words of them, from the first long row on; all zeros between rows.
+    words: Vec<u64>,
+    flags: Vec<u8>,
+    /// Columns and places of a row that reaches far.
+    far: Vec<u64>,
+    cols: Vec<I>,
+    places: Vec<u32>,
+}
+
+impl<I: Index> Order<I> {
+    /// For rows with at most `most` of `ncols` columns.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn new(ncols: usize, most: usize) -> Result<Self> {
+        let room = most.min(ncols).max(SHORT) + SLACK;
+        Ok(Self {
+            ncols,
+            most,
+            list: ShortList::new(),
+            words: Vec::new(),
+            flags: Vec::new(),
+            far: Vec::new(),
+            cols: filled(room + ShortList::<I>::ROOM, I::cast(0), "columns of a row")?,
+            places: filled(room, 0, "places of a row")?,
+        })
+    }
+    /// The columns that were met, increasing, and the place of each.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn of(&mut self, met: &Met<I>) -> Result<(&[I], &[u32])> {
+        let n = met.cols().len();
+        if n > SHORT || !self.list.keeps_places(self.ncols) {
+            if self.words.is_empty() {
+                let words = self.ncols.div_ceil(64).next_power_of_two().max(8);
+                self.words = filled(words, 0, "bits of a row")?;
+                self.flags = filled(words / 8, 0, "bits of a row")?;
+                self.far = reserved(self.most, "places of a row")?;
+            }
+        }
+        dispatch_work(Row { order: self, met });
+        Ok((&self.cols[..n], &self.places[..n]))
+    }
+}
+
+/// One row.
+struct Row<'a, I: Index> {
+    order: &'a mut Order<I>,
+    met: &'a Met<I>,
+}
+
+impl<I: Index> simd::Work for Row<'_, I> {
+    type Out = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { order: Order { ncols, list, words, flags, far, cols, places, .. }, met } = self;
+        let (found, n) = (met.cols(), met.cols().len());
+        if n <= SHORT && list.keeps_places(*ncols) {
+            return list.sort_with_places(found, cols, &mut places[..n]);
+        }
+        let (lo, hi) = found.iter().fold((I::LAST, I::cast(0)), |(lo, hi), &j| (lo.min(j), hi.max(j)));
+        let span = lo.get() >> 6..(hi.get() >> 6) + 1;
+        if n == 0 {
+            return;
+        }
+        // As in `columns`: looking for flags among so many words takes longer than sorting, and looking through eight empty words as long as
+        // flagging one.
+        if span.len() / SPARSE > n {
+            far.clear();
+            // Columns of 32 bits, and places fewer than 2³¹.
+            far.extend(found.iter().zip(0u64..).map(|(j, place)| (j.get() as u64) << 32 | place));
+            far.sort_unstable();
+            for ((at, j), place) in far.iter().zip(cols).zip(places) {
+                (*j, *place) = (I::cast((at >> 32) as usize), *at as u32);
+            }
+            return;
+        }
+        let mask = words.len() - 1;
+        let all = if span.len() / 8 > n {
+            or_bits_flagged(words, flags, mask, found);
+            emit_flagged(words, flags, span, cols)
+        } else {
+            or_bits(words, mask, found);
+            emit_columns(words, span, cols)
+        };
+        debug_assert_eq!(all, n);
+        for (place, &j) in places.iter_mut().zip(&cols[..n]) {
+            *place = met.place(j);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of any length, near and far columns, of types that registers sort and others.
+    #[test]
+    fn columns_come_in_order_with_their_places() {
+        fn check<I: Index>(ncols: usize) {
+            let most = 3000.min(ncols);
+            let (mut met, mut order) = (Met::<I>::new(ncols, most).unwrap(), Order::new(ncols, most).unwrap());
+            for (n, reach) in (0..=140).chain([700, most]).flat_map(|n| [n, 4 * n, ncols].map(|reach| (n, reach))) {
+                let (n, reach) = (n.min(ncols), reach.clamp(n.min(ncols), ncols));
+                // Distinct: 7919 is prime, and no reach is a multiple of it.
+                let js: Vec<I> = (0..n).map(|t| I::cast(t * 7919 % reach.max(1))).collect();
+                met.clear();
+                met.fold(&mut vec![0; most], &js, &vec![1; n], |z, y, _| z + y);
+                let (cols, places) = order.of(&met).unwrap();
+                assert!(cols.is_sorted_by(|a, b| a < b) && cols.len() == n, "{n} of {reach}");
+                assert!(cols.iter().zip(places).all(|(&j, &p)| js[p as usize] == j), "{n} of {reach}");
+            }
+        }
+        check::<u32>(4096);
+        check::<u32>(1 << 25);
+        check::<u32>((1 << 25) + 1);
+        check::<u64>(4096);
+        check::<u32>(1);
+    }
+}
