@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use super::blocks::{blocks, room};
 use super::mask::{VectorMask, check_mask};
 use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, Slice, Word};
-use crate::kernels::{Lets, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
+use crate::kernels::{CACHED, Lets, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Fresh, Threads, append_blocks, collected, filled, reserved};
 use crate::simd::{RowsOf, within};
 use crate::sparse::SparseVec;
@@ -195,13 +195,13 @@ impl<I: Index> Product<'_, I> {
         let mut window = filled(width, products.identity(), "a dense accumulator")?;
         let mut present = filled(width, 0u8, "a dense accumulator")?;
         let row_ptr = self.a.row_ptr();
-        let rows = RowsOf::without_values(self.a);
+        let (rows, far) = (RowsOf::without_values(self.a), self.a.nnz() > CACHED);
         let mut parts: [Part; ROWS] = std::array::from_fn(|_| Part { of_x: 0, of_a: 0..0 });
         for (c, ks) in self.ks.chunks(ROWS).enumerate() {
             let mut len = 0;
             for (p, k) in ks.iter().enumerate() {
                 if let Some(k) = self.ks.get(c * ROWS + p + AHEAD) {
-                    rows.prefetch(k.get());
+                    if far { rows.prefetch_all(k.get()) } else { rows.prefetch(k.get()) }
                 }
                 let js = rows.row(k.get()).0;
                 let part = match js {

@@ -83,6 +83,17 @@ impl<'a, I: Index, Y> RowsOf<'a, I, Y> {
         prefetch(self.row_ptr, k);
     }
 
+    /// Asks for the columns of row `k`, if there is one, up to a few lines of memory.
+    #[inline(always)]
+    pub(crate) fn prefetch_all(&self, k: usize) {
+        const LINES: usize = 8;
+        if k < self.nrows {
+            // SAFETY: as in `row`.
+            let (start, end) = unsafe { (*self.row_ptr.get_unchecked(k), *self.row_ptr.get_unchecked(k + 1)) };
+            (start..end).step_by(64 / size_of::<I>()).take(LINES).for_each(|q| prefetch(self.cols, q));
+        }
+    }
+
     /// Asks for the beginning of row `k`, if there is one.
     #[inline(always)]
     pub(crate) fn prefetch(&self, k: usize) {
