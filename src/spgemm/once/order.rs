@@ -44,13 +44,11 @@ impl<I: Index> Order<I> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn of(&mut self, met: &Met<I>) -> Result<(&[I], &[u32])> {
         let n = met.cols().len();
-        if n > SHORT || !self.list.keeps_places(self.ncols) {
-            if self.words.is_empty() {
-                let words = self.ncols.div_ceil(64).next_power_of_two().max(8);
-                self.words = filled(words, 0, "bits of a row")?;
-                self.flags = filled(words / 8, 0, "bits of a row")?;
-                self.far = reserved(self.most, "places of a row")?;
-            }
+        if self.words.is_empty() && (n > SHORT || !self.list.keeps_places(self.ncols)) {
+            let words = self.ncols.div_ceil(64).next_power_of_two().max(8);
+            self.words = filled(words, 0, "bits of a row")?;
+            self.flags = filled(words / 8, 0, "bits of a row")?;
+            self.far = reserved(self.most, "places of a row")?;
         }
         dispatch_work(Row { order: self, met });
         Ok((&self.cols[..n], &self.places[..n]))
