@@ -114,8 +114,8 @@ mod tests {
             let (mut met, mut order) = (Met::<I>::new(ncols, most).unwrap(), Order::new(ncols, most).unwrap());
             for (n, reach) in (0..=140).chain([700, most]).flat_map(|n| [n, 4 * n, ncols].map(|reach| (n, reach))) {
                 let (n, reach) = (n.min(ncols), reach.clamp(n.min(ncols), ncols));
-                // Distinct: 7919 is prime, and no reach is a multiple of it.
-                let js: Vec<I> = (0..n).map(|t| I::cast(t * 7919 % reach.max(1))).collect();
+                // Distinct, and all over the reach: 7919 is prime, and no number of columns is a multiple of it.
+                let js: Vec<I> = (0..n).map(|t| I::cast(t * 7919 % n * (reach / n))).collect();
                 met.clear();
                 met.fold(&mut vec![0; most], &js, &vec![1; n], |z, y, _| z + y);
                 let (cols, places) = order.of(&met).unwrap();
