@@ -15,7 +15,9 @@ pub(super) struct Longer<W, I: Index> {
     /// Of the columns that are met; the identity elsewhere, and between rows.
     sums: Vec<W>,
     identity: W,
-    order: Order<I>,
+    ncols: usize,
+    /// From the first row that is put in order on.
+    order: Option<Order<I>>,
 }
 
 impl<W: Word, I: Index> Longer<W, I> {
@@ -26,7 +28,7 @@ impl<W: Word, I: Index> Longer<W, I> {
         // While a row of B is met there is a place for each of its columns, whether it has one before or not.
         let most = usize::try_from(work.max_row_flops).unwrap_or(usize::MAX).min(b.ncols() + b.longest_row());
         let sums = filled(most, identity, "sums of a row")?;
-        Ok(Self { met: Met::new(b.ncols(), most)?, sums, identity, order: Order::new(b.ncols(), most)? })
+        Ok(Self { met: Met::new(b.ncols(), most)?, sums, identity, order: None, ncols: b.ncols() })
     }
     pub(super) fn row(&mut self, products: &dyn Multiply<W, I>, row: RowOfA<'_>) -> FoundRow<'_, W, I> {
         self.met.clear();
@@ -52,8 +54,12 @@ impl<W: Word, I: Index> FoundRow<'_, W, I> {
     }
     /// Appends columns, increasing, and their values; how many.
     pub(super) fn append_in_order(self, cols: &mut Vec<I>, values: &mut Vec<W>) -> Result<usize> {
-        let Longer { met, sums, identity, order } = self.0;
+        let Longer { met, sums, identity, ncols, order } = self.0;
         let n = met.cols().len();
+        let order = match order {
+            Some(order) => order,
+            none => none.insert(Order::new(*ncols, sums.len())?),
+        };
         let (found, places) = order.of(met)?;
         extend(cols, found)?;
         values.try_reserve(n).map_err(|_| out_of_memory::<W>("a block of C", values.len() + n))?;

@@ -70,11 +70,11 @@ impl<I: Index> simd::Work for Row<'_, I> {
         if n <= SHORT && list.keeps_places(*ncols) {
             return list.sort_with_places(found, cols, &mut places[..n]);
         }
-        let (lo, hi) = found.iter().fold((I::LAST, I::cast(0)), |(lo, hi), &j| (lo.min(j), hi.max(j)));
-        let span = lo.get() >> 6..(hi.get() >> 6) + 1;
         if n == 0 {
             return;
         }
+        let (lo, hi) = found.iter().fold((I::LAST, I::cast(0)), |(lo, hi), &j| (lo.min(j), hi.max(j)));
+        let span = lo.get() >> 6..(hi.get() >> 6) + 1;
         // As in `columns`: looking for flags among so many words takes longer than sorting, and looking through eight empty words as long as
         // flagging one.
         if span.len() / SPARSE > n {
