@@ -11,7 +11,8 @@ use common::{data, identical};
 use sparring::algebra::{BinaryOp, Machine, MinPlus, Plus, PlusTimes, Ring, V};
 use sparring::backend::{Backend, Container};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
-use sparring::{Cpu, Csr, Error};
+use sparring::tensor::Variant;
+use sparring::{Cpu, Csr, Dense, Error, Tensor};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -181,6 +182,29 @@ fn values_in_place_take_scratch_alone() {
         let ((), bytes) = peak(|| some.mxm(ring, &a, &a).plan(&plan).into(&mut c2).expect("enough"));
         assert!(bytes <= 300_000 + SLACK && identical(&c2, &want), "{bytes}");
         cpu.mxm(ring, &a, &a).plan(&plan).into(&mut c).expect("in place");
+    }
+}
+
+/// Products by a plan sort nothing: they take less memory than the smallest permutation of the entries, of 4 bytes each.
+#[test]
+fn a_plan_of_a_tensor_sorts_once() {
+    const NNZ: usize = 400_000;
+    const RANK: usize = 2;
+    let _alone = alone();
+    let (mut below, dims) = (random(7), [300, 200, 100, 20]);
+    let lists = dims.map(|n| (0..NNZ).map(|_| below(n) as u32).collect::<Vec<_>>());
+    let values = (0..NNZ).map(|e| (e % 11) as f64).collect();
+    let x = std::sync::Arc::new(Tensor::new(dims.to_vec(), lists.to_vec(), values).expect("a tensor"));
+    let factors = dims.map(|n| Dense::filled(n, RANK, 0.5).expect("a factor"));
+    let cpu = Cpu::with_threads(2).expect("threads");
+    for variant in [Variant::C, Variant::Copies, Variant::Tree, Variant::Linear] {
+        let (plan, made) = peak(|| cpu.mttkrp_plan(std::sync::Arc::clone(&x), RANK, Some(variant)).expect("a plan"));
+        assert!(made > 4 * NNZ as u64, "{variant}: {made} bytes for {}", plan.explain());
+        for mode in [0, 1, 2, 3, 0] {
+            let product = || cpu.mttkrp(PlusTimes::new(), plan.tensor(), &factors, mode).plan(&plan).eval();
+            let (v, taken) = peak(|| product().expect("a product"));
+            assert!(v.shape() == (dims[mode], RANK) && taken < 3 * NNZ as u64, "{variant}, mode {mode}: {taken} bytes");
+        }
     }
 }
 

@@ -185,6 +185,13 @@ fn awkward_tensors() {
     let ring = PlusTimes::<f64>::default();
     assert_eq!(plan.mttkrp(ring, &there(0, [3, 4, 5]), 1).unwrap().shape(), (4, 0));
     assert!(matches!(plan.mttkrp(ring, &there(2, [3, 4, 6]), 1), Err(Error::Dims { .. })));
+    assert!(matches!(plan.mttkrp(ring, &there(2, [6, 4, 5]), 1), Err(Error::Dims { .. })));
+    // The factor of the mode is not read, whatever its shape.
+    assert_eq!(plan.mttkrp(ring, &there(2, [3, 0, 5]), 1).unwrap().shape(), (4, 2));
+    let mut uneven = there(2, [3, 4, 5]);
+    let [other, _, _] = there(3, [3, 4, 5]);
+    uneven[0] = other;
+    assert_eq!(plan.mttkrp(ring, &uneven, 0).unwrap().shape(), (3, 2));
     assert!(matches!(plan.mttkrp(ring, &there(2, [3, 4, 5])[..2], 1), Err(Error::Dims { .. })));
     let mut uneven = there(2, [3, 4, 5]);
     let [_, _, longer] = there(3, [3, 4, 5]);

@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::arbitrary::Rng;
 use sparring::algebra::{Max, MinPlus, Plus, PlusTimes, Ring, Times, Value};
 use sparring::par::Threads;
-use sparring::tensor::{Arithmetic, Kept, Shape, Tensor, Variant, choose};
+use sparring::tensor::{Arithmetic, Kept, Mttkrp, Shape, Tensor, Variant, choose};
 use sparring::{Cpu, Dense, Error, Index};
 
 /// The formula, entry by entry.
@@ -229,6 +231,37 @@ fn budgets_choose_and_refuse() {
         let plan = cpu.mttkrp_plan(&x, 8, Some(variant)).unwrap();
         assert!(plan.bytes() <= choose(&shape, Some(variant), None).unwrap().bytes, "{}", plan.explain());
     }
+}
+
+/// A plan that shares its tensor lives on, and counts what its products take to the budget.
+#[test]
+fn a_plan_may_share_its_tensor() {
+    let mut rng = Rng(8);
+    let x: Arc<Tensor<f64>> = Arc::new(tensor(&mut rng, &[50, 60, 70], 20_000, false));
+    let f = factors(&mut rng, &[50, 60, 70], 8);
+    let want: Vec<_> = (0..3).map(|mode| textbook(PlusTimes::<f64>::new(), &x, &f, mode)).collect();
+    let cpu = Cpu::new();
+    for variant in Variant::ALL {
+        let plan: Mttkrp<'static, f64> = cpu.mttkrp_plan(Arc::clone(&x), 8, Some(variant)).unwrap();
+        let other = std::thread::spawn(move || [0, 1, 2].map(|mode| product_of_ones(&plan, mode)));
+        assert_eq!(other.join().unwrap().map(|v| v.shape()), [(50, 8), (60, 8), (70, 8)]);
+    }
+    let plan = cpu.mttkrp_plan(x, 8, None).unwrap();
+    for (mode, want) in want.iter().enumerate() {
+        let v = cpu.mttkrp(PlusTimes::new(), plan.tensor(), &f, mode).plan(&plan).eval().unwrap();
+        assert_eq!(v.values(), want);
+    }
+    let tight = Cpu::new().memory_budget(1_000_000);
+    let chosen = |beside| tight.mttkrp_plan_beside(plan.tensor(), 8, None, beside).map(|plan| plan.choice().variant);
+    assert_eq!((chosen(0).unwrap(), chosen(400_000).unwrap()), (Variant::Linear, Variant::Single));
+    assert!(matches!(chosen(1_000_001), Err(Error::Budget { bytes: 1_000_001, budget: 1_000_000, .. })));
+}
+
+/// V for factors of ones.
+fn product_of_ones(plan: &Mttkrp<'static, f64>, mode: usize) -> Dense<f64> {
+    let x = plan.tensor();
+    let ones: Vec<_> = x.dims().iter().map(|&n| Dense::filled(n, 8, 1.0).unwrap()).collect();
+    Cpu::new().mttkrp(PlusTimes::new(), x, &ones, mode).plan(plan).eval().unwrap()
 }
 
 /// Sixteen times so many rows would be 6 GB; a permutation is read instead, and counted with its pointers.

@@ -1,8 +1,8 @@
 //! Products of sparse tensors with the threads and the budget of a [`Cpu`].
 
 use crate::algebra::Value;
-use crate::tensor::{Arithmetic, Kept, Mttkrp, Tensor, Variant};
-use crate::{Cpu, Dense, Index, Result};
+use crate::tensor::{Arithmetic, Kept, Mttkrp, Tensor, TensorRef, Variant};
+use crate::{Cpu, Dense, Error, Index, Result};
 
 impl Cpu {
     /// `V(i, r) = ⊕ x ⊗ ⊗_{m ≠ mode} Aₘ(iₘ, r)` over the entries of `x` whose index in `mode` is i: the matricized tensor times the
@@ -34,17 +34,40 @@ impl Cpu {
     }
 
     /// What the products of `x` with factors of `rank` columns share: copies or permutations, chosen by its shape and the memory
-    /// budget, or as `variant` says.
+    /// budget, or as `variant` says. The plan borrows `&x`, or shares an `Arc<Tensor>`.
     /// # Errors
     /// [`Error::Budget`](crate::Error::Budget) and [`Error::OutOfMemory`](crate::Error::OutOfMemory), before the memory is taken;
     /// [`Error::IndexOverflow`](crate::Error::IndexOverflow) if `I` cannot number the entries.
     pub fn mttkrp_plan<'x, T: Value, I: Index>(
         &self,
-        x: &'x Tensor<T, I>,
+        x: impl Into<TensorRef<'x, T, I>>,
         rank: usize,
         variant: Option<Variant>,
     ) -> Result<Mttkrp<'x, T, I>> {
-        Mttkrp::new(self.threads(), x, rank, None, variant, self.budget())
+        self.mttkrp_plan_beside(x, rank, variant, 0)
+    }
+
+    /// [`mttkrp_plan`](Self::mttkrp_plan), with `beside` bytes of the caller's counted to the memory budget: factors and results that are
+    /// made for the products.
+    /// # Errors
+    /// Those of [`mttkrp_plan`](Self::mttkrp_plan).
+    pub fn mttkrp_plan_beside<'x, T: Value, I: Index>(
+        &self,
+        x: impl Into<TensorRef<'x, T, I>>,
+        rank: usize,
+        variant: Option<Variant>,
+        beside: u64,
+    ) -> Result<Mttkrp<'x, T, I>> {
+        Mttkrp::new(self.threads(), x.into(), rank, None, variant, self.left(beside)?)
+    }
+
+    /// What a budget leaves beside so many bytes.
+    fn left(&self, beside: u64) -> Result<Option<u64>> {
+        let left = |budget: u64| {
+            let refused = Error::Budget { what: "mttkrp", bytes: beside.into(), budget: budget.into() };
+            budget.checked_sub(beside).ok_or(refused)
+        };
+        self.budget().map(left).transpose()
     }
 }
 
@@ -109,19 +132,13 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
         if let Some(plan) = self.plan {
             if !std::ptr::eq(plan.tensor(), self.x) {
                 let message = "the plan was made for another tensor".to_owned();
-                return Err(crate::Error::Argument { name: "plan", message });
+                return Err(Error::Argument { name: "plan", message });
             }
             return plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, kept);
         }
         crate::tensor::check_mode(self.x.order(), "mode", self.mode)?;
-        let left = match self.cpu.budget() {
-            Some(budget) if self.beside > budget => {
-                let bytes = self.beside.into();
-                return Err(crate::Error::Budget { what: "mttkrp", bytes, budget: budget.into() });
-            }
-            budget => budget.map(|budget| budget - self.beside),
-        };
-        let plan = Mttkrp::new(threads, self.x, out.ncols(), Some(self.mode), self.variant, left)?;
+        let left = self.cpu.left(self.beside)?;
+        let plan = Mttkrp::new(threads, self.x.into(), out.ncols(), Some(self.mode), self.variant, left)?;
         plan.mttkrp_into(threads, self.ring, self.factors, self.mode, out, kept)
     }
 }

@@ -55,7 +55,7 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
         if !enough(own) {
             return Err(Error::OutOfMemory { what: "the factors of CP", bytes: own });
         }
-        let plan = Mttkrp::new(self.threads(), x, rank, None, variant, budget)?;
+        let plan = Mttkrp::new(self.threads(), x.into(), rank, None, variant, budget)?;
         let mut products = Vec::with_capacity(x.order());
         for &n in x.dims() {
             products.push(Dense::filled(n, rank, T::ZERO)?);

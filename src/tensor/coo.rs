@@ -1,5 +1,8 @@
 //! Sparse tensors in coordinates: entries in any order, possibly repeated.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use crate::algebra::Value;
 use crate::par::{Threads, collected, for_each_part};
 use crate::{Error, Index, Result};
@@ -188,6 +191,35 @@ pub(crate) fn mode_name(mode: usize) -> &'static str {
     const NAMES: [&str; 9] =
         ["mode 0", "mode 1", "mode 2", "mode 3", "mode 4", "mode 5", "mode 6", "mode 7", "a mode above 7"];
     NAMES[mode.min(8)]
+}
+
+/// A tensor that a plan reads: borrowed, or shared with the plan, which then lives as long as its owner wants.
+#[derive(Clone, Debug)]
+pub enum TensorRef<'x, T, I: Index = u32> {
+    /// The caller's, for as long as the plan lives.
+    Borrowed(&'x Tensor<T, I>),
+    /// One of several owners.
+    Shared(Arc<Tensor<T, I>>),
+}
+
+impl<T, I: Index> Deref for TensorRef<'_, T, I> {
+    type Target = Tensor<T, I>;
+    fn deref(&self) -> &Tensor<T, I> {
+        match self {
+            Self::Borrowed(x) => x,
+            Self::Shared(x) => x,
+        }
+    }
+}
+impl<'x, T, I: Index> From<&'x Tensor<T, I>> for TensorRef<'x, T, I> {
+    fn from(x: &'x Tensor<T, I>) -> Self {
+        Self::Borrowed(x)
+    }
+}
+impl<T, I: Index> From<Arc<Tensor<T, I>>> for TensorRef<'_, T, I> {
+    fn from(x: Arc<Tensor<T, I>>) -> Self {
+        Self::Shared(x)
+    }
 }
 
 /// A tensor whose indices are as wide as its dimensions need.

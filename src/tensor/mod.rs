@@ -17,7 +17,7 @@ mod random;
 mod saved;
 
 pub use crate::algebra::Arithmetic;
-pub use coo::{AnyTensor, MAX_ORDER, Tensor};
+pub use coo::{AnyTensor, MAX_ORDER, Tensor, TensorRef};
 pub(crate) use kruskal::column_norms;
 pub use kruskal::{Kruskal, Norm};
 pub use mttkrp::{Choice, Kept, Mttkrp, Shape, Variant, choose};

@@ -24,6 +24,7 @@ use super::jit::Unit;
 use super::vector::DeviceDense;
 use super::{Cuda, memory::alone};
 use crate::algebra::{MulOp, Printed, Rhs, Semiring, Type, Value, printed_ring};
+use crate::tensor::TensorRef;
 use crate::{Error, Index, Result, Tensor};
 
 /// A sparse tensor on the device, its entries as they came. Cloning it copies nothing.
@@ -56,7 +57,7 @@ impl<T: Value> DeviceTensor<T> {
     }
 }
 
-impl<T: Value, I: Index> Entries for &Tensor<T, I> {
+impl<T: Value, I: Index> Entries for TensorRef<'_, T, I> {
     fn upload(&self, cuda: &Cuda, range: Range<usize>) -> Result<RawTensor> {
         cuda.upload_entries(self, range)
     }
@@ -107,23 +108,25 @@ impl Cuda {
     /// Makes a tensor of the host ready: sent once, in the form asked for or else the one that
     /// [`choose_tensor_form`] takes for the memory that is left; or, where it does not fit, sent in parts for each product.
     ///
-    /// Cost: a stable radix sort of the entries for each mode, on the device.
+    /// The plan borrows `&x` or shares an `Arc<Tensor>`; only parts are read again. Cost: a stable radix sort of the entries for each mode,
+    /// on the device.
     /// # Errors
     /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, or as many entries as only parts hold in another form;
     /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
     pub fn mttkrp_plan<'a, T: Value, I: Index>(
         &self,
-        x: &'a Tensor<T, I>,
+        x: impl Into<TensorRef<'a, T, I>>,
         form: Option<TensorForm>,
     ) -> Result<DeviceMttkrp<'a, T>> {
+        let x = x.into();
         let stats = self.stats_of(x.dims(), x.nnz(), T::TYPE, 0)?;
         let (form, why) = form.map_or_else(|| form::choose(&stats), |form| (form, "asked for"));
         let kept = match form {
             TensorForm::Parts => {
                 check_sizes(x.dims(), 0)?;
-                Kept::Parts(Box::new(x), x.nnz(), stats.part())
+                Kept::Parts(Box::new(x), stats.nnz, stats.part())
             }
-            form => Kept::new(self, &self.upload_entries(x, 0..x.nnz())?, form)?,
+            form => Kept::new(self, &self.upload_entries(&x, 0..x.nnz())?, form)?,
         };
         Ok(DeviceMttkrp { cuda: self.clone(), stats, value: T::TYPE, form, why, kept, of: PhantomData })
     }
@@ -292,13 +295,15 @@ impl Cuda {
 /// Rows and columns of the product for `mode` of a tensor of `dims` with factors of these shapes.
 fn check(dims: &[usize], factors: &[(usize, usize)], mode: usize) -> Result<(usize, usize)> {
     crate::tensor::check_mode(dims.len(), "mode", mode)?;
-    if !factors.iter().map(|f| &f.0).eq(dims) {
+    if factors.len() != dims.len() || (0..dims.len()).any(|m| m != mode && factors[m].0 != dims[m]) {
         let rhs = factors.iter().map(|f| f.0).collect();
         return Err(Error::Dims { op: "mttkrp", lhs: dims.to_vec(), rhs });
     }
-    match factors.iter().find(|f| f.1 != factors[0].1) {
-        Some(&rhs) => Err(Error::Shape { op: "factors of mttkrp", lhs: factors[0], rhs }),
-        None => Ok((dims[mode], factors[0].1)),
+    // The factor of the only mode of a vector gives the rank, which no other does.
+    let first = factors[usize::from(mode == 0 && dims.len() > 1)];
+    match factors.iter().enumerate().find(|&(m, f)| m != mode && f.1 != first.1) {
+        Some((_, &rhs)) => Err(Error::Shape { op: "factors of mttkrp", lhs: first, rhs }),
+        None => Ok((dims[mode], first.1)),
     }
 }
 /// Refuses what kernels do not do; whether there are columns.

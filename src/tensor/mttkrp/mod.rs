@@ -31,18 +31,18 @@ use lanes::{Factors, Through, fold};
 use rayon::prelude::*;
 
 use super::order::check_mode;
-use super::{Tensor, coo::mode_name};
+use super::{Tensor, TensorRef, coo::mode_name};
 use crate::algebra::{Arithmetic, Value};
 use crate::par::{Threads, order_by};
 use crate::{Dense, Error, Index, Result};
 
 /// What an MTTKRP of one tensor keeps between calls: copies or permutations, whatever its variant wants.
 ///
-/// It borrows the tensor. Results are the same bits for any number of threads, with the variants A and B excepted; variants differ
+/// It borrows the tensor or shares it ([`TensorRef`]). Results are the same bits for any number of threads, with the variants A and B excepted; variants differ
 /// by rounding, as they multiply and add in other orders, and take ⊗ for commutative.
 #[derive(Debug)]
 pub struct Mttkrp<'x, T, I: Index = u32> {
-    x: &'x Tensor<T, I>,
+    x: TensorRef<'x, T, I>,
     /// Its entries in another order, which are read instead.
     linear: Option<Tensor<T, I>>,
     choice: Choice,
@@ -94,7 +94,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
     /// `I` numbers.
     pub(crate) fn new(
         threads: &Threads,
-        x: &'x Tensor<T, I>,
+        x: TensorRef<'x, T, I>,
         rank: usize,
         only: Option<usize>,
         asked: Option<Variant>,
@@ -106,7 +106,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         }
         // A copy of one mode is made in the time of some products: it does not pay for one.
         let asked = asked.or(only.map(|_| Variant::Single));
-        let shape = threads.install(|| Shape::of(x, rank));
+        let shape = threads.install(|| Shape::of(&x, rank));
         let choice = choose(&shape, asked, budget)?;
         if !crate::par::enough(choice.bytes) {
             return Err(Error::OutOfMemory { what: "mttkrp", bytes: choice.bytes });
@@ -124,7 +124,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
                 continue;
             }
             plan.modes.extend((0..modes.len()).map(|k| Mode::Grouped { group: plan.groups.len(), k }));
-            plan.groups.push(Group::new(threads, x, modes.collect())?);
+            plan.groups.push(Group::new(threads, &plan.x, modes.collect())?);
         }
         Ok(plan)
     }
@@ -157,11 +157,11 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
 
     /// The entries in the order in which they are read where a mode has no copy of its own.
     fn entries(&self) -> &Tensor<T, I> {
-        self.linear.as_ref().unwrap_or(self.x)
+        self.linear.as_ref().unwrap_or(&self.x)
     }
     /// The tensor.
-    pub fn tensor(&self) -> &'x Tensor<T, I> {
-        self.x
+    pub fn tensor(&self) -> &Tensor<T, I> {
+        &self.x
     }
     /// What was chosen, and why.
     pub fn choice(&self) -> &Choice {
