@@ -26,9 +26,9 @@
  *   memory; a budget of yours; memory of a GPU             SPARRING_OUT_OF_MEMORY; SPARRING_BUDGET; SPARRING_DEVICE_MEMORY
  *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
- * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringArrays, SparringIndex, SparringTensor and SparringEinsumPlan are seen by
- * pointer only, and the pointer is no address. A handle that was freed, is of another kind or is no handle at all is told
- * from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
+ * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringArrays, SparringIndex, SparringTensor, SparringMttkrp and
+ * SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was freed, is of another kind or
+ * is no handle at all is told from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
  *
  * Threads: every function may be called from any thread, and handles of all kinds may be used, shared and
  * freed by several threads at once; a call that has begun keeps what it needs until it ends. The library starts threads
@@ -38,7 +38,7 @@
  *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
- *   SparringEinsumPlan, SparringIndex  never change either;
+ *   SparringMttkrp, SparringEinsumPlan, SparringIndex  never change either;
  *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
  *                   or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
@@ -333,8 +333,8 @@ enum SparringMttkrpVariant
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for CP mostly one for
-  /// each mode.
+  /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for a plan or CP mostly
+  /// one for each mode.
   SPARRING_MTTKRP_AUTO = 0,
   /// MTTKRP-A of Phipps and Kolda 2019: a row in memory, every product added under a lock.
   SPARRING_MTTKRP_A = 1,
@@ -374,6 +374,9 @@ typedef struct SparringIndex SparringIndex;
 /// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads of
 /// yours may share one.
 typedef struct SparringMatrix SparringMatrix;
+
+/// The products that a tensor is prepared for, with factors of so many columns. Threads of yours may share one.
+typedef struct SparringMttkrp SparringMttkrp;
 
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 typedef struct SparringPlan SparringPlan;
@@ -1019,7 +1022,7 @@ SparringStatus sparring_tensor_free(SparringTensor *tensor);
 /// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
 /// SPARRING_LENGTH before anything is computed.
 /// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there, in as many
-/// parts as its memory asks for; it knows the variants C and COPIES.
+/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor: sparring_mttkrp_new.
 SparringStatus sparring_mttkrp(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,
@@ -1028,6 +1031,38 @@ SparringStatus sparring_mttkrp(const SparringDevice *device,
                                uint32_t variant,
                                double *out,
                                uint64_t out_len);
+
+/// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its entries, made once for
+/// any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. On a GPU the tensor is sent, sorted and kept there; it knows
+/// the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each product.
+/// The memory budget of the device counts what is kept, and on the processor also the factors and the result of a product.
+/// Tensor and device may be freed afterwards: the plan keeps what it needs of them.
+/// `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
+SparringStatus sparring_mttkrp_new(const SparringDevice *device,
+                                   const SparringTensor *tensor,
+                                   uint64_t rank,
+                                   uint32_t variant,
+                                   SparringMttkrp **mttkrp);
+
+/// V = X₍ₙ₎ (⊙ₘ Aₘ) of the tensor that `mttkrp` was made for, as sparring_mttkrp computes it: `factors`, `mode`, `out` and `out_len` as
+/// there. `rank` is that of the plan: SPARRING_ARGUMENT otherwise.
+/// Nothing is sorted; on a GPU the factors alone are sent, and V comes back. The same bits in every call and for any number of
+/// threads, but for the variants A and B.
+SparringStatus sparring_mttkrp_run(const SparringMttkrp *mttkrp,
+                                   uint64_t rank,
+                                   const double *const *factors,
+                                   uint64_t mode,
+                                   double *out,
+                                   uint64_t out_len);
+
+/// What was prepared for the modes of a tensor, and why: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+SparringStatus sparring_mttkrp_explain(const SparringMttkrp *mttkrp,
+                                       char *buffer,
+                                       uint64_t capacity,
+                                       uint64_t *length);
+
+/// Frees a SparringMttkrp; NULL is allowed.
+SparringStatus sparring_mttkrp_free(SparringMttkrp *mttkrp);
 
 /// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
 /// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum norm is taken.

@@ -3,10 +3,10 @@
 use std::ffi::{c_char, c_void};
 use std::ops::ControlFlow;
 
+use sparring::Error;
 use sparring::factor::{CpAls, CpFit, Sweep};
 use sparring::runtime::Machine;
 use sparring::tensor::Kruskal;
-use sparring::{Error, with_tensor};
 
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
@@ -15,7 +15,7 @@ use crate::matrix_market::given;
 use crate::memory::{check_any, copied, input, output, size, write, write_text};
 use crate::mttkrp::{elements, factor, variant};
 use crate::status::SparringStatus;
-use crate::tensor::SparringTensor;
+use crate::tensor::{SparringTensor, with_entries};
 
 /// A sweep through all modes, done.
 #[repr(C)]
@@ -182,9 +182,9 @@ pub unsafe extern "C" fn sparring_cp_als(
         // SAFETY: by the contract `on_sweep` is NULL or a function that takes `context`.
         let als = unsafe { algorithm(rank, &options, guess)? };
         let found: CpFit<f64> = match &device.machine {
-            Machine::Cpu(cpu) => with_tensor!(&tensor.x, x => als.run(cpu, x)),
+            Machine::Cpu(cpu) => with_entries!(&tensor.x, x => als.run(cpu, &**x)),
             #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => with_tensor!(&tensor.x, x => als.run(cuda, x)),
+            Machine::Cuda(cuda) => with_entries!(&tensor.x, x => als.run(cuda, &**x)),
         }
         .map_err(of_cp)?;
         let figures = SparringCpFit {

@@ -1,18 +1,24 @@
 //! The matricized tensor times the Khatri–Rao product of all factors but one.
 
+use std::ffi::c_char;
+use std::sync::Arc;
+
 use sparring::algebra::PlusTimes;
 use sparring::runtime::Machine;
-use sparring::tensor::Variant;
+use sparring::tensor::{Mttkrp, Variant};
+use sparring::{Cpu, Dense, Error, Index};
 #[cfg(feature = "cuda")]
-use sparring::{Cuda, Index, Tensor, gpu::TensorForm};
-use sparring::{Dense, Error, with_tensor};
+use sparring::{
+    Cuda,
+    gpu::{DeviceMttkrp, TensorForm},
+};
 
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
-use crate::handle::handle;
-use crate::memory::{choice, copied, input, room, size};
+use crate::handle::{Object, handle, release};
+use crate::memory::{NewHandle, choice, copied, input, room, size, write_text};
 use crate::status::SparringStatus;
-use crate::tensor::SparringTensor;
+use crate::tensor::{Entries, SparringTensor, with_entries};
 
 /// How the products of a tensor with factors are computed. Variants differ by rounding; all but A and B give the same bits for any
 /// number of threads.
@@ -20,8 +26,8 @@ use crate::tensor::SparringTensor;
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringMttkrpVariant {
-    /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for CP mostly one for
-    /// each mode.
+    /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for a plan or CP mostly
+    /// one for each mode.
     SPARRING_MTTKRP_AUTO = 0,
     /// MTTKRP-A of Phipps and Kolda 2019: a row in memory, every product added under a lock.
     SPARRING_MTTKRP_A = 1,
@@ -73,20 +79,110 @@ pub(crate) unsafe fn factor(p: *const f64, rows: usize, rank: usize, mode: usize
     Ok(Dense::new(rows, rank, copied(values, "factors", |x| x)?)?)
 }
 
-/// The product on a GPU, to which all is sent. For one product nothing is kept there: entries go in parts, mostly one.
-#[cfg(feature = "cuda")]
-fn on_gpu<I: Index>(
-    cuda: &Cuda,
-    x: &Tensor<f64, I>,
-    factors: &[Dense<f64>],
+/// The products that a tensor is prepared for, with factors of so many columns. Threads of yours may share one.
+pub struct SparringMttkrp {
+    device: Arc<SparringDevice>,
+    dims: Vec<usize>,
+    rank: usize,
+    prepared: Prepared,
+}
+
+impl Object for SparringMttkrp {
+    const NAME: &'static str = "SparringMttkrp";
+}
+
+/// A tensor in the order of its modes, on the machine of its device.
+enum Prepared {
+    Narrow(Mttkrp<'static, f64, u32>),
+    Wide(Mttkrp<'static, f64, u64>),
+    #[cfg(feature = "cuda")]
+    Gpu(DeviceMttkrp<'static, f64>),
+}
+
+impl Prepared {
+    /// For every mode of the tensor.
+    fn new(machine: &Machine, x: &Entries, rank: usize, variant: Option<Variant>) -> sparring::Result<Self> {
+        match machine {
+            Machine::Cpu(cpu) => {
+                // A product copies all factors but one, and its result is as large as that one.
+                let bytes = x.dims().iter().map(|&n| n as u128 * rank as u128 * size_of::<f64>() as u128).sum::<u128>();
+                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+                Ok(match x {
+                    Entries::Narrow(x) => Self::Narrow(cpu.mttkrp_plan_beside(Arc::clone(x), rank, variant, bytes)?),
+                    Entries::Wide(x) => Self::Wide(cpu.mttkrp_plan_beside(Arc::clone(x), rank, variant, bytes)?),
+                })
+            }
+            #[cfg(feature = "cuda")]
+            Machine::Cuda(cuda) => {
+                let form = variant.map(TensorForm::try_from).transpose()?;
+                Ok(Self::Gpu(with_entries!(x, x => cuda.mttkrp_plan(Arc::clone(x), form))?))
+            }
+        }
+    }
+    fn multiply(&self, machine: &Machine, call: Call<'_>) -> sparring::Result<()> {
+        fn on_cpu<I: Index>(cpu: &Cpu, plan: &Mttkrp<'_, f64, I>, call: Call<'_>) -> sparring::Result<()> {
+            cpu.mttkrp(PlusTimes::new(), plan.tensor(), call.factors, call.mode).plan(plan).into(call.product)
+        }
+        match (self, machine) {
+            (Self::Narrow(plan), Machine::Cpu(cpu)) => on_cpu(cpu, plan, call),
+            (Self::Wide(plan), Machine::Cpu(cpu)) => on_cpu(cpu, plan, call),
+            #[cfg(feature = "cuda")]
+            (Self::Gpu(plan), Machine::Cuda(cuda)) => on_gpu(cuda, plan, call),
+            #[cfg(feature = "cuda")]
+            _ => Err(Error::Argument { name: "mttkrp", message: "it was made on another device".to_owned() }),
+        }
+    }
+    fn explain(&self) -> String {
+        match self {
+            Self::Narrow(plan) => plan.explain(),
+            Self::Wide(plan) => plan.explain(),
+            #[cfg(feature = "cuda")]
+            Self::Gpu(plan) => plan.explain(),
+        }
+    }
+}
+
+/// A product whose factors and result have their shapes; the factor of the mode has no rows.
+struct Call<'a> {
+    factors: &'a [Dense<f64>],
     mode: usize,
-    variant: Option<Variant>,
-    v: &mut Dense<f64>,
-) -> sparring::Result<()> {
-    let form = variant.map_or(Ok(TensorForm::Parts), TensorForm::try_from)?;
-    let there = factors.iter().map(|a| cuda.upload_dense(a)).collect::<sparring::Result<Vec<_>>>()?;
-    let plan = cuda.mttkrp_plan(x, Some(form))?;
-    *v = cuda.download_dense(&plan.mttkrp(PlusTimes::new(), &there, mode)?)?;
+    product: &'a mut Dense<f64>,
+}
+
+#[cfg(feature = "cuda")]
+fn on_gpu(cuda: &Cuda, plan: &DeviceMttkrp<'_, f64>, call: Call<'_>) -> sparring::Result<()> {
+    let factors = call.factors.iter().map(|a| cuda.upload_dense(a)).collect::<sparring::Result<Vec<_>>>()?;
+    *call.product = cuda.download_dense(&plan.mttkrp(PlusTimes::new(), &factors, call.mode)?)?;
+    Ok(())
+}
+
+/// The product that `compute` makes of the caller's factors, into the caller's array.
+/// # Safety
+/// `factors` has an address for each mode, each but that of `mode` of `dims[m]` · `rank` elements, and `out` room for `out_len`.
+unsafe fn computed(
+    (dims, rank): (&[usize], usize),
+    factors: *const *const f64,
+    mode: u64,
+    (out, out_len): (*mut f64, u64),
+    compute: impl FnOnce(Call<'_>) -> sparring::Result<()>,
+) -> Fallible {
+    // SAFETY: the caller's promise.
+    let addresses = unsafe { input(factors, dims.len(), "factors")? };
+    let rows = usize::try_from(mode).ok().and_then(|mode| Some((mode, *dims.get(mode)?)));
+    let (mode, rows) = rows.ok_or_else(|| {
+        Fail::argument("mode", format!("{mode} of a tensor of {} modes, which count from 0", dims.len()))
+    })?;
+    // SAFETY: the caller's promise; zeros are values.
+    let out = unsafe { room(out, elements(rows, rank)?, out_len, "out")? };
+    let mut copies = Vec::with_capacity(dims.len());
+    for (m, (&p, &n)) in addresses.iter().zip(dims).enumerate() {
+        // SAFETY: the caller's promise.
+        copies.push(unsafe { factor(p, if m == mode { 0 } else { n }, rank, m)? });
+    }
+    let mut product = Dense::filled(rows, rank, 0.0)?;
+    let call = Call { factors: &copies, mode, product: &mut product };
+    compute(call).map_err(|e| Fail::from(e).naming("tensor"))?;
+    out.copy_from_slice(product.values());
     Ok(())
 }
 
@@ -97,7 +193,7 @@ fn on_gpu<I: Index>(
 /// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
 /// SPARRING_LENGTH before anything is computed.
 /// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there, in as many
-/// parts as its memory asks for; it knows the variants C and COPIES.
+/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor: sparring_mttkrp_new.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp(
@@ -112,42 +208,100 @@ pub unsafe extern "C" fn sparring_mttkrp(
 ) -> SparringStatus {
     ffi!({
         let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
-        let (dims, rank) = (tensor.x.dims(), size(rank, "rank")?);
-        // SAFETY: by the contract above there is an address for each mode.
-        let addresses = unsafe { input(factors, dims.len(), "factors")? };
-        let rows = usize::try_from(mode).ok().and_then(|mode| Some((mode, *dims.get(mode)?)));
-        let (mode, rows) = rows.ok_or_else(|| {
-            Fail::argument("mode", format!("{mode} of a tensor of {} modes, which count from 0", dims.len()))
-        })?;
-        let variant = self::variant("variant", variant)?;
-        // SAFETY: by the contract above `out` has room for `out_len` elements, of which zeros are values.
-        let out = unsafe { room(out, elements(rows, rank)?, out_len, "out")? };
-        let mut copies = Vec::with_capacity(dims.len());
-        for (m, (&p, &n)) in addresses.iter().zip(dims).enumerate() {
-            copies.push(if m == mode && device.machine.is_gpu() {
-                Dense::filled(n, rank, 0.0)?
-            } else {
-                // SAFETY: by the contract above it has this many elements.
-                unsafe { factor(p, if m == mode { 0 } else { n }, rank, m)? }
-            });
-        }
-        let mut product = Dense::filled(rows, rank, 0.0)?;
-        match &device.machine {
+        let (rank, variant) = (size(rank, "rank")?, self::variant("variant", variant)?);
+        let once = |call: Call<'_>| match &device.machine {
             Machine::Cpu(cpu) => {
-                let bytes = copies.iter().chain([&product]).map(|f| size_of_val(f.values()) as u64).sum();
-                with_tensor!(&tensor.x, x => {
-                    let mut asked = cpu.mttkrp(PlusTimes::new(), x, &copies, mode).beside(bytes);
+                let bytes = call.factors.iter().chain([&*call.product]).map(|f| size_of_val(f.values()) as u64).sum();
+                with_entries!(&tensor.x, x => {
+                    let mut asked = cpu.mttkrp(PlusTimes::new(), x, call.factors, call.mode).beside(bytes);
                     if let Some(variant) = variant {
                         asked = asked.variant(variant);
                     }
-                    asked.into(&mut product)
+                    asked.into(call.product)
                 })
             }
             #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => with_tensor!(&tensor.x, x => on_gpu(cuda, x, &copies, mode, variant, &mut product)),
-        }
-        .map_err(|e| Fail::from(e).naming("tensor"))?;
-        out.copy_from_slice(product.values());
-        Ok(())
+            Machine::Cuda(cuda) => {
+                // Nothing is kept for one product: entries go in parts, mostly one.
+                let form = variant.map_or(Ok(TensorForm::Parts), TensorForm::try_from)?;
+                with_entries!(&tensor.x, x => on_gpu(cuda, &cuda.mttkrp_plan(&**x, Some(form))?, call))
+            }
+        };
+        // SAFETY: by the contract above, which is what `computed` wants.
+        unsafe { computed((tensor.x.dims(), rank), factors, mode, (out, out_len), once) }
     })
+}
+
+/// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its entries, made once for
+/// any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. On a GPU the tensor is sent, sorted and kept there; it knows
+/// the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each product.
+/// The memory budget of the device counts what is kept, and on the processor also the factors and the result of a product.
+/// Tensor and device may be freed afterwards: the plan keeps what it needs of them.
+/// `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_mttkrp_new(
+    device: *const SparringDevice,
+    tensor: *const SparringTensor,
+    rank: u64,
+    variant: u32,
+    mttkrp: *mut *mut SparringMttkrp,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `mttkrp` points to room for a handle.
+        let out = unsafe { NewHandle::at(mttkrp, "mttkrp")? };
+        let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
+        let (rank, variant) = (size(rank, "rank")?, self::variant("variant", variant)?);
+        let dims = tensor.x.dims().to_vec();
+        for &n in &dims {
+            elements(n, rank)?;
+        }
+        let prepared = Prepared::new(&device.machine, &tensor.x, rank, variant);
+        let prepared = prepared.map_err(|e| Fail::from(e).naming("tensor"))?;
+        out.give(SparringMttkrp { device, dims, rank, prepared })
+    })
+}
+
+/// V = X₍ₙ₎ (⊙ₘ Aₘ) of the tensor that `mttkrp` was made for, as sparring_mttkrp computes it: `factors`, `mode`, `out` and `out_len` as
+/// there. `rank` is that of the plan: SPARRING_ARGUMENT otherwise.
+/// Nothing is sorted; on a GPU the factors alone are sent, and V comes back. The same bits in every call and for any number of
+/// threads, but for the variants A and B.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_mttkrp_run(
+    mttkrp: *const SparringMttkrp,
+    rank: u64,
+    factors: *const *const f64,
+    mode: u64,
+    out: *mut f64,
+    out_len: u64,
+) -> SparringStatus {
+    ffi!({
+        let plan = handle(mttkrp, "mttkrp")?;
+        if rank != plan.rank as u64 {
+            return Err(Fail::argument("rank", format!("{rank}, the plan is for factors of {} columns", plan.rank)));
+        }
+        let run = |call: Call<'_>| plan.prepared.multiply(&plan.device.machine, call);
+        // SAFETY: by the contract above, which is what `computed` wants.
+        unsafe { computed((&plan.dims, plan.rank), factors, mode, (out, out_len), run) }
+    })
+}
+
+/// What was prepared for the modes of a tensor, and why: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_mttkrp_explain(
+    mttkrp: *const SparringMttkrp,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let text = handle(mttkrp, "mttkrp")?.prepared.explain();
+        // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
+        unsafe { write_text(&text, buffer, capacity, length) }
+    })
+}
+
+/// Frees a SparringMttkrp; NULL is allowed.
+#[unsafe(no_mangle)]
+pub extern "C" fn sparring_mttkrp_free(mttkrp: *mut SparringMttkrp) -> SparringStatus {
+    ffi!({ release(mttkrp, "mttkrp") })
 }

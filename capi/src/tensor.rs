@@ -1,12 +1,13 @@
 //! Sparse tensors: from arrays, from FROSTT files, and back.
 
 use std::ffi::c_char;
+use std::sync::Arc;
 
 use sparring::algebra::Plus;
-use sparring::io::{Duplicates, FrosttOptions, read_frostt_with, write_frostt_any};
+use sparring::io::{Duplicates, FrosttOptions, read_frostt_with, write_frostt};
 use sparring::par::Threads;
 use sparring::tensor::{AnyTensor, MAX_ORDER, Tensor};
-use sparring::{Error, Index, with_tensor};
+use sparring::{Error, Index};
 
 use crate::device::SparringDevice;
 use crate::guard::{Fail, Fallible};
@@ -17,7 +18,48 @@ use crate::status::SparringStatus::{self, SPARRING_INDEX_RANGE};
 
 /// A sparse tensor of doubles with 1 to 255 modes, in coordinates, in the processor's memory. It never changes.
 pub struct SparringTensor {
-    pub(crate) x: AnyTensor<f64>,
+    pub(crate) x: Entries,
+}
+
+/// Entries, which the plans made for them share.
+pub(crate) enum Entries {
+    /// Indices of 32 bits.
+    Narrow(Arc<Tensor<f64, u32>>),
+    /// Some dimension needs more.
+    Wide(Arc<Tensor<f64, u64>>),
+}
+
+/// Runs `$body` with `$x` the shared tensor, whichever its indices are.
+macro_rules! with_entries {
+    ($entries:expr, $x:ident => $body:expr) => {
+        match $entries {
+            $crate::tensor::Entries::Narrow($x) => $body,
+            $crate::tensor::Entries::Wide($x) => $body,
+        }
+    };
+}
+pub(crate) use with_entries;
+
+impl Entries {
+    pub(crate) fn dims(&self) -> &[usize] {
+        with_entries!(self, x => x.dims())
+    }
+    fn nnz(&self) -> usize {
+        with_entries!(self, x => x.nnz())
+    }
+    fn values(&self) -> &[f64] {
+        with_entries!(self, x => x.values())
+    }
+}
+
+impl From<AnyTensor<f64>> for SparringTensor {
+    fn from(x: AnyTensor<f64>) -> Self {
+        let x = match x {
+            AnyTensor::Narrow(x) => Entries::Narrow(Arc::new(x)),
+            AnyTensor::Wide(x) => Entries::Wide(Arc::new(x)),
+        };
+        Self { x }
+    }
 }
 
 impl Object for SparringTensor {
@@ -111,7 +153,7 @@ pub unsafe extern "C" fn sparring_tensor_from_coo(
         } else {
             AnyTensor::Wide(copy_of(dims, &indices, values)?)
         };
-        out.give(SparringTensor { x })
+        out.give(x.into())
     })
 }
 
@@ -156,7 +198,7 @@ pub unsafe extern "C" fn sparring_tensor_read(
             Error::IndexOverflow { .. } => Fail::from(e).naming("options.dims"),
             other => Fail::from(other).naming("path"),
         })?;
-        out.give(SparringTensor { x })
+        out.give(x.into())
     })
 }
 
@@ -178,7 +220,7 @@ pub unsafe extern "C" fn sparring_tensor_write(
         let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
         let current = Threads::current();
         let how = writing(path, &options, device.threads(&current))?;
-        write_frostt_any(path, &tensor.x, &how).map_err(|e| match e {
+        with_entries!(&tensor.x, x => write_frostt(path, x, &how)).map_err(|e| match e {
             Error::Argument { name: "options", message } => Fail::argument("options.symmetric", message),
             other => other.into(),
         })
@@ -201,10 +243,10 @@ pub unsafe extern "C" fn sparring_tensor_summed(
         let current = Threads::current();
         let threads = device.threads(&current);
         let x = match &tensor.x {
-            AnyTensor::Narrow(x) => AnyTensor::Narrow(x.summed(threads, Plus::new())?),
-            AnyTensor::Wide(x) => AnyTensor::Wide(x.summed(threads, Plus::new())?),
+            Entries::Narrow(x) => AnyTensor::Narrow(x.summed(threads, Plus::new())?),
+            Entries::Wide(x) => AnyTensor::Wide(x.summed(threads, Plus::new())?),
         };
-        out.give(SparringTensor { x })
+        out.give(x.into())
     })
 }
 
@@ -212,7 +254,7 @@ pub unsafe extern "C" fn sparring_tensor_summed(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_order(tensor: *const SparringTensor, order: *mut u64) -> SparringStatus {
     ffi!({
-        let modes = handle(tensor, "tensor")?.x.order();
+        let modes = handle(tensor, "tensor")?.x.dims().len();
         // SAFETY: by the contract `order` points to room for a number.
         unsafe { write(order, modes as u64, "order") }
     })
@@ -260,11 +302,11 @@ pub unsafe extern "C" fn sparring_tensor_copy(
         let x = &tensor.x;
         if !indices.is_null() {
             // SAFETY: by the contract above there is an address for each mode.
-            let lists = unsafe { input(indices, x.order(), "indices")? };
+            let lists = unsafe { input(indices, x.dims().len(), "indices")? };
             for (mode, &to) in lists.iter().enumerate().filter(|(_, to)| !to.is_null()) {
                 fits(x.nnz(), nnz_len, "indices")?;
                 // SAFETY: by the contract above each array that is not NULL has this length.
-                with_tensor!(x, x => unsafe { output_as(x.indices(mode), to, nnz_len, "indices", |i| i.get() as u64) })
+                with_entries!(x, x => unsafe { output_as(x.indices(mode), to, nnz_len, "indices", |i| i.get() as u64) })
                     .map_err(|e| e.at("indices", mode))?;
             }
         }

@@ -13,6 +13,7 @@ mod distances;
 mod einsum;
 mod files;
 mod matrices;
+mod mttkrp;
 mod products;
 mod tensors;
 mod triangles;

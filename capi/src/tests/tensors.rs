@@ -1,4 +1,4 @@
-//! Tensors: from arrays and files and back, products with factors, CP.
+//! Tensors: from arrays and files and back, CP.
 
 use std::cell::RefCell;
 
@@ -6,13 +6,11 @@ use super::files::File;
 use super::*;
 use crate::cp::*;
 use crate::matrix_market::SparringWriteOptions;
-use crate::mttkrp::SparringMttkrpVariant::*;
-use crate::mttkrp::*;
 use crate::tensor::SparringDuplicates::*;
 use crate::tensor::*;
 
 /// Lists of indices, and their addresses.
-fn addresses<T>(lists: &[Vec<T>]) -> Vec<*const T> {
+pub(super) fn addresses<T>(lists: &[Vec<T>]) -> Vec<*const T> {
     lists.iter().map(|list| list.as_ptr()).collect()
 }
 
@@ -26,7 +24,7 @@ fn made(dims: &[u64], lists: &[Vec<u64>], values: &[f64]) -> (SparringStatus, *m
 }
 
 #[track_caller]
-fn coo(dims: &[u64], lists: &[Vec<u64>], values: &[f64]) -> *mut SparringTensor {
+pub(super) fn coo(dims: &[u64], lists: &[Vec<u64>], values: &[f64]) -> *mut SparringTensor {
     let (status, x) = made(dims, lists, values);
     ok(status);
     x
@@ -46,12 +44,12 @@ fn parts(x: *const SparringTensor) -> (Vec<u64>, Vec<Vec<u64>>, Vec<f64>) {
     (dims, lists, values)
 }
 
-fn free(tensors: &[*mut SparringTensor]) {
+pub(super) fn free(tensors: &[*mut SparringTensor]) {
     tensors.iter().for_each(|&x| ok(sparring_tensor_free(x)));
 }
 
 /// GenTen's unit test: 2 × 3 × 4, exactly of rank 2.
-fn genten() -> *mut SparringTensor {
+pub(super) fn genten() -> *mut SparringTensor {
     let lists = [
         vec![0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1],
         vec![0, 0, 1, 1, 2, 0, 2, 0, 0, 1, 1],
@@ -63,7 +61,7 @@ fn genten() -> *mut SparringTensor {
 }
 
 /// The start that belongs to it.
-fn start() -> Vec<Vec<f64>> {
+pub(super) fn start() -> Vec<Vec<f64>> {
     vec![vec![0.8, 0.5, 0.2, 0.5], vec![0.5, 0.5, 0.1, 0.5, 0.5, 0.1], vec![0.7, 0.7, 0.7, 0.1, 0.1, 0.1, 0.1, 0.7]]
 }
 
@@ -238,103 +236,6 @@ fn what_is_written_is_read_again() {
     assert!(e.starts_with("no/such/folder/a.tns: "), "{e}");
     free(&[x]);
     ok(sparring_device_free(cpu));
-}
-
-/// V for a mode, into room that holds something else.
-fn product(
-    cpu: *const SparringDevice,
-    x: *const SparringTensor,
-    rank: u64,
-    factors: &[Vec<f64>],
-    mode: u64,
-    variant: u32,
-    len: usize,
-) -> (SparringStatus, Vec<f64>) {
-    let mut out = vec![f64::NAN; len];
-    // That of the mode is not read.
-    let at = |(m, list): (usize, &Vec<f64>)| {
-        if m as u64 == mode || list.is_empty() { null() } else { list.as_ptr() }
-    };
-    let factors: Vec<_> = factors.iter().enumerate().map(at).collect();
-    let (room, len) = (out.as_mut_ptr(), len as u64);
-    (unsafe { sparring_mttkrp(cpu, x, rank, factors.as_ptr(), mode, variant, room, len) }, out)
-}
-
-#[test]
-fn products_with_factors() {
-    let (x, start) = (genten(), start());
-    let expected =
-        [&[1.88, 1.88, 0.48, 1.4][..], &[1.92, 1.8, 0.8, 1.4, 1.12, 0.4], &[1.4, 1.3, 0.8, 0.3, 0.0, 0.0, 0.6, 1.0]];
-    for threads in [1, 3] {
-        let cpu = cpu(threads, 0);
-        for (mode, expected) in (0..).zip(expected) {
-            for variant in SPARRING_MTTKRP_AUTO as u32..=SPARRING_MTTKRP_LINEAR as u32 {
-                let (status, found) = product(cpu, x, 2, &start, mode, variant, expected.len());
-                ok(status);
-                assert!(found.iter().zip(expected).all(|(v, e)| (v - e).abs() < 1e-14), "{mode} {variant}: {found:?}");
-            }
-            // Room for more stays as it is; for fewer is refused.
-            let (status, found) = product(cpu, x, 2, &start, mode, 0, expected.len() + 1);
-            ok(status);
-            assert!(found[expected.len()].is_nan());
-            let (status, found) = product(cpu, x, 2, &start, mode, 0, expected.len() - 1);
-            let e = refused(status, SPARRING_LENGTH);
-            assert_eq!(e, format!("out: length is {}, expected {}", expected.len() - 1, expected.len()));
-            assert!(found.iter().all(|v| v.is_nan()));
-        }
-        ok(sparring_device_free(cpu));
-    }
-    // Wide indices; one mode, whose factor is never read; no column.
-    let cpu = cpu(1, 0);
-    let wide = coo(&[2, 1, 1 << 40], &[vec![0, 1], vec![0, 0], vec![1 << 39, 3]], &[2.0, 5.0]);
-    let e = refused(product(cpu, wide, 1, &[vec![0.0; 2], vec![1.0], vec![]], 1, 0, 1).0, SPARRING_NULL_POINTER);
-    assert_eq!(e, "factors[2] is NULL");
-    let huge = refused(product(cpu, wide, 1, &[vec![0.0; 2], vec![1.0], vec![]], 2, 0, 1).0, SPARRING_LENGTH);
-    assert_eq!(huge, "out: length is 1, expected 1099511627776");
-    let line = coo(&[3], &[vec![2, 0, 2]], &[1.0, 5.0, 10.0]);
-    let (status, found) = product(cpu, line, 2, &[vec![]], 0, 0, 6);
-    ok(status);
-    assert_eq!(found, [5.0, 5.0, 0.0, 0.0, 11.0, 11.0]);
-    ok(product(cpu, x, 0, &[vec![], vec![], vec![]], 0, 0, 0).0);
-    free(&[x, wide, line]);
-    ok(sparring_device_free(cpu));
-}
-
-#[test]
-fn wrong_products_are_refused() {
-    let (x, start, one) = (genten(), start(), cpu(1, 0));
-    let e = refused(product(one, x, 2, &start, 3, 0, 4).0, SPARRING_ARGUMENT);
-    assert_eq!(e, "mode: 3 of a tensor of 3 modes, which count from 0");
-    refused(product(one, x, 2, &start, u64::MAX, 0, 4).0, SPARRING_ARGUMENT);
-    let e = refused(product(one, x, 2, &start, 0, 8, 4).0, SPARRING_ARGUMENT);
-    assert_eq!(e, "variant: 8 is none of 0, 1, 2, 3, 4, 5, 6, 7");
-    for rank in [u64::MAX, 1 << 62] {
-        let e = refused(product(one, x, rank, &start, 0, 0, 4).0, SPARRING_INDEX_OVERFLOW);
-        assert!(e.starts_with("rank: "), "{e}");
-    }
-    let call = |device, x, factors, out| unsafe { sparring_mttkrp(device, x, 2, factors, 0, 0, out, 4) };
-    let (mut out, list) = ([0.0; 4], addresses(&start));
-    let (out, list) = (out.as_mut_ptr(), list.as_ptr());
-    assert_eq!(refused(call(null(), x, list, out), SPARRING_NULL_POINTER), "device is NULL");
-    assert_eq!(refused(call(one, null(), list, out), SPARRING_NULL_POINTER), "tensor is NULL");
-    assert_eq!(refused(call(one, x, null(), out), SPARRING_NULL_POINTER), "factors is NULL");
-    assert_eq!(refused(call(one, x, list, null_mut()), SPARRING_NULL_POINTER), "out is NULL");
-    // Of columns without elements there may be any number.
-    let none = coo(&[0, 0], &[vec![], vec![]], &[]);
-    ok(product(one, none, 1 << 59, &[vec![], vec![]], 0, 0, 0).0);
-    // Copies of two factors and the result take 144 bytes; what is computed with them, more.
-    let needs = |budget| {
-        let cpu = cpu(1, budget);
-        let (status, _) = product(cpu, x, 2, &start, 0, 0, 4);
-        ok(sparring_device_free(cpu));
-        status
-    };
-    for budget in [1, 143, 144, 200] {
-        assert_eq!(needs(budget), SPARRING_BUDGET, "{budget}");
-    }
-    assert_eq!(needs(1 << 20), SPARRING_OK);
-    free(&[x, none]);
-    ok(sparring_device_free(one));
 }
 
 /// Weights, factors and figures of [`sparring_cp_als`].
@@ -578,22 +479,8 @@ fn wrong_decompositions_are_refused() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn a_gpu_gives_what_the_processor_gives() {
+fn a_gpu_decomposes_as_the_processor_does() {
     let (gpu, cpu, x) = (super::devices::gpu(), cpu(2, 0), genten());
-    for mode in 0..3 {
-        let len = [2, 3, 4][mode] * 2;
-        let of = |device, variant| {
-            let (status, v) = product(device, x, 2, &start(), mode as u64, variant, len);
-            ok(status);
-            v
-        };
-        let expected = of(cpu, 0);
-        for variant in [0, SPARRING_MTTKRP_C as u32, SPARRING_MTTKRP_COPIES as u32] {
-            assert!(of(gpu, variant).iter().zip(&expected).all(|(x, y)| (x - y).abs() <= 1e-14 * y.abs()), "{mode}");
-        }
-    }
-    let e = refused(product(gpu, x, 2, &start(), 0, SPARRING_MTTKRP_TREE as u32, 4).0, SPARRING_UNSUPPORTED);
-    assert!(e.contains("the variant tree on a GPU is not supported: "), "{e}");
     let options = SparringCpOptions { seed: 7, all_sweeps: 1, sweeps: 5, ..SparringCpOptions::default() };
     let fit = |device| {
         let mut found = Found::empty(x, 2);

@@ -93,6 +93,27 @@ static void products(const SparringDevice *cpu, const SparringTensor *x)
                 EXPECT(near(out[i], expected[mode][i], 1e-14));
         }
     }
+    /* Prepared once, for every mode; the same numbers. */
+    for (uint32_t variant = SPARRING_MTTKRP_AUTO; variant <= SPARRING_MTTKRP_LINEAR; variant++) {
+        SparringMttkrp *plan = NULL;
+        char words[300];
+        uint64_t length = 0;
+        double out[8];
+        OK(sparring_mttkrp_new(cpu, x, RANK, variant, &plan));
+        OK(sparring_mttkrp_explain(plan, words, sizeof words, &length));
+        EXPECT(length > 0 && strncmp(words, "mttkrp: ", 8) == 0);
+        for (uint64_t turn = 0; turn < 6; turn++) {
+            uint64_t mode = turn % 3;
+            OK(sparring_mttkrp_run(plan, RANK, factors, mode, out, 8));
+            for (uint64_t i = 0; i < dims[mode] * RANK; i++)
+                EXPECT(near(out[i], expected[mode][i], 1e-14));
+        }
+        EXPECT_ERROR(sparring_mttkrp_run(plan, RANK + 1, factors, 0, out, 8), SPARRING_ARGUMENT, "rank: 3, the plan is for");
+        EXPECT_ERROR(sparring_mttkrp_run(plan, RANK, factors, 3, out, 8), SPARRING_ARGUMENT, "mode: 3 of a tensor of 3");
+        EXPECT_ERROR(sparring_mttkrp_run(plan, RANK, factors, 1, out, 5), SPARRING_LENGTH, "out: length is 5, expected 6");
+        OK(sparring_mttkrp_free(plan));
+        EXPECT_ERROR(sparring_mttkrp_run(plan, RANK, factors, 0, out, 8), SPARRING_INVALID_HANDLE, "freed before");
+    }
     {
         double out[4];
         EXPECT_ERROR(sparring_mttkrp(cpu, x, RANK, factors, 1, 0, out, 4), SPARRING_LENGTH, "out: length is 4, expected 6");

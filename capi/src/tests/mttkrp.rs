@@ -1,0 +1,333 @@
+//! Products of a tensor with factors: once, and by plans.
+
+use super::devices::words;
+use super::tensors::{addresses, coo, free, genten, start};
+use super::*;
+use crate::mttkrp::SparringMttkrpVariant::*;
+use crate::mttkrp::*;
+use crate::tensor::*;
+
+/// V for a mode, into room that holds something else.
+fn product(
+    cpu: *const SparringDevice,
+    x: *const SparringTensor,
+    rank: u64,
+    factors: &[Vec<f64>],
+    mode: u64,
+    variant: u32,
+    len: usize,
+) -> (SparringStatus, Vec<f64>) {
+    let mut out = vec![f64::NAN; len];
+    // That of the mode is not read.
+    let at = |(m, list): (usize, &Vec<f64>)| {
+        if m as u64 == mode || list.is_empty() { null() } else { list.as_ptr() }
+    };
+    let factors: Vec<_> = factors.iter().enumerate().map(at).collect();
+    let (room, len) = (out.as_mut_ptr(), len as u64);
+    (unsafe { sparring_mttkrp(cpu, x, rank, factors.as_ptr(), mode, variant, room, len) }, out)
+}
+
+#[test]
+fn products_with_factors() {
+    let (x, start) = (genten(), start());
+    let expected =
+        [&[1.88, 1.88, 0.48, 1.4][..], &[1.92, 1.8, 0.8, 1.4, 1.12, 0.4], &[1.4, 1.3, 0.8, 0.3, 0.0, 0.0, 0.6, 1.0]];
+    for threads in [1, 3] {
+        let cpu = cpu(threads, 0);
+        for (mode, expected) in (0..).zip(expected) {
+            for variant in SPARRING_MTTKRP_AUTO as u32..=SPARRING_MTTKRP_LINEAR as u32 {
+                let (status, found) = product(cpu, x, 2, &start, mode, variant, expected.len());
+                ok(status);
+                assert!(found.iter().zip(expected).all(|(v, e)| (v - e).abs() < 1e-14), "{mode} {variant}: {found:?}");
+            }
+            // Room for more stays as it is; for fewer is refused.
+            let (status, found) = product(cpu, x, 2, &start, mode, 0, expected.len() + 1);
+            ok(status);
+            assert!(found[expected.len()].is_nan());
+            let (status, found) = product(cpu, x, 2, &start, mode, 0, expected.len() - 1);
+            let e = refused(status, SPARRING_LENGTH);
+            assert_eq!(e, format!("out: length is {}, expected {}", expected.len() - 1, expected.len()));
+            assert!(found.iter().all(|v| v.is_nan()));
+        }
+        ok(sparring_device_free(cpu));
+    }
+    // Wide indices; one mode, whose factor is never read; no column.
+    let cpu = cpu(1, 0);
+    let wide = coo(&[2, 1, 1 << 40], &[vec![0, 1], vec![0, 0], vec![1 << 39, 3]], &[2.0, 5.0]);
+    let e = refused(product(cpu, wide, 1, &[vec![0.0; 2], vec![1.0], vec![]], 1, 0, 1).0, SPARRING_NULL_POINTER);
+    assert_eq!(e, "factors[2] is NULL");
+    let huge = refused(product(cpu, wide, 1, &[vec![0.0; 2], vec![1.0], vec![]], 2, 0, 1).0, SPARRING_LENGTH);
+    assert_eq!(huge, "out: length is 1, expected 1099511627776");
+    let line = coo(&[3], &[vec![2, 0, 2]], &[1.0, 5.0, 10.0]);
+    let (status, found) = product(cpu, line, 2, &[vec![]], 0, 0, 6);
+    ok(status);
+    assert_eq!(found, [5.0, 5.0, 0.0, 0.0, 11.0, 11.0]);
+    ok(product(cpu, x, 0, &[vec![], vec![], vec![]], 0, 0, 0).0);
+    free(&[x, wide, line]);
+    ok(sparring_device_free(cpu));
+}
+
+#[test]
+fn wrong_products_are_refused() {
+    let (x, start, one) = (genten(), start(), cpu(1, 0));
+    let e = refused(product(one, x, 2, &start, 3, 0, 4).0, SPARRING_ARGUMENT);
+    assert_eq!(e, "mode: 3 of a tensor of 3 modes, which count from 0");
+    refused(product(one, x, 2, &start, u64::MAX, 0, 4).0, SPARRING_ARGUMENT);
+    let e = refused(product(one, x, 2, &start, 0, 8, 4).0, SPARRING_ARGUMENT);
+    assert_eq!(e, "variant: 8 is none of 0, 1, 2, 3, 4, 5, 6, 7");
+    for rank in [u64::MAX, 1 << 62] {
+        let e = refused(product(one, x, rank, &start, 0, 0, 4).0, SPARRING_INDEX_OVERFLOW);
+        assert!(e.starts_with("rank: "), "{e}");
+    }
+    let call = |device, x, factors, out| unsafe { sparring_mttkrp(device, x, 2, factors, 0, 0, out, 4) };
+    let (mut out, list) = ([0.0; 4], addresses(&start));
+    let (out, list) = (out.as_mut_ptr(), list.as_ptr());
+    assert_eq!(refused(call(null(), x, list, out), SPARRING_NULL_POINTER), "device is NULL");
+    assert_eq!(refused(call(one, null(), list, out), SPARRING_NULL_POINTER), "tensor is NULL");
+    assert_eq!(refused(call(one, x, null(), out), SPARRING_NULL_POINTER), "factors is NULL");
+    assert_eq!(refused(call(one, x, list, null_mut()), SPARRING_NULL_POINTER), "out is NULL");
+    // Of columns without elements there may be any number.
+    let none = coo(&[0, 0], &[vec![], vec![]], &[]);
+    ok(product(one, none, 1 << 59, &[vec![], vec![]], 0, 0, 0).0);
+    // Copies of two factors and the result take 144 bytes; what is computed with them, more.
+    let needs = |budget| {
+        let cpu = cpu(1, budget);
+        let (status, _) = product(cpu, x, 2, &start, 0, 0, 4);
+        ok(sparring_device_free(cpu));
+        status
+    };
+    for budget in [1, 143, 144, 200] {
+        assert_eq!(needs(budget), SPARRING_BUDGET, "{budget}");
+    }
+    assert_eq!(needs(1 << 20), SPARRING_OK);
+    free(&[x, none]);
+    ok(sparring_device_free(one));
+}
+
+/// V for each mode of [`genten`] with the factors of [`start`].
+fn expected() -> [Vec<f64>; 3] {
+    [vec![1.88, 1.88, 0.48, 1.4], vec![1.92, 1.8, 0.8, 1.4, 1.12, 0.4], vec![1.4, 1.3, 0.8, 0.3, 0.0, 0.0, 0.6, 1.0]]
+}
+
+fn prepared(
+    device: *const SparringDevice,
+    x: *const SparringTensor,
+    rank: u64,
+    variant: u32,
+) -> (SparringStatus, *mut SparringMttkrp) {
+    let mut plan = 64 as *mut SparringMttkrp;
+    let status = unsafe { sparring_mttkrp_new(device, x, rank, variant, &mut plan) };
+    assert_eq!(plan.is_null(), status != SPARRING_OK);
+    (status, plan)
+}
+
+/// V for a mode by a plan, into room that holds something else.
+fn run(
+    plan: *const SparringMttkrp,
+    rank: u64,
+    factors: &[Vec<f64>],
+    mode: u64,
+    len: usize,
+) -> (SparringStatus, Vec<f64>) {
+    let mut out = vec![f64::NAN; len];
+    let mut factors = addresses(factors);
+    // That of the mode is not read.
+    if let Some(own) = factors.get_mut(mode as usize) {
+        *own = null();
+    }
+    let (room, len) = (out.as_mut_ptr(), len as u64);
+    (unsafe { sparring_mttkrp_run(plan, rank, factors.as_ptr(), mode, room, len) }, out)
+}
+
+/// Every mode, in this order and again, with what one call without a plan gives.
+fn serves(device: *const SparringDevice, variants: &[u32]) {
+    for &variant in variants {
+        let x = genten();
+        let (status, plan) = prepared(device, x, 2, variant);
+        ok(status);
+        // The plan keeps the tensor.
+        free(&[x]);
+        for mode in [2, 0, 1, 1, 0, 2] {
+            let expected = &expected()[mode];
+            let (status, found) = run(plan, 2, &start(), mode as u64, expected.len() + 1);
+            ok(status);
+            let near = found.iter().zip(expected).all(|(v, e)| (v - e).abs() < 1e-14);
+            assert!(near && found[expected.len()].is_nan(), "{mode} {variant}: {found:?}");
+        }
+        // Other factors: nothing of those before is left.
+        let twice: Vec<Vec<f64>> = start().iter().map(|f| f.iter().map(|x| 2.0 * x).collect()).collect();
+        let (status, found) = run(plan, 2, &twice, 1, 6);
+        ok(status);
+        assert!(found.iter().zip(&expected()[1]).all(|(v, e)| (v - 4.0 * e).abs() < 1e-14), "{variant}: {found:?}");
+        assert!(words(plan, sparring_mttkrp_explain).starts_with("mttkrp: "));
+        ok(sparring_mttkrp_free(plan));
+    }
+}
+
+#[test]
+fn a_plan_serves_every_mode_and_outlives_tensor_and_device() {
+    for threads in [1, 3] {
+        let cpu = cpu(threads, 0);
+        serves(cpu, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let x = genten();
+        let (status, plan) = prepared(cpu, x, 2, SPARRING_MTTKRP_C as u32);
+        ok(status);
+        assert!(words(plan, sparring_mttkrp_explain).contains("a permutation"));
+        free(&[x]);
+        ok(sparring_device_free(cpu));
+        assert!(run(plan, 2, &start(), 0, 4).1.iter().zip(&expected()[0]).all(|(v, e)| (v - e).abs() < 1e-14));
+        ok(sparring_mttkrp_free(plan));
+        refused(run(plan, 2, &start(), 0, 4).0, SPARRING_INVALID_HANDLE);
+    }
+    ok(sparring_mttkrp_free(null_mut()));
+}
+
+#[test]
+fn plans_of_long_modes_of_vectors_and_of_nothing() {
+    let cpu = cpu(2, 0);
+    let of = |x, rank, factors: &[Vec<f64>], mode, len| {
+        let (status, plan) = prepared(cpu, x, rank, SPARRING_MTTKRP_SINGLE as u32);
+        ok(status);
+        let (status, found) = run(plan, rank, factors, mode, len);
+        ok(sparring_mttkrp_free(plan));
+        (status, found)
+    };
+    let wide = coo(&[2, 1, 1 << 33], &[vec![0, 1], vec![0, 0], vec![1 << 32, 3]], &[2.0, 5.0]);
+    // A permutation of a mode takes a pointer for each of its rows.
+    let e = prepared(cpu, wide, 1, SPARRING_MTTKRP_C as u32).0;
+    assert!(refused(e, SPARRING_OUT_OF_MEMORY).contains("are needed for mttkrp"));
+    let line = coo(&[3], &[vec![2, 0, 2]], &[1.0, 5.0, 10.0]);
+    let (status, found) = of(line, 2, &[vec![]], 0, 6);
+    ok(status);
+    assert_eq!(found, [5.0, 5.0, 0.0, 0.0, 11.0, 11.0]);
+    let none = coo(&[2, 3], &[vec![], vec![]], &[]);
+    let (status, found) = of(none, 2, &[vec![1.0; 4], vec![1.0; 6]], 0, 4);
+    ok(status);
+    assert_eq!(found, [0.0; 4]);
+    let x = genten();
+    ok(of(x, 0, &[vec![], vec![], vec![]], 0, 0).0);
+    free(&[wide, line, none, x]);
+    ok(sparring_device_free(cpu));
+}
+
+#[test]
+fn wrong_plans_and_runs_are_refused() {
+    let (x, one) = (genten(), cpu(1, 0));
+    let e = refused(prepared(one, x, 2, 8).0, SPARRING_ARGUMENT);
+    assert_eq!(e, "variant: 8 is none of 0, 1, 2, 3, 4, 5, 6, 7");
+    for rank in [u64::MAX, 1 << 62] {
+        assert!(refused(prepared(one, x, rank, 0).0, SPARRING_INDEX_OVERFLOW).starts_with("rank: "));
+    }
+    assert_eq!(refused(prepared(null(), x, 2, 0).0, SPARRING_NULL_POINTER), "device is NULL");
+    assert_eq!(refused(prepared(one, null(), 2, 0).0, SPARRING_NULL_POINTER), "tensor is NULL");
+    let e = refused(unsafe { sparring_mttkrp_new(one, x, 2, 0, null_mut()) }, SPARRING_NULL_POINTER);
+    assert_eq!(e, "mttkrp is NULL");
+
+    let (status, plan) = prepared(one, x, 2, 0);
+    ok(status);
+    let e = refused(run(plan, 3, &start(), 0, 6).0, SPARRING_ARGUMENT);
+    assert_eq!(e, "rank: 3, the plan is for factors of 2 columns");
+    let e = refused(run(plan, 2, &start(), 3, 4).0, SPARRING_ARGUMENT);
+    assert_eq!(e, "mode: 3 of a tensor of 3 modes, which count from 0");
+    let (status, found) = run(plan, 2, &start(), 1, 5);
+    assert_eq!(refused(status, SPARRING_LENGTH), "out: length is 5, expected 6");
+    assert!(found.iter().all(|v| v.is_nan()));
+    let call = |plan, factors, out| unsafe { sparring_mttkrp_run(plan, 2, factors, 0, out, 4) };
+    let (start, mut out) = (start(), [0.0; 4]);
+    let (list, out) = (addresses(&start), out.as_mut_ptr());
+    let missing = [list[0], list[1], null()];
+    ok(call(plan, list.as_ptr(), out));
+    assert_eq!(refused(call(plan, null(), out), SPARRING_NULL_POINTER), "factors is NULL");
+    assert_eq!(refused(call(plan, missing.as_ptr(), out), SPARRING_NULL_POINTER), "factors[2] is NULL");
+    assert_eq!(refused(call(plan, list.as_ptr(), null_mut()), SPARRING_NULL_POINTER), "out is NULL");
+    assert_eq!(refused(call(null(), list.as_ptr(), out), SPARRING_NULL_POINTER), "mttkrp is NULL");
+    let e = refused(call(x.cast(), list.as_ptr(), out), SPARRING_INVALID_HANDLE);
+    assert_eq!(e, "mttkrp: a SparringMttkrp is needed, the handle is of a SparringTensor");
+    ok(sparring_mttkrp_free(plan));
+
+    // Factors and result of a product take 144 bytes, the plan some more.
+    for budget in [1, 143, 144] {
+        let little = cpu(1, budget);
+        refused(prepared(little, x, 2, SPARRING_MTTKRP_COPIES as u32).0, SPARRING_BUDGET);
+        ok(sparring_device_free(little));
+    }
+    let enough = cpu(1, 4096);
+    let (status, plan) = prepared(enough, x, 2, SPARRING_MTTKRP_COPIES as u32);
+    ok(status);
+    ok(sparring_mttkrp_free(plan));
+    free(&[x]);
+    ok(sparring_device_free(enough));
+    ok(sparring_device_free(one));
+}
+
+/// A tensor of 20,000 entries whose products by several threads at once are those of one.
+#[test]
+fn threads_share_a_plan() {
+    let mut state = 1u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let dims = [70, 50, 90];
+    let lists = dims.map(|n| (0..20_000).map(|_| below(n)).collect::<Vec<_>>());
+    let values: Vec<f64> = (0..20_000).map(|_| below(1000) as f64 / 7.0).collect();
+    let x = coo(&dims, &lists, &values);
+    let factors = dims.map(|n| (0..n * 5).map(|_| below(1000) as f64 / 3.0).collect::<Vec<_>>());
+    let cpu = cpu(2, 0);
+    let (status, plan) = prepared(cpu, x, 5, 0);
+    ok(status);
+    let of = |mode: usize, plan: usize| {
+        let (status, v) = run(plan as *const _, 5, &factors, mode as u64, dims[mode] as usize * 5);
+        ok(status);
+        v
+    };
+    let address = plan as usize;
+    let want: Vec<_> = (0..3).map(|mode| of(mode, address)).collect();
+    std::thread::scope(|scope| {
+        for shift in 0..3 {
+            let (of, want) = (&of, &want);
+            scope.spawn(move || {
+                for k in 0..12 {
+                    let mode = (k + shift) % 3;
+                    assert_eq!(of(mode, address), want[mode]);
+                }
+            });
+        }
+    });
+    ok(sparring_mttkrp_free(plan));
+    free(&[x]);
+    ok(sparring_device_free(cpu));
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_gpu_multiplies_as_the_processor_does() {
+    let (gpu, cpu, x) = (super::devices::gpu(), cpu(2, 0), genten());
+    let variants = [0, SPARRING_MTTKRP_C as u32, SPARRING_MTTKRP_COPIES as u32];
+    for mode in 0..3 {
+        let len = expected()[mode].len();
+        let of = |device, variant| {
+            let (status, v) = product(device, x, 2, &start(), mode as u64, variant, len);
+            ok(status);
+            v
+        };
+        let want = of(cpu, 0);
+        for variant in variants {
+            assert!(of(gpu, variant).iter().zip(&want).all(|(x, y)| (x - y).abs() <= 1e-14 * y.abs()), "{mode}");
+        }
+    }
+    serves(gpu, &variants);
+    let tree = SPARRING_MTTKRP_TREE as u32;
+    for e in [product(gpu, x, 2, &start(), 0, tree, 4).0, prepared(gpu, x, 2, tree).0] {
+        // The message is that of the last call.
+        assert_eq!(e, SPARRING_UNSUPPORTED);
+        assert!(text(sparring_last_error()).contains("the variant tree on a GPU is not supported: "));
+    }
+    let (status, plan) = prepared(gpu, x, 2, SPARRING_MTTKRP_COPIES as u32);
+    ok(status);
+    ok(sparring_device_free(gpu));
+    ok(run(plan, 2, &start(), 0, 4).0);
+    ok(sparring_mttkrp_free(plan));
+    free(&[x]);
+    ok(sparring_device_free(cpu));
+}
