@@ -524,3 +524,40 @@ mod sprs_interop {
         assert!(refused.starts_with("this matrix in sprs is not supported: "));
     }
 }
+
+/// Matrices over arrays of another owner: the same results, nothing copied before something is written.
+#[test]
+fn foreign_arrays_are_used_where_they_are() {
+    use sparring::par::Storage;
+    use sparring::{Cpu, algebra::PlusTimes, backend::Backend};
+    use std::sync::Arc;
+    let own = sparring::generate::Rmat::new(8, 8).matrix().expect("a matrix");
+    let row_ptr: Arc<[i64]> = own.row_ptr().iter().map(|&p| p as i64).collect();
+    let col_idx: Arc<[i32]> = own.col_idx().iter().map(|&j| j as i32).collect();
+    let values: Arc<[f64]> = own.values().into();
+    let lend = || {
+        let p = Storage::from(Arc::clone(&row_ptr)).unsigned().expect("row pointers");
+        let j = Storage::from(Arc::clone(&col_idx)).unsigned().expect("columns");
+        Csr::<f64>::from_storage(own.nrows(), own.ncols(), p, j, Storage::from(Arc::clone(&values))).expect("a matrix")
+    };
+    let mut a = lend();
+    assert_eq!(a.values().as_ptr(), values.as_ptr());
+    assert_eq!(a.col_idx().as_ptr().cast(), col_idx.as_ptr());
+    assert_eq!(a.row_ptr().as_ptr().cast(), row_ptr.as_ptr());
+    assert!(a.pattern().is_foreign() && a == own);
+    let cpu = Cpu::new();
+    let ring = PlusTimes::<f64>::new();
+    let want = cpu.mxm(ring, &own, &own).eval().expect("a product");
+    assert_eq!(cpu.mxm(ring, &a, &a).eval().expect("a product"), want);
+    // Foreign values are never written: neither in place by a plan nor by hand.
+    assert!(a.unshared_mut().is_none());
+    a.values_mut()[0] = 17.0;
+    assert!(a.values()[0] == 17.0 && values[0] == own.values()[0] && a.unshared_mut().is_some());
+    // The last matrix over them lets them go.
+    let b = lend().clone();
+    assert!(Arc::strong_count(&values) > 1);
+    let (pattern, taken) = b.into_parts();
+    assert_eq!((&taken[..], Arc::strong_count(&values)), (own.values(), 1));
+    drop((a, pattern));
+    assert_eq!((Arc::strong_count(&row_ptr), Arc::strong_count(&col_idx)), (1, 1));
+}

@@ -8,7 +8,7 @@
 //! - [`status`]: the codes; [`handle`]: what the opaque pointers are;
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
 //! - [`types`]: the types of values;
-//! - [`device`], [`matrix`], [`arrays`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`],
+//! - [`device`], [`matrix`], [`arrays`], [`foreign`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`],
 //!   [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
 #![allow(
@@ -23,6 +23,7 @@ pub mod cp;
 pub mod device;
 pub mod distances;
 pub mod einsum;
+pub mod foreign;
 pub mod handle;
 pub mod index;
 pub mod matrix;

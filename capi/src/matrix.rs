@@ -47,7 +47,7 @@ impl From<Matrix> for SparringMatrix {
 }
 
 /// The error of arrays, which are called so.
-fn of_arrays(e: Error, rows: &str, cols: &str) -> Fail {
+pub(crate) fn of_arrays(e: Error, rows: &str, cols: &str) -> Fail {
     let status = SparringStatus::from(&e);
     let message = match e {
         Error::RowPointer { row, found, expected } => format!("{rows}[{row}] is {found}, expected {expected}"),

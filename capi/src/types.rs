@@ -1,14 +1,16 @@
 //! Types of values: their codes in C, and arrays of them across the border.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use sparring::algebra::{Array, Slice, Type};
 use sparring::num_complex::Complex;
-use sparring::par::filled;
+use sparring::par::{Storage, filled};
 use sparring::runtime::Matrix;
+use sparring::{Csr, Pattern};
 
 use crate::guard::{Fail, Fallible};
-use crate::memory::{choice, copied, input, output, possible};
+use crate::memory::{check_any, choice, copied, input, output, possible};
 
 /// Type of the values of a matrix.
 #[repr(u32)]
@@ -80,6 +82,31 @@ macro_rules! types {
                 Type::Struct(of) => Err(Fail::of_type("values", format!("{} is no type of C", of.name))),
             }
         }
+        /// A matrix over the caller's values, which belong to `lent`.
+        /// # Safety
+        /// `p` points to `len` values of that type, unless it is NULL or badly aligned, which nobody writes until `lent` is dropped.
+        pub(crate) unsafe fn foreign_values<L: Send + Sync + 'static>(
+            ty: Type,
+            p: *const c_void,
+            len: usize,
+            lent: L,
+            pattern: Arc<Pattern>,
+        ) -> Fallible<Matrix> {
+            if ty == Type::Bool {
+                // SAFETY: the caller's promise, for bytes.
+                check_bools(unsafe { input(p.cast::<u8>(), len, "values")? })?;
+            }
+            match ty {
+                $(Type::$variant => {
+                    check_any(p.cast::<$t>(), len, "values")?;
+                    // SAFETY: 1. aligned and not too large by `check_any`; 2. there, alive and unwritten by the caller's promise; 3. every
+                    // bit pattern is a number, and bytes of bools were looked at.
+                    let values = unsafe { Storage::foreign(p.cast::<$t>(), len, lent) };
+                    Ok(Csr::with_storage(pattern, values)?.into())
+                })*
+                Type::Struct(of) => Err(Fail::of_type("values", format!("{} is no type of C", of.name))),
+            }
+        }
         /// Zeros for C to replace, and where they are.
         pub(crate) fn zeros(ty: Type, len: usize) -> Fallible<(Array, *mut c_void)> {
             match ty {
@@ -125,6 +152,14 @@ types! {
     F64 f64, SPARRING_F64, f64, |x| x;
     ComplexF32 Complex<f32>, SPARRING_COMPLEX_F32, Complex<f32>, |x| x;
     ComplexF64 Complex<f64>, SPARRING_COMPLEX_F64, Complex<f64>, |x| x;
+}
+
+/// Refuses bytes of C that are neither 0 nor 1, the truth values.
+fn check_bools(bytes: &[u8]) -> Fallible {
+    match bytes.iter().position(|&byte| byte > 1) {
+        None => Ok(()),
+        Some(p) => Err(Fail::argument("values", format!("byte {p} is {}, neither 0 nor 1", bytes[p]))),
+    }
 }
 
 /// The values that C has written over [`zeros`]; nothing is copied.

@@ -13,6 +13,7 @@ mod pair;
 mod parts;
 mod pool;
 mod scatter;
+mod storage;
 mod touch;
 
 use std::mem::MaybeUninit;
@@ -32,6 +33,7 @@ pub use memory::{filled, keep_freed_memory};
 pub(crate) use parts::for_each_part;
 use pool::{Place, Pool};
 pub(crate) use scatter::scattered;
+pub use storage::{SignedIndex, Storage};
 pub(crate) use touch::filled_by;
 
 /// How far a long operation has come.

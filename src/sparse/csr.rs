@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::pattern::Pattern;
 use crate::algebra::Value;
+use crate::par::Storage;
 use crate::{Error, Index, Result};
 
 /// An nrows × ncols sparse matrix in compressed rows.
@@ -16,7 +17,7 @@ use crate::{Error, Index, Result};
 #[derive(Debug)]
 pub struct Csr<T, I: Index = u32> {
     pattern: Arc<Pattern<I>>,
-    values: Arc<Vec<T>>,
+    values: Arc<Storage<T>>,
 }
 
 impl<T, I: Index> Clone for Csr<T, I> {
@@ -63,6 +64,28 @@ impl<T, I: Index> Csr<T, I> {
     /// # Errors
     /// [`Error::Length`] if there is not one value per entry.
     pub fn with_pattern(pattern: Arc<Pattern<I>>, values: Vec<T>) -> Result<Self> {
+        Self::with_storage(pattern, values.into())
+    }
+
+    /// From arrays that may belong to another owner, without copying them; columns in any order within each row.
+    ///
+    /// Cost: O(nrows + nnz), once, to check them. [`Storage`] shows how arrays of SciPy's types are taken.
+    /// # Errors
+    /// Those of [`from_unsorted`](Self::from_unsorted).
+    pub fn from_storage(
+        nrows: usize,
+        ncols: usize,
+        row_ptr: Storage<usize>,
+        col_idx: Storage<I>,
+        values: Storage<T>,
+    ) -> Result<Self> {
+        Self::with_storage(Arc::new(Pattern::from_storage(nrows, ncols, row_ptr, col_idx)?), values)
+    }
+
+    /// From a pattern and values that may belong to another owner.
+    /// # Errors
+    /// [`Error::Length`] if there is not one value per entry.
+    pub fn with_storage(pattern: Arc<Pattern<I>>, values: Storage<T>) -> Result<Self> {
         if values.len() != pattern.nnz() {
             return Err(Error::Length { what: "values", found: values.len(), expected: pattern.nnz() });
         }
@@ -116,10 +139,10 @@ impl<T, I: Index> Csr<T, I> {
     pub fn values(&self) -> &[T] {
         &self.values
     }
-    /// Values, row by row, for change in place, if no clone shares them.
+    /// Values, row by row, for change in place, if no clone shares them and they do not belong to another owner.
     #[inline]
     pub fn unshared_mut(&mut self) -> Option<&mut [T]> {
-        Arc::get_mut(&mut self.values).map(Vec::as_mut_slice)
+        Arc::get_mut(&mut self.values).and_then(Storage::owned_mut)
     }
     /// Columns and values of row `i`.
     #[inline]
@@ -138,22 +161,25 @@ impl<T, I: Index> Csr<T, I> {
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
         self.values.get(self.pattern.find(i, j)?)
     }
-    /// Values, row by row, for change in place. Values that a clone shares are copied first, and there must be memory for
-    /// them, as there must be for any clone in Rust; [`unshared_mut`](Self::unshared_mut) never copies.
+    /// Values, row by row, for change in place. Values that a clone shares, or that belong to another owner, are copied first, and
+    /// there must be memory for them, as there must be for any clone in Rust; [`unshared_mut`](Self::unshared_mut) never copies.
     #[inline]
     pub fn values_mut(&mut self) -> &mut [T]
     where
         T: Clone,
     {
-        let values: &mut Vec<T> = Arc::make_mut(&mut self.values);
-        values
+        // A clone of a storage is a vector of its own.
+        if self.values.is_foreign() {
+            self.values = Arc::new(Storage::clone(&self.values));
+        }
+        Arc::make_mut(&mut self.values).owned_mut().unwrap_or_default()
     }
     /// The pattern and the values, which are copied if a clone shares them.
     pub fn into_parts(self) -> (Arc<Pattern<I>>, Vec<T>)
     where
         T: Clone,
     {
-        (self.pattern, Arc::unwrap_or_clone(self.values))
+        (self.pattern, Arc::unwrap_or_clone(self.values).into_vec())
     }
     /// The same pattern with values `f(x)`.
     /// # Errors
@@ -161,6 +187,6 @@ impl<T, I: Index> Csr<T, I> {
     pub fn map<U: Value>(&self, f: impl Fn(&T) -> U) -> Result<Csr<U, I>> {
         let mut values = super::reserved(self.values.len(), "values")?;
         values.extend(self.values.iter().map(f));
-        Ok(Csr { pattern: Arc::clone(&self.pattern), values: Arc::new(values) })
+        Ok(Csr { pattern: Arc::clone(&self.pattern), values: Arc::new(values.into()) })
     }
 }

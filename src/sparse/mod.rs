@@ -15,6 +15,7 @@ mod pattern;
 mod select;
 mod sort;
 mod transpose;
+mod unchecked;
 mod vector;
 pub(crate) mod vector_forms;
 

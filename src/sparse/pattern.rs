@@ -1,6 +1,6 @@
 //! Where a matrix has entries: row pointers and column indices, checked once, shared by `Arc`.
 
-use crate::par::out_of_memory;
+use crate::par::{Storage, out_of_memory};
 use crate::{Error, Index, Result};
 
 /// Positions of the entries of an nrows × ncols matrix, row by row.
@@ -12,8 +12,8 @@ use crate::{Error, Index, Result};
 pub struct Pattern<I: Index = u32> {
     nrows: usize,
     ncols: usize,
-    row_ptr: Vec<usize>,
-    col_idx: Vec<I>,
+    row_ptr: Storage<usize>,
+    col_idx: Storage<I>,
     sorted: bool,
 }
 
@@ -32,13 +32,22 @@ impl<I: Index> Pattern<I> {
     /// [`Error::Duplicate`], [`Error::IndexOverflow`], each naming the first offender.
     pub fn new(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>) -> Result<Self> {
         check_sorted(nrows, ncols, &row_ptr, &col_idx)?;
-        Ok(Self { nrows, ncols, row_ptr, col_idx, sorted: true })
+        Ok(Self { nrows, ncols, row_ptr: row_ptr.into(), col_idx: col_idx.into(), sorted: true })
     }
 
     /// From row pointers and columns in any order within each row.
     /// # Errors
     /// As [`new`](Self::new), except that order does not matter.
     pub fn from_unsorted(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>) -> Result<Self> {
+        Self::from_storage(nrows, ncols, row_ptr.into(), col_idx.into())
+    }
+
+    /// From arrays that may belong to another owner, without copying them; columns in any order within each row.
+    ///
+    /// Cost: O(nrows + nnz), once, to check them; rows that are not sorted are sorted aside.
+    /// # Errors
+    /// As [`from_unsorted`](Self::from_unsorted).
+    pub fn from_storage(nrows: usize, ncols: usize, row_ptr: Storage<usize>, col_idx: Storage<I>) -> Result<Self> {
         check_rows(nrows, ncols, &row_ptr, &col_idx)?;
         let mut sorted = true;
         let mut scratch = Vec::new();
@@ -61,6 +70,16 @@ impl<I: Index> Pattern<I> {
 
     /// From parts known to fulfil the invariants; checked in debug builds.
     pub(crate) fn from_parts(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<I>, sorted: bool) -> Self {
+        Self::from_storage_parts(nrows, ncols, row_ptr.into(), col_idx.into(), sorted)
+    }
+    /// As [`from_parts`](Self::from_parts), from arrays that may belong to another owner.
+    pub(super) fn from_storage_parts(
+        nrows: usize,
+        ncols: usize,
+        row_ptr: Storage<usize>,
+        col_idx: Storage<I>,
+        sorted: bool,
+    ) -> Self {
         debug_assert!(check_rows(nrows, ncols, &row_ptr, &col_idx).is_ok());
         debug_assert!(
             !sorted || (0..nrows).all(|r| col_idx[row_ptr[r]..row_ptr[r + 1]].windows(2).all(|w| w[0] < w[1]))
@@ -75,7 +94,7 @@ impl<I: Index> Pattern<I> {
         check_ncols::<I>(ncols)?;
         let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
         let row_ptr = crate::par::filled(len, 0, "row pointers")?;
-        Ok(Self { nrows, ncols, row_ptr, col_idx: Vec::new(), sorted: true })
+        Ok(Self { nrows, ncols, row_ptr: row_ptr.into(), col_idx: Storage::default(), sorted: true })
     }
 
     /// Rows.
@@ -132,9 +151,14 @@ impl<I: Index> Pattern<I> {
     pub(crate) fn longest_row(&self) -> usize {
         self.row_ptr.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
     }
-    /// Row pointers and columns.
+    /// Row pointers and columns, which are copied if they belong to another owner.
     pub fn into_parts(self) -> (Vec<usize>, Vec<I>) {
-        (self.row_ptr, self.col_idx)
+        (self.row_ptr.into_vec(), self.col_idx.into_vec())
+    }
+    /// Whether a row pointer or column is read in the memory of another owner.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.row_ptr.is_foreign() || self.col_idx.is_foreign()
     }
 }
 

@@ -12,6 +12,7 @@ mod devices;
 mod distances;
 mod einsum;
 mod files;
+mod foreign;
 mod matrices;
 mod mttkrp;
 mod products;
