@@ -47,7 +47,7 @@
  * taken alike. Arrays come with their lengths, or have those of a tensor that is given with them. Text is UTF-8 and ends
  * with a zero; text that is written for you goes to a buffer of a length that you give. What you pass in is copied: it is
  * yours to free as soon as the call returns. What is too large to be there twice is written where it stays:
- * sparring_arrays_new, sparring_einsum.
+ * sparring_arrays_new, sparring_matrix_from_foreign, sparring_einsum.
  * Choices are passed as uint32_t and checked, so a number that is no enumerator is SPARRING_ARGUMENT.
  */
 
@@ -356,6 +356,25 @@ enum SparringMttkrpVariant
 typedef enum SparringMttkrpVariant SparringMttkrpVariant;
 #else
 typedef uint32_t SparringMttkrpVariant;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/// How arrays of the caller's are taken: values to be combined by |.
+enum SparringForeign
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /// Row pointers and columns are not looked at. You promise that they are those of a matrix; anything may happen if not.
+  SPARRING_UNCHECKED = 1,
+  /// With SPARRING_UNCHECKED: columns increase within each row.
+  SPARRING_SORTED_ROWS = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum SparringForeign SparringForeign;
+#else
+typedef uint32_t SparringForeign;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -701,6 +720,28 @@ SparringStatus sparring_matrix_from_arrays(SparringArrays *arrays,
 
 /// Frees arrays that are to be no matrix; NULL is allowed.
 SparringStatus sparring_arrays_free(SparringArrays *arrays);
+
+/// An nrows × ncols matrix over compressed rows of yours, which are read where they are and not copied: as those of
+/// sparring_matrix_from_csr, but that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`) and `col_idx` of
+/// SPARRING_I32 or SPARRING_U32 (`col_idx_type`), as SciPy and Arrow have them. Row pointers of 32 bits are the one thing that is copied.
+/// Arrays are checked once, in time of nrows + nnz, unless `flags` has SPARRING_UNCHECKED; bytes of SPARRING_BOOL are always checked to be
+/// 0 or 1.
+/// On success the arrays belong to the matrix and to all results that share them: nobody writes to them until `release`, which may be
+/// NULL, is called with `context`, once, by any thread. On failure they are yours as before, and `release` is not called.
+/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_matrix_from_foreign(uint32_t type,
+                                            uint64_t nrows,
+                                            uint64_t ncols,
+                                            uint64_t nnz,
+                                            uint32_t row_ptr_type,
+                                            const void *row_ptr,
+                                            uint32_t col_idx_type,
+                                            const void *col_idx,
+                                            const void *values,
+                                            uint32_t flags,
+                                            void (*release)(void *context),
+                                            void *context,
+                                            SparringMatrix **matrix);
 
 /// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is
 /// expanded and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the

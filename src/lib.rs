@@ -13,10 +13,12 @@ pub mod generate;
 #[cfg(feature = "cuda")]
 pub mod gpu;
 pub mod graph;
+mod index;
 pub mod io;
 pub(crate) mod kernels;
 pub mod ops;
 pub mod par;
+mod pattern;
 pub mod prelude;
 mod replace;
 pub mod runtime;
@@ -29,9 +31,11 @@ pub use backend::Cpu;
 pub use error::{Error, Result};
 #[cfg(feature = "cuda")]
 pub use gpu::Cuda;
+pub use index::Index;
 /// Complex numbers, those of the crate num-complex.
 pub use num_complex;
-pub use sparse::{Coo, Csr, Dense, Index, Pattern, Vector};
+pub use pattern::Pattern;
+pub use sparse::{Coo, Csr, Dense, Vector};
 pub use tensor::Tensor;
 
 /// The README's examples are tests.

@@ -531,7 +531,11 @@ fn foreign_arrays_are_used_where_they_are() {
     use sparring::par::Storage;
     use sparring::{Cpu, algebra::PlusTimes, backend::Backend};
     use std::sync::Arc;
-    let own = sparring::generate::Rmat::new(8, 8).matrix().expect("a matrix");
+    let entries =
+        (0..900u64).map(|p| p.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 33);
+    let (rows, cols): (Vec<u32>, Vec<u32>) = entries.map(|r| ((r % 97) as u32, (r / 97 % 97) as u32)).unzip();
+    let values = (0..900).map(f64::from).collect();
+    let own: Csr<f64> = Coo::new(97, 97, rows, cols, values).expect("entries").to_csr(Plus::new()).expect("a matrix");
     let row_ptr: Arc<[i64]> = own.row_ptr().iter().map(|&p| p as i64).collect();
     let col_idx: Arc<[i32]> = own.col_idx().iter().map(|&j| j as i32).collect();
     let values: Arc<[f64]> = own.values().into();

@@ -27,12 +27,12 @@ pub enum SparringForeign {
 
 use SparringForeign::*;
 
-/// Called once with the caller's context when the last matrix over its arrays is gone.
-pub type SparringRelease = Option<unsafe extern "C" fn(context: *mut c_void)>;
+/// What is called once with the caller's context when the last matrix over its arrays is gone.
+type Release = Option<unsafe extern "C" fn(context: *mut c_void)>;
 
 /// The caller's arrays, until the last matrix over them is gone.
 struct Lent {
-    release: SparringRelease,
+    release: Release,
     context: *mut c_void,
     /// Whether a matrix was made of them; if not, they are still the caller's alone.
     taken: AtomicBool,
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn sparring_matrix_from_foreign(
     col_idx: *const c_void,
     values: *const c_void,
     flags: u32,
-    release: SparringRelease,
+    release: Option<unsafe extern "C" fn(context: *mut c_void)>,
     context: *mut c_void,
     matrix: *mut *mut SparringMatrix,
 ) -> SparringStatus {

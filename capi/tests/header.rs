@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 18] = [
     "status",
     "guard",
     "handle",
@@ -13,6 +13,7 @@ const SOURCES: [&str; 17] = [
     "types",
     "matrix",
     "arrays",
+    "foreign",
     "matrix_market",
     "semirings",
     "mxm",

@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use super::prefetch_at;
 use super::{Slots, Threads, collected, for_each_part, reserved, zero_indices, zeros};
-use crate::simd::prefetch_at;
 use crate::{Error, Index, Result};
 
 /// Which part of the keys counts: `(key >> shift) & mask`, which is below `bins`.

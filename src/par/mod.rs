@@ -12,6 +12,7 @@ mod memory;
 mod pair;
 mod parts;
 mod pool;
+mod prefetch;
 mod scatter;
 mod storage;
 mod touch;
@@ -32,6 +33,7 @@ pub(crate) use memory::{collected, counters, enough, out_of_memory, reserved, ze
 pub use memory::{filled, keep_freed_memory};
 pub(crate) use parts::for_each_part;
 use pool::{Place, Pool};
+pub(crate) use prefetch::{prefetch, prefetch_at};
 pub(crate) use scatter::scattered;
 pub use storage::{SignedIndex, Storage};
 pub(crate) use touch::filled_by;

@@ -6,7 +6,7 @@
 
 use super::emit::SLACK;
 use crate::Index;
-use crate::sparse::out_of_memory;
+use crate::par::out_of_memory;
 use crate::{Error, Result};
 
 /// `out = [label[j] for j in cols if label[j] < bound]`, in order; returns how many there are.

@@ -17,6 +17,7 @@ mod tiles;
 mod turn;
 mod union;
 
+pub(crate) use crate::par::{prefetch, prefetch_at};
 pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
 pub(crate) use hits::{HITS, Hits, NONE};
@@ -24,8 +25,7 @@ pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, pa
 pub(crate) use met::Met;
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
-    count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, prefetch, prefetch_at, scatter, scatter_at,
-    scatter_places,
+    count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, scatter, scatter_at, scatter_places,
 };
 pub(crate) use shifted::Shift;
 pub(crate) use sort::{InOrder, LANES, SHORT, ShortList, Sixteen};

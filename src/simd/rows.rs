@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scatter::prefetch;
+use super::prefetch;
 use crate::{Index, Pattern};
 
 /// Rows of a pattern with a value (or `()`) for each entry.

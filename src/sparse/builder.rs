@@ -4,11 +4,11 @@ use hashbrown::HashMap;
 
 use super::hyper::HyperCsr;
 use super::out_of_memory;
-use super::pattern::{check_ncols, check_nrows};
 use super::sort::Scratch;
 use super::{Coo, reserved};
 use crate::algebra::{Monoid, Value};
 use crate::par::Threads;
+use crate::pattern::{check_ncols, check_nrows};
 use crate::{Csr, Error, Index, Result};
 
 /// Takes entries one by one, in any order, and makes a matrix of them.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::parts::{build_rows, cut, row_blocks};
-use super::pattern::{check_ncols, check_nrows};
 use super::{Dense, SparseVec, copied, reserved};
 use crate::algebra::Value;
 use crate::par::{Threads, collected, filled, for_each_part};
+use crate::pattern::{check_ncols, check_nrows};
 use crate::{Coo, Csr, Error, Index, Pattern, Result};
 
 impl<T: Value, I: Index> Csr<T, I> {

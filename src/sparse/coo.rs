@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::pattern::{check_ncols, check_nrows};
 use super::sort::{Entries, to_rows};
 use crate::algebra::words::{Fold, Moves, moved};
 use crate::algebra::{Host, Monoid, V, Value, Word};
 use crate::par::{Threads, reserved};
+use crate::pattern::{check_ncols, check_nrows};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Entries (row, column, value) of an nrows × ncols matrix, in any order, repeats allowed.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::pattern::Pattern;
 use crate::algebra::Value;
 use crate::par::Storage;
+use crate::pattern::Pattern;
 use crate::{Error, Index, Result};
 
 /// An nrows × ncols sparse matrix in compressed rows.

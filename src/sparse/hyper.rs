@@ -37,7 +37,7 @@ impl<T, I: Index> HyperCsr<T, I> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn new(nrows: usize, rows: Vec<I>, compact: Csr<T, I>) -> Result<Self> {
-        super::pattern::check_nrows::<I>(nrows)?;
+        crate::pattern::check_nrows::<I>(nrows)?;
         if rows.len() != compact.nrows() {
             return Err(Error::Length { what: "rows", found: rows.len(), expected: compact.nrows() });
         }

@@ -4,11 +4,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::pattern::check_nrows;
 use super::sort::{Entries, to_rows};
 use crate::algebra::words::{Fold, Moves, moved};
 use crate::algebra::{Value, Word};
 use crate::par::{Grouped, Threads, binned, reserved};
+use crate::pattern::check_nrows;
 use crate::{Csr, Index, Pattern, Result};
 
 /// The entries of a matrix as entries of its transpose, in the order of the matrix's rows.

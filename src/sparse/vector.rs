@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bitvec::slice::BitSlice;
 
-use super::pattern::check_len;
 use super::{BitmapVec, SparseVec, reserved};
 use crate::algebra::{Monoid, Value};
+use crate::pattern::check_len;
 use crate::{Error, Index, Result};
 
 /// A vector with entries at some or all of its places.

@@ -4,10 +4,10 @@ use bitvec::slice::BitSlice;
 use bitvec::vec::BitVec;
 
 use super::coo::Coo;
-use super::pattern::check_len;
 use super::{out_of_memory, reserved};
 use crate::algebra::{Monoid, Value};
 use crate::par::filled;
+use crate::pattern::check_len;
 use crate::{Error, Index, Result};
 
 /// A vector of a given length with entries at some places, stored as a list.
