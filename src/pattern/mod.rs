@@ -1,5 +1,7 @@
 //! Where a matrix has entries: row pointers and column indices, checked once, shared by `Arc`.
 
+mod unchecked;
+
 use crate::par::{Storage, out_of_memory};
 use crate::{Error, Index, Result};
 
