@@ -35,6 +35,7 @@ pub use index::Index;
 /// Complex numbers, those of the crate num-complex.
 pub use num_complex;
 pub use pattern::Pattern;
+pub use simd::Isa;
 pub use sparse::{Coo, Csr, Dense, Vector};
 pub use tensor::Tensor;
 

@@ -91,8 +91,9 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_permissions_and_devices_stay() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
+    fn links_permissions_and_pipes_stay() {
+        use std::io::Read;
+        use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("a"), folder.path().join("b"));
         write(&path, "one").unwrap();
@@ -102,7 +103,14 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-        write(Path::new("/dev/null"), "nothing").unwrap();
-        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        // Open for both, so that neither this nor the writer waits for the other end.
+        let mut reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        write(&pipe, "through").unwrap();
+        assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+        let mut text = [0; 7];
+        reader.read_exact(&mut text).unwrap();
+        assert_eq!(&text, b"through");
     }
 }

@@ -28,7 +28,7 @@ const BESIDE: [(&str, &[&str]); 2] = [
     ("generate", &["error", "algebra", "index", "pattern", "sparse", "par", "tensor"]),
 ];
 /// What stands at the root of the crate, and the module it comes from.
-const ROOT: [(&str, &str); 14] = [
+const ROOT: [(&str, &str); 15] = [
     ("Error", "error"),
     ("Result", "error"),
     ("Coo", "sparse"),
@@ -41,6 +41,7 @@ const ROOT: [(&str, &str); 14] = [
     ("SparseVec", "sparse"),
     ("Cpu", "backend"),
     ("Cuda", "backend"),
+    ("Isa", "simd"),
     ("op", "algebra"),
     ("num_complex", "algebra"),
 ];
@@ -238,6 +239,20 @@ fn unsafe_lives_where_proofs_are_collected() {
         })
         .collect();
     assert!(wrong.is_empty(), "unsafe outside its homes: {wrong:?}");
+}
+
+/// `simd/isa.rs` alone asks the processor, so that `SPARRING_ISA` reaches every choice of loops, and tests follow it.
+#[test]
+fn one_file_asks_the_processor() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let asks: BTreeSet<_> = ["src", "tests", "cli", "capi", "examples", "benches"]
+        .iter()
+        .flat_map(|folder| sources(&top.join(folder)))
+        .filter(|file| {
+            std::fs::read_to_string(file).expect("source text").contains(concat!("is_x86_feature", "_detected!("))
+        })
+        .collect();
+    assert_eq!(asks, BTreeSet::from([top.join("src/simd/isa.rs")]));
 }
 
 /// The programs around the library see what any user sees: no path into its sources, no private feature.

@@ -1,7 +1,7 @@
-//! The command `devices`: the GPUs, and what is missing to use them.
+//! The command `devices`: the processor, the GPUs, and what is missing to use them.
 
 use serde_json::{Map, Value, json};
-use sparring::Cuda;
+use sparring::{Cuda, Isa};
 
 use crate::context::Context;
 use crate::device::Device;
@@ -13,13 +13,16 @@ pub(crate) fn list(context: &Context) -> Result {
     let devices: Vec<_> = (0..Cuda::count()).map(|ordinal| (ordinal, Cuda::new(ordinal))).collect();
     let missing = if devices.is_empty() { Cuda::new(0).err().map(|e| e.to_string()) } else { None };
     let compiler = Cuda::compiler().map_err(|e| e.to_string());
+    let (isa, best, threads) = (Isa::running(), Isa::best(), context.cpu.threads().count());
     let json = json!({
+        "processor": { "isa": isa.name(), "isa_best": best.name(), "threads": threads },
         "devices": devices.iter().map(|(ordinal, cuda)| describe(*ordinal, cuda)).collect::<Vec<_>>(),
         "missing": missing,
         "compiler": compiler.as_ref().ok(), "compiler_missing": compiler.as_ref().err(),
     });
     context.result(json, || {
-        let mut text = String::new();
+        let lowered = if isa < best { format!(" of {best} ({})", Isa::VARIABLE) } else { String::new() };
+        let mut text = format!("cpu      {isa}{lowered}   {threads} threads\n");
         for (ordinal, cuda) in &devices {
             text += &match cuda {
                 Ok(cuda) => {

@@ -93,7 +93,7 @@ enum Command {
     Semirings,
     /// List the metrics that knn and distances know
     Metrics,
-    /// List the GPUs, or what is missing to use one
+    /// List the processor and the GPUs, or what is missing to use one
     Devices,
     /// Measure generated cases, or files
     Bench(bench::Arguments),
@@ -156,6 +156,8 @@ impl Command {
 }
 
 fn run(common: &Common, command: &Command) -> failure::Result {
+    // The library would take the best that is there.
+    sparring::Isa::requested()?;
     command.keeps_to(common.memory_budget)?;
     // These need no threads.
     match command {

@@ -128,8 +128,12 @@ fn devices_are_listed_or_what_is_missing() {
     let devices = found["devices"].as_array().unwrap();
     assert_eq!(devices.is_empty(), found["missing"].is_string());
     assert_ne!(found["compiler"].is_string(), found["compiler_missing"].is_string());
+    let processor = &found["processor"];
+    let (isa, threads) = (processor["isa"].as_str().unwrap(), processor["threads"].as_u64().unwrap());
+    assert!(said.starts_with(&format!("cpu      {isa}")), "{said}");
+    assert!(said.contains(&format!("   {threads} threads\n")), "{said}");
     if devices.is_empty() {
-        assert!(said.starts_with("no GPU 0: "), "{said}");
+        assert!(said.contains("\nno GPU 0: "), "{said}");
     }
     for (n, device) in devices.iter().enumerate() {
         assert_eq!(device["device"], format!("cuda:{n}"));

@@ -116,7 +116,7 @@ impl Action {
     }
 }
 
-/// Elements that are computed together, values of so many bytes: what a register holds.
+/// Elements that are computed together, values of so many bytes: what a register holds, from four to sixteen.
 pub(super) fn together(size: usize) -> usize {
     lanes(register(), size)
 }

@@ -265,7 +265,7 @@ mod v4 {
     /// `out` as u32, if that is what it is and the processor has the instructions.
     #[inline(always)]
     pub(super) fn columns<I: Index>(out: &mut [I]) -> Option<&mut [u32]> {
-        if crate::simd::has_v4() && is_x86_feature_detected!("avx512vbmi2") { as_u32(out) } else { None }
+        if crate::simd::has_vbmi2() { as_u32(out) } else { None }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt,bmi1")]

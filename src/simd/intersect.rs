@@ -193,7 +193,7 @@ mod v4 {
     /// Whether the processor counts bits by vectors.
     #[inline(always)]
     pub(super) fn counts() -> bool {
-        crate::simd::has_v4() && is_x86_feature_detected!("avx512vpopcntdq")
+        crate::simd::has_vpopcntdq()
     }
 
     /// # Safety

@@ -1,12 +1,13 @@
 //! Inner loops of the products, behind safe functions.
 //!
-//! Each function checks once what its loop then relies on. Vector instructions are chosen at run time
-//! by what the processor has; the scalar twin is what the others are tested against.
+//! Each function checks once what its loop then relies on. Vector instructions are chosen at run time, in [`isa`] alone, by what the
+//! processor has; the scalar twin is what the others are tested against.
 
 mod corners;
 mod emit;
 mod hits;
 mod intersect;
+mod isa;
 mod met;
 mod rows;
 mod scatter;
@@ -22,6 +23,10 @@ pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
 pub(crate) use hits::{HITS, Hits, NONE};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
+pub use isa::Isa;
+pub(crate) use isa::register;
+#[cfg(target_arch = "x86_64")]
+use isa::{has_v3, has_v4, has_vbmi2, has_vpopcntdq};
 pub(crate) use met::Met;
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
@@ -83,7 +88,7 @@ pub(crate) fn dispatch_work<W: Work>(work: W) -> W::Out {
     dispatch_wide(work).unwrap_or_else(|work| work.run())
 }
 
-/// As [`dispatch_work`], but the work comes back where the processor has only what the build relies on, if there is more on some.
+/// As [`dispatch_work`], but the work comes back where x86-64 runs with the baseline of the build ([`Isa::Scalar`]).
 #[inline(always)]
 pub(crate) fn dispatch_wide<W: Work>(work: W) -> Result<W::Out, W> {
     #[cfg(target_arch = "x86_64")]
@@ -106,21 +111,7 @@ pub(crate) fn dispatch_wide<W: Work>(work: W) -> Result<W::Out, W> {
     Ok(work.run())
 }
 
-/// Bytes of a register of what [`dispatch_work`] chooses.
-pub(crate) fn register() -> usize {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if has_v4() {
-            return 64;
-        }
-        if has_v3() {
-            return 32;
-        }
-    }
-    16
-}
-
-/// Runs `f` compiled for the best of this processor's instruction sets: x86-64-v4 (AVX-512), v3 (AVX2), or
+/// Runs `f` compiled for the instruction set of this process ([`Isa::running`]): x86-64-v4 (AVX-512), v3 (AVX2), or
 /// the baseline of the build. Rust never fuses a multiplication with an addition by itself, so the results
 /// are the same bits.
 #[inline(always)]
@@ -145,26 +136,4 @@ pub(crate) fn dispatch<R>(f: impl FnOnce() -> R) -> R {
         }
     }
     f()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn has_v3() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("fma")
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn has_v4() -> bool {
-    has_v3()
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512cd")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
 }

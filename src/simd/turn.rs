@@ -6,7 +6,7 @@ use std::any::Any;
 #[inline(always)]
 pub(crate) fn turn<T: Copy + 'static, const W: usize>(block: &mut [[T; W]; W]) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
+    if super::has_v4() {
         let any: &mut dyn Any = block;
         if let Some(block) = any.downcast_mut::<[[f64; 8]; 8]>() {
             // SAFETY: the processor has AVX-512.
