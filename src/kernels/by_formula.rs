@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::staged::Staged;
 use super::two_steps::{TwoSteps, no_structs};
-use super::{Numeric, Products};
+use super::{CompiledRing, Numeric, Products};
 use crate::algebra::words::{from_words, words_mut};
 use crate::algebra::*;
 use crate::num_complex::Complex;
@@ -42,18 +42,17 @@ pub(crate) use with_type;
 /// # Errors
 /// [`Error::Argument`] if ⊗ takes other types than the operands', [`Error::Unsupported`] for structs; those of the phase.
 pub(crate) fn numeric_by_formula<N: Numeric<u32>>(
-    ring: &RingFormula,
+    ring: &CompiledRing,
     a: Operand<'_>,
     b: Operand<'_>,
     phase: &N,
 ) -> Result<(N::Found, Array)> {
-    check(ring, a.values.ty(), b.values.ty())?;
+    check(ring.formula(), a.values.ty(), b.values.ty())?;
     if let Some(found) = fused(ring, a, b, &mut New(phase)) {
         return found;
     }
-    with_type!(ring.mul().ty(), T => {
-        let kernels = TwoSteps::<T>::new(ring)?;
-        let (found, made) = phase.make(&staged(&kernels, a, b))?;
+    with_type!(ring.ty(), T => {
+        let (found, made) = phase.make(&staged(ring.two_steps::<T>()?, a, b))?;
         // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Numeric`); 2. these are
         // values of type T (`TwoSteps`).
         Ok((found, Array::of(unsafe { from_words::<T>(made) })))
@@ -64,25 +63,25 @@ pub(crate) fn numeric_by_formula<N: Numeric<u32>>(
 /// # Errors
 /// As for [`numeric_by_formula`].
 pub(crate) fn refill_by_formula<N: super::Again<u32>>(
-    ring: &RingFormula,
+    ring: &CompiledRing,
     a: Operand<'_>,
     b: Operand<'_>,
     phase: &N,
     c: &mut SliceMut<'_>,
 ) -> Result<()> {
-    check(ring, a.values.ty(), b.values.ty())?;
-    if c.ty() != ring.mul().ty() {
-        let message = format!("the semiring gives {}, these values are {}", ring.mul().ty(), c.ty());
+    check(ring.formula(), a.values.ty(), b.values.ty())?;
+    if c.ty() != ring.ty() {
+        let message = format!("the semiring gives {}, these values are {}", ring.ty(), c.ty());
         return Err(Error::Argument { name: "c", message });
     }
     if let Some(done) = fused(ring, a, b, &mut Again(phase, c)) {
         return done;
     }
-    with_type!(ring.mul().ty(), T => {
-        let kernels = TwoSteps::<T>::new(ring)?;
+    with_type!(ring.ty(), T => {
+        let kernels = ring.two_steps::<T>()?;
         let Some(c) = c.get::<T>() else { return Err(no_structs()) };
         // SAFETY: as above; `refill` has no other words than these values' and the kernel's.
-        phase.refill(&staged(&kernels, a, b), unsafe { words_mut(c) })
+        phase.refill(&staged(kernels, a, b), unsafe { words_mut(c) })
     }, Err(no_structs()))
 }
 
@@ -121,14 +120,23 @@ impl<N: super::Again<u32>> Run for Again<'_, '_, '_, N> {
     }
 }
 
-/// The semirings with fused loops: those that products are most often asked for.
+/// The semirings with fused loops: those that products are most often asked for. By its number in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fused(u32);
+
 macro_rules! fused {
     ($($number:literal $ring:ty;)*) => {
+        impl Fused {
+            /// The number of the semiring, if it is one of these.
+            pub(super) fn of(ring: &RingFormula) -> Option<Self> {
+                static TABLE: OnceLock<HashMap<RingFormula, u32>> = OnceLock::new();
+                let table = TABLE.get_or_init(|| HashMap::from([$((RingFormula::of(<$ring>::new()), $number)),*]));
+                table.get(ring).copied().map(Self)
+            }
+        }
         /// Runs with the fused loops of the semiring, if it is one of those that have some.
-        fn fused<X: Run>(ring: &RingFormula, a: Operand<'_>, b: Operand<'_>, run: &mut X) -> Option<Result<X::Out>> {
-            static TABLE: OnceLock<HashMap<RingFormula, u32>> = OnceLock::new();
-            let table = TABLE.get_or_init(|| HashMap::from([$((RingFormula::of(<$ring>::new()), $number)),*]));
-            match table.get(ring)? {
+        fn fused<X: Run>(ring: &CompiledRing, a: Operand<'_>, b: Operand<'_>, run: &mut X) -> Option<Result<X::Out>> {
+            match ring.fused()?.0 {
                 $($number => {
                     let a = a.csr.downcast_ref::<Csr<Lhs<$ring>>>()?;
                     let b = b.csr.downcast_ref::<Csr<Rhs<$ring>>>()?;
@@ -138,6 +146,10 @@ macro_rules! fused {
             }
         }
     };
+}
+impl Fused {
+    /// [`PlusTimes`] on f64, and on f32.
+    pub(super) const PLUS_TIMES: [Self; 2] = [Self(0), Self(1)];
 }
 fused! {
     0 PlusTimes<f64>;

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use bitvec::slice::BitSlice;
 
-use super::Sums;
 use super::blocks::{fill, fill_words};
-use super::by_formula::{Operand, check, with_type};
+use super::by_formula::{Fused, Operand, check, with_type};
 use super::listed::StagedVector;
 use super::staged_rows::{StagedRows, fold_rows};
-use super::two_steps::{TwoSteps, fold_of, no_structs};
+use super::two_steps::no_structs;
+use super::{CompiledMonoid, CompiledRing, Sums};
 use crate::Result;
 use crate::algebra::words::{from_words, words};
-use crate::algebra::{Array, Contract, Lhs, Monoid, MonoidFormula, PlusTimes, Rhs, RingFormula, Semiring, Slice};
+use crate::algebra::{Array, Contract, Lhs, Monoid, PlusTimes, Rhs, Semiring, Slice};
 use crate::num_complex::Complex;
 use crate::par::Threads;
 use crate::simd::FloatRows;
@@ -28,40 +28,43 @@ use crate::simd::FloatRows;
 pub(crate) fn mxv_by_formula(
     threads: &Threads,
     blocks: &[Range<usize>],
-    ring: &RingFormula,
+    ring: &CompiledRing,
     a: Operand<'_>,
     (x, marks): (Slice<'_>, Option<&BitSlice<u64>>),
 ) -> Result<Array> {
-    check(ring, a.values.ty(), x.ty())?;
-    if marks.is_none() {
-        if let Some(y) = float_mxv(threads, blocks, (PlusTimes::<f64>::default(), ring), a, x) {
-            return y;
-        }
-        if let Some(y) = float_mxv(threads, blocks, (PlusTimes::<f32>::default(), ring), a, x) {
+    check(ring.formula(), a.values.ty(), x.ty())?;
+    if let (None, Some(fused)) = (marks, ring.fused()) {
+        let [f64s, f32s] = Fused::PLUS_TIMES;
+        let y = match fused {
+            _ if fused == f64s => float_mxv(threads, blocks, PlusTimes::<f64>::default(), a, x),
+            _ if fused == f32s => float_mxv(threads, blocks, PlusTimes::<f32>::default(), a, x),
+            _ => None,
+        };
+        if let Some(y) = y {
             return y;
         }
     }
-    with_type!(ring.mul().ty(), T => {
-        let kernels = TwoSteps::<T>::new(ring)?;
+    with_type!(ring.ty(), T => {
+        let kernels = ring.two_steps::<T>()?;
         let (fold, a) = (kernels.fold(), (&**a.pattern, a.values));
         // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
-        let products = unsafe { StagedRows::new(a, (x, marks), fold, &kernels) };
+        let products = unsafe { StagedRows::new(a, (x, marks), fold, kernels) };
         let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|rows, y| products.rows(rows, y, &|_| true))?;
         // SAFETY: all were the identity, and then what `rows` wrote: values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))
     }, Err(no_structs()))
 }
 
-/// The same by the loops of a semiring of floats, if the formula is that semiring and the values are its.
+/// The same by the loops of a semiring of floats, if the values are its.
 fn float_mxv<R: Semiring + Contract>(
     threads: &Threads,
     blocks: &[Range<usize>],
-    (floats, ring): (R, &RingFormula),
+    floats: R,
     a: Operand<'_>,
     x: Slice<'_>,
 ) -> Option<Result<Array>> {
     let (values, x) = (a.values.get::<Lhs<R>>()?, x.get::<Rhs<R>>()?);
-    let rows = FloatRows::new(floats).filter(|_| RingFormula::of(floats) == *ring)?;
+    let rows = FloatRows::new(floats)?;
     let first = <R::Add as Monoid>::IDENTITY;
     let y = fill(threads, "mxv", blocks, &|i| i, first, &|block, y| rows.rows((a.pattern, values), x, block, y));
     Some(y.map(Array::of))
@@ -73,16 +76,16 @@ fn float_mxv<R: Semiring + Contract>(
 /// # Panics
 /// If there is not one value per entry.
 pub(crate) fn sums_by_formula(
-    ring: &RingFormula,
+    ring: &CompiledRing,
     (ks, xs): (&[u32], Slice<'_>),
     a: Operand<'_>,
     way: &impl Sums<u32>,
 ) -> Result<(Vec<u32>, Array)> {
-    check(ring, xs.ty(), a.values.ty())?;
-    with_type!(ring.mul().ty(), T => {
-        let kernels = TwoSteps::<T>::new(ring)?;
+    check(ring.formula(), xs.ty(), a.values.ty())?;
+    with_type!(ring.ty(), T => {
+        let kernels = ring.two_steps::<T>()?;
         // SAFETY: as above.
-        let products = unsafe { StagedVector::new((ks, xs), (a.pattern, a.values), kernels.fold(), &kernels, None) };
+        let products = unsafe { StagedVector::new((ks, xs), (a.pattern, a.values), kernels.fold(), kernels, None) };
         let (columns, sums) = way.make(&products)?;
         // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these are values of
         // type T.
@@ -99,13 +102,13 @@ pub(crate) fn folds_by_formula(
     threads: &Threads,
     op: &'static str,
     blocks: &[Range<usize>],
-    monoid: &MonoidFormula,
+    monoid: &CompiledMonoid,
     starts: &[usize],
     x: Slice<'_>,
 ) -> Result<Array> {
-    with_type!(monoid.op().ty(), T => {
-        let (fold, Some(x)) = (fold_of::<T>(monoid)?, x.get::<T>()) else { return Err(no_structs()) };
-        let (fold, x) = (&*fold, words(x));
+    with_type!(monoid.ty(), T => {
+        let (fold, Some(x)) = (monoid.fold::<T>()?, x.get::<T>()) else { return Err(no_structs()) };
+        let x = words(x);
         let y = fill_words(threads, op, blocks, &|i| i, fold.identity(), &|rows, y| fold_rows(fold, starts, x, rows, y))?;
         // SAFETY: all were the identity, and then what the fold gave for values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))

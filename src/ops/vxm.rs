@@ -17,8 +17,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{blocks, room};
 use super::mask::{VectorMask, check_mask};
-use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, Slice, Word};
-use crate::kernels::{CACHED, Lets, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
+use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word};
+use crate::kernels::{CACHED, CompiledRing, Lets, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Fresh, Threads, append_blocks, collected, filled, reserved};
 use crate::simd::{RowsOf, within};
 use crate::sparse::SparseVec;
@@ -74,7 +74,7 @@ pub fn vxm<R: Semiring, I: Index>(
 /// As for [`vxm`]; [`Error::Argument`] if ⊗ takes other types, [`Error::Unsupported`] for structs.
 pub(crate) fn vxm_words(
     threads: &Threads,
-    ring: &RingFormula,
+    ring: &CompiledRing,
     len: usize,
     (ks, xs): (&[u32], Slice<'_>),
     a: Operand<'_>,

@@ -49,8 +49,8 @@ fn selects(op: &UnaryOp) -> Result<()> {
 /// Refuses operands of other types than those of the operator, which with `union` has one type alone.
 fn check_ewise(op: &BinaryOp, a: Type, b: Type, union: bool) -> Result<()> {
     let (of_a, of_b) = op.takes();
-    check("a", &op.to_string(), of_a, a)?;
-    check("b", &op.to_string(), of_b, b)?;
+    check("a", op, of_a, a)?;
+    check("b", op, of_b, b)?;
     if union && (of_a != op.ty() || of_b != op.ty()) {
         let message = format!(
             "an entry of one operand alone stands as it is, but {op} takes {of_a} and {of_b} and gives {}",
@@ -74,61 +74,61 @@ impl OnMachine for Matrix {
             Machine::Cpu(cpu) => {
                 let (a, b) = (a.sorted(cpu.threads())?, b.sorted(cpu.threads())?);
                 let operands = (a.operand()?, b.operand()?);
-                let (pattern, values) = by_formula::ewise(cpu.threads(), op.formula(), operands, union)?;
+                let (pattern, values) = by_formula::ewise(cpu.threads(), op.compiled(), operands, union)?;
                 Matrix::new(pattern, values)
             }
             #[cfg(feature = "cuda")]
             Machine::Cuda(cuda) => {
                 let (a, b, op) = (m.there(a)?, m.there(b)?, op.printed());
-                let made = if union { cuda.ewise_add_raw(&op, None, &a, &b) } else { cuda.ewise_mult_raw(&op, &a, &b) };
+                let made = if union { cuda.ewise_add_raw(op, None, &a, &b) } else { cuda.ewise_mult_raw(op, &a, &b) };
                 Ok(Matrix::on_device(cuda, made?))
             }
         }
     }
     fn apply(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self> {
-        check("a", &op.to_string(), op.takes(), a.ty())?;
+        check("a", op, op.takes(), a.ty())?;
         match m {
             Machine::Cpu(cpu) => {
                 let a = a.operand()?;
-                let values = by_formula::apply(cpu.threads(), op.formula(), a, &op.scalar()?)?;
+                let values = by_formula::apply(cpu.threads(), op.compiled(), a, op.scalar()?)?;
                 Matrix::new(Arc::clone(a.pattern), values)
             }
             #[cfg(feature = "cuda")]
             Machine::Cuda(cuda) => {
                 let (a, s) = (m.there(a)?, op.scalar()?);
                 let made = match op.printed() {
-                    (op, false) => cuda.apply_raw(&op, &a),
-                    (op, true) => cuda.apply_at_raw(&op, &a, s.slice()),
+                    (op, false) => cuda.apply_raw(op, &a),
+                    (op, true) => cuda.apply_at_raw(op, &a, s.slice()),
                 };
                 Ok(Matrix::on_device(cuda, made?))
             }
         }
     }
     fn select(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self> {
-        check("a", &op.to_string(), op.takes(), a.ty())?;
+        check("a", op, op.takes(), a.ty())?;
         selects(op)?;
         match m {
             Machine::Cpu(cpu) => {
                 let a = a.sorted(cpu.threads())?;
-                let flags = by_formula::apply(cpu.threads(), op.formula(), a.operand()?, &op.scalar()?)?;
+                let flags = by_formula::apply(cpu.threads(), op.compiled(), a.operand()?, op.scalar()?)?;
                 a.moved(cpu.threads(), Move::Keep(flags.slice().get().unwrap_or_default()))
             }
             #[cfg(feature = "cuda")]
             Machine::Cuda(cuda) => {
-                Ok(Matrix::on_device(cuda, cuda.select_raw(&op.printed_at(), &*m.there(a)?, op.scalar()?.slice())?))
+                Ok(Matrix::on_device(cuda, cuda.select_raw(op.printed_at(), &*m.there(a)?, op.scalar()?.slice())?))
             }
         }
     }
     fn reduce(m: &Machine, monoid: &Monoid, a: &Self) -> Result<Scalar> {
-        check("a", &monoid.to_string(), monoid.ty(), a.ty())?;
+        check("a", monoid, monoid.ty(), a.ty())?;
         match m {
             Machine::Cpu(cpu) => {
                 let Operand { values, .. } = a.operand()?;
-                Scalar::only(by_formula::reduce(cpu.threads(), monoid.formula(), values)?.slice())
+                Scalar::only(by_formula::reduce(cpu.threads(), monoid.compiled(), values)?.slice())
             }
             #[cfg(feature = "cuda")]
             Machine::Cuda(cuda) => {
-                let sum = cuda.fold_raw(&monoid.printed(), &m.there(a)?.values)?;
+                let sum = cuda.fold_raw(monoid.printed(), &m.there(a)?.values)?;
                 Scalar::only(cuda.get_raw(&sum, "a fold")?.slice())
             }
         }
@@ -161,60 +161,60 @@ impl OnMachine for Vector {
         match m {
             Machine::Cpu(cpu) => {
                 let operands = (a.view()?, b.view()?);
-                Vector::of(by_formula::ewise_vectors(cpu.threads(), op.formula(), operands, union)?)
+                Vector::of(by_formula::ewise_vectors(cpu.threads(), op.compiled(), operands, union)?)
             }
             #[cfg(feature = "cuda")]
             Machine::Cuda(cuda) => {
                 let (a, b, op) = (m.vector_there(a)?, m.vector_there(b)?, op.printed());
                 let made = if union {
-                    cuda.vector_ewise_add_raw(&op, None, &a, &b)
+                    cuda.vector_ewise_add_raw(op, None, &a, &b)
                 } else {
-                    cuda.vector_ewise_mult_raw(&op, &a, &b)
+                    cuda.vector_ewise_mult_raw(op, &a, &b)
                 };
                 Ok(Vector::on_device(cuda, made?))
             }
         }
     }
     fn apply(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self> {
-        check("a", &op.to_string(), op.takes(), a.ty())?;
+        check("a", op, op.takes(), a.ty())?;
         match m {
             Machine::Cpu(cpu) => {
-                Vector::of(by_formula::apply_vector(cpu.threads(), op.formula(), a.view()?, &op.scalar()?)?)
+                Vector::of(by_formula::apply_vector(cpu.threads(), op.compiled(), a.view()?, op.scalar()?)?)
             }
             #[cfg(feature = "cuda")]
             Machine::Cuda(cuda) => {
                 let (a, s) = (m.vector_there(a)?, op.scalar()?);
                 let made = match op.printed() {
-                    (op, false) => cuda.vector_apply_raw(&op, &a),
-                    (op, true) => cuda.vector_apply_at_raw(&op, &a, s.slice()),
+                    (op, false) => cuda.vector_apply_raw(op, &a),
+                    (op, true) => cuda.vector_apply_at_raw(op, &a, s.slice()),
                 };
                 Ok(Vector::on_device(cuda, made?))
             }
         }
     }
     fn select(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self> {
-        check("a", &op.to_string(), op.takes(), a.ty())?;
+        check("a", op, op.takes(), a.ty())?;
         selects(op)?;
         match m {
             Machine::Cpu(cpu) => {
-                a.kept(&by_formula::marks_where(cpu.threads(), op.formula(), a.view()?, &op.scalar()?)?)
+                a.kept(&by_formula::marks_where(cpu.threads(), op.compiled(), a.view()?, op.scalar()?)?)
             }
             #[cfg(feature = "cuda")]
             Machine::Cuda(cuda) => {
                 let a = m.vector_there(a)?;
-                Ok(Vector::on_device(cuda, cuda.vector_select_raw(&op.printed_at(), &a, op.scalar()?.slice())?))
+                Ok(Vector::on_device(cuda, cuda.vector_select_raw(op.printed_at(), &a, op.scalar()?.slice())?))
             }
         }
     }
     fn reduce(m: &Machine, monoid: &Monoid, a: &Self) -> Result<Scalar> {
-        check("a", &monoid.to_string(), monoid.ty(), a.ty())?;
+        check("a", monoid, monoid.ty(), a.ty())?;
         match m {
             Machine::Cpu(cpu) => {
-                Scalar::only(by_formula::reduce_vector(cpu.threads(), monoid.formula(), a.view()?)?.slice())
+                Scalar::only(by_formula::reduce_vector(cpu.threads(), monoid.compiled(), a.view()?)?.slice())
             }
             #[cfg(feature = "cuda")]
             Machine::Cuda(cuda) => {
-                let sum = cuda.vector_reduce_raw(&monoid.printed(), &*m.vector_there(a)?)?;
+                let sum = cuda.vector_reduce_raw(monoid.printed(), &*m.vector_there(a)?)?;
                 Scalar::only(cuda.get_raw(&sum, "a fold")?.slice())
             }
         }

@@ -200,13 +200,13 @@ impl Machine {
             Self::Cpu(cpu) => {
                 let (a, b) = (a.operand()?, b.operand()?);
                 let (budget, plan) = (cpu.budget(), plan.host()?);
-                let (pattern, values) = spgemm::numeric_any(cpu.threads(), budget, plan, ring.formula(), a, b)?;
+                let (pattern, values) = spgemm::numeric_any(cpu.threads(), budget, plan, ring.compiled(), a, b)?;
                 Matrix::new(pattern, values)
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
                 let (a, b) = (self.there(a)?, self.there(b)?);
-                Ok(Matrix::on_device(cuda, cuda.numeric_raw(plan.device()?, &ring.printed(), &a, &b)?))
+                Ok(Matrix::on_device(cuda, cuda.numeric_raw(plan.device()?, ring.printed(), &a, &b)?))
             }
         }
     }
@@ -223,7 +223,7 @@ impl Machine {
             Self::Cpu(cpu) => {
                 let (operands, plan) = ((a.operand()?, b.operand()?), plan.host()?);
                 if let Some((pattern, mut values)) = c.unshared() {
-                    let ring = ring.formula();
+                    let ring = ring.compiled();
                     let (threads, budget) = (cpu.threads(), cpu.budget());
                     return spgemm::numeric_any_into(threads, budget, plan, ring, operands, &pattern, &mut values);
                 }
@@ -239,7 +239,7 @@ impl Machine {
                 };
                 let pattern = Arc::clone(&c.pattern);
                 if Arc::get_mut(&mut c.values).is_some() {
-                    return cuda.numeric_into_raw(plan, &ring.printed(), &a, &b, &pattern, &mut c.values);
+                    return cuda.numeric_into_raw(plan, ring.printed(), &a, &b, &pattern, &mut c.values);
                 }
                 plan.check_result(&pattern)?;
             }

@@ -34,6 +34,7 @@ mod distances;
 mod index;
 mod machine;
 mod matrix;
+mod names;
 mod operations;
 mod operator;
 mod place;

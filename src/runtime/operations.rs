@@ -83,11 +83,11 @@ impl Machine {
     /// machine.
     pub fn mxv(&self, ring: &Semiring, a: &Matrix, x: &Vector) -> Result<Vector> {
         match self {
-            Self::Cpu(cpu) => Vector::of(by_formula::mxv(cpu.threads(), ring.formula(), a.operand()?, x.view()?)?),
+            Self::Cpu(cpu) => Vector::of(by_formula::mxv(cpu.threads(), ring.compiled(), a.operand()?, x.view()?)?),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
                 let (a, x) = (self.there(a)?, self.vector_there(x)?);
-                Ok(Vector::on_device(cuda, cuda.mxv_vector(&ring.printed(), &a, &x, None)?))
+                Ok(Vector::on_device(cuda, cuda.mxv_vector(ring.printed(), &a, &x, None)?))
             }
         }
     }
@@ -98,11 +98,11 @@ impl Machine {
     /// As for [`mxv`](Self::mxv).
     pub fn vxm(&self, ring: &Semiring, x: &Vector, a: &Matrix) -> Result<Vector> {
         match self {
-            Self::Cpu(cpu) => Vector::of(by_formula::vxm(cpu.threads(), ring.formula(), x.view()?, a.operand()?)?),
+            Self::Cpu(cpu) => Vector::of(by_formula::vxm(cpu.threads(), ring.compiled(), x.view()?, a.operand()?)?),
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
                 let (a, x) = (self.there(a)?, self.vector_there(x)?);
-                Ok(Vector::on_device(cuda, cuda.vxm_vector(&ring.printed(), &x, &a, None)?))
+                Ok(Vector::on_device(cuda, cuda.vxm_vector(ring.printed(), &x, &a, None)?))
             }
         }
     }
@@ -156,16 +156,16 @@ impl Machine {
     /// # Errors
     /// As for [`reduce`](Self::reduce).
     pub fn reduce_rows(&self, monoid: &Monoid, a: &Matrix) -> Result<Vector> {
-        super::operator::check("a", &monoid.to_string(), monoid.ty(), a.ty())?;
+        super::operator::check("a", monoid, monoid.ty(), a.ty())?;
         match self {
             Self::Cpu(cpu) => {
                 let a = a.operand()?;
-                let y = by_formula::reduce_rows(cpu.threads(), monoid.formula(), a)?;
+                let y = by_formula::reduce_rows(cpu.threads(), monoid.compiled(), a)?;
                 Vector::of(by_formula::rows_with_entries(a.pattern, y)?)
             }
             #[cfg(feature = "cuda")]
             Self::Cuda(cuda) => {
-                Ok(Vector::on_device(cuda, cuda.reduce_rows_vector(&monoid.printed(), &*self.there(a)?)?))
+                Ok(Vector::on_device(cuda, cuda.reduce_rows_vector(monoid.printed(), &*self.there(a)?)?))
             }
         }
     }

@@ -1,15 +1,14 @@
 //! Operators and monoids by name or by formula.
 
 use std::fmt;
-#[cfg(feature = "cuda")]
 use std::sync::Arc;
 
 use super::Scalar;
-use crate::algebra::{Constant, Formula, MonoidFormula, Number, Parameter, Type, name_in, operators};
+use super::names::Names;
 #[cfg(feature = "cuda")]
-use crate::algebra::{Printable, Printed, printed};
-use crate::kernels::with_type;
-use crate::num_complex::Complex;
+use crate::algebra::Printed;
+use crate::algebra::{Constant, Formula, MonoidFormula, Parameter, Type, name_in, operators};
+use crate::kernels::{CompiledMonoid, CompiledOp};
 use crate::{Error, Result};
 
 /// The name that a text is, if it is one word and no parameter.
@@ -18,7 +17,7 @@ fn name<'t>(text: &'t str, parameters: &[&str]) -> Option<&'t str> {
 }
 
 /// Refuses values of another type than what takes them.
-pub(super) fn check(name: &'static str, what: &str, takes: Type, found: Type) -> Result<()> {
+pub(super) fn check(name: &'static str, what: &dyn fmt::Display, takes: Type, found: Type) -> Result<()> {
     if takes == found {
         return Ok(());
     }
@@ -35,43 +34,53 @@ pub(super) fn check(name: &'static str, what: &str, takes: Type, found: Type) ->
 /// assert_eq!(BinaryOp::new("less", Type::F64).unwrap_err().to_string().contains("f64 has plus"), true);
 /// # Ok::<(), sparring::Error>(())
 /// ```
+/// Made once and found again by its text, like a [`Semiring`](super::Semiring).
 #[derive(Clone, Debug, PartialEq)]
-pub struct BinaryOp {
-    text: String,
-    op: Formula,
-}
+pub struct BinaryOp(Arc<CompiledOp>);
 
 impl BinaryOp {
     /// The operator of this name ([`operators::BINARY`] lists them), or of this formula of `a` and `b`, over values of one type.
     /// # Errors
     /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
-        match name(text, &["a", "b"]) {
-            Some(name) => Ok(Self { text: name.to_string(), op: operators::binary(name, ty)? }),
-            None => Self::between(text, ty, ty),
-        }
+        static KNOWN: Names<CompiledOp> = Names::new();
+        let make = || {
+            Ok(match name(text, &["a", "b"]) {
+                Some(name) => CompiledOp::new(name, operators::binary(name, ty)?),
+                None => Self::of_formula(text, ty, ty)?,
+            })
+        };
+        KNOWN.get(text, [ty, ty], make).map(Self)
     }
     /// The same for operands of different types, by a formula.
     /// # Errors
     /// [`Error::Formula`].
     pub fn between(text: &str, a: Type, b: Type) -> Result<Self> {
-        Ok(Self { text: text.trim().to_string(), op: Formula::parse(text, &[("a", a), ("b", b)], None)? })
+        static KNOWN: Names<CompiledOp> = Names::new();
+        KNOWN.get(text, [a, b], || Self::of_formula(text, a, b)).map(Self)
+    }
+    fn of_formula(text: &str, a: Type, b: Type) -> Result<CompiledOp> {
+        Ok(CompiledOp::new(text.trim(), Formula::parse(text, &[("a", a), ("b", b)], None)?))
     }
     /// Type of the results.
     #[must_use]
     pub fn ty(&self) -> Type {
-        self.op.ty()
+        self.0.ty()
     }
     /// Types of the operands.
     #[must_use]
     pub fn takes(&self) -> (Type, Type) {
-        let parameters = self.op.parameters();
+        let parameters = self.formula().parameters();
         (parameters[0].1, parameters[1].1)
     }
     /// As data.
     #[must_use]
     pub fn formula(&self) -> &Formula {
-        &self.op
+        self.0.formula()
+    }
+    /// With what runs it.
+    pub(super) fn compiled(&self) -> &CompiledOp {
+        &self.0
     }
     /// The operator x ↦ s ∘ x.
     /// # Errors
@@ -99,22 +108,22 @@ impl BinaryOp {
         self.bound(a, b, s.into(), |name| if name == "b" { "s" } else { "a" })
     }
     fn bound(&self, a: Type, of_s: Type, s: Scalar, name: impl Fn(&str) -> &str) -> Result<UnaryOp> {
-        let op = self.op.renamed(&entry(a, of_s), name).ok_or_else(|| Error::Argument {
-            name: "operator",
-            message: format!("{} is no formula of a and b", self.text),
-        })?;
-        UnaryOp { text: self.text.clone(), op, s: None }.with(s)
+        let op = self
+            .formula()
+            .renamed(&entry(a, of_s), name)
+            .ok_or_else(|| Error::Argument { name: "operator", message: format!("{self} is no formula of a and b") })?;
+        UnaryOp { op: Arc::new(CompiledOp::new(self.0.text(), op)), s: None }.with(s)
     }
     /// As device code.
     #[cfg(feature = "cuda")]
-    pub(super) fn printed(&self) -> Arc<Printed> {
-        printed(Printable::Op(self.op.clone()))
+    pub(super) fn printed(&self) -> &Arc<Printed> {
+        self.0.printed()
     }
 }
 
 impl fmt::Display for BinaryOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.0.text())
     }
 }
 
@@ -138,10 +147,10 @@ fn entry(a: Type, s: Type) -> [Parameter; 4] {
 /// assert_eq!(lower.csr::<f64>().unwrap().values(), [3.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
+/// Made once and found again by its text, like a [`Semiring`](super::Semiring).
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnaryOp {
-    text: String,
-    op: Formula,
+    op: Arc<CompiledOp>,
     s: Option<Scalar>,
 }
 
@@ -151,7 +160,14 @@ impl UnaryOp {
     /// # Errors
     /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
-        let Some(name) = name(text, &["a", "s", "i", "j"]) else { return Self::between(text, ty, ty) };
+        static KNOWN: Names<CompiledOp> = Names::new();
+        let make = || match name(text, &["a", "s", "i", "j"]) {
+            Some(name) => Self::named(name, ty),
+            None => Self::of_formula(text, ty, ty),
+        };
+        Ok(Self { op: KNOWN.get(text, [ty, ty], make)?, s: None })
+    }
+    fn named(name: &str, ty: Type) -> Result<CompiledOp> {
         let op = match operators::unary(name, ty) {
             Ok(op) => op.over(&entry(ty, ty)),
             Err(Error::Unsupported { what, why }) => match operators::index_unary(name, ty) {
@@ -165,26 +181,30 @@ impl UnaryOp {
         };
         let op =
             op.ok_or_else(|| Error::Argument { name: "operator", message: format!("{name} has other parameters") })?;
-        Ok(Self { text: name.to_string(), op, s: None })
+        Ok(CompiledOp::new(name, op))
     }
     /// The same with a scalar of another type, by a formula.
     /// # Errors
     /// [`Error::Formula`].
     pub fn between(text: &str, a: Type, s: Type) -> Result<Self> {
+        static KNOWN: Names<CompiledOp> = Names::new();
+        Ok(Self { op: KNOWN.get(text, [a, s], || Self::of_formula(text, a, s))?, s: None })
+    }
+    fn of_formula(text: &str, a: Type, s: Type) -> Result<CompiledOp> {
         let parameters = [("a", a), ("s", s), ("i", Type::U64), ("j", Type::U64)];
-        Ok(Self { text: text.trim().to_string(), op: Formula::parse(text, &parameters, None)?, s: None })
+        Ok(CompiledOp::new(text.trim(), Formula::parse(text, &parameters, None)?))
     }
     /// The same with this scalar.
     /// # Errors
     /// [`Error::Argument`] if it is of another type than s; the message names both.
     pub fn with(&self, s: impl Into<Scalar>) -> Result<Self> {
         let s = s.into();
-        let takes = self.op.parameters()[1].1;
+        let takes = self.formula().parameters()[1].1;
         if s.ty() != takes {
-            let message = format!("the scalar is {}, but {} takes one of {takes}", s.ty(), self.text);
+            let message = format!("the scalar is {}, but {self} takes one of {takes}", s.ty());
             return Err(Error::Argument { name: "s", message });
         }
-        Ok(Self { s: Some(s), ..self.clone() })
+        Ok(Self { op: Arc::clone(&self.op), s: Some(s) })
     }
     /// Type of the results.
     #[must_use]
@@ -194,47 +214,48 @@ impl UnaryOp {
     /// Type of the entries that it takes.
     #[must_use]
     pub fn takes(&self) -> Type {
-        self.op.parameters()[0].1
+        self.formula().parameters()[0].1
     }
     /// Type of the scalar that it takes, if it reads one.
     #[must_use]
     pub fn takes_scalar(&self) -> Option<Type> {
-        self.op.reads("s").then_some(self.op.parameters()[1].1)
+        self.formula().reads("s").then_some(self.formula().parameters()[1].1)
     }
     /// As data: parameters `a`, `s`, `i`, `j`.
     #[must_use]
     pub fn formula(&self) -> &Formula {
+        self.op.formula()
+    }
+    /// With what runs it.
+    pub(super) fn compiled(&self) -> &CompiledOp {
         &self.op
     }
     /// The scalar; any value if it reads none.
-    pub(super) fn scalar(&self) -> Result<Constant> {
-        if let Some(s) = &self.s {
-            return Ok(s.constant().clone());
-        }
-        if self.op.reads("s") {
-            let message = format!("{} reads a scalar: give it one by `with`", self.text);
-            return Err(Error::Argument { name: "s", message });
-        }
-        Ok(with_type!(self.op.parameters()[1].1, T => Constant::of(T::ZERO), Constant::of(false)))
+    pub(super) fn scalar(&self) -> Result<&Constant> {
+        let scalar = self.s.as_ref().map(Scalar::constant).or(self.op.unread_scalar());
+        scalar.ok_or_else(|| Error::Argument {
+            name: "s",
+            message: format!("{self} reads a scalar: give it one by `with`"),
+        })
     }
     /// As device code: of an entry alone if it reads nothing else.
     #[cfg(feature = "cuda")]
-    pub(super) fn printed(&self) -> (Arc<Printed>, bool) {
-        match self.op.over(&self.op.parameters()[..1]) {
-            Some(op) => (printed(Printable::Op(op)), false),
-            None => (self.printed_at(), true),
+    pub(super) fn printed(&self) -> (&Arc<Printed>, bool) {
+        match self.op.printed_of_entry() {
+            Some(op) => (op, false),
+            None => (self.op.printed_at(), true),
         }
     }
     /// As device code of an entry, a scalar and a place.
     #[cfg(feature = "cuda")]
-    pub(super) fn printed_at(&self) -> Arc<Printed> {
-        printed(Printable::IndexOp(self.op.clone()))
+    pub(super) fn printed_at(&self) -> &Arc<Printed> {
+        self.op.printed_at()
     }
 }
 
 impl fmt::Display for UnaryOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.op.text())
     }
 }
 
@@ -247,11 +268,9 @@ impl fmt::Display for UnaryOp {
 /// assert_eq!((most.ty(), most.identity()), (Type::I8, Scalar::from(i8::MIN)));
 /// # Ok::<(), sparring::Error>(())
 /// ```
+/// Made once and found again by its text, like a [`Semiring`](super::Semiring).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Monoid {
-    text: String,
-    monoid: MonoidFormula,
-}
+pub struct Monoid(Arc<CompiledMonoid>);
 
 impl Monoid {
     /// The monoid of this name or formula; see [`MonoidFormula::parse`].
@@ -259,32 +278,38 @@ impl Monoid {
     /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place;
     /// [`Error::Argument`] if it is no monoid, with the values that show it.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
-        Ok(Self { text: text.trim().to_string(), monoid: MonoidFormula::parse(text, ty)? })
+        static KNOWN: Names<CompiledMonoid> = Names::new();
+        let make = || Ok(CompiledMonoid::new(text.trim(), MonoidFormula::parse(text, ty)?));
+        KNOWN.get(text, [ty, ty], make).map(Self)
     }
     /// Type of the values.
     #[must_use]
     pub fn ty(&self) -> Type {
-        self.monoid.op().ty()
+        self.0.ty()
     }
     /// e with e ⊕ x = x.
     #[must_use]
     pub fn identity(&self) -> Scalar {
-        Scalar::of(self.monoid.identity().clone())
+        Scalar::of(self.formula().identity().clone())
     }
     /// As data.
     #[must_use]
     pub fn formula(&self) -> &MonoidFormula {
-        &self.monoid
+        self.0.formula()
+    }
+    /// With what runs it.
+    pub(super) fn compiled(&self) -> &CompiledMonoid {
+        &self.0
     }
     /// As device code.
     #[cfg(feature = "cuda")]
-    pub(super) fn printed(&self) -> Arc<Printed> {
-        printed(Printable::Monoid(self.monoid.op().clone(), self.monoid.identity().clone()))
+    pub(super) fn printed(&self) -> &Arc<Printed> {
+        self.0.printed()
     }
 }
 
 impl fmt::Display for Monoid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.0.text())
     }
 }

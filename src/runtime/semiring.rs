@@ -1,18 +1,21 @@
 //! A semiring by name or by formula.
 
 use std::fmt;
+use std::sync::Arc;
 
+use super::names::Names;
 use crate::Result;
 #[cfg(feature = "cuda")]
-use crate::algebra::{Printable, Printed, printed};
+use crate::algebra::Printed;
 use crate::algebra::{RingFormula, Type};
+use crate::kernels::CompiledRing;
 
 /// A semiring for matrices of given types: `min_plus`, or `min, a + 2*b`.
+///
+/// It is a handle of a value that is made once: cloning it counts, and [`new`](Self::new) finds a text again that it has seen, among the
+/// last 512 at least. What runs it, on the processor or a GPU, is made by the first call that needs it, and serves all threads.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Semiring {
-    text: String,
-    ring: RingFormula,
-}
+pub struct Semiring(Arc<CompiledRing>);
 
 impl Semiring {
     /// The semiring of this name, or of this formula, over values of one type.
@@ -30,28 +33,33 @@ impl Semiring {
     /// # Errors
     /// Those of [`new`](Self::new).
     pub fn between(text: &str, a: Type, b: Type) -> Result<Self> {
-        Ok(Self { text: text.trim().to_string(), ring: RingFormula::parse(text, a, b)? })
+        static KNOWN: Names<CompiledRing> = Names::new();
+        let make = || Ok(CompiledRing::new(text.trim(), RingFormula::parse(text, a, b)?));
+        KNOWN.get(text, [a, b], make).map(Self)
     }
     /// Type of the results.
     #[must_use]
     pub fn ty(&self) -> Type {
-        self.ring.mul().ty()
+        self.0.ty()
     }
     /// As data.
     #[must_use]
     pub fn formula(&self) -> &RingFormula {
-        &self.ring
+        self.0.formula()
+    }
+    /// With what runs it.
+    pub(super) fn compiled(&self) -> &CompiledRing {
+        &self.0
     }
     /// As device code.
     #[cfg(feature = "cuda")]
-    pub(super) fn printed(&self) -> std::sync::Arc<Printed> {
-        let (add, mul) = (self.ring.add(), self.ring.mul());
-        printed(Printable::Ring(add.op().clone(), add.identity().clone(), mul.clone()))
+    pub(super) fn printed(&self) -> &Arc<Printed> {
+        self.0.printed()
     }
 }
 
 impl fmt::Display for Semiring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.0.text())
     }
 }

@@ -117,7 +117,7 @@ impl Machine {
         if let Some(op) = how.accum {
             let (a, b) = op.takes();
             for found in [a, b, op.ty()] {
-                check("c", &format!("the accumulator {op}"), found, ty)?;
+                check("c", &format_args!("the accumulator {op}"), found, ty)?;
             }
         }
         if how.mask.is_none() && how.complement {

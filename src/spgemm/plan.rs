@@ -12,8 +12,8 @@ use super::tasks::{self, Work};
 use super::twins::{self, Operands};
 use super::values::Reach;
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
-use crate::algebra::{Array, Lhs, Out, Rhs, RingFormula, Semiring, SliceMut, Word};
-use crate::kernels::{self, Multiply, Products};
+use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, SliceMut, Word};
+use crate::kernels::{self, CompiledRing, Multiply, Products};
 use crate::par::{Threads, collected, filled};
 use crate::sparse::{BitCounts, BitRows};
 use crate::{Csr, Error, Index, Pattern, Result};
@@ -387,7 +387,7 @@ pub(crate) fn numeric_any(
     threads: &Threads,
     budget: Option<u64>,
     plan: &Plan,
-    ring: &RingFormula,
+    ring: &CompiledRing,
     a: kernels::Operand<'_>,
     b: kernels::Operand<'_>,
 ) -> Result<(Arc<Pattern>, Array)> {
@@ -399,7 +399,7 @@ pub(crate) fn numeric_any_into(
     threads: &Threads,
     budget: Option<u64>,
     plan: &Plan,
-    ring: &RingFormula,
+    ring: &CompiledRing,
     (a, b): (kernels::Operand<'_>, kernels::Operand<'_>),
     c: &Arc<Pattern>,
     values: &mut SliceMut<'_>,

@@ -1,5 +1,7 @@
 //! Monoids and semirings as data: by name, or of formulas.
 
+use std::sync::OnceLock;
+
 use super::operators::{self, Takes, multiplied};
 use super::typing::{constant, typed};
 use super::{Formula, laws, parse};
@@ -13,6 +15,8 @@ pub struct MonoidFormula {
     op: Formula,
     identity: Constant,
     terminal: Option<Constant>,
+    /// Follows from the others: looked up when the monoid is made.
+    name: Option<&'static str>,
 }
 
 /// A semiring, or NAMM: ⊕ and ⊗.
@@ -101,14 +105,40 @@ impl Special {
     }
 }
 
+/// The rows of [`MONOIDS`] that a type has, each with its monoid; parsed once for each type.
+fn builtins(ty: Type) -> &'static [(&'static Row, MonoidFormula)] {
+    static TYPES: [OnceLock<Vec<(&'static Row, MonoidFormula)>>; Type::ALL.len()] =
+        [const { OnceLock::new() }; Type::ALL.len()];
+    let Some(t) = Type::ALL.iter().position(|t| *t == ty) else { return &[] };
+    TYPES[t].get_or_init(|| {
+        let mut made: Vec<(&Row, MonoidFormula)> = Vec::new();
+        for row in MONOIDS.iter().filter(|row| row.takes.has(ty)) {
+            let Ok(op) = operators::binary(row.op, ty) else { continue };
+            let Some(identity) = row.identity.value(ty) else { continue };
+            let terminal = row.terminal.and_then(|t| t.value(ty));
+            let mut monoid = MonoidFormula { op, identity, terminal, name: None };
+            // One monoid may have two rows: from zero on, max of unsigned integers is max.
+            let first = made.iter().find(|(_, other)| monoid.is(other)).map_or(row.name, |(row, _)| row.name);
+            monoid.name = Some(first);
+            made.push((row, monoid));
+        }
+        made
+    })
+}
+
 impl MonoidFormula {
+    fn new(op: Formula, identity: Constant, terminal: Option<Constant>) -> Self {
+        let mut monoid = Self { op, identity, terminal, name: None };
+        monoid.name = builtins(monoid.op.ty()).iter().find(|(_, other)| monoid.is(other)).and_then(|(_, m)| m.name);
+        monoid
+    }
+    /// Whether both are one monoid, whatever is known of their names.
+    fn is(&self, other: &Self) -> bool {
+        self.op == other.op && self.identity == other.identity && self.terminal == other.terminal
+    }
     /// The monoid of an operator type.
     pub fn of<M: Monoid>(op: M) -> Self {
-        Self {
-            op: Formula::of_binary(op),
-            identity: Constant::of(M::IDENTITY),
-            terminal: M::TERMINAL.map(Constant::of),
-        }
+        Self::new(Formula::of_binary(op), Constant::of(M::IDENTITY), M::TERMINAL.map(Constant::of))
     }
     /// The built-in monoid of this name.
     /// # Errors
@@ -116,16 +146,12 @@ impl MonoidFormula {
     pub fn named(name: &str, ty: Type) -> Result<Self> {
         let lower = name.to_lowercase().replace('-', "_");
         let canonical = if lower == "log" { "logaddexp" } else { &lower };
-        let rows = || MONOIDS.iter().filter(|row| row.takes.has(ty));
-        let Some(row) = rows().find(|row| row.name == canonical) else {
-            let known: Vec<_> = rows().map(|row| row.name).collect();
+        let known = builtins(ty);
+        known.iter().find(|(row, _)| row.name == canonical).map(|(_, monoid)| monoid.clone()).ok_or_else(|| {
+            let known: Vec<_> = known.iter().map(|(row, _)| row.name).collect();
             let why = format!("{ty} has {}", known.join(", "));
-            return Err(Error::Unsupported { what: format!("monoid '{name}' over {ty}"), why });
-        };
-        let op = operators::binary(row.op, ty)?;
-        // A monoid's types have its special values.
-        let identity = row.identity.value(ty).ok_or_else(|| no_identity(&op))?;
-        Ok(Self { op, identity, terminal: row.terminal.and_then(|t| t.value(ty)) })
+            Error::Unsupported { what: format!("monoid '{name}' over {ty}"), why }
+        })
     }
     /// A monoid over `ty` as text: the name of a built-in one, or a formula of `a` and `b` with its identity, and perhaps a value
     /// that ends a fold: `a + b - a * b identity 0 terminal 1`.
@@ -147,7 +173,7 @@ impl MonoidFormula {
         let op = typed(text, &op, &[("a", ty), ("b", ty)], Some(ty))?;
         let identity = constant(text, &identity, ty)?;
         let terminal = terminal.map(|t| constant(text, &t, ty)).transpose()?;
-        let monoid = Self { op, identity, terminal };
+        let monoid = Self::new(op, identity, terminal);
         laws::hold(&monoid)?;
         Ok(monoid)
     }
@@ -169,7 +195,7 @@ impl MonoidFormula {
     /// Its name, if it is a built-in one.
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
-        MONOIDS.iter().map(|row| row.name).find(|name| Self::named(name, self.op.ty()).is_ok_and(|m| m == *self))
+        self.name
     }
 }
 
@@ -293,8 +319,4 @@ fn shifted(error: Error, whole: &str, by: usize) -> Error {
         Error::Formula { at, message, .. } => Error::Formula { text: whole.to_string(), at: at + by, message },
         other => other,
     }
-}
-
-fn no_identity(op: &Formula) -> Error {
-    Error::Unsupported { what: format!("a monoid over {}", op.ty()), why: "it has no such identity".into() }
 }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::Result;
-use crate::algebra::{Array, Constant, Formula, Input, Slice, SliceMut};
-use crate::kernels::{BLOCK, Pool, Runs, fill_any};
+use crate::algebra::{Array, Constant, Input, Slice, SliceMut};
+use crate::kernels::{BLOCK, CompiledOp, Pool, Runs, fill_any};
 use crate::par::Threads;
 
 use super::super::blocks::blocks;
@@ -20,19 +20,19 @@ fn run(runs: &Runs, inputs: &[Input<'_>], out: &mut SliceMut<'_>) {
 
 /// f of a, s, i, j.
 pub(super) struct OfOne<'a> {
-    runs: Runs,
+    runs: &'a Runs,
     pub(super) reads_place: bool,
     s: &'a Constant,
 }
 
 impl<'a> OfOne<'a> {
-    pub(super) fn new(f: &Formula, s: &'a Constant) -> Result<Self> {
-        Ok(Self { runs: Runs::new(f)?, reads_place: f.reads("i") || f.reads("j"), s })
+    pub(super) fn new(f: &'a CompiledOp, s: &'a Constant) -> Result<Self> {
+        Ok(Self { runs: f.runs()?, reads_place: f.reads_place(), s })
     }
     /// f of each value, at places that it does not read.
     pub(super) fn anywhere(&self, values: Slice<'_>, out: &mut SliceMut<'_>) {
         let nowhere = Input::Scalar(Slice::of(&[0u64]));
-        run(&self.runs, &[Input::Values(values), Input::Scalar(self.s.slice()), nowhere, nowhere], out);
+        run(self.runs, &[Input::Values(values), Input::Scalar(self.s.slice()), nowhere, nowhere], out);
     }
     /// f of each value, `place(p)` being where value p stands.
     pub(super) fn at(&self, values: Slice<'_>, out: &mut SliceMut<'_>, mut place: impl FnMut(usize) -> (u64, u64)) {
@@ -55,31 +55,36 @@ impl<'a> OfOne<'a> {
 
 /// a ∘ b where two operands meet.
 pub(super) struct OfTwo<'a> {
-    runs: Runs,
-    gathered: Pool<[Array; 2]>,
+    runs: &'a Runs,
+    gathered: &'a Pool<[Array; 2]>,
+    op: &'a CompiledOp,
     a: Slice<'a>,
     b: Slice<'a>,
 }
 
 impl<'a> OfTwo<'a> {
-    pub(super) fn new(op: &Formula, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
-        let gathered = Pool::new([Array::zeros(a.ty(), BLOCK)?, Array::zeros(b.ty(), BLOCK)?])?;
-        Ok(Self { runs: Runs::new(op)?, gathered, a, b })
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Unsupported`](crate::Error::Unsupported) for a formula that the
+    /// processor cannot run.
+    pub(super) fn new(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
+        Ok(Self { runs: op.runs()?, gathered: op.gathered()?, op, a, b })
     }
     /// a(p) ∘ b(p) for the p of a range.
     pub(super) fn straight(&self, range: Range<usize>, out: &mut SliceMut<'_>) {
-        run(&self.runs, &[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
+        run(self.runs, &[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
     }
     /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that there is.
     pub(super) fn meet(&self, places: &[Places], out: &mut SliceMut<'_>) {
-        let make = || Ok([Array::zeros(self.a.ty(), BLOCK)?, Array::zeros(self.b.ty(), BLOCK)?]);
-        self.gathered.with(make, |[x, y]| {
-            x.slice_mut().gather(&self.a, places.iter().map(|p| p.0));
-            y.slice_mut().gather(&self.b, places.iter().map(|p| p.1));
-            let n = places.len();
-            // Also where one is missing, of some value or other: what it gives is written over.
-            run(&self.runs, &[Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))], out);
-        });
+        self.gathered.with(
+            || self.op.room(),
+            |[x, y]| {
+                x.slice_mut().gather(&self.a, places.iter().map(|p| p.0));
+                y.slice_mut().gather(&self.b, places.iter().map(|p| p.1));
+                let n = places.len();
+                // Also where one is missing, of some value or other: what it gives is written over.
+                run(self.runs, &[Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))], out);
+            },
+        );
         if places.iter().any(|&(p, q)| p == ABSENT || q == ABSENT) {
             out.gather(&self.a, places.iter().map(|&(p, q)| if q == ABSENT { p } else { ABSENT }));
             out.gather(&self.b, places.iter().map(|&(p, q)| if p == ABSENT { q } else { ABSENT }));

@@ -6,13 +6,13 @@ use super::super::blocks::{blocks, row_blocks};
 use super::super::ewise::{Places, ewise_words, is_one};
 use super::super::reduce::PART;
 use super::entries::{OfOne, OfTwo};
-use crate::algebra::{Array, Constant, Formula, MonoidFormula, Slice, Word};
-use crate::kernels::{Listing, Operand, Write, fill_any, folds_by_formula, listed_any};
+use crate::algebra::{Array, Constant, Slice, Word};
+use crate::kernels::{CompiledMonoid, CompiledOp, Listing, Operand, Write, fill_any, folds_by_formula, listed_any};
 use crate::par::{Threads, collected};
 use crate::{Pattern, Result};
 
 /// The values of C(i, j) = f(A(i, j), s, i, j), in the order of A's.
-pub(crate) fn apply(threads: &Threads, f: &Formula, a: Operand<'_>, s: &Constant) -> Result<Array> {
+pub(crate) fn apply(threads: &Threads, f: &CompiledOp, a: Operand<'_>, s: &Constant) -> Result<Array> {
     let of = OfOne::new(f, s)?;
     let (values, row_ptr, cols) = (a.values, a.pattern.row_ptr(), a.pattern.col_idx());
     if !of.reads_place {
@@ -55,7 +55,7 @@ impl Listing for Merged<'_> {
 /// [`Error::Cancelled`](crate::Error::Cancelled); [`Error::Unsupported`](crate::Error::Unsupported) if ∘ gives structs.
 pub(crate) fn ewise(
     threads: &Threads,
-    op: &Formula,
+    op: &CompiledOp,
     (a, b): (Operand<'_>, Operand<'_>),
     union: bool,
 ) -> Result<(Arc<Pattern>, Array)> {
@@ -72,12 +72,12 @@ pub(crate) fn ewise(
 }
 
 /// y(i) = e ⊕ A(i, j) ⊕ … over the entries of row i as they are stored; e for a row without entries.
-pub(crate) fn reduce_rows(threads: &Threads, monoid: &MonoidFormula, a: Operand<'_>) -> Result<Array> {
+pub(crate) fn reduce_rows(threads: &Threads, monoid: &CompiledMonoid, a: Operand<'_>) -> Result<Array> {
     folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern)?, monoid, a.pattern.row_ptr(), a.values)
 }
 
 /// ⊕ over all values, as an array of one: the fold of [`reduce`](crate::ops::reduce), cut after the same entries.
-pub(crate) fn reduce(threads: &Threads, monoid: &MonoidFormula, values: Slice<'_>) -> Result<Array> {
+pub(crate) fn reduce(threads: &Threads, monoid: &CompiledMonoid, values: Slice<'_>) -> Result<Array> {
     let parts = values.len().div_ceil(PART);
     let starts = collected(parts + 1, (0..=parts).map(|p| values.len().min(p * PART)), "parts of a fold")?;
     let of_parts =

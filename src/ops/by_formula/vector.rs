@@ -10,8 +10,8 @@ use super::super::ewise::{ABSENT, Places};
 use super::super::vxm::vxm_words;
 use super::entries::{OfOne, OfTwo, gathered};
 use super::matrix::reduce;
-use crate::algebra::{Array, Constant, Formula, MonoidFormula, RingFormula, Slice, Value};
-use crate::kernels::{BLOCK, Operand, fill_any, mxv_by_formula};
+use crate::algebra::{Array, Constant, Slice, Value};
+use crate::kernels::{BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, fill_any, mxv_by_formula};
 use crate::par::{Threads, collected, reserved};
 use crate::sparse::vector_forms::{cleared, same_bits};
 use crate::sparse::{BitmapVec, Form, SparseVec};
@@ -148,7 +148,7 @@ impl AnyVector {
 }
 
 /// c(i) = f(a(i), s, i, 0) where a has an entry.
-pub(crate) fn apply_vector(threads: &Threads, f: &Formula, a: View<'_>, s: &Constant) -> Result<AnyVector> {
+pub(crate) fn apply_vector(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &Constant) -> Result<AnyVector> {
     let of = OfOne::new(f, s)?;
     let place = |p: usize| match a.at {
         At::List(at) => (u64::from(at[p]), 0),
@@ -167,7 +167,7 @@ pub(crate) fn apply_vector(threads: &Threads, f: &Formula, a: View<'_>, s: &Cons
 }
 
 /// The places of the entries for which f(a(i), s, i, 0), a truth value, holds.
-pub(crate) fn marks_where(threads: &Threads, f: &Formula, a: View<'_>, s: &Constant) -> Result<BitVec<u64>> {
+pub(crate) fn marks_where(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &Constant) -> Result<BitVec<u64>> {
     let flags = apply_vector(threads, f, a, s)?;
     let mut marks = cleared(a.len)?;
     if let Some(flags) = flags.values.slice().get::<bool>() {
@@ -210,7 +210,7 @@ fn merged(a: &[u32], b: &[u32], union: bool) -> Result<(Vec<u32>, Vec<Places>)> 
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn ewise_vectors(
     threads: &Threads,
-    op: &Formula,
+    op: &CompiledOp,
     (a, b): (View<'_>, View<'_>),
     union: bool,
 ) -> Result<AnyVector> {
@@ -257,7 +257,7 @@ type Everywhere<'a> = (Slice<'a>, Option<&'a BitSlice<u64>>);
 
 fn everywhere(
     threads: &Threads,
-    op: &Formula,
+    op: &CompiledOp,
     (x, of_x): Everywhere<'_>,
     (y, of_y): Everywhere<'_>,
     union: bool,
@@ -315,7 +315,7 @@ pub(crate) fn rows_with_entries(a: &Pattern, values: Array) -> Result<AnyVector>
 /// such a k.
 /// # Errors
 /// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`].
-pub(crate) fn mxv(threads: &Threads, ring: &RingFormula, a: Operand<'_>, x: View<'_>) -> Result<AnyVector> {
+pub(crate) fn mxv(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: View<'_>) -> Result<AnyVector> {
     if a.pattern.ncols() != x.len {
         return Err(Error::Shape { op: "mxv", lhs: a.pattern.shape(), rhs: (x.len, 1) });
     }
@@ -333,7 +333,7 @@ pub(crate) fn mxv(threads: &Threads, ring: &RingFormula, a: Operand<'_>, x: View
 /// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …, likewise, k increasing.
 /// # Errors
 /// As for [`mxv`].
-pub(crate) fn vxm(threads: &Threads, ring: &RingFormula, x: View<'_>, a: Operand<'_>) -> Result<AnyVector> {
+pub(crate) fn vxm(threads: &Threads, ring: &CompiledRing, x: View<'_>, a: Operand<'_>) -> Result<AnyVector> {
     let (columns, sums) = match x.at {
         At::List(ks) => vxm_words(threads, ring, x.len, (ks, x.values), a)?,
         _ => {
@@ -345,7 +345,7 @@ pub(crate) fn vxm(threads: &Threads, ring: &RingFormula, x: View<'_>, a: Operand
 }
 
 /// e ⊕ a(i) ⊕ … over the entries in order, as an array of one.
-pub(crate) fn reduce_vector(threads: &Threads, monoid: &MonoidFormula, a: View<'_>) -> Result<Array> {
+pub(crate) fn reduce_vector(threads: &Threads, monoid: &CompiledMonoid, a: View<'_>) -> Result<Array> {
     match a.at {
         At::Marks(_) => reduce(threads, monoid, a.entries(threads)?.1.slice()),
         _ => reduce(threads, monoid, a.values),

@@ -1,0 +1,104 @@
+//! Small operations by name beside those by type: nanoseconds for a lookup, and for a call on matrices of 4×4.
+//!
+//! Each figure is the least mean of many short rounds. `cargo bench --bench names`; an argument limits the rows to those that contain it.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use sparring::algebra::{
+    Max, MaxSecond, Min, MinPlus, Monoid as MonoidType, Plus, PlusTimes, Semiring as SemiringType, Type,
+};
+use sparring::backend::Backend;
+use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring, Vector};
+use sparring::{Cpu, Csr};
+
+/// Calls in a round, and rounds.
+const CALLS: u32 = 200;
+const ROUNDS: u32 = 400;
+
+/// Nanoseconds of a call, in the best round.
+fn nanoseconds<T>(mut call: impl FnMut() -> T) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        for _ in 0..CALLS {
+            black_box(call());
+        }
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    best * 1e9 / f64::from(CALLS)
+}
+
+struct Table {
+    only: Option<String>,
+}
+impl Table {
+    fn row<T>(&self, name: &str, call: impl FnMut() -> T) {
+        if self.only.as_ref().is_none_or(|only| name.contains(only.as_str())) {
+            println!("{name:<34} {:>9.0} ns", nanoseconds(call));
+        }
+    }
+}
+
+const FORMULAS: [&str; 5] =
+    ["plus_times", "min_plus", "max_second", "min, a + 2*b", "a + b - a*b identity 0, abs(a - b)"];
+
+fn typed<R>(table: &Table, name: &str, ring: R, (cpu, a, x): (&Cpu, &Csr<f64>, &sparring::Vector<f64>))
+where
+    R: SemiringType<Mul: sparring::algebra::MulOp<A = f64, B = f64>, Add: MonoidType<Out = f64>>,
+{
+    table.row(&format!("mxv typed {name}"), || cpu.mxv(ring, a, x).eval().expect("memory"));
+    table.row(&format!("mxm typed {name}"), || cpu.mxm(ring, a, a).eval().expect("memory"));
+}
+
+fn main() -> sparring::Result<()> {
+    let only = std::env::args().skip(1).find(|a| !a.starts_with('-'));
+    let table = Table { only };
+    let ty = Type::F64;
+    for text in FORMULAS {
+        table.row(&format!("Semiring::new {text}"), || Semiring::new(black_box(text), ty).expect("a semiring"));
+    }
+    table.row("Monoid::new max", || Monoid::new(black_box("max"), ty).expect("a monoid"));
+    table.row("BinaryOp::new plus", || BinaryOp::new(black_box("plus"), ty).expect("an operator"));
+    table.row("BinaryOp::new a + 2*b", || BinaryOp::new(black_box("a + 2*b"), ty).expect("an operator"));
+
+    let a = Csr::<f64>::new(
+        4,
+        4,
+        vec![0, 2, 5, 8, 10],
+        vec![0, 1, 0, 1, 2, 1, 2, 3, 2, 3],
+        vec![2.0, -1.0, -1.0, 2.0, -1.0, -1.0, 2.0, -1.0, -1.0, 2.0],
+    )?;
+    let b = Csr::<f64>::new(4, 4, vec![0, 1, 2, 3, 4], vec![3, 2, 1, 0], vec![1.0, 2.0, 3.0, 4.0])?;
+    let x = sparring::Vector::<f64>::full(vec![1.0, 2.0, 3.0, 4.0])?;
+    let cpu = Cpu::new();
+    let operands = (&cpu, &a, &x);
+    typed(&table, "plus_times", PlusTimes::<f64>::new(), operands);
+    typed(&table, "min_plus", MinPlus::<f64>::new(), operands);
+    typed(&table, "max_second", MaxSecond::<f64>::new(), operands);
+    table.row("reduce typed plus", || cpu.reduce(Plus::<f64>::new(), &a).eval().expect("memory"));
+    table.row("reduce typed max", || cpu.reduce(Max::<f64>::new(), &a).eval().expect("memory"));
+    table.row("ewise_add typed min", || cpu.ewise_add(Min::<f64>::new(), &a, &b).eval().expect("memory"));
+    table.row("ewise_add typed min, same", || cpu.ewise_add(Min::<f64>::new(), &a, &a).eval().expect("memory"));
+
+    let m = Machine::from(Cpu::new());
+    let (a, b, x) = (Matrix::from(a), Matrix::from(b), Vector::from(x));
+    for text in FORMULAS {
+        let ring = Semiring::new(text, ty)?;
+        table.row(&format!("mxv {text}"), || m.mxv(&ring, &a, &x).expect("memory"));
+    }
+    for text in FORMULAS {
+        let ring = Semiring::new(text, ty)?;
+        table.row(&format!("mxm {text}"), || m.mxm(&ring, &a, &a).expect("memory"));
+    }
+    for text in ["plus", "max", "a + b - a*b identity 0"] {
+        let monoid = Monoid::new(text, ty)?;
+        table.row(&format!("reduce {text}"), || m.reduce(&monoid, &a).expect("memory"));
+    }
+    for text in ["min", "a + 2*b"] {
+        let op = BinaryOp::new(text, ty)?;
+        table.row(&format!("ewise_add {text}"), || m.ewise_add(&op, &a, &b).expect("memory"));
+        table.row(&format!("ewise_add {text}, same"), || m.ewise_add(&op, &a, &a).expect("memory"));
+    }
+    Ok(())
+}

@@ -1,0 +1,245 @@
+//! Operators, monoids and semirings that are known at run time, compiled: a text, its formula, and the loops that run it.
+//!
+//! A value is made once and serves any number of calls and of threads at a time. Its loops, with the scratch that they work in, are made
+//! by the first call that needs them and stay until the value goes.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::OnceLock;
+
+use super::by_formula::{Fused, with_type};
+use super::runs::{Pool, Runs};
+use super::two_steps::{TwoSteps, fold_of, no_structs};
+use super::{BLOCK, Fold};
+use crate::Result;
+use crate::algebra::{Array, Constant, Formula, MonoidFormula, Number, RingFormula, Type, Value};
+#[cfg(feature = "cuda")]
+use crate::algebra::{Printable, Printed, printed};
+use crate::num_complex::Complex;
+#[cfg(feature = "cuda")]
+use std::sync::Arc;
+
+/// What is in the lock, or else what `make` makes; an error is not kept.
+fn once<T>(lock: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match lock.get() {
+        Some(made) => Ok(made),
+        None => {
+            let made = make()?;
+            Ok(lock.get_or_init(|| made))
+        }
+    }
+}
+
+/// Loops on words of one type, which those who ask for them name.
+type Erased = Box<dyn Any + Send + Sync>;
+
+/// The loops of type `X`, made at first use.
+fn typed<X: Any + Send + Sync>(lock: &OnceLock<Erased>, make: impl FnOnce() -> Result<X>) -> Result<&X> {
+    once(lock, || Ok(Box::new(make()?)))?.downcast_ref().ok_or_else(no_structs)
+}
+
+/// An operator: a formula of an entry, of two, or of an entry, a scalar and its place.
+pub(crate) struct CompiledOp {
+    text: Box<str>,
+    formula: Formula,
+    reads_place: bool,
+    /// What stands for a scalar that is not read.
+    zero: Option<Constant>,
+    runs: OnceLock<Runs>,
+    gathered: OnceLock<Pool<[Array; 2]>>,
+    #[cfg(feature = "cuda")]
+    printed: OnceLock<Arc<Printed>>,
+    #[cfg(feature = "cuda")]
+    printed_at: OnceLock<Arc<Printed>>,
+}
+
+impl CompiledOp {
+    pub(crate) fn new(text: &str, formula: Formula) -> Self {
+        let scalar = formula.parameters().iter().find(|p| p.0 == "s").filter(|_| !formula.reads("s"));
+        Self {
+            text: text.into(),
+            reads_place: formula.reads("i") || formula.reads("j"),
+            zero: scalar.and_then(|&(_, ty)| with_type!(ty, T => Some(Constant::of(T::ZERO)), None)),
+            formula,
+            runs: OnceLock::new(),
+            gathered: OnceLock::new(),
+            #[cfg(feature = "cuda")]
+            printed: OnceLock::new(),
+            #[cfg(feature = "cuda")]
+            printed_at: OnceLock::new(),
+        }
+    }
+    /// Its name, or the text of its formula.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+    pub(crate) fn formula(&self) -> &Formula {
+        &self.formula
+    }
+    /// Type of the results.
+    pub(crate) fn ty(&self) -> Type {
+        self.formula.ty()
+    }
+    /// Whether it depends on the row or the column of an entry.
+    pub(crate) fn reads_place(&self) -> bool {
+        self.reads_place
+    }
+    /// What stands for a scalar that it does not read.
+    pub(crate) fn unread_scalar(&self) -> Option<&Constant> {
+        self.zero.as_ref()
+    }
+    /// # Errors
+    /// Those of [`Blocks::new`](crate::algebra::Blocks::new); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn runs(&self) -> Result<&Runs> {
+        once(&self.runs, || Runs::new(&self.formula))
+    }
+    /// Memory for [`BLOCK`] values of each operand.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn gathered(&self) -> Result<&Pool<[Array; 2]>> {
+        once(&self.gathered, || Pool::new(self.room()?))
+    }
+    /// What [`gathered`](Self::gathered) keeps.
+    pub(crate) fn room(&self) -> Result<[Array; 2]> {
+        let parameters = self.formula.parameters();
+        let of = |p: usize| Array::zeros(parameters.get(p).map_or(Type::Bool, |p| p.1), BLOCK);
+        Ok([of(0)?, of(1)?])
+    }
+    /// As device code of its operands.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn printed(&self) -> &Arc<Printed> {
+        self.printed.get_or_init(|| printed(Printable::Op(self.formula.clone())))
+    }
+    /// As device code of an entry alone; `None` if it reads more.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn printed_of_entry(&self) -> Option<&Arc<Printed>> {
+        let made = self.printed.get();
+        if made.is_some() || self.reads_place || self.formula.reads("s") {
+            return made;
+        }
+        let op = self.formula.over(&self.formula.parameters()[..1])?;
+        Some(self.printed.get_or_init(|| printed(Printable::Op(op))))
+    }
+    /// As device code of an entry, a scalar and a place.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn printed_at(&self) -> &Arc<Printed> {
+        self.printed_at.get_or_init(|| printed(Printable::IndexOp(self.formula.clone())))
+    }
+}
+
+/// ⊕ with its identity.
+pub(crate) struct CompiledMonoid {
+    text: Box<str>,
+    formula: MonoidFormula,
+    /// A `Box<dyn Fold>` of the type's word.
+    fold: OnceLock<Erased>,
+    #[cfg(feature = "cuda")]
+    printed: OnceLock<Arc<Printed>>,
+}
+
+impl CompiledMonoid {
+    pub(crate) fn new(text: &str, formula: MonoidFormula) -> Self {
+        Self {
+            text: text.into(),
+            formula,
+            fold: OnceLock::new(),
+            #[cfg(feature = "cuda")]
+            printed: OnceLock::new(),
+        }
+    }
+    /// Its name, or the text of its formula.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+    pub(crate) fn formula(&self) -> &MonoidFormula {
+        &self.formula
+    }
+    /// Type of the values.
+    pub(crate) fn ty(&self) -> Type {
+        self.formula.op().ty()
+    }
+    /// The fold on values of type `T`.
+    /// # Errors
+    /// [`Error::Unsupported`](crate::Error::Unsupported) if it is on another type, or if its formula cannot run on the processor.
+    pub(crate) fn fold<T: Value>(&self) -> Result<&dyn Fold<T::Word>> {
+        let fold: &Box<dyn Fold<T::Word>> = typed(&self.fold, || fold_of::<T>(&self.formula))?;
+        Ok(&**fold)
+    }
+    /// As device code.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn printed(&self) -> &Arc<Printed> {
+        self.printed
+            .get_or_init(|| printed(Printable::Monoid(self.formula.op().clone(), self.formula.identity().clone())))
+    }
+}
+
+/// ⊕ and ⊗.
+pub(crate) struct CompiledRing {
+    text: Box<str>,
+    formula: RingFormula,
+    /// Its fused loops, if it has any.
+    fused: OnceLock<Option<Fused>>,
+    /// The [`TwoSteps`] of the type that ⊗ gives.
+    two_steps: OnceLock<Erased>,
+    #[cfg(feature = "cuda")]
+    printed: OnceLock<Arc<Printed>>,
+}
+
+impl CompiledRing {
+    pub(crate) fn new(text: &str, formula: RingFormula) -> Self {
+        Self {
+            text: text.into(),
+            formula,
+            fused: OnceLock::new(),
+            two_steps: OnceLock::new(),
+            #[cfg(feature = "cuda")]
+            printed: OnceLock::new(),
+        }
+    }
+    /// Its name, or the text of its formulas.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+    pub(crate) fn formula(&self) -> &RingFormula {
+        &self.formula
+    }
+    /// Type of the results.
+    pub(crate) fn ty(&self) -> Type {
+        self.formula.mul().ty()
+    }
+    /// Its fused loops, if it has any.
+    pub(super) fn fused(&self) -> Option<Fused> {
+        *self.fused.get_or_init(|| Fused::of(&self.formula))
+    }
+    /// ⊕ and ⊗ as two values, for results of type `T`.
+    /// # Errors
+    /// [`Error::Unsupported`](crate::Error::Unsupported) if they are of another type, or if its formulas cannot run on the processor.
+    pub(super) fn two_steps<T: Value>(&self) -> Result<&TwoSteps<T>> {
+        typed(&self.two_steps, || TwoSteps::<T>::new(&self.formula))
+    }
+    /// As device code.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn printed(&self) -> &Arc<Printed> {
+        self.printed.get_or_init(|| {
+            let (add, mul) = (self.formula.add(), self.formula.mul());
+            printed(Printable::Ring(add.op().clone(), add.identity().clone(), mul.clone()))
+        })
+    }
+}
+
+macro_rules! shown {
+    ($($name:ident)*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).field("text", &self.text).field("formula", &self.formula).finish()
+            }
+        }
+        /// Equal are values of one text and one formula.
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                std::ptr::eq(self, other) || (self.text == other.text && self.formula == other.formula)
+            }
+        }
+    )*};
+}
+shown! { CompiledOp CompiledMonoid CompiledRing }
