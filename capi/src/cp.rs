@@ -5,10 +5,9 @@ use std::ops::ControlFlow;
 
 use sparring::Error;
 use sparring::factor::{CpAls, CpFit, Sweep};
-use sparring::runtime::Machine;
 use sparring::tensor::Kruskal;
 
-use crate::device::SparringDevice;
+use crate::device::{ByType, SparringDevice, by_type};
 use crate::guard::{Fail, Fallible};
 use crate::handle::handle;
 use crate::matrix_market::given;
@@ -181,10 +180,10 @@ pub unsafe extern "C" fn sparring_cp_als(
         };
         // SAFETY: by the contract `on_sweep` is NULL or a function that takes `context`.
         let als = unsafe { algorithm(rank, &options, guess)? };
-        let found: CpFit<f64> = match &device.machine {
-            Machine::Cpu(cpu) => with_entries!(&tensor.x, x => als.run(cpu, &**x)),
+        let found: CpFit<f64> = match by_type(&device.machine)? {
+            ByType::Cpu(cpu) => with_entries!(&tensor.x, x => als.run(cpu, &**x)),
             #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => with_entries!(&tensor.x, x => als.run(cuda, &**x)),
+            ByType::Cuda(cuda) => with_entries!(&tensor.x, x => als.run(cuda, &**x)),
         }
         .map_err(of_cp)?;
         let figures = SparringCpFit {

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use sparring::algebra::dynamic::canonical;
 use sparring::algebra::{Arithmetic, PlusTimes, Type, Value};
 use sparring::contract::{Einsum, EinsumPlan, Layout, View, ViewMut};
-use sparring::runtime::Machine;
 use sparring::{Cpu, Error};
 
-use crate::device::SparringDevice;
+use crate::device::{ByType, SparringDevice, by_type};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::memory::{NewHandle, inout, input, size, text, write};
@@ -121,10 +120,10 @@ fn chosen(semiring: &str, ty: Type) -> Fallible<Run> {
 
 /// The processor of a device.
 fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
-    match &device.machine {
-        Machine::Cpu(cpu) => Ok(cpu),
+    match by_type(&device.machine)? {
+        ByType::Cpu(cpu) => Ok(cpu),
         #[cfg(feature = "cuda")]
-        Machine::Cuda(_) => {
+        ByType::Cuda(_) => {
             let why = "contractions run on the device \"cpu\"".into();
             Err(Error::Unsupported { what: "device: a GPU".into(), why }.into())
         }

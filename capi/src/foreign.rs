@@ -166,8 +166,8 @@ pub unsafe extern "C" fn sparring_matrix_from_foreign(
         // SAFETY: by the contract above the arrays have these types and lengths, and `lent` is their owner.
         let (row_ptr, col_idx) = unsafe { (row_ptr.row_pointers(&lent)?, col_idx.columns(&lent)?) };
         let pattern = if unchecked {
-            // SAFETY: the promise that the caller made by the flag.
             let sorted = flags & SPARRING_SORTED_ROWS as u32 != 0;
+            // SAFETY: the promise that the caller made by the flag.
             unsafe { Pattern::from_storage_unchecked(nrows, ncols, row_ptr, col_idx, sorted) }
         } else {
             let checked = Pattern::from_storage(nrows, ncols, row_ptr, col_idx);

@@ -13,7 +13,7 @@ use sparring::{
     gpu::{DeviceMttkrp, TensorForm},
 };
 
-use crate::device::SparringDevice;
+use crate::device::{ByType, SparringDevice, by_type};
 use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::memory::{NewHandle, choice, copied, input, room, size, write_text};
@@ -102,8 +102,8 @@ enum Prepared {
 impl Prepared {
     /// For every mode of the tensor.
     fn new(machine: &Machine, x: &Entries, rank: usize, variant: Option<Variant>) -> sparring::Result<Self> {
-        match machine {
-            Machine::Cpu(cpu) => {
+        match by_type(machine)? {
+            ByType::Cpu(cpu) => {
                 // A product copies all factors but one, and its result is as large as that one.
                 let bytes = x.dims().iter().map(|&n| n as u128 * rank as u128 * size_of::<f64>() as u128).sum::<u128>();
                 let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
@@ -113,7 +113,7 @@ impl Prepared {
                 })
             }
             #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
+            ByType::Cuda(cuda) => {
                 let form = variant.map(TensorForm::try_from).transpose()?;
                 Ok(Self::Gpu(with_entries!(x, x => cuda.mttkrp_plan(Arc::clone(x), form))?))
             }
@@ -123,11 +123,11 @@ impl Prepared {
         fn on_cpu<I: Index>(cpu: &Cpu, plan: &Mttkrp<'_, f64, I>, call: Call<'_>) -> sparring::Result<()> {
             cpu.mttkrp(PlusTimes::new(), plan.tensor(), call.factors, call.mode).plan(plan).into(call.product)
         }
-        match (self, machine) {
-            (Self::Narrow(plan), Machine::Cpu(cpu)) => on_cpu(cpu, plan, call),
-            (Self::Wide(plan), Machine::Cpu(cpu)) => on_cpu(cpu, plan, call),
+        match (self, by_type(machine)?) {
+            (Self::Narrow(plan), ByType::Cpu(cpu)) => on_cpu(cpu, plan, call),
+            (Self::Wide(plan), ByType::Cpu(cpu)) => on_cpu(cpu, plan, call),
             #[cfg(feature = "cuda")]
-            (Self::Gpu(plan), Machine::Cuda(cuda)) => on_gpu(cuda, plan, call),
+            (Self::Gpu(plan), ByType::Cuda(cuda)) => on_gpu(cuda, plan, call),
             #[cfg(feature = "cuda")]
             _ => Err(Error::Argument { name: "mttkrp", message: "it was made on another device".to_owned() }),
         }
@@ -209,8 +209,8 @@ pub unsafe extern "C" fn sparring_mttkrp(
     ffi!({
         let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
         let (rank, variant) = (size(rank, "rank")?, self::variant("variant", variant)?);
-        let once = |call: Call<'_>| match &device.machine {
-            Machine::Cpu(cpu) => {
+        let once = |call: Call<'_>| match by_type(&device.machine)? {
+            ByType::Cpu(cpu) => {
                 let bytes = call.factors.iter().chain([&*call.product]).map(|f| size_of_val(f.values()) as u64).sum();
                 with_entries!(&tensor.x, x => {
                     let mut asked = cpu.mttkrp(PlusTimes::new(), x, call.factors, call.mode).beside(bytes);
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn sparring_mttkrp(
                 })
             }
             #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
+            ByType::Cuda(cuda) => {
                 // Nothing is kept for one product: entries go in parts, mostly one.
                 let form = variant.map_or(Ok(TensorForm::Parts), TensorForm::try_from)?;
                 with_entries!(&tensor.x, x => on_gpu(cuda, &cuda.mttkrp_plan(&**x, Some(form))?, call))

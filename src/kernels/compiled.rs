@@ -162,8 +162,7 @@ impl CompiledMonoid {
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported) if it is on another type, or if its formula cannot run on the processor.
     pub(crate) fn fold<T: Value>(&self) -> Result<&dyn Fold<T::Word>> {
-        let fold: &Box<dyn Fold<T::Word>> = typed(&self.fold, || fold_of::<T>(&self.formula))?;
-        Ok(&**fold)
+        Ok(&**typed::<Box<dyn Fold<T::Word>>>(&self.fold, || fold_of::<T>(&self.formula))?)
     }
     /// As device code.
     #[cfg(feature = "cuda")]

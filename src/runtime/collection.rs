@@ -1,12 +1,9 @@
 //! What operations are on: matrices and vectors.
 
-use std::sync::Arc;
-
+use super::engine::{Call, Object, Op, Operand};
 use super::operator::check;
 use super::{BinaryOp, Machine, Matrix, Monoid, Scalar, UnaryOp, Vector};
 use crate::algebra::Type;
-use crate::kernels::Operand;
-use crate::ops::by_formula::{self, Move};
 use crate::{Error, Result};
 
 /// A [`Matrix`] or a [`Vector`]: what operations entry by entry, folds, masks and accumulators are on.
@@ -17,27 +14,78 @@ impl Collection for Matrix {}
 impl Collection for Vector {}
 
 pub(super) mod sealed {
-    use super::{BinaryOp, Machine, Monoid, Result, Scalar, Type, UnaryOp};
+    use super::{Object, Operand, Result, Type};
 
-    /// The operations, their operands' types looked at.
+    /// What operations need of either.
     pub trait OnMachine: Sized {
         /// Type of the values.
         fn type_of(&self) -> Type;
         /// Rows and columns; places and 1 of a vector.
         fn shape_of(&self) -> (usize, usize);
-        /// a ∘ b where both have an entry, or with `union` where one has.
-        fn ewise(m: &Machine, op: &BinaryOp, a: &Self, b: &Self, union: bool) -> Result<Self>;
-        /// f of every entry.
-        fn apply(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self>;
-        /// The entries for which the operator holds.
-        fn select(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self>;
-        /// ⊕ over all entries.
-        fn reduce(m: &Machine, monoid: &Monoid, a: &Self) -> Result<Scalar>;
-        /// The entries where the mask has one, or where it has none.
-        fn restrict(m: &Machine, a: &Self, mask: &Self, complement: bool) -> Result<Self>;
+        /// As an operand.
+        fn operand_of(&self) -> Operand<'_>;
+        /// What an operation made.
+        fn made(object: Object) -> Result<Self>;
     }
 }
 use sealed::OnMachine;
+
+macro_rules! on_machine {
+    ($($kind:ident |$x:ident| $shape:expr;)*) => {$(
+        impl OnMachine for $kind {
+            fn type_of(&self) -> Type {
+                self.ty()
+            }
+            fn shape_of(&self) -> (usize, usize) {
+                let $x = self;
+                $shape
+            }
+            fn operand_of(&self) -> Operand<'_> {
+                self.into()
+            }
+            fn made(object: Object) -> Result<Self> {
+                object.try_into()
+            }
+        }
+    )*};
+}
+on_machine! {
+    Matrix |a| a.shape();
+    Vector |x| (x.len(), 1);
+}
+
+impl Machine {
+    fn call<X: Collection>(&self, op: Op<'_>, a: &X, b: Option<&X>) -> Result<X> {
+        let call = Call { op, a: a.operand_of(), b: b.map(X::operand_of), mask: None };
+        X::made(self.engine().run(&call)?)
+    }
+    /// a ∘ b where both have an entry, or with `union` where one has.
+    pub(super) fn ewise<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X, union: bool) -> Result<X> {
+        check_ewise(op, a.type_of(), b.type_of(), union)?;
+        self.call(if union { Op::EwiseAdd(op) } else { Op::EwiseMult(op) }, a, Some(b))
+    }
+    /// f of every entry.
+    pub(super) fn apply_to<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
+        check("a", op, op.takes(), a.type_of())?;
+        self.call(Op::Apply(op), a, None)
+    }
+    /// The entries for which the operator holds.
+    pub(super) fn select_of<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
+        check("a", op, op.takes(), a.type_of())?;
+        selects(op)?;
+        self.call(Op::Select(op), a, None)
+    }
+    /// ⊕ over all entries.
+    pub(super) fn reduce_of<X: Collection>(&self, monoid: &Monoid, a: &X) -> Result<Scalar> {
+        check("a", monoid, monoid.ty(), a.type_of())?;
+        self.engine().run(&Call { op: Op::Reduce(monoid), a: a.operand_of(), b: None, mask: None })?.try_into()
+    }
+    /// The entries where the mask has one, or where it has none.
+    pub(super) fn restrict<X: Collection>(&self, a: &X, mask: &X, complement: bool) -> Result<X> {
+        let call = Call { op: Op::Identity, a: a.operand_of(), b: None, mask: None };
+        X::made(self.engine().run(&call.mask(mask.operand_of(), complement))?)
+    }
+}
 
 fn selects(op: &UnaryOp) -> Result<()> {
     if op.ty() == Type::Bool {
@@ -59,180 +107,4 @@ fn check_ewise(op: &BinaryOp, a: Type, b: Type, union: bool) -> Result<()> {
         return Err(Error::Argument { name: "op", message });
     }
     Ok(())
-}
-
-impl OnMachine for Matrix {
-    fn type_of(&self) -> Type {
-        self.ty()
-    }
-    fn shape_of(&self) -> (usize, usize) {
-        self.shape()
-    }
-    fn ewise(m: &Machine, op: &BinaryOp, a: &Self, b: &Self, union: bool) -> Result<Self> {
-        check_ewise(op, a.ty(), b.ty(), union)?;
-        match m {
-            Machine::Cpu(cpu) => {
-                let (a, b) = (a.sorted(cpu.threads())?, b.sorted(cpu.threads())?);
-                let operands = (a.operand()?, b.operand()?);
-                let (pattern, values) = by_formula::ewise(cpu.threads(), op.compiled(), operands, union)?;
-                Matrix::new(pattern, values)
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let (a, b, op) = (m.there(a)?, m.there(b)?, op.printed());
-                let made = if union { cuda.ewise_add_raw(op, None, &a, &b) } else { cuda.ewise_mult_raw(op, &a, &b) };
-                Ok(Matrix::on_device(cuda, made?))
-            }
-        }
-    }
-    fn apply(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self> {
-        check("a", op, op.takes(), a.ty())?;
-        match m {
-            Machine::Cpu(cpu) => {
-                let a = a.operand()?;
-                let values = by_formula::apply(cpu.threads(), op.compiled(), a, op.scalar()?)?;
-                Matrix::new(Arc::clone(a.pattern), values)
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let (a, s) = (m.there(a)?, op.scalar()?);
-                let made = match op.printed() {
-                    (op, false) => cuda.apply_raw(op, &a),
-                    (op, true) => cuda.apply_at_raw(op, &a, s.slice()),
-                };
-                Ok(Matrix::on_device(cuda, made?))
-            }
-        }
-    }
-    fn select(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self> {
-        check("a", op, op.takes(), a.ty())?;
-        selects(op)?;
-        match m {
-            Machine::Cpu(cpu) => {
-                let a = a.sorted(cpu.threads())?;
-                let flags = by_formula::apply(cpu.threads(), op.compiled(), a.operand()?, op.scalar()?)?;
-                a.moved(cpu.threads(), Move::Keep(flags.slice().get().unwrap_or_default()))
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                Ok(Matrix::on_device(cuda, cuda.select_raw(op.printed_at(), &*m.there(a)?, op.scalar()?.slice())?))
-            }
-        }
-    }
-    fn reduce(m: &Machine, monoid: &Monoid, a: &Self) -> Result<Scalar> {
-        check("a", monoid, monoid.ty(), a.ty())?;
-        match m {
-            Machine::Cpu(cpu) => {
-                let Operand { values, .. } = a.operand()?;
-                Scalar::only(by_formula::reduce(cpu.threads(), monoid.compiled(), values)?.slice())
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let sum = cuda.fold_raw(monoid.printed(), &m.there(a)?.values)?;
-                Scalar::only(cuda.get_raw(&sum, "a fold")?.slice())
-            }
-        }
-    }
-    fn restrict(m: &Machine, a: &Self, mask: &Self, complement: bool) -> Result<Self> {
-        match m {
-            Machine::Cpu(cpu) => {
-                let (a, mask) = (a.sorted(cpu.threads())?, mask.sorted(cpu.threads())?);
-                let pattern = mask.operand()?.pattern;
-                a.moved(cpu.threads(), Move::Restrict(pattern, complement))
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let (a, mask) = (m.there(a)?, m.there(mask)?);
-                Ok(Matrix::on_device(cuda, cuda.restrict_raw(&a, &mask.pattern, complement)?))
-            }
-        }
-    }
-}
-
-impl OnMachine for Vector {
-    fn type_of(&self) -> Type {
-        self.ty()
-    }
-    fn shape_of(&self) -> (usize, usize) {
-        (self.len(), 1)
-    }
-    fn ewise(m: &Machine, op: &BinaryOp, a: &Self, b: &Self, union: bool) -> Result<Self> {
-        check_ewise(op, a.ty(), b.ty(), union)?;
-        match m {
-            Machine::Cpu(cpu) => {
-                let operands = (a.view()?, b.view()?);
-                Vector::of(by_formula::ewise_vectors(cpu.threads(), op.compiled(), operands, union)?)
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let (a, b, op) = (m.vector_there(a)?, m.vector_there(b)?, op.printed());
-                let made = if union {
-                    cuda.vector_ewise_add_raw(op, None, &a, &b)
-                } else {
-                    cuda.vector_ewise_mult_raw(op, &a, &b)
-                };
-                Ok(Vector::on_device(cuda, made?))
-            }
-        }
-    }
-    fn apply(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self> {
-        check("a", op, op.takes(), a.ty())?;
-        match m {
-            Machine::Cpu(cpu) => {
-                Vector::of(by_formula::apply_vector(cpu.threads(), op.compiled(), a.view()?, op.scalar()?)?)
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let (a, s) = (m.vector_there(a)?, op.scalar()?);
-                let made = match op.printed() {
-                    (op, false) => cuda.vector_apply_raw(op, &a),
-                    (op, true) => cuda.vector_apply_at_raw(op, &a, s.slice()),
-                };
-                Ok(Vector::on_device(cuda, made?))
-            }
-        }
-    }
-    fn select(m: &Machine, op: &UnaryOp, a: &Self) -> Result<Self> {
-        check("a", op, op.takes(), a.ty())?;
-        selects(op)?;
-        match m {
-            Machine::Cpu(cpu) => {
-                a.kept(&by_formula::marks_where(cpu.threads(), op.compiled(), a.view()?, op.scalar()?)?)
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let a = m.vector_there(a)?;
-                Ok(Vector::on_device(cuda, cuda.vector_select_raw(op.printed_at(), &a, op.scalar()?.slice())?))
-            }
-        }
-    }
-    fn reduce(m: &Machine, monoid: &Monoid, a: &Self) -> Result<Scalar> {
-        check("a", monoid, monoid.ty(), a.ty())?;
-        match m {
-            Machine::Cpu(cpu) => {
-                Scalar::only(by_formula::reduce_vector(cpu.threads(), monoid.compiled(), a.view()?)?.slice())
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let sum = cuda.vector_reduce_raw(monoid.printed(), &*m.vector_there(a)?)?;
-                Scalar::only(cuda.get_raw(&sum, "a fold")?.slice())
-            }
-        }
-    }
-    fn restrict(m: &Machine, a: &Self, mask: &Self, complement: bool) -> Result<Self> {
-        match m {
-            Machine::Cpu(_) => {
-                let marks = mask.view()?.marks()?;
-                if marks.len() != a.len() {
-                    return Err(Error::Shape { op: "mask", lhs: (a.len(), 1), rhs: (marks.len(), 1) });
-                }
-                if complement { a.kept(&!marks) } else { a.kept(&marks) }
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let (a, mask) = (m.vector_there(a)?, m.vector_there(mask)?);
-                Ok(Vector::on_device(cuda, cuda.vector_restrict_raw(&a, &mask, complement)?))
-            }
-        }
-    }
 }

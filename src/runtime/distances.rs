@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::algebra::{Slice, SliceMut, Type};
-use crate::distance::{self, Float, Measure, Options};
-use crate::runtime::{Machine, Matrix};
+use crate::algebra::{Slice, Type};
+use crate::distance::{self, Measure, Options};
+use crate::runtime::Matrix;
 use crate::{Error, Result};
-
-/// Most bytes of distances that are fetched from a GPU at a time, unless a row has more.
-#[cfg(feature = "cuda")]
-const BLOCK_BYTES: usize = 1 << 30;
 
 /// Which rows are compared, and how.
 ///
@@ -120,6 +116,11 @@ impl Neighbours {
     }
 }
 
+/// The error of values that have no distances.
+pub(super) fn no_distance(ty: Type) -> Error {
+    Error::Unsupported { what: format!("a distance between rows of {ty}"), why: "they must be f32 or f64".into() }
+}
+
 /// Runs the body with `$T` the type of that name, of those that have distances.
 macro_rules! with_float {
     ($ty:expr, $T:ident => $body:expr) => {
@@ -132,16 +133,15 @@ macro_rules! with_float {
                 type $T = f64;
                 $body
             }
-            other => Err(Error::Unsupported {
-                what: format!("a distance between rows of {other}"),
-                why: "they must be f32 or f64".into(),
-            }),
+            other => Err(crate::runtime::distances::no_distance(other)),
         }
     };
 }
 
+pub(super) use with_float;
+
 impl Comparison {
-    fn check(&self, op: &'static str) -> Result<Type> {
+    pub(super) fn check(&self, op: &'static str) -> Result<Type> {
         let ty = self.x.ty();
         if let Some(y) = &self.y {
             if y.ty() != ty {
@@ -152,6 +152,9 @@ impl Comparison {
             if y.shape().1 != self.x.shape().1 {
                 return Err(Error::Shape { op, lhs: self.x.shape(), rhs: y.shape() });
             }
+        }
+        if !matches!(ty, Type::F32 | Type::F64) {
+            return Err(no_distance(ty));
         }
         Ok(ty)
     }
@@ -164,110 +167,5 @@ impl Comparison {
     #[must_use]
     pub fn neighbours(&self, k: usize) -> usize {
         k.min(self.shape().1.saturating_sub(usize::from(self.options.exclude_self)))
-    }
-}
-
-/// X and Y in the processor's memory.
-type Host<'a, T> = (&'a crate::Csr<T>, Option<&'a crate::Csr<T>>);
-
-fn on_host<T: Float>(question: &Comparison) -> Result<Host<'_, T>> {
-    fn typed<'a, T: Float>(name: &'static str, m: &'a Matrix) -> Result<&'a crate::Csr<T>> {
-        let message = || format!("it is on {}; download it", m.machine());
-        m.csr().ok_or_else(|| Error::Argument { name, message: message() })
-    }
-    Ok((typed("x", &question.x)?, question.y.as_ref().map(|y| typed("y", y)).transpose()?))
-}
-
-/// X and Y in the memory of a GPU.
-#[cfg(feature = "cuda")]
-type There<T> = (crate::gpu::DeviceCsr<T>, Option<crate::gpu::DeviceCsr<T>>);
-
-#[cfg(feature = "cuda")]
-fn on_device<T: Float>(machine: &Machine, question: &Comparison) -> Result<There<T>> {
-    let typed = |m: &Matrix| machine.there(m)?.into_owned().typed::<T>();
-    Ok((typed(&question.x)?, question.y.as_ref().map(typed).transpose()?))
-}
-
-impl Machine {
-    /// D(i, j) = d(X(i, :), Y(j, :)), row after row into `distances`, of the type of the matrices; what ran, and why.
-    ///
-    /// A GPU sends them in blocks of rows of at most 1 GiB: all of them need not fit there.
-    /// # Errors
-    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Length`] if there is no room for as many; [`Error::Unsupported`] unless X is of f32 or f64.
-    pub fn distances_into(&self, question: &Comparison, distances: &mut SliceMut<'_>) -> Result<String> {
-        let ty = question.check("distances")?;
-        let (n, m) = question.shape();
-        let (options, measure) = (question.options, Arc::clone(&question.measure));
-        with_float!(ty, T => {
-            let (found, of) = (distances.len(), distances.ty());
-            let Some(out) = distances.get::<T>() else {
-                let message = format!("room for values of {of}, distances are {ty}");
-                return Err(Error::Argument { name: "distances", message });
-            };
-            let needed = n as u128 * m as u128;
-            let overflow = || Error::IndexOverflow { what: "distances", needed, max: usize::MAX as u128 };
-            let expected = n.checked_mul(m).ok_or_else(overflow)?;
-            if found != expected {
-                return Err(Error::Length { what: "distances", found, expected });
-            }
-            match self {
-                Machine::Cpu(cpu) => {
-                    let (x, y) = on_host::<T>(question)?;
-                    cpu.distances(measure, x).to(y).options(options).into(out)
-                }
-                #[cfg(feature = "cuda")]
-                Machine::Cuda(cuda) => {
-                    let (x, y) = on_device::<T>(self, question)?;
-                    // Blocks are large, because among the rows of X alone a single one takes half of the work.
-                    let rows = BLOCK_BYTES / (m * size_of::<T>()).max(1);
-                    cuda.distances(measure, &x).to(y.as_ref()).options(options).blocks(rows.max(1), |first, rows| {
-                        out[first * m..][..rows.len()].copy_from_slice(rows);
-                        Ok(())
-                    })
-                }
-            }
-        })
-    }
-    /// The `k` nearest rows of Y for each row of X, nearest first, at equal distance in order of their numbers. Never holds all
-    /// distances.
-    /// # Errors
-    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Unsupported`] unless X is of f32 or f64.
-    pub fn neighbours(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
-        let ty = question.check("neighbours")?;
-        let (options, measure) = (question.options, Arc::clone(&question.measure));
-        with_float!(ty, T => {
-            let near = match self {
-                Machine::Cpu(cpu) => {
-                    let (x, y) = on_host::<T>(question)?;
-                    cpu.neighbours(measure, x).to(y).options(options).k(k).eval()?
-                }
-                #[cfg(feature = "cuda")]
-                Machine::Cuda(cuda) => {
-                    let (x, y) = on_device::<T>(self, question)?;
-                    cuda.neighbours(measure, &x).to(y.as_ref()).options(options).k(k).eval()?
-                }
-            };
-            Ok(Neighbours(near.into()))
-        })
-    }
-    /// The rows of Y at most `radius` away from each row of X, for a similarity those at least so near: an entry for each, its
-    /// value the distance, 0 too. On the machine.
-    /// # Errors
-    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`] for a radius that is NaN; [`Error::Unsupported`] unless X is of f32 or f64.
-    pub fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
-        let ty = question.check("radius")?;
-        let (options, measure) = (question.options, Arc::clone(&question.measure));
-        with_float!(ty, T => match self {
-            Machine::Cpu(cpu) => {
-                let (x, y) = on_host::<T>(question)?;
-                Ok(cpu.neighbours(measure, x).to(y).options(options).radius(radius).eval()?.into())
-            }
-            #[cfg(feature = "cuda")]
-            Machine::Cuda(cuda) => {
-                let (x, y) = on_device::<T>(self, question)?;
-                let found = cuda.neighbours(measure, &x).to(y.as_ref()).options(options).radius(radius).eval()?;
-                Ok(Matrix::on_device(cuda, found.raw()))
-            }
-        })
     }
 }

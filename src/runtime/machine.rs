@@ -1,164 +1,132 @@
-//! A processor or a GPU, and products on it.
+//! A machine on which operations run: the processor, a GPU, or any other engine.
 
-#[cfg(feature = "cuda")]
+use std::any::Any;
 use std::sync::Arc;
 
-use super::{Matrix, Semiring, Sum};
+use super::engine::{Call, Engine, MaskSpec, Op, Operand, TriangleEngine};
+use super::{Matrix, Plan, Semiring, Sum, Vector};
 #[cfg(feature = "cuda")]
-use crate::algebra::{Formula, MonoidFormula, Printable, Type, printed};
-use crate::backend::Backend;
-#[cfg(feature = "cuda")]
-use crate::gpu::{Cuda, DevicePattern, spgemm as device};
-use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
-use crate::spgemm::{self, Options};
+use crate::Cuda;
+use crate::graph::{TriangleMethod, Triangles};
+use crate::par::Threads;
+use crate::spgemm::Options;
 use crate::{Cpu, Error, Result};
 
-/// Where products are computed.
-#[derive(Debug)]
-pub enum Machine {
-    /// The processor.
-    Cpu(Cpu),
-    /// A GPU.
-    #[cfg(feature = "cuda")]
-    Cuda(Cuda),
-}
+/// Where operations run. A clone is another name for the same machine.
+#[derive(Clone, Debug)]
+pub struct Machine(Arc<dyn Engine>);
 
 impl From<Cpu> for Machine {
     fn from(cpu: Cpu) -> Self {
-        Self::Cpu(cpu)
+        Self(Arc::new(cpu))
     }
 }
 #[cfg(feature = "cuda")]
 impl From<Cuda> for Machine {
     fn from(cuda: Cuda) -> Self {
-        Self::Cuda(cuda)
+        Self(Arc::new(cuda))
     }
-}
-
-/// The structure of C = A·B, on the machine that made it.
-#[derive(Clone, Debug)]
-pub enum Plan {
-    /// On the processor.
-    Host(spgemm::Plan),
-    /// On a GPU.
-    #[cfg(feature = "cuda")]
-    Device(device::Plan),
-}
-
-/// Figures of a product, as far as they were counted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stats {
-    /// Multiplications.
-    pub flops: u64,
-    /// Most multiplications in a row.
-    pub max_row_flops: u64,
-    /// Longest row of C; not on a GPU.
-    pub max_row_nnz: Option<usize>,
-    /// Entries of C.
-    pub nnz: usize,
-    /// Multiplications left after compression over those before.
-    pub cf: Option<f64>,
-    /// Largest row bound after compression over that before.
-    pub cmrf: Option<f64>,
-}
-
-impl Plan {
-    /// Multiplications.
-    #[must_use]
-    pub fn flops(&self) -> u64 {
-        match self {
-            Self::Host(plan) => plan.flops(),
-            #[cfg(feature = "cuda")]
-            Self::Device(plan) => plan.flops(),
-        }
-    }
-    /// Entries of C.
-    #[must_use]
-    pub fn nnz(&self) -> usize {
-        match self {
-            Self::Host(plan) => plan.nnz(),
-            #[cfg(feature = "cuda")]
-            Self::Device(plan) => plan.nnz(),
-        }
-    }
-    /// Rows and columns of C.
-    #[must_use]
-    pub fn shape(&self) -> (usize, usize) {
-        match self {
-            Self::Host(plan) => plan.shape(),
-            #[cfg(feature = "cuda")]
-            Self::Device(plan) => plan.shape(),
-        }
-    }
-    /// What was chosen, and why.
-    #[must_use]
-    pub fn explain(&self) -> String {
-        match self {
-            Self::Host(plan) => plan.explain(),
-            #[cfg(feature = "cuda")]
-            Self::Device(plan) => plan.explain(),
-        }
-    }
-    /// Figures of the product.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        match self {
-            Self::Host(plan) => {
-                let &spgemm::Stats { flops, max_row_flops, max_row_nnz, nnz, cf, cmrf } = plan.stats();
-                Stats { flops, max_row_flops, max_row_nnz: Some(max_row_nnz), nnz, cf, cmrf }
-            }
-            #[cfg(feature = "cuda")]
-            Self::Device(plan) => Stats {
-                flops: plan.flops(),
-                max_row_flops: plan.max_row_flops(),
-                max_row_nnz: None,
-                nnz: plan.nnz(),
-                cf: plan.compression().map(|c| c.cf),
-                cmrf: plan.compression().map(|c| c.cmrf),
-            },
-        }
-    }
-    fn host(&self) -> Result<&spgemm::Plan> {
-        match self {
-            Self::Host(plan) => Ok(plan),
-            #[cfg(feature = "cuda")]
-            Self::Device(_) => Err(elsewhere()),
-        }
-    }
-    #[cfg(feature = "cuda")]
-    fn device(&self) -> Result<&device::Plan> {
-        match self {
-            Self::Device(plan) => Ok(plan),
-            Self::Host(_) => Err(elsewhere()),
-        }
-    }
-}
-
-/// The pattern on the device.
-#[cfg(feature = "cuda")]
-fn pattern_on(cuda: &Cuda, a: &Matrix) -> Result<Arc<DevicePattern>> {
-    match a.device() {
-        Some(raw) => Ok(Arc::clone(&raw.pattern)),
-        None => cuda.shared_pattern(a.operand()?.pattern),
-    }
-}
-
-#[cfg(feature = "cuda")]
-fn elsewhere() -> Error {
-    Error::Argument { name: "plan", message: "it was made on another machine".into() }
 }
 
 impl Machine {
+    /// The processor with a pool of `threads` threads, 0: one for each processor that the process may use. Operations refuse to
+    /// take more than `memory_budget` bytes.
+    /// # Errors
+    /// [`Error::Threads`].
+    pub fn cpu(threads: usize, memory_budget: Option<u64>) -> Result<Self> {
+        let cpu = if threads == 0 { Cpu::new() } else { Cpu::with_threads(threads)? };
+        Ok(match memory_budget {
+            Some(bytes) => cpu.memory_budget(bytes),
+            None => cpu,
+        }
+        .into())
+    }
+    /// GPU number `ordinal`. Operations refuse to take more than `memory_budget` bytes of its memory.
+    /// # Errors
+    /// [`Error::NoDevice`], which says what is missing: the driver, a device of that number, or the feature `cuda`.
+    pub fn cuda(ordinal: usize, memory_budget: Option<u64>) -> Result<Self> {
+        #[cfg(feature = "cuda")]
+        {
+            let cuda = Cuda::new(ordinal)?;
+            Ok(match memory_budget {
+                Some(bytes) => cuda.memory_budget(bytes),
+                None => cuda,
+            }
+            .into())
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            _ = memory_budget;
+            Err(Error::NoDevice { ordinal, why: "the library was built without the feature cuda".into() })
+        }
+    }
+    /// GPUs that the driver has; 0 where there is no driver, and without the feature `cuda`.
+    #[must_use]
+    pub fn gpus() -> usize {
+        #[cfg(feature = "cuda")]
+        {
+            Cuda::count()
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            0
+        }
+    }
+    pub(super) fn engine(&self) -> &dyn Engine {
+        &*self.0
+    }
+    /// The machine by its type, if it is a `Cpu` or a `Cuda`.
+    #[must_use]
+    pub fn typed<M: Any>(&self) -> Option<&M> {
+        (self.engine() as &dyn Any).downcast_ref()
+    }
+    /// Whether it is a GPU.
+    #[must_use]
+    pub fn is_gpu(&self) -> bool {
+        self.typed::<Cpu>().is_none()
+    }
+    /// `cpu`, or `cuda:0` and so on.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.engine().name()
+    }
+    /// What it is, in words that begin with its name.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        self.engine().describe()
+    }
+    /// Its pool of threads, if it is the processor.
+    #[must_use]
+    pub fn threads(&self) -> Option<&Threads> {
+        self.engine().threads()
+    }
+    /// Waits until it has done all that it was asked for.
+    /// # Errors
+    /// [`Error::Device`], of an operation before.
+    pub fn wait(&self) -> Result<()> {
+        self.engine().wait()
+    }
+    /// Whether the matrix is in its memory.
+    #[must_use]
+    pub fn holds(&self, a: &Matrix) -> bool {
+        self.engine().holds(a.into())
+    }
+    /// Whether the plan is one of its own.
+    #[must_use]
+    pub fn made(&self, plan: &Plan) -> bool {
+        self.engine().made(plan)
+    }
     /// The matrix on this machine; itself if it is there, else by way of the processor's memory.
     /// # Errors
     /// Those of the machines.
     pub fn upload(&self, a: &Matrix) -> Result<Matrix> {
-        match self {
-            _ if self.holds(a) => Ok(a.clone()),
-            Self::Cpu(_) => a.download(),
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => Ok(Matrix::on_device(cuda, self.there(a)?.into_owned())),
-        }
+        if self.holds(a) { Ok(a.clone()) } else { self.engine().upload(a.into())?.try_into() }
+    }
+    /// The vector on this machine; itself if it is there, else by way of the processor's memory.
+    /// # Errors
+    /// Those of the machines.
+    pub fn upload_vector(&self, x: &Vector) -> Result<Vector> {
+        if self.engine().holds(x.into()) { Ok(x.clone()) } else { self.engine().upload(x.into())?.try_into() }
     }
     /// Symbolic phase of C = A·B; values and their types do not matter.
     /// # Errors
@@ -176,39 +144,14 @@ impl Machine {
         mask: Option<(&Matrix, bool)>,
         options: &Options,
     ) -> Result<Plan> {
-        match self {
-            Self::Cpu(cpu) => {
-                let (a, b) = (a.operand()?, b.operand()?);
-                let mask = mask.map(|(mask, complement)| Ok::<_, Error>((mask.operand()?.pattern, complement)));
-                Ok(Plan::Host(cpu.symbolic(a.pattern, b.pattern, mask.transpose()?, options)?))
-            }
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => {
-                // Of matrices of the host only the structure is sent.
-                let mask = mask.map(|(mask, complement)| Ok::<_, Error>((pattern_on(cuda, mask)?, complement)));
-                let mask = mask.transpose()?;
-                let mask = mask.as_ref().map(|(mask, complement)| (mask, *complement));
-                Ok(Plan::Device(device::plan_of(cuda, pattern_on(cuda, a)?, pattern_on(cuda, b)?, mask, options)?))
-            }
-        }
+        let mask = mask.map(|(m, complement)| MaskSpec { structure: Operand::Matrix(m), complement });
+        self.engine().symbolic(a, b, mask, options)
     }
     /// Numeric phase: values of C = A ⊕.⊗ B for a plan of this machine.
     /// # Errors
     /// Those of the machine; [`Error::Argument`] if ⊗ takes other types; [`Error::PatternChanged`].
     pub fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
-        match self {
-            Self::Cpu(cpu) => {
-                let (a, b) = (a.operand()?, b.operand()?);
-                let (budget, plan) = (cpu.budget(), plan.host()?);
-                let (pattern, values) = spgemm::numeric_any(cpu.threads(), budget, plan, ring.compiled(), a, b)?;
-                Matrix::new(pattern, values)
-            }
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => {
-                let (a, b) = (self.there(a)?, self.there(b)?);
-                Ok(Matrix::on_device(cuda, cuda.numeric_raw(plan.device()?, ring.printed(), &a, &b)?))
-            }
-        }
+        self.engine().numeric(plan, ring, a, b)
     }
     /// Numeric phase into `c`, which the plan made before; in place where nobody else holds it, else in memory of its own.
     /// # Errors
@@ -219,95 +162,43 @@ impl Machine {
             let message = format!("the semiring gives {}, these values are {}", ring.ty(), c.ty());
             return Err(Error::Argument { name: "c", message });
         }
-        match self {
-            Self::Cpu(cpu) => {
-                let (operands, plan) = ((a.operand()?, b.operand()?), plan.host()?);
-                if let Some((pattern, mut values)) = c.unshared() {
-                    let ring = ring.compiled();
-                    let (threads, budget) = (cpu.threads(), cpu.budget());
-                    return spgemm::numeric_any_into(threads, budget, plan, ring, operands, &pattern, &mut values);
-                }
-                // Someone else holds its values, perhaps this very call: they keep theirs.
-                plan.check_result(c.operand()?.pattern)?;
-            }
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => {
-                let (a, b, plan) = (self.there(a)?, self.there(b)?, plan.device()?);
-                let Some(c) = c.device_mut() else {
-                    let message = "it is in the processor's memory; upload it".into();
-                    return Err(Error::Argument { name: "c", message });
-                };
-                let pattern = Arc::clone(&c.pattern);
-                if Arc::get_mut(&mut c.values).is_some() {
-                    return cuda.numeric_into_raw(plan, ring.printed(), &a, &b, &pattern, &mut c.values);
-                }
-                plan.check_result(&pattern)?;
-            }
-        }
-        *c = self.numeric(plan, ring, a, b)?;
-        Ok(())
+        self.engine().numeric_into(plan, ring, a, b, c)
     }
     /// Sum of the values: in their order on the processor ([`Matrix::sum`]); on a GPU in an order of its own, the same in every
     /// run, of integers modulo 2⁶⁴.
     /// # Errors
     /// Those of the machine; [`Error::Unsupported`] for structs.
     pub fn sum(&self, a: &Matrix) -> Result<Sum> {
-        #[cfg(feature = "cuda")]
-        if let (Self::Cuda(cuda), Some(raw)) = (self, a.device()) {
-            let wide = match a.ty() {
-                Type::F32 | Type::F64 => Type::F64,
-                Type::ComplexF32 | Type::ComplexF64 => return a.download()?.sum(),
-                _ => Type::I64,
-            };
-            let convert = Formula::parse(&format!("{wide}(a)"), &[("a", a.ty())], Some(wide))?;
-            let values = cuda.apply_raw(&printed(Printable::Op(convert)), raw)?.values;
-            let plus = MonoidFormula::named("plus", wide)?;
-            let plus = printed(Printable::Monoid(plus.op().clone(), plus.identity().clone()));
-            let sum = cuda.get_raw(&cuda.fold_raw(&plus, &values)?, "a sum")?;
-            let (integer, real) = (sum.slice().get::<i64>(), sum.slice().get::<f64>());
-            return Ok(match (integer, real) {
-                (Some(&[x, ..]), _) => Sum::Integer(x.into()),
-                (_, Some(&[x, ..])) => Sum::Real(x),
-                _ => Sum::Integer(0),
-            });
-        }
-        a.sum()
+        self.engine().sum(a)
     }
     /// C = A ⊕.⊗ B.
     /// # Errors
     /// Those of [`plan`](Self::plan) and [`numeric`](Self::numeric).
     pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
-        self.numeric(&self.plan(a, b, &Options::default())?, ring, a, b)
+        self.engine().run(&Call::binary(Op::Mxm(ring, &Options::default()), a, b))?.try_into()
+    }
+    fn counting(&self) -> Result<&dyn TriangleEngine> {
+        self.engine().triangles().ok_or_else(|| Error::Unsupported {
+            what: format!("counts of triangles on {}", self.name()),
+            why: "this engine has none".into(),
+        })
     }
     /// Triangles of the simple undirected graph under a square matrix: direction, loops, repeated edges and values do not matter.
     /// # Errors
-    /// Those of [`triangles`].
+    /// Those of [`triangles`](crate::graph::triangles).
     pub fn triangles(&self, a: &Matrix, method: TriangleMethod) -> Result<Triangles> {
-        match self {
-            Self::Cpu(cpu) => triangles(cpu, &**a.operand()?.pattern, method),
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => triangles(cuda, &*pattern_on(cuda, a)?, method),
-        }
+        self.counting()?.count(a, method)
     }
     /// In how many of these triangles each vertex is.
     /// # Errors
-    /// Those of [`triangles_per_vertex`].
+    /// Those of [`triangles_per_vertex`](crate::graph::triangles_per_vertex).
     pub fn triangles_per_vertex(&self, a: &Matrix) -> Result<Vec<u64>> {
-        match self {
-            Self::Cpu(cpu) => triangles_per_vertex(cpu, &**a.operand()?.pattern),
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => triangles_per_vertex(cuda, &*pattern_on(cuda, a)?),
-        }
+        self.counting()?.per_vertex(a)
     }
     /// In how many of these triangles each edge is: a symmetric matrix of u64.
     /// # Errors
-    /// Those of [`triangles_per_edge`].
+    /// Those of [`triangles_per_edge`](crate::graph::triangles_per_edge).
     pub fn triangles_per_edge(&self, a: &Matrix) -> Result<Matrix> {
-        Ok(match self {
-            Self::Cpu(cpu) => triangles_per_edge(cpu, a.operand()?.pattern)?,
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => triangles_per_edge(cuda, &*pattern_on(cuda, a)?)?,
-        }
-        .into())
+        self.counting()?.per_edge(a)
     }
 }

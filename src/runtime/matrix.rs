@@ -4,9 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::cast::cast;
+use super::remote::{Downloaded, Remote, elsewhere};
 use crate::algebra::{Array, Slice, SliceMut, Type, Value};
-#[cfg(feature = "cuda")]
-use crate::gpu::{Cuda, RawCsr};
 use crate::kernels::{Operand, with_type};
 use crate::num_complex::Complex;
 use crate::ops::by_formula::{Move, moved};
@@ -21,8 +20,9 @@ pub struct Matrix(Place);
 #[derive(Clone, Debug)]
 enum Place {
     Host(Arc<dyn Held>),
-    #[cfg(feature = "cuda")]
-    Device(RawCsr, Cuda),
+    /// With as many entries.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
+    Remote(Box<dyn Remote>, usize),
 }
 
 /// A `Csr` of any type of values.
@@ -65,37 +65,30 @@ impl Matrix {
             Ok(Csr::with_pattern(pattern, values)?.into())
         }, Err(not_made(ty)))
     }
-    #[cfg(feature = "cuda")]
-    pub(super) fn on_device(cuda: &Cuda, raw: RawCsr) -> Self {
-        Self(Place::Device(raw, cuda.clone()))
+    /// A matrix in the memory of another engine.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
+    pub(super) fn remote(there: Box<dyn Remote>, nnz: usize) -> Self {
+        Self(Place::Remote(there, nnz))
     }
-    /// The GPU in whose memory it is.
-    #[cfg(feature = "cuda")]
-    pub(super) fn gpu(&self) -> Option<&Cuda> {
+    /// What another engine holds.
+    pub(super) fn is_remote(&self) -> Option<&dyn Remote> {
         match &self.0 {
-            Place::Device(_, cuda) => Some(cuda),
+            Place::Remote(there, _) => Some(&**there),
             Place::Host(_) => None,
         }
     }
-    #[cfg(feature = "cuda")]
-    pub(super) fn device(&self) -> Option<&RawCsr> {
-        match &self.0 {
-            Place::Device(raw, _) => Some(raw),
-            Place::Host(_) => None,
-        }
-    }
-    #[cfg(feature = "cuda")]
-    pub(super) fn device_mut(&mut self) -> Option<&mut RawCsr> {
+    /// The same, to be written by it.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
+    pub(super) fn remote_mut(&mut self) -> Option<&mut dyn Remote> {
         match &mut self.0 {
-            Place::Device(raw, _) => Some(raw),
+            Place::Remote(there, _) => Some(&mut **there),
             Place::Host(_) => None,
         }
     }
     fn held(&self) -> Result<&Arc<dyn Held>> {
         match &self.0 {
             Place::Host(held) => Ok(held),
-            #[cfg(feature = "cuda")]
-            Place::Device(..) => Err(Error::Argument { name: "matrix", message: "it is on a GPU; download it".into() }),
+            Place::Remote(..) => Err(elsewhere("matrix")),
         }
     }
     /// Type of the values.
@@ -103,8 +96,7 @@ impl Matrix {
     pub fn ty(&self) -> Type {
         match &self.0 {
             Place::Host(held) => held.values().ty(),
-            #[cfg(feature = "cuda")]
-            Place::Device(raw, _) => raw.ty(),
+            Place::Remote(there, _) => there.ty(),
         }
     }
     /// Rows and columns.
@@ -112,8 +104,7 @@ impl Matrix {
     pub fn shape(&self) -> (usize, usize) {
         match &self.0 {
             Place::Host(held) => held.pattern().shape(),
-            #[cfg(feature = "cuda")]
-            Place::Device(raw, _) => raw.shape(),
+            Place::Remote(there, _) => there.shape(),
         }
     }
     /// Entries, stored zeros included.
@@ -121,8 +112,7 @@ impl Matrix {
     pub fn nnz(&self) -> usize {
         match &self.0 {
             Place::Host(held) => held.pattern().nnz(),
-            #[cfg(feature = "cuda")]
-            Place::Device(raw, _) => raw.nnz(),
+            Place::Remote(_, nnz) => *nnz,
         }
     }
     /// Whether it is in the processor's memory.
@@ -151,11 +141,10 @@ impl Matrix {
     pub fn download(&self) -> Result<Self> {
         match &self.0 {
             Place::Host(_) => Ok(self.clone()),
-            #[cfg(feature = "cuda")]
-            Place::Device(raw, cuda) => {
-                let (pattern, values) = cuda.download_raw(raw)?;
-                Self::new(pattern, values)
-            }
+            Place::Remote(there, _) => match there.download()? {
+                Downloaded::Matrix(pattern, values) => Self::new(pattern, values),
+                Downloaded::Vector(_) => Err(elsewhere("matrix")),
+            },
         }
     }
     /// Whether both are one matrix: they share their memory.
@@ -163,9 +152,7 @@ impl Matrix {
     pub fn is(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Place::Host(a), Place::Host(b)) => Arc::ptr_eq(a, b),
-            #[cfg(feature = "cuda")]
-            (Place::Device(a, _), Place::Device(b, _)) => Arc::ptr_eq(&a.values, &b.values),
-            #[cfg(feature = "cuda")]
+            (Place::Remote(a, _), Place::Remote(b, _)) => a.is(&**b),
             _ => false,
         }
     }
@@ -190,9 +177,13 @@ impl Matrix {
                 let pattern = Arc::clone(held.pattern());
                 Some((pattern, held.values_mut()?))
             }
-            #[cfg(feature = "cuda")]
-            Place::Device(..) => None,
+            Place::Remote(..) => None,
         }
+    }
+    /// Name of the machine in whose memory it is, as of [`Machine::name`](super::Machine::name).
+    #[must_use]
+    pub fn machine(&self) -> String {
+        self.is_remote().map_or_else(|| "cpu".into(), Remote::engine)
     }
     /// The same entries with values of another type, by the rules of `as` in Rust: integers wrap, floats saturate and NaN
     /// becomes 0; to bool, whatever is not 0 is true. A matrix of that type is itself.

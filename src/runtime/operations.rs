@@ -1,15 +1,8 @@
 //! Operations beside the product of two matrices: with vectors, entry by entry, and folds.
 
-#[cfg(feature = "cuda")]
-use std::borrow::Cow;
-
+use super::engine::{Call, Op};
 use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
-#[cfg(feature = "cuda")]
-use crate::Error;
 use crate::Result;
-#[cfg(feature = "cuda")]
-use crate::gpu::{RawCsr, RawVector};
-use crate::ops::by_formula::{self, Move};
 
 /// Operations on matrices and vectors whose types are known at run time.
 ///
@@ -34,46 +27,6 @@ use crate::ops::by_formula::{self, Move};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 impl Machine {
-    /// The vector on this machine; itself if it is there, else by way of the processor's memory.
-    /// # Errors
-    /// Those of the machines.
-    pub fn upload_vector(&self, x: &Vector) -> Result<Vector> {
-        match self {
-            Self::Cpu(_) => x.download(),
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => Ok(Vector::on_device(cuda, self.vector_there(x)?.into_owned())),
-        }
-    }
-    /// The matrix as this GPU takes it, sent there if it is elsewhere.
-    #[cfg(feature = "cuda")]
-    pub(super) fn there<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, RawCsr>> {
-        if let (Some(raw), true) = (a.device(), self.holds(a)) {
-            return Ok(Cow::Borrowed(raw));
-        }
-        let here = a.download()?;
-        match (self, here.pattern(), here.values()) {
-            (Self::Cuda(cuda), Some(pattern), Some(values)) => Ok(Cow::Owned(cuda.upload_raw(pattern, values)?)),
-            _ => Err(Error::Argument { name: "matrix", message: "it is on another machine".into() }),
-        }
-    }
-    /// The vector likewise.
-    #[cfg(feature = "cuda")]
-    pub(super) fn vector_there<'a>(&self, x: &'a Vector) -> Result<Cow<'a, RawVector>> {
-        match (self, x.device()) {
-            (Self::Cuda(cuda), Some((raw, on))) if cuda.shares_memory_with(on) => Ok(Cow::Borrowed(raw)),
-            (Self::Cuda(cuda), _) => {
-                let here = x.download()?;
-                let (places, values) = here.entries()?;
-                Ok(Cow::Owned(if places.len() == x.len() {
-                    cuda.upload_full_raw(values.slice())?
-                } else {
-                    cuda.upload_list_raw(x.len(), &places, values.slice())?
-                }))
-            }
-            _ => Err(Error::Argument { name: "vector", message: "it is on another machine".into() }),
-        }
-    }
-
     /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity of ⊕; y has
     /// an entry where there is such a k.
     ///
@@ -82,14 +35,7 @@ impl Machine {
     /// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the
     /// machine.
     pub fn mxv(&self, ring: &Semiring, a: &Matrix, x: &Vector) -> Result<Vector> {
-        match self {
-            Self::Cpu(cpu) => Vector::of(by_formula::mxv(cpu.threads(), ring.compiled(), a.operand()?, x.view()?)?),
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => {
-                let (a, x) = (self.there(a)?, self.vector_there(x)?);
-                Ok(Vector::on_device(cuda, cuda.mxv_vector(ring.printed(), &a, &x, None)?))
-            }
-        }
+        self.engine().run(&Call::binary(Op::Mxv(ring), a, x))?.try_into()
     }
     /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise, k increasing.
     ///
@@ -97,14 +43,7 @@ impl Machine {
     /// # Errors
     /// As for [`mxv`](Self::mxv).
     pub fn vxm(&self, ring: &Semiring, x: &Vector, a: &Matrix) -> Result<Vector> {
-        match self {
-            Self::Cpu(cpu) => Vector::of(by_formula::vxm(cpu.threads(), ring.compiled(), x.view()?, a.operand()?)?),
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => {
-                let (a, x) = (self.there(a)?, self.vector_there(x)?);
-                Ok(Vector::on_device(cuda, cuda.vxm_vector(ring.printed(), &x, &a, None)?))
-            }
-        }
+        self.engine().run(&Call::binary(Op::Vxm(ring), x, a))?.try_into()
     }
     /// c = a ∘ b where both have an entry; where one has, that entry. Matrices or vectors.
     ///
@@ -113,7 +52,7 @@ impl Machine {
     /// [`Error::Shape`]; [`Error::Argument`] if the operator takes other types, or two, or gives another;
     /// [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
     pub fn ewise_add<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
-        X::ewise(self, op, a, b, true)
+        self.ewise(op, a, b, true)
     }
     /// c = a ∘ b where both have an entry. Matrices or vectors; their types and that of the result may differ.
     ///
@@ -121,7 +60,7 @@ impl Machine {
     /// # Errors
     /// As for [`ewise_add`](Self::ewise_add).
     pub fn ewise_mult<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
-        X::ewise(self, op, a, b, false)
+        self.ewise(op, a, b, false)
     }
     /// c = f(a), or f(a, s, i, j), where a has an entry; j is 0 for an entry of a vector.
     ///
@@ -130,7 +69,7 @@ impl Machine {
     /// [`Error::Argument`] if f takes another type, or reads a scalar that it does not have; [`Error::OutOfMemory`],
     /// [`Error::Cancelled`] and those of the machine.
     pub fn apply<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
-        X::apply(self, op, a)
+        self.apply_to(op, a)
     }
     /// The entries of a for which f(a, s, i, j) holds; rows sorted.
     ///
@@ -138,7 +77,7 @@ impl Machine {
     /// # Errors
     /// As for [`apply`](Self::apply); [`Error::Argument`] if f does not give bool.
     pub fn select<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
-        X::select(self, op, a)
+        self.select_of(op, a)
     }
     /// ⊕ over all entries; the identity if there are none.
     ///
@@ -147,7 +86,7 @@ impl Machine {
     /// # Errors
     /// [`Error::Argument`] if ⊕ is on another type; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
     pub fn reduce<X: Collection>(&self, monoid: &Monoid, a: &X) -> Result<Scalar> {
-        X::reduce(self, monoid, a)
+        self.reduce_of(monoid, a)
     }
     /// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored; y has an entry where the row has
     /// one.
@@ -157,17 +96,7 @@ impl Machine {
     /// As for [`reduce`](Self::reduce).
     pub fn reduce_rows(&self, monoid: &Monoid, a: &Matrix) -> Result<Vector> {
         super::operator::check("a", monoid, monoid.ty(), a.ty())?;
-        match self {
-            Self::Cpu(cpu) => {
-                let a = a.operand()?;
-                let y = by_formula::reduce_rows(cpu.threads(), monoid.compiled(), a)?;
-                Vector::of(by_formula::rows_with_entries(a.pattern, y)?)
-            }
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => {
-                Ok(Vector::on_device(cuda, cuda.reduce_rows_vector(monoid.printed(), &*self.there(a)?)?))
-            }
-        }
+        self.engine().run(&Call::unary(Op::ReduceRows(monoid), a))?.try_into()
     }
     /// Aᵀ, rows sorted.
     ///
@@ -175,10 +104,6 @@ impl Machine {
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for 2³² rows or more; those of the machine.
     pub fn transpose(&self, a: &Matrix) -> Result<Matrix> {
-        match self {
-            Self::Cpu(cpu) => a.moved(cpu.threads(), Move::Transpose),
-            #[cfg(feature = "cuda")]
-            Self::Cuda(cuda) => Ok(Matrix::on_device(cuda, cuda.transpose_raw(&*self.there(a)?)?)),
-        }
+        self.engine().run(&Call::unary(Op::Transpose, a))?.try_into()
     }
 }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use bitvec::slice::BitSlice;
 
 use super::cast::cast;
+use super::remote::{Downloaded, Remote, elsewhere};
 use crate::algebra::{Array, Type, Value};
-#[cfg(feature = "cuda")]
-use crate::gpu::{Cuda, RawVector};
 use crate::kernels::with_type;
 use crate::num_complex::Complex;
 use crate::ops::by_formula::{AnyVector, View};
@@ -34,8 +33,7 @@ pub struct Vector(Place);
 #[derive(Clone, Debug)]
 enum Place {
     Host(Arc<dyn Held>),
-    #[cfg(feature = "cuda")]
-    Device(RawVector, Cuda),
+    Remote(Box<dyn Remote>),
 }
 
 /// A [`Vector`](crate::Vector) of any type of values.
@@ -77,22 +75,23 @@ impl Vector {
             why: "its values are numbers".into(),
         }))
     }
-    #[cfg(feature = "cuda")]
-    pub(super) fn on_device(cuda: &Cuda, raw: RawVector) -> Self {
-        Self(Place::Device(raw, cuda.clone()))
+    /// A vector in the memory of another engine.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
+    pub(super) fn remote(there: Box<dyn Remote>) -> Self {
+        Self(Place::Remote(there))
     }
-    #[cfg(feature = "cuda")]
-    pub(super) fn device(&self) -> Option<(&RawVector, &Cuda)> {
+    /// What another engine holds.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
+    pub(super) fn is_remote(&self) -> Option<&dyn Remote> {
         match &self.0 {
-            Place::Device(raw, cuda) => Some((raw, cuda)),
+            Place::Remote(there) => Some(&**there),
             Place::Host(_) => None,
         }
     }
     fn held(&self) -> Result<&Arc<dyn Held>> {
         match &self.0 {
             Place::Host(held) => Ok(held),
-            #[cfg(feature = "cuda")]
-            Place::Device(..) => Err(Error::Argument { name: "vector", message: "it is on a GPU; download it".into() }),
+            Place::Remote(..) => Err(elsewhere("vector")),
         }
     }
     /// As the operations of the processor take it.
@@ -108,8 +107,7 @@ impl Vector {
     pub fn ty(&self) -> Type {
         match &self.0 {
             Place::Host(held) => held.view().values().ty(),
-            #[cfg(feature = "cuda")]
-            Place::Device(raw, _) => raw.ty(),
+            Place::Remote(there) => there.ty(),
         }
     }
     /// Places, with or without an entry.
@@ -117,8 +115,7 @@ impl Vector {
     pub fn len(&self) -> usize {
         match &self.0 {
             Place::Host(held) => held.view().len(),
-            #[cfg(feature = "cuda")]
-            Place::Device(raw, _) => raw.len,
+            Place::Remote(there) => there.shape().0,
         }
     }
     /// Whether there are no places.
@@ -132,8 +129,7 @@ impl Vector {
     pub fn nvals(&self) -> Result<usize> {
         match &self.0 {
             Place::Host(held) => Ok(held.nnz()),
-            #[cfg(feature = "cuda")]
-            Place::Device(raw, cuda) => cuda.vector_nnz_raw(raw),
+            Place::Remote(there) => there.nnz(),
         }
     }
     /// The vector in the memory of the processor; itself if it is there.
@@ -142,12 +138,10 @@ impl Vector {
     pub fn download(&self) -> Result<Self> {
         match &self.0 {
             Place::Host(_) => Ok(self.clone()),
-            #[cfg(feature = "cuda")]
-            Place::Device(raw, cuda) => {
-                let (places, values) = cuda.entries_raw(raw)?;
-                let places = cuda.get(&places, "places of a vector")?;
-                Self::new(raw.len, places, cuda.get_raw(&values, "values of a vector")?)
-            }
+            Place::Remote(there) => match there.download()? {
+                Downloaded::Vector(made) => Self::of(made),
+                Downloaded::Matrix(..) => Err(elsewhere("vector")),
+            },
         }
     }
     /// Whether it is in the processor's memory.

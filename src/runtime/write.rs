@@ -92,7 +92,7 @@ impl<X: Collection> Parts<X, X> for On<'_> {
         x.shape_of()
     }
     fn restrict(&self, x: &X, places: &X, complement: bool) -> Result<X> {
-        X::restrict(self.0, x, places, complement)
+        self.0.restrict(x, places, complement)
     }
     fn union(&self, x: &X, y: &X) -> Result<X> {
         self.0.ewise_add(&BinaryOp::new("second", self.1)?, x, y)
@@ -129,7 +129,7 @@ impl Machine {
             None => None,
         };
         let t = match &mask {
-            Some(mask) => X::restrict(self, t, mask, how.complement)?,
+            Some(mask) => self.restrict(t, mask, how.complement)?,
             None => t.clone(),
         };
         let add = |x: &X, y: &X| match how.accum {

@@ -60,7 +60,7 @@ pub(crate) fn gpu() -> Option<Machine> {
 }
 /// Whether the machine is the processor: sums of floats have another order on a GPU, and functions other last bits.
 pub(crate) fn is_cpu(m: &Machine) -> bool {
-    matches!(m, Machine::Cpu(_))
+    !m.is_gpu()
 }
 
 /// Equality of values: every bit, but one NaN is as good as another.

@@ -1,0 +1,282 @@
+//! The processor as an [`Engine`].
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
+use crate::algebra::{SliceMut, Type};
+use crate::distance::{Float, Measure, Options as DistanceOptions};
+use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
+use crate::ops::by_formula::{self, Move};
+use crate::par::Threads;
+use crate::runtime::distances::{Comparison, Neighbours, with_float};
+use crate::runtime::index::{Kept, RowIndex};
+use crate::runtime::matrix::{Matrix, Sum};
+use crate::runtime::operator::UnaryOp;
+use crate::runtime::plan::Plan;
+use crate::runtime::scalar::Scalar;
+use crate::runtime::semiring::Semiring;
+use crate::runtime::vector::Vector;
+use crate::spgemm::{self, Options};
+use crate::{Cpu, Csr, Error, Result};
+
+impl Engine for Cpu {
+    fn name(&self) -> String {
+        "cpu".into()
+    }
+    fn describe(&self) -> String {
+        format!("cpu, {} threads", Cpu::threads(self).count())
+    }
+    fn wait(&self) -> Result<()> {
+        Ok(())
+    }
+    fn holds(&self, x: Operand<'_>) -> bool {
+        match x {
+            Operand::Matrix(a) => a.is_on_host(),
+            Operand::Vector(x) => x.is_on_host(),
+        }
+    }
+    fn made(&self, plan: &Plan) -> bool {
+        matches!(plan, Plan::Host(_))
+    }
+    fn upload(&self, x: Operand<'_>) -> Result<Object> {
+        Ok(match x {
+            Operand::Matrix(a) => a.download()?.into(),
+            Operand::Vector(x) => x.download()?.into(),
+        })
+    }
+    fn run(&self, call: &Call<'_>) -> Result<Object> {
+        if let (Some(mask), Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) =
+            (call.mask, call.op, call.a, call.b)
+        {
+            // Products that the mask discards are not computed.
+            let plan = self.symbolic(a, b, Some(mask), options)?;
+            return Ok(self.numeric(&plan, ring, a, b)?.into());
+        }
+        let made = match (call.a, call.b) {
+            (Operand::Matrix(a), None) => self.of_matrix(call.op, a)?,
+            (Operand::Matrix(a), Some(Operand::Matrix(b))) => self.of_matrices(call.op, a, b)?.into(),
+            (Operand::Vector(x), None) => self.of_vector(call.op, x)?,
+            (Operand::Vector(x), Some(Operand::Vector(y))) => self.of_vectors(call.op, x, y)?.into(),
+            (Operand::Matrix(a), Some(Operand::Vector(x))) => match call.op {
+                Op::Mxv(ring) => {
+                    Vector::of(by_formula::mxv(Cpu::threads(self), ring.compiled(), a.operand()?, x.view()?)?)?.into()
+                }
+                _ => return Err(unfit()),
+            },
+            (Operand::Vector(x), Some(Operand::Matrix(a))) => match call.op {
+                Op::Vxm(ring) => {
+                    Vector::of(by_formula::vxm(Cpu::threads(self), ring.compiled(), x.view()?, a.operand()?)?)?.into()
+                }
+                _ => return Err(unfit()),
+            },
+        };
+        match call.mask {
+            None => Ok(made),
+            Some(mask) => self.allowed(made, mask),
+        }
+    }
+    fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan> {
+        let (a, b) = (a.operand()?, b.operand()?);
+        let mask = match mask {
+            None => None,
+            Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Some((&**m.operand()?.pattern, complement)),
+            Some(_) => return Err(unfit()),
+        };
+        let request = spgemm::Request { options, budget: self.budget(), mask };
+        Ok(Plan::Host(spgemm::symbolic(Cpu::threads(self), a.pattern, b.pattern, &request)?))
+    }
+    fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
+        let (a, b) = (a.operand()?, b.operand()?);
+        let (pattern, values) =
+            spgemm::numeric_any(Cpu::threads(self), self.budget(), plan.host()?, ring.compiled(), a, b)?;
+        Matrix::new(pattern, values)
+    }
+    fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
+        let (operands, planned) = ((a.operand()?, b.operand()?), plan.host()?);
+        if let Some((pattern, mut values)) = c.unshared() {
+            let (threads, budget, ring) = (Cpu::threads(self), self.budget(), ring.compiled());
+            return spgemm::numeric_any_into(threads, budget, planned, ring, operands, &pattern, &mut values);
+        }
+        // Another owner holds its values, perhaps this very call: they keep theirs.
+        planned.check_result(c.operand()?.pattern)?;
+        *c = self.numeric(plan, ring, a, b)?;
+        Ok(())
+    }
+    fn sum(&self, a: &Matrix) -> Result<Sum> {
+        a.sum()
+    }
+    fn threads(&self) -> Option<&Threads> {
+        Some(Cpu::threads(self))
+    }
+    fn triangles(&self) -> Option<&dyn TriangleEngine> {
+        Some(self)
+    }
+    fn distances(&self) -> Option<&dyn DistanceEngine> {
+        Some(self)
+    }
+}
+
+impl Cpu {
+    fn of_matrix(&self, op: Op<'_>, a: &Matrix) -> Result<Object> {
+        let threads = Cpu::threads(self);
+        Ok(match op {
+            Op::Apply(f) => {
+                let a = a.operand()?;
+                Matrix::new(Arc::clone(a.pattern), by_formula::apply(threads, f.compiled(), a, f.scalar()?)?)?.into()
+            }
+            Op::Select(f) => {
+                let a = a.sorted(threads)?;
+                let flags = by_formula::apply(threads, f.compiled(), a.operand()?, f.scalar()?)?;
+                a.moved(threads, Move::Keep(flags.slice().get().unwrap_or_default()))?.into()
+            }
+            Op::Reduce(monoid) => {
+                let sum = by_formula::reduce(threads, monoid.compiled(), a.operand()?.values)?;
+                Scalar::only(sum.slice())?.into()
+            }
+            Op::ReduceRows(monoid) => {
+                let a = a.operand()?;
+                let y = by_formula::reduce_rows(threads, monoid.compiled(), a)?;
+                Vector::of(by_formula::rows_with_entries(a.pattern, y)?)?.into()
+            }
+            Op::Transpose => a.moved(threads, Move::Transpose)?.into(),
+            Op::Identity => a.clone().into(),
+            _ => return Err(unfit()),
+        })
+    }
+    fn of_vector(&self, op: Op<'_>, x: &Vector) -> Result<Object> {
+        let threads = Cpu::threads(self);
+        let where_holds = |f: &UnaryOp| by_formula::marks_where(threads, f.compiled(), x.view()?, f.scalar()?);
+        Ok(match op {
+            Op::Apply(f) => {
+                Vector::of(by_formula::apply_vector(threads, f.compiled(), x.view()?, f.scalar()?)?)?.into()
+            }
+            Op::Select(f) => x.kept(&where_holds(f)?)?.into(),
+            Op::Reduce(monoid) => {
+                Scalar::only(by_formula::reduce_vector(threads, monoid.compiled(), x.view()?)?.slice())?.into()
+            }
+            Op::Identity => x.clone().into(),
+            _ => return Err(unfit()),
+        })
+    }
+    fn of_matrices(&self, op: Op<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix> {
+        let threads = Cpu::threads(self);
+        let (op, union) = match op {
+            Op::Mxm(ring, options) => {
+                return self.numeric(&self.symbolic(a, b, None, options)?, ring, a, b);
+            }
+            Op::EwiseAdd(op) => (op, true),
+            Op::EwiseMult(op) => (op, false),
+            _ => return Err(unfit()),
+        };
+        let (a, b) = (a.sorted(threads)?, b.sorted(threads)?);
+        let (pattern, values) = by_formula::ewise(threads, op.compiled(), (a.operand()?, b.operand()?), union)?;
+        Matrix::new(pattern, values)
+    }
+    fn of_vectors(&self, op: Op<'_>, x: &Vector, y: &Vector) -> Result<Vector> {
+        let (op, union) = match op {
+            Op::EwiseAdd(op) => (op, true),
+            Op::EwiseMult(op) => (op, false),
+            _ => return Err(unfit()),
+        };
+        Vector::of(by_formula::ewise_vectors(Cpu::threads(self), op.compiled(), (x.view()?, y.view()?), union)?)
+    }
+    /// The entries that the mask allows.
+    fn allowed(&self, made: Object, mask: MaskSpec<'_>) -> Result<Object> {
+        let threads = Cpu::threads(self);
+        Ok(match (made, mask.structure) {
+            (Object::Matrix(a), Operand::Matrix(m)) => {
+                let (a, m) = (a.sorted(threads)?, m.sorted(threads)?);
+                a.moved(threads, Move::Restrict(m.operand()?.pattern, mask.complement))?.into()
+            }
+            (Object::Vector(x), Operand::Vector(m)) => {
+                let marks = m.view()?.marks()?;
+                if marks.len() != x.len() {
+                    return Err(Error::Shape { op: "mask", lhs: (x.len(), 1), rhs: (marks.len(), 1) });
+                }
+                if mask.complement { x.kept(&!marks)?.into() } else { x.kept(&marks)?.into() }
+            }
+            _ => return Err(unfit()),
+        })
+    }
+}
+
+impl TriangleEngine for Cpu {
+    fn count(&self, a: &Matrix, method: TriangleMethod) -> Result<Triangles> {
+        triangles(self, &**a.operand()?.pattern, method)
+    }
+    fn per_vertex(&self, a: &Matrix) -> Result<Vec<u64>> {
+        triangles_per_vertex(self, &**a.operand()?.pattern)
+    }
+    fn per_edge(&self, a: &Matrix) -> Result<Matrix> {
+        Ok(triangles_per_edge(self, a.operand()?.pattern)?.into())
+    }
+}
+
+/// A matrix of T in the processor's memory.
+fn on_host<'a, T: Float>(name: &'static str, m: &'a Matrix) -> Result<&'a Csr<T>> {
+    m.csr().ok_or_else(|| {
+        let message = if m.ty() == T::TYPE {
+            format!("it is on {}; download it", m.machine())
+        } else {
+            format!("its values are {}, those of the index {}", m.ty(), T::TYPE)
+        };
+        Error::Argument { name, message }
+    })
+}
+/// X and Y there.
+fn rows<T: Float>(question: &Comparison) -> Result<(&Csr<T>, Option<&Csr<T>>)> {
+    Ok((on_host("x", &question.x)?, question.y.as_ref().map(|y| on_host("y", y)).transpose()?))
+}
+
+impl DistanceEngine for Cpu {
+    fn all(&self, question: &Comparison, out: &mut SliceMut<'_>) -> Result<String> {
+        with_float!(question.x.ty(), T => {
+            let (x, y) = rows::<T>(question)?;
+            let Some(out) = out.get::<T>() else { return Err(unfit()) };
+            self.distances(Arc::clone(&question.measure), x).to(y).options(question.options).into(out)
+        })
+    }
+    fn nearest(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
+        with_float!(question.x.ty(), T => {
+            let (x, y) = rows::<T>(question)?;
+            Ok(self.neighbours(Arc::clone(&question.measure), x).to(y).options(question.options).k(k).eval()?.into())
+        })
+    }
+    fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
+        with_float!(question.x.ty(), T => {
+            let (x, y) = rows::<T>(question)?;
+            let near = self.neighbours(Arc::clone(&question.measure), x).to(y).options(question.options);
+            Ok(near.radius(radius).eval()?.into())
+        })
+    }
+    fn index(&self, measure: Arc<dyn Measure>, y: &Matrix, options: DistanceOptions) -> Result<RowIndex> {
+        with_float!(y.ty(), T => Ok(RowIndex::new(Cpu::index(self, measure, on_host::<T>("y", y)?, options)?)))
+    }
+    fn load_index(&self, path: &Path, f32: bool) -> Result<RowIndex> {
+        Ok(if f32 {
+            RowIndex::new(Cpu::load_index::<f32, u32>(self, path)?)
+        } else {
+            RowIndex::new(Cpu::load_index::<f64, u32>(self, path)?)
+        })
+    }
+    fn nearest_of(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours> {
+        with_float!(index.ty(), T => Ok(index.on::<Host<T>>()?.knn(self, on_host("x", x)?, k)?.into()))
+    }
+    fn within_of(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix> {
+        with_float!(index.ty(), T => Ok(index.on::<Host<T>>()?.radius(self, on_host("x", x)?, radius)?.into()))
+    }
+}
+
+type Host<T> = crate::distance::NeighbourIndex<T>;
+impl<T: Float> Kept for Host<T> {
+    fn shape(&self) -> (usize, usize) {
+        self.shape()
+    }
+    fn ty(&self) -> Type {
+        T::TYPE
+    }
+    fn save(&self, path: &Path) -> Result<()> {
+        self.save(path)
+    }
+}

@@ -1,0 +1,392 @@
+//! A GPU as an [`Engine`].
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
+use crate::algebra::{Formula, MonoidFormula, Printable, SliceMut, Type, printed};
+use crate::backend::DistanceBackend;
+use crate::distance::{Float, Measure, Options as DistanceOptions};
+use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, RawCsr, RawVector, spgemm as device};
+use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
+use crate::ops::by_formula::AnyVector;
+use crate::runtime::distances::{Comparison, Neighbours, with_float};
+use crate::runtime::index::{Kept, RowIndex};
+use crate::runtime::matrix::{Matrix, Sum};
+use crate::runtime::plan::Plan;
+use crate::runtime::remote::{Downloaded, Remote};
+use crate::runtime::scalar::Scalar;
+use crate::runtime::semiring::Semiring;
+use crate::runtime::vector::Vector;
+use crate::spgemm::Options;
+use crate::{Cuda, Error, Result};
+
+/// Most bytes of distances that are fetched at a time, unless a row has more.
+const BLOCK_BYTES: usize = 1 << 30;
+
+/// A matrix or a vector on a GPU.
+#[derive(Clone, Debug)]
+struct OnDevice<X> {
+    raw: X,
+    cuda: Cuda,
+}
+
+fn named(cuda: &Cuda) -> String {
+    format!("cuda:{}", cuda.limits().ordinal)
+}
+
+macro_rules! remote {
+    ($X:ident, |$a:ident, $b:ident| $is:expr, |$shape:ident| $of_shape:expr, |$n:ident| $nnz:expr, |$d:ident| $download:expr) => {
+        impl Remote for OnDevice<$X> {
+            fn engine(&self) -> String {
+                named(&self.cuda)
+            }
+            fn as_any(&self) -> &dyn Any {
+                self
+            }
+            fn as_any_mut(&mut self) -> &mut dyn Any {
+                self
+            }
+            fn another(&self) -> Box<dyn Remote> {
+                Box::new(self.clone())
+            }
+            fn is(&self, other: &dyn Remote) -> bool {
+                let ($a, Some($b)) = (self, other.as_any().downcast_ref::<Self>()) else { return false };
+                $is
+            }
+            fn ty(&self) -> Type {
+                self.raw.ty()
+            }
+            fn shape(&self) -> (usize, usize) {
+                let $shape = self;
+                $of_shape
+            }
+            fn nnz(&self) -> Result<usize> {
+                let $n = self;
+                $nnz
+            }
+            fn download(&self) -> Result<Downloaded> {
+                let $d = self;
+                $download
+            }
+        }
+    };
+}
+remote!(RawCsr, |a, b| Arc::ptr_eq(&a.raw.values, &b.raw.values), |a| a.raw.shape(), |a| Ok(a.raw.nnz()), |a| {
+    let (pattern, values) = a.cuda.download_raw(&a.raw)?;
+    Ok(Downloaded::Matrix(pattern, values))
+});
+remote!(
+    RawVector,
+    |x, y| Arc::ptr_eq(&x.raw.values, &y.raw.values),
+    |x| (x.raw.len, 1),
+    |x| x.cuda.vector_nnz_raw(&x.raw),
+    |x| {
+        let (places, values) = x.cuda.entries_raw(&x.raw)?;
+        let places = x.cuda.get(&places, "places of a vector")?;
+        let values = x.cuda.get_raw(&values, "values of a vector")?;
+        Ok(Downloaded::Vector(AnyVector::list(x.raw.len, places, values)))
+    }
+);
+
+impl Cuda {
+    fn keep(&self, raw: RawCsr) -> Matrix {
+        let nnz = raw.nnz();
+        Matrix::remote(Box::new(OnDevice { raw, cuda: self.clone() }), nnz)
+    }
+    fn keep_vector(&self, raw: RawVector) -> Vector {
+        Vector::remote(Box::new(OnDevice { raw, cuda: self.clone() }))
+    }
+    /// What a handle has in this GPU's memory.
+    fn held<'a, X: 'static>(&self, remote: Option<&'a dyn Remote>) -> Option<&'a X> {
+        let there: &OnDevice<X> = remote?.as_any().downcast_ref()?;
+        self.shares_memory_with(&there.cuda).then_some(&there.raw)
+    }
+    /// The matrix as this GPU takes it, sent there if it is elsewhere.
+    fn matrix<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, RawCsr>> {
+        if let Some(raw) = self.held(a.is_remote()) {
+            return Ok(Cow::Borrowed(raw));
+        }
+        let here = a.download()?;
+        let here = here.operand()?;
+        Ok(Cow::Owned(self.upload_raw(here.pattern, here.values)?))
+    }
+    fn vector<'a>(&self, x: &'a Vector) -> Result<Cow<'a, RawVector>> {
+        if let Some(raw) = self.held(x.is_remote()) {
+            return Ok(Cow::Borrowed(raw));
+        }
+        let (places, values) = x.download()?.entries()?;
+        Ok(Cow::Owned(if places.len() == x.len() {
+            self.upload_full_raw(values.slice())?
+        } else {
+            self.upload_list_raw(x.len(), &places, values.slice())?
+        }))
+    }
+    /// The pattern on the device: of a matrix of the host its structure alone is sent.
+    fn pattern(&self, a: &Matrix) -> Result<Arc<DevicePattern>> {
+        match self.held::<RawCsr>(a.is_remote()) {
+            Some(raw) => Ok(Arc::clone(&raw.pattern)),
+            None => self.shared_pattern(a.download()?.operand()?.pattern),
+        }
+    }
+    fn of_matrix(&self, op: Op<'_>, a: &Matrix) -> Result<Object> {
+        let a = self.matrix(a)?;
+        Ok(match op {
+            Op::Apply(f) => {
+                let s = f.scalar()?;
+                let made = match f.printed() {
+                    (op, false) => self.apply_raw(op, &a),
+                    (op, true) => self.apply_at_raw(op, &a, s.slice()),
+                };
+                self.keep(made?).into()
+            }
+            Op::Select(f) => self.keep(self.select_raw(f.printed_at(), &a, f.scalar()?.slice())?).into(),
+            Op::Reduce(monoid) => {
+                let sum = self.fold_raw(monoid.printed(), &a.values)?;
+                Scalar::only(self.get_raw(&sum, "a fold")?.slice())?.into()
+            }
+            Op::ReduceRows(monoid) => self.keep_vector(self.reduce_rows_vector(monoid.printed(), &a)?).into(),
+            Op::Transpose => self.keep(self.transpose_raw(&a)?).into(),
+            Op::Identity => self.keep(a.into_owned()).into(),
+            _ => return Err(unfit()),
+        })
+    }
+    fn of_vector(&self, op: Op<'_>, x: &Vector) -> Result<Object> {
+        let x = self.vector(x)?;
+        Ok(match op {
+            Op::Apply(f) => {
+                let s = f.scalar()?;
+                let made = match f.printed() {
+                    (op, false) => self.vector_apply_raw(op, &x),
+                    (op, true) => self.vector_apply_at_raw(op, &x, s.slice()),
+                };
+                self.keep_vector(made?).into()
+            }
+            Op::Select(f) => self.keep_vector(self.vector_select_raw(f.printed_at(), &x, f.scalar()?.slice())?).into(),
+            Op::Reduce(monoid) => {
+                let sum = self.vector_reduce_raw(monoid.printed(), &x)?;
+                Scalar::only(self.get_raw(&sum, "a fold")?.slice())?.into()
+            }
+            Op::Identity => self.keep_vector(x.into_owned()).into(),
+            _ => return Err(unfit()),
+        })
+    }
+    /// The entries that the mask allows.
+    fn allowed(&self, made: Object, mask: MaskSpec<'_>) -> Result<Object> {
+        Ok(match (made, mask.structure) {
+            (Object::Matrix(a), Operand::Matrix(m)) => {
+                let m = self.pattern(m)?;
+                self.keep(self.restrict_raw(&*self.matrix(&a)?, &m, mask.complement)?).into()
+            }
+            (Object::Vector(x), Operand::Vector(m)) => {
+                let m = self.vector(m)?;
+                self.keep_vector(self.vector_restrict_raw(&*self.vector(&x)?, &m, mask.complement)?).into()
+            }
+            _ => return Err(unfit()),
+        })
+    }
+}
+
+impl Engine for Cuda {
+    fn name(&self) -> String {
+        named(self)
+    }
+    fn describe(&self) -> String {
+        let (l, (major, minor)) = (self.limits(), self.limits().capability);
+        let (name, units, memory) = (&l.name, l.multiprocessors, l.memory);
+        format!(
+            "{}, {name}, capability {major}.{minor}, {units} multiprocessors, {memory} bytes of memory",
+            named(self)
+        )
+    }
+    fn wait(&self) -> Result<()> {
+        self.synchronize()
+    }
+    fn holds(&self, x: Operand<'_>) -> bool {
+        match x {
+            Operand::Matrix(a) => self.held::<RawCsr>(a.is_remote()).is_some(),
+            Operand::Vector(x) => self.held::<RawVector>(x.is_remote()).is_some(),
+        }
+    }
+    fn made(&self, plan: &Plan) -> bool {
+        plan.device().is_ok_and(|plan| plan.array().is_on(self.device()))
+    }
+    fn upload(&self, x: Operand<'_>) -> Result<Object> {
+        Ok(match x {
+            Operand::Matrix(a) => self.keep(self.matrix(a)?.into_owned()).into(),
+            Operand::Vector(x) => self.keep_vector(self.vector(x)?.into_owned()).into(),
+        })
+    }
+    fn run(&self, call: &Call<'_>) -> Result<Object> {
+        let made: Object = match (call.op, call.a, call.b) {
+            (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
+                let plan = self.symbolic(a, b, call.mask, options)?;
+                return Ok(self.numeric(&plan, ring, a, b)?.into());
+            }
+            (Op::Mxv(ring), Operand::Matrix(a), Some(Operand::Vector(x))) => {
+                self.keep_vector(self.mxv_vector(ring.printed(), &*self.matrix(a)?, &*self.vector(x)?, None)?).into()
+            }
+            (Op::Vxm(ring), Operand::Vector(x), Some(Operand::Matrix(a))) => {
+                self.keep_vector(self.vxm_vector(ring.printed(), &*self.vector(x)?, &*self.matrix(a)?, None)?).into()
+            }
+            (Op::EwiseAdd(op), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
+                self.keep(self.ewise_add_raw(op.printed(), None, &*self.matrix(a)?, &*self.matrix(b)?)?).into()
+            }
+            (Op::EwiseMult(op), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
+                self.keep(self.ewise_mult_raw(op.printed(), &*self.matrix(a)?, &*self.matrix(b)?)?).into()
+            }
+            (Op::EwiseAdd(op), Operand::Vector(x), Some(Operand::Vector(y))) => {
+                let (x, y) = (self.vector(x)?, self.vector(y)?);
+                self.keep_vector(self.vector_ewise_add_raw(op.printed(), None, &x, &y)?).into()
+            }
+            (Op::EwiseMult(op), Operand::Vector(x), Some(Operand::Vector(y))) => {
+                let (x, y) = (self.vector(x)?, self.vector(y)?);
+                self.keep_vector(self.vector_ewise_mult_raw(op.printed(), &x, &y)?).into()
+            }
+            (op, Operand::Matrix(a), None) => self.of_matrix(op, a)?,
+            (op, Operand::Vector(x), None) => self.of_vector(op, x)?,
+            _ => return Err(unfit()),
+        };
+        match call.mask {
+            None => Ok(made),
+            Some(mask) => self.allowed(made, mask),
+        }
+    }
+    fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan> {
+        let mask = match mask {
+            None => None,
+            Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Some((self.pattern(m)?, complement)),
+            Some(_) => return Err(unfit()),
+        };
+        let mask = mask.as_ref().map(|(mask, complement)| (mask, *complement));
+        Ok(Plan::Device(device::plan_of(self, self.pattern(a)?, self.pattern(b)?, mask, options)?))
+    }
+    fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
+        let (a, b) = (self.matrix(a)?, self.matrix(b)?);
+        Ok(self.keep(self.numeric_raw(plan.device()?, ring.printed(), &a, &b)?))
+    }
+    fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
+        {
+            let (a, b, plan) = (self.matrix(a)?, self.matrix(b)?, plan.device()?);
+            let there = c.remote_mut().and_then(|c| c.as_any_mut().downcast_mut::<OnDevice<RawCsr>>());
+            let Some(OnDevice { raw: c, .. }) = there else {
+                let message = "it is in the processor's memory; upload it".into();
+                return Err(Error::Argument { name: "c", message });
+            };
+            let pattern = Arc::clone(&c.pattern);
+            if Arc::get_mut(&mut c.values).is_some() {
+                return self.numeric_into_raw(plan, ring.printed(), &a, &b, &pattern, &mut c.values);
+            }
+            plan.check_result(&pattern)?;
+        }
+        *c = self.numeric(plan, ring, a, b)?;
+        Ok(())
+    }
+    fn sum(&self, a: &Matrix) -> Result<Sum> {
+        let Some(raw) = self.held::<RawCsr>(a.is_remote()) else { return a.sum() };
+        let wide = match a.ty() {
+            Type::F32 | Type::F64 => Type::F64,
+            Type::ComplexF32 | Type::ComplexF64 => return a.download()?.sum(),
+            _ => Type::I64,
+        };
+        let convert = Formula::parse(&format!("{wide}(a)"), &[("a", a.ty())], Some(wide))?;
+        let values = self.apply_raw(&printed(Printable::Op(convert)), raw)?.values;
+        let plus = MonoidFormula::named("plus", wide)?;
+        let plus = printed(Printable::Monoid(plus.op().clone(), plus.identity().clone()));
+        let sum = self.get_raw(&self.fold_raw(&plus, &values)?, "a sum")?;
+        let (integer, real) = (sum.slice().get::<i64>(), sum.slice().get::<f64>());
+        Ok(match (integer, real) {
+            (Some(&[x, ..]), _) => Sum::Integer(x.into()),
+            (_, Some(&[x, ..])) => Sum::Real(x),
+            _ => Sum::Integer(0),
+        })
+    }
+    fn triangles(&self) -> Option<&dyn TriangleEngine> {
+        Some(self)
+    }
+    fn distances(&self) -> Option<&dyn DistanceEngine> {
+        Some(self)
+    }
+}
+
+impl TriangleEngine for Cuda {
+    fn count(&self, a: &Matrix, method: TriangleMethod) -> Result<Triangles> {
+        triangles(self, &*self.pattern(a)?, method)
+    }
+    fn per_vertex(&self, a: &Matrix) -> Result<Vec<u64>> {
+        triangles_per_vertex(self, &*self.pattern(a)?)
+    }
+    fn per_edge(&self, a: &Matrix) -> Result<Matrix> {
+        Ok(triangles_per_edge(self, &*self.pattern(a)?)?.into())
+    }
+}
+
+impl Cuda {
+    fn typed<T: Float>(&self, a: &Matrix) -> Result<DeviceCsr<T>> {
+        self.matrix(a)?.into_owned().typed()
+    }
+    fn rows<T: Float>(&self, question: &Comparison) -> Result<(DeviceCsr<T>, Option<DeviceCsr<T>>)> {
+        Ok((self.typed(&question.x)?, question.y.as_ref().map(|y| self.typed(y)).transpose()?))
+    }
+}
+
+impl DistanceEngine for Cuda {
+    fn all(&self, question: &Comparison, out: &mut SliceMut<'_>) -> Result<String> {
+        with_float!(question.x.ty(), T => {
+            let (x, y) = self.rows::<T>(question)?;
+            let Some(out) = out.get::<T>() else { return Err(unfit()) };
+            let m = question.shape().1;
+            // Blocks are large, because among the rows of X alone a single one takes half of the work.
+            let rows = BLOCK_BYTES / (m * size_of::<T>()).max(1);
+            let all = DistanceBackend::distances(self, Arc::clone(&question.measure), &x).to(y.as_ref());
+            all.options(question.options).blocks(rows.max(1), |first, rows| {
+                out[first * m..][..rows.len()].copy_from_slice(rows);
+                Ok(())
+            })
+        })
+    }
+    fn nearest(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
+        with_float!(question.x.ty(), T => {
+            let (x, y) = self.rows::<T>(question)?;
+            let near = self.neighbours(Arc::clone(&question.measure), &x).to(y.as_ref()).options(question.options);
+            Ok(near.k(k).eval()?.into())
+        })
+    }
+    fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
+        with_float!(question.x.ty(), T => {
+            let (x, y) = self.rows::<T>(question)?;
+            let near = self.neighbours(Arc::clone(&question.measure), &x).to(y.as_ref()).options(question.options);
+            Ok(self.keep(near.radius(radius).eval()?.raw()))
+        })
+    }
+    fn index(&self, measure: Arc<dyn Measure>, y: &Matrix, options: DistanceOptions) -> Result<RowIndex> {
+        with_float!(y.ty(), T => Ok(RowIndex::new(self.index_of::<T>(measure, self.typed(y)?, options)?)))
+    }
+    fn load_index(&self, path: &Path, f32: bool) -> Result<RowIndex> {
+        Ok(if f32 {
+            RowIndex::new(Cuda::load_index::<f32>(self, path)?)
+        } else {
+            RowIndex::new(Cuda::load_index::<f64>(self, path)?)
+        })
+    }
+    fn nearest_of(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours> {
+        with_float!(index.ty(), T => Ok(index.on::<DeviceIndex<T>>()?.knn(&self.typed(x)?, k)?.into()))
+    }
+    fn within_of(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix> {
+        with_float!(index.ty(), T => Ok(self.keep(index.on::<DeviceIndex<T>>()?.radius(&self.typed(x)?, radius)?.raw())))
+    }
+}
+
+impl<T: Float> Kept for DeviceIndex<T> {
+    fn shape(&self) -> (usize, usize) {
+        self.shape()
+    }
+    fn ty(&self) -> Type {
+        T::TYPE
+    }
+    fn save(&self, path: &Path) -> Result<()> {
+        self.save(path)
+    }
+}

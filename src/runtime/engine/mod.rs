@@ -1,0 +1,252 @@
+//! What a machine brings: operations on matrices and vectors whose types are known at run time.
+
+mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::distances::{Comparison, Neighbours};
+use super::index::RowIndex;
+use super::matrix::{Matrix, Sum};
+use super::operator::{BinaryOp, Monoid, UnaryOp};
+use super::plan::Plan;
+use super::scalar::Scalar;
+use super::semiring::Semiring;
+use super::vector::Vector;
+use crate::algebra::SliceMut;
+use crate::distance::{Measure, Options as DistanceOptions};
+use crate::graph::{TriangleMethod, Triangles};
+use crate::par::Threads;
+use crate::spgemm::Options;
+use crate::{Error, Result};
+
+/// A machine: what it is, what its memory holds, and one entry for every operation.
+///
+/// Nothing here assumes one memory: operands that are elsewhere are sent for the call, and results stay where they are made.
+/// Who calls [`run`](Self::run) has checked that the operator takes the types of its operands; shapes are the engine's to check.
+///
+/// # Errors
+/// Those of the operations; and what the machine itself may fail with.
+pub(crate) trait Engine: Any + Debug + Send + Sync {
+    /// `cpu`, or `cuda:0` and so on.
+    fn name(&self) -> String;
+    /// What it is, in words that begin with its name.
+    fn describe(&self) -> String;
+    /// Waits until it has done all that it was asked for.
+    /// # Errors
+    /// Those of operations before.
+    fn wait(&self) -> Result<()>;
+    /// Whether the operand is in its memory.
+    fn holds(&self, x: Operand<'_>) -> bool;
+    /// Whether the plan is one of its own.
+    fn made(&self, plan: &Plan) -> bool;
+    /// The operand in its memory; itself if it is there.
+    /// # Errors
+    /// See [`Engine`].
+    fn upload(&self, x: Operand<'_>) -> Result<Object>;
+    /// The result of an operation.
+    /// # Errors
+    /// See [`Engine`].
+    fn run(&self, call: &Call<'_>) -> Result<Object>;
+    /// The structure of C = A·B, where the mask allows.
+    /// # Errors
+    /// See [`Engine`].
+    fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan>;
+    /// The values of C for a plan.
+    /// # Errors
+    /// See [`Engine`].
+    fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix>;
+    /// The same, over the values of `c`, which is of the semiring's type; in place unless they are shared.
+    /// # Errors
+    /// See [`Engine`].
+    fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()>;
+    /// The sum of all values as a number to print.
+    /// # Errors
+    /// See [`Engine`].
+    fn sum(&self, a: &Matrix) -> Result<Sum>;
+
+    /// Its pool of threads, if it has one.
+    fn threads(&self) -> Option<&Threads> {
+        None
+    }
+    /// Counts of triangles, if it has them.
+    fn triangles(&self) -> Option<&dyn TriangleEngine> {
+        None
+    }
+    /// Distances between rows, if it has them.
+    fn distances(&self) -> Option<&dyn DistanceEngine> {
+        None
+    }
+}
+
+/// An engine that counts triangles of graphs.
+pub(crate) trait TriangleEngine {
+    /// Triangles of the graph.
+    /// # Errors
+    /// Those of [`triangles`](crate::graph::triangles).
+    fn count(&self, a: &Matrix, method: TriangleMethod) -> Result<Triangles>;
+    /// Triangles at each vertex.
+    /// # Errors
+    /// Those of [`triangles_per_vertex`](crate::graph::triangles_per_vertex).
+    fn per_vertex(&self, a: &Matrix) -> Result<Vec<u64>>;
+    /// Triangles at each edge.
+    /// # Errors
+    /// Those of [`triangles_per_edge`](crate::graph::triangles_per_edge).
+    fn per_edge(&self, a: &Matrix) -> Result<Matrix>;
+}
+
+/// An engine that compares rows; operands are of f32 or f64.
+pub(crate) trait DistanceEngine {
+    /// All distances, row after row into `out`, which has room for them; what ran, and why.
+    /// # Errors
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend).
+    fn all(&self, question: &Comparison, out: &mut SliceMut<'_>) -> Result<String>;
+    /// The `k` nearest rows.
+    /// # Errors
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend).
+    fn nearest(&self, question: &Comparison, k: usize) -> Result<Neighbours>;
+    /// The rows at most `radius` away.
+    /// # Errors
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend).
+    fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix>;
+    /// Rows of Y, prepared and indexed.
+    /// # Errors
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend).
+    fn index(&self, measure: Arc<dyn Measure>, y: &Matrix, options: DistanceOptions) -> Result<RowIndex>;
+    /// The index of a file, whose rows are of f32 or else of f64.
+    /// # Errors
+    /// Those of [`Cpu::load_index`](crate::Cpu::load_index).
+    fn load_index(&self, path: &Path, f32: bool) -> Result<RowIndex>;
+    /// The `k` nearest rows of an index.
+    /// # Errors
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend).
+    fn nearest_of(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours>;
+    /// The rows of an index at most `radius` away.
+    /// # Errors
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend).
+    fn within_of(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix>;
+}
+
+/// A matrix or a vector, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub enum Operand<'a> {
+    /// A matrix.
+    Matrix(&'a Matrix),
+    /// A vector.
+    Vector(&'a Vector),
+}
+
+impl<'a> From<&'a Matrix> for Operand<'a> {
+    fn from(a: &'a Matrix) -> Self {
+        Self::Matrix(a)
+    }
+}
+impl<'a> From<&'a Vector> for Operand<'a> {
+    fn from(x: &'a Vector) -> Self {
+        Self::Vector(x)
+    }
+}
+
+/// What an operation gives.
+#[derive(Clone, Debug)]
+pub enum Object {
+    /// A matrix.
+    Matrix(Matrix),
+    /// A vector.
+    Vector(Vector),
+    /// A scalar.
+    Scalar(Scalar),
+}
+
+macro_rules! objects {
+    ($($kind:ident)*) => {$(
+        impl From<$kind> for Object {
+            fn from(x: $kind) -> Self {
+                Self::$kind(x)
+            }
+        }
+        impl TryFrom<Object> for $kind {
+            type Error = Error;
+            fn try_from(object: Object) -> Result<Self> {
+                match object {
+                    Object::$kind(x) => Ok(x),
+                    _ => Err(unfit()),
+                }
+            }
+        }
+    )*};
+}
+objects! { Matrix Vector Scalar }
+
+/// The places of a mask, or all others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MaskSpec<'a> {
+    /// It allows where this has an entry, whatever its value.
+    pub(crate) structure: Operand<'a>,
+    /// It allows everywhere else.
+    pub(crate) complement: bool,
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op<'a> {
+    /// A ⊕.⊗ B.
+    Mxm(&'a Semiring, &'a Options),
+    /// A ⊕.⊗ x.
+    Mxv(&'a Semiring),
+    /// xᵀ ⊕.⊗ A; operands in this order.
+    Vxm(&'a Semiring),
+    /// A ∘ B where both have an entry; where one has, that entry.
+    EwiseAdd(&'a BinaryOp),
+    /// A ∘ B where both have an entry.
+    EwiseMult(&'a BinaryOp),
+    /// f(A, s, i, j).
+    Apply(&'a UnaryOp),
+    /// The entries for which f(A, s, i, j) holds.
+    Select(&'a UnaryOp),
+    /// ⊕ over all entries: a scalar.
+    Reduce(&'a Monoid),
+    /// ⊕ over each row: a vector.
+    ReduceRows(&'a Monoid),
+    /// Aᵀ.
+    Transpose,
+    /// A itself, for its mask.
+    Identity,
+}
+
+/// An operation with its operands and its mask: T⟨M⟩ of C⟨M⟩ ⊙= T.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    /// The operation.
+    pub(crate) op: Op<'a>,
+    /// Its left or only operand.
+    pub(crate) a: Operand<'a>,
+    /// Its right operand, of operations that have two.
+    pub(crate) b: Option<Operand<'a>>,
+    /// Where the result may have entries.
+    pub(crate) mask: Option<MaskSpec<'a>>,
+}
+
+impl<'a> Call<'a> {
+    /// An operation on one operand.
+    pub(crate) fn unary(op: Op<'a>, a: impl Into<Operand<'a>>) -> Self {
+        Self { op, a: a.into(), b: None, mask: None }
+    }
+    /// An operation on two.
+    pub(crate) fn binary(op: Op<'a>, a: impl Into<Operand<'a>>, b: impl Into<Operand<'a>>) -> Self {
+        Self { op, a: a.into(), b: Some(b.into()), mask: None }
+    }
+    /// The same under a mask.
+    pub(crate) fn mask(self, structure: impl Into<Operand<'a>>, complement: bool) -> Self {
+        Self { mask: Some(MaskSpec { structure: structure.into(), complement }), ..self }
+    }
+}
+
+/// The error of operands that an operation does not have: a matrix where it takes a vector, or one too few.
+fn unfit() -> Error {
+    Error::Argument { name: "operands", message: "the operation takes matrices and vectors in other places".into() }
+}

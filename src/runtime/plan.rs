@@ -1,0 +1,124 @@
+//! The structure of a product, on the machine that made it.
+
+#[cfg(feature = "cuda")]
+use crate::Error;
+use crate::Result;
+#[cfg(feature = "cuda")]
+use crate::gpu::spgemm as device;
+use crate::spgemm;
+
+/// The structure of C = A·B, on the machine that made it.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// On the processor.
+    Host(spgemm::Plan),
+    /// On a GPU.
+    #[cfg(feature = "cuda")]
+    Device(device::Plan),
+}
+
+/// Figures of a product, as far as they were counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stats {
+    /// Multiplications.
+    pub flops: u64,
+    /// Most multiplications in a row.
+    pub max_row_flops: u64,
+    /// Longest row of C; not on a GPU.
+    pub max_row_nnz: Option<usize>,
+    /// Entries of C.
+    pub nnz: usize,
+    /// Multiplications left after compression over those before.
+    pub cf: Option<f64>,
+    /// Largest row bound after compression over that before.
+    pub cmrf: Option<f64>,
+}
+
+impl Plan {
+    /// Multiplications.
+    #[must_use]
+    pub fn flops(&self) -> u64 {
+        match self {
+            Self::Host(plan) => plan.flops(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => plan.flops(),
+        }
+    }
+    /// Entries of C.
+    #[must_use]
+    pub fn nnz(&self) -> usize {
+        match self {
+            Self::Host(plan) => plan.nnz(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => plan.nnz(),
+        }
+    }
+    /// Rows and columns of C.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Host(plan) => plan.shape(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => plan.shape(),
+        }
+    }
+    /// What was chosen, and why.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        match self {
+            Self::Host(plan) => plan.explain(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => plan.explain(),
+        }
+    }
+    /// Figures of the product.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        match self {
+            Self::Host(plan) => {
+                let &spgemm::Stats { flops, max_row_flops, max_row_nnz, nnz, cf, cmrf } = plan.stats();
+                Stats { flops, max_row_flops, max_row_nnz: Some(max_row_nnz), nnz, cf, cmrf }
+            }
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => Stats {
+                flops: plan.flops(),
+                max_row_flops: plan.max_row_flops(),
+                max_row_nnz: None,
+                nnz: plan.nnz(),
+                cf: plan.compression().map(|c| c.cf),
+                cmrf: plan.compression().map(|c| c.cmrf),
+            },
+        }
+    }
+    pub(super) fn host(&self) -> Result<&spgemm::Plan> {
+        match self {
+            Self::Host(plan) => Ok(plan),
+            #[cfg(feature = "cuda")]
+            Self::Device(_) => Err(elsewhere()),
+        }
+    }
+    #[cfg(feature = "cuda")]
+    pub(super) fn device(&self) -> Result<&device::Plan> {
+        match self {
+            Self::Device(plan) => Ok(plan),
+            Self::Host(_) => Err(elsewhere()),
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn elsewhere() -> Error {
+    Error::Argument { name: "plan", message: "it was made on another machine".into() }
+}
+
+impl Plan {
+    /// Name of the machine that made it, as of [`Machine::name`](super::Machine::name).
+    #[must_use]
+    pub fn machine(&self) -> String {
+        match self {
+            Self::Host(_) => "cpu".into(),
+            #[cfg(feature = "cuda")]
+            Self::Device(plan) => format!("cuda:{}", plan.array().ordinal()),
+        }
+    }
+}
