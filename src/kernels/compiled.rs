@@ -1,7 +1,8 @@
-//! Operators, monoids and semirings that are known at run time, compiled: a text, its formula, and the loops that run it.
+//! Operators, monoids and semirings that are known at run time, compiled: a text, its formula, and the loops that run
+//! it.
 //!
-//! A value is made once and serves any number of calls and of threads at a time. Its loops, with the scratch that they work in, are made
-//! by the first call that needs them and stay until the value goes.
+//! A value is made once and serves any number of calls and of threads at a time. Its loops, with the scratch that they
+//! work in, are made by the first call that needs them and stay until the value goes.
 
 use std::any::Any;
 use std::fmt;
@@ -59,7 +60,7 @@ impl CompiledOp {
         Self {
             text: text.into(),
             reads_place: formula.reads("i") || formula.reads("j"),
-            zero: scalar.and_then(|&(_, ty)| with_type!(ty, T => Some(Constant::of(T::ZERO)), None)),
+            zero: scalar.map(|&(_, ty)| with_type!(ty, T => Constant::of(T::ZERO), Constant::of(false))),
             formula,
             runs: OnceLock::new(),
             gathered: OnceLock::new(),
@@ -160,7 +161,8 @@ impl CompiledMonoid {
     }
     /// The fold on values of type `T`.
     /// # Errors
-    /// [`Error::Unsupported`](crate::Error::Unsupported) if it is on another type, or if its formula cannot run on the processor.
+    /// [`Error::Unsupported`](crate::Error::Unsupported) if it is on another type, or if its formula cannot run on the
+    /// processor.
     pub(crate) fn fold<T: Value>(&self) -> Result<&dyn Fold<T::Word>> {
         Ok(&**typed::<Box<dyn Fold<T::Word>>>(&self.fold, || fold_of::<T>(&self.formula))?)
     }
@@ -212,7 +214,8 @@ impl CompiledRing {
     }
     /// ⊕ and ⊗ as two values, for results of type `T`.
     /// # Errors
-    /// [`Error::Unsupported`](crate::Error::Unsupported) if they are of another type, or if its formulas cannot run on the processor.
+    /// [`Error::Unsupported`](crate::Error::Unsupported) if they are of another type, or if its formulas cannot run on
+    /// the processor.
     pub(super) fn two_steps<T: Value>(&self) -> Result<&TwoSteps<T>> {
         typed(&self.two_steps, || TwoSteps::<T>::new(&self.formula))
     }

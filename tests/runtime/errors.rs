@@ -93,6 +93,9 @@ fn structs_are_moved_and_computed_with_as_far_as_loops_know_them() {
     assert_eq!(t.csr::<Step>(), Some(&typed.transpose(&sparring::par::Threads::current()).unwrap()));
     let kept = m.select(&UnaryOp::between("(a.count > 1) & (i == j)", a.ty(), Type::Bool).unwrap(), &a).unwrap();
     assert_eq!(kept.csr::<Step>().unwrap().values(), [step(3.0, 3)]);
+    // A scalar that a formula does not read may be of any type, a struct's too.
+    let kept = m.select(&UnaryOp::new("a.count > 2", a.ty()).unwrap(), &a).unwrap();
+    assert_eq!(kept.csr::<Step>().unwrap().values(), [step(3.0, 3)]);
     let lengths = m.apply(&UnaryOp::between("2.0 * a.length", a.ty(), Type::Bool).unwrap(), &a).unwrap();
     assert_eq!(lengths.csr::<f64>().unwrap().values(), [2.0, 4.0, 6.0]);
     // Products of fields are numbers.
