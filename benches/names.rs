@@ -1,6 +1,7 @@
 //! Small operations by name beside those by type: nanoseconds for a lookup, and for a call on matrices of 4×4.
 //!
-//! Each figure is the least mean of many short rounds. `cargo bench --bench names`; an argument limits the rows to those that contain it.
+//! Each figure is the least mean of many short rounds. `cargo bench --bench names`; an argument limits the rows to
+//! those that contain it.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -333,8 +333,8 @@ enum SparringMttkrpVariant
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for a plan or CP mostly
-  /// one for each mode.
+  /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for a plan or
+  /// CP mostly one for each mode.
   SPARRING_MTTKRP_AUTO = 0,
   /// MTTKRP-A of Phipps and Kolda 2019: a row in memory, every product added under a lock.
   SPARRING_MTTKRP_A = 1,
@@ -365,7 +365,8 @@ enum SparringForeign
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  /// Row pointers and columns are not looked at. You promise that they are those of a matrix; anything may happen if not.
+  /// Row pointers and columns are not looked at. You promise that they are those of a matrix; anything may happen if
+  /// not.
   SPARRING_UNCHECKED = 1,
   /// With SPARRING_UNCHECKED: columns increase within each row.
   SPARRING_SORTED_ROWS = 2,
@@ -722,13 +723,13 @@ SparringStatus sparring_matrix_from_arrays(SparringArrays *arrays,
 SparringStatus sparring_arrays_free(SparringArrays *arrays);
 
 /// An nrows × ncols matrix over compressed rows of yours, which are read where they are and not copied: as those of
-/// sparring_matrix_from_csr, but that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`) and `col_idx` of
-/// SPARRING_I32 or SPARRING_U32 (`col_idx_type`), as SciPy and Arrow have them. Row pointers of 32 bits are the one thing that is copied.
-/// Arrays are checked once, in time of nrows + nnz, unless `flags` has SPARRING_UNCHECKED; bytes of SPARRING_BOOL are always checked to be
-/// 0 or 1.
-/// On success the arrays belong to the matrix and to all results that share them: nobody writes to them until `release`, which may be
-/// NULL, is called with `context`, once, by any thread. On failure they are yours as before, and `release` is not called.
-/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// sparring_matrix_from_csr, but that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`)
+/// and `col_idx` of SPARRING_I32 or SPARRING_U32 (`col_idx_type`), as SciPy and Arrow have them. Row pointers of 32
+/// bits are the one thing that is copied. Arrays are checked once, in time of nrows + nnz, unless `flags` has
+/// SPARRING_UNCHECKED; bytes of SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the
+/// matrix and to all results that share them: nobody writes to them until `release`, which may be NULL, is called with
+/// `context`, once, by any thread. On failure they are yours as before, and `release` is not called. `*matrix` gets the
+/// handle, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_matrix_from_foreign(uint32_t type,
                                             uint64_t nrows,
                                             uint64_t ncols,
@@ -1063,7 +1064,8 @@ SparringStatus sparring_tensor_free(SparringTensor *tensor);
 /// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
 /// SPARRING_LENGTH before anything is computed.
 /// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there, in as many
-/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor: sparring_mttkrp_new.
+/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor:
+/// sparring_mttkrp_new.
 SparringStatus sparring_mttkrp(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,
@@ -1073,22 +1075,22 @@ SparringStatus sparring_mttkrp(const SparringDevice *device,
                                double *out,
                                uint64_t out_len);
 
-/// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its entries, made once for
-/// any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. On a GPU the tensor is sent, sorted and kept there; it knows
-/// the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each product.
-/// The memory budget of the device counts what is kept, and on the processor also the factors and the result of a product.
-/// Tensor and device may be freed afterwards: the plan keeps what it needs of them.
-/// `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
+/// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its
+/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. On a GPU the tensor
+/// is sent, sorted and kept there; it knows the variants C and COPIES, and where neither fits, the parts of the tensor
+/// are sent for each product. The memory budget of the device counts what is kept, and on the processor also the
+/// factors and the result of a product. Tensor and device may be freed afterwards: the plan keeps what it needs of
+/// them. `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
 SparringStatus sparring_mttkrp_new(const SparringDevice *device,
                                    const SparringTensor *tensor,
                                    uint64_t rank,
                                    uint32_t variant,
                                    SparringMttkrp **mttkrp);
 
-/// V = X₍ₙ₎ (⊙ₘ Aₘ) of the tensor that `mttkrp` was made for, as sparring_mttkrp computes it: `factors`, `mode`, `out` and `out_len` as
-/// there. `rank` is that of the plan: SPARRING_ARGUMENT otherwise.
-/// Nothing is sorted; on a GPU the factors alone are sent, and V comes back. The same bits in every call and for any number of
-/// threads, but for the variants A and B.
+/// V = X₍ₙ₎ (⊙ₘ Aₘ) of the tensor that `mttkrp` was made for, as sparring_mttkrp computes it: `factors`, `mode`, `out`
+/// and `out_len` as there. `rank` is that of the plan: SPARRING_ARGUMENT otherwise. Nothing is sorted; on a GPU the
+/// factors alone are sent, and V comes back. The same bits in every call and for any number of threads, but for the
+/// variants A and B.
 SparringStatus sparring_mttkrp_run(const SparringMttkrp *mttkrp,
                                    uint64_t rank,
                                    const double *const *factors,
@@ -1096,7 +1098,8 @@ SparringStatus sparring_mttkrp_run(const SparringMttkrp *mttkrp,
                                    double *out,
                                    uint64_t out_len);
 
-/// What was prepared for the modes of a tensor, and why: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// What was prepared for the modes of a tensor, and why: UTF-8 text into `buffer` of `capacity` bytes, as for
+/// sparring_plan_explain.
 SparringStatus sparring_mttkrp_explain(const SparringMttkrp *mttkrp,
                                        char *buffer,
                                        uint64_t capacity,

@@ -185,7 +185,8 @@ fn values_in_place_take_scratch_alone() {
     }
 }
 
-/// Products by a plan sort nothing: they take less memory than the smallest permutation of the entries, of 4 bytes each.
+/// Products by a plan sort nothing: they take less memory than the smallest permutation of the entries, of 4 bytes
+/// each.
 #[test]
 fn a_plan_of_a_tensor_sorts_once() {
     const NNZ: usize = 400_000;

@@ -63,8 +63,8 @@ fn same<T: Float>(measure: impl Measure + Clone, x: &Csr<T>, y: Option<&Csr<T>>,
     spread
 }
 
-/// Rows as full as these are spread out where registers have 32 bytes or more. With narrower ones it depends on how full they are:
-/// `distance/dense.rs` tests the rule.
+/// Rows as full as these are spread out where registers have 32 bytes or more. With narrower ones it depends on how
+/// full they are: `distance/dense.rs` tests the rule.
 #[track_caller]
 fn is_wanted(spread: bool, about: &str) {
     assert!(spread || Isa::running().register_bytes() < 32, "not spread out: {about}");

@@ -19,7 +19,8 @@ use crate::types::{foreign_values, named, value_type};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringForeign {
-    /// Row pointers and columns are not looked at. You promise that they are those of a matrix; anything may happen if not.
+    /// Row pointers and columns are not looked at. You promise that they are those of a matrix; anything may happen if
+    /// not.
     SPARRING_UNCHECKED = 1,
     /// With SPARRING_UNCHECKED: columns increase within each row.
     SPARRING_SORTED_ROWS = 2,
@@ -46,7 +47,8 @@ unsafe impl Sync for Lent {}
 impl Drop for Lent {
     fn drop(&mut self) {
         if let (true, Some(release)) = (*self.taken.get_mut(), self.release) {
-            // SAFETY: the function and the context that belong together, called once, by the caller's contract from any thread.
+            // SAFETY: the function and the context that belong together, called once, by the caller's contract from any
+            // thread.
             unsafe { release(self.context) };
         }
     }
@@ -68,11 +70,12 @@ impl Indices {
     /// It is that of the contract of [`sparring_matrix_from_foreign`], and `lent` its owner.
     unsafe fn lent<T: Copy>(&self, lent: &Arc<Lent>) -> Fallible<Storage<T>> {
         check_any(self.at.cast::<T>(), self.len, self.name)?;
-        // SAFETY: aligned and not too large by `check_any`; there, read-only and alive until `lent` is dropped by the caller's promise;
-        // any bits are an integer.
+        // SAFETY: aligned and not too large by `check_any`; there, read-only and alive until `lent` is dropped by the
+        // caller's promise; any bits are an integer.
         Ok(unsafe { Storage::foreign(self.at.cast(), self.len, Arc::clone(lent)) })
     }
-    /// The same of signed integers, as unsigned ones; looked through for negative ones unless the caller promised that there are none.
+    /// The same of signed integers, as unsigned ones; looked through for negative ones unless the caller promised that
+    /// there are none.
     /// # Safety
     /// As for [`lent`](Self::lent).
     unsafe fn lent_signed<S: SignedIndex>(&self, lent: &Arc<Lent>) -> Fallible<Storage<S::Unsigned>> {
@@ -122,13 +125,13 @@ impl Indices {
 }
 
 /// An nrows × ncols matrix over compressed rows of yours, which are read where they are and not copied: as those of
-/// sparring_matrix_from_csr, but that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`) and `col_idx` of
-/// SPARRING_I32 or SPARRING_U32 (`col_idx_type`), as SciPy and Arrow have them. Row pointers of 32 bits are the one thing that is copied.
-/// Arrays are checked once, in time of nrows + nnz, unless `flags` has SPARRING_UNCHECKED; bytes of SPARRING_BOOL are always checked to be
-/// 0 or 1.
-/// On success the arrays belong to the matrix and to all results that share them: nobody writes to them until `release`, which may be
-/// NULL, is called with `context`, once, by any thread. On failure they are yours as before, and `release` is not called.
-/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// sparring_matrix_from_csr, but that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`)
+/// and `col_idx` of SPARRING_I32 or SPARRING_U32 (`col_idx_type`), as SciPy and Arrow have them. Row pointers of 32
+/// bits are the one thing that is copied. Arrays are checked once, in time of nrows + nnz, unless `flags` has
+/// SPARRING_UNCHECKED; bytes of SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the
+/// matrix and to all results that share them: nobody writes to them until `release`, which may be NULL, is called with
+/// `context`, once, by any thread. On failure they are yours as before, and `release` is not called. `*matrix` gets the
+/// handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their types and lengths")]
 pub unsafe extern "C" fn sparring_matrix_from_foreign(

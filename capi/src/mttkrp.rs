@@ -26,8 +26,8 @@ use crate::tensor::{Entries, SparringTensor, with_entries};
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
 pub enum SparringMttkrpVariant {
-    /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for a plan or CP mostly
-    /// one for each mode.
+    /// Chosen by the tensor's shape and the memory budget: for one product no copy of the tensor is made, for a plan or
+    /// CP mostly one for each mode.
     SPARRING_MTTKRP_AUTO = 0,
     /// MTTKRP-A of Phipps and Kolda 2019: a row in memory, every product added under a lock.
     SPARRING_MTTKRP_A = 1,
@@ -158,7 +158,8 @@ fn on_gpu(cuda: &Cuda, plan: &DeviceMttkrp<'_, f64>, call: Call<'_>) -> sparring
 
 /// The product that `compute` makes of the caller's factors, into the caller's array.
 /// # Safety
-/// `factors` has an address for each mode, each but that of `mode` of `dims[m]` · `rank` elements, and `out` room for `out_len`.
+/// `factors` has an address for each mode, each but that of `mode` of `dims[m]` · `rank` elements, and `out` room for
+/// `out_len`.
 unsafe fn computed(
     (dims, rank): (&[usize], usize),
     factors: *const *const f64,
@@ -193,7 +194,8 @@ unsafe fn computed(
 /// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
 /// SPARRING_LENGTH before anything is computed.
 /// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there, in as many
-/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor: sparring_mttkrp_new.
+/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor:
+/// sparring_mttkrp_new.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp(
@@ -232,12 +234,12 @@ pub unsafe extern "C" fn sparring_mttkrp(
     })
 }
 
-/// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its entries, made once for
-/// any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. On a GPU the tensor is sent, sorted and kept there; it knows
-/// the variants C and COPIES, and where neither fits, the parts of the tensor are sent for each product.
-/// The memory budget of the device counts what is kept, and on the processor also the factors and the result of a product.
-/// Tensor and device may be freed afterwards: the plan keeps what it needs of them.
-/// `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
+/// Prepares every mode of the tensor for products with factors of `rank` columns: copies or permutations of its
+/// entries, made once for any number of sparring_mttkrp_run. `variant` is a SparringMttkrpVariant. On a GPU the tensor
+/// is sent, sorted and kept there; it knows the variants C and COPIES, and where neither fits, the parts of the tensor
+/// are sent for each product. The memory budget of the device counts what is kept, and on the processor also the
+/// factors and the result of a product. Tensor and device may be freed afterwards: the plan keeps what it needs of
+/// them. `*mttkrp` gets the handle, NULL on failure; free it with sparring_mttkrp_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mttkrp_new(
     device: *const SparringDevice,
@@ -261,10 +263,10 @@ pub unsafe extern "C" fn sparring_mttkrp_new(
     })
 }
 
-/// V = X₍ₙ₎ (⊙ₘ Aₘ) of the tensor that `mttkrp` was made for, as sparring_mttkrp computes it: `factors`, `mode`, `out` and `out_len` as
-/// there. `rank` is that of the plan: SPARRING_ARGUMENT otherwise.
-/// Nothing is sorted; on a GPU the factors alone are sent, and V comes back. The same bits in every call and for any number of
-/// threads, but for the variants A and B.
+/// V = X₍ₙ₎ (⊙ₘ Aₘ) of the tensor that `mttkrp` was made for, as sparring_mttkrp computes it: `factors`, `mode`, `out`
+/// and `out_len` as there. `rank` is that of the plan: SPARRING_ARGUMENT otherwise. Nothing is sorted; on a GPU the
+/// factors alone are sent, and V comes back. The same bits in every call and for any number of threads, but for the
+/// variants A and B.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mttkrp_run(
     mttkrp: *const SparringMttkrp,
@@ -285,7 +287,8 @@ pub unsafe extern "C" fn sparring_mttkrp_run(
     })
 }
 
-/// What was prepared for the modes of a tensor, and why: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// What was prepared for the modes of a tensor, and why: UTF-8 text into `buffer` of `capacity` bytes, as for
+/// sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mttkrp_explain(
     mttkrp: *const SparringMttkrp,

@@ -84,7 +84,8 @@ macro_rules! types {
         }
         /// A matrix over the caller's values, which belong to `lent`.
         /// # Safety
-        /// `p` points to `len` values of that type, unless it is NULL or badly aligned, which nobody writes until `lent` is dropped.
+        /// `p` points to `len` values of that type, unless it is NULL or badly aligned, which nobody writes until
+        /// `lent` is dropped.
         pub(crate) unsafe fn foreign_values<L: Send + Sync + 'static>(
             ty: Type,
             p: *const c_void,
@@ -99,8 +100,8 @@ macro_rules! types {
             match ty {
                 $(Type::$variant => {
                     check_any(p.cast::<$t>(), len, "values")?;
-                    // SAFETY: 1. aligned and not too large by `check_any`; 2. there, alive and unwritten by the caller's promise; 3. every
-                    // bit pattern is a number, and bytes of bools were looked at.
+                    // SAFETY: 1. aligned and not too large by `check_any`; 2. there, alive and unwritten by the
+                    // caller's promise; 3. every bit pattern is a number, and bytes of bools were looked at.
                     let values = unsafe { Storage::foreign(p.cast::<$t>(), len, lent) };
                     Ok(Csr::with_storage(pattern, values)?.into())
                 })*

@@ -47,8 +47,8 @@ impl Cpu {
         self.mttkrp_plan_beside(x, rank, variant, 0)
     }
 
-    /// [`mttkrp_plan`](Self::mttkrp_plan), with `beside` bytes of the caller's counted to the memory budget: factors and results that are
-    /// made for the products.
+    /// [`mttkrp_plan`](Self::mttkrp_plan), with `beside` bytes of the caller's counted to the memory budget: factors
+    /// and results that are made for the products.
     /// # Errors
     /// Those of [`mttkrp_plan`](Self::mttkrp_plan).
     pub fn mttkrp_plan_beside<'x, T: Value, I: Index>(

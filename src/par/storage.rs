@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::collected;
 use crate::{Error, Result};
 
-/// An array that is read as a slice: a vector of its own, or memory of another owner (a NumPy array, an Arrow buffer, memory
-/// of a C caller), which is kept until the last matrix over it is dropped.
+/// An array that is read as a slice: a vector of its own, or memory of another owner (a NumPy array, an Arrow buffer,
+/// memory of a C caller), which is kept until the last matrix over it is dropped.
 ///
 /// Reading costs the same for both. Foreign memory is never written: whoever changes values copies them first.
 /// ```
@@ -38,8 +38,8 @@ enum Owner {
     Foreign { _keep: Box<dyn Any + Send + Sync> },
 }
 
-// SAFETY: 1. a vector of `T` may be sent where `T` may; 2. a foreign owner is `Send`, and its memory is only read, which `T: Sync`
-// allows from any thread.
+// SAFETY: 1. a vector of `T` may be sent where `T` may; 2. a foreign owner is `Send`, and its memory is only read,
+// which `T: Sync` allows from any thread.
 unsafe impl<T: Send + Sync> Send for Storage<T> {}
 // SAFETY: a shared `Storage` gives shared references to `T` alone.
 unsafe impl<T: Send + Sync> Sync for Storage<T> {}
@@ -47,8 +47,8 @@ unsafe impl<T: Send + Sync> Sync for Storage<T> {}
 impl<T> Storage<T> {
     /// The `len` values at `at`, which belong to `owner`; dropping `owner` is the release.
     /// # Safety
-    /// 1. `at` is aligned and points to `len` values of `T` that can be read until `owner` is dropped (any address if `len` is 0,
-    ///    null too).
+    /// 1. `at` is aligned and points to `len` values of `T` that can be read until `owner` is dropped (any address if
+    ///    `len` is 0, null too).
     /// 2. Nobody writes them until then.
     /// 3. Their bytes are at most `isize::MAX`.
     #[must_use]
@@ -68,7 +68,8 @@ impl<T> Storage<T> {
     #[inline]
     pub fn owned_mut(&mut self) -> Option<&mut [T]> {
         match self.owner {
-            // SAFETY: 1. the vector's elements, as for `deref`; 2. `self` is borrowed to be changed, so nobody else has them.
+            // SAFETY: 1. the vector's elements, as for `deref`; 2. `self` is borrowed to be changed, so nobody else has
+            // them.
             Owner::Vec { .. } => Some(unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.len) }),
             Owner::Foreign { .. } => None,
         }
@@ -82,8 +83,8 @@ impl<T> Storage<T> {
         match self.owner {
             Owner::Vec { capacity } => {
                 let this = ManuallyDrop::new(self);
-                // SAFETY: 1. the parts of a vector (`From<Vec<T>>`), whose elements stayed where they were; 2. `self` is not dropped, so
-                // the memory has one owner again. `owner` holds nothing to be dropped.
+                // SAFETY: 1. the parts of a vector (`From<Vec<T>>`), whose elements stayed where they were; 2. `self`
+                // is not dropped, so the memory has one owner again. `owner` holds nothing to be dropped.
                 unsafe { Vec::from_raw_parts(this.at.as_ptr(), this.len, capacity) }
             }
             Owner::Foreign { .. } => self.to_vec(),
@@ -95,8 +96,8 @@ impl<T> Deref for Storage<T> {
     type Target = [T];
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `len` values at an aligned address: elements of a vector (`From<Vec<T>>`), or foreign ones that live as long as
-        // `self.owner` (`foreign`'s contract); nobody writes them while `self` is borrowed.
+        // SAFETY: `len` values at an aligned address: elements of a vector (`From<Vec<T>>`), or foreign ones that live
+        // as long as `self.owner` (`foreign`'s contract); nobody writes them while `self` is borrowed.
         unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.len) }
     }
 }
@@ -124,9 +125,9 @@ impl<T: Copy + Send + Sync + 'static> From<Arc<[T]>> for Storage<T> {
     /// Shares the slice; nothing is copied.
     fn from(values: Arc<[T]>) -> Self {
         let (at, len) = (values.as_ptr(), values.len());
-        // SAFETY: 1. the elements stay where they are until the last `Arc` is dropped, and this one is the owner; 2. `T` has no
-        // interior that shared references could write: the `Arc` is moved in here, and other clones may get a `&mut` only while
-        // no other clone lives; 3. it is a slice already.
+        // SAFETY: 1. the elements stay where they are until the last `Arc` is dropped, and this one is the owner; 2.
+        // `T` has no interior that shared references could write: the `Arc` is moved in here, and other clones may get
+        // a `&mut` only while no other clone lives; 3. it is a slice already.
         unsafe { Self::foreign(at, len, values) }
     }
 }
@@ -188,8 +189,8 @@ impl<S: SignedIndex> Storage<S> {
         }
         let mut this = ManuallyDrop::new(self);
         let owner = std::mem::replace(&mut this.owner, Owner::Vec { capacity: 0 });
-        // `this` is forgotten with an owner that holds nothing; the memory goes on with the owner that it had. Integers of one size
-        // have one layout, so that the allocation of a vector of either is the same.
+        // `this` is forgotten with an owner that holds nothing; the memory goes on with the owner that it had. Integers
+        // of one size have one layout, so that the allocation of a vector of either is the same.
         Ok(Storage { at: this.at.cast(), len: this.len, owner })
     }
 }

@@ -5,7 +5,8 @@ use crate::Index;
 use crate::par::Storage;
 
 impl<I: Index> Pattern<I> {
-    /// From arrays that are not looked at, except in debug builds: for those that were checked where they come from. O(1).
+    /// From arrays that are not looked at, except in debug builds: for those that were checked where they come from.
+    /// O(1).
     /// # Safety
     /// Kernels read memory where these numbers lead, so that all of it must hold:
     /// 1. `row_ptr` has nrows + 1 numbers, the first 0, none below the one before, the last `col_idx.len()`;

@@ -15,7 +15,8 @@ impl Machine {
     ///
     /// A GPU sends them in blocks of rows of at most 1 GiB: all of them need not fit there.
     /// # Errors
-    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Length`] if there is no room for as many; [`Error::Unsupported`] unless X is of f32 or f64.
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Length`] if there is no room for as many;
+    /// [`Error::Unsupported`] unless X is of f32 or f64.
     pub fn distances_into(&self, question: &Comparison, distances: &mut SliceMut<'_>) -> Result<String> {
         let ty = question.check("distances")?;
         let (n, m) = question.shape();
@@ -32,18 +33,19 @@ impl Machine {
         }
         self.comparing()?.all(question, distances)
     }
-    /// The `k` nearest rows of Y for each row of X, nearest first, at equal distance in order of their numbers. Never holds all
-    /// distances.
+    /// The `k` nearest rows of Y for each row of X, nearest first, at equal distance in order of their numbers. Never
+    /// holds all distances.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Unsupported`] unless X is of f32 or f64.
     pub fn neighbours(&self, question: &Comparison, k: usize) -> Result<Neighbours> {
         question.check("neighbours")?;
         self.comparing()?.nearest(question, k)
     }
-    /// The rows of Y at most `radius` away from each row of X, for a similarity those at least so near: an entry for each, its
-    /// value the distance, 0 too. On the machine.
+    /// The rows of Y at most `radius` away from each row of X, for a similarity those at least so near: an entry for
+    /// each, its value the distance, 0 too. On the machine.
     /// # Errors
-    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`] for a radius that is NaN; [`Error::Unsupported`] unless X is of f32 or f64.
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`] for a radius that is NaN;
+    /// [`Error::Unsupported`] unless X is of f32 or f64.
     pub fn within(&self, question: &Comparison, radius: f64) -> Result<Matrix> {
         question.check("radius")?;
         self.comparing()?.within(question, radius)
@@ -62,12 +64,12 @@ impl Machine {
     /// Those of [`Cpu::load_index`](crate::Cpu::load_index), and of [`index`](Self::index).
     pub fn load_index(&self, path: impl AsRef<Path>) -> Result<RowIndex> {
         let path = path.as_ref();
-        self.comparing()?.load_index(path, index_file::type_of(path)? == Type::F32)
+        self.comparing()?.load_index(path, index_file::type_of(path)?)
     }
     /// The `k` nearest rows of an index for each row of X.
     /// # Errors
-    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`] for X of another type, or an index of another
-    /// machine.
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`] for X of another type, or an index
+    /// of another machine.
     pub fn knn_of_index(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours> {
         self.comparing()?.nearest_of(index, x, k)
     }

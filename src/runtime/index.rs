@@ -21,23 +21,23 @@ use crate::{Error, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct RowIndex(Box<dyn Kept>);
+pub struct RowIndex(Box<dyn EngineIndex>);
 
 /// An index of some engine, whose rows are of f32 or f64.
-pub(crate) trait Kept: Any + Debug + Send + Sync {
+pub(crate) trait EngineIndex: Any + Debug + Send + Sync {
     fn shape(&self) -> (usize, usize);
     fn ty(&self) -> Type;
     fn save(&self, path: &Path) -> Result<()>;
 }
 
 impl RowIndex {
-    pub(super) fn new(index: impl Kept) -> Self {
+    pub(super) fn new(index: impl EngineIndex) -> Self {
         Self(Box::new(index))
     }
     /// The index as its engine made it.
     /// # Errors
     /// [`Error::Argument`] if it was made by another one.
-    pub(super) fn on<X: Kept>(&self) -> Result<&X> {
+    pub(super) fn on<X: EngineIndex>(&self) -> Result<&X> {
         let index: &dyn Any = &*self.0;
         let message = || "it was made on another machine".into();
         index.downcast_ref().ok_or_else(|| Error::Argument { name: "index", message: message() })

@@ -29,8 +29,8 @@ impl From<Cuda> for Machine {
 }
 
 impl Machine {
-    /// The processor with a pool of `threads` threads, 0: one for each processor that the process may use. Operations refuse to
-    /// take more than `memory_budget` bytes.
+    /// The processor with a pool of `threads` threads, 0: one for each processor that the process may use. Operations
+    /// refuse to take more than `memory_budget` bytes.
     /// # Errors
     /// [`Error::Threads`].
     pub fn cpu(threads: usize, memory_budget: Option<u64>) -> Result<Self> {
@@ -177,10 +177,11 @@ impl Machine {
     pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         self.engine().run(&Call::binary(Op::Mxm(ring, &Options::default()), a, b))?.try_into()
     }
-    /// C⟨M⟩ = A ⊕.⊗ B for one use, under a mask where it has an entry, whatever its value, or where it has none (`true`).
+    /// C⟨M⟩ = A ⊕.⊗ B for one use, under a mask where it has an entry, whatever its value, or where it has none
+    /// (`true`).
     ///
-    /// On the processor that of [`spgemm::mxm`](crate::spgemm::mxm): in one pass where that is faster, rows in any order if
-    /// [`Options::unsorted`] asks for it.
+    /// On the processor that of [`spgemm::mxm`](crate::spgemm::mxm): in one pass where that is faster, rows in any
+    /// order if [`Options::unsorted`] asks for it.
     /// # Errors
     /// Those of [`plan`](Self::plan) and [`numeric`](Self::numeric).
     pub fn mxm_masked(

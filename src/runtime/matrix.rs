@@ -71,7 +71,7 @@ impl Matrix {
         Self(Place::Remote(there, nnz))
     }
     /// What another engine holds.
-    pub(super) fn is_remote(&self) -> Option<&dyn Remote> {
+    pub(super) fn as_remote(&self) -> Option<&dyn Remote> {
         match &self.0 {
             Place::Remote(there, _) => Some(&**there),
             Place::Host(_) => None,
@@ -183,7 +183,7 @@ impl Matrix {
     /// Name of the machine in whose memory it is, as of [`Machine::name`](super::Machine::name).
     #[must_use]
     pub fn machine(&self) -> String {
-        self.is_remote().map_or_else(|| "cpu".into(), Remote::engine)
+        self.as_remote().map_or_else(|| "cpu".into(), Remote::engine)
     }
     /// The same entries with values of another type, by the rules of `as` in Rust: integers wrap, floats saturate and NaN
     /// becomes 0; to bool, whatever is not 0 is true. A matrix of that type is itself.

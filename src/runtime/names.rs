@@ -12,8 +12,9 @@ const GENERATION: usize = 512;
 
 /// Operators of one kind by their texts, those used last: 512 to 1024 of them.
 ///
-/// New ones join the young generation. When that is full it becomes the old one, and what the old one held is forgotten: made anew when
-/// it is asked for again. An old operator that is found is young again. A value that a caller holds stays what it is.
+/// New ones join the young generation. When that is full it becomes the old one, and what the old one held is
+/// forgotten: made anew when it is asked for again. An old operator that is found is young again. A value that a caller
+/// holds stays what it is.
 #[derive(Debug)]
 pub(super) struct Names<V>(LazyLock<RwLock<Generations<V>>>);
 

@@ -12,8 +12,9 @@ use crate::kernels::CompiledRing;
 
 /// A semiring for matrices of given types: `min_plus`, or `min, a + 2*b`.
 ///
-/// It is a handle of a value that is made once: cloning it counts, and [`new`](Self::new) finds a text again that it has seen, among the
-/// last 512 at least. What runs it, on the processor or a GPU, is made by the first call that needs it, and serves all threads.
+/// It is a handle of a value that is made once: cloning it counts, and [`new`](Self::new) finds a text again that it
+/// has seen, among the last 512 at least. What runs it, on the processor or a GPU, is made by the first call that needs
+/// it, and serves all threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Semiring(Arc<CompiledRing>);
 

@@ -82,7 +82,7 @@ impl Vector {
     }
     /// What another engine holds.
     #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
-    pub(super) fn is_remote(&self) -> Option<&dyn Remote> {
+    pub(super) fn as_remote(&self) -> Option<&dyn Remote> {
         match &self.0 {
             Place::Remote(there) => Some(&**there),
             Place::Host(_) => None,

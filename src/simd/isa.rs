@@ -1,6 +1,7 @@
 //! The instruction set that inner loops run with: the best of the processor, or a lower one on request.
 //!
-//! Every choice between vector loops and their scalar twins is made here, so that one variable of the environment tests them all.
+//! Every choice between vector loops and their scalar twins is made here, so that one variable of the environment tests
+//! them all.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,12 +12,12 @@ use crate::{Error, Result};
 
 /// An instruction set that inner loops are compiled for, in increasing order.
 ///
-/// A process runs with the best set of its processor. The environment variable `SPARRING_ISA`, read once when the first loop runs,
-/// lowers it to `scalar`, `avx2` or `avx512`: for tests, for measurements, and for the same choices of algorithms on unlike
-/// processors. Results are the same bits under every set.
+/// A process runs with the best set of its processor. The environment variable `SPARRING_ISA`, read once when the first
+/// loop runs, lowers it to `scalar`, `avx2` or `avx512`: for tests, for measurements, and for the same choices of
+/// algorithms on unlike processors. Results are the same bits under every set.
 ///
-/// The variable never raises the set. The library takes the best available set at or below the request, and ignores a word that
-/// names no set; [`requested`](Self::requested) reports both as errors. The program `sparring` refuses them.
+/// The variable never raises the set. The library takes the best available set at or below the request, and ignores a
+/// word that names no set; [`requested`](Self::requested) reports both as errors. The program `sparring` refuses them.
 /// ```
 /// use sparring::Isa;
 ///

@@ -1,7 +1,7 @@
 //! Inner loops of the products, behind safe functions.
 //!
-//! Each function checks once what its loop then relies on. Vector instructions are chosen at run time, in [`isa`] alone, by what the
-//! processor has; the scalar twin is what the others are tested against.
+//! Each function checks once what its loop then relies on. Vector instructions are chosen at run time, in [`isa`]
+//! alone, by what the processor has; the scalar twin is what the others are tested against.
 
 mod corners;
 mod emit;

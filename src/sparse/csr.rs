@@ -161,8 +161,9 @@ impl<T, I: Index> Csr<T, I> {
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
         self.values.get(self.pattern.find(i, j)?)
     }
-    /// Values, row by row, for change in place. Values that a clone shares, or that belong to another owner, are copied first, and
-    /// there must be memory for them, as there must be for any clone in Rust; [`unshared_mut`](Self::unshared_mut) never copies.
+    /// Values, row by row, for change in place. Values that a clone shares, or that belong to another owner, are copied
+    /// first, and there must be memory for them, as there must be for any clone in Rust;
+    /// [`unshared_mut`](Self::unshared_mut) never copies.
     #[inline]
     pub fn values_mut(&mut self) -> &mut [T]
     where

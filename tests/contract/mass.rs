@@ -114,8 +114,8 @@ fn the_action_is_one_pass_and_says_its_bytes() {
         View::new(&x[..27 * n], shape).unwrap()
     };
     let cpu = Cpu::with_threads(1).unwrap();
-    // Two fields of as many elements as a register holds, at least four; the basis and its transpose; a place for each entry of the
-    // basis and of the three fields.
+    // Two fields of as many elements as a register holds, at least four; the basis and its transpose; a place for each
+    // entry of the basis and of the three fields.
     let lanes = (Isa::running().register_bytes() / 8).max(4);
     let bytes = 8 * (2 * 27 * lanes + 2 * 9 + 9 + 3 * 27);
     // No pair is multiplied out, and what is kept does not grow with the elements.

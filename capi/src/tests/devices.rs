@@ -64,7 +64,7 @@ fn devices_have_names() {
     let e = unsafe { sparring_device_new(null(), 0, 0, &mut null_mut()) };
     assert_eq!(refused(e, SPARRING_NULL_POINTER), "name is NULL");
     let cpu = cpu(2, 0);
-    assert_eq!(words(cpu, sparring_device_describe), "cpu, 2 threads");
+    assert_eq!(words(cpu, sparring_device_describe), format!("cpu, 2 threads, {}", sparring::Isa::running()));
     ok(unsafe { sparring_device_wait(cpu) });
     ok(sparring_device_free(cpu));
     if sparring_gpu_count() == 0 {

@@ -108,8 +108,8 @@ impl Cuda {
     /// Makes a tensor of the host ready: sent once, in the form asked for or else the one that
     /// [`choose_tensor_form`] takes for the memory that is left; or, where it does not fit, sent in parts for each product.
     ///
-    /// The plan borrows `&x` or shares an `Arc<Tensor>`; only parts are read again. Cost: a stable radix sort of the entries for each mode,
-    /// on the device.
+    /// The plan borrows `&x` or shares an `Arc<Tensor>`; only parts are read again. Cost: a stable radix sort of the
+    /// entries for each mode, on the device.
     /// # Errors
     /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, or as many entries as only parts hold in another form;
     /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].

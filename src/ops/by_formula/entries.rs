@@ -64,8 +64,8 @@ pub(super) struct OfTwo<'a> {
 
 impl<'a> OfTwo<'a> {
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Unsupported`](crate::Error::Unsupported) for a formula that the
-    /// processor cannot run.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Unsupported`](crate::Error::Unsupported) for a
+    /// formula that the processor cannot run.
     pub(super) fn new(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
         Ok(Self { runs: op.runs()?, gathered: op.gathered()?, op, a, b })
     }

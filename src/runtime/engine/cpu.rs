@@ -10,7 +10,7 @@ use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, tri
 use crate::ops::by_formula::{self, Move};
 use crate::par::Threads;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
-use crate::runtime::index::{Kept, RowIndex};
+use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
 use crate::runtime::operator::UnaryOp;
 use crate::runtime::plan::Plan;
@@ -18,14 +18,14 @@ use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
 use crate::spgemm::{self, Options};
-use crate::{Cpu, Csr, Error, Pattern, Result};
+use crate::{Cpu, Csr, Error, Isa, Pattern, Result};
 
 impl Engine for Cpu {
     fn name(&self) -> String {
         "cpu".into()
     }
     fn describe(&self) -> String {
-        format!("cpu, {} threads", Cpu::threads(self).count())
+        format!("cpu, {} threads, {}", Cpu::threads(self).count(), Isa::running())
     }
     fn wait(&self) -> Result<()> {
         Ok(())
@@ -254,12 +254,8 @@ impl DistanceEngine for Cpu {
     fn index(&self, measure: Arc<dyn Measure>, y: &Matrix, options: DistanceOptions) -> Result<RowIndex> {
         with_float!(y.ty(), T => Ok(RowIndex::new(Cpu::index(self, measure, on_host::<T>("y", y)?, options)?)))
     }
-    fn load_index(&self, path: &Path, f32: bool) -> Result<RowIndex> {
-        Ok(if f32 {
-            RowIndex::new(Cpu::load_index::<f32, u32>(self, path)?)
-        } else {
-            RowIndex::new(Cpu::load_index::<f64, u32>(self, path)?)
-        })
+    fn load_index(&self, path: &Path, ty: Type) -> Result<RowIndex> {
+        with_float!(ty, T => Ok(RowIndex::new(Cpu::load_index::<T, u32>(self, path)?)))
     }
     fn nearest_of(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours> {
         with_float!(index.ty(), T => Ok(index.on::<Host<T>>()?.knn(self, on_host("x", x)?, k)?.into()))
@@ -270,7 +266,7 @@ impl DistanceEngine for Cpu {
 }
 
 type Host<T> = crate::distance::NeighbourIndex<T>;
-impl<T: Float> Kept for Host<T> {
+impl<T: Float> EngineIndex for Host<T> {
     fn shape(&self) -> (usize, usize) {
         self.shape()
     }

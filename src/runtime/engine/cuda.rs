@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, Triangl
 use crate::algebra::{Formula, MonoidFormula, Printable, SliceMut, Type, printed};
 use crate::backend::DistanceBackend;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
-use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, RawCsr, RawVector, spgemm as device};
+use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, RawBuffer, RawCsr, RawVector, spgemm as device};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::by_formula::AnyVector;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
-use crate::runtime::index::{Kept, RowIndex};
+use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
 use crate::runtime::plan::Plan;
 use crate::runtime::remote::{Downloaded, Remote};
@@ -37,59 +38,76 @@ fn named(cuda: &Cuda) -> String {
     format!("cuda:{}", cuda.limits().ordinal)
 }
 
-macro_rules! remote {
-    ($X:ident, |$a:ident, $b:ident| $is:expr, |$shape:ident| $of_shape:expr, |$n:ident| $nnz:expr, |$d:ident| $download:expr) => {
-        impl Remote for OnDevice<$X> {
-            fn engine(&self) -> String {
-                named(&self.cuda)
-            }
-            fn as_any(&self) -> &dyn Any {
-                self
-            }
-            fn as_any_mut(&mut self) -> &mut dyn Any {
-                self
-            }
-            fn another(&self) -> Box<dyn Remote> {
-                Box::new(self.clone())
-            }
-            fn is(&self, other: &dyn Remote) -> bool {
-                let ($a, Some($b)) = (self, other.as_any().downcast_ref::<Self>()) else { return false };
-                $is
-            }
-            fn ty(&self) -> Type {
-                self.raw.ty()
-            }
-            fn shape(&self) -> (usize, usize) {
-                let $shape = self;
-                $of_shape
-            }
-            fn nnz(&self) -> Result<usize> {
-                let $n = self;
-                $nnz
-            }
-            fn download(&self) -> Result<Downloaded> {
-                let $d = self;
-                $download
-            }
-        }
-    };
+/// What a matrix and a vector on a GPU have in common.
+trait DeviceObject: Any + Clone + Debug + Send + Sync {
+    fn values(&self) -> &Arc<RawBuffer>;
+    fn shape(&self) -> (usize, usize);
+    fn nnz(&self, cuda: &Cuda) -> Result<usize>;
+    fn download(&self, cuda: &Cuda) -> Result<Downloaded>;
 }
-remote!(RawCsr, |a, b| Arc::ptr_eq(&a.raw.values, &b.raw.values), |a| a.raw.shape(), |a| Ok(a.raw.nnz()), |a| {
-    let (pattern, values) = a.cuda.download_raw(&a.raw)?;
-    Ok(Downloaded::Matrix(pattern, values))
-});
-remote!(
-    RawVector,
-    |x, y| Arc::ptr_eq(&x.raw.values, &y.raw.values),
-    |x| (x.raw.len, 1),
-    |x| x.cuda.vector_nnz_raw(&x.raw),
-    |x| {
-        let (places, values) = x.cuda.entries_raw(&x.raw)?;
-        let places = x.cuda.get(&places, "places of a vector")?;
-        let values = x.cuda.get_raw(&values, "values of a vector")?;
-        Ok(Downloaded::Vector(AnyVector::list(x.raw.len, places, values)))
+
+impl DeviceObject for RawCsr {
+    fn values(&self) -> &Arc<RawBuffer> {
+        &self.values
     }
-);
+    fn shape(&self) -> (usize, usize) {
+        self.shape()
+    }
+    fn nnz(&self, _: &Cuda) -> Result<usize> {
+        Ok(self.nnz())
+    }
+    fn download(&self, cuda: &Cuda) -> Result<Downloaded> {
+        let (pattern, values) = cuda.download_raw(self)?;
+        Ok(Downloaded::Matrix(pattern, values))
+    }
+}
+impl DeviceObject for RawVector {
+    fn values(&self) -> &Arc<RawBuffer> {
+        &self.values
+    }
+    fn shape(&self) -> (usize, usize) {
+        (self.len, 1)
+    }
+    fn nnz(&self, cuda: &Cuda) -> Result<usize> {
+        cuda.vector_nnz_raw(self)
+    }
+    fn download(&self, cuda: &Cuda) -> Result<Downloaded> {
+        let (indices, values) = cuda.entries_raw(self)?;
+        let indices = cuda.get(&indices, "indices of a vector")?;
+        let values = cuda.get_raw(&values, "values of a vector")?;
+        Ok(Downloaded::Vector(AnyVector::list(self.len, indices, values)))
+    }
+}
+
+impl<X: DeviceObject> Remote for OnDevice<X> {
+    fn engine(&self) -> String {
+        named(&self.cuda)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+    fn another(&self) -> Box<dyn Remote> {
+        Box::new(self.clone())
+    }
+    fn is(&self, other: &dyn Remote) -> bool {
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| Arc::ptr_eq(self.raw.values(), other.raw.values()))
+    }
+    fn ty(&self) -> Type {
+        self.raw.values().ty()
+    }
+    fn shape(&self) -> (usize, usize) {
+        self.raw.shape()
+    }
+    fn nnz(&self) -> Result<usize> {
+        self.raw.nnz(&self.cuda)
+    }
+    fn download(&self) -> Result<Downloaded> {
+        self.raw.download(&self.cuda)
+    }
+}
 
 impl Cuda {
     fn keep(&self, raw: RawCsr) -> Matrix {
@@ -106,7 +124,7 @@ impl Cuda {
     }
     /// The matrix as this GPU takes it, sent there if it is elsewhere.
     fn matrix<'a>(&self, a: &'a Matrix) -> Result<Cow<'a, RawCsr>> {
-        if let Some(raw) = self.held(a.is_remote()) {
+        if let Some(raw) = self.held(a.as_remote()) {
             return Ok(Cow::Borrowed(raw));
         }
         let here = a.download()?;
@@ -114,7 +132,7 @@ impl Cuda {
         Ok(Cow::Owned(self.upload_raw(here.pattern, here.values)?))
     }
     fn vector<'a>(&self, x: &'a Vector) -> Result<Cow<'a, RawVector>> {
-        if let Some(raw) = self.held(x.is_remote()) {
+        if let Some(raw) = self.held(x.as_remote()) {
             return Ok(Cow::Borrowed(raw));
         }
         let (places, values) = x.download()?.entries()?;
@@ -126,7 +144,7 @@ impl Cuda {
     }
     /// The pattern on the device: of a matrix of the host its structure alone is sent.
     fn pattern(&self, a: &Matrix) -> Result<Arc<DevicePattern>> {
-        match self.held::<RawCsr>(a.is_remote()) {
+        match self.held::<RawCsr>(a.as_remote()) {
             Some(raw) => Ok(Arc::clone(&raw.pattern)),
             None => self.shared_pattern(a.download()?.operand()?.pattern),
         }
@@ -206,8 +224,8 @@ impl Engine for Cuda {
     }
     fn holds(&self, x: Operand<'_>) -> bool {
         match x {
-            Operand::Matrix(a) => self.held::<RawCsr>(a.is_remote()).is_some(),
-            Operand::Vector(x) => self.held::<RawVector>(x.is_remote()).is_some(),
+            Operand::Matrix(a) => self.held::<RawCsr>(a.as_remote()).is_some(),
+            Operand::Vector(x) => self.held::<RawVector>(x.as_remote()).is_some(),
         }
     }
     fn made(&self, plan: &Plan) -> bool {
@@ -285,7 +303,7 @@ impl Engine for Cuda {
         Ok(())
     }
     fn sum(&self, a: &Matrix) -> Result<Sum> {
-        let Some(raw) = self.held::<RawCsr>(a.is_remote()) else { return a.sum() };
+        let Some(raw) = self.held::<RawCsr>(a.as_remote()) else { return a.sum() };
         let wide = match a.ty() {
             Type::F32 | Type::F64 => Type::F64,
             Type::ComplexF32 | Type::ComplexF64 => return a.download()?.sum(),
@@ -364,22 +382,21 @@ impl DistanceEngine for Cuda {
     fn index(&self, measure: Arc<dyn Measure>, y: &Matrix, options: DistanceOptions) -> Result<RowIndex> {
         with_float!(y.ty(), T => Ok(RowIndex::new(self.index_of::<T>(measure, self.typed(y)?, options)?)))
     }
-    fn load_index(&self, path: &Path, f32: bool) -> Result<RowIndex> {
-        Ok(if f32 {
-            RowIndex::new(Cuda::load_index::<f32>(self, path)?)
-        } else {
-            RowIndex::new(Cuda::load_index::<f64>(self, path)?)
-        })
+    fn load_index(&self, path: &Path, ty: Type) -> Result<RowIndex> {
+        with_float!(ty, T => Ok(RowIndex::new(Cuda::load_index::<T>(self, path)?)))
     }
     fn nearest_of(&self, index: &RowIndex, x: &Matrix, k: usize) -> Result<Neighbours> {
         with_float!(index.ty(), T => Ok(index.on::<DeviceIndex<T>>()?.knn(&self.typed(x)?, k)?.into()))
     }
     fn within_of(&self, index: &RowIndex, x: &Matrix, radius: f64) -> Result<Matrix> {
-        with_float!(index.ty(), T => Ok(self.keep(index.on::<DeviceIndex<T>>()?.radius(&self.typed(x)?, radius)?.raw())))
+        with_float!(index.ty(), T => {
+            let found = index.on::<DeviceIndex<T>>()?.radius(&self.typed(x)?, radius)?;
+            Ok(self.keep(found.raw()))
+        })
     }
 }
 
-impl<T: Float> Kept for DeviceIndex<T> {
+impl<T: Float> EngineIndex for DeviceIndex<T> {
     fn shape(&self) -> (usize, usize) {
         self.shape()
     }

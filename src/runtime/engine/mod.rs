@@ -17,32 +17,33 @@ use super::plan::Plan;
 use super::scalar::Scalar;
 use super::semiring::Semiring;
 use super::vector::Vector;
-use crate::algebra::SliceMut;
+use crate::algebra::{SliceMut, Type};
 use crate::distance::{Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles};
 use crate::par::Threads;
 use crate::spgemm::Options;
 use crate::{Error, Result};
 
-/// A machine: what it is, what its memory holds, and one entry for every operation.
+/// A machine: one entry point for every operation, and the memory that holds its operands.
 ///
-/// Nothing here assumes one memory: operands that are elsewhere are sent for the call, and results stay where they are made.
-/// Who calls [`run`](Self::run) has checked that the operator takes the types of its operands; shapes are the engine's to check.
+/// No method assumes shared memory: operands that lie elsewhere are sent for the call, and results stay where they are
+/// computed. Callers of [`run`](Self::run) check that the operator takes the types of its operands; engines check
+/// shapes.
 ///
 /// # Errors
-/// Those of the operations; and what the machine itself may fail with.
+/// Those of the operations and of the device.
 pub(crate) trait Engine: Any + Debug + Send + Sync {
     /// `cpu`, or `cuda:0` and so on.
     fn name(&self) -> String;
     /// What it is, in words that begin with its name.
     fn describe(&self) -> String;
-    /// Waits until it has done all that it was asked for.
+    /// Waits for all operations before.
     /// # Errors
     /// Those of operations before.
     fn wait(&self) -> Result<()>;
     /// Whether the operand is in its memory.
     fn holds(&self, x: Operand<'_>) -> bool;
-    /// Whether the plan is one of its own.
+    /// Whether this engine made the plan.
     fn made(&self, plan: &Plan) -> bool;
     /// The operand in its memory; itself if it is there.
     /// # Errors
@@ -69,15 +70,15 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     /// See [`Engine`].
     fn sum(&self, a: &Matrix) -> Result<Sum>;
 
-    /// Its pool of threads, if it has one.
+    /// The pool of threads, of engines that have one.
     fn threads(&self) -> Option<&Threads> {
         None
     }
-    /// Counts of triangles, if it has them.
+    /// The capability to count triangles.
     fn triangles(&self) -> Option<&dyn TriangleEngine> {
         None
     }
-    /// Distances between rows, if it has them.
+    /// The capability to compare rows.
     fn distances(&self) -> Option<&dyn DistanceEngine> {
         None
     }
@@ -117,10 +118,10 @@ pub(crate) trait DistanceEngine {
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).
     fn index(&self, measure: Arc<dyn Measure>, y: &Matrix, options: DistanceOptions) -> Result<RowIndex>;
-    /// The index of a file, whose rows are of f32 or else of f64.
+    /// The index of a file, whose rows are of this type.
     /// # Errors
     /// Those of [`Cpu::load_index`](crate::Cpu::load_index).
-    fn load_index(&self, path: &Path, f32: bool) -> Result<RowIndex>;
+    fn load_index(&self, path: &Path, ty: Type) -> Result<RowIndex>;
     /// The `k` nearest rows of an index.
     /// # Errors
     /// See [`DistanceBackend`](crate::backend::DistanceBackend).

@@ -48,8 +48,8 @@ pub fn mxm<R: Semiring, I: Index>(
 
 /// [`mxm`] over a semiring that is known at run time.
 /// # Errors
-/// Those of [`mxm`]; [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types, [`Error::Unsupported`](crate::Error::Unsupported)
-/// for structs.
+/// Those of [`mxm`]; [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types,
+/// [`Error::Unsupported`](crate::Error::Unsupported) for structs.
 pub(crate) fn mxm_any(
     threads: &Threads,
     request: &Request<'_, u32>,

@@ -38,8 +38,9 @@ use crate::{Dense, Error, Index, Result};
 
 /// What an MTTKRP of one tensor keeps between calls: copies or permutations, whatever its variant wants.
 ///
-/// It borrows the tensor or shares it ([`TensorRef`]). Results are the same bits for any number of threads, with the variants A and B excepted; variants differ
-/// by rounding, as they multiply and add in other orders, and take ⊗ for commutative.
+/// It borrows the tensor or shares it ([`TensorRef`]). Results are the same bits for any number of threads, with the
+/// variants A and B excepted; variants differ by rounding, as they multiply and add in other orders, and take ⊗ for
+/// commutative.
 #[derive(Debug)]
 pub struct Mttkrp<'x, T, I: Index = u32> {
     x: TensorRef<'x, T, I>,
