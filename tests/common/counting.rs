@@ -8,11 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
+static TOTAL: AtomicI64 = AtomicI64::new(0);
 
 pub(crate) struct Counting;
 
 fn count(bytes: i64) {
     let live = LIVE.fetch_add(bytes, Ordering::SeqCst) + bytes;
+    TOTAL.fetch_add(bytes.max(0), Ordering::SeqCst);
     PEAK.fetch_max(live, Ordering::SeqCst);
 }
 
@@ -59,4 +61,12 @@ pub(crate) fn peak<T>(f: impl FnOnce() -> T) -> (T, u64) {
     PEAK.store(before, Ordering::SeqCst);
     let result = f();
     (result, (PEAK.load(Ordering::SeqCst) - before) as u64)
+}
+
+/// The result of `f` and the bytes that it allocated, those included that it freed.
+#[allow(dead_code, reason = "tests that bound what is in use do not need it")]
+pub(crate) fn allocated<T>(f: impl FnOnce() -> T) -> (T, u64) {
+    let before = TOTAL.load(Ordering::SeqCst);
+    let result = f();
+    (result, (TOTAL.load(Ordering::SeqCst) - before) as u64)
 }

@@ -18,6 +18,11 @@ fn run(runs: &Runs, inputs: &[Input<'_>], out: &mut SliceMut<'_>) {
     });
 }
 
+/// a ∘ b for each a and b.
+pub(super) fn run_both(runs: &Runs, a: Slice<'_>, b: Slice<'_>, out: &mut SliceMut<'_>) {
+    run(runs, &[Input::Values(a), Input::Values(b)], out);
+}
+
 /// f of a, s, i, j.
 pub(super) struct OfOne<'a> {
     runs: &'a Runs,
@@ -71,7 +76,7 @@ impl<'a> OfTwo<'a> {
     }
     /// a(p) ∘ b(p) for the p of a range.
     pub(super) fn straight(&self, range: Range<usize>, out: &mut SliceMut<'_>) {
-        run(self.runs, &[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
+        run_both(self.runs, self.a.part(range.clone()), self.b.part(range), out);
     }
     /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that there is.
     pub(super) fn meet(&self, places: &[Places], out: &mut SliceMut<'_>) {
@@ -82,7 +87,7 @@ impl<'a> OfTwo<'a> {
                 y.slice_mut().gather(&self.b, places.iter().map(|p| p.1));
                 let n = places.len();
                 // Also where one is missing, of some value or other: what it gives is written over.
-                run(self.runs, &[Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))], out);
+                run_both(self.runs, x.slice().part(0..n), y.slice().part(0..n), out);
             },
         );
         if places.iter().any(|&(p, q)| p == ABSENT || q == ABSENT) {
