@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use bitvec::slice::BitSlice;
-
 use super::staged::Rowwise;
 use super::{BLOCK, Fold};
 use crate::Pattern;
 use crate::algebra::words::word;
 use crate::algebra::{At, Host, MulOp, Slice, V, Value, Word};
+use crate::sparse::bit;
 
 /// What is multiplied: A(i, k) with x(k) for some k.
 #[derive(Clone, Copy, Debug)]
@@ -59,25 +58,25 @@ pub(crate) struct StagedRows<'a, W: Word> {
     x: Slice<'a>,
     fold: &'a dyn Fold<W>,
     mul: &'a dyn MulPairs<W>,
-    /// Where x has entries; everywhere if `None`.
-    marks: Option<&'a BitSlice<u64>>,
+    /// A bit for each entry of x; all are if `None`.
+    bits: Option<&'a [u64]>,
 }
 
 impl<'a, W: Word> StagedRows<'a, W> {
-    /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry; it has a value at every place, and marks where these are entries,
-    /// unless all are.
+    /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry; it has a value at every place, and a bit where
+    /// that is an entry, unless all are.
     /// # Panics
-    /// If there is not one value per entry, or x has not one value and mark per column.
+    /// If there is not one value per entry, or x has not one value and bit per column.
     /// # Safety
     /// ⊕ and ⊗ are on one type of value, and ⊗ takes values of the operands' types.
     pub(crate) unsafe fn new(
         (a, values): (&'a Pattern, Slice<'a>),
-        (x, marks): (Slice<'a>, Option<&'a BitSlice<u64>>),
+        (x, bits): (Slice<'a>, Option<&'a [u64]>),
         fold: &'a dyn Fold<W>,
         mul: &'a dyn MulPairs<W>,
     ) -> Self {
-        assert!(values.len() == a.nnz() && x.len() == a.ncols() && marks.is_none_or(|m| m.len() == x.len()));
-        Self { a, values, x, fold, mul, marks }
+        assert!(values.len() == a.nnz() && x.len() == a.ncols() && bits.is_none_or(|words| words.len() == x.len().div_ceil(64)));
+        Self { a, values, x, fold, mul, bits }
     }
     /// y(i) for some rows that `lets` lets through, over the identities that are there. A fold stops soon after it has met the
     /// terminal value of ⊕.
@@ -104,10 +103,10 @@ impl<'a, W: Word> StagedRows<'a, W> {
 impl<W: Word> StagedRows<'_, W> {
     /// The products of columns where x has an entry, moved to the front.
     fn met<'z>(&self, ks: &[u32], zs: &'z mut [W]) -> &'z [W] {
-        let Some(marks) = self.marks else { return zs };
+        let Some(words) = self.bits else { return zs };
         let mut n = 0;
         for (p, &k) in ks.iter().enumerate() {
-            if marks[k as usize] {
+            if bit(words, k as usize) {
                 zs[n] = zs[p];
                 n += 1;
             }

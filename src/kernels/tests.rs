@@ -212,7 +212,7 @@ fn lists_of_products_are_the_same_in_two_steps() {
         let a = random.matrix::<f64>(300, most, false);
         let x = SparseVec::new(300, (0..100u32).map(|p| 3 * p).collect(), (0..100).map(|p| 0.1 * p as f64).collect())
             .unwrap();
-        let bits: bitvec::vec::BitVec<u64> = (0..300).map(|j| j % 5 == 0).collect();
+        let pattern = VectorPattern::new(300, (0..300).step_by(5).collect()).unwrap();
         for mask in [None, Some((bits.as_bitslice(), false)), Some((bits.as_bitslice(), true))] {
             let ring = MinPlus::<f64>::default();
             let fused = VectorProducts { ring, x: &x, a: &a, mask };
