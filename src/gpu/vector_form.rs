@@ -9,7 +9,7 @@ use super::csr::column_bound;
 use super::front::{Front, Setting};
 use super::jit::{Source, source};
 use super::launch::{Arg, Program, Shape, args};
-use super::pattern::Offsets;
+use super::scan::Scan;
 use crate::algebra::{Slice, Type, Value};
 use crate::sparse::SparseVec;
 use crate::{Error, Index, Result};
@@ -289,13 +289,10 @@ impl Cuda {
         marks: &Buffer<u32>,
     ) -> Result<RawEntries> {
         column_bound(len)?;
-        let (before, nnz) = match self.offsets(marks, "entries of a vector")? {
-            (Offsets::Small(before), nnz) => (before, nnz as usize),
-            (Offsets::Large(_), needed) => {
-                let (what, max) = ("entries of a vector", u32::MAX.into());
-                return Err(Error::IndexOverflow { what, needed: needed.into(), max });
-            }
-        };
+        // There are fewer than 2³² marks, each 0 or 1.
+        let scan = Scan::begin(self, marks, marks.len() as u64, 0)?;
+        let before = scan.offsets(self, marks, false, "entries of a vector")?;
+        let nnz = scan.get(self)?.0 as usize;
         let kept = self.alloc::<u32>(nnz, "places of a vector")?;
         let values = self.alloc_raw(from.ty(), nnz, "values of a vector")?;
         let (front, n) = (moves(from.ty()), marks.len());
