@@ -70,8 +70,8 @@ impl<'a> Sorter<'a> {
             };
             let shift = pass * width;
             count.launch(shape, args![keys, self.n as u64, shift, digits, &counts])?;
-            let (offsets, total) = self.cuda.offsets(&counts, "offsets of digits")?;
-            debug_assert!(total == self.n as u64 && offsets.is_large() == self.large);
+            let offsets = self.cuda.offsets_of_sum(&counts, self.n as u64, "offsets of digits")?;
+            debug_assert!(offsets.is_large() == self.large);
             let to = match spare.take() {
                 Some(room) => room,
                 None => self.room()?,
@@ -108,7 +108,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// Aᵀ, and where each of its entries stands in A.
-    fn transpose(&self, a: &DevicePattern) -> Result<(DevicePattern, Offsets)> {
+    pub(super) fn transpose(&self, a: &DevicePattern) -> Result<(DevicePattern, Offsets)> {
         column_bound(a.nrows)?;
         let Ordered { keys, positions } = self.sort(&a.col_idx, None, a.ncols)?;
         let row_ptr = self.row_starts(&keys, a.ncols)?;

@@ -9,7 +9,7 @@ use super::csr::column_bound;
 use super::front::{Front, Setting};
 use super::jit::{Source, source};
 use super::launch::{Arg, Program, Shape, args};
-use super::pattern::Offsets;
+use super::scan::Scan;
 use crate::algebra::{Slice, Type, Value};
 use crate::sparse::SparseVec;
 use crate::{Error, Index, Result};
@@ -39,11 +39,13 @@ pub(crate) enum Form {
 pub(crate) struct Present {
     pub(crate) places: Buffer<bool>,
     count: Arc<OnceLock<usize>>,
+    /// It is true so often at least.
+    least: usize,
 }
 
 impl From<Buffer<bool>> for Present {
     fn from(places: Buffer<bool>) -> Self {
-        Self { places, count: Arc::default() }
+        Self { places, count: Arc::default(), least: 0 }
     }
 }
 
@@ -74,6 +76,21 @@ impl RawVector {
     /// Type of the values.
     pub(crate) fn ty(&self) -> Type {
         self.values.ty()
+    }
+    /// Entries that it has at least, as far as that is known without a wait.
+    pub(super) fn least_entries(&self) -> usize {
+        match &self.form {
+            Form::Full => self.len,
+            Form::List(places) => places.len(),
+            Form::Bitmap(present) => present.count.get().copied().unwrap_or(present.least),
+        }
+    }
+    /// The same vector, which is known to have so many entries at least.
+    pub(super) fn with_at_least(mut self, entries: usize) -> Self {
+        if let Form::Bitmap(present) = &mut self.form {
+            present.least = entries;
+        }
+        self
     }
     /// The bitmap, as an argument: none where every place has an entry. Not for lists.
     pub(super) fn present(&self) -> Option<&Buffer<bool>> {
@@ -205,6 +222,12 @@ impl Cuda {
         self.each(PLACES, "set_present", places.len(), args![places, places.len() as u64, &present])?;
         Ok(present)
     }
+    /// A bitmap that is true at all of `len` places.
+    pub(super) fn filled_places(&self, len: usize) -> Result<Buffer<bool>> {
+        let all = self.alloc::<bool>(len, "places of a vector")?;
+        self.fill_bytes(&all, 1)?;
+        Ok(all)
+    }
     /// The vector as a list: itself if it is one. Waits for the number of entries of a bitmap.
     pub(crate) fn to_list_raw(&self, v: &RawVector) -> Result<RawVector> {
         let (places, values) = self.entries_raw(v)?;
@@ -263,7 +286,7 @@ impl Cuda {
                 present.places = self.duplicate(&present.places, "places of a vector")?;
             }
             // It will be another number.
-            present.count = Arc::default();
+            (present.count, present.least) = Default::default();
         }
         Ok(())
     }
@@ -289,13 +312,10 @@ impl Cuda {
         marks: &Buffer<u32>,
     ) -> Result<RawEntries> {
         column_bound(len)?;
-        let (before, nnz) = match self.offsets(marks, "entries of a vector")? {
-            (Offsets::Small(before), nnz) => (before, nnz as usize),
-            (Offsets::Large(_), needed) => {
-                let (what, max) = ("entries of a vector", u32::MAX.into());
-                return Err(Error::IndexOverflow { what, needed: needed.into(), max });
-            }
-        };
+        // There are fewer than 2³² marks, each 0 or 1.
+        let scan = Scan::begin(self, marks, marks.len() as u64, 0)?;
+        let before = scan.offsets(self, marks, false, "entries of a vector")?;
+        let nnz = scan.get(self)?.0 as usize;
         let kept = self.alloc::<u32>(nnz, "places of a vector")?;
         let values = self.alloc_raw(from.ty(), nnz, "values of a vector")?;
         let (front, n) = (moves(from.ty()), marks.len());

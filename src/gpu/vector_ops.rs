@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::Cuda;
+use super::arg::Arg;
 use super::buffer::{Buffer, RawBuffer, same_type};
 use super::csr::RawCsr;
 use super::ewise::{Fills, check_union};
@@ -17,6 +18,12 @@ use super::vector_form::{Form, PLACES, RawVector, SOURCE, moves};
 use crate::algebra::{Printed, Slice, Type};
 use crate::{Error, Result};
 
+/// Most entries of two lists that one block joins: `MOST_LISTED` in the source.
+const MOST_LISTED: usize = 8192;
+/// The union of two lists that have a DENSE-th of the places is a bitmap: it is made without a wait, and so is a product with it
+/// (`vxm_by_columns`), while no more than 16 times the bytes are read.
+const DENSE: usize = 16;
+
 const EWISE: [Setting; 1] = [Setting::Switch("EWISE")];
 const UNION: [Setting; 1] = [Setting::Switch("UNION")];
 const FILLED: [Setting; 2] = [Setting::Switch("UNION"), Setting::Switch("FILLED")];
@@ -24,13 +31,7 @@ const APPLY: [Setting; 1] = [Setting::Switch("APPLY")];
 const AT: [Setting; 1] = [Setting::Switch("AT")];
 const SELECT: [Setting; 2] = [Setting::Switch("AT"), Setting::Switch("SELECT")];
 
-/// What is assigned: a value, or a value for each place.
-pub(crate) enum Assigned<'a> {
-    Scalar(Slice<'a>),
-    Vector(&'a RawVector),
-}
-
-fn same_len(op: &'static str, u: &RawVector, v: &RawVector) -> Result<()> {
+pub(super) fn same_len(op: &'static str, u: &RawVector, v: &RawVector) -> Result<()> {
     if u.len == v.len { Ok(()) } else { Err(Error::Shape { op, lhs: (u.len, 1), rhs: (v.len, 1) }) }
 }
 
@@ -99,7 +100,8 @@ impl Cuda {
 
     /// w(i) = u(i) ∘ v(i) where both have an entry, else the one that is there, or with fills that one ∘ a fill.
     ///
-    /// Cost: O(n) kernels; of two lists, a binary search for each entry. Other fills compile nothing anew.
+    /// Cost: O(n) kernels; of two lists, a binary search for each entry, and one wait. Where they have a sixteenth of the places or more
+    /// together, the result is a bitmap. Other fills compile nothing anew.
     pub(crate) fn vector_ewise_add_raw(
         &self,
         op: &Printed,
@@ -111,9 +113,27 @@ impl Cuda {
         u.values.check("the left vector", op.a)?;
         v.values.check("the right vector", op.b)?;
         check_union(op, fills)?;
-        if let (Form::List(_), Form::List(_)) = (&u.form, &v.form) {
-            return Ok(row_as_list(self.ewise_add_raw(op, fills, &self.as_row(u)?, &self.as_row(v)?)?));
+        if let (Form::List(of_u), Form::List(of_v)) = (&u.form, &v.form) {
+            let together = of_u.len() + of_v.len();
+            if together <= MOST_LISTED && together < u.len / DENSE {
+                return self.either_listed(op, fills, (of_u, &u.values), (of_v, &v.values), u.len);
+            }
+            if together < u.len / DENSE {
+                return Ok(row_as_list(self.ewise_add_raw(op, fills, &self.as_row(u)?, &self.as_row(v)?)?));
+            }
         }
+        if fills.is_none() {
+            match (&u.form, &v.form) {
+                (Form::Full | Form::Bitmap(_), Form::List(places)) => {
+                    return self.joined(op, u, (places, &v.values), false);
+                }
+                (Form::List(places), Form::Full | Form::Bitmap(_)) => {
+                    return self.joined(op, v, (places, &u.values), true);
+                }
+                _ => {}
+            }
+        }
+        let least = u.least_entries().max(v.least_entries());
         let (u, v) = (self.to_bitmap_raw(u)?, self.to_bitmap_raw(v)?);
         let values = self.alloc_raw(op.out, u.len, "values of a vector")?;
         let present = match (u.present(), v.present()) {
@@ -125,7 +145,58 @@ impl Cuda {
         let (n, of_w) = (u.len as u64, present.as_ref());
         let arguments = args![u.present(), &u.values, u_fill, v.present(), &v.values, v_fill, n, of_w, &values];
         self.each(front, "either", u.len, arguments)?;
-        Ok(with_present(present, values))
+        Ok(with_present(present, values).with_at_least(least))
+    }
+
+    /// A copy of w with the entries of a list joined: w(i) ∘ v(i), or with `flip` v(i) ∘ w(i), where both have an entry. All are of one type.
+    ///
+    /// Cost: a copy of w, and one kernel for the entries of the list.
+    fn joined(
+        &self,
+        op: &Printed,
+        w: &RawVector,
+        (places, v): (&Buffer<u32>, &RawBuffer),
+        flip: bool,
+    ) -> Result<RawVector> {
+        let (mut w, least) = (w.clone(), w.least_entries().max(places.len()));
+        self.make_writable(&mut w)?;
+        let (n, front) = (places.len(), Front::new(&op.text, &UNION));
+        self.each(front, "join_listed", n, args![places, v, n as u64, u32::from(flip), w.present(), &w.values])?;
+        Ok(w.with_at_least(least))
+    }
+    /// The union of two lists with at most [`MOST_LISTED`] entries together, by one kernel and one wait.
+    fn either_listed(
+        &self,
+        op: &Printed,
+        fills: Option<Fills<'_>>,
+        (u_places, u): (&Buffer<u32>, &RawBuffer),
+        (v_places, v): (&Buffer<u32>, &RawBuffer),
+        len: usize,
+    ) -> Result<RawVector> {
+        let together = u.len() + v.len();
+        let mut places = self.alloc::<u32>(together, "places of a vector")?;
+        let mut values = self.alloc_raw(op.out, together, "values of a vector")?;
+        let front = Front::new(&op.text, if fills.is_some() { &FILLED } else { &UNION });
+        let [u_fill, v_fill] = fills.map_or([None; 2], |fills| fills.map(Some));
+        let letter = self.device().letter()?;
+        let arguments = args![
+            u_places,
+            u,
+            u.len() as u32,
+            u_fill,
+            v_places,
+            v,
+            v.len() as u32,
+            v_fill,
+            &places,
+            &values,
+            Arg::letter(&letter, self.device()),
+        ];
+        self.program_of(SOURCE, front)?.kernel("either_listed")?.launch(Shape::blocks(1, 1024, 0)?, arguments)?;
+        let found = letter.read()?[0] as usize;
+        RawBuffer::cut(places.raw_mut(), found)?;
+        RawBuffer::cut(&mut values, found)?;
+        Ok(RawVector::list(len, places, values))
     }
 
     /// w(i) = f(u(i)) at the places of u.
@@ -179,6 +250,10 @@ impl Cuda {
         let (n, complement_number) = (v.values.len(), u32::from(complement));
         match (&v.form, &mask.form) {
             (_, Form::Full) if !complement => Ok(v.clone()),
+            // What was made of a vector, at its places.
+            (Form::List(places), Form::List(of_mask)) if !complement && Arc::ptr_eq(places.raw(), of_mask.raw()) => {
+                Ok(v.clone())
+            }
             (_, Form::Full) => {
                 let values = self.alloc_raw(v.ty(), 0, "values of a vector")?;
                 Ok(RawVector::list(v.len, self.alloc(0, "places of a vector")?, values))
@@ -207,14 +282,17 @@ impl Cuda {
                 self.each(PLACES, "marks_at", n, args![of_mask, n as u64, present, 0u32, &marks])?;
                 self.marked(v.len, Some(of_mask), Some(of_mask), &v.values, &marks)
             }
-            (_, of_mask) => {
-                let of_mask = match of_mask {
-                    Form::List(places) => self.present_of(v.len, places)?,
-                    Form::Bitmap(present) => present.places.clone(),
-                    Form::Full => return Ok(v.clone()),
+            (_, Form::List(of_mask)) => {
+                let kept = match v.present() {
+                    Some(present) => self.duplicate(present, "places of a vector")?,
+                    None => self.filled_places(v.len)?,
                 };
+                self.each(PLACES, "clear_present", of_mask.len(), args![of_mask, of_mask.len() as u64, &kept])?;
+                Ok(RawVector::bitmap(kept, Arc::clone(&v.values)))
+            }
+            (_, Form::Bitmap(of_mask)) => {
                 let kept = self.alloc::<bool>(v.len, "places of a vector")?;
-                let arguments = args![v.present(), &of_mask, complement_number, n as u64, &kept];
+                let arguments = args![v.present(), &of_mask.places, complement_number, n as u64, &kept];
                 self.each(PLACES, "common_places", n, arguments)?;
                 Ok(RawVector::bitmap(kept, Arc::clone(&v.values)))
             }
@@ -245,7 +323,7 @@ impl Cuda {
     }
 
     /// Places that a caller names, on the device; each below `len`.
-    fn wanted(&self, len: usize, places: &[u32]) -> Result<Buffer<u32>> {
+    pub(super) fn wanted(&self, len: usize, places: &[u32]) -> Result<Buffer<u32>> {
         if let Some(position) = places.iter().position(|&p| p as usize >= len) {
             let index = places[position].into();
             return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
@@ -269,92 +347,6 @@ impl Cuda {
         };
         let present = v.present().map(|present| Buffer::of(gather(present)?)).transpose()?;
         Ok(with_present(present, gather(&v.values)?))
-    }
-
-    /// w(places(k)) = what is assigned at k; without places, w = what is assigned. Where a vector has no entry, w has none
-    /// then. Of equal places the last counts.
-    pub(crate) fn vector_assign_raw(
-        &self,
-        w: &mut RawVector,
-        places: Option<&[u32]>,
-        what: &Assigned<'_>,
-    ) -> Result<()> {
-        let ty = match what {
-            Assigned::Scalar(x) => x.ty(),
-            Assigned::Vector(u) => u.ty(),
-        };
-        w.values.check("the vector of an assignment", ty)?;
-        let n = places.map_or(w.len, <[_]>::len);
-        if let Assigned::Vector(u) = what
-            && u.len != n
-        {
-            return Err(Error::Length { what: "the vector that is assigned", found: u.len, expected: n });
-        }
-        let front = moves(ty);
-        let front = Front::new("", &front);
-        let Some(places) = places else {
-            *w = match what {
-                Assigned::Vector(u) => (*u).clone(),
-                Assigned::Scalar(x) => {
-                    let x = self.scalar(*x, ty)?;
-                    let values = self.alloc_raw(ty, n, "values of a vector")?;
-                    let none: Option<&RawBuffer> = None;
-                    self.each(front, "fill_absent", n, args![none, &x, &x, n as u64, &values])?;
-                    RawVector::full(values)
-                }
-            };
-            return Ok(());
-        };
-        let wanted = self.wanted(w.len, places)?;
-        let (from, present, scalar) = match what {
-            Assigned::Scalar(x) => (self.scalar(*x, ty)?, None, 1u32),
-            Assigned::Vector(u) => {
-                let u = self.to_bitmap_raw(u)?;
-                let present = u.present().cloned();
-                (u.values, present, 0)
-            }
-        };
-        self.make_writable(w)?;
-        if present.is_some() && matches!(w.form, Form::Full) {
-            let all = self.alloc::<bool>(w.len, "places of a vector")?;
-            self.fill_bytes(&all, 1)?;
-            w.form = Form::Bitmap(all.into());
-        }
-        let last = self.zeroed::<u32>(w.len, "the last of equal places")?;
-        self.each(PLACES, "last_of", n, args![&wanted, n as u64, &last])?;
-        let arguments = args![&wanted, n as u64, &last, present.as_ref(), &from, scalar, w.present(), &w.values];
-        self.each(front, "assign_at", n, arguments)
-    }
-    /// w(i) = x at the places of a mask, or with `complement` at the others. The mask's values do not matter.
-    ///
-    /// Cost: O(nnz) of a mask that is a list, if w is none and no one shares its values; else O(n).
-    pub(crate) fn vector_assign_where_raw(
-        &self,
-        w: &mut RawVector,
-        mask: &RawVector,
-        complement: bool,
-        x: Slice<'_>,
-    ) -> Result<()> {
-        same_len("a mask", w, mask)?;
-        let x = self.scalar(x, w.ty())?;
-        self.make_writable(w)?;
-        if let (Form::List(places), false) = (&mask.form, complement) {
-            self.assign_listed(&w.values, places, &x)?;
-            return match w.present() {
-                Some(present) => {
-                    self.each(PLACES, "set_present", places.len(), args![places, places.len() as u64, present])
-                }
-                None => Ok(()),
-            };
-        }
-        let of_mask = match &mask.form {
-            Form::List(places) => Some(self.present_of(mask.len, places)?),
-            Form::Bitmap(present) => Some(present.places.clone()),
-            Form::Full => None,
-        };
-        let (front, n) = (moves(w.ty()), w.len as u64);
-        let arguments = args![of_mask.as_ref(), u32::from(complement), &x, n, w.present(), &w.values];
-        self.each(Front::new("", &front), "assign_where", w.len, arguments)
     }
 }
 
@@ -389,8 +381,8 @@ pub(crate) fn programs() -> Vec<Unit> {
         unit(&printed_index_unary(ValueGt::<f64>::new()).text, &SELECT, &["marks_where", "places_where"]),
         unit(&plus.text, &EWISE, &["both"]),
         unit(&less.text, &EWISE, &["both", "list_with", "with_list"]),
-        unit(&plus.text, &UNION, &["either"]),
-        unit(&less.text, &FILLED, &["either"]),
+        unit(&plus.text, &UNION, &["either", "either_listed", "join_listed"]),
+        unit(&less.text, &FILLED, &["either", "either_listed"]),
     ]
 }
 
