@@ -170,15 +170,10 @@ fn make(
     // What is not there is sent once for both phases.
     let left = m.upload(a)?;
     let right = if a.is(b) { left.clone() } else { m.upload(b)? };
-    let planned;
-    let plan = match from {
-        Source::Plan(plan) => plan,
-        Source::Options(options) => {
-            planned = m.plan(&left, &right, options).map_err(of_plan)?;
-            &planned
-        }
+    let c = match from {
+        Source::Plan(plan) => m.numeric(plan, ring, &left, &right).map_err(of_product)?,
+        Source::Options(options) => m.mxm_masked(ring, &left, &right, None, options).map_err(of_plan)?,
     };
-    let c = m.numeric(plan, ring, &left, &right).map_err(of_product)?;
     Ok(if here { c.download()? } else { c })
 }
 

@@ -177,6 +177,27 @@ impl Machine {
     pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         self.engine().run(&Call::binary(Op::Mxm(ring, &Options::default()), a, b))?.try_into()
     }
+    /// C⟨M⟩ = A ⊕.⊗ B for one use, under a mask where it has an entry, whatever its value, or where it has none (`true`).
+    ///
+    /// On the processor that of [`spgemm::mxm`](crate::spgemm::mxm): in one pass where that is faster, rows in any order if
+    /// [`Options::unsorted`] asks for it.
+    /// # Errors
+    /// Those of [`plan`](Self::plan) and [`numeric`](Self::numeric).
+    pub fn mxm_masked(
+        &self,
+        ring: &Semiring,
+        a: &Matrix,
+        b: &Matrix,
+        mask: Option<(&Matrix, bool)>,
+        options: &Options,
+    ) -> Result<Matrix> {
+        let call = Call::binary(Op::Mxm(ring, options), a, b);
+        let call = match mask {
+            Some((structure, complement)) => call.mask(structure, complement),
+            None => call,
+        };
+        self.engine().run(&call)?.try_into()
+    }
     fn counting(&self) -> Result<&dyn TriangleEngine> {
         self.engine().triangles().ok_or_else(|| Error::Unsupported {
             what: format!("counts of triangles on {}", self.name()),

@@ -2,6 +2,8 @@
 
 use super::engine::{Call, Op};
 use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
+#[cfg(doc)]
+use crate::Error;
 use crate::Result;
 
 /// Operations on matrices and vectors whose types are known at run time.

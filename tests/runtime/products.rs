@@ -2,14 +2,14 @@
 
 use sparring::algebra::dynamic::{MONOIDS, MonoidVisitor, Named, SEMIRINGS, SemiringVisitor};
 use sparring::algebra::{BinaryOp, Host, Monoid, MulOp, Num, Out, Slice, Type, V, Value};
-use sparring::algebra::{MaxFirst, MinSecondI, Plus, PlusTimes, Ring, Semiring as SemiringType};
+use sparring::algebra::{MaxFirst, MinSecondI, Minus, Plus, PlusTimes, Ring, Semiring as SemiringType};
 use sparring::num_complex::Complex;
 use sparring::prelude::*;
 use sparring::runtime::{self, Machine, Matrix};
 
 use super::operands::{is_cpu, machines, pairs, same, same_values, same_vector, vectors};
 use super::textbook;
-use crate::common::arbitrary::{AnyPattern, Draw};
+use crate::common::arbitrary::{AnyPattern, Draw, Rng};
 
 /// What the products are compared on: a matrix and a vector for each of its sides.
 fn cases<T: Draw>() -> Vec<(Csr<T>, sparring::Vector<T>, sparring::Vector<T>)> {
@@ -233,5 +233,38 @@ fn rows_cut_by_columns_are_those_by_types() {
                 same(&m.mxm(&ring, &a, &b).unwrap(), want, &format!("{text}, {n} columns, {threads} threads"));
             }
         }
+    }
+}
+
+/// A product for one use by its name is the one by types: the same pass, so the same order of columns too.
+#[test]
+fn a_product_for_one_use_is_the_one_by_types() {
+    use sparring::spgemm::Options;
+    let mut rng = Rng(7);
+    // About five entries a row, spread over many columns: products are short rows whose columns seldom meet.
+    let entries: Vec<(u32, u32)> = (0..20_000).map(|_| (rng.below(4000) as u32, rng.below(4000) as u32)).collect();
+    let (rows, cols): (Vec<_>, Vec<_>) = entries.into_iter().unzip();
+    let values = (0..rows.len()).map(|p| p as f64).collect();
+    let a: Csr<f64> = sparring::Coo::new(4000, 4000, rows, cols, values).unwrap().to_csr(Plus::new()).unwrap();
+    let any = Matrix::from(a.clone());
+    let (cpu, machine) = (Cpu::with_threads(2).unwrap(), Machine::from(Cpu::with_threads(2).unwrap()));
+    let named = |name| runtime::Semiring::new(name, Type::F64).unwrap();
+    for unsorted in [false, true] {
+        let options = Options { unsorted, ..Options::default() };
+        let want = cpu.mxm(PlusTimes::<f64>::new(), &a, &a).options(options.clone()).eval().unwrap();
+        assert_eq!(want.pattern().is_sorted(), !unsorted);
+        let found = machine.mxm_masked(&named("plus_times"), &any, &any, None, &options).unwrap();
+        assert_eq!(found.csr::<f64>().unwrap(), &want, "unsorted: {unsorted}");
+        // A semiring without fused loops goes in two phases, rows sorted, which any order allows.
+        let want = cpu.mxm(Ring(Plus::<f64>::new(), Minus::<f64>::default()), &a, &a).eval().unwrap();
+        let found = machine.mxm_masked(&named("plus_minus"), &any, &any, None, &options).unwrap();
+        assert_eq!(found.csr::<f64>().unwrap(), &want);
+    }
+    for complement in [false, true] {
+        let chain = cpu.mxm(PlusTimes::<f64>::new(), &a, &a).mask(a.structure());
+        let want = if complement { chain.complement().eval() } else { chain.eval() }.unwrap();
+        let mask = Some((&any, complement));
+        let found = machine.mxm_masked(&named("plus_times"), &any, &any, mask, &Options::default()).unwrap();
+        assert_eq!(found.csr::<f64>().unwrap(), &want, "complement: {complement}");
     }
 }

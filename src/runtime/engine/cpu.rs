@@ -18,7 +18,7 @@ use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
 use crate::spgemm::{self, Options};
-use crate::{Cpu, Csr, Error, Result};
+use crate::{Cpu, Csr, Error, Pattern, Result};
 
 impl Engine for Cpu {
     fn name(&self) -> String {
@@ -46,12 +46,12 @@ impl Engine for Cpu {
         })
     }
     fn run(&self, call: &Call<'_>) -> Result<Object> {
-        if let (Some(mask), Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) =
-            (call.mask, call.op, call.a, call.b)
-        {
-            // Products that the mask discards are not computed.
-            let plan = self.symbolic(a, b, Some(mask), options)?;
-            return Ok(self.numeric(&plan, ring, a, b)?.into());
+        if let (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) = (call.op, call.a, call.b) {
+            // In one pass where that is faster; products that the mask discards are not computed.
+            let (a, b, mask) = (a.operand()?, b.operand()?, structure(call.mask)?);
+            let request = spgemm::Request { options, budget: self.budget(), mask };
+            let (pattern, values) = spgemm::mxm_any(Cpu::threads(self), &request, ring.compiled(), a, b)?;
+            return Ok(Matrix::new(pattern, values)?.into());
         }
         let made = match (call.a, call.b) {
             (Operand::Matrix(a), None) => self.of_matrix(call.op, a)?,
@@ -77,12 +77,7 @@ impl Engine for Cpu {
         }
     }
     fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan> {
-        let (a, b) = (a.operand()?, b.operand()?);
-        let mask = match mask {
-            None => None,
-            Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Some((&**m.operand()?.pattern, complement)),
-            Some(_) => return Err(unfit()),
-        };
+        let (a, b, mask) = (a.operand()?, b.operand()?, structure(mask)?);
         let request = spgemm::Request { options, budget: self.budget(), mask };
         Ok(Plan::Host(spgemm::symbolic(Cpu::threads(self), a.pattern, b.pattern, &request)?))
     }
@@ -114,6 +109,15 @@ impl Engine for Cpu {
     }
     fn distances(&self) -> Option<&dyn DistanceEngine> {
         Some(self)
+    }
+}
+
+/// The pattern of a matrix as a mask.
+fn structure(mask: Option<MaskSpec<'_>>) -> Result<Option<(&Pattern, bool)>> {
+    match mask {
+        None => Ok(None),
+        Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Ok(Some((&**m.operand()?.pattern, complement))),
+        Some(_) => Err(unfit()),
     }
 }
 
@@ -162,9 +166,6 @@ impl Cpu {
     fn of_matrices(&self, op: Op<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         let threads = Cpu::threads(self);
         let (op, union) = match op {
-            Op::Mxm(ring, options) => {
-                return self.numeric(&self.symbolic(a, b, None, options)?, ring, a, b);
-            }
             Op::EwiseAdd(op) => (op, true),
             Op::EwiseMult(op) => (op, false),
             _ => return Err(unfit()),

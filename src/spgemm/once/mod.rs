@@ -17,8 +17,8 @@ use super::plan::{self, Begun, Phase, Request};
 use super::product::Lengths;
 use super::tasks::{self, Work};
 use super::twins;
-use crate::algebra::{Lhs, Out, Rhs, Semiring, Word};
-use crate::kernels::{self, Multiply, Products};
+use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Word};
+use crate::kernels::{self, CompiledRing, Multiply, Operand, Products};
 use crate::par::Threads;
 use crate::simd::Sixteen;
 use crate::{Csr, Index, Pattern, Result};
@@ -44,6 +44,20 @@ pub fn mxm<R: Semiring, I: Index>(
 ) -> Result<Csr<Out<R>, I>> {
     let (c, values) = kernels::numeric(&Products::new(ring, a, b), &Once { threads, request })?;
     Csr::with_pattern(c, values)
+}
+
+/// [`mxm`] over a semiring that is known at run time.
+/// # Errors
+/// Those of [`mxm`]; [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types, [`Error::Unsupported`](crate::Error::Unsupported)
+/// for structs.
+pub(crate) fn mxm_any(
+    threads: &Threads,
+    request: &Request<'_, u32>,
+    ring: &CompiledRing,
+    a: Operand<'_>,
+    b: Operand<'_>,
+) -> Result<(Arc<Pattern>, Array)> {
+    kernels::numeric_by_formula(ring, a, b, &Once { threads, request })
 }
 
 /// Entries of the table for each multiplication and entry of the mask from which on filling it takes longer than all else.
