@@ -49,7 +49,7 @@ pub(crate) fn mxv_by_formula(
         let (fold, a) = (kernels.fold(), (&**a.pattern, a.values));
         // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
         let products = unsafe { StagedRows::new(a, (x, marks), fold, kernels) };
-        let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|rows, y| products.rows(rows, y, &|_| true))?;
+        let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|rows, y| products.rows(rows, y))?;
         // SAFETY: all were the identity, and then what `rows` wrote: values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))
     }, Err(no_structs()))

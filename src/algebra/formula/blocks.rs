@@ -130,8 +130,16 @@ impl Blocks {
     /// [`Error::Argument`] or [`Error::Length`] if number, types or lengths of inputs, memory and results are not those of the
     /// formula.
     pub fn run(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) -> Result<()> {
-        let n = out.len();
         self.check(inputs, scratch, out)?;
+        self.run_trusted(inputs, scratch, out);
+        Ok(())
+    }
+    /// As [`run`](Self::run), of inputs, memory and results that are known to fit: for a few values the check takes longer than the run.
+    /// # Panics
+    /// Perhaps, if they do not fit; or the results are not those of the formula.
+    pub(crate) fn run_trusted(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) {
+        debug_assert!(self.check(inputs, scratch, out).is_ok(), "{:?}", self.check(inputs, scratch, out));
+        let n = out.len();
         let Scratch { slots, scalar } = scratch;
         let is_scalar = |s: Source, scalar: &[bool]| match s {
             Source::Parameter(p) => matches!(inputs[p], Input::Scalar(_)),
@@ -149,8 +157,7 @@ impl Blocks {
             // One value for all, or a parameter.
             source => {
                 let all = self.operand(source, inputs, 0..n, slots, scalar);
-                out.copy_from(&all.slice());
-                return Ok(());
+                return out.copy_from(&all.slice());
             }
         };
         for start in (0..n).step_by(BLOCK) {
@@ -160,7 +167,6 @@ impl Blocks {
             }
             self.step(last, inputs, range.clone(), slots, scalar, &mut out.part(range));
         }
-        Ok(())
     }
 
     /// Runs step `x` on a block, into its slot.
