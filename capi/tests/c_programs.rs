@@ -208,7 +208,8 @@ fn every_function_names_the_argument_that_is_null() {
     let prototypes = prototypes();
     assert!(prototypes.len() >= 32, "{prototypes:?}");
     let (mut calls, mut expected) = (String::new(), String::new());
-    for (function, arguments) in &prototypes {
+    // A function among the arguments has commas and brackets of its own; `src/tests/foreign.rs` passes NULL to that one.
+    for (function, arguments) in prototypes.iter().filter(|(function, _)| function != "matrix_from_foreign") {
         for (at, (ty, name)) in arguments.iter().enumerate() {
             if !ty.contains('*') || may_be_null(function, name) {
                 continue;

@@ -61,6 +61,23 @@ fn arrays_of_scipy_are_read_where_they_are_and_released_once() {
 }
 
 #[test]
+fn arrays_that_are_null_are_named() {
+    let (p, j, x) = ([0i64, 1], [0i32], [2.0f64]);
+    let arrays = [p.as_ptr().cast::<c_void>(), j.as_ptr().cast(), x.as_ptr().cast()];
+    for (at, name) in ["row_ptr", "col_idx", "values"].into_iter().enumerate() {
+        let mut m = 16 as *mut SparringMatrix;
+        let [p, j, x] = std::array::from_fn(|k| if k == at { null() } else { arrays[k] });
+        let status =
+            unsafe { sparring_matrix_from_foreign(F64, 1, 1, 1, I64, p, I32, j, x, 0, None, null_mut(), &mut m) };
+        assert_eq!((refused(status, SPARRING_NULL_POINTER), m), (format!("{name} is NULL"), null_mut()));
+    }
+    let [p, j, x] = arrays;
+    let out = null_mut();
+    let status = unsafe { sparring_matrix_from_foreign(F64, 1, 1, 1, I64, p, I32, j, x, 0, None, null_mut(), out) };
+    assert_eq!(refused(status, SPARRING_NULL_POINTER), "matrix is NULL");
+}
+
+#[test]
 fn a_result_that_shares_them_keeps_them() {
     let (p, j, x, n) = ([0i64, 1, 2], [0i32, 1], [2.0f64, 3.0], AtomicU32::new(0));
     let (status, m) = lend([F64, I64, I32], (&p, &j, &x), 0, &n);
