@@ -174,6 +174,7 @@ fn good((ty, name): &(String, String), at: usize) -> String {
         (1, "index") => "rows".into(),
         (1, "arrays") => "arrays".into(),
         (1, "tensor") => "t".into(),
+        (1, "mttkrp") => "products".into(),
         (1, "einsum") => "einsum".into(),
         (1, "expression") => "\"->\"".into(),
         (1, "dims") => "dims".into(),
@@ -227,7 +228,7 @@ fn every_function_names_the_argument_that_is_null() {
          printf(#f \": %s, %s\\n\", sparring_status_name(sparring_##f(__VA_ARGS__)), sparring_last_error())\n\
          int main(void) {{\n    SparringDevice *cpu;\n    SparringMatrix *m;\n    SparringPlan *plan;\n    \
          SparringArrays *arrays;\n    const uint32_t i[1] = {{0}};\n    const double x[1] = {{1}};\n    \
-         SparringTensor *t;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
+         SparringTensor *t;\n    SparringMttkrp *products;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
          static double ones[1] = {{1}};\n    double *factors[1] = {{ones}};\n    \
          SparringEinsumPlan *einsum;\n    SparringIndex *rows;\n    const SparringLayout none = {{0}};\n    \
          if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
@@ -235,6 +236,7 @@ fn every_function_names_the_argument_that_is_null() {
          || sparring_index_new(cpu, \"manhattan\", m, NULL, &rows)\n        \
          || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)\n        \
          || sparring_tensor_from_coo(1, dims, (const uint64_t *const *)lists, x, 1, &t)\n        \
+         || sparring_mttkrp_new(cpu, t, 1, SPARRING_MTTKRP_AUTO, &products)\n        \
          || sparring_einsum_plan_new(cpu, \"->\", \"plus_times\", SPARRING_F64, &none, 1, &none, &einsum)) return 1;\n\
          {calls}    return 0;\n}}\n"
     );
