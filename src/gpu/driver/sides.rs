@@ -44,10 +44,12 @@ impl Drop for Order {
 ///
 /// Threads may fork at the same time: an event that another thread records again stands later in the same stream, so that whoever waits
 /// for it waits for more, and nothing on a stream ever waits for what is put there later.
+///
+/// Fields are dropped in their order: the events first, since the streams may hold the context last.
 pub(super) struct Sides {
-    pub(super) streams: [Arc<CudaStream>; SIDES],
     pub(super) fork: Order,
     pub(super) ends: [Order; SIDES],
+    pub(super) streams: [Arc<CudaStream>; SIDES],
 }
 
 impl Sides {
