@@ -126,12 +126,6 @@ unsafe fn options(p: *const SparringOptions) -> Fallible<Options> {
     })
 }
 
-/// What a product is made from.
-enum Source<'a> {
-    Options(&'a Options),
-    Plan(&'a Plan),
-}
-
 /// The semiring of this name, or of these formulas, over the type of `a` and `b`.
 fn semiring(text: &str, a: &Matrix, b: &Matrix) -> Fallible<Semiring> {
     same_type(("b", b), ("a", a))?;
@@ -157,28 +151,24 @@ fn of_product(e: Error) -> Fail {
     Fail::of_operands(e, "a", "b")
 }
 
-/// The values of a product in a new matrix, in the processor's memory if `here`.
-fn make(
+/// The operands in the memory of the device; each is sent once.
+fn sent(device: &SparringDevice, a: &Matrix, b: &Matrix) -> Fallible<(Matrix, Matrix)> {
+    let left = device.machine.upload(a)?;
+    let right = if a.is(b) { left.clone() } else { device.machine.upload(b)? };
+    Ok((left, right))
+}
+
+/// The values of a planned product in a new matrix, in the processor's memory if `here`.
+fn planned(
     device: &SparringDevice,
+    plan: &Plan,
     ring: &Semiring,
     a: &Matrix,
     b: &Matrix,
-    from: Source<'_>,
     here: bool,
 ) -> Fallible<Matrix> {
-    let m = &device.machine;
-    // What is not there is sent once for both phases.
-    let left = m.upload(a)?;
-    let right = if a.is(b) { left.clone() } else { m.upload(b)? };
-    let planned;
-    let plan = match from {
-        Source::Plan(plan) => plan,
-        Source::Options(options) => {
-            planned = m.plan(&left, &right, options).map_err(of_plan)?;
-            &planned
-        }
-    };
-    let c = m.numeric(plan, ring, &left, &right).map_err(of_product)?;
+    let (left, right) = sent(device, a, b)?;
+    let c = device.machine.numeric(plan, ring, &left, &right).map_err(of_product)?;
     Ok(if here { c.download()? } else { c })
 }
 
@@ -214,7 +204,9 @@ pub unsafe extern "C" fn sparring_mxm(
         let options = unsafe { self::options(options)? };
         let (a, b) = operands(&device, a, b)?;
         let ring = self::semiring(semiring, &a, &b)?;
-        out.give(make(&device, &ring, &a, &b, Source::Options(&options), a.is_on_host())?.into())
+        let (left, right) = sent(&device, &a, &b)?;
+        let c = device.machine.mxm_with(&ring, &left, &right, None, &options).map_err(of_plan)?.into_matrix();
+        out.give(if a.is_on_host() { c.download()? } else { c }.into())
     })
 }
 
@@ -296,7 +288,7 @@ pub unsafe extern "C" fn sparring_plan_numeric(
         device.made(&plan.plan)?;
         let (a, b) = operands(&device, a, b)?;
         let ring = self::semiring(semiring, &a, &b)?;
-        out.give(make(&device, &ring, &a, &b, Source::Plan(&plan.plan), a.is_on_host())?.into())
+        out.give(planned(&device, &plan.plan, &ring, &a, &b, a.is_on_host())?.into())
     })
 }
 
@@ -331,7 +323,7 @@ pub unsafe extern "C" fn sparring_plan_numeric_into(
             return device.machine.numeric_into(&plan.plan, &ring, &a, &b, &mut slot).map_err(of_product);
         }
         // The values come from a GPU, and `c` is not there.
-        let fresh = make(&device, &ring, &a, &b, Source::Plan(&plan.plan), true)?;
+        let fresh = planned(&device, &plan.plan, &ring, &a, &b, true)?;
         if fresh.pattern() != slot.pattern() {
             return Err(of_product(Error::PatternChanged { operand: "C", found: slot.nnz(), planned: fresh.nnz() }));
         }

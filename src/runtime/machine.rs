@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::engine::{Call, Engine, MaskSpec, Op, Operand, TriangleEngine};
+use super::engine::{Engine, MaskSpec, Operand, TriangleEngine};
 use super::{Matrix, Plan, Semiring, Sum, Vector};
 #[cfg(feature = "cuda")]
 use crate::Cuda;
@@ -170,12 +170,6 @@ impl Machine {
     /// Those of the machine; [`Error::Unsupported`] for structs.
     pub fn sum(&self, a: &Matrix) -> Result<Sum> {
         self.engine().sum(a)
-    }
-    /// C = A ⊕.⊗ B.
-    /// # Errors
-    /// Those of [`plan`](Self::plan) and [`numeric`](Self::numeric).
-    pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
-        self.engine().run(&Call::binary(Op::Mxm(ring, &Options::default()), a, b))?.try_into()
     }
     fn counting(&self) -> Result<&dyn TriangleEngine> {
         self.engine().triangles().ok_or_else(|| Error::Unsupported {

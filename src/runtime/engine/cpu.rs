@@ -14,11 +14,12 @@ use crate::runtime::index::{Kept, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
 use crate::runtime::operator::UnaryOp;
 use crate::runtime::plan::Plan;
+use crate::runtime::product::Product;
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
 use crate::spgemm::{self, Options};
-use crate::{Cpu, Csr, Error, Result};
+use crate::{Cpu, Csr, Error, Pattern, Result};
 
 impl Engine for Cpu {
     fn name(&self) -> String {
@@ -46,12 +47,9 @@ impl Engine for Cpu {
         })
     }
     fn run(&self, call: &Call<'_>) -> Result<Object> {
-        if let (Some(mask), Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) =
-            (call.mask, call.op, call.a, call.b)
-        {
-            // Products that the mask discards are not computed.
-            let plan = self.symbolic(a, b, Some(mask), options)?;
-            return Ok(self.numeric(&plan, ring, a, b)?.into());
+        // Products that the mask discards are not computed.
+        if let (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) = (call.op, call.a, call.b) {
+            return Ok(self.product(ring, a, b, call.mask, options)?.into_matrix().into());
         }
         let made = match (call.a, call.b) {
             (Operand::Matrix(a), None) => self.of_matrix(call.op, a)?,
@@ -78,12 +76,7 @@ impl Engine for Cpu {
     }
     fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan> {
         let (a, b) = (a.operand()?, b.operand()?);
-        let mask = match mask {
-            None => None,
-            Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Some((&**m.operand()?.pattern, complement)),
-            Some(_) => return Err(unfit()),
-        };
-        let request = spgemm::Request { options, budget: self.budget(), mask };
+        let request = spgemm::Request { options, budget: self.budget(), mask: mask_of(mask)? };
         Ok(Plan::Host(spgemm::symbolic(Cpu::threads(self), a.pattern, b.pattern, &request)?))
     }
     fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
@@ -91,6 +84,19 @@ impl Engine for Cpu {
         let (pattern, values) =
             spgemm::numeric_any(Cpu::threads(self), self.budget(), plan.host()?, ring.compiled(), a, b)?;
         Matrix::new(pattern, values)
+    }
+    fn product(
+        &self,
+        ring: &Semiring,
+        a: &Matrix,
+        b: &Matrix,
+        mask: Option<MaskSpec<'_>>,
+        options: &Options,
+    ) -> Result<Product> {
+        let (a, b) = (a.operand()?, b.operand()?);
+        let request = spgemm::Request { options, budget: self.budget(), mask: mask_of(mask)? };
+        let (made, values) = spgemm::mxm_any(Cpu::threads(self), &request, ring.compiled(), a, b)?;
+        Ok(Product::made(Matrix::new(Arc::clone(&made.c), values)?, made))
     }
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
         let (operands, planned) = ((a.operand()?, b.operand()?), plan.host()?);
@@ -114,6 +120,15 @@ impl Engine for Cpu {
     }
     fn distances(&self) -> Option<&dyn DistanceEngine> {
         Some(self)
+    }
+}
+
+/// The pattern of a mask, and whether its complement is meant.
+fn mask_of(mask: Option<MaskSpec<'_>>) -> Result<Option<(&Pattern, bool)>> {
+    match mask {
+        None => Ok(None),
+        Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Ok(Some((m.operand()?.pattern, complement))),
+        Some(_) => Err(unfit()),
     }
 }
 
@@ -162,9 +177,6 @@ impl Cpu {
     fn of_matrices(&self, op: Op<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         let threads = Cpu::threads(self);
         let (op, union) = match op {
-            Op::Mxm(ring, options) => {
-                return self.numeric(&self.symbolic(a, b, None, options)?, ring, a, b);
-            }
             Op::EwiseAdd(op) => (op, true),
             Op::EwiseMult(op) => (op, false),
             _ => return Err(unfit()),
