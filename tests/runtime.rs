@@ -7,6 +7,8 @@ mod entries;
 mod errors;
 #[path = "runtime/formulas.rs"]
 mod formulas;
+#[path = "runtime/names.rs"]
+mod names;
 #[path = "runtime/operands.rs"]
 mod operands;
 #[path = "runtime/products.rs"]

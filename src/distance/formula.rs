@@ -179,7 +179,7 @@ struct ByBlocks(Runs);
 impl ByBlocks {
     fn run<W: Float>(&self, a: Input<'_>, b: &[W], out: &mut [W]) {
         let inputs = [a, Input::Values(Slice::of(b))];
-        let ran = self.0.with(|blocks, scratch| blocks.run(&inputs, scratch, &mut SliceMut::of(out)));
+        let ran = self.0.with(|blocks, room| blocks.run(&inputs, &mut room.scratch, &mut SliceMut::of(out)));
         debug_assert!(ran.is_ok(), "{ran:?}");
     }
     fn of_zeros<W: Float>(&self) -> W {

@@ -36,6 +36,10 @@ pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     fn to_slots(&self, values: &mut [W], slots: &[usize], zs: &[W]);
     /// z ⊕ x₁ ⊕ x₂ …, in order.
     fn dot(&self, z: W, xs: &[W]) -> W;
+    /// `y[r]` ⊕= z for the products of each of at most [`BLOCK`](super::BLOCK) rows, in order: they follow each other and end at `ends[r]`.
+    /// # Panics
+    /// If ends and elements of y differ in number, or the products do not reach to the last end.
+    fn dots(&self, ends: &[usize], zs: &[W], y: &mut [W]);
     /// e ⊕ x₁ ⊕ x₂ …, in the order of [`folded`].
     fn folded(&self, xs: &[W]) -> W;
     /// `window[j − first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
@@ -176,6 +180,17 @@ unsafe impl<M: Monoid> Fold<WordOf<M>> for Typed<M> {
         // SAFETY: words of this type.
         let (z, xs) = unsafe { (value::<M::Out>(z), values::<M::Out>(xs)) };
         word(xs.iter().copied().fold(z, self.add()))
+    }
+    #[inline(never)]
+    fn dots(&self, ends: &[usize], zs: &[WordOf<M>], y: &mut [WordOf<M>]) {
+        assert!(ends.len() == y.len());
+        // SAFETY: words of this type.
+        let (y, zs) = unsafe { (values_mut::<M::Out>(y), values::<M::Out>(zs)) };
+        let mut start = 0;
+        for (y, &end) in y.iter_mut().zip(ends) {
+            *y = zs[start..end].iter().copied().fold(*y, self.add());
+            start = end;
+        }
     }
     fn folded(&self, xs: &[WordOf<M>]) -> WordOf<M> {
         // SAFETY: words of this type.

@@ -23,6 +23,9 @@ pub(crate) unsafe trait Combine<W: Word>: Send + Sync {
     }
 }
 
+/// Products up to which the buffers of a gather are short ones.
+const FEW: usize = 16;
+
 /// A monoid by its operator on blocks.
 pub(crate) struct Blocks<W, C> {
     combine: C,
@@ -42,13 +45,23 @@ impl<W: Word, C: Combine<W>> Blocks<W, C> {
     /// `into[slot]` ⊕= z for each slot and product, in order; `slot(j)` is where column j goes, if anywhere.
     #[inline(always)]
     fn gather(&self, into: &mut [W], js: &[u32], zs: &[W], slot: impl Fn(usize) -> usize) {
+        // Buffers of a whole block take longer to make than few products to fold.
+        if js.len() <= FEW {
+            self.gather_by::<FEW>(into, js, zs, slot);
+        } else {
+            self.gather_by::<BLOCK>(into, js, zs, slot);
+        }
+    }
+    /// The same by buffers of N products.
+    #[inline(always)]
+    fn gather_by<const N: usize>(&self, into: &mut [W], js: &[u32], zs: &[W], slot: impl Fn(usize) -> usize) {
         assert!(js.len() == zs.len());
-        let (mut slots, mut old) = ([0; BLOCK], [self.identity; BLOCK]);
-        let mut new = [self.identity; BLOCK];
+        let (mut slots, mut old) = ([0; N], [self.identity; N]);
+        let mut new = [self.identity; N];
         let mut from = 0;
         while from < js.len() {
             let (mut n, start) = (0, from);
-            for (&j, &z) in js[start..].iter().zip(&zs[start..]).take(BLOCK) {
+            for (&j, &z) in js[start..].iter().zip(&zs[start..]).take(N) {
                 // The columns of a block increase, so they differ, and so do their slots.
                 if from > start && j <= js[from - 1] {
                     break;
@@ -96,6 +109,40 @@ unsafe impl<W: Word, C: Combine<W>> Fold<W> for Blocks<W, C> {
     }
     fn dot(&self, z: W, xs: &[W]) -> W {
         self.combine.fold(z, xs)
+    }
+    /// The next product of every row that has one, at once: so short rows take as many steps as the longest of them is long.
+    fn dots(&self, ends: &[usize], zs: &[W], y: &mut [W]) {
+        assert!(ends.len() == y.len() && ends.len() <= BLOCK);
+        let (mut rows, mut n, mut start) = ([(0, 0, 0); BLOCK], 0, 0);
+        for (r, &end) in ends.iter().enumerate() {
+            if start < end {
+                rows[n] = (r, start, end);
+                n += 1;
+            }
+            start = end;
+        }
+        let (mut old, mut new) = ([self.identity; BLOCK], [self.identity; BLOCK]);
+        let mut rows = &mut rows[..n];
+        while !rows.is_empty() {
+            let n = rows.len();
+            for ((old, new), (r, at, _)) in old.iter_mut().zip(&mut new).zip(&mut *rows) {
+                (*old, *new) = (y[*r], zs[*at]);
+                *at += 1;
+            }
+            self.combine.combine(&mut old[..n], &new[..n]);
+            for (&z, (r, ..)) in old.iter().zip(&*rows) {
+                y[*r] = z;
+            }
+            // Those that have more, in front.
+            let mut left = 0;
+            for s in 0..n {
+                if rows[s].1 < rows[s].2 {
+                    rows[left] = rows[s];
+                    left += 1;
+                }
+            }
+            rows = &mut rows[..left];
+        }
     }
     fn folded(&self, xs: &[W]) -> W {
         let mut z = self.identity;

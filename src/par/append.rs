@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use super::memory::{LARGE, enough};
-use super::{Threads, advise_huge_pages, filled, out_of_memory};
+use super::{Threads, advise_huge_pages, filled, out_of_memory, reserved};
 use crate::{Error, Result};
 
 /// Appends the blocks made by `work(state, block, buffer)`, in block order. `work` gets an empty buffer; each block
@@ -30,6 +30,12 @@ pub(crate) fn append_blocks<T: Copy + Send, S>(
     state: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &mut Vec<T>) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
+    if blocks == 1 {
+        let only = Mutex::new(only_block(hint)?);
+        let lock = || only.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.for_each_of(op, 1, state, |state, block| work(state, block, &mut lock()))?;
+        return Ok(trimmed(only));
+    }
     let blocks_made = Blocks::new(blocks, hint)?;
     threads.for_each_of(
         op,
@@ -55,6 +61,13 @@ pub(crate) fn append_both<T: Copy + Send, U: Copy + Send, S>(
     state: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S, usize, &mut Vec<T>, &mut Vec<U>) -> Result<()> + Sync,
 ) -> Result<(Vec<T>, Vec<U>)> {
+    if blocks == 1 {
+        let other = Mutex::new(only_block(hint)?);
+        let lock = || other.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = |state: &mut S, block, buffer: &mut Vec<T>| work(state, block, buffer, &mut lock());
+        let made = append_blocks(threads, op, 1, hint, state, work)?;
+        return Ok((made, trimmed(other)));
+    }
     let others = Blocks::new(blocks, hint)?;
     let state = || Ok((state()?, others.worker()));
     let made = append_blocks(threads, op, blocks, hint, state, |(state, worker), block, buffer| {
@@ -63,6 +76,27 @@ pub(crate) fn append_both<T: Copy + Send, U: Copy + Send, S>(
         worker.place(block, other)
     })?;
     Ok((made, others.into_vec(blocks)?))
+}
+
+/// Elements that an only block has room for at first.
+const FIRST: usize = 1 << 10;
+
+/// The buffer of an only block, which becomes the result: it has no place to wait for.
+fn only_block<T>(hint: usize) -> Result<Vec<T>> {
+    reserved(hint.min(FIRST), "a block")
+}
+
+/// The block without room to grow, if that is more than a few kilobytes and than half of it.
+fn trimmed<T: Copy>(only: Mutex<Vec<T>>) -> Vec<T> {
+    let block = only.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if block.capacity() > FIRST
+        && block.len() < block.capacity() / 2
+        && let Ok(mut exact) = reserved(block.len(), "a block")
+    {
+        exact.extend_from_slice(&block);
+        return exact;
+    }
+    block
 }
 
 /// The blocks made so far, of any caller: only the elements' type is known here.

@@ -14,6 +14,7 @@ mod plan;
 mod pool;
 mod product;
 mod select;
+mod small;
 mod stats;
 mod tasks;
 mod twins;
@@ -25,4 +26,5 @@ pub(crate) use plan::{numeric_any, numeric_any_into};
 #[cfg(feature = "cuda")]
 pub(crate) use select::compresses;
 pub use select::{Accumulator, Compress, KkSettings, Options, Policy, PoolMode};
+pub(crate) use small::small_any;
 pub use stats::{Compression, compression};

@@ -163,6 +163,11 @@ impl Cpu {
         let threads = Cpu::threads(self);
         let (op, union) = match op {
             Op::Mxm(ring, options) => {
+                let request = spgemm::Request { options, budget: self.budget(), mask: None };
+                if let Some(made) = spgemm::small_any(&request, ring.compiled(), a.operand()?, b.operand()?) {
+                    let (pattern, values) = made?;
+                    return Matrix::new(Arc::new(pattern), values);
+                }
                 return self.numeric(&self.symbolic(a, b, None, options)?, ring, a, b);
             }
             Op::EwiseAdd(op) => (op, true),
