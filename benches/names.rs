@@ -7,7 +7,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use sparring::algebra::{
-    Max, MaxSecond, Min, MinPlus, Monoid as MonoidType, Plus, PlusTimes, Semiring as SemiringType, Type,
+    Max, MaxSecond, Min, MinPlus, Monoid as MonoidType, Plus, PlusTimes, Semiring as SemiringType, Type, dynamic,
+    operators,
 };
 use sparring::backend::Backend;
 use sparring::runtime::{BinaryOp, Machine, Matrix, Monoid, Semiring, Vector};
@@ -17,17 +18,17 @@ use sparring::{Cpu, Csr};
 const CALLS: u32 = 200;
 const ROUNDS: u32 = 400;
 
-/// Nanoseconds of a call, in the best round.
-fn nanoseconds<T>(mut call: impl FnMut() -> T) -> f64 {
+/// Nanoseconds of a call, in the best of so many rounds.
+fn nanoseconds<T>(rounds: u32, calls: u32, mut call: impl FnMut() -> T) -> f64 {
     let mut best = f64::INFINITY;
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let start = Instant::now();
-        for _ in 0..CALLS {
+        for _ in 0..calls {
             black_box(call());
         }
         best = best.min(start.elapsed().as_secs_f64());
     }
-    best * 1e9 / f64::from(CALLS)
+    best * 1e9 / f64::from(calls)
 }
 
 struct Table {
@@ -36,9 +37,58 @@ struct Table {
 impl Table {
     fn row<T>(&self, name: &str, call: impl FnMut() -> T) {
         if self.only.as_ref().is_none_or(|only| name.contains(only.as_str())) {
-            println!("{name:<34} {:>9.0} ns", nanoseconds(call));
+            println!("{name:<42} {:>9.0} ns", nanoseconds(ROUNDS, CALLS, call));
         }
     }
+    /// Of calls by many names the median and the slowest, with its name.
+    fn rows(&self, name: &str, calls: impl Iterator<Item = (String, Box<dyn Fn()>)>) {
+        if self.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            return;
+        }
+        let mut rows: Vec<_> = calls.map(|(name, call)| (nanoseconds(ROUNDS / 10, CALLS / 4, call), name)).collect();
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (Some(slowest), median) = (rows.last(), rows[rows.len() / 2].0) else { return };
+        println!("{:<42} {median:>9.0} ns", format!("{name}, {} names: median", rows.len()));
+        println!("{:<42} {:>9.0} ns  {}", format!("{name}, {} names: slowest", rows.len()), slowest.0, slowest.1);
+    }
+}
+
+/// Every semiring that has a name, over every type.
+fn semirings() -> impl Iterator<Item = Semiring> {
+    let pairs = dynamic::MONOIDS.iter().flat_map(|add| {
+        operators::BINARY.iter().chain(operators::POSITIONAL).map(move |mul| format!("{}_{}", add.name, mul.name))
+    });
+    pairs.flat_map(|name| Type::ALL.iter().filter_map(move |&ty| Semiring::new(&name, ty).ok()).collect::<Vec<_>>())
+}
+
+/// What calls cost by all names.
+fn by_all_names(table: &Table, m: &Machine, a: &Matrix, x: &Vector) {
+    let of = |ring: &Semiring| ring.formula().mul().parameters().first().map_or(Type::F64, |p| p.1);
+    let operands = |ty| (m.clone(), a.cast(ty).expect("numbers"), x.cast(ty).expect("numbers"));
+    let title = |ring: &Semiring| format!("{ring} over {}", of(ring));
+    table.rows(
+        "mxv",
+        semirings().map(|ring| {
+            let (m, a, x) = operands(of(&ring));
+            (title(&ring), Box::new(move || drop(black_box(m.mxv(&ring, &a, &x).expect("memory")))) as Box<dyn Fn()>)
+        }),
+    );
+    table.rows(
+        "mxm",
+        semirings().map(|ring| {
+            let (m, a, _) = operands(of(&ring));
+            (title(&ring), Box::new(move || drop(black_box(m.mxm(&ring, &a, &a).expect("memory")))) as Box<dyn Fn()>)
+        }),
+    );
+    let monoids = dynamic::MONOIDS.iter().flat_map(|add| Type::ALL.iter().map(move |&ty| Monoid::new(add.name, ty)));
+    table.rows(
+        "reduce",
+        monoids.filter_map(Result::ok).map(|add| {
+            let (m, a, _) = operands(add.ty());
+            let title = format!("{add} over {}", add.ty());
+            (title, Box::new(move || drop(black_box(m.reduce(&add, &a).expect("memory")))) as Box<dyn Fn()>)
+        }),
+    );
 }
 
 const FORMULAS: [&str; 5] =
@@ -101,5 +151,6 @@ fn main() -> sparring::Result<()> {
         table.row(&format!("ewise_add {text}"), || m.ewise_add(&op, &a, &b).expect("memory"));
         table.row(&format!("ewise_add {text}, same"), || m.ewise_add(&op, &a, &a).expect("memory"));
     }
+    by_all_names(&table, &m, &a, &x);
     Ok(())
 }

@@ -6,7 +6,7 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use common::counting::{Counting, alone, live, peak};
+use common::counting::{Counting, allocations, alone, live, peak};
 use common::{data, identical};
 use sparring::algebra::{BinaryOp, Machine, MinPlus, Plus, PlusTimes, Ring, V};
 use sparring::backend::{Backend, Container};
@@ -293,5 +293,50 @@ fn a_plan_keeps_the_scratch_of_its_phases() {
             first > 4_000_000 && second <= tables + SLACK && third <= SLACK,
             "{first}, then {second}, then {third}"
         );
+    }
+}
+
+/// Text is parsed, laws are tried and loops are made once: the second lookup asks for no memory, and the second call for that of its
+/// result alone, so that neither can have done it again.
+#[test]
+fn operators_by_name_are_made_once() {
+    use sparring::algebra::Type;
+    use sparring::runtime::{self, Machine, Matrix, Monoid, Semiring, UnaryOp, Vector};
+    let _alone = alone();
+    let cpu = Machine::from(Cpu::with_threads(1).unwrap());
+    let a = Csr::<f64>::new(4, 4, vec![0, 2, 5, 8, 10], vec![0, 1, 0, 1, 2, 1, 2, 3, 2, 3], vec![0.5; 10]).unwrap();
+    let x = sparring::Vector::<f64>::full(vec![0.25; 4]).unwrap();
+    let (a, x) = (Matrix::from(a), Vector::from(x));
+    // Row pointers, columns, values, marks, and what holds them.
+    const RESULT: (i64, u64) = (16, 2048);
+    let second = |what: &str, call: &dyn Fn()| {
+        call();
+        let (((), calls), bytes) = peak(|| allocations(call));
+        assert!(calls <= RESULT.0 && bytes <= RESULT.1, "{what}: {calls} allocations, {bytes} bytes");
+    };
+    for text in
+        ["plus_times", "max_second", "times_reverse_minus", "min, a + 2*b", "a + b - a*b identity 0, abs(a - b)"]
+    {
+        let ring = Semiring::new(text, Type::F64).unwrap();
+        let (again, calls) = allocations(|| Semiring::new(text, Type::F64).unwrap());
+        assert_eq!((calls, &again), (0, &ring), "{text}");
+        second(&format!("mxm {text}"), &|| drop(cpu.mxm(&ring, &a, &a).unwrap()));
+        second(&format!("mxv {text}"), &|| drop(cpu.mxv(&ring, &a, &x).unwrap()));
+        second(&format!("vxm {text}"), &|| drop(cpu.vxm(&ring, &x, &a).unwrap()));
+    }
+    for text in ["max", "a + b - a*b identity 0"] {
+        let monoid = Monoid::new(text, Type::F64).unwrap();
+        assert_eq!(allocations(|| Monoid::new(text, Type::F64).unwrap()), (monoid.clone(), 0));
+        second(&format!("reduce {text}"), &|| drop(cpu.reduce(&monoid, &a).unwrap()));
+    }
+    for text in ["minus", "a + 2*b"] {
+        let op = runtime::BinaryOp::new(text, Type::F64).unwrap();
+        assert_eq!(allocations(|| runtime::BinaryOp::new(text, Type::F64).unwrap()), (op.clone(), 0));
+        second(&format!("ewise_add {text}"), &|| drop(cpu.ewise_add(&op, &a, &a).unwrap()));
+    }
+    for text in ["abs", "a * a > 2"] {
+        let op = UnaryOp::new(text, Type::F64).unwrap();
+        assert_eq!(allocations(|| UnaryOp::new(text, Type::F64).unwrap()), (op.clone(), 0));
+        second(&format!("apply {text}"), &|| drop(cpu.apply(&op, &a).unwrap()));
     }
 }

@@ -1,16 +1,22 @@
 //! Products whose semiring and types are known at run time only give the bits of those by types.
 
 mod common;
+#[path = "runtime/definition.rs"]
+mod definition;
 #[path = "runtime/entries.rs"]
 mod entries;
 #[path = "runtime/errors.rs"]
 mod errors;
 #[path = "runtime/formulas.rs"]
 mod formulas;
+#[path = "runtime/names.rs"]
+mod names;
 #[path = "runtime/operands.rs"]
 mod operands;
 #[path = "runtime/products.rs"]
 mod products;
+#[path = "runtime/small.rs"]
+mod small;
 #[path = "runtime/textbook.rs"]
 mod textbook;
 #[path = "runtime/write.rs"]

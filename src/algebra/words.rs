@@ -272,7 +272,13 @@ impl<'a> SliceMut<'a> {
     /// # Panics
     /// If the types differ, or the lengths do and there is not one value.
     pub fn copy_from(&mut self, values: &Slice<'_>) {
-        self.strided().copy_from(values.strided());
+        if self.len != values.len {
+            return self.strided().copy_from(values.strided());
+        }
+        assert!(self.ty == values.ty, "{} from {}", self.ty, values.ty);
+        // SAFETY: 1. both are so many values of the type, side by side; 2. these are borrowed to be replaced, so they do not overlap;
+        // 3. what is copied are values, so what stands there after are values.
+        unsafe { self.at.copy_from_nonoverlapping(values.at, self.len * self.ty.size()) };
     }
     /// Replaces value p by `from[at(p)]`, for each p for which there is such a value.
     /// # Panics

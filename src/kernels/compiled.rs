@@ -8,12 +8,12 @@ use std::any::Any;
 use std::fmt;
 use std::sync::OnceLock;
 
+use super::Fold;
 use super::by_formula::{Fused, with_type};
-use super::runs::{Pool, Runs};
+use super::runs::Runs;
 use super::two_steps::{TwoSteps, fold_of, no_structs};
-use super::{BLOCK, Fold};
 use crate::Result;
-use crate::algebra::{Array, Constant, Formula, MonoidFormula, Number, RingFormula, Type, Value};
+use crate::algebra::{Constant, Formula, MonoidFormula, Number, RingFormula, Type, Value};
 #[cfg(feature = "cuda")]
 use crate::algebra::{Printable, Printed, printed};
 use crate::num_complex::Complex;
@@ -47,7 +47,6 @@ pub(crate) struct CompiledOp {
     /// What stands for a scalar that is not read.
     zero: Option<Constant>,
     runs: OnceLock<Runs>,
-    gathered: OnceLock<Pool<[Array; 2]>>,
     #[cfg(feature = "cuda")]
     printed: OnceLock<Arc<Printed>>,
     #[cfg(feature = "cuda")]
@@ -63,7 +62,6 @@ impl CompiledOp {
             zero: scalar.map(|&(_, ty)| with_type!(ty, T => Constant::of(T::ZERO), Constant::of(false))),
             formula,
             runs: OnceLock::new(),
-            gathered: OnceLock::new(),
             #[cfg(feature = "cuda")]
             printed: OnceLock::new(),
             #[cfg(feature = "cuda")]
@@ -93,18 +91,6 @@ impl CompiledOp {
     /// Those of [`Blocks::new`](crate::algebra::Blocks::new); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn runs(&self) -> Result<&Runs> {
         once(&self.runs, || Runs::new(&self.formula))
-    }
-    /// Memory for [`BLOCK`] values of each operand.
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn gathered(&self) -> Result<&Pool<[Array; 2]>> {
-        once(&self.gathered, || Pool::new(self.room()?))
-    }
-    /// What [`gathered`](Self::gathered) keeps.
-    pub(crate) fn room(&self) -> Result<[Array; 2]> {
-        let parameters = self.formula.parameters();
-        let of = |p: usize| Array::zeros(parameters.get(p).map_or(Type::Bool, |p| p.1), BLOCK);
-        Ok([of(0)?, of(1)?])
     }
     /// As device code of its operands.
     #[cfg(feature = "cuda")]

@@ -1,5 +1,6 @@
 //! ⊕ as a value: folds a buffer of products into where the results are gathered.
 
+use super::fold_blocks::{Combine, fold_each_at_once};
 use crate::algebra::words::{value, values, values_mut, word};
 use crate::algebra::{BinaryOp, Host, Monoid, Plus, V, Value, Word};
 use crate::simd::{self, dispatch_work, scatter, scatter_at};
@@ -36,12 +37,31 @@ pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     fn to_slots(&self, values: &mut [W], slots: &[usize], zs: &[W]);
     /// z ⊕ x₁ ⊕ x₂ …, in order.
     fn dot(&self, z: W, xs: &[W]) -> W;
+    /// ⊕ of several values at once, if a call for each takes longer.
+    fn at_once(&self) -> Option<&dyn Combine<W>> {
+        None
+    }
     /// e ⊕ x₁ ⊕ x₂ …, in the order of [`folded`].
     fn folded(&self, xs: &[W]) -> W;
     /// `window[j − first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
     /// # Panics
     /// If the window or its bits end before a column.
     fn to_present(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]);
+}
+
+/// `y[r]` ⊕= z for the products of each of at most [`BLOCK`](super::BLOCK) rows, in order: they follow each other and end at `ends[r]`.
+/// # Panics
+/// If ends and elements of y differ in number, or the products do not reach to the last end.
+pub(super) fn fold_each<W: Word>(fold: &dyn Fold<W>, ends: &[usize], zs: &[W], y: &mut [W]) {
+    assert!(ends.len() == y.len());
+    if let Some(add) = fold.at_once() {
+        return fold_each_at_once(add, fold.identity(), ends, zs, y);
+    }
+    let mut start = 0;
+    for (y, &end) in y.iter_mut().zip(ends) {
+        *y = fold.dot(*y, &zs[start..end]);
+        start = end;
+    }
 }
 
 /// Sums of a long fold.

@@ -23,6 +23,46 @@ pub(crate) unsafe trait Combine<W: Word>: Send + Sync {
     }
 }
 
+/// As [`fold_each`](super::fold::fold_each): the next product of every row that has one, at once. So short rows take as many steps as the
+/// longest of them is long.
+pub(super) fn fold_each_at_once<W: Word>(add: &dyn Combine<W>, identity: W, ends: &[usize], zs: &[W], y: &mut [W]) {
+    assert!(ends.len() <= BLOCK);
+    // Each row that has products left: which, where the next one is, and where they end.
+    let (mut rows, mut n, mut start) = ([(0, 0, 0); BLOCK], 0, 0);
+    for (r, &end) in ends.iter().enumerate() {
+        if start < end {
+            rows[n] = (r, start, end);
+            n += 1;
+        }
+        start = end;
+    }
+    let (mut old, mut new) = ([identity; BLOCK], [identity; BLOCK]);
+    let mut rows = &mut rows[..n];
+    while !rows.is_empty() {
+        let n = rows.len();
+        for ((old, new), (r, at, _)) in old.iter_mut().zip(&mut new).zip(&mut *rows) {
+            (*old, *new) = (y[*r], zs[*at]);
+            *at += 1;
+        }
+        add.combine(&mut old[..n], &new[..n]);
+        for (&z, (r, ..)) in old.iter().zip(&*rows) {
+            y[*r] = z;
+        }
+        // Those that have more, in front.
+        let mut left = 0;
+        for s in 0..n {
+            if rows[s].1 < rows[s].2 {
+                rows[left] = rows[s];
+                left += 1;
+            }
+        }
+        rows = &mut rows[..left];
+    }
+}
+
+/// Products up to which the buffers of a gather are short ones.
+const FEW: usize = 16;
+
 /// A monoid by its operator on blocks.
 pub(crate) struct Blocks<W, C> {
     combine: C,
@@ -43,28 +83,50 @@ impl<W: Word, C: Combine<W>> Blocks<W, C> {
     #[inline(always)]
     fn gather(&self, into: &mut [W], js: &[u32], zs: &[W], slot: impl Fn(usize) -> usize) {
         assert!(js.len() == zs.len());
-        let (mut slots, mut old) = ([0; BLOCK], [self.identity; BLOCK]);
-        let mut new = [self.identity; BLOCK];
-        let mut from = 0;
-        while from < js.len() {
-            let (mut n, start) = (0, from);
-            for (&j, &z) in js[start..].iter().zip(&zs[start..]).take(BLOCK) {
+        let (mut slots, mut end) = ([0; BLOCK], 0);
+        while end < js.len() {
+            let start = end;
+            for to in &mut slots {
                 // The columns of a block increase, so they differ, and so do their slots.
-                if from > start && j <= js[from - 1] {
+                if end == js.len() || end > start && js[end] <= js[end - 1] {
                     break;
                 }
-                from += 1;
-                let slot = slot(j as usize);
-                if let Some(&before) = into.get(slot) {
-                    (slots[n], old[n], new[n]) = (slot, before, z);
-                    n += 1;
-                }
+                *to = slot(js[end] as usize);
+                end += 1;
             }
-            self.combine.combine(&mut old[..n], &new[..n]);
-            for (&slot, &z) in slots[..n].iter().zip(&old) {
-                into[slot] = z;
-            }
+            combine_at(&self.combine, self.identity, into, &mut slots[..end - start], &zs[start..end]);
         }
+    }
+}
+
+/// `into[slot]` ⊕= z for slots that differ; those beyond the end are left out.
+fn combine_at<W: Word>(add: &dyn Combine<W>, identity: W, into: &mut [W], slots: &mut [usize], zs: &[W]) {
+    // Buffers of a whole block take longer to make than few products to fold.
+    if zs.len() <= FEW {
+        combine_at_by::<W, FEW>(add, identity, into, slots, zs);
+    } else {
+        combine_at_by::<W, BLOCK>(add, identity, into, slots, zs);
+    }
+}
+/// The same by buffers of N products.
+fn combine_at_by<W: Word, const N: usize>(
+    add: &dyn Combine<W>,
+    identity: W,
+    into: &mut [W],
+    slots: &mut [usize],
+    zs: &[W],
+) {
+    let (mut old, mut new, mut n) = ([identity; N], [identity; N], 0);
+    for (s, &z) in zs.iter().enumerate() {
+        let slot = slots[s];
+        if let Some(&before) = into.get(slot) {
+            (slots[n], old[n], new[n]) = (slot, before, z);
+            n += 1;
+        }
+    }
+    add.combine(&mut old[..n], &new[..n]);
+    for (&slot, &z) in slots[..n].iter().zip(&old) {
+        into[slot] = z;
     }
 }
 
@@ -96,6 +158,9 @@ unsafe impl<W: Word, C: Combine<W>> Fold<W> for Blocks<W, C> {
     }
     fn dot(&self, z: W, xs: &[W]) -> W {
         self.combine.fold(z, xs)
+    }
+    fn at_once(&self) -> Option<&dyn Combine<W>> {
+        Some(&self.combine)
     }
     fn folded(&self, xs: &[W]) -> W {
         let mut z = self.identity;

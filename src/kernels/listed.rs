@@ -175,7 +175,7 @@ unsafe impl<W: Word> Listed<W, u32> for StagedVector<'_, W> {
     fn append(&self, of_x: Range<usize>, list: &mut Vec<(u32, W)>) {
         let mut zs = [self.fold.identity(); BLOCK];
         let a = RowsOf::without_values(self.a);
-        self.mul.with(&mut |multiply| {
+        self.mul.with(&mut |mul| {
             for p in of_x.clone() {
                 if let Some(k) = self.ks.get(p + AHEAD) {
                     a.prefetch(k.get());
@@ -184,7 +184,7 @@ unsafe impl<W: Word> Listed<W, u32> for StagedVector<'_, W> {
                 let mut q = self.a.row_ptr()[k];
                 for js in a.row(k).0.chunks(BLOCK) {
                     let (zs, ys) = (&mut zs[..js.len()], self.values.part(q..q + js.len()));
-                    multiply(Factors { i: 0, k, x: self.xs.part(p..p + 1), js, ys }, zs);
+                    mul.multiply(Factors { i: 0, k, x: self.xs.part(p..p + 1), js, ys }, zs);
                     let products = js.iter().copied().zip(zs.iter().copied());
                     match self.mask {
                         None => list.extend(products),
@@ -200,12 +200,12 @@ unsafe impl<W: Word> Listed<W, u32> for StagedVector<'_, W> {
     }
     fn add(&self, parts: &[Part], window: &mut [W]) {
         let mut zs = [self.fold.identity(); BLOCK];
-        self.mul.with(&mut |multiply| {
+        self.mul.with(&mut |mul| {
             for Part { of_x, of_a } in parts {
                 let (k, mut q) = (self.ks[*of_x].get(), of_a.start);
                 for js in self.a.col_idx()[of_a.clone()].chunks(BLOCK) {
                     let (zs, ys) = (&mut zs[..js.len()], self.values.part(q..q + js.len()));
-                    multiply(Factors { i: 0, k, x: self.xs.part(*of_x..*of_x + 1), js, ys }, zs);
+                    mul.multiply(Factors { i: 0, k, x: self.xs.part(*of_x..*of_x + 1), js, ys }, zs);
                     self.fold.to_window(window, js, zs);
                     q += js.len();
                 }

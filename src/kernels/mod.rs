@@ -20,6 +20,7 @@ mod listed;
 mod multiply;
 mod products;
 mod runs;
+mod small;
 mod staged;
 mod staged_rows;
 #[cfg(test)]
@@ -36,7 +37,8 @@ pub(crate) use fold::{Fold, LOOK, folded};
 pub(crate) use listed::{CACHED, Lets, Listed, Part, Sums, VectorProducts, sums};
 pub(crate) use multiply::{Multiply, RowOfA, RowsOfC, columns_of_row};
 pub(crate) use products::Products;
-pub(crate) use runs::{Pool, Runs};
+pub(crate) use runs::Runs;
+pub(crate) use small::small_product;
 pub(crate) use staged::BLOCK;
 pub(crate) use typed::{Again, Numeric, numeric, numeric_into};
-pub(crate) use vectors::{folds_by_formula, mxv_by_formula, sums_by_formula};
+pub(crate) use vectors::{fold_by_formula, folds_by_formula, mxv_by_formula, sums_by_formula};

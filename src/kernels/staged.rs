@@ -7,8 +7,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use super::{Fold, Multiply, RowOfA, RowsOfC};
-use crate::algebra::words::word;
-use crate::algebra::{At, Host, MulOp, Slice, V, Value, Word};
+use crate::algebra::{Slice, Word};
 use crate::par::Slots;
 use crate::simd::{RowsOf, prefetch, within};
 use crate::{Index, Pattern};
@@ -35,38 +34,23 @@ pub(crate) struct Factors<'a> {
     pub ys: Slice<'a>,
 }
 
-/// Products of one entry of A, written to as many words.
-pub(crate) type Multiplier<'a, W> = dyn FnMut(Factors<'_>, &mut [W]) + 'a;
+/// ⊗ with memory of its own, for at most [`BLOCK`] products at a time.
+pub(crate) trait Multiplier<W> {
+    /// Products of one entry of A, written to as many words.
+    fn multiply(&mut self, f: Factors<'_>, out: &mut [W]);
+    /// Takes the factors of products number `at` and following, to be multiplied with those of other entries of A.
+    fn push(&mut self, at: usize, f: Factors<'_>);
+    /// All products of factors that were pushed, from number 0 on; `js` are their columns.
+    fn multiply_pushed(&mut self, js: &[u32], out: &mut [W]);
+}
 
 /// ⊗ as a value.
 ///
 /// # Safety
 /// There is one type of value, with memory `W`, of which the multiplier writes words, all that it is given, whatever the factors.
 pub(crate) unsafe trait MulRow<W: Word>: Send + Sync {
-    /// Runs `work` with a multiplier of at most [`BLOCK`] products at a time, which may have memory of its own meanwhile.
-    fn with(&self, work: &mut dyn FnMut(&mut Multiplier<'_, W>));
-}
-
-/// ⊗ known by its type.
-#[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "operators by their types, beside those by formulas")]
-pub(crate) struct Rowwise<M>(pub M);
-
-// SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a panic.
-unsafe impl<M: MulOp> MulRow<<M::Out as Value>::Word> for Rowwise<M> {
-    fn with(&self, work: &mut dyn FnMut(&mut Multiplier<'_, <M::Out as Value>::Word>)) {
-        let mul = self.0;
-        work(&mut |f, out| {
-            let (Some(&[x]), Some(ys)) = (f.x.get::<M::A>(), f.ys.get::<M::B>()) else {
-                unreachable!("factors of other types than the operator's")
-            };
-            assert!(ys.len() == out.len() && f.js.len() == out.len());
-            for ((z, &y), &j) in out.iter_mut().zip(ys).zip(f.js) {
-                let at = At { i: V(f.i as u64), k: V(f.k as u64), j: V(u64::from(j)) };
-                *z = word(mul.mul::<Host>(V(x), V(y), at).0);
-            }
-        });
-    }
+    /// Runs `work` with a multiplier.
+    fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<W>));
 }
 
 /// ⊕, ⊗ and the operands.
@@ -101,12 +85,16 @@ impl<'a, W: Word> Staged<'a, W> {
         Self { a, b, xs, ys, rows_of_a, rows_of_b, bytes_of_b, fold, mul }
     }
 
+    /// Entry `p` of A, A(i, k), and the entries of B with these columns, from `q` on.
+    fn factors<'f>(&'f self, (i, k): (usize, usize), p: usize, js: &'f [u32], q: usize) -> Factors<'f> {
+        Factors { i, k, x: self.xs.part(p..p + 1), js, ys: self.ys.part(q..q + js.len()) }
+    }
     /// Calls `fold` with columns and products, in order, for each row of B that a row of A meets.
     #[inline(always)]
     fn each(
         &self,
         row: RowOfA<'_>,
-        multiply: &mut Multiplier<'_, W>,
+        mul: &mut dyn Multiplier<W>,
         buffer: &mut Buffer<W>,
         mut fold: impl FnMut(&[u32], &[W]),
     ) {
@@ -124,28 +112,31 @@ impl<'a, W: Word> Staged<'a, W> {
                 let range = within(js, part);
                 (js, q) = (&js[range.clone()], q + range.start);
             }
-            let mut factors = |js: &[u32], q: usize, out: &mut [W]| {
-                multiply(Factors { i, k, x: self.xs.part(p..p + 1), js, ys: self.ys.part(q..q + js.len()) }, out)
-            };
-            if n + js.len() > BLOCK || js.len() >= LONG {
+            if js.is_empty() {
+                continue;
+            }
+            if n > 0 && (n + js.len() > BLOCK || js.len() >= LONG) {
+                mul.multiply_pushed(&columns[..n], &mut products[..n]);
                 fold(&columns[..n], &products[..n]);
                 n = 0;
             }
             if js.len() < LONG {
-                let out = n..n + js.len();
-                columns[out.clone()].copy_from_slice(js);
-                factors(js, q, &mut products[out]);
+                columns[n..n + js.len()].copy_from_slice(js);
+                mul.push(n, self.factors((i, k), p, js, q));
                 n += js.len();
                 continue;
             }
             for js in js.chunks(BLOCK) {
                 let products = &mut products[..js.len()];
-                factors(js, q, products);
+                mul.multiply(self.factors((i, k), p, js, q), products);
                 fold(js, products);
                 q += js.len();
             }
         }
-        fold(&columns[..n], &products[..n]);
+        if n > 0 {
+            mul.multiply_pushed(&columns[..n], &mut products[..n]);
+            fold(&columns[..n], &products[..n]);
+        }
     }
     fn buffer(&self) -> Buffer<W> {
         Buffer { js: [0; BLOCK], zs: [self.fold.identity(); BLOCK] }
@@ -168,38 +159,38 @@ unsafe impl<W: Word> Multiply<W, u32> for Staged<'_, W> {
     }
     fn by_window(&self, rows: RowsOfC<'_, u32>, window: &mut [W], slots: &mut Slots<'_, W>) {
         let (mut buffer, mut rows, identity) = (self.buffer(), Some(rows), self.fold.identity());
-        self.mul.with(&mut |multiply| {
+        self.mul.with(&mut |mul| {
             let Some(rows) = rows.take() else { return };
             rows.each(
                 identity,
                 window,
                 |n| slots.take(n, identity),
                 |row, window| {
-                    self.each(row, multiply, &mut buffer, |js, zs| self.fold.to_window(window, js, zs));
+                    self.each(row, mul, &mut buffer, |js, zs| self.fold.to_window(window, js, zs));
                 },
             );
         });
     }
     fn to_short_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u16]) {
         let mut buffer = self.buffer();
-        self.mul.with(&mut |multiply| {
-            self.each(row, multiply, &mut buffer, |js, zs| self.fold.to_short_places(values, places, js, zs));
+        self.mul.with(&mut |mul| {
+            self.each(row, mul, &mut buffer, |js, zs| self.fold.to_short_places(values, places, js, zs));
         });
     }
     fn to_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u32]) {
         let mut buffer = self.buffer();
-        self.mul.with(&mut |multiply| {
-            self.each(row, multiply, &mut buffer, |js, zs| self.fold.to_places(values, places, js, zs));
+        self.mul.with(&mut |mul| {
+            self.each(row, mul, &mut buffer, |js, zs| self.fold.to_places(values, places, js, zs));
         });
     }
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]) {
         let (mut buffer, k) = (self.buffer(), self.a.col_idx()[p].get());
-        self.mul.with(&mut |multiply| {
+        self.mul.with(&mut |mul| {
             for (s, slots) in slots.chunks(BLOCK).enumerate() {
                 let entries = q + s * BLOCK..q + s * BLOCK + slots.len();
                 let (js, ys) = (&self.b.col_idx()[entries.clone()], self.ys.part(entries));
                 let zs = &mut buffer.zs[..slots.len()];
-                multiply(Factors { i, k, x: self.xs.part(p..p + 1), js, ys }, zs);
+                mul.multiply(Factors { i, k, x: self.xs.part(p..p + 1), js, ys }, zs);
                 self.fold.to_slots(values, slots, zs);
             }
         });

@@ -4,23 +4,38 @@ use std::ops::Range;
 
 use bitvec::slice::BitSlice;
 
-use super::staged::Rowwise;
+use super::fold::fold_each;
 use super::{BLOCK, Fold};
 use crate::Pattern;
-use crate::algebra::words::word;
-use crate::algebra::{At, Host, MulOp, Slice, V, Value, Word};
+use crate::algebra::{Slice, Word};
 
-/// What is multiplied: A(i, k) with x(k) for some k.
+/// What is multiplied: A(i, k) with x(k) for the entries of some rows that lie side by side, or for some entries of one row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pairs<'a> {
-    /// Row of A.
+    /// The first row.
     pub i: usize,
+    /// Where the entries of each row end, counted from the first; all of the one row if there are none.
+    pub ends: &'a [usize],
     /// Columns of A.
     pub ks: &'a [u32],
     /// A(i, k) for each of them.
     pub values: Slice<'a>,
     /// All of x.
     pub x: Slice<'a>,
+}
+
+impl<'a> Pairs<'a> {
+    /// The row of each entry.
+    pub(super) fn rows_of_entries(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let &Self { i, ends, ks, .. } = self;
+        let mut row = 0;
+        (0..ks.len()).map(move |p| {
+            while ends.get(row).is_some_and(|&end| end <= p) {
+                row += 1;
+            }
+            i + row
+        })
+    }
 }
 
 /// Products of some entries of A, written to as many words.
@@ -33,23 +48,6 @@ pub(crate) type PairMultiplier<'a, W> = dyn FnMut(Pairs<'_>, &mut [W]) + 'a;
 pub(crate) unsafe trait MulPairs<W: Word>: Send + Sync {
     /// Runs `work` with a multiplier of at most [`BLOCK`] products at a time, which may have memory of its own meanwhile.
     fn with(&self, work: &mut dyn FnMut(&mut PairMultiplier<'_, W>));
-}
-
-// SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a panic.
-unsafe impl<M: MulOp> MulPairs<<M::Out as Value>::Word> for Rowwise<M> {
-    fn with(&self, work: &mut dyn FnMut(&mut PairMultiplier<'_, <M::Out as Value>::Word>)) {
-        let mul = self.0;
-        work(&mut |f, out| {
-            let (Some(values), Some(x)) = (f.values.get::<M::A>(), f.x.get::<M::B>()) else {
-                unreachable!("factors of other types than the operator's")
-            };
-            assert!(values.len() == out.len() && f.ks.len() == out.len());
-            for ((z, &value), &k) in out.iter_mut().zip(values).zip(f.ks) {
-                let at = At { i: V(f.i as u64), k: V(u64::from(k)), j: V(0) };
-                *z = word(mul.mul::<Host>(V(value), V(x[k as usize]), at).0);
-            }
-        });
-    }
 }
 
 /// ⊕, ⊗, a matrix and a vector.
@@ -79,40 +77,63 @@ impl<'a, W: Word> StagedRows<'a, W> {
         assert!(values.len() == a.nnz() && x.len() == a.ncols() && marks.is_none_or(|m| m.len() == x.len()));
         Self { a, values, x, fold, mul, marks }
     }
-    /// y(i) for some rows that `lets` lets through, over the identities that are there. A fold stops soon after it has met the
-    /// terminal value of ⊕.
-    pub(crate) fn rows(&self, rows: Range<usize>, y: &mut [W], lets: &dyn Fn(usize) -> bool) {
-        let mut zs = [self.fold.identity(); BLOCK];
+    /// y(i) for some rows, over the identities that are there. Rows that fit into the buffer together are multiplied at once; the fold of
+    /// a longer row stops soon after it has met the terminal value of ⊕.
+    pub(crate) fn rows(&self, rows: Range<usize>, y: &mut [W]) {
+        let (mut zs, mut ends) = ([self.fold.identity(); BLOCK], [0; BLOCK]);
+        let ptr = self.a.row_ptr();
         self.mul.with(&mut |multiply| {
-            for (i, y) in rows.clone().zip(&mut *y).filter(|(i, _)| lets(*i)) {
-                let mut p = self.a.row_ptr()[i];
-                for ks in self.a.row(i).chunks(BLOCK) {
+            let (mut i, mut y) = (rows.start, &mut *y);
+            while i < rows.end {
+                let start = ptr[i];
+                let fits = |&(_, end): &(_, &usize)| end - start <= BLOCK;
+                let n = ends.iter_mut().zip(&ptr[i + 1..=rows.end]).take_while(fits).map(|(to, end)| *to = end - start);
+                let n = n.count();
+                if n == 0 {
+                    self.long_row(i, multiply, &mut zs, &mut y[0]);
+                } else {
+                    let ends = &mut ends[..n];
+                    let entries = start..start + ends[n - 1];
+                    let (ks, values) = (&self.a.col_idx()[entries.clone()], self.values.part(entries.clone()));
                     let zs = &mut zs[..ks.len()];
                     // Also those without an entry of x: whether it has one, the product does not depend on.
-                    multiply(Pairs { i, ks, values: self.values.part(p..p + ks.len()), x: self.x }, zs);
-                    *y = self.fold.dot(*y, self.met(ks, zs));
-                    if self.fold.is_terminal(*y) {
-                        break;
-                    }
-                    p += ks.len();
+                    multiply(Pairs { i, ends, ks, values, x: self.x }, zs);
+                    self.keep_present(ks, zs, ends);
+                    fold_each(self.fold, ends, zs, &mut y[..n]);
                 }
+                let done = n.max(1);
+                (i, y) = (i + done, &mut y[done..]);
             }
         });
     }
-}
-
-impl<W: Word> StagedRows<'_, W> {
-    /// The products of columns where x has an entry, moved to the front.
-    fn met<'z>(&self, ks: &[u32], zs: &'z mut [W]) -> &'z [W] {
-        let Some(marks) = self.marks else { return zs };
-        let mut n = 0;
-        for (p, &k) in ks.iter().enumerate() {
-            if marks[k as usize] {
-                zs[n] = zs[p];
-                n += 1;
+    /// y(i) for a row that does not fit into the buffer.
+    fn long_row(&self, i: usize, multiply: &mut PairMultiplier<'_, W>, zs: &mut [W], y: &mut W) {
+        let mut p = self.a.row_ptr()[i];
+        for ks in self.a.row(i).chunks(BLOCK) {
+            let (zs, mut ends) = (&mut zs[..ks.len()], [ks.len()]);
+            multiply(Pairs { i, ends: &[], ks, values: self.values.part(p..p + ks.len()), x: self.x }, zs);
+            self.keep_present(ks, zs, &mut ends);
+            *y = self.fold.dot(*y, &zs[..ends[0]]);
+            if self.fold.is_terminal(*y) {
+                break;
             }
+            p += ks.len();
         }
-        &zs[..n]
+    }
+    /// Moves the products of columns where x has an entry to the front, row after row.
+    fn keep_present(&self, ks: &[u32], zs: &mut [W], ends: &mut [usize]) {
+        let Some(marks) = self.marks else { return };
+        let (mut n, mut p) = (0, 0);
+        for end in ends {
+            while p < *end {
+                if marks[ks[p] as usize] {
+                    zs[n] = zs[p];
+                    n += 1;
+                }
+                p += 1;
+            }
+            *end = n;
+        }
     }
 }
 

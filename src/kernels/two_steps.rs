@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use super::fold_blocks::{Blocks as FoldBlocks, Combine};
-use super::runs::{Pool, Runs};
-use super::staged::{BLOCK, Factors, MulRow, Multiplier};
+use super::runs::{Room, Runs};
+use super::staged::{Factors, MulRow, Multiplier};
 use super::staged_rows::{MulPairs, PairMultiplier, Pairs};
 use super::{Fold, builtin};
 use crate::algebra::words::{value, values, values_mut, word};
@@ -56,83 +56,142 @@ pub(super) fn no_structs() -> Error {
 /// ⊗ by a formula of a, b, i, k, j.
 struct Mul {
     runs: Runs,
-    /// Values of b, gathered.
-    ys: Pool<Array>,
-    b: Type,
+    reads_a: bool,
     reads_b: bool,
+    reads_i: bool,
     reads_k: bool,
     reads_j: bool,
 }
 
 impl Mul {
     fn new(mul: &Formula) -> Result<Self> {
-        let b = mul.parameters().iter().find(|p| p.0 == "b").map_or(Type::Bool, |p| p.1);
         let reads = |name| mul.reads(name);
-        let (reads_b, reads_k, reads_j) = (reads("b"), reads("k"), reads("j"));
-        Ok(Self { runs: Runs::new(mul)?, ys: Pool::new(Array::zeros(b, BLOCK)?)?, b, reads_b, reads_k, reads_j })
+        let (reads_a, reads_b) = (reads("a"), reads("b"));
+        let (reads_i, reads_k, reads_j) = (reads("i"), reads("k"), reads("j"));
+        Ok(Self { runs: Runs::new(mul)?, reads_a, reads_b, reads_i, reads_k, reads_j })
+    }
+}
+
+/// Columns of A or B as a formula takes them.
+fn widen(to: &mut [u64], from: &[u32]) {
+    to.iter_mut().zip(from).for_each(|(to, &j)| *to = u64::from(j));
+}
+
+/// ⊗ with what a thread works in. Compiled once, for values of any type.
+struct Multiplying<'a> {
+    mul: &'a Mul,
+    blocks: &'a Blocks,
+    room: &'a mut Room,
+}
+
+impl Multiplying<'_> {
+    fn multiply(&mut self, Factors { i, k, x, js, ys }: Factors<'_>, mut out: SliceMut<'_>) {
+        let Room { scratch, places, .. } = &mut *self.room;
+        let [.., columns] = places;
+        if self.mul.reads_j {
+            widen(columns, js);
+        }
+        let (i, k) = ([i as u64], [k as u64]);
+        let inputs = [
+            Input::Scalar(x),
+            Input::Values(ys),
+            Input::Scalar(Slice::of(&i)),
+            Input::Scalar(Slice::of(&k)),
+            Input::Values(Slice::of(&columns[..js.len()])),
+        ];
+        self.blocks.run_trusted(&inputs, scratch, &mut out);
+    }
+    fn push(&mut self, at: usize, Factors { i, k, x, ys, js }: Factors<'_>) {
+        let Room { operands: [a, b], places, .. } = &mut *self.room;
+        let to = at..at + js.len();
+        if self.mul.reads_a {
+            a.slice_mut().part(to.clone()).copy_from(&x);
+        }
+        if self.mul.reads_b {
+            b.slice_mut().part(to.clone()).copy_from(&ys);
+        }
+        if self.mul.reads_i {
+            places[0][to.clone()].fill(i as u64);
+        }
+        if self.mul.reads_k {
+            places[1][to].fill(k as u64);
+        }
+    }
+    fn multiply_pushed(&mut self, js: &[u32], mut out: SliceMut<'_>) {
+        let Room { scratch, operands: [a, b], places } = &mut *self.room;
+        let ([rows, ks, columns], n) = (places, js.len());
+        if self.mul.reads_j {
+            widen(columns, js);
+        }
+        let inputs = [
+            Input::Values(a.slice().part(0..n)),
+            Input::Values(b.slice().part(0..n)),
+            Input::Values(Slice::of(&rows[..n])),
+            Input::Values(Slice::of(&ks[..n])),
+            Input::Values(Slice::of(&columns[..n])),
+        ];
+        self.blocks.run_trusted(&inputs, scratch, &mut out);
+    }
+    fn multiply_pairs(&mut self, pairs: Pairs<'_>, mut out: SliceMut<'_>) {
+        let Room { scratch, operands: [_, b], places } = &mut *self.room;
+        let ([rows, columns, _], ks, n) = (places, pairs.ks, pairs.ks.len());
+        let (first, several) = ([pairs.i as u64], pairs.ends.len() > 1);
+        if self.mul.reads_i && several {
+            rows.iter_mut().zip(pairs.rows_of_entries()).for_each(|(to, i)| *to = i as u64);
+        }
+        if self.mul.reads_k {
+            widen(columns, ks);
+        }
+        if self.mul.reads_b {
+            b.slice_mut().gather(&pairs.x, ks.iter().map(|&k| k as usize));
+        }
+        let inputs = [
+            Input::Values(pairs.values),
+            Input::Values(b.slice().part(0..n)),
+            if several { Input::Values(Slice::of(&rows[..n])) } else { Input::Scalar(Slice::of(&first)) },
+            Input::Values(Slice::of(&columns[..n])),
+            Input::Scalar(Slice::of(&[0u64])),
+        ];
+        self.blocks.run_trusted(&inputs, scratch, &mut out);
+    }
+}
+
+/// The same with results of type T.
+struct MultiplyingTo<'a, T>(Multiplying<'a>, PhantomData<fn() -> T>);
+
+impl<T: Value> Multiplier<T::Word> for MultiplyingTo<'_, T> {
+    fn multiply(&mut self, f: Factors<'_>, out: &mut [T::Word]) {
+        // SAFETY: what is written over are words of type T: the buffer is filled with the identity at first.
+        self.0.multiply(f, SliceMut::of(unsafe { values_mut::<T>(out) }));
+    }
+    fn push(&mut self, at: usize, f: Factors<'_>) {
+        self.0.push(at, f);
+    }
+    fn multiply_pushed(&mut self, js: &[u32], out: &mut [T::Word]) {
+        // SAFETY: as above.
+        self.0.multiply_pushed(js, SliceMut::of(unsafe { values_mut::<T>(out) }));
     }
 }
 
 // SAFETY: the words written are those of values of type T, which the formula gives (`TwoSteps::new`).
 unsafe impl<T: Value> MulRow<T::Word> for TwoSteps<T> {
-    fn with(&self, work: &mut dyn FnMut(&mut Multiplier<'_, T::Word>)) {
-        self.mul.runs.with(|blocks, scratch| {
-            let mut columns = [0u64; BLOCK];
-            work(&mut |Factors { i, k, x, js, ys }, out: &mut [T::Word]| {
-                let columns = &mut columns[..js.len()];
-                if self.mul.reads_j {
-                    columns.iter_mut().zip(js).for_each(|(to, &j)| *to = u64::from(j));
-                }
-                let (i, k) = ([i as u64], [k as u64]);
-                let inputs = [
-                    Input::Scalar(x),
-                    Input::Values(ys),
-                    Input::Scalar(Slice::of(&i)),
-                    Input::Scalar(Slice::of(&k)),
-                    Input::Values(Slice::of(columns)),
-                ];
-                // SAFETY: what is written over are words of type T: the buffer is filled with the identity at first.
-                let out = unsafe { values_mut::<T>(out) };
-                let ran = blocks.run(&inputs, scratch, &mut SliceMut::of(out));
-                debug_assert!(ran.is_ok(), "{ran:?}");
-            });
-        });
+    fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<T::Word>)) {
+        let mul = &self.mul;
+        mul.runs.with(|blocks, room| work(&mut MultiplyingTo::<T>(Multiplying { mul, blocks, room }, PhantomData)));
     }
 }
 
 // SAFETY: as above.
 unsafe impl<T: Value> MulPairs<T::Word> for TwoSteps<T> {
     fn with(&self, work: &mut dyn FnMut(&mut PairMultiplier<'_, T::Word>)) {
-        let Mul { runs, ys, b, reads_b, reads_k, .. } = &self.mul;
-        ys.with(
-            || Array::zeros(*b, BLOCK),
-            |ys| {
-                runs.with(|blocks, scratch| {
-                    let mut places = [0u64; BLOCK];
-                    work(&mut |Pairs { i, ks, values, x }, out: &mut [T::Word]| {
-                        let places = &mut places[..ks.len()];
-                        if *reads_k {
-                            places.iter_mut().zip(ks).for_each(|(to, &k)| *to = u64::from(k));
-                        }
-                        if *reads_b {
-                            ys.slice_mut().gather(&x, ks.iter().map(|&k| k as usize));
-                        }
-                        let (i, j) = ([i as u64], [0u64]);
-                        let inputs = [
-                            Input::Values(values),
-                            Input::Values(ys.slice().part(0..ks.len())),
-                            Input::Scalar(Slice::of(&i)),
-                            Input::Values(Slice::of(places)),
-                            Input::Scalar(Slice::of(&j)),
-                        ];
-                        // SAFETY: as above.
-                        let out = unsafe { values_mut::<T>(out) };
-                        let ran = blocks.run(&inputs, scratch, &mut SliceMut::of(out));
-                        debug_assert!(ran.is_ok(), "{ran:?}");
-                    });
-                });
-            },
-        );
+        let mul = &self.mul;
+        mul.runs.with(|blocks, room| {
+            let mut multiplying = Multiplying { mul, blocks, room };
+            work(&mut |pairs: Pairs<'_>, out: &mut [T::Word]| {
+                // SAFETY: as above.
+                multiplying.multiply_pairs(pairs, SliceMut::of(unsafe { values_mut::<T>(out) }));
+            });
+        });
     }
 }
 
@@ -147,24 +206,23 @@ unsafe impl<T: Value> Combine<T::Word> for Add<T> {
     fn combine(&self, zs: &mut [T::Word], xs: &[T::Word]) {
         // SAFETY: words of this type.
         let (zs, xs) = unsafe { (values_mut::<T>(zs), values::<T>(xs)) };
-        let Some(&first) = zs.first() else { return };
-        let mut old = [first; BLOCK];
-        old[..zs.len()].copy_from_slice(zs);
-        self.runs.with(|blocks, scratch| {
-            let inputs = [Input::Values(Slice::of(&old[..xs.len()])), Input::Values(Slice::of(xs))];
-            let ran = blocks.run(&inputs, scratch, &mut SliceMut::of(zs));
-            debug_assert!(ran.is_ok(), "{ran:?}");
+        self.runs.with(|blocks, Room { scratch, operands: [sums, _], .. }| {
+            let mut sums = sums.slice_mut();
+            let mut sums = sums.part(0..zs.len());
+            let inputs = [Input::Values(Slice::of(zs)), Input::Values(Slice::of(xs))];
+            blocks.run_trusted(&inputs, scratch, &mut sums);
+            SliceMut::of(zs).copy_from(&sums.as_slice());
         });
     }
     fn fold(&self, z: T::Word, xs: &[T::Word]) -> T::Word {
         // SAFETY: words of this type.
         let (mut z, xs) = unsafe { ([value::<T>(z)], values::<T>(xs)) };
-        self.runs.with(|blocks, scratch| {
+        self.runs.with(|blocks, room| {
             for x in xs {
                 let old = z;
-                let inputs = [Input::Scalar(Slice::of(&old)), Input::Values(Slice::of(std::slice::from_ref(x)))];
-                let ran = blocks.run(&inputs, scratch, &mut SliceMut::of(&mut z));
-                debug_assert!(ran.is_ok(), "{ran:?}");
+                // As arrays of one, not as scalars: so the last step writes where the result goes.
+                let inputs = [Input::Values(Slice::of(&old)), Input::Values(Slice::of(std::slice::from_ref(x)))];
+                blocks.run_trusted(&inputs, &mut room.scratch, &mut SliceMut::of(&mut z));
             }
         });
         word(z[0])

@@ -11,7 +11,7 @@ use super::staged_rows::{StagedRows, fold_rows};
 use super::two_steps::no_structs;
 use super::{CompiledMonoid, CompiledRing, Sums};
 use crate::Result;
-use crate::algebra::words::{from_words, words};
+use crate::algebra::words::{from_words, value, words};
 use crate::algebra::{Array, Contract, Lhs, Monoid, PlusTimes, Rhs, Semiring, Slice};
 use crate::num_complex::Complex;
 use crate::par::Threads;
@@ -49,7 +49,7 @@ pub(crate) fn mxv_by_formula(
         let (fold, a) = (kernels.fold(), (&**a.pattern, a.values));
         // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
         let products = unsafe { StagedRows::new(a, (x, marks), fold, kernels) };
-        let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|rows, y| products.rows(rows, y, &|_| true))?;
+        let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|rows, y| products.rows(rows, y))?;
         // SAFETY: all were the identity, and then what `rows` wrote: values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))
     }, Err(no_structs()))
@@ -112,5 +112,17 @@ pub(crate) fn folds_by_formula(
         let y = fill_words(threads, op, blocks, &|i| i, fold.identity(), &|rows, y| fold_rows(fold, starts, x, rows, y))?;
         // SAFETY: all were the identity, and then what the fold gave for values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))
+    }, Err(no_structs()))
+}
+
+/// e ⊕ (e ⊕ x(0) ⊕ x(1) ⊕ …), by the caller's thread, as an array of one; e if there are no values.
+/// # Errors
+/// [`Error::Unsupported`](crate::Error::Unsupported) for structs.
+pub(crate) fn fold_by_formula(monoid: &CompiledMonoid, x: Slice<'_>) -> Result<Array> {
+    with_type!(monoid.ty(), T => {
+        let (fold, Some(x)) = (monoid.fold::<T>()?, x.get::<T>()) else { return Err(no_structs()) };
+        let y = if x.is_empty() { fold.identity() } else { fold.folded(&[fold.folded(words(x))]) };
+        // SAFETY: what the fold gave for values of type T.
+        Ok(Array::of(vec![unsafe { value::<T>(y) }]))
     }, Err(no_structs()))
 }

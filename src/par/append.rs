@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use super::memory::{LARGE, enough};
-use super::{Threads, advise_huge_pages, filled, out_of_memory};
+use super::{Threads, advise_huge_pages, filled, out_of_memory, reserved};
 use crate::{Error, Result};
 
 /// Appends the blocks made by `work(state, block, buffer)`, in block order. `work` gets an empty buffer; each block
@@ -65,22 +65,44 @@ pub(crate) fn append_both<T: Copy + Send, U: Copy + Send, S>(
     Ok((made, others.into_vec(blocks)?))
 }
 
+/// Elements that an only block has room for at first.
+const FIRST: usize = 1 << 10;
+
+/// The block without room to grow, if that is more than a few kilobytes and than half of it.
+fn trimmed<T: Copy>(block: Vec<T>) -> Vec<T> {
+    if block.capacity() > FIRST
+        && block.len() < block.capacity() / 2
+        && let Ok(mut exact) = reserved(block.len(), "a block")
+    {
+        exact.extend_from_slice(&block);
+        return exact;
+    }
+    block
+}
+
 /// The blocks made so far, of any caller: only the elements' type is known here.
 struct Blocks<T> {
     order: Mutex<Order>,
     memory: Memory<T>,
     leftover: Mutex<Vec<(usize, Vec<T>)>>,
+    /// The buffer of an only block, which becomes the result: it has no place to wait for.
+    only: Option<Mutex<Vec<T>>>,
 }
 
 impl<T: Copy> Blocks<T> {
     fn new(blocks: usize, hint: usize) -> Result<Self> {
-        Ok(Self { order: Mutex::new(Order::new(blocks)?), memory: Memory::new(hint), leftover: Mutex::new(Vec::new()) })
+        let only = if blocks == 1 { Some(Mutex::new(reserved(hint.min(FIRST), "a block")?)) } else { None };
+        let (places, hint) = if only.is_some() { (Order::default(), 0) } else { (Order::new(blocks)?, hint) };
+        Ok(Self { order: Mutex::new(places), memory: Memory::new(hint), leftover: Mutex::new(Vec::new()), only })
     }
     fn worker(&self) -> Worker<'_, T> {
         Worker { blocks: self, free: Vec::new(), waiting: Vec::new() }
     }
     /// All blocks, when every thread is done.
     fn into_vec(self, blocks: usize) -> Result<Vec<T>> {
+        if let Some(only) = self.only {
+            return Ok(trimmed(only.into_inner().unwrap_or_else(PoisonError::into_inner)));
+        }
         let order = self.order.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (block, buffer) in self.leftover.into_inner().unwrap_or_else(PoisonError::into_inner) {
             // SAFETY: the ranges of distinct blocks are disjoint, and each block is placed once; all threads are done.
@@ -94,6 +116,7 @@ impl<T: Copy> Blocks<T> {
 const UNKNOWN: usize = usize::MAX;
 
 /// Where blocks start, as far as known.
+#[derive(Default)]
 struct Order {
     starts: Vec<usize>,
     lens: Vec<usize>,
@@ -126,12 +149,19 @@ struct Worker<'a, T> {
 impl<T: Copy> Worker<'_, T> {
     /// An empty buffer.
     fn buffer(&mut self) -> Vec<T> {
-        let mut buffer = self.free.pop().unwrap_or_default();
+        let mut buffer = match &self.blocks.only {
+            Some(only) => std::mem::take(&mut *only.lock().unwrap_or_else(PoisonError::into_inner)),
+            None => self.free.pop().unwrap_or_default(),
+        };
         buffer.clear();
         buffer
     }
     /// Takes a block that is made, and puts in place all those of this thread whose places are known.
     fn place(&mut self, block: usize, buffer: Vec<T>) -> Result<()> {
+        if let Some(only) = &self.blocks.only {
+            *only.lock().unwrap_or_else(PoisonError::into_inner) = buffer;
+            return Ok(());
+        }
         let order = || self.blocks.order.lock().unwrap_or_else(PoisonError::into_inner);
         order().set(block, buffer.len());
         self.waiting.push((block, buffer));
@@ -327,6 +357,22 @@ mod tests {
                     },
                 );
                 assert_eq!(all.unwrap(), (0..blocks).flat_map(block).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn an_only_block_is_the_result() {
+        for len in [0, 5, FIRST as u32, 5000] {
+            for hint in [0, 10, 1 << 40] {
+                let work = |(): &mut (), _: usize, xs: &mut Vec<u32>, ys: &mut Vec<u8>| {
+                    xs.extend(0..len);
+                    ys.extend((0..len).map(|i| i as u8));
+                    Ok(())
+                };
+                let (xs, ys) = append_both(&Threads::caller(), "test", 1, hint, || Ok(()), work).unwrap();
+                assert!(xs.iter().copied().eq(0..len) && ys.iter().copied().eq((0..len).map(|i| i as u8)));
+                assert!(xs.capacity() <= FIRST.max(2 * xs.len()), "{} for {len}", xs.capacity());
             }
         }
     }

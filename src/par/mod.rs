@@ -126,9 +126,9 @@ impl Threads {
             Place::Caller => 1,
         }
     }
-    /// Threads that work on so many tasks.
+    /// Threads that work on so many tasks. For one task the pool is not asked: that may take longer than the task.
     pub(crate) fn workers(&self, tasks: usize) -> usize {
-        self.count().min(tasks).max(1)
+        if tasks > 1 { self.count().min(tasks) } else { 1 }
     }
     /// Runs `f` inside this pool.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
@@ -186,20 +186,31 @@ impl Threads {
     ) -> Result<()> {
         self.hand_out(None, Tasks::in_order(tasks), &|next| each(next, &state, &work))
     }
+    /// What `work` makes, on the caller's thread: the only task of `op`, reported when it is done.
+    /// # Errors
+    /// That of `work`; [`Error::Cancelled`] if the callback said so.
+    pub(crate) fn alone<T>(&self, op: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let made = work()?;
+        self.report(op, 1, 1)?;
+        Ok(made)
+    }
+    /// Tells the callback, if there is one, how far `op` has come.
+    fn report(&self, op: &'static str, done: u64, total: u64) -> Result<()> {
+        let Some(callback) = &self.progress else { return Ok(()) };
+        match callback(Progress { op, done, total }) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Cancelled { op, done, total }),
+        }
+    }
     /// Runs `worker(next)` on each thread, which asks `next` for tasks until there are none, and has done the task before when it
     /// asks. Each task done is progress of `op`, if that is told. Not generic, so that what callers bring is compiled with nothing
     /// but the loop around it.
     fn hand_out(&self, op: Option<&'static str>, tasks: Tasks, worker: &Worker<'_>) -> Result<()> {
-        let progress = op.and_then(|op| Some((op, self.progress.as_ref()?)));
         let (count, done) = (tasks.count, AtomicUsize::new(0));
         let failed = std::sync::OnceLock::new();
-        let report = || -> Result<()> {
-            let Some((op, callback)) = progress else { return Ok(()) };
-            let (done, total) = (done.fetch_add(1, Ordering::Relaxed) as u64 + 1, count as u64);
-            match callback(Progress { op, done, total }) {
-                ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(()) => Err(Error::Cancelled { op, done, total }),
-            }
+        let report = || match op {
+            Some(op) => self.report(op, done.fetch_add(1, Ordering::Relaxed) as u64 + 1, count as u64),
+            None => Ok(()),
         };
         let run = |w: usize| {
             let (mut busy, mut turn) = (false, tasks.turn(w));
@@ -252,10 +263,34 @@ fn each<S>(
     Ok(())
 }
 
+/// One, without memory of its own, or several.
+#[derive(Debug)]
+enum OneOrMore<T> {
+    One([T; 1]),
+    More(Vec<T>),
+}
+impl<T> std::ops::Deref for OneOrMore<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::One(one) => one,
+            Self::More(more) => more,
+        }
+    }
+}
+impl<T> std::ops::DerefMut for OneOrMore<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::One(one) => one,
+            Self::More(more) => more,
+        }
+    }
+}
+
 /// Tasks that threads take, in shares of neighbours.
 struct Tasks {
     count: usize,
-    shares: Vec<Share>,
+    shares: OneOrMore<Share>,
 }
 
 /// On lines of memory of its own, since threads write here all the time.
@@ -274,13 +309,16 @@ impl Share {
 impl Tasks {
     /// All are one share: each thread meets its tasks in order, and none is far ahead of the others.
     fn in_order(count: usize) -> Self {
-        Self { count, shares: vec![Share::new(0..count)] }
+        Self { count, shares: OneOrMore::One([Share::new(0..count)]) }
     }
     /// A share for each thread.
     fn shared(count: usize, threads: usize) -> Result<Self> {
+        if threads == 1 {
+            return Ok(Self::in_order(count));
+        }
         let start = |w: usize| (count as u128 * w as u128 / threads as u128) as usize;
         let shares = collected(threads, (0..threads).map(|w| Share::new(start(w)..start(w + 1))), "tasks")?;
-        Ok(Self { count, shares })
+        Ok(Self { count, shares: OneOrMore::More(shares) })
     }
     /// What thread `w` takes.
     fn turn(&self, w: usize) -> Turn<'_> {
@@ -434,7 +472,7 @@ fn fill_blocks<T: Copy + Send, S>(
 
 /// The blocks of a vector.
 struct Parts<'a, T> {
-    parts: Vec<Mutex<Slots<'a, T>>>,
+    parts: OneOrMore<Mutex<Slots<'a, T>>>,
     /// Elements that are in no block.
     unclaimed: usize,
 }
@@ -443,12 +481,15 @@ impl<'a, T: Copy> Parts<'a, T> {
     /// `blocks` blocks of `memory`, which end at `offsets(1)` and so on.
     fn cut(memory: &'a mut [MaybeUninit<T>], blocks: usize, offsets: &dyn Fn(usize) -> usize) -> Result<Self> {
         let mut rest = memory;
-        let mut parts = reserved(blocks, "blocks")?;
-        for b in 0..blocks {
+        let mut next = |b: usize| {
             let (part, tail) = std::mem::take(&mut rest).split_at_mut(offsets(b + 1) - offsets(b));
             rest = tail;
-            parts.push(Mutex::new(Slots { free: part }));
-        }
+            Mutex::new(Slots { free: part })
+        };
+        let parts = match blocks {
+            1 => OneOrMore::One([next(0)]),
+            _ => OneOrMore::More(collected(blocks, (0..blocks).map(next), "blocks")?),
+        };
         Ok(Self { parts, unclaimed: rest.len() })
     }
     /// Block `b`.

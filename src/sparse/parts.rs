@@ -24,6 +24,15 @@ pub(crate) fn cut<T>(mut slice: &mut [T], parts: usize, lens: impl Iterator<Item
 pub(crate) fn accumulate(threads: &Threads, row_ptr: &mut [usize]) -> Result<usize> {
     const BLOCK: usize = 1 << 16;
     let Some((_, lens)) = row_ptr.split_first_mut() else { return Ok(0) };
+    if lens.len() <= BLOCK {
+        let (mut before, mut longest) = (0usize, 0);
+        for len in lens {
+            longest = longest.max(*len);
+            before = before.checked_add(*len).ok_or_else(|| out_of_memory::<usize>("entries", usize::MAX))?;
+            *len = before;
+        }
+        return Ok(longest);
+    }
     let mut found = filled(lens.len().div_ceil(BLOCK), (0, 0), PARTS)?;
     let parts = collected(found.len(), lens.chunks(BLOCK).zip(&mut found), PARTS)?;
     for_each_part(

@@ -14,6 +14,7 @@ mod plan;
 mod pool;
 mod product;
 mod select;
+mod small;
 mod stats;
 mod tasks;
 mod twins;

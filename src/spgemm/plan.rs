@@ -286,7 +286,6 @@ fn look<I: Index>(
     let mean = work.flops as f64 / a.nrows().max(1) as f64;
     let useful = request.mask.is_none_or(|(_, complement)| complement);
     let forced = request.options.compress == Compress::On;
-    let counted = BitRows::<u64, I>::count_bytes(threads, b);
     let looked = request.mask.is_none() && request.options.compress == Compress::Auto;
     let step = if looked { repeats.unwrap_or_else(|| twins::repeats(a, b)) } else { None };
     let choice = Choice {
@@ -306,10 +305,11 @@ fn look<I: Index>(
         let moved = if worth { Some(Moved::find(threads, b, step)?) } else { None };
         return Ok(Looks { packed: None, moved, choice });
     }
-    if !useful || !choice::worth_counting(request.options.compress, mean) || !forced && !budget.fits(counted) {
+    let counted = || BitRows::<u64, I>::count_bytes(threads, b);
+    if !useful || !choice::worth_counting(request.options.compress, mean) || !forced && !budget.fits(counted()) {
         return Ok(Looks { packed: None, moved: None, choice });
     }
-    budget.take(WHAT, counted)?;
+    budget.take(WHAT, counted())?;
     let counts = BitRows::<u64, I>::count(threads, b)?;
     let cf = compressed_flops(threads, a, &counts)? as f64 / work.flops.max(1) as f64;
     let packed = forced || choice::packs(cf) && budget.fits(counts.fill_bytes());

@@ -8,10 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
+static CALLS: AtomicI64 = AtomicI64::new(0);
 
 pub(crate) struct Counting;
 
 fn count(bytes: i64) {
+    CALLS.fetch_add(i64::from(bytes > 0), Ordering::SeqCst);
     let live = LIVE.fetch_add(bytes, Ordering::SeqCst) + bytes;
     PEAK.fetch_max(live, Ordering::SeqCst);
 }
@@ -59,4 +61,11 @@ pub(crate) fn peak<T>(f: impl FnOnce() -> T) -> (T, u64) {
     PEAK.store(before, Ordering::SeqCst);
     let result = f();
     (result, (PEAK.load(Ordering::SeqCst) - before) as u64)
+}
+
+/// The result of `f` and how often it asked for memory.
+pub(crate) fn allocations<T>(f: impl FnOnce() -> T) -> (T, i64) {
+    let before = CALLS.load(Ordering::SeqCst);
+    let result = f();
+    (result, CALLS.load(Ordering::SeqCst) - before)
 }

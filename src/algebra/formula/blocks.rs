@@ -48,8 +48,7 @@ pub enum Input<'a> {
 /// Memory for the results of steps, used again from run to run.
 #[derive(Debug)]
 pub struct Scratch {
-    /// None only while a step writes it.
-    slots: Vec<Option<Zeroed>>,
+    slots: Vec<Zeroed>,
     /// Whether the step's result is one for all.
     scalar: Vec<bool>,
 }
@@ -57,8 +56,16 @@ pub struct Scratch {
 #[derive(Debug)]
 struct Step {
     action: Action,
-    operands: Vec<Source>,
+    /// Up to three, and how many.
+    operands: [Source; 3],
+    arity: usize,
     out: Type,
+}
+
+impl Step {
+    fn operands(&self) -> &[Source] {
+        &self.operands[..self.arity]
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -107,8 +114,9 @@ impl Blocks {
                 Kind::Call(function, operands) => {
                     let types: Vec<_> = operands.iter().map(|&o| nodes[o].ty).collect();
                     let action = action(*function, &types, *ty)?;
-                    let operands = operands.iter().map(|&o| sources[o]).collect();
-                    steps.push(Step { action, operands, out: *ty });
+                    let mut of = [Source::Constant(0); 3];
+                    of.iter_mut().zip(operands.iter()).for_each(|(of, &o)| *of = sources[o]);
+                    steps.push(Step { action, operands: of, arity: operands.len(), out: *ty });
                     Source::Slot(steps.len() - 1)
                 }
             });
@@ -121,7 +129,7 @@ impl Blocks {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn scratch(&self) -> Result<Scratch> {
-        let slots = self.steps.iter().map(|s| Zeroed::new(s.out, BLOCK).map(Some)).collect::<Result<_>>()?;
+        let slots = self.steps.iter().map(|s| Zeroed::new(s.out, BLOCK)).collect::<Result<_>>()?;
         Ok(Scratch { slots, scalar: vec![false; self.steps.len()] })
     }
     /// out\[x\] = the formula of the inputs at x, for each x; the inputs stand in the order of the formula's parameters. Those that
@@ -130,8 +138,16 @@ impl Blocks {
     /// [`Error::Argument`] or [`Error::Length`] if number, types or lengths of inputs, memory and results are not those of the
     /// formula.
     pub fn run(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) -> Result<()> {
-        let n = out.len();
         self.check(inputs, scratch, out)?;
+        self.run_trusted(inputs, scratch, out);
+        Ok(())
+    }
+    /// As [`run`](Self::run), of inputs, memory and results that are known to fit: for a few values the check takes longer than the run.
+    /// # Panics
+    /// Perhaps, if they do not fit; or the results are not those of the formula.
+    pub(crate) fn run_trusted(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) {
+        debug_assert!(self.check(inputs, scratch, out).is_ok(), "{:?}", self.check(inputs, scratch, out));
+        let n = out.len();
         let Scratch { slots, scalar } = scratch;
         let is_scalar = |s: Source, scalar: &[bool]| match s {
             Source::Parameter(p) => matches!(inputs[p], Input::Scalar(_)),
@@ -139,7 +155,7 @@ impl Blocks {
             Source::Slot(s) => scalar[s],
         };
         for (x, step) in self.steps.iter().enumerate() {
-            scalar[x] = step.operands.iter().all(|&s| is_scalar(s, scalar));
+            scalar[x] = step.operands().iter().all(|&s| is_scalar(s, scalar));
             if scalar[x] {
                 self.keep(x, inputs, 0..1, slots, scalar);
             }
@@ -149,8 +165,7 @@ impl Blocks {
             // One value for all, or a parameter.
             source => {
                 let all = self.operand(source, inputs, 0..n, slots, scalar);
-                out.copy_from(&all.slice());
-                return Ok(());
+                return out.copy_from(&all.slice());
             }
         };
         for start in (0..n).step_by(BLOCK) {
@@ -160,31 +175,30 @@ impl Blocks {
             }
             self.step(last, inputs, range.clone(), slots, scalar, &mut out.part(range));
         }
-        Ok(())
     }
 
     /// Runs step `x` on a block, into its slot.
-    fn keep(&self, x: usize, inputs: &[Input<'_>], range: Range<usize>, slots: &mut [Option<Zeroed>], scalar: &[bool]) {
-        // Out of its place while it is written, so that the others may be read.
-        if let Some(mut own) = slots[x].take() {
-            self.step(x, inputs, range.clone(), slots, scalar, &mut own.slice_mut().part(0..range.len()));
-            slots[x] = Some(own);
-        }
+    #[inline]
+    fn keep(&self, x: usize, inputs: &[Input<'_>], range: Range<usize>, slots: &mut [Zeroed], scalar: &[bool]) {
+        // A step reads the slots of those before.
+        let (before, own) = slots.split_at_mut(x);
+        self.step(x, inputs, range.clone(), before, scalar, &mut own[0].slice_mut().part(0..range.len()));
     }
 
     /// Runs step `x` on a block, into `out`.
+    #[inline]
     fn step(
         &self,
         x: usize,
         inputs: &[Input<'_>],
         range: Range<usize>,
-        slots: &[Option<Zeroed>],
+        slots: &[Zeroed],
         scalar: &[bool],
         out: &mut SliceMut<'_>,
     ) {
         let step = &self.steps[x];
         let at = |i: usize| self.operand(step.operands[i], inputs, range.clone(), slots, scalar);
-        match (step.action, step.operands.len()) {
+        match (step.action, step.arity) {
             (Action::Kernel(k), 1) => k(&[at(0)], out),
             (Action::Kernel(k), 2) => k(&[at(0), at(1)], out),
             (Action::Kernel(k), _) => k(&[at(0), at(1), at(2)], out),
@@ -196,13 +210,13 @@ impl Blocks {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn operand<'a>(
         &'a self,
         source: Source,
         inputs: &[Input<'a>],
         range: Range<usize>,
-        slots: &'a [Option<Zeroed>],
+        slots: &'a [Zeroed],
         scalar: &[bool],
     ) -> Operand<'a> {
         match source {
@@ -211,15 +225,8 @@ impl Blocks {
                 Input::Values(s) => Operand::Values(s.part(range)),
             },
             Source::Constant(c) => Operand::Scalar(self.constants[c].slice()),
-            Source::Slot(s) => {
-                // Operands come from earlier steps, whose slots are in place.
-                let Some(slot) = &slots[s] else { unreachable!("a step read its own result") };
-                if scalar[s] {
-                    Operand::Scalar(slot.slice().part(0..1))
-                } else {
-                    Operand::Values(slot.slice().part(0..range.len()))
-                }
-            }
+            Source::Slot(s) if scalar[s] => Operand::Scalar(slots[s].slice().part(0..1)),
+            Source::Slot(s) => Operand::Values(slots[s].slice().part(0..range.len())),
         }
     }
 
@@ -247,8 +254,9 @@ impl Blocks {
                 return length("an input of a formula", len, expected);
             }
         }
-        let fits = |(s, slot): (&Step, &Option<Zeroed>)| {
-            slot.as_ref().map(Zeroed::slice).is_some_and(|a| a.ty() == s.out && a.len() == BLOCK)
+        let fits = |(s, slot): (&Step, &Zeroed)| {
+            let slot = slot.slice();
+            slot.ty() == s.out && slot.len() == BLOCK
         };
         if scratch.slots.len() != self.steps.len() || !self.steps.iter().zip(&scratch.slots).all(fits) {
             let message = "it was made for another formula".to_string();

@@ -4,19 +4,11 @@ use std::ops::Range;
 
 use crate::Result;
 use crate::algebra::{Array, Constant, Input, Slice, SliceMut};
-use crate::kernels::{BLOCK, CompiledOp, Pool, Runs, fill_any};
+use crate::kernels::{BLOCK, CompiledOp, Runs, fill_any};
 use crate::par::Threads;
 
 use super::super::blocks::blocks;
 use super::super::ewise::{ABSENT, Places};
-
-/// Runs the formula; who calls has looked at the types.
-fn run(runs: &Runs, inputs: &[Input<'_>], out: &mut SliceMut<'_>) {
-    runs.with(|blocks, scratch| {
-        let ran = blocks.run(inputs, scratch, out);
-        debug_assert!(ran.is_ok(), "{ran:?}");
-    });
-}
 
 /// f of a, s, i, j.
 pub(super) struct OfOne<'a> {
@@ -32,32 +24,27 @@ impl<'a> OfOne<'a> {
     /// f of each value, at places that it does not read.
     pub(super) fn anywhere(&self, values: Slice<'_>, out: &mut SliceMut<'_>) {
         let nowhere = Input::Scalar(Slice::of(&[0u64]));
-        run(self.runs, &[Input::Values(values), Input::Scalar(self.s.slice()), nowhere, nowhere], out);
+        self.runs.run(&[Input::Values(values), Input::Scalar(self.s.slice()), nowhere, nowhere], out);
     }
     /// f of each value, `place(p)` being where value p stands.
     pub(super) fn at(&self, values: Slice<'_>, out: &mut SliceMut<'_>, mut place: impl FnMut(usize) -> (u64, u64)) {
         let (mut is, mut js) = ([0u64; BLOCK], [0u64; BLOCK]);
-        self.runs.with(|blocks, scratch| {
-            for start in (0..values.len()).step_by(BLOCK) {
-                let range = start..values.len().min(start + BLOCK);
-                let n = range.len();
-                for ((i, j), p) in is.iter_mut().zip(&mut js).zip(range.clone()) {
-                    (*i, *j) = place(p);
-                }
-                let (i, j) = (Input::Values(Slice::of(&is[..n])), Input::Values(Slice::of(&js[..n])));
-                let inputs = [Input::Values(values.part(range.clone())), Input::Scalar(self.s.slice()), i, j];
-                let ran = blocks.run(&inputs, scratch, &mut out.part(range));
-                debug_assert!(ran.is_ok(), "{ran:?}");
+        for start in (0..values.len()).step_by(BLOCK) {
+            let range = start..values.len().min(start + BLOCK);
+            let n = range.len();
+            for ((i, j), p) in is.iter_mut().zip(&mut js).zip(range.clone()) {
+                (*i, *j) = place(p);
             }
-        });
+            let (i, j) = (Input::Values(Slice::of(&is[..n])), Input::Values(Slice::of(&js[..n])));
+            let inputs = [Input::Values(values.part(range.clone())), Input::Scalar(self.s.slice()), i, j];
+            self.runs.run(&inputs, &mut out.part(range));
+        }
     }
 }
 
 /// a ∘ b where two operands meet.
 pub(super) struct OfTwo<'a> {
     runs: &'a Runs,
-    gathered: &'a Pool<[Array; 2]>,
-    op: &'a CompiledOp,
     a: Slice<'a>,
     b: Slice<'a>,
 }
@@ -67,24 +54,23 @@ impl<'a> OfTwo<'a> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Unsupported`](crate::Error::Unsupported) for a
     /// formula that the processor cannot run.
     pub(super) fn new(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
-        Ok(Self { runs: op.runs()?, gathered: op.gathered()?, op, a, b })
+        Ok(Self { runs: op.runs()?, a, b })
     }
     /// a(p) ∘ b(p) for the p of a range.
     pub(super) fn straight(&self, range: Range<usize>, out: &mut SliceMut<'_>) {
-        run(self.runs, &[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
+        self.runs.run(&[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
     }
     /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that there is.
     pub(super) fn meet(&self, places: &[Places], out: &mut SliceMut<'_>) {
-        self.gathered.with(
-            || self.op.room(),
-            |[x, y]| {
-                x.slice_mut().gather(&self.a, places.iter().map(|p| p.0));
-                y.slice_mut().gather(&self.b, places.iter().map(|p| p.1));
-                let n = places.len();
-                // Also where one is missing, of some value or other: what it gives is written over.
-                run(self.runs, &[Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))], out);
-            },
-        );
+        self.runs.with(|blocks, room| {
+            let [x, y] = &mut room.operands;
+            x.slice_mut().gather(&self.a, places.iter().map(|p| p.0));
+            y.slice_mut().gather(&self.b, places.iter().map(|p| p.1));
+            let n = places.len();
+            // Also where one is missing, of some value or other: what it gives is written over.
+            let inputs = [Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))];
+            blocks.run_trusted(&inputs, &mut room.scratch, out);
+        });
         if places.iter().any(|&(p, q)| p == ABSENT || q == ABSENT) {
             out.gather(&self.a, places.iter().map(|&(p, q)| if q == ABSENT { p } else { ABSENT }));
             out.gather(&self.b, places.iter().map(|&(p, q)| if p == ABSENT { q } else { ABSENT }));

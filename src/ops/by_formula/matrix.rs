@@ -7,7 +7,9 @@ use super::super::ewise::{Places, ewise_words, is_one};
 use super::super::reduce::PART;
 use super::entries::{OfOne, OfTwo};
 use crate::algebra::{Array, Constant, Slice, Word};
-use crate::kernels::{CompiledMonoid, CompiledOp, Listing, Operand, Write, fill_any, folds_by_formula, listed_any};
+use crate::kernels::{
+    CompiledMonoid, CompiledOp, Listing, Operand, Write, fill_any, fold_by_formula, folds_by_formula, listed_any,
+};
 use crate::par::{Threads, collected};
 use crate::{Pattern, Result};
 
@@ -78,6 +80,9 @@ pub(crate) fn reduce_rows(threads: &Threads, monoid: &CompiledMonoid, a: Operand
 
 /// ⊕ over all values, as an array of one: the fold of [`reduce`](crate::ops::reduce), cut after the same entries.
 pub(crate) fn reduce(threads: &Threads, monoid: &CompiledMonoid, values: Slice<'_>) -> Result<Array> {
+    if values.len() <= PART {
+        return threads.alone("reduce", || fold_by_formula(monoid, values));
+    }
     let parts = values.len().div_ceil(PART);
     let starts = collected(parts + 1, (0..=parts).map(|p| values.len().min(p * PART)), "parts of a fold")?;
     let of_parts =

@@ -15,6 +15,7 @@ use super::columns;
 use super::listing::Listing;
 use super::plan::{self, Begun, Phase, Request};
 use super::product::Lengths;
+use super::small;
 use super::tasks::{self, Work};
 use super::twins;
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Word};
@@ -57,6 +58,9 @@ pub(crate) fn mxm_any(
     a: Operand<'_>,
     b: Operand<'_>,
 ) -> Result<(Arc<Pattern>, Array)> {
+    if let Some(made) = small::product(threads, request, ring, a, b) {
+        return made;
+    }
     kernels::numeric_by_formula(ring, a, b, &Once { threads, request })
 }
 

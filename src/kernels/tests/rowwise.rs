@@ -1,0 +1,66 @@
+//! ⊗ known by its type as a value, product by product.
+
+use super::super::staged::{Factors, MulRow, Multiplier};
+use super::super::staged_rows::{MulPairs, PairMultiplier, Pairs};
+use crate::algebra::words::word;
+use crate::algebra::{At, Host, MulOp, V, Value};
+
+/// ⊗ known by its type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rowwise<M>(pub(super) M);
+
+type Word<M> = <<M as MulOp>::Out as Value>::Word;
+
+impl<M: MulOp> Rowwise<M> {
+    fn product(&self, (i, k, j): (usize, usize, u32), x: M::A, y: M::B) -> Word<M> {
+        let at = At { i: V(i as u64), k: V(k as u64), j: V(u64::from(j)) };
+        word(self.0.mul::<Host>(V(x), V(y), at).0)
+    }
+}
+
+struct Pushing<M: MulOp> {
+    mul: Rowwise<M>,
+    pushed: Vec<(usize, usize, M::A, M::B)>,
+}
+impl<M: MulOp> Multiplier<Word<M>> for Pushing<M> {
+    fn multiply(&mut self, f: Factors<'_>, out: &mut [Word<M>]) {
+        let (x, ys) = (f.x.get::<M::A>().unwrap()[0], f.ys.get::<M::B>().unwrap());
+        assert!(ys.len() == out.len() && f.js.len() == out.len());
+        for ((z, &y), &j) in out.iter_mut().zip(ys).zip(f.js) {
+            *z = self.mul.product((f.i, f.k, j), x, y);
+        }
+    }
+    fn push(&mut self, at: usize, f: Factors<'_>) {
+        self.pushed.truncate(at);
+        assert!(self.pushed.len() == at && f.js.len() == f.ys.len());
+        let x = f.x.get::<M::A>().unwrap()[0];
+        self.pushed.extend(f.ys.get::<M::B>().unwrap().iter().map(|&y| (f.i, f.k, x, y)));
+    }
+    fn multiply_pushed(&mut self, js: &[u32], out: &mut [Word<M>]) {
+        assert!(js.len() == out.len() && js.len() <= self.pushed.len());
+        for ((z, &(i, k, x, y)), &j) in out.iter_mut().zip(&self.pushed).zip(js) {
+            *z = self.mul.product((i, k, j), x, y);
+        }
+    }
+}
+
+// SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a panic.
+unsafe impl<M: MulOp> MulRow<Word<M>> for Rowwise<M> {
+    fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<Word<M>>)) {
+        work(&mut Pushing { mul: *self, pushed: vec![] });
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<M: MulOp> MulPairs<Word<M>> for Rowwise<M> {
+    fn with(&self, work: &mut dyn FnMut(&mut PairMultiplier<'_, Word<M>>)) {
+        work(&mut |f: Pairs<'_>, out: &mut [Word<M>]| {
+            let (values, x) = (f.values.get::<M::A>().unwrap(), f.x.get::<M::B>().unwrap());
+            assert!(values.len() == out.len() && f.ks.len() == out.len());
+            let rows = f.rows_of_entries().collect::<Vec<_>>();
+            for (((z, &value), &k), i) in out.iter_mut().zip(values).zip(f.ks).zip(rows) {
+                *z = self.product((i, k as usize, 0), value, x[k as usize]);
+            }
+        });
+    }
+}
