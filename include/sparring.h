@@ -26,9 +26,10 @@
  *   memory; a budget of yours; memory of a GPU             SPARRING_OUT_OF_MEMORY; SPARRING_BUDGET; SPARRING_DEVICE_MEMORY
  *   a file: the system's refusal; what is in it            SPARRING_IO; SPARRING_PARSE
  *
- * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringArrays, SparringIndex, SparringTensor, SparringMttkrp and
- * SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was freed, is of another kind or
- * is no handle at all is told from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is SPARRING_NULL_POINTER, but may be freed.
+ * Handles: SparringDevice, SparringMatrix, SparringPlan, SparringSemiring, SparringArrays, SparringIndex, SparringTensor,
+ * SparringMttkrp and SparringEinsumPlan are seen by pointer only, and the pointer is no address. A handle that was freed, is of
+ * another kind or is no handle at all is told from a live one without touching memory: SPARRING_INVALID_HANDLE. NULL is
+ * SPARRING_NULL_POINTER, but may be freed.
  *
  * Threads: every function may be called from any thread, and handles of all kinds may be used, shared and
  * freed by several threads at once; a call that has begun keeps what it needs until it ends. The library starts threads
@@ -38,8 +39,8 @@
  *   SparringDevice  calls that share it share its threads, or take turns on the GPU;
  *   SparringPlan    never changes;
  *   SparringTensor  never changes;
- *   SparringMttkrp, SparringEinsumPlan, SparringIndex  never change either;
- *   SparringMatrix  changes in sparring_plan_numeric_into alone: a call that reads it meanwhile sees the old values
+ *   SparringSemiring, SparringMttkrp, SparringEinsumPlan, SparringIndex  never change either;
+ *   SparringMatrix  changes in sparring_plan_numeric_into and its like alone: a call that reads it meanwhile sees the old values
  *                   or waits for the new ones, never half of them.
  * Only pointers lent by sparring_matrix_borrow and sparring_arrays_new ask for care, as is said there.
  *
@@ -400,6 +401,10 @@ typedef struct SparringMttkrp SparringMttkrp;
 
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 typedef struct SparringPlan SparringPlan;
+
+/// A semiring over values of given types: its formulas read, its laws tried, its loops made once, for any number of products. Threads of
+/// yours may share one.
+typedef struct SparringSemiring SparringSemiring;
 
 /// A sparse tensor of doubles with 1 to 255 modes, in coordinates, in the processor's memory. It never changes.
 typedef struct SparringTensor SparringTensor;
@@ -782,6 +787,28 @@ uint64_t sparring_semiring_count(void);
 /// of the operands. The text is constant and is not freed.
 const char *sparring_semiring_name(uint64_t index);
 
+/// The semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗, as in "min, a + 2*b", for products
+/// of A with values of `a_type` and B with values of `b_type`, both a SparringType. A name takes one type for both; where it does not
+/// exist for that type: SPARRING_TYPE. A formula may take two.
+/// What it takes to run it is made by the first product that needs it; a product with the handle reads no text.
+/// `*ring` gets the handle, NULL on failure; free it with sparring_semiring_free.
+SparringStatus sparring_semiring_new(const char *semiring,
+                                     uint32_t a_type,
+                                     uint32_t b_type,
+                                     SparringSemiring **ring);
+
+/// Its name, or its formulas as they were given: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+SparringStatus sparring_semiring_describe(const SparringSemiring *ring,
+                                          char *buffer,
+                                          uint64_t capacity,
+                                          uint64_t *length);
+
+/// Type of the values that it gives, a SparringType.
+SparringStatus sparring_semiring_type(const SparringSemiring *ring, uint32_t *type);
+
+/// Frees a semiring; NULL is allowed.
+SparringStatus sparring_semiring_free(SparringSemiring *ring);
+
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
 /// as in "min, a + 2*b".
 /// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives. Where the
@@ -840,6 +867,30 @@ SparringStatus sparring_plan_numeric_into(const SparringDevice *device,
 
 /// Frees a plan; NULL is allowed.
 SparringStatus sparring_plan_free(SparringPlan *plan);
+
+/// sparring_mxm over the semiring of a handle, on matrices of the types that it was made for: SPARRING_TYPE otherwise.
+SparringStatus sparring_mxm_with(const SparringDevice *device,
+                                 const SparringSemiring *ring,
+                                 const SparringMatrix *a,
+                                 const SparringMatrix *b,
+                                 const SparringOptions *options,
+                                 SparringMatrix **c);
+
+/// sparring_plan_numeric over the semiring of a handle, on matrices of the types that it was made for.
+SparringStatus sparring_plan_numeric_with(const SparringDevice *device,
+                                          const SparringPlan *plan,
+                                          const SparringSemiring *ring,
+                                          const SparringMatrix *a,
+                                          const SparringMatrix *b,
+                                          SparringMatrix **c);
+
+/// sparring_plan_numeric_into over the semiring of a handle, on matrices of the types that it was made for.
+SparringStatus sparring_plan_numeric_into_with(const SparringDevice *device,
+                                               const SparringPlan *plan,
+                                               const SparringSemiring *ring,
+                                               const SparringMatrix *a,
+                                               const SparringMatrix *b,
+                                               SparringMatrix *c);
 
 /// Counts the triangles of the simple undirected graph under the square matrix `a`: direction, loops, repeated
 /// edges and values do not matter.

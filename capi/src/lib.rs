@@ -8,7 +8,8 @@
 //! - [`status`]: the codes; [`handle`]: what the opaque pointers are;
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
 //! - [`types`]: the types of values;
-//! - [`device`], [`matrix`], [`arrays`], [`foreign`], [`matrix_market`], [`semirings`], [`mxm`], [`triangles`],
+//! - [`device`], [`matrix`], [`arrays`], [`foreign`], [`matrix_market`], [`semirings`], [`mxm`], [`mxm_with`],
+//!   [`triangles`],
 //!   [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
 #![allow(
@@ -31,6 +32,7 @@ pub mod matrix_market;
 pub(crate) mod memory;
 pub mod mttkrp;
 pub mod mxm;
+pub mod mxm_with;
 pub mod semirings;
 pub mod status;
 pub mod tensor;

@@ -11,8 +11,9 @@ use crate::guard::{Fail, Fallible};
 use crate::handle::{Object, handle, release};
 use crate::matrix::SparringMatrix;
 use crate::memory::{NewHandle, choice, input, text, write, write_text};
-use crate::status::SparringStatus::{self, SPARRING_ARGUMENT, SPARRING_TYPE};
-use crate::types::{TYPES, named, same_type};
+use crate::semirings::{self, SparringSemiring};
+use crate::status::SparringStatus;
+use crate::types::{named, same_type};
 
 /// Whose rules choose the algorithm of a product.
 #[repr(u32)]
@@ -132,19 +133,30 @@ enum Source<'a> {
     Plan(&'a Plan),
 }
 
-/// The semiring of this name, or of these formulas, over the type of `a` and `b`.
-fn semiring(text: &str, a: &Matrix, b: &Matrix) -> Fallible<Semiring> {
-    same_type(("b", b), ("a", a))?;
-    Semiring::new(text, a.ty()).map_err(|e| {
-        let unsupported = matches!(e, Error::Unsupported { .. });
-        let mut fail = Fail::from(e).naming("semiring");
-        if unsupported {
-            // What exists for another type is a mistake about the type, what exists for none about the name.
-            let known = TYPES.iter().any(|&ty| Semiring::new(text, ty).is_ok());
-            fail.status = if known { SPARRING_TYPE } else { SPARRING_ARGUMENT };
+/// What a call takes its semiring from.
+#[derive(Clone, Copy)]
+pub(crate) enum Over {
+    /// A name or formulas, over the type of the operands.
+    Text(*const c_char),
+    /// What sparring_semiring_new made.
+    Handle(*const SparringSemiring),
+}
+
+impl Over {
+    /// The semiring for these operands.
+    /// # Safety
+    /// A text is NULL, or ends with a zero.
+    unsafe fn semiring(self, a: &Matrix, b: &Matrix) -> Fallible<Semiring> {
+        match self {
+            Self::Text(p) => {
+                // SAFETY: the caller's promise.
+                let text = unsafe { text(p, "semiring")? };
+                same_type(("b", b), ("a", a))?;
+                semirings::parsed(text, a.ty(), b.ty())
+            }
+            Self::Handle(p) => handle(p, "ring")?.over(a, b),
         }
-        fail
-    })
+    }
 }
 
 /// The error of planning C = A·B: what cannot be done is what the options ask for.
@@ -185,6 +197,81 @@ fn operands(device: &SparringDevice, a: *const SparringMatrix, b: *const Sparrin
     Ok((a, b))
 }
 
+/// As sparring_mxm, over a semiring of either kind.
+/// # Safety
+/// As there.
+pub(crate) unsafe fn product(
+    device: *const SparringDevice,
+    over: Over,
+    (a, b): (*const SparringMatrix, *const SparringMatrix),
+    options: *const SparringOptions,
+    c: *mut *mut SparringMatrix,
+) -> Fallible {
+    // SAFETY: the caller's promise: `c` points to room for a handle.
+    let out = unsafe { NewHandle::at(c, "c")? };
+    let device = handle(device, "device")?;
+    // SAFETY: likewise, `options` is NULL or points to options.
+    let options = unsafe { self::options(options)? };
+    let (a, b) = operands(&device, a, b)?;
+    // SAFETY: likewise, a text is NULL or ends with a zero.
+    let ring = unsafe { over.semiring(&a, &b)? };
+    out.give(make(&device, &ring, &a, &b, Source::Options(&options), a.is_on_host())?.into())
+}
+
+/// As sparring_plan_numeric, over a semiring of either kind.
+/// # Safety
+/// As there.
+pub(crate) unsafe fn values(
+    device: *const SparringDevice,
+    plan: *const SparringPlan,
+    over: Over,
+    (a, b): (*const SparringMatrix, *const SparringMatrix),
+    c: *mut *mut SparringMatrix,
+) -> Fallible {
+    // SAFETY: the caller's promise: `c` points to room for a handle.
+    let out = unsafe { NewHandle::at(c, "c")? };
+    let (device, plan) = (handle(device, "device")?, handle(plan, "plan")?);
+    device.made(&plan.plan)?;
+    let (a, b) = operands(&device, a, b)?;
+    // SAFETY: likewise, a text is NULL or ends with a zero.
+    let ring = unsafe { over.semiring(&a, &b)? };
+    out.give(make(&device, &ring, &a, &b, Source::Plan(&plan.plan), a.is_on_host())?.into())
+}
+
+/// As sparring_plan_numeric_into, over a semiring of either kind.
+/// # Safety
+/// As there.
+pub(crate) unsafe fn values_into(
+    device: *const SparringDevice,
+    plan: *const SparringPlan,
+    over: Over,
+    (a, b): (*const SparringMatrix, *const SparringMatrix),
+    c: *mut SparringMatrix,
+) -> Fallible {
+    let (device, plan) = (handle(device, "device")?, handle(plan, "plan")?);
+    device.made(&plan.plan)?;
+    let ((a, b), c) = (operands(&device, a, b)?, handle(c, "c")?);
+    // SAFETY: the caller's promise: a text is NULL or ends with a zero.
+    let ring = unsafe { over.semiring(&a, &b)? };
+    let mut slot = c.lock();
+    device.takes("c", &slot)?;
+    if slot.ty() != ring.ty() {
+        let (found, given) = (named(slot.ty()), named(ring.ty()));
+        return Err(Fail::of_type("c", format!("values are {found}, the semiring gives {given}")));
+    }
+    if device.machine.holds(&slot) {
+        // If someone reads `c` just now, this very call perhaps, they keep the old values, and `c` gets new ones.
+        return device.machine.numeric_into(&plan.plan, &ring, &a, &b, &mut slot).map_err(of_product);
+    }
+    // The values come from a GPU, and `c` is not there.
+    let fresh = make(&device, &ring, &a, &b, Source::Plan(&plan.plan), true)?;
+    if fresh.pattern() != slot.pattern() {
+        return Err(of_product(Error::PatternChanged { operand: "C", found: slot.nnz(), planned: fresh.nnz() }));
+    }
+    *slot = fresh;
+    Ok(())
+}
+
 /// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
 /// as in "min, a + 2*b".
 /// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives. Where the
@@ -202,14 +289,8 @@ pub unsafe extern "C" fn sparring_mxm(
     c: *mut *mut SparringMatrix,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above `c` points to room for a handle, and `semiring` to text ended by a zero.
-        let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
-        let device = handle(device, "device")?;
-        // SAFETY: by the contract above `options` is NULL or points to options.
-        let options = unsafe { self::options(options)? };
-        let (a, b) = operands(&device, a, b)?;
-        let ring = self::semiring(semiring, &a, &b)?;
-        out.give(make(&device, &ring, &a, &b, Source::Options(&options), a.is_on_host())?.into())
+        // SAFETY: by the contract above.
+        unsafe { product(device, Over::Text(semiring), (a, b), options, c) }
     })
 }
 
@@ -285,13 +366,8 @@ pub unsafe extern "C" fn sparring_plan_numeric(
     c: *mut *mut SparringMatrix,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above `c` points to room for a handle, and `semiring` to text ended by a zero.
-        let (out, semiring) = unsafe { (NewHandle::at(c, "c")?, text(semiring, "semiring")?) };
-        let (device, plan) = (handle(device, "device")?, handle(plan, "plan")?);
-        device.made(&plan.plan)?;
-        let (a, b) = operands(&device, a, b)?;
-        let ring = self::semiring(semiring, &a, &b)?;
-        out.give(make(&device, &ring, &a, &b, Source::Plan(&plan.plan), a.is_on_host())?.into())
+        // SAFETY: by the contract above.
+        unsafe { values(device, plan, Over::Text(semiring), (a, b), c) }
     })
 }
 
@@ -309,29 +385,8 @@ pub unsafe extern "C" fn sparring_plan_numeric_into(
     c: *mut SparringMatrix,
 ) -> SparringStatus {
     ffi!({
-        // SAFETY: by the contract above `semiring` points to text ended by a zero.
-        let semiring = unsafe { text(semiring, "semiring")? };
-        let (device, plan) = (handle(device, "device")?, handle(plan, "plan")?);
-        device.made(&plan.plan)?;
-        let ((a, b), c) = (operands(&device, a, b)?, handle(c, "c")?);
-        let ring = self::semiring(semiring, &a, &b)?;
-        let mut slot = c.lock();
-        device.takes("c", &slot)?;
-        if slot.ty() != ring.ty() {
-            let (found, given) = (named(slot.ty()), named(ring.ty()));
-            return Err(Fail::of_type("c", format!("values are {found}, the semiring gives {given}")));
-        }
-        if device.machine.holds(&slot) {
-            // If someone reads `c` just now, this very call perhaps, they keep the old values, and `c` gets new ones.
-            return device.machine.numeric_into(&plan.plan, &ring, &a, &b, &mut slot).map_err(of_product);
-        }
-        // The values come from a GPU, and `c` is not there.
-        let fresh = make(&device, &ring, &a, &b, Source::Plan(&plan.plan), true)?;
-        if fresh.pattern() != slot.pattern() {
-            return Err(of_product(Error::PatternChanged { operand: "C", found: slot.nnz(), planned: fresh.nnz() }));
-        }
-        *slot = fresh;
-        Ok(())
+        // SAFETY: by the contract above.
+        unsafe { values_into(device, plan, Over::Text(semiring), (a, b), c) }
     })
 }
 

@@ -1,12 +1,59 @@
-//! The semirings that C can name: those of the library's table.
+//! The semirings that C can name: those of the library's table, and handles of those and of formulas.
 
 use std::ffi::{CString, c_char};
 use std::sync::LazyLock;
 
+use sparring::Error;
+use sparring::algebra::Type;
 use sparring::algebra::dynamic::SEMIRINGS;
+use sparring::runtime::{Matrix, Semiring};
+
+use crate::guard::{Fail, Fallible};
+use crate::handle::{Object, handle, release};
+use crate::memory::{NewHandle, text, write, write_text};
+use crate::status::SparringStatus::{self, SPARRING_ARGUMENT, SPARRING_TYPE};
+use crate::types::{TYPES, code, named, type_of};
 
 static NAMES: LazyLock<Vec<CString>> =
     LazyLock::new(|| SEMIRINGS.iter().filter_map(|row| CString::new(row.name).ok()).collect());
+
+/// A semiring over values of given types: its formulas read, its laws tried, its loops made once, for any number of products. Threads of
+/// yours may share one.
+pub struct SparringSemiring {
+    semiring: Semiring,
+    types: [Type; 2],
+}
+
+impl Object for SparringSemiring {
+    const NAME: &'static str = "SparringSemiring";
+}
+
+impl SparringSemiring {
+    /// The semiring, if it takes values of these matrices.
+    pub(crate) fn over(&self, a: &Matrix, b: &Matrix) -> Fallible<Semiring> {
+        for (name, found, takes) in [("a", a.ty(), self.types[0]), ("b", b.ty(), self.types[1])] {
+            if found != takes {
+                let (found, takes) = (named(found), named(takes));
+                return Err(Fail::of_type(name, format!("values are {found}, those of the semiring {takes}")));
+            }
+        }
+        Ok(self.semiring.clone())
+    }
+}
+
+/// The semiring of this name, or of these formulas, over values of A and of B.
+pub(crate) fn parsed(text: &str, a: Type, b: Type) -> Fallible<Semiring> {
+    Semiring::between(text, a, b).map_err(|e| {
+        let unsupported = matches!(e, Error::Unsupported { .. });
+        let mut fail = Fail::from(e).naming("semiring");
+        if unsupported {
+            // What exists for another type is a mistake about the type, what exists for none about the name.
+            let known = TYPES.iter().any(|&ty| Semiring::new(text, ty).is_ok());
+            fail.status = if known { SPARRING_TYPE } else { SPARRING_ARGUMENT };
+        }
+        fail
+    })
+}
 
 /// Number of semirings that sparring_mxm knows by name.
 #[unsafe(no_mangle)]
@@ -22,4 +69,55 @@ pub extern "C" fn sparring_semiring_count() -> u64 {
 pub extern "C" fn sparring_semiring_name(index: u64) -> *const c_char {
     let name = usize::try_from(index).ok().and_then(|i| NAMES.get(i));
     name.map_or(std::ptr::null(), |name| name.as_ptr())
+}
+
+/// The semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗, as in "min, a + 2*b", for products
+/// of A with values of `a_type` and B with values of `b_type`, both a SparringType. A name takes one type for both; where it does not
+/// exist for that type: SPARRING_TYPE. A formula may take two.
+/// What it takes to run it is made by the first product that needs it; a product with the handle reads no text.
+/// `*ring` gets the handle, NULL on failure; free it with sparring_semiring_free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_semiring_new(
+    semiring: *const c_char,
+    a_type: u32,
+    b_type: u32,
+    ring: *mut *mut SparringSemiring,
+) -> SparringStatus {
+    ffi!({
+        // SAFETY: by the contract above `ring` points to room for a handle, and `semiring` to text ended by a zero.
+        let (out, text) = unsafe { (NewHandle::at(ring, "ring")?, text(semiring, "semiring")?) };
+        let types = [type_of("a_type", a_type)?, type_of("b_type", b_type)?];
+        out.give(SparringSemiring { semiring: parsed(text, types[0], types[1])?, types })
+    })
+}
+
+/// Its name, or its formulas as they were given: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_semiring_describe(
+    ring: *const SparringSemiring,
+    buffer: *mut c_char,
+    capacity: u64,
+    length: *mut u64,
+) -> SparringStatus {
+    ffi!({
+        let words = handle(ring, "ring")?.semiring.to_string();
+        // SAFETY: by the contract `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number.
+        unsafe { write_text(&words, buffer, capacity, length) }
+    })
+}
+
+/// Type of the values that it gives, a SparringType.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sparring_semiring_type(ring: *const SparringSemiring, r#type: *mut u32) -> SparringStatus {
+    ffi!({
+        let ty = code(handle(ring, "ring")?.semiring.ty());
+        // SAFETY: by the contract `type` points to room for a number.
+        unsafe { write(r#type, ty, "type") }
+    })
+}
+
+/// Frees a semiring; NULL is allowed.
+#[unsafe(no_mangle)]
+pub extern "C" fn sparring_semiring_free(ring: *mut SparringSemiring) -> SparringStatus {
+    ffi!({ release(ring, "ring") })
 }

@@ -53,7 +53,11 @@ macro_rules! types {
         pub(crate) const TYPES: &[Type] = &[$(Type::$variant),*];
         /// The type of a code, checked.
         pub(crate) fn value_type(code: u32) -> Fallible<Type> {
-            choice("type", code, &[$(($code as u32, Type::$variant)),*])
+            type_of("type", code)
+        }
+        /// The same of the argument of that name.
+        pub(crate) fn type_of(name: &'static str, code: u32) -> Fallible<Type> {
+            choice(name, code, &[$(($code as u32, Type::$variant)),*])
         }
         /// The code of a type; 0 for one that C does not have.
         pub(crate) fn code(ty: Type) -> u32 {

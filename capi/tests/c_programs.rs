@@ -171,6 +171,7 @@ fn good((ty, name): &(String, String), at: usize) -> String {
     match (ty.matches('*').count(), name.as_str()) {
         (1, "device") => "cpu".into(),
         (1, "plan") => "plan".into(),
+        (1, "ring") => "ring".into(),
         (1, "index") => "rows".into(),
         (1, "arrays") => "arrays".into(),
         (1, "tensor") => "t".into(),
@@ -187,7 +188,7 @@ fn good((ty, name): &(String, String), at: usize) -> String {
         (1, "path") => "\"no/such/file\"".into(),
         (1, "options" | "y") => "NULL".into(),
         (1 | 2, _) => format!("(void *)room[{at}]"),
-        (_, "type") => "SPARRING_F64".into(),
+        (_, "type" | "a_type" | "b_type") => "SPARRING_F64".into(),
         (_, "method" | "memory_budget" | "mode" | "variant") => "0".into(),
         (_, "row_ptr_len") => "2".into(),
         _ => "1".into(),
@@ -227,13 +228,14 @@ fn every_function_names_the_argument_that_is_null() {
          static uint64_t room[16][16];\n\
          #define SAY(f, ...) memset(room, 0, sizeof room); \\\n    \
          printf(#f \": %s, %s\\n\", sparring_status_name(sparring_##f(__VA_ARGS__)), sparring_last_error())\n\
-         int main(void) {{\n    SparringDevice *cpu;\n    SparringMatrix *m;\n    SparringPlan *plan;\n    \
+         int main(void) {{\n    SparringDevice *cpu;\n    SparringMatrix *m;\n    SparringPlan *plan;\n    SparringSemiring *ring;\n    \
          SparringArrays *arrays;\n    const uint32_t i[1] = {{0}};\n    const double x[1] = {{1}};\n    \
          SparringTensor *t;\n    SparringMttkrp *products;\n    static uint64_t dims[1] = {{1}}, list[1];\n    uint64_t *lists[1] = {{list}};\n    \
          static double ones[1] = {{1}};\n    double *factors[1] = {{ones}};\n    \
          SparringEinsumPlan *einsum;\n    SparringIndex *rows;\n    const SparringLayout none = {{0}};\n    \
          if (sparring_device_new(\"cpu\", 1, 0, &cpu) || sparring_matrix_from_coo(SPARRING_F64, 1, 1, i, i, x, 1, &m)\n        \
          || sparring_plan_new(cpu, m, m, NULL, &plan)\n        \
+         || sparring_semiring_new(\"min_plus\", SPARRING_F64, SPARRING_F64, &ring)\n        \
          || sparring_index_new(cpu, \"manhattan\", m, NULL, &rows)\n        \
          || sparring_arrays_new(SPARRING_F64, 1, 1, 1, (void *)room[0], (void *)room[1], (void *)room[2], &arrays)\n        \
          || sparring_tensor_from_coo(1, dims, (const uint64_t *const *)lists, x, 1, &t)\n        \

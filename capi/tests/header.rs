@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 19] = [
     "status",
     "guard",
     "handle",
@@ -17,6 +17,7 @@ const SOURCES: [&str; 18] = [
     "matrix_market",
     "semirings",
     "mxm",
+    "mxm_with",
     "triangles",
     "distances",
     "index",

@@ -48,6 +48,7 @@ int main(void)
     SparringDevice *cpu;
     SparringMatrix *roads, *rails, *ways, *shortest;
     SparringPlan *plan;
+    SparringSemiring *min_plus;
     SparringStats stats;
     char chosen[1000];
 
@@ -65,11 +66,13 @@ int main(void)
     check(sparring_plan_explain(plan, chosen, sizeof chosen, NULL));
     printf("plan: %llu multiplications, %llu entries (%s)\n", (unsigned long long)stats.flops,
            (unsigned long long)stats.nnz, chosen);
-    check(sparring_plan_numeric(cpu, plan, "min_plus", roads, roads, &shortest));
+    check(sparring_semiring_new("min_plus", SPARRING_F64, SPARRING_F64, &min_plus)); /* a name or formulas, read once */
+    check(sparring_plan_numeric_with(cpu, plan, min_plus, roads, roads, &shortest));
     print("km", shortest);
-    check(sparring_plan_numeric_into(cpu, plan, "min_plus", rails, rails, shortest)); /* no allocation */
+    check(sparring_plan_numeric_into_with(cpu, plan, min_plus, rails, rails, shortest)); /* no allocation */
     print("minutes", shortest);
 
+    sparring_semiring_free(min_plus);
     sparring_plan_free(plan);
     sparring_matrix_free(shortest);
     sparring_matrix_free(ways);

@@ -4,6 +4,7 @@ use sparring::num_complex::Complex;
 
 use super::*;
 use crate::mxm::*;
+use crate::mxm_with::*;
 use crate::semirings::*;
 
 /// A matrix with pseudo-random entries, small integers so that every type holds them exactly.
@@ -96,6 +97,12 @@ fn mxm(
     (status, c)
 }
 
+fn semiring(text: &CStr, a: SparringType, b: SparringType) -> *mut SparringSemiring {
+    let mut ring = null_mut();
+    ok(unsafe { sparring_semiring_new(text.as_ptr(), a as u32, b as u32, &mut ring) });
+    ring
+}
+
 fn plan(cpu: *const SparringDevice, a: *const SparringMatrix, b: *const SparringMatrix) -> *mut SparringPlan {
     let mut plan = null_mut();
     ok(unsafe { sparring_plan_new(cpu, a, b, null(), &mut plan) });
@@ -160,7 +167,13 @@ fn all_ways_agree<T: Copy + Default + PartialEq + std::fmt::Debug>(ty: SparringT
             let mut d = null_mut();
             ok(unsafe { sparring_plan_numeric(cpu, plan, name.as_ptr(), a, b, &mut d) });
             assert_eq!(copy::<T>(d), expected, "{name:?} over {ty:?} with a plan, seed {seed}");
-            free(&[c, d]);
+            let (ring, mut e, mut f) = (semiring(name, ty, ty), null_mut(), null_mut());
+            ok(unsafe { sparring_mxm_with(cpu, ring, a, b, null(), &mut e) });
+            assert_eq!(copy::<T>(e), expected, "{name:?} over {ty:?} by its handle, seed {seed}");
+            ok(unsafe { sparring_plan_numeric_with(cpu, plan, ring, a, b, &mut f) });
+            assert_eq!(copy::<T>(f), expected, "{name:?} over {ty:?} with a plan by its handle, seed {seed}");
+            ok(sparring_semiring_free(ring));
+            free(&[c, d, e, f]);
         }
         ok(sparring_plan_free(plan));
         free(&[a, b]);
@@ -199,6 +212,64 @@ fn a_formula_that_is_none_points_at_the_place() {
     let message = refused(mxm(cpu, c"min, a + * b", a, a, null()).0, SPARRING_FORMULA);
     assert!(message.contains("min, a + * b") && message.contains('^'), "{message}");
     free(&[a]);
+    ok(sparring_device_free(cpu));
+}
+
+/// A handle says what it is; formulas may take two types; what does not fit is refused, by the argument's name.
+#[test]
+fn a_semiring_has_a_handle() {
+    let (cpu, a) = (cpu(1, 0), small());
+    let counts = csr(SPARRING_I64, 3, 2, &[0, 1, 2, 3], &[1, 0, 0], &[2i64, 3, 4]);
+    let ring = semiring(c" plus, a * f64(b) ", SPARRING_F64, SPARRING_I64);
+    let (mut c, mut ty, mut length, mut buffer) = (null_mut(), 0, 0, [1 as c_char; 100]);
+    ok(unsafe { sparring_mxm_with(cpu, ring, a, counts, null(), &mut c) });
+    let (p, j, x) = copy::<f64>(a);
+    let (bp, bj, bx) = copy::<i64>(counts);
+    let mut want = std::collections::BTreeMap::new();
+    for i in 0..p.len() - 1 {
+        for e in p[i] as usize..p[i + 1] as usize {
+            for f in bp[j[e] as usize] as usize..bp[j[e] as usize + 1] as usize {
+                *want.entry((i, bj[f])).or_insert(0.0) += x[e] * bx[f] as f64;
+            }
+        }
+    }
+    let (cp, cj, cx) = copy::<f64>(c);
+    let rows = (0..cp.len() - 1).flat_map(|i| (cp[i]..cp[i + 1]).map(move |_| i));
+    let found: Vec<_> = rows.zip(cj).zip(cx).collect();
+    assert_eq!(found, want.into_iter().collect::<Vec<_>>());
+    ok(unsafe { sparring_semiring_type(ring, &mut ty) });
+    assert_eq!(ty, SPARRING_F64 as u32);
+    ok(unsafe { sparring_semiring_describe(ring, buffer.as_mut_ptr(), 100, &mut length) });
+    assert_eq!((text(buffer.as_ptr()), length), ("plus, a * f64(b)".to_owned(), 16));
+    let mut d = 16 as *mut SparringMatrix;
+    let e = refused(unsafe { sparring_mxm_with(cpu, ring, a, a, null(), &mut d) }, SPARRING_TYPE);
+    assert_eq!((e.as_str(), d), ("b: values are SPARRING_F64, those of the semiring SPARRING_I64", null_mut()));
+    let e = refused(unsafe { sparring_mxm_with(cpu, ring, counts, counts, null(), &mut d) }, SPARRING_TYPE);
+    assert_eq!(e, "a: values are SPARRING_I64, those of the semiring SPARRING_F64");
+    // By name the operands have one type.
+    refused(mxm(cpu, c"plus, a * f64(b)", a, counts, null()).0, SPARRING_TYPE);
+    let positions = semiring(c"max_secondi", SPARRING_F64, SPARRING_F64);
+    ok(unsafe { sparring_semiring_type(positions, &mut ty) });
+    assert_eq!(ty, SPARRING_I64 as u32);
+    let new = |text: &CStr, a: u32, b: u32| {
+        let mut ring = 16 as *mut SparringSemiring;
+        let status = unsafe { sparring_semiring_new(text.as_ptr(), a, b, &mut ring) };
+        assert!(ring.is_null(), "{text:?}");
+        status
+    };
+    let (f64s, i64s) = (SPARRING_F64 as u32, SPARRING_I64 as u32);
+    refused(new(c"min_plush", f64s, f64s), SPARRING_ARGUMENT);
+    refused(new(c"bor_band", f64s, f64s), SPARRING_TYPE);
+    refused(new(c"min, a +", f64s, f64s), SPARRING_FORMULA);
+    assert!(refused(new(c"min_plus", f64s, 99), SPARRING_ARGUMENT).starts_with("b_type: 99 "));
+    assert!(refused(new(c"min_plus", 0, i64s), SPARRING_ARGUMENT).starts_with("a_type: 0 "));
+    refused(unsafe { sparring_mxm_with(cpu, a.cast(), a, a, null(), &mut d) }, SPARRING_INVALID_HANDLE);
+    ok(sparring_semiring_free(ring));
+    refused(unsafe { sparring_mxm_with(cpu, ring, a, counts, null(), &mut d) }, SPARRING_INVALID_HANDLE);
+    refused(sparring_semiring_free(ring), SPARRING_INVALID_HANDLE);
+    ok(sparring_semiring_free(positions));
+    ok(sparring_semiring_free(null_mut()));
+    free(&[a, counts, c]);
     ok(sparring_device_free(cpu));
 }
 
@@ -322,6 +393,10 @@ fn one_plan_serves_other_values_and_semirings_in_place() {
     for (name, mul, add) in numbers!(f64) {
         ok(unsafe { sparring_plan_numeric_into(cpu, plan, name.as_ptr(), a, b, c) });
         assert_eq!(copy::<f64>(c), definition(a, b, mul, add), "{name:?}");
+        let ring = semiring(name, SPARRING_F64, SPARRING_F64);
+        ok(unsafe { sparring_plan_numeric_into_with(cpu, plan, ring, b, a, c) });
+        assert_eq!(copy::<f64>(c), definition(b, a, mul, add), "{name:?} by its handle");
+        ok(sparring_semiring_free(ring));
         ok(unsafe { sparring_matrix_borrow(c, null_mut(), null_mut(), &mut again) });
         assert_eq!(lent, again, "nothing is allocated");
     }
