@@ -184,7 +184,7 @@ fn make(
     let right = if a.is(b) { left.clone() } else { m.upload(b)? };
     let c = match from {
         Source::Plan(plan) => m.numeric(plan, ring, &left, &right).map_err(of_product)?,
-        Source::Options(options) => m.mxm_masked(ring, &left, &right, None, options).map_err(of_plan)?,
+        Source::Options(options) => m.mxm_with(ring, &left, &right, None, options).map_err(of_plan)?.into_matrix(),
     };
     Ok(if here { c.download()? } else { c })
 }

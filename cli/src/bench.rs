@@ -3,6 +3,7 @@
 mod case;
 mod contract;
 mod distance;
+mod doors;
 mod hyper;
 mod machine;
 mod mttkrp;
@@ -79,6 +80,8 @@ enum Kind {
     Masked,
     /// Products of matrices of which nearly all rows or columns are empty
     Hyper,
+    /// A·A for one use, by types and by name: all doors lead to the same kernels
+    Doors,
 }
 
 impl Kind {
@@ -97,7 +100,8 @@ impl Kind {
             | Self::Mttkrp
             | Self::Contract
             | Self::Read
-            | Self::Hyper => return None,
+            | Self::Hyper
+            | Self::Doors => return None,
         })
     }
 }
@@ -160,10 +164,15 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     if !arguments.fresh_memory {
         sparring::par::keep_freed_memory();
     }
-    if let Some(operation) = arguments.kind.and_then(Kind::operation) {
-        if context.cuda.is_some() {
-            return Err(refused("these operations", "they are measured on the processor").into());
-        }
+    let operation = arguments.kind.and_then(Kind::operation);
+    if context.cuda.is_some() && (operation.is_some() || arguments.kind == Some(Kind::Doors)) {
+        return Err(refused("these operations", "they are measured on the processor").into());
+    }
+    if arguments.kind == Some(Kind::Doors) {
+        context.heading(&doors::heading())?;
+        return names(doors::CASES).iter().try_for_each(|name| doors::run(context, name, arguments.repeat));
+    }
+    if let Some(operation) = operation {
         context.heading(&operations::heading())?;
         return names(operations::CASES)
             .iter()

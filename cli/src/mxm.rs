@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sparring::Error;
 use sparring::algebra::Type;
 use sparring::algebra::dynamic::SEMIRINGS;
-use sparring::runtime::{Matrix, Plan, Semiring, Sum};
+use sparring::runtime::{Machine, Matrix, Product, Semiring, Sum};
 use sparring::spgemm::{self, Options};
 
 use crate::context::Context;
@@ -33,9 +33,12 @@ pub(crate) struct Arguments {
     values: Option<Type>,
     #[command(flatten)]
     how: How,
-    /// Multiply N times and report medians
+    /// Multiply N times and report medians, also those of the phases of a plan
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
+    /// Multiply once more by a plan, as for repeated products, and report its phases and choices
+    #[arg(long)]
+    explain: bool,
     /// Multiply by Aᵀ from the left
     #[arg(long)]
     transpose_a: bool,
@@ -118,86 +121,126 @@ impl How {
 }
 
 /// What is multiplied, and where.
+#[derive(Clone, Copy)]
 struct Operands<'a> {
     a: &'a Matrix,
     b: &'a Matrix,
     mask: Option<&'a Matrix>,
 }
 
-/// What is said of a product.
-struct Product {
+/// What is reported of a product.
+struct Report {
     shape: (usize, usize),
     nnz: usize,
     ty: Type,
     flops: u64,
     sum: Sum,
     chosen: String,
-    symbolic: Times,
-    numeric: Times,
-    reuse: Times,
-    /// What there is to say of a GPU.
+    /// Milliseconds for one use; not on a GPU, where that is the two phases.
+    once: Times,
+    phases: Option<Phases>,
+    /// Figures of a GPU.
     gpu: Option<gpu::Figures>,
 }
 
-/// The product over the semiring; `reuse` measures the numeric phase into the same matrix too.
+/// Milliseconds of the phases of a plan, and the plan's choices.
+#[derive(Default)]
+struct Phases {
+    symbolic: Times,
+    numeric: Times,
+    reuse: Times,
+    chosen: String,
+}
+
+/// A product to be computed.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    context: &'a Context,
+    machine: &'a Machine,
+    ring: &'a Semiring,
+    operands: Operands<'a>,
+    complement: bool,
+    options: &'a Options,
+    repeat: u32,
+}
+
+impl Request<'_> {
+    fn mask(&self) -> Option<(&Matrix, bool)> {
+        self.operands.mask.map(|mask| (mask, self.complement))
+    }
+    fn product(&self) -> sparring::Result<Product> {
+        let Operands { a, b, .. } = self.operands;
+        self.machine.mxm_with(self.ring, a, b, self.mask(), self.options)
+    }
+    /// The product as a user asks for it who needs it once, and its times.
+    fn once(&self) -> sparring::Result<(Product, Times)> {
+        let (mut made, mut times) = (None, Times::default());
+        for _ in 0..self.repeat {
+            // Freed first, or the peak would be two products.
+            drop(made.take());
+            let (product, ms) = self.context.timed(|| self.product())?;
+            times.push(ms);
+            made = Some(product);
+        }
+        let Some(made) = made else { unreachable!("repeat is at least 1") };
+        Ok((made, times))
+    }
+    /// The product by a plan; the numeric phase into the same matrix is timed too if `reuse`.
+    fn phases(&self, reuse: bool) -> sparring::Result<(Matrix, u64, Phases)> {
+        let Self { context, machine, ring, operands: Operands { a, b, .. }, .. } = *self;
+        let (mut phases, mut made) = (Phases::default(), None);
+        for _ in 0..self.repeat {
+            drop(made.take());
+            let (plan, ms) = context.timed(|| machine.plan_masked(a, b, self.mask(), self.options))?;
+            phases.symbolic.push(ms);
+            let (c, ms) = context.timed(|| machine.numeric(&plan, ring, a, b))?;
+            phases.numeric.push(ms);
+            made = Some((plan, c));
+        }
+        let Some((plan, mut c)) = made else { unreachable!("repeat is at least 1") };
+        for _ in 0..if reuse { self.repeat } else { 0 } {
+            let ((), ms) = context.timed(|| machine.numeric_into(&plan, ring, a, b, &mut c))?;
+            phases.reuse.push(ms);
+        }
+        phases.chosen = plan.explain();
+        Ok((c, plan.flops(), phases))
+    }
+}
+
+/// The product over the semiring, written to `output`.
 fn multiply(
     context: &Context,
     arguments: &Arguments,
     ring: &Semiring,
-    Operands { a, b, mask }: Operands<'_>,
+    operands: Operands<'_>,
     output: Option<&Output>,
-    reuse: bool,
-) -> sparring::Result<Product> {
-    let (machine, options) = (context.machine()?, arguments.how.options());
-    let sent = gpu::send(context, &machine, (a, b))?;
-    let (a, b) = sent.as_ref().map_or((a, b), |sent| (&sent.a, &sent.b));
-    let mask = mask.map(|mask| (mask, arguments.complement));
-    let plan = || context.timed(|| machine.plan_masked(a, b, mask, &options));
-    let numeric = |plan: &Plan| context.timed(|| machine.numeric(plan, ring, a, b));
-    let first = match &sent {
-        Some(_) => {
-            let once = || machine.numeric(&machine.plan_masked(a, b, mask, &options)?, ring, a, b);
-            Some(context.timed(once)?.1)
+) -> sparring::Result<Report> {
+    let (machine, options) = (&context.machine()?, &arguments.how.options());
+    let sent = gpu::send(context, machine, (operands.a, operands.b))?;
+    let operands = sent.as_ref().map_or(operands, |sent| Operands { a: &sent.a, b: &sent.b, ..operands });
+    let (complement, repeat) = (arguments.complement, arguments.repeat);
+    let request = Request { context, machine, ring, operands, complement, options, repeat };
+    let report = |result: &Matrix, flops, chosen, once, phases, gpu| {
+        if let Some(output) = output {
+            output.save(context, result)?;
         }
-        None => None,
+        let sum = machine.sum(result)?;
+        Ok(Report { shape: result.shape(), nnz: result.nnz(), ty: result.ty(), flops, sum, chosen, once, phases, gpu })
     };
-    let (mut symbolic, mut numerics, mut again) = (Times::default(), Times::default(), Times::default());
-    let mut made = None;
-    for _ in 0..arguments.repeat {
-        // The memory of the last round is given back first, or the peak would be two products.
-        drop(made.take());
-        let (plan, ms) = plan()?;
-        symbolic.push(ms);
-        let (c, ms) = numeric(&plan)?;
-        numerics.push(ms);
-        made = Some((plan, c));
+    if let Some(sent) = &sent {
+        let (_, first) = context.timed(|| request.product())?;
+        let (c, flops, phases) = request.phases(context.is_json() || repeat > 1)?;
+        let (figures, host) = sent.figures(context, Some(first), output.is_some(), || c.download())?;
+        let chosen = phases.chosen.clone();
+        return report(host.as_ref().unwrap_or(&c), flops, chosen, Times::default(), Some(phases), Some(figures));
     }
-    let Some((plan, mut c)) = made else { unreachable!("repeat is at least 1") };
-    for _ in 0..if reuse { arguments.repeat } else { 0 } {
-        let ((), ms) = context.timed(|| machine.numeric_into(&plan, ring, a, b, &mut c))?;
-        again.push(ms);
+    let (product, once) = request.once()?;
+    let mut report = report(product.matrix(), product.flops(), product.explain(), once, None, None)?;
+    if arguments.explain || repeat > 1 {
+        drop(product);
+        report.phases = Some(request.phases(true)?.2);
     }
-    let gpu = match sent {
-        Some(sent) => Some(sent.figures(context, first, output.is_some(), || c.download())?),
-        None => None,
-    };
-    let (figures, host) = gpu.map_or((None, None), |(figures, host)| (Some(figures), host));
-    let result = host.as_ref().unwrap_or(&c);
-    if let Some(output) = output {
-        output.save(context, result)?;
-    }
-    Ok(Product {
-        shape: plan.shape(),
-        nnz: plan.nnz(),
-        ty: c.ty(),
-        flops: plan.flops(),
-        sum: machine.sum(result)?,
-        chosen: plan.explain(),
-        symbolic,
-        numeric: numerics,
-        reuse: again,
-        gpu: figures,
-    })
+    Ok(report)
 }
 
 /// The type that holds the values of both: the wider of the two kinds, in the order of truth values, integers, reals, complex
@@ -251,20 +294,26 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (a, b) = (a.cast(ty)?, b.cast(ty)?);
     let (a, b) = (turned(a, arguments.transpose_a)?, turned(b, arguments.transpose_b)?);
     context.progress.stage("multiplying".into());
-    let reuse = context.is_json() || arguments.repeat > 1;
-    let found =
-        multiply(context, arguments, &ring, Operands { a: &a, b: &b, mask: mask.as_ref() }, output.as_ref(), reuse)?;
-    context.result(json(context, arguments, &found, read_ms), || text(arguments, &found, reuse))
+    let found = multiply(context, arguments, &ring, Operands { a: &a, b: &b, mask: mask.as_ref() }, output.as_ref())?;
+    context.result(json(context, arguments, &found, read_ms), || text(arguments, &found))
 }
 
-fn json(context: &Context, arguments: &Arguments, found: &Product, read_ms: f64) -> Value {
+fn json(context: &Context, arguments: &Arguments, found: &Report, read_ms: f64) -> Value {
     let mut json = json!({
         "nrows": found.shape.0, "ncols": found.shape.1, "nnz": found.nnz, "flops": found.flops,
-        "symbolic_ms": ms(found.symbolic.median()), "numeric_ms": ms(found.numeric.median()),
-        "reuse_ms": ms(found.reuse.median()), "sum": number(found.sum), "type": found.ty.name(), "chosen": found.chosen,
+        "sum": number(found.sum), "type": found.ty.name(), "chosen": found.chosen,
         "semiring": arguments.semiring, "repeat": arguments.repeat, "read_ms": ms(read_ms),
         "device": context.device.to_string(),
     });
+    if !found.once.is_empty() {
+        (json["ms"], json["ms_min"]) = (ms(found.once.median()), ms(found.once.minimum()));
+    }
+    if let Some(phases) = &found.phases {
+        for (key, times) in [("symbolic", &phases.symbolic), ("numeric", &phases.numeric), ("reuse", &phases.reuse)] {
+            json[format!("{key}_ms")] = ms(times.median());
+        }
+        json["planned"] = phases.chosen.clone().into();
+    }
     match &found.gpu {
         Some(figures) => figures.insert(&mut json),
         None => json["threads"] = context.threads().into(),
@@ -272,18 +321,30 @@ fn json(context: &Context, arguments: &Arguments, found: &Product, read_ms: f64)
     json
 }
 
-fn text(arguments: &Arguments, found: &Product, reuse: bool) -> String {
-    let again = if reuse { format!(", again {}", seconds(found.reuse.median())) } else { String::new() };
+fn text(arguments: &Arguments, found: &Report) -> String {
     let (before, after) = found.gpu.as_ref().map(gpu::Figures::text).unwrap_or_default();
+    let mut times = Vec::new();
+    if !found.once.is_empty() {
+        times.push(format!("multiplied in {}", seconds(found.once.median())));
+    }
+    let mut planned = String::new();
+    if let Some(Phases { symbolic, numeric, reuse, chosen }) = &found.phases {
+        times.push(format!("symbolic {}, numeric {}", seconds(symbolic.median()), seconds(numeric.median())));
+        if !reuse.is_empty() {
+            times.push(format!("again {}", seconds(reuse.median())));
+        }
+        if found.gpu.is_none() {
+            planned = format!("\nplanned: {chosen}");
+        }
+    }
     format!(
-        "{}, {} entries of {} from {} products over {}\n{before}symbolic {}, numeric {}{again}   sum {}{after}\nchosen: {}",
+        "{}, {} entries of {} from {} products over {}\n{before}{}   sum {}{after}\nchosen: {}{planned}",
         shape(found.shape.0, found.shape.1),
         thousands(found.nnz as u64),
         found.ty,
         thousands(found.flops),
         arguments.semiring,
-        seconds(found.symbolic.median()),
-        seconds(found.numeric.median()),
+        times.join(", "),
         found.sum,
         found.chosen
     )

@@ -133,10 +133,10 @@ fn mxm_multiplies_over_a_semiring_by_name() {
     }
     // [1 8; 0 9].
     assert_eq!(found["sum"], 18.0);
-    for key in ["symbolic_ms", "numeric_ms", "reuse_ms"] {
-        assert!(found[key].is_f64(), "{key}");
-    }
-    assert!(found["chosen"].is_string());
+    let phases = ["symbolic_ms", "numeric_ms", "reuse_ms", "planned"];
+    assert!(found["ms"].is_f64() && found["chosen"].is_string() && phases.iter().all(|key| found[key].is_null()));
+    let found = json(&["mxm", &a, "--explain"]);
+    assert!(found["ms"].is_f64() && phases[..3].iter().all(|key| found[key].is_f64()) && found["planned"].is_string());
     // Least sums: [2 3; - 6], largest: [2 5; - 6].
     assert_eq!(json(&["mxm", &a, "--semiring", "min_plus"])["sum"], 11.0);
     assert_eq!(json(&["mxm", &a, "--semiring", "max_plus"])["sum"], 13.0);
@@ -144,8 +144,12 @@ fn mxm_multiplies_over_a_semiring_by_name() {
     let found = json(&["mxm", &a, &wide, "--repeat", "3", "--threads", "2"]);
     assert_eq!((found["ncols"].as_u64(), found["sum"].as_f64()), (Some(3), Some(9.0)));
     let said = text(&["mxm", &a]);
-    assert!(said.starts_with("2 × 2, 3 entries of f64 from 4 products over plus_times\nsymbolic 0."), "{said}");
-    assert!(!said.contains("again") && text(&["mxm", &a, "--repeat", "2"]).contains(", again 0."));
+    assert!(said.starts_with("2 × 2, 3 entries of f64 from 4 products over plus_times\nmultiplied in 0."), "{said}");
+    assert!(!said.contains("again") && !said.contains("planned"), "{said}");
+    for more in [&["--repeat", "2"][..], &["--explain"]] {
+        let said = text(&[&["mxm", &a][..], more].concat());
+        assert!(said.contains(", again 0.") && said.contains("\nplanned: auto: columns by bits"), "{said}");
+    }
 }
 
 #[test]
@@ -160,7 +164,23 @@ fn mxm_takes_every_option() {
             assert_eq!(json(&["mxm", &a, option, value])["sum"], 18.0, "{option} {value}");
         }
     }
-    assert_eq!(json(&["mxm", &a, "--unsorted"])["sum"], 18.0);
+    // A row of ones times a matrix that turns the order of its columns round.
+    let entries = |entry: &dyn Fn(usize) -> String| (1..=20).map(entry).collect::<String>();
+    let head = "%%MatrixMarket matrix coordinate integer general";
+    let row = file("options-row.mtx", &format!("{head}\n1 20 20\n{}", entries(&|j| format!("1 {j} 1\n"))));
+    let turn = entries(&|i| format!("{i} {} 1\n", 21 - i));
+    let turn = file("options-turn.mtx", &format!("{head}\n20 20 20\n{turn}"));
+    let out = scratch("options-out.mtx");
+    let out = out.to_str().unwrap();
+    let columns = |more: &[&str]| -> Vec<String> {
+        assert_eq!(json(&[&["mxm", &row, &turn, "-o", out], more].concat())["sum"], 20);
+        let written = std::fs::read_to_string(out).unwrap();
+        let entries = written.lines().filter(|line| line.starts_with("1 ") && !line.starts_with("1 20 20"));
+        entries.map(|line| line.split(' ').nth(1).unwrap().to_string()).collect()
+    };
+    let (sorted, unsorted) = (columns(&[]), columns(&["--unsorted"]));
+    assert_eq!((sorted.len(), &*sorted[0], &*unsorted[0]), (20, "1", "20"), "{unsorted:?}");
+    assert!(unsorted.iter().eq(sorted.iter().rev()));
 }
 
 #[test]

@@ -41,17 +41,21 @@ fn few_flops(a: &Pattern, b: &Pattern, most: usize) -> Option<usize> {
     Some(flops)
 }
 
-/// C = A ⊕.⊗ B, rows sorted; `None` unless A has at most 1024 rows, C takes at most 1024 multiplications, 256 if the semiring has fused
+/// C = A ⊕.⊗ B, rows sorted, and how many multiplications it took; `None` unless A has at most 1024 rows, C takes at most 1024 multiplications, 256 if the semiring has fused
 /// loops, and no row of it more than 128.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types; [`Error::Unsupported`](crate::Error::Unsupported) for results
 /// that are structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 /// # Panics
 /// If B has not a row for each column of A.
-pub(crate) fn small_product(ring: &CompiledRing, a: Operand<'_>, b: Operand<'_>) -> Option<Result<(Pattern, Array)>> {
+pub(crate) fn small_product(
+    ring: &CompiledRing,
+    a: Operand<'_>,
+    b: Operand<'_>,
+) -> Option<Result<(Pattern, Array, u64)>> {
     let most = if ring.fused().is_some() { FUSED } else { PRODUCTS };
     let flops = few_flops(a.pattern, b.pattern, most)?;
-    Some(product(ring, a, b, flops))
+    Some(product(ring, a, b, flops).map(|(c, values)| (c, values, flops as u64)))
 }
 
 fn product(ring: &CompiledRing, a: Operand<'_>, b: Operand<'_>, flops: usize) -> Result<(Pattern, Array)> {

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::engine::{Call, Engine, MaskSpec, Op, Operand, TriangleEngine};
-use super::{Matrix, Plan, Semiring, Sum, Vector};
+use super::{Matrix, Plan, Product, Semiring, Sum, Vector};
 #[cfg(feature = "cuda")]
 use crate::Cuda;
 use crate::graph::{TriangleMethod, Triangles};
@@ -173,31 +173,40 @@ impl Machine {
     }
     /// C = A ⊕.⊗ B.
     /// # Errors
-    /// Those of [`plan`](Self::plan) and [`numeric`](Self::numeric).
+    /// Those of [`mxm_with`](Self::mxm_with).
     pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         self.engine().run(&Call::binary(Op::Mxm(ring, &Options::default()), a, b))?.try_into()
     }
-    /// C⟨M⟩ = A ⊕.⊗ B for one use, under a mask where it has an entry, whatever its value, or where it has none
-    /// (`true`).
+    /// C⟨M⟩ = A ⊕.⊗ B for one use: only where the mask has an entry, whatever its value, or where it has none (`true`).
     ///
-    /// On the processor that of [`spgemm::mxm`](crate::spgemm::mxm): in one pass where that is faster, rows in any
-    /// order if [`Options::unsorted`] asks for it.
+    /// Shapes: `a` m×k, `b` k×n, mask and result m×n. On the processor the algorithm, its cost and the bits of the result are those of
+    /// [`spgemm::mxm`](crate::spgemm::mxm), in one pass where that is faster; on a GPU the product is planned and computed. For several products of one
+    /// structure see [`plan_masked`](Self::plan_masked).
     /// # Errors
-    /// Those of [`plan`](Self::plan) and [`numeric`](Self::numeric).
-    pub fn mxm_masked(
+    /// Those of [`plan_masked`](Self::plan_masked) and [`numeric`](Self::numeric).
+    /// # Example
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{Machine, Matrix, Semiring};
+    /// use sparring::spgemm::Options;
+    /// use sparring::{Cpu, Csr};
+    /// let a = Matrix::from(Csr::<i64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![1, 2, 3])?);
+    /// let (cpu, ring) = (Machine::from(Cpu::new()), Semiring::new("plus_times", Type::I64)?);
+    /// let inside = cpu.mxm_with(&ring, &a, &a, Some((&a, false)), &Options::default())?;
+    /// let outside = cpu.mxm_with(&ring, &a, &a, Some((&a, true)), &Options::default())?;
+    /// assert_eq!((inside.matrix().nnz(), outside.matrix().nnz(), inside.flops()), (3, 1, 5));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn mxm_with(
         &self,
         ring: &Semiring,
         a: &Matrix,
         b: &Matrix,
         mask: Option<(&Matrix, bool)>,
         options: &Options,
-    ) -> Result<Matrix> {
-        let call = Call::binary(Op::Mxm(ring, options), a, b);
-        let call = match mask {
-            Some((structure, complement)) => call.mask(structure, complement),
-            None => call,
-        };
-        self.engine().run(&call)?.try_into()
+    ) -> Result<Product> {
+        let mask = mask.map(|(m, complement)| MaskSpec { structure: Operand::Matrix(m), complement });
+        self.engine().product(ring, a, b, mask, options)
     }
     fn counting(&self) -> Result<&dyn TriangleEngine> {
         self.engine().triangles().ok_or_else(|| Error::Unsupported {

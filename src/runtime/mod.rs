@@ -40,6 +40,7 @@ mod names;
 mod operations;
 mod operator;
 mod plan;
+mod product;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
 mod remote;
 mod scalar;
@@ -54,6 +55,7 @@ pub use machine::Machine;
 pub use matrix::{Matrix, Sum};
 pub use operator::{BinaryOp, Monoid, UnaryOp};
 pub use plan::{Plan, Stats};
+pub use product::Product;
 pub use scalar::Scalar;
 pub use semiring::Semiring;
 pub use vector::Vector;

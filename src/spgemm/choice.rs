@@ -69,7 +69,32 @@ pub(super) fn compares((nrows, ncols): (usize, usize), nnz: usize) -> bool {
     ncols > 1 << 15 && nnz >= 6 * nrows
 }
 
-/// What was chosen for a product.
+/// The one pass that was chosen for a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnePass {
+    /// Products that the mask allows are listed, then computed.
+    Masked,
+    /// Rows of at most sixteen products are sorted with them in a register.
+    ShortRows,
+    /// Products are summed in a sparse accumulator, whose columns are sorted afterwards or stay in any order.
+    Accumulator { in_order: bool },
+    /// The few products there are, without looking at anything first.
+    Small,
+}
+
+impl fmt::Display for OnePass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Masked => "auto: one pass; the products that the mask allows are listed, then computed",
+            Self::ShortRows => "auto: one pass; rows of at most 16 products are sorted in a register",
+            Self::Accumulator { in_order: true } => "auto: one pass by a sparse accumulator; rows sorted at the end",
+            Self::Accumulator { in_order: false } => "auto: one pass by a sparse accumulator; rows in any order",
+            Self::Small => "auto: one pass; so few products that nothing is looked at first",
+        })
+    }
+}
+
+/// What was chosen for a product in two phases.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Choice {
     pub mean_row_flops: f64,

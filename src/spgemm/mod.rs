@@ -21,7 +21,7 @@ mod twins;
 mod values;
 
 pub use once::mxm;
-pub(crate) use once::mxm_any;
+pub(crate) use once::{Made, mxm_any};
 pub use plan::{Plan, Request, Stats, count, numeric, numeric_into, symbolic};
 pub(crate) use plan::{numeric_any, numeric_any_into};
 #[cfg(feature = "cuda")]

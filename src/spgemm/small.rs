@@ -1,14 +1,12 @@
 //! Products so small that a plan would take longer than they do.
 
-use std::sync::Arc;
-
 use super::{Compress, Request};
 use crate::algebra::Array;
 use crate::kernels::{CompiledRing, Operand, small_product};
 use crate::par::Threads;
 use crate::{Pattern, Result};
 
-/// C = A ⊕.⊗ B without a plan, rows sorted; `None` unless it is [small](small_product). A mask, a budget, compression or an accumulator
+/// C = A ⊕.⊗ B without a plan, rows sorted, and how many multiplications it took; `None` unless it is [small](small_product). A mask, a budget, compression or an accumulator
 /// are for the other ways.
 pub(super) fn product(
     threads: &Threads,
@@ -16,12 +14,12 @@ pub(super) fn product(
     ring: &CompiledRing,
     a: Operand<'_>,
     b: Operand<'_>,
-) -> Option<Result<(Arc<Pattern>, Array)>> {
+) -> Option<Result<(Pattern, Array, u64)>> {
     let &Request { options, budget, mask } = request;
     let plain = mask.is_none() && budget.is_none() && options.compress != Compress::On && !request.is_theirs();
     if !plain || a.pattern.ncols() != b.pattern.nrows() {
         return None;
     }
     let made = small_product(ring, a, b)?;
-    Some(threads.alone("mxm", || made.map(|(c, values)| (Arc::new(c), values))))
+    Some(threads.alone("mxm", || made))
 }

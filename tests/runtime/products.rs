@@ -253,18 +253,18 @@ fn a_product_for_one_use_is_the_one_by_types() {
         let options = Options { unsorted, ..Options::default() };
         let want = cpu.mxm(PlusTimes::<f64>::new(), &a, &a).options(options.clone()).eval().unwrap();
         assert_eq!(want.pattern().is_sorted(), !unsorted);
-        let found = machine.mxm_masked(&named("plus_times"), &any, &any, None, &options).unwrap();
+        let found = machine.mxm_with(&named("plus_times"), &any, &any, None, &options).unwrap().into_matrix();
         assert_eq!(found.csr::<f64>().unwrap(), &want, "unsorted: {unsorted}");
         // A semiring without fused loops goes in two phases, rows sorted, which any order allows.
         let want = cpu.mxm(Ring(Plus::<f64>::new(), Minus::<f64>::default()), &a, &a).eval().unwrap();
-        let found = machine.mxm_masked(&named("plus_minus"), &any, &any, None, &options).unwrap();
+        let found = machine.mxm_with(&named("plus_minus"), &any, &any, None, &options).unwrap().into_matrix();
         assert_eq!(found.csr::<f64>().unwrap(), &want);
     }
     for complement in [false, true] {
         let chain = cpu.mxm(PlusTimes::<f64>::new(), &a, &a).mask(a.structure());
         let want = if complement { chain.complement().eval() } else { chain.eval() }.unwrap();
         let mask = Some((&any, complement));
-        let found = machine.mxm_masked(&named("plus_times"), &any, &any, mask, &Options::default()).unwrap();
+        let found = machine.mxm_with(&named("plus_times"), &any, &any, mask, &Options::default()).unwrap().into_matrix();
         assert_eq!(found.csr::<f64>().unwrap(), &want, "complement: {complement}");
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn send(context: &Context, machine: &Machine, (a, b): (&Matrix, &Matr
 impl Sent {
     /// The figures, and the product if it is `wanted` in the processor's memory.
     pub(super) fn figures(
-        self,
+        &self,
         context: &Context,
         first: Option<f64>,
         wanted: bool,

@@ -14,6 +14,7 @@ use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
 use crate::runtime::operator::UnaryOp;
 use crate::runtime::plan::Plan;
+use crate::runtime::product::Product;
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
@@ -46,12 +47,9 @@ impl Engine for Cpu {
         })
     }
     fn run(&self, call: &Call<'_>) -> Result<Object> {
+        // Products that the mask discards are not computed.
         if let (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) = (call.op, call.a, call.b) {
-            // In one pass where that is faster; products that the mask discards are not computed.
-            let (a, b, mask) = (a.operand()?, b.operand()?, structure(call.mask)?);
-            let request = spgemm::Request { options, budget: self.budget(), mask };
-            let (pattern, values) = spgemm::mxm_any(Cpu::threads(self), &request, ring.compiled(), a, b)?;
-            return Ok(Matrix::new(pattern, values)?.into());
+            return Ok(self.product(ring, a, b, call.mask, options)?.into_matrix().into());
         }
         let made = match (call.a, call.b) {
             (Operand::Matrix(a), None) => self.of_matrix(call.op, a)?,
@@ -77,8 +75,8 @@ impl Engine for Cpu {
         }
     }
     fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan> {
-        let (a, b, mask) = (a.operand()?, b.operand()?, structure(mask)?);
-        let request = spgemm::Request { options, budget: self.budget(), mask };
+        let (a, b) = (a.operand()?, b.operand()?);
+        let request = spgemm::Request { options, budget: self.budget(), mask: mask_of(mask)? };
         Ok(Plan::Host(spgemm::symbolic(Cpu::threads(self), a.pattern, b.pattern, &request)?))
     }
     fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
@@ -86,6 +84,19 @@ impl Engine for Cpu {
         let (pattern, values) =
             spgemm::numeric_any(Cpu::threads(self), self.budget(), plan.host()?, ring.compiled(), a, b)?;
         Matrix::new(pattern, values)
+    }
+    fn product(
+        &self,
+        ring: &Semiring,
+        a: &Matrix,
+        b: &Matrix,
+        mask: Option<MaskSpec<'_>>,
+        options: &Options,
+    ) -> Result<Product> {
+        let (a, b) = (a.operand()?, b.operand()?);
+        let request = spgemm::Request { options, budget: self.budget(), mask: mask_of(mask)? };
+        let (made, values) = spgemm::mxm_any(Cpu::threads(self), &request, ring.compiled(), a, b)?;
+        Ok(Product::made(Matrix::new(Arc::clone(&made.c), values)?, made))
     }
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
         let (operands, planned) = ((a.operand()?, b.operand()?), plan.host()?);
@@ -112,11 +123,11 @@ impl Engine for Cpu {
     }
 }
 
-/// The pattern of a matrix as a mask.
-fn structure(mask: Option<MaskSpec<'_>>) -> Result<Option<(&Pattern, bool)>> {
+/// The pattern of a mask, and whether its complement is meant.
+fn mask_of(mask: Option<MaskSpec<'_>>) -> Result<Option<(&Pattern, bool)>> {
     match mask {
         None => Ok(None),
-        Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Ok(Some((&**m.operand()?.pattern, complement))),
+        Some(MaskSpec { structure: Operand::Matrix(m), complement }) => Ok(Some((m.operand()?.pattern, complement))),
         Some(_) => Err(unfit()),
     }
 }

@@ -14,6 +14,7 @@ use super::index::RowIndex;
 use super::matrix::{Matrix, Sum};
 use super::operator::{BinaryOp, Monoid, UnaryOp};
 use super::plan::Plan;
+use super::product::Product;
 use super::scalar::Scalar;
 use super::semiring::Semiring;
 use super::vector::Vector;
@@ -61,7 +62,21 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     /// # Errors
     /// See [`Engine`].
     fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix>;
-    /// The same, over the values of `c`, which is of the semiring's type; in place unless they are shared.
+    /// C for one use.
+    /// # Errors
+    /// See [`Engine`].
+    fn product(
+        &self,
+        ring: &Semiring,
+        a: &Matrix,
+        b: &Matrix,
+        mask: Option<MaskSpec<'_>>,
+        options: &Options,
+    ) -> Result<Product> {
+        let plan = self.symbolic(a, b, mask, options)?;
+        Ok(Product::planned(self.numeric(&plan, ring, a, b)?, plan))
+    }
+    /// The values for a plan, over those of `c`, which is of the semiring's type; in place unless they are shared.
     /// # Errors
     /// See [`Engine`].
     fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()>;

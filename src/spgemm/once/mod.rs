@@ -10,10 +10,10 @@ mod order;
 use std::sync::Arc;
 
 use super::Compress;
-use super::choice;
+use super::choice::{self, OnePass};
 use super::columns;
 use super::listing::Listing;
-use super::plan::{self, Begun, Phase, Request};
+use super::plan::{self, Begun, Phase, Plan, Request};
 use super::product::Lengths;
 use super::small;
 use super::tasks::{self, Work};
@@ -43,11 +43,11 @@ pub fn mxm<R: Semiring, I: Index>(
     a: &Csr<Lhs<R>, I>,
     b: &Csr<Rhs<R>, I>,
 ) -> Result<Csr<Out<R>, I>> {
-    let (c, values) = kernels::numeric(&Products::new(ring, a, b), &Once { threads, request })?;
-    Csr::with_pattern(c, values)
+    let (made, values) = kernels::numeric(&Products::new(ring, a, b), &Once { threads, request })?;
+    Csr::with_pattern(made.c, values)
 }
 
-/// [`mxm`] over a semiring that is known at run time.
+/// [`mxm`] over a semiring that is known at run time: C's pattern and how it was made, and its values.
 /// # Errors
 /// Those of [`mxm`]; [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types,
 /// [`Error::Unsupported`](crate::Error::Unsupported) for structs.
@@ -57,11 +57,39 @@ pub(crate) fn mxm_any(
     ring: &CompiledRing,
     a: Operand<'_>,
     b: Operand<'_>,
-) -> Result<(Arc<Pattern>, Array)> {
+) -> Result<(Made, Array)> {
     if let Some(made) = small::product(threads, request, ring, a, b) {
-        return made;
+        let (c, values, flops) = made?;
+        return Ok((Made { c: Arc::new(c), flops, strategy: Strategy::OnePass(OnePass::Small) }, values));
     }
     kernels::numeric_by_formula(ring, a, b, &Once { threads, request })
+}
+
+/// C's pattern, and how C was made.
+#[derive(Clone, Debug)]
+pub(crate) struct Made<I: Index = u32> {
+    pub(crate) c: Arc<Pattern<I>>,
+    /// Multiplications.
+    pub(crate) flops: u64,
+    strategy: Strategy<I>,
+}
+
+impl<I: Index> Made<I> {
+    /// What was chosen, and why.
+    pub(crate) fn explain(&self) -> String {
+        match &self.strategy {
+            Strategy::OnePass(pass) => pass.to_string(),
+            Strategy::Planned(plan) => plan.explain(),
+        }
+    }
+}
+
+/// How a product is made.
+#[derive(Clone, Debug)]
+enum Strategy<I: Index> {
+    OnePass(OnePass),
+    /// In two phases.
+    Planned(Plan<I>),
 }
 
 /// Entries of the table for each multiplication and entry of the mask from which on filling it takes longer than all else.
@@ -114,10 +142,20 @@ enum Way<'a, I: Index> {
     Met { in_order: bool },
 }
 
-impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
-    type Found = Arc<Pattern<I>>;
+impl<I: Index> Way<'_, I> {
+    fn pass(&self) -> OnePass {
+        match self {
+            Self::Masked(_) => OnePass::Masked,
+            Self::Few(_) => OnePass::ShortRows,
+            &Self::Met { in_order } => OnePass::Accumulator { in_order },
+        }
+    }
+}
 
-    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
+impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
+    type Found = Made<I>;
+
+    fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)> {
         let Self { threads, request } = *self;
         let (a, b) = products.patterns();
         request.check(a, b)?;
@@ -132,13 +170,15 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
                 None => self.plain((a, b), &work, &mut begun)?,
             };
             if let Some(way) = way {
+                let pass = way.pass();
                 let (c, values) = product(threads, products, way, &work)?;
-                return Ok((Arc::new(c), values));
+                return Ok((Made { c: Arc::new(c), flops: work.flops, strategy: Strategy::OnePass(pass) }, values));
             }
             begun.work = Some(work);
         }
         let plan = plan::begun(threads, a, b, request, begun)?;
-        Phase { threads, budget: request.budget, plan: &plan }.make(products)
+        let (c, values) = Phase { threads, budget: request.budget, plan: &plan }.make(products)?;
+        Ok((Made { c, flops: plan.flops(), strategy: Strategy::Planned(plan) }, values))
     }
 }
 
