@@ -35,7 +35,7 @@ pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with
 pub(crate) use compiled::{CompiledMonoid, CompiledOp, CompiledRing};
 pub(crate) use fold::{Fold, LOOK, folded};
 pub(crate) use listed::{CACHED, Lets, Listed, Part, Sums, VectorProducts, sums};
-pub(crate) use multiply::{Multiply, RowOfA, RowsOfC, columns_of_row};
+pub(crate) use multiply::{Multiply, OneByOne, RowOfA, RowsOfC, columns_of_row};
 pub(crate) use products::Products;
 pub(crate) use runs::Runs;
 pub(crate) use small::small_product;

@@ -99,35 +99,36 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     /// # Panics
     /// If there is no such entry or value.
     fn to_slots(&self, i: usize, p: usize, q: usize, values: &mut [W], slots: &[usize]);
-    /// Whether [`to_hits`](Self::to_hits), [`to_met`](Self::to_met) and [`few_rows`](Self::few_rows) are loops of their own.
-    fn is_typed(&self) -> bool {
-        false
+    /// The loops of products that are computed one by one, of kernels that have them.
+    fn one_by_one(&self) -> Option<&dyn OneByOne<W, I>> {
+        None
     }
+}
+
+/// Loops of [`Multiply`] over products in any order, not whole rows of B: those of products in one pass.
+///
+/// # Safety
+/// That of [`Multiply`].
+pub(crate) unsafe trait OneByOne<W: Word, I: Index>: Multiply<W, I> {
     /// `values[s]` ⊕= A(i, k) ⊗ B(k, j) for each of `hits`, in order.
     /// # Panics
-    /// If there is no such entry or value; of a kernel that has no such loop.
-    fn to_hits(&self, _i: usize, _hits: &Hits, _values: &mut [W]) {
-        unreachable!("this kernel multiplies whole rows of B")
-    }
+    /// If there is no such entry or value.
+    fn to_hits(&self, i: usize, hits: &Hits, values: &mut [W]);
     /// `sums[p]` ⊕= A(i, k) ⊗ B(k, j), p being the place of column j, which gets one as it is met.
     /// # Panics
-    /// If there are not as many places and sums as columns were met, and one for each of a row of B; of a kernel that has no such loop.
-    fn to_met(&self, _row: RowOfA<'_>, _met: &mut Met<I>, _sums: &mut [W]) {
-        unreachable!("this kernel multiplies whole rows of B")
-    }
+    /// If there are not as many places and sums as columns were met, and one for each of a row of B.
+    fn to_met(&self, row: RowOfA<'_>, met: &mut Met<I>, sums: &mut [W]);
     /// Appends columns and values of rows of C = A·B, row after row, columns increasing, and says in `lens` how many each has; up to a row that
     /// has more than sixteen products. How many rows that were.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     /// # Panics
-    /// If A has not these rows, or `lens` is shorter; of a kernel that has no such loop.
+    /// If A has not these rows, or `lens` is shorter.
     fn few_rows(
         &self,
-        _by: Sixteen,
-        _rows: Range<usize>,
-        _lens: &mut [usize],
-        _to: (&mut Vec<I>, &mut Vec<W>),
-    ) -> Result<usize> {
-        unreachable!("this kernel multiplies whole rows of B")
-    }
+        by: Sixteen,
+        rows: Range<usize>,
+        lens: &mut [usize],
+        to: (&mut Vec<I>, &mut Vec<W>),
+    ) -> Result<usize>;
 }

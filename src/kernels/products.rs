@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Multiply, RowOfA, RowsOfC};
+use super::{Multiply, OneByOne, RowOfA, RowsOfC};
 use crate::algebra::words::{values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
 use crate::par::{Slots, out_of_memory};
@@ -137,9 +137,13 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
             *z = add_product(ring, (i, k, j.get()), *z, x, y);
         }
     }
-    fn is_typed(&self) -> bool {
-        true
+    fn one_by_one(&self) -> Option<&dyn OneByOne<<Out<R> as Value>::Word, I>> {
+        Some(self)
     }
+}
+
+// SAFETY: as above.
+unsafe impl<R: Semiring, I: Index> OneByOne<<Out<R> as Value>::Word, I> for Products<'_, R, I> {
     #[inline(never)]
     fn to_hits(&self, i: usize, hits: &Hits, values: &mut [<Out<R> as Value>::Word]) {
         // SAFETY: as above.
@@ -167,7 +171,7 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
     }
 }
 
-/// [`Multiply::few_rows`].
+/// [`OneByOne::few_rows`].
 struct FewRows<'a, 'p, R: Semiring, I: Index> {
     of: &'a Products<'p, R, I>,
     by: Sixteen,

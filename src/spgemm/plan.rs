@@ -485,7 +485,7 @@ fn fill<'a, W: Word, I: Index>(
     let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
     let by = |reach| Fill { products, c, tasks, longest, masked, reach, kept };
     let (a, b) = products.patterns();
-    let lists = masked && !choice.complement && products.is_typed() && Listing::suits((a, b));
+    let lists = masked && !choice.complement && products.one_by_one().is_some() && Listing::suits((a, b));
     let found = by(if lists { Reach::Lists } else { Reach::Table });
     // Threads fill their tables side by side.
     let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;

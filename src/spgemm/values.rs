@@ -15,7 +15,7 @@ use super::budget::bytes_of;
 use super::listing::{Listing, WIDEST};
 use super::tasks::Task;
 use crate::algebra::Word;
-use crate::kernels::{Multiply, RowOfA, RowsOfC, columns_of_row};
+use crate::kernels::{Multiply, OneByOne, RowOfA, RowsOfC, columns_of_row};
 use crate::par::{Slots, filled};
 use crate::simd::{self, dispatch_work, within};
 use crate::{Index, Pattern, Result};
@@ -98,7 +98,7 @@ impl<W: Word> RowFiller<W> {
         task: &Task,
         slots: &mut Slots<'_, W>,
     ) {
-        if let Places::Listed(listing) = &mut self.places {
+        if let (Places::Listed(listing), Some(products)) = (&mut self.places, products.one_by_one()) {
             return dispatch_work(Listed { products, c, task, listing, slots });
         }
         let (identity, masked, part) = (products.identity(), self.masked, task.cols.as_ref());
@@ -139,7 +139,7 @@ impl<W: Word> RowFiller<W> {
 
 /// The rows of a task under a mask, by lists of the products that count.
 struct Listed<'f, 's, 't, W, I: Index> {
-    products: &'f dyn Multiply<W, I>,
+    products: &'f dyn OneByOne<W, I>,
     c: &'f Pattern<I>,
     task: &'f Task,
     listing: &'f mut Listing,

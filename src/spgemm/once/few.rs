@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::longer::Longer;
 use crate::algebra::Word;
-use crate::kernels::{Multiply, RowOfA};
+use crate::kernels::{OneByOne, RowOfA};
 use crate::par::{Threads, append_both};
 use crate::simd::Sixteen;
 use crate::spgemm::tasks::{Task, Work};
@@ -16,7 +16,7 @@ use crate::{Index, Result};
 /// Columns and values of A·B, and how many each row has, by tasks.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
-    products: &dyn Multiply<W, I>,
+    products: &dyn OneByOne<W, I>,
     by: Sixteen,
     work: &Work,
     lens: &[Mutex<&mut [usize]>],
@@ -46,7 +46,7 @@ pub(super) fn rows<W: Word, I: Index>(
 /// What finds longer rows, made for the first of them.
 fn made<'l, W: Word, I: Index>(
     longer: &'l mut Option<Longer<W, I>>,
-    products: &dyn Multiply<W, I>,
+    products: &dyn OneByOne<W, I>,
     work: &Work,
 ) -> Result<&'l mut Longer<W, I>> {
     match longer {

@@ -2,7 +2,7 @@
 
 use super::order::Order;
 use crate::algebra::Word;
-use crate::kernels::{Multiply, RowOfA};
+use crate::kernels::{OneByOne, RowOfA};
 use crate::par::{filled, out_of_memory};
 use crate::simd::Met;
 use crate::spgemm::columns::extend;
@@ -23,14 +23,14 @@ pub(super) struct Longer<W, I: Index> {
 impl<W: Word, I: Index> Longer<W, I> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(super) fn new(products: &dyn Multiply<W, I>, work: &Work) -> Result<Self> {
+    pub(super) fn new(products: &dyn OneByOne<W, I>, work: &Work) -> Result<Self> {
         let ((_, b), identity) = (products.patterns(), products.identity());
         // While a row of B is met there is a place for each of its columns, whether it has one before or not.
         let most = usize::try_from(work.max_row_flops).unwrap_or(usize::MAX).min(b.ncols() + b.longest_row());
         let sums = filled(most, identity, "sums of a row")?;
         Ok(Self { met: Met::new(b.ncols(), most)?, sums, identity, order: None, ncols: b.ncols() })
     }
-    pub(super) fn row(&mut self, products: &dyn Multiply<W, I>, row: RowOfA<'_>) -> FoundRow<'_, W, I> {
+    pub(super) fn row(&mut self, products: &dyn OneByOne<W, I>, row: RowOfA<'_>) -> FoundRow<'_, W, I> {
         self.met.clear();
         products.to_met(row, &mut self.met, &mut self.sums);
         FoundRow(self)

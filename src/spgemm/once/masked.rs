@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::algebra::Word;
-use crate::kernels::{Multiply, columns_of_row};
+use crate::kernels::{OneByOne, columns_of_row};
 use crate::par::{Threads, append_both, filled, out_of_memory};
 use crate::simd::{self, LANES, RowsOf, Sixteen, dispatch_work};
 use crate::spgemm::listing::Listing;
@@ -19,7 +19,7 @@ use crate::{Index, Pattern, Result};
 /// Columns and values of C⟨M⟩, and how many each row has, by tasks.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
-    products: &dyn Multiply<W, I>,
+    products: &dyn OneByOne<W, I>,
     mask: &Pattern<I>,
     work: &Work,
     lens: &[Mutex<&mut [usize]>],
@@ -43,7 +43,7 @@ pub(super) fn rows<W: Word, I: Index>(
 
 /// The rows of a task, under a mask.
 struct Rows<'a, 't, W, I: Index> {
-    products: &'a dyn Multiply<W, I>,
+    products: &'a dyn OneByOne<W, I>,
     of: Operands<'a, I>,
     /// Where most rows are the row before, moved.
     twins: Option<Twins>,

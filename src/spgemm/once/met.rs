@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::longer::Longer;
 use crate::algebra::Word;
-use crate::kernels::{Multiply, RowOfA};
+use crate::kernels::{OneByOne, RowOfA};
 use crate::par::{Threads, append_both};
 use crate::spgemm::tasks::{Task, Work};
 use crate::{Index, Result};
@@ -15,7 +15,7 @@ use crate::{Index, Result};
 /// Columns and values of A·B, and how many each row has, by tasks; whether all rows are in order, which they are `in_order`.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
-    products: &dyn Multiply<W, I>,
+    products: &dyn OneByOne<W, I>,
     work: &Work,
     lens: &[Mutex<&mut [usize]>],
     in_order: bool,

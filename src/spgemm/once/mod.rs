@@ -19,7 +19,7 @@ use super::small;
 use super::tasks::{self, Work};
 use super::twins;
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Word};
-use crate::kernels::{self, CompiledRing, Multiply, Operand, Products};
+use crate::kernels::{self, CompiledRing, Multiply, OneByOne, Operand, Products};
 use crate::par::Threads;
 use crate::simd::Sixteen;
 use crate::{Csr, Index, Pattern, Result};
@@ -160,7 +160,8 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
         let (a, b) = products.patterns();
         request.check(a, b)?;
         let mut begun = Begun::default();
-        if request.budget.is_none() && products.is_typed() && Listing::suits((a, b)) && self.is_for_one_pass() {
+        let one_by_one = products.one_by_one().filter(|_| request.budget.is_none() && Listing::suits((a, b)));
+        if let Some(products) = one_by_one.filter(|_| self.is_for_one_pass()) {
             let work = tasks::cut(threads, a, b)?;
             let mask = request.mask.map(|(mask, _)| mask);
             let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
@@ -185,7 +186,7 @@ impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
 /// C's structure and values.
 fn product<W: Word, I: Index>(
     threads: &Threads,
-    products: &dyn Multiply<W, I>,
+    products: &dyn OneByOne<W, I>,
     way: Way<'_, I>,
     work: &Work,
 ) -> Result<(Pattern<I>, Vec<W>)> {
