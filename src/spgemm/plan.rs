@@ -13,7 +13,7 @@ use super::twins::{self, Operands};
 use super::values::Reach;
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, SliceMut, Word};
-use crate::kernels::{self, CompiledRing, Multiply, Products};
+use crate::kernels::{self, CompiledRing, Multiply, Products, precompiled};
 use crate::par::{Threads, collected, filled};
 use crate::sparse::{BitCounts, BitRows};
 use crate::{Csr, Error, Index, Pattern, Result};
@@ -417,55 +417,71 @@ pub(super) struct Phase<'a, I: Index> {
     pub plan: &'a Plan<I>,
 }
 
+/// What computes the values of a plan, and what does so over others.
+type Make<W, I> = fn(&Phase<'_, I>, &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)>;
+type Refill<W, I> = fn(&Phase<'_, I>, &dyn Multiply<W, I>, &mut [W]) -> Result<()>;
+
 impl<I: Index> kernels::Numeric<I> for Phase<'_, I> {
     /// C's pattern.
     type Found = Arc<Pattern<I>>;
 
     fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
-        let Self { threads, plan, .. } = *self;
-        let mut budget = Budget::new(self.budget);
-        let structure = structure_bytes::<I>(plan.a.nrows(), plan.nnz());
-        budget.take("C", structure + bytes_of::<W>(plan.nnz()) + plan.tasks_bytes())?;
-        plan.check_operands(products)?;
-        match &plan.form {
-            Form::Pattern { c, work, choice, kept } => {
-                let values = fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.fresh(threads)?;
-                Ok((Arc::clone(c), values))
-            }
-            Form::Rows { found, c } => match c.get() {
-                Some(c) => {
-                    budget.take("C and accumulators", kk::scratch(threads, found, products))?;
-                    let mut values = filled(c.nnz(), products.identity(), "values of C")?;
-                    kk::numeric_into(threads, found, products, c, &mut values)?;
-                    Ok((Arc::clone(c), values))
-                }
-                None => {
-                    budget.take("C and accumulators", kk::scratch(threads, found, products))?;
-                    let (cols, values) = kk::numeric(threads, found, products)?;
-                    let row_ptr = collected(found.row_ptr.len(), found.row_ptr.iter().copied(), "row pointers of C")?;
-                    let sorted = found.sorts() || row_ptr.windows(2).all(|w| cols[w[0]..w[1]].is_sorted());
-                    let made = Pattern::from_parts(plan.a.nrows(), plan.b.ncols(), row_ptr, cols, sorted);
-                    Ok((Arc::clone(c.get_or_init(|| Arc::new(made))), values))
-                }
-            },
-        }
+        let make: Make<W, I> = precompiled!(word made: Make<W, I>);
+        make(self, products)
     }
 }
 impl<I: Index> kernels::Again<I> for Phase<'_, I> {
     fn refill<W: Word>(&self, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
-        let Self { threads, plan, .. } = *self;
-        let Some(c) = plan.pattern() else {
-            return Err(Error::PatternChanged { operand: "C", found: values.len(), planned: plan.nnz() });
-        };
-        let mut budget = Budget::new(self.budget);
-        match &plan.form {
-            Form::Pattern { work, choice, kept, .. } => {
-                fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.in_place(threads, values)
+        let refill: Refill<W, I> = precompiled!(word refilled: Refill<W, I>);
+        refill(self, products, values)
+    }
+}
+
+/// C's pattern and its values.
+fn made<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, I>) -> Result<(Arc<Pattern<I>>, Vec<W>)> {
+    let Phase { threads, plan, .. } = *phase;
+    let mut budget = Budget::new(phase.budget);
+    let structure = structure_bytes::<I>(plan.a.nrows(), plan.nnz());
+    budget.take("C", structure + bytes_of::<W>(plan.nnz()) + plan.tasks_bytes())?;
+    plan.check_operands(products)?;
+    match &plan.form {
+        Form::Pattern { c, work, choice, kept } => {
+            let values = fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.fresh(threads)?;
+            Ok((Arc::clone(c), values))
+        }
+        Form::Rows { found, c } => match c.get() {
+            Some(c) => {
+                budget.take("C and accumulators", kk::scratch(threads, found, products))?;
+                let mut values = filled(c.nnz(), products.identity(), "values of C")?;
+                kk::numeric_into(threads, found, products, c, &mut values)?;
+                Ok((Arc::clone(c), values))
             }
-            Form::Rows { found, .. } => {
-                budget.take("accumulators", kk::scratch(threads, found, products))?;
-                kk::numeric_into(threads, found, products, c, values)
+            None => {
+                budget.take("C and accumulators", kk::scratch(threads, found, products))?;
+                let (cols, values) = kk::numeric(threads, found, products)?;
+                let row_ptr = collected(found.row_ptr.len(), found.row_ptr.iter().copied(), "row pointers of C")?;
+                let sorted = found.sorts() || row_ptr.windows(2).all(|w| cols[w[0]..w[1]].is_sorted());
+                let made = Pattern::from_parts(plan.a.nrows(), plan.b.ncols(), row_ptr, cols, sorted);
+                Ok((Arc::clone(c.get_or_init(|| Arc::new(made))), values))
             }
+        },
+    }
+}
+
+/// The values of C, over others.
+fn refilled<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, I>, values: &mut [W]) -> Result<()> {
+    let Phase { threads, plan, .. } = *phase;
+    let Some(c) = plan.pattern() else {
+        return Err(Error::PatternChanged { operand: "C", found: values.len(), planned: plan.nnz() });
+    };
+    let mut budget = Budget::new(phase.budget);
+    match &plan.form {
+        Form::Pattern { work, choice, kept, .. } => {
+            fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.in_place(threads, values)
+        }
+        Form::Rows { found, .. } => {
+            budget.take("accumulators", kk::scratch(threads, found, products))?;
+            kk::numeric_into(threads, found, products, c, values)
         }
     }
 }

@@ -264,7 +264,8 @@ fn a_product_for_one_use_is_the_one_by_types() {
         let chain = cpu.mxm(PlusTimes::<f64>::new(), &a, &a).mask(a.structure());
         let want = if complement { chain.complement().eval() } else { chain.eval() }.unwrap();
         let mask = Some((&any, complement));
-        let found = machine.mxm_with(&named("plus_times"), &any, &any, mask, &Options::default()).unwrap().into_matrix();
+        let found =
+            machine.mxm_with(&named("plus_times"), &any, &any, mask, &Options::default()).unwrap().into_matrix();
         assert_eq!(found.csr::<f64>().unwrap(), &want, "complement: {complement}");
     }
 }

@@ -19,7 +19,7 @@ use super::small;
 use super::tasks::{self, Work};
 use super::twins;
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Word};
-use crate::kernels::{self, CompiledRing, Multiply, OneByOne, Operand, Products};
+use crate::kernels::{self, CompiledRing, Multiply, Numeric, OneByOne, Operand, Products, precompiled};
 use crate::par::Threads;
 use crate::simd::Sixteen;
 use crate::{Csr, Index, Pattern, Result};
@@ -152,35 +152,44 @@ impl<I: Index> Way<'_, I> {
     }
 }
 
-impl<I: Index> kernels::Numeric<I> for Once<'_, I> {
+/// What makes a product for one use.
+type Make<W, I> = fn(&Once<'_, I>, &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)>;
+
+impl<I: Index> Numeric<I> for Once<'_, I> {
     type Found = Made<I>;
 
     fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)> {
-        let Self { threads, request } = *self;
-        let (a, b) = products.patterns();
-        request.check(a, b)?;
-        let mut begun = Begun::default();
-        let one_by_one = products.one_by_one().filter(|_| request.budget.is_none() && Listing::suits((a, b)));
-        if let Some(products) = one_by_one.filter(|_| self.is_for_one_pass()) {
-            let work = tasks::cut(threads, a, b)?;
-            let mask = request.mask.map(|(mask, _)| mask);
-            let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
-            let way = match mask {
-                _ if wide => None,
-                Some(mask) => Some(Way::Masked(mask)),
-                None => self.plain((a, b), &work, &mut begun)?,
-            };
-            if let Some(way) = way {
-                let pass = way.pass();
-                let (c, values) = product(threads, products, way, &work)?;
-                return Ok((Made { c: Arc::new(c), flops: work.flops, strategy: Strategy::OnePass(pass) }, values));
-            }
-            begun.work = Some(work);
-        }
-        let plan = plan::begun(threads, a, b, request, begun)?;
-        let (c, values) = Phase { threads, budget: request.budget, plan: &plan }.make(products)?;
-        Ok((Made { c, flops: plan.flops(), strategy: Strategy::Planned(plan) }, values))
+        let make: Make<W, I> = precompiled!(word made: Make<W, I>);
+        make(self, products)
     }
+}
+
+/// C for one use.
+fn made<W: Word, I: Index>(once: &Once<'_, I>, products: &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)> {
+    let Once { threads, request } = *once;
+    let (a, b) = products.patterns();
+    request.check(a, b)?;
+    let mut begun = Begun::default();
+    let one_by_one = products.one_by_one().filter(|_| request.budget.is_none() && Listing::suits((a, b)));
+    if let Some(products) = one_by_one.filter(|_| once.is_for_one_pass()) {
+        let work = tasks::cut(threads, a, b)?;
+        let mask = request.mask.map(|(mask, _)| mask);
+        let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
+        let way = match mask {
+            _ if wide => None,
+            Some(mask) => Some(Way::Masked(mask)),
+            None => once.plain((a, b), &work, &mut begun)?,
+        };
+        if let Some(way) = way {
+            let pass = way.pass();
+            let (c, values) = product(threads, products, way, &work)?;
+            return Ok((Made { c: Arc::new(c), flops: work.flops, strategy: Strategy::OnePass(pass) }, values));
+        }
+        begun.work = Some(work);
+    }
+    let plan = plan::begun(threads, a, b, request, begun)?;
+    let (c, values) = Numeric::make(&Phase { threads, budget: request.budget, plan: &plan }, products)?;
+    Ok((Made { c, flops: plan.flops(), strategy: Strategy::Planned(plan) }, values))
 }
 
 /// C's structure and values.
