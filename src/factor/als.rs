@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::cpu::copied;
-use super::machine::{CpMachine, CpState, Solve};
+use super::machine::{CpMachine, Solve};
 use crate::algebra::Real;
+use crate::kernels::precompiled;
 use crate::par::reserved;
 use crate::tensor::{Kruskal, Norm, Pcg64, Tensor, Variant};
 use crate::{Dense, Error, Index, Result};
@@ -178,61 +179,8 @@ impl<'a, T: Real> CpAls<'a, T> {
     /// finite, and numbers that leave the range on the way; [`Error::Dims`] and [`Error::Shape`] if the guess does not fit;
     /// [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; what the machine may fail with.
     pub fn run<M: CpMachine<T, I>, I: Index>(&self, machine: &M, x: &Tensor<T, I>) -> Result<CpFit<T>> {
-        let began = Instant::now();
-        self.check(x)?;
-        let norm = x.values().iter().fold(0.0, |sum, v| sum + v.as_f64() * v.as_f64()).sqrt();
-        let norm = if norm.is_normal() && norm < 1e150 { norm } else { x.norm().as_f64() };
-        if !norm.is_finite() {
-            return Err(Error::Argument { name: "x", message: format!("the norm of its entries is {norm}") });
-        }
-        let mut state = machine.cp_state(x, self.factors(x, 0)?, self.variant)?;
-        state.finish()?;
-        let (setup, mut mttkrp, mut stopped) = (began.elapsed(), Duration::ZERO, false);
-        let mut best: Option<CpFit<T>> = None;
-        for start in 0..self.starts {
-            if start > 0 {
-                state.restart(self.factors(x, start)?)?;
-            }
-            let mut fits = Vec::new();
-            let (mut converged, mut singular) = (false, 0);
-            for mode in 1..x.order() {
-                state.gram(mode)?;
-            }
-            while fits.len() < self.sweeps && !converged && !stopped {
-                let norms = if fits.is_empty() { Norm::Two } else { Norm::MaxAtLeastOne };
-                for mode in 0..x.order() {
-                    let product = Instant::now();
-                    state.mttkrp(mode)?;
-                    mttkrp += product.elapsed();
-                    state.solve(mode, self.solve)?;
-                    state.normalise(mode, norms)?;
-                    state.gram(mode)?;
-                }
-                let found = state.agreement(x.order() - 1)?;
-                let fit = fit(norm, found.inner, found.model)?;
-                let change = fits.last().map_or(fit, |last| fit - last);
-                singular = found.singular;
-                fits.push(fit);
-                converged = fits.len() > 1 && change.abs() < self.tolerance;
-                let sweep = Sweep { start, number: fits.len(), fit, change, elapsed: began.elapsed() };
-                stopped = self.watch.as_ref().is_some_and(|watch| watch(sweep).is_break())
-                    || self.limit.is_some_and(|limit| began.elapsed() >= limit);
-            }
-            let fit = fits.last().copied().unwrap_or(0.0);
-            if best.as_ref().is_none_or(|best| fit > best.fit) {
-                let (model, explain) = (state.model()?, state.explain());
-                let total = Duration::ZERO;
-                best = Some(CpFit { model, fit, fits, converged, start, singular, explain, setup, mttkrp, total });
-            }
-            if stopped {
-                break;
-            }
-        }
-        let mut best = best.ok_or(Error::Argument { name: "starts", message: "no start was made".to_owned() })?;
-        best.model.arrange();
-        let mttkrp = state.products_time()?.unwrap_or(mttkrp);
-        (best.mttkrp, best.total) = (mttkrp, began.elapsed());
-        Ok(best)
+        let run: Run<T, I> = precompiled!(real run: Run<T, I>);
+        run(self, machine, x)
     }
 
     fn check<I: Index>(&self, x: &Tensor<T, I>) -> Result<()> {
@@ -269,6 +217,67 @@ impl<'a, T: Real> CpAls<'a, T> {
         }
         random_factors(x.dims(), self.rank, self.seed.wrapping_add(start as u64))
     }
+}
+
+/// What runs on any machine.
+type Run<T, I> = fn(&CpAls<'_, T>, &dyn CpMachine<T, I>, &Tensor<T, I>) -> Result<CpFit<T>>;
+
+fn run<T: Real, I: Index>(als: &CpAls<'_, T>, machine: &dyn CpMachine<T, I>, x: &Tensor<T, I>) -> Result<CpFit<T>> {
+    let began = Instant::now();
+    als.check(x)?;
+    let norm = x.values().iter().fold(0.0, |sum, v| sum + v.as_f64() * v.as_f64()).sqrt();
+    let norm = if norm.is_normal() && norm < 1e150 { norm } else { x.norm().as_f64() };
+    if !norm.is_finite() {
+        return Err(Error::Argument { name: "x", message: format!("the norm of its entries is {norm}") });
+    }
+    let mut state = machine.cp_state(x, als.factors(x, 0)?, als.variant)?;
+    state.finish()?;
+    let (setup, mut mttkrp, mut stopped) = (began.elapsed(), Duration::ZERO, false);
+    let mut best: Option<CpFit<T>> = None;
+    for start in 0..als.starts {
+        if start > 0 {
+            state.restart(als.factors(x, start)?)?;
+        }
+        let mut fits = Vec::new();
+        let (mut converged, mut singular) = (false, 0);
+        for mode in 1..x.order() {
+            state.gram(mode)?;
+        }
+        while fits.len() < als.sweeps && !converged && !stopped {
+            let norms = if fits.is_empty() { Norm::Two } else { Norm::MaxAtLeastOne };
+            for mode in 0..x.order() {
+                let product = Instant::now();
+                state.mttkrp(mode)?;
+                mttkrp += product.elapsed();
+                state.solve(mode, als.solve)?;
+                state.normalise(mode, norms)?;
+                state.gram(mode)?;
+            }
+            let found = state.agreement(x.order() - 1)?;
+            let fit = fit(norm, found.inner, found.model)?;
+            let change = fits.last().map_or(fit, |last| fit - last);
+            singular = found.singular;
+            fits.push(fit);
+            converged = fits.len() > 1 && change.abs() < als.tolerance;
+            let sweep = Sweep { start, number: fits.len(), fit, change, elapsed: began.elapsed() };
+            stopped = als.watch.as_ref().is_some_and(|watch| watch(sweep).is_break())
+                || als.limit.is_some_and(|limit| began.elapsed() >= limit);
+        }
+        let fit = fits.last().copied().unwrap_or(0.0);
+        if best.as_ref().is_none_or(|best| fit > best.fit) {
+            let (model, explain) = (state.model()?, state.explain());
+            let total = Duration::ZERO;
+            best = Some(CpFit { model, fit, fits, converged, start, singular, explain, setup, mttkrp, total });
+        }
+        if stopped {
+            break;
+        }
+    }
+    let mut best = best.ok_or(Error::Argument { name: "starts", message: "no start was made".to_owned() })?;
+    best.model.arrange();
+    let mttkrp = state.products_time()?.unwrap_or(mttkrp);
+    (best.mttkrp, best.total) = (mttkrp, began.elapsed());
+    Ok(best)
 }
 
 /// Factors with elements in [0, 1): NumPy's `Generator(PCG64(seed)).random`, factor after factor.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::machine::{Agreement, CpMachine, CpState, Solve};
 use super::solve::pseudo_inverse;
 use crate::algebra::{PlusTimes, Real};
+use crate::kernels::precompiled;
 use crate::par::{Threads, collected, enough, filled, refill};
 use crate::simd::{Work, dispatch_work};
 use crate::tensor::{Kept, Kruskal, Mttkrp, Norm, Tensor, Variant};
@@ -19,7 +20,7 @@ const ROUNDS: usize = 100;
 
 /// A prepared tensor, its factors and what belongs to them.
 #[derive(Debug)]
-pub struct CpuCp<'x, T: Real, I: Index> {
+struct CpuCp<'x, T: Real, I: Index> {
     threads: &'x Threads,
     plan: Mttkrp<'x, T, I>,
     kept: Kept<T>,
@@ -31,43 +32,55 @@ pub struct CpuCp<'x, T: Real, I: Index> {
     singular: usize,
 }
 
-impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
-    type State<'x> = CpuCp<'x, T, I>;
+/// What makes a [`CpuCp`].
+type Make<T, I> =
+    for<'x> fn(&'x Cpu, &'x Tensor<T, I>, Vec<Dense<T>>, Option<Variant>) -> Result<Box<dyn CpState<T> + 'x>>;
 
+impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
     fn cp_state<'x>(
         &'x self,
         x: &'x Tensor<T, I>,
         factors: Vec<Dense<T>>,
         variant: Option<Variant>,
-    ) -> Result<CpuCp<'x, T, I>> {
-        let rank = factors.first().map_or(0, Dense::ncols);
-        let factor_bytes = factors.iter().map(|f| size_of_val(f.values()) as u128).sum::<u128>();
-        // Gram matrices, and what solving one system takes.
-        let squares = (x.order() + SYSTEM) as u128 * size_of::<f64>() as u128;
-        let own = (rank as u128 * rank as u128).saturating_mul(squares).saturating_add(2 * factor_bytes);
-        let budget = match self.budget() {
-            Some(budget) => match u128::from(budget).checked_sub(own) {
-                Some(left) => Some(left as u64),
-                None => return Err(Error::Budget { what: "the factors of CP", bytes: own, budget: budget.into() }),
-            },
-            None => None,
-        };
-        if !enough(own) {
-            return Err(Error::OutOfMemory { what: "the factors of CP", bytes: own });
-        }
-        let plan = Mttkrp::new(self.threads(), x.into(), rank, None, variant, budget)?;
-        let mut products = Vec::with_capacity(x.order());
-        for &n in x.dims() {
-            products.push(Dense::filled(n, rank, T::ZERO)?);
-        }
-        let mut grams = Vec::with_capacity(x.order());
-        for _ in x.dims() {
-            grams.push(filled(rank * rank, 0.0, "Gram matrices")?);
-        }
-        let weights = filled(rank, 1.0, "weights")?;
-        let threads = self.threads();
-        Ok(CpuCp { threads, plan, kept: Kept::default(), factors, products, grams, weights, singular: 0 })
+    ) -> Result<Box<dyn CpState<T> + 'x>> {
+        let make: Make<T, I> = precompiled!(real state: Make<T, I>);
+        make(self, x, factors, variant)
     }
+}
+
+fn state<'x, T: Real, I: Index>(
+    cpu: &'x Cpu,
+    x: &'x Tensor<T, I>,
+    factors: Vec<Dense<T>>,
+    variant: Option<Variant>,
+) -> Result<Box<dyn CpState<T> + 'x>> {
+    let rank = factors.first().map_or(0, Dense::ncols);
+    let factor_bytes = factors.iter().map(|f| size_of_val(f.values()) as u128).sum::<u128>();
+    // Gram matrices, and what solving one system takes.
+    let squares = (x.order() + SYSTEM) as u128 * size_of::<f64>() as u128;
+    let own = (rank as u128 * rank as u128).saturating_mul(squares).saturating_add(2 * factor_bytes);
+    let budget = match cpu.budget() {
+        Some(budget) => match u128::from(budget).checked_sub(own) {
+            Some(left) => Some(left as u64),
+            None => return Err(Error::Budget { what: "the factors of CP", bytes: own, budget: budget.into() }),
+        },
+        None => None,
+    };
+    if !enough(own) {
+        return Err(Error::OutOfMemory { what: "the factors of CP", bytes: own });
+    }
+    let plan = Mttkrp::new(cpu.threads(), x.into(), rank, None, variant, budget)?;
+    let mut products = Vec::with_capacity(x.order());
+    for &n in x.dims() {
+        products.push(Dense::filled(n, rank, T::ZERO)?);
+    }
+    let mut grams = Vec::with_capacity(x.order());
+    for _ in x.dims() {
+        grams.push(filled(rank * rank, 0.0, "Gram matrices")?);
+    }
+    let weights = filled(rank, 1.0, "weights")?;
+    let threads = cpu.threads();
+    Ok(Box::new(CpuCp { threads, plan, kept: Kept::default(), factors, products, grams, weights, singular: 0 }))
 }
 
 impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {

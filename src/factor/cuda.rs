@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// A prepared tensor on a GPU, its factors and what belongs to them.
 #[derive(Debug)]
-pub struct CudaCp<'x, T> {
+struct CudaCp<'x, T> {
     cuda: &'x Cuda,
     ring: Arc<Printed>,
     plan: DeviceMttkrp<'x, T>,
@@ -61,37 +61,30 @@ fn state<'x, T: Real, I: Index>(
     x: &'x Tensor<T, I>,
     factors: &[Dense<T>],
     form: Option<TensorForm>,
-) -> Result<CudaCp<'x, T>> {
+) -> Result<Box<dyn CpState<T> + 'x>> {
     // First, so that what room is left is known.
     let steps = CpSteps::new(cuda, factors)?;
-    Ok(CudaCp { cuda, ring: printed_ring(PlusTimes::<T>::new()), plan: cuda.mttkrp_plan(x, form)?, steps })
+    Ok(Box::new(CudaCp { cuda, ring: printed_ring(PlusTimes::<T>::new()), plan: cuda.mttkrp_plan(x, form)?, steps }))
 }
 
 impl<T: Real, I: Index> CpMachine<T, I> for Cuda {
-    type State<'x> = CudaCp<'x, T>;
-
     fn cp_state<'x>(
         &'x self,
         x: &'x Tensor<T, I>,
         factors: Vec<Dense<T>>,
         variant: Option<Variant>,
-    ) -> Result<CudaCp<'x, T>> {
+    ) -> Result<Box<dyn CpState<T> + 'x>> {
         state(self, x, &factors, variant.map(TensorForm::try_from).transpose()?)
     }
 }
 
 impl<T: Real, I: Index> CpMachine<T, I> for InForm<'_> {
-    type State<'x>
-        = CudaCp<'x, T>
-    where
-        Self: 'x;
-
     fn cp_state<'x>(
         &'x self,
         x: &'x Tensor<T, I>,
         factors: Vec<Dense<T>>,
         variant: Option<Variant>,
-    ) -> Result<CudaCp<'x, T>> {
+    ) -> Result<Box<dyn CpState<T> + 'x>> {
         if let Some(variant) = variant {
             let message = format!("{variant} is asked for beside the form {}", self.form.name());
             return Err(Error::Argument { name: "variant", message });

@@ -28,10 +28,6 @@ pub struct Agreement {
 
 /// A machine on which [`CpAls`](super::CpAls) runs.
 pub trait CpMachine<T: Real, I: Index> {
-    /// A tensor, prepared, and the factors, where the machine computes.
-    type State<'x>: CpState<T>
-    where
-        Self: 'x;
     /// Takes the tensor and the factors to the machine and prepares their products.
     /// # Errors
     /// As [`Cpu::mttkrp_plan`](crate::Cpu::mttkrp_plan), and what the machine may fail with.
@@ -40,7 +36,7 @@ pub trait CpMachine<T: Real, I: Index> {
         x: &'x Tensor<T, I>,
         factors: Vec<Dense<T>>,
         variant: Option<Variant>,
-    ) -> Result<Self::State<'x>>;
+    ) -> Result<Box<dyn CpState<T> + 'x>>;
 }
 
 /// The steps of a sweep. Modes come in their order, and a factor changes in the steps of its own mode only.

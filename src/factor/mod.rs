@@ -10,7 +10,6 @@ mod machine;
 mod solve;
 
 pub use als::{CpAls, CpFit, Sweep};
-pub use cpu::CpuCp;
 #[cfg(feature = "cuda")]
-pub use cuda::{CudaCp, InForm};
+pub use cuda::InForm;
 pub use machine::{Agreement, CpMachine, CpState, Solve};
