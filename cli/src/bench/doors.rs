@@ -95,7 +95,7 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
                     continue;
                 }
                 *checks = Some(generate::checks(&c));
-                if *door == "" {
+                if door.is_empty() {
                     line.insert(format!("{prefix}nnz"), json!(c.nnz()));
                 }
             }
