@@ -11,7 +11,7 @@ use common::gpu::cuda;
 use sparring::algebra::*;
 use sparring::backend::{Backend, Container};
 use sparring::gpu::{DeviceVector, testing};
-use sparring::sparse::SparseVec;
+use sparring::sparse::{MaskSpec, SparseVec};
 use sparring::{Cuda, Error, Vector};
 
 sparring::value! {
@@ -267,7 +267,7 @@ fn restricts<T: Draw + Same, S: Draw>(cuda: &Cuda) {
     pairs::<T, S>(cuda, |v, mask, on_v, on_mask| {
         for complement in [false, true] {
             let want = v.iter().zip(mask).map(|(x, m)| x.filter(|_| m.is_some() != complement)).collect();
-            let found = cuda.restrict_vector(on_v, &on_mask.places(cuda).unwrap(), complement).unwrap();
+            let found = cuda.restrict_vector(on_v, MaskSpec::new(&on_mask.places(cuda).unwrap(), complement)).unwrap();
             expect(cuda, &format!("restrict, complement {complement}"), &found, &want);
         }
     });
@@ -280,7 +280,7 @@ fn nonzeros<T: Draw + Same + Num>(cuda: &Cuda) {
         }
         let want = v.iter().map(|x| x.filter(|&x| x != T::ZERO)).collect();
         for on_v in forms(cuda, &v) {
-            let found = cuda.restrict_vector(&on_v, &on_v.nonzero(cuda).unwrap(), false).unwrap();
+            let found = cuda.restrict_vector(&on_v, MaskSpec::new(&on_v.nonzero(cuda).unwrap(), false)).unwrap();
             expect(cuda, "nonzero", &found, &want);
         }
     }

@@ -15,7 +15,7 @@ use sparring::algebra::*;
 use sparring::backend::Backend;
 use sparring::ops;
 use sparring::par::Threads;
-use sparring::sparse::{Dense, SparseVec};
+use sparring::sparse::{Dense, MaskSpec, SparseVec, VectorPattern};
 use sparring::{Cpu, Csr, Error};
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
@@ -165,8 +165,8 @@ fn what_was_found_is_in_the_text() {
     let a = Csr::<f64>::empty(3, 4).expect("a");
     let b = Csr::<f64>::empty(4, 3).expect("b");
     let x = SparseVec::<f64>::new(4, vec![], vec![]).expect("x");
-    let bits = bitvec::bitvec![u64, bitvec::order::Lsb0; 1; 9];
-    let mask = Some(ops::VectorMask { bits: &bits, complement: true });
+    let nine = VectorPattern::new(9, (0..9).collect()).expect("a pattern");
+    let mask = Some(MaskSpec::new(&nine, true));
     let says = |e: Error, words: [&str; 2]| {
         let text = e.to_string();
         assert!(words.iter().all(|w| text.contains(w)), "{text}");

@@ -1,4 +1,4 @@
-//! A binary operator with one operand given: a unary one.
+//! A binary operator with one operand given, which is a unary one, or with its operands exchanged.
 
 use super::{BinaryOp, Machine, UnaryOp, V};
 
@@ -27,5 +27,19 @@ impl<O: BinaryOp> UnaryOp for BindSecond<O> {
     #[inline(always)]
     fn apply<M: Machine>(self, a: V<M, O::A>) -> V<M, O::Out> {
         self.0.apply(a, V::lit(self.1))
+    }
+}
+
+/// f(a, b) = b ∘ a.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flipped<O>(pub O);
+
+impl<O: BinaryOp> BinaryOp for Flipped<O> {
+    type A = O::B;
+    type B = O::A;
+    type Out = O::Out;
+    #[inline(always)]
+    fn apply<M: Machine>(self, a: V<M, O::B>, b: V<M, O::A>) -> V<M, O::Out> {
+        self.0.apply(b, a)
     }
 }

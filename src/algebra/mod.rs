@@ -43,7 +43,7 @@ pub(crate) mod words;
 
 pub use arithmetic::Arithmetic;
 pub use binary::*;
-pub use bind::{BindFirst, BindSecond};
+pub use bind::{BindFirst, BindSecond, Flipped};
 #[doc(hidden)]
 pub use emit::define_types;
 pub use emit::{

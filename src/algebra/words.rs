@@ -86,6 +86,34 @@ pub(crate) unsafe fn from_words<T: Value>(x: Vec<T::Word>) -> Vec<T> {
     unsafe { Vec::from_raw_parts(x.as_mut_ptr().cast(), x.len(), x.capacity()) }
 }
 
+/// The value whose bytes are all 0: 0, `false`, or a struct of these.
+#[inline(always)]
+pub(crate) fn zero<T: Value>() -> T {
+    // SAFETY: zeros are a value of every type of numbers and of bool, and a struct is its fields (`Value`'s promise).
+    unsafe { std::mem::zeroed() }
+}
+
+/// A vector of values whose type is forgotten, to be changed in place and to grow.
+pub(crate) trait ValueVec {
+    /// The values, to be replaced.
+    fn slice_mut(&mut self) -> SliceMut<'_>;
+    /// Makes room for `additional` values; whether there was memory.
+    fn try_reserve(&mut self, additional: usize) -> bool;
+    /// Appends zeros or drops the last values.
+    fn resize_zeroed(&mut self, len: usize);
+}
+impl<T: Value> ValueVec for Vec<T> {
+    fn slice_mut(&mut self) -> SliceMut<'_> {
+        SliceMut::of(self)
+    }
+    fn try_reserve(&mut self, additional: usize) -> bool {
+        Vec::try_reserve(self, additional).is_ok()
+    }
+    fn resize_zeroed(&mut self, len: usize) {
+        self.resize(len, zero());
+    }
+}
+
 /// What makes one value of two.
 pub(crate) type Fold<'a, W> = &'a (dyn Fn(W, W) -> W + Sync);
 
@@ -268,6 +296,15 @@ impl<'a> SliceMut<'a> {
     pub fn as_slice(&self) -> Slice<'_> {
         Slice { ty: self.ty, at: self.at, len: self.len, of: PhantomData }
     }
+    /// The values before `mid`, and those from `mid` on.
+    /// # Panics
+    /// If `mid` is beyond the last value.
+    pub(crate) fn split_at(self, mid: usize) -> (SliceMut<'a>, SliceMut<'a>) {
+        assert!(mid <= self.len);
+        // SAFETY: within the values, or one past their end.
+        let at = unsafe { self.at.add(mid * self.ty.size()) };
+        (Self { len: mid, ..self }, SliceMut { ty: self.ty, at, len: self.len - mid, of: PhantomData })
+    }
     /// Replaces the values by these, or all by a single one.
     /// # Panics
     /// If the types differ, or the lengths do and there is not one value.
@@ -279,6 +316,15 @@ impl<'a> SliceMut<'a> {
         // SAFETY: 1. both are so many values of the type, side by side; 2. these are borrowed to be replaced, so they do not overlap;
         // 3. what is copied are values, so what stands there after are values.
         unsafe { self.at.copy_from_nonoverlapping(values.at, self.len * self.ty.size()) };
+    }
+    /// Copies the values of a range to those from `to` on; the two may overlap.
+    /// # Panics
+    /// If either leads beyond the values.
+    pub(crate) fn copy_within(&mut self, from: Range<usize>, to: usize) {
+        assert!(from.start <= from.end && from.end <= self.len && to <= self.len - from.len());
+        let size = self.ty.size();
+        // SAFETY: both ranges are values of this array (checked), which is borrowed to be replaced; what is copied are values.
+        unsafe { self.at.add(to * size).copy_from(self.at.add(from.start * size), from.len() * size) };
     }
     /// Replaces value p by `from[at(p)]`, for each p for which there is such a value.
     /// # Panics
@@ -301,6 +347,18 @@ impl<'a> SliceMut<'a> {
         for (p, q) in (0..from.len).zip(at).filter(|&(_, q)| q < self.len) {
             // SAFETY: as for `gather`.
             unsafe { copy_value(from.at.add(p * size), self.at.add(q * size), size) };
+        }
+    }
+    /// Replaces value `to` by `from[at]`, for each pair (to, at).
+    /// # Panics
+    /// If the types differ, or there is no such value.
+    pub(crate) fn copy_pairs(&mut self, from: &Slice<'_>, pairs: &[(usize, usize)]) {
+        assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
+        let size = self.ty.size();
+        for &(to, at) in pairs {
+            assert!(to < self.len && at < from.len, "value {to} of {}, {at} of {}", self.len, from.len);
+            // SAFETY: as for `gather`; the numbers were compared.
+            unsafe { copy_value(from.at.add(at * size), self.at.add(to * size), size) };
         }
     }
     /// Field `index` of the structs.
@@ -372,6 +430,7 @@ unsafe fn copy_value(from: *const u8, to: *mut u8, size: usize) {
             2 => to.copy_from_nonoverlapping(from, 2),
             4 => to.copy_from_nonoverlapping(from, 4),
             8 => to.copy_from_nonoverlapping(from, 8),
+            16 => to.copy_from_nonoverlapping(from, 16),
             size => to.copy_from_nonoverlapping(from, size),
         }
     }

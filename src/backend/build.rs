@@ -4,18 +4,10 @@ use std::marker::PhantomData;
 
 use super::Backend;
 use super::container::{Kind, Mask};
-use super::write::{Accum, Accumulate, Plain, Where, put, write};
+use super::write::{Accum, Accumulate, Plain, WriteMask, write};
 use crate::algebra::{BinaryOp, Value};
+use crate::sparse::MaskSpec;
 use crate::{Index, Result};
-
-/// What a result is written to.
-#[derive(Clone, Copy, Debug)]
-pub struct Target<'a, C> {
-    /// As it is.
-    pub c: &'a C,
-    /// Whether the result joins it by an accumulator.
-    pub accumulates: bool,
-}
 
 /// The matrix or vector that an operation gives.
 pub type ResultOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Of<<Op as Operation<M, I>>::Out>;
@@ -30,33 +22,23 @@ pub trait Operation<M: Backend<I>, I: Index>: Sized {
     type Out: Value;
     /// Its name in messages.
     const NAME: &'static str;
-    /// T at the places of the mask (or at all others, if the flag says complement); `target` is what the result is written to.
+    /// T where the mask allows.
     /// # Errors
     /// Those of the operation.
-    fn compute(
+    fn compute(self, m: &M, mask: Option<MaskSpec<'_, PlacesOf<Self, M, I>>>) -> Result<ResultOf<Self, M, I>>;
+    /// C⟨M, r⟩ ⊙= T. The operands are let go before c is written: one that is c is then not shared any more.
+    /// # Errors
+    /// Those of the operation.
+    #[allow(clippy::type_complexity, reason = "the result and the mask of the operation")]
+    fn write_into<A: Accumulate<Self::Out>>(
         self,
         m: &M,
-        target: Option<Target<'_, ResultOf<Self, M, I>>>,
-        mask: Option<(&PlacesOf<Self, M, I>, bool)>,
-    ) -> Result<ResultOf<Self, M, I>>;
-    /// T in the place of what is there.
-    /// # Errors
-    /// Those of the operation.
-    fn overwrite(self, m: &M, c: &mut ResultOf<Self, M, I>) -> Result<()> {
-        let t = self.compute(m, Some(Target { c, accumulates: false }), None)?;
-        write::<M, I, Self::Kind, _>(m, Self::NAME, c, t, None, None)
-    }
-    /// T in the place of what is there at the places of the mask, or at all others.
-    /// # Errors
-    /// Those of the operation.
-    fn overwrite_at(
-        self,
-        m: &M,
-        c: &mut <Self::Kind as Kind<M, I>>::Of<Self::Out>,
-        mask: (&<Self::Kind as Kind<M, I>>::Places, bool),
+        c: &mut ResultOf<Self, M, I>,
+        mask: Option<WriteMask<PlacesOf<Self, M, I>>>,
+        accum: A,
     ) -> Result<()> {
-        let t = self.compute(m, Some(Target { c, accumulates: false }), Some(mask))?;
-        put::<M, I, Self::Kind, _>(m, Self::NAME, c, t, mask)
+        let t = self.compute(m, mask.as_ref().map(WriteMask::spec))?;
+        write::<M, I, Self::Kind, _, _>(m, Self::NAME, c, t, mask, accum)
     }
 }
 
@@ -84,17 +66,17 @@ pub struct Masked<P> {
 /// [`Unmasked`] or [`Masked`].
 pub trait Masking<P> {
     #[doc(hidden)]
-    fn places(self) -> Result<Option<(P, bool, bool)>>;
+    fn resolved(self) -> Result<Option<WriteMask<P>>>;
 }
 impl<P> Masking<P> for Unmasked {
-    fn places(self) -> Result<Option<(P, bool, bool)>> {
+    fn resolved(self) -> Result<Option<WriteMask<P>>> {
         Ok(None)
     }
 }
 impl<P> Masking<P> for Masked<P> {
-    fn places(self) -> Result<Option<(P, bool, bool)>> {
-        let (places, complement) = self.places?;
-        Ok(Some((places, complement, self.replace)))
+    fn resolved(self) -> Result<Option<WriteMask<P>>> {
+        let (pattern, complement) = self.places?;
+        Ok(Some(WriteMask { pattern, complement, replace: self.replace }))
     }
 }
 
@@ -177,8 +159,8 @@ impl<M: Backend<I>, I: Index, Op: Operation<M, I>, S: Masking<PlacesOf<Op, M, I>
     /// # Errors
     /// Those of the operation, of the mask and of the machine.
     pub fn eval(self) -> Result<ResultOf<Op, M, I>> {
-        let mask = self.mask.places()?;
-        self.op.compute(self.machine, None, mask.as_ref().map(|(p, c, _)| (p, *c)))
+        let mask = self.mask.resolved()?;
+        self.op.compute(self.machine, mask.as_ref().map(WriteMask::spec))
     }
 }
 
@@ -193,25 +175,10 @@ where
     /// Writes the result into `c`, which may be an operand too.
     /// # Errors
     /// Those of the operation, of the mask and of the machine; [`Error::Shape`](crate::Error::Shape) if `c` has another
-    /// shape. `c` is as it was then, unless the error is one of the machine that computes in place.
+    /// shape. `c` is as it was then, unless the error is one of the machine that computes in place, or of memory that runs out
+    /// between removing entries and adding others.
     pub fn into(self, c: &mut ResultOf<Op, M, I>) -> Result<()> {
-        let Self { machine: m, op, mask, accum, .. } = self;
-        let mask = mask.places()?;
-        if mask.is_none() && !A::SOME {
-            return op.overwrite(m, c);
-        }
-        if let (Some((places, complement, false)), false) = (&mask, A::SOME) {
-            return op.overwrite_at(m, c, (places, *complement));
-        }
-        let target = Target { c: &*c, accumulates: A::SOME };
-        let t = op.compute(m, Some(target), mask.as_ref().map(|(p, complement, _)| (p, *complement)))?;
-        let mask = mask.as_ref().map(|(places, complement, replace)| Where {
-            places,
-            complement: *complement,
-            replace: *replace,
-        });
-        let add = |x: &_, y: &_| accum.join::<M, I, Op::Kind>(m, x, y);
-        let add: &dyn Fn(&_, &_) -> _ = &add;
-        write::<M, I, Op::Kind, _>(m, Op::NAME, c, t, mask, A::SOME.then_some(add))
+        let Self { machine, op, mask, accum, .. } = self;
+        op.write_into(machine, c, mask.resolved()?, accum)
     }
 }

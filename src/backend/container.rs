@@ -3,7 +3,8 @@
 use std::ops::Not;
 
 use super::Backend;
-use crate::algebra::{BinaryOp, Num, Value};
+use crate::algebra::{BinaryOp, Num, Second, Value};
+use crate::sparse::MaskSpec;
 use crate::{Index, Result};
 
 /// Matrices or vectors: what operations and the writing of their results need of either, so that it is told once.
@@ -12,12 +13,33 @@ pub trait Kind<M: Backend<I>, I: Index>: Sized {
     type Of<T: Value>: Container<M, I, Kind = Self, Value = T>;
     /// Where one has entries.
     type Places: Clone;
+    /// Whether a mask of an operation entry by entry is applied to its operands, and not to its result.
+    const MASKS_OPERANDS: bool;
     /// Rows and columns; places and 1 of a vector.
     fn shape<T: Value>(m: &M, x: &Self::Of<T>) -> (usize, usize);
-    /// The entries at the places of a mask, or at all others.
+    /// Whether both are names of one matrix or vector.
+    fn is_same<T: Value>(m: &M, x: &Self::Of<T>, y: &Self::Of<T>) -> bool;
+    /// Whether the pattern is the one that x has, shared.
+    fn is_own<T: Value>(m: &M, x: &Self::Of<T>, pattern: &Self::Places) -> bool;
+    /// Whether t, whose entries the mask allows, is known to have one wherever it does.
+    fn fills<T: Value>(m: &M, t: &Self::Of<T>, mask: MaskSpec<'_, Self::Places>) -> bool;
+    /// Keeps the entries that the mask allows.
     /// # Errors
     /// Those of the machine; [`Error::Shape`](crate::Error::Shape).
-    fn restrict<T: Value>(m: &M, x: &Self::Of<T>, places: &Self::Places, complement: bool) -> Result<Self::Of<T>>;
+    fn retain<T: Value>(m: &M, x: &mut Self::Of<T>, mask: MaskSpec<'_, Self::Places>) -> Result<()>;
+    /// The entries of t, and elsewhere those of x.
+    /// # Errors
+    /// Those of the machine; [`Error::Shape`](crate::Error::Shape).
+    fn put<T: Value>(m: &M, x: &mut Self::Of<T>, t: Self::Of<T>) -> Result<()>;
+    /// x = x ∘ t where both have an entry; where one has, that entry.
+    /// # Errors
+    /// Those of the machine; [`Error::Shape`](crate::Error::Shape).
+    fn accumulate<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        m: &M,
+        op: O,
+        x: &mut Self::Of<T>,
+        t: Self::Of<T>,
+    ) -> Result<()>;
     /// x ∘ y where both have an entry; where one has, that entry.
     /// # Errors
     /// Those of the machine; [`Error::Shape`](crate::Error::Shape).
@@ -42,8 +64,31 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Matrices {
     fn shape<T: Value>(m: &M, x: &M::Matrix<T>) -> (usize, usize) {
         m.shape(x)
     }
-    fn restrict<T: Value>(m: &M, x: &M::Matrix<T>, places: &M::Pattern, complement: bool) -> Result<M::Matrix<T>> {
-        m.restrict_matrix(x, places, complement)
+    const MASKS_OPERANDS: bool = false;
+    fn is_same<T: Value>(_: &M, _: &M::Matrix<T>, _: &M::Matrix<T>) -> bool {
+        false
+    }
+    fn is_own<T: Value>(_: &M, _: &M::Matrix<T>, _: &M::Pattern) -> bool {
+        false
+    }
+    fn fills<T: Value>(_: &M, _: &M::Matrix<T>, _: MaskSpec<'_, M::Pattern>) -> bool {
+        false
+    }
+    fn retain<T: Value>(m: &M, x: &mut M::Matrix<T>, mask: MaskSpec<'_, M::Pattern>) -> Result<()> {
+        *x = m.restrict_matrix(x, mask.pattern, mask.complement)?;
+        Ok(())
+    }
+    fn put<T: Value>(m: &M, x: &mut M::Matrix<T>, t: M::Matrix<T>) -> Result<()> {
+        Self::accumulate(m, Second::<T, T>::default(), x, t)
+    }
+    fn accumulate<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        m: &M,
+        op: O,
+        x: &mut M::Matrix<T>,
+        t: M::Matrix<T>,
+    ) -> Result<()> {
+        *x = m.ewise_add_matrices(op, x, &t)?;
+        Ok(())
     }
     fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         m: &M,
@@ -61,8 +106,29 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Vectors {
     fn shape<T: Value>(m: &M, x: &M::Vector<T>) -> (usize, usize) {
         (m.len(x), 1)
     }
-    fn restrict<T: Value>(m: &M, x: &M::Vector<T>, places: &M::Places, complement: bool) -> Result<M::Vector<T>> {
-        m.restrict_vector(x, places, complement)
+    const MASKS_OPERANDS: bool = M::MASKS_OPERANDS;
+    fn is_same<T: Value>(m: &M, x: &M::Vector<T>, y: &M::Vector<T>) -> bool {
+        m.is_same_vector(x, y)
+    }
+    fn is_own<T: Value>(m: &M, x: &M::Vector<T>, pattern: &M::Places) -> bool {
+        m.is_own_pattern(x, pattern)
+    }
+    fn fills<T: Value>(m: &M, t: &M::Vector<T>, mask: MaskSpec<'_, M::Places>) -> bool {
+        m.fills_mask(t, mask)
+    }
+    fn retain<T: Value>(m: &M, x: &mut M::Vector<T>, mask: MaskSpec<'_, M::Places>) -> Result<()> {
+        m.retain_vector(x, mask)
+    }
+    fn put<T: Value>(m: &M, x: &mut M::Vector<T>, t: M::Vector<T>) -> Result<()> {
+        m.put_vector(x, t)
+    }
+    fn accumulate<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        m: &M,
+        op: O,
+        x: &mut M::Vector<T>,
+        t: M::Vector<T>,
+    ) -> Result<()> {
+        m.accumulate_vector(op, x, t)
     }
     fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         m: &M,

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use bitvec::vec::BitVec;
-
 use super::Backend;
-use super::container::{Container, Kind, Mask, Matrices, Vectors};
+use super::container::{Container, Mask, Matrices, Vectors};
 use crate::algebra::{
     BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, Value,
 };
 use crate::ops::{self, vector};
-use crate::sparse::vector_forms::{cleared, same_bits};
-use crate::sparse::{BitmapVec, Form, copied};
+use crate::par::filled;
+use crate::sparse::{MaskSpec, VectorPattern, copied};
 use crate::spgemm::{self, Options, Plan, Request};
 use crate::{Cpu, Csr, Dense, Index, Pattern, Result, Vector};
 
@@ -44,8 +42,17 @@ impl<I: Index> Mask<Cpu, I, Matrices> for Pattern<I> {
     }
 }
 
-/// Places of a vector of so many; `None` for all of them.
-type Marks = Option<BitVec<u64>>;
+/// A pattern is a structural mask.
+impl<I: Index> Mask<Cpu, I, Vectors> for Arc<VectorPattern<I>> {
+    fn resolve(self, _: &Cpu) -> Result<(Arc<VectorPattern<I>>, bool)> {
+        Ok((self, false))
+    }
+}
+impl<I: Index> Mask<Cpu, I, Vectors> for VectorPattern<I> {
+    fn resolve(self, _: &Cpu) -> Result<(Arc<VectorPattern<I>>, bool)> {
+        Ok((Arc::new(self), false))
+    }
+}
 
 impl<T: Value, I: Index> Container<Cpu, I> for Vector<T, I> {
     type Kind = Vectors;
@@ -53,10 +60,10 @@ impl<T: Value, I: Index> Container<Cpu, I> for Vector<T, I> {
     fn count(&self, _: &Cpu) -> Result<usize> {
         Ok(self.nnz())
     }
-    fn places(&self, _: &Cpu) -> Result<Arc<BitVec<u64>>> {
-        marks_of(self).map(Arc::new)
+    fn places(&self, _: &Cpu) -> Result<Arc<VectorPattern<I>>> {
+        Ok(Arc::clone(self.pattern()))
     }
-    fn nonzero(&self, m: &Cpu) -> Result<<Vectors as Kind<Cpu, I>>::Places>
+    fn nonzero(&self, m: &Cpu) -> Result<Arc<VectorPattern<I>>>
     where
         T: Num,
     {
@@ -64,29 +71,9 @@ impl<T: Value, I: Index> Container<Cpu, I> for Vector<T, I> {
     }
 }
 
-fn marks_of<T: Value, I: Index>(x: &Vector<T, I>) -> Result<BitVec<u64>> {
-    let marks: Marks = x.marks()?;
-    match marks {
-        Some(marks) => Ok(marks),
-        None => {
-            let mut all = cleared(x.len())?;
-            all.fill(true);
-            Ok(all)
-        }
-    }
-}
-
-/// The marked places, or all others.
-fn meant(marks: &BitVec<u64>, complement: bool) -> Result<BitVec<u64>> {
-    let marks = same_bits(marks)?;
-    Ok(if complement { !marks } else { marks })
-}
-
-fn check(marks: &BitVec<u64>, expected: usize) -> Result<()> {
-    if marks.len() == expected {
-        return Ok(());
-    }
-    Err(crate::Error::Length { what: "mask", found: marks.len(), expected })
+/// A mask, its pattern not shared.
+fn of<'a, I: Index>(mask: MaskSpec<'a, Arc<VectorPattern<I>>>) -> MaskSpec<'a, VectorPattern<I>> {
+    MaskSpec::new(mask.pattern, mask.complement)
 }
 
 /// Bit for bit the same for any number of threads. Copies of a matrix or a vector share what they hold.
@@ -95,7 +82,7 @@ impl<I: Index> Backend<I> for Cpu {
     type Vector<T: Value> = Vector<T, I>;
     type Dense<T: Value> = Dense<T>;
     type Pattern = Arc<Pattern<I>>;
-    type Places = Arc<BitVec<u64>>;
+    type Places = Arc<VectorPattern<I>>;
     type Plan = Plan<I>;
 
     fn upload<T: Value>(&self, a: &Csr<T, I>) -> Result<Csr<T, I>> {
@@ -178,18 +165,18 @@ impl<I: Index> Backend<I> for Cpu {
         ring: R,
         a: &Csr<Lhs<R>, I>,
         x: &Vector<Rhs<R>, I>,
-        mask: Option<(&Arc<BitVec<u64>>, bool)>,
+        mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<Out<R>, I>> {
-        ops::mxv_entries(self.threads(), ring, a, x, mask.map(|(m, complement)| (m.as_bitslice(), complement)))
+        ops::mxv_entries(self.threads(), ring, a, x, mask.map(of))
     }
     fn vxm_masked<R: Semiring>(
         &self,
         ring: R,
         x: &Vector<Lhs<R>, I>,
         a: &Csr<Rhs<R>, I>,
-        mask: Option<(&Arc<BitVec<u64>>, bool)>,
+        mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<Out<R>, I>> {
-        ops::vxm_entries(self.threads(), ring, x, a, mask.map(|(m, complement)| (m.as_bitslice(), complement)))
+        ops::vxm_entries(self.threads(), ring, x, a, mask.map(of))
     }
     fn mxd<R: Semiring>(&self, ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Result<Dense<Out<R>>> {
         ops::mxd(self.threads(), ring, a, x)
@@ -197,13 +184,13 @@ impl<I: Index> Backend<I> for Cpu {
     fn transposed<T: Value>(&self, a: &Csr<T, I>) -> Result<Csr<T, I>> {
         a.transpose(self.threads())
     }
-    fn reduce_rows_of<P: Monoid>(&self, monoid: P, a: &Csr<P::Out, I>) -> Result<Vector<P::Out, I>> {
-        let y = ops::reduce_rows(self.threads(), monoid, a)?;
-        let mut marks = cleared(y.len())?;
-        for (i, w) in a.row_ptr().windows(2).enumerate() {
-            marks.set(i, w[0] < w[1]);
-        }
-        Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, y)))
+    fn reduce_rows_of<P: Monoid>(
+        &self,
+        monoid: P,
+        a: &Csr<P::Out, I>,
+        mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
+    ) -> Result<Vector<P::Out, I>> {
+        vector::reduce_rows(self.threads(), monoid, a, mask.map(of))
     }
 
     fn nonzero_matrix<T: Num>(&self, a: &Csr<T, I>) -> Result<Arc<Pattern<I>>> {
@@ -250,17 +237,15 @@ impl<I: Index> Backend<I> for Cpu {
         ops::reduce(self.threads(), monoid, a)
     }
 
-    fn nonzero_vector<T: Num>(&self, x: &Vector<T, I>) -> Result<Arc<BitVec<u64>>> {
-        vector::nonzero(x).map(Arc::new)
+    fn nonzero_vector<T: Num>(&self, x: &Vector<T, I>) -> Result<Arc<VectorPattern<I>>> {
+        vector::nonzero(x)
     }
     fn restrict_vector<T: Value>(
         &self,
         x: &Vector<T, I>,
-        mask: &Arc<BitVec<u64>>,
-        complement: bool,
+        mask: MaskSpec<'_, Arc<VectorPattern<I>>>,
     ) -> Result<Vector<T, I>> {
-        check(mask, x.len())?;
-        if complement { x.kept(&meant(mask, true)?) } else { x.kept(mask) }
+        x.retained(of(mask))
     }
     fn ewise_add_vectors<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         &self,
@@ -309,18 +294,53 @@ impl<I: Index> Backend<I> for Cpu {
     fn scatter_vector<T: Value>(&self, v: &Vector<T, I>, indices: &[I], len: usize) -> Result<Vector<T, I>> {
         vector::scatter(v, indices, len)
     }
-    fn marks(&self, indices: &[I], len: usize) -> Result<Arc<BitVec<u64>>> {
-        vector::marks(indices, len).map(Arc::new)
+    fn index_pattern(&self, indices: &[I], len: usize) -> Result<Arc<VectorPattern<I>>> {
+        vector::pattern_of(indices, len).map(Arc::new)
     }
-    fn constant_vector<T: Value>(
+    fn full_vector<T: Value>(
         &self,
         len: usize,
         x: T,
-        mask: Option<(&Arc<BitVec<u64>>, bool)>,
+        mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<T, I>> {
-        let Some((marks, complement)) = mask else { return Vector::constant(len, x) };
-        check(marks, len)?;
-        let values = crate::par::filled(len, x, "a vector")?;
-        Vector::of(Form::Bitmap(BitmapVec::from_parts(meant(marks, complement)?, values)))
+        let Some(mask) = mask else { return Vector::constant(len, x) };
+        of(mask).check(len)?;
+        let pattern = of(mask).complemented()?.map_or_else(|| Arc::clone(mask.pattern), Arc::new);
+        let values = filled(pattern.values(), x, "a vector")?;
+        Vector::of_values(pattern, Arc::new(values))
+    }
+
+    const MASKS_OPERANDS: bool = true;
+    fn is_same_vector<T: Value>(&self, x: &Vector<T, I>, y: &Vector<T, I>) -> bool {
+        x.is_same(y)
+    }
+    fn is_own_pattern<T: Value>(&self, x: &Vector<T, I>, pattern: &Arc<VectorPattern<I>>) -> bool {
+        Arc::ptr_eq(x.pattern(), pattern)
+    }
+    fn fills_mask<T: Value>(&self, t: &Vector<T, I>, mask: MaskSpec<'_, Arc<VectorPattern<I>>>) -> bool {
+        t.nnz() == of(mask).count()
+    }
+    fn retain_vector<T: Value>(&self, x: &mut Vector<T, I>, mask: MaskSpec<'_, Arc<VectorPattern<I>>>) -> Result<()> {
+        x.retain(of(mask))
+    }
+    fn put_vector<T: Value>(&self, x: &mut Vector<T, I>, t: Vector<T, I>) -> Result<()> {
+        x.put(self.threads(), t, None)
+    }
+    fn accumulate_vector<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        &self,
+        op: O,
+        x: &mut Vector<T, I>,
+        t: Vector<T, I>,
+    ) -> Result<()> {
+        x.put(self.threads(), t, Some(&vector::joins(op)))
+    }
+    fn assign_masked<T: Value>(
+        &self,
+        w: &mut Vector<T, I>,
+        x: T,
+        mask: MaskSpec<'_, Arc<VectorPattern<I>>>,
+    ) -> Result<()> {
+        of(mask).check(w.len())?;
+        w.put_scalar(self.threads(), x, of(mask))
     }
 }

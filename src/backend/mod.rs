@@ -27,7 +27,8 @@ mod operations;
 mod write;
 
 pub use crate::par::Progress;
-pub use build::{Build, Masked, Masking, Operation, PlacesOf, ResultOf, Target, TransposeA, TransposeB, Unmasked};
+pub use crate::sparse::MaskSpec;
+pub use build::{Build, Masked, Masking, Operation, PlacesOf, ResultOf, TransposeA, TransposeB, Unmasked};
 pub use container::{Complement, Container, Kind, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
 pub use cpu_contract::AskedEinsum;
@@ -37,12 +38,12 @@ pub use operations::{
     Apply, ApplyIndex, Assign, AssignScalar, Entrywise, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, PlanOf,
     Reduce, ReduceRows, Select, Transpose, Vxm,
 };
-pub use write::{Accum, Accumulate, Plain};
-pub(crate) use write::{Parts, Where, write_parts};
+pub use write::{Accum, Accumulate, Plain, WriteMask};
+pub(crate) use write::{Parts, write_parts};
 
 use std::marker::PhantomData;
 
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Semiring, UnaryOp, Value};
+use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, Value};
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Index, Result, Vector};
 
@@ -345,7 +346,7 @@ pub trait Backend<I: Index = u32>:
         b: &Self::Matrix<Rhs<R>>,
         c: &mut Self::Matrix<Out<R>>,
     ) -> Result<()>;
-    /// y = A ⊕.⊗ x at the places of the mask, or at all others.
+    /// y = A ⊕.⊗ x where the mask allows.
     /// # Errors
     /// See [`Backend`].
     fn mxv_masked<R: Semiring>(
@@ -353,9 +354,9 @@ pub trait Backend<I: Index = u32>:
         ring: R,
         a: &Self::Matrix<Lhs<R>>,
         x: &Self::Vector<Rhs<R>>,
-        mask: Option<(&Self::Places, bool)>,
+        mask: Option<MaskSpec<'_, Self::Places>>,
     ) -> Result<Self::Vector<Out<R>>>;
-    /// yᵀ = xᵀ ⊕.⊗ A at the places of the mask, or at all others.
+    /// yᵀ = xᵀ ⊕.⊗ A where the mask allows.
     /// # Errors
     /// See [`Backend`].
     fn vxm_masked<R: Semiring>(
@@ -363,7 +364,7 @@ pub trait Backend<I: Index = u32>:
         ring: R,
         x: &Self::Vector<Lhs<R>>,
         a: &Self::Matrix<Rhs<R>>,
-        mask: Option<(&Self::Places, bool)>,
+        mask: Option<MaskSpec<'_, Self::Places>>,
     ) -> Result<Self::Vector<Out<R>>>;
     /// Y = A ⊕.⊗ X, both dense; a row of A without entries gives a row of the identity of ⊕.
     /// # Errors
@@ -378,10 +379,15 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`].
     fn transposed<T: Value>(&self, a: &Self::Matrix<T>) -> Result<Self::Matrix<T>>;
-    /// ⊕ over each row that has an entry.
+    /// ⊕ over each row that has an entry, where the mask allows.
     /// # Errors
     /// See [`Backend`].
-    fn reduce_rows_of<P: Monoid>(&self, monoid: P, a: &Self::Matrix<P::Out>) -> Result<Self::Vector<P::Out>>;
+    fn reduce_rows_of<P: Monoid>(
+        &self,
+        monoid: P,
+        a: &Self::Matrix<P::Out>,
+        mask: Option<MaskSpec<'_, Self::Places>>,
+    ) -> Result<Self::Vector<P::Out>>;
 
     /// Where the values are not 0.
     /// # Errors
@@ -454,14 +460,13 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`].
     fn nonzero_vector<T: Num>(&self, x: &Self::Vector<T>) -> Result<Self::Places>;
-    /// The entries at the places of a mask, or at all others.
+    /// The entries that the mask allows.
     /// # Errors
     /// See [`Backend`].
     fn restrict_vector<T: Value>(
         &self,
         x: &Self::Vector<T>,
-        mask: &Self::Places,
-        complement: bool,
+        mask: MaskSpec<'_, Self::Places>,
     ) -> Result<Self::Vector<T>>;
     /// x ∘ y where both have an entry; where one has, that entry.
     /// # Errors
@@ -524,25 +529,65 @@ pub trait Backend<I: Index = u32>:
     /// # Errors
     /// See [`Backend`]; [`Error::IndexRange`](crate::Error::IndexRange), [`Error::Duplicate`](crate::Error::Duplicate).
     fn scatter_vector<T: Value>(&self, v: &Self::Vector<T>, indices: &[I], len: usize) -> Result<Self::Vector<T>>;
-    /// The places `indices` of `len`.
+    /// The pattern of `indices` of `len`.
     /// # Errors
     /// As for [`scatter_vector`](Self::scatter_vector).
-    fn marks(&self, indices: &[I], len: usize) -> Result<Self::Places>;
-    /// `x` at the places of the mask, at all others, or everywhere.
+    fn index_pattern(&self, indices: &[I], len: usize) -> Result<Self::Places>;
+    /// `x` where the mask allows.
     /// # Errors
     /// See [`Backend`].
-    fn constant_vector<T: Value>(
+    fn full_vector<T: Value>(
         &self,
         len: usize,
         x: T,
-        mask: Option<(&Self::Places, bool)>,
+        mask: Option<MaskSpec<'_, Self::Places>>,
     ) -> Result<Self::Vector<T>>;
-    /// w(i) = `x` at the places of the mask, or at all others; other places stay. A machine that writes to w itself brings its
-    /// own.
+
+    /// Whether a mask of an operation entry by entry is applied to its operands: for machines on which that costs no more than
+    /// the entries of the mask.
+    const MASKS_OPERANDS: bool = false;
+    /// Whether both are names of one vector: if so, an operation on it is written in place.
+    fn is_same_vector<T: Value>(&self, _: &Self::Vector<T>, _: &Self::Vector<T>) -> bool {
+        false
+    }
+    /// Whether the pattern is the one that x has, shared.
+    fn is_own_pattern<T: Value>(&self, _: &Self::Vector<T>, _: &Self::Places) -> bool {
+        false
+    }
+    /// Whether t, whose entries the mask allows, is known to have one wherever it does.
+    fn fills_mask<T: Value>(&self, _: &Self::Vector<T>, _: MaskSpec<'_, Self::Places>) -> bool {
+        false
+    }
+    /// Keeps the entries that the mask allows. A machine that writes in place brings its own, as of the next three.
     /// # Errors
     /// See [`Backend`].
-    fn assign_where<T: Value>(&self, w: &mut Self::Vector<T>, x: T, mask: (&Self::Places, bool)) -> Result<()> {
-        let t = self.constant_vector(self.len(w), x, Some(mask))?;
-        write::put::<Self, I, Vectors, T>(self, "assign", w, t, mask)
+    fn retain_vector<T: Value>(&self, x: &mut Self::Vector<T>, mask: MaskSpec<'_, Self::Places>) -> Result<()> {
+        *x = self.restrict_vector(x, mask)?;
+        Ok(())
+    }
+    /// The entries of t, and elsewhere those of x.
+    /// # Errors
+    /// See [`Backend`].
+    fn put_vector<T: Value>(&self, x: &mut Self::Vector<T>, t: Self::Vector<T>) -> Result<()> {
+        self.accumulate_vector(Second::<T, T>::default(), x, t)
+    }
+    /// x = x ∘ t where both have an entry; where one has, that entry.
+    /// # Errors
+    /// See [`Backend`].
+    fn accumulate_vector<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        &self,
+        op: O,
+        x: &mut Self::Vector<T>,
+        t: Self::Vector<T>,
+    ) -> Result<()> {
+        *x = self.ewise_add_vectors(op, x, &t)?;
+        Ok(())
+    }
+    /// w(i) = `x` where the mask allows; other places stay.
+    /// # Errors
+    /// See [`Backend`].
+    fn assign_masked<T: Value>(&self, w: &mut Self::Vector<T>, x: T, mask: MaskSpec<'_, Self::Places>) -> Result<()> {
+        let t = self.full_vector(self.len(w), x, Some(mask))?;
+        self.put_vector(w, t)
     }
 }

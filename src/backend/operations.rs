@@ -3,24 +3,46 @@
 use std::marker::PhantomData;
 
 use super::container::{Container, Kind, Matrices, Vectors};
-use super::{Backend, Build, Operation, Target, TransposeA, TransposeB};
-use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
+use super::write::{Accum, Accumulate, On, Plain, WriteMask, keep_allowed, write};
+use super::{Backend, Build, Operation, TransposeA, TransposeB};
+use crate::algebra::{BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
+use crate::sparse::MaskSpec;
 use crate::spgemm::Options;
 use crate::{Error, Index, Result};
 
-/// The places of a mask, and whether all others are meant.
-type Hint<'a, P> = Option<(&'a P, bool)>;
+/// The mask of a result, if there is one.
+type Mask<'a, P> = Option<MaskSpec<'a, P>>;
+/// The same, to write by.
+type Write<P> = Option<WriteMask<P>>;
 
-/// T where the mask lets it through, for operations that compute it everywhere.
+/// The entries of T that the mask allows, for operations that compute it everywhere.
 fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
-    t: K::Of<T>,
-    mask: Hint<'_, K::Places>,
+    mut t: K::Of<T>,
+    mask: Mask<'_, K::Places>,
 ) -> Result<K::Of<T>> {
-    match mask {
-        Some((places, complement)) => K::restrict(m, &t, places, complement),
-        None => Ok(t),
+    if let Some(mask) = mask {
+        K::retain(m, &mut t, mask)?;
     }
+    Ok(t)
+}
+
+/// An operand of an operation entry by entry: its entries that the mask allows, where masks are applied to operands.
+fn masked_operand<M: Backend<I>, I: Index, K: Entrywise<M, I>, T: Value>(
+    m: &M,
+    x: K::Of<T>,
+    flip: bool,
+    mask: Mask<'_, K::Places>,
+) -> Result<K::Of<T>> {
+    masked::<M, I, K, T>(m, K::transposed(m, x, flip)?, mask.filter(|_| K::MASKS_OPERANDS))
+}
+/// The result of such an operation.
+fn masked_result<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
+    m: &M,
+    t: K::Of<T>,
+    mask: Mask<'_, K::Places>,
+) -> Result<K::Of<T>> {
+    masked::<M, I, K, T>(m, t, mask.filter(|_| !K::MASKS_OPERANDS))
 }
 
 fn flipped<M: Backend<I>, I: Index, T: Value>(m: &M, a: M::Matrix<T>, flip: bool) -> Result<M::Matrix<T>> {
@@ -55,26 +77,29 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxm<R, M, I> {
     type Kind = Matrices;
     type Out = Out<R>;
     const NAME: &'static str = "mxm";
-    fn compute(
-        self,
-        m: &M,
-        _: Option<Target<'_, M::Matrix<Out<R>>>>,
-        mask: Hint<'_, M::Pattern>,
-    ) -> Result<M::Matrix<Out<R>>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::Pattern>) -> Result<M::Matrix<Out<R>>> {
         let (a, b) = (flipped(m, self.a, self.flip[0])?, flipped(m, self.b, self.flip[1])?);
         let Some(plan) = self.plan else {
-            return m.product(self.ring, &a, &b, mask, &self.options);
+            return m.product(self.ring, &a, &b, mask.map(|m| (m.pattern, m.complement)), &self.options);
         };
         masked::<M, I, Matrices, _>(m, m.numeric(&plan, self.ring, &a, &b)?, mask)
     }
-    fn overwrite(self, m: &M, c: &mut M::Matrix<Out<R>>) -> Result<()> {
-        let planned = self.plan.as_ref().is_some_and(|plan| m.is_of_plan(plan, c));
-        if planned && let Some(plan) = &self.plan {
+    fn write_into<A: Accumulate<Out<R>>>(
+        self,
+        m: &M,
+        c: &mut M::Matrix<Out<R>>,
+        mask: Write<M::Pattern>,
+        accum: A,
+    ) -> Result<()> {
+        if mask.is_none()
+            && !A::SOME
+            && let Some(plan) = self.plan.as_ref().filter(|plan| m.is_of_plan(plan, c))
+        {
             let (a, b) = (flipped(m, self.a, self.flip[0])?, flipped(m, self.b, self.flip[1])?);
             return m.numeric_into(plan, self.ring, &a, &b, c);
         }
-        let t = self.compute(m, None, None)?;
-        super::write::write::<M, I, Matrices, _>(m, Self::NAME, c, t, None, None)
+        let t = self.compute(m, mask.as_ref().map(WriteMask::spec))?;
+        write::<M, I, Matrices, _, _>(m, Self::NAME, c, t, mask, accum)
     }
 }
 impl<R: Semiring, M: Backend<I>, I: Index> TransposeA for Mxm<R, M, I> {
@@ -150,12 +175,7 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Mxv<R, M, I> {
     type Kind = Vectors;
     type Out = Out<R>;
     const NAME: &'static str = "mxv";
-    fn compute(
-        self,
-        m: &M,
-        _: Option<Target<'_, M::Vector<Out<R>>>>,
-        mask: Hint<'_, M::Places>,
-    ) -> Result<M::Vector<Out<R>>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<Out<R>>> {
         m.mxv_masked(self.ring, &flipped(m, self.a, self.flip)?, &self.x, mask)
     }
 }
@@ -176,12 +196,7 @@ impl<R: Semiring, M: Backend<I>, I: Index> Operation<M, I> for Vxm<R, M, I> {
     type Kind = Vectors;
     type Out = Out<R>;
     const NAME: &'static str = "vxm";
-    fn compute(
-        self,
-        m: &M,
-        _: Option<Target<'_, M::Vector<Out<R>>>>,
-        mask: Hint<'_, M::Places>,
-    ) -> Result<M::Vector<Out<R>>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<Out<R>>> {
         m.vxm_masked(self.ring, &self.x, &flipped(m, self.a, self.flip)?, mask)
     }
 }
@@ -278,9 +293,28 @@ impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>, K: Entrywise<M, I>, M: Backen
     type Kind = K;
     type Out = T;
     const NAME: &'static str = "ewise_add";
-    fn compute(self, m: &M, _: Option<Target<'_, K::Of<T>>>, mask: Hint<'_, K::Places>) -> Result<K::Of<T>> {
-        let (a, b) = (K::transposed(m, self.a, self.flip[0])?, K::transposed(m, self.b, self.flip[1])?);
-        masked::<M, I, K, T>(m, K::ewise_add(m, self.op, &a, &b)?, mask)
+    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<T>> {
+        let a = masked_operand::<M, I, K, T>(m, self.a, self.flip[0], mask)?;
+        let b = masked_operand::<M, I, K, T>(m, self.b, self.flip[1], mask)?;
+        masked_result::<M, I, K, T>(m, K::ewise_add(m, self.op, &a, &b)?, mask)
+    }
+    /// c = c ∘ B and c = A ∘ c are written as B or A that c accumulates.
+    fn write_into<A: Accumulate<T>>(self, m: &M, c: &mut K::Of<T>, mask: Write<K::Places>, accum: A) -> Result<()> {
+        let (is_a, is_b) = (K::is_same(m, &self.a, c), K::is_same(m, &self.b, c));
+        if A::SOME || is_a == is_b {
+            let t = self.compute(m, mask.as_ref().map(WriteMask::spec))?;
+            return write::<M, I, K, _, _>(m, Self::NAME, c, t, mask, accum);
+        }
+        let Self { op, a, b, .. } = self;
+        // The operand that is c is dropped: c is then shared no more, and not copied.
+        let (same, t) = if is_a { (a, b) } else { (b, a) };
+        drop(same);
+        let t = masked::<M, I, K, T>(m, t, mask.as_ref().map(WriteMask::spec))?;
+        if is_a {
+            write::<M, I, K, _, _>(m, Self::NAME, c, t, mask, Accum(op))
+        } else {
+            write::<M, I, K, _, _>(m, Self::NAME, c, t, mask, Accum(Flipped(op)))
+        }
     }
 }
 
@@ -295,9 +329,10 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "ewise_mult";
-    fn compute(self, m: &M, _: Option<Target<'_, K::Of<O::Out>>>, mask: Hint<'_, K::Places>) -> Result<K::Of<O::Out>> {
-        let (a, b) = (K::transposed(m, self.a, self.flip[0])?, K::transposed(m, self.b, self.flip[1])?);
-        masked::<M, I, K, O::Out>(m, K::ewise_mult(m, self.op, &a, &b)?, mask)
+    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
+        let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip[0], mask)?;
+        let b = masked_operand::<M, I, K, O::B>(m, self.b, self.flip[1], mask)?;
+        masked_result::<M, I, K, O::Out>(m, K::ewise_mult(m, self.op, &a, &b)?, mask)
     }
 }
 
@@ -312,9 +347,10 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "ewise_union";
-    fn compute(self, m: &M, _: Option<Target<'_, K::Of<O::Out>>>, mask: Hint<'_, K::Places>) -> Result<K::Of<O::Out>> {
-        let (a, b) = (K::transposed(m, self.a.0, self.flip[0])?, K::transposed(m, self.b.0, self.flip[1])?);
-        masked::<M, I, K, O::Out>(m, K::ewise_union(m, self.op, (&a, self.a.1), (&b, self.b.1))?, mask)
+    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
+        let a = masked_operand::<M, I, K, O::A>(m, self.a.0, self.flip[0], mask)?;
+        let b = masked_operand::<M, I, K, O::B>(m, self.b.0, self.flip[1], mask)?;
+        masked_result::<M, I, K, O::Out>(m, K::ewise_union(m, self.op, (&a, self.a.1), (&b, self.b.1))?, mask)
     }
 }
 
@@ -344,9 +380,9 @@ impl<O: UnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> fo
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "apply";
-    fn compute(self, m: &M, _: Option<Target<'_, K::Of<O::Out>>>, mask: Hint<'_, K::Places>) -> Result<K::Of<O::Out>> {
-        let t = K::apply(m, self.op, &K::transposed(m, self.a, self.flip)?)?;
-        masked::<M, I, K, O::Out>(m, t, mask)
+    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
+        let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
+        masked_result::<M, I, K, O::Out>(m, K::apply(m, self.op, &a)?, mask)
     }
 }
 impl<O: UnaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> TransposeA for Apply<O, K, M, I> {
@@ -366,9 +402,9 @@ impl<O: IndexUnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, 
     type Kind = K;
     type Out = O::Out;
     const NAME: &'static str = "apply_index";
-    fn compute(self, m: &M, _: Option<Target<'_, K::Of<O::Out>>>, mask: Hint<'_, K::Places>) -> Result<K::Of<O::Out>> {
-        let t = K::apply_index(m, self.op, &K::transposed(m, self.a, self.flip)?, self.s)?;
-        masked::<M, I, K, O::Out>(m, t, mask)
+    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
+        let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
+        masked_result::<M, I, K, O::Out>(m, K::apply_index(m, self.op, &a, self.s)?, mask)
     }
 }
 
@@ -383,9 +419,9 @@ impl<O: IndexUnaryOp<Out = bool>, K: Entrywise<M, I>, M: Backend<I>, I: Index> O
     type Kind = K;
     type Out = O::A;
     const NAME: &'static str = "select";
-    fn compute(self, m: &M, _: Option<Target<'_, K::Of<O::A>>>, mask: Hint<'_, K::Places>) -> Result<K::Of<O::A>> {
-        let t = K::select(m, self.op, &K::transposed(m, self.a, self.flip)?, self.s)?;
-        masked::<M, I, K, O::A>(m, t, mask)
+    fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::A>> {
+        let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
+        masked_result::<M, I, K, O::A>(m, K::select(m, self.op, &a, self.s)?, mask)
     }
 }
 
@@ -410,14 +446,8 @@ impl<P: Monoid, M: Backend<I>, I: Index> Operation<M, I> for ReduceRows<P, M, I>
     type Kind = Vectors;
     type Out = P::Out;
     const NAME: &'static str = "reduce_rows";
-    fn compute(
-        self,
-        m: &M,
-        _: Option<Target<'_, M::Vector<P::Out>>>,
-        mask: Hint<'_, M::Places>,
-    ) -> Result<M::Vector<P::Out>> {
-        let t = m.reduce_rows_of(self.monoid, &flipped(m, self.a, self.flip)?)?;
-        masked::<M, I, Vectors, P::Out>(m, t, mask)
+    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<P::Out>> {
+        m.reduce_rows_of(self.monoid, &flipped(m, self.a, self.flip)?, mask)
     }
 }
 impl<P: Monoid, M: Backend<I>, I: Index> TransposeA for ReduceRows<P, M, I> {
@@ -435,7 +465,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Transpose<T, M, I> {
     type Kind = Matrices;
     type Out = T;
     const NAME: &'static str = "transpose";
-    fn compute(self, m: &M, _: Option<Target<'_, M::Matrix<T>>>, mask: Hint<'_, M::Pattern>) -> Result<M::Matrix<T>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::Pattern>) -> Result<M::Matrix<T>> {
         masked::<M, I, Matrices, T>(m, flipped(m, self.a, !self.flip)?, mask)
     }
 }
@@ -454,7 +484,7 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Extract<'_, T, M, I>
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "extract";
-    fn compute(self, m: &M, _: Option<Target<'_, M::Vector<T>>>, mask: Hint<'_, M::Places>) -> Result<M::Vector<T>> {
+    fn compute(self, m: &M, mask: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
         masked::<M, I, Vectors, T>(m, m.extract_vector(&self.v, self.indices)?, mask)
     }
 }
@@ -477,38 +507,51 @@ fn no_target<T>() -> Result<T> {
     })
 }
 
-impl<T: Value, M: Backend<I>, I: Index> Assign<'_, T, M, I> {
-    /// With an accumulator the entries of v at their places; without, w with the assigned places replaced, those that v has no
-    /// entry for removed.
-    fn z(&self, m: &M, Target { c: w, accumulates }: Target<'_, M::Vector<T>>) -> Result<M::Vector<T>> {
-        let t = m.scatter_vector(&self.v, self.indices, m.len(w))?;
-        if accumulates {
-            return Ok(t);
-        }
-        let region = m.marks(self.indices, m.len(w))?;
-        let kept = m.restrict_vector(w, &region, true)?;
-        m.ewise_add_vectors(crate::algebra::Second::<T, T>::default(), &kept, &t)
-    }
-}
 impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Assign<'_, T, M, I> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "assign";
-    fn compute(self, m: &M, w: Option<Target<'_, M::Vector<T>>>, mask: Hint<'_, M::Places>) -> Result<M::Vector<T>> {
-        let Some(w) = w else { return no_target() };
-        masked::<M, I, Vectors, T>(m, self.z(m, w)?, mask)
+    fn compute(self, _: &M, _: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
+        no_target()
+    }
+    /// With an accumulator T is the entries of v at their indices. Without, w is written at the indices alone: there they are the
+    /// mask, and of them those that the mask of w allows.
+    fn write_into<A: Accumulate<T>>(self, m: &M, w: &mut M::Vector<T>, mask: Write<M::Places>, accum: A) -> Result<()> {
+        let (Self { v, indices }, len) = (self, m.len(w));
+        let spec = mask.as_ref().map(WriteMask::spec);
+        let t = masked::<M, I, Vectors, T>(m, m.scatter_vector(&v, indices, len)?, spec)?;
+        drop(v);
+        if A::SOME {
+            return write::<M, I, Vectors, _, _>(m, Self::NAME, w, t, mask, accum);
+        }
+        let mut pattern = m.index_pattern(indices, len)?;
+        if let Some(mask) = mask {
+            let allowed = m.full_vector(len, true, Some(MaskSpec::new(&pattern, false)))?;
+            pattern = masked::<M, I, Vectors, bool>(m, allowed, Some(mask.spec()))?.places(m)?;
+            if mask.replace && !keep_allowed(&On::<M, I, Vectors, T, _>::new(m, Plain), w, mask)? {
+                *w = t;
+                return Ok(());
+            }
+        }
+        let written = WriteMask { pattern, complement: false, replace: false };
+        write::<M, I, Vectors, _, _>(m, Self::NAME, w, t, Some(written), Plain)
     }
 }
 impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for AssignScalar<T> {
     type Kind = Vectors;
     type Out = T;
     const NAME: &'static str = "assign";
-    fn compute(self, m: &M, w: Option<Target<'_, M::Vector<T>>>, mask: Hint<'_, M::Places>) -> Result<M::Vector<T>> {
-        let Some(w) = w else { return no_target() };
-        m.constant_vector(m.len(w.c), self.x, mask)
+    fn compute(self, _: &M, _: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
+        no_target()
     }
-    fn overwrite_at(self, m: &M, w: &mut M::Vector<T>, mask: (&M::Places, bool)) -> Result<()> {
-        m.assign_where(w, self.x, mask)
+    fn write_into<A: Accumulate<T>>(self, m: &M, w: &mut M::Vector<T>, mask: Write<M::Places>, accum: A) -> Result<()> {
+        match mask {
+            Some(mask) if !A::SOME && !mask.replace => m.assign_masked(w, self.x, mask.spec()),
+            mask => {
+                let t = m.full_vector(m.len(w), self.x, mask.as_ref().map(WriteMask::spec))?;
+                write::<M, I, Vectors, _, _>(m, "assign", w, t, mask, accum)
+            }
+        }
     }
 }
 

@@ -15,97 +15,147 @@ use std::marker::PhantomData;
 
 use super::Backend;
 use super::container::Kind;
-use crate::algebra::{BinaryOp, Second, Value};
+use crate::algebra::{BinaryOp, Value};
+use crate::sparse::MaskSpec;
 use crate::{Error, Index, Result};
 
-/// The mask of a result, and whether what lies outside it goes.
-pub(crate) struct Where<'a, P> {
-    pub(crate) places: &'a P,
+/// The mask of a result that is written, with the pattern of its own.
+#[derive(Clone, Debug)]
+pub struct WriteMask<P> {
+    pub(crate) pattern: P,
     pub(crate) complement: bool,
+    /// Whether entries outside of it are removed.
     pub(crate) replace: bool,
 }
 
-/// x ⊙ y.
-type Add<'a, C> = &'a dyn Fn(&C, &C) -> Result<C>;
+impl<P> WriteMask<P> {
+    /// The indices that are written.
+    pub(crate) fn spec(&self) -> MaskSpec<'_, P> {
+        MaskSpec::new(&self.pattern, self.complement)
+    }
+}
 
-/// What the rules need of matrices or vectors X whose masks are P.
+/// What the rules need of matrices or vectors X whose masks are P: each is in place where X can be written in place.
 pub(crate) trait Parts<X, P> {
     /// Rows and columns.
     fn shape(&self, x: &X) -> (usize, usize);
-    /// The entries at the places of a mask, or at all others.
-    fn restrict(&self, x: &X, places: &P, complement: bool) -> Result<X>;
-    /// Entries of both, which have none at the same place.
-    fn union(&self, x: &X, y: &X) -> Result<X>;
+    /// Whether the pattern is the one that x has, shared.
+    fn is_own(&self, x: &X, pattern: &P) -> bool;
+    /// Whether t, whose entries the mask allows, is known to have one wherever it does.
+    fn fills(&self, t: &X, mask: MaskSpec<'_, P>) -> bool;
+    /// Keeps the entries that the mask allows.
+    fn retain(&self, x: &mut X, mask: MaskSpec<'_, P>) -> Result<()>;
+    /// The entries of t, and elsewhere those of x.
+    fn put(&self, x: &mut X, t: X) -> Result<()>;
+    /// x = x ⊙ t.
+    fn accumulate(&self, x: &mut X, t: X) -> Result<()>;
 }
 
-/// C⟨M, r⟩ = C ⊙ T, `add` being C ⊙ T, or nothing without an accumulator.
+/// C⟨M, r⟩ = T, or with `accumulates` C⟨M, r⟩ ⊙= T.
+///
+/// The mask is let go before C is written: a pattern that is C's own is then not shared any more.
 pub(crate) fn write_parts<X, P>(
     parts: &impl Parts<X, P>,
     op: &'static str,
     c: &mut X,
     t: X,
-    mask: Option<Where<'_, P>>,
-    accum: Option<Add<'_, X>>,
+    mask: Option<WriteMask<P>>,
+    accumulates: bool,
 ) -> Result<()> {
     let (found, made) = (parts.shape(c), parts.shape(&t));
     if found != made {
         return Err(Error::Shape { op, lhs: found, rhs: made });
     }
-    *c = match (mask, accum) {
-        (None, None) => t,
-        (None, Some(add)) => add(c, &t)?,
-        (Some(Where { replace: true, .. }), None) => t,
-        (Some(Where { places, complement, replace: true }), Some(add)) => {
-            add(&parts.restrict(c, places, complement)?, &t)?
+    let replace = mask.as_ref().is_none_or(|mask| mask.replace);
+    match mask {
+        Some(mask) if replace && accumulates => {
+            let allows_some = keep_allowed(parts, c, mask)?;
+            if allows_some {
+                return parts.accumulate(c, t);
+            }
         }
-        (Some(Where { places, complement, .. }), None) => parts.union(&parts.restrict(c, places, !complement)?, &t)?,
-        (Some(_), Some(add)) => add(c, &t)?,
-    };
+        Some(mask) if !replace && !accumulates => {
+            // All but what the mask allows stays, and T comes to it.
+            let outside = WriteMask { complement: !mask.complement, ..mask };
+            let filled = parts.fills(&t, MaskSpec::new(&outside.pattern, !outside.complement));
+            if filled {
+                drop(outside);
+                return parts.put(c, t);
+            }
+            if keep_allowed(parts, c, outside)? {
+                return parts.put(c, t);
+            }
+        }
+        mask if accumulates => {
+            drop(mask);
+            return parts.accumulate(c, t);
+        }
+        _ => {}
+    }
+    *c = t;
     Ok(())
 }
 
-/// Matrices or vectors of T on machine M.
-struct On<'m, M, I, K, T>(&'m M, PhantomData<(I, K, T)>);
-impl<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value> Parts<K::Of<T>, K::Places> for On<'_, M, I, K, T> {
+/// Keeps the entries of C that the mask allows, and lets it go; false if it allows none, which are still there then.
+pub(crate) fn keep_allowed<X, P>(parts: &impl Parts<X, P>, c: &mut X, mask: WriteMask<P>) -> Result<bool> {
+    if parts.is_own(c, &mask.pattern) {
+        return Ok(!mask.complement);
+    }
+    parts.retain(c, mask.spec())?;
+    Ok(true)
+}
+
+/// Matrices or vectors of T on machine M, joined by A.
+pub(super) struct On<'m, M, I, K, T, A> {
+    m: &'m M,
+    accum: A,
+    of: PhantomData<(I, K, T)>,
+}
+impl<'m, M, I, K, T, A> On<'m, M, I, K, T, A> {
+    pub(super) fn new(m: &'m M, accum: A) -> Self {
+        Self { m, accum, of: PhantomData }
+    }
+}
+impl<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>> Parts<K::Of<T>, K::Places>
+    for On<'_, M, I, K, T, A>
+{
     fn shape(&self, x: &K::Of<T>) -> (usize, usize) {
-        K::shape(self.0, x)
+        K::shape(self.m, x)
     }
-    fn restrict(&self, x: &K::Of<T>, places: &K::Places, complement: bool) -> Result<K::Of<T>> {
-        K::restrict(self.0, x, places, complement)
+    fn is_own(&self, x: &K::Of<T>, pattern: &K::Places) -> bool {
+        K::is_own(self.m, x, pattern)
     }
-    fn union(&self, x: &K::Of<T>, y: &K::Of<T>) -> Result<K::Of<T>> {
-        K::ewise_add(self.0, Second::<T, T>::default(), x, y)
+    fn fills(&self, t: &K::Of<T>, mask: MaskSpec<'_, K::Places>) -> bool {
+        K::fills(self.m, t, mask)
+    }
+    fn retain(&self, x: &mut K::Of<T>, mask: MaskSpec<'_, K::Places>) -> Result<()> {
+        K::retain(self.m, x, mask)
+    }
+    fn put(&self, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
+        K::put(self.m, x, t)
+    }
+    fn accumulate(&self, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
+        self.accum.accumulate::<M, I, K>(self.m, x, t)
     }
 }
 
 /// [`write_parts`], by types.
-pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
+pub(super) fn write<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value, A: Accumulate<T>>(
     m: &M,
     op: &'static str,
     c: &mut K::Of<T>,
     t: K::Of<T>,
-    mask: Option<Where<'_, K::Places>>,
-    accum: Option<Add<'_, K::Of<T>>>,
+    mask: Option<WriteMask<K::Places>>,
+    accum: A,
 ) -> Result<()> {
-    write_parts(&On::<M, I, K, T>(m, PhantomData), op, c, t, mask, accum)
-}
-
-/// C⟨M⟩ = T: entries outside of the mask stay.
-pub(super) fn put<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
-    m: &M,
-    op: &'static str,
-    c: &mut K::Of<T>,
-    t: K::Of<T>,
-    (places, complement): (&K::Places, bool),
-) -> Result<()> {
-    write::<M, I, K, T>(m, op, c, t, Some(Where { places, complement, replace: false }), None)
+    write_parts(&On::<M, I, K, T, A>::new(m, accum), op, c, t, mask, A::SOME)
 }
 
 /// How a result joins what is there: [`Plain`] or [`Accum`].
 pub trait Accumulate<T: Value>: Sized {
-    /// Runs `f` with ⊙, if there is one.
+    /// x = x ⊙ t, or t without ⊙.
     #[doc(hidden)]
-    fn join<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &K::Of<T>, y: &K::Of<T>) -> Result<K::Of<T>>;
+    fn accumulate<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()>;
     /// Whether there is an accumulator.
     #[doc(hidden)]
     const SOME: bool;
@@ -120,13 +170,14 @@ pub struct Accum<O>(pub(super) O);
 
 impl<T: Value> Accumulate<T> for Plain {
     const SOME: bool = false;
-    fn join<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, _: &M, _: &K::Of<T>, y: &K::Of<T>) -> Result<K::Of<T>> {
-        Ok(y.clone())
+    fn accumulate<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, _: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
+        *x = t;
+        Ok(())
     }
 }
 impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>> Accumulate<T> for Accum<O> {
     const SOME: bool = true;
-    fn join<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &K::Of<T>, y: &K::Of<T>) -> Result<K::Of<T>> {
-        K::ewise_add(m, self.0, x, y)
+    fn accumulate<M: Backend<I>, I: Index, K: Kind<M, I>>(&self, m: &M, x: &mut K::Of<T>, t: K::Of<T>) -> Result<()> {
+        K::accumulate(m, self.0, x, t)
     }
 }

@@ -16,6 +16,7 @@ use crate::algebra::{
 };
 use crate::backend::{Backend, Container, Mask, Matrices, Vectors};
 use crate::par::collected;
+use crate::sparse::MaskSpec;
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Error, Result, Vector};
 
@@ -161,6 +162,11 @@ impl Cuda {
     }
 }
 
+/// The places of a mask, and whether all others are allowed.
+fn parts(mask: MaskSpec<'_, DevicePlaces>) -> (&DevicePlaces, bool) {
+    (mask.pattern, mask.complement)
+}
+
 fn check(mask: Option<(&DevicePlaces, bool)>, expected: usize) -> Result<()> {
     match mask {
         Some((places, _)) if places.0.len != expected => {
@@ -257,18 +263,18 @@ impl Backend for Cuda {
         ring: R,
         a: &DeviceCsr<Lhs<R>>,
         x: &DeviceVector<Rhs<R>>,
-        mask: Option<(&DevicePlaces, bool)>,
+        mask: Option<MaskSpec<'_, DevicePlaces>>,
     ) -> Result<DeviceVector<Out<R>>> {
-        self.mxv_vector(&printed_ring(ring), &a.raw(), x.raw(), mask)?.typed()
+        self.mxv_vector(&printed_ring(ring), &a.raw(), x.raw(), mask.map(parts))?.typed()
     }
     fn vxm_masked<R: Semiring>(
         &self,
         ring: R,
         x: &DeviceVector<Lhs<R>>,
         a: &DeviceCsr<Rhs<R>>,
-        mask: Option<(&DevicePlaces, bool)>,
+        mask: Option<MaskSpec<'_, DevicePlaces>>,
     ) -> Result<DeviceVector<Out<R>>> {
-        self.vxm_vector(&printed_ring(ring), x.raw(), &a.raw(), mask)?.typed()
+        self.vxm_vector(&printed_ring(ring), x.raw(), &a.raw(), mask.map(parts))?.typed()
     }
     fn mxd<R: Semiring>(&self, ring: R, a: &DeviceCsr<Lhs<R>>, x: &DeviceDense<Rhs<R>>) -> Result<DeviceDense<Out<R>>> {
         Cuda::mxd(self, ring, a, x)
@@ -276,8 +282,15 @@ impl Backend for Cuda {
     fn transposed<T: Value>(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
         self.transpose_raw(&a.raw())?.typed()
     }
-    fn reduce_rows_of<P: Monoid>(&self, monoid: P, a: &DeviceCsr<P::Out>) -> Result<DeviceVector<P::Out>> {
-        self.reduce_rows_vector(&printed_monoid(monoid), &a.raw())?.typed()
+    fn reduce_rows_of<P: Monoid>(
+        &self,
+        monoid: P,
+        a: &DeviceCsr<P::Out>,
+        mask: Option<MaskSpec<'_, DevicePlaces>>,
+    ) -> Result<DeviceVector<P::Out>> {
+        let mask = mask.map(parts);
+        check(mask, a.shape().0)?;
+        self.masked(self.reduce_rows_vector(&printed_monoid(monoid), &a.raw())?, mask)?.typed()
     }
 
     fn nonzero_matrix<T: Num>(&self, a: &DeviceCsr<T>) -> Result<Arc<DevicePattern>> {
@@ -340,11 +353,10 @@ impl Backend for Cuda {
     fn restrict_vector<T: Value>(
         &self,
         x: &DeviceVector<T>,
-        mask: &DevicePlaces,
-        complement: bool,
+        mask: MaskSpec<'_, DevicePlaces>,
     ) -> Result<DeviceVector<T>> {
-        check(Some((mask, complement)), x.len())?;
-        self.vector_restrict_raw(x.raw(), &mask.0, complement)?.typed()
+        check(Some(parts(mask)), x.len())?;
+        self.vector_restrict_raw(x.raw(), &mask.pattern.0, mask.complement)?.typed()
     }
     fn ewise_add_vectors<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         &self,
@@ -400,36 +412,32 @@ impl Backend for Cuda {
         if v.len() != indices.len() {
             return Err(Error::Length { what: "indices of an assignment", found: indices.len(), expected: v.len() });
         }
-        crate::ops::vector::marks(indices, len)?;
+        crate::ops::vector::pattern_of(indices, len)?;
         let mut w = self.upload_list_raw(len, &[], Slice::of::<T>(&[]))?;
         self.vector_assign_raw(&mut w, Some(indices), &Assigned::Vector(v.raw()))?;
         w.typed()
     }
-    fn marks(&self, indices: &[u32], len: usize) -> Result<DevicePlaces> {
-        crate::ops::vector::marks(indices, len)?;
+    fn index_pattern(&self, indices: &[u32], len: usize) -> Result<DevicePlaces> {
+        crate::ops::vector::pattern_of(indices, len)?;
         let mut sorted = collected(indices.len(), indices.iter().copied(), "indices of an assignment")?;
         sorted.sort_unstable();
         let marks = crate::par::filled(sorted.len(), true, "indices of an assignment")?;
         Ok(DevicePlaces(self.upload_list_raw(len, &sorted, Slice::of(&marks))?))
     }
-    fn constant_vector<T: Value>(
+    fn full_vector<T: Value>(
         &self,
         len: usize,
         x: T,
-        mask: Option<(&DevicePlaces, bool)>,
+        mask: Option<MaskSpec<'_, DevicePlaces>>,
     ) -> Result<DeviceVector<T>> {
+        let mask = mask.map(parts);
         check(mask, len)?;
         let nothing = self.upload_list_raw(len, &[], Slice::of::<T>(&[]))?;
         let full = self.to_full_raw(&nothing, Slice::of(&[x]))?;
         self.masked(full, mask)?.typed()
     }
-    fn assign_where<T: Value>(
-        &self,
-        w: &mut DeviceVector<T>,
-        x: T,
-        (mask, complement): (&DevicePlaces, bool),
-    ) -> Result<()> {
-        check(Some((mask, complement)), w.len())?;
-        self.vector_assign_where_raw(w.raw_mut(), &mask.0, complement, Slice::of(&[x]))
+    fn assign_masked<T: Value>(&self, w: &mut DeviceVector<T>, x: T, mask: MaskSpec<'_, DevicePlaces>) -> Result<()> {
+        check(Some(parts(mask)), w.len())?;
+        self.vector_assign_where_raw(w.raw_mut(), &mask.pattern.0, mask.complement, Slice::of(&[x]))
     }
 }

@@ -52,6 +52,49 @@ pub(crate) fn fill_words<W: Word>(
     )
 }
 
+/// Writes the results of a block, and whether each is an entry, over words that are there and `false`.
+pub(crate) type WriteFound<'a, W> = dyn Fn(Range<usize>, &mut [W], &mut [bool]) + Sync + 'a;
+
+/// As [`fill`], with a flag for each element.
+pub(crate) fn fill_found<T: Value>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: &[Range<usize>],
+    first: T,
+    work: &WriteFound<'_, T>,
+) -> Result<(Vec<T>, Vec<bool>)> {
+    let (words, found) = fill_found_words(threads, op, blocks, word(first), &|block, words, found| {
+        // SAFETY: all are `first` at first.
+        work(block, unsafe { values_mut::<T>(words) }, found);
+    })?;
+    // SAFETY: all were `first`, and then what `work` wrote, which are values of this type.
+    Ok((unsafe { from_words(words) }, found))
+}
+
+/// [`fill_found`], compiled once for a size of value.
+fn fill_found_words<W: Word>(
+    threads: &Threads,
+    op: &'static str,
+    blocks: &[Range<usize>],
+    first: W,
+    work: &WriteFound<'_, W>,
+) -> Result<(Vec<W>, Vec<bool>)> {
+    let end = |b: usize| b.checked_sub(1).map_or(0, |b| blocks[b].end);
+    let n = end(blocks.len());
+    Fresh::new(n, op)?.fill_with(
+        Fresh::new(n, op)?,
+        threads,
+        op,
+        blocks.len(),
+        end,
+        || Ok(()),
+        |(), b, slots, found| {
+            work(blocks[b].clone(), slots.rest(first), found.rest(false));
+            Ok(())
+        },
+    )
+}
+
 /// What `work(block, elements)` makes of the elements that are there; one for each of the blocks' places.
 pub(crate) fn refill_blocks<T: Value>(
     threads: &Threads,

@@ -2,14 +2,12 @@
 
 use std::ops::Range;
 
-use bitvec::slice::BitSlice;
-
 use super::staged::{Factors, MulRow};
 use super::{BLOCK, Fold};
 use crate::algebra::words::{from_words, value, values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, Slice, V, Value, Word};
 use crate::simd::{RowsOf, prefetch, scatter};
-use crate::sparse::SparseVec;
+use crate::sparse::EffectiveMask;
 use crate::{Csr, Index, Pattern, Result};
 
 /// Rows of A ahead of the current one that are asked for.
@@ -45,9 +43,6 @@ pub(crate) struct Part {
     pub of_a: Range<usize>,
 }
 
-/// Which columns of y count: those whose bit is set, or those whose bit is not, if the second is true; all if `None`.
-pub(crate) type Lets<'a> = Option<(&'a BitSlice<u64>, bool)>;
-
 /// Parts ahead of the current one whose values are asked for, and lines of them at most: what the processor fetches by itself it does not
 /// begin where rows are left out. A third of the time of rows of 27; where a cache has all, up to a tenth is lost by it.
 const SOON: usize = 4;
@@ -58,9 +53,11 @@ pub(crate) const CACHED: usize = 1 << 20;
 /// A semiring and its operands: loops that rustc fuses.
 pub(crate) struct VectorProducts<'a, R: Semiring, I: Index> {
     pub ring: R,
-    pub x: &'a SparseVec<Lhs<R>, I>,
+    /// Indices of x and its values there.
+    pub x: (&'a [I], &'a [Lhs<R>]),
     pub a: &'a Csr<Rhs<R>, I>,
-    pub mask: Lets<'a>,
+    /// The columns of y that are computed; all if `None`.
+    pub mask: Option<EffectiveMask<'a, I>>,
 }
 
 impl<R: Semiring, I: Index> VectorProducts<'_, R, I> {
@@ -69,18 +66,18 @@ impl<R: Semiring, I: Index> VectorProducts<'_, R, I> {
         &self,
         of_x: Range<usize>,
         list: &mut Vec<(I, <Out<R> as Value>::Word)>,
-        lets: impl Fn(usize) -> bool,
+        allows: impl Fn(usize) -> bool,
     ) {
         let mul = self.ring.mul();
         let a = RowsOf::new(self.a.pattern(), self.a.values());
         for p in of_x {
-            if let Some(k) = self.x.indices().get(p + AHEAD) {
+            if let Some(k) = self.x.0.get(p + AHEAD) {
                 a.prefetch(k.get());
             }
-            let (k, x) = (self.x.indices()[p].get(), self.x.values()[p]);
+            let (k, x) = (self.x.0[p].get(), self.x.1[p]);
             let (js, values) = a.row(k);
             for (&j, &value) in js.iter().zip(values) {
-                if lets(j.get()) {
+                if allows(j.get()) {
                     let at = At { i: V(0), k: V(k as u64), j: V(j.get() as u64) };
                     list.push((j, word(mul.mul::<Host>(V(x), V(value), at).0)));
                 }
@@ -97,7 +94,7 @@ unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for Vector
     fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, <Out<R> as Value>::Word)>) {
         match self.mask {
             None => self.append_where(of_x, list, |_| true),
-            Some((bits, complement)) => self.append_where(of_x, list, |j| bits[j] != complement),
+            Some(mask) => self.append_where(of_x, list, |j| mask.allows(j)),
         }
     }
     fn fold(
@@ -128,7 +125,7 @@ unsafe impl<R: Semiring, I: Index> Listed<<Out<R> as Value>::Word, I> for Vector
                     prefetch(self.a.values(), q);
                 }
             }
-            let (k, x) = (V(self.x.indices()[*of_x].get() as u64), V(self.x.values()[*of_x]));
+            let (k, x) = (V(self.x.0[*of_x].get() as u64), V(self.x.1[*of_x]));
             let (js, ys) = (&self.a.col_idx()[of_a.clone()], &self.a.values()[of_a.clone()]);
             scatter(window, window.len() - 1, js, ys, |z, y, j| {
                 let at = At { i: V(0), k, j: V(j.get() as u64) };
@@ -146,7 +143,7 @@ pub(crate) struct StagedVector<'a, W: Word> {
     values: Slice<'a>,
     fold: &'a dyn Fold<W>,
     mul: &'a dyn MulRow<W>,
-    mask: Lets<'a>,
+    mask: Option<EffectiveMask<'a, u32>>,
 }
 
 impl<'a, W: Word> StagedVector<'a, W> {
@@ -160,7 +157,7 @@ impl<'a, W: Word> StagedVector<'a, W> {
         (a, values): (&'a Pattern, Slice<'a>),
         fold: &'a dyn Fold<W>,
         mul: &'a dyn MulRow<W>,
-        mask: Lets<'a>,
+        mask: Option<EffectiveMask<'a, u32>>,
     ) -> Self {
         assert!(ks.len() == xs.len() && values.len() == a.nnz());
         Self { ks, xs, a, values, fold, mul, mask }
@@ -188,7 +185,7 @@ unsafe impl<W: Word> Listed<W, u32> for StagedVector<'_, W> {
                     let products = js.iter().copied().zip(zs.iter().copied());
                     match self.mask {
                         None => list.extend(products),
-                        Some((bits, complement)) => list.extend(products.filter(|&(j, _)| bits[j.get()] != complement)),
+                        Some(mask) => list.extend(products.filter(|&(j, _)| mask.allows(j.get()))),
                     }
                     q += js.len();
                 }

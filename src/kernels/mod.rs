@@ -31,11 +31,11 @@ mod typed;
 mod vectors;
 
 pub(crate) use any::{Listing, Write, fill_any, listed_any};
-pub(crate) use blocks::{fill, refill_blocks};
+pub(crate) use blocks::{fill, fill_found, refill_blocks};
 pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with_type};
 pub(crate) use compiled::{CompiledMonoid, CompiledOp, CompiledRing};
 pub(crate) use fold::{Fold, LOOK, folded};
-pub(crate) use listed::{CACHED, Lets, Listed, Part, Sums, VectorProducts, sums};
+pub(crate) use listed::{CACHED, Listed, Part, Sums, VectorProducts, sums};
 pub(crate) use multiply::{Multiply, OneByOne, RowOfA, RowsOfC, columns_of_row};
 pub(crate) use precompiled::{precompiled, real, word};
 pub(crate) use products::Products;

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use bitvec::slice::BitSlice;
-
 use super::fold::fold_each;
 use super::{BLOCK, Fold};
 use crate::Pattern;
 use crate::algebra::{Slice, Word};
+use crate::sparse::bit;
 
 /// What is multiplied: A(i, k) with x(k) for the entries of some rows that lie side by side, or for some entries of one row.
 #[derive(Clone, Copy, Debug)]
@@ -57,25 +56,29 @@ pub(crate) struct StagedRows<'a, W: Word> {
     x: Slice<'a>,
     fold: &'a dyn Fold<W>,
     mul: &'a dyn MulPairs<W>,
-    /// Where x has entries; everywhere if `None`.
-    marks: Option<&'a BitSlice<u64>>,
+    /// A bit for each entry of x; all are if `None`.
+    bits: Option<&'a [u64]>,
 }
 
 impl<'a, W: Word> StagedRows<'a, W> {
-    /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry; it has a value at every place, and marks where these are entries,
-    /// unless all are.
+    /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry; it has a value at every place, and a bit where
+    /// that is an entry, unless all are.
     /// # Panics
-    /// If there is not one value per entry, or x has not one value and mark per column.
+    /// If there is not one value per entry, or x has not one value and bit per column.
     /// # Safety
     /// ⊕ and ⊗ are on one type of value, and ⊗ takes values of the operands' types.
     pub(crate) unsafe fn new(
         (a, values): (&'a Pattern, Slice<'a>),
-        (x, marks): (Slice<'a>, Option<&'a BitSlice<u64>>),
+        (x, bits): (Slice<'a>, Option<&'a [u64]>),
         fold: &'a dyn Fold<W>,
         mul: &'a dyn MulPairs<W>,
     ) -> Self {
-        assert!(values.len() == a.nnz() && x.len() == a.ncols() && marks.is_none_or(|m| m.len() == x.len()));
-        Self { a, values, x, fold, mul, marks }
+        assert!(
+            values.len() == a.nnz()
+                && x.len() == a.ncols()
+                && bits.is_none_or(|words| words.len() == x.len().div_ceil(64))
+        );
+        Self { a, values, x, fold, mul, bits }
     }
     /// y(i) for some rows, over the identities that are there. Rows that fit into the buffer together are multiplied at once; the fold of
     /// a longer row stops soon after it has met the terminal value of ⊕.
@@ -122,11 +125,11 @@ impl<'a, W: Word> StagedRows<'a, W> {
     }
     /// Moves the products of columns where x has an entry to the front, row after row.
     fn keep_present(&self, ks: &[u32], zs: &mut [W], ends: &mut [usize]) {
-        let Some(marks) = self.marks else { return };
+        let Some(words) = self.bits else { return };
         let (mut n, mut p) = (0, 0);
         for end in ends {
             while p < *end {
-                if marks[ks[p] as usize] {
+                if bit(words, ks[p] as usize) {
                     zs[n] = zs[p];
                     n += 1;
                 }

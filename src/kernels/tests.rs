@@ -8,7 +8,7 @@ use super::staged_rows::{StagedRows, fold_rows};
 use super::*;
 use crate::algebra::words::{into_words, value, values, values_mut, word};
 use crate::algebra::*;
-use crate::sparse::SparseVec;
+use crate::sparse::{MaskSpec, SparseVec, VectorPattern};
 use crate::{Csr, Index, Pattern};
 
 mod rowwise;
@@ -215,10 +215,11 @@ fn lists_of_products_are_the_same_in_two_steps() {
         let a = random.matrix::<f64>(300, most, false);
         let x = SparseVec::new(300, (0..100u32).map(|p| 3 * p).collect(), (0..100).map(|p| 0.1 * p as f64).collect())
             .unwrap();
-        let bits: bitvec::vec::BitVec<u64> = (0..300).map(|j| j % 5 == 0).collect();
-        for mask in [None, Some((bits.as_bitslice(), false)), Some((bits.as_bitslice(), true))] {
+        let pattern = VectorPattern::new(300, (0..300).step_by(5).collect()).unwrap();
+        let mask = |complement| Some(MaskSpec::new(&pattern, complement).effective());
+        for mask in [None, mask(false), mask(true)] {
             let ring = MinPlus::<f64>::default();
-            let fused = VectorProducts { ring, x: &x, a: &a, mask };
+            let fused = VectorProducts { ring, x: (x.indices(), x.values()), a: &a, mask };
             let (xs, values) = ((x.indices(), Slice::of(x.values())), (&**a.pattern(), Slice::of(a.values())));
             let (fold, mul) = (Typed(ring.0), Rowwise(ring.1));
             // SAFETY: the semiring's operators and its operands.

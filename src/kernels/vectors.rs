@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use bitvec::slice::BitSlice;
-
 use super::blocks::{fill, fill_words};
 use super::by_formula::{Fused, Operand, check, with_type};
 use super::listed::StagedVector;
@@ -19,21 +17,21 @@ use crate::simd::FloatRows;
 
 /// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x have an entry, in the order of A's row, or in that of
 /// [`mxv`](crate::ops::mxv) if x has all; e where there is none. x has a
-/// value at every place, and marks where these are entries, unless all are.
+/// value at every place, and a bit where that is an entry, unless all are.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types; [`Error::Unsupported`](crate::Error::Unsupported) for
 /// structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 /// # Panics
-/// If x has not one value and mark per column.
+/// If x has not one value and bit per column.
 pub(crate) fn mxv_by_formula(
     threads: &Threads,
     blocks: &[Range<usize>],
     ring: &CompiledRing,
     a: Operand<'_>,
-    (x, marks): (Slice<'_>, Option<&BitSlice<u64>>),
+    (x, bits): (Slice<'_>, Option<&[u64]>),
 ) -> Result<Array> {
     check(ring.formula(), a.values.ty(), x.ty())?;
-    if let (None, Some(fused)) = (marks, ring.fused()) {
+    if let (None, Some(fused)) = (bits, ring.fused()) {
         let [f64s, f32s] = Fused::PLUS_TIMES;
         let y = match fused {
             _ if fused == f64s => float_mxv(threads, blocks, PlusTimes::<f64>::default(), a, x),
@@ -48,7 +46,7 @@ pub(crate) fn mxv_by_formula(
         let kernels = ring.two_steps::<T>()?;
         let (fold, a) = (kernels.fold(), (&**a.pattern, a.values));
         // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
-        let products = unsafe { StagedRows::new(a, (x, marks), fold, kernels) };
+        let products = unsafe { StagedRows::new(a, (x, bits), fold, kernels) };
         let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|rows, y| products.rows(rows, y))?;
         // SAFETY: all were the identity, and then what `rows` wrote: values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))

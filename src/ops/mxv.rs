@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::blocks::{row_blocks, stride};
-use super::mask::{VectorMask, check_mask};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
 use crate::kernels::{fill, refill_blocks};
 use crate::par::Threads;
 use crate::simd::{FloatRows, RowsOf};
+use crate::sparse::{MaskSpec, VectorPattern};
 use crate::{Csr, Error, Index, Result};
 
 /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the entries of row i, `e` the identity of ⊕.
@@ -21,7 +21,7 @@ use crate::{Csr, Error, Index, Result};
 /// of the row from 0 on, and the row is ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ + s₅) + (s₆ + s₇)). Either way the bits are the same on every
 /// processor, for any number of threads and under any mask.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Length`] if the mask has not m bits; [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// [`Error::Shape`]; [`Error::Length`] if the mask is not of m places; [`Error::OutOfMemory`], [`Error::Cancelled`].
 /// # Example
 /// ```
 /// use sparring::{Csr, algebra::PlusTimes, ops::mxv, par::Threads};
@@ -35,16 +35,17 @@ pub fn mxv<R: Semiring, I: Index>(
     ring: R,
     a: &Csr<Lhs<R>, I>,
     x: &[Rhs<R>],
-    mask: Option<VectorMask<'_>>,
+    mask: Option<MaskSpec<'_, VectorPattern<I>>>,
 ) -> Result<Vec<Out<R>>> {
     check(a, x)?;
-    check_mask(mask, a.nrows())?;
+    mask.map_or(Ok(()), |mask| mask.check(a.nrows()))?;
+    let mask = mask.map(|mask| mask.effective());
     let identity = <R::Add as Monoid>::IDENTITY;
     fill(threads, "mxv", &row_blocks(a.pattern())?, &|i| i, identity, &|block, y| match mask {
         None => rows(ring, a, x, block, y),
         Some(mask) => {
             let first = block.start;
-            for run in runs(block, |i| mask.lets(i)) {
+            for run in runs(block, |i| mask.allows(i)) {
                 rows(ring, a, x, run.clone(), &mut y[run.start - first..run.end - first]);
             }
         }
@@ -81,18 +82,24 @@ fn check<T, U, I: Index>(a: &Csr<T, I>, x: &[U]) -> Result<()> {
     if a.ncols() == x.len() { Ok(()) } else { Err(Error::Shape { op: "mxv", lhs: a.shape(), rhs: (x.len(), 1) }) }
 }
 
-/// Ranges of neighbours that are let through.
-fn runs(block: Range<usize>, lets: impl Fn(usize) -> bool) -> impl Iterator<Item = Range<usize>> {
+/// Ranges of neighbours that are allowed.
+pub(super) fn runs(block: Range<usize>, allows: impl Fn(usize) -> bool) -> impl Iterator<Item = Range<usize>> {
     let mut at = block.start;
     std::iter::from_fn(move || {
-        let start = (at..block.end).find(|&i| lets(i))?;
-        at = (start..block.end).find(|&i| !lets(i)).unwrap_or(block.end);
+        let start = (at..block.end).find(|&i| allows(i))?;
+        at = (start..block.end).find(|&i| !allows(i)).unwrap_or(block.end);
         Some(start..at)
     })
 }
 
 /// y(i) for some rows, whatever is there.
-fn rows<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &[Rhs<R>], rows: Range<usize>, y: &mut [Out<R>]) {
+pub(super) fn rows<R: Semiring, I: Index>(
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    x: &[Rhs<R>],
+    rows: Range<usize>,
+    y: &mut [Out<R>],
+) {
     if let Some(floats) = FloatRows::new(ring) {
         return floats.rows((a.pattern(), a.values()), x, rows, y);
     }

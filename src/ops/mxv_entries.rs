@@ -1,85 +1,156 @@
 //! y = A ⊕.⊗ x where x has entries at some places: y has one where row and vector meet.
 
-use super::blocks::row_blocks;
-use super::mask::VectorMask;
-use super::mxv::mxv;
-use super::vxm::vxm;
-use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
-use crate::kernels::fill;
-use crate::par::Threads;
-use crate::sparse::vector_forms::cleared;
-use crate::sparse::{BitmapVec, Form};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::blocks::{blocks, row_blocks};
+use super::mxv::{rows, runs};
+use super::vxm::vxm_list;
+use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
+use crate::kernels::{fill, fill_found};
+use crate::par::{Threads, collected, filled, zero_values};
+use crate::sparse::{Bitmap, MaskSpec, VectorPattern, View, bit};
 use crate::{Csr, Error, Index, Result, Vector};
 
-use bitvec::slice::BitSlice;
-
-/// The places of a result that are computed: those that are marked, or those that are not.
-pub(crate) type Places<'a> = Option<(&'a BitSlice<u64>, bool)>;
-
-fn check(places: Places<'_>, expected: usize) -> Result<()> {
-    match places {
-        Some((m, _)) if m.len() != expected => Err(Error::Length { what: "mask", found: m.len(), expected }),
-        _ => Ok(()),
-    }
-}
-
-/// The mask as the operations on dense vectors take it.
-fn mask(places: Places<'_>) -> Option<VectorMask<'_>> {
-    places.map(|(bits, complement)| VectorMask { bits, complement })
-}
-
-/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, or in that of [`mxv`] if x has
-/// all, e the identity of ⊕; y has an entry where there is such a k and where the mask lets it through.
+/// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, or in that of
+/// [`mxv`](super::mxv()) if x has all, e the identity of ⊕; y has an entry where there is such a k and where the mask allows it.
+///
+/// Cost: O(m + nnz(A)) time; where the mask allows at most one row in 16, O(entries of the mask and of the rows that it allows), and
+/// O(n / 64 + nnz(x)) if x is a list and these entries are more.
 pub(crate) fn mxv_entries<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
     a: &Csr<Lhs<R>, I>,
     x: &Vector<Rhs<R>, I>,
-    places: Places<'_>,
+    mask: Option<MaskSpec<'_, VectorPattern<I>>>,
 ) -> Result<Vector<Out<R>, I>> {
     if a.ncols() != x.len() {
         return Err(Error::Shape { op: "mxv", lhs: a.shape(), rhs: (x.len(), 1) });
     }
-    check(places, a.nrows())?;
-    let lets = |i: usize| places.is_none_or(|(m, complement)| m[i] != complement);
-    if let Some(x) = x.as_full() {
-        let y = mxv(threads, ring, a, x, mask(places))?;
-        let empty = |i: usize| a.row_ptr()[i] == a.row_ptr()[i + 1];
-        if places.is_none() && !(0..a.nrows()).any(empty) {
-            return Vector::full(y);
-        }
-        let mut marks = cleared(y.len())?;
-        for i in (0..y.len()).filter(|&i| lets(i) && !empty(i)) {
-            marks.set(i, true);
-        }
-        return Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, y)));
+    let m = a.nrows();
+    mask.map_or(Ok(()), |mask| mask.check(m))?;
+    let mask = mask.filter(|mask| mask.count() < m);
+    if x.nnz() == 0 || mask.is_some_and(|mask| mask.count() == 0) {
+        return Vector::empty(m);
     }
-    let list;
-    let (marks, values) = match x.form() {
-        Form::Bitmap(x) => (x.present(), x.values()),
-        Form::Sparse(x) if x.nnz() > 0 => {
-            list = x.to_bitmap()?;
-            (list.present(), list.values())
+    let few = mask.filter(|mask| mask.count() <= m / Vector::<Out<R>, I>::SPARSE);
+    let few = few.map(|mask| mask.to_list()).transpose()?;
+    let work = few.as_ref().map_or(a.nnz(), |rows| rows.iter().map(|i| a.row(i.get()).0.len()).sum());
+    let (bits, values);
+    let entries = match x.view() {
+        // A bit is tested faster than a list is searched, once there are as many entries as it takes to make the bits.
+        View::List(ks, xs) if work > x.len() / 64 => {
+            let mut spread = zero_values(x.len(), "a bitmap vector")?;
+            ks.iter().zip(xs).for_each(|(k, &x)| spread[k.get()] = x);
+            (bits, values) = (x.pattern().to_bitmap()?, spread);
+            View::Bitmap(bits.words(), &values)
         }
-        _ => return Vector::empty(a.nrows()),
+        entries => entries,
     };
-    let (add, mul) = (ring.add(), ring.mul());
+    match few {
+        Some(list) => few_rows(threads, ring, a, entries, &list),
+        None => all_rows(threads, ring, a, entries, mask),
+    }
+}
+
+/// y(i) for the rows of a list.
+fn few_rows<R: Semiring, I: Index>(
+    threads: &Threads,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    x: View<'_, Rhs<R>, I>,
+    list: &[I],
+) -> Result<Vector<Out<R>, I>> {
+    let mut before = filled(list.len() + 1, 0u64, "work of a product")?;
+    for (p, i) in list.iter().enumerate() {
+        before[p + 1] = before[p] + a.row(i.get()).0.len() as u64 + 1;
+    }
+    let blocks = blocks(list.len(), &|p| before[p])?;
     let identity = <R::Add as Monoid>::IDENTITY;
-    let found = fill(threads, "mxv", &row_blocks(a.pattern())?, &|i| i, identity, &|rows, y| {
-        for (i, y) in rows.zip(y).filter(|(i, _)| lets(*i)) {
-            let ((ks, xs), mut sum) = (a.row(i), identity);
-            for (&k, &x) in ks.iter().zip(xs).filter(|(k, _)| marks[k.get()]) {
-                let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(0) };
-                sum = add.apply::<Host>(V(sum), mul.mul::<Host>(V(x), V(values[k.get()]), at)).0;
-            }
-            *y = sum;
+    let (y, found) = fill_found(threads, "mxv", &blocks, identity, &|block, y, found| {
+        for ((i, y), found) in list[block].iter().zip(y).zip(found) {
+            *found = row(ring, a, x, i.get(), y);
         }
     })?;
-    let mut met = cleared(found.len())?;
-    for i in (0..found.len()).filter(|&i| lets(i)) {
-        met.set(i, a.row(i).0.iter().any(|k| marks[k.get()]));
+    let kept = |p: &usize| found[*p];
+    let nnz = (0..list.len()).filter(kept).count();
+    let indices = collected(nnz, (0..list.len()).filter(kept).map(|p| list[p]), "indices")?;
+    let values = collected(nnz, (0..list.len()).filter(kept).map(|p| y[p]), "values")?;
+    Vector::from_list(a.nrows(), indices, values)
+}
+
+/// y(i) for all rows, or those that the mask allows.
+fn all_rows<R: Semiring, I: Index>(
+    threads: &Threads,
+    ring: R,
+    a: &Csr<Lhs<R>, I>,
+    x: View<'_, Rhs<R>, I>,
+    mask: Option<MaskSpec<'_, VectorPattern<I>>>,
+) -> Result<Vector<Out<R>, I>> {
+    let (m, identity, blocks) = (a.nrows(), <R::Add as Monoid>::IDENTITY, row_blocks(a.pattern())?);
+    let mask = mask.map(|mask| mask.effective());
+    let allows = |i: usize| mask.is_none_or(|mask| mask.allows(i));
+    let View::Full(x) = x else {
+        let (y, found) = fill_found(threads, "mxv", &blocks, identity, &|block, y, found| {
+            for ((i, y), found) in block.zip(y).zip(found).filter(|((i, _), _)| allows(*i)) {
+                *found = row(ring, a, x, i, y);
+            }
+        })?;
+        return Vector::from_bitmap(Bitmap::from_flags(&found)?, y);
+    };
+    let empty = |i: usize| a.row_ptr()[i] == a.row_ptr()[i + 1];
+    let some_empty = AtomicBool::new(false);
+    let y = fill(threads, "mxv", &blocks, &|i| i, identity, &|block, y| {
+        if block.clone().any(empty) {
+            some_empty.store(true, Relaxed);
+        }
+        let (first, allowed) = (block.start, |run: Range<usize>, y: &mut [Out<R>]| rows(ring, a, x, run, y));
+        match mask {
+            None => allowed(block, y),
+            Some(_) => {
+                runs(block, allows).for_each(|run| allowed(run.clone(), &mut y[run.start - first..run.end - first]))
+            }
+        }
+    })?;
+    if mask.is_none() && !some_empty.into_inner() {
+        return Vector::full(y);
     }
-    Vector::of(Form::Bitmap(BitmapVec::from_parts(met, found)))
+    let bits = Bitmap::of(m, |at| {
+        let rows = 64 * at..m.min(64 * at + 64);
+        rows.fold(0, |word, i| word | u64::from(allows(i) && !empty(i)) << (i % 64))
+    })?;
+    Vector::from_bitmap(bits, y)
+}
+
+/// Whether row i and x meet; y(i) then, over the identity that is there.
+#[inline(always)]
+fn row<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: View<'_, Rhs<R>, I>, i: usize, y: &mut Out<R>) -> bool {
+    if let View::Full(x) = x {
+        rows(ring, a, x, i..i + 1, std::slice::from_mut(y));
+        return !a.row(i).0.is_empty();
+    }
+    let (add, mul, terminal) = (ring.add(), ring.mul(), <R::Add as Monoid>::TERMINAL);
+    let ((ks, values), mut found) = (a.row(i), false);
+    for (&k, &value) in ks.iter().zip(values) {
+        let Some(x) = entry(x, k) else { continue };
+        found = true;
+        let at = At { i: V(i as u64), k: V(k.get() as u64), j: V(0) };
+        *y = add.apply::<Host>(V(*y), mul.mul::<Host>(V(value), V(x), at)).0;
+        if terminal == Some(*y) {
+            break;
+        }
+    }
+    found
+}
+
+/// x(k).
+#[inline(always)]
+fn entry<T: Value, I: Index>(x: View<'_, T, I>, k: I) -> Option<T> {
+    match x {
+        View::Bitmap(words, values) => bit(words, k.get()).then(|| values[k.get()]),
+        View::List(ks, values) => ks.binary_search(&k).ok().map(|p| values[p]),
+        View::Full(values) => Some(values[k.get()]),
+    }
 }
 
 /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise.
@@ -88,13 +159,14 @@ pub(crate) fn vxm_entries<R: Semiring, I: Index>(
     ring: R,
     x: &Vector<Lhs<R>, I>,
     a: &Csr<Rhs<R>, I>,
-    places: Places<'_>,
+    mask: Option<MaskSpec<'_, VectorPattern<I>>>,
 ) -> Result<Vector<Out<R>, I>> {
-    check(places, a.ncols())?;
-    let mask = mask(places);
-    match x.form() {
-        Form::Sparse(x) => vxm(threads, ring, x, a, mask)?,
-        _ => vxm(threads, ring, &x.to_sparse()?, a, mask)?,
-    }
-    .try_into()
+    let (columns, sums) = match x.view() {
+        View::List(ks, xs) => vxm_list(threads, ring, x.len(), (ks, xs), a, mask)?,
+        _ => {
+            let x = x.to_sparse()?;
+            vxm_list(threads, ring, x.len(), (x.indices(), x.values()), a, mask)?
+        }
+    };
+    Vector::from_list(a.ncols(), columns, sums)
 }

@@ -1,46 +1,39 @@
 //! Operations on vectors, entry by entry.
 //!
-//! Two lists are merged. Everything else goes by marks: which places have an entry follows from the marks of the operands, 64
-//! places at a time; values are then computed in blocks on all threads.
+//! Two lists are merged, and a list that meets a vector of another form looks at its own places. Where both have a value for each
+//! place, the pattern follows from their bits, 64 places at a time, and values are computed in blocks on all threads.
 
 use std::cmp::Ordering;
 use std::ops::Range;
-
-use bitvec::slice::BitSlice;
-use bitvec::vec::BitVec;
+use std::sync::Arc;
 
 use super::blocks::blocks;
-use crate::algebra::{BinaryOp, Host, IndexUnaryOp, Monoid, Place, UnaryOp, V, Value};
-use crate::kernels::fill;
-use crate::par::{Threads, collected, reserved};
-use crate::sparse::vector_forms::cleared;
-use crate::sparse::{BitmapVec, Form, SparseVec};
-use crate::{Error, Index, Result, Vector};
+use crate::algebra::{BinaryOp, Host, IndexUnaryOp, Monoid, Number, Place, Slice, SliceMut, UnaryOp, V, Value};
+use crate::kernels::{fill, folded};
+use crate::par::{Threads, collected, reserved, zero_values};
+use crate::sparse::{Bitmap, Combine, MaskSpec, VectorPattern, View, bit};
+use crate::{Csr, Error, Index, Result, Vector};
 
-/// A vector by marks: its values at all places, and which of them are entries; all, if there are no marks.
-struct Marked<'a, T> {
-    marks: Option<&'a BitSlice<u64>>,
+/// Values at all places, and a bit for each that is an entry; all are, if there are no bits.
+#[derive(Clone, Copy)]
+struct Dense<'a, T> {
+    bits: Option<&'a [u64]>,
     values: &'a [T],
 }
 
-impl<T: Copy> Marked<'_, T> {
+impl<T: Copy> Dense<'_, T> {
     #[inline(always)]
     fn has(&self, i: usize) -> bool {
-        self.marks.is_none_or(|marks| marks[i])
+        self.bits.is_none_or(|bits| bit(bits, i))
     }
 }
 
-/// Calls `f` with the vector by marks, made for the call if it is a list. A list without entries has no value to fill places
-/// with, so `f` gets nothing.
-fn marked<T: Value, I: Index, R>(v: &Vector<T, I>, f: impl FnOnce(Option<Marked<'_, T>>) -> Result<R>) -> Result<R> {
-    match v.form() {
-        Form::Full(values) => f(Some(Marked { marks: None, values })),
-        Form::Bitmap(b) => f(Some(Marked { marks: Some(b.present()), values: b.values() })),
-        Form::Sparse(list) if list.nnz() == 0 => f(None),
-        Form::Sparse(list) => {
-            let b = list.to_bitmap()?;
-            f(Some(Marked { marks: Some(b.present()), values: b.values() }))
-        }
+/// The vector as values at all places, unless it is a list.
+fn dense<T: Value, I: Index>(v: &Vector<T, I>) -> Option<Dense<'_, T>> {
+    match v.view() {
+        View::List(..) => None,
+        View::Bitmap(bits, values) => Some(Dense { bits: Some(bits), values }),
+        View::Full(values) => Some(Dense { bits: None, values }),
     }
 }
 
@@ -51,39 +44,34 @@ fn check<T: Value, U: Value, I: Index>(op: &'static str, a: &Vector<T, I>, b: &V
     Err(Error::Shape { op, lhs: (a.len(), 1), rhs: (b.len(), 1) })
 }
 
-/// The vector with entries at `marks`, all places if there are none, whose values `value` writes in blocks; `x` is any value.
+/// The vector with entries at `bits`, at all places if there are none, whose values `value` writes in blocks; `x` is any value.
 fn make<T: Value, I: Index>(
     threads: &Threads,
     op: &'static str,
     len: usize,
-    marks: Option<BitVec<u64>>,
+    bits: Option<Bitmap>,
     x: T,
     value: &(dyn Fn(Range<usize>, &mut [T]) + Sync),
 ) -> Result<Vector<T, I>> {
     let values = fill(threads, op, &blocks(len, &|i| i as u64)?, &|i| i, x, value)?;
-    match marks {
+    match bits {
         None => Vector::full(values),
-        Some(marks) => Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, values))),
+        Some(bits) => Vector::from_bitmap(bits, values),
     }
 }
 
-fn either(a: Option<&BitSlice<u64>>, b: Option<&BitSlice<u64>>) -> Result<Option<BitVec<u64>>> {
+/// Bits of either; all, if one has all.
+fn either(len: usize, a: Option<&[u64]>, b: Option<&[u64]>) -> Result<Option<Bitmap>> {
     let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
-    let mut marks = crate::sparse::vector_forms::same_bits(a)?;
-    marks |= b;
-    Ok(Some(marks))
+    Bitmap::of(len, |at| a[at] | b[at]).map(Some)
 }
-fn both(a: Option<&BitSlice<u64>>, b: Option<&BitSlice<u64>>) -> Result<Option<BitVec<u64>>> {
-    use crate::sparse::vector_forms::same_bits;
-    Ok(match (a, b) {
-        (None, None) => None,
-        (Some(a), None) | (None, Some(a)) => Some(same_bits(a)?),
-        (Some(a), Some(b)) => {
-            let mut marks = same_bits(a)?;
-            marks &= b;
-            Some(marks)
-        }
-    })
+/// Bits of both; all, if both have all.
+fn both(len: usize, a: Option<&[u64]>, b: Option<&[u64]>) -> Result<Option<Bitmap>> {
+    let word = |bits: Option<&[u64]>, at: usize| bits.map_or(!0, |bits| bits[at]);
+    if a.is_none() && b.is_none() {
+        return Ok(None);
+    }
+    Bitmap::of(len, |at| word(a, at) & word(b, at)).map(Some)
 }
 
 /// What stands at a place of either vector.
@@ -93,25 +81,29 @@ enum Meet<A, B> {
     Both(A, B),
 }
 
-/// The union or the intersection of two lists.
+/// Indices and values of a list.
+type List<'a, T, I> = (&'a [I], &'a [T]);
+
+/// The union or the intersection of two lists of `len` places.
 fn merge<A: Value, B: Value, T: Value, I: Index>(
-    a: &SparseVec<A, I>,
-    b: &SparseVec<B, I>,
+    len: usize,
+    (ia, xa): List<'_, A, I>,
+    (ib, xb): List<'_, B, I>,
     f: impl Fn(Meet<A, B>) -> Option<T>,
 ) -> Result<Vector<T, I>> {
-    let most = a.nnz() + b.nnz();
+    let most = ia.len() + ib.len();
     let (mut indices, mut values) = (reserved(most, "indices")?, reserved(most, "values")?);
     let (mut p, mut q) = (0, 0);
-    while p < a.nnz() || q < b.nnz() {
-        let order = match (a.indices().get(p), b.indices().get(q)) {
+    while p < ia.len() || q < ib.len() {
+        let order = match (ia.get(p), ib.get(q)) {
             (Some(i), Some(j)) => i.cmp(j),
             (Some(_), None) => Ordering::Less,
             _ => Ordering::Greater,
         };
         let (i, meet, (da, db)) = match order {
-            Ordering::Less => (a.indices()[p], Meet::A(a.values()[p]), (1, 0)),
-            Ordering::Greater => (b.indices()[q], Meet::B(b.values()[q]), (0, 1)),
-            Ordering::Equal => (a.indices()[p], Meet::Both(a.values()[p], b.values()[q]), (1, 1)),
+            Ordering::Less => (ia[p], Meet::A(xa[p]), (1, 0)),
+            Ordering::Greater => (ib[q], Meet::B(xb[q]), (0, 1)),
+            Ordering::Equal => (ia[p], Meet::Both(xa[p], xb[q]), (1, 1)),
         };
         (p, q) = (p + da, q + db);
         if let Some(x) = f(meet) {
@@ -119,7 +111,28 @@ fn merge<A: Value, B: Value, T: Value, I: Index>(
             values.push(x);
         }
     }
-    Vector::of(Form::Sparse(SparseVec::from_parts(a.len(), indices, values)))
+    Vector::from_list(len, indices, values)
+}
+
+/// ⊙ as what joins values in place: x = x ∘ y.
+pub(crate) fn joins<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+    op: O,
+) -> impl Fn(&mut SliceMut<'_>, &Slice<'_>) + Sync {
+    move |x, y| {
+        let (Some(x), Some(y)) = (x.get::<T>(), y.get::<T>()) else { unreachable!("values of the operator's type") };
+        for (x, &y) in x.iter_mut().zip(y) {
+            *x = op.apply::<Host>(V(*x), V(y)).0;
+        }
+    }
+}
+/// The same the other way round: x = y ∘ x.
+fn joins_before<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(op: O) -> impl Fn(&mut SliceMut<'_>, &Slice<'_>) + Sync {
+    move |x, y| {
+        let (Some(x), Some(y)) = (x.get::<T>(), y.get::<T>()) else { unreachable!("values of the operator's type") };
+        for (x, &y) in x.iter_mut().zip(y) {
+            *x = op.apply::<Host>(V(y), V(*x)).0;
+        }
+    }
 }
 
 /// c(i) = a(i) ∘ b(i) where both have an entry; where one has, that entry.
@@ -130,37 +143,53 @@ pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     b: &Vector<T, I>,
 ) -> Result<Vector<T, I>> {
     check("ewise_add", a, b)?;
+    let (a, b) = (&a.settled()?, &b.settled()?);
     let f = |x, y| op.apply::<Host>(V(x), V(y)).0;
-    if let (Form::Sparse(a), Form::Sparse(b)) = (a.form(), b.form()) {
-        return merge(a, b, |meet| {
-            Some(match meet {
-                Meet::A(x) | Meet::B(x) => x,
-                Meet::Both(x, y) => f(x, y),
-            })
-        });
-    }
-    marked(a, |x| {
-        marked(b, |y| {
-            let (Some(x), Some(y)) = (x, y) else { return Ok(if b.nnz() == 0 { a } else { b }.clone()) };
-            let Some(&any) = y.values.first() else { return Ok(b.clone()) };
-            let marks = either(x.marks, y.marks)?;
-            make(threads, "ewise_add", a.len(), marks, any, &|block, c| {
-                if x.marks.is_none() && y.marks.is_none() {
-                    for ((c, &x), &y) in c.iter_mut().zip(&x.values[block.clone()]).zip(&y.values[block]) {
-                        *c = f(x, y);
-                    }
-                    return;
-                }
-                for (c, i) in c.iter_mut().zip(block) {
-                    *c = match (x.has(i), y.has(i)) {
-                        (true, true) => f(x.values[i], y.values[i]),
-                        (true, false) => x.values[i],
-                        _ => y.values[i],
-                    };
-                }
-            })
-        })
+    let (x, y) = match (a.view(), b.view()) {
+        (View::List(ia, xa), View::List(ib, xb)) => {
+            return merge(a.len(), (ia, xa), (ib, xb), |meet| {
+                Some(match meet {
+                    Meet::A(x) | Meet::B(x) => x,
+                    Meet::Both(x, y) => f(x, y),
+                })
+            });
+        }
+        _ => match (dense(a), dense(b)) {
+            (Some(x), Some(y)) => (x, y),
+            // A list joins a copy of the other.
+            (Some(_), _) => return joined(threads, a, b, &joins(op)),
+            _ => return joined(threads, b, a, &joins_before(op)),
+        },
+    };
+    let Some(&any) = y.values.first() else { return Ok(b.clone()) };
+    let bits = either(a.len(), x.bits, y.bits)?;
+    make(threads, "ewise_add", a.len(), bits, any, &|block, c| {
+        if x.bits.is_none() && y.bits.is_none() {
+            for ((c, &x), &y) in c.iter_mut().zip(&x.values[block.clone()]).zip(&y.values[block]) {
+                *c = f(x, y);
+            }
+            return;
+        }
+        for (c, i) in c.iter_mut().zip(block) {
+            *c = match (x.has(i), y.has(i)) {
+                (true, true) => f(x.values[i], y.values[i]),
+                (true, false) => x.values[i],
+                _ => y.values[i],
+            };
+        }
     })
+}
+
+/// a ∘ b, as `combine` has it, for a vector with a value for each place and a list.
+fn joined<T: Value, I: Index>(
+    threads: &Threads,
+    a: &Vector<T, I>,
+    b: &Vector<T, I>,
+    combine: &Combine<'_>,
+) -> Result<Vector<T, I>> {
+    let mut c = a.clone();
+    c.put_values(threads, b.pattern(), Slice::of(b.values()), Some(combine))?;
+    Ok(c)
 }
 
 /// c(i) = a(i) ∘ b(i) where both have an entry.
@@ -171,45 +200,45 @@ pub(crate) fn ewise_mult<O: BinaryOp, I: Index>(
     b: &Vector<O::B, I>,
 ) -> Result<Vector<O::Out, I>> {
     check("ewise_mult", a, b)?;
+    let (a, b) = (&a.settled()?, &b.settled()?);
     let f = |x, y| op.apply::<Host>(V(x), V(y)).0;
-    match (a.form(), b.form()) {
-        (Form::Sparse(a), Form::Sparse(b)) => merge(a, b, |meet| match meet {
-            Meet::Both(x, y) => Some(f(x, y)),
-            _ => None,
-        }),
+    let (x, y) = match (a.view(), b.view()) {
+        (View::List(ia, xa), View::List(ib, xb)) => {
+            return merge(a.len(), (ia, xa), (ib, xb), |meet| match meet {
+                Meet::Both(x, y) => Some(f(x, y)),
+                _ => None,
+            });
+        }
         // A list asks the other vector for its places.
-        (Form::Sparse(list), _) => listed(list, |i, x| b.get(i).map(|&y| f(x, y))),
-        (_, Form::Sparse(list)) => listed(list, |i, y| a.get(i).map(|&x| f(x, y))),
-        _ => marked(a, |x| {
-            marked(b, |y| {
-                let (Some(x), Some(y)) = (x, y) else { return Vector::empty(a.len()) };
-                if a.is_empty() {
-                    return Vector::empty(0);
-                }
-                let marks = both(x.marks, y.marks)?;
-                make(threads, "ewise_mult", a.len(), marks, f(x.values[0], y.values[0]), &|block, c| {
-                    for ((c, &x), &y) in c.iter_mut().zip(&x.values[block.clone()]).zip(&y.values[block]) {
-                        *c = f(x, y);
-                    }
-                })
-            })
-        }),
-    }
+        (View::List(ia, xa), _) => return listed(a.len(), (ia, xa), |i, x| b.get(i).map(|&y| f(x, y))),
+        (_, View::List(ib, xb)) => return listed(a.len(), (ib, xb), |i, y| a.get(i).map(|&x| f(x, y))),
+        _ => match (dense(a), dense(b)) {
+            (Some(x), Some(y)) if !a.is_empty() => (x, y),
+            _ => return Vector::empty(a.len()),
+        },
+    };
+    let bits = both(a.len(), x.bits, y.bits)?;
+    make(threads, "ewise_mult", a.len(), bits, f(x.values[0], y.values[0]), &|block, c| {
+        for ((c, &x), &y) in c.iter_mut().zip(&x.values[block.clone()]).zip(&y.values[block]) {
+            *c = f(x, y);
+        }
+    })
 }
 
 /// The entries that `f` makes of those of a list.
 fn listed<A: Value, T: Value, I: Index>(
-    list: &SparseVec<A, I>,
+    len: usize,
+    (is, xs): List<'_, A, I>,
     f: impl Fn(usize, A) -> Option<T>,
 ) -> Result<Vector<T, I>> {
-    let (mut indices, mut values) = (reserved(list.nnz(), "indices")?, reserved(list.nnz(), "values")?);
-    for (&i, &x) in list.indices().iter().zip(list.values()) {
+    let (mut indices, mut values) = (reserved(is.len(), "indices")?, reserved(is.len(), "values")?);
+    for (&i, &x) in is.iter().zip(xs) {
         if let Some(y) = f(i.get(), x) {
             indices.push(i);
             values.push(y);
         }
     }
-    Vector::of(Form::Sparse(SparseVec::from_parts(list.len(), indices, values)))
+    Vector::from_list(len, indices, values)
 }
 
 /// c(i) = a(i) ∘ b(i) where either has an entry, `for_a` and `for_b` standing for one that is missing.
@@ -221,8 +250,8 @@ pub(crate) fn ewise_union<O: BinaryOp, I: Index>(
 ) -> Result<Vector<O::Out, I>> {
     check("ewise_union", a, b)?;
     let f = |x, y| op.apply::<Host>(V(x), V(y)).0;
-    if let (Form::Sparse(a), Form::Sparse(b)) = (a.form(), b.form()) {
-        return merge(a, b, |meet| {
+    if let (View::List(ia, xa), View::List(ib, xb)) = (a.view(), b.view()) {
+        return merge(a.len(), (ia, xa), (ib, xb), |meet| {
             Some(match meet {
                 Meet::A(x) => f(x, for_b),
                 Meet::B(y) => f(for_a, y),
@@ -230,47 +259,61 @@ pub(crate) fn ewise_union<O: BinaryOp, I: Index>(
             })
         });
     }
-    marked(a, |x| {
-        marked(b, |y| {
-            let none = cleared(a.len())?;
-            let marks = either(
-                x.as_ref().map_or(Some(none.as_bitslice()), |x| x.marks),
-                y.as_ref().map_or(Some(none.as_bitslice()), |y| y.marks),
-            )?;
-            make(threads, "ewise_union", a.len(), marks, f(for_a, for_b), &|block, c| {
-                for (c, i) in c.iter_mut().zip(block) {
-                    let x = x.as_ref().filter(|x| x.has(i)).map_or(for_a, |x| x.values[i]);
-                    let y = y.as_ref().filter(|y| y.has(i)).map_or(for_b, |y| y.values[i]);
-                    *c = f(x, y);
-                }
-            })
-        })
+    let (of_a, of_b) = (spread(a)?, spread(b)?);
+    let (x, y) = (of_a.dense(a), of_b.dense(b));
+    let bits = either(a.len(), x.bits, y.bits)?;
+    make(threads, "ewise_union", a.len(), bits, f(for_a, for_b), &|block, c| {
+        for (c, i) in c.iter_mut().zip(block) {
+            let x = if x.has(i) { x.values[i] } else { for_a };
+            let y = if y.has(i) { y.values[i] } else { for_b };
+            *c = f(x, y);
+        }
     })
 }
 
-/// c(i) = f(a(i), i), with the marks of a.
+/// The values of a list at all places; nothing of another vector, which has them.
+struct Spread<T>(Option<(Bitmap, Vec<T>)>);
+fn spread<T: Value, I: Index>(v: &Vector<T, I>) -> Result<Spread<T>> {
+    let View::List(indices, values) = v.view() else { return Ok(Spread(None)) };
+    let mut all = zero_values(v.len(), "a bitmap vector")?;
+    indices.iter().zip(values).for_each(|(i, &x)| all[i.get()] = x);
+    Ok(Spread(Some((v.pattern().to_bitmap()?, all))))
+}
+impl<T: Value> Spread<T> {
+    fn dense<'a, I: Index>(&'a self, v: &'a Vector<T, I>) -> Dense<'a, T> {
+        match &self.0 {
+            Some((bits, values)) => Dense { bits: Some(bits.words()), values },
+            None => dense(v).unwrap_or(Dense { bits: None, values: v.values() }),
+        }
+    }
+}
+
+/// c(i) = f(a(i), i), with the pattern of a.
 fn map<A: Value, T: Value, I: Index>(
     threads: &Threads,
     op: &'static str,
     a: &Vector<A, I>,
     f: impl Fn(A, usize) -> T + Sync,
 ) -> Result<Vector<T, I>> {
-    match a.form() {
-        Form::Sparse(list) => listed(list, |i, x| Some(f(x, i))),
-        _ if a.is_empty() => Vector::empty(0),
-        _ => marked(a, |x| {
-            let Some(x) = x else { return Vector::empty(a.len()) };
-            let marks = x.marks.map(crate::sparse::vector_forms::same_bits).transpose()?;
-            make(threads, op, a.len(), marks, f(x.values[0], 0), &|block, c| {
-                for ((c, &x), i) in c.iter_mut().zip(&x.values[block.clone()]).zip(block) {
-                    *c = f(x, i);
-                }
-            })
-        }),
-    }
+    let a = &a.settled()?;
+    // Entry p of a list stands at its index, another one at p.
+    let values = a.values();
+    let index = |p: usize| match a.view() {
+        View::List(indices, _) => indices[p].get(),
+        _ => p,
+    };
+    let Some(&first) = values.first() else { return Vector::empty(a.len()) };
+    let values = fill(threads, op, &blocks(values.len(), &|p| p as u64)?, &|p| p, f(first, index(0)), &|block, c| {
+        let xs = c.iter_mut().zip(&values[block.clone()]);
+        match a.view() {
+            View::List(is, _) => xs.zip(&is[block]).for_each(|((c, &x), i)| *c = f(x, i.get())),
+            _ => xs.zip(block).for_each(|((c, &x), i)| *c = f(x, i)),
+        }
+    })?;
+    Vector::of_values(Arc::clone(a.pattern()), Arc::new(values))
 }
 
-/// c(i) = f(a(i)) where a has an entry.
+/// c(i) = f(a(i)) where a has an entry; c shares the pattern of a.
 pub(crate) fn apply<O: UnaryOp, I: Index>(threads: &Threads, op: O, a: &Vector<O::A, I>) -> Result<Vector<O::Out, I>> {
     map(threads, "apply", a, |x, _| op.apply::<Host>(V(x)).0)
 }
@@ -280,7 +323,7 @@ fn at<O: IndexUnaryOp>(op: O, x: O::A, s: O::S, i: usize) -> O::Out {
     op.apply::<Host>(V(x), V(s), Place { i: V(i as u64), j: V(0) }).0
 }
 
-/// c(i) = f(a(i), s, i, 0) where a has an entry.
+/// c(i) = f(a(i), s, i, 0) where a has an entry; c shares the pattern of a.
 pub(crate) fn apply_index<O: IndexUnaryOp, I: Index>(
     threads: &Threads,
     op: O,
@@ -290,44 +333,57 @@ pub(crate) fn apply_index<O: IndexUnaryOp, I: Index>(
     map(threads, "apply", a, |x, i| at(op, x, s, i))
 }
 
-/// The entries for which f(a(i), s, i, 0) holds.
+/// The entries for which f(a(i), s, i, 0) holds; of a vector that is no list, with the values of a.
 pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
     op: O,
     a: &Vector<O::A, I>,
     s: O::S,
 ) -> Result<Vector<O::A, I>> {
-    match a.form() {
-        Form::Sparse(list) => listed(list, |i, x| at(op, x, s, i).then_some(x)),
-        _ => {
-            let mut marks = cleared(a.len())?;
-            for (i, &x) in a.iter() {
-                marks.set(i, at(op, x, s, i));
-            }
-            a.kept(&marks)
-        }
-    }
+    a.filtered(|i, x| at(op, x, s, i))
 }
 
-/// Which entries are not 0.
-pub(crate) fn nonzero<T: crate::algebra::Num, I: Index>(a: &Vector<T, I>) -> Result<BitVec<u64>> {
-    let mut marks = cleared(a.len())?;
-    for (i, _) in a.iter().filter(|(_, x)| **x != T::ZERO) {
-        marks.set(i, true);
-    }
-    Ok(marks)
+/// Where values are not 0; the pattern itself, if all are.
+pub(crate) fn nonzero<T: Number, I: Index>(a: &Vector<T, I>) -> Result<Arc<VectorPattern<I>>> {
+    a.pattern_where(|_, x| x != T::ZERO)
 }
 
 /// e ⊕ a(i) ⊕ … over the entries in order, e the identity of ⊕: the fold of [`reduce`](super::reduce) over a matrix of one
 /// row.
 pub(crate) fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Vector<M::Out, I>) -> Result<M::Out> {
-    match a.form() {
-        Form::Full(x) => super::reduce::fold_all(threads, monoid, x),
-        Form::Sparse(list) => super::reduce::fold_all(threads, monoid, list.values()),
-        Form::Bitmap(_) => {
+    match a.view() {
+        View::Full(x) | View::List(_, x) => super::reduce::fold_all(threads, monoid, x),
+        View::Bitmap(..) => {
             let x = collected(a.nnz(), a.iter().map(|(_, x)| *x), "entries")?;
             super::reduce::fold_all(threads, monoid, &x)
         }
     }
+}
+
+/// y(i) = e ⊕ A(i, j) ⊕ … for the rows that have entries and that the mask allows: the fold of [`reduce_rows`](super::reduce_rows).
+///
+/// Cost: O(m + nnz(A)); where the mask allows at most one row in 16, O(entries of the mask and of these rows).
+pub(crate) fn reduce_rows<M: Monoid, I: Index>(
+    threads: &Threads,
+    monoid: M,
+    a: &Csr<M::Out, I>,
+    mask: Option<MaskSpec<'_, VectorPattern<I>>>,
+) -> Result<Vector<M::Out, I>> {
+    let m = a.nrows();
+    mask.map_or(Ok(()), |mask| mask.check(m))?;
+    let has = |i: usize| a.row_ptr()[i] < a.row_ptr()[i + 1];
+    if let Some(mask) = mask.filter(|mask| mask.count() <= m / Vector::<M::Out, I>::SPARSE) {
+        let mut rows = mask.to_list()?;
+        rows.retain(|i| has(i.get()));
+        let values = collected(rows.len(), rows.iter().map(|i| folded(monoid, a.row(i.get()).1)), "values")?;
+        return Vector::from_list(m, rows, values);
+    }
+    let y = super::reduce_rows(threads, monoid, a)?;
+    let mask = mask.map(|mask| mask.effective());
+    let bits = Bitmap::of(m, |at| {
+        let rows = 64 * at..m.min(64 * at + 64);
+        rows.fold(0, |word, i| word | u64::from(has(i) && mask.is_none_or(|mask| mask.allows(i))) << (i % 64))
+    })?;
+    Vector::from_bitmap(bits, y)
 }
 
 /// w(p) = v(indices(p)).
@@ -349,24 +405,31 @@ pub(crate) fn scatter<T: Value, I: Index>(v: &Vector<T, I>, indices: &[I], len: 
     if v.len() != indices.len() {
         return Err(Error::Length { what: "indices of an assignment", found: indices.len(), expected: v.len() });
     }
-    marks(indices, len)?;
+    pattern_of(indices, len)?;
     let mut entries = collected(v.nnz(), v.iter().map(|(p, x)| (indices[p], *x)), "entries")?;
-    entries.sort_unstable_by_key(|e| e.0);
+    if !entries.is_sorted_by_key(|e| e.0) {
+        entries.sort_unstable_by_key(|e| e.0);
+    }
     let values = collected(entries.len(), entries.iter().map(|e| e.1), "values")?;
     Vector::new(len, collected(entries.len(), entries.iter().map(|e| e.0), "indices")?, values)
 }
 
-/// The places `indices` of `len`, none of them twice.
-pub(crate) fn marks<I: Index>(indices: &[I], len: usize) -> Result<BitVec<u64>> {
-    let mut marks = cleared(len)?;
-    for (position, i) in indices.iter().enumerate() {
-        let i = i.get();
-        if i >= len {
-            return Err(Error::IndexRange { axis: "vector", position, index: i as u128, bound: len });
-        }
-        if marks.replace(i, true) {
-            return Err(Error::Duplicate { row: 0, column: i });
-        }
+/// The pattern of `indices` of `len` places, in any order, none of them twice.
+///
+/// Cost: O(k) time for k indices that increase, else O(k log k).
+/// # Errors
+/// [`Error::IndexRange`], [`Error::Duplicate`], [`Error::OutOfMemory`].
+pub(crate) fn pattern_of<I: Index>(indices: &[I], len: usize) -> Result<VectorPattern<I>> {
+    if let Some(position) = indices.iter().position(|i| i.get() >= len) {
+        let index = indices[position].get() as u128;
+        return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
     }
-    Ok(marks)
+    let mut sorted = collected(indices.len(), indices.iter().copied(), "indices of an assignment")?;
+    if !sorted.is_sorted() {
+        sorted.sort_unstable();
+    }
+    match sorted.windows(2).find(|w| w[0] == w[1]) {
+        Some(twice) => Err(Error::Duplicate { row: 0, column: twice[0].get() }),
+        None => VectorPattern::new(len, sorted),
+    }
 }

@@ -16,12 +16,11 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::blocks::{blocks, room};
-use super::mask::{VectorMask, check_mask};
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word};
-use crate::kernels::{CACHED, CompiledRing, Lets, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
+use crate::kernels::{CACHED, CompiledRing, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Fresh, Threads, append_blocks, collected, filled, reserved};
 use crate::simd::{RowsOf, within};
-use crate::sparse::SparseVec;
+use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, SparseVec, VectorPattern};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Products that a dense accumulator takes at a time, so that they stay in the first-level cache.
@@ -41,7 +40,7 @@ const RANGES: usize = 512;
 /// O(nnz(x) + f + n/64) else; O(nnz(x) + f) memory, and O(n) where n is below 2¹⁷ and f above n/16 or n at most 2²⁰ a thread and f above
 /// n/8.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Length`] if the mask has not n bits; [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// [`Error::Shape`]; [`Error::Length`] if the mask is not of n places; [`Error::OutOfMemory`], [`Error::Cancelled`].
 /// # Example
 /// ```
 /// use sparring::{Csr, algebra::PlusTimes, ops::vxm, par::Threads, sparse::SparseVec};
@@ -56,17 +55,42 @@ pub fn vxm<R: Semiring, I: Index>(
     ring: R,
     x: &SparseVec<Lhs<R>, I>,
     a: &Csr<Rhs<R>, I>,
-    mask: Option<VectorMask<'_>>,
+    mask: Option<MaskSpec<'_, VectorPattern<I>>>,
 ) -> Result<SparseVec<Out<R>, I>> {
-    if x.len() != a.nrows() {
-        return Err(Error::Shape { op: "vxm", lhs: (1, x.len()), rhs: a.shape() });
-    }
-    check_mask(mask, a.ncols())?;
-    let before = work_before(x.indices(), a.pattern())?;
-    let mask = mask.map(|m| (m.bits, m.complement));
-    let way = Product { threads, before: &before, ks: x.indices(), a: a.pattern(), mask };
-    let (indices, values) = sums(&VectorProducts { ring, x, a, mask }, &way)?;
+    let (indices, values) = vxm_list(threads, ring, x.len(), (x.indices(), x.values()), a, mask)?;
     Ok(SparseVec::from_parts(a.ncols(), indices, values))
+}
+
+/// [`vxm`] of a vector of `len` places with values `xs` at `ks`: columns and sums.
+pub(crate) fn vxm_list<R: Semiring, I: Index>(
+    threads: &Threads,
+    ring: R,
+    len: usize,
+    (ks, xs): (&[I], &[Lhs<R>]),
+    a: &Csr<Rhs<R>, I>,
+    mask: Option<MaskSpec<'_, VectorPattern<I>>>,
+) -> Result<(Vec<I>, Vec<Out<R>>)> {
+    if len != a.nrows() {
+        return Err(Error::Shape { op: "vxm", lhs: (1, len), rhs: a.shape() });
+    }
+    mask.map_or(Ok(()), |mask| mask.check(a.ncols()))?;
+    if mask.is_some_and(|mask| mask.count() == 0) {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let before = work_before(ks, a.pattern())?;
+    let bits;
+    let mask = match mask.map(|mask| (mask, mask.effective())) {
+        // A bit is tested faster than a list is searched, once there are as many products as it takes to make the bits.
+        Some((spec, EffectiveMask { indices: Indices::List(_), complement }))
+            if before[ks.len()] > a.ncols() as u64 / 64 =>
+        {
+            bits = spec.pattern.to_bitmap()?;
+            Some(EffectiveMask { indices: Indices::Bitmap(Bitmap::words(&bits)), complement })
+        }
+        mask => mask.map(|(_, mask)| mask),
+    };
+    let way = Product { threads, before: &before, ks, a: a.pattern(), mask };
+    sums(&VectorProducts { ring, x: (ks, xs), a, mask }, &way)
 }
 
 /// [`vxm`] over a semiring that is known at run time, of a vector of `len` places with entries at `ks`: columns and sums.
@@ -103,7 +127,7 @@ struct Product<'a, I: Index> {
     /// Where x has entries.
     ks: &'a [I],
     a: &'a Pattern<I>,
-    mask: Lets<'a>,
+    mask: Option<EffectiveMask<'a, I>>,
 }
 
 impl<I: Index> Sums<I> for Product<'_, I> {
@@ -219,8 +243,8 @@ impl<I: Index> Product<'_, I> {
             }
             products.add(&parts[..len], &mut window);
         }
-        if let Some((bits, complement)) = self.mask {
-            cols.clone().filter(|&j| bits[j] == complement).for_each(|j| present[j & (width - 1)] = 0);
+        if let Some(mask) = self.mask {
+            cols.clone().filter(|&j| !mask.allows(j)).for_each(|j| present[j & (width - 1)] = 0);
         }
         let count = present.iter().map(|&b| usize::from(b)).sum();
         Ok(Gathered { cols, window, present, count })
@@ -487,10 +511,11 @@ mod tests {
             }
             let values = (0..cols.len()).map(|p| 1.0 / (p + 1) as f64).collect();
             let a = Csr::<f64>::new(rows, n, row_ptr, cols, values).unwrap();
-            let x =
-                SparseVec::new(rows, (0..rows as u32).collect(), (0..rows).map(|k| 0.1 + k as f64).collect()).unwrap();
+            let ks: Vec<u32> = (0..rows as u32).collect();
+            let xs: Vec<f64> = (0..rows).map(|k| 0.1 + k as f64).collect();
             let before: Vec<u64> = (0..=rows).map(|k| (a.row_ptr()[k] + k) as u64).collect();
-            let products = VectorProducts { ring: PlusTimes::<f64>::default(), x: &x, a: &a, mask: None };
+            let ring = PlusTimes::<f64>::default();
+            let products = VectorProducts { ring, x: (&ks, &xs), a: &a, mask: None };
             for threads in [1, 3] {
                 let threads = &Threads::new(threads).unwrap();
                 for parts in [1, 7] {
@@ -504,13 +529,15 @@ mod tests {
                     let want = bits(list.sorted().unwrap());
                     assert_eq!(bits(list.grouped(n).unwrap()), want);
                     assert_eq!(bits(list.direct(n).unwrap()), want);
-                    let mut let_through = bitvec::bitvec![u64, bitvec::order::Lsb0; 0; n];
-                    (0..n).step_by(3).for_each(|j| let_through.set(j, true));
-                    for mask in [None, Some((&let_through[..], false)), Some((&let_through[..], true))] {
-                        let way = Product { threads, before: &before, ks: x.indices(), a: a.pattern(), mask };
+                    let list = VectorPattern::<u32>::new(n, (0..n as u32).step_by(3).collect()).unwrap();
+                    let bitmap = VectorPattern::<u32>::bitmap(list.to_bitmap().unwrap());
+                    let specs = [&list, &bitmap].map(|p| [false, true].map(|c| MaskSpec::new(p, c)));
+                    for mask in specs.into_iter().flatten().map(Some).chain([None]) {
+                        let mask = mask.map(|mask| mask.effective());
+                        let way = Product { threads, before: &before, ks: &ks, a: a.pattern(), mask };
                         let (columns, sums) = way.by_columns(&products, parts).unwrap();
-                        let lets = |j: u32| mask.is_none_or(|(bits, complement)| bits[j as usize] != complement);
-                        let want: Vec<_> = want.iter().copied().filter(|&(j, _)| lets(j)).collect();
+                        let allows = |j: u32| mask.is_none_or(|mask| mask.allows(j as usize));
+                        let want: Vec<_> = want.iter().copied().filter(|&(j, _)| allows(j)).collect();
                         assert_eq!(bits(columns.into_iter().zip(sums).collect()), want);
                     }
                 }

@@ -11,6 +11,8 @@ use std::sync::atomic::AtomicU64;
 
 #[cfg(target_os = "linux")]
 use super::available::available;
+use crate::algebra::Value;
+use crate::algebra::words::zero;
 use crate::{Error, Index, Result};
 
 /// Smaller requests are not compared: asking the system takes some ten microseconds, touching so much a hundred
@@ -41,6 +43,21 @@ pub(crate) fn zero_indices<I: Index>(len: usize, what: &'static str) -> Result<V
 /// As [`zeros`], of which any thread may add to any.
 pub(crate) fn counters(len: usize, what: &'static str) -> Result<Vec<AtomicU64>> {
     // SAFETY: it has the representation of a number.
+    unsafe { zeroed(len, what) }
+}
+
+/// As [`zeros`], words of bits.
+pub(crate) fn zero_words(len: usize, what: &'static str) -> Result<Vec<u64>> {
+    // SAFETY: a number.
+    unsafe { zeroed(len, what) }
+}
+
+/// As [`zeros`], of values of any type: 0, `false`, or structs of these.
+pub(crate) fn zero_values<T: Value>(len: usize, what: &'static str) -> Result<Vec<T>> {
+    if size_of::<T>() == 0 {
+        return filled(len, zero(), what);
+    }
+    // SAFETY: 1. zeros are a value of `T`, as `words::zero` says; 2. its size is not zero.
     unsafe { zeroed(len, what) }
 }
 

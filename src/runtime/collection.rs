@@ -14,7 +14,7 @@ impl Collection for Matrix {}
 impl Collection for Vector {}
 
 pub(super) mod sealed {
-    use super::{Object, Operand, Result, Type};
+    use super::{Object, Operand, Result, Type, Vector};
 
     /// What operations need of either.
     pub trait OnMachine: Sized {
@@ -24,6 +24,8 @@ pub(super) mod sealed {
         fn shape_of(&self) -> (usize, usize);
         /// As an operand.
         fn operand_of(&self) -> Operand<'_>;
+        /// The vector, if it is one.
+        fn vector_of(&mut self) -> Option<&mut Vector>;
         /// What an operation made.
         fn made(object: Object) -> Result<Self>;
     }
@@ -31,7 +33,7 @@ pub(super) mod sealed {
 use sealed::OnMachine;
 
 macro_rules! on_machine {
-    ($($kind:ident |$x:ident| $shape:expr;)*) => {$(
+    ($($kind:ident |$x:ident| $shape:expr, |$v:ident| $vector:expr;)*) => {$(
         impl OnMachine for $kind {
             fn type_of(&self) -> Type {
                 self.ty()
@@ -43,6 +45,10 @@ macro_rules! on_machine {
             fn operand_of(&self) -> Operand<'_> {
                 self.into()
             }
+            fn vector_of(&mut self) -> Option<&mut Vector> {
+                let $v = self;
+                $vector
+            }
             fn made(object: Object) -> Result<Self> {
                 object.try_into()
             }
@@ -50,8 +56,8 @@ macro_rules! on_machine {
     )*};
 }
 on_machine! {
-    Matrix |a| a.shape();
-    Vector |x| (x.len(), 1);
+    Matrix |a| a.shape(), |_a| None;
+    Vector |x| (x.len(), 1), |x| Some(x);
 }
 
 impl Machine {

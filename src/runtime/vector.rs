@@ -3,8 +3,6 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use bitvec::slice::BitSlice;
-
 use super::cast::cast;
 use super::remote::{Downloaded, Remote, elsewhere};
 use crate::algebra::{Array, Type, Value};
@@ -12,6 +10,7 @@ use crate::kernels::with_type;
 use crate::num_complex::Complex;
 use crate::ops::by_formula::{AnyVector, View};
 use crate::par::Threads;
+use crate::sparse::{Combine, MaskSpec, VectorPattern};
 use crate::{Error, Result};
 
 /// A vector whose type is known at run time, with entries at some places or at all, in the memory of the processor or of a GPU.
@@ -39,18 +38,23 @@ enum Place {
 /// A [`Vector`](crate::Vector) of any type of values.
 trait Held: Any + Send + Sync + std::fmt::Debug {
     fn view(&self) -> View<'_>;
-    fn nnz(&self) -> usize;
-    fn kept(&self, keep: &BitSlice<u64>) -> Result<Vector>;
+    /// Another handle of the same vector.
+    fn another(&self) -> Arc<dyn Held>;
+    fn retain(&mut self, mask: MaskSpec<'_, VectorPattern>) -> Result<()>;
+    fn put(&mut self, threads: &Threads, t: View<'_>, combine: Option<&Combine<'_>>) -> Result<()>;
 }
 impl<T: Value> Held for crate::Vector<T> {
     fn view(&self) -> View<'_> {
         View::of(self)
     }
-    fn nnz(&self) -> usize {
-        crate::Vector::nnz(self)
+    fn another(&self) -> Arc<dyn Held> {
+        Arc::new(self.clone())
     }
-    fn kept(&self, keep: &BitSlice<u64>) -> Result<Vector> {
-        Ok(crate::Vector::kept(self, keep)?.into())
+    fn retain(&mut self, mask: MaskSpec<'_, VectorPattern>) -> Result<()> {
+        crate::Vector::retain(self, mask)
+    }
+    fn put(&mut self, threads: &Threads, t: View<'_>, combine: Option<&Combine<'_>>) -> Result<()> {
+        self.put_values(threads, t.pattern(), t.values(), combine)
     }
 }
 
@@ -98,9 +102,35 @@ impl Vector {
     pub(super) fn view(&self) -> Result<View<'_>> {
         Ok(self.held()?.view())
     }
-    /// The entries at marked places.
-    pub(super) fn kept(&self, keep: &BitSlice<u64>) -> Result<Self> {
-        self.held()?.kept(keep)
+    /// To be written in place; what is written and another owner shares is copied then.
+    fn held_mut(&mut self) -> Result<&mut dyn Held> {
+        let Place::Host(held) = &mut self.0 else { return Err(elsewhere("vector")) };
+        if Arc::get_mut(held).is_none() {
+            *held = held.another();
+        }
+        Arc::get_mut(held).ok_or_else(|| elsewhere("vector"))
+    }
+    /// Keeps the entries that the mask, which has the same length, allows.
+    pub(super) fn retain(&mut self, mask: MaskSpec<'_, VectorPattern>) -> Result<()> {
+        let (found, expected) = (mask.pattern.len(), self.len());
+        if found != expected {
+            return Err(Error::Shape { op: "mask", lhs: (expected, 1), rhs: (found, 1) });
+        }
+        self.held_mut()?.retain(mask)
+    }
+    /// The entries that the mask allows.
+    pub(super) fn retained(&self, mask: MaskSpec<'_, VectorPattern>) -> Result<Self> {
+        let mut kept = self.clone();
+        kept.retain(mask)?;
+        Ok(kept)
+    }
+    /// The entries of t, and elsewhere its own; with `combine` both where both have one.
+    pub(super) fn put(&mut self, threads: &Threads, t: &Self, combine: Option<&Combine<'_>>) -> Result<()> {
+        if self.view()?.pattern().nnz() == 0 {
+            *self = t.clone();
+            return Ok(());
+        }
+        self.held_mut()?.put(threads, t.view()?, combine)
     }
     /// Type of the values.
     #[must_use]
@@ -128,7 +158,7 @@ impl Vector {
     /// [`Error::Device`].
     pub fn nvals(&self) -> Result<usize> {
         match &self.0 {
-            Place::Host(held) => Ok(held.nnz()),
+            Place::Host(held) => Ok(held.view().pattern().nnz()),
             Place::Remote(there) => there.nnz(),
         }
     }
@@ -169,6 +199,6 @@ impl Vector {
             return Ok(self.clone());
         }
         let view = self.held()?.view();
-        Self::of(view.with(cast(view.values(), ty)?)?)
+        Self::of(view.with(cast(view.values(), ty)?))
     }
 }

@@ -1,9 +1,11 @@
 //! Results written into what is there: masks, accumulators, replace.
 
+use super::engine::Operand;
 use super::operator::check;
 use super::{BinaryOp, Collection, Machine, UnaryOp};
 use crate::algebra::Type;
-use crate::backend::{Parts, Where, write_parts};
+use crate::backend::{Parts, WriteMask, write_parts};
+use crate::sparse::MaskSpec;
 use crate::{Error, Result};
 
 /// How a result is written: C⟨M, r⟩ ⊙= T, the mask and the accumulator each if there is one.
@@ -85,17 +87,57 @@ impl<'a, X: Collection> Write<'a, X> {
     }
 }
 
-/// Matrices or vectors on a machine whose types are known at run time; the mask goes by its entries.
-struct On<'m>(&'m Machine, Type);
+/// Matrices or vectors on a machine whose types are known at run time, joined by an operator; the mask goes by its entries.
+struct On<'m> {
+    machine: &'m Machine,
+    ty: Type,
+    accum: Option<&'m BinaryOp>,
+}
+impl On<'_> {
+    fn joined<X: Collection>(&self, op: Option<&BinaryOp>, x: &mut X, t: &X) -> Result<()> {
+        if let (Some(x), Operand::Vector(t)) = (x.vector_of(), t.operand_of())
+            && let Some(done) = self.machine.engine().put(x, t, op)
+        {
+            return done;
+        }
+        *x = match op {
+            Some(op) => self.machine.ewise_add(op, x, t)?,
+            None => self.machine.ewise_add(&BinaryOp::new("second", self.ty)?, x, t)?,
+        };
+        Ok(())
+    }
+}
 impl<X: Collection> Parts<X, X> for On<'_> {
     fn shape(&self, x: &X) -> (usize, usize) {
         x.shape_of()
     }
-    fn restrict(&self, x: &X, places: &X, complement: bool) -> Result<X> {
-        self.0.restrict(x, places, complement)
+    fn is_own(&self, _: &X, _: &X) -> bool {
+        false
     }
-    fn union(&self, x: &X, y: &X) -> Result<X> {
-        self.0.ewise_add(&BinaryOp::new("second", self.1)?, x, y)
+    fn fills(&self, t: &X, mask: MaskSpec<'_, X>) -> bool {
+        let (Operand::Vector(t), Operand::Vector(m)) = (t.operand_of(), mask.pattern.operand_of()) else {
+            return false;
+        };
+        // Counting may be a wait for another machine.
+        let (true, Ok(entries), Ok(of_mask)) = (t.is_on_host() && m.is_on_host(), t.nvals(), m.nvals()) else {
+            return false;
+        };
+        entries == if mask.complement { t.len() - of_mask } else { of_mask }
+    }
+    fn retain(&self, x: &mut X, mask: MaskSpec<'_, X>) -> Result<()> {
+        if let (Some(x), Operand::Vector(m)) = (x.vector_of(), mask.pattern.operand_of())
+            && let Some(done) = self.machine.engine().retain(x, m, mask.complement)
+        {
+            return done;
+        }
+        *x = self.machine.restrict(x, mask.pattern, mask.complement)?;
+        Ok(())
+    }
+    fn put(&self, x: &mut X, t: X) -> Result<()> {
+        self.joined(None, x, &t)
+    }
+    fn accumulate(&self, x: &mut X, t: X) -> Result<()> {
+        self.joined(self.accum, x, &t)
     }
 }
 
@@ -132,12 +174,7 @@ impl Machine {
             Some(mask) => self.restrict(t, mask, how.complement)?,
             None => t.clone(),
         };
-        let add = |x: &X, y: &X| match how.accum {
-            Some(op) => self.ewise_add(op, x, y),
-            None => Ok(y.clone()),
-        };
-        let add: &dyn Fn(&X, &X) -> Result<X> = &add;
-        let places = mask.as_ref().map(|places| Where { places, complement: how.complement, replace: how.replace });
-        write_parts(&On(self, ty), "write", c, t, places, how.accum.map(|_| add))
+        let mask = mask.map(|pattern| WriteMask { pattern, complement: how.complement, replace: how.replace });
+        write_parts(&On { machine: self, ty, accum: how.accum }, "write", c, t, mask, how.accum.is_some())
     }
 }

@@ -1,5 +1,6 @@
 //! Formats: patterns, compressed rows, coordinates, vectors, dense matrices.
 
+mod bitmap;
 mod bits;
 mod builder;
 mod convert;
@@ -9,16 +10,23 @@ mod dense;
 mod hyper;
 #[cfg(feature = "sprs")]
 pub mod interop;
+mod mask;
 mod parts;
 mod select;
 mod sort;
 mod transpose;
 mod vector;
-pub(crate) mod vector_forms;
+mod vector_dense;
+mod vector_forms;
+mod vector_pattern;
+mod vector_target;
+mod vector_write;
+mod vector_writer;
 
 pub use crate::index::Index;
 pub(crate) use crate::par::{out_of_memory, reserved};
 pub use crate::pattern::Pattern;
+pub(crate) use bitmap::{Bitmap, bit};
 pub use bits::{BitCounts, BitRows, Word};
 pub use builder::Builder;
 pub use coo::Coo;
@@ -26,13 +34,18 @@ pub(crate) use coo::copied;
 pub use csr::Csr;
 pub use dense::Dense;
 pub use hyper::HyperCsr;
+pub(crate) use mask::EffectiveMask;
+pub use mask::MaskSpec;
 pub(crate) use parts::{accumulate, count_rows, cut, row_blocks};
 pub(crate) use select::sorted_values;
 pub(crate) use sort::Scratch;
 pub(crate) use transpose::{transpose as transposed_values, transposed};
-pub(crate) use vector::Form;
 pub use vector::Vector;
+pub(crate) use vector::View;
 pub use vector_forms::{BitmapVec, SparseVec};
+pub(crate) use vector_pattern::Indices;
+pub use vector_pattern::VectorPattern;
+pub(crate) use vector_target::Combine;
 
 /// `n` values that take no memory: a pattern is a matrix of these.
 pub(crate) fn units(n: usize) -> &'static [()] {

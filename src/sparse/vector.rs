@@ -2,19 +2,25 @@
 
 use std::sync::Arc;
 
-use bitvec::slice::BitSlice;
-
-use super::{BitmapVec, SparseVec, reserved};
-use crate::algebra::{Monoid, Value};
+use super::bitmap::{Bitmap, ones};
+use super::vector_pattern::{Form, Indices, VectorPattern};
+use super::vector_target::{Combine, NEW, Source, Target};
+use super::vector_write::{conform, put, retain};
+use super::{BitmapVec, MaskSpec, SparseVec, copied, reserved};
+use crate::algebra::{Monoid, Slice, SliceMut, Value};
+use crate::par::{Threads, filled, zero_values};
 use crate::pattern::check_len;
 use crate::{Error, Index, Result};
 
 /// A vector with entries at some or all of its places.
 ///
-/// It is kept as a list where one place in [16](Self::SPARSE) or fewer has an entry, without marks where every place has
-/// one, and with a bit for each place between the two. Which of them it is shows in no result. Stored zeros are entries like
-/// any other. A clone is another name for the same vector and costs nothing; entries are copied when one of the two is
-/// written.
+/// A new vector is a list where one place in [16](Self::SPARSE) or fewer has an entry, full where every place has one, and a bitmap
+/// between the two. Which of them it is shows in no result. Stored zeros are entries like any other. A clone is another name for the
+/// same vector and costs nothing; what is written of the two is copied, once.
+///
+/// Writes are in place and cost O(entries written), amortized: a list becomes a bitmap when one place in 8 has an entry, or when
+/// entries that were inserted have moved as many others as one in 16 places; a bitmap becomes a list when an operation makes a new
+/// vector of it.
 /// ```
 /// use sparring::Vector;
 /// let mut v = Vector::<f64>::new(5, vec![1, 4], vec![2.0, 3.0])?;
@@ -27,27 +33,32 @@ use crate::{Error, Index, Result};
 /// ```
 #[derive(Debug)]
 pub struct Vector<T, I: Index = u32> {
-    form: Arc<Form<T, I>>,
+    pattern: Arc<VectorPattern<I>>,
+    /// As many as entries of a list, else one for each place.
+    values: Arc<Vec<T>>,
+    /// Entries of the list that inserts have moved.
+    moved: usize,
 }
 
 impl<T, I: Index> Clone for Vector<T, I> {
     fn clone(&self) -> Self {
-        Self { form: Arc::clone(&self.form) }
+        Self { pattern: Arc::clone(&self.pattern), values: Arc::clone(&self.values), moved: self.moved }
     }
 }
 
-/// How the entries are kept.
-#[derive(Clone, Debug)]
-pub(crate) enum Form<T, I: Index> {
-    Sparse(SparseVec<T, I>),
-    Bitmap(BitmapVec<T>),
-    Full(Vec<T>),
+/// The entries of a vector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum View<'a, T, I> {
+    /// Increasing indices and their values.
+    List(&'a [I], &'a [T]),
+    /// A bit and a value for each place.
+    Bitmap(&'a [u64], &'a [T]),
+    Full(&'a [T]),
 }
 
 impl<T: Value, I: Index> Vector<T, I> {
-    /// A list is kept where at most one place in so many has an entry: it takes a twentieth of a bitmap's memory there, and
-    /// going through it is as fast.
-    pub const SPARSE: usize = 16;
+    /// A new vector is a list where at most one place in so many has an entry.
+    pub const SPARSE: usize = NEW;
 
     /// From increasing indices and their values.
     /// # Errors
@@ -71,44 +82,75 @@ impl<T: Value, I: Index> Vector<T, I> {
     /// [`Error::IndexOverflow`] if `len` does not fit `I`.
     pub fn empty(len: usize) -> Result<Self> {
         check_len::<I>(len)?;
-        Ok(Form::Sparse(SparseVec::from_parts(len, Vec::new(), Vec::new())).into())
+        Ok(Self::with_pattern(Arc::new(VectorPattern::list(len, Vec::new())), Vec::new()))
     }
     /// A value at every place.
     /// # Errors
     /// [`Error::IndexOverflow`] if there are more places than `I` can name.
     pub fn full(values: Vec<T>) -> Result<Self> {
         check_len::<I>(values.len())?;
-        Ok(Form::Full(values).into())
+        Ok(Self::with_pattern(Arc::new(VectorPattern::full(values.len())), values))
     }
     /// `x` at each of `len` places.
     /// # Errors
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`].
     pub fn constant(len: usize, x: T) -> Result<Self> {
         check_len::<I>(len)?;
-        Ok(Form::Full(crate::par::filled(len, x, "a vector")?).into())
+        Self::full(filled(len, x, "a vector")?)
     }
-    /// In the form that suits its entries.
+    /// Of a pattern, which others may share, and the values that it keeps.
+    pub(crate) fn with_pattern(pattern: Arc<VectorPattern<I>>, values: Vec<T>) -> Self {
+        debug_assert_eq!(pattern.values(), values.len());
+        Self { pattern, values: Arc::new(values), moved: 0 }
+    }
+    /// From increasing indices, in the form that suits them.
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(crate) fn of(form: Form<T, I>) -> Result<Self> {
-        let (len, nnz) = (form.len(), form.nnz());
-        let sparse = nnz * Self::SPARSE <= len && nnz < len;
-        Ok(match form {
-            Form::Bitmap(v) if nnz == len => Form::Full(v.into_values()),
-            Form::Bitmap(v) if sparse => Form::Sparse(v.to_sparse()?),
-            Form::Sparse(v) if nnz == len => Form::Full(v.into_parts().1),
-            Form::Sparse(v) if !sparse => Form::Bitmap(v.to_bitmap()?),
-            form => form,
-        }
-        .into())
+    pub(crate) fn from_list(len: usize, indices: Vec<I>, values: Vec<T>) -> Result<Self> {
+        Self::of_values(VectorPattern::list(len, indices).into(), values.into())
     }
-    pub(crate) fn form(&self) -> &Form<T, I> {
-        &self.form
+    /// From bits and a value for each place, in the form that suits them.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn from_bitmap(bits: Bitmap, values: Vec<T>) -> Result<Self> {
+        Self::of_values(VectorPattern::bitmap(bits).into(), values.into())
+    }
+    /// Of a pattern and the values that it keeps, others' perhaps, in the form that suits them.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn of_values(pattern: Arc<VectorPattern<I>>, values: Arc<Vec<T>>) -> Result<Self> {
+        debug_assert_eq!(pattern.values(), values.len());
+        let mut made = Self { pattern, values, moved: 0 };
+        conform(made.target())?;
+        Ok(made)
+    }
+    /// The same entries in the form that a new vector of them has.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn settled(&self) -> Result<Self> {
+        Self::of_values(Arc::clone(&self.pattern), Arc::clone(&self.values))
+    }
+    /// Where the entries are.
+    #[must_use]
+    pub fn pattern(&self) -> &Arc<VectorPattern<I>> {
+        &self.pattern
+    }
+    /// The values that the pattern keeps.
+    pub(crate) fn values(&self) -> &Arc<Vec<T>> {
+        &self.values
+    }
+    /// The entries; a list or a bitmap of all places is full.
+    pub(crate) fn view(&self) -> View<'_, T, I> {
+        match self.pattern.indices() {
+            Indices::List(indices) => View::List(indices, &self.values),
+            Indices::Bitmap(words) => View::Bitmap(words, &self.values),
+            Indices::All => View::Full(&self.values),
+        }
     }
     /// Places, with or without an entry.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.form.len()
+        self.pattern.len()
     }
     /// Whether there are no places.
     #[must_use]
@@ -118,30 +160,23 @@ impl<T: Value, I: Index> Vector<T, I> {
     /// Entries, stored zeros included.
     #[must_use]
     pub fn nnz(&self) -> usize {
-        self.form.nnz()
+        self.pattern.nnz()
     }
     /// The value at `i`, or `None` where there is no entry (or no such place).
     #[must_use]
     pub fn get(&self, i: usize) -> Option<&T> {
-        match &*self.form {
-            Form::Sparse(v) => v.get(i),
-            Form::Bitmap(v) => v.get(i),
-            Form::Full(v) => v.get(i),
-        }
+        self.values.get(self.pattern.find(i)?)
     }
     /// Entries as (index, value), indices increasing.
-    pub fn iter(&self) -> Box<dyn Iterator<Item = (usize, &T)> + '_> {
-        match &*self.form {
-            Form::Sparse(v) => Box::new(v.iter()),
-            Form::Bitmap(v) => Box::new(v.iter()),
-            Form::Full(v) => Box::new(v.iter().enumerate()),
-        }
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> + '_ {
+        let list = matches!(self.pattern.form(), Form::List(_));
+        self.pattern.iter().enumerate().map(move |(p, i)| (i, &self.values[if list { p } else { i }]))
     }
     /// The values of all places in order, if each has one.
     #[must_use]
     pub fn as_full(&self) -> Option<&[T]> {
-        match &*self.form {
-            Form::Full(v) => Some(v),
+        match self.view() {
+            View::Full(values) => Some(values),
             _ => None,
         }
     }
@@ -149,29 +184,30 @@ impl<T: Value, I: Index> Vector<T, I> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn to_dense(&self, absent: T) -> Result<Vec<T>> {
-        match &*self.form {
-            Form::Full(v) => super::copied(v, "a dense vector"),
-            Form::Sparse(v) => v.to_dense(absent),
-            Form::Bitmap(v) => {
-                let mut values = crate::par::filled(v.len(), absent, "a dense vector")?;
-                v.iter().for_each(|(i, x)| values[i] = *x);
-                Ok(values)
-            }
+        if let Some(values) = self.as_full() {
+            return copied(values, "a dense vector");
         }
+        let mut values = filled(self.len(), absent, "a dense vector")?;
+        self.iter().for_each(|(i, x)| values[i] = *x);
+        Ok(values)
     }
     /// The entries as a list.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn to_sparse(&self) -> Result<SparseVec<T, I>> {
-        match &*self.form {
-            Form::Sparse(v) => v.try_clone(),
-            Form::Bitmap(v) => v.to_sparse(),
-            Form::Full(v) => SparseVec::from_dense(v, |_| true),
-        }
+        let values = match self.view() {
+            View::List(_, values) | View::Full(values) => copied(values, "values")?,
+            View::Bitmap(words, values) => {
+                let mut kept = zero_values(self.nnz(), "values")?;
+                SliceMut::of(&mut kept).gather(&Slice::of(values), ones(words));
+                kept
+            }
+        };
+        Ok(SparseVec::from_parts(self.len(), self.pattern.to_list()?, values))
     }
     /// Puts an entry at `i`; the one that was there.
     ///
-    /// O(1) but in a list, where it moves the entries behind it.
+    /// Cost: O(1), of a list O(log nnz) and what it moves, amortized.
     /// # Errors
     /// [`Error::IndexRange`]; [`Error::OutOfMemory`].
     pub fn set(&mut self, i: usize, x: T) -> Result<Option<T>> {
@@ -179,138 +215,136 @@ impl<T: Value, I: Index> Vector<T, I> {
         if i >= bound {
             return Err(Error::IndexRange { axis: "vector", position: 0, index: i as u128, bound });
         }
-        let old = match self.unshared()? {
-            Form::Full(v) => Some(std::mem::replace(&mut v[i], x)),
-            Form::Bitmap(v) => v.set(i, x)?,
-            Form::Sparse(v) => v.set(i, x)?,
-        };
-        if old.is_none() {
-            self.settle()?;
-        }
+        let old = self.get(i).copied();
+        let at = VectorPattern::list(bound, vec![I::cast(i)]);
+        self.put_values(&Threads::caller(), &at, Slice::of(&[x]), None)?;
         Ok(old)
     }
     /// Takes the entry at `i` away, if there is one.
+    ///
+    /// Cost: as [`set`](Self::set); O(n) the first time that a full vector loses an entry.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn remove(&mut self, i: usize) -> Result<Option<T>> {
-        if self.get(i).is_none() {
-            return Ok(None);
+        let old = self.get(i).copied();
+        if old.is_some() {
+            let at = VectorPattern::list(self.len(), vec![I::cast(i)]);
+            self.retain(MaskSpec::new(&at, true))?;
         }
-        if let Some(values) = self.as_full() {
-            let all = BitmapVec::all(super::copied(values, "a bitmap vector")?)?;
-            self.form = Arc::new(Form::Bitmap(all));
-        }
-        let old = match self.unshared()? {
-            Form::Bitmap(v) => v.remove(i),
-            Form::Sparse(v) => v.remove(i),
-            Form::Full(_) => None,
-        };
-        self.settle()?;
         Ok(old)
     }
-    /// The form, which no clone shares any more.
-    fn unshared(&mut self) -> Result<&mut Form<T, I>> {
-        if Arc::get_mut(&mut self.form).is_none() {
-            self.form = Arc::new(self.form.try_clone()?);
-        }
-        let shared = || Error::Argument { name: "vector", message: "its entries are shared".into() };
-        Arc::get_mut(&mut self.form).ok_or_else(shared)
+
+    fn target(&mut self) -> Target<'_, I> {
+        Target { pattern: &mut self.pattern, values: &mut self.values, moved: &mut self.moved }
     }
-    /// Goes over to the form that suits the entries, unless it is close to the limit.
-    fn settle(&mut self) -> Result<()> {
-        let (len, nnz) = (self.len(), self.nnz());
-        let leaves = match &*self.form {
-            Form::Sparse(_) => nnz * Self::SPARSE / 2 > len || nnz == len,
-            Form::Bitmap(_) => nnz == len || nnz * Self::SPARSE * 2 <= len,
-            Form::Full(_) => false,
+    /// c = c ⊙ t in place: where both have an entry, `combine` of both, or t's without it; elsewhere the one that is.
+    ///
+    /// Cost: O(entries of t), amortized; a vector that a clone shares is copied first. c is as it was if there is an error.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn put(&mut self, threads: &Threads, t: Self, combine: Option<&Combine<'_>>) -> Result<()> {
+        if self.nnz() == 0 {
+            *self = t;
+            return Ok(());
+        }
+        let t = (&t.pattern, &t.values);
+        self.put_values(threads, t.0, Slice::of(t.1), combine)
+    }
+    /// The same, of values at the indices of a pattern, or of one for all of them.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn put_values(
+        &mut self,
+        threads: &Threads,
+        pattern: &VectorPattern<I>,
+        values: Slice<'_>,
+        combine: Option<&Combine<'_>>,
+    ) -> Result<()> {
+        put(threads, self.target(), Source { pattern, values }, combine)
+    }
+    /// c(i) = x where the mask, which has c's length, allows.
+    ///
+    /// Cost: O(entries of the mask), amortized; of a complement O(n).
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn put_scalar(&mut self, threads: &Threads, x: T, mask: MaskSpec<'_, VectorPattern<I>>) -> Result<()> {
+        let made = mask.complemented()?;
+        self.put_values(threads, made.as_ref().unwrap_or(mask.pattern), Slice::of(&[x]), None)
+    }
+    /// Keeps the entries that the mask allows, in place.
+    ///
+    /// Cost: O(min(entries, entries of the mask)), amortized; O(n) where a full vector loses the indices of a list.
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::Length`] for a mask of another length.
+    pub(crate) fn retain(&mut self, mask: MaskSpec<'_, VectorPattern<I>>) -> Result<()> {
+        mask.check(self.len())?;
+        retain(self.target(), mask)
+    }
+    /// The entries that the mask allows; shares values with this vector where it may.
+    /// # Errors
+    /// As for [`retain`](Self::retain).
+    pub(crate) fn retained(&self, mask: MaskSpec<'_, VectorPattern<I>>) -> Result<Self> {
+        let mut kept = self.clone();
+        kept.retain(mask)?;
+        Ok(kept)
+    }
+    /// Where `keep(i, x)` holds for the entry x at i; the pattern itself, if it does for all.
+    ///
+    /// Cost: O(nnz), of a bitmap O(n / 64 + nnz).
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn pattern_where(&self, keep: impl Fn(usize, T) -> bool) -> Result<Arc<VectorPattern<I>>> {
+        let len = self.len();
+        let kept = match self.view() {
+            View::List(indices, values) => {
+                let mut kept = reserved(indices.len(), "indices")?;
+                kept.extend(indices.iter().zip(values).filter(|(i, x)| keep(i.get(), **x)).map(|e| *e.0));
+                VectorPattern::list(len, kept)
+            }
+            View::Bitmap(words, values) => VectorPattern::bitmap(Bitmap::of(len, |at| {
+                let bits = ones(&words[at..=at]);
+                bits.fold(0, |word, b| word | u64::from(keep(64 * at + b, values[64 * at + b])) << b)
+            })?),
+            View::Full(values) => VectorPattern::bitmap(Bitmap::of(len, |at| {
+                let range = 64 * at..len.min(64 * at + 64);
+                range.fold(0, |word, i| word | u64::from(keep(i, values[i])) << (i % 64))
+            })?),
         };
-        if leaves {
-            let form = std::mem::replace(&mut self.form, Arc::new(Form::Full(Vec::new())));
-            let form = match Arc::try_unwrap(form) {
-                Ok(form) => form,
-                Err(shared) => shared.try_clone()?,
-            };
-            *self = Self::of(form)?;
-        }
-        Ok(())
+        Ok(if kept.nnz() == self.nnz() { Arc::clone(&self.pattern) } else { Arc::new(kept) })
     }
-    /// Which places have an entry; `None` if all have.
-    pub(crate) fn marks(&self) -> Result<Option<bitvec::vec::BitVec<u64>>> {
-        Ok(match &*self.form {
-            Form::Full(_) => None,
-            Form::Bitmap(v) => Some(super::vector_forms::same_bits(v.present())?),
-            Form::Sparse(v) => {
-                let mut bits = super::vector_forms::cleared(v.len())?;
-                v.indices().iter().for_each(|i| bits.set(i.get(), true));
-                Some(bits)
-            }
-        })
-    }
-    /// The entries at the places that `keep` marks.
-    pub(crate) fn kept(&self, keep: &BitSlice<u64>) -> Result<Self> {
-        match &*self.form {
-            Form::Sparse(v) => {
-                let n = v.indices().iter().filter(|i| keep[i.get()]).count();
-                let (mut indices, mut values) = (reserved(n, "indices")?, reserved(n, "values")?);
-                for (i, x) in v.indices().iter().zip(v.values()).filter(|(i, _)| keep[i.get()]) {
-                    indices.push(*i);
-                    values.push(*x);
-                }
-                Self::of(Form::Sparse(SparseVec::from_parts(v.len(), indices, values)))
-            }
-            Form::Bitmap(v) => {
-                let mut bits = super::vector_forms::same_bits(v.present())?;
-                bits &= keep;
-                Self::of(Form::Bitmap(BitmapVec::from_parts(bits, super::copied(v.values(), "a bitmap vector")?)))
-            }
-            Form::Full(v) => {
-                let bits = super::vector_forms::same_bits(keep)?;
-                Self::of(Form::Bitmap(BitmapVec::from_parts(bits, super::copied(v, "a bitmap vector")?)))
-            }
+    /// The entries for which `keep(i, x)` holds; shares values with this vector where it may.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn filtered(&self, keep: impl Fn(usize, T) -> bool) -> Result<Self> {
+        let pattern = self.pattern_where(keep)?;
+        if let View::List(..) = self.view() {
+            return self.retained(MaskSpec::new(&pattern, false));
         }
+        if Arc::ptr_eq(&pattern, &self.pattern) {
+            return Ok(self.clone());
+        }
+        Self::of_values(pattern, Arc::clone(&self.values))
+    }
+    /// Whether both are names of one vector.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.pattern, &other.pattern) && Arc::ptr_eq(&self.values, &other.values)
     }
 }
 
-impl<T: Value, I: Index> Form<T, I> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Sparse(v) => v.len(),
-            Self::Bitmap(v) => v.len(),
-            Self::Full(v) => v.len(),
-        }
-    }
-    fn nnz(&self) -> usize {
-        match self {
-            Self::Sparse(v) => v.nnz(),
-            Self::Bitmap(v) => v.nnz(),
-            Self::Full(v) => v.len(),
-        }
-    }
-    fn try_clone(&self) -> Result<Self> {
-        Ok(match self {
-            Self::Sparse(v) => Self::Sparse(v.try_clone()?),
-            Self::Bitmap(v) => Self::Bitmap(v.try_clone()?),
-            Self::Full(v) => Self::Full(super::copied(v, "a vector")?),
-        })
-    }
-}
-
-impl<T, I: Index> From<Form<T, I>> for Vector<T, I> {
-    fn from(form: Form<T, I>) -> Self {
-        Self { form: Arc::new(form) }
-    }
-}
 impl<T: Value, I: Index> TryFrom<SparseVec<T, I>> for Vector<T, I> {
     type Error = Error;
     fn try_from(v: SparseVec<T, I>) -> Result<Self> {
-        Self::of(Form::Sparse(v))
+        let len = v.len();
+        let (indices, values) = v.into_parts();
+        Self::from_list(len, indices, values)
     }
 }
 impl<T: Value, I: Index> TryFrom<BitmapVec<T>> for Vector<T, I> {
     type Error = Error;
     fn try_from(v: BitmapVec<T>) -> Result<Self> {
         check_len::<I>(v.len())?;
-        Self::of(Form::Bitmap(v))
+        let (bits, values) = v.into_parts()?;
+        Self::from_bitmap(bits, values)
     }
 }
 impl<T: Value, I: Index> TryFrom<Vec<T>> for Vector<T, I> {

@@ -1,14 +1,27 @@
 //! The forms of a [`Vector`](super::Vector): sparse ones as sorted lists, fuller ones as bitmaps.
 
-use bitvec::slice::BitSlice;
-use bitvec::vec::BitVec;
-
+use super::bitmap::{Bitmap, ones};
 use super::coo::Coo;
-use super::{out_of_memory, reserved};
+use super::reserved;
 use crate::algebra::{Monoid, Value};
-use crate::par::filled;
+use crate::par::{filled, zero_values};
 use crate::pattern::check_len;
 use crate::{Error, Index, Result};
+
+/// Refuses indices that do not increase or are not below the length.
+/// # Errors
+/// [`Error::IndexRange`], [`Error::NotSorted`], [`Error::Duplicate`].
+pub(super) fn check_indices<I: Index>(len: usize, indices: &[I]) -> Result<()> {
+    if let Some(position) = indices.iter().position(|i| i.get() >= len) {
+        let index = indices[position].get() as u128;
+        return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
+    }
+    match indices.windows(2).position(|w| w[0] >= w[1]) {
+        None => Ok(()),
+        Some(p) if indices[p] == indices[p + 1] => Err(Error::Duplicate { row: 0, column: indices[p + 1].get() }),
+        Some(p) => Err(Error::NotSorted { row: 0, position: p + 1, column: indices[p + 1].get() }),
+    }
+}
 
 /// A vector of a given length with entries at some places, stored as a list.
 ///
@@ -37,18 +50,7 @@ impl<T, I: Index> SparseVec<T, I> {
         if values.len() != indices.len() {
             return Err(Error::Length { what: "values", found: values.len(), expected: indices.len() });
         }
-        if let Some(position) = indices.iter().position(|i| i.get() >= len) {
-            let index = indices[position].get() as u128;
-            return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
-        }
-        if let Some(p) = indices.windows(2).position(|w| w[0] >= w[1]) {
-            let column = indices[p + 1].get();
-            return Err(if indices[p] == indices[p + 1] {
-                Error::Duplicate { row: 0, column }
-            } else {
-                Error::NotSorted { row: 0, position: p + 1, column }
-            });
-        }
+        check_indices(len, &indices)?;
         Ok(Self { len, indices, values })
     }
     /// From parts known to fulfil the invariant; checked in debug builds.
@@ -134,34 +136,6 @@ impl<T: Value, I: Index> SparseVec<T, I> {
         }
         Ok(Self::from_parts(values.len(), indices, kept))
     }
-    /// A copy.
-    pub(super) fn try_clone(&self) -> Result<Self> {
-        Ok(Self {
-            len: self.len,
-            indices: super::copied(&self.indices, "indices")?,
-            values: super::copied(&self.values, "values")?,
-        })
-    }
-    /// Puts an entry at `i`, which is a place; the one that was there.
-    pub(super) fn set(&mut self, i: usize, x: T) -> Result<Option<T>> {
-        let i = I::cast(i);
-        match self.indices.binary_search(&i) {
-            Ok(p) => Ok(Some(std::mem::replace(&mut self.values[p], x))),
-            Err(p) => {
-                self.indices.try_reserve(1).map_err(|_| out_of_memory::<I>("indices", p))?;
-                self.values.try_reserve(1).map_err(|_| out_of_memory::<T>("values", p))?;
-                self.indices.insert(p, i);
-                self.values.insert(p, x);
-                Ok(None)
-            }
-        }
-    }
-    /// Takes the entry at `i` away.
-    pub(super) fn remove(&mut self, i: usize) -> Option<T> {
-        let p = self.indices.binary_search(&I::new(i)?).ok()?;
-        self.indices.remove(p);
-        Some(self.values.remove(p))
-    }
     /// Every place's value, `absent` where there is no entry.
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -174,10 +148,7 @@ impl<T: Value, I: Index> SparseVec<T, I> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn to_bitmap(&self) -> Result<BitmapVec<T>> {
-        let mut v = BitmapVec { present: cleared(self.len)?, values: Vec::new(), nnz: 0 };
-        if let Some(&filler) = self.values.first() {
-            v.values = filled(self.len, filler, "a bitmap vector")?;
-        }
+        let mut v = BitmapVec::empty(self.len)?;
         for (i, x) in self.iter() {
             v.set(i, *x)?;
         }
@@ -188,52 +159,19 @@ impl<T: Value, I: Index> SparseVec<T, I> {
 /// A vector with one bit for each place, set where there is an entry: entries come and go in O(1).
 #[derive(Clone, Debug)]
 pub struct BitmapVec<T> {
-    present: BitVec<u64>,
+    present: Bitmap,
     /// One for each place, or none as long as there never was an entry.
     values: Vec<T>,
-    nnz: usize,
-}
-
-/// No place marked.
-pub(crate) fn cleared(len: usize) -> Result<BitVec<u64>> {
-    let no_size = || out_of_memory::<u64>("a bitmap", len.div_ceil(64));
-    let words = filled(len.div_ceil(64), 0u64, "a bitmap")?;
-    let mut present = BitVec::try_from_vec(words).map_err(|_| no_size())?;
-    present.truncate(len);
-    Ok(present)
-}
-
-/// A copy of marks.
-pub(crate) fn same_bits(bits: &BitSlice<u64>) -> Result<BitVec<u64>> {
-    let mut copy = cleared(bits.len())?;
-    copy.copy_from_bitslice(bits);
-    Ok(copy)
 }
 
 impl<T: Value> BitmapVec<T> {
-    /// From marks and a value for each place, marked or not.
-    pub(crate) fn from_parts(present: BitVec<u64>, values: Vec<T>) -> Self {
-        debug_assert!(values.len() == present.len() || present.not_any());
-        let nnz = present.count_ones();
-        Self { present, values, nnz }
-    }
-    /// An entry at every place.
-    pub(super) fn all(values: Vec<T>) -> Result<Self> {
-        let mut present = cleared(values.len())?;
-        present.fill(true);
-        Ok(Self { nnz: values.len(), present, values })
-    }
-    pub(super) fn try_clone(&self) -> Result<Self> {
-        let values = super::copied(&self.values, "a bitmap vector")?;
-        Ok(Self { present: same_bits(&self.present)?, values, nnz: self.nnz })
-    }
-    /// A value for each place, or none if there never was an entry.
-    pub(crate) fn values(&self) -> &[T] {
-        &self.values
-    }
-    /// The values, if every place has one.
-    pub(super) fn into_values(self) -> Vec<T> {
-        self.values
+    /// The bits, and a value for each place.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn into_parts(self) -> Result<(Bitmap, Vec<T>)> {
+        let Self { present, values } = self;
+        let values = if values.is_empty() { zero_values(present.len(), "a bitmap vector")? } else { values };
+        Ok((present, values))
     }
     /// `len` places without entries.
     /// # Errors
@@ -248,7 +186,7 @@ impl<T: Value> BitmapVec<T> {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     pub fn empty(len: usize) -> Result<Self> {
-        Ok(Self { present: cleared(len)?, values: Vec::new(), nnz: 0 })
+        Ok(Self { present: Bitmap::empty(len)?, values: Vec::new() })
     }
     /// Places, with or without an entry.
     pub fn len(&self) -> usize {
@@ -256,19 +194,15 @@ impl<T: Value> BitmapVec<T> {
     }
     /// Whether there are no places.
     pub fn is_empty(&self) -> bool {
-        self.present.is_empty()
+        self.len() == 0
     }
     /// Entries, stored zeros included.
     pub fn nnz(&self) -> usize {
-        self.nnz
-    }
-    /// Which places have an entry.
-    pub fn present(&self) -> &BitSlice<u64> {
-        &self.present
+        self.present.count()
     }
     /// The value at `i`, or `None` where there is no entry.
     pub fn get(&self, i: usize) -> Option<&T> {
-        if *self.present.get(i)? { self.values.get(i) } else { None }
+        if self.present.get(i) { self.values.get(i) } else { None }
     }
     /// Puts an entry at `i`; the one that was there.
     /// # Errors
@@ -276,35 +210,30 @@ impl<T: Value> BitmapVec<T> {
     pub fn set(&mut self, i: usize, x: T) -> Result<Option<T>> {
         let bound = self.len();
         if i >= bound {
-            return Err(Error::IndexRange { axis: "vector", position: self.nnz, index: i as u128, bound });
+            return Err(Error::IndexRange { axis: "vector", position: self.nnz(), index: i as u128, bound });
         }
         if self.values.is_empty() {
-            self.values = filled(bound, x, "a bitmap vector")?;
+            self.values = zero_values(bound, "a bitmap vector")?;
         }
         let old = std::mem::replace(&mut self.values[i], x);
-        if self.present.replace(i, true) {
-            return Ok(Some(old));
-        }
-        self.nnz += 1;
-        Ok(None)
+        Ok(if self.present.insert(i) { None } else { Some(old) })
     }
     /// Takes the entry at `i` away.
     pub fn remove(&mut self, i: usize) -> Option<T> {
         let old = *self.get(i)?;
-        self.present.set(i, false);
-        self.nnz -= 1;
+        self.present.remove(i);
         Some(old)
     }
     /// Entries as (index, value), indices increasing.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> + '_ {
-        self.present.iter_ones().map(|i| (i, &self.values[i]))
+        ones(self.present.words()).map(|i| (i, &self.values[i]))
     }
     /// The same entries as a list.
     /// # Errors
     /// [`Error::IndexOverflow`] if the length does not fit `I`, [`Error::OutOfMemory`].
     pub fn to_sparse<I: Index>(&self) -> Result<SparseVec<T, I>> {
         check_len::<I>(self.len())?;
-        let (mut indices, mut values) = (reserved(self.nnz, "indices")?, reserved(self.nnz, "values")?);
+        let (mut indices, mut values) = (reserved(self.nnz(), "indices")?, reserved(self.nnz(), "values")?);
         for (i, x) in self.iter() {
             indices.push(I::cast(i));
             values.push(*x);

@@ -3,18 +3,24 @@
 // A global allocator cannot be written without `unsafe`; this one hands everything on to the system's.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
 static CALLS: AtomicI64 = AtomicI64::new(0);
+thread_local! {
+    /// Of this thread alone: those of a pool start when they like.
+    static TOTAL: Cell<i64> = const { Cell::new(0) };
+}
 
 pub(crate) struct Counting;
 
 fn count(bytes: i64) {
     CALLS.fetch_add(i64::from(bytes > 0), Ordering::SeqCst);
     let live = LIVE.fetch_add(bytes, Ordering::SeqCst) + bytes;
+    TOTAL.with(|total| total.set(total.get() + bytes.max(0)));
     PEAK.fetch_max(live, Ordering::SeqCst);
 }
 
@@ -68,4 +74,12 @@ pub(crate) fn allocations<T>(f: impl FnOnce() -> T) -> (T, i64) {
     let before = CALLS.load(Ordering::SeqCst);
     let result = f();
     (result, CALLS.load(Ordering::SeqCst) - before)
+}
+
+/// The result of `f` and the bytes that this thread allocated for it, those included that it freed.
+#[allow(dead_code, reason = "tests that bound what is in use do not need it")]
+pub(crate) fn allocated<T>(f: impl FnOnce() -> T) -> (T, u64) {
+    let before = TOTAL.get();
+    let result = f();
+    (result, (TOTAL.get() - before) as u64)
 }

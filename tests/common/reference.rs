@@ -231,3 +231,20 @@ pub(crate) fn levels<I: Index>(a: &Pattern<I>, source: usize) -> Vec<Option<u32>
     }
     levels
 }
+
+/// C⟨M, r⟩ ⊙= T of vectors, place by place: Z = C ⊙ T or T, then C = Z where the mask allows; elsewhere C stays or goes.
+pub(crate) fn written<T: Copy>(
+    c: &[Option<T>],
+    t: &[Option<T>],
+    allows: impl Fn(usize) -> bool,
+    replace: bool,
+    accum: Option<fn(T, T) -> T>,
+) -> Vec<Option<T>> {
+    let z = |i: usize| match (accum, c[i], t[i]) {
+        (Some(f), Some(x), Some(y)) => Some(f(x, y)),
+        (Some(_), x, y) => x.or(y),
+        (None, _, y) => y,
+    };
+    let outside = |i: usize| if replace { None } else { c[i] };
+    (0..c.len()).map(|i| if allows(i) { z(i) } else { outside(i) }).collect()
+}

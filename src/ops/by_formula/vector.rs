@@ -2,106 +2,68 @@
 
 use std::cmp::Ordering;
 
-use bitvec::slice::BitSlice;
-use bitvec::vec::BitVec;
+use std::sync::Arc;
 
 use super::super::blocks::{blocks, row_blocks};
 use super::super::ewise::{ABSENT, Places};
 use super::super::vxm::vxm_words;
 use super::entries::{OfOne, OfTwo, gathered};
 use super::matrix::reduce;
-use crate::algebra::{Array, Constant, Slice, Value};
+use crate::algebra::{Array, Constant, Input, Slice, SliceMut, Type, Value};
 use crate::kernels::{BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, fill_any, mxv_by_formula};
 use crate::par::{Threads, collected, reserved};
-use crate::sparse::vector_forms::{cleared, same_bits};
-use crate::sparse::{BitmapVec, Form, SparseVec};
+use crate::sparse::{Bitmap, Indices, VectorPattern, bit};
 use crate::{Error, Pattern, Result, Vector};
-
-/// Where a vector has entries.
-#[derive(Clone, Copy)]
-enum At<'a> {
-    /// At these places, increasing; there are as many values.
-    List(&'a [u32]),
-    /// Where it is marked, of a value for each place.
-    Marks(&'a BitSlice<u64>),
-    /// Everywhere.
-    All,
-}
 
 /// A vector whose type is forgotten, borrowed.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
-    len: usize,
-    at: At<'a>,
+    pattern: &'a Arc<VectorPattern>,
     values: Slice<'a>,
 }
 
 impl<'a> View<'a> {
     pub(crate) fn of<T: Value>(v: &'a Vector<T>) -> Self {
-        let (at, values) = match v.form() {
-            Form::Full(values) => (At::All, &values[..]),
-            Form::Sparse(v) => (At::List(v.indices()), v.values()),
-            // No entry ever: there are no values either.
-            Form::Bitmap(v) if v.values().is_empty() => (At::List(&[]), v.values()),
-            Form::Bitmap(v) => (At::Marks(v.present()), v.values()),
-        };
-        Self { len: v.len(), at, values: Slice::of(values) }
+        Self { pattern: v.pattern(), values: Slice::of(v.values()) }
+    }
+    /// Where it has entries.
+    pub(crate) fn pattern(&self) -> &'a Arc<VectorPattern> {
+        self.pattern
     }
     /// Places, with or without an entry.
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.pattern.len()
     }
-    /// Type of the values, and where they lie: as many as entries, or one for each place.
+    /// Type of the values, and where they lie: as many as entries of a list, or one for each place.
     pub(crate) fn values(&self) -> Slice<'a> {
         self.values
     }
-    /// Which places have an entry.
-    pub(crate) fn marks(&self) -> Result<BitVec<u64>> {
-        let mut marks = cleared(self.len)?;
-        match self.at {
-            At::All => marks.fill(true),
-            At::Marks(m) => marks.copy_from_bitslice(m),
-            At::List(at) => at.iter().for_each(|&i| marks.set(i as usize, true)),
-        }
-        Ok(marks)
+    fn indices(&self) -> Indices<'a, u32> {
+        self.pattern.indices()
     }
-    /// The places of its entries and the values there, as lists.
+    /// The indices of its entries and the values there, as lists.
     pub(crate) fn entries(&self, threads: &Threads) -> Result<(Vec<u32>, Array)> {
-        let places = match self.at {
-            At::List(at) => collected(at.len(), at.iter().copied(), "indices")?,
-            At::Marks(m) => collected(m.count_ones(), m.iter_ones().map(|i| i as u32), "indices")?,
-            At::All => collected(self.len, (0..self.len).map(|i| i as u32), "indices")?,
-        };
-        let all = |n: usize| collected(n, 0..n, "positions");
-        let at = match self.at {
-            At::List(at) => all(at.len())?,
-            At::All => all(self.len)?,
-            At::Marks(_) => collected(places.len(), places.iter().map(|&i| i as usize), "positions")?,
-        };
-        Ok((places, gathered(threads, "entries", self.values, &at)?))
+        let indices = self.pattern.to_list()?;
+        let positions = match self.indices() {
+            Indices::Bitmap(_) => collected(indices.len(), indices.iter().map(|&i| i as usize), "positions"),
+            _ => collected(indices.len(), 0..indices.len(), "positions"),
+        }?;
+        Ok((indices, gathered(threads, "entries", self.values, &positions)?))
     }
-    /// Other values in the places of its own.
-    pub(crate) fn with(&self, values: Array) -> Result<AnyVector> {
-        let at = match self.at {
-            At::List(at) => Made::List(collected(at.len(), at.iter().copied(), "indices")?),
-            At::Marks(marks) => Made::Marks(same_bits(marks)?),
-            At::All => Made::All,
-        };
-        Ok(AnyVector { len: self.len, at, values })
+    /// Other values at the indices of its own; shares the pattern.
+    pub(crate) fn with(&self, values: Array) -> AnyVector {
+        AnyVector { pattern: Made::Pattern(Arc::clone(self.pattern)), values }
     }
-    /// The same entries, a value for each place; `None` if it has them.
-    fn spread(&self) -> Result<Option<(BitVec<u64>, Array)>> {
-        let At::List(at) = self.at else { return Ok(None) };
-        let mut values = Array::zeros(self.values.ty(), self.len)?;
-        values.slice_mut().scatter(&self.values, at.iter().map(|&i| i as usize));
-        Ok(Some((self.marks()?, values)))
-    }
-    /// Calls `f` with a value for each place, and which of them are entries, unless all are.
-    fn with_all<R>(&self, f: impl FnOnce(Slice<'_>, Option<&BitSlice<u64>>) -> Result<R>) -> Result<R> {
-        match (self.at, self.spread()?) {
-            (_, Some((marks, values))) => f(values.slice(), Some(&marks)),
-            (At::Marks(marks), None) => f(self.values, Some(marks)),
-            _ => f(self.values, None),
+    /// Calls `f` with a value for each place, and a bit for each that is an entry, unless all are.
+    fn with_all<R>(&self, f: impl FnOnce(Slice<'_>, Option<&[u64]>) -> Result<R>) -> Result<R> {
+        match self.indices() {
+            Indices::All => f(self.values, None),
+            Indices::Bitmap(words) => f(self.values, Some(words)),
+            Indices::List(indices) => {
+                let mut values = Array::zeros(self.values.ty(), self.len())?;
+                values.slice_mut().scatter(&self.values, indices.iter().map(|&i| i as usize));
+                f(values.slice(), Some(self.pattern.to_bitmap()?.words()))
+            }
         }
     }
 }
@@ -109,23 +71,42 @@ impl<'a> View<'a> {
 /// Where a vector that was made has entries.
 #[derive(Debug)]
 enum Made {
-    List(Vec<u32>),
-    Marks(BitVec<u64>),
-    All,
+    /// At these of so many places; looked at when the vector gets its type.
+    List(usize, Vec<u32>),
+    Pattern(Arc<VectorPattern>),
+}
+
+impl Made {
+    /// The pattern, looked at, of a vector with so many values.
+    fn checked(self, values: usize) -> Result<Arc<VectorPattern>> {
+        match self {
+            Self::Pattern(pattern) => Ok(pattern),
+            Self::List(_, indices) if indices.len() != values => {
+                Err(Error::Length { what: "values", found: values, expected: indices.len() })
+            }
+            Self::List(len, indices) => VectorPattern::new(len, indices).map(Arc::new),
+        }
+    }
+}
+
+fn mismatch(found: Type, expected: Type) -> Error {
+    Error::Argument { name: "vector", message: format!("its values are {found}, not {expected}") }
 }
 
 /// A vector whose type is known at run time, made by an operation.
 #[derive(Debug)]
 pub(crate) struct AnyVector {
-    len: usize,
-    at: Made,
+    pattern: Made,
     values: Array,
 }
 
 impl AnyVector {
-    /// Of `len` places, with these entries; places increase.
-    pub(crate) fn list(len: usize, places: Vec<u32>, values: Array) -> Self {
-        Self { len, at: Made::List(places), values }
+    /// Of `len` places, with these entries; indices increase.
+    pub(crate) fn list(len: usize, indices: Vec<u32>, values: Array) -> Self {
+        Self { pattern: Made::List(len, indices), values }
+    }
+    fn of(pattern: VectorPattern, values: Array) -> Self {
+        Self { pattern: Made::Pattern(Arc::new(pattern)), values }
     }
     /// Type of the values.
     pub(crate) fn values(&self) -> &Array {
@@ -135,23 +116,38 @@ impl AnyVector {
     /// # Errors
     /// [`Error::Argument`] if its values are of another type; [`Error::OutOfMemory`].
     pub(crate) fn typed<T: Value>(self) -> Result<Vector<T>> {
-        let values = self.values.into_vec::<T>().map_err(|values| Error::Argument {
-            name: "vector",
-            message: format!("its values are {}, not {}", values.ty(), T::TYPE),
-        })?;
-        match self.at {
-            Made::All => Vector::full(values),
-            Made::Marks(marks) => Vector::of(Form::Bitmap(BitmapVec::from_parts(marks, values))),
-            Made::List(places) => Vector::of(Form::Sparse(SparseVec::new(self.len, places, values)?)),
+        let pattern = self.pattern.checked(self.values.slice().len())?;
+        match self.values.into_vec::<T>() {
+            Ok(values) => Vector::of_values(pattern, Arc::new(values)),
+            Err(values) => Err(mismatch(values.ty(), T::TYPE)),
         }
     }
+}
+
+/// ⊙ as what joins values in place: x = x ∘ y.
+/// # Errors
+/// [`Error::OutOfMemory`]; [`Error::Unsupported`] for a formula that the processor cannot run.
+pub(crate) fn joins(op: &CompiledOp) -> Result<impl Fn(&mut SliceMut<'_>, &Slice<'_>) + Sync> {
+    let runs = op.runs()?;
+    Ok(move |x: &mut SliceMut<'_>, y: &Slice<'_>| {
+        runs.with(|blocks, room| {
+            let [old, _] = &mut room.operands;
+            for start in (0..y.len()).step_by(BLOCK) {
+                let range = start..y.len().min(start + BLOCK);
+                let n = range.len();
+                old.slice_mut().part(0..n).copy_from(&x.as_slice().part(range.clone()));
+                let inputs = [Input::Values(old.slice().part(0..n)), Input::Values(y.part(range.clone()))];
+                blocks.run_trusted(&inputs, &mut room.scratch, &mut x.part(range));
+            }
+        });
+    })
 }
 
 /// c(i) = f(a(i), s, i, 0) where a has an entry.
 pub(crate) fn apply_vector(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &Constant) -> Result<AnyVector> {
     let of = OfOne::new(f, s)?;
-    let place = |p: usize| match a.at {
-        At::List(at) => (u64::from(at[p]), 0),
+    let place = |p: usize| match a.indices() {
+        Indices::List(indices) => (u64::from(indices[p]), 0),
         _ => (p as u64, 0),
     };
     let blocks = blocks(a.values.len(), &|p| p as u64)?;
@@ -163,21 +159,27 @@ pub(crate) fn apply_vector(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &C
             of.anywhere(values, out);
         }
     })?;
-    a.with(values)
+    Ok(a.with(values))
 }
 
-/// The places of the entries for which f(a(i), s, i, 0), a truth value, holds.
-pub(crate) fn marks_where(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &Constant) -> Result<BitVec<u64>> {
+/// Where f(a(i), s, i, 0), a truth value, holds for an entry.
+pub(crate) fn pattern_where(threads: &Threads, f: &CompiledOp, a: View<'_>, s: &Constant) -> Result<VectorPattern> {
     let flags = apply_vector(threads, f, a, s)?;
-    let mut marks = cleared(a.len)?;
-    if let Some(flags) = flags.values.slice().get::<bool>() {
-        match a.at {
-            At::List(at) => at.iter().zip(flags).for_each(|(&i, &keep)| marks.set(i as usize, keep)),
-            At::Marks(m) => m.iter_ones().for_each(|i| marks.set(i, flags[i])),
-            At::All => flags.iter().enumerate().for_each(|(i, &keep)| marks.set(i, keep)),
+    let flags = flags.values.slice().get::<bool>().unwrap_or_default();
+    let len = a.len();
+    match a.indices() {
+        Indices::List(indices) => {
+            let mut kept = reserved(indices.len(), "indices")?;
+            kept.extend(indices.iter().zip(flags).filter(|(_, keep)| **keep).map(|(i, _)| *i));
+            VectorPattern::new(len, kept)
+        }
+        Indices::All => Ok(VectorPattern::bitmap(Bitmap::from_flags(flags)?)),
+        Indices::Bitmap(words) => {
+            let mut kept = Bitmap::from_flags(flags)?;
+            kept.map(|at, word| word & words[at]);
+            Ok(VectorPattern::bitmap(kept))
         }
     }
-    Ok(marks)
 }
 
 /// Positions in two lists: all of them (`union`), or those of both; and the places where they stand.
@@ -215,8 +217,8 @@ pub(crate) fn ewise_vectors(
     union: bool,
 ) -> Result<AnyVector> {
     let name = if union { "ewise_add" } else { "ewise_mult" };
-    if a.len != b.len {
-        return Err(Error::Shape { op: name, lhs: (a.len, 1), rhs: (b.len, 1) });
+    if a.len() != b.len() {
+        return Err(Error::Shape { op: name, lhs: (a.len(), 1), rhs: (b.len(), 1) });
     }
     let listed = |(indices, places): (Vec<u32>, Vec<Places>)| {
         let of = OfTwo::new(op, a.values, b.values)?;
@@ -228,32 +230,28 @@ pub(crate) fn ewise_vectors(
                 of.meet(&places[part.clone()], &mut out.part(part.start - first..part.end - first));
             }
         })?;
-        Ok(AnyVector::list(a.len, indices, values))
+        Ok(AnyVector::list(a.len(), indices, values))
     };
     // A list asks the other vector for its places.
-    let ask = |list: &[u32], other: At<'_>, place: &dyn Fn(usize, usize) -> Places| {
-        let has = |i: usize| match other {
-            At::Marks(marks) => marks[i],
-            _ => true,
-        };
+    let ask = |list: &[u32], other: Indices<'_, u32>, place: &dyn Fn(usize, usize) -> Places| {
         let (mut indices, mut places) = (reserved(list.len(), "indices")?, reserved(list.len(), "positions")?);
-        for (p, &i) in list.iter().enumerate().filter(|(_, i)| has(**i as usize)) {
+        for (p, &i) in list.iter().enumerate().filter(|(_, i)| other.contains(**i as usize)) {
             indices.push(i);
             places.push(place(p, i as usize));
         }
         listed((indices, places))
     };
-    match (a.at, b.at) {
-        (At::List(x), At::List(y)) => return listed(merged(x, y, union)?),
-        (At::List(x), y) if !union => return ask(x, y, &|p, i| (p, i)),
-        (x, At::List(y)) if !union => return ask(y, x, &|q, i| (i, q)),
+    match (a.indices(), b.indices()) {
+        (Indices::List(x), Indices::List(y)) => return listed(merged(x, y, union)?),
+        (Indices::List(x), y) if !union => return ask(x, y, &|p, i| (p, i)),
+        (x, Indices::List(y)) if !union => return ask(y, x, &|q, i| (i, q)),
         _ => {}
     }
     a.with_all(|x, of_x| b.with_all(|y, of_y| everywhere(threads, op, (x, of_x), (y, of_y), union)))
 }
 
-/// Values and marks of a vector with a value for each place.
-type Everywhere<'a> = (Slice<'a>, Option<&'a BitSlice<u64>>);
+/// Values of a vector with one for each place, and a bit for each that is an entry, unless all are.
+type Everywhere<'a> = (Slice<'a>, Option<&'a [u64]>);
 
 fn everywhere(
     threads: &Threads,
@@ -264,28 +262,16 @@ fn everywhere(
 ) -> Result<AnyVector> {
     let name = if union { "ewise_add" } else { "ewise_mult" };
     let of = OfTwo::new(op, x, y)?;
-    let marks = match (of_x, of_y) {
+    let word = |bits: Option<&[u64]>, at: usize| bits.map_or(!0, |bits| bits[at]);
+    let bits = match (of_x, of_y) {
         (None, None) => None,
-        (Some(m), None) | (None, Some(m)) => {
-            if union {
-                None
-            } else {
-                Some(same_bits(m)?)
-            }
-        }
-        (Some(m), Some(n)) => {
-            let mut marks = same_bits(m)?;
-            if union {
-                marks |= n;
-            } else {
-                marks &= n;
-            }
-            Some(marks)
-        }
+        (Some(_), Some(_)) if union => Some(Bitmap::of(x.len(), |at| word(of_x, at) | word(of_y, at))?),
+        _ if union => None,
+        _ => Some(Bitmap::of(x.len(), |at| word(of_x, at) & word(of_y, at))?),
     };
-    // Without marks, or at the places of both, also where neither has an entry: nobody looks at what stands there.
+    // Where all or both have entries, also where neither has: nobody looks at what stands there.
     let straight = !union || (of_x.is_none() && of_y.is_none());
-    let has = |marks: Option<&BitSlice<u64>>, i: usize| marks.is_none_or(|m| m[i]);
+    let has = |bits: Option<&[u64]>, i: usize| bits.is_none_or(|bits| bit(bits, i));
     let values = fill_any(op.ty(), threads, name, &blocks(x.len(), &|i| i as u64)?, &|i| i, &|block, out| {
         if straight {
             return of.straight(block, out);
@@ -299,16 +285,18 @@ fn everywhere(
             of.meet(&places[..part.len()], &mut out.part(part.start - first..part.end - first));
         }
     })?;
-    Ok(AnyVector { len: x.len(), at: marks.map_or(Made::All, Made::Marks), values })
+    Ok(AnyVector::of(bits.map_or_else(|| VectorPattern::full(x.len()), VectorPattern::bitmap), values))
 }
 
-/// Which rows have entries.
+/// A value for each row as a vector with entries where rows have some.
 pub(crate) fn rows_with_entries(a: &Pattern, values: Array) -> Result<AnyVector> {
-    let mut marks = cleared(a.nrows())?;
-    for (i, w) in a.row_ptr().windows(2).enumerate() {
-        marks.set(i, w[0] < w[1]);
-    }
-    Ok(AnyVector { len: a.nrows(), at: Made::Marks(marks), values })
+    let has = |i: usize| a.row_ptr()[i] < a.row_ptr()[i + 1];
+    Ok(AnyVector::of(VectorPattern::bitmap(of_rows(a, has)?), values))
+}
+/// A bit for each row.
+fn of_rows(a: &Pattern, has: impl Fn(usize) -> bool) -> Result<Bitmap> {
+    let m = a.nrows();
+    Bitmap::of(m, |at| (64 * at..m.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64)))
 }
 
 /// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k for which both have an entry, in the order of A's row; y has an entry where there is
@@ -316,17 +304,14 @@ pub(crate) fn rows_with_entries(a: &Pattern, values: Array) -> Result<AnyVector>
 /// # Errors
 /// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn mxv(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: View<'_>) -> Result<AnyVector> {
-    if a.pattern.ncols() != x.len {
-        return Err(Error::Shape { op: "mxv", lhs: a.pattern.shape(), rhs: (x.len, 1) });
+    if a.pattern.ncols() != x.len() {
+        return Err(Error::Shape { op: "mxv", lhs: a.pattern.shape(), rhs: (x.len(), 1) });
     }
-    x.with_all(|values, marks| {
-        let y = mxv_by_formula(threads, &row_blocks(a.pattern)?, ring, a, (values, marks))?;
-        let Some(marks) = marks else { return rows_with_entries(a.pattern, y) };
-        let mut met = cleared(a.pattern.nrows())?;
-        for i in 0..a.pattern.nrows() {
-            met.set(i, a.pattern.row(i).iter().any(|&k| marks[k as usize]));
-        }
-        Ok(AnyVector { len: y.len(), at: Made::Marks(met), values: y })
+    x.with_all(|values, bits| {
+        let y = mxv_by_formula(threads, &row_blocks(a.pattern)?, ring, a, (values, bits))?;
+        let Some(bits) = bits else { return rows_with_entries(a.pattern, y) };
+        let found = of_rows(a.pattern, |i| a.pattern.row(i).iter().any(|&k| bit(bits, k as usize)))?;
+        Ok(AnyVector::of(VectorPattern::bitmap(found), y))
     })
 }
 
@@ -334,11 +319,12 @@ pub(crate) fn mxv(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: Vie
 /// # Errors
 /// As for [`mxv`].
 pub(crate) fn vxm(threads: &Threads, ring: &CompiledRing, x: View<'_>, a: Operand<'_>) -> Result<AnyVector> {
-    let (columns, sums) = match x.at {
-        At::List(ks) => vxm_words(threads, ring, x.len, (ks, x.values), a)?,
-        _ => {
+    let (columns, sums) = match x.indices() {
+        Indices::List(ks) => vxm_words(threads, ring, x.len(), (ks, x.values), a)?,
+        Indices::All => vxm_words(threads, ring, x.len(), (&x.pattern.to_list()?, x.values), a)?,
+        Indices::Bitmap(_) => {
             let (ks, xs) = x.entries(threads)?;
-            vxm_words(threads, ring, x.len, (&ks, xs.slice()), a)?
+            vxm_words(threads, ring, x.len(), (&ks, xs.slice()), a)?
         }
     };
     Ok(AnyVector::list(a.pattern.ncols(), columns, sums))
@@ -346,8 +332,8 @@ pub(crate) fn vxm(threads: &Threads, ring: &CompiledRing, x: View<'_>, a: Operan
 
 /// e ⊕ a(i) ⊕ … over the entries in order, as an array of one.
 pub(crate) fn reduce_vector(threads: &Threads, monoid: &CompiledMonoid, a: View<'_>) -> Result<Array> {
-    match a.at {
-        At::Marks(_) => reduce(threads, monoid, a.entries(threads)?.1.slice()),
+    match a.indices() {
+        Indices::Bitmap(_) => reduce(threads, monoid, a.entries(threads)?.1.slice()),
         _ => reduce(threads, monoid, a.values),
     }
 }

@@ -12,12 +12,13 @@ use crate::par::Threads;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
 use crate::runtime::matrix::{Matrix, Sum};
-use crate::runtime::operator::UnaryOp;
+use crate::runtime::operator::{BinaryOp, UnaryOp};
 use crate::runtime::plan::Plan;
 use crate::runtime::product::Product;
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
+use crate::sparse;
 use crate::spgemm::{self, Options};
 use crate::{Cpu, Csr, Error, Isa, Pattern, Result};
 
@@ -109,6 +110,17 @@ impl Engine for Cpu {
         *c = self.numeric(plan, ring, a, b)?;
         Ok(())
     }
+    fn retain(&self, x: &mut Vector, mask: &Vector, complement: bool) -> Option<Result<()>> {
+        let mask = mask.view().map(|mask| mask.pattern());
+        Some(mask.and_then(|pattern| x.retain(sparse::MaskSpec::new(pattern, complement))))
+    }
+    fn put(&self, x: &mut Vector, t: &Vector, op: Option<&BinaryOp>) -> Option<Result<()>> {
+        let threads = Cpu::threads(self);
+        Some(match op.map(|op| by_formula::joins(op.compiled())) {
+            None => x.put(threads, t, None),
+            Some(joins) => joins.and_then(|joins| x.put(threads, t, Some(&joins))),
+        })
+    }
     fn sum(&self, a: &Matrix) -> Result<Sum> {
         a.sum()
     }
@@ -161,12 +173,12 @@ impl Cpu {
     }
     fn of_vector(&self, op: Op<'_>, x: &Vector) -> Result<Object> {
         let threads = Cpu::threads(self);
-        let where_holds = |f: &UnaryOp| by_formula::marks_where(threads, f.compiled(), x.view()?, f.scalar()?);
+        let where_holds = |f: &UnaryOp| by_formula::pattern_where(threads, f.compiled(), x.view()?, f.scalar()?);
         Ok(match op {
             Op::Apply(f) => {
                 Vector::of(by_formula::apply_vector(threads, f.compiled(), x.view()?, f.scalar()?)?)?.into()
             }
-            Op::Select(f) => x.kept(&where_holds(f)?)?.into(),
+            Op::Select(f) => x.retained(sparse::MaskSpec::new(&where_holds(f)?, false))?.into(),
             Op::Reduce(monoid) => {
                 Scalar::only(by_formula::reduce_vector(threads, monoid.compiled(), x.view()?)?.slice())?.into()
             }
@@ -201,12 +213,9 @@ impl Cpu {
                 let (a, m) = (a.sorted(threads)?, m.sorted(threads)?);
                 a.moved(threads, Move::Restrict(m.operand()?.pattern, mask.complement))?.into()
             }
-            (Object::Vector(x), Operand::Vector(m)) => {
-                let marks = m.view()?.marks()?;
-                if marks.len() != x.len() {
-                    return Err(Error::Shape { op: "mask", lhs: (x.len(), 1), rhs: (marks.len(), 1) });
-                }
-                if mask.complement { x.kept(&!marks)?.into() } else { x.kept(&marks)?.into() }
+            (Object::Vector(mut x), Operand::Vector(m)) => {
+                x.retain(sparse::MaskSpec::new(m.view()?.pattern(), mask.complement))?;
+                x.into()
             }
             _ => return Err(unfit()),
         })

@@ -85,6 +85,15 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     /// See [`Engine`].
     fn sum(&self, a: &Matrix) -> Result<Sum>;
 
+    /// Keeps the entries of x that the mask allows, in place; `None` if it does not write in place.
+    fn retain(&self, _x: &mut Vector, _mask: &Vector, _complement: bool) -> Option<Result<()>> {
+        None
+    }
+    /// The entries of t, and elsewhere those of x, in place; where both have one it is x ⊙ t if there is ⊙. `None` if it does not write
+    /// in place.
+    fn put(&self, _x: &mut Vector, _t: &Vector, _op: Option<&BinaryOp>) -> Option<Result<()>> {
+        None
+    }
     /// The pool of threads, of engines that have one.
     fn threads(&self) -> Option<&Threads> {
         None

@@ -1,0 +1,145 @@
+//! A bit for each index of a vector.
+
+use crate::Result;
+use crate::par::zero_words;
+
+/// Bits of a vector's indices, 64 to a word, and how many are set.
+///
+/// Invariant: bits from `len` on are 0.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bitmap {
+    len: usize,
+    words: Vec<u64>,
+    count: usize,
+}
+
+/// Whether bit `i` is set.
+/// # Panics
+/// If there is no such word.
+#[inline(always)]
+pub(crate) fn bit(words: &[u64], i: usize) -> bool {
+    words[i / 64] >> (i % 64) & 1 != 0
+}
+
+/// Numbers of the bits that are set, increasing.
+pub(crate) fn ones(words: &[u64]) -> Ones<'_> {
+    Ones { words, at: 0, bits: words.first().copied().unwrap_or(0) }
+}
+
+/// The iterator of [`ones`].
+#[derive(Clone, Debug)]
+pub(crate) struct Ones<'a> {
+    words: &'a [u64],
+    at: usize,
+    bits: u64,
+}
+
+impl Iterator for Ones<'_> {
+    type Item = usize;
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.bits == 0 {
+            self.at += 1;
+            self.bits = *self.words.get(self.at)?;
+        }
+        let i = 64 * self.at + self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        Some(i)
+    }
+}
+
+/// The bits of word `at` that are indices below `len`.
+#[inline(always)]
+pub(crate) fn word_of_all(len: usize, at: usize) -> u64 {
+    match len - 64 * at {
+        left @ ..64 => (1 << left) - 1,
+        _ => !0,
+    }
+}
+
+impl Bitmap {
+    /// No bit set.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn empty(len: usize) -> Result<Self> {
+        Ok(Self { len, words: zero_words(len.div_ceil(64), "a bitmap")?, count: 0 })
+    }
+    /// Words that `word(at)` gives; bits from `len` on do not count.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn of(len: usize, mut word: impl FnMut(usize) -> u64) -> Result<Self> {
+        let words = len.div_ceil(64);
+        Ok(Self::new(
+            len,
+            crate::par::collected(words, (0..words).map(|at| word(at) & word_of_all(len, at)), "a bitmap")?,
+        ))
+    }
+    /// Bits where the flags are set.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn from_flags(flags: &[bool]) -> Result<Self> {
+        Self::of(flags.len(), |at| {
+            let flags = &flags[64 * at..flags.len().min(64 * at + 64)];
+            flags.iter().enumerate().fold(0, |word, (b, &flag)| word | u64::from(flag) << b)
+        })
+    }
+    /// Of words whose bits from `len` on are 0.
+    pub(crate) fn new(len: usize, words: Vec<u64>) -> Self {
+        debug_assert!(words.len() == len.div_ceil(64));
+        debug_assert!(words.last().is_none_or(|last| last & !word_of_all(len, words.len() - 1) == 0));
+        let count = words.iter().map(|w| w.count_ones() as usize).sum();
+        Self { len, words, count }
+    }
+    pub(crate) fn try_clone(&self) -> Result<Self> {
+        Ok(Self { words: super::copied(&self.words, "a bitmap")?, ..*self })
+    }
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+    /// Bits that are set.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+    /// Whether there is a bit `i`, and it is set.
+    #[inline]
+    pub(crate) fn get(&self, i: usize) -> bool {
+        i < self.len && bit(&self.words, i)
+    }
+    /// Sets bit `i`; whether it was not set.
+    pub(crate) fn insert(&mut self, i: usize) -> bool {
+        debug_assert!(i < self.len);
+        let (word, bit) = (&mut self.words[i / 64], 1 << (i % 64));
+        let new = *word & bit == 0;
+        *word |= bit;
+        self.count += usize::from(new);
+        new
+    }
+    /// Clears bit `i`; whether it was set.
+    pub(crate) fn remove(&mut self, i: usize) -> bool {
+        debug_assert!(i < self.len);
+        let (word, bit) = (&mut self.words[i / 64], 1 << (i % 64));
+        let was = *word & bit != 0;
+        *word &= !bit;
+        self.count -= usize::from(was);
+        was
+    }
+    /// Replaces word `at` by `word(at, bits)`, whose bits from `len` on must be 0.
+    pub(crate) fn map(&mut self, mut word: impl FnMut(usize, u64) -> u64) {
+        let mut count = 0;
+        for (at, bits) in self.words.iter_mut().enumerate() {
+            *bits = word(at, *bits);
+            count += bits.count_ones() as usize;
+        }
+        debug_assert!(self.words.last().is_none_or(|last| last & !word_of_all(self.len, self.words.len() - 1) == 0));
+        self.count = count;
+    }
+    /// Runs `write` on the words, which returns how many bits it has set that were not.
+    pub(crate) fn insert_by(&mut self, write: impl FnOnce(&mut [u64]) -> Result<usize>) -> Result<()> {
+        self.count += write(&mut self.words)?;
+        debug_assert!(self.count == self.words.iter().map(|w| w.count_ones() as usize).sum::<usize>());
+        Ok(())
+    }
+}

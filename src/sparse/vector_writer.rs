@@ -1,0 +1,76 @@
+//! How one value is written over another, or joined to it, in blocks.
+
+use super::vector_target::{Combine, Source};
+use crate::algebra::{Array, Slice, SliceMut};
+use crate::{Index, Result};
+
+/// Pairs of values that are combined at a time.
+pub(super) const BLOCK: usize = 128;
+/// Words of a run that is combined at a time.
+const RUN: usize = 32;
+/// Values that are combined one by one: no buffers are made for them.
+const FEW: usize = 4;
+
+/// How values are written over values that are there.
+pub(super) struct Writer<'a> {
+    pub(super) combine: Option<&'a Combine<'a>>,
+    /// Values that are combined, and those that they are combined with; none for a few.
+    buffers: Option<[Array; 2]>,
+    /// Copies of the one value that is written everywhere.
+    copies: Option<Array>,
+    /// Whether one value is written everywhere.
+    same: bool,
+    /// Words of neighbouring values that are combined at a time.
+    pub(super) run: usize,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new<I: Index>(t: &Source<'_, I>, combine: Option<&'a Combine<'a>>) -> Result<Self> {
+        let (ty, count) = (t.values.ty(), t.pattern.nnz());
+        let same = t.values.len() == 1 && t.pattern.values() != 1;
+        let mut made = Self { combine, buffers: None, copies: None, same, run: if same { BLOCK / 64 } else { RUN } };
+        if combine.is_some() && count > FEW {
+            made.buffers = Some([Array::zeros(ty, BLOCK)?, Array::zeros(ty, BLOCK)?]);
+        }
+        if combine.is_some() && same {
+            let mut copies = Array::zeros(ty, BLOCK)?;
+            copies.slice_mut().copy_from(&t.values);
+            made.copies = Some(copies);
+        }
+        Ok(made)
+    }
+    /// Position of the value of entry `p`.
+    pub(super) fn position(&self, p: usize) -> usize {
+        if self.same { 0 } else { p }
+    }
+    /// Positions of the values of `n` entries from `p` on.
+    pub(super) fn span(&self, p: usize, n: usize) -> std::ops::Range<usize> {
+        if self.same { 0..1 } else { p..p + n }
+    }
+    /// Writes `from[at]` over, or joins it to, value `to` for each pair (to, at).
+    pub(super) fn write(&mut self, values: &mut SliceMut<'_>, from: Slice<'_>, pairs: &[(usize, usize)]) {
+        let Some(combine) = self.combine else { return values.copy_pairs(&from, pairs) };
+        let Some([x, y]) = &mut self.buffers else {
+            for &(to, at) in pairs {
+                let at = if self.same { 0 } else { at };
+                combine(&mut values.part(to..to + 1), &from.part(at..at + 1));
+            }
+            return;
+        };
+        for pairs in pairs.chunks(BLOCK) {
+            let (n, same) = (pairs.len(), self.same);
+            x.slice_mut().gather(&values.as_slice(), pairs.iter().map(|p| p.0));
+            y.slice_mut().gather(&from, pairs.iter().map(|p| if same { 0 } else { p.1 }));
+            combine(&mut x.slice_mut().part(0..n), &y.slice().part(0..n));
+            values.scatter(&x.slice().part(0..n), pairs.iter().map(|p| p.0));
+        }
+    }
+    /// Joins the `n` values from position `at` on to these.
+    pub(super) fn combine_run(&mut self, values: &mut SliceMut<'_>, from: Slice<'_>, at: usize, n: usize) {
+        let Some(combine) = self.combine else { return };
+        match &self.copies {
+            Some(copies) => combine(values, &copies.slice().part(0..n)),
+            None => combine(values, &from.part(at..at + n)),
+        }
+    }
+}
