@@ -1,14 +1,16 @@
-//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…]`: medians and minima on generated cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…|write|bfs|…]`: medians and minima on generated cases or files, with checksums.
 
 mod case;
 mod contract;
 mod distance;
 mod doors;
+mod graphs;
 mod hyper;
 mod machine;
 mod mttkrp;
 mod operations;
 mod read;
+mod write;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -23,6 +25,7 @@ use crate::output::{ms, thousands};
 use crate::timing::{self, Times, timed};
 use case::{load, source, verify};
 pub(crate) use contract::Floats;
+use graphs::Algorithm;
 use machine::Machine;
 use operations::Operation;
 
@@ -82,6 +85,14 @@ enum Kind {
     Hyper,
     /// A·A for one use, by types and by name: all doors lead to the same kernels
     Doors,
+    /// One entry written into a vector, under masks and with accumulators
+    Write,
+    /// Levels of a breadth-first search
+    Bfs,
+    /// Parents in a breadth-first tree
+    Parents,
+    /// Lengths of shortest paths
+    Sssp,
 }
 
 impl Kind {
@@ -101,8 +112,20 @@ impl Kind {
             | Self::Contract
             | Self::Read
             | Self::Hyper
-            | Self::Doors => return None,
+            | Self::Doors
+            | Self::Write
+            | Self::Bfs
+            | Self::Parents
+            | Self::Sssp => return None,
         })
+    }
+    fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            Self::Bfs => Some(Algorithm::Bfs),
+            Self::Parents => Some(Algorithm::Parents),
+            Self::Sssp => Some(Algorithm::Sssp),
+            _ => None,
+        }
     }
 }
 
@@ -146,6 +169,15 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         context.heading(&hyper::heading())?;
         return names(&hyper::CASES).iter().try_for_each(|name| hyper::run(context, name, arguments.repeat));
     }
+    if arguments.kind == Some(Kind::Write) {
+        distance::refuse(&arguments.distance)?;
+        if context.cuda.is_some() {
+            return Err(refused("these writes", "they are measured on the processor").into());
+        }
+        sparring::par::keep_freed_memory();
+        context.heading(&write::heading())?;
+        return names(&write::CASES).iter().try_for_each(|name| write::run(context, name, arguments.repeat));
+    }
     // Not after minutes of measuring others.
     arguments.case.iter().try_for_each(|name| crate::read::check(&source(name)))?;
     if arguments.kind == Some(Kind::Distance) {
@@ -163,6 +195,12 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     distance::refuse(&arguments.distance)?;
     if !arguments.fresh_memory {
         sparring::par::keep_freed_memory();
+    }
+    if let Some(algorithm) = arguments.kind.and_then(Kind::algorithm) {
+        context.heading(&graphs::heading())?;
+        return names(graphs::CASES)
+            .iter()
+            .try_for_each(|name| graphs::run(context, algorithm, name, arguments.repeat));
     }
     let operation = arguments.kind.and_then(Kind::operation);
     if context.cuda.is_some() && (operation.is_some() || arguments.kind == Some(Kind::Doors)) {
