@@ -1,7 +1,7 @@
 //! Functions that the library has compiled for common types: who multiplies matrices of doubles compiles nothing but the loops of a semiring.
 //!
-//! A generic function is compiled again by each crate that calls it, unless what is called is a value without types of its own. So the copies
-//! for common types stand in a table, and a constant says which of them is meant; the branch that it rules out is not compiled.
+//! A generic function is compiled again by each crate that calls it, unless what is called is a value without types of its own. So there are
+//! such values for common types, and a constant says which of them is meant; branches that it rules out are not compiled.
 
 use crate::Index;
 use crate::algebra::{Real, Type, Word};
@@ -30,30 +30,29 @@ pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
     }
 }
 
-/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`, from a table of those for the types given; a function of [`word`] or [`real`]
-/// finds its place.
+/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: where [`word`] or [`real`] says so, the copy for one of the types given. Each copy is a
+/// constant of its own, so that a program has those alone that it uses.
 macro_rules! precompiled {
     (word $make:ident: $F:ident<$W:ident, $I:ident>) => {{
         use $crate::algebra::WordOf;
         $crate::kernels::precompiled!(
             word $make: $F<$W, $I>;
-            WordOf<1, 1>, WordOf<2, 1>, WordOf<4, 1>, WordOf<8, 1>, WordOf<4, 2>, WordOf<8, 2>
+            0 WordOf<1, 1>, 1 WordOf<2, 1>, 2 WordOf<4, 1>, 3 WordOf<8, 1>, 4 WordOf<4, 2>, 5 WordOf<8, 2>
         )
     }};
     (real $make:ident: $F:ident<$T:ident, $I:ident>) => {
-        $crate::kernels::precompiled!(real $make: $F<$T, $I>; f32, f64)
+        $crate::kernels::precompiled!(real $make: $F<$T, $I>; 0 f32, 1 f64)
     };
-    ($place:ident $make:ident: $F:ident<$A:ident, $I:ident>; $($of:ty),*) => {{
-        static TABLE: &[&(dyn std::any::Any + Send + Sync)] = &[$(&($make::<$of, u32> as $F<$of, u32>)),*];
-        if const { $crate::kernels::$place::<$A, $I>().is_some() } {
-            let place = const { $crate::kernels::$place::<$A, $I>() };
-            match place.and_then(|p| TABLE[p].downcast_ref::<$F<$A, $I>>()) {
+    ($place:ident $make:ident: $F:ident<$A:ident, $I:ident>; $($number:literal $of:ty),*) => {
+        $(if const { matches!($crate::kernels::$place::<$A, $I>(), Some($number)) } {
+            static MADE: &(dyn std::any::Any + Send + Sync) = &($make::<$of, u32> as $F<$of, u32>);
+            match MADE.downcast_ref::<$F<$A, $I>>() {
                 Some(made) => *made,
-                None => unreachable!("the place is that of these types"),
+                None => unreachable!("these are the types of that number"),
             }
-        } else {
+        } else)* {
             $make::<$A, $I>
         }
-    }};
+    };
 }
 pub(crate) use precompiled;
