@@ -1,12 +1,13 @@
-//! Functions that the library has compiled for common types: who multiplies matrices of doubles compiles nothing but the loops of a semiring.
+//! Drivers compiled in the library for the types of numbers. A crate that multiplies matrices of doubles compiles the loops of its
+//! semiring alone.
 //!
-//! A generic function is compiled again by each crate that calls it, unless what is called is a value without types of its own. So there are
-//! such values for common types, and a constant says which of them is meant; branches that it rules out are not compiled.
+//! rustc compiles a generic function again in each crate that calls it. A function pointer to one instance is compiled where it is
+//! defined. A constant chooses the pointer; rustc does not compile the branches that the constant rules out.
 
 use crate::Index;
 use crate::algebra::{Real, Type, Word};
 
-/// Which of the words of numbers W is, for drivers of 32-bit columns.
+/// The number of W among the words of numbers, if columns have 32 bits.
 pub(crate) const fn word<W: Word, I: Index>() -> Option<usize> {
     match (align_of::<W>(), size_of::<W>() / align_of::<W>()) {
         _ if size_of::<I>() != 4 => None,
@@ -20,7 +21,7 @@ pub(crate) const fn word<W: Word, I: Index>() -> Option<usize> {
     }
 }
 
-/// Which of f32 and f64 T is, for tensors of 32-bit indices.
+/// The number of T among f32 and f64, if indices have 32 bits.
 pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
     match T::TYPE {
         _ if size_of::<I>() != 4 => None,
@@ -30,8 +31,8 @@ pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
     }
 }
 
-/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: where [`word`] or [`real`] says so, the copy for one of the types given. Each copy is a
-/// constant of its own, so that a program has those alone that it uses.
+/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the instance of the library for the types that [`word`] or [`real`] names.
+/// Each instance is a static of its own, so the linker drops those that a program does not use.
 macro_rules! precompiled {
     (word $make:ident: $F:ident<$W:ident, $I:ident>) => {{
         use $crate::algebra::WordOf;

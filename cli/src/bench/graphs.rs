@@ -1,8 +1,9 @@
 //! `sparring bench bfs|parents|sssp`: algorithms of graphs, written with operations on vectors.
 
 use serde_json::json;
-use sparring::algebra::{Any, Identity, Less, Pair, Ring, SecondI};
+use sparring::algebra::{Identity, Less, Ring, SecondI};
 use sparring::generate::splitmix64;
+use sparring::graph::bfs_levels;
 use sparring::prelude::*;
 
 use super::case::load;
@@ -38,25 +39,14 @@ impl Algorithm {
             (v.nnz(), v.iter().map(|(_, x)| x.as_f64()).sum())
         }
         Ok(match self {
-            Self::Bfs => of(&levels(m, a, source)?),
+            Self::Bfs => {
+                let levels = bfs_levels(m, a, source as usize)?;
+                (levels.iter().flatten().count(), levels.iter().flatten().map(|&level| f64::from(level)).sum())
+            }
             Self::Parents => of(&parents(m, a, source)?),
             Self::Sssp => of(&shortest_paths(m, a, source)?),
         })
     }
-}
-
-fn levels<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> sparring::Result<Vector<u32>> {
-    let n = m.shape(a).0;
-    let reaches = Ring(Any::<bool>::new(), Pair::<bool, bool, f64>::default());
-    let mut q = m.upload_vector(&Vector::new(n, vec![source], vec![true])?)?;
-    let mut levels = m.upload_vector(&Vector::empty(n)?)?;
-    let mut level = 0;
-    while m.nnz(&q)? > 0 {
-        m.assign_scalar(level).mask(q.structure()).into(&mut levels)?;
-        m.vxm(reaches, &q, a).mask(!levels.structure()).replace().into(&mut q)?;
-        level += 1;
-    }
-    m.download_vector(&levels)
 }
 
 /// The least of those that lead there.
