@@ -9,7 +9,7 @@ use common::arbitrary::{AnyPattern, Draw, Rng};
 use common::gpu::cuda;
 use common::rings::SumPlaces;
 use sparring::algebra::*;
-use sparring::backend::Backend;
+use sparring::backend::{Backend, Container};
 use sparring::gpu::{DeviceVector, SpmvKind, testing};
 use sparring::sparse::{Dense, SparseVec};
 use sparring::{Csr, Cuda, Error, Pattern, Vector};
@@ -335,23 +335,106 @@ fn check_vxm<R: Semiring>(
         let indices: Vec<u32> = (0..a.nrows() as u32).filter(|_| keep < usize::MAX && rng.below(keep) == 0).collect();
         let values = indices.iter().map(|_| left(&mut rng)).collect();
         let x = SparseVec::new(a.nrows(), indices, values).unwrap();
-        let dx = cuda.upload_list(&x).unwrap();
+        let list = cuda.upload_list(&x).unwrap();
+        let mut forms = vec![cuda.to_bitmap(&list).unwrap()];
+        if let Some(&any) = x.values().first()
+            && x.nnz() == x.len()
+        {
+            forms.push(cuda.to_full(&list, any).unwrap());
+        }
+        forms.push(list);
         for (mask, dmask) in
             [(None, None), (Some((&mask[..], false)), Some((&dm, false))), (Some((&mask[..], true)), Some((&dm, true)))]
         {
-            let (indices, values) = vxm(ring, &x, &a, mask);
-            let product = cuda.vxm(ring, &dx, &da);
-            let y = match dmask {
-                None => product.eval(),
-                Some((m, false)) => product.mask(m).eval(),
-                Some((m, true)) => product.mask(m).complement().eval(),
-            };
-            let y = y.unwrap();
-            assert_eq!((y.len(), cuda.nnz(&y).unwrap()), (a.ncols(), indices.len()));
-            let y = cuda.download_list::<_, u32>(&y).unwrap();
-            assert_eq!(y.indices(), indices);
-            for (j, (f, w)) in indices.iter().zip(y.values().iter().zip(&values)) {
-                assert!(same(f, w), "{}: y[{j}] is {f:?}, expected {w:?}", std::any::type_name::<R>());
+            let want = vxm(ring, &x, &a, mask);
+            for dx in &forms {
+                let product = cuda.vxm(ring, dx, &da);
+                let y = match dmask {
+                    None => product.eval(),
+                    Some((m, false)) => product.mask(m).eval(),
+                    Some((m, true)) => product.mask(m).complement().eval(),
+                };
+                let y = y.unwrap();
+                assert_eq!(y.len(), a.ncols());
+                expect_list(cuda, &y, &want, std::any::type_name::<R>());
+            }
+        }
+    }
+}
+
+fn expect_list<T: Value>(cuda: &Cuda, y: &DeviceVector<T>, (indices, values): &(Vec<u32>, Vec<T>), what: &str) {
+    assert_eq!(cuda.nnz(y).unwrap(), indices.len(), "{what}");
+    let y = cuda.download_list::<_, u32>(y).unwrap();
+    assert_eq!(y.indices(), indices, "{what}");
+    for (j, (f, w)) in indices.iter().zip(y.values().iter().zip(values)) {
+        assert!(same(f, w), "{what}: y[{j}] is {f:?}, expected {w:?}");
+    }
+}
+
+/// Lists of `entries` rows of a pattern with `rows`, under every form of mask: what one block takes (2048 entries, 16,384 products, 4096
+/// that the mask allows), and one more of each.
+#[test]
+#[ignore = "needs a GPU"]
+fn vxm_is_the_fold_at_the_limits_of_a_block() {
+    let cuda = cuda();
+    let mut rng = Rng(7);
+    // Entries, length of a row, columns: those of a row are spread over all, or all rows have the same few.
+    let cases = [
+        (2048, 8, 300),
+        (2049, 8, 300),
+        (2048, 2, 4_000_000_000),
+        (2049, 2, 4_000_000_000),
+        (2048, 2, 2),
+        (1, 4096, 5000),
+        (1, 4097, 5000),
+        (1, 513, 513),
+        (4, 4096, 4096),
+        (4, 4097, 4097),
+        (16, 256, 40_000),
+        (17, 241, 40_000),
+        (1, 1, 1),
+        (700, 0, 9),
+    ];
+    for (entries, length, ncols) in cases {
+        // Every second row is left out of x, and some that it has are empty.
+        let row = |rng: &mut Rng, i: usize| -> Vec<u32> {
+            let shift = rng.below(ncols - length + 1);
+            let spread = if i.is_multiple_of(4) { 1 } else { (ncols / length.max(1)).max(1) };
+            let at = |k: usize| if spread == 1 { shift + k } else { k * spread };
+            (0..length).map(|k| at(k) as u32).collect()
+        };
+        let rows: Vec<Vec<u32>> = (0..2 * entries).map(|i| row(&mut rng, i)).collect();
+        let p = pattern(ncols, &rows);
+        let a = with_values(&p, || f64::draw(&mut rng));
+        let da = cuda.upload(&a).unwrap();
+        let indices: Vec<u32> = (0..entries as u32).map(|i| 2 * i + u32::from(rng.below(2) == 0)).collect();
+        let values = indices.iter().map(|_| f64::draw(&mut rng)).collect();
+        let x = SparseVec::new(2 * entries, indices, values).unwrap();
+        let dx = cuda.upload_list(&x).unwrap();
+        let ring = PlusTimes::<f64>::default();
+        let what = format!("{entries} entries, {length} in a row, {ncols} columns");
+        let none = cuda.vxm(ring, &dx, &da).eval().unwrap();
+        expect_list(&cuda, &none, &vxm(ring, &x, &a, None), &what);
+        if ncols > 1_000_000 {
+            continue;
+        }
+        for of in [1, 2, 4, 50, usize::MAX] {
+            let places: Vec<u32> = (0..ncols as u32).filter(|_| of < usize::MAX && rng.below(of) == 0).collect();
+            let mut bits = vec![false; ncols];
+            places.iter().for_each(|&j| bits[j as usize] = true);
+            let count = places.len();
+            let list = cuda.upload_list(&SparseVec::new(ncols, places, vec![0u8; count]).unwrap()).unwrap();
+            let mut masks = vec![cuda.to_bitmap(&list).unwrap()];
+            if count == ncols {
+                masks.push(cuda.to_full(&list, 0).unwrap());
+            }
+            masks.push(list);
+            for m in &masks {
+                let what = format!("{what}, a mask of {count}");
+                let kept = cuda.vxm(ring, &dx, &da).mask(m.structure()).eval().unwrap();
+                expect_list(&cuda, &kept, &vxm(ring, &x, &a, Some((&bits, false))), &what);
+                let rest = cuda.vxm(ring, &dx, &da).mask(!m.structure()).eval().unwrap();
+                expect_list(&cuda, &rest, &vxm(ring, &x, &a, Some((&bits, true))), &what);
             }
         }
     }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::Cuda;
-use super::buffer::{RawBuffer, same_type};
+use super::buffer::same_type;
 use super::csr::RawCsr;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
 use super::pattern::DevicePattern;
 use super::rows::tiles;
+use crate::Result;
 use crate::algebra::{Printed, Slice, Type};
-use crate::{Error, Result};
 
 const SOURCE: Source = source!("apply.cu");
 const SMALL: &str = "unsigned int";
@@ -52,15 +52,6 @@ impl Cuda {
         )?;
         Ok(RawCsr { pattern: Arc::clone(&a.pattern), values })
     }
-    /// The scalar beside a function's operand, on the device: one value of type `ty`.
-    pub(super) fn scalar(&self, s: Slice<'_>, ty: Type) -> Result<Arc<RawBuffer>> {
-        same_type("the scalar of a function", s.ty(), ty)?;
-        if s.len() != 1 {
-            return Err(Error::Length { what: "the scalar of a function", found: s.len(), expected: 1 });
-        }
-        self.put_raw(s, "the scalar of a function")
-    }
-
     /// The entries of A for which f(A(i, j), s, i, j) holds, `s` one value; rows sorted.
     ///
     /// Cost: reads the entries twice, and 8 bytes an entry beside the result; what is left of a matrix whose rows are

@@ -4,8 +4,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::driver::sys;
+use num_complex::Complex;
 
-use super::driver::Device;
+use super::driver::{Device, Letter};
+use crate::algebra::{Slice, Type};
 
 /// Arrays in a struct that an argument holds without memory of its own.
 const FIELDS: usize = 9;
@@ -47,6 +49,51 @@ impl Arg {
     /// The array of `device` that begins at `at`.
     pub(super) fn array(at: sys::CUdeviceptr, device: &Arc<Device>) -> Self {
         Self { owner: Arc::as_ptr(device).addr(), ..at.into() }
+    }
+    /// The numbers that a letter of `device` is to bring.
+    pub(super) fn letter(letter: &Letter<'_>, device: &Arc<Device>) -> Self {
+        Self::array(letter.at(), device)
+    }
+    /// A value by itself: the first of `x`, if it is a number. Of structs, whose bytes are not all set, as many zeros.
+    pub(super) fn value(x: Slice<'_>) -> Self {
+        let mut bytes = [0u8; 16];
+        macro_rules! numbers {
+            ($($variant:ident $t:ty),*) => {
+                match x.ty() {
+                    $(Type::$variant => {
+                        if let Some(&[number, ..]) = x.get::<$t>() {
+                            bytes[..size_of::<$t>()].copy_from_slice(&number.to_ne_bytes());
+                        }
+                    })*
+                    Type::Bool => bytes[0] = x.get::<bool>().and_then(|x| x.first()).map_or(0, |&x| x.into()),
+                    Type::ComplexF32 => {
+                        if let Some(&[Complex { re, im }, ..]) = x.get::<Complex<f32>>() {
+                            bytes[..4].copy_from_slice(&re.to_ne_bytes());
+                            bytes[4..8].copy_from_slice(&im.to_ne_bytes());
+                        }
+                    }
+                    Type::ComplexF64 => {
+                        if let Some(&[Complex { re, im }, ..]) = x.get::<Complex<f64>>() {
+                            bytes[..8].copy_from_slice(&re.to_ne_bytes());
+                            bytes[8..].copy_from_slice(&im.to_ne_bytes());
+                        }
+                    }
+                    Type::Struct(_) => {}
+                }
+            };
+        }
+        numbers!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
+        let size = x.ty().size();
+        let mut words = match size.div_ceil(8) {
+            0..=FIELDS => Words::Few([0; FIELDS]),
+            more => Words::Many(vec![0; more].into()),
+        };
+        for (word, part) in words.as_mut().iter_mut().zip(bytes.chunks(8)) {
+            let mut eight = [0; 8];
+            eight[..part.len()].copy_from_slice(part);
+            *word = u64::from_ne_bytes(eight);
+        }
+        Self { words, size, owner: 0 }
     }
     /// A struct of these arrays.
     pub(crate) fn all<const N: usize>(fields: [Self; N]) -> Self {
@@ -128,6 +175,25 @@ mod tests {
         let x: Arg = 7u32.into();
         assert_eq!((x.first().to_ne_bytes()[..4].to_vec(), x.size()), (7u32.to_ne_bytes().to_vec(), 4));
         assert_eq!((Arg::from(9u64).first(), Arg::null().size()), (9, 8));
+    }
+
+    #[test]
+    fn values_are_passed_in_their_bytes() {
+        let bytes = |x: Slice<'_>| {
+            let mut arg = Arg::value(x);
+            let bytes: Vec<u8> = arg.words.as_mut().iter().flat_map(|word| word.to_ne_bytes()).collect();
+            bytes[..arg.size()].to_vec()
+        };
+        assert_eq!(bytes(Slice::of(&[true])), [1]);
+        assert_eq!(bytes(Slice::of(&[-2i16, 7])), (-2i16).to_ne_bytes());
+        assert_eq!(bytes(Slice::of(&[0.1f64])), 0.1f64.to_ne_bytes());
+        let z = Complex::new(1.5f64, -2.0);
+        assert_eq!(bytes(Slice::of(&[z])), [1.5f64.to_ne_bytes(), (-2.0f64).to_ne_bytes()].concat());
+        assert_eq!(
+            bytes(Slice::of(&[Complex::new(1.5f32, 3.0)])),
+            [1.5f32.to_ne_bytes(), 3.0f32.to_ne_bytes()].concat()
+        );
+        assert_eq!(bytes(Slice::of::<u32>(&[])), [0; 4]);
     }
 
     #[test]

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use super::assign::Assigned;
 use super::buffer::{Buffer, RawBuffer};
 use super::csr::RawCsr;
 use super::pattern::DevicePattern;
 use super::spgemm::{Plan, plan_of};
+use super::spmspv_block::ByBlock;
 use super::vector_form::{Form, RawVector};
-use super::vector_ops::{Assigned, row_as_list};
+use super::vector_ops::row_as_list;
 use super::{Cuda, DeviceCsr, DeviceDense, DeviceVector};
 use crate::algebra::{
     Any, BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Pair, Printed, Rhs, Ring, Semiring, Slice, Type, UnaryOp,
@@ -94,11 +96,7 @@ impl Cuda {
     /// The places of a mask as truth values.
     fn bools(&self, places: &DevicePlaces) -> Result<Buffer<bool>> {
         match &places.0.form {
-            Form::Full => {
-                let all = self.alloc::<bool>(places.0.len, "a mask")?;
-                self.fill_bytes(&all, 1)?;
-                Ok(all)
-            }
+            Form::Full => self.filled_places(places.0.len),
             Form::Bitmap(present) => Ok(present.places.clone()),
             Form::List(list) => self.present_of(places.0.len, list),
         }
@@ -139,11 +137,38 @@ impl Cuda {
         a: &RawCsr,
         mask: Option<(&DevicePlaces, bool)>,
     ) -> Result<RawVector> {
-        check(mask, a.shape().1)?;
-        let bools = mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose()?;
-        let hint = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
-        let (indices, values) = self.vxm_raw(ring, x.len, &self.entries_raw(x)?, a, hint)?;
-        Ok(RawVector::list(a.shape().1, indices, values))
+        let (nrows, ncols) = a.shape();
+        if x.len != nrows {
+            return Err(Error::Shape { op: "vxm", lhs: (1, x.len), rhs: (nrows, ncols) });
+        }
+        check(mask, ncols)?;
+        x.values.check("the vector of vxm", ring.a)?;
+        a.values.check("the matrix of vxm", ring.b)?;
+        let form = mask.map(|(places, complement)| (&places.0.form, complement));
+        let nothing = || {
+            let (indices, values) = (self.alloc(0, "indices of vxm")?, self.alloc_raw(ring.out, 0, "values of vxm")?);
+            Ok(RawVector::list(ncols, indices, values))
+        };
+        if a.nnz() == 0
+            || x.places().is_some_and(|places| places.len() == 0)
+            || matches!(form, Some((Form::Full, true)))
+        {
+            return nothing();
+        }
+        let bools = || mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose();
+        let entries = self.entries_raw(x)?;
+        if entries.0.len() == 0 {
+            return nothing();
+        }
+        let (indices, values) = match self.vxm_by_block(ring, &entries, a, form)? {
+            ByBlock::Entries(found) => found,
+            ByBlock::TooMany(products) => {
+                let bools = bools()?;
+                let mask = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
+                self.vxm_sorted(ring, &entries, a, mask, products)?
+            }
+        };
+        Ok(RawVector::list(ncols, indices, values))
     }
     /// y(i) = e ⊕ A(i, j) ⊕ …, with entries where rows have some.
     pub(crate) fn reduce_rows_vector(&self, monoid: &Printed, a: &RawCsr) -> Result<RawVector> {
@@ -151,8 +176,7 @@ impl Cuda {
     }
     /// What stands in for absent entries of a union, on the device.
     fn fills<T: Value, U: Value>(&self, for_a: T, for_b: U) -> Result<[Arc<RawBuffer>; 2]> {
-        let what = "what stands in for absent entries";
-        Ok([self.put_raw(Slice::of(&[for_a]), what)?, self.put_raw(Slice::of(&[for_b]), what)?])
+        Ok([self.scalar(Slice::of(&[for_a]), T::TYPE)?, self.scalar(Slice::of(&[for_b]), U::TYPE)?])
     }
     fn masked(&self, y: RawVector, mask: Option<(&DevicePlaces, bool)>) -> Result<RawVector> {
         match mask {

@@ -19,13 +19,25 @@ pub(crate) struct RawBuffer {
     pub(super) at: CUdeviceptr,
     len: usize,
     ty: Type,
+    /// Bytes of its memory.
+    taken: u64,
     device: Arc<Device>,
 }
 
 impl RawBuffer {
     /// The memory at `at`, as large as [`taken`] says.
     pub(super) fn new(at: CUdeviceptr, len: usize, ty: Type, device: &Arc<Device>) -> Self {
-        Self { at, len, ty, device: Arc::clone(device) }
+        Self { at, len, ty, taken: taken(len, ty.size()), device: Arc::clone(device) }
+    }
+    /// The first `len` values alone, of an array that was made with room for more and that no one shares. The room stays with it.
+    pub(super) fn cut(buffer: &mut Arc<Self>, len: usize) -> Result<()> {
+        match Arc::get_mut(buffer) {
+            Some(alone) if len <= alone.len => {
+                alone.len = len;
+                Ok(())
+            }
+            _ => Err(Error::Length { what: "values of an array on the device", found: buffer.len, expected: len }),
+        }
     }
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -76,7 +88,7 @@ pub(super) fn taken(len: usize, of: usize) -> u64 {
 
 impl Drop for RawBuffer {
     fn drop(&mut self) {
-        self.device.give(self.at, taken(self.len, self.ty.size()));
+        self.device.give(self.at, self.taken);
     }
 }
 

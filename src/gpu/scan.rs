@@ -41,7 +41,10 @@ impl Scan {
     pub(crate) fn begin(cuda: &Cuda, counts: &Buffer<u32>, most: u64, beside: usize) -> Result<Self> {
         let n = counts.len();
         if n < FEW && u32::try_from(most).is_ok() {
-            let sums = cuda.zeroed::<u64>(1 + beside, "sums of a scan")?;
+            let sums = cuda.alloc::<u64>(1 + beside, "sums of a scan")?;
+            if beside > 0 {
+                cuda.fill_bytes(&sums, 0)?;
+            }
             let offsets = cuda.alloc::<u32>(n + 1, "offsets")?;
             let all = args![counts, n as u64, &sums, &offsets];
             cuda.program_of(SOURCE, SMALL)?.kernel("scan_few")?.launch(Shape::blocks(1, 1024, 0)?, all)?;
@@ -93,6 +96,10 @@ impl Scan {
 }
 
 impl Cuda {
+    /// `offsets[i]` = sum of the counts before i, for i up to and including n, where the sum of all is known: nothing is waited for.
+    pub(crate) fn offsets_of_sum(&self, counts: &Buffer<u32>, sum: u64, what: &'static str) -> Result<Offsets> {
+        Scan::begin(self, counts, sum, 0)?.offsets(self, counts, u32::try_from(sum).is_err(), what)
+    }
     /// `offsets[i]` = sum of the counts before i, for i up to and including n; 64-bit where the sum needs it, and the
     /// sum. Waits for the sum.
     pub(crate) fn offsets(&self, counts: &Buffer<u32>, what: &'static str) -> Result<(Offsets, u64)> {

@@ -6,7 +6,7 @@ use super::csr::RawCsr;
 use super::front::{Front, Setting};
 use super::jit::{Source, Unit, source};
 use super::launch::{Shape, args};
-use super::pattern::Offsets;
+use super::scan::Scan;
 use super::spmv::RawMask;
 use super::vector::check_mask;
 use super::vector_form::RawEntries;
@@ -22,27 +22,22 @@ impl Cuda {
     /// through: where it is true, or with `true` beside it, where it is false. Each fold starts at the identity of ⊕
     /// and goes in the order of k: the bits are those of that fold.
     ///
-    /// Shapes: `x` m, which is `len`, `a` m×n, result n, `mask` n. A positional ⊗ sees (0, k, j).
+    /// Shapes: `x` m, `a` m×n, result n, `mask` n, of the types of `ring`: the caller knows. A positional ⊗ sees (0, k, j).
     ///
     /// Cost: for P products (the entries of A in the rows that x has), O(P) passes over memory, one for each eight
-    /// bits of n and a few more; P · (20 + the size of a value) bytes at the peak; about 20 kernels and 3 to 6 waits
-    /// whatever P. A column with c products is folded by one thread, one after the other. Neither m nor n nor the rest
-    /// of A is gone through.
-    pub(crate) fn vxm_raw(
+    /// bits of n and a few more; P · (20 + the size of a value) bytes at the peak; about 20 kernels whatever P, and two waits, or
+    /// one where P is `known` already. A column with c products is folded by one thread, one after the other. Neither m nor n nor the
+    /// rest of A is gone through.
+    pub(super) fn vxm_sorted(
         &self,
         ring: &Printed,
-        len: usize,
         (x_indices, x_values): &RawEntries,
         a: &RawCsr,
         mask: RawMask<'_>,
+        known: Option<u64>,
     ) -> Result<RawEntries> {
         let p = &*a.pattern;
-        if len != p.nrows {
-            return Err(Error::Shape { op: "vxm", lhs: (1, len), rhs: p.shape() });
-        }
         check_mask(mask, p.ncols)?;
-        x_values.check("the vector of vxm", ring.a)?;
-        a.values.check("the matrix of vxm", ring.b)?;
         let nothing = || Ok((self.alloc(0, "indices of vxm")?, self.alloc_raw(ring.out, 0, "values of vxm")?));
         if x_indices.len() == 0 || p.nnz == 0 {
             return nothing();
@@ -54,12 +49,17 @@ impl Cuda {
         let nnz = x_indices.len() as u64;
         let counts = self.alloc::<u32>(x_indices.len(), "products of vxm")?;
         launch("spmspv_counts", Shape::for_each(x_indices.len(), 256)?, args![x_indices, nnz, &p.row_ptr, &counts])?;
-        let (offsets, total) = self.offsets(&counts, "products of vxm")?;
+        let scan = Scan::begin(self, &counts, known.unwrap_or(p.nnz as u64), 0)?;
+        let total = match known {
+            Some(total) => total,
+            None => scan.get(self)?.0,
+        };
         if total == 0 {
             return nothing();
         }
         let too_many = |_| Error::IndexOverflow { what: "products of vxm", needed: total.into(), max: u32::MAX.into() };
         let (products, total) = (total as usize, u32::try_from(total).map_err(too_many)?);
+        let offsets = scan.offsets(self, &counts, false, "products of vxm")?;
         let each = Shape::for_each(products, 256)?;
 
         let keys = self.alloc::<u32>(products, "columns of vxm")?;
@@ -67,7 +67,7 @@ impl Cuda {
         let arguments =
             args![x_indices, x_values, nnz, &offsets, total, &p.row_ptr, &p.col_idx, &a.values, &keys, &values];
         launch("spmspv_expand", each, arguments)?;
-        drop((counts, offsets));
+        drop((scan, counts, offsets));
 
         // Eight bits of the column at a time, from below; at least once, which also numbers the products.
         let bits = usize::BITS - p.ncols.saturating_sub(1).leading_zeros();
@@ -79,7 +79,8 @@ impl Cuda {
         for pass in 0..bits.div_ceil(8).max(1) {
             let (shift, tiles) = (8 * pass, tiles as u32);
             launch("spmspv_digits", shape, args![&sorted.0, total, shift, tiles, &counts])?;
-            let (positions, _): (Offsets, u64) = self.offsets(&counts, "places of a sort")?;
+            // Their sum is known, so nothing is waited for.
+            let positions = self.offsets_of_sum(&counts, products as u64, "places of a sort")?;
             let (keys, ids) = match spare.take() {
                 Some(pair) => pair,
                 None => (self.alloc(products, "columns of vxm")?, self.alloc(products, "order of vxm")?),
@@ -96,7 +97,9 @@ impl Cuda {
         let mask = mask.map(|(m, _)| m);
         let heads = self.alloc::<u32>(products, "columns of vxm")?;
         launch("spmspv_heads", each, args![&sorted.0, total, mask, complement, &heads])?;
-        let (places, entries) = self.offsets(&heads, "places of vxm")?;
+        let scan = Scan::begin(self, &heads, products as u64, 0)?;
+        let places = scan.offsets(self, &heads, false, "places of vxm")?;
+        let entries = scan.get(self)?.0;
         let indices = self.alloc(entries as usize, "indices of vxm")?;
         let y = self.alloc_raw(ring.out, entries as usize, "values of vxm")?;
         let arguments = args![&sorted.0, sorted.1.as_ref(), &values, total, &heads, &places, &indices, &y];

@@ -1,12 +1,12 @@
 //! For this library's own tests; no part of its interface.
 
+use super::assign::Assigned;
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
-use super::vector_ops::Assigned;
 use super::{
     Cuda, DeviceCsr, DeviceEinsum, DeviceVector, SpmvKind, Tiling, apply, assign, contract, cp, distance, ewise,
-    naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmv, tensor, transpose, triangles, union,
-    vector_ops,
+    naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, tensor, transpose, triangles,
+    union, vector_ops,
 };
 use crate::algebra::{
     Arithmetic, BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary,
@@ -48,6 +48,7 @@ fn units() -> Vec<Unit> {
         spgemm::programs(),
         spmm::programs(),
         spmspv::programs(),
+        spmspv_block::programs(),
         spmv::programs(),
         tensor::programs(),
         transpose::programs(),

@@ -70,8 +70,8 @@ impl<'a> Sorter<'a> {
             };
             let shift = pass * width;
             count.launch(shape, args![keys, self.n as u64, shift, digits, &counts])?;
-            let (offsets, total) = self.cuda.offsets(&counts, "offsets of digits")?;
-            debug_assert!(total == self.n as u64 && offsets.is_large() == self.large);
+            let offsets = self.cuda.offsets_of_sum(&counts, self.n as u64, "offsets of digits")?;
+            debug_assert!(offsets.is_large() == self.large);
             let to = match spare.take() {
                 Some(room) => room,
                 None => self.room()?,

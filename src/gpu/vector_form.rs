@@ -9,7 +9,7 @@ use super::csr::column_bound;
 use super::front::{Front, Setting};
 use super::jit::{Source, source};
 use super::launch::{Arg, Program, Shape, args};
-use super::pattern::Offsets;
+use super::scan::Scan;
 use crate::algebra::{Slice, Type, Value};
 use crate::sparse::SparseVec;
 use crate::{Error, Index, Result};
@@ -205,6 +205,12 @@ impl Cuda {
         self.each(PLACES, "set_present", places.len(), args![places, places.len() as u64, &present])?;
         Ok(present)
     }
+    /// A bitmap that is true at all of `len` places.
+    pub(super) fn filled_places(&self, len: usize) -> Result<Buffer<bool>> {
+        let all = self.alloc::<bool>(len, "places of a vector")?;
+        self.fill_bytes(&all, 1)?;
+        Ok(all)
+    }
     /// The vector as a list: itself if it is one. Waits for the number of entries of a bitmap.
     pub(crate) fn to_list_raw(&self, v: &RawVector) -> Result<RawVector> {
         let (places, values) = self.entries_raw(v)?;
@@ -289,13 +295,10 @@ impl Cuda {
         marks: &Buffer<u32>,
     ) -> Result<RawEntries> {
         column_bound(len)?;
-        let (before, nnz) = match self.offsets(marks, "entries of a vector")? {
-            (Offsets::Small(before), nnz) => (before, nnz as usize),
-            (Offsets::Large(_), needed) => {
-                let (what, max) = ("entries of a vector", u32::MAX.into());
-                return Err(Error::IndexOverflow { what, needed: needed.into(), max });
-            }
-        };
+        // There are fewer than 2³² marks, each 0 or 1.
+        let scan = Scan::begin(self, marks, marks.len() as u64, 0)?;
+        let before = scan.offsets(self, marks, false, "entries of a vector")?;
+        let nnz = scan.get(self)?.0 as usize;
         let kept = self.alloc::<u32>(nnz, "places of a vector")?;
         let values = self.alloc_raw(from.ty(), nnz, "values of a vector")?;
         let (front, n) = (moves(from.ty()), marks.len());

@@ -24,13 +24,7 @@ const APPLY: [Setting; 1] = [Setting::Switch("APPLY")];
 const AT: [Setting; 1] = [Setting::Switch("AT")];
 const SELECT: [Setting; 2] = [Setting::Switch("AT"), Setting::Switch("SELECT")];
 
-/// What is assigned: a value, or a value for each place.
-pub(crate) enum Assigned<'a> {
-    Scalar(Slice<'a>),
-    Vector(&'a RawVector),
-}
-
-fn same_len(op: &'static str, u: &RawVector, v: &RawVector) -> Result<()> {
+pub(super) fn same_len(op: &'static str, u: &RawVector, v: &RawVector) -> Result<()> {
     if u.len == v.len { Ok(()) } else { Err(Error::Shape { op, lhs: (u.len, 1), rhs: (v.len, 1) }) }
 }
 
@@ -245,7 +239,7 @@ impl Cuda {
     }
 
     /// Places that a caller names, on the device; each below `len`.
-    fn wanted(&self, len: usize, places: &[u32]) -> Result<Buffer<u32>> {
+    pub(super) fn wanted(&self, len: usize, places: &[u32]) -> Result<Buffer<u32>> {
         if let Some(position) = places.iter().position(|&p| p as usize >= len) {
             let index = places[position].into();
             return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
@@ -269,92 +263,6 @@ impl Cuda {
         };
         let present = v.present().map(|present| Buffer::of(gather(present)?)).transpose()?;
         Ok(with_present(present, gather(&v.values)?))
-    }
-
-    /// w(places(k)) = what is assigned at k; without places, w = what is assigned. Where a vector has no entry, w has none
-    /// then. Of equal places the last counts.
-    pub(crate) fn vector_assign_raw(
-        &self,
-        w: &mut RawVector,
-        places: Option<&[u32]>,
-        what: &Assigned<'_>,
-    ) -> Result<()> {
-        let ty = match what {
-            Assigned::Scalar(x) => x.ty(),
-            Assigned::Vector(u) => u.ty(),
-        };
-        w.values.check("the vector of an assignment", ty)?;
-        let n = places.map_or(w.len, <[_]>::len);
-        if let Assigned::Vector(u) = what
-            && u.len != n
-        {
-            return Err(Error::Length { what: "the vector that is assigned", found: u.len, expected: n });
-        }
-        let front = moves(ty);
-        let front = Front::new("", &front);
-        let Some(places) = places else {
-            *w = match what {
-                Assigned::Vector(u) => (*u).clone(),
-                Assigned::Scalar(x) => {
-                    let x = self.scalar(*x, ty)?;
-                    let values = self.alloc_raw(ty, n, "values of a vector")?;
-                    let none: Option<&RawBuffer> = None;
-                    self.each(front, "fill_absent", n, args![none, &x, &x, n as u64, &values])?;
-                    RawVector::full(values)
-                }
-            };
-            return Ok(());
-        };
-        let wanted = self.wanted(w.len, places)?;
-        let (from, present, scalar) = match what {
-            Assigned::Scalar(x) => (self.scalar(*x, ty)?, None, 1u32),
-            Assigned::Vector(u) => {
-                let u = self.to_bitmap_raw(u)?;
-                let present = u.present().cloned();
-                (u.values, present, 0)
-            }
-        };
-        self.make_writable(w)?;
-        if present.is_some() && matches!(w.form, Form::Full) {
-            let all = self.alloc::<bool>(w.len, "places of a vector")?;
-            self.fill_bytes(&all, 1)?;
-            w.form = Form::Bitmap(all.into());
-        }
-        let last = self.zeroed::<u32>(w.len, "the last of equal places")?;
-        self.each(PLACES, "last_of", n, args![&wanted, n as u64, &last])?;
-        let arguments = args![&wanted, n as u64, &last, present.as_ref(), &from, scalar, w.present(), &w.values];
-        self.each(front, "assign_at", n, arguments)
-    }
-    /// w(i) = x at the places of a mask, or with `complement` at the others. The mask's values do not matter.
-    ///
-    /// Cost: O(nnz) of a mask that is a list, if w is none and no one shares its values; else O(n).
-    pub(crate) fn vector_assign_where_raw(
-        &self,
-        w: &mut RawVector,
-        mask: &RawVector,
-        complement: bool,
-        x: Slice<'_>,
-    ) -> Result<()> {
-        same_len("a mask", w, mask)?;
-        let x = self.scalar(x, w.ty())?;
-        self.make_writable(w)?;
-        if let (Form::List(places), false) = (&mask.form, complement) {
-            self.assign_listed(&w.values, places, &x)?;
-            return match w.present() {
-                Some(present) => {
-                    self.each(PLACES, "set_present", places.len(), args![places, places.len() as u64, present])
-                }
-                None => Ok(()),
-            };
-        }
-        let of_mask = match &mask.form {
-            Form::List(places) => Some(self.present_of(mask.len, places)?),
-            Form::Bitmap(present) => Some(present.places.clone()),
-            Form::Full => None,
-        };
-        let (front, n) = (moves(w.ty()), w.len as u64);
-        let arguments = args![of_mask.as_ref(), u32::from(complement), &x, n, w.present(), &w.values];
-        self.each(Front::new("", &front), "assign_where", w.len, arguments)
     }
 }
 

@@ -12,6 +12,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemPool_attri
 use cudarc::driver::{CudaContext, CudaStream};
 
 use super::errors::{failed, message, of_a_kernel};
+use super::mail::Mail;
 use super::sides::Sides;
 use crate::gpu::staging::Staging;
 use crate::{Error, Result};
@@ -57,6 +58,7 @@ pub(crate) struct Device {
     /// Kernels started since the last wait, the newest last, and how many of the older are not listed.
     launched: Mutex<(VecDeque<Arc<str>>, u64)>,
     pub(super) staging: Mutex<Option<Staging>>,
+    pub(super) mail: Mutex<Mail>,
 }
 
 /// Names of kernels that an error lists.
@@ -124,6 +126,7 @@ impl Device {
             budget: AtomicU64::new(u64::MAX),
             launched: Mutex::default(),
             staging: Mutex::default(),
+            mail: Mutex::default(),
         })
     }
 
@@ -190,6 +193,7 @@ impl Drop for Device {
         if self.context.bind_to_thread().is_ok() {
             let _ = self.stream.synchronize();
             drop(self.staging.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+            self.mail.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
             // SAFETY: every buffer holds an `Arc` of this device, so none is left; the pool is destroyed once.
             let _ = unsafe { result::mem_pool::destroy(self.pool) };
         }
