@@ -22,6 +22,10 @@ KERNEL(set_present, const u32* places, u64 n, bool* present) {
   const u64 p = thread();
   if (p < n) present[places[p]] = true;
 }
+KERNEL(clear_present, const u32* places, u64 n, bool* present) {
+  const u64 p = thread();
+  if (p < n) present[places[p]] = false;
+}
 // total[0] = places with an entry; it is 0 before. The sum of integers is the same in any order.
 KERNEL(count_present, const bool* present, u64 n, u64* total) {
   const u64 i = thread();
@@ -184,5 +188,58 @@ KERNEL(either, const bool* u_present, const Op::A* u, const Op::A* u_fill, const
   if (of_u && of_v) w[i] = Op::apply(u[i], v[i]);
   else if (of_u) w[i] = only_u(u[i], v_fill);
   else if (of_v) w[i] = only_v(v[i], u_fill);
+}
+#ifndef FILLED
+// Without fills: the same into w, which holds one operand, where the other, a list, has entries: w(i) = w(i) op v(i), or with `flip` v(i) op w(i).
+KERNEL(join_listed, const u32* places, const Op::Out* v, u64 n, u32 flip, bool* w_present, Op::Out* w) {
+  const u64 p = thread();
+  if (p >= n) return;
+  const u32 i = places[p];
+  const Op::Out x = v[p];
+  if (!has(w_present, i)) w[i] = x;
+  else w[i] = flip != 0 ? Op::apply(x, w[i]) : Op::apply(w[i], x);
+  if (w_present != nullptr) w_present[i] = true;
+}
+#endif
+// The same for two lists that have at most MOST_LISTED entries together, by one block of 1024 threads. Entry p of u, whose place would
+// stand at q in v, goes to p + q less the entries before it that both have; likewise an entry of v. *found = entries of w.
+constexpr u32 MOST_LISTED = 8192;  // as in src/gpu/vector_ops.rs
+BOUNDED_KERNEL((1024), either_listed, const u32* __restrict__ u_places, const Op::A* __restrict__ u, u32 u_len, const Op::A* u_fill,
+                                      const u32* __restrict__ v_places, const Op::B* __restrict__ v, u32 v_len, const Op::B* v_fill,
+                                      u32* __restrict__ w_places, Op::Out* __restrict__ w, volatile u64* found) {
+  constexpr u32 PLACE = (1u << 14) - 1, COUNT = (1u << 13) - 1, BOTH = 1u << 31;
+  // Of each entry of u: q, the entries before it that both have, and whether it is one of them.
+  __shared__ u32 at[MOST_LISTED];
+  __shared__ u32 room[33];
+  const u32 t = threadIdx.x;
+  for (u32 p = t; p < u_len; p += 1024) {
+    const u32 q = lower_bound(v_places, 0u, v_len, u_places[p]);
+    at[p] = q | (q < v_len && v_places[q] == u_places[p] ? BOTH : 0);
+  }
+  __syncthreads();
+  const u32 each = (u_len + 1023) / 1024;
+  const u32 start = t * each < u_len ? t * each : u_len, end = start + each < u_len ? start + each : u_len;
+  u32 mine = 0, both;
+  for (u32 p = start; p < end; ++p) mine += at[p] >> 31;
+  u32 before = block_exclusive_sum(mine, room, both);
+  for (u32 p = start; p < end; ++p) {
+    const u32 own = at[p] >> 31;
+    at[p] |= before << 14;
+    before += own;
+  }
+  __syncthreads();
+  for (u32 p = t; p < u_len; p += 1024) {
+    const u32 q = at[p] & PLACE, to = p + q - (at[p] >> 14 & COUNT);
+    w_places[to] = u_places[p];
+    w[to] = at[p] & BOTH ? Op::apply(u[p], v[q]) : only_u(u[p], v_fill);
+  }
+  for (u32 q = t; q < v_len; q += 1024) {
+    const u32 i = v_places[q], p = lower_bound(u_places, 0u, u_len, i);
+    if (p < u_len && u_places[p] == i) continue;
+    const u32 to = p + q - (p < u_len ? at[p] >> 14 & COUNT : both);
+    w_places[to] = i;
+    w[to] = only_v(v[q], u_fill);
+  }
+  if (t == 0) found[0] = u_len + v_len - both;
 }
 #endif

@@ -14,10 +14,10 @@ use common::rings::{CountPaths, Either, SumPlaces, SumWhere};
 use common::{Same, identical};
 use quickcheck::{Arbitrary, Gen};
 use sparring::algebra::*;
-use sparring::backend::Backend;
+use sparring::backend::{Backend, Container};
 use sparring::gpu::DeviceCsr;
 use sparring::graph::bfs_levels;
-use sparring::{Cpu, Csr, Cuda, Error};
+use sparring::{Cpu, Csr, Cuda, Error, Vector};
 
 /// Needs no GPU.
 #[test]
@@ -200,6 +200,54 @@ fn levels_of_large_graphs() {
     levels(&cuda, &grid, (side * side / 2 + side / 2) as usize).unwrap();
     levels(&cuda, &path(500), 0).unwrap();
     levels(&cuda, &path(500), 499).unwrap();
+}
+
+/// Rounds that relax all edges, and parents level by level: frontiers of one entry, of more than a block takes, and of most vertices, which
+/// are bitmaps; each step has the bits of the processor.
+#[test]
+#[ignore = "needs a GPU"]
+fn steps_of_large_graphs_have_the_bits_of_the_processor() {
+    fn relaxed<B: Backend>(m: &B, a: &B::Matrix<f64>, d: &B::Vector<f64>) -> Result<B::Vector<f64>, Error> {
+        let mut d = d.clone();
+        m.vxm(MinPlus::new(), &d, a).accum(Min::new()).into(&mut d)?;
+        Ok(d)
+    }
+    fn step<B: Backend>(
+        m: &B,
+        a: &B::Matrix<f64>,
+        (q, parent): (&mut B::Vector<i64>, &mut B::Vector<i64>),
+    ) -> Result<usize, Error> {
+        let least = Ring(Min::<i64>::new(), SecondI::new());
+        m.apply(Identity::new(), &*q).mask(q.structure()).into(parent)?;
+        m.vxm(least, &*q, a).mask(!parent.structure()).replace().into(q)?;
+        m.nnz(&*q)
+    }
+    let (cuda, cpu) = (cuda(), Cpu::new());
+    let mut rng = Rng(8);
+    for (graph, source) in [(skewed(100_000, 400_000, 3), 7u32), (path(3000), 0), (skewed(60_000, 60_000, 4), 0)] {
+        let n = graph.nrows();
+        let weights = (0..graph.nnz()).map(|_| 1.0 + rng.below(64) as f64 / 8.0).collect();
+        let graph = Csr::with_pattern(graph.pattern().clone(), weights).unwrap();
+        let there = cuda.upload(&graph).unwrap();
+        let start = Vector::new(n, vec![source], vec![0.0]).unwrap();
+        let (mut d, mut on_d) = (start.clone(), cuda.upload_vector(&start).unwrap());
+        for round in 0..40 {
+            d = relaxed(&cpu, &graph, &d).unwrap();
+            on_d = relaxed(&cuda, &there, &on_d).unwrap();
+            assert_eq!(cuda.download_vector(&on_d).unwrap(), d, "round {round}");
+        }
+        let start = Vector::new(n, vec![source], vec![i64::from(source)]).unwrap();
+        let none = Vector::<i64>::empty(n).unwrap();
+        let (mut q, mut parent) = (start.clone(), none.clone());
+        let mut on_q = cuda.upload_vector(&start).unwrap();
+        let mut on_parent = cuda.upload_vector(&none).unwrap();
+        for level in 0..40 {
+            let left = step(&cpu, &graph, (&mut q, &mut parent)).unwrap();
+            assert_eq!(step(&cuda, &there, (&mut on_q, &mut on_parent)).unwrap(), left, "level {level}");
+            assert_eq!(cuda.download_vector(&on_q).unwrap(), q, "level {level}");
+            assert_eq!(cuda.download_vector(&on_parent).unwrap(), parent, "level {level}");
+        }
+    }
 }
 
 #[test]

@@ -39,11 +39,13 @@ pub(crate) enum Form {
 pub(crate) struct Present {
     pub(crate) places: Buffer<bool>,
     count: Arc<OnceLock<usize>>,
+    /// It is true so often at least.
+    least: usize,
 }
 
 impl From<Buffer<bool>> for Present {
     fn from(places: Buffer<bool>) -> Self {
-        Self { places, count: Arc::default() }
+        Self { places, count: Arc::default(), least: 0 }
     }
 }
 
@@ -74,6 +76,21 @@ impl RawVector {
     /// Type of the values.
     pub(crate) fn ty(&self) -> Type {
         self.values.ty()
+    }
+    /// Entries that it has at least, as far as that is known without a wait.
+    pub(super) fn least_entries(&self) -> usize {
+        match &self.form {
+            Form::Full => self.len,
+            Form::List(places) => places.len(),
+            Form::Bitmap(present) => present.count.get().copied().unwrap_or(present.least),
+        }
+    }
+    /// The same vector, which is known to have so many entries at least.
+    pub(super) fn with_at_least(mut self, entries: usize) -> Self {
+        if let Form::Bitmap(present) = &mut self.form {
+            present.least = entries;
+        }
+        self
     }
     /// The bitmap, as an argument: none where every place has an entry. Not for lists.
     pub(super) fn present(&self) -> Option<&Buffer<bool>> {
@@ -269,7 +286,7 @@ impl Cuda {
                 present.places = self.duplicate(&present.places, "places of a vector")?;
             }
             // It will be another number.
-            present.count = Arc::default();
+            (present.count, present.least) = Default::default();
         }
         Ok(())
     }

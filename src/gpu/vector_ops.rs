@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::Cuda;
+use super::arg::Arg;
 use super::buffer::{Buffer, RawBuffer, same_type};
 use super::csr::RawCsr;
 use super::ewise::{Fills, check_union};
@@ -16,6 +17,12 @@ use super::pattern::{DevicePattern, Offsets};
 use super::vector_form::{Form, PLACES, RawVector, SOURCE, moves};
 use crate::algebra::{Printed, Slice, Type};
 use crate::{Error, Result};
+
+/// Most entries of two lists that one block joins: `MOST_LISTED` in the source.
+const MOST_LISTED: usize = 8192;
+/// The union of two lists that have a DENSE-th of the places is a bitmap: it is made without a wait, and so is a product with it
+/// (`vxm_by_columns`), while no more than 16 times the bytes are read.
+const DENSE: usize = 16;
 
 const EWISE: [Setting; 1] = [Setting::Switch("EWISE")];
 const UNION: [Setting; 1] = [Setting::Switch("UNION")];
@@ -93,7 +100,8 @@ impl Cuda {
 
     /// w(i) = u(i) ∘ v(i) where both have an entry, else the one that is there, or with fills that one ∘ a fill.
     ///
-    /// Cost: O(n) kernels; of two lists, a binary search for each entry. Other fills compile nothing anew.
+    /// Cost: O(n) kernels; of two lists, a binary search for each entry, and one wait. Where they have a sixteenth of the places or more
+    /// together, the result is a bitmap. Other fills compile nothing anew.
     pub(crate) fn vector_ewise_add_raw(
         &self,
         op: &Printed,
@@ -105,9 +113,27 @@ impl Cuda {
         u.values.check("the left vector", op.a)?;
         v.values.check("the right vector", op.b)?;
         check_union(op, fills)?;
-        if let (Form::List(_), Form::List(_)) = (&u.form, &v.form) {
-            return Ok(row_as_list(self.ewise_add_raw(op, fills, &self.as_row(u)?, &self.as_row(v)?)?));
+        if let (Form::List(of_u), Form::List(of_v)) = (&u.form, &v.form) {
+            let together = of_u.len() + of_v.len();
+            if together <= MOST_LISTED && together < u.len / DENSE {
+                return self.either_listed(op, fills, (of_u, &u.values), (of_v, &v.values), u.len);
+            }
+            if together < u.len / DENSE {
+                return Ok(row_as_list(self.ewise_add_raw(op, fills, &self.as_row(u)?, &self.as_row(v)?)?));
+            }
         }
+        if fills.is_none() {
+            match (&u.form, &v.form) {
+                (Form::Full | Form::Bitmap(_), Form::List(places)) => {
+                    return self.joined(op, u, (places, &v.values), false);
+                }
+                (Form::List(places), Form::Full | Form::Bitmap(_)) => {
+                    return self.joined(op, v, (places, &u.values), true);
+                }
+                _ => {}
+            }
+        }
+        let least = u.least_entries().max(v.least_entries());
         let (u, v) = (self.to_bitmap_raw(u)?, self.to_bitmap_raw(v)?);
         let values = self.alloc_raw(op.out, u.len, "values of a vector")?;
         let present = match (u.present(), v.present()) {
@@ -119,7 +145,58 @@ impl Cuda {
         let (n, of_w) = (u.len as u64, present.as_ref());
         let arguments = args![u.present(), &u.values, u_fill, v.present(), &v.values, v_fill, n, of_w, &values];
         self.each(front, "either", u.len, arguments)?;
-        Ok(with_present(present, values))
+        Ok(with_present(present, values).with_at_least(least))
+    }
+
+    /// A copy of w with the entries of a list joined: w(i) ∘ v(i), or with `flip` v(i) ∘ w(i), where both have an entry. All are of one type.
+    ///
+    /// Cost: a copy of w, and one kernel for the entries of the list.
+    fn joined(
+        &self,
+        op: &Printed,
+        w: &RawVector,
+        (places, v): (&Buffer<u32>, &RawBuffer),
+        flip: bool,
+    ) -> Result<RawVector> {
+        let (mut w, least) = (w.clone(), w.least_entries().max(places.len()));
+        self.make_writable(&mut w)?;
+        let (n, front) = (places.len(), Front::new(&op.text, &UNION));
+        self.each(front, "join_listed", n, args![places, v, n as u64, u32::from(flip), w.present(), &w.values])?;
+        Ok(w.with_at_least(least))
+    }
+    /// The union of two lists with at most [`MOST_LISTED`] entries together, by one kernel and one wait.
+    fn either_listed(
+        &self,
+        op: &Printed,
+        fills: Option<Fills<'_>>,
+        (u_places, u): (&Buffer<u32>, &RawBuffer),
+        (v_places, v): (&Buffer<u32>, &RawBuffer),
+        len: usize,
+    ) -> Result<RawVector> {
+        let together = u.len() + v.len();
+        let mut places = self.alloc::<u32>(together, "places of a vector")?;
+        let mut values = self.alloc_raw(op.out, together, "values of a vector")?;
+        let front = Front::new(&op.text, if fills.is_some() { &FILLED } else { &UNION });
+        let [u_fill, v_fill] = fills.map_or([None; 2], |fills| fills.map(Some));
+        let letter = self.device().letter()?;
+        let arguments = args![
+            u_places,
+            u,
+            u.len() as u32,
+            u_fill,
+            v_places,
+            v,
+            v.len() as u32,
+            v_fill,
+            &places,
+            &values,
+            Arg::letter(&letter, self.device()),
+        ];
+        self.program_of(SOURCE, front)?.kernel("either_listed")?.launch(Shape::blocks(1, 1024, 0)?, arguments)?;
+        let found = letter.read()?[0] as usize;
+        RawBuffer::cut(places.raw_mut(), found)?;
+        RawBuffer::cut(&mut values, found)?;
+        Ok(RawVector::list(len, places, values))
     }
 
     /// w(i) = f(u(i)) at the places of u.
@@ -173,6 +250,10 @@ impl Cuda {
         let (n, complement_number) = (v.values.len(), u32::from(complement));
         match (&v.form, &mask.form) {
             (_, Form::Full) if !complement => Ok(v.clone()),
+            // What was made of a vector, at its places.
+            (Form::List(places), Form::List(of_mask)) if !complement && Arc::ptr_eq(places.raw(), of_mask.raw()) => {
+                Ok(v.clone())
+            }
             (_, Form::Full) => {
                 let values = self.alloc_raw(v.ty(), 0, "values of a vector")?;
                 Ok(RawVector::list(v.len, self.alloc(0, "places of a vector")?, values))
@@ -201,14 +282,17 @@ impl Cuda {
                 self.each(PLACES, "marks_at", n, args![of_mask, n as u64, present, 0u32, &marks])?;
                 self.marked(v.len, Some(of_mask), Some(of_mask), &v.values, &marks)
             }
-            (_, of_mask) => {
-                let of_mask = match of_mask {
-                    Form::List(places) => self.present_of(v.len, places)?,
-                    Form::Bitmap(present) => present.places.clone(),
-                    Form::Full => return Ok(v.clone()),
+            (_, Form::List(of_mask)) => {
+                let kept = match v.present() {
+                    Some(present) => self.duplicate(present, "places of a vector")?,
+                    None => self.filled_places(v.len)?,
                 };
+                self.each(PLACES, "clear_present", of_mask.len(), args![of_mask, of_mask.len() as u64, &kept])?;
+                Ok(RawVector::bitmap(kept, Arc::clone(&v.values)))
+            }
+            (_, Form::Bitmap(of_mask)) => {
                 let kept = self.alloc::<bool>(v.len, "places of a vector")?;
-                let arguments = args![v.present(), &of_mask, complement_number, n as u64, &kept];
+                let arguments = args![v.present(), &of_mask.places, complement_number, n as u64, &kept];
                 self.each(PLACES, "common_places", n, arguments)?;
                 Ok(RawVector::bitmap(kept, Arc::clone(&v.values)))
             }
@@ -297,8 +381,8 @@ pub(crate) fn programs() -> Vec<Unit> {
         unit(&printed_index_unary(ValueGt::<f64>::new()).text, &SELECT, &["marks_where", "places_where"]),
         unit(&plus.text, &EWISE, &["both"]),
         unit(&less.text, &EWISE, &["both", "list_with", "with_list"]),
-        unit(&plus.text, &UNION, &["either"]),
-        unit(&less.text, &FILLED, &["either"]),
+        unit(&plus.text, &UNION, &["either", "either_listed", "join_listed"]),
+        unit(&less.text, &FILLED, &["either", "either_listed"]),
     ]
 }
 
