@@ -38,6 +38,18 @@ template <class T> __device__ inline T warp_min(T x) {
   return x;
 }
 
+// Another lane's value of any type.
+template <class T> __device__ inline T shuffle(u32 lanes, const T& x, u32 source) {
+  constexpr u32 WORDS = (sizeof(T) + 3) / 4;
+  u32 words[WORDS];
+  words[WORDS - 1] = 0;
+  memcpy(words, &x, sizeof(T));
+  for (u32 w = 0; w < WORDS; ++w) words[w] = __shfl_sync(lanes, words[w], source);
+  T y;
+  memcpy(&y, words, sizeof(T));
+  return y;
+}
+
 // Sum of x over the threads before one's own, and over all of them in `total`. `room` holds 33 values of T in shared
 // memory and may be used again after the call.
 template <class T> __device__ inline T block_exclusive_sum(T x, T* room, T& total) {

@@ -15,6 +15,13 @@ KERNEL(longest_row, const OffsetA* row_ptr, u64 nrows, u64* longest) {
   if (lane_id() == 0 && most > 0) atomicMax(longest, most);
 }
 
+// *empty = rows without an entry; it is 0 before. The sum of integers is the same in any order. Grid: a thread for each row.
+KERNEL(empty_rows, const OffsetA* row_ptr, u64 nrows, u64* empty) {
+  const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  const u32 found = __ballot_sync(ALL, i < nrows && row_ptr[i] == row_ptr[i + 1]);
+  if (lane_id() == 0 && found != 0) atomicAdd(empty, (u64)__popc(found));
+}
+
 // rows[p] = the row that holds entry p.
 KERNEL(row_indices, const OffsetA* row_ptr, u64 nrows, u64 nnz, u32* rows) {
   __shared__ u64 room[2];

@@ -33,18 +33,6 @@ struct Operands {
   Value* c_val;
 };
 
-// Another lane's value of any type.
-template <class T> __device__ inline T shuffle(u32 lanes, const T& x, u32 source) {
-  constexpr u32 WORDS = (sizeof(T) + 3) / 4;
-  u32 words[WORDS];
-  words[WORDS - 1] = 0;
-  memcpy(words, &x, sizeof(T));
-  for (u32 w = 0; w < WORDS; ++w) words[w] = __shfl_sync(lanes, words[w], source);
-  T y;
-  memcpy(&y, words, sizeof(T));
-  return y;
-}
-
 // The loop of SHORT and MAPPED: entries [begin, end) of A's row `row`, whose LANES lanes take the rows of B one after the
 // other and fold the products into `values`. Groups without a row go along with an empty one: the warp is one.
 // `find` tells the entry of a product: what `read` gets for it, from its place in B and its number in the map, `rank` turns

@@ -156,6 +156,13 @@ impl Cuda {
             return nothing();
         }
         let bools = || mask.map(|(places, complement)| Ok::<_, Error>((self.bools(places)?, complement))).transpose();
+        if x.places().is_none() {
+            let bools = bools()?;
+            let mask = bools.as_ref().map(|(bools, complement)| (&**bools.raw(), *complement));
+            if let Some(y) = self.vxm_by_columns(ring, x, a, mask)? {
+                return Ok(y);
+            }
+        }
         let entries = self.entries_raw(x)?;
         if entries.0.len() == 0 {
             return nothing();

@@ -51,7 +51,8 @@
 //! | `mxm`, `plan` | see [`spgemm`] | the CPU's: folds go in the order of A's row |
 //! | `mxv`, x full | O(nnz + m); where [`mxv_choice`](Cuda::mxv_choice) says merge, a value and 8 bytes for every 896 entries and rows stay with A's pattern | a row is folded in parts, joined as a tree: those of the CPU where ⊕ is exact |
 //! | `mxv`, x not full | that of A times a matrix of one column | the CPU's |
-//! | `vxm` | P products of x's entries with rows of A: one kernel of one block and one wait for up to 2048 entries, 16,384 products and 4096 of them allowed by the mask; else a radix sort of them by column, P · (20 + the size of a value) bytes, 2 waits. The rest of A is not gone through | the CPU's |
+//! | `vxm`, x a list | P products of x's entries with rows of A: one kernel of one block and one wait for up to 2048 entries, 16,384 products and 4096 of them allowed by the mask; else a radix sort of them by column, P · (20 + the size of a value) bytes, 2 waits. The rest of A is not gone through | the CPU's |
+//! | `vxm`, x full, or a bitmap where A has up to 2²² entries or x is known to have a 32nd of its places | O(nnz + n), one kernel, no wait. The first of a pattern sorts it by column; 8 bytes an entry stay with it | the CPU's |
 //! | `ewise_add`, `ewise_mult`, `ewise_union` | of matrices and lists a binary search for each entry, 12 bytes an entry of A; of other vectors O(n) | the CPU's |
 //! | `apply`, `apply_index`, `select` | reads each entry once, `select` twice | the CPU's but for functions such as `exp`, whose last bits differ |
 //! | `reduce`, `reduce_rows` | reads each value once | rows of up to 128 entries the CPU's. Longer ones, and all values of `reduce`, are cut into chunks of 4096: part t < 256 of a chunk is the fold of entries t, t + 256, … from the identity, parts are folded by halves (t with t + 128, then t + 64, …), then chunks in order, for `reduce` again in this way |
@@ -105,6 +106,7 @@ mod spmm;
 mod spmspv;
 mod spmspv_block;
 mod spmv;
+mod spmv_columns;
 mod spmv_plan;
 mod staging;
 mod tensor;

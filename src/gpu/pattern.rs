@@ -50,7 +50,8 @@ impl From<&Offsets> for Arg {
 pub(crate) struct Facts(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 
 impl Facts {
-    fn find<F: Any + Send + Sync>(&self) -> Option<Arc<F>> {
+    /// The fact of type F, if it is there.
+    pub(crate) fn find<F: Any + Send + Sync>(&self) -> Option<Arc<F>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|fact| fact.is::<F>()).and_then(|fact| Arc::clone(fact).downcast().ok())
     }

@@ -38,6 +38,14 @@ impl Cuda {
             .launch(Shape::blocks(blocks, 256, 0)?, args![&pattern.row_ptr, pattern.nrows as u64, &longest])?;
         Ok(self.get_at(&longest, 0)? as usize)
     }
+    /// Rows without an entry. Waits for the device.
+    pub(super) fn empty_rows(&self, pattern: &DevicePattern) -> Result<usize> {
+        let empty = self.zeroed::<u64>(1, "rows without an entry")?;
+        self.rows_program(pattern)?
+            .kernel("empty_rows")?
+            .launch(Shape::for_each(pattern.nrows, 256)?, args![&pattern.row_ptr, pattern.nrows as u64, &empty])?;
+        Ok(self.get_at(&empty, 0)? as usize)
+    }
     /// Writes the row of each entry to `rows`, which has room for that many.
     pub(super) fn row_indices(&self, pattern: &DevicePattern, rows: &Buffer<u32>) -> Result<()> {
         debug_assert_eq!(rows.len(), pattern.nnz);

@@ -108,7 +108,7 @@ impl<'a> Sorter<'a> {
     }
 
     /// Aᵀ, and where each of its entries stands in A.
-    fn transpose(&self, a: &DevicePattern) -> Result<(DevicePattern, Offsets)> {
+    pub(super) fn transpose(&self, a: &DevicePattern) -> Result<(DevicePattern, Offsets)> {
         column_bound(a.nrows)?;
         let Ordered { keys, positions } = self.sort(&a.col_idx, None, a.ncols)?;
         let row_ptr = self.row_starts(&keys, a.ncols)?;
