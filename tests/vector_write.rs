@@ -9,7 +9,7 @@ use common::reference::written;
 use sparring::algebra::{Identity, Minus, Num, ValueNe};
 use sparring::backend::{Build, Operation, Vectors};
 use sparring::prelude::*;
-use sparring::runtime::{self, Machine, Write};
+use sparring::runtime::{self, Machine, Op};
 use sparring::sparse::VectorPattern;
 use sparring::{Csr, Index};
 
@@ -233,7 +233,7 @@ fn every_way_of_writing_by_name_is_the_table() {
             let (t, mask): (Vector<i64>, Vector<i64>) = (draw(rng, n), draw(rng, n));
             let (of_t, of_mask, how) = (table(&t), table(&mask), How::draw(rng));
             let (t, mask) = (runtime::Vector::from(t), runtime::Vector::from(mask));
-            let mut write = Write::new();
+            let mut write = m.call(Op::Identity, &t);
             if how.mask > 0 {
                 write = write.mask(&mask);
                 write = if how.mask > 1 { write.structure() } else { write };
@@ -241,7 +241,7 @@ fn every_way_of_writing_by_name_is_the_table() {
             }
             write = if how.replace { write.replace() } else { write };
             write = if how.accum { write.accum(&minus) } else { write };
-            m.write(&mut c, &t, &write).unwrap();
+            write.into(&mut c).unwrap();
             want = how.want(&want, &of_t, &of_mask);
             assert_eq!(table(c.typed::<i64>().unwrap()), want, "step {step} from {seed}, {n} places, {how:?}");
         }
@@ -293,10 +293,10 @@ fn long_vectors_are_written_by_all_threads() {
             let (m, minus) = (Machine::from(Cpu::new()), runtime::BinaryOp::new("minus", f64::TYPE).unwrap());
             let mut found = runtime::Vector::from(c.clone());
             let (t, mask) = (runtime::Vector::from(t.clone()), runtime::Vector::from(plain.clone()));
-            let mut write = Write::new();
+            let mut write = m.call(Op::Identity, &t);
             write = if masked { write.mask(&mask).structure() } else { write };
             write = if accum { write.accum(&minus).replace() } else { write };
-            m.write(&mut found, &t, &write).unwrap();
+            write.into(&mut found).unwrap();
             assert!(table(found.typed::<f64>().unwrap()) == want, "by name: accumulator {accum}, mask {masked}");
         }
         let mut found = c.clone();

@@ -5,7 +5,7 @@ mod common;
 use common::counting::{Counting, allocated, alone};
 use sparring::algebra::{Any, Identity, Pair, Ring, Type};
 use sparring::prelude::*;
-use sparring::runtime::{self, Machine, Write};
+use sparring::runtime::{self, Machine, Op};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -62,8 +62,8 @@ fn one_entry(n: usize) -> Vec<(&'static str, u64)> {
         "a product that accumulates" |p| cpu.vxm(reaches, &q[p], &a).accum(Min::new()).into(&mut c);
         "a sum of a row" |p| cpu.reduce_rows(Plus::new(), &a).mask(q[p].structure()).into(&mut c);
         "the vector as its own mask" |p| cpu.apply(Identity::new(), &q[p]).mask(!c.structure()).into(&mut c);
-        "by name" |p| machine.write(&mut r, &by_name[p], &Write::new().accum(&plus));
-        "by name under a mask" |p| machine.write(&mut r, &by_name[p], &Write::new().mask(&by_name[p]).structure());
+        "by name" |p| machine.call(Op::Identity, &by_name[p]).accum(&plus).into(&mut r);
+        "by name under a mask" |p| machine.call(Op::Identity, &by_name[p]).mask(&by_name[p]).structure().into(&mut r);
     }
     found
 }
@@ -124,7 +124,7 @@ fn what_a_clone_shares_is_copied_once() {
     let m = Machine::from(Cpu::with_threads(1).unwrap());
     let plus = runtime::BinaryOp::new("plus", Type::F64).unwrap();
     let (mut r, t) = (runtime::Vector::from(half(n)), runtime::Vector::from(q(9)));
-    let write = |r: &mut runtime::Vector| allocated(|| m.write(r, &t, &Write::new().accum(&plus)).unwrap()).1;
+    let write = |r: &mut runtime::Vector| allocated(|| m.call(Op::Identity, &t).accum(&plus).into(r).unwrap()).1;
     // The second write joins values, for which a thread's first run of an operator makes memory.
     write(&mut r);
     write(&mut r);

@@ -1,14 +1,14 @@
 //! What operations are on: matrices and vectors.
 
-use super::engine::{Call, Object, Op, Operand};
+use super::engine::{Object, Op, Operand};
 use super::operator::check;
-use super::{BinaryOp, Machine, Matrix, Monoid, Scalar, UnaryOp, Vector};
+use super::{BinaryOp, Matrix, UnaryOp, Vector};
 use crate::algebra::Type;
 use crate::{Error, Result};
 
 /// A [`Matrix`] or a [`Vector`]: what operations entry by entry, folds, masks and accumulators are on.
 ///
-/// Its methods are those of [`Machine`].
+/// Its methods are those of [`Machine`](super::Machine).
 pub trait Collection: Clone + sealed::OnMachine {}
 impl Collection for Matrix {}
 impl Collection for Vector {}
@@ -60,44 +60,25 @@ on_machine! {
     Vector |x| (x.len(), 1), |x| Some(x);
 }
 
-impl Machine {
-    fn call<X: Collection>(&self, op: Op<'_>, a: &X, b: Option<&X>) -> Result<X> {
-        let call = Call { op, a: a.operand_of(), b: b.map(X::operand_of), mask: None };
-        X::made(self.engine().run(&call)?)
-    }
-    /// a ∘ b where both have an entry, or with `union` where one has.
-    pub(super) fn ewise<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X, union: bool) -> Result<X> {
-        check_ewise(op, a.type_of(), b.type_of(), union)?;
-        self.call(if union { Op::EwiseAdd(op) } else { Op::EwiseMult(op) }, a, Some(b))
-    }
-    /// f of every entry.
-    pub(super) fn apply_to<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
-        check("a", op, op.takes(), a.type_of())?;
-        self.call(Op::Apply(op), a, None)
-    }
-    /// The entries for which the operator holds.
-    pub(super) fn select_of<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
-        check("a", op, op.takes(), a.type_of())?;
-        selects(op)?;
-        self.call(Op::Select(op), a, None)
-    }
-    /// ⊕ over all entries.
-    pub(super) fn reduce_of<X: Collection>(&self, monoid: &Monoid, a: &X) -> Result<Scalar> {
-        check("a", monoid, monoid.ty(), a.type_of())?;
-        self.engine().run(&Call { op: Op::Reduce(monoid), a: a.operand_of(), b: None, mask: None })?.try_into()
-    }
-    /// The entries where the mask has one, or where it has none.
-    pub(super) fn restrict<X: Collection>(&self, a: &X, mask: &X, complement: bool) -> Result<X> {
-        let call = Call { op: Op::Identity, a: a.operand_of(), b: None, mask: None };
-        X::made(self.engine().run(&call.mask(mask.operand_of(), complement))?)
-    }
-}
-
 fn selects(op: &UnaryOp) -> Result<()> {
     if op.ty() == Type::Bool {
         return Ok(());
     }
     Err(Error::Argument { name: "op", message: format!("what selects gives bool, but {op} gives {}", op.ty()) })
+}
+
+impl Op<'_> {
+    /// Refuses operands of other types than those of the operator; products are checked by their kernels.
+    pub(super) fn check(&self, a: Operand<'_>, b: Option<Operand<'_>>) -> Result<()> {
+        match (*self, b) {
+            (Op::EwiseAdd(op), Some(b)) => check_ewise(op, a.ty(), b.ty(), true),
+            (Op::EwiseMult(op), Some(b)) => check_ewise(op, a.ty(), b.ty(), false),
+            (Op::Apply(f), None) => check("a", f, f.takes(), a.ty()),
+            (Op::Select(f), None) => check("a", f, f.takes(), a.ty()).and_then(|()| selects(f)),
+            (Op::Reduce(monoid) | Op::ReduceRows(monoid), None) => check("a", monoid, monoid.ty(), a.ty()),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Refuses operands of other types than those of the operator, which with `union` has one type alone.

@@ -175,7 +175,7 @@ impl Machine {
     /// # Errors
     /// Those of [`mxm_with`](Self::mxm_with).
     pub fn mxm(&self, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
-        self.engine().run(&Call::binary(Op::Mxm(ring, &Options::default()), a, b))?.try_into()
+        self.run(&Call::binary(Op::Mxm(ring, &Options::default()), a, b))?.try_into()
     }
     /// C⟨M⟩ = A ⊕.⊗ B for one use: only where the mask has an entry, whatever its value, or where it has none (`true`).
     ///

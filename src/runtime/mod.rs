@@ -5,7 +5,7 @@
 //! | [`Matrix`], [`Vector`], [`Scalar`] | values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU |
 //! | [`Semiring`], [`Monoid`], [`BinaryOp`], [`UnaryOp`] | each by its name or by a formula: `min_plus`, `plus`, `a + 2*b`, `i < j` |
 //! | [`Machine`] | [`mxm`](Machine::mxm), [`mxv`](Machine::mxv), [`vxm`](Machine::vxm), [`ewise_add`](Machine::ewise_add), [`ewise_mult`](Machine::ewise_mult), [`apply`](Machine::apply), [`select`](Machine::select), [`reduce`](Machine::reduce), [`reduce_rows`](Machine::reduce_rows), [`transpose`](Machine::transpose) |
-//! | [`Write`] | how a result is written: mask, accumulator, replace, by [`Machine::write`] |
+//! | [`Machine::call`] | every operation of [`Op`], with a mask, an accumulator, replace and transposed operands, into a result that exists: [`Operation`] |
 //!
 //! A product of matrices runs at the speed of loops that are compiled for the semiring where it is one of the most usual, elsewhere in
 //! two steps, ⊗ of a row and ⊕ of its products; other operations run by blocks of values, which is as fast for a formula as for a
@@ -37,6 +37,7 @@ mod index;
 mod machine;
 mod matrix;
 mod names;
+mod operation;
 mod operations;
 mod operator;
 mod plan;
@@ -50,13 +51,14 @@ mod write;
 
 pub use collection::Collection;
 pub use distances::{Comparison, Neighbours};
+pub use engine::{Object, Op};
 pub use index::RowIndex;
 pub use machine::Machine;
 pub use matrix::{Matrix, Sum};
+pub use operation::{Operands, Operation};
 pub use operator::{BinaryOp, Monoid, UnaryOp};
 pub use plan::{Plan, Stats};
 pub use product::Product;
 pub use scalar::Scalar;
 pub use semiring::Semiring;
 pub use vector::Vector;
-pub use write::Write;

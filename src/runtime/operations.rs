@@ -1,6 +1,6 @@
 //! Operations beside the product of two matrices: with vectors, entry by entry, and folds.
 
-use super::engine::{Call, Op};
+use super::engine::{Call, Object, Op};
 use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, UnaryOp, Vector};
 #[cfg(doc)]
 use crate::Error;
@@ -29,6 +29,11 @@ use crate::Result;
 /// # Ok::<(), sparring::Error>(())
 /// ```
 impl Machine {
+    /// The result of an operation whose operands have the types of its operator.
+    pub(super) fn run(&self, call: &Call<'_>) -> Result<Object> {
+        call.op.check(call.a, call.b)?;
+        self.engine().run(call)
+    }
     /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity of ⊕; y has
     /// an entry where there is such a k.
     ///
@@ -37,7 +42,7 @@ impl Machine {
     /// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the
     /// machine.
     pub fn mxv(&self, ring: &Semiring, a: &Matrix, x: &Vector) -> Result<Vector> {
-        self.engine().run(&Call::binary(Op::Mxv(ring), a, x))?.try_into()
+        self.run(&Call::binary(Op::Mxv(ring), a, x))?.try_into()
     }
     /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise, k increasing.
     ///
@@ -45,7 +50,7 @@ impl Machine {
     /// # Errors
     /// As for [`mxv`](Self::mxv).
     pub fn vxm(&self, ring: &Semiring, x: &Vector, a: &Matrix) -> Result<Vector> {
-        self.engine().run(&Call::binary(Op::Vxm(ring), x, a))?.try_into()
+        self.run(&Call::binary(Op::Vxm(ring), x, a))?.try_into()
     }
     /// c = a ∘ b where both have an entry; where one has, that entry. Matrices or vectors.
     ///
@@ -54,7 +59,7 @@ impl Machine {
     /// [`Error::Shape`]; [`Error::Argument`] if the operator takes other types, or two, or gives another;
     /// [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
     pub fn ewise_add<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
-        self.ewise(op, a, b, true)
+        X::made(self.run(&Call::binary(Op::EwiseAdd(op), a.operand_of(), b.operand_of()))?)
     }
     /// c = a ∘ b where both have an entry. Matrices or vectors; their types and that of the result may differ.
     ///
@@ -62,7 +67,7 @@ impl Machine {
     /// # Errors
     /// As for [`ewise_add`](Self::ewise_add).
     pub fn ewise_mult<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
-        self.ewise(op, a, b, false)
+        X::made(self.run(&Call::binary(Op::EwiseMult(op), a.operand_of(), b.operand_of()))?)
     }
     /// c = f(a), or f(a, s, i, j), where a has an entry; j is 0 for an entry of a vector.
     ///
@@ -71,7 +76,7 @@ impl Machine {
     /// [`Error::Argument`] if f takes another type, or reads a scalar that it does not have; [`Error::OutOfMemory`],
     /// [`Error::Cancelled`] and those of the machine.
     pub fn apply<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
-        self.apply_to(op, a)
+        X::made(self.run(&Call::unary(Op::Apply(op), a.operand_of()))?)
     }
     /// The entries of a for which f(a, s, i, j) holds; rows sorted.
     ///
@@ -79,7 +84,7 @@ impl Machine {
     /// # Errors
     /// As for [`apply`](Self::apply); [`Error::Argument`] if f does not give bool.
     pub fn select<X: Collection>(&self, op: &UnaryOp, a: &X) -> Result<X> {
-        self.select_of(op, a)
+        X::made(self.run(&Call::unary(Op::Select(op), a.operand_of()))?)
     }
     /// ⊕ over all entries; the identity if there are none.
     ///
@@ -88,7 +93,7 @@ impl Machine {
     /// # Errors
     /// [`Error::Argument`] if ⊕ is on another type; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
     pub fn reduce<X: Collection>(&self, monoid: &Monoid, a: &X) -> Result<Scalar> {
-        self.reduce_of(monoid, a)
+        self.run(&Call::unary(Op::Reduce(monoid), a.operand_of()))?.try_into()
     }
     /// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored; y has an entry where the row has
     /// one.
@@ -97,8 +102,7 @@ impl Machine {
     /// # Errors
     /// As for [`reduce`](Self::reduce).
     pub fn reduce_rows(&self, monoid: &Monoid, a: &Matrix) -> Result<Vector> {
-        super::operator::check("a", monoid, monoid.ty(), a.ty())?;
-        self.engine().run(&Call::unary(Op::ReduceRows(monoid), a))?.try_into()
+        self.run(&Call::unary(Op::ReduceRows(monoid), a))?.try_into()
     }
     /// Aᵀ, rows sorted.
     ///
@@ -106,6 +110,6 @@ impl Machine {
     /// # Errors
     /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] for 2³² rows or more; those of the machine.
     pub fn transpose(&self, a: &Matrix) -> Result<Matrix> {
-        self.engine().run(&Call::unary(Op::Transpose, a))?.try_into()
+        self.run(&Call::unary(Op::Transpose, a))?.try_into()
     }
 }

@@ -4,7 +4,7 @@ use sparring::Error;
 use sparring::algebra::{Identity, Minus, Num, Plus, Type};
 use sparring::backend::{Backend, Container};
 use sparring::prelude::{Cpu, Csr};
-use sparring::runtime::{self, Collection, Machine, Matrix, Write};
+use sparring::runtime::{self, Machine, Matrix, Op, Operation};
 
 use super::operands::{machines, pairs, same_matrix, same_vector, vectors};
 use crate::common::arbitrary::Draw;
@@ -56,22 +56,21 @@ const WAYS: [(bool, bool, bool); 8] = [
     (true, true, true),
 ];
 
-fn how<'a, X: Collection>(
-    mask: &'a X,
+fn how<'m>(
+    mut write: Operation<'m>,
     (structure, complement, replace): (bool, bool, bool),
-    accum: Option<&'a runtime::BinaryOp>,
-) -> Write<'a, X> {
-    let mut how = Write::new().mask(mask);
+    accum: Option<&'m runtime::BinaryOp>,
+) -> Operation<'m> {
     if structure {
-        how = how.structure();
+        write = write.structure();
     }
     if complement {
-        how = how.complement();
+        write = write.complement();
     }
     if replace {
-        how = how.replace();
+        write = write.replace();
     }
-    accum.map_or(how, |op| how.accum(op))
+    accum.map_or(write.clone(), |op| write.accum(op))
 }
 
 fn every_way<T: Num + Draw>(machines: &[Machine]) -> usize {
@@ -85,7 +84,7 @@ fn every_way<T: Num + Draw>(machines: &[Machine]) -> usize {
             let want = chained!(cpu, &a, b, &mask, way, accum.then_some(Minus::<T>::new()));
             for m in machines {
                 let mut found = c.clone();
-                m.write(&mut found, &t, &how(&rm, way, accum.then_some(&minus))).unwrap();
+                how(m.call(Op::Identity, &t).mask(&rm), way, accum.then_some(&minus)).into(&mut found).unwrap();
                 same_matrix(&found, &want, &format!("{way:?}, accumulator {accum}"));
                 ways += 1;
             }
@@ -95,12 +94,13 @@ fn every_way<T: Num + Draw>(machines: &[Machine]) -> usize {
         vectors::<T>(43, 300).iter().flat_map(|x| vectors::<T>(44, 300).into_iter().map(move |y| (x.clone(), y)))
     {
         for mask in vectors::<i64>(45, 300) {
-            let (t, c, rm) = (runtime::Vector::from(x.clone()), runtime::Vector::from(y.clone()), mask.clone().into());
+            let (t, c) = (runtime::Vector::from(x.clone()), runtime::Vector::from(y.clone()));
+            let rm = runtime::Vector::from(mask.clone());
             for (way, accum) in WAYS.into_iter().flat_map(|w| [(w, false), (w, true)]) {
                 let want = chained!(cpu, &x, y, &mask, way, accum.then_some(Minus::<T>::new()));
                 for m in machines {
                     let mut found = c.clone();
-                    m.write(&mut found, &t, &how(&rm, way, accum.then_some(&minus))).unwrap();
+                    how(m.call(Op::Identity, &t).mask(&rm), way, accum.then_some(&minus)).into(&mut found).unwrap();
                     same_vector(&found, &want, &format!("vectors, {way:?}, accumulator {accum}"));
                     ways += 1;
                 }
@@ -121,9 +121,9 @@ fn every_way_of_writing_is_that_of_the_chains() {
     let plus = runtime::BinaryOp::new("plus", Type::I64).unwrap();
     for m in &machines {
         let mut c = Matrix::from(b.clone());
-        m.write(&mut c, &a.clone().into(), &Write::new().accum(&plus)).unwrap();
+        m.call(Op::Identity, &Matrix::from(a.clone())).accum(&plus).into(&mut c).unwrap();
         same_matrix(&c, &Cpu::new().ewise_add(Plus::new(), &b, &a).eval().unwrap(), "no mask");
-        m.write(&mut c, &a.clone().into(), &Write::new().replace()).unwrap();
+        m.call(Op::Identity, &Matrix::from(a.clone())).replace().into(&mut c).unwrap();
         same_matrix(&c, &a, "no mask, no accumulator");
     }
 }
@@ -134,17 +134,17 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let mut c = Matrix::from(Csr::<i64>::new(1, 2, vec![0, 1], vec![1], vec![5]).unwrap());
     let before = c.clone();
     let t = Matrix::from(Csr::<f64>::empty(1, 2).unwrap());
-    let e = m.write(&mut c, &t, &Write::new()).unwrap_err().to_string();
+    let e = m.call(Op::Identity, &t).into(&mut c).unwrap_err().to_string();
     assert_eq!(e, "c: the result is f64, these values are i64");
     let t = Matrix::from(Csr::<i64>::empty(2, 2).unwrap());
-    assert!(matches!(m.write(&mut c, &t, &Write::new()), Err(Error::Shape { op: "write", .. })));
+    assert!(matches!(m.call(Op::Identity, &t).into(&mut c), Err(Error::Shape { op: "write", .. })));
     let plus = runtime::BinaryOp::new("plus", Type::F64).unwrap();
     let same_shape = before.clone();
-    let e = m.write(&mut c, &same_shape, &Write::new().accum(&plus)).unwrap_err().to_string();
+    let e = m.call(Op::Identity, &same_shape).accum(&plus).into(&mut c).unwrap_err().to_string();
     assert_eq!(e, "c: its values are i64, but the accumulator plus takes f64");
-    let e = m.write(&mut c, &same_shape, &Write::new().complement()).unwrap_err().to_string();
+    let e = m.call(Op::Identity, &same_shape).complement().into(&mut c).unwrap_err().to_string();
     assert_eq!(e, "mask: there is none, so it has no complement");
-    let e = m.write(&mut c, &same_shape, &Write::new().mask(&t)).unwrap_err();
+    let e = m.call(Op::Identity, &same_shape).mask(&t).into(&mut c).unwrap_err();
     assert!(matches!(e, Error::Shape { op: "mask", .. }), "{e}");
     assert_eq!(c.csr::<i64>(), before.csr::<i64>());
 }

@@ -165,6 +165,15 @@ pub enum Operand<'a> {
     Vector(&'a Vector),
 }
 
+impl Operand<'_> {
+    /// Type of the values.
+    pub(super) fn ty(&self) -> Type {
+        match self {
+            Self::Matrix(a) => a.ty(),
+            Self::Vector(x) => x.ty(),
+        }
+    }
+}
 impl<'a> From<&'a Matrix> for Operand<'a> {
     fn from(a: &'a Matrix) -> Self {
         Self::Matrix(a)
@@ -185,6 +194,17 @@ pub enum Object {
     Vector(Vector),
     /// A scalar.
     Scalar(Scalar),
+}
+
+impl Object {
+    /// As an operand.
+    pub(super) fn operand(&self) -> Result<Operand<'_>> {
+        match self {
+            Self::Matrix(a) => Ok(a.into()),
+            Self::Vector(x) => Ok(x.into()),
+            Self::Scalar(_) => Err(unfit()),
+        }
+    }
 }
 
 macro_rules! objects {
@@ -216,9 +236,9 @@ pub(crate) struct MaskSpec<'a> {
     pub(crate) complement: bool,
 }
 
-/// An operation.
+/// An operation, for [`Machine::call`](super::Machine::call).
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Op<'a> {
+pub enum Op<'a> {
     /// A ⊕.⊗ B.
     Mxm(&'a Semiring, &'a Options),
     /// A ⊕.⊗ x.
@@ -239,8 +259,27 @@ pub(crate) enum Op<'a> {
     ReduceRows(&'a Monoid),
     /// Aᵀ.
     Transpose,
-    /// A itself, for its mask.
+    /// A itself: what a mask or an accumulator is for.
     Identity,
+}
+
+impl Op<'_> {
+    /// Its name in messages.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Op::Mxm(..) => "mxm",
+            Op::Mxv(_) => "mxv",
+            Op::Vxm(_) => "vxm",
+            Op::EwiseAdd(_) => "ewise_add",
+            Op::EwiseMult(_) => "ewise_mult",
+            Op::Apply(_) => "apply",
+            Op::Select(_) => "select",
+            Op::Reduce(_) => "reduce",
+            Op::ReduceRows(_) => "reduce_rows",
+            Op::Transpose => "transpose",
+            Op::Identity => "write",
+        }
+    }
 }
 
 /// An operation with its operands and its mask: T⟨M⟩ of C⟨M⟩ ⊙= T.

@@ -1,0 +1,223 @@
+//! An operation by name with its optional parts chained: masks, accumulators, replace, transposed operands.
+
+use super::engine::{Call, Object, Op, Operand};
+use super::operator::check;
+use super::write::On;
+use super::{BinaryOp, Collection, Machine, Matrix, UnaryOp, Vector};
+use crate::backend::{WriteMask, write_parts};
+use crate::{Error, Result};
+
+/// The operands of an operation: `&a`, or `(&a, &b)`. They are shared, not copied.
+#[derive(Clone, Debug)]
+pub struct Operands(Object, Option<Object>);
+
+impl From<&Matrix> for Operands {
+    fn from(a: &Matrix) -> Self {
+        Self(a.clone().into(), None)
+    }
+}
+impl From<&Vector> for Operands {
+    fn from(x: &Vector) -> Self {
+        Self(x.clone().into(), None)
+    }
+}
+impl<A: Into<Object> + Clone, B: Into<Object> + Clone> From<(&A, &B)> for Operands {
+    fn from((a, b): (&A, &B)) -> Self {
+        Self(a.clone().into(), Some(b.clone().into()))
+    }
+}
+
+/// An operation about to be computed, and how its result T is written: `C⟨M, r⟩ ⊙= T`, the mask and the accumulator each if there is
+/// one. [`Machine::call`] makes it, [`eval`](Self::eval) and [`into`](Self::into) end it.
+///
+/// | | without accumulator | with ⊙ |
+/// | --- | --- | --- |
+/// | no mask | C = T | C = C ⊙ T |
+/// | mask | C = C⟨¬M⟩ ∪ T⟨M⟩ | C = C ⊙ T⟨M⟩ |
+/// | mask, replace | C = T⟨M⟩ | C = C⟨M⟩ ⊙ T⟨M⟩ |
+///
+/// It holds its operands, so one of them may be what is written.
+///
+/// ```
+/// use sparring::algebra::Type;
+/// use sparring::runtime::{BinaryOp, Machine, Op, Vector};
+/// use sparring::Cpu;
+/// let cpu = Machine::from(Cpu::new());
+/// let mut c = Vector::from(sparring::Vector::<i32>::full(vec![1, 2, 3])?);
+/// let t = Vector::from(sparring::Vector::<i32>::full(vec![10, 20, 30])?);
+/// let mask = Vector::from(sparring::Vector::<i32>::new(3, vec![0, 1], vec![5, 0])?);
+/// let plus = BinaryOp::new("plus", Type::I32)?;
+/// // A mask allows where its value is not 0.
+/// cpu.call(Op::Identity, &t).mask(&mask).accum(&plus).into(&mut c)?;
+/// assert_eq!(c.typed::<i32>().unwrap().as_full(), Some(&[11, 2, 3][..]));
+/// // By its structure it allows where it has an entry.
+/// cpu.call(Op::Identity, &t).mask(&mask).structure().complement().replace().into(&mut c)?;
+/// assert_eq!(c.typed::<i32>().unwrap().to_dense(0)?, [0, 0, 30]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[must_use = "nothing is computed before eval() or into()"]
+#[derive(Clone, Debug)]
+pub struct Operation<'m> {
+    machine: &'m Machine,
+    op: Op<'m>,
+    operands: Operands,
+    transpose: [bool; 2],
+    mask: Option<Object>,
+    structure: bool,
+    complement: bool,
+    replace: bool,
+    accum: Option<&'m BinaryOp>,
+}
+
+impl Machine {
+    /// An operation on matrices or vectors: every one of [`Op`], with masks, accumulators and transposed operands.
+    ///
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{Machine, Matrix, Op, Semiring, Vector};
+    /// use sparring::{Cpu, Csr};
+    /// // A step of a breadth-first search: the neighbours of the frontier q that are not yet seen.
+    /// let a = Matrix::from(Csr::<bool>::new(3, 3, vec![0, 2, 2, 2], vec![1, 2], vec![true; 2])?);
+    /// let mut q = Vector::from(sparring::Vector::<bool>::new(3, vec![0], vec![true])?);
+    /// let seen = Vector::from(sparring::Vector::<bool>::new(3, vec![0, 1], vec![true; 2])?);
+    /// let (cpu, ring) = (Machine::from(Cpu::new()), Semiring::new("lor_land", Type::Bool)?);
+    /// cpu.call(Op::Vxm(&ring), (&q, &a)).mask(&seen).structure().complement().replace().into(&mut q)?;
+    /// assert_eq!(q.entries()?.0, [2]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    pub fn call<'m>(&'m self, op: Op<'m>, operands: impl Into<Operands>) -> Operation<'m> {
+        Operation {
+            machine: self,
+            op,
+            operands: operands.into(),
+            transpose: [false; 2],
+            mask: None,
+            structure: false,
+            complement: false,
+            replace: false,
+            accum: None,
+        }
+    }
+}
+
+impl<'m> Operation<'m> {
+    /// Takes the first operand, a matrix, transposed.
+    pub fn transpose_a(mut self) -> Self {
+        self.transpose[0] = !self.transpose[0];
+        self
+    }
+    /// Takes the second operand, a matrix, transposed.
+    pub fn transpose_b(mut self) -> Self {
+        self.transpose[1] = !self.transpose[1];
+        self
+    }
+    /// Writes only where the mask's values are not 0; entries of C elsewhere stay, unless [`replace`](Self::replace). The mask of a matrix
+    /// is a matrix, that of a vector a vector.
+    pub fn mask<X: Into<Object> + Clone>(mut self, mask: &X) -> Self {
+        self.mask = Some(mask.clone().into());
+        self
+    }
+    /// The mask allows where it has an entry, whatever its value.
+    pub fn structure(mut self) -> Self {
+        self.structure = true;
+        self
+    }
+    /// The mask allows all other places.
+    pub fn complement(mut self) -> Self {
+        self.complement = true;
+        self
+    }
+    /// Removes the entries of C that the mask does not allow; without a mask it means nothing.
+    pub fn replace(mut self) -> Self {
+        self.replace = true;
+        self
+    }
+    /// Joins T to C by ⊙: where both have an entry it is c ⊙ t, elsewhere the one that exists.
+    pub fn accum(mut self, op: &'m BinaryOp) -> Self {
+        self.accum = Some(op);
+        self
+    }
+    /// T⟨M⟩, a new matrix, vector or scalar.
+    /// # Errors
+    /// [`Error::Argument`] for operands of other types than the operator's, a vector to be transposed, a complement without a mask, or an
+    /// accumulator; [`Error::Shape`], [`Error::Length`]; [`Error::Unsupported`] for a mask of structs that does not go by its structure;
+    /// those of the machine.
+    pub fn eval<X: TryFrom<Object, Error = Error>>(self) -> Result<X> {
+        if self.accum.is_some() {
+            let message = "it joins a result to one that exists: call into(&mut c)".into();
+            return Err(Error::Argument { name: "accum", message });
+        }
+        let mask = self.resolved()?;
+        self.compute(mask.as_ref())?.try_into()
+    }
+    /// Writes the result into `c`, which may be an operand or the mask too.
+    ///
+    /// Cost: that of the operation under the mask, and for vectors on the processor O(entries of T + entries of the mask) to write
+    /// them; else O(entries of C) too.
+    /// # Errors
+    /// Those of [`eval`](Self::eval); [`Error::Argument`] if T or the accumulator is of another type than `c`, with both named. `c` is
+    /// unchanged then, unless memory runs out between removing entries and adding others.
+    pub fn into<X: Collection>(self, c: &mut X) -> Result<()> {
+        let Self { machine, accum, complement, replace, .. } = self;
+        let ty = c.type_of();
+        if let Some(op) = accum {
+            let (a, b) = op.takes();
+            for found in [a, b, op.ty()] {
+                check("c", &format_args!("the accumulator {op}"), found, ty)?;
+            }
+        }
+        let name = self.op.name();
+        let mask = self.resolved()?;
+        let t = X::made(self.compute(mask.as_ref())?)?;
+        if t.type_of() != ty {
+            let message = format!("the result is {}, these values are {ty}", t.type_of());
+            return Err(Error::Argument { name: "c", message });
+        }
+        let mask = mask.map(X::made).transpose()?;
+        let mask = mask.map(|pattern| WriteMask { pattern, complement, replace });
+        write_parts(&On { machine, ty, accum }, name, c, t, mask, accum.is_some())
+    }
+    /// The mask, its entries being the places that it names.
+    fn resolved(&self) -> Result<Option<Object>> {
+        let Some(mask) = &self.mask else {
+            if self.complement {
+                return Err(Error::Argument { name: "mask", message: "there is none, so it has no complement".into() });
+            }
+            return Ok(None);
+        };
+        if self.structure {
+            return Ok(Some(mask.clone()));
+        }
+        let mask = mask.operand()?;
+        let nonzero = UnaryOp::new("a != 0", mask.ty())?;
+        self.machine.run(&Call::unary(Op::Select(&nonzero), mask)).map(Some)
+    }
+    /// T⟨M⟩; the operands are dropped, so that one which is written is shared no more.
+    fn compute(self, mask: Option<&Object>) -> Result<Object> {
+        let Self { machine, mut op, operands: Operands(mut a, mut b), mut transpose, complement, .. } = self;
+        if let (Op::Transpose, true) = (op, transpose[0]) {
+            (op, transpose[0]) = (Op::Identity, false);
+        }
+        if transpose[0] {
+            a = transposed(machine, "a", &a)?;
+        }
+        if let (true, Some(b)) = (transpose[1], &mut b) {
+            *b = transposed(machine, "b", b)?;
+        }
+        let b = b.as_ref().map(Object::operand).transpose()?;
+        let call = Call { op, a: a.operand()?, b, mask: None };
+        machine.run(&match mask {
+            None => call,
+            Some(mask) => call.mask(mask.operand()?, complement),
+        })
+    }
+}
+
+fn transposed(machine: &Machine, name: &'static str, x: &Object) -> Result<Object> {
+    match x.operand()? {
+        Operand::Matrix(a) => machine.run(&Call::unary(Op::Transpose, a)),
+        Operand::Vector(_) => {
+            Err(Error::Argument { name, message: "it is a vector, and matrices are transposed".into() })
+        }
+    }
+}
