@@ -35,7 +35,10 @@ fn one_entry(n: usize) -> Vec<(&'static str, u64)> {
     let nothing = Vector::empty(n).unwrap();
     let mut f = full.clone();
     let mut next = one(1);
-    let mut r = runtime::Vector::from(half(n));
+    let (mut r, mut r1) = (runtime::Vector::from(half(n)), by_name[1].clone());
+    let (ra, rseen) = (runtime::Matrix::from(a.clone()), runtime::Vector::from(seen.clone()));
+    let ring = runtime::Semiring::new("min_plus", Type::F64).unwrap();
+    let sum = runtime::Monoid::new("plus", Type::F64).unwrap();
     let mut found = vec![];
     macro_rules! ways {
         ($($name:literal |$p:ident| $write:expr;)*) => {$(
@@ -62,6 +65,14 @@ fn one_entry(n: usize) -> Vec<(&'static str, u64)> {
         "a product that accumulates" |p| cpu.vxm(reaches, &q[p], &a).accum(Min::new()).into(&mut c);
         "a sum of a row" |p| cpu.reduce_rows(Plus::new(), &a).mask(q[p].structure()).into(&mut c);
         "the vector as its own mask" |p| cpu.apply(Identity::new(), &q[p]).mask(!c.structure()).into(&mut c);
+        "a product by name" |p| machine.call(Op::Vxm(&ring), (&by_name[p], &ra)).mask(&by_name[p ^ 1]).structure().replace().into(&mut r1);
+        "a product by name under a complement" |p| machine
+            .call(Op::Vxm(&ring), (&by_name[p], &ra)).mask(&rseen).structure().complement().replace().into(&mut r1);
+        "a product with rows by name" |p| machine.call(Op::Mxv(&ring), (&ra, &rseen)).mask(&by_name[p]).structure().into(&mut r1);
+        "a product with rows and a list by name" |p| machine
+            .call(Op::Mxv(&ring), (&ra, &by_name[p ^ 1])).mask(&by_name[p]).structure().into(&mut r1);
+        "a sum of a row by name" |p| machine.call(Op::ReduceRows(&sum), &ra).mask(&by_name[p]).structure().into(&mut r1);
+        "a product of entries by name" |p| machine.call(Op::EwiseMult(&plus), (&rseen, &rseen)).mask(&by_name[p]).structure().into(&mut r1);
         "by name" |p| machine.call(Op::Identity, &by_name[p]).accum(&plus).into(&mut r);
         "by name under a mask" |p| machine.call(Op::Identity, &by_name[p]).mask(&by_name[p]).structure().into(&mut r);
     }

@@ -41,7 +41,7 @@ impl<T: Value> Container<Cuda, u32> for DeviceCsr<T> {
 
 /// Where a vector on the device has entries.
 #[derive(Clone, Debug)]
-pub struct DevicePlaces(RawVector);
+pub struct DevicePlaces(pub(crate) RawVector);
 
 impl<T: Value> Container<Cuda, u32> for DeviceVector<T> {
     type Kind = Vectors;

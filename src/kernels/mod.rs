@@ -42,5 +42,6 @@ pub(crate) use products::Products;
 pub(crate) use runs::Runs;
 pub(crate) use small::small_product;
 pub(crate) use staged::BLOCK;
+pub(crate) use staged_rows::Rows;
 pub(crate) use typed::{Again, Numeric, numeric, numeric_into};
 pub(crate) use vectors::{fold_by_formula, folds_by_formula, mxv_by_formula, sums_by_formula};

@@ -6,33 +6,49 @@ use super::fold::fold_each;
 use super::{BLOCK, Fold};
 use crate::Pattern;
 use crate::algebra::{Slice, Word};
-use crate::sparse::bit;
+use crate::sparse::{EffectiveMask, Indices, bit};
 
 /// What is multiplied: A(i, k) with x(k) for the entries of some rows that lie side by side, or for some entries of one row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pairs<'a> {
     /// The first row.
     pub i: usize,
+    /// The original indices of the rows, if they were extracted from another matrix.
+    pub original: Option<&'a [u32]>,
     /// Where the entries of each row end, counted from the first; all of the one row if there are none.
     pub ends: &'a [usize],
     /// Columns of A.
     pub ks: &'a [u32],
     /// A(i, k) for each of them.
     pub values: Slice<'a>,
-    /// All of x.
+    /// The values of x: those of its entries if it is a list, else one for each column.
     pub x: Slice<'a>,
+    /// Where x has entries.
+    pub of_x: Indices<'a, u32>,
 }
 
 impl<'a> Pairs<'a> {
+    /// The original index of the first row.
+    pub(super) fn first_row(&self) -> usize {
+        self.original.map_or(self.i, |original| original[0] as usize)
+    }
+    /// Position of x(k) among the values of x, for each column; beyond them where a list has no k.
+    pub(super) fn positions(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let &Self { ks, of_x, .. } = self;
+        ks.iter().map(move |k| match of_x {
+            Indices::List(list) => list.binary_search(k).unwrap_or(usize::MAX),
+            _ => *k as usize,
+        })
+    }
     /// The row of each entry.
     pub(super) fn rows_of_entries(&self) -> impl Iterator<Item = usize> + use<'a> {
-        let &Self { i, ends, ks, .. } = self;
+        let &Self { i, original, ends, ks, .. } = self;
         let mut row = 0;
         (0..ks.len()).map(move |p| {
             while ends.get(row).is_some_and(|&end| end <= p) {
                 row += 1;
             }
-            i + row
+            original.map_or(i + row, |original| original[row] as usize)
         })
     }
 }
@@ -54,67 +70,120 @@ pub(crate) struct StagedRows<'a, W: Word> {
     a: &'a Pattern,
     values: Slice<'a>,
     x: Slice<'a>,
+    /// Where x has entries.
+    of_x: Indices<'a, u32>,
     fold: &'a dyn Fold<W>,
     mul: &'a dyn MulPairs<W>,
-    /// A bit for each entry of x; all are if `None`.
-    bits: Option<&'a [u64]>,
+    rows: Rows<'a>,
+}
+
+/// The rows of y that are computed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rows<'a> {
+    /// All rows.
+    All,
+    /// The rows that a mask allows, and any others.
+    Allowed(EffectiveMask<'a, u32>),
+    /// All rows of a matrix whose rows were extracted from another, with their original indices.
+    Extracted(&'a [u32]),
+}
+
+impl Rows<'_> {
+    /// Ranges of neighbours in `block` that are computed. Rows that the mask does not allow are skipped where they have a buffer of
+    /// products or more: a range costs as much as a buffer.
+    pub(crate) fn ranges(self, block: Range<usize>, row_ptr: &[usize]) -> impl Iterator<Item = Range<usize>> {
+        let mut at = block.start;
+        std::iter::from_fn(move || {
+            let Rows::Allowed(mask) = self else {
+                let all = at..block.end;
+                at = block.end;
+                return Some(all).filter(|all| !all.is_empty());
+            };
+            let start = (at..block.end).find(|&i| mask.allows(i))?;
+            let mut end = start + 1;
+            let mut i = end;
+            while i < block.end && row_ptr[i] - row_ptr[end] < BLOCK {
+                i += 1;
+                if mask.allows(i - 1) {
+                    end = i;
+                }
+            }
+            at = i;
+            Some(start..end)
+        })
+    }
 }
 
 impl<'a, W: Word> StagedRows<'a, W> {
-    /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry; it has a value at every place, and a bit where
-    /// that is an entry, unless all are.
+    /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry, for some rows.
     /// # Panics
-    /// If there is not one value per entry, or x has not one value and bit per column.
+    /// If there is not one value per entry; if x is a list without one value per index, or another form without one value and bit per
+    /// column; or there is not one original index per row.
     /// # Safety
     /// ⊕ and ⊗ are on one type of value, and ⊗ takes values of the operands' types.
     pub(crate) unsafe fn new(
         (a, values): (&'a Pattern, Slice<'a>),
-        (x, bits): (Slice<'a>, Option<&'a [u64]>),
+        (x, of_x): (Slice<'a>, Indices<'a, u32>),
         fold: &'a dyn Fold<W>,
         mul: &'a dyn MulPairs<W>,
+        rows: Rows<'a>,
     ) -> Self {
-        assert!(
-            values.len() == a.nnz()
-                && x.len() == a.ncols()
-                && bits.is_none_or(|words| words.len() == x.len().div_ceil(64))
-        );
-        Self { a, values, x, fold, mul, bits }
+        let fits = match of_x {
+            Indices::List(list) => x.len() == list.len(),
+            Indices::Bitmap(words) => x.len() == a.ncols() && words.len() == x.len().div_ceil(64),
+            Indices::All => x.len() == a.ncols(),
+        };
+        let all_original = !matches!(rows, Rows::Extracted(original) if original.len() != a.nrows());
+        assert!(values.len() == a.nnz() && fits && all_original);
+        Self { a, values, x, of_x, fold, mul, rows }
     }
     /// y(i) for some rows, over the identities that are there. Rows that fit into the buffer together are multiplied at once; the fold of
     /// a longer row stops soon after it has met the terminal value of ⊕.
-    pub(crate) fn rows(&self, rows: Range<usize>, y: &mut [W]) {
+    pub(crate) fn rows(&self, block: Range<usize>, y: &mut [W]) {
         let (mut zs, mut ends) = ([self.fold.identity(); BLOCK], [0; BLOCK]);
         let ptr = self.a.row_ptr();
+        let first = block.start;
         self.mul.with(&mut |multiply| {
-            let (mut i, mut y) = (rows.start, &mut *y);
-            while i < rows.end {
-                let start = ptr[i];
-                let fits = |&(_, end): &(_, &usize)| end - start <= BLOCK;
-                let n = ends.iter_mut().zip(&ptr[i + 1..=rows.end]).take_while(fits).map(|(to, end)| *to = end - start);
-                let n = n.count();
-                if n == 0 {
-                    self.long_row(i, multiply, &mut zs, &mut y[0]);
-                } else {
-                    let ends = &mut ends[..n];
-                    let entries = start..start + ends[n - 1];
-                    let (ks, values) = (&self.a.col_idx()[entries.clone()], self.values.part(entries.clone()));
-                    let zs = &mut zs[..ks.len()];
-                    // Also those without an entry of x: whether it has one, the product does not depend on.
-                    multiply(Pairs { i, ends, ks, values, x: self.x }, zs);
-                    self.keep_present(ks, zs, ends);
-                    fold_each(self.fold, ends, zs, &mut y[..n]);
+            for rows in self.rows.ranges(block.clone(), ptr) {
+                let (mut i, mut y) = (rows.start, &mut y[rows.start - first..rows.end - first]);
+                while i < rows.end {
+                    let start = ptr[i];
+                    let fits = |&(_, end): &(_, &usize)| end - start <= BLOCK;
+                    let n =
+                        ends.iter_mut().zip(&ptr[i + 1..=rows.end]).take_while(fits).map(|(to, end)| *to = end - start);
+                    let n = n.count();
+                    if n == 0 {
+                        self.long_row(i, multiply, &mut zs, &mut y[0]);
+                    } else {
+                        let ends = &mut ends[..n];
+                        let entries = start..start + ends[n - 1];
+                        let zs = &mut zs[..entries.len()];
+                        // Also those without an entry of x: whether it has one, the product does not depend on.
+                        multiply(self.pairs(i, ends, entries.clone()), zs);
+                        self.keep_present(&self.a.col_idx()[entries], zs, ends);
+                        fold_each(self.fold, ends, zs, &mut y[..n]);
+                    }
+                    let done = n.max(1);
+                    (i, y) = (i + done, &mut y[done..]);
                 }
-                let done = n.max(1);
-                (i, y) = (i + done, &mut y[done..]);
             }
         });
+    }
+    /// Some entries of rows from i on.
+    fn pairs<'p>(&'p self, i: usize, ends: &'p [usize], entries: Range<usize>) -> Pairs<'p> {
+        let original = match self.rows {
+            Rows::Extracted(original) => Some(&original[i..]),
+            _ => None,
+        };
+        let (ks, values) = (&self.a.col_idx()[entries.clone()], self.values.part(entries));
+        Pairs { i, original, ends, ks, values, x: self.x, of_x: self.of_x }
     }
     /// y(i) for a row that does not fit into the buffer.
     fn long_row(&self, i: usize, multiply: &mut PairMultiplier<'_, W>, zs: &mut [W], y: &mut W) {
         let mut p = self.a.row_ptr()[i];
         for ks in self.a.row(i).chunks(BLOCK) {
             let (zs, mut ends) = (&mut zs[..ks.len()], [ks.len()]);
-            multiply(Pairs { i, ends: &[], ks, values: self.values.part(p..p + ks.len()), x: self.x }, zs);
+            multiply(self.pairs(i, &[], p..p + ks.len()), zs);
             self.keep_present(ks, zs, &mut ends);
             *y = self.fold.dot(*y, &zs[..ends[0]]);
             if self.fold.is_terminal(*y) {
@@ -125,18 +194,26 @@ impl<'a, W: Word> StagedRows<'a, W> {
     }
     /// Moves the products of columns where x has an entry to the front, row after row.
     fn keep_present(&self, ks: &[u32], zs: &mut [W], ends: &mut [usize]) {
-        let Some(words) = self.bits else { return };
-        let (mut n, mut p) = (0, 0);
-        for end in ends {
-            while p < *end {
-                if bit(words, ks[p] as usize) {
-                    zs[n] = zs[p];
-                    n += 1;
-                }
-                p += 1;
-            }
-            *end = n;
+        match self.of_x {
+            Indices::All => {}
+            Indices::Bitmap(words) => keep(ks, zs, ends, |k| bit(words, k as usize)),
+            Indices::List(list) => keep(ks, zs, ends, |k| list.binary_search(&k).is_ok()),
         }
+    }
+}
+
+#[inline(always)]
+fn keep<W: Word>(ks: &[u32], zs: &mut [W], ends: &mut [usize], has: impl Fn(u32) -> bool) {
+    let (mut n, mut p) = (0, 0);
+    for end in ends {
+        while p < *end {
+            if has(ks[p]) {
+                zs[n] = zs[p];
+                n += 1;
+            }
+            p += 1;
+        }
+        *end = n;
     }
 }
 

@@ -4,11 +4,11 @@ use super::fold::Typed;
 use super::fold_blocks::{Blocks, Combine};
 use super::listed::StagedVector;
 use super::staged::{BLOCK, MulRow, Staged};
-use super::staged_rows::{StagedRows, fold_rows};
+use super::staged_rows::{Rows, StagedRows, fold_rows};
 use super::*;
 use crate::algebra::words::{into_words, value, values, values_mut, word};
 use crate::algebra::*;
-use crate::sparse::{MaskSpec, SparseVec, VectorPattern};
+use crate::sparse::{Indices, MaskSpec, SparseVec, VectorPattern};
 use crate::{Csr, Index, Pattern};
 
 mod rowwise;
@@ -249,8 +249,15 @@ fn products_with_a_vector_and_folds_are_the_same_in_two_steps() {
         let fold = Typed(ring.0);
         let mul = Rowwise(ring.1);
         // SAFETY: the semiring's operators and its operands.
-        let staged =
-            unsafe { StagedRows::new((&**a.pattern(), Slice::of(a.values())), (Slice::of(&x), None), &fold, &mul) };
+        let staged = unsafe {
+            StagedRows::new(
+                (&**a.pattern(), Slice::of(a.values())),
+                (Slice::of(&x), Indices::All),
+                &fold,
+                &mul,
+                Rows::All,
+            )
+        };
         let mut y = vec![Fold::identity(&fold); 300];
         staged.rows(0..300, &mut y);
         // SAFETY: words of doubles.
@@ -269,8 +276,9 @@ fn products_with_a_vector_and_folds_are_the_same_in_two_steps() {
     let want = crate::ops::mxv(&threads, ring, &a, &x, None).unwrap();
     let (fold, mul) = (Typed(ring.0), Rowwise(ring.1));
     // SAFETY: as above.
-    let staged =
-        unsafe { StagedRows::new((&**a.pattern(), Slice::of(a.values())), (Slice::of(&x), None), &fold, &mul) };
+    let staged = unsafe {
+        StagedRows::new((&**a.pattern(), Slice::of(a.values())), (Slice::of(&x), Indices::All), &fold, &mul, Rows::All)
+    };
     let mut y = vec![Fold::identity(&fold); 300];
     staged.rows(17..290, &mut y[17..290]);
     // SAFETY: words of truth values.

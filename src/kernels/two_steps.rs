@@ -9,6 +9,7 @@ use super::staged_rows::{MulPairs, PairMultiplier, Pairs};
 use super::{Fold, builtin};
 use crate::algebra::words::{value, values, values_mut, word};
 use crate::algebra::*;
+use crate::sparse::Indices;
 use crate::{Error, Result};
 
 /// ⊕ and ⊗ of a semiring whose values are of type T, each as a value.
@@ -135,7 +136,7 @@ impl Multiplying<'_> {
     fn multiply_pairs(&mut self, pairs: Pairs<'_>, mut out: SliceMut<'_>) {
         let Room { scratch, operands: [_, b], places } = &mut *self.room;
         let ([rows, columns, _], ks, n) = (places, pairs.ks, pairs.ks.len());
-        let (first, several) = ([pairs.i as u64], pairs.ends.len() > 1);
+        let (first, several) = ([pairs.first_row() as u64], pairs.ends.len() > 1);
         if self.mul.reads_i && several {
             rows.iter_mut().zip(pairs.rows_of_entries()).for_each(|(to, i)| *to = i as u64);
         }
@@ -143,7 +144,10 @@ impl Multiplying<'_> {
             widen(columns, ks);
         }
         if self.mul.reads_b {
-            b.slice_mut().gather(&pairs.x, ks.iter().map(|&k| k as usize));
+            match pairs.of_x {
+                Indices::List(_) => b.slice_mut().gather(&pairs.x, pairs.positions()),
+                _ => b.slice_mut().gather(&pairs.x, ks.iter().map(|&k| k as usize)),
+            }
         }
         let inputs = [
             Input::Values(pairs.values),

@@ -5,37 +5,39 @@ use std::ops::Range;
 use super::blocks::{fill, fill_words};
 use super::by_formula::{Fused, Operand, check, with_type};
 use super::listed::StagedVector;
-use super::staged_rows::{StagedRows, fold_rows};
+use super::staged_rows::{Rows, StagedRows, fold_rows};
 use super::two_steps::no_structs;
 use super::{CompiledMonoid, CompiledRing, Sums};
+use crate::Pattern;
 use crate::Result;
 use crate::algebra::words::{from_words, value, words};
 use crate::algebra::{Array, Contract, Lhs, Monoid, PlusTimes, Rhs, Semiring, Slice};
 use crate::num_complex::Complex;
 use crate::par::Threads;
 use crate::simd::FloatRows;
+use crate::sparse::{EffectiveMask, Indices};
 
 /// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x have an entry, in the order of A's row, or in that of
-/// [`mxv`](crate::ops::mxv) if x has all; e where there is none. x has a
-/// value at every place, and a bit where that is an entry, unless all are.
+/// [`mxv`](crate::ops::mxv) if x has all; e where there is none. Rows that are not to be computed have any value.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types; [`Error::Unsupported`](crate::Error::Unsupported) for
 /// structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 /// # Panics
-/// If x has not one value and bit per column.
+/// Those of [`StagedRows::new`].
 pub(crate) fn mxv_by_formula(
     threads: &Threads,
     blocks: &[Range<usize>],
     ring: &CompiledRing,
-    a: Operand<'_>,
-    (x, bits): (Slice<'_>, Option<&[u64]>),
+    (a, values): (&Pattern, Slice<'_>),
+    (x, of_x): (Slice<'_>, Indices<'_, u32>),
+    rows: Rows<'_>,
 ) -> Result<Array> {
-    check(ring.formula(), a.values.ty(), x.ty())?;
-    if let (None, Some(fused)) = (bits, ring.fused()) {
+    check(ring.formula(), values.ty(), x.ty())?;
+    if let (Indices::All, Some(fused)) = (of_x, ring.fused()) {
         let [f64s, f32s] = Fused::PLUS_TIMES;
         let y = match fused {
-            _ if fused == f64s => float_mxv(threads, blocks, PlusTimes::<f64>::default(), a, x),
-            _ if fused == f32s => float_mxv(threads, blocks, PlusTimes::<f32>::default(), a, x),
+            _ if fused == f64s => float_mxv(threads, blocks, PlusTimes::<f64>::default(), (a, values), x, rows),
+            _ if fused == f32s => float_mxv(threads, blocks, PlusTimes::<f32>::default(), (a, values), x, rows),
             _ => None,
         };
         if let Some(y) = y {
@@ -44,10 +46,10 @@ pub(crate) fn mxv_by_formula(
     }
     with_type!(ring.ty(), T => {
         let kernels = ring.two_steps::<T>()?;
-        let (fold, a) = (kernels.fold(), (&**a.pattern, a.values));
+        let fold = kernels.fold();
         // SAFETY: ⊕ is on T, ⊗ gives T and takes the operands' types (`check`).
-        let products = unsafe { StagedRows::new(a, (x, bits), fold, kernels) };
-        let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|rows, y| products.rows(rows, y))?;
+        let products = unsafe { StagedRows::new((a, values), (x, of_x), fold, kernels, rows) };
+        let y = fill_words(threads, "mxv", blocks, &|i| i, fold.identity(), &|block, y| products.rows(block, y))?;
         // SAFETY: all were the identity, and then what `rows` wrote: values of type T.
         Ok(Array::of(unsafe { from_words::<T>(y) }))
     }, Err(no_structs()))
@@ -58,17 +60,23 @@ fn float_mxv<R: Semiring + Contract>(
     threads: &Threads,
     blocks: &[Range<usize>],
     floats: R,
-    a: Operand<'_>,
+    (a, values): (&Pattern, Slice<'_>),
     x: Slice<'_>,
+    rows: Rows<'_>,
 ) -> Option<Result<Array>> {
-    let (values, x) = (a.values.get::<Lhs<R>>()?, x.get::<Rhs<R>>()?);
-    let rows = FloatRows::new(floats)?;
-    let first = <R::Add as Monoid>::IDENTITY;
-    let y = fill(threads, "mxv", blocks, &|i| i, first, &|block, y| rows.rows((a.pattern, values), x, block, y));
+    let (values, x) = (values.get::<Lhs<R>>()?, x.get::<Rhs<R>>()?);
+    let floats = FloatRows::new(floats)?;
+    let y = fill(threads, "mxv", blocks, &|i| i, <R::Add as Monoid>::IDENTITY, &|block, y| {
+        let first = block.start;
+        for run in rows.ranges(block, a.row_ptr()) {
+            let y = &mut y[run.start - first..run.end - first];
+            floats.rows((a, values), x, run, y);
+        }
+    });
     Some(y.map(Array::of))
 }
 
-/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … : columns and sums; x has entries at `ks`.
+/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … : columns and sums, where the mask allows; x has entries at `ks`. The way has the same mask.
 /// # Errors
 /// As for [`mxv_by_formula`].
 /// # Panics
@@ -77,13 +85,14 @@ pub(crate) fn sums_by_formula(
     ring: &CompiledRing,
     (ks, xs): (&[u32], Slice<'_>),
     a: Operand<'_>,
+    mask: Option<EffectiveMask<'_, u32>>,
     way: &impl Sums<u32>,
 ) -> Result<(Vec<u32>, Array)> {
     check(ring.formula(), xs.ty(), a.values.ty())?;
     with_type!(ring.ty(), T => {
         let kernels = ring.two_steps::<T>()?;
         // SAFETY: as above.
-        let products = unsafe { StagedVector::new((ks, xs), (a.pattern, a.values), kernels.fold(), kernels, None) };
+        let products = unsafe { StagedVector::new((ks, xs), (a.pattern, a.values), kernels.fold(), kernels, mask) };
         let (columns, sums) = way.make(&products)?;
         // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these are values of
         // type T.

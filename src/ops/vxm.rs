@@ -78,19 +78,26 @@ pub(crate) fn vxm_list<R: Semiring, I: Index>(
         return Ok((Vec::new(), Vec::new()));
     }
     let before = work_before(ks, a.pattern())?;
-    let bits;
-    let mask = match mask.map(|mask| (mask, mask.effective())) {
-        // A bit is tested faster than a list is searched, once there are as many products as it takes to make the bits.
-        Some((spec, EffectiveMask { indices: Indices::List(_), complement }))
-            if before[ks.len()] > a.ncols() as u64 / 64 =>
-        {
-            bits = spec.pattern.to_bitmap()?;
-            Some(EffectiveMask { indices: Indices::Bitmap(Bitmap::words(&bits)), complement })
-        }
-        mask => mask.map(|(_, mask)| mask),
-    };
+    let mut bits = None;
+    let mask = mask.map(|mask| searched(mask, before[ks.len()], &mut bits)).transpose()?;
     let way = Product { threads, before: &before, ks, a: a.pattern(), mask };
     sums(&VectorProducts { ring, x: (ks, xs), a, mask }, &way)
+}
+
+/// A mask for the loops over products, of which there are at most `flops`: bits are made of a list if that takes fewer steps than the
+/// products, because a bit is tested faster than a list is searched.
+fn searched<'a, I: Index>(
+    mask: MaskSpec<'a, VectorPattern<I>>,
+    flops: u64,
+    bits: &'a mut Option<Bitmap>,
+) -> Result<EffectiveMask<'a, I>> {
+    match mask.effective() {
+        EffectiveMask { indices: Indices::List(_), complement } if flops > mask.pattern.len() as u64 / 64 => {
+            let words = bits.insert(mask.pattern.to_bitmap()?).words();
+            Ok(EffectiveMask { indices: Indices::Bitmap(words), complement })
+        }
+        mask => Ok(mask),
+    }
 }
 
 /// [`vxm`] over a semiring that is known at run time, of a vector of `len` places with entries at `ks`: columns and sums.
@@ -102,12 +109,16 @@ pub(crate) fn vxm_words(
     len: usize,
     (ks, xs): (&[u32], Slice<'_>),
     a: Operand<'_>,
+    mask: Option<MaskSpec<'_, VectorPattern>>,
 ) -> Result<(Vec<u32>, Array)> {
     if len != a.pattern.nrows() {
         return Err(Error::Shape { op: "vxm", lhs: (1, len), rhs: a.pattern.shape() });
     }
+    mask.map_or(Ok(()), |mask| mask.check(a.pattern.ncols()))?;
     let before = work_before(ks, a.pattern)?;
-    sums_by_formula(ring, (ks, xs), a, &Product { threads, before: &before, ks, a: a.pattern, mask: None })
+    let mut bits = None;
+    let mask = mask.map(|mask| searched(mask, before[ks.len()], &mut bits)).transpose()?;
+    sums_by_formula(ring, (ks, xs), a, mask, &Product { threads, before: &before, ks, a: a.pattern, mask })
 }
 
 /// Work before each entry of x: its row of A, and itself.

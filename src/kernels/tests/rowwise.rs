@@ -58,8 +58,10 @@ unsafe impl<M: MulOp> MulPairs<Word<M>> for Rowwise<M> {
             let (values, x) = (f.values.get::<M::A>().unwrap(), f.x.get::<M::B>().unwrap());
             assert!(values.len() == out.len() && f.ks.len() == out.len());
             let rows = f.rows_of_entries().collect::<Vec<_>>();
-            for (((z, &value), &k), i) in out.iter_mut().zip(values).zip(f.ks).zip(rows) {
-                *z = self.product((i, k as usize, 0), value, x[k as usize]);
+            for ((((z, &value), &k), p), i) in out.iter_mut().zip(values).zip(f.ks).zip(f.positions()).zip(rows) {
+                if let Some(&x) = x.get(p) {
+                    *z = self.product((i, k as usize, 0), value, x);
+                }
             }
         });
     }

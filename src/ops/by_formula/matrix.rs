@@ -73,11 +73,6 @@ pub(crate) fn ewise(
     Ok((Arc::new(pattern), values))
 }
 
-/// y(i) = e ⊕ A(i, j) ⊕ … over the entries of row i as they are stored; e for a row without entries.
-pub(crate) fn reduce_rows(threads: &Threads, monoid: &CompiledMonoid, a: Operand<'_>) -> Result<Array> {
-    folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern)?, monoid, a.pattern.row_ptr(), a.values)
-}
-
 /// ⊕ over all values, as an array of one: the fold of [`reduce`](crate::ops::reduce), cut after the same entries.
 pub(crate) fn reduce(threads: &Threads, monoid: &CompiledMonoid, values: Slice<'_>) -> Result<Array> {
     if values.len() <= PART {

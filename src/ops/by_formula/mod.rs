@@ -9,8 +9,8 @@ mod matrix;
 mod moves;
 mod vector;
 
-pub(crate) use matrix::{apply, ewise, reduce, reduce_rows};
+pub(crate) use matrix::{apply, ewise, reduce};
 pub(crate) use moves::{Move, moved};
 pub(crate) use vector::{
-    AnyVector, View, apply_vector, ewise_vectors, joins, mxv, pattern_where, reduce_vector, rows_with_entries, vxm,
+    AnyVector, View, apply_vector, ewise_vectors, joins, mxv, pattern_where, reduce_rows, reduce_vector, vxm,
 };

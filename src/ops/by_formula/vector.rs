@@ -10,9 +10,11 @@ use super::super::vxm::vxm_words;
 use super::entries::{OfOne, OfTwo, gathered};
 use super::matrix::reduce;
 use crate::algebra::{Array, Constant, Input, Slice, SliceMut, Type, Value};
-use crate::kernels::{BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, fill_any, mxv_by_formula};
-use crate::par::{Threads, collected, reserved};
-use crate::sparse::{Bitmap, Indices, VectorPattern, bit};
+use crate::kernels::{
+    BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, Rows, fill_any, folds_by_formula, mxv_by_formula,
+};
+use crate::par::{Threads, collected, filled, reserved};
+use crate::sparse::{Bitmap, Indices, MaskSpec, VectorPattern, bit};
 use crate::{Error, Pattern, Result, Vector};
 
 /// A vector whose type is forgotten, borrowed.
@@ -288,43 +290,147 @@ fn everywhere(
     Ok(AnyVector::of(bits.map_or_else(|| VectorPattern::full(x.len()), VectorPattern::bitmap), values))
 }
 
-/// A value for each row as a vector with entries where rows have some.
-pub(crate) fn rows_with_entries(a: &Pattern, values: Array) -> Result<AnyVector> {
-    let has = |i: usize| a.row_ptr()[i] < a.row_ptr()[i + 1];
-    Ok(AnyVector::of(VectorPattern::bitmap(of_rows(a, has)?), values))
-}
-/// A bit for each row.
-fn of_rows(a: &Pattern, has: impl Fn(usize) -> bool) -> Result<Bitmap> {
+/// A value for each row as a vector with entries in some of them.
+fn rows_where(a: &Pattern, values: Array, has: impl Fn(usize) -> bool) -> Result<AnyVector> {
     let m = a.nrows();
-    Bitmap::of(m, |at| (64 * at..m.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64)))
+    let bits =
+        Bitmap::of(m, |at| (64 * at..m.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64)))?;
+    Ok(AnyVector::of(VectorPattern::bitmap(bits), values))
 }
 
 /// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k for which both have an entry, in the order of A's row; y has an entry where there is
-/// such a k.
+/// such a k and where the mask allows it. Cost: that of [`mxv_entries`](crate::ops::mxv_entries).
 /// # Errors
-/// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`].
-pub(crate) fn mxv(threads: &Threads, ring: &CompiledRing, a: Operand<'_>, x: View<'_>) -> Result<AnyVector> {
+/// [`Error::Shape`]; [`Error::Length`] if the mask is not of m places; [`Error::Argument`] if ⊗ takes other types;
+/// [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn mxv(
+    threads: &Threads,
+    ring: &CompiledRing,
+    a: Operand<'_>,
+    x: View<'_>,
+    mask: Option<MaskSpec<'_, VectorPattern>>,
+) -> Result<AnyVector> {
     if a.pattern.ncols() != x.len() {
         return Err(Error::Shape { op: "mxv", lhs: a.pattern.shape(), rhs: (x.len(), 1) });
     }
+    let m = a.pattern.nrows();
+    mask.map_or(Ok(()), |mask| mask.check(m))?;
+    let mask = mask.filter(|mask| mask.count() < m);
+    if let Some(mask) = mask.filter(|mask| mask.count() <= m / SPARSE) {
+        return mxv_few_rows(threads, ring, a, x, &mask.to_list()?);
+    }
+    let mask = mask.map(|mask| mask.effective());
+    let allows = |i: usize| mask.is_none_or(|mask| mask.allows(i));
     x.with_all(|values, bits| {
-        let y = mxv_by_formula(threads, &row_blocks(a.pattern)?, ring, a, (values, bits))?;
-        let Some(bits) = bits else { return rows_with_entries(a.pattern, y) };
-        let found = of_rows(a.pattern, |i| a.pattern.row(i).iter().any(|&k| bit(bits, k as usize)))?;
-        Ok(AnyVector::of(VectorPattern::bitmap(found), y))
+        let of_x = bits.map_or(Indices::All, Indices::Bitmap);
+        let rows = mask.map_or(Rows::All, Rows::Allowed);
+        let entries = (&**a.pattern, a.values);
+        let y = mxv_by_formula(threads, &row_blocks(a.pattern)?, ring, entries, (values, of_x), rows)?;
+        rows_where(a.pattern, y, |i| allows(i) && a.pattern.row(i).iter().any(|&k| of_x.contains(k as usize)))
     })
+}
+
+/// The share of places, one in so many, from which on results are computed for a list of them.
+const SPARSE: usize = Vector::<f64>::SPARSE;
+
+/// y(i) for the rows of a list.
+fn mxv_few_rows(
+    threads: &Threads,
+    ring: &CompiledRing,
+    a: Operand<'_>,
+    x: View<'_>,
+    list: &[u32],
+) -> Result<AnyVector> {
+    let rows = ExtractedRows::new(threads, "mxv", a, list)?;
+    let mut cols = reserved(rows.values.slice().len(), "column indices")?;
+    list.iter().for_each(|&i| cols.extend_from_slice(a.pattern.row(i as usize)));
+    let few = Pattern::from_parts(list.len(), x.len(), rows.starts, cols, a.pattern.is_sorted());
+    let product = |values: Slice<'_>, of_x: Indices<'_, u32>| {
+        let (blocks, entries) = (row_blocks(&few)?, (&few, rows.values.slice()));
+        let y = mxv_by_formula(threads, &blocks, ring, entries, (values, of_x), Rows::Extracted(list))?;
+        let found = |p: &usize| few.row(*p).iter().any(|&k| of_x.contains(k as usize));
+        let nnz = (0..list.len()).filter(found).count();
+        let positions = collected(nnz, (0..list.len()).filter(found), "positions")?;
+        let indices = collected(nnz, positions.iter().map(|&p| list[p]), "indices")?;
+        let values = if nnz == list.len() { y } else { gathered(threads, "mxv", y.slice(), &positions)? };
+        Ok(AnyVector::list(a.pattern.nrows(), indices, values))
+    };
+    // A bit is tested faster than a list is searched, once there are as many entries as it takes to make the bits.
+    match x.indices() {
+        Indices::List(_) if few.nnz() <= x.len() / 64 => product(x.values, x.indices()),
+        _ => x.with_all(|values, bits| product(values, bits.map_or(Indices::All, Indices::Bitmap))),
+    }
+}
+
+/// Some rows of a matrix.
+struct ExtractedRows {
+    /// Where each begins, and the last one ends.
+    starts: Vec<usize>,
+    values: Array,
+}
+
+impl ExtractedRows {
+    fn new(threads: &Threads, op: &'static str, a: Operand<'_>, list: &[u32]) -> Result<Self> {
+        let ptr = a.pattern.row_ptr();
+        let mut starts = filled(list.len() + 1, 0usize, "row pointers")?;
+        for (p, &i) in list.iter().enumerate() {
+            starts[p + 1] = starts[p] + ptr[i as usize + 1] - ptr[i as usize];
+        }
+        let blocks = blocks(list.len(), &|p| (starts[p] + p) as u64)?;
+        let values = fill_any(a.values.ty(), threads, op, &blocks, &|p| starts[p], &|block, out| {
+            let first = starts[block.start];
+            for p in block {
+                let row = a.values.part(ptr[list[p] as usize]..ptr[list[p] as usize + 1]);
+                out.part(starts[p] - first..starts[p + 1] - first).copy_from(&row);
+            }
+        })?;
+        Ok(Self { starts, values })
+    }
+}
+
+/// y(i) = e ⊕ A(i, j) ⊕ … over the entries of row i as they are stored, where the row has one and the mask allows it.
+///
+/// Cost: O(m + nnz(A)); where the mask allows at most one row in 16, O(entries of the mask and of these rows).
+/// # Errors
+/// [`Error::Length`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn reduce_rows(
+    threads: &Threads,
+    monoid: &CompiledMonoid,
+    a: Operand<'_>,
+    mask: Option<MaskSpec<'_, VectorPattern>>,
+) -> Result<AnyVector> {
+    let (m, ptr) = (a.pattern.nrows(), a.pattern.row_ptr());
+    mask.map_or(Ok(()), |mask| mask.check(m))?;
+    let has = |i: usize| ptr[i] < ptr[i + 1];
+    if let Some(mask) = mask.filter(|mask| mask.count() <= m / SPARSE) {
+        let mut list = mask.to_list()?;
+        list.retain(|&i| has(i as usize));
+        let ExtractedRows { starts, values } = ExtractedRows::new(threads, "reduce_rows", a, &list)?;
+        let blocks = blocks(list.len(), &|p| (starts[p] + p) as u64)?;
+        let y = folds_by_formula(threads, "reduce_rows", &blocks, monoid, &starts, values.slice())?;
+        return Ok(AnyVector::list(m, list, y));
+    }
+    let y = folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern)?, monoid, ptr, a.values)?;
+    let mask = mask.map(|mask| mask.effective());
+    rows_where(a.pattern, y, |i| has(i) && mask.is_none_or(|mask| mask.allows(i)))
 }
 
 /// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …, likewise, k increasing.
 /// # Errors
 /// As for [`mxv`].
-pub(crate) fn vxm(threads: &Threads, ring: &CompiledRing, x: View<'_>, a: Operand<'_>) -> Result<AnyVector> {
+pub(crate) fn vxm(
+    threads: &Threads,
+    ring: &CompiledRing,
+    x: View<'_>,
+    a: Operand<'_>,
+    mask: Option<MaskSpec<'_, VectorPattern>>,
+) -> Result<AnyVector> {
     let (columns, sums) = match x.indices() {
-        Indices::List(ks) => vxm_words(threads, ring, x.len(), (ks, x.values), a)?,
-        Indices::All => vxm_words(threads, ring, x.len(), (&x.pattern.to_list()?, x.values), a)?,
+        Indices::List(ks) => vxm_words(threads, ring, x.len(), (ks, x.values), a, mask)?,
+        Indices::All => vxm_words(threads, ring, x.len(), (&x.pattern.to_list()?, x.values), a, mask)?,
         Indices::Bitmap(_) => {
             let (ks, xs) = x.entries(threads)?;
-            vxm_words(threads, ring, x.len(), (&ks, xs.slice()), a)?
+            vxm_words(threads, ring, x.len(), (&ks, xs.slice()), a, mask)?
         }
     };
     Ok(AnyVector::list(a.pattern.ncols(), columns, sums))

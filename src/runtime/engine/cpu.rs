@@ -1,5 +1,6 @@
 //! The processor as an [`Engine`].
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::runtime::product::Product;
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
-use crate::sparse;
+use crate::sparse::{self, VectorPattern};
 use crate::spgemm::{self, Options};
 use crate::{Cpu, Csr, Error, Isa, Pattern, Result};
 
@@ -48,32 +49,34 @@ impl Engine for Cpu {
         })
     }
     fn run(&self, call: &Call<'_>) -> Result<Object> {
-        // Products that the mask discards are not computed.
-        if let (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) = (call.op, call.a, call.b) {
-            return Ok(self.product(ring, a, b, call.mask, options)?.into_matrix().into());
-        }
-        let made = match (call.a, call.b) {
-            (Operand::Matrix(a), None) => self.of_matrix(call.op, a)?,
-            (Operand::Matrix(a), Some(Operand::Matrix(b))) => self.of_matrices(call.op, a, b)?.into(),
-            (Operand::Vector(x), None) => self.of_vector(call.op, x)?,
-            (Operand::Vector(x), Some(Operand::Vector(y))) => self.of_vectors(call.op, x, y)?.into(),
-            (Operand::Matrix(a), Some(Operand::Vector(x))) => match call.op {
-                Op::Mxv(ring) => {
-                    Vector::of(by_formula::mxv(Cpu::threads(self), ring.compiled(), a.operand()?, x.view()?)?)?.into()
-                }
-                _ => return Err(unfit()),
-            },
-            (Operand::Vector(x), Some(Operand::Matrix(a))) => match call.op {
-                Op::Vxm(ring) => {
-                    Vector::of(by_formula::vxm(Cpu::threads(self), ring.compiled(), x.view()?, a.operand()?)?)?.into()
-                }
-                _ => return Err(unfit()),
-            },
-        };
-        match call.mask {
-            None => Ok(made),
-            Some(mask) => self.allowed(made, mask),
-        }
+        // What the mask discards is not computed: kernels of products and folds take it, other vectors are masked first.
+        let threads = Cpu::threads(self);
+        Ok(match (call.op, call.a, call.b) {
+            (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
+                self.product(ring, a, b, call.mask, options)?.into_matrix().into()
+            }
+            (Op::Mxv(ring), Operand::Matrix(a), Some(Operand::Vector(x))) => {
+                let mask = vector_mask_of(call.mask)?;
+                Vector::of(by_formula::mxv(threads, ring.compiled(), a.operand()?, x.view()?, mask)?)?.into()
+            }
+            (Op::Vxm(ring), Operand::Vector(x), Some(Operand::Matrix(a))) => {
+                let mask = vector_mask_of(call.mask)?;
+                Vector::of(by_formula::vxm(threads, ring.compiled(), x.view()?, a.operand()?, mask)?)?.into()
+            }
+            (Op::ReduceRows(monoid), Operand::Matrix(a), None) => {
+                let mask = vector_mask_of(call.mask)?;
+                Vector::of(by_formula::reduce_rows(threads, monoid.compiled(), a.operand()?, mask)?)?.into()
+            }
+            (op, Operand::Matrix(a), None) => self.allowed(self.of_matrix(op, a)?, call.mask)?,
+            (op, Operand::Matrix(a), Some(Operand::Matrix(b))) => {
+                self.allowed(self.of_matrices(op, a, b)?.into(), call.mask)?
+            }
+            (op, Operand::Vector(x), None) => self.of_vector(op, &*allowed_entries(x, call.mask)?)?,
+            (op, Operand::Vector(x), Some(Operand::Vector(y))) => {
+                self.of_vectors(op, &*allowed_entries(x, call.mask)?, &*allowed_entries(y, call.mask)?)?.into()
+            }
+            _ => return Err(unfit()),
+        })
     }
     fn symbolic(&self, a: &Matrix, b: &Matrix, mask: Option<MaskSpec<'_>>, options: &Options) -> Result<Plan> {
         let (a, b) = (a.operand()?, b.operand()?);
@@ -144,6 +147,25 @@ fn mask_of(mask: Option<MaskSpec<'_>>) -> Result<Option<(&Pattern, bool)>> {
     }
 }
 
+/// The mask of a vector.
+fn vector_mask_of(mask: Option<MaskSpec<'_>>) -> Result<Option<sparse::MaskSpec<'_, VectorPattern>>> {
+    match mask {
+        None => Ok(None),
+        Some(MaskSpec { structure: Operand::Vector(m), complement }) => {
+            Ok(Some(sparse::MaskSpec::new(m.view()?.pattern(), complement)))
+        }
+        Some(_) => Err(unfit()),
+    }
+}
+
+/// The entries of a vector that the mask allows.
+fn allowed_entries<'a>(x: &'a Vector, mask: Option<MaskSpec<'_>>) -> Result<Cow<'a, Vector>> {
+    Ok(match vector_mask_of(mask)? {
+        None => Cow::Borrowed(x),
+        Some(mask) => Cow::Owned(x.retained(mask)?),
+    })
+}
+
 impl Cpu {
     fn of_matrix(&self, op: Op<'_>, a: &Matrix) -> Result<Object> {
         let threads = Cpu::threads(self);
@@ -160,11 +182,6 @@ impl Cpu {
             Op::Reduce(monoid) => {
                 let sum = by_formula::reduce(threads, monoid.compiled(), a.operand()?.values)?;
                 Scalar::only(sum.slice())?.into()
-            }
-            Op::ReduceRows(monoid) => {
-                let a = a.operand()?;
-                let y = by_formula::reduce_rows(threads, monoid.compiled(), a)?;
-                Vector::of(by_formula::rows_with_entries(a.pattern, y)?)?.into()
             }
             Op::Transpose => a.moved(threads, Move::Transpose)?.into(),
             Op::Identity => a.clone().into(),
@@ -205,17 +222,14 @@ impl Cpu {
         };
         Vector::of(by_formula::ewise_vectors(Cpu::threads(self), op.compiled(), (x.view()?, y.view()?), union)?)
     }
-    /// The entries that the mask allows.
-    fn allowed(&self, made: Object, mask: MaskSpec<'_>) -> Result<Object> {
+    /// The entries of a matrix that the mask allows.
+    fn allowed(&self, made: Object, mask: Option<MaskSpec<'_>>) -> Result<Object> {
+        let Some(mask) = mask else { return Ok(made) };
         let threads = Cpu::threads(self);
         Ok(match (made, mask.structure) {
             (Object::Matrix(a), Operand::Matrix(m)) => {
                 let (a, m) = (a.sorted(threads)?, m.sorted(threads)?);
                 a.moved(threads, Move::Restrict(m.operand()?.pattern, mask.complement))?.into()
-            }
-            (Object::Vector(mut x), Operand::Vector(m)) => {
-                x.retain(sparse::MaskSpec::new(m.view()?.pattern(), mask.complement))?;
-                x.into()
             }
             _ => return Err(unfit()),
         })

@@ -10,7 +10,7 @@ use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, Triangl
 use crate::algebra::{Formula, MonoidFormula, Printable, SliceMut, Type, printed};
 use crate::backend::DistanceBackend;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
-use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, RawBuffer, RawCsr, RawVector, spgemm as device};
+use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RawBuffer, RawCsr, RawVector, spgemm as device};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::by_formula::AnyVector;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
@@ -149,6 +149,16 @@ impl Cuda {
             None => self.shared_pattern(a.download()?.operand()?.pattern),
         }
     }
+    /// The mask of a vector.
+    fn places(&self, mask: Option<MaskSpec<'_>>) -> Result<Option<(DevicePlaces, bool)>> {
+        match mask {
+            None => Ok(None),
+            Some(MaskSpec { structure: Operand::Vector(m), complement }) => {
+                Ok(Some((DevicePlaces(self.vector(m)?.into_owned()), complement)))
+            }
+            Some(_) => Err(unfit()),
+        }
+    }
     fn of_matrix(&self, op: Op<'_>, a: &Matrix) -> Result<Object> {
         let a = self.matrix(a)?;
         Ok(match op {
@@ -207,6 +217,10 @@ impl Cuda {
     }
 }
 
+fn by_ref(mask: &Option<(DevicePlaces, bool)>) -> Option<(&DevicePlaces, bool)> {
+    mask.as_ref().map(|(places, complement)| (places, *complement))
+}
+
 impl Engine for Cuda {
     fn name(&self) -> String {
         named(self)
@@ -244,10 +258,12 @@ impl Engine for Cuda {
                 return Ok(self.numeric(&plan, ring, a, b)?.into());
             }
             (Op::Mxv(ring), Operand::Matrix(a), Some(Operand::Vector(x))) => {
-                self.keep_vector(self.mxv_vector(ring.printed(), &*self.matrix(a)?, &*self.vector(x)?, None)?).into()
+                let (a, x, mask) = (self.matrix(a)?, self.vector(x)?, self.places(call.mask)?);
+                return Ok(self.keep_vector(self.mxv_vector(ring.printed(), &a, &x, by_ref(&mask))?).into());
             }
             (Op::Vxm(ring), Operand::Vector(x), Some(Operand::Matrix(a))) => {
-                self.keep_vector(self.vxm_vector(ring.printed(), &*self.vector(x)?, &*self.matrix(a)?, None)?).into()
+                let (x, a, mask) = (self.vector(x)?, self.matrix(a)?, self.places(call.mask)?);
+                return Ok(self.keep_vector(self.vxm_vector(ring.printed(), &x, &a, by_ref(&mask))?).into());
             }
             (Op::EwiseAdd(op), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
                 self.keep(self.ewise_add_raw(op.printed(), None, &*self.matrix(a)?, &*self.matrix(b)?)?).into()

@@ -1,0 +1,28 @@
+// kronecker.cu: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of A and each of B.
+// Grid: a thread a row pointer of C, or a thread an entry of C. `struct Op`, `OffsetA`, `OffsetB` and `OffsetC` are set in front.
+#include "parts.cuh"
+
+// Row (i, k) begins behind all rows of A before i, each times all of B, and row i times the rows of B before k.
+DEVICE u64 row_start(const OffsetA* a_ptr, const OffsetB* b_ptr, u64 b_nnz, u64 i, u64 k) {
+  return (u64)a_ptr[i] * b_nnz + ((u64)a_ptr[i + 1] - a_ptr[i]) * b_ptr[k];
+}
+
+KERNEL(kronecker_rows, const OffsetA* a_ptr, const OffsetB* b_ptr, u64 b_rows, u64 b_nnz, u64 nrows, u64 nnz, OffsetC* c_ptr) {
+  const u64 r = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < nrows) c_ptr[r] = row_start(a_ptr, b_ptr, b_nnz, r / b_rows, r % b_rows);
+  if (r == nrows) c_ptr[r] = nnz;
+}
+
+// Entry q of B is the fastest index: a warp reads neighbours of B and mostly writes neighbours of C.
+KERNEL(kronecker_fill, const OffsetA* a_ptr, const u32* a_rows, const u32* a_cols, const Op::A* a,
+       const OffsetB* b_ptr, const u32* b_rows, const u32* b_cols, const Op::B* b, u64 b_nnz, u64 b_ncols, u64 nnz,
+       u32* c_cols, Op::Out* c) {
+  const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= nnz) return;
+  const u64 p = t / b_nnz, q = t % b_nnz;
+  const u64 i = a_rows[p], k = b_rows[q];
+  const u64 before = (p - a_ptr[i]) * ((u64)b_ptr[k + 1] - b_ptr[k]) + (q - b_ptr[k]);
+  const u64 to = row_start(a_ptr, b_ptr, b_nnz, i, k) + before;
+  c_cols[to] = (u32)(a_cols[p] * b_ncols + b_cols[q]);
+  c[to] = Op::apply(a[p], b[q]);
+}

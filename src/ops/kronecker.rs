@@ -1,0 +1,153 @@
+//! C = A ⊗ B: the Kronecker product of two sparse matrices.
+//!
+//! Row (i, k) of C is row i of A with each entry replaced by row k of B, multiplied by it. So the pattern follows from those of A and B
+//! without a search, and rows of C are written independently of each other.
+//! Source: GraphBLAS C API 2.1, §4.3.12 (`GrB_kronecker`).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::blocks::{blocks, row_blocks};
+use super::by_formula::OfTwo;
+use crate::algebra::{Array, BinaryOp, Host, V};
+use crate::kernels::{BLOCK, CompiledOp, Operand, fill, fill_any};
+use crate::par::{Fresh, Threads, reserved};
+use crate::{Csr, Error, Index, Pattern, Result};
+
+const NAME: &str = "kronecker";
+
+/// `C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)` for each entry of A and each of B.
+///
+/// Shapes: `a` m×n, `b` p×q, result mp×nq; the types of the entries may differ. Rows are sorted where those of both operands are. Cost:
+/// O(m·p + nnz(A)·nnz(B)) time, nothing beside the result.
+/// # Errors
+/// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) does not fit the result's types; [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// # Example
+/// ```
+/// use sparring::{Csr, algebra::Times, ops::kronecker, par::Threads};
+/// let a = Csr::<f64>::new(1, 2, vec![0, 2], vec![0, 1], vec![1.0, 2.0])?;
+/// let b = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![10.0, 20.0])?;
+/// let c = kronecker(&Threads::current(), Times::new(), &a, &b)?;
+/// assert_eq!(c.shape(), (2, 4));
+/// assert_eq!(c.row(0), (&[1, 3][..], &[10.0, 20.0][..]));
+/// assert_eq!(c.row(1), (&[0, 2][..], &[20.0, 40.0][..]));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn kronecker<O: BinaryOp, I: Index>(
+    threads: &Threads,
+    op: O,
+    a: &Csr<O::A, I>,
+    b: &Csr<O::B, I>,
+) -> Result<Csr<O::Out, I>> {
+    let c = pattern(threads, a.pattern(), b.pattern())?;
+    let (Some(&x), Some(&y)) = (a.values().first(), b.values().first()) else {
+        return Csr::with_pattern(Arc::new(c), Vec::new());
+    };
+    let first = op.apply::<Host>(V(x), V(y)).0;
+    let values = fill(threads, NAME, &row_blocks(&c)?, &|r| c.row_ptr()[r], first, &|rows, mut z| {
+        each_row(a.pattern(), b.pattern(), rows, |of_a, of_b| {
+            let ys = &b.values()[of_b];
+            for &x in &a.values()[of_a] {
+                let (row, rest) = std::mem::take(&mut z).split_at_mut(ys.len());
+                for (z, &y) in row.iter_mut().zip(ys) {
+                    *z = op.apply::<Host>(V(x), V(y)).0;
+                }
+                z = rest;
+            }
+        });
+    })?;
+    Csr::with_pattern(Arc::new(c), values)
+}
+
+/// [`kronecker`] by an operator that is known at run time.
+/// # Errors
+/// As there; [`Error::Unsupported`] for a formula that the processor cannot run.
+pub(crate) fn kronecker_by_formula(
+    threads: &Threads,
+    op: &CompiledOp,
+    a: Operand<'_>,
+    b: Operand<'_>,
+) -> Result<(Arc<Pattern>, Array)> {
+    let of = OfTwo::new(op, a.values, b.values)?;
+    let c = pattern(threads, a.pattern, b.pattern)?;
+    let values = fill_any(op.ty(), threads, NAME, &row_blocks(&c)?, &|r| c.row_ptr()[r], &|rows, z| {
+        let (mut positions, mut n, mut at) = ([(0, 0); BLOCK], 0, 0);
+        each_row(a.pattern, b.pattern, rows, |of_a, of_b| {
+            for pair in of_a.flat_map(|p| of_b.clone().map(move |q| (p, q))) {
+                positions[n] = pair;
+                n += 1;
+                if n == BLOCK {
+                    of.meet(&positions, &mut z.part(at..at + BLOCK));
+                    (n, at) = (0, at + BLOCK);
+                }
+            }
+        });
+        of.meet(&positions[..n], &mut z.part(at..at + n));
+    })?;
+    Ok((Arc::new(c), values))
+}
+
+/// Where C has entries.
+fn pattern<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Result<Pattern<I>> {
+    let nrows = product("rows of a Kronecker product", a.nrows(), b.nrows(), usize::MAX - 1)?;
+    let ncols = product("columns of a Kronecker product", a.ncols(), b.ncols(), I::MAX_LEN)?;
+    let nnz = product("entries of a Kronecker product", a.nnz(), b.nnz(), usize::MAX)?;
+    let mut row_ptr = reserved(nrows + 1, "row pointers")?;
+    row_ptr.push(0);
+    let mut end = 0;
+    for i in 0..a.nrows() {
+        let len = a.row(i).len();
+        row_ptr.extend(b.row_ptr().windows(2).map(|row| {
+            end += len * (row[1] - row[0]);
+            end
+        }));
+    }
+    let blocks = blocks(nrows, &|r| (row_ptr[r] + r) as u64)?;
+    let start = |t: usize| t.checked_sub(1).map_or(0, |t| row_ptr[blocks[t].end]);
+    let cols = Fresh::new(nnz, "column indices")?.fill(
+        threads,
+        NAME,
+        blocks.len(),
+        start,
+        || Ok(()),
+        |(), t, cols| {
+            each_row(a, b, blocks[t].clone(), |of_a, of_b| {
+                let of_b = &b.col_idx()[of_b];
+                for j in &a.col_idx()[of_a] {
+                    let first = j.get() * b.ncols();
+                    let to = cols.take(of_b.len(), I::default());
+                    to.iter_mut().zip(of_b).for_each(|(to, l)| *to = I::cast(first + l.get()));
+                }
+            });
+            Ok(())
+        },
+    )?;
+    Ok(Pattern::from_parts(nrows, ncols, row_ptr, cols, a.is_sorted() && b.is_sorted()))
+}
+
+/// Calls `f` with the entries of A and of B whose products are each of some rows of C.
+#[inline(always)]
+fn each_row<I: Index>(
+    a: &Pattern<I>,
+    b: &Pattern<I>,
+    rows: Range<usize>,
+    mut f: impl FnMut(Range<usize>, Range<usize>),
+) {
+    let Some(mut k) = rows.start.checked_rem(b.nrows()) else { return };
+    let mut i = rows.start / b.nrows();
+    for _ in rows {
+        f(a.row_ptr()[i]..a.row_ptr()[i + 1], b.row_ptr()[k]..b.row_ptr()[k + 1]);
+        k += 1;
+        if k == b.nrows() {
+            (i, k) = (i + 1, 0);
+        }
+    }
+}
+
+fn product(what: &'static str, x: usize, y: usize, max: usize) -> Result<usize> {
+    x.checked_mul(y).filter(|&needed| needed <= max).ok_or(Error::IndexOverflow {
+        what,
+        needed: x as u128 * y as u128,
+        max: max as u128,
+    })
+}
