@@ -3,7 +3,7 @@
 #include "parts.cuh"
 
 // Row (i, k) begins behind all rows of A before i, each times all of B, and row i times the rows of B before k.
-DEVICE u64 row_start(const OffsetA* a_ptr, const OffsetB* b_ptr, u64 b_nnz, u64 i, u64 k) {
+__device__ inline u64 row_start(const OffsetA* a_ptr, const OffsetB* b_ptr, u64 b_nnz, u64 i, u64 k) {
   return (u64)a_ptr[i] * b_nnz + ((u64)a_ptr[i + 1] - a_ptr[i]) * b_ptr[k];
 }
 

@@ -317,6 +317,10 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let b = x.a.select(&Threads::current(), |i, j, _| (i + j) % 2 == 0)?;
         Ok(ops::ewise_mult(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
     }),
+    ("kronecker", |x| {
+        let small = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 1], vec![1.0, 2.0, 3.0])?;
+        Ok(ops::kronecker(&Threads::current(), Plus::new(), &small, &x.a)?.nnz() as u64)
+    }),
     ("ewise_add of one pattern", |x| Ok(ops::ewise_add(&Threads::current(), Plus::new(), &x.a, &x.a)?.nnz() as u64)),
     ("apply", |x| Ok(ops::apply(&Threads::current(), Abs::new(), &x.a)?.nnz() as u64)),
     ("select", |x| Ok(ops::select(&Threads::current(), Tril::new(), &x.a, 0)?.nnz() as u64)),

@@ -87,6 +87,15 @@ fn masked_products_through_the_trait() {
 
 #[test]
 #[ignore = "needs a GPU"]
+fn kronecker_products_are_the_definition() {
+    let cuda = cuda();
+    for seed in 0..60 {
+        kronecker_products(&cuda, seed).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
 fn entry_by_entry_is_the_definition() {
     many(entry_by_entry);
 }

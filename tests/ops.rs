@@ -68,6 +68,10 @@ quickcheck! {
         on_all(|cpu| entry_by_entry(cpu, &pair))
     }
 
+    fn kronecker_products_are_the_definition(seed: u64) -> Outcome {
+        on_all(|cpu| kronecker_products(cpu, seed))
+    }
+
     fn folds_are_the_definition(pair: AnyPair) -> Outcome {
         on_all(|cpu| {
             folds(cpu, Plus::<f64>::new(), &pair.b(), bit_for_bit)?;
@@ -116,6 +120,44 @@ fn a_large_matrix_is_the_definition() {
         check_vector(ops::mxd(cpu.threads(), ring, &a, &x).map_err(text)?.values(), want.values())
     })
     .unwrap();
+}
+
+/// So many entries that threads share them; rows of B that are empty, and one longer than a block of an operator.
+#[test]
+fn a_large_kronecker_product_is_the_definition() {
+    let band = |n: usize, len: &dyn Fn(usize) -> usize| {
+        let mut row_ptr = vec![0];
+        let mut cols = vec![];
+        for i in 0..n {
+            let first = i.saturating_sub(2).min(n - len(i));
+            cols.extend((first..first + len(i)).map(|j| j as u32));
+            row_ptr.push(cols.len());
+        }
+        let values = (0..cols.len()).map(|p| 1.0 / (p + 3) as f64).collect();
+        Csr::<f64>::new(n, n, row_ptr, cols, values).expect("a band")
+    };
+    let (a, b) = (band(60, &|_| 3), band(300, &|i| if i == 7 { 290 } else { i % 9 }));
+    let want = reference::kronecker(Minus::<f64>::new(), &a, &b);
+    on_all(|cpu| {
+        let c = cpu.kronecker(Minus::<f64>::new(), &a, &b).eval().map_err(text)?;
+        common::check(&c, &want, true)
+    })
+    .unwrap();
+}
+
+#[test]
+fn kronecker_products_that_fit_no_index_are_refused_with_the_sizes() {
+    let of = |m: usize, n: usize| Csr::<f64>::empty(m, n).expect("a matrix without entries");
+    let refused = |a: &Csr<f64>, b: &Csr<f64>| cpu(1).kronecker(Times::<f64>::new(), a, b).eval().unwrap_err();
+    let wide = refused(&of(2, 1 << 17), &of(3, 1 << 16));
+    let needed = 1 << 33;
+    assert!(
+        matches!(wide, Error::IndexOverflow { what: "columns of a Kronecker product", needed: n, .. } if n == needed),
+        "{wide}"
+    );
+    // 2⁴⁴ rows fit the type and no memory.
+    let tall = refused(&of(1 << 22, 1), &of(1 << 22, 1));
+    assert!(matches!(tall, Error::OutOfMemory { .. }), "{tall}");
 }
 
 #[test]

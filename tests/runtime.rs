@@ -9,6 +9,8 @@ mod entries;
 mod errors;
 #[path = "runtime/formulas.rs"]
 mod formulas;
+#[path = "runtime/kronecker.rs"]
+mod kronecker;
 #[path = "runtime/masked.rs"]
 mod masked;
 #[path = "runtime/mxm.rs"]

@@ -72,7 +72,7 @@ fn one_entry(n: usize) -> Vec<(&'static str, u64)> {
         "a product with rows and a list by name" |p| machine
             .call(Op::Mxv(&ring), (&ra, &by_name[p ^ 1])).mask(&by_name[p]).structure().into(&mut r1);
         "a sum of a row by name" |p| machine.call(Op::ReduceRows(&sum), &ra).mask(&by_name[p]).structure().into(&mut r1);
-        "a product of entries by name" |p| machine.call(Op::EwiseMult(&plus), (&rseen, &rseen)).mask(&by_name[p]).structure().into(&mut r1);
+        "a product of entries by name" |p| machine.call(Op::Pairs(runtime::Pairing::EwiseMult, &plus), (&rseen, &rseen)).mask(&by_name[p]).structure().into(&mut r1);
         "by name" |p| machine.call(Op::Identity, &by_name[p]).accum(&plus).into(&mut r);
         "by name under a mask" |p| machine.call(Op::Identity, &by_name[p]).mask(&by_name[p]).structure().into(&mut r);
     }

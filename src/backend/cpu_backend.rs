@@ -207,8 +207,14 @@ impl<I: Index> Backend<I> for Cpu {
     ) -> Result<Csr<T, I>> {
         ops::ewise_add(self.threads(), op, a, b)
     }
-    fn ewise_mult_matrices<O: BinaryOp>(&self, op: O, a: &Csr<O::A, I>, b: &Csr<O::B, I>) -> Result<Csr<O::Out, I>> {
-        ops::ewise_mult(self.threads(), op, a, b)
+    fn pairs<O: BinaryOp>(
+        &self,
+        pairing: ops::Pairing,
+        op: O,
+        a: &Csr<O::A, I>,
+        b: &Csr<O::B, I>,
+    ) -> Result<Csr<O::Out, I>> {
+        pairing.typed(self.threads(), op, a, b)
     }
     fn ewise_union_matrices<O: BinaryOp>(
         &self,

@@ -7,6 +7,7 @@
 //! | --- | --- | --- |
 //! | [`mxm`](Backend::mxm), [`mxv`](Backend::mxv), [`vxm`](Backend::vxm) | A ⊕.⊗ B, A ⊕.⊗ x, xᵀ ⊕.⊗ A | `GrB_mxm`, `GrB_mxv`, `GrB_vxm` |
 //! | [`ewise_add`](Backend::ewise_add), [`ewise_mult`](Backend::ewise_mult), [`ewise_union`](Backend::ewise_union) | A ∘ B | `GrB_eWiseAdd`, `GrB_eWiseMult`, `GxB_eWiseUnion` |
+//! | [`kronecker`](Backend::kronecker) | A ⊗ B, each entry of A with each of B | `GrB_kronecker` |
 //! | [`apply`](Backend::apply), [`apply_index`](Backend::apply_index), [`select`](Backend::select) | f(A), f(A, s, i, j) | `GrB_apply`, `GrB_select` |
 //! | [`reduce`](Backend::reduce), [`reduce_rows`](Backend::reduce_rows) | ⊕ over all, over each row | `GrB_reduce` |
 //! | [`transpose`](Backend::transpose), [`extract`](Backend::extract), [`assign`](Backend::assign), [`assign_scalar`](Backend::assign_scalar) | | `GrB_transpose`, `GrB_extract`, `GrB_assign` |
@@ -35,8 +36,8 @@ pub use cpu_contract::AskedEinsum;
 pub use cpu_tensor::AskedMttkrp;
 pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};
 pub use operations::{
-    Apply, ApplyIndex, Assign, AssignScalar, Entrywise, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, PlanOf,
-    Reduce, ReduceRows, Select, Transpose, Vxm,
+    Apply, ApplyIndex, Assign, AssignScalar, Entrywise, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, Pairs,
+    PlanOf, Reduce, ReduceRows, Select, Transpose, Vxm,
 };
 pub use write::{Accum, Accumulate, Plain, WriteMask};
 pub(crate) use write::{Parts, write_parts};
@@ -44,6 +45,7 @@ pub(crate) use write::{Parts, write_parts};
 use std::marker::PhantomData;
 
 use crate::algebra::{BinaryOp, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, Value};
+use crate::ops::Pairing;
 use crate::spgemm::Options;
 use crate::{Csr, Dense, Index, Result, Vector};
 
@@ -223,6 +225,15 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<P::Out>,
     ) -> Build<'_, Self, I, ReduceRows<P, Self, I>> {
         Build::new(self, ReduceRows { monoid, a: a.clone(), flip: false })
+    }
+    /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B, which is p×q: [`ops::kronecker`](crate::ops::kronecker).
+    fn kronecker<O: BinaryOp>(
+        &self,
+        op: O,
+        a: &Self::Matrix<O::A>,
+        b: &Self::Matrix<O::B>,
+    ) -> Build<'_, Self, I, Pairs<O, Self, I>> {
+        Build::new(self, Pairs { pairing: Pairing::Kronecker, op, a: a.clone(), b: b.clone(), flip: [false; 2] })
     }
     /// Aᵀ; rows sorted.
     fn transpose<T: Value>(&self, a: &Self::Matrix<T>) -> Build<'_, Self, I, Transpose<T, Self, I>> {
@@ -411,11 +422,12 @@ pub trait Backend<I: Index = u32>:
         a: &Self::Matrix<T>,
         b: &Self::Matrix<T>,
     ) -> Result<Self::Matrix<T>>;
-    /// A ∘ B where both have an entry.
+    /// A ∘ B for the pairs of entries that the pairing names.
     /// # Errors
     /// See [`Backend`].
-    fn ewise_mult_matrices<O: BinaryOp>(
+    fn pairs<O: BinaryOp>(
         &self,
+        pairing: Pairing,
         op: O,
         a: &Self::Matrix<O::A>,
         b: &Self::Matrix<O::B>,

@@ -6,6 +6,7 @@ use super::container::{Container, Kind, Matrices, Vectors};
 use super::write::{Accum, Accumulate, On, Plain, WriteMask, keep_allowed, write};
 use super::{Backend, Build, Operation, TransposeA, TransposeB};
 use crate::algebra::{BinaryOp, Flipped, IndexUnaryOp, Lhs, Monoid, Out, Rhs, Semiring, UnaryOp, Value};
+use crate::ops::Pairing;
 use crate::sparse::MaskSpec;
 use crate::spgemm::Options;
 use crate::{Error, Index, Result};
@@ -230,7 +231,7 @@ pub trait Entrywise<M: Backend<I>, I: Index>: Kind<M, I> {
 }
 
 macro_rules! entrywise {
-    ($kind:ident: $mult:ident $union:ident $apply:ident $index:ident $select:ident $reduce:ident $flip:expr) => {
+    ($kind:ident: $mult:ident($($pairing:expr)?) $union:ident $apply:ident $index:ident $select:ident $reduce:ident $flip:expr) => {
         impl<M: Backend<I>, I: Index> Entrywise<M, I> for $kind {
             fn ewise_mult<O: BinaryOp>(
                 m: &M,
@@ -238,7 +239,7 @@ macro_rules! entrywise {
                 a: &Self::Of<O::A>,
                 b: &Self::Of<O::B>,
             ) -> Result<Self::Of<O::Out>> {
-                m.$mult(op, a, b)
+                m.$mult($($pairing,)? op, a, b)
             }
             fn ewise_union<O: BinaryOp>(
                 m: &M,
@@ -272,9 +273,9 @@ macro_rules! entrywise {
         }
     };
 }
-entrywise!(Matrices: ewise_mult_matrices ewise_union_matrices apply_matrix apply_index_matrix select_matrix reduce_matrix
+entrywise!(Matrices: pairs(Pairing::EwiseMult) ewise_union_matrices apply_matrix apply_index_matrix select_matrix reduce_matrix
     |m, a, flip| flipped(m, a, flip));
-entrywise!(Vectors: ewise_mult_vectors ewise_union_vectors apply_vector apply_index_vector select_vector reduce_vector
+entrywise!(Vectors: ewise_mult_vectors() ewise_union_vectors apply_vector apply_index_vector select_vector reduce_vector
     |_, a, _| Ok(a));
 
 /// The type of values of a container's kind on machine `M`.
@@ -333,6 +334,45 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
         let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip[0], mask)?;
         let b = masked_operand::<M, I, K, O::B>(m, self.b, self.flip[1], mask)?;
         masked_result::<M, I, K, O::Out>(m, K::ewise_mult(m, self.op, &a, &b)?, mask)
+    }
+}
+
+/// C = A ∘ B of matrices, for the pairs of entries that a [`Pairing`] names.
+pub struct Pairs<O: BinaryOp, M: Backend<I>, I: Index> {
+    pub(super) pairing: Pairing,
+    pub(super) op: O,
+    pub(super) a: M::Matrix<O::A>,
+    pub(super) b: M::Matrix<O::B>,
+    pub(super) flip: [bool; 2],
+}
+impl<O: BinaryOp, M: Backend<I>, I: Index> Operation<M, I> for Pairs<O, M, I> {
+    type Kind = Matrices;
+    type Out = O::Out;
+    const NAME: &'static str = "pairs";
+    fn compute(self, m: &M, mask: Mask<'_, M::Pattern>) -> Result<M::Matrix<O::Out>> {
+        let (a, b) = (flipped(m, self.a, self.flip[0])?, flipped(m, self.b, self.flip[1])?);
+        masked::<M, I, Matrices, O::Out>(m, m.pairs(self.pairing, self.op, &a, &b)?, mask)
+    }
+    fn write_into<A: Accumulate<O::Out>>(
+        self,
+        m: &M,
+        c: &mut M::Matrix<O::Out>,
+        mask: Write<M::Pattern>,
+        accum: A,
+    ) -> Result<()> {
+        let name = self.pairing.name();
+        let t = self.compute(m, mask.as_ref().map(WriteMask::spec))?;
+        write::<M, I, Matrices, _, _>(m, name, c, t, mask, accum)
+    }
+}
+impl<O: BinaryOp, M: Backend<I>, I: Index> TransposeA for Pairs<O, M, I> {
+    fn flip_a(&mut self) {
+        self.flip[0] = !self.flip[0];
+    }
+}
+impl<O: BinaryOp, M: Backend<I>, I: Index> TransposeB for Pairs<O, M, I> {
+    fn flip_b(&mut self) {
+        self.flip[1] = !self.flip[1];
     }
 }
 

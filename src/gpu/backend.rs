@@ -17,6 +17,7 @@ use crate::algebra::{
     Value, printed_binary, printed_index_unary, printed_monoid, printed_ring, printed_unary,
 };
 use crate::backend::{Backend, Container, Mask, Matrices, Vectors};
+use crate::ops::Pairing;
 use crate::par::collected;
 use crate::sparse::MaskSpec;
 use crate::spgemm::Options;
@@ -343,13 +344,14 @@ impl Backend for Cuda {
     ) -> Result<DeviceCsr<T>> {
         self.ewise_add_raw(&printed_binary(op), None, &a.raw(), &b.raw())?.typed()
     }
-    fn ewise_mult_matrices<O: BinaryOp>(
+    fn pairs<O: BinaryOp>(
         &self,
+        pairing: Pairing,
         op: O,
         a: &DeviceCsr<O::A>,
         b: &DeviceCsr<O::B>,
     ) -> Result<DeviceCsr<O::Out>> {
-        self.ewise_mult_raw(&printed_binary(op), &a.raw(), &b.raw())?.typed()
+        self.pairs_raw(pairing, &printed_binary(op), &a.raw(), &b.raw())?.typed()
     }
     fn ewise_union_matrices<O: BinaryOp>(
         &self,

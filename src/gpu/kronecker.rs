@@ -65,13 +65,18 @@ impl Cuda {
                 ],
             )?;
         }
-        Ok(RawCsr::new(DevicePattern::new((rows, cols), ap.sorted && bp.sorted, row_ptr, col_idx), values))
+        let sorted = nnz == 0 || ap.sorted && bp.sorted;
+        Ok(RawCsr::new(DevicePattern::new((rows, cols), sorted, row_ptr, col_idx), values))
     }
 }
 
 fn product(what: &'static str, x: usize, y: usize, max: usize) -> Result<usize> {
     let needed = x as u128 * y as u128;
-    if needed <= max as u128 { Ok(needed as usize) } else { Err(Error::IndexOverflow { what, needed, max: max as u128 }) }
+    if needed <= max as u128 {
+        Ok(needed as usize)
+    } else {
+        Err(Error::IndexOverflow { what, needed, max: max as u128 })
+    }
 }
 
 /// The programs of this file, as they are used.

@@ -92,6 +92,7 @@ mod ewise;
 mod find;
 mod front;
 mod jit;
+mod kronecker;
 mod launch;
 mod memory;
 mod naive_union;
@@ -142,3 +143,17 @@ pub use union_plan::{UnionStats, UnionStrategy};
 pub use vector::DeviceDense;
 pub use vector_form::DeviceVector;
 pub(crate) use vector_form::RawVector;
+
+use crate::Result;
+use crate::algebra::Printed;
+use crate::ops::Pairing;
+
+impl Cuda {
+    /// A ∘ B for the pairs of entries that the pairing names.
+    pub(crate) fn pairs_raw(&self, pairing: Pairing, op: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
+        match pairing {
+            Pairing::EwiseMult => self.ewise_mult_raw(op, a, b),
+            Pairing::Kronecker => self.kronecker_raw(op, a, b),
+        }
+    }
+}

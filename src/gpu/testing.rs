@@ -5,8 +5,8 @@ use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::{
     Cuda, DeviceCsr, DeviceEinsum, DeviceVector, SpmvKind, Tiling, apply, assign, contract, cp, distance, ewise,
-    naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns, tensor,
-    transpose, triangles, union, vector_ops,
+    kronecker, naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns,
+    tensor, transpose, triangles, union, vector_ops,
 };
 use crate::algebra::{
     Arithmetic, BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary,
@@ -40,6 +40,7 @@ fn units() -> Vec<Unit> {
         cp::programs(),
         distance::programs(),
         ewise::programs(),
+        kronecker::programs(),
         naive_union::programs(),
         reduce::programs(),
         restrict::programs(),

@@ -122,7 +122,7 @@ fn pattern<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -> Resul
             Ok(())
         },
     )?;
-    Ok(Pattern::from_parts(nrows, ncols, row_ptr, cols, a.is_sorted() && b.is_sorted()))
+    Ok(Pattern::from_parts(nrows, ncols, row_ptr, cols, nnz == 0 || a.is_sorted() && b.is_sorted()))
 }
 
 /// Calls `f` with the entries of A and of B whose products are each of some rows of C.

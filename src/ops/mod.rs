@@ -7,6 +7,7 @@
 //! | [`mxd`] | Y = A ⊕.⊗ X, X and Y dense |
 //! | [`mxm_hyper`] | C = A ⊕.⊗ B of hypersparse matrices |
 //! | [`ewise_add`], [`ewise_mult`] | C = A ∘ B where either, or both, have an entry |
+//! | [`kronecker`] | C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) |
 //! | [`apply`], [`select`] | C = f(A); the entries of A for which f(a, i, j, s) holds |
 //! | [`reduce_rows`], [`reduce`] | ⊕ over each row, over the whole |
 //! | [`assign`] | w(i) = x where v has an entry |
@@ -28,6 +29,7 @@ mod blocks;
 pub(crate) mod by_formula;
 mod ewise;
 mod hyper;
+mod kronecker;
 mod mxd;
 mod mxv;
 mod mxv_entries;
@@ -43,6 +45,7 @@ pub use apply_index::apply_index;
 pub use assign::assign;
 pub use ewise::{ewise_add, ewise_mult};
 pub use hyper::mxm_hyper;
+pub use kronecker::kronecker;
 pub use mxd::mxd;
 pub use mxv::{mxv, mxv_into};
 pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
@@ -51,3 +54,59 @@ pub(crate) use restrict::{nonzero, restrict};
 pub use select::select;
 pub use union::{union_mxm, union_mxm_into, union_spmv, union_spmv_dense};
 pub use vxm::vxm;
+
+use std::sync::Arc;
+
+use crate::algebra::{Array, BinaryOp};
+use crate::kernels::{CompiledOp, Operand};
+use crate::par::Threads;
+use crate::{Csr, Index, Pattern, Result};
+
+/// The pairs of entries of A and B that an operator ∘ joins, of operations C = A ∘ B on matrices, whose types may differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairing {
+    /// Entries at the same place: [`ewise_mult`].
+    EwiseMult,
+    /// Each entry of A with each of B: [`kronecker`].
+    Kronecker,
+}
+
+impl Pairing {
+    /// The operation's name in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::EwiseMult => "ewise_mult",
+            Self::Kronecker => "kronecker",
+        }
+    }
+    /// C, by types.
+    pub(crate) fn typed<O: BinaryOp, I: Index>(
+        self,
+        threads: &Threads,
+        op: O,
+        a: &Csr<O::A, I>,
+        b: &Csr<O::B, I>,
+    ) -> Result<Csr<O::Out, I>> {
+        match self {
+            Self::EwiseMult => ewise_mult(threads, op, a, b),
+            Self::Kronecker => kronecker(threads, op, a, b),
+        }
+    }
+    /// C, by an operator that is known at run time; rows of A and B are sorted if they have [to be](Self::sorts).
+    pub(crate) fn by_formula(
+        self,
+        threads: &Threads,
+        op: &CompiledOp,
+        a: Operand<'_>,
+        b: Operand<'_>,
+    ) -> Result<(Arc<Pattern>, Array)> {
+        match self {
+            Self::EwiseMult => by_formula::ewise(threads, op, (a, b), false),
+            Self::Kronecker => kronecker::kronecker_by_formula(threads, op, a, b),
+        }
+    }
+    /// Whether rows of the operands have to be sorted.
+    pub(crate) fn sorts(self) -> bool {
+        self == Self::EwiseMult
+    }
+}

@@ -72,7 +72,7 @@ impl Op<'_> {
     pub(super) fn check(&self, a: Operand<'_>, b: Option<Operand<'_>>) -> Result<()> {
         match (*self, b) {
             (Op::EwiseAdd(op), Some(b)) => check_ewise(op, a.ty(), b.ty(), true),
-            (Op::EwiseMult(op), Some(b)) => check_ewise(op, a.ty(), b.ty(), false),
+            (Op::Pairs(_, op), Some(b)) => check_ewise(op, a.ty(), b.ty(), false),
             (Op::Apply(f), None) => check("a", f, f.takes(), a.ty()),
             (Op::Select(f), None) => check("a", f, f.takes(), a.ty()).and_then(|()| selects(f)),
             (Op::Reduce(monoid) | Op::ReduceRows(monoid), None) => check("a", monoid, monoid.ty(), a.ty()),

@@ -49,6 +49,7 @@ mod semiring;
 mod vector;
 mod write;
 
+pub use crate::ops::Pairing;
 pub use collection::Collection;
 pub use distances::{Comparison, Neighbours};
 pub use engine::{Object, Op};

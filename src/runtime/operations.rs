@@ -5,6 +5,7 @@ use super::{BinaryOp, Collection, Machine, Matrix, Monoid, Scalar, Semiring, Una
 #[cfg(doc)]
 use crate::Error;
 use crate::Result;
+use crate::ops::Pairing;
 
 /// Operations on matrices and vectors whose types are known at run time.
 ///
@@ -67,7 +68,7 @@ impl Machine {
     /// # Errors
     /// As for [`ewise_add`](Self::ewise_add).
     pub fn ewise_mult<X: Collection>(&self, op: &BinaryOp, a: &X, b: &X) -> Result<X> {
-        X::made(self.run(&Call::binary(Op::EwiseMult(op), a.operand_of(), b.operand_of()))?)
+        X::made(self.run(&Call::binary(Op::Pairs(Pairing::EwiseMult, op), a.operand_of(), b.operand_of()))?)
     }
     /// c = f(a), or f(a, s, i, j), where a has an entry; j is 0 for an entry of a vector.
     ///
@@ -103,6 +104,15 @@ impl Machine {
     /// As for [`reduce`](Self::reduce).
     pub fn reduce_rows(&self, monoid: &Monoid, a: &Matrix) -> Result<Vector> {
         self.run(&Call::unary(Op::ReduceRows(monoid), a))?.try_into()
+    }
+    /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B.
+    ///
+    /// Shapes: `a` m×n, `b` p×q, result mp×nq. Cost: O(m·p + nnz(A)·nnz(B)) time.
+    /// # Errors
+    /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) is too large; [`Error::Argument`] if the operator takes other types;
+    /// [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
+    pub fn kronecker(&self, op: &BinaryOp, a: &Matrix, b: &Matrix) -> Result<Matrix> {
+        self.run(&Call::binary(Op::Pairs(Pairing::Kronecker, op), a, b))?.try_into()
     }
     /// Aᵀ, rows sorted.
     ///

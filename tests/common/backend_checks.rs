@@ -265,6 +265,53 @@ pub(crate) fn entry_by_entry<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     check(&get!(on.download(&t)), &reference::transpose(&a), true).map_err(fail("transpose"))
 }
 
+/// A ⊗ B of awkward small matrices, alone, transposed, under masks and into matrices that exist.
+pub(crate) fn kronecker_products<B: Backend>(on: &B, seed: u64) -> Outcome {
+    let mut rng = Rng(seed);
+    let mut small = || {
+        let (m, n) = (rng.below(9), rng.below(9));
+        let mut p = AnyPattern::of_shape(&mut rng, m, n);
+        p.shuffle = if rng.below(3) == 0 { rng.next() | 1 } else { 0 };
+        p
+    };
+    let (pa, pb) = (small(), small());
+    let (a, b) = (pa.matrix::<f64>(seed), pb.matrix::<f64>(!seed));
+    let (u, v) = (pa.matrix::<u8>(seed), pb.matrix::<bool>(!seed));
+    let sorted = a.nnz() * b.nnz() == 0 || a.pattern().is_sorted() && b.pattern().is_sorted();
+    let run = || -> Result<Outcome, Error> {
+        let (x, y) = (on.upload(&a)?, on.upload(&b)?);
+        let c = on.kronecker(Minus::<f64>::new(), &x, &y).eval()?;
+        let want = reference::kronecker(Minus::<f64>::new(), &a, &b);
+        let mut checked = check(&on.download(&c)?, &want, sorted);
+        let d = on.kronecker(Where::new(), &on.upload(&u)?, &on.upload(&v)?).eval()?;
+        checked = checked.and(check(&on.download(&d)?, &reference::kronecker(Where::new(), &u, &v), sorted));
+        let t = on.kronecker(Minus::<f64>::new(), &x, &y).transpose_a().transpose_b().eval()?;
+        checked = checked.and(check(&on.download(&t)?, &reference::transpose(&on.download(&c)?), true));
+        // Under masks and into a matrix of the same shape.
+        let (m, n) = want.shape;
+        let (mask, old) =
+            (AnyPattern::of_shape(&mut Rng(!seed), m, n).matrix::<i64>(1), AnyPattern::of_shape(&mut Rng(7), m, n));
+        let (old, is_mask) = (old.matrix::<f64>(2), reference::table(&mask).entries);
+        let on_mask = on.upload(&mask)?;
+        for complement in [false, true] {
+            let chain = || on.kronecker(Minus::<f64>::new(), &x, &y).mask(on_mask.structure());
+            let chain = || if complement { chain().complement() } else { chain() };
+            let lets = |i: usize, j: usize| is_mask.contains_key(&(i, j)) != complement;
+            let allowed = want.clone().filter(lets);
+            checked = checked.and(check(&on.download(&chain().eval()?)?, &allowed, true));
+            let mut into = on.upload(&old)?;
+            chain().accum(Plus::<f64>::new()).replace().into(&mut into)?;
+            let mut both = reference::table(&old).filter(lets);
+            for (at, z) in &allowed.entries {
+                both.entries.entry(*at).and_modify(|x| *x += z).or_insert(*z);
+            }
+            checked = checked.and(check(&on.download(&into)?, &both, true));
+        }
+        Ok(checked)
+    };
+    run().map_err(text)?
+}
+
 /// Folds of rows and of everything.
 pub(crate) fn folds<B: Backend, M: Monoid<Out: Draw + Same>>(
     on: &B,

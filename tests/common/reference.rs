@@ -209,6 +209,19 @@ fn intersection_of<O: BinaryOp>(op: O, a: &Table<O::A>, b: &Table<O::B>) -> Tabl
     Table { shape: a.shape, entries: both.collect() }
 }
 
+/// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B.
+pub(crate) fn kronecker<O: BinaryOp, I: Index>(op: O, a: &Csr<O::A, I>, b: &Csr<O::B, I>) -> Table<O::Out> {
+    let (a, b) = (table(a), table(b));
+    let (p, q) = b.shape;
+    let mut entries = BTreeMap::new();
+    for (&(i, j), &x) in &a.entries {
+        for (&(k, l), &y) in &b.entries {
+            entries.insert((i * p + k, j * q + l), op.apply::<Host>(V(x), V(y)).0);
+        }
+    }
+    Table { shape: (a.shape.0 * p, a.shape.1 * q), entries }
+}
+
 /// The entries for which f(a, i, j, s) holds.
 pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(op: O, a: &Csr<O::A, I>, s: O::S) -> Table<O::A> {
     let mut c = table(a);

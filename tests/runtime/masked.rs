@@ -4,7 +4,7 @@ use sparring::algebra::{
     FirstI, Min, MinPlus, Minus, MulOp, Out, Plus, PlusTimes, Ring, Semiring as SemiringType, Type, Value, ValueGt,
 };
 use sparring::prelude::*;
-use sparring::runtime::{self, Machine, Matrix, Op, Semiring};
+use sparring::runtime::{self, Machine, Matrix, Op, Pairing, Semiring};
 use sparring::spgemm::Options;
 
 use super::operands::{is_cpu, machines, pairs, same_matrix, same_vector, vectors};
@@ -137,7 +137,7 @@ fn folds_and_operations_entry_by_entry_are_masked_before_they_are_computed() {
             cases += compare(m, Op::EwiseAdd(&minus), &(&rx, &ry), &textbook::union(&x, &y, &f), typed, "ewise_add");
             let typed = by_types!(cpu.ewise_mult(Minus::<i64>::new(), &x, &y));
             let whole = textbook::intersection(&x, &y, &f);
-            cases += compare(m, Op::EwiseMult(&minus), &(&rx, &ry), &whole, typed, "ewise_mult");
+            cases += compare(m, Op::Pairs(Pairing::EwiseMult, &minus), &(&rx, &ry), &whole, typed, "ewise_mult");
         }
         for x in vectors::<i64>(10, 300) {
             let rx = runtime::Vector::from(x.clone());

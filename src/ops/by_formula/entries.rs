@@ -43,7 +43,7 @@ impl<'a> OfOne<'a> {
 }
 
 /// a ∘ b where two operands meet.
-pub(super) struct OfTwo<'a> {
+pub(in crate::ops) struct OfTwo<'a> {
     runs: &'a Runs,
     a: Slice<'a>,
     b: Slice<'a>,
@@ -53,7 +53,7 @@ impl<'a> OfTwo<'a> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Unsupported`](crate::Error::Unsupported) for a
     /// formula that the processor cannot run.
-    pub(super) fn new(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
+    pub(in crate::ops) fn new(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
         Ok(Self { runs: op.runs()?, a, b })
     }
     /// a(p) ∘ b(p) for the p of a range.
@@ -61,7 +61,7 @@ impl<'a> OfTwo<'a> {
         self.runs.run(&[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
     }
     /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that there is.
-    pub(super) fn meet(&self, places: &[Places], out: &mut SliceMut<'_>) {
+    pub(in crate::ops) fn meet(&self, places: &[Places], out: &mut SliceMut<'_>) {
         self.runs.with(|blocks, room| {
             let [x, y] = &mut room.operands;
             x.slice_mut().gather(&self.a, places.iter().map(|p| p.0));

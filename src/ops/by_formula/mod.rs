@@ -9,6 +9,7 @@ mod matrix;
 mod moves;
 mod vector;
 
+pub(super) use entries::OfTwo;
 pub(crate) use matrix::{apply, ewise, reduce};
 pub(crate) use moves::{Move, moved};
 pub(crate) use vector::{

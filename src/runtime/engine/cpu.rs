@@ -8,6 +8,7 @@ use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, Triangl
 use crate::algebra::{SliceMut, Type};
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
+use crate::ops::Pairing;
 use crate::ops::by_formula::{self, Move};
 use crate::par::Threads;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
@@ -205,19 +206,20 @@ impl Cpu {
     }
     fn of_matrices(&self, op: Op<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         let threads = Cpu::threads(self);
-        let (op, union) = match op {
-            Op::EwiseAdd(op) => (op, true),
-            Op::EwiseMult(op) => (op, false),
+        let sorts = !matches!(op, Op::Pairs(pairing, _) if !pairing.sorts());
+        let (a, b) = if sorts { (a.sorted(threads)?, b.sorted(threads)?) } else { (a.clone(), b.clone()) };
+        let (left, right) = (a.operand()?, b.operand()?);
+        let (pattern, values) = match op {
+            Op::EwiseAdd(op) => by_formula::ewise(threads, op.compiled(), (left, right), true)?,
+            Op::Pairs(pairing, op) => pairing.by_formula(threads, op.compiled(), left, right)?,
             _ => return Err(unfit()),
         };
-        let (a, b) = (a.sorted(threads)?, b.sorted(threads)?);
-        let (pattern, values) = by_formula::ewise(threads, op.compiled(), (a.operand()?, b.operand()?), union)?;
         Matrix::new(pattern, values)
     }
     fn of_vectors(&self, op: Op<'_>, x: &Vector, y: &Vector) -> Result<Vector> {
         let (op, union) = match op {
             Op::EwiseAdd(op) => (op, true),
-            Op::EwiseMult(op) => (op, false),
+            Op::Pairs(Pairing::EwiseMult, op) => (op, false),
             _ => return Err(unfit()),
         };
         Vector::of(by_formula::ewise_vectors(Cpu::threads(self), op.compiled(), (x.view()?, y.view()?), union)?)

@@ -12,6 +12,7 @@ use crate::backend::DistanceBackend;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RawBuffer, RawCsr, RawVector, spgemm as device};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
+use crate::ops::Pairing;
 use crate::ops::by_formula::AnyVector;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
@@ -268,14 +269,14 @@ impl Engine for Cuda {
             (Op::EwiseAdd(op), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
                 self.keep(self.ewise_add_raw(op.printed(), None, &*self.matrix(a)?, &*self.matrix(b)?)?).into()
             }
-            (Op::EwiseMult(op), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
-                self.keep(self.ewise_mult_raw(op.printed(), &*self.matrix(a)?, &*self.matrix(b)?)?).into()
+            (Op::Pairs(pairing, op), Operand::Matrix(a), Some(Operand::Matrix(b))) => {
+                self.keep(self.pairs_raw(pairing, op.printed(), &*self.matrix(a)?, &*self.matrix(b)?)?).into()
             }
             (Op::EwiseAdd(op), Operand::Vector(x), Some(Operand::Vector(y))) => {
                 let (x, y) = (self.vector(x)?, self.vector(y)?);
                 self.keep_vector(self.vector_ewise_add_raw(op.printed(), None, &x, &y)?).into()
             }
-            (Op::EwiseMult(op), Operand::Vector(x), Some(Operand::Vector(y))) => {
+            (Op::Pairs(Pairing::EwiseMult, op), Operand::Vector(x), Some(Operand::Vector(y))) => {
                 let (x, y) = (self.vector(x)?, self.vector(y)?);
                 self.keep_vector(self.vector_ewise_mult_raw(op.printed(), &x, &y)?).into()
             }

@@ -21,6 +21,7 @@ use super::vector::Vector;
 use crate::algebra::{SliceMut, Type};
 use crate::distance::{Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles};
+use crate::ops::Pairing;
 use crate::par::Threads;
 use crate::spgemm::Options;
 use crate::{Error, Result};
@@ -247,8 +248,8 @@ pub enum Op<'a> {
     Vxm(&'a Semiring),
     /// A ∘ B where both have an entry; where one has, that entry.
     EwiseAdd(&'a BinaryOp),
-    /// A ∘ B where both have an entry.
-    EwiseMult(&'a BinaryOp),
+    /// A ∘ B for the pairs of entries that the pairing names; of vectors for [`Pairing::EwiseMult`] alone.
+    Pairs(Pairing, &'a BinaryOp),
     /// f(A, s, i, j).
     Apply(&'a UnaryOp),
     /// The entries for which f(A, s, i, j) holds.
@@ -271,7 +272,7 @@ impl Op<'_> {
             Op::Mxv(_) => "mxv",
             Op::Vxm(_) => "vxm",
             Op::EwiseAdd(_) => "ewise_add",
-            Op::EwiseMult(_) => "ewise_mult",
+            Op::Pairs(pairing, _) => pairing.name(),
             Op::Apply(_) => "apply",
             Op::Select(_) => "select",
             Op::Reduce(_) => "reduce",
