@@ -892,6 +892,17 @@ SparringStatus sparring_plan_numeric_into_with(const SparringDevice *device,
                                                const SparringMatrix *b,
                                                SparringMatrix *c);
 
+/// The Kronecker product C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`, by the operator of this name, as
+/// "times" or "plus", or by a formula of a and b, as "a + 2*b".
+/// `a` is m×n, `b` is p×q; the result is mp×nq, of the type that the operator gives. A name takes one type for both matrices, a formula
+/// may take two. Sizes that do not fit: SPARRING_INDEX_OVERFLOW, with the numbers. On a GPU the result is where `a` is.
+/// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+SparringStatus sparring_kronecker(const SparringDevice *device,
+                                  const char *op,
+                                  const SparringMatrix *a,
+                                  const SparringMatrix *b,
+                                  SparringMatrix **c);
+
 /// Counts the triangles of the simple undirected graph under the square matrix `a`: direction, loops, repeated
 /// edges and values do not matter.
 /// A GPU has one method, for SPARRING_TRIANGLES_AUTO and SPARRING_TRIANGLES_COMPRESSED.

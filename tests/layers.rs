@@ -256,6 +256,33 @@ fn one_file_asks_the_processor() {
 }
 
 /// The programs around the library see what any user sees: no path into its sources, no private feature.
+/// A new operation touches few files, through every door: those that say the name of one that was added so.
+#[test]
+fn an_operation_touches_six_files_and_a_gpu_four() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let name = "kronecker";
+    let says = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        text.to_lowercase().contains(name)
+    };
+    let here = |path: PathBuf| path.strip_prefix(root).expect("in the package").display().to_string();
+    let is_test = |path: &PathBuf| path.components().any(|part| part.as_os_str() == "tests");
+    let folders = ["src", "capi/src", "cli/src"].map(|folder| sources(&root.join(folder)));
+    let files = folders.concat().into_iter().filter(|path| !is_test(path) && says(path)).map(here);
+    let (gpu, every): (Vec<_>, Vec<_>) = files.partition(|path| path.starts_with("src/gpu/"));
+    let expected = [
+        "src/backend/mod.rs",
+        "src/ops/kronecker.rs",
+        "src/ops/mod.rs",
+        "src/runtime/operations.rs",
+        "capi/src/operations.rs",
+        "cli/src/operations.rs",
+    ];
+    assert_eq!(every, expected);
+    assert_eq!(gpu, ["src/gpu/kronecker.rs", "src/gpu/mod.rs", "src/gpu/testing.rs"]);
+    assert!(root.join("cuda/kronecker.cu").is_file(), "the fourth file of a GPU");
+}
+
 #[test]
 fn the_programs_around_use_the_public_api() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -9,7 +9,7 @@
 //! - [`memory`]: arrays and text across the border, the home of the crate's `unsafe`;
 //! - [`types`]: the types of values;
 //! - [`device`], [`matrix`], [`arrays`], [`foreign`], [`matrix_market`], [`semirings`], [`mxm`], [`mxm_with`],
-//!   [`triangles`],
+//!   [`operations`], [`triangles`],
 //!   [`distances`], [`mod@index`], [`tensor`], [`mttkrp`], [`cp`], [`einsum`]: the functions.
 
 #![allow(
@@ -33,6 +33,7 @@ pub(crate) mod memory;
 pub mod mttkrp;
 pub mod mxm;
 pub mod mxm_with;
+pub mod operations;
 pub mod semirings;
 pub mod status;
 pub mod tensor;

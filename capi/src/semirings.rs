@@ -43,16 +43,19 @@ impl SparringSemiring {
 
 /// The semiring of this name, or of these formulas, over values of A and of B.
 pub(crate) fn parsed(text: &str, a: Type, b: Type) -> Fallible<Semiring> {
-    Semiring::between(text, a, b).map_err(|e| {
-        let unsupported = matches!(e, Error::Unsupported { .. });
-        let mut fail = Fail::from(e).naming("semiring");
-        if unsupported {
-            // What exists for another type is a mistake about the type, what exists for none about the name.
-            let known = TYPES.iter().any(|&ty| Semiring::new(text, ty).is_ok());
-            fail.status = if known { SPARRING_TYPE } else { SPARRING_ARGUMENT };
-        }
-        fail
-    })
+    Semiring::between(text, a, b).map_err(|e| of_name(e, "semiring", |ty| Semiring::new(text, ty).is_ok()))
+}
+
+/// The error of a text, given as `argument`, that is the name of nothing over a type; `exists` tells whether it is one over another.
+pub(crate) fn of_name(e: Error, argument: &str, exists: impl Fn(Type) -> bool) -> Fail {
+    let unsupported = matches!(e, Error::Unsupported { .. });
+    let mut fail = Fail::from(e).naming(argument);
+    if unsupported {
+        // What exists for another type is a mistake about the type, what exists for none about the name.
+        let known = TYPES.iter().any(|&ty| exists(ty));
+        fail.status = if known { SPARRING_TYPE } else { SPARRING_ARGUMENT };
+    }
+    fail
 }
 
 /// Number of semirings that sparring_mxm knows by name.

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The sources with items for C, in the order of the header.
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     "status",
     "guard",
     "handle",
@@ -18,6 +18,7 @@ const SOURCES: [&str; 19] = [
     "semirings",
     "mxm",
     "mxm_with",
+    "operations",
     "triangles",
     "distances",
     "index",

@@ -18,6 +18,7 @@ mod memory;
 mod metrics;
 mod mxm;
 mod near;
+mod operations;
 mod output;
 mod pages;
 mod progress;
@@ -71,6 +72,8 @@ enum Command {
     Triangles(triangles::Arguments),
     /// Multiply two matrices, or one by itself
     Mxm(mxm::Arguments),
+    #[command(flatten)]
+    Operation(operations::Operation),
     /// Find the nearest rows of each row, exactly
     Knn(knn::Arguments),
     /// Find the rows within a radius of each row
@@ -112,6 +115,7 @@ impl Command {
             Self::Semirings | Self::Metrics | Self::Devices | Self::Completions(_) | Self::Man(_) => {
                 "a list is printed without computing"
             }
+            Self::Operation(_) => "it takes memory in proportion to the result",
             Self::Convert(_) | Self::Transpose(_) => "it takes memory in proportion to the file",
             Self::Info(arguments) if !arguments.product => "without --product nothing is computed",
             _ => return Ok(()),
@@ -123,6 +127,7 @@ impl Command {
         match self {
             Self::Triangles(arguments) => arguments.place.device,
             Self::Mxm(arguments) => arguments.place.device,
+            Self::Operation(operation) => operation.device(),
             Self::Knn(arguments) => arguments.place.device,
             Self::Radius(arguments) => arguments.place.device,
             Self::Distances(arguments) => arguments.place.device,
@@ -173,6 +178,7 @@ fn run(common: &Common, command: &Command) -> failure::Result {
         Command::Info(arguments) => info::run(&context, arguments),
         Command::Triangles(arguments) => triangles::run(&context, arguments),
         Command::Mxm(arguments) => mxm::run(&context, arguments),
+        Command::Operation(operation) => operations::run(&context, operation),
         Command::Knn(arguments) => knn::run(&context, arguments),
         Command::Radius(arguments) => radius::run(&context, arguments),
         Command::Distances(arguments) => distances::run(&context, arguments),

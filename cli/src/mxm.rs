@@ -245,7 +245,7 @@ fn multiply(
 
 /// The type that holds the values of both: the wider of the two kinds, in the order of truth values, integers, reals, complex
 /// numbers. Where that could lose digits the user is to say.
-fn common(a: Type, b: Type) -> sparring::Result<Type> {
+pub(crate) fn common(a: Type, b: Type) -> sparring::Result<Type> {
     let rank = |t: Type| match t {
         Type::Bool => 0,
         Type::F32 | Type::F64 => 2,

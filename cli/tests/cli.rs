@@ -29,6 +29,25 @@ fn triangles_of_a_complete_graph() {
 }
 
 #[test]
+fn a_kronecker_product_has_each_pair_of_entries() {
+    let row = file("kron_a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 1\n1 2 2\n");
+    let swap = file("kron_b.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 3\n2 1 4\n");
+    let said = text(&["kronecker", &row, &swap]);
+    assert!(said.starts_with("2 × 4, 4 entries of i64 by times   read "), "{said}");
+    assert!(said.trim_end().ends_with("sum 21"), "{said}");
+    let out = sparring(&["kronecker", &row, &swap, "--op", "a + 10*b", "-o", "-"]);
+    let written = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success() && written.ends_with("2 4 4\n1 2 31\n1 4 32\n2 1 41\n2 3 42\n"), "{written}");
+    let found = json(&["kronecker", "gen:tc_rmat10", &row, "--type", "f32"]);
+    assert_eq!((&found["nrows"], &found["type"], &found["op"]), (&1024.into(), &"f32".into(), &"times".into()));
+    // Patterns are truth values.
+    let found = json(&["kronecker", &file("kron_p.mtx", COMPLETE)]);
+    assert_eq!((&found["type"], &found["op"]), (&"bool".into(), &"land".into()));
+    let out = sparring(&["kronecker", &row, "--op", "tims"]);
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
 fn triangles_of_each_vertex_and_of_each_edge() {
     let k4 = file("triangles_per.mtx", COMPLETE);
     let said = text(&["triangles", &k4, "--per", "vertex"]);

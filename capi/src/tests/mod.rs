@@ -15,6 +15,7 @@ mod files;
 mod foreign;
 mod matrices;
 mod mttkrp;
+mod operations;
 mod products;
 mod tensors;
 mod triangles;

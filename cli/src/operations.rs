@@ -1,0 +1,93 @@
+//! Operations on matrices by an operator: `sparring kronecker A [B]`.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use sparring::algebra::Type;
+use sparring::runtime::{BinaryOp, Matrix, Op, Pairing};
+
+use crate::context::Context;
+use crate::device::{Device, Where};
+use crate::failure::Result;
+use crate::formats::SPARSE;
+use crate::mxm::common;
+use crate::output::{ms, number, seconds, shape, thousands};
+use crate::write::Output;
+
+#[derive(Subcommand)]
+pub(crate) enum Operation {
+    /// Multiply each entry of a matrix with each of another: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)
+    Kronecker(Arguments),
+}
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Left matrix: a Matrix Market file, or gen:NAME
+    a: String,
+    /// Right matrix [default: the left one]
+    b: Option<String>,
+    /// Operator ∘: a name, or a formula of a and b: "a + 2*b" [default: times; land for truth values]
+    #[arg(long, value_name = "OP")]
+    op: Option<String>,
+    /// Type of the values, to which both matrices are converted [default: that of the files: integers are i64, patterns bool]
+    #[arg(long = "type", value_name = "TYPE")]
+    values: Option<Type>,
+    /// Write the result to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<String>,
+    #[command(flatten)]
+    place: Where,
+}
+
+impl Operation {
+    fn parts(&self) -> (Pairing, &Arguments) {
+        match self {
+            Self::Kronecker(arguments) => (Pairing::Kronecker, arguments),
+        }
+    }
+    /// Where it computes.
+    pub(crate) fn device(&self) -> Device {
+        self.parts().1.place.device
+    }
+}
+
+pub(crate) fn run(context: &Context, operation: &Operation) -> Result {
+    let (pairing, arguments) = operation.parts();
+    let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
+    let (a, mut read_ms) = context.load_any(&arguments.a)?;
+    let b = match &arguments.b {
+        Some(file) => {
+            let (b, ms) = context.load_any(file)?;
+            read_ms += ms;
+            b
+        }
+        None => a.clone(),
+    };
+    let ty = match arguments.values {
+        Some(ty) => ty,
+        None => common(a.ty(), b.ty())?,
+    };
+    let (a, b) = (a.cast(ty)?, b.cast(ty)?);
+    let name = arguments.op.as_deref().unwrap_or(if ty == Type::Bool { "land" } else { "times" });
+    let op = BinaryOp::new(name, ty)?;
+    context.progress.stage("computing".into());
+    let machine = context.machine()?;
+    let (a, b) = (machine.upload(&a)?, machine.upload(&b)?);
+    let (c, compute_ms) = context.timed(|| machine.call(Op::Pairs(pairing, &op), (&a, &b)).eval::<Matrix>())?;
+    if let Some(output) = &output {
+        output.save(context, &c.download()?)?;
+    }
+    let (sum, (nrows, ncols), nnz) = (machine.sum(&c)?, c.shape(), c.nnz());
+    let json = json!({
+        "nrows": nrows, "ncols": ncols, "nnz": nnz, "type": c.ty().name(), "sum": number(sum), "op": name,
+        "read_ms": ms(read_ms), "ms": ms(compute_ms), "threads": context.threads(), "device": context.device.to_string(),
+    });
+    context.result(json, || {
+        let (read, computed) = (seconds(read_ms), seconds(compute_ms));
+        let entries = thousands(nnz as u64);
+        format!(
+            "{}, {entries} entries of {} by {name}   read {read}, computed {computed}   sum {sum}",
+            shape(nrows, ncols),
+            c.ty()
+        )
+    })
+}
