@@ -24,13 +24,16 @@ fn allows(mask: &sparring::Vector<i8>, structure: bool, complement: bool, i: usi
 
 const WAYS: [(bool, bool); 4] = [(true, false), (true, true), (false, false), (false, true)];
 
+/// The result by types under a mask, structural or not, complemented or not.
+type ByTypes<'a, T> = dyn Fn(&sparring::Vector<i8>, (bool, bool)) -> Option<sparring::Vector<T>> + 'a;
+
 /// `op` of the operands under each mask is `whole` restricted, and `typed` under the mask.
 fn compare<T: Value, Z: Into<runtime::Operands> + Clone>(
     machine: &Machine,
     op: Op<'_>,
     operands: &Z,
     whole: &sparring::Vector<T>,
-    typed: &dyn Fn(&sparring::Vector<i8>, (bool, bool)) -> Option<sparring::Vector<T>>,
+    typed: &ByTypes<'_, T>,
     what: &str,
 ) -> usize {
     let mut cases = 0;
