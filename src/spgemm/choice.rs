@@ -12,12 +12,13 @@ use crate::simd::SHORT;
 const CUTOFF: f64 = 0.6;
 
 /// Whether B's words are counted at all: rows with fewer multiplications than this are mostly sorted in registers,
-/// which beats reading words (web18, 110 a row and CF 0.37: 79 ms against 94).
-pub(super) fn worth_counting(forced: Compress, mean_row_flops: f64) -> bool {
+/// which beats reading words (web18, 110 a row and CF 0.37: 79 ms against 94). Nor where A reads a small part of B: counting reads all
+/// entries of it (4 rows of some hundred entries each times a road network: 0.5 ms of 0.6).
+pub(super) fn worth_counting(forced: Compress, mean_row_flops: f64, flops: u64, entries_of_b: usize) -> bool {
     match forced {
         Compress::On => true,
         Compress::Off => false,
-        Compress::Auto => mean_row_flops >= SHORT as f64,
+        Compress::Auto => mean_row_flops >= SHORT as f64 && flops >= entries_of_b as u64,
     }
 }
 
@@ -133,8 +134,9 @@ mod tests {
 
     #[test]
     fn each_rule() {
-        assert!(worth_counting(Compress::On, 1.0) && !worth_counting(Compress::Off, 1e9));
-        assert!(!worth_counting(Compress::Auto, 127.0) && worth_counting(Compress::Auto, 128.0));
+        assert!(worth_counting(Compress::On, 1.0, 1, 9) && !worth_counting(Compress::Off, 1e9, 9, 1));
+        assert!(!worth_counting(Compress::Auto, 127.0, 9, 9) && worth_counting(Compress::Auto, 128.0, 9, 9));
+        assert!(!worth_counting(Compress::Auto, 128.0, 8, 9));
         assert!(packs(0.6) && !packs(0.61));
         assert!(compares((9, 1 << 16), 54) && !compares((9, 1 << 16), 53) && !compares((9, 1 << 15), 54));
         assert!(few(16.0, 0.9) && !few(16.5, 1.0) && !few(3.0, 0.89));

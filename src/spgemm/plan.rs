@@ -306,7 +306,8 @@ fn look<I: Index>(
         return Ok(Looks { packed: None, moved, choice });
     }
     let counted = || BitRows::<u64, I>::count_bytes(threads, b);
-    if !useful || !choice::worth_counting(request.options.compress, mean) || !forced && !budget.fits(counted()) {
+    let worth = choice::worth_counting(request.options.compress, mean, work.flops, b.nnz());
+    if !useful || !worth || !forced && !budget.fits(counted()) {
         return Ok(Looks { packed: None, moved: None, choice });
     }
     budget.take(WHAT, counted())?;
