@@ -155,9 +155,13 @@ fn kronecker_products_that_fit_no_index_are_refused_with_the_sizes() {
         matches!(wide, Error::IndexOverflow { what: "columns of a Kronecker product", needed: n, .. } if n == needed),
         "{wide}"
     );
-    // 2⁴⁴ rows fit the type and no memory.
+    // 2⁴⁴ rows have no label of 32 bits.
     let tall = refused(&of(1 << 22, 1), &of(1 << 22, 1));
-    assert!(matches!(tall, Error::OutOfMemory { .. }), "{tall}");
+    let needed = 1 << 44;
+    assert!(
+        matches!(tall, Error::IndexOverflow { what: "rows of a Kronecker product", needed: n, .. } if n == needed),
+        "{tall}"
+    );
 }
 
 #[test]

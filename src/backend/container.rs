@@ -13,8 +13,8 @@ pub trait Kind<M: Backend<I>, I: Index>: Sized {
     type Of<T: Value>: Container<M, I, Kind = Self, Value = T>;
     /// Where one has entries.
     type Places: Clone;
-    /// Whether a mask of an operation entry by entry is applied to its operands, and not to its result.
-    const MASKS_OPERANDS: bool;
+    /// Whether a mask of an operation entry by entry is applied to this operand.
+    fn masks_operand<T: Value>(m: &M, x: &Self::Of<T>) -> bool;
     /// Rows and columns; places and 1 of a vector.
     fn shape<T: Value>(m: &M, x: &Self::Of<T>) -> (usize, usize);
     /// Whether both are names of one matrix or vector.
@@ -64,9 +64,11 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Matrices {
     fn shape<T: Value>(m: &M, x: &M::Matrix<T>) -> (usize, usize) {
         m.shape(x)
     }
-    const MASKS_OPERANDS: bool = false;
-    fn is_same<T: Value>(_: &M, _: &M::Matrix<T>, _: &M::Matrix<T>) -> bool {
-        false
+    fn masks_operand<T: Value>(m: &M, x: &M::Matrix<T>) -> bool {
+        m.masks_operand(x)
+    }
+    fn is_same<T: Value>(m: &M, x: &M::Matrix<T>, y: &M::Matrix<T>) -> bool {
+        m.is_same_matrix(x, y)
     }
     fn is_own<T: Value>(_: &M, _: &M::Matrix<T>, _: &M::Pattern) -> bool {
         false
@@ -75,8 +77,7 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Matrices {
         false
     }
     fn retain<T: Value>(m: &M, x: &mut M::Matrix<T>, mask: MaskSpec<'_, M::Pattern>) -> Result<()> {
-        *x = m.restrict_matrix(x, mask.pattern, mask.complement)?;
-        Ok(())
+        m.retain_matrix(x, mask)
     }
     fn put<T: Value>(m: &M, x: &mut M::Matrix<T>, t: M::Matrix<T>) -> Result<()> {
         Self::accumulate(m, Second::<T, T>::default(), x, t)
@@ -87,8 +88,7 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Matrices {
         x: &mut M::Matrix<T>,
         t: M::Matrix<T>,
     ) -> Result<()> {
-        *x = m.ewise_add_matrices(op, x, &t)?;
-        Ok(())
+        m.accumulate_matrix(op, x, t)
     }
     fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         m: &M,
@@ -106,7 +106,9 @@ impl<M: Backend<I>, I: Index> Kind<M, I> for Vectors {
     fn shape<T: Value>(m: &M, x: &M::Vector<T>) -> (usize, usize) {
         (m.len(x), 1)
     }
-    const MASKS_OPERANDS: bool = M::MASKS_OPERANDS;
+    fn masks_operand<T: Value>(_: &M, _: &M::Vector<T>) -> bool {
+        M::MASKS_OPERANDS
+    }
     fn is_same<T: Value>(m: &M, x: &M::Vector<T>, y: &M::Vector<T>) -> bool {
         m.is_same_vector(x, y)
     }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use super::Backend;
 use super::container::{Container, Mask, Matrices, Vectors};
+use super::cpu_hyper::{Aligned, each};
 use crate::algebra::{
     BinaryOp, BindFirst, BindSecond, IndexUnaryOp, Lhs, Monoid, Num, Out, Rhs, Second, Semiring, UnaryOp, Value,
 };
 use crate::ops::{self, vector};
 use crate::par::filled;
-use crate::sparse::{MaskSpec, VectorPattern, copied};
+use crate::sparse::{MaskSpec, MatrixPattern, VectorPattern, copied};
 use crate::spgemm::{self, Options, Plan, Request};
-use crate::{Cpu, Csr, Dense, Index, Pattern, Result, Vector};
+use crate::{Cpu, Csr, Dense, Error, Index, Pattern, Result, Vector};
 
 impl<T: Value, I: Index> Container<Cpu, I> for Csr<T, I> {
     type Kind = Matrices;
@@ -19,10 +20,10 @@ impl<T: Value, I: Index> Container<Cpu, I> for Csr<T, I> {
     fn count(&self, _: &Cpu) -> Result<usize> {
         Ok(self.nnz())
     }
-    fn places(&self, _: &Cpu) -> Result<Arc<Pattern<I>>> {
-        Ok(Arc::clone(self.pattern()))
+    fn places(&self, _: &Cpu) -> Result<MatrixPattern<I>> {
+        Ok(self.matrix_pattern())
     }
-    fn nonzero(&self, m: &Cpu) -> Result<Arc<Pattern<I>>>
+    fn nonzero(&self, m: &Cpu) -> Result<MatrixPattern<I>>
     where
         T: Num,
     {
@@ -31,14 +32,19 @@ impl<T: Value, I: Index> Container<Cpu, I> for Csr<T, I> {
 }
 
 /// A pattern is a structural mask.
-impl<I: Index> Mask<Cpu, I, Matrices> for Arc<Pattern<I>> {
-    fn resolve(self, _: &Cpu) -> Result<(Arc<Pattern<I>>, bool)> {
+impl<I: Index> Mask<Cpu, I, Matrices> for MatrixPattern<I> {
+    fn resolve(self, _: &Cpu) -> Result<(Self, bool)> {
         Ok((self, false))
     }
 }
+impl<I: Index> Mask<Cpu, I, Matrices> for Arc<Pattern<I>> {
+    fn resolve(self, _: &Cpu) -> Result<(MatrixPattern<I>, bool)> {
+        Ok((self.into(), false))
+    }
+}
 impl<I: Index> Mask<Cpu, I, Matrices> for Pattern<I> {
-    fn resolve(self, _: &Cpu) -> Result<(Arc<Pattern<I>>, bool)> {
-        Ok((Arc::new(self), false))
+    fn resolve(self, _: &Cpu) -> Result<(MatrixPattern<I>, bool)> {
+        Ok((Arc::new(self).into(), false))
     }
 }
 
@@ -76,12 +82,38 @@ fn of<'a, I: Index>(mask: MaskSpec<'a, Arc<VectorPattern<I>>>) -> MaskSpec<'a, V
     MaskSpec::new(mask.pattern, mask.complement)
 }
 
+/// Refuses a mask of another shape.
+fn check<I: Index>(shape: (usize, usize), mask: &MatrixPattern<I>) -> Result<()> {
+    if shape == mask.shape() { Ok(()) } else { Err(Error::Shape { op: "mask", lhs: shape, rhs: mask.shape() }) }
+}
+
+/// The entries of two operands by their places.
+type Pair<A, B, I> = (Vector<A, I>, Vector<B, I>);
+
+impl Cpu {
+    /// Both operands by their places, if one of them is kept so.
+    fn both_by_places<A: Value, B: Value, I: Index>(
+        &self,
+        op: &'static str,
+        a: &Csr<A, I>,
+        b: &Csr<B, I>,
+    ) -> Result<Option<Pair<A, B, I>>> {
+        if a.as_places().is_none() && b.as_places().is_none() {
+            return Ok(None);
+        }
+        if a.shape() != b.shape() {
+            return Err(Error::Shape { op, lhs: a.shape(), rhs: b.shape() });
+        }
+        Ok(Some((a.to_places(self.threads())?, b.to_places(self.threads())?)))
+    }
+}
+
 /// Bit for bit the same for any number of threads. Copies of a matrix or a vector share what they hold.
 impl<I: Index> Backend<I> for Cpu {
     type Matrix<T: Value> = Csr<T, I>;
     type Vector<T: Value> = Vector<T, I>;
     type Dense<T: Value> = Dense<T>;
-    type Pattern = Arc<Pattern<I>>;
+    type Pattern = MatrixPattern<I>;
     type Places = Arc<VectorPattern<I>>;
     type Plan = Plan<I>;
 
@@ -113,24 +145,40 @@ impl<I: Index> Backend<I> for Cpu {
 
     fn symbolic(
         &self,
-        a: &Arc<Pattern<I>>,
-        b: &Arc<Pattern<I>>,
-        mask: Option<(&Arc<Pattern<I>>, bool)>,
+        a: &MatrixPattern<I>,
+        b: &MatrixPattern<I>,
+        mask: Option<(&MatrixPattern<I>, bool)>,
         options: &Options,
     ) -> Result<Plan<I>> {
-        let mask = mask.map(|(pattern, complement)| (&**pattern, complement));
-        spgemm::symbolic(self.threads(), a, b, &Request { options, budget: self.budget, mask })
+        let allowed = mask.map(|mask| mask.0.rows()).transpose()?;
+        let mask = allowed.as_ref().zip(mask).map(|(pattern, mask)| (&***pattern, mask.1));
+        let (a, b) = (a.rows()?, b.rows()?);
+        spgemm::symbolic(self.threads(), &a, &b, &Request { options, budget: self.budget, mask })
     }
     fn product<R: Semiring>(
         &self,
         ring: R,
         a: &Csr<Lhs<R>, I>,
         b: &Csr<Rhs<R>, I>,
-        mask: Option<(&Arc<Pattern<I>>, bool)>,
+        mask: Option<(&MatrixPattern<I>, bool)>,
         options: &Options,
     ) -> Result<Csr<Out<R>, I>> {
-        let mask = mask.map(|(pattern, complement)| (&**pattern, complement));
-        spgemm::mxm(self.threads(), &Request { options, budget: self.budget, mask }, ring, a, b)
+        let spec = mask.map(|(pattern, complement)| MaskSpec::new(pattern, complement));
+        if let Some(c) = self.product_hyper(ring, a, b, spec)? {
+            return Ok(c);
+        }
+        let (a, b, mut request) =
+            (a.compressed()?, b.compressed()?, Request { options, budget: self.budget, mask: None });
+        // All products are visited anyway where a mask takes places away, and its bits are asked by those that are made.
+        if let Some((pattern, true)) = mask
+            && pattern.as_places().is_some()
+        {
+            let c = spgemm::mxm(self.threads(), &request, ring, a, b)?;
+            return self.restrict_matrix(&c, pattern, true);
+        }
+        let allowed = mask.map(|mask| mask.0.rows()).transpose()?;
+        request.mask = allowed.as_ref().zip(mask).map(|(pattern, mask)| (&***pattern, mask.1));
+        spgemm::mxm(self.threads(), &request, ring, a, b)
     }
     fn numeric<R: Semiring>(
         &self,
@@ -139,7 +187,7 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<Lhs<R>, I>,
         b: &Csr<Rhs<R>, I>,
     ) -> Result<Csr<Out<R>, I>> {
-        spgemm::numeric(self.threads(), self.budget, plan, ring, a, b)
+        spgemm::numeric(self.threads(), self.budget, plan, ring, a.compressed()?, b.compressed()?)
     }
     fn is_of_plan<T: Value>(&self, plan: &Plan<I>, c: &Csr<T, I>) -> bool {
         plan.pattern().is_some_and(|pattern| Arc::ptr_eq(pattern, c.pattern()) || pattern == c.pattern())
@@ -167,7 +215,10 @@ impl<I: Index> Backend<I> for Cpu {
         x: &Vector<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<Out<R>, I>> {
-        ops::mxv_entries(self.threads(), ring, a, x, mask.map(of))
+        match self.mxv_hyper(ring, a, x, mask.map(of))? {
+            Some(y) => Ok(y),
+            None => ops::mxv_entries(self.threads(), ring, a.compressed()?, x, mask.map(of)),
+        }
     }
     fn vxm_masked<R: Semiring>(
         &self,
@@ -176,13 +227,19 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<Out<R>, I>> {
-        ops::vxm_entries(self.threads(), ring, x, a, mask.map(of))
+        match self.vxm_hyper(ring, x, a, mask.map(of))? {
+            Some(y) => Ok(y),
+            None => ops::vxm_entries(self.threads(), ring, x, a.compressed()?, mask.map(of)),
+        }
     }
     fn mxd<R: Semiring>(&self, ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<Rhs<R>>) -> Result<Dense<Out<R>>> {
-        ops::mxd(self.threads(), ring, a, x)
+        ops::mxd(self.threads(), ring, a.compressed()?, x)
     }
     fn transposed<T: Value>(&self, a: &Csr<T, I>) -> Result<Csr<T, I>> {
-        a.transpose(self.threads())
+        match self.transpose_hyper(a)? {
+            Some(c) => Ok(c),
+            None => a.compressed()?.transpose(self.threads()),
+        }
     }
     fn reduce_rows_of<P: Monoid>(
         &self,
@@ -190,14 +247,34 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<P::Out, I>,
         mask: Option<MaskSpec<'_, Arc<VectorPattern<I>>>>,
     ) -> Result<Vector<P::Out, I>> {
-        vector::reduce_rows(self.threads(), monoid, a, mask.map(of))
+        match self.reduce_rows_hyper(monoid, a, mask.map(of))? {
+            Some(y) => Ok(y),
+            None => vector::reduce_rows(self.threads(), monoid, a.compressed()?, mask.map(of)),
+        }
     }
 
-    fn nonzero_matrix<T: Num>(&self, a: &Csr<T, I>) -> Result<Arc<Pattern<I>>> {
-        ops::nonzero(self.threads(), a)
+    fn nonzero_matrix<T: Num>(&self, a: &Csr<T, I>) -> Result<MatrixPattern<I>> {
+        if let Some(rows) = a.as_hyper() {
+            let stored = Csr::of_stored(rows);
+            let kept = ops::nonzero(self.threads(), &stored)?;
+            let units = Csr::with_pattern(Arc::clone(&kept), vec![(); kept.nnz()])?;
+            return Ok(units.labelled(a.nrows(), Arc::clone(rows.labels()))?.matrix_pattern());
+        }
+        match a.as_places() {
+            Some(x) => Ok(MatrixPattern::of_places(a.shape(), vector::nonzero(x)?)),
+            None => Ok(ops::nonzero(self.threads(), a)?.into()),
+        }
     }
-    fn restrict_matrix<T: Value>(&self, a: &Csr<T, I>, mask: &Arc<Pattern<I>>, complement: bool) -> Result<Csr<T, I>> {
-        ops::restrict(self.threads(), a, mask, complement)
+    fn restrict_matrix<T: Value>(&self, a: &Csr<T, I>, mask: &MatrixPattern<I>, complement: bool) -> Result<Csr<T, I>> {
+        check(a.shape(), mask)?;
+        if let Some(c) = self.restrict_hyper(a, MaskSpec::new(mask, complement))? {
+            return Ok(c);
+        }
+        if a.as_places().is_none() && mask.as_places().is_none() {
+            return ops::restrict(self.threads(), a, &*mask.rows()?, complement);
+        }
+        let (x, allowed) = (a.to_places(self.threads())?, mask.places(self.threads())?);
+        Csr::from_places(a.shape(), x.retained(MaskSpec::new(&allowed, complement))?)
     }
     fn ewise_add_matrices<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
         &self,
@@ -205,7 +282,13 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<T, I>,
         b: &Csr<T, I>,
     ) -> Result<Csr<T, I>> {
-        ops::ewise_add(self.threads(), op, a, b)
+        if let Some(both) = Aligned::of("ewise_add", a, b)? {
+            return both.labelled(&self.ewise_add_matrices(op, &both.a, &both.b)?);
+        }
+        match self.both_by_places("ewise_add", a, b)? {
+            Some((x, y)) => Csr::from_places(a.shape(), vector::ewise_add(self.threads(), op, &x, &y)?),
+            None => ops::ewise_add(self.threads(), op, a, b),
+        }
     }
     fn pairs<O: BinaryOp>(
         &self,
@@ -214,6 +297,14 @@ impl<I: Index> Backend<I> for Cpu {
         a: &Csr<O::A, I>,
         b: &Csr<O::B, I>,
     ) -> Result<Csr<O::Out, I>> {
+        if pairing == ops::Pairing::EwiseMult {
+            if let Some(both) = Aligned::of(pairing.name(), a, b)? {
+                return both.labelled(&self.pairs(pairing, op, &both.a, &both.b)?);
+            }
+            if let Some((x, y)) = self.both_by_places(pairing.name(), a, b)? {
+                return Csr::from_places(a.shape(), vector::ewise_mult(self.threads(), op, &x, &y)?);
+            }
+        }
         pairing.typed(self.threads(), op, a, b)
     }
     fn ewise_union_matrices<O: BinaryOp>(
@@ -223,6 +314,12 @@ impl<I: Index> Backend<I> for Cpu {
         (b, for_b): (&Csr<O::B, I>, O::B),
     ) -> Result<Csr<O::Out, I>> {
         let threads = self.threads();
+        if let Some(both) = Aligned::of("ewise_union", a, b)? {
+            return both.labelled(&self.ewise_union_matrices(op, (&both.a, for_a), (&both.b, for_b))?);
+        }
+        if let Some((x, y)) = self.both_by_places("ewise_union", a, b)? {
+            return Csr::from_places(a.shape(), vector::ewise_union(threads, op, (&x, for_a), (&y, for_b))?);
+        }
         let both = ops::ewise_mult(threads, op, a, b)?;
         let of_a = ops::apply(threads, BindSecond(op, for_b), &ops::restrict(threads, a, b.pattern(), true)?)?;
         let of_b = ops::apply(threads, BindFirst(op, for_a), &ops::restrict(threads, b, a.pattern(), true)?)?;
@@ -231,16 +328,59 @@ impl<I: Index> Backend<I> for Cpu {
         ops::ewise_add(threads, either, &both, &ops::ewise_add(threads, either, &of_a, &of_b)?)
     }
     fn apply_matrix<O: UnaryOp>(&self, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
-        ops::apply(self.threads(), op, a)
+        if let Some(c) = each(a, |rows| ops::apply(self.threads(), op, rows))? {
+            return Ok(c);
+        }
+        match a.as_places() {
+            Some(x) => Csr::from_places(a.shape(), vector::apply(self.threads(), op, x)?),
+            None => ops::apply(self.threads(), op, a),
+        }
     }
     fn apply_index_matrix<O: IndexUnaryOp>(&self, op: O, a: &Csr<O::A, I>, s: O::S) -> Result<Csr<O::Out, I>> {
-        ops::apply_index(self.threads(), op, a, s)
+        match self.apply_index_hyper(op, a, s)? {
+            Some(c) => Ok(c),
+            None => ops::apply_index(self.threads(), op, a.compressed()?, s),
+        }
     }
     fn select_matrix<O: IndexUnaryOp<Out = bool>>(&self, op: O, a: &Csr<O::A, I>, s: O::S) -> Result<Csr<O::A, I>> {
-        ops::select(self.threads(), op, a, s)
+        match self.select_hyper(op, a, s)? {
+            Some(c) => Ok(c),
+            None => ops::select(self.threads(), op, a.compressed()?, s),
+        }
     }
     fn reduce_matrix<P: Monoid>(&self, monoid: P, a: &Csr<P::Out, I>) -> Result<P::Out> {
-        ops::reduce(self.threads(), monoid, a)
+        if let Some(rows) = a.as_hyper() {
+            return ops::reduce(self.threads(), monoid, &Csr::of_stored(rows));
+        }
+        match a.as_places() {
+            Some(x) => vector::reduce(self.threads(), monoid, x),
+            None => ops::reduce(self.threads(), monoid, a),
+        }
+    }
+    fn masks_operand<T: Value>(&self, a: &Csr<T, I>) -> bool {
+        a.as_places().is_some()
+    }
+    fn is_same_matrix<T: Value>(&self, a: &Csr<T, I>, b: &Csr<T, I>) -> bool {
+        a.is_same(b)
+    }
+    fn retain_matrix<T: Value>(&self, a: &mut Csr<T, I>, mask: MaskSpec<'_, MatrixPattern<I>>) -> Result<()> {
+        check(a.shape(), mask.pattern)?;
+        if !a.retain(self.threads(), mask)? {
+            *a = self.restrict_matrix(a, mask.pattern, mask.complement)?;
+        }
+        Ok(())
+    }
+    fn accumulate_matrix<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        &self,
+        op: O,
+        c: &mut Csr<T, I>,
+        t: Csr<T, I>,
+    ) -> Result<()> {
+        if !c.put(self.threads(), &t, &vector::joins(op))? {
+            let joined = self.ewise_add_matrices(op, c, &t)?;
+            c.replace(joined);
+        }
+        Ok(())
     }
 
     fn nonzero_vector<T: Num>(&self, x: &Vector<T, I>) -> Result<Arc<VectorPattern<I>>> {

@@ -22,6 +22,7 @@ mod cpu;
 mod cpu_backend;
 mod cpu_contract;
 mod cpu_distance;
+mod cpu_hyper;
 mod cpu_tensor;
 mod neighbours;
 mod operations;
@@ -555,9 +556,37 @@ pub trait Backend<I: Index = u32>:
         mask: Option<MaskSpec<'_, Self::Places>>,
     ) -> Result<Self::Vector<T>>;
 
-    /// Whether a mask of an operation entry by entry is applied to its operands: for machines on which that costs no more than
+    /// Whether a mask of an operation entry by entry on vectors is applied to its operands: for machines on which that costs no more than
     /// the entries of the mask.
     const MASKS_OPERANDS: bool = false;
+    /// Whether a mask of an operation entry by entry is applied to this operand: where that costs no more than the entries of the
+    /// mask.
+    fn masks_operand<T: Value>(&self, _: &Self::Matrix<T>) -> bool {
+        false
+    }
+    /// Whether both are names of one matrix: if so, an operation on it is written in place.
+    fn is_same_matrix<T: Value>(&self, _: &Self::Matrix<T>, _: &Self::Matrix<T>) -> bool {
+        false
+    }
+    /// Keeps the entries that the mask allows. A machine that writes in place brings its own, as of the next.
+    /// # Errors
+    /// See [`Backend`].
+    fn retain_matrix<T: Value>(&self, x: &mut Self::Matrix<T>, mask: MaskSpec<'_, Self::Pattern>) -> Result<()> {
+        *x = self.restrict_matrix(x, mask.pattern, mask.complement)?;
+        Ok(())
+    }
+    /// x = x ∘ t where both have an entry; where one has, that entry.
+    /// # Errors
+    /// See [`Backend`].
+    fn accumulate_matrix<T: Value, O: BinaryOp<A = T, B = T, Out = T>>(
+        &self,
+        op: O,
+        x: &mut Self::Matrix<T>,
+        t: Self::Matrix<T>,
+    ) -> Result<()> {
+        *x = self.ewise_add_matrices(op, x, &t)?;
+        Ok(())
+    }
     /// Whether both are names of one vector: if so, an operation on it is written in place.
     fn is_same_vector<T: Value>(&self, _: &Self::Vector<T>, _: &Self::Vector<T>) -> bool {
         false

@@ -28,22 +28,26 @@ fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     Ok(t)
 }
 
-/// An operand of an operation entry by entry: its entries that the mask allows, where masks are applied to operands.
+/// An operand of an operation entry by entry: its entries that the mask allows, where it is applied to it. Whether there is none or
+/// it was.
 fn masked_operand<M: Backend<I>, I: Index, K: Entrywise<M, I>, T: Value>(
     m: &M,
     x: K::Of<T>,
     flip: bool,
     mask: Mask<'_, K::Places>,
-) -> Result<K::Of<T>> {
-    masked::<M, I, K, T>(m, K::transposed(m, x, flip)?, mask.filter(|_| K::MASKS_OPERANDS))
+) -> Result<(K::Of<T>, bool)> {
+    let x = K::transposed(m, x, flip)?;
+    let applied = mask.is_none() || K::masks_operand(m, &x);
+    Ok((masked::<M, I, K, T>(m, x, mask.filter(|_| applied))?, applied))
 }
-/// The result of such an operation.
+/// The result of such an operation, whose operands are `masked` or not.
 fn masked_result<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     m: &M,
     t: K::Of<T>,
     mask: Mask<'_, K::Places>,
+    is_masked: bool,
 ) -> Result<K::Of<T>> {
-    masked::<M, I, K, T>(m, t, mask.filter(|_| !K::MASKS_OPERANDS))
+    masked::<M, I, K, T>(m, t, mask.filter(|_| !is_masked))
 }
 
 fn flipped<M: Backend<I>, I: Index, T: Value>(m: &M, a: M::Matrix<T>, flip: bool) -> Result<M::Matrix<T>> {
@@ -158,10 +162,12 @@ impl<I: Index> PlanOf<'_, super::Cpu, I> {
     /// # Errors
     /// Those of [`eval`](Self::eval).
     pub fn count(self) -> Result<crate::spgemm::Stats> {
-        let mask = self.mask.transpose()?;
-        let mask = mask.as_ref().map(|(pattern, complement)| (&**pattern, *complement));
+        let (mask, a, b) = (self.mask.transpose()?, self.a?, self.b?);
+        let (a, b) = (a.rows()?, b.rows()?);
+        let pattern = mask.as_ref().map(|(pattern, _)| pattern.rows()).transpose()?;
+        let mask = pattern.as_ref().zip(mask.as_ref()).map(|(pattern, (_, complement))| (&***pattern, *complement));
         let request = crate::spgemm::Request { options: &self.options, budget: self.machine.budget(), mask };
-        crate::spgemm::count(self.machine.threads(), &self.a?, &self.b?, &request)
+        crate::spgemm::count(self.machine.threads(), &a, &b, &request)
     }
 }
 
@@ -295,9 +301,9 @@ impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>, K: Entrywise<M, I>, M: Backen
     type Out = T;
     const NAME: &'static str = "ewise_add";
     fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<T>> {
-        let a = masked_operand::<M, I, K, T>(m, self.a, self.flip[0], mask)?;
-        let b = masked_operand::<M, I, K, T>(m, self.b, self.flip[1], mask)?;
-        masked_result::<M, I, K, T>(m, K::ewise_add(m, self.op, &a, &b)?, mask)
+        let (a, of_a) = masked_operand::<M, I, K, T>(m, self.a, self.flip[0], mask)?;
+        let (b, of_b) = masked_operand::<M, I, K, T>(m, self.b, self.flip[1], mask)?;
+        masked_result::<M, I, K, T>(m, K::ewise_add(m, self.op, &a, &b)?, mask, of_a && of_b)
     }
     /// c = c ∘ B and c = A ∘ c are written as B or A that c accumulates.
     fn write_into<A: Accumulate<T>>(self, m: &M, c: &mut K::Of<T>, mask: Write<K::Places>, accum: A) -> Result<()> {
@@ -331,9 +337,10 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
     type Out = O::Out;
     const NAME: &'static str = "ewise_mult";
     fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
-        let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip[0], mask)?;
-        let b = masked_operand::<M, I, K, O::B>(m, self.b, self.flip[1], mask)?;
-        masked_result::<M, I, K, O::Out>(m, K::ewise_mult(m, self.op, &a, &b)?, mask)
+        let (a, of_a) = masked_operand::<M, I, K, O::A>(m, self.a, self.flip[0], mask)?;
+        let (b, of_b) = masked_operand::<M, I, K, O::B>(m, self.b, self.flip[1], mask)?;
+        // An entry of the result is one of both.
+        masked_result::<M, I, K, O::Out>(m, K::ewise_mult(m, self.op, &a, &b)?, mask, of_a || of_b)
     }
 }
 
@@ -388,9 +395,10 @@ impl<O: BinaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> f
     type Out = O::Out;
     const NAME: &'static str = "ewise_union";
     fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
-        let a = masked_operand::<M, I, K, O::A>(m, self.a.0, self.flip[0], mask)?;
-        let b = masked_operand::<M, I, K, O::B>(m, self.b.0, self.flip[1], mask)?;
-        masked_result::<M, I, K, O::Out>(m, K::ewise_union(m, self.op, (&a, self.a.1), (&b, self.b.1))?, mask)
+        let (a, of_a) = masked_operand::<M, I, K, O::A>(m, self.a.0, self.flip[0], mask)?;
+        let (b, of_b) = masked_operand::<M, I, K, O::B>(m, self.b.0, self.flip[1], mask)?;
+        let t = K::ewise_union(m, self.op, (&a, self.a.1), (&b, self.b.1))?;
+        masked_result::<M, I, K, O::Out>(m, t, mask, of_a && of_b)
     }
 }
 
@@ -421,8 +429,8 @@ impl<O: UnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, I> fo
     type Out = O::Out;
     const NAME: &'static str = "apply";
     fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
-        let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
-        masked_result::<M, I, K, O::Out>(m, K::apply(m, self.op, &a)?, mask)
+        let (a, is_masked) = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
+        masked_result::<M, I, K, O::Out>(m, K::apply(m, self.op, &a)?, mask, is_masked)
     }
 }
 impl<O: UnaryOp, K: Kind<M, I>, M: Backend<I>, I: Index> TransposeA for Apply<O, K, M, I> {
@@ -443,8 +451,8 @@ impl<O: IndexUnaryOp, K: Entrywise<M, I>, M: Backend<I>, I: Index> Operation<M, 
     type Out = O::Out;
     const NAME: &'static str = "apply_index";
     fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::Out>> {
-        let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
-        masked_result::<M, I, K, O::Out>(m, K::apply_index(m, self.op, &a, self.s)?, mask)
+        let (a, is_masked) = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
+        masked_result::<M, I, K, O::Out>(m, K::apply_index(m, self.op, &a, self.s)?, mask, is_masked)
     }
 }
 
@@ -460,8 +468,8 @@ impl<O: IndexUnaryOp<Out = bool>, K: Entrywise<M, I>, M: Backend<I>, I: Index> O
     type Out = O::A;
     const NAME: &'static str = "select";
     fn compute(self, m: &M, mask: Mask<'_, K::Places>) -> Result<K::Of<O::A>> {
-        let a = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
-        masked_result::<M, I, K, O::A>(m, K::select(m, self.op, &a, self.s)?, mask)
+        let (a, is_masked) = masked_operand::<M, I, K, O::A>(m, self.a, self.flip, mask)?;
+        masked_result::<M, I, K, O::A>(m, K::select(m, self.op, &a, self.s)?, mask, is_masked)
     }
 }
 

@@ -1,9 +1,10 @@
 //! C = A ⊕.⊗ B of matrices most of whose rows are empty: nothing costs O(nrows) or O(ncols).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::algebra::{Formula, Lhs, Out, Rhs, Semiring};
-use crate::par::{Threads, append_blocks, collected, filled};
+use crate::algebra::{At, BinaryOp, Formula, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V};
+use crate::par::{Threads, append_blocks, collected, filled, out_of_memory, reserved};
 use crate::sparse::HyperCsr;
 use crate::spgemm::{self, Options, Request};
 use crate::{Csr, Error, Index, Pattern, Result};
@@ -11,8 +12,7 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// `C(i, j) = ⊕ over k of A(i, k) ⊗ B(k, j)`: the product of the stored rows, C's stored rows being those that have entries.
 ///
 /// Shapes: `a` m×k, `b` k×n, result m×n. Cost: O(nnz(A) + flops) time and O(nnz(A) + nnz(C)) memory, whatever m, k and n are; per thread
-/// what the product of the stored rows takes (see [`spgemm::symbolic`]). Only a ⊗ that reads where its operands stand costs O(m + k)
-/// beside that. The bits are those of the product of [`into_csr`](HyperCsr::into_csr), for any number of threads.
+/// what the product of the stored rows takes (see [`spgemm::symbolic`]). A ⊗ that reads i or k runs on one thread. The bits are those of the product of [`into_csr`](HyperCsr::into_csr), for any number of threads.
 ///
 /// Source of the format: Buluç and Gilbert 2008 (doubly compressed rows).
 /// # Errors
@@ -42,9 +42,7 @@ pub fn mxm_hyper<R: Semiring, I: Index>(
     }
     let mul = Formula::of_mul(ring.mul());
     if mul.reads("i") || mul.reads("k") {
-        let c = product(threads, budget, ring, &a.clone().into_csr()?, &b.clone().into_csr()?)?;
-        let all = collected(m, (0..m).map(I::cast), "rows")?;
-        return without_empty_rows(m, &all, c);
+        return by_definition(ring, a, b);
     }
     let c = product(threads, budget, ring, &by_places(threads, a, b)?, b.compact())?;
     without_empty_rows(m, a.rows(), c)
@@ -60,6 +58,39 @@ fn product<R: Semiring, I: Index>(
     let request = Request { options: &Options::default(), budget, mask: None };
     let plan = spgemm::symbolic(threads, a.pattern(), b.pattern(), &request)?;
     spgemm::numeric(threads, budget, &plan, ring, a, b)
+}
+
+/// Entry by entry, for ⊗ that is told the places of its operands: those of the stored rows are others.
+fn by_definition<R: Semiring, I: Index>(
+    ring: R,
+    a: &HyperCsr<Lhs<R>, I>,
+    b: &HyperCsr<Rhs<R>, I>,
+) -> Result<HyperCsr<Out<R>, I>> {
+    let ((m, _), (_, n), compact) = (a.shape(), b.shape(), a.compact());
+    let (mut ptr, mut cols, mut values) = (reserved(a.rows().len() + 1, "row pointers")?, Vec::new(), Vec::new());
+    ptr.push(0);
+    for (r, i) in a.rows().iter().enumerate() {
+        let mut row: BTreeMap<I, Out<R>> = BTreeMap::new();
+        for (k, &x) in compact.row(r).0.iter().zip(compact.row(r).1) {
+            let (js, ys) = b.row(k.get());
+            for (&j, &y) in js.iter().zip(ys) {
+                let at = At { i: V(i.get() as u64), k: V(k.get() as u64), j: V(j.get() as u64) };
+                let product = ring.mul().mul::<Host>(V(x), V(y), at);
+                let sum = row.entry(j).or_insert(<R::Add as Monoid>::IDENTITY);
+                *sum = ring.add().apply::<Host>(V(*sum), product).0;
+            }
+        }
+        let total = cols.len() + row.len();
+        cols.try_reserve(row.len()).map_err(|_| out_of_memory::<I>("columns", total))?;
+        values.try_reserve(row.len()).map_err(|_| out_of_memory::<Out<R>>("values", total))?;
+        row.into_iter().for_each(|(j, x)| {
+            cols.push(j);
+            values.push(x);
+        });
+        ptr.push(cols.len());
+    }
+    let pattern = Pattern::from_parts(a.rows().len(), n, ptr, cols, true);
+    without_empty_rows(m, a.rows(), Csr::with_pattern(Arc::new(pattern), values)?)
 }
 
 /// The stored rows of A, with the place of a row of B for its index; entries whose row of B is empty are left out.

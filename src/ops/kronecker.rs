@@ -11,7 +11,7 @@ use super::blocks::{blocks, row_blocks};
 use super::by_formula::OfTwo;
 use crate::algebra::{Array, BinaryOp, Host, V};
 use crate::kernels::{BLOCK, CompiledOp, Operand, fill, fill_any};
-use crate::par::{Fresh, Threads, reserved};
+use crate::par::{Fresh, Threads, collected, reserved};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 const NAME: &str = "kronecker";
@@ -19,7 +19,7 @@ const NAME: &str = "kronecker";
 /// `C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)` for each entry of A and each of B.
 ///
 /// Shapes: `a` m×n, `b` p×q, result mp×nq; the types of the entries may differ. Rows are sorted where those of both operands are. Cost:
-/// O(m·p + nnz(A)·nnz(B)) time, nothing beside the result.
+/// O(m·p + nnz(A)·nnz(B)) time, of hypersparse rows the stored ones for m and p, nothing beside the result.
 /// # Errors
 /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) does not fit the result's types; [`Error::OutOfMemory`], [`Error::Cancelled`].
 /// # Example
@@ -39,6 +39,10 @@ pub fn kronecker<O: BinaryOp, I: Index>(
     a: &Csr<O::A, I>,
     b: &Csr<O::B, I>,
 ) -> Result<Csr<O::Out, I>> {
+    if a.as_hyper().is_some() || b.as_hyper().is_some() {
+        return of_stored_rows(threads, op, a, b);
+    }
+    let (a, b) = (a.compressed()?, b.compressed()?);
     let c = pattern(threads, a.pattern(), b.pattern())?;
     let (Some(&x), Some(&y)) = (a.values().first(), b.values().first()) else {
         return Csr::with_pattern(Arc::new(c), Vec::new());
@@ -57,6 +61,24 @@ pub fn kronecker<O: BinaryOp, I: Index>(
         });
     })?;
     Csr::with_pattern(Arc::new(c), values)
+}
+
+/// [`kronecker`] of hypersparse rows: that of the stored ones.
+fn of_stored_rows<O: BinaryOp, I: Index>(
+    threads: &Threads,
+    op: O,
+    a: &Csr<O::A, I>,
+    b: &Csr<O::B, I>,
+) -> Result<Csr<O::Out, I>> {
+    let (nrows, p) = ((a.nrows() as u128).saturating_mul(b.nrows() as u128), b.nrows());
+    if nrows > I::MAX_LEN as u128 {
+        let what = "rows of a Kronecker product";
+        return Err(Error::IndexOverflow { what, needed: nrows, max: I::MAX_LEN as u128 });
+    }
+    let (x, y) = (a.to_hyper()?, b.to_hyper()?);
+    let c = kronecker(threads, op, &Csr::of_stored(&x), &Csr::of_stored(&y))?;
+    let labels = x.labels().iter().flat_map(|i| y.labels().iter().map(|k| I::cast(i.get() * p + k.get())));
+    c.labelled(nrows as usize, Arc::new(collected(c.nrows(), labels, "labels of rows")?))
 }
 
 /// [`kronecker`] by an operator that is known at run time.

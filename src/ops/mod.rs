@@ -51,6 +51,7 @@ pub use mxv::{mxv, mxv_into};
 pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
 pub use reduce::{reduce, reduce_rows};
 pub(crate) use restrict::{nonzero, restrict};
+pub(crate) use select::keep_values;
 pub use select::select;
 pub use union::{union_mxm, union_mxm_into, union_spmv, union_spmv_dense};
 pub use vxm::vxm;

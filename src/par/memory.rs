@@ -97,6 +97,12 @@ pub(crate) fn reserved<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
     advise_huge_pages(v.spare_capacity_mut());
     Ok(v)
 }
+/// A copy of `slice`.
+pub(crate) fn copied<T: Copy>(slice: &[T], what: &'static str) -> Result<Vec<T>> {
+    let mut v = reserved(slice.len(), what)?;
+    v.extend_from_slice(slice);
+    Ok(v)
+}
 
 /// The first `len` of `items`, or all if there are fewer.
 pub(crate) fn collected<T>(len: usize, items: impl IntoIterator<Item = T>, what: &'static str) -> Result<Vec<T>> {

@@ -30,7 +30,7 @@ pub(crate) use append::{append_blocks, append_both};
 pub(crate) use group::{Digit, Grouped, binned, grouped, order_by};
 use memory::advise_huge_pages;
 pub(crate) use memory::{
-    collected, counters, enough, out_of_memory, reserved, zero_indices, zero_values, zero_words, zeros,
+    collected, copied, counters, enough, out_of_memory, reserved, zero_indices, zero_values, zero_words, zeros,
 };
 pub use memory::{filled, keep_freed_memory};
 pub(crate) use parts::for_each_part;

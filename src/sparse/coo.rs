@@ -1,14 +1,13 @@
 //! Coordinates: entries in any order, possibly repeated, as files and builders have them.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::sort::{Entries, to_rows};
-use crate::algebra::words::{Fold, Moves, moved};
-use crate::algebra::{Host, Monoid, V, Value, Word};
-use crate::par::{Threads, reserved};
+use super::hyper_form::suits_hyper;
+use super::placed::placed;
+use crate::algebra::{Host, Monoid, V, Value};
+use crate::par::{Threads, copied, reserved};
 use crate::pattern::{check_ncols, check_nrows};
-use crate::{Csr, Error, Index, Pattern, Result};
+use crate::{Csr, Error, Index, Result};
 
 /// Entries (row, column, value) of an nrows × ncols matrix, in any order, repeats allowed.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +84,8 @@ impl<T: Value, I: Index> Coo<T, I> {
         (self.rows, self.cols, self.values)
     }
 
-    /// Compressed rows, columns sorted; repeated entries are folded with `duplicates` in the order given.
+    /// The matrix, columns sorted; repeated entries are folded with `duplicates` in the order given. One of 2²⁰ rows or more, and at least
+    /// 16 for each entry, keeps [those that have entries](crate::sparse::MatrixForm::Hypersparse).
     ///
     /// Runs on the threads of the pool that the caller is in; the result does not depend on their number.
     /// Cost: O(entries + nrows), and O(d log d) for a row of d entries that comes unsorted.
@@ -116,49 +116,26 @@ impl<T: Value, I: Index> Coo<T, I> {
 
     /// Compressed rows; repeated entries are folded in the order given, or are an error.
     pub(crate) fn compress(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
+        if suits_hyper(self.nrows, self.len()) {
+            return self.compress_stored(threads, fold);
+        }
         let (places, shape) = ((&self.rows[..], &self.cols[..]), self.shape());
-        let (pattern, values) = moved(ToRows { threads, shape, places }, &self.values, fold)?;
+        let (pattern, values) = placed(threads, shape, places, &self.values, fold)?;
         Csr::with_pattern(Arc::new(pattern), values)
     }
-}
-
-/// Entries at these rows and columns become compressed rows.
-struct ToRows<'a, I> {
-    threads: &'a Threads,
-    shape: (usize, usize),
-    places: (&'a [I], &'a [I]),
-}
-impl<I: Index> Moves for ToRows<'_, I> {
-    type Found = Pattern<I>;
-    fn run<W: Word>(self, values: &[W], fold: Option<Fold<'_, W>>) -> Result<(Pattern<I>, Vec<W>)> {
-        to_rows(self.threads, self.shape, &Placed { places: self.places, values }, fold)
+    /// The rows that have entries, and which they are.
+    fn compress_stored(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
+        let mut labels = copied(&self.rows, "labels of rows")?;
+        labels.sort_unstable();
+        labels.dedup();
+        let mut rows = reserved(self.rows.len(), "rows")?;
+        rows.extend(self.rows.iter().map(|i| labels.binary_search(i).map_or(I::LAST, I::cast)));
+        let (places, shape) = ((&rows[..], &self.cols[..]), (labels.len(), self.ncols));
+        let made = placed(threads, shape, places, &self.values, fold);
+        let (pattern, values) = made.map_err(|error| match error {
+            Error::Duplicate { row, column } => Error::Duplicate { row: labels[row].get(), column },
+            other => other,
+        })?;
+        Csr::with_pattern(Arc::new(pattern), values)?.labelled(self.nrows, Arc::new(labels))
     }
-}
-
-/// Rows, columns and values side by side.
-struct Placed<'a, W, I> {
-    places: (&'a [I], &'a [I]),
-    values: &'a [W],
-}
-impl<W: Copy + Sync, I: Index> Entries<W, I> for Placed<'_, W, I> {
-    fn len(&self) -> usize {
-        self.values.len()
-    }
-    #[inline(always)]
-    fn visit(&self, range: Range<usize>, mut f: impl FnMut(I, I, W)) {
-        let (rows, cols, values) = (&self.places.0[range.clone()], &self.places.1[range.clone()], &self.values[range]);
-        for ((&i, &j), &x) in rows.iter().zip(cols).zip(values) {
-            f(i, j, x);
-        }
-    }
-    fn any(&self) -> Option<W> {
-        self.values.first().copied()
-    }
-}
-
-/// A copy of `slice`.
-pub(crate) fn copied<T: Copy>(slice: &[T], what: &'static str) -> Result<Vec<T>> {
-    let mut v = reserved(slice.len(), what)?;
-    v.extend_from_slice(slice);
-    Ok(v)
 }

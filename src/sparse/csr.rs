@@ -1,34 +1,62 @@
-//! Compressed sparse rows: a shared pattern and one value per entry.
+//! The type of sparse matrices: compressed rows, a shared pattern and one value per entry, or another form.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::lasting::{Form, Lasting};
+use super::row_major::RowMajor;
+use super::rows::Rows;
 use crate::algebra::Value;
 use crate::par::Storage;
 use crate::pattern::Pattern;
 use crate::{Error, Index, Result};
 
-/// An nrows × ncols sparse matrix in compressed rows.
+/// An nrows × ncols sparse matrix.
 ///
-/// The pattern is shared: matrices with the same structure (the results of one plan, say) hold one
-/// copy of it. Stored zeros are entries like any other.
+/// It is kept as compressed rows, whose pattern is shared: matrices with the same structure (the results of one plan, say)
+/// hold one copy of it. A matrix that is written while it is dense is kept as a [bitmap](MatrixForm::Bitmap), which takes an entry in
+/// O(1); one of 2²⁰ rows or more of which a sixteenth at most have entries keeps [these rows alone](MatrixForm::Hypersparse). Which [form](Self::form) it has shows in no result. Stored zeros are entries like any other.
 ///
 /// A clone is another name for the same matrix and costs nothing; the values are copied when one of the two is
 /// [written](Self::values_mut).
 #[derive(Debug)]
 pub struct Csr<T, I: Index = u32> {
-    pattern: Arc<Pattern<I>>,
-    values: Arc<Storage<T>>,
+    /// Of a matrix of another form they are made when they are first asked for, and kept until it is written.
+    rows: OnceLock<Rows<T, I>>,
+    /// The other form.
+    pub(super) lasting: Option<Lasting<T, I>>,
+    /// Entries that writes have moved since the matrix was made.
+    pub(super) moved: usize,
+}
+
+/// How a matrix is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixForm {
+    /// Compressed rows.
+    Rows,
+    /// The compressed rows that have entries, and which they are.
+    Hypersparse,
+    /// A bit and a value for each place.
+    Bitmap,
+    /// A value for each place.
+    Full,
+}
+
+impl<T, I: Index> From<Rows<T, I>> for Csr<T, I> {
+    fn from(rows: Rows<T, I>) -> Self {
+        Self::of_rows(rows)
+    }
 }
 
 impl<T, I: Index> Clone for Csr<T, I> {
     fn clone(&self) -> Self {
-        Self { pattern: Arc::clone(&self.pattern), values: Arc::clone(&self.values) }
+        Self { rows: self.rows.clone(), lasting: self.lasting.clone(), moved: self.moved }
     }
 }
 
 impl<T: PartialEq, I: Index> PartialEq for Csr<T, I> {
     fn eq(&self, other: &Self) -> bool {
-        (Arc::ptr_eq(&self.pattern, &other.pattern) || self.pattern == other.pattern) && self.values == other.values
+        let (a, b) = (self.by_rows(), other.by_rows());
+        (Arc::ptr_eq(&a.pattern, &b.pattern) || a.pattern == b.pattern) && a.values == b.values
     }
 }
 
@@ -89,66 +117,139 @@ impl<T, I: Index> Csr<T, I> {
         if values.len() != pattern.nnz() {
             return Err(Error::Length { what: "values", found: values.len(), expected: pattern.nnz() });
         }
-        Ok(Self { pattern, values: Arc::new(values) })
+        Ok(Self::of_rows(Rows { pattern, values: Arc::new(values) }))
+    }
+    pub(super) fn of_rows(rows: Rows<T, I>) -> Self {
+        Self { rows: OnceLock::from(rows), lasting: None, moved: 0 }
+    }
+    /// Of another form.
+    pub(super) fn of_lasting(form: Lasting<T, I>) -> Self {
+        Self { rows: OnceLock::new(), lasting: Some(form), moved: 0 }
     }
 
-    /// The nrows × ncols matrix without entries.
+    /// The matrix, after its compressed rows are made if it has another form: what reads them next cannot fail for want of
+    /// memory.
+    ///
+    /// Cost: O(1), of another form O(places / 64 + nnz) the first time after it was written.
     /// # Errors
-    /// Those of [`Pattern::empty`].
-    pub fn empty(nrows: usize, ncols: usize) -> Result<Self> {
-        Ok(Self { pattern: Arc::new(Pattern::empty(nrows, ncols)?), values: Arc::default() })
+    /// [`Error::OutOfMemory`].
+    pub fn compressed(&self) -> Result<&Self> {
+        if let (None, Some(other)) = (self.rows.get(), &self.lasting) {
+            let made = (other.compress)(&other.form)?;
+            self.rows.get_or_init(|| made);
+        }
+        Ok(self)
+    }
+    #[inline]
+    fn by_rows(&self) -> &Rows<T, I> {
+        match self.rows.get() {
+            Some(rows) => rows,
+            None => self.made(),
+        }
+    }
+    #[cold]
+    fn made(&self) -> &Rows<T, I> {
+        match self.compressed().map(|a| a.rows.get()) {
+            Ok(Some(rows)) => rows,
+            Ok(None) => unreachable!("a matrix has a form"),
+            // As of any copy in Rust.
+            Err(error) => panic!("{error}: compressed() says so without a panic"),
+        }
+    }
+    /// The rows for change, the only form from here on.
+    fn rows_mut(&mut self) -> &mut Rows<T, I> {
+        self.by_rows();
+        self.lasting = None;
+        match self.rows.get_mut() {
+            Some(rows) => rows,
+            None => unreachable!("they were made just now"),
+        }
+    }
+    /// The places for change, if that is the form it has; the rows made of them are out of date then.
+    pub(super) fn row_major_mut(&mut self) -> Option<&mut RowMajor<T, I>> {
+        let Some(Lasting { form: Form::RowMajor(places), .. }) = &mut self.lasting else { return None };
+        self.rows.take();
+        Some(places)
+    }
+    /// The compressed rows.
+    pub(super) fn as_rows(&self) -> Result<&Rows<T, I>> {
+        self.compressed().map(Self::by_rows)
+    }
+    /// Whether both are names of one matrix.
+    pub(super) fn has_same_rows(&self, other: &Self) -> bool {
+        match (self.rows.get(), other.rows.get()) {
+            (Some(a), Some(b)) => Arc::ptr_eq(&a.pattern, &b.pattern) && Arc::ptr_eq(&a.values, &b.values),
+            _ => false,
+        }
     }
 
     /// Rows.
     #[inline]
     pub fn nrows(&self) -> usize {
-        self.pattern.nrows()
+        self.shape().0
     }
     /// Columns.
     #[inline]
     pub fn ncols(&self) -> usize {
-        self.pattern.ncols()
+        self.shape().1
+    }
+    /// How it is kept.
+    pub fn form(&self) -> MatrixForm {
+        match self.lasting.as_ref().map(|other| &other.form) {
+            None => MatrixForm::Rows,
+            Some(Form::Hyper(_)) => MatrixForm::Hypersparse,
+            Some(Form::RowMajor(x)) if x.nnz() < x.places() => MatrixForm::Bitmap,
+            Some(Form::RowMajor(_)) => MatrixForm::Full,
+        }
     }
     /// Rows and columns.
     #[inline]
     pub fn shape(&self) -> (usize, usize) {
-        self.pattern.shape()
+        match &self.lasting {
+            None => self.by_rows().pattern.shape(),
+            Some(other) => other.form.shape(),
+        }
     }
     /// Entries, stored zeros included.
     #[inline]
     pub fn nnz(&self) -> usize {
-        self.values.len()
+        match &self.lasting {
+            None => self.by_rows().values.len(),
+            Some(other) => other.form.nnz(),
+        }
     }
     /// Where the entries are.
     #[inline]
     pub fn pattern(&self) -> &Arc<Pattern<I>> {
-        &self.pattern
+        &self.by_rows().pattern
     }
     /// Row pointers: row i is `row_ptr[i]..row_ptr[i + 1]`.
     #[inline]
     pub fn row_ptr(&self) -> &[usize] {
-        self.pattern.row_ptr()
+        self.by_rows().pattern.row_ptr()
     }
     /// Column indices, row by row.
     #[inline]
     pub fn col_idx(&self) -> &[I] {
-        self.pattern.col_idx()
+        self.by_rows().pattern.col_idx()
     }
     /// Values, row by row.
     #[inline]
     pub fn values(&self) -> &[T] {
-        &self.values
+        &self.by_rows().values
     }
     /// Values, row by row, for change in place, if no clone shares them and they do not belong to another owner.
     #[inline]
     pub fn unshared_mut(&mut self) -> Option<&mut [T]> {
-        Arc::get_mut(&mut self.values).and_then(Storage::owned_mut)
+        self.compressed().ok()?;
+        Arc::get_mut(&mut self.rows_mut().values).and_then(Storage::owned_mut)
     }
     /// Columns and values of row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> (&[I], &[T]) {
-        let range = self.row_ptr()[i]..self.row_ptr()[i + 1];
-        (&self.col_idx()[range.clone()], &self.values[range])
+        let Rows { pattern, values } = self.by_rows();
+        let range = pattern.row_ptr()[i]..pattern.row_ptr()[i + 1];
+        (&pattern.col_idx()[range.clone()], &values[range])
     }
     /// Entries as (row, column, value), row by row.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &T)> + '_ {
@@ -159,7 +260,10 @@ impl<T, I: Index> Csr<T, I> {
     }
     /// The value at (i, j), or `None` where there is no entry (or no such place).
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
-        self.values.get(self.pattern.find(i, j)?)
+        match &self.lasting {
+            None => self.values().get(self.pattern().find(i, j)?),
+            Some(other) => other.form.get(i, j),
+        }
     }
     /// Values, row by row, for change in place. Values that a clone shares, or that belong to another owner, are copied
     /// first, and there must be memory for them, as there must be for any clone in Rust;
@@ -169,25 +273,29 @@ impl<T, I: Index> Csr<T, I> {
     where
         T: Clone,
     {
+        let values = &mut self.rows_mut().values;
         // A clone of a storage is a vector of its own.
-        if self.values.is_foreign() {
-            self.values = Arc::new(Storage::clone(&self.values));
+        if values.is_foreign() {
+            *values = Arc::new(Storage::clone(values));
         }
-        Arc::make_mut(&mut self.values).owned_mut().unwrap_or_default()
+        Arc::make_mut(values).owned_mut().unwrap_or_default()
     }
     /// The pattern and the values, which are copied if a clone shares them.
     pub fn into_parts(self) -> (Arc<Pattern<I>>, Vec<T>)
     where
         T: Clone,
     {
-        (self.pattern, Arc::unwrap_or_clone(self.values).into_vec())
+        let Rows { pattern, values } = self.by_rows().clone();
+        drop(self);
+        (pattern, Arc::unwrap_or_clone(values).into_vec())
     }
     /// The same pattern with values `f(x)`.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn map<U: Value>(&self, f: impl Fn(&T) -> U) -> Result<Csr<U, I>> {
-        let mut values = super::reserved(self.values.len(), "values")?;
-        values.extend(self.values.iter().map(f));
-        Ok(Csr { pattern: Arc::clone(&self.pattern), values: Arc::new(values.into()) })
+        let rows = self.as_rows()?;
+        let mut values = super::reserved(rows.values.len(), "values")?;
+        values.extend(rows.values.iter().map(f));
+        Csr::with_pattern(Arc::clone(&rows.pattern), values)
     }
 }

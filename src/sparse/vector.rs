@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::bitmap::{Bitmap, ones};
 use super::vector_pattern::{Form, Indices, VectorPattern};
 use super::vector_target::{Combine, NEW, Source, Target};
-use super::vector_write::{conform, put, retain};
+use super::vector_write::{conform, put, retain, spread};
 use super::{BitmapVec, MaskSpec, SparseVec, copied, reserved};
 use crate::algebra::{Monoid, Slice, SliceMut, Value};
 use crate::par::{Threads, filled, zero_values};
@@ -54,6 +54,21 @@ pub(crate) enum View<'a, T, I> {
     /// A bit and a value for each place.
     Bitmap(&'a [u64], &'a [T]),
     Full(&'a [T]),
+}
+
+impl<T, I: Index> Vector<T, I> {
+    /// [`nnz`](Vector::nnz), of values of any type.
+    pub(super) fn entries(&self) -> usize {
+        self.pattern.nnz()
+    }
+    /// [`pattern`](Vector::pattern), likewise.
+    pub(super) fn places(&self) -> &Arc<VectorPattern<I>> {
+        &self.pattern
+    }
+    /// [`get`](Vector::get), likewise.
+    pub(super) fn at(&self, i: usize) -> Option<&T> {
+        self.values.get(self.pattern.find(i)?)
+    }
 }
 
 impl<T: Value, I: Index> Vector<T, I> {
@@ -234,6 +249,12 @@ impl<T: Value, I: Index> Vector<T, I> {
         Ok(old)
     }
 
+    /// Makes a bitmap of a list.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn spread(&mut self) -> Result<()> {
+        spread(self.target())
+    }
     fn target(&mut self) -> Target<'_, I> {
         Target { pattern: &mut self.pattern, values: &mut self.values, moved: &mut self.moved }
     }

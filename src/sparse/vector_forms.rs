@@ -1,10 +1,10 @@
 //! The forms of a [`Vector`](super::Vector): sparse ones as sorted lists, fuller ones as bitmaps.
 
 use super::bitmap::{Bitmap, ones};
-use super::coo::Coo;
+use super::placed::placed;
 use super::reserved;
-use crate::algebra::{Monoid, Value};
-use crate::par::{filled, zero_values};
+use crate::algebra::{Host, Monoid, V, Value};
+use crate::par::{Threads, filled, zero_values};
 use crate::pattern::check_len;
 use crate::{Error, Index, Result};
 
@@ -114,13 +114,19 @@ impl<T: Value, I: Index> SparseVec<T, I> {
         values: Vec<T>,
         duplicates: O,
     ) -> Result<Self> {
+        check_len::<I>(len)?;
+        if values.len() != indices.len() {
+            return Err(Error::Length { what: "values", found: values.len(), expected: indices.len() });
+        }
+        if let Some(position) = indices.iter().position(|i| i.get() >= len) {
+            let index = indices[position].get() as u128;
+            return Err(Error::IndexRange { axis: "vector", position, index, bound: len });
+        }
         // A vector is a matrix of one row.
         let rows = filled(indices.len(), I::default(), "entries")?;
-        let (pattern, values) = Coo::new(1, len, rows, indices, values)?.to_csr(duplicates)?.into_parts();
-        let indices = match std::sync::Arc::try_unwrap(pattern) {
-            Ok(pattern) => pattern.into_parts().1,
-            Err(shared) => super::copied(shared.col_idx(), "indices")?,
-        };
+        let fold = Some(|x, y| duplicates.apply::<Host>(V(x), V(y)).0);
+        let (pattern, values) = placed(&Threads::current(), (1, len), (&rows, &indices), &values, fold)?;
+        let indices = pattern.into_parts().1;
         Ok(Self::from_parts(len, indices, values))
     }
     /// The entries x of `values` for which `keep(x)` holds.

@@ -175,6 +175,14 @@ impl<'a, I: Index> Indices<'a, I> {
             Self::All => true,
         }
     }
+    /// How many there are, of a pattern of `len`.
+    pub(crate) fn count(self, len: usize) -> usize {
+        match self {
+            Self::List(indices) => indices.len(),
+            Self::Bitmap(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
+            Self::All => len,
+        }
+    }
     /// The indices, increasing, of a pattern of `len`.
     pub(crate) fn iter(self, len: usize) -> IndexIter<'a, I> {
         match self {

@@ -85,6 +85,12 @@ pub(super) fn conform<I: Index>(c: Target<'_, I>) -> Result<()> {
         None => unreachable!("indices are u32 or u64"),
     }
 }
+/// Makes a bitmap of a list.
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(super) fn spread<I: Index>(mut c: Target<'_, I>) -> Result<()> {
+    c.spread()
+}
 fn conform_u32(mut c: Target<'_, u32>) -> Result<()> {
     c.conform()
 }

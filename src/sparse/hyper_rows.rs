@@ -1,0 +1,138 @@
+//! The rows of a matrix that have entries, and which they are: a matrix of far more rows than entries takes no memory for the others.
+
+use std::sync::Arc;
+
+use super::rows::Rows;
+use super::{copied, out_of_memory, reserved};
+use crate::pattern::Pattern;
+use crate::{Index, Result};
+
+/// Row `labels[r]` of the matrix is row r of `rows`.
+///
+/// Source: Buluç and Gilbert 2008 (doubly compressed rows); GraphBLAS' hypersparse form.
+#[derive(Debug)]
+pub(crate) struct HyperRows<T, I: Index> {
+    nrows: usize,
+    /// Increasing, and below nrows.
+    labels: Arc<Vec<I>>,
+    rows: Rows<T, I>,
+}
+
+impl<T, I: Index> Clone for HyperRows<T, I> {
+    fn clone(&self) -> Self {
+        Self { nrows: self.nrows, labels: Arc::clone(&self.labels), rows: self.rows.clone() }
+    }
+}
+
+impl<T, I: Index> HyperRows<T, I> {
+    pub(crate) fn new(nrows: usize, labels: Arc<Vec<I>>, rows: Rows<T, I>) -> Self {
+        debug_assert_eq!(labels.len(), rows.pattern.nrows());
+        debug_assert!(labels.windows(2).all(|w| w[0] < w[1]) && labels.last().is_none_or(|i| i.get() < nrows));
+        Self { nrows, labels, rows }
+    }
+    /// The rows with entries of a matrix.
+    ///
+    /// Cost: O(nrows); O(nnz) too if there are rows without entries.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn of(rows: &Rows<T, I>) -> Result<Self> {
+        let (nrows, ptr) = (rows.pattern.nrows(), rows.pattern.row_ptr());
+        let live = || (0..nrows).filter(|&i| ptr[i] < ptr[i + 1]);
+        let n = live().count();
+        let mut labels = reserved(n, "labels of rows")?;
+        labels.extend(live().map(I::cast));
+        Ok(Self::new(nrows, Arc::new(labels), renumbered(rows, n, live().map(|i| ptr[i + 1]))?))
+    }
+    /// The same matrix without those of its rows that have no entries.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn without_empty_rows(self) -> Result<Self> {
+        let among = Self::of(&self.rows)?;
+        if among.labels.len() == self.labels.len() {
+            return Ok(self);
+        }
+        let mut labels = reserved(among.labels.len(), "labels of rows")?;
+        labels.extend(among.labels.iter().map(|r| self.labels[r.get()]));
+        Ok(Self::new(self.nrows, Arc::new(labels), among.rows))
+    }
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.nrows, self.rows.pattern.ncols())
+    }
+    pub(crate) fn nnz(&self) -> usize {
+        self.rows.values.len()
+    }
+    pub(crate) fn labels(&self) -> &Arc<Vec<I>> {
+        &self.labels
+    }
+    /// The rows that are stored, as a matrix of their own.
+    pub(crate) fn rows(&self) -> &Rows<T, I> {
+        &self.rows
+    }
+    pub(super) fn get(&self, i: usize, j: usize) -> Option<&T> {
+        let r = self.labels.binary_search(&I::new(i)?).ok()?;
+        self.rows.values.get(self.rows.pattern.find(r, j)?)
+    }
+    /// Where the entries are.
+    pub(crate) fn pattern(&self) -> HyperRows<(), I> {
+        let values = Arc::new(vec![(); self.nnz()].into());
+        let rows = Rows { pattern: Arc::clone(&self.rows.pattern), values };
+        HyperRows { nrows: self.nrows, labels: Arc::clone(&self.labels), rows }
+    }
+    /// The rows at `labels`, which have all of its own among them.
+    ///
+    /// Cost: O(labels), and O(nnz) if there are more of them than it has.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn expanded(&self, labels: &[I]) -> Result<Rows<T, I>> {
+        let ptr = self.rows.pattern.row_ptr();
+        let mut r = 0;
+        let ends = labels.iter().map(|label| {
+            r += usize::from(self.labels.get(r) == Some(label));
+            ptr[r]
+        });
+        renumbered(&self.rows, labels.len(), ends)
+    }
+    /// All rows; O(nrows) memory.
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn compress(&self) -> Result<Rows<T, I>> {
+        let ptr = self.rows.pattern.row_ptr();
+        let mut r = 0;
+        let ends = (0..self.nrows).map(|i| {
+            r += usize::from(self.labels.get(r).is_some_and(|label| label.get() == i));
+            ptr[r]
+        });
+        renumbered(&self.rows, self.nrows, ends)
+    }
+}
+
+/// The same entries in other rows: `ends` of as many as `nrows`.
+fn renumbered<T, I: Index>(rows: &Rows<T, I>, nrows: usize, ends: impl Iterator<Item = usize>) -> Result<Rows<T, I>> {
+    let Rows { pattern, values } = rows;
+    if nrows == pattern.nrows() {
+        // As many rows, which have all entries: the same ones.
+        return Ok(rows.clone());
+    }
+    let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
+    let mut row_ptr = reserved(len, "row pointers")?;
+    row_ptr.push(0);
+    row_ptr.extend(ends);
+    let cols = copied(pattern.col_idx(), "column indices")?;
+    let pattern = Pattern::from_parts(nrows, pattern.ncols(), row_ptr, cols, pattern.is_sorted());
+    Ok(Rows { pattern: Arc::new(pattern), values: Arc::clone(values) })
+}
+
+/// The labels of either.
+/// # Errors
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub(crate) fn union_of<I: Index>(a: &[I], b: &[I]) -> Result<Vec<I>> {
+    let mut union = reserved(a.len() + b.len(), "labels of rows")?;
+    let (mut p, mut q) = (0, 0);
+    while let (Some(i), Some(j)) = (a.get(p), b.get(q)) {
+        union.push(*i.min(j));
+        (p, q) = (p + usize::from(i <= j), q + usize::from(j <= i));
+    }
+    union.extend_from_slice(&a[p..]);
+    union.extend_from_slice(&b[q..]);
+    Ok(union)
+}

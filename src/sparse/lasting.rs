@@ -1,0 +1,55 @@
+//! The forms that a matrix may have instead of compressed rows.
+
+use super::hyper_rows::HyperRows;
+use super::row_major::RowMajor;
+use super::rows::Rows;
+use crate::{Index, Result};
+
+/// A form other than compressed rows.
+#[derive(Debug)]
+pub(super) enum Form<T, I: Index> {
+    RowMajor(RowMajor<T, I>),
+    Hyper(HyperRows<T, I>),
+}
+
+/// A matrix of another form.
+#[derive(Debug)]
+pub(super) struct Lasting<T, I: Index> {
+    pub(super) form: Form<T, I>,
+    /// Makes compressed rows of it; here, because it needs to know more of T than reading a matrix does.
+    pub(super) compress: Compress<T, I>,
+}
+
+/// Makes compressed rows of a form.
+pub(super) type Compress<T, I> = fn(&Form<T, I>) -> Result<Rows<T, I>>;
+
+impl<T, I: Index> Clone for Lasting<T, I> {
+    fn clone(&self) -> Self {
+        let form = match &self.form {
+            Form::RowMajor(places) => Form::RowMajor(places.clone()),
+            Form::Hyper(rows) => Form::Hyper(rows.clone()),
+        };
+        Self { form, compress: self.compress }
+    }
+}
+
+impl<T, I: Index> Form<T, I> {
+    pub(super) fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::RowMajor(places) => places.shape(),
+            Self::Hyper(rows) => rows.shape(),
+        }
+    }
+    pub(super) fn nnz(&self) -> usize {
+        match self {
+            Self::RowMajor(places) => places.nnz(),
+            Self::Hyper(rows) => rows.nnz(),
+        }
+    }
+    pub(super) fn get(&self, i: usize, j: usize) -> Option<&T> {
+        match self {
+            Self::RowMajor(places) => places.get(i, j),
+            Self::Hyper(rows) => rows.get(i, j),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Matrices of far more rows and columns than entries: every operation, under every mask, gives what a map of entries gives, and takes
+//! no memory for what is not there.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::arbitrary::Rng;
+use sparring::algebra::{Ainv, First, FirstI, Identity, Minus, RowIndex, SecondI, ValueGt};
+use sparring::backend::Container;
+use sparring::prelude::*;
+use sparring::sparse::{Builder, MatrixForm};
+use sparring::{Csr, Error, Index};
+
+type Entries = BTreeMap<(usize, usize), i64>;
+type Places = BTreeMap<usize, i64>;
+
+/// The indices that have entries: few, so that matrices meet, and far apart.
+fn spread(n: usize, at: usize) -> usize {
+    [0, 1, n / 3, n / 2, n / 2 + 1, n - 1][at]
+}
+
+fn draw<I: Index>(rng: &mut Rng, n: usize, most: usize) -> Csr<i64, I> {
+    let mut a = Builder::<i64, I>::new(n, n).unwrap();
+    for _ in 0..rng.below(most + 1) {
+        a.push(spread(n, rng.below(6)), spread(n, rng.below(6)), rng.below(9) as i64 - 3).unwrap();
+    }
+    let a = a.finish(Plus::new()).unwrap();
+    assert_eq!(a.form(), MatrixForm::Hypersparse);
+    a
+}
+fn draw_vector<I: Index>(rng: &mut Rng, n: usize) -> Vector<i64, I> {
+    let at: Vec<usize> = (0..6).filter(|_| rng.below(2) == 0).map(|p| spread(n, p)).collect();
+    let values = at.iter().map(|_| rng.below(9) as i64 - 3).collect();
+    Vector::new(n, at.into_iter().map(I::cast).collect(), values).unwrap()
+}
+
+/// Its entries, read without making any row pointers.
+fn entries<T: Value, I: Index>(a: &Csr<T, I>) -> BTreeMap<(usize, usize), T> {
+    let n = a.shape().0;
+    let places = (0..6).flat_map(|i| (0..6).map(move |j| (spread(n, i), spread(n, j))));
+    let found: BTreeMap<_, _> = places.filter_map(|(i, j)| Some(((i, j), *a.get(i, j)?))).collect();
+    assert_eq!((found.len(), a.form()), (a.nnz(), MatrixForm::Hypersparse));
+    found
+}
+fn places<T: Value, I: Index>(x: &Vector<T, I>) -> BTreeMap<usize, T> {
+    x.iter().map(|(i, v)| (i, *v)).collect()
+}
+
+fn union(a: &Entries, b: &Entries, f: impl Fn(Option<i64>, Option<i64>) -> Option<i64>) -> Entries {
+    let keys = a.keys().chain(b.keys());
+    keys.filter_map(|&at| Some((at, f(a.get(&at).copied(), b.get(&at).copied())?))).collect()
+}
+fn product(a: &Entries, b: &Entries, f: impl Fn(i64, i64, (usize, usize, usize)) -> i64) -> Entries {
+    let mut c = Entries::new();
+    for (&(i, k), &x) in a {
+        for (&(_, j), &y) in b.range((k, 0)..=(k, usize::MAX)) {
+            *c.entry((i, j)).or_insert(0) += f(x, y, (i, k, j));
+        }
+    }
+    c
+}
+
+fn every_operation<I: Index>(cpu: &Cpu, n: usize, seed: u64) {
+    let rng = &mut Rng(seed);
+    let (a, b, mask): (Csr<i64, I>, Csr<i64, I>, Csr<i64, I>) = (draw(rng, n, 9), draw(rng, n, 30), draw(rng, n, 20));
+    let (x, y) = (draw_vector::<I>(rng, n), draw_vector::<I>(rng, n));
+    let (of_a, of_b, of_mask) = (entries(&a), entries(&b), entries(&mask));
+    let allow = |c: &Entries, keep: &dyn Fn(&(usize, usize)) -> bool| -> Entries {
+        c.iter().filter(|e| keep(e.0)).map(|e| (*e.0, *e.1)).collect()
+    };
+    macro_rules! check {
+        ($chain:expr, $want:expr) => {{
+            let want: Entries = $want;
+            assert_eq!(entries(&$chain.eval().unwrap()), want, "{n} from {seed}");
+            let among = allow(&want, &|at| of_mask.contains_key(at));
+            assert_eq!(entries(&$chain.mask(mask.structure()).eval().unwrap()), among);
+            let others = allow(&want, &|at| !of_mask.contains_key(at));
+            assert_eq!(entries(&$chain.mask(!mask.structure()).eval().unwrap()), others);
+            let valued = allow(&want, &|at| of_mask.get(at).is_some_and(|x| *x != 0));
+            assert_eq!(entries(&$chain.mask(&mask).eval().unwrap()), valued);
+            // Written into what is there.
+            let mut c = b.clone();
+            $chain.mask(!mask.structure()).accum(Minus::new()).into(&mut c).unwrap();
+            assert_eq!(entries(&c), union(&of_b, &others, |x, y| x.zip(y).map(|(x, y)| x - y).or(x).or(y)));
+            $chain.mask(mask.structure()).replace().into(&mut c).unwrap();
+            assert_eq!(entries(&c), among);
+        }};
+    }
+    check!(cpu.ewise_add(Minus::new(), &a, &b), union(&of_a, &of_b, |x, y| x.zip(y).map(|(x, y)| x - y).or(x).or(y)));
+    check!(cpu.ewise_mult(Minus::new(), &a, &b), union(&of_a, &of_b, |x, y| Some(x? - y?)));
+    check!(
+        cpu.ewise_union(Minus::new(), &a, 7, &b, 5),
+        union(&of_a, &of_b, |x, y| x.or(y).map(|_| x.unwrap_or(7) - y.unwrap_or(5)))
+    );
+    check!(cpu.apply(Ainv::new(), &a), of_a.iter().map(|(at, x)| (*at, -x)).collect());
+    check!(cpu.apply_index(RowIndex::<i64, i64>::new(), &a, 3), of_a.keys().map(|at| (*at, at.0 as i64 + 3)).collect());
+    check!(cpu.select(ValueGt::new(), &a, 1), of_a.iter().filter(|e| *e.1 > 1).map(|e| (*e.0, *e.1)).collect());
+    check!(cpu.transpose(&a), of_a.iter().map(|((i, j), x)| ((*j, *i), *x)).collect());
+    check!(cpu.mxm(PlusTimes::<i64>::default(), &a, &b), product(&of_a, &of_b, |x, y, _| x * y));
+    let transposed: Entries = of_b.iter().map(|((i, j), x)| ((*j, *i), *x)).collect();
+    check!(cpu.mxm(PlusTimes::<i64>::default(), &a, &b).transpose_b(), product(&of_a, &transposed, |x, y, _| x * y));
+    // ⊗ that looks at its place.
+    let second = Ring(Plus::<i64>::new(), SecondI::<i64, i64, i64>::new());
+    check!(cpu.mxm(second, &a, &b), product(&of_a, &of_b, |_, _, (_, k, _)| k as i64));
+    let first = Ring(Plus::<i64>::new(), FirstI::<i64, i64, i64>::new());
+    check!(cpu.mxm(first, &a, &b), product(&of_a, &of_b, |_, _, (i, ..)| i as i64));
+
+    assert_eq!(cpu.reduce(Plus::new(), &a).eval().unwrap(), of_a.values().sum::<i64>());
+    let (of_x, of_y) = (places(&x), places(&y));
+    let filtered = |v: &Places, keep: bool| -> Places {
+        v.iter().filter(|e| of_y.contains_key(e.0) == keep).map(|e| (*e.0, *e.1)).collect()
+    };
+    macro_rules! check_vector {
+        ($chain:expr, $want:expr) => {{
+            let want: Places = $want;
+            assert_eq!(places(&$chain.eval().unwrap()), want);
+            assert_eq!(places(&$chain.mask(y.structure()).eval().unwrap()), filtered(&want, true));
+            assert_eq!(places(&$chain.mask(!y.structure()).eval().unwrap()), filtered(&want, false));
+        }};
+    }
+    let column: Entries = of_x.iter().map(|(i, x)| ((*i, 0), *x)).collect();
+    let row: Entries = of_x.iter().map(|(i, x)| ((0, *i), *x)).collect();
+    let by_rows = |c: Entries| c.into_iter().map(|((i, _), x)| (i, x)).collect();
+    let by_columns = |c: Entries| c.into_iter().map(|((_, j), x)| (j, x)).collect();
+    check_vector!(cpu.mxv(PlusTimes::<i64>::default(), &a, &x), by_rows(product(&of_a, &column, |x, y, _| x * y)));
+    check_vector!(cpu.vxm(PlusTimes::<i64>::default(), &x, &a), by_columns(product(&row, &of_a, |x, y, _| x * y)));
+    check_vector!(cpu.vxm(second, &x, &a), by_columns(product(&row, &of_a, |_, _, (_, k, _)| k as i64)));
+    let mut sums = Places::new();
+    of_a.iter().for_each(|((i, _), x)| *sums.entry(*i).or_insert(0) += x);
+    check_vector!(cpu.reduce_rows(Plus::new(), &a), sums);
+}
+
+#[test]
+fn every_operation_is_that_of_a_map() {
+    for seed in 0..40 {
+        let cpu = Cpu::with_threads(1 + seed as usize % 3).unwrap();
+        every_operation::<u32>(&cpu, 1 << 20, seed);
+        every_operation::<u32>(&cpu, 4_000_000_000, seed);
+        every_operation::<u64>(&cpu, 1 << 60, seed);
+    }
+}
+
+/// Ten entries of a matrix of 2⁶⁰ × 2⁶⁰: what has no room says so, with the number.
+#[test]
+fn no_row_pointers_are_made() {
+    let n = 1 << 60;
+    let a = Csr::<f64, u64>::empty(n, n).unwrap();
+    assert_eq!((a.nnz(), a.form(), a.get(n - 1, 0)), (0, MatrixForm::Hypersparse, None));
+    let cpu = Cpu::new();
+    let sum = cpu.ewise_add(Plus::new(), &a, &a).eval().unwrap();
+    assert_eq!(sum.nnz(), 0);
+    match a.compressed() {
+        Err(Error::OutOfMemory { what, bytes }) => assert_eq!((what, bytes), ("row pointers", 8 * ((1 << 60) + 1))),
+        other => panic!("{other:?}"),
+    }
+    let ring = PlusTimes::<f64>::default();
+    assert!(matches!(cpu.plan(&a, &a).eval(), Err(Error::OutOfMemory { .. })));
+    assert_eq!(cpu.mxm(ring, &a, &a).eval().unwrap().nnz(), 0);
+    let wide = Csr::<f64, u64>::empty(3, n).unwrap();
+    assert_eq!(cpu.transpose(&wide).eval().unwrap().shape(), (n, 3));
+    assert!(matches!(cpu.mxm(ring, &wide, &wide).eval(), Err(Error::Shape { .. })));
+    assert_eq!(cpu.mxm(ring, &wide, &a).eval().unwrap().shape(), (3, n));
+}
+
+/// Small operands of another form meet hypersparse ones of the same shape; repeats are named by their place in the matrix.
+#[test]
+fn forms_meet() {
+    let (cpu, n) = (Cpu::new(), 1 << 20);
+    let at = |k: u32| Csr::<f64>::new(n, 5, (0..=n).map(|i| usize::from(i > 7)).collect(), vec![k], vec![1.0]).unwrap();
+    let mut hyper = Builder::<f64>::new(n, 5).unwrap();
+    hyper.push(7, 2, 5.0).unwrap();
+    hyper.push(n - 1, 3, 6.0).unwrap();
+    let hyper = hyper.finish(Plus::new()).unwrap();
+    assert_eq!((at(2).form(), hyper.form()), (MatrixForm::Rows, MatrixForm::Hypersparse));
+    for (a, b) in [(&at(2), &hyper), (&hyper, &at(2))] {
+        let c = cpu.ewise_add(Plus::new(), a, b).eval().unwrap();
+        assert_eq!((c.nnz(), c.get(7, 2), c.get(n - 1, 3)), (2, Some(&6.0), Some(&6.0)));
+        let c = cpu.apply(Identity::new(), a).mask(b.structure()).eval().unwrap();
+        assert_eq!((c.nnz(), c.get(7, 2)), (1, a.get(7, 2)));
+    }
+    let c =
+        cpu.mxm(Ring(Plus::<f64>::new(), First::<f64, f64>::default()), &hyper, &at(1)).transpose_b().eval().unwrap();
+    assert_eq!(c.nnz(), 0);
+    // The rows of both forms are the same rows.
+    assert_eq!(hyper.row(7), (&[2][..], &[5.0][..]));
+    assert_eq!(hyper.row_ptr()[8..n], vec![1; n - 8]);
+    let mut twice = Builder::<f64, u64>::new(1 << 60, 9).unwrap();
+    twice.push(1 << 59, 4, 1.0).unwrap();
+    twice.push(1 << 59, 4, 1.0).unwrap();
+    assert!(matches!(twice.unique(), Err(Error::Duplicate { row, column: 4 }) if row == 1 << 59));
+}
+
+/// Each entry of a hypersparse matrix with each of a small one.
+#[test]
+fn kronecker_products_are_hypersparse() {
+    let (cpu, n) = (Cpu::new(), 1usize << 40);
+    let mut a = Builder::<i64, u64>::new(n, n).unwrap();
+    a.push(3, n - 1, 2).unwrap();
+    a.push(n - 1, 0, 5).unwrap();
+    let a = a.finish(Plus::new()).unwrap();
+    let b = Csr::<i64, u64>::new(3, 2, vec![0, 1, 1, 2], vec![1, 0], vec![7, 11]).unwrap();
+    let c = cpu.kronecker(Minus::new(), &a, &b).eval().unwrap();
+    assert_eq!((c.shape(), c.nnz(), c.form()), ((3 * n, 2 * n), 4, MatrixForm::Hypersparse));
+    for ((i, j), (k, l), want) in
+        [((3, n - 1), (0, 1), -5), ((3, n - 1), (2, 0), -9), ((n - 1, 0), (0, 1), -2), ((n - 1, 0), (2, 0), -6)]
+    {
+        assert_eq!(c.get(3 * i + k, 2 * j + l), Some(&want));
+    }
+    let c = cpu.kronecker(Minus::new(), &b, &a).eval().unwrap();
+    assert_eq!((c.get(2 * n + 3, n - 1), c.get(n - 1, n), c.nnz()), (Some(&9), Some(&2), 4));
+    assert!(matches!(cpu.kronecker(Minus::new(), &a, &a).eval(), Err(Error::IndexOverflow { .. })));
+}

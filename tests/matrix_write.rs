@@ -1,0 +1,287 @@
+//! Matrices of every form: written in place and read, operations × masks × replace × accumulators × aliases × clones, against a table
+//! of places.
+//!
+//! One matrix is written again and again, so that it goes through its forms, and clones taken on the way keep what they were.
+
+mod common;
+
+use common::arbitrary::{Draw, Rng};
+use common::reference::written;
+use sparring::algebra::{ColIndex, First, Identity, Minus, Num, Second, ValueNe};
+use sparring::backend::{Build, Matrices, Operation};
+use sparring::prelude::*;
+use sparring::sparse::MatrixForm;
+use sparring::{Csr, Index};
+
+type Table<T> = Vec<Option<T>>;
+type Shape = (usize, usize);
+
+/// The value at each place, row by row, after everything that tells where entries are is compared.
+fn table<T: Num, I: Index>(a: &Csr<T, I>) -> Table<T> {
+    let (m, n) = a.shape();
+    let found: Table<T> = (0..m * n).map(|p| a.get(p / n, p % n).copied()).collect();
+    let nnz = a.nnz();
+    assert!(a.get(m, 0).is_none() && a.get(0, n).is_none());
+    assert_eq!(found.iter().flatten().count(), nnz);
+    match a.form() {
+        MatrixForm::Full => assert_eq!(nnz, m * n),
+        MatrixForm::Bitmap => assert!(nnz < m * n),
+        MatrixForm::Rows | MatrixForm::Hypersparse => {}
+    }
+    let mut by_rows = vec![None; m * n];
+    for (i, j, x) in a.compressed().unwrap().iter() {
+        assert!(by_rows[i * n + j].replace(*x).is_none());
+    }
+    assert_eq!((by_rows, a.nnz(), a.values().len()), (found.clone(), nnz, nnz));
+    found
+}
+
+/// A matrix without entries, with one, few, some, nearly all, all; its rows sorted or not.
+fn draw<T: Num + Draw, I: Index>(rng: &mut Rng, (m, n): Shape) -> Csr<T, I> {
+    let percent = [0, 1, 3, 8, 40, 97, 100][rng.below(7)];
+    let one = (rng.below(5) == 0 && m * n > 0).then(|| rng.below(m * n));
+    let (mut row_ptr, mut cols, mut values) = (vec![0], vec![], vec![]);
+    for i in 0..m {
+        let mut row: Vec<usize> =
+            (0..n).filter(|j| one.map_or_else(|| rng.below(100) < percent, |p| p == i * n + j)).collect();
+        if rng.below(3) == 0 {
+            row.reverse();
+        }
+        for j in row {
+            cols.push(I::cast(j));
+            // Zeros, for masks that go by values; finite, so that no sum is NaN, which no table equals.
+            let x = if rng.below(3) == 0 { T::ZERO } else { T::draw(rng) };
+            values.push(if x.wrapping_sub(x) == T::ZERO { x } else { T::ONE });
+        }
+        row_ptr.push(cols.len());
+    }
+    Csr::from_unsorted(m, n, row_ptr, cols, values).unwrap()
+}
+
+/// Mask, replace and accumulator of a write.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    /// 0: none, 1: where values are not 0, 2: where there are entries.
+    mask: usize,
+    complement: bool,
+    replace: bool,
+    accum: bool,
+}
+
+impl How {
+    fn draw(rng: &mut Rng) -> Self {
+        let mut bit = || rng.below(2) == 0;
+        let (complement, replace, accum) = (bit(), bit(), bit());
+        Self { mask: rng.below(3), complement, replace, accum }
+    }
+    fn allows<T: Num>(self, mask: &[Option<T>], p: usize) -> bool {
+        match self.mask {
+            0 => true,
+            1 => mask[p].is_some_and(|x| x != T::ZERO) != self.complement,
+            _ => mask[p].is_some() != self.complement,
+        }
+    }
+    fn want<T: Num>(self, c: &[Option<T>], t: &[Option<T>], mask: &[Option<T>]) -> Table<T> {
+        let accum: Option<fn(T, T) -> T> = if self.accum { Some(T::wrapping_sub) } else { None };
+        written(c, t, |p| self.allows(mask, p), self.mask != 0 && self.replace, accum)
+    }
+    fn write<T: Num, I: Index, Op>(self, chain: Build<'_, Cpu, I, Op>, mask: &Csr<T, I>, c: &mut Csr<T, I>)
+    where
+        Op: Operation<Cpu, I, Kind = Matrices, Out = T>,
+    {
+        macro_rules! end {
+            ($chain:expr) => {
+                match (self.accum, self.replace) {
+                    (false, false) => $chain.into(c),
+                    (false, true) => $chain.replace().into(c),
+                    (true, false) => $chain.accum(Minus::new()).into(c),
+                    (true, true) => $chain.accum(Minus::new()).replace().into(c),
+                }
+            };
+        }
+        match (self.mask, self.complement) {
+            (0, _) if self.accum => chain.accum(Minus::new()).into(c),
+            (0, _) => chain.into(c),
+            (1, false) => end!(chain.mask(mask)),
+            (1, true) => end!(chain.mask(mask).complement()),
+            (_, false) => end!(chain.mask(mask.structure())),
+            (_, true) => end!(chain.mask(!mask.structure())),
+        }
+        .unwrap();
+    }
+}
+
+fn eye<T: Num, I: Index>(n: usize) -> Csr<T, I> {
+    Csr::new(n, n, (0..=n).collect(), (0..n).map(I::cast).collect(), vec![T::ONE; n]).unwrap()
+}
+
+/// What is read of a matrix of any form is what is read of its rows.
+fn reads_are_those_of_rows<T: Num, I: Index>(cpu: &Cpu, a: &Csr<T, I>) {
+    let (m, n) = a.shape();
+    let rows = Csr::with_pattern(a.pattern().clone(), a.values().to_vec()).unwrap();
+    assert_eq!(rows.form(), MatrixForm::Rows);
+    assert_eq!(*a, rows);
+    let x = Vector::<T, I>::constant(n, T::ONE).unwrap();
+    let y = Vector::<T, I>::constant(m, T::ONE).unwrap();
+    macro_rules! same {
+        ($($chain:expr),* $(,)?) => {$(
+            let of = |a: &Csr<T, I>| $chain(a).eval().unwrap();
+            assert_eq!(of(a), of(&rows));
+        )*};
+    }
+    same!(
+        |a: &Csr<T, I>| cpu.transpose(a),
+        |a: &Csr<T, I>| cpu.apply(Identity::<T>::new(), a),
+        |a: &Csr<T, I>| cpu.apply_index(ColIndex::<T, i64>::new(), a, 3),
+        |a: &Csr<T, I>| cpu.select(ValueNe::new(), a, T::ZERO),
+        |a: &Csr<T, I>| cpu.reduce(Plus::<T>::new(), a),
+        |a: &Csr<T, I>| cpu.reduce_rows(Plus::<T>::new(), a),
+        |a: &Csr<T, I>| cpu.reduce_rows(Plus::<T>::new(), a).transpose_a(),
+        |a: &Csr<T, I>| cpu.mxv(PlusSecond::<T>::new(), a, &x),
+        |a: &Csr<T, I>| cpu.vxm(PlusFirst::<T>::new(), &y, a),
+        |a: &Csr<T, I>| cpu.mxm(PlusTimes::<T>::default(), a, a).transpose_b(),
+        |a: &Csr<T, I>| cpu.ewise_mult(Minus::new(), a, &rows),
+        |a: &Csr<T, I>| cpu.ewise_union(Minus::new(), a, T::ONE, &rows, T::ZERO),
+        |a: &Csr<T, I>| cpu.mxm(PlusTimes::<T>::default(), &rows, &eye(n)).mask(a.structure()),
+        |a: &Csr<T, I>| cpu.mxm(PlusTimes::<T>::default(), &rows, &eye(n)).mask(!a.structure()),
+        |a: &Csr<T, I>| cpu.mxm(PlusTimes::<T>::default(), &rows, &eye(n)).mask(a),
+    );
+}
+
+/// Writes one matrix again and again, in every way; the forms that it had.
+fn written_in_every_way<T: Num + Draw, I: Index>(cpu: &Cpu, shape: Shape, seed: u64, steps: usize) -> Vec<MatrixForm> {
+    let ((m, n), rng) = (shape, &mut Rng(seed));
+    let mut c: Csr<T, I> = draw(rng, shape);
+    let mut want = table(&c);
+    let mut clones: Vec<(Csr<T, I>, Table<T>)> = vec![];
+    let mut forms = vec![];
+    let minus = |x: &[Option<T>], y: &[Option<T>]| written(x, y, |_| true, false, Some(T::wrapping_sub));
+    for step in 0..steps {
+        if rng.below(5) == 0 {
+            clones.push((c.clone(), want.clone()));
+        }
+        let (mut t, mask): (Csr<T, I>, Csr<T, I>) = (draw(rng, shape), draw(rng, shape));
+        if rng.below(4) == 0 {
+            // Of another form than rows, perhaps.
+            t = clones.get(rng.below(clones.len().max(1))).map_or(t, |clone| clone.0.clone());
+        }
+        let mask = if rng.below(5) == 0 { c.clone() } else { mask };
+        let (of_t, of_mask, how) = (table(&t), table(&mask), How::draw(rng));
+        let both = |f: fn(T, T) -> T, a: &[Option<T>], b: &[Option<T>]| -> Table<T> {
+            a.iter().zip(b).map(|(x, y)| Some(f((*x)?, (*y)?))).collect()
+        };
+        let what = rng.below(12);
+        let made: Table<T> = match what {
+            0..=3 => {
+                how.write(cpu.apply(Identity::new(), &t), &mask, &mut c);
+                of_t
+            }
+            4 => {
+                how.write(cpu.ewise_add(Minus::new(), &c, &t), &mask, &mut c);
+                minus(&want, &of_t)
+            }
+            5 => {
+                how.write(cpu.ewise_add(Minus::new(), &t, &c), &mask, &mut c);
+                minus(&of_t, &want)
+            }
+            6 => {
+                how.write(cpu.ewise_add(Minus::new(), &c, &c), &mask, &mut c);
+                minus(&want, &want)
+            }
+            7 => {
+                how.write(cpu.ewise_mult(Minus::new(), &c, &t), &mask, &mut c);
+                both(T::wrapping_sub, &want, &of_t)
+            }
+            8 => {
+                how.write(cpu.ewise_union(Minus::new(), &t, T::ONE, &c, T::ONE), &mask, &mut c);
+                let at = |x: Option<T>, y: Option<T>| {
+                    Some(x.or(y).map(|_| x.unwrap_or(T::ONE))?.wrapping_sub(y.unwrap_or(T::ONE)))
+                };
+                of_t.iter().zip(&want).map(|(x, y)| at(*x, *y)).collect()
+            }
+            9 => {
+                how.write(cpu.select(ValueNe::new(), &c, T::ZERO), &mask, &mut c);
+                want.iter().map(|x| x.filter(|x| *x != T::ZERO)).collect()
+            }
+            10 => {
+                let ring = Ring(Plus::<T>::new(), First::<T, T>::default());
+                how.write(cpu.mxm(ring, &c, &eye(n)), &mask, &mut c);
+                want.clone()
+            }
+            _ => {
+                let ring = Ring(Plus::<T>::new(), Second::<T, T>::default());
+                how.write(cpu.mxm(ring, &eye(m), &c), &mask, &mut c);
+                want.clone()
+            }
+        };
+        want = how.want(&want, &made, &of_mask);
+        forms.push(c.form());
+        assert_eq!(table(&c), want, "step {step} from {seed}, {shape:?}, operation {what}, {how:?}");
+        reads_are_those_of_rows(cpu, &c);
+    }
+    for (clone, want) in clones {
+        assert_eq!(table(&clone), want, "a clone, from {seed}");
+    }
+    forms
+}
+
+#[test]
+fn every_way_of_writing_is_the_table() {
+    let cpu = [1, 3].map(|n| Cpu::with_threads(n).unwrap());
+    let mut forms = vec![];
+    for shape in [(0, 0), (0, 3), (3, 0), (1, 1), (1, 130), (4, 40), (40, 4), (13, 13), (66, 70)] {
+        let steps = if shape.0 > 60 { 25 } else { 40 };
+        for seed in 0..12 {
+            forms.extend(written_in_every_way::<i64, u32>(&cpu[seed as usize % 2], shape, seed, steps));
+        }
+        for seed in 100..103 {
+            forms.extend(written_in_every_way::<f32, u32>(&cpu[0], shape, seed, steps));
+            forms.extend(written_in_every_way::<i64, u64>(&cpu[1], shape, seed, steps));
+        }
+    }
+    for form in [MatrixForm::Rows, MatrixForm::Bitmap, MatrixForm::Full] {
+        let times = forms.iter().filter(|found| **found == form).count();
+        assert!(times > 100, "{form:?} {times} times of {}", forms.len());
+    }
+}
+
+/// When a matrix changes its form: a bitmap from an eighth of the places on, rows again at a thirty-second.
+#[test]
+fn the_form_follows_the_entries() {
+    let (cpu, n) = (Cpu::new(), 4000);
+    let one = |i: usize, j: usize| {
+        let row_ptr = (0..=4).map(|r| usize::from(r > i)).collect();
+        Csr::<f64>::new(4, n, row_ptr, vec![j as u32], vec![1.0]).unwrap()
+    };
+    // Entries one by one, each moving those that are there: few moves, then a bitmap.
+    let mut c = Csr::<f64>::empty(4, n).unwrap();
+    let mut moved = 0;
+    for j in 0..300 {
+        cpu.ewise_add(Plus::new(), &c, &one(j % 4, j)).into(&mut c).unwrap();
+        let expected = if moved > 4 * n / 16 { MatrixForm::Bitmap } else { MatrixForm::Rows };
+        assert_eq!((c.nnz(), c.form()), (j + 1, expected), "{moved} moved");
+        moved += if j == 0 { 0 } else { c.nnz() };
+    }
+    // Clones keep theirs, and the write that copies them says nothing of it.
+    let clone = c.clone();
+    cpu.ewise_add(Plus::new(), &c, &one(0, 3999)).into(&mut c).unwrap();
+    assert_eq!((clone.nnz(), clone.get(0, 3999), c.get(0, 3999)), (300, None, Some(&1.0)));
+    // A mask that takes most of it away.
+    let all = Csr::<bool>::new(4, n, vec![0, 50, 50, 50, 50], (0..50).collect(), vec![true; 50]).unwrap();
+    cpu.apply(Identity::new(), &c).mask(all.structure()).replace().into(&mut c).unwrap();
+    assert_eq!(c.form(), MatrixForm::Rows);
+    // A square matrix is written by rows below an eighth.
+    let mut d = Csr::<f64>::new(
+        200,
+        200,
+        (0..=200).map(|i| 20 * i).collect(),
+        (0..4000).map(|p| p % 20).collect(),
+        vec![1.0; 4000],
+    )
+    .unwrap();
+    let t = Csr::<f64>::new(200, 200, (0..=200).map(|i| usize::from(i > 7)).collect(), vec![199], vec![1.0]).unwrap();
+    for _ in 0..20 {
+        cpu.ewise_add(Plus::new(), &d, &t).into(&mut d).unwrap();
+    }
+    assert_eq!((d.form(), d.nnz(), d.get(7, 199)), (MatrixForm::Rows, 4001, Some(&20.0)));
+}
