@@ -93,6 +93,8 @@ enum Kind {
     Parents,
     /// Lengths of shortest paths
     Sssp,
+    /// Betweenness by four sources at once
+    Betweenness,
 }
 
 impl Kind {
@@ -116,7 +118,8 @@ impl Kind {
             | Self::Write
             | Self::Bfs
             | Self::Parents
-            | Self::Sssp => return None,
+            | Self::Sssp
+            | Self::Betweenness => return None,
         })
     }
     fn algorithm(self) -> Option<Algorithm> {
@@ -124,6 +127,7 @@ impl Kind {
             Self::Bfs => Some(Algorithm::Bfs),
             Self::Parents => Some(Algorithm::Parents),
             Self::Sssp => Some(Algorithm::Sssp),
+            Self::Betweenness => Some(Algorithm::Betweenness),
             _ => None,
         }
     }

@@ -1,13 +1,14 @@
-//! Breadth-first levels of a graph, by products of a sparse vector and the adjacency matrix.
+//! Breadth-first levels and trees of a graph, by products of a sparse vector and the adjacency matrix.
 //!
 //! The frontier is a vector q. One step is q⟨¬levels, replace⟩ = qᵀ any.pair A: the vertices that an edge from the frontier
 //! leads to and that no earlier step has reached.
 //! Source: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra".
 
-use crate::algebra::{Any, Pair, Ring, Value};
+use super::checks::vertices;
+use crate::algebra::{Any, Identity, Min, Pair, Ring, SecondI, Value};
 use crate::backend::{Backend, Container};
 use crate::par::collected;
-use crate::{Error, Index, Result, Vector};
+use crate::{Index, Result, Vector};
 
 /// The least number of edges on a way from `source` to each vertex, `None` where there is no way.
 ///
@@ -24,13 +25,7 @@ use crate::{Error, Index, Result, Vector};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 pub fn bfs_levels<B: Backend, T: Value>(on: &B, a: &B::Matrix<T>, source: usize) -> Result<Vec<Option<u32>>> {
-    let (n, ncols) = on.shape(a);
-    if n != ncols {
-        return Err(Error::NotSquare { op: "bfs_levels", nrows: n, ncols });
-    }
-    if source >= n {
-        return Err(Error::Argument { name: "source", message: format!("vertex {source} of a graph of {n}") });
-    }
+    let n = vertices(on, "bfs_levels", a, &[source])?;
     let next = Ring(Any::<bool>::new(), Pair::<bool, bool, T>::default());
     // A vertex fits 32 bits, as columns do.
     let mut q = on.upload_vector(&Vector::new(n, vec![u32::cast(source)], vec![true])?)?;
@@ -43,4 +38,32 @@ pub fn bfs_levels<B: Backend, T: Value>(on: &B, a: &B::Matrix<T>, source: usize)
     }
     let levels = on.download_vector(&levels)?;
     collected(n, (0..n).map(|i| levels.get(i).copied()), "levels")
+}
+
+/// Parents in a breadth-first tree: of each vertex that `source` leads to the least of those vertices, a level nearer, from which an
+/// edge leads to it; of `source` itself.
+///
+/// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value. Cost: that of [`bfs_levels`].
+/// # Errors
+/// As for [`bfs_levels`].
+/// # Example
+/// ```
+/// use sparring::{Cpu, Csr, graph::bfs_parents};
+/// // 0 → 1 → 2, and 3 apart.
+/// let a = Csr::<f64>::new(4, 4, vec![0, 1, 2, 2, 2], vec![1, 2], vec![1.0, 1.0])?;
+/// assert_eq!(bfs_parents(&Cpu::new(), &a, 0)?, [Some(0), Some(0), Some(1), None]);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+pub fn bfs_parents<B: Backend, T: Value>(on: &B, a: &B::Matrix<T>, source: usize) -> Result<Vec<Option<u32>>> {
+    let n = vertices(on, "bfs_parents", a, &[source])?;
+    let next = Ring(Min::<i64>::new(), SecondI::<i64, T, i64>::new());
+    let mut q = on.upload_vector(&Vector::new(n, vec![u32::cast(source)], vec![source as i64])?)?;
+    let mut parents = on.upload_vector(&Vector::<i64>::empty(n)?)?;
+    while on.nnz(&q)? > 0 {
+        on.apply(Identity::new(), &q).mask(q.structure()).into(&mut parents)?;
+        on.vxm(next, &q, a).mask(!parents.structure()).replace().into(&mut q)?;
+    }
+    let parents = on.download_vector(&parents)?;
+    // A vertex fits 32 bits.
+    collected(n, (0..n).map(|i| parents.get(i).map(|&p| p as u32)), "parents")
 }

@@ -1,7 +1,10 @@
 //! Graph algorithms on adjacency matrices.
 
+mod betweenness;
 mod bfs;
+mod checks;
 mod triangles;
 
-pub use bfs::bfs_levels;
+pub use betweenness::betweenness;
+pub use bfs::{bfs_levels, bfs_parents};
 pub use triangles::{TriangleCounter, TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};

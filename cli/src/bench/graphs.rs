@@ -1,9 +1,9 @@
-//! `sparring bench bfs|parents|sssp`: algorithms of graphs, written with operations on vectors.
+//! `sparring bench bfs|parents|sssp|betweenness`: algorithms of graphs, written with operations on vectors and matrices.
 
 use serde_json::json;
-use sparring::algebra::{Identity, Less, Ring, SecondI};
+use sparring::algebra::{Identity, Less};
 use sparring::generate::splitmix64;
-use sparring::graph::bfs_levels;
+use sparring::graph::{betweenness, bfs_levels, bfs_parents};
 use sparring::prelude::*;
 
 use super::case::load;
@@ -21,7 +21,12 @@ pub(super) enum Algorithm {
     Parents,
     /// Lengths of shortest paths (Bellman–Ford), edges relaxed from those vertices that came nearer in the round before.
     Sssp,
+    /// Betweenness by the shortest paths from [`SOURCES`] sources at once.
+    Betweenness,
 }
+
+/// So many sources has [`Algorithm::Betweenness`], the first vertices with an edge to another.
+const SOURCES: usize = 4;
 
 pub(super) const CASES: &[&str] = &["lap2d_1000", "tc_rmat16"];
 
@@ -31,35 +36,37 @@ impl Algorithm {
             Self::Bfs => "bfs",
             Self::Parents => "parents",
             Self::Sssp => "sssp",
+            Self::Betweenness => "betweenness",
         }
     }
     /// Vertices reached, and the sum of what they got.
-    fn run<B: Backend>(self, m: &B, a: &B::Matrix<f64>, source: u32) -> sparring::Result<(usize, f64)> {
+    fn run<B: Backend>(self, m: &B, graph: &There<B>) -> sparring::Result<(usize, f64)> {
         fn of<T: Num>(v: &Vector<T>) -> (usize, f64) {
             (v.nnz(), v.iter().map(|(_, x)| x.as_f64()).sum())
         }
+        fn of_some(x: &[Option<u32>]) -> (usize, f64) {
+            (x.iter().flatten().count(), x.iter().flatten().map(|&x| f64::from(x)).sum())
+        }
+        let There { a, transposed, sources } = graph;
+        let source = sources[0];
         Ok(match self {
-            Self::Bfs => {
-                let levels = bfs_levels(m, a, source as usize)?;
-                (levels.iter().flatten().count(), levels.iter().flatten().map(|&level| f64::from(level)).sum())
+            Self::Bfs => of_some(&bfs_levels(m, a, source)?),
+            Self::Parents => of_some(&bfs_parents(m, a, source)?),
+            Self::Sssp => of(&shortest_paths(m, a, source as u32)?),
+            Self::Betweenness => {
+                let through = betweenness(m, a, transposed.as_ref().unwrap_or(a), sources)?;
+                (through.len(), through.iter().sum())
             }
-            Self::Parents => of(&parents(m, a, source)?),
-            Self::Sssp => of(&shortest_paths(m, a, source)?),
         })
     }
 }
 
-/// The least of those that lead there.
-fn parents<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> sparring::Result<Vector<i64>> {
-    let n = m.shape(a).0;
-    let min_secondi = Ring(Min::new(), SecondI::new());
-    let mut q = m.upload_vector(&Vector::new(n, vec![source], vec![i64::from(source)])?)?;
-    let mut parent = m.upload_vector(&Vector::empty(n)?)?;
-    while m.nnz(&q)? > 0 {
-        m.apply(Identity::new(), &q).mask(q.structure()).into(&mut parent)?;
-        m.vxm(min_secondi, &q, a).mask(!parent.structure()).replace().into(&mut q)?;
-    }
-    m.download_vector(&parent)
+/// A graph on a machine.
+struct There<B: Backend> {
+    a: B::Matrix<f64>,
+    /// For those that ask for it.
+    transposed: Option<B::Matrix<f64>>,
+    sources: Vec<usize>,
 }
 
 fn shortest_paths<B: Backend>(m: &B, a: &B::Matrix<f64>, source: u32) -> sparring::Result<Vector<f64>> {
@@ -90,13 +97,15 @@ pub(super) fn run(context: &Context, algorithm: Algorithm, name: &str, repeat: u
         1.0 + (splitmix64(least * n + most) % 255) as f64
     };
     let a = Csr::with_pattern(a.pattern().clone(), a.iter().map(weight).collect())?;
-    let Some(source) = (0..a.nrows()).find(|&i| a.row(i).0.iter().any(|&j| j as usize != i)) else {
+    let has_edge = |i: &usize| a.row(*i).0.iter().any(|&j| j as usize != *i);
+    let sources: Vec<usize> = (0..a.nrows()).filter(has_edge).take(SOURCES).collect();
+    if sources.is_empty() {
         return Err(Error::Argument { name: "case", message: format!("{name} has no edge") }.into());
-    };
+    }
     context.progress.stage(format!("measuring {name}"));
     match &context.cuda {
-        Some(cuda) => measured(context, cuda, (algorithm, name, repeat), &a, source as u32),
-        None => measured(context, &context.quiet, (algorithm, name, repeat), &a, source as u32),
+        Some(cuda) => measured(context, cuda, (algorithm, name, repeat), &a, sources),
+        None => measured(context, &context.quiet, (algorithm, name, repeat), &a, sources),
     }
 }
 
@@ -105,13 +114,15 @@ fn measured<B: Backend>(
     m: &B,
     (algorithm, name, repeat): (Algorithm, &str, u32),
     a: &Csr<f64>,
-    source: u32,
+    sources: Vec<usize>,
 ) -> Result {
-    let there = m.upload(a)?;
-    let found = algorithm.run(m, &there, source)?;
+    let on = m.upload(a)?;
+    let transposed = (algorithm == Algorithm::Betweenness).then(|| m.transpose(&on).eval()).transpose()?;
+    let (source, there) = (sources[0], There { a: on, transposed, sources });
+    let found = algorithm.run(m, &there)?;
     let mut times = Times::default();
     for _ in 0..repeat {
-        let (again, ms) = timed(|| algorithm.run(m, &there, source));
+        let (again, ms) = timed(|| algorithm.run(m, &there));
         times.push(ms);
         let again = again?;
         if again != found {
