@@ -14,7 +14,7 @@ use crate::kernels::{
     BLOCK, CompiledMonoid, CompiledOp, CompiledRing, Operand, Rows, fill_any, folds_by_formula, mxv_by_formula,
 };
 use crate::par::{Threads, collected, filled, reserved};
-use crate::sparse::{Bitmap, Indices, MaskSpec, VectorPattern, bit};
+use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern, bit};
 use crate::{Error, Pattern, Result, Vector};
 
 /// A vector whose type is forgotten, borrowed.
@@ -290,11 +290,20 @@ fn everywhere(
     Ok(AnyVector::of(bits.map_or_else(|| VectorPattern::full(x.len()), VectorPattern::bitmap), values))
 }
 
-/// A value for each row as a vector with entries in some of them.
-fn rows_where(a: &Pattern, values: Array, has: impl Fn(usize) -> bool) -> Result<AnyVector> {
-    let m = a.nrows();
-    let bits =
-        Bitmap::of(m, |at| (64 * at..m.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64)))?;
+/// A value for each row as a vector with entries where the mask allows them and `has` holds for the row.
+fn rows_where(
+    a: &Pattern,
+    values: Array,
+    mask: Option<EffectiveMask<'_, u32>>,
+    has: impl Fn(usize) -> bool,
+) -> Result<AnyVector> {
+    fn bits(m: usize, has: impl Fn(usize) -> bool) -> Result<Bitmap> {
+        Bitmap::of(m, |at| (64 * at..m.min(64 * at + 64)).fold(0, |word, i| word | u64::from(has(i)) << (i % 64)))
+    }
+    let bits = match mask {
+        None => bits(a.nrows(), has),
+        Some(mask) => bits(a.nrows(), |i| mask.allows(i) && has(i)),
+    }?;
     Ok(AnyVector::of(VectorPattern::bitmap(bits), values))
 }
 
@@ -319,14 +328,16 @@ pub(crate) fn mxv(
     if let Some(mask) = mask.filter(|mask| mask.count() <= m / SPARSE) {
         return mxv_few_rows(threads, ring, a, x, &mask.to_list()?);
     }
-    let mask = mask.map(|mask| mask.effective());
-    let allows = |i: usize| mask.is_none_or(|mask| mask.allows(i));
+    let (mask, ptr) = (mask.map(|mask| mask.effective()), a.pattern.row_ptr());
     x.with_all(|values, bits| {
         let of_x = bits.map_or(Indices::All, Indices::Bitmap);
         let rows = mask.map_or(Rows::All, Rows::Allowed);
         let entries = (&**a.pattern, a.values);
         let y = mxv_by_formula(threads, &row_blocks(a.pattern)?, ring, entries, (values, of_x), rows)?;
-        rows_where(a.pattern, y, |i| allows(i) && a.pattern.row(i).iter().any(|&k| of_x.contains(k as usize)))
+        match bits {
+            None => rows_where(a.pattern, y, mask, |i| ptr[i] < ptr[i + 1]),
+            Some(bits) => rows_where(a.pattern, y, mask, |i| a.pattern.row(i).iter().any(|&k| bit(bits, k as usize))),
+        }
     })
 }
 
@@ -411,8 +422,7 @@ pub(crate) fn reduce_rows(
         return Ok(AnyVector::list(m, list, y));
     }
     let y = folds_by_formula(threads, "reduce_rows", &row_blocks(a.pattern)?, monoid, ptr, a.values)?;
-    let mask = mask.map(|mask| mask.effective());
-    rows_where(a.pattern, y, |i| has(i) && mask.is_none_or(|mask| mask.allows(i)))
+    rows_where(a.pattern, y, mask.map(|mask| mask.effective()), has)
 }
 
 /// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …, likewise, k increasing.
