@@ -15,7 +15,7 @@ use crate::{Index, Result, Vector};
 /// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value. Cost: O(n + nnz) operations of the
 /// machine in as many steps as there are levels.
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::Argument`] if there is no vertex `source`; those of the [`Backend`].
+/// [`Error::NotSquare`](crate::Error::NotSquare); [`Error::Argument`](crate::Error::Argument) if there is no vertex `source`; those of the [`Backend`].
 /// # Example
 /// ```
 /// use sparring::{Cpu, Csr, graph::bfs_levels};

@@ -116,26 +116,32 @@ impl<T: Value, I: Index> Coo<T, I> {
 
     /// Compressed rows; repeated entries are folded in the order given, or are an error.
     pub(crate) fn compress(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
-        if suits_hyper(self.nrows, self.len()) {
-            return self.compress_stored(threads, fold);
-        }
-        let (places, shape) = ((&self.rows[..], &self.cols[..]), self.shape());
-        let (pattern, values) = placed(threads, shape, places, &self.values, fold)?;
-        Csr::with_pattern(Arc::new(pattern), values)
-    }
-    /// The rows that have entries, and which they are.
-    fn compress_stored(&self, threads: &Threads, fold: Option<impl Fn(T, T) -> T + Sync>) -> Result<Csr<T, I>> {
-        let mut labels = copied(&self.rows, "labels of rows")?;
-        labels.sort_unstable();
-        labels.dedup();
-        let mut rows = reserved(self.rows.len(), "rows")?;
-        rows.extend(self.rows.iter().map(|i| labels.binary_search(i).map_or(I::LAST, I::cast)));
-        let (places, shape) = ((&rows[..], &self.cols[..]), (labels.len(), self.ncols));
-        let made = placed(threads, shape, places, &self.values, fold);
+        let stored = if suits_hyper(self.nrows, self.len()) { Some(stored(&self.rows)?) } else { None };
+        let (nrows, rows) = stored.as_ref().map_or((self.nrows, &self.rows[..]), |s| (s.labels.len(), &s.rows));
+        let made = placed(threads, (nrows, self.ncols), (rows, &self.cols), &self.values, fold);
+        let Some(Stored { labels, .. }) = stored else {
+            let (pattern, values) = made?;
+            return Csr::with_pattern(Arc::new(pattern), values);
+        };
         let (pattern, values) = made.map_err(|error| match error {
             Error::Duplicate { row, column } => Error::Duplicate { row: labels[row].get(), column },
             other => other,
         })?;
         Csr::with_pattern(Arc::new(pattern), values)?.labelled(self.nrows, Arc::new(labels))
     }
+}
+
+/// The rows that have entries, increasing, and for each entry which of them is its row.
+struct Stored<I> {
+    labels: Vec<I>,
+    rows: Vec<I>,
+}
+
+fn stored<I: Index>(row_of: &[I]) -> Result<Stored<I>> {
+    let mut labels = copied(row_of, "labels of rows")?;
+    labels.sort_unstable();
+    labels.dedup();
+    let mut rows = reserved(row_of.len(), "rows")?;
+    rows.extend(row_of.iter().map(|i| labels.binary_search(i).map_or(I::LAST, I::cast)));
+    Ok(Stored { labels, rows })
 }

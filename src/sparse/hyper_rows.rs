@@ -36,24 +36,15 @@ impl<T, I: Index> HyperRows<T, I> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn of(rows: &Rows<T, I>) -> Result<Self> {
-        let (nrows, ptr) = (rows.pattern.nrows(), rows.pattern.row_ptr());
-        let live = || (0..nrows).filter(|&i| ptr[i] < ptr[i + 1]);
-        let n = live().count();
-        let mut labels = reserved(n, "labels of rows")?;
-        labels.extend(live().map(I::cast));
-        Ok(Self::new(nrows, Arc::new(labels), renumbered(rows, n, live().map(|i| ptr[i + 1]))?))
+        let (labels, pattern) = with_entries(&rows.pattern)?;
+        Ok(Self::new(rows.pattern.nrows(), Arc::new(labels), rows.at(pattern)))
     }
     /// The same matrix without those of its rows that have no entries.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn without_empty_rows(self) -> Result<Self> {
-        let among = Self::of(&self.rows)?;
-        if among.labels.len() == self.labels.len() {
-            return Ok(self);
-        }
-        let mut labels = reserved(among.labels.len(), "labels of rows")?;
-        labels.extend(among.labels.iter().map(|r| self.labels[r.get()]));
-        Ok(Self::new(self.nrows, Arc::new(labels), among.rows))
+    pub(crate) fn without_empty_rows(mut self) -> Result<Self> {
+        (self.labels, self.rows.pattern) = relabelled(self.labels, self.rows.pattern)?;
+        Ok(self)
     }
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.nrows, self.rows.pattern.ncols())
@@ -84,42 +75,71 @@ impl<T, I: Index> HyperRows<T, I> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn expanded(&self, labels: &[I]) -> Result<Rows<T, I>> {
-        let ptr = self.rows.pattern.row_ptr();
-        let mut r = 0;
-        let ends = labels.iter().map(|label| {
-            r += usize::from(self.labels.get(r) == Some(label));
-            ptr[r]
-        });
-        renumbered(&self.rows, labels.len(), ends)
+        Ok(self.rows.at(expanded(&self.rows.pattern, &self.labels, labels.len(), |r| labels[r])?))
     }
     /// All rows; O(nrows) memory.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn compress(&self) -> Result<Rows<T, I>> {
-        let ptr = self.rows.pattern.row_ptr();
-        let mut r = 0;
-        let ends = (0..self.nrows).map(|i| {
-            r += usize::from(self.labels.get(r).is_some_and(|label| label.get() == i));
-            ptr[r]
-        });
-        renumbered(&self.rows, self.nrows, ends)
+        Ok(self.rows.at(expanded(&self.rows.pattern, &self.labels, self.nrows, I::cast)?))
     }
 }
 
+// What follows knows no values, and is compiled once.
+
+/// Which rows have entries, and these rows.
+fn with_entries<I: Index>(pattern: &Arc<Pattern<I>>) -> Result<(Vec<I>, Arc<Pattern<I>>)> {
+    let (nrows, ptr) = (pattern.nrows(), pattern.row_ptr());
+    let live = || (0..nrows).filter(|&i| ptr[i] < ptr[i + 1]);
+    let n = live().count();
+    let mut labels = reserved(n, "labels of rows")?;
+    labels.extend(live().map(I::cast));
+    Ok((labels, renumbered(pattern, n, live().map(|i| ptr[i + 1]))?))
+}
+
+/// The rows that have entries, of those at `labels`.
+#[allow(clippy::type_complexity, reason = "both are what was given")]
+fn relabelled<I: Index>(labels: Arc<Vec<I>>, pattern: Arc<Pattern<I>>) -> Result<(Arc<Vec<I>>, Arc<Pattern<I>>)> {
+    let (among, live) = with_entries(&pattern)?;
+    if among.len() == labels.len() {
+        return Ok((labels, pattern));
+    }
+    let mut kept = reserved(among.len(), "labels of rows")?;
+    kept.extend(among.iter().map(|r| labels[r.get()]));
+    Ok((Arc::new(kept), live))
+}
+
+/// The rows at `labels` among `nrows`, of which number r is labelled `label(r)`.
+fn expanded<I: Index>(
+    pattern: &Arc<Pattern<I>>,
+    labels: &[I],
+    nrows: usize,
+    label: impl Fn(usize) -> I,
+) -> Result<Arc<Pattern<I>>> {
+    let (ptr, mut r) = (pattern.row_ptr(), 0);
+    let ends = (0..nrows).map(|i| {
+        r += usize::from(labels.get(r) == Some(&label(i)));
+        ptr[r]
+    });
+    renumbered(pattern, nrows, ends)
+}
+
 /// The same entries in other rows: `ends` of as many as `nrows`.
-fn renumbered<T, I: Index>(rows: &Rows<T, I>, nrows: usize, ends: impl Iterator<Item = usize>) -> Result<Rows<T, I>> {
-    let Rows { pattern, values } = rows;
+fn renumbered<I: Index>(
+    pattern: &Arc<Pattern<I>>,
+    nrows: usize,
+    ends: impl Iterator<Item = usize>,
+) -> Result<Arc<Pattern<I>>> {
     if nrows == pattern.nrows() {
         // As many rows, which have all entries: the same ones.
-        return Ok(rows.clone());
+        return Ok(Arc::clone(pattern));
     }
     let len = nrows.checked_add(1).ok_or_else(|| out_of_memory::<usize>("row pointers", nrows))?;
     let mut row_ptr = reserved(len, "row pointers")?;
     row_ptr.push(0);
     row_ptr.extend(ends);
     let cols = copied(pattern.col_idx(), "column indices")?;
-    let pattern = Pattern::from_parts(nrows, pattern.ncols(), row_ptr, cols, pattern.is_sorted());
-    Ok(Rows { pattern: Arc::new(pattern), values: Arc::clone(values) })
+    Ok(Arc::new(Pattern::from_parts(nrows, pattern.ncols(), row_ptr, cols, pattern.is_sorted())))
 }
 
 /// The labels of either.

@@ -18,3 +18,11 @@ impl<T, I: Index> Clone for Rows<T, I> {
         Self { pattern: Arc::clone(&self.pattern), values: Arc::clone(&self.values) }
     }
 }
+
+impl<T, I: Index> Rows<T, I> {
+    /// The same values with another pattern of as many entries.
+    pub(super) fn at(&self, pattern: Arc<Pattern<I>>) -> Self {
+        debug_assert_eq!(pattern.nnz(), self.values.len());
+        Self { pattern, values: Arc::clone(&self.values) }
+    }
+}
