@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cast::cast;
 use super::remote::{Downloaded, Remote, elsewhere};
 use crate::algebra::{Array, Slice, SliceMut, Type, Value};
-use crate::kernels::{Operand, with_type};
+use crate::kernels::{Operand, precompiled, with_type};
 use crate::num_complex::Complex;
 use crate::ops::by_formula::{Move, moved};
 use crate::par::Threads;
@@ -50,8 +50,14 @@ impl<T: Value> Held for Csr<T> {
 
 impl<T: Value> From<Csr<T>> for Matrix {
     fn from(a: Csr<T>) -> Self {
-        Self(Place::Host(Arc::new(a)))
+        let hold: Hold<T> = precompiled!(number held: Hold<T>);
+        Self(Place::Host(hold(a)))
     }
+}
+/// What forgets the type of a matrix, and brings what is to be known of it.
+type Hold<T> = fn(Csr<T>) -> Arc<dyn Held>;
+fn held<T: Value>(a: Csr<T>) -> Arc<dyn Held> {
+    Arc::new(a)
 }
 
 impl Matrix {

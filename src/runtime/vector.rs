@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cast::cast;
 use super::remote::{Downloaded, Remote, elsewhere};
 use crate::algebra::{Array, Type, Value};
-use crate::kernels::with_type;
+use crate::kernels::{precompiled, with_type};
 use crate::num_complex::Complex;
 use crate::ops::by_formula::{AnyVector, View};
 use crate::par::Threads;
@@ -60,8 +60,14 @@ impl<T: Value> Held for crate::Vector<T> {
 
 impl<T: Value> From<crate::Vector<T>> for Vector {
     fn from(x: crate::Vector<T>) -> Self {
-        Self(Place::Host(Arc::new(x)))
+        let hold: Hold<T> = precompiled!(number held: Hold<T>);
+        Self(Place::Host(hold(x)))
     }
+}
+/// What forgets the type of a vector, and brings what is to be known of it.
+type Hold<T> = fn(crate::Vector<T>) -> Arc<dyn Held>;
+fn held<T: Value>(x: crate::Vector<T>) -> Arc<dyn Held> {
+    Arc::new(x)
 }
 
 impl Vector {
