@@ -298,7 +298,7 @@ pub(crate) fn kronecker_products<B: Backend>(on: &B, seed: u64) -> Outcome {
             let chain = || if complement { chain().complement() } else { chain() };
             let lets = |i: usize, j: usize| is_mask.contains_key(&(i, j)) != complement;
             let allowed = want.clone().filter(lets);
-            checked = checked.and(check(&on.download(&chain().eval()?)?, &allowed, true));
+            checked = checked.and(check(&on.download(&chain().eval()?)?, &allowed, sorted));
             let mut into = on.upload(&old)?;
             chain().accum(Plus::<f64>::new()).replace().into(&mut into)?;
             let mut both = reference::table(&old).filter(lets);
