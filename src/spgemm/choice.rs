@@ -60,6 +60,15 @@ pub(super) fn few(mean_row_flops: f64, short: f64) -> bool {
     mean_row_flops <= 16.0 && short >= 0.9
 }
 
+/// Whether rows, by their mean of multiplications, are so short that one pass in order, or under a mask, wins by sorting or comparing columns
+/// in a register alone: without one two phases are faster.
+///
+/// luxembourg_osm (4.5 a row), one thread, an EPYC held to AVX2, by one pass and two phases (ms): A·A in order 11.4, 6.9, under a mask 5.3,
+/// 3.1. But p2p-Gnutella31 (9) in order 6.9, 10.6, wing (15) masked 5.5, 7.2, bcspwr10 masked 0.61, 0.98.
+pub(super) fn needs_register(mean_row_flops: f64) -> bool {
+    mean_row_flops < 6.0
+}
+
 /// Whether few columns under a mask are compared with those of all products rather than told to a table: where the table is larger than the
 /// first cache, and rows of B are long enough to fill registers.
 ///
@@ -137,6 +146,7 @@ mod tests {
         assert!(worth_counting(Compress::On, 1.0, 1, 9) && !worth_counting(Compress::Off, 1e9, 9, 1));
         assert!(!worth_counting(Compress::Auto, 127.0, 9, 9) && worth_counting(Compress::Auto, 128.0, 9, 9));
         assert!(!worth_counting(Compress::Auto, 128.0, 8, 9));
+        assert!(needs_register(5.9) && !needs_register(6.0));
         assert!(packs(0.6) && !packs(0.61));
         assert!(compares((9, 1 << 16), 54) && !compares((9, 1 << 16), 53) && !compares((9, 1 << 15), 54));
         assert!(few(16.0, 0.9) && !few(16.5, 1.0) && !few(3.0, 0.89));

@@ -283,7 +283,7 @@ fn look<I: Index>(
     budget: &mut Budget,
 ) -> Result<Looks<I>> {
     const WHAT: &str = "B with 64 columns to a word";
-    let mean = work.flops as f64 / a.nrows().max(1) as f64;
+    let mean = work.mean_row_flops(a.nrows());
     let useful = request.mask.is_none_or(|(_, complement)| complement);
     let forced = request.options.compress == Compress::On;
     let looked = request.mask.is_none() && request.options.compress == Compress::Auto;

@@ -76,6 +76,10 @@ pub(super) fn cut<I: Index>(threads: &Threads, a: &Pattern<I>, b: &Pattern<I>) -
 }
 
 impl Work {
+    /// Multiplications of a mean row.
+    pub(super) fn mean_row_flops(&self, nrows: usize) -> f64 {
+        self.flops as f64 / nrows.max(1) as f64
+    }
     /// Bytes of the tasks.
     pub(super) fn bytes(&self) -> u128 {
         bytes_of::<Task>(self.tasks.capacity())

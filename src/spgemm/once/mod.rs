@@ -117,7 +117,7 @@ impl<I: Index> Once<'_, I> {
         work: &Work,
         begun: &mut Begun<I>,
     ) -> Result<Option<Way<'_, I>>> {
-        let mean = work.flops as f64 / a.nrows().max(1) as f64;
+        let mean = work.mean_row_flops(a.nrows());
         let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, columns::short_rows(a, b)));
         let in_order = !self.request.options.unsorted;
         if few.is_none() && !choice::short_rows(mean, in_order) {
@@ -175,8 +175,9 @@ fn made<W: Word, I: Index>(once: &Once<'_, I>, products: &dyn Multiply<W, I>) ->
         let work = tasks::cut(threads, a, b)?;
         let mask = request.mask.map(|(mask, _)| mask);
         let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
+        let slow = Sixteen::of::<I>(b.ncols()).is_none() && choice::needs_register(work.mean_row_flops(a.nrows()));
         let way = match mask {
-            _ if wide => None,
+            _ if wide || slow && (mask.is_some() || !request.options.unsorted) => None,
             Some(mask) => Some(Way::Masked(mask)),
             None => once.plain((a, b), &work, &mut begun)?,
         };
