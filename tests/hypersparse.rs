@@ -36,11 +36,17 @@ fn draw_vector<I: Index>(rng: &mut Rng, n: usize) -> Vector<i64, I> {
 }
 
 /// Its entries, read without making any row pointers.
-fn entries<T: Value, I: Index>(a: &Csr<T, I>) -> BTreeMap<(usize, usize), T> {
+fn entries<T: Value + std::fmt::Debug, I: Index>(a: &Csr<T, I>) -> BTreeMap<(usize, usize), T> {
     let n = a.shape().0;
     let places = (0..6).flat_map(|i| (0..6).map(move |j| (spread(n, i), spread(n, j))));
     let found: BTreeMap<_, _> = places.filter_map(|(i, j)| Some(((i, j), *a.get(i, j)?))).collect();
     assert_eq!((found.len(), a.form()), (a.nnz(), MatrixForm::Hypersparse));
+    assert!(a.iter().map(|(i, j, x)| ((i, j), *x)).eq(found.iter().map(|(at, x)| (*at, *x))));
+    assert_eq!((a.values().len(), a.col_idx().len(), a == &a.clone()), (found.len(), found.len(), true));
+    for i in (0..6).map(|i| spread(n, i)).chain([2, n - 2]) {
+        let among = found.range((i, 0)..=(i, usize::MAX));
+        assert_eq!(a.row(i).1.to_vec(), among.map(|e| *e.1).collect::<Vec<_>>());
+    }
     found
 }
 fn places<T: Value, I: Index>(x: &Vector<T, I>) -> BTreeMap<usize, T> {
@@ -161,6 +167,20 @@ fn no_row_pointers_are_made() {
     assert_eq!(cpu.transpose(&wide).eval().unwrap().shape(), (n, 3));
     assert!(matches!(cpu.mxm(ring, &wide, &wide).eval(), Err(Error::Shape { .. })));
     assert_eq!(cpu.mxm(ring, &wide, &a).eval().unwrap().shape(), (3, n));
+    // By name it is told of without its rows.
+    let named = sparring::runtime::Matrix::from(Csr::<f64>::empty(4_000_000_000, 7).unwrap());
+    assert_eq!((named.shape(), named.nnz(), named.ty()), ((4_000_000_000, 7), 0, f64::TYPE));
+    assert_eq!(named.csr::<f64>().unwrap().form(), MatrixForm::Hypersparse);
+    // Few rows, all of them stored.
+    let wide = Csr::<f64, u64>::new(2, n, vec![0, 2, 3], vec![5, n as u64 - 1, 5], vec![2.0, 3.0, 4.0]).unwrap();
+    let x = Vector::<f64, u64>::new(n, vec![5, 6], vec![10.0, 1.0]).unwrap();
+    let y = cpu.mxv(ring, &wide, &x).eval().unwrap();
+    assert_eq!(y.as_full(), Some(&[20.0, 40.0][..]));
+    let z = cpu.vxm(ring, &y, &wide).eval().unwrap();
+    assert_eq!((z.nnz(), z.get(5), z.get(n - 1)), (2, Some(&200.0), Some(&60.0)));
+    let t = cpu.transpose(&wide).eval().unwrap();
+    assert_eq!((t.form(), t.get(5, 1), t.nnz()), (MatrixForm::Hypersparse, Some(&4.0), 3));
+    assert_eq!(cpu.reduce_rows(Plus::new(), &wide).transpose_a().eval().unwrap().get(5), Some(&6.0));
 }
 
 /// Small operands of another form meet hypersparse ones of the same shape; repeats are named by their place in the matrix.

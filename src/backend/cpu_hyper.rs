@@ -62,6 +62,11 @@ fn at_places<O: IndexUnaryOp, I: Index>(op: O, rows: &HyperRows<O::A, I>, s: O::
     collected(stored.nnz(), values, "values")
 }
 
+/// Whether a vector of all its rows, or of all its columns, would not fit into memory.
+fn is_vast<T, I: Index>(a: &Csr<T, I>) -> bool {
+    a.as_hyper().is_some() || a.ncols() >> 32 > 0
+}
+
 /// A vector as the only column of a matrix.
 fn column<T: Value, I: Index>(x: &Vector<T, I>) -> Result<Csr<T, I>> {
     let (len, n) = (x.len(), x.nnz());
@@ -160,7 +165,15 @@ impl Cpu {
             None => c,
         }))
     }
-    /// y = A ⊕.⊗ x; `None` if A is not of hypersparse rows.
+    fn product_of_stored<R: Semiring, I: Index>(
+        &self,
+        ring: R,
+        a: &Csr<Lhs<R>, I>,
+        b: &Csr<Rhs<R>, I>,
+    ) -> Result<Csr<Out<R>, I>> {
+        ops::mxm_hyper(self.threads(), self.budget, ring, &a.to_hyper_csr()?, &b.to_hyper_csr()?)?.try_into()
+    }
+    /// y = A ⊕.⊗ x; `None` unless A is of hypersparse rows or very wide.
     pub(super) fn mxv_hyper<R: Semiring, I: Index>(
         &self,
         ring: R,
@@ -168,19 +181,19 @@ impl Cpu {
         x: &Vector<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, VectorPattern<I>>>,
     ) -> Result<Option<Vector<Out<R>, I>>> {
-        if a.as_hyper().is_none() {
+        if !is_vast(a) {
             return Ok(None);
         }
         if a.shape().1 != x.len() {
             return Err(Error::Shape { op: "mxv", lhs: a.shape(), rhs: (x.len(), 1) });
         }
-        let c = self.product_hyper(ring, a, &column(x)?, None)?.map_or_else(|| Csr::empty(a.nrows(), 1), Ok)?;
+        let c = self.product_of_stored(ring, a, &column(x)?)?;
         let (rows, len) = (c.to_hyper()?, a.nrows());
         let labels = collected(rows.labels().len(), rows.labels().iter().copied(), "indices")?;
         let values = collected(rows.nnz(), rows.rows().values.iter().copied(), "values")?;
         allowed(Vector::from_list(len, labels, values)?, mask).map(Some)
     }
-    /// yᵀ = xᵀ ⊕.⊗ A; `None` if A is not of hypersparse rows.
+    /// yᵀ = xᵀ ⊕.⊗ A; `None` unless A is of hypersparse rows or very wide.
     pub(super) fn vxm_hyper<R: Semiring, I: Index>(
         &self,
         ring: R,
@@ -188,13 +201,13 @@ impl Cpu {
         a: &Csr<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, VectorPattern<I>>>,
     ) -> Result<Option<Vector<Out<R>, I>>> {
-        if a.as_hyper().is_none() {
+        if !is_vast(a) {
             return Ok(None);
         }
         if a.shape().0 != x.len() {
             return Err(Error::Shape { op: "vxm", lhs: (1, x.len()), rhs: a.shape() });
         }
-        let c = self.product_hyper(ring, &row(x)?, a, None)?.map_or_else(|| Csr::empty(1, a.ncols()), Ok)?;
+        let c = self.product_of_stored(ring, &row(x)?, a)?;
         let (pattern, values) = c.into_parts();
         let cols = collected(pattern.nnz(), pattern.col_idx().iter().copied(), "indices")?;
         allowed(Vector::from_list(pattern.ncols(), cols, values)?, mask).map(Some)

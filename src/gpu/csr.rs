@@ -162,6 +162,7 @@ impl Cuda {
     /// # Errors
     /// Those of [`upload_pattern`](Self::upload_pattern).
     pub fn upload<T: Value, I: Index>(&self, a: &Csr<T, I>) -> Result<DeviceCsr<T>> {
+        let a = a.compressed()?;
         let pattern = self.shared_pattern(a.pattern())?;
         Ok(DeviceCsr { pattern, values: self.put(a.values(), "values on the device")? })
     }

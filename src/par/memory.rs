@@ -170,7 +170,7 @@ fn advise(bytes: usize, start: *mut u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Csr, Error};
+    use crate::{Error, Pattern};
 
     /// Half as much again as there is, which a system that overcommits would grant, and kill at the first touch.
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         let refused = |e: Error| matches!(e, Error::OutOfMemory { bytes, .. } if bytes >= needed);
         assert!(refused(filled(len, 0u64, "a test").unwrap_err()));
         assert!(refused(reserved::<u64>(len, "a test").unwrap_err()));
-        assert!(refused(Csr::<f64>::empty(len, 1).unwrap_err()));
+        assert!(refused(Pattern::<u32>::empty(len, 1).unwrap_err()));
         assert!(refused(super::super::Fresh::<u64>::new(len, "a test").unwrap_err()));
     }
 

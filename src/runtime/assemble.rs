@@ -33,7 +33,8 @@ impl Matrix {
         let ty = values.ty();
         with_type!(ty, T => {
             let values = values.into_vec::<T>().map_err(|_| not_made(ty))?;
-            Ok(Coo::new(nrows, ncols, rows, cols, values)?.compress(threads, Some(<T as Number>::wrapping_add))?.into())
+            let coo = Coo::new(nrows, ncols, rows, cols, values)?;
+            Ok(coo.compress(threads, Some(<T as Number>::wrapping_add))?.into_compressed()?.into())
         }, Err(not_made(ty)))
     }
 }

@@ -27,6 +27,11 @@ enum Place {
 
 /// A `Csr` of any type of values.
 trait Held: Any + Send + Sync + std::fmt::Debug {
+    fn ty(&self) -> Type;
+    fn shape(&self) -> (usize, usize);
+    fn nnz(&self) -> usize;
+    /// Makes compressed rows of another form, for the methods that follow.
+    fn compress(&self) -> Result<()>;
     fn pattern(&self) -> &Arc<Pattern>;
     fn values(&self) -> Slice<'_>;
     /// The values to be written, if no clone of the matrix shares them.
@@ -34,6 +39,18 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Matrix>;
 }
 impl<T: Value> Held for Csr<T> {
+    fn ty(&self) -> Type {
+        T::TYPE
+    }
+    fn shape(&self) -> (usize, usize) {
+        Csr::shape(self)
+    }
+    fn nnz(&self) -> usize {
+        Csr::nnz(self)
+    }
+    fn compress(&self) -> Result<()> {
+        self.compressed().map(drop)
+    }
     fn pattern(&self) -> &Arc<Pattern> {
         Csr::pattern(self)
     }
@@ -97,11 +114,17 @@ impl Matrix {
             Place::Remote(..) => Err(elsewhere("matrix")),
         }
     }
+    /// The matrix in this memory, its compressed rows made.
+    fn rows(&self) -> Result<&Arc<dyn Held>> {
+        let held = self.held()?;
+        held.compress()?;
+        Ok(held)
+    }
     /// Type of the values.
     #[must_use]
     pub fn ty(&self) -> Type {
         match &self.0 {
-            Place::Host(held) => held.values().ty(),
+            Place::Host(held) => held.ty(),
             Place::Remote(there, _) => there.ty(),
         }
     }
@@ -109,7 +132,7 @@ impl Matrix {
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {
         match &self.0 {
-            Place::Host(held) => held.pattern().shape(),
+            Place::Host(held) => held.shape(),
             Place::Remote(there, _) => there.shape(),
         }
     }
@@ -117,7 +140,7 @@ impl Matrix {
     #[must_use]
     pub fn nnz(&self) -> usize {
         match &self.0 {
-            Place::Host(held) => held.pattern().nnz(),
+            Place::Host(held) => held.nnz(),
             Place::Remote(_, nnz) => *nnz,
         }
     }
@@ -129,12 +152,12 @@ impl Matrix {
     /// Where it has entries; `None` for a matrix on a GPU.
     #[must_use]
     pub fn pattern(&self) -> Option<&Arc<Pattern>> {
-        self.held().ok().map(|held| held.pattern())
+        self.rows().ok().map(|held| held.pattern())
     }
     /// The values, row by row; `None` for a matrix on a GPU.
     #[must_use]
     pub fn values(&self) -> Option<Slice<'_>> {
-        self.held().ok().map(|held| held.values())
+        self.rows().ok().map(|held| held.values())
     }
     /// The matrix as a `Csr`, if its values are of type `T` and it is in the processor's memory; nothing is copied.
     #[must_use]
@@ -164,22 +187,23 @@ impl Matrix {
     }
     /// As the kernels of the processor take it.
     pub(super) fn operand(&self) -> Result<Operand<'_>> {
-        let held = self.held()?;
+        let held = self.rows()?;
         Ok(Operand { pattern: held.pattern(), values: held.values(), csr: &**held as &dyn Any })
     }
     /// The matrix with its entries moved.
     pub(super) fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Self> {
-        self.held()?.moved(threads, how)
+        self.rows()?.moved(threads, how)
     }
     /// The matrix with sorted rows; itself if they are.
     pub(super) fn sorted(&self, threads: &Threads) -> Result<Self> {
-        if self.held()?.pattern().is_sorted() { Ok(self.clone()) } else { self.moved(threads, Move::Sort) }
+        if self.rows()?.pattern().is_sorted() { Ok(self.clone()) } else { self.moved(threads, Move::Sort) }
     }
     /// Pattern and values to be written, if nobody else holds the matrix.
     pub(super) fn unshared(&mut self) -> Option<(Arc<Pattern>, SliceMut<'_>)> {
         match &mut self.0 {
             Place::Host(held) => {
                 let held = Arc::get_mut(held)?;
+                held.compress().ok()?;
                 let pattern = Arc::clone(held.pattern());
                 Some((pattern, held.values_mut()?))
             }
@@ -199,7 +223,7 @@ impl Matrix {
         if ty == self.ty() {
             return Ok(self.clone());
         }
-        let held = self.held()?;
+        let held = self.rows()?;
         Self::new(Arc::clone(held.pattern()), cast(held.values(), ty)?)
     }
     /// Sum of the values in their order, as a number to print: exact for integers within i128, of bool the number of those
@@ -207,7 +231,7 @@ impl Matrix {
     /// # Errors
     /// [`Error::Argument`] for a matrix on a GPU.
     pub fn sum(&self) -> Result<Sum> {
-        let values = self.held()?.values();
+        let values = self.rows()?.values();
         macro_rules! integers {
             ($($t:ty)*) => {$(
                 if let Some(x) = values.get::<$t>() {

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::lasting::{Form, Lasting};
+use super::hyper_rows::HyperRows;
+use super::other_form::{Form, OtherForm};
 use super::row_major::RowMajor;
 use super::rows::Rows;
 use crate::algebra::Value;
@@ -13,8 +14,10 @@ use crate::{Error, Index, Result};
 /// An nrows × ncols sparse matrix.
 ///
 /// It is kept as compressed rows, whose pattern is shared: matrices with the same structure (the results of one plan, say)
-/// hold one copy of it. A matrix that is written while it is dense is kept as a [bitmap](MatrixForm::Bitmap), which takes an entry in
-/// O(1); one of 2²⁰ rows or more of which a sixteenth at most have entries keeps [these rows alone](MatrixForm::Hypersparse). Which [form](Self::form) it has shows in no result. Stored zeros are entries like any other.
+/// hold one copy of it. A matrix that is written while it is dense is kept as a [bitmap](MatrixForm::Bitmap), which takes an
+/// entry in O(1). One of 2²⁰ rows or more, of which a sixteenth at most have entries, keeps
+/// [these rows alone](MatrixForm::Hypersparse). Which [form](Self::form) it has shows in no result. Stored zeros are entries
+/// like any other.
 ///
 /// A clone is another name for the same matrix and costs nothing; the values are copied when one of the two is
 /// [written](Self::values_mut).
@@ -23,7 +26,7 @@ pub struct Csr<T, I: Index = u32> {
     /// Of a matrix of another form they are made when they are first asked for, and kept until it is written.
     rows: OnceLock<Rows<T, I>>,
     /// The other form.
-    pub(super) lasting: Option<Lasting<T, I>>,
+    pub(super) other: Option<OtherForm<T, I>>,
     /// Entries that writes have moved since the matrix was made.
     pub(super) moved: usize,
 }
@@ -49,12 +52,20 @@ impl<T, I: Index> From<Rows<T, I>> for Csr<T, I> {
 
 impl<T, I: Index> Clone for Csr<T, I> {
     fn clone(&self) -> Self {
-        Self { rows: self.rows.clone(), lasting: self.lasting.clone(), moved: self.moved }
+        Self { rows: self.rows.clone(), other: self.other.clone(), moved: self.moved }
     }
 }
 
 impl<T: PartialEq, I: Index> PartialEq for Csr<T, I> {
     fn eq(&self, other: &Self) -> bool {
+        if self.shape() != other.shape() || self.nnz() != other.nnz() {
+            return false;
+        }
+        if let (Some(a), Some(b)) = (self.as_hyper(), other.as_hyper()) {
+            return a.labels() == b.labels()
+                && a.rows().pattern == b.rows().pattern
+                && a.rows().values == b.rows().values;
+        }
         let (a, b) = (self.by_rows(), other.by_rows());
         (Arc::ptr_eq(&a.pattern, &b.pattern) || a.pattern == b.pattern) && a.values == b.values
     }
@@ -120,11 +131,11 @@ impl<T, I: Index> Csr<T, I> {
         Ok(Self::of_rows(Rows { pattern, values: Arc::new(values) }))
     }
     pub(super) fn of_rows(rows: Rows<T, I>) -> Self {
-        Self { rows: OnceLock::from(rows), lasting: None, moved: 0 }
+        Self { rows: OnceLock::from(rows), other: None, moved: 0 }
     }
     /// Of another form.
-    pub(super) fn of_lasting(form: Lasting<T, I>) -> Self {
-        Self { rows: OnceLock::new(), lasting: Some(form), moved: 0 }
+    pub(super) fn of_other(form: OtherForm<T, I>) -> Self {
+        Self { rows: OnceLock::new(), other: Some(form), moved: 0 }
     }
 
     /// The matrix, after its compressed rows are made if it has another form: what reads them next cannot fail for want of
@@ -134,7 +145,7 @@ impl<T, I: Index> Csr<T, I> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn compressed(&self) -> Result<&Self> {
-        if let (None, Some(other)) = (self.rows.get(), &self.lasting) {
+        if let (None, Some(other)) = (self.rows.get(), &self.other) {
             let made = (other.compress)(&other.form)?;
             self.rows.get_or_init(|| made);
         }
@@ -156,10 +167,33 @@ impl<T, I: Index> Csr<T, I> {
             Err(error) => panic!("{error}: compressed() says so without a panic"),
         }
     }
+    /// The rows that have entries, if it is kept as these.
+    pub(crate) fn as_hyper(&self) -> Option<&HyperRows<T, I>> {
+        match &self.other.as_ref()?.form {
+            Form::Hyper(rows) => Some(rows),
+            Form::RowMajor(_) => None,
+        }
+    }
+    /// The entries row by row, and which rows these are if not all.
+    #[inline]
+    fn by_stored_rows(&self) -> (&Rows<T, I>, Option<&[I]>) {
+        match self.rows.get() {
+            Some(rows) => (rows, None),
+            None => self.as_hyper().map_or_else(|| (self.made(), None), |rows| (rows.rows(), Some(&rows.labels()[..]))),
+        }
+    }
+    /// The matrix as compressed rows alone.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn into_compressed(mut self) -> Result<Self> {
+        self.compressed()?;
+        self.other = None;
+        Ok(self)
+    }
     /// The rows for change, the only form from here on.
     fn rows_mut(&mut self) -> &mut Rows<T, I> {
         self.by_rows();
-        self.lasting = None;
+        self.other = None;
         match self.rows.get_mut() {
             Some(rows) => rows,
             None => unreachable!("they were made just now"),
@@ -167,7 +201,7 @@ impl<T, I: Index> Csr<T, I> {
     }
     /// The places for change, if that is the form it has; the rows made of them are out of date then.
     pub(super) fn row_major_mut(&mut self) -> Option<&mut RowMajor<T, I>> {
-        let Some(Lasting { form: Form::RowMajor(places), .. }) = &mut self.lasting else { return None };
+        let Some(OtherForm { form: Form::RowMajor(places), .. }) = &mut self.other else { return None };
         self.rows.take();
         Some(places)
     }
@@ -195,7 +229,7 @@ impl<T, I: Index> Csr<T, I> {
     }
     /// How it is kept.
     pub fn form(&self) -> MatrixForm {
-        match self.lasting.as_ref().map(|other| &other.form) {
+        match self.other.as_ref().map(|other| &other.form) {
             None => MatrixForm::Rows,
             Some(Form::Hyper(_)) => MatrixForm::Hypersparse,
             Some(Form::RowMajor(x)) if x.nnz() < x.places() => MatrixForm::Bitmap,
@@ -205,7 +239,7 @@ impl<T, I: Index> Csr<T, I> {
     /// Rows and columns.
     #[inline]
     pub fn shape(&self) -> (usize, usize) {
-        match &self.lasting {
+        match &self.other {
             None => self.by_rows().pattern.shape(),
             Some(other) => other.form.shape(),
         }
@@ -213,17 +247,21 @@ impl<T, I: Index> Csr<T, I> {
     /// Entries, stored zeros included.
     #[inline]
     pub fn nnz(&self) -> usize {
-        match &self.lasting {
+        match &self.other {
             None => self.by_rows().values.len(),
             Some(other) => other.form.nnz(),
         }
     }
-    /// Where the entries are.
+    /// Where the entries are, as compressed rows.
+    /// # Panics
+    /// If the matrix has another form and there is no memory for its rows: [`compressed`](Self::compressed) gives an error then.
     #[inline]
     pub fn pattern(&self) -> &Arc<Pattern<I>> {
         &self.by_rows().pattern
     }
     /// Row pointers: row i is `row_ptr[i]..row_ptr[i + 1]`.
+    /// # Panics
+    /// As [`pattern`](Self::pattern).
     #[inline]
     pub fn row_ptr(&self) -> &[usize] {
         self.by_rows().pattern.row_ptr()
@@ -231,12 +269,12 @@ impl<T, I: Index> Csr<T, I> {
     /// Column indices, row by row.
     #[inline]
     pub fn col_idx(&self) -> &[I] {
-        self.by_rows().pattern.col_idx()
+        self.by_stored_rows().0.pattern.col_idx()
     }
     /// Values, row by row.
     #[inline]
     pub fn values(&self) -> &[T] {
-        &self.by_rows().values
+        &self.by_stored_rows().0.values
     }
     /// Values, row by row, for change in place, if no clone shares them and they do not belong to another owner.
     #[inline]
@@ -247,20 +285,29 @@ impl<T, I: Index> Csr<T, I> {
     /// Columns and values of row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> (&[I], &[T]) {
-        let Rows { pattern, values } = self.by_rows();
-        let range = pattern.row_ptr()[i]..pattern.row_ptr()[i + 1];
+        let (Rows { pattern, values }, labels) = self.by_stored_rows();
+        let r = match labels {
+            None => i,
+            Some(labels) => match I::new(i).and_then(|i| labels.binary_search(&i).ok()) {
+                Some(r) => r,
+                None => return (&[], &[]),
+            },
+        };
+        let range = pattern.row_ptr()[r]..pattern.row_ptr()[r + 1];
         (&pattern.col_idx()[range.clone()], &values[range])
     }
     /// Entries as (row, column, value), row by row.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &T)> + '_ {
-        (0..self.nrows()).flat_map(move |i| {
-            let (cols, values) = self.row(i);
-            cols.iter().zip(values).map(move |(j, x)| (i, j.get(), x))
+        let (Rows { pattern, values }, labels) = self.by_stored_rows();
+        (0..pattern.nrows()).flat_map(move |r| {
+            let i = labels.map_or(r, |labels| labels[r].get());
+            let range = pattern.row_ptr()[r]..pattern.row_ptr()[r + 1];
+            pattern.col_idx()[range.clone()].iter().zip(&values[range]).map(move |(j, x)| (i, j.get(), x))
         })
     }
     /// The value at (i, j), or `None` where there is no entry (or no such place).
     pub fn get(&self, i: usize, j: usize) -> Option<&T> {
-        match &self.lasting {
+        match &self.other {
             None => self.values().get(self.pattern().find(i, j)?),
             Some(other) => other.form.get(i, j),
         }

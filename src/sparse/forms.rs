@@ -5,8 +5,8 @@
 //! a write costs O(entries written). It is compressed rows again once a sixteenth of its places or fewer have an entry.
 
 use super::csr::Csr;
-use super::lasting::{self, Lasting};
 use super::matrix_pattern::MatrixPattern;
+use super::other_form::{self, OtherForm};
 use super::row_major::{RowMajor, places_of, places_of_rows};
 use super::select::sorted_values;
 use super::vector::Vector;
@@ -29,11 +29,11 @@ const MANY: usize = 8;
 impl<T, I: Index> Csr<T, I> {
     /// Where the entries are, shared.
     pub(crate) fn matrix_pattern(&self) -> MatrixPattern<I> {
-        match self.lasting.as_ref().map(|other| &other.form) {
-            Some(lasting::Form::RowMajor(places)) => {
+        match self.other.as_ref().map(|other| &other.form) {
+            Some(other_form::Form::RowMajor(places)) => {
                 MatrixPattern::of_places(self.shape(), places.entries.places().clone())
             }
-            Some(lasting::Form::Hyper(rows)) => MatrixPattern::of_hyper(rows.pattern()),
+            Some(other_form::Form::Hyper(rows)) => MatrixPattern::of_hyper(rows.pattern()),
             None => self.pattern().clone().into(),
         }
     }
@@ -51,17 +51,17 @@ impl<T: Value, I: Index> Csr<T, I> {
         if is_list {
             return form.compress().map(Self::of_rows);
         }
-        let compress = |form: &lasting::Form<T, I>| match form {
-            lasting::Form::RowMajor(places) => places.compress(),
-            lasting::Form::Hyper(rows) => rows.compress(),
+        let compress = |form: &other_form::Form<T, I>| match form {
+            other_form::Form::RowMajor(places) => places.compress(),
+            other_form::Form::Hyper(rows) => rows.compress(),
         };
-        Ok(Self::of_lasting(Lasting { form: lasting::Form::RowMajor(form), compress }))
+        Ok(Self::of_other(OtherForm { form: other_form::Form::RowMajor(form), compress }))
     }
     /// The entries by their places, if that is the form it has.
     pub(crate) fn as_places(&self) -> Option<&Vector<T, I>> {
-        match &self.lasting.as_ref()?.form {
-            lasting::Form::RowMajor(places) => Some(&places.entries),
-            lasting::Form::Hyper(_) => None,
+        match &self.other.as_ref()?.form {
+            other_form::Form::RowMajor(places) => Some(&places.entries),
+            other_form::Form::Hyper(_) => None,
         }
     }
     /// The entries by their places.
@@ -106,7 +106,7 @@ impl<T: Value, I: Index> Csr<T, I> {
         if self.shape() != t.shape() {
             return Err(Error::Shape { op: "ewise_add", lhs: self.shape(), rhs: t.shape() });
         }
-        if self.lasting.is_none() && self.suits_places(t.nnz()) {
+        if self.other.is_none() && self.suits_places(t.nnz()) {
             // What has no memory for a bitmap stays as it is.
             if let Ok(mut entries) = self.to_places(threads)
                 && entries.spread().is_ok()

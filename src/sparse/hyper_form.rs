@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::csr::Csr;
 use super::hyper::HyperCsr;
 use super::hyper_rows::HyperRows;
-use super::lasting::{Form, Lasting};
 use super::matrix_pattern::MatrixPattern;
+use super::other_form::{Form, OtherForm};
 use super::rows::Rows;
 use super::{copied, reserved};
 use crate::pattern::{Pattern, check_nrows};
@@ -36,7 +36,7 @@ impl<T, I: Index> Csr<T, I> {
             Form::Hyper(rows) => rows.compress(),
             Form::RowMajor(_) => unreachable!("a matrix that was made of hypersparse rows"),
         };
-        Ok(Self::of_lasting(Lasting { form: Form::Hyper(rows), compress }))
+        Ok(Self::of_other(OtherForm { form: Form::Hyper(rows), compress }))
     }
     /// The nrows × ncols matrix without entries.
     ///
@@ -49,13 +49,6 @@ impl<T, I: Index> Csr<T, I> {
         }
         let rows = Rows { pattern: Arc::new(Pattern::empty(0, ncols)?), values: Arc::default() };
         Self::from_hyper(HyperRows::new(nrows, Arc::default(), rows))
-    }
-    /// The rows that have entries, if that is the form it has.
-    pub(crate) fn as_hyper(&self) -> Option<&HyperRows<T, I>> {
-        match &self.lasting.as_ref()?.form {
-            Form::Hyper(rows) => Some(rows),
-            Form::RowMajor(_) => None,
-        }
     }
     /// The rows that have entries.
     ///

@@ -13,9 +13,9 @@ mod hyper_form;
 mod hyper_rows;
 #[cfg(feature = "sprs")]
 pub mod interop;
-mod lasting;
 mod mask;
 mod matrix_pattern;
+mod other_form;
 mod parts;
 mod placed;
 mod row_major;

@@ -31,7 +31,8 @@ impl<T: Value, I: Index> Tensor<T, I> {
                 .to_csr(duplicates);
         }
         let wide = Coo::<T, u64>::new(nrows, ncols, self.joined(rows)?, self.joined(cols)?, self.copied_values()?)?
-            .to_csr(duplicates)?;
+            .to_csr(duplicates)?
+            .into_compressed()?;
         let cols = wide.col_idx().iter().map(|j| J::cast(j.get()));
         let cols = collected(wide.nnz(), cols, "column indices")?;
         Csr::new(nrows, ncols, wide.row_ptr().to_vec(), cols, wide.values().to_vec())

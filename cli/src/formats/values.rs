@@ -19,6 +19,12 @@ pub(crate) trait Element: Value + PartialEq + std::fmt::Debug {
     fn summed(coo: Coo<Self>) -> Result<Csr<Self>>;
 }
 
+/// What reads row pointers finds them: there is memory for them.
+fn with_rows<T>(a: Csr<T>) -> Result<Csr<T>> {
+    a.compressed()?;
+    Ok(a)
+}
+
 macro_rules! numbers {
     ($($t:ty: $kind:literal)*) => {$(
         impl Element for $t {
@@ -33,7 +39,7 @@ macro_rules! numbers {
                 to.extend_from_slice(&self.to_le_bytes());
             }
             fn summed(coo: Coo<Self>) -> Result<Csr<Self>> {
-                coo.to_csr(Plus::new())
+                with_rows(coo.to_csr(Plus::new())?)
             }
         }
     )*};
@@ -57,7 +63,7 @@ macro_rules! complex {
                 self.im.push_bytes(to);
             }
             fn summed(coo: Coo<Self>) -> Result<Csr<Self>> {
-                coo.to_csr(Plus::new())
+                with_rows(coo.to_csr(Plus::new())?)
             }
         }
     )*};
@@ -74,7 +80,7 @@ impl Element for bool {
         to.push(self.into());
     }
     fn summed(coo: Coo<Self>) -> Result<Csr<Self>> {
-        coo.to_csr(Lor::new())
+        with_rows(coo.to_csr(Lor::new())?)
     }
 }
 

@@ -81,7 +81,8 @@ impl MatrixFile {
         if let Some(a) = self.in_order(threads)? {
             return Ok(a);
         }
-        self.coo_with(threads)?.compress(threads, Some(T::repeated))
+        // A declared size beyond memory is refused here, not where row pointers are first asked for.
+        self.coo_with(threads)?.compress(threads, Some(T::repeated))?.into_compressed()
     }
 
     /// The matrix, symmetry expanded, repeated entries folded by `duplicates` in the order of the file.

@@ -14,7 +14,7 @@ pub(super) enum Form<T, I: Index> {
 
 /// A matrix of another form.
 #[derive(Debug)]
-pub(super) struct Lasting<T, I: Index> {
+pub(super) struct OtherForm<T, I: Index> {
     pub(super) form: Form<T, I>,
     /// Makes compressed rows of it; here, because it needs to know more of T than reading a matrix does.
     pub(super) compress: Compress<T, I>,
@@ -23,7 +23,7 @@ pub(super) struct Lasting<T, I: Index> {
 /// Makes compressed rows of a form.
 pub(super) type Compress<T, I> = fn(&Form<T, I>) -> Result<Rows<T, I>>;
 
-impl<T, I: Index> Clone for Lasting<T, I> {
+impl<T, I: Index> Clone for OtherForm<T, I> {
     fn clone(&self) -> Self {
         let form = match &self.form {
             Form::RowMajor(places) => Form::RowMajor(places.clone()),
