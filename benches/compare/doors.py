@@ -70,7 +70,7 @@ def measure(args, case):
             for door in ("", "named_", "phases_"):
                 put(what, door, by_rust[f"{door}{prefix}ms_min"])
             flags = [*flags, case] if what == "masked" else flags
-            put(what, "program", lines(args, "mxm", case, case, *flags, "--repeat", str(args.repeat + 1))[-1]["ms_min"])
+            put(what, "program", lines(args, "mxm", case, case, *flags, "--type", "f64", "--repeat", str(args.repeat + 1))[-1]["ms_min"])
             if what != "masked":
                 worker = [sys.executable, os.path.abspath(__file__), "--worker", what or "sorted", "--cases", case, "--threads", str(args.threads)]
                 out = subprocess.run([*worker, "--repeat", str(args.repeat), "--library", args.library], check=True, stdout=subprocess.PIPE)
