@@ -91,7 +91,7 @@ impl Cpu {
         if a.as_hyper().is_none() && mask.pattern.as_hyper().is_none() {
             return Ok(None);
         }
-        let both = Aligned::of_rows(&a.to_hyper()?, &HyperRows::<T, I>::of_pattern(mask.pattern)?)?;
+        let both = Aligned::of_rows(&a.to_hyper()?, &HyperRows::of_pattern(mask.pattern)?)?;
         both.labelled(&ops::restrict(self.threads(), &both.a, both.b.pattern(), mask.complement)?).map(Some)
     }
     /// f(A, s, i, j); `None` if A is not of hypersparse rows.
@@ -158,8 +158,7 @@ impl Cpu {
         if a.as_hyper().is_none() && b.as_hyper().is_none() {
             return Ok(None);
         }
-        let c =
-            ops::mxm_hyper(self.threads(), self.budget, ring, &a.to_hyper_csr()?, &b.to_hyper_csr()?)?.try_into()?;
+        let c = self.product_of_stored(ring, a, b)?;
         Ok(Some(match mask {
             Some(mask) => super::Backend::restrict_matrix(self, &c, mask.pattern, mask.complement)?,
             None => c,

@@ -2,7 +2,8 @@
 //!
 //! A matrix is compressed rows until it is written while an eighth of its places have an entry, or, where it has few rows or columns,
 //! when its writes have moved as many entries as a sixteenth of its places: from then on it keeps a bit and a value for each place, and
-//! a write costs O(entries written). It is compressed rows again once a sixteenth of its places or fewer have an entry.
+//! a write costs O(entries written). It is compressed rows again once a mask leaves an entry at a thirty-second of its places or fewer; a
+//! result that has one at a sixteenth or fewer is made so.
 
 use super::csr::Csr;
 use super::matrix_pattern::MatrixPattern;

@@ -92,17 +92,17 @@ impl<T, I: Index> Csr<T, I> {
     }
 }
 
-impl<T, I: Index> HyperRows<T, I> {
+impl<I: Index> HyperRows<(), I> {
     /// Where the entries of a matrix are, by the rows that have any.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn of_pattern(pattern: &MatrixPattern<I>) -> Result<HyperRows<(), I>> {
+    pub(crate) fn of_pattern(pattern: &MatrixPattern<I>) -> Result<Self> {
         if let Some(rows) = pattern.as_hyper() {
             return Ok(rows.clone());
         }
         let pattern = pattern.rows()?.into_owned();
         let values = Arc::new(vec![(); pattern.nnz()].into());
-        HyperRows::of(&Rows { pattern, values })
+        Self::of(&Rows { pattern, values })
     }
 }
 
