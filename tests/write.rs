@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use quickcheck::{Arbitrary, Gen, quickcheck};
 use sparring::algebra::{Identity, Minus};
+use sparring::backend::{Build, Matrices, Operation, Vectors};
 use sparring::prelude::*;
 
 /// What a matrix holds, cell by cell; a vector is a matrix of one column.
@@ -87,36 +88,46 @@ impl Case {
         Vector::new(self.shape.0, entries().map(|e| e.0.0 as u32).collect(), entries().map(|e| *e.1).collect())
             .expect("a vector")
     }
-    /// Writes by whatever chain the case asks for.
-    fn write<B, C, Op>(&self, chain: sparring::backend::Build<'_, B, u32, Op>, mask: &C, c: &mut C) -> Result<()>
-    where
-        B: Backend,
-        C: Container<B, u32, Value = f64>,
-        Op: sparring::backend::Operation<B, u32, Kind = C::Kind, Out = f64>,
-        C::Kind: sparring::backend::Kind<B, u32, Of<f64> = C>,
-    {
-        // Every path of the chain that compiles.
-        match (self.mask, self.accum, self.complement, self.replace) {
-            (0, false, ..) => chain.into(c),
-            (0, true, ..) => chain.accum(Minus::new()).into(c),
-            (1, false, false, false) => chain.mask(mask).into(c),
-            (1, false, false, true) => chain.mask(mask).replace().into(c),
-            (1, false, true, false) => chain.mask(mask).complement().into(c),
-            (1, false, true, true) => chain.mask(mask).complement().replace().into(c),
-            (1, true, false, false) => chain.accum(Minus::new()).mask(mask).into(c),
-            (1, true, false, true) => chain.mask(mask).accum(Minus::new()).replace().into(c),
-            (1, true, true, false) => chain.mask(mask).complement().accum(Minus::new()).into(c),
-            (1, true, true, true) => chain.mask(mask).replace().complement().accum(Minus::new()).into(c),
-            (_, false, false, false) => chain.mask(mask.structure()).into(c),
-            (_, false, false, true) => chain.mask(mask.structure()).replace().into(c),
-            (_, false, true, false) => chain.mask(!mask.structure()).into(c),
-            (_, false, true, true) => chain.mask(!mask.structure()).replace().into(c),
-            (_, true, false, false) => chain.mask(mask.structure()).accum(Minus::new()).into(c),
-            (_, true, false, true) => chain.mask(mask.structure()).accum(Minus::new()).replace().into(c),
-            (_, true, true, false) => chain.mask(!mask.structure()).accum(Minus::new()).into(c),
-            (_, true, true, true) => chain.mask(!!mask.structure()).complement().accum(Minus::new()).replace().into(c),
+}
+
+/// Writes matrices or vectors by whatever chain the case asks for.
+macro_rules! write {
+    ($name:ident, $kind:ident, $container:ident) => {
+        fn $name<B: Backend, Op: Operation<B, u32, Kind = $kind, Out = f64>>(
+            &self,
+            chain: Build<'_, B, u32, Op>,
+            mask: &B::$container<f64>,
+            c: &mut B::$container<f64>,
+        ) -> Result<()> {
+            // Every path of the chain that compiles.
+            match (self.mask, self.accum, self.complement, self.replace) {
+                (0, false, ..) => chain.into(c),
+                (0, true, ..) => chain.accum(Minus::new()).into(c),
+                (1, false, false, false) => chain.mask(mask).into(c),
+                (1, false, false, true) => chain.mask(mask).replace().into(c),
+                (1, false, true, false) => chain.mask(mask).complement().into(c),
+                (1, false, true, true) => chain.mask(mask).complement().replace().into(c),
+                (1, true, false, false) => chain.accum(Minus::new()).mask(mask).into(c),
+                (1, true, false, true) => chain.mask(mask).accum(Minus::new()).replace().into(c),
+                (1, true, true, false) => chain.mask(mask).complement().accum(Minus::new()).into(c),
+                (1, true, true, true) => chain.mask(mask).replace().complement().accum(Minus::new()).into(c),
+                (_, false, false, false) => chain.mask(mask.structure()).into(c),
+                (_, false, false, true) => chain.mask(mask.structure()).replace().into(c),
+                (_, false, true, false) => chain.mask(!mask.structure()).into(c),
+                (_, false, true, true) => chain.mask(!mask.structure()).replace().into(c),
+                (_, true, false, false) => chain.mask(mask.structure()).accum(Minus::new()).into(c),
+                (_, true, false, true) => chain.mask(mask.structure()).accum(Minus::new()).replace().into(c),
+                (_, true, true, false) => chain.mask(!mask.structure()).accum(Minus::new()).into(c),
+                (_, true, true, true) => {
+                    chain.mask(!!mask.structure()).complement().accum(Minus::new()).replace().into(c)
+                }
+            }
         }
-    }
+    };
+}
+impl Case {
+    write!(write_matrix, Matrices, Matrix);
+    write!(write_vector, Vectors, Vector);
 }
 
 fn cells(c: &Csr<f64>) -> Cells {
@@ -130,12 +141,12 @@ fn matrices<B: Backend>(m: &B, case: &Case) -> Result<bool> {
     let (a, b, mask) = (m.upload(&case.matrix(0))?, m.upload(&case.matrix(3))?, m.upload(&case.matrix(1))?);
     let check = |found: &B::Matrix<f64>, c: &Cells, t: &Cells| Ok(cells(&m.download(found)?) == case.want(c, t));
     let mut c = m.upload(&case.matrix(2))?;
-    case.write(m.apply(Identity::new(), &a), &mask, &mut c)?;
+    case.write_matrix(m.apply(Identity::new(), &a), &mask, &mut c)?;
     let mut right = check(&c, &case.cells[2], &case.cells[0])?;
     // An operand that is the result as well; its clone stays what it was.
     let mut both = m.upload(&case.matrix(2))?;
     let before = both.clone();
-    case.write(m.ewise_add(Plus::new(), &both, &a), &mask, &mut both)?;
+    case.write_matrix(m.ewise_add(Plus::new(), &both, &a), &mask, &mut both)?;
     let mut sum = case.cells[2].clone();
     case.cells[0].iter().for_each(|(place, x)| *sum.entry(*place).or_insert(0.0) += x);
     right &= check(&both, &case.cells[2], &sum)? && cells(&m.download(&before)?) == case.cells[2];
@@ -144,7 +155,7 @@ fn matrices<B: Backend>(m: &B, case: &Case) -> Result<bool> {
     if case.shape.0 == case.shape.1 {
         let t = cells(&m.download(&t)?);
         let mut c = m.upload(&case.matrix(2))?;
-        case.write(m.mxm(PlusTimes::new(), &a, &b).transpose_b(), &mask, &mut c)?;
+        case.write_matrix(m.mxm(PlusTimes::new(), &a, &b).transpose_b(), &mask, &mut c)?;
         right &= check(&c, &case.cells[2], &t)?;
     }
     Ok(right)
@@ -162,10 +173,10 @@ fn vectors<B: Backend>(m: &B, case: &Case) -> Result<bool> {
     let check =
         |found: &B::Vector<f64>, t: &Cells| Ok(column(&m.download_vector(found)?) == case.want(&case.cells[2], t));
     let mut c = up(2)?;
-    case.write(m.apply(Identity::new(), &v), &mask, &mut c)?;
+    case.write_vector(m.apply(Identity::new(), &v), &mask, &mut c)?;
     let mut right = check(&c, &case.cells[0])?;
     let mut c = up(2)?;
-    case.write(m.assign_scalar(7.0), &mask, &mut c)?;
+    case.write_vector(m.assign_scalar(7.0), &mask, &mut c)?;
     right &= check(&c, &(0..case.shape.0).map(|i| ((i, 0), 7.0)).collect())?;
     // Under a product with the identity matrix, from either side.
     let n = case.shape.0;
@@ -173,9 +184,9 @@ fn vectors<B: Backend>(m: &B, case: &Case) -> Result<bool> {
     for side in [0, 1] {
         let mut c = up(2)?;
         if side == 0 {
-            case.write(m.mxv(PlusTimes::new(), &eye, &v), &mask, &mut c)?;
+            case.write_vector(m.mxv(PlusTimes::new(), &eye, &v), &mask, &mut c)?;
         } else {
-            case.write(m.vxm(PlusTimes::new(), &v, &eye).transpose_b(), &mask, &mut c)?;
+            case.write_vector(m.vxm(PlusTimes::new(), &v, &eye).transpose_b(), &mask, &mut c)?;
         }
         right &= check(&c, &case.cells[0])?;
     }

@@ -10,9 +10,9 @@ use crate::sparse::MaskSpec;
 use crate::{Index, Result};
 
 /// The matrix or vector that an operation gives.
-pub type ResultOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Of<<Op as Operation<M, I>>::Out>;
+type ResultOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Of<<Op as Operation<M, I>>::Out>;
 /// Where the result of an operation has entries.
-pub type PlacesOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Places;
+type PlacesOf<Op, M, I> = <<Op as Operation<M, I>>::Kind as Kind<M, I>>::Places;
 
 /// What is computed, before masks, accumulators and replace: T.
 pub trait Operation<M: Backend<I>, I: Index>: Sized {

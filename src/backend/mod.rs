@@ -30,15 +30,16 @@ mod write;
 
 pub use crate::par::Progress;
 pub use crate::sparse::MaskSpec;
-pub use build::{Build, Masked, Masking, Operation, PlacesOf, ResultOf, TransposeA, TransposeB, Unmasked};
-pub use container::{Complement, Container, Kind, Mask, Matrices, Structure, Vectors};
+pub use build::{Build, Masked, Operation, TransposeA, TransposeB, Unmasked};
+use container::Kind;
+pub use container::{Complement, Container, Mask, Matrices, Structure, Vectors};
 pub use cpu::Cpu;
 pub use cpu_contract::AskedEinsum;
 pub use cpu_tensor::AskedMttkrp;
 pub use neighbours::{All, AmongNeighbours, Asked, DistanceBackend, Near, Nearest, PreparedRows, Within};
 pub use operations::{
-    Apply, ApplyIndex, Assign, AssignScalar, Entrywise, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, Pairs,
-    PlanOf, Reduce, ReduceRows, Select, Transpose, Vxm,
+    Apply, ApplyIndex, Assign, AssignScalar, EwiseAdd, EwiseMult, EwiseUnion, Extract, Mxm, Mxv, Pairs, PlanOf, Reduce,
+    ReduceRows, Select, Transpose, Vxm,
 };
 pub use write::{Accum, Accumulate, Plain, WriteMask};
 pub(crate) use write::{Parts, write_parts};

@@ -22,15 +22,15 @@ use crate::simd::{dispatch, scatter_places};
 use crate::{Error, Result};
 
 /// Numbers that ⊗ is given at a time, at most.
-pub const BLOCK: usize = 128;
+const BLOCK: usize = 128;
 
 /// ⊗ as a function value: many results at a time, so that one call costs little of each.
 ///
 /// A closure of two numbers is one, and what else knows to compute a formula in blocks. 0 ⊗ 0 must be 0.
 pub trait Terms<W>: Send + Sync {
-    /// `out[n] = a ⊗ b[n]`; `b` and `out` are of one length, at most [`BLOCK`].
+    /// `out[n] = a ⊗ b[n]`; `b` and `out` are of one length, at most `BLOCK`.
     fn terms(&self, a: W, b: &[W], out: &mut [W]);
-    /// `out[n] = a[n] ⊗ b[n]`; all of one length, at most [`BLOCK`].
+    /// `out[n] = a[n] ⊗ b[n]`; all of one length, at most `BLOCK`.
     fn pairs(&self, a: &[W], b: &[W], out: &mut [W]);
 }
 
@@ -43,7 +43,7 @@ impl<W: Copy, F: Fn(W, W) -> W + Send + Sync> Terms<W> for F {
     }
 }
 
-/// Σ x ⊗ y over the union of the columns of two rows, ⊗ given by [`Terms`]. It must give 0 for two zeros.
+/// Σ x ⊗ y over the union of the columns of two rows, ⊗ given by a closure. It must give 0 for two zeros.
 ///
 /// ```
 /// use sparring::{Cpu, Csr, distance::Formula};

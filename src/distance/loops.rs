@@ -83,7 +83,7 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     fn exact(&self, x: (&[u32], &[W]), y: (&[u32], &[W]), norms: [[W; 2]; 2]) -> W;
     /// Turns keys into distances.
     fn finish(&self, keys: &mut [f64]);
-    /// CUDA text, as [`emit_recipe`](super::emit_recipe) has it, if there is one.
+    /// CUDA text, as [`emit_recipe`](super::recipe::emit_recipe) has it, if there is one.
     #[cfg(feature = "cuda")]
     fn text(&self) -> Option<Arc<str>>;
 }

@@ -83,23 +83,22 @@ mod way;
 pub use any::AnyMetric;
 pub use domain::Domain;
 pub use float::Float;
-pub use formula::{BLOCK, Formula, Terms};
+pub use formula::Formula;
 pub use index::NeighbourIndex;
 pub(crate) use index::file as index_file;
 pub use measure::Measure;
 pub use neighbours::Neighbours;
 pub use options::{Options, Precision, Search};
-pub use question::Question;
-pub use recipe::{Apart, Invariance, Norms, Recipe, Row, Side, emit_recipe};
+pub(crate) use question::Question;
+pub use recipe::{Apart, Invariance, Norms, Recipe, Row, Side};
 pub use recipes::*;
 pub use table::{Entry, Metric};
 pub use vectors::Vectors;
-pub use way::Way;
-
 #[cfg(feature = "cuda")]
 pub(crate) use {
     fit::{FAR, centred_rows, fits},
     float::Typed,
     question::check_radius,
-    way::PassOf,
+    recipe::emit_recipe,
+    way::{PassOf, Way},
 };

@@ -185,13 +185,8 @@ pub(crate) fn cancelled<M: Machine, W: Float>() -> V<M, W> {
 /// CUDA text of a recipe: `struct Ring` (+ and ⊗), `struct Exact` (+ and the exact ⊗), and `struct Recipe`, whose functions
 /// have the names of this trait, an `x` or `y` behind those that know a side, and `_0` and `_1` for the two norms. `struct Split`, where a
 /// part of ⊗ that takes long reads x' alone, which kernels compute once for an entry of x.
-///
-/// ```
-/// use sparring::distance::{Euclidean, emit_recipe};
-/// let text = emit_recipe(Euclidean::<f32>::new());
-/// assert!(text.contains("static __device__ float finish(float key)"));
-/// ```
-pub fn emit_recipe<R: Recipe>(recipe: R) -> String {
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for a GPU"))]
+pub(crate) fn emit_recipe<R: Recipe>(recipe: R) -> String {
     type T<R> = V<Trace, <R as Recipe>::W>;
     let cuda = R::W::CUDA;
     let arg = |name: &'static str| -> T<R> { Trace::parameter(name) };
@@ -232,4 +227,43 @@ pub fn emit_recipe<R: Recipe>(recipe: R) -> String {
         emit_contract_as("Exact", Union(plus, recipe.exact())),
         f.text()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::emit_recipe;
+    use crate::algebra::AbsDiff;
+    use crate::distance::{Correlation, Jaccard, JensenShannon, KullbackLeibler, Manhattan, Minkowski, OnePass};
+
+    /// The text that is kept of a distance of each family, as a kernel gets it; `UPDATE_SNAPSHOTS=1` writes it anew.
+    #[test]
+    fn text_is_that_of_the_snapshot() {
+        let mut text = String::new();
+        macro_rules! recipes {
+            ($($recipe:expr;)*) => {
+                $(writeln!(text, "// {}\n{}", stringify!($recipe), emit_recipe($recipe)).unwrap();)*
+            };
+        }
+        recipes! {
+            Correlation::<f64>::new();
+            Manhattan::<f64>::new();
+            Minkowski::<f64>::new(2.5);
+            Minkowski::<f32, u32>::new(3);
+            JensenShannon::<f64>::new(true);
+            KullbackLeibler::<f32>::new(false);
+            Jaccard::<f32>::new();
+            OnePass(AbsDiff::<f64>::new());
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots/distance.cu");
+        if std::env::var_os("UPDATE_SNAPSHOTS").is_some_and(|v| v == "1") {
+            std::fs::write(path, &text).unwrap();
+        }
+        let kept = std::fs::read_to_string(path).unwrap();
+        for (line, (kept, printed)) in (1..).zip(kept.lines().zip(text.lines())) {
+            assert_eq!(kept, printed, "tests/snapshots/distance.cu:{line}: UPDATE_SNAPSHOTS=1 writes it anew");
+        }
+        assert_eq!(kept.len(), text.len(), "one is longer");
+    }
 }

@@ -1,4 +1,4 @@
-// distance::Correlation::<f64>::new()
+// Correlation::<f64>::new()
 struct Ring {
   using A = double;
   using B = double;
@@ -179,7 +179,7 @@ struct Recipe {
   }
 };
 
-// distance::Manhattan::<f64>::new()
+// Manhattan::<f64>::new()
 struct Ring {
   using A = double;
   using B = double;
@@ -270,7 +270,7 @@ struct Recipe {
   }
 };
 
-// distance::Minkowski::<f64>::new(2.5)
+// Minkowski::<f64>::new(2.5)
 struct Ring {
   using A = double;
   using B = double;
@@ -381,7 +381,7 @@ struct Recipe {
   }
 };
 
-// distance::Minkowski::<f32, u32>::new(3)
+// Minkowski::<f32, u32>::new(3)
 struct Ring {
   using A = float;
   using B = float;
@@ -481,7 +481,7 @@ struct Recipe {
   }
 };
 
-// distance::JensenShannon::<f64>::new(true)
+// JensenShannon::<f64>::new(true)
 struct Ring {
   using A = double;
   using B = double;
@@ -612,7 +612,7 @@ struct Recipe {
   }
 };
 
-// distance::KullbackLeibler::<f32>::new(false)
+// KullbackLeibler::<f32>::new(false)
 struct Ring {
   using A = float;
   using B = float;
@@ -703,7 +703,7 @@ struct Recipe {
   }
 };
 
-// distance::Jaccard::<f32>::new()
+// Jaccard::<f32>::new()
 struct Ring {
   using A = float;
   using B = float;
@@ -790,7 +790,7 @@ struct Recipe {
   }
 };
 
-// distance::OnePass(AbsDiff::<f64>::new())
+// OnePass(AbsDiff::<f64>::new())
 struct Ring {
   using A = double;
   using B = double;
