@@ -21,7 +21,7 @@ fn main() {
 mod gpu {
     use sparring::algebra::{Arithmetic, MinPlus, PlusTimes, Real};
     use sparring::contract::{Bound, Einsum, Layout, Mass, View, bound};
-    use sparring::gpu::{DeviceBatch, testing};
+    use sparring::gpu::DeviceBatch;
     use sparring::{Cuda, Result};
 
     /// Calls that are timed together.
@@ -58,7 +58,7 @@ mod gpu {
 
     pub(super) fn main() -> Result<()> {
         let cuda = Cuda::new(0)?;
-        let copy = testing::copy_bandwidth(&cuda)?;
+        let copy = cuda.copy_bandwidth(1 << 30)?;
         let limits = cuda.limits();
         println!("{{\"device\": \"{}\", \"copy_tbs\": {:.3}}}", limits.name, copy / 1e12);
         let bench = Bench { cuda, copy, options: Options::read() };

@@ -1,7 +1,7 @@
 //! Distances and nearest neighbours on the GPU, of generated sets of vectors in single precision.
 //!
 //! ```sh
-//! cargo bench --features cuda --bench gpu_distance -- [--only CASE] [--metric NAME,NAME|all] [--reps N] [--k N]
+//! cargo bench --features testing --bench gpu_distance -- [--only CASE] [--metric NAME,NAME|all] [--reps N] [--k N]
 //!     [--single] [--self] [--sizes small|full] [--queries N] [--baselines] [--baseline-rows N] [--limit-ms N] [--describe]
 //! ```
 //! X is the first rows of Y, as another matrix; `--queries` says how many. By default the 15 metrics of the paper, KL as
@@ -41,8 +41,8 @@ use serde_json::{Value, json};
 use sparring::algebra::{AbsDiff, MaxFromZero, Mismatch, Monoid, MulOp, Plus, Real, Ring, Times, Union};
 use sparring::distance::{CanberraDiff, JensenShannonDiff, KlTerm, Lesser, Metric, Options, PowDiff, Precision};
 use sparring::generate::{self, gen_py};
-use sparring::gpu::testing::{NaiveKind, naive_union_mxm};
-use sparring::gpu::{DeviceCsr, DeviceDense, UnionStrategy};
+use sparring::gpu::testing::{NaiveKind, UnionStrategy, naive_union_mxm, row_products_with, union_mxm_with};
+use sparring::gpu::{DeviceCsr, DeviceDense};
 use sparring::sparse::Dense;
 use sparring::{Csr, Cuda, Error, Result};
 
@@ -383,7 +383,7 @@ impl Baselines<'_> {
         namm: Union<P, X>,
     ) -> Result<Measured> {
         let y = self.y::<W>()?;
-        let paper = self.paper::<W>(&|x, strategy| self.cuda.union_mxm_with(namm, x, &y, strategy))?;
+        let paper = self.paper::<W>(&|x, strategy| union_mxm_with(self.cuda, namm, x, &y, strategy))?;
         let naive = self.both_naive(namm, &y)?;
         Ok((self.metric.entry().name, paper.into_iter().chain(naive).collect()))
     }
@@ -407,7 +407,7 @@ impl Baselines<'_> {
         }
         let y = self.y::<f32>()?;
         let ring = Ring(Plus::<f32>::new(), term);
-        let run = |x: &DeviceCsr<f32>, strategy| self.cuda.row_products_with(ring, x, &y, Some(strategy));
+        let run = |x: &DeviceCsr<f32>, strategy| row_products_with(self.cuda, ring, x, &y, Some(strategy));
         let mut all: Vec<_> = self.paper::<f32>(&run)?.into_iter().collect();
         if let Some(exact) = exact {
             all.extend(self.both_naive(Union(Plus::<f32>::new(), exact), &y)?);

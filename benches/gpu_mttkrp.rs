@@ -24,7 +24,7 @@ mod gpu {
 
     use sparring::algebra::{Num, PlusTimes, Real};
     use sparring::factor::{CpAls, InForm, Sweep};
-    use sparring::gpu::{DeviceDense, DeviceMttkrp, TensorForm, testing};
+    use sparring::gpu::{DeviceDense, DeviceMttkrp, TensorForm};
     use sparring::{Cuda, Dense, Error, Result, Tensor, generate};
 
     /// Sweeps of CP-ALS.
@@ -65,7 +65,7 @@ mod gpu {
             }
             cuda => cuda?,
         };
-        let copy = testing::copy_bandwidth(&cuda)?;
+        let copy = cuda.copy_bandwidth(1 << 30)?;
         println!("{}", serde_json::json!({"op": "copy", "device": cuda.limits().name, "gbs": copy / 1e9}));
         for name in CASES.iter().filter(|name| name.contains(&options.only)) {
             let x = generate::tensor(&format!("gen_py/{name}"))?;

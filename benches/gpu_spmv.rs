@@ -5,20 +5,21 @@
 //! reaches on an H200. A time is that of a round over all copies, events around it, divided by their number.
 //! Options: `--only SUBSTR`, `--rounds N` (20), `--kind NAME` (`merge` or a number of lanes, instead of the choice).
 
-#[cfg(feature = "cuda")]
+#[cfg(feature = "testing")]
 fn main() -> sparring::Result<()> {
     gpu::main()
 }
 
-#[cfg(not(feature = "cuda"))]
+#[cfg(not(feature = "testing"))]
 fn main() {
-    eprintln!("built without the feature `cuda`");
+    eprintln!("built without the feature `testing`");
 }
 
-#[cfg(feature = "cuda")]
+#[cfg(feature = "testing")]
 mod gpu {
     use sparring::algebra::{Num, PlusTimes};
-    use sparring::gpu::{DeviceCsr, SpmvKind, testing};
+    use sparring::gpu::DeviceCsr;
+    use sparring::gpu::testing::{self, SpmvKind};
     use sparring::{Csr, Cuda, Error, Result, generate};
 
     const CASES: [&str; 9] =
@@ -75,7 +76,7 @@ mod gpu {
         let vectors = (0..copies).map(|_| cuda.upload_full(&values)).collect::<Result<Vec<_>>>()?;
         let zeros = vec![T::ZERO; nrows];
         let mut results = (0..copies).map(|_| cuda.upload_full(&zeros)).collect::<Result<Vec<_>>>()?;
-        let (stats, chosen, why) = cuda.mxv_choice(matrices[0].pattern())?;
+        let (stats, chosen, why) = testing::mxv_choice(cuda, matrices[0].pattern())?;
         let kind = options.kind.unwrap_or(chosen);
         let ring = PlusTimes::<T>::default();
 

@@ -5,7 +5,6 @@
 //! are CUDA's own bounds (CUDA C++ Programming Guide, "Mathematical Functions") and one for the host's.
 //!
 //! Without a GPU the programs are still compiled, if NVRTC is there (`SPARRING_REQUIRE_NVRTC=1`: else it fails).
-#![cfg(feature = "cuda")]
 
 use std::fmt::Debug;
 use std::rc::Rc;

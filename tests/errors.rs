@@ -194,7 +194,7 @@ fn no_device() {
 }
 
 #[test]
-#[cfg(feature = "cuda")]
+#[cfg(feature = "testing")]
 fn compile() {
     match sparring::gpu::testing::wrong_program() {
         Err(Error::NoCompiler { why }) => println!("skipped: no NVRTC: {why}"),

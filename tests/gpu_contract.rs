@@ -1,5 +1,4 @@
 //! Contractions on the GPU have the bits of the processor's, which `tests/contract.rs` compares with loops over all indices.
-#![cfg(feature = "cuda")]
 
 mod common;
 

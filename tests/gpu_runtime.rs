@@ -1,5 +1,4 @@
 //! What all operations on the device stand on: memory, copies, programs and their cache, errors.
-#![cfg(feature = "cuda")]
 
 #[path = "common/gpu.rs"]
 mod gpu;

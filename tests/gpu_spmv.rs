@@ -1,5 +1,4 @@
 //! Products of sparse matrices with vectors and dense matrices on the GPU, against their definitions.
-#![cfg(feature = "cuda")]
 
 mod common;
 
@@ -10,7 +9,8 @@ use common::gpu::cuda;
 use common::rings::SumPlaces;
 use sparring::algebra::*;
 use sparring::backend::{Backend, Container};
-use sparring::gpu::{DeviceVector, SpmvKind, testing};
+use sparring::gpu::DeviceVector;
+use sparring::gpu::testing::{self, SpmvKind};
 use sparring::sparse::{Dense, SparseVec};
 use sparring::{Csr, Cuda, Error, Pattern, Vector};
 
@@ -285,7 +285,7 @@ fn rounded_sums_are_near_and_the_choice_is_one_of_the_kinds() {
         let near = |f: &f64, w: &f64| (f - w).abs() <= 1e-10 * w.abs();
         check_mxv(&cuda, PlusTimes::<f64>::default(), &KINDS, &a, &x, near);
         let device = cuda.upload(&a).unwrap();
-        let (stats, kind, _) = cuda.mxv_choice(device.pattern()).unwrap();
+        let (stats, kind, _) = testing::mxv_choice(&cuda, device.pattern()).unwrap();
         let longest = (0..a.nrows()).map(|i| row(&a, i).count()).max().unwrap_or(0);
         assert_eq!((stats.nrows, stats.nnz, stats.longest_row), (a.nrows(), a.nnz(), longest));
         assert!(KINDS.contains(&kind));

@@ -1,5 +1,4 @@
 //! Sparse tensors on the GPU: products in every form against their definition, in double precision.
-#![cfg(feature = "cuda")]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! Union products on the GPU against the CPU and the definition, with rows lying in shared memory in every way.
-#![cfg(feature = "cuda")]
 
 mod common;
 
@@ -9,8 +8,9 @@ use common::rings::{CountPaths, SumPlaces};
 use common::unions::*;
 use common::{Same, reference};
 use sparring::algebra::*;
-use sparring::gpu::UnionStrategy;
-use sparring::gpu::testing::{NaiveKind, choose_union, naive_union_mxm};
+use sparring::gpu::testing::{
+    NaiveKind, UnionStrategy, choose_union, naive_union_mxm, row_products_with, union_choice, union_mxm_with,
+};
 use sparring::ops::{union_mxm, union_spmv};
 use sparring::par::Threads;
 use sparring::sparse::{Dense, SparseVec};
@@ -51,7 +51,7 @@ fn in_every_way<N: Namm + Default>(
     };
     check(&"chosen", cuda.union_mxm(namm, &on_a, &on_b).unwrap_or_else(|e| panic!("{}: {e}", what(&"chosen"))));
     for kind in STRATEGIES {
-        if let Some(c) = if_it_fits(kind, cuda.union_mxm_with(namm, &on_a, &on_b, kind)) {
+        if let Some(c) = if_it_fits(kind, union_mxm_with(cuda, namm, &on_a, &on_b, kind)) {
             check(&kind, c);
         }
     }
@@ -150,7 +150,7 @@ fn rounded_sums_are_near_and_the_same_in_every_run() {
         let (on_a, on_b) = (cuda.upload(&a).unwrap(), cuda.upload(&b).unwrap());
         for kind in STRATEGIES {
             let run = || {
-                let c = if_it_fits(kind, cuda.union_mxm_with(Manhattan::<f64>::default(), &on_a, &on_b, kind))?;
+                let c = if_it_fits(kind, union_mxm_with(&cuda, Manhattan::<f64>::default(), &on_a, &on_b, kind))?;
                 Some(cuda.download_dense(&c).expect("download"))
             };
             if let (Some(x), Some(y), Some(z)) = (run(), run(), run()) {
@@ -187,7 +187,7 @@ fn rows_longer_than_any_table_come_in_parts() {
         as_the_cpu::<Chebyshev<f64>>(&cuda, std::slice::from_ref(&pair));
         let (a, b) = draw::<SumUneven<i64>>(&pair, 1);
         let (x, y) = (cuda.upload(&a).unwrap(), cuda.upload(&b).unwrap());
-        let (stats, kind, why) = cuda.union_choice(SumUneven::<i64>::default(), &x, &y).unwrap();
+        let (stats, kind, why) = union_choice(&cuda, SumUneven::<i64>::default(), &x, &y).unwrap();
         assert_eq!((stats.columns, stats.longest_row, stats.value_bytes), (ncols, 100_000, 8));
         assert_eq!((kind, why), choose_union(&stats));
         assert!(kind == UnionStrategy::Hash && why.contains("parts"), "{why}");
@@ -240,7 +240,7 @@ where
         let want = common_columns(R::default(), &a, &b);
         let (x, y) = (cuda.upload(&a).unwrap(), cuda.upload(&b).unwrap());
         for kind in [None, Some(UnionStrategy::Dense), Some(UnionStrategy::Hash)] {
-            let c = cuda.row_products_with(R::default(), &x, &y, kind);
+            let c = row_products_with(cuda, R::default(), &x, &y, kind);
             let Some(c) = if_it_fits(kind.unwrap_or(UnionStrategy::Hash), c) else { continue };
             let what = format!("{kind:?}, {:?} and {:?}", a.shape(), b.shape());
             same(&what, &cuda.download_dense(&c).unwrap(), &want).unwrap_or_else(|e| panic!("{e}"));
@@ -288,7 +288,7 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     let e = cuda.union_spmv(namm, &up(2, 3), &x).unwrap_err().to_string();
     assert_eq!(e, "union_spmv: shapes do not agree: lhs is 2×3, rhs is 4×1");
     let wide = up(2, 1 << 20);
-    let e = cuda.union_mxm_with(namm, &wide, &wide, UnionStrategy::Dense).unwrap_err().to_string();
+    let e = union_mxm_with(&cuda, namm, &wide, &wide, UnionStrategy::Dense).unwrap_err().to_string();
     assert!(e.starts_with("UnionStrategy::Dense is not supported: 1048576 columns need 8388608 bytes"), "{e}");
     // 8 TiB of results.
     let tall = up(1 << 20, 3);

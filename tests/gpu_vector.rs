@@ -1,8 +1,6 @@
 //! Vectors of the GPU that are full, a bitmap or a list inside: every operation on every form, compared with plain loops over
 //! a vector of options, bit for bit.
 
-#![cfg(feature = "cuda")]
-
 mod common;
 
 use common::Same;

@@ -1,7 +1,6 @@
 //! Every kernel of the library compiles for every architecture that is promised, and hot ones keep to their registers.
 //!
 //! Needs NVRTC and no GPU. Where NVRTC is not found the test says so and ends; with `SPARRING_REQUIRE_NVRTC=1` it fails.
-#![cfg(feature = "cuda")]
 
 use sparring::Error;
 use sparring::gpu::testing;

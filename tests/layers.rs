@@ -302,7 +302,7 @@ fn the_programs_around_use_the_public_api() {
         }
     }
     let lib = std::fs::read_to_string(top.join("src/lib.rs")).expect("lib.rs");
-    // Matrices for measurements; the GPU's own tests have a door of their own below it.
+    // Matrices for measurements.
     let hidden: Vec<_> =
         lib.lines().zip(lib.lines().skip(1)).filter(|l| l.0.contains("doc(hidden)")).map(|l| l.1).collect();
     assert_eq!(hidden, ["pub mod generate;"], "a hidden module would be a private door");

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Tables of distances on a GPU, from the lines of `benches/gpu_distance.rs`.
 
-    cargo bench --features cuda --bench gpu_distance -- --reps 3 --baselines --limit-ms 200 > LINES  # the paper's kernels too
-    cargo bench --features cuda --bench gpu_distance -- --reps 5 >> LINES                            # ours, measured more often
-    cargo bench --features cuda --bench gpu_distance -- --sizes full --metric cosine,manhattan --queries 1000000 >> LINES
+    cargo bench --features testing --bench gpu_distance -- --reps 3 --baselines --limit-ms 200 > LINES  # the paper's kernels too
+    cargo bench --features testing --bench gpu_distance -- --reps 5 >> LINES                            # ours, measured more often
+    cargo bench --features testing --bench gpu_distance -- --sizes full --metric cosine,manhattan --queries 1000000 >> LINES
     python3 benches/compare/gpu_distance.py LINES [--save NAME --command TEXT...]   # tables; kept as benches/results/NAME.jsonl and NAME.md
 
 No GPU is needed for the tables. cuVS is not run: its figures are constants below, measured on an H200 in another run, with

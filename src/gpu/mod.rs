@@ -49,7 +49,7 @@
 //! | operation | cost | bits |
 //! | --- | --- | --- |
 //! | `mxm`, `plan` | see [`spgemm`] | the CPU's: folds go in the order of A's row |
-//! | `mxv`, x full | O(nnz + m); where [`mxv_choice`](Cuda::mxv_choice) says merge, a value and 8 bytes for every 896 entries and rows stay with A's pattern | a row is folded in parts, joined as a tree: those of the CPU where ⊕ is exact |
+//! | `mxv`, x full | O(nnz + m); where a long row makes shares of equal work pay, a value and 8 bytes for every 896 entries and rows stay with A's pattern | a row is folded in parts, joined as a tree: those of the CPU where ⊕ is exact |
 //! | `mxv`, x not full | that of A times a matrix of one column | the CPU's |
 //! | `vxm`, x a list | P products of x's entries with rows of A: one kernel of one block and one wait for up to 2048 entries, 16,384 products and 4096 of them allowed by the mask; else a radix sort of them by column, P · (20 + the size of a value) bytes, 2 waits. The rest of A is not gone through | the CPU's |
 //! | `vxm`, x full, or a bitmap where A has up to 2²² entries or x is known to have a 32nd of its places | O(nnz + n), one kernel, no wait. The first of a pattern sorts it by column; 8 bytes an entry stay with it | the CPU's |
@@ -76,6 +76,8 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 
+#![cfg_attr(not(feature = "testing"), allow(unreachable_pub, reason = "`testing` shows it"))]
+
 mod apply;
 mod arg;
 mod assign;
@@ -95,6 +97,7 @@ mod jit;
 mod kronecker;
 mod launch;
 mod memory;
+#[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "for tests and benches"))]
 mod naive_union;
 mod nvrtc;
 mod pattern;
@@ -111,8 +114,11 @@ mod spmv_columns;
 mod spmv_plan;
 mod staging;
 mod tensor;
-#[doc(hidden)]
+#[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(not(feature = "testing"))]
+#[allow(dead_code, unused_imports, unreachable_pub, reason = "for tests, and kept compiling without them")]
+mod testing;
 mod tiling;
 mod transpose;
 mod triangles;
@@ -135,11 +141,9 @@ pub use cuda::Cuda;
 pub use distance::{DeviceIndex, DeviceVectors};
 pub use driver::Limits;
 pub use pattern::DevicePattern;
-pub use spmv_plan::{SpmvKind, SpmvStats};
-pub use tensor::{DeviceMttkrp, DeviceTensor, TensorBytes, TensorForm, TensorStats, choose_tensor_form};
+pub use tensor::{DeviceMttkrp, DeviceTensor, TensorBytes, TensorForm, TensorStats};
 pub use tiling::{Tiling, TunedKernel, Tuning};
-pub use triangles::{Stage, TriangleCount};
-pub use union_plan::{UnionStats, UnionStrategy};
+pub use triangles::TriangleCount;
 pub use vector::DeviceDense;
 pub use vector_form::DeviceVector;
 pub(crate) use vector_form::RawVector;

@@ -32,7 +32,7 @@ impl Cuda {
     /// row, and for a row that `mask` leaves out: where it is false, or with `true` beside it, where it is true.
     ///
     /// Shapes: `a` m×n, `x` n, result m, `mask` m. A positional ⊗ sees (i, k, 0). Cost: O(nnz + m) time; where
-    /// [`mxv_choice`](Self::mxv_choice) says merge, a value and 8 bytes for every 896 entries and rows, kept with A's
+    /// `spmv_plan::choose` says merge, a value and 8 bytes for every 896 entries and rows, kept with A's
     /// pattern.
     ///
     /// The result is the same in every run. For ⊕ on floats it is not the CPU's bit for bit: a row is folded in parts,

@@ -96,9 +96,7 @@ pub(super) struct Shares {
 
 impl Cuda {
     /// How `mxv` goes through matrices of this pattern, and why. The first call per pattern reads its row pointers.
-    /// # Errors
-    /// [`Error::Device`](crate::Error::Device) and those of compiling a program.
-    pub fn mxv_choice(&self, pattern: &DevicePattern) -> Result<(SpmvStats, SpmvKind, &'static str)> {
+    pub(super) fn mxv_choice(&self, pattern: &DevicePattern) -> Result<(SpmvStats, SpmvKind, &'static str)> {
         let choice = pattern.facts.get_or_make(|| {
             let longest = self.zeroed::<u64>(1, "length of the longest row")?;
             let program = self.program_of(SOURCE, Front::new("", &settings(pattern.row_ptr.cuda())))?;

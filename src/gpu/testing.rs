@@ -1,21 +1,23 @@
-//! For this library's own tests; no part of its interface.
+//! For this library's own tests and benches; no part of its interface. Public under the feature `testing`.
 
 use super::assign::Assigned;
 use super::jit::{self, Source, Unit};
 use super::launch::{Arg, Shape, args};
 use super::{
-    Cuda, DeviceCsr, DeviceEinsum, DeviceVector, SpmvKind, Tiling, apply, assign, contract, cp, distance, ewise,
-    kronecker, naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv, spmspv_block, spmv, spmv_columns,
-    tensor, transpose, triangles, union, vector_ops,
+    Cuda, DeviceCsr, DeviceDense, DeviceEinsum, DevicePattern, DeviceVector, Tiling, TriangleCount, apply, assign,
+    contract, cp, distance, ewise, kronecker, naive_union, reduce, restrict, rows, scan, spgemm, spmm, spmspv,
+    spmspv_block, spmv, spmv_columns, tensor, transpose, triangles, union, vector_ops,
 };
 use crate::algebra::{
-    Arithmetic, BinaryOp, Lhs, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary, emit_unary,
-    printed_ring,
+    Arithmetic, BinaryOp, Lhs, Namm, Num, Out, Rhs, Semiring, Slice, Type, UnaryOp, Value, define_types, emit_binary,
+    emit_unary, printed_ring,
 };
 use crate::{Error, Result};
 
+pub use super::spmv_plan::{SpmvKind, SpmvStats};
 pub use super::tensor::loads_of;
-pub use super::union_plan::choose as choose_union;
+pub use super::triangles::Stage;
+pub use super::union_plan::{UnionStats, UnionStrategy, choose as choose_union};
 pub use naive_union::{NaiveKind, naive_union_mxm};
 
 /// A program compiled for the test of all kernels.
@@ -92,7 +94,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Adds out[i] = op(a[i]) under that name.
+    /// Adds `out[i] = op(a[i])` under that name.
     pub fn unary<O: UnaryOp>(&mut self, name: &str, op: O) {
         self.types.extend([O::A::TYPE, O::Out::TYPE]);
         self.text += &emit_unary(&format!("f_{name}"), op);
@@ -104,7 +106,7 @@ impl Functions {
             O::Out::CUDA
         );
     }
-    /// Adds out[i] = op(a[i], b[i]) under that name.
+    /// Adds `out[i] = op(a[i], b[i])` under that name.
     pub fn binary<O: BinaryOp>(&mut self, name: &str, op: O) {
         self.types.extend([O::A::TYPE, O::B::TYPE, O::Out::TYPE]);
         self.text += &emit_binary(&format!("f_{name}"), op);
@@ -191,13 +193,6 @@ pub fn take(cuda: &Cuda, bytes: usize) -> Result<()> {
     cuda.alloc::<u8>(bytes, "a trial").map(|_| ())
 }
 
-/// Bytes a second that are read and written when a gigabyte of device memory is copied.
-/// # Errors
-/// Those of [`Cuda::copy_bandwidth`].
-pub fn copy_bandwidth(cuda: &Cuda) -> Result<f64> {
-    cuda.copy_bandwidth(1 << 30)
-}
-
 /// All tilings of the kernels of a contraction into a row-major result.
 /// # Errors
 /// Those of `explain`.
@@ -228,6 +223,63 @@ pub fn mxv_into<R: Semiring>(
     }
     let mask = mask.map(|(mask, complement)| (&*mask.raw().values, complement));
     cuda.mxv_raw(kind, &printed_ring(ring), &a.raw(), &x.raw().values, mask, &mut y.raw_mut().values)
+}
+
+/// How `mxv` goes through matrices of this pattern, and why. The first call for a pattern reads its row pointers.
+/// # Errors
+/// [`Error::Device`] and those of compiling a program.
+pub fn mxv_choice(cuda: &Cuda, pattern: &DevicePattern) -> Result<(SpmvStats, SpmvKind, &'static str)> {
+    cuda.mxv_choice(pattern)
+}
+
+/// [`Cuda::union_mxm`] with rows lying in shared memory as told.
+/// # Errors
+/// Those of [`Cuda::union_mxm`], and [`Error::Unsupported`] for [`UnionStrategy::Dense`] with more columns than shared
+/// memory has room for.
+pub fn union_mxm_with<N: Namm>(
+    cuda: &Cuda,
+    namm: N,
+    a: &DeviceCsr<Lhs<N>>,
+    b: &DeviceCsr<Rhs<N>>,
+    strategy: UnionStrategy,
+) -> Result<DeviceDense<Out<N>>>
+where
+    Lhs<N>: Num,
+    Rhs<N>: Num,
+{
+    cuda.union_mxm_with(namm, a, b, strategy)
+}
+/// How [`Cuda::union_mxm`] lays rows into shared memory, and why. The first call for a pattern reads its row pointers.
+/// # Errors
+/// [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
+pub fn union_choice<N: Namm>(
+    cuda: &Cuda,
+    namm: N,
+    a: &DeviceCsr<Lhs<N>>,
+    b: &DeviceCsr<Rhs<N>>,
+) -> Result<(UnionStats, UnionStrategy, &'static str)> {
+    cuda.union_choice(namm, a, b)
+}
+/// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over the columns that both rows have: one pass, the paper's way to distances made
+/// from inner products. ⊕ must have an identity on both sides.
+/// # Errors
+/// Those of [`union_mxm_with`].
+pub fn row_products_with<R: Semiring>(
+    cuda: &Cuda,
+    ring: R,
+    a: &DeviceCsr<Lhs<R>>,
+    b: &DeviceCsr<Rhs<R>>,
+    strategy: Option<UnionStrategy>,
+) -> Result<DeviceDense<Out<R>>> {
+    cuda.row_products_with(ring, a, b, strategy)
+}
+
+/// [`Cuda::count_triangles`], and how long each part took. Allocation and waits for sizes count as part of what they
+/// stand before.
+/// # Errors
+/// Those of [`Cuda::count_triangles`].
+pub fn count_triangles_timed(cuda: &Cuda, pattern: &DevicePattern) -> Result<(TriangleCount, Vec<Stage>)> {
+    cuda.count_triangles_timed(pattern)
 }
 
 /// w(places(k)) = u(k): where u has no entry, w has none then. Of equal places the last counts. Without places, w = u.

@@ -56,11 +56,8 @@ impl Cuda {
     pub fn count_triangles(&self, pattern: &DevicePattern) -> Result<TriangleCount> {
         self.count_in_stages(pattern, |_| Ok(()))
     }
-    /// [`count_triangles`](Self::count_triangles), and how long each part took. Allocation and waits for sizes count
-    /// as part of what they stand before.
-    /// # Errors
-    /// Those of [`count_triangles`](Self::count_triangles).
-    pub fn count_triangles_timed(&self, pattern: &DevicePattern) -> Result<(TriangleCount, Vec<Stage>)> {
+    /// [`count_triangles`](Self::count_triangles), and how long each part took.
+    pub(super) fn count_triangles_timed(&self, pattern: &DevicePattern) -> Result<(TriangleCount, Vec<Stage>)> {
         let mut before = Event::now(self.device())?;
         let mut events = Vec::new();
         let found = self.count_in_stages(pattern, |name| {

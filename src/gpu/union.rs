@@ -148,10 +148,7 @@ impl Cuda {
         self.row_against_row_raw(&Job { firsts, ..Job::union(None) }, namm, a, b)
     }
     /// [`union_mxm`](Self::union_mxm) with rows lying in shared memory as told.
-    /// # Errors
-    /// Those of [`union_mxm`](Self::union_mxm), and [`Error::Unsupported`] for [`UnionStrategy::Dense`] with more columns
-    /// than shared memory has room for.
-    pub fn union_mxm_with<N: Namm>(
+    pub(super) fn union_mxm_with<N: Namm>(
         &self,
         namm: N,
         a: &DeviceCsr<Lhs<N>>,
@@ -164,11 +161,8 @@ impl Cuda {
     {
         self.row_against_row(&Job::union(Some(strategy)), namm, a, b)
     }
-    /// How [`union_mxm`](Self::union_mxm) lays rows into shared memory, and why. The first call for a pattern reads its
-    /// row pointers.
-    /// # Errors
-    /// [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
-    pub fn union_choice<N: Namm>(
+    /// How [`union_mxm`](Self::union_mxm) lays rows into shared memory, and why.
+    pub(super) fn union_choice<N: Namm>(
         &self,
         namm: N,
         a: &DeviceCsr<Lhs<N>>,
@@ -178,12 +172,8 @@ impl Cuda {
         let (strategy, why) = choose(&stats);
         Ok((stats, strategy, why))
     }
-    /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over the columns that both rows have: one pass, the paper's way to distances made
-    /// from inner products. For benches. ⊕ must have an identity on both sides.
-    /// # Errors
-    /// Those of [`union_mxm_with`](Self::union_mxm_with).
-    #[doc(hidden)]
-    pub fn row_products_with<R: Semiring>(
+    /// `C(i,j) = ⊕_k A(i,k) ⊗ B(j,k)` over the columns that both rows have.
+    pub(super) fn row_products_with<R: Semiring>(
         &self,
         ring: R,
         a: &DeviceCsr<Lhs<R>>,

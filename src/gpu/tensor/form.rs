@@ -139,7 +139,7 @@ pub(super) const MOST: usize = (u32::MAX - (1 << 16)) as usize;
 /// [`Remapped`](TensorForm::Remapped) is taken by name only: 1.8 to 2.2 times as long as copies, and more bytes than records and their
 /// orders have.
 #[must_use]
-pub fn choose(s: &TensorStats) -> (TensorForm, &'static str) {
+pub(super) fn choose(s: &TensorStats) -> (TensorForm, &'static str) {
     let fits = |form| s.bytes(form).made <= u128::from(s.room);
     if s.nnz > MOST {
         return (TensorForm::Parts, "more entries than 32 bits number");

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use entries::{RawTensor, check_sizes};
-pub use form::{TensorBytes, TensorForm, TensorStats, choose as choose_tensor_form};
+pub use form::{TensorBytes, TensorForm, TensorStats};
 use kept::{Entries, Kept, once};
 use mttkrp::Product;
 pub use partition::loads_of;
@@ -106,7 +106,7 @@ impl Cuda {
     }
 
     /// Makes a tensor of the host ready: sent once, in the form asked for or else the one that
-    /// [`choose_tensor_form`] takes for the memory that is left; or, where it does not fit, sent in parts for each product.
+    /// `form::choose` takes for the memory that is left; or, where it does not fit, sent in parts for each product.
     ///
     /// The plan borrows `&x` or shares an `Arc<Tensor>`; only parts are read again. Cost: a stable radix sort of the
     /// entries for each mode, on the device.
