@@ -40,11 +40,11 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use sparring::algebra::{AbsDiff, MaxFromZero, Mismatch, Monoid, MulOp, Plus, Real, Ring, Times, Union};
 use sparring::distance::{CanberraDiff, JensenShannonDiff, KlTerm, Lesser, Metric, Options, PowDiff, Precision};
-use sparring::generate::{self, gen_py};
 use sparring::gpu::testing::{NaiveKind, UnionStrategy, naive_union_mxm, row_products_with, union_mxm_with};
 use sparring::gpu::{DeviceCsr, DeviceDense};
 use sparring::sparse::Dense;
 use sparring::{Csr, Cuda, Error, Result};
+use sparring_generate::{self as generate, gen_py};
 
 /// The 15 metrics of the paper; of KL its form and the usual one.
 const METRICS: [Metric; 16] = [

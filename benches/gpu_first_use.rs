@@ -18,8 +18,8 @@ use std::time::Instant;
 use serde_json::json;
 use sparring::algebra::Ring;
 use sparring::backend::Backend;
-use sparring::generate::gen_py;
 use sparring::{Cpu, Csr, Cuda, Error, Result};
+use sparring_generate::gen_py;
 
 sparring::value! {
     /// What a way costs, and the vertex it goes through.

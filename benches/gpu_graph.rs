@@ -13,7 +13,8 @@ use std::time::Instant;
 use sparring::algebra::{AbsDiff, Any, Identity, Max, Min, MinPlus, Pair, Ring, SecondI, Value};
 use sparring::backend::{Backend, Container};
 use sparring::gpu::{DeviceCsr, DeviceVector};
-use sparring::{Csr, Cuda, Error, Result, Vector, generate, io};
+use sparring::{Csr, Cuda, Error, Result, Vector, io};
+use sparring_generate as generate;
 
 /// Levels of a breadth-first search, and how many there were.
 fn levels(m: &Cuda, a: &DeviceCsr<f64>, source: u32) -> Result<(DeviceVector<u32>, usize)> {

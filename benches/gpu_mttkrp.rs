@@ -25,7 +25,8 @@ mod gpu {
     use sparring::algebra::{Num, PlusTimes, Real};
     use sparring::factor::{CpAls, InForm, Sweep};
     use sparring::gpu::{DeviceDense, DeviceMttkrp, TensorForm};
-    use sparring::{Cuda, Dense, Error, Result, Tensor, generate};
+    use sparring::{Cuda, Dense, Error, Result, Tensor};
+    use sparring_generate as generate;
 
     /// Sweeps of CP-ALS.
     const SWEEPS: usize = 20;

@@ -20,9 +20,9 @@ use std::time::Instant;
 use serde_json::json;
 use sparring::algebra::{LorLand, MinPlus, Num, PlusPair, PlusTimes, Semiring};
 use sparring::backend::Backend;
-use sparring::generate::{self, gen_py};
 use sparring::gpu::DeviceCsr;
 use sparring::{Csr, Cuda, Error, Result, io};
+use sparring_generate::{self as generate, gen_py};
 
 /// How a matrix is made.
 type Make = fn() -> Result<Csr<f64>>;

@@ -20,7 +20,8 @@ mod gpu {
     use sparring::algebra::{Num, PlusTimes};
     use sparring::gpu::DeviceCsr;
     use sparring::gpu::testing::{self, SpmvKind};
-    use sparring::{Csr, Cuda, Error, Result, generate};
+    use sparring::{Csr, Cuda, Error, Result};
+    use sparring_generate as generate;
 
     const CASES: [&str; 9] =
         ["rmat14", "rmat16", "rmat18", "er18", "er19", "er20", "st27_80", "st27_100", "lap2d_2000"];

@@ -6,7 +6,8 @@
 use std::time::Instant;
 
 use sparring::gpu::testing;
-use sparring::{Csr, Cuda, Error, Result, generate, io};
+use sparring::{Csr, Cuda, Error, Result, io};
+use sparring_generate as generate;
 
 const ROUNDS: usize = 21;
 const GRAPHS: [&str; 6] = ["tc_rmat16", "tc_rmat17", "tc_rmat18", "cnr-2000", "email-Enron", "er18d8"];

@@ -87,7 +87,7 @@ fn read_frostt(c: &mut Criterion) {
     let mut group = c.benchmark_group("read FROSTT");
     group.sample_size(10).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(4));
     for name in ["small/uber", "small/lbnl", "small/random10m"] {
-        let x = sparring::generate::tensor(name).expect("a generated tensor");
+        let x = sparring_generate::tensor(name).expect("a generated tensor");
         let mut text = Vec::new();
         write_frostt_to(&mut text, &x, &WriteOptions::new()).unwrap();
         group.throughput(Throughput::Bytes(text.len() as u64));

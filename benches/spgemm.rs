@@ -26,7 +26,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use sparring::algebra::{Num, PlusTimes, Ring};
 use sparring::backend::Backend;
 use sparring::spgemm::{Compress, Options, Policy, compression};
-use sparring::{Cpu, Csr, generate, io};
+use sparring::{Cpu, Csr, io};
+use sparring_generate as generate;
 
 /// Short rows, long rows, a regular mesh, a web graph: seconds each, not minutes.
 const FEW: [&str; 5] = ["data/bcsstk16.mtx.gz", "data/ca-HepPh.mtx.gz", "tc_rmat10", "lap2d_1000", "web18"];

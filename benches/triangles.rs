@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use sparring::graph::{TriangleMethod, triangles};
-use sparring::{Cpu, Csr, generate, io};
+use sparring::{Cpu, Csr, io};
+use sparring_generate as generate;
 
 /// The files as they are stored, cnr-2000 also as the symmetric graph under it, and generated graphs.
 fn graphs() -> Vec<(&'static str, Csr<f64>)> {

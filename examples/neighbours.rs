@@ -69,7 +69,7 @@ fn layout(cpu: &Cpu, edges: &sparring::Pattern<u32>) -> sparring::Result<Vec<(f6
     // Orthogonal iteration with (1 + S) / 2, whose eigenvalues are those of S moved into [0, 1].
     let mut x = Dense::filled(n, WIDTH, 0.0)?;
     for (e, value) in x.values_mut().iter_mut().enumerate() {
-        *value = sparring::generate::splitmix64(e as u64) as f64 / u64::MAX as f64 - 0.5;
+        *value = sparring_generate::splitmix64(e as u64) as f64 / u64::MAX as f64 - 0.5;
     }
     for step in 0..STEPS {
         if step % 10 == 0 {

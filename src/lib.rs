@@ -8,8 +8,6 @@ pub mod contract;
 pub mod distance;
 mod error;
 pub mod factor;
-#[doc(hidden)]
-pub mod generate;
 #[cfg(feature = "cuda")]
 pub mod gpu;
 pub mod graph;

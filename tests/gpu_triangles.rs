@@ -7,7 +7,8 @@ use common::gpu::cuda;
 use common::reference;
 use quickcheck::{Arbitrary, Gen};
 use sparring::graph::{TriangleMethod, triangles, triangles_per_edge, triangles_per_vertex};
-use sparring::{Cpu, Csr, Cuda, Error, Pattern, generate, io};
+use sparring::{Cpu, Csr, Cuda, Error, Pattern, io};
+use sparring_generate as generate;
 
 fn count(cuda: &Cuda, a: &Csr<f64>) -> u64 {
     let found = triangles(cuda, a, TriangleMethod::Auto).unwrap_or_else(|e| panic!("{e}"));

@@ -129,7 +129,7 @@ fn with(row: &[u32], column: usize) -> Vec<u32> {
 #[test]
 fn hubs_go_to_compressed_rows() {
     let of = |name: &str| {
-        let a = sparring::generate::matrix(name).expect("a generated graph");
+        let a = sparring_generate::matrix(name).expect("a generated graph");
         triangles(&Cpu::new(), &a, TriangleMethod::Auto).expect("a count").method
     };
     assert!(of("tc_rmat10").starts_with("compressed"), "{}", of("tc_rmat10"));

@@ -11,7 +11,7 @@
     python3 benches/compare/contract.py --check 20000                # measures nothing: random expressions beside numpy.einsum
 
 Makes a virtual environment (default target/contract-venv). Arrays are the same bits on both sides (numpy's default_rng(12345); ours
-from `sparring::generate::bench_contract`), threads are the same, every program runs in a process of its own, in turns. Each makes one
+from `sparring_generate::bench_contract`), threads are the same, every program runs in a process of its own, in turns. Each makes one
 run that is not counted and then --repeat runs; what counts is the minimum over runs and rounds. gemm is C = A·B + C; act is U = M V,
 the mass operator of finite elements, asm its matrices; flops are 2n³ a matrix, and of elements those of sums one direction after the
 other, whatever is done. "% of stream" is the time of c += a·b, measured beside it by the same threads over arrays as large, for the

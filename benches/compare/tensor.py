@@ -9,7 +9,7 @@
     python3 benches/compare/tensor.py --self-test                    # the tables from made-up lines
 
 Makes a virtual environment (default target/tensor-venv). Tensors and starting factors are the same bits on both sides
-(`sparring::generate::bench_tensor`; here by NumPy), threads are the same, every program runs in a process of its own. Theirs is
+(`sparring_generate::bench_tensor`; here by NumPy), threads are the same, every program runs in a process of its own. Theirs is
 timed by pygenten's own clock of its MTTKRP inside CP-ALS, without its setup; a sweep is their time over the sweeps. Ours is
 `sparring bench mttkrp`. Both start with fresh memory, and what counts is the minimum over the rounds. Both sides' products with
 the first factors are compared by their sums, ours with NumPy's. pygenten's wheel has no AVX: a build of GenTen of one's own is faster.

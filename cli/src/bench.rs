@@ -14,9 +14,9 @@ mod write;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use sparring::generate::{self, Case, Product};
 use sparring::graph::{TriangleMethod, triangles};
 use sparring::{Csr, Error};
+use sparring_generate::{self as generate, Case, Product};
 
 use crate::context::Context;
 use crate::device::{Where, refuse, refused, timed_on};

@@ -1,6 +1,7 @@
 //! What a name that is not known may have meant.
 
-use sparring::{Error, Result, generate};
+use sparring::{Error, Result};
+use sparring_generate as generate;
 
 /// The name of `known` that is nearest to `name`, if one is near.
 fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -11,7 +11,8 @@ use sparring::io::{
 use sparring::par::Threads;
 use sparring::runtime::Matrix;
 use sparring::tensor::AnyTensor;
-use sparring::{Csr, Error, Result, generate};
+use sparring::{Csr, Error, Result};
+use sparring_generate as generate;
 
 use crate::formats::{self, Array, STANDARD};
 use crate::{near, size};

@@ -154,7 +154,7 @@ impl<I: Index> PlanOf<'_, super::Cpu, I> {
     ///
     /// ```
     /// use sparring::prelude::*;
-    /// let a = sparring::generate::matrix("lap2d_1000")?;
+    /// let a = sparring_generate::matrix("lap2d_1000")?;
     /// let stats = Cpu::new().plan(&a, &a).count()?;
     /// assert_eq!((stats.flops, stats.nnz), (24_964_008, 12_980_004));
     /// # Ok::<(), sparring::Error>(())

@@ -187,7 +187,7 @@ mod tests {
             let mut seed = 0;
             let mut random = |below: usize| {
                 seed += 1;
-                crate::generate::splitmix64(seed) as usize % below
+                sparring_generate::splitmix64(seed) as usize % below
             };
             let lens = [0, 1, 2, 5, 15, 16, 17, 31, 40, 100, 1023, 1024, 1025, 3000];
             for (t, &m) in lens.iter().enumerate() {

@@ -209,7 +209,7 @@ mod tests {
             a.finish(Plus::new()).unwrap()
         };
         let random = |seed: u64, rows: usize, n: u64| -> Vec<(usize, usize)> {
-            let random = |e: u64| crate::generate::splitmix64(seed * 1000 + e) as usize;
+            let random = |e: u64| sparring_generate::splitmix64(seed * 1000 + e) as usize;
             (0..n).map(|e| (random(2 * e) % rows, random(2 * e + 1) % 20)).collect()
         };
         let product = |width: usize, complement: bool| {

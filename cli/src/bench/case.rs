@@ -1,7 +1,7 @@
 //! What is measured: generated matrices by their names, and files.
 
 use sparring::Csr;
-use sparring::generate::Checks;
+use sparring_generate::Checks;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use sparring::algebra::{Num, PlusTimes};
 use sparring::backend::AskedEinsum;
 use sparring::contract::{Einsum, Layout, Mass, View, ViewMut, Viewed};
-use sparring::generate::bench_contract::{elements, elements_f32, gemm, gemm_f32};
 use sparring::par::filled;
 use sparring::{Cpu, Cuda, Error, Result};
+use sparring_generate::bench_contract::{elements, elements_f32, gemm, gemm_f32};
 
 use crate::context::Context;
 use crate::failure;

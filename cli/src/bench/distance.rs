@@ -7,7 +7,8 @@ use serde_json::json;
 use sparring::distance::{AnyMetric, Float, Metric, Neighbours, Options, Precision};
 use sparring::gpu::DeviceCsr;
 use sparring::sparse::Dense;
-use sparring::{Cpu, Csr, Cuda, Error, generate, par};
+use sparring::{Cpu, Csr, Cuda, Error, par};
+use sparring_generate as generate;
 
 use super::case::load;
 use crate::context::Context;

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 use sparring::algebra::{PlusTimes, Type};
 use sparring::backend::Backend;
-use sparring::generate::{self, Checks};
 use sparring::runtime::{self, Matrix, Semiring};
 use sparring::spgemm::Options;
 use sparring::{Cpu, Csr};
+use sparring_generate::{self as generate, Checks};
 
 use super::case::{load, verify};
 use crate::context::Context;

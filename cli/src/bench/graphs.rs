@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use sparring::algebra::{Identity, Less};
-use sparring::generate::splitmix64;
 use sparring::graph::{betweenness, bfs_levels, bfs_parents};
 use sparring::prelude::*;
+use sparring_generate::splitmix64;
 
 use super::case::load;
 use crate::context::Context;

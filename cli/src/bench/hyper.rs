@@ -3,10 +3,10 @@
 use serde_json::json;
 use sparring::algebra::{Plus, PlusTimes};
 use sparring::backend::Backend;
-use sparring::generate::splitmix64;
 use sparring::ops::mxm_hyper;
 use sparring::sparse::{Builder, HyperCsr};
 use sparring::{Csr, Error, Result as Made};
+use sparring_generate::splitmix64;
 
 use crate::context::Context;
 use crate::failure::Result;

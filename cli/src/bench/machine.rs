@@ -2,10 +2,10 @@
 
 use sparring::algebra::PlusTimes;
 use sparring::backend::Backend;
-use sparring::generate::{self, Checks};
 use sparring::gpu::{self, DeviceCsr};
 use sparring::spgemm::{self, Options};
 use sparring::{Cpu, Csr, Cuda, Result};
+use sparring_generate::{self as generate, Checks};
 
 use crate::memory;
 

@@ -5,9 +5,9 @@ use clap::Args;
 use rayon::prelude::*;
 use serde_json::json;
 use sparring::algebra::PlusTimes;
-use sparring::generate::bench_tensor::factors;
 use sparring::tensor::{AnyTensor, Kept, Tensor, Variant};
 use sparring::{Dense, Error, Index};
+use sparring_generate::bench_tensor::factors;
 
 use crate::context::Context;
 use crate::failure::Result;

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 use sparring::algebra::{Plus, PlusTimes};
 use sparring::backend::Backend;
-use sparring::generate::{self, Checks, splitmix64};
 use sparring::par::{Threads, filled};
 use sparring::sparse::SparseVec;
 use sparring::{Coo, Cpu, Csr, ops};
+use sparring_generate::{self as generate, Checks, splitmix64};
 
 use super::case::{load, verify};
 use crate::context::Context;

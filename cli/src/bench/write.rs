@@ -2,8 +2,8 @@
 
 use serde_json::{Map, json};
 use sparring::algebra::{Any, Pair, Ring};
-use sparring::generate::splitmix64;
 use sparring::prelude::*;
+use sparring_generate::splitmix64;
 
 use crate::context::Context;
 use crate::failure::Result;

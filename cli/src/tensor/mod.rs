@@ -5,8 +5,9 @@ pub(crate) mod info;
 mod plot;
 mod save;
 
+use sparring::Result;
 use sparring::tensor::AnyTensor;
-use sparring::{Result, generate};
+use sparring_generate as generate;
 
 use crate::{near, read};
 

@@ -1,7 +1,7 @@
 //! Numbers by which two programs find that they hold the same matrix, or the same product.
 
 use super::splitmix64;
-use crate::{Csr, Error, Result};
+use sparring::{Csr, Error, Result};
 
 /// Hashes of the row pointers, the columns and the bits of the values: Σₚ s(s(p) xor wₚ) mod 2⁶⁴, with s
 /// splitmix64 and wₚ the p-th number as a 64-bit word. Equal matrices, and hardly any others, agree.
@@ -88,13 +88,14 @@ fn times(a: &Csr<f64>, x: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algebra::PlusTimes;
-    use crate::backend::Backend;
-    use crate::{Cpu, generate};
+    use crate::bench_spgemm::galerkin;
+    use sparring::Cpu;
+    use sparring::algebra::PlusTimes;
+    use sparring::backend::Backend;
 
     #[test]
     fn a_product_has_the_checksums_expected_of_it() {
-        let [r, a, p] = generate::bench_spgemm::galerkin(6).unwrap();
+        let [r, a, p] = galerkin(6).unwrap();
         let cpu = Cpu::new();
         let ap = cpu.mxm(PlusTimes::<f64>::default(), &a, &p).eval().unwrap();
         let rap = cpu.mxm(PlusTimes::<f64>::default(), &r, &ap).eval().unwrap();

@@ -18,8 +18,7 @@
 //! Draws are truncated to integers after the few steps that call the platform's `pow`, so a last-bit
 //! difference there would have to fall on an integer to be seen.
 //! ```
-//! use sparring::generate;
-//! let a = generate::matrix("tc_rmat10")?;
+//! let a = sparring_generate::matrix("tc_rmat10")?;
 //! assert_eq!((a.nrows(), a.nnz()), (1024, 21008));
 //! # Ok::<(), sparring::Error>(())
 //! ```
@@ -31,8 +30,10 @@ mod cases;
 mod check;
 pub mod gen_py;
 mod keys;
+mod memory;
 mod numpy;
 mod places;
+mod words;
 
 pub use cases::{
     Case, DISTANCE, GEN_PY, GEN_PY_TENSORS, Product, SPGEMM, TENSORS, TRIANGLES, case, check_name, matrix, queries,

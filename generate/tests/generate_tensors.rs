@@ -1,7 +1,7 @@
 //! The generated tensors have the bits of the Python scripts.
 //!
 //! The numbers come from numpy 2.4.6: dimensions and entries as the scripts have them, lists hashed as
-//! `sparring::generate::tensor_fingerprint` says. With `generate` of `bench_tensor.py` and `tensor` of `gen.py`:
+//! `sparring_generate::tensor_fingerprint` says. With `generate` of `bench_tensor.py` and `tensor` of `gen.py`:
 //! ```python
 //! def s(z):                                # splitmix64, on arrays of uint64
 //!     z = z + U(0x9E3779B97F4A7C15); z = (z ^ z >> U(30)) * U(0xBF58476D1CE4E5B9)
@@ -12,9 +12,9 @@
 //! ```
 //! They are the same where numpy takes the power of the C library (`NPY_DISABLE_CPU_FEATURES` without AVX-512).
 
-use sparring::generate::bench_tensor::factors;
-use sparring::generate::{GEN_PY_TENSORS, TENSORS, gen_py, tensor, tensor_fingerprint};
 use sparring::tensor::Tensor;
+use sparring_generate::bench_tensor::factors;
+use sparring_generate::{GEN_PY_TENSORS, TENSORS, gen_py, tensor, tensor_fingerprint};
 
 /// Name, dimensions, entries, fingerprint.
 type Row = (&'static str, &'static [usize], usize, &'static [u64]);
@@ -165,7 +165,7 @@ fn arrays_of_contractions_have_the_bits_of_bench_contract_py() {
     }
     let double = |arrays: [Vec<f64>; 3]| arrays.map(|a| sum(a.iter().map(|x| x.to_bits())));
     let single = |arrays: [Vec<f32>; 3]| arrays.map(|a| sum(a.iter().map(|x| x.to_bits().into())));
-    use sparring::generate::bench_contract::{elements, elements_f32, gemm, gemm_f32};
+    use sparring_generate::bench_contract::{elements, elements_f32, gemm, gemm_f32};
     assert_eq!(double(gemm(5, 70).unwrap()), [0xd4d2_3c31_37e1_0776, 0xe7b7_3769_6143_66b0, 0x683d_f652_75ec_65c0]);
     assert_eq!(
         double(elements(3, 4, 5, 9).unwrap()),

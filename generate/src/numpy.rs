@@ -3,9 +3,9 @@
 //! Sources: Lemire, *Fast Random Integer Generation in an Interval*, 2019 (integers below a bound); numpy's documentation for how
 //! words become numbers.
 
-use crate::Result;
-use crate::par::collected;
-use crate::tensor::Pcg64;
+use super::memory::collected;
+use super::words::Pcg64;
+use sparring::Result;
 
 /// `Generator(PCG64(seed))`.
 pub(super) struct Generator {

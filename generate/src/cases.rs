@@ -2,8 +2,8 @@
 
 use super::bench_spgemm::{Rmat, banded, er, galerkin, lap2d, stencil27, symmetrized, weblike};
 use super::{bench_tensor, gen_py};
-use crate::tensor::Tensor;
-use crate::{Csr, Error, Result};
+use sparring::tensor::Tensor;
+use sparring::{Csr, Error, Result};
 
 /// Names of the products that benchmarks measure: A·A, and R·A·P for `rap100`.
 pub const SPGEMM: &[&str] =

@@ -4,11 +4,11 @@
 //! as a number in [0, 1) and `h(s, i, j) = splitmix64(splitmix64(i + s) xor j)`.
 
 use super::keys::{check_size, cross, cube, from_keys, stencil_keys};
+use super::memory::{grow, reserved};
 use super::{splitmix64, unit};
-use crate::algebra::Plus;
-use crate::par::Threads;
-use crate::sparse::reserved;
-use crate::{Coo, Csr, Result};
+use sparring::algebra::Plus;
+use sparring::par::Threads;
+use sparring::{Coo, Csr, Error, Result};
 
 const DRAWS: &str = "the draws of a generated matrix";
 
@@ -47,7 +47,7 @@ impl Rmat {
     }
     /// The adjacency matrix.
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
     pub fn matrix(self) -> Result<Csr<f64>> {
         check_size("scale", self.scale.into(), 31)?;
         check_size("edge_factor", self.edge_factor, 1 << 24)?;
@@ -89,7 +89,7 @@ fn shuffle(n: u64, seed: u64) -> Result<Vec<u32>> {
 
 /// n × n with `d` uniform draws in each row, repeats dropped.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn er(n: u64, d: u64, seed: u64) -> Result<Csr<f64>> {
     check_size("n", n, 1 << 31)?;
     check_size("d", d, 1 << 24)?;
@@ -100,7 +100,7 @@ pub fn er(n: u64, d: u64, seed: u64) -> Result<Csr<f64>> {
 
 /// n × n, full within `half` of the diagonal.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn banded(n: u64, half: u64) -> Result<Csr<f64>> {
     check_size("n", n, 1 << 31)?;
     let width = half.saturating_mul(2).saturating_add(1).min(n);
@@ -118,21 +118,21 @@ fn laplacian(dims: [u64; 3], offsets: &[[i64; 3]], diagonal: f64) -> Result<Csr<
 
 /// The 5-point Laplacian on nx² points: 4 on the diagonal, −1 beside it.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn lap2d(nx: u64) -> Result<Csr<f64>> {
     check_size("nx", nx, 46_340)?;
     laplacian([1, nx, nx], &cross(2), 4.0)
 }
 /// The 7-point Laplacian on nx³ points: 6 on the diagonal, −1 beside it.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn lap3d(nx: u64) -> Result<Csr<f64>> {
     check_size("nx", nx, 1290)?;
     laplacian([nx; 3], &cross(3), 6.0)
 }
 /// The 27-point stencil on nx³ points: 26 on the diagonal, −1 beside it.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn stencil27(nx: u64) -> Result<Csr<f64>> {
     check_size("nx", nx, 1290)?;
     laplacian([nx; 3], &cube(), 26.0)
@@ -142,7 +142,7 @@ pub fn stencil27(nx: u64) -> Result<Csr<f64>> {
 ///
 /// A is [`lap3d`], P = (I − ⅔ D⁻¹ A) P₀ with P₀ the indicator of boxes of 3³ points, R = Pᵀ.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn galerkin(nx: u64) -> Result<[Csr<f64>; 3]> {
     let a = lap3d(nx)?;
     let boxes = nx.div_ceil(3);
@@ -178,7 +178,7 @@ pub fn galerkin(nx: u64) -> Result<[Csr<f64>; 3]> {
 /// A graph like the web: out-degrees follow a power law; four fifths of a page's links are one run within
 /// its host of 256 pages (navigation), the rest lead to popular pages, which come in blocks of 64.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn weblike(n: u64, seed: u64) -> Result<Csr<f64>> {
     const HOST: u64 = 256;
     check_size("n", n, 1 << 31)?;
@@ -187,7 +187,7 @@ pub fn weblike(n: u64, seed: u64) -> Result<Csr<f64>> {
         let draw = unit(splitmix64(i.wrapping_add(seed << 40)));
         let degree = (3.0 * (1.0 - draw).powf(-0.75)).min(1500.0) as u64;
         let local = (degree * 4 / 5).min(HOST);
-        keys.try_reserve(degree as usize).map_err(|_| crate::sparse::out_of_memory::<u64>(DRAWS, keys.len()))?;
+        grow(&mut keys, degree as usize, DRAWS)?;
         let host = i / HOST;
         let start = hash2(seed, host, splitmix64(i) % 4) % HOST;
         keys.extend((0..local).map(|t| i * n + (host * HOST + (start + t) % HOST).min(n - 1)));
@@ -202,10 +202,10 @@ pub fn weblike(n: u64, seed: u64) -> Result<Csr<f64>> {
 
 /// A + Aᵀ without the diagonal and without zeros.
 /// # Errors
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::NotSquare`](crate::Error::NotSquare).
+/// [`Error::OutOfMemory`]; [`Error::NotSquare`].
 pub fn symmetrized(a: &Csr<f64>) -> Result<Csr<f64>> {
     if a.nrows() != a.ncols() {
-        return Err(crate::Error::NotSquare { op: "symmetrized", nrows: a.nrows(), ncols: a.ncols() });
+        return Err(Error::NotSquare { op: "symmetrized", nrows: a.nrows(), ncols: a.ncols() });
     }
     let len = 2 * a.nnz();
     let (mut rows, mut cols, mut values) =
@@ -226,7 +226,7 @@ pub fn symmetrized(a: &Csr<f64>) -> Result<Csr<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::fingerprint;
+    use crate::fingerprint;
 
     #[track_caller]
     fn same(a: Result<Csr<f64>>, shape: (usize, usize), nnz: usize, bits: [u64; 3]) {

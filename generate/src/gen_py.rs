@@ -2,16 +2,17 @@
 //!
 //! Unless a matrix has given values, its p-th entry in row order is `0.5 + u(seed + 1, p)`.
 
-use std::sync::OnceLock;
-
 use super::keys::{check_size, cross, cube, from_keys, stencil_keys};
+use super::memory::{grow, listed, reserved};
 use super::{mix, places, unit};
-use crate::par::{Fresh, Threads, filled, split};
-use crate::sparse::reserved;
-use crate::tensor::Tensor;
-use crate::{Csr, Error, Result};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use sparring::par::{Threads, filled};
+use sparring::tensor::Tensor;
+use sparring::{Csr, Error, Result};
 
 const DRAWS: &str = "the draws of a generated matrix";
+/// Rows of a bag of words that a thread makes at a time.
+const ROWS: usize = 64;
 
 fn hash(seed: u64, counter: u64) -> u64 {
     let (g, k) = (0x9E37_79B9_7F4A_7C15_u64, 0xD134_2543_DE82_EF95_u64);
@@ -39,7 +40,7 @@ fn value(seed: u64, p: u64) -> f64 {
 /// A recursive random graph: 2^scale vertices, edge_factor · 2^scale draws with quadrant probabilities
 /// 0.57, 0.19, 0.19, 0.05; directed, loops kept, labels as drawn, repeats dropped.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn rmat(scale: u32, edge_factor: u64, seed: u64) -> Result<Csr<f64>> {
     check_size("scale", scale.into(), 31)?;
     check_size("edge_factor", edge_factor, 1 << 24)?;
@@ -61,7 +62,7 @@ pub fn rmat(scale: u32, edge_factor: u64, seed: u64) -> Result<Csr<f64>> {
 
 /// n × n with `d` uniform draws in each row, repeats dropped.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn er(n: u64, d: u64, seed: u64) -> Result<Csr<f64>> {
     check_size("n", n, 1 << 31)?;
     check_size("d", d, 1 << 24)?;
@@ -72,7 +73,7 @@ pub fn er(n: u64, d: u64, seed: u64) -> Result<Csr<f64>> {
 
 /// The pattern of the 27-point stencil on k³ points.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn stencil27(k: u64, seed: u64) -> Result<Csr<f64>> {
     check_size("k", k, 1290)?;
     matrix(k.pow(3), k.pow(3), stencil_keys([k; 3], &cube())?, seed)
@@ -80,7 +81,7 @@ pub fn stencil27(k: u64, seed: u64) -> Result<Csr<f64>> {
 
 /// The pattern of the 5-point Laplacian on k² points.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn lap2d(k: u64, seed: u64) -> Result<Csr<f64>> {
     check_size("k", k, 46_340)?;
     matrix(k * k, k * k, stencil_keys([1, k, k], &cross(2))?, seed)
@@ -89,7 +90,7 @@ pub fn lap2d(k: u64, seed: u64) -> Result<Csr<f64>> {
 /// Trilinear interpolation from ⌈k/2⌉³ points to k³: along each axis weight 1 at even points, ½ and ½
 /// at odd ones (what would fall off the end is dropped).
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn interp3d(k: u64) -> Result<Csr<f64>> {
     check_size("k", k, 1290)?;
     let coarse = k.div_ceil(2);
@@ -99,7 +100,7 @@ pub fn interp3d(k: u64) -> Result<Csr<f64>> {
     let (n, m) = (k.pow(3), coarse.pow(3));
     for i in 0..n {
         let [x, y, z] = [i / k / k, i / k % k, i % k];
-        keys.try_reserve(8).map_err(|_| crate::sparse::out_of_memory::<u64>(DRAWS, keys.len()))?;
+        grow(&mut keys, 8, DRAWS)?;
         for a in sources(x) {
             for b in sources(y) {
                 keys.extend(sources(z).map(|c| i * m + (a * coarse + b) * coarse + c));
@@ -113,7 +114,7 @@ pub fn interp3d(k: u64) -> Result<Csr<f64>> {
 /// Rows like bags of words: row i has ⌈degree · (¼ + 1½ u²)⌉ draws, each column ⌊ncols · u^(1 + skew)⌋;
 /// repeats dropped.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn docs(nrows: u64, ncols: u64, degree: u64, seed: u64, skew: f64) -> Result<Csr<f64>> {
     check_size("nrows", nrows, 1 << 31)?;
     check_size("ncols", ncols, 1 << 31)?;
@@ -126,73 +127,44 @@ pub fn docs(nrows: u64, ncols: u64, degree: u64, seed: u64, skew: f64) -> Result
         draws_before.push(draws_before[i as usize] + draws);
     }
     // Rows need nothing of each other but the number of draws before them, so threads make blocks of rows.
-    let threads = Threads::current();
-    let blocks = split(n, (draws_before[n] >> 16).clamp(1, 1 << 14) as usize, |i| draws_before[i]);
-    let made: Vec<OnceLock<(Vec<u32>, Vec<u32>)>> = blocks.iter().map(|_| OnceLock::new()).collect();
-    threads.for_each(
-        blocks.len(),
-        || Ok(Vec::new()),
-        |row: &mut Vec<u32>, b| {
-            let rows = &blocks[b];
-            let draws = draws_before[rows.end] - draws_before[rows.start];
-            let (mut columns, mut lengths) = (reserved(draws as usize, DRAWS)?, reserved(rows.len(), DRAWS)?);
-            for i in rows.clone() {
-                let draws = (draws_before[i + 1] - draws_before[i]) as usize;
-                row.clear();
-                row.try_reserve(draws).map_err(|_| crate::sparse::out_of_memory::<u32>(DRAWS, draws))?;
-                row.extend((draws_before[i]..draws_before[i + 1]).map(|t| {
-                    let column = power(uniform(seed + 1, t), 1.0 + skew) * ncols as f64;
-                    (column as u64).min(ncols - 1) as u32
-                }));
-                row.sort_unstable();
-                row.dedup();
-                columns.extend_from_slice(row);
-                lengths.push(row.len() as u32);
-            }
-            // Each slot is set once.
-            let _ = made[b].set((columns, lengths));
-            Ok(())
-        },
-    )?;
-    let mut row_ptr = reserved(n + 1, "row pointers")?;
-    row_ptr.push(0usize);
-    for length in made.iter().filter_map(OnceLock::get).flat_map(|(_, lengths)| lengths) {
-        row_ptr.push(row_ptr[row_ptr.len() - 1] + *length as usize);
+    let block = |first: usize| -> Result<(Vec<u32>, Vec<usize>)> {
+        let rows = first..n.min(first + ROWS);
+        let draws = draws_before[rows.end] - draws_before[first];
+        let (mut columns, mut lengths) = (reserved(draws as usize, DRAWS)?, reserved(rows.len(), DRAWS)?);
+        let mut row: Vec<u32> = Vec::new();
+        for i in rows {
+            row.clear();
+            grow(&mut row, (draws_before[i + 1] - draws_before[i]) as usize, DRAWS)?;
+            row.extend((draws_before[i]..draws_before[i + 1]).map(|t| {
+                let column = power(uniform(seed + 1, t), 1.0 + skew) * ncols as f64;
+                (column as u64).min(ncols - 1) as u32
+            }));
+            row.sort_unstable();
+            row.dedup();
+            columns.extend_from_slice(&row);
+            lengths.push(row.len());
+        }
+        Ok((columns, lengths))
+    };
+    let firsts = (0..n.div_ceil(ROWS)).into_par_iter().map(|b| b * ROWS);
+    let blocks = Threads::current().install(|| firsts.map(block).collect::<Result<Vec<_>>>())?;
+    let nnz = blocks.iter().map(|(columns, _)| columns.len()).sum();
+    let (mut row_ptr, mut col_idx) = (reserved(n + 1, "row pointers")?, reserved(nnz, "column indices")?);
+    row_ptr.push(0);
+    for (columns, lengths) in blocks {
+        for length in lengths {
+            row_ptr.push(row_ptr[row_ptr.len() - 1] + length);
+        }
+        col_idx.extend_from_slice(&columns);
     }
-    let nnz = row_ptr[n];
-    let end = |b: usize| b.checked_sub(1).map_or(0, |b| row_ptr[blocks[b].end]);
-    let col_idx = Fresh::new(nnz, "column indices")?;
-    let col_idx = col_idx.fill(
-        &threads,
-        "column indices",
-        blocks.len(),
-        end,
-        || Ok(()),
-        |(), b, slots| {
-            slots.copy(made[b].get().map_or(&[], |(columns, _)| columns));
-            Ok(())
-        },
-    )?;
-    drop(made);
-    let values = Fresh::new(nnz, "values")?.fill(
-        &threads,
-        "values",
-        blocks.len(),
-        end,
-        || Ok(()),
-        |(), b, slots| {
-            let all = end(b)..end(b + 1);
-            slots.take(all.len(), 0.0).iter_mut().zip(all).for_each(|(x, p)| *x = value(seed, p as u64));
-            Ok(())
-        },
-    )?;
+    let values = listed(nnz, |p| value(seed, p as u64), "values")?;
     Csr::new(n, ncols as usize, row_ptr, col_idx, values)
 }
 
 /// Entries at ⌊n u^(1 + skew)⌋ in each mode of n, for `draws` draws; repeats dropped, sorted by their indices. The p-th value is
 /// `0.5 + u(seed + 99, p)`.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) for sizes out of range, [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn tensor(dims: &[u64], draws: usize, seed: u64, skew: f64) -> Result<Tensor<f64>> {
     let mut elements = 1u64;
     for &n in dims {
@@ -208,17 +180,17 @@ pub fn tensor(dims: &[u64], draws: usize, seed: u64, skew: f64) -> Result<Tensor
             let u = uniform(seed, e as u64);
             let u = if skew == 0.0 { u } else { power(u, 1.0 + skew) };
             ((u * n as f64) as u64).min(n - 1)
-        })?;
+        });
     }
     places::distinct(&mut drawn);
-    let values = places::listed(drawn.len(), |p| 0.5 + uniform(seed + 99, p as u64))?;
+    let values = listed(drawn.len(), |p| 0.5 + uniform(seed + 99, p as u64), places::DRAWS)?;
     places::tensor(dims, values, |p| drawn[p])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::fingerprint;
+    use crate::fingerprint;
 
     /// Fingerprints of what the Python script makes.
     #[test]

@@ -1,8 +1,7 @@
 //! From draws to a matrix: keys `row · ncols + column`, sorted, repeats dropped, values by a rule.
 
-use crate::par::Threads;
-use crate::sparse::reserved;
-use crate::{Csr, Error, Result};
+use super::memory::{reserved, sort};
+use sparring::{Csr, Error, Result};
 
 /// The matrix with an entry wherever a key points; entry `p` (in row order) at (i, j) is `value(p, i, j)`.
 pub(super) fn from_keys(
@@ -12,7 +11,7 @@ pub(super) fn from_keys(
     value: impl Fn(u64, u64, u64) -> f64,
 ) -> Result<Csr<f64>> {
     if !keys.is_sorted() {
-        Threads::current().sort(&mut keys);
+        sort(&mut keys);
     }
     keys.dedup();
     let mut row_ptr = reserved(nrows as usize + 1, "row pointers")?;

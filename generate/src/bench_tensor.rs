@@ -8,11 +8,12 @@
 //! probabilities, by 10⁻¹⁶. A draw would have to fall between the two to be seen, and none of these tensors has one: numpy gives
 //! the same bits either way.
 
+use super::memory::{collected, grow, listed, sort};
 use super::numpy::Generator;
-use super::places::{DRAWS, Place, append, distinct, listed, tensor};
-use crate::par::{collected, filled};
-use crate::tensor::Tensor;
-use crate::{Dense, Error, Result};
+use super::places::{DRAWS, Place, append, distinct, tensor};
+use sparring::par::filled;
+use sparring::tensor::Tensor;
+use sparring::{Dense, Error, Result};
 
 /// How a tensor is drawn.
 struct Spec {
@@ -133,17 +134,17 @@ impl Spec {
             for (mode, &base) in modes.iter().zip(self.dims) {
                 mode.append(&mut rng, &mut new, base)?;
             }
-            places.try_reserve(draws).map_err(|_| crate::sparse::out_of_memory::<K>(DRAWS, places.len() + draws))?;
+            grow(&mut places, draws, DRAWS)?;
             places.append(&mut new);
             distinct(&mut places);
         }
         let mut pick = rng.permutation(places.len() as u32)?;
         pick.truncate(nnz);
         if self.sorted {
-            crate::par::Threads::current().sort(&mut pick);
+            sort(&mut pick);
         }
         let uniform = rng.randoms(nnz)?;
-        let values = listed(nnz, |p| 1.0 - uniform[p])?;
+        let values = listed(nnz, |p| 1.0 - uniform[p], DRAWS)?;
         drop(uniform);
         tensor(self.dims, values, |p| places[pick[p] as usize])
     }
@@ -185,7 +186,8 @@ impl Marginal {
         if self.cdf.is_empty() {
             let n = self.label.len() as u32;
             let draws = collected(places.len(), std::iter::repeat_with(|| rng.below(n)), DRAWS)?;
-            return append(places, base, |p| draws[p].into());
+            append(places, base, |p| draws[p].into());
+            return Ok(());
         }
         let draws = rng.randoms(places.len())?;
         let parts = (self.guide.len() - 1) as f64;
@@ -195,7 +197,8 @@ impl Marginal {
             let (from, to) = (self.guide[part] as usize, self.guide[part + 1] as usize);
             let k = from + self.cdf[from..to].partition_point(|&c| c <= u);
             self.label[k.min(self.label.len() - 1)].into()
-        })
+        });
+        Ok(())
     }
 }
 
@@ -206,10 +209,11 @@ fn planted() -> Result<Tensor<f64>> {
         return Err(Error::Argument { name: "case", message: "three modes have three factors".to_owned() });
     };
     let [_, n, m] = DIMS.map(|n| n as usize);
-    let values = listed(DIMS.iter().product::<u64>() as usize, |p| {
+    let value = |p: usize| {
         let rows = a.row(p / m / n).iter().zip(b.row(p / m % n)).zip(c.row(p % m));
         rows.fold(0.0, |sum, ((x, y), z)| sum + x * y * z)
-    })?;
+    };
+    let values = listed(DIMS.iter().product::<u64>() as usize, value, DRAWS)?;
     tensor(&DIMS, values, |p| p as u64)
 }
 

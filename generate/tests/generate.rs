@@ -1,9 +1,9 @@
 //! The generated matrices of full size have the bits that the Python scripts give them.
 //!
-//! The numbers come from the scripts: arrays hashed as `sparring::generate::fingerprint` says, sums by
+//! The numbers come from the scripts: arrays hashed as `sparring_generate::fingerprint` says, sums by
 //! matrix-vector products.
 
-use sparring::generate::{
+use sparring_generate::{
     Checks, DISTANCE, GEN_PY, SPGEMM, TRIANGLES, case, check_name, expected, fingerprint, matrix, queries,
 };
 

@@ -1,16 +1,12 @@
 //! Places of a tensor's entries as numbers, one a place: i_1, …, i_d are the digits, the sizes of the modes their bases.
 
-use crate::par::{Fresh, Threads, collected, for_each_part};
-use crate::tensor::Tensor;
-use crate::{Index, Result};
-
 use super::check::hash;
+use super::memory::{for_each, listed, sort};
+use sparring::tensor::Tensor;
+use sparring::{Index, Result};
 
 /// What lists of draws are for, in errors.
 pub(super) const DRAWS: &str = "the draws of a generated tensor";
-
-/// Entries of a task.
-const BLOCK: usize = 1 << 14;
 
 /// A number that holds every place of a tensor.
 pub(super) trait Place: Copy + Ord + Default + Send + Sync {
@@ -36,40 +32,14 @@ macro_rules! places {
 }
 places! { u64 u128 }
 
-/// `value(p)` for every p below `n`, by all threads.
-pub(super) fn listed<T: Copy + Default + Send>(n: usize, value: impl Fn(usize) -> T + Sync) -> Result<Vec<T>> {
-    let start = |b: usize| (b * BLOCK).min(n);
-    Fresh::new(n, DRAWS)?.fill(
-        &Threads::current(),
-        DRAWS,
-        n.div_ceil(BLOCK),
-        start,
-        || Ok(()),
-        |(), b, slots| {
-            slots.rest(T::default()).iter_mut().zip(start(b)..).for_each(|(to, p)| *to = value(p));
-            Ok(())
-        },
-    )
-}
-
 /// Puts `digit(p)` of `base` behind the p-th place, for every p, by all threads.
-pub(super) fn append<K: Place>(places: &mut [K], base: u64, digit: impl Fn(usize) -> u64 + Sync) -> Result<()> {
-    let blocks = places.len().div_ceil(BLOCK);
-    let parts = collected(blocks, places.chunks_mut(BLOCK).enumerate(), DRAWS)?;
-    for_each_part(
-        &Threads::current(),
-        parts,
-        || Ok(()),
-        |(), (b, part): (usize, &mut [K])| {
-            part.iter_mut().zip(b * BLOCK..).for_each(|(place, p)| *place = place.then(base, digit(p)));
-            Ok(())
-        },
-    )
+pub(super) fn append<K: Place>(places: &mut [K], base: u64, digit: impl Fn(usize) -> u64 + Sync) {
+    for_each(places, |p, place| *place = place.then(base, digit(p)));
 }
 
 /// Sorts places and leaves each once.
 pub(super) fn distinct<K: Place>(places: &mut Vec<K>) {
-    Threads::current().sort(places);
+    sort(places);
     places.dedup();
 }
 
@@ -81,7 +51,7 @@ pub(super) fn tensor<K: Place>(
 ) -> Result<Tensor<f64>> {
     let mut indices = Vec::with_capacity(dims.len());
     for (mode, &base) in dims.iter().enumerate() {
-        indices.push(listed(values.len(), |p| place(p).digit(base, &dims[mode + 1..]))?);
+        indices.push(listed(values.len(), |p| place(p).digit(base, &dims[mode + 1..]), DRAWS)?);
     }
     Tensor::new(dims.iter().map(|&n| n as usize).collect(), indices, values)
 }

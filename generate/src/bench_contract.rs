@@ -1,8 +1,8 @@
 //! The arrays of `bench_contract.py`: what numpy's `default_rng(12345).random` draws, one array after the other.
 
+use super::memory::collected;
 use super::numpy::Generator;
-use crate::Result;
-use crate::par::collected;
+use sparring::Result;
 
 /// Every case begins with it.
 const SEED: u64 = 12345;
@@ -12,7 +12,7 @@ macro_rules! arrays {
     ($($t:ty, $random:ident, $gemm:ident, $elements:ident;)*) => {$(
         /// A, B and C of so many n × n matrices each, row-major: (u − ½) / n.
         /// # Errors
-        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+        /// [`Error::OutOfMemory`](sparring::Error::OutOfMemory).
         pub fn $gemm(n: usize, batch: usize) -> Result<[Vec<$t>; 3]> {
             let mut rng = Generator::new(SEED);
             let len = n.saturating_mul(n).saturating_mul(batch);
@@ -22,7 +22,7 @@ macro_rules! arrays {
         /// The basis B of Q points × D functions (u − 0.4), weights of `batch` elements with Q points in each of `dims` directions
         /// (u + ½), and values of D functions in each (u − ½).
         /// # Errors
-        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+        /// [`Error::OutOfMemory`](sparring::Error::OutOfMemory).
         pub fn $elements(dims: u32, d: usize, q: usize, batch: usize) -> Result<[Vec<$t>; 3]> {
             let mut rng = Generator::new(SEED);
             let mut one = |len, shift: $t| collected(len, std::iter::repeat_with(|| rng.$random() + shift), ARRAYS);
