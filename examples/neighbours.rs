@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 use plotters::prelude::{BLACK, Circle, IntoDrawingArea, PathElement, RGBColor, SVGBackend, WHITE};
 use sparring::algebra::PlusTimes;
+use sparring::backend::Backend;
 use sparring::distance::Metric;
-use sparring::ops::mxd;
 use sparring::sparse::Dense;
 use sparring::{Cpu, Csr, io};
 
@@ -65,7 +65,7 @@ fn layout(cpu: &Cpu, edges: &sparring::Pattern<u32>) -> sparring::Result<Vec<(f6
     let scale: Vec<f64> = (0..n).map(|i| 1.0 / (edges.row(i).len().max(1) as f64).sqrt()).collect();
     let values = (0..n).flat_map(|i| edges.row(i).iter().map(|&j| scale[i] * scale[j as usize]).collect::<Vec<_>>());
     let s = Csr::new(n, n, edges.row_ptr().to_vec(), edges.col_idx().to_vec(), values.collect())?;
-    let times = |x: &Dense<f64>| mxd(cpu.threads(), PlusTimes::<f64>::default(), &s, x);
+    let times = |x: &Dense<f64>| cpu.mxd(PlusTimes::<f64>::default(), &s, x);
     // Orthogonal iteration with (1 + S) / 2, whose eigenvalues are those of S moved into [0, 1].
     let mut x = Dense::filled(n, WIDTH, 0.0)?;
     for (e, value) in x.values_mut().iter_mut().enumerate() {

@@ -14,7 +14,7 @@ pub mod graph;
 mod index;
 pub mod io;
 pub(crate) mod kernels;
-pub mod ops;
+pub(crate) mod ops;
 pub mod par;
 mod pattern;
 pub mod prelude;

@@ -10,8 +10,7 @@ use common::distances::{Sample, all, close, large, metrics, nearest, options, wi
 use quickcheck::QuickCheck;
 use sparring::algebra::{MaxFromZero, Plus, Union, V};
 use sparring::distance::{Domain, Float, Formula, Measure, Metric, Neighbours, Options, Precision};
-use sparring::par::Threads;
-use sparring::{Cpu, Csr, ops};
+use sparring::{Cpu, Csr};
 
 fn cpu() -> Cpu {
     Cpu::new()
@@ -271,7 +270,7 @@ fn a_namm_whose_entries_alone_are_no_numbers() {
         ($mul:expr, $closure:expr) => {
             for (x, y) in [(&full, &full), (&full, &some), (&some, &full), (&some, &some)] {
                 let namm = Union(Plus::new(), $mul);
-                let by_union = ops::union_mxm(&Threads::new(2).expect("threads"), namm, x, y).expect("the union");
+                let by_union = Cpu::with_threads(2).expect("threads").union_mxm(namm, x, y).expect("the union");
                 for same in [false, true] {
                     if same && !std::ptr::eq(x, y) {
                         continue;

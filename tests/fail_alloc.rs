@@ -31,12 +31,11 @@ use sparring::io::{
     Duplicates, FrosttOptions, WriteOptions, parse_frostt_with, write_frostt_to, write_matrix_market_to,
 };
 use sparring::num_complex::Complex;
-use sparring::ops;
 use sparring::par::Threads;
-use sparring::sparse::{Dense, SparseVec};
+use sparring::sparse::Dense;
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::tensor::{AnyTensor, Kept, Variant};
-use sparring::{Coo, Cpu, Csr, Error, Pattern, Tensor};
+use sparring::{Coo, Cpu, Csr, Error, Pattern, Tensor, Vector};
 
 /// Bytes from which on an allocation counts: above what an `Arc`, a message, a job of the pool or crossbeam's record
 /// of a thread (2304, made when the thread first looks for work) takes, below any array of the matrices used here.
@@ -136,10 +135,10 @@ struct Inputs {
     coo: Coo<f64>,
     /// So many entries that lists of tasks and of blocks of rows are large allocations.
     busy: Csr<f64>,
-    dense: Vec<f64>,
-    sparse: SparseVec<f64>,
+    dense: Vector<f64>,
+    sparse: Vector<f64>,
     /// Two vectors with many and few entries for a matrix of more columns than are kept in one piece.
-    wide: (SparseVec<f64>, SparseVec<f64>, Csr<f64>),
+    wide: (Vector<f64>, Vector<f64>, Csr<f64>),
     /// Rows to compare: few, and so many that a key of each takes a large allocation.
     rows: [Csr<f64>; 2],
     /// Text of a tensor.
@@ -254,11 +253,10 @@ const OPERATIONS: &[(&str, Operation)] = &[
         Ok(y.iter().sum::<f64>() as u64)
     }),
     ("operations on many blocks", |x| {
-        let threads = Threads::current();
-        let b = ops::apply(&threads, Abs::new(), &x.busy)?;
-        let c = ops::select(&threads, Tril::new(), &b, 0)?;
-        let d = ops::ewise_add(&threads, Plus::new(), &b, &c)?;
-        Ok(d.nnz() as u64 + ops::reduce_rows(&threads, Plus::new(), &d)?.len() as u64)
+        let b = Cpu::new().apply(Abs::new(), &x.busy).eval()?;
+        let c = Cpu::new().select(Tril::new(), &b, 0).eval()?;
+        let d = Cpu::new().ewise_add(Plus::new(), &b, &c).eval()?;
+        Ok(d.nnz() as u64 + Cpu::new().reduce_rows(Plus::new(), &d).eval()?.len() as u64)
     }),
     ("write_matrix_market_to", |x| {
         let mut out = CountedText(0);
@@ -291,50 +289,43 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let product = product.mxm(PlusTimes::<f64>::default(), &x.a, &x.a).mask(x.a.structure()).complement();
         Ok(product.eval()?.nnz() as u64)
     }),
-    ("mxv", |x| {
-        let y = ops::mxv(&Threads::current(), PlusTimes::<f64>::default(), &x.a, &x.dense, None)?;
-        Ok(y.len() as u64)
-    }),
+    ("mxv", |x| Ok(Cpu::new().mxv(PlusTimes::<f64>::default(), &x.a, &x.dense).eval()?.nnz() as u64)),
     ("mxd", |x| {
         let dense = Dense::filled(x.a.ncols(), 2, 1.0)?;
-        let y = ops::mxd(&Threads::current(), PlusTimes::<f64>::default(), &x.a, &dense)?;
+        let y = Cpu::new().mxd(PlusTimes::<f64>::default(), &x.a, &dense)?;
         Ok(y.values().len() as u64)
     }),
-    ("vxm", |x| Ok(ops::vxm(&Threads::current(), PlusTimes::<f64>::default(), &x.sparse, &x.a, None)?.nnz() as u64)),
+    ("vxm", |x| Ok(Cpu::new().vxm(PlusTimes::<f64>::default(), &x.sparse, &x.a).eval()?.nnz() as u64)),
     ("vxm of many columns", |x| {
         let (many, _, a) = &x.wide;
-        Ok(ops::vxm(&Threads::current(), PlusTimes::<f64>::default(), many, a, None)?.nnz() as u64)
+        Ok(Cpu::new().vxm(PlusTimes::<f64>::default(), many, a).eval()?.nnz() as u64)
     }),
     ("vxm of few products", |x| {
         let (_, few, a) = &x.wide;
-        Ok(ops::vxm(&Threads::current(), PlusTimes::<f64>::default(), few, a, None)?.nnz() as u64)
+        Ok(Cpu::new().vxm(PlusTimes::<f64>::default(), few, a).eval()?.nnz() as u64)
     }),
     ("ewise_add", |x| {
         let b = x.a.select(&Threads::current(), |i, j, _| (i + j) % 2 == 0)?;
-        Ok(ops::ewise_add(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
+        Ok(Cpu::new().ewise_add(Plus::new(), &x.a, &b).eval()?.nnz() as u64)
     }),
     ("ewise_mult", |x| {
         let b = x.a.select(&Threads::current(), |i, j, _| (i + j) % 2 == 0)?;
-        Ok(ops::ewise_mult(&Threads::current(), Plus::new(), &x.a, &b)?.nnz() as u64)
+        Ok(Cpu::new().ewise_mult(Plus::new(), &x.a, &b).eval()?.nnz() as u64)
     }),
     ("kronecker", |x| {
         let small = Csr::<f64>::new(2, 2, vec![0, 2, 3], vec![0, 1, 1], vec![1.0, 2.0, 3.0])?;
-        Ok(ops::kronecker(&Threads::current(), Plus::new(), &small, &x.a)?.nnz() as u64)
+        Ok(Cpu::new().kronecker(Plus::new(), &small, &x.a).eval()?.nnz() as u64)
     }),
-    ("ewise_add of one pattern", |x| Ok(ops::ewise_add(&Threads::current(), Plus::new(), &x.a, &x.a)?.nnz() as u64)),
-    ("apply", |x| Ok(ops::apply(&Threads::current(), Abs::new(), &x.a)?.nnz() as u64)),
-    ("select", |x| Ok(ops::select(&Threads::current(), Tril::new(), &x.a, 0)?.nnz() as u64)),
-    ("reduce_rows", |x| Ok(ops::reduce_rows(&Threads::current(), Plus::new(), &x.a)?.len() as u64)),
-    ("reduce", |x| Ok(ops::reduce(&Threads::current(), Max::new(), &x.a)? as u64)),
+    ("ewise_add of one pattern", |x| Ok(Cpu::new().ewise_add(Plus::new(), &x.a, &x.a).eval()?.nnz() as u64)),
+    ("apply", |x| Ok(Cpu::new().apply(Abs::new(), &x.a).eval()?.nnz() as u64)),
+    ("select", |x| Ok(Cpu::new().select(Tril::new(), &x.a, 0).eval()?.nnz() as u64)),
+    ("reduce_rows", |x| Ok(Cpu::new().reduce_rows(Plus::new(), &x.a).eval()?.len() as u64)),
+    ("reduce", |x| Ok(Cpu::new().reduce(Max::new(), &x.a).eval()? as u64)),
     ("bfs_levels", |x| Ok(bfs_levels(&Cpu::new(), &x.a, 0)?.into_iter().flatten().map(u64::from).sum())),
-    ("union_mxm", |x| {
-        Ok(ops::union_mxm(&Threads::current(), Manhattan::<f64>::default(), &x.a, &x.a)?.values().len() as u64)
-    }),
-    ("union_spmv", |x| {
-        Ok(ops::union_spmv(&Threads::current(), Manhattan::<f64>::default(), &x.a, &x.sparse)?.len() as u64)
-    }),
-    ("union_spmv_dense", |x| {
-        Ok(ops::union_spmv_dense(&Threads::current(), Manhattan::<f64>::default(), &x.a, &x.dense)?.len() as u64)
+    ("union_mxm", |x| Ok(Cpu::new().union_mxm(Manhattan::<f64>::default(), &x.a, &x.a)?.values().len() as u64)),
+    ("union_spmv", |x| Ok(Cpu::new().union_spmv(Manhattan::<f64>::default(), &x.a, &x.sparse)?.len() as u64)),
+    ("union_spmv of a full vector", |x| {
+        Ok(Cpu::new().union_spmv(Manhattan::<f64>::default(), &x.a, &x.dense)?.len() as u64)
     }),
     ("distances in one pass", |x| distances(Metric::Manhattan, &x.rows[0], Some(&x.rows[1]))),
     ("distances in one pass, among themselves", |x| distances(Metric::Cosine, &x.rows[1], None)),
@@ -389,7 +380,7 @@ fn run(operation: Operation, n: i64) -> i32 {
     let ones = |n: usize, step| {
         let indices: Vec<u32> = (0..n as u32).step_by(step).collect();
         let values = vec![1.0; indices.len()];
-        SparseVec::new(n, indices, values).expect("a vector")
+        Vector::new(n, indices, values).expect("a vector")
     };
     let cols: Vec<u32> = (0..1024).map(|p| p * 150).collect();
     let wide = Csr::new(64, 200_000, (0..=64).map(|i| 16 * i).collect(), cols, vec![1.0; 1024]).expect("a matrix");
@@ -417,7 +408,7 @@ fn run(operation: Operation, n: i64) -> i32 {
         shuffled: (vec![0, 0, 4000, 4000], backwards, vec![1.0; 4000]),
         coo,
         busy,
-        dense: vec![1.0; a.nrows()],
+        dense: Vector::full(vec![1.0; a.nrows()]).expect("a vector"),
         sparse: ones(a.nrows(), 1),
         wide: (ones(64, 1), ones(64, 4), wide),
         a,

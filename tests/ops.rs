@@ -12,11 +12,10 @@ use common::rings::{CountPaths, Either, SumPlaces, SumWhere};
 use common::{Same, data, reference};
 use quickcheck::quickcheck;
 use sparring::algebra::*;
-use sparring::backend::Backend;
-use sparring::ops;
+use sparring::backend::{Backend, Container};
 use sparring::par::Threads;
-use sparring::sparse::{Dense, MaskSpec, SparseVec, VectorPattern};
-use sparring::{Cpu, Csr, Error};
+use sparring::sparse::Dense;
+use sparring::{Cpu, Csr, Error, Vector};
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
@@ -41,7 +40,7 @@ where
     let want = reference::mxd(ring, &a, &x);
     on_all(|cpu| {
         products(cpu, ring, &a, &b, pair.seed, bit_for_bit)?;
-        let y = ops::mxd(cpu.threads(), ring, &a, &x).map_err(text)?;
+        let y = cpu.mxd(ring, &a, &x).map_err(text)?;
         check_vector(y.values(), want.values()).map_err(|e| format!("mxd: {e}"))
     })
 }
@@ -117,7 +116,7 @@ fn a_large_matrix_is_the_definition() {
     let want = reference::mxd(ring, &a, &x);
     on_all(|cpu| {
         large_matrix(cpu, &a, bit_for_bit)?;
-        check_vector(ops::mxd(cpu.threads(), ring, &a, &x).map_err(text)?.values(), want.values())
+        check_vector(cpu.mxd(ring, &a, &x).map_err(text)?.values(), want.values())
     })
     .unwrap();
 }
@@ -178,12 +177,12 @@ fn sums_of_a_wide_product_are_in_order() {
 #[test]
 fn empty_shapes_are_as_empty_as_they_should_be() {
     empty_shapes(&cpu(2)).expect("operations on nothing");
-    let (threads, ring) = (&Threads::new(2).expect("threads"), PlusTimes::<f64>::default());
+    let (cpu, ring) = (cpu(2), PlusTimes::<f64>::default());
     for (m, n) in [(0, 0), (0, 5), (4, 0), (1, 1), (3, 4)] {
         let a = Csr::<f64>::empty(m, n).expect("a");
         for width in [0, 2] {
             let x = Dense::filled(n, width, 1.0).expect("x");
-            assert_eq!(ops::mxd(threads, ring, &a, &x).expect("y"), Dense::filled(m, width, 0.0).expect("0"));
+            assert_eq!(cpu.mxd(ring, &a, &x).expect("y"), Dense::filled(m, width, 0.0).expect("0"));
         }
     }
 }
@@ -191,13 +190,13 @@ fn empty_shapes_are_as_empty_as_they_should_be() {
 /// Patterns that are shared stay shared.
 #[test]
 fn patterns_are_shared() {
-    let (threads, a) = (&Threads::current(), large());
+    let (cpu, a) = (Cpu::new(), large());
     let b = a.map(|x| x + 1.0).expect("b");
     let shares = |c: &Csr<f64>| std::sync::Arc::ptr_eq(c.pattern(), a.pattern());
-    assert!(shares(&ops::apply(threads, Abs::new(), &a).expect("c")));
-    assert!(shares(&ops::ewise_add(threads, Plus::new(), &a, &b).expect("c")));
-    assert!(shares(&ops::ewise_mult(threads, Plus::new(), &a, &b).expect("c")));
-    assert!(shares(&Backend::upload(&Cpu::new(), &a).expect("c")));
+    assert!(shares(&cpu.apply(Abs::new(), &a).eval().expect("c")));
+    assert!(shares(&cpu.ewise_add(Plus::new(), &a, &b).eval().expect("c")));
+    assert!(shares(&cpu.ewise_mult(Plus::new(), &a, &b).eval().expect("c")));
+    assert!(shares(&Backend::upload(&cpu, &a).expect("c")));
 }
 
 #[test]
@@ -207,38 +206,36 @@ fn operands_that_do_not_fit_are_refused() {
 
 #[test]
 fn what_was_found_is_in_the_text() {
-    let (threads, ring) = (&Threads::current(), PlusTimes::<f64>::default());
+    let (cpu, ring) = (Cpu::new(), PlusTimes::<f64>::default());
     let a = Csr::<f64>::empty(3, 4).expect("a");
     let b = Csr::<f64>::empty(4, 3).expect("b");
-    let x = SparseVec::<f64>::new(4, vec![], vec![]).expect("x");
-    let nine = VectorPattern::new(9, (0..9).collect()).expect("a pattern");
-    let mask = Some(MaskSpec::new(&nine, true));
+    let x = Vector::<f64>::empty(4).expect("x");
+    let full = |n| Vector::<f64>::constant(n, 1.0).expect("x");
+    let nine = full(9);
     let says = |e: Error, words: [&str; 2]| {
         let text = e.to_string();
         assert!(words.iter().all(|w| text.contains(w)), "{text}");
         e
     };
-    let e = says(ops::mxv(threads, ring, &a, &[1.0; 3], None).unwrap_err(), ["mxv", "3×1"]);
+    let e = says(cpu.mxv(ring, &a, &full(3)).eval().unwrap_err(), ["mxv", "3×1"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (3, 1), .. }));
-    let e = says(ops::mxv(threads, ring, &a, &[1.0; 4], mask).unwrap_err(), ["mask", "9"]);
+    let e = says(cpu.mxv(ring, &a, &full(4)).mask(!nine.structure()).eval().unwrap_err(), ["mask", "9"]);
     assert!(matches!(e, Error::Length { found: 9, expected: 3, .. }));
-    let e = says(ops::vxm(threads, ring, &x, &a, None).unwrap_err(), ["vxm", "1×4"]);
+    let e = says(cpu.vxm(ring, &x, &a).eval().unwrap_err(), ["vxm", "1×4"]);
     assert!(matches!(e, Error::Shape { lhs: (1, 4), rhs: (3, 4), .. }));
-    let e = says(ops::vxm(threads, ring, &x, &b, mask).unwrap_err(), ["mask", "9"]);
+    let e = says(cpu.vxm(ring, &x, &b).mask(!nine.structure()).eval().unwrap_err(), ["mask", "9"]);
     assert!(matches!(e, Error::Length { found: 9, expected: 3, .. }));
     let dense = Dense::filled(3, 2, 1.0).expect("x");
-    let e = says(ops::mxd(threads, ring, &a, &dense).unwrap_err(), ["mxd", "3×2"]);
+    let e = says(cpu.mxd(ring, &a, &dense).unwrap_err(), ["mxd", "3×2"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (3, 2), .. }));
-    let e = says(ops::ewise_add(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_add", "4×3"]);
+    let e = says(cpu.ewise_add(Plus::new(), &a, &b).eval().unwrap_err(), ["ewise_add", "4×3"]);
     assert!(matches!(e, Error::Shape { lhs: (3, 4), rhs: (4, 3), .. }));
-    let e = says(ops::ewise_mult(threads, Plus::new(), &a, &b).unwrap_err(), ["ewise_mult", "4×3"]);
+    let e = says(cpu.ewise_mult(Plus::new(), &a, &b).eval().unwrap_err(), ["ewise_mult", "4×3"]);
     assert!(matches!(e, Error::Shape { .. }));
-    let e = says(ops::assign(&mut [0; 3], &x, 1).unwrap_err(), ["4", "3"]);
-    assert!(matches!(e, Error::Length { found: 4, expected: 3, .. }));
     // Memory that no machine has: X is of no column, Y would be.
     let tall = Csr::<f64>::empty(1 << 20, 0).expect("a");
     let wide = Dense::<f64>::new(0, usize::MAX / 2, vec![]).expect("x");
-    assert!(matches!(ops::mxd(threads, ring, &tall, &wide), Err(Error::OutOfMemory { .. })));
+    assert!(matches!(cpu.mxd(ring, &tall, &wide), Err(Error::OutOfMemory { .. })));
 }
 
 /// Each operation reports its progress, and stops when it is told to.
@@ -246,22 +243,22 @@ fn what_was_found_is_in_the_text() {
 fn the_caller_may_stop_it() {
     let (a, ring) = (large(), PlusTimes::<f64>::default());
     let b = a.transpose(&Threads::current()).expect("b");
-    let x = SparseVec::from_dense(&vec![1.0; a.nrows()], |_| true).expect("x");
+    let x = Vector::constant(a.nrows(), 1.0).expect("x");
     let dense = Dense::filled(a.ncols(), 2, 1.0).expect("x");
-    let stop = Threads::new(2).expect("threads").on_progress(|p| {
+    let stop = cpu(2).on_progress(|p| {
         assert!(p.done <= p.total && !p.op.is_empty());
         ControlFlow::Break(())
     });
     let found = [
-        ops::mxv(&stop, ring, &a, &vec![1.0; a.ncols()], None).err(),
-        ops::vxm(&stop, ring, &x, &a, None).err(),
-        ops::mxd(&stop, ring, &a, &dense).err(),
-        ops::ewise_add(&stop, Plus::new(), &a, &b).err(),
-        ops::ewise_mult(&stop, Plus::new(), &a, &b).err(),
-        ops::apply(&stop, Abs::new(), &a).err(),
-        ops::select(&stop, Tril::new(), &a, 0).err(),
-        ops::reduce_rows(&stop, Plus::new(), &a).err(),
-        ops::reduce(&stop, Plus::new(), &a).err(),
+        stop.mxv(ring, &a, &x).eval().err(),
+        stop.vxm(ring, &x, &a).eval().err(),
+        stop.mxd(ring, &a, &dense).err(),
+        stop.ewise_add(Plus::new(), &a, &b).eval().err(),
+        stop.ewise_mult(Plus::new(), &a, &b).eval().err(),
+        stop.apply(Abs::new(), &a).eval().err(),
+        stop.select(Tril::new(), &a, 0).eval().err(),
+        stop.reduce_rows(Plus::new(), &a).eval().err(),
+        stop.reduce(Plus::new(), &a).eval().err(),
     ];
     for (which, e) in found.iter().enumerate() {
         assert!(matches!(e, Some(Error::Cancelled { .. })), "operation {which}: {e:?}");

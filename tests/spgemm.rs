@@ -13,10 +13,10 @@ use common::arbitrary::{AnyPair, AnyPattern, Draw, Rng};
 use common::rings::{CountPaths, SumPlaces, SumWhere};
 use common::{Same, check, data, golden, identical, reference};
 use quickcheck::{QuickCheck, quickcheck};
-use sparring::algebra::{Lhs, Min, MinPlus, Monoid, Out, Plus, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring};
+use sparring::algebra::{
+    Lhs, Min, MinPlus, Monoid, Out, Plus, PlusPair, PlusTimes, Rhs, Ring, SecondIndex, Semiring, Value,
+};
 use sparring::backend::Backend;
-use sparring::ops::mxm_hyper;
-use sparring::par::Threads;
 use sparring::sparse::{Builder, HyperCsr};
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Error, Isa, Pattern};
@@ -374,17 +374,17 @@ fn hypersparse_products_are_the_definition() {
         let (a, b): (Csr<Lhs<R>>, Csr<Rhs<R>>) = (matrix(m, k).matrix(1), matrix(k, n).matrix(2));
         let want = reference::mxm(ring, &a, &b);
         for threads in [1, 3] {
-            let threads = Threads::new(threads).expect("threads");
-            let c = mxm_hyper(&threads, None, ring, &hyper(&a), &hyper(&b)).expect("a product");
-            assert_eq!(c.rows().len(), want.entries.keys().map(|(i, _)| i).collect::<BTreeSet<_>>().len());
-            common::check(&c.into_csr().expect("rows"), &want, true).unwrap_or_else(|e| panic!("{m}, {k}, {n}: {e}"));
+            let cpu = Cpu::with_threads(threads).expect("threads");
+            let c = cpu.mxm(ring, &hyper(&a), &hyper(&b)).eval().expect("a product");
+            common::check(&c, &want, true).unwrap_or_else(|e| panic!("{m}, {k}, {n}: {e}"));
         }
     }
-    fn hyper<T: Copy>(a: &Csr<T>) -> HyperCsr<T> {
+    fn hyper<T: Value>(a: &Csr<T>) -> Csr<T> {
         let rows: Vec<u32> = (0..a.nrows() as u32).filter(|&i| !a.row(i as usize).0.is_empty()).collect();
         let ptr = std::iter::once(0).chain(rows.iter().map(|&i| a.row_ptr()[i as usize + 1])).collect();
         let compact = Csr::new(rows.len(), a.ncols(), ptr, a.col_idx().to_vec(), a.values().to_vec());
-        HyperCsr::new(a.nrows(), rows, compact.expect("rows")).expect("a matrix")
+        let a = HyperCsr::new(a.nrows(), rows, compact.expect("rows")).expect("a matrix");
+        Csr::try_from(a).expect("a matrix")
     }
     for (seed, shape) in
         [[40, 40, 40], [70, 30, 50], [1, 9, 9], [20, 0, 5], [0, 3, 3], [30, 200, 3000]].into_iter().enumerate()
@@ -399,10 +399,11 @@ fn hypersparse_products_are_the_definition() {
     for i in 0..1000 {
         a.push(i * 4_000_000, (i + 1) % 1000 * 4_000_000, 2.0).expect("an entry");
     }
-    let a = a.finish_hyper(Plus::new()).expect("a matrix");
-    let c = mxm_hyper(&Threads::current(), Some(1 << 20), PlusTimes::default(), &a, &a).expect("a product");
+    let a = Csr::try_from(a.finish_hyper(Plus::new()).expect("a matrix")).expect("a matrix");
+    let (cpu, ring) = (Cpu::new().memory_budget(1 << 20), PlusTimes::<f64>::default());
+    let c = cpu.mxm(ring, &a, &a).eval().expect("a product");
     assert!((0..1000).all(|i| c.get(i * 4_000_000, (i + 2) % 1000 * 4_000_000) == Some(&4.0)) && c.nnz() == 1000);
-    let error = mxm_hyper(&Threads::current(), None, PlusTimes::default(), &a, &hyper(&of_rows(3, vec![vec![0]])));
+    let error = cpu.mxm(ring, &a, &hyper(&of_rows(3, vec![vec![0]]))).eval();
     assert!(matches!(error, Err(Error::Shape { op: "mxm", lhs: (4_000_000_000, 4_000_000_000), rhs: (1, 3) })));
 }
 

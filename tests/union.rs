@@ -9,10 +9,9 @@ use common::unions::*;
 use common::{Same, unions};
 use quickcheck::quickcheck;
 use sparring::algebra::*;
-use sparring::ops::{union_mxm, union_mxm_into, union_spmv, union_spmv_dense};
 use sparring::par::Threads;
 use sparring::sparse::{Dense, SparseVec};
-use sparring::{Csr, Error};
+use sparring::{Cpu, Csr, Error, Vector};
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
@@ -23,11 +22,15 @@ fn text(e: Error) -> String {
     e.to_string()
 }
 
-fn threads(n: usize) -> Threads {
-    Threads::new(n).expect("threads")
+fn cpu(n: usize) -> Cpu {
+    Cpu::with_threads(n).expect("threads")
 }
 
-/// The promised order, bit for bit, on any number of threads; also into memory that is there, and by vectors.
+fn sorted<T: Value>(a: &Csr<T>) -> Csr<T> {
+    a.sorted(&Threads::current()).expect("memory")
+}
+
+/// The promised order, bit for bit, on any number of threads; also by vectors.
 fn promised<N: Namm + Default>(pair: &Pair, seed: u64) -> Outcome
 where
     Lhs<N>: Draw + Num,
@@ -38,25 +41,22 @@ where
     let (a, b) = draw::<N>(pair, seed);
     let want = in_order(namm, &a, &b);
     for n in THREADS {
-        let threads = threads(n);
-        let c = union_mxm(&threads, namm, &a, &b).map_err(text)?;
+        let c = cpu(n).union_mxm(namm, &a, &b).map_err(text)?;
         same(&format!("{n} threads"), &c, &want)?;
-        let mut into = vec![<N::Add as Monoid>::IDENTITY; a.nrows() * b.nrows()];
-        into.reverse();
-        union_mxm_into(&threads, namm, &a, &b, &mut into).map_err(text)?;
-        same("into", &Dense::new(a.nrows(), b.nrows(), into).map_err(text)?, &want)?;
     }
-    let (a, b) = (a.sorted(&threads(1)).map_err(text)?, b.sorted(&threads(1)).map_err(text)?);
+    let (a, b) = (sorted(&a), sorted(&b));
     for j in 0..b.nrows().min(3) {
         let (columns, values) = b.row(j);
         let x = SparseVec::new(b.ncols(), columns.to_vec(), values.to_vec()).map_err(text)?;
         let row = Csr::from_row_vectors(x.len(), std::slice::from_ref(&x)).map_err(text)?;
         let want = in_order(namm, &a, &row);
-        let column = |y| Dense::new(a.nrows(), 1, y).map_err(text);
-        for n in THREADS {
-            same("sparse x", &column(union_spmv(&threads(n), namm, &a, &x).map_err(text)?)?, &want)?;
-            let full = x.to_dense(Rhs::<N>::ZERO).map_err(text)?;
-            same("dense x", &column(union_spmv_dense(&threads(n), namm, &a, &full).map_err(text)?)?, &want)?;
+        let full = Vector::full(x.to_dense(Rhs::<N>::ZERO).map_err(text)?).map_err(text)?;
+        for x in [x.try_into().map_err(text)?, full] {
+            for n in THREADS {
+                let y = cpu(n).union_spmv(namm, &a, &x).map_err(text)?;
+                let y = Dense::new(a.nrows(), 1, y.as_full().ok_or("a place without a value")?.to_vec());
+                same(&format!("x of {} entries", x.nnz()), &y.map_err(text)?, &want)?;
+            }
         }
     }
     Ok(())
@@ -69,7 +69,7 @@ where
     Rhs<N>: Num,
     Out<N>: Same + Value,
 {
-    let c = union_mxm(&threads(2), N::default(), a, b).map_err(text)?;
+    let c = cpu(2).union_mxm(N::default(), a, b).map_err(text)?;
     same("the definition", &c, &definition(N::default(), a, b))
 }
 
@@ -102,11 +102,11 @@ quickcheck! {
     fn stored_zeros_change_no_bit(seed: u64) -> Outcome {
         let pair = any_pair(seed);
         let (a, b) = draw::<Manhattan<f64>>(&pair, seed);
-        let threads = threads(2);
-        let want = union_mxm(&threads, Manhattan::<f64>::default(), &a, &b).map_err(text)?;
+        let cpu = cpu(2);
+        let want = cpu.union_mxm(Manhattan::<f64>::default(), &a, &b).map_err(text)?;
         let (more_a, more_b) = (with_zeros(&a, 3, seed), with_zeros(&b, 4, !seed));
         for (a, b) in [(&more_a, &b), (&a, &more_b), (&more_a, &more_b)] {
-            same("zeros", &union_mxm(&threads, Manhattan::<f64>::default(), a, b).map_err(text)?, &want)?;
+            same("zeros", &cpu.union_mxm(Manhattan::<f64>::default(), a, b).map_err(text)?, &want)?;
         }
         Ok(())
     }
@@ -116,17 +116,15 @@ quickcheck! {
 fn large_ones_are_the_definition() {
     for (round, pair) in large_pairs().iter().enumerate() {
         let (a, b) = draw::<Manhattan<i64>>(pair, round as u64);
-        let want =
-            in_order(Manhattan::<i64>::default(), &a.sorted(&threads(1)).unwrap(), &b.sorted(&threads(1)).unwrap());
+        let want = in_order(Manhattan::<i64>::default(), &sorted(&a), &sorted(&b));
         for n in THREADS {
-            let c = union_mxm(&threads(n), Manhattan::<i64>::default(), &a, &b).unwrap();
+            let c = cpu(n).union_mxm(Manhattan::<i64>::default(), &a, &b).unwrap();
             unions::same("large", &c, &want).unwrap();
         }
         let (a, b) = draw::<SumUneven<f64>>(pair, round as u64);
-        let one = union_mxm(&threads(1), SumUneven::<f64>::default(), &a, &b).unwrap();
+        let one = cpu(1).union_mxm(SumUneven::<f64>::default(), &a, &b).unwrap();
         for n in THREADS {
-            unions::same("threads", &union_mxm(&threads(n), SumUneven::<f64>::default(), &a, &b).unwrap(), &one)
-                .unwrap();
+            unions::same("threads", &cpu(n).union_mxm(SumUneven::<f64>::default(), &a, &b).unwrap(), &one).unwrap();
         }
     }
 }
@@ -136,8 +134,8 @@ fn matrices_without_rows_or_columns_have_results() {
     let manhattan = Manhattan::<f64>::default();
     for (m, n, k) in [(0, 0, 0), (0, 3, 2), (3, 0, 2), (3, 2, 0), (2, 3, 4)] {
         let (a, b) = (Csr::<f64>::empty(m, k).unwrap(), Csr::<f64>::empty(n, k).unwrap());
-        for threads in THREADS.map(threads) {
-            let c = union_mxm(&threads, manhattan, &a, &b).unwrap();
+        for cpu in THREADS.map(cpu) {
+            let c = cpu.union_mxm(manhattan, &a, &b).unwrap();
             assert_eq!((c.shape(), c.values()), ((m, n), &vec![0.0; m * n][..]));
         }
     }
@@ -147,44 +145,36 @@ fn matrices_without_rows_or_columns_have_results() {
 fn columns_are_any_index_type() {
     let a = Csr::<f64, u64>::new(1, 1 << 20, vec![0, 2], vec![0, 1 << 19], vec![1.0, 2.0]).unwrap();
     let b = Csr::<f64, u64>::new(2, 1 << 20, vec![0, 1, 1], vec![1 << 19], vec![5.0]).unwrap();
-    let c = union_mxm(&threads(2), Manhattan::<f64>::default(), &a, &b).unwrap();
+    let c = cpu(2).union_mxm(Manhattan::<f64>::default(), &a, &b).unwrap();
     assert_eq!(c.values(), [4.0, 3.0]);
 }
 
 #[test]
 fn what_does_not_fit_is_refused_with_the_numbers() {
-    let threads = threads(1);
+    let cpu = cpu(1);
     let namm = Manhattan::<f64>::default();
     let (a, b) = (Csr::<f64>::empty(2, 3).unwrap(), Csr::<f64>::empty(4, 5).unwrap());
-    let e = union_mxm(&threads, namm, &a, &b).unwrap_err().to_string();
+    let e = cpu.union_mxm(namm, &a, &b).unwrap_err().to_string();
     assert_eq!(e, "union_mxm: shapes do not agree: lhs is 2×3, rhs is 4×5");
-    let x = SparseVec::<f64>::new(4, vec![], vec![]).unwrap();
-    let e = union_spmv(&threads, namm, &a, &x).unwrap_err().to_string();
+    let e = cpu.union_spmv(namm, &a, &Vector::empty(4).unwrap()).unwrap_err().to_string();
     assert_eq!(e, "union_spmv: shapes do not agree: lhs is 2×3, rhs is 4×1");
-    let e = union_spmv_dense(&threads, namm, &a, &[0.0; 4]).unwrap_err().to_string();
-    assert_eq!(e, "union_spmv_dense: shapes do not agree: lhs is 2×3, rhs is 4×1");
-    let b = Csr::<f64>::empty(4, 3).unwrap();
-    let e = union_mxm_into(&threads, namm, &a, &b, &mut [0.0; 7]).unwrap_err().to_string();
-    assert_eq!(e, "result of union_mxm: length is 7, expected 8");
-    let e = union_mxm_into(&threads, namm, &a, &Csr::<f64>::empty(4, 5).unwrap(), &mut [0.0; 8]).unwrap_err();
-    assert!(matches!(e, Error::Shape { op: "union_mxm", .. }));
 
     // More results than memory: asked for, refused, nothing touched.
     let tall = Csr::<f64>::empty(1 << 20, 3).unwrap();
-    let e = union_mxm(&threads, namm, &tall, &tall).unwrap_err();
+    let e = cpu.union_mxm(namm, &tall, &tall).unwrap_err();
     assert!(matches!(e, Error::OutOfMemory { bytes, .. } if bytes >= 8 << 40), "{e}");
 }
 
 #[test]
 fn progress_may_stop_it() {
     let watched = |stop: bool| {
-        threads(2).on_progress(move |p| {
+        cpu(2).on_progress(move |p| {
             assert_eq!(p.op, "union_mxm");
             if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
     };
     let (a, b) = draw::<Manhattan<f64>>(&large_pairs()[6], 1);
-    let e = union_mxm(&watched(true), Manhattan::<f64>::default(), &a, &b).unwrap_err();
+    let e = watched(true).union_mxm(Manhattan::<f64>::default(), &a, &b).unwrap_err();
     assert!(matches!(e, Error::Cancelled { op: "union_mxm", .. }), "{e}");
-    assert!(union_mxm(&watched(false), Manhattan::<f64>::default(), &a, &b).is_ok());
+    assert!(watched(false).union_mxm(Manhattan::<f64>::default(), &a, &b).is_ok());
 }

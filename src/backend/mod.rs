@@ -24,6 +24,7 @@ mod cpu_contract;
 mod cpu_distance;
 mod cpu_hyper;
 mod cpu_tensor;
+mod cpu_union;
 mod neighbours;
 mod operations;
 mod write;
@@ -58,7 +59,7 @@ use crate::{Csr, Dense, Index, Result, Vector};
 ///
 /// The methods in the first half are the chains that programs write; those in the second half, from
 /// [`upload`](Self::upload) on, are what a machine brings. What masks, accumulators and replace mean is told once, from these.
-/// A machine gives the results of [`ops`](crate::ops), bit for bit where arithmetic is exact; its own documentation says where
+/// Every machine gives the results of [`Cpu`], bit for bit where arithmetic is exact; its own documentation says where
 /// floats may be rounded or folded otherwise.
 ///
 /// # Errors
@@ -127,6 +128,12 @@ pub trait Backend<I: Index = u32>:
         PlanOf { machine: self, a: a.places(self), b: b.places(self), mask: None, options: Options::default() }
     }
     /// y = A ⊕.⊗ x: y(i) = ⊕ A(i, k) ⊗ x(k) over the k for which both have an entry, where there is one.
+    ///
+    /// On the processor a row is folded in the order in which its entries are stored, and the fold stops soon after it
+    /// has met the terminal value of ⊕. Where x has an entry at every place, `PlusTimes` of f32 and f64 has eight sums
+    /// a row instead, which need not wait for each other: sum s has the entries s, s + 8, … of the row from 0 on, and
+    /// the row is ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ + s₅) + (s₆ + s₇)). Either way the bits are the same for any number of
+    /// threads and under any mask.
     fn mxv<R: Semiring>(
         &self,
         ring: R,
@@ -217,10 +224,18 @@ pub trait Backend<I: Index = u32>:
         Build::new(self, Select { op, a: a.clone(), s, flip: false })
     }
     /// ⊕ over all entries of a matrix or a vector; the identity if there are none.
+    ///
+    /// On the processor the values, row by row as stored, are cut after every 16 384th; each part is folded as a row by
+    /// [`reduce_rows`](Self::reduce_rows), and so are then the results of the parts. For floats this is another
+    /// rounding than one long fold, and the same for any number of threads.
     fn reduce<P: Monoid, C: Container<Self, I, Value = P::Out>>(&self, monoid: P, a: &C) -> Reduce<'_, P, C, Self, I> {
         Reduce { machine: self, monoid, a: a.clone(), index: PhantomData }
     }
     /// y(i) = ⊕ over row i, where it has an entry.
+    ///
+    /// On the processor rows are folded in the order in which they are stored, but rows of more than sixteen entries
+    /// that are added ([`Plus`](crate::algebra::Plus)) by sixteen sums: sum s has the entries s, s + 16, … from 0 on,
+    /// then neighbours are joined until there is one.
     fn reduce_rows<P: Monoid>(
         &self,
         monoid: P,
@@ -228,7 +243,7 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'_, Self, I, ReduceRows<P, Self, I>> {
         Build::new(self, ReduceRows { monoid, a: a.clone(), flip: false })
     }
-    /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B, which is p×q: [`ops::kronecker`](crate::ops::kronecker).
+    /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B, which is p×q.
     fn kronecker<O: BinaryOp>(
         &self,
         op: O,

@@ -1,12 +1,11 @@
 //! Results made block by block on all threads: the part of every operation that knows neither operator nor type.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use crate::Result;
 use crate::algebra::words::{from_words, values_mut, word};
 use crate::algebra::{Value, Word};
-use crate::par::{Fresh, Threads, reserved};
+use crate::par::{Fresh, Threads};
 
 /// Writes the results of a block: those of the range, over as many words that are there.
 pub(crate) type WriteBlock<'a, W> = dyn Fn(Range<usize>, &mut [W]) + Sync + 'a;
@@ -90,32 +89,6 @@ fn fill_found_words<W: Word>(
         || Ok(()),
         |(), b, slots, found| {
             work(blocks[b].clone(), slots.rest(first), found.rest(false));
-            Ok(())
-        },
-    )
-}
-
-/// What `work(block, elements)` makes of the elements that are there; one for each of the blocks' places.
-pub(crate) fn refill_blocks<T: Value>(
-    threads: &Threads,
-    op: &'static str,
-    blocks: &[Range<usize>],
-    values: &mut [T],
-    work: &WriteBlock<'_, T>,
-) -> Result<()> {
-    let mut parts = reserved(blocks.len(), "blocks")?;
-    let mut rest = values;
-    for block in blocks {
-        let (part, tail) = rest.split_at_mut(block.len());
-        parts.push(Mutex::new(part));
-        rest = tail;
-    }
-    threads.for_each_beside(
-        op,
-        blocks.len(),
-        || Ok(()),
-        |(), b| {
-            work(blocks[b].clone(), &mut parts[b].lock().unwrap_or_else(PoisonError::into_inner));
             Ok(())
         },
     )

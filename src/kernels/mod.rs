@@ -31,7 +31,7 @@ mod typed;
 mod vectors;
 
 pub(crate) use any::{Listing, Write, fill_any, listed_any};
-pub(crate) use blocks::{fill, fill_found, refill_blocks};
+pub(crate) use blocks::{fill, fill_found};
 pub(crate) use by_formula::{Operand, numeric_by_formula, refill_by_formula, with_type};
 pub(crate) use compiled::{CompiledMonoid, CompiledOp, CompiledRing};
 pub(crate) use fold::{Fold, LOOK, folded};

@@ -18,7 +18,7 @@ use crate::simd::FloatRows;
 use crate::sparse::{EffectiveMask, Indices};
 
 /// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x have an entry, in the order of A's row, or in that of
-/// [`mxv`](crate::ops::mxv) if x has all; e where there is none. Rows that are not to be computed have any value.
+/// `mxv` if x has all; e where there is none. Rows that are not to be computed have any value.
 /// # Errors
 /// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types; [`Error::Unsupported`](crate::Error::Unsupported) for
 /// structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).

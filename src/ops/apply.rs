@@ -13,14 +13,7 @@ use crate::{Csr, Index, Result};
 /// Cost: O(nnz) time, nothing beside the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::Square, ops::apply, par::Threads};
-/// let a = Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 2], vec![2.0, -3.0])?;
-/// assert_eq!(apply(&Threads::current(), Square::new(), &a)?.values(), [4.0, 9.0]);
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn apply<O: UnaryOp, I: Index>(threads: &Threads, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
+pub(crate) fn apply<O: UnaryOp, I: Index>(threads: &Threads, op: O, a: &Csr<O::A, I>) -> Result<Csr<O::Out, I>> {
     let x = a.values();
     let Some(&first) = x.first() else { return Csr::with_pattern(Arc::clone(a.pattern()), Vec::new()) };
     let (blocks, first) = (blocks(x.len(), &|p| p as u64)?, op.apply::<Host>(V(first)).0);

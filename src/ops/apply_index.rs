@@ -13,7 +13,7 @@ use crate::{Csr, Index, Result};
 /// Cost: O(nrows + nnz) time, nothing beside the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
-pub fn apply_index<O: IndexUnaryOp, I: Index>(
+pub(crate) fn apply_index<O: IndexUnaryOp, I: Index>(
     threads: &Threads,
     op: O,
     a: &Csr<O::A, I>,

@@ -22,16 +22,7 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// is sorted first. Matrices of one pattern give a result that shares it.
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::Plus, ops::ewise_add, par::Threads};
-/// let a = Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![1.0, 2.0])?;
-/// let b = Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![10.0, 20.0])?;
-/// let c = ewise_add(&Threads::current(), Plus::new(), &a, &b)?;
-/// assert_eq!(c.row(0), (&[0, 1, 2][..], &[1.0, 12.0, 20.0][..]));
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
+pub(crate) fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
     threads: &Threads,
     op: O,
     a: &Csr<T, I>,
@@ -71,16 +62,7 @@ pub fn ewise_add<T: Value, O: BinaryOp<A = T, B = T, Out = T>, I: Index>(
 /// Shapes: all m×n; the types of the entries may differ. Cost and patterns as for [`ewise_add`].
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::Times, ops::ewise_mult, par::Threads};
-/// let a = Csr::<f64>::new(1, 3, vec![0, 2], vec![0, 1], vec![1.0, 2.0])?;
-/// let b = Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![10.0, 20.0])?;
-/// let c = ewise_mult(&Threads::current(), Times::new(), &a, &b)?;
-/// assert_eq!(c.row(0), (&[1][..], &[20.0][..]));
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn ewise_mult<O: BinaryOp, I: Index>(
+pub(crate) fn ewise_mult<O: BinaryOp, I: Index>(
     threads: &Threads,
     op: O,
     a: &Csr<O::A, I>,

@@ -17,19 +17,7 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// Source of the format: Buluç and Gilbert 2008 (doubly compressed rows).
 /// # Errors
 /// [`Error::Shape`], [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`].
-/// # Example
-/// ```
-/// use sparring::{algebra::{Plus, PlusTimes}, ops::mxm_hyper, par::Threads, sparse::Builder};
-/// let n = 4_000_000_000;
-/// let mut a = Builder::<f64>::new(n, n)?;
-/// a.push(3_999_999_999, 5, 2.0)?;
-/// a.push(5, 7, 3.0)?;
-/// let a = a.finish_hyper(Plus::new())?;
-/// let c = mxm_hyper(&Threads::current(), None, PlusTimes::default(), &a, &a)?;
-/// assert_eq!((c.nnz(), c.get(3_999_999_999, 7)), (1, Some(&6.0)));
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn mxm_hyper<R: Semiring, I: Index>(
+pub(crate) fn mxm_hyper<R: Semiring, I: Index>(
     threads: &Threads,
     budget: Option<u64>,
     ring: R,

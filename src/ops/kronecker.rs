@@ -22,18 +22,7 @@ const NAME: &str = "kronecker";
 /// O(m·p + nnz(A)·nnz(B)) time, of hypersparse rows the stored ones for m and p, nothing beside the result.
 /// # Errors
 /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) does not fit the result's types; [`Error::OutOfMemory`], [`Error::Cancelled`].
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::Times, ops::kronecker, par::Threads};
-/// let a = Csr::<f64>::new(1, 2, vec![0, 2], vec![0, 1], vec![1.0, 2.0])?;
-/// let b = Csr::<f64>::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![10.0, 20.0])?;
-/// let c = kronecker(&Threads::current(), Times::new(), &a, &b)?;
-/// assert_eq!(c.shape(), (2, 4));
-/// assert_eq!(c.row(0), (&[1, 3][..], &[10.0, 20.0][..]));
-/// assert_eq!(c.row(1), (&[0, 2][..], &[20.0, 40.0][..]));
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn kronecker<O: BinaryOp, I: Index>(
+pub(crate) fn kronecker<O: BinaryOp, I: Index>(
     threads: &Threads,
     op: O,
     a: &Csr<O::A, I>,

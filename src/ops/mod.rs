@@ -2,17 +2,16 @@
 //!
 //! | operation | formula |
 //! | --- | --- |
-//! | [`mxv`], [`mxv_into`] | y = A ⊕.⊗ x, x and y dense |
-//! | [`vxm`] | yᵀ = xᵀ ⊕.⊗ A, x and y sparse |
+//! | [`mxv_entries`] | y = A ⊕.⊗ x |
+//! | [`vxm_entries`] | yᵀ = xᵀ ⊕.⊗ A |
 //! | [`mxd`] | Y = A ⊕.⊗ X, X and Y dense |
 //! | [`mxm_hyper`] | C = A ⊕.⊗ B of hypersparse matrices |
 //! | [`ewise_add`], [`ewise_mult`] | C = A ∘ B where either, or both, have an entry |
 //! | [`kronecker`] | C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) |
 //! | [`apply`], [`select`] | C = f(A); the entries of A for which f(a, i, j, s) holds |
 //! | [`reduce_rows`], [`reduce`] | ⊕ over each row, over the whole |
-//! | [`assign`] | w(i) = x where v has an entry |
-//! | [`union_spmv`], [`union_spmv_dense`] | y(i) = ⊕ over A(i, :) ∪ x of A(i, k) ⊗ x(k), an absent operand being 0 |
-//! | [`union_mxm`], [`union_mxm_into`] | C(i, j) = ⊕ over A(i, :) ∪ B(j, :) of A(i, k) ⊗ B(j, k), likewise |
+//! | [`union_spmv`] | y(i) = ⊕ over A(i, :) ∪ x of A(i, k) ⊗ x(k), an absent operand being 0 |
+//! | [`union_mxm`] | C(i, j) = ⊕ over A(i, :) ∪ B(j, :) of A(i, k) ⊗ B(j, k), likewise |
 //!
 //! A fold starts at the identity of ⊕. Results are the same bits for any number of threads. Work goes to the threads in
 //! blocks; each block done is progress, which the callback may answer by stopping ([`Threads::on_progress`]).
@@ -24,7 +23,6 @@
 
 mod apply;
 mod apply_index;
-mod assign;
 mod blocks;
 pub(crate) mod by_formula;
 mod ewise;
@@ -40,21 +38,18 @@ mod union;
 pub(crate) mod vector;
 mod vxm;
 
-pub use apply::apply;
-pub use apply_index::apply_index;
-pub use assign::assign;
-pub use ewise::{ewise_add, ewise_mult};
-pub use hyper::mxm_hyper;
-pub use kronecker::kronecker;
-pub use mxd::mxd;
-pub use mxv::{mxv, mxv_into};
+pub(crate) use apply::apply;
+pub(crate) use apply_index::apply_index;
+pub(crate) use ewise::{ewise_add, ewise_mult};
+pub(crate) use hyper::mxm_hyper;
+pub(crate) use kronecker::kronecker;
+pub(crate) use mxd::mxd;
 pub(crate) use mxv_entries::{mxv_entries, vxm_entries};
-pub use reduce::{reduce, reduce_rows};
+pub(crate) use reduce::{reduce, reduce_rows};
 pub(crate) use restrict::{nonzero, restrict};
 pub(crate) use select::keep_values;
-pub use select::select;
-pub use union::{union_mxm, union_mxm_into, union_spmv, union_spmv_dense};
-pub use vxm::vxm;
+pub(crate) use select::select;
+pub(crate) use union::{union_mxm, union_spmv};
 
 use std::sync::Arc;
 
@@ -66,9 +61,9 @@ use crate::{Csr, Index, Pattern, Result};
 /// The pairs of entries of A and B that an operator ∘ joins, of operations C = A ∘ B on matrices, whose types may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// Entries at the same place: [`ewise_mult`].
+    /// Entries at the same place: [`ewise_mult`](crate::backend::Backend::ewise_mult).
     EwiseMult,
-    /// Each entry of A with each of B: [`kronecker`].
+    /// Each entry of A with each of B: [`kronecker`](crate::backend::Backend::kronecker).
     Kronecker,
 }
 

@@ -15,16 +15,7 @@ use crate::{Csr, Error, Index, Result};
 /// Cost: O(n·(m + nnz)) time, nothing beside the result.
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::PlusTimes, ops::mxd, par::Threads, sparse::Dense};
-/// let a = Csr::<f64>::new(2, 2, vec![0, 2, 2], vec![0, 1], vec![2.0, 3.0])?;
-/// let x = Dense::new(2, 2, vec![1.0, 10.0, 100.0, 1000.0])?;
-/// let y = mxd(&Threads::current(), PlusTimes::<f64>::default(), &a, &x)?;
-/// assert_eq!((y.row(0), y.row(1)), (&[302.0, 3020.0][..], &[0.0, 0.0][..]));
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn mxd<R: Semiring, I: Index>(
+pub(crate) fn mxd<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
     a: &Csr<Lhs<R>, I>,

@@ -16,14 +16,11 @@ pub(super) const PART: usize = 1 << 14;
 /// has the entries s, s + 16, … from 0 on, then neighbours are joined until there is one. Cost: O(nrows + nnz) time, nothing beside the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::Max, ops::reduce_rows, par::Threads};
-/// let a = Csr::<i64>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![-5, -3])?;
-/// assert_eq!(reduce_rows(&Threads::current(), Max::new(), &a)?, [-3, i64::MIN]);
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn reduce_rows<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<Vec<M::Out>> {
+pub(crate) fn reduce_rows<M: Monoid, I: Index>(
+    threads: &Threads,
+    monoid: M,
+    a: &Csr<M::Out, I>,
+) -> Result<Vec<M::Out>> {
     fill(threads, "reduce_rows", &row_blocks(a.pattern())?, &|i| i, M::IDENTITY, &|rows, y| {
         for (i, y) in rows.zip(y) {
             *y = folded(monoid, a.row(i).1);
@@ -38,14 +35,7 @@ pub fn reduce_rows<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M:
 /// same for any number of threads. Cost: O(nnz) time, O(nnz / 16 384) memory.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::Plus, ops::reduce, par::Threads};
-/// let a = Csr::<i64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![4, 5, -2])?;
-/// assert_eq!(reduce(&Threads::current(), Plus::new(), &a)?, 7);
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<M::Out> {
+pub(crate) fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<M::Out> {
     fold_all(threads, monoid, a.values())
 }
 

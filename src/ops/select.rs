@@ -14,15 +14,7 @@ use crate::{Csr, Index, Pattern, Result};
 /// Cost: O(nrows + nnz) time, one byte per entry beside the result; a matrix whose rows are not sorted is sorted first.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::Tril, ops::select, par::Threads};
-/// let a = Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0])?;
-/// let below = select(&Threads::current(), Tril::new(), &a, -1)?;
-/// assert_eq!((below.nnz(), below.get(1, 0)), (1, Some(&3.0)));
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
+pub(crate) fn select<O: IndexUnaryOp<Out = bool>, I: Index>(
     threads: &Threads,
     op: O,
     a: &Csr<O::A, I>,

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::blocks::blocks;
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Namm, Num, Number, Out, Rhs, V};
-use crate::par::{Fresh, Slots, Threads, collected, filled, refill, try_split};
+use crate::par::{Fresh, Slots, Threads, collected, filled, try_split};
 use crate::simd::dispatch;
 use crate::sparse::{Dense, SparseVec};
 use crate::{Csr, Error, Index, Result};
@@ -29,17 +29,7 @@ const TILE: usize = 1 << 14;
 /// at its place sees (i, k, 0). Cost: O(m · nnz(x) + nnz(A)) time; k values a thread beside the result.
 /// # Errors
 /// Those of [`union_mxm`].
-/// # Example
-/// The distances of the rows of A from x:
-/// ```
-/// use sparring::{Csr, algebra::Manhattan, ops::union_spmv, par::Threads, sparse::SparseVec};
-/// let a = Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![2.0, 5.0])?;
-/// let x = SparseVec::new(3, vec![1, 2], vec![7.0, 4.0])?;
-/// let y = union_spmv(&Threads::current(), Manhattan::<f64>::default(), &a, &x)?;
-/// assert_eq!(y, [2.0 + 7.0 + 1.0, 7.0 + 4.0]);
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn union_spmv<N: Namm, I: Index>(
+pub(crate) fn union_spmv<N: Namm, I: Index>(
     threads: &Threads,
     namm: N,
     a: &Csr<Lhs<N>, I>,
@@ -56,37 +46,6 @@ where
     fresh(threads, "union_spmv", namm, a.ncols(), Rows::of(a), x)
 }
 
-/// [`union_spmv`] with a vector that has a value at every place: visited are, k increasing, the places where x is not 0,
-/// and after them the entries of row i where x is 0. Elsewhere both operands are 0, and ⊗(0, 0) is the identity of ⊕:
-/// the result is that of the fold over all k.
-/// # Errors
-/// Those of [`union_mxm`].
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::Chebyshev, ops::union_spmv_dense, par::Threads};
-/// let a = Csr::<f64>::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![2.0, 5.0])?;
-/// let y = union_spmv_dense(&Threads::current(), Chebyshev::<f64>::default(), &a, &[0.0, 1.0, 4.0])?;
-/// assert_eq!(y, [2.0, 4.0]);
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn union_spmv_dense<N: Namm, I: Index>(
-    threads: &Threads,
-    namm: N,
-    a: &Csr<Lhs<N>, I>,
-    x: &[Rhs<N>],
-) -> Result<Vec<Out<N>>>
-where
-    Lhs<N>: Num,
-    Rhs<N>: Num,
-{
-    if a.ncols() != x.len() {
-        return Err(Error::Shape { op: "union_spmv_dense", lhs: a.shape(), rhs: (x.len(), 1) });
-    }
-    let x = SparseVec::<_, I>::from_dense(x, |x| *x != Rhs::<N>::ZERO)?;
-    let x = Rows { row_ptr: &[0, x.nnz()], columns: x.indices(), values: x.values() };
-    fresh(threads, "union_spmv_dense", namm, a.ncols(), Rows::of(a), x)
-}
-
 /// `C(i, j) = e ⊕ A(i, k) ⊗ B(j, k) ⊕ …` over every k where row i of A or row j of B has an entry, `e` the identity of
 /// ⊕, an absent operand being 0: rows of A against rows of B.
 ///
@@ -98,23 +57,9 @@ where
 /// # Errors
 /// [`Error::Shape`] if A and B have not equally many columns; [`Error::IndexOverflow`] if m·n is no size;
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].
-/// # Example
-/// The example of the paper's appendix, with numbers: rows of A are points, and so is b. Manhattan's ⊗ is |a − b|, which
-/// 0 does not annihilate. An ordinary product would visit the column that both have, the last, and say 1 and 0.
-/// ```
-/// use sparring::{Csr, algebra::Manhattan, ops::union_mxm, par::Threads};
-/// // A = (1 · 1)   b = (· 1 2)
-/// //     (3 · ·)
-/// let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 0], vec![1.0, 1.0, 3.0])?;
-/// let b = Csr::<f64>::new(1, 3, vec![0, 2], vec![1, 2], vec![1.0, 2.0])?;
-/// let c = union_mxm(&Threads::current(), Manhattan::<f64>::default(), &a, &b)?;
-/// // Row 0: |0 − 1| + |1 − 2| over the entries of b, then |1 − 0| over those that b lacks.
-/// assert_eq!(c.values(), [3.0, 6.0]);
-/// # Ok::<(), sparring::Error>(())
-/// ```
 ///
 /// Source: Nolet et al. 2022, §2.2, §3.3.1 and appendix A.1.
-pub fn union_mxm<N: Namm, I: Index>(
+pub(crate) fn union_mxm<N: Namm, I: Index>(
     threads: &Threads,
     namm: N,
     a: &Csr<Lhs<N>, I>,
@@ -129,41 +74,6 @@ where
     }
     let values = fresh(threads, "union_mxm", namm, a.ncols(), Rows::of(a), Rows::of(b))?;
     Dense::new(a.nrows(), b.nrows(), values)
-}
-
-/// [`union_mxm`] into memory of the caller, row after row.
-/// # Errors
-/// Those of [`union_mxm`], and [`Error::Length`] if there are not m·n places; what is in them after
-/// [`Error::Cancelled`] is of no use.
-pub fn union_mxm_into<N: Namm, I: Index>(
-    threads: &Threads,
-    namm: N,
-    a: &Csr<Lhs<N>, I>,
-    b: &Csr<Rhs<N>, I>,
-    c: &mut [Out<N>],
-) -> Result<()>
-where
-    Lhs<N>: Num,
-    Rhs<N>: Num,
-{
-    if a.ncols() != b.ncols() {
-        return Err(Error::Shape { op: "union_mxm", lhs: a.shape(), rhs: b.shape() });
-    }
-    let expected = size(a.nrows(), b.nrows())?;
-    if c.len() != expected {
-        return Err(Error::Length { what: "result of union_mxm", found: c.len(), expected });
-    }
-    let (a, b, k) = (Rows::of(a), Rows::of(b), a.ncols());
-    let tasks = tasks(threads, a.row_ptr, b.row_ptr)?;
-    let end = |t: usize| t.checked_sub(1).map_or(0, |t| tasks[t].end);
-    let op = "union_mxm";
-    if k <= WIDE {
-        let state = || Scratch::<N, SIDE_BY_SIDE>::new(k);
-        refill(c, threads, op, tasks.len(), end, state, |s, t, slots| s.task(namm, a, b, &tasks[t], slots))
-    } else {
-        let state = || Scratch::<N, 1>::new(k);
-        refill(c, threads, op, tasks.len(), end, state, |s, t, slots| s.task(namm, a, b, &tasks[t], slots))
-    }
 }
 
 /// The results of every row of A with every row of B, both of `k` columns.

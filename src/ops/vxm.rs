@@ -20,7 +20,7 @@ use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Slice, Word};
 use crate::kernels::{CACHED, CompiledRing, Listed, Operand, Part, Sums, VectorProducts, sums, sums_by_formula};
 use crate::par::{Fresh, Threads, append_blocks, collected, filled, reserved};
 use crate::simd::{RowsOf, within};
-use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, SparseVec, VectorPattern};
+use crate::sparse::{Bitmap, EffectiveMask, Indices, MaskSpec, VectorPattern};
 use crate::{Csr, Error, Index, Pattern, Result};
 
 /// Products that a dense accumulator takes at a time, so that they stay in the first-level cache.
@@ -38,30 +38,9 @@ const RANGES: usize = 512;
 /// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j).
 /// Cost: with f the entries of the rows of A that x names, O(nnz(x) + f log f) time while f is small (below n/1024),
 /// O(nnz(x) + f + n/64) else; O(nnz(x) + f) memory, and O(n) where n is below 2¹⁷ and f above n/16 or n at most 2²⁰ a thread and f above
-/// n/8.
+/// n/8. Given is a vector of `len` places with values `xs` at `ks`; the result is columns and sums.
 /// # Errors
 /// [`Error::Shape`]; [`Error::Length`] if the mask is not of n places; [`Error::OutOfMemory`], [`Error::Cancelled`].
-/// # Example
-/// ```
-/// use sparring::{Csr, algebra::PlusTimes, ops::vxm, par::Threads, sparse::SparseVec};
-/// let a = Csr::<f64>::new(3, 4, vec![0, 1, 2, 4], vec![0, 2, 0, 3], vec![1.0, 2.0, 3.0, 4.0])?;
-/// let x = SparseVec::new(3, vec![0, 2], vec![10.0, 100.0])?;
-/// let y = vxm(&Threads::current(), PlusTimes::<f64>::default(), &x, &a, None)?;
-/// assert_eq!((y.indices(), y.values()), (&[0, 3][..], &[310.0, 400.0][..]));
-/// # Ok::<(), sparring::Error>(())
-/// ```
-pub fn vxm<R: Semiring, I: Index>(
-    threads: &Threads,
-    ring: R,
-    x: &SparseVec<Lhs<R>, I>,
-    a: &Csr<Rhs<R>, I>,
-    mask: Option<MaskSpec<'_, VectorPattern<I>>>,
-) -> Result<SparseVec<Out<R>, I>> {
-    let (indices, values) = vxm_list(threads, ring, x.len(), (x.indices(), x.values()), a, mask)?;
-    Ok(SparseVec::from_parts(a.ncols(), indices, values))
-}
-
-/// [`vxm`] of a vector of `len` places with values `xs` at `ks`: columns and sums.
 pub(crate) fn vxm_list<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,
@@ -100,9 +79,10 @@ fn searched<'a, I: Index>(
     }
 }
 
-/// [`vxm`] over a semiring that is known at run time, of a vector of `len` places with entries at `ks`: columns and sums.
+/// [`vxm_list`] over a semiring that is known at run time, of a vector of `len` places with entries at `ks`: columns
+/// and sums.
 /// # Errors
-/// As for [`vxm`]; [`Error::Argument`] if ⊗ takes other types, [`Error::Unsupported`] for structs.
+/// As for [`vxm_list`]; [`Error::Argument`] if ⊗ takes other types, [`Error::Unsupported`] for structs.
 pub(crate) fn vxm_words(
     threads: &Threads,
     ring: &CompiledRing,

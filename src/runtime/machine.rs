@@ -179,9 +179,10 @@ impl Machine {
     }
     /// C⟨M⟩ = A ⊕.⊗ B for one use: only where the mask has an entry, whatever its value, or where it has none (`true`).
     ///
-    /// Shapes: `a` m×k, `b` k×n, mask and result m×n. On the processor the algorithm, its cost and the bits of the result are those of
-    /// [`spgemm::mxm`](crate::spgemm::mxm), in one pass where that is faster; on a GPU the product is planned and computed. For several products of one
-    /// structure see [`plan_masked`](Self::plan_masked).
+    /// Shapes: `a` m×k, `b` k×n, mask and result m×n. On the processor the algorithm, its cost and the bits of the
+    /// result are those of [`Backend::mxm`](crate::backend::Backend::mxm), in one pass where that is faster; on a GPU
+    /// the product is planned and computed. For several products of one structure see
+    /// [`plan_masked`](Self::plan_masked).
     /// # Errors
     /// Those of [`plan_masked`](Self::plan_masked) and [`numeric`](Self::numeric).
     /// # Example

@@ -47,7 +47,8 @@ impl Machine {
     }
     /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …`, likewise, k increasing.
     ///
-    /// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j). Cost: that of [`ops::vxm`](crate::ops::vxm).
+    /// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j). Cost: that of
+    /// [`Backend::vxm`](crate::backend::Backend::vxm).
     /// # Errors
     /// As for [`mxv`](Self::mxv).
     pub fn vxm(&self, ring: &Semiring, x: &Vector, a: &Matrix) -> Result<Vector> {
@@ -89,8 +90,8 @@ impl Machine {
     }
     /// ⊕ over all entries; the identity if there are none.
     ///
-    /// On the processor the fold of [`ops::reduce`](crate::ops::reduce), cut after every 16 384th entry; on a GPU in an order of
-    /// its own, the same in every run. Cost: O(nnz) time.
+    /// On the processor the fold of [`Backend::reduce`](crate::backend::Backend::reduce), cut after every 16 384th
+    /// entry; on a GPU in an order of its own, the same in every run. Cost: O(nnz) time.
     /// # Errors
     /// [`Error::Argument`] if ⊕ is on another type; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
     pub fn reduce<X: Collection>(&self, monoid: &Monoid, a: &X) -> Result<Scalar> {

@@ -20,10 +20,9 @@ mod tasks;
 mod twins;
 mod values;
 
-pub use once::mxm;
-pub(crate) use once::{Made, mxm_any};
-pub use plan::{Plan, Request, Stats, count, numeric, numeric_into, symbolic};
-pub(crate) use plan::{numeric_any, numeric_any_into};
+pub(crate) use once::{Made, mxm, mxm_any};
+pub use plan::{Plan, Stats};
+pub(crate) use plan::{Request, count, numeric, numeric_any, numeric_any_into, numeric_into, symbolic};
 #[cfg(feature = "cuda")]
 pub(crate) use select::compresses;
 pub use select::{Accumulator, Compress, KkSettings, Options, Policy, PoolMode};

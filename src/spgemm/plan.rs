@@ -117,13 +117,13 @@ impl<I: Index> Plan<I> {
 
 /// What a plan is asked for beside its operands.
 #[derive(Debug)]
-pub struct Request<'a, I: Index> {
+pub(crate) struct Request<'a, I: Index> {
     /// How to compute.
-    pub options: &'a Options,
+    pub(crate) options: &'a Options,
     /// Bytes that C's structure may take, and what finding it takes beside that.
-    pub budget: Option<u64>,
+    pub(crate) budget: Option<u64>,
     /// The mask, and whether its complement is meant.
-    pub mask: Option<(&'a Pattern<I>, bool)>,
+    pub(crate) mask: Option<(&'a Pattern<I>, bool)>,
 }
 
 /// Symbolic phase: the structure of C = A·B, or of what a mask leaves of it.
@@ -134,7 +134,7 @@ pub struct Request<'a, I: Index> {
 /// # Errors
 /// [`Error::Shape`]; [`Error::Argument`] for options that a masked product has no use for; [`Error::Budget`] with the number of
 /// bytes that would do; [`Error::OutOfMemory`]; [`Error::Cancelled`].
-pub fn symbolic<I: Index>(
+pub(crate) fn symbolic<I: Index>(
     threads: &Threads,
     a: &Arc<Pattern<I>>,
     b: &Arc<Pattern<I>>,
@@ -171,7 +171,7 @@ pub(super) fn begun<I: Index>(
 /// bytes for each column of B, or where it has more than 2²⁴ a bit and a column. Under a mask the entries are found, and let go.
 /// # Errors
 /// Those of [`symbolic`].
-pub fn count<I: Index>(
+pub(crate) fn count<I: Index>(
     threads: &Threads,
     a: &Arc<Pattern<I>>,
     b: &Arc<Pattern<I>>,
@@ -349,7 +349,7 @@ fn structure_bytes<I: Index>(nrows: usize, nnz: usize) -> u128 {
 /// number of threads.
 /// # Errors
 /// [`Error::PatternChanged`]; [`Error::Budget`], [`Error::OutOfMemory`] before C is allocated; [`Error::Cancelled`].
-pub fn numeric<R: Semiring, I: Index>(
+pub(crate) fn numeric<R: Semiring, I: Index>(
     threads: &Threads,
     budget: Option<u64>,
     plan: &Plan<I>,
@@ -367,7 +367,7 @@ pub fn numeric<R: Semiring, I: Index>(
 /// phase allocates is a list of tasks and the jobs of the pool of threads. The accumulators of kkSpGEMM are made anew.
 /// # Errors
 /// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly computed.
-pub fn numeric_into<R: Semiring, I: Index>(
+pub(crate) fn numeric_into<R: Semiring, I: Index>(
     threads: &Threads,
     budget: Option<u64>,
     plan: &Plan<I>,

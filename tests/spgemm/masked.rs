@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use quickcheck::quickcheck;
 use sparring::algebra::{Lhs, Out, PlusTimes, Rhs, Semiring};
-use sparring::backend::Backend;
-use sparring::spgemm::{Accumulator, Compress, Options, Policy, Request, symbolic};
+use sparring::backend::{Backend, Container};
+use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::{Cpu, Csr, Pattern};
 
 use crate::common::arbitrary::{AnyPair, Rng};
@@ -35,8 +35,10 @@ where
     let product = cpu.mxm(ring, a, b).options(o.clone()).mask(mask.clone());
     let once = if complement { product.complement() } else { product }.eval().map_err(text)?;
     check(&once, want, true).map_err(|e| format!("{o:?}, complement {complement}: {e}"))?;
-    let request = Request { options: o, budget: None, mask: Some((mask, complement)) };
-    let plan = symbolic(cpu.threads(), a.pattern(), b.pattern(), &request).map_err(text)?;
+    let allowed = Csr::with_pattern(mask.clone(), vec![true; mask.nnz()]).map_err(text)?;
+    let plan = cpu.plan(a, b).options(o);
+    let plan = if complement { plan.mask(!allowed.structure()) } else { plan.mask(allowed.structure()) };
+    let plan = plan.eval().map_err(text)?;
     let mut planned = cpu.mxm(ring, a, b).plan(&plan).eval().map_err(text)?;
     for again in ["", " again"] {
         check(&planned, want, true).map_err(|e| format!("{o:?}, complement {complement}, planned{again}: {e}"))?;

@@ -3,7 +3,6 @@
 use serde_json::json;
 use sparring::algebra::{Plus, PlusTimes};
 use sparring::backend::Backend;
-use sparring::ops::mxm_hyper;
 use sparring::sparse::{Builder, HyperCsr};
 use sparring::{Csr, Error, Result as Made};
 use sparring_generate::splitmix64;
@@ -68,12 +67,12 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     let shape = SHAPES.iter().find(|s| s.name == name).ok_or_else(unknown)?;
     context.progress.stage(format!("measuring {name}"));
     let (cpu, ring) = (&context.quiet, PlusTimes::<f64>::new());
-    let a = shape.matrix(None)?;
+    let a: Csr<f64> = shape.matrix(None)?.try_into()?;
     let entries = a.nnz();
     let found = match shape.wide {
-        None => measured(repeat, || mxm_hyper(cpu.threads(), None, ring, &a, &a), |c, each| c.iter().for_each(each))?,
+        None => measured(repeat, || cpu.mxm(ring, &a, &a).eval(), |c: &Csr<f64>, each| c.iter().for_each(each))?,
         wide => {
-            let (a, b) = (a.into_csr()?, shape.matrix(wide)?.into_csr()?);
+            let b = shape.matrix(wide)?.into_csr()?;
             measured(repeat, || cpu.mxm(ring, &a, &b).eval(), |c: &Csr<f64>, each| c.iter().for_each(each))?
         }
     };

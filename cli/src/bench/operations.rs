@@ -4,8 +4,7 @@ use serde_json::{Map, Value, json};
 use sparring::algebra::{Plus, PlusTimes};
 use sparring::backend::Backend;
 use sparring::par::{Threads, filled};
-use sparring::sparse::SparseVec;
-use sparring::{Coo, Cpu, Csr, ops};
+use sparring::{Coo, Cpu, Csr, Vector};
 use sparring_generate::{self as generate, Checks, splitmix64};
 
 use super::case::{load, verify};
@@ -37,8 +36,9 @@ pub(super) const CASES: &[&str] = &["rmat14", "web18", "stencil27_60", "lap2d_10
 /// What an operation made.
 enum Made {
     Matrix(Csr<f64>),
-    Vector(Vec<f64>),
-    Entries(SparseVec<f64>),
+    /// Places without an entry count as 0.
+    Vector(Vector<f64>),
+    Entries(Vector<f64>),
     Number(f64),
     /// What was there has it.
     Nothing,
@@ -65,32 +65,31 @@ impl Operation {
         match self {
             Self::Mxv => {
                 let More { x, y, .. } = more;
-                let x: &[f64] = x;
                 vec![
-                    ("", Box::new(move || Ok(Made::Vector(ops::mxv(threads, RING(), a, x, None)?)))),
+                    ("", Box::new(|| Ok(Made::Vector(cpu.mxv(RING(), a, &*x).eval()?)))),
                     (
                         "into_",
-                        Box::new(move || {
-                            ops::mxv_into(threads, RING(), a, x, y)?;
+                        Box::new(|| {
+                            cpu.mxv(RING(), a, &*x).into(y)?;
                             Ok(Made::Nothing)
                         }),
                     ),
                 ]
             }
             Self::Vxm => {
-                let way = |(prefix, x): (&'static str, &'a SparseVec<f64>)| -> Way<'a> {
-                    (prefix, Box::new(move || Ok(Made::Entries(ops::vxm(threads, RING(), x, a, None)?))))
+                let way = |(prefix, x): (&'static str, &'a Vector<f64>)| -> Way<'a> {
+                    (prefix, Box::new(move || Ok(Made::Entries(cpu.vxm(RING(), x, a).eval()?))))
                 };
                 FRONTIERS.iter().map(|f| f.0).zip(&more.frontiers).map(way).collect()
             }
             Self::Transpose => vec![("", Box::new(|| Ok(Made::Matrix(a.transpose(threads)?))))],
             Self::Reduce => vec![
-                ("", Box::new(|| Ok(Made::Number(ops::reduce(threads, Plus::new(), a)?)))),
-                ("rows_", Box::new(|| Ok(Made::Vector(ops::reduce_rows(threads, Plus::new(), a)?)))),
+                ("", Box::new(|| Ok(Made::Number(cpu.reduce(Plus::new(), a).eval()?)))),
+                ("rows_", Box::new(|| Ok(Made::Vector(cpu.reduce_rows(Plus::new(), a).eval()?)))),
             ],
             Self::Ewise => {
                 let More { transposed, .. } = more;
-                vec![("", Box::new(|| Ok(Made::Matrix(ops::ewise_add(threads, Plus::new(), a, transposed)?))))]
+                vec![("", Box::new(|| Ok(Made::Matrix(cpu.ewise_add(Plus::new(), a, &*transposed).eval()?))))]
             }
             Self::Build => {
                 let More { entries, .. } = more;
@@ -110,9 +109,9 @@ const FRONTIERS: [(&str, u64); 3] = [("half_", 2), ("eighth_", 8), ("few_", 64)]
 
 /// What operations read beside A, or write.
 struct More {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    frontiers: Vec<SparseVec<f64>>,
+    x: Vector<f64>,
+    y: Vector<f64>,
+    frontiers: Vec<Vector<f64>>,
     transposed: Csr<f64>,
     entries: Coo<f64>,
 }
@@ -126,7 +125,7 @@ impl More {
         let frontier = |(_, part): (&str, u64)| {
             let ks: Vec<u32> = (0..m as u32).filter(|&k| splitmix64(u64::from(k)).is_multiple_of(part)).collect();
             let xs = ks.iter().map(|&k| number(k as usize)).collect();
-            SparseVec::new(m, ks, xs)
+            Vector::new(m, ks, xs)
         };
         let entries = if of(Operation::Build) {
             let mut order: Vec<usize> = (0..a.nnz()).collect();
@@ -141,8 +140,8 @@ impl More {
         let mut x = filled(if of(Operation::Mxv) { n } else { 0 }, 0.0, "x")?;
         x.iter_mut().enumerate().for_each(|(k, x)| *x = number(k));
         Ok(Self {
-            x,
-            y: filled(if of(Operation::Mxv) { m } else { 0 }, 0.0, "y")?,
+            x: Vector::full(x)?,
+            y: Vector::full(filled(if of(Operation::Mxv) { m } else { 0 }, 0.0, "y")?)?,
             frontiers: if of(Operation::Vxm) {
                 FRONTIERS.into_iter().map(frontier).collect::<sparring::Result<_>>()?
             } else {
@@ -159,8 +158,11 @@ impl Made {
         let row = |n: usize, js: Vec<u32>, xs: Vec<f64>| Csr::new(1, n, vec![0, js.len()], js, xs);
         let c = match self {
             Self::Matrix(c) => c,
-            Self::Vector(y) => row(y.len(), (0..y.len() as u32).collect(), y)?,
-            Self::Entries(y) => row(y.len(), y.indices().to_vec(), y.values().to_vec())?,
+            Self::Vector(y) => row(y.len(), (0..y.len() as u32).collect(), y.to_dense(0.0)?)?,
+            Self::Entries(y) => {
+                let (js, xs) = y.to_sparse()?.into_parts();
+                row(y.len(), js, xs)?
+            }
             Self::Number(x) => row(1, vec![0], vec![x])?,
             Self::Nothing => return Ok(None),
         };

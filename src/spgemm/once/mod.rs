@@ -36,7 +36,7 @@ use crate::{Csr, Index, Pattern, Result};
 /// not sorted.
 /// # Errors
 /// Those of the two.
-pub fn mxm<R: Semiring, I: Index>(
+pub(crate) fn mxm<R: Semiring, I: Index>(
     threads: &Threads,
     request: &Request<'_, I>,
     ring: R,
