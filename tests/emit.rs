@@ -293,13 +293,13 @@ fn every_operator_is_printed() {
 
 #[test]
 fn literals_survive_the_border() {
-    assert_eq!((-3.0f32).literal(), "(-3.0f)");
-    assert_eq!(f64::NEG_INFINITY.literal(), "(-sr::inf<double>())");
-    assert_eq!(f32::NAN.literal(), "sr::nan<float>()");
-    assert_eq!((-0.0f64).literal(), "(-0.0)");
-    assert_eq!(i64::MIN.literal(), "(long long)(-9223372036854775807ll - 1)");
-    assert_eq!((-5i8).literal(), "(signed char)(-5)");
-    assert_eq!(u64::MAX.literal(), "(unsigned long long)(18446744073709551615ull)");
+    assert_eq!(Constant::of(-3.0f32).literal(), "(-3.0f)");
+    assert_eq!(Constant::of(f64::NEG_INFINITY).literal(), "(-sr::inf<double>())");
+    assert_eq!(Constant::of(f32::NAN).literal(), "sr::nan<float>()");
+    assert_eq!(Constant::of(-0.0f64).literal(), "(-0.0)");
+    assert_eq!(Constant::of(i64::MIN).literal(), "(long long)(-9223372036854775807ll - 1)");
+    assert_eq!(Constant::of(-5i8).literal(), "(signed char)(-5)");
+    assert_eq!(Constant::of(u64::MAX).literal(), "(unsigned long long)(18446744073709551615ull)");
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn harness() -> String {
     text += PRELUDE;
     macro_rules! samples {
         ($($t:ident)*) => {$(
-            let literals: Vec<_> = <$t as Show>::samples().into_iter().map(Value::literal).collect();
+            let literals: Vec<_> = <$t as Show>::samples().into_iter().map(|x| Constant::of(x).literal()).collect();
             writeln!(
                 text,
                 "template <> std::vector<{0}> samples<{0}>() {{ return {{{1}}}; }}",

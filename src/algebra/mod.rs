@@ -63,8 +63,8 @@ pub use operator::{At, BinaryOp, IndexUnaryOp, MulOp, Parameterless, Place, Unar
 pub use positional::*;
 #[cfg(feature = "cuda")]
 pub(crate) use printed::{
-    Printable, Printed, printed, printed_arithmetic, printed_binary, printed_index_unary, printed_monoid, printed_ring,
-    printed_unary,
+    Printable, Printed, print_once, printed_arithmetic, printed_binary, printed_index_unary, printed_monoid,
+    printed_ring, printed_unary,
 };
 pub use semiring::*;
 pub use trace::{Recorded, Trace};

@@ -54,7 +54,7 @@ fn kept<K: Eq + Hash>(map: &Kept<K>, key: K, make: impl FnOnce(&K) -> Arc<Printe
 }
 
 /// The text of formulas; printed once.
-pub(crate) fn printed(what: Printable) -> Arc<Printed> {
+pub(crate) fn print_once(what: Printable) -> Arc<Printed> {
     kept(&PRINTED, what, |what| {
         let (text, f) = match what {
             Printable::Ring(add, identity, mul) => (emit::contract("Ring", add, identity, mul), mul),
@@ -73,9 +73,9 @@ pub(crate) fn printed(what: Printable) -> Arc<Printed> {
 /// The text of an operator of type `O`.
 fn once<O: 'static>(kind: &'static str, trace: impl FnOnce() -> Printable) -> Arc<Printed> {
     if size_of::<O>() > 0 {
-        return printed(trace());
+        return print_once(trace());
     }
-    kept(&TYPES, (TypeId::of::<O>(), kind), |_| printed(trace()))
+    kept(&TYPES, (TypeId::of::<O>(), kind), |_| print_once(trace()))
 }
 
 /// `struct Ring` of a semiring or NAMM.

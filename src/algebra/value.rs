@@ -10,16 +10,14 @@ use std::fmt::Debug;
 use num_complex::Complex;
 use num_traits::Float;
 
-use super::formula::print;
 use super::types::{Type, Word, WordOf};
-use super::words::Constant;
 
 /// A scalar type. [`value!`](crate::value!) makes one of a struct of your own.
 ///
 /// # Safety
 /// `TYPE` has the size, the alignment and, of a struct, the fields of this type (`#[repr(C)]`), and `Word` its size and
-/// alignment: arrays of words are taken for arrays of values, and device code for what `TYPE` says. `CUDA` and `literal` are
-/// left as they are, or say the same.
+/// alignment: arrays of words are taken for arrays of values, and device code for what `TYPE` says. `CUDA` is left as
+/// it is, or says the same.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of a sparse matrix",
     label = "not a scalar type",
@@ -32,10 +30,6 @@ pub unsafe trait Value: Copy + PartialEq + Debug + Send + Sync + 'static {
     type Word: Word;
     /// Name of the type in CUDA C++.
     const CUDA: &'static str = Self::TYPE.cuda();
-    /// The value as a CUDA C++ expression.
-    fn literal(self) -> String {
-        print::literal(&Constant::of(self))
-    }
 }
 
 /// A number on its way from one type to another.

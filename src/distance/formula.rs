@@ -170,7 +170,7 @@ fn read<W: Float>(text: &str) -> Result<graph::Formula> {
 fn ring_of(mul: &graph::Formula) -> Result<String> {
     let ring = graph::RingFormula::new(graph::MonoidFormula::named("plus", mul.ty())?, mul)?;
     let (plus, zero) = (ring.add().op().clone(), ring.add().identity().clone());
-    Ok(graph::printed(graph::Printable::Ring(plus, zero, ring.mul().clone())).text.clone())
+    Ok(graph::print_once(graph::Printable::Ring(plus, zero, ring.mul().clone())).text.clone())
 }
 
 /// ⊗ by a formula of `a` and `b` that is known as data.
@@ -402,7 +402,8 @@ fn add_terms<W: Float>(terms: &mut [W], alone: impl Iterator<Item = W>, places: 
 fn text_of_ring<W: Float>(ring: &str, symmetric: bool) -> String {
     let exact = ring.replacen("struct Ring {", "struct Exact {", 1);
     let w = W::CUDA;
-    let (zero, cancelled) = (W::ZERO.literal(), if size_of::<W>() == 4 { "(1e-3f)" } else { "(1e-6)" });
+    let (zero, cancelled) =
+        (graph::Constant::of(W::ZERO).literal(), if size_of::<W>() == 4 { "(1e-3f)" } else { "(1e-6)" });
     let at = "unsigned long long i, unsigned long long k, unsigned long long j";
     let function = |name: &str, arguments: &[&str], out: &str, body: &str| {
         let arguments: Vec<String> = arguments.iter().map(|a| format!("{w} {a}")).collect();

@@ -15,7 +15,7 @@ use super::two_steps::{TwoSteps, fold_of, no_structs};
 use crate::Result;
 use crate::algebra::{Constant, Formula, MonoidFormula, Number, RingFormula, Type, Value};
 #[cfg(feature = "cuda")]
-use crate::algebra::{Printable, Printed, printed};
+use crate::algebra::{Printable, Printed, print_once};
 use crate::num_complex::Complex;
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl CompiledOp {
     /// As device code of its operands.
     #[cfg(feature = "cuda")]
     pub(crate) fn printed(&self) -> &Arc<Printed> {
-        self.printed.get_or_init(|| printed(Printable::Op(self.formula.clone())))
+        self.printed.get_or_init(|| print_once(Printable::Op(self.formula.clone())))
     }
     /// As device code of an entry alone; `None` if it reads more.
     #[cfg(feature = "cuda")]
@@ -105,12 +105,12 @@ impl CompiledOp {
             return made;
         }
         let op = self.formula.over(&self.formula.parameters()[..1])?;
-        Some(self.printed.get_or_init(|| printed(Printable::Op(op))))
+        Some(self.printed.get_or_init(|| print_once(Printable::Op(op))))
     }
     /// As device code of an entry, a scalar and a place.
     #[cfg(feature = "cuda")]
     pub(crate) fn printed_at(&self) -> &Arc<Printed> {
-        self.printed_at.get_or_init(|| printed(Printable::IndexOp(self.formula.clone())))
+        self.printed_at.get_or_init(|| print_once(Printable::IndexOp(self.formula.clone())))
     }
 }
 
@@ -156,7 +156,7 @@ impl CompiledMonoid {
     #[cfg(feature = "cuda")]
     pub(crate) fn printed(&self) -> &Arc<Printed> {
         self.printed
-            .get_or_init(|| printed(Printable::Monoid(self.formula.op().clone(), self.formula.identity().clone())))
+            .get_or_init(|| print_once(Printable::Monoid(self.formula.op().clone(), self.formula.identity().clone())))
     }
 }
 
@@ -210,7 +210,7 @@ impl CompiledRing {
     pub(crate) fn printed(&self) -> &Arc<Printed> {
         self.printed.get_or_init(|| {
             let (add, mul) = (self.formula.add(), self.formula.mul());
-            printed(Printable::Ring(add.op().clone(), add.identity().clone(), mul.clone()))
+            print_once(Printable::Ring(add.op().clone(), add.identity().clone(), mul.clone()))
         })
     }
 }

@@ -1,23 +1,23 @@
 //! Whether a formula is a monoid: its laws, tried on sample values.
 
+use super::Formula;
 use super::blocks::{Blocks, Input};
-use super::{Formula, MonoidFormula};
 use crate::algebra::words::Array;
 use crate::algebra::{Constant, Slice, Type};
 use crate::{Error, Result};
 use num_complex::Complex;
 
-/// The laws of ⊕ on every sample, pair and triple of samples.
+/// The laws of the monoid `op` on every sample, pair and triple of samples.
 /// # Errors
 /// [`Error::Argument`], which says which law fails for which values.
-pub(super) fn hold(monoid: &MonoidFormula) -> Result<()> {
-    let ty = monoid.op().ty();
+pub(super) fn hold(op: &Formula, identity: &Constant, terminal: Option<&Constant>) -> Result<()> {
+    let ty = op.ty();
     if matches!(ty, Type::Struct(_)) {
         return Ok(());
     }
-    let samples = samples(ty, monoid)?;
+    let samples = samples(ty, identity, terminal);
     let s = samples.len();
-    let plus = Plus(Blocks::new(monoid.op())?, ty);
+    let plus = Plus(Blocks::new(op)?, ty);
     let of = |n: usize, f: &dyn Fn(usize) -> usize| gather(&samples, (0..n).map(f), ty);
     let fails = |message: String| Err(Error::Argument { name: "⊕", message });
     let show = |c: &Array, x: usize| one(&c.slice().part(x..x + 1));
@@ -33,7 +33,7 @@ pub(super) fn hold(monoid: &MonoidFormula) -> Result<()> {
             show(&x, i)
         ));
     }
-    if let Some(t) = monoid.terminal() {
+    if let Some(t) = terminal {
         let t = gather(std::slice::from_ref(t), (0..s).map(|_| 0), ty)?;
         let stays = plus.run(&t, &x)?;
         if let Some(i) = differ(&stays, &t) {
@@ -79,15 +79,15 @@ impl Plus {
 }
 
 /// The identity first, then numbers of moderate size, whatever the type holds of them.
-fn samples(ty: Type, monoid: &MonoidFormula) -> Result<Vec<Constant>> {
-    let mut samples = vec![monoid.identity().clone()];
-    samples.extend(monoid.terminal().cloned());
+fn samples(ty: Type, identity: &Constant, terminal: Option<&Constant>) -> Vec<Constant> {
+    let mut samples = vec![identity.clone()];
+    samples.extend(terminal.cloned());
     for n in ["1", "2", "0", "3", "7", "-1", "-4", "0.5", "-2.5", "0.1", "100"] {
         // A type without the number goes without it.
         let constant = Formula::parse(n, &[], Some(ty)).ok().and_then(|f| f.constant());
         samples.extend(constant.filter(|c| !samples.contains(c)));
     }
-    Ok(samples)
+    samples
 }
 
 fn gather(from: &[Constant], which: impl ExactSizeIterator<Item = usize>, ty: Type) -> Result<Array> {

@@ -44,6 +44,14 @@ fn call(function: Function, types: &[Type], operands: &[&str], out: Type) -> Str
     format!("sr::{name}({})", operands.join(", "))
 }
 
+impl Constant {
+    /// The value as a CUDA C++ expression.
+    #[must_use]
+    pub fn literal(&self) -> String {
+        literal(self)
+    }
+}
+
 /// A value as an expression.
 pub(crate) fn literal(c: &Constant) -> String {
     let cuda = c.ty().cuda();

@@ -174,7 +174,7 @@ impl MonoidFormula {
         let identity = constant(text, &identity, ty)?;
         let terminal = terminal.map(|t| constant(text, &t, ty)).transpose()?;
         let monoid = Self::new(op, identity, terminal);
-        laws::hold(&monoid)?;
+        laws::hold(&monoid.op, &monoid.identity, monoid.terminal.as_ref())?;
         Ok(monoid)
     }
     /// x ⊕ y: parameters `a` and `b`.

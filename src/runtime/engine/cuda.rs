@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
-use crate::algebra::{Formula, MonoidFormula, Printable, SliceMut, Type, printed};
+use crate::algebra::{Formula, MonoidFormula, Printable, SliceMut, Type, print_once};
 use crate::backend::DistanceBackend;
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::gpu::{DeviceCsr, DeviceIndex, DevicePattern, DevicePlaces, RawBuffer, RawCsr, RawVector, spgemm as device};
@@ -327,9 +327,9 @@ impl Engine for Cuda {
             _ => Type::I64,
         };
         let convert = Formula::parse(&format!("{wide}(a)"), &[("a", a.ty())], Some(wide))?;
-        let values = self.apply_raw(&printed(Printable::Op(convert)), raw)?.values;
+        let values = self.apply_raw(&print_once(Printable::Op(convert)), raw)?.values;
         let plus = MonoidFormula::named("plus", wide)?;
-        let plus = printed(Printable::Monoid(plus.op().clone(), plus.identity().clone()));
+        let plus = print_once(Printable::Monoid(plus.op().clone(), plus.identity().clone()));
         let sum = self.get_raw(&self.fold_raw(&plus, &values)?, "a sum")?;
         let (integer, real) = (sum.slice().get::<i64>(), sum.slice().get::<f64>());
         Ok(match (integer, real) {
