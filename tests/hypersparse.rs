@@ -211,6 +211,39 @@ fn forms_meet() {
     assert!(matches!(twice.unique(), Err(Error::Duplicate { row, column: 4 }) if row == 1 << 59));
 }
 
+/// A vector with an entry at every place, or at many, by the rows that have entries.
+#[test]
+fn dense_vectors_meet_hypersparse_rows() {
+    let (cpu, n, rng) = (Cpu::new(), 1 << 20, &mut Rng(71));
+    let mut a = Builder::<i64>::new(n, n).unwrap();
+    let of_a: Entries = (0..500).map(|_| ((rng.below(n), rng.below(n)), rng.below(9) as i64)).collect();
+    of_a.iter().for_each(|(&(i, j), &v)| a.push(i, j, v).unwrap());
+    let a = a.finish(Plus::new()).unwrap();
+    assert_eq!(a.form(), MatrixForm::Hypersparse);
+    let values: Vec<i64> = (0..n as i64).map(|i| i % 7 - 3).collect();
+    let full = Vector::<i64>::full(values.clone()).unwrap();
+    let even: Vec<u32> = (0..n as u32).step_by(2).collect();
+    let half = Vector::<i64>::new(n, even, values.iter().copied().step_by(2).collect()).unwrap();
+    let (mut seen, ring) = (Vector::<bool>::empty(n).unwrap(), PlusTimes::<i64>::new());
+    (0..n).step_by(3).for_each(|i| _ = seen.set(i, true).unwrap());
+    for x in [&full, &half] {
+        let (mut by_rows, mut by_cols) = (Places::new(), Places::new());
+        for (&(i, j), v) in &of_a {
+            if let Some(x) = x.get(j) {
+                *by_rows.entry(i).or_insert(0) += v * x;
+            }
+            if let Some(x) = x.get(i) {
+                *by_cols.entry(j).or_insert(0) += v * x;
+            }
+        }
+        assert_eq!(places(&cpu.mxv(ring, &a, x).eval().unwrap()), by_rows);
+        assert_eq!(places(&cpu.vxm(ring, x, &a).eval().unwrap()), by_cols);
+        let masked = cpu.mxv(ring, &a, x).mask(!seen.structure()).eval().unwrap();
+        by_rows.retain(|i, _| i % 3 != 0);
+        assert_eq!(places(&masked), by_rows);
+    }
+}
+
 /// Each entry of a hypersparse matrix with each of a small one.
 #[test]
 fn kronecker_products_are_hypersparse() {

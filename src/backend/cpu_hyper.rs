@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::algebra::{Host, IndexUnaryOp, Lhs, Monoid, Out, Place, Rhs, Semiring, V, Value};
 use crate::ops;
 use crate::par::{collected, filled};
-use crate::sparse::{HyperRows, MaskSpec, MatrixPattern, Rows, VectorPattern, suits_hyper, union_of};
+use crate::sparse::{HyperRows, Indices, MaskSpec, MatrixPattern, Rows, VectorPattern, suits_hyper, union_of};
 use crate::{Cpu, Csr, Error, Index, Pattern, Result, Vector};
 
 /// Two matrices of the same rows: those that either stores.
@@ -62,9 +62,14 @@ fn at_places<O: IndexUnaryOp, I: Index>(op: O, rows: &HyperRows<O::A, I>, s: O::
     collected(stored.nnz(), values, "values")
 }
 
-/// Whether a vector of all its rows, or of all its columns, would not fit into memory.
-fn is_vast<T, I: Index>(a: &Csr<T, I>) -> bool {
-    a.as_hyper().is_some() || a.ncols() >> 32 > 0
+/// Rows and columns for each entry of a vector up to which a product goes by compressed rows.
+const PLACES: usize = 16;
+
+/// Whether a product of the matrix and the vector goes by the stored rows alone: the matrix is of hypersparse rows or very wide, and
+/// neither its rows nor its columns are few beside the entries of x, which all of them are visited for anyway.
+fn is_vast<T, U: Value, I: Index>(a: &Csr<T, I>, x: &Vector<U, I>) -> bool {
+    let few = a.nrows().max(a.ncols()) / PLACES <= x.nnz() && !matches!(x.pattern().indices(), Indices::List(_));
+    (a.as_hyper().is_some() || a.ncols() >> 32 > 0) && !few
 }
 
 /// A vector as the only column of a matrix.
@@ -172,7 +177,7 @@ impl Cpu {
     ) -> Result<Csr<Out<R>, I>> {
         ops::mxm_hyper(self.threads(), self.budget, ring, &a.to_hyper_csr()?, &b.to_hyper_csr()?)?.try_into()
     }
-    /// y = A ⊕.⊗ x; `None` unless A is of hypersparse rows or very wide.
+    /// y = A ⊕.⊗ x; `None` unless it goes by the stored rows ([`is_vast`]).
     pub(super) fn mxv_hyper<R: Semiring, I: Index>(
         &self,
         ring: R,
@@ -180,7 +185,7 @@ impl Cpu {
         x: &Vector<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, VectorPattern<I>>>,
     ) -> Result<Option<Vector<Out<R>, I>>> {
-        if !is_vast(a) {
+        if !is_vast(a, x) {
             return Ok(None);
         }
         if a.shape().1 != x.len() {
@@ -192,7 +197,7 @@ impl Cpu {
         let values = collected(rows.nnz(), rows.rows().values.iter().copied(), "values")?;
         allowed(Vector::from_list(len, labels, values)?, mask).map(Some)
     }
-    /// yᵀ = xᵀ ⊕.⊗ A; `None` unless A is of hypersparse rows or very wide.
+    /// yᵀ = xᵀ ⊕.⊗ A; `None` unless it goes by the stored rows ([`is_vast`]).
     pub(super) fn vxm_hyper<R: Semiring, I: Index>(
         &self,
         ring: R,
@@ -200,7 +205,7 @@ impl Cpu {
         a: &Csr<Rhs<R>, I>,
         mask: Option<MaskSpec<'_, VectorPattern<I>>>,
     ) -> Result<Option<Vector<Out<R>, I>>> {
-        if !is_vast(a) {
+        if !is_vast(a, x) {
             return Ok(None);
         }
         if a.shape().0 != x.len() {
