@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sparring::algebra::dynamic::canonical;
 use sparring::algebra::{Arithmetic, PlusTimes, Type, Value};
-use sparring::contract::{Einsum, EinsumPlan, Layout, View, ViewMut};
+use sparring::contract::{Einsum, EinsumPlan, Layout, View, ViewMut, ranks};
 use sparring::{Cpu, Error};
 
 use crate::device::{ByType, SparringDevice, by_type};
@@ -131,13 +131,17 @@ fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
 }
 
 /// # Safety
-/// The layout's arrays are as long as `rank` says.
-unsafe fn layout(of: &SparringLayout, place: &str) -> Fallible<Layout> {
+/// The layout's arrays are as long as `rank` says, which is no more than `indices` where it is to be believed.
+unsafe fn layout(of: &SparringLayout, place: &str, indices: usize) -> Fallible<Layout> {
     let inside = |mut e: Fail| {
         e.message = format!("{place}.{}", e.message);
         e
     };
     let rank = size(of.rank, "rank").map_err(inside)?;
+    if rank != indices {
+        let message = format!("{rank}, but the expression has {indices} indices there");
+        return Err(inside(Fail::argument("rank", message)));
+    }
     // SAFETY: the caller's promise.
     let extents = unsafe { input(of.extents, rank, "extents") }.map_err(inside)?;
     let extents = extents.iter().map(|&n| size(n, "extents")).collect::<Fallible<Vec<_>>>().map_err(inside)?;
@@ -168,21 +172,26 @@ unsafe fn planned(
 ) -> Fallible<SparringEinsumPlan> {
     let device = handle(device, "device")?;
     // SAFETY: the caller's promise.
-    let (expression, semiring, layouts, result) = unsafe {
-        let (expression, semiring) = (text(expression, "expression")?, text(semiring, "semiring")?);
-        (expression, semiring, input(layouts, size(count, "count")?, "layouts")?, input(result, 1, "result_layout")?)
-    };
+    let (expression, semiring) = unsafe { (text(expression, "expression")?, text(semiring, "semiring")?) };
+    // What the text says comes before what the caller says of it: no array is read further than the text goes.
+    let (ranks, of_result) = ranks(expression)?;
+    let (found, expected) = (size(count, "count")?, ranks.len());
+    if found != expected {
+        return Err(Error::Length { what: "layouts", found, expected }.into());
+    }
+    // SAFETY: the caller's promise.
+    let (layouts, result) = unsafe { (input(layouts, expected, "layouts")?, input(result, 1, "result_layout")?) };
     let ty = value_type(ty)?;
     let run = chosen(semiring, ty)?;
     let cpu = processor(&device)?;
     // SAFETY: the caller's promise.
-    let result = unsafe { layout(&result[0], "result_layout")? };
+    let result = unsafe { layout(&result[0], "result_layout", of_result)? };
     // The plan knows places, not values: elements without bytes lie as the real ones will.
     let nothing = vec![(); isize::MAX as usize];
     let mut views = Vec::with_capacity(layouts.len());
-    for (k, of) in layouts.iter().enumerate() {
+    for (k, (of, indices)) in layouts.iter().zip(ranks).enumerate() {
         // SAFETY: the caller's promise.
-        views.push(View::new(&nothing, unsafe { layout(of, &format!("layouts[{k}]"))? })?);
+        views.push(View::new(&nothing, unsafe { layout(of, &format!("layouts[{k}]"), indices)? })?);
     }
     let plan = cpu.einsum_plan(&Einsum::new(expression, &views)?, &result);
     let plan = plan.map_err(|e| Fail::from(e).naming("result_layout"))?;

@@ -106,6 +106,18 @@ pub(super) const fn fault(text: &str, shapes: Option<&[&[Option<usize>]]>) -> Op
     }
 }
 
+/// How many indices each operand of an expression has, and the result: what their layouts are to have.
+/// ```
+/// assert_eq!(sparring::contract::ranks("bij,bjk->bik")?, (vec![3, 3], 3));
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// # Errors
+/// [`Error::Expression`], which points at the place.
+pub fn ranks(expression: &str) -> Result<(Vec<usize>, usize)> {
+    let Subscripts { operands, result, .. } = Subscripts::parse(expression)?;
+    Ok((operands.iter().map(|term| term.letters.len()).collect(), result.letters.len()))
+}
+
 /// Stops the compiler where a checked expression is wrong.
 /// # Panics
 /// With what is wrong; in a constant, while it is compiled.

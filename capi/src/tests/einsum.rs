@@ -132,3 +132,25 @@ fn a_result_shares_no_memory_with_operands() {
     }
     ok(sparring_device_free(device));
 }
+
+/// A layout whose rank is not that of the text is refused before its arrays are read.
+#[test]
+fn ranks_are_those_of_the_text() {
+    let (device, x) = (cpu(1, 0), [1.0f64; 4]);
+    let good = dense(&[2, 2], 1, 0);
+    let huge = SparringLayout { rank: 100_000, ..good };
+    let refused_for = |layouts: &[SparringLayout; 2], layout: &SparringLayout| {
+        let asked = (c"ij,jk->ik", c"plus_times", SPARRING_F64);
+        refused(twice(device, asked, layouts, [&x, &x], (layout, &mut [0.0; 4])), SPARRING_ARGUMENT)
+    };
+    let says = "result_layout.rank: 100000, but the expression has 2 indices there";
+    assert_eq!(refused_for(&[good, good], &huge), says);
+    let says = "layouts[1].rank: 100000, but the expression has 2 indices there";
+    assert_eq!(refused_for(&[good, huge], &good), says);
+    let (text, ring, ty) = (c"ij,jk->ik".as_ptr(), c"plus_times".as_ptr(), SPARRING_F64 as u32);
+    let mut plan = null_mut();
+    // Layouts that are not there.
+    let status = unsafe { sparring_einsum_plan_new(device, text, ring, ty, &good, 1 << 40, &good, &mut plan) };
+    assert_eq!(refused(status, SPARRING_LENGTH), "layouts: expected 2, found 1099511627776");
+    ok(sparring_device_free(device));
+}
