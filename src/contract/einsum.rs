@@ -84,6 +84,12 @@ impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
                 _ => {}
             }
         }
+        // A sum over nothing is one over nothing in every index that is summed: nobody goes through the others.
+        let kept = |index: usize| subscripts.result.letters.iter().any(|l| usize::from(l.0) == index);
+        let summed = |&index: &usize| first[index].is_some() && !kept(index);
+        if (0..first.len()).filter(summed).any(|index| extents[index] == 0) {
+            (0..first.len()).filter(summed).for_each(|index| extents[index] = 0);
+        }
         extents[usize::from(BATCH)] = batch.unwrap_or(1);
         let operands = collected(given, operands.iter().cloned(), "operands")?;
         Ok(Self { subscripts, operands, extents, action: None, of: PhantomData })

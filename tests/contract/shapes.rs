@@ -146,3 +146,41 @@ fn kernels_by_name() {
     }
     says(reduced::ijkl(&c_view, &s_view), &["operand 1 has 3 letters and 2 indices"]);
 }
+
+/// A sum over nothing is the identity at once, however many values the other indices have.
+#[test]
+fn sums_over_nothing_end() {
+    let (cpu, ring) = (Cpu::with_threads(2).unwrap(), PlusTimes::<f64>::new());
+    let far = |extents: &[usize]| Layout::new(extents, &vec![0; extents.len()], 0).unwrap();
+    let (one, none) = ([3.0], [0.0; 0]);
+    let huge = View::new(&one, far(&[1 << 40])).unwrap();
+    let empty = View::new(&none, Layout::row_major(&[0, 3]).unwrap()).unwrap();
+    let einsum = Einsum::new("b,ij->j", &[huge, empty.clone()]).unwrap();
+    assert_eq!(cpu.einsum(ring, einsum.clone()).eval().unwrap().values(), [0.0; 3]);
+    // C is kept by beta and added to nothing.
+    let mut c = [1.0, 2.0, 3.0];
+    let update = cpu.einsum(ring, einsum.clone()).beta(2.0);
+    update.into(&mut ViewMut::new(&mut c, Layout::row_major(&[3]).unwrap()).unwrap()).unwrap();
+    assert_eq!(c, [2.0, 4.0, 6.0]);
+    let min = cpu.einsum(MinPlus::<f64>::new(), einsum).eval().unwrap();
+    assert_eq!(min.values(), [f64::INFINITY; 3]);
+    let most = View::new(&one, far(&[(1 << 63) - 1])).unwrap();
+    let number = View::new(&one, far(&[])).unwrap();
+    let table = View::new(&none, Layout::row_major(&[2, 0, 5, 0]).unwrap()).unwrap();
+    for text in [",k,jmlm->", "k,jmlm,->", "jmlm,,k->"] {
+        let part = |part: &str| {
+            if part.is_empty() {
+                number.clone()
+            } else if part == "k" {
+                most.clone()
+            } else {
+                table.clone()
+            }
+        };
+        let views: Vec<_> = text.trim_end_matches("->").split(',').map(part).collect();
+        assert_eq!(cpu.einsum(ring, Einsum::new(text, &views).unwrap()).eval().unwrap().values(), [0.0], "{text}");
+    }
+    // The result itself has none.
+    let wide = View::new(&none, Layout::new(&[0, 1 << 40], &[0, 0], 0).unwrap()).unwrap();
+    assert!(cpu.einsum(ring, Einsum::new("ib->i", &[wide]).unwrap()).eval().unwrap().values().is_empty());
+}
