@@ -70,6 +70,7 @@ pub use semiring::*;
 pub use trace::{Recorded, Trace};
 #[doc(hidden)]
 pub use types::WordOf;
+pub(crate) use types::for_each_type;
 pub use types::{StructType, Type, Word};
 pub use unary::*;
 pub use value::{Bits, Int, Num, Number, Real, Value, Wide};

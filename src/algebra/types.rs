@@ -4,6 +4,48 @@ use std::mem::MaybeUninit;
 
 use crate::{Error, Result};
 
+/// Calls a macro with each value type of a class, as `Variant type`, behind what is given: `for_each_type!(integers, table!(x,))`. The
+/// classes are `integers`, `floats`, `complex`; `bits`, integers and bool; `reals`, integers and floats; `ordered`, these and bool;
+/// `numbers`, all of them.
+macro_rules! for_each_type {
+    (integers, $then:ident!($($before:tt)*)) => {
+        $then! { $($before)*
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64 }
+    };
+    (floats, $then:ident!($($before:tt)*)) => {
+        $then! { $($before)*
+            F32 f32, F64 f64 }
+    };
+    (complex, $then:ident!($($before:tt)*)) => {
+        $then! { $($before)*
+            ComplexF32 $crate::num_complex::Complex<f32>, ComplexF64 $crate::num_complex::Complex<f64> }
+    };
+    (bits, $then:ident!($($before:tt)*)) => {
+        $then! { $($before)*
+            Bool bool,
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64 }
+    };
+    (reals, $then:ident!($($before:tt)*)) => {
+        $then! { $($before)*
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F32 f32, F64 f64 }
+    };
+    (ordered, $then:ident!($($before:tt)*)) => {
+        $then! { $($before)*
+            Bool bool,
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F32 f32, F64 f64 }
+    };
+    (numbers, $then:ident!($($before:tt)*)) => {
+        $then! { $($before)*
+            Bool bool,
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F32 f32, F64 f64,
+            ComplexF32 $crate::num_complex::Complex<f32>, ComplexF64 $crate::num_complex::Complex<f64> }
+    };
+}
+pub(crate) use for_each_type;
+
 /// The type of a value: one of the eleven of GraphBLAS, a complex number, or a struct made by [`value!`](crate::value!).
 ///
 /// ```
@@ -92,6 +134,17 @@ impl Type {
             Self::ComplexF64 => "sr::complex<double>",
             Self::Struct(s) => s.name,
         }
+    }
+    /// Whether it is an integer, signed or not.
+    #[must_use]
+    pub const fn is_integer(self) -> bool {
+        self.is_signed() && !matches!(self, Self::F32 | Self::F64)
+            || matches!(self, Self::U8 | Self::U16 | Self::U32 | Self::U64)
+    }
+    /// Whether it has numbers below 0: a signed integer or a float.
+    #[must_use]
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::F32 | Self::F64)
     }
     /// Bytes of a value.
     #[must_use]

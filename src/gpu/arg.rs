@@ -7,7 +7,7 @@ use cudarc::driver::sys;
 use num_complex::Complex;
 
 use super::driver::{Device, Letter};
-use crate::algebra::{Slice, Type};
+use crate::algebra::{Slice, Type, for_each_type};
 
 /// Arrays in a struct that an argument holds without memory of its own.
 const FIELDS: usize = 9;
@@ -82,7 +82,7 @@ impl Arg {
                 }
             };
         }
-        numbers!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64);
+        for_each_type!(reals, numbers!());
         let size = x.ty().size();
         let mut words = match size.div_ceil(8) {
             0..=FIELDS => Words::Few([0; FIELDS]),

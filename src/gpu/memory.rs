@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Cuda;
 pub(crate) use super::buffer::Buffer;
 use super::buffer::{RawBuffer, taken};
-use crate::algebra::{Array, Slice, Type, Value};
+use crate::algebra::{Array, Slice, Type, Value, for_each_type};
 use crate::{Error, Result};
 
 impl Cuda {
@@ -57,8 +57,7 @@ impl Cuda {
                 }
             };
         }
-        of!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64,
-            ComplexF32 num_complex::Complex<f32>, ComplexF64 num_complex::Complex<f64>)
+        for_each_type!(numbers, of!())
     }
     /// Sets every byte of the array.
     pub(crate) fn fill_bytes(&self, buffer: &RawBuffer, byte: u8) -> Result<()> {

@@ -6,7 +6,6 @@ use super::blocks::fill;
 use super::by_formula::with_type;
 use crate::algebra::words::{from_words, values_mut, word};
 use crate::algebra::{Array, Number, SliceMut, Type, Value, Word};
-use crate::num_complex::Complex;
 use crate::par::Threads;
 use crate::{Error, Result};
 

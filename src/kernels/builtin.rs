@@ -22,15 +22,15 @@ pub(crate) fn builtin<W: Word>(name: &str, ty: Type) -> Option<Box<dyn Fold<W>>>
     }
     macro_rules! class {
         (numbers $($op:tt)+) => {
-            row!($($op)+: I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
+            for_each_type!(reals, row!($($op)+:))
         };
         (any $($op:tt)+) => {
-            row!($($op)+: Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
+            for_each_type!(ordered, row!($($op)+:))
         };
         (integers $($op:tt)+) => {
-            row!($($op)+: I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+            for_each_type!(integers, row!($($op)+:))
         };
-        (reals $($op:tt)+) => { row!($($op)+: F32 f32, F64 f64) };
+        (reals $($op:tt)+) => { for_each_type!(floats, row!($($op)+:)) };
         (logic $($op:tt)+) => { row!($($op)+: Bool bool) };
     }
     macro_rules! table {

@@ -23,8 +23,7 @@ pub(crate) struct Operand<'a> {
 /// Runs the body with `$T` the type of that name; `$other` for a struct.
 macro_rules! with_type {
     ($ty:expr, $T:ident => $body:expr, $other:expr) => {
-        with_type!(@ $ty, $T, $body, $other, Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
-            F32 f32, F64 f64, ComplexF32 Complex<f32>, ComplexF64 Complex<f64>)
+        $crate::algebra::for_each_type!(numbers, with_type!(@ $ty, $T, $body, $other,))
     };
     (@ $ty:expr, $T:ident, $body:expr, $other:expr, $($variant:ident $t:ty),*) => {
         match $ty {

@@ -16,7 +16,6 @@ use crate::Result;
 use crate::algebra::{Constant, Formula, MonoidFormula, Number, RingFormula, Type, Value};
 #[cfg(feature = "cuda")]
 use crate::algebra::{Printable, Printed, print_once};
-use crate::num_complex::Complex;
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 

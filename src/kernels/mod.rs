@@ -37,7 +37,7 @@ pub(crate) use compiled::{CompiledMonoid, CompiledOp, CompiledRing};
 pub(crate) use fold::{Fold, LOOK, folded};
 pub(crate) use listed::{CACHED, Listed, Part, Sums, VectorProducts, sums};
 pub(crate) use multiply::{Multiply, OneByOne, RowOfA, RowsOfC, columns_of_row};
-pub(crate) use precompiled::{number, precompiled, real, word};
+pub(crate) use precompiled::{precompiled, real, word};
 pub(crate) use products::Products;
 pub(crate) use runs::Runs;
 pub(crate) use small::small_product;

@@ -5,7 +5,7 @@
 //! defined. A constant chooses the pointer; rustc does not compile the branches that the constant rules out.
 
 use crate::Index;
-use crate::algebra::{Real, Type, Value, Word};
+use crate::algebra::{Real, Type, Word};
 
 /// The number of W among the words of numbers, if columns have 32 bits.
 pub(crate) const fn word<W: Word, I: Index>() -> Option<usize> {
@@ -31,27 +31,8 @@ pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
     }
 }
 
-/// The number of T among the types of numbers.
-pub(crate) const fn number<T: Value>() -> Option<usize> {
-    match T::TYPE {
-        Type::Bool => Some(0),
-        Type::I8 => Some(1),
-        Type::I16 => Some(2),
-        Type::I32 => Some(3),
-        Type::I64 => Some(4),
-        Type::U8 => Some(5),
-        Type::U16 => Some(6),
-        Type::U32 => Some(7),
-        Type::U64 => Some(8),
-        Type::F32 => Some(9),
-        Type::F64 => Some(10),
-        Type::ComplexF32 => Some(11),
-        Type::ComplexF64 => Some(12),
-        Type::Struct(_) => None,
-    }
-}
-
-/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the instance of the library for the types that [`word`] or [`real`] names; `$make::<$T>` for those that [`number`] names.
+/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the instance of the library for the types that [`word`] or [`real`] names;
+/// `$make::<$T>` for the value types that are no structs.
 /// Each instance is a static of its own, so the linker drops those that a program does not use.
 macro_rules! precompiled {
     (word $make:ident: $F:ident<$W:ident, $I:ident>) => {{
@@ -64,19 +45,15 @@ macro_rules! precompiled {
     (real $make:ident: $F:ident<$T:ident, $I:ident>) => {
         $crate::kernels::precompiled!(real $make: $F<$T, $I>; 0 f32, 1 f64)
     };
-    (number $make:ident: $F:ident<$T:ident>) => {{
-        use $crate::num_complex::Complex;
-        $crate::kernels::precompiled!(
-            number $make: $F<$T>; 0 bool, 1 i8, 2 i16, 3 i32, 4 i64, 5 u8, 6 u16, 7 u32, 8 u64, 9 f32, 10 f64,
-            11 Complex<f32>, 12 Complex<f64>
-        )
-    }};
-    (number $make:ident: $F:ident<$T:ident>; $($number:literal $of:ty),*) => {
-        $(if const { matches!($crate::kernels::number::<$T>(), Some($number)) } {
+    (number $make:ident: $F:ident<$T:ident>) => {
+        $crate::algebra::for_each_type!(numbers, precompiled!(number $make: $F<$T>;))
+    };
+    (number $make:ident: $F:ident<$T:ident>; $($variant:ident $of:ty),*) => {
+        $(if const { matches!(<$T as $crate::algebra::Value>::TYPE, $crate::algebra::Type::$variant) } {
             static MADE: &(dyn std::any::Any + Send + Sync) = &($make::<$of> as $F<$of>);
             match MADE.downcast_ref::<$F<$T>>() {
                 Some(made) => *made,
-                None => unreachable!("these are the types of that number"),
+                None => unreachable!("the type is this one"),
             }
         } else)* {
             $make::<$T>

@@ -14,7 +14,6 @@ use super::two_steps::no_structs;
 use super::{BLOCK, CompiledRing, Fold};
 use crate::algebra::words::from_words;
 use crate::algebra::{Array, Word};
-use crate::num_complex::Complex;
 use crate::par::reserved;
 use crate::{Index, Pattern, Result};
 

@@ -12,7 +12,6 @@ use crate::Pattern;
 use crate::Result;
 use crate::algebra::words::{from_words, value, words};
 use crate::algebra::{Array, Contract, Lhs, Monoid, PlusTimes, Rhs, Semiring, Slice};
-use crate::num_complex::Complex;
 use crate::par::Threads;
 use crate::simd::FloatRows;
 use crate::sparse::{EffectiveMask, Indices};

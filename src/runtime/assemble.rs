@@ -6,7 +6,6 @@ use super::Matrix;
 use super::matrix::not_made;
 use crate::algebra::{Array, Number};
 use crate::kernels::with_type;
-use crate::num_complex::Complex;
 use crate::par::Threads;
 use crate::{Coo, Pattern, Result};
 

@@ -3,8 +3,7 @@
 use num_traits::Float;
 
 use super::Function;
-use crate::algebra::{Bits, Num, Number, Real, Slice, SliceMut, Type, Value};
-use num_complex::Complex;
+use crate::algebra::{Bits, Num, Number, Real, Slice, SliceMut, Type, Value, for_each_type};
 
 /// An operand of a step, of at most a block of values.
 #[derive(Clone, Copy)]
@@ -96,7 +95,7 @@ macro_rules! masked {
 
 /// `$then` for the type that `$ty` is, if it is one of these.
 macro_rules! with {
-    ($ty:expr, $T:ident in [$($variant:ident $t:ty),*], $then:expr) => {
+    ($ty:expr, $T:ident, $then:expr, $($variant:ident $t:ty),*) => {
         match $ty {
             $(Type::$variant => { type $T = $t; Some($then) })*
             _ => None,
@@ -104,22 +103,23 @@ macro_rules! with {
     };
 }
 macro_rules! reals {
-    ($ty:expr, $T:ident => $then:expr) => { with!($ty, $T in [F32 f32, F64 f64], $then) };
+    ($ty:expr, $T:ident => $then:expr) => {
+        for_each_type!(floats, with!($ty, $T, $then,))
+    };
 }
 macro_rules! bits {
     ($ty:expr, $T:ident => $then:expr) => {
-        with!($ty, $T in [Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64], $then)
+        for_each_type!(bits, with!($ty, $T, $then,))
     };
 }
 macro_rules! ordered {
     ($ty:expr, $T:ident => $then:expr) => {
-        with!($ty, $T in [Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64], $then)
+        for_each_type!(ordered, with!($ty, $T, $then,))
     };
 }
 macro_rules! numbers {
     ($ty:expr, $T:ident => $then:expr) => {
-        with!($ty, $T in [Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64,
-            ComplexF32 Complex<f32>, ComplexF64 Complex<f64>], $then)
+        for_each_type!(numbers, with!($ty, $T, $then,))
     };
 }
 

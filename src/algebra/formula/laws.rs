@@ -3,7 +3,7 @@
 use super::Formula;
 use super::blocks::{Blocks, Input};
 use crate::algebra::words::Array;
-use crate::algebra::{Constant, Slice, Type};
+use crate::algebra::{Constant, Slice, Type, for_each_type};
 use crate::{Error, Result};
 use num_complex::Complex;
 
@@ -111,8 +111,8 @@ fn one(x: &Slice<'_>) -> String {
             }
         };
     }
-    shown!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
-        .unwrap_or_default()
+    let shown = for_each_type!(ordered, shown!());
+    shown.unwrap_or_default()
 }
 
 /// The first place where the arrays are not the same, floats up to rounding.
@@ -137,5 +137,5 @@ fn differ(a: &Array, b: &Array) -> Option<usize> {
             }
         };
     }
-    compared!(&a.slice(), &b.slice(), Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64)
+    for_each_type!(bits, compared!(&a.slice(), &b.slice(),))
 }

@@ -4,7 +4,7 @@
 
 use super::graph::{Kind, Node};
 use super::{DeviceCall, Formula, Function};
-use crate::algebra::{Constant, StructType, Type};
+use crate::algebra::{Constant, StructType, Type, for_each_type};
 
 /// `static __device__ Out name(A a, …)`.
 pub(crate) fn function(name: &str, f: &Formula) -> String {
@@ -55,33 +55,37 @@ impl Constant {
 /// A value as an expression.
 pub(crate) fn literal(c: &Constant) -> String {
     let cuda = c.ty().cuda();
-    // Exactly one of them is of the constant's type.
-    let int = |x: Option<i64>, suffix| x.map(|x| format!("({cuda})({x}{suffix})"));
-    let unsigned = |x: Option<u64>, suffix| x.map(|x| format!("({cuda})({x}{suffix})"));
-    // The literal of the smallest signed value would be its negated overflow in C++.
-    let least = |x: i64, suffix| format!("({cuda})({}{suffix} - 1)", x + 1);
+    macro_rules! integer {
+        ($($variant:ident $t:ty),*) => {
+            match c.ty() {
+                $(Type::$variant => c.get::<$t>().map(|x| integer(x.into(), <$t>::MIN.into(), size_of::<$t>(), cuda)),)*
+                _ => None,
+            }
+        };
+    }
     match c.ty() {
         Type::Bool => c.get::<bool>().map(|x| x.to_string()),
-        Type::I8 if c.get() == Some(i8::MIN) => Some(least(i8::MIN.into(), "")),
-        Type::I16 if c.get() == Some(i16::MIN) => Some(least(i16::MIN.into(), "")),
-        Type::I32 if c.get() == Some(i32::MIN) => Some(least(i32::MIN.into(), "")),
-        Type::I64 if c.get() == Some(i64::MIN) => Some(least(i64::MIN, "ll")),
-        Type::I8 => int(c.get::<i8>().map(Into::into), ""),
-        Type::I16 => int(c.get::<i16>().map(Into::into), ""),
-        Type::I32 => int(c.get::<i32>().map(Into::into), ""),
-        Type::I64 => int(c.get::<i64>(), "ll"),
-        Type::U8 => unsigned(c.get::<u8>().map(Into::into), "u"),
-        Type::U16 => unsigned(c.get::<u16>().map(Into::into), "u"),
-        Type::U32 => unsigned(c.get::<u32>().map(Into::into), "u"),
-        Type::U64 => unsigned(c.get::<u64>(), "ull"),
         Type::F32 => c.get::<f32>().map(|x| float(x.into(), &format!("{x:?}f"), cuda)),
         Type::F64 => c.get::<f64>().map(|x| float(x, &format!("{x:?}"), cuda)),
         Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_) => {
             let fields: Vec<_> = (0..).map_while(|i| c.field(i)).map(|f| literal(&f)).collect();
             Some(format!("{cuda}{{{}}}", fields.join(", ")))
         }
+        _ => for_each_type!(integers, integer!()),
     }
     .unwrap_or_default()
+}
+
+/// An integer of `size` bytes, whose type begins at `least`.
+fn integer(x: i128, least: i128, size: usize, cuda: &str) -> String {
+    let suffix = match (least < 0, size) {
+        (true, 8) => "ll",
+        (true, _) => "",
+        (false, 8) => "ull",
+        (false, _) => "u",
+    };
+    // The literal of the smallest signed value would be its negated overflow in C++.
+    if x == least && x < 0 { format!("({cuda})({}{suffix} - 1)", x + 1) } else { format!("({cuda})({x}{suffix})") }
 }
 
 fn float(x: f64, text: &str, cuda: &str) -> String {

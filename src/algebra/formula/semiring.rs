@@ -5,9 +5,8 @@ use std::sync::OnceLock;
 use super::operators::{self, Takes, multiplied};
 use super::typing::{constant, typed};
 use super::{Formula, laws, parse};
-use crate::algebra::{Bits, Constant, Contract, Monoid, Num, Number, Type, dynamic};
+use crate::algebra::{Bits, Constant, Contract, Monoid, Num, Number, Type, dynamic, for_each_type};
 use crate::{Error, Result};
-use num_complex::Complex;
 
 /// ⊕ with its identity, and a value at which a fold may stop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -86,22 +85,18 @@ impl Special {
         fn bits<T: Bits>(s: Special) -> Option<Constant> {
             if s == Ones { Some(Constant::of(T::ONES)) } else { ordered::<T>(s) }
         }
-        match ty {
-            Type::Bool => bits::<bool>(self),
-            Type::I8 => bits::<i8>(self),
-            Type::I16 => bits::<i16>(self),
-            Type::I32 => bits::<i32>(self),
-            Type::I64 => bits::<i64>(self),
-            Type::U8 => bits::<u8>(self),
-            Type::U16 => bits::<u16>(self),
-            Type::U32 => bits::<u32>(self),
-            Type::U64 => bits::<u64>(self),
-            Type::F32 => ordered::<f32>(self),
-            Type::F64 => ordered::<f64>(self),
-            Type::ComplexF32 => number::<Complex<f32>>(self),
-            Type::ComplexF64 => number::<Complex<f64>>(self),
-            Type::Struct(_) => None,
+        macro_rules! of {
+            ($of:ident, $($variant:ident $t:ty),*) => {
+                match ty {
+                    $(Type::$variant => return $of::<$t>(self),)*
+                    _ => {}
+                }
+            };
         }
+        for_each_type!(bits, of!(bits,));
+        for_each_type!(floats, of!(ordered,));
+        for_each_type!(complex, of!(number,));
+        None
     }
 }
 

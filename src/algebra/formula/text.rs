@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display, Formatter, Result};
 
 use super::graph::{Kind, Node};
 use super::{Formula, Function};
-use crate::algebra::{Constant, Type};
+use crate::algebra::{Constant, Type, for_each_type};
 
 /// How closely an expression binds, as in the table of `parse`.
 const COMPARISON: u8 = 0;
@@ -106,7 +106,7 @@ fn bare(c: &Constant) -> Option<String> {
             }
         };
     }
-    shown!(Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
+    for_each_type!(ordered, shown!())
 }
 
 /// A constant by itself.

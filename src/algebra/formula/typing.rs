@@ -6,7 +6,7 @@
 use super::graph::Builder;
 use super::parse::{self, Ast, Is};
 use super::{Formula, Function, Parameter};
-use crate::algebra::{Constant, Number, Type};
+use crate::algebra::{Constant, Number, Type, for_each_type};
 use crate::{Error, Result};
 use num_complex::Complex;
 
@@ -297,7 +297,7 @@ fn number(n: &str, ty: Type) -> Option<Constant> {
             }
         };
     }
-    parsed!(I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F32 f32, F64 f64)
+    for_each_type!(reals, parsed!())
 }
 
 fn complex(ty: Type, parts: &[Ast]) -> Option<Constant> {

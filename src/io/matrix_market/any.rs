@@ -7,7 +7,7 @@ use num_complex::Complex;
 use super::assemble::MatrixFile;
 use super::banner::Field;
 use super::value::MarketValue;
-use crate::algebra::{Array, Type};
+use crate::algebra::{Array, Type, for_each_type};
 use crate::par::Threads;
 use crate::{Error, Index, Pattern, Result};
 
@@ -33,7 +33,7 @@ impl MatrixFile {
     }
 
     /// The matrix in its own type, [`value_type`](Self::value_type): its pattern and its values, symmetry expanded,
-    /// repeated entries added up in the order of the file (truth values: or; integers wrap).
+    /// repeated entries added up in the order of the file (truth values: or).
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::io::parse_matrix_market;
@@ -69,25 +69,18 @@ impl MatrixFile {
     /// As there, and [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a value, naming the first such
     /// entry, and for structs.
     pub fn of_type(&self, ty: Type, threads: &Threads) -> Result<(Arc<Pattern>, Array)> {
-        match ty {
-            Type::Bool => self.array::<bool, u32>(threads),
-            Type::I8 => self.array::<i8, u32>(threads),
-            Type::I16 => self.array::<i16, u32>(threads),
-            Type::I32 => self.array::<i32, u32>(threads),
-            Type::I64 => self.array::<i64, u32>(threads),
-            Type::U8 => self.array::<u8, u32>(threads),
-            Type::U16 => self.array::<u16, u32>(threads),
-            Type::U32 => self.array::<u32, u32>(threads),
-            Type::U64 => self.array::<u64, u32>(threads),
-            Type::F32 => self.array::<f32, u32>(threads),
-            Type::F64 => self.array::<f64, u32>(threads),
-            Type::ComplexF32 => self.array::<Complex<f32>, u32>(threads),
-            Type::ComplexF64 => self.array::<Complex<f64>, u32>(threads),
-            Type::Struct(of) => Err(Error::Unsupported {
-                what: format!("a matrix of {} from a file", of.name),
-                why: "entries of files are numbers".into(),
-            }),
+        macro_rules! array {
+            ($($variant:ident $t:ty),*) => {
+                match ty {
+                    $(Type::$variant => self.array::<$t, u32>(threads),)*
+                    Type::Struct(of) => Err(Error::Unsupported {
+                        what: format!("a matrix of {} from a file", of.name),
+                        why: "entries of files are numbers".into(),
+                    }),
+                }
+            };
         }
+        for_each_type!(numbers, array!())
     }
 
     fn array<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<(Arc<Pattern<I>>, Array)> {

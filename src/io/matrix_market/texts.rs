@@ -1,10 +1,8 @@
 //! Values as text, whatever their type: what the writer needs of them.
 
-use num_complex::Complex;
-
 use super::banner::Field;
 use super::value::MarketValue;
-use crate::algebra::Slice;
+use crate::algebra::{Slice, for_each_type};
 use crate::{Error, Result};
 
 /// A list of values that can be written.
@@ -34,13 +32,13 @@ impl<T: MarketValue> Texts for Values<'_, T> {
 /// Calls `f` with values whose type is known at run time.
 pub(super) fn with_texts<R>(values: Slice<'_>, f: impl FnOnce(&dyn Texts) -> Result<R>) -> Result<R> {
     macro_rules! first_of {
-        ($($t:ty)*) => {$(
+        ($($variant:ident $t:ty),*) => {$(
             if let Some(x) = values.get::<$t>() {
                 return f(&Values(x));
             }
         )*};
     }
-    first_of! { bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 Complex<f32> Complex<f64> }
+    for_each_type!(numbers, first_of!());
     Err(Error::Unsupported {
         what: format!("writing values of the type {}", values.ty()),
         why: "Matrix Market has numbers alone; write each field as a matrix, or implement MarketValue".to_owned(),
