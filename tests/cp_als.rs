@@ -102,6 +102,69 @@ fn fits_are_right_and_never_fall() {
     }
 }
 
+/// Entries at one place count as their sum, on every variant.
+#[test]
+fn repeated_entries_count_once() {
+    let mut rng = Rng(21);
+    let threads = sparring::par::Threads::current();
+    for case in 0..60 {
+        let dims = [&[3, 4][..], &[3, 2, 4], &[2, 3, 2, 2]][case % 3];
+        let nnz = 12 + case;
+        let indices = dims.iter().map(|&n| (0..nnz).map(|_| rng.below(n) as u32).collect()).collect();
+        let values = (0..nnz).map(|_| rng.below(9) as f64 - 3.0).collect();
+        let x = Tensor::<f64>::new(dims.to_vec(), indices, values).unwrap();
+        let once = x.summed(&threads, sparring::algebra::Plus::new()).unwrap();
+        assert!(once.nnz() < x.nnz());
+        let run = |x: &Tensor<f64>| CpAls::new(2).seed(case as u64).sweeps(9).tol(0.0).run(&Cpu::new(), x).unwrap();
+        let found = run(&x);
+        assert_eq!(found.fits, run(&once).fits);
+        assert!(close(found.fit, fit_of(&x, &found.model), 1e-6), "{} {}", found.fit, fit_of(&x, &found.model));
+    }
+    // 3 and −1 at one place, 1 at another.
+    let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 0, 1], vec![0, 0, 1]], vec![3.0, -1.0, 1.0]).unwrap();
+    let found = CpAls::new(1).tol(1e-12).run(&Cpu::new(), &x).unwrap();
+    assert!(
+        close(found.fit, 1.0 - 0.2f64.sqrt(), 1e-6) && close(found.fit, fit_of(&x, &found.model), 1e-6),
+        "{found:?}"
+    );
+}
+
+/// A tensor and its multiples have one fit, which is that of the model that is returned, at both ends of the range.
+#[test]
+fn the_scale_of_a_tensor_does_not_show() {
+    let x: Tensor<f64> = random(&mut Rng(22), &[4, 5, 3], 30);
+    let run = |x: &Tensor<f64>| CpAls::new(2).seed(1).sweeps(40).tol(0.0).run(&Cpu::new(), x);
+    let scaled = |s: f64| x.with_values(x.values().iter().map(|v| v * s).collect()).unwrap();
+    let plain = run(&x).unwrap();
+    for s in [1e-300, 1e-200, 1e-170, 1e-162, 1e-155, 1e-100, 1e-80, 1e-70, 1e70, 1e100, 1e155, 1e200, 1e300] {
+        let y = scaled(s);
+        let found = run(&y).unwrap();
+        assert!(close(found.fit, plain.fit, 1e-9), "{s}: {} {}", found.fit, plain.fit);
+        let back = found.model.weights().iter().map(|w| w / s).collect();
+        let model = Kruskal::new(back, found.model.factors().to_vec()).unwrap();
+        assert!(close(found.fit, fit_of(&x, &model), 1e-9), "{s}: {} {}", found.fit, fit_of(&x, &model));
+        assert!(found.model.weights()[0] > s, "a model of zeros");
+    }
+    // Entries of few bits, and sums of squares beyond the range of entries that are within.
+    let found = run(&scaled(1e-318)).unwrap();
+    assert!(close(found.fit, plain.fit, 1e-3) && found.model.weights()[0] > 0.0, "{} {}", found.fit, plain.fit);
+    let e = run(&scaled(3e307)).map(|f| f.model.weights()[0]);
+    assert!(e.as_ref().map_or_else(|e| matches!(e, Error::Argument { name: "x", .. }), |w| w.is_finite()), "{e:?}");
+    // In f32, where products of the model's factors leave the range sooner.
+    let narrow = |s: f32| x.with_values(x.values().iter().map(|&v| v as f32 * s).collect()).unwrap();
+    let run = |x: &Tensor<f32>| CpAls::new(2).seed(1).sweeps(40).tol(0.0).run(&Cpu::new(), x).unwrap();
+    let plain = run(&narrow(1.0)).fit;
+    for s in [1e-37, 1e-30, 1e-20, 1e-10, 1e10, 1e20, 1e30, 1e36] {
+        let found = run(&narrow(s));
+        assert!((found.fit - plain).abs() < 1e-3 && found.model.weights()[0] > s, "{s}: {} {plain}", found.fit);
+    }
+    // A guess is of the tensor's scale: the model found begins where it ended.
+    let y = scaled(1e-200);
+    let found = CpAls::new(2).seed(1).sweeps(40).tol(0.0).run(&Cpu::new(), &y).unwrap();
+    let again = CpAls::new(2).guess(found.model.clone()).sweeps(1).nonnegative(false).run(&Cpu::new(), &y).unwrap();
+    assert!(again.fit > found.fit - 1e-9);
+}
+
 /// A model of exact rank is found again; on every variant, in f32 and with wide indices alike.
 #[test]
 fn a_planted_model_is_found() {
@@ -222,6 +285,11 @@ fn what_is_no_question_is_refused() {
     // R × R numbers count too, of a rank that no array has as well.
     let budget = Cpu::new().memory_budget(1_000_000);
     assert!(matches!(CpAls::new(200).run(&budget, &x), Err(Error::Budget { budget: 1_000_000, .. })));
+    // Before factors are made: those of this rank take 3.2 GB.
+    let began = std::time::Instant::now();
+    let budget = Cpu::new().memory_budget(100_000_000);
+    assert!(matches!(CpAls::new(100_000_000).run(&budget, &x), Err(Error::Budget { what: "the factors of CP", .. })));
+    assert!(began.elapsed().as_secs_f64() < 0.5);
     let none = Tensor::<f64>::empty(vec![0, 0]).unwrap();
     for rank in [1 << 20, 1 << 40, 1 << 59] {
         let e = CpAls::new(rank).run(&cpu, &none).unwrap_err();

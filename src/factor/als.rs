@@ -1,14 +1,15 @@
 //! CP by alternating least squares.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::cpu::copied;
 use super::machine::{CpMachine, Solve};
-use crate::algebra::Real;
+use crate::algebra::{Plus, Real};
 use crate::kernels::precompiled;
-use crate::par::reserved;
+use crate::par::{Threads, collected, reserved};
 use crate::tensor::{Kruskal, Norm, Pcg64, Tensor, Variant};
 use crate::{Dense, Error, Index, Result};
 
@@ -173,7 +174,9 @@ impl<'a, T: Real> CpAls<'a, T> {
         self
     }
 
-    /// Runs on `machine`. On the processor the result is the same bits for any number of threads.
+    /// Runs on `machine`. On the processor the result is the same bits for any number of threads. Entries at one place count as their
+    /// sum. A tensor whose largest entry is beyond 2^256 or below 2^-256, of f32 beyond 2^40 or below 2^-40, is computed with divided by a
+    /// power of two, which rounds nothing.
     /// # Errors
     /// [`Error::Argument`] for rank, sweeps or starts of 0, a tolerance or ridge that is negative or NaN, a tensor whose norm is not
     /// finite, and numbers that leave the range on the way; [`Error::Dims`] and [`Error::Shape`] if the guess does not fit;
@@ -205,13 +208,14 @@ impl<'a, T: Real> CpAls<'a, T> {
         }
     }
 
-    /// The factors of a start.
-    fn factors<I: Index>(&self, x: &Tensor<T, I>, start: usize) -> Result<Vec<Dense<T>>> {
+    /// The factors of a start, for a tensor that was divided by 2^`exponent`.
+    fn factors<I: Index>(&self, x: &Tensor<T, I>, start: usize, exponent: i32) -> Result<Vec<Dense<T>>> {
         if start == 0
             && let Some(guess) = &self.guess
         {
             let factors = guess.factors().iter().map(copied).collect::<Result<_>>()?;
-            let mut guess = Kruskal::new(guess.weights().to_vec(), factors)?;
+            let weights = guess.weights().iter().map(|&w| scaled(w, -exponent)).collect();
+            let mut guess = Kruskal::new(weights, factors)?;
             guess.distribute(0)?;
             return Ok(guess.into_parts().1);
         }
@@ -225,18 +229,16 @@ type Run<T, I> = fn(&CpAls<'_, T>, &dyn CpMachine<T, I>, &Tensor<T, I>) -> Resul
 fn run<T: Real, I: Index>(als: &CpAls<'_, T>, machine: &dyn CpMachine<T, I>, x: &Tensor<T, I>) -> Result<CpFit<T>> {
     let began = Instant::now();
     als.check(x)?;
-    let norm = x.values().iter().fold(0.0, |sum, v| sum + v.as_f64() * v.as_f64()).sqrt();
-    let norm = if norm.is_normal() && norm < 1e150 { norm } else { x.norm().as_f64() };
-    if !norm.is_finite() {
-        return Err(Error::Argument { name: "x", message: format!("the norm of its entries is {norm}") });
-    }
-    let mut state = machine.cp_state(x, als.factors(x, 0)?, als.variant)?;
+    machine.cp_room(x, als.rank)?;
+    let problem = Problem::new(x)?;
+    let (x, norm) = (&*problem.x, problem.norm);
+    let mut state = machine.cp_state(x, als.factors(x, 0, problem.exponent)?, als.variant)?;
     state.finish()?;
     let (setup, mut mttkrp, mut stopped) = (began.elapsed(), Duration::ZERO, false);
     let mut best: Option<CpFit<T>> = None;
     for start in 0..als.starts {
         if start > 0 {
-            state.restart(als.factors(x, start)?)?;
+            state.restart(als.factors(x, start, problem.exponent)?)?;
         }
         let mut fits = Vec::new();
         let (mut converged, mut singular) = (false, 0);
@@ -274,10 +276,78 @@ fn run<T: Real, I: Index>(als: &CpAls<'_, T>, machine: &dyn CpMachine<T, I>, x: 
         }
     }
     let mut best = best.ok_or(Error::Argument { name: "starts", message: "no start was made".to_owned() })?;
+    best.model = problem.scaled_back(best.model)?;
     best.model.arrange();
     let mttkrp = state.products_time()?.unwrap_or(mttkrp);
     (best.mttkrp, best.total) = (mttkrp, began.elapsed());
     Ok(best)
+}
+
+/// The tensor as it is computed with: each place once, and no square outside the range of numbers.
+struct Problem<'x, T: Clone, I: Index> {
+    x: Cow<'x, Tensor<T, I>>,
+    /// It is the caller's divided by 2 to this power.
+    exponent: i32,
+    /// Its norm.
+    norm: f64,
+}
+
+impl<'x, T: Real, I: Index> Problem<'x, T, I> {
+    /// # Errors
+    /// [`Error::Argument`] if an entry or the norm is not finite; [`Error::OutOfMemory`].
+    fn new(x: &'x Tensor<T, I>) -> Result<Self> {
+        let threads = Threads::current();
+        let mut x = Cow::Borrowed(x);
+        if x.has_repeats(&threads)? {
+            x = Cow::Owned(x.summed(&threads, Plus::new())?);
+        }
+        let largest = x.values().iter().fold(0.0, |most: f64, v| most.max(v.as_f64().abs()));
+        let refused = |norm: f64| Error::Argument { name: "x", message: format!("the norm of its entries is {norm}") };
+        if let Some(wrong) = x.values().iter().find(|v| !v.is_finite()) {
+            return Err(refused(wrong.as_f64().abs()));
+        }
+        // Powers of two divide without rounding. Where squares, and the model's elements in T, have room, the tensor stays as it is.
+        let most = if size_of::<T>() < size_of::<f64>() { 40 } else { 256 };
+        let exponent = match exponent_of(largest) {
+            e if e.abs() > most => e,
+            _ => 0,
+        };
+        if exponent != 0 {
+            let values = x.values().iter().map(|&v| scaled(v, -exponent));
+            x = Cow::Owned(x.with_values(collected(x.nnz(), values, "values")?)?);
+        }
+        let norm = x.values().iter().fold(0.0, |sum, v| sum + v.as_f64() * v.as_f64()).sqrt();
+        if !scaled(T::from_f64(norm), exponent).is_finite() {
+            return Err(refused(f64::INFINITY));
+        }
+        Ok(Self { x, exponent, norm })
+    }
+    /// The model of the caller's tensor.
+    /// # Errors
+    /// [`Error::Argument`] if a weight leaves the range of T.
+    fn scaled_back(&self, model: Kruskal<T>) -> Result<Kruskal<T>> {
+        if self.exponent == 0 {
+            return Ok(model);
+        }
+        let (weights, factors) = model.into_parts();
+        let weights: Vec<T> = weights.into_iter().map(|w| scaled(w, self.exponent)).collect();
+        if weights.iter().all(|w| w.is_finite()) { Kruskal::new(weights, factors) } else { Err(out_of_range()) }
+    }
+}
+
+/// The power of two at or below a positive number; 0 of 0.
+fn exponent_of(x: f64) -> i32 {
+    if x > 0.0 && x.is_finite() { x.log2().floor() as i32 } else { 0 }
+}
+
+/// x · 2^`exponent`, in two steps, as the power alone may leave the range.
+fn scaled<T: Real>(x: T, exponent: i32) -> T {
+    let half = exponent / 2;
+    T::from_f64(x.as_f64() * 2f64.powi(half) * 2f64.powi(exponent - half))
+}
+
+fn out_of_range() -> Error {
+    Error::Argument { name: "x", message: "its model leaves the range of numbers: scale the tensor".to_owned() }
 }
 
 /// Factors with elements in [0, 1): NumPy's `Generator(PCG64(seed)).random`, factor after factor.
@@ -296,11 +366,8 @@ fn random_factors<T: Real>(dims: &[usize], rank: usize, seed: u64) -> Result<Vec
 /// 1 − ‖X − M‖ / ‖X‖, from ‖X‖, ⟨X, M⟩ and ‖M‖². A tensor of zeros is fitted by nothing.
 fn fit(norm: f64, inner: f64, model: f64) -> Result<f64> {
     let square = norm * norm + model - 2.0 * inner;
-    if square.is_nan() {
-        return Err(Error::Argument {
-            name: "x",
-            message: "its model leaves the range of numbers: scale the tensor".to_owned(),
-        });
+    if !square.is_finite() {
+        return Err(out_of_range());
     }
     let residual = square.max(0.0).sqrt();
     Ok(if residual == 0.0 { 1.0 } else { 1.0 - residual / norm })

@@ -37,6 +37,9 @@ type Make<T, I> =
     for<'x> fn(&'x Cpu, &'x Tensor<T, I>, Vec<Dense<T>>, Option<Variant>) -> Result<Box<dyn CpState<T> + 'x>>;
 
 impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
+    fn cp_room(&self, x: &Tensor<T, I>, rank: usize) -> Result<()> {
+        room::<T>(self, x.dims(), rank).map(drop)
+    }
     fn cp_state<'x>(
         &'x self,
         x: &'x Tensor<T, I>,
@@ -48,6 +51,22 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
     }
 }
 
+/// What the budget leaves beside the factors of `rank` columns, their products, Gram matrices, and what solving one system takes.
+fn room<T>(cpu: &Cpu, dims: &[usize], rank: usize) -> Result<Option<u64>> {
+    let rows = dims.iter().map(|&n| n as u128).sum::<u128>();
+    let factors = rows.saturating_mul(rank as u128).saturating_mul(2 * size_of::<T>() as u128);
+    let squares = (dims.len() + SYSTEM) as u128 * size_of::<f64>() as u128;
+    let own = (rank as u128 * rank as u128).saturating_mul(squares).saturating_add(factors);
+    let left = match cpu.budget() {
+        Some(budget) => match u128::from(budget).checked_sub(own) {
+            Some(left) => Some(left as u64),
+            None => return Err(Error::Budget { what: "the factors of CP", bytes: own, budget: budget.into() }),
+        },
+        None => None,
+    };
+    if enough(own) { Ok(left) } else { Err(Error::OutOfMemory { what: "the factors of CP", bytes: own }) }
+}
+
 fn state<'x, T: Real, I: Index>(
     cpu: &'x Cpu,
     x: &'x Tensor<T, I>,
@@ -55,20 +74,7 @@ fn state<'x, T: Real, I: Index>(
     variant: Option<Variant>,
 ) -> Result<Box<dyn CpState<T> + 'x>> {
     let rank = factors.first().map_or(0, Dense::ncols);
-    let factor_bytes = factors.iter().map(|f| size_of_val(f.values()) as u128).sum::<u128>();
-    // Gram matrices, and what solving one system takes.
-    let squares = (x.order() + SYSTEM) as u128 * size_of::<f64>() as u128;
-    let own = (rank as u128 * rank as u128).saturating_mul(squares).saturating_add(2 * factor_bytes);
-    let budget = match cpu.budget() {
-        Some(budget) => match u128::from(budget).checked_sub(own) {
-            Some(left) => Some(left as u64),
-            None => return Err(Error::Budget { what: "the factors of CP", bytes: own, budget: budget.into() }),
-        },
-        None => None,
-    };
-    if !enough(own) {
-        return Err(Error::OutOfMemory { what: "the factors of CP", bytes: own });
-    }
+    let budget = room::<T>(cpu, x.dims(), rank)?;
     let plan = Mttkrp::new(cpu.threads(), x.into(), rank, None, variant, budget)?;
     let mut products = Vec::with_capacity(x.order());
     for &n in x.dims() {

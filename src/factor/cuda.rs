@@ -68,6 +68,9 @@ fn state<'x, T: Real, I: Index>(
 }
 
 impl<T: Real, I: Index> CpMachine<T, I> for Cuda {
+    fn cp_room(&self, _: &Tensor<T, I>, rank: usize) -> Result<()> {
+        CpSteps::check_rank(rank)
+    }
     fn cp_state<'x>(
         &'x self,
         x: &'x Tensor<T, I>,
@@ -79,6 +82,9 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cuda {
 }
 
 impl<T: Real, I: Index> CpMachine<T, I> for InForm<'_> {
+    fn cp_room(&self, _: &Tensor<T, I>, rank: usize) -> Result<()> {
+        CpSteps::check_rank(rank)
+    }
     fn cp_state<'x>(
         &'x self,
         x: &'x Tensor<T, I>,

@@ -28,6 +28,10 @@ pub struct Agreement {
 
 /// A machine on which [`CpAls`](super::CpAls) runs.
 pub trait CpMachine<T: Real, I: Index> {
+    /// Refuses a rank whose factors the machine has no room for, before any is made.
+    /// # Errors
+    /// [`Error::Budget`](crate::Error::Budget), [`Error::OutOfMemory`](crate::Error::OutOfMemory), with the bytes.
+    fn cp_room(&self, x: &Tensor<T, I>, rank: usize) -> Result<()>;
     /// Takes the tensor and the factors to the machine and prepares their products.
     /// # Errors
     /// As [`Cpu::mttkrp_plan`](crate::Cpu::mttkrp_plan), and what the machine may fail with.

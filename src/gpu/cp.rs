@@ -75,13 +75,19 @@ pub(crate) struct Found {
 }
 
 impl CpSteps {
+    /// # Errors
+    /// [`Error::Unsupported`] for a rank that the kernels do not take.
+    pub(crate) fn check_rank(rank: usize) -> Result<()> {
+        if rank <= MOST_RANK {
+            return Ok(());
+        }
+        let (what, why) = (format!("CP of rank {rank} on a GPU"), format!("the largest is {MOST_RANK}"));
+        Err(Error::Unsupported { what, why })
+    }
     /// Factors sent; weights are 1.
     pub(crate) fn new<T: Real>(cuda: &Cuda, factors: &[Dense<T>]) -> Result<Self> {
         let rank = factors.first().map_or(0, Dense::ncols);
-        if rank > MOST_RANK {
-            let (what, why) = (format!("CP of rank {rank} on a GPU"), format!("the largest is {MOST_RANK}"));
-            return Err(Error::Unsupported { what, why });
-        }
+        Self::check_rank(rank)?;
         let dims: Vec<usize> = factors.iter().map(Dense::nrows).collect();
         let longest = dims.iter().copied().max().unwrap_or(0);
         let (what, square) = ("factors of CP", rank * rank);

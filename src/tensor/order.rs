@@ -116,6 +116,24 @@ impl<T: Value, I: Index> Tensor<T, I> {
         Ok(Self::from_parts(dims, indices, values))
     }
 
+    /// Whether each entry stands behind the one before: sorted by all modes, and none repeated.
+    pub(crate) fn increases(&self) -> bool {
+        let lists = self.all_indices();
+        let place = |e: usize| lists.iter().map(move |list| list[e]);
+        (1..self.nnz()).all(|e| place(e - 1).lt(place(e)))
+    }
+    /// Whether some place has more than one entry. Cost: O(d·nnz), less where the entries are sorted.
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn has_repeats(&self, threads: &Threads) -> Result<bool> {
+        if self.increases() {
+            return Ok(false);
+        }
+        let all: Vec<usize> = (0..self.order()).collect();
+        let order = self.order_by(threads, &all)?;
+        Ok(order.windows(2).any(|pair| self.compare(&all, pair[0], pair[1]).is_eq()))
+    }
+
     /// How entries `a` and `b` compare by their indices in `modes`.
     fn compare(&self, modes: &[usize], a: usize, b: usize) -> std::cmp::Ordering {
         let unequal = modes.iter().map(|&m| self.indices(m)[a].cmp(&self.indices(m)[b])).find(|c| c.is_ne());
