@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use serde_json::{Value, json};
 use sparring::algebra::dynamic::canonical;
-use sparring::algebra::{Arithmetic, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Type};
+use sparring::algebra::{Arithmetic, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Slice, Type};
 use sparring::backend::AskedEinsum;
 use sparring::contract::{Einsum, Layout, View, ViewMut};
 use sparring::gpu::DeviceBatch;
@@ -19,6 +19,7 @@ use crate::failure;
 use crate::formats::{self, Array, Element, Format};
 use crate::near::suggested;
 use crate::output::{ms, number, seconds, thousands};
+use crate::semiring::warn_outside;
 use crate::stream::{copied, stream};
 use crate::timing::{Times, timed};
 use crate::write::Output;
@@ -253,6 +254,8 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
         Some((layout, list, by_columns)) => (layout, Some(list), by_columns),
         None => (Layout::row_major(&shape)?, None, false),
     };
+    let values: Vec<_> = lists.iter().map(|(_, list, _)| Slice::of(list)).collect();
+    warn_outside(context, &arguments.semiring, &values);
     context.progress.stage("contracting".into());
     let job = Job { context, arguments, einsum, alpha, beta, layout, start };
     let mut c = vec![];

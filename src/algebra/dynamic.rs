@@ -38,6 +38,8 @@
 //! | integers | `bor_band band_bor bxor_band bxnor_bor` | integers | same |
 //! | logic | `land_lor lxor_land lxnor_lor` | bool | bool |
 //!
+//! `min_times`, `max_times` and `plus_min` are semirings on values from 0 up ([`Row::is_from_zero`]).
+//!
 //! The positions counted from 1 have types, not names: they would be compiled for every caller and differ
 //! from the others by one addition.
 
@@ -93,6 +95,17 @@ pub struct Row {
     /// What it is used for; empty for a monoid.
     pub purpose: &'static str,
     class: Class,
+    domain: Domain,
+}
+
+/// The values on which laws hold, as `builtin.rs` has them.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Domain {
+    every,
+    finite,
+    small,
+    natural,
 }
 
 #[allow(non_camel_case_types)]
@@ -109,6 +122,13 @@ enum Class {
 }
 
 impl Row {
+    /// Whether its laws hold on values from 0 up alone. On others ⊗ does not distribute over ⊕, as −1 times the larger of two numbers is
+    /// the smaller of the products: what is rearranged by that law, the path of a contraction or the variant of an MTTKRP, may then show in
+    /// the result.
+    #[must_use]
+    pub fn is_from_zero(&self) -> bool {
+        self.domain == Domain::natural
+    }
     /// The value types that have it.
     #[must_use]
     pub fn values(&self) -> &'static [Type] {
@@ -169,10 +189,10 @@ fn unknown<T: Named>(kind: &str, name: &str, known: &[&str]) -> Error {
 /// One function per class of semirings, generic over its value types: it gives the visitor back if the name
 /// is not its own.
 macro_rules! semirings {
-    ($($class:ident($bound:ident) { $($name:ident $ring:ident $purpose:literal $($law:ident)*;)* })*) => {
+    ($($class:ident($bound:ident) { $($name:ident $ring:ident $purpose:literal $domain:ident $($law:ident)*;)* })*) => {
         /// All semirings by name.
         pub const SEMIRINGS: &[Row] = &[$($(
-            Row { name: stringify!($name), purpose: $purpose, class: Class::$class },
+            Row { name: stringify!($name), purpose: $purpose, class: Class::$class, domain: Domain::$domain },
         )*)*];
         mod semiring_class {
             use super::*;
@@ -192,10 +212,10 @@ builtin_semirings!(semirings);
 
 /// The same for monoids; those of class `logic` exist on bool alone.
 macro_rules! monoids {
-    ($($class:ident($bound:ident) { $($name:ident $op:ident $law:ident;)* })*) => {
+    ($($class:ident($bound:ident) { $($name:ident $op:ident $domain:ident;)* })*) => {
         /// All monoids by name.
         pub const MONOIDS: &[Row] = &[$($(
-            Row { name: stringify!($name), purpose: "", class: Class::$class },
+            Row { name: stringify!($name), purpose: "", class: Class::$class, domain: Domain::$domain },
         )*)*];
         mod monoid_class {
             use super::*;

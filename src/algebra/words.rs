@@ -8,7 +8,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Type, Value, Word};
+use super::{Type, Value, Word, for_each_type};
 use crate::{Error, Result};
 
 /// The memory of a value.
@@ -184,6 +184,16 @@ impl<'a> Slice<'a> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+    /// Whether some value is a number below 0.
+    #[must_use]
+    pub fn has_negative(&self) -> bool {
+        macro_rules! some {
+            ($($variant:ident $t:ty),*) => {
+                $(self.get::<$t>().is_some_and(|x| x.iter().any(|x| *x < <$t>::default())))||*
+            };
+        }
+        for_each_type!(reals, some!())
     }
     /// The values, if they are of type `T`.
     #[inline]
