@@ -14,7 +14,7 @@ impl Collection for Matrix {}
 impl Collection for Vector {}
 
 pub(super) mod sealed {
-    use super::{Object, Operand, Result, Type, Vector};
+    use super::{Matrix, Object, Operand, Result, Type, Vector};
 
     /// What operations need of either.
     pub trait OnMachine: Sized {
@@ -26,6 +26,8 @@ pub(super) mod sealed {
         fn operand_of(&self) -> Operand<'_>;
         /// The vector, if it is one.
         fn vector_of(&mut self) -> Option<&mut Vector>;
+        /// The matrix, if it is one.
+        fn matrix_of(&mut self) -> Option<&mut Matrix>;
         /// What an operation made.
         fn made(object: Object) -> Result<Self>;
     }
@@ -33,7 +35,7 @@ pub(super) mod sealed {
 use sealed::OnMachine;
 
 macro_rules! on_machine {
-    ($($kind:ident |$x:ident| $shape:expr, |$v:ident| $vector:expr;)*) => {$(
+    ($($kind:ident |$x:ident| $shape:expr, |$v:ident| $vector:expr, |$m:ident| $matrix:expr;)*) => {$(
         impl OnMachine for $kind {
             fn type_of(&self) -> Type {
                 self.ty()
@@ -49,6 +51,10 @@ macro_rules! on_machine {
                 let $v = self;
                 $vector
             }
+            fn matrix_of(&mut self) -> Option<&mut Matrix> {
+                let $m = self;
+                $matrix
+            }
             fn made(object: Object) -> Result<Self> {
                 object.try_into()
             }
@@ -56,8 +62,8 @@ macro_rules! on_machine {
     )*};
 }
 on_machine! {
-    Matrix |a| a.shape(), |_a| None;
-    Vector |x| (x.len(), 1), |x| Some(x);
+    Matrix |a| a.shape(), |_a| None, |a| Some(a);
+    Vector |x| (x.len(), 1), |x| Some(x), |_x| None;
 }
 
 fn selects(op: &UnaryOp) -> Result<()> {

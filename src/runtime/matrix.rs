@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use super::cast::cast;
 use super::remote::{Downloaded, Remote, elsewhere};
+use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type, Value};
 use crate::kernels::{Operand, precompiled, with_type};
 use crate::num_complex::Complex;
 use crate::ops::by_formula::{Move, moved};
 use crate::par::Threads;
+use crate::sparse::{Combine, MaskSpec, MatrixPattern};
 use crate::{Csr, Error, Pattern, Result};
 
 /// A sparse matrix whose type is known at run time, in the memory of the processor or of a GPU. Cloning it copies nothing.
@@ -37,6 +39,20 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     /// The values to be written, if no clone of the matrix shares them.
     fn values_mut(&mut self) -> Option<SliceMut<'_>>;
     fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Matrix>;
+    /// Another handle of the same matrix.
+    fn another(&self) -> Arc<dyn Held>;
+    /// The places of the entries, in the form that they have.
+    fn structure(&self) -> MatrixPattern;
+    /// Whether it is a bitmap or full.
+    fn has_places(&self) -> bool;
+    /// The entries by their places.
+    fn places(&self, threads: &Threads) -> Result<Vector>;
+    /// Keeps the entries that the mask allows, in place; false if the form is not written in place.
+    fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool>;
+    /// Joins t to it in place; false if the form is not written in place.
+    fn put(&mut self, threads: &Threads, t: &Matrix, combine: &Combine<'_>) -> Result<bool>;
+    /// Takes what a write that was not in place made of it.
+    fn replace(&mut self, written: &Matrix);
 }
 impl<T: Value> Held for Csr<T> {
     fn ty(&self) -> Type {
@@ -62,6 +78,29 @@ impl<T: Value> Held for Csr<T> {
     }
     fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Matrix> {
         Ok(moved(threads, self, how)?.into())
+    }
+    fn another(&self) -> Arc<dyn Held> {
+        Arc::new(self.clone())
+    }
+    fn structure(&self) -> MatrixPattern {
+        self.matrix_pattern()
+    }
+    fn has_places(&self) -> bool {
+        self.as_places().is_some()
+    }
+    fn places(&self, threads: &Threads) -> Result<Vector> {
+        Ok(self.to_places(threads)?.into())
+    }
+    fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool> {
+        Csr::retain(self, threads, mask)
+    }
+    fn put(&mut self, threads: &Threads, t: &Matrix, combine: &Combine<'_>) -> Result<bool> {
+        t.csr().map_or(Ok(false), |t| Csr::put(self, threads, t, combine))
+    }
+    fn replace(&mut self, written: &Matrix) {
+        if let Some(written) = written.csr::<T>() {
+            Csr::replace(self, written.clone());
+        }
     }
 }
 
@@ -197,6 +236,52 @@ impl Matrix {
     /// The matrix with sorted rows; itself if they are.
     pub(super) fn sorted(&self, threads: &Threads) -> Result<Self> {
         if self.rows()?.pattern().is_sorted() { Ok(self.clone()) } else { self.moved(threads, Move::Sort) }
+    }
+    /// To be written in place; what is written and another owner shares is copied then.
+    fn held_mut(&mut self) -> Result<&mut dyn Held> {
+        let Place::Host(held) = &mut self.0 else { return Err(elsewhere("matrix")) };
+        if Arc::get_mut(held).is_none() {
+            *held = held.another();
+        }
+        Arc::get_mut(held).ok_or_else(|| elsewhere("matrix"))
+    }
+    /// The places of the entries, in the form that they have.
+    pub(super) fn structure(&self) -> Result<MatrixPattern> {
+        Ok(self.held()?.structure())
+    }
+    /// Whether it is a bitmap or full, and on the host.
+    pub(super) fn has_places(&self) -> bool {
+        self.held().is_ok_and(|held| held.has_places())
+    }
+    /// The entries by their places, i·n + j for (i, j); nothing is copied of a bitmap or a full matrix.
+    pub(super) fn places(&self, threads: &Threads) -> Result<Vector> {
+        self.held()?.places(threads)
+    }
+    /// Of a vector with an entry for each of the matrix's, by its place.
+    pub(super) fn from_places(shape: (usize, usize), entries: &Vector) -> Result<Self> {
+        let ty = entries.ty();
+        with_type!(ty, T => {
+            let typed = entries.typed::<T>().ok_or_else(|| elsewhere("vector"))?;
+            Ok(Csr::from_places(shape, typed.clone())?.into())
+        }, Err(not_made(ty)))
+    }
+    /// Keeps the entries that the mask, which has the same shape, allows, in place; false if its form is not written in place.
+    pub(super) fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool> {
+        let (lhs, rhs) = (self.shape(), mask.pattern.shape());
+        if lhs != rhs {
+            return Err(Error::Shape { op: "mask", lhs, rhs });
+        }
+        self.held_mut()?.retain(threads, mask)
+    }
+    /// The entries of t, of the same type, and elsewhere its own; `combine` of both where both have one; false if its form is not
+    /// written in place.
+    pub(super) fn put(&mut self, threads: &Threads, t: &Self, combine: &Combine<'_>) -> Result<bool> {
+        self.held_mut()?.put(threads, t, combine)
+    }
+    /// Takes what a write that was not in place made of it; enough of these, and its form becomes one that is written in place.
+    pub(super) fn replace(&mut self, written: &Self) -> Result<()> {
+        self.held_mut()?.replace(written);
+        Ok(())
     }
     /// Pattern and values to be written, if nobody else holds the matrix.
     pub(super) fn unshared(&mut self) -> Option<(Arc<Pattern>, SliceMut<'_>)> {

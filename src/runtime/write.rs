@@ -22,6 +22,11 @@ impl On<'_> {
         {
             return done;
         }
+        if let (Some(x), Operand::Matrix(t)) = (x.matrix_of(), t.operand_of())
+            && let Some(done) = self.machine.engine().put_matrix(x, t, op)
+        {
+            return done;
+        }
         *x = match op {
             Some(op) => self.machine.ewise_add(op, x, t)?,
             None => self.machine.ewise_add(&BinaryOp::new("second", self.ty)?, x, t)?,
@@ -50,6 +55,11 @@ impl<X: Collection> Parts<X, X> for On<'_> {
     fn retain(&self, x: &mut X, mask: MaskSpec<'_, X>) -> Result<()> {
         if let (Some(x), Operand::Vector(m)) = (x.vector_of(), mask.pattern.operand_of())
             && let Some(done) = self.machine.engine().retain(x, m, mask.complement)
+        {
+            return done;
+        }
+        if let (Some(x), Operand::Matrix(m)) = (x.matrix_of(), mask.pattern.operand_of())
+            && let Some(done) = self.machine.engine().retain_matrix(x, m, mask.complement)
         {
             return done;
         }

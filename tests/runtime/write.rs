@@ -1,13 +1,14 @@
 //! Masks, accumulators and replace give what the chains by types give.
 
 use sparring::Error;
-use sparring::algebra::{Identity, Minus, Num, Plus, Type};
+use sparring::algebra::{Ainv, ColLe, Identity, Minus, Num, Plus, RowIndex, Type, ValueGt};
 use sparring::backend::{Backend, Container};
 use sparring::prelude::{Cpu, Csr};
-use sparring::runtime::{self, Machine, Matrix, Op, Operation};
+use sparring::runtime::{self, BinaryOp, Machine, Matrix, Monoid, Op, Operation, Scalar, UnaryOp};
+use sparring::sparse::{Builder, MatrixForm};
 
 use super::operands::{machines, pairs, same_matrix, same_vector, vectors};
-use crate::common::arbitrary::Draw;
+use crate::common::arbitrary::{Draw, Rng};
 
 /// By a chain: `apply` of the identity, written in all ways.
 macro_rules! chained {
@@ -147,4 +148,95 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let e = m.call(Op::Identity, &same_shape).mask(&t).into(&mut c).unwrap_err();
     assert!(matches!(e, Error::Shape { op: "mask", .. }), "{e}");
     assert_eq!(c.csr::<i64>(), before.csr::<i64>());
+}
+
+/// A matrix of few rows that fills up: it becomes a bitmap, which writes do not move, and every write and every
+/// operation gives what it gives by types.
+#[test]
+fn a_state_that_fills_up_is_written_in_place() {
+    let (cpu, machine, n) = (Cpu::new(), Machine::from(Cpu::new()), 500);
+    let plus = BinaryOp::new("plus", Type::I64).unwrap();
+    let [mut c, mut frontier] = [(); 2].map(|()| Csr::<i64>::empty(4, n).unwrap());
+    let mut named = Matrix::from(c.clone());
+    let (rng, mut in_place) = (&mut Rng(17), 0);
+    for step in 0..300 {
+        let mut t = Builder::<i64>::new(4, n).unwrap();
+        for _ in 0..rng.below(40) {
+            t.push(rng.below(4), rng.below(n), rng.below(9) as i64 - 2).unwrap();
+        }
+        let t = t.finish(Plus::new()).unwrap();
+        let (rt, rm) = (Matrix::from(t.clone()), Matrix::from(frontier.clone()));
+        let before = named.csr::<i64>().unwrap().values().as_ptr();
+        let call = |op| machine.call(op, &rt);
+        match rng.below(6) {
+            0 => {
+                cpu.apply(Identity::new(), &t).accum(Plus::new()).into(&mut c).unwrap();
+                call(Op::Identity).accum(&plus).into(&mut named).unwrap();
+            }
+            1 => {
+                cpu.apply(Identity::new(), &t).mask(&frontier).accum(Plus::new()).into(&mut c).unwrap();
+                call(Op::Identity).mask(&rm).accum(&plus).into(&mut named).unwrap();
+            }
+            2 => {
+                cpu.apply(Identity::new(), &t).mask(!c.clone().structure()).into(&mut c).unwrap();
+                call(Op::Identity).mask(&named.clone()).structure().complement().into(&mut named).unwrap();
+            }
+            3 => {
+                cpu.apply(Identity::new(), &t).mask(!frontier.structure()).accum(Plus::new()).into(&mut c).unwrap();
+                call(Op::Identity).mask(&rm).structure().complement().accum(&plus).into(&mut named).unwrap();
+            }
+            4 => {
+                let kept = named.clone();
+                cpu.apply(Identity::new(), &t).mask(frontier.structure()).into(&mut c).unwrap();
+                call(Op::Identity).mask(&rm).structure().into(&mut named).unwrap();
+                // A clone keeps its values.
+                assert!(!kept.is(&named) || kept.nnz() == named.nnz());
+            }
+            _ => {
+                let keep = !frontier.structure();
+                cpu.apply(Identity::new(), &c.clone()).mask(keep).replace().into(&mut c).unwrap();
+                let call = machine.call(Op::Identity, &named);
+                call.mask(&rm).structure().complement().replace().into(&mut named).unwrap();
+            }
+        }
+        let typed = named.csr::<i64>().unwrap();
+        assert_eq!(typed.nnz(), c.nnz(), "step {step}");
+        in_place += usize::from(typed.form() == MatrixForm::Bitmap && typed.values().as_ptr() == before);
+        assert_eq!(typed, &c, "step {step}");
+        every_operation(&machine, &named, &c, &rt, &t);
+        frontier = t;
+    }
+    assert!(in_place > 100, "{in_place} writes in place");
+}
+
+/// Operations on a matrix by name give what those by types give.
+fn every_operation(machine: &Machine, named: &Matrix, c: &Csr<i64>, rt: &Matrix, t: &Csr<i64>) {
+    let cpu = Cpu::with_threads(1).unwrap();
+    let minus = BinaryOp::new("minus", Type::I64).unwrap();
+    for (op, want) in [
+        (UnaryOp::new("ainv", Type::I64).unwrap(), cpu.apply(Ainv::new(), c).eval().unwrap()),
+        (
+            UnaryOp::new("rowindex", Type::I64).unwrap().with(3i64).unwrap(),
+            cpu.apply_index(RowIndex::<i64, i64>::new(), c, 3).eval().unwrap(),
+        ),
+    ] {
+        same_matrix(&machine.apply(&op, named).unwrap(), &want, "apply");
+    }
+    let positive = UnaryOp::new("a > 0", Type::I64).unwrap();
+    same_matrix(
+        &machine.select(&positive, named).unwrap(),
+        &cpu.select(ValueGt::new(), c, 0).eval().unwrap(),
+        "select",
+    );
+    let col = UnaryOp::new("j < 7", Type::I64).unwrap();
+    let want = cpu.select(ColLe::new(), c, 6).eval().unwrap();
+    same_matrix(&machine.select(&col, named).unwrap(), &want, "select by columns");
+    for ((a, b), (x, y)) in [((named, rt), (c, t)), ((rt, named), (t, c)), ((named, named), (c, c))] {
+        let want = cpu.ewise_add(Minus::new(), x, y).eval().unwrap();
+        same_matrix(&machine.ewise_add(&minus, a, b).unwrap(), &want, "ewise_add");
+        let want = cpu.ewise_mult(Minus::new(), x, y).eval().unwrap();
+        same_matrix(&machine.ewise_mult(&minus, a, b).unwrap(), &want, "ewise_mult");
+    }
+    let sum = machine.reduce(&Monoid::new("plus", Type::I64).unwrap(), named).unwrap();
+    assert_eq!(sum, Scalar::from(cpu.reduce(Plus::new(), c).eval().unwrap()));
 }

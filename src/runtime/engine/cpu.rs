@@ -125,6 +125,26 @@ impl Engine for Cpu {
             Some(joins) => joins.and_then(|joins| x.put(threads, t, Some(&joins))),
         })
     }
+    fn retain_matrix(&self, a: &mut Matrix, mask: &Matrix, complement: bool) -> Option<Result<()>> {
+        let retained =
+            mask.structure().and_then(|m| a.retain(Cpu::threads(self), sparse::MaskSpec::new(&m, complement)));
+        done_in_place(retained)
+    }
+    fn put_matrix(&self, a: &mut Matrix, t: &Matrix, op: Option<&BinaryOp>) -> Option<Result<()>> {
+        let threads = Cpu::threads(self);
+        let put = match op.map(|op| by_formula::joins(op.compiled())) {
+            None => a.put(threads, t, &|x, y| x.copy_from(y)),
+            Some(joins) => joins.and_then(|joins| a.put(threads, t, &joins)),
+        };
+        if let Some(done) = done_in_place(put) {
+            return Some(done);
+        }
+        let joined = match op {
+            Some(op) => self.of_matrices(Op::EwiseAdd(op), a, t),
+            None => BinaryOp::new("second", a.ty()).and_then(|op| self.of_matrices(Op::EwiseAdd(&op), a, t)),
+        };
+        Some(joined.and_then(|joined| a.replace(&joined)))
+    }
     fn sum(&self, a: &Matrix) -> Result<Sum> {
         a.sum()
     }
@@ -136,6 +156,15 @@ impl Engine for Cpu {
     }
     fn distances(&self) -> Option<&dyn DistanceEngine> {
         Some(self)
+    }
+}
+
+/// What was written in place, or failed.
+fn done_in_place(written: Result<bool>) -> Option<Result<()>> {
+    match written {
+        Ok(true) => Some(Ok(())),
+        Ok(false) => None,
+        Err(e) => Some(Err(e)),
     }
 }
 
@@ -168,8 +197,26 @@ fn allowed_entries<'a>(x: &'a Vector, mask: Option<MaskSpec<'_>>) -> Result<Cow<
 }
 
 impl Cpu {
+    /// What the operation gives of the places of a bitmap or a full matrix; `None` for another form, or an operator that reads its place.
+    fn of_places(&self, op: Op<'_>, a: &Matrix) -> Result<Option<Object>> {
+        let by_value = match op {
+            Op::Apply(f) | Op::Select(f) => !f.compiled().reads_place(),
+            Op::Reduce(_) => true,
+            _ => false,
+        };
+        if !by_value || !a.has_places() {
+            return Ok(None);
+        }
+        Ok(Some(match self.of_vector(op, &a.places(Cpu::threads(self))?)? {
+            Object::Vector(made) => Matrix::from_places(a.shape(), &made)?.into(),
+            scalar => scalar,
+        }))
+    }
     fn of_matrix(&self, op: Op<'_>, a: &Matrix) -> Result<Object> {
         let threads = Cpu::threads(self);
+        if let Some(made) = self.of_places(op, a)? {
+            return Ok(made);
+        }
         Ok(match op {
             Op::Apply(f) => {
                 let a = a.operand()?;
@@ -206,6 +253,11 @@ impl Cpu {
     }
     fn of_matrices(&self, op: Op<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         let threads = Cpu::threads(self);
+        let each = matches!(op, Op::EwiseAdd(_) | Op::Pairs(Pairing::EwiseMult, _));
+        if each && (a.has_places() || b.has_places()) && a.shape() == b.shape() {
+            let made = self.of_vectors(op, &a.places(threads)?, &b.places(threads)?)?;
+            return Matrix::from_places(a.shape(), &made);
+        }
         let sorts = !matches!(op, Op::Pairs(pairing, _) if !pairing.sorts());
         let (a, b) = if sorts { (a.sorted(threads)?, b.sorted(threads)?) } else { (a.clone(), b.clone()) };
         let (left, right) = (a.operand()?, b.operand()?);
@@ -229,6 +281,11 @@ impl Cpu {
         let Some(mask) = mask else { return Ok(made) };
         let threads = Cpu::threads(self);
         Ok(match (made, mask.structure) {
+            (Object::Matrix(a), Operand::Matrix(m)) if a.shape() == m.shape() && (a.has_places() || m.has_places()) => {
+                let (entries, allowed) = (a.places(threads)?, m.structure()?);
+                let kept = entries.retained(sparse::MaskSpec::new(&*allowed.places(threads)?, mask.complement))?;
+                Matrix::from_places(a.shape(), &kept)?.into()
+            }
             (Object::Matrix(a), Operand::Matrix(m)) => {
                 let (a, m) = (a.sorted(threads)?, m.sorted(threads)?);
                 a.moved(threads, Move::Restrict(m.operand()?.pattern, mask.complement))?.into()

@@ -95,6 +95,14 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     fn put(&self, _x: &mut Vector, _t: &Vector, _op: Option<&BinaryOp>) -> Option<Result<()>> {
         None
     }
+    /// [`retain`](Self::retain) of a matrix.
+    fn retain_matrix(&self, _a: &mut Matrix, _mask: &Matrix, _complement: bool) -> Option<Result<()>> {
+        None
+    }
+    /// [`put`](Self::put) of a matrix.
+    fn put_matrix(&self, _a: &mut Matrix, _t: &Matrix, _op: Option<&BinaryOp>) -> Option<Result<()>> {
+        None
+    }
     /// The pool of threads, of engines that have one.
     fn threads(&self) -> Option<&Threads> {
         None
