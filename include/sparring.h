@@ -729,12 +729,13 @@ SparringStatus sparring_arrays_free(SparringArrays *arrays);
 
 /// An nrows × ncols matrix over compressed rows of yours, which are read where they are and not copied: as those of
 /// sparring_matrix_from_csr, but that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`)
-/// and `col_idx` of SPARRING_I32 or SPARRING_U32 (`col_idx_type`), as SciPy and Arrow have them. Row pointers of 32
-/// bits are the one thing that is copied. Arrays are checked once, in time of nrows + nnz, unless `flags` has
-/// SPARRING_UNCHECKED; bytes of SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the
-/// matrix and to all results that share them: nobody writes to them until `release`, which may be NULL, is called with
-/// `context`, once, by any thread. On failure they are yours as before, and `release` is not called. `*matrix` gets the
-/// handle, NULL on failure; free it with sparring_matrix_free.
+/// and `col_idx` of SPARRING_I32, SPARRING_U32, SPARRING_I64 or SPARRING_U64 (`col_idx_type`), as SciPy and Arrow have
+/// them. Row pointers of 32 bits and columns of 64 are copied to the other width; a column that 32 bits do not hold is
+/// refused. Arrays are checked once, in time of nrows + nnz, unless `flags` has SPARRING_UNCHECKED; bytes of
+/// SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the matrix and to all results that
+/// share them: nobody writes to them until `release`, which may be NULL, is called with `context`, once, by any thread.
+/// On failure they are yours as before, and `release` is not called. `*matrix` gets the handle, NULL on failure; free it
+/// with sparring_matrix_free.
 SparringStatus sparring_matrix_from_foreign(uint32_t type,
                                             uint64_t nrows,
                                             uint64_t ncols,

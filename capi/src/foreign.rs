@@ -85,10 +85,7 @@ impl Indices {
         }
         // SAFETY: as there.
         let signed = unsafe { self.lent::<S>(lent)? };
-        signed.unsigned().map_err(|e| match e {
-            Error::Argument { message, .. } => Fail::argument(self.name, message),
-            other => other.into(),
-        })
+        signed.unsigned().map_err(|e| self.of_indices(e))
     }
     fn refused<T>(&self, takes: &str) -> Fallible<T> {
         Err(Fail::of_type(self.name, format!("{} is none of {takes}", named(self.ty))))
@@ -118,20 +115,37 @@ impl Indices {
             match self.ty {
                 Type::U32 => self.lent(lent),
                 Type::I32 => self.lent_signed::<i32>(lent),
-                _ => self.refused("SPARRING_I32, SPARRING_U32"),
+                Type::I64 => self.narrowed::<i64>(),
+                Type::U64 => self.narrowed::<u64>(),
+                _ => self.refused("SPARRING_I32, SPARRING_U32, SPARRING_I64, SPARRING_U64"),
             }
+        }
+    }
+    /// # Safety
+    /// As for [`lent`](Self::lent), the array being of `T`.
+    unsafe fn narrowed<T: Copy + TryInto<u32> + std::fmt::Display>(&self) -> Fallible<Storage<u32>> {
+        // SAFETY: as there.
+        let wide = unsafe { input(self.at.cast::<T>(), self.len, self.name)? };
+        Storage::narrowed(wide).map_err(|e| self.of_indices(e))
+    }
+    /// An error of an array's numbers, with the name that the caller knows it by.
+    fn of_indices(&self, e: Error) -> Fail {
+        match e {
+            Error::Argument { message, .. } => Fail::argument(self.name, message),
+            other => other.into(),
         }
     }
 }
 
 /// An nrows × ncols matrix over compressed rows of yours, which are read where they are and not copied: as those of
 /// sparring_matrix_from_csr, but that `row_ptr` may be of SPARRING_I32, SPARRING_I64 or SPARRING_U64 (`row_ptr_type`)
-/// and `col_idx` of SPARRING_I32 or SPARRING_U32 (`col_idx_type`), as SciPy and Arrow have them. Row pointers of 32
-/// bits are the one thing that is copied. Arrays are checked once, in time of nrows + nnz, unless `flags` has
-/// SPARRING_UNCHECKED; bytes of SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the
-/// matrix and to all results that share them: nobody writes to them until `release`, which may be NULL, is called with
-/// `context`, once, by any thread. On failure they are yours as before, and `release` is not called. `*matrix` gets the
-/// handle, NULL on failure; free it with sparring_matrix_free.
+/// and `col_idx` of SPARRING_I32, SPARRING_U32, SPARRING_I64 or SPARRING_U64 (`col_idx_type`), as SciPy and Arrow have
+/// them. Row pointers of 32 bits and columns of 64 are copied to the other width; a column that 32 bits do not hold is
+/// refused. Arrays are checked once, in time of nrows + nnz, unless `flags` has SPARRING_UNCHECKED; bytes of
+/// SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the matrix and to all results that
+/// share them: nobody writes to them until `release`, which may be NULL, is called with `context`, once, by any thread.
+/// On failure they are yours as before, and `release` is not called. `*matrix` gets the handle, NULL on failure; free it
+/// with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their types and lengths")]
 pub unsafe extern "C" fn sparring_matrix_from_foreign(

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::collected;
+use super::{collected, reserved};
 use crate::{Error, Result};
 
 /// An array that is read as a slice: a vector of its own, or memory of another owner (a NumPy array, an Arrow buffer,
@@ -205,6 +205,23 @@ impl Storage<usize> {
             return Err(Error::Argument { name: "row_ptr", message });
         }
         Ok(collected(row_ptr.len(), row_ptr.iter().map(|&p| p.unsigned_abs() as usize), "row pointers")?.into())
+    }
+}
+
+impl Storage<u32> {
+    /// Columns of 64 bits, signed or not, as those of 32 that kernels read: a copy of nnz numbers.
+    /// # Errors
+    /// [`Error::Argument`] with the first number that 32 bits do not hold and where it stands; [`Error::OutOfMemory`].
+    pub fn narrowed<T: Copy + TryInto<u32> + std::fmt::Display>(indices: &[T]) -> Result<Self> {
+        let mut narrow = reserved(indices.len(), "columns")?;
+        for (position, &i) in indices.iter().enumerate() {
+            let Ok(j) = i.try_into() else {
+                let message = format!("number {position} is {i}, which is no index of 32 bits");
+                return Err(Error::Argument { name: "indices", message });
+            };
+            narrow.push(j);
+        }
+        Ok(narrow.into())
     }
 }
 

@@ -57,6 +57,10 @@ fn arrays_of_scipy_are_read_where_they_are_and_released_once() {
         check(lend([F64, I64, I32], (&[0i64, 1, 3], &[1i32, 0, 2], &x), flags, &n), &n);
         let n = AtomicU32::new(0);
         check(lend([F64, U64, U32], (&[0u64, 1, 3], &[1u32, 0, 2], &x), flags, &n), &n);
+        let n = AtomicU32::new(0);
+        check(lend([F64, I64, I64], (&[0i64, 1, 3], &[1i64, 0, 2], &x), flags, &n), &n);
+        let n = AtomicU32::new(0);
+        check(lend([F64, I64, U64], (&[0i64, 1, 3], &[1u64, 0, 2], &x), flags, &n), &n);
     }
 }
 
@@ -115,7 +119,14 @@ fn what_is_wrong_is_refused_and_stays_the_callers() {
     );
     says(lend([F64, I64, I32], (&[0i64, 1, 3], &[1i32, 2, 2], &x), 0, &n), SPARRING_DUPLICATE, "col_idx");
     says(lend([F64, F64, I32], (&[0i64, 1, 3], &[1i32, 0, 2], &x), 0, &n), SPARRING_TYPE, "row_ptr: SPARRING_F64");
-    says(lend([F64, I64, I64], (&[0i64, 1, 3], &[1i64, 0, 2], &x), 0, &n), SPARRING_TYPE, "col_idx: SPARRING_I64");
+    says(lend([F64, I64, F64], (&[0i64, 1, 3], &[1.0, 0.0, 2.0], &x), 0, &n), SPARRING_TYPE, "col_idx: SPARRING_F64");
+    // Also where the caller promised that the columns are those of a matrix.
+    for flags in [0, SPARRING_UNCHECKED as u32] {
+        for (wide, text) in [(1 << 32, "col_idx: number 1 is 4294967296"), (-1, "col_idx: number 1 is -1")] {
+            let columns = [1i64, wide, 2];
+            says(lend([F64, I64, I64], (&[0i64, 1, 3], &columns, &x), flags, &n), SPARRING_ARGUMENT, text);
+        }
+    }
     says(lend([F64, I64, I32], (&[0i64, 1, 3], &[1i32, 0, 2], &x), 4, &n), SPARRING_ARGUMENT, "flags: 4");
     says(lend([F64, I64, I32], (&[0i64, 1, 3], &[1i32, 0, 2], &x), 2, &n), SPARRING_ARGUMENT, "SPARRING_UNCHECKED");
     let of_bool = SPARRING_BOOL as u32;
