@@ -256,9 +256,11 @@ fn repeated_entries_follow_the_rule() {
     let error =
         parse_with::<f64>((many.clone() + &many).as_bytes(), FrosttOptions::new().duplicates(Duplicates::Refuse));
     assert!(error.unwrap_err().to_string().contains("entry (1, 1, 1, 1, 1, 1, 1, 1, …) is in"));
-    // Sums are made in the order of the file, and integers wrap.
+    // Sums are made in the order of the file; integers that do not hold one refuse it.
     assert_eq!(parse::<f64>("1 1e16\n1 1\n1 -1e16\n").unwrap().values(), [0.0]);
-    assert_eq!(parse::<u8>("1 200\n1 100\n").unwrap().values(), [44]);
+    assert_eq!(parse::<u8>("1 200\n1 55\n").unwrap().values(), [255]);
+    let error = parse::<u8>("1 200\n1 56\n").unwrap_err().to_string();
+    assert!(error.contains("a sum of repeated entries as u8"), "{error}");
     assert_eq!(parse::<bool>("1 0\n1 1\n2 0\n").unwrap().values(), [true, false]);
     // Without repeats the order of the file stays where it is not to be sorted.
     let x = parse_with::<f64>(b"2 1\n1 2\n", FrosttOptions::new().duplicates(Duplicates::Refuse)).unwrap();

@@ -253,7 +253,6 @@ fn one_file_asks_the_processor() {
     assert_eq!(asks, BTreeSet::from([top.join("src/simd/isa.rs")]));
 }
 
-/// The programs around the library see what any user sees: no path into its sources, no private feature.
 /// A new operation touches few files, through every door: those that say the name of one that was added so.
 #[test]
 fn an_operation_touches_six_files_and_a_gpu_four() {
@@ -281,6 +280,25 @@ fn an_operation_touches_six_files_and_a_gpu_four() {
     assert!(root.join("cuda/kronecker.cu").is_file(), "the fourth file of a GPU");
 }
 
+/// A new value type is written down in few files: those that say the name of one that nothing else is about.
+#[test]
+fn a_value_type_touches_few_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let says = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let names = ["I16", "i16", "SPARRING_I16"];
+        code(&text).split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| names.contains(&word))
+    };
+    let folders = ["src", "capi/src", "cli/src"].map(|folder| sources(&root.join(folder)));
+    let is_test = |path: &PathBuf| path.components().any(|part| part.as_os_str() == "tests");
+    let files = folders.concat().into_iter().filter(|path| !is_test(path) && says(path));
+    let files: Vec<_> =
+        files.map(|path| path.strip_prefix(root).expect("in the package").display().to_string()).collect();
+    let rust = ["src/algebra/dynamic.rs", "src/algebra/types.rs", "src/algebra/value.rs"];
+    assert_eq!(files, [&rust[..], &["capi/src/types.rs", "cli/src/formats/values.rs"]].concat());
+}
+
+/// The programs around the library see what any user sees: no path into its sources, no private feature.
 #[test]
 fn the_programs_around_use_the_public_api() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -34,7 +34,7 @@ use sparring::algebra::dynamic::{Named, SEMIRINGS, SemiringVisitor};
 use sparring::algebra::*;
 use sparring::num_complex::Complex;
 use sparring::prelude::*;
-use sparring::runtime::{Machine, Matrix, Semiring, Sum};
+use sparring::runtime::{self, Machine, Matrix, Scalar, Semiring, Sum};
 
 /// Awkward operands of one type.
 fn operands<T: Draw>(seed: u64) -> (Csr<T>, Csr<T>) {
@@ -180,6 +180,34 @@ fn integers_are_exact_and_numbers_convert() {
     assert_eq!((c.sum().unwrap(), c.csr::<i64>().unwrap().values()), (Sum::Integer(big.into()), &[big][..]));
     let f = a.cast(Type::F32).unwrap();
     assert_eq!(f.csr::<f32>().unwrap().values(), [big as f32]);
+    let small = Matrix::from(Csr::<i64>::new(1, 3, vec![0, 3], vec![0, 1, 2], vec![-1, 0, 255]).unwrap());
+    for (ty, says) in [(Type::I8, "entry (0, 2), 255 as i8"), (Type::U64, "entry (0, 0), -1 as u64")] {
+        assert!(small.cast(ty).unwrap_err().to_string().contains(says));
+    }
+    assert_eq!(small.wrapping_cast(Type::I8).unwrap().csr::<i8>().unwrap().values(), [-1, 0, -1]);
+    for (x, ty, held) in [
+        (2f64.powi(63), Type::I64, false),
+        (-(2f64.powi(63)), Type::I64, true),
+        (2f64.powi(64), Type::U64, false),
+        (2f64.powi(64) - 2048.0, Type::U64, true),
+        (0.5, Type::I32, false),
+        (-0.0, Type::U8, true),
+        (f64::NAN, Type::I8, false),
+        (f64::NAN, Type::F32, true),
+        (f64::INFINITY, Type::F32, true),
+        (1e39, Type::F32, false),
+        (1e39, Type::ComplexF32, false),
+        (1e39, Type::Bool, true),
+    ] {
+        assert_eq!(Scalar::from(x).cast(ty).is_ok(), held, "{x} as {ty}");
+        let v = runtime::Vector::from(Vector::<f64>::new(3, vec![1], vec![x]).unwrap());
+        assert_eq!(v.cast(ty).is_ok(), held, "{x} as {ty}");
+        assert!(v.wrapping_cast(ty).is_ok() || ty == Type::ComplexF32);
+    }
+    // What a bitmap has where there is no entry does not count.
+    let mut v = Vector::<i64>::full(vec![1, 300, 3]).unwrap();
+    v.remove(1).unwrap();
+    assert_eq!(runtime::Vector::from(v).cast(Type::I8).unwrap().typed::<i8>().unwrap().to_dense(0).unwrap(), [1, 0, 3]);
     assert_eq!(f.cast(Type::Bool).unwrap().csr::<bool>().unwrap().values(), [true]);
     let z = f.cast(Type::ComplexF64).unwrap();
     assert_eq!(z.csr::<Complex<f64>>().unwrap().values(), [Complex::new(f64::from(big as f32), 0.0)]);

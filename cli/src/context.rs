@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::Value;
+use sparring::algebra::Type;
 use sparring::factor::{CpAls, CpFit};
 use sparring::gpu::Tuning;
 use sparring::runtime::{Machine, Matrix};
@@ -95,11 +96,11 @@ impl Context {
         let (source, ms) = timed(|| self.quiet.threads().install(|| read::load(name, &reading)));
         Ok((source?, ms))
     }
-    /// The same in the file's own type.
-    pub(crate) fn load_any(&self, name: &str) -> Result<(Matrix, f64)> {
+    /// The same as values of a type, or in the file's own.
+    pub(crate) fn load_any(&self, name: &str, ty: Option<Type>) -> Result<(Matrix, f64)> {
         self.begin_reading(name)?;
         let reading = self.reading;
-        let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, &reading)));
+        let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, &reading, ty)));
         Ok((matrix?, ms))
     }
     /// The sparse tensor that `name` stands for, and the milliseconds that getting it took.

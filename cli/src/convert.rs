@@ -17,16 +17,19 @@ pub(crate) struct Arguments {
     input: String,
     /// File to write, what its name says: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
     output: String,
-    /// Convert the values to this type first [default: that of the file]
+    /// Convert the values to this type first; what it does not hold is refused [default: that of the file]
     #[arg(long = "type", value_name = "TYPE")]
     values: Option<Type>,
+    /// Convert what the type does not hold too: integers wrap, floats saturate, NaN becomes 0
+    #[arg(long, requires = "values")]
+    wrapping: bool,
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments, transpose: bool) -> Result {
     let Some(output) = Output::new(context, Some(&arguments.output), SPARSE)? else { return Ok(()) };
-    let (mut a, read_ms) = context.load_any(&arguments.input)?;
+    let (mut a, read_ms) = context.load_any(&arguments.input, arguments.values.filter(|_| !arguments.wrapping))?;
     if let Some(ty) = arguments.values {
-        a = a.cast(ty)?;
+        a = a.wrapping_cast(ty)?;
     }
     if transpose {
         a = context.transposed(&a)?;

@@ -18,6 +18,7 @@ mod memory;
 mod metrics;
 mod mxm;
 mod near;
+mod operands;
 mod operations;
 mod output;
 mod pages;

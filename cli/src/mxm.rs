@@ -4,9 +4,8 @@ mod gpu;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use sparring::Error;
 use sparring::algebra::Type;
-use sparring::algebra::dynamic::SEMIRINGS;
+use sparring::algebra::dynamic::{SEMIRINGS, canonical};
 use sparring::runtime::{Machine, Matrix, Product, Semiring, Sum};
 use sparring::spgemm::{self, Options};
 
@@ -15,7 +14,9 @@ use crate::device::{Where, refuse};
 use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::near::suggested;
+use crate::operands;
 use crate::output::{ms, number, seconds, shape, thousands};
+use crate::semiring::warn_outside;
 use crate::timing::Times;
 use crate::write::Output;
 
@@ -25,10 +26,11 @@ pub(crate) struct Arguments {
     a: String,
     /// Right matrix [default: the left one]
     b: Option<String>,
-    /// Semiring: a name that `sparring semirings` lists, or ⊕ and ⊗ as formulas: "min, a + 2*b"
+    /// Semiring: a name that `sparring semirings` lists with the values that it is on, or ⊕ and ⊗ as formulas: "min, a + 2*b"
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
-    /// Type of the values, to which both matrices are converted [default: that of the files: integers are i64, patterns bool]
+    /// Type of the values, to which both matrices are converted [default: the least that holds
+    /// those of the files; patterns are truth values for semirings that have them, else i64, each entry 1]
     #[arg(long = "type", value_name = "TYPE")]
     values: Option<Type>,
     #[command(flatten)]
@@ -243,59 +245,30 @@ fn multiply(
     Ok(report)
 }
 
-/// The type that holds the values of both: the wider of the two kinds, in the order of truth values, integers, reals, complex
-/// numbers. Where that could lose digits the user is to say.
-pub(crate) fn common(a: Type, b: Type) -> sparring::Result<Type> {
-    let rank = |t: Type| match t {
-        Type::Bool => 0,
-        Type::F32 | Type::F64 => 2,
-        Type::ComplexF32 | Type::ComplexF64 => 3,
-        _ => 1,
-    };
-    if a == b || rank(a) != rank(b) {
-        return Ok(if rank(a) >= rank(b) { a } else { b });
-    }
-    let message = format!("the left matrix has {a}, the right one {b}; say --type");
-    Err(Error::Argument { name: "type", message })
-}
-
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
-    let (a, mut read_ms) = context.load_any(&arguments.a)?;
-    let b = match &arguments.b {
-        Some(file) => {
-            let (b, ms) = context.load_any(file)?;
-            read_ms += ms;
-            b
-        }
-        None => a.clone(),
-    };
-    let ty = match arguments.values {
-        Some(ty) => ty,
-        None => common(a.ty(), b.ty())?,
-    };
+    let rows = canonical(&arguments.semiring);
+    let truth = SEMIRINGS.iter().any(|row| row.name == rows && row.values().contains(&Type::Bool));
+    let both = (&*arguments.a, arguments.b.as_ref());
+    let operands::Operands { a, b, ty, ones, mut read_ms } =
+        operands::Operands::load(context, both, arguments.values, truth)?;
     let mask = match &arguments.mask {
         Some(file) => {
-            let (mask, ms) = context.load_any(file)?;
+            let (mask, ms) = context.load_any(file, None)?;
             read_ms += ms;
             Some(mask)
         }
         None => None,
     };
-    let ring = Semiring::new(&arguments.semiring, ty).map_err(|e| match e {
-        Error::Formula { text, at, message } if ty == Type::Bool && arguments.values.is_none() => {
-            let message = format!("{message}; the values here are bool: --type i64 or f64 makes numbers of them");
-            Error::Formula { text, at, message }
-        }
-        e => e,
-    });
+    let ring = Semiring::new(&arguments.semiring, ty);
     let ring = suggested(ring, &arguments.semiring, SEMIRINGS.iter().map(|row| row.name))?;
+    let values: Vec<_> = [&a, &b].into_iter().filter_map(Matrix::values).collect();
+    warn_outside(context, &arguments.semiring, &values);
     let turned = |m: Matrix, turn: bool| if turn { context.transposed(&m) } else { Ok(m) };
-    let (a, b) = (a.cast(ty)?, b.cast(ty)?);
     let (a, b) = (turned(a, arguments.transpose_a)?, turned(b, arguments.transpose_b)?);
     context.progress.stage("multiplying".into());
     let found = multiply(context, arguments, &ring, Operands { a: &a, b: &b, mask: mask.as_ref() }, output.as_ref())?;
-    context.result(json(context, arguments, &found, read_ms), || text(arguments, &found))
+    context.result(json(context, arguments, &found, read_ms), || text(arguments, &found, ones))
 }
 
 fn json(context: &Context, arguments: &Arguments, found: &Report, read_ms: f64) -> Value {
@@ -321,7 +294,7 @@ fn json(context: &Context, arguments: &Arguments, found: &Report, read_ms: f64) 
     json
 }
 
-fn text(arguments: &Arguments, found: &Report) -> String {
+fn text(arguments: &Arguments, found: &Report, ones: bool) -> String {
     let (before, after) = found.gpu.as_ref().map(gpu::Figures::text).unwrap_or_default();
     let mut times = Vec::new();
     if !found.once.is_empty() {
@@ -338,12 +311,13 @@ fn text(arguments: &Arguments, found: &Report) -> String {
         }
     }
     format!(
-        "{}, {} entries of {} from {} products over {}\n{before}{}   sum {}{after}\nchosen: {}{planned}",
+        "{}, {} entries of {} from {} products over {}{}\n{before}{}   sum {}{after}\nchosen: {}{planned}",
         shape(found.shape.0, found.shape.1),
         thousands(found.nnz as u64),
         found.ty,
         thousands(found.flops),
         arguments.semiring,
+        if ones { ", each entry of a pattern 1" } else { "" },
         times.join(", "),
         found.sum,
         found.chosen

@@ -9,9 +9,12 @@ use crate::context::Context;
 use crate::device::{Device, Where};
 use crate::failure::Result;
 use crate::formats::SPARSE;
-use crate::mxm::common;
+use crate::operands::Operands;
 use crate::output::{ms, number, seconds, shape, thousands};
 use crate::write::Output;
+
+/// Operators on truth values that are no operators on numbers by another name.
+const TRUTH: [&str; 7] = ["land", "lor", "lxor", "lxnor", "first", "second", "any"];
 
 #[derive(Subcommand)]
 pub(crate) enum Operation {
@@ -25,10 +28,11 @@ pub(crate) struct Arguments {
     a: String,
     /// Right matrix [default: the left one]
     b: Option<String>,
-    /// Operator ∘: a name, or a formula of a and b: "a + 2*b" [default: times; land for truth values]
+    /// Operator ∘: a name, or a formula of a and b: "a + 2*b" [default: times]
     #[arg(long, value_name = "OP")]
     op: Option<String>,
-    /// Type of the values, to which both matrices are converted [default: that of the files: integers are i64, patterns bool]
+    /// Type of the values, to which both matrices are converted [default: the least that holds
+    /// those of the files; patterns are truth values for land, lor, lxor, lxnor, first, second and any, else i64, each entry 1]
     #[arg(long = "type", value_name = "TYPE")]
     values: Option<Type>,
     /// Write the result to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
@@ -53,21 +57,9 @@ impl Operation {
 pub(crate) fn run(context: &Context, operation: &Operation) -> Result {
     let (pairing, arguments) = operation.parts();
     let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
-    let (a, mut read_ms) = context.load_any(&arguments.a)?;
-    let b = match &arguments.b {
-        Some(file) => {
-            let (b, ms) = context.load_any(file)?;
-            read_ms += ms;
-            b
-        }
-        None => a.clone(),
-    };
-    let ty = match arguments.values {
-        Some(ty) => ty,
-        None => common(a.ty(), b.ty())?,
-    };
-    let (a, b) = (a.cast(ty)?, b.cast(ty)?);
-    let name = arguments.op.as_deref().unwrap_or(if ty == Type::Bool { "land" } else { "times" });
+    let name = arguments.op.as_deref().unwrap_or("times");
+    let both = (&*arguments.a, arguments.b.as_ref());
+    let Operands { a, b, ty, ones, read_ms } = Operands::load(context, both, arguments.values, TRUTH.contains(&name))?;
     let op = BinaryOp::new(name, ty)?;
     context.progress.stage("computing".into());
     let machine = context.machine()?;
@@ -85,9 +77,10 @@ pub(crate) fn run(context: &Context, operation: &Operation) -> Result {
         let (read, computed) = (seconds(read_ms), seconds(compute_ms));
         let entries = thousands(nnz as u64);
         format!(
-            "{}, {entries} entries of {} by {name}   read {read}, computed {computed}   sum {sum}",
+            "{}, {entries} entries of {} by {name}{}   read {read}, computed {computed}   sum {sum}",
             shape(nrows, ncols),
-            c.ty()
+            c.ty(),
+            if ones { ", each entry of a pattern 1" } else { "" }
         )
     })
 }

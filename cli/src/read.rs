@@ -122,14 +122,20 @@ pub(crate) fn load(argument: &str, how: &Reading) -> Result<Source> {
     })
 }
 
-/// The same in the file's own type: integers as i64 (u64 where they are beyond it), patterns as bool, complex numbers as such.
-pub(crate) fn load_any(argument: &str, how: &Reading) -> Result<Matrix> {
+/// The same as values of a type, or in the file's own: integers as i64 (u64 where they are beyond it), patterns as bool, complex numbers as
+/// such. Repeated entries are added up in the type that is given.
+pub(crate) fn load_any(argument: &str, how: &Reading, ty: Option<Type>) -> Result<Matrix> {
+    let cast = |matrix: Matrix| ty.map_or(Ok(matrix.clone()), |ty| matrix.cast(ty));
     if symmetrized(argument).is_some() || generated(argument).is_some() {
-        return Ok(load(argument, how)?.matrix.into());
+        return cast(load(argument, how)?.matrix.into());
     }
     if let Some(matrix) = formats::read(argument, how.most())? {
-        return Ok(matrix);
+        return cast(matrix);
     }
-    let (pattern, values) = how.matrix_market(argument)?.any()?;
+    let file = how.matrix_market(argument)?;
+    let (pattern, values) = match ty {
+        Some(ty) => file.of_type(ty, &Threads::current())?,
+        None => file.any()?,
+    };
     Matrix::new(pattern, values)
 }

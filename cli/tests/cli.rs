@@ -28,6 +28,34 @@ fn triangles_of_a_complete_graph() {
     }
 }
 
+/// Patterns are truth values for semirings that have them, else ones; operands of two types have the least type that holds both.
+#[test]
+fn a_product_has_a_type_that_loses_nothing() {
+    let k4 = file("types_k4.mtx", COMPLETE);
+    for (semiring, ty, sum) in
+        [("plus_times", "i64", 36), ("min_plus", "i64", 32), ("lor_land", "bool", 16), ("min, a + 2*b", "i64", 48)]
+    {
+        let found = json(&["mxm", &k4, "--semiring", semiring]);
+        assert_eq!((&found["type"], &found["sum"]), (&ty.into(), &sum.into()), "{semiring}");
+        let said = text(&["mxm", &k4, "--semiring", semiring]);
+        assert_eq!(said.contains("each entry of a pattern 1"), ty == "i64", "{said}");
+    }
+    let one = |name: &str, field: &str, value: &str| {
+        file(name, &format!("%%MatrixMarket matrix coordinate {field} general\n1 1 1\n1 1 {value}\n"))
+    };
+    let (small, exact) =
+        (one("types_i.mtx", "integer", "33554433"), one("types_53.mtx", "integer", "9007199254740993"));
+    let (real, part) = (one("types_r.mtx", "real", "1"), one("types_c.mtx", "complex", "1 2"));
+    let found = json(&["mxm", &small, &real]);
+    assert_eq!((&found["type"], &found["sum"]), (&"f64".into(), &33554433.0.into()));
+    assert_eq!(json(&["mxm", &small, &part])["type"], "complex_f64");
+    for (a, b) in [(&exact, &real), (&real, &exact), (&part, &exact)] {
+        assert!(refused(&["mxm", a, b]).contains("no type holds the values of both; say --type"));
+        assert!(refused(&["kronecker", a, b]).contains("say --type"));
+    }
+    assert_eq!(json(&["mxm", &exact, &real, "--type", "f64"])["sum"], 9007199254740992.0);
+}
+
 #[test]
 fn a_kronecker_product_has_each_pair_of_entries() {
     let row = file("kron_a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 1\n1 2 2\n");
@@ -40,9 +68,12 @@ fn a_kronecker_product_has_each_pair_of_entries() {
     assert!(out.status.success() && written.ends_with("2 4 4\n1 2 31\n1 4 32\n2 1 41\n2 3 42\n"), "{written}");
     let found = json(&["kronecker", "gen:tc_rmat10", &row, "--type", "f32"]);
     assert_eq!((&found["nrows"], &found["type"], &found["op"]), (&1024.into(), &"f32".into(), &"times".into()));
-    // Patterns are truth values.
-    let found = json(&["kronecker", &file("kron_p.mtx", COMPLETE)]);
-    assert_eq!((&found["type"], &found["op"]), (&"bool".into(), &"land".into()));
+    // Patterns are truth values for what is on truth values, else ones.
+    let pattern = file("kron_p.mtx", COMPLETE);
+    let found = json(&["kronecker", &pattern]);
+    assert_eq!((&found["type"], &found["op"], &found["sum"]), (&"i64".into(), &"times".into(), &144.into()));
+    assert!(text(&["kronecker", &pattern]).contains(" by times, each entry of a pattern 1 "));
+    assert_eq!(json(&["kronecker", &pattern, "--op", "land"])["type"], "bool");
     let out = sparring(&["kronecker", &row, "--op", "tims"]);
     assert_eq!(out.status.code(), Some(2));
 }
@@ -224,9 +255,10 @@ fn mxm_multiplies_over_a_semiring_of_formulas() {
     assert_eq!(json(&[&["mxm", &a][..], &formula].concat())["sum"], 17.0);
     let ways = file("formulas-of-a-pattern.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
     assert_eq!(json(&[&["mxm", &ways, "--type", "i64"][..], &formula].concat())["sum"], 6);
-    // No number is a truth value: the place is shown, and what would do.
-    let said = refused(&[&["mxm", &ways][..], &formula].concat());
-    assert!(said.contains("--type i64") && said.lines().any(|line| line.trim() == "^"), "{said}");
+    assert_eq!(json(&[&["mxm", &ways][..], &formula].concat())["sum"], 6);
+    // No number is a truth value: the place is shown.
+    let said = refused(&[&["mxm", &ways, "--type", "bool"][..], &formula].concat());
+    assert!(said.lines().any(|line| line.trim() == "^"), "{said}");
 }
 
 #[test]
@@ -243,6 +275,32 @@ fn every_semiring_listed_can_be_used() {
         let value = if types.iter().any(|name| name == "f64") { "f64" } else { types[0].as_str().unwrap() };
         assert_eq!(json(&["mxm", &a, "--semiring", name, "--type", value])["nnz"], 3, "{name}");
     }
+}
+
+/// What is a semiring from 0 up is listed so, and values below are told of.
+#[test]
+fn values_outside_a_semiring_are_told_of() {
+    let of = |name: &str| {
+        let listed = json(&["semirings"]);
+        let rows = listed["semirings"].as_array().unwrap().clone();
+        rows.iter().find(|row| row["name"] == name).unwrap()["domain"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        (of("max_times"), of("min_times"), of("max_plus")),
+        ("from 0 up".into(), "from 0 up".into(), "all".into())
+    );
+    assert!(text(&["semirings"]).contains("most probable path, values from 0 up"));
+    let one = |name: &str, value: &str| {
+        file(name, &format!("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 {value}\n"))
+    };
+    let (above, below) = (one("domain_1.mtx", "2"), one("domain_2.mtx", "-2"));
+    let warned = |arguments: &[&str]| {
+        let out = sparring(arguments);
+        assert!(out.status.success());
+        String::from_utf8_lossy(&out.stderr).starts_with("warning: ")
+    };
+    assert!(warned(&["mxm", &above, &below, "--semiring", "max_times"]));
+    assert!(!warned(&["mxm", &above, "--semiring", "max_times"]) && !warned(&["mxm", &below]));
 }
 
 #[test]

@@ -91,8 +91,39 @@ fn types_are_kept() {
         assert!(refused(&["convert", &complex, &path(&format!("types-c.{end}"))]).contains("it holds real numbers"));
     }
     let a = file("types-cast.mtx", SMALL);
-    json(&["convert", &a, &path("types-cast.csv"), "--type", "i32"]);
-    assert_eq!(std::fs::read_to_string(path("types-cast.csv")).unwrap(), "1,0,-2\n0,0,4\n");
+    let (cast, why) = (path("types-cast.csv"), refused(&["convert", &a, &path("types-cast.csv"), "--type", "i32"]));
+    assert!(why.contains("entry 1, value 1.5, as i32"), "{why}");
+    json(&["convert", &a, &cast, "--type", "i32", "--wrapping"]);
+    assert_eq!(std::fs::read_to_string(&cast).unwrap(), "1,0,-2\n0,0,4\n");
+    // Of every kind of file, and of sums of repeated entries.
+    json(&["convert", &a, &path("types-cast.npz")]);
+    for (from, ty, says) in [
+        ("types-cast.npz", "i32", "entry (0, 0), 1.5 as i32"),
+        ("types-cast.npz", "u8", "entry (0, 0), 1.5 as u8"),
+        ("types-300.mtx", "i8", "entry 1, value 300, as i8"),
+        ("types-300.mtx", "u64", "entry 2, value -1, as u64"),
+        ("types-large.mtx", "f32", "entry 1, value 1e39, as f32"),
+        ("types-large.mtx", "i64", "entry 1, value 1e39, as i64"),
+        ("types-nan.mtx", "i8", "entry 1, value NaN, as i8"),
+        ("types-sum.mtx", "i64", "the sum of the repeated entries (1, 1) as i64"),
+        ("types-sum.mtx", "i8", "entry 1, value 9223372036854775807, as i8"),
+        ("types-bytes.mtx", "i8", "the sum of the repeated entries (1, 1) as i8"),
+    ] {
+        let whole = |field: &str, entries: &str| {
+            let n = entries.lines().count();
+            format!("%%MatrixMarket matrix coordinate {field} general\n2 2 {n}\n{entries}")
+        };
+        file("types-300.mtx", &whole("integer", "1 1 300\n2 2 -1\n"));
+        file("types-large.mtx", &whole("real", "1 1 1e39\n"));
+        file("types-nan.mtx", &whole("real", "1 1 nan\n"));
+        file("types-sum.mtx", &whole("integer", "1 1 9223372036854775807\n2 2 1\n1 1 1\n"));
+        file("types-bytes.mtx", &whole("integer", "1 1 100\n1 1 100\n"));
+        let why = refused(&["convert", &path(from), &cast, "--type", ty]);
+        assert!(why.contains(says), "{why}");
+    }
+    json(&["convert", &path("types-sum.mtx"), &cast, "--type", "f64"]);
+    assert_eq!(std::fs::read_to_string(&cast).unwrap(), "9.223372036854776e18,0\n0,1.0\n");
+    assert!(refused(&["convert", &path("types-sum.mtx"), &cast]).contains("as i64"));
 }
 
 #[test]

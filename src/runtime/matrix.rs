@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::cast::cast;
+use super::cast::{cast, wrapping_cast};
 use super::remote::{Downloaded, Remote, elsewhere};
 use super::vector::Vector;
-use crate::algebra::{Array, Slice, SliceMut, Type, Value};
+use crate::algebra::{Array, Slice, SliceMut, Type, Value, for_each_type};
 use crate::kernels::{Operand, precompiled, with_type};
 use crate::num_complex::Complex;
 use crate::ops::by_formula::{Move, moved};
@@ -300,16 +300,36 @@ impl Matrix {
     pub fn machine(&self) -> String {
         self.as_remote().map_or_else(|| "cpu".into(), Remote::engine)
     }
+    /// The same entries with values of another type: as floats the nearest, as integers the same numbers, as bool whether they are not 0.
+    /// A matrix of that type is itself.
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::{Csr, runtime::Matrix};
+    /// let a = Matrix::from(Csr::<f64>::new(1, 2, vec![0, 2], vec![0, 1], vec![7.0, 300.0])?);
+    /// assert_eq!(a.cast(Type::I16)?.csr::<i16>().unwrap().values(), [7, 300]);
+    /// assert!(a.cast(Type::I8).unwrap_err().to_string().contains("entry (0, 1), 300.0 as i8"));
+    /// assert_eq!(a.wrapping_cast(Type::I8)?.csr::<i8>().unwrap().values(), [7, 127]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Unsupported`] for an integer beyond the type, a float that is no such integer, a finite one that would be infinite, each
+    /// named with its place; for structs, and from complex numbers to others; [`Error::OutOfMemory`].
+    pub fn cast(&self, ty: Type) -> Result<Self> {
+        self.converted(ty, |pattern, values| cast(values, ty, |p| format!("entry {:?}, ", place_of(pattern, p))))
+    }
     /// The same entries with values of another type, by the rules of `as` in Rust: integers wrap, floats saturate and NaN
     /// becomes 0; to bool, whatever is not 0 is true. A matrix of that type is itself.
     /// # Errors
     /// [`Error::Unsupported`] for structs, and from complex numbers to others; [`Error::OutOfMemory`].
-    pub fn cast(&self, ty: Type) -> Result<Self> {
+    pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
+        self.converted(ty, |_, values| wrapping_cast(values, ty))
+    }
+    fn converted(&self, ty: Type, cast: impl FnOnce(&Pattern, Slice<'_>) -> Result<Array>) -> Result<Self> {
         if ty == self.ty() {
             return Ok(self.clone());
         }
         let held = self.rows()?;
-        Self::new(Arc::clone(held.pattern()), cast(held.values(), ty)?)
+        Self::new(Arc::clone(held.pattern()), cast(held.pattern(), held.values())?)
     }
     /// Sum of the values in their order, as a number to print: exact for integers within i128, of bool the number of those
     /// that are true, of complex numbers `re+imi`.
@@ -318,13 +338,13 @@ impl Matrix {
     pub fn sum(&self) -> Result<Sum> {
         let values = self.rows()?.values();
         macro_rules! integers {
-            ($($t:ty)*) => {$(
+            ($($variant:ident $t:ty),*) => {$(
                 if let Some(x) = values.get::<$t>() {
                     return Ok(Sum::Integer(x.iter().map(|&x| i128::from(x)).sum()));
                 }
             )*};
         }
-        integers!(bool i8 i16 i32 i64 u8 u16 u32 u64);
+        for_each_type!(bits, integers!());
         macro_rules! others {
             ($($t:ty: $variant:ident $one:expr;)*) => {$(
                 if let Some(x) = values.get::<$t>() {
@@ -340,6 +360,11 @@ impl Matrix {
         }
         Err(not_made(values.ty()))
     }
+}
+
+/// Row and column of the entry at a position.
+fn place_of(pattern: &Pattern, position: usize) -> (usize, u32) {
+    (pattern.row_ptr().partition_point(|&p| p <= position) - 1, pattern.col_idx()[position])
 }
 
 /// A sum of values of any type.

@@ -5,7 +5,6 @@ use std::fmt;
 use super::cast::cast;
 use crate::algebra::{Constant, Formula, Type, Value};
 use crate::kernels::with_type;
-use crate::num_complex::Complex;
 use crate::{Error, Result};
 
 /// One value, of a type known at run time. Equal are values of one type with the same bits: −0 is not 0, and a NaN is itself.
@@ -56,7 +55,7 @@ impl Scalar {
         if ty == self.ty() {
             return Ok(self.clone());
         }
-        Self::only(cast(self.0.slice(), ty)?.slice())
+        Self::only(cast(self.0.slice(), ty, |_| String::new())?.slice())
     }
     /// The first of these values.
     pub(super) fn only(values: crate::algebra::Slice<'_>) -> Result<Self> {

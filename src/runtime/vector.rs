@@ -3,11 +3,10 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::cast::cast;
+use super::cast::{check_held, wrapping_cast};
 use super::remote::{Downloaded, Remote, elsewhere};
 use crate::algebra::{Array, Type, Value};
 use crate::kernels::{precompiled, with_type};
-use crate::num_complex::Complex;
 use crate::ops::by_formula::{AnyVector, View};
 use crate::par::Threads;
 use crate::sparse::{Combine, MaskSpec, VectorPattern};
@@ -204,7 +203,20 @@ impl Vector {
         if ty == self.ty() {
             return Ok(self.clone());
         }
+        // A bitmap has values where there is no entry too.
+        let (places, values) = self.entries()?;
+        check_held(values.slice(), ty, |p| format!("entry {}, ", places[p]))?;
+        self.wrapping_cast(ty)
+    }
+    /// The same entries with values of another type, by the rules of [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast). A vector of
+    /// that type is itself.
+    /// # Errors
+    /// As there.
+    pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
+        if ty == self.ty() {
+            return Ok(self.clone());
+        }
         let view = self.held()?.view();
-        Self::of(view.with(cast(view.values(), ty)?))
+        Self::of(view.with(wrapping_cast(view.values(), ty)?))
     }
 }

@@ -113,7 +113,7 @@ fn without_repeats<T: FrosttValue, I: Index>(
 ) -> Result<Tensor<T, I>> {
     match options.duplicates {
         Duplicates::Keep => Ok(x),
-        Duplicates::Sum => repeats::summed(threads, x, T::repeated),
+        Duplicates::Sum => repeats::summed(threads, x),
         Duplicates::Refuse => match repeats::first(threads, &x)? {
             None => Ok(x),
             Some((earlier, later)) => Err(repeated(&x.place(later), earlier, later, source)),

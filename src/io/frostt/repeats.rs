@@ -1,23 +1,40 @@
 //! Entries that are in a file more than once.
 
+use std::cell::Cell;
+
+use super::value::FrosttValue;
 use crate::algebra::Value;
 use crate::par::Threads;
 use crate::tensor::Tensor;
-use crate::{Index, Result};
+use crate::{Error, Index, Result};
 
-/// The entries sorted by their indices, the last mode fastest; repeated ones folded by `add` in the order given. What stands so
-/// is not touched.
-pub(super) fn summed<T: Value, I: Index>(
-    threads: &Threads,
-    x: Tensor<T, I>,
-    add: impl Fn(T, T) -> T,
-) -> Result<Tensor<T, I>> {
-    if increases(&x) { Ok(x) } else { x.folded(threads, Some(add)) }
+/// The entries sorted by their indices, the last mode fastest; repeated ones added up in the order given. What stands so is not touched.
+/// # Errors
+/// [`Error::Unsupported`] if the type does not hold a sum; [`Error::OutOfMemory`].
+pub(super) fn summed<T: FrosttValue, I: Index>(threads: &Threads, x: Tensor<T, I>) -> Result<Tensor<T, I>> {
+    if x.increases() {
+        return Ok(x);
+    }
+    let beyond = Cell::new(false);
+    let add = |sum: T, again: T| {
+        sum.checked_repeated(again).unwrap_or_else(|| {
+            beyond.set(true);
+            sum
+        })
+    };
+    let made = x.folded(threads, Some(add))?;
+    if !beyond.get() {
+        return Ok(made);
+    }
+    Err(Error::Unsupported {
+        what: format!("a sum of repeated entries as {}", T::TYPE),
+        why: "the type does not hold it; read the tensor with values of a wider one".to_owned(),
+    })
 }
 
 /// The first entry that repeats another, and that other: the earlier one first.
 pub(super) fn first<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>) -> Result<Option<(usize, usize)>> {
-    if increases(x) {
+    if x.increases() {
         return Ok(None);
     }
     let modes: Vec<usize> = (0..x.order()).collect();
@@ -26,11 +43,4 @@ pub(super) fn first<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>) -> 
     // Of equal entries the earlier one comes first, so that the first repeat stands behind what it repeats.
     let repeats = order.windows(2).filter(|pair| same(pair[0], pair[1])).map(|pair| (pair[0], pair[1]));
     Ok(repeats.min_by_key(|&(_, later)| later))
-}
-
-/// Whether each entry stands behind the one before: sorted, and none repeated.
-fn increases<T: Value, I: Index>(x: &Tensor<T, I>) -> bool {
-    let lists = x.all_indices();
-    let place = |e: usize| lists.iter().map(move |list| list[e]);
-    (1..x.nnz()).all(|e| place(e - 1).lt(place(e)))
 }

@@ -1,5 +1,6 @@
 //! Which types a tensor in a file can be read as.
 
+use crate::algebra::for_each_type;
 use crate::io::MarketValue;
 use crate::io::text::{Bad, Cursor, quoted, real, whole};
 
@@ -16,16 +17,12 @@ pub trait FrosttValue: MarketValue {
     /// Whether whole numbers are read exactly, by [`from_integer`](MarketValue::from_integer) and
     /// [`from_unsigned`](MarketValue::from_unsigned), instead of as the nearest f64.
     const WHOLE: bool;
-    /// From a real number.
-    fn from_number(x: f64) -> Option<Self> {
-        Self::from_real(x)
-    }
 }
 
 macro_rules! whole_numbers {
-    ($($t:ty)*) => {$(impl FrosttValue for $t { const WHOLE: bool = true; })*};
+    ($($variant:ident $t:ty),*) => {$(impl FrosttValue for $t { const WHOLE: bool = true; })*};
 }
-whole_numbers! { i8 i16 i32 i64 u8 u16 u32 u64 bool }
+for_each_type!(bits, whole_numbers!());
 
 impl FrosttValue for f64 {
     const WHOLE: bool = false;
@@ -33,11 +30,6 @@ impl FrosttValue for f64 {
 
 impl FrosttValue for f32 {
     const WHOLE: bool = false;
-    #[inline]
-    fn from_number(x: f64) -> Option<Self> {
-        let nearest = x as Self;
-        (nearest.is_finite() || !x.is_finite()).then_some(nearest)
-    }
 }
 
 /// Reads one value; the cursor stands at its first byte.
@@ -51,10 +43,10 @@ pub(super) fn read<T: FrosttValue>(cursor: &mut Cursor<'_>) -> Result<T, Bad> {
                 *cursor = ahead;
                 i64::try_from(x).map_or_else(|_| u64::try_from(x).ok().and_then(T::from_unsigned), T::from_integer)
             }
-            Err(_) => T::from_number(real(cursor)?),
+            Err(_) => T::from_real(real(cursor)?),
         }
     } else {
-        T::from_number(real(cursor)?)
+        T::from_real(real(cursor)?)
     };
     found.ok_or_else(|| no_value::<T>(cursor.text, start))
 }

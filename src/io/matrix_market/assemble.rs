@@ -2,7 +2,9 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hashbrown::HashMap;
 
 use super::banner::{Field, Symmetry};
 use super::block::{Block, Indices, Places, Values, with_places, with_values};
@@ -67,11 +69,11 @@ impl Entries {
 }
 
 impl MatrixFile {
-    /// The matrix, symmetry expanded, repeated entries added up ([`MarketValue::repeated`]) in the order of the file.
+    /// The matrix, symmetry expanded, repeated entries added up ([`MarketValue::checked_repeated`]) in the order of the file.
     ///
     /// A pattern entry is 1, or true. Stored zeros stay entries. Cost: O(entries + nrows + ncols).
     /// # Errors
-    /// Those of [`coo_with`](Self::coo_with).
+    /// Those of [`coo_with`](Self::coo_with); [`Error::Unsupported`] if `T` does not hold a sum.
     pub fn csr<T: MarketValue>(&self) -> Result<Csr<T>> {
         self.summed(&Threads::current())
     }
@@ -82,7 +84,36 @@ impl MatrixFile {
             return Ok(a);
         }
         // A declared size beyond memory is refused here, not where row pointers are first asked for.
-        self.coo_with(threads)?.compress(threads, Some(T::repeated))?.into_compressed()
+        let (coo, beyond) = (self.coo_with::<T, I>(threads)?, AtomicBool::new(false));
+        let add = |sum: T, again: T| {
+            sum.checked_repeated(again).unwrap_or_else(|| {
+                beyond.store(true, Ordering::Relaxed);
+                sum
+            })
+        };
+        let made = coo.compress(threads, Some(add))?.into_compressed()?;
+        if beyond.into_inner() { Err(self.sum_not_held(&coo)) } else { Ok(made) }
+    }
+    /// The error that a type does not hold the sum of the entries at one place, the first that is found.
+    fn sum_not_held<T: MarketValue, I: Index>(&self, coo: &Coo<T, I>) -> Error {
+        let mut sums = HashMap::new();
+        let mut place = String::new();
+        let (rows, cols, values) = coo.parts();
+        for ((i, j), &x) in rows.iter().map(|i| i.get()).zip(cols.iter().map(|j| j.get())).zip(values) {
+            if sums.try_reserve(1).is_err() {
+                break;
+            }
+            let sum = sums.entry((i, j)).or_insert(None::<T>);
+            let Some(next) = sum.map_or(Some(x), |sum| sum.checked_repeated(x)) else {
+                place = format!(" ({}, {})", i + 1, j + 1);
+                break;
+            };
+            *sum = Some(next);
+        }
+        Error::Unsupported {
+            what: format!("{}: the sum of the repeated entries{place} as {}", self.name, T::TYPE),
+            why: "the type does not hold it; read the matrix as a wider type".to_owned(),
+        }
     }
 
     /// The matrix, symmetry expanded, repeated entries folded by `duplicates` in the order of the file.

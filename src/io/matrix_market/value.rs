@@ -3,13 +3,13 @@
 use num_complex::Complex;
 
 use super::banner::Field;
-use crate::algebra::Value;
+use crate::algebra::{Value, for_each_type};
 
 /// A value type that Matrix Market files are read into and written from.
 ///
 /// All numbers, complex ones too, and `bool` have it; implement it for a type of your own to read and write that.
 /// The `from_…` functions give `None` where the type does not hold the number, which ends reading with an
-/// error that names the entry. Conversions: to f64 and f32 the nearest; to an integer only what it holds
+/// error that names the entry. Conversions: to f64 and f32 the nearest, which is finite where the number is; to an integer only what it holds
 /// exactly; to `bool` whether it differs from 0; from a complex number to a real one only without imaginary part.
 #[diagnostic::on_unimplemented(
     message = "Matrix Market files hold no values of type `{Self}`",
@@ -31,6 +31,10 @@ pub trait MarketValue: Value {
     }
     /// What a repeated entry makes of the one before it.
     fn repeated(self, again: Self) -> Self;
+    /// The same, `None` if the type does not hold it, which ends reading with an error that names the place.
+    fn checked_repeated(self, again: Self) -> Option<Self> {
+        Some(self.repeated(again))
+    }
     /// The field that holds all of `values` and costs a reader the least.
     fn field(values: &[Self]) -> Field;
     /// Appends the text of the value, such that reading it gives the same value.
@@ -38,7 +42,7 @@ pub trait MarketValue: Value {
 }
 
 macro_rules! integers {
-    ($($t:ty)*) => {$(
+    ($($variant:ident $t:ty),*) => {$(
         impl MarketValue for $t {
             const ONE: Self = 1;
             fn from_real(x: f64) -> Option<Self> {
@@ -59,6 +63,10 @@ macro_rules! integers {
             fn repeated(self, again: Self) -> Self {
                 self.wrapping_add(again)
             }
+            #[inline]
+            fn checked_repeated(self, again: Self) -> Option<Self> {
+                self.checked_add(again)
+            }
             fn field(values: &[Self]) -> Field {
                 // Only values beyond i64 need `unsigned-integer`, which few readers know.
                 if values.iter().all(|&x| i64::try_from(x).is_ok()) { Field::Integer } else { Field::Unsigned }
@@ -69,7 +77,15 @@ macro_rules! integers {
         }
     )*};
 }
-integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
+for_each_type!(integers, integers!());
+
+/// The nearest float, if a finite number stays finite.
+macro_rules! nearest {
+    ($x:expr, $t:ty) => {{
+        let nearest = $x as $t;
+        (nearest.is_finite() || !$x.is_finite()).then_some(nearest)
+    }};
+}
 
 macro_rules! reals {
     ($($t:ty)*) => {$(
@@ -77,7 +93,7 @@ macro_rules! reals {
             const ONE: Self = 1.0;
             #[inline]
             fn from_real(x: f64) -> Option<Self> {
-                Some(x as $t)
+                nearest!(x, $t)
             }
             #[inline]
             fn from_integer(x: i64) -> Option<Self> {
@@ -121,7 +137,7 @@ macro_rules! complex {
             const ONE: Self = Self { re: 1.0, im: 0.0 };
             #[inline]
             fn from_real(x: f64) -> Option<Self> {
-                Some(Self { re: x as $t, im: 0.0 })
+                Some(Self { re: nearest!(x, $t)?, im: 0.0 })
             }
             #[inline]
             fn from_integer(x: i64) -> Option<Self> {
@@ -133,7 +149,7 @@ macro_rules! complex {
             }
             #[inline]
             fn from_complex(x: Complex<f64>) -> Option<Self> {
-                Some(Self { re: x.re as $t, im: x.im as $t })
+                Some(Self { re: nearest!(x.re, $t)?, im: nearest!(x.im, $t)? })
             }
             #[inline]
             fn repeated(self, again: Self) -> Self {
