@@ -28,7 +28,10 @@ use sparring::distance::{Formula, Measure, Metric};
 use sparring::factor::CpAls;
 use sparring::graph::{TriangleMethod, bfs_levels, triangles, triangles_per_edge, triangles_per_vertex};
 use sparring::io::{
-    Duplicates, FrosttOptions, WriteOptions, parse_frostt_with, write_frostt_to, write_matrix_market_to,
+    CsvOptions, Duplicates, EdgeOptions, FrosttOptions, Labels, NumpyOptions, Repeated, SvmlightOptions, WriteOptions,
+    parse_csv_with, parse_edges_with, parse_frostt_with, parse_npy_array_with, parse_npy_with, parse_npz_with,
+    parse_svmlight_with, write_csv_to, write_frostt_to, write_matrix_market_to, write_npy_to, write_npz_to,
+    write_svmlight_to,
 };
 use sparring::num_complex::Complex;
 use sparring::par::Threads;
@@ -143,8 +146,23 @@ struct Inputs {
     rows: [Csr<f64>; 2],
     /// Text of a tensor.
     frostt: Vec<u8>,
+    /// The same matrix in CSV, in svmlight, as edges, and as an array and a matrix of NumPy and SciPy.
+    files: [Vec<u8>; 5],
     /// Two modes of four have few pairs of indices, so that a tree shares them.
     tensor: Tensor<f64>,
+}
+
+/// A matrix in five formats.
+fn files(a: &Csr<f64>) -> [Vec<u8>; 5] {
+    let mut files: [Vec<u8>; 5] = Default::default();
+    let (pattern, values, options) = (a.pattern(), sparring::algebra::Slice::of(a.values()), WriteOptions::new());
+    write_csv_to(&mut files[0], pattern, values, &options).expect("text");
+    write_svmlight_to(&mut files[1], pattern, values, &Labels::default(), &options).expect("text");
+    let rows = (0..a.nrows()).flat_map(|i| a.pattern().row(i).iter().map(move |j| format!("{i} {j} 0.5\n")));
+    files[2] = rows.collect::<String>().into_bytes();
+    write_npy_to(&mut files[3], pattern, values).expect("an array");
+    write_npz_to(&mut files[4], pattern, values).expect("an archive");
+    files
 }
 
 /// Forgets what is written.
@@ -272,6 +290,27 @@ const OPERATIONS: &[(&str, Operation)] = &[
             write_frostt_to(&mut out, &y, &WriteOptions::new())?;
         }
         Ok(out.0)
+    }),
+    ("tables, svmlight and graphs, read and written", |x| {
+        let mut out = CountedText(0);
+        let options = WriteOptions::new();
+        let table = parse_csv_with(&x.files[0], "csv", &CsvOptions::new().piece_bytes(1 << 14))?;
+        write_csv_to(&mut out, &table.pattern, table.values.slice(), &options)?;
+        let rows = parse_svmlight_with(&x.files[1], "svm", &SvmlightOptions::new().piece_bytes(1 << 14))?;
+        write_svmlight_to(&mut out, &rows.pattern, rows.values.slice(), &rows.labels, &options)?;
+        let edges = EdgeOptions::new().piece_bytes(1 << 14).undirected(true).repeated(Repeated::Sum);
+        let graph = parse_edges_with(&x.files[2], "edges", &edges)?;
+        let ids = parse_edges_with(&x.files[2], "edges", &edges.renumber(true))?;
+        Ok(out.0 + (graph.pattern.nnz() + ids.ids.len()) as u64)
+    }),
+    ("arrays of NumPy and SciPy, read and written", |x| {
+        let mut out = CountedText(0);
+        let options = NumpyOptions::new();
+        let array = parse_npy_with(&x.files[3], "npy", &options)?;
+        write_npy_to(&mut out, &array.pattern, array.values.slice())?;
+        let matrix = parse_npz_with(&x.files[4], "npz", &options)?;
+        write_npz_to(&mut out, &matrix.pattern, matrix.values.slice())?;
+        Ok(out.0 + parse_npy_array_with(&x.files[3], "npy", &options)?.values.len() as u64)
     }),
     ("plan and numeric twice", |x| {
         let cpu = Cpu::new();
@@ -402,6 +441,7 @@ fn run(operation: Operation, n: i64) -> i32 {
     let list = |step: usize, n: usize| (0..3000).map(|e| (e * step % n) as u32).collect();
     let lists = vec![list(1, 50), list(1, 3), list(7919, 700), list(31, 600)];
     let inputs = Inputs {
+        files: files(&rows(600)),
         frostt,
         tensor: Tensor::new(vec![50, 3, 700, 600], lists, vec![0.5; 3000]).expect("a tensor"),
         rows: [rows(10), rows(301)],

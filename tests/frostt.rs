@@ -137,7 +137,7 @@ fn what_is_malformed_is_refused_where_it_is() {
         ("# only\n # comments", 2, 12, "the file has no entries"),
         (" \r\n ", 2, 2, "the file has no entries"),
         ("7\n1 1 1\n", 1, 1, "expected an index and a value, found \"7\" alone"),
-        ("# ParTI\n3\n4 5 6\n1 1 1 1\n", 2, 1, "expected an index and a value, found \"3\" alone"),
+        ("# ParTI\n3\n4 5 6\n1 1 1 1\n", 2, 1, "this line and the next are a header, of order and dimensions"),
         ("x\n", 1, 1, "expected an index and a value, found \"x\" alone"),
         ("1 2 3 4\n1 2 3\n", 2, 6, &format!("expected a real number, found the end of the line{three}")),
         ("1 2 3 4\n1 2\n", 2, 4, &format!("expected index i_3, found the end of the line{three}")),
@@ -151,6 +151,7 @@ fn what_is_malformed_is_refused_where_it_is() {
         ("1 1 2\n1 2\n", 2, 4, "found the end of the line: an entry is i_1 i_2 value, as"),
         ("1 1 1 1 2\n1 2\n", 2, 4, "expected index i_3, found the end of the line: an entry is i_1 … i_4 value, as"),
         ("1 1 1 1\n0 1 1 1\n1 0 1 1\n", 2, 1, "index i_1 is 0: FROSTT counts from 1"),
+        ("# extended\n3 2\n2 3 4\n1 1 1 1.0\n2 3 4 2.5\n", 2, 1, "this line and the next are a header"),
         ("1 1 1 1\n1 1 00 1\n", 2, 5, "index i_3 is 0"),
         ("-1 1 1 1\n", 1, 1, "expected index i_1, found \"-1\""),
         ("1 +1 1 1\n", 1, 3, "expected index i_2, found \"+1\""),
@@ -328,9 +329,12 @@ fn other_formats_are_named() {
     for (bytes, words) in [
         (
             &b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n"[..],
-            "Matrix Market file, which `read_matrix",
+            "Matrix Market file, a matrix, which info",
         ),
-        (b"%%matrixmarket matrix array real general\n1 1\n1\n", "Matrix Market file, which `read_matrix_market` takes"),
+        (
+            b"%%matrixmarket matrix array real general\n1 1\n1\n",
+            "Matrix Market file, a matrix, which info and convert read",
+        ),
         (b"sptensor\n3\n5 201 61\n61305\n1 1 1 -4.064\n", "a file of the Tensor Toolbox; of an sptensor, remove the"),
         (b"\xef\xbb\xbf1 1 1\n", "byte-order mark; remove"),
         (b"\xff\xfe1\x001\0", "UTF-16; convert it"),
@@ -749,4 +753,19 @@ fn compare(want: &[Found], dims: Option<&[usize]>, found: Result<AnyTensor<f64>,
         (Duplicates::Sum, _) => assert!(same(&entries(&found.unwrap()), &(dims, sums.into_iter().collect()))),
         _ => assert!(same(&entries(&found.unwrap()), &(dims, all()))),
     }
+}
+
+#[test]
+fn indices_count_from_zero_where_that_is_said() {
+    let options = FrosttOptions::new().zero_based(true).duplicates(Duplicates::Refuse);
+    let x = parse_frostt_with::<f64>(b"0 0 1 0.5\n1 2 3 4\n", "a", &options).unwrap().narrow().unwrap();
+    assert_eq!((x.dims(), x.indices(2)), (&[2, 3, 4][..], &[1, 3][..]));
+    let wide = parse_frostt_with::<f64>(b"4294967296 0 1\n", "a", &options).unwrap();
+    assert_eq!(wide.dims(), [4_294_967_297, 1]);
+    let narrow = parse_frostt_with::<f64>(b"4294967294 0 1\n", "a", &options).unwrap();
+    assert_eq!(narrow.dims(), [4_294_967_295, 1]);
+    let twice = parse_frostt_with::<f64>(b"0 1 2\n0 1 3\n", "a", &options).unwrap_err().to_string();
+    assert!(twice.starts_with("a:2:1: entry (0, 1) is in the file already"), "{twice}");
+    let beyond = parse_frostt_with::<f64>(b"0 2 2\n", "a", &options.dims(&[1, 2])).unwrap_err().to_string();
+    assert!(beyond.starts_with("a:1:3: index i_2 is \"2\", beyond the size 2"), "{beyond}");
 }

@@ -878,7 +878,7 @@ fn other_formats_are_named() {
         (b"\x28\xb5\x2f\xfd\x04\x58", "compressed by zstd; unpack it first"),
         (b"\xfd7zXZ\0\0\x04", "compressed by xz; unpack it first"),
         (b"BZh91AY&SY", "compressed by bzip2; unpack it first"),
-        (b"# comment\n1 1 1 5.0\n2 2 2 1.0\n", "tensor in FROSTT's format, `read_frostt` takes them"),
+        (b"# comment\n1 1 1 5.0\n2 2 2 1.0\n", "a tensor, which tensor-info and cp read"),
     ] {
         for bytes in [bytes.to_vec(), gzip(bytes)] {
             let error = parse(&bytes).unwrap_err().to_string();
@@ -1143,4 +1143,51 @@ fn compressed_text_of_many_pieces_is_the_plain_text() {
     assert!(matches!(parse_matrix_market(&packed, "t"), Err(Error::Io { .. })));
     let limit = ReadOptions::new().max_bytes(text.len() as u64 - 1);
     assert!(matches!(parse_matrix_market_with(&gzip(text.as_bytes()), "t", &limit), Err(Error::Budget { .. })));
+}
+
+#[test]
+fn what_networkrepository_and_others_write_is_read_leniently() {
+    let read = |text: &str, lenient: bool| {
+        let options = ReadOptions::new().lenient(lenient).piece_bytes(8);
+        let plain = parse_matrix_market_with(text.as_bytes(), "a", &options).map_err(|e| e.to_string());
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(text.as_bytes()).unwrap();
+        let packed = parse_matrix_market_with(&packed.finish().unwrap(), "a", &options).map_err(|e| e.to_string());
+        assert_eq!(plain.as_ref().err(), packed.as_ref().err());
+        let values = |file: MatrixFile| file.csr::<i64>().unwrap().values().to_vec();
+        assert_eq!(plain.clone().map(values), packed.map(values));
+        plain.map(values)
+    };
+    let comment = "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 3\n% note\n2 2 4\n% end\n";
+    assert_eq!(read(comment, true), Ok(vec![3, 4]));
+    assert!(
+        read(comment, false).unwrap_err().starts_with("a:4:1: comments end at the size line, expected an entry; read")
+    );
+    let more = format!("{comment}2 1 9\n");
+    assert!(read(&more, true).unwrap_err().starts_with("a:7:1: the size line declares 2 entries, found \"2\" after"));
+    let percent = "%MatrixMarket matrix coordinate pattern general\n2 2 1\n2 1\n";
+    assert_eq!(read(percent, true), Ok(vec![1]));
+    assert!(read(percent, false).unwrap_err().contains("one % is missing; read it leniently (--lenient)"));
+    let real = "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 3.0\n1 2 -2e1\n";
+    assert_eq!(read(real, true), Ok(vec![3, -20]));
+    assert!(read(real, false).unwrap_err().starts_with("a:3:5: expected a whole number"));
+    assert!(read(&real.replace("3.0", "3.5"), true).unwrap_err().starts_with("a:3:5: expected a whole number"));
+    assert!(read(&real.replace("3.0", "9007199254740993.0"), true).is_err());
+    let blank = " \n %%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 7\n";
+    assert_eq!((read(blank, false), read(blank, true)), (Ok(vec![7]), Ok(vec![7])));
+    let cr = "%%MatrixMarket matrix coordinate real general\r2 2 1\r1 2 3\r";
+    assert!(read(cr, false).unwrap_err().contains("lines end with CR alone; convert them to LF"));
+    for (text, said) in [
+        ("# u v\n0 1\n", "an edge list, which is read as edges (--format edges)"),
+        ("1 2 3 4\n", "a tensor, which tensor-info and cp read"),
+    ] {
+        assert!(read(text, false).unwrap_err().contains(said), "{text}");
+    }
+}
+
+#[test]
+fn comments_of_a_header_do_not_hide_a_line_without_an_end() {
+    let text = [b"%%MatrixMarket matrix coordinate real general\n%".to_vec(), vec![b'a'; 17 << 20]].concat();
+    let line = read_matrix_market_from(&mut &text[..], "a", &ReadOptions::new()).unwrap_err().to_string();
+    assert!(line.starts_with("a:2:1: the line has more than"), "{line}");
 }

@@ -35,6 +35,7 @@ pub struct FrosttOptions<'a> {
     pub(super) values: bool,
     pub(super) duplicates: Duplicates,
     pub(super) lenient: bool,
+    pub(super) zero_based: bool,
 }
 
 impl Default for FrosttOptions<'_> {
@@ -47,6 +48,7 @@ impl Default for FrosttOptions<'_> {
             values: true,
             duplicates: Duplicates::Sum,
             lenient: false,
+            zero_based: false,
         }
     }
 }
@@ -97,6 +99,12 @@ impl<'a> FrosttOptions<'a> {
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {
         self.lenient = lenient;
+        self
+    }
+    /// Whether indices count from 0, and not from 1 as the format says.
+    #[must_use]
+    pub fn zero_based(mut self, zero_based: bool) -> Self {
+        self.zero_based = zero_based;
         self
     }
     pub(super) fn limits(&self) -> Limits {

@@ -14,6 +14,8 @@ pub(super) struct Rules<'a> {
     pub(super) dims: Option<&'a [usize]>,
     pub(super) values: bool,
     pub(super) lenient: bool,
+    /// The number that the first index has in the file.
+    pub(super) base: u64,
 }
 
 impl Rules<'_> {
@@ -42,7 +44,7 @@ pub(super) fn check_first(text: &[u8]) -> Result<(), Bad> {
     let toolbox = [&b"sptensor"[..], b"tensor", b"ktensor", b"sumtensor", b"matrix"];
     let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     let instead = if market {
-        ": this is a Matrix Market file, which `read_matrix_market` takes"
+        ": this is a Matrix Market file, a matrix, which info and convert read"
     } else if toolbox.contains(&word) {
         ": this is a file of the Tensor Toolbox; of an sptensor, remove the lines before the entries"
     } else if let Some(sentence) = other_kind(text) {
@@ -86,6 +88,28 @@ pub(super) fn order(cursor: &Cursor<'_>, values: bool, lenient: bool) -> Result<
             Err(Bad::new(cursor.at, message))
         }
     }
+}
+
+/// The error that the first two lines are a header of order and dimensions, as other programs write it, if they are: the line behind
+/// them has one number more than the second.
+pub(super) fn no_header(cursor: &Cursor<'_>) -> Result<(), Bad> {
+    let mut ahead = cursor.clone();
+    let mut line = || {
+        ahead.skip_entries(0, Some(COMMENT));
+        let text = &ahead.text[ahead.at..line_end(&ahead)];
+        ahead.skip_line();
+        text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect::<Vec<_>>()
+    };
+    let (first, second, third) = (line(), line(), line());
+    let whole = |words: &[&[u8]]| words.iter().all(|word| word.iter().all(u8::is_ascii_digit));
+    let order = second.len();
+    let counts = first.len() <= 2 && third.len() == order + 1 && first.first() == Some(&order.to_string().as_bytes());
+    if counts && whole(&first) && whole(&second) {
+        let message =
+            "this line and the next are a header, of order and dimensions, which FROSTT does not have; remove them";
+        return Err(Bad::new(cursor.at, message));
+    }
+    Ok(())
 }
 
 /// The entries of a piece, up to what is wrong in it.
@@ -160,12 +184,12 @@ fn parse_lines<T: FrosttValue, I: Index>(
             cursor.skip_blanks();
             let start = cursor.at;
             let n = match cursor.digits() {
-                // 0 wraps to the largest number, which no bound allows.
-                Ok(n) if n.wrapping_sub(1) < *bound => n as usize,
+                // 0 wraps to the largest number, which no bound allows, where indices count from 1.
+                Ok(n) if n.wrapping_sub(rules.base) < *bound => n.wrapping_sub(rules.base) as usize,
                 found => return Err(no_index(cursor.text, start, mode, *bound, rules, found)),
             };
-            *dim = n.max(*dim);
-            list.push(I::cast(n - 1));
+            *dim = (n + 1).max(*dim);
+            list.push(I::cast(n));
         }
         let x = if rules.values {
             cursor.skip_blanks();
@@ -191,9 +215,11 @@ fn no_index(text: &[u8], at: usize, mode: usize, bound: u64, rules: &Rules<'_>, 
     let (i, found) = (mode + 1, quoted(text, at));
     let size = rules.bound(mode);
     let message = match (digits, rules.dims) {
-        (Ok(0), _) => format!("index i_{i} is 0: FROSTT counts from 1"),
+        (Ok(0), _) if rules.base == 1 => {
+            format!("index i_{i} is 0: FROSTT counts from 1; if here it counts from 0, say so (--zero-based)")
+        }
         // The type was too small, not the mode.
-        (Ok(n), _) if bound < n && n <= size as u64 => return Stop::Wide,
+        (Ok(n), _) if bound <= n - rules.base && n - rules.base < size as u64 => return Stop::Wide,
         (Ok(_) | Err(true), Some(_)) => format!("index i_{i} is {found}, beyond the size {size} of its mode"),
         (Ok(_) | Err(true), None) => format!("index i_{i} is {found}, and the largest possible is {size}"),
         (Err(false), _) => format!("expected index i_{i}, found {found}{}", rules.line()),

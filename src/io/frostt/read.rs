@@ -6,7 +6,7 @@ use std::path::Path;
 use super::assemble::tensor;
 use super::block::Block;
 use super::options::{Duplicates, FrosttOptions};
-use super::parse::{COMMENT, Parsed, Rules, check_first, find_entry, order, parse_piece};
+use super::parse::{COMMENT, Parsed, Rules, check_first, find_entry, no_header, order, parse_piece};
 use super::repeats;
 use super::value::FrosttValue;
 use crate::io::text::{Bad, Cursor, Stream, bytes_from, bytes_of, check_size, is_gzip, parse_pieces, pieces, position};
@@ -116,15 +116,16 @@ fn without_repeats<T: FrosttValue, I: Index>(
         Duplicates::Sum => repeats::summed(threads, x),
         Duplicates::Refuse => match repeats::first(threads, &x)? {
             None => Ok(x),
-            Some((earlier, later)) => Err(repeated(&x.place(later), earlier, later, source)),
+            Some((earlier, later)) => Err(repeated(&x.place(later), options, earlier, later, source)),
         },
     }
 }
 
 /// The error that the entry at `place` was in the file before.
-fn repeated(place: &[usize], earlier: usize, later: usize, source: &impl Source) -> Error {
+fn repeated(place: &[usize], options: &FrosttOptions<'_>, earlier: usize, later: usize, source: &impl Source) -> Error {
     const SHOWN: usize = 8;
-    let mut indices: Vec<String> = place.iter().take(SHOWN).map(|i| (i + 1).to_string()).collect();
+    let mut indices: Vec<String> =
+        place.iter().take(SHOWN).map(|i| (i + usize::from(!options.zero_based)).to_string()).collect();
     if place.len() > SHOWN {
         indices.push("…".to_owned());
     }
@@ -149,12 +150,15 @@ trait Source {
 
 /// Goes to the first entry; the rules that it makes, if there is one.
 fn first_rules<'a>(cursor: &mut Cursor<'_>, options: &FrosttOptions<'a>) -> Result<Option<Rules<'a>>, Bad> {
-    let FrosttOptions { dims, values, lenient, .. } = *options;
+    let FrosttOptions { dims, values, lenient, zero_based, .. } = *options;
     if !find_entry(cursor)? {
         return Ok(None);
     }
+    if dims.is_none() && values {
+        no_header(cursor)?;
+    }
     let order = dims.map_or_else(|| order(cursor, values, lenient), |dims| Ok(dims.len()))?;
-    Ok(Some(Rules { order, dims, values, lenient }))
+    Ok(Some(Rules { order, dims, values, lenient, base: u64::from(!zero_based) }))
 }
 
 /// Text in memory.

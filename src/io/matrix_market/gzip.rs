@@ -26,7 +26,7 @@ pub(super) fn parse(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Resu
 
 /// Reads the header; the pieces of text are what follows it. What begins as no Matrix Market file is not decompressed further.
 fn open<'a>(name: &'a str, bytes: &'a [u8], options: &ReadOptions<'_>) -> Result<(Header, Stream<'a>)> {
-    let mut stream = Stream::open(name, bytes, &options.limits(), check_magic)?;
+    let mut stream = Stream::open(name, bytes, &options.limits(), |text| check_magic(text, options.lenient))?;
     let mut banner = None;
     loop {
         let piece = stream.next_piece()?.unwrap_or_default();
@@ -113,7 +113,7 @@ impl Source for PieceByPiece<'_> {
     type Error = Error;
 
     fn blocks(&self) -> Result<Vec<Block>> {
-        let mut order = InOrder::new(&self.0.rules.header);
+        let mut order = InOrder::new(&self.0.rules);
         let mut blocks = Vec::new();
         let (line, column) = self.0.open()?.each(|piece| {
             let parsed = parse_piece(piece, &self.0.rules)?;
@@ -132,7 +132,7 @@ impl Source for PieceByPiece<'_> {
         let found = self.0.open().and_then(|stream| {
             stream.each(|piece| {
                 let mut cursor = Cursor { text: piece, at: 0 };
-                let here = cursor.skip_entries(left, None);
+                let here = cursor.skip_entries(left, self.0.rules.comment());
                 if here == left && cursor.at < piece.len() {
                     return Ok(Err(Bad::new(cursor.at, message.clone())));
                 }

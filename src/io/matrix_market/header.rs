@@ -1,7 +1,7 @@
 //! The banner and the size line.
 
 use super::banner::{Field, Layout, Symmetry};
-use crate::io::text::{Bad, Cursor, other_kind, quoted};
+use crate::io::text::{Bad, Cursor, long_line, only_carriage_returns, other_kind, quoted};
 
 /// What a file says about itself before its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,12 @@ impl Header {
     pub(super) fn parse(text: &[u8], lenient: bool) -> Result<(Self, usize), Bad> {
         let mut cursor = Cursor { text, at: 0 };
         let banner = Banner::parse(&mut cursor, lenient)?;
-        if !skip_comments(&mut cursor) {
+        let more = skip_comments(&mut cursor);
+        // Comments too: text is not read beyond a line that is too long.
+        if let Some(bad) = long_line(&text[..cursor.at]) {
+            return Err(bad);
+        }
+        if !more {
             return Err(no_size_line(&cursor));
         }
         Ok((banner.sizes(&mut cursor)?, cursor.at))
@@ -70,8 +75,8 @@ pub(super) struct Banner {
 
 impl Banner {
     pub(super) fn parse(cursor: &mut Cursor<'_>, lenient: bool) -> Result<Self, Bad> {
-        check_magic(cursor.text)?;
-        cursor.at = MAGIC.len();
+        check_magic(cursor.text, lenient)?;
+        cursor.at = magic(cursor.text, lenient).unwrap_or_default();
         keyword(cursor, "matrix".to_owned(), |w| w.eq_ignore_ascii_case(b"matrix").then_some(()))?;
         let layout = keyword(cursor, Layout::choices(), Layout::from_word)?;
         cursor.skip_blanks();
@@ -118,16 +123,29 @@ impl Banner {
 
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
+/// Where the word ends that a Matrix Market file begins with, if this is one. Blanks may stand before it, as SciPy has it; leniently
+/// one % is enough, as in files of networkrepository.com.
+fn magic(text: &[u8], lenient: bool) -> Option<usize> {
+    let start = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let begins = |magic: &[u8]| {
+        let word = text.get(start..start + magic.len())?;
+        let at = start + magic.len();
+        (word.eq_ignore_ascii_case(magic) && (Cursor { text, at }).at_word_end()).then_some(at)
+    };
+    begins(MAGIC).or_else(|| if lenient { begins(&MAGIC[1..]) } else { None })
+}
+
 /// Refuses text that does not begin as a Matrix Market file does; its first bytes tell.
-pub(super) fn check_magic(text: &[u8]) -> Result<(), Bad> {
+pub(super) fn check_magic(text: &[u8], lenient: bool) -> Result<(), Bad> {
     if text.is_empty() {
         return Err(Bad::new(0, "the file is empty, expected %%MatrixMarket"));
     }
-    let begins = text.get(..MAGIC.len()).is_some_and(|word| word.eq_ignore_ascii_case(MAGIC));
-    if begins && (Cursor { text, at: MAGIC.len() }).at_word_end() {
-        return Ok(());
+    if magic(text, lenient).is_some() {
+        return only_carriage_returns(text);
     }
-    Err(Bad::new(0, format!("expected %%MatrixMarket, found {}{}", quoted(text, 0), instead(text))))
+    let begins = magic(text, true).is_some();
+    let instead = if begins { ": one % is missing; read it leniently (--lenient)" } else { instead(text) };
+    Err(Bad::new(0, format!("expected %%MatrixMarket, found {}{instead}", quoted(text, 0))))
 }
 
 /// What the file seems to be, and what to do, for kinds that are often met.
@@ -135,16 +153,22 @@ fn instead(text: &[u8]) -> &'static str {
     if let Some(sentence) = other_kind(text) {
         return sentence;
     }
-    // Lines of three or more numbers, with or without comments before them.
-    let mut lines = text.split(|&b| b == b'\n').filter(|line| !line.starts_with(b"#"));
-    let numbers = |line: &[u8]| {
-        let words = || line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        words().count() >= 3 && words().all(|word| fast_float2::parse::<f64, _>(word).is_ok())
-    };
-    if lines.next().is_some_and(numbers) {
-        return ": if these are the entries of a tensor in FROSTT's format, `read_frostt` takes them";
+    // Lines of numbers, with or without comments before them.
+    let mut lines = text.split(|&b| b == b'\n').filter(|line| !line.starts_with(b"#") && !line.starts_with(b"%"));
+    let line = lines.next().unwrap_or_default();
+    let words = || line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    if !words().all(|word| fast_float2::parse::<f64, _>(word).is_ok()) {
+        return "";
     }
-    ""
+    match words().count() {
+        0 | 1 => "",
+        2 => ": lines of two numbers are an edge list, which is read as edges (--format edges)",
+        3 => {
+            ": lines of three numbers are an edge list with weights, which is read as edges (--format edges), or a tensor, which \
+             tensor-info and cp read"
+        }
+        _ => ": lines of so many numbers are a tensor, which tensor-info and cp read",
+    }
 }
 
 fn keyword<K>(cursor: &mut Cursor<'_>, choices: String, find: impl Fn(&[u8]) -> Option<K>) -> Result<K, Bad> {

@@ -14,7 +14,7 @@
 //! | field | `real`, `double`, `complex`, `integer` (exact in i64, or in u64 where one is beyond i64 and none is negative), `unsigned-integer` (exact in u64), `pattern` | |
 //! | symmetry | `general`, `symmetric`, `skew-symmetric`, `hermitian` (real numbers: the same as symmetric); entries above the diagonal, as long as their mirror images are not there too; zeros on the diagonal of a skew file | pattern with skew or Hermitian; another diagonal in a skew file, one that is not real in a Hermitian file; not square; both triangles |
 //! | real values | what `strtod` reads in decimal, and `nan`, `inf`, `infinity` in any case, signed or not, as scipy and `printf` write them; `1D5`, as Fortran does | numbers beyond the range of f64; hexadecimal; `nan(…)` |
-//! | lines | ends `\n` or `\r\n`, the last one optional; blank lines anywhere; comments before the size line, in any encoding | comments among the entries; anything after the last field of a line |
+//! | lines | ends `\n` or `\r\n`, the last one optional; blank lines anywhere; comments before the size line, in any encoding; blanks and blank lines before the banner | comments among the entries; anything after the last field of a line |
 //!
 //! [`ReadOptions::lenient`] takes some of what is refused. Bytes behind gzip are refused, but for zeros.
 //!
@@ -60,6 +60,7 @@ pub use options::{ReadOptions, WriteOptions};
 pub use read::{
     parse_matrix_market, parse_matrix_market_with, read_matrix_market, read_matrix_market_from, read_matrix_market_with,
 };
+pub(super) use texts::{Texts, real_texts};
 pub use value::MarketValue;
 pub use write::{
     write_matrix_market, write_matrix_market_any, write_matrix_market_any_to, write_matrix_market_array,

@@ -57,6 +57,9 @@ impl<'a> ReadOptions<'a> {
     /// | (i, j) and (j, i), i > j, in a file of one triangle | (i, j) alone |
     /// | numbers behind the positions of a `pattern` | positions |
     /// | a `pattern` that is `skew-symmetric` or `hermitian` | positions, and those on the other side of the diagonal |
+    /// | `%MatrixMarket` | `%%MatrixMarket` |
+    /// | comments among the entries | nothing |
+    /// | real numbers that are whole, up to 2⁵³, in an `integer` file | integers |
     /// | bytes behind the compressed text that are not gzip | nothing |
     #[must_use]
     pub fn lenient(mut self, lenient: bool) -> Self {

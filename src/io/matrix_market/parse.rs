@@ -36,6 +36,13 @@ pub(super) struct Rules {
     pub(super) lenient: bool,
 }
 
+impl Rules {
+    /// What begins a comment among the entries, if these are read leniently.
+    pub(super) fn comment(&self) -> Option<u8> {
+        self.lenient.then_some(b'%')
+    }
+}
+
 /// The file of `header` with the entries of `source`, in the types that the header calls for.
 pub(super) fn parse_body<S: Source>(
     name: &str,
@@ -151,6 +158,10 @@ fn parse_lines<I: Index, X: Scalar>(
             cursor.at += n;
             continue;
         }
+        if rules.lenient && cursor.peek() == Some(b'%') {
+            cursor.skip_line();
+            continue;
+        }
         if layout == Layout::Coordinate {
             let start = cursor.at;
             let mut i = index(cursor, "row", nrows)?;
@@ -158,7 +169,7 @@ fn parse_lines<I: Index, X: Scalar>(
             let mut j = index(cursor, "column", ncols)?;
             cursor.skip_blanks();
             let at = cursor.at;
-            let mut x = X::read(cursor)?;
+            let mut x = if rules.lenient { X::read_leniently(cursor)? } else { X::read(cursor)? };
             if symmetry != Symmetry::General && i <= j {
                 x = not_below(symmetry, (i, j), x, start, at)?;
                 if i < j {
@@ -176,7 +187,7 @@ fn parse_lines<I: Index, X: Scalar>(
             block.cols.push(I::cast(j));
             block.values.push(x);
         } else {
-            let x = X::read(cursor)?;
+            let x = if rules.lenient { X::read_leniently(cursor)? } else { X::read(cursor)? };
             cursor.end_line()?;
             block.values.push(x);
         }
@@ -198,19 +209,21 @@ fn skip_numbers(cursor: &mut Cursor<'_>) {
 /// What the pieces of a file make together, looked at in their order.
 pub(super) struct InOrder<'a> {
     header: &'a Header,
+    /// What begins a comment among the entries.
+    comment: Option<u8>,
     /// Entries in the pieces so far.
     before: usize,
 }
 
 impl<'a> InOrder<'a> {
-    pub(super) fn new(header: &'a Header) -> Self {
-        Self { header, before: 0 }
+    pub(super) fn new(rules: &'a Rules) -> Self {
+        Self { header: &rules.header, comment: rules.comment(), before: 0 }
     }
     /// The entries of the next piece, or the first thing in it that is wrong.
     pub(super) fn take(&mut self, piece: &[u8], parsed: Parsed) -> Result<Block, Bad> {
         let entry = |wanted| {
             let mut cursor = Cursor { text: piece, at: 0 };
-            cursor.skip_entries(wanted, None);
+            cursor.skip_entries(wanted, self.comment);
             cursor.at
         };
         let Parsed { block, bad } = parsed;
@@ -259,7 +272,10 @@ fn wrong_index(text: &[u8], at: usize, axis: &str, bound: usize, digits: Result<
         at,
         match digits {
             Ok(0) => format!("{axis} index 0: Matrix Market counts from 1"),
-            Err(false) if text.get(at) == Some(&b'%') => "comments end at the size line, expected an entry".to_owned(),
+            Err(false) if text.get(at) == Some(&b'%') => {
+                "comments end at the size line, expected an entry; read it leniently (--lenient) to leave them out"
+                    .to_owned()
+            }
             Err(false) => format!("expected the {axis} index, found {found}"),
             Ok(_) | Err(true) => format!("{axis} index {found} is beyond the {bound} {axis}s of the size line"),
         },

@@ -35,7 +35,7 @@ pub fn read_matrix_market_with(path: impl AsRef<Path>, options: &ReadOptions<'_>
     if let Some(file) = plain::parse(path.as_ref(), options) {
         return Ok(file);
     }
-    let (name, bytes) = bytes_of(path.as_ref(), &options.limits(), &check_magic)?;
+    let (name, bytes) = bytes_of(path.as_ref(), &options.limits(), &|text| check_magic(text, options.lenient))?;
     parse_matrix_market_with(&bytes, &name, options)
 }
 
@@ -43,7 +43,7 @@ pub fn read_matrix_market_with(path: impl AsRef<Path>, options: &ReadOptions<'_>
 /// # Errors
 /// As there.
 pub fn read_matrix_market_from(from: &mut dyn Read, name: &str, options: &ReadOptions<'_>) -> Result<MatrixFile> {
-    let bytes = bytes_from(from, name, &options.limits(), &check_magic)?;
+    let bytes = bytes_from(from, name, &options.limits(), &|text| check_magic(text, options.lenient))?;
     parse_matrix_market_with(&bytes, name, options)
 }
 
@@ -90,7 +90,7 @@ impl Source for Body<'_> {
         let parse = |piece: &[u8]| parse_piece(piece, &self.rules);
         let parsed = parse_pieces(self.threads, self.text, &pieces, parse, |parsed| parsed.bad.is_some())?;
         let mut blocks = Vec::with_capacity(pieces.len());
-        let mut order = InOrder::new(&self.rules.header);
+        let mut order = InOrder::new(&self.rules);
         for (piece, parsed) in pieces.iter().zip(parsed) {
             let block = order.take(&self.text[piece.clone()], parsed?);
             blocks.push(block.map_err(|bad| self.wrong(Bad { at: bad.at + piece.start, ..bad }))?);
@@ -100,7 +100,7 @@ impl Source for Body<'_> {
     }
     fn at_entry(&self, number: usize, message: String) -> Error {
         let mut cursor = Cursor { text: self.text, at: self.start };
-        cursor.skip_entries(number, None);
+        cursor.skip_entries(number, self.rules.comment());
         self.wrong(Bad::new(cursor.at, message))
     }
 }

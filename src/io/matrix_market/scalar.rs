@@ -14,6 +14,10 @@ pub(super) trait Scalar: Copy + Debug + Send + Sync {
     const MIN_BYTES: usize;
     /// Reads one value; the cursor stands at its first byte.
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad>;
+    /// Reads one value as programs write it that take all numbers for real ones: `3.0` for 3.
+    fn read_leniently(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
+        Self::read(cursor)
+    }
     /// Whether the imaginary part is zero.
     #[inline(always)]
     fn is_real(self) -> bool {
@@ -73,6 +77,9 @@ impl Scalar for i64 {
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
         signed(cursor)
     }
+    fn read_leniently(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
+        whole_or_real(cursor, signed, Self::from_real)
+    }
     fn is_zero(self) -> bool {
         self == 0
     }
@@ -95,6 +102,9 @@ impl Scalar for u64 {
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
         unsigned(cursor)
     }
+    fn read_leniently(cursor: &mut Cursor<'_>) -> Result<Self, Bad> {
+        whole_or_real(cursor, unsigned, Self::from_real)
+    }
     fn is_zero(self) -> bool {
         self == 0
     }
@@ -104,6 +114,32 @@ impl Scalar for u64 {
     #[inline(always)]
     fn to<T: MarketValue>(self) -> Option<T> {
         T::from_unsigned(self)
+    }
+}
+
+/// What `read` reads, or the whole number that a real one is, as far as f64 holds all of these.
+#[cold]
+fn whole_or_real<X>(
+    cursor: &mut Cursor<'_>,
+    read: fn(&mut Cursor<'_>) -> Result<X, Bad>,
+    from_real: fn(f64) -> Option<X>,
+) -> Result<X, Bad> {
+    const LARGEST: f64 = (1u64 << 53) as f64;
+    let mut ahead = cursor.clone();
+    let bad = match read(&mut ahead) {
+        Ok(x) => {
+            *cursor = ahead;
+            return Ok(x);
+        }
+        Err(bad) => bad,
+    };
+    let mut ahead = cursor.clone();
+    match real(&mut ahead).ok().filter(|x| x.abs() < LARGEST).and_then(from_real) {
+        Some(x) => {
+            *cursor = ahead;
+            Ok(x)
+        }
+        None => Err(bad),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::banner::Field;
 use super::value::MarketValue;
-use crate::algebra::{Slice, for_each_type};
-use crate::{Error, Result};
+use crate::algebra::{Slice, Type, for_each_type};
+use crate::io::WriteOptions;
+use crate::{Error, Index, Pattern, Result};
 
 /// A list of values that can be written.
-pub(super) trait Texts: Sync {
+pub(in crate::io) trait Texts: Sync {
     /// Their number.
     fn len(&self) -> usize;
     /// The field that holds all of them.
@@ -43,4 +44,30 @@ pub(super) fn with_texts<R>(values: Slice<'_>, f: impl FnOnce(&dyn Texts) -> Res
         what: format!("writing values of the type {}", values.ty()),
         why: "Matrix Market has numbers alone; write each field as a matrix, or implement MarketValue".to_owned(),
     })
+}
+
+/// Calls `f` with the values of a matrix that a format of real numbers holds; `options` may ask for a comment and threads.
+pub(in crate::io) fn real_texts<I: Index, R>(
+    pattern: &Pattern<I>,
+    values: Slice<'_>,
+    format: &str,
+    options: &WriteOptions<'_>,
+    f: impl FnOnce(&dyn Texts) -> Result<R>,
+) -> Result<R> {
+    if options.symmetric || options.pattern_only {
+        let message = format!("{format} is written with all entries and their values");
+        return Err(Error::Argument { name: "options", message });
+    }
+    let (found, expected) = (values.len(), pattern.nnz());
+    if found != expected {
+        return Err(Error::Length { what: "values", found, expected });
+    }
+    let refused = |why: &str| Error::Unsupported { what: format!("{} in {format}", values.ty()), why: why.to_owned() };
+    if !pattern.is_sorted() {
+        return Err(refused("the columns of a row do not increase; sort the matrix first"));
+    }
+    if !matches!(values.ty(), Type::ComplexF32 | Type::ComplexF64 | Type::Struct(_)) {
+        return with_texts(values, f);
+    }
+    Err(refused("it holds real numbers"))
 }

@@ -75,6 +75,26 @@ impl Read for Members<'_> {
     }
 }
 
+/// What is in a gzip file that holds no text. `first` may refuse it when its first bytes are there.
+pub(crate) fn unpack(
+    name: &str,
+    bytes: &[u8],
+    limits: &Limits,
+    first: &dyn Fn(&[u8]) -> Result<()>,
+) -> Result<Vec<u8>> {
+    let mut members = Members::new(bytes, limits.lenient)?.take(limits.max_bytes.saturating_add(1));
+    let io = |source: io::Error| match source.kind() {
+        io::ErrorKind::OutOfMemory => Error::OutOfMemory { what: limits.what, bytes: bytes.len() as u128 },
+        _ => Error::Io { path: name.to_owned(), source },
+    };
+    let mut content = Vec::new();
+    (&mut members).take(256).read_to_end(&mut content).map_err(io)?;
+    first(&content)?;
+    members.read_to_end(&mut content).map_err(io)?;
+    check_size(limits.what, content.len() as u64, limits.max_bytes)?;
+    Ok(content)
+}
+
 /// Text that arrives in pieces of whole lines.
 pub(crate) struct Stream<'a> {
     name: &'a str,

@@ -2,18 +2,22 @@
 //! gzip, files that are not what they should be, parts of text written in order.
 
 mod cursor;
+mod deflate;
 mod file;
 mod gzip;
 mod kinds;
+mod lines;
 mod number;
 mod pieces;
 mod plain;
 mod write;
 
 pub(crate) use cursor::{Bad, Cursor, count_line_ends, long_line, position, quoted};
-pub(crate) use file::{bytes_from, bytes_of};
+pub(crate) use deflate::Deflate;
+pub(crate) use file::{binary_from, binary_of, bytes_from, bytes_of, unpacked};
 pub(crate) use gzip::{Stream, check_size, is_gzip};
 pub(crate) use kinds::other_kind;
+pub(crate) use lines::{Expected, Halt, Line, Lines, Text, only_carriage_returns, push, shown, text_from, text_of};
 pub(crate) use number::{not_a_number, real, signed, unsigned, whole};
 pub(crate) use pieces::{Limits, parse_pieces, pieces};
 pub(crate) use plain::Plain;

@@ -4,10 +4,9 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use rayon::prelude::*;
 
+use super::deflate::Gzip;
 use crate::par::{Threads, out_of_memory, reserved};
 use crate::replace::write_file;
 use crate::{Error, Result};
@@ -45,7 +44,7 @@ pub(crate) fn to_file(path: &Path, body: impl FnOnce(&mut dyn Write) -> Result<(
         if !packed {
             return body(file);
         }
-        let mut out = GzEncoder::new(file, Compression::default());
+        let mut out = Gzip::new(file).map_err(Stop::Other)??;
         body(&mut out)?;
         out.finish()?;
         Ok(())

@@ -1,0 +1,64 @@
+//! Settings that every reader has.
+
+use super::text::Limits;
+use crate::par::Threads;
+
+/// Threads, pieces and limits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common<'a> {
+    pub(super) threads: Option<&'a Threads>,
+    pub(super) piece_bytes: usize,
+    pub(super) max_bytes: u64,
+    pub(super) lenient: bool,
+}
+
+impl Default for Common<'_> {
+    fn default() -> Self {
+        Self { threads: None, piece_bytes: Limits::PIECE, max_bytes: u64::MAX, lenient: false }
+    }
+}
+
+impl Common<'_> {
+    pub(super) fn limits(&self, what: &'static str) -> Limits {
+        let Self { piece_bytes, max_bytes, lenient, .. } = *self;
+        Limits { what, max_bytes, piece_bytes, lenient }
+    }
+}
+
+/// The methods that set them.
+macro_rules! common_options {
+    ($options:ident) => {
+        impl<'a> $options<'a> {
+            /// The threads of the caller's pool, no limit, nothing decided that the file leaves open.
+            #[must_use]
+            pub fn new() -> Self {
+                Self::default()
+            }
+            /// Uses `threads`.
+            #[must_use]
+            pub fn threads(mut self, threads: &'a crate::par::Threads) -> Self {
+                self.common.threads = Some(threads);
+                self
+            }
+            /// Cuts text into pieces of about so many bytes, one task each: at least 1, at most 4 GiB.
+            #[must_use]
+            pub fn piece_bytes(mut self, bytes: usize) -> Self {
+                self.common.piece_bytes = bytes.clamp(1, crate::io::text::Limits::LARGEST_PIECE);
+                self
+            }
+            /// Refuses files of more bytes (unpacked, so that a small file cannot fill the memory).
+            #[must_use]
+            pub fn max_bytes(mut self, bytes: u64) -> Self {
+                self.common.max_bytes = bytes;
+                self
+            }
+            /// Leaves out bytes behind compressed text that are not gzip.
+            #[must_use]
+            pub fn lenient(mut self, lenient: bool) -> Self {
+                self.common.lenient = lenient;
+                self
+            }
+        }
+    };
+}
+pub(super) use common_options;

@@ -1,0 +1,311 @@
+//! Edge lists, as SNAP, KONECT, networkrepository.com and GAP publish them.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::options::{EdgeOptions, Repeated};
+use crate::algebra::{Array, Value};
+use crate::io::labeled::{LabeledMatrix, check_shape};
+use crate::io::text::{Bad, Cursor, Expected, Halt, Line, Lines, Text, push, real, signed, text_from, text_of};
+use crate::par::{Threads, collected, filled, out_of_memory, reserved};
+use crate::{Coo, Error, Index, Result};
+
+const EXPECTED: Expected<'static> = Expected { what: "edges, two vertices a line", but: &[] };
+const LIST: &str = "edges";
+
+/// Reads an edge list, compressed by gzip or not, as the adjacency matrix of its graph: of bool, or of f64 where edges have weights.
+///
+/// Cost: O(bytes), shared by all threads, and sorting the edges. Memory: the file, 16 to 40 bytes an edge.
+/// # Errors
+/// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::Unsupported`] for what the file leaves open
+/// and no option decides; [`Error::Budget`] for a file beyond [`EdgeOptions::max_bytes`]; [`Error::OutOfMemory`].
+pub fn read_edges_with(path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
+    let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;
+    parse_edges_with(&bytes, &name, options)
+}
+
+/// As [`read_edges_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// # Errors
+/// As there.
+pub fn read_edges_from(from: &mut dyn Read, name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
+    let bytes = text_from(from, name, &options.limits(), &EXPECTED)?;
+    parse_edges_with(&bytes, name, options)
+}
+
+/// As [`read_edges_with`], the bytes of a file; errors call it `name`.
+/// # Errors
+/// As there.
+pub fn parse_edges_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
+    let here = Threads::current();
+    let threads = options.common.threads.unwrap_or(&here);
+    if options.renumber && options.bipartite {
+        let message = "vertices of two sets are not renumbered".to_owned();
+        return Err(Error::Argument { name: "renumber", message });
+    }
+    let text = Text { name, bytes, limits: options.limits(), threads, expected: EXPECTED };
+    let (found, blocks) = text.parse(&head, &|head: &Head, text| edges(text, head, options))?;
+    let head = found.ok_or_else(|| text.wrong_at_end("the file has no edges"))?;
+    let graph = Graph { name, options, threads, konect: head.konect };
+    let nnz = blocks.iter().map(|block| block.from.len()).sum();
+    let (mut from, mut to, mut weights) = (reserved(nnz, LIST)?, reserved(nnz, LIST)?, Vec::new());
+    if head.weighted {
+        weights = reserved(nnz, "weights")?;
+    }
+    for block in blocks {
+        from.extend_from_slice(&block.from);
+        to.extend_from_slice(&block.to);
+        weights.extend_from_slice(&block.weights);
+    }
+    if head.weighted {
+        graph.matrix(from, to, weights, graph.fold())
+    } else {
+        let ones = filled(nnz, true, "edges")?;
+        graph.matrix(from, to, ones, Some(|a: bool, b: bool| a | b))
+    }
+}
+
+/// What the first comment of a file of KONECT says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Konect {
+    Undirected,
+    Directed,
+    Bipartite,
+}
+
+/// What the first lines say.
+#[derive(Clone, Copy)]
+struct Head {
+    konect: Option<Konect>,
+    weighted: bool,
+}
+
+/// The comment of KONECT: `% sym unweighted`.
+fn konect(line: &Line<'_>) -> Option<Konect> {
+    let mut words = line.words(&[]).map(|word| word.text);
+    let first = words.next()?;
+    let word = if first == b"%" { words.next()? } else { first.strip_prefix(b"%")? };
+    match word {
+        b"sym" => Some(Konect::Undirected),
+        b"asym" => Some(Konect::Directed),
+        b"bip" => Some(Konect::Bipartite),
+        _ => None,
+    }
+}
+
+fn head(seen: &mut Option<Konect>, lines: &mut Lines<'_>) -> Result<Option<Head>, Halt> {
+    while let Some(line) = lines.next_line()? {
+        match line.text.trim_ascii_start().first() {
+            None | Some(b'#') => {}
+            Some(b'%') => *seen = seen.or_else(|| konect(&line)),
+            Some(_) => {
+                lines.at = line.at;
+                let words = line.words(b",").count();
+                return Ok(Some(Head { konect: *seen, weighted: words > 2 }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Consecutive edges.
+struct Block {
+    from: Vec<i64>,
+    to: Vec<i64>,
+    weights: Vec<f64>,
+}
+
+fn edges(text: &[u8], head: &Head, options: &EdgeOptions<'_>) -> Result<Block, Halt> {
+    let mut block = Block { from: vec![], to: vec![], weights: vec![] };
+    let mut lines = Lines::new(text);
+    while let Some(line) = lines.next_entry(b"#%")? {
+        let mut words = line.words(b",");
+        let mut vertex = || match words.next() {
+            Some(word) => vertex(&word, options),
+            None => Err(line.wrong(format!("expected an edge, which is two vertices, found {}", line.shown()))),
+        };
+        let (from, to) = (vertex()?, vertex()?);
+        push(&mut block.from, from, LIST)?;
+        push(&mut block.to, to, LIST)?;
+        let weight = words.next();
+        if head.weighted != weight.is_some() {
+            let (this, first) = if head.weighted { ("no weight", "one") } else { ("a weight", "none") };
+            return Err(line.wrong(format!("the edge has {this}, and the first has {first}")).into());
+        }
+        if let Some(word) = weight {
+            push(&mut block.weights, number(&word)?, "weights")?;
+        }
+        if let Some(word) = words.next().filter(|_| !options.common.lenient) {
+            let message =
+                format!("{} stands behind a weight; read it leniently (--lenient) to leave it out", word.shown());
+            return Err(word.wrong(message).into());
+        }
+    }
+    Ok(block)
+}
+
+fn vertex(word: &Line<'_>, options: &EdgeOptions<'_>) -> Result<i64, Bad> {
+    let mut cursor = Cursor { text: word.text, at: 0 };
+    let id = match signed(&mut cursor) {
+        Ok(id) if cursor.at == word.text.len() => id,
+        Err(bad) if bad.message.contains("fit") => return Err(Bad::new(word.at, bad.message)),
+        _ => return Err(word.wrong(format!("expected a vertex, which is a whole number, found {}", word.shown()))),
+    };
+    if options.renumber {
+        return Ok(id);
+    }
+    let first = i64::from(options.zero_based == Some(false));
+    if id < first || id > u32::MAX_LEN as i64 {
+        let why = match (id, first) {
+            (0, 1) => "vertices count from 1; if here they count from 0, say so (--zero-based)",
+            (..0, _) => "a vertex is not negative; any integers are read where vertices are renumbered (--renumber)",
+            _ => "it is beyond 32 bits; any integers are read where vertices are renumbered (--renumber)",
+        };
+        return Err(word.wrong(format!("vertex {id}: {why}")));
+    }
+    Ok(id)
+}
+
+fn number(word: &Line<'_>) -> Result<f64, Bad> {
+    let mut cursor = Cursor { text: word.text, at: 0 };
+    match real(&mut cursor) {
+        Ok(x) if cursor.at == word.text.len() => Ok(x),
+        Err(bad) if bad.message.contains("beyond") => Err(Bad::new(word.at, bad.message)),
+        _ => Err(word.wrong(format!("expected a weight, which is a number, found {}", word.shown()))),
+    }
+}
+
+/// What becomes of an edge that is repeated: an error, or a value of two.
+pub(super) type Fold<T> = Option<fn(T, T) -> T>;
+
+/// What becomes of weights that are repeated.
+pub(super) fn fold<T: Copy + PartialOrd>(repeated: Repeated, add: fn(T, T) -> T) -> Fold<T> {
+    match repeated {
+        Repeated::Refuse => None,
+        Repeated::Sum => Some(add),
+        Repeated::Min => Some(|a, b| if b < a { b } else { a }),
+        Repeated::Max => Some(|a, b| if b > a { b } else { a }),
+    }
+}
+
+/// The error that an edge of a weight stands in the file twice.
+pub(super) fn twice(name: &str, edge: (i64, i64)) -> Error {
+    Error::Unsupported {
+        what: format!("the file {name}"),
+        why: format!(
+            "the edge {} {} stands there more than once, with weights; say which counts: --repeated sum, min or max",
+            edge.0, edge.1
+        ),
+    }
+}
+
+/// What edges become.
+struct Graph<'a> {
+    name: &'a str,
+    options: &'a EdgeOptions<'a>,
+    threads: &'a Threads,
+    konect: Option<Konect>,
+}
+
+impl Graph<'_> {
+    fn open(&self, why: &str) -> Error {
+        Error::Unsupported { what: format!("the file {}", self.name), why: why.into() }
+    }
+    fn fold(&self) -> Fold<f64> {
+        fold(self.options.repeated, |a, b| a + b)
+    }
+    /// The number that the first vertex has in the file.
+    fn base(&self, from: &[i64], to: &[i64]) -> Result<i64> {
+        if let Some(zero_based) = self.options.zero_based {
+            return Ok(i64::from(!zero_based));
+        }
+        if from.iter().chain(to).any(|&id| id == 0) {
+            return Ok(0);
+        }
+        if self.konect.is_some() {
+            return Ok(1);
+        }
+        Err(self.open(
+            "it has no vertex 0, so that vertices may count from 0 or from 1; say which: --zero-based or --one-based",
+        ))
+    }
+    fn matrix<T: Value>(
+        &self,
+        mut from: Vec<i64>,
+        mut to: Vec<i64>,
+        mut values: Vec<T>,
+        fold: Fold<T>,
+    ) -> Result<LabeledMatrix> {
+        let bipartite = self.options.bipartite || (self.konect == Some(Konect::Bipartite));
+        let undirected = self.options.undirected.unwrap_or(self.konect == Some(Konect::Undirected));
+        if bipartite && self.options.undirected == Some(true) {
+            return Err(self.open("its edges go from one set of vertices to another; leave out --undirected"));
+        }
+        let mut ids = Vec::new();
+        let mut base = 0;
+        if self.options.renumber {
+            if bipartite {
+                return Err(self.open("it has two sets of vertices, which are not renumbered; leave out --renumber"));
+            }
+            ids = distinct(&from, &to)?;
+            let place = |id: &mut i64| *id = ids.partition_point(|other| other < id) as i64;
+            from.iter_mut().chain(&mut to).for_each(place);
+        } else {
+            base = self.base(&from, &to)?;
+            from.iter_mut().chain(&mut to).for_each(|id| *id -= base);
+        }
+        let len = |list: &[i64]| list.iter().max().map_or(0, |&id| id as usize + 1);
+        let (nrows, ncols) = (len(&from), len(&to));
+        let shape = if bipartite { (nrows, ncols) } else { (nrows.max(ncols), nrows.max(ncols)) };
+        check_shape(shape.0, shape.1)?;
+        if undirected {
+            let n = from.iter().zip(&to).filter(|(i, j)| i != j).count();
+            for list in [&mut from, &mut to] {
+                list.try_reserve(n).map_err(|_| out_of_memory::<i64>(LIST, n))?;
+            }
+            values.try_reserve(n).map_err(|_| out_of_memory::<T>(LIST, n))?;
+            for e in 0..from.len() {
+                if from[e] != to[e] {
+                    let (i, j, x) = (from[e], to[e], values[e]);
+                    from.push(j);
+                    to.push(i);
+                    values.push(x);
+                }
+            }
+        }
+        let named = |i: usize, j: usize| {
+            let id = |i: usize| ids.get(i).copied().unwrap_or(i as i64 + base);
+            twice(self.name, (id(i), id(j)))
+        };
+        let mut matrix = matrix(shape, (from, to, values), fold, self.threads, &named)?;
+        matrix.ids = ids;
+        Ok(matrix)
+    }
+}
+
+/// All numbers of both lists, in order.
+fn distinct(from: &[i64], to: &[i64]) -> Result<Vec<i64>> {
+    let mut ids = reserved(from.len() + to.len(), "vertices")?;
+    ids.extend(from.iter().chain(to));
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
+}
+
+/// The matrix of these entries, whose indices it has; `twice` makes the error for an entry that is repeated without a fold.
+pub(super) fn matrix<T: Value>(
+    (nrows, ncols): (usize, usize),
+    (from, to, values): (Vec<i64>, Vec<i64>, Vec<T>),
+    fold: Fold<T>,
+    threads: &Threads,
+    twice: &dyn Fn(usize, usize) -> Error,
+) -> Result<LabeledMatrix> {
+    let narrow = |list: Vec<i64>| collected(list.len(), list.iter().map(|&i| i as u32), LIST);
+    let coo = Coo::from_parts(nrows, ncols, narrow(from)?, narrow(to)?, values);
+    let made = coo.compress(threads, fold).and_then(|a| a.into_compressed());
+    let (pattern, values) = match made {
+        Ok(a) => a.into_parts(),
+        Err(Error::Duplicate { row, column }) => return Err(twice(row, column)),
+        Err(e) => return Err(e),
+    };
+    Ok(LabeledMatrix::new(pattern, Array::of(values)))
+}

@@ -1,0 +1,27 @@
+//! Graphs as text: edge lists, DIMACS `.gr`, METIS `.graph`. A graph is read as its adjacency matrix.
+//!
+//! | | edge list | DIMACS | METIS |
+//! | --- | --- | --- | --- |
+//! | lines | `u v` or `u v weight`, white space or commas between | `p sp n m`, then m lines `a u v weight` | `n m [fmt [ncon]]`, then a line of neighbours for each vertex |
+//! | comments | lines that begin with `#` or `%` | `c` | `%` |
+//! | vertices | from 0 or from 1 ([`EdgeOptions::zero_based`]); any integers ([`EdgeOptions::renumber`]) | from 1 | from 1 |
+//! | values | f64, or true where there are no weights | i64 | i64, or true where there are no weights |
+//! | an edge twice | true; weights only by [`EdgeOptions::repeated`] | by [`EdgeOptions::repeated`] | refused |
+//! | direction | as it stands, both by [`EdgeOptions::undirected`] | as it stands | both stand in the file |
+//!
+//! The first comment of KONECT's files says `% sym`, `% asym` or `% bip`: undirected, directed, or between two sets of vertices; their
+//! vertices count from 1.
+//!
+//! Source: Leskovec, Krevl, *SNAP Datasets*, 2014; Kunegis, *KONECT: the Koblenz network collection*, 2013; Demetrescu, Goldberg,
+//! Johnson, *9th DIMACS Implementation Challenge: Shortest Paths*, 2006; Karypis, *METIS 5.1.0: A Software Package for Partitioning
+//! Unstructured Graphs*, §4.1.
+
+mod dimacs;
+mod edges;
+mod metis;
+mod options;
+
+pub use dimacs::{parse_dimacs_with, read_dimacs_from, read_dimacs_with};
+pub use edges::{parse_edges_with, read_edges_from, read_edges_with};
+pub use metis::{parse_metis_with, read_metis_from, read_metis_with};
+pub use options::{EdgeOptions, Repeated};

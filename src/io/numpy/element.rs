@@ -1,0 +1,146 @@
+//! Types of elements that NumPy has too.
+
+use num_complex::Complex;
+
+use crate::algebra::Value;
+
+/// A type of elements, and how they lie in a file.
+pub(super) trait Element: Value {
+    /// Its name in NumPy, without the order of bytes.
+    const KIND: &'static str;
+    const ZERO: Self;
+    /// Bytes of a number, two of which make a complex one.
+    const PART: usize = size_of::<Self>();
+    /// From bytes with the lowest first.
+    fn from_bytes(bytes: &[u8]) -> Self;
+    fn push_bytes(self, to: &mut Vec<u8>);
+    /// Whether it equals 0, as −0 does.
+    fn is_zero(self) -> bool;
+    /// What a repeated entry makes of the one before it.
+    fn repeated(self, again: Self) -> Self;
+}
+
+macro_rules! numbers {
+    ($($t:ty: $kind:literal, $add:expr;)*) => {$(
+        impl Element for $t {
+            const KIND: &'static str = $kind;
+            const ZERO: Self = 0 as $t;
+            #[inline]
+            fn from_bytes(bytes: &[u8]) -> Self {
+                let mut all = [0; size_of::<Self>()];
+                all.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                Self::from_le_bytes(all)
+            }
+            #[inline]
+            fn push_bytes(self, to: &mut Vec<u8>) {
+                to.extend_from_slice(&self.to_le_bytes());
+            }
+            #[inline]
+            fn is_zero(self) -> bool {
+                self == Self::ZERO
+            }
+            #[inline]
+            fn repeated(self, again: Self) -> Self {
+                let add: fn(Self, Self) -> Self = $add;
+                add(self, again)
+            }
+        }
+    )*};
+}
+numbers! {
+    i8: "i1", Self::wrapping_add;
+    i16: "i2", Self::wrapping_add;
+    i32: "i4", Self::wrapping_add;
+    i64: "i8", Self::wrapping_add;
+    u8: "u1", Self::wrapping_add;
+    u16: "u2", Self::wrapping_add;
+    u32: "u4", Self::wrapping_add;
+    u64: "u8", Self::wrapping_add;
+    f32: "f4", |a, b| a + b;
+    f64: "f8", |a, b| a + b;
+}
+
+macro_rules! complex {
+    ($($t:ty: $kind:literal)*) => {$(
+        impl Element for Complex<$t> {
+            const KIND: &'static str = $kind;
+            const ZERO: Self = Self { re: 0.0, im: 0.0 };
+            const PART: usize = size_of::<$t>();
+            #[inline]
+            fn from_bytes(bytes: &[u8]) -> Self {
+                let (re, im) = bytes.split_at(Self::PART.min(bytes.len()));
+                Self { re: <$t>::from_bytes(re), im: <$t>::from_bytes(im) }
+            }
+            #[inline]
+            fn push_bytes(self, to: &mut Vec<u8>) {
+                self.re.push_bytes(to);
+                self.im.push_bytes(to);
+            }
+            #[inline]
+            fn is_zero(self) -> bool {
+                self == Self::ZERO
+            }
+            #[inline]
+            fn repeated(self, again: Self) -> Self {
+                self + again
+            }
+        }
+    )*};
+}
+complex! { f32: "c8" f64: "c16" }
+
+impl Element for bool {
+    const KIND: &'static str = "b1";
+    const ZERO: Self = false;
+    #[inline]
+    fn from_bytes(bytes: &[u8]) -> Self {
+        bytes.first().is_some_and(|&b| b != 0)
+    }
+    #[inline]
+    fn push_bytes(self, to: &mut Vec<u8>) {
+        to.push(self.into());
+    }
+    #[inline]
+    fn is_zero(self) -> bool {
+        !self
+    }
+    #[inline]
+    fn repeated(self, again: Self) -> Self {
+        self | again
+    }
+}
+
+/// Runs `$body` with `$t` the type of this name in NumPy.
+macro_rules! with_kind {
+    ($kind:expr, $t:ident => $body:expr, $otherwise:expr) => {
+        $crate::io::numpy::element::with_kind!(@ $kind, $t, $body, $otherwise,
+            (bool) (i8) (i16) (i32) (i64) (u8) (u16) (u32) (u64) (f32) (f64)
+            (num_complex::Complex<f32>) (num_complex::Complex<f64>))
+    };
+    (@ $kind:expr, $t:ident, $body:expr, $otherwise:expr, $(($of:ty))*) => {
+        match $kind {
+            $(kind if kind == <$of as $crate::io::numpy::element::Element>::KIND => {
+                type $t = $of;
+                $body
+            })*
+            _ => $otherwise,
+        }
+    };
+}
+/// Runs `$body` with `$x` the values of whatever type they are.
+macro_rules! with_values {
+    ($values:expr, $x:ident => $body:expr, $otherwise:expr) => {
+        $crate::io::numpy::element::with_values!(@ $values, $x, $body, $otherwise,
+            (bool) (i8) (i16) (i32) (i64) (u8) (u16) (u32) (u64) (f32) (f64)
+            (num_complex::Complex<f32>) (num_complex::Complex<f64>))
+    };
+    (@ $values:expr, $x:ident, $body:expr, $otherwise:expr, $(($of:ty))*) => {
+        'found: {
+            $(if let Some($x) = $values.get::<$of>() {
+                break 'found $body;
+            })*
+            $otherwise
+        }
+    };
+}
+pub(super) use {with_kind, with_values};

@@ -1,0 +1,251 @@
+//! Sparse matrices of SciPy: an archive with an array each for the format, the shape, the values and where they are.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::array::{Raw, broken};
+use super::element::{Element, with_kind};
+use super::options::NumpyOptions;
+use super::zip::{Archive, LOCAL};
+use crate::algebra::Array;
+use crate::io::labeled::{LabeledMatrix, check_shape};
+use crate::io::text::{binary_from, binary_of, push, unpacked};
+use crate::par::{Threads, collected, filled, reserved};
+use crate::{Coo, Index, Pattern, Result};
+
+/// Reads a sparse matrix of SciPy (`scipy.sparse.save_npz`) of any format that it writes, repeated entries added up.
+/// # Errors
+/// [`Error::Io`](crate::Error::Io); [`Error::Unsupported`](crate::Error::Unsupported) for what is no such matrix;
+/// [`Error::Budget`](crate::Error::Budget) for arrays beyond [`NumpyOptions::max_bytes`], unpacked;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn read_npz_with(path: impl AsRef<Path>, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
+    let (name, bytes) = binary_of(path.as_ref(), &options.limits())?;
+    parse_npz_with(&bytes, &name, options)
+}
+
+/// As [`read_npz_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// # Errors
+/// As there.
+pub fn read_npz_from(from: &mut dyn Read, name: &str, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
+    parse_npz_with(&binary_from(from, name, &options.limits())?, name, options)
+}
+
+/// As [`read_npz_with`], the bytes of a file; errors call it `name`.
+/// ```
+/// use sparring::Csr;
+/// use sparring::algebra::Slice;
+/// use sparring::io::{NumpyOptions, parse_npz_with, write_npz_to};
+/// let a = Csr::<f32>::new(2, 3, vec![0, 1, 2], vec![2, 0], vec![0.5, -1.0])?;
+/// let mut file = Vec::new();
+/// write_npz_to(&mut file, a.pattern(), Slice::of(a.values()))?;
+/// assert_eq!(parse_npz_with(&file, "example", &NumpyOptions::new())?.csr::<f32>()?, a);
+/// # Ok::<(), sparring::Error>(())
+/// ```
+/// # Errors
+/// As there.
+pub fn parse_npz_with(bytes: &[u8], name: &str, options: &NumpyOptions<'_>) -> Result<LabeledMatrix> {
+    let wrong = |first: &[u8]| (!first.starts_with(LOCAL)).then_some("it is no zip archive, as a matrix of SciPy is");
+    let bytes = unpacked(bytes, name, &options.limits(), &wrong)?;
+    let here = Threads::current();
+    let threads = options.common.threads.unwrap_or(&here);
+    let archive = Archive::open(name, &bytes, options.common.max_bytes)?;
+    Source { name, archive, threads }.matrix()
+}
+
+/// An archive that should hold a sparse matrix.
+struct Source<'a> {
+    name: &'a str,
+    archive: Archive<'a>,
+    threads: &'a Threads,
+}
+
+/// Rows and columns of entries.
+type Places = (Vec<u32>, Vec<u32>);
+
+impl<'a> Source<'a> {
+    fn broken(&self, why: impl Into<String>) -> crate::Error {
+        broken(self.name, why)
+    }
+    fn find(&mut self, of: &str) -> Result<Option<Cow<'a, [u8]>>> {
+        self.archive.find(&format!("{of}.npy"))
+    }
+    fn member(&mut self, of: &str) -> Result<Cow<'a, [u8]>> {
+        let found = self.find(of)?;
+        found.ok_or_else(|| self.broken(format!("it has no {of}, as a sparse matrix of SciPy has")))
+    }
+    /// The array `of` as whole numbers.
+    fn integers(&mut self, of: &str) -> Result<Vec<i64>> {
+        let bytes = self.member(of)?;
+        Raw::parse(self.name, &bytes)?.integers()
+    }
+    /// These numbers as indices below `bound`.
+    fn indices(&self, list: &[i64], bound: usize) -> Result<Vec<u32>> {
+        if let Some(wrong) = list.iter().find(|&&i| i < 0 || i as u64 >= bound as u64) {
+            return Err(self.broken(format!("its index {wrong} is not from 0 below {bound}")));
+        }
+        collected(list.len(), list.iter().map(|&i| i as u32), "indices")
+    }
+
+    fn matrix(mut self) -> Result<LabeledMatrix> {
+        let format = self.member("format")?;
+        let format = Raw::parse(self.name, &format)?.word();
+        let shape = self.integers("shape")?;
+        let shape = match shape[..] {
+            [n, m] if n >= 0 && m >= 0 => (n as usize, m as usize),
+            _ => return Err(self.broken(format!("its shape {shape:?} is not that of a matrix"))),
+        };
+        check_shape(shape.0, shape.1)?;
+        let data = self.member("data")?;
+        let data = Raw::parse(self.name, &data)?;
+        let name = self.name;
+        with_kind!(
+            data.kind,
+            T => match format.as_deref() {
+                Some("csr") => self.compressed::<T>(shape, &data, true),
+                Some("csc") => self.compressed::<T>(shape, &data, false),
+                Some("coo") => self.coordinates::<T>(shape, &data),
+                Some("bsr") => self.blocks::<T>(shape, &data),
+                Some("dia") => self.diagonals::<T>(shape, &data),
+                _ => {
+                    let format = format.as_deref().unwrap_or("that it gives");
+                    Err(self.broken(format!("matrices of the format {format} are not read; save it as CSR")))
+                }
+            },
+            Err(broken(name, format!("its values are of the type {}, which is not read", data.kind)))
+        )
+    }
+
+    /// Where the entries of each of `lines` rows or columns end, and the indices of `len` entries or more.
+    fn ends(&mut self, lines: usize, len: usize) -> Result<(Vec<usize>, Vec<i64>)> {
+        let (ends, minor) = (self.integers("indptr")?, self.integers("indices")?);
+        let right = lines.checked_add(1) == Some(ends.len())
+            && ends.first() == Some(&0)
+            && ends.is_sorted()
+            && minor.len() == len
+            && ends.last().is_some_and(|&last| last as u64 <= len as u64);
+        if !right {
+            return Err(self.broken("its row pointers do not fit its shape and entries"));
+        }
+        Ok((collected(ends.len(), ends.iter().map(|&p| p as usize), "row pointers")?, minor))
+    }
+
+    /// CSR, or CSC.
+    fn compressed<T: Element>(mut self, shape: (usize, usize), data: &Raw<'_>, by_rows: bool) -> Result<LabeledMatrix> {
+        let mut values = data.list::<T>()?;
+        let (lines, across) = if by_rows { shape } else { (shape.1, shape.0) };
+        let (ends, minor) = self.ends(lines, values.len())?;
+        // Space behind the last entry belongs to no row.
+        let nnz = ends[lines];
+        values.truncate(nnz);
+        let minor = self.indices(&minor[..nnz], across)?;
+        let sorted = |line: &[usize]| minor[line[0]..line[1]].windows(2).all(|pair| pair[0] < pair[1]);
+        if by_rows && ends.windows(2).all(sorted) {
+            let pattern = Pattern::from_parts(shape.0, shape.1, ends, minor, true);
+            return Ok(LabeledMatrix::new(Arc::new(pattern), Array::of(values)));
+        }
+        let mut major = filled(nnz, 0u32, "indices")?;
+        for (line, ends) in ends.windows(2).enumerate() {
+            major[ends[0]..ends[1]].fill(line as u32);
+        }
+        self.summed(shape, if by_rows { (major, minor) } else { (minor, major) }, values)
+    }
+
+    /// COO, of two lists of indices or of one array that holds both.
+    fn coordinates<T: Element>(mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<LabeledMatrix> {
+        let values = data.list::<T>()?;
+        let (rows, cols) = match self.find("coords")? {
+            None => (self.integers("row")?, self.integers("col")?),
+            Some(bytes) => {
+                let coords = Raw::parse(self.name, &bytes)?;
+                if coords.shape != [2, values.len()] {
+                    return Err(self.broken(format!("its coordinates are of the shape {:?}", coords.shape)));
+                }
+                let all = coords.integers()?;
+                let n = values.len();
+                let part = |from: usize| {
+                    let (start, step) = if coords.fortran_order { (from, 2) } else { (from * n, 1) };
+                    collected(n, all[start.min(all.len())..].iter().copied().step_by(step), "indices")
+                };
+                (part(0)?, part(1)?)
+            }
+        };
+        if rows.len() != values.len() || cols.len() != values.len() {
+            let (i, j, x) = (rows.len(), cols.len(), values.len());
+            return Err(self.broken(format!("it has {i} rows, {j} columns and {x} values of entries")));
+        }
+        let places = (self.indices(&rows, shape.0)?, self.indices(&cols, shape.1)?);
+        self.summed(shape, places, values)
+    }
+
+    /// BSR: dense blocks of one shape. All elements of a block are entries, as in SciPy.
+    fn blocks<T: Element>(mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<LabeledMatrix> {
+        let all = data.list::<T>()?;
+        let [blocks, r, c] = data.shape[..] else {
+            return Err(self.broken(format!("its blocks are an array of the shape {:?}", data.shape)));
+        };
+        if r == 0 || c == 0 || !shape.0.is_multiple_of(r) || !shape.1.is_multiple_of(c) {
+            return Err(self.broken(format!("blocks of {r}×{c} do not make a matrix of {}×{}", shape.0, shape.1)));
+        }
+        let (ends, minor) = self.ends(shape.0 / r, blocks)?;
+        let used = ends[shape.0 / r];
+        let minor = self.indices(&minor[..used], shape.1 / c)?;
+        let nnz = used * r * c;
+        let (mut rows, mut cols) = (reserved(nnz, "indices")?, reserved(nnz, "indices")?);
+        let mut values = reserved(nnz, "values")?;
+        for (line, ends) in ends.windows(2).enumerate() {
+            for (b, &block) in (ends[0]..ends[1]).zip(&minor[ends[0]..ends[1]]) {
+                for (i, j) in (0..r).flat_map(|i| (0..c).map(move |j| (i, j))) {
+                    let at = if data.fortran_order { b + blocks * (i + r * j) } else { (b * r + i) * c + j };
+                    rows.push((line * r + i) as u32);
+                    cols.push((block as usize * c + j) as u32);
+                    values.push(all[at]);
+                }
+            }
+        }
+        self.summed(shape, (rows, cols), values)
+    }
+
+    /// DIA: diagonals, of which element j is that of column j. Zeros are no entries, as in SciPy.
+    fn diagonals<T: Element>(mut self, shape: (usize, usize), data: &Raw<'_>) -> Result<LabeledMatrix> {
+        let offsets = self.integers("offsets")?;
+        data.count(size_of::<T>())?;
+        let [diagonals, len] = data.shape[..] else {
+            return Err(self.broken(format!("its diagonals are an array of the shape {:?}", data.shape)));
+        };
+        let mut sorted = collected(offsets.len(), offsets.iter().copied(), "diagonals")?;
+        sorted.sort_unstable();
+        if diagonals != offsets.len() || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(self.broken("its offsets are not one for each of its diagonals"));
+        }
+        let (mut rows, mut cols, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (d, &offset) in offsets.iter().enumerate() {
+            for j in 0..len.min(shape.1) {
+                let i = (j as i64).checked_sub(offset).filter(|&i| i >= 0 && (i as u64) < shape.0 as u64);
+                let at = if data.fortran_order { d + diagonals * j } else { d * len + j };
+                let bytes = &data.elements[at * size_of::<T>()..][..size_of::<T>()];
+                let Some(i) = i else { continue };
+                let x: T = data.element(bytes);
+                if !x.is_zero() {
+                    push(&mut rows, i as u32, "indices")?;
+                    push(&mut cols, j as u32, "indices")?;
+                    push(&mut values, x, "values")?;
+                }
+            }
+        }
+        self.summed(shape, (rows, cols), values)
+    }
+
+    fn summed<T: Element>(
+        &self,
+        (nrows, ncols): (usize, usize),
+        (rows, cols): Places,
+        values: Vec<T>,
+    ) -> Result<LabeledMatrix> {
+        debug_assert!(rows.iter().all(|i| i.get() < nrows) && cols.iter().all(|j| j.get() < ncols));
+        let coo = Coo::from_parts(nrows, ncols, rows, cols, values);
+        let (pattern, values) = coo.compress(self.threads, Some(T::repeated))?.into_compressed()?.into_parts();
+        Ok(LabeledMatrix::new(pattern, Array::of(values)))
+    }
+}

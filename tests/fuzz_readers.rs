@@ -1,0 +1,273 @@
+//! Bounded fuzzing of the readers of tables, svmlight, graphs, and files of NumPy and SciPy: valid files, mutated.
+//!
+//! No input may panic. A text is accepted or refused for the same reason whatever the pieces, the threads and the compression. What is
+//! accepted keeps what the lines say: a row for each, no line lost, and the same matrix after writing and reading. Seeds are fixed, so a
+//! failure repeats; `SPARRING_FUZZ_SECONDS` makes the run longer, with fresh seeds after the fixed ones.
+
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sparring::algebra::Slice;
+use sparring::io::{
+    CsvOptions, EdgeOptions, LabeledMatrix, NumpyOptions, SvmlightOptions, WriteOptions, parse_csv_with,
+    parse_dimacs_with, parse_edges_with, parse_metis_with, parse_npy_array_with, parse_npy_with, parse_npz_with,
+    parse_svmlight_with, write_csv_to, write_npy_to, write_npz_to, write_svmlight_to,
+};
+use sparring::par::Threads;
+use sparring::{Csr, Error, Result};
+
+const FIXED_ROUNDS: u64 = 20_000;
+
+/// Formats, as this test numbers them.
+const CSV: usize = 0;
+const SVM: usize = 1;
+const EDGES: usize = 2;
+const DIMACS: usize = 3;
+const METIS: usize = 4;
+
+const SEEDS: &[(usize, &str)] = &[
+    (CSV, "1,0,-2.5\n0,1e3,nan\n# note\n\n-0,.5,3\n"),
+    (CSV, "\u{feff}\"1\", 2\r\n3,\"4\"\r\n"),
+    (SVM, "1 1:0.5 3:-2 # note\n-1 qid:3 2:1e-3\n\n+1\n0.5 7:1 2:2\n"),
+    (SVM, "1,2 1:1\r\n3 2:2\r\n"),
+    (EDGES, "# a comment\n0 1\n1\t2\n2 0\n"),
+    (EDGES, "% asym positive\n1,2,0.5\n2,3,1\n"),
+    (EDGES, "% sym unweighted\n1 2\n2 3\n"),
+    (DIMACS, "c note\np sp 3 2\na 1 2 17\na 3 1 5\n"),
+    (METIS, "% note\n4 3\n2 3\n1\n1 4\n3\n"),
+    (METIS, "2 1 11\n9 2 5\n9 1 5\n"),
+];
+
+const WORDS: &[&str] = &[
+    "\n",
+    "\r\n",
+    "\r",
+    " ",
+    "\t",
+    ",",
+    ";",
+    ":",
+    "\"",
+    "\"\"",
+    "#",
+    "%",
+    "-",
+    "+",
+    ".",
+    "e",
+    "0",
+    "1",
+    "2",
+    "1:1 ",
+    "0:1 ",
+    "NA",
+    "nan",
+    "inf",
+    "TRUE",
+    "1e308",
+    "1e309",
+    "4294967295",
+    "4294967296",
+    "9223372036854775808",
+    "\u{feff}",
+    "\0",
+    "\u{fffd}",
+    "0x1",
+    "1d0",
+    "a ",
+    "c ",
+    "p sp ",
+    "% bip\n",
+    "qid:1 ",
+    "\n\n",
+    "%%MatrixMarket",
+];
+
+struct Random(u64);
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+fn mutated(random: &mut Random, mut text: Vec<u8>, words: bool) -> Vec<u8> {
+    for _ in 0..random.below(5) {
+        let at = random.below(text.len() + 1);
+        let to = (at + random.below(8)).min(text.len());
+        match random.below(if words { 9 } else { 5 }) {
+            0 if random.below(4) == 0 => text.truncate(at),
+            0 | 1 => drop(text.drain(at..to)),
+            2 => {
+                if let Some(byte) = text.get_mut(at) {
+                    *byte = random.next() as u8;
+                }
+            }
+            3 => {
+                let copy = text[at..to].to_vec();
+                let put = random.below(text.len() + 1);
+                text.splice(put..put, copy);
+            }
+            4..=6 => {
+                if let Some(p) = text[at..].iter().position(u8::is_ascii_digit) {
+                    text[at + p] = b'0' + random.below(10) as u8;
+                }
+            }
+            _ => drop(text.splice(at..at, WORDS[random.below(WORDS.len())].bytes())),
+        }
+    }
+    text
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+fn read(format: usize, bytes: &[u8], threads: &Threads, piece: usize) -> Result<LabeledMatrix> {
+    const MOST: u64 = 1 << 20;
+    let edges = EdgeOptions::new().threads(threads).piece_bytes(piece).max_bytes(MOST);
+    match format {
+        CSV => parse_csv_with(bytes, "fuzz", &CsvOptions::new().threads(threads).piece_bytes(piece).max_bytes(MOST)),
+        SVM => {
+            let options = SvmlightOptions::new().threads(threads).piece_bytes(piece).max_bytes(MOST);
+            parse_svmlight_with(bytes, "fuzz", &options)
+        }
+        EDGES => parse_edges_with(bytes, "fuzz", &edges),
+        DIMACS => parse_dimacs_with(bytes, "fuzz", &edges),
+        _ => parse_metis_with(bytes, "fuzz", &edges),
+    }
+}
+
+/// All that was read, as text.
+fn shown(file: &LabeledMatrix) -> String {
+    format!("{:?} {:?} {:?} {:?}", file.pattern, file.values, file.labels, file.ids)
+}
+
+/// Checks one text; whether it was accepted.
+fn check(format: usize, bytes: &[u8], pools: &[Threads]) -> bool {
+    let whole = read(format, bytes, &pools[0], 1 << 20);
+    let told = |found: &Result<LabeledMatrix>| found.as_ref().map(shown).map_err(ToString::to_string);
+    let want = told(&whole);
+    let packed = gzip(bytes);
+    for other in [
+        read(format, bytes, &pools[1], 1),
+        read(format, &packed, &pools[0], 1 << 20),
+        read(format, &packed, &pools[1], 3),
+    ] {
+        assert_eq!(told(&other), want);
+    }
+    let file = match whole {
+        Ok(file) => file,
+        Err(e) => {
+            assert!(!matches!(e, Error::OutOfMemory { .. }), "{e}");
+            return false;
+        }
+    };
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let text = &*String::from_utf8_lossy(text);
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let options = WriteOptions::new();
+    let (pattern, values) = (&file.pattern, file.values.slice());
+    let mut written = Vec::new();
+    let again = match format {
+        CSV => {
+            // A row for each line, and in every cell the number that stands there.
+            if text.is_ascii() && !text.contains(['"', '\u{b}', '\u{c}']) {
+                let cells =
+                    |line: &str| line.split(',').map(|x| x.trim().to_lowercase().replace('d', "e")).collect::<Vec<_>>();
+                let rows: Vec<Vec<String>> = lines().map(cells).collect();
+                assert_eq!(pattern.shape(), (rows.len(), rows[0].len()));
+                let a = Csr::with_pattern(pattern.clone(), values.get::<f64>().unwrap().to_vec()).unwrap();
+                for (i, row) in rows.iter().enumerate() {
+                    for (j, cell) in row.iter().enumerate() {
+                        let want: f64 = cell.parse().unwrap();
+                        let found = a.get(i, j).copied().unwrap_or(0.0);
+                        assert!(found.to_bits() == want.to_bits() || (found.is_nan() && want.is_nan()), "{cell}");
+                    }
+                }
+            }
+            write_csv_to(&mut written, pattern, values, &options).unwrap();
+            read(CSV, &written, &pools[0], 64).unwrap()
+        }
+        SVM => {
+            assert!(!text.is_ascii() || pattern.nrows() == lines().count() || text.contains(['\u{b}', '\u{c}']));
+            write_svmlight_to(&mut written, pattern, values, &file.labels, &options).unwrap();
+            read(SVM, &written, &pools[0], 64).unwrap()
+        }
+        _ => {
+            assert!(pattern.row_ptr().is_sorted());
+            return true;
+        }
+    };
+    let nan = |text: String| text.replace("-nan", "nan").replace("-NaN", "NaN");
+    assert_eq!(nan(shown(&again)), nan(shown(&file)));
+    true
+}
+
+#[test]
+fn mutated_texts_are_refused_or_keep_what_they_say() {
+    let seconds = std::env::var("SPARRING_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let pools = [1, 3].map(|n| Threads::new(n).unwrap());
+    for (format, seed) in SEEDS {
+        assert!(check(*format, seed.as_bytes(), &pools), "{seed}");
+    }
+    let (mut accepted, mut round) = (0, 0);
+    while round < FIXED_ROUNDS || Instant::now() < until {
+        let random = &mut Random(round);
+        let (format, seed) = SEEDS[random.below(SEEDS.len())];
+        let input = mutated(random, seed.as_bytes().to_vec(), true);
+        match catch_unwind(AssertUnwindSafe(|| check(format, &input, &pools))) {
+            Ok(kept) => accepted += u64::from(kept),
+            Err(_) => panic!("round {round}, format {format}: {}", input.escape_ascii()),
+        }
+        round += 1;
+    }
+    println!("{round} inputs, {accepted} accepted");
+    assert!(accepted * 20 > round, "{accepted} of {round} accepted");
+}
+
+#[test]
+fn mutated_arrays_do_not_panic() {
+    let a = Csr::<f64>::new(3, 4, vec![0, 2, 2, 4], vec![0, 3, 1, 2], vec![1.0, -0.0, 2.5, 3.0]).unwrap();
+    let (mut array, mut matrix) = (Vec::new(), Vec::new());
+    write_npy_to(&mut array, a.pattern(), Slice::of(a.values())).unwrap();
+    write_npz_to(&mut matrix, a.pattern(), Slice::of(a.values())).unwrap();
+    let options = NumpyOptions::new().max_bytes(1 << 20);
+    let mut accepted = 0;
+    for round in 0..FIXED_ROUNDS {
+        let random = &mut Random(round);
+        let of_array = random.below(2) == 0;
+        let seed = if of_array { &array } else { &matrix };
+        let input = mutated(random, seed.clone(), false);
+        let input = if random.below(8) == 0 { gzip(&input) } else { input };
+        let run = || {
+            if of_array {
+                let dense = parse_npy_array_with(&input, "fuzz", &options);
+                let sparse = parse_npy_with(&input, "fuzz", &options);
+                dense.is_ok() && sparse.is_ok()
+            } else {
+                // Sums of members see to it that content is what was written.
+                parse_npz_with(&input, "fuzz", &options).is_ok_and(|file| {
+                    assert_eq!(file.csr::<f64>().unwrap(), a);
+                    true
+                })
+            }
+        };
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(kept) => accepted += u64::from(kept),
+            Err(_) => panic!("round {round}: {}", input.escape_ascii()),
+        }
+    }
+    assert!(accepted * 20 > FIXED_ROUNDS, "{accepted} accepted");
+}
