@@ -8,13 +8,14 @@ use serde_json::Value;
 use sparring::algebra::Type;
 use sparring::factor::{CpAls, CpFit};
 use sparring::gpu::Tuning;
+use sparring::io::NpyArray;
 use sparring::runtime::{Machine, Matrix};
 use sparring::tensor::AnyTensor;
 use sparring::{Cpu, Cuda, Error, Index, Tensor};
 
 use crate::device::{self, Device, refused};
 use crate::failure::{Failure, Result};
-use crate::formats::{Array, STANDARD};
+use crate::formats::STANDARD;
 use crate::progress::Progress;
 use crate::read::{self, Reading, Source};
 use crate::size;
@@ -85,33 +86,34 @@ impl Context {
         };
         let progress = Progress::new();
         let (cpu, quiet) = (progress.follow(cpu()?), cpu()?);
-        let Common { threads, memory_budget, json, reading } = *common;
+        let Common { threads, memory_budget, json, .. } = *common;
+        let reading = common.reading.clone();
         let (aside, input_taken) = (Cell::new(false), Cell::new(false));
         Ok(Self { cpu, quiet, cuda, device, progress, memory_budget, threads, json, reading, aside, input_taken })
     }
     /// The matrix that `name` stands for, and the milliseconds that getting it took.
     pub(crate) fn load(&self, name: &str) -> Result<(Source, f64)> {
         self.begin_reading(name)?;
-        let reading = self.reading;
-        let (source, ms) = timed(|| self.quiet.threads().install(|| read::load(name, &reading)));
+        let reading = &self.reading;
+        let (source, ms) = timed(|| self.quiet.threads().install(|| read::load(name, reading)));
         Ok((source?, ms))
     }
     /// The same as values of a type, or in the file's own.
     pub(crate) fn load_any(&self, name: &str, ty: Option<Type>) -> Result<(Matrix, f64)> {
         self.begin_reading(name)?;
-        let reading = self.reading;
-        let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, &reading, ty)));
+        let reading = &self.reading;
+        let (matrix, ms) = timed(|| self.quiet.threads().install(|| read::load_any(name, reading, ty)));
         Ok((matrix?, ms))
     }
     /// The sparse tensor that `name` stands for, and the milliseconds that getting it took.
     pub(crate) fn load_tensor(&self, name: &str) -> Result<(AnyTensor<f64>, f64)> {
         self.begin_reading(name)?;
-        let reading = self.reading;
-        let (x, ms) = timed(|| self.quiet.threads().install(|| tensor::load(name, &reading)));
+        let reading = &self.reading;
+        let (x, ms) = timed(|| self.quiet.threads().install(|| tensor::load(name, reading)));
         Ok((x?, ms))
     }
     /// The dense array in the file `name`.
-    pub(crate) fn load_array(&self, name: &str) -> Result<(Array, f64)> {
+    pub(crate) fn load_array(&self, name: &str) -> Result<(NpyArray, f64)> {
         self.begin_reading(name)?;
         let (array, ms) = timed(|| self.reading.array(name));
         Ok((array?, ms))

@@ -3,13 +3,13 @@
 use clap::Args;
 use serde_json::json;
 use sparring::distance::{AnyMetric, Options};
-use sparring::io::{WriteOptions, write_matrix_market_columns_to};
+use sparring::io::{WriteOptions, write_matrix_market_columns_to, write_npy_columns_to};
 use sparring::{Csr, par};
 
 use crate::context::Context;
 use crate::device::Where;
 use crate::failure::Result;
-use crate::formats::{Columns, Format, to_file};
+use crate::formats::{Format, to_file};
 use crate::memory::Growth;
 use crate::output::{ms, seconds};
 use crate::timing::timed;
@@ -58,9 +58,10 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
             let (n, m) = (x.nrows(), vectors.y().nrows());
             to_file(&output.name, output.kind.packed, |out| {
                 if output.kind.format == Format::Npy {
-                    let mut columns = Columns::start(out, n, m)?;
-                    made = Some(asked.columns(x, y, &mut |block| columns.push(block))?);
-                    return Ok(());
+                    return Ok(write_npy_columns_to(out, n, m, |write| {
+                        made = Some(asked.columns(x, y, write)?);
+                        Ok(())
+                    })?);
                 }
                 let comment = format!("distances of rows by {metric}");
                 let written = WriteOptions::new().threads(context.quiet.threads()).comment(&comment);

@@ -5,10 +5,13 @@ use std::str::FromStr;
 use clap::Args;
 use serde_json::{Value, json};
 use sparring::algebra::dynamic::canonical;
-use sparring::algebra::{Arithmetic, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Slice, Type};
+use sparring::algebra::{
+    Arithmetic, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Slice, Type, Value as SparringValue,
+};
 use sparring::backend::AskedEinsum;
 use sparring::contract::{Einsum, Layout, View, ViewMut};
 use sparring::gpu::DeviceBatch;
+use sparring::io::{NpyArray, write_npy_array_to};
 use sparring::par::filled;
 use sparring::runtime::Sum;
 use sparring::{Cuda, Error, Result};
@@ -16,7 +19,7 @@ use sparring::{Cuda, Error, Result};
 use crate::context::Context;
 use crate::device::{Where, timed_on};
 use crate::failure;
-use crate::formats::{self, Array, Element, Format};
+use crate::formats::{self, Format};
 use crate::near::suggested;
 use crate::output::{ms, number, seconds, thousands};
 use crate::semiring::warn_outside;
@@ -58,7 +61,9 @@ pub(crate) struct Arguments {
 }
 
 /// A type of elements, and the semirings over it.
-trait Scalar: Element + FromStr {
+trait Scalar: SparringValue + FromStr {
+    /// Its name in NumPy.
+    const KIND: &'static str;
     const SEMIRINGS: &'static [&'static str];
     /// The contraction over the semiring of this name; `None` if there is none.
     fn over(name: &str, job: &Job<'_, Self>, c: &mut Vec<Self>) -> Option<Result<Found>>;
@@ -66,8 +71,9 @@ trait Scalar: Element + FromStr {
 }
 
 macro_rules! scalars {
-    ($($t:ty: $sum:ident($into:path), $($name:ident $ring:ident)*;)*) => {
+    ($($t:ty: $kind:literal, $sum:ident($into:path), $($name:ident $ring:ident)*;)*) => {
         $(impl Scalar for $t {
+            const KIND: &'static str = $kind;
             const SEMIRINGS: &'static [&'static str] = &[$(stringify!($name)),*];
             fn over(name: &str, job: &Job<'_, Self>, c: &mut Vec<Self>) -> Option<Result<Found>> {
                 match name {
@@ -81,10 +87,10 @@ macro_rules! scalars {
         })*
         /// Reads the operands as what they are, and computes.
         fn typed(context: &Context, arguments: &Arguments, read: Read, output: Option<&Output>) -> failure::Result {
-            match read.kind.as_str() {
-                $(<$t as Element>::KIND => run_of::<$t>(context, arguments, read, output),)*
+            match read.kind {
+                $(<$t as Scalar>::KIND => run_of::<$t>(context, arguments, read, output),)*
                 kind => {
-                    let known = [$(<$t as Element>::KIND),*].join(", ");
+                    let known = [$(<$t as Scalar>::KIND),*].join(", ");
                     let message = format!("elements are of the type {kind}, not of one of {known}");
                     Err(Error::Argument { name: "operand", message }.into())
                 }
@@ -93,19 +99,19 @@ macro_rules! scalars {
     };
 }
 scalars! {
-    f64: Real(f64::from),
+    f64: "f8", Real(f64::from),
         plus_times PlusTimes min_plus MinPlus max_plus MaxPlus max_times MaxTimes min_max MinMax max_min MaxMin;
-    f32: Real(f64::from),
+    f32: "f4", Real(f64::from),
         plus_times PlusTimes min_plus MinPlus max_plus MaxPlus max_times MaxTimes min_max MinMax max_min MaxMin;
-    i64: Integer(i128::from), plus_times PlusTimes min_plus MinPlus max_plus MaxPlus;
-    bool: Integer(i128::from), lor_land LorLand;
+    i64: "i8", Integer(i128::from), plus_times PlusTimes min_plus MinPlus max_plus MaxPlus;
+    bool: "b1", Integer(i128::from), lor_land LorLand;
 }
 
 /// Files as they were read.
 struct Read {
-    kind: String,
+    kind: &'static str,
     /// The operands, then what is accumulated to.
-    arrays: Vec<(String, Array)>,
+    arrays: Vec<(String, NpyArray)>,
     ms: f64,
 }
 
@@ -219,17 +225,17 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> failure::Result {
         read_ms += ms;
         arrays.push((name.clone(), array));
     }
-    let kind = arrays.first().map(|(_, array)| array.kind.clone()).unwrap_or_default();
-    if let Some((name, other)) = arrays.iter().find(|(_, array)| array.kind != kind) {
-        let message = format!("{name} has elements of the type {}, {} of the type {kind}", other.kind, arrays[0].0);
+    let kind = arrays.first().map(|(_, array)| array.kind()).unwrap_or_default();
+    if let Some((name, other)) = arrays.iter().find(|(_, array)| array.kind() != kind) {
+        let message = format!("{name} has elements of the type {}, {} of the type {kind}", other.kind(), arrays[0].0);
         return Err(Error::Argument { name: "operand", message }.into());
     }
     typed(context, arguments, Read { kind, arrays, ms: read_ms }, output.as_ref())
 }
 
 /// Where the elements of an array lie.
-fn layout(array: &Array) -> Result<Layout> {
-    if array.by_columns { Layout::column_major(&array.shape) } else { Layout::row_major(&array.shape) }
+fn layout(array: &NpyArray) -> Result<Layout> {
+    if array.fortran_order { Layout::column_major(&array.shape) } else { Layout::row_major(&array.shape) }
 }
 
 /// A number of the elements' type.
@@ -242,8 +248,14 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     let (alpha, beta) = (parsed("--alpha", arguments.alpha.as_ref())?, parsed("--beta", arguments.beta.as_ref())?);
     let mut lists = vec![];
     for (name, array) in read.arrays {
-        let by_columns = array.by_columns;
-        lists.push((layout(&array)?, array.list::<T>(&name)?, by_columns));
+        let by_columns = array.fortran_order;
+        let layout = layout(&array)?;
+        let kind = array.kind();
+        let list = array.values.into_vec::<T>().map_err(|_| {
+            let message = format!("{name} has elements of the type {kind}");
+            Error::Argument { name: "operand", message }
+        })?;
+        lists.push((layout, list, by_columns));
     }
     let start = arguments.accumulate.is_some().then(|| lists.pop()).flatten();
     let views = lists.iter().map(|(layout, list, _)| View::new(list, layout.clone())).collect::<Result<Vec<_>>>()?;
@@ -271,7 +283,9 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
         if output.kind.packed {
             formats::room_to_pack()?;
         }
-        formats::to_file(&output.name, output.kind.packed, |out| formats::tensor(out, by_columns, &shape, &c))?;
+        formats::to_file(&output.name, output.kind.packed, |out| {
+            Ok(write_npy_array_to(out, &shape, by_columns, Slice::of(&c))?)
+        })?;
     }
     let results = if job.start.is_some() { 2 } else { 1 };
     let elements = lists.iter().map(|(_, list, _)| list.len()).sum::<usize>() + results * c.len();

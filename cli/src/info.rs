@@ -15,7 +15,7 @@ use crate::spy;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Matrix Market file, or gen:NAME
+    /// Matrix: a file of any kind that `sparring help` lists, - for standard input, or gen:NAME
     file: String,
     /// Also count the product A·A, or A·Aᵀ where A is not square: multiplications, entries, compression. It takes as long as
     /// half a product

@@ -45,8 +45,9 @@ use device::Device;
 
 /// Sparse linear algebra over any semiring.
 ///
-/// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a table (.csv) or svmlight (.svm), .gz
-/// behind them; - for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...).
+/// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a table (.csv), svmlight (.svm), an edge list
+/// (.txt, .tsv, .el, .wel, .edges), a graph of DIMACS (.gr) or METIS (.graph), .gz behind them; - for standard input; or gen:NAME for
+/// a generated matrix (gen:rmat14, gen:web18, ...). --format says what a file is whose name does not.
 #[derive(Parser)]
 #[command(name = "sparring", version, propagate_version = true, after_help = EXIT_CODES)]
 struct Cli {

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use clap::Args;
 use sparring::algebra::Type;
 use sparring::io::{
-    FrosttOptions, MatrixFile, ReadOptions, read_frostt_from, read_frostt_with, read_matrix_market_from,
-    read_matrix_market_with,
+    CsvOptions, EdgeOptions, FrosttOptions, LabeledMatrix, MatrixFile, NpyArray, NumpyOptions, ReadOptions, Repeated,
+    SvmlightOptions, parse_npy_array_with, read_csv_from, read_csv_with, read_dimacs_from, read_dimacs_with,
+    read_edges_from, read_edges_with, read_frostt_from, read_frostt_with, read_matrix_market_from,
+    read_matrix_market_with, read_metis_from, read_metis_with, read_npy_array_with, read_npy_from, read_npy_with,
+    read_npz_from, read_npz_with, read_svmlight_from, read_svmlight_with,
 };
 use sparring::par::Threads;
 use sparring::runtime::Matrix;
@@ -14,45 +17,201 @@ use sparring::tensor::AnyTensor;
 use sparring::{Csr, Error, Result};
 use sparring_generate as generate;
 
-use crate::formats::{self, Array, STANDARD};
+use crate::formats::{Format, STANDARD, kind_to_read, to_file};
 use crate::{near, size};
 
+const HEADING: &str = "Reading files";
+
 /// How files are read.
-#[derive(Args, Clone, Copy, Default)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct Reading {
+    /// Read every file as this kind, whatever its name; also standard input
+    #[arg(long, global = true, value_name = "KIND", help_heading = HEADING)]
+    format: Option<Format>,
     /// Refuse files with more text than this, unpacked: 500M, 2G
-    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = "Every command takes")]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = HEADING)]
     max_bytes: Option<u64>,
     /// Also read Matrix Market files that other programs write and the format leaves open: both triangles of a symmetric matrix,
-    /// values in a pattern, skew patterns, garbage behind gzip
-    #[arg(long, global = true, help_heading = "Every command takes")]
+    /// values in a pattern, skew patterns, 3.0 for an integer, comments among the entries, one % before the banner, garbage behind
+    /// gzip; and edges with more than a weight
+    #[arg(long, global = true, help_heading = HEADING)]
     lenient: bool,
+    /// The first line of a table is a heading
+    #[arg(long, global = true, conflicts_with = "no_header", help_heading = HEADING)]
+    header: bool,
+    /// The first line of a table is a row
+    #[arg(long, global = true, help_heading = HEADING)]
+    no_header: bool,
+    /// What stands between the cells of a table: a character, tab or space [default: ,]
+    #[arg(long, global = true, value_name = "CHAR", value_parser = delimiter, help_heading = HEADING)]
+    delimiter: Option<u8>,
+    /// Columns of svmlight, vertices of an edge list or indices of a tensor count from 0
+    #[arg(long, global = true, conflicts_with = "one_based", help_heading = HEADING)]
+    zero_based: bool,
+    /// They count from 1
+    #[arg(long, global = true, help_heading = HEADING)]
+    one_based: bool,
+    /// Columns of a matrix in svmlight [default: the largest that it has]
+    #[arg(long, global = true, value_name = "N", help_heading = HEADING)]
+    columns: Option<usize>,
+    /// Write the labels of svmlight to this file, a line each
+    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    labels: Option<String>,
+    /// Each edge of a list stands for both directions
+    #[arg(long, global = true, conflicts_with = "directed", help_heading = HEADING)]
+    undirected: bool,
+    /// Each edge of a list stands for one direction, whatever the file says
+    #[arg(long, global = true, help_heading = HEADING)]
+    directed: bool,
+    /// Edges of a list go from one set of vertices to another, rows and columns
+    #[arg(long, global = true, help_heading = HEADING)]
+    bipartite: bool,
+    /// Number the vertices of an edge list, which may be any integers, in their order, and write to this file which is which
+    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    renumber: Option<String>,
+    /// Which weight counts of an edge that a graph has more than once: sum, min or max [default: none, it is refused]
+    #[arg(long, global = true, value_name = "NAME", value_parser = repeated, help_heading = HEADING)]
+    repeated: Option<Repeated>,
+}
+
+/// A delimiter, by its name or as it is.
+fn delimiter(text: &str) -> std::result::Result<u8, String> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        "space" => Ok(b' '),
+        text => match text.as_bytes() {
+            [one] => Ok(*one),
+            _ => Err("it is neither one character nor tab or space".into()),
+        },
+    }
+}
+
+fn repeated(text: &str) -> std::result::Result<Repeated, String> {
+    match text {
+        "sum" => Ok(Repeated::Sum),
+        "min" => Ok(Repeated::Min),
+        "max" => Ok(Repeated::Max),
+        _ => Err("it is none of sum, min and max".into()),
+    }
+}
+
+/// One of two options, if one was given.
+fn either(yes: bool, no: bool) -> Option<bool> {
+    (yes || no).then_some(yes)
+}
+
+/// As errors call it.
+const STDIN: &str = "standard input";
+
+/// Reads standard input or a file.
+macro_rules! read_by {
+    ($name:expr, $from:ident, $with:ident, $options:expr) => {
+        if $name == STANDARD { $from(&mut std::io::stdin().lock(), STDIN, $options) } else { $with($name, $options) }
+    };
 }
 
 impl Reading {
-    fn options(&self) -> ReadOptions<'static> {
-        ReadOptions::new().max_bytes(self.most()).lenient(self.lenient)
-    }
     fn most(&self) -> u64 {
         self.max_bytes.unwrap_or(u64::MAX)
     }
+    fn format(&self, name: &str) -> Format {
+        self.format.unwrap_or_else(|| kind_to_read(name))
+    }
     /// The tensor of a FROSTT file; repeated entries are added up.
     pub(crate) fn frostt(&self, name: &str) -> Result<AnyTensor<f64>> {
-        let options = FrosttOptions::new().max_bytes(self.most()).lenient(self.lenient);
-        if name == STANDARD {
-            return read_frostt_from(&mut std::io::stdin().lock(), "standard input", &options);
+        if let Some(other) = self.format.filter(|&format| format != Format::Frostt) {
+            let message = format!("a tensor is read from a file of FROSTT, tns, not from {other:?}");
+            return Err(Error::Argument { name: "--format", message });
         }
-        read_frostt_with(name, &options)
+        let options = FrosttOptions::new().max_bytes(self.most()).lenient(self.lenient).zero_based(self.zero_based);
+        read_by!(name, read_frostt_from, read_frostt_with, &options)
     }
     /// The array of a file of NumPy's.
-    pub(crate) fn array(&self, name: &str) -> Result<Array> {
-        formats::array(name, self.most())
+    pub(crate) fn array(&self, name: &str) -> Result<NpyArray> {
+        let options = NumpyOptions::new().max_bytes(self.most());
+        if self.format(name) != Format::Npy {
+            let message = format!("'{name}' ends in neither .npy nor .npy.gz");
+            return Err(Error::Argument { name: "operand", message });
+        }
+        if name == STANDARD {
+            let mut bytes = Vec::new();
+            let failed = |source| Error::Io { path: STDIN.into(), source };
+            let mut input = std::io::Read::take(std::io::stdin().lock(), self.most().saturating_add(1));
+            std::io::Read::read_to_end(&mut input, &mut bytes).map_err(failed)?;
+            return parse_npy_array_with(&bytes, STDIN, &options);
+        }
+        read_npy_array_with(name, &options)
     }
     fn matrix_market(&self, name: &str) -> Result<MatrixFile> {
-        if name == STANDARD {
-            return read_matrix_market_from(&mut std::io::stdin().lock(), "standard input", &self.options());
+        let options = ReadOptions::new().max_bytes(self.most()).lenient(self.lenient);
+        read_by!(name, read_matrix_market_from, read_matrix_market_with, &options)
+    }
+    /// A matrix from a file that is not Matrix Market; `None` for one that is, or may be.
+    fn other(&self, name: &str) -> Result<Option<LabeledMatrix>> {
+        let (most, lenient) = (self.most(), self.lenient);
+        let read = match self.format(name) {
+            Format::MatrixMarket | Format::Tsv => return Ok(None),
+            Format::Frostt => {
+                let message = format!("'{name}' is a tensor, which sparring tensor-info and sparring cp read");
+                return Err(Error::Argument { name: "file", message });
+            }
+            Format::Npy => {
+                let options = NumpyOptions::new().max_bytes(most).lenient(lenient);
+                read_by!(name, read_npy_from, read_npy_with, &options)?
+            }
+            Format::Npz => {
+                let options = NumpyOptions::new().max_bytes(most).lenient(lenient);
+                read_by!(name, read_npz_from, read_npz_with, &options)?
+            }
+            Format::Csv => {
+                let mut options = CsvOptions::new().max_bytes(most).lenient(lenient);
+                if let Some(header) = either(self.header, self.no_header) {
+                    options = options.header(header);
+                }
+                if let Some(delimiter) = self.delimiter {
+                    options = options.delimiter(delimiter);
+                }
+                read_by!(name, read_csv_from, read_csv_with, &options)?
+            }
+            Format::Svmlight => {
+                let mut options = SvmlightOptions::new().max_bytes(most).lenient(lenient).zero_based(self.zero_based);
+                if let Some(columns) = self.columns {
+                    options = options.columns(columns);
+                }
+                read_by!(name, read_svmlight_from, read_svmlight_with, &options)?
+            }
+            format @ (Format::Edges | Format::Dimacs | Format::Metis) => {
+                let mut options = EdgeOptions::new().max_bytes(most).lenient(lenient).bipartite(self.bipartite);
+                options = options.renumber(self.renumber.is_some()).repeated(self.repeated.unwrap_or_default());
+                if let Some(zero_based) = either(self.zero_based, self.one_based) {
+                    options = options.zero_based(zero_based);
+                }
+                if let Some(undirected) = either(self.undirected, self.directed) {
+                    options = options.undirected(undirected);
+                }
+                match format {
+                    Format::Dimacs => read_by!(name, read_dimacs_from, read_dimacs_with, &options)?,
+                    Format::Metis => read_by!(name, read_metis_from, read_metis_with, &options)?,
+                    _ => read_by!(name, read_edges_from, read_edges_with, &options)?,
+                }
+            }
+        };
+        self.write_names(&read)?;
+        Ok(Some(read))
+    }
+    /// Writes labels and numbers of vertices where that is asked for.
+    fn write_names(&self, read: &LabeledMatrix) -> Result<()> {
+        if let Some(name) = self.labels.as_ref().filter(|_| !read.labels.is_empty()) {
+            to_file(name, false, |out| Ok(read.labels.iter().try_for_each(|label| writeln!(out, "{label}"))?))?;
         }
-        read_matrix_market_with(name, &self.options())
+        if let Some(name) = self.renumber.as_ref().filter(|_| !read.ids.is_empty()) {
+            let lines = read.ids.iter().enumerate();
+            to_file(name, false, |out| {
+                writeln!(out, "# vertex, from 0, and its number in the file")?;
+                Ok(lines.into_iter().try_for_each(|(i, id)| writeln!(out, "{i}\t{id}"))?)
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -105,7 +264,8 @@ pub(crate) fn load(argument: &str, how: &Reading) -> Result<Source> {
         let matrix = near::generated(name, generate::matrix(name))?;
         return Ok(Source { field: "real", symmetry: "general", layout: "generated", stored: matrix.nnz(), matrix });
     }
-    if let Some(matrix) = formats::read(argument, how.most())? {
+    if let Some(file) = how.other(argument)? {
+        let matrix = Matrix::new(file.pattern, file.values)?;
         let field = matrix.ty().name();
         let matrix = matrix.cast(Type::F64)?;
         let Some(matrix) = matrix.csr::<f64>().cloned() else { unreachable!("it is of f64 and in memory") };
@@ -129,8 +289,8 @@ pub(crate) fn load_any(argument: &str, how: &Reading, ty: Option<Type>) -> Resul
     if symmetrized(argument).is_some() || generated(argument).is_some() {
         return cast(load(argument, how)?.matrix.into());
     }
-    if let Some(matrix) = formats::read(argument, how.most())? {
-        return cast(matrix);
+    if let Some(file) = how.other(argument)? {
+        return cast(Matrix::new(file.pattern, file.values)?);
     }
     let file = how.matrix_market(argument)?;
     let (pattern, values) = match ty {

@@ -70,7 +70,7 @@ impl How {
 /// Where the vectors are.
 #[derive(Args)]
 pub(crate) struct Files {
-    /// Matrix Market file, or gen:NAME; each row is a vector x
+    /// Matrix, a file of any kind or gen:NAME; each row is a vector x
     x: String,
     /// Matrix whose rows are the vectors y [default: those of X]
     #[arg(long, value_name = "Y.mtx")]

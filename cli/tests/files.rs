@@ -128,14 +128,20 @@ fn types_are_kept() {
 
 #[test]
 fn what_other_programs_write_is_read() {
-    let read = |name: &str, bytes: &[u8]| {
+    let read_with = |name: &str, bytes: &[u8], more: &[&str]| {
         std::fs::write(scratch(name), bytes).unwrap();
-        text(&["convert", &path(name), &path("others.csv")]);
+        text(&[&["convert", &path(name), &path("others.csv")], more].concat());
         std::fs::read_to_string(path("others.csv")).unwrap()
     };
-    assert_eq!(read("head.csv", b"# note\r\n\"x\", y\r\n 1,2e1\r\n\r\n0,-3\r\n"), "1.0,20.0\n0,-3.0\n");
+    let read = |name: &str, bytes: &[u8]| read_with(name, bytes, &[]);
+    let headed = |bytes: &[u8]| read_with("head.csv", bytes, &["--header"]);
+    assert_eq!(headed(b"# note\r\n\"x\", y\r\n 1,2e1\r\n\r\n0,-3\r\n"), "1.0,20.0\n0,-3.0\n");
     // Columns from 0, labels, comments, pairs of a query.
-    assert_eq!(read("zero.svm", b"1 qid:3 0:5 2:7 # note\n\n-1.5\n+1 1:2\n"), "5.0,0,7.0\n0,0,0\n0,2.0,0\n");
+    let zero = b"1 qid:3 0:5 2:7 # note\n\n-1.5\n+1 1:2\n";
+    let labels = path("zero.labels");
+    let found = read_with("zero.svm", zero, &["--zero-based", "--labels", &labels]);
+    assert_eq!(found, "5.0,0,7.0\n0,0,0\n0,2.0,0\n");
+    assert_eq!(std::fs::read_to_string(labels).unwrap(), "1\n-1.5\n+1\n");
     // By columns, highest byte first; of one dimension.
     let header = |text: &str| [b"\x93NUMPY\x01\x00\x46\x00", format!("{text:69}\n").as_bytes()].concat();
     let numbers: Vec<u8> = [1i16, 2, 3, 0].iter().flat_map(|x| x.to_be_bytes()).collect();
@@ -166,14 +172,16 @@ fn what_other_programs_write_is_read() {
     ]);
     assert_eq!(read("columns.npz", &columns), "1.5,0,-2.0\n0,0,4.0\n");
     for (name, bytes, said) in [
-        ("bad.csv", &b"1,2\n3\n"[..], "the line has 1 columns, those before it have 2"),
-        ("bad-2.csv", b"1,2\n3,x\n", "bad-2.csv:2:1: column 2 is no number: 'x'"),
-        ("bad.svm", b"1 1:2\n1 3=4\n", "bad.svm:2:1: expected column:value, found '3=4'"),
+        ("bad.csv", &b"1,2\n3\n"[..], "bad.csv:2:2: the line has 1 columns, the first has 2"),
+        ("bad-2.csv", b"1,2\n3,x\n", "bad-2.csv:2:3: column 2 is no number: \"x\""),
+        ("bad.svm", b"1 1:2\n1 3=4\n", "bad.svm:2:3: expected column:value, found \"3=4\""),
         ("bad.npy", b"\x93NUMPY\x01\x00", "it is no array of NumPy"),
         ("cut.npy", &array[..array.len() - 1], "are no array of shape [4] of i2"),
         ("bad.npz", b"PK\x03\x04", "it is no zip archive"),
         ("bad.mtx", b"\x28\xb5\x2f\xfd", "compressed by zstd"),
-        ("bad.tsv", b"1\t2\n", "not read"),
+        ("bad.tsv", b"1\t2\n", "say which: --zero-based or --one-based"),
+        ("bad.tns", b"1 1 1 2\n", "is a tensor, which sparring tensor-info and sparring cp read"),
+        ("bad.gr", b"p sp 2 1\na 1 3 1\n", "bad.gr:2:5: vertex 3 is not from 1 to 2"),
     ] {
         std::fs::write(scratch(name), bytes).unwrap();
         let line = refused(&["info", &path(name)]);
@@ -191,7 +199,7 @@ fn outputs_of_other_names_are_refused_before_anything_is_read() {
         &["radius", "gone.mtx", "--radius", "1", "--metric", "l1", "-o"],
         &["distances", "gone.mtx", "--metric", "l1", "-o"],
     ] {
-        for name in ["out.txt", "out", "out.gz", "out.parquet"] {
+        for name in ["out.txt", "out", "out.gz", "out.parquet", "out.gr"] {
             let line = refused(&[command, &[name]].concat());
             assert!(line.starts_with(&format!("sparring: output: '{name}' ends in none of .mtx, ")), "{line}");
         }
@@ -354,6 +362,8 @@ fn a_small_file_does_not_fill_the_memory() {
         ("bomb-x.mtx.gz", megabyte(b"x").repeat(4096), "expected %%MatrixMarket, found \"xxxx", 2),
         ("bomb-blank.mtx.gz", [banner.clone(), megabyte(b" ").repeat(4096)].concat(), "the line has more than", 2),
         ("bomb-lines.mtx.gz", [banner, megabyte(b"\n").repeat(400)].concat(), "max-bytes", 2),
+        ("bomb-line.csv.gz", megabyte(b"a").repeat(1024), "the line has more than", 2),
+        ("bomb-lines.csv.gz", megabyte(b"\n").repeat(400), "max-bytes", 2),
         ("bomb-entries.mtx.gz", [entries, megabyte(b"1 1 1\n").repeat(400)].concat(), "after the last", 2),
     ] {
         std::fs::write(scratch(name), bytes).unwrap();
@@ -378,4 +388,98 @@ fn files_of_others_are_read_leniently() {
     assert!(failed(&["info", &a, "--max-bytes", "10"], 1).contains("the budget is 10 bytes"));
     assert_eq!(json(&["info", &a, "--lenient", "--max-bytes", "1K"])["nnz"], 2);
     assert!(refused(&["info", &a, "--max-bytes", "many"]).contains("such as 500000, 64K"));
+}
+
+/// Small files that stand for a kind each, and what is right.
+#[test]
+fn what_a_file_leaves_open_is_decided_by_an_option_or_refused() {
+    let put = |name: &str, bytes: &[u8]| {
+        std::fs::write(scratch(name), bytes).unwrap();
+        path(name)
+    };
+    let read = |name: &str, bytes: &[u8], more: &[&str]| {
+        let (from, to) = (put(name, bytes), path("open.mtx"));
+        text(&[&["convert", &from, &to], more].concat());
+        let written = std::fs::read_to_string(to).unwrap();
+        written.split_once('\n').unwrap().1.to_owned()
+    };
+    assert_eq!(read("open-bom.csv", b"\xef\xbb\xbf5,0\n0,7\n", &[]), "2 2 2\n1 1 5.0\n2 2 7.0\n");
+    assert_eq!(read("open-semi.csv", b"1;2\n", &["--delimiter", ";"]), "1 2 2\n1 1 1.0\n1 2 2.0\n");
+    assert_eq!(read("open-tab.csv", b"1\t2\n", &["--delimiter", "tab"]), "1 2 2\n1 1 1.0\n1 2 2.0\n");
+    assert_eq!(read("open-wide.svm", b"1 1:1 3:1\n", &["--columns", "5"]), "1 5 2\n1 1 1.0\n1 3 1.0\n");
+    assert_eq!(read("open-snap.txt", b"# a\n0\t1\n1\t2\n2\t0\n", &[]), "3 3 3\n1 2\n2 3\n3 1\n");
+    assert_eq!(read("open-edges.csv", b"0,1\n1,2\n2,0\n", &["--format", "edges"]), "3 3 3\n1 2\n2 3\n3 1\n");
+    assert_eq!(read("open-one.el", b"1 2\n", &["--one-based", "--undirected"]), "2 2 2\n1 2\n2 1\n");
+    let map = path("open.map");
+    assert_eq!(read("open-any.edges", b"9,-4,0.5\n", &["--renumber", &map]), "2 2 1\n2 1 0.5\n");
+    assert!(std::fs::read_to_string(map).unwrap().ends_with("\n0\t-4\n1\t9\n"));
+    assert_eq!(read("open.gr", b"c x\np sp 2 1\na 1 2 7\n", &[]), "2 2 1\n1 2 7\n");
+    assert_eq!(read("open.graph", b"2 1 1\n2 5\n1 5\n", &[]), "2 2 2\n1 2 5\n2 1 5\n");
+    let market = b"\n %MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 3.0\n% note\n1 2 4\n";
+    assert_eq!(read("open.mtx2.mtx", market, &["--lenient"]), "1 2 2\n1 1 3\n1 2 4\n");
+    for (name, bytes, said) in [
+        (
+            "open-na.csv",
+            &b"NA,1\n2,3\n"[..],
+            ":1:1: column 1 is no number: \"NA\"; is the first line a heading (--header), or",
+        ),
+        ("open-true.csv", b"TRUE,FALSE\n", "(--no-header)"),
+        ("open-semi.csv", b"1;2\n", "if ';' stands between the cells, say so: --delimiter ';'"),
+        ("open-quoted.csv", b"1,2\n\"1,5\",2\n", ":2:2: column 1 is no number: \"1,5\""),
+        ("open-empty.csv", b"1,2\n3,\n", ":2:3: column 2 is empty"),
+        ("open-prose.csv", b"It is a truth universally acknowledged, that\n", "no number: \"It is a truth"),
+        ("open-zero.svm", b"1 0:1\n", ":1:3: column 0: columns count from 1"),
+        ("open-place.svm", b"1 1:2 3:x\n", ":1:7: expected column:value"),
+        ("open-one.el", b"1 2\n", "say which: --zero-based or --one-based"),
+        ("open-twice.el", b"0 1 2\n0 1 3\n", "--repeated sum, min or max"),
+        ("open-cr.mtx", b"%%MatrixMarket matrix coordinate real general\r2 2 1\r1 2 3\r", "lines end with CR"),
+    ] {
+        let line = refused(&["info", &put(name, bytes)]);
+        assert!(line.contains(said), "{line}");
+    }
+    let header = put("open-header.tns", b"# extended\n3 2\n2 3 4\n1 1 1 1.0\n2 3 4 2.5\n");
+    assert!(refused(&["tensor-info", &header]).contains(":2:1: this line and the next are a header"));
+    let zero = put("open-zero.tns", b"0 0 0 1.0\n1 2 3 2.5\n");
+    assert_eq!(json(&["tensor-info", &zero, "--zero-based"])["dims"], serde_json::json!([2, 3, 4]));
+    assert!(refused(&["tensor-info", &zero]).contains("--zero-based"));
+    let wide = put("open-5.svm", b"1 1:1 5:1\n");
+    let near = ["knn", &path("open-wide.svm"), "--to", &wide, "--k", "1", "--metric", "l1", "--columns", "5"];
+    assert_eq!(json(&near)["cols"], 5);
+}
+
+#[test]
+fn standard_input_is_whatever_it_is_said_to_be() {
+    for (kind, bytes) in [
+        ("csv", &b"1.5,0,-2\n0,0,4\n"[..]),
+        ("svm", b"0 1:1.5 3:-2\n0 3:4\n"),
+        ("edges", b"0 0 1.5\n0 2 -2\n1 2 4\n"),
+        ("mtx", SMALL.as_bytes()),
+    ] {
+        let more: &[&str] = if kind == "edges" { &["--bipartite"] } else { &[] };
+        let (code, out, err) = fed(&[&["convert", "-", "-", "--format", kind], more].concat(), bytes);
+        assert_eq!((code, out.as_str()), (Some(0), SMALL), "{kind}: {err}");
+    }
+    let a = file("said.mtx", SMALL);
+    for end in ["npz", "npy"] {
+        let there = path(&format!("said.{end}"));
+        json(&["convert", &a, &there]);
+        let (code, out, err) = fed(&["convert", "-", "-", "--format", end], &std::fs::read(there).unwrap());
+        assert_eq!((code, out.as_str()), (Some(0), SMALL), "{end}: {err}");
+    }
+}
+
+/// A stream without line ends is not read to the end of memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_endless_line_is_refused() {
+    for command in ["tensor-info", "info", "info --format csv", "info --format svm", "info --format edges"] {
+        for input in ["/dev/zero", "- < /dev/zero"] {
+            let program = env!("CARGO_BIN_EXE_sparring");
+            let script = format!("ulimit -v 900000; exec {program} {command} --threads 2 {input}");
+            let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+            let err = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{script}: {err}");
+            assert!(err.contains("the line has more than") || err.contains("expected"), "{script}: {err}");
+        }
+    }
 }

@@ -1,45 +1,48 @@
-//! What a file is, by the end of its name; and matrices from and to each kind of file.
+//! What a file is, by the end of its name or because it was said; and matrices from and to each kind of file.
 
-mod csv;
-mod npy;
-mod npz;
-mod stop;
-mod svmlight;
-mod values;
-mod zip;
+use std::io::Write;
 
-use std::io::{Read, Write};
-
+use clap::ValueEnum;
 use flate2::Compression;
-use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use sparring::io::{WriteOptions, write_file, write_matrix_market_any_to};
+use sparring::io::{
+    Labels, WriteOptions, write_csv_to, write_file, write_matrix_market_any_to, write_npy_to, write_npz_to,
+    write_svmlight_to,
+};
 use sparring::par::filled;
 use sparring::runtime::Matrix;
 use sparring::{Error, Result};
-
-pub(crate) use npy::{Array, Columns, tensor};
-pub(crate) use npz::arrays;
-pub(crate) use stop::Stop;
-use stop::broken;
-pub(crate) use values::Element;
 
 /// Standard input as a file to read, standard output as one to write.
 pub(crate) const STANDARD: &str = "-";
 
 /// Kinds of files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
+    /// Matrix Market
+    #[value(name = "mtx")]
     MatrixMarket,
-    /// An array of NumPy's.
+    /// A dense array of NumPy
     Npy,
-    /// A sparse matrix of SciPy's.
+    /// A sparse matrix of SciPy
     Npz,
-    /// A table of numbers with commas between.
+    /// A table of numbers
     Csv,
-    /// Lines of a label and `column:value`.
+    /// Lines of a label and column:value, as svmlight and LIBSVM have them
+    #[value(name = "svm")]
     Svmlight,
+    /// An edge list: two vertices a line, and a weight
+    Edges,
+    /// A graph of DIMACS
+    #[value(name = "gr")]
+    Dimacs,
+    /// A graph of METIS
+    Metis,
+    /// A sparse tensor of FROSTT
+    #[value(name = "tns")]
+    Frostt,
     /// Lines of numbers with tabs between: neighbours.
+    #[value(skip)]
     Tsv,
 }
 
@@ -60,6 +63,15 @@ const ENDINGS: &[(&str, Format)] = &[
     (".svmlight", Format::Svmlight),
     (".libsvm", Format::Svmlight),
     (".tsv", Format::Tsv),
+    (".txt", Format::Edges),
+    (".el", Format::Edges),
+    (".wel", Format::Edges),
+    (".edges", Format::Edges),
+    (".edgelist", Format::Edges),
+    (".gr", Format::Dimacs),
+    (".graph", Format::Metis),
+    (".metis", Format::Metis),
+    (".tns", Format::Frostt),
 ];
 
 /// What a name stands for, if its end says so; `-` is Matrix Market.
@@ -71,6 +83,14 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
     let (stem, packed) = lower.strip_suffix(".gz").map_or((&*lower, false), |stem| (stem, true));
     let (_, format) = ENDINGS.iter().find(|(end, _)| stem.ends_with(end))?;
     Some(Kind { format: *format, packed })
+}
+
+/// What a file to read is; Matrix Market where its name does not say.
+pub(crate) fn kind_to_read(name: &str) -> Format {
+    match kind(name).map_or(Format::MatrixMarket, |kind| kind.format) {
+        Format::Tsv => Format::Edges,
+        format => format,
+    }
 }
 
 /// The kind of a file to write, one of `known`; any other is refused before anything is computed.
@@ -86,61 +106,25 @@ pub(crate) fn kind_to_write(name: &str, known: &[Format]) -> Result<Kind> {
 /// What a sparse matrix is written as.
 pub(crate) const SPARSE: &[Format] = &[Format::MatrixMarket, Format::Npz, Format::Npy, Format::Csv, Format::Svmlight];
 
-/// A matrix from a file that is not Matrix Market; `None` for one that is, or may be.
-pub(crate) fn read(name: &str, max_bytes: u64) -> Result<Option<Matrix>> {
-    let Some(kind) = kind(name).filter(|kind| kind.format != Format::MatrixMarket) else { return Ok(None) };
-    let bytes = bytes(name, kind.packed, max_bytes)?;
-    Ok(Some(match kind.format {
-        Format::Npy => npy::read(name, &bytes)?,
-        Format::Npz => npz::read(name, &bytes)?,
-        Format::Csv => csv::read(name, &bytes)?,
-        Format::Svmlight => svmlight::read(name, &bytes)?,
-        Format::MatrixMarket | Format::Tsv => return Err(broken(name, "matrices are not read from such files")),
-    }))
-}
-
-/// The array of a file of NumPy's.
-pub(crate) fn array(name: &str, max_bytes: u64) -> Result<Array> {
-    match kind(name) {
-        Some(Kind { format: Format::Npy, packed }) => Array::parse(name, &bytes(name, packed, max_bytes)?),
-        _ => Err(Error::Argument { name: "operand", message: format!("'{name}' ends in neither .npy nor .npy.gz") }),
-    }
-}
-
-fn bytes(name: &str, packed: bool, max_bytes: u64) -> Result<Vec<u8>> {
-    let failed = |source| Error::Io { path: name.into(), source };
-    let file = std::fs::File::open(name).map_err(failed)?;
-    let mut bytes = Vec::new();
-    let limit = max_bytes.saturating_add(1);
-    let read = if packed {
-        MultiGzDecoder::new(file).take(limit).read_to_end(&mut bytes)
-    } else {
-        file.take(limit).read_to_end(&mut bytes)
-    };
-    let read = read.map_err(failed)? as u64;
-    if read > max_bytes {
-        return Err(Error::Budget { what: "a file", bytes: read.into(), budget: max_bytes.into() });
-    }
-    Ok(bytes)
-}
-
 /// Writes a matrix as the end of the name says.
 pub(crate) fn write(name: &str, a: &Matrix) -> Result<()> {
     let kind = kind_to_write(name, SPARSE)?;
-    if kind.packed || kind.format == Format::Npz {
+    if kind.packed {
         room_to_pack()?;
     }
     let (Some(pattern), Some(values)) = (a.pattern(), a.values()) else {
         return Err(Error::Argument { name: "matrix", message: "it is on a GPU".into() });
     };
-    to_file(name, kind.packed, |mut out| match kind.format {
-        Format::MatrixMarket | Format::Tsv => {
-            Ok(write_matrix_market_any_to(&mut out, pattern, values, &WriteOptions::new())?)
-        }
-        Format::Npy => npy::write(out, pattern, values),
-        Format::Npz => npz::write(out, pattern, values),
-        Format::Csv => csv::write(out, pattern, values),
-        Format::Svmlight => svmlight::write(out, pattern, values),
+    let options = WriteOptions::new();
+    to_file(name, kind.packed, |mut out| {
+        match kind.format {
+            Format::Npy => write_npy_to(out, pattern, values),
+            Format::Npz => write_npz_to(out, pattern, values),
+            Format::Csv => write_csv_to(out, pattern, values, &options),
+            Format::Svmlight => write_svmlight_to(out, pattern, values, &Labels::default(), &options),
+            _ => write_matrix_market_any_to(&mut out, pattern, values, &options),
+        }?;
+        Ok(())
     })
 }
 
@@ -149,6 +133,25 @@ pub(crate) fn write(name: &str, a: &Matrix) -> Result<()> {
 /// [`Error::OutOfMemory`].
 pub(crate) fn room_to_pack() -> Result<()> {
     filled(1 << 20, 0u8, "packing a file").map(|room| drop(std::hint::black_box(room)))
+}
+
+/// What ends writing: the system, or the matrix.
+pub(crate) enum Stop {
+    Io(std::io::Error),
+    Other(Error),
+}
+impl From<std::io::Error> for Stop {
+    fn from(e: std::io::Error) -> Self {
+        Self::Io(e)
+    }
+}
+impl From<Error> for Stop {
+    fn from(e: Error) -> Self {
+        match e {
+            Error::Io { source, .. } => Self::Io(source),
+            e => Self::Other(e),
+        }
+    }
 }
 
 /// Lets `body` write the file `name`, compressed or not; it is there when all of it is.
@@ -186,7 +189,11 @@ mod tests {
         assert_eq!(of("b/a.MTX.GZ"), Some((Format::MatrixMarket, true)));
         assert_eq!(of("-"), Some((Format::MatrixMarket, false)));
         assert_eq!((of("a.csv.gz"), of("a.npy")), (Some((Format::Csv, true)), Some((Format::Npy, false))));
-        assert_eq!((of("a.gz"), of("mtx"), of("a.txt"), of("")), (None, None, None, None));
+        assert_eq!((of("a.gz"), of("mtx"), of("a.parquet"), of("")), (None, None, None, None));
+        assert_eq!(
+            (kind_to_read("a.tsv.gz"), kind_to_read("a.txt"), kind_to_read("a")),
+            (Format::Edges, Format::Edges, Format::MatrixMarket)
+        );
         let refused = kind_to_write("a.txt", &[Format::MatrixMarket, Format::Tsv]).unwrap_err().to_string();
         assert_eq!(refused, "output: 'a.txt' ends in none of .mtx, .mm, .tsv (with .gz behind it: compressed)");
     }

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use sparring::io::write_file;
+use sparring::algebra::Slice;
+use sparring::io::{write_file, write_npz_arrays_to};
 use sparring::tensor::Kruskal;
 use sparring::{Error, Result};
 
-use crate::formats::arrays;
+use crate::formats::to_file;
 
 /// Refuses a name that says no format, before anything is computed.
 pub(super) fn check(name: &str) -> Result<()> {
@@ -31,12 +32,14 @@ pub(super) fn save(name: &str, model: &Kruskal<f64>) -> Result<()> {
         return write_file(name, |out| out.write_all(text.as_bytes())).map_err(|e| io(Path::new(name), e));
     }
     if name.ends_with(".npz") {
-        let mut list: Vec<(String, (usize, usize), &[f64])> =
-            vec![("weights".into(), (1, model.rank()), model.weights())];
-        for (mode, factor) in model.factors().iter().enumerate() {
-            list.push((format!("factor{mode}"), factor.shape(), factor.values()));
+        let shapes: Vec<_> = model.factors().iter().map(|factor| <[usize; 2]>::from(factor.shape())).collect();
+        let names: Vec<_> = (0..shapes.len()).map(|mode| format!("factor{mode}")).collect();
+        let rank = [model.rank()];
+        let mut list = vec![("weights", &rank[..], Slice::of(model.weights()))];
+        for ((name, shape), factor) in names.iter().zip(&shapes).zip(model.factors()) {
+            list.push((name, shape, Slice::of(factor.values())));
         }
-        return write_file(name, |out| arrays(out, &list)).map_err(|e| io(Path::new(name), e));
+        return to_file(name, false, |out| Ok(write_npz_arrays_to(out, &list)?));
     }
     let folder = Path::new(name);
     std::fs::create_dir_all(folder).map_err(|e| io(folder, e))?;
