@@ -219,6 +219,13 @@ fn damaged_files_are_refused_and_never_panic() {
         let error = load(&file[..len]).unwrap_err().to_string();
         assert!(error.contains("the file ends at byte") && error.contains("more are expected"), "{len}: {error}");
     }
+    // A file ends with its index.
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("index-behind");
+    std::fs::write(&path, &file).expect("a file");
+    assert!(cpu.load_index::<f64, u32>(&path).is_ok());
+    std::fs::write(&path, [&file[..], b"x"].concat()).expect("a file");
+    let error = cpu.load_index::<f64, u32>(&path).unwrap_err().to_string();
+    assert!(error.contains(&format!(":1:{}: the file goes on", file.len() + 1)), "{error}");
     // Any bit.
     for at in 0..file.len() {
         for bit in 0..8 {

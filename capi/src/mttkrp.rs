@@ -161,6 +161,7 @@ fn on_gpu(cuda: &Cuda, plan: &DeviceMttkrp<'_, f64>, call: Call<'_>) -> sparring
 /// `factors` has an address for each mode, each but that of `mode` of `dims[m]` · `rank` elements, and `out` room for
 /// `out_len`.
 unsafe fn computed(
+    machine: &Machine,
     (dims, rank): (&[usize], usize),
     factors: *const *const f64,
     mode: u64,
@@ -175,6 +176,13 @@ unsafe fn computed(
     })?;
     // SAFETY: the caller's promise; zeros are values.
     let out = unsafe { room(out, elements(rows, rank)?, out_len, "out")? };
+    // The copies of the factors, and the product: before any is made.
+    let bytes = dims.iter().map(|&n| n as u128 * rank as u128 * size_of::<f64>() as u128).sum::<u128>();
+    if let ByType::Cpu(cpu) = by_type(machine)?
+        && let Some(budget) = cpu.budget().filter(|&budget| bytes > budget.into())
+    {
+        return Err(Error::Budget { what: "the factors of an MTTKRP", bytes, budget: budget.into() }.into());
+    }
     let mut copies = Vec::with_capacity(dims.len());
     for (m, (&p, &n)) in addresses.iter().zip(dims).enumerate() {
         // SAFETY: the caller's promise.
@@ -230,7 +238,7 @@ pub unsafe extern "C" fn sparring_mttkrp(
             }
         };
         // SAFETY: by the contract above, which is what `computed` wants.
-        unsafe { computed((tensor.x.dims(), rank), factors, mode, (out, out_len), once) }
+        unsafe { computed(&device.machine, (tensor.x.dims(), rank), factors, mode, (out, out_len), once) }
     })
 }
 
@@ -283,7 +291,7 @@ pub unsafe extern "C" fn sparring_mttkrp_run(
         }
         let run = |call: Call<'_>| plan.prepared.multiply(&plan.device.machine, call);
         // SAFETY: by the contract above, which is what `computed` wants.
-        unsafe { computed((&plan.dims, plan.rank), factors, mode, (out, out_len), run) }
+        unsafe { computed(&plan.device.machine, (&plan.dims, plan.rank), factors, mode, (out, out_len), run) }
     })
 }
 

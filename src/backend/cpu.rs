@@ -37,8 +37,9 @@ impl Cpu {
         self.threads = self.threads.on_progress(f);
         self
     }
-    /// The memory budget.
-    pub(crate) fn budget(&self) -> Option<u64> {
+    /// Bytes that an operation may take, if [`memory_budget`](Self::memory_budget) said so.
+    #[must_use]
+    pub fn budget(&self) -> Option<u64> {
         self.budget
     }
     /// The pool of threads.

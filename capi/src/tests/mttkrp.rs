@@ -100,6 +100,13 @@ fn wrong_products_are_refused() {
         assert_eq!(needs(budget), SPARRING_BUDGET, "{budget}");
     }
     assert_eq!(needs(1 << 20), SPARRING_OK);
+    // Before any factor is read: these are not there.
+    let little = cpu(1, 143);
+    let (nowhere, mut out) = ([null(); 3], [0.0; 4]);
+    let status = unsafe { sparring_mttkrp(little, x, 2, nowhere.as_ptr(), 0, 0, out.as_mut_ptr(), 4) };
+    let e = refused(status, SPARRING_BUDGET);
+    assert!(e.contains("the factors of an MTTKRP") && e.contains("144"), "{e}");
+    ok(sparring_device_free(little));
     free(&[x, none]);
     ok(sparring_device_free(one));
 }

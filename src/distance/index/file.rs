@@ -17,7 +17,7 @@
 //!
 //! What is prepared and indexed is made again: that takes about as long as reading, and a file is read by any later version.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -305,7 +305,13 @@ pub(crate) fn read<T: Float, I: Index>(from: &mut dyn Read) -> Result<(AnyMetric
 /// Reads what an index is made from, from a file.
 pub(crate) fn read_path<T: Float, I: Index>(path: &Path) -> Result<(AnyMetric, Options, Csr<T, I>)> {
     let file = std::fs::File::open(path).map_err(|e| of_file(path, io(e)))?;
-    read(&mut std::io::BufReader::new(file)).map_err(|e| of_file(path, e))
+    let mut file = std::io::BufReader::new(file);
+    let found = read(&mut file).map_err(|e| of_file(path, e))?;
+    let end = file.stream_position().map_err(|e| of_file(path, io(e)))?;
+    if file.fill_buf().map_err(|e| of_file(path, io(e)))?.is_empty() {
+        return Ok(found);
+    }
+    Err(of_file(path, wrong(end, "the file goes on behind the check, where an index ends".to_owned())))
 }
 
 /// The type of the values of an index in a file.

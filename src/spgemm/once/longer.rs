@@ -7,7 +7,7 @@ use crate::par::{filled, out_of_memory};
 use crate::simd::Met;
 use crate::spgemm::columns::extend;
 use crate::spgemm::tasks::Work;
-use crate::{Index, Result};
+use crate::{Index, Pattern, Result};
 
 /// Finds one row after another, of any length. One per thread.
 pub(super) struct Longer<W, I: Index> {
@@ -25,8 +25,7 @@ impl<W: Word, I: Index> Longer<W, I> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new(products: &dyn OneByOne<W, I>, work: &Work) -> Result<Self> {
         let ((_, b), identity) = (products.patterns(), products.identity());
-        // While a row of B is met there is a place for each of its columns, whether it has one before or not.
-        let most = usize::try_from(work.max_row_flops).unwrap_or(usize::MAX).min(b.ncols() + b.longest_row());
+        let most = places(b, work.max_row_flops);
         let sums = filled(most, identity, "sums of a row")?;
         Ok(Self { met: Met::new(b.ncols(), most)?, sums, identity, order: None, ncols: b.ncols() })
     }
@@ -35,6 +34,16 @@ impl<W: Word, I: Index> Longer<W, I> {
         products.to_met(row, &mut self.met, &mut self.sums);
         FoundRow(self)
     }
+}
+
+/// Places that a row of at most `flops` products takes: while a row of B is met there is one for each of its columns, whether it has one
+/// before or not.
+fn places<I: Index>(b: &Pattern<I>, flops: u64) -> usize {
+    usize::try_from(flops).unwrap_or(usize::MAX).min(b.ncols() + b.longest_row())
+}
+/// Whether places of rows of at most `flops` products can be numbered.
+pub(super) fn has_numbers<I: Index>(b: &Pattern<I>, flops: u64) -> bool {
+    places(b, flops) < 1 << 31
 }
 
 /// A row that was found; is forgotten when it is appended.
@@ -66,5 +75,21 @@ impl<W: Word, I: Index> FoundRow<'_, W, I> {
         values.extend(places.iter().map(|&place| sums[place as usize]));
         sums[..n].fill(*identity);
         Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of 2³¹ products and more, which no test can have, go another way.
+    #[test]
+    fn rows_beyond_all_numbers_are_no_rows_of_this_way() {
+        let (wide, narrow) =
+            (Pattern::<u64>::new(1, 1 << 40, vec![0, 0], vec![]), Pattern::<u64>::new(1, 9, vec![0, 0], vec![]));
+        for (flops, fits) in [(0, true), ((1 << 31) - 1, true), (1 << 31, false), (u64::MAX, false)] {
+            assert_eq!(has_numbers(wide.as_ref().unwrap(), flops), fits, "{flops}");
+            assert!(has_numbers(narrow.as_ref().unwrap(), flops), "{flops}");
+        }
     }
 }

@@ -120,7 +120,8 @@ impl<I: Index> Once<'_, I> {
         let mean = work.mean_row_flops(a.nrows());
         let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, columns::short_rows(a, b)));
         let in_order = !self.request.options.unsorted;
-        if few.is_none() && !choice::short_rows(mean, in_order) {
+        let numbered = longer::has_numbers(b, work.max_row_flops);
+        if !numbered || few.is_none() && !choice::short_rows(mean, in_order) {
             return Ok(None);
         }
         let repeats = twins::repeats(a, b);
