@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// use sparring::runtime::Scalar;
 /// let x = Scalar::from(2.5);
 /// assert_eq!((x.ty(), x.get::<f64>(), x.get::<i32>(), x.to_string()), (Type::F64, Some(2.5), None, "2.5".to_string()));
-/// assert_eq!(x.cast(Type::I32)?, Scalar::from(2i32));
+/// assert_eq!(x.cast(Type::F32)?, Scalar::from(2.5f32));
 /// assert_eq!(Scalar::parse("-7", Type::I8)?.get::<i8>(), Some(-7));
 /// # Ok::<(), sparring::Error>(())
 /// ```

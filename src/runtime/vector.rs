@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// ```
 /// use sparring::algebra::Type;
 /// use sparring::runtime::Vector;
-/// let x = Vector::from(sparring::Vector::<f64>::new(5, vec![1, 4], vec![2.5, 3.0])?);
+/// let x = Vector::from(sparring::Vector::<f64>::new(5, vec![1, 4], vec![2.0, 3.0])?);
 /// assert_eq!((x.ty(), x.len(), x.nvals()?), (Type::F64, 5, 2));
 /// let x = x.cast(Type::I8)?;
 /// assert_eq!(x.typed::<i8>().unwrap().get(1), Some(&2));
