@@ -122,7 +122,7 @@ fn types_are_kept() {
         assert!(why.contains(says), "{why}");
     }
     json(&["convert", &path("types-sum.mtx"), &cast, "--type", "f64"]);
-    assert_eq!(std::fs::read_to_string(&cast).unwrap(), "9.223372036854776e18,0\n0,1.0\n");
+    assert_eq!(std::fs::read_to_string(&cast).unwrap(), "9.223372036854776e+18,0\n0,1.0\n");
     assert!(refused(&["convert", &path("types-sum.mtx"), &cast]).contains("as i64"));
 }
 
