@@ -151,6 +151,6 @@ fn ranks_are_those_of_the_text() {
     let mut plan = null_mut();
     // Layouts that are not there.
     let status = unsafe { sparring_einsum_plan_new(device, text, ring, ty, &good, 1 << 40, &good, &mut plan) };
-    assert_eq!(refused(status, SPARRING_LENGTH), "layouts: expected 2, found 1099511627776");
+    assert_eq!(refused(status, SPARRING_LENGTH), "layouts: length is 1099511627776, expected 2");
     ok(sparring_device_free(device));
 }
