@@ -140,7 +140,8 @@ unsafe fn layout(of: &SparringLayout, place: &str, indices: usize) -> Fallible<L
     let rank = size(of.rank, "rank").map_err(inside)?;
     if rank != indices {
         let message = format!("{rank}, but the expression has {indices} indices there");
-        return Err(inside(Fail::argument("rank", message)));
+        let status = SparringStatus::SPARRING_SHAPE;
+        return Err(inside(Fail { status, ..Fail::argument("rank", message) }));
     }
     // SAFETY: the caller's promise.
     let extents = unsafe { input(of.extents, rank, "extents") }.map_err(inside)?;

@@ -141,7 +141,7 @@ fn ranks_are_those_of_the_text() {
     let huge = SparringLayout { rank: 100_000, ..good };
     let refused_for = |layouts: &[SparringLayout; 2], layout: &SparringLayout| {
         let asked = (c"ij,jk->ik", c"plus_times", SPARRING_F64);
-        refused(twice(device, asked, layouts, [&x, &x], (layout, &mut [0.0; 4])), SPARRING_ARGUMENT)
+        refused(twice(device, asked, layouts, [&x, &x], (layout, &mut [0.0; 4])), SPARRING_SHAPE)
     };
     let says = "result_layout.rank: 100000, but the expression has 2 indices there";
     assert_eq!(refused_for(&[good, good], &huge), says);
