@@ -33,7 +33,6 @@ mod keys;
 mod memory;
 mod numpy;
 mod places;
-mod words;
 
 pub use cases::{
     Case, DISTANCE, GEN_PY, GEN_PY_TENSORS, Product, SPGEMM, TENSORS, TRIANGLES, case, check_name, matrix, queries,

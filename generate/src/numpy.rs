@@ -4,8 +4,8 @@
 //! words become numbers.
 
 use super::memory::collected;
-use super::words::Pcg64;
 use sparring::Result;
+use sparring::tensor::Pcg64;
 
 /// `Generator(PCG64(seed))`.
 pub(super) struct Generator {
@@ -24,7 +24,7 @@ impl Generator {
         if let Some(upper) = self.half.take() {
             return upper;
         }
-        let word = self.words.next();
+        let word = self.words.next_u64();
         self.half = Some((word >> 32) as u32);
         word as u32
     }

@@ -22,4 +22,4 @@ pub(crate) use kruskal::column_norms;
 pub use kruskal::{Kruskal, Norm};
 pub use mttkrp::{Choice, Kept, Mttkrp, Shape, Variant, choose};
 pub(crate) use order::check_mode;
-pub(crate) use random::Pcg64;
+pub use random::Pcg64;

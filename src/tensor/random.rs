@@ -2,9 +2,14 @@
 //!
 //! Sources: O'Neill 2014 (PCG XSL RR 128/64); the seeding is NumPy's `SeedSequence`.
 
-/// A stream of numbers that follows from a seed.
+/// A stream of numbers that follows from a seed: what CP starts from.
+/// ```
+/// use sparring::tensor::Pcg64;
+/// // numpy.random.Generator(numpy.random.PCG64(7)).random()
+/// assert_eq!(Pcg64::new(7).unit(), 0.625095466604667);
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Pcg64 {
+pub struct Pcg64 {
     state: u128,
     increment: u128,
 }
@@ -12,7 +17,9 @@ pub(crate) struct Pcg64 {
 const MULTIPLIER: u128 = 0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645;
 
 impl Pcg64 {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The stream of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         let [a, b, c, d] = seed_words(seed);
         let (state, stream) = ((u128::from(a) << 64) | u128::from(b), (u128::from(c) << 64) | u128::from(d));
         let mut rng = Self { state: 0, increment: (stream << 1) | 1 };
@@ -25,14 +32,14 @@ impl Pcg64 {
         self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(self.increment);
     }
     /// The next 64 bits.
-    pub(crate) fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.step();
         let folded = (self.state >> 64) as u64 ^ self.state as u64;
         folded.rotate_right((self.state >> 122) as u32)
     }
     /// The next number in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 }
 
