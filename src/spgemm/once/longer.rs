@@ -43,7 +43,9 @@ fn places<I: Index>(b: &Pattern<I>, flops: u64) -> usize {
 }
 /// Whether places of rows of at most `flops` products can be numbered.
 pub(super) fn has_numbers<I: Index>(b: &Pattern<I>, flops: u64) -> bool {
-    places(b, flops) < 1 << 31
+    const NUMBERS: usize = 1 << 31;
+    // Only where there are so many products are the rows of B looked through.
+    flops < NUMBERS as u64 || places(b, flops) < NUMBERS
 }
 
 /// A row that was found; is forgotten when it is appended.
