@@ -2,7 +2,7 @@
 
 use super::engine::{Object, Op, Operand};
 use super::operator::check;
-use super::{BinaryOp, Matrix, UnaryOp, Vector};
+use super::{BinaryOp, Machine, Matrix, UnaryOp, Vector};
 use crate::algebra::Type;
 use crate::{Error, Result};
 
@@ -14,7 +14,7 @@ impl Collection for Matrix {}
 impl Collection for Vector {}
 
 pub(super) mod sealed {
-    use super::{Matrix, Object, Operand, Result, Type, Vector};
+    use super::{BinaryOp, Machine, Object, Operand, Result, Type};
 
     /// What operations need of either.
     pub trait OnMachine: Sized {
@@ -24,10 +24,10 @@ pub(super) mod sealed {
         fn shape_of(&self) -> (usize, usize);
         /// As an operand.
         fn operand_of(&self) -> Operand<'_>;
-        /// The vector, if it is one.
-        fn vector_of(&mut self) -> Option<&mut Vector>;
-        /// The matrix, if it is one.
-        fn matrix_of(&mut self) -> Option<&mut Matrix>;
+        /// Joins t to it in place, if the machine writes so.
+        fn put_by(&mut self, machine: &Machine, t: &Self, op: Option<&BinaryOp>) -> Option<Result<()>>;
+        /// Keeps what the mask allows in place, if the machine writes so.
+        fn retain_by(&mut self, machine: &Machine, mask: &Self, complement: bool) -> Option<Result<()>>;
         /// What an operation made.
         fn made(object: Object) -> Result<Self>;
     }
@@ -35,7 +35,7 @@ pub(super) mod sealed {
 use sealed::OnMachine;
 
 macro_rules! on_machine {
-    ($($kind:ident |$x:ident| $shape:expr, |$v:ident| $vector:expr, |$m:ident| $matrix:expr;)*) => {$(
+    ($($kind:ident |$x:ident| $shape:expr, $put:ident, $retain:ident;)*) => {$(
         impl OnMachine for $kind {
             fn type_of(&self) -> Type {
                 self.ty()
@@ -47,13 +47,11 @@ macro_rules! on_machine {
             fn operand_of(&self) -> Operand<'_> {
                 self.into()
             }
-            fn vector_of(&mut self) -> Option<&mut Vector> {
-                let $v = self;
-                $vector
+            fn put_by(&mut self, machine: &Machine, t: &Self, op: Option<&BinaryOp>) -> Option<Result<()>> {
+                machine.engine().$put(self, t, op)
             }
-            fn matrix_of(&mut self) -> Option<&mut Matrix> {
-                let $m = self;
-                $matrix
+            fn retain_by(&mut self, machine: &Machine, mask: &Self, complement: bool) -> Option<Result<()>> {
+                machine.engine().$retain(self, mask, complement)
             }
             fn made(object: Object) -> Result<Self> {
                 object.try_into()
@@ -62,8 +60,8 @@ macro_rules! on_machine {
     )*};
 }
 on_machine! {
-    Matrix |a| a.shape(), |_a| None, |a| Some(a);
-    Vector |x| (x.len(), 1), |x| Some(x), |_x| None;
+    Matrix |a| a.shape(), put_matrix, retain_matrix;
+    Vector |x| (x.len(), 1), put, retain;
 }
 
 fn selects(op: &UnaryOp) -> Result<()> {

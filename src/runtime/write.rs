@@ -17,14 +17,7 @@ pub(super) struct On<'m> {
 }
 impl On<'_> {
     fn joined<X: Collection>(&self, op: Option<&BinaryOp>, x: &mut X, t: &X) -> Result<()> {
-        if let (Some(x), Operand::Vector(t)) = (x.vector_of(), t.operand_of())
-            && let Some(done) = self.machine.engine().put(x, t, op)
-        {
-            return done;
-        }
-        if let (Some(x), Operand::Matrix(t)) = (x.matrix_of(), t.operand_of())
-            && let Some(done) = self.machine.engine().put_matrix(x, t, op)
-        {
+        if let Some(done) = x.put_by(self.machine, t, op) {
             return done;
         }
         *x = match op {
@@ -53,14 +46,7 @@ impl<X: Collection> Parts<X, X> for On<'_> {
         entries == if mask.complement { t.len() - of_mask } else { of_mask }
     }
     fn retain(&self, x: &mut X, mask: MaskSpec<'_, X>) -> Result<()> {
-        if let (Some(x), Operand::Vector(m)) = (x.vector_of(), mask.pattern.operand_of())
-            && let Some(done) = self.machine.engine().retain(x, m, mask.complement)
-        {
-            return done;
-        }
-        if let (Some(x), Operand::Matrix(m)) = (x.matrix_of(), mask.pattern.operand_of())
-            && let Some(done) = self.machine.engine().retain_matrix(x, m, mask.complement)
-        {
+        if let Some(done) = x.retain_by(self.machine, mask.pattern, mask.complement) {
             return done;
         }
         *x = {
