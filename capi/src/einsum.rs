@@ -131,7 +131,7 @@ fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
 }
 
 /// # Safety
-/// The layout's arrays are as long as `rank` says, which is no more than `indices` where it is to be believed.
+/// The layout's arrays have `rank` elements. They are read if it is the number of `indices` that the expression has there.
 unsafe fn layout(of: &SparringLayout, place: &str, indices: usize) -> Fallible<Layout> {
     let inside = |mut e: Fail| {
         e.message = format!("{place}.{}", e.message);

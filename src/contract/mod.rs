@@ -78,7 +78,8 @@ pub use prepared::EinsumPlan;
 pub(crate) use run::run;
 pub use shaped::{Any, Extent, Extents, Fixed, Rank, Ranked, Shaped};
 #[doc(hidden)]
-pub use subscripts::{assert_subscripts, ranks};
+pub use subscripts::assert_subscripts;
+pub use subscripts::ranks;
 #[cfg(feature = "cuda")]
 pub(crate) use tables::Shape;
 pub(crate) use update::{Old, Update};
