@@ -174,9 +174,11 @@ impl<'a, T: Real> CpAls<'a, T> {
         self
     }
 
-    /// Runs on `machine`. On the processor the result is the same bits for any number of threads. Entries at one place count as their
-    /// sum. A tensor whose largest entry is beyond 2^256 or below 2^-256, of f32 beyond 2^40 or below 2^-40, is computed with divided by a
-    /// power of two, which rounds nothing.
+    /// Runs on `machine`. On the processor the result is the same bits for any number of threads.
+    ///
+    /// Entries at one place count as their sum. A tensor whose largest entry lies outside 2^±256, of f32 outside 2^±40, is
+    /// divided by a power of two first and the weights are multiplied by it: digits are lost only of entries that are too small
+    /// beside the largest one to count.
     /// # Errors
     /// [`Error::Argument`] for rank, sweeps or starts of 0, a tolerance or ridge that is negative or NaN, a tensor whose norm is not
     /// finite, and numbers that leave the range on the way; [`Error::Dims`] and [`Error::Shape`] if the guess does not fit;
@@ -306,7 +308,7 @@ impl<'x, T: Real, I: Index> Problem<'x, T, I> {
         if let Some(wrong) = x.values().iter().find(|v| !v.is_finite()) {
             return Err(refused(wrong.as_f64().abs()));
         }
-        // Powers of two divide without rounding. Where squares, and the model's elements in T, have room, the tensor stays as it is.
+        // Where squares, and the model's elements in T, have room, the tensor stays as it is.
         let most = if size_of::<T>() < size_of::<f64>() { 40 } else { 256 };
         let exponent = match exponent_of(largest) {
             e if e.abs() > most => e,
