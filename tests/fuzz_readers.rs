@@ -4,10 +4,13 @@
 //! accepted keeps what the lines say: a row for each, no line lost, and the same matrix after writing and reading. Seeds are fixed, so a
 //! failure repeats; `SPARRING_FUZZ_SECONDS` makes the run longer, with fresh seeds after the fixed ones.
 
+mod common;
+
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use common::arbitrary::Rng;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sparring::algebra::Slice;
@@ -86,20 +89,7 @@ const WORDS: &[&str] = &[
     "%%MatrixMarket",
 ];
 
-struct Random(u64);
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-}
-
-fn mutated(random: &mut Random, mut text: Vec<u8>, words: bool) -> Vec<u8> {
+fn mutated(random: &mut Rng, mut text: Vec<u8>, words: bool) -> Vec<u8> {
     for _ in 0..random.below(5) {
         let at = random.below(text.len() + 1);
         let to = (at + random.below(8)).min(text.len());
@@ -224,7 +214,7 @@ fn mutated_texts_are_refused_or_keep_what_they_say() {
     }
     let (mut accepted, mut round) = (0, 0);
     while round < FIXED_ROUNDS || Instant::now() < until {
-        let random = &mut Random(round);
+        let random = &mut Rng(round);
         let (format, seed) = SEEDS[random.below(SEEDS.len())];
         let input = mutated(random, seed.as_bytes().to_vec(), true);
         match catch_unwind(AssertUnwindSafe(|| check(format, &input, &pools))) {
@@ -246,7 +236,7 @@ fn mutated_arrays_do_not_panic() {
     let options = NumpyOptions::new().max_bytes(1 << 20);
     let mut accepted = 0;
     for round in 0..FIXED_ROUNDS {
-        let random = &mut Random(round);
+        let random = &mut Rng(round);
         let of_array = random.below(2) == 0;
         let seed = if of_array { &array } else { &matrix };
         let input = mutated(random, seed.clone(), false);

@@ -6,9 +6,9 @@ use clap::Args;
 use sparring::algebra::Type;
 use sparring::io::{
     CsvOptions, EdgeOptions, FrosttOptions, LabeledMatrix, MatrixFile, NpyArray, NumpyOptions, ReadOptions, Repeated,
-    SvmlightOptions, parse_npy_array_with, read_csv_from, read_csv_with, read_dimacs_from, read_dimacs_with,
-    read_edges_from, read_edges_with, read_frostt_from, read_frostt_with, read_matrix_market_from,
-    read_matrix_market_with, read_metis_from, read_metis_with, read_npy_array_with, read_npy_from, read_npy_with,
+    SvmlightOptions, read_csv_from, read_csv_with, read_dimacs_from, read_dimacs_with, read_edges_from,
+    read_edges_with, read_frostt_from, read_frostt_with, read_matrix_market_from, read_matrix_market_with,
+    read_metis_from, read_metis_with, read_npy_array_from, read_npy_array_with, read_npy_from, read_npy_with,
     read_npz_from, read_npz_with, read_svmlight_from, read_svmlight_with,
 };
 use sparring::par::Threads;
@@ -133,14 +133,7 @@ impl Reading {
             let message = format!("'{name}' ends in neither .npy nor .npy.gz");
             return Err(Error::Argument { name: "operand", message });
         }
-        if name == STANDARD {
-            let mut bytes = Vec::new();
-            let failed = |source| Error::Io { path: STDIN.into(), source };
-            let mut input = std::io::Read::take(std::io::stdin().lock(), self.most().saturating_add(1));
-            std::io::Read::read_to_end(&mut input, &mut bytes).map_err(failed)?;
-            return parse_npy_array_with(&bytes, STDIN, &options);
-        }
-        read_npy_array_with(name, &options)
+        read_by!(name, read_npy_array_from, read_npy_array_with, &options)
     }
     fn matrix_market(&self, name: &str) -> Result<MatrixFile> {
         let options = ReadOptions::new().max_bytes(self.most()).lenient(self.lenient);

@@ -7,6 +7,7 @@ mod graph;
 mod labeled;
 mod matrix_market;
 mod numpy;
+mod sums;
 mod svmlight;
 mod text;
 
@@ -28,9 +29,9 @@ pub use matrix_market::{
     write_matrix_market_columns, write_matrix_market_columns_to, write_matrix_market_to,
 };
 pub use numpy::{
-    NpyArray, NumpyOptions, parse_npy_array_with, parse_npy_with, parse_npz_with, read_npy_array_with, read_npy_from,
-    read_npy_with, read_npz_from, read_npz_with, write_npy, write_npy_array_to, write_npy_columns_to, write_npy_to,
-    write_npz, write_npz_arrays_to, write_npz_to,
+    NpyArray, NumpyOptions, parse_npy_array_with, parse_npy_with, parse_npz_with, read_npy_array_from,
+    read_npy_array_with, read_npy_from, read_npy_with, read_npz_from, read_npz_with, write_npy, write_npy_array_to,
+    write_npy_columns_to, write_npy_to, write_npz, write_npz_arrays_to, write_npz_to,
 };
 pub use svmlight::{
     SvmlightOptions, parse_svmlight_with, read_svmlight_from, read_svmlight_with, write_svmlight, write_svmlight_to,

@@ -1,35 +1,23 @@
 //! Entries that are in a file more than once.
 
-use std::cell::Cell;
-
 use super::value::FrosttValue;
 use crate::algebra::Value;
+use crate::io::sums::{Sums, beyond};
 use crate::par::Threads;
 use crate::tensor::Tensor;
-use crate::{Error, Index, Result};
+use crate::{Index, Result};
 
-/// The entries sorted by their indices, the last mode fastest; repeated ones added up in the order given. What stands so is not touched.
+/// The entries sorted by their indices, the last mode fastest; repeated ones added up in the order given.
+/// What stands so is not touched.
 /// # Errors
-/// [`Error::Unsupported`] if the type does not hold a sum; [`Error::OutOfMemory`].
+/// [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a sum; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(super) fn summed<T: FrosttValue, I: Index>(threads: &Threads, x: Tensor<T, I>) -> Result<Tensor<T, I>> {
     if x.increases() {
         return Ok(x);
     }
-    let beyond = Cell::new(false);
-    let add = |sum: T, again: T| {
-        sum.checked_repeated(again).unwrap_or_else(|| {
-            beyond.set(true);
-            sum
-        })
-    };
-    let made = x.folded(threads, Some(add))?;
-    if !beyond.get() {
-        return Ok(made);
-    }
-    Err(Error::Unsupported {
-        what: format!("a sum of repeated entries as {}", T::TYPE),
-        why: "the type does not hold it; read the tensor with values of a wider one".to_owned(),
-    })
+    let sums = Sums::default();
+    let made = x.folded(threads, Some(|sum, again| sums.add(sum, again)))?;
+    if sums.are_beyond() { Err(beyond::<T>("a sum of repeated entries")) } else { Ok(made) }
 }
 
 /// The first entry that repeats another, and that other: the earlier one first.

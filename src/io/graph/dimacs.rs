@@ -7,6 +7,7 @@ use super::edges::{fold, matrix, twice};
 use super::options::EdgeOptions;
 use crate::Result;
 use crate::io::labeled::{LabeledMatrix, check_shape};
+use crate::io::sums::{Sums, beyond};
 use crate::io::text::{Bad, Cursor, Expected, Halt, Line, Lines, Text, push, signed, text_from, text_of};
 use crate::par::{Threads, reserved};
 
@@ -56,9 +57,11 @@ pub fn parse_dimacs_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) ->
         to.extend_from_slice(&block.1);
         weights.extend_from_slice(&block.2);
     }
-    let fold = fold(options.repeated, i64::saturating_add);
+    let sums = Sums::default();
+    let fold = fold(options.repeated, |sum, again| sums.add(sum, again));
     let twice = |i: usize, j: usize| twice(name, (i as i64 + 1, j as i64 + 1));
-    matrix((head.vertices, head.vertices), (from, to, weights), fold, threads, &twice)
+    let made = matrix((head.vertices, head.vertices), (from, to, weights), fold, threads, &twice)?;
+    if sums.are_beyond() { Err(beyond::<i64>(&format!("{name}: a sum of repeated weights"))) } else { Ok(made) }
 }
 
 struct Head {

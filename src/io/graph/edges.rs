@@ -60,7 +60,7 @@ pub fn parse_edges_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> 
         graph.matrix(from, to, weights, graph.fold())
     } else {
         let ones = filled(nnz, true, "edges")?;
-        graph.matrix(from, to, ones, Some(|a: bool, b: bool| a | b))
+        graph.matrix(from, to, ones, Some(Box::new(|a: bool, b: bool| a | b)))
     }
 }
 
@@ -175,15 +175,15 @@ fn number(word: &Line<'_>) -> Result<f64, Bad> {
 }
 
 /// What becomes of an edge that is repeated: an error, or a value of two.
-pub(super) type Fold<T> = Option<fn(T, T) -> T>;
+pub(super) type Fold<'a, T> = Option<Box<dyn Fn(T, T) -> T + Sync + 'a>>;
 
 /// What becomes of weights that are repeated.
-pub(super) fn fold<T: Copy + PartialOrd>(repeated: Repeated, add: fn(T, T) -> T) -> Fold<T> {
+pub(super) fn fold<'a, T: Copy + PartialOrd>(repeated: Repeated, add: impl Fn(T, T) -> T + Sync + 'a) -> Fold<'a, T> {
     match repeated {
         Repeated::Refuse => None,
-        Repeated::Sum => Some(add),
-        Repeated::Min => Some(|a, b| if b < a { b } else { a }),
-        Repeated::Max => Some(|a, b| if b > a { b } else { a }),
+        Repeated::Sum => Some(Box::new(add)),
+        Repeated::Min => Some(Box::new(|a, b| if b < a { b } else { a })),
+        Repeated::Max => Some(Box::new(|a, b| if b > a { b } else { a })),
     }
 }
 
@@ -210,7 +210,7 @@ impl Graph<'_> {
     fn open(&self, why: &str) -> Error {
         Error::Unsupported { what: format!("the file {}", self.name), why: why.into() }
     }
-    fn fold(&self) -> Fold<f64> {
+    fn fold(&self) -> Fold<'_, f64> {
         fold(self.options.repeated, |a, b| a + b)
     }
     /// The number that the first vertex has in the file.
@@ -233,7 +233,7 @@ impl Graph<'_> {
         mut from: Vec<i64>,
         mut to: Vec<i64>,
         mut values: Vec<T>,
-        fold: Fold<T>,
+        fold: Fold<'_, T>,
     ) -> Result<LabeledMatrix> {
         let bipartite = self.options.bipartite || (self.konect == Some(Konect::Bipartite));
         let undirected = self.options.undirected.unwrap_or(self.konect == Some(Konect::Undirected));
@@ -295,7 +295,7 @@ fn distinct(from: &[i64], to: &[i64]) -> Result<Vec<i64>> {
 pub(super) fn matrix<T: Value>(
     (nrows, ncols): (usize, usize),
     (from, to, values): (Vec<i64>, Vec<i64>, Vec<T>),
-    fold: Fold<T>,
+    fold: Fold<'_, T>,
     threads: &Threads,
     twice: &dyn Fn(usize, usize) -> Error,
 ) -> Result<LabeledMatrix> {

@@ -2,9 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-use hashbrown::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::banner::{Field, Symmetry};
 use super::block::{Block, Indices, Places, Values, with_places, with_values};
@@ -14,6 +12,7 @@ use super::scalar::Scalar;
 use super::value::MarketValue;
 use crate::algebra::words::{Fold, Moves, moved};
 use crate::algebra::{Monoid, Type, Word};
+use crate::io::sums::summed;
 use crate::par::{Fresh, Threads, collected, for_each_part, reserved, scattered};
 use crate::{Coo, Csr, Error, Index, Pattern, Result};
 
@@ -83,37 +82,7 @@ impl MatrixFile {
         if let Some(a) = self.in_order(threads)? {
             return Ok(a);
         }
-        // A declared size beyond memory is refused here, not where row pointers are first asked for.
-        let (coo, beyond) = (self.coo_with::<T, I>(threads)?, AtomicBool::new(false));
-        let add = |sum: T, again: T| {
-            sum.checked_repeated(again).unwrap_or_else(|| {
-                beyond.store(true, Ordering::Relaxed);
-                sum
-            })
-        };
-        let made = coo.compress(threads, Some(add))?.into_compressed()?;
-        if beyond.into_inner() { Err(self.sum_not_held(&coo)) } else { Ok(made) }
-    }
-    /// The error that a type does not hold the sum of the entries at one place, the first that is found.
-    fn sum_not_held<T: MarketValue, I: Index>(&self, coo: &Coo<T, I>) -> Error {
-        let mut sums = HashMap::new();
-        let mut place = String::new();
-        let (rows, cols, values) = coo.parts();
-        for ((i, j), &x) in rows.iter().map(|i| i.get()).zip(cols.iter().map(|j| j.get())).zip(values) {
-            if sums.try_reserve(1).is_err() {
-                break;
-            }
-            let sum = sums.entry((i, j)).or_insert(None::<T>);
-            let Some(next) = sum.map_or(Some(x), |sum| sum.checked_repeated(x)) else {
-                place = format!(" ({}, {})", i + 1, j + 1);
-                break;
-            };
-            *sum = Some(next);
-        }
-        Error::Unsupported {
-            what: format!("{}: the sum of the repeated entries{place} as {}", self.name, T::TYPE),
-            why: "the type does not hold it; read the matrix as a wider type".to_owned(),
-        }
+        summed(threads, &self.coo_with::<T, I>(threads)?, &self.name)
     }
 
     /// The matrix, symmetry expanded, repeated entries folded by `duplicates` in the order of the file.

@@ -2,10 +2,10 @@
 
 use num_complex::Complex;
 
-use crate::algebra::Value;
+use crate::io::MarketValue;
 
 /// A type of elements, and how they lie in a file.
-pub(super) trait Element: Value {
+pub(super) trait Element: MarketValue {
     /// Its name in NumPy, without the order of bytes.
     const KIND: &'static str;
     const ZERO: Self;
@@ -16,12 +16,10 @@ pub(super) trait Element: Value {
     fn push_bytes(self, to: &mut Vec<u8>);
     /// Whether it equals 0, as −0 does.
     fn is_zero(self) -> bool;
-    /// What a repeated entry makes of the one before it.
-    fn repeated(self, again: Self) -> Self;
 }
 
 macro_rules! numbers {
-    ($($t:ty: $kind:literal, $add:expr;)*) => {$(
+    ($($t:ty: $kind:literal)*) => {$(
         impl Element for $t {
             const KIND: &'static str = $kind;
             const ZERO: Self = 0 as $t;
@@ -39,25 +37,11 @@ macro_rules! numbers {
             fn is_zero(self) -> bool {
                 self == Self::ZERO
             }
-            #[inline]
-            fn repeated(self, again: Self) -> Self {
-                let add: fn(Self, Self) -> Self = $add;
-                add(self, again)
-            }
         }
     )*};
 }
 numbers! {
-    i8: "i1", Self::wrapping_add;
-    i16: "i2", Self::wrapping_add;
-    i32: "i4", Self::wrapping_add;
-    i64: "i8", Self::wrapping_add;
-    u8: "u1", Self::wrapping_add;
-    u16: "u2", Self::wrapping_add;
-    u32: "u4", Self::wrapping_add;
-    u64: "u8", Self::wrapping_add;
-    f32: "f4", |a, b| a + b;
-    f64: "f8", |a, b| a + b;
+    i8: "i1" i16: "i2" i32: "i4" i64: "i8" u8: "u1" u16: "u2" u32: "u4" u64: "u8" f32: "f4" f64: "f8"
 }
 
 macro_rules! complex {
@@ -80,10 +64,6 @@ macro_rules! complex {
             fn is_zero(self) -> bool {
                 self == Self::ZERO
             }
-            #[inline]
-            fn repeated(self, again: Self) -> Self {
-                self + again
-            }
         }
     )*};
 }
@@ -103,10 +83,6 @@ impl Element for bool {
     #[inline]
     fn is_zero(self) -> bool {
         !self
-    }
-    #[inline]
-    fn repeated(self, again: Self) -> Self {
-        self | again
     }
 }
 

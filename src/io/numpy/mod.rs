@@ -21,7 +21,9 @@ mod zip;
 mod zip_write;
 
 pub use array::NpyArray;
-pub use npy::{parse_npy_array_with, parse_npy_with, read_npy_array_with, read_npy_from, read_npy_with};
+pub use npy::{
+    parse_npy_array_with, parse_npy_with, read_npy_array_from, read_npy_array_with, read_npy_from, read_npy_with,
+};
 pub use options::NumpyOptions;
 pub use scipy::{parse_npz_with, read_npz_from, read_npz_with};
 pub use write::{

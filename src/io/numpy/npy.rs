@@ -55,6 +55,13 @@ pub fn read_npy_array_with(path: impl AsRef<Path>, options: &NumpyOptions<'_>) -
     parse_npy_array_with(&bytes, &name, options)
 }
 
+/// As [`read_npy_array_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// # Errors
+/// As there.
+pub fn read_npy_array_from(from: &mut dyn Read, name: &str, options: &NumpyOptions<'_>) -> Result<NpyArray> {
+    parse_npy_array_with(&binary_from(from, name, &options.limits())?, name, options)
+}
+
 /// As [`read_npy_array_with`], the bytes of a file; errors call it `name`.
 /// # Errors
 /// As there.
