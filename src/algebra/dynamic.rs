@@ -122,9 +122,9 @@ enum Class {
 }
 
 impl Row {
-    /// Whether its laws hold on values from 0 up alone. On others ⊗ does not distribute over ⊕, as −1 times the larger of two numbers is
-    /// the smaller of the products: what is rearranged by that law, the path of a contraction or the variant of an MTTKRP, may then show in
-    /// the result.
+    /// Whether its laws hold on values from 0 up alone. On others ⊗ does not distribute over ⊕, as −1 times the larger
+    /// of two numbers is the smaller of the products: what is rearranged by that law, the path of a contraction or the
+    /// variant of an MTTKRP, may then show in the result.
     #[must_use]
     pub fn is_from_zero(&self) -> bool {
         self.domain == Domain::natural

@@ -4,9 +4,9 @@ use std::mem::MaybeUninit;
 
 use crate::{Error, Result};
 
-/// Calls a macro with each value type of a class, as `Variant type`, behind what is given: `for_each_type!(integers, table!(x,))`. The
-/// classes are `integers`, `floats`, `complex`; `bits`, integers and bool; `reals`, integers and floats; `ordered`, these and bool;
-/// `numbers`, all of them.
+/// Calls a macro with each value type of a class, as `Variant type`, behind what is given:
+/// `for_each_type!(integers, table!(x,))`. The classes are `integers`, `floats`, `complex`; `bits`, integers and bool;
+/// `reals`, integers and floats; `ordered`, these and bool; `numbers`, all of them.
 macro_rules! for_each_type {
     (integers, $then:ident!($($before:tt)*)) => {
         $then! { $($before)*

@@ -65,8 +65,9 @@ fn at_places<O: IndexUnaryOp, I: Index>(op: O, rows: &HyperRows<O::A, I>, s: O::
 /// Rows and columns for each entry of a vector up to which a product goes by compressed rows.
 const PLACES: usize = 16;
 
-/// Whether a product of the matrix and the vector goes by the stored rows alone: the matrix is of hypersparse rows or very wide, and
-/// neither its rows nor its columns are few beside the entries of x, which all of them are visited for anyway.
+/// Whether a product of the matrix and the vector goes by the stored rows alone: the matrix is of hypersparse rows or
+/// very wide, and neither its rows nor its columns are few beside the entries of x, which all of them are visited for
+/// anyway.
 fn is_vast<T, U: Value, I: Index>(a: &Csr<T, I>, x: &Vector<U, I>) -> bool {
     let few = a.nrows().max(a.ncols()) / PLACES <= x.nnz() && !matches!(x.pattern().indices(), Indices::List(_));
     (a.as_hyper().is_some() || a.ncols() >> 32 > 0) && !few

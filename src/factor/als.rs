@@ -176,9 +176,9 @@ impl<'a, T: Real> CpAls<'a, T> {
 
     /// Runs on `machine`. On the processor the result is the same bits for any number of threads.
     ///
-    /// Entries at one place count as their sum. A tensor whose largest entry lies outside 2^±256, of f32 outside 2^±40, is
-    /// divided by a power of two first and the weights are multiplied by it: digits are lost only of entries that are too small
-    /// beside the largest one to count.
+    /// Entries at one place count as their sum. A tensor whose largest entry lies outside 2^±256, of f32 outside 2^±40,
+    /// is divided by a power of two first and the weights are multiplied by it: digits are lost only of entries that
+    /// are too small beside the largest one to count.
     /// # Errors
     /// [`Error::Argument`] for rank, sweeps or starts of 0, a tolerance or ridge that is negative or NaN, a tensor whose norm is not
     /// finite, and numbers that leave the range on the way; [`Error::Dims`] and [`Error::Shape`] if the guess does not fit;

@@ -51,7 +51,8 @@ impl<T: Real, I: Index> CpMachine<T, I> for Cpu {
     }
 }
 
-/// What the budget leaves beside the factors of `rank` columns, their products, Gram matrices, and what solving one system takes.
+/// What the budget leaves beside the factors of `rank` columns, their products, Gram matrices, and what solving one
+/// system takes.
 fn room<T>(cpu: &Cpu, dims: &[usize], rank: usize) -> Result<Option<u64>> {
     let rows = dims.iter().map(|&n| n as u128).sum::<u128>();
     let factors = rows.saturating_mul(rank as u128).saturating_mul(2 * size_of::<T>() as u128);

@@ -9,8 +9,8 @@ use crate::{Csr, Error, Pattern, Result};
 
 /// A matrix that was read from a file, and the names that the file gives its rows and columns.
 ///
-/// `runtime::Matrix::new(file.pattern, file.values)` is the matrix of a type known at run time, [`csr`](Self::csr) that of a type
-/// known while the program is compiled.
+/// `runtime::Matrix::new(file.pattern, file.values)` is the matrix of a type known at run time, [`csr`](Self::csr) that
+/// of a type known while the program is compiled.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LabeledMatrix {

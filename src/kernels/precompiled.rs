@@ -31,9 +31,9 @@ pub(crate) const fn real<T: Real, I: Index>() -> Option<usize> {
     }
 }
 
-/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the instance of the library for the types that [`word`] or [`real`] names;
-/// `$make::<$T>` for the value types that are no structs.
-/// Each instance is a static of its own, so the linker drops those that a program does not use.
+/// The function `$make::<$A, $I>`, of type `$F<$A, $I>`: the instance of the library for the types that [`word`] or
+/// [`real`] names; `$make::<$T>` for the value types that are no structs. Each instance is a static of its own, so the
+/// linker drops those that a program does not use.
 macro_rules! precompiled {
     (word $make:ident: $F:ident<$W:ident, $I:ident>) => {{
         use $crate::algebra::WordOf;

@@ -6,8 +6,8 @@ use crate::num_complex::Complex;
 use crate::par::{collected, filled};
 use crate::{Error, Result};
 
-/// The values as the type holds them: to floats the nearest, to integers the same number, to bool whether it is not 0. A number is the
-/// real part of a complex one. `place` says where a value stands.
+/// The values as the type holds them: to floats the nearest, to integers the same number, to bool whether it is not 0.
+/// A number is the real part of a complex one. `place` says where a value stands.
 /// # Errors
 /// [`Error::Unsupported`] for the first value that the type does not hold, as for all that [`wrapping_cast`] refuses.
 pub(super) fn cast(values: Slice<'_>, ty: Type, place: impl FnOnce(usize) -> String) -> Result<Array> {
@@ -26,8 +26,8 @@ pub(super) fn check_held(values: Slice<'_>, ty: Type, place: impl FnOnce(usize) 
     }
 }
 
-/// The first value that the type does not hold, and its position: an integer beyond it, a float that is no such integer, a finite one that
-/// would be infinite.
+/// The first value that the type does not hold, and its position: an integer beyond it, a float that is no such
+/// integer, a finite one that would be infinite.
 fn unheld(values: Slice<'_>, ty: Type) -> Option<(usize, String)> {
     macro_rules! integers {
         ($($variant:ident $t:ty),*) => {

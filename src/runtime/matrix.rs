@@ -265,7 +265,8 @@ impl Matrix {
             Ok(Csr::from_places(shape, typed.clone())?.into())
         }, Err(not_made(ty)))
     }
-    /// Keeps the entries that the mask, which has the same shape, allows, in place; false if its form is not written in place.
+    /// Keeps the entries that the mask, which has the same shape, allows, in place; false if its form is not written in
+    /// place.
     pub(super) fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool> {
         let (lhs, rhs) = (self.shape(), mask.pattern.shape());
         if lhs != rhs {
@@ -273,12 +274,13 @@ impl Matrix {
         }
         self.held_mut()?.retain(threads, mask)
     }
-    /// The entries of t, of the same type, and elsewhere its own; `combine` of both where both have one; false if its form is not
-    /// written in place.
+    /// The entries of t, of the same type, and elsewhere its own; `combine` of both where both have one; false if its
+    /// form is not written in place.
     pub(super) fn put(&mut self, threads: &Threads, t: &Self, combine: &Combine<'_>) -> Result<bool> {
         self.held_mut()?.put(threads, t, combine)
     }
-    /// Takes what a write that was not in place made of it; enough of these, and its form becomes one that is written in place.
+    /// Takes what a write that was not in place made of it; enough of these, and its form becomes one that is written
+    /// in place.
     pub(super) fn replace(&mut self, written: &Self) -> Result<()> {
         self.held_mut()?.replace(written);
         Ok(())
@@ -300,8 +302,8 @@ impl Matrix {
     pub fn machine(&self) -> String {
         self.as_remote().map_or_else(|| "cpu".into(), Remote::engine)
     }
-    /// The same entries with values of another type: as floats the nearest, as integers the same numbers, as bool whether they are not 0.
-    /// A matrix of that type is itself.
+    /// The same entries with values of another type: as floats the nearest, as integers the same numbers, as bool
+    /// whether they are not 0. A matrix of that type is itself.
     /// ```
     /// use sparring::algebra::Type;
     /// use sparring::{Csr, runtime::Matrix};
@@ -312,8 +314,8 @@ impl Matrix {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Unsupported`] for an integer beyond the type, a float that is no such integer, a finite one that would be infinite, each
-    /// named with its place; for structs, and from complex numbers to others; [`Error::OutOfMemory`].
+    /// [`Error::Unsupported`] for an integer beyond the type, a float that is no such integer, a finite one that would
+    /// be infinite, each named with its place; for structs, and from complex numbers to others; [`Error::OutOfMemory`].
     pub fn cast(&self, ty: Type) -> Result<Self> {
         self.converted(ty, |pattern, values| cast(values, ty, |p| format!("entry {:?}, ", place_of(pattern, p))))
     }

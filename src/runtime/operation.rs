@@ -152,8 +152,8 @@ impl<'m> Operation<'m> {
     }
     /// Writes the result into `c`, which may be an operand or the mask too.
     ///
-    /// Cost: that of the operation under the mask, and O(entries of T + entries of the mask) to write a vector, or a matrix that is a
-    /// bitmap or full, on the processor; else O(entries of C) too.
+    /// Cost: that of the operation under the mask, and O(entries of T + entries of the mask) to write a vector, or a
+    /// matrix that is a bitmap or full, on the processor; else O(entries of C) too.
     /// # Errors
     /// Those of [`eval`](Self::eval); [`Error::Argument`] if T or the accumulator is of another type than `c`, with both named. `c` is
     /// unchanged then, unless memory runs out between removing entries and adding others.

@@ -208,8 +208,8 @@ impl Vector {
         check_held(values.slice(), ty, |p| format!("entry {}, ", places[p]))?;
         self.wrapping_cast(ty)
     }
-    /// The same entries with values of another type, by the rules of [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast). A vector of
-    /// that type is itself.
+    /// The same entries with values of another type, by the rules of
+    /// [`Matrix::wrapping_cast`](super::Matrix::wrapping_cast). A vector of that type is itself.
     /// # Errors
     /// As there.
     pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {

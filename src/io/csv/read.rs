@@ -12,7 +12,8 @@ use crate::{Error, Result};
 
 const EXPECTED: Expected<'static> = Expected { what: "a table of numbers", but: &[] };
 
-/// Reads a table of numbers, compressed by gzip or not, as the matrix of f64 whose entries are the elements that are not 0.
+/// Reads a table of numbers, compressed by gzip or not, as the matrix of f64 whose entries are the elements that are
+/// not 0.
 ///
 /// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: the file, 12 to 24 bytes an entry.
 /// ```no_run

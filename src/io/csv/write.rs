@@ -15,8 +15,9 @@ use crate::{Error, Index, Pattern, Result};
 ///
 /// Elements that are absent are written as 0, floats as the shortest text that gives the same value.
 /// # Errors
-/// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry; [`Error::Unsupported`] for complex numbers and structs,
-/// and for a matrix without rows or without columns, of which a table cannot say the shape; [`Error::OutOfMemory`].
+/// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry; [`Error::Unsupported`] for complex
+/// numbers and structs, and for a matrix without rows or without columns, of which a table cannot say the shape;
+/// [`Error::OutOfMemory`].
 pub fn write_csv<I: Index>(
     path: impl AsRef<Path>,
     pattern: &Pattern<I>,

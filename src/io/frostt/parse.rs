@@ -90,8 +90,8 @@ pub(super) fn order(cursor: &Cursor<'_>, values: bool, lenient: bool) -> Result<
     }
 }
 
-/// The error that the first two lines are a header of order and dimensions, as other programs write it, if they are: the line behind
-/// them has one number more than the second.
+/// The error that the first two lines are a header of order and dimensions, as other programs write it, if they are:
+/// the line behind them has one number more than the second.
 pub(super) fn no_header(cursor: &Cursor<'_>) -> Result<(), Bad> {
     let mut ahead = cursor.clone();
     let mut line = || {

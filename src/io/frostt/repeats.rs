@@ -10,7 +10,8 @@ use crate::{Index, Result};
 /// The entries sorted by their indices, the last mode fastest; repeated ones added up in the order given.
 /// What stands so is not touched.
 /// # Errors
-/// [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a sum; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a sum;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(super) fn summed<T: FrosttValue, I: Index>(threads: &Threads, x: Tensor<T, I>) -> Result<Tensor<T, I>> {
     if x.increases() {
         return Ok(x);

@@ -14,10 +14,12 @@ use crate::par::{Threads, reserved};
 const EXPECTED: Expected<'static> = Expected { what: "a graph of DIMACS", but: &[] };
 const LIST: &str = "arcs";
 
-/// Reads a graph of the shortest paths challenge of DIMACS, compressed by gzip or not, as the matrix of its weights, in i64.
+/// Reads a graph of the shortest paths challenge of DIMACS, compressed by gzip or not, as the matrix of its weights, in
+/// i64.
 /// # Errors
-/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are wrong; [`Error::Unsupported`](crate::Error::Unsupported) for an arc that stands there
-/// twice, unless [`EdgeOptions::repeated`] says what counts; [`Error::Budget`](crate::Error::Budget);
+/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are
+/// wrong; [`Error::Unsupported`](crate::Error::Unsupported) for an arc that stands there twice, unless
+/// [`EdgeOptions::repeated`] says what counts; [`Error::Budget`](crate::Error::Budget);
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_dimacs_with(path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;

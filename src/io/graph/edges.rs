@@ -13,12 +13,14 @@ use crate::{Coo, Error, Index, Result};
 const EXPECTED: Expected<'static> = Expected { what: "edges, two vertices a line", but: &[] };
 const LIST: &str = "edges";
 
-/// Reads an edge list, compressed by gzip or not, as the adjacency matrix of its graph: of bool, or of f64 where edges have weights.
+/// Reads an edge list, compressed by gzip or not, as the adjacency matrix of its graph: of bool, or of f64 where edges
+/// have weights.
 ///
 /// Cost: O(bytes), shared by all threads, and sorting the edges. Memory: the file, 16 to 40 bytes an edge.
 /// # Errors
-/// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::Unsupported`] for what the file leaves open
-/// and no option decides; [`Error::Budget`] for a file beyond [`EdgeOptions::max_bytes`]; [`Error::OutOfMemory`].
+/// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::Unsupported`] for what the
+/// file leaves open and no option decides; [`Error::Budget`] for a file beyond [`EdgeOptions::max_bytes`];
+/// [`Error::OutOfMemory`].
 pub fn read_edges_with(path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;
     parse_edges_with(&bytes, &name, options)
@@ -291,7 +293,8 @@ fn distinct(from: &[i64], to: &[i64]) -> Result<Vec<i64>> {
     Ok(ids)
 }
 
-/// The matrix of these entries, whose indices it has; `twice` makes the error for an entry that is repeated without a fold.
+/// The matrix of these entries, whose indices it has; `twice` makes the error for an entry that is repeated without a
+/// fold.
 pub(super) fn matrix<T: Value>(
     (nrows, ncols): (usize, usize),
     (from, to, values): (Vec<i64>, Vec<i64>, Vec<T>),

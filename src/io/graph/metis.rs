@@ -12,11 +12,11 @@ use crate::par::{Threads, filled};
 
 const EXPECTED: Expected<'static> = Expected { what: "a graph of METIS", but: &[] };
 
-/// Reads a graph of METIS, compressed by gzip or not, as its adjacency matrix: of i64 where edges have weights, else of bool. Sizes and
-/// weights of vertices are left out.
+/// Reads a graph of METIS, compressed by gzip or not, as its adjacency matrix: of i64 where edges have weights, else of
+/// bool. Sizes and weights of vertices are left out.
 /// # Errors
-/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are wrong;
-/// [`Error::Budget`](crate::Error::Budget); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are
+/// wrong; [`Error::Budget`](crate::Error::Budget); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_metis_with(path: impl AsRef<Path>, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;
     parse_metis_with(&bytes, &name, options)

@@ -9,12 +9,12 @@
 //! | an edge twice | true; weights only by [`EdgeOptions::repeated`] | by [`EdgeOptions::repeated`] | refused |
 //! | direction | as it stands, both by [`EdgeOptions::undirected`] | as it stands | both stand in the file |
 //!
-//! The first comment of KONECT's files says `% sym`, `% asym` or `% bip`: undirected, directed, or between two sets of vertices; their
-//! vertices count from 1.
+//! The first comment of KONECT's files says `% sym`, `% asym` or `% bip`: undirected, directed, or between two sets of
+//! vertices; their vertices count from 1.
 //!
-//! Source: Leskovec, Krevl, *SNAP Datasets*, 2014; Kunegis, *KONECT: the Koblenz network collection*, 2013; Demetrescu, Goldberg,
-//! Johnson, *9th DIMACS Implementation Challenge: Shortest Paths*, 2006; Karypis, *METIS 5.1.0: A Software Package for Partitioning
-//! Unstructured Graphs*, §4.1.
+//! Source: Leskovec, Krevl, *SNAP Datasets*, 2014; Kunegis, *KONECT: the Koblenz network collection*, 2013; Demetrescu,
+//! Goldberg, Johnson, *9th DIMACS Implementation Challenge: Shortest Paths*, 2006; Karypis, *METIS 5.1.0: A Software
+//! Package for Partitioning Unstructured Graphs*, §4.1.
 
 mod dimacs;
 mod edges;

@@ -42,15 +42,15 @@ pub struct EdgeOptions<'a> {
 common_options! { EdgeOptions }
 
 impl EdgeOptions<'_> {
-    /// Whether the vertices of an edge list count from 0, or from 1. Where this is not said, a list with a vertex 0 counts from 0, one
-    /// of KONECT from 1, and any other is refused.
+    /// Whether the vertices of an edge list count from 0, or from 1. Where this is not said, a list with a vertex 0
+    /// counts from 0, one of KONECT from 1, and any other is refused.
     #[must_use]
     pub fn zero_based(mut self, zero_based: bool) -> Self {
         self.zero_based = Some(zero_based);
         self
     }
-    /// Whether each edge of an edge list stands for both directions. Where this is not said, edges are directed, unless the file is
-    /// one of KONECT that says otherwise.
+    /// Whether each edge of an edge list stands for both directions. Where this is not said, edges are directed, unless
+    /// the file is one of KONECT that says otherwise.
     #[must_use]
     pub fn undirected(mut self, undirected: bool) -> Self {
         self.undirected = Some(undirected);

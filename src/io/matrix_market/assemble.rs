@@ -68,7 +68,8 @@ impl Entries {
 }
 
 impl MatrixFile {
-    /// The matrix, symmetry expanded, repeated entries added up ([`MarketValue::checked_repeated`]) in the order of the file.
+    /// The matrix, symmetry expanded, repeated entries added up ([`MarketValue::checked_repeated`]) in the order of the
+    /// file.
     ///
     /// A pattern entry is 1, or true. Stored zeros stay entries. Cost: O(entries + nrows + ncols).
     /// # Errors

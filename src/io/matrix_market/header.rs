@@ -123,8 +123,8 @@ impl Banner {
 
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
-/// Where the word ends that a Matrix Market file begins with, if this is one. Blanks may stand before it, as SciPy has it; leniently
-/// one % is enough, as in files of networkrepository.com.
+/// Where the word ends that a Matrix Market file begins with, if this is one. Blanks may stand before it, as SciPy has
+/// it; leniently one % is enough, as in files of networkrepository.com.
 fn magic(text: &[u8], lenient: bool) -> Option<usize> {
     let start = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
     let begins = |magic: &[u8]| {

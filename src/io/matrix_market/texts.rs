@@ -46,7 +46,8 @@ pub(super) fn with_texts<R>(values: Slice<'_>, f: impl FnOnce(&dyn Texts) -> Res
     })
 }
 
-/// Calls `f` with the values of a matrix that a format of real numbers holds; `options` may ask for a comment and threads.
+/// Calls `f` with the values of a matrix that a format of real numbers holds; `options` may ask for a comment and
+/// threads.
 pub(in crate::io) fn real_texts<I: Index, R>(
     pattern: &Pattern<I>,
     values: Slice<'_>,

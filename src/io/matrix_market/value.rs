@@ -7,10 +7,10 @@ use crate::algebra::{Value, for_each_type};
 
 /// A value type that Matrix Market files are read into and written from.
 ///
-/// All numbers, complex ones too, and `bool` have it; implement it for a type of your own to read and write that.
-/// The `from_…` functions give `None` where the type does not hold the number, which ends reading with an
-/// error that names the entry. Conversions: to f64 and f32 the nearest, which is finite where the number is; to an integer only what it holds
-/// exactly; to `bool` whether it differs from 0; from a complex number to a real one only without imaginary part.
+/// All numbers, complex ones too, and `bool` have it; implement it for a type of your own to read and write that. The
+/// `from_…` functions give `None` where the type does not hold the number, which ends reading with an error that names
+/// the entry. Conversions: to f64 and f32 the nearest, which is finite where the number is; to an integer only what it
+/// holds exactly; to `bool` whether it differs from 0; from a complex number to a real one only without imaginary part.
 #[diagnostic::on_unimplemented(
     message = "Matrix Market files hold no values of type `{Self}`",
     label = "cannot be read from or written to a Matrix Market file",

@@ -1,4 +1,5 @@
-//! Files of NumPy and SciPy: `.npy`, one array, and `.npz`, an archive of arrays, as `scipy.sparse.save_npz` writes a sparse matrix.
+//! Files of NumPy and SciPy: `.npy`, one array, and `.npz`, an archive of arrays, as `scipy.sparse.save_npz` writes a
+//! sparse matrix.
 //!
 //! | part | accepted | refused |
 //! | --- | --- | --- |
@@ -6,10 +7,11 @@
 //! | `.npy` as a matrix | two dimensions, or one as a column, by rows or by columns; elements that are 0 are absent, −0 is an entry | other numbers of dimensions |
 //! | `.npz` | csr, csc, coo (`row` and `col`, or `coords`), bsr, dia, with indices of 32 or 64 bits; space behind the last entry; repeated entries are added up; members that are stored or deflated | other archives; members that are damaged, encrypted or there twice |
 //!
-//! Elements that are 0 are absent where SciPy leaves them out too: in dia. What a file declares is never believed: memory follows
-//! the bytes that are there.
+//! Elements that are 0 are absent where SciPy leaves them out too: in dia. What a file declares is never believed:
+//! memory follows the bytes that are there.
 //!
-//! Source: NumPy Enhancement Proposal 1, *A Simple File Format for NumPy Arrays*; PKWARE, *.ZIP File Format Specification*, APPNOTE 6.3.
+//! Source: NumPy Enhancement Proposal 1, *A Simple File Format for NumPy Arrays*; PKWARE, *.ZIP File Format
+//! Specification*, APPNOTE 6.3.
 
 mod array;
 mod element;

@@ -13,7 +13,8 @@ use crate::io::text::{binary_from, binary_of, unpacked};
 use crate::par::reserved;
 use crate::{Pattern, Result};
 
-/// Reads an array of two dimensions, or of one as a column, compressed by gzip or not, as the matrix of its elements that are not 0.
+/// Reads an array of two dimensions, or of one as a column, compressed by gzip or not, as the matrix of its elements
+/// that are not 0.
 /// # Errors
 /// [`Error::Io`](crate::Error::Io); [`Error::Unsupported`](crate::Error::Unsupported) for what is no such array;
 /// [`Error::Budget`](crate::Error::Budget) for a file beyond [`NumpyOptions::max_bytes`];

@@ -16,8 +16,8 @@ const PART: usize = 1 << 13;
 
 /// Writes every element of a matrix as an array of two dimensions, by rows, compressed if `path` ends in `.gz`.
 /// # Errors
-/// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry; [`Error::Unsupported`] for structs, and where the columns
-/// of a row do not increase; [`Error::OutOfMemory`].
+/// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry; [`Error::Unsupported`] for structs, and
+/// where the columns of a row do not increase; [`Error::OutOfMemory`].
 pub fn write_npy<I: Index>(path: impl AsRef<Path>, pattern: &Pattern<I>, values: Slice<'_>) -> Result<()> {
     check(pattern, values)?;
     to_file(path.as_ref(), |out| matrix(out, pattern, values))
@@ -31,7 +31,8 @@ pub fn write_npy_to<I: Index>(out: &mut dyn Write, pattern: &Pattern<I>, values:
     matrix(out, pattern, values).map_err(|e| e.with_path("output"))
 }
 
-/// Writes elements as they lie as an array of this shape, whose first index varies fastest in Fortran order, else the last one.
+/// Writes elements as they lie as an array of this shape, whose first index varies fastest in Fortran order, else the
+/// last one.
 /// # Errors
 /// As [`write_npy_to`]; [`Error::Length`] if there are more or fewer elements than the shape says.
 pub fn write_npy_array_to(
@@ -43,8 +44,8 @@ pub fn write_npy_array_to(
     array(out, shape, fortran_order, elements).map_err(|e| e.with_path("output"))
 }
 
-/// Writes an nrows × ncols array of f64 while it is made: `columns` is given a function that takes the next elements, column by column,
-/// as many at a time as it likes. No more of the array is in memory.
+/// Writes an nrows × ncols array of f64 while it is made: `columns` is given a function that takes the next elements,
+/// column by column, as many at a time as it likes. No more of the array is in memory.
 /// # Errors
 /// Those of `columns`; [`Error::Length`] if there are more or fewer elements; [`Error::Io`], whose path is `output`.
 pub fn write_npy_columns_to(
@@ -83,8 +84,8 @@ pub fn write_npz_to<I: Index>(out: &mut dyn Write, pattern: &Pattern<I>, values:
     scipy(out, pattern, values).map_err(|e| e.with_path("output"))
 }
 
-/// Writes arrays under their names, which `numpy.load` reads: of each its name, its shape and its elements, the last index varying
-/// fastest.
+/// Writes arrays under their names, which `numpy.load` reads: of each its name, its shape and its elements, the last
+/// index varying fastest.
 /// # Errors
 /// As [`write_npy_array_to`].
 pub fn write_npz_arrays_to(out: &mut dyn Write, arrays: &[(&str, &[usize], Slice<'_>)]) -> Result<()> {

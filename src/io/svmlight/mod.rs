@@ -15,8 +15,8 @@
 //! | `qid:n` behind the label | left out | |
 //! | lines | ends `\n` or `\r\n`; empty lines, comments; a byte-order mark | a file without rows, unless its width is given |
 //!
-//! Source: Joachims, *Making large-Scale SVM Learning Practical*, 1999; Chang, Lin, *LIBSVM: a library for support vector machines*,
-//! 2011.
+//! Source: Joachims, *Making large-Scale SVM Learning Practical*, 1999; Chang, Lin, *LIBSVM: a library for support
+//! vector machines*, 2011.
 
 mod options;
 mod read;

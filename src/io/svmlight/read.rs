@@ -15,8 +15,8 @@ const EXPECTED: Expected<'static> = Expected { what: "lines of a label and colum
 ///
 /// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: the file, 12 to 24 bytes an entry, labels.
 /// # Errors
-/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are wrong;
-/// [`Error::Budget`](crate::Error::Budget) for a file beyond [`SvmlightOptions::max_bytes`];
+/// [`Error::Io`](crate::Error::Io); [`Error::Parse`](crate::Error::Parse) with the first line and column that are
+/// wrong; [`Error::Budget`](crate::Error::Budget) for a file beyond [`SvmlightOptions::max_bytes`];
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn read_svmlight_with(path: impl AsRef<Path>, options: &SvmlightOptions<'_>) -> Result<LabeledMatrix> {
     let (name, bytes) = text_of(path.as_ref(), &options.limits(), &EXPECTED)?;

@@ -13,13 +13,15 @@ use crate::io::text::{LONGEST_VALUE, PART, Stop, comment_lines, in_order, shown,
 use crate::par::try_split;
 use crate::{Error, Index, Pattern, Result};
 
-/// Writes a matrix as a file of svmlight, columns from 1, compressed if `path` ends in `.gz`. Without labels every row has the label 0.
+/// Writes a matrix as a file of svmlight, columns from 1, compressed if `path` ends in `.gz`. Without labels every row
+/// has the label 0.
 ///
 /// The format has no width: who reads a matrix whose last columns are empty gives it
 /// ([`SvmlightOptions::columns`](crate::io::SvmlightOptions::columns)).
 /// # Errors
 /// [`Error::Io`]; [`Error::Length`] if there is not one value for each entry, or are labels, but not one for each row;
-/// [`Error::Unsupported`] for complex numbers and structs; [`Error::Argument`] for a label that is no number; [`Error::OutOfMemory`].
+/// [`Error::Unsupported`] for complex numbers and structs; [`Error::Argument`] for a label that is no number;
+/// [`Error::OutOfMemory`].
 pub fn write_svmlight<I: Index>(
     path: impl AsRef<Path>,
     pattern: &Pattern<I>,

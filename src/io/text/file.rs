@@ -52,7 +52,8 @@ pub(crate) fn binary_from(from: &mut dyn Read, name: &str, limits: &Limits) -> R
     whole(from, name, 0, limits, None)
 }
 
-/// The bytes of a file that is no text, decompressed if they are gzip. What `wrong` says of the first ones ends reading.
+/// The bytes of a file that is no text, decompressed if they are gzip. What `wrong` says of the first ones ends
+/// reading.
 pub(crate) fn unpacked<'a>(
     bytes: &'a [u8],
     name: &str,
@@ -74,8 +75,8 @@ pub(crate) fn unpacked<'a>(
 /// What refuses the first bytes of text.
 type First<'a> = dyn Fn(&[u8]) -> Result<(), Bad> + 'a;
 
-/// All bytes, `size` of them if that is known; what does not begin as a file should, or is too long, is not read. Text, which is what
-/// has a `first`, is read up to a line that is too long, which its parser refuses.
+/// All bytes, `size` of them if that is known; what does not begin as a file should, or is too long, is not read. Text,
+/// which is what has a `first`, is read up to a line that is too long, which its parser refuses.
 fn whole(from: &mut dyn Read, name: &str, size: u64, limits: &Limits, first: Option<&First<'_>>) -> Result<Vec<u8>> {
     let io = |source: io::Error| match source.kind() {
         io::ErrorKind::OutOfMemory => Error::OutOfMemory { what: "a file", bytes: size.into() },

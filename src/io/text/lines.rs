@@ -175,15 +175,15 @@ pub(crate) fn text_from(from: &mut dyn Read, name: &str, limits: &Limits, expect
     bytes_from(from, name, limits, &|text| expected.check(text))
 }
 
-/// Finds what lines hold, from the lines of a text; afterwards the next line is the first to be parsed. `None`: the text ends
-/// before that is known. Compressed text comes in several parts, between which `S` is kept.
+/// Finds what lines hold, from the lines of a text; afterwards the next line is the first to be parsed. `None`: the
+/// text ends before that is known. Compressed text comes in several parts, between which `S` is kept.
 pub(crate) type Head<'a, S, H> = dyn Fn(&mut S, &mut Lines<'_>) -> Result<Option<H>, Halt> + 'a;
 /// Parses a piece of whole lines.
 pub(crate) type Piece<'a, H, P> = dyn Fn(&H, &[u8]) -> Result<P, Halt> + Sync + 'a;
 
 impl Text<'_> {
-    /// What `head` finds, if it finds anything, and what `piece` makes of the pieces behind it. The error is the first in the text,
-    /// for any number of threads and size of pieces.
+    /// What `head` finds, if it finds anything, and what `piece` makes of the pieces behind it. The error is the first
+    /// in the text, for any number of threads and size of pieces.
     pub(crate) fn parse<S: Default, H: Sync, P: Send>(
         &self,
         head: &Head<'_, S, H>,

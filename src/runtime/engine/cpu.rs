@@ -197,7 +197,8 @@ fn allowed_entries<'a>(x: &'a Vector, mask: Option<MaskSpec<'_>>) -> Result<Cow<
 }
 
 impl Cpu {
-    /// What the operation gives of the places of a bitmap or a full matrix; `None` for another form, or an operator that reads its place.
+    /// What the operation gives of the places of a bitmap or a full matrix; `None` for another form, or an operator
+    /// that reads its place.
     fn of_places(&self, op: Op<'_>, a: &Matrix) -> Result<Option<Object>> {
         let by_value = match op {
             Op::Apply(f) | Op::Select(f) => !f.compiled().reads_place(),

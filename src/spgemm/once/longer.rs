@@ -36,8 +36,8 @@ impl<W: Word, I: Index> Longer<W, I> {
     }
 }
 
-/// Places that a row of at most `flops` products takes: while a row of B is met there is one for each of its columns, whether it has one
-/// before or not.
+/// Places that a row of at most `flops` products takes: while a row of B is met there is one for each of its columns,
+/// whether it has one before or not.
 fn places<I: Index>(b: &Pattern<I>, flops: u64) -> usize {
     usize::try_from(flops).unwrap_or(usize::MAX).min(b.ncols() + b.longest_row())
 }
