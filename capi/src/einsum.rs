@@ -178,7 +178,13 @@ unsafe fn planned(
     let (ranks, of_result) = ranks(expression)?;
     let (found, expected) = (size(count, "count")?, ranks.len());
     if found != expected {
-        return Err(Error::Length { what: "layouts", found, expected }.into());
+        // Where the first operand is named that is not given, or behind all that are.
+        let end = expression.find("->").unwrap_or(0);
+        let at = expression.match_indices(',').map(|(at, _)| at + 1).nth(found.saturating_sub(1)).unwrap_or(end);
+        let message = format!("{expected} operands are named, {found} are given");
+        return Err(
+            Error::Expression { text: expression.to_owned(), at: if found == 0 { 0 } else { at }, message }.into()
+        );
     }
     // SAFETY: the caller's promise.
     let (layouts, result) = unsafe { (input(layouts, expected, "layouts")?, input(result, 1, "result_layout")?) };
