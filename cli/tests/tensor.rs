@@ -125,3 +125,11 @@ fn sweeps_are_measured() {
     let shown = sparring(&["bench", "mttkrp", "--case", &x, "--rank", "3", "--repeat", "1"]);
     assert!(String::from_utf8(shown.stdout).unwrap().contains("variant"));
 }
+
+/// Weights far below 1 are shown by their digits.
+#[test]
+fn a_model_of_small_entries_is_shown_as_such() {
+    let x = file("small.tns", "1 1 1e-200\n2 2 3e-200\n");
+    let said = text(&["cp", &x, "--rank", "1"]);
+    assert!(said.lines().any(|line| line.starts_with("weights 3.0") && line.contains("e-200")), "{said}");
+}

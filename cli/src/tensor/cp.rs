@@ -135,7 +135,7 @@ fn tell<I: Index>(
         "device": context.device.to_string(), "chosen": chosen,
     });
     context.result(json, || {
-        let weights: Vec<String> = found.model.weights().iter().map(|w| format!("{w:.8}")).collect();
+        let weights: Vec<String> = found.model.weights().iter().map(|&w| weight(w)).collect();
         let ended = if found.converged { "converged" } else { "not converged" };
         let singular = if found.singular > 0 { format!("   {} singular systems", found.singular) } else { String::new() };
         let start = if arguments.starts > 1 { format!("   best: start {}", found.start + 1) } else { String::new() };
@@ -153,4 +153,9 @@ fn tell<I: Index>(
             seconds(time(found.total)),
         )
     })
+}
+
+/// A weight to eight places, with an exponent where those would show none of its digits.
+fn weight(w: f64) -> String {
+    if w == 0.0 || (1e-4..1e9).contains(&w.abs()) { format!("{w:.8}") } else { format!("{w:.8e}") }
 }
