@@ -2,10 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hashbrown::HashMap;
-
 use super::matrix_market::MarketValue;
-use crate::par::Threads;
+use crate::par::{Threads, collected};
 use crate::{Coo, Csr, Error, Index, Result};
 
 /// Adds up, and remembers whether the type held every sum.
@@ -37,24 +35,30 @@ pub(super) fn summed<T: MarketValue, I: Index>(threads: &Threads, coo: &Coo<T, I
     if sums.are_beyond() { Err(not_held(coo, name)) } else { Ok(made) }
 }
 
-/// The error that a type does not hold the sum of the entries at one place, the first that is found.
+/// The error that a type does not hold the sum of the entries at one place, the first by rows.
 #[cold]
 fn not_held<T: MarketValue, I: Index>(coo: &Coo<T, I>, name: &str) -> Error {
-    let mut sums = HashMap::new();
-    let mut place = String::new();
     let (rows, cols, values) = coo.parts();
-    for ((i, j), &x) in rows.iter().map(|i| i.get()).zip(cols.iter().map(|j| j.get())).zip(values) {
-        if sums.try_reserve(1).is_err() {
+    let order = by_place(rows, cols).unwrap_or_default();
+    let mut sum = order.first().map(|&e| values[e]);
+    let mut place = String::new();
+    for pair in order.windows(2) {
+        let (before, e) = (pair[0], pair[1]);
+        let again = (rows[before], cols[before]) == (rows[e], cols[e]);
+        sum = if again { sum.and_then(|sum| sum.checked_repeated(values[e])) } else { Some(values[e]) };
+        if sum.is_none() {
+            place = format!(" ({}, {})", rows[e].get() + 1, cols[e].get() + 1);
             break;
         }
-        let sum = sums.entry((i, j)).or_insert(None::<T>);
-        let Some(next) = sum.map_or(Some(x), |sum| sum.checked_repeated(x)) else {
-            place = format!(" ({}, {})", i + 1, j + 1);
-            break;
-        };
-        *sum = Some(next);
     }
     beyond::<T>(&format!("{name}: the sum of the repeated entries{place}"))
+}
+
+/// The numbers of the entries by rows and columns, those at one place as they come.
+fn by_place<I: Index>(rows: &[I], cols: &[I]) -> Result<Vec<usize>> {
+    let mut order = collected(rows.len(), 0..rows.len(), "an order of entries")?;
+    order.sort_unstable_by_key(|&e| (rows[e], cols[e], e));
+    Ok(order)
 }
 
 /// The error that `T` does not hold what is called so.
