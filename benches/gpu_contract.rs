@@ -1,9 +1,10 @@
 //! Contractions on the GPU: one JSON line for each case.
 //!
-//! `gemm`: C = A·B + C for a batch of n × n matrices, over (+, ×) and up to 16 rows over (min, +). `action`: U = M V of a mass operator on
-//! hexahedra of degree p, p + 1 values and p + 2 points a direction. `ms_min` is the least of `--rounds` times by events of 5 calls one
-//! behind the other, so that the device waits for no call, `ms` the median, both of one call; `pct_bound` the least time that
-//! [`bound`](sparring::contract::bound) allows at the bandwidth of a copy in the same run, as part of `ms_min`.
+//! `gemm`: C = A·B + C for a batch of n × n matrices, over (+, ×) and up to 16 rows over (min, +). `action`: U = M V of
+//! a mass operator on hexahedra of degree p, p + 1 values and p + 2 points a direction. `ms_min` is the least of
+//! `--rounds` times by events of 5 calls one behind the other, so that the device waits for no call, `ms` the median,
+//! both of one call; `pct_bound` the least time that [`bound`](sparring::contract::bound) allows at the bandwidth of a
+//! copy in the same run, as part of `ms_min`.
 //!
 //! Options: `--bytes N` (1.2e9) of all arrays of a case, `--rounds N` (10), `--only gemm|action`, `--n LIST`.
 

@@ -2,19 +2,20 @@
 //!
 //! ```sh
 //! cargo bench --features testing --bench gpu_distance -- [--only CASE] [--metric NAME,NAME|all] [--reps N] [--k N]
-//!     [--single] [--self] [--sizes small|full] [--queries N] [--baselines] [--baseline-rows N] [--limit-ms N] [--describe]
+//!     [--single] [--self] [--sizes small|full] [--queries N] [--baselines]
+//!     [--baseline-rows N] [--limit-ms N] [--describe]
 //! ```
-//! X is the first rows of Y, as another matrix; `--queries` says how many. By default the 15 metrics of the paper, KL as
-//! it is there and as it is elsewhere; `all` is every metric of the library.
+//! X is the first rows of Y, as another matrix; `--queries` says how many. By default the 15 metrics of the paper, KL
+//! as it is there and as it is elsewhere; `all` is every metric of the library.
 //!
 //! **Small** (the default): one JSON line a case and metric: milliseconds, by the wall clock, device idle before and
-//! after, medians, of preparing rows already on the device (check, norms, entries, transpose, index), of all distances of
-//! prepared rows into a matrix that is there, of both together with the result taken and given back, of the k nearest
-//! neighbours of prepared rows, brought to the host, and of these with the preparation; billions of pairs per second of
-//! each; what ran; and three floors: products at the rate at which shared memory takes them if no two of 32 meet in a
-//! bank, entries of Y read from the L2 cache at 5.5 TB/s (assumed, not measured), the result written at 4.0 TB/s; the
-//! largest is `floor_ms`. `--single` sums in f32, `--self` compares Y with itself, half of the pairs where the metric is
-//! symmetric (floors are those of all pairs).
+//! after, medians, of preparing rows already on the device (check, norms, entries, transpose, index), of all distances
+//! of prepared rows into a matrix that is there, of both together with the result taken and given back, of the k
+//! nearest neighbours of prepared rows, brought to the host, and of these with the preparation; billions of pairs per
+//! second of each; what ran; and three floors: products at the rate at which shared memory takes them if no two of 32
+//! meet in a bank, entries of Y read from the L2 cache at 5.5 TB/s (assumed, not measured), the result written at 4.0
+//! TB/s; the largest is `floor_ms`. `--single` sums in f32, `--self` compares Y with itself, half of the pairs where
+//! the metric is symmetric (floors are those of all pairs).
 //!
 //! **Full**: nearest neighbours alone, at the sizes of the paper's Table 2, for the first `--queries` rows (8192). The
 //! line says `of`, all the rows that there are, and `seconds_all`: what was measured if these are all, else what
@@ -22,14 +23,14 @@
 //! degrees spread less than in the real sets: by a factor of 7, not up to 24,000 entries.
 //!
 //! `--baselines` measures beside ours, in the same run, in f32 on the same matrices on the device:
-//! - `paper`: Nolet et al. §3.3. Where the metric is an expanded product, one pass of the hybrid CSR + COO kernel into a
-//!   dense result, without norms and finalizer, which it would need as well; else their two passes over the union. Each
-//!   way to hold a row in shared memory is tried on some rows, the fastest is measured.
+//! - `paper`: Nolet et al. §3.3. Where the metric is an expanded product, one pass of the hybrid CSR + COO kernel into
+//!   a dense result, without norms and finalizer, which it would need as well; else their two passes over the union.
+//!   Each way to hold a row in shared memory is tried on some rows, the fastest is measured.
 //! - `naive_iterate`, `naive_sort`: §3.2.2 and §3.2.1, for metrics that need the union, for KL and for dot.
 //!
-//! A baseline gets as many rows of X as it manages in `--limit-ms` (2000), at most `--baseline-rows`; rates are compared:
-//! `ratio` is its time for a pair by that of ours with preparation, `ratio_prepared` without. At full size ours finds
-//! neighbours and a baseline only writes distances.
+//! A baseline gets as many rows of X as it manages in `--limit-ms` (2000), at most `--baseline-rows`; rates are
+//! compared: `ratio` is its time for a pair by that of ours with preparation, `ratio_prepared` without. At full size
+//! ours finds neighbours and a baseline only writes distances.
 //!
 //! `--describe` prints the sets, without a device.
 
@@ -416,8 +417,8 @@ impl Baselines<'_> {
         self.known.insert(key, found.clone());
         Ok(found)
     }
-    /// The metric that they were measured for, and what they took. Those with an ⊗ that 0 does not annihilate take two passes over
-    /// the union.
+    /// The metric that they were measured for, and what they took. Those with an ⊗ that 0 does not annihilate take two
+    /// passes over the union.
     fn run(self) -> Result<Measured> {
         use Metric as M;
         let plus = Plus::<f32>::new();

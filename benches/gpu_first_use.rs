@@ -7,9 +7,9 @@
 //! | `new process` | the same in a process of its own, which also opens the driver and NVRTC for the first time |
 //!
 //! Milliseconds by the wall clock, the device waited for: `new_ms` is `Cuda::new` (the context), `plan_ms` and
-//! `numeric_ms` the first product's phases, `again_…` the same once more, and `programs_ms` the difference, which is what
-//! compiling and loading cost; of it, `ring_ms` is in the numeric phase. `total_ms` goes from before `Cuda::new` to the
-//! result on the host. `bar_ms` is what `programs_ms` should stay below.
+//! `numeric_ms` the first product's phases, `again_…` the same once more, and `programs_ms` the difference, which is
+//! what compiling and loading cost; of it, `ring_ms` is in the numeric phase. `total_ms` goes from before `Cuda::new`
+//! to the result on the host. `bar_ms` is what `programs_ms` should stay below.
 
 use std::path::Path;
 use std::process::Command;

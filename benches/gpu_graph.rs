@@ -1,10 +1,11 @@
 //! Graph algorithms on a GPU, the graph there already: one JSON line for each, with the time of a level or a round.
 //!
-//! `us` is the wall time of one level (`bfs`, `parents`) or round (`sssp`), the median and the least of `--rounds` runs (5), each from the
-//! upload of the source to the last wait. Results are compared with those of textbooks, bit for bit: weights are small eighths, whose sums are exact.
+//! `us` is the wall time of one level (`bfs`, `parents`) or round (`sssp`), the median and the least of `--rounds` runs
+//! (5), each from the upload of the source to the last wait. Results are compared with those of textbooks, bit for bit:
+//! weights are small eighths, whose sums are exact.
 //!
-//! Options: `--file PATH`, a graph as a Matrix Market file, as often as wanted (else lap2d_1000, a grid of 10⁶ vertices, and a path of
-//! 20,000); `--only bfs|parents|sssp`; `--rounds N`; `--source N` (0).
+//! Options: `--file PATH`, a graph as a Matrix Market file, as often as wanted (else lap2d_1000, a grid of 10⁶
+//! vertices, and a path of 20,000); `--only bfs|parents|sssp`; `--rounds N`; `--source N` (0).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

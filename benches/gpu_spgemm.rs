@@ -1,17 +1,19 @@
 //! Products A·A on the GPU, phase by phase, on matrices already there.
 //!
 //! ```sh
-//! cargo bench --features cuda --bench gpu_spgemm -- [--only NAME] [--reps N] [--rings] [--check] [--files A.mtx.gz,B.mtx]
+//! cargo bench --features cuda --bench gpu_spgemm -- [--only NAME] [--reps N] [--rings] [--check]
+//!     [--files A.mtx.gz,B.mtx]
 //! ```
 //! One JSON line a case: milliseconds of the whole product (plan and values, memory taken from the pool and given back
-//! included, by wall clock, device idle before and after), of the plan, of the values alone, of values into a matrix that
-//! is there (by the clock, and `event_ms` by events), with GFLOP/s (2 a multiplication), the most device memory beside A and C, and the floor: A read twice and C
-//! written once at 4.0 TB/s. `--rings` adds values over other semirings; `--check` compares sums with matrix-vector
-//! products; `--files` takes these matrices, which are square, in place of the generated ones.
+//! included, by wall clock, device idle before and after), of the plan, of the values alone, of values into a matrix
+//! that is there (by the clock, and `event_ms` by events), with GFLOP/s (2 a multiplication), the most device memory
+//! beside A and C, and the floor: A read twice and C written once at 4.0 TB/s. `--rings` adds values over other
+//! semirings; `--check` compares sums with matrix-vector products; `--files` takes these matrices, which are square, in
+//! place of the generated ones.
 //!
-//! `--dump FILE --only NAME` (or `--files FILE`) measures nothing: it writes that matrix, so that another program works on the same bits. All
-//! in the byte order of the machine, without gaps: number of rows, columns and entries (64-bit integers), row pointers
-//! (32-bit integers, one more than rows), columns (32-bit integers), values (64-bit floats).
+//! `--dump FILE --only NAME` (or `--files FILE`) measures nothing: it writes that matrix, so that another program works
+//! on the same bits. All in the byte order of the machine, without gaps: number of rows, columns and entries (64-bit
+//! integers), row pointers (32-bit integers, one more than rows), columns (32-bit integers), values (64-bit floats).
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

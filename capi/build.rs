@@ -21,8 +21,8 @@ fn main() {
     }
 }
 
-/// Functions of the same instructions, as loops for types of one size are, are kept once: 250 kB. Linkers other than LLD, which Rust has brought for
-/// x86-64 Linux since 1.90, may not know it.
+/// Functions of the same instructions, as loops for types of one size are, are kept once: 250 kB. Linkers other than
+/// LLD, which Rust has brought for x86-64 Linux since 1.90, may not know it.
 const FOLD: &str = "-Wl,--icf=all";
 
 /// Whether an empty library can be linked with an argument.

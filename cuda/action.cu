@@ -1,11 +1,12 @@
-// action.cu: U = M V on hexahedra of D³ values, M = Bᵀ W B with B the product of one-dimensional bases:
-// U(i₁, i₂, i₃) = Σ over q, j of B(q₁,i₁) B(q₂,i₂) B(q₃,i₃) W(q₁,q₂,q₃) B(q₁,j₁) B(q₂,j₂) B(q₃,j₃) V(j₁,j₂,j₃), one index at a time.
-// Grid: a block for ELEMENTS elements; a thread has one line at a time of an element along the index that is contracted. V and U are
-// read and written by lines along the slowest index, so that neighbouring threads meet neighbours; what lies between is in shared memory.
-// Set in front: `Ring`; D, Q; ELEMENTS, THREADS; BOUNDS, what `__launch_bounds__` takes; NEAR (pitch of the slowest index of what has
-// D × D behind it), FAR and LINE (those of what has Q × D behind it); CHUNK bytes of W are copied at once, runs of W_RUN of its elements
-// W_PITCH apart, W_ALONG read at once; OLD (0: U is not read, 1: kept, 2: times β), ALPHA; `scalars` holds α and β.
-// Source: Abdelfattah et al. 2016, equation 7; sum factorisation.
+// action.cu: U = M V on hexahedra of D³ values, M = Bᵀ W B with B the product of one-dimensional bases: U(i₁, i₂, i₃) =
+// Σ over q, j of B(q₁,i₁) B(q₂,i₂) B(q₃,i₃) W(q₁,q₂,q₃) B(q₁,j₁) B(q₂,j₂) B(q₃,j₃) V(j₁,j₂,j₃), one index at a time.
+// Grid: a block for ELEMENTS elements; a thread has one line at a time of an element along the index that is
+// contracted. V and U are read and written by lines along the slowest index, so that neighbouring threads meet
+// neighbours; what lies between is in shared memory. Set in front: `Ring`; D, Q; ELEMENTS, THREADS; BOUNDS, what
+// `__launch_bounds__` takes; NEAR (pitch of the slowest index of what has D × D behind it), FAR and LINE (those of what
+// has Q × D behind it); CHUNK bytes of W are copied at once, runs of W_RUN of its elements W_PITCH apart, W_ALONG read
+// at once; OLD (0: U is not read, 1: kept, 2: times β), ALPHA; `scalars` holds α and β. Source: Abdelfattah et al.
+// 2016, equation 7; sum factorisation.
 #include "slab.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::Out T;
@@ -41,7 +42,8 @@ template <u32 COUNT, class Work> __device__ inline void lines(u32 elements, Work
     if (e + i < elements) work(e + i, line);
 }
 
-// Σ over FROM values of a line, STEP apart, times B: to points, or with BACK from points. `store` is told each of the sums.
+// Σ over FROM values of a line, STEP apart, times B: to points, or with BACK from points. `store` is told each of the
+// sums.
 template <u32 FROM, u32 TO, u32 STEP, bool BACK, class Store> __device__ inline void pass(const T* from, Store store) {
   T x[FROM];
 #pragma unroll

@@ -1,6 +1,6 @@
-// apply.cu: a function of every entry, and the entries that a function keeps, in their order.
-// Grid: a thread an entry or a row; `mark`: one block of 256 threads a tile of 1024 entries. `struct Op` is set in front;
-// with AT, for functions of a place, also `OffsetA`, and with SELECT `OffsetC` (of `before`: entries kept before an entry).
+// apply.cu: a function of every entry, and the entries that a function keeps, in their order. Grid: a thread an entry
+// or a row; `mark`: one block of 256 threads a tile of 1024 entries. `struct Op` is set in front; with AT, for
+// functions of a place, also `OffsetA`, and with SELECT `OffsetC` (of `before`: entries kept before an entry).
 #include "parts.cuh"
 constexpr u32 TILE = 1024;
 

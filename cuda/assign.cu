@@ -1,6 +1,6 @@
-// assign.cu: w(i) = x where a sparse vector has an entry; an array of one value.
-// Grid: a thread an entry; one block. `Value` (plain words as large as a value) is set in front. The value is a parameter, or lies at
-// `from`, if that is not null: another one needs no other program.
+// assign.cu: w(i) = x where a sparse vector has an entry; an array of one value. Grid: a thread an entry; one block.
+// `Value` (plain words as large as a value) is set in front. The value is a parameter, or lies at `from`, if that is
+// not null: another one needs no other program.
 #include "parts.cuh"
 
 // `present` is null where every place of w has an entry.

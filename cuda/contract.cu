@@ -1,16 +1,16 @@
-// contract.cu: C(b, m, n) = (β ⊗ C) ⊕ (α ⊗ ⊕ₖ A(b, m, k) ⊗ B(b, k, n)) for a batch of small matrices, all sizes but the batch's literal.
-// Grid: a block for each slab of SLAB members. Of A and B what a slab reads is copied to shared memory as it lies, and reordered where
-// it is read; with PREFETCH C is asked for before they have arrived; a thread folds ROWS × COLS of its values in registers, from the identity of ⊕ and
-// in the order of k.
-// Set in front: `Ring`; M, K; TX × TY threads for a member, which take ROWS rows TY apart and, TX · VEC apart, VECS times VEC
-// neighbouring columns; THREADS = GROUP · TX · TY, TURNS (SLAB = GROUP · TURNS); BOUNDS, what `__launch_bounds__` takes; OLD (0: C is not read,
-// 1: kept, 2: times β), ALPHA; `scalars` holds α and β.
-// Of A: A_CHUNK bytes are copied at once; A_SIZE elements a member, runs of A_RUN, A_PITCH and A_APART as slab.cuh has them; A_ONE: one
-// member for all; A_GAPS; A_ALONG neighbours along k are read at once; its element (m, k) is a_m(m) + a_k(k) in shared memory. Of B the
-// same by b_k(k) + b_n(n), and B_ACROSS neighbours along n. In C, (m, n) is c_m(m) + c_n(n).
-// Source: Abdelfattah et al. 2016, Figure 2: reordering in the read phase, several members a block, C prefetched.
-// Tried on an H200: slabs asked for one to three ahead by blocks that stay. Lost by 1 to 10 % for every size from 2 to 32: other blocks
-// of the multiprocessor fill the time already.
+// contract.cu: C(b, m, n) = (β ⊗ C) ⊕ (α ⊗ ⊕ₖ A(b, m, k) ⊗ B(b, k, n)) for a batch of small matrices, all sizes but the
+// batch's literal. Grid: a block for each slab of SLAB members. Of A and B what a slab reads is copied to shared memory
+// as it lies, and reordered where it is read; with PREFETCH C is asked for before they have arrived; a thread folds
+// ROWS × COLS of its values in registers, from the identity of ⊕ and in the order of k. Set in front: `Ring`; M, K; TX
+// × TY threads for a member, which take ROWS rows TY apart and, TX · VEC apart, VECS times VEC neighbouring columns;
+// THREADS = GROUP · TX · TY, TURNS (SLAB = GROUP · TURNS); BOUNDS, what `__launch_bounds__` takes; OLD (0: C is not
+// read, 1: kept, 2: times β), ALPHA; `scalars` holds α and β. Of A: A_CHUNK bytes are copied at once; A_SIZE elements a
+// member, runs of A_RUN, A_PITCH and A_APART as slab.cuh has them; A_ONE: one member for all; A_GAPS; A_ALONG
+// neighbours along k are read at once; its element (m, k) is a_m(m) + a_k(k) in shared memory. Of B the same by b_k(k)
+// + b_n(n), and B_ACROSS neighbours along n. In C, (m, n) is c_m(m) + c_n(n). Source: Abdelfattah et al. 2016, Figure
+// 2: reordering in the read phase, several members a block, C prefetched. Tried on an H200: slabs asked for one to
+// three ahead by blocks that stay. Lost by 1 to 10 % for every size from 2 to 32: other blocks of the multiprocessor
+// fill the time already.
 #include "slab.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::Out T;

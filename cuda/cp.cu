@@ -1,10 +1,11 @@
-// cp.cu: the steps of CP-ALS between two products: Gram matrices, the small system, rows of a factor, norms, and what agrees.
-// Everything is summed in double, in a fixed order. Nothing waits for the host: what depends on numbers is decided by `Status`, which
-// kernels read; a step that is not wanted ends at once. Set in front: `Value`, float or double.
-// Sources: Kolda, Bader 2009, §3.4; the cyclic Jacobi method: Golub, Van Loan, §8.5.
+// cp.cu: the steps of CP-ALS between two products: Gram matrices, the small system, rows of a factor, norms, and what
+// agrees. Everything is summed in double, in a fixed order. Nothing waits for the host: what depends on numbers is
+// decided by `Status`, which kernels read; a step that is not wanted ends at once. Set in front: `Value`, float or
+// double. Sources: Kolda, Bader 2009, §3.4; the cyclic Jacobi method: Golub, Van Loan, §8.5.
 #include "parts.cuh"
 constexpr u32 THREADS = 256, WARPS = THREADS / 32, TILE = 32;
-constexpr u32 MANY = 1024, MANY_WARPS = MANY / 32;  // where few blocks add up many parts, whose loads wait for each other
+// where few blocks add up many parts, whose loads wait for each other
+constexpr u32 MANY = 1024, MANY_WARPS = MANY / 32;
 constexpr double CUT = 1e-12;     // eigenvalues below this part of the largest count as zero
 constexpr double REGULAR = 1e-6;  // pivots that fall below this part of the largest leave the decision to eigenvalues
 constexpr u32 SWEEPS = 40, ROUNDS = 100;
@@ -31,7 +32,8 @@ __device__ inline double sum_of_block(double x) {
   return block_sum(x, room);
 }
 
-// parts[c] = Σ over the rows of chunk c of aᵢᵀaᵢ. Grid: a block for each chunk and pair of 32 columns, pairs side by side.
+// parts[c] = Σ over the rows of chunk c of aᵢᵀaᵢ. Grid: a block for each chunk and pair of 32 columns, pairs side by
+// side.
 BOUNDED_KERNEL((THREADS), gram_parts, const Value* a, u64 rows, u32 rank, u64 chunk, double* parts) {
   constexpr u32 DEEP = 32;
   __shared__ double x[DEEP][TILE + 1], other[DEEP][TILE + 1], sums[TILE][TILE + 1];
@@ -99,8 +101,8 @@ BOUNDED_KERNEL((MANY), sum_parts, const double* parts, u32 count, u64 n, double*
   out[i] = sum;
 }
 
-// The pseudo-inverse from eigenvalues, of the symmetric matrix m, which is lost; `u` has room for as many vectors, `turns` for two
-// numbers and two columns for each pair. Whether it is singular.
+// The pseudo-inverse from eigenvalues, of the symmetric matrix m, which is lost; `u` has room for as many vectors,
+// `turns` for two numbers and two columns for each pair. Whether it is singular.
 __device__ inline bool pseudo_inverse(double* m, double* u, double* turns, u32 n, double* inverse) {
   const u32 players = n + n % 2, pairs = players / 2;
   double *cosines = turns, *sines = turns + pairs;
@@ -169,8 +171,9 @@ __device__ inline bool pseudo_inverse(double* m, double* u, double* turns, u32 n
   return singular;
 }
 
-// system = ⊛ of the Gram matrices of all modes but one, + ρ I; inverse = its inverse, or where it is singular its pseudo-inverse.
-// Grid: one block. Shared memory: 4 columns, and where `all_shared` two matrices; else these are in `scratch`.
+// system = ⊛ of the Gram matrices of all modes but one, + ρ I; inverse = its inverse, or where it is singular its
+// pseudo-inverse. Grid: one block. Shared memory: 4 columns, and where `all_shared` two matrices; else these are in
+// `scratch`.
 BOUNDED_KERNEL((512), invert_system, const double* grams, u32 order, u32 mode, u32 n, u64 ridge, u32 all_shared, double* system,
                                      double* inverse, double* scratch, Status* status) {
   extern __shared__ double memory[];
@@ -190,8 +193,8 @@ BOUNDED_KERNEL((512), invert_system, const double* grams, u32 order, u32 mode, u
     for (u32 t = threadIdx.x; t < n * n; t += blockDim.x) inverse[t] = 0.0;
     return;
   }
-  // Gauss and Jordan in place. Pivots are the squares of Cholesky's diagonal. A step leaves row and column of the next beside the
-  // matrix, so that threads meet once a step.
+  // Gauss and Jordan in place. Pivots are the squares of Cholesky's diagonal. A step leaves row and column of the next
+  // beside the matrix, so that threads meet once a step.
   double most = 0.0, least = sr::inf<double>();
   __syncthreads();
   for (u32 t = threadIdx.x; t < n; t += blockDim.x) columns[t] = m[t], columns[2 * n + t] = m[t * n];
@@ -225,8 +228,8 @@ BOUNDED_KERNEL((512), invert_system, const double* grams, u32 order, u32 mode, u
   if (pseudo_inverse(m, u, columns, n, inverse) && threadIdx.x == 0) status->singular = 1, status->singular_so_far += 1;
 }
 
-// A = V · inverse. Where the system is singular `before` keeps A with its weights. Grid: a block for 64 rows and 32 columns, columns
-// side by side.
+// A = V · inverse. Where the system is singular `before` keeps A with its weights. Grid: a block for 64 rows and 32
+// columns, columns side by side.
 BOUNDED_KERNEL((THREADS), solve_rows, const Value* v, const double* inverse, const double* weights, u64 rows, u32 rank,
                                       const Status* status, Value* a, Value* before) {
   constexpr u32 ROWS = 64;
@@ -301,8 +304,9 @@ template <u32 N> __device__ inline bool sum_of_grid(double* sums, double* parts,
   return true;
 }
 
-// If the system is singular: whether the factor fits worse than before. A direction whose eigenvalue is cut may carry a part of the model
-// before. Grid, here and below: blocks of 8 warps, a row each; shared memory: a row, or two, for each warp.
+// If the system is singular: whether the factor fits worse than before. A direction whose eigenvalue is cut may carry a
+// part of the model before. Grid, here and below: blocks of 8 warps, a row each; shared memory: a row, or two, for each
+// warp.
 BOUNDED_KERNEL((THREADS), judge_rows, const Value* a, const Value* before, const Value* v, u64 rows, u32 n, const double* system,
                                       double* parts, Status* status) {
   extern __shared__ double memory[];
@@ -381,7 +385,8 @@ BOUNDED_KERNEL((THREADS), descend_rows, Value* a, const Value* v, const double* 
   }
 }
 
-// parts[c] = of each column Σ a², or Σ |a|, and max |a| over the rows of chunk c. Grid: a block for each chunk and 32 columns, columns side by side.
+// parts[c] = of each column Σ a², or Σ |a|, and max |a| over the rows of chunk c. Grid: a block for each chunk and 32
+// columns, columns side by side.
 BOUNDED_KERNEL((THREADS), norm_parts, const Value* a, u64 rows, u32 rank, u64 chunk, u32 norm, double* parts) {
   __shared__ double squares[WARPS][32], largest[WARPS][32];
   const u32 tiles = (rank + 31) / 32, c = blockIdx.x / tiles, r = blockIdx.x % tiles * 32 + lane_id();

@@ -1,11 +1,11 @@
-// distance.cuh: what the kernels of distances share: prepared rows, the pass over common columns, the exact sum of a pair.
-// A warp works on one row of X and one tile of rows of Y, whose sums are in shared memory. For each entry of the row, in
-// the order of columns, lanes walk the rows of Y that have its column. These rows differ, so no two lanes meet, and every
-// sum is folded in the order of columns: the same bits in every run.
-// Set in front: `Recipe`, `Exact`, and `Ring` for a ⊕ that is + or CHEBYSHEV for the largest difference, SPLIT if there is a `Split`, a
-// part of ⊗ that reads the entry of X alone and is computed once for it; `OffsetX`,
-// `OffsetY` and `OffsetT` (row pointers of X, of Y, of Y's transpose).
-// Source: src/distance/recipe.rs for the one pass; the order of the work is Gustavson's for X·Yᵀ, cut into tiles.
+// distance.cuh: what the kernels of distances share: prepared rows, the pass over common columns, the exact sum of a
+// pair. A warp works on one row of X and one tile of rows of Y, whose sums are in shared memory. For each entry of the
+// row, in the order of columns, lanes walk the rows of Y that have its column. These rows differ, so no two lanes meet,
+// and every sum is folded in the order of columns: the same bits in every run. Set in front: `Recipe`, `Exact`, and
+// `Ring` for a ⊕ that is + or CHEBYSHEV for the largest difference, SPLIT if there is a `Split`, a part of ⊗ that reads
+// the entry of X alone and is computed once for it; `OffsetX`, `OffsetY` and `OffsetT` (row pointers of X, of Y, of Y's
+// transpose). Source: src/distance/recipe.rs for the one pass; the order of the work is Gustavson's for X·Yᵀ, cut into
+// tiles.
 #pragma once
 #include "parts.cuh"
 
@@ -125,8 +125,8 @@ __device__ inline W key_from_exact(const Rows<OffsetX>& x, u64 i, const Rows<Off
 constexpr bool READS_B = Ring::reads_b, READS_PLACE = Ring::reads_place, REFINES = Recipe::refines;
 #endif
 
-// Y by columns: the rows that have a column, increasing, and their entries; starts[c · tiles + t] is where those of tile t
-// begin, or there are no `starts` and they are searched for.
+// Y by columns: the rows that have a column, increasing, and their entries; starts[c · tiles + t] is where those of
+// tile t begin, or there are no `starts` and they are searched for.
 struct Columns {
   const OffsetT* ptr;
   const u32* rows;
@@ -159,7 +159,8 @@ __device__ inline Segment segment_of(const Columns& y, const TileOfY& tile, u32 
   return {from, (u32)(lower_bound(y.rows, from, end, tile.first + tile.size) - from)};
 }
 
-// 32 entries of X, one a lane, for all lanes: in registers, or, where ⊗ splits, beside its part of them in shared memory.
+// 32 entries of X, one a lane, for all lanes: in registers, or, where ⊗ splits, beside its part of them in shared
+// memory.
 #ifdef SPLIT
 struct __align__(2 * sizeof(W)) WithPart {
   W value, part;
@@ -257,8 +258,8 @@ __device__ inline void sum_common(const Rows<OffsetX>& x, u64 i, const Columns& 
   }
 }
 
-// Σ of the exact ⊗ over the union of row i of X and row j of Y: lanes take entries of X, each searched in Y, then those of
-// Y that X lacks; lanes' sums are added as a tree. The same value in all lanes.
+// Σ of the exact ⊗ over the union of row i of X and row j of Y: lanes take entries of X, each searched in Y, then those
+// of Y that X lacks; lanes' sums are added as a tree. The same value in all lanes.
 __device__ inline W exact_sum(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, u64 j) {
   const u64 xs = x.ptr[i], xn = x.ptr[i + 1] - xs, ys = y.ptr[j], yn = y.ptr[j + 1] - ys;
   const u32 *xc = x.cols + xs, *yc = y.cols + ys;
@@ -290,8 +291,8 @@ __device__ inline W exact_sum(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>
 // Keys that a lane makes before any is used.
 constexpr u32 EACH = 4;
 
-// Calls each(j, valid, keys) with the keys of the tile's rows, EACH times 32 at a time: those of rows j, j + 32, … where
-// valid, j increasing; by all lanes. `self` is row i's own number in Y, if it is there.
+// Calls each(j, valid, keys) with the keys of the tile's rows, EACH times 32 at a time: those of rows j, j + 32, …
+// where valid, j increasing; by all lanes. `self` is row i's own number in Y, if it is there.
 template <class F>
 __device__ inline void keys_of(const Rows<OffsetX>& x, u64 i, const Rows<OffsetY>& y, const TileOfY& tile,
                                const Sums& sums, u64 self, F each) {

@@ -48,8 +48,8 @@ KERNEL(distances_of, const u64* codes, u64 n, T* distances) {
 #endif
 
 #ifdef RADIUS
-// counts[(first_row + r) · parts + part] = neighbours of row r of the block there. Grid: blocks of one warp, a part of a
-// row each.
+// counts[(first_row + r) · parts + part] = neighbours of row r of the block there. Grid: blocks of one warp, a part of
+// a row each.
 KERNEL(count_within, const W* keys, u64 width, u64 part_size, u32 parts, u64 first_row, u32 exclude_self, u64 radius,
                      u32* counts) {
   const u64 row = blockIdx.x / parts, part = blockIdx.x - row * parts, i = first_row + row;

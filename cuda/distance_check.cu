@@ -1,8 +1,8 @@
-// distance_check.cu: what must be known of a matrix before distances are computed from its rows.
-// found[0] = first entry that the metric does not take (all ones before, and if there is none), found[1] = entries of
-// value 0, found[2] = most entries in a row (both 0 before), found[3] and found[4] = the bits of the largest magnitude that is
-// finite (0 before) and of the smallest that is not 0 (all ones before). Smallest, largest and counts of integers do not
-// depend on an order. Grid: a few blocks of 256 threads. `T`, `Offset` and NON_NEGATIVE (0 or 1) are set in front.
+// distance_check.cu: what must be known of a matrix before distances are computed from its rows. found[0] = first entry
+// that the metric does not take (all ones before, and if there is none), found[1] = entries of value 0, found[2] = most
+// entries in a row (both 0 before), found[3] and found[4] = the bits of the largest magnitude that is finite (0 before)
+// and of the smallest that is not 0 (all ones before). Smallest, largest and counts of integers do not depend on an
+// order. Grid: a few blocks of 256 threads. `T`, `Offset` and NON_NEGATIVE (0 or 1) are set in front.
 #include "parts.cuh"
 
 KERNEL(check_entries, const Offset* row_ptr, const T* values, u64 nrows, u64 nnz, u64* found) {

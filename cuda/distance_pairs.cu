@@ -1,8 +1,8 @@
-// distance_pairs.cu: distances of all pairs, nearest neighbours, neighbours within a radius, in one pass over common columns.
-// Grid: blocks of one warp; a block takes a row of X and a tile of Y, or for neighbours a row of X and several tiles.
-// Dynamic shared memory: the sums of a tile, then lists of neighbours; it leaves room for 13 blocks at most.
-// `T` (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST (with LARGEST: whether
-// the largest come first) or RADIUS.
+// distance_pairs.cu: distances of all pairs, nearest neighbours, neighbours within a radius, in one pass over common
+// columns. Grid: blocks of one warp; a block takes a row of X and a tile of Y, or for neighbours a row of X and several
+// tiles. Dynamic shared memory: the sums of a tile, then lists of neighbours; it leaves room for 13 blocks at most. `T`
+// (of results) is set in front beside what distance.cuh needs, and PAIRS, NEAREST (with LARGEST: whether the largest
+// come first) or RADIUS.
 #include "distance.cuh"
 #include "neighbours.cuh"
 
@@ -70,8 +70,8 @@ __device__ inline double far_of(W key) {
   return LARGEST ? 0.0 - distance : distance;
 }
 
-// codes (of how far they are) and ids: of each row, for each of its parts, the k nearest among the part's tiles, nearest first; numbers of Y
-// begin at first_y.
+// codes (of how far they are) and ids: of each row, for each of its parts, the k nearest among the part's tiles,
+// nearest first; numbers of Y begin at first_y.
 BOUNDED_KERNEL((32, BLOCKS), nearest, SIDES, u32 first_y, u32 k, u32 parts, u32 tiles_per_part, u32 exclude_self, u64* codes,
                                       u32* ids) {
   OPEN_SIDES;

@@ -1,7 +1,7 @@
-// distance_rows.cu: rows prepared by a recipe: sums of a row, then its norms and its entries.
-// A warp takes a row of up to LONG entries, a block of 256 threads a longer one. A thread sums the entries of its number,
-// its number + 32 (or 256), ...; these sums are added as a tree: the order depends on the row's length alone.
-// `T` (of values), `Offset` and `Recipe` are set in front, and SIDE: _x or _y.
+// distance_rows.cu: rows prepared by a recipe: sums of a row, then its norms and its entries. A warp takes a row of up
+// to LONG entries, a block of 256 threads a longer one. A thread sums the entries of its number, its number + 32 (or
+// 256), ...; these sums are added as a tree: the order depends on the row's length alone. `T` (of values), `Offset` and
+// `Recipe` are set in front, and SIDE: _x or _y.
 #include "parts.cuh"
 typedef Recipe::W W;
 #define JOIN_(a, b) a##b

@@ -1,15 +1,15 @@
-// entries.cuh: how the entries of a tensor lie on the device, and how they are handed out.
-// A record is an entry in STRIDE words: its ORDER indices, its value (VALUE_WORDS words). An order of entries is cut into blocks, and a
-// block into runs: entries of one row. A run's target is that row, or, where other blocks have runs of the row as well, SPLIT and a
-// slot. Set in front: `ORDER`, `VALUE_WORDS`, `STRIDE`.
+// entries.cuh: how the entries of a tensor lie on the device, and how they are handed out. A record is an entry in
+// STRIDE words: its ORDER indices, its value (VALUE_WORDS words). An order of entries is cut into blocks, and a block
+// into runs: entries of one row. A run's target is that row, or, where other blocks have runs of the row as well, SPLIT
+// and a slot. Set in front: `ORDER`, `VALUE_WORDS`, `STRIDE`.
 #pragma once
 #include "parts.cuh"
 constexpr u32 SPLIT = 0x80000000u;
 constexpr u32 VALUE_AT = ORDER, WORDS = ORDER + VALUE_WORDS;  // of a record, where its value is and all that it has
 constexpr u32 ALIGNED = STRIDE % 4 == 0 ? 4 : STRIDE % 2 == 0 ? 2 : 1;  // words that every record is a multiple of
 
-// Slot of the j-th run of a row whose first run is number `first` among those of split rows: of two runs in a block, one begins and
-// one ends there, so that they have two slots.
+// Slot of the j-th run of a row whose first run is number `first` among those of split rows: of two runs in a block,
+// one begins and one ends there, so that they have two slots.
 __device__ inline u32 slot_of(u32 first, u32 j) { return j == 0 ? 2 * first + 1 : 2 * (first + j); }
 
 // Reads the first COUNT words at p, which lies at a multiple of ALIGNED words.

@@ -1,14 +1,15 @@
-// ewise.cu: C = A op B entry by entry, over the intersection or the union of two patterns with sorted rows.
-// Every entry of A is searched in the same row of B. With before[p] = entries of A before p that B has as well, all
-// places of C follow, without a look at neighbours: entry p of A, whose column would stand at q in B, goes to
-// p + q - before[p]; likewise an entry of B. So a huge row is as parallel as many short ones.
-// Grid: one block of 256 threads a tile of 1024 entries; or a thread an entry or a row. `struct Op`, `OffsetA`,
-// `OffsetB`, `OffsetBoth` (of `before`) and `OffsetC` are set in front, and UNION for the union; with FILLED as well, what
-// stands in for an absent operand lies in memory: another one needs no other program.
+// ewise.cu: C = A op B entry by entry, over the intersection or the union of two patterns with sorted rows. Every entry
+// of A is searched in the same row of B. With before[p] = entries of A before p that B has as well, all places of C
+// follow, without a look at neighbours: entry p of A, whose column would stand at q in B, goes to p + q - before[p];
+// likewise an entry of B. So a huge row is as parallel as many short ones. Grid: one block of 256 threads a tile of
+// 1024 entries; or a thread an entry or a row. `struct Op`, `OffsetA`, `OffsetB`, `OffsetBoth` (of `before`) and
+// `OffsetC` are set in front, and UNION for the union; with FILLED as well, what stands in for an absent operand lies
+// in memory: another one needs no other program.
 #include "parts.cuh"
 constexpr u32 TILE = 1024;
 
-// places[p] = first entry of B, in p's row, whose column is not below that of entry p of A; found[p] = 1 if it is equal.
+// places[p] = first entry of B, in p's row, whose column is not below that of entry p of A; found[p] = 1 if it is
+// equal.
 KERNEL(find_in_b, const OffsetA* a_ptr, const u32* a_cols, u64 a_nnz, u64 nrows, const OffsetB* b_ptr, const u32* b_cols,
                   OffsetB* places, u32* found) {
   __shared__ u64 room[2];

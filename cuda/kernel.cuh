@@ -1,5 +1,5 @@
-// kernel.cuh: how a kernel begins. Beside each there is NAME_parameters, an array as long as the kernel has parameters: the host asks
-// the driver for its length (src/gpu/driver/module.rs), and nothing ever reads it.
+// kernel.cuh: how a kernel begins. Beside each there is NAME_parameters, an array as long as the kernel has parameters:
+// the host asks the driver for its length (src/gpu/driver/module.rs), and nothing ever reads it.
 #pragma once
 namespace sr {
 template <class Function> struct Parameters;

@@ -1,5 +1,6 @@
-// kk.cuh: what the kernels of kkSpGEMM share: its memory pool, its hash map of linked lists, Thread-Sequential partitioning.
-// Set in front: LANES. Source: Deveci, Trott, Rajamanickam 2018, §3.1. A "thread" there is LANES lanes of a warp here, a "team" a block.
+// kk.cuh: what the kernels of kkSpGEMM share: its memory pool, its hash map of linked lists, Thread-Sequential
+// partitioning. Set in front: LANES. Source: Deveci, Trott, Rajamanickam 2018, §3.1. A "thread" there is LANES lanes of
+// a warp here, a "team" a block.
 #pragma once
 #include "parts.cuh"
 
@@ -24,9 +25,9 @@ __device__ inline void give_chunk(u32* locks, u32 chunk) {
   atomicExch(&locks[chunk], 0u);
 }
 
-// ---- LL: begins[key AND mask] is the slot of the first key with that hash, nexts[slot] that of the next, NONE the end.
-// The paper draws slots from an atomic counter. Here lanes count themselves by a vote, which gives the same slots in every
-// run; keys are looked for by all lanes before any is put in, so that no list is read while it changes.
+// ---- LL: begins[key AND mask] is the slot of the first key with that hash, nexts[slot] that of the next, NONE the
+// end. The paper draws slots from an atomic counter. Here lanes count themselves by a vote, which gives the same slots
+// in every run; keys are looked for by all lanes before any is put in, so that no list is read while it changes.
 
 struct Lists {
   u32 *begins, *nexts, *ids;
@@ -41,9 +42,9 @@ __device__ inline u32 find(const Lists& t, u32 key) {
   return s;
 }
 
-// Slot of each lane's key, found or given; NONE where it is not wanted or the map is full. Lanes of a group (`group`, one
-// bit a lane) have different keys, and `used` slots of its map are taken. Called by the whole warp, which synchronizes
-// before the next call.
+// Slot of each lane's key, found or given; NONE where it is not wanted or the map is full. Lanes of a group (`group`,
+// one bit a lane) have different keys, and `used` slots of its map are taken. Called by the whole warp, which
+// synchronizes before the next call.
 __device__ inline u32 place(const Lists& t, u32 key, bool wanted, u32 group, u32& used, bool& fresh) {
   u32 s = wanted ? find(t, key) : NONE;
   const bool missing = wanted && s == NONE;
@@ -77,8 +78,8 @@ template <class T> __device__ inline T group_sum(T x) {
 
 // ---- Thread-Sequential: LANES lanes a row of A, one row of B after the other, lanes side by side on its entries.
 
-// Calls f(some, p, e, k) for every entry p of row k of B, for every entry e of A in [begin, end). All groups of a warp go in
-// step, and lanes without an entry come along with some = false: f may vote and synchronize.
+// Calls f(some, p, e, k) for every entry p of row k of B, for every entry e of A in [begin, end). All groups of a warp
+// go in step, and lanes without an entry come along with some = false: f may vote and synchronize.
 template <class PA, class PB, class F> __device__ inline void thread_sequential(const u32* a_col, PA begin, PA end, const PB* b_ptr, F f) {
   const u32 lane = threadIdx.x % LANES, leader = lane_id() & ~(LANES - 1);
   const u64 mine = end - begin, longest = warp_max(mine);

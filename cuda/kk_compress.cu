@@ -1,7 +1,7 @@
-// kk_compress.cu: B with 32 columns to a word: csi = column / 32, cs = bits of the columns. Counted first, filled if that
-// saves enough. Source: Deveci, Trott, Rajamanickam 2018, §3.2.
-// Grid: LANES lanes a row. Where rows are sorted, words follow each other; else every row has a hash table of twice its
-// length in global memory, from 2·b_ptr[row] on. Set in front: OffsetB, OffsetC (row pointers of words), LANES.
+// kk_compress.cu: B with 32 columns to a word: csi = column / 32, cs = bits of the columns. Counted first, filled if
+// that saves enough. Source: Deveci, Trott, Rajamanickam 2018, §3.2. Grid: LANES lanes a row. Where rows are sorted,
+// words follow each other; else every row has a hash table of twice its length in global memory, from 2·b_ptr[row] on.
+// Set in front: OffsetB, OffsetC (row pointers of words), LANES.
 #include "kk.cuh"
 
 // The row of one's group: empty beyond the last, so that the warp stays whole.

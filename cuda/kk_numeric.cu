@@ -1,10 +1,10 @@
 // kk_numeric.cu: columns and values of C = A ⊕.⊗ B, by kkSpGEMM; or the values alone, where the columns are known.
 //
 // kk_linked_lists (kkmem): LL in two levels, Thread-Sequential. kk_linear_probe (kklp): LP in two levels,
-// Thread-Flat-Parallel: a block a row, its products side by side on the threads. The first level lies in shared memory, the
-// second in a chunk of the pool. Every value is folded from zero() in the order in which A's row is stored, as on the CPU.
-// Set in front: struct Ring, OffsetA, OffsetB, OffsetC, LANES (kkmem), THREADS (kklp).
-// Source: Deveci, Trott, Rajamanickam 2018, Algorithm 3, §3.1, §3.3.
+// Thread-Flat-Parallel: a block a row, its products side by side on the threads. The first level lies in shared memory,
+// the second in a chunk of the pool. Every value is folded from zero() in the order in which A's row is stored, as on
+// the CPU. Set in front: struct Ring, OffsetA, OffsetB, OffsetC, LANES (kkmem), THREADS (kklp). Source: Deveci, Trott,
+// Rajamanickam 2018, Algorithm 3, §3.1, §3.3.
 #include "kk.cuh"
 using Left = Ring::A;
 using Right = Ring::B;
@@ -22,9 +22,9 @@ __device__ inline Value multiply(const Left* a_val, OffsetA e, const Right* b_va
   return Ring::mul(left, right, row, k, j);
 }
 
-// ---- kkmem. Grid: LANES lanes a row, blocks of 256. Shared memory: `room` values of each group, then its begins, nexts,
-// ids. Columns come out in the order in which they were met, those of the first level first; a row of B has each column
-// once, so that its lanes write different values.
+// ---- kkmem. Grid: LANES lanes a row, blocks of 256. Shared memory: `room` values of each group, then its begins,
+// nexts, ids. Columns come out in the order in which they were met, those of the first level first; a row of B has each
+// column once, so that its lanes write different values.
 
 BOUNDED_KERNEL((256, AT_A_TIME / 256), kk_linked_lists, u32 nrows, OPERANDS, u32 known, u32 hashes, u32 room, u32 hashes2,
     u32 room2, u32 chunks, u32* locks, u32* begins2, u32* lists2, Value* values2) {
@@ -186,7 +186,8 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME / THREADS), kk_linear_probe, OPERANDS, u32 kn
 
   u32* keys = (u32*)(shared + (sizeof(Value) * slots + 15) / 16 * 16);
   const Table first{keys, keys + slots, (Value*)shared, slots};
-  u32* before = keys + 2 * slots;                      // THREADS + 4: products of the chunk before each of its rows of B
+  // THREADS + 4: products of the chunk before each of its rows of B
+  u32* before = keys + 2 * slots;
   OffsetB* starts = (OffsetB*)(before + THREADS + 4);  // where each of them begins
   for (u32 s = threadIdx.x; s < 2 * slots; s += THREADS) keys[s] = NONE;
   if (threadIdx.x == 0) count = written = 0;
@@ -233,8 +234,8 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME / THREADS), kk_linear_probe, OPERANDS, u32 kn
         product = multiply(a_val, from + t, b_val, at, row, k, j);
       }
 
-      // A slot of the first level. Who is refused asks again, as long as there is room: those before may have met in one
-      // column. Once it is closed no key comes in, so that none is ever in both levels.
+      // A slot of the first level. Who is refused asks again, as long as there is room: those before may have met in
+      // one column. Once it is closed no key comes in, so that none is ever in both levels.
       u32 slot = NONE;
       bool pending = some;
       while (!closed) {

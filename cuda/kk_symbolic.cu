@@ -1,10 +1,10 @@
 // kk_symbolic.cu: the length of every row of C = A·B, by kkSpGEMM: linked lists in two levels, Thread-Sequential.
 //
-// Keys are columns of B, or words of 32 columns with their bits (COMPRESSED). The first level of each group lies in shared
-// memory; a warp whose rows do not fit takes a chunk of the pool, which has a second level for each of its groups.
-// Grid: LANES lanes a row of A, blocks of 256. Shared memory: per group `hashes` begins, then nexts, ids and words of
-// `room` slots. Set in front: OffsetA, OffsetB, LANES, COMPRESSED.
-// Source: Deveci, Trott, Rajamanickam 2018, Algorithm 3, §3.1.
+// Keys are columns of B, or words of 32 columns with their bits (COMPRESSED). The first level of each group lies in
+// shared memory; a warp whose rows do not fit takes a chunk of the pool, which has a second level for each of its
+// groups. Grid: LANES lanes a row of A, blocks of 256. Shared memory: per group `hashes` begins, then nexts, ids and
+// words of `room` slots. Set in front: OffsetA, OffsetB, LANES, COMPRESSED. Source: Deveci, Trott, Rajamanickam 2018,
+// Algorithm 3, §3.1.
 #include "kk.cuh"
 constexpr u32 ARRAYS = COMPRESSED ? 3 : 2;
 

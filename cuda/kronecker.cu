@@ -1,5 +1,5 @@
-// kronecker.cu: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of A and each of B.
-// Grid: a thread a row pointer of C, or a thread an entry of C. `struct Op`, `OffsetA`, `OffsetB` and `OffsetC` are set in front.
+// kronecker.cu: C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of A and each of B. Grid: a thread a row
+// pointer of C, or a thread an entry of C. `struct Op`, `OffsetA`, `OffsetB` and `OffsetC` are set in front.
 #include "parts.cuh"
 
 // Row (i, k) begins behind all rows of A before i, each times all of B, and row i times the rows of B before k.

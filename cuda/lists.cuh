@@ -13,8 +13,8 @@ struct __align__(8) Record {
 constexpr u32 MOST_ENTRIES = 1024;  // of a part
 constexpr u32 ENTRY = MOST_ENTRIES - 1, HEAD = 1024, BREAK = 2048;
 
-// Entries of a part of a row that many entries of A make: fewer where they are many, for a warp goes through all that falls to a part; at
-// most `pairs` pairs of either.
+// Entries of a part of a row that many entries of A make: fewer where they are many, for a warp goes through all that
+// falls to a part; at most `pairs` pairs of either.
 __device__ inline u32 entries_of_part(u64 entries_of_a, u32 pairs) {
   const u32 least = pairs <= 1u << 15 ? 32 : 64;
   u32 entries = MOST_ENTRIES;

@@ -1,11 +1,12 @@
-// mttkrp.cu: V(i, r) = ⊕ over the entries of row i of one mode: x ⊗ A(i_a, r) ⊗ B(i_b, r) …, the other modes in increasing order.
-// A block takes a block of entries, cut into equal shares for its groups of LANES threads; a thread folds EACH columns of a row in
-// registers. A run that lies in several shares is finished by the group that begins it, a row of several blocks by a second kernel,
-// both in the order of the entries: no atomics, the same bits in every run.
-// Set in front: `Ring`, what entries.cuh wants, LANES, EACH, VEC (columns of one load), THREADS, DEEP (entries under way), and
-// COPIES (a column of indices for each other mode), PERMUTED (records, and their order) or REMAPPED (records, which are moved on to the
-// order of the next mode; a block is a partition, which it takes by tiles). With ACCUMULATE, V ⊕= instead of V =.
-// Sources: Phipps, Kolda 2019, MTTKRP-C and Table 4; Wijeratne, Kannan, Prasanna 2024, Algorithms 2 to 5.
+// mttkrp.cu: V(i, r) = ⊕ over the entries of row i of one mode: x ⊗ A(i_a, r) ⊗ B(i_b, r) …, the other modes in
+// increasing order. A block takes a block of entries, cut into equal shares for its groups of LANES threads; a thread
+// folds EACH columns of a row in registers. A run that lies in several shares is finished by the group that begins it,
+// a row of several blocks by a second kernel, both in the order of the entries: no atomics, the same bits in every run.
+// Set in front: `Ring`, what entries.cuh wants, LANES, EACH, VEC (columns of one load), THREADS, DEEP (entries under
+// way), and COPIES (a column of indices for each other mode), PERMUTED (records, and their order) or REMAPPED (records,
+// which are moved on to the order of the next mode; a block is a partition, which it takes by tiles). With ACCUMULATE,
+// V ⊕= instead of V =. Sources: Phipps, Kolda 2019, MTTKRP-C and Table 4; Wijeratne, Kannan, Prasanna 2024, Algorithms
+// 2 to 5.
 #include "entries.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A A;
@@ -16,7 +17,8 @@ constexpr u32 FACTORS = ORDER - 1, SOME = FACTORS ? FACTORS : 1, GROUPS = THREAD
 struct Factors {
   const B* of[SOME];
 };
-// Entries blocks[b]..blocks[b + 1] are block b's, runs first[b]..first[b + 1] lie in it; run k starts at entry starts[k].
+// Entries blocks[b]..blocks[b + 1] are block b's, runs first[b]..first[b + 1] lie in it; run k starts at entry
+// starts[k].
 struct Runs {
   const u32 *blocks, *first, *starts, *targets;
 };
@@ -97,7 +99,8 @@ struct Entries {
   const u32* index[SOME];
   const A* values;
 };
-// Entries e..e + count; e is a multiple of DEEP. 16 bytes at a time are read, the last of which may reach past an array.
+// Entries e..e + count; e is a multiple of DEEP. 16 bytes at a time are read, the last of which may reach past an
+// array.
 struct Batch {
   const Entries& entries;
   u32 e, count;
@@ -169,7 +172,8 @@ struct Batch {
 };
 #endif
 #ifdef REMAPPED
-// Records e..e + count go where they stand in the order of the next mode, each thread of the group takes 16 bytes at a time.
+// Records e..e + count go where they stand in the order of the next mode, each thread of the group takes 16 bytes at a
+// time.
 __device__ inline void move_on(const Entries& entries, u32 e, u32 count) {
   constexpr u32 PIECES = STRIDE / 4;
 #pragma unroll
@@ -192,7 +196,8 @@ constexpr u32 TILE = SPLIT;  // a block of entries is one
 BOUNDED_KERNEL((THREADS, AT_A_TIME), mttkrp, Entries entries, u32 mode, Factors factors, Runs runs, u32 rank, u32 column_blocks, Out* out,
                                              Out* slots) {
   __shared__ Out heads[GROUPS][BLOCK];  // of a share's first entries, if their run began before it
-  __shared__ Out carry[2][BLOCK];       // of the run that goes on in the next tile: from the tile before, and to the next
+  // of the run that goes on in the next tile: from the tile before, and to the next
+  __shared__ Out carry[2][BLOCK];
   const u32 block = column_blocks == 1 ? blockIdx.x : blockIdx.x / column_blocks;
   const u32 column = (blockIdx.x - block * column_blocks) * BLOCK;
   const u32 group = threadIdx.x / LANES;
@@ -302,8 +307,9 @@ BOUNDED_KERNEL((THREADS, AT_A_TIME), mttkrp, Entries entries, u32 mode, Factors 
   }
 }
 
-// Rows of several runs, from their slots. Row t: rows[t], its first run firsts[t], its number of runs counts[t].
-// Grid: blocks for `small` rows of few runs, a group each, then one for each other; for each of them column_blocks, side by side.
+// Rows of several runs, from their slots. Row t: rows[t], its first run firsts[t], its number of runs counts[t]. Grid:
+// blocks for `small` rows of few runs, a group each, then one for each other; for each of them column_blocks, side by
+// side.
 BOUNDED_KERNEL((THREADS), merge_runs, const u32* rows, const u32* firsts, const u32* counts, u32 small, u32 rank, u32 column_blocks,
                                       const Out* slots, Out* out) {
   __shared__ Out sums[GROUPS][BLOCK];

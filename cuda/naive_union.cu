@@ -1,6 +1,6 @@
 // naive_union.cu: C(i,j) = ⊕_k A(i,k) ⊗ B(j,k) over the union of two sorted rows, in the two ways that the paper found
-// wanting: what union.cu is measured against. Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood
-// Methods, §3.2.1 and §3.2.2. Set in front: `Ring`, `OffsetA`, `OffsetB`.
+// wanting: what union.cu is measured against. Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse
+// Neighborhood Methods, §3.2.1 and §3.2.2. Set in front: `Ring`, `OffsetA`, `OffsetB`.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A A;

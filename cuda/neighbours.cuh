@@ -15,7 +15,8 @@ __device__ inline void offer_list(List& list, u32 k, const u64* codes, const u32
   }
 }
 
-// The k nearest of a row from those of its parts. Grid: blocks of one warp, a row each; room for a list in shared memory.
+// The k nearest of a row from those of its parts. Grid: blocks of one warp, a row each; room for a list in shared
+// memory.
 BOUNDED_KERNEL((32, 13), nearest_of_parts, u64 nrows, u32 k, u32 parts, const u64* codes, const u32* ids, u64* merged_codes,
                                            u32* merged_ids) {
   extern __shared__ __align__(16) unsigned char room[];

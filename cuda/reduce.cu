@@ -1,10 +1,9 @@
-// reduce.cu: values folded by a monoid, the values of each row or all of a matrix.
-// A row of at most SHORT entries is folded by one thread in stored order. A longer one is cut into chunks of CHUNK
-// entries, from its start; a block folds a chunk: thread t takes entries t, t + 256, ... from the identity, then the
-// threads' results are folded by halves, t with t + 128, t + 64, ...; the chunks are folded in order. The order depends
-// on the row's length alone. No part is empty, so an identity never stands for one.
-// Grid: a thread a row, or one block of 256 threads a chunk. `struct Monoid`, `OffsetA` (row pointers) and `OffsetChunk`
-// are set in front.
+// reduce.cu: values folded by a monoid, the values of each row or all of a matrix. A row of at most SHORT entries is
+// folded by one thread in stored order. A longer one is cut into chunks of CHUNK entries, from its start; a block folds
+// a chunk: thread t takes entries t, t + 256, ... from the identity, then the threads' results are folded by halves, t
+// with t + 128, t + 64, ...; the chunks are folded in order. The order depends on the row's length alone. No part is
+// empty, so an identity never stands for one. Grid: a thread a row, or one block of 256 threads a chunk.
+// `struct Monoid`, `OffsetA` (row pointers) and `OffsetChunk` are set in front.
 #include "parts.cuh"
 using Out = Monoid::Out;
 constexpr u32 THREADS = 256, SHORT = 128, CHUNK = 4096;

@@ -1,7 +1,7 @@
 // restrict.cu: entries of a matrix that are marked, in their order; and those at the places of a mask, or at others.
-// Grid: `marks_at`: one block of 256 threads a tile of 1024 entries; else a thread an entry or a row. `OffsetA`, `OffsetM`
-// (of the mask), `OffsetC` (of the result and of `before`: marks before an entry) and `Value` (plain words as large as a
-// value) are set in front.
+// Grid: `marks_at`: one block of 256 threads a tile of 1024 entries; else a thread an entry or a row. `OffsetA`,
+// `OffsetM` (of the mask), `OffsetC` (of the result and of `before`: marks before an entry) and `Value` (plain words as
+// large as a value) are set in front.
 #include "parts.cuh"
 constexpr u32 TILE = 1024;
 

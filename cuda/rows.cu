@@ -15,7 +15,8 @@ KERNEL(longest_row, const OffsetA* row_ptr, u64 nrows, u64* longest) {
   if (lane_id() == 0 && most > 0) atomicMax(longest, most);
 }
 
-// *empty = rows without an entry; it is 0 before. The sum of integers is the same in any order. Grid: a thread for each row.
+// *empty = rows without an entry; it is 0 before. The sum of integers is the same in any order. Grid: a thread for each
+// row.
 KERNEL(empty_rows, const OffsetA* row_ptr, u64 nrows, u64* empty) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   const u32 found = __ballot_sync(ALL, i < nrows && row_ptr[i] == row_ptr[i + 1]);
@@ -39,7 +40,8 @@ KERNEL(find_descents, const OffsetA* row_ptr, const u32* col_idx, u64 nrows, u64
     if (p > 0 && col_idx[p] <= col_idx[p - 1] && row_ptr[row_of(row_ptr, t.first_row, t.last_row, p)] < p) found[0] = 1;
 }
 
-// out[i] = row_ptr[first + i] − row_ptr[first], for i = 0..count: row pointers of `count` rows. Grid: a thread for each.
+// out[i] = row_ptr[first + i] − row_ptr[first], for i = 0..count: row pointers of `count` rows. Grid: a thread for
+// each.
 KERNEL(rows_from, const OffsetA* row_ptr, u64 first, u64 count, OffsetA* out) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i <= count) out[i] = row_ptr[first + i] - row_ptr[first];

@@ -29,8 +29,8 @@ template <u32 BYTES, class T> __device__ inline void copy_async(T* to, const T* 
 // This thread's copies are there; others' are behind the next barrier.
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-// Members of SIZE elements, CHUNK bytes at once. In shared memory they are APART apart, and runs of RUN elements PITCH; in the array
-// they follow each other, or with GAPS they are `stride` apart. MOST: as many as there can be.
+// Members of SIZE elements, CHUNK bytes at once. In shared memory they are APART apart, and runs of RUN elements PITCH;
+// in the array they follow each other, or with GAPS they are `stride` apart. MOST: as many as there can be.
 template <u32 CHUNK, u32 MOST, u32 SIZE, u32 RUN, u32 PITCH, u32 APART, bool GAPS, class T>
 __device__ inline void fetch(T* to, const T* from, u64 stride, u32 members) {
   constexpr u32 EACH = CHUNK / sizeof(T);

@@ -1,12 +1,12 @@
 // spgemm_columns.cu: the columns of C = A·B, row by row, in order. Patterns only: no values, no semiring.
 //
-// Rows are put into bins by their multiplications, and each bin has its kernel. Up to 64 are sorted in the registers of a
-// warp, once, and kept until C's row pointers are known. Longer rows are collected as words, 32 columns to a word: up to 768
-// words in a hash table of a warp in shared memory, more in a window of bits, one block a row; twice, to count and to write.
-// Where B packs well (PACKED), its words and masks are read instead of its columns.
-// With COMPLEMENT, columns that the mask has are passed over.
-// Set in front: OffsetA, OffsetB, OffsetC, OffsetM, OffsetK (row pointers of A, B, C, the mask, and what is kept), GROUP
-// (lanes that share a row of B), COMPLEMENT, PACKED, MAPPED (short rows give the rank of every product, for the values).
+// Rows are put into bins by their multiplications, and each bin has its kernel. Up to 64 are sorted in the registers of
+// a warp, once, and kept until C's row pointers are known. Longer rows are collected as words, 32 columns to a word: up
+// to 768 words in a hash table of a warp in shared memory, more in a window of bits, one block a row; twice, to count
+// and to write. Where B packs well (PACKED), its words and masks are read instead of its columns. With COMPLEMENT,
+// columns that the mask has are passed over. Set in front: OffsetA, OffsetB, OffsetC, OffsetM, OffsetK (row pointers of
+// A, B, C, the mask, and what is kept), GROUP (lanes that share a row of B), COMPLEMENT, PACKED, MAPPED (short rows
+// give the rank of every product, for the values).
 #include "parts.cuh"
 
 // Where A, B and the mask have entries.
@@ -150,8 +150,8 @@ template <class F> __device__ inline void word_of(const Operands& x, u32 row, co
   else if (kept(x, row, e.word)) f(e.word / 32, 1u << (e.word % 32));
 }
 
-// Calls f(word, mask) for the rows of B that entries from..to of A's row meet, GROUP lanes a row of B and DEEP rows at a time; for
-// rows of more than `most` entries calls late(row of B) in one lane instead.
+// Calls f(word, mask) for the rows of B that entries from..to of A's row meet, GROUP lanes a row of B and DEEP rows at
+// a time; for rows of more than `most` entries calls late(row of B) in one lane instead.
 template <u32 DEEP, class F, class L>
 __device__ inline void for_words(const Operands& x, u32 row, OffsetA from, OffsetA to, u32 most, F f, L late) {
   constexpr u32 ROWS = 32 / GROUP;
@@ -280,8 +280,8 @@ __device__ inline void hash_fill(u32 nrows, const u32* rows, const Operands& x, 
 
 // ---- More: bits of a window of columns, one block a row.
 
-// Steps over rows of B whose loads are under way together. Short groups read several rows side by side already; with B as it is, a block of
-// 1024 threads has no registers for more.
+// Steps over rows of B whose loads are under way together. Short groups read several rows side by side already; with B
+// as it is, a block of 1024 threads has no registers for more.
 constexpr u32 BITS_DEEP = PACKED && GROUP >= 16 ? 2 : 1;
 // Rows of B that the whole block reads together.
 constexpr u32 LATE = 512, LONG_ROW = 512;

@@ -1,10 +1,11 @@
-// spgemm_lists.cu: for a plan that is used again: the products of C's longer rows as lists, in the order in which values are folded.
+// spgemm_lists.cu: for a plan that is used again: the products of C's longer rows as lists, in the order in which
+// values are folded.
 //
-// A row is cut into parts. A part's list has a word for each product that falls to it: the entry of the part (ENTRY), HEAD where another
-// entry of A begins, BREAK where the entry was met since the last break among the 32 words that a warp takes at a time. And a
-// record for each entry of A that has a product there: where in B the product of word 0 would be, and which entry of A it is.
-// C has all columns of the product, and rows of B are sorted. Grid: a thread a row of the list, or a warp a part.
-// Set in front: OffsetA, OffsetB, OffsetC, OffsetP (where a part's words begin).
+// A row is cut into parts. A part's list has a word for each product that falls to it: the entry of the part (ENTRY),
+// HEAD where another entry of A begins, BREAK where the entry was met since the last break among the 32 words that a
+// warp takes at a time. And a record for each entry of A that has a product there: where in B the product of word 0
+// would be, and which entry of A it is. C has all columns of the product, and rows of B are sorted. Grid: a thread a
+// row of the list, or a warp a part. Set in front: OffsetA, OffsetB, OffsetC, OffsetP (where a part's words begin).
 #include "lists.cuh"
 
 // counts[t] = parts of row rows[t].

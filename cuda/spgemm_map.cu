@@ -1,6 +1,6 @@
-// spgemm_map.cu: for a plan that is used again: the rank, within its row of C, of every product of C's short rows, in the
-// order in which values are folded. A byte a product; ABSENT where C has no such column.
-// Set in front: OffsetA, OffsetB, OffsetC, OffsetP (where a row's products begin), GROUP.
+// spgemm_map.cu: for a plan that is used again: the rank, within its row of C, of every product of C's short rows, in
+// the order in which values are folded. A byte a product; ABSENT where C has no such column. Set in front: OffsetA,
+// OffsetB, OffsetC, OffsetP (where a row's products begin), GROUP.
 #include "parts.cuh"
 #include "ranks.cuh"
 

@@ -6,9 +6,10 @@
 struct Parts {
   u32 *rows, *numbers;
 };
-// Parts of the rows in the list: of its first `few` rows parts of `entries` entries, which warps take; of the others, up to row n, parts of
-// 4 · entries, which blocks take: those whose columns lie within `near` words from the front of `longs`, the rest from the back of its
-// `room` places. ends[0], ends[1] and ends[2] count them. Their order is that of the threads, which nothing depends on.
+// Parts of the rows in the list: of its first `few` rows parts of `entries` entries, which warps take; of the others,
+// up to row n, parts of 4 · entries, which blocks take: those whose columns lie within `near` words from the front of
+// `longs`, the rest from the back of its `room` places. ends[0], ends[1] and ends[2] count them. Their order is that of
+// the threads, which nothing depends on.
 KERNEL(parts_fill, u32 few, u32 n, const u32* rows, const OffsetC* c_ptr, const u32* c_col, u32 entries, u32 near, u32 room, u32* ends,
                    Parts shorts, Parts longs) {
   const u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;

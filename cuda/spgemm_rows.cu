@@ -1,17 +1,19 @@
-// spgemm_rows.cu: what is known of the rows of C = A·B before its columns: their work, the bins of rows for the kernels that
-// find columns (spgemm_columns.cu) and values (values.cuh), and B with 32 columns to a word.
-// Set in front: OffsetA, OffsetB, OffsetC, OffsetK (row pointers of A, B, C, and what is kept).
+// spgemm_rows.cu: what is known of the rows of C = A·B before its columns: their work, the bins of rows for the kernels
+// that find columns (spgemm_columns.cu) and values (values.cuh), and B with 32 columns to a word. Set in front:
+// OffsetA, OffsetB, OffsetC, OffsetK (row pointers of A, B, C, and what is kept).
 #include "parts.cuh"
 
 // ---- Work of each row, and bins.
 
-// Multiplications above which a block takes a row to write its columns, also where a warp has room for it; for its values the host says
-// how many (`heavy`). And entries of A's row above which it is cut into parts if its rows of B are short.
+// Multiplications above which a block takes a row to write its columns, also where a warp has room for it; for its
+// values the host says how many (`heavy`). And entries of A's row above which it is cut into parts if its rows of B are
+// short.
 constexpr u32 HEAVY_TO_FILL = 2048, MANY = 32;
 
-// Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of C
-// after (stage 1). Stage 2, for values, goes by C's lengths: bins 1 and 2 are the rows that are sorted in registers, those of more than
-// 128 entries are cut into parts, and so are those of many short rows of B, which are slow one after the other.
+// Bin of a row with `work` multiplications, of `words` words: those of its products before counting (stage 0), those of
+// C after (stage 1). Stage 2, for values, goes by C's lengths: bins 1 and 2 are the rows that are sorted in registers,
+// those of more than 128 entries are cut into parts, and so are those of many short rows of B, which are slow one after
+// the other.
 __device__ inline u32 bin_of(u32 stage, u32 heavy, u32 work, u32 words, u64 entries_of_a) {
   if (stage == 2 && work <= 64 && words <= 64) return words == 0 ? 0 : words <= 16 ? 1 : 2;
   if (stage == 2) {
@@ -25,15 +27,16 @@ __device__ inline u32 bin_of(u32 stage, u32 heavy, u32 work, u32 words, u64 entr
 }
 constexpr u32 BINS = 8;
 
-// Sums over all rows: multiplications, the most of a row, those of rows that are sorted in registers, rows of each bin before counting.
+// Sums over all rows: multiplications, the most of a row, those of rows that are sorted in registers, rows of each bin
+// before counting.
 struct Totals {
   u64 work, most, few, bins[BINS];
 };
 
-// work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; few[i] = work[i] where the row is sorted in registers, else 0.
-// lengths[i] and words[i], of C, become 0. Where `products` are given, B has words, these are the multiplications of each row, and
-// nothing but work[i] is written. Eight lanes a row, the warp where it is
-// longer, the block where it is much longer; each warp takes rows in turn, so that a block adds to the totals once.
+// work[i] = Σ over A's row i of the lengths of B's rows, at most NONE; few[i] = work[i] where the row is sorted in
+// registers, else 0. lengths[i] and words[i], of C, become 0. Where `products` are given, B has words, these are the
+// multiplications of each row, and nothing but work[i] is written. Eight lanes a row, the warp where it is longer, the
+// block where it is much longer; each warp takes rows in turn, so that a block adds to the totals once.
 BOUNDED_KERNEL((256, 5), row_work, u32 nrows, const OffsetA* a_ptr, const u32* a_col, const OffsetB* b_ptr, const u32* products,
                                    u32* work, u32* few, u32* lengths, u32* words, Totals* totals) {
   constexpr u32 LATE = 64;
@@ -134,8 +137,9 @@ KERNEL(bin_count, u32 stage, u32 last, u32 heavy, u32 nrows, const OffsetA* a_pt
 struct Starts {
   u64 of[2 * BINS];
 };
-// Rows of bin b from starts.of[b] on, in STAGES stages from `stage` on, a list of nrows places each; cursors are 0 before. The order within a
-// bin is that of the blocks, which nothing depends on. Blocks are large because each of them counts on the same cursors.
+// Rows of bin b from starts.of[b] on, in STAGES stages from `stage` on, a list of nrows places each; cursors are 0
+// before. The order within a bin is that of the blocks, which nothing depends on. Blocks are large because each of them
+// counts on the same cursors.
 template <u32 STAGES>
 __device__ inline void place_rows(u32 stage, u32 heavy, u32 nrows, const OffsetA* a_ptr, const u32* work, const u32* words, const u32* lengths,
                                   const Starts& starts, u64* cursors, u32* rows) {
@@ -182,8 +186,8 @@ KERNEL(pack_count, u32 nrows, const OffsetB* ptr, const u32* col, u32* counts) {
   count = warp_sum(count);
   if (lane_id() == 0) counts[row] = count;
 }
-// The words and the bits of each: lanes that hold columns of one word give them to the first of them. LINES lines of columns are read at a
-// time, so that a long row does not wait for each.
+// The words and the bits of each: lanes that hold columns of one word give them to the first of them. LINES lines of
+// columns are read at a time, so that a long row does not wait for each.
 KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* w_ptr, u32* w_word, u32* w_mask) {
   constexpr u32 LINES = 4;
   const u64 row = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
@@ -223,7 +227,8 @@ KERNEL(pack_fill, u32 nrows, const OffsetB* ptr, const u32* col, const OffsetB* 
 
 // ---- Short rows, whose columns were found while counting.
 
-// The kept columns of the rows at their place in C; a warp takes 4 · rounds rows, at most 32, eight lanes a row at a time.
+// The kept columns of the rows at their place in C; a warp takes 4 · rounds rows, at most 32, eight lanes a row at a
+// time.
 BOUNDED_KERNEL((256), move_kept, u32 nrows, u32 rounds, const u32* rows, const OffsetK* kept_ptr, const u32* kept, const OffsetC* c_ptr,
                                  u32* c_col) {
   const u64 at = ((u64)blockIdx.x * (blockDim.x / 32) + warp_id()) * 4 * rounds + lane_id();

@@ -1,6 +1,6 @@
-// spmspv_block.cu: y(j) = ⊕_k x(k) ⊗ A(k,j) of an x with few entries, by one block: its products are counted, those that the mask
-// allows sorted by column and then by k, and each column's products folded in that order. The host waits once.
-// Set in front: `Ring`, `Offset` (row pointers of A). Grid: one block of 1024 threads.
+// spmspv_block.cu: y(j) = ⊕_k x(k) ⊗ A(k,j) of an x with few entries, by one block: its products are counted, those
+// that the mask allows sorted by column and then by k, and each column's products folded in that order. The host waits
+// once. Set in front: `Ring`, `Offset` (row pointers of A). Grid: one block of 1024 threads.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A X;
@@ -31,7 +31,8 @@ __device__ inline bool allows(const Mask& mask, bool complement, u32 j) {
   return (at < mask.length && mask.places[at] == j) != complement;
 }
 
-// Sorts keys[0..n), n a power of two, by a bitonic network. Pairs that are at most 32 apart lie in the 64 keys of one warp.
+// Sorts keys[0..n), n a power of two, by a bitonic network. Pairs that are at most 32 apart lie in the 64 keys of one
+// warp.
 __device__ inline void sort_keys(u64* keys, u32 n) {
   for (u32 size = 2; size <= n; size *= 2)
     for (u32 stride = size / 2; stride > 0; stride /= 2) {
@@ -50,8 +51,9 @@ __device__ inline void sort_keys(u64* keys, u32 n) {
   __syncthreads();
 }
 
-// found[0] = products of x's entries; found[1] = those that the mask allows, found[2] = entries of y. The last two are ~0 where there
-// are more products than one block takes, the last where there is no `room` for the products that count: then y is not written.
+// found[0] = products of x's entries; found[1] = those that the mask allows, found[2] = entries of y. The last two are
+// ~0 where there are more products than one block takes, the last where there is no `room` for the products that count:
+// then y is not written.
 BOUNDED_KERNEL((1024, 1), spmspv_block, const u32* __restrict__ indices, const X* __restrict__ x, u32 nnz,
                                         const Offset* __restrict__ row_ptr, const u32* __restrict__ col_idx,
                                         const A* __restrict__ values, const bool* mask_bits, const u32* mask_places,

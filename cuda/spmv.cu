@@ -1,7 +1,7 @@
 // spmv.cu: y(i) = ⊕_k A(i,k) ⊗ x(k), A in rows, x and y dense; rows that the mask leaves out get the identity of ⊕.
 // `spmv_rows` gives a row to LANES threads; `spmv_merge` and `spmv_carry` give every block the same number of entries
-// and row ends (Merrill, Garland: Merge-based parallel sparse matrix-vector multiplication, SC 2016).
-// Set in front: `Ring`, `Offset`, and either `LANES` or, with `MERGE` defined, `THREADS`, `EACH`, `TILE` = their product.
+// and row ends (Merrill, Garland: Merge-based parallel sparse matrix-vector multiplication, SC 2016). Set in front:
+// `Ring`, `Offset`, and either `LANES` or, with `MERGE` defined, `THREADS`, `EACH`, `TILE` = their product.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::A A;

@@ -1,7 +1,7 @@
 // strided.cu: C(o) = (β ⊗ C(o)) ⊕ (α ⊗ ⊕ₖ A(o, k) ⊗ B(o, k)), or ⊕ₖ A(o, k), for any number of indices of any strides.
-// Grid: a thread for each element of C, neighbours along the last of its indices. Each folds from the identity of ⊕, through the folded
-// indices as they stand, the last fastest.
-// Set in front: `Ring`; OUT, FOLDED: indices, those that are not needed having one value; SINGLE: there is no B.
+// Grid: a thread for each element of C, neighbours along the last of its indices. Each folds from the identity of ⊕,
+// through the folded indices as they stand, the last fastest. Set in front: `Ring`; OUT, FOLDED: indices, those that
+// are not needed having one value; SINGLE: there is no B.
 #include "parts.cuh"
 namespace kernels {  // a user's struct may have any name
 typedef Ring::Out T;

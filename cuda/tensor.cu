@@ -1,7 +1,7 @@
-// tensor.cu: entries of a tensor brought into the forms that MTTKRP reads: records, columns in the order of a mode, the runs of an
-// order, and partitions of rows with places for a tensor that is remapped.
-// Sorting is that of transpose.cu. Set in front: what entries.cuh wants, and `Value`, plain words as large as a value.
-// Source of the partitions: Wijeratne, Kannan, Prasanna 2024, Algorithm 1; Graham 1969, the rule of the least filled.
+// tensor.cu: entries of a tensor brought into the forms that MTTKRP reads: records, columns in the order of a mode, the
+// runs of an order, and partitions of rows with places for a tensor that is remapped. Sorting is that of transpose.cu.
+// Set in front: what entries.cuh wants, and `Value`, plain words as large as a value. Source of the partitions:
+// Wijeratne, Kannan, Prasanna 2024, Algorithm 1; Graham 1969, the rule of the least filled.
 #include "entries.cuh"
 
 struct Columns {
@@ -70,9 +70,9 @@ KERNEL(count_runs, const u32* keys, u64 n, u32 tile, u32* counts) {
   if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
 
-// first[b] = runs before block b. A run's row is its target unless it lies in several blocks: then the slot of block b for a row
-// that ends or goes on there is 2 b, for one that begins 2 b + 1 (`slot_of`). tails[b] = the row that begins in b and goes on, or
-// NONE, and lasts[b] = the last block where it is. The runs behind the last end at n.
+// first[b] = runs before block b. A run's row is its target unless it lies in several blocks: then the slot of block b
+// for a row that ends or goes on there is 2 b, for one that begins 2 b + 1 (`slot_of`). tails[b] = the row that begins
+// in b and goes on, or NONE, and lasts[b] = the last block where it is. The runs behind the last end at n.
 KERNEL(place_runs, const u32* keys, u64 n, u32 tile, const u32* first, u32* blocks, u32* starts, u32* targets, u32* tails, u32* lasts) {
   __shared__ u32 room[33];
   const u64 from = (u64)blockIdx.x * tile, to = from + tile < n ? from + tile : n;
@@ -102,7 +102,8 @@ KERNEL(place_runs, const u32* keys, u64 n, u32 tile, const u32* first, u32* bloc
   }
 }
 
-// Partitions. A row of more than `most` entries is cut into equal pieces, each an item, as is every shorter row with entries.
+// Partitions. A row of more than `most` entries is cut into equal pieces, each an item, as is every shorter row with
+// entries.
 __device__ inline u32 pieces_of(u32 entries, u32 most) { return (entries + most - 1) / most; }
 // Entries before piece j of `pieces`.
 __device__ inline u32 piece_start(u32 entries, u32 pieces, u32 j) { return (u32)((u64)entries * j / pieces); }
@@ -117,7 +118,8 @@ KERNEL(count_items, const u32* row_ptr, u64 rows, u32 most, u32* items, u32* spl
   split_rows[i] = pieces > 1;
 }
 
-// Items: what is missing to `most` entries, and the target of the run; rows of several items are listed for `merge_runs`.
+// Items: what is missing to `most` entries, and the target of the run; rows of several items are listed for
+// `merge_runs`.
 KERNEL(place_items, const u32* row_ptr, u64 rows, u32 most, const u32* item_of, const u32* split_of, const u32* listed_at, u32* missing,
                     u32* targets, u32* listed, u32* firsts, u32* counts) {
   const u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -135,7 +137,8 @@ KERNEL(place_items, const u32* row_ptr, u64 rows, u32 most, const u32* item_of, 
   }
 }
 
-// The threads' values in increasing order of threads: a bitonic sort. `room` holds a value for each of the 1024 threads.
+// The threads' values in increasing order of threads: a bitonic sort. `room` holds a value for each of the 1024
+// threads.
 __device__ inline u64 block_sorted(u64 x, u64* room) {
   const u32 t = threadIdx.x;
   for (u32 length = 2; length <= 1024; length *= 2)
@@ -155,9 +158,9 @@ __device__ inline u64 block_sorted(u64 x, u64* room) {
   return x;
 }
 
-// part_of[items[t]] = the least filled of the partitions, for t = 0, 1, …: items in order of decreasing size, most - missing[t].
-// Many at a time: with partitions in order of their load, item t + r goes to the r-th as long as none of those before it, with
-// their new items, is filled less. Grid: one block of 1024 threads, at most as many partitions.
+// part_of[items[t]] = the least filled of the partitions, for t = 0, 1, …: items in order of decreasing size, most -
+// missing[t]. Many at a time: with partitions in order of their load, item t + r goes to the r-th as long as none of
+// those before it, with their new items, is filled less. Grid: one block of 1024 threads, at most as many partitions.
 BOUNDED_KERNEL((1024), assign_items, const u32* missing, const u32* items, u32 most, u64 n, u32 partitions, u32* part_of, u32* loads) {
   __shared__ u64 room[1024];
   __shared__ u32 bound;
@@ -210,7 +213,8 @@ KERNEL(block_starts, const u32* first, const u32* starts, u64 partitions, u32* b
   if (b <= partitions) blocks[b] = starts[first[b]];
 }
 
-// places[e] = where entry e stands in the order of partitions; position p of the order by rows holds entry order[p], of row keys[p].
+// places[e] = where entry e stands in the order of partitions; position p of the order by rows holds entry order[p], of
+// row keys[p].
 KERNEL(place_entries, const u32* keys, const u32* order, u64 n, const u32* row_ptr, const u32* item_of, const u32* item_starts, u32* places) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= n) return;

@@ -1,9 +1,9 @@
-// transpose.cu: entries in a new order: stably by column (the transpose), then by row (rows sorted).
-// A radix sort of 8 bits a pass, the least first. It is stable, so of equal keys the entry that comes first stays first,
-// whatever the number of blocks; one huge column costs no more than many small ones. What moves is an entry's position;
-// columns and values are gathered once, at the end.
-// Grid: one block of 256 threads a tile of TILE keys. `Position` and `Value` (plain words as large as a value) are set
-// in front. Source of the ranks by matching lanes: Ashkiani et al. 2016, "GPU Multisplit".
+// transpose.cu: entries in a new order: stably by column (the transpose), then by row (rows sorted). A radix sort of 8
+// bits a pass, the least first. It is stable, so of equal keys the entry that comes first stays first, whatever the
+// number of blocks; one huge column costs no more than many small ones. What moves is an entry's position; columns and
+// values are gathered once, at the end. Grid: one block of 256 threads a tile of TILE keys. `Position` and `Value`
+// (plain words as large as a value) are set in front. Source of the ranks by matching lanes: Ashkiani et al. 2016, "GPU
+// Multisplit".
 #include "parts.cuh"
 constexpr u32 THREADS = 256, WARPS = THREADS / 32, DIGITS = 256;
 constexpr u32 EACH = 64 / sizeof(Position), TILE = THREADS * EACH;  // 4096 keys, or 2048 with 64-bit positions

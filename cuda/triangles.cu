@@ -1,18 +1,18 @@
-// triangles.cu: triangles of the simple undirected graph under a square pattern, each found once.
-// Let a < b if (key, number) of vertex a is smaller, key(v) = entries in row v and in column v. L(a) holds the
-// neighbours of a that are larger, so |L(a)| <= sqrt(2 nnz), and the count is the sum of |L(a) and L(b)| over the edges
-// a < b. An edge is handed to the end with the longer list, its centre z; the other end is its partner w. The lists of
-// the partners are looked up in that of the centre: sum of min(|L(a)|, |L(b)|) look-ups instead of sum |L(b)|.
-// Steps: keys; orient (L's sizes; an edge that is stored twice is dropped once); a scan; fill (L; partners of each
-// centre); a scan; pairs (z, w) by centre, those with a long L(z) first; blocks mark L(z) and look up; warps compare the
-// short lists in registers. The order within a list depends on the run, the count does not.
+// triangles.cu: triangles of the simple undirected graph under a square pattern, each found once. Let a < b if (key,
+// number) of vertex a is smaller, key(v) = entries in row v and in column v. L(a) holds the neighbours of a that are
+// larger, so |L(a)| <= sqrt(2 nnz), and the count is the sum of |L(a) and L(b)| over the edges a < b. An edge is handed
+// to the end with the longer list, its centre z; the other end is its partner w. The lists of the partners are looked
+// up in that of the centre: sum of min(|L(a)|, |L(b)|) look-ups instead of sum |L(b)|. Steps: keys; orient (L's sizes;
+// an edge that is stored twice is dropped once); a scan; fill (L; partners of each centre); a scan; pairs (z, w) by
+// centre, those with a long L(z) first; blocks mark L(z) and look up; warps compare the short lists in registers. The
+// order within a list depends on the run, the count does not.
 //
-// Floor. R-MAT of scale 18, edge factor 16 (7.6 M entries, m = 3.8 M edges): 321 M look-ups (659 M from the smaller end)
-// read 1.3 GB of L out of the L2 cache and as many words of shared memory, some 3.5 to a bank in a warp: 0.4 ms.
+// Floor. R-MAT of scale 18, edge factor 16 (7.6 M entries, m = 3.8 M edges): 321 M look-ups (659 M from the smaller
+// end) read 1.3 GB of L out of the L2 cache and as many words of shared memory, some 3.5 to a bank in a warp: 0.4 ms.
 // cnr-2000 (3.2 M entries, m = 2.7 M): 24 M look-ups. Before that, for nnz entries: 2 nnz gathers of keys, nnz + 2m
-// atomics, m/2 searches in the shorter row, some 70 bytes an entry: 0.5 ms and 0.3 ms at 100 G/s and 4 TB/s. What
-// it takes, with its 13 launches and 3 waits: benches/gpu_triangles.rs, benches/results/.
-// Source of the two ideas: Wolf et al. 2017 (the mask as accumulator); Latapy 2008 (order by degree).
+// atomics, m/2 searches in the shorter row, some 70 bytes an entry: 0.5 ms and 0.3 ms at 100 G/s and 4 TB/s. What it
+// takes, with its 13 launches and 3 waits: benches/gpu_triangles.rs, benches/results/. Source of the two ideas: Wolf et
+// al. 2017 (the mask as accumulator); Latapy 2008 (order by degree).
 #include "parts.cuh"
 constexpr u64 NO_EDGE = ~0ull;
 constexpr u32 SHORT = 32;    // longest list that a warp holds in registers

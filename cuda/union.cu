@@ -57,8 +57,9 @@ __device__ inline bool product(const Table& table, const Firsts& first, u64 t_ro
   return true;
 }
 
-// Folds that cross the borders between warps: of the row that began before the warp's share (`head`) and of the one that
-// ends after it (`tail`); NONE if there is no such row. A share within one row has both, and a head alone holds its fold.
+// Folds that cross the borders between warps: of the row that began before the warp's share (`head`) and of the one
+// that ends after it (`tail`); NONE if there is no such row. A share within one row has both, and a head alone holds
+// its fold.
 struct Borders {
   u32 head[WARPS], tail[WARPS];
   Out head_fold[WARPS], tail_fold[WARPS];
@@ -145,8 +146,8 @@ __device__ inline void fold_share(const Table& table, const Firsts& first, u32 t
   flush(current, fold, open, sink, true);
 }
 
-// Grid: a block for each (chunk of S, row of T), rows of T side by side; `size` as the table has it, its room in dynamic
-// shared memory. chunks[c] = first row of chunk c. width = columns of C.
+// Grid: a block for each (chunk of S, row of T), rows of T side by side; `size` as the table has it, its room in
+// dynamic shared memory. chunks[c] = first row of chunk c. width = columns of C.
 BOUNDED_KERNEL((THREADS, 1024 / THREADS), union_rows, const OffsetT* __restrict__ t_ptr, const u32* __restrict__ t_columns,
     const T* __restrict__ t_values, u64 t_rows, const OffsetS* __restrict__ s_ptr, const u32* __restrict__ s_rows,
     const u32* __restrict__ s_columns, const S* __restrict__ s_values, const u32* __restrict__ chunks, u32 size, u64 width,
@@ -172,8 +173,8 @@ BOUNDED_KERNEL((THREADS, 1024 / THREADS), union_rows, const OffsetT* __restrict_
   }
   if (lane_id() == 0) borders.head[warp] = head, borders.tail[warp] = tail;
 
-  // A row that fills more than half a table comes in parts, about equally many entries each; a part has the columns from
-  // behind the part before it up to its own last one.
+  // A row that fills more than half a table comes in parts, about equally many entries each; a part has the columns
+  // from behind the part before it up to its own last one.
   const u64 entries = t_end - t_start, most = Table::PARTS && size / 2 < entries ? size / 2 : entries;
   const u32 parts = most == 0 ? 1 : (u32)((entries + most - 1) / most);
   for (u32 part = 0; part < parts; ++part) {

@@ -1,8 +1,7 @@
 // union_tables.cuh: a row of a sparse matrix in shared memory, made by a whole block and asked by each thread for a
-// column: with a place for every column or as a hash table.
-// Source: Nolet et al. 2022, GPU Semiring Primitives for Sparse Neighborhood Methods, §3.3.2.
-// Set in front: PASS. In union products (1, 2) an entry equal to 0 counts as absent; in products over common entries (0)
-// it is an entry.
+// column: with a place for every column or as a hash table. Source: Nolet et al. 2022, GPU Semiring Primitives for
+// Sparse Neighborhood Methods, §3.3.2. Set in front: PASS. In union products (1, 2) an entry equal to 0 counts as
+// absent; in products over common entries (0) it is an entry.
 #pragma once
 #include "parts.cuh"
 namespace kernels {
@@ -60,8 +59,8 @@ template <class V, class P> struct DenseTable {
   }
 };
 
-// size = slots, a multiple of 4, at least twice the entries. Bytes: a key and a value each. Linear probing; at most half
-// of the slots in use are taken, so a search ends, and a quarter where there is room.
+// size = slots, a multiple of 4, at least twice the entries. Bytes: a key and a value each. Linear probing; at most
+// half of the slots in use are taken, so a search ends, and a quarter where there is room.
 template <class V, class P> struct HashTable {
   static constexpr bool PARTS = true;
   u32* keys;

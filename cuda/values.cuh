@@ -1,14 +1,14 @@
-// values.cuh: values of C = A ⊕.⊗ B at the columns that C has: what the six ways have in common. Products at other columns
-// (under a mask) are dropped.
+// values.cuh: values of C = A ⊕.⊗ B at the columns that C has: what the six ways have in common. Products at other
+// columns (under a mask) are dropped.
 //
-// Every value is folded from zero() in the order in which A's row is stored, as on the CPU: the same bits. No value is ever
-// written by two threads at a time, so it may be of any type.
-// Six ways, a file each:
-// SHORT   up to 128 entries: GROUP lanes a row, one row of B after the other, lanes side by side on its entries, which
+// Every value is folded from zero() in the order in which A's row is stored, as on the CPU: the same bits. No value is
+// ever written by two threads at a time, so it may be of any type. Six ways, a file each: SHORT   up to 128 entries:
+// GROUP lanes a row, one row of B after the other, lanes side by side on its entries, which
 //         stand in different columns; a hash table tells the entry of a column.
 // MAPPED  the same where the entry of every product is known already (spgemm_columns.cu, spgemm_map.cu); a thread a row
 //         where rows have up to 16 entries.
-// PARTS   up to 1024: a warp for every PART entries of C's row; it takes 32 entries of A's row at a time, finds what of B's
+// PARTS   up to 1024: a warp for every PART entries of C's row; it takes 32 entries of A's row at a time, finds what of
+// B's
 //         rows falls into its columns, and goes through those products 32 at a time, one row of B after the other.
 // LONG    more: a block for every LONG_PART entries, whose warps look up side by side and add in turn.
 // FOLDS   all of a small product where the products of each entry are known (spgemm_folds.cu): a thread an entry.
@@ -33,10 +33,10 @@ struct Operands {
   Value* c_val;
 };
 
-// The loop of SHORT and MAPPED: entries [begin, end) of A's row `row`, whose LANES lanes take the rows of B one after the
-// other and fold the products into `values`. Groups without a row go along with an empty one: the warp is one.
-// `find` tells the entry of a product: what `read` gets for it, from its place in B and its number in the map, `rank` turns
-// into an entry, or Find::NOWHERE. `next` is the number of the row's first product.
+// The loop of SHORT and MAPPED: entries [begin, end) of A's row `row`, whose LANES lanes take the rows of B one after
+// the other and fold the products into `values`. Groups without a row go along with an empty one: the warp is one.
+// `find` tells the entry of a product: what `read` gets for it, from its place in B and its number in the map, `rank`
+// turns into an entry, or Find::NOWHERE. `next` is the number of the row's first product.
 template <u32 LANES, class Find>
 __device__ inline void fold_by_lanes(const Operands& m, const Find& find, Value* values, u32 row, OffsetA begin, OffsetA end,
                                      OffsetP next) {

@@ -1,9 +1,9 @@
 // values_folds.cu: all values of a small product, where the products of each entry of C are known (spgemm_folds.cu).
-// Grid: a block of FOLD_THREADS threads for the entries whose products begin in one tile. Shared memory: CHUNK products.
-// See values.cuh.
+// Grid: a block of FOLD_THREADS threads for the entries whose products begin in one tile. Shared memory: CHUNK
+// products. See values.cuh.
 //
-// All threads multiply, side by side; then each folds what falls to its entries. One kernel, and no product waits for another but those of
-// its own entry.
+// All threads multiply, side by side; then each folds what falls to its entries. One kernel, and no product waits for
+// another but those of its own entry.
 #include "values.cuh"
 
 constexpr u32 FOLD_THREADS = 256;

@@ -31,8 +31,8 @@ struct ListedPart {
     }
   }
 
-  // The LINES lines whose words were read, from word `base` on; FULL if they have no lane outside. What the next lines are made of is
-  // read meanwhile.
+  // The LINES lines whose words were read, from word `base` on; FULL if they have no lane outside. What the next lines
+  // are made of is read meanwhile.
   template <bool FULL> __device__ void add(u32 base) {
     const u32 at = base + lane_id();
     u32 word[LINES];

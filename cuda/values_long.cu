@@ -37,8 +37,9 @@ __device__ inline void pass_turn(u32 warp, u64 ticket, u64 tickets) {
 }
 __device__ inline u64 rounded(u64 tickets) { return tickets; }
 #else
-// For racecheck, which follows barriers of the whole block but not a chain of barriers of two warps (CONTRIBUTING.md): the same turns, slower.
-// In a round of TURN_WARPS tickets each warp passes as many barriers, those before its turn and those after it.
+// For racecheck, which follows barriers of the whole block but not a chain of barriers of two warps (CONTRIBUTING.md):
+// the same turns, slower. In a round of TURN_WARPS tickets each warp passes as many barriers, those before its turn and
+// those after it.
 __device__ inline void take_turn(u32 warp, u64) {
   for (u32 w = 0; w < warp; ++w) __syncthreads();
 }
@@ -167,8 +168,8 @@ template <bool NEAR> __device__ inline void long_part_of_row(u32 row, u32 part, 
   for (u32 e = threadIdx.x; e < length; e += TURN_THREADS) m.c_val[out + e] = own.values[e];
 }
 
-// There are *count parts, from the front of the arrays or from the back of their `room` places, which the host does not always wait for: the
-// grid has a block for all that there may be.
+// There are *count parts, from the front of the arrays or from the back of their `room` places, which the host does not
+// always wait for: the grid has a block for all that there may be.
 #define PARTS const u32* count, u32 room, const u32* rows, const u32* parts, u32 b_sorted, Operands m
 BOUNDED_KERNEL((TURN_THREADS, 4), values_near, PARTS) {
   if (blockIdx.x < *count) long_part_of_row<true>(rows[blockIdx.x], parts[blockIdx.x], b_sorted, m);

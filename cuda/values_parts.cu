@@ -7,8 +7,8 @@ constexpr u32 PART = sizeof(Value) <= 8 ? 512 : sizeof(Value) <= 16 ? 256 : 128;
 constexpr u32 PART_WARPS = 4;
 // Lines of 32 products whose loads are under way together.
 constexpr u32 LINES = sizeof(Value) <= 8 ? 4 : 1;
-// What tells the rank of a column among those of the part: a hash table, or bits and the number of bits before each word
-// where the columns lie close.
+// What tells the rank of a column among those of the part: a hash table, or bits and the number of bits before each
+// word where the columns lie close.
 constexpr u32 SPAN_WORDS = 2 * PART;
 union Ranks {
   struct { u32 keys[2 * PART]; unsigned short ranks[2 * PART]; } table;
@@ -107,8 +107,8 @@ __device__ inline void part_of_row(u32 row, u32 part, bool b_sorted, const Opera
           if (rank[l] != NONE) product[l] = Ring::mul(a, right, row, here, j);
         }
       }
-      // One row of B after the other. Tried: by how often an entry was met in the line before (__match_any_sync): 1.3 times as long on
-      // meshes, where a line has one row of B or two.
+      // One row of B after the other. Tried: by how often an entry was met in the line before (__match_any_sync): 1.3
+      // times as long on meshes, where a line has one row of B or two.
 #pragma unroll
       for (u32 l = 0; l < LINES; ++l) {
         const u32 mine = __popc(heads[l] & (0xffffffffu >> (31 - lane))), rows_of_b = __popc(heads[l]);

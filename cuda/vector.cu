@@ -90,7 +90,8 @@ KERNEL(fill_absent, const bool* present, const Value* from, const Value* x, u64 
   const u64 i = thread();
   if (i < n) to[i] = present != nullptr && present[i] ? from[i] : x[0];
 }
-// to(wanted[k]) = from(k), of equal places the last; with `scalar`, from[0] everywhere. `to_present` is null if all stay.
+// to(wanted[k]) = from(k), of equal places the last; with `scalar`, from[0] everywhere. `to_present` is null if all
+// stay.
 KERNEL(assign_at, const u32* wanted, u64 n, const u32* last, const bool* present, const Value* from, u32 scalar, bool* to_present,
                   Value* to) {
   const u64 k = thread();
@@ -190,7 +191,8 @@ KERNEL(either, const bool* u_present, const Op::A* u, const Op::A* u_fill, const
   else if (of_v) w[i] = only_v(v[i], u_fill);
 }
 #ifndef FILLED
-// Without fills: the same into w, which holds one operand, where the other, a list, has entries: w(i) = w(i) op v(i), or with `flip` v(i) op w(i).
+// Without fills: the same into w, which holds one operand, where the other, a list, has entries: w(i) = w(i) op v(i),
+// or with `flip` v(i) op w(i).
 KERNEL(join_listed, const u32* places, const Op::Out* v, u64 n, u32 flip, bool* w_present, Op::Out* w) {
   const u64 p = thread();
   if (p >= n) return;
@@ -201,8 +203,9 @@ KERNEL(join_listed, const u32* places, const Op::Out* v, u64 n, u32 flip, bool* 
   if (w_present != nullptr) w_present[i] = true;
 }
 #endif
-// The same for two lists that have at most MOST_LISTED entries together, by one block of 1024 threads. Entry p of u, whose place would
-// stand at q in v, goes to p + q less the entries before it that both have; likewise an entry of v. *found = entries of w.
+// The same for two lists that have at most MOST_LISTED entries together, by one block of 1024 threads. Entry p of u,
+// whose place would stand at q in v, goes to p + q less the entries before it that both have; likewise an entry of v.
+// *found = entries of w.
 constexpr u32 MOST_LISTED = 8192;  // as in src/gpu/vector_ops.rs
 BOUNDED_KERNEL((1024), either_listed, const u32* __restrict__ u_places, const Op::A* __restrict__ u, u32 u_len, const Op::A* u_fill,
                                       const u32* __restrict__ v_places, const Op::B* __restrict__ v, u32 v_len, const Op::B* v_fill,

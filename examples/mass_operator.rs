@@ -1,8 +1,10 @@
-//! The mass operator of finite elements of order 1 to 8 on squares and cubes: assembled, applied as a matrix, and applied without one.
+//! The mass operator of finite elements of order 1 to 8 on squares and cubes: assembled, applied as a matrix, and
+//! applied without one.
 //!
-//! `M = Bᵀ W B` for each element, B the values of all products of D = p + 1 Bernstein polynomials in Qᵈ = (p + 2)ᵈ points of Gauss, W the
-//! weights of those points. Its action U = M V takes one direction after the other. In one pass ([`Mass::action`]) what lies between
-//! stays in registers and caches; as a chain of batched contractions, one for each direction there and back, it goes to memory.
+//! `M = Bᵀ W B` for each element, B the values of all products of D = p + 1 Bernstein polynomials in Qᵈ = (p + 2)ᵈ
+//! points of Gauss, W the weights of those points. Its action U = M V takes one direction after the other. In one pass
+//! ([`Mass::action`]) what lies between stays in registers and caches; as a chain of batched contractions, one for each
+//! direction there and back, it goes to memory.
 //!
 //! ```sh
 //! cargo run --release --example mass_operator -- --large
@@ -76,7 +78,8 @@ impl Problem {
     fn v(&self, elements: usize) -> Result<View<'_, f64>> {
         View::new(&self.v, Layout::row_major(&vec![self.dofs; self.directions])?.batched(elements)?)
     }
-    /// Expressions of the chain: what each meets, and the extents of its result. The first index is contracted and comes back as the last.
+    /// Expressions of the chain: what each meets, and the extents of its result. The first index is contracted and
+    /// comes back as the last.
     fn chain(&self) -> Vec<(String, With, Vec<usize>)> {
         let rest = &"bc"[..self.directions - 1];
         let all = &"abc"[..self.directions];

@@ -1,8 +1,9 @@
-//! A mesh drawn from its neighbours alone: rows of a matrix, their nearest ones by Jaccard's distance, a layout, a picture.
+//! A mesh drawn from its neighbours alone: rows of a matrix, their nearest ones by Jaccard's distance, a layout, a
+//! picture.
 //!
-//! The file says which points of a mesh are connected, and nothing of where they lie. Points whose rows share columns are
-//! near each other; the graph of the nearest ones, laid out by the smoothest functions on it (the first eigenvectors of
-//! its normalized Laplacian after the constant one), is the mesh again.
+//! The file says which points of a mesh are connected, and nothing of where they lie. Points whose rows share columns
+//! are near each other; the graph of the nearest ones, laid out by the smoothest functions on it (the first
+//! eigenvectors of its normalized Laplacian after the constant one), is the mesh again.
 //!
 //! ```sh
 //! cargo run --release --example neighbours -- neighbours.svg

@@ -117,8 +117,8 @@ enum SparringStatus
   SPARRING_DEVICE_FAILED = 21,
   /// The GPU has not that much memory left.
   SPARRING_DEVICE_MEMORY = 22,
-  /// A formula cannot be read, or an expression of indices, or it does not fit its operands; the message points at the
-  /// place.
+  /// A formula cannot be read, or an expression of indices, or it does not fit its operands; the message points at
+  /// the place.
   SPARRING_FORMULA = 23,
   /// An error of a class that this header does not know yet.
   SPARRING_OTHER = 99,
@@ -327,8 +327,8 @@ typedef uint32_t SparringDuplicates;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/// How the products of a tensor with factors are computed. Variants differ by rounding; all but A and B give the same bits for any
-/// number of threads.
+/// How the products of a tensor with factors are computed. Variants differ by rounding; all but A and B give the same
+/// bits for any number of threads.
 enum SparringMttkrpVariant
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -389,11 +389,12 @@ typedef struct SparringDevice SparringDevice;
 /// A contraction that is prepared: made once, run often.
 typedef struct SparringEinsumPlan SparringEinsumPlan;
 
-/// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may share one.
+/// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may
+/// share one.
 typedef struct SparringIndex SparringIndex;
 
-/// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads of
-/// yours may share one.
+/// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads
+/// of yours may share one.
 typedef struct SparringMatrix SparringMatrix;
 
 /// The products that a tensor is prepared for, with factors of so many columns. Threads of yours may share one.
@@ -402,8 +403,8 @@ typedef struct SparringMttkrp SparringMttkrp;
 /// The structure of a product, for any values and any semiring. Threads of yours may share one.
 typedef struct SparringPlan SparringPlan;
 
-/// A semiring over values of given types: its formulas read, its laws tried, its loops made once, for any number of products. Threads of
-/// yours may share one.
+/// A semiring over values of given types: its formulas read, its laws tried, its loops made once, for any number of
+/// products. Threads of yours may share one.
 typedef struct SparringSemiring SparringSemiring;
 
 /// A sparse tensor of doubles with 1 to 255 modes, in coordinates, in the processor's memory. It never changes.
@@ -413,8 +414,8 @@ typedef struct SparringTensor SparringTensor;
 typedef struct {
   /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
   uint64_t max_bytes;
-  /// Not 0: also read what other programs write and the format leaves open: of (i, j) and (j, i) in a symmetric file the
-  /// lower one, the positions of a pattern with values, skew patterns, a file with garbage behind gzip.
+  /// Not 0: also read what other programs write and the format leaves open: of (i, j) and (j, i) in a symmetric file
+  /// the lower one, the positions of a pattern with values, skew patterns, a file with garbage behind gzip.
   uint32_t lenient;
 } SparringReadOptions;
 
@@ -460,8 +461,8 @@ typedef struct {
 typedef struct {
   /// The p of "minkowski", which needs one of at least 1; 0 for every other metric.
   double p;
-  /// Bytes that results, in your arrays too, and scratch memory may take together: SPARRING_BUDGET otherwise. 0: what the
-  /// device allows, which counts in any case. For a GPU it is memory there.
+  /// Bytes that results, in your arrays too, and scratch memory may take together: SPARRING_BUDGET otherwise. 0: what
+  /// the device allows, which counts in any case. For a GPU it is memory there.
   uint64_t memory_budget;
   /// A SparringNormalize.
   uint32_t normalize;
@@ -478,7 +479,8 @@ typedef struct {
 typedef struct {
   /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
   uint64_t max_bytes;
-  /// The length of each mode, `order` of them; indices beyond are errors of the file. NULL: the largest index of each mode.
+  /// The length of each mode, `order` of them; indices beyond are errors of the file. NULL: the largest index of each
+  /// mode.
   const uint64_t *dims;
   /// Number of modes, if `dims` is not NULL.
   uint64_t order;
@@ -516,8 +518,8 @@ typedef struct {
   uint32_t warm_start;
   /// Starts, of which the best is kept. 0: 1.
   uint64_t starts;
-  /// The first start begins with factors of elements in [0, 1) that this number gives, the next one with those of the next
-  /// number: they are those of NumPy's Generator(PCG64(seed)).random, factor after factor.
+  /// The first start begins with factors of elements in [0, 1) that this number gives, the next one with those of the
+  /// next number: they are those of NumPy's Generator(PCG64(seed)).random, factor after factor.
   uint64_t seed;
   /// Added to what is made least: this times the squared norm of each factor, from 0 up.
   double ridge;
@@ -525,8 +527,9 @@ typedef struct {
   uint32_t nonnegative;
   /// A SparringMttkrpVariant.
   uint32_t variant;
-  /// Called after each sweep by the thread that called sparring_cp_als, unless NULL. What is not 0 stops, and the best model
-  /// so far is the result. It returns: no longjmp, and no exception of C++. It may call functions of this library.
+  /// Called after each sweep by the thread that called sparring_cp_als, unless NULL. What is not 0 stops, and the
+  /// best model so far is the result. It returns: no longjmp, and no exception of C++. It may call functions of this
+  /// library.
   int32_t (*on_sweep)(const SparringSweep *sweep, void *context);
   /// Given to `on_sweep`.
   void *context;
@@ -552,8 +555,8 @@ typedef struct {
   uint32_t converged;
 } SparringCpFit;
 
-/// Where the elements of a batch of equal tensors lie in an array: element (i, j, ...) of tensor b at
-/// offset + b * batch_stride + i * strides[0] + j * strides[1] + ... Of operands strides may be negative, or 0: one element for
+/// Where the elements of a batch of equal tensors lie in an array: element (i, j, ...) of tensor b at offset + b *
+/// batch_stride + i * strides[0] + j * strides[1] + ... Of operands strides may be negative, or 0: one element for
 /// every value of an index. A result has positive ones, each larger than what those below it reach together.
 typedef struct {
   /// Number of indices.
@@ -579,10 +582,10 @@ extern "C" {
 const char *sparring_status_name(uint32_t status);
 
 /// What went wrong in the last call on this thread of a function that returns a SparringStatus: UTF-8 with the numbers
-/// involved, cut to 4095 bytes, empty if it succeeded.
-/// Each thread has one such text, always at the same address, good until the thread ends and not to be freed: what is read
-/// there is the message of the last call before the reading. So `printf("%d %s", call(), sparring_last_error())` prints the
-/// message of `call()`, whichever of the two is evaluated first. Copy what has to outlast the next call.
+/// involved, cut to 4095 bytes, empty if it succeeded. Each thread has one such text, always at the same address, good
+/// until the thread ends and not to be freed: what is read there is the message of the last call before the reading. So
+/// `printf("%d %s", call(), sparring_last_error())` prints the message of `call()`, whichever of the two is evaluated
+/// first. Copy what has to outlast the next call.
 const char *sparring_last_error(void);
 
 /// Version of the library that runs, such as "0.1.0". The text is constant and is not freed.
@@ -597,13 +600,12 @@ uint64_t sparring_handles_alive(void);
 
 /// A device by its name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the next.
 ///
-/// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for each
-/// processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products, distances and
-/// decompositions refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and scratch together
-/// (0: no limit), of the device's memory if it is a GPU.
-/// A GPU needs the NVIDIA driver, or the status is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler
-/// that comes with CUDA: SPARRING_NO_COMPILER otherwise.
-/// `*device` gets the handle, NULL on failure; free it with sparring_device_free.
+/// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for
+/// each processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products,
+/// distances and decompositions refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and
+/// scratch together (0: no limit), of the device's memory if it is a GPU. A GPU needs the NVIDIA driver, or the status
+/// is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler that comes with CUDA: SPARRING_NO_COMPILER
+/// otherwise. `*device` gets the handle, NULL on failure; free it with sparring_device_free.
 SparringStatus sparring_device_new(const char *name,
                                    uint32_t threads,
                                    uint64_t memory_budget,
@@ -665,11 +667,11 @@ SparringStatus sparring_matrix_shape(const SparringMatrix *matrix, uint64_t *nro
 /// Number of entries, stored zeros included.
 SparringStatus sparring_matrix_nnz(const SparringMatrix *matrix, uint64_t *nnz);
 
-/// The same matrix in the memory of `device`: of a GPU for "cuda:N", of the processor for "cpu". Operations on that device
-/// then find it there, and what they make of it stays there too; matrices that are elsewhere are sent for each call.
-/// A matrix on a GPU belongs to the SparringDevice that it was sent to, and is used with no other.
-/// `*there` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free. Both matrices live on
-/// their own: new values of the one leave the other as it is.
+/// The same matrix in the memory of `device`: of a GPU for "cuda:N", of the processor for "cpu". Operations on that
+/// device then find it there, and what they make of it stays there too; matrices that are elsewhere are sent for each
+/// call. A matrix on a GPU belongs to the SparringDevice that it was sent to, and is used with no other. `*there` gets
+/// the handle of a new matrix, NULL on failure; free it with sparring_matrix_free. Both matrices live on their own: new
+/// values of the one leave the other as it is.
 SparringStatus sparring_matrix_to(const SparringDevice *device,
                                   const SparringMatrix *matrix,
                                   SparringMatrix **there);
@@ -692,8 +694,8 @@ SparringStatus sparring_matrix_copy(const SparringMatrix *matrix,
                                     uint64_t nnz_len);
 
 /// Lends the arrays of a matrix in the processor's memory, without a copy: nrows + 1 row pointers, nnz columns and nnz
-/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given as
-/// the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
+/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given
+/// as the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
 SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
                                       const uint64_t **row_ptr,
                                       const uint32_t **col_idx,
@@ -702,12 +704,11 @@ SparringStatus sparring_matrix_borrow(const SparringMatrix *matrix,
 /// Frees a matrix; NULL is allowed.
 SparringStatus sparring_matrix_free(SparringMatrix *matrix);
 
-/// Room for the compressed rows of an nrows × ncols matrix with `nnz` entries, in memory that becomes the matrix: what you
-/// write there is not copied. All of it is 0. `type` is a SparringType.
-/// `*row_ptr` gets the address of nrows + 1 elements, `*col_idx` and `*values` of `nnz` each, for you to fill as those
-/// of sparring_matrix_from_csr, by as many threads as you like. They are good until sparring_matrix_from_arrays or
-/// sparring_arrays_free.
-/// `*arrays` gets the handle, NULL on failure; end it with one of those two.
+/// Room for the compressed rows of an nrows × ncols matrix with `nnz` entries, in memory that becomes the matrix: what
+/// you write there is not copied. All of it is 0. `type` is a SparringType. `*row_ptr` gets the address of nrows + 1
+/// elements, `*col_idx` and `*values` of `nnz` each, for you to fill as those of sparring_matrix_from_csr, by as many
+/// threads as you like. They are good until sparring_matrix_from_arrays or sparring_arrays_free. `*arrays` gets the
+/// handle, NULL on failure; end it with one of those two.
 SparringStatus sparring_arrays_new(uint32_t type,
                                    uint64_t nrows,
                                    uint64_t ncols,
@@ -718,8 +719,8 @@ SparringStatus sparring_arrays_new(uint32_t type,
                                    SparringArrays **arrays);
 
 /// The matrix of arrays that you have filled: they are checked as those of sparring_matrix_from_csr, and not copied.
-/// Nobody writes to them from here on, nor after; the matrix lends them as sparring_matrix_borrow says.
-/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free. `arrays` ends here: what is wrong with their
+/// Nobody writes to them from here on, nor after; the matrix lends them as sparring_matrix_borrow says. `*matrix` gets
+/// the handle, NULL on failure; free it with sparring_matrix_free. `arrays` ends here: what is wrong with their
 /// contents frees them too. With SPARRING_NULL_POINTER and SPARRING_INVALID_HANDLE nothing has happened.
 SparringStatus sparring_matrix_from_arrays(SparringArrays *arrays,
                                            SparringMatrix **matrix);
@@ -734,8 +735,8 @@ SparringStatus sparring_arrays_free(SparringArrays *arrays);
 /// refused. Arrays are checked once, in time of nrows + nnz, unless `flags` has SPARRING_UNCHECKED; bytes of
 /// SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the matrix and to all results that
 /// share them: nobody writes to them until `release`, which may be NULL, is called with `context`, once, by any thread.
-/// On failure they are yours as before, and `release` is not called. `*matrix` gets the handle, NULL on failure; free it
-/// with sparring_matrix_free.
+/// On failure they are yours as before, and `release` is not called. `*matrix` gets the handle, NULL on failure; free
+/// it with sparring_matrix_free.
 SparringStatus sparring_matrix_from_foreign(uint32_t type,
                                             uint64_t nrows,
                                             uint64_t ncols,
@@ -750,13 +751,11 @@ SparringStatus sparring_matrix_from_foreign(uint32_t type,
                                             void *context,
                                             SparringMatrix **matrix);
 
-/// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is
-/// expanded and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the
-/// nearest value, integers only what they hold exactly (SPARRING_TYPE otherwise), bool whether it differs from 0, real numbers
-/// no imaginary part.
-/// Entries of a pattern are 1.
-/// For a GPU the processor reads, and the matrix is in its memory: see sparring_matrix_to.
-/// `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is expanded
+/// and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the nearest value,
+/// integers only what they hold exactly (SPARRING_TYPE otherwise), bool whether it differs from 0, real numbers no
+/// imaginary part. Entries of a pattern are 1. For a GPU the processor reads, and the matrix is in its memory: see
+/// sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_matrix_read(const SparringDevice *device,
                                     uint32_t type,
                                     const char *path,
@@ -769,11 +768,10 @@ SparringStatus sparring_matrix_read_with(const SparringDevice *device,
                                          const SparringReadOptions *options,
                                          SparringMatrix **matrix);
 
-/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a Matrix Market file, compressed by
-/// gzip if `path` ends in ".gz", by the threads of `device`. Reading it as the same type gives the same entries bit for bit,
-/// except that every NaN becomes the usual one.
-/// It is written beside its place and takes it when it is complete: on failure, what was at `path` is as it was.
-/// `path` is UTF-8; `options` may be NULL.
+/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a Matrix Market file, compressed
+/// by gzip if `path` ends in ".gz", by the threads of `device`. Reading it as the same type gives the same entries bit
+/// for bit, except that every NaN becomes the usual one. It is written beside its place and takes it when it is
+/// complete: on failure, what was at `path` is as it was. `path` is UTF-8; `options` may be NULL.
 SparringStatus sparring_matrix_write(const SparringDevice *device,
                                      const SparringMatrix *matrix,
                                      const char *path,
@@ -788,17 +786,18 @@ uint64_t sparring_semiring_count(void);
 /// of the operands. The text is constant and is not freed.
 const char *sparring_semiring_name(uint64_t index);
 
-/// The semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗, as in "min, a + 2*b", for products
-/// of A with values of `a_type` and B with values of `b_type`, both a SparringType. A name takes one type for both; where it does not
-/// exist for that type: SPARRING_TYPE. A formula may take two.
-/// What it takes to run it is made by the first product that needs it; a product with the handle reads no text.
-/// `*ring` gets the handle, NULL on failure; free it with sparring_semiring_free.
+/// The semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗, as in "min, a + 2*b",
+/// for products of A with values of `a_type` and B with values of `b_type`, both a SparringType. A name takes one type
+/// for both; where it does not exist for that type: SPARRING_TYPE. A formula may take two. What it takes to run it is
+/// made by the first product that needs it; a product with the handle reads no text. `*ring` gets the handle, NULL on
+/// failure; free it with sparring_semiring_free.
 SparringStatus sparring_semiring_new(const char *semiring,
                                      uint32_t a_type,
                                      uint32_t b_type,
                                      SparringSemiring **ring);
 
-/// Its name, or its formulas as they were given: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// Its name, or its formulas as they were given: UTF-8 text into `buffer` of `capacity` bytes, as for
+/// sparring_plan_explain.
 SparringStatus sparring_semiring_describe(const SparringSemiring *ring,
                                           char *buffer,
                                           uint64_t capacity,
@@ -810,13 +809,11 @@ SparringStatus sparring_semiring_type(const SparringSemiring *ring, uint32_t *ty
 /// Frees a semiring; NULL is allowed.
 SparringStatus sparring_semiring_free(SparringSemiring *ring);
 
-/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
-/// as in "min, a + 2*b".
-/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives. Where the
-/// semiring does not exist for that type: SPARRING_TYPE.
-/// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
-/// ("log_plus"). `options` may be NULL.
-/// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a
+/// comma, ⊗, as in "min, a + 2*b". `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that
+/// the semiring gives. Where the semiring does not exist for that type: SPARRING_TYPE. On a GPU the result is where `a`
+/// is, with the bits of the processor's, but for the last ones of a logarithm ("log_plus"). `options` may be NULL. `*c`
+/// gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_mxm(const SparringDevice *device,
                             const char *semiring,
                             const SparringMatrix *a,
@@ -844,10 +841,9 @@ SparringStatus sparring_plan_explain(const SparringPlan *plan,
                                      uint64_t capacity,
                                      uint64_t *length);
 
-/// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix.
-/// `a` and `b` have the structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise. The plan is one of this
-/// device. On a GPU the result is where `a` is.
-/// `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix. `a` and `b` have the
+/// structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise. The plan is one of this device. On a GPU
+/// the result is where `a` is. `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_plan_numeric(const SparringDevice *device,
                                      const SparringPlan *plan,
                                      const char *semiring,
@@ -893,11 +889,11 @@ SparringStatus sparring_plan_numeric_into_with(const SparringDevice *device,
                                                const SparringMatrix *b,
                                                SparringMatrix *c);
 
-/// The Kronecker product C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`, by the operator of this name, as
-/// "times" or "plus", or by a formula of a and b, as "a + 2*b".
-/// `a` is m×n, `b` is p×q; the result is mp×nq, of the type that the operator gives. A name takes one type for both matrices, a formula
-/// may take two. Sizes that do not fit: SPARRING_INDEX_OVERFLOW, with the numbers. On a GPU the result is where `a` is.
-/// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The Kronecker product C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`, by the
+/// operator of this name, as "times" or "plus", or by a formula of a and b, as "a + 2*b". `a` is m×n, `b` is p×q; the
+/// result is mp×nq, of the type that the operator gives. A name takes one type for both matrices, a formula may take
+/// two. Sizes that do not fit: SPARRING_INDEX_OVERFLOW, with the numbers. On a GPU the result is where `a` is. `*c`
+/// gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_kronecker(const SparringDevice *device,
                                   const char *op,
                                   const SparringMatrix *a,
@@ -917,17 +913,17 @@ SparringStatus sparring_triangles(const SparringDevice *device,
                                   uint64_t capacity,
                                   uint64_t *length);
 
-/// Counts for each vertex the triangles that it is in, of the graph that sparring_triangles reads.
-/// `counts` has room for `capacity` numbers and gets one for each row of `a`: if there is room for fewer, SPARRING_LENGTH before
-/// anything is computed. A GPU refuses with SPARRING_UNSUPPORTED.
+/// Counts for each vertex the triangles that it is in, of the graph that sparring_triangles reads. `counts` has room
+/// for `capacity` numbers and gets one for each row of `a`: if there is room for fewer, SPARRING_LENGTH before anything
+/// is computed. A GPU refuses with SPARRING_UNSUPPORTED.
 SparringStatus sparring_triangles_per_vertex(const SparringDevice *device,
                                              const SparringMatrix *a,
                                              uint64_t *counts,
                                              uint64_t capacity);
 
-/// Counts for each edge the triangles that it is in, of the graph that sparring_triangles reads: `*counts` gets the handle of a
-/// new matrix of SPARRING_U64, symmetric, with an entry for each edge in both directions, 0 where it is in none; NULL on failure. Free
-/// it with sparring_matrix_free. A GPU refuses with SPARRING_UNSUPPORTED.
+/// Counts for each edge the triangles that it is in, of the graph that sparring_triangles reads: `*counts` gets the
+/// handle of a new matrix of SPARRING_U64, symmetric, with an entry for each edge in both directions, 0 where it is in
+/// none; NULL on failure. Free it with sparring_matrix_free. A GPU refuses with SPARRING_UNSUPPORTED.
 SparringStatus sparring_triangles_per_edge(const SparringDevice *device,
                                            const SparringMatrix *a,
                                            SparringMatrix **counts);
@@ -935,21 +931,19 @@ SparringStatus sparring_triangles_per_edge(const SparringDevice *device,
 /// Number of metrics that sparring_pairwise, sparring_knn and sparring_radius know by name.
 uint64_t sparring_metric_count(void);
 
-/// Name of a metric, `index` from 0 to sparring_metric_count() - 1, or NULL beyond: "cosine", "euclidean", "jaccard" and so
-/// on. "minkowski" needs the `p` of SparringDistanceOptions; "dot" is a similarity, the larger the nearer. The text is
-/// constant and is not freed.
+/// Name of a metric, `index` from 0 to sparring_metric_count() - 1, or NULL beyond: "cosine", "euclidean", "jaccard"
+/// and so on. "minkowski" needs the `p` of SparringDistanceOptions; "dot" is a similarity, the larger the nearer. The
+/// text is constant and is not freed.
 const char *sparring_metric_name(uint64_t index);
 
-/// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if `y`
-/// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_TYPE for others.
-/// The metric is the one of this name (see sparring_metric_name), or by a formula of a and b, as in "abs(a-b)/(a+b+1)": its sum
-/// over the columns where one of the rows has an entry. Entries that it cannot take are refused with the number
-/// of their row. `options` may be NULL.
-/// `distances` has room for `distances_len` values of the matrices' type, and gets n·m of them, row after row: if there is
-/// room for fewer, SPARRING_LENGTH before anything is computed.
-/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
-/// On a GPU the last bits of sums may differ from the processor's, and more than 1 GiB of distances comes in blocks of rows:
-/// they need not fit there.
+/// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if
+/// `y` is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_TYPE for others. The metric is the
+/// one of this name (see sparring_metric_name), or by a formula of a and b, as in "abs(a-b)/(a+b+1)": its sum over the
+/// columns where one of the rows has an entry. Entries that it cannot take are refused with the number of their row.
+/// `options` may be NULL. `distances` has room for `distances_len` values of the matrices' type, and gets n·m of them,
+/// row after row: if there is room for fewer, SPARRING_LENGTH before anything is computed. What ran, and why, goes to
+/// `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted). On a GPU the last bits of sums
+/// may differ from the processor's, and more than 1 GiB of distances comes in blocks of rows: they need not fit there.
 SparringStatus sparring_pairwise(const SparringDevice *device,
                                  const char *metric,
                                  const SparringMatrix *x,
@@ -961,13 +955,14 @@ SparringStatus sparring_pairwise(const SparringDevice *device,
                                  uint64_t capacity,
                                  uint64_t *length);
 
-/// The `k` nearest rows of `y` for each of the n rows of `x`, or of `x` itself if `y` is NULL (each row is then among its own
-/// neighbours, unless `exclude_self`). Never holds all distances. Matrices, `metric` and `options` as for sparring_pairwise.
-/// `*found` gets the number of neighbours of each row: `k`, or as many rows as there are. Those of row i, nearest first, are
-/// `ids[p]` at `distances[p]` for p from i·found to (i + 1)·found - 1; rows at equal distance come in order of their numbers.
-/// `ids` and `distances` have room for `len` elements each and get n·found, distances in the matrices' type; if there is
-/// room for fewer, SPARRING_LENGTH before anything is computed. One that is NULL is not wanted.
-/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+/// The `k` nearest rows of `y` for each of the n rows of `x`, or of `x` itself if `y` is NULL (each row is then among
+/// its own neighbours, unless `exclude_self`). Never holds all distances. Matrices, `metric` and `options` as for
+/// sparring_pairwise. `*found` gets the number of neighbours of each row: `k`, or as many rows as there are. Those of
+/// row i, nearest first, are `ids[p]` at `distances[p]` for p from i·found to (i + 1)·found - 1; rows at equal distance
+/// come in order of their numbers. `ids` and `distances` have room for `len` elements each and get n·found, distances
+/// in the matrices' type; if there is room for fewer, SPARRING_LENGTH before anything is computed. One that is NULL is
+/// not wanted. What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not
+/// wanted).
 SparringStatus sparring_knn(const SparringDevice *device,
                             const char *metric,
                             uint64_t k,
@@ -982,10 +977,9 @@ SparringStatus sparring_knn(const SparringDevice *device,
                             uint64_t capacity,
                             uint64_t *length);
 
-/// The graph of nearest neighbours: what sparring_knn finds as an n×m matrix, with an entry (i, j) for each neighbour j of
-/// row i, its value the distance, 0 too. Columns are sorted.
-/// On a GPU the result is where `x` is.
-/// `*graph` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The graph of nearest neighbours: what sparring_knn finds as an n×m matrix, with an entry (i, j) for each neighbour j
+/// of row i, its value the distance, 0 too. Columns are sorted. On a GPU the result is where `x` is. `*graph` gets the
+/// handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_knn_graph(const SparringDevice *device,
                                   const char *metric,
                                   uint64_t k,
@@ -994,11 +988,11 @@ SparringStatus sparring_knn_graph(const SparringDevice *device,
                                   const SparringDistanceOptions *options,
                                   SparringMatrix **graph);
 
-/// The rows of `y`, or of `x` if `y` is NULL, at most `radius` away from each row of `x` (for "dot", a similarity: at least
-/// `radius`), as an n×m matrix: an entry (i, j) for each, its value the distance, 0 too. Columns are sorted.
-/// Matrices, `metric` and `options` as for sparring_pairwise. A radius that is NaN is SPARRING_ARGUMENT.
-/// On a GPU the result is where `x` is.
-/// `*within` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The rows of `y`, or of `x` if `y` is NULL, at most `radius` away from each row of `x` (for "dot", a similarity: at
+/// least `radius`), as an n×m matrix: an entry (i, j) for each, its value the distance, 0 too. Columns are sorted.
+/// Matrices, `metric` and `options` as for sparring_pairwise. A radius that is NaN is SPARRING_ARGUMENT. On a GPU the
+/// result is where `x` is. `*within` gets the handle of a new matrix, NULL on failure; free it with
+/// sparring_matrix_free.
 SparringStatus sparring_radius(const SparringDevice *device,
                                const char *metric,
                                double radius,
@@ -1007,18 +1001,19 @@ SparringStatus sparring_radius(const SparringDevice *device,
                                const SparringDistanceOptions *options,
                                SparringMatrix **within);
 
-/// The rows of `y`, of SPARRING_F32 or SPARRING_F64, prepared for a metric and indexed on the device, so that a few rows at a time are
-/// answered without preparing them again. `metric` and `options` as for sparring_pairwise; `exclude_self` is refused.
-/// `y` may be freed or changed afterwards.
-/// `*index` gets the handle, NULL on failure; free it with sparring_index_free.
+/// The rows of `y`, of SPARRING_F32 or SPARRING_F64, prepared for a metric and indexed on the device, so that a few
+/// rows at a time are answered without preparing them again. `metric` and `options` as for sparring_pairwise;
+/// `exclude_self` is refused. `y` may be freed or changed afterwards. `*index` gets the handle, NULL on failure; free
+/// it with sparring_index_free.
 SparringStatus sparring_index_new(const SparringDevice *device,
                                   const char *metric,
                                   const SparringMatrix *y,
                                   const SparringDistanceOptions *options,
                                   SparringIndex **index);
 
-/// The `k` nearest rows of the index for each of the n rows of `x`, what sparring_knn finds: `found`, `ids`, `distances`, `len`, `buffer`,
-/// `capacity` and `length` as there. `device` is the one that the index was made on; `x` has the type of the index.
+/// The `k` nearest rows of the index for each of the n rows of `x`, what sparring_knn finds: `found`, `ids`,
+/// `distances`, `len`, `buffer`, `capacity` and `length` as there. `device` is the one that the index was made on; `x`
+/// has the type of the index.
 SparringStatus sparring_index_knn(const SparringDevice *device,
                                   const SparringIndex *index,
                                   uint64_t k,
@@ -1045,14 +1040,13 @@ SparringStatus sparring_index_shape(const SparringIndex *index,
                                     uint64_t *ncols,
                                     uint32_t *ty);
 
-/// Writes an index to a file, which any device and any later version reads: its rows, metric and options, with a check. What is prepared
-/// is made again by sparring_index_load.
+/// Writes an index to a file, which any device and any later version reads: its rows, metric and options, with a check.
+/// What is prepared is made again by sparring_index_load.
 SparringStatus sparring_index_save(const SparringIndex *index,
                                    const char *path);
 
-/// Reads an index that was written by sparring_index_save, onto a device. A file that is cut short, damaged or none of an index is
-/// SPARRING_ARGUMENT.
-/// `*index` gets the handle, NULL on failure; free it with sparring_index_free.
+/// Reads an index that was written by sparring_index_save, onto a device. A file that is cut short, damaged or none of
+/// an index is SPARRING_ARGUMENT. `*index` gets the handle, NULL on failure; free it with sparring_index_free.
 SparringStatus sparring_index_load(const SparringDevice *device,
                                    const char *path,
                                    SparringIndex **index);
@@ -1060,11 +1054,11 @@ SparringStatus sparring_index_load(const SparringDevice *device,
 /// Frees a SparringIndex; NULL is allowed.
 SparringStatus sparring_index_free(SparringIndex *index);
 
-/// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in each mode m.
-/// Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the addresses of `order`
-/// arrays of `nnz` elements, as many as `values` has.
-/// Entries stay in their order. Those at the same place stay apart, and mean their sum: sparring_tensor_summed.
-/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+/// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in
+/// each mode m. Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the
+/// addresses of `order` arrays of `nnz` elements, as many as `values` has. Entries stay in their order. Those at the
+/// same place stay apart, and mean their sum: sparring_tensor_summed. `*tensor` gets the handle, NULL on failure; free
+/// it with sparring_tensor_free.
 SparringStatus sparring_tensor_from_coo(uint64_t order,
                                         const uint64_t *dims,
                                         const uint64_t *const *indices,
@@ -1072,28 +1066,28 @@ SparringStatus sparring_tensor_from_coo(uint64_t order,
                                         uint64_t nnz,
                                         SparringTensor **tensor);
 
-/// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever the device
-/// is): a line an entry, an index from 1 for each mode and the value, which takes the nearest double. Repeated entries are
-/// summed. `options` may be NULL.
-/// `path` is UTF-8. `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+/// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever
+/// the device is): a line an entry, an index from 1 for each mode and the value, which takes the nearest double.
+/// Repeated entries are summed. `options` may be NULL. `path` is UTF-8. `*tensor` gets the handle, NULL on failure;
+/// free it with sparring_tensor_free.
 SparringStatus sparring_tensor_read(const SparringDevice *device,
                                     const char *path,
                                     const SparringTensorReadOptions *options,
                                     SparringTensor **tensor);
 
-/// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the entries in their
-/// order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one; the lengths of the modes
-/// are not in the file, so where last slices are empty the reader is told (`dims` of SparringTensorReadOptions).
-/// It is written beside its place and takes it when it is complete: on failure, what was at `path` is as it was.
-/// `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
+/// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the
+/// entries in their order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one;
+/// the lengths of the modes are not in the file, so where last slices are empty the reader is told (`dims` of
+/// SparringTensorReadOptions). It is written beside its place and takes it when it is complete: on failure, what was at
+/// `path` is as it was. `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
 SparringStatus sparring_tensor_write(const SparringDevice *device,
                                      const SparringTensor *tensor,
                                      const char *path,
                                      const SparringWriteOptions *options);
 
-/// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their indices, the
-/// last mode fastest.
-/// `*summed` gets the handle of a new tensor, NULL on failure; free it with sparring_tensor_free.
+/// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their
+/// indices, the last mode fastest. `*summed` gets the handle of a new tensor, NULL on failure; free it with
+/// sparring_tensor_free.
 SparringStatus sparring_tensor_summed(const SparringDevice *device,
                                       const SparringTensor *tensor,
                                       SparringTensor **summed);
@@ -1109,9 +1103,9 @@ SparringStatus sparring_tensor_dims(const SparringTensor *tensor,
 /// Number of entries, stored zeros and repeated ones included.
 SparringStatus sparring_tensor_nnz(const SparringTensor *tensor, uint64_t *nnz);
 
-/// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array for each
-/// mode. What is NULL is not wanted: `indices`, one of its arrays, `values`. All arrays have room for `nnz_len` elements:
-/// SPARRING_LENGTH if that is too few.
+/// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array
+/// for each mode. What is NULL is not wanted: `indices`, one of its arrays, `values`. All arrays have room for
+/// `nnz_len` elements: SPARRING_LENGTH if that is too few.
 SparringStatus sparring_tensor_copy(const SparringTensor *tensor,
                                     uint64_t *const *indices,
                                     double *values,
@@ -1122,13 +1116,12 @@ SparringStatus sparring_tensor_free(SparringTensor *tensor);
 
 /// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is n:
 /// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m.
-/// `factors` has the addresses of a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row after row; the
-/// one of `mode` is not read and may be NULL. `variant` is a SparringMttkrpVariant.
-/// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
-/// SPARRING_LENGTH before anything is computed.
-/// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there, in as many
-/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor:
-/// sparring_mttkrp_new.
+/// `factors` has the addresses of a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row after
+/// row; the one of `mode` is not read and may be NULL. `variant` is a SparringMttkrpVariant. `out` has room for
+/// `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer, SPARRING_LENGTH before
+/// anything is computed. The same bits for any number of threads, but for the variants A and B. On a GPU tensor and
+/// factors are sent there, in as many parts as its memory asks for; it knows the variants C and COPIES. Several
+/// products of one tensor: sparring_mttkrp_new.
 SparringStatus sparring_mttkrp(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,
@@ -1172,13 +1165,14 @@ SparringStatus sparring_mttkrp_explain(const SparringMttkrp *mttkrp,
 SparringStatus sparring_mttkrp_free(SparringMttkrp *mttkrp);
 
 /// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
-/// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum norm is taken.
-/// `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for each mode, that of mode m
-/// with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1. Components come by falling weight.
-/// `*fit` gets the figures. `options` may be NULL. On failure, weights and factors are as they were.
-/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
-/// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there and stay
-/// until the end; it knows the variants C and COPIES, and where the tensor does not fit it is sent in parts.
+/// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum
+/// norm is taken. `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for
+/// each mode, that of mode m with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1.
+/// Components come by falling weight. `*fit` gets the figures. `options` may be NULL. On failure, weights and factors
+/// are as they were. What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL:
+/// not wanted). The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are
+/// sent there and stay until the end; it knows the variants C and COPIES, and where the tensor does not fit it is sent
+/// in parts.
 SparringStatus sparring_cp_als(const SparringDevice *device,
                                const SparringTensor *tensor,
                                uint64_t rank,
@@ -1190,12 +1184,12 @@ SparringStatus sparring_cp_als(const SparringDevice *device,
                                uint64_t capacity,
                                uint64_t *length);
 
-/// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and the places of
-/// elements, once for contractions of many arrays. `expression` has a letter for each index, as in "bij,bjk->bik"; an index that an
-/// operand has twice runs along its diagonal. Sum and product are those of `semiring`, which is "plus_times" here, on values of
-/// `type`, which is SPARRING_F64. `layouts` has `count` elements, one for each operand.
-/// Runs on the processor; it keeps the device.
-/// `*einsum` gets the handle, NULL on failure; free it with sparring_einsum_plan_free.
+/// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and
+/// the places of elements, once for contractions of many arrays. `expression` has a letter for each index, as in
+/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`,
+/// which is "plus_times" here, on values of `type`, which is SPARRING_F64. `layouts` has `count` elements, one for each
+/// operand. Runs on the processor; it keeps the device. `*einsum` gets the handle, NULL on failure; free it with
+/// sparring_einsum_plan_free.
 SparringStatus sparring_einsum_plan_new(const SparringDevice *device,
                                         const char *expression,
                                         const char *semiring,
@@ -1208,11 +1202,11 @@ SparringStatus sparring_einsum_plan_new(const SparringDevice *device,
 /// Bytes that a contraction takes beside its operands and its result, offsets that the plan holds among them.
 SparringStatus sparring_einsum_plan_workspace(const SparringEinsumPlan *einsum, uint64_t *bytes);
 
-/// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring.
-/// `operands` has the addresses of `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say;
-/// one array may be several operands. `alpha` and `beta` point to a value of the plan's type. NULL for `alpha`: nothing is
-/// multiplied. NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds.
-/// `result` is an array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
+/// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring. `operands` has the addresses of
+/// `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say; one array may be
+/// several operands. `alpha` and `beta` point to a value of the plan's type. NULL for `alpha`: nothing is multiplied.
+/// NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds. `result` is an
+/// array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
 /// Nothing is copied. The same bits for any number of threads.
 SparringStatus sparring_einsum_plan_run(const SparringEinsumPlan *einsum,
                                         const void *const *operands,
@@ -1226,7 +1220,8 @@ SparringStatus sparring_einsum_plan_run(const SparringEinsumPlan *einsum,
 /// Frees a plan; NULL is allowed.
 SparringStatus sparring_einsum_plan_free(SparringEinsumPlan *einsum);
 
-/// sparring_einsum_plan_new, sparring_einsum_plan_run and sparring_einsum_plan_free at once, for what is computed one time.
+/// sparring_einsum_plan_new, sparring_einsum_plan_run and sparring_einsum_plan_free at once, for what is computed one
+/// time.
 SparringStatus sparring_einsum(const SparringDevice *device,
                                const char *expression,
                                const char *semiring,

@@ -4,11 +4,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Writes a file: `body` writes it beside its place under another name, and when all of it is there it takes the place of what
-/// was at `path`. Who stops in between, by an error, a signal or a full disk, leaves that as it was.
+/// Writes a file: `body` writes it beside its place under another name, and when all of it is there it takes the place
+/// of what was at `path`. Who stops in between, by an error, a signal or a full disk, leaves that as it was.
 ///
-/// A link is followed, and a file that is replaced keeps its permissions. What is no plain file (a pipe, a terminal, `/dev/null`)
-/// cannot be replaced, and is written to.
+/// A link is followed, and a file that is replaced keeps its permissions. What is no plain file (a pipe, a terminal,
+/// `/dev/null`) cannot be replaced, and is written to.
 /// ```
 /// use std::io::Write;
 /// use sparring::io::write_file;

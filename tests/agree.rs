@@ -1,8 +1,8 @@
 //! Every scalar function means the same on the device and on the host.
 //!
 //! Integers, bool, comparisons, min, max, conversions, +, −, ·, /, √, fused multiply-add, floor and ceil: bit for bit,
-//! where any NaN is as good as another. exp, ln, ln(1 + x), x ln x and powers: within the units in the last place below, which
-//! are CUDA's own bounds (CUDA C++ Programming Guide, "Mathematical Functions") and one for the host's.
+//! where any NaN is as good as another. exp, ln, ln(1 + x), x ln x and powers: within the units in the last place
+//! below, which are CUDA's own bounds (CUDA C++ Programming Guide, "Mathematical Functions") and one for the host's.
 //!
 //! Without a GPU the programs are still compiled, if NVRTC is there (`SPARRING_REQUIRE_NVRTC=1`: else it fails).
 
@@ -48,7 +48,8 @@ mod ulp {
     pub(super) const LN: u64 = 2;
     /// ln(1 + a).
     pub(super) const LN_1P: u64 = 2;
-    /// a ln a: of 5·10⁷ random numbers, the host's was at most 5 from a times the library's ln a; CUDA's logarithm adds its own.
+    /// a ln a: of 5·10⁷ random numbers, the host's was at most 5 from a times the library's ln a; CUDA's logarithm adds
+    /// its own.
     pub(super) const X_LN_X: u64 = 8;
     /// aᵇ; the guide gives 4 for float and 2 for double.
     pub(super) const POW: u64 = 5;

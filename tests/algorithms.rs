@@ -1,7 +1,7 @@
 //! Algorithms of the books, one line of mathematics a line of code, on every machine; each against a plain textbook.
 //!
-//! Sources: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra"; Brandes 2001 (betweenness);
-//! Beamer, Asanović, Patterson 2015 (PageRank as in the GAP benchmark).
+//! Sources: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra"; Brandes 2001
+//! (betweenness); Beamer, Asanović, Patterson 2015 (PageRank as in the GAP benchmark).
 
 use sparring::algebra::{AbsDiff, Div, One};
 use sparring::graph::{betweenness, bfs_parents};

@@ -1,5 +1,5 @@
-//! A budget bounds what a product takes: C and scratch together, as an allocator that counts sees it. And without one, a
-//! product that the machine cannot hold is refused before it is begun.
+//! A budget bounds what a product takes: C and scratch together, as an allocator that counts sees it. And without one,
+//! a product that the machine cannot hold is refused before it is begun.
 
 mod common;
 
@@ -235,7 +235,8 @@ fn a_plan_lets_go_of_scratch_for_more_threads() {
     let plan = one.plan(&a, &b).eval().expect("a plan");
     let mut c = one.mxm(ring, &a, &b).plan(&plan).eval().expect("a product");
     let own = live();
-    // Threads take work when they come to it, so how many have worked is not known; the more they do, the sooner all of them have.
+    // Threads take work when they come to it, so how many have worked is not known; the more they do, the sooner all of
+    // them have.
     let mut most = 0;
     for _ in 0..200 {
         eight.mxm(ring, &a, &b).plan(&plan).into(&mut c).expect("in place");
@@ -287,7 +288,8 @@ fn a_plan_keeps_the_scratch_of_its_phases() {
         }
         let ((), third) = peak(|| cpu.mxm(ring, &a, &b).plan(&plan).into(&mut again).expect("in place"));
         assert!(identical(&again, &c), "{threads} threads, masked: {masked}");
-        // For each column, their number rounded up, a place of two bytes, and the window of doubles; or of four under a mask.
+        // For each column, their number rounded up, a place of two bytes, and the window of doubles; or of four under a
+        // mask.
         let tables = threads as u64 * if masked { 4 << 21 } else { (2 << 21) + (8 << 14) };
         assert!(
             first > 4_000_000 && second <= tables + SLACK && third <= SLACK,
@@ -296,8 +298,8 @@ fn a_plan_keeps_the_scratch_of_its_phases() {
     }
 }
 
-/// Text is parsed, laws are tried and loops are made once: the second lookup asks for no memory, and the second call for that of its
-/// result alone, so that neither can have done it again.
+/// Text is parsed, laws are tried and loops are made once: the second lookup asks for no memory, and the second call
+/// for that of its result alone, so that neither can have done it again.
 #[test]
 fn operators_by_name_are_made_once() {
     use sparring::algebra::Type;

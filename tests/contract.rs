@@ -1,4 +1,5 @@
-//! Contractions against loops over all indices: random expressions, layouts, updates and types, on any number of threads.
+//! Contractions against loops over all indices: random expressions, layouts, updates and types, on any number of
+//! threads.
 
 mod common;
 #[path = "contract/groups.rs"]
@@ -280,7 +281,8 @@ fn products_of_matrices_of_every_size() {
     }
 }
 
-/// Rectangles, their transposes, one operand for all by its letters, matrices times vectors, and what meets entry by entry.
+/// Rectangles, their transposes, one operand for all by its letters, matrices times vectors, and what meets entry by
+/// entry.
 #[test]
 fn products_of_rectangles() {
     let cpus = machines();

@@ -27,7 +27,8 @@ fn a_published_run() {
     let run = |sweeps| CpAls::new(2).guess(start.clone()).sweeps(sweeps).tol(0.0).run(&Cpu::new(), &x).unwrap();
     let fits = run(20).fits;
     for (sweep, fit) in GENTEN_FITS {
-        // All digits that are printed; of the last two the residual, 4·10⁻⁵ of the norm, is a difference of squares near 14.
+        // All digits that are printed; of the last two the residual, 4·10⁻⁵ of the norm, is a difference of squares
+        // near 14.
         let tolerance = if sweep < 10 { 1e-12 } else { 1e-11 };
         assert!(close(fits[sweep - 1], fit, tolerance), "{sweep}: {}", fits[sweep - 1]);
     }
@@ -203,7 +204,8 @@ fn threads_do_not_show() {
     }
 }
 
-/// Of a tensor with negative parts the best model from 0 up: no element below 0, fits that never fall, and the optimum of rank 1.
+/// Of a tensor with negative parts the best model from 0 up: no element below 0, fits that never fall, and the optimum
+/// of rank 1.
 #[test]
 fn without_negative_elements() {
     let mut rng = Rng(4);

@@ -6,7 +6,8 @@ use common::distances::{metrics, options};
 use sparring::distance::{Float, Measure, Metric, Options, Precision, Search};
 use sparring::{Cpu, Csr, Isa};
 
-/// Rows of which about `full` of 100 columns are there, the last ones and some others empty; some entries are stored zeros.
+/// Rows of which about `full` of 100 columns are there, the last ones and some others empty; some entries are stored
+/// zeros.
 fn rows(seed: u64, (nrows, ncols): (usize, usize), full: u64, values: &[f64]) -> Csr<f64> {
     let mut state = seed;
     let mut below = |n: u64| {
@@ -116,7 +117,8 @@ fn many_rows_have_the_same_bits_spread_out() {
     }
 }
 
-/// Signs, and products that overflow, vanish or cancel; then numbers that are not finite, which keep rows of X from being compared so.
+/// Signs, and products that overflow, vanish or cancel; then numbers that are not finite, which keep rows of X from
+/// being compared so.
 #[test]
 fn awkward_values_have_the_same_bits_spread_out() {
     let sets: [&[f64]; 4] = [

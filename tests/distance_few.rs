@@ -193,8 +193,9 @@ fn which_way_is_chosen_depends_on_the_columns_that_pairs_share() {
     assert!(less.as_ref().is_ok_and(|how| how.contains("tiles")) || less.is_err(), "{less:?}");
 }
 
-/// Two columns that nearly all rows have, and groups of rows that are nearly the same: what is found by rare columns is enough, but not
-/// where rows have popular columns alone, or fewer rows share the rare ones than are asked for, or all are equally far.
+/// Two columns that nearly all rows have, and groups of rows that are nearly the same: what is found by rare columns is
+/// enough, but not where rows have popular columns alone, or fewer rows share the rare ones than are asked for, or all
+/// are equally far.
 #[test]
 fn rare_columns_first_have_the_same_bits() {
     for values in [&[1.0][..], &[1.0, 2.0, 0.5], &[1.0, -1.0], &[1.0, 1e-7]] {

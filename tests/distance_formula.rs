@@ -204,8 +204,8 @@ fn the_same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Pairs whose keys are ∞ − ∞, or nothing but what is left of sums that cancel, are computed over their union: by text, by a
-/// closure, and as a NAMM.
+/// Pairs whose keys are ∞ − ∞, or nothing but what is left of sums that cancel, are computed over their union: by text,
+/// by a closure, and as a NAMM.
 #[test]
 fn what_entries_add_alone_may_be_infinite_or_cancel() {
     sparring::op! {

@@ -1,5 +1,5 @@
-//! Distances of rows that are far from one: large and small numbers, large means, numbers that are none, distances that are equal
-//! once they are rounded, matrices with very many columns.
+//! Distances of rows that are far from one: large and small numbers, large means, numbers that are none, distances that
+//! are equal once they are rounded, matrices with very many columns.
 
 mod common;
 

@@ -524,7 +524,8 @@ fn a_file_is_there_whole_or_as_it_was() {
 /// Indices from 0, value, line and column.
 type Found = (Vec<u64>, f64, (u64, u64));
 
-/// What a plain reader makes of a file: the entries in their order, each with its line and column; or where it is wrong.
+/// What a plain reader makes of a file: the entries in their order, each with its line and column; or where it is
+/// wrong.
 fn textbook(text: &[u8], values: bool, dims: Option<&[usize]>) -> Result<Vec<Found>, (u64, u64)> {
     let number = |word: &[u8]| -> Option<f64> {
         let mut word = std::str::from_utf8(word).ok()?.to_owned();
@@ -692,8 +693,8 @@ impl Arbitrary for Text {
     }
 }
 
-/// A mutated file gives what the plain reader makes of it, entry by entry, or its error at the same place; by any threads, in
-/// pieces, compressed, repeats kept, added up and refused.
+/// A mutated file gives what the plain reader makes of it, entry by entry, or its error at the same place; by any
+/// threads, in pieces, compressed, repeats kept, added up and refused.
 #[test]
 fn mutated_files_are_what_a_plain_reader_makes_of_them() {
     fn property(text: Text, values: bool, given: u8, piece: u8) -> bool {

@@ -1,8 +1,9 @@
 //! Bounded fuzzing of the readers of tables, svmlight, graphs, and files of NumPy and SciPy: valid files, mutated.
 //!
-//! No input may panic. A text is accepted or refused for the same reason whatever the pieces, the threads and the compression. What is
-//! accepted keeps what the lines say: a row for each, no line lost, and the same matrix after writing and reading. Seeds are fixed, so a
-//! failure repeats; `SPARRING_FUZZ_SECONDS` makes the run longer, with fresh seeds after the fixed ones.
+//! No input may panic. A text is accepted or refused for the same reason whatever the pieces, the threads and the
+//! compression. What is accepted keeps what the lines say: a row for each, no line lost, and the same matrix after
+//! writing and reading. Seeds are fixed, so a failure repeats; `SPARRING_FUZZ_SECONDS` makes the run longer, with fresh
+//! seeds after the fixed ones.
 
 mod common;
 

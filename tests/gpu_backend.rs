@@ -1,8 +1,8 @@
 //! The GPU through the trait that graph algorithms use: the checks that the CPU passes in `tests/ops.rs` and
 //! `tests/bfs.rs`, and R·A·P by plans that are used again.
 //!
-//! Float folds that the GPU makes as a tree are compared as numbers: sums within n·ε·Σ|t|, least and greatest but for the
-//! sign of zero. All else is compared bit for bit.
+//! Float folds that the GPU makes as a tree are compared as numbers: sums within n·ε·Σ|t|, least and greatest but for
+//! the sign of zero. All else is compared bit for bit.
 #![cfg(feature = "cuda")]
 
 mod common;
@@ -125,7 +125,8 @@ fn what_goes_up_comes_down() {
     many(round_trips);
 }
 
-/// A graph of `n` vertices and about `edges` edges: few vertices have most of them, and one leads to every second vertex.
+/// A graph of `n` vertices and about `edges` edges: few vertices have most of them, and one leads to every second
+/// vertex.
 fn skewed(n: usize, edges: usize, seed: u64) -> Csr<f64> {
     let mut rng = Rng(seed);
     let mut rows = vec![vec![]; n];
@@ -211,8 +212,8 @@ fn levels_of_large_graphs() {
     levels(&cuda, &path(500), 499).unwrap();
 }
 
-/// Rounds that relax all edges, and parents level by level: frontiers of one entry, of more than a block takes, and of most vertices, which
-/// are bitmaps; each step has the bits of the processor.
+/// Rounds that relax all edges, and parents level by level: frontiers of one entry, of more than a block takes, and of
+/// most vertices, which are bitmaps; each step has the bits of the processor.
 #[test]
 #[ignore = "needs a GPU"]
 fn steps_of_large_graphs_have_the_bits_of_the_processor() {

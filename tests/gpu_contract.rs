@@ -1,4 +1,5 @@
-//! Contractions on the GPU have the bits of the processor's, which `tests/contract.rs` compares with loops over all indices.
+//! Contractions on the GPU have the bits of the processor's, which `tests/contract.rs` compares with loops over all
+//! indices.
 
 mod common;
 

@@ -114,7 +114,8 @@ fn fits_of_amino_acids() {
     }
 }
 
-/// Orders 1 to 8, ranks above every mode, and large ones: fits are the processor's where systems are regular, and never fall.
+/// Orders 1 to 8, ranks above every mode, and large ones: fits are the processor's where systems are regular, and never
+/// fall.
 #[test]
 #[ignore = "needs a GPU"]
 fn fits_are_those_of_the_processor() {

@@ -1,4 +1,5 @@
-//! An index that stays on the GPU: what it is asked has the bits of preparing both sides; saved by one machine, loaded by another.
+//! An index that stays on the GPU: what it is asked has the bits of preparing both sides; saved by one machine, loaded
+//! by another.
 #![cfg(feature = "cuda")]
 
 mod common;

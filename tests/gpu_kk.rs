@@ -1,5 +1,5 @@
-//! kkSpGEMM on the GPU: every accumulator, compressed or not, with first levels that are too small and pools of one chunk,
-//! gives the same entries and the same bits as the CPU.
+//! kkSpGEMM on the GPU: every accumulator, compressed or not, with first levels that are too small and pools of one
+//! chunk, gives the same entries and the same bits as the CPU.
 #![cfg(feature = "cuda")]
 
 mod common;

@@ -150,7 +150,8 @@ fn small() -> Vec<AnyPattern> {
     all
 }
 
-/// Matrices of many blocks: scattered entries, one huge row, one huge column, rows of every length about the thresholds.
+/// Matrices of many blocks: scattered entries, one huge row, one huge column, rows of every length about the
+/// thresholds.
 fn large() -> Vec<AnyPattern> {
     let mut rng = Rng(2);
     let mut scattered = vec![vec![]; 20_000];

@@ -136,8 +136,9 @@ macro_rules! of_weights {
         fn $name() { of_weight($n, $mean, $heavy) }
     )*};
 }
-// Every bin of every kernel: rows of 0 to tens of thousands of multiplications and entries. The last two have more than 2²² products, the
-// last one many rows of up to 128 entries: where such plans are used again they know products by rows and parts, others by entries.
+// Every bin of every kernel: rows of 0 to tens of thousands of multiplications and entries. The last two have more than
+// 2²² products, the last one many rows of up to 128 entries: where such plans are used again they know products by rows
+// and parts, others by entries.
 of_weights! {
     rows_of_weight_5: 50, 1, 5;
     rows_of_weight_40: 200, 2, 40;

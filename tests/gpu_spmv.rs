@@ -142,7 +142,8 @@ fn put<T: Value>(cuda: &Cuda, values: &[T]) -> DeviceVector<T> {
     cuda.upload_full(values).unwrap()
 }
 
-/// Compares `mxv` in the ways of `kinds`, and the chain in the way chosen, under no mask and under two, with the definition.
+/// Compares `mxv` in the ways of `kinds`, and the chain in the way chosen, under no mask and under two, with the
+/// definition.
 fn check_mxv<R: Semiring>(
     cuda: &Cuda,
     ring: R,
@@ -371,8 +372,8 @@ fn expect_list<T: Value>(cuda: &Cuda, y: &DeviceVector<T>, (indices, values): &(
     }
 }
 
-/// Lists of `entries` rows of a pattern with `rows`, under every form of mask: what one block takes (2048 entries, 16,384 products, 4096
-/// that the mask allows), and one more of each.
+/// Lists of `entries` rows of a pattern with `rows`, under every form of mask: what one block takes (2048 entries,
+/// 16,384 products, 4096 that the mask allows), and one more of each.
 #[test]
 #[ignore = "needs a GPU"]
 fn vxm_is_the_fold_at_the_limits_of_a_block() {

@@ -16,7 +16,8 @@ fn draw(rng: &mut Rng, n: usize, skew: i32) -> u32 {
     ((n as f64 * u.powi(skew)) as usize).min(n - 1) as u32
 }
 
-/// `nnz` entries of these dimensions, more at low indices the larger `skew`, sorted or not; every tenth value is a stored zero.
+/// `nnz` entries of these dimensions, more at low indices the larger `skew`, sorted or not; every tenth value is a
+/// stored zero.
 fn tensor(dims: &[usize], nnz: usize, skew: i32, sorted: bool, seed: u64) -> Tensor<f64> {
     let mut rng = Rng(seed);
     let mut places: Vec<Vec<u32>> = (0..nnz).map(|_| dims.iter().map(|&n| draw(&mut rng, n, skew)).collect()).collect();
@@ -85,7 +86,8 @@ fn bits<T: Real>(all: &[Vec<T>]) -> Vec<u64> {
     all.iter().flatten().map(|x| x.as_f64().to_bits()).collect()
 }
 
-/// All forms and modes against the definition; twice, with the same bits; copies and permuted records with the same bits.
+/// All forms and modes against the definition; twice, with the same bits; copies and permuted records with the same
+/// bits.
 fn check<T: Real>(cuda: &Cuda, x: &Tensor<f64>, rank: usize, bound: f64) {
     let (x, wide) = (cast::<T>(x), x);
     let wide = wide.with_values(x.values().iter().map(|v| v.as_f64()).collect()).unwrap();

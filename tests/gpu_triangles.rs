@@ -50,7 +50,8 @@ fn known_counts_of_the_files_at_hand() {
         let want = fact["facts"]["tri"].as_u64().expect("a count");
         let a: Csr<f64> = io::parse_matrix_market(bytes, name).and_then(|m| m.csr()).expect("a matrix");
         assert_eq!(count(&cuda, &a), want, "{name}");
-        // On the device already, whole or its pattern; several times, since lists are filled in another order each time.
+        // On the device already, whole or its pattern; several times, since lists are filled in another order each
+        // time.
         let there = cuda.upload(&a).expect("device memory");
         for _ in 0..3 {
             let found = triangles(&cuda, &there, TriangleMethod::Compressed).expect("a count");

@@ -1,5 +1,5 @@
-//! Vectors of the GPU that are full, a bitmap or a list inside: every operation on every form, compared with plain loops over
-//! a vector of options, bit for bit.
+//! Vectors of the GPU that are full, a bitmap or a list inside: every operation on every form, compared with plain
+//! loops over a vector of options, bit for bit.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Matrices of far more rows and columns than entries: every operation, under every mask, gives what a map of entries gives, and takes
-//! no memory for what is not there.
+//! Matrices of far more rows and columns than entries: every operation, under every mask, gives what a map of entries
+//! gives, and takes no memory for what is not there.
 
 mod common;
 
@@ -183,7 +183,8 @@ fn no_row_pointers_are_made() {
     assert_eq!(cpu.reduce_rows(Plus::new(), &wide).transpose_a().eval().unwrap().get(5), Some(&6.0));
 }
 
-/// Small operands of another form meet hypersparse ones of the same shape; repeats are named by their place in the matrix.
+/// Small operands of another form meet hypersparse ones of the same shape; repeats are named by their place in the
+/// matrix.
 #[test]
 fn forms_meet() {
     let (cpu, n) = (Cpu::new(), 1 << 20);

@@ -1,6 +1,7 @@
 //! Every kernel of the library compiles for every architecture that is promised, and hot ones keep to their registers.
 //!
-//! Needs NVRTC and no GPU. Where NVRTC is not found the test says so and ends; with `SPARRING_REQUIRE_NVRTC=1` it fails.
+//! Needs NVRTC and no GPU. Where NVRTC is not found the test says so and ends; with `SPARRING_REQUIRE_NVRTC=1` it
+//! fails.
 
 use sparring::Error;
 use sparring::gpu::testing;
@@ -20,8 +21,8 @@ fn architectures() -> Vec<u32> {
     }
 }
 
-/// Spills that are known: architecture, kernel, bytes. One pointer of the product of 32 × 32 matrices of f32, once a thread, on an
-/// architecture that nothing was measured on.
+/// Spills that are known: architecture, kernel, bytes. One pointer of the product of 32 × 32 matrices of f32, once a
+/// thread, on an architecture that nothing was measured on.
 const KNOWN: [(u32, &str, u64); 1] = [(100, "contract", 8)];
 
 /// Bytes that each kernel spills, read off the words of `ptxas -v`:
@@ -53,7 +54,8 @@ fn check(sm: u32) {
     assert!(!all.is_empty());
     let mut wrong = vec![];
     for (p, program) in all.iter().enumerate() {
-        // What is compiled a second time, for a ring of the same instructions, may come from the compiler's own cache, which has no log.
+        // What is compiled a second time, for a ring of the same instructions, may come from the compiler's own cache,
+        // which has no log.
         let again = all[..p].iter().any(|other| other.image == program.image);
         if again && entries(&program.log).count() == 0 {
             continue;

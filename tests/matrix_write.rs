@@ -1,7 +1,8 @@
-//! Matrices of every form: written in place and read, operations × masks × replace × accumulators × aliases × clones, against a table
-//! of places.
+//! Matrices of every form: written in place and read, operations × masks × replace × accumulators × aliases × clones,
+//! against a table of places.
 //!
-//! One matrix is written again and again, so that it goes through its forms, and clones taken on the way keep what they were.
+//! One matrix is written again and again, so that it goes through its forms, and clones taken on the way keep what they
+//! were.
 
 mod common;
 

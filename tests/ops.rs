@@ -1,6 +1,7 @@
 //! Operations with vectors and entry by entry against the textbook, through the trait that graph algorithms use.
 //!
-//! The checks are those of `common/backend_checks.rs`, generic in the backend; `Cpu` runs them on 1, 2, 3 and 8 threads.
+//! The checks are those of `common/backend_checks.rs`, generic in the backend; `Cpu` runs them on 1, 2, 3 and 8
+//! threads.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Tables, svmlight, graphs, arrays of NumPy and matrices of SciPy: what is read, what is refused and where, and round trips.
+//! Tables, svmlight, graphs, arrays of NumPy and matrices of SciPy: what is read, what is refused and where, and round
+//! trips.
 
 use std::io::Write;
 

@@ -251,7 +251,8 @@ fn that_repeat() -> Vec<[Csr<f64>; 2]> {
     }
     let mut matrices: Vec<[Csr<f64>; 2]> =
         shapes.into_iter().map(|rows| of_rows(rows.len(), rows)).map(|a| [a.clone(), a]).collect();
-    // A of equal rows; B of which two rows in a row are the same; a row of B that is moved by another distance than the first.
+    // A of equal rows; B of which two rows in a row are the same; a row of B that is moved by another distance than the
+    // first.
     matrices.push([of_rows(92, blocks(90)), of_rows(200, (0..92).map(|i| vec![i / 2, i / 2 + 7, 150]).collect())]);
     matrices.push([of_rows(40, band(40, 1)), of_rows(200, (0..40).map(|i| vec![3 * i, 3 * i + 1 + i % 2]).collect())]);
     matrices.push([
@@ -265,8 +266,8 @@ fn that_repeat() -> Vec<[Csr<f64>; 2]> {
     matrices
 }
 
-/// Rows of C that are the row before, moved or the same: on grids, in blocks of equal rows, and where one entry of A, one of a row of
-/// B, or the distance of one row of B alone is off.
+/// Rows of C that are the row before, moved or the same: on grids, in blocks of equal rows, and where one entry of A,
+/// one of a row of B, or the distance of one row of B alone is off.
 #[test]
 fn rows_that_repeat_are_the_definition() {
     let cpu = Cpu::with_threads(2).expect("threads");
@@ -285,8 +286,8 @@ fn rows_that_repeat_are_the_definition() {
     assert!(repeats >= 4, "{repeats}");
 }
 
-/// Rows whose products are sorted in one register: from none to sixteen products, with many columns again and again, rows of B that are
-/// empty or in any order, and a few rows that have more and go another way.
+/// Rows whose products are sorted in one register: from none to sixteen products, with many columns again and again,
+/// rows of B that are empty or in any order, and a few rows that have more and go another way.
 #[test]
 fn rows_of_few_products_are_the_definition() {
     fn check_rows<R: Semiring>(ring: R, [a, b]: &[AnyPattern; 2], way: &str)
@@ -352,8 +353,8 @@ fn rows_of_few_products_are_the_definition() {
     }
 }
 
-/// The product of stored rows is that of all rows: also where ⊗ reads the places of its operands, where rows of B that A names are not
-/// stored, and where rows of C come out empty.
+/// The product of stored rows is that of all rows: also where ⊗ reads the places of its operands, where rows of B that
+/// A names are not stored, and where rows of C come out empty.
 #[test]
 fn hypersparse_products_are_the_definition() {
     fn check<R: Semiring>(ring: R, [m, k, n]: [usize; 3], seed: u64)
@@ -407,8 +408,8 @@ fn hypersparse_products_are_the_definition() {
     assert!(matches!(error, Err(Error::Shape { op: "mxm", lhs: (4_000_000_000, 4_000_000_000), rhs: (1, 3) })));
 }
 
-/// A row of over 2²⁰ multiplications is cut by columns, each part a task. Rows before and behind it see what the parts leave
-/// in the tables of their thread; where a part is wider than a window, its columns have places in a table.
+/// A row of over 2²⁰ multiplications is cut by columns, each part a task. Rows before and behind it see what the parts
+/// leave in the tables of their thread; where a part is wider than a window, its columns have places in a table.
 #[test]
 fn rows_cut_by_columns_are_the_definition() {
     let k = 1100;
@@ -448,7 +449,8 @@ fn rows_cut_by_columns_are_the_definition() {
     }
 }
 
-/// So many columns that no table has a place for each: places are searched, and columns sorted where bits would be too many.
+/// So many columns that no table has a place for each: places are searched, and columns sorted where bits would be too
+/// many.
 #[test]
 fn b_wider_than_every_table_is_the_definition() {
     let mut rng = Rng(11);
@@ -478,7 +480,8 @@ fn b_wider_than_every_table_is_the_definition() {
     }
 }
 
-/// Rows of which each has so few columns in so wide a range that looking for them takes longer than sorting, in a product that has many.
+/// Rows of which each has so few columns in so wide a range that looking for them takes longer than sorting, in a
+/// product that has many.
 #[test]
 fn rows_that_reach_far_are_the_definition() {
     let (mut rng, n) = (Rng(12), 60_000_000);

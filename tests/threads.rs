@@ -172,7 +172,8 @@ fn square(cpu: &Cpu, a: &Csr<f64>) -> Csr<f64> {
 /// What a child of `fork` did, within twenty seconds.
 #[cfg(target_os = "linux")]
 fn in_child(work: impl FnOnce() -> bool) -> Option<i32> {
-    // SAFETY: 1. the child calls nothing that the C library forbids after `fork`: glibc's allocator is made ready there;
+    // SAFETY: 1. the child calls nothing that the C library forbids after `fork`: glibc's allocator is made ready
+    // there;
     //         2. it ends by `_exit`, so nothing of the parent's is run twice.
     unsafe {
         let child = libc::fork();

@@ -79,8 +79,9 @@ fn undirected(n: usize, degree: usize, hubs: usize, seed: u64) -> AnyPattern {
     AnyPattern { ncols: n, rows, shuffle: 0 }
 }
 
-/// Rows as they stand, of one register and of several, with hubs and without; then with a loop, which changes nothing, and with one
-/// entry too few or too many, which leaves the graph but makes the matrix unsymmetric. With columns of 64 bits too.
+/// Rows as they stand, of one register and of several, with hubs and without; then with a loop, which changes nothing,
+/// and with one entry too few or too many, which leaves the graph but makes the matrix unsymmetric. With columns of 64
+/// bits too.
 #[test]
 fn symmetric_graphs_nearly_so() {
     for (n, degree, hubs) in [(40, 4, 0), (150, 6, 1), (150, 20, 0), (120, 40, 2), (150, 70, 1), (200, 150, 0)] {

@@ -1,6 +1,7 @@
 //! Vectors written in place: forms × masks × replace × accumulators × aliases × clones, against a table of places.
 //!
-//! One vector is written again and again, so that it goes through its forms, and clones taken on the way keep what they were.
+//! One vector is written again and again, so that it goes through its forms, and clones taken on the way keep what they
+//! were.
 
 mod common;
 
@@ -29,7 +30,8 @@ fn table<T: Num, I: Index>(v: &Vector<T, I>) -> Table<T> {
     table
 }
 
-/// A vector of `n` places: without entries, one, few, some, nearly all, all; made in one go, or entry by entry from another.
+/// A vector of `n` places: without entries, one, few, some, nearly all, all; made in one go, or entry by entry from
+/// another.
 fn draw<T: Num + Draw, I: Index>(rng: &mut Rng, n: usize) -> Vector<T, I> {
     let percent = [0, 1, 3, 8, 40, 97, 100][rng.below(7)];
     let mut at: Vec<usize> = (0..n).filter(|_| rng.below(100) < percent).collect();

@@ -1,7 +1,7 @@
 //! Matrices without a copy: arrays of the library's that C fills.
 //!
-//! A matrix owns its arrays, and frees them as Rust allocates; so it cannot take over what C has from `malloc` or `mmap`.
-//! It lends out arrays of its own instead, before it is a matrix.
+//! A matrix owns its arrays, and frees them as Rust allocates; so it cannot take over what C has from `malloc` or
+//! `mmap`. It lends out arrays of its own instead, before it is a matrix.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -31,12 +31,11 @@ impl Object for SparringArrays {
     const NAME: &'static str = "SparringArrays";
 }
 
-/// Room for the compressed rows of an nrows × ncols matrix with `nnz` entries, in memory that becomes the matrix: what you
-/// write there is not copied. All of it is 0. `type` is a SparringType.
-/// `*row_ptr` gets the address of nrows + 1 elements, `*col_idx` and `*values` of `nnz` each, for you to fill as those
-/// of sparring_matrix_from_csr, by as many threads as you like. They are good until sparring_matrix_from_arrays or
-/// sparring_arrays_free.
-/// `*arrays` gets the handle, NULL on failure; end it with one of those two.
+/// Room for the compressed rows of an nrows × ncols matrix with `nnz` entries, in memory that becomes the matrix: what
+/// you write there is not copied. All of it is 0. `type` is a SparringType. `*row_ptr` gets the address of nrows + 1
+/// elements, `*col_idx` and `*values` of `nnz` each, for you to fill as those of sparring_matrix_from_csr, by as many
+/// threads as you like. They are good until sparring_matrix_from_arrays or sparring_arrays_free. `*arrays` gets the
+/// handle, NULL on failure; end it with one of those two.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_arrays_new(
@@ -78,8 +77,8 @@ pub unsafe extern "C" fn sparring_arrays_new(
 }
 
 /// The matrix of arrays that you have filled: they are checked as those of sparring_matrix_from_csr, and not copied.
-/// Nobody writes to them from here on, nor after; the matrix lends them as sparring_matrix_borrow says.
-/// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free. `arrays` ends here: what is wrong with their
+/// Nobody writes to them from here on, nor after; the matrix lends them as sparring_matrix_borrow says. `*matrix` gets
+/// the handle, NULL on failure; free it with sparring_matrix_free. `arrays` ends here: what is wrong with their
 /// contents frees them too. With SPARRING_NULL_POINTER and SPARRING_INVALID_HANDLE nothing has happened.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_from_arrays(

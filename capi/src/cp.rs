@@ -46,8 +46,8 @@ pub struct SparringCpOptions {
     pub warm_start: u32,
     /// Starts, of which the best is kept. 0: 1.
     pub starts: u64,
-    /// The first start begins with factors of elements in [0, 1) that this number gives, the next one with those of the next
-    /// number: they are those of NumPy's Generator(PCG64(seed)).random, factor after factor.
+    /// The first start begins with factors of elements in [0, 1) that this number gives, the next one with those of the
+    /// next number: they are those of NumPy's Generator(PCG64(seed)).random, factor after factor.
     pub seed: u64,
     /// Added to what is made least: this times the squared norm of each factor, from 0 up.
     pub ridge: f64,
@@ -55,8 +55,9 @@ pub struct SparringCpOptions {
     pub nonnegative: u32,
     /// A SparringMttkrpVariant.
     pub variant: u32,
-    /// Called after each sweep by the thread that called sparring_cp_als, unless NULL. What is not 0 stops, and the best model
-    /// so far is the result. It returns: no longjmp, and no exception of C++. It may call functions of this library.
+    /// Called after each sweep by the thread that called sparring_cp_als, unless NULL. What is not 0 stops, and the
+    /// best model so far is the result. It returns: no longjmp, and no exception of C++. It may call functions of this
+    /// library.
     pub on_sweep: Option<unsafe extern "C" fn(sweep: *const SparringSweep, context: *mut c_void) -> i32>,
     /// Given to `on_sweep`.
     pub context: *mut c_void,
@@ -132,13 +133,14 @@ fn of_cp(e: Error) -> Fail {
 }
 
 /// CP by alternating least squares: the sum M of `rank` components λᵣ a₀ᵣ ∘ a₁ᵣ ∘ … that comes nearest to the tensor X,
-/// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum norm is taken.
-/// `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for each mode, that of mode m
-/// with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1. Components come by falling weight.
-/// `*fit` gets the figures. `options` may be NULL. On failure, weights and factors are as they were.
-/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
-/// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there and stay
-/// until the end; it knows the variants C and COPIES, and where the tensor does not fit it is sent in parts.
+/// whose entries are at different places (sparring_tensor_summed). Where components coincide, the solution of minimum
+/// norm is taken. `weights` has room for the `rank` weights λ, and `factors` the addresses of room for a factor for
+/// each mode, that of mode m with `dims[m]` · `rank` elements, row after row: column r holds a component of 2-norm 1.
+/// Components come by falling weight. `*fit` gets the figures. `options` may be NULL. On failure, weights and factors
+/// are as they were. What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL:
+/// not wanted). The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are
+/// sent there and stay until the end; it knows the variants C and COPIES, and where the tensor does not fit it is sent
+/// in parts.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_cp_als(
@@ -155,7 +157,8 @@ pub unsafe extern "C" fn sparring_cp_als(
 ) -> SparringStatus {
     ffi!({
         let (device, tensor) = (handle(device, "device")?, handle(tensor, "tensor")?);
-        // SAFETY: by the contract above `options` is NULL or points to options; any bits but NULL are a function's address.
+        // SAFETY: by the contract above `options` is NULL or points to options; any bits but NULL are a function's
+        // address.
         let options = unsafe { given(options)? };
         let (dims, rank) = (tensor.x.dims(), size(rank, "rank")?);
         // SAFETY: by the contract above there is an address for each mode.
@@ -171,7 +174,8 @@ pub unsafe extern "C" fn sparring_cp_als(
             None
         } else {
             let copies = addresses.iter().zip(dims).enumerate();
-            // SAFETY: by the contract above weights and factors have so many elements, and with this option hold numbers.
+            // SAFETY: by the contract above weights and factors have so many elements, and with this option hold
+            // numbers.
             let (weights, copies) = unsafe {
                 let copies = copies.map(|(m, (&p, &n))| factor(p, n, rank, m)).collect::<Fallible<Vec<_>>>()?;
                 (copied(input(weights, rank, "weights")?, "weights", |x| x)?, copies)
@@ -196,8 +200,8 @@ pub unsafe extern "C" fn sparring_cp_als(
             seconds: found.total.as_secs_f64(),
             converged: found.converged.into(),
         };
-        // SAFETY: by the contract above there is room for the weights, for each factor and for the figures; `buffer` has `capacity`
-        // bytes, and `length` is NULL or points to room for a number.
+        // SAFETY: by the contract above there is room for the weights, for each factor and for the figures; `buffer`
+        // has `capacity` bytes, and `length` is NULL or points to room for a number.
         unsafe {
             write_text(&found.explain, buffer, capacity, length)?;
             output(found.model.weights(), weights, rank as u64, "weights")?;

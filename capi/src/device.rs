@@ -19,7 +19,8 @@ pub struct SparringDevice {
 }
 
 impl SparringDevice {
-    /// Refuses a matrix that is in the memory of another GPU; `name` is the argument. One in the processor's memory is sent.
+    /// Refuses a matrix that is in the memory of another GPU; `name` is the argument. One in the processor's memory is
+    /// sent.
     pub(crate) fn takes(&self, name: &'static str, a: &Matrix) -> Fallible {
         if a.is_on_host() || self.machine.holds(a) {
             return Ok(());
@@ -72,13 +73,12 @@ fn ordinal(name: &str) -> Fallible<Option<usize>> {
 
 /// A device by its name: "cpu" for the processor, "cuda:0" for the first NVIDIA GPU, "cuda:1" for the next.
 ///
-/// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for each
-/// processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products, distances and
-/// decompositions refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and scratch together
-/// (0: no limit), of the device's memory if it is a GPU.
-/// A GPU needs the NVIDIA driver, or the status is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler
-/// that comes with CUDA: SPARRING_NO_COMPILER otherwise.
-/// `*device` gets the handle, NULL on failure; free it with sparring_device_free.
+/// On the processor there is a pool of `threads` threads, or SPARRING_THREADS if the system refuses them (0: one for
+/// each processor that this process may use, or as many as are to be had); for a GPU `threads` is 0. Products,
+/// distances and decompositions refuse with SPARRING_BUDGET to use more than `memory_budget` bytes for results and
+/// scratch together (0: no limit), of the device's memory if it is a GPU. A GPU needs the NVIDIA driver, or the status
+/// is SPARRING_NO_DEVICE, and its first operation needs NVRTC, the compiler that comes with CUDA: SPARRING_NO_COMPILER
+/// otherwise. `*device` gets the handle, NULL on failure; free it with sparring_device_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_device_new(
     name: *const c_char,

@@ -46,8 +46,8 @@ pub enum SparringPrecision {
 pub struct SparringDistanceOptions {
     /// The p of "minkowski", which needs one of at least 1; 0 for every other metric.
     pub p: f64,
-    /// Bytes that results, in your arrays too, and scratch memory may take together: SPARRING_BUDGET otherwise. 0: what the
-    /// device allows, which counts in any case. For a GPU it is memory there.
+    /// Bytes that results, in your arrays too, and scratch memory may take together: SPARRING_BUDGET otherwise. 0: what
+    /// the device allows, which counts in any case. For a GPU it is memory there.
     pub memory_budget: u64,
     /// A SparringNormalize.
     pub normalize: u32,
@@ -176,8 +176,8 @@ pub(crate) fn places(what: &'static str, n: usize, m: usize) -> Fallible<usize> 
 
 /// Neighbours into arrays of the caller's.
 /// # Safety
-/// `ids` and `distances`, if not NULL, have `len` elements, those of distances of the matrices' type; `buffer` has `capacity` bytes;
-/// `length` is NULL or points to room for a number, as `found` does.
+/// `ids` and `distances`, if not NULL, have `len` elements, those of distances of the matrices' type; `buffer` has
+/// `capacity` bytes; `length` is NULL or points to room for a number, as `found` does.
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub(crate) unsafe fn neighbours_out(
     near: &Neighbours,
@@ -213,25 +213,23 @@ pub extern "C" fn sparring_metric_count() -> u64 {
     Metric::ALL.len() as u64
 }
 
-/// Name of a metric, `index` from 0 to sparring_metric_count() - 1, or NULL beyond: "cosine", "euclidean", "jaccard" and so
-/// on. "minkowski" needs the `p` of SparringDistanceOptions; "dot" is a similarity, the larger the nearer. The text is
-/// constant and is not freed.
+/// Name of a metric, `index` from 0 to sparring_metric_count() - 1, or NULL beyond: "cosine", "euclidean", "jaccard"
+/// and so on. "minkowski" needs the `p` of SparringDistanceOptions; "dot" is a similarity, the larger the nearer. The
+/// text is constant and is not freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_metric_name(index: u64) -> *const c_char {
     let name = usize::try_from(index).ok().and_then(|i| NAMES.get(i));
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if `y`
-/// is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_TYPE for others.
-/// The metric is the one of this name (see sparring_metric_name), or by a formula of a and b, as in "abs(a-b)/(a+b+1)": its sum
-/// over the columns where one of the rows has an entry. Entries that it cannot take are refused with the number
-/// of their row. `options` may be NULL.
-/// `distances` has room for `distances_len` values of the matrices' type, and gets n·m of them, row after row: if there is
-/// room for fewer, SPARRING_LENGTH before anything is computed.
-/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
-/// On a GPU the last bits of sums may differ from the processor's, and more than 1 GiB of distances comes in blocks of rows:
-/// they need not fit there.
+/// D(i, j) = d(X(i, :), Y(j, :)): all distances between the rows of `x`, n×k, and of `y`, m×k, or among those of `x` if
+/// `y` is NULL. Both are of the same type, SPARRING_F32 or SPARRING_F64: SPARRING_TYPE for others. The metric is the
+/// one of this name (see sparring_metric_name), or by a formula of a and b, as in "abs(a-b)/(a+b+1)": its sum over the
+/// columns where one of the rows has an entry. Entries that it cannot take are refused with the number of their row.
+/// `options` may be NULL. `distances` has room for `distances_len` values of the matrices' type, and gets n·m of them,
+/// row after row: if there is room for fewer, SPARRING_LENGTH before anything is computed. What ran, and why, goes to
+/// `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted). On a GPU the last bits of sums
+/// may differ from the processor's, and more than 1 GiB of distances comes in blocks of rows: they need not fit there.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_pairwise(
@@ -248,11 +246,13 @@ pub unsafe extern "C" fn sparring_pairwise(
 ) -> SparringStatus {
     ffi!({
         let device = handle(device, "device")?;
-        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to
+        // nothing.
         let question = unsafe { question("pairwise", &device, metric, x, y, options)? };
         let (n, m) = question.shape();
         let expected = places("distances", n, m)?;
-        // SAFETY: by the contract above `distances` has room for `distances_len` elements of this type, of which zeros are values.
+        // SAFETY: by the contract above `distances` has room for `distances_len` elements of this type, of which zeros
+        // are values.
         let explain = unsafe {
             if question.x.ty() == Type::F32 {
                 let out = room(distances.cast::<f32>(), expected, distances_len, "distances")?;
@@ -268,13 +268,14 @@ pub unsafe extern "C" fn sparring_pairwise(
     })
 }
 
-/// The `k` nearest rows of `y` for each of the n rows of `x`, or of `x` itself if `y` is NULL (each row is then among its own
-/// neighbours, unless `exclude_self`). Never holds all distances. Matrices, `metric` and `options` as for sparring_pairwise.
-/// `*found` gets the number of neighbours of each row: `k`, or as many rows as there are. Those of row i, nearest first, are
-/// `ids[p]` at `distances[p]` for p from i·found to (i + 1)·found - 1; rows at equal distance come in order of their numbers.
-/// `ids` and `distances` have room for `len` elements each and get n·found, distances in the matrices' type; if there is
-/// room for fewer, SPARRING_LENGTH before anything is computed. One that is NULL is not wanted.
-/// What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not wanted).
+/// The `k` nearest rows of `y` for each of the n rows of `x`, or of `x` itself if `y` is NULL (each row is then among
+/// its own neighbours, unless `exclude_self`). Never holds all distances. Matrices, `metric` and `options` as for
+/// sparring_pairwise. `*found` gets the number of neighbours of each row: `k`, or as many rows as there are. Those of
+/// row i, nearest first, are `ids[p]` at `distances[p]` for p from i·found to (i + 1)·found - 1; rows at equal distance
+/// come in order of their numbers. `ids` and `distances` have room for `len` elements each and get n·found, distances
+/// in the matrices' type; if there is room for fewer, SPARRING_LENGTH before anything is computed. One that is NULL is
+/// not wanted. What ran, and why, goes to `buffer` as for sparring_plan_explain (`capacity` 0 and `length` NULL: not
+/// wanted).
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_knn(
@@ -296,7 +297,8 @@ pub unsafe extern "C" fn sparring_knn(
         // SAFETY: by the contract above `found` points to room for a number.
         unsafe { write(found, 0, "found")? };
         let device = handle(device, "device")?;
-        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to
+        // nothing.
         let question = unsafe { question("knn", &device, metric, x, y, options)? };
         let k = size(k, "k")?;
         let expected = places("ids, distances", question.shape().0, question.neighbours(k))?;
@@ -306,16 +308,16 @@ pub unsafe extern "C" fn sparring_knn(
             }
         }
         let near = device.machine.neighbours(&question, k).map_err(|e| of_rows(e, &question))?;
-        // SAFETY: by the contract above both arrays, if not NULL, have `len` elements, those of distances of the matrices' type;
-        // `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number, as `found` does.
+        // SAFETY: by the contract above both arrays, if not NULL, have `len` elements, those of distances of the
+        // matrices' type; `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number, as
+        // `found` does.
         unsafe { neighbours_out(&near, ids, distances, len, found, buffer, capacity, length) }
     })
 }
 
-/// The graph of nearest neighbours: what sparring_knn finds as an n×m matrix, with an entry (i, j) for each neighbour j of
-/// row i, its value the distance, 0 too. Columns are sorted.
-/// On a GPU the result is where `x` is.
-/// `*graph` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The graph of nearest neighbours: what sparring_knn finds as an n×m matrix, with an entry (i, j) for each neighbour j
+/// of row i, its value the distance, 0 too. Columns are sorted. On a GPU the result is where `x` is. `*graph` gets the
+/// handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_knn_graph(
     device: *const SparringDevice,
@@ -330,7 +332,8 @@ pub unsafe extern "C" fn sparring_knn_graph(
         // SAFETY: by the contract above `graph` points to room for a handle.
         let out = unsafe { NewHandle::at(graph, "graph")? };
         let device = handle(device, "device")?;
-        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to
+        // nothing.
         let question = unsafe { question("knn", &device, metric, x, y, options)? };
         let k = size(k, "k")?;
         let graph = device.machine.neighbours(&question, k).map_err(|e| of_rows(e, &question))?.graph()?;
@@ -338,11 +341,11 @@ pub unsafe extern "C" fn sparring_knn_graph(
     })
 }
 
-/// The rows of `y`, or of `x` if `y` is NULL, at most `radius` away from each row of `x` (for "dot", a similarity: at least
-/// `radius`), as an n×m matrix: an entry (i, j) for each, its value the distance, 0 too. Columns are sorted.
-/// Matrices, `metric` and `options` as for sparring_pairwise. A radius that is NaN is SPARRING_ARGUMENT.
-/// On a GPU the result is where `x` is.
-/// `*within` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The rows of `y`, or of `x` if `y` is NULL, at most `radius` away from each row of `x` (for "dot", a similarity: at
+/// least `radius`), as an n×m matrix: an entry (i, j) for each, its value the distance, 0 too. Columns are sorted.
+/// Matrices, `metric` and `options` as for sparring_pairwise. A radius that is NaN is SPARRING_ARGUMENT. On a GPU the
+/// result is where `x` is. `*within` gets the handle of a new matrix, NULL on failure; free it with
+/// sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_radius(
     device: *const SparringDevice,
@@ -357,7 +360,8 @@ pub unsafe extern "C" fn sparring_radius(
         // SAFETY: by the contract above `within` points to room for a handle.
         let out = unsafe { NewHandle::at(within, "within")? };
         let device = handle(device, "device")?;
-        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to
+        // nothing.
         let question = unsafe { question("radius", &device, metric, x, y, options)? };
         let within = device.machine.within(&question, radius).map_err(|e| of_rows(e, &question))?;
         out.give(if question.x.is_on_host() { within.download()? } else { within }.into())

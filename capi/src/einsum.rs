@@ -15,8 +15,8 @@ use crate::memory::{NewHandle, inout, input, size, text, write};
 use crate::status::SparringStatus;
 use crate::types::{named, value_type};
 
-/// Where the elements of a batch of equal tensors lie in an array: element (i, j, ...) of tensor b at
-/// offset + b * batch_stride + i * strides[0] + j * strides[1] + ... Of operands strides may be negative, or 0: one element for
+/// Where the elements of a batch of equal tensors lie in an array: element (i, j, ...) of tensor b at offset + b *
+/// batch_stride + i * strides[0] + j * strides[1] + ... Of operands strides may be negative, or 0: one element for
 /// every value of an index. A result has positive ones, each larger than what those below it reach together.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,8 @@ struct Call<'a> {
     result_len: u64,
 }
 
-/// A contraction of one type over one semiring. The caller's promise: arrays as `sparring_einsum_plan_run` says, of that type.
+/// A contraction of one type over one semiring. The caller's promise: arrays as `sparring_einsum_plan_run` says, of
+/// that type.
 type Run = unsafe fn(&SparringEinsumPlan, &Cpu, &Call<'_>) -> Fallible;
 
 /// # Safety
@@ -102,8 +103,8 @@ unsafe fn run<T: Value, A: Arithmetic<T> + Default>(of: &SparringEinsumPlan, cpu
     Ok(())
 }
 
-/// The semirings and types that contractions have here. Each pair is 200 kB of the library: loops for squares of every small size, for
-/// any strides and for many tensors beside each other, for three instruction sets.
+/// The semirings and types that contractions have here. Each pair is 200 kB of the library: loops for squares of every
+/// small size, for any strides and for many tensors beside each other, for three instruction sets.
 fn chosen(semiring: &str, ty: Type) -> Fallible<Run> {
     const RINGS: &[(&str, Type, Run)] = &[("plus_times", Type::F64, run::<f64, PlusTimes<f64>>)];
     let name = canonical(semiring);
@@ -131,7 +132,8 @@ fn processor(device: &SparringDevice) -> Fallible<&Cpu> {
 }
 
 /// # Safety
-/// The layout's arrays have `rank` elements. They are read if it is the number of `indices` that the expression has there.
+/// The layout's arrays have `rank` elements. They are read if it is the number of `indices` that the expression has
+/// there.
 unsafe fn layout(of: &SparringLayout, place: &str, indices: usize) -> Fallible<Layout> {
     let inside = |mut e: Fail| {
         e.message = format!("{place}.{}", e.message);
@@ -228,12 +230,12 @@ unsafe fn computed(
     unsafe { (plan.run)(plan, processor(&plan.device)?, &call) }
 }
 
-/// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and the places of
-/// elements, once for contractions of many arrays. `expression` has a letter for each index, as in "bij,bjk->bik"; an index that an
-/// operand has twice runs along its diagonal. Sum and product are those of `semiring`, which is "plus_times" here, on values of
-/// `type`, which is SPARRING_F64. `layouts` has `count` elements, one for each operand.
-/// Runs on the processor; it keeps the device.
-/// `*einsum` gets the handle, NULL on failure; free it with sparring_einsum_plan_free.
+/// Prepares C(r...) = x1(...) times x2(...) times ..., summed over the indices that C has not: its path, its steps and
+/// the places of elements, once for contractions of many arrays. `expression` has a letter for each index, as in
+/// "bij,bjk->bik"; an index that an operand has twice runs along its diagonal. Sum and product are those of `semiring`,
+/// which is "plus_times" here, on values of `type`, which is SPARRING_F64. `layouts` has `count` elements, one for each
+/// operand. Runs on the processor; it keeps the device. `*einsum` gets the handle, NULL on failure; free it with
+/// sparring_einsum_plan_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum_plan_new(
@@ -268,11 +270,11 @@ pub unsafe extern "C" fn sparring_einsum_plan_workspace(
     })
 }
 
-/// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring.
-/// `operands` has the addresses of `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say;
-/// one array may be several operands. `alpha` and `beta` point to a value of the plan's type. NULL for `alpha`: nothing is
-/// multiplied. NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds.
-/// `result` is an array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
+/// C = alpha * (the contraction) + beta * C, by sum and product of the plan's semiring. `operands` has the addresses of
+/// `count` arrays, `lengths` how many elements each has, whose places the layouts of the plan say; one array may be
+/// several operands. `alpha` and `beta` point to a value of the plan's type. NULL for `alpha`: nothing is multiplied.
+/// NULL for `beta`, and the identity of the sum (0 for plus_times): C is not read, whatever it holds. `result` is an
+/// array of `result_len` elements, which shares no memory with an operand; what is no element of C stays as it is.
 /// Nothing is copied. The same bits for any number of threads.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
@@ -299,7 +301,8 @@ pub extern "C" fn sparring_einsum_plan_free(einsum: *mut SparringEinsumPlan) -> 
     ffi!({ release(einsum, "einsum") })
 }
 
-/// sparring_einsum_plan_new, sparring_einsum_plan_run and sparring_einsum_plan_free at once, for what is computed one time.
+/// sparring_einsum_plan_new, sparring_einsum_plan_run and sparring_einsum_plan_free at once, for what is computed one
+/// time.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_einsum(

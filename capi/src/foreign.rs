@@ -144,8 +144,8 @@ impl Indices {
 /// refused. Arrays are checked once, in time of nrows + nnz, unless `flags` has SPARRING_UNCHECKED; bytes of
 /// SPARRING_BOOL are always checked to be 0 or 1. On success the arrays belong to the matrix and to all results that
 /// share them: nobody writes to them until `release`, which may be NULL, is called with `context`, once, by any thread.
-/// On failure they are yours as before, and `release` is not called. `*matrix` gets the handle, NULL on failure; free it
-/// with sparring_matrix_free.
+/// On failure they are yours as before, and `release` is not called. `*matrix` gets the handle, NULL on failure; free
+/// it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their types and lengths")]
 pub unsafe extern "C" fn sparring_matrix_from_foreign(

@@ -129,10 +129,10 @@ pub(crate) fn call(body: impl FnOnce() -> Fallible) -> SparringStatus {
 }
 
 /// What went wrong in the last call on this thread of a function that returns a SparringStatus: UTF-8 with the numbers
-/// involved, cut to 4095 bytes, empty if it succeeded.
-/// Each thread has one such text, always at the same address, good until the thread ends and not to be freed: what is read
-/// there is the message of the last call before the reading. So `printf("%d %s", call(), sparring_last_error())` prints the
-/// message of `call()`, whichever of the two is evaluated first. Copy what has to outlast the next call.
+/// involved, cut to 4095 bytes, empty if it succeeded. Each thread has one such text, always at the same address, good
+/// until the thread ends and not to be freed: what is read there is the message of the last call before the reading. So
+/// `printf("%d %s", call(), sparring_last_error())` prints the message of `call()`, whichever of the two is evaluated
+/// first. Copy what has to outlast the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn sparring_last_error() -> *const c_char {
     MESSAGE.with(|room| room.as_ptr().cast())

@@ -15,7 +15,8 @@ use crate::matrix::SparringMatrix;
 use crate::memory::{NewHandle, fits, size, text, write};
 use crate::status::SparringStatus;
 
-/// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may share one.
+/// Rows prepared for a metric and indexed once, to be asked for neighbours as often as wanted. Threads of yours may
+/// share one.
 pub struct SparringIndex {
     index: RowIndex,
 }
@@ -43,10 +44,10 @@ fn same_values(x: &sparring::runtime::Matrix, index: &RowIndex) -> Fallible {
     Err(Fail::of_type("x", message))
 }
 
-/// The rows of `y`, of SPARRING_F32 or SPARRING_F64, prepared for a metric and indexed on the device, so that a few rows at a time are
-/// answered without preparing them again. `metric` and `options` as for sparring_pairwise; `exclude_self` is refused.
-/// `y` may be freed or changed afterwards.
-/// `*index` gets the handle, NULL on failure; free it with sparring_index_free.
+/// The rows of `y`, of SPARRING_F32 or SPARRING_F64, prepared for a metric and indexed on the device, so that a few
+/// rows at a time are answered without preparing them again. `metric` and `options` as for sparring_pairwise;
+/// `exclude_self` is refused. `y` may be freed or changed afterwards. `*index` gets the handle, NULL on failure; free
+/// it with sparring_index_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_index_new(
     device: *const SparringDevice,
@@ -59,7 +60,8 @@ pub unsafe extern "C" fn sparring_index_new(
         // SAFETY: by the contract above `index` points to room for a handle.
         let out = unsafe { NewHandle::at(index, "index")? };
         let device = handle(device, "device")?;
-        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to nothing.
+        // SAFETY: by the contract above `metric` points to text ended by a zero, and `options` to options or to
+        // nothing.
         let (measure, options) = unsafe { asked(metric, options)? };
         let y = handle(y, "y")?.snapshot();
         device.takes("y", &y)?;
@@ -73,8 +75,9 @@ pub unsafe extern "C" fn sparring_index_new(
     })
 }
 
-/// The `k` nearest rows of the index for each of the n rows of `x`, what sparring_knn finds: `found`, `ids`, `distances`, `len`, `buffer`,
-/// `capacity` and `length` as there. `device` is the one that the index was made on; `x` has the type of the index.
+/// The `k` nearest rows of the index for each of the n rows of `x`, what sparring_knn finds: `found`, `ids`,
+/// `distances`, `len`, `buffer`, `capacity` and `length` as there. `device` is the one that the index was made on; `x`
+/// has the type of the index.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_index_knn(
@@ -105,8 +108,9 @@ pub unsafe extern "C" fn sparring_index_knn(
             }
         }
         let near = of_index(device.machine.knn_of_index(&index.index, &x, k), shape)?;
-        // SAFETY: by the contract above both arrays, if not NULL, have `len` elements, those of distances of the matrices' type;
-        // `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number, as `found` does.
+        // SAFETY: by the contract above both arrays, if not NULL, have `len` elements, those of distances of the
+        // matrices' type; `buffer` has `capacity` bytes, and `length` is NULL or points to room for a number, as
+        // `found` does.
         unsafe { neighbours_out(&near, ids, distances, len, found, buffer, capacity, length) }
     })
 }
@@ -153,8 +157,8 @@ pub unsafe extern "C" fn sparring_index_shape(
     })
 }
 
-/// Writes an index to a file, which any device and any later version reads: its rows, metric and options, with a check. What is prepared
-/// is made again by sparring_index_load.
+/// Writes an index to a file, which any device and any later version reads: its rows, metric and options, with a check.
+/// What is prepared is made again by sparring_index_load.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_index_save(index: *const SparringIndex, path: *const c_char) -> SparringStatus {
     ffi!({
@@ -164,9 +168,8 @@ pub unsafe extern "C" fn sparring_index_save(index: *const SparringIndex, path: 
     })
 }
 
-/// Reads an index that was written by sparring_index_save, onto a device. A file that is cut short, damaged or none of an index is
-/// SPARRING_ARGUMENT.
-/// `*index` gets the handle, NULL on failure; free it with sparring_index_free.
+/// Reads an index that was written by sparring_index_save, onto a device. A file that is cut short, damaged or none of
+/// an index is SPARRING_ARGUMENT. `*index` gets the handle, NULL on failure; free it with sparring_index_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_index_load(
     device: *const SparringDevice,

@@ -15,8 +15,8 @@ use crate::memory::{NewHandle, copied, input, output, size, write, write_text};
 use crate::status::SparringStatus;
 use crate::types::{address, code, input_values, output_values, value_type};
 
-/// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads of
-/// yours may share one.
+/// A sparse matrix in compressed rows, of one of the types above, in the memory of the processor or of a GPU. Threads
+/// of yours may share one.
 pub struct SparringMatrix {
     // The lock is held for as long as it takes to clone the matrix, which copies nothing, or by the one who writes new
     // values. So a call that reads never sees half of a write, and no call waits for a lock while it holds another.
@@ -178,11 +178,11 @@ pub unsafe extern "C" fn sparring_matrix_nnz(matrix: *const SparringMatrix, nnz:
     })
 }
 
-/// The same matrix in the memory of `device`: of a GPU for "cuda:N", of the processor for "cpu". Operations on that device
-/// then find it there, and what they make of it stays there too; matrices that are elsewhere are sent for each call.
-/// A matrix on a GPU belongs to the SparringDevice that it was sent to, and is used with no other.
-/// `*there` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free. Both matrices live on
-/// their own: new values of the one leave the other as it is.
+/// The same matrix in the memory of `device`: of a GPU for "cuda:N", of the processor for "cpu". Operations on that
+/// device then find it there, and what they make of it stays there too; matrices that are elsewhere are sent for each
+/// call. A matrix on a GPU belongs to the SparringDevice that it was sent to, and is used with no other. `*there` gets
+/// the handle of a new matrix, NULL on failure; free it with sparring_matrix_free. Both matrices live on their own: new
+/// values of the one leave the other as it is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_to(
     device: *const SparringDevice,
@@ -248,8 +248,8 @@ pub(crate) fn arrays(matrix: &Matrix) -> Fallible<(&Pattern, Slice<'_>)> {
 }
 
 /// Lends the arrays of a matrix in the processor's memory, without a copy: nrows + 1 row pointers, nnz columns and nnz
-/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given as
-/// the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
+/// values of the matrix's type. Do not write to them. They are good until the matrix is freed or, on any thread, given
+/// as the result to sparring_plan_numeric_into. Each of `row_ptr`, `col_idx`, `values` may be NULL: not wanted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_borrow(
     matrix: *const SparringMatrix,

@@ -21,18 +21,16 @@ use crate::types::value_type;
 pub struct SparringReadOptions {
     /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
     pub max_bytes: u64,
-    /// Not 0: also read what other programs write and the format leaves open: of (i, j) and (j, i) in a symmetric file the
-    /// lower one, the positions of a pattern with values, skew patterns, a file with garbage behind gzip.
+    /// Not 0: also read what other programs write and the format leaves open: of (i, j) and (j, i) in a symmetric file
+    /// the lower one, the positions of a pattern with values, skew patterns, a file with garbage behind gzip.
     pub lenient: u32,
 }
 
-/// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is
-/// expanded and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the
-/// nearest value, integers only what they hold exactly (SPARRING_TYPE otherwise), bool whether it differs from 0, real numbers
-/// no imaginary part.
-/// Entries of a pattern are 1.
-/// For a GPU the processor reads, and the matrix is in its memory: see sparring_matrix_to.
-/// `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// A matrix from a Matrix Market file, compressed by gzip or not, read by the threads of `device`: symmetry is expanded
+/// and repeated entries are summed (bool: or). `type` is a SparringType: doubles and floats take the nearest value,
+/// integers only what they hold exactly (SPARRING_TYPE otherwise), bool whether it differs from 0, real numbers no
+/// imaginary part. Entries of a pattern are 1. For a GPU the processor reads, and the matrix is in its memory: see
+/// sparring_matrix_to. `path` is UTF-8. `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_read(
     device: *const SparringDevice,
@@ -95,11 +93,10 @@ pub struct SparringWriteOptions {
     pub pattern_only: u32,
 }
 
-/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a Matrix Market file, compressed by
-/// gzip if `path` ends in ".gz", by the threads of `device`. Reading it as the same type gives the same entries bit for bit,
-/// except that every NaN becomes the usual one.
-/// It is written beside its place and takes it when it is complete: on failure, what was at `path` is as it was.
-/// `path` is UTF-8; `options` may be NULL.
+/// Writes the matrix, which is in the processor's memory (see sparring_matrix_to), as a Matrix Market file, compressed
+/// by gzip if `path` ends in ".gz", by the threads of `device`. Reading it as the same type gives the same entries bit
+/// for bit, except that every NaN becomes the usual one. It is written beside its place and takes it when it is
+/// complete: on failure, what was at `path` is as it was. `path` is UTF-8; `options` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_matrix_write(
     device: *const SparringDevice,

@@ -66,7 +66,8 @@ pub(crate) unsafe fn input<'a, T>(p: *const T, len: usize, name: &'static str) -
 
 /// The caller's array of `len` elements, to read and to write; `p` may be NULL if there are none.
 /// # Safety
-/// If `p` passes [`check`], it points to `len` elements that nobody else uses during `'a`, and every bit pattern is a `T`.
+/// If `p` passes [`check`], it points to `len` elements that nobody else uses during `'a`, and every bit pattern is a
+/// `T`.
 pub(crate) unsafe fn inout<'a, T>(p: *mut T, len: usize, name: &'static str) -> Fallible<&'a mut [T]> {
     if len == 0 {
         return Ok(&mut []);
@@ -104,7 +105,8 @@ pub(crate) fn fits(len: usize, capacity: u64, name: &'static str) -> Fallible {
     Ok(())
 }
 
-/// The first `len` elements of the caller's array of `capacity`, set to zero: nothing in it need have been written before.
+/// The first `len` elements of the caller's array of `capacity`, set to zero: nothing in it need have been written
+/// before.
 /// # Safety
 /// If `p` passes [`check`], it points to room for `capacity` elements that nobody else uses during `'a`; a `T` may be
 /// all zero bytes.
@@ -114,8 +116,8 @@ pub(crate) unsafe fn room<'a, T>(p: *mut T, len: usize, capacity: u64, name: &'s
         return Ok(&mut []);
     }
     check(p, len, name)?;
-    // SAFETY: not NULL, aligned and not larger than isize::MAX by `check`; `len` is at most `capacity` by `fits`, for which
-    // there is room by the caller's promise, and zeros are values of `T` by the same.
+    // SAFETY: not NULL, aligned and not larger than isize::MAX by `check`; `len` is at most `capacity` by `fits`, for
+    // which there is room by the caller's promise, and zeros are values of `T` by the same.
     unsafe {
         p.write_bytes(0, len);
         Ok(std::slice::from_raw_parts_mut(p, len))
@@ -155,8 +157,8 @@ pub(crate) unsafe fn output_as<T: Copy, U>(
     fits(x.len(), capacity, name)?;
     check(p, x.len(), name)?;
     for (i, &x) in x.iter().enumerate() {
-        // SAFETY: not NULL and aligned by `check`; `i` is below x.len(), which is at most `capacity`, for which there is room by the
-        // caller's promise.
+        // SAFETY: not NULL and aligned by `check`; `i` is below x.len(), which is at most `capacity`, for which there
+        // is room by the caller's promise.
         unsafe { p.add(i).write(f(x)) };
     }
     Ok(())

@@ -20,8 +20,8 @@ use crate::memory::{NewHandle, choice, copied, input, room, size, write_text};
 use crate::status::SparringStatus;
 use crate::tensor::{Entries, SparringTensor, with_entries};
 
-/// How the products of a tensor with factors are computed. Variants differ by rounding; all but A and B give the same bits for any
-/// number of threads.
+/// How the products of a tensor with factors are computed. Variants differ by rounding; all but A and B give the same
+/// bits for any number of threads.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug)]
 #[allow(non_camel_case_types, reason = "the names of C, so that one search finds both sides")]
@@ -197,13 +197,12 @@ unsafe fn computed(
 
 /// V = X₍ₙ₎ (⊙ₘ Aₘ), the matricized tensor times the Khatri–Rao product of all factors but that of `mode`, which is n:
 /// V(i, r) is the sum over the entries whose index in mode n is i of their value times Aₘ(iₘ, r) for each other mode m.
-/// `factors` has the addresses of a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row after row; the
-/// one of `mode` is not read and may be NULL. `variant` is a SparringMttkrpVariant.
-/// `out` has room for `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer,
-/// SPARRING_LENGTH before anything is computed.
-/// The same bits for any number of threads, but for the variants A and B. On a GPU tensor and factors are sent there, in as many
-/// parts as its memory asks for; it knows the variants C and COPIES. Several products of one tensor:
-/// sparring_mttkrp_new.
+/// `factors` has the addresses of a factor for each mode, that of mode m with `dims[m]` · `rank` elements, row after
+/// row; the one of `mode` is not read and may be NULL. `variant` is a SparringMttkrpVariant. `out` has room for
+/// `out_len` elements and gets `dims[mode]` · `rank`, row after row: if there is room for fewer, SPARRING_LENGTH before
+/// anything is computed. The same bits for any number of threads, but for the variants A and B. On a GPU tensor and
+/// factors are sent there, in as many parts as its memory asks for; it knows the variants C and COPIES. Several
+/// products of one tensor: sparring_mttkrp_new.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "arrays come with their lengths")]
 pub unsafe extern "C" fn sparring_mttkrp(

@@ -272,13 +272,11 @@ pub(crate) unsafe fn values_into(
     Ok(())
 }
 
-/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗,
-/// as in "min, a + 2*b".
-/// `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that the semiring gives. Where the
-/// semiring does not exist for that type: SPARRING_TYPE.
-/// On a GPU the result is where `a` is, with the bits of the processor's, but for the last ones of a logarithm
-/// ("log_plus"). `options` may be NULL.
-/// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The product C = A ⊕.⊗ B over the semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a
+/// comma, ⊗, as in "min, a + 2*b". `a` is m×k, `b` is k×n, both of the same type; the result is m×n, of the type that
+/// the semiring gives. Where the semiring does not exist for that type: SPARRING_TYPE. On a GPU the result is where `a`
+/// is, with the bits of the processor's, but for the last ones of a logarithm ("log_plus"). `options` may be NULL. `*c`
+/// gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_mxm(
     device: *const SparringDevice,
@@ -352,10 +350,9 @@ pub unsafe extern "C" fn sparring_plan_explain(
     })
 }
 
-/// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix.
-/// `a` and `b` have the structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise. The plan is one of this
-/// device. On a GPU the result is where `a` is.
-/// `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
+/// Numeric phase: the values of C = A ⊕.⊗ B over the semiring of this name, in a new matrix. `a` and `b` have the
+/// structure that the plan was made for: SPARRING_PATTERN_CHANGED otherwise. The plan is one of this device. On a GPU
+/// the result is where `a` is. `*c` gets the handle, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_plan_numeric(
     device: *const SparringDevice,

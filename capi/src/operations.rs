@@ -37,11 +37,11 @@ unsafe fn pairs(
     out.give(if a.is_on_host() { made.download()? } else { made }.into())
 }
 
-/// The Kronecker product C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`, by the operator of this name, as
-/// "times" or "plus", or by a formula of a and b, as "a + 2*b".
-/// `a` is m×n, `b` is p×q; the result is mp×nq, of the type that the operator gives. A name takes one type for both matrices, a formula
-/// may take two. Sizes that do not fit: SPARRING_INDEX_OVERFLOW, with the numbers. On a GPU the result is where `a` is.
-/// `*c` gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
+/// The Kronecker product C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l), for each entry of `a` and each of `b`, by the
+/// operator of this name, as "times" or "plus", or by a formula of a and b, as "a + 2*b". `a` is m×n, `b` is p×q; the
+/// result is mp×nq, of the type that the operator gives. A name takes one type for both matrices, a formula may take
+/// two. Sizes that do not fit: SPARRING_INDEX_OVERFLOW, with the numbers. On a GPU the result is where `a` is. `*c`
+/// gets the handle of a new matrix, NULL on failure; free it with sparring_matrix_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_kronecker(
     device: *const SparringDevice,

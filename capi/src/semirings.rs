@@ -17,8 +17,8 @@ use crate::types::{TYPES, code, named, type_of};
 static NAMES: LazyLock<Vec<CString>> =
     LazyLock::new(|| SEMIRINGS.iter().filter_map(|row| CString::new(row.name).ok()).collect());
 
-/// A semiring over values of given types: its formulas read, its laws tried, its loops made once, for any number of products. Threads of
-/// yours may share one.
+/// A semiring over values of given types: its formulas read, its laws tried, its loops made once, for any number of
+/// products. Threads of yours may share one.
 pub struct SparringSemiring {
     semiring: Semiring,
     types: [Type; 2],
@@ -46,7 +46,8 @@ pub(crate) fn parsed(text: &str, a: Type, b: Type) -> Fallible<Semiring> {
     Semiring::between(text, a, b).map_err(|e| of_name(e, "semiring", |ty| Semiring::new(text, ty).is_ok()))
 }
 
-/// The error of a text, given as `argument`, that is the name of nothing over a type; `exists` tells whether it is one over another.
+/// The error of a text, given as `argument`, that is the name of nothing over a type; `exists` tells whether it is one
+/// over another.
 pub(crate) fn of_name(e: Error, argument: &str, exists: impl Fn(Type) -> bool) -> Fail {
     let unsupported = matches!(e, Error::Unsupported { .. });
     let mut fail = Fail::from(e).naming(argument);
@@ -74,11 +75,11 @@ pub extern "C" fn sparring_semiring_name(index: u64) -> *const c_char {
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// The semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗, as in "min, a + 2*b", for products
-/// of A with values of `a_type` and B with values of `b_type`, both a SparringType. A name takes one type for both; where it does not
-/// exist for that type: SPARRING_TYPE. A formula may take two.
-/// What it takes to run it is made by the first product that needs it; a product with the handle reads no text.
-/// `*ring` gets the handle, NULL on failure; free it with sparring_semiring_free.
+/// The semiring of this name (see sparring_semiring_name), or of these formulas: ⊕, a comma, ⊗, as in "min, a + 2*b",
+/// for products of A with values of `a_type` and B with values of `b_type`, both a SparringType. A name takes one type
+/// for both; where it does not exist for that type: SPARRING_TYPE. A formula may take two. What it takes to run it is
+/// made by the first product that needs it; a product with the handle reads no text. `*ring` gets the handle, NULL on
+/// failure; free it with sparring_semiring_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_semiring_new(
     semiring: *const c_char,
@@ -94,7 +95,8 @@ pub unsafe extern "C" fn sparring_semiring_new(
     })
 }
 
-/// Its name, or its formulas as they were given: UTF-8 text into `buffer` of `capacity` bytes, as for sparring_plan_explain.
+/// Its name, or its formulas as they were given: UTF-8 text into `buffer` of `capacity` bytes, as for
+/// sparring_plan_explain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_semiring_describe(
     ring: *const SparringSemiring,

@@ -55,8 +55,8 @@ pub enum SparringStatus {
     SPARRING_DEVICE_FAILED = 21,
     /// The GPU has not that much memory left.
     SPARRING_DEVICE_MEMORY = 22,
-    /// A formula cannot be read, or an expression of indices, or it does not fit its operands; the message points at the
-    /// place.
+    /// A formula cannot be read, or an expression of indices, or it does not fit its operands; the message points at
+    /// the place.
     SPARRING_FORMULA = 23,
     /// An error of a class that this header does not know yet.
     SPARRING_OTHER = 99,

@@ -85,7 +85,8 @@ pub enum SparringDuplicates {
 pub struct SparringTensorReadOptions {
     /// Bytes of text, after decompression, beyond which the file is refused: SPARRING_BUDGET. 0: no limit.
     pub max_bytes: u64,
-    /// The length of each mode, `order` of them; indices beyond are errors of the file. NULL: the largest index of each mode.
+    /// The length of each mode, `order` of them; indices beyond are errors of the file. NULL: the largest index of each
+    /// mode.
     pub dims: *const u64,
     /// Number of modes, if `dims` is not NULL.
     pub order: u64,
@@ -119,11 +120,11 @@ fn copy_of<I: Index>(dims: Vec<usize>, lists: &[&[u64]], values: &[f64]) -> Fall
     Tensor::new(dims, indices, values).map_err(|e| Fail::from(e).naming("dims"))
 }
 
-/// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in each mode m.
-/// Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the addresses of `order`
-/// arrays of `nnz` elements, as many as `values` has.
-/// Entries stay in their order. Those at the same place stay apart, and mean their sum: sparring_tensor_summed.
-/// `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+/// A tensor from coordinates, which are checked and copied: entry e has the value `values[e]` at `indices[m][e]` in
+/// each mode m. Modes and indices count from 0; `dims` has the length of each of the `order` modes, `indices` the
+/// addresses of `order` arrays of `nnz` elements, as many as `values` has. Entries stay in their order. Those at the
+/// same place stay apart, and mean their sum: sparring_tensor_summed. `*tensor` gets the handle, NULL on failure; free
+/// it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_from_coo(
     order: u64,
@@ -157,10 +158,10 @@ pub unsafe extern "C" fn sparring_tensor_from_coo(
     })
 }
 
-/// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever the device
-/// is): a line an entry, an index from 1 for each mode and the value, which takes the nearest double. Repeated entries are
-/// summed. `options` may be NULL.
-/// `path` is UTF-8. `*tensor` gets the handle, NULL on failure; free it with sparring_tensor_free.
+/// A tensor from a FROSTT file, compressed by gzip or not, read by the threads of `device` (of the processor, whatever
+/// the device is): a line an entry, an index from 1 for each mode and the value, which takes the nearest double.
+/// Repeated entries are summed. `options` may be NULL. `path` is UTF-8. `*tensor` gets the handle, NULL on failure;
+/// free it with sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_read(
     device: *const SparringDevice,
@@ -170,8 +171,8 @@ pub unsafe extern "C" fn sparring_tensor_read(
 ) -> SparringStatus {
     use SparringDuplicates::*;
     ffi!({
-        // SAFETY: by the contract `tensor` points to room for a handle, `path` to text ended by a zero, and `options` is NULL or
-        // points to options.
+        // SAFETY: by the contract `tensor` points to room for a handle, `path` to text ended by a zero, and `options`
+        // is NULL or points to options.
         let (out, path, o) = unsafe { (NewHandle::at(tensor, "tensor")?, text(path, "path")?, given(options)?) };
         let device = handle(device, "device")?;
         let duplicates = [
@@ -202,11 +203,11 @@ pub unsafe extern "C" fn sparring_tensor_read(
     })
 }
 
-/// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the entries in their
-/// order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one; the lengths of the modes
-/// are not in the file, so where last slices are empty the reader is told (`dims` of SparringTensorReadOptions).
-/// It is written beside its place and takes it when it is complete: on failure, what was at `path` is as it was.
-/// `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
+/// Writes the tensor as a FROSTT file, compressed by gzip if `path` ends in ".gz", by the threads of `device`: the
+/// entries in their order. Reading it gives the same entries bit for bit, except that every NaN becomes the usual one;
+/// the lengths of the modes are not in the file, so where last slices are empty the reader is told (`dims` of
+/// SparringTensorReadOptions). It is written beside its place and takes it when it is complete: on failure, what was at
+/// `path` is as it was. `path` is UTF-8; `options` may be NULL, and do not ask for symmetry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_write(
     device: *const SparringDevice,
@@ -227,9 +228,9 @@ pub unsafe extern "C" fn sparring_tensor_write(
     })
 }
 
-/// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their indices, the
-/// last mode fastest.
-/// `*summed` gets the handle of a new tensor, NULL on failure; free it with sparring_tensor_free.
+/// The same tensor with entries at the same place summed, in their order, by the threads of `device`: sorted by their
+/// indices, the last mode fastest. `*summed` gets the handle of a new tensor, NULL on failure; free it with
+/// sparring_tensor_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_summed(
     device: *const SparringDevice,
@@ -287,9 +288,9 @@ pub unsafe extern "C" fn sparring_tensor_nnz(tensor: *const SparringTensor, nnz:
     })
 }
 
-/// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array for each
-/// mode. What is NULL is not wanted: `indices`, one of its arrays, `values`. All arrays have room for `nnz_len` elements:
-/// SPARRING_LENGTH if that is too few.
+/// Copies the entries into your arrays, as sparring_tensor_from_coo takes them: `indices` has the addresses of an array
+/// for each mode. What is NULL is not wanted: `indices`, one of its arrays, `values`. All arrays have room for
+/// `nnz_len` elements: SPARRING_LENGTH if that is too few.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_tensor_copy(
     tensor: *const SparringTensor,

@@ -68,9 +68,9 @@ pub unsafe extern "C" fn sparring_triangles(
     })
 }
 
-/// Counts for each vertex the triangles that it is in, of the graph that sparring_triangles reads.
-/// `counts` has room for `capacity` numbers and gets one for each row of `a`: if there is room for fewer, SPARRING_LENGTH before
-/// anything is computed. A GPU refuses with SPARRING_UNSUPPORTED.
+/// Counts for each vertex the triangles that it is in, of the graph that sparring_triangles reads. `counts` has room
+/// for `capacity` numbers and gets one for each row of `a`: if there is room for fewer, SPARRING_LENGTH before anything
+/// is computed. A GPU refuses with SPARRING_UNSUPPORTED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_triangles_per_vertex(
     device: *const SparringDevice,
@@ -89,9 +89,9 @@ pub unsafe extern "C" fn sparring_triangles_per_vertex(
     })
 }
 
-/// Counts for each edge the triangles that it is in, of the graph that sparring_triangles reads: `*counts` gets the handle of a
-/// new matrix of SPARRING_U64, symmetric, with an entry for each edge in both directions, 0 where it is in none; NULL on failure. Free
-/// it with sparring_matrix_free. A GPU refuses with SPARRING_UNSUPPORTED.
+/// Counts for each edge the triangles that it is in, of the graph that sparring_triangles reads: `*counts` gets the
+/// handle of a new matrix of SPARRING_U64, symmetric, with an entry for each edge in both directions, 0 where it is in
+/// none; NULL on failure. Free it with sparring_matrix_free. A GPU refuses with SPARRING_UNSUPPORTED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sparring_triangles_per_edge(
     device: *const SparringDevice,

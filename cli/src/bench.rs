@@ -1,4 +1,5 @@
-//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…|write|bfs|…]`: medians and minima on generated cases or files, with checksums.
+//! `sparring bench [spgemm|triangles|distance|mttkrp|contract|read|mxv|…|write|bfs|…]`: medians and minima on generated
+//! cases or files, with checksums.
 
 mod case;
 mod contract;
@@ -359,7 +360,8 @@ fn measure<M: Machine>(
     let (nnz, found, flops, chosen) = (M::nnz(c), machine.checks(c)?, chain.flops(), chain.chosen());
     let shape = (hosts[0].nrows(), hosts[0].ncols(), hosts.last().map_or(0, |b| b.ncols()));
     drop(chain);
-    // As a user asks for a product that is used once; where a machine has no way of its own for that, it is the two phases.
+    // As a user asks for a product that is used once; where a machine has no way of its own for that, it is the two
+    // phases.
     let (mut once, mut once_checks) = ([Times::default(), Times::default()], [None, None]);
     for ((times, checks), any_order) in once.iter_mut().zip(&mut once_checks).zip([false, true]) {
         for round in 0..=repeat {

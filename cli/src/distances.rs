@@ -25,8 +25,8 @@ pub(crate) struct Arguments {
     files: Files,
     #[command(flatten)]
     question: Question,
-    /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx, or - for
-    /// standard output) or an array of NumPy (.npy), .gz behind them
+    /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx, or -
+    /// for standard output) or an array of NumPy (.npy), .gz behind them
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]
@@ -135,7 +135,8 @@ impl Asked<'_> {
         Ok(Made { sum, ms: ms - elsewhere, chosen: chosen? })
     }
 
-    /// Lines of `len` distances, of `count` in all, to be in memory at a time: all, or so many that parts of them come early.
+    /// Lines of `len` distances, of `count` in all, to be in memory at a time: all, or so many that parts of them come
+    /// early.
     fn at_once(&self, len: usize, count: usize) -> usize {
         let allowed =
             self.options.memory_budget.map_or(usize::MAX, |bytes| usize::try_from(bytes / 2).unwrap_or(usize::MAX));

@@ -38,7 +38,8 @@ pub(crate) struct Arguments {
     /// An array for each operand, all of one type: .npy, or .npy.gz
     #[arg(required = true, value_name = "FILE")]
     operands: Vec<String>,
-    /// Semiring: plus_times, min_plus or max_plus of numbers, max_times, min_max or max_min of floats, lor_land of truth values
+    /// Semiring: plus_times, min_plus or max_plus of numbers, max_times, min_max or max_min of floats, lor_land of
+    /// truth values
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
     /// Multiply what is folded by X
@@ -133,7 +134,8 @@ struct Found {
     path: Vec<(usize, usize)>,
     workspace: u128,
     times: Times,
-    /// Milliseconds of what a GPU does beside: operands sent, the first time, which finds its programs, and the result fetched.
+    /// Milliseconds of what a GPU does beside: operands sent, the first time, which finds its programs, and the result
+    /// fetched.
     sent: Option<[f64; 3]>,
 }
 
@@ -300,7 +302,8 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     )
 }
 
-/// GB/s of the stream kernel over arrays as large together, or of a copy on a GPU, if the memory budget has room for them.
+/// GB/s of the stream kernel over arrays as large together, or of a copy on a GPU, if the memory budget has room for
+/// them.
 fn bound(context: &Context, bytes: usize) -> Result<Option<f64>> {
     if let Some(cuda) = &context.cuda {
         return copied(cuda, (bytes / 2).clamp(1 << 20, 1 << 29));

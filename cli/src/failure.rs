@@ -26,8 +26,8 @@ impl From<Error> for Failure {
 /// Standard output, as errors call it.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// Whether the user named a file that is not there, may not be used, or is not what it should be. All else, a full disk or a
-/// broken one, is the machine's.
+/// Whether the user named a file that is not there, may not be used, or is not what it should be. All else, a full disk
+/// or a broken one, is the machine's.
 fn users(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::*;
     matches!(

@@ -17,8 +17,8 @@ use crate::spy;
 pub(crate) struct Arguments {
     /// Matrix: a file of any kind that `sparring help` lists, - for standard input, or gen:NAME
     file: String,
-    /// Also count the product A·A, or A·Aᵀ where A is not square: multiplications, entries, compression. It takes as long as
-    /// half a product
+    /// Also count the product A·A, or A·Aᵀ where A is not square: multiplications, entries, compression. It takes as
+    /// long as half a product
     #[arg(long)]
     pub(crate) product: bool,
     /// Draw where the entries are

@@ -29,15 +29,16 @@ pub(crate) struct Arguments {
     /// Leave each row out of its own neighbours
     #[arg(long, conflicts_with = "to")]
     exclude_self: bool,
-    /// The vectors y from an index that --save-index wrote, instead of --to; metric and settings are to be those that it was made for
+    /// The vectors y from an index that --save-index wrote, instead of --to; metric and settings are to be those that
+    /// it was made for
     #[arg(long, value_name = "FILE", conflicts_with_all = ["to", "exclude_self"])]
     index: Option<String>,
     /// Write an index of the vectors y, for --index
     #[arg(long, value_name = "FILE", conflicts_with = "index")]
     save_index: Option<String>,
-    /// Where the neighbours go. OUT.tsv: lines of row, neighbour, distance with tabs between, nearest first. OUT.mtx, .npz, .npy,
-    /// .csv, .svm, or - for standard output: the graph of neighbours, entry (i, j) the distance. The first two count rows from 1,
-    /// as Matrix Market does
+    /// Where the neighbours go. OUT.tsv: lines of row, neighbour, distance with tabs between, nearest first. OUT.mtx,
+    /// .npz, .npy, .csv, .svm, or - for standard output: the graph of neighbours, entry (i, j) the distance. The first
+    /// two count rows from 1, as Matrix Market does
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! `sparring`: sparse products, triangles, distances, contractions, decompositions and figures of files from the command line.
+//! `sparring`: sparse products, triangles, distances, contractions, decompositions and figures of files from the
+//! command line.
 //!
 //! Results go to standard output, as text or (`--json`) as one JSON object a command or benchmark case;
 //! progress goes to standard error. The exit codes are those that the help lists.
@@ -45,9 +46,10 @@ use device::Device;
 
 /// Sparse linear algebra over any semiring.
 ///
-/// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a table (.csv), svmlight (.svm), an edge list
-/// (.txt, .tsv, .el, .wel, .edges), a graph of DIMACS (.gr) or METIS (.graph), .gz behind them; - for standard input; or gen:NAME for
-/// a generated matrix (gen:rmat14, gen:web18, ...). --format says what a file is whose name does not.
+/// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a table (.csv), svmlight
+/// (.svm), an edge list (.txt, .tsv, .el, .wel, .edges), a graph of DIMACS (.gr) or METIS (.graph), .gz behind them; -
+/// for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...). --format says what a file is
+/// whose name does not.
 #[derive(Parser)]
 #[command(name = "sparring", version, propagate_version = true, after_help = EXIT_CODES)]
 struct Cli {

@@ -26,7 +26,8 @@ pub(crate) struct Arguments {
     a: String,
     /// Right matrix [default: the left one]
     b: Option<String>,
-    /// Semiring: a name that `sparring semirings` lists with the values that it is on, or ⊕ and ⊗ as formulas: "min, a + 2*b"
+    /// Semiring: a name that `sparring semirings` lists with the values that it is on, or ⊕ and ⊗ as formulas:
+    /// "min, a + 2*b"
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
     /// Type of the values, to which both matrices are converted [default: the least that holds

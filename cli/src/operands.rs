@@ -20,8 +20,9 @@ pub(crate) struct Operands {
 }
 
 impl Operands {
-    /// Reads them, `b` being `a` if it is not given, as values of `ty`; if that is not given, as values of the least type that holds those
-    /// of both. Patterns are truth values where the operation has `truth` values, else numbers, each entry 1.
+    /// Reads them, `b` being `a` if it is not given, as values of `ty`; if that is not given, as values of the least
+    /// type that holds those of both. Patterns are truth values where the operation has `truth` values, else numbers,
+    /// each entry 1.
     pub(crate) fn load(
         context: &Context,
         (a, b): (&str, Option<&String>),

@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     /// Operator ∘: a name, or a formula of a and b: "a + 2*b" [default: times]
     #[arg(long, value_name = "OP")]
     op: Option<String>,
-    /// Type of the values, to which both matrices are converted [default: the least that holds
-    /// those of the files; patterns are truth values for land, lor, lxor, lxnor, first, second and any, else i64, each entry 1]
+    /// Type of the values, to which both matrices are converted [default: the least that holds those of the files;
+    /// patterns are truth values for land, lor, lxor, lxnor, first, second and any, else i64, each entry 1]
     #[arg(long = "type", value_name = "TYPE")]
     values: Option<Type>,
     /// Write the result to this file: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output

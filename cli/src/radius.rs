@@ -27,8 +27,8 @@ pub(crate) struct Arguments {
     /// Leave each row out of its own neighbours
     #[arg(long, conflicts_with = "to")]
     exclude_self: bool,
-    /// Write the graph of neighbours to this file, entry (i, j) the distance: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind
-    /// them, or - for standard output
+    /// Write the graph of neighbours to this file, entry (i, j) the distance: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz
+    /// behind them, or - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]

@@ -31,9 +31,9 @@ pub(crate) struct Reading {
     /// Refuse files with more text than this, unpacked: 500M, 2G
     #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = HEADING)]
     max_bytes: Option<u64>,
-    /// Also read Matrix Market files that other programs write and the format leaves open: both triangles of a symmetric matrix,
-    /// values in a pattern, skew patterns, 3.0 for an integer, comments among the entries, one % before the banner, garbage behind
-    /// gzip; and edges with more than a weight
+    /// Also read Matrix Market files that other programs write and the format leaves open: both triangles of a
+    /// symmetric matrix, values in a pattern, skew patterns, 3.0 for an integer, comments among the entries, one %
+    /// before the banner, garbage behind gzip; and edges with more than a weight
     #[arg(long, global = true, help_heading = HEADING)]
     lenient: bool,
     /// The first line of a table is a heading
@@ -66,7 +66,8 @@ pub(crate) struct Reading {
     /// Edges of a list go from one set of vertices to another, rows and columns
     #[arg(long, global = true, help_heading = HEADING)]
     bipartite: bool,
-    /// Number the vertices of an edge list, which may be any integers, in their order, and write to this file which is which
+    /// Number the vertices of an edge list, which may be any integers, in their order, and write to this file which is
+    /// which
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     renumber: Option<String>,
     /// Which weight counts of an edge that a graph has more than once: sum, min or max [default: none, it is refused]
@@ -275,8 +276,8 @@ pub(crate) fn load(argument: &str, how: &Reading) -> Result<Source> {
     })
 }
 
-/// The same as values of a type, or in the file's own: integers as i64 (u64 where they are beyond it), patterns as bool, complex numbers as
-/// such. Repeated entries are added up in the type that is given.
+/// The same as values of a type, or in the file's own: integers as i64 (u64 where they are beyond it), patterns as
+/// bool, complex numbers as such. Repeated entries are added up in the type that is given.
 pub(crate) fn load_any(argument: &str, how: &Reading, ty: Option<Type>) -> Result<Matrix> {
     let cast = |matrix: Matrix| ty.map_or(Ok(matrix.clone()), |ty| matrix.cast(ty));
     if symmetrized(argument).is_some() || generated(argument).is_some() {

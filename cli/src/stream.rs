@@ -9,8 +9,8 @@ use crate::timing::{Times, timed};
 /// Elements that a thread takes at once.
 const PART: usize = 1 << 15;
 
-/// GB/s of c(i) += a(i)·b(i) by all threads, 32 bytes an element: three arrays of f64 of so many bytes each, the best of `repeat`
-/// runs after one that is not counted.
+/// GB/s of c(i) += a(i)·b(i) by all threads, 32 bytes an element: three arrays of f64 of so many bytes each, the best
+/// of `repeat` runs after one that is not counted.
 pub(crate) fn stream(cpu: &Cpu, bytes: usize, repeat: u32) -> Result<f64> {
     const WHAT: &str = "the stream kernel";
     let len = (bytes / size_of::<f64>()).max(128);

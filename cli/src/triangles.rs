@@ -24,8 +24,8 @@ pub(crate) struct Arguments {
     /// Count those of each vertex, or of each edge
     #[arg(long, value_enum, conflicts_with = "method")]
     per: Option<Per>,
-    /// File for these counts: a column with a row for each vertex, or a symmetric matrix; what its name says: .mtx, .npz (SciPy), .npy,
-    /// .csv, .svm, .gz behind them, or - for standard output
+    /// File for these counts: a column with a row for each vertex, or a symmetric matrix; what its name says: .mtx,
+    /// .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
     #[arg(short, long, value_name = "FILE", requires = "per")]
     output: Option<String>,
     #[command(flatten)]

@@ -51,7 +51,8 @@ pub(crate) struct How {
     /// Take the rows of jensenshannon as they are, not divided by their sums
     #[arg(long)]
     no_normalize: bool,
-    /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of them
+    /// Do not look for entries that the metric cannot take; distances from rows with such are NaN, or whatever comes of
+    /// them
     #[arg(long)]
     unchecked: bool,
 }

@@ -28,7 +28,8 @@ fn triangles_of_a_complete_graph() {
     }
 }
 
-/// Patterns are truth values for semirings that have them, else ones; operands of two types have the least type that holds both.
+/// Patterns are truth values for semirings that have them, else ones; operands of two types have the least type that
+/// holds both.
 #[test]
 fn a_product_has_a_type_that_loses_nothing() {
     let k4 = file("types_k4.mtx", COMPLETE);
@@ -214,7 +215,8 @@ fn mxm_takes_every_option() {
             assert_eq!(json(&["mxm", &a, option, value])["sum"], 18.0, "{option} {value}");
         }
     }
-    // A row of ones times a matrix that turns the order of its columns round; rows of few products are sorted all the same.
+    // A row of ones times a matrix that turns the order of its columns round; rows of few products are sorted all the
+    // same.
     let entries = |entry: &dyn Fn(usize) -> String| (1..=300).map(entry).collect::<String>();
     let head = "%%MatrixMarket matrix coordinate integer general";
     let row = file("options-row.mtx", &format!("{head}\n1 300 300\n{}", entries(&|j| format!("1 {j} 1\n"))));

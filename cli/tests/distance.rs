@@ -59,7 +59,8 @@ fn neighbours_are_written_as_a_graph() {
     assert!(written.contains("\n2 1 4.0\n2 2 0.0\n2 3 5.0\n2 4 14.0\n"), "{written}");
 }
 
-/// Names by cosine: each its own nearest, and those that meet fewer than ten come before the lowest numbers, at exactly 1.
+/// Names by cosine: each its own nearest, and those that meet fewer than ten come before the lowest numbers, at exactly
+/// 1.
 #[test]
 fn neighbours_of_real_names() {
     let x = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/sec-names-3gram.mtx.gz");

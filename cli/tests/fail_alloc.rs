@@ -1,5 +1,5 @@
-//! Memory that runs out ends a command with a message and exit code 1, never by a panic or an abort: under an allocator that
-//! is loaded before the C library's and refuses one large request, each in its turn.
+//! Memory that runs out ends a command with a message and exit code 1, never by a panic or an abort: under an allocator
+//! that is loaded before the C library's and refuses one large request, each in its turn.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod program;
@@ -10,7 +10,8 @@ use std::process::Command;
 
 use program::scratch;
 
-/// Bytes from which on requests are refused: more than what arguments, messages and jobs take, less than any array here.
+/// Bytes from which on requests are refused: more than what arguments, messages and jobs take, less than any array
+/// here.
 const LARGE: &str = "40000";
 
 /// The allocator, if there is a compiler.

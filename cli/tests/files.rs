@@ -1,4 +1,5 @@
-//! Files of every kind, standard input and output, what interrupted and full outputs leave, files that want to fill the memory.
+//! Files of every kind, standard input and output, what interrupted and full outputs leave, files that want to fill the
+//! memory.
 
 mod program;
 

@@ -19,8 +19,8 @@ macro_rules! arrays {
             let mut one = || collected(len, std::iter::repeat_with(|| (rng.$random() - 0.5) / n as $t), ARRAYS);
             Ok([one()?, one()?, one()?])
         }
-        /// The basis B of Q points × D functions (u − 0.4), weights of `batch` elements with Q points in each of `dims` directions
-        /// (u + ½), and values of D functions in each (u − ½).
+        /// The basis B of Q points × D functions (u − 0.4), weights of `batch` elements with Q points in each of `dims`
+        /// directions (u + ½), and values of D functions in each (u − ½).
         /// # Errors
         /// [`Error::OutOfMemory`](sparring::Error::OutOfMemory).
         pub fn $elements(dims: u32, d: usize, q: usize, batch: usize) -> Result<[Vec<$t>; 3]> {

@@ -1,12 +1,12 @@
 //! The tensors of `bench_tensor.py`: random numbers of numpy's `Generator(PCG64(seed))`.
 //!
-//! Index i of a mode of n is drawn with probability ~ (i' + 1)^−s, i' its number before labels were shuffled (s = 0: uniformly).
-//! Rounds of draws are merged, repeats dropped, until there are enough; a random choice of them stays. Values are uniform in
-//! (0, 1].
+//! Index i of a mode of n is drawn with probability ~ (i' + 1)^−s, i' its number before labels were shuffled (s = 0:
+//! uniformly). Rounds of draws are merged, repeats dropped, until there are enough; a random choice of them stays.
+//! Values are uniform in (0, 1].
 //!
 //! numpy's power differs from the C library's in the last bit where it has AVX-512, and with it up to 7 % of a mode's
-//! probabilities, by 10⁻¹⁶. A draw would have to fall between the two to be seen, and none of these tensors has one: numpy gives
-//! the same bits either way.
+//! probabilities, by 10⁻¹⁶. A draw would have to fall between the two to be seen, and none of these tensors has one:
+//! numpy gives the same bits either way.
 
 use super::memory::{collected, grow, listed, sort};
 use super::numpy::Generator;
@@ -85,7 +85,8 @@ const SPECS: [Spec; 7] = [
     },
 ];
 
-/// The tensor called `name`, `small` with a tenth of the entries; `planted`, which has rank 4 and every entry, is never smaller.
+/// The tensor called `name`, `small` with a tenth of the entries; `planted`, which has rank 4 and every entry, is never
+/// smaller.
 /// # Errors
 /// [`Error::Argument`] if there is no such name; [`Error::OutOfMemory`].
 pub fn named(name: &str, small: bool) -> Result<Tensor<f64>> {

@@ -31,7 +31,8 @@ pub const GEN_PY: &[&str] = &[
 /// values rounded to f32, so that either precision holds them exactly. [`queries`] says how many rows are queries.
 pub const DISTANCE: &[&str] = &["movielens_like", "nytimes_like", "scrna_like"];
 
-/// Names of the tensors that benchmarks measure, of [`bench_tensor`]. `small/` before one of them is a tenth of its entries.
+/// Names of the tensors that benchmarks measure, of [`bench_tensor`]. `small/` before one of them is a tenth of its
+/// entries.
 pub const TENSORS: &[&str] = &["random10m", "random3m", "uber", "nell2", "enron", "lbnl", "vast", "planted"];
 /// Names of the tensors of the other family, [`gen_py`].
 pub const GEN_PY_TENSORS: &[&str] = &["gen_py/unif3", "gen_py/nell2", "gen_py/enron", "gen_py/vast5"];

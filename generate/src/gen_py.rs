@@ -161,8 +161,8 @@ pub fn docs(nrows: u64, ncols: u64, degree: u64, seed: u64, skew: f64) -> Result
     Csr::new(n, ncols as usize, row_ptr, col_idx, values)
 }
 
-/// Entries at ⌊n u^(1 + skew)⌋ in each mode of n, for `draws` draws; repeats dropped, sorted by their indices. The p-th value is
-/// `0.5 + u(seed + 99, p)`.
+/// Entries at ⌊n u^(1 + skew)⌋ in each mode of n, for `draws` draws; repeats dropped, sorted by their indices. The p-th
+/// value is `0.5 + u(seed + 99, p)`.
 /// # Errors
 /// [`Error::Argument`] for sizes out of range, [`Error::OutOfMemory`].
 pub fn tensor(dims: &[u64], draws: usize, seed: u64, skew: f64) -> Result<Tensor<f64>> {

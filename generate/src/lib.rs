@@ -1,8 +1,8 @@
 //! Matrices and tensors made from a hash alone: the same bits in any language, on any machine.
 //!
-//! Every number is a hash of a seed and a counter, or the next of a generator, so a benchmark needs no files and its results can
-//! be compared across libraries. There are three families, after the scripts that make the same
-//! arrays in Python for the other libraries; they share shapes, not hashes:
+//! Every number is a hash of a seed and a counter, or the next of a generator, so a benchmark needs no files and its
+//! results can be compared across libraries. There are three families, after the scripts that make the same arrays in
+//! Python for the other libraries; they share shapes, not hashes:
 //!
 //! | module | hash | value of an entry |
 //! | --- | --- | --- |
@@ -12,8 +12,8 @@
 //!
 //! [`bench_contract`] has dense arrays of that generator's numbers.
 //!
-//! [`case`], [`matrix`] and [`tensor`] find them by name; [`fingerprint`], [`tensor_fingerprint`], [`checks`] and [`expected`]
-//! compare them and their products with what other programs have.
+//! [`case`], [`matrix`] and [`tensor`] find them by name; [`fingerprint`], [`tensor_fingerprint`], [`checks`] and
+//! [`expected`] compare them and their products with what other programs have.
 //!
 //! Draws are truncated to integers after the few steps that call the platform's `pow`, so a last-bit
 //! difference there would have to fall on an integer to be seen.

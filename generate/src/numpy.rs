@@ -1,7 +1,7 @@
 //! What numpy's `Generator(PCG64(seed))` draws, bit for bit.
 //!
-//! Sources: Lemire, *Fast Random Integer Generation in an Interval*, 2019 (integers below a bound); numpy's documentation for how
-//! words become numbers.
+//! Sources: Lemire, *Fast Random Integer Generation in an Interval*, 2019 (integers below a bound); numpy's
+//! documentation for how words become numbers.
 
 use super::memory::collected;
 use sparring::Result;

@@ -1,4 +1,5 @@
-//! Places of a tensor's entries as numbers, one a place: i_1, …, i_d are the digits, the sizes of the modes their bases.
+//! Places of a tensor's entries as numbers, one a place: i_1, …, i_d are the digits, the sizes of the modes their
+//! bases.
 
 use super::check::hash;
 use super::memory::{for_each, listed, sort};
@@ -56,8 +57,8 @@ pub(super) fn tensor<K: Place>(
     Tensor::new(dims.iter().map(|&n| n as usize).collect(), indices, values)
 }
 
-/// Hashes of the indices of each mode, then of the bits of the values: Σₚ s(s(p) xor wₚ) mod 2⁶⁴, with s splitmix64 and wₚ the
-/// p-th number as a 64-bit word. Equal tensors, and hardly any others, agree.
+/// Hashes of the indices of each mode, then of the bits of the values: Σₚ s(s(p) xor wₚ) mod 2⁶⁴, with s splitmix64 and
+/// wₚ the p-th number as a 64-bit word. Equal tensors, and hardly any others, agree.
 #[must_use]
 pub fn tensor_fingerprint<I: Index>(x: &Tensor<f64, I>) -> Vec<u64> {
     let indices = x.all_indices().iter().map(|list| hash(list.iter().map(|i| i.get() as u64)));

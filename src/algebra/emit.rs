@@ -1,4 +1,5 @@
-//! Operators as CUDA C++: what [`formula::print`](super::formula) makes of a formula, in the structs that kernels are compiled with.
+//! Operators as CUDA C++: what [`formula::print`](super::formula) makes of a formula, in the structs that kernels are
+//! compiled with.
 
 use super::formula::print::{definitions, function, literal};
 use super::{
@@ -55,8 +56,8 @@ pub(crate) fn contract(name: &str, add: &Formula, identity: &Constant, mul: &For
     structure(name, &[("A", a), ("B", b), ("Out", out)], &functions, &[add, mul])
 }
 
-/// `struct Split` and `SPLIT`, if ⊗ has a part that takes long and reads `a` alone: `part(a)` is that part, `mul(a, b, i, k, j, part)` is
-/// a ⊗ b.
+/// `struct Split` and `SPLIT`, if ⊗ has a part that takes long and reads `a` alone: `part(a)` is that part,
+/// `mul(a, b, i, k, j, part)` is a ⊗ b.
 pub(crate) fn emit_split<O: MulOp>(op: O) -> String {
     Formula::of_mul(op).split("a").map_or_else(String::new, |(part, rest)| {
         format!("#define SPLIT\nstruct Split {{\n{}{}}};\n", function("part", &part), function("mul", &rest))

@@ -5,7 +5,9 @@
 //! ```
 //! use sparring::algebra::{Plus, laws};
 //! sparring::op! { /// The mean, which is no monoid.
-//! Mean<T: sparring::algebra::Real> (a, b) -> T { (a + b) / sparring::algebra::V::lit(T::from_f64(2.0)) } identity T::ZERO }
+//! Mean<T: sparring::algebra::Real> (a, b) -> T {
+//!         (a + b) / sparring::algebra::V::lit(T::from_f64(2.0))
+//!     } identity T::ZERO }
 //! assert!(laws::associative(Plus::<i8>::new(), [100, 100, -100], laws::exact));
 //! assert!(!laws::identity(Mean::<f64>::new(), 1.0, laws::exact));
 //! ```

@@ -1,7 +1,7 @@
 //! The machine an operator runs on: [`Host`] computes, `Trace` records.
 //!
-//! Each scalar function is one [`Function`], one line in `cuda/prelude.cuh`, and has one meaning, the one given by [`Number`],
-//! [`Num`], [`Bits`] and [`Real`].
+//! Each scalar function is one [`Function`], one line in `cuda/prelude.cuh`, and has one meaning, the one given by
+//! [`Number`], [`Num`], [`Bits`] and [`Real`].
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 

@@ -1,8 +1,8 @@
 //! Scalars, operators, monoids, semirings and NAMMs, each written once for every machine.
 //!
-//! An operator is a generic Rust function over a [`Machine`]: [`Host`] computes it, [`Trace`] records
-//! it as a [`Formula`], which is printed as CUDA C++ for a GPU. A *semiring* is [`Ring`]`(⊕, ⊗)`, where ⊗ is visited on the intersection of two
-//! patterns; a *NAMM* is [`Union`]`(⊕, ⊗)`, where it is visited on the union.
+//! An operator is a generic Rust function over a [`Machine`]: [`Host`] computes it, [`Trace`] records it as a
+//! [`Formula`], which is printed as CUDA C++ for a GPU. A *semiring* is [`Ring`]`(⊕, ⊗)`, where ⊗ is visited on the
+//! intersection of two patterns; a *NAMM* is [`Union`]`(⊕, ⊗)`, where it is visited on the union.
 //!
 //! **Folds start at the identity of ⊕.** An entry of a product is `e ⊕ x₁ ⊕ x₂ …` in the order of the
 //! contraction index, `e` the identity. So plus never returns −0 for a single −0 product, and min and

@@ -122,8 +122,8 @@ impl<O: BinaryOp> MulOp for O {
 
 /// Defines an operator, and a monoid if an identity is given.
 ///
-/// The body is ordinary Rust over [`V`]; the CPU runs it and the GPU gets the CUDA text traced from it.
-/// There is no `if` on values: use [`V::select`]. Parameters become literals of the kernel. Numbers may stand on either side:
+/// The body is ordinary Rust over [`V`]; the CPU runs it and the GPU gets the CUDA text traced from it. There is no
+/// `if` on values: use [`V::select`]. Parameters become literals of the kernel. Numbers may stand on either side:
 /// `0.5 * a` with floats, `a + 1` with any number; [`V::lit`] makes a scalar of any other value. `let` is as ever.
 ///
 /// | head | makes |

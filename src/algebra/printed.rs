@@ -1,7 +1,7 @@
 //! Operators as device code: printed once, not for each call.
 //!
-//! What launches kernels needs of an operator its text and the types that it computes with, and nothing else, so the host side
-//! of a kernel takes a [`Printed`] and is not generic.
+//! What launches kernels needs of an operator its text and the types that it computes with, and nothing else, so the
+//! host side of a kernel takes a [`Printed`] and is not generic.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -39,7 +39,8 @@ pub(crate) enum Printable {
 }
 
 type Kept<K> = RwLock<Option<HashMap<K, Arc<Printed>>>>;
-/// Texts by what they are the text of, and by type for operators without parameters, which need not be traced to be known.
+/// Texts by what they are the text of, and by type for operators without parameters, which need not be traced to be
+/// known.
 static PRINTED: Kept<Printable> = RwLock::new(None);
 static TYPES: Kept<(TypeId, &'static str)> = RwLock::new(None);
 

@@ -2,10 +2,10 @@
 
 /// Defines a struct of one to three scalars that a matrix may hold and operators may take apart.
 ///
-/// For each field there is a function that reads it, `Name::field(a)`, and `Name::of(x, y)` puts a value
-/// together; both work on every machine. `Name::definition()` is the CUDA C++ text that the device needs,
-/// which [`emit_contract`](crate::algebra::emit_contract) puts in front of the ring by itself. Fields may be structs made by this macro. The
-/// names `of` and `definition` are taken.
+/// For each field there is a function that reads it, `Name::field(a)`, and `Name::of(x, y)` puts a value together; both
+/// work on every machine. `Name::definition()` is the CUDA C++ text that the device needs, which
+/// [`emit_contract`](crate::algebra::emit_contract) puts in front of the ring by itself. Fields may be structs made by
+/// this macro. The names `of` and `definition` are taken.
 ///
 /// # Example: argmin, as a monoid
 /// The least value, and where it was met; of equal values the one met at the least place.

@@ -46,7 +46,8 @@ macro_rules! for_each_type {
 }
 pub(crate) use for_each_type;
 
-/// The type of a value: one of the eleven of GraphBLAS, a complex number, or a struct made by [`value!`](crate::value!).
+/// The type of a value: one of the eleven of GraphBLAS, a complex number, or a struct made by
+/// [`value!`](crate::value!).
 ///
 /// ```
 /// use sparring::algebra::{Type, Value};
@@ -214,8 +215,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The memory of a value whose type is forgotten: as many units, each as large as the value's alignment. It may be copied and
-/// nothing else. What moves values and does not compute with them is compiled for words, once for a size.
+/// The memory of a value whose type is forgotten: as many units, each as large as the value's alignment. It may be
+/// copied and nothing else. What moves values and does not compute with them is compiled for words, once for a size.
 pub trait Word: sealed::Sealed + Copy + Send + Sync + 'static {}
 
 /// Unsigned integers that are as large as their alignment.

@@ -1,9 +1,9 @@
 //! Scalar types: what a sparse matrix may hold, and the arithmetic each kind has.
 //!
-//! Integers wrap. [`minimum`](Num::minimum) and [`maximum`](Num::maximum) are the comparison `b < a`, not
-//! IEEE's fmin, so that every machine gives the same bits. Division of integers is total: x/0 is 0 for x = 0, otherwise the largest or
-//! smallest value by sign. Conversion between numbers is Rust's `as`: integers wrap, a float becomes the
-//! nearest integer towards zero that the type holds and NaN becomes 0; anything but 0 is `true`.
+//! Integers wrap. [`minimum`](Num::minimum) and [`maximum`](Num::maximum) are the comparison `b < a`, not IEEE's fmin,
+//! so that every machine gives the same bits. Division of integers is total: x/0 is 0 for x = 0, otherwise the largest
+//! or smallest value by sign. Conversion between numbers is Rust's `as`: integers wrap, a float becomes the nearest
+//! integer towards zero that the type holds and NaN becomes 0; anything but 0 is `true`.
 
 use std::fmt::Debug;
 
@@ -47,7 +47,8 @@ pub enum Wide {
 
 /// What can be added and multiplied: numbers, bool as the two-element lattice, complex numbers. Arithmetic wraps.
 ///
-/// Their operators `+ − · /` in a formula mean these functions; Rust's own would stop at an overflow and do not know bool.
+/// Their operators `+ − · /` in a formula mean these functions; Rust's own would stop at an overflow and do not know
+/// bool.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no arithmetic that formulas know",
     label = "neither a number, nor bool, nor complex",
@@ -314,7 +315,8 @@ macro_rules! real {
             const TYPE: Type = Type::$complex;
             type Word = WordOf<{ align_of::<$t>() }, 2>;
         }
-        // num-complex computes by the formulas of the textbook, each operation rounded: so does `sr::complex` of `prelude.cuh`.
+        // num-complex computes by the formulas of the textbook, each operation rounded: so does `sr::complex` of
+        // `prelude.cuh`.
         arithmetic!(Complex<$t>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), |x| Complex::new(x as $t, 0.0));
     )*};
 }

@@ -1,7 +1,7 @@
 //! Arrays of values as arrays of words, and arrays whose type is known at run time.
 //!
-//! Whoever moves values and does not compute with them is compiled for words, once for a size. Here is the only way from values
-//! to words and back; a [`Slice`] remembers the type and gives the values back to those who name it.
+//! Whoever moves values and does not compute with them is compiled for words, once for a size. Here is the only way
+//! from values to words and back; a [`Slice`] remembers the type and gives the values back to those who name it.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -71,8 +71,8 @@ pub(crate) unsafe fn values_mut<T: Value>(x: &mut [T::Word]) -> &mut [T] {
 pub(crate) fn into_words<T: Value>(x: Vec<T>) -> Vec<T::Word> {
     const { same_layout::<T>() };
     let mut x = ManuallyDrop::new(x);
-    // SAFETY: 1. same size and alignment (checked), so the allocation is that of a vector of words; 2. a word may hold any
-    // bytes; 3. `x` is not dropped.
+    // SAFETY: 1. same size and alignment (checked), so the allocation is that of a vector of words; 2. a word may hold
+    // any bytes; 3. `x` is not dropped.
     unsafe { Vec::from_raw_parts(x.as_mut_ptr().cast(), x.len(), x.capacity()) }
 }
 /// A vector of words as one of values; nothing is copied.
@@ -81,8 +81,8 @@ pub(crate) fn into_words<T: Value>(x: Vec<T>) -> Vec<T::Word> {
 pub(crate) unsafe fn from_words<T: Value>(x: Vec<T::Word>) -> Vec<T> {
     const { same_layout::<T>() };
     let mut x = ManuallyDrop::new(x);
-    // SAFETY: 1. same size and alignment (checked), so the allocation is that of a vector of values; 2. the words are values by
-    // the caller's promise; 3. `x` is not dropped.
+    // SAFETY: 1. same size and alignment (checked), so the allocation is that of a vector of values; 2. the words are
+    // values by the caller's promise; 3. `x` is not dropped.
     unsafe { Vec::from_raw_parts(x.as_mut_ptr().cast(), x.len(), x.capacity()) }
 }
 
@@ -119,8 +119,8 @@ pub(crate) type Fold<'a, W> = &'a (dyn Fn(W, W) -> W + Sync);
 
 /// Work that moves values about, compiled once for each size of a value.
 ///
-/// It has no words but copies of those that it is given and of those that the fold makes of such: it is written for every type
-/// of word, and a [`Word`] cannot be made. (No one asks `Any` for the type of a word.)
+/// It has no words but copies of those that it is given and of those that the fold makes of such: it is written for
+/// every type of word, and a [`Word`] cannot be made. (No one asks `Any` for the type of a word.)
 pub(crate) trait Moves {
     /// What is found beside the values.
     type Found;
@@ -136,7 +136,8 @@ pub(crate) fn moved<T: Value, M: Moves>(
 ) -> Result<(M::Found, Vec<T>)> {
     let on_words = fold.map(|fold| {
         move |x: T::Word, y: T::Word| {
-            // SAFETY: words that the work has are copies of those of `values` and of what this gives (`Moves`): all are of a `T`.
+            // SAFETY: words that the work has are copies of those of `values` and of what this gives (`Moves`): all are
+            // of a `T`.
             word(fold(unsafe { value::<T>(x) }, unsafe { value::<T>(y) }))
         }
     });
@@ -199,8 +200,8 @@ impl<'a> Slice<'a> {
     #[inline]
     #[must_use]
     pub fn get<T: Value>(&self) -> Option<&'a [T]> {
-        // SAFETY: 1. types that are equal as data have one layout and one meaning: a number is itself, a struct its fields at
-        // their places (`Value`'s promise); 2. the values are borrowed for 'a.
+        // SAFETY: 1. types that are equal as data have one layout and one meaning: a number is itself, a struct its
+        // fields at their places (`Value`'s promise); 2. the values are borrowed for 'a.
         (T::TYPE == self.ty).then(|| unsafe { std::slice::from_raw_parts(self.at.cast(), self.len) })
     }
     /// Some of them.
@@ -214,7 +215,8 @@ impl<'a> Slice<'a> {
         let at = unsafe { self.at.add(range.start * self.ty.size()) };
         Self { at, len: range.len(), ..*self }
     }
-    /// The bytes from the first to the last; those between the fields of a struct are undefined, so they may only be copied.
+    /// The bytes from the first to the last; those between the fields of a struct are undefined, so they may only be
+    /// copied.
     #[inline]
     pub(crate) fn as_ptr(&self) -> *const u8 {
         self.at
@@ -323,7 +325,8 @@ impl<'a> SliceMut<'a> {
             return self.strided().copy_from(values.strided());
         }
         assert!(self.ty == values.ty, "{} from {}", self.ty, values.ty);
-        // SAFETY: 1. both are so many values of the type, side by side; 2. these are borrowed to be replaced, so they do not overlap;
+        // SAFETY: 1. both are so many values of the type, side by side; 2. these are borrowed to be replaced, so they
+        // do not overlap;
         // 3. what is copied are values, so what stands there after are values.
         unsafe { self.at.copy_from_nonoverlapping(values.at, self.len * self.ty.size()) };
     }
@@ -333,7 +336,8 @@ impl<'a> SliceMut<'a> {
     pub(crate) fn copy_within(&mut self, from: Range<usize>, to: usize) {
         assert!(from.start <= from.end && from.end <= self.len && to <= self.len - from.len());
         let size = self.ty.size();
-        // SAFETY: both ranges are values of this array (checked), which is borrowed to be replaced; what is copied are values.
+        // SAFETY: both ranges are values of this array (checked), which is borrowed to be replaced; what is copied are
+        // values.
         unsafe { self.at.add(to * size).copy_from(self.at.add(from.start * size), from.len() * size) };
     }
     /// Replaces value p by `from[at(p)]`, for each p for which there is such a value.
@@ -343,8 +347,8 @@ impl<'a> SliceMut<'a> {
         assert!(self.ty == from.ty, "{} from {}", self.ty, from.ty);
         let size = self.ty.size();
         for (p, q) in (0..self.len).zip(at).filter(|&(_, q)| q < from.len) {
-            // SAFETY: 1. p and q are below the numbers of values; 2. these are borrowed to be replaced, so they do not overlap; 3.
-            // both are of one type, so what stands there after is a value.
+            // SAFETY: 1. p and q are below the numbers of values; 2. these are borrowed to be replaced, so they do not
+            // overlap; 3. both are of one type, so what stands there after is a value.
             unsafe { copy_value(from.at.add(q * size), self.at.add(p * size), size) };
         }
     }
@@ -407,8 +411,8 @@ impl StridedMut<'_> {
         assert!(self.len == from.len || from.len == 1, "{} values from {}", self.len, from.len);
         let step = if from.len == 1 { 0 } else { from.step };
         for i in 0..self.len {
-            // SAFETY: 1. both are values of the type, i below their numbers, or the only one; 2. one is borrowed to be replaced,
-            // so they do not overlap; 3. what is copied is a value, so what stands there after is one.
+            // SAFETY: 1. both are values of the type, i below their numbers, or the only one; 2. one is borrowed to be
+            // replaced, so they do not overlap; 3. what is copied is a value, so what stands there after is one.
             unsafe { copy_value(from.at.add(i * step), self.at.add(i * self.step), self.ty.size()) };
         }
     }
@@ -535,7 +539,8 @@ impl Zeroed {
         let mut words: Vec<u64> = Vec::new();
         words.try_reserve_exact(bytes.div_ceil(8)).map_err(|_| refused(bytes as u128))?;
         words.resize(bytes.div_ceil(8), 0);
-        // Every field of numbers may be 0, and a struct is its fields: the zeros are values. No value is aligned more than a word.
+        // Every field of numbers may be 0, and a struct is its fields: the zeros are values. No value is aligned more
+        // than a word.
         Ok(Self { ty, words, len })
     }
     #[inline]
@@ -590,7 +595,8 @@ impl Array {
     pub fn of<T: Value>(values: Vec<T>) -> Self {
         Self { ty: T::TYPE, values: Box::new(values) }
     }
-    /// `len` zeros, or structs whose fields are 0, to be replaced: [`into_vec`](Self::into_vec) does not give them as a vector.
+    /// `len` zeros, or structs whose fields are 0, to be replaced: [`into_vec`](Self::into_vec) does not give them as a
+    /// vector.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn zeros(ty: Type, len: usize) -> Result<Self> {

@@ -82,8 +82,9 @@ impl<P> Masking<P> for Masked<P> {
 
 /// An operation on machine `M` about to be computed: `C⟨M⟩ ⊙= T`.
 ///
-/// [`eval`](Self::eval) gives a new result, [`into`](Self::into) writes into one that is there. The chain holds its operands, so
-/// one of them may be what is written: `m.vxm(ring, &q, &a).mask(!seen.structure()).replace().into(&mut q)?`.
+/// [`eval`](Self::eval) gives a new result, [`into`](Self::into) writes into one that is there. The chain holds its
+/// operands, so one of them may be what is written:
+/// `m.vxm(ring, &q, &a).mask(!seen.structure()).replace().into(&mut q)?`.
 ///
 /// A complement without a mask does not compile:
 /// ```compile_fail
@@ -175,8 +176,8 @@ where
     /// Writes the result into `c`, which may be an operand too.
     /// # Errors
     /// Those of the operation, of the mask and of the machine; [`Error::Shape`](crate::Error::Shape) if `c` has another
-    /// shape. `c` is as it was then, unless the error is one of the machine that computes in place, or of memory that runs out
-    /// between removing entries and adding others.
+    /// shape. `c` is as it was then, unless the error is one of the machine that computes in place, or of memory that
+    /// runs out between removing entries and adding others.
     pub fn into(self, c: &mut ResultOf<Op, M, I>) -> Result<()> {
         let Self { machine, op, mask, accum, .. } = self;
         op.write_into(machine, c, mask.resolved()?, accum)

@@ -192,8 +192,8 @@ impl<C> Not for Complement<C> {
     }
 }
 
-/// The places at which results are written: `&x`, where x has a value that is not 0 (a valued mask); `x.structure()`, where it
-/// has an entry (a structural mask); `!x.structure()`, or [`complement`](super::Build::complement) of either.
+/// The places at which results are written: `&x`, where x has a value that is not 0 (a valued mask); `x.structure()`,
+/// where it has an entry (a structural mask); `!x.structure()`, or [`complement`](super::Build::complement) of either.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no mask of this result",
     label = "give `&x` (where x is not 0), `x.structure()` (where x has an entry) or `!x.structure()`",

@@ -20,12 +20,13 @@ impl Cpu {
     }
     /// `n` threads of its own.
     /// # Errors
-    /// [`Error::Argument`](crate::Error::Argument) for 0, [`Error::Threads`](crate::Error::Threads) if the system refuses.
+    /// [`Error::Argument`](crate::Error::Argument) for 0, [`Error::Threads`](crate::Error::Threads) if the system
+    /// refuses.
     pub fn with_threads(n: usize) -> Result<Self> {
         Ok(Self { threads: Threads::new(n)?, ..Self::default() })
     }
-    /// Refuses products and distances whose results and scratch memory together would exceed `bytes`. What takes less memory
-    /// and more time is chosen before it comes to that.
+    /// Refuses products and distances whose results and scratch memory together would exceed `bytes`. What takes less
+    /// memory and more time is chosen before it comes to that.
     #[must_use]
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);

@@ -169,7 +169,8 @@ impl<I: Index> Backend<I> for Cpu {
         }
         let (a, b, mut request) =
             (a.compressed()?, b.compressed()?, Request { options, budget: self.budget, mask: None });
-        // All products are visited anyway where a mask takes places away, and its bits are asked by those that are made.
+        // All products are visited anyway where a mask takes places away, and its bits are asked by those that are
+        // made.
         if let Some((pattern, true)) = mask
             && pattern.as_places().is_some()
         {

@@ -13,15 +13,16 @@ impl Cpu {
     /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …`, folded over the indices that C has not: `cpu.einsum(ring, einsum).eval()?`, by
     /// [`Einsum::new`] or [`einsum!`](crate::einsum!).
     ///
-    /// Several operands are contracted two by two, in the order of [`path`](AskedEinsum::path); ⊗ is taken for commutative and ⊕ to
-    /// distribute, as in any semiring. Cost: for each pair the product of the extents of all its indices, in operations; what one
-    /// operand alone has is folded first. No operand is transposed or copied: other orders are read as they lie.
+    /// Several operands are contracted two by two, in the order of [`path`](AskedEinsum::path); ⊗ is taken for
+    /// commutative and ⊕ to distribute, as in any semiring. Cost: for each pair the product of the extents of all its
+    /// indices, in operations; what one operand alone has is folded first. No operand is transposed or copied: other
+    /// orders are read as they lie.
     ///
-    /// That is so of tropical semirings of floats; over integers their identity, the largest or least number, wraps when something
-    /// is added to it, so a fold over no values means something else there once it is multiplied.
+    /// That is so of tropical semirings of floats; over integers their identity, the largest or least number, wraps
+    /// when something is added to it, so a fold over no values means something else there once it is multiplied.
     ///
-    /// A step starts each fold at the identity of ⊕ and runs through its folded indices in the order in which the expression names
-    /// them, the last fastest; where ⊕ is + and ⊗ is × of floats, a step is rounded once
+    /// A step starts each fold at the identity of ⊕ and runs through its folded indices in the order in which the
+    /// expression names them, the last fastest; where ⊕ is + and ⊗ is × of floats, a step is rounded once
     /// ([`Monoid::fold`](crate::algebra::Monoid::fold)). The result is the same bits for any number of threads.
     /// ```
     /// use sparring::{Cpu, algebra::{MinPlus, PlusTimes}, contract::{Einsum, Layout, View}};
@@ -41,12 +42,12 @@ impl Cpu {
     pub fn einsum<'a, A: Arithmetic<T>, T: Value>(&'a self, ring: A, einsum: Einsum<'a, T>) -> AskedEinsum<'a, A, T> {
         AskedEinsum { cpu: self, ring, einsum, update: Update::PLAIN, plan: None }
     }
-    /// What [`einsum`](Self::einsum) finds out before it computes, to be kept for contractions of the same expression whose operands
-    /// and results lie as these: [`AskedEinsum::plan`]. Cost: the path, 3ⁿ steps for n operands up to eight, and the places of
-    /// elements, as many as the indices of one side of a step have values.
+    /// What [`einsum`](Self::einsum) finds out before it computes, to be kept for contractions of the same expression
+    /// whose operands and results lie as these: [`AskedEinsum::plan`]. Cost: the path, 3ⁿ steps for n operands up to
+    /// eight, and the places of elements, as many as the indices of one side of a step have values.
     /// # Errors
-    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors, [`Error::Argument`] if two of its
-    /// elements may be one; [`Error::OutOfMemory`].
+    /// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors,
+    /// [`Error::Argument`] if two of its elements may be one; [`Error::OutOfMemory`].
     pub fn einsum_plan<T: Clone>(&self, einsum: &Einsum<'_, T>, result: &Layout) -> Result<EinsumPlan> {
         EinsumPlan::new(einsum, result, self.budget())
     }
@@ -69,7 +70,8 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
         self.update.alpha = Some(alpha);
         self
     }
-    /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is not read then.
+    /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is
+    /// not read then.
     pub fn beta(mut self, beta: T) -> Self {
         self.update.old = Old::times::<A>(beta);
         self
@@ -79,29 +81,31 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
         self.update.old = Old::Kept;
         self
     }
-    /// By the steps of this plan: [`Error::Argument`] when it computes if they are those of another expression or other layouts, that
-    /// of the result among them ([`eval`](Self::eval) makes it row-major, [`eval_in`](Self::eval_in) as you say).
+    /// By the steps of this plan: [`Error::Argument`] when it computes if they are those of another expression or other
+    /// layouts, that of the result among them ([`eval`](Self::eval) makes it row-major, [`eval_in`](Self::eval_in) as
+    /// you say).
     pub fn plan(mut self, plan: &'a EinsumPlan) -> Self {
         self.plan = Some(plan);
         self
     }
-    /// Pairs of operands in the order in which they are contracted: n operands have the numbers 0 to n − 1, the result of the k-th
-    /// pair n + k. Up to eight operands no other order costs less; with more, the pair is taken whose result is smallest compared
-    /// with what it replaces.
+    /// Pairs of operands in the order in which they are contracted: n operands have the numbers 0 to n − 1, the result
+    /// of the k-th pair n + k. Up to eight operands no other order costs less; with more, the pair is taken whose
+    /// result is smallest compared with what it replaces.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn path(&self) -> Result<Vec<(usize, usize)>> {
         Ok(self.steps(&self.layout()?, None)?.path().to_vec())
     }
-    /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it or the plan: tensors between pairs, packed columns and
-    /// offsets.
+    /// Bytes taken beside operands and result, as [`eval`](Self::eval) has it or the plan: tensors between pairs,
+    /// packed columns and offsets.
     /// # Errors
     /// As [`eval`](Self::eval).
     pub fn workspace_bytes(&self) -> Result<u128> {
         let plan = self.steps(&self.layout()?, None)?;
         Ok(plan.workspace(self.cpu.threads().count(), size_of::<T>()))
     }
-    /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be read.
+    /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be
+    /// read.
     /// # Errors
     /// [`Error::IndexOverflow`], [`Error::OutOfMemory`]; [`Error::Budget`] if result and workspace are larger;
     /// [`Error::Cancelled`].
@@ -109,7 +113,8 @@ impl<'a, A: Arithmetic<T>, T: Value> AskedEinsum<'a, A, T> {
         self.eval_in(&RowMajor)
     }
     /// The contraction as new tensors that lie as this rule says: [`ColumnMajor`](crate::contract::ColumnMajor),
-    /// [`Interleaved`](crate::contract::Interleaved), or one of your own. What lies between elements is the identity of ⊕.
+    /// [`Interleaved`](crate::contract::Interleaved), or one of your own. What lies between elements is the identity of
+    /// ⊕.
     /// # Errors
     /// As [`into`](Self::into) with such a layout, those of the rule among them.
     pub fn eval_in(self, by: &dyn Arrangement) -> Result<Batch<T>> {

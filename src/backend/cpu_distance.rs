@@ -12,7 +12,8 @@ use crate::sparse::Dense;
 use crate::{Cpu, Csr, Index, Result};
 
 impl Cpu {
-    /// The nearest rows for each row of X: `cpu.neighbours(metric, &x).to(&y).k(10).eval()?`; [`Asked`] has the settings.
+    /// The nearest rows for each row of X: `cpu.neighbours(metric, &x).to(&y).k(10).eval()?`; [`Asked`] has the
+    /// settings.
     pub fn neighbours<'a, T: Float, I: Index>(
         &'a self,
         measure: impl Measure + 'a,
@@ -55,7 +56,8 @@ impl Cpu {
     }
     /// The index that was [saved](NeighbourIndex::save) to a file.
     /// # Errors
-    /// [`Error::Io`]; [`Error::Argument`] for a file that is no index, is damaged, or of other types; those of [`index`](Self::index).
+    /// [`Error::Io`]; [`Error::Argument`] for a file that is no index, is damaged, or of other types; those of
+    /// [`index`](Self::index).
     pub fn load_index<T: Float, I: Index>(&self, path: impl AsRef<Path>) -> Result<NeighbourIndex<T, I>> {
         NeighbourIndex::load(self.threads(), self.budget, path.as_ref())
     }
@@ -78,7 +80,8 @@ impl<T: Float, I: Index> NeighbourIndex<T, I> {
     pub fn knn(&self, cpu: &Cpu, x: &Csr<T, I>, k: usize) -> Result<Neighbours<T>> {
         self.rows(cpu, x)?.nearest(k)
     }
-    /// The rows of Y at most `radius` away from each row of X: the bits of `cpu.neighbours(measure, &x).to(&y).radius(radius).eval()`.
+    /// The rows of Y at most `radius` away from each row of X: the bits of
+    /// `cpu.neighbours(measure, &x).to(&y).radius(radius).eval()`.
     /// # Errors
     /// See [`DistanceBackend`]; [`Error::Argument`] for a radius that is NaN.
     pub fn radius(&self, cpu: &Cpu, x: &Csr<T, I>, radius: f64) -> Result<Csr<T, I>> {

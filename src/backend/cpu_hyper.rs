@@ -1,7 +1,7 @@
 //! Operations of [`Cpu`] on matrices of hypersparse rows: what each costs follows from the entries, not from the shape.
 //!
-//! Operations entry by entry run on the rows that either operand stores, products on the stored rows of A with places of the stored
-//! rows of B for columns. A vector is a matrix of one row or column there.
+//! Operations entry by entry run on the rows that either operand stores, products on the stored rows of A with places
+//! of the stored rows of B for columns. A vector is a matrix of one row or column there.
 
 use std::sync::Arc;
 

@@ -5,16 +5,18 @@ use crate::tensor::{Arithmetic, Kept, Mttkrp, Tensor, TensorRef, Variant};
 use crate::{Cpu, Dense, Error, Index, Result};
 
 impl Cpu {
-    /// `V(i, r) = ⊕ x ⊗ ⊗_{m ≠ mode} Aₘ(iₘ, r)` over the entries of `x` whose index in `mode` is i: the matricized tensor times the
-    /// Khatri–Rao product of the other factors, `cpu.mttkrp(ring, &x, &factors, mode).eval()?`.
+    /// `V(i, r) = ⊕ x ⊗ ⊗_{m ≠ mode} Aₘ(iₘ, r)` over the entries of `x` whose index in `mode` is i: the matricized
+    /// tensor times the Khatri–Rao product of the other factors, `cpu.mttkrp(ring, &x, &factors, mode).eval()?`.
     ///
-    /// Factors are nₘ × R; that of `mode` is not read. ⊗ is taken for commutative. Cost: O(d·R·nnz). Several products of one tensor
-    /// share what [`mttkrp_plan`](Self::mttkrp_plan) prepares. Results are the same bits for any number of threads (variants A and B
-    /// excepted); variants differ by rounding.
+    /// Factors are nₘ × R; that of `mode` is not read. ⊗ is taken for commutative. Cost: O(d·R·nnz). Several products
+    /// of one tensor share what [`mttkrp_plan`](Self::mttkrp_plan) prepares. Results are the same bits for any number
+    /// of threads (variants A and B excepted); variants differ by rounding.
     /// ```
     /// use sparring::{Cpu, Dense, Tensor, algebra::{MinPlus, PlusTimes}};
-    /// let x = Tensor::<f64>::new(vec![2, 2, 2], vec![vec![0, 1, 1], vec![0, 0, 1], vec![0, 1, 1]], vec![1.0, 2.0, 3.0])?;
-    /// let factors = vec![Dense::filled(2, 1, 1.0)?, Dense::new(2, 1, vec![5.0, 7.0])?, Dense::new(2, 1, vec![10.0, 20.0])?];
+    /// let x = Tensor::<f64>::new(vec![2, 2, 2], vec![vec![0, 1, 1], vec![0, 0, 1], vec![0, 1, 1]],
+    ///     vec![1.0, 2.0, 3.0])?;
+    /// let factors = vec![
+    ///     Dense::filled(2, 1, 1.0)?, Dense::new(2, 1, vec![5.0, 7.0])?, Dense::new(2, 1, vec![10.0, 20.0])?];
     /// let cpu = Cpu::new();
     /// // x(0,0,0)·5·10, and x(1,0,1)·5·20 + x(1,1,1)·7·20.
     /// assert_eq!(cpu.mttkrp(PlusTimes::new(), &x, &factors, 0).eval()?.values(), [50.0, 620.0]);
@@ -33,11 +35,11 @@ impl Cpu {
         AskedMttkrp { cpu: self, ring, x, factors, mode, variant: None, plan: None, kept: None, beside: 0 }
     }
 
-    /// What the products of `x` with factors of `rank` columns share: copies or permutations, chosen by its shape and the memory
-    /// budget, or as `variant` says. The plan borrows `&x`, or shares an `Arc<Tensor>`.
+    /// What the products of `x` with factors of `rank` columns share: copies or permutations, chosen by its shape and
+    /// the memory budget, or as `variant` says. The plan borrows `&x`, or shares an `Arc<Tensor>`.
     /// # Errors
-    /// [`Error::Budget`](crate::Error::Budget) and [`Error::OutOfMemory`](crate::Error::OutOfMemory), before the memory is taken;
-    /// [`Error::IndexOverflow`](crate::Error::IndexOverflow) if `I` cannot number the entries.
+    /// [`Error::Budget`](crate::Error::Budget) and [`Error::OutOfMemory`](crate::Error::OutOfMemory), before the memory
+    /// is taken; [`Error::IndexOverflow`](crate::Error::IndexOverflow) if `I` cannot number the entries.
     pub fn mttkrp_plan<'x, T: Value, I: Index>(
         &self,
         x: impl Into<TensorRef<'x, T, I>>,
@@ -97,7 +99,8 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
         self.plan = Some(plan);
         self
     }
-    /// One of a sweep through the modes in their order, in which a factor changes only after its own mode: what modes share is kept.
+    /// One of a sweep through the modes in their order, in which a factor changes only after its own mode: what modes
+    /// share is kept.
     pub fn sweep(mut self, kept: &'a mut Kept<T>) -> Self {
         self.kept = Some(kept);
         self
@@ -110,9 +113,10 @@ impl<'a, A: Arithmetic<T>, T: Value, I: Index> AskedMttkrp<'a, A, T, I> {
     /// The product as a new matrix, a row for each index of the mode.
     /// # Errors
     /// [`Error::Dims`](crate::Error::Dims) if a factor has not as many rows as its mode is long;
-    /// [`Error::Shape`](crate::Error::Shape) if the factors' columns differ; [`Error::Argument`](crate::Error::Argument) if there is no
-    /// such mode, or the plan is of another tensor; [`Error::Budget`](crate::Error::Budget);
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled).
+    /// [`Error::Shape`](crate::Error::Shape) if the factors' columns differ;
+    /// [`Error::Argument`](crate::Error::Argument) if there is no such mode, or the plan is of another tensor;
+    /// [`Error::Budget`](crate::Error::Budget); [`Error::OutOfMemory`](crate::Error::OutOfMemory);
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn eval(self) -> Result<Dense<T>> {
         crate::tensor::check_mode(self.x.order(), "mode", self.mode)?;
         let other = |(m, _): &(usize, &Dense<T>)| *m != self.mode;

@@ -1,5 +1,5 @@
-//! Where operations run, and how they are called. [`Cpu`] is a value that owns its threads and settings, as `Cuda` (feature
-//! `cuda`) owns a device; [`Backend`] is what an algorithm needs of any machine.
+//! Where operations run, and how they are called. [`Cpu`] is a value that owns its threads and settings, as `Cuda`
+//! (feature `cuda`) owns a device; [`Backend`] is what an algorithm needs of any machine.
 //!
 //! Every operation is a chain that ends in `eval()`, a new result, or `into(&mut c)`: [`Build`].
 //!
@@ -54,13 +54,14 @@ use crate::{Csr, Dense, Index, Result, Vector};
 
 /// A machine that holds matrices and vectors and computes with them.
 ///
-/// An algorithm written against this trait uploads what it starts from, leaves everything where it is while it runs, and
-/// downloads its result. Nothing here assumes one memory. Matrices and vectors are handles: cloning one costs nothing.
+/// An algorithm written against this trait uploads what it starts from, leaves everything where it is while it runs,
+/// and downloads its result. Nothing here assumes one memory. Matrices and vectors are handles: cloning one costs
+/// nothing.
 ///
 /// The methods in the first half are the chains that programs write; those in the second half, from
-/// [`upload`](Self::upload) on, are what a machine brings. What masks, accumulators and replace mean is told once, from these.
-/// Every machine gives the results of [`Cpu`], bit for bit where arithmetic is exact; its own documentation says where
-/// floats may be rounded or folded otherwise.
+/// [`upload`](Self::upload) on, are what a machine brings. What masks, accumulators and replace mean is told once, from
+/// these. Every machine gives the results of [`Cpu`], bit for bit where arithmetic is exact; its own documentation says
+/// where floats may be rounded or folded otherwise.
 ///
 /// # Errors
 /// Operands that do not fit: [`Error::Shape`](crate::Error::Shape), [`Error::Length`](crate::Error::Length); memory:
@@ -264,8 +265,8 @@ pub trait Backend<I: Index = u32>:
     ) -> Build<'m, Self, I, Extract<'i, T, Self, I>> {
         Build::new(self, Extract { v: v.clone(), indices })
     }
-    /// w(indices(p)) = v(p), to be written `into(&mut w)`; places that v has no entry for lose theirs, others stay. No index
-    /// twice. A mask and its complement are those of w.
+    /// w(indices(p)) = v(p), to be written `into(&mut w)`; places that v has no entry for lose theirs, others stay. No
+    /// index twice. A mask and its complement are those of w.
     fn assign<'m, 'i, T: Value>(
         &'m self,
         v: &Self::Vector<T>,
@@ -572,11 +573,11 @@ pub trait Backend<I: Index = u32>:
         mask: Option<MaskSpec<'_, Self::Places>>,
     ) -> Result<Self::Vector<T>>;
 
-    /// Whether a mask of an operation entry by entry on vectors is applied to its operands: for machines on which that costs no more than
-    /// the entries of the mask.
+    /// Whether a mask of an operation entry by entry on vectors is applied to its operands: for machines on which that
+    /// costs no more than the entries of the mask.
     const MASKS_OPERANDS: bool = false;
-    /// Whether a mask of an operation entry by entry is applied to this operand: where that costs no more than the entries of the
-    /// mask.
+    /// Whether a mask of an operation entry by entry is applied to this operand: where that costs no more than the
+    /// entries of the mask.
     fn masks_operand<T: Value>(&self, _: &Self::Matrix<T>) -> bool {
         false
     }

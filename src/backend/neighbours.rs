@@ -8,14 +8,14 @@ use crate::distance::{Float, Measure, Neighbours, Options, Precision, Question, 
 
 /// A machine that compares the rows of matrices of type `A`, whose entries are of type `T`.
 ///
-/// Every [`Backend`](super::Backend) compares its own matrices of f32 and of f64; [`Cpu`](crate::Cpu) any `Csr`, `Cuda` also
-/// matrices of the host. What is computed is told in [`distance`](crate::distance).
+/// Every [`Backend`](super::Backend) compares its own matrices of f32 and of f64; [`Cpu`](crate::Cpu) any `Csr`, `Cuda`
+/// also matrices of the host. What is computed is told in [`distance`](crate::distance).
 ///
 /// # Errors
-/// [`Error::Shape`](crate::Error::Shape) for rows of different lengths; [`Error::Argument`](crate::Error::Argument) for an entry
-/// that the metric does not take, naming its row, and for `exclude_self` with Y; [`Error::Budget`](crate::Error::Budget);
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); and what the machine itself
-/// may fail with.
+/// [`Error::Shape`](crate::Error::Shape) for rows of different lengths; [`Error::Argument`](crate::Error::Argument) for
+/// an entry that the metric does not take, naming its row, and for `exclude_self` with Y;
+/// [`Error::Budget`](crate::Error::Budget); [`Error::OutOfMemory`](crate::Error::OutOfMemory);
+/// [`Error::Cancelled`](crate::Error::Cancelled); and what the machine itself may fail with.
 pub trait DistanceBackend<T: Float, A> {
     /// All distances.
     type Distances;
@@ -38,7 +38,8 @@ pub trait DistanceBackend<T: Float, A> {
     fn nearest(&self, question: &Question<'_>, k: usize, x: &A, y: Option<&A>) -> Result<Neighbours<T>> {
         self.prepare(question, x, y)?.nearest(k)
     }
-    /// All distances as a stream of blocks; what ran, and why. A machine may take rows in parts that it cannot prepare at once.
+    /// All distances as a stream of blocks; what ran, and why. A machine may take rows in parts that it cannot prepare
+    /// at once.
     /// # Errors
     /// See [`DistanceBackend`], and those of `each`.
     fn blocks(
@@ -82,14 +83,15 @@ pub trait PreparedRows<T> {
     fn all(&self) -> Result<Self::Distances>;
     /// All distances into memory that is there.
     /// # Errors
-    /// See [`DistanceBackend`]; [`Error::Length`](crate::Error::Length) or [`Error::Shape`](crate::Error::Shape) if it is of
-    /// another size.
+    /// See [`DistanceBackend`]; [`Error::Length`](crate::Error::Length) or [`Error::Shape`](crate::Error::Shape) if it
+    /// is of another size.
     fn all_into(&self, out: &mut Self::Out) -> Result<()>;
     /// All distances, at most `rows` rows at a time: `each(first, distances)` gets those from row `first` on.
     /// # Errors
     /// See [`DistanceBackend`], and those of `each`.
     fn blocks(&self, rows: usize, each: &mut dyn FnMut(usize, &[T]) -> Result<()>) -> Result<()>;
-    /// The `k` nearest rows, or as many as there are; rows at equal distance in order of their numbers, NaN behind all numbers.
+    /// The `k` nearest rows, or as many as there are; rows at equal distance in order of their numbers, NaN behind all
+    /// numbers.
     /// # Errors
     /// See [`DistanceBackend`].
     fn nearest(&self, k: usize) -> Result<Neighbours<T>>;
@@ -218,15 +220,15 @@ impl<'a, B: DistanceBackend<T, A> + ?Sized, T: Float, A> Asked<'a, B, T, A, All>
     }
     /// The same into memory that is there, row after row; what ran, and why.
     /// # Errors
-    /// See [`DistanceBackend`]; [`Error::Length`](crate::Error::Length) or [`Error::Shape`](crate::Error::Shape) if it is of
-    /// another size.
+    /// See [`DistanceBackend`]; [`Error::Length`](crate::Error::Length) or [`Error::Shape`](crate::Error::Shape) if it
+    /// is of another size.
     pub fn into(self, out: &mut <B::Rows<'a> as PreparedRows<T>>::Out) -> Result<String> {
         let rows = self.prepare()?;
         rows.all_into(out)?;
         Ok(rows.explain())
     }
-    /// The same as a stream: `each(first, distances)` gets the rows of the result from `first` on, row after row, at most `rows` of
-    /// them at a time. Never holds more than one block. What ran, and why.
+    /// The same as a stream: `each(first, distances)` gets the rows of the result from `first` on, row after row, at
+    /// most `rows` of them at a time. Never holds more than one block. What ran, and why.
     /// # Errors
     /// See [`DistanceBackend`], and those of `each`.
     pub fn blocks(self, rows: usize, mut each: impl FnMut(usize, &[T]) -> Result<()>) -> Result<String> {
@@ -260,8 +262,8 @@ impl<'a, B: ?Sized, T: Float, A> Asked<'a, B, T, A, Near> {
 }
 
 impl<B: DistanceBackend<T, A> + ?Sized, T: Float, A> Asked<'_, B, T, A, Nearest> {
-    /// The neighbours, nearest first; exact. Rows at equal distance come in order of their numbers, NaN behind all numbers. Never
-    /// holds all distances: O(nnz(X) + nnz(Y) + n k) of memory.
+    /// The neighbours, nearest first; exact. Rows at equal distance come in order of their numbers, NaN behind all
+    /// numbers. Never holds all distances: O(nnz(X) + nnz(Y) + n k) of memory.
     /// # Errors
     /// See [`DistanceBackend`].
     pub fn eval(self) -> Result<Neighbours<T>> {

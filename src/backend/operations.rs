@@ -28,8 +28,8 @@ fn masked<M: Backend<I>, I: Index, K: Kind<M, I>, T: Value>(
     Ok(t)
 }
 
-/// An operand of an operation entry by entry: its entries that the mask allows, where it is applied to it. Whether there is none or
-/// it was.
+/// An operand of an operation entry by entry: its entries that the mask allows, where it is applied to it. Whether
+/// there is none or it was.
 fn masked_operand<M: Backend<I>, I: Index, K: Entrywise<M, I>, T: Value>(
     m: &M,
     x: K::Of<T>,
@@ -70,8 +70,8 @@ impl<'m, R: Semiring, M: Backend<I>, I: Index, S, A> Build<'m, M, I, Mxm<R, M, I
         self.op.options = options;
         self
     }
-    /// By a plan made before, for operands of the same structure: only values are computed. `into` a matrix that the plan
-    /// made writes its values in place. The plan has its mask, if it was made under one.
+    /// By a plan made before, for operands of the same structure: only values are computed. `into` a matrix that the
+    /// plan made writes its values in place. The plan has its mask, if it was made under one.
     pub fn plan(mut self, plan: &M::Plan) -> Self {
         self.op.plan = Some(plan.clone());
         self
@@ -149,8 +149,8 @@ impl<M: Backend<I>, I: Index> PlanOf<'_, M, I> {
 }
 
 impl<I: Index> PlanOf<'_, super::Cpu, I> {
-    /// The figures of the product, its number of entries among them, without finding which those are: where memory is to be
-    /// judged, or only the size asked for.
+    /// The figures of the product, its number of entries among them, without finding which those are: where memory is
+    /// to be judged, or only the size asked for.
     ///
     /// ```
     /// use sparring::prelude::*;
@@ -562,8 +562,8 @@ impl<T: Value, M: Backend<I>, I: Index> Operation<M, I> for Assign<'_, T, M, I> 
     fn compute(self, _: &M, _: Mask<'_, M::Places>) -> Result<M::Vector<T>> {
         no_target()
     }
-    /// With an accumulator T is the entries of v at their indices. Without, w is written at the indices alone: there they are the
-    /// mask, and of them those that the mask of w allows.
+    /// With an accumulator T is the entries of v at their indices. Without, w is written at the indices alone: there
+    /// they are the mask, and of them those that the mask of w allows.
     fn write_into<A: Accumulate<T>>(self, m: &M, w: &mut M::Vector<T>, mask: Write<M::Places>, accum: A) -> Result<()> {
         let (Self { v, indices }, len) = (self, m.len(w));
         let spec = mask.as_ref().map(WriteMask::spec);

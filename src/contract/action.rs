@@ -1,4 +1,5 @@
-//! The action of a mass operator: one index at a time, as many elements beside each other as a register of the processor holds.
+//! The action of a mass operator: one index at a time, as many elements beside each other as a register of the
+//! processor holds.
 
 use super::plan::{Action, Side, lanes};
 use super::update::Update;
@@ -206,7 +207,8 @@ fn contract<T: Value, A: Arithmetic<T>, const W: usize>(
     to: &mut [[T; W]],
     ahead: &mut Ahead<'_, T>,
 ) {
-    // Each sum has a name: an array of them would be kept in memory where the compiler does not unroll the loop over it.
+    // Each sum has a name: an array of them would be kept in memory where the compiler does not unroll the loop over
+    // it.
     macro_rules! tile {
         ($q:ident $block:literal: $($r:literal $s:ident $t:ident)*) => {{
             let mut i = 0;

@@ -1,5 +1,5 @@
-//! What the next matrices bring is asked for while this one is computed: loops over matrices that leave the cache would otherwise
-//! compute and wait in turns.
+//! What the next matrices bring is asked for while this one is computed: loops over matrices that leave the cache would
+//! otherwise compute and wait in turns.
 
 use std::array::from_fn;
 use std::ops::Range;
@@ -28,8 +28,8 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// What is asked for while `columns` of a matrix of so many are computed, in `steps` steps; `next` is from a matrix to the one that
-    /// is asked for, `size` are the values of the largest.
+    /// What is asked for while `columns` of a matrix of so many are computed, in `steps` steps; `next` is from a matrix
+    /// to the one that is asked for, `size` are the values of the largest.
     pub(super) fn new(next: [usize; 3], size: usize, columns: Range<usize>, of: usize, steps: usize) -> Self {
         let [start, end] = [columns.start, columns.end].map(|column| size / of.max(1) * column);
         Self { first: next.map(|t| t.wrapping_add(start)), each: (end - start).div_ceil(steps.max(1)) }

@@ -3,9 +3,11 @@
 use super::layout::Layout;
 use crate::Result;
 
-/// A rule that says where the elements of new tensors lie: [`RowMajor`], [`ColumnMajor`], [`Interleaved`], or one of your own.
+/// A rule that says where the elements of new tensors lie: [`RowMajor`], [`ColumnMajor`], [`Interleaved`], or one of
+/// your own.
 ///
-/// Results of contractions are made by it ([`eval_in`](crate::backend::AskedEinsum::eval_in)), and arrays are read by it.
+/// Results of contractions are made by it ([`eval_in`](crate::backend::AskedEinsum::eval_in)), and arrays are read by
+/// it.
 /// ```
 /// use sparring::{Cpu, Result, algebra::PlusTimes};
 /// use sparring::contract::{Arrangement, Einsum, Interleaved, Layout, View};
@@ -26,8 +28,8 @@ use crate::Result;
 /// assert_eq!((y.view().get(1, &[0, 0]), y.view().get(1, &[1, 0])), (Some(&2.0), Some(&4.0)));
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// What an implementation returns is checked like any [`Layout`]: a result of other extents, or one in which two elements meet, is
-/// refused.
+/// What an implementation returns is checked like any [`Layout`]: a result of other extents, or one in which two
+/// elements meet, is refused.
 ///
 /// Source: Abdelfattah et al. 2016, §4: layouts that are predefined, and others that users add.
 pub trait Arrangement {

@@ -6,7 +6,8 @@ use super::path::{Set, size};
 use super::view::Viewed;
 use crate::Result;
 
-/// Bytes that a contraction reads and writes if each element is read once and written once, and operations of its folds.
+/// Bytes that a contraction reads and writes if each element is read once and written once, and operations of its
+/// folds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// Operands once, the result once, or twice if the values that it has are read.
@@ -21,16 +22,16 @@ impl Bound {
     pub fn seconds(&self, bytes_per_second: f64) -> f64 {
         self.bytes / bytes_per_second
     }
-    /// Pmax: operations a second that its memory allows. For C = A·B + C of n rows and columns n/16 of the bytes a second in f64, n/8 in
-    /// f32.
+    /// Pmax: operations a second that its memory allows. For C = A·B + C of n rows and columns n/16 of the bytes a
+    /// second in f64, n/8 in f32.
     #[must_use]
     pub fn operations_per_second(&self, bytes_per_second: f64) -> f64 {
         self.operations / self.seconds(bytes_per_second)
     }
 }
 
-/// What the contraction takes at least on any machine; `reads_result`: it is [`accumulated`](crate::backend::AskedEinsum::accumulate)
-/// or has a [`beta`](crate::backend::AskedEinsum::beta).
+/// What the contraction takes at least on any machine; `reads_result`: it is
+/// [`accumulated`](crate::backend::AskedEinsum::accumulate) or has a [`beta`](crate::backend::AskedEinsum::beta).
 ///
 /// Elements that several values of an index share are counted once.
 /// # Errors

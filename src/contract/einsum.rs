@@ -15,11 +15,13 @@ pub(crate) const BATCH: u8 = LETTERS as u8;
 /// Indices there may be.
 pub(crate) const INDICES: usize = LETTERS + 1;
 
-/// `C(r…) = ⊕ over the indices that C has not: x₁(…) ⊗ x₂(…) ⊗ …`, the indices of each operand and of C written as letters.
+/// `C(r…) = ⊕ over the indices that C has not: x₁(…) ⊗ x₂(…) ⊗ …`, the indices of each operand and of C written as
+/// letters.
 ///
-/// `"bij,bjk->bik"`: letters a–z and A–Z, operands between commas, the indices of the result behind `->`; spaces do not count. An
-/// index that an operand has twice runs along its diagonal; one that the result has not is folded, wherever it appears. Operands that
-/// are batches or [groups](super::Group) have the batch as one more index, which needs no letter: as many tensors each, or one for all.
+/// `"bij,bjk->bik"`: letters a–z and A–Z, operands between commas, the indices of the result behind `->`; spaces do not
+/// count. An index that an operand has twice runs along its diagonal; one that the result has not is folded, wherever
+/// it appears. Operands that are batches or [groups](super::Group) have the batch as one more index, which needs no
+/// letter: as many tensors each, or one for all.
 /// ```
 /// use sparring::contract::{Einsum, Layout, View};
 /// let x = [1.0, 2.0, 3.0, 4.0];
@@ -43,8 +45,8 @@ pub struct Einsum<'a, T, V = View<'a, T>> {
 impl<'a, V: Viewed<Value: 'a>> Einsum<'a, V::Value, V> {
     /// Reads the expression and compares it with its operands.
     /// # Errors
-    /// [`Error::Expression`], with the place marked: what is no expression; as many operands as are named, with as many indices as
-    /// letters; one extent for each letter. [`Error::Length`] if batches differ in length.
+    /// [`Error::Expression`], with the place marked: what is no expression; as many operands as are named, with as many
+    /// indices as letters; one extent for each letter. [`Error::Length`] if batches differ in length.
     pub fn new(text: &str, operands: &[V]) -> Result<Self> {
         let subscripts = Subscripts::parse(text)?;
         let (named, given) = (subscripts.operands.len(), operands.len());
@@ -169,8 +171,8 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6);
 operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 
 /// An [`Einsum`](crate::contract::Einsum) whose letters are compared with its operands while the program is compiled:
-/// `einsum!("ksl,isj->ijkl", b, c)?`, of one to eight [`Shaped`](crate::contract::Shaped) views, which know their numbers of
-/// indices and, if they are to, their extents ([`View::shaped`](crate::contract::View::shaped),
+/// `einsum!("ksl,isj->ijkl", b, c)?`, of one to eight [`Shaped`](crate::contract::Shaped) views, which know their
+/// numbers of indices and, if they are to, their extents ([`View::shaped`](crate::contract::View::shaped),
 /// [`View::ranked`](crate::contract::View::ranked)).
 ///
 /// Extents that both of two views know are compared by the compiler as well, all others when it runs.

@@ -6,12 +6,12 @@ use super::layout::Layout;
 use super::view::{View, ViewMut, apart};
 use crate::{Error, Result};
 
-/// Tensors of one shape, each in an array of its own, to be read as a batch is: an operand of contractions beside batches of as
-/// many tensors.
+/// Tensors of one shape, each in an array of its own, to be read as a batch is: an operand of contractions beside
+/// batches of as many tensors.
 ///
-/// Nothing is copied together. Each tensor of the result is a block of its own then, which costs some 35 ns more than in a batch: five
-/// times as much for 4 × 4 matrices of f64, twice for 8 × 8, a tenth more from 16 × 16 on. The action of a mass operator computes one
-/// element at a time.
+/// Nothing is copied together. Each tensor of the result is a block of its own then, which costs some 35 ns more than
+/// in a batch: five times as much for 4 × 4 matrices of f64, twice for 8 × 8, a tenth more from 16 × 16 on. The action
+/// of a mass operator computes one element at a time.
 /// ```
 /// use sparring::{Cpu, algebra::PlusTimes, contract::{Einsum, Group, GroupMut, Layout, View, ViewMut}};
 /// let square = Layout::row_major(&[2, 2])?;
@@ -24,7 +24,8 @@ use crate::{Error, Result};
 /// let b = View::new(&b, square.clone())?;
 /// let products = Einsum::new("ij,jk->ik", &[a.view(), b])?;
 /// let cpu = Cpu::new();
-/// assert_eq!(cpu.einsum(PlusTimes::new(), products.clone()).eval()?.values(), [19.0, 22.0, 43.0, 50.0, 7.0, 8.0, 5.0, 6.0]);
+/// let all = cpu.einsum(PlusTimes::new(), products.clone()).eval()?;
+/// assert_eq!(all.values(), [19.0, 22.0, 43.0, 50.0, 7.0, 8.0, 5.0, 6.0]);
 /// // Into arrays that lie anywhere, too.
 /// let (mut first, mut second) = ([0.0; 4], [0.0; 4]);
 /// let mut c = GroupMut::new(square.clone())?;
@@ -57,8 +58,8 @@ impl<'a, T: Clone> Group<'a, T> {
     }
     /// One more tensor.
     /// # Errors
-    /// [`Error::Argument`] if it has other extents, strides or another offset; [`Error::Length`] if it is a batch of several;
-    /// [`Error::OutOfMemory`].
+    /// [`Error::Argument`] if it has other extents, strides or another offset; [`Error::Length`] if it is a batch of
+    /// several; [`Error::OutOfMemory`].
     pub fn push(&mut self, tensor: View<'a, T>) -> Result<()> {
         same(&self.layout, tensor.layout())?;
         // One tensor has one array.

@@ -10,9 +10,10 @@
 //! assert_eq!(c, a.t().dot(&b));
 //! # Ok::<(), sparring::Error>(())
 //! ```
-//! Nothing is copied. An array is taken whose elements fill its memory without gaps, in any order of its axes and either direction of
-//! each: what owns its memory, and such views of it as transposes and blocks of whole first rows. The elements of other views lie
-//! among those of others, which no slice may hold; their owner is taken instead, under a [`Layout`].
+//! Nothing is copied. An array is taken whose elements fill its memory without gaps, in any order of its axes and
+//! either direction of each: what owns its memory, and such views of it as transposes and blocks of whole first rows.
+//! The elements of other views lie among those of others, which no slice may hold; their owner is taken instead, under
+//! a [`Layout`].
 
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 

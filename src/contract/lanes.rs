@@ -1,5 +1,5 @@
-//! C(l, m, n, v) = ⊕ₖ A(l, m, k, v) ⊗ B(l, k, n, v), v without gaps in all three: matrices that lie element by element beside each
-//! other, and products entry by entry.
+//! C(l, m, n, v) = ⊕ₖ A(l, m, k, v) ⊗ B(l, k, n, v), v without gaps in all three: matrices that lie element by element
+//! beside each other, and products entry by entry.
 
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Work, dispatch_work};

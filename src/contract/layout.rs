@@ -2,12 +2,13 @@
 
 use crate::{Error, Result};
 
-/// `place(b, i₁ … i_d) = offset + b·batch_stride + Σ iₖ·strideₖ`: where the elements of a batch of equal tensors lie in an array.
+/// `place(b, i₁ … i_d) = offset + b·batch_stride + Σ iₖ·strideₖ`: where the elements of a batch of equal tensors lie in
+/// an array.
 ///
-/// Strides count elements. They may be negative (an index that runs backwards) or 0 (one element for every value of an index); a
-/// batch stride of 0 is one tensor for the whole batch. Extents and batches may be 0: such a tensor has no elements. The
-/// tensors of a [`Group`](super::Group) have arrays of their own, and places in those: their batch stride is 0 too. Nothing here moves
-/// data.
+/// Strides count elements. They may be negative (an index that runs backwards) or 0 (one element for every value of an
+/// index); a batch stride of 0 is one tensor for the whole batch. Extents and batches may be 0: such a tensor has no
+/// elements. The tensors of a [`Group`](super::Group) have arrays of their own, and places in those: their batch stride
+/// is 0 too. Nothing here moves data.
 ///
 /// | order | element (i, j) of tensor b, extents (m, n), in a batch of B |
 /// | --- | --- |
@@ -41,8 +42,9 @@ fn argument(name: &'static str, message: String) -> Error {
 impl Layout {
     /// One tensor with the given strides.
     /// # Errors
-    /// [`Error::Length`] if there are not as many strides as extents; [`Error::Argument`] if an element would lie before the array,
-    /// [`Error::IndexOverflow`] if one would lie further than an array can reach or there are more elements than can be counted.
+    /// [`Error::Length`] if there are not as many strides as extents; [`Error::Argument`] if an element would lie
+    /// before the array, [`Error::IndexOverflow`] if one would lie further than an array can reach or there are more
+    /// elements than can be counted.
     pub fn new(extents: &[usize], strides: &[isize], offset: usize) -> Result<Self> {
         if strides.len() != extents.len() {
             return Err(Error::Length { what: "strides", found: strides.len(), expected: extents.len() });
@@ -62,7 +64,8 @@ impl Layout {
     pub fn column_major(extents: &[usize]) -> Result<Self> {
         Self::new(extents, &dense(extents.iter(), 1)?, 0)
     }
-    /// Batches whose tensors lie element by element beside each other: the number in the batch varies fastest, then the last index.
+    /// Batches whose tensors lie element by element beside each other: the number in the batch varies fastest, then the
+    /// last index.
     ///
     /// Groups of so many lanes, as some libraries lay tensors out, are an index of their own: `"xikv,xkjv->xijv"`.
     /// # Errors
@@ -113,8 +116,8 @@ impl Layout {
     }
     /// The same elements under other extents, counted with the last index fastest.
     /// # Errors
-    /// [`Error::Argument`] if the number of elements differs, or if these elements have no strides in the new extents: then they would
-    /// have to be moved.
+    /// [`Error::Argument`] if the number of elements differs, or if these elements have no strides in the new extents:
+    /// then they would have to be moved.
     pub fn reshape(&self, extents: &[usize]) -> Result<Self> {
         let message = |why| format!("{:?} with strides {:?} as {extents:?}: {why}", self.extents, self.strides);
         let count =
@@ -264,8 +267,8 @@ fn dense<'a>(extents: impl Iterator<Item = &'a usize>, step: usize) -> Result<Ve
         .collect()
 }
 
-/// Strides under which elements counted with the last index fastest are the same ones in `new` extents. No extent is 0, and both
-/// have as many elements.
+/// Strides under which elements counted with the last index fastest are the same ones in `new` extents. No extent is 0,
+/// and both have as many elements.
 fn resliced(old: &[usize], strides: &[isize], new: &[usize]) -> Option<Vec<isize>> {
     // Indices of one value have no stride to keep.
     let old: Vec<(usize, isize)> = old.iter().copied().zip(strides.iter().copied()).filter(|o| o.0 != 1).collect();

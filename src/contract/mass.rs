@@ -6,16 +6,17 @@ use super::einsum::Einsum;
 use super::view::{View, Viewed};
 use crate::{Error, Result};
 
-/// The mass operator of elements that are products of `directions` lines: B, Q × D, holds the values of D functions in Q points of
-/// a line; the weights, Q × … × Q for each element, hold what a point counts (quadrature, Jacobian, coefficient).
+/// The mass operator of elements that are products of `directions` lines: B, Q × D, holds the values of D functions in
+/// Q points of a line; the weights, Q × … × Q for each element, hold what a point counts (quadrature, Jacobian,
+/// coefficient).
 ///
 /// | | formula, in two directions |
 /// | --- | --- |
 /// | [`action`](Self::action) | `U[i₁,i₂] = Σ B[k₁,i₁] B[k₂,i₂] W[k₁,k₂] B[k₁,j₁] B[k₂,j₂] V[j₁,j₂]` |
 /// | [`matrix`](Self::matrix) | `M[i₁,i₂,j₁,j₂] = Σ B[k₁,i₁] B[k₂,i₂] W[k₁,k₂] B[k₁,j₁] B[k₂,j₂]` |
 ///
-/// Both are expressions like any other, for [`Cpu::einsum`](crate::Cpu::einsum). The action on a batch of elements is one pass there:
-/// one index at a time, several elements beside each other, V and W read once and U written once, in
+/// Both are expressions like any other, for [`Cpu::einsum`](crate::Cpu::einsum). The action on a batch of elements is
+/// one pass there: one index at a time, several elements beside each other, V and W read once and U written once, in
 /// 2(Q Dᵈ + Q² Dᵈ⁻¹ + … + Qᵈ D) steps of a fold for an element.
 /// ```
 /// use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, Mass, View}};
@@ -46,7 +47,8 @@ pub struct Mass<'a, T, V = View<'a, T>> {
 impl<'a, V: Viewed<Value: 'a>> Mass<'a, V::Value, V> {
     /// The operator in one to three directions.
     /// # Errors
-    /// [`Error::Argument`] for another number of directions; [`Error::Length`] if `basis` has not two indices or is a batch.
+    /// [`Error::Argument`] for another number of directions; [`Error::Length`] if `basis` has not two indices or is a
+    /// batch.
     pub fn new(directions: usize, basis: V) -> Result<Self> {
         if !(1..=3).contains(&directions) {
             return Err(Error::Argument {

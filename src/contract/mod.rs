@@ -29,8 +29,8 @@
 //! | `prepared` | steps that are kept |
 //! | `interop` | arrays of the crate ndarray |
 //!
-//! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of transposing,
-//! batches in one allocation, kernels for constant sizes.
+//! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of
+//! transposing, batches in one allocation, kernels for constant sizes.
 
 mod action;
 mod ahead;

@@ -11,7 +11,8 @@ use crate::{Error, Result};
 
 /// Where operands and a result of this layout lie, by the numbers of their indices.
 /// # Errors
-/// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors; [`Error::OutOfMemory`].
+/// [`Error::Dims`] if the result has other extents, [`Error::Length`] if it has not as many tensors;
+/// [`Error::OutOfMemory`].
 pub(crate) fn shapes<T, V: Viewed>(einsum: &Einsum<'_, T, V>, out: &Layout) -> Result<(Vec<Shape>, Shape)> {
     let (extents, batch) = einsum.result();
     if out.extents() != extents {
@@ -62,7 +63,8 @@ pub(crate) fn order_of<T, V>(einsum: &Einsum<'_, T, V>) -> Vec<u8> {
 pub(crate) struct Pairs {
     /// Pairs of n operands; the k-th makes number n + k.
     pub(crate) order: Vec<(usize, usize)>,
-    /// The indices of each number: of operands without those that one alone has, which are folded first; then of results.
+    /// The indices of each number: of operands without those that one alone has, which are folded first; then of
+    /// results.
     pub(crate) kept: Vec<Set>,
 }
 

@@ -1,8 +1,9 @@
 //! Which two operands are contracted first.
 //!
-//! Up to eight operands all orders are compared, by the least cost of every subset; with more, the pair is taken whose result is
-//! smallest compared with what it replaces. The cost of contracting two operands is the product of the extents of all indices that
-//! either has; of equal costs, less memory in between, then the first found. A pure function of extents: the same on every machine.
+//! Up to eight operands all orders are compared, by the least cost of every subset; with more, the pair is taken whose
+//! result is smallest compared with what it replaces. The cost of contracting two operands is the product of the
+//! extents of all indices that either has; of equal costs, less memory in between, then the first found. A pure
+//! function of extents: the same on every machine.
 
 use super::einsum::INDICES;
 use crate::Result;
@@ -26,7 +27,8 @@ pub(crate) fn size(set: Set, extents: &[usize; INDICES]) -> f64 {
     members(set).map(|i| extents[usize::from(i)] as f64).product()
 }
 
-/// Pairs to contract, in order, for at least one operand. Operands have the numbers `0..n`, the result of the k-th pair n + k.
+/// Pairs to contract, in order, for at least one operand. Operands have the numbers `0..n`, the result of the k-th pair
+/// n + k.
 pub(super) fn path(operands: &[Set], result: Set, extents: &[usize; INDICES]) -> Result<Vec<(usize, usize)>> {
     if operands.len() <= EXHAUSTIVE { best(operands, result, extents) } else { Ok(greedy(operands, result, extents)) }
 }

@@ -1,9 +1,9 @@
 //! The steps of a contraction: what each reads and writes, and how much memory lies between them.
 //!
-//! The result is cut along its index of the largest stride, which is its batch if that is laid out as usual: each block is a piece
-//! of memory of its own, computed through all steps before the next, so that what lies between them stays in the cache. What does not
-//! depend on that index is computed once, before. Where an operand or the result is a group, that index is its batch, and a block one
-//! tensor: so each has one array of each group.
+//! The result is cut along its index of the largest stride, which is its batch if that is laid out as usual: each block
+//! is a piece of memory of its own, computed through all steps before the next, so that what lies between them stays in
+//! the cache. What does not depend on that index is computed once, before. Where an operand or the result is a group,
+//! that index is its batch, and a block one tensor: so each has one array of each group.
 
 use super::einsum::{BATCH, Einsum, INDICES};
 use super::layout::Layout;
@@ -360,8 +360,8 @@ impl Planner {
         self.blocked[usize::from(index)] = self.cut.block;
     }
 
-    /// Cuts a product along the index without gaps in all three, if it has more values than all others in C have together: batches
-    /// that lie element by element beside each other.
+    /// Cuts a product along the index without gaps in all three, if it has more values than all others in C have
+    /// together: batches that lie element by element beside each other.
     fn choose_planes(&mut self, result: &Shape) -> Option<Planes> {
         let [x, y] = &self.operands[..] else { return None };
         let index = self.lane(x, y, result).filter(|&i| Some(i) != self.cut.index)?;

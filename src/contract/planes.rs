@@ -1,7 +1,7 @@
 //! Products whose innermost index is the longest: the result is cut along it, through all its other indices.
 //!
-//! Cut along any other, each block would read most of both operands again. A block is a list of runs here, one for each value of the
-//! other indices.
+//! Cut along any other, each block would read most of both operands again. A block is a list of runs here, one for each
+//! value of the other indices.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -8,8 +8,9 @@ use super::plan::Plan;
 use crate::par::{Threads, collected};
 use crate::{Error, Result};
 
-/// A contraction that is prepared once, by [`Cpu::einsum_plan`](crate::Cpu::einsum_plan), and computed often: its path, its steps
-/// and the places of elements, from the expression and from layouts alone. It is used with any values, over any semiring.
+/// A contraction that is prepared once, by [`Cpu::einsum_plan`](crate::Cpu::einsum_plan), and computed often: its path,
+/// its steps and the places of elements, from the expression and from layouts alone. It is used with any values, over
+/// any semiring.
 /// ```
 /// use sparring::{Cpu, Result, algebra::PlusTimes, contract::{Einsum, Layout, View, ViewMut}};
 /// fn product<'a>(a: &'a [f64], x: &'a [f64], layout: &Layout) -> Result<Einsum<'a, f64>> {
@@ -64,7 +65,8 @@ impl EinsumPlan {
             None => Ok(Arc::clone(&self.plan)),
         }
     }
-    /// Pairs of operands in the order in which they are contracted, as [`AskedEinsum::path`](crate::backend::AskedEinsum::path).
+    /// Pairs of operands in the order in which they are contracted, as
+    /// [`AskedEinsum::path`](crate::backend::AskedEinsum::path).
     #[must_use]
     pub fn path(&self) -> &[(usize, usize)] {
         self.plan.path()

@@ -1,8 +1,8 @@
 //! C(l, m, n) = ⊕ₖ A(l, m, k) ⊗ B(l, k, n) with any strides: eight rows by up to 16 columns of C in registers.
 //!
-//! A row of B is read as wide as the block, beyond the last column if the array goes on there: what that computes is not stored.
-//! Only at the end of an array, or where columns do not lie side by side, are values collected one by one; once for a matrix, if it has
-//! rows enough.
+//! A row of B is read as wide as the block, beyond the last column if the array goes on there: what that computes is
+//! not stored. Only at the end of an array, or where columns do not lie side by side, are values collected one by one;
+//! once for a matrix, if it has rows enough.
 
 use crate::algebra::{Arithmetic, Value};
 use crate::simd::{Matrices, Tiles, Work, dispatch_wide, dispatch_work, register};
@@ -71,8 +71,8 @@ pub(super) fn matrices<T: Value, A: Arithmetic<T>>(
     }
 }
 
-/// The same by loops of vector instructions, if there are some for the type, the ring, the processor and these places. `beside`: squares
-/// of two rows that follow each other in all arrays.
+/// The same by loops of vector instructions, if there are some for the type, the ring, the processor and these places.
+/// `beside`: squares of two rows that follow each other in all arrays.
 pub(super) fn tiles<T: Value, A: Arithmetic<T>>(
     ring: A,
     Arrays { a, b, c }: &mut Arrays<'_, T>,
@@ -143,8 +143,8 @@ fn block<T: Value, A: Arithmetic<T>, const B: usize>(
         }
         return;
     }
-    // Rows of B lie so far apart, and the values of A that meet them follow each other: one walk through both, but at the end of the
-    // array, behind which a row must not be read.
+    // Rows of B lie so far apart, and the values of A that meet them follow each other: one walk through both, but at
+    // the end of the array, behind which a row must not be read.
     let step = if straight { stride(k, 1) } else { None };
     let reaches = |l: &[usize; 3]| {
         let last = step.and_then(|step| step.checked_mul(k.len().saturating_sub(1))?.checked_add(B));
@@ -169,8 +169,8 @@ struct Straight<'a, 'c, T, A, const B: usize> {
     ahead: Ahead,
 }
 
-/// Eight rows, or four. Each sum has a name: an array of them would be kept in memory where the compiler does not unroll the loop over
-/// it.
+/// Eight rows, or four. Each sum has a name: an array of them would be kept in memory where the compiler does not
+/// unroll the loop over it.
 macro_rules! by_rows {
     ($m:ident, $rows:ident) => {{
         let mut first = 0;
@@ -288,8 +288,8 @@ impl<T: Value, A: Arithmetic<T>, const B: usize> Work for Block<'_, '_, T, A, B>
     }
 }
 
-/// Makes sums of rows `m` the values of columns `n`, fewer than B or anywhere. A function of its own: what it does with parts of sums
-/// would take them out of their registers.
+/// Makes sums of rows `m` the values of columns `n`, fewer than B or anywhere. A function of its own: what it does with
+/// parts of sums would take them out of their registers.
 #[inline(never)]
 fn keep<T: Value, A: Arithmetic<T>, const B: usize>(
     ring: A,
@@ -350,8 +350,8 @@ fn collect<T: Copy, const B: usize>(data: &[T], at: usize, n: &[[usize; 2]], t: 
     row
 }
 
-/// Copies what both have, at most sixteen values, as two pieces of a known length that meet or overlap: a copy of unknown length is a
-/// call.
+/// Copies what both have, at most sixteen values, as two pieces of a known length that meet or overlap: a copy of
+/// unknown length is a call.
 #[inline(always)]
 fn pieces<T: Copy>(to: &mut [T], from: &[T]) {
     let width = to.len().min(from.len());

@@ -6,9 +6,9 @@
 //! | [`iklj`] | `A[i,k,l,j] = Σ_s B[i,s,j] C[k,s,l]` | action, (6) and (7) |
 //! | [`kilj`] | `A[k,i,l,j] = Σ_s B[s,i] B[s,j] C[k,s,l]` | assembly, (4) and (5) |
 //!
-//! They are expressions like any other, for [`Cpu::einsum`](crate::Cpu::einsum) or `Cuda::einsum`: over any semiring, of batches and
-//! groups, whatever their layouts; the order of the result's indices is met while it is written, and nothing is transposed.
-//! [`Mass`](super::Mass) makes whole operators of one expression instead.
+//! They are expressions like any other, for [`Cpu::einsum`](crate::Cpu::einsum) or `Cuda::einsum`: over any semiring,
+//! of batches and groups, whatever their layouts; the order of the result's indices is met while it is written, and
+//! nothing is transposed. [`Mass`](super::Mass) makes whole operators of one expression instead.
 //! ```
 //! use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, View, reduced}};
 //! // B is 1 × 2 × 1 for each of two elements, C 2 × 2 × 1, one for both.
@@ -39,7 +39,8 @@ pub fn iklj<'a, V: Viewed<Value: 'a>>(b: &V, c: &V) -> Result<Einsum<'a, V::Valu
     Einsum::new("isj,ksl->iklj", &[b.clone(), c.clone()])
 }
 
-/// `A[k,i,l,j] = Σ_s B[s,i] B[s,j] C[k,s,l]`: B on both sides. Two of the three are multiplied first, those that make the whole cheapest.
+/// `A[k,i,l,j] = Σ_s B[s,i] B[s,j] C[k,s,l]`: B on both sides. Two of the three are multiplied first, those that make
+/// the whole cheapest.
 /// # Errors
 /// As [`Einsum::new`].
 pub fn kilj<'a, V: Viewed<Value: 'a>>(b: &V, c: &V) -> Result<Einsum<'a, V::Value, V>> {

@@ -40,8 +40,8 @@ impl<'a, T> Sources<'a, '_, T> {
     }
 }
 
-/// C = the contraction, as `update` says. The plan is one of these operands and of a result of this layout, which has one array or, if
-/// it is a group, one for each tensor.
+/// C = the contraction, as `update` says. The plan is one of these operands and of a result of this layout, which has
+/// one array or, if it is a group, one for each tensor.
 pub(crate) fn run<A: Arithmetic<T>, T: Value>(
     threads: &Threads,
     ring: A,
@@ -102,8 +102,8 @@ fn room<A: Arithmetic<T>, T: Value>(plan: &Plan, once: bool) -> Result<Vec<Vec<T
     plan.between.iter().map(|b| filled(if b.once == once { b.len } else { 0 }, A::ZERO, "einsum")).collect()
 }
 
-/// The part of the result that each block writes; one for all where a group meets a result in which its batch is not the outermost
-/// index, which is then written by one thread at a time.
+/// The part of the result that each block writes; one for all where a group meets a result in which its batch is not
+/// the outermost index, which is then written by one thread at a time.
 fn pieces<'a, T>(plan: &Plan, out: &'a mut [&mut [T]]) -> Result<Vec<Mutex<&'a mut [T]>>> {
     let cut = &plan.cut;
     let mut found = reserved(cut.blocks(), "blocks")?;

@@ -89,8 +89,8 @@ impl<T, S, V> Shaped<'_, T, S, V> {
 }
 
 impl<'a, T: Clone> View<'a, T> {
-    /// The view with its shape in its type, for [`einsum!`](crate::einsum!), which compares extents that are known there while the
-    /// program is compiled: `x.shaped::<(Fixed<3>, Any)>()?`.
+    /// The view with its shape in its type, for [`einsum!`](crate::einsum!), which compares extents that are known
+    /// there while the program is compiled: `x.shaped::<(Fixed<3>, Any)>()?`.
     /// # Errors
     /// [`Error::Length`] if it has another number of indices, [`Error::Argument`] if one has other values.
     /// ```

@@ -22,7 +22,8 @@ const fn letter(byte: u8) -> Option<u8> {
     }
 }
 
-/// What is wrong with the text; with the extents of each operand as far as they are known, also what does not fit those.
+/// What is wrong with the text; with the extents of each operand as far as they are known, also what does not fit
+/// those.
 pub(super) const fn fault(text: &str, shapes: Option<&[&[Option<usize>]]>) -> Option<Fault> {
     let bytes = text.as_bytes();
     let (mut at, mut start) = (0, 0);

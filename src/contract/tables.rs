@@ -1,7 +1,7 @@
 //! Places of the elements that a step meets.
 //!
-//! Any indices of any strides become one list of offsets: loops know nothing of layouts. Offsets are added modulo 2⁶⁴, so that
-//! negative strides need no type of their own; every place is compared with the array where it is read.
+//! Any indices of any strides become one list of offsets: loops know nothing of layouts. Offsets are added modulo 2⁶⁴,
+//! so that negative strides need no type of their own; every place is compared with the array where it is read.
 
 use super::einsum::INDICES;
 use super::path::{Set, members};

@@ -7,8 +7,8 @@ use super::ahead::{line, steps_ahead};
 use super::product::{Arrays, Places, matrices, tiles};
 use super::update::Update;
 
-/// The products of `n` × `n` matrices at the places `l`; whether each follows the one before in all arrays. On a processor without wide registers these are as any others: it needs no
-/// loops of its own.
+/// The products of `n` × `n` matrices at the places `l`; whether each follows the one before in all arrays. On a
+/// processor without wide registers these are as any others: it needs no loops of its own.
 pub(super) fn tiny<T: Value, A: Arithmetic<T>>(
     ring: A,
     arrays: Arrays<'_, T>,
@@ -63,8 +63,8 @@ impl<T: Value, A: Arithmetic<T>, const N: usize, const NN: usize> Work for Tiny<
                     at += line::<T>();
                 }
             };
-            // Places are read from memory and compared with the arrays: the compiler could otherwise make lanes of this loop, which
-            // gather and scatter.
+            // Places are read from memory and compared with the arrays: the compiler could otherwise make lanes of this
+            // loop, which gather and scatter.
             let (a, b): (&[T; NN], &[T; NN]) = (matrix(a, la), matrix(b, lb));
             let c: &mut [T; NN] = c[lc..].first_chunk_mut().expect("a matrix of the result");
             let (c, a, b) = (c.as_chunks_mut::<N>().0, a.as_chunks::<N>().0, b.as_chunks::<N>().0);
@@ -82,7 +82,8 @@ impl<T: Value, A: Arithmetic<T>, const N: usize, const NN: usize> Work for Tiny<
                     c[$first + $i] = $row;)*
                 }};
             }
-            // Not where the last columns of four rows make a register of the compiler's, which it then has to take apart.
+            // Not where the last columns of four rows make a register of the compiler's, which it then has to take
+            // apart.
             let by_four = if N.is_multiple_of(2) || size_of::<T>() <= 4 { N / 4 } else { 0 };
             for i in (0..by_four).map(|i| 4 * i) {
                 rows!(i; 0 r_0 1 r_1 2 r_2 3 r_3);

@@ -136,8 +136,8 @@ pub struct ViewMut<'a, T> {
 impl<'a, T> ViewMut<'a, T> {
     /// `data` under `layout`.
     /// # Errors
-    /// As [`View::new`]; [`Error::Argument`] if a stride is negative, or if two indices may name the same element: from the least stride
-    /// to the largest, each must reach beyond all that those before it can.
+    /// As [`View::new`]; [`Error::Argument`] if a stride is negative, or if two indices may name the same element: from
+    /// the least stride to the largest, each must reach beyond all that those before it can.
     pub fn new(data: &'a mut [T], layout: Layout) -> Result<Self> {
         fits(&layout, data.len())?;
         apart(&layout)?;
@@ -190,7 +190,8 @@ pub(crate) fn apart(layout: &Layout) -> Result<()> {
     Ok(())
 }
 
-/// Tensors that own their elements: what [`eval`](crate::backend::AskedEinsum::eval) gives, row-major, one tensor behind the other.
+/// Tensors that own their elements: what [`eval`](crate::backend::AskedEinsum::eval) gives, row-major, one tensor
+/// behind the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch<T> {
     values: Vec<T>,

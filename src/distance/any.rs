@@ -32,11 +32,11 @@ pub enum AnyMetric {
 }
 
 impl AnyMetric {
-    /// The metric of that name, as [`Metric::named`] has it; else the formula that the text says, as [`Formula::parse`] has it.
-    /// `p` is for the name that needs one.
+    /// The metric of that name, as [`Metric::named`] has it; else the formula that the text says, as [`Formula::parse`]
+    /// has it. `p` is for the name that needs one.
     /// # Errors
-    /// Those of [`Metric::named`] for a name that is not in the table; those of [`Formula::parse`]; [`Error::Argument`] for a p that a
-    /// formula has no use for.
+    /// Those of [`Metric::named`] for a name that is not in the table; those of [`Formula::parse`]; [`Error::Argument`]
+    /// for a p that a formula has no use for.
     pub fn named(text: &str, p: Option<f64>) -> Result<Self> {
         let named = match Metric::named(text, p) {
             Ok(metric) => return Ok(Self::Named(metric)),

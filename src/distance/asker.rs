@@ -10,8 +10,8 @@ use crate::par::filled;
 
 /// Rows whose keys are computed at a time.
 const BLOCK: usize = 256;
-/// A row asks by its rare columns if all have so many entries, and the rows of the rare ones are read in a small part of the time: a
-/// row takes as long as so many entries, and about as many columns as x has.
+/// A row asks by its rare columns if all have so many entries, and the rows of the rare ones are read in a small part
+/// of the time: a row takes as long as so many entries, and about as many columns as x has.
 const MANY: u64 = 512;
 const ROW: u64 = 8;
 /// That part.

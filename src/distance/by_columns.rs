@@ -1,14 +1,15 @@
 //! All rows of Y by columns, and in order of their norms: for rows of X that share a column with few of them.
 //!
-//! A row of X adds its terms to the sums of the rows that it meets in some column, and lists those. All others are as far as their norm
-//! says: they are taken in its order, as many as are wanted. So the work goes by the pairs that share a column, Σ_c |X_c| |Y_c|, and not
-//! by all n·m.
+//! A row of X adds its terms to the sums of the rows that it meets in some column, and lists those. All others are as
+//! far as their norm says: they are taken in its order, as many as are wanted. So the work goes by the pairs that share
+//! a column, Σ_c |X_c| |Y_c|, and not by all n·m.
 //!
-//! Where a row of X has columns that very many rows have beside rare ones, and the k nearest are found among the rows that share a rare
-//! column, all others are farther by a bound of the measure ([`Recipe::at_least`](super::Recipe::at_least)), and are not looked at.
+//! Where a row of X has columns that very many rows have beside rare ones, and the k nearest are found among the rows
+//! that share a rare column, all others are farther by a bound of the measure
+//! ([`Recipe::at_least`](super::Recipe::at_least)), and are not looked at.
 //!
-//! Source: Gustavson 1978 (row-wise products, a list of what was touched); Bayardo, Ma, Srikant 2007, "Scaling Up All Pairs Similarity
-//! Search" (rare columns first, a bound for the rest).
+//! Source: Gustavson 1978 (row-wise products, a list of what was touched); Bayardo, Ma, Srikant 2007, "Scaling Up All
+//! Pairs Similarity Search" (rare columns first, a bound for the rest).
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -29,7 +30,8 @@ pub(crate) struct ByColumns<W> {
     /// The rows that have each, in order.
     columns: Pattern<u32>,
     entries: Vec<W>,
-    /// Rows in order of their keys with a row that shares no column with them, those of one norm in order; none if norms tell nothing.
+    /// Rows in order of their keys with a row that shares no column with them, those of one norm in order; none if
+    /// norms tell nothing.
     order: Vec<u32>,
     /// Where those of each norm begin in `order`, and the end.
     groups: Vec<u32>,
@@ -220,7 +222,8 @@ pub(crate) struct Met<W> {
     len: usize,
 }
 
-/// The place of row `j` among those that were met, after them if it is new. No choice is a branch that a processor would guess.
+/// The place of row `j` among those that were met, after them if it is new. No choice is a branch that a processor
+/// would guess.
 #[inline(always)]
 fn place_in(places: &mut [u32], met: &mut [u32], len: &mut usize, j: u32) -> usize {
     let place = &mut places[j as usize];

@@ -1,8 +1,9 @@
-//! Inner loops for rows whose powers overflow or vanish: they run on rows that were scaled, and give distances in the rows' own unit.
+//! Inner loops for rows whose powers overflow or vanish: they run on rows that were scaled, and give distances in the
+//! rows' own unit.
 //!
-//! A sum over common columns cannot tell two differences apart that both vanish in it. So where a norm's sum is too small to be
-//! trusted, or has cancelled, the pair is computed again over its union, by `m (Σ (|x−y|/m)^p)^(1/p)` with m the largest difference,
-//! and keys are distances, which have more room than their powers.
+//! A sum over common columns cannot tell two differences apart that both vanish in it. So where a norm's sum is too
+//! small to be trusted, or has cancelled, the pair is computed again over its union, by `m (Σ (|x−y|/m)^p)^(1/p)` with
+//! m the largest difference, and keys are distances, which have more room than their powers.
 
 #[cfg(feature = "cuda")]
 use std::sync::Arc;

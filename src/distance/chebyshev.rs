@@ -1,9 +1,9 @@
 //! max |x − y| without a pass over the union.
 //!
-//! Over common columns the inverted index finds the largest |a − b|. A column that one row has alone counts with its |v|, so
-//! of those only the largest matters: the first entry, in order of magnitude, that was not met. Entries carry their rank in that
-//! order, each pair keeps a mask of the leading ranks met on either side, and the answer is the first rank missing in the mask.
-//! Where all leading ranks were met and the row has more, the pair is merged.
+//! Over common columns the inverted index finds the largest |a − b|. A column that one row has alone counts with its
+//! |v|, so of those only the largest matters: the first entry, in order of magnitude, that was not met. Entries carry
+//! their rank in that order, each pair keeps a mask of the leading ranks met on either side, and the answer is the
+//! first rank missing in the mask. Where all leading ranks were met and the row has more, the pair is merged.
 
 use std::ops::Range;
 

@@ -1,12 +1,12 @@
 //! Rows of Y spread out: groups of them side by side, column after column, with 0 where a row has no entry.
 //!
-//! Where rows are dense, most of what an index saves is spent on finding where terms go. Here each entry of a row of X meets a group of
-//! rows at once, whose sums stay in registers: a row of X goes through a block of columns that a first-level cache holds, then the next
-//! row does, then they all go on to the next block. Every sum is still one chain in the order of X's columns, and the terms that an
-//! index leaves out are zeros, so the results are the same bits.
+//! Where rows are dense, most of what an index saves is spent on finding where terms go. Here each entry of a row of X
+//! meets a group of rows at once, whose sums stay in registers: a row of X goes through a block of columns that a
+//! first-level cache holds, then the next row does, then they all go on to the next block. Every sum is still one chain
+//! in the order of X's columns, and the terms that an index leaves out are zeros, so the results are the same bits.
 //!
-//! Source: Gustavson 1978 for the order of the sums; blocks of registers and caches as in Goto and van de Geijn 2008, one side of them
-//! compressed.
+//! Source: Gustavson 1978 for the order of the sums; blocks of registers and caches as in Goto and van de Geijn 2008,
+//! one side of them compressed.
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ use crate::simd::{Work, dispatch_work, prefetch};
 
 /// Bytes of a column of a group: four registers of the widest kind, as many as additions that are under way.
 const GROUP_BYTES: usize = 256;
-/// Columns of a block: with such groups 32 KiB. Half as many take 6 % longer with rows that are 17 % full, twice as many 20 % with
-/// rows that are 60 % full.
+/// Columns of a block: with such groups 32 KiB. Half as many take 6 % longer with rows that are 17 % full, twice as
+/// many 20 % with rows that are 60 % full.
 pub(crate) const COLUMNS: usize = 128;
 /// Rows of X that go through a block together.
 pub(crate) const TOGETHER: usize = 128;
@@ -34,8 +34,9 @@ pub(crate) const fn group_rows<W>() -> usize {
     GROUP_BYTES / size_of::<W>()
 }
 
-/// Nanoseconds of a thread, about: of a term by an index, of one in a column that is kept dense, of opening an entry of Y, of finding a column, by rows of Y; of a
-/// term in a block, by the width of registers, and of a place of a tile that is spread out. (Measured on a Zen 4 with rows 5 to 60 % full.)
+/// Nanoseconds of a thread, about: of a term by an index, of one in a column that is kept dense, of opening an entry of
+/// Y, of finding a column, by rows of Y; of a term in a block, by the width of registers, and of a place of a tile that
+/// is spread out. (Measured on a Zen 4 with rows 5 to 60 % full.)
 const SCATTERED: f64 = 0.55;
 const STREAMED: f64 = 0.25;
 const INDEXED: f64 = 6.0;
@@ -59,7 +60,8 @@ pub(crate) struct Weighed {
 }
 
 impl Weighed {
-    /// Nanoseconds by an index, and with rows spread out on a processor with registers of so many bytes; of the terms alone.
+    /// Nanoseconds by an index, and with rows spread out on a processor with registers of so many bytes; of the terms
+    /// alone.
     pub(crate) fn times(&self, register: usize) -> [f64; 2] {
         let ([_, m, columns], [of_x, of_y]) = (self.shape.map(|n| n as f64), self.entries.map(|n| n as f64));
         let pairs = if self.half { 0.5 } else { 1.0 };
@@ -69,8 +71,8 @@ impl Weighed {
         let terms = terms + FOUND * of_x * m;
         [pairs * terms + INDEXED * of_y, pairs * each * of_x * m + PLACED * m * columns]
     }
-    /// Whether rows of Y are spread out: where the terms that are zeros cost less than finding out which are not. Few rows of Y do not fill a
-    /// group, and few of X do not pay for opening it.
+    /// Whether rows of Y are spread out: where the terms that are zeros cost less than finding out which are not. Few
+    /// rows of Y do not fill a group, and few of X do not pay for opening it.
     pub(crate) fn spreads<W>(&self, register: usize) -> bool {
         let [by_index, spread] = self.times(register);
         self.shape[1] >= group_rows::<W>() && spread < by_index
@@ -151,8 +153,8 @@ impl<'a, W: Float> Asking<'a, W> {
     }
 }
 
-/// Adds the terms of rows of X to their sums with the rows of a tile, [`Dense::room`] for each; with `half` not with all groups of which
-/// every row comes after them.
+/// Adds the terms of rows of X to their sums with the rows of a tile, [`Dense::room`] for each; with `half` not with
+/// all groups of which every row comes after them.
 #[inline(never)]
 pub(crate) fn add<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     term: X,

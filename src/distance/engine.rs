@@ -50,8 +50,8 @@ pub(crate) trait Engine: Sync {
 
 /// Some rows of Y, ready to be compared with.
 pub(crate) trait Tile: Send + Sync {
-    /// Keys of each of these rows of X against the rows of the tile, rows of X in order; with `half`, against the rows up to
-    /// itself alone, for a symmetric engine.
+    /// Keys of each of these rows of X against the rows of the tile, rows of X in order; with `half`, against the rows
+    /// up to itself alone, for a symmetric engine.
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()>;
 }
 
@@ -66,8 +66,8 @@ pub(crate) trait Whole: Sync {
 
 /// Sums of one row of X.
 pub(crate) trait Asker {
-    /// Row `i` of X asks by its rare columns alone, if that promises much: `met` are then the rows that share one of those, and the
-    /// number is below the keys of all others.
+    /// Row `i` of X asks by its rare columns alone, if that promises much: `met` are then the rows that share one of
+    /// those, and the number is below the keys of all others.
     fn ask_rare(&mut self, i: usize) -> Option<f64>;
     /// Whether [`ask_rare`](Self::ask_rare) was enough.
     fn was_enough(&mut self, enough: bool);
@@ -77,15 +77,15 @@ pub(crate) trait Asker {
     fn met(&mut self, each: &mut EachKey<'_>);
     /// Whether the order of the others is known.
     fn is_ordered(&self) -> bool;
-    /// The rows that share none with the row that asked, those of a key together and in order, smaller keys first, until `each` has
-    /// enough.
+    /// The rows that share none with the row that asked, those of a key together and in order, smaller keys first,
+    /// until `each` has enough.
     fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool);
     /// Keys of all rows against the row that asked, from a first row on, in order.
     fn all(&mut self, each: &mut dyn FnMut(usize, &mut [f64]));
 }
 
-/// What neighbours are ordered by: the distance as it is returned, rounded to its type, the other way round for a similarity. Several
-/// keys may give the same.
+/// What neighbours are ordered by: the distance as it is returned, rounded to its type, the other way round for a
+/// similarity. Several keys may give the same.
 pub(crate) struct Far<'a> {
     pub(crate) engine: &'a dyn Engine,
     pub(crate) similarity: bool,

@@ -1,4 +1,5 @@
-//! The entries of a matrix as rows are compared: checked, sorted, without zeros, whatever its columns were counted with.
+//! The entries of a matrix as rows are compared: checked, sorted, without zeros, whatever its columns were counted
+//! with.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -36,8 +37,8 @@ impl<'a, T: Float> RowsOf<'a, T> {
     }
 }
 
-/// The entries of a matrix that are not 0, as numbers of type `W`, rows in order of their columns; borrowed where the matrix
-/// has them so.
+/// The entries of a matrix that are not 0, as numbers of type `W`, rows in order of their columns; borrowed where the
+/// matrix has them so.
 #[derive(Clone, Debug)]
 pub(crate) struct Entries<'a, W: Clone> {
     pub(crate) pattern: Arc<Pattern<u32>>,
@@ -50,8 +51,8 @@ pub(crate) struct Entries<'a, W: Clone> {
     own: u64,
 }
 
-/// Columns may be this many, or this many for each entry, before those are left out that no row has: what is kept by columns should
-/// take about as much memory as what is kept by entries.
+/// Columns may be this many, or this many for each entry, before those are left out that no row has: what is kept by
+/// columns should take about as much memory as what is kept by entries.
 const COLUMNS: usize = 1 << 16;
 const COLUMNS_OF_ENTRY: usize = 4;
 
@@ -68,10 +69,11 @@ impl<'a> Form for Values<'a> {
 }
 
 impl<'a, T: Float> Entries<'a, T> {
-    /// Checks the entries of a matrix against `domain` unless `unchecked`. Copies that have to be made must be within the budget.
+    /// Checks the entries of a matrix against `domain` unless `unchecked`. Copies that have to be made must be within
+    /// the budget.
     /// # Errors
-    /// [`Error::Argument`] for an entry that the domain does not have; [`Error::IndexOverflow`] if columns do not fit u32;
-    /// [`Error::Budget`].
+    /// [`Error::Argument`] for an entry that the domain does not have; [`Error::IndexOverflow`] if columns do not fit
+    /// u32; [`Error::Budget`].
     pub(crate) fn new(
         threads: &Threads,
         a: RowsOf<'a, T>,

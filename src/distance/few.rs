@@ -1,5 +1,5 @@
-//! The nearest rows where most pairs share no column: each row of X asks all of Y at once, and looks at the rows that it meets; the others
-//! follow in order of their norms, as many as are wanted.
+//! The nearest rows where most pairs share no column: each row of X asks all of Y at once, and looks at the rows that
+//! it meets; the others follow in order of their norms, as many as are wanted.
 
 use super::engine::{Engine, Far, Whole, query_blocks};
 use super::float::Float;
@@ -27,8 +27,8 @@ const BLOCK: usize = 64;
 /// Parts of candidates of which each has its least key.
 const PARTS: usize = 16;
 
-/// A number that at least `count` of the keys do not exceed: place i is of part i modulo so many; the least of each, and of those the one
-/// that so many do not exceed. NaN is in no part; ∞ if there are fewer.
+/// A number that at least `count` of the keys do not exceed: place i is of part i modulo so many; the least of each,
+/// and of those the one that so many do not exceed. NaN is in no part; ∞ if there are fewer.
 struct Nearest<'a> {
     keys: &'a [f64],
     count: usize,
@@ -143,8 +143,8 @@ impl Best {
             }
         }
     }
-    /// Finds a bound for the nearest `count` of candidates that have not been looked at, from their keys alone: of parts of them the
-    /// least each, and of those as many.
+    /// Finds a bound for the nearest `count` of candidates that have not been looked at, from their keys alone: of
+    /// parts of them the least each, and of those as many.
     fn foresee(&mut self, far: &Far<'_>, keys: &[f64], count: usize) {
         if count == 0 || count > PARTS || keys.len() < 2 * count {
             return;

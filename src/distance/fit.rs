@@ -1,8 +1,8 @@
-//! Rows made to fit the arithmetic, where their distances allow it: scaled by powers of two, so that no power of an entry overflows or
-//! vanishes, and centred where the mean is so large beside the spread that it would cancel.
+//! Rows made to fit the arithmetic, where their distances allow it: scaled by powers of two, so that no power of an
+//! entry overflows or vanishes, and centred where the mean is so large beside the spread that it would cancel.
 //!
-//! Rows as they usually are pass through untouched: their largest and smallest magnitudes are all that is looked at, and for
-//! correlation mean and spread.
+//! Rows as they usually are pass through untouched: their largest and smallest magnitudes are all that is looked at,
+//! and for correlation mean and spread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +21,8 @@ use crate::par::{Fresh, Threads, reserved, split};
 use crate::simd::{Work, dispatch_work};
 use crate::{Pattern, Result};
 
-/// Rows are centred where the squared mean is more than so many times the variance: with less, six bits are lost at most.
+/// Rows are centred where the squared mean is more than so many times the variance: with less, six bits are lost at
+/// most.
 pub(crate) const FAR: f64 = 64.0;
 
 /// How large entries are.
@@ -105,7 +106,8 @@ fn scale(limits: Limits, invariance: Invariance, span: Span, grid: impl FnOnce()
             if fits { Scale::None } else { Scale::Rows }
         }
         Invariance::Degree(_) => {
-            // Logarithms of numbers far from one hide small differences. By an even number, as of some the root is taken.
+            // Logarithms of numbers far from one hide small differences. By an even number, as of some the root is
+            // taken.
             let e = match span.above {
                 above if above.abs() > 2 * digits && stay(above) => above,
                 above => (above - room).max(0),
@@ -124,7 +126,8 @@ fn scale(limits: Limits, invariance: Invariance, span: Span, grid: impl FnOnce()
     }
 }
 
-/// Whether entries of these magnitudes, the least and the most, so many, are compared in numbers of that type as they are.
+/// Whether entries of these magnitudes, the least and the most, so many, are compared in numbers of that type as they
+/// are.
 #[cfg(feature = "cuda")]
 pub(crate) fn fits(of: Type, invariance: Invariance, [least, most]: [f64; 2], entries: usize) -> bool {
     let limits = if of == Type::F32 { Limits::of::<f32>() } else { Limits::of::<f64>() };
@@ -207,7 +210,8 @@ impl Fit {
     }
 }
 
-/// What is known of the rows of one matrix that need nothing done to them alone, for those that are compared with them later.
+/// What is known of the rows of one matrix that need nothing done to them alone, for those that are compared with them
+/// later.
 #[derive(Debug)]
 pub(super) struct Known {
     span: Option<Span>,
@@ -311,8 +315,8 @@ impl Spread {
     }
 }
 
-/// Whether row `i` is to be centred. Such a row has nearly all columns: of those that it lacks each adds as much as the mean to the
-/// spread.
+/// Whether row `i` is to be centred. Such a row has nearly all columns: of those that it lacks each adds as much as the
+/// mean to the spread.
 fn far<T: Float>(a: &Entries<'_, T>, i: usize) -> Option<Spread> {
     let (row, ncols) = (a.row(i).1, a.ncols());
     if row.is_empty() || ((ncols - row.len()) as f64) * FAR > ncols as f64 {
@@ -339,7 +343,8 @@ fn any_far<T: Float>(threads: &Threads, a: &Entries<'_, T>) -> Result<bool> {
     Ok(found.contains(&true))
 }
 
-/// The rows, those centred whose mean is large beside their spread: x − x̄ in every column, and nothing of a constant row.
+/// The rows, those centred whose mean is large beside their spread: x − x̄ in every column, and nothing of a constant
+/// row.
 fn centred<'a, W: Float>(a: Entries<'a, W>) -> Result<Entries<'a, W>> {
     let ncols = a.ncols();
     let room = |i: usize| if far(&a, i).is_some() { ncols } else { a.row(i).0.len() };

@@ -1,7 +1,7 @@
 //! The two types of numbers that rows are made of, told apart at run time without `unsafe`.
 //!
-//! What is generic in the type of the entries is a thin front; behind it stand functions that take a [`Typed`], are not generic,
-//! and so are compiled once, with the library.
+//! What is generic in the type of the entries is a thin front; behind it stand functions that take a [`Typed`], are not
+//! generic, and so are compiled once, with the library.
 
 use std::marker::PhantomData;
 

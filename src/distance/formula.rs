@@ -1,7 +1,8 @@
-//! A distance by a formula that is known at run time only: Σ x ⊗ y over the union, ⊗ computed in blocks by a function value.
+//! A distance by a formula that is known at run time only: Σ x ⊗ y over the union, ⊗ computed in blocks by a function
+//! value.
 //!
-//! The engine is that of every other distance whose ⊕ is +, so a common column adds a ⊗ b − (a ⊗ 0 + 0 ⊗ b). What entries add
-//! alone is computed once: of X when its rows are prepared, of Y when a tile is opened.
+//! The engine is that of every other distance whose ⊕ is +, so a common column adds a ⊗ b − (a ⊗ 0 + 0 ⊗ b). What
+//! entries add alone is computed once: of X when its rows are prepared, of Y when a tile is opened.
 
 use std::fmt;
 use std::sync::Arc;
@@ -69,7 +70,8 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// The formula of that name. Whatever precision is asked for, it is computed in f64, unless [`single`](Self::single) is given too.
+    /// The formula of that name. Whatever precision is asked for, it is computed in f64, unless
+    /// [`single`](Self::single) is given too.
     #[must_use]
     pub fn new(name: impl Into<String>, terms: impl Terms<f64> + 'static) -> Self {
         Self {
@@ -83,10 +85,11 @@ impl Formula {
             text: None,
         }
     }
-    /// The formula that the text says: ⊗ of `a` and `b`, real numbers, as [`algebra::Formula`](graph::Formula::parse) reads it.
+    /// The formula that the text says: ⊗ of `a` and `b`, real numbers, as [`algebra::Formula`](graph::Formula::parse)
+    /// reads it.
     ///
-    /// It is computed by blocks of values, and printed for a GPU; in f32 where that is asked for, unless the text names f64. Where it is
-    /// seen that a ⊗ b = b ⊗ a, as of `abs(a-b)`, each pair of X among its rows is computed once.
+    /// It is computed by blocks of values, and printed for a GPU; in f32 where that is asked for, unless the text names
+    /// f64. Where it is seen that a ⊗ b = b ⊗ a, as of `abs(a-b)`, each pair of X among its rows is computed once.
     ///
     /// ```
     /// use sparring::{Cpu, Csr, distance::Formula};
@@ -100,8 +103,8 @@ impl Formula {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     /// # Errors
-    /// [`Error::Formula`], which points at the place; [`Error::Argument`] if 0 ⊗ 0 is not 0: columns where both rows are 0 are left out of
-    /// the sum, so it must be.
+    /// [`Error::Formula`], which points at the place; [`Error::Argument`] if 0 ⊗ 0 is not 0: columns where both rows
+    /// are 0 are left out of the sum, so it must be.
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         let double = read::<f64>(text)?;
@@ -151,8 +154,8 @@ impl Formula {
     pub fn takes(self, domain: Domain) -> Self {
         Self { domain, read: self.read && domain == self.domain, ..self }
     }
-    /// What a GPU runs: CUDA text of `struct Ring`, (+, ⊗) as [`emit_contract`](crate::algebra::emit_contract) has it, in f32 and
-    /// in f64.
+    /// What a GPU runs: CUDA text of `struct Ring`, (+, ⊗) as [`emit_contract`](crate::algebra::emit_contract) has it,
+    /// in f32 and in f64.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub fn cuda(self, [single, double]: [String; 2]) -> Self {
@@ -353,7 +356,8 @@ impl<W: Float> Loops<W> for ByTerms<W> {
     }
 }
 
-/// Pairs of entries of a row of X and of some rows of Y, column after column: a call costs as much as some dozens of values.
+/// Pairs of entries of a row of X and of some rows of Y, column after column: a call costs as much as some dozens of
+/// values.
 struct Gathered<W> {
     len: usize,
     a: [W; BLOCK],

@@ -14,19 +14,19 @@ use super::way::{Given, KeptForm, engine_of_kept, keep};
 use crate::par::Threads;
 use crate::{Csr, Index, Result};
 
-/// Rows of Y prepared for a measure and indexed by columns once, to be asked for neighbours as often as wanted: d(x, y) for rows x that
-/// come later, m rows of Y.
+/// Rows of Y prepared for a measure and indexed by columns once, to be asked for neighbours as often as wanted: d(x, y)
+/// for rows x that come later, m rows of Y.
 ///
-/// Made by [`Cpu::index`](crate::Cpu::index), or [loaded](crate::Cpu::load_index). What is asked has the bits that preparing both would give:
-/// [`knn`](Self::knn), [`radius`](Self::radius), [`rows`](Self::rows).
+/// Made by [`Cpu::index`](crate::Cpu::index), or [loaded](crate::Cpu::load_index). What is asked has the bits that
+/// preparing both would give: [`knn`](Self::knn), [`radius`](Self::radius), [`rows`](Self::rows).
 ///
-/// Cost: O(nnz(Y) + m log m) once; then of a row x the entries of Y in x's columns, Σ_{c∈x} |Y_c|, and the k neighbours, where the measure
-/// tells in which order rows that share no column come ([`Apart`](super::Apart)), else also m. For many rows that share columns with most
-/// of Y, and for a formula, tiles are opened as without an index. Memory: 3 numbers and 2 indices an entry, about 40 bytes a row; and a sum
-/// for each row of Y and thread.
+/// Cost: O(nnz(Y) + m log m) once; then of a row x the entries of Y in x's columns, Σ_{c∈x} |Y_c|, and the k
+/// neighbours, where the measure tells in which order rows that share no column come ([`Apart`](super::Apart)), else
+/// also m. For many rows that share columns with most of Y, and for a formula, tiles are opened as without an index.
+/// Memory: 3 numbers and 2 indices an entry, about 40 bytes a row; and a sum for each row of Y and thread.
 ///
-/// Y is prepared anew for each question where that depends on X too: for Chebyshev, for a NAMM whose ⊕ is not +, and where rows must be
-/// scaled or centred ([`Invariance`](super::Invariance)).
+/// Y is prepared anew for each question where that depends on X too: for Chebyshev, for a NAMM whose ⊕ is not +, and
+/// where rows must be scaled or centred ([`Invariance`](super::Invariance)).
 ///
 /// Source: the index is that of Gustavson 1978; see [`distance`](crate::distance).
 pub struct NeighbourIndex<T, I: Index = u32> {

@@ -252,8 +252,9 @@ impl Drop for Own<'_> {
 
 /// Each pair once, offered to both of its rows.
 ///
-/// A thread takes its tasks in order, so it meets the candidates of every row in order of their numbers: first the rows before it,
-/// as the row asks, then the rows after it, as they ask. That is why what is as far as the worst may be refused at once.
+/// A thread takes its tasks in order, so it meets the candidates of every row in order of their numbers: first the rows
+/// before it, as the row asks, then the rows after it, as they ask. That is why what is as far as the worst may be
+/// refused at once.
 fn by_pairs(
     threads: &Threads,
     engine: &dyn Engine,
@@ -264,7 +265,8 @@ fn by_pairs(
 ) -> Result<Vec<Lists>> {
     let n = engine.nrows().0;
     let stock = Mutex::new(Vec::new());
-    // A list of each thread alone would take many candidates that another's list does not: with 16 threads most of the time.
+    // A list of each thread alone would take many candidates that another's list does not: with 16 threads most of the
+    // time.
     let bounds = counters(if threads.count() > 1 { n } else { 0 }, "neighbours")?;
     Batches::new(engine).for_each(threads, |open: &[Opened<'_>]| {
         let mut tasks = reserved(blocks.len() * open.len(), "tasks")?;

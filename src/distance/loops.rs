@@ -1,7 +1,7 @@
 //! The inner loops of a distance whose ⊕ is +, as a value.
 //!
-//! An engine calls them once for a row of X and a tile of Y, so it is compiled for a type of numbers and not for a recipe; and
-//! what adds terms is compiled for a ⊗, which many recipes share.
+//! An engine calls them once for a row of X and a tile of Y, so it is compiled for a type of numbers and not for a
+//! recipe; and what adds terms is compiled for a ⊗, which many recipes share.
 
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
@@ -53,18 +53,19 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     fn alone(&self, _side: Side, _entries: &[W], _out: &mut [W]) {}
     /// Adds the terms of a row of X to the sums of the rows of a tile; counts shared columns if `shared` is not empty.
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]);
-    /// Adds the terms of some rows of X to the sums of the rows of a tile that is spread out, as [`dense::add`] does; asked if ⊗ is
-    /// [`cheap`](Facts::cheap).
+    /// Adds the terms of some rows of X to the sums of the rows of a tile that is spread out, as [`dense::add`] does;
+    /// asked if ⊗ is [`cheap`](Facts::cheap).
     fn add_dense(&self, asking: &Asking<'_, W>, tile: &Dense<W>, half: bool, sums: &mut [W]);
-    /// Adds the terms of a row of X to the sums of all rows that share a column with it, and counts shared columns if those are kept;
-    /// asked if it [`meets`](Facts::meets).
-    /// `ahead` are its columns, and those that are likely to be asked for next.
+    /// Adds the terms of a row of X to the sums of all rows that share a column with it, and counts shared columns if
+    /// those are kept; asked if it [`meets`](Facts::meets). `ahead` are its columns, and those that are likely to be
+    /// asked for next.
     fn meet(&self, _row: (&[u32], &[W]), _ahead: &[u32], _all: &ByColumns<W>, _met: &mut Met<W>) {}
     /// A number below the keys of rows that share with x none but columns with Σ a² = `part`, if it is known.
     fn at_least(&self, _x: [W; 2], _part: f64) -> Option<f64> {
         None
     }
-    /// The sum of a row of Y with a row of X by columns, [`Float::NOTHING`] where that has none, and the shared columns.
+    /// The sum of a row of Y with a row of X by columns, [`Float::NOTHING`] where that has none, and the shared
+    /// columns.
     fn sum(&self, _x: &[W], _y: (&[u32], &[W])) -> (W, W) {
         (W::ZERO, W::ZERO)
     }

@@ -25,7 +25,8 @@ use crate::algebra::{Monoid, MulOp, Plus, Type, Union};
 /// assert_eq!(near.row(0).0, [0, 1]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Its ⊗ must give the identity of ⊕ for two zeros. If ⊕ is + it runs in one pass (see [`Recipe`](super::Recipe)), else in two.
+/// Its ⊗ must give the identity of ⊕ for two zeros. If ⊕ is + it runs in one pass (see [`Recipe`](super::Recipe)), else
+/// in two.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no measure of two rows",
     label = "is not a `Metric`, nor a NAMM",

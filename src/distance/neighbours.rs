@@ -78,8 +78,8 @@ pub(crate) struct Lists {
     k: usize,
     /// Entries of each heap.
     len: Vec<u32>,
-    /// Key that a candidate must be below to be looked at: one that was refused, or ∞; NaN, which refuses nothing, of a heap that is not
-    /// full or holds what is not a number.
+    /// Key that a candidate must be below to be looked at: one that was refused, or ∞; NaN, which refuses nothing, of a
+    /// heap that is not full or holds what is not a number.
     worst: Vec<f64>,
     /// How far, and which.
     heaps: Vec<(f64, u32)>,
@@ -119,8 +119,8 @@ impl Lists {
     pub(crate) fn worst(&self) -> &[f64] {
         &self.worst
     }
-    /// Takes candidate `j` for row `i` if it is nearer than what the row has: `far` away, which grows with its key, but may be the same
-    /// for several keys.
+    /// Takes candidate `j` for row `i` if it is nearer than what the row has: `far` away, which grows with its key, but
+    /// may be the same for several keys.
     pub(crate) fn push(&mut self, i: usize, key: f64, far: f64, j: u32) {
         if self.k == 0 {
             return;
@@ -164,8 +164,8 @@ impl Lists {
             *worst = if bound < *worst || worst.is_nan() { bound } else { *worst };
         }
     }
-    /// Tells other threads, whose lists have other candidates: a key that is farther than what the full list of a row has, whatever
-    /// candidate has it. `far` are distances of keys, which they become in place.
+    /// Tells other threads, whose lists have other candidates: a key that is farther than what the full list of a row
+    /// has, whatever candidate has it. `far` are distances of keys, which they become in place.
     pub(crate) fn tell(&self, bounds: &[AtomicU64], rows: Range<usize>, far: impl Fn(&mut [f64])) {
         let (mut found, mut keys, mut n) = ([0; 64], [0.0; 64], 0);
         let tell = |found: &[usize], keys: &[f64; 64]| {

@@ -1,16 +1,17 @@
 //! One pass over common columns by an inverted index: the engine of every distance whose ⊕ is +.
 //!
 //! A tile of rows of Y is transposed: for each column the rows that have it. A row of X then adds `a ⊗ b` into one
-//! accumulator per row of the tile, column after column, so that work is done for common columns alone: Σ_c |X_c| |Y_c|, where
-//! a scan of rows does nrows(X) · nnz(Y). Each accumulator's fold goes in the order of X's columns, whatever the tiles and threads.
+//! accumulator per row of the tile, column after column, so that work is done for common columns alone: Σ_c |X_c|
+//! |Y_c|, where a scan of rows does nrows(X) · nnz(Y). Each accumulator's fold goes in the order of X's columns,
+//! whatever the tiles and threads.
 //!
-//! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner than one
-//! after the other those that have it. What is added for the others is 0, so the sums are the same bits.
+//! A column that many rows of the tile have is kept dense where ⊗ is cheap: vector instructions then do all rows sooner
+//! than one after the other those that have it. What is added for the others is 0, so the sums are the same bits.
 //!
 //! Where all rows are so dense that an index spares little, those of Y are spread out, and no index is made: `dense`.
 //!
-//! By tiles there are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a pair once for both.
-//! Where few pairs share a column rows do ask for themselves, and all of Y at once: `by_columns`.
+//! By tiles there are no bounds that spare pairs: with them each list has to ask for itself, where this pass does a
+//! pair once for both. Where few pairs share a column rows do ask for themselves, and all of Y at once: `by_columns`.
 //!
 //! Source: Gustavson 1978 (row-wise products); the one-pass form of [`Recipe`](super::Recipe).
 
@@ -32,16 +33,16 @@ use crate::Result;
 use crate::par::{Threads, collected, filled};
 use crate::simd::register;
 
-/// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by; half as many where
-/// rows are long, so that the tile's entries stay near too.
+/// Rows in a tile: accumulators of 16 KiB, half of a common first-level cache, leave room for what streams by; half as
+/// many where rows are long, so that the tile's entries stay near too.
 const TILE: usize = 2048;
 /// Bytes of what a thread has beside sums where it asks all of Y.
 const ASKER: u64 = 16 << 10;
 /// Entries of a tile above which it has half as many rows.
 const TILE_ENTRIES: usize = 1 << 17;
 
-/// Nanoseconds, about, of a thread where rows ask all of Y at once: of a column that two rows share, of a column of a row of X, of a row;
-/// and by tiles of a pair, and of a shared column.
+/// Nanoseconds, about, of a thread where rows ask all of Y at once: of a column that two rows share, of a column of a
+/// row of X, of a row; and by tiles of a pair, and of a shared column.
 const MET: f64 = 4.0;
 const COLUMN: f64 = 50.0;
 const ROW: f64 = 100.0;
@@ -109,7 +110,8 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
         let facts = self.loops.facts();
         facts.cheap && !facts.counts && self.finite
     }
-    /// Whether a bound is known for rows that share few of a row's columns, and those are not too many to have a row by columns.
+    /// Whether a bound is known for rows that share few of a row's columns, and those are not too many to have a row by
+    /// columns.
     fn prunes(&self) -> bool {
         let rows = self.nrows().0.max(1) as u64;
         !self.y().entries.has_few_columns()
@@ -163,7 +165,8 @@ impl<'a, W: Float> OnePassEngine<'a, W> {
     }
     /// Whether rows of Y are spread out.
     fn spreads(&self) -> bool {
-        // Of a sum with terms that an index leaves out, and are zeros, the bits are the same; what is not finite gives no zeros.
+        // Of a sum with terms that an index leaves out, and are zeros, the bits are the same; what is not finite gives
+        // no zeros.
         self.may_spread && self.columns().finite && self.terms().spreads::<W>(register())
     }
     fn dense_columns(&self) -> usize {
@@ -326,8 +329,8 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
     }
 }
 
-/// How often each of `width` columns comes. Threads have columns of their own, and read all: in sorted rows those of a thread are beside
-/// each other.
+/// How often each of `width` columns comes. Threads have columns of their own, and read all: in sorted rows those of a
+/// thread are beside each other.
 fn counts_of(threads: &Threads, columns: &[u32], width: usize) -> Result<Vec<u32>> {
     // With few columns the counts stay near one processor.
     const FEW: usize = 1 << 17;

@@ -18,9 +18,9 @@ pub enum Search {
     Auto,
     /// Tiles of rows of Y one after the other, every pair looked at.
     Tiles,
-    /// All of Y at once: rows that share a column are looked at, and of the others as many as are wanted, in order of their norms. Where
-    /// a measure's norms do not tell that order ([`Apart`](super::Apart)), with [`Options::unchecked`], and where memory does not allow
-    /// it, by tiles.
+    /// All of Y at once: rows that share a column are looked at, and of the others as many as are wanted, in order of
+    /// their norms. Where a measure's norms do not tell that order ([`Apart`](super::Apart)), with
+    /// [`Options::unchecked`], and where memory does not allow it, by tiles.
     Shared,
 }
 
@@ -37,13 +37,13 @@ pub struct Options {
     pub normalize: Option<bool>,
     /// What is computed in.
     pub precision: Precision,
-    /// Skips the search for entries that the metric cannot take: NaN, infinities, and below zero where the domain ends there.
-    /// Distances from rows with such entries are then NaN, or whatever comes of them.
+    /// Skips the search for entries that the metric cannot take: NaN, infinities, and below zero where the domain ends
+    /// there. Distances from rows with such entries are then NaN, or whatever comes of them.
     pub unchecked: bool,
     /// Leaves each row out of its own neighbours. Only for the rows of one matrix among themselves.
     pub exclude_self: bool,
-    /// Bytes that results, prepared rows and scratch memory may take together, beside the matrices; refused before it is taken. What lies
-    /// within a radius is counted while it is found, twice: there, and in the result.
+    /// Bytes that results, prepared rows and scratch memory may take together, beside the matrices; refused before it
+    /// is taken. What lies within a radius is counted while it is found, twice: there, and in the result.
     pub memory_budget: Option<u64>,
     /// How neighbours are looked for.
     pub search: Search,

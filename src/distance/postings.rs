@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::par::filled;
 use crate::{Error, Pattern, Result};
 
-/// The transpose of some rows: of each column the rows that have it, counted from the first, with what belongs to their entries.
+/// The transpose of some rows: of each column the rows that have it, counted from the first, with what belongs to their
+/// entries.
 pub(crate) struct Postings<E> {
     starts: Vec<u32>,
     places: Vec<u16>,
@@ -15,8 +16,8 @@ pub(crate) struct Postings<E> {
 }
 
 impl<E: Copy> Postings<E> {
-    /// The transpose of some rows, at most 65,536, by a stable counting sort; `entry` gives what belongs to an entry. With
-    /// `ordered`, the place of every entry in its column is kept.
+    /// The transpose of some rows, at most 65,536, by a stable counting sort; `entry` gives what belongs to an entry.
+    /// With `ordered`, the place of every entry in its column is kept.
     /// # Errors
     /// [`Error::IndexOverflow`] for more than 2³² entries; [`Error::OutOfMemory`].
     pub(crate) fn new(
@@ -69,8 +70,8 @@ impl<E: Copy> Postings<E> {
     pub(crate) fn entries(&self) -> &[E] {
         &self.entries
     }
-    /// Where column `c` lies, as far as is asked for: up to the row whose entry, counted from the first row's first, is number
-    /// `up_to`, or to its end.
+    /// Where column `c` lies, as far as is asked for: up to the row whose entry, counted from the first row's first, is
+    /// number `up_to`, or to its end.
     #[inline(always)]
     pub(crate) fn range(&self, c: u32, up_to: Option<usize>) -> Range<usize> {
         let start = self.starts[c as usize] as usize;

@@ -33,8 +33,8 @@ impl<M: Machine, W: Float> Clone for Row<M, W> {
 }
 impl<M: Machine, W: Float> Copy for Row<M, W> {}
 
-/// What may be done to rows without changing what their distance says: numbers too large or too small for the sums are scaled by powers
-/// of two first, and rows whose mean is large beside their spread are centred.
+/// What may be done to rows without changing what their distance says: numbers too large or too small for the sums are
+/// scaled by powers of two first, and rows whose mean is large beside their spread are centred.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Invariance {
     /// Nothing.
@@ -59,8 +59,8 @@ pub enum Invariance {
 pub enum Apart {
     /// Nothing.
     Unknown,
-    /// It grows with y's first norm, or stays, whatever x is: rows in order of their norm are in order of their distance. The second
-    /// norm of y is the same wherever the first is.
+    /// It grows with y's first norm, or stays, whatever x is: rows in order of their norm are in order of their
+    /// distance. The second norm of y is the same wherever the first is.
     Grows,
     /// As above, but it falls.
     Falls,
@@ -96,16 +96,17 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     const SYMMETRIC: bool = true;
     /// d(x, x) = 0.
     const ZERO_SELF: bool = true;
-    /// ⊗ is an instruction or a few, and x' ⊗ 0 = 0 for every finite x': a column that most rows have may be kept dense, zeros
-    /// and all.
+    /// ⊗ is an instruction or a few, and x' ⊗ 0 = 0 for every finite x': a column that most rows have may be kept
+    /// dense, zeros and all.
     const CHEAP: bool = false;
     /// Whether ⊗ is so long that a processor computes many at a time before it adds any.
     const STAGED: bool = false;
     /// Whether [`near`](Self::near) may hold.
     const REFINES: bool = false;
 
-    /// What is known of rows that share no column, for entries that the metric takes: then neighbours are found without looking at
-    /// all of them. Rows that are equal but for their place must have equal keys, also where they are [`near`](Self::near).
+    /// What is known of rows that share no column, for entries that the metric takes: then neighbours are found without
+    /// looking at all of them. Rows that are equal but for their place must have equal keys, also where they are
+    /// [`near`](Self::near).
     const APART: Apart = Apart::Unknown;
 
     /// ⊗ of the sum over common columns.
@@ -134,7 +135,8 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     fn norms<M: Machine>(self, _side: Side, row: Row<M, Self::W>) -> Norms<M, Self::W> {
         (row.first, V::lit(Self::W::ZERO))
     }
-    /// What neighbours are ranked by, smallest first; `shared` is the number of common columns if [`COUNTS`](Self::COUNTS).
+    /// What neighbours are ranked by, smallest first; `shared` is the number of common columns if
+    /// [`COUNTS`](Self::COUNTS).
     #[inline(always)]
     fn key<M: Machine>(
         self,
@@ -151,8 +153,8 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     fn near<M: Machine>(self, key: V<M, Self::W>, x: Norms<M, Self::W>, y: Norms<M, Self::W>) -> V<M, bool> {
         key.lt(cancelled::<M, Self::W>() * (x.0 + y.0))
     }
-    /// A number below the keys of all rows that share with x none but some of its columns, if one is known: `part` is Σ a² over x's
-    /// entries a in those, and `slack` what rounding may take of 1.
+    /// A number below the keys of all rows that share with x none but some of its columns, if one is known: `part` is Σ
+    /// a² over x's entries a in those, and `slack` what rounding may take of 1.
     fn at_least(self, _x: [Self::W; 2], _part: f64, _slack: f64) -> Option<f64> {
         None
     }
@@ -182,9 +184,10 @@ pub(crate) fn cancelled<M: Machine, W: Float>() -> V<M, W> {
     c(if size_of::<W>() == 4 { 1e-3 } else { 1e-6 })
 }
 
-/// CUDA text of a recipe: `struct Ring` (+ and ⊗), `struct Exact` (+ and the exact ⊗), and `struct Recipe`, whose functions
-/// have the names of this trait, an `x` or `y` behind those that know a side, and `_0` and `_1` for the two norms. `struct Split`, where a
-/// part of ⊗ that takes long reads x' alone, which kernels compute once for an entry of x.
+/// CUDA text of a recipe: `struct Ring` (+ and ⊗), `struct Exact` (+ and the exact ⊗), and `struct Recipe`, whose
+/// functions have the names of this trait, an `x` or `y` behind those that know a side, and `_0` and `_1` for the two
+/// norms. `struct Split`, where a part of ⊗ that takes long reads x' alone, which kernels compute once for an entry of
+/// x.
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for a GPU"))]
 pub(crate) fn emit_recipe<R: Recipe>(recipe: R) -> String {
     type T<R> = V<Trace, <R as Recipe>::W>;

@@ -31,18 +31,19 @@ pub struct Entry {
     pub empty_rows: &'static str,
 }
 
-/// Makes [`Metric`] of its table. A row: the variant, with its parameter and the one that `ALL` has; name and other names;
-/// what it takes; formula; product; norms; what rows without entries give; the way it is computed over numbers of type `W`,
-/// where `normalize` is the caller's wish.
+/// Makes [`Metric`] of its table. A row: the variant, with its parameter and the one that `ALL` has; name and other
+/// names; what it takes; formula; product; norms; what rows without entries give; the way it is computed over numbers
+/// of type `W`, where `normalize` is the caller's wish.
 macro_rules! metrics {
     (|$normalize:ident, $w:ident| $($variant:ident$(($p:ident: $number:ty = $default:literal))?: $name:literal $aliases:expr,
         $domain:ident, $formula:literal, $product:literal, $norms:literal, $empty:literal, $way:expr;)*) => {
         /// A distance, or a similarity, between two rows. [`entry`](Self::entry) tells what each is.
         ///
-        /// With k columns; |x| is the number of entries of x that are not 0, x∖y are the columns of x alone. Stored zeros never
-        /// matter.
+        /// With k columns; |x| is the number of entries of x that are not 0, x∖y are the columns of x alone. Stored
+        /// zeros never matter.
         ///
-        /// Source: Nolet et al. 2022, Table 1; where it leaves values open, or cuVS, SciPy and scikit-learn differ, see the module.
+        /// Source: Nolet et al. 2022, Table 1; where it leaves values open, or cuVS, SciPy and scikit-learn differ, see
+        /// the module.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Metric {

@@ -1,8 +1,8 @@
 //! The paper's two passes over the union, for a NAMM whose ⊕ is not +.
 //!
-//! First pass: a row of X stands in a dense array, and ⊗ is applied to every entry of each row of Y, with 0 where X has none.
-//! Second pass, the roles exchanged: the columns of a row of Y are marked, and ⊗ is applied to the entries of X that have no mark.
-//! An accumulator's fold goes over Y's columns in order, then over the columns that X has alone.
+//! First pass: a row of X stands in a dense array, and ⊗ is applied to every entry of each row of Y, with 0 where X has
+//! none. Second pass, the roles exchanged: the columns of a row of Y are marked, and ⊗ is applied to the entries of X
+//! that have no mark. An accumulator's fold goes over Y's columns in order, then over the columns that X has alone.
 //!
 //! Source: Nolet et al. 2022, §3.3.1.
 

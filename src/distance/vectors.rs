@@ -14,10 +14,11 @@ use crate::par::Threads;
 use crate::sparse::Dense;
 use crate::{Csr, Error, Index, Result};
 
-/// The rows of X and Y, or of X alone, checked and prepared for a measure; what is asked of them next does not prepare again.
+/// The rows of X and Y, or of X alone, checked and prepared for a measure; what is asked of them next does not prepare
+/// again.
 ///
-/// Borrows the matrices where they can be used as they are: f64 entries without zeros, 32-bit columns in order. Memory: a prepared
-/// copy of the entries, and two norms a row.
+/// Borrows the matrices where they can be used as they are: f64 entries without zeros, 32-bit columns in order. Memory:
+/// a prepared copy of the entries, and two norms a row.
 ///
 /// ```
 /// use sparring::{Cpu, Csr, distance::Metric};
@@ -109,8 +110,8 @@ impl<'a, T: Float, I: Index> Vectors<'a, T, I> {
         }
         pairwise::fill(self.threads, &*self.engine, 0..n, T::tell::<pairwise::Out<'_>>(out))
     }
-    /// All distances as a stream: `each(first, distances)` gets the rows from `first` on, row after row, at most `rows` of them at
-    /// a time. Never holds more than one block.
+    /// All distances as a stream: `each(first, distances)` gets the rows from `first` on, row after row, at most `rows`
+    /// of them at a time. Never holds more than one block.
     /// # Errors
     /// Those of [`all`](Self::all), and of `each`.
     pub fn blocks(&self, rows: usize, mut each: impl FnMut(usize, &[T]) -> Result<()>) -> Result<()> {

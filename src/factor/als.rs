@@ -32,15 +32,16 @@ type Watch<'a> = Box<dyn Fn(Sweep) -> ControlFlow<()> + 'a>;
 
 /// min ‖X − M‖ over Kruskal tensors M of a given rank: CP by alternating least squares.
 ///
-/// A sweep goes through the modes in their order. For mode n, Aₙ = V Υ⁺ with V = X₍ₙ₎ (⊙_{m ≠ n} Aₘ) and Υ = ⊛_{m ≠ n} AₘᵀAₘ; where
-/// components coincide Υ is singular, and the solution of minimum norm is taken. Columns are divided by their 2-norm in the first
-/// sweep, later by max(1, max |a|), and the norms are the weights λ. The fit 1 − ‖X − M‖ / ‖X‖ comes from the last V of a sweep; it
-/// ends when the fit changes by less than the tolerance. At the end columns have 2-norm 1 and components stand by falling weight.
-/// Cost of a sweep: d products of O(d·R·nnz), and O(R²·Σ nₘ).
+/// A sweep goes through the modes in their order. For mode n, Aₙ = V Υ⁺ with V = X₍ₙ₎ (⊙_{m ≠ n} Aₘ) and Υ = ⊛_{m ≠ n}
+/// AₘᵀAₘ; where components coincide Υ is singular, and the solution of minimum norm is taken. Columns are divided by
+/// their 2-norm in the first sweep, later by max(1, max |a|), and the norms are the weights λ. The fit 1 − ‖X − M‖ /
+/// ‖X‖ comes from the last V of a sweep; it ends when the fit changes by less than the tolerance. At the end columns
+/// have 2-norm 1 and components stand by falling weight. Cost of a sweep: d products of O(d·R·nnz), and O(R²·Σ nₘ).
 /// ```
 /// use sparring::{Cpu, Tensor, factor::CpAls};
 /// // The outer product of (1, 2), (1, 3) and (1, 4).
-/// let dense: Vec<f64> = [1.0, 2.0].iter().flat_map(|a| [1.0, 3.0].map(|b| a * b)).flat_map(|ab| [ab, 4.0 * ab]).collect();
+/// let dense: Vec<f64> =
+///     [1.0, 2.0].iter().flat_map(|a| [1.0, 3.0].map(|b| a * b)).flat_map(|ab| [ab, 4.0 * ab]).collect();
 /// let x = Tensor::<f64>::from_dense(vec![2, 2, 2], &dense, 0.0)?;
 /// let found = CpAls::new(1).run(&Cpu::new(), &x)?;
 /// assert!((found.fit - 1.0).abs() < 1e-7);
@@ -125,7 +126,8 @@ impl<'a, T: Real> CpAls<'a, T> {
         self.tolerance = tolerance;
         self
     }
-    /// Starts from factors with elements in \[0, 1), those of NumPy's `Generator(PCG64(seed)).random`, drawn factor after factor.
+    /// Starts from factors with elements in \[0, 1), those of NumPy's `Generator(PCG64(seed)).random`, drawn factor
+    /// after factor.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -155,7 +157,8 @@ impl<'a, T: Real> CpAls<'a, T> {
         self.variant = Some(variant);
         self
     }
-    /// Starts from this model, one that was saved for instance, in place of the first random one. Its weights go into mode 0.
+    /// Starts from this model, one that was saved for instance, in place of the first random one. Its weights go into
+    /// mode 0.
     #[must_use]
     pub fn guess(mut self, model: Kruskal<T>) -> Self {
         self.guess = Some(model);
@@ -180,9 +183,10 @@ impl<'a, T: Real> CpAls<'a, T> {
     /// is divided by a power of two first and the weights are multiplied by it: digits are lost only of entries that
     /// are too small beside the largest one to count.
     /// # Errors
-    /// [`Error::Argument`] for rank, sweeps or starts of 0, a tolerance or ridge that is negative or NaN, a tensor whose norm is not
-    /// finite, and numbers that leave the range on the way; [`Error::Dims`] and [`Error::Shape`] if the guess does not fit;
-    /// [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; what the machine may fail with.
+    /// [`Error::Argument`] for rank, sweeps or starts of 0, a tolerance or ridge that is negative or NaN, a tensor
+    /// whose norm is not finite, and numbers that leave the range on the way; [`Error::Dims`] and [`Error::Shape`] if
+    /// the guess does not fit; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; what the machine may
+    /// fail with.
     pub fn run<M: CpMachine<T, I>, I: Index>(&self, machine: &M, x: &Tensor<T, I>) -> Result<CpFit<T>> {
         let run: Run<T, I> = precompiled!(real run: Run<T, I>);
         run(self, machine, x)

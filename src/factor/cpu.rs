@@ -120,8 +120,8 @@ impl<T: Real, I: Index> CpState<T> for CpuCp<'_, T, I> {
         if !singular {
             return rows_of(self.threads, a, v, rank, |row, v| times(v, &inverse, row));
         }
-        // A direction whose eigenvalue is cut may carry a part of the model before: then the change of minimum norm is taken, which
-        // leaves it where it is, and if rounding spoils that too, nothing is changed.
+        // A direction whose eigenvalue is cut may carry a part of the model before: then the change of minimum norm is
+        // taken, which leaves it where it is, and if rounding spoils that too, nothing is changed.
         self.singular += 1;
         let mut before = copied(a)?;
         before.values_mut().chunks_mut(rank).for_each(|row| {

@@ -1,8 +1,9 @@
-//! The steps of CP-ALS on an NVIDIA GPU: tensor and factors are there from the first sweep to the last, and a sweep brings back four
-//! numbers.
+//! The steps of CP-ALS on an NVIDIA GPU: tensor and factors are there from the first sweep to the last, and a sweep
+//! brings back four numbers.
 //!
-//! Small matrices and sums are of f64 whatever the values are, in an order that depends on shapes alone, so that a run gives the same
-//! bits again. They are not those of the processor: fits agree to 10⁻⁹ in f64 and 10⁻⁵ in f32 where no system is near to singular.
+//! Small matrices and sums are of f64 whatever the values are, in an order that depends on shapes alone, so that a run
+//! gives the same bits again. They are not those of the processor: fits agree to 10⁻⁹ in f64 and 10⁻⁵ in f32 where no
+//! system is near to singular.
 
 use super::machine::{Agreement, CpMachine, CpState, Solve};
 use crate::algebra::{PlusTimes, Printed, Real, printed_ring};
@@ -22,7 +23,8 @@ struct CudaCp<'x, T> {
     steps: CpSteps,
 }
 
-/// A GPU on which tensors are kept in one form, whatever there is room for: a machine for [`CpAls`](super::CpAls) like the GPU itself.
+/// A GPU on which tensors are kept in one form, whatever there is room for: a machine for [`CpAls`](super::CpAls) like
+/// the GPU itself.
 /// ```no_run
 /// use sparring::factor::{CpAls, InForm};
 /// use sparring::{Cuda, Tensor, gpu::TensorForm};

@@ -52,8 +52,8 @@ pub trait CpState<T: Real> {
     fn gram(&mut self, mode: usize) -> Result<()>;
     /// V = X₍ₙ₎ (⊙ Aₘ), kept until the next.
     fn mttkrp(&mut self, mode: usize) -> Result<()>;
-    /// Aₙ = V Υ⁺, with Υ = ⊛_{m ≠ n} Gₘ + ρ I: of all factors that fit equally well the one of minimum norm. Never a worse fit
-    /// than before where Υ is singular.
+    /// Aₙ = V Υ⁺, with Υ = ⊛_{m ≠ n} Gₘ + ρ I: of all factors that fit equally well the one of minimum norm. Never a
+    /// worse fit than before where Υ is singular.
     fn solve(&mut self, mode: usize, how: Solve) -> Result<()>;
     /// λ = the norms of the columns of Aₙ, which are divided by them.
     fn normalise(&mut self, mode: usize, norm: Norm) -> Result<()>;
@@ -70,7 +70,8 @@ pub trait CpState<T: Real> {
     fn finish(&self) -> Result<()> {
         Ok(())
     }
-    /// Time of all products so far, where the machine takes it itself; where it does not, a product is done when its step returns.
+    /// Time of all products so far, where the machine takes it itself; where it does not, a product is done when its
+    /// step returns.
     fn products_time(&mut self) -> Result<Option<Duration>> {
         Ok(None)
     }

@@ -1,6 +1,7 @@
 //! Decompositions of sparse tensors, written once for every machine.
 //!
-//! CP: [`CpAls`] finds the [`Kruskal`](crate::tensor::Kruskal) tensor nearest to a sparse tensor by alternating least squares.
+//! CP: [`CpAls`] finds the [`Kruskal`](crate::tensor::Kruskal) tensor nearest to a sparse tensor by alternating least
+//! squares.
 
 mod als;
 mod cpu;

@@ -7,11 +7,13 @@ use crate::{Error, Result};
 
 /// Eigenvalues below this part of the largest count as zero.
 const CUT: f64 = 1e-12;
-/// A Cholesky factor whose diagonal falls below this part of its largest element leaves the decision to eigenvalues. Behind a small
-/// element p of the diagonal rounding leaves √ε / p of what should be zero, so p > ε^¼ is sure to be seen.
+/// A Cholesky factor whose diagonal falls below this part of its largest element leaves the decision to eigenvalues.
+/// Behind a small element p of the diagonal rounding leaves √ε / p of what should be zero, so p > ε^¼ is sure to be
+/// seen.
 const REGULAR: f64 = 1e-3;
 
-/// The pseudo-inverse of a symmetric positive semidefinite matrix of order `n`, row after row, and whether it is singular.
+/// The pseudo-inverse of a symmetric positive semidefinite matrix of order `n`, row after row, and whether it is
+/// singular.
 /// # Errors
 /// [`Error::Argument`] if an element is not finite, or the eigenvalues do not converge.
 pub(crate) fn pseudo_inverse(n: usize, a: &[f64]) -> Result<(Vec<f64>, bool)> {

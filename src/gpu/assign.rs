@@ -1,5 +1,5 @@
-//! Assignment to vectors, in place: at places that are named, or at those of a mask; and arrays of one value. See `cuda/assign.cu` and
-//! `cuda/vector.cu`.
+//! Assignment to vectors, in place: at places that are named, or at those of a mask; and arrays of one value. See
+//! `cuda/assign.cu` and `cuda/vector.cu`.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ pub(crate) enum Assigned<'a> {
 }
 
 impl Cuda {
-    /// w(places(k)) = what is assigned at k; without places, w = what is assigned. Where a vector has no entry, w has none
-    /// then. Of equal places the last counts.
+    /// w(places(k)) = what is assigned at k; without places, w = what is assigned. Where a vector has no entry, w has
+    /// none then. Of equal places the last counts.
     pub(crate) fn vector_assign_raw(
         &self,
         w: &mut RawVector,
@@ -101,8 +101,8 @@ impl Cuda {
         self.each(Front::new("", &front), "assign_where", w.len, arguments)
     }
 
-    /// w(i) = x at the places of a list, x being one value of w's type, and `present` true there. One kernel, which writes each of those
-    /// places once; nothing is waited for, unless x is a struct.
+    /// w(i) = x at the places of a list, x being one value of w's type, and `present` true there. One kernel, which
+    /// writes each of those places once; nothing is waited for, unless x is a struct.
     fn assign_listed(
         &self,
         w: &RawBuffer,
@@ -119,8 +119,8 @@ impl Cuda {
         let arguments = args![places, places.len() as u64, from.as_deref(), Arg::value(x), present, w];
         program.kernel("assign")?.launch(Shape::for_each(places.len(), 256)?, arguments)
     }
-    /// One value of type `ty` as an array: the scalar beside a function's operand, or what stands in for absent entries. Nothing is waited
-    /// for, unless it is a struct.
+    /// One value of type `ty` as an array: the scalar beside a function's operand, or what stands in for absent
+    /// entries. Nothing is waited for, unless it is a struct.
     pub(super) fn scalar(&self, x: Slice<'_>, ty: Type) -> Result<Arc<RawBuffer>> {
         one_value(x, ty)?;
         let what = "a scalar";

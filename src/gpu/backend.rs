@@ -208,12 +208,12 @@ fn check(mask: Option<(&DevicePlaces, bool)>, expected: usize) -> Result<()> {
     }
 }
 
-/// The results of [`Cpu`](crate::Cpu), and the same in every run; [`gpu`](crate::gpu#operations) tells what each operation costs
-/// and where floats have other bits.
+/// The results of [`Cpu`](crate::Cpu), and the same in every run; [`gpu`](crate::gpu#operations) tells what each
+/// operation costs and where floats have other bits.
 /// # Errors
-/// Beside those of the operations: [`Error::DeviceMemory`] with the bytes that are missing, [`Error::Compile`] for an operator
-/// whose text does not compile, [`Error::NoCompiler`], [`Error::Device`]; [`Error::IndexOverflow`] for 2³² rows, columns or
-/// places, or 2³² products of `vxm`.
+/// Beside those of the operations: [`Error::DeviceMemory`] with the bytes that are missing, [`Error::Compile`] for an
+/// operator whose text does not compile, [`Error::NoCompiler`], [`Error::Device`]; [`Error::IndexOverflow`] for 2³²
+/// rows, columns or places, or 2³² products of `vxm`.
 impl Backend for Cuda {
     type Matrix<T: Value> = DeviceCsr<T>;
     type Vector<T: Value> = DeviceVector<T>;

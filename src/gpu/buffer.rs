@@ -29,7 +29,8 @@ impl RawBuffer {
     pub(super) fn new(at: CUdeviceptr, len: usize, ty: Type, device: &Arc<Device>) -> Self {
         Self { at, len, ty, taken: taken(len, ty.size()), device: Arc::clone(device) }
     }
-    /// The first `len` values alone, of an array that was made with room for more and that no one shares. The room stays with it.
+    /// The first `len` values alone, of an array that was made with room for more and that no one shares. The room
+    /// stays with it.
     pub(super) fn cut(buffer: &mut Arc<Self>, len: usize) -> Result<()> {
         match Arc::get_mut(buffer) {
             Some(alone) if len <= alone.len => {
@@ -80,8 +81,8 @@ pub(crate) fn same_type(what: &'static str, found: Type, expected: Type) -> Resu
     Err(Error::Argument { name: what, message: format!("values are of type {found}, expected {expected}") })
 }
 
-/// Bytes that are taken for an array. An empty one has an address as well, so that kernels may be given it. 16 bytes more
-/// than it needs, so that vector loads may reach past the end.
+/// Bytes that are taken for an array. An empty one has an address as well, so that kernels may be given it. 16 bytes
+/// more than it needs, so that vector loads may reach past the end.
 pub(super) fn taken(len: usize, of: usize) -> u64 {
     (len as u64).saturating_mul(of as u64).saturating_add(16)
 }

@@ -2,8 +2,8 @@
 //!
 //! A file holds a mark, the key, the length and the sum of the image, then the image. What does not agree is not there:
 //! the program is compiled and the file replaced. A file is written under another name in the same folder and renamed,
-//! so that processes may share a folder. Since the driver runs what is found here, the folder must belong to the user and
-//! be closed to writing by others; a folder that is not, or that cannot be made, is not used.
+//! so that processes may share a folder. Since the driver runs what is found here, the folder must belong to the user
+//! and be closed to writing by others; a folder that is not, or that cannot be made, is not used.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -53,7 +53,8 @@ pub(crate) struct CpSteps {
     products_ms: f64,
 }
 
-/// Rows of a part of a sum over `rows` rows, and parts, at most so many. They depend on shapes alone, and so does every sum.
+/// Rows of a part of a sum over `rows` rows, and parts, at most so many. They depend on shapes alone, and so does every
+/// sum.
 fn chunks(rows: usize, most: usize) -> (usize, usize) {
     let chunk = rows.div_ceil(most).max(64);
     (chunk, rows.div_ceil(chunk))

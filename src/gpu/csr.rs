@@ -229,8 +229,8 @@ impl Cuda {
     }
 }
 
-/// Rows whose distances are asked for: a matrix on the device, or one of the host that is sent there, in parts where it does
-/// not fit. All other operations take matrices that are there.
+/// Rows whose distances are asked for: a matrix on the device, or one of the host that is sent there, in parts where it
+/// does not fit. All other operations take matrices that are there.
 #[diagnostic::on_unimplemented(
     message = "distances on a GPU take no `{Self}` as a matrix of `{T}`",
     note = "give it a `DeviceCsr<{T}>` made by `Cuda::upload`, or a `Csr<{T}>` of the host, which is sent there"

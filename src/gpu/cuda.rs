@@ -52,8 +52,9 @@ impl Cuda {
     /// with theirs.
     ///
     /// Without this call the folder is `SPARRING_CACHE` if that is set (none if it is empty), else
-    /// `$XDG_CACHE_HOME/sparring`, else `~/.cache/sparring`. It is made for this user alone. One that belongs to another
-    /// user, that others may write to, or that cannot be made is not used, and programs are compiled in every process.
+    /// `$XDG_CACHE_HOME/sparring`, else `~/.cache/sparring`. It is made for this user alone. One that belongs to
+    /// another user, that others may write to, or that cannot be made is not used, and programs are compiled in every
+    /// process.
     #[must_use]
     pub fn cache_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.programs = Arc::new(Programs::with(Cache::at(folder)));
@@ -67,9 +68,9 @@ impl Cuda {
     }
     /// Whether contractions take what tuning found; clones made earlier go on as before.
     ///
-    /// What was found is kept in the folder of compiled programs, a file for each case: a kernel with its sizes, layouts, operator,
-    /// update, type, and the power of two below the batch, on a device with its driver and compiler. A file that is damaged, or of
-    /// another version of this library, is as good as none.
+    /// What was found is kept in the folder of compiled programs, a file for each case: a kernel with its sizes,
+    /// layouts, operator, update, type, and the power of two below the batch, on a device with its driver and compiler.
+    /// A file that is damaged, or of another version of this library, is as good as none.
     ///
     /// # Example
     /// ```no_run
@@ -80,7 +81,8 @@ impl Cuda {
     /// let mut y = cuda.upload_batch(&View::new(&numbers, x.layout().clone())?)?;
     /// let products = || Einsum::new("ij,jk->ik", &[x.clone(), x.clone()]);
     /// for kernel in cuda.einsum(PlusTimes::new(), products()?).accumulate().tune(&mut y)? {
-    ///     println!("{}: {:.4} ms by the rule, {:.4} ms by {}", kernel.what, kernel.rule_ms, kernel.best_ms, kernel.best);
+    ///     println!("{}: {:.4} ms by the rule, {:.4} ms by {}",
+    ///         kernel.what, kernel.rule_ms, kernel.best_ms, kernel.best);
     /// }
     /// // As it was found, here and in other processes.
     /// cuda.einsum(PlusTimes::new(), products()?).accumulate().into(&mut y)?;
@@ -139,7 +141,8 @@ impl Cuda {
     pub(crate) fn program(&self, source: Source, prefix: &str) -> Result<Arc<Program>> {
         self.program_of(source, Front::new(prefix, &[]))
     }
-    /// Starts `sides` beside what `main` starts: none of it depends on another. What is started later waits for all of it.
+    /// Starts `sides` beside what `main` starts: none of it depends on another. What is started later waits for all of
+    /// it.
     ///
     /// What `sides` use was there before, and is given back later.
     pub(super) fn beside<T>(&self, sides: &[Launch], main: impl FnOnce() -> Result<T>) -> Result<T> {

@@ -65,9 +65,9 @@ impl Cuda {
 
     /// C(i, j) = A(i, j) ∘ B(i, j) wherever both have an entry; rows sorted.
     ///
-    /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of B for each entry of A, however the entries
-    /// spread over rows, and about 12 bytes an entry of A beside the result; operands with unsorted rows are sorted first.
-    /// Each value is computed once: the bits of the CPU.
+    /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of B for each entry of A, however the
+    /// entries spread over rows, and about 12 bytes an entry of A beside the result; operands with unsorted rows are
+    /// sorted first. Each value is computed once: the bits of the CPU.
     pub(crate) fn ewise_mult_raw(&self, op: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
         same_shape("ewise_mult", a.shape(), b.shape())?;
         a.values.check("the left matrix", op.a)?;
@@ -93,12 +93,12 @@ impl Cuda {
         Ok(RawCsr::new(pattern, values))
     }
 
-    /// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry, and the entry of the one that has it elsewhere, or with fills that
-    /// one ∘ a fill; rows sorted.
+    /// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry, and the entry of the one that has it elsewhere, or with
+    /// fills that one ∘ a fill; rows sorted.
     ///
     /// Shapes: `a`, `b` and the result m×n. Cost: a binary search in a row of the other matrix for each entry, however
-    /// the entries spread over rows, and about 12 bytes an entry of A beside the result; operands with unsorted rows are
-    /// sorted first. Other fills compile nothing anew. The bits of the CPU.
+    /// the entries spread over rows, and about 12 bytes an entry of A beside the result; operands with unsorted rows
+    /// are sorted first. Other fills compile nothing anew. The bits of the CPU.
     pub(crate) fn ewise_add_raw(
         &self,
         op: &Printed,

@@ -3,8 +3,8 @@
 //! 1. `SPARRING_NVRTC`, a file or a folder: where it is set, it alone counts.
 //! 2. The system's loader: its cache, `LD_LIBRARY_PATH`.
 //! 3. CUDA toolkits: `CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`.
-//! 4. Python's packages `nvidia-cuda-nvrtc` and `nvidia-cuda-nvrtc-cu12`: in `VIRTUAL_ENV`, in `CONDA_PREFIX`, beside the
-//!    `python3` of the `PATH`, in `~/.local`, in `/usr/local/lib` and `/usr/lib`. Python itself is not started.
+//! 4. Python's packages `nvidia-cuda-nvrtc` and `nvidia-cuda-nvrtc-cu12`: in `VIRTUAL_ENV`, in `CONDA_PREFIX`, beside
+//!    the `python3` of the `PATH`, in `~/.local`, in `/usr/local/lib` and `/usr/lib`. Python itself is not started.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

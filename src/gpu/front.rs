@@ -22,8 +22,8 @@ pub(crate) enum Setting {
     Switch(&'static str),
     /// `constexpr unsigned int NAME = NUMBER;`
     Constant(&'static str, u32),
-    /// A type of this name, of so many bytes in plain words that are as large as the bytes allow: what moves values and does
-    /// not compute with them serves all types of a size.
+    /// A type of this name, of so many bytes in plain words that are as large as the bytes allow: what moves values and
+    /// does not compute with them serves all types of a size.
     Words(&'static str, u32),
 }
 
@@ -43,7 +43,8 @@ impl Setting {
             Self::Constant(name, x) => writeln!(text, "constexpr unsigned int {name} = {x};"),
             Self::Words(name, size) => {
                 let size = size.max(1);
-                // The largest power of two that divides the size; every element of an array then lies at a multiple of it.
+                // The largest power of two that divides the size; every element of an array then lies at a multiple of
+                // it.
                 let aligned = 1u32 << size.trailing_zeros().min(4);
                 let (word, bytes) = match aligned {
                     1 => ("unsigned char", 1),

@@ -18,10 +18,11 @@ fn settings([a, b, c]: [&'static str; 3]) -> [Setting; 3] {
 impl Cuda {
     /// C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l) for each entry of A and each of B.
     ///
-    /// Shapes: `a` m×n, `b` p×q, result mp×nq, rows sorted where those of both operands are. Cost: a thread an entry of C, and 4 bytes
-    /// for each entry of A and of B beside the result. The bits of the CPU.
+    /// Shapes: `a` m×n, `b` p×q, result mp×nq, rows sorted where those of both operands are. Cost: a thread an entry of
+    /// C, and 4 bytes for each entry of A and of B beside the result. The bits of the CPU.
     /// # Errors
-    /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) is too large for the device; [`Error::DeviceMemory`], [`Error::Device`].
+    /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) is too large for the device; [`Error::DeviceMemory`],
+    /// [`Error::Device`].
     pub(crate) fn kronecker_raw(&self, op: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
         a.values.check("the left matrix", op.a)?;
         b.values.check("the right matrix", op.b)?;

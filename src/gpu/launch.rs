@@ -85,9 +85,10 @@ impl Kernel {
         // SAFETY: 1. The function's module is loaded as long as `self` lives, and unloading waits for the stream.
         //         2. There are as many arguments as parameters, of the same sizes, checked above; they are copied
         //            before the call returns.
-        //         3. Buffers are given back in the order of the device's stream, so they outlast the kernel: `stream` is that one, or
-        //            it is a lane's, which that one waits for at the join, before whoever forked gives anything back. That the kernel
-        //            stays within them is shown by compute-sanitizer over the tests (CONTRIBUTING.md).
+        //         3. Buffers are given back in the order of the device's stream, so they outlast the kernel: `stream`
+        //            is that one, or it is a lane's, which that one waits for at the join, before whoever forked gives
+        //            anything back. That the kernel stays within them is shown by compute-sanitizer over the tests
+        //            (CONTRIBUTING.md).
         unsafe {
             result::launch_kernel(
                 self.function,
@@ -141,7 +142,8 @@ impl Program {
     pub(super) fn new(module: Module) -> Self {
         Self { module: Arc::new(module), kernels: Mutex::default() }
     }
-    /// Copies values from element `first` on into the array `name` (`extern "C" __constant__` in the source), which they fill.
+    /// Copies values from element `first` on into the array `name` (`extern "C" __constant__` in the source), which
+    /// they fill.
     ///
     /// Kernels that were started before read what was there; those started later read these.
     pub(crate) fn fill(&self, name: &str, values: &RawBuffer, first: usize) -> Result<()> {

@@ -10,8 +10,8 @@ use crate::algebra::{Array, Slice, Type, Value, for_each_type};
 use crate::{Error, Result};
 
 impl Cuda {
-    /// B: bytes a second, read and written together, when an array of so many bytes is copied on the device, the median of ten. What
-    /// [`Bound`](crate::contract::Bound) wants.
+    /// B: bytes a second, read and written together, when an array of so many bytes is copied on the device, the median
+    /// of ten. What [`Bound`](crate::contract::Bound) wants.
     /// # Errors
     /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
     pub fn copy_bandwidth(&self, bytes: usize) -> Result<f64> {

@@ -43,8 +43,8 @@
 //! ```
 //!
 //! # Operations
-//! They are those of [`Backend`](crate::backend::Backend). Results are those of the CPU, and the same in every run; what it costs,
-//! and where floats have other bits, for vectors of n places and matrices of m rows:
+//! They are those of [`Backend`](crate::backend::Backend). Results are those of the CPU, and the same in every run;
+//! what it costs, and where floats have other bits, for vectors of n places and matrices of m rows:
 //!
 //! | operation | cost | bits |
 //! | --- | --- | --- |

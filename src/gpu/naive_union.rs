@@ -30,8 +30,8 @@ fn settings([a, b]: [&'static str; 2]) -> [Setting; 2] {
 
 /// C(i,j) = ⊕_k A(i,k) ⊗ B(j,k) over the union of the two rows.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Unsupported`] if two rows do not fit into shared memory to be sorted there; those of memory,
-/// compiling and the device.
+/// [`Error::Shape`]; [`Error::Unsupported`] if two rows do not fit into shared memory to be sorted there; those of
+/// memory, compiling and the device.
 pub fn naive_union_mxm<N: Namm>(
     cuda: &Cuda,
     namm: N,

@@ -55,9 +55,9 @@ impl Cuda {
 
     /// e ⊕ all values of an array, e the identity of ⊕. Waits for the device.
     ///
-    /// The order is that of a long row in [`reduce_rows_raw`](Self::reduce_rows_raw), over all values; the chunks' folds are
-    /// folded in the same way again, until one is left. It depends on the number of values alone: the same bits in every
-    /// run, for floats not those of a fold in stored order.
+    /// The order is that of a long row in [`reduce_rows_raw`](Self::reduce_rows_raw), over all values; the chunks'
+    /// folds are folded in the same way again, until one is left. It depends on the number of values alone: the same
+    /// bits in every run, for floats not those of a fold in stored order.
     ///
     /// Cost: reads each value once.
     pub(crate) fn fold_buffer<M: Monoid>(&self, monoid: M, values: &Buffer<M::Out>) -> Result<M::Out> {

@@ -23,8 +23,8 @@ fn settings(ty: Type, [a, m, c]: [&'static str; 3]) -> [Setting; 4] {
 impl Cuda {
     /// The entries of A at the places of a mask, or with `complement` at the others, in their order.
     ///
-    /// Shapes: `a`, `mask` and the result m×n. Cost: a binary search in a row of the mask for each entry of A, and 8 bytes an
-    /// entry beside the result; a mask with unsorted rows is sorted first.
+    /// Shapes: `a`, `mask` and the result m×n. Cost: a binary search in a row of the mask for each entry of A, and 8
+    /// bytes an entry beside the result; a mask with unsorted rows is sorted first.
     pub(crate) fn restrict_raw(&self, a: &RawCsr, mask: &Arc<DevicePattern>, complement: bool) -> Result<RawCsr> {
         let p = &*a.pattern;
         if a.shape() != mask.shape() {

@@ -37,7 +37,8 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Starts adding up the counts, whose sum is at most `most`. Beside it there is room for so many other numbers, which are 0.
+    /// Starts adding up the counts, whose sum is at most `most`. Beside it there is room for so many other numbers,
+    /// which are 0.
     pub(crate) fn begin(cuda: &Cuda, counts: &Buffer<u32>, most: u64, beside: usize) -> Result<Self> {
         let n = counts.len();
         if n < FEW && u32::try_from(most).is_ok() {
@@ -96,7 +97,8 @@ impl Scan {
 }
 
 impl Cuda {
-    /// `offsets[i]` = sum of the counts before i, for i up to and including n, where the sum of all is known: nothing is waited for.
+    /// `offsets[i]` = sum of the counts before i, for i up to and including n, where the sum of all is known: nothing
+    /// is waited for.
     pub(crate) fn offsets_of_sum(&self, counts: &Buffer<u32>, sum: u64, what: &'static str) -> Result<Offsets> {
         Scan::begin(self, counts, sum, 0)?.offsets(self, counts, u32::try_from(sum).is_err(), what)
     }

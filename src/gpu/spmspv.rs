@@ -22,12 +22,13 @@ impl Cuda {
     /// through: where it is true, or with `true` beside it, where it is false. Each fold starts at the identity of ⊕
     /// and goes in the order of k: the bits are those of that fold.
     ///
-    /// Shapes: `x` m, `a` m×n, result n, `mask` n, of the types of `ring`: the caller knows. A positional ⊗ sees (0, k, j).
+    /// Shapes: `x` m, `a` m×n, result n, `mask` n, of the types of `ring`: the caller knows. A positional ⊗ sees (0, k,
+    /// j).
     ///
-    /// Cost: for P products (the entries of A in the rows that x has), O(P) passes over memory, one for each eight
-    /// bits of n and a few more; P · (20 + the size of a value) bytes at the peak; about 20 kernels whatever P, and two waits, or
-    /// one where P is `known` already. A column with c products is folded by one thread, one after the other. Neither m nor n nor the
-    /// rest of A is gone through.
+    /// Cost: for P products (the entries of A in the rows that x has), O(P) passes over memory, one for each eight bits
+    /// of n and a few more; P · (20 + the size of a value) bytes at the peak; about 20 kernels whatever P, and two
+    /// waits, or one where P is `known` already. A column with c products is folded by one thread, one after the other.
+    /// Neither m nor n nor the rest of A is gone through.
     pub(super) fn vxm_sorted(
         &self,
         ring: &Printed,

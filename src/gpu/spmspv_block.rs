@@ -13,7 +13,8 @@ use crate::algebra::{PlusTimes, Printed, printed_ring};
 
 const SOURCE: Source = source!("spmspv_block.cu");
 
-/// Most entries of x, and most products that the mask allows, of one block: `MOST_ENTRIES` and `MOST_KEYS` in the source.
+/// Most entries of x, and most products that the mask allows, of one block: `MOST_ENTRIES` and `MOST_KEYS` in the
+/// source.
 const MOST_ENTRIES: usize = 2048;
 const MOST_KEYS: usize = 4096;
 /// Room for products that a block has at least, and for each entry of x: an estimate, which a second launch corrects.
@@ -29,8 +30,8 @@ pub(super) enum ByBlock {
 }
 
 impl Cuda {
-    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)` by one kernel of one block and one wait, if x has at most 2048 entries with at most 16,384 products, of
-    /// which the mask allows at most 4096. The bits are those of [`vxm_sorted`](Self::vxm_sorted).
+    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)` by one kernel of one block and one wait, if x has at most 2048 entries with at most
+    /// 16,384 products, of which the mask allows at most 4096. The bits are those of [`vxm_sorted`](Self::vxm_sorted).
     ///
     /// `mask` is the form of a vector of as many places as A has columns, and whether its complement is meant.
     pub(super) fn vxm_by_block(

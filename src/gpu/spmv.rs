@@ -40,8 +40,8 @@ impl Cuda {
     /// It is the CPU's for `Rows { lanes: 1 }`, and whenever ⊕ is exact. `Any` gives the last entry of the lane that
     /// comes last, or of the row.
     ///
-    /// In the way given, or chosen; into values that no one shares. After the first call for a pattern nothing is allocated, and
-    /// the call returns when the work is on the device's stream.
+    /// In the way given, or chosen; into values that no one shares. After the first call for a pattern nothing is
+    /// allocated, and the call returns when the work is on the device's stream.
     ///
     /// Source of the merge: Merrill, Garland 2016, "Merge-based parallel sparse matrix-vector multiplication".
     pub(crate) fn mxv_raw(

@@ -19,15 +19,17 @@ use crate::{Error, Result};
 
 const SOURCE: Source = source!("spmv_columns.cu");
 
-/// Most entries of a matrix that are all gone through for a bitmap, however few entries it has: an estimate, by which reading them (16 to
-/// 40 bytes each, at 2 TB/s) takes no longer than the waits and the ten kernels of a list (benches/gpu_graph.rs, "sssp").
+/// Most entries of a matrix that are all gone through for a bitmap, however few entries it has: an estimate, by which
+/// reading them (16 to 40 bytes each, at 2 TB/s) takes no longer than the waits and the ten kernels of a list
+/// (benches/gpu_graph.rs, "sssp").
 const MOST_FOR_BITMAPS: usize = 1 << 22;
 
-/// A bitmap with a DENSE-th of its places is multiplied with the columns of any matrix: a sort of its products moves each of them twelve
-/// times or more.
+/// A bitmap with a DENSE-th of its places is multiplied with the columns of any matrix: a sort of its products moves
+/// each of them twelve times or more.
 const DENSE: usize = 32;
 
-/// Products of bitmaps with a matrix before its columns are sorted for them: as long as these take by lists, so does the sort.
+/// Products of bitmaps with a matrix before its columns are sorted for them: as long as these take by lists, so does
+/// the sort.
 const FIRST: u32 = 3;
 
 /// Products of bitmaps with the matrices of a pattern.
@@ -50,8 +52,8 @@ impl Cuda {
             Ok(Columns { rows, positions, all: OnceLock::new() })
         })
     }
-    /// Whether x is multiplied with the columns of a pattern. A full vector has a product with every entry: finding its columns takes as long
-    /// as sorting the products once.
+    /// Whether x is multiplied with the columns of a pattern. A full vector has a product with every entry: finding its
+    /// columns takes as long as sorting the products once.
     fn goes_by_columns(&self, x: &RawVector, p: &DevicePattern) -> Result<bool> {
         match x.form {
             Form::Full => Ok(true),
@@ -73,10 +75,10 @@ impl Cuda {
         Ok(*columns.all.get_or_init(|| all))
     }
 
-    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)` for a full vector or a bitmap x, by one kernel that goes through the columns of A, and no wait but for
-    /// the first of a pattern, which sorts its entries by column. The bits are those of [`vxm_sorted`](Self::vxm_sorted): each fold starts
-    /// at the identity of ⊕ and goes in the order of k. `None` where a list of x's entries is the better way, or there is no memory for the
-    /// columns.
+    /// `y(j) = ⊕_k x(k) ⊗ A(k,j)` for a full vector or a bitmap x, by one kernel that goes through the columns of A,
+    /// and no wait but for the first of a pattern, which sorts its entries by column. The bits are those of
+    /// [`vxm_sorted`](Self::vxm_sorted): each fold starts at the identity of ⊕ and goes in the order of k. `None` where
+    /// a list of x's entries is the better way, or there is no memory for the columns.
     pub(super) fn vxm_by_columns(
         &self,
         ring: &Printed,

@@ -1,6 +1,7 @@
 //! Large copies between host and device, by way of two pinned buffers.
 //!
-//! The device reads and writes pinned memory at the full speed of the bus, other memory at a fraction of it. While the device copies one buffer, all threads fill or empty the other.
+//! The device reads and writes pinned memory at the full speed of the bus, other memory at a fraction of it. While the
+//! device copies one buffer, all threads fill or empty the other.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -108,7 +109,8 @@ impl Staging {
             spread(staged, part);
             turn(&|stream| {
                 // SAFETY: 1. `to` has room for all parts: the caller's promise.
-                //         2. The staged bytes stay as they are until the event, for which `wait` waits before the next use.
+                //         2. The staged bytes stay as they are until the event, for which `wait` waits before the next
+                //            use.
                 unsafe {
                     result::memcpy_htod_async(to + (i * CHUNK) as u64, staged, stream)?;
                     result::event::record(through, stream)

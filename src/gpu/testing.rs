@@ -85,8 +85,8 @@ pub fn architectures() -> Result<Vec<u32>> {
 /// The file of programs that stand in their prefix alone.
 const SOURCE: Source = Source { name: "testing", text: "" };
 
-/// Scalar functions as one program, each applied to every element of an array. On the device their names start with `f_`,
-/// so that they may be words of C++.
+/// Scalar functions as one program, each applied to every element of an array. On the device their names start with
+/// `f_`, so that they may be words of C++.
 #[derive(Debug, Default)]
 pub struct Functions {
     types: Vec<Type>,
@@ -204,9 +204,9 @@ pub fn tiled<'a, A: Arithmetic<T>, T: Value>(asked: DeviceEinsum<'a, A, T>, tili
     asked.tiled(tiling)
 }
 
-/// y(i) = ⊕_k A(i, k) ⊗ x(k) in the way given or chosen, into a vector that is there; the identity for an empty row, and for
-/// one that the mask leaves out: where it is false, or with `true` beside it, where it is true. All vectors are full. For
-/// benches, and for tests of each way.
+/// y(i) = ⊕_k A(i, k) ⊗ x(k) in the way given or chosen, into a vector that is there; the identity for an empty row,
+/// and for one that the mask leaves out: where it is false, or with `true` beside it, where it is true. All vectors are
+/// full. For benches, and for tests of each way.
 /// # Errors
 /// Those of `mxv`; [`Error::Argument`] if someone shares y's values.
 pub fn mxv_into<R: Semiring>(

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// How a kernel for a batch of small tensors is cut: results are the same bits under any, times are not.
 ///
-/// Where nothing else is asked for it is a rule's; [`DeviceEinsum::tune`](super::DeviceEinsum::tune) finds better ones, where there are.
+/// Where nothing else is asked for it is a rule's; [`DeviceEinsum::tune`](super::DeviceEinsum::tune) finds better ones,
+/// where there are.
 ///
 /// Source: Abdelfattah et al. 2016, Figure 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -64,7 +65,8 @@ pub enum Tuning {
     /// By the rule: the same program on every machine.
     #[default]
     Off,
-    /// What was found for the same case on the same kind of device and kept beside the compiled programs; else by the rule.
+    /// What was found for the same case on the same kind of device and kept beside the compiled programs; else by the
+    /// rule.
     Kept,
 }
 

@@ -1,8 +1,9 @@
 //! Tilings that tuning found, kept beside the compiled programs: a file for each case.
 //!
-//! A file is JSON: what the choice depends on, and the choice. It is looked for under the sum of what it depends on, and holds that
-//! once more: what does not agree, cannot be read or is of another version is not there. Files are written under another name and
-//! renamed, so that processes may share the folder; two that tune the same case leave what the later one found.
+//! A file is JSON: what the choice depends on, and the choice. It is looked for under the sum of what it depends on,
+//! and holds that once more: what does not agree, cannot be read or is of another version is not there. Files are
+//! written under another name and renamed, so that processes may share the folder; two that tune the same case leave
+//! what the later one found.
 
 use std::path::Path;
 
@@ -151,8 +152,8 @@ impl Cuda {
     pub fn export_tuning(&self, path: impl AsRef<Path>) -> Result<usize> {
         export(self.programs().cache(), path.as_ref())
     }
-    /// Keeps what such a file holds in the folder of compiled programs, in place of what is there for the same cases; how many cases
-    /// there are. Those of another version of this library are left out.
+    /// Keeps what such a file holds in the folder of compiled programs, in place of what is there for the same cases;
+    /// how many cases there are. Those of another version of this library are left out.
     ///
     /// What was computed before by this value goes on as before.
     /// # Errors

@@ -104,14 +104,14 @@ impl Cuda {
     ///
     /// Shapes: `a` m×k, `b` n×k, result m×n. Entries equal to 0 count as absent, and ⊗(0, 0) is the identity of ⊕, so
     /// stored zeros do not count. A positional ⊗ sees (i, k, j). Rows need not be sorted; those that do not fit into
-    /// shared memory at once are sorted first. Cost: O(m · nnz(B) + n · nnz(A)) time; 4 bytes an entry of both beside the
-    /// result, which is m·n values: where the device has no room for them the error says how many bytes that is.
+    /// shared memory at once are sorted first. Cost: O(m · nnz(B) + n · nnz(A)) time; 4 bytes an entry of both beside
+    /// the result, which is m·n values: where the device has no room for them the error says how many bytes that is.
     ///
     /// The result is the same in every run. For ⊕ on floats it is not the CPU's bit for bit: a row is folded in parts,
     /// which are joined as a tree, and the parts depend on the device's size. It is the CPU's whenever ⊕ is exact.
     /// # Errors
-    /// [`Error::Shape`] if A and B have not equally many columns; [`Error::IndexOverflow`] if m·n is no size or there are
-    /// 2³² rows; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
+    /// [`Error::Shape`] if A and B have not equally many columns; [`Error::IndexOverflow`] if m·n is no size or there
+    /// are 2³² rows; [`Error::DeviceMemory`], [`Error::Compile`], [`Error::NoCompiler`], [`Error::Device`].
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, algebra::Chebyshev};
@@ -123,8 +123,9 @@ impl Cuda {
     /// # Ok::<(), sparring::Error>(())
     /// ```
     ///
-    /// Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods", §3.3. Differences: a chunk of
-    /// B has whole rows, so that no atomics are needed; and the parts of a long row are one block's, one after the other.
+    /// Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods", §3.3. Differences: a chunk
+    /// of B has whole rows, so that no atomics are needed; and the parts of a long row are one block's, one after the
+    /// other.
     pub fn union_mxm<N: Namm>(
         &self,
         namm: N,

@@ -49,9 +49,10 @@ pub struct UnionStats {
 /// | a place for every column, if one block has room for them: dense | a part more is the other matrix once more |
 /// | else hash, longer rows in parts | ibid., §3.3.3 |
 ///
-/// On an H200, 17 metrics on three sets of rows, these rules took the faster of the two in all 51 cases. The paper's third way, a Bloom
-/// filter before a search in global memory, was the fastest in one of them (by 1.06) and 0.44 of the faster of these two in the
-/// geometric mean; the paper has no rule for it, and it is not here (benches/results/2026-11-21-h200-distance.md).
+/// On an H200, 17 metrics on three sets of rows, these rules took the faster of the two in all 51 cases. The paper's
+/// third way, a Bloom filter before a search in global memory, was the fastest in one of them (by 1.06) and 0.44 of the
+/// faster of these two in the geometric mean; the paper has no rule for it, and it is not here
+/// (benches/results/2026-11-21-h200-distance.md).
 #[must_use]
 pub fn choose(s: &UnionStats) -> (UnionStrategy, &'static str) {
     let dense = s.columns as u128 * s.value_bytes as u128;
@@ -107,7 +108,8 @@ pub(super) struct Layout {
     pub(super) sorted: bool,
 }
 
-/// The layout for rows of values of `value_bytes` bytes; a table over common entries knows stored zeros from absent ones.
+/// The layout for rows of values of `value_bytes` bytes; a table over common entries knows stored zeros from absent
+/// ones.
 pub(super) fn layout(
     strategy: UnionStrategy,
     limits: &Limits,

@@ -1,4 +1,5 @@
-//! Vectors on the device that are full, a bitmap or a list inside, and how they turn into each other: see `cuda/vector.cu`.
+//! Vectors on the device that are full, a bitmap or a list inside, and how they turn into each other: see
+//! `cuda/vector.cu`.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -115,8 +116,8 @@ impl RawVector {
     }
 }
 
-/// A vector on the device with entries at some places or at all: full, a bitmap or a list inside, whichever an operation
-/// makes. Cloning it copies nothing.
+/// A vector on the device with entries at some places or at all: full, a bitmap or a list inside, whichever an
+/// operation makes. Cloning it copies nothing.
 ///
 /// # Example
 /// ```no_run
@@ -291,8 +292,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// The list of the entries that are marked, of a vector of `len` places: entry p at `places[p]`, or p, with the value
-    /// `from[at[p]]`, or `from[p]`. Waits for their number.
+    /// The list of the entries that are marked, of a vector of `len` places: entry p at `places[p]`, or p, with the
+    /// value `from[at[p]]`, or `from[p]`. Waits for their number.
     pub(super) fn marked(
         &self,
         len: usize,

@@ -1,7 +1,7 @@
 //! Operations on vectors that are full, a bitmap or a list inside: see `cuda/vector.cu`.
 //!
-//! Two lists are merged as matrices of one row. A list meets a vector of another form at the list's places where that is all
-//! there can be; else it becomes a bitmap.
+//! Two lists are merged as matrices of one row. A list meets a vector of another form at the list's places where that
+//! is all there can be; else it becomes a bitmap.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use crate::{Error, Result};
 
 /// Most entries of two lists that one block joins: `MOST_LISTED` in the source.
 const MOST_LISTED: usize = 8192;
-/// The union of two lists that have a DENSE-th of the places is a bitmap: it is made without a wait, and so is a product with it
-/// (`vxm_by_columns`), while no more than 16 times the bytes are read.
+/// The union of two lists that have a DENSE-th of the places is a bitmap: it is made without a wait, and so is a
+/// product with it (`vxm_by_columns`), while no more than 16 times the bytes are read.
 const DENSE: usize = 16;
 
 const EWISE: [Setting; 1] = [Setting::Switch("EWISE")];
@@ -63,8 +63,8 @@ impl Cuda {
 
     /// w(i) = u(i) ∘ v(i) where both have an entry.
     ///
-    /// Cost: O(n) kernels; of a list and a vector of another form, O(nnz) of the list; of two lists, a binary search for each
-    /// entry of u.
+    /// Cost: O(n) kernels; of a list and a vector of another form, O(nnz) of the list; of two lists, a binary search
+    /// for each entry of u.
     pub(crate) fn vector_ewise_mult_raw(&self, op: &Printed, u: &RawVector, v: &RawVector) -> Result<RawVector> {
         same_len("ewise_mult", u, v)?;
         u.values.check("the left vector", op.a)?;
@@ -100,8 +100,8 @@ impl Cuda {
 
     /// w(i) = u(i) ∘ v(i) where both have an entry, else the one that is there, or with fills that one ∘ a fill.
     ///
-    /// Cost: O(n) kernels; of two lists, a binary search for each entry, and one wait. Where they have a sixteenth of the places or more
-    /// together, the result is a bitmap. Other fills compile nothing anew.
+    /// Cost: O(n) kernels; of two lists, a binary search for each entry, and one wait. Where they have a sixteenth of
+    /// the places or more together, the result is a bitmap. Other fills compile nothing anew.
     pub(crate) fn vector_ewise_add_raw(
         &self,
         op: &Printed,
@@ -148,7 +148,8 @@ impl Cuda {
         Ok(with_present(present, values).with_at_least(least))
     }
 
-    /// A copy of w with the entries of a list joined: w(i) ∘ v(i), or with `flip` v(i) ∘ w(i), where both have an entry. All are of one type.
+    /// A copy of w with the entries of a list joined: w(i) ∘ v(i), or with `flip` v(i) ∘ w(i), where both have an
+    /// entry. All are of one type.
     ///
     /// Cost: a copy of w, and one kernel for the entries of the list.
     fn joined(
@@ -233,8 +234,8 @@ impl Cuda {
         self.each(front, "places_where", n, args![u.present(), &u.values, &scalar, n as u64, &kept])?;
         Ok(RawVector::bitmap(kept, Arc::clone(&u.values)))
     }
-    /// The fold of the entries, in the order of [`fold_buffer`](Cuda::fold_buffer), as an array of one value; the identity if
-    /// there are none. It depends on the number of entries alone, not on the vector's form.
+    /// The fold of the entries, in the order of [`fold_buffer`](Cuda::fold_buffer), as an array of one value; the
+    /// identity if there are none. It depends on the number of entries alone, not on the vector's form.
     pub(crate) fn vector_reduce_raw(&self, monoid: &Printed, u: &RawVector) -> Result<Arc<RawBuffer>> {
         match u.form {
             Form::Bitmap(_) => self.fold_raw(monoid, &self.to_list_raw(u)?.values),

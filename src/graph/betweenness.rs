@@ -1,9 +1,9 @@
 //! Betweenness of vertices by Brandes' algorithm, all sources at once.
 //!
-//! Row s of each matrix belongs to source s. Forward, paths += F with F⟨¬paths, replace⟩ = F plus.first A, a level at a time;
-//! backward, the dependency of each vertex on those a level further, update += paths ∘ ((update ∘ 1/paths) plus.first Aᵀ).
-//! Sources: Brandes 2001, "A Faster Algorithm for Betweenness Centrality"; Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the
-//! Language of Linear Algebra".
+//! Row s of each matrix belongs to source s. Forward, paths += F with F⟨¬paths, replace⟩ = F plus.first A, a level at a
+//! time; backward, the dependency of each vertex on those a level further, update += paths ∘ ((update ∘ 1/paths)
+//! plus.first Aᵀ). Sources: Brandes 2001, "A Faster Algorithm for Betweenness Centrality"; Kepner, Gilbert (eds.) 2011,
+//! "Graph Algorithms in the Language of Linear Algebra".
 
 use super::checks::vertices;
 use crate::algebra::{Div, First, Plus, Ring, Times, Value};
@@ -11,15 +11,16 @@ use crate::backend::{Backend, Container};
 use crate::par::{collected, filled};
 use crate::{Csr, Error, Index, Result, Vector};
 
-/// For each vertex v, the sum over the sources s and all vertices t of the part of the shortest paths from s to t that go through v,
-/// v neither s nor t.
+/// For each vertex v, the sum over the sources s and all vertices t of the part of the shortest paths from s to t that
+/// go through v, v neither s nor t.
 ///
-/// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value; `at` is its transpose. With all vertices as sources it
-/// is the betweenness centrality of a directed graph, of an undirected one twice that. Cost: O(sources · (n + nnz)) operations of the
-/// machine in twice as many steps as there are levels, and two dense matrices of sources × n values.
+/// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value; `at` is its transpose. With all
+/// vertices as sources it is the betweenness centrality of a directed graph, of an undirected one twice that. Cost:
+/// O(sources · (n + nnz)) operations of the machine in twice as many steps as there are levels, and two dense matrices
+/// of sources × n values.
 /// # Errors
-/// [`Error::NotSquare`]; [`Error::Shape`] if `at` has another shape; [`Error::Argument`] for a source that is no vertex; those of the
-/// [`Backend`].
+/// [`Error::NotSquare`]; [`Error::Shape`] if `at` has another shape; [`Error::Argument`] for a source that is no
+/// vertex; those of the [`Backend`].
 /// # Example
 /// ```
 /// use sparring::prelude::*;

@@ -1,8 +1,8 @@
 //! Breadth-first levels and trees of a graph, by products of a sparse vector and the adjacency matrix.
 //!
-//! The frontier is a vector q. One step is q⟨¬levels, replace⟩ = qᵀ any.pair A: the vertices that an edge from the frontier
-//! leads to and that no earlier step has reached.
-//! Source: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in the Language of Linear Algebra".
+//! The frontier is a vector q. One step is q⟨¬levels, replace⟩ = qᵀ any.pair A: the vertices that an edge from the
+//! frontier leads to and that no earlier step has reached. Source: Kepner, Gilbert (eds.) 2011, "Graph Algorithms in
+//! the Language of Linear Algebra".
 
 use super::checks::vertices;
 use crate::algebra::{Any, Identity, Min, Pair, Ring, SecondI, Value};
@@ -15,7 +15,8 @@ use crate::{Index, Result, Vector};
 /// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value. Cost: O(n + nnz) operations of the
 /// machine in as many steps as there are levels.
 /// # Errors
-/// [`Error::NotSquare`](crate::Error::NotSquare); [`Error::Argument`](crate::Error::Argument) if there is no vertex `source`; those of the [`Backend`].
+/// [`Error::NotSquare`](crate::Error::NotSquare); [`Error::Argument`](crate::Error::Argument) if there is no vertex
+/// `source`; those of the [`Backend`].
 /// # Example
 /// ```
 /// use sparring::{Cpu, Csr, graph::bfs_levels};
@@ -40,8 +41,8 @@ pub fn bfs_levels<B: Backend, T: Value>(on: &B, a: &B::Matrix<T>, source: usize)
     collected(n, (0..n).map(|i| levels.get(i).copied()), "levels")
 }
 
-/// Parents in a breadth-first tree: of each vertex that `source` leads to the least of those vertices, a level nearer, from which an
-/// edge leads to it; of `source` itself.
+/// Parents in a breadth-first tree: of each vertex that `source` leads to the least of those vertices, a level nearer,
+/// from which an edge leads to it; of `source` itself.
 ///
 /// Entry (i, j) of the adjacency matrix is an edge from i to j, whatever its value. Cost: that of [`bfs_levels`].
 /// # Errors

@@ -75,11 +75,10 @@ pub trait TriangleCounter<A: ?Sized> {
 ///
 /// Entries are edges whatever their values, stored zeros too; an edge may be stored in either direction or in both,
 /// rows in any order. On the CPU a matrix that is symmetric and sorted is read as it is; any other is transposed first.
-/// Cost: O(nnz + n + Σ |L(b)| over the entries (a, b) of L) time, with |L(b)| ≤ 2 √nnz; O(nnz + n) memory, and next to none where
-/// rows are read as they stand, which is seen to be in proportion to nnz.
-/// The same count for any number of threads and on any machine. A GPU has one method, for
-/// [`Auto`](TriangleMethod::Auto) and [`Compressed`](TriangleMethod::Compressed); it looks up
-/// Σ min(|L(a)|, |L(b)|) neighbours.
+/// Cost: O(nnz + n + Σ |L(b)| over the entries (a, b) of L) time, with |L(b)| ≤ 2 √nnz; O(nnz + n) memory, and next to
+/// none where rows are read as they stand, which is seen to be in proportion to nnz. The same count for any number of
+/// threads and on any machine. A GPU has one method, for [`Auto`](TriangleMethod::Auto) and
+/// [`Compressed`](TriangleMethod::Compressed); it looks up Σ min(|L(a)|, |L(b)|) neighbours.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; [`Error::IndexOverflow`] if 2³² vertices have two neighbours each.
 /// On a GPU also [`Error::Unsupported`] for [`TriangleMethod::Masked`], and the errors of the device.
@@ -99,11 +98,12 @@ pub fn triangles<M: TriangleCounter<A>, A: ?Sized>(machine: &M, a: &A, method: T
     machine.count(a, method)
 }
 
-/// `t = ½ S·1`, S of [`triangles_per_edge`]: in how many triangles each vertex is, of the simple undirected graph under `a`.
+/// `t = ½ S·1`, S of [`triangles_per_edge`]: in how many triangles each vertex is, of the simple undirected graph under
+/// `a`.
 ///
-/// The matrix may be any that [`triangles`] takes; the counts add up to three times its count. Cost: O(nnz + n + Σ |L(b)|) time over
-/// the edges (a, b), where L(b) are the neighbours of b of higher degree, at most √nnz; O(nnz + n) memory, and 4n bytes for each
-/// thread. The same counts for any number of threads.
+/// The matrix may be any that [`triangles`] takes; the counts add up to three times its count. Cost: O(nnz + n + Σ
+/// |L(b)|) time over the edges (a, b), where L(b) are the neighbours of b of higher degree, at most √nnz; O(nnz + n)
+/// memory, and 4n bytes for each thread. The same counts for any number of threads.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; on a GPU [`Error::Unsupported`].
 /// # Example
@@ -122,9 +122,9 @@ pub fn triangles_per_vertex<M: TriangleCounter<A>, A: ?Sized>(machine: &M, a: &A
 
 /// `S = B ∘ (B·B)`, B the pattern of A + Aᵀ without its diagonal: in how many triangles each edge is.
 ///
-/// The matrix may be any that [`triangles`] takes. The result is n×n, symmetric, rows sorted, with an entry for each edge in both
-/// directions, 0 where it is in no triangle. Cost: as [`triangles_per_vertex`], and O(log √nnz) for each entry. The same counts for
-/// any number of threads.
+/// The matrix may be any that [`triangles`] takes. The result is n×n, symmetric, rows sorted, with an entry for each
+/// edge in both directions, 0 where it is in no triangle. Cost: as [`triangles_per_vertex`], and O(log √nnz) for each
+/// entry. The same counts for any number of threads.
 /// # Errors
 /// [`Error::NotSquare`]; [`Error::OutOfMemory`]; on a GPU [`Error::Unsupported`].
 /// # Example
@@ -228,9 +228,10 @@ fn direct<I: Index>(threads: &Threads, a: &Pattern<I>, method: TriangleMethod) -
 /// Degrees, both directions counted, up to which A and Aᵀ are merged to be read as they stand.
 const MERGED: usize = 256;
 
-/// Comparisons an entry beyond those of short rows at most, for rows to be read as they stand: with more, order by degree and L are worth
-/// their price. Two threads, benches/triangles.rs: with 4, graphs with hubs go to L after a block or two; with 16 soc-brightkite takes 1.3
-/// times as long as by L, with 64 email-Enron 1.3 times, bcsstk16 2.7 times.
+/// Comparisons an entry beyond those of short rows at most, for rows to be read as they stand: with more, order by
+/// degree and L are worth their price. Two threads, benches/triangles.rs: with 4, graphs with hubs go to L after a
+/// block or two; with 16 soc-brightkite takes 1.3 times as long as by L, with 64 email-Enron 1.3 times, bcsstk16 2.7
+/// times.
 const MOST: u64 = 4;
 
 /// What the choice of a method rests on.
@@ -254,8 +255,8 @@ enum Form {
 /// The form of L for a method, and why.
 ///
 /// Hubs-first labels gather the entries of L in few columns if there are hubs; where all vertices are alike and have
-/// few neighbours, nearly every word would hold one bit. Times of masked over compressed, one thread, benches/triangles.rs:
-/// lap2d_1000 0.67, er18d8 0.8; stencil27_60 1.05, cnr-2000 1.2, email-Enron 1.6, tc_rmat16 3.
+/// few neighbours, nearly every word would hold one bit. Times of masked over compressed, one thread,
+/// benches/triangles.rs: lap2d_1000 0.67, er18d8 0.8; stencil27_60 1.05, cnr-2000 1.2, email-Enron 1.6, tc_rmat16 3.
 fn choose(method: TriangleMethod, d: &Degrees) -> (Form, String) {
     let mean = d.sum as f64 / d.vertices.max(1) as f64;
     match method {

@@ -12,8 +12,8 @@ use crate::{Error, Result};
 /// Writes the results of a block: those of the range, over as many values that are there.
 pub(crate) type WriteAny<'a> = dyn Fn(Range<usize>, &mut SliceMut<'_>) + Sync + 'a;
 
-/// The array of values of this type whose elements `start(block.start)..start(block.end)` are what `work(block, elements)` makes
-/// of zeros; structs on one thread.
+/// The array of values of this type whose elements `start(block.start)..start(block.end)` are what
+/// `work(block, elements)` makes of zeros; structs on one thread.
 pub(crate) fn fill_any(
     ty: Type,
     threads: &Threads,
@@ -36,7 +36,8 @@ pub(crate) fn fill_any(
 
 /// What makes values one after the other, of items that it lists.
 ///
-/// It has no word but the first and those that `write` wrote: it is written for every type of word, and a [`Word`] cannot be made.
+/// It has no word but the first and those that `write` wrote: it is written for every type of word, and a [`Word`]
+/// cannot be made.
 pub(crate) trait Listing {
     /// What a value is made of.
     type Item;

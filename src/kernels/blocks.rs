@@ -10,8 +10,8 @@ use crate::par::{Fresh, Threads};
 /// Writes the results of a block: those of the range, over as many words that are there.
 pub(crate) type WriteBlock<'a, W> = dyn Fn(Range<usize>, &mut [W]) + Sync + 'a;
 
-/// The vector whose elements `start(block.start)..start(block.end)` are `first`, and then what `work(block, elements)` makes of
-/// them.
+/// The vector whose elements `start(block.start)..start(block.end)` are `first`, and then what `work(block, elements)`
+/// makes of them.
 pub(crate) fn fill<T: Value>(
     threads: &Threads,
     op: &'static str,

@@ -1,4 +1,5 @@
-//! Kernels of semirings that are known at run time: fused loops for those that are met most often, two steps for all others.
+//! Kernels of semirings that are known at run time: fused loops for those that are met most often, two steps for all
+//! others.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -39,7 +40,8 @@ pub(crate) use with_type;
 
 /// New values over the semiring `ring`.
 /// # Errors
-/// [`Error::Argument`] if ⊗ takes other types than the operands', [`Error::Unsupported`] for structs; those of the phase.
+/// [`Error::Argument`] if ⊗ takes other types than the operands', [`Error::Unsupported`] for structs; those of the
+/// phase.
 pub(crate) fn numeric_by_formula<N: Numeric<u32>>(
     ring: &CompiledRing,
     a: Operand<'_>,
@@ -52,8 +54,8 @@ pub(crate) fn numeric_by_formula<N: Numeric<u32>>(
     }
     with_type!(ring.ty(), T => {
         let (found, made) = phase.make(&staged(ring.two_steps::<T>()?, a, b))?;
-        // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Numeric`); 2. these are
-        // values of type T (`TwoSteps`).
+        // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Numeric`); 2. these
+        // are values of type T (`TwoSteps`).
         Ok((found, Array::of(unsafe { from_words::<T>(made) })))
     }, Err(no_structs()))
 }

@@ -49,7 +49,8 @@ pub(crate) unsafe trait Fold<W: Word>: Send + Sync {
     fn to_present(&self, list: &[(u32, W)], first: usize, window: &mut [W], present: &mut [u64]);
 }
 
-/// `y[r]` ⊕= z for the products of each of at most [`BLOCK`](super::BLOCK) rows, in order: they follow each other and end at `ends[r]`.
+/// `y[r]` ⊕= z for the products of each of at most [`BLOCK`](super::BLOCK) rows, in order: they follow each other and
+/// end at `ends[r]`.
 /// # Panics
 /// If ends and elements of y differ in number, or the products do not reach to the last end.
 pub(super) fn fold_each<W: Word>(fold: &dyn Fold<W>, ends: &[usize], zs: &[W], y: &mut [W]) {
@@ -66,15 +67,15 @@ pub(super) fn fold_each<W: Word>(fold: &dyn Fold<W>, ends: &[usize], zs: &[W], y
 
 /// Sums of a long fold.
 const SUMS: usize = 16;
-/// Entries between two looks at whether a fold has met the terminal value of ⊕: a look at every entry would make a loop that hardly
-/// ever stops slower; a look at every 16th may do 15 too many.
+/// Entries between two looks at whether a fold has met the terminal value of ⊕: a look at every entry would make a loop
+/// that hardly ever stops slower; a look at every 16th may do 15 too many.
 pub(crate) const LOOK: usize = 16;
 
 /// e ⊕ x₁ ⊕ x₂ …
 ///
-/// In order, and the fold stops soon after it has met the terminal value of ⊕. But sums ([`Plus`]) of more than sixteen values are
-/// sixteen that need not wait for each other: sum s has the entries s, s + 16, … from 0 on; then neighbours are joined, until there is
-/// one.
+/// In order, and the fold stops soon after it has met the terminal value of ⊕. But sums ([`Plus`]) of more than sixteen
+/// values are sixteen that need not wait for each other: sum s has the entries s, s + 16, … from 0 on; then neighbours
+/// are joined, until there is one.
 #[inline(always)]
 pub(crate) fn folded<M: Monoid>(monoid: M, xs: &[M::Out]) -> M::Out {
     let add = |z: M::Out, x: M::Out| monoid.apply::<Host>(V(z), V(x)).0;
@@ -150,8 +151,8 @@ impl<M: Monoid> Typed<M> {
 
 type WordOf<M> = <<M as BinaryOp>::Out as Value>::Word;
 
-// SAFETY: the type is `M::Out`, and the identity is of it; the words handed over are of it by the caller's promise (which the
-// conversions below stand on), and what is written is a value of it.
+// SAFETY: the type is `M::Out`, and the identity is of it; the words handed over are of it by the caller's promise
+// (which the conversions below stand on), and what is written is a value of it.
 unsafe impl<M: Monoid> Fold<WordOf<M>> for Typed<M> {
     fn identity(&self) -> WordOf<M> {
         word(M::IDENTITY)

@@ -1,7 +1,7 @@
 //! ⊕ that is known at run time only, by an operator on blocks of values.
 //!
-//! Up to [`BLOCK`] results that are different are gathered, combined with their products, and put back. The order of the fold
-//! is that of the products: a result that is met again ends a block.
+//! Up to [`BLOCK`] results that are different are gathered, combined with their products, and put back. The order of
+//! the fold is that of the products: a result that is met again ends a block.
 
 use super::{BLOCK, Fold};
 use crate::algebra::Word;
@@ -23,8 +23,8 @@ pub(crate) unsafe trait Combine<W: Word>: Send + Sync {
     }
 }
 
-/// As [`fold_each`](super::fold::fold_each): the next product of every row that has one, at once. So short rows take as many steps as the
-/// longest of them is long.
+/// As [`fold_each`](super::fold::fold_each): the next product of every row that has one, at once. So short rows take as
+/// many steps as the longest of them is long.
 pub(super) fn fold_each_at_once<W: Word>(add: &dyn Combine<W>, identity: W, ends: &[usize], zs: &[W], y: &mut [W]) {
     assert!(ends.len() <= BLOCK);
     // Each row that has products left: which, where the next one is, and where they end.

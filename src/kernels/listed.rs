@@ -28,7 +28,8 @@ pub(crate) unsafe trait Listed<W: Word, I: Index>: Sync {
     fn append(&self, of_x: Range<usize>, list: &mut Vec<(I, W)>);
     /// `window[j - first]` ⊕= z for each (j, z), in order; sets the bits of the columns in `present`.
     fn fold(&self, list: &[(I, W)], first: usize, window: &mut [W], present: &mut [u64]);
-    /// `window[j & (window.len() − 1)]` ⊕= x(k) ⊗ A(k, j) for the entries of A in each part, in order, whatever the mask.
+    /// `window[j & (window.len() − 1)]` ⊕= x(k) ⊗ A(k, j) for the entries of A in each part, in order, whatever the
+    /// mask.
     /// # Panics
     /// If the window is empty, or there are no such entries.
     fn add(&self, parts: &[Part], window: &mut [W]);
@@ -43,8 +44,9 @@ pub(crate) struct Part {
     pub of_a: Range<usize>,
 }
 
-/// Parts ahead of the current one whose values are asked for, and lines of them at most: what the processor fetches by itself it does not
-/// begin where rows are left out. A third of the time of rows of 27; where a cache has all, up to a tenth is lost by it.
+/// Parts ahead of the current one whose values are asked for, and lines of them at most: what the processor fetches by
+/// itself it does not begin where rows are left out. A third of the time of rows of 27; where a cache has all, up to a
+/// tenth is lost by it.
 const SOON: usize = 4;
 const LINES: usize = 8;
 /// Entries of a matrix that a cache holds.
@@ -225,7 +227,7 @@ pub(crate) fn sums<R: Semiring, I: Index>(
     way: &impl Sums<I>,
 ) -> Result<(Vec<I>, Vec<Out<R>>)> {
     let (columns, sums) = way.make(products)?;
-    // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these are values of
-    // type `Out<R>` (`Listed`, implemented by `VectorProducts`).
+    // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these are
+    // values of type `Out<R>` (`Listed`, implemented by `VectorProducts`).
     Ok((columns, unsafe { from_words(sums) }))
 }

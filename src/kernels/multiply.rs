@@ -29,7 +29,8 @@ pub(crate) struct RowsOfC<'a, I: Index> {
 }
 
 impl<'a, I: Index> RowsOfC<'a, I> {
-    /// Runs `products(row, window)` for each row, and reads its values off the window, into what `take` gives for as many.
+    /// Runs `products(row, window)` for each row, and reads its values off the window, into what `take` gives for as
+    /// many.
     #[inline(always)]
     pub(super) fn each<'v, T: Copy + 'v>(
         self,
@@ -63,8 +64,8 @@ pub(crate) fn columns_of_row<'a, I: Index>(c: &'a Pattern<I>, i: usize, part: Op
     }
 }
 
-/// The products A(i, k) ⊗ B(k, j), summed by ⊕ to words of type `W`: one call for each row of A, which goes through the rows
-/// of B that it meets, in order.
+/// The products A(i, k) ⊗ B(k, j), summed by ⊕ to words of type `W`: one call for each row of A, which goes through the
+/// rows of B that it meets, in order.
 ///
 /// # Safety
 /// There is one type of value, with memory `W`, such that
@@ -77,17 +78,18 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
     fn patterns(&self) -> (&Arc<Pattern<I>>, &Arc<Pattern<I>>);
     /// The identity of ⊕.
     fn identity(&self) -> W;
-    /// The rows of C that `rows` names, whose products lie less than `window.len()` columns apart, row after row to the next of
-    /// `slots`, each by `window[j & (window.len() − 1)]` ⊕= A(i, k) ⊗ B(k, j). The window holds the identity before and after.
+    /// The rows of C that `rows` names, whose products lie less than `window.len()` columns apart, row after row to the
+    /// next of `slots`, each by `window[j & (window.len() − 1)]` ⊕= A(i, k) ⊗ B(k, j). The window holds the identity
+    /// before and after.
     ///
-    /// The one loop that takes several rows of A: where rows are short (5 entries in lap2d_1000, 2 or 3 in a road network), a
-    /// call for each cost 4 to 12 %. Slots are taken row by row: those of a whole task, written before, have left the cache when
-    /// their values come (rmat14, one thread: 4 % of the numeric phase).
+    /// The one loop that takes several rows of A: where rows are short (5 entries in lap2d_1000, 2 or 3 in a road
+    /// network), a call for each cost 4 to 12 %. Slots are taken row by row: those of a whole task, written before,
+    /// have left the cache when their values come (rmat14, one thread: 4 % of the numeric phase).
     /// # Panics
     /// If the window is empty or there are fewer slots than entries.
     fn by_window(&self, rows: RowsOfC<'_, I>, window: &mut [W], slots: &mut Slots<'_, W>);
-    /// `values[places[j & (places.len() − 1)]]` ⊕= A(i, k) ⊗ B(k, j) where there is such a value; a product without one is not
-    /// computed.
+    /// `values[places[j & (places.len() − 1)]]` ⊕= A(i, k) ⊗ B(k, j) where there is such a value; a product without one
+    /// is not computed.
     /// # Panics
     /// If there are no places.
     fn to_short_places(&self, row: RowOfA<'_>, values: &mut [W], places: &[u16]);
@@ -118,8 +120,8 @@ pub(crate) unsafe trait OneByOne<W: Word, I: Index>: Multiply<W, I> {
     /// # Panics
     /// If there are not as many places and sums as columns were met, and one for each of a row of B.
     fn to_met(&self, row: RowOfA<'_>, met: &mut Met<I>, sums: &mut [W]);
-    /// Appends columns and values of rows of C = A·B, row after row, columns increasing, and says in `lens` how many each has; up to a row that
-    /// has more than sixteen products. How many rows that were.
+    /// Appends columns and values of rows of C = A·B, row after row, columns increasing, and says in `lens` how many
+    /// each has; up to a row that has more than sixteen products. How many rows that were.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     /// # Panics

@@ -1,8 +1,9 @@
-//! Drivers compiled in the library for the types of numbers. A crate that multiplies matrices of doubles compiles the loops of its
-//! semiring alone.
+//! Drivers compiled in the library for the types of numbers. A crate that multiplies matrices of doubles compiles the
+//! loops of its semiring alone.
 //!
-//! rustc compiles a generic function again in each crate that calls it. A function pointer to one instance is compiled where it is
-//! defined. A constant chooses the pointer; rustc does not compile the branches that the constant rules out.
+//! rustc compiles a generic function again in each crate that calls it. A function pointer to one instance is compiled
+//! where it is defined. A constant chooses the pointer; rustc does not compile the branches that the constant rules
+//! out.
 
 use crate::Index;
 use crate::algebra::{Real, Type, Word};

@@ -29,8 +29,8 @@ impl<'a, R: Semiring, I: Index> Products<'a, R, I> {
         Self { ring, a, b, rows_of_a, rows_of_b }
     }
 
-    /// Runs `fold(js, ys, f)` for the columns and values of each row of B that a row of A meets, in the order of A's row, with
-    /// `f(z, y, j)` = z ⊕ (a ⊗ y), asking ahead for the rows to come.
+    /// Runs `fold(js, ys, f)` for the columns and values of each row of B that a row of A meets, in the order of A's
+    /// row, with `f(z, y, j)` = z ⊕ (a ⊗ y), asking ahead for the rows to come.
     #[inline(always)]
     fn each_row_of_b(&self, row: RowOfA<'_>, mut fold: impl FoldRow<R, I>) {
         let Self { ring, rows_of_b: rows, .. } = *self;
@@ -85,11 +85,11 @@ impl<R: Semiring, I: Index> FoldRow<R, I> for ToMet<'_, Out<R>, I> {
     }
 }
 
-// Not inlined: as functions they keep the promise that their slices do not overlap, without which each product may reload
-// them.
+// Not inlined: as functions they keep the promise that their slices do not overlap, without which each product may
+// reload them.
 //
-// SAFETY: 1. the type is `Out<R>`, and the identity is of it; 2. the words handed over are of it by the caller's promise, so
-// they may be read and written as values of it.
+// SAFETY: 1. the type is `Out<R>`, and the identity is of it; 2. the words handed over are of it by the caller's
+// promise, so they may be read and written as values of it.
 unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Products<'_, R, I> {
     fn patterns(&self) -> (&Arc<Pattern<I>>, &Arc<Pattern<I>>) {
         (self.a.pattern(), self.b.pattern())
@@ -182,9 +182,9 @@ struct FewRows<'a, 'p, R: Semiring, I: Index> {
 
 impl<R: Semiring, I: Index> simd::Work for FewRows<'_, '_, R, I> {
     type Out = Result<usize>;
-    /// Products are computed as rows of B are met, folded in the order of their columns. Rows have so few of them that a loop of a guessed
-    /// length would mostly end where it was not foreseen: so they are computed by fours, the last one of a row of B again and again, and
-    /// folded by eights, what is beyond the last to a place beyond the last.
+    /// Products are computed as rows of B are met, folded in the order of their columns. Rows have so few of them that
+    /// a loop of a guessed length would mostly end where it was not foreseen: so they are computed by fours, the last
+    /// one of a row of B again and again, and folded by eights, what is beyond the last to a place beyond the last.
     #[inline(always)]
     fn run(self) -> Result<usize> {
         const MOST: usize = 16;

@@ -20,7 +20,8 @@ fn own() -> usize {
     OWN.with(|own| *own)
 }
 
-/// Places of a formula: twice as many as threads that run at a time, so that few that are numbered one after the other share one.
+/// Places of a formula: twice as many as threads that run at a time, so that few that are numbered one after the other
+/// share one.
 fn places() -> usize {
     static PLACES: OnceLock<usize> = OnceLock::new();
     *PLACES.get_or_init(|| {
@@ -51,8 +52,8 @@ impl Room {
 pub(crate) struct Runs {
     blocks: Blocks,
     operands: [Type; 2],
-    /// Memory to work in, kept for the next call, for as many threads as want some at a time: a power of two. Threads come to different
-    /// places, so that they rarely meet.
+    /// Memory to work in, kept for the next call, for as many threads as want some at a time: a power of two. Threads
+    /// come to different places, so that they rarely meet.
     places: Vec<Place>,
 }
 

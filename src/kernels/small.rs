@@ -1,11 +1,11 @@
 //! C = A ⊕.⊗ B of few products: expanded into one buffer, sorted, compressed.
 //!
-//! Whole rows are gathered until the buffer is full; one run of ⊗ multiplies them and one run of ⊕ folds them, so that a small matrix
-//! costs a few runs of the operators and no plan. The products of an entry are folded in the order of k, from the identity on: the
-//! values have the bits of every other product.
+//! Whole rows are gathered until the buffer is full; one run of ⊗ multiplies them and one run of ⊕ folds them, so that
+//! a small matrix costs a few runs of the operators and no plan. The products of an entry are folded in the order of k,
+//! from the identity on: the values have the bits of every other product.
 //!
-//! Source: Bell, Dalton, Olson 2012, "Exposing fine-grained parallelism in algebraic multigrid methods" (expansion, sorting,
-//! compression).
+//! Source: Bell, Dalton, Olson 2012, "Exposing fine-grained parallelism in algebraic multigrid methods" (expansion,
+//! sorting, compression).
 
 use super::by_formula::{Operand, check, with_type};
 use super::fold::fold_each;
@@ -21,7 +21,8 @@ use crate::{Index, Pattern, Result};
 const ROWS: usize = 1 << 10;
 const PRODUCTS: usize = 1 << 10;
 
-/// Products at most over a semiring with fused loops, which take less time for more (6.7 µs against 9.4 for 517 products of 64 rows).
+/// Products at most over a semiring with fused loops, which take less time for more (6.7 µs against 9.4 for 517
+/// products of 64 rows).
 const FUSED: usize = 1 << 8;
 
 /// The number of multiplications, if the product is a small one: no row of it has more than [`BLOCK`] of them.
@@ -40,11 +41,12 @@ fn few_flops(a: &Pattern, b: &Pattern, most: usize) -> Option<usize> {
     Some(flops)
 }
 
-/// C = A ⊕.⊗ B, rows sorted, and how many multiplications it took; `None` unless A has at most 1024 rows, C takes at most 1024 multiplications, 256 if the semiring has fused
-/// loops, and no row of it more than 128.
+/// C = A ⊕.⊗ B, rows sorted, and how many multiplications it took; `None` unless A has at most 1024 rows, C takes at
+/// most 1024 multiplications, 256 if the semiring has fused loops, and no row of it more than 128.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types; [`Error::Unsupported`](crate::Error::Unsupported) for results
-/// that are structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+/// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types;
+/// [`Error::Unsupported`](crate::Error::Unsupported) for results that are structs;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 /// # Panics
 /// If B has not a row for each column of A.
 pub(crate) fn small_product(
@@ -62,8 +64,8 @@ fn product(ring: &CompiledRing, a: Operand<'_>, b: Operand<'_>, flops: usize) ->
     with_type!(ring.ty(), T => {
         let kernels = ring.two_steps::<T>()?;
         let (c, words) = words(kernels.fold(), kernels, a, b, flops)?;
-        // SAFETY: 1. there are no other words than the identity of ⊕, what ⊗ wrote over it, and what ⊕ made of these; 2. ⊕ and ⊗ are on T
-        // and ⊗ takes the operands' types (`check`).
+        // SAFETY: 1. there are no other words than the identity of ⊕, what ⊗ wrote over it, and what ⊕ made of these;
+        // 2. ⊕ and ⊗ are on T and ⊗ takes the operands' types (`check`).
         Ok((c, Array::of(unsafe { from_words::<T>(words) })))
     }, Err(no_structs()))
 }
@@ -91,8 +93,8 @@ fn words<W: Word>(
 trait Products {
     /// Takes the factors of products number `at` and following.
     fn push(&mut self, at: usize, f: Factors<'_>);
-    /// The values of entries of C whose products have these columns: in the order of `keys` those of an entry follow each other, and end
-    /// at its place in `ends`.
+    /// The values of entries of C whose products have these columns: in the order of `keys` those of an entry follow
+    /// each other, and end at its place in `ends`.
     fn finish(&mut self, js: &[u32], keys: &[u64], ends: &[usize]);
 }
 

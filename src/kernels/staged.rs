@@ -1,7 +1,7 @@
 //! C = A ⊕.⊗ B in two steps: products of a row of B go to a short buffer, which is then folded.
 //!
-//! So ⊕ and ⊗ are two values, each compiled once: the number of kernels is a sum of operators, not a product. Products of short
-//! rows of B gather in one buffer, so that a fold is worth its call.
+//! So ⊕ and ⊗ are two values, each compiled once: the number of kernels is a sum of operators, not a product. Products
+//! of short rows of B gather in one buffer, so that a fold is worth its call.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -47,7 +47,8 @@ pub(crate) trait Multiplier<W> {
 /// ⊗ as a value.
 ///
 /// # Safety
-/// There is one type of value, with memory `W`, of which the multiplier writes words, all that it is given, whatever the factors.
+/// There is one type of value, with memory `W`, of which the multiplier writes words, all that it is given, whatever
+/// the factors.
 pub(crate) unsafe trait MulRow<W: Word>: Send + Sync {
     /// Runs `work` with a multiplier.
     fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<W>));

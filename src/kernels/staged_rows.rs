@@ -8,7 +8,8 @@ use crate::Pattern;
 use crate::algebra::{Slice, Word};
 use crate::sparse::{EffectiveMask, Indices, bit};
 
-/// What is multiplied: A(i, k) with x(k) for the entries of some rows that lie side by side, or for some entries of one row.
+/// What is multiplied: A(i, k) with x(k) for the entries of some rows that lie side by side, or for some entries of one
+/// row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pairs<'a> {
     /// The first row.
@@ -59,9 +60,11 @@ pub(crate) type PairMultiplier<'a, W> = dyn FnMut(Pairs<'_>, &mut [W]) + 'a;
 /// ⊗ as a value, for the product with a vector.
 ///
 /// # Safety
-/// There is one type of value, with memory `W`, of which the multiplier writes words, all that it is given, whatever the factors.
+/// There is one type of value, with memory `W`, of which the multiplier writes words, all that it is given, whatever
+/// the factors.
 pub(crate) unsafe trait MulPairs<W: Word>: Send + Sync {
-    /// Runs `work` with a multiplier of at most [`BLOCK`] products at a time, which may have memory of its own meanwhile.
+    /// Runs `work` with a multiplier of at most [`BLOCK`] products at a time, which may have memory of its own
+    /// meanwhile.
     fn with(&self, work: &mut dyn FnMut(&mut PairMultiplier<'_, W>));
 }
 
@@ -89,8 +92,8 @@ pub(crate) enum Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Ranges of neighbours in `block` that are computed. Rows that the mask does not allow are skipped where they have a buffer of
-    /// products or more: a range costs as much as a buffer.
+    /// Ranges of neighbours in `block` that are computed. Rows that the mask does not allow are skipped where they have
+    /// a buffer of products or more: a range costs as much as a buffer.
     pub(crate) fn ranges(self, block: Range<usize>, row_ptr: &[usize]) -> impl Iterator<Item = Range<usize>> {
         let mut at = block.start;
         std::iter::from_fn(move || {
@@ -117,8 +120,8 @@ impl Rows<'_> {
 impl<'a, W: Word> StagedRows<'a, W> {
     /// A(i, k) ⊗ x(k), to be summed by ⊕, where x has an entry, for some rows.
     /// # Panics
-    /// If there is not one value per entry; if x is a list without one value per index, or another form without one value and bit per
-    /// column; or there is not one original index per row.
+    /// If there is not one value per entry; if x is a list without one value per index, or another form without one
+    /// value and bit per column; or there is not one original index per row.
     /// # Safety
     /// ⊕ and ⊗ are on one type of value, and ⊗ takes values of the operands' types.
     pub(crate) unsafe fn new(
@@ -137,8 +140,8 @@ impl<'a, W: Word> StagedRows<'a, W> {
         assert!(values.len() == a.nnz() && fits && all_original);
         Self { a, values, x, of_x, fold, mul, rows }
     }
-    /// y(i) for some rows, over the identities that are there. Rows that fit into the buffer together are multiplied at once; the fold of
-    /// a longer row stops soon after it has met the terminal value of ⊕.
+    /// y(i) for some rows, over the identities that are there. Rows that fit into the buffer together are multiplied at
+    /// once; the fold of a longer row stops soon after it has met the terminal value of ⊕.
     pub(crate) fn rows(&self, block: Range<usize>, y: &mut [W]) {
         let (mut zs, mut ends) = ([self.fold.identity(); BLOCK], [0; BLOCK]);
         let ptr = self.a.row_ptr();

@@ -1,4 +1,5 @@
-//! ⊕ and ⊗ that are known at run time only, each as a value: ⊕ a built-in loop or blocks of a formula, ⊗ blocks of a formula.
+//! ⊕ and ⊗ that are known at run time only, each as a value: ⊕ a built-in loop or blocks of a formula, ⊗ blocks of a
+//! formula.
 
 use std::marker::PhantomData;
 
@@ -21,7 +22,8 @@ pub(super) struct TwoSteps<T: Value> {
 
 impl<T: Value> TwoSteps<T> {
     /// # Errors
-    /// [`Error::Unsupported`] if the semiring's values are not of type T, or if its formulas cannot run on the processor.
+    /// [`Error::Unsupported`] if the semiring's values are not of type T, or if its formulas cannot run on the
+    /// processor.
     pub(super) fn new(ring: &RingFormula) -> Result<Self> {
         if ring.mul().ty() != T::TYPE {
             return Err(no_structs());

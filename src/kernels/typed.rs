@@ -7,9 +7,9 @@ use crate::{Index, Result};
 
 /// A numeric phase, for kernels of any word.
 ///
-/// It has no word but those of the kernel: it is written for every type of word, and a [`Word`] cannot be made. (No one asks
-/// `Any` for the type of a word. Scratch that a plan keeps, `spgemm/values.rs`, is asked whether it is for words of this type, and its
-/// words are replaced by the kernel's identity before it is used.)
+/// It has no word but those of the kernel: it is written for every type of word, and a [`Word`] cannot be made. (No one
+/// asks `Any` for the type of a word. Scratch that a plan keeps, `spgemm/values.rs`, is asked whether it is for words
+/// of this type, and its words are replaced by the kernel's identity before it is used.)
 pub(crate) trait Numeric<I: Index> {
     /// What is found beside the values.
     type Found;
@@ -28,8 +28,8 @@ pub(crate) fn numeric<R: Semiring, I: Index, N: Numeric<I>>(
     phase: &N,
 ) -> Result<(N::Found, Vec<Out<R>>)> {
     let (found, values) = phase.make(products)?;
-    // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Numeric`); 2. these are values
-    // of type `Out<R>` (`Multiply`, implemented by `Products`).
+    // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Numeric`); 2. these are
+    // values of type `Out<R>` (`Multiply`, implemented by `Products`).
     Ok((found, unsafe { from_words(values) }))
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn numeric_into<R: Semiring, I: Index, N: Again<I>>(
     phase: &N,
     values: &mut [Out<R>],
 ) -> Result<()> {
-    // SAFETY: 1. `refill` has no other words than copies of these values and of those that the kernel gave or wrote; 2. as
-    // above, also when it ends by a panic: a word is written whole.
+    // SAFETY: 1. `refill` has no other words than copies of these values and of those that the kernel gave or wrote; 2.
+    // as above, also when it ends by a panic: a word is written whole.
     phase.refill(products, unsafe { words_mut(values) })
 }

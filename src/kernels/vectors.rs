@@ -19,8 +19,9 @@ use crate::sparse::{EffectiveMask, Indices};
 /// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k where A and x have an entry, in the order of A's row, or in that of
 /// `mxv` if x has all; e where there is none. Rows that are not to be computed have any value.
 /// # Errors
-/// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types; [`Error::Unsupported`](crate::Error::Unsupported) for
-/// structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+/// [`Error::Argument`](crate::Error::Argument) if ⊗ takes other types;
+/// [`Error::Unsupported`](crate::Error::Unsupported) for structs; [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+/// [`Error::Cancelled`](crate::Error::Cancelled).
 /// # Panics
 /// Those of [`StagedRows::new`].
 pub(crate) fn mxv_by_formula(
@@ -75,7 +76,8 @@ fn float_mxv<R: Semiring + Contract>(
     Some(y.map(Array::of))
 }
 
-/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … : columns and sums, where the mask allows; x has entries at `ks`. The way has the same mask.
+/// y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ … : columns and sums, where the mask allows; x has entries at `ks`. The way has the same
+/// mask.
 /// # Errors
 /// As for [`mxv_by_formula`].
 /// # Panics
@@ -93,8 +95,8 @@ pub(crate) fn sums_by_formula(
         // SAFETY: as above.
         let products = unsafe { StagedVector::new((ks, xs), (a.pattern, a.values), kernels.fold(), kernels, mask) };
         let (columns, sums) = way.make(&products)?;
-        // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these are values of
-        // type T.
+        // SAFETY: 1. `make` has no other words than copies of those that the kernel gave or wrote (`Sums`); 2. these
+        // are values of type T.
         Ok((columns, Array::of(unsafe { from_words::<T>(sums) })))
     }, Err(no_structs()))
 }

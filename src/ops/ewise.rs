@@ -1,7 +1,7 @@
 //! C = A ∘ B, entry by entry, on the union or the intersection of two patterns.
 //!
-//! Where both have one pattern, values alone are computed. Else rows of a union are found once, each with its values (`simd/union.rs`);
-//! those of an intersection are counted, then filled, both by merging two sorted rows.
+//! Where both have one pattern, values alone are computed. Else rows of a union are found once, each with its values
+//! (`simd/union.rs`); those of an intersection are counted, then filled, both by merging two sorted rows.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -170,8 +170,8 @@ pub(crate) const ABSENT: usize = usize::MAX;
 /// Entries handed to an operator at a time.
 const BLOCK: usize = 128;
 
-/// The entries of A and B together (`union`) or those of both, whose values `values(places, words)` writes, 128 at most at a
-/// time, over words that are `first`; compiled once for a size of value. Rows are sorted, those of A and B too.
+/// The entries of A and B together (`union`) or those of both, whose values `values(places, words)` writes, 128 at most
+/// at a time, over words that are `first`; compiled once for a size of value. Rows are sorted, those of A and B too.
 pub(crate) fn ewise_words<W: Word, I: Index>(
     threads: &Threads,
     op: &'static str,

@@ -9,10 +9,12 @@ use crate::sparse::HyperCsr;
 use crate::spgemm::{self, Options, Request};
 use crate::{Csr, Error, Index, Pattern, Result};
 
-/// `C(i, j) = ⊕ over k of A(i, k) ⊗ B(k, j)`: the product of the stored rows, C's stored rows being those that have entries.
+/// `C(i, j) = ⊕ over k of A(i, k) ⊗ B(k, j)`: the product of the stored rows, C's stored rows being those that have
+/// entries.
 ///
-/// Shapes: `a` m×k, `b` k×n, result m×n. Cost: O(nnz(A) + flops) time and O(nnz(A) + nnz(C)) memory, whatever m, k and n are; per thread
-/// what the product of the stored rows takes (see [`spgemm::symbolic`]). A ⊗ that reads i or k runs on one thread. The bits are those of the product of [`into_csr`](HyperCsr::into_csr), for any number of threads.
+/// Shapes: `a` m×k, `b` k×n, result m×n. Cost: O(nnz(A) + flops) time and O(nnz(A) + nnz(C)) memory, whatever m, k and
+/// n are; per thread what the product of the stored rows takes (see [`spgemm::symbolic`]). A ⊗ that reads i or k runs
+/// on one thread. The bits are those of the product of [`into_csr`](HyperCsr::into_csr), for any number of threads.
 ///
 /// Source of the format: Buluç and Gilbert 2008 (doubly compressed rows).
 /// # Errors

@@ -1,8 +1,8 @@
 //! C = A ⊗ B: the Kronecker product of two sparse matrices.
 //!
-//! Row (i, k) of C is row i of A with each entry replaced by row k of B, multiplied by it. So the pattern follows from those of A and B
-//! without a search, and rows of C are written independently of each other.
-//! Source: GraphBLAS C API 2.1, §4.3.12 (`GrB_kronecker`).
+//! Row (i, k) of C is row i of A with each entry replaced by row k of B, multiplied by it. So the pattern follows from
+//! those of A and B without a search, and rows of C are written independently of each other. Source: GraphBLAS C API
+//! 2.1, §4.3.12 (`GrB_kronecker`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,10 +18,12 @@ const NAME: &str = "kronecker";
 
 /// `C(i·p + k, j·q + l) = A(i, j) ∘ B(k, l)` for each entry of A and each of B.
 ///
-/// Shapes: `a` m×n, `b` p×q, result mp×nq; the types of the entries may differ. Rows are sorted where those of both operands are. Cost:
-/// O(m·p + nnz(A)·nnz(B)) time, of hypersparse rows the stored ones for m and p, nothing beside the result.
+/// Shapes: `a` m×n, `b` p×q, result mp×nq; the types of the entries may differ. Rows are sorted where those of both
+/// operands are. Cost: O(m·p + nnz(A)·nnz(B)) time, of hypersparse rows the stored ones for m and p, nothing beside the
+/// result.
 /// # Errors
-/// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) does not fit the result's types; [`Error::OutOfMemory`], [`Error::Cancelled`].
+/// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) does not fit the result's types; [`Error::OutOfMemory`],
+/// [`Error::Cancelled`].
 pub(crate) fn kronecker<O: BinaryOp, I: Index>(
     threads: &Threads,
     op: O,

@@ -58,7 +58,8 @@ use crate::kernels::{CompiledOp, Operand};
 use crate::par::Threads;
 use crate::{Csr, Index, Pattern, Result};
 
-/// The pairs of entries of A and B that an operator ∘ joins, of operations C = A ∘ B on matrices, whose types may differ.
+/// The pairs of entries of A and B that an operator ∘ joins, of operations C = A ∘ B on matrices, whose types may
+/// differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// Entries at the same place: [`ewise_mult`](crate::backend::Backend::ewise_mult).

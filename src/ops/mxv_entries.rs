@@ -13,10 +13,11 @@ use crate::sparse::{Bitmap, MaskSpec, VectorPattern, View, bit};
 use crate::{Csr, Error, Index, Result, Vector};
 
 /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, or in that of
-/// [`mxv`](super::mxv()) if x has all, e the identity of ⊕; y has an entry where there is such a k and where the mask allows it.
+/// [`mxv`](super::mxv()) if x has all, e the identity of ⊕; y has an entry where there is such a k and where the mask
+/// allows it.
 ///
-/// Cost: O(m + nnz(A)) time; where the mask allows at most one row in 16, O(entries of the mask and of the rows that it allows), and
-/// O(n / 64 + nnz(x)) if x is a list and these entries are more.
+/// Cost: O(m + nnz(A)) time; where the mask allows at most one row in 16, O(entries of the mask and of the rows that it
+/// allows), and O(n / 64 + nnz(x)) if x is a list and these entries are more.
 pub(crate) fn mxv_entries<R: Semiring, I: Index>(
     threads: &Threads,
     ring: R,

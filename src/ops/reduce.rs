@@ -9,11 +9,13 @@ use crate::{Csr, Index, Result};
 /// Entries that [`reduce`] folds at a time.
 pub(super) const PART: usize = 1 << 14;
 
-/// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i, `e` the identity of ⊕, which is what a row without entries gives.
+/// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i, `e` the identity of ⊕, which is what a row without entries
+/// gives.
 ///
-/// The fold runs in the order in which they are stored, and stops soon after it has met the terminal value of ⊕. But rows of more
-/// than sixteen entries that are added ([`Plus`](crate::algebra::Plus)) have sixteen sums, which need not wait for each other: sum s
-/// has the entries s, s + 16, … from 0 on, then neighbours are joined until there is one. Cost: O(nrows + nnz) time, nothing beside the result.
+/// The fold runs in the order in which they are stored, and stops soon after it has met the terminal value of ⊕. But
+/// rows of more than sixteen entries that are added ([`Plus`](crate::algebra::Plus)) have sixteen sums, which need not
+/// wait for each other: sum s has the entries s, s + 16, … from 0 on, then neighbours are joined until there is one.
+/// Cost: O(nrows + nnz) time, nothing beside the result.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn reduce_rows<M: Monoid, I: Index>(
@@ -30,9 +32,9 @@ pub(crate) fn reduce_rows<M: Monoid, I: Index>(
 
 /// ⊕ over all entries; the identity if there are none.
 ///
-/// The values, row by row as stored, are cut after every 16 384th. Each part is folded as a row by [`reduce_rows`], and so are then
-/// the results of the parts: for floats this is another rounding than one long fold, and the
-/// same for any number of threads. Cost: O(nnz) time, O(nnz / 16 384) memory.
+/// The values, row by row as stored, are cut after every 16 384th. Each part is folded as a row by [`reduce_rows`], and
+/// so are then the results of the parts: for floats this is another rounding than one long fold, and the same for any
+/// number of threads. Cost: O(nnz) time, O(nnz / 16 384) memory.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
 pub(crate) fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Csr<M::Out, I>) -> Result<M::Out> {

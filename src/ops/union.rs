@@ -49,11 +49,11 @@ where
 /// `C(i, j) = e ⊕ A(i, k) ⊗ B(j, k) ⊕ …` over every k where row i of A or row j of B has an entry, `e` the identity of
 /// ⊕, an absent operand being 0: rows of A against rows of B.
 ///
-/// Shapes: `a` m×k, `b` n×k, result m×n. Rows need not be sorted. A fold takes the entries of row j of B in the order in
-/// which they are stored, then those of row i of A that row j of B lacks, in the order in which they are stored. Entries
-/// equal to 0 count as absent, and ⊗(0, 0) is the identity of ⊕, so stored zeros change no bit of the result. ⊗ that
-/// looks at its place sees (i, k, j). Results are the same bits for any number of threads.
-/// Cost: O(m · nnz(B) + n · nnz(A)) time; beside the result 2k values a thread, 16k where k is at most 65,536.
+/// Shapes: `a` m×k, `b` n×k, result m×n. Rows need not be sorted. A fold takes the entries of row j of B in the order
+/// in which they are stored, then those of row i of A that row j of B lacks, in the order in which they are stored.
+/// Entries equal to 0 count as absent, and ⊗(0, 0) is the identity of ⊕, so stored zeros change no bit of the result. ⊗
+/// that looks at its place sees (i, k, j). Results are the same bits for any number of threads. Cost: O(m · nnz(B) + n
+/// · nnz(A)) time; beside the result 2k values a thread, 16k where k is at most 65,536.
 /// # Errors
 /// [`Error::Shape`] if A and B have not equally many columns; [`Error::IndexOverflow`] if m·n is no size;
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].

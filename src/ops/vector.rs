@@ -1,7 +1,8 @@
 //! Operations on vectors, entry by entry.
 //!
-//! Two lists are merged, and a list that meets a vector of another form looks at its own places. Where both have a value for each
-//! place, the pattern follows from their bits, 64 places at a time, and values are computed in blocks on all threads.
+//! Two lists are merged, and a list that meets a vector of another form looks at its own places. Where both have a
+//! value for each place, the pattern follows from their bits, 64 places at a time, and values are computed in blocks on
+//! all threads.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -44,7 +45,8 @@ fn check<T: Value, U: Value, I: Index>(op: &'static str, a: &Vector<T, I>, b: &V
     Err(Error::Shape { op, lhs: (a.len(), 1), rhs: (b.len(), 1) })
 }
 
-/// The vector with entries at `bits`, at all places if there are none, whose values `value` writes in blocks; `x` is any value.
+/// The vector with entries at `bits`, at all places if there are none, whose values `value` writes in blocks; `x` is
+/// any value.
 fn make<T: Value, I: Index>(
     threads: &Threads,
     op: &'static str,
@@ -347,8 +349,8 @@ pub(crate) fn nonzero<T: Number, I: Index>(a: &Vector<T, I>) -> Result<Arc<Vecto
     a.pattern_where(|_, x| x != T::ZERO)
 }
 
-/// e ⊕ a(i) ⊕ … over the entries in order, e the identity of ⊕: the fold of [`reduce`](super::reduce) over a matrix of one
-/// row.
+/// e ⊕ a(i) ⊕ … over the entries in order, e the identity of ⊕: the fold of [`reduce`](super::reduce) over a matrix of
+/// one row.
 pub(crate) fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Vector<M::Out, I>) -> Result<M::Out> {
     match a.view() {
         View::Full(x) | View::List(_, x) => super::reduce::fold_all(threads, monoid, x),
@@ -359,7 +361,8 @@ pub(crate) fn reduce<M: Monoid, I: Index>(threads: &Threads, monoid: M, a: &Vect
     }
 }
 
-/// y(i) = e ⊕ A(i, j) ⊕ … for the rows that have entries and that the mask allows: the fold of [`reduce_rows`](super::reduce_rows).
+/// y(i) = e ⊕ A(i, j) ⊕ … for the rows that have entries and that the mask allows: the fold of
+/// [`reduce_rows`](super::reduce_rows).
 ///
 /// Cost: O(m + nnz(A)); where the mask allows at most one row in 16, O(entries of the mask and of these rows).
 pub(crate) fn reduce_rows<M: Monoid, I: Index>(

@@ -35,10 +35,10 @@ const RANGES: usize = 512;
 /// `y(j) = e ⊕ x(k) ⊗ A(k, j) ⊕ …` over the k for which both have an entry, k increasing, `e` the identity of ⊕; y has
 /// an entry where there is such a k, and where the mask lets it through.
 ///
-/// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j).
-/// Cost: with f the entries of the rows of A that x names, O(nnz(x) + f log f) time while f is small (below n/1024),
-/// O(nnz(x) + f + n/64) else; O(nnz(x) + f) memory, and O(n) where n is below 2¹⁷ and f above n/16 or n at most 2²⁰ a thread and f above
-/// n/8. Given is a vector of `len` places with values `xs` at `ks`; the result is columns and sums.
+/// Shapes: `x` k, `a` k×n, result n. ⊗ that looks at its place sees (0, k, j). Cost: with f the entries of the rows of
+/// A that x names, O(nnz(x) + f log f) time while f is small (below n/1024), O(nnz(x) + f + n/64) else; O(nnz(x) + f)
+/// memory, and O(n) where n is below 2¹⁷ and f above n/16 or n at most 2²⁰ a thread and f above n/8. Given is a vector
+/// of `len` places with values `xs` at `ks`; the result is columns and sums.
 /// # Errors
 /// [`Error::Shape`]; [`Error::Length`] if the mask is not of n places; [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn vxm_list<R: Semiring, I: Index>(
@@ -63,8 +63,8 @@ pub(crate) fn vxm_list<R: Semiring, I: Index>(
     sums(&VectorProducts { ring, x: (ks, xs), a, mask }, &way)
 }
 
-/// A mask for the loops over products, of which there are at most `flops`: bits are made of a list if that takes fewer steps than the
-/// products, because a bit is tested faster than a list is searched.
+/// A mask for the loops over products, of which there are at most `flops`: bits are made of a list if that takes fewer
+/// steps than the products, because a bit is tested faster than a list is searched.
 fn searched<'a, I: Index>(
     mask: MaskSpec<'a, VectorPattern<I>>,
     flops: u64,
@@ -146,8 +146,9 @@ impl<I: Index> Sums<I> for Product<'_, I> {
 /// Columns that one thread's accumulator has at most: of doubles, 8 MiB.
 const COLUMNS: usize = 1 << 20;
 
-/// Whether threads are to share a product of `flops` products, `entries` rows of A and `n` columns by ranges of columns: where an
-/// accumulator of all columns is worth it, and looking at all rows costs a thread less than its own products.
+/// Whether threads are to share a product of `flops` products, `entries` rows of A and `n` columns by ranges of
+/// columns: where an accumulator of all columns is worth it, and looking at all rows costs a thread less than its own
+/// products.
 fn suits_columns(flops: usize, n: usize, entries: usize, workers: usize) -> bool {
     flops >= n / 8 && n / workers.max(1) <= COLUMNS && workers * entries <= 2 * flops
 }

@@ -198,8 +198,9 @@ struct Memory<T> {
     spare: fn(u128) -> bool,
 }
 
-/// Bytes up to which a block that is at least half full stays as it is. glibc learns from freed blocks up to this size which it should
-/// keep for the next, so one that was cut would be new memory each time: a third of a road network's product.
+/// Bytes up to which a block that is at least half full stays as it is. glibc learns from freed blocks up to this size
+/// which it should keep for the next, so one that was cut would be new memory each time: a third of a road network's
+/// product.
 const KEPT: usize = 32 << 20;
 
 struct Block<T> {
@@ -225,8 +226,8 @@ impl<T: Copy> Memory<T> {
         Self { block: RwLock::new(block), granted: AtomicUsize::new(step), step, spare: enough }
     }
 
-    /// Refuses to touch the elements before `end` where the system could not back them. Threads that ask at once ask for the
-    /// same.
+    /// Refuses to touch the elements before `end` where the system could not back them. Threads that ask at once ask
+    /// for the same.
     #[cold]
     fn grant(&self, end: usize) -> Result<()> {
         let granted = end.saturating_add(self.step);

@@ -1,8 +1,8 @@
 //! How much memory the system has left for this process.
 //!
-//! Two limits hold: what the machine can still back with memory, and what the control groups leave of theirs, the process's
-//! own and every one above it. A group counts the files that it has read as well; those go when memory is asked for, so they
-//! are not counted here.
+//! Two limits hold: what the machine can still back with memory, and what the control groups leave of theirs, the
+//! process's own and every one above it. A group counts the files that it has read as well; those go when memory is
+//! asked for, so they are not counted here.
 
 use std::fs::File;
 use std::io::Read;
@@ -70,7 +70,8 @@ const V1: Names = Names {
     files: ["total_inactive_file", "total_active_file"],
 };
 
-/// The least that `group` and those above it leave. In a container some, or all, are not to be seen: the root stands for them.
+/// The least that `group` and those above it leave. In a container some, or all, are not to be seen: the root stands
+/// for them.
 fn left_of(root: &Path, group: &str, names: &Names) -> u128 {
     let mut left = u128::MAX;
     for group in Path::new(group.trim_start_matches('/')).ancestors() {

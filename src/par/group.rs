@@ -35,8 +35,8 @@ pub(crate) struct Grouped<A, T> {
     pub(crate) values: Vec<T>,
 }
 
-/// Orders the records 0..`keys.len()` by key, equal keys in their order. `put(e, list, value)` writes what record `e` is: `stride`
-/// elements into `list`, one into `value`.
+/// Orders the records 0..`keys.len()` by key, equal keys in their order. `put(e, list, value)` writes what record `e`
+/// is: `stride` elements into `list`, one into `value`.
 ///
 /// Cost: O(records + bins·threads), two passes over the keys. The result does not depend on the number of threads.
 /// # Errors
@@ -59,17 +59,18 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     each(threads, &mut shares, |Share { records, bins, places, .. }| {
         for (e, &key) in records.clone().zip(&keys[records.clone()]) {
             let place = &mut places[digit.of(key) - bins.start];
-            // SAFETY: `places` of a share and its bin k began at the number of records of lower bins, and of bin k in shares
-            // before, and moves on by one for each record of the share and bin k, of which there are as many as were counted:
-            // the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone. So every place is
-            // below n and taken once.
+            // SAFETY: `places` of a share and its bin k began at the number of records of lower bins, and of bin k in
+            // shares before, and moves on by one for each record of the share and bin k, of which there are as many as
+            // were counted: the keys are borrowed, `Index` is sealed, and `Digit::of` is a function of the key alone.
+            // So every place is below n and taken once.
             unsafe { to.put(place.get(), |list, value| put(e, list, value)) };
             *place += 1;
         }
         Ok(())
     })?;
-    // SAFETY: room for so many was reserved; every record was put (n were counted in all shares, `each` went through all, and a panic in one would
-    // have unwound through it), and `Places::put` ends only when all elements of a record are written.
+    // SAFETY: room for so many was reserved; every record was put (n were counted in all shares, `each` went through
+    // all, and a panic in one would have unwound through it), and `Places::put` ends only when all elements of a record
+    // are written.
     unsafe {
         lists.set_len(elements);
         values.set_len(n);
@@ -77,14 +78,16 @@ pub(crate) fn grouped<K: Index, A: Copy + Send, T: Copy + Send>(
     Ok(Grouped { ptr, lists, values })
 }
 
-/// [`grouped`] where record `e` is the number of the list that it is in, `ptr[l]..ptr[l + 1]` being the records of list l, and `values[e]`.
+/// [`grouped`] where record `e` is the number of the list that it is in, `ptr[l]..ptr[l + 1]` being the records of list
+/// l, and `values[e]`.
 ///
-/// What is written at random are as many streams as there are bins: it is fast where neighbouring records have neighbouring keys.
+/// What is written at random are as many streams as there are bins: it is fast where neighbouring records have
+/// neighbouring keys.
 /// # Errors
 /// [`Error::OutOfMemory`].
 /// # Panics
-/// If a key is not below `bins`, the lists are not those of all records, a list has not as many values as keys, or there are more than
-/// 2³² − 1 records: bugs of callers in this crate.
+/// If a key is not below `bins`, the lists are not those of all records, a list has not as many values as keys, or
+/// there are more than 2³² − 1 records: bugs of callers in this crate.
 pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
     threads: &Threads,
     keys: &[K],
@@ -132,8 +135,8 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
         }
         Ok(())
     })?;
-    // SAFETY: room for so many was reserved; n were counted in all shares, `each` went through all, each has written a record for each of
-    // its keys, as its loop ends where they do, and a panic in one would have unwound through it.
+    // SAFETY: room for so many was reserved; n were counted in all shares, `each` went through all, each has written a
+    // record for each of its keys, as its loop ends where they do, and a panic in one would have unwound through it.
     unsafe {
         lists.set_len(n);
         found.set_len(n);
@@ -144,12 +147,13 @@ pub(crate) fn binned<K: Index, A: Index, T: Copy + Send + Sync>(
 /// Records ahead of the current one whose places are asked for.
 const AHEAD: usize = 16;
 
-/// Records that one thread takes, as far as they are in some bins; no others of these records, or of these bins, are in them.
+/// Records that one thread takes, as far as they are in some bins; no others of these records, or of these bins, are in
+/// them.
 struct Share<P> {
     records: Range<usize>,
     bins: Range<usize>,
-    /// The place of its first record of each of its bins. Memory of the thread that counts them: on glibc the caller's is then the
-    /// result's alone, and what the next result takes.
+    /// The place of its first record of each of its bins. Memory of the thread that counts them: on glibc the caller's
+    /// is then the result's alone, and what the next result takes.
     places: Vec<P>,
     /// How many records it has in each [`CHUNK`] of bins that has some of its own.
     sums: Vec<usize>,
@@ -170,13 +174,13 @@ impl<P> Share<P> {
 /// Bins that are summed at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Shares for all threads, blocks of records in their order. Each share has counts of its own, which together are to stay below records
-/// and bins: where that leaves blocks all of the bins is not known before the bins of each block are looked at; where keys come in order,
-/// as those of banded matrices do, a block has few.
+/// Shares for all threads, blocks of records in their order. Each share has counts of its own, which together are to
+/// stay below records and bins: where that leaves blocks all of the bins is not known before the bins of each block are
+/// looked at; where keys come in order, as those of banded matrices do, a block has few.
 ///
-/// Where there are too many bins even so, with `by_bins`, each thread may read all keys and take blocks of bins, which is less work than
-/// the places of those in its bins if they mostly come in runs, as the columns of sorted rows do: what is not foreseen of a key takes as
-/// long as its place.
+/// Where there are too many bins even so, with `by_bins`, each thread may read all keys and take blocks of bins, which
+/// is less work than the places of those in its bins if they mostly come in runs, as the columns of sorted rows do:
+/// what is not foreseen of a key takes as long as its place.
 fn shares<K: Index, P: Send>(threads: &Threads, keys: &[K], digit: Digit, by_bins: bool) -> Result<Vec<Share<P>>> {
     const SMALL: usize = 1 << 15;
     // Beyond so many reading would be most of the work.
@@ -226,12 +230,12 @@ fn each<P: Send>(
     for_each_part(threads, collected(shares.len(), shares, SHARES)?, || Ok(()), |(), share| work(share))
 }
 
-/// Some bins: where they end, the counts of the shares that have some of them, from the how-many-th of these bins on, and how many
-/// records come before all of these.
+/// Some bins: where they end, the counts of the shares that have some of them, from the how-many-th of these bins on,
+/// and how many records come before all of these.
 type Chunk<'a, P> = (&'a mut [usize], Vec<(usize, &'a mut [P])>, usize);
 
-/// Where the records of each bin go, in shares that each thread can take; with `by_bins` also where there are more bins than records.
-/// `P` is to hold the number of records.
+/// Where the records of each bin go, in shares that each thread can take; with `by_bins` also where there are more bins
+/// than records. `P` is to hold the number of records.
 fn counted<K: Index, P: Index>(
     threads: &Threads,
     keys: &[K],
@@ -337,8 +341,8 @@ impl<A: Copy, T: Copy> Places<A, T> {
     /// If `put` leaves elements unwritten.
     #[inline(always)]
     unsafe fn put(&self, place: usize, put: impl FnOnce(&mut Slots<'_, A>, &mut Slots<'_, T>)) {
-        // SAFETY: the memory is reserved for all records, and by the caller's promise nobody else has these elements; as
-        // `MaybeUninit` they need not be written yet.
+        // SAFETY: the memory is reserved for all records, and by the caller's promise nobody else has these elements;
+        // as `MaybeUninit` they need not be written yet.
         let (list, value) = unsafe {
             (
                 std::slice::from_raw_parts_mut(

@@ -75,7 +75,8 @@ unsafe fn zeroed<T>(len: usize, what: &'static str) -> Result<Vec<T>> {
     }
     // SAFETY: the layout's size is not zero, by the caller's promise.
     let start = NonNull::new(unsafe { alloc_zeroed(layout) }.cast::<T>()).ok_or_else(refused)?;
-    // SAFETY: 1. the memory is from the global allocator, with the layout of `len` elements; 2. it is zeros, which are values.
+    // SAFETY: 1. the memory is from the global allocator, with the layout of `len` elements; 2. it is zeros, which are
+    // values.
     let mut v = unsafe { Vec::from_raw_parts(start.as_ptr(), len, len) };
     // SAFETY: an element is as good as one that may be none; nothing is written.
     advise_huge_pages(unsafe { &mut *(std::ptr::from_mut(&mut v[..]) as *mut [MaybeUninit<T>]) });
@@ -158,8 +159,8 @@ fn advise(bytes: usize, start: *mut u8) {
         const PAGE: usize = 2 << 20;
         let (first, end) = ((start as usize).next_multiple_of(PAGE), (start as usize + bytes) / PAGE * PAGE);
         if end > first {
-            // SAFETY: the range lies within memory that the one caller has as a mutable slice, and MADV_HUGEPAGE changes how pages are
-            // backed, never what they hold. A refusal is harmless and ignored.
+            // SAFETY: the range lies within memory that the one caller has as a mutable slice, and MADV_HUGEPAGE
+            // changes how pages are backed, never what they hold. A refusal is harmless and ignored.
             unsafe { libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE) };
         }
     }

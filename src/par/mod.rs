@@ -84,14 +84,14 @@ impl std::fmt::Debug for Threads {
 }
 
 impl Threads {
-    /// The threads of the pool that the caller runs in (rayon's global pool unless inside another). Where the system refuses
-    /// threads, as many as it grants, and the caller's alone if there are none.
+    /// The threads of the pool that the caller runs in (rayon's global pool unless inside another). Where the system
+    /// refuses threads, as many as it grants, and the caller's alone if there are none.
     #[must_use]
     pub fn current() -> Self {
         Self::default()
     }
-    /// The caller's thread, and no other: nothing is started. After [`install`](Self::install) that thread is a pool of one to
-    /// rayon, too.
+    /// The caller's thread, and no other: nothing is started. After [`install`](Self::install) that thread is a pool of
+    /// one to rayon, too.
     #[must_use]
     pub fn caller() -> Self {
         Self { pool: Which::Caller, progress: None }
@@ -155,8 +155,8 @@ impl Threads {
     ) -> Result<()> {
         self.hand_out(Some(op), Tasks::in_order(tasks), &|next| each(next, &state, &work))
     }
-    /// As [`for_each_of`](Self::for_each_of), but each thread begins with tasks of its own that lie beside each other, and then helps
-    /// the others: what neighbouring tasks read and write stays with one processor.
+    /// As [`for_each_of`](Self::for_each_of), but each thread begins with tasks of its own that lie beside each other,
+    /// and then helps the others: what neighbouring tasks read and write stays with one processor.
     /// # Errors
     /// As [`for_each_of`](Self::for_each_of); [`Error::OutOfMemory`].
     pub(crate) fn for_each_beside<S>(
@@ -204,9 +204,9 @@ impl Threads {
             ControlFlow::Break(()) => Err(Error::Cancelled { op, done, total }),
         }
     }
-    /// Runs `worker(next)` on each thread, which asks `next` for tasks until there are none, and has done the task before when it
-    /// asks. Each task done is progress of `op`, if that is told. Not generic, so that what callers bring is compiled with nothing
-    /// but the loop around it.
+    /// Runs `worker(next)` on each thread, which asks `next` for tasks until there are none, and has done the task
+    /// before when it asks. Each task done is progress of `op`, if that is told. Not generic, so that what callers
+    /// bring is compiled with nothing but the loop around it.
     fn hand_out(&self, op: Option<&'static str>, tasks: Tasks, worker: &Worker<'_>) -> Result<()> {
         let (count, done) = (tasks.count, AtomicUsize::new(0));
         let failed = std::sync::OnceLock::new();
@@ -239,8 +239,8 @@ impl Threads {
         }
         failed.into_inner().map_or(Ok(()), Err)
     }
-    /// Runs `work` for each of `0..workers`, by as many threads. Not generic: so what rayon makes of a closure is compiled once
-    /// and not for each caller.
+    /// Runs `work` for each of `0..workers`, by as many threads. Not generic: so what rayon makes of a closure is
+    /// compiled once and not for each caller.
     fn spawn(&self, workers: usize, work: &(dyn Fn(usize) + Sync)) {
         self.install(|| {
             rayon::scope(|scope| {
@@ -431,8 +431,8 @@ impl<T: Copy + Send> Fresh<T> {
         work: impl Fn(&mut S, usize, &mut Slots<'_, T>) -> Result<()> + Sync,
     ) -> Result<Vec<T>> {
         fill_blocks(&mut self.vec.spare_capacity_mut()[..self.len], threads, op, blocks, offsets, state, work)?;
-        // SAFETY: 1. capacity is at least `len`; 2. the blocks partition the first `len` elements and none
-        // has a free slot left (`Parts::check_written`), and a slot leaves `free` only in `Slots::next`, for `take` and `copy`,
+        // SAFETY: 1. capacity is at least `len`; 2. the blocks partition the first `len` elements and none has a free
+        // slot left (`Parts::check_written`), and a slot leaves `free` only in `Slots::next`, for `take` and `copy`,
         // which write it before anything can unwind.
         unsafe { self.vec.set_len(self.len) };
         Ok(self.vec)
@@ -514,8 +514,8 @@ pub(crate) struct Slots<'a, T> {
 }
 
 impl<'a, T: Copy> Slots<'a, T> {
-    /// The next `n` elements, which the caller writes. Nothing is taken if they are not there: whoever catches the panic has
-    /// left elements unwritten, and it must show.
+    /// The next `n` elements, which the caller writes. Nothing is taken if they are not there: whoever catches the
+    /// panic has left elements unwritten, and it must show.
     #[inline]
     fn next(&mut self, n: usize) -> &'a mut [MaybeUninit<T>] {
         assert!(n <= self.free.len(), "{n} elements of a block's {} that are left", self.free.len());

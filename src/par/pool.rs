@@ -1,11 +1,11 @@
 //! Pools of threads, also where threads cannot be had, and in a child of `fork`.
 //!
-//! A child of `fork` has one thread, whatever its parent had: who waits there for the parent's pool waits for ever. So a pool
-//! knows the process that made it, and in another one it is made anew when it is first used. Asking for the process takes some
-//! fifty nanoseconds, an operation on several threads some microseconds.
+//! A child of `fork` has one thread, whatever its parent had: who waits there for the parent's pool waits for ever. So
+//! a pool knows the process that made it, and in another one it is made anew when it is first used. Asking for the
+//! process takes some fifty nanoseconds, an operation on several threads some microseconds.
 //!
-//! Who asks for a number of threads and cannot have them gets an error. Who asks for none gets as many as there are, and if
-//! there are none to be had its own.
+//! Who asks for a number of threads and cannot have them gets an error. Who asks for none gets as many as there are,
+//! and if there are none to be had its own.
 
 use std::error::Error;
 use std::process;

@@ -1,4 +1,5 @@
-//! Entries that come in lists go to their rows: the stable counting sort, by all threads, each entry written once where it belongs.
+//! Entries that come in lists go to their rows: the stable counting sort, by all threads, each entry written once where
+//! it belongs.
 
 use std::ops::Range;
 
@@ -13,14 +14,15 @@ type Places<'a, I> = (&'a [I], &'a [I]);
 /// Row pointers; columns and values by row, within a row in the order of the lists.
 type Rows<I, T> = (Vec<usize>, Vec<I>, Vec<T>);
 
-/// Compressed rows of the entries in `lists`, whose values are `values`. With `mirrored`, each entry off the diagonal is followed by
-/// its mirror image with the same value.
+/// Compressed rows of the entries in `lists`, whose values are `values`. With `mirrored`, each entry off the diagonal
+/// is followed by its mirror image with the same value.
 ///
 /// Cost: O(entries + nrows·threads), two passes over the lists. The result does not depend on the number of threads.
 /// # Errors
 /// [`Error::OutOfMemory`].
 /// # Panics
-/// If a row, or with `mirrored` a column, is not below nrows, or there is not one value for each entry: bugs of callers in this crate.
+/// If a row, or with `mirrored` a column, is not below nrows, or there is not one value for each entry: bugs of callers
+/// in this crate.
 pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
     threads: &Threads,
     nrows: usize,
@@ -74,10 +76,10 @@ pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
         for ((&i, &j), &x) in entries.zip(values) {
             let mut put = |i: I, j: I| {
                 let place = &mut places[i.get()];
-                // SAFETY: the place of this share and row began at the number of entries of lower rows, and of this row in shares
-                // before, and moves on by one for each entry of the share in the row, of which there are as many as were counted:
-                // the lists are borrowed, `Index` is sealed, and both passes go by the same rule. So every place is below `end`,
-                // for which there is room, and taken once.
+                // SAFETY: the place of this share and row began at the number of entries of lower rows, and of this row
+                // in shares before, and moves on by one for each entry of the share in the row, of which there are as
+                // many as were counted: the lists are borrowed, `Index` is sealed, and both passes go by the same rule.
+                // So every place is below `end`, for which there is room, and taken once.
                 unsafe {
                     to.cols.add(*place).write(j);
                     to.values.add(*place).write(x);
@@ -90,7 +92,8 @@ pub(crate) fn scattered<I: Index, T: Copy + Send + Sync>(
             }
         }
     })?;
-    // SAFETY: there is room for so many, and every place was written: `each` went through all shares, or ended in an error above.
+    // SAFETY: there is room for so many, and every place was written: `each` went through all shares, or ended in an
+    // error above.
     unsafe {
         cols_out.set_len(end);
         values_out.set_len(end);

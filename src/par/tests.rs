@@ -57,7 +57,8 @@ fn every_task_runs_once_whatever_their_number() {
     }
 }
 
-/// Threads that rely on it meet their tasks in order; the others begin in shares of their own and take over what is left.
+/// Threads that rely on it meet their tasks in order; the others begin in shares of their own and take over what is
+/// left.
 #[test]
 fn tasks_come_in_order_or_from_a_share() {
     for pool in pools() {

@@ -35,8 +35,8 @@ pub(crate) fn filled_by<T: Copy + Send + Sync>(
         },
     )?;
     assert!(left.into_inner() == 0, "chunks were left out");
-    // SAFETY: there is room for `len`; each of `count` calls took a chunk while there was one and wrote all of it, so that after so many
-    // all are written; a panic would have unwound past this.
+    // SAFETY: there is room for `len`; each of `count` calls took a chunk while there was one and wrote all of it, so
+    // that after so many all are written; a panic would have unwound past this.
     unsafe { v.set_len(len) };
     Ok(v)
 }

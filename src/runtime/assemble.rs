@@ -12,13 +12,13 @@ use crate::{Coo, Pattern, Result};
 impl Matrix {
     /// The nrows × ncols matrix of compressed rows; the columns of a row may come in any order, none of them twice.
     /// # Errors
-    /// Those of [`Pattern::from_unsorted`]; [`Error::Length`](crate::Error::Length) if there is not one value per entry;
-    /// [`Error::Unsupported`](crate::Error::Unsupported) for structs.
+    /// Those of [`Pattern::from_unsorted`]; [`Error::Length`](crate::Error::Length) if there is not one value per
+    /// entry; [`Error::Unsupported`](crate::Error::Unsupported) for structs.
     pub fn from_csr(nrows: usize, ncols: usize, row_ptr: Vec<usize>, col_idx: Vec<u32>, values: Array) -> Result<Self> {
         Self::new(Arc::new(Pattern::from_unsorted(nrows, ncols, row_ptr, col_idx)?), values)
     }
-    /// The nrows × ncols matrix of these entries, in any order; those at the same place are added up (bool: or) in the order
-    /// given.
+    /// The nrows × ncols matrix of these entries, in any order; those at the same place are added up (bool: or) in the
+    /// order given.
     /// # Errors
     /// Those of [`Coo::new`]; [`Error::Unsupported`](crate::Error::Unsupported) for structs.
     pub fn from_coo(

@@ -66,8 +66,8 @@ fn first<T: std::fmt::Debug>(values: &[T], fits: impl Fn(&T) -> bool) -> Option<
     values.iter().position(|v| !fits(v)).map(|p| (p, format!("{:?}", values[p])))
 }
 
-/// The values by the rules of `as` in Rust: integers wrap, floats saturate and NaN becomes 0; to bool, whatever is not 0 is true. A
-/// number is the real part of a complex one.
+/// The values by the rules of `as` in Rust: integers wrap, floats saturate and NaN becomes 0; to bool, whatever is not
+/// 0 is true. A number is the real part of a complex one.
 pub(super) fn wrapping_cast(values: Slice<'_>, ty: Type) -> Result<Array> {
     let from = values.ty();
     let not_made = || Error::Unsupported {

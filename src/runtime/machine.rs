@@ -134,7 +134,8 @@ impl Machine {
     pub fn plan(&self, a: &Matrix, b: &Matrix, options: &Options) -> Result<Plan> {
         self.plan_masked(a, b, None, options)
     }
-    /// Symbolic phase of C⟨M⟩ = A·B: only where the mask has an entry, whatever its value, or where it has none (`true`).
+    /// Symbolic phase of C⟨M⟩ = A·B: only where the mask has an entry, whatever its value, or where it has none
+    /// (`true`).
     /// # Errors
     /// Those of [`plan`](Self::plan).
     pub fn plan_masked(
@@ -153,10 +154,11 @@ impl Machine {
     pub fn numeric(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         self.engine().numeric(plan, ring, a, b)
     }
-    /// Numeric phase into `c`, which the plan made before; in place where nobody else holds it, else in memory of its own.
+    /// Numeric phase into `c`, which the plan made before; in place where nobody else holds it, else in memory of its
+    /// own.
     /// # Errors
-    /// Those of [`numeric`](Self::numeric); [`Error::Argument`] if the semiring gives another type than that of `c`, or `c` is
-    /// on another machine. `c` is then as it was.
+    /// Those of [`numeric`](Self::numeric); [`Error::Argument`] if the semiring gives another type than that of `c`, or
+    /// `c` is on another machine. `c` is then as it was.
     pub fn numeric_into(&self, plan: &Plan, ring: &Semiring, a: &Matrix, b: &Matrix, c: &mut Matrix) -> Result<()> {
         if c.ty() != ring.ty() {
             let message = format!("the semiring gives {}, these values are {}", ring.ty(), c.ty());
@@ -164,8 +166,8 @@ impl Machine {
         }
         self.engine().numeric_into(plan, ring, a, b, c)
     }
-    /// Sum of the values: in their order on the processor ([`Matrix::sum`]); on a GPU in an order of its own, the same in every
-    /// run, of integers modulo 2⁶⁴.
+    /// Sum of the values: in their order on the processor ([`Matrix::sum`]); on a GPU in an order of its own, the same
+    /// in every run, of integers modulo 2⁶⁴.
     /// # Errors
     /// Those of the machine; [`Error::Unsupported`] for structs.
     pub fn sum(&self, a: &Matrix) -> Result<Sum> {
@@ -215,7 +217,8 @@ impl Machine {
             why: "this engine has none".into(),
         })
     }
-    /// Triangles of the simple undirected graph under a square matrix: direction, loops, repeated edges and values do not matter.
+    /// Triangles of the simple undirected graph under a square matrix: direction, loops, repeated edges and values do
+    /// not matter.
     /// # Errors
     /// Those of [`triangles`](crate::graph::triangles).
     pub fn triangles(&self, a: &Matrix, method: TriangleMethod) -> Result<Triangles> {

@@ -14,7 +14,8 @@ use crate::par::Threads;
 use crate::sparse::{Combine, MaskSpec, MatrixPattern};
 use crate::{Csr, Error, Pattern, Result};
 
-/// A sparse matrix whose type is known at run time, in the memory of the processor or of a GPU. Cloning it copies nothing.
+/// A sparse matrix whose type is known at run time, in the memory of the processor or of a GPU. Cloning it copies
+/// nothing.
 #[derive(Clone, Debug)]
 pub struct Matrix(Place);
 
@@ -319,8 +320,8 @@ impl Matrix {
     pub fn cast(&self, ty: Type) -> Result<Self> {
         self.converted(ty, |pattern, values| cast(values, ty, |p| format!("entry {:?}, ", place_of(pattern, p))))
     }
-    /// The same entries with values of another type, by the rules of `as` in Rust: integers wrap, floats saturate and NaN
-    /// becomes 0; to bool, whatever is not 0 is true. A matrix of that type is itself.
+    /// The same entries with values of another type, by the rules of `as` in Rust: integers wrap, floats saturate and
+    /// NaN becomes 0; to bool, whatever is not 0 is true. A matrix of that type is itself.
     /// # Errors
     /// [`Error::Unsupported`] for structs, and from complex numbers to others; [`Error::OutOfMemory`].
     pub fn wrapping_cast(&self, ty: Type) -> Result<Self> {
@@ -333,8 +334,8 @@ impl Matrix {
         let held = self.rows()?;
         Self::new(Arc::clone(held.pattern()), cast(held.pattern(), held.values())?)
     }
-    /// Sum of the values in their order, as a number to print: exact for integers within i128, of bool the number of those
-    /// that are true, of complex numbers `re+imi`.
+    /// Sum of the values in their order, as a number to print: exact for integers within i128, of bool the number of
+    /// those that are true, of complex numbers `re+imi`.
     /// # Errors
     /// [`Error::Argument`] for a matrix on a GPU.
     pub fn sum(&self) -> Result<Sum> {

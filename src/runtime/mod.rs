@@ -1,4 +1,5 @@
-//! Matrices, vectors and scalars whose types are known at run time only: what the program, C and other languages stand on.
+//! Matrices, vectors and scalars whose types are known at run time only: what the program, C and other languages stand
+//! on.
 //!
 //! | | |
 //! | --- | --- |
@@ -7,12 +8,13 @@
 //! | [`Machine`] | [`mxm`](Machine::mxm), [`mxv`](Machine::mxv), [`vxm`](Machine::vxm), [`ewise_add`](Machine::ewise_add), [`ewise_mult`](Machine::ewise_mult), [`apply`](Machine::apply), [`select`](Machine::select), [`reduce`](Machine::reduce), [`reduce_rows`](Machine::reduce_rows), [`transpose`](Machine::transpose) |
 //! | [`Machine::call`] | every operation of [`Op`], with a mask, an accumulator, replace and transposed operands, into a result that exists: [`Operation`] |
 //!
-//! A product of matrices runs at the speed of loops that are compiled for the semiring where it is one of the most usual, elsewhere in
-//! two steps, ⊗ of a row and ⊕ of its products; other operations run by blocks of values, which is as fast for a formula as for a
-//! name. On a GPU an operator is always compiled. Results have the bits of the same operation by types.
+//! A product of matrices runs at the speed of loops that are compiled for the semiring where it is one of the most
+//! usual, elsewhere in two steps, ⊗ of a row and ⊕ of its products; other operations run by blocks of values, which is
+//! as fast for a formula as for a name. On a GPU an operator is always compiled. Results have the bits of the same
+//! operation by types.
 //!
-//! Structs of [`value!`](crate::value!) are transposed, selected from, masked, and multiplied by formulas of their fields that give
-//! numbers (`plus, a.length * b.length`); results that are structs need the operations by types.
+//! Structs of [`value!`](crate::value!) are transposed, selected from, masked, and multiplied by formulas of their
+//! fields that give numbers (`plus, a.length * b.length`); results that are structs need the operations by types.
 //!
 //! ```
 //! use sparring::runtime::{Machine, Matrix, Semiring};

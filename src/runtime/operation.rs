@@ -27,8 +27,8 @@ impl<A: Into<Object> + Clone, B: Into<Object> + Clone> From<(&A, &B)> for Operan
     }
 }
 
-/// An operation about to be computed, and how its result T is written: `C⟨M, r⟩ ⊙= T`, the mask and the accumulator each if there is
-/// one. [`Machine::call`] makes it, [`eval`](Self::eval) and [`into`](Self::into) end it.
+/// An operation about to be computed, and how its result T is written: `C⟨M, r⟩ ⊙= T`, the mask and the accumulator
+/// each if there is one. [`Machine::call`] makes it, [`eval`](Self::eval) and [`into`](Self::into) end it.
 ///
 /// | | without accumulator | with ⊙ |
 /// | --- | --- | --- |
@@ -111,8 +111,8 @@ impl<'m> Operation<'m> {
         self.transpose[1] = !self.transpose[1];
         self
     }
-    /// Writes only where the mask's values are not 0; entries of C elsewhere stay, unless [`replace`](Self::replace). The mask of a matrix
-    /// is a matrix, that of a vector a vector.
+    /// Writes only where the mask's values are not 0; entries of C elsewhere stay, unless [`replace`](Self::replace).
+    /// The mask of a matrix is a matrix, that of a vector a vector.
     pub fn mask<X: Into<Object> + Clone>(mut self, mask: &X) -> Self {
         self.mask = Some(mask.clone().into());
         self
@@ -139,9 +139,9 @@ impl<'m> Operation<'m> {
     }
     /// T⟨M⟩, a new matrix, vector or scalar.
     /// # Errors
-    /// [`Error::Argument`] for operands of other types than the operator's, a vector to be transposed, a complement without a mask, or an
-    /// accumulator; [`Error::Shape`], [`Error::Length`]; [`Error::Unsupported`] for a mask of structs that does not go by its structure;
-    /// those of the machine.
+    /// [`Error::Argument`] for operands of other types than the operator's, a vector to be transposed, a complement
+    /// without a mask, or an accumulator; [`Error::Shape`], [`Error::Length`]; [`Error::Unsupported`] for a mask of
+    /// structs that does not go by its structure; those of the machine.
     pub fn eval<X: TryFrom<Object, Error = Error>>(self) -> Result<X> {
         if self.accum.is_some() {
             let message = "it joins a result to one that exists: call into(&mut c)".into();
@@ -155,8 +155,8 @@ impl<'m> Operation<'m> {
     /// Cost: that of the operation under the mask, and O(entries of T + entries of the mask) to write a vector, or a
     /// matrix that is a bitmap or full, on the processor; else O(entries of C) too.
     /// # Errors
-    /// Those of [`eval`](Self::eval); [`Error::Argument`] if T or the accumulator is of another type than `c`, with both named. `c` is
-    /// unchanged then, unless memory runs out between removing entries and adding others.
+    /// Those of [`eval`](Self::eval); [`Error::Argument`] if T or the accumulator is of another type than `c`, with
+    /// both named. `c` is unchanged then, unless memory runs out between removing entries and adding others.
     pub fn into<X: Collection>(self, c: &mut X) -> Result<()> {
         let Self { machine, accum, complement, replace, .. } = self;
         let ty = c.type_of();

@@ -9,9 +9,9 @@ use crate::ops::Pairing;
 
 /// Operations on matrices and vectors whose types are known at run time.
 ///
-/// What [`Backend`](crate::backend::Backend) has by types, with the same bits on the processor for any number of threads; on a GPU operands
-/// that are not there are sent for the call, and results stay there. Types are never converted: what does not fit is
-/// refused with both types named, and [`Matrix::cast`] converts.
+/// What [`Backend`](crate::backend::Backend) has by types, with the same bits on the processor for any number of
+/// threads; on a GPU operands that are not there are sent for the call, and results stay there. Types are never
+/// converted: what does not fit is refused with both types named, and [`Matrix::cast`] converts.
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -35,13 +35,13 @@ impl Machine {
         call.op.check(call.a, call.b)?;
         self.engine().run(call)
     }
-    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity of ⊕; y has
-    /// an entry where there is such a k.
+    /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity
+    /// of ⊕; y has an entry where there is such a k.
     ///
     /// Shapes: `a` m×k, `x` k, result m. ⊗ that looks at its place sees (i, k, 0). Cost: O(m + nnz(A)) time.
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the
-    /// machine.
+    /// [`Error::Shape`]; [`Error::Argument`] if ⊗ takes other types; [`Error::OutOfMemory`], [`Error::Cancelled`] and
+    /// those of the machine.
     pub fn mxv(&self, ring: &Semiring, a: &Matrix, x: &Vector) -> Result<Vector> {
         self.run(&Call::binary(Op::Mxv(ring), a, x))?.try_into()
     }
@@ -93,12 +93,13 @@ impl Machine {
     /// On the processor the fold of [`Backend::reduce`](crate::backend::Backend::reduce), cut after every 16 384th
     /// entry; on a GPU in an order of its own, the same in every run. Cost: O(nnz) time.
     /// # Errors
-    /// [`Error::Argument`] if ⊕ is on another type; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
+    /// [`Error::Argument`] if ⊕ is on another type; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the
+    /// machine.
     pub fn reduce<X: Collection>(&self, monoid: &Monoid, a: &X) -> Result<Scalar> {
         self.run(&Call::unary(Op::Reduce(monoid), a.operand_of()))?.try_into()
     }
-    /// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored; y has an entry where the row has
-    /// one.
+    /// `y(i) = e ⊕ A(i, j) ⊕ …` over the entries of row i in the order in which they are stored; y has an entry where
+    /// the row has one.
     ///
     /// Shapes: `a` m×n, result m. Cost: O(m + nnz) time.
     /// # Errors
@@ -110,8 +111,8 @@ impl Machine {
     ///
     /// Shapes: `a` m×n, `b` p×q, result mp×nq. Cost: O(m·p + nnz(A)·nnz(B)) time.
     /// # Errors
-    /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) is too large; [`Error::Argument`] if the operator takes other types;
-    /// [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
+    /// [`Error::IndexOverflow`] if mp, nq or nnz(A)·nnz(B) is too large; [`Error::Argument`] if the operator takes
+    /// other types; [`Error::OutOfMemory`], [`Error::Cancelled`] and those of the machine.
     pub fn kronecker(&self, op: &BinaryOp, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         self.run(&Call::binary(Op::Pairs(Pairing::Kronecker, op), a, b))?.try_into()
     }

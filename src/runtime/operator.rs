@@ -39,7 +39,8 @@ pub(super) fn check(name: &'static str, what: &dyn fmt::Display, takes: Type, fo
 pub struct BinaryOp(Arc<CompiledOp>);
 
 impl BinaryOp {
-    /// The operator of this name ([`operators::BINARY`] lists them), or of this formula of `a` and `b`, over values of one type.
+    /// The operator of this name ([`operators::BINARY`] lists them), or of this formula of `a` and `b`, over values of
+    /// one type.
     /// # Errors
     /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
@@ -132,8 +133,8 @@ fn entry(a: Type, s: Type) -> [Parameter; 4] {
     [("a".into(), a), ("s".into(), s), ("i".into(), Type::U64), ("j".into(), Type::U64)]
 }
 
-/// z = f(a), or f(a, s, i, j): of an entry, its row i and column j, and a scalar s. It applies a function to entries, or, if it
-/// gives a truth value, selects some: `abs`, `a*a`, `a > 2`, `i < j`, `tril` with a scalar.
+/// z = f(a), or f(a, s, i, j): of an entry, its row i and column j, and a scalar s. It applies a function to entries,
+/// or, if it gives a truth value, selects some: `abs`, `a*a`, `a > 2`, `i < j`, `tril` with a scalar.
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -155,8 +156,8 @@ pub struct UnaryOp {
 }
 
 impl UnaryOp {
-    /// The operator of this name ([`operators::UNARY`], and [`operators::PLACE`] and [`operators::VALUE`], which take a scalar), or
-    /// of this formula of `a`, `s`, `i` and `j`, over values of a type. In a formula s is of that type too.
+    /// The operator of this name ([`operators::UNARY`], and [`operators::PLACE`] and [`operators::VALUE`], which take a
+    /// scalar), or of this formula of `a`, `s`, `i` and `j`, over values of a type. In a formula s is of that type too.
     /// # Errors
     /// [`Error::Unsupported`] for a name that the type does not have; [`Error::Formula`], which points at the place.
     pub fn new(text: &str, ty: Type) -> Result<Self> {

@@ -21,12 +21,12 @@ pub struct Semiring(Arc<CompiledRing>);
 impl Semiring {
     /// The semiring of this name, or of this formula, over values of one type.
     ///
-    /// A name is that of a monoid and of an operator, joined by `_`: all pairs that the type has exist. A formula is ⊕, a comma,
-    /// ⊗; see [`RingFormula::parse`].
+    /// A name is that of a monoid and of an operator, joined by `_`: all pairs that the type has exist. A formula is ⊕,
+    /// a comma, ⊗; see [`RingFormula::parse`].
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported) for a name that the type does not have;
-    /// [`Error::Formula`](crate::Error::Formula), which points at the place; [`Error::Argument`](crate::Error::Argument) if ⊕ is
-    /// no monoid, with the values that show it.
+    /// [`Error::Formula`](crate::Error::Formula), which points at the place;
+    /// [`Error::Argument`](crate::Error::Argument) if ⊕ is no monoid, with the values that show it.
     pub fn new(text: &str, ty: Type) -> Result<Self> {
         Self::between(text, ty, ty)
     }

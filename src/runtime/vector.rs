@@ -12,8 +12,8 @@ use crate::par::Threads;
 use crate::sparse::{Combine, MaskSpec, VectorPattern};
 use crate::{Error, Result};
 
-/// A vector whose type is known at run time, with entries at some places or at all, in the memory of the processor or of a GPU.
-/// Cloning it copies nothing.
+/// A vector whose type is known at run time, with entries at some places or at all, in the memory of the processor or
+/// of a GPU. Cloning it copies nothing.
 ///
 /// ```
 /// use sparring::algebra::Type;
@@ -195,8 +195,8 @@ impl Vector {
     pub fn entries(&self) -> Result<(Vec<u32>, Array)> {
         self.held()?.view().entries(&Threads::current())
     }
-    /// The same entries with values of another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A vector of that type
-    /// is itself.
+    /// The same entries with values of another type, by the rules of [`Matrix::cast`](super::Matrix::cast). A vector of
+    /// that type is itself.
     /// # Errors
     /// As there.
     pub fn cast(&self, ty: Type) -> Result<Self> {

@@ -9,7 +9,8 @@ use crate::algebra::Type;
 use crate::backend::Parts;
 use crate::sparse::MaskSpec;
 
-/// Matrices or vectors on a machine whose types are known at run time, joined by an operator; the mask goes by its entries.
+/// Matrices or vectors on a machine whose types are known at run time, joined by an operator; the mask goes by its
+/// entries.
 pub(super) struct On<'m> {
     pub(super) machine: &'m Machine,
     pub(super) ty: Type,

@@ -1,7 +1,7 @@
 //! Triangles at rows that are short: the inner loop of counting without new names.
 //!
-//! A triangle c < b < i is found once, at row i: b and c stand before the diagonal there, and c in row b. Row b is at hand then,
-//! so it is also seen whether it names i, which makes the matrix symmetric.
+//! A triangle c < b < i is found once, at row i: b and c stand before the diagonal there, and c in row b. Row b is at
+//! hand then, so it is also seen whether it names i, which makes the matrix symmetric.
 
 use std::ops::Range;
 
@@ -18,10 +18,12 @@ pub(crate) struct Corners {
     pub(crate) diagonal: u64,
 }
 
-/// Triangles with their largest vertex in `rows` of a square, sorted pattern; `None` if an entry below the diagonal there has no
-/// mirror image, or more than `budget` comparisons, of up to 16 columns with one, would be needed beside those of short rows.
+/// Triangles with their largest vertex in `rows` of a square, sorted pattern; `None` if an entry below the diagonal
+/// there has no mirror image, or more than `budget` comparisons, of up to 16 columns with one, would be needed beside
+/// those of short rows.
 ///
-/// Cost: O(l l'/16) for an entry before which there are l in its row, if the row of its column has l' below the diagonal.
+/// Cost: O(l l'/16) for an entry before which there are l in its row, if the row of its column has l' below the
+/// diagonal.
 /// # Panics
 /// If there are no such rows.
 pub(crate) fn corners_at<I: Index>(a: &Pattern<I>, rows: Range<usize>, budget: u64) -> Option<Corners> {
@@ -181,7 +183,8 @@ mod v4 {
 mod tests {
     use super::*;
 
-    /// Rows of all lengths, in and beyond a register, with and without a hub: by vectors, one by one, and by the definition.
+    /// Rows of all lengths, in and beyond a register, with and without a hub: by vectors, one by one, and by the
+    /// definition.
     #[test]
     fn vectors_find_what_a_table_finds() {
         let mut state = 7u64;

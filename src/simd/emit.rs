@@ -228,7 +228,8 @@ mod v3 {
         while bits != 0 {
             let shift = bits.trailing_zeros() & !7;
             let byte = (bits >> shift) as u8;
-            // SAFETY: a row of the table has 8 bytes; a store begins at most `count` elements behind n, and is 8 ≤ SLACK long.
+            // SAFETY: a row of the table has 8 bytes; a store begins at most `count` elements behind n, and is 8 ≤
+            // SLACK long.
             unsafe {
                 let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(SET_BITS[usize::from(byte)].as_ptr().cast()));
                 let columns = _mm256_add_epi32(places, _mm256_set1_epi32((base + shift) as i32));

@@ -54,14 +54,14 @@ impl Hits {
     pub(crate) fn move_by(&mut self, by: u32) {
         self.q[..self.len].iter_mut().for_each(|q| *q = q.wrapping_add(by));
     }
-    /// Whether so few columns count that each is compared with those of all products ([`list`](Self::list), then [`keep`](Self::keep)), sixteen
-    /// at once, rather than that all are looked up in a table ([`add`](Self::add)).
+    /// Whether so few columns count that each is compared with those of all products ([`list`](Self::list), then
+    /// [`keep`](Self::keep)), sixteen at once, rather than that all are looked up in a table ([`add`](Self::add)).
     #[inline(always)]
     pub(crate) fn compares(&self, cols: usize) -> bool {
         self.by == Registers::Sixteen && cols <= COMPARED
     }
-    /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and has column
-    /// `js[0]`; in place of slots they have their columns.
+    /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and
+    /// has column `js[0]`; in place of slots they have their columns.
     /// # Panics
     /// If these are full, or there are more than [`HITS`] columns, or these do not [compare](Self::compares).
     #[inline(always)]
@@ -75,7 +75,8 @@ impl Hits {
         #[cfg(not(target_arch = "x86_64"))]
         unreachable!("{p} {q}: only registers of sixteen compare");
     }
-    /// Of the products that were [listed](Self::list) keeps those whose columns are among `cols`, where they stand telling their slots.
+    /// Of the products that were [listed](Self::list) keeps those whose columns are among `cols`, where they stand
+    /// telling their slots.
     /// # Panics
     /// If these do not [compare](Self::compares).
     #[inline(always)]
@@ -89,8 +90,8 @@ impl Hits {
         #[cfg(not(target_arch = "x86_64"))]
         unreachable!("{} columns: only registers of sixteen compare", cols.len());
     }
-    /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and has column
-    /// `js[0]`, whose columns have a slot, `table[j & (table.len() − 1)]` if that is not [`NONE`].
+    /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and
+    /// has column `js[0]`, whose columns have a slot, `table[j & (table.len() − 1)]` if that is not [`NONE`].
     ///
     /// Nothing is asked of a column that processors would have to guess.
     /// # Panics
@@ -100,7 +101,8 @@ impl Hits {
         assert!(!self.is_full() && js.len() <= HITS && !table.is_empty() && table.len() <= 1 << 31);
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen && js.len() >= FEW {
-            // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more; the table is not empty.
+            // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more; the
+            // table is not empty.
             unsafe { v4::add(self, p, q, (js.as_ptr().cast(), js.len()), table) };
             return;
         }
@@ -167,7 +169,8 @@ mod v4 {
         let (mut n, mut t) = (0, 0);
         while t < hits.len {
             let lanes = if hits.len - t >= 16 { u16::MAX } else { (1 << (hits.len - t)) - 1 };
-            // SAFETY: 1. t < len, behind which there are 16; 2. there are so many columns; 3. n ≤ t, and what is there was read.
+            // SAFETY: 1. t < len, behind which there are 16; 2. there are so many columns; 3. n ≤ t, and what is there
+            // was read.
             unsafe {
                 let (ps, qs, js) = (hits.p.as_ptr().add(t), hits.q.as_ptr().add(t), hits.s.as_ptr().add(t));
                 let js = _mm512_loadu_si512(js.cast());
@@ -193,8 +196,8 @@ mod v4 {
 
     /// As [`Hits::add`].
     /// # Safety
-    /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room; the table not empty, and
-    /// of no more than 2³¹ slots.
+    /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room; the
+    /// table not empty, and of no more than 2³¹ slots.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) unsafe fn add(hits: &mut Hits, p: u32, q: u32, (js, len): (*const u32, usize), table: &[u32]) {
@@ -205,8 +208,8 @@ mod v4 {
         while t < len {
             let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
             let qs = _mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota);
-            // SAFETY: 1. lanes that are masked out are not read; 2. indices are less than the length of the table; 3. n + 16 ≤ len of hits
-            // before + len + 16.
+            // SAFETY: 1. lanes that are masked out are not read; 2. indices are less than the length of the table; 3. n
+            // + 16 ≤ len of hits before + len + 16.
             unsafe {
                 let j = _mm512_and_si512(_mm512_maskz_loadu_epi32(lanes, js.add(t).cast()), last);
                 let s = _mm512_mask_i32gather_epi32::<4>(none, lanes, j, table.as_ptr().cast());

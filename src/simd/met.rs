@@ -48,7 +48,8 @@ impl<I: Index> Met<I> {
     pub(crate) fn place(&self, j: I) -> u32 {
         self.marks[j.get() & (self.marks.len() - 1)].wrapping_sub(self.first)
     }
-    /// `sums[p] = f(sums[p], y, j)` for each column `j` and value `y`, in order, p being the column's place: one that it has, or the next.
+    /// `sums[p] = f(sums[p], y, j)` for each column `j` and value `y`, in order, p being the column's place: one that
+    /// it has, or the next.
     /// # Panics
     /// If columns and values differ in number, or there are not so many places or sums left.
     #[inline(always)]
@@ -57,7 +58,8 @@ impl<I: Index> Met<I> {
         let taken = (*next - first) as usize;
         assert!(js.len() == ys.len() && taken + js.len() <= cols.len().min(sums.len()));
         let (mask, mut n) = (marks.len() - 1, *next);
-        // As if all were new, so that no mark is beyond it should `f` panic; less than 2³² like `first` and the places together.
+        // As if all were new, so that no mark is beyond it should `f` panic; less than 2³² like `first` and the places
+        // together.
         *next += js.len() as u32;
         // Indexed by numbers.
         let cols = cols.as_mut_ptr().wrapping_sub(first as usize);
@@ -70,8 +72,9 @@ impl<I: Index> Met<I> {
             let p = select_unpredictable(new, n, *mark);
             n += u32::from(new);
             *mark = p;
-            // SAFETY: p − first is a place that was taken in this row (numbers from `first` on were given since `clear`, and grow) or the
-            // next; there are more columns and sums than places taken, as checked above for all of `js`.
+            // SAFETY: p − first is a place that was taken in this row (numbers from `first` on were given since
+            // `clear`, and grow) or the next; there are more columns and sums than places taken, as checked above for
+            // all of `js`.
             let (col, sum) = unsafe { (&mut *cols.wrapping_add(p as usize), &mut *sums.wrapping_add(p as usize)) };
             *col = j;
             *sum = f(*sum, y, j);

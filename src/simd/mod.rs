@@ -62,8 +62,8 @@ static SET_BITS: [[u8; 8]; 256] = {
 pub(crate) trait Work {
     /// What it gives.
     type Out;
-    /// Does it. Must be `#[inline(always)]`, and so must what it calls in its inner loops: what is not inlined is compiled for the
-    /// baseline. (A closure given to [`dispatch`] is inlined only if the compiler finds it small.)
+    /// Does it. Must be `#[inline(always)]`, and so must what it calls in its inner loops: what is not inlined is
+    /// compiled for the baseline. (A closure given to [`dispatch`] is inlined only if the compiler finds it small.)
     fn run(self) -> Self::Out;
     /// The same, compiled for registers of so many bytes: for loops that are as wide.
     #[inline(always)]

@@ -40,7 +40,8 @@ impl Shift {
         let to = spare(out, n)?;
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen {
-            // SAFETY: the processor has AVX-512 and `I` is `u32`; `to` has room for `n` columns, and as many lie before it.
+            // SAFETY: the processor has AVX-512 and `I` is `u32`; `to` has room for `n` columns, and as many lie before
+            // it.
             unsafe {
                 v4::repeat(to.cast(), n, by.get() as u32);
                 out.set_len(out.len() + n);
@@ -102,8 +103,8 @@ mod v4 {
         let mut q = 0;
         while q < n {
             let mask = lanes(n - q);
-            // SAFETY: lanes from n on are masked out, and neither read nor written; what is read lies before `to`, where nothing is
-            // written.
+            // SAFETY: lanes from n on are masked out, and neither read nor written; what is read lies before `to`,
+            // where nothing is written.
             unsafe {
                 let cols = _mm512_maskz_loadu_epi32(mask, to.sub(n).add(q).cast());
                 _mm512_mask_storeu_epi32(to.add(q).cast(), mask, _mm512_add_epi32(cols, by));

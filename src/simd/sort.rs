@@ -99,16 +99,18 @@ impl<I: Index> ShortList<I> {
         Ok(n)
     }
 
-    /// Whether columns below `ncols` are sorted with their places in registers ([`sort_with_places`](Self::sort_with_places)).
+    /// Whether columns below `ncols` are sorted with their places in registers
+    /// ([`sort_with_places`](Self::sort_with_places)).
     #[inline(always)]
     pub(crate) fn keeps_places(&self, ncols: usize) -> bool {
         self.by != Registers::None && ncols <= 1 << (32 - PLACE)
     }
 
-    /// Writes `from`, distinct columns, to `cols` in increasing order, and to `places` where each was. What was in the list is gone.
+    /// Writes `from`, distinct columns, to `cols` in increasing order, and to `places` where each was. What was in the
+    /// list is gone.
     /// # Panics
-    /// If there are more than [`SHORT`], or fewer places, or `cols` is shorter than [`ROOM`](Self::ROOM). Columns that do not
-    /// [keep their places](Self::keeps_places) come out wrong.
+    /// If there are more than [`SHORT`], or fewer places, or `cols` is shorter than [`ROOM`](Self::ROOM). Columns that
+    /// do not [keep their places](Self::keeps_places) come out wrong.
     #[inline(always)]
     pub(crate) fn sort_with_places(&mut self, from: &[I], cols: &mut [I], places: &mut [u32]) {
         let n = from.len();
@@ -126,8 +128,9 @@ impl<I: Index> ShortList<I> {
     /// Columns that must fit behind what is sorted: the longest list, and whole vectors that reach beyond it.
     pub(crate) const ROOM: usize = SHORT + 2 * LANES;
 
-    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if the rows have sixteen columns at most together, and the
-    /// processor has registers for that; how many there are. What `ahead` names is asked for, as `ks` is read.
+    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if the rows have sixteen columns at most
+    /// together, and the processor has registers for that; how many there are. What `ahead` names is asked for, as `ks`
+    /// is read.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
@@ -179,7 +182,8 @@ impl<I: Index> ShortList<I> {
             if len + js.len() > LANES {
                 return None;
             }
-            // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than a vector.
+            // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than a
+            // vector.
             v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
             len += js.len();
         }
@@ -226,9 +230,9 @@ impl<I: Index> ShortList<I> {
             self.cols[v * lanes..][..lanes].fill(I::LAST);
         }
         let (from, to) = (self.cols.as_ptr().cast(), to.cast());
-        // SAFETY: 1. the instructions are there, and elements are u32 (the caller's); 2. `cols` holds `vectors` whole vectors,
-        // padded with LAST; 3. each store of `to` begins at a column already counted, of which there are at most `len` ≤ SHORT,
-        // and is at most LANES long.
+        // SAFETY: 1. the instructions are there, and elements are u32 (the caller's); 2. `cols` holds `vectors` whole
+        // vectors, padded with LAST; 3. each store of `to` begins at a column already counted, of which there are at
+        // most `len` ≤ SHORT, and is at most LANES long.
         unsafe {
             match (used, vectors) {
                 (0, _) => 0,
@@ -277,8 +281,8 @@ impl Sixteen {
         work.run()
     }
 
-    /// Whether one of the rows `ks` of `rows` has one of `cols`, if these rows have sixteen columns at most together. For
-    /// [`run`](Self::run).
+    /// Whether one of the rows `ks` of `rows` has one of `cols`, if these rows have sixteen columns at most together.
+    /// For [`run`](Self::run).
     #[inline(always)]
     pub(crate) fn meets<I: Index, Y>(self, rows: RowsOf<'_, I, Y>, ks: &[I], cols: &[I]) -> Option<bool> {
         #[cfg(target_arch = "x86_64")]
@@ -292,7 +296,8 @@ impl Sixteen {
                 if len + js.len() > LANES {
                     return None;
                 }
-                // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than a vector.
+                // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than
+                // a vector.
                 v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
                 len += js.len();
             }
@@ -306,9 +311,10 @@ impl Sixteen {
         }
     }
 
-    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if they have sixteen columns at most together. To `order` goes for each
-    /// of these in its turn the how-many-th it was, equal ones as they come; what is below 16 for those beyond the last. Calls `each(p, at, columns, values)` for row `ks[p]` if it has entries, `at` being the number
-    /// of columns before; where rows are too long, for some. For [`run`](Self::run).
+    /// Appends the union of the rows `ks` of `rows` to `out`, increasing, if they have sixteen columns at most
+    /// together. To `order` goes for each of these in its turn the how-many-th it was, equal ones as they come; what is
+    /// below 16 for those beyond the last. Calls `each(p, at, columns, values)` for row `ks[p]` if it has entries, `at`
+    /// being the number of columns before; where rows are too long, for some. For [`run`](Self::run).
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
@@ -335,7 +341,8 @@ impl Sixteen {
                 if len + js.len() > LANES {
                     return Ok(None);
                 }
-                // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than a vector.
+                // SAFETY: the instructions are there; `js` are so many columns of 32 bits, and with `len` no more than
+                // a vector.
                 v = unsafe { v4::push(v, len, js.as_ptr().cast(), js.len()) };
                 each(p, len, js, ys);
                 len += js.len();

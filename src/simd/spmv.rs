@@ -1,8 +1,9 @@
-//! y = A·x for floats with + and ×: each row by eight sums, which one chain of additions would make wait for each other.
+//! y = A·x for floats with + and ×: each row by eight sums, which one chain of additions would make wait for each
+//! other.
 //!
-//! Sum s of a row has its entries s, s + 8, s + 16, … in order, from 0 on; the row is
-//! ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ + s₅) + (s₆ + s₇)). Products are rounded before they are added. That is the definition, on every
-//! processor and for every type of index, so that the bits are the same.
+//! Sum s of a row has its entries s, s + 8, s + 16, … in order, from 0 on; the row is ((s₀ + s₁) + (s₂ + s₃)) + ((s₄ +
+//! s₅) + (s₆ + s₇)). Products are rounded before they are added. That is the definition, on every processor and for
+//! every type of index, so that the bits are the same.
 
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -16,8 +17,8 @@ use crate::{Index, Pattern};
 
 /// Sums of a row.
 const SUMS: usize = 8;
-/// Entries ahead that are asked for, with each eight and behind them: what the processor fetches by itself ends with each page, a tenth of
-/// the time of short rows, and a third of that of rows of 27.
+/// Entries ahead that are asked for, with each eight and behind them: what the processor fetches by itself ends with
+/// each page, a tenth of the time of short rows, and a third of that of rows of 27.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 384;
 
@@ -97,16 +98,16 @@ fn float_rows<T: Float, I: Index>((a, values): (&Pattern<I>, &[T]), x: &[T], row
         };
     }
     let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values };
-    // SAFETY: there are such rows, `row_ptr` never decreases and ends at the number of columns (Pattern's invariants), which is that of
-    // values; columns are below `ncols` (Pattern's), which is the length of x.
+    // SAFETY: there are such rows, `row_ptr` never decreases and ends at the number of columns (Pattern's invariants),
+    // which is that of values; columns are below `ncols` (Pattern's), which is the length of x.
     dispatch(|| unsafe { scalar(matrix, x, rows, y) });
 }
 
-/// Whether the processor gathers eight values faster than eight loads do: Intel's with AVX-512 of half precision, which no other maker has and
-/// no earlier one of theirs, whose gathers wait since they were made safe (2023).
+/// Whether the processor gathers eight values faster than eight loads do: Intel's with AVX-512 of half precision, which
+/// no other maker has and no earlier one of theirs, whose gathers wait since they were made safe (2023).
 ///
-/// Whole products, two threads, by loads and gathered (ms): rows of 27 in a band 1.80, 1.32, of 1 to 80 1.50, 1.27, of about 8 at random
-/// 1.68, 1.44 on a Xeon of 2023; 2.03, 2.29, 1.51, 1.91, 1.38, 1.68 on an EPYC.
+/// Whole products, two threads, by loads and gathered (ms): rows of 27 in a band 1.80, 1.32, of 1 to 80 1.50, 1.27, of
+/// about 8 at random 1.68, 1.44 on a Xeon of 2023; 2.03, 2.29, 1.51, 1.91, 1.38, 1.68 on an EPYC.
 #[cfg(target_arch = "x86_64")]
 fn gathers() -> bool {
     static FOUND: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
@@ -121,7 +122,8 @@ fn gathers() -> bool {
 }
 
 /// # Safety
-/// Rows `rows` of `row_ptr` lead to columns and values that are there, and their columns to values of x. There is a y for each.
+/// Rows `rows` of `row_ptr` lead to columns and values that are there, and their columns to values of x. There is a y
+/// for each.
 #[inline(always)]
 unsafe fn scalar<T: Float, I: Index>(matrix: Rows<'_, I, T>, x: &[T], rows: Range<usize>, y: &mut [T]) {
     let Rows { row_ptr, columns, values } = matrix;
@@ -352,7 +354,8 @@ mod tests {
             if crate::simd::register() == 64 {
                 let matrix = Rows { row_ptr: a.row_ptr(), columns: a.col_idx(), values: &values[..] };
                 let (mut other, way) = (vec![5.0; rows.len()], |gathers, y: &mut [f64]| {
-                    // SAFETY: AVX-512 was found; rows, columns and values are those of a pattern, x has as many as it has columns.
+                    // SAFETY: AVX-512 was found; rows, columns and values are those of a pattern, x has as many as it
+                    // has columns.
                     unsafe {
                         if gathers {
                             f64::v4::<true>(matrix, &x, rows.clone(), y);

@@ -1,4 +1,5 @@
-//! C = A·B of small matrices of floats: eight rows by two registers of C at a time, which hold columns behind the last one masked.
+//! C = A·B of small matrices of floats: eight rows by two registers of C at a time, which hold columns behind the last
+//! one masked.
 //!
 //! What the compiler makes of loops over arrays of sums depends on how many there are; these loops are what they are.
 
@@ -9,7 +10,8 @@ use std::marker::PhantomData;
 use super::prefetch_at;
 use crate::algebra::{Arithmetic, PlusTimes, Value};
 
-/// Matrices to multiply: C(l, i, j) = ⊕ₖ A(l, i, k) ⊗ B(l, k, j). Places are added modulo 2⁶⁴ and compared with the arrays.
+/// Matrices to multiply: C(l, i, j) = ⊕ₖ A(l, i, k) ⊗ B(l, k, j). Places are added modulo 2⁶⁴ and compared with the
+/// arrays.
 pub(crate) struct Matrices<'a, 'c, T> {
     pub(crate) a: &'a [T],
     pub(crate) b: &'a [T],
@@ -190,8 +192,8 @@ mod v4 {
                     let mut y = b[row..].as_ptr();
                     for _ in 0..terms {
                         lines.ask();
-                        // SAFETY: of the term t, 0 ≤ t < terms, x is at row + t·ka and y at row + t·kb: the last of them is within
-                        // A, and has `width` values in B, no more than which the masks let through.
+                        // SAFETY: of the term t, 0 ≤ t < terms, x is at row + t·ka and y at row + t·kb: the last of
+                        // them is within A, and has `width` values in B, no more than which the masks let through.
                         unsafe {
                             let y: [$vector; Q] = from_fn(|q| $load(mask[q], y.wrapping_add(q * $lanes)));
                             for r in 0..R {

@@ -2,7 +2,8 @@
 
 use std::any::Any;
 
-/// `block[i][j]` becomes `block[j][i]`: in registers for 8 × 8 of f64 and 16 × 16 of f32 where the processor has AVX-512.
+/// `block[i][j]` becomes `block[j][i]`: in registers for 8 × 8 of f64 and 16 × 16 of f32 where the processor has
+/// AVX-512.
 #[inline(always)]
 pub(crate) fn turn<T: Copy + 'static, const W: usize>(block: &mut [[T; W]; W]) {
     #[cfg(target_arch = "x86_64")]

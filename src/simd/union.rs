@@ -23,9 +23,9 @@ impl RowUnion {
         Self { a: [0; PART + SLACK], b: [0; PART + SLACK], by: Registers::new::<I>() }
     }
 
-    /// Writes the union of two rows, whose columns increase, to the beginning of `cols` and `values`, which hold any: an entry of one row
-    /// as it is, of both as `both(x, y)`. Says how many there are. `both` is called for other values as well, and what it gives then is
-    /// not used.
+    /// Writes the union of two rows, whose columns increase, to the beginning of `cols` and `values`, which hold any:
+    /// an entry of one row as it is, of both as `both(x, y)`. Says how many there are. `both` is called for other
+    /// values as well, and what it gives then is not used.
     ///
     /// Places are found first, by comparisons that nothing waits for; then entries go to them.
     /// # Panics
@@ -110,9 +110,11 @@ mod v4 {
         _mm512_maskz_loadu_epi32, _mm512_set_epi32, _mm512_set1_epi32, _mm512_storeu_si512,
     };
 
-    /// As [`super::RowUnion::places`]: each column of B is compared with sixteen of A at once, which says how many come before it.
+    /// As [`super::RowUnion::places`]: each column of B is compared with sixteen of A at once, which says how many come
+    /// before it.
     /// # Safety
-    /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 32 more.
+    /// The processor must have AVX-512; the rows be valid for so many columns, `pa` and `pb` for as many places and 32
+    /// more.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn places(
         (ja, len_a): (*const u32, usize),

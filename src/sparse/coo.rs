@@ -84,8 +84,8 @@ impl<T: Value, I: Index> Coo<T, I> {
         (self.rows, self.cols, self.values)
     }
 
-    /// The matrix, columns sorted; repeated entries are folded with `duplicates` in the order given. One of 2²⁰ rows or more, and at least
-    /// 16 for each entry, keeps [those that have entries](crate::sparse::MatrixForm::Hypersparse).
+    /// The matrix, columns sorted; repeated entries are folded with `duplicates` in the order given. One of 2²⁰ rows or
+    /// more, and at least 16 for each entry, keeps [those that have entries](crate::sparse::MatrixForm::Hypersparse).
     ///
     /// Runs on the threads of the pool that the caller is in; the result does not depend on their number.
     /// Cost: O(entries + nrows), and O(d log d) for a row of d entries that comes unsorted.

@@ -13,11 +13,11 @@ use crate::{Error, Index, Result};
 
 /// An nrows × ncols sparse matrix.
 ///
-/// It is kept as compressed rows, whose pattern is shared: matrices with the same structure (the results of one plan, say)
-/// hold one copy of it. A matrix that is written while it is dense is kept as a [bitmap](MatrixForm::Bitmap), which takes an
-/// entry in O(1). One of 2²⁰ rows or more, of which a sixteenth at most have entries, keeps
-/// [these rows alone](MatrixForm::Hypersparse). Which [form](Self::form) it has shows in no result. Stored zeros are entries
-/// like any other.
+/// It is kept as compressed rows, whose pattern is shared: matrices with the same structure (the results of one plan,
+/// say) hold one copy of it. A matrix that is written while it is dense is kept as a [bitmap](MatrixForm::Bitmap),
+/// which takes an entry in O(1). One of 2²⁰ rows or more, of which a sixteenth at most have entries, keeps
+/// [these rows alone](MatrixForm::Hypersparse). Which [form](Self::form) it has shows in no result. Stored zeros are
+/// entries like any other.
 ///
 /// A clone is another name for the same matrix and costs nothing; the values are copied when one of the two is
 /// [written](Self::values_mut).
@@ -138,8 +138,8 @@ impl<T, I: Index> Csr<T, I> {
         Self { rows: OnceLock::new(), other: Some(form), moved: 0 }
     }
 
-    /// The matrix, after its compressed rows are made if it has another form: what reads them next cannot fail for want of
-    /// memory.
+    /// The matrix, after its compressed rows are made if it has another form: what reads them next cannot fail for want
+    /// of memory.
     ///
     /// Cost: O(1), of another form O(places / 64 + nnz) the first time after it was written.
     /// # Errors
@@ -254,7 +254,8 @@ impl<T, I: Index> Csr<T, I> {
     }
     /// Where the entries are, as compressed rows.
     /// # Panics
-    /// If the matrix has another form and there is no memory for its rows: [`compressed`](Self::compressed) gives an error then.
+    /// If the matrix has another form and there is no memory for its rows: [`compressed`](Self::compressed) gives an
+    /// error then.
     #[inline]
     pub fn pattern(&self) -> &Arc<Pattern<I>> {
         &self.by_rows().pattern

@@ -1,9 +1,9 @@
 //! A matrix changes its form: what is written in place, and when.
 //!
-//! A matrix is compressed rows until it is written while an eighth of its places have an entry, or, where it has few rows or columns,
-//! when its writes have moved as many entries as a sixteenth of its places: from then on it keeps a bit and a value for each place, and
-//! a write costs O(entries written). It is compressed rows again once a mask leaves an entry at a thirty-second of its places or fewer; a
-//! result that has one at a sixteenth or fewer is made so.
+//! A matrix is compressed rows until it is written while an eighth of its places have an entry, or, where it has few
+//! rows or columns, when its writes have moved as many entries as a sixteenth of its places: from then on it keeps a
+//! bit and a value for each place, and a write costs O(entries written). It is compressed rows again once a mask leaves
+//! an entry at a thirty-second of its places or fewer; a result that has one at a sixteenth or fewer is made so.
 
 use super::csr::Csr;
 use super::matrix_pattern::MatrixPattern;
@@ -98,7 +98,8 @@ impl<T: Value, I: Index> Csr<T, I> {
             nnz / MANY >= entries && (nnz >= places / DENSE || few && moved > places / MOVED)
         })
     }
-    /// c = c ⊙ t in place, ⊙ as `combine` has it; false if c has a form that is not written in place, and t is to be joined otherwise.
+    /// c = c ⊙ t in place, ⊙ as `combine` has it; false if c has a form that is not written in place, and t is to be
+    /// joined otherwise.
     ///
     /// Cost: O(nrows + entries of t), amortized; a matrix that a clone shares is copied first.
     /// # Errors
@@ -132,7 +133,8 @@ impl<T: Value, I: Index> Csr<T, I> {
         *self = written;
         self.moved = moved;
     }
-    /// Keeps the entries that the mask, which has c's shape, allows, in place; false if c has a form that is not written in place.
+    /// Keeps the entries that the mask, which has c's shape, allows, in place; false if c has a form that is not
+    /// written in place.
     ///
     /// Cost: that of [`Vector`]s.
     /// # Errors

@@ -42,7 +42,8 @@ impl<T, I: Index> Csr<T, I> {
     ///
     /// Cost: O(min(nrows, 2²⁰)).
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::IndexOverflow`](crate::Error::IndexOverflow) if ncols does not fit `I`.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::IndexOverflow`](crate::Error::IndexOverflow) if
+    /// ncols does not fit `I`.
     pub fn empty(nrows: usize, ncols: usize) -> Result<Self> {
         if nrows < LEAST {
             return Self::with_pattern(Arc::new(Pattern::empty(nrows, ncols)?), Vec::new());

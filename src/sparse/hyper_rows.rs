@@ -1,4 +1,5 @@
-//! The rows of a matrix that have entries, and which they are: a matrix of far more rows than entries takes no memory for the others.
+//! The rows of a matrix that have entries, and which they are: a matrix of far more rows than entries takes no memory
+//! for the others.
 
 use std::sync::Arc;
 

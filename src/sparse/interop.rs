@@ -21,9 +21,9 @@
 //! `CsMat<f64>` is `CsMatI<f64, usize, usize>`. The structure is checked on the way in, by O(nnz) comparisons.
 //! `to_sprs()?.into_csc()` is the matrix by columns.
 //!
-//! There are no views the other way. Plans and GPU copies know a matrix by its pattern, which lives behind an `Arc` as long
-//! as any of them needs it, and operations take [`Csr`]; arrays that someone else owns would be copied at the first one.
-//! So a conversion is a visible line, paid once, and by value it is free.
+//! There are no views the other way. Plans and GPU copies know a matrix by its pattern, which lives behind an `Arc` as
+//! long as any of them needs it, and operations take [`Csr`]; arrays that someone else owns would be copied at the
+//! first one. So a conversion is a visible line, paid once, and by value it is free.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -36,11 +36,12 @@ use crate::par::{Threads, reserved};
 use crate::{Csr, Error, Index, Result};
 
 impl<T: Value, I: Index> Csr<T, I> {
-    /// From an `sprs` matrix with any types of indices: by rows, its arrays move where the types are ours (columns `I`, row
-    /// pointers `usize`) and are converted where they are not; by columns, it is transposed, so that it is the same matrix.
+    /// From an `sprs` matrix with any types of indices: by rows, its arrays move where the types are ours (columns `I`,
+    /// row pointers `usize`) and are converted where they are not; by columns, it is transposed, so that it is the same
+    /// matrix.
     /// # Errors
-    /// [`Error::IndexOverflow`] for an index that does not fit `I`; those of [`Csr::new`], should `a` have been made without
-    /// checks; [`Error::OutOfMemory`].
+    /// [`Error::IndexOverflow`] for an index that does not fit `I`; those of [`Csr::new`], should `a` have been made
+    /// without checks; [`Error::OutOfMemory`].
     pub fn from_sprs<J: SpIndex + 'static, P: SpIndex + 'static>(a: CsMatI<T, J, P>) -> Result<Self> {
         let (by_rows, (rows, cols)) = (a.is_csr(), a.shape());
         let (nrows, ncols) = if by_rows { (rows, cols) } else { (cols, rows) };

@@ -10,7 +10,8 @@ use crate::par::Threads;
 use crate::pattern::Pattern;
 use crate::{Index, Result};
 
-/// Where a matrix has entries, shared with the matrix: as compressed rows, all of them or those that have entries, or by its places.
+/// Where a matrix has entries, shared with the matrix: as compressed rows, all of them or those that have entries, or
+/// by its places.
 ///
 /// Clones share it. It is what a structural mask holds.
 #[derive(Clone, Debug)]
@@ -88,8 +89,8 @@ impl<I: Index> MatrixPattern<I> {
     ///
     /// Cost: O(nrows + nnz); of rows that are not sorted, sorting them.
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::IndexOverflow`](crate::Error::IndexOverflow) if an index cannot name all
-    /// places.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::IndexOverflow`](crate::Error::IndexOverflow) if an
+    /// index cannot name all places.
     pub(crate) fn places(&self, threads: &Threads) -> Result<Cow<'_, Arc<VectorPattern<I>>>> {
         if let Form::Places(_, places) = &self.0 {
             return Ok(Cow::Borrowed(places));

@@ -18,7 +18,8 @@ pub(crate) fn cut<T>(mut slice: &mut [T], parts: usize, lens: impl Iterator<Item
     collected(parts, lens.map(|len| slice.split_off_mut(..len).expect("parts lie within the slice")), PARTS)
 }
 
-/// Makes row pointers of lengths: `row_ptr[i + 1]`, the length of row i, becomes the sum of those up to it. Says how long the longest is.
+/// Makes row pointers of lengths: `row_ptr[i + 1]`, the length of row i, becomes the sum of those up to it. Says how
+/// long the longest is.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), also for sums beyond `usize`.
 pub(crate) fn accumulate(threads: &Threads, row_ptr: &mut [usize]) -> Result<usize> {

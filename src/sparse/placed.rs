@@ -9,8 +9,8 @@ use crate::par::Threads;
 use crate::pattern::Pattern;
 use crate::{Index, Result};
 
-/// Compressed rows of entries at these rows and columns, which are in range and as many as values; repeated entries are folded in the order
-/// given, or are an error.
+/// Compressed rows of entries at these rows and columns, which are in range and as many as values; repeated entries are
+/// folded in the order given, or are an error.
 pub(super) fn placed<T: Value, I: Index>(
     threads: &Threads,
     shape: (usize, usize),

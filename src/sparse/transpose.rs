@@ -1,5 +1,6 @@
-//! Aᵀ: columns become rows, by a stable counting sort: straight to their places where neighbouring entries have neighbouring columns,
-//! else in two steps ([`sort`](super::sort)), since every entry would touch a line of memory that no cache has.
+//! Aᵀ: columns become rows, by a stable counting sort: straight to their places where neighbouring entries have
+//! neighbouring columns, else in two steps ([`sort`](super::sort)), since every entry would touch a line of memory that
+//! no cache has.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -77,8 +78,9 @@ pub(crate) fn transposed<T: Value, I: Index>(
     moved(Transpose(threads, pattern), values, None::<fn(T, T) -> T>)
 }
 
-/// Whether what a stretch of entries touches in the transpose fits a cache: a sample of stretches has fewer columns than
-/// [`FRESH`] of their entries. Not where there are far more columns than entries: counts of all of them would be most of the work.
+/// Whether what a stretch of entries touches in the transpose fits a cache: a sample of stretches has fewer columns
+/// than [`FRESH`] of their entries. Not where there are far more columns than entries: counts of all of them would be
+/// most of the work.
 fn columns_come_again<I: Index>(pattern: &Pattern<I>) -> Result<bool> {
     let cols = pattern.col_idx();
     if pattern.ncols() / 4 > cols.len() || cols.len() > u32::MAX as usize {

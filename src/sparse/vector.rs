@@ -14,13 +14,13 @@ use crate::{Error, Index, Result};
 
 /// A vector with entries at some or all of its places.
 ///
-/// A new vector is a list where one place in [16](Self::SPARSE) or fewer has an entry, full where every place has one, and a bitmap
-/// between the two. Which of them it is shows in no result. Stored zeros are entries like any other. A clone is another name for the
-/// same vector and costs nothing; what is written of the two is copied, once.
+/// A new vector is a list where one place in [16](Self::SPARSE) or fewer has an entry, full where every place has one,
+/// and a bitmap between the two. Which of them it is shows in no result. Stored zeros are entries like any other. A
+/// clone is another name for the same vector and costs nothing; what is written of the two is copied, once.
 ///
-/// Writes are in place and cost O(entries written), amortized: a list becomes a bitmap when one place in 8 has an entry, or when
-/// entries that were inserted have moved as many others as one in 16 places; a bitmap becomes a list when an operation makes a new
-/// vector of it.
+/// Writes are in place and cost O(entries written), amortized: a list becomes a bitmap when one place in 8 has an
+/// entry, or when entries that were inserted have moved as many others as one in 16 places; a bitmap becomes a list
+/// when an operation makes a new vector of it.
 /// ```
 /// use sparring::Vector;
 /// let mut v = Vector::<f64>::new(5, vec![1, 4], vec![2.0, 3.0])?;
@@ -260,7 +260,8 @@ impl<T: Value, I: Index> Vector<T, I> {
     }
     /// c = c ⊙ t in place: where both have an entry, `combine` of both, or t's without it; elsewhere the one that is.
     ///
-    /// Cost: O(entries of t), amortized; a vector that a clone shares is copied first. c is as it was if there is an error.
+    /// Cost: O(entries of t), amortized; a vector that a clone shares is copied first. c is as it was if there is an
+    /// error.
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn put(&mut self, threads: &Threads, t: Self, combine: Option<&Combine<'_>>) -> Result<()> {

@@ -6,10 +6,11 @@ use super::{copied, reserved};
 use crate::pattern::check_len;
 use crate::{Index, Result};
 
-/// Where a vector has entries: at the indices of a list, where a bit is set, or everywhere. Which of them it is shows in no result.
+/// Where a vector has entries: at the indices of a list, where a bit is set, or everywhere. Which of them it is shows
+/// in no result.
 ///
-/// Vectors share it as matrices share a [`Pattern`](crate::Pattern): [`Vector::pattern`](crate::Vector::pattern) and a structural
-/// mask copy nothing.
+/// Vectors share it as matrices share a [`Pattern`](crate::Pattern): [`Vector::pattern`](crate::Vector::pattern) and a
+/// structural mask copy nothing.
 /// ```
 /// use sparring::sparse::VectorPattern;
 /// let p = VectorPattern::<u32>::new(5, vec![1, 4])?;

@@ -1,9 +1,9 @@
 //! A vector that is written in place: its forms, and what clones share.
 //!
-//! A list that is written pays for what an insert moves. It becomes a bitmap, which takes an entry in O(1), when one place in
-//! [`DENSE`] has an entry, or when inserts have moved as many entries as one in [`MOVED`] places: that is what making the bitmap
-//! costs, so writes cost O(entries written), amortized. A bitmap becomes a list where a pass over all of its words leaves an entry at
-//! one place in [`SPARSE`] or fewer.
+//! A list that is written pays for what an insert moves. It becomes a bitmap, which takes an entry in O(1), when one
+//! place in [`DENSE`] has an entry, or when inserts have moved as many entries as one in [`MOVED`] places: that is what
+//! making the bitmap costs, so writes cost O(entries written), amortized. A bitmap becomes a list where a pass over all
+//! of its words leaves an entry at one place in [`SPARSE`] or fewer.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::algebra::{Slice, SliceMut, Value};
 use crate::par::zero_values;
 use crate::{Error, Index, Result};
 
-/// A new vector is a list where at most one place in so many has an entry: it takes a twentieth of a bitmap's memory there, and
-/// going through it is as fast.
+/// A new vector is a list where at most one place in so many has an entry: it takes a twentieth of a bitmap's memory
+/// there, and going through it is as fast.
 pub(super) const NEW: usize = 16;
 /// A list of an entry at more than one place in so many becomes a bitmap.
 const DENSE: usize = 8;

@@ -49,8 +49,8 @@ fn put_u64(threads: &Threads, c: Target<'_, u64>, t: Source<'_, u64>, combine: O
 
 /// Keeps the entries that the mask, which has c's length, allows.
 ///
-/// Cost: O(min(entries of c, entries of the mask)), amortized, beside copies of what is shared; O(n / 64) where a full vector becomes a
-/// bitmap.
+/// Cost: O(min(entries of c, entries of the mask)), amortized, beside copies of what is shared; O(n / 64) where a full
+/// vector becomes a bitmap.
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub(super) fn retain<I: Index>(c: Target<'_, I>, mask: MaskSpec<'_, VectorPattern<I>>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! What a product takes is told before it is taken.
 //!
-//! Every part of a phase that may be large has a function `bytes` beside the one that makes it. A phase adds them up here and
-//! is refused before it touches what does not fit; where there is a way that takes less, it asks first.
+//! Every part of a phase that may be large has a function `bytes` beside the one that makes it. A phase adds them up
+//! here and is refused before it touches what does not fit; where there is a way that takes less, it asks first.
 
 use crate::{Error, Result};
 

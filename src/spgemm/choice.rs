@@ -7,13 +7,14 @@ use crate::simd::SHORT;
 
 /// Compressed B is used if at most this part of the multiplications remains, with 64 columns to a word.
 ///
-/// Ours, one thread, compressed and not, plans: wins on rmat14 (0.35: 100 ms against 143), email-Enron (0.27: 57, 80), wiki-Vote (0.43:
-/// 5.7, 6.5) and ca-HepPh (0.58: 23.6, 25.2), loses on cond-mat-2005 (0.64: 35.3, 29.6) and er18d8 (1.0).
+/// Ours, one thread, compressed and not, plans: wins on rmat14 (0.35: 100 ms against 143), email-Enron (0.27: 57, 80),
+/// wiki-Vote (0.43: 5.7, 6.5) and ca-HepPh (0.58: 23.6, 25.2), loses on cond-mat-2005 (0.64: 35.3, 29.6) and er18d8
+/// (1.0).
 const CUTOFF: f64 = 0.6;
 
 /// Whether B's words are counted at all: rows with fewer multiplications than this are mostly sorted in registers,
-/// which beats reading words (web18, 110 a row and CF 0.37: 79 ms against 94). Nor where A reads a small part of B: counting reads all
-/// entries of it (4 rows of some hundred entries each times a road network: 0.5 ms of 0.6).
+/// which beats reading words (web18, 110 a row and CF 0.37: 79 ms against 94). Nor where A reads a small part of B:
+/// counting reads all entries of it (4 rows of some hundred entries each times a road network: 0.5 ms of 0.6).
 pub(super) fn worth_counting(forced: Compress, mean_row_flops: f64, flops: u64, entries_of_b: usize) -> bool {
     match forced {
         Compress::On => true,
@@ -27,23 +28,27 @@ pub(super) fn packs(cf: f64) -> bool {
     cf <= CUTOFF
 }
 
-/// Multiplications of a mean row, and for each column of C, from which on two passes beat one where rows may be in any order.
+/// Multiplications of a mean row, and for each column of C, from which on two passes beat one where rows may be in any
+/// order.
 ///
-/// Ours, one thread, columns as they are met against bits and places: road network 3.6 ms and 5.3, p2p-Gnutella31 3.2, 5.2, web18 130,
-/// 220, cond-mat-2005 26, 50, memplus 17, 21, cnr-2000 179, 216, email-Enron (1400 a row) 114, 137; but bcsstk16 (3900 a row, 24 a column)
-/// 18.7, 12.9, rmat14 (7100 a row) 315, 269 and stencil27_60 (5.5 a column) 192, 188.
+/// Ours, one thread, columns as they are met against bits and places: road network 3.6 ms and 5.3, p2p-Gnutella31 3.2,
+/// 5.2, web18 130, 220, cond-mat-2005 26, 50, memplus 17, 21, cnr-2000 179, 216, email-Enron (1400 a row) 114, 137; but
+/// bcsstk16 (3900 a row, 24 a column) 18.7, 12.9, rmat14 (7100 a row) 315, 269 and stencil27_60 (5.5 a column) 192,
+/// 188.
 const LONG_ROWS: f64 = 3000.0;
 const OFTEN: f64 = 5.0;
 
-/// The same where rows are put in order then, and the fewest products for each column: so few columns are sorted in registers, and are
-/// so much fewer than products that sorting them alone is worth the places.
+/// The same where rows are put in order then, and the fewest products for each column: so few columns are sorted in
+/// registers, and are so much fewer than products that sorting them alone is worth the places.
 ///
-/// Two threads, by two passes and so (ms): A·P of smoothed aggregation (21 products a row, 3.3 a column) 80, 60; delaunay_n16 (38, 1.8)
-/// 8.0, 7.2; bayer10 (49, 1.6) 1.9, 1.7. But er18d8 (64, 1.0) 95, 97 to 121, web18 (110, 1.3) 101, 102, memplus (540, 1.9) 10, 16.
+/// Two threads, by two passes and so (ms): A·P of smoothed aggregation (21 products a row, 3.3 a column) 80, 60;
+/// delaunay_n16 (38, 1.8) 8.0, 7.2; bayer10 (49, 1.6) 1.9, 1.7. But er18d8 (64, 1.0) 95, 97 to 121, web18 (110, 1.3)
+/// 101, 102, memplus (540, 1.9) 10, 16.
 const SHORT_ROWS: f64 = 64.0;
 const AGAIN: f64 = 1.5;
 
-/// Whether rows are so short that columns may get their places as they are met, in a product for one use. Not where rows are the row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
+/// Whether rows are so short that columns may get their places as they are met, in a product for one use. Not where
+/// rows are the row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
 pub(super) fn short_rows(mean_row_flops: f64, in_order: bool) -> bool {
     mean_row_flops < if in_order { SHORT_ROWS } else { LONG_ROWS }
 }
@@ -53,28 +58,29 @@ pub(super) fn seldom(products_a_column: f64, in_order: bool) -> bool {
     products_a_column < OFTEN && (!in_order || products_a_column >= AGAIN)
 }
 
-/// Whether rows are sorted with their products in one register, by their mean of multiplications and the part of rows that have at most
-/// sixteen: for one use, where rows longer than that, which are slower this way, are few. (Road network, 4 a row, two threads: 3.9 ms in two
-/// passes, 2.5 so. Other parts than 0.9 were not tried.)
+/// Whether rows are sorted with their products in one register, by their mean of multiplications and the part of rows
+/// that have at most sixteen: for one use, where rows longer than that, which are slower this way, are few. (Road
+/// network, 4 a row, two threads: 3.9 ms in two passes, 2.5 so. Other parts than 0.9 were not tried.)
 pub(super) fn few(mean_row_flops: f64, short: f64) -> bool {
     mean_row_flops <= 16.0 && short >= 0.9
 }
 
-/// Whether rows, by their mean of multiplications, are so short that one pass in order, or under a mask, wins by sorting or comparing columns
-/// in a register alone: without one two phases are faster.
+/// Whether rows, by their mean of multiplications, are so short that one pass in order, or under a mask, wins by
+/// sorting or comparing columns in a register alone: without one two phases are faster.
 ///
-/// luxembourg_osm (4.5 a row), one thread, an EPYC held to AVX2, by one pass and two phases (ms): A·A in order 11.4, 6.9, under a mask 5.3,
-/// 3.1. But p2p-Gnutella31 (9) in order 6.9, 10.6, wing (15) masked 5.5, 7.2, bcspwr10 masked 0.61, 0.98.
+/// luxembourg_osm (4.5 a row), one thread, an EPYC held to AVX2, by one pass and two phases (ms): A·A in order 11.4,
+/// 6.9, under a mask 5.3, 3.1. But p2p-Gnutella31 (9) in order 6.9, 10.6, wing (15) masked 5.5, 7.2, bcspwr10 masked
+/// 0.61, 0.98.
 pub(super) fn needs_register(mean_row_flops: f64) -> bool {
     mean_row_flops < 6.0
 }
 
-/// Whether few columns under a mask are compared with those of all products rather than told to a table: where the table is larger than the
-/// first cache, and rows of B are long enough to fill registers.
+/// Whether few columns under a mask are compared with those of all products rather than told to a table: where the
+/// table is larger than the first cache, and rows of B are long enough to fill registers.
 ///
-/// Masked A·A, two threads, by a table and compared, on a Xeon and on an EPYC with AVX-512 (ms): er18d8 (2¹⁸ columns, 8 in a row) 48, 32
-/// and 56, 30; web18 57, 52 and 49, 44; cond-mat-2005 11.3, 11.1 and 12.9, 11.1. But luxembourg_osm (2 in a row) 2.7, 3.3 on the Xeon,
-/// lap2d_1000 (5) 55, 62, memplus (18 thousand columns) 5.1, 5.6.
+/// Masked A·A, two threads, by a table and compared, on a Xeon and on an EPYC with AVX-512 (ms): er18d8 (2¹⁸ columns, 8
+/// in a row) 48, 32 and 56, 30; web18 57, 52 and 49, 44; cond-mat-2005 11.3, 11.1 and 12.9, 11.1. But luxembourg_osm (2
+/// in a row) 2.7, 3.3 on the Xeon, lap2d_1000 (5) 55, 62, memplus (18 thousand columns) 5.1, 5.6.
 pub(super) fn compares((nrows, ncols): (usize, usize), nnz: usize) -> bool {
     ncols > 1 << 15 && nnz >= 6 * nrows
 }

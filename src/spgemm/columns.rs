@@ -21,8 +21,8 @@ const AHEAD: usize = 8;
 /// Widest B whose rows get a bit a column (64 MiB of bits a thread); wider ones are sorted.
 const WIDEST: usize = 1 << 29;
 
-/// Words of bits for each product of a row from which on its columns are sorted. (Products by a B of 10⁸ columns, 316 in a row, two
-/// threads: 95 ms by flags, 42 so.)
+/// Words of bits for each product of a row from which on its columns are sorted. (Products by a B of 10⁸ columns, 316
+/// in a row, two threads: 95 ms by flags, 42 so.)
 pub(super) const SPARSE: usize = 1 << 12;
 
 /// Columns of a row after which the next one is tried in one register first.
@@ -102,7 +102,8 @@ impl<I: Index> ColumnFinder<I> {
         by == Search::Lists || of.b.ncols() > WIDEST
     }
 
-    /// Appends the columns of `rows` of C to `out`, row after row, each increasing, and says in `lens` how many each has.
+    /// Appends the columns of `rows` of C to `out`, row after row, each increasing, and says in `lens` how many each
+    /// has.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
@@ -196,8 +197,8 @@ impl<I: Index> ColumnFinder<I> {
         self.collect::<true>(of, i, part).unwrap_or_else(|| self.list.sort_dedup(&mut self.cols))
     }
 
-    /// As [`find`](Self::find), without the columns unless `KEEP`; or else `None`, and the columns are in `self.list`, in any
-    /// order and maybe more than once.
+    /// As [`find`](Self::find), without the columns unless `KEEP`; or else `None`, and the columns are in `self.list`,
+    /// in any order and maybe more than once.
     #[inline(always)]
     fn collect<const KEEP: bool>(
         &mut self,
@@ -342,7 +343,8 @@ pub(super) fn short_rows<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> f64 {
     short as f64 / some(a.nrows()).count().max(1) as f64
 }
 
-/// Products for each column of C, by a look at 64 rows, or fewer where these have more than 1/512 of the `flops` products.
+/// Products for each column of C, by a look at 64 rows, or fewer where these have more than 1/512 of the `flops`
+/// products.
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(super) fn products_a_column<I: Index>(a: &Pattern<I>, b: &Pattern<I>, flops: u64) -> Result<f64> {

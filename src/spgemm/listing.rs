@@ -1,8 +1,9 @@
 //! The products of a row that count under a mask, in a list before they are computed.
 //!
-//! The columns that count are told their slots; each row of B is looked through for those that have one, without a question that
-//! processors would have to guess ([`Hits`]). Where few count, all products are listed, and each column that counts is compared with those
-//! of sixteen products at once: short rows of B fill a register together, and no table has to be in a cache.
+//! The columns that count are told their slots; each row of B is looked through for those that have one, without a
+//! question that processors would have to guess ([`Hits`]). Where few count, all products are listed, and each column
+//! that counts is compared with those of sixteen products at once: short rows of B fill a register together, and no
+//! table has to be in a cache.
 
 use std::ops::Range;
 
@@ -40,8 +41,8 @@ impl Listing {
     pub(super) fn suits<I: Index>((a, b): (&Pattern<I>, &Pattern<I>)) -> bool {
         a.nnz().max(b.nnz()) <= ENTRIES && b.ncols() <= WIDEST
     }
-    /// Calls `compute` with the products of row `i` of A whose columns are among `cols`, their slots being the positions there, some at
-    /// a time and in order; then no column has a slot.
+    /// Calls `compute` with the products of row `i` of A whose columns are among `cols`, their slots being the
+    /// positions there, some at a time and in order; then no column has a slot.
     #[inline(always)]
     pub(super) fn row<I: Index>(
         &mut self,
@@ -54,8 +55,9 @@ impl Listing {
         let compares = self.hits.compares(cols.len()) && choice::compares(b.shape(), b.nnz());
         self.row_by((a, b), i, part, cols, compares, compute);
     }
-    /// The products of a row of A that has columns `ks` where the row before, the last that was asked for, has `before`, if that can be told from
-    /// the latter's: where rows `ks` of B and the columns that count are those of the row before, moved, all by as much.
+    /// The products of a row of A that has columns `ks` where the row before, the last that was asked for, has
+    /// `before`, if that can be told from the latter's: where rows `ks` of B and the columns that count are those of
+    /// the row before, moved, all by as much.
     #[inline(always)]
     pub(super) fn moved<I: Index>(&mut self, b: &Pattern<I>, (ks, before): (&[I], &[I])) -> Option<&Hits> {
         let mut far = ks.iter().zip(before).map(|(k, l)| b.row_ptr()[k.get()].wrapping_sub(b.row_ptr()[l.get()]));
@@ -134,7 +136,8 @@ fn places(ncols: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// More products than are remembered at once, in rows of B of any length: by either way those of the definition, in order.
+    /// More products than are remembered at once, in rows of B of any length: by either way those of the definition, in
+    /// order.
     #[test]
     fn either_way_lists_what_counts() {
         let n = 2000usize;

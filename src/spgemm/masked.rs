@@ -1,9 +1,9 @@
 //! The pattern of a masked product: only what the mask lets through is ever collected.
 //!
-//! A row of the mask marks its columns; the rows of B then turn marks into hits. Nothing outside the mask is
-//! stored, and the numeric phase multiplies only where C has an entry. Marks are a byte for each column, or a hash map where
-//! the columns are many more than the work.
-//! Source: Milaković et al. 2022 (mask as accumulator); Wolf et al. 2017 (masked products for triangles).
+//! A row of the mask marks its columns; the rows of B then turn marks into hits. Nothing outside the mask is stored,
+//! and the numeric phase multiplies only where C has an entry. Marks are a byte for each column, or a hash map where
+//! the columns are many more than the work. Source: Milaković et al. 2022 (mask as accumulator); Wolf et al. 2017
+//! (masked products for triangles).
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -96,10 +96,11 @@ impl<I: Index> Marks<I> for HashMap<I, u8> {
 /// times as fast as an entry is looked up.
 const HYPERSPARSE: u64 = 16;
 
-/// The pattern of C⟨M⟩ = A·B, or of C⟨¬M⟩ if `complement`, and the length of its longest row. The mask's rows are sorted.
+/// The pattern of C⟨M⟩ = A·B, or of C⟨¬M⟩ if `complement`, and the length of its longest row. The mask's rows are
+/// sorted.
 ///
-/// Cost: O(flops + nnz(M)); a row that the mask leaves nothing of costs nothing. Beside it a byte a column for each thread, where
-/// the columns are not more than 16 times the work and `budget` has room for them.
+/// Cost: O(flops + nnz(M)); a row that the mask leaves nothing of costs nothing. Beside it a byte a column for each
+/// thread, where the columns are not more than 16 times the work and `budget` has room for them.
 pub(super) fn structure<I: Index>(
     threads: &Threads,
     of: Operands<'_, I>,

@@ -1,8 +1,8 @@
 //! Rows of B that are a row some rows before, moved by some columns.
 //!
-//! Where a row of A is the row before moved by s columns, and the rows of B that it takes are those s rows before them, moved, all by as
-//! much, the row of C is the row before moved so. On grids nearly all rows are, s is 1 (3 where three points are made one), and each row of B
-//! is taken by several of A: compared once, it need not be read again.
+//! Where a row of A is the row before moved by s columns, and the rows of B that it takes are those s rows before them,
+//! moved, all by as much, the row of C is the row before moved so. On grids nearly all rows are, s is 1 (3 where three
+//! points are made one), and each row of B is taken by several of A: compared once, it need not be read again.
 
 use std::ops::Range;
 
@@ -39,8 +39,8 @@ impl<I: Index> Moved<I> {
         )?;
         Ok(Self { step, by })
     }
-    /// Whether a look is worth it in a product of so many multiplications: rows of B that hardly any row of A takes are not, nor are those of
-    /// rows of A that are all the same.
+    /// Whether a look is worth it in a product of so many multiplications: rows of B that hardly any row of A takes are
+    /// not, nor are those of rows of A that are all the same.
     pub(super) fn is_worth(b: &Pattern<I>, step: I, flops: u64) -> bool {
         (1..b.nrows() / 2).contains(&step.get()) && flops >= 2 * b.nnz() as u64
     }

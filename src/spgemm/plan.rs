@@ -128,12 +128,12 @@ pub(crate) struct Request<'a, I: Index> {
 
 /// Symbolic phase: the structure of C = A·B, or of what a mask leaves of it.
 ///
-/// Shapes: `a` m×k, `b` k×n, mask m×n. Cost: O(flops) time at most, less where B compresses; O(nnz(C)) memory, and per thread
-/// at most a bit and a column for each column of B. Where the multiplications are so many that C might not fit, its entries
-/// are counted first: the time is then up to twice as much.
+/// Shapes: `a` m×k, `b` k×n, mask m×n. Cost: O(flops) time at most, less where B compresses; O(nnz(C)) memory, and per
+/// thread at most a bit and a column for each column of B. Where the multiplications are so many that C might not fit,
+/// its entries are counted first: the time is then up to twice as much.
 /// # Errors
-/// [`Error::Shape`]; [`Error::Argument`] for options that a masked product has no use for; [`Error::Budget`] with the number of
-/// bytes that would do; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+/// [`Error::Shape`]; [`Error::Argument`] for options that a masked product has no use for; [`Error::Budget`] with the
+/// number of bytes that would do; [`Error::OutOfMemory`]; [`Error::Cancelled`].
 pub(crate) fn symbolic<I: Index>(
     threads: &Threads,
     a: &Arc<Pattern<I>>,
@@ -167,8 +167,9 @@ pub(super) fn begun<I: Index>(
 
 /// The figures of C = A·B, its size among them, without its columns: those of [`symbolic`]'s plan.
 ///
-/// Cost: O(flops) time at most, less where B compresses or rows repeat; a length for each row of A, and per thread at most four
-/// bytes for each column of B, or where it has more than 2²⁴ a bit and a column. Under a mask the entries are found, and let go.
+/// Cost: O(flops) time at most, less where B compresses or rows repeat; a length for each row of A, and per thread at
+/// most four bytes for each column of B, or where it has more than 2²⁴ a bit and a column. Under a mask the entries are
+/// found, and let go.
 /// # Errors
 /// Those of [`symbolic`].
 pub(crate) fn count<I: Index>(
@@ -363,10 +364,12 @@ pub(crate) fn numeric<R: Semiring, I: Index>(
 
 /// Numeric phase into a matrix that this plan made before: allocates nothing of C's size; `budget` is for the scratch.
 ///
-/// What each thread works in (see [`numeric`]) stays with the plan, for its next numeric phase and until the plan goes; then all that a
-/// phase allocates is a list of tasks and the jobs of the pool of threads. The accumulators of kkSpGEMM are made anew.
+/// What each thread works in (see [`numeric`]) stays with the plan, for its next numeric phase and until the plan goes;
+/// then all that a phase allocates is a list of tasks and the jobs of the pool of threads. The accumulators of kkSpGEMM
+/// are made anew.
 /// # Errors
-/// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly computed.
+/// [`Error::PatternChanged`], [`Error::Budget`], leaving `c` as it was; [`Error::Cancelled`], leaving it partly
+/// computed.
 pub(crate) fn numeric_into<R: Semiring, I: Index>(
     threads: &Threads,
     budget: Option<u64>,
@@ -490,8 +493,8 @@ fn refilled<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, 
 /// Columns whose places a table is filled with while one is searched for in a row.
 const COLUMNS_A_SEARCH: u64 = 16;
 
-/// What computes the values; columns are searched for where `budget` has no room for a table of their places, and where products are
-/// so few that the table would take longer.
+/// What computes the values; columns are searched for where `budget` has no room for a table of their places, and where
+/// products are so few that the table would take longer.
 fn fill<'a, W: Word, I: Index>(
     threads: &Threads,
     plan: &Plan<I>,

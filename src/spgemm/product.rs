@@ -122,7 +122,8 @@ pub(super) fn structure<I: Index>(
     collect(threads, of, work, &rows(if lists { Search::Lists } else { Search::Bits }), budget)
 }
 
-/// Whether so few multiplications are spread over so many columns that clearing a bit for each would take longer than sorting.
+/// Whether so few multiplications are spread over so many columns that clearing a bit for each would take longer than
+/// sorting.
 fn sorts<I: Index>(of: Operands<'_, I>, work: &Work) -> bool {
     of.b.ncols() as u64 / 256 > work.flops
 }
@@ -130,8 +131,8 @@ fn sorts<I: Index>(of: Operands<'_, I>, work: &Work) -> bool {
 /// What budgets say of it.
 const WHAT: &str = "the structure of C";
 
-/// Widest B whose columns are marked, four bytes each, when they are counted; marks are not worth filling for fewer than a multiplication
-/// for four of them.
+/// Widest B whose columns are marked, four bytes each, when they are counted; marks are not worth filling for fewer
+/// than a multiplication for four of them.
 const MARKS: usize = 1 << 24;
 
 /// How many entries C has, and how many its longest row.
@@ -197,8 +198,8 @@ fn run<I: Index, R: FindRows<I>, W: simd::Work>(work: W) -> W::Out {
 
 /// The pattern whose rows are `rows`, and the length of the longest.
 ///
-/// Where all that there can be fits, rows are found once. Else they are counted first: then C is known to fit, and is written
-/// in place, or is refused before it is begun.
+/// Where all that there can be fits, rows are found once. Else they are counted first: then C is known to fit, and is
+/// written in place, or is refused before it is begun.
 pub(super) fn collect<I: Index, R: FindRows<I>>(
     threads: &Threads,
     of: Operands<'_, I>,

@@ -64,13 +64,13 @@ pub struct KkSettings {
     pub compress_cutoff: f64,
     /// Below so many columns (words of 32 columns, if B is compressed) the accumulator is dense; not on a GPU.
     pub dense_columns: usize,
-    /// Above `dense_columns` too the accumulator is dense unless lists take less than half of its bytes. KokkosKernels 4.7 has this
-    /// rule, the paper has not; not on a GPU.
+    /// Above `dense_columns` too the accumulator is dense unless lists take less than half of its bytes. KokkosKernels
+    /// 4.7 has this rule, the paper has not; not on a GPU.
     pub lists_must_save: bool,
     /// Which chunk of the memory pool a thread gets; on a GPU it is `Many2Many` always.
     pub pool: PoolMode,
-    /// Chunks of the memory pool; `None`: as many as threads (on a GPU, as warps or blocks that run at a time, if memory
-    /// allows). With fewer, threads wait for each other.
+    /// Chunks of the memory pool; `None`: as many as threads (on a GPU, as warps or blocks that run at a time, if
+    /// memory allows). With fewer, threads wait for each other.
     pub chunks: Option<usize>,
 }
 

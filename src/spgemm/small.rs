@@ -6,8 +6,8 @@ use crate::kernels::{CompiledRing, Operand, small_product};
 use crate::par::Threads;
 use crate::{Pattern, Result};
 
-/// C = A ⊕.⊗ B without a plan, rows sorted, and how many multiplications it took; `None` unless it is [small](small_product). A mask, a budget, compression or an accumulator
-/// are for the other ways.
+/// C = A ⊕.⊗ B without a plan, rows sorted, and how many multiplications it took; `None` unless it is
+/// [small](small_product). A mask, a budget, compression or an accumulator are for the other ways.
 pub(super) fn product(
     threads: &Threads,
     request: &Request<'_, u32>,

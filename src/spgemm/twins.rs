@@ -16,7 +16,8 @@ pub(super) struct Operands<'a, I: Index> {
     pub moved: Option<&'a Moved<I>>,
 }
 
-/// Rows of C that are the row before, moved by some columns: on grids most are, and where several unknowns sit at a point.
+/// Rows of C that are the row before, moved by some columns: on grids most are, and where several unknowns sit at a
+/// point.
 pub(super) struct Twins {
     first: usize,
     /// Rows in a row that were none.
@@ -58,8 +59,8 @@ pub(super) fn some(n: usize) -> impl Iterator<Item = usize> {
     (0..n.min(LOOKS)).map(move |s| ((u128::from(part(s)) * n as u128) >> 64) as usize)
 }
 
-/// Whether nearly all rows of C are the row before, moved, so that compressing B is not worth it: 7 of 8, by a look at 64 of them. By how
-/// many columns most of these rows of A are moved, if so.
+/// Whether nearly all rows of C are the row before, moved, so that compressing B is not worth it: 7 of 8, by a look at
+/// 64 of them. By how many columns most of these rows of A are moved, if so.
 pub(super) fn repeats<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> Option<I> {
     let (of, rows) = (Operands { a, b, packed: None, moved: None }, a.nrows().saturating_sub(1));
     let moved = |&i: &usize| !a.row(i + 1).is_empty() && shift(Shift::new::<I>(), of, i + 1).is_some();

@@ -6,8 +6,8 @@
 //! column is first told its place in the row, in two bytes, and products go straight to their place.
 //! Products of one entry are folded in the order of the contraction index, from the identity.
 //!
-//! What a product is only the kernel knows, one call of which does the products of a row of A, or of neighbouring rows that
-//! go through the window.
+//! What a product is only the kernel knows, one call of which does the products of a row of A, or of neighbouring rows
+//! that go through the window.
 
 use std::ops::Range;
 
@@ -22,9 +22,9 @@ use crate::{Index, Pattern, Result};
 
 /// Columns that the window of the dense accumulator spans at most.
 ///
-/// 128 KiB of doubles stay in the second-level cache. Wider windows lost to places on email-Enron (36 692 columns: 50 ms
-/// against 45, numeric only) and er18d8 (262 144: 74 against 61); stencil27_60 (14 763) just fits, and gains by it (58
-/// against 64). Narrower windows were not tried.
+/// 128 KiB of doubles stay in the second-level cache. Wider windows lost to places on email-Enron (36 692 columns: 50
+/// ms against 45, numeric only) and er18d8 (262 144: 74 against 61); stencil27_60 (14 763) just fits, and gains by it
+/// (58 against 64). Narrower windows were not tried.
 const WINDOW: usize = 1 << 14;
 
 /// Computes the values of one row of C after another. One per thread.
@@ -205,7 +205,8 @@ pub(super) fn part_of_row<I: Index>(c: &Pattern<I>, i: usize, part: Option<&Rang
     }
 }
 
-/// By searching each column's place, in rows too wide for a table, or where filling one would take longer than all searches.
+/// By searching each column's place, in rows too wide for a table, or where filling one would take longer than all
+/// searches.
 fn by_search<W: Word, I: Index>(products: &dyn Multiply<W, I>, row: RowOfA<'_>, cols: &[I], values: &mut [W]) {
     const ROOM: usize = 64;
     let ((a, b), mut slots) = (products.patterns(), [0; ROOM]);

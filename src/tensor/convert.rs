@@ -8,14 +8,14 @@ use crate::par::{Threads, collected, filled, out_of_memory};
 use crate::{Coo, Csr, Error, Index, Result};
 
 impl<T: Value, I: Index> Tensor<T, I> {
-    /// The matricized tensor: its row is told by the indices in `rows`, its column by those in `cols`, which together are all
-    /// modes. Of several modes the first varies fastest: row = Σₖ i(rows\[k\]) · Πₗ₍ₗ﹤ₖ₎ n(rows\[l\]). Repeats are folded by
-    /// `duplicates`.
+    /// The matricized tensor: its row is told by the indices in `rows`, its column by those in `cols`, which together
+    /// are all modes. Of several modes the first varies fastest: row = Σₖ i(rows\[k\]) · Πₗ₍ₗ﹤ₖ₎ n(rows\[l\]). Repeats
+    /// are folded by `duplicates`.
     ///
     /// With `rows` = \[n\] and `cols` the others in their order it is X₍ₙ₎ of Kolda and Bader 2009, §2.4.
     /// # Errors
-    /// [`Error::Argument`] if a mode is missing or given twice; [`Error::IndexOverflow`] if the matrix has more columns than
-    /// `J` numbers, or more rows than there can be; [`Error::OutOfMemory`].
+    /// [`Error::Argument`] if a mode is missing or given twice; [`Error::IndexOverflow`] if the matrix has more columns
+    /// than `J` numbers, or more rows than there can be; [`Error::OutOfMemory`].
     pub fn matricize<J: Index, O: Monoid<Out = T>>(
         &self,
         rows: &[usize],
@@ -99,7 +99,8 @@ impl<T: Value, I: Index> Tensor<T, I> {
         Ok(Self::from_parts(dims, indices, self.copied_values()?))
     }
 
-    /// Every element, the last mode varying fastest; what has no entry is the identity of `add`, repeats are folded by it.
+    /// Every element, the last mode varying fastest; what has no entry is the identity of `add`, repeats are folded by
+    /// it.
     /// # Errors
     /// [`Error::OutOfMemory`] if there are too many.
     pub fn to_dense<O: Monoid<Out = T>>(&self, add: O) -> Result<Vec<T>> {

@@ -12,9 +12,9 @@ pub const MAX_ORDER: usize = 255;
 
 /// A sparse tensor: entry e has the value `values[e]` at `(indices[0][e], …, indices[d − 1][e])`.
 ///
-/// Modes and indices count from 0. Entries stand in any order and may be repeated: what they mean is then their sum, which
-/// [`summed`](Self::summed) makes one entry. Stored zeros are entries. Memory: d·s + v bytes an entry, for indices of s and
-/// values of v bytes.
+/// Modes and indices count from 0. Entries stand in any order and may be repeated: what they mean is then their sum,
+/// which [`summed`](Self::summed) makes one entry. Stored zeros are entries. Memory: d·s + v bytes an entry, for
+/// indices of s and values of v bytes.
 /// ```
 /// use sparring::tensor::Tensor;
 /// // x(0, 0, 0) = 2 and x(1, 2, 3) = 5, of 2 × 3 × 4.
@@ -33,9 +33,9 @@ pub struct Tensor<T, I: Index = u32> {
 impl<T: Value, I: Index> Tensor<T, I> {
     /// From the dimensions, one list of indices for each mode, and the values.
     /// # Errors
-    /// [`Error::Argument`] if there are 0 or more than 255 modes; [`Error::IndexOverflow`] if a dimension does not fit `I`;
-    /// [`Error::Length`] if the lists differ in length; [`Error::IndexRange`] for the first index of the first mode that is
-    /// not below its dimension.
+    /// [`Error::Argument`] if there are 0 or more than 255 modes; [`Error::IndexOverflow`] if a dimension does not fit
+    /// `I`; [`Error::Length`] if the lists differ in length; [`Error::IndexRange`] for the first index of the first
+    /// mode that is not below its dimension.
     pub fn new(dims: Vec<usize>, indices: Vec<Vec<I>>, values: Vec<T>) -> Result<Self> {
         check_dims::<I>(&dims)?;
         if indices.len() != dims.len() {

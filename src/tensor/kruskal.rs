@@ -17,15 +17,16 @@ pub enum Norm {
     One,
 }
 
-/// M(i₀, …, i_{d−1}) = Σᵣ λᵣ A₀(i₀, r) · … · A_{d−1}(i_{d−1}, r): R components, each a product of one column of every factor.
+/// M(i₀, …, i_{d−1}) = Σᵣ λᵣ A₀(i₀, r) · … · A_{d−1}(i_{d−1}, r): R components, each a product of one column of every
+/// factor.
 /// ```
 /// use sparring::{Dense, tensor::Kruskal};
 /// let m = Kruskal::new(vec![2.0], vec![Dense::new(2, 1, vec![1.0, 3.0])?, Dense::new(2, 1, vec![1.0, 5.0])?])?;
 /// assert_eq!(m.to_dense()?, [2.0, 10.0, 6.0, 30.0]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Source: Kolda and Bader 2009, §3; Phipps and Kolda 2019, §2.
-/// With the feature `serde` it is written and read as `{"weights": [λ…], "factors": [[[row…]…]…]}`, a factor row by row.
+/// Source: Kolda and Bader 2009, §3; Phipps and Kolda 2019, §2. With the feature `serde` it is written and read as
+/// `{"weights": [λ…], "factors": [[[row…]…]…]}`, a factor row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kruskal<T> {
     weights: Vec<T>,
@@ -93,7 +94,8 @@ impl<T: Real> Kruskal<T> {
         Ok(())
     }
 
-    /// Columns of 2-norm 1, weights not negative (a sign goes to the first factor), components by falling weight, NaN last.
+    /// Columns of 2-norm 1, weights not negative (a sign goes to the first factor), components by falling weight, NaN
+    /// last.
     pub fn arrange(&mut self) {
         self.normalise(Norm::Two);
         let rank = self.rank();

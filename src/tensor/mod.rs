@@ -1,5 +1,5 @@
-//! Sparse tensors of any order: coordinates, orders of their entries, conversions, Kruskal tensors, and the products that
-//! decompositions are made of.
+//! Sparse tensors of any order: coordinates, orders of their entries, conversions, Kruskal tensors, and the products
+//! that decompositions are made of.
 //!
 //! | what | where |
 //! | --- | --- |

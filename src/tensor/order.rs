@@ -18,8 +18,9 @@ impl<T: Value, I: Index> Tensor<T, I> {
         Ok((1..self.nnz()).all(|e| self.compare(modes, e - 1, e).is_le()))
     }
 
-    /// The numbers of the entries, sorted by their indices in `modes`, the first of which counts most; a stable counting sort,
-    /// the same for any number of threads. Cost: O(d·(nnz + bins)), one pass a mode (more where a mode is much longer than nnz).
+    /// The numbers of the entries, sorted by their indices in `modes`, the first of which counts most; a stable
+    /// counting sort, the same for any number of threads. Cost: O(d·(nnz + bins)), one pass a mode (more where a mode
+    /// is much longer than nnz).
     /// # Errors
     /// [`Error::Argument`] if there is no such mode; [`Error::OutOfMemory`].
     pub fn order_by(&self, threads: &Threads, modes: &[usize]) -> Result<Vec<usize>> {
@@ -43,9 +44,10 @@ impl<T: Value, I: Index> Tensor<T, I> {
         self.gathered(threads, &self.order_by(threads, modes)?)
     }
 
-    /// The same entries in an order in which neighbours are close in every mode: by the bits of all indices in turn, a bit of the
-    /// longest mode that is left first, as ALTO arranges them (Helal et al. 2021, §III). An MTTKRP by
-    /// [`Variant::Single`](super::Variant::Single) meets fewer rows in a stretch of them, so one list serves every mode. Cost: O(d·nnz).
+    /// The same entries in an order in which neighbours are close in every mode: by the bits of all indices in turn, a
+    /// bit of the longest mode that is left first, as ALTO arranges them (Helal et al. 2021, §III). An MTTKRP by
+    /// [`Variant::Single`](super::Variant::Single) meets fewer rows in a stretch of them, so one list serves every
+    /// mode. Cost: O(d·nnz).
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn linearised(&self, threads: &Threads) -> Result<Self> {
@@ -174,8 +176,8 @@ fn digits(len: usize, entries: usize) -> Vec<Digit> {
     (0..bits.div_ceil(width)).map(|pass| Digit { shift: pass * width, mask, bins: LEAST_BINS }).collect()
 }
 
-/// Modes and bits of a key that takes the indices' bits in turn, the highest first, until what is left of each mode is a stretch whose
-/// rows of factors fit a cache.
+/// Modes and bits of a key that takes the indices' bits in turn, the highest first, until what is left of each mode is
+/// a stretch whose rows of factors fit a cache.
 pub(super) fn interleaved(dims: &[usize]) -> Vec<(usize, u32)> {
     const MOST: usize = 32;
     const LEFT: u32 = 9;

@@ -1,4 +1,5 @@
-//! Numbers at random, the same as NumPy's `Generator(PCG64(seed)).random()`, so that starting guesses agree with other programs'.
+//! Numbers at random, the same as NumPy's `Generator(PCG64(seed)).random()`, so that starting guesses agree with other
+//! programs'.
 //!
 //! Sources: O'Neill 2014 (PCG XSL RR 128/64); the seeding is NumPy's `SeedSequence`.
 

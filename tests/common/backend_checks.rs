@@ -363,7 +363,8 @@ pub(crate) fn round_trips<B: Backend>(on: &B, pair: &AnyPair) -> Outcome {
     if run().map_err(text)? { Ok(()) } else { Err("not what went up".into()) }
 }
 
-/// A matrix large enough to be split among many hands, `pattern`'s, with sums that another order would round differently.
+/// A matrix large enough to be split among many hands, `pattern`'s, with sums that another order would round
+/// differently.
 pub(crate) fn with_sums(graph: &Csr<f64>) -> Csr<f64> {
     let mut rng = Rng(11);
     let values = (0..graph.nnz()).map(|_| (rng.next() >> 11) as f64 * 2f64.powi(-53) + 0.5).collect();

@@ -1,4 +1,5 @@
-//! An allocator that counts, for tests of what a budget bounds: `#[global_allocator] static ALLOCATOR: Counting = Counting;`
+//! An allocator that counts, for tests of what a budget bounds:
+//! `#[global_allocator] static ALLOCATOR: Counting = Counting;`
 
 // A global allocator cannot be written without `unsafe`; this one hands everything on to the system's.
 

@@ -120,8 +120,8 @@ pub(crate) fn check_vectors_of_neighbours(knn: impl Fn(Metric, usize, &Csr<f64>)
     }
 }
 
-/// Two matrices of fewer than `ROWS` rows and at most `COLUMNS` columns, so that many meet: zeros, repeated rows, empty rows,
-/// full rows, stored zeros.
+/// Two matrices of fewer than `ROWS` rows and at most `COLUMNS` columns, so that many meet: zeros, repeated rows, empty
+/// rows, full rows, stored zeros.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample<const ROWS: u64, const COLUMNS: u64> {
     pub(crate) x: Rows,

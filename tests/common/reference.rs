@@ -97,7 +97,8 @@ pub(crate) fn triangles<I: Index>(a: &Pattern<I>) -> u64 {
     count
 }
 
-/// For each edge (i, j) of the simple undirected graph under the pattern, in both directions: the vertices joined to i and to j.
+/// For each edge (i, j) of the simple undirected graph under the pattern, in both directions: the vertices joined to i
+/// and to j.
 pub(crate) fn triangles_per_edge<I: Index>(a: &Pattern<I>) -> Table<u64> {
     let n = a.nrows();
     let mut joined = vec![vec![false; n]; n];
@@ -150,7 +151,8 @@ pub(crate) fn mxd<R: Semiring, I: Index>(ring: R, a: &Csr<Lhs<R>, I>, x: &Dense<
     Dense::new(a.nrows(), x.ncols(), y).expect("m·n values")
 }
 
-/// y = A ⊕.⊗ x where `lets(i)` holds, else the identity: the product with a matrix of one column, but that sums of floats are eight.
+/// y = A ⊕.⊗ x where `lets(i)` holds, else the identity: the product with a matrix of one column, but that sums of
+/// floats are eight.
 pub(crate) fn mxv<R: Semiring, I: Index>(
     ring: R,
     a: &Csr<Lhs<R>, I>,
@@ -245,7 +247,8 @@ pub(crate) fn levels<I: Index>(a: &Pattern<I>, source: usize) -> Vec<Option<u32>
     levels
 }
 
-/// C⟨M, r⟩ ⊙= T of vectors, place by place: Z = C ⊙ T or T, then C = Z where the mask allows; elsewhere C stays or goes.
+/// C⟨M, r⟩ ⊙= T of vectors, place by place: Z = C ⊙ T or T, then C = Z where the mask allows; elsewhere C stays or
+/// goes.
 pub(crate) fn written<T: Copy>(
     c: &[Option<T>],
     t: &[Option<T>],

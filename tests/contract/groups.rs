@@ -9,7 +9,8 @@ fn one(layout: &Layout) -> Layout {
     Layout::new(layout.extents(), layout.strides(), layout.offset()).expect("a layout")
 }
 
-/// What belongs to tensor `b` of a batch, in an array of its own: from the first element of the batch's array that any tensor needs.
+/// What belongs to tensor `b` of a batch, in an array of its own: from the first element of the batch's array that any
+/// tensor needs.
 fn split<T: Clone>(data: &[T], layout: &Layout) -> (Layout, Vec<Vec<T>>) {
     // The batch runs forwards or stands still here.
     let step = layout.batch_stride().unsigned_abs();

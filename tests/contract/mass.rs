@@ -68,7 +68,8 @@ fn legendre() -> ([f64; 9], [f64; 3]) {
     ([a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]], [5.0 / 9.0, 8.0 / 9.0, 5.0 / 9.0])
 }
 
-/// Legendre's polynomials are orthogonal: the matrix is diagonal, 2/(2i+1) in each direction; and it is what the action does.
+/// Legendre's polynomials are orthogonal: the matrix is diagonal, 2/(2i+1) in each direction; and it is what the action
+/// does.
 #[test]
 fn a_matrix_is_what_its_action_does() {
     let (b, rule) = legendre();

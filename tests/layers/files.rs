@@ -1,8 +1,8 @@
 //! The graph of a package's files, read off its source: who names what of whom.
 //!
-//! A file depends on the file where a thing that it names is defined; a `mod.rs` that passes the thing on is looked through.
-//! Paths are followed as the compiler does: `crate`, `super`, `self`, modules, imports, re-exports, globs. Test modules,
-//! comments and what macros write with `$crate` do not count.
+//! A file depends on the file where a thing that it names is defined; a `mod.rs` that passes the thing on is looked
+//! through. Paths are followed as the compiler does: `crate`, `super`, `self`, modules, imports, re-exports, globs.
+//! Test modules, comments and what macros write with `$crate` do not count.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Products for one use: masked, complemented and unsorted, of semirings with fused loops, of other names and of formulas, each against
-//! the textbook and against its plan.
+//! Products for one use: masked, complemented and unsorted, of semirings with fused loops, of other names and of
+//! formulas, each against the textbook and against its plan.
 
 use sparring::algebra::{MaxSecond, MinPlus, MulOp, Out, PlusTimes, Semiring as Typed, Value};
 use sparring::prelude::*;

@@ -7,7 +7,8 @@ use sparring::runtime::{Machine, Matrix, Vector};
 
 use crate::common::arbitrary::{AnyPattern, Draw, Rng, rows};
 
-/// Pairs of matrices of one shape: empty ones, rows of all kinds, one huge row, one pattern for both, rows in any order.
+/// Pairs of matrices of one shape: empty ones, rows of all kinds, one huge row, one pattern for both, rows in any
+/// order.
 pub(crate) fn pairs<T: Draw>(seed: u64) -> Vec<(Csr<T>, Csr<T>)> {
     let mut rng = Rng(seed);
     let mut pairs = vec![];

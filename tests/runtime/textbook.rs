@@ -1,4 +1,5 @@
-//! Results from tables, by operators that are closures: compiled for types and not for operators, of which there are hundreds.
+//! Results from tables, by operators that are closures: compiled for types and not for operators, of which there are
+//! hundreds.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;

@@ -172,7 +172,8 @@ fn serves_in_place(gpu: *mut SparringDevice, options: Option<&SparringOptions>, 
     assert_eq!(s.cf.is_nan(), options.is_none_or(|o| o.compress == 2));
     assert!(words(plan, sparring_plan_explain).contains(said));
     let (mut c, mut want) = (null_mut(), null_mut());
-    // Before the plan has made a matrix, one from elsewhere is refused if it is there, and one that is here gets values.
+    // Before the plan has made a matrix, one from elsewhere is refused if it is there, and one that is here gets
+    // values.
     let other = to(gpu, a);
     refused(unsafe { sparring_plan_numeric_into(gpu, plan, name, a_there, b, other) }, SPARRING_PATTERN_CHANGED);
     ok(unsafe { sparring_mxm(cpu, name, a, b, null(), &mut want) });

@@ -29,7 +29,8 @@ impl Libraries {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(["build", "--lib", "--offline", "--message-format=json", "--profile", profile, "--manifest-path"]);
         cargo.arg(here().join("Cargo.toml"));
-        // What the whole workspace was built with, so that it is not built again with the features that this package wants.
+        // What the whole workspace was built with, so that it is not built again with the features that this package
+        // wants.
         cargo.args(std::env::var("SPARRING_TEST_BUILD").unwrap_or_default().split_whitespace());
         if above.join("CACHEDIR.TAG").exists() {
             cargo.arg("--target-dir").arg(above);
@@ -53,7 +54,8 @@ impl Libraries {
         Self { shared: with(&["so", "dylib"]), archive: with(&["a"]) }
     }
 
-    /// A folder where the shared library has the names that the linker and the loader look for, as `scripts/install` gives them.
+    /// A folder where the shared library has the names that the linker and the loader look for, as `scripts/install`
+    /// gives them.
     fn named(&self) -> PathBuf {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lib");
         std::fs::create_dir_all(&dir).expect("a folder");

@@ -1,5 +1,5 @@
-//! `sparring bench contract`: small batched contractions, the cases of the script that measures other libraries on the same
-//! arrays.
+//! `sparring bench contract`: small batched contractions, the cases of the script that measures other libraries on the
+//! same arrays.
 //!
 //! | case | computes |
 //! | --- | --- |
@@ -7,8 +7,8 @@
 //! | `act2d`, `act3d` | U = M V, the mass operator of elements of order p: D = p + 1 functions, Q = p + 2 points in each direction |
 //! | `asm2d`, `asm3d` | its matrices M |
 //!
-//! Flops are 2n³ a matrix; of elements those of sums one direction after the other, whatever is done. Bytes are those of the model:
-//! 4n² elements a matrix, and of elements what must be read and written.
+//! Flops are 2n³ a matrix; of elements those of sums one direction after the other, whatever is done. Bytes are those
+//! of the model: 4n² elements a matrix, and of elements what must be read and written.
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};

@@ -39,8 +39,8 @@ pub(super) struct Settings {
     /// Distances: take the first ROWS rows of each case alone
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
     rows: Option<u32>,
-    /// Distances: take the distances of the first ROWS rows from all [default: all rows, of generated cases as many as are
-    /// published]
+    /// Distances: take the distances of the first ROWS rows from all [default: all rows, of generated cases as many as
+    /// are published]
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Distances")]
     queries: Option<u32>,
     /// Distances: what the entries are [default: f64]
@@ -228,7 +228,8 @@ impl Question {
     }
 }
 
-/// Σ of the distances of X from Y that are finite, and the same over rows that are not empty: on empty ones definitions part.
+/// Σ of the distances of X from Y that are finite, and the same over rows that are not empty: on empty ones definitions
+/// part.
 fn sums<T: Float>(answer: &Answer<T>, x: &Csr<T>, y: &Csr<T>) -> (f64, f64) {
     let full = |a: &Csr<T>| Vec::from_iter((0..a.nrows()).map(|i| a.row(i).1.iter().any(|&x| x != T::ZERO)));
     let (rows, columns) = (full(x), full(y));

@@ -1,4 +1,5 @@
-//! `sparring bench bfs|parents|sssp|betweenness`: algorithms of graphs, written with operations on vectors and matrices.
+//! `sparring bench bfs|parents|sssp|betweenness`: algorithms of graphs, written with operations on vectors and
+//! matrices.
 
 use serde_json::json;
 use sparring::algebra::{Identity, Less};
@@ -19,7 +20,8 @@ pub(super) enum Algorithm {
     Bfs,
     /// Parents in a breadth-first tree.
     Parents,
-    /// Lengths of shortest paths (Bellman–Ford), edges relaxed from those vertices that came nearer in the round before.
+    /// Lengths of shortest paths (Bellman–Ford), edges relaxed from those vertices that came nearer in the round
+    /// before.
     Sssp,
     /// Betweenness by the shortest paths from [`SOURCES`] sources at once.
     Betweenness,

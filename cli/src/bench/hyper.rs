@@ -12,7 +12,8 @@ use crate::failure::Result;
 use crate::output::{ms, thousands};
 use crate::timing::{Times, timed};
 
-/// A matrix: rows and columns, entries that are drawn, and how many rows and columns at most have some (of the columns of a wide one any may).
+/// A matrix: rows and columns, entries that are drawn, and how many rows and columns at most have some (of the columns
+/// of a wide one any may).
 struct Shape {
     name: &'static str,
     n: u64,

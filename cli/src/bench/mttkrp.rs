@@ -1,5 +1,5 @@
-//! `sparring bench mttkrp`: sweeps over all modes of generated tensors, or of files, with the checksums of the script that makes
-//! the same tensors for other libraries.
+//! `sparring bench mttkrp`: sweeps over all modes of generated tensors, or of files, with the checksums of the script
+//! that makes the same tensors for other libraries.
 
 use clap::Args;
 use rayon::prelude::*;

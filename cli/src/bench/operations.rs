@@ -1,4 +1,5 @@
-//! `sparring bench mxv|vxm|transpose|reduce|ewise|build|masked`: one operation on one matrix, beside which other libraries do the same.
+//! `sparring bench mxv|vxm|transpose|reduce|ewise|build|masked`: one operation on one matrix, beside which other
+//! libraries do the same.
 
 use serde_json::{Map, Value, json};
 use sparring::algebra::{Plus, PlusTimes};

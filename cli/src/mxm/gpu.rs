@@ -1,4 +1,5 @@
-//! A product on a GPU: the matrices go there once and stay, the device is idle before and after each time that is taken.
+//! A product on a GPU: the matrices go there once and stay, the device is idle before and after each time that is
+//! taken.
 
 use serde_json::{Value, json};
 use sparring::runtime::{Machine, Matrix};

@@ -1,7 +1,7 @@
 //! A formula run on the processor by blocks of values: what a formula known at run time only is computed with.
 //!
-//! Each function of the formula is one loop over a block, compiled once for the function and its types (`kernels`), so that a
-//! formula costs a call a block and function, not a value. What depends on scalars alone is computed once a run.
+//! Each function of the formula is one loop over a block, compiled once for the function and its types (`kernels`), so
+//! that a formula costs a call a block and function, not a value. What depends on scalars alone is computed once a run.
 
 use std::ops::Range;
 
@@ -98,8 +98,8 @@ impl std::fmt::Debug for Action {
 impl Blocks {
     /// The formula, ready to run.
     /// # Errors
-    /// [`Error::Unsupported`] for functions of the user's own, of which only the text for a GPU is known, and for comparisons of
-    /// structs.
+    /// [`Error::Unsupported`] for functions of the user's own, of which only the text for a GPU is known, and for
+    /// comparisons of structs.
     pub fn new(formula: &Formula) -> Result<Self> {
         let formula = &with_differences(formula);
         let nodes = formula.nodes();
@@ -132,17 +132,18 @@ impl Blocks {
         let slots = self.steps.iter().map(|s| Zeroed::new(s.out, BLOCK)).collect::<Result<_>>()?;
         Ok(Scratch { slots, scalar: vec![false; self.steps.len()] })
     }
-    /// out\[x\] = the formula of the inputs at x, for each x; the inputs stand in the order of the formula's parameters. Those that
-    /// it does not read may be anything.
+    /// out\[x\] = the formula of the inputs at x, for each x; the inputs stand in the order of the formula's
+    /// parameters. Those that it does not read may be anything.
     /// # Errors
-    /// [`Error::Argument`] or [`Error::Length`] if number, types or lengths of inputs, memory and results are not those of the
-    /// formula.
+    /// [`Error::Argument`] or [`Error::Length`] if number, types or lengths of inputs, memory and results are not those
+    /// of the formula.
     pub fn run(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) -> Result<()> {
         self.check(inputs, scratch, out)?;
         self.run_trusted(inputs, scratch, out);
         Ok(())
     }
-    /// As [`run`](Self::run), of inputs, memory and results that are known to fit: for a few values the check takes longer than the run.
+    /// As [`run`](Self::run), of inputs, memory and results that are known to fit: for a few values the check takes
+    /// longer than the run.
     /// # Panics
     /// Perhaps, if they do not fit; or the results are not those of the formula.
     pub(crate) fn run_trusted(&self, inputs: &[Input<'_>], scratch: &mut Scratch, out: &mut SliceMut<'_>) {

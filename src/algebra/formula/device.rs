@@ -2,8 +2,9 @@
 
 /// A function of `N` scalars that exists on the device because its text is here: `Out name(A a, …) { body }`.
 ///
-/// The head is printed from the types that the function is called with, so one text serves every type for which its body has
-/// a meaning, and the name cannot be that of nothing. Written as a `const`, an ill-formed one does not compile.
+/// The head is printed from the types that the function is called with, so one text serves every type for which its
+/// body has a meaning, and the name cannot be that of nothing. Written as a `const`, an ill-formed one does not
+/// compile.
 /// ```
 /// use sparring::algebra::{DeviceFunction, Host, UnaryOp, V, emit_unary_op};
 /// const TANH: DeviceFunction<1> = DeviceFunction::new("tanh", &["a"], "return ::tanh(a);");
@@ -34,8 +35,9 @@ pub struct DeviceCall {
 impl<const N: usize> DeviceFunction<N> {
     /// The function of this name, these parameters, and this body, which is CUDA C++.
     /// # Panics
-    /// If a name is no identifier, a parameter's stands twice, or brackets and quotes of the body do not match, or it does not
-    /// `return`. In a `const` that is an error of the compiler; [`checked`](Self::checked) is for texts that are not known then.
+    /// If a name is no identifier, a parameter's stands twice, or brackets and quotes of the body do not match, or it
+    /// does not `return`. In a `const` that is an error of the compiler; [`checked`](Self::checked) is for texts that
+    /// are not known then.
     #[must_use]
     pub const fn new(name: &'static str, parameters: &'static [&'static str; N], body: &'static str) -> Self {
         match Self::checked(name, parameters, body) {
@@ -109,7 +111,8 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
     i == a.len() && i == b.len()
 }
 
-/// What is wrong with a body. It never leaves its braces, and has no comments, preprocessor lines or strings that could hide one.
+/// What is wrong with a body. It never leaves its braces, and has no comments, preprocessor lines or strings that could
+/// hide one.
 const fn matched(body: &[u8]) -> Option<&'static str> {
     let mut open = [0u8; 64];
     let (mut depth, mut i, mut returns) = (0, 0, false);

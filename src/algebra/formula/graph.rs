@@ -169,7 +169,8 @@ impl Formula {
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.0.nodes
     }
-    /// The same formula of more parameters, or of fewer if it does not read them; none if it does. They are told by their names.
+    /// The same formula of more parameters, or of fewer if it does not read them; none if it does. They are told by
+    /// their names.
     #[must_use]
     pub(crate) fn over(&self, parameters: &[Parameter]) -> Option<Self> {
         self.renamed(parameters, |name| name)

@@ -1,4 +1,5 @@
-//! The loops of [`blocks`](super::blocks): one for a function and its types, more where an operand is the same for all values.
+//! The loops of [`blocks`](super::blocks): one for a function and its types, more where an operand is the same for all
+//! values.
 
 use num_traits::Float;
 

@@ -1,4 +1,5 @@
-//! Formulas as data: a small typed graph that can be compared, hashed, named, printed as CUDA, run by blocks, and parsed.
+//! Formulas as data: a small typed graph that can be compared, hashed, named, printed as CUDA, run by blocks, and
+//! parsed.
 
 mod blocks;
 mod device;

@@ -232,8 +232,8 @@ pub(super) fn multiplied(a: Type, b: Type) -> [(&'static str, Type); 5] {
     [("a", a), ("b", b), ("i", Type::U64), ("k", Type::U64), ("j", Type::U64)]
 }
 
-/// The index-unary operator of this name: parameters `a`, `s`, `i`, `j`. The scalar is an i64 where places are compared, else of
-/// the type of the entries.
+/// The index-unary operator of this name: parameters `a`, `s`, `i`, `j`. The scalar is an i64 where places are
+/// compared, else of the type of the entries.
 /// # Errors
 /// As [`unary`].
 pub fn index_unary(name: &str, ty: Type) -> Result<Formula> {
@@ -243,7 +243,8 @@ pub fn index_unary(name: &str, ty: Type) -> Result<Formula> {
 }
 
 impl Formula {
-    /// Its name, if it is the formula of a built-in operator as [`binary`] and its siblings give it, on operands of any types.
+    /// Its name, if it is the formula of a built-in operator as [`binary`] and its siblings give it, on operands of any
+    /// types.
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
         let names: Vec<_> = self.parameters().iter().map(|p| p.0.as_ref()).collect();

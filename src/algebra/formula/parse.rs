@@ -10,8 +10,8 @@
 //! | | `&`, then `^`, then <code>&#124;</code> |
 //! | loosest | `<` `<=` `>` `>=` `==` `!=`, one of them |
 //!
-//! That is Rust's order. Where C has another, `a & 1 == 0`, parentheses are asked for. Beside these: `if c then x else y`,
-//! `let d = a - b; d * d`, numbers, `true`, `false`, `inf`, `nan`.
+//! That is Rust's order. Where C has another, `a & 1 == 0`, parentheses are asked for. Beside these:
+//! `if c then x else y`, `let d = a - b; d * d`, numbers, `true`, `false`, `inf`, `nan`.
 
 use std::ops::Range;
 

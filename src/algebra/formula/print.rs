@@ -1,6 +1,7 @@
 //! A formula as CUDA C++: a function of one statement `const T tN = …;` for each function of the formula.
 //!
-//! Names cannot collide: parameters are the formula's own, temporaries are `t` and a number, functions live in namespace `sr`.
+//! Names cannot collide: parameters are the formula's own, temporaries are `t` and a number, functions live in
+//! namespace `sr`.
 
 use super::graph::{Kind, Node};
 use super::{DeviceCall, Formula, Function};

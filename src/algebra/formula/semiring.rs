@@ -148,11 +148,11 @@ impl MonoidFormula {
             Error::Unsupported { what: format!("monoid '{name}' over {ty}"), why }
         })
     }
-    /// A monoid over `ty` as text: the name of a built-in one, or a formula of `a` and `b` with its identity, and perhaps a value
-    /// that ends a fold: `a + b - a * b identity 0 terminal 1`.
+    /// A monoid over `ty` as text: the name of a built-in one, or a formula of `a` and `b` with its identity, and
+    /// perhaps a value that ends a fold: `a + b - a * b identity 0 terminal 1`.
     ///
-    /// Whether it is a monoid is tried on sample values: e ⊕ x = x, x ⊕ y = y ⊕ x, (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z), floats up to
-    /// rounding; t ⊕ x = t. Structs are not tried.
+    /// Whether it is a monoid is tried on sample values: e ⊕ x = x, x ⊕ y = y ⊕ x, (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z), floats up
+    /// to rounding; t ⊕ x = t. Structs are not tried.
     /// # Errors
     /// [`Error::Formula`] for the text, [`Error::Argument`] if a law fails, with the values for which it does;
     /// [`Error::Unsupported`] for an unknown name.
@@ -213,8 +213,8 @@ impl RingFormula {
         let mul = mul.over(&parameters).ok_or_else(|| wrong(format!("⊗ is a formula of {}", known())))?;
         Ok(Self { add, mul })
     }
-    /// The semiring of this name over `ty`: the names of a monoid and an operator joined by `_`, `min_plus`, or an alias that
-    /// [`dynamic::canonical`] knows. All pairs exist, not only those of the table.
+    /// The semiring of this name over `ty`: the names of a monoid and an operator joined by `_`, `min_plus`, or an
+    /// alias that [`dynamic::canonical`] knows. All pairs exist, not only those of the table.
     /// # Errors
     /// [`Error::Unsupported`] if one of them does not exist for the type.
     pub fn named(name: &str, ty: Type) -> Result<Self> {
@@ -235,8 +235,8 @@ impl RingFormula {
             .map_or("a name is that of a monoid and of an operator, joined by _: min_plus".into(), |e| e.to_string());
         Err(Error::Unsupported { what: format!("semiring '{name}' over {ty}"), why })
     }
-    /// A semiring as text: ⊕, a comma, ⊗; or a name. ⊕ is as [`MonoidFormula::parse`] has it, ⊗ the name of an operator, or a
-    /// formula of `a`, `b`, and the positions `i`, `k`, `j` of C(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j).
+    /// A semiring as text: ⊕, a comma, ⊗; or a name. ⊕ is as [`MonoidFormula::parse`] has it, ⊗ the name of an
+    /// operator, or a formula of `a`, `b`, and the positions `i`, `k`, `j` of C(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j).
     ///
     /// ```
     /// use sparring::algebra::{RingFormula, Type};

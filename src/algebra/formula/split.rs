@@ -4,8 +4,9 @@ use super::graph::Kind;
 use super::{Builder, Formula, Function, Parameter};
 
 impl Formula {
-    /// What of the formula reads no parameter but `name` and takes long (a logarithm, an exponential, a power), and the formula with
-    /// that as its last parameter, called `part`. None if nothing is to be had; of two such parts the last one.
+    /// What of the formula reads no parameter but `name` and takes long (a logarithm, an exponential, a power), and the
+    /// formula with that as its last parameter, called `part`. None if nothing is to be had; of two such parts the last
+    /// one.
     pub(crate) fn split(&self, name: &str) -> Option<(Self, Self)> {
         use Function::{Exp, Ln, Ln1p, Pow, XLnX};
         let nodes = self.nodes();

@@ -28,7 +28,8 @@ struct Values {
 }
 
 impl Formula {
-    /// Whether it is seen that f(p, q) = f(q, p) for all numbers that are finite and not −0, but for the sign of a result that is 0.
+    /// Whether it is seen that f(p, q) = f(q, p) for all numbers that are finite and not −0, but for the sign of a
+    /// result that is 0.
     ///
     /// It is seen of + · and what else has exchangeable operands, and of differences whose sign is lost: `abs(a - b)`,
     /// `(a - b) * (a - b)`. No is said of some that are symmetric.

@@ -1,7 +1,7 @@
 //! A tree to a graph: which types its numbers have, and whether everything fits together.
 //!
-//! A number without a type takes that of what it meets: 2 with an f64 is 2.0, 2.5 with an integer is refused. Nothing is
-//! converted unless it is said: `f64(a)`.
+//! A number without a type takes that of what it meets: 2 with an f64 is 2.0, 2.5 with an integer is refused. Nothing
+//! is converted unless it is said: `f64(a)`.
 
 use super::graph::Builder;
 use super::parse::{self, Ast, Is};
@@ -11,8 +11,8 @@ use crate::{Error, Result};
 use num_complex::Complex;
 
 impl Formula {
-    /// The formula that the text says, of these parameters. Its result is of the type `result`, if one is given; else of the type
-    /// that its parameters make it.
+    /// The formula that the text says, of these parameters. Its result is of the type `result`, if one is given; else
+    /// of the type that its parameters make it.
     ///
     /// ```
     /// use sparring::algebra::{Formula, Type};

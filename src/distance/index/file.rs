@@ -15,7 +15,8 @@
 //! | bytes × entries | values |
 //! | 8 | check: FNV-1a of all bytes before, 64 bits |
 //!
-//! What is prepared and indexed is made again: that takes about as long as reading, and a file is read by any later version.
+//! What is prepared and indexed is made again: that takes about as long as reading, and a file is read by any later
+//! version.
 
 use std::io::{BufRead, Read, Seek, Write};
 use std::path::Path;
@@ -153,7 +154,8 @@ impl In<'_> {
 }
 
 impl<T: Float, I: Index> NeighbourIndex<T, I> {
-    /// Writes the index: what it was made from, a version, a check. The format is told in the source, `distance/index/file.rs`.
+    /// Writes the index: what it was made from, a version, a check. The format is told in the source,
+    /// `distance/index/file.rs`.
     ///
     /// ```
     /// use sparring::{Cpu, Csr, distance::{Metric, NeighbourIndex, Options}};

@@ -31,13 +31,13 @@ op! {
 of_distributions! {
     /// √(½ Σ (x ln(x/μ) + y ln(y/μ))), μ = (x + y)/2, for rows that are not negative.
     ///
-    /// With `normalize` rows are divided by their sums first; then two empty rows are at 0, and one empty row is at √ln 2, the
-    /// largest distance, from any other.
+    /// With `normalize` rows are divided by their sums first; then two empty rows are at 0, and one empty row is at √ln
+    /// 2, the largest distance, from any other.
     JensenShannon;
     /// Σ x ln(x/y) over x's columns, +∞ where y has none of them: relative entropy. Not symmetric.
     KullbackLeibler;
-    /// Σ x ln(x/y) over the common columns alone, as in the paper's Table 1. Not symmetric, may be negative, and rows that share
-    /// nothing are at 0: for comparison with the paper, not for neighbours.
+    /// Σ x ln(x/y) over the common columns alone, as in the paper's Table 1. Not symmetric, may be negative, and rows
+    /// that share nothing are at 0: for comparison with the paper, not for neighbours.
     KullbackLeiblerIntersection;
 }
 

@@ -16,8 +16,8 @@ plain! {
     Dot;
     /// 1 − Σ x y / (‖x‖ ‖y‖), in [0, 2]. Two rows of zeros are at 0, one is at 1 from any other.
     Cosine;
-    /// The cosine distance of x − x̄ and y − ȳ, where the mean is over all columns. Rows without variance as rows of zeros
-    /// in [`Cosine`].
+    /// The cosine distance of x − x̄ and y − ȳ, where the mean is over all columns. Rows without variance as rows of
+    /// zeros in [`Cosine`].
     Correlation;
     /// √Σ (x − y)².
     Euclidean;

@@ -57,7 +57,8 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>> Recipe for OnePass<X> {
     fn first<M: Machine>(self, side: Side, x: V<M, W>) -> V<M, W> {
         self.alone(side, x)
     }
-    /// What entries add alone may cancel in the first sum, so that how large it is tells nothing of what was rounded away.
+    /// What entries add alone may cancel in the first sum, so that how large it is tells nothing of what was rounded
+    /// away.
     #[inline(always)]
     fn second<M: Machine>(self, x: V<M, W>, _: V<M, W>, _: V<M, W>, _: V<M, W>) -> V<M, W> {
         self.alone(Side::X, x).abs() + self.alone(Side::Y, x).abs()

@@ -22,8 +22,9 @@ pub(super) const SOURCE: Source = source!("action.cu");
 /// (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 256;
 const MANY: usize = 400;
-/// Where a line has so many values of f64, registers are left for 1024 threads of a multiprocessor, and blocks are smaller: 3 to 4 %.
-/// Of f32, where it has so many, for 512, and a block takes two groups: 3 % (benches/results/2026-11-23-h200-tune.md).
+/// Where a line has so many values of f64, registers are left for 1024 threads of a multiprocessor, and blocks are
+/// smaller: 3 to 4 %. Of f32, where it has so many, for 512, and a block takes two groups: 3 %
+/// (benches/results/2026-11-23-h200-tune.md).
 const LONG: RangeInclusive<usize> = 7..=9;
 const FEW: usize = 160;
 const LONG_F32: usize = 10;
@@ -69,7 +70,8 @@ impl Action {
     fn lines(&self) -> usize {
         self.dofs.max(self.points).pow(2)
     }
-    /// The tiling where none is asked for: so many elements that copies of 16 bytes are whole, if they are not too many threads.
+    /// The tiling where none is asked for: so many elements that copies of 16 bytes are whole, if they are not too many
+    /// threads.
     pub(super) fn rule(&self) -> Tiling {
         let (lines, long) = (self.lines(), self.points.max(self.dofs));
         let with =
@@ -103,7 +105,8 @@ impl Action {
         let (threads, here) = (tiling.group * self.lines(), tiling.slab());
         let lanes = |count: usize| 0..(here * count).min(32);
         let cost = |places: &[usize]| turns(&places.iter().map(|at| at * size).collect::<Vec<_>>(), size);
-        // Pitches under which lines are read in few turns: of [q][j][k] by (q, k), of [q][r][k] by (q, r) and by (q, k).
+        // Pitches under which lines are read in few turns: of [q][j][k] by (q, k), of [q][r][k] by (q, r) and by (q,
+        // k).
         let by = |pitch: usize, count: usize, step: usize| {
             lanes(q * count).map(|t| t / count * pitch + t % count * step).collect::<Vec<_>>()
         };
@@ -173,7 +176,8 @@ impl Action {
         })
     }
 
-    /// The action on the device, by a program of these that was compiled, B being operand 0, W operand 3 and V operand 7.
+    /// The action on the device, by a program of these that was compiled, B being operand 0, W operand 3 and V operand
+    /// 7.
     pub(super) fn start(
         &self,
         worked: &Worked,

@@ -19,13 +19,14 @@ use crate::gpu::memory::alone;
 use crate::gpu::tiling::{Tiling, TunedKernel};
 
 impl Cuda {
-    /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device: the expression, the order of pairs and the order of every fold are those
-    /// of [`Cpu::einsum`](crate::Cpu::einsum), and so are the bits.
+    /// `C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …` of tensors on this device: the expression, the order of pairs and the order of
+    /// every fold are those of [`Cpu::einsum`](crate::Cpu::einsum), and so are the bits.
     ///
-    /// Each pair is a kernel. Where it is a batch of small matrices, whose members have no gaps, in any order of their indices, it is
-    /// compiled for their sizes: A, B and C are read once and C is written once, at the speed of memory for up to 32 rows and columns.
-    /// Everything else, and what is small, takes a thread for each element of C, and reads operands as often as they are needed.
-    /// How such a kernel is cut is a [`Tiling`]: a rule's, or what [`tune`](DeviceEinsum::tune) found.
+    /// Each pair is a kernel. Where it is a batch of small matrices, whose members have no gaps, in any order of their
+    /// indices, it is compiled for their sizes: A, B and C are read once and C is written once, at the speed of memory
+    /// for up to 32 rows and columns. Everything else, and what is small, takes a thread for each element of C, and
+    /// reads operands as often as they are needed. How such a kernel is cut is a [`Tiling`]: a rule's, or what
+    /// [`tune`](DeviceEinsum::tune) found.
     ///
     /// # Example
     /// ```no_run
@@ -65,7 +66,8 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         self.update.alpha = Some(alpha);
         self
     }
-    /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is not read then.
+    /// [`into`](Self::into) makes C = (β ⊗ C) ⊕ the contraction. The identity of ⊕ (0 of + and ×) forgets C, which is
+    /// not read then.
     pub fn beta(mut self, beta: T) -> Self {
         self.update.old = Old::times::<A>(beta);
         self
@@ -101,12 +103,13 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
         }
         Ok(explain(case, &Steps::new(&self.einsum, &layout)?))
     }
-    /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be read.
+    /// The contraction as new tensors, row-major, one behind the other; C counts as the identity of ⊕ where it is to be
+    /// read.
     /// # Errors
     /// [`Error::IndexOverflow`](crate::Error::IndexOverflow), [`Error::OutOfMemory`](crate::Error::OutOfMemory);
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Budget`](crate::Error::Budget);
-    /// [`Error::Compile`](crate::Error::Compile),
-    /// [`Error::NoCompiler`](crate::Error::NoCompiler), [`Error::Device`](crate::Error::Device), also for operands of another device.
+    /// [`Error::Compile`](crate::Error::Compile), [`Error::NoCompiler`](crate::Error::NoCompiler),
+    /// [`Error::Device`](crate::Error::Device), also for operands of another device.
     pub fn eval(self) -> Result<DeviceBatch<T>> {
         self.eval_in(&RowMajor)
     }
@@ -134,18 +137,19 @@ impl<A: Arithmetic<T>, T: Value> DeviceEinsum<'_, A, T> {
     }
     /// The contraction into `out`.
     /// # Errors
-    /// [`Error::Dims`](crate::Error::Dims) if `out` has other extents, [`Error::Length`](crate::Error::Length) if it has not as
-    /// many tensors; [`Error::Argument`](crate::Error::Argument) if an index of its
-    /// layout may name an element twice, or if another value shares its array; otherwise as [`eval`](Self::eval).
+    /// [`Error::Dims`](crate::Error::Dims) if `out` has other extents, [`Error::Length`](crate::Error::Length) if it
+    /// has not as many tensors; [`Error::Argument`](crate::Error::Argument) if an index of its layout may name an
+    /// element twice, or if another value shares its array; otherwise as [`eval`](Self::eval).
     pub fn into(self, out: &mut DeviceBatch<T>) -> Result<()> {
         self.fits(out)?;
         self.run(out, How::By(self.tiling))
     }
-    /// Finds the fastest tiling of each kernel that can be tiled, on these operands, and keeps it for [`Tuning::Kept`]: of those that a
-    /// multiprocessor has room for, the sixty that a model finds fastest are compiled and run in turns. The bits of results are the same
-    /// under all. What `out` holds afterwards is of no use: kernels ran many times.
+    /// Finds the fastest tiling of each kernel that can be tiled, on these operands, and keeps it for [`Tuning::Kept`]:
+    /// of those that a multiprocessor has room for, the sixty that a model finds fastest are compiled and run in turns.
+    /// The bits of results are the same under all. What `out` holds afterwards is of no use: kernels ran many times.
     ///
-    /// Cost: a few seconds, most of it compilation on all processors. What takes a thread for each element of C is not tiled.
+    /// Cost: a few seconds, most of it compilation on all processors. What takes a thread for each element of C is not
+    /// tiled.
     /// # Example
     /// See [`Cuda::tuning`].
     /// # Errors

@@ -3,8 +3,8 @@
 /// Bytes of shared memory that are read or copied at once.
 pub(super) const AT_ONCE: usize = 16;
 
-/// Turns that a warp takes to read `width` bytes from each place, given in bytes: lanes that read the same word share it, and as
-/// many lanes go at once as 128 bytes have room for.
+/// Turns that a warp takes to read `width` bytes from each place, given in bytes: lanes that read the same word share
+/// it, and as many lanes go at once as 128 bytes have room for.
 pub(super) fn turns(places: &[usize], width: usize) -> usize {
     let lanes = (128 / width.max(1)).clamp(1, 32);
     let of = |group: &[usize]| {

@@ -90,7 +90,8 @@ impl Cuda {
     /// The array under the view on the device, with its gaps.
     /// # Errors
     /// [`Error::DeviceMemory`](crate::Error::DeviceMemory), [`Error::Device`](crate::Error::Device);
-    /// [`Error::Argument`](crate::Error::Argument) for a [`Group`](crate::contract::Group): on a device tensors are in one array.
+    /// [`Error::Argument`](crate::Error::Argument) for a [`Group`](crate::contract::Group): on a device tensors are in
+    /// one array.
     pub fn upload_batch<T: Value>(&self, x: &View<'_, T>) -> Result<DeviceBatch<T>> {
         let Some(data) = x.data() else {
             let message =

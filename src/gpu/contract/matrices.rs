@@ -16,12 +16,12 @@ use crate::gpu::worked::Worked;
 
 pub(super) const SOURCE: Source = source!("contract.cu");
 
-/// By the rule threads of a block, about; and bytes of A and B that a block takes. On an H200 64 to 256 threads and 4 to 16 KiB are
-/// within 3 % of each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
+/// By the rule threads of a block, about; and bytes of A and B that a block takes. On an H200 64 to 256 threads and 4
+/// to 16 KiB are within 3 % of each other for 2 to 32 rows (benches/results/2026-11-23-h200-contract.md).
 const THREADS: usize = 128;
 const SLAB: usize = 8192;
-/// Threads of a block, at most, where more of them let it end with a line, or leave less of its warps idle than this; and the bytes of
-/// a line.
+/// Threads of a block, at most, where more of them let it end with a line, or leave less of its warps idle than this;
+/// and the bytes of a line.
 const MANY: usize = 288;
 const IDLE: f64 = 1.08;
 pub(super) const LINE: usize = 128;
@@ -36,8 +36,8 @@ const LARGEST: usize = 1 << 12;
 /// Elements that a step reads and writes from which a program of its own is worth its compilation.
 const WORTH: usize = 1 << 16;
 
-/// `C(b, m, n) = ⊕ₖ A(b, m, k) ⊗ B(b, k, n)`: a batch along the index of the largest stride in C, and indices that are rows, columns
-/// and folded. The members of A and of B have no gaps.
+/// `C(b, m, n) = ⊕ₖ A(b, m, k) ⊗ B(b, k, n)`: a batch along the index of the largest stride in C, and indices that are
+/// rows, columns and folded. The members of A and of B have no gaps.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Matrices {
     pub(super) batch: Axis,
@@ -197,17 +197,19 @@ impl Matrices {
         Some(self.grouped(alone, self.tile(alone)?.threads()))
     }
 
-    /// Members of a block by the rule, of which each takes so many threads: groups of whole copies of 16 bytes, and so many groups that
-    /// blocks meet at the ends of lines of memory. Lines of which two blocks write a part cost 4 to 13 % (squares of 3 and 9 rows:
-    /// benches/results/2026-11-23-h200-tune.md).
+    /// Members of a block by the rule, of which each takes so many threads: groups of whole copies of 16 bytes, and so
+    /// many groups that blocks meet at the ends of lines of memory. Lines of which two blocks write a part cost 4 to 13
+    /// % (squares of 3 and 9 rows: benches/results/2026-11-23-h200-tune.md).
     fn grouped(&self, tiling: Tiling, threads: usize) -> Tiling {
         let (whole, line, member) = (self.multiple(AT_ONCE, 2), self.multiple(LINE, 3), self.member().max(1));
         let turns = |group: usize| (SLAB + group * member / 2).div_euclid(group * member).clamp(1, 4);
         if line > 1 {
-            // The power of two that is nearest to as many threads as are wanted; twice as many, if less of the warps is idle then.
+            // The power of two that is nearest to as many threads as are wanted; twice as many, if less of the warps is
+            // idle then.
             let idle = |group: usize| (group * threads).next_multiple_of(32) as f64 / (group * threads) as f64;
             let power = 1usize << (THREADS as f64 / threads as f64).max(1.0).log2().round() as u32;
-            // Many of large members wait too long: squares of 22 rows of f64 take a quarter longer with four at once than with two.
+            // Many of large members wait too long: squares of 22 rows of f64 take a quarter longer with four at once
+            // than with two.
             let fits = 2 * power * threads <= MANY && 2 * power * member <= 7 * SLAB / 2;
             let double = fits && idle(power) > IDLE && idle(2 * power) < idle(power);
             let power = if double { 2 * power } else { power };
@@ -239,7 +241,8 @@ impl Matrices {
         let (m, n, k) = self.sizes();
         [(0, m * k), (1, k * n)]
     }
-    /// So many members are a multiple of so many bytes in each of the first so many tensors in which they follow each other.
+    /// So many members are a multiple of so many bytes in each of the first so many tensors in which they follow each
+    /// other.
     pub(super) fn multiple(&self, bytes: usize, tensors: usize) -> usize {
         let (m, n, _) = self.sizes();
         let [a, b] = self.sides();
@@ -282,8 +285,8 @@ impl Matrices {
         Slab { a, b, along, across, shared: a.bytes(slab, self.size) + b.bytes(slab, self.size) }
     }
 
-    /// How operand `t` of `size` elements a member lies in shared memory: what is read by the first lanes in the fewest turns, then
-    /// what is smallest. `read`: where in a member column, row lanes read, and how many elements.
+    /// How operand `t` of `size` elements a member lies in shared memory: what is read by the first lanes in the fewest
+    /// turns, then what is smallest. `read`: where in a member column, row lanes read, and how many elements.
     fn shared(
         &self,
         t: usize,

@@ -3,8 +3,8 @@
 use crate::gpu::driver::Limits;
 use crate::gpu::tiling::Tiling;
 
-/// Bytes that memory gives a multiprocessor in a cycle, and those that must be on their way for that: about 650 ns of them. Of an
-/// H200; for the order of tilings others are near enough.
+/// Bytes that memory gives a multiprocessor in a cycle, and those that must be on their way for that: about 650 ns of
+/// them. Of an H200; for the order of tilings others are near enough.
 const BYTES: f64 = 18.0;
 const FLIGHT: f64 = 24e3;
 /// Instructions that a multiprocessor begins in a cycle, each for 32 lanes.

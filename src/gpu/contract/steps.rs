@@ -138,7 +138,8 @@ impl Steps {
         let len = extents.fold(1u128, u128::saturating_mul);
         usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "einsum", bytes: len })
     }
-    /// A row-major tensor: the index of the largest stride in the result first, then those of each group as they lie in its tensor.
+    /// A row-major tensor: the index of the largest stride in the result first, then those of each group as they lie in
+    /// its tensor.
     fn dense(&self, groups: &[Set], from: &[&Shape]) -> Result<Shape> {
         let all = groups.iter().fold(0, |s, g| s | g);
         let mut order: Vec<u8> = self.first.filter(|i| all >> i & 1 == 1).into_iter().collect();

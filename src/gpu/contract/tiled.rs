@@ -27,7 +27,8 @@ pub(super) trait Tiled {
     fn rule(&self) -> Option<Tiling>;
     /// The program under a tiling; `None` if it is none for these sizes or a block has no room for it.
     fn program(&self, limits: &Limits, tiling: Tiling) -> Option<Worked>;
-    /// Tilings that a multiprocessor has room for, what a model finds fastest first; `reads`: the result's values are read.
+    /// Tilings that a multiprocessor has room for, what a model finds fastest first; `reads`: the result's values are
+    /// read.
     fn space(&self, limits: &Limits, reads: bool) -> Vec<Tiling>;
     /// What is computed, and by how many threads.
     fn explain(&self, worked: &Worked) -> String;

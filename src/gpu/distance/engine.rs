@@ -36,7 +36,8 @@ pub(super) trait Ready: Send + Sync {
     fn explain(&self) -> String;
     /// Distances of these rows of X from all rows of Y, row after row, into `out`.
     fn pairs(&self, cuda: &Cuda, rows: Range<usize>, out: &RawBuffer) -> Result<()>;
-    /// The `k` nearest rows of Y for each row of X; `k` is at least 1. Where there are fewer the rest of a list is empty.
+    /// The `k` nearest rows of Y for each row of X; `k` is at least 1. Where there are fewer the rest of a list is
+    /// empty.
     fn nearest(&self, cuda: &Cuda, k: usize, exclude_self: bool) -> Result<Lists>;
     /// The program whose lists are those of [`nearest`](Self::nearest).
     fn nearest_program(&self, cuda: &Cuda, k: usize) -> Result<Arc<Program>>;

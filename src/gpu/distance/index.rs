@@ -14,8 +14,8 @@ use crate::{Csr, Result};
 
 /// Rows of Y prepared for a measure and indexed on the device once, to be asked for neighbours as often as wanted.
 ///
-/// What is asked has the bits that preparing both would give. A NAMM of two passes is prepared with X, from rows that are on the device.
-/// Memory there: about 56 bytes an entry. Rows of X are on the host or on the device.
+/// What is asked has the bits that preparing both would give. A NAMM of two passes is prepared with X, from rows that
+/// are on the device. Memory there: about 56 bytes an entry. Rows of X are on the host or on the device.
 ///
 /// ```no_run
 /// use sparring::{Csr, Cuda, distance::{Metric, Options}};
@@ -44,7 +44,8 @@ impl<T> std::fmt::Debug for DeviceIndex<T> {
 impl Cuda {
     /// Rows of Y, on the host or on the device, prepared for a measure and indexed once: see [`DeviceIndex`].
     /// # Errors
-    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`](crate::Error::Argument) for `exclude_self`.
+    /// See [`DistanceBackend`](crate::backend::DistanceBackend); [`Error::Argument`](crate::Error::Argument) for
+    /// `exclude_self`.
     pub fn index<T: Float, A: Operand<T>>(
         &self,
         measure: impl Measure + 'static,
@@ -114,7 +115,8 @@ impl<T: Float> DeviceIndex<T> {
     }
     /// Writes the index, as [`NeighbourIndex::save_to`](crate::distance::NeighbourIndex::save_to) does.
     /// # Errors
-    /// Those of [`NeighbourIndex::save_to`](crate::distance::NeighbourIndex::save_to); [`Error::Device`](crate::Error::Device).
+    /// Those of [`NeighbourIndex::save_to`](crate::distance::NeighbourIndex::save_to);
+    /// [`Error::Device`](crate::Error::Device).
     pub fn save_to(&self, to: &mut dyn Write) -> Result<()> {
         let y: Csr<T> = self.cuda.download(&self.y)?;
         index_file::write(to, &*self.measure, &self.options, &y)

@@ -1,19 +1,20 @@
 //! Distances and nearest neighbours between the rows of sparse matrices on the device.
 //!
-//! A measure whose ⊕ is + takes one pass over the columns that two rows share (see [`Recipe`](crate::distance::Recipe)):
-//! rows are prepared on the device, Y is indexed by columns, and a warp folds one row of X into sums for a tile of rows of
-//! Y, in shared memory. Norms, the exact sum of near pairs, the finalizer and the lists of neighbours follow while the
-//! tile is there. Results are the same in every run; sums of a pair are folded in the order of columns, as on the CPU,
-//! norms and exact sums as trees whose shape depends on the lengths of the rows alone. Chebyshev goes the same way: of the
-//! columns that one row has alone only the largest entry matters.
+//! A measure whose ⊕ is + takes one pass over the columns that two rows share (see
+//! [`Recipe`](crate::distance::Recipe)): rows are prepared on the device, Y is indexed by columns, and a warp folds one
+//! row of X into sums for a tile of rows of Y, in shared memory. Norms, the exact sum of near pairs, the finalizer and
+//! the lists of neighbours follow while the tile is there. Results are the same in every run; sums of a pair are folded
+//! in the order of columns, as on the CPU, norms and exact sums as trees whose shape depends on the lengths of the rows
+//! alone. Chebyshev goes the same way: of the columns that one row has alone only the largest entry matters.
 //!
-//! A NAMM of the caller's whose ⊕ is not + takes the two passes of [`union_mxm`](Cuda::union_mxm), a block of rows of X at a
-//! time, which is a dense matrix that distances, lists of neighbours, or what lies within a radius are taken from. That
-//! has the CPU's bits where ⊕ is exact (max, min, or); else it is folded in another order, which depends on the device and
-//! on the block.
+//! A NAMM of the caller's whose ⊕ is not + takes the two passes of [`union_mxm`](Cuda::union_mxm), a block of rows of X
+//! at a time, which is a dense matrix that distances, lists of neighbours, or what lies within a radius are taken from.
+//! That has the CPU's bits where ⊕ is exact (max, min, or); else it is folded in another order, which depends on the
+//! device and on the block.
 //!
-//! Neighbours, and distances in blocks, are found also where rows do not fit the device, or [`Options::memory_budget`](crate::distance::Options::memory_budget):
-//! X comes in blocks then, Y in parts, and lists are joined, with the same bits.
+//! Neighbours, and distances in blocks, are found also where rows do not fit the device, or
+//! [`Options::memory_budget`](crate::distance::Options::memory_budget): X comes in blocks then, Y in parts, and lists
+//! are joined, with the same bits.
 
 mod blocks;
 mod engine;
@@ -44,13 +45,14 @@ use crate::distance::{Float, Formula, Measure, Neighbours, Options, Precision, Q
 use crate::{Error, Result};
 
 impl Cuda {
-    /// The nearest rows for each row of X, on the host or on the device: `cuda.neighbours(metric, &x).to(&y).k(10).eval()?`;
-    /// [`Asked`] has the settings.
+    /// The nearest rows for each row of X, on the host or on the device:
+    /// `cuda.neighbours(metric, &x).to(&y).k(10).eval()?`; [`Asked`] has the settings.
     ///
-    /// Cost: that of [`distances`](Self::distances) without its result; the list of a row stays with the warp that computes its
-    /// keys, in registers for k ≤ 32. Memory: 12 bytes a neighbour, and about 56 bytes an entry. Where the device or the budget has
-    /// no room for that, X is taken in blocks of rows and Y in parts, prepared anew for each block, and `explain` says how many:
-    /// what is on the host is sent part by part. Within a radius twice the cost, for the entries are counted first.
+    /// Cost: that of [`distances`](Self::distances) without its result; the list of a row stays with the warp that
+    /// computes its keys, in registers for k ≤ 32. Memory: 12 bytes a neighbour, and about 56 bytes an entry. Where the
+    /// device or the budget has no room for that, X is taken in blocks of rows and Y in parts, prepared anew for each
+    /// block, and `explain` says how many: what is on the host is sent part by part. Within a radius twice the cost,
+    /// for the entries are counted first.
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, distance::Metric};
@@ -67,11 +69,12 @@ impl Cuda {
     ) -> Asked<'a, Self, T, A, Near> {
         DistanceBackend::neighbours(self, measure, x)
     }
-    /// All distances from each row of X, on the host or on the device: `cuda.distances(metric, &x).to(&y).eval()?`; [`Asked`] has
-    /// the settings.
+    /// All distances from each row of X, on the host or on the device: `cuda.distances(metric, &x).to(&y).eval()?`;
+    /// [`Asked`] has the settings.
     ///
-    /// Cost: a sort of Y's entries by column, a term for every column that two rows share, and n·m sums; with X alone and a
-    /// measure that is symmetric half of that, the other half is mirrored. Memory: the result and about 56 bytes an entry.
+    /// Cost: a sort of Y's entries by column, a term for every column that two rows share, and n·m sums; with X alone
+    /// and a measure that is symmetric half of that, the other half is mirrored. Memory: the result and about 56 bytes
+    /// an entry.
     /// # Example
     /// ```no_run
     /// use sparring::{Csr, Cuda, distance::Metric};

@@ -93,8 +93,8 @@ impl Cuda {
         self.apply_raw(&cast(a.ty(), to), a)
     }
 
-    /// `a` with its rows sorted and without stored zeros, checked against `domain` unless `unchecked`. Its first row has
-    /// the number `first`.
+    /// `a` with its rows sorted and without stored zeros, checked against `domain` unless `unchecked`. Its first row
+    /// has the number `first`.
     /// # Errors
     /// [`Error::Argument`] for an entry that the domain does not have.
     pub(super) fn clean_rows(&self, a: &RawCsr, first: usize, domain: Domain, unchecked: bool) -> Result<Clean> {
@@ -161,8 +161,8 @@ impl Cuda {
         self.prepare_by_norms(pass, side, &centred)
     }
 
-    /// Whether a row's mean is so large beside its spread that it has to be centred. Its first norm is their quotient; rows that
-    /// seem constant may be such rows.
+    /// Whether a row's mean is so large beside its spread that it has to be centred. Its first norm is their quotient;
+    /// rows that seem constant may be such rows.
     fn any_far(&self, pass: &Pass, rows: &Rows) -> Result<bool> {
         fn any<W: Float>(cuda: &Cuda, mean: &Arc<RawBuffer>, constant: &Arc<RawBuffer>) -> Result<bool> {
             let [mean, constant] = [mean, constant].map(|norm| Buffer::<W>::of(Arc::clone(norm)));

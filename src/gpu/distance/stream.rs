@@ -1,7 +1,7 @@
 //! Rows that do not fit the device at once, nor a budget: X in blocks, Y in parts, lists of neighbours joined.
 //!
-//! A pair is computed from its two rows alone, so results are the same bits as at once; where ⊕ is not +, as long as ⊕ is
-//! exact. Preparation is done again for every block and part.
+//! A pair is computed from its two rows alone, so results are the same bits as at once; where ⊕ is not +, as long as ⊕
+//! is exact. Preparation is done again for every block and part.
 
 use std::ops::Range;
 use std::sync::Arc;

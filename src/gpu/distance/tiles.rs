@@ -19,9 +19,10 @@ const STARTS: u64 = 64 << 20;
 
 /// Rows of a tile of so many rows with `column` entries in a column.
 ///
-/// A warp has one tile in shared memory. Small tiles leave room for more warps, which hide each other's waits; large ones
-/// have longer segments, so that more of the 32 lanes have work. `bytes` are those that a row of the tile takes. Where ⊗ takes `long`
-/// and segments are long enough, tiles are half as large: all distances take 0.79 to 0.94 of the time then, neighbours up to 1.06.
+/// A warp has one tile in shared memory. Small tiles leave room for more warps, which hide each other's waits; large
+/// ones have longer segments, so that more of the 32 lanes have work. `bytes` are those that a row of the tile takes.
+/// Where ⊗ takes `long` and segments are long enough, tiles are half as large: all distances take 0.79 to 0.94 of the
+/// time then, neighbours up to 1.06.
 pub(super) fn rows_of_tile(nrows: usize, column: f64, bytes: u32, long: bool) -> usize {
     /// Of one tile: 13 warps are on a multiprocessor of 228 KiB then.
     const TILE_BYTES: u32 = 16 << 10;
@@ -40,7 +41,8 @@ pub(super) fn blocks_at_a_time(limits: &Limits, shared: u32) -> usize {
     of_one as usize * limits.multiprocessors as usize
 }
 
-/// Bytes of the starts of segments of `width` bytes each; none where they are searched for. `entries` are the bytes of Y.
+/// Bytes of the starts of segments of `width` bytes each; none where they are searched for. `entries` are the bytes of
+/// Y.
 pub(super) fn starts(columns: usize, tiles: usize, width: u64, entries: u64) -> Option<u64> {
     let bytes = (columns as u64).saturating_mul(tiles as u64).saturating_add(1).saturating_mul(width);
     (tiles > 0 && bytes <= STARTS.max(entries)).then_some(bytes)

@@ -159,7 +159,8 @@ impl<T: Float> DeviceVectors<T> {
     pub fn all_into(&self, out: &mut DeviceDense<T>) -> Result<()> {
         self.rows.all_into(out.shape(), &out.values)
     }
-    /// All distances as a stream: `each(first, distances)` gets the rows from `first` on, at most `rows` of them at a time.
+    /// All distances as a stream: `each(first, distances)` gets the rows from `first` on, at most `rows` of them at a
+    /// time.
     /// # Errors
     /// Those of [`all`](Self::all), [`Error::OutOfMemory`], and those of `each`.
     pub fn blocks(&self, rows: usize, mut each: impl FnMut(usize, &[T]) -> Result<()>) -> Result<()> {

@@ -34,7 +34,8 @@ enum KeptRows {
 impl Way {
     /// How what is asked of entries of that type is computed.
     /// # Errors
-    /// [`Error::Argument`] for a parameter outside its domain; [`Error::Unsupported`] for a formula without text for a GPU.
+    /// [`Error::Argument`] for a parameter outside its domain; [`Error::Unsupported`] for a formula without text for a
+    /// GPU.
     pub(super) fn new(question: &Question<'_>, entries: Type) -> Result<Self> {
         let distance::Way(way) = question.measure.way(&question.options, entries)?;
         let largest = question.measure.is_similarity();
@@ -71,8 +72,8 @@ impl Way {
             Self::Two(_) => true,
         }
     }
-    /// Bytes that rows of X take while they are compared, and those of Y with everything else; `most` is a budget, `entries` the
-    /// type of the matrices.
+    /// Bytes that rows of X take while they are compared, and those of Y with everything else; `most` is a budget,
+    /// `entries` the type of the matrices.
     pub(super) fn bytes(&self, sizes: &Sizes, entries: Type, most: Option<u64>) -> [u128; 2] {
         match self {
             Self::One(pass) => pairs::bytes(pass, sizes),

@@ -1,5 +1,5 @@
-//! A device with its context, its stream, those beside it and its pool of memory; who may put work on the stream, and what went wrong
-//! in it.
+//! A device with its context, its stream, those beside it and its pool of memory; who may put work on the stream, and
+//! what went wrong in it.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;

@@ -10,8 +10,9 @@ use super::errors::{failed, foreign};
 use super::sides::{SIDES, Sides};
 use crate::Result;
 
-/// Lanes for kernels that do not depend on each other: lane 0 is the device's stream, the others begin behind what was there at the
-/// fork. Memory that kernels of another lane than 0 use is taken before the fork and given back after the join.
+/// Lanes for kernels that do not depend on each other: lane 0 is the device's stream, the others begin behind what was
+/// there at the fork. Memory that kernels of another lane than 0 use is taken before the fork and given back after the
+/// join.
 pub(in crate::gpu) struct Lanes<'a> {
     device: &'a Arc<Device>,
     /// Lanes beside the first that were used.

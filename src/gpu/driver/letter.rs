@@ -1,7 +1,7 @@
 //! Numbers that the device hands to the host: pinned memory that kernels write to, read after one wait.
 //!
-//! A copy to ordinary memory is a step of its own, which begins when the kernel has ended. A number in pinned memory is there when the wait
-//! for the kernel is over.
+//! A copy to ordinary memory is a step of its own, which begins when the kernel has ended. A number in pinned memory is
+//! there when the wait for the kernel is over.
 
 use std::mem::MaybeUninit;
 use std::sync::{MutexGuard, PoisonError};
@@ -13,7 +13,8 @@ use super::errors::failed;
 use super::mail::{BYTES, Mail, NUMBERS, Place};
 use crate::{Error, Result};
 
-/// Eight numbers in pinned memory that are this letter's own. A kernel is given their address, and they are read after a wait.
+/// Eight numbers in pinned memory that are this letter's own. A kernel is given their address, and they are read after
+/// a wait.
 pub(in crate::gpu) struct Letter<'a> {
     device: &'a Device,
     place: Place,
@@ -43,8 +44,8 @@ impl Letter<'_> {
     /// The numbers, after a wait for all that was put on the stream.
     pub(in crate::gpu) fn read(&self) -> Result<[u64; NUMBERS]> {
         self.device.synchronize()?;
-        // SAFETY: the place has eight numbers, zeros at first, which this letter alone reads. What kernels of the stream write is there
-        // after the wait, and no later one was given the address.
+        // SAFETY: the place has eight numbers, zeros at first, which this letter alone reads. What kernels of the
+        // stream write is there after the wait, and no later one was given the address.
         Ok(std::array::from_fn(|i| unsafe { self.place.host.add(i).read_volatile() }))
     }
     /// Copies to all of `to`, which is no longer than a letter, from the device at `from`, and waits.
@@ -57,7 +58,8 @@ impl Letter<'_> {
         let len = to.len().min(BYTES);
         self.device.bind()?;
         // SAFETY: 1. `len` bytes are at `from` by the caller's promise, and in the place, which this letter alone uses.
-        //         2. The slice is looked at again after the wait alone. Should that fail, the driver has given the stream up.
+        //         2. The slice is looked at again after the wait alone. Should that fail, the driver has given the
+        //            stream up.
         unsafe {
             let staged = std::slice::from_raw_parts_mut(self.place.host.cast::<MaybeUninit<u8>>(), len);
             result::memcpy_dtoh_async(staged, from, self.device.stream()).map_err(self.device.failed(what))?;
@@ -69,7 +71,8 @@ impl Letter<'_> {
 }
 
 impl Drop for Letter<'_> {
-    /// Another letter may have the place at once: whatever a kernel still writes there, the next one's kernels come later on the stream.
+    /// Another letter may have the place at once: whatever a kernel still writes there, the next one's kernels come
+    /// later on the stream.
     fn drop(&mut self) {
         self.device.mail().give(self.place);
     }

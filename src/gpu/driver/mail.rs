@@ -26,7 +26,8 @@ pub(super) struct Mail {
     free: Vec<Place>,
 }
 
-// SAFETY: pinned memory may be used from any thread; the pages have one owner, and a place is in one letter or in `free`.
+// SAFETY: pinned memory may be used from any thread; the pages have one owner, and a place is in one letter or in
+// `free`.
 unsafe impl Send for Mail {}
 
 impl Mail {
@@ -45,7 +46,8 @@ impl Mail {
     /// One page more. The context is bound.
     pub(super) fn grow(&mut self) -> std::result::Result<(), DriverError> {
         // SAFETY: 1. The page is zeros before anyone reads it, and is given back in `clear`.
-        //         2. It is mapped, so that the driver knows its address on the device; the place for that address is ours.
+        //         2. It is mapped, so that the driver knows its address on the device; the place for that address is
+        //            ours.
         let (page, at) = unsafe {
             let page = result::malloc_host(BYTES * LETTERS, sys::CU_MEMHOSTALLOC_DEVICEMAP)?;
             page.cast::<u8>().write_bytes(0, BYTES * LETTERS);
@@ -66,8 +68,8 @@ impl Mail {
     pub(super) fn clear(&mut self) {
         self.free.clear();
         for page in self.pages.drain(..) {
-            // SAFETY: the page came from `malloc_host` and is given back once; nothing writes to it any more. An error here has no one to
-            // hear it.
+            // SAFETY: the page came from `malloc_host` and is given back once; nothing writes to it any more. An error
+            // here has no one to hear it.
             let _ = unsafe { result::free_host(page) };
         }
     }

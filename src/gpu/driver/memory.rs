@@ -126,8 +126,8 @@ impl Device {
         }
     }
 
-    /// The pinned buffers, made when they are first used; nothing where another thread has them (it might be waiting for
-    /// this one) or where they cannot be had.
+    /// The pinned buffers, made when they are first used; nothing where another thread has them (it might be waiting
+    /// for this one) or where they cannot be had.
     fn staged<T>(&self, work: impl FnOnce(&mut Staging) -> T) -> Option<T> {
         let mut staging = match self.staging.try_lock() {
             Ok(staging) => staging,
@@ -198,8 +198,8 @@ impl Device {
         }
         self.synchronize()
     }
-    /// Appends `len` values from the device at `from` to `to`, which has room for them, and waits. There are as many values
-    /// of type T there (their owner says so).
+    /// Appends `len` values from the device at `from` to `to`, which has room for them, and waits. There are as many
+    /// values of type T there (their owner says so).
     pub(in crate::gpu) fn get_spare<T: Value>(
         &self,
         to: &mut Vec<T>,

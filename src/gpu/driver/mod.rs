@@ -1,7 +1,7 @@
 //! The CUDA driver behind safe functions: context, one stream, a memory pool, modules.
 //!
-//! All work of a [`Device`] is put on one stream, so that memory is taken, used and given back in program order; but for kernels that do not
-//! depend on each other, which run in [`Lanes`] between a fork of that stream and a join.
+//! All work of a [`Device`] is put on one stream, so that memory is taken, used and given back in program order; but
+//! for kernels that do not depend on each other, which run in [`Lanes`] between a fork of that stream and a join.
 
 mod device;
 mod errors;

@@ -27,8 +27,8 @@ impl Device {
         nvrtc: (u32, u32),
     ) -> std::result::Result<Module, Unloadable> {
         self.bind().map_err(Unloadable::Other)?;
-        // SAFETY: `image` is whole: it came from NVRTC, or from the cache, which checks its length and sum. Text ends with
-        // a zero byte, as NVRTC gives it.
+        // SAFETY: `image` is whole: it came from NVRTC, or from the cache, which checks its length and sum. Text ends
+        // with a zero byte, as NVRTC gives it.
         match unsafe { result::module::load_data(image.as_ptr().cast()) } {
             Ok(module) => Ok(Module { module, device: Arc::clone(self) }),
             Err(e) if of_image(e) => {
@@ -103,8 +103,8 @@ impl Module {
         // SAFETY: the module is loaded as long as `self` lives.
         unsafe { result::module::get_global(self.module, c) }.map_err(failed(format!("array {name}")))
     }
-    /// How many parameters a kernel has: the length of the array that cuda/kernel.cuh puts beside it, where the driver tells it. Else they are
-    /// asked for until that fails, and a call that fails is what compute-sanitizer reports.
+    /// How many parameters a kernel has: the length of the array that cuda/kernel.cuh puts beside it, where the driver
+    /// tells it. Else they are asked for until that fails, and a call that fails is what compute-sanitizer reports.
     fn parameters_of(&self, kernel: &str) -> Option<usize> {
         let name = CString::new(format!("{kernel}_parameters")).ok()?;
         // SAFETY: the module is loaded as long as `self` lives.

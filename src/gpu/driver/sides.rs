@@ -42,8 +42,8 @@ impl Drop for Order {
 
 /// The streams, the event at a fork, and an event for each stream at its end.
 ///
-/// Threads may fork at the same time: an event that another thread records again stands later in the same stream, so that whoever waits
-/// for it waits for more, and nothing on a stream ever waits for what is put there later.
+/// Threads may fork at the same time: an event that another thread records again stands later in the same stream, so
+/// that whoever waits for it waits for more, and nothing on a stream ever waits for what is put there later.
 ///
 /// Fields are dropped in their order: the events first, since the streams may hold the context last.
 pub(super) struct Sides {

@@ -73,9 +73,10 @@ fn settings([a, b, c, kept]: [&'static str; 4]) -> [Setting; 4] {
     [("OffsetA", a), ("OffsetB", b), ("OffsetC", c), ("OffsetK", kept)].map(|(name, of)| Setting::Type(name, of))
 }
 
-/// Multiplications of a row above which a block computes its values, where all rows have so many: where products are few it is the heaviest
-/// row that takes long, where they are many warps get more done (`benches/gpu_spgemm.rs`, values of a new plan with 1024, 2048 and 4096:
-/// polblogs, 6 · 10⁵ in all, 0.064, 0.074, 0.109 ms; rajat01, 5 · 10⁶, 0.171, 0.150, 0.174; bcsstk16, 2 · 10⁷, 0.197, 0.200, 0.178).
+/// Multiplications of a row above which a block computes its values, where all rows have so many: where products are
+/// few it is the heaviest row that takes long, where they are many warps get more done (`benches/gpu_spgemm.rs`, values
+/// of a new plan with 1024, 2048 and 4096: polblogs, 6 · 10⁵ in all, 0.064, 0.074, 0.109 ms; rajat01, 5 · 10⁶, 0.171,
+/// 0.150, 0.174; bcsstk16, 2 · 10⁷, 0.197, 0.200, 0.178).
 fn heavy(flops: u64) -> u32 {
     match flops {
         0..0x10_0000 => 1024,
@@ -110,8 +111,9 @@ impl Work {
     /// Numbers of `struct Totals` of the kernel; as many zeros as there are bins come behind them.
     const TOTALS: usize = 3 + BINS;
 
-    /// Starts counting work of A's rows on rows of B that begin at `b_ptr`; `to` are the arrays that the kernel fills, where `products`,
-    /// the multiplications of each row, tell that those are rows of words, the first of them alone. The totals come at `totals`.
+    /// Starts counting work of A's rows on rows of B that begin at `b_ptr`; `to` are the arrays that the kernel fills,
+    /// where `products`, the multiplications of each row, tell that those are rows of words, the first of them alone.
+    /// The totals come at `totals`.
     fn count(
         cuda: &Cuda,
         a: &DevicePattern,
@@ -138,8 +140,8 @@ impl Work {
         Ok(bins)
     }
 
-    /// Work of the words of B's rows, of which `words` are the numbers, where this is that of B's entries, so many in all: with where
-    /// the words of each row begin, and their number.
+    /// Work of the words of B's rows, of which `words` are the numbers, where this is that of B's entries, so many in
+    /// all: with where the words of each row begin, and their number.
     pub(super) fn of_words(
         &self,
         cuda: &Cuda,
@@ -236,8 +238,8 @@ pub(super) fn for_values(
     Ok(bins)
 }
 
-/// C's row pointers and its entries from the lengths of its rows, and its rows in bins for writing, by `words`, if there are some to be
-/// written, and for values. All that is waited for is waited for once.
+/// C's row pointers and its entries from the lengths of its rows, and its rows in bins for writing, by `words`, if
+/// there are some to be written, and for values. All that is waited for is waited for once.
 pub(super) fn row_pointers(
     cuda: &Cuda,
     a: &DevicePattern,

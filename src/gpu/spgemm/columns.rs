@@ -65,8 +65,8 @@ struct Packed {
     masks: Buffer<u32>,
 }
 
-/// Words of the products over products above which B is read as it is. The R-MAT matrices of `benches/gpu_spgemm.rs` (about
-/// 0.6) and the stencils (0.36) pack, random matrices (1.0) do not; nothing was tried in between.
+/// Words of the products over products above which B is read as it is. The R-MAT matrices of `benches/gpu_spgemm.rs`
+/// (about 0.6) and the stencils (0.36) pack, random matrices (1.0) do not; nothing was tried in between.
 const PACKS: f64 = 0.7;
 
 /// Multiplications below which B is read as it is: finding out whether packing pays takes longer than it saves.

@@ -1,5 +1,5 @@
-//! The products of each entry of C, in the order in which they are folded: the host side of `cuda/spgemm_folds.cu` and of what
-//! `cuda/values_folds.cu` is given.
+//! The products of each entry of C, in the order in which they are folded: the host side of `cuda/spgemm_folds.cu` and
+//! of what `cuda/values_folds.cu` is given.
 
 use super::map::Made;
 use crate::Result;
@@ -32,8 +32,8 @@ pub(super) struct Folds {
 }
 
 impl Folds {
-    /// The products of a plan of `flops` multiplications; none where places do not fit 32 bits. Eight bytes a product, four an entry of C;
-    /// twice that and more while they are sorted.
+    /// The products of a plan of `flops` multiplications; none where places do not fit 32 bits. Eight bytes a product,
+    /// four an entry of C; twice that and more while they are sorted.
     pub(super) fn make(cuda: &Cuda, from: &Made<'_>, flops: u64) -> Result<Option<Self>> {
         let Made { patterns: [a, b, c], .. } = *from;
         let few = [a.nnz, b.nnz, c.nnz].iter().all(|&n| n < u32::MAX as usize);

@@ -1,4 +1,5 @@
-//! The products of C's longer rows as lists: the host side of `cuda/spgemm_lists.cu` and of its parts for `cuda/values_listed.cu`.
+//! The products of C's longer rows as lists: the host side of `cuda/spgemm_lists.cu` and of its parts for
+//! `cuda/values_listed.cu`.
 
 use super::map::Made;
 use crate::Result;
@@ -19,9 +20,9 @@ const WARPS: u32 = 4;
 /// Most entries of a part: `MOST_ENTRIES` of the kernels.
 pub(super) const ENTRIES: u32 = 1024;
 
-/// Most pairs of an entry of A and one of C in a part, for a product of so many multiplications: a warp goes through them all, and where
-/// products are few it is the heaviest part that takes long (`benches/gpu_spgemm.rs`: ego-Facebook 0.159 to 0.113 ms, ca-HepPh, of twice as
-/// many, 0.151 to 0.160).
+/// Most pairs of an entry of A and one of C in a part, for a product of so many multiplications: a warp goes through
+/// them all, and where products are few it is the heaviest part that takes long (`benches/gpu_spgemm.rs`: ego-Facebook
+/// 0.159 to 0.113 ms, ca-HepPh, of twice as many, 0.151 to 0.160).
 fn pairs(flops: u64) -> u32 {
     match flops {
         0..0x100_0000 => 1 << 15,
@@ -45,7 +46,8 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// The lists of a product of `flops` multiplications, if they take no more than twice C's pattern or a part of the free memory ([`FREE`]), and places fit 32 bits.
+    /// The lists of a product of `flops` multiplications, if they take no more than twice C's pattern or a part of the
+    /// free memory ([`FREE`]), and places fit 32 bits.
     pub(super) fn make(cuda: &Cuda, from: &Made<'_>, flops: u64) -> Result<Option<Self>> {
         let Made { patterns: [a, b, c], bins, .. } = *from;
         let n = bins.len(BIN) + bins.len(BIN + 1);

@@ -21,7 +21,8 @@ pub(super) struct Map {
     pub(super) ranks: Buffer<u8>,
 }
 
-/// What a map is made from: the patterns of A, B and C, C's rows in bins, their lengths, and multiplications of each row.
+/// What a map is made from: the patterns of A, B and C, C's rows in bins, their lengths, and multiplications of each
+/// row.
 pub(super) struct Made<'a> {
     pub(super) patterns: [&'a DevicePattern; 3],
     pub(super) bins: &'a Bins,

@@ -1,13 +1,13 @@
-//! C = A ⊕.⊗ B on the device, in two phases: the plan finds C's columns from the patterns, the numeric phase its values.
+//! C = A ⊕.⊗ B on the device, in two phases: the plan finds C's columns from the patterns, the numeric phase its
+//! values.
 //!
 //! Results have the bits of the CPU's: every value is folded from the identity of ⊕ in the order of A's row.
 //!
-//! [`Policy::KkSpGemm`], or an accumulator asked for, is kkSpGEMM with its rules for GPUs: kkmem (linked lists) or
-//! kklp (linear probing), each of two levels, the second from a memory pool whose chunks go to whom they are free
-//! for. Of the settings `dense_columns` and `pool` are of no use here. C is sorted by the first numeric phase, and
-//! takes as much memory again then; numeric phases take memory for the pool, at most half of what is free. Unsorted
-//! rows of kklp may be in another order in the next run. A dense accumulator is refused, and so is compression under our
-//! own policy.
+//! [`Policy::KkSpGemm`], or an accumulator asked for, is kkSpGEMM with its rules for GPUs: kkmem (linked lists) or kklp
+//! (linear probing), each of two levels, the second from a memory pool whose chunks go to whom they are free for. Of
+//! the settings `dense_columns` and `pool` are of no use here. C is sorted by the first numeric phase, and takes as
+//! much memory again then; numeric phases take memory for the pool, at most half of what is free. Unsorted rows of kklp
+//! may be in another order in the next run. A dense accumulator is refused, and so is compression under our own policy.
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, §3; rules that it leaves open are those of KokkosKernels 4.7.
 //! # Example
@@ -144,17 +144,17 @@ impl Plan {
     }
 }
 
-/// The structure of C = A·B at the places of a mask, or with `true` beside it at all others: patterns only, no values, no
-/// semiring. As on the CPU, a masked product has our policy.
+/// The structure of C = A·B at the places of a mask, or with `true` beside it at all others: patterns only, no values,
+/// no semiring. As on the CPU, a masked product has our policy.
 ///
-/// Cost: O(flops) time; on the device C's pattern, some 30 bytes a row, 5 bytes for each product of rows with at most 64
-/// of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work. The second numeric phase
-/// finds where products go, for those after it, where memory allows it: of up to 2²² products 8 bytes for each and 4 for each entry of C;
-/// of more a byte for each product of rows with at most 128 entries, 2 for those of longer rows and 8 for each entry of A in each part of
-/// them.
+/// Cost: O(flops) time; on the device C's pattern, some 30 bytes a row, 5 bytes for each product of rows with at most
+/// 64 of them (1 of these stays with the plan), and B again with 32 columns to a word where that saves work. The second
+/// numeric phase finds where products go, for those after it, where memory allows it: of up to 2²² products 8 bytes for
+/// each and 4 for each entry of C; of more a byte for each product of rows with at most 128 entries, 2 for those of
+/// longer rows and 8 for each entry of A in each part of them.
 /// # Errors
-/// [`Error::Shape`]; [`Error::DeviceMemory`] with the bytes that C's pattern needs; [`Error::Argument`] for settings out of
-/// range; [`Error::Unsupported`] for a dense accumulator, and for compression under our own policy.
+/// [`Error::Shape`]; [`Error::DeviceMemory`] with the bytes that C's pattern needs; [`Error::Argument`] for settings
+/// out of range; [`Error::Unsupported`] for a dense accumulator, and for compression under our own policy.
 pub(crate) fn plan_of(
     cuda: &Cuda,
     a: Arc<DevicePattern>,
@@ -184,8 +184,8 @@ pub(crate) fn plan_of(
 impl Cuda {
     /// Numeric phase: values of C over a ring, with the structure of the plan.
     /// # Errors
-    /// [`Error::PatternChanged`]; [`Error::DeviceMemory`], [`Error::Device`]; [`Error::Compile`] if the ring's text does not
-    /// compile.
+    /// [`Error::PatternChanged`]; [`Error::DeviceMemory`], [`Error::Device`]; [`Error::Compile`] if the ring's text
+    /// does not compile.
     pub(crate) fn numeric_raw(&self, plan: &Plan, ring: &Printed, a: &RawCsr, b: &RawCsr) -> Result<RawCsr> {
         plan.check(self, &a.pattern, &b.pattern)?;
         match &plan.form {
@@ -197,8 +197,8 @@ impl Cuda {
             Form::Rows(plan) => kk::numeric(self, plan, ring, a, b),
         }
     }
-    /// Numeric phase into the values of a matrix that this plan made before, which has the pattern `c`: no allocation on the
-    /// device, but for the pool of kkSpGEMM's policy.
+    /// Numeric phase into the values of a matrix that this plan made before, which has the pattern `c`: no allocation
+    /// on the device, but for the pool of kkSpGEMM's policy.
     /// # Errors
     /// [`Error::PatternChanged`], also if `c` is of another plan; [`Error::Argument`] if someone shares the values.
     pub(crate) fn numeric_into_raw(

@@ -29,7 +29,8 @@ pub(super) fn long_part(part: u32) -> u32 {
     4 * part
 }
 
-/// Places for parts of long rows up to which it is not waited for how many there are: a block of a kernel that finds none takes less.
+/// Places for parts of long rows up to which it is not waited for how many there are: a block of a kernel that finds
+/// none takes less.
 const NOT_WAITED_FOR: usize = 1 << 14;
 
 /// Rows of the last two bins, cut into parts.

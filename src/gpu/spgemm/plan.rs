@@ -65,13 +65,13 @@ pub(super) struct Kept {
 
 /// Short rows from which on the shortest are computed by a thread each, in a kernel of their own.
 pub(super) const MANY_ROWS: usize = 1 << 16;
-/// Multiplications up to which the products of each entry are kept (`benches/gpu_spgemm.rs`: rgg_n_2_15_s0, of 3.5 · 10⁶, 0.041 to 0.036 ms;
-/// wiki-Vote, of 4.5 · 10⁶, 0.045 to 0.054).
+/// Multiplications up to which the products of each entry are kept (`benches/gpu_spgemm.rs`: rgg_n_2_15_s0, of 3.5 ·
+/// 10⁶, 0.041 to 0.036 ms; wiki-Vote, of 4.5 · 10⁶, 0.045 to 0.054).
 const SMALL: u64 = 1 << 22;
 
 impl Plan {
-    /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths, in these bins for values if they are
-    /// known; `masked` if it lacks columns of the product.
+    /// The plan of a product of A and B whose result has the pattern C, with rows of these lengths, in these bins for
+    /// values if they are known; `masked` if it lacks columns of the product.
     pub(super) fn new(
         [a, b, c]: [&Arc<DevicePattern>; 3],
         (lengths, bins): (Buffer<u32>, Option<Bins>),

@@ -134,7 +134,8 @@ pub(super) fn fill(cuda: &Cuda, plan: &Plan, ring: &Printed, a: &RawCsr, b: &Raw
         let shape = Shape::blocks(n.div_ceil(groups as usize), 256, groups * entries * value)?;
         Ok(Launch { kernel: program(MAPPED, &map.place)?.kernel(&format!("mapped_{entries}"))?, shape, args })
     };
-    // Few short rows go together, some lanes a row; of many the shortest have a thread each, if there is room for values of this size.
+    // Few short rows go together, some lanes a row; of many the shortest have a thread each, if there is room for
+    // values of this size.
     let few = bins.len(1) + bins.len(2);
     let together = few < MANY_ROWS && plan.few().is_some();
     let mut short = vec![];
@@ -181,7 +182,8 @@ pub(super) fn programs() -> Vec<Unit> {
     units
 }
 
-/// The ways, each a program of its own, for a new semiring should not wait for the others' compilation; and their kernels.
+/// The ways, each a program of its own, for a new semiring should not wait for the others' compilation; and their
+/// kernels.
 const WAYS: [(Source, &[&str]); 6] = [
     (SHORT, &["values_16", "values_64", "values_128"]),
     (MAPPED, &["mapped_16", "mapped_64", "mapped_128"]),

@@ -1,4 +1,5 @@
-//! The entries of a tensor on a device, as they came, and how they are sorted and made into records: see `cuda/tensor.cu`.
+//! The entries of a tensor on a device, as they came, and how they are sorted and made into records: see
+//! `cuda/tensor.cu`.
 
 use std::ops::Range;
 use std::sync::Arc;

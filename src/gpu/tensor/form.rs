@@ -8,9 +8,10 @@ pub enum TensorForm {
     /// One record for each entry, and for each mode the order in which they are read. Results have the bits of
     /// [`Copies`](Self::Copies). Source: Phipps, Kolda 2019, MTTKRP-C.
     Permuted,
-    /// Two records for each entry: while one mode is multiplied, they move on to the order of the next, whose rows are in partitions
-    /// of equal work. Modes are meant to come in turn; one out of turn waits for the moves between. Source: Wijeratne, Kannan,
-    /// Prasanna 2024 (FLYCOO), whose records carry their places in all orders with them; here these stay where they are.
+    /// Two records for each entry: while one mode is multiplied, they move on to the order of the next, whose rows are
+    /// in partitions of equal work. Modes are meant to come in turn; one out of turn waits for the moves between.
+    /// Source: Wijeratne, Kannan, Prasanna 2024 (FLYCOO), whose records carry their places in all orders with them;
+    /// here these stay where they are.
     Remapped,
     /// Nothing: entries are sent anew for each product, as many at a time as fit.
     Parts,
@@ -56,9 +57,9 @@ pub struct TensorBytes {
 /// Bytes that the entries of a part are to have at least: fewer would be sent a few at a time.
 const SMALLEST_PART: u128 = 1 << 16;
 
-/// Entries of a block, for `nnz` in all: fewer where a device would not be filled. It depends on nothing else, so that the order of
-/// folds does not either. 4096 are as fast for large tensors, but a share of them is folded one by one, with twice the error
-/// (benches/gpu_mttkrp.rs: 8e-7 instead of 5e-7 in f32).
+/// Entries of a block, for `nnz` in all: fewer where a device would not be filled. It depends on nothing else, so that
+/// the order of folds does not either. 4096 are as fast for large tensors, but a share of them is folded one by one,
+/// with twice the error (benches/gpu_mttkrp.rs: 8e-7 instead of 5e-7 in f32).
 pub(super) fn tile(nnz: usize) -> usize {
     let mut tile = 2048;
     while tile > 256 && nnz / tile < 2048 {
@@ -74,8 +75,9 @@ pub(super) fn value_words(bytes: usize) -> usize {
 /// Words of a record: of one that stays, and of one that moves.
 pub(super) fn strides(order: usize, value_bytes: usize) -> (usize, usize) {
     let words = order + value_words(value_bytes);
-    // Even, so that two are read at once. What moves is written in whole sectors of 32 bytes: a part of one would be read before it is
-    // written (benches/gpu_mttkrp.rs, unif3 and nell2: 1.26 and 1.35 times the time with records of 16 bytes).
+    // Even, so that two are read at once. What moves is written in whole sectors of 32 bytes: a part of one would be
+    // read before it is written (benches/gpu_mttkrp.rs, unif3 and nell2: 1.26 and 1.35 times the time with records of
+    // 16 bytes).
     (if words > 2 { words.next_multiple_of(2) } else { words }, words.next_multiple_of(8))
 }
 
@@ -136,8 +138,8 @@ pub(super) const MOST: usize = (u32::MAX - (1 << 16)) as usize;
 /// | records and their orders, if they can be made | 0.4 to 0.8 of the bytes, 1.1 to 1.4 times as long |
 /// | else parts | |
 ///
-/// [`Remapped`](TensorForm::Remapped) is taken by name only: 1.8 to 2.2 times as long as copies, and more bytes than records and their
-/// orders have.
+/// [`Remapped`](TensorForm::Remapped) is taken by name only: 1.8 to 2.2 times as long as copies, and more bytes than
+/// records and their orders have.
 #[must_use]
 pub(super) fn choose(s: &TensorStats) -> (TensorForm, &'static str) {
     let fits = |form| s.bytes(form).made <= u128::from(s.room);

@@ -180,8 +180,8 @@ impl Moving {
 
 /// The orders of all modes, and where each entry stands in that of mode 0.
 ///
-/// Each order is that of the mode before, sorted stably by its own index: blocks go through their partitions side by side, so that what is
-/// written at about the same time lies side by side in the next order.
+/// Each order is that of the mode before, sorted stably by its own index: blocks go through their partitions side by
+/// side, so that what is written at about the same time lies side by side in the next order.
 fn turns(store: &Store<'_>) -> Result<(Vec<Turn>, Buffer<u32>)> {
     let (x, order) = (store.tensor, store.tensor.dims.len());
     let count = partitions(store.cuda.limits().multiprocessors, x.nnz());

@@ -1,6 +1,7 @@
 //! Sparse tensors on the device, and their matricized products with Khatri–Rao products (MTTKRP).
 //!
-//! Entries are sent once; sorted, cut and brought into the form of a plan there. See `cuda/tensor.cu` and `cuda/mttkrp.cu`.
+//! Entries are sent once; sorted, cut and brought into the form of a plan there. See `cuda/tensor.cu` and
+//! `cuda/mttkrp.cu`.
 
 mod entries;
 mod form;
@@ -63,7 +64,8 @@ impl<T: Value, I: Index> Entries for TensorRef<'_, T, I> {
     }
 }
 
-/// A tensor made ready for products over all of its modes, in one of the [forms](TensorForm); for any semiring of its values.
+/// A tensor made ready for products over all of its modes, in one of the [forms](TensorForm); for any semiring of its
+/// values.
 ///
 /// # Example
 /// ```no_run
@@ -111,8 +113,8 @@ impl Cuda {
     /// The plan borrows `&x` or shares an `Arc<Tensor>`; only parts are read again. Cost: a stable radix sort of the
     /// entries for each mode, on the device.
     /// # Errors
-    /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, or as many entries as only parts hold in another form;
-    /// [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
+    /// [`Error::IndexOverflow`] for a mode of more than 2³¹ indices, or as many entries as only parts hold in another
+    /// form; [`Error::DeviceMemory`], [`Error::Budget`], [`Error::Device`].
     pub fn mttkrp_plan<'a, T: Value, I: Index>(
         &self,
         x: impl Into<TensorRef<'a, T, I>>,
@@ -133,7 +135,8 @@ impl Cuda {
 
     /// Makes a tensor of the device ready, as [`mttkrp_plan`](Self::mttkrp_plan) does.
     /// # Errors
-    /// Those of [`mttkrp_plan`](Self::mttkrp_plan); [`Error::Unsupported`] for [`TensorForm::Parts`], whose entries come from the host.
+    /// Those of [`mttkrp_plan`](Self::mttkrp_plan); [`Error::Unsupported`] for [`TensorForm::Parts`], whose entries
+    /// come from the host.
     pub fn mttkrp_plan_of<T: Value>(
         &self,
         x: &DeviceTensor<T>,
@@ -208,15 +211,17 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         }
     }
 
-    /// `V(i, r) = ⊕ over the entries x of index i in `mode`: x ⊗ A_a(i_a, r) ⊗ A_b(i_b, r) …`, the other modes in increasing
-    /// order; the identity of ⊕ for an index without entries.
+    /// `V(i, r) = ⊕ over the entries x of index i in `mode`: x ⊗ A_a(i_a, r) ⊗ A_b(i_b, r) …`, the other modes in
+    /// increasing order; the identity of ⊕ for an index without entries.
     ///
-    /// Shapes: factor m is `dims[m]` × R, that of `mode` is not read; V is `dims[mode]` × R. Entries of a row are folded in an order
-    /// that depends on the tensor alone (in parts: also on the room; remapped: also on the number of multiprocessors), in pieces that
-    /// are folded in turn: the same bits in every run, without atomics. Copies and permuted records have the same bits.
+    /// Shapes: factor m is `dims[m]` × R, that of `mode` is not read; V is `dims[mode]` × R. Entries of a row are
+    /// folded in an order that depends on the tensor alone (in parts: also on the room; remapped: also on the number of
+    /// multiprocessors), in pieces that are folded in turn: the same bits in every run, without atomics. Copies and
+    /// permuted records have the same bits.
     /// # Errors
     /// [`Error::Argument`] for a mode that there is not; [`Error::Dims`], [`Error::Shape`] for factors that do not fit;
-    /// [`Error::Unsupported`] for a positional ⊗; [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`], [`Error::Device`].
+    /// [`Error::Unsupported`] for a positional ⊗; [`Error::Compile`], [`Error::NoCompiler`], [`Error::DeviceMemory`],
+    /// [`Error::Device`].
     pub fn mttkrp<R: Semiring<Mul: MulOp<A = T, Out = T>>>(
         &self,
         ring: R,
@@ -230,7 +235,8 @@ impl<T: Value> DeviceMttkrp<'_, T> {
     }
     /// [`mttkrp`](Self::mttkrp) into a matrix that is there.
     /// # Errors
-    /// Those of [`mttkrp`](Self::mttkrp); [`Error::Shape`] for a result of another shape, [`Error::Argument`] if someone shares it.
+    /// Those of [`mttkrp`](Self::mttkrp); [`Error::Shape`] for a result of another shape, [`Error::Argument`] if
+    /// someone shares it.
     pub fn mttkrp_into<R: Semiring<Mul: MulOp<A = T, Out = T>>>(
         &self,
         ring: R,
@@ -246,7 +252,8 @@ impl<T: Value> DeviceMttkrp<'_, T> {
         self.multiply(&printed_ring(ring), &buffers(factors), mode, lhs.1, v.values.raw())
     }
 
-    /// The product into `out`, which has room for it; factors are of the shapes and types that `ring` and the tensor want.
+    /// The product into `out`, which has room for it; factors are of the shapes and types that `ring` and the tensor
+    /// want.
     pub(crate) fn multiply(
         &self,
         ring: &Printed,

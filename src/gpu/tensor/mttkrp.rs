@@ -40,8 +40,8 @@ fn front(form: TensorForm, order: usize, value: Type, widths: Widths) -> Vec<Set
         Setting::Constant("VEC", widths.vec),
         Setting::Constant("THREADS", widths.threads),
         Setting::Constant("DEEP", deep),
-        // Blocks of a multiprocessor: 768 threads have 80 registers each. With 1024 threads orders from 4 up spill, with 512 they wait:
-        // 1.03 and 1.25 times as long for order 4.
+        // Blocks of a multiprocessor: 768 threads have 80 registers each. With 1024 threads orders from 4 up spill,
+        // with 512 they wait: 1.03 and 1.25 times as long for order 4.
         Setting::Constant("AT_A_TIME", 768 / widths.threads),
         switch(form),
     ]);
@@ -115,7 +115,8 @@ pub(super) fn programs() -> Vec<Unit> {
     use crate::algebra::MinPlus;
     let unit = |ring: &Printed, form, order, rank| {
         let settings = front(form, order, ring.a, Widths::new(rank, ring.b, ring.out));
-        // Records of many modes that move: for some architectures a word or two are put aside, which costs less than fewer blocks.
+        // Records of many modes that move: for some architectures a word or two are put aside, which costs less than
+        // fewer blocks.
         let hot: &[_] =
             if form == TensorForm::Remapped && order > 4 { &["merge_runs"] } else { &["mttkrp", "merge_runs"] };
         Unit { source: SOURCE, prefix: Front::new(&ring.text, &settings).text(), hot }

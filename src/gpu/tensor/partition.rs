@@ -1,8 +1,9 @@
 //! Partitions of a mode's rows, each row in the one that is filled least, and where entries stand in their order.
 //!
-//! Source: Wijeratne, Kannan, Prasanna 2024, §3.4 and Algorithm 1: rows in order of decreasing numbers of entries, so that the fullest
-//! partition has at most 4/3 of what the best one would have (Graham 1969). Rows of more than a quarter of a partition are cut first,
-//! which the paper does not do; then it has at most 5/4 of the mean, and an entry.
+//! Source: Wijeratne, Kannan, Prasanna 2024, §3.4 and Algorithm 1: rows in order of decreasing numbers of entries, so
+//! that the fullest partition has at most 4/3 of what the best one would have (Graham 1969). Rows of more than a
+//! quarter of a partition are cut first, which the paper does not do; then it has at most 5/4 of the mean, and an
+//! entry.
 
 use super::entries::{Store, sort};
 use super::schedule::{Schedule, SplitRow, SplitRows};

@@ -1,4 +1,5 @@
-//! How the entries of an order are handed out: blocks, runs of entries of one row in them, rows whose runs lie in several blocks.
+//! How the entries of an order are handed out: blocks, runs of entries of one row in them, rows whose runs lie in
+//! several blocks.
 
 use super::entries::Store;
 use super::form::tile;

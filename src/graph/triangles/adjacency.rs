@@ -31,8 +31,9 @@ impl<'a, I: Index> Adjacency<'a, I> {
     pub(super) fn repeats(&self) -> bool {
         self.transposed.is_some()
     }
-    /// One list in place of two, without the vertex itself, if no vertex has more than `most` neighbours, rows are sorted and there are
-    /// few enough for a second-level cache: beyond it merging takes longer than new names (er18d8, 0.9; p2p-Gnutella31, 1.3).
+    /// One list in place of two, without the vertex itself, if no vertex has more than `most` neighbours, rows are
+    /// sorted and there are few enough for a second-level cache: beyond it merging takes longer than new names (er18d8,
+    /// 0.9; p2p-Gnutella31, 1.3).
     pub(super) fn merged(&self, threads: &Threads, most: usize) -> Result<Option<Pattern<I>>> {
         match &self.transposed {
             Some(t)
@@ -59,12 +60,13 @@ impl<'a, I: Index> Adjacency<'a, I> {
 
 /// How many entries are on the diagonal of `a`, if it is symmetric. Rows that are not sorted count as not symmetric.
 ///
-/// Passing over the rows in order, the rows i > j that hold j come in the order in which row j must name them, so
-/// a finger in row j that moves on with each of them finds the next, or finds that `a` is not symmetric. If all fingers come to the
-/// ends of their rows, every entry above the diagonal was found, once.
+/// Passing over the rows in order, the rows i > j that hold j come in the order in which row j must name them, so a
+/// finger in row j that moves on with each of them finds the next, or finds that `a` is not symmetric. If all fingers
+/// come to the ends of their rows, every entry above the diagonal was found, once.
 ///
-/// Blocks of rows have fingers of their own, which begin where those of the block before end: how many of its rows hold j is counted
-/// first. Cost: O(nnz), and far less if an entry near the top, or one of a few in between, has no mirror image.
+/// Blocks of rows have fingers of their own, which begin where those of the block before end: how many of its rows hold
+/// j is counted first. Cost: O(nnz), and far less if an entry near the top, or one of a few in between, has no mirror
+/// image.
 pub(super) fn symmetry<I: Index>(threads: &Threads, a: &Pattern<I>) -> Result<Option<u64>> {
     if !a.is_sorted() {
         return Ok(None);
@@ -120,7 +122,8 @@ const FINGERS: &str = "fingers in rows";
 /// Where the fingers of each block of rows begin in the rows before it, if `a` is symmetric; n of each block.
 fn first_fingers<I: Index>(threads: &Threads, a: &Pattern<I>, blocks: &[Range<usize>]) -> Result<Vec<usize>> {
     let (n, ptr) = (a.nrows(), a.row_ptr());
-    // What the block before adds: of its own rows where they hold the first row above, and one for each row that holds j below.
+    // What the block before adds: of its own rows where they hold the first row above, and one for each row that holds
+    // j below.
     let mut fingers = Fresh::new(n.saturating_mul(blocks.len()), FINGERS)?.fill(
         threads,
         "triangles",
@@ -163,8 +166,8 @@ fn first_fingers<I: Index>(threads: &Threads, a: &Pattern<I>, blocks: &[Range<us
     Ok(fingers)
 }
 
-/// Ranges of rows with about as many entries below the diagonal, by a sample of rows; nothing if one of those shows that `a` is not
-/// symmetric.
+/// Ranges of rows with about as many entries below the diagonal, by a sample of rows; nothing if one of those shows
+/// that `a` is not symmetric.
 fn blocks_below<I: Index>(a: &Pattern<I>, most: usize) -> Result<Option<Vec<Range<usize>>>> {
     let (ptr, samples) = (a.row_ptr(), most * 16);
     if most == 1 {

@@ -1,8 +1,8 @@
 //! Every triangle once, at its vertex of lowest degree: counts for each vertex and for each edge.
 //!
-//! Of each vertex the neighbours of higher degree are listed, in the row's order (of equal degrees, those with a larger number). A
-//! triangle u, v, w is found at u: v and w are in its list, w in that of v. Lists have at most √(2m) vertices for m edges.
-//! Counts are sums of whole numbers, so that they do not depend on who adds first.
+//! Of each vertex the neighbours of higher degree are listed, in the row's order (of equal degrees, those with a larger
+//! number). A triangle u, v, w is found at u: v and w are in its list, w in that of v. Lists have at most √(2m)
+//! vertices for m edges. Counts are sums of whole numbers, so that they do not depend on who adds first.
 //!
 //! Source: Schank, Wagner 2005, "Finding, counting and listing all triangles in large graphs" (algorithm *forward*).
 
@@ -65,8 +65,8 @@ impl<'a, I: Index> Upward<'a, I> {
         &self.heads[self.graph.row_ptr()[u]..][..self.lens[u] as usize]
     }
 
-    /// Finds every triangle u, v, w once. `third` is told the place of w in the list of v; `first`, for each u, its list and in how
-    /// many triangles of u as the vertex of lowest degree each vertex of it is.
+    /// Finds every triangle u, v, w once. `third` is told the place of w in the list of v; `first`, for each u, its
+    /// list and in how many triangles of u as the vertex of lowest degree each vertex of it is.
     fn find(
         &self,
         threads: &Threads,

@@ -24,7 +24,8 @@ pub(super) trait Rows: Sync {
     /// Writes the names in the row at `at` to `names`, which has room for them and [`SLACK`]; returns how many they
     /// are, and where the next row begins.
     fn names(rows: &[Self::Unit], at: usize, names: &mut [u32]) -> (usize, usize);
-    /// Σ |L(b) ∩ L(a)| over the rows b that begin at `starts`, for the row a at `at`; `words` is clear before and after.
+    /// Σ |L(b) ∩ L(a)| over the rows b that begin at `starts`, for the row a at `at`; `words` is clear before and
+    /// after.
     fn meet(rows: &[Self::Unit], at: usize, starts: &[usize], words: &mut [u64]) -> u64;
 }
 

@@ -15,12 +15,14 @@
 //! | repeated entries | added up, refused or kept ([`Duplicates`]) | |
 //! | lines | ends `\n` or `\r\n`, the last one optional; comments and blank lines anywhere | a comment behind an entry; anything else there |
 //!
-//! [`FrosttOptions::lenient`] takes some of what is refused. [`write_frostt`] writes the shortest text that gives the same value.
+//! [`FrosttOptions::lenient`] takes some of what is refused. [`write_frostt`] writes the shortest text that gives the
+//! same value.
 //!
-//! The text is split at line ends and parsed by all threads. An error names file, line and column, and is the first one in the
-//! file whatever the number of threads. Memory follows the bytes that are there.
+//! The text is split at line ends and parsed by all threads. An error names file, line and column, and is the first one
+//! in the file whatever the number of threads. Memory follows the bytes that are there.
 //!
-//! Source: Smith, Choi, Li, Vuduc, Park, Liu, Karypis, *FROSTT: The Formidable Repository of Open Sparse Tensors and Tools*, 2017.
+//! Source: Smith, Choi, Li, Vuduc, Park, Liu, Karypis, *FROSTT: The Formidable Repository of Open Sparse Tensors and
+//! Tools*, 2017.
 
 mod assemble;
 mod block;

@@ -6,14 +6,14 @@ use crate::par::Threads;
 /// What becomes of entries that are in a file more than once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// They are added up in the order of the file ([`MarketValue::repeated`](crate::io::MarketValue::repeated)). The entries
-    /// come sorted by their indices, the last mode fastest; a file that is sorted so is not sorted again.
+    /// They are added up in the order of the file ([`MarketValue::repeated`](crate::io::MarketValue::repeated)). The
+    /// entries come sorted by their indices, the last mode fastest; a file that is sorted so is not sorted again.
     #[default]
     Sum,
     /// The first entry that repeats another is an error. The entries come in the order of the file.
     Refuse,
-    /// They are kept, and nothing is looked at: the fastest, for files that are known to have none. The entries come in the
-    /// order of the file. Norms, and what is made of them, are not those of the sum.
+    /// They are kept, and nothing is looked at: the fastest, for files that are known to have none. The entries come in
+    /// the order of the file. Norms, and what is made of them, are not those of the sum.
     Keep,
 }
 

@@ -21,9 +21,9 @@ use crate::{Error, Index, Result};
 /// assert_eq!(x.dims(), [5, 201, 61]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Cost: O(bytes), shared by all threads; decompression runs on one. Entries that are not sorted are, which [`Duplicates::Keep`]
-/// spares. Memory: the file, some pieces of its text where it is compressed, the tensor and one of its lists again; for sorting 16
-/// to 24 bytes an entry and the tensor again.
+/// Cost: O(bytes), shared by all threads; decompression runs on one. Entries that are not sorted are, which
+/// [`Duplicates::Keep`] spares. Memory: the file, some pieces of its text where it is compressed, the tensor and one of
+/// its lists again; for sorting 16 to 24 bytes an entry and the tensor again.
 /// # Errors
 /// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::OutOfMemory`].
 pub fn read_frostt<T: FrosttValue>(path: impl AsRef<Path>) -> Result<AnyTensor<T>> {

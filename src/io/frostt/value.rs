@@ -6,8 +6,8 @@ use crate::io::text::{Bad, Cursor, quoted, real, whole};
 
 /// A value type whose text is one number, so that FROSTT files are read into it and written from it.
 ///
-/// All real numbers and `bool` have it. [`MarketValue`] says how a number becomes a value; a value of a file without values is its
-/// [`ONE`](MarketValue::ONE), and [`repeated`](MarketValue::repeated) adds up entries that are repeated.
+/// All real numbers and `bool` have it. [`MarketValue`] says how a number becomes a value; a value of a file without
+/// values is its [`ONE`](MarketValue::ONE), and [`repeated`](MarketValue::repeated) adds up entries that are repeated.
 #[diagnostic::on_unimplemented(
     message = "FROSTT files hold no values of type `{Self}`",
     label = "cannot be read from or written to a FROSTT file",

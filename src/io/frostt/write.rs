@@ -12,9 +12,10 @@ use crate::{Error, Index, Result};
 
 /// Writes a tensor as a FROSTT file, compressed if `path` ends in `.gz`; the entries in their order.
 ///
-/// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one: floats are written as
-/// the shortest text that gives the same value. The format has no dimensions: who reads a tensor whose last slices are empty gives
-/// them ([`FrosttOptions::dims`](crate::io::FrosttOptions::dims)). With [`WriteOptions::pattern_only`] there are no values.
+/// Reading the file as `T` gives the same entries bit for bit, except that every NaN becomes the usual one: floats are
+/// written as the shortest text that gives the same value. The format has no dimensions: who reads a tensor whose last
+/// slices are empty gives them ([`FrosttOptions::dims`](crate::io::FrosttOptions::dims)). With
+/// [`WriteOptions::pattern_only`] there are no values.
 /// ```no_run
 /// use sparring::{io::{WriteOptions, write_frostt}, tensor::Tensor};
 /// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 1], vec![1, 0]], vec![0.1, 2.0])?;

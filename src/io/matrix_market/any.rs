@@ -66,8 +66,8 @@ impl MatrixFile {
     /// As [`any`](Self::any), on `threads`, each entry converted to a type before repeated ones are added up, as
     /// [`csr`](Self::csr) does.
     /// # Errors
-    /// As there, and [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a value, naming the first such
-    /// entry, and for structs.
+    /// As there, and [`Error::Unsupported`](crate::Error::Unsupported) if the type does not hold a value, naming the
+    /// first such entry, and for structs.
     pub fn of_type(&self, ty: Type, threads: &Threads) -> Result<(Arc<Pattern>, Array)> {
         macro_rules! array {
             ($($variant:ident $t:ty),*) => {

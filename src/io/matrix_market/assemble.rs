@@ -119,8 +119,8 @@ impl MatrixFile {
 
     /// Compressed rows, if the entries come by rows or by columns, none twice: each goes straight to its place.
     ///
-    /// That holds for a file of one triangle too: of row r, those below the diagonal come in column r or before, the mirror images of
-    /// column r after them.
+    /// That holds for a file of one triangle too: of row r, those below the diagonal come in column r or before, the
+    /// mirror images of column r after them.
     fn in_order<T: MarketValue, I: Index>(&self, threads: &Threads) -> Result<Option<Csr<T, I>>> {
         let mirrored = match self.header.symmetry {
             Symmetry::General => false,
@@ -128,8 +128,8 @@ impl MatrixFile {
             // Mirror images have values of their own.
             Symmetry::SkewSymmetric | Symmetry::Hermitian => return Ok(None),
         };
-        // Narrow indices for a matrix of wide ones are rare, and so are far more rows than entries, for which counts of rows would be
-        // most of the work.
+        // Narrow indices for a matrix of wide ones are rare, and so are far more rows than entries, for which counts of
+        // rows would be most of the work.
         let shape = (self.header.nrows, self.header.ncols);
         let blocks = &self.entries.blocks;
         let mut lists: Vec<&Indices<I>> = reserved(blocks.len(), "lists of entries")?;
@@ -205,7 +205,8 @@ impl MatrixFile {
         Ok(found)
     }
 
-    /// Where in a list of all entries those of each block begin, then the mirror images of each, if there are any; and the end.
+    /// Where in a list of all entries those of each block begin, then the mirror images of each, if there are any; and
+    /// the end.
     fn starts(&self, mirrored: &[Vec<u32>]) -> Result<Vec<usize>> {
         let blocks = &self.entries.blocks;
         let mut starts = reserved(blocks.len() + mirrored.len() + 1, "blocks of a file")?;
@@ -217,7 +218,8 @@ impl MatrixFile {
         starts.push(start);
         Ok(starts)
     }
-    /// The block of which part `p` of such a list is, and which of its entries have their images there, if it is one of images.
+    /// The block of which part `p` of such a list is, and which of its entries have their images there, if it is one of
+    /// images.
     fn part<'a>(&'a self, p: usize, mirrored: &'a [Vec<u32>]) -> (usize, &'a Block, Option<&'a [u32]>) {
         let blocks = &self.entries.blocks;
         let b = p % blocks.len();
@@ -299,7 +301,8 @@ impl MatrixFile {
     }
 }
 
-/// Converts the values of a block, or the mirror images of `which` of them; gives the first entry whose value `T` does not hold.
+/// Converts the values of a block, or the mirror images of `which` of them; gives the first entry whose value `T` does
+/// not hold.
 fn converted<X: Scalar, T: MarketValue>(
     from: &[X],
     which: Option<&[u32]>,

@@ -24,7 +24,8 @@ pub(super) fn parse(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Resu
     })
 }
 
-/// Reads the header; the pieces of text are what follows it. What begins as no Matrix Market file is not decompressed further.
+/// Reads the header; the pieces of text are what follows it. What begins as no Matrix Market file is not decompressed
+/// further.
 fn open<'a>(name: &'a str, bytes: &'a [u8], options: &ReadOptions<'_>) -> Result<(Header, Stream<'a>)> {
     let mut stream = Stream::open(name, bytes, &options.limits(), |text| check_magic(text, options.lenient))?;
     let mut banner = None;

@@ -18,8 +18,8 @@
 //!
 //! [`ReadOptions::lenient`] takes some of what is refused. Bytes behind gzip are refused, but for zeros.
 //!
-//! [`MatrixFile::any`] gives the matrix in the type that the file has, [`MatrixFile::csr`] in one that the caller names;
-//! [`write_matrix_market_any`] and [`write_matrix_market`] write the one and the other.
+//! [`MatrixFile::any`] gives the matrix in the type that the file has, [`MatrixFile::csr`] in one that the caller
+//! names; [`write_matrix_market_any`] and [`write_matrix_market`] write the one and the other.
 //!
 //! | values | written as | |
 //! | --- | --- | --- |

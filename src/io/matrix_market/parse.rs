@@ -1,6 +1,7 @@
 //! From text to blocks of entries: what the text comes in is the business of a [`Source`].
 //!
-//! Pieces of text are parsed in any order, each up to what is wrong in it; [`InOrder`] then says what is wrong in the file.
+//! Pieces of text are parsed in any order, each up to what is wrong in it; [`InOrder`] then says what is wrong in the
+//! file.
 
 use super::assemble::{Entries, MatrixFile};
 use super::banner::{Field, Layout, Symmetry};

@@ -1,7 +1,7 @@
 //! Plain files, parsed while they are read: each thread reads pieces into memory of its own, which stays in its cache.
 //!
-//! Nearly all files are right. Where something is wrong, or the file is of another kind, it is read whole, to see what comes first
-//! in it.
+//! Nearly all files are right. Where something is wrong, or the file is of another kind, it is read whole, to see what
+//! comes first in it.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -20,8 +20,8 @@ use crate::{Error, Result};
 /// let a = sparring::io::read_matrix_market("ca-HepPh.mtx.gz")?.csr::<f64>()?;
 /// # Ok::<(), sparring::Error>(())
 /// ```
-/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: a piece of text for each thread (the whole file where it
-/// is small, compressed, an array, or wrong) and 8 to 24 bytes an entry.
+/// Cost: O(bytes), shared by all threads; decompression runs on one. Memory: a piece of text for each thread (the whole
+/// file where it is small, compressed, an array, or wrong) and 8 to 24 bytes an entry.
 /// # Errors
 /// [`Error::Io`]; [`Error::Parse`] with the first line and column that are wrong; [`Error::OutOfMemory`].
 pub fn read_matrix_market(path: impl AsRef<Path>) -> Result<MatrixFile> {

@@ -1,8 +1,9 @@
 //! Entries above the diagonal of files that store one triangle.
 //!
 //! The format has the lower triangle; many programs write the upper one, some write both. Parsing turns an entry (i, j)
-//! above the diagonal into its mirror image (j, i) and remembers it. That is the same matrix, unless (j, i) stands in the
-//! file too: then it is not clear whether the two are to be added up, and only lenient reading goes on, without those above.
+//! above the diagonal into its mirror image (j, i) and remembers it. That is the same matrix, unless (j, i) stands in
+//! the file too: then it is not clear whether the two are to be added up, and only lenient reading goes on, without
+//! those above.
 
 use super::banner::Symmetry;
 use super::block::{Block, Places, Values, with_places, with_values};

@@ -26,8 +26,8 @@ use crate::{Csr, Error, Index, Pattern, Result};
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// [`Error::Io`], and what was at `path` is as it was ([`write_file`](crate::io::write_file)); [`Error::Argument`] if the matrix should be
-/// symmetric and is not.
+/// [`Error::Io`], and what was at `path` is as it was ([`write_file`](crate::io::write_file)); [`Error::Argument`] if
+/// the matrix should be symmetric and is not.
 pub fn write_matrix_market<T: MarketValue, I: Index>(
     path: impl AsRef<Path>,
     a: &Csr<T, I>,
@@ -55,7 +55,8 @@ pub fn write_matrix_market_to<T: MarketValue, I: Index>(
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// # Errors
-/// As [`write_matrix_market`]; [`Error::Length`] if there is not one value per entry; [`Error::Unsupported`] for structs.
+/// As [`write_matrix_market`]; [`Error::Length`] if there is not one value per entry; [`Error::Unsupported`] for
+/// structs.
 pub fn write_matrix_market_any<I: Index>(
     path: impl AsRef<Path>,
     pattern: &Pattern<I>,

@@ -125,8 +125,8 @@ impl<'a> Cursor<'a> {
             }
         }
     }
-    /// Goes to where the entry begins that comes `wanted` entries later, or to the end of the text; entries stepped over.
-    /// Lines that begin with `comment` are none.
+    /// Goes to where the entry begins that comes `wanted` entries later, or to the end of the text; entries stepped
+    /// over. Lines that begin with `comment` are none.
     pub(crate) fn skip_entries(&mut self, wanted: usize, comment: Option<u8>) -> usize {
         let mut seen = 0;
         loop {
@@ -198,22 +198,25 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The number of up to seven digits at the start of `text`, and how many they are, if a word ends behind them within eight bytes.
+/// The number of up to seven digits at the start of `text`, and how many they are, if a word ends behind them within
+/// eight bytes.
 ///
-/// All eight are looked at together, the first in the lowest byte. Source: Lemire 2022, "Number parsing at a gigabyte per second", §6
-/// (digits by three multiplications).
+/// All eight are looked at together, the first in the lowest byte. Source: Lemire 2022, "Number parsing at a gigabyte
+/// per second", §6 (digits by three multiplications).
 #[inline(always)]
 pub(super) fn short_number(text: &[u8]) -> Option<(u64, usize)> {
     let (n, len) = digits_before(text)?;
     matches!(text[len], b' ' | b'\n' | b'\t' | b'\r').then_some((n, len))
 }
 
-/// The number of the one to seven digits at the start of `text`, and how many they are, if something else is among its first eight bytes.
+/// The number of the one to seven digits at the start of `text`, and how many they are, if something else is among its
+/// first eight bytes.
 #[inline(always)]
 pub(super) fn digits_before(text: &[u8]) -> Option<(u64, usize)> {
     let eight = u64::from_le_bytes(*text.first_chunk::<8>()?);
     let nibbles = eight ^ 0x3030_3030_3030_3030;
-    // A byte over 9 carries into its upper bit; what it does to bytes above it does not matter, for the lowest one counts.
+    // A byte over 9 carries into its upper bit; what it does to bytes above it does not matter, for the lowest one
+    // counts.
     let others = (nibbles | nibbles.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080;
     let len = others.trailing_zeros() as usize / 8;
     if len == 0 || len > 7 {

@@ -1,8 +1,8 @@
 //! Compressed text: told by its first bytes, whatever its name.
 //!
-//! One thread decompresses and cuts the text at line ends, the others parse the pieces; no more than a few pieces of text are
-//! in memory. Nearly all files are right. Where something is wrong, the text is decompressed again, piece by piece, to see
-//! what comes first in it.
+//! One thread decompresses and cuts the text at line ends, the others parse the pieces; no more than a few pieces of
+//! text are in memory. Nearly all files are right. Where something is wrong, the text is decompressed again, piece by
+//! piece, to see what comes first in it.
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,8 +40,8 @@ impl<'a> Members<'a> {
     fn new(bytes: &'a [u8], lenient: bool) -> Result<Self> {
         /// What the decoder takes for its window and tables, at least.
         const STATE: usize = 64 << 10;
-        // It panics where it cannot have its memory. So that is tried before, and if somebody else takes it in between the
-        // panic ends here.
+        // It panics where it cannot have its memory. So that is tried before, and if somebody else takes it in between
+        // the panic ends here.
         drop(reserved::<u8>(STATE, "decompression")?);
         let decoder = catch_unwind(AssertUnwindSafe(|| GzDecoder::new(bytes)));
         let decoder = decoder.map_err(|_| out_of_memory::<u8>("decompression", STATE))?;
@@ -133,8 +133,8 @@ impl<'a> Stream<'a> {
         stream.tail = piece;
         Ok(stream)
     }
-    /// Makes `piece[start..]`, which begins a line, the next piece, the others as large as `limits` says. `lines` is the number of
-    /// lines before `piece`.
+    /// Makes `piece[start..]`, which begins a line, the next piece, the others as large as `limits` says. `lines` is
+    /// the number of lines before `piece`.
     pub(crate) fn begin_again(&mut self, mut piece: Vec<u8>, start: usize, limits: &Limits) {
         self.lines += position(&piece, start).0 - 1;
         piece.drain(..start);
@@ -161,7 +161,8 @@ impl<'a> Stream<'a> {
         piece.truncate(end);
         Ok(end - old)
     }
-    /// About `piece_bytes` of text, up to a line end, to the end of the text, or into a line that is too long; `None` behind.
+    /// About `piece_bytes` of text, up to a line end, to the end of the text, or into a line that is too long; `None`
+    /// behind.
     pub(crate) fn next_piece(&mut self) -> Result<Option<Vec<u8>>> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
@@ -198,8 +199,8 @@ impl<'a> Stream<'a> {
             Ok(())
         }
     }
-    /// The error `bad` in the last piece. Whether the rest is gzip to the end and no more than allowed comes before what is wrong
-    /// in the text.
+    /// The error `bad` in the last piece. Whether the rest is gzip to the end and no more than allowed comes before
+    /// what is wrong in the text.
     pub(crate) fn wrong(self, bad: Bad, piece: &[u8]) -> Error {
         let error = bad.locate_behind(self.lines, self.name, piece);
         // Nobody waits for the end of a line that has none.
@@ -218,8 +219,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// `parse` of every piece, by the threads as the pieces come; the results are in the order of the text. `None`: there was
-    /// `None` for a piece, or the text does not end as it should.
+    /// `parse` of every piece, by the threads as the pieces come; the results are in the order of the text. `None`:
+    /// there was `None` for a piece, or the text does not end as it should.
     pub(crate) fn at_once<P: Send>(
         mut self,
         threads: &Threads,

@@ -25,10 +25,11 @@ pub(crate) fn real(cursor: &mut Cursor<'_>) -> Result<f64, Bad> {
     Ok(x)
 }
 
-/// A number of up to seven digits before the point and seven behind it, and how many bytes it has, if a word ends behind it.
+/// A number of up to seven digits before the point and seven behind it, and how many bytes it has, if a word ends
+/// behind it.
 ///
-/// m / 10ᵏ with m < 2⁵³ and k ≤ 22 is rounded once, so that it is the nearest. Source: Clinger 1990, "How to read floating point
-/// numbers accurately".
+/// m / 10ᵏ with m < 2⁵³ and k ≤ 22 is rounded once, so that it is the nearest. Source: Clinger 1990, "How to read
+/// floating point numbers accurately".
 #[inline(always)]
 fn short_real(text: &[u8]) -> Option<(f64, usize)> {
     const POWERS: [f64; 8] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];

@@ -22,8 +22,8 @@ pub(crate) struct Limits {
 impl Limits {
     /// Bytes of a piece by default: pieces stay in the second-level cache and are many enough to share.
     pub(crate) const PIECE: usize = 1 << 20;
-    /// Bytes of the largest piece. An entry takes two bytes or more, so that 32 bits are enough for the number of one in its
-    /// piece.
+    /// Bytes of the largest piece. An entry takes two bytes or more, so that 32 bits are enough for the number of one
+    /// in its piece.
     pub(crate) const LARGEST_PIECE: usize = 1 << 32;
 }
 
@@ -39,7 +39,8 @@ pub(crate) fn pieces(text: &[u8], mut start: usize, bytes: usize) -> Vec<Range<u
     pieces
 }
 
-/// `parse` of every piece of `text`, in their order; behind the first that is `wrong`, or is an error, there may be none.
+/// `parse` of every piece of `text`, in their order; behind the first that is `wrong`, or is an error, there may be
+/// none.
 pub(crate) fn parse_pieces<P: Send>(
     threads: &Threads,
     text: &[u8],

@@ -42,8 +42,8 @@ impl Plain {
     pub(crate) fn room(&self, bytes: usize) -> Result<Vec<u8>> {
         filled(bytes.saturating_add(AHEAD + 1), 0, "a piece of a file")
     }
-    /// The lines that begin in `part`, which is not empty; whether a line begins with it says `begins`. `None` if they cannot be read,
-    /// or one is too long.
+    /// The lines that begin in `part`, which is not empty; whether a line begins with it says `begins`. `None` if they
+    /// cannot be read, or one is too long.
     pub(crate) fn lines<'a>(&self, part: Range<u64>, begins: bool, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         // With the byte before, which may end a line.
         let from = part.start - u64::from(!begins);

@@ -58,8 +58,8 @@ pub(crate) fn comment_lines(out: &mut dyn Write, mark: &str, text: &str) -> std:
     text.split(['\n', '\r']).filter(|line| !line.is_empty()).try_for_each(|line| writeln!(out, "{mark} {line}"))
 }
 
-/// Writes the text of all parts in their order; a few parts for each thread are in memory at a time. A part has no more bytes
-/// than `room` says: what is not touched costs nothing, and what must grow could not be refused.
+/// Writes the text of all parts in their order; a few parts for each thread are in memory at a time. A part has no more
+/// bytes than `room` says: what is not touched costs nothing, and what must grow could not be refused.
 pub(crate) fn in_order(
     out: &mut dyn Write,
     threads: Option<&Threads>,

@@ -44,7 +44,8 @@ impl<M: MulOp> Multiplier<Word<M>> for Pushing<M> {
     }
 }
 
-// SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a panic.
+// SAFETY: the words written are those of values of type `M::Out`. Factors of other types than the operator's end in a
+// panic.
 unsafe impl<M: MulOp> MulRow<Word<M>> for Rowwise<M> {
     fn with(&self, work: &mut dyn FnMut(&mut dyn Multiplier<Word<M>>)) {
         work(&mut Pushing { mul: *self, pushed: vec![] });

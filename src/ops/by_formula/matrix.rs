@@ -50,8 +50,8 @@ impl Listing for Merged<'_> {
     }
 }
 
-/// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry; with `union`, that of the one that has it elsewhere. Rows are sorted,
-/// those of A and B too. C shares a pattern that both have.
+/// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry; with `union`, that of the one that has it elsewhere. Rows are
+/// sorted, those of A and B too. C shares a pattern that both have.
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
 /// [`Error::Cancelled`](crate::Error::Cancelled); [`Error::Unsupported`](crate::Error::Unsupported) if ∘ gives structs.

@@ -1,8 +1,8 @@
 //! Operations whose operators are formulas and whose values are of types known at run time.
 //!
-//! An operator is run on blocks of values ([`Blocks`](crate::algebra::Blocks)); what surrounds it knows no type but the size of a
-//! value, and is compiled once, or once for a size. Results have the bits of the same operation by types, for any number of
-//! threads.
+//! An operator is run on blocks of values ([`Blocks`](crate::algebra::Blocks)); what surrounds it knows no type but the
+//! size of a value, and is compiled once, or once for a size. Results have the bits of the same operation by types, for
+//! any number of threads.
 
 mod entries;
 mod matrix;

@@ -307,8 +307,8 @@ fn rows_where(
     Ok(AnyVector::of(VectorPattern::bitmap(bits), values))
 }
 
-/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k for which both have an entry, in the order of A's row; y has an entry where there is
-/// such a k and where the mask allows it. Cost: that of [`mxv_entries`](crate::ops::mxv_entries).
+/// y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ … over the k for which both have an entry, in the order of A's row; y has an entry where
+/// there is such a k and where the mask allows it. Cost: that of [`mxv_entries`](crate::ops::mxv_entries).
 /// # Errors
 /// [`Error::Shape`]; [`Error::Length`] if the mask is not of m places; [`Error::Argument`] if ⊗ takes other types;
 /// [`Error::OutOfMemory`], [`Error::Cancelled`].

@@ -50,7 +50,8 @@ impl Engine for Cpu {
         })
     }
     fn run(&self, call: &Call<'_>) -> Result<Object> {
-        // What the mask discards is not computed: kernels of products and folds take it, other vectors are masked first.
+        // What the mask discards is not computed: kernels of products and folds take it, other vectors are masked
+        // first.
         let threads = Cpu::threads(self);
         Ok(match (call.op, call.a, call.b) {
             (Op::Mxm(ring, options), Operand::Matrix(a), Some(Operand::Matrix(b))) => {

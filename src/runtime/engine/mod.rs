@@ -90,8 +90,8 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     fn retain(&self, _x: &mut Vector, _mask: &Vector, _complement: bool) -> Option<Result<()>> {
         None
     }
-    /// The entries of t, and elsewhere those of x, in place; where both have one it is x ⊙ t if there is ⊙. `None` if it does not write
-    /// in place.
+    /// The entries of t, and elsewhere those of x, in place; where both have one it is x ⊙ t if there is ⊙. `None` if
+    /// it does not write in place.
     fn put(&self, _x: &mut Vector, _t: &Vector, _op: Option<&BinaryOp>) -> Option<Result<()>> {
         None
     }

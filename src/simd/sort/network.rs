@@ -149,7 +149,8 @@ pub(super) mod v4 {
         // SAFETY: the caller's.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
-    /// Writes the lanes of `x` that differ from the lane before, the first from the last of `before`, and from `last`; how many.
+    /// Writes the lanes of `x` that differ from the lane before, the first from the last of `before`, and from `last`;
+    /// how many.
     /// # Safety
     /// `out` must be valid for a vector.
     #[target_feature(enable = "avx512f,popcnt")]
@@ -195,7 +196,8 @@ pub(super) mod v4 {
         }
         u32::from(same) & ((1u32 << len) - 1) != 0
     }
-    /// `v` sorted, where LAST is behind its first `len` lanes: of up to eight the lower half alone, which takes six stages for ten.
+    /// `v` sorted, where LAST is behind its first `len` lanes: of up to eight the lower half alone, which takes six
+    /// stages for ten.
     #[target_feature(enable = "avx512f,popcnt")]
     #[inline]
     fn sort_some(v: __m512i, len: usize) -> __m512i {
@@ -206,7 +208,8 @@ pub(super) mod v4 {
             sort1(v)
         }
     }
-    /// Sorts `v`, of which the first `len` lanes are columns and the others LAST, and writes the distinct columns to `out`; how many.
+    /// Sorts `v`, of which the first `len` lanes are columns and the others LAST, and writes the distinct columns to
+    /// `out`; how many.
     /// # Safety
     /// The processor must have AVX-512, and `out` be valid for a vector.
     #[target_feature(enable = "avx512f,popcnt")]
@@ -215,8 +218,9 @@ pub(super) mod v4 {
         // SAFETY: the caller's.
         unsafe { store_new(sort_some(v, len), all(u32::MAX), all(u32::MAX), out) }
     }
-    /// Sorts the first `len` lanes of `v`, columns below 2²⁸, equal ones as they are: writes the distinct ones to `out` and the lane that
-    /// each was in to `order` (15 for lanes from `len` on); a bit for each lane that has another column than the one before.
+    /// Sorts the first `len` lanes of `v`, columns below 2²⁸, equal ones as they are: writes the distinct ones to `out`
+    /// and the lane that each was in to `order` (15 for lanes from `len` on); a bit for each lane that has another
+    /// column than the one before.
     /// # Safety
     /// The processor must have AVX-512, and `out` be valid for a vector.
     #[target_feature(enable = "avx512f,popcnt")]
@@ -309,7 +313,8 @@ pub(super) mod v3 {
         // SAFETY: the caller's.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
-    /// Writes the lanes of `x` that differ from the lane before, the first from the last of `before`, and from `last`; how many.
+    /// Writes the lanes of `x` that differ from the lane before, the first from the last of `before`, and from `last`;
+    /// how many.
     /// # Safety
     /// `out` must be valid for a vector.
     #[target_feature(enable = "avx2,popcnt")]

@@ -1,5 +1,6 @@
-//! Short rows in order: up to sixteen products are computed as they are met, their columns sorted in one register, and folded in that
-//! order. The few longer rows get [places as their columns are met](super::met), and are put in order afterwards.
+//! Short rows in order: up to sixteen products are computed as they are met, their columns sorted in one register, and
+//! folded in that order. The few longer rows get [places as their columns are met](super::met), and are put in order
+//! afterwards.
 //!
 //! Source: Gustavson 1978; Batcher 1968 (the sort).
 

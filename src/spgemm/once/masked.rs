@@ -1,5 +1,5 @@
-//! Under a mask: the products of a row that count are gathered in a list; then they alone are computed, and the columns of the mask that
-//! were met are the row of C.
+//! Under a mask: the products of a row that count are gathered in a list; then they alone are computed, and the columns
+//! of the mask that were met are the row of C.
 //!
 //! Source: Milaković et al. 2022 (mask as accumulator).
 
@@ -117,8 +117,8 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
     }
 }
 
-/// Rows whose mask no product meets, as those of a graph without triangles: few products are compared with it in one register, as long as half
-/// of the rows are such.
+/// Rows whose mask no product meets, as those of a graph without triangles: few products are compared with it in one
+/// register, as long as half of the rows are such.
 struct Misses {
     by: Option<Sixteen>,
     asked: usize,

@@ -1,4 +1,5 @@
-//! Columns get their places as they are met, and sums beside them; then rows are put in order, unless any order will do.
+//! Columns get their places as they are met, and sums beside them; then rows are put in order, unless any order will
+//! do.
 //!
 //! Source: Gustavson 1978.
 
@@ -12,7 +13,8 @@ use crate::par::{Threads, append_both};
 use crate::spgemm::tasks::{Task, Work};
 use crate::{Index, Result};
 
-/// Columns and values of A·B, and how many each row has, by tasks; whether all rows are in order, which they are `in_order`.
+/// Columns and values of A·B, and how many each row has, by tasks; whether all rows are in order, which they are
+/// `in_order`.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn OneByOne<W, I>,

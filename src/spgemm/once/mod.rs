@@ -1,5 +1,5 @@
-//! A product in one pass, for one use: columns and values together, under a [mask](masked), where rows are [short](few), or [as columns are
-//! met](met), where rows may be in any order or are soon put in order.
+//! A product in one pass, for one use: columns and values together, under a [mask](masked), where rows are
+//! [short](few), or [as columns are met](met), where rows may be in any order or are soon put in order.
 
 mod few;
 mod longer;
@@ -24,16 +24,18 @@ use crate::par::Threads;
 use crate::simd::Sixteen;
 use crate::{Csr, Index, Pattern, Result};
 
-/// C = A ⊕.⊗ B, or C⟨M⟩, for one use: what [`symbolic`](super::symbolic) and [`numeric`](super::numeric) give, in less time under a mask that is no
-/// complement, where nearly all rows have at most sixteen products (on processors with AVX-512), where rows are short and columns are
-/// met more than once, and where [rows may be in any order](super::Options::unsorted): there they are in that in which their columns are met.
+/// C = A ⊕.⊗ B, or C⟨M⟩, for one use: what [`symbolic`](super::symbolic) and [`numeric`](super::numeric) give, in less
+/// time under a mask that is no complement, where nearly all rows have at most sixteen products (on processors with
+/// AVX-512), where rows are short and columns are met more than once, and where
+/// [rows may be in any order](super::Options::unsorted): there they are in that in which their columns are met.
 ///
-/// Shapes, errors and values are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per thread four bytes for
-/// each column of B, a byte for each entry of the mask's longest row, and a column and a value for each entry that the mask has in the
-/// rows of a task. Short rows or unsorted: O(flops) time and O(nnz(C)) memory; per thread four bytes for each column of B (of short rows,
-/// where there is a longer one), and a column and a value for each entry of C in the rows of a task. Progress is that of one operation, "mxm". The way and its cost are those of the two with a
-/// budget, with compression or an accumulator asked for, where B has many more columns than there is work, and for a mask whose rows are
-/// not sorted.
+/// Shapes, errors and values are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per
+/// thread four bytes for each column of B, a byte for each entry of the mask's longest row, and a column and a value
+/// for each entry that the mask has in the rows of a task. Short rows or unsorted: O(flops) time and O(nnz(C)) memory;
+/// per thread four bytes for each column of B (of short rows, where there is a longer one), and a column and a value
+/// for each entry of C in the rows of a task. Progress is that of one operation, "mxm". The way and its cost are those
+/// of the two with a budget, with compression or an accumulator asked for, where B has many more columns than there is
+/// work, and for a mask whose rows are not sorted.
 /// # Errors
 /// Those of the two.
 pub(crate) fn mxm<R: Semiring, I: Index>(
@@ -92,7 +94,8 @@ enum Strategy<I: Index> {
     Planned(Plan<I>),
 }
 
-/// Entries of the table for each multiplication and entry of the mask from which on filling it takes longer than all else.
+/// Entries of the table for each multiplication and entry of the mask from which on filling it takes longer than all
+/// else.
 const WIDE: u64 = 16;
 
 /// A product for one use.

@@ -75,8 +75,8 @@ impl<I: Index> simd::Work for Row<'_, I> {
         }
         let (lo, hi) = found.iter().fold((I::LAST, I::cast(0)), |(lo, hi), &j| (lo.min(j), hi.max(j)));
         let span = lo.get() >> 6..(hi.get() >> 6) + 1;
-        // As in `columns`: looking for flags among so many words takes longer than sorting, and looking through eight empty words as long as
-        // flagging one.
+        // As in `columns`: looking for flags among so many words takes longer than sorting, and looking through eight
+        // empty words as long as flagging one.
         if span.len() / SPARSE > n {
             far.clear();
             // Columns of 32 bits, and places fewer than 2³¹.

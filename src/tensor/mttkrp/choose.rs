@@ -21,21 +21,24 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
-    /// The paper's MTTKRP-A: entries as they come, a row in memory, every product added under a lock. Not the same bits twice.
+    /// The paper's MTTKRP-A: entries as they come, a row in memory, every product added under a lock. Not the same bits
+    /// twice.
     A,
     /// The paper's MTTKRP-B: as A, a block of columns in registers.
     B,
     /// The paper's MTTKRP-C: a permutation for each mode, a row's sum in registers until the row changes.
     C,
-    /// A copy of the tensor for each mode, in the order of its rows; fibres that share all indices but one meet the other factors
-    /// once.
+    /// A copy of the tensor for each mode, in the order of its rows; fibres that share all indices but one meet the
+    /// other factors once.
     Copies,
-    /// As copies, but neighbouring modes whose tuples of indices are few share one copy, and the products with all other factors.
+    /// As copies, but neighbouring modes whose tuples of indices are few share one copy, and the products with all
+    /// other factors.
     Tree,
-    /// One copy for all modes, in an order in which neighbours are close in every mode ([`Tensor::linearised`](crate::Tensor::linearised)),
-    /// read as by [`Single`](Self::Single).
+    /// One copy for all modes, in an order in which neighbours are close in every mode
+    /// ([`Tensor::linearised`](crate::Tensor::linearised)), read as by [`Single`](Self::Single).
     Linear,
-    /// No copy: the tensor as it stands, cut into stretches with rows of their own; a permutation where these would be too many.
+    /// No copy: the tensor as it stands, cut into stretches with rows of their own; a permutation where these would be
+    /// too many.
     Single,
 }
 
@@ -92,8 +95,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// So many rows of stretches at most are worth having: they are written, read and added up, as much work as the entries where they
-    /// are half as many; fewer bytes than the entries' indices are no matter.
+    /// So many rows of stretches at most are worth having: they are written, read and added up, as much work as the
+    /// entries where they are half as many; fewer bytes than the entries' indices are no matter.
     pub(super) fn most_rows(&self) -> usize {
         let row = self.rank * self.value_bytes;
         (self.nnz / 2).max(self.nnz.saturating_mul(self.index_bytes).checked_div(row).unwrap_or(usize::MAX))
@@ -115,9 +118,10 @@ pub struct Choice {
 
 /// The variant for a tensor of this shape, or the one asked for, within `budget` bytes if there is one.
 ///
-/// A copy for each mode is fastest in most cases; from order 4 up neighbouring modes share one where it saves products; one for all
-/// modes is as fast where its neighbours share rows (`sparring bench mttkrp`). Without room for these one copy serves all modes, or the tensor is read as it stands; a permutation for
-/// each mode, the slowest, often takes the least.
+/// A copy for each mode is fastest in most cases; from order 4 up neighbouring modes share one where it saves products;
+/// one for all modes is as fast where its neighbours share rows (`sparring bench mttkrp`). Without room for these one
+/// copy serves all modes, or the tensor is read as it stands; a permutation for each mode, the slowest, often takes the
+/// least.
 /// # Errors
 /// [`Error::Budget`] if not even the least of them fits, or the one asked for does not.
 pub fn choose(shape: &Shape, asked: Option<Variant>, budget: Option<u64>) -> Result<Choice> {
@@ -215,8 +219,8 @@ fn bytes(shape: &Shape, variant: Variant, groups: &[Range<usize>]) -> u128 {
     }
 }
 
-/// Distinct tuples of indices in `modes`, an estimate: counted where the order of the entries tells, else what entries strewn at
-/// random would have.
+/// Distinct tuples of indices in `modes`, an estimate: counted where the order of the entries tells, else what entries
+/// strewn at random would have.
 fn nodes(shape: &Shape, modes: &Range<usize>) -> usize {
     if modes.start == 0
         && let Some(prefixes) = &shape.prefixes
@@ -229,7 +233,8 @@ fn nodes(shape: &Shape, modes: &Range<usize>) -> usize {
     if bins == 0.0 { 0 } else { (-(-n / bins).exp_m1() * bins).ceil().min(n) as usize }
 }
 
-/// A row of a node is written once and read for each mode of its group, from memory; rows of factors mostly come from a cache.
+/// A row of a node is written once and read for each mode of its group, from memory; rows of factors mostly come from a
+/// cache.
 const ROW: f64 = 6.0;
 
 /// Neighbouring modes in groups, so that a sweep has the fewest products of rows: by trying every cut, from the left.

@@ -7,8 +7,8 @@ use crate::par::{Digit, Grouped, Threads, append_blocks, collected, filled, for_
 use crate::tensor::Tensor;
 use crate::{Index, Result};
 
-/// Entries grouped by node, the other modes' indices beside the values; where many entries in turn share all indices but the last,
-/// the rows of these are met once for the whole fibre.
+/// Entries grouped by node, the other modes' indices beside the values; where many entries in turn share all indices
+/// but the last, the rows of these are met once for the whole fibre.
 #[derive(Debug)]
 pub(super) struct Form<T, I> {
     /// Modes whose factors the entries meet, in their order.

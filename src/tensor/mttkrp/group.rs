@@ -1,8 +1,8 @@
 //! Modes that share one contraction with all the others: a dimension tree of two levels.
 //!
-//! The products with the factors outside the group are folded once for every distinct tuple of indices inside it, a node; the modes
-//! of the group are then folded from the nodes' rows. A sweep over the modes in their order may keep these rows while it is inside
-//! the group. Source: Kaya and Uçar 2018 (dimension trees); it pays where nodes are few.
+//! The products with the factors outside the group are folded once for every distinct tuple of indices inside it, a
+//! node; the modes of the group are then folded from the nodes' rows. A sweep over the modes in their order may keep
+//! these rows while it is inside the group. Source: Kaya and Uçar 2018 (dimension trees); it pays where nodes are few.
 
 use super::form::{Form, strided};
 use super::lanes::{Factors, Partials, fold};
@@ -94,7 +94,8 @@ impl<T: Value, I: Index> Group<T, I> {
     }
 }
 
-/// The node of each entry, nodes being the distinct tuples of indices in `modes`, in their order; and the indices of each node.
+/// The node of each entry, nodes being the distinct tuples of indices in `modes`, in their order; and the indices of
+/// each node.
 fn number<T: Value, I: Index>(threads: &Threads, x: &Tensor<T, I>, modes: &[usize]) -> Result<(Vec<I>, Vec<Vec<I>>)> {
     let n = x.nnz();
     let bins = modes.iter().try_fold(1usize, |bins, &m| bins.checked_mul(x.dims()[m])).unwrap_or(usize::MAX);

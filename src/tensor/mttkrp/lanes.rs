@@ -1,7 +1,8 @@
 //! The inner loops: a block of columns at a time stays in registers while entries pass.
 //!
-//! Blocks are the paper's TinyVec with the length known at compile time (Phipps and Kolda 2019, §3.2); a row of R values is cut into
-//! blocks of 32, then one each of 24, 16, 8, 4, 2 and 1 as they fit, so that there is no loop of unknown length.
+//! Blocks are the paper's TinyVec with the length known at compile time (Phipps and Kolda 2019, §3.2); a row of R
+//! values is cut into blocks of 32, then one each of 24, 16, 8, 4, 2 and 1 as they fit, so that there is no loop of
+//! unknown length.
 
 use std::ops::Range;
 
@@ -134,8 +135,8 @@ macro_rules! blocks {
         }
     }};
 }
-/// Blocks of columns for the processor's best instructions. Without wide registers a block of 8 fills those that there are, so fewer
-/// lengths are compiled for these: a column's sum is the same in any block.
+/// Blocks of columns for the processor's best instructions. Without wide registers a block of 8 fills those that there
+/// are, so fewer lengths are compiled for these: a column's sum is the same in any block.
 macro_rules! dispatch_blocks {
     ($rank:expr, $c:ident, $b:ident => $work:expr) => {{
         let wide = 'wide: {
@@ -161,7 +162,8 @@ pub(super) fn fold<T: Value, A: Arithmetic<T>, E: Entries<T>>(
     dispatch_blocks!(factors.rank, c, B => Flat::<T, A, E, B> { ring, entries, factors, stretch: &mut *stretch, c });
 }
 
-/// As [`fold`]: each run of entries from one of `fibres` to the next shares all rows but the last, and meets these once.
+/// As [`fold`]: each run of entries from one of `fibres` to the next shares all rows but the last, and meets these
+/// once.
 pub(super) fn fold_fibres<T: Value, A: Arithmetic<T>, I: crate::Index>(
     ring: A,
     entries: &Beside<'_, T, I>,

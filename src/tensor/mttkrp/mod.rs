@@ -12,8 +12,8 @@
 //! | `form`, `group` | copies in the order of a mode; modes that share one |
 //! | `single`, `paper` | the tensor as it stands: rows of stretches; under locks |
 //!
-//! Sources: Phipps and Kolda 2019 (A, B, C); Smith and Karypis 2015 (fibres); Helal et al. 2021 (rows of stretches); Kaya and Uçar
-//! 2018 (shared contractions).
+//! Sources: Phipps and Kolda 2019 (A, B, C); Smith and Karypis 2015 (fibres); Helal et al. 2021 (rows of stretches);
+//! Kaya and Uçar 2018 (shared contractions).
 
 mod choose;
 mod form;
@@ -89,10 +89,11 @@ impl<T> Default for Kept<T> {
 }
 
 impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
-    /// Prepares every mode of `x`, or only one, for factors of `rank` columns (any rank works; this one is asked about memory).
+    /// Prepares every mode of `x`, or only one, for factors of `rank` columns (any rank works; this one is asked about
+    /// memory).
     /// # Errors
-    /// [`Error::Budget`] and [`Error::OutOfMemory`], before memory is taken; [`Error::IndexOverflow`] if there are more entries than
-    /// `I` numbers.
+    /// [`Error::Budget`] and [`Error::OutOfMemory`], before memory is taken; [`Error::IndexOverflow`] if there are more
+    /// entries than `I` numbers.
     pub(crate) fn new(
         threads: &Threads,
         x: TensorRef<'x, T, I>,
@@ -203,11 +204,12 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         text
     }
 
-    /// `V` for `mode` into `out`. `kept` may be that of the mode before in a sweep through the modes in their order, during which a
-    /// factor changes only after its own mode; else a new one. The factor of `mode` itself is not read.
+    /// `V` for `mode` into `out`. `kept` may be that of the mode before in a sweep through the modes in their order,
+    /// during which a factor changes only after its own mode; else a new one. The factor of `mode` itself is not read.
     /// # Errors
-    /// [`Error::Dims`] if a factor has not as many rows as its mode is long; [`Error::Shape`] if the factors' columns differ, or
-    /// `out` has another shape; [`Error::Argument`] if there is no such mode; [`Error::OutOfMemory`]; [`Error::Cancelled`].
+    /// [`Error::Dims`] if a factor has not as many rows as its mode is long; [`Error::Shape`] if the factors' columns
+    /// differ, or `out` has another shape; [`Error::Argument`] if there is no such mode; [`Error::OutOfMemory`];
+    /// [`Error::Cancelled`].
     pub(crate) fn mttkrp_into<A: Arithmetic<T>>(
         &self,
         threads: &Threads,

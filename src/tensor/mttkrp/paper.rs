@@ -1,5 +1,6 @@
-//! The first two algorithms of Phipps and Kolda 2019 (Figures 1 and 3), for comparison: entries in the order in which they come, every
-//! product added to its row under a lock, as many threads may meet there. What a row adds up to depends on who comes first.
+//! The first two algorithms of Phipps and Kolda 2019 (Figures 1 and 3), for comparison: entries in the order in which
+//! they come, every product added to its row under a lock, as many threads may meet there. What a row adds up to
+//! depends on who comes first.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,8 +14,8 @@ const BLOCK: usize = 128;
 /// Rows i with the same i mod this share a lock.
 const LOCKS: usize = 4096;
 
-/// `out`(row of e) ⊕= x ⊗ the rows that e meets, for every entry. With `tiny` a block of columns stays in registers (B), without it
-/// in memory (A).
+/// `out`(row of e) ⊕= x ⊗ the rows that e meets, for every entry. With `tiny` a block of columns stays in registers
+/// (B), without it in memory (A).
 pub(super) fn locked<T: Value, A: Arithmetic<T>, I: Index>(
     threads: &Threads,
     ring: A,

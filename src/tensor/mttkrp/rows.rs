@@ -1,7 +1,8 @@
 //! Rows of a result from the entries of nodes: work is split by entries, whatever the nodes are.
 //!
-//! A node's row is written by the task in which it begins. A node that goes on in later tasks gets what they found, in their order,
-//! when all are done. Tasks depend on the number of entries alone, so results are the same bits for any number of threads.
+//! A node's row is written by the task in which it begins. A node that goes on in later tasks gets what they found, in
+//! their order, when all are done. Tasks depend on the number of entries alone, so results are the same bits for any
+//! number of threads.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -23,7 +24,8 @@ pub(super) fn head_bytes<T>(entries: usize, rank: usize) -> u128 {
     tasks(entries) as u128 * (rank * size_of::<T>()) as u128
 }
 
-/// Fills `out`, a row of `rank` values for each node, whose entries are `ptr[k]..ptr[k + 1]`: `work` folds a stretch of entries.
+/// Fills `out`, a row of `rank` values for each node, whose entries are `ptr[k]..ptr[k + 1]`: `work` folds a stretch of
+/// entries.
 pub(super) fn segments<T: Value>(
     threads: &Threads,
     ptr: &[usize],

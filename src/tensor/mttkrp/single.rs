@@ -1,5 +1,5 @@
-//! One list for all modes: the tensor as it stands, or linearised, cut into a fixed number of stretches, each with rows of its own that are added up in
-//! their order at the end.
+//! One list for all modes: the tensor as it stands, or linearised, cut into a fixed number of stretches, each with rows
+//! of its own that are added up in their order at the end.
 
 use super::choose::STRETCHES;
 use super::lanes::{Factors, Through, scatter};

@@ -2,8 +2,8 @@
 //!
 //! The symbolic phase compresses B if that saves enough work, and finds the length of every row of C with linked lists.
 //! The numeric phase gathers each row in an accumulator of two levels: linked lists, a part of a warp a row (kkmem), or
-//! linear probing, a block a row (kklp). Rows come out in the order of the accumulator, and are sorted at the end unless
-//! any order will do; later numeric phases fill in values at the columns found by the first.
+//! linear probing, a block a row (kklp). Rows come out in the order of the accumulator, and are sorted at the end
+//! unless any order will do; later numeric phases fill in values at the columns found by the first.
 //!
 //! Source: Deveci, Trott, Rajamanickam 2018, Algorithms 2 and 3, §3.
 

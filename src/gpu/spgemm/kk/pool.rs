@@ -35,7 +35,8 @@ impl Pool {
     pub(super) fn none(cuda: &Cuda, ty: Type) -> Result<Self> {
         Self::of(cuda, ty, 0, Chunk::default())
     }
-    /// Enough chunks for `at_a_time` holders, or `forced`, or fewer where memory is short: then they wait for each other.
+    /// Enough chunks for `at_a_time` holders, or `forced`, or fewer where memory is short: then they wait for each
+    /// other.
     pub(super) fn new(cuda: &Cuda, ty: Type, at_a_time: u64, forced: Option<usize>, chunk: Chunk) -> Result<Self> {
         let bytes = (chunk.marks.saturating_add(chunk.words))
             .saturating_mul(4)

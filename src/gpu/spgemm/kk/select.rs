@@ -66,8 +66,8 @@ pub(super) fn vector_length(mean: f64) -> u32 {
     }
 }
 
-/// Entries of a row of C on average, as the symbolic phase guesses them: every eighth multiplication gives one. The mean
-/// alone would be too low where rows differ much.
+/// Entries of a row of C on average, as the symbolic phase guesses them: every eighth multiplication gives one. The
+/// mean alone would be too low where rows differ much.
 pub(super) fn guessed_row(most_flops: u64, mean_flops: f64) -> f64 {
     (most_flops as f64 * mean_flops).sqrt() / 8.0
 }
@@ -95,8 +95,8 @@ fn lists_in(bytes: u32, value: u32) -> (u32, u32) {
     (hashes, bytes.saturating_sub(4 * hashes) / (8 + value))
 }
 
-/// Shape of kkmem for values of `value` bytes, at least `least` lanes a row, and why. `most` is the shared memory that a
-/// block may have.
+/// Shape of kkmem for values of `value` bytes, at least `least` lanes a row, and why. `most` is the shared memory that
+/// a block may have.
 pub(super) fn linked_lists(rows: &Rows, value: u32, least: u32, settings: &KkSettings, most: u32) -> (Lists, String) {
     let first = vector_length(rows.mean_b).max(least);
     let share = |lanes: u32| SHARED / (TEAM / lanes) / 8 * 8;
@@ -189,8 +189,8 @@ pub(super) fn second_slots(longest: u64, max_occupancy: f64) -> Option<u32> {
     u32::try_from(slots).ok().filter(|_| slots > longest)
 }
 
-/// Chunks of the memory pool: as many as can be held at a time, or as many as are asked for; but not more than half of the
-/// free memory, and at least one.
+/// Chunks of the memory pool: as many as can be held at a time, or as many as are asked for; but not more than half of
+/// the free memory, and at least one.
 pub(super) fn chunks(at_a_time: u64, forced: Option<usize>, chunk_bytes: u64, free: u64) -> u32 {
     let wanted = forced.map_or(at_a_time, |n| at_a_time.min(n as u64));
     let affordable = free / 2 / chunk_bytes.max(1);
