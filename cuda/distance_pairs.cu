@@ -53,7 +53,7 @@ KERNEL(mirror, u64 n, u64 side, T* out) {
   const u32 lane = lane_id();
   for (u32 r = warp_id(); r < 32; r += 8) {
     const u64 i = bi * 32 + r, j = bj * 32 + lane;
-    if (i < n && j < n) room[r][lane] = out[i * n + j];
+    if (i < n && j < i) room[r][lane] = out[i * n + j];
   }
   __syncthreads();
   for (u32 r = warp_id(); r < 32; r += 8) {

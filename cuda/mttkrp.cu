@@ -35,6 +35,17 @@ template <u32 N, class T> __device__ inline void read(const T* p, T* to) {
   for (u32 i = 0; i < N; ++i) to[i] = v.of[i];
 }
 
+// The first `count` > 0 of N neighbours; those beyond are copies of the first.
+template <u32 N, class T> __device__ inline void read_some(const T* p, T* to, u32 count) {
+  if (count >= N) {
+    read<N>(p, to);
+    return;
+  }
+  to[0] = p[0];
+#pragma unroll
+  for (u32 i = 1; i < N; ++i) to[i] = i < count ? p[i] : to[0];
+}
+
 // The columns of a thread: VECTORS pieces of VEC neighbours, those of neighbouring threads side by side.
 __device__ inline u32 column_of(u32 v) { return ((threadIdx.x % LANES) + v * LANES) * VEC; }
 
@@ -99,8 +110,7 @@ struct Entries {
   const u32* index[SOME];
   const A* values;
 };
-// Entries e..e + count; e is a multiple of DEEP. 16 bytes at a time are read, the last of which may reach past an
-// array.
+// Entries e..e + count; e is a multiple of DEEP. Whole batches are read 16 bytes at a time.
 struct Batch {
   const Entries& entries;
   u32 e, count;
@@ -109,15 +119,11 @@ struct Batch {
     constexpr u32 AT_ONCE = sizeof(A) * DEEP <= 16 ? DEEP : sizeof(A) <= 8 ? 16 / sizeof(A) : 1;
 #pragma unroll
     for (u32 d = 0; d < DEEP; d += AT_ONCE)
-      if (d < count) read<AT_ONCE>(entries.values + e + d, x + d);
+      if (d < count) read_some<AT_ONCE>(entries.values + e + d, x + d, count - d);
   }
   // Indices in the m-th of the other modes. Entries beyond get one that exists.
   __device__ void indices(u32 m, u32* index) const {
-    read<DEEP>(entries.index[m] + e, index);
-    if (count < DEEP)
-#pragma unroll
-      for (u32 d = 1; d < DEEP; ++d)
-        if (d >= count) index[d] = 0;
+    read_some<DEEP>(entries.index[m] + e, index, count);
   }
 };
 #else
@@ -137,10 +143,7 @@ struct Batch {
   __device__ Batch(const Entries& entries, u32 mode, u32 e, u32 count) : mode(mode) {
     u32 at[DEEP];
 #if defined(PERMUTED)
-    read<DEEP>(entries.order + e, at);
-#pragma unroll
-    for (u32 d = 1; d < DEEP; ++d)
-      if (d >= count) at[d] = at[0];
+    read_some<DEEP>(entries.order + e, at, count);
 #else
 #pragma unroll
     for (u32 d = 0; d < DEEP; ++d) at[d] = d < count ? e + d : e;

@@ -1,5 +1,6 @@
 //! Contractions on the GPU have the bits of the processor's, which `tests/contract.rs` compares with loops over all
-//! indices.
+//! indices, for folds of up to 128 terms. Longer ones are folded in a tree: with terms whose sums do not round they have
+//! the same bits, with others fewer errors.
 
 mod common;
 
@@ -120,9 +121,14 @@ fn random_cases<T: Sample, A: Arithmetic<T> + Debug>(seed: u64, cases: usize, ri
         let (letters, largest) = (1 + random.below(5), [3, 5, 9, 40][random.below(4)]);
         let batch = [1, 1, 0, 2, 3, 17][random.below(6)];
         let empty = random.below(15) == 0;
-        let extents = layouts::extents(&mut random, letters, largest, batch, empty);
+        let mut extents = layouts::extents(&mut random, letters, largest, batch, empty);
         let name = |k: usize| char::from(b'a' + k as u8);
         let (text, terms, result) = layouts::expression(&mut random, count, letters, name);
+        // Chains: trees sum in another order, which shows where sums round.
+        while extents.iter().enumerate().filter(|(k, _)| !result.contains(k)).map(|(_, e)| *e).product::<usize>() > 128
+        {
+            extents.iter_mut().for_each(|e| *e = (*e / 2).max(1));
+        }
         let own: Vec<usize> = terms.iter().map(|_| if random.below(3) == 0 { 1 } else { batch }).collect();
         let shared = own.iter().copied().find(|&b| b != 1).unwrap_or(1);
         let of = |t: &[usize]| t.iter().map(|&k| extents[k]).collect::<Vec<_>>();
@@ -472,6 +478,87 @@ fn same_under_all<'a, T: Sample>(
             });
         }
     });
+}
+
+/// Folds of many terms, with results of every number of elements, along every stride.
+#[test]
+#[ignore = "needs a GPU"]
+fn long_folds() {
+    fn all<T: Sample, A: Arithmetic<T> + Debug>(ring: A, value: fn(usize) -> T) {
+        let cuda = cuda();
+        let mut random = Rng(7);
+        for (text, extents) in [
+            ("i->", vec![1_000_003]),
+            ("i->", vec![129]),
+            ("i,i->", vec![300_000]),
+            ("ij->", vec![700, 900]),
+            ("ij->i", vec![3, 100_001]),
+            ("ij->j", vec![100_001, 3]),
+            ("ij->j", vec![5000, 130]),
+            ("ij->i", vec![200_000, 4]),
+            ("ijk->j", vec![300, 7, 200]),
+            ("ijkl->", vec![20, 30, 7, 40]),
+            ("ik,kj->ij", vec![3, 70_000, 2]),
+            ("i,j,ij->", vec![800, 900]),
+            ("ij,ji->", vec![500, 600]),
+            ("ii->", vec![3000]),
+        ] {
+            let letters: Vec<char> = text.split("->").next().unwrap_or("").chars().filter(|c| *c != ',').collect();
+            let mut named: Vec<char> = vec![];
+            letters.iter().for_each(|c| {
+                if !named.contains(c) {
+                    named.push(*c)
+                }
+            });
+            let extent = |c: char| extents[named.iter().position(|n| *n == c).expect("a letter")];
+            let (terms, result) = text.split_once("->").expect("an arrow");
+            let layouts: Vec<Layout> = terms
+                .split(',')
+                .map(|t| layout(&mut random, &t.chars().map(extent).collect::<Vec<_>>(), 1, true))
+                .collect();
+            let arrays: Vec<Vec<T>> =
+                layouts.iter().map(|l| layouts::array(l, || value(random.below(1 << 20)))).collect();
+            let views: Vec<View<'_, T>> =
+                layouts.iter().zip(&arrays).map(|(l, a)| View::new(a, l.clone()).expect("a view")).collect();
+            let out = layout(&mut random, &result.chars().map(extent).collect::<Vec<_>>(), 1, false);
+            for update in [Update::Assign, Update::Add, Update::Beta(value(1))] {
+                let case = Case { text, operands: &views, out: &out, alpha: Some(value(2)), update };
+                compare(&cuda, ring, &case, &mut random);
+            }
+        }
+    }
+    // Small whole numbers: no sum rounds.
+    all::<f64, _>(PlusTimes::new(), |x| (x % 5) as f64 - 2.0);
+    all::<f32, _>(MaxPlus::new(), |x| (x % 1000) as f32);
+    all::<i64, _>(PlusTimes::new(), |x| (x as i64) << 40);
+    all::<bool, _>(LorLand::new(), |x| x % 1000 == 0);
+}
+
+/// Sums of many f32 err by less than 2 units of the last place.
+#[test]
+#[ignore = "needs a GPU"]
+fn long_sums_of_f32_keep_their_digits() {
+    let cuda = cuda();
+    let mut random = Rng(11);
+    let mut values = |n: usize| (0..n).map(|_| (random.below(1 << 20) as f32 + 1.0) / (1 << 20) as f32).collect();
+    let (i, j) = (2000, 1500);
+    let (a, b, ab): (Vec<f32>, Vec<f32>, Vec<f32>) = (values(i), values(j), values(i * j));
+    let exact: f64 =
+        (0..i).map(|r| (0..j).map(|c| f64::from(a[r]) * f64::from(b[c]) * f64::from(ab[r * j + c])).sum::<f64>()).sum();
+    let sum: f64 = ab.iter().map(|x| f64::from(*x)).sum();
+    let of = |values: &[f32], extents: &[usize]| {
+        let layout = Layout::row_major(extents).expect("a layout");
+        cuda.upload_batch(&View::new(values, layout).expect("a view")).expect("a batch")
+    };
+    let result = |text: &str, operands: &[DeviceBatch<f32>]| {
+        let asked = cuda.einsum(PlusTimes::new(), Einsum::new(text, operands).expect("an expression"));
+        f64::from(cuda.download_batch(&asked.eval().expect("a result")).expect("values").values()[0])
+    };
+    let error = |found: f64, exact: f64| (found - exact).abs() / exact;
+    let all = error(result("i,j,ij->", &[of(&a, &[i]), of(&b, &[j]), of(&ab, &[i, j])]), exact);
+    let one = error(result("ij->", &[of(&ab, &[i, j])]), sum);
+    println!("relative errors: i,j,ij-> {all:.2e}, ij-> {one:.2e}");
+    assert!(all < 2.4e-7 && one < 2.4e-7, "{all:e} {one:e}");
 }
 
 /// Kernels that are cut in other ways compute the same bits.

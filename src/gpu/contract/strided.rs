@@ -1,4 +1,6 @@
-//! A step of any strides, a thread for each element of C: see `cuda/strided.cu`.
+//! A step of any strides: see `cuda/strided.cu`. A thread folds an element of C, or a part of its terms where C has few
+//! elements. Up to 128 terms are folded in one chain, as on the CPU; more in a fixed tree, as sums of f32 in one chain of
+//! 10⁶ terms lose two digits.
 
 use super::arrays::{Change, Contraction, Operands};
 use super::axes::{Axis, joined, values};
@@ -11,6 +13,34 @@ use crate::gpu::launch::{Shape, args};
 use crate::{Error, Result};
 
 pub(super) const SOURCE: Source = source!("strided.cu");
+
+/// Terms that one thread folds at least, and threads that keep a device busy.
+const LEAST: usize = 32;
+const BUSY: usize = 1 << 17;
+/// Threads that fold the parts of an element.
+const WIDE: u32 = 256;
+
+/// How the terms of each element are shared out: the last folded index in turns among `lanes`, the others in `shares`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Parts {
+    lanes: usize,
+    shares: usize,
+}
+
+impl Parts {
+    /// For `count` elements; `None`: a thread for each keeps the device busy, or there are few terms.
+    fn of(count: usize, folded: &[Axis]) -> Option<Self> {
+        let (last, others) = folded.split_last()?;
+        let others = values(others)?;
+        let terms = others.checked_mul(last.extent)?;
+        let wanted = (BUSY / count.max(1)).min(terms / LEAST);
+        let lanes = wanted.min(last.extent);
+        (wanted > 1).then(|| Self { lanes, shares: (wanted / lanes).min(others) }).filter(|p| p.all() > 1)
+    }
+    fn all(self) -> usize {
+        self.lanes * self.shares
+    }
+}
 
 /// Indices of C and folded ones, and where A, B and C begin.
 pub(super) struct Strided {
@@ -33,7 +63,11 @@ impl Strided {
     /// What is computed.
     pub(super) fn explain(&self) -> String {
         let all = |axes: &[Axis]| axes.iter().map(|axis| axis.extent.to_string()).collect::<Vec<_>>().join("×");
-        format!("a thread for each element: indices [{}], folded [{}]", all(&self.out), all(&self.folded))
+        let (out, folded) = (all(&self.out), all(&self.folded));
+        match values(&self.out).and_then(|count| Parts::of(count, &self.folded)) {
+            Some(parts) => format!("{} threads for each element: indices [{out}], folded [{folded}]", parts.all()),
+            None => format!("a thread for each element: indices [{out}], folded [{folded}]"),
+        }
     }
 
     pub(super) fn run(&self, contraction: &Contraction<'_>, on: &Operands<'_>) -> Result<()> {
@@ -57,8 +91,20 @@ impl Strided {
         let b = on.b.map_or_else(Arg::null, |b| b.from(self.bases[1]));
         let (a, c) = (on.a.from(self.bases[0]), on.c.from(self.bases[2]));
         let Change { alpha, old, ref scalars } = on.update;
-        let arguments = args![a, b, c, count as u64, indices, u32::from(alpha), old, scalars.as_deref()];
-        program.kernel("strided")?.launch(Shape::for_each(count, 256)?, arguments)
+        let Some(parts) = Parts::of(count, &self.folded) else {
+            let arguments = args![a, b, c, count as u64, indices, u32::from(alpha), old, scalars.as_deref()];
+            return program.kernel("strided")?.launch(Shape::for_each(count, 256)?, arguments);
+        };
+        let all = parts.all();
+        let sums = contraction.cuda.alloc_raw(contraction.ring.out, count * all, "parts of sums")?;
+        // Neighbouring threads read what is nearer in A: the next element's term, or the next term.
+        let stride = |axes: &[Axis]| axes.last().map_or(usize::MAX, |axis| axis.strides[0].unsigned_abs());
+        let across = count > 1 && stride(&self.out) < stride(&self.folded);
+        let (lanes, shares) = (parts.lanes as u32, parts.shares as u32);
+        let arguments = args![a, b, &sums, count as u64, indices.clone(), lanes, shares, u32::from(across)];
+        program.kernel("strided_parts")?.launch(Shape::for_each(count * all, 256)?, arguments)?;
+        let arguments = args![&sums, c, count as u64, indices, all as u32, u32::from(alpha), old, scalars.as_deref()];
+        program.kernel("strided_join")?.launch(Shape::blocks(count, WIDE, 0)?, arguments)
     }
 }
 
@@ -73,4 +119,26 @@ fn padded(axes: &[Axis]) -> Vec<Axis> {
     let more = axes.len().max(1).next_power_of_two() - axes.len();
     let one = Axis { extent: 1, strides: [0; 3], of: super::axes::In::Both };
     std::iter::repeat_n(one, more).chain(axes.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axes::In;
+    use super::*;
+
+    /// Every term is in a part, no part is empty, and there are parts where a device would idle.
+    #[test]
+    fn parts_share_out_all_terms() {
+        let axis = |extent| Axis { extent, strides: [1; 3], of: In::A };
+        for (count, folded) in [(1, vec![1 << 20]), (1, vec![3000, 3]), (5, vec![7, 100_000]), (1, vec![64, 2, 5, 9])] {
+            let axes: Vec<Axis> = folded.iter().map(|&n| axis(n)).collect();
+            let parts = Parts::of(count, &axes).expect("parts");
+            let (last, others) = (folded[folded.len() - 1], folded[..folded.len() - 1].iter().product::<usize>());
+            assert!(parts.lanes <= last && parts.shares <= others && count * parts.all() <= BUSY, "{parts:?}");
+        }
+        assert_eq!(Parts::of(1, &[axis(40)]), None, "one thread");
+        assert_eq!(Parts::of(BUSY, &[axis(4000)]), None, "elements enough");
+        assert_eq!(Parts::of(1, &[]), None);
+        assert_eq!(Parts::of(1, &[axis(0)]), None);
+    }
 }

@@ -78,7 +78,11 @@ fn action<T: Value>(ring: &Printed, p: usize, change: impl Fn(Tiling) -> Tiling)
 
 fn strided(ring: &Printed, out: usize, folded: usize, single: bool) -> Unit {
     let settings = strided::settings(out, folded, single);
-    Unit { source: strided::SOURCE, prefix: Front::new(&ring.text, &settings).text(), hot: &["strided"] }
+    Unit {
+        source: strided::SOURCE,
+        prefix: Front::new(&ring.text, &settings).text(),
+        hot: &["strided", "strided_parts"],
+    }
 }
 
 /// All of them, as they are used.
