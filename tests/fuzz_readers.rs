@@ -31,6 +31,7 @@ const SVM: usize = 1;
 const EDGES: usize = 2;
 const DIMACS: usize = 3;
 const METIS: usize = 4;
+const NAMED: usize = 5;
 
 const SEEDS: &[(usize, &str)] = &[
     (CSV, "1,0,-2.5\n0,1e3,nan\n# note\n\n-0,.5,3\n"),
@@ -40,6 +41,8 @@ const SEEDS: &[(usize, &str)] = &[
     (EDGES, "# a comment\n0 1\n1\t2\n2 0\n"),
     (EDGES, "% asym positive\n1,2,0.5\n2,3,1\n"),
     (EDGES, "% sym unweighted\n1 2\n2 3\n"),
+    (NAMED, "# names\nada bea\nbea,cleo\n1 zoë\n"),
+    (NAMED, "ada bea 0.5\nbea ada 2\n"),
     (DIMACS, "c note\np sp 3 2\na 1 2 17\na 3 1 5\n"),
     (METIS, "% note\n4 3\n2 3\n1\n1 4\n3\n"),
     (METIS, "2 1 11\n9 2 5\n9 1 5\n"),
@@ -124,6 +127,21 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
+/// Compressed by zstd, behind a frame to be skipped.
+#[cfg(feature = "zstd")]
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = vec![0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+    let (first, rest) = bytes.split_at(bytes.len() / 2);
+    for part in [first, rest] {
+        packed.extend(ruzstd::encoding::compress_to_vec(part, ruzstd::encoding::CompressionLevel::Fastest));
+    }
+    packed
+}
+#[cfg(not(feature = "zstd"))]
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    gzip(bytes)
+}
+
 fn read(format: usize, bytes: &[u8], threads: &Threads, piece: usize) -> Result<LabeledMatrix> {
     const MOST: u64 = 1 << 20;
     let edges = EdgeOptions::new().threads(threads).piece_bytes(piece).max_bytes(MOST);
@@ -133,6 +151,7 @@ fn read(format: usize, bytes: &[u8], threads: &Threads, piece: usize) -> Result<
             let options = SvmlightOptions::new().threads(threads).piece_bytes(piece).max_bytes(MOST);
             parse_svmlight_with(bytes, "fuzz", &options)
         }
+        NAMED => parse_edges_with(bytes, "fuzz", &edges.named(true)),
         EDGES => parse_edges_with(bytes, "fuzz", &edges),
         DIMACS => parse_dimacs_with(bytes, "fuzz", &edges),
         _ => parse_metis_with(bytes, "fuzz", &edges),
@@ -154,6 +173,12 @@ fn check(format: usize, bytes: &[u8], pools: &[Threads]) -> bool {
         read(format, bytes, &pools[1], 1),
         read(format, &packed, &pools[0], 1 << 20),
         read(format, &packed, &pools[1], 3),
+        // Packing it takes as long as all the rest.
+        if bytes.len() % 32 == 0 {
+            read(format, &zstd(bytes), &pools[1], 3)
+        } else {
+            read(format, bytes, &pools[1], 2)
+        },
     ] {
         assert_eq!(told(&other), want);
     }
@@ -241,7 +266,11 @@ fn mutated_arrays_do_not_panic() {
         let of_array = random.below(2) == 0;
         let seed = if of_array { &array } else { &matrix };
         let input = mutated(random, seed.clone(), false);
-        let input = if random.below(8) == 0 { gzip(&input) } else { input };
+        let input = match random.below(32) {
+            0..4 => gzip(&input),
+            4 => mutated(random, zstd(&input), false),
+            _ => input,
+        };
         let run = || {
             if of_array {
                 let dense = parse_npy_array_with(&input, "fuzz", &options);

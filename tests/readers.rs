@@ -183,6 +183,10 @@ fn edge_lists_are_read_by_what_they_and_options_say() {
     assert_eq!(edges("% bip unweighted\n1 5\n", plain), Ok((1, 5, vec![(0, 4)])));
     assert_eq!(edges("0 4\n", plain.bipartite(true)), Ok((1, 5, vec![(0, 4)])));
     assert_eq!(edges("70000000000 -3\n-3 -3\n", plain.renumber(true)), Ok((2, 2, vec![(0, 0), (1, 0)])));
+    assert_eq!(
+        edges("bob ada\nada zoë\nbob bob\n", plain.named(true).undirected(true)),
+        Ok((3, 3, vec![(0, 0), (0, 1), (1, 0), (1, 2), (2, 1)]))
+    );
     assert_eq!(edges("0 1 2 99\n", plain.lenient(true)), Ok((2, 2, vec![(0, 1)])));
     // An edge without a weight may stand there again.
     assert_eq!(edges("0 1\n0 1\n", plain), Ok((2, 2, vec![(0, 1)])));
@@ -209,7 +213,15 @@ fn edge_lists_are_read_by_what_they_and_options_say() {
         ("0 1\n7\n", plain, "a:2:1: expected an edge, which is two vertices, found \"7\""),
         ("0 -1\n", plain, "a:1:3: vertex -1: a vertex is not negative"),
         ("0 99999999999\n", plain, "--renumber"),
-        ("alice bob\n", plain, "a:1:1: expected a vertex, which is a whole number, found \"alice\""),
+        ("\"ada b\" bob\n", plain.named(true), "a:1:1: expected the name of a vertex, found a quote"),
+        ("ada bob 1\nada bob 2\n", plain.named(true), "the edge ada bob stands there more than once"),
+        ("ada bob\n", plain.named(true).renumber(true), "renumber"),
+        ("ada bob\n", plain.named(true).bipartite(true), "two sets"),
+        (
+            "alice bob\n",
+            plain,
+            "a:1:1: expected a vertex, which is a whole number, found \"alice\"; names are read by --labels",
+        ),
         ("# none\n", plain, "a:2:1: the file has no edges"),
     ] {
         let line = edges(text, options).unwrap_err();
@@ -478,4 +490,22 @@ fn archives_that_are_wrong_are_refused() {
                 || matches!(line, Error::IndexOverflow { .. } | Error::Unsupported { .. })
         );
     }
+}
+
+/// A file that the program zstd wrote, with its checksum.
+#[cfg(feature = "zstd")]
+#[test]
+fn files_compressed_by_zstd_are_read() {
+    let mut packed = [
+        0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x58, 0x61, 0x00, 0x00, 0x23, 0x20, 0x61, 0x0a, 0x30, 0x20, 0x31, 0x0a, 0x31,
+        0x20, 0x32, 0x0a, 0x78, 0x82, 0x6a, 0xac,
+    ];
+    let read = |bytes: &[u8]| parse_edges_with(bytes, "a", &EdgeOptions::new()).map(|graph| graph.pattern.nnz());
+    assert_eq!(read(&packed).unwrap(), 2);
+    for cut in [5, 12, 20, 23] {
+        read(&packed[..cut]).expect_err("it is cut off");
+    }
+    packed[14] = b'2';
+    let line = read(&packed).unwrap_err().to_string();
+    assert!(line.contains("checksum"), "{line}");
 }

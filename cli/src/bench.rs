@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     kind: Option<Kind>,
     /// Cases: names of generated matrices, or Matrix Market files [default: all of the kind]
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
-    case: Vec<String>,
+    pub(crate) case: Vec<String>,
     /// Timed runs, after one that is not counted
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,

@@ -35,7 +35,7 @@ pub(crate) struct Common {
     #[arg(long, global = true, help_heading = "Every command takes")]
     json: bool,
     #[command(flatten)]
-    reading: Reading,
+    pub(crate) reading: Reading,
 }
 
 pub(crate) struct Context {
@@ -127,7 +127,7 @@ impl Context {
     }
     fn begin_reading(&self, name: &str) -> sparring::Result<()> {
         self.progress.stage(format!("reading {name}"));
-        if name == STANDARD && self.input_taken.replace(true) {
+        if read::told(name).1 == STANDARD && self.input_taken.replace(true) {
             let message = "standard input can be read once".into();
             return Err(Error::Argument { name: "file", message });
         }

@@ -15,7 +15,7 @@ use crate::write::Output;
 pub(crate) struct Arguments {
     /// Matrix to read: .mtx, .npz (SciPy), .npy, .csv, .svm, an edge list, .gr, .graph, .gz behind them, - for standard
     /// input, or gen:NAME
-    input: String,
+    pub(crate) input: String,
     /// File to write, what its name says: .mtx, .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard
     /// output
     output: String,

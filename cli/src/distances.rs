@@ -22,7 +22,7 @@ const HELD: usize = 1 << 30;
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    files: Files,
+    pub(crate) files: Files,
     #[command(flatten)]
     question: Question,
     /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx, or -

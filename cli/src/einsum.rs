@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     expression: String,
     /// An array for each operand, all of one type: .npy, or .npy.gz
     #[arg(required = true, value_name = "FILE")]
-    operands: Vec<String>,
+    pub(crate) operands: Vec<String>,
     /// Semiring: plus_times, min_plus or max_plus of numbers, max_times, min_max or max_min of floats, lor_land of
     /// truth values
     #[arg(long, default_value = "plus_times", value_name = "NAME")]

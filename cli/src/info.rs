@@ -16,7 +16,7 @@ use crate::spy;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Matrix: a file of any kind that `sparring help` lists, - for standard input, or gen:NAME
-    file: String,
+    pub(crate) file: String,
     /// Also count the product A·A, or A·Aᵀ where A is not square: multiplications, entries, compression. It takes as
     /// long as half a product
     #[arg(long)]

@@ -20,7 +20,7 @@ use crate::write::Output;
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    files: Files,
+    pub(crate) files: Files,
     /// Neighbours of each row; fewer where there are fewer rows
     #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     k: u32,

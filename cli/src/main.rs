@@ -43,13 +43,14 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use context::{Common, Context};
 use device::Device;
+use formats::Format;
 
 /// Sparse linear algebra over any semiring.
 ///
 /// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a table (.csv), svmlight
-/// (.svm), an edge list (.txt, .tsv, .el, .wel, .edges), a graph of DIMACS (.gr) or METIS (.graph), .gz behind them; -
-/// for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...). --format says what a file is
-/// whose name does not.
+/// (.svm), an edge list (.txt, .tsv, .el, .wel, .edges), a graph of DIMACS (.gr) or METIS (.graph), .gz or .zst behind them; -
+/// for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...). KIND:FILE or --format
+/// says what a file is whose name does not: svm:rows.txt, csv:-.
 #[derive(Parser)]
 #[command(name = "sparring", version, propagate_version = true, after_help = EXIT_CODES)]
 struct Cli {
@@ -142,6 +143,29 @@ impl Command {
             _ => Device::Cpu,
         }
     }
+    /// The files that it reads.
+    fn files(&self) -> Vec<&str> {
+        match self {
+            Self::Info(arguments) => vec![&arguments.file],
+            Self::Triangles(arguments) => vec![&arguments.file],
+            Self::Mxm(arguments) => {
+                let optional = [arguments.b.as_deref(), arguments.mask.as_deref()];
+                [Some(&*arguments.a)].into_iter().chain(optional).flatten().collect()
+            }
+            Self::Operation(operation) => operation.files(),
+            Self::Knn(arguments) => arguments.files.names(),
+            Self::Radius(arguments) => arguments.files.names(),
+            Self::Distances(arguments) => arguments.files.names(),
+            Self::Einsum(arguments) => arguments.operands.iter().map(String::as_str).collect(),
+            Self::Cp(arguments) => vec![&arguments.file],
+            Self::TensorInfo(arguments) => vec![&arguments.file],
+            Self::Convert(arguments) | Self::Transpose(arguments) => vec![&arguments.input],
+            Self::Bench(arguments) => arguments.case.iter().map(String::as_str).collect(),
+            Self::Tune(_) | Self::Semirings | Self::Metrics | Self::Devices | Self::Completions(_) | Self::Man(_) => {
+                vec![]
+            }
+        }
+    }
     /// Refuses options that a GPU does not have, before anything is read.
     fn takes(&self, device: Device) -> sparring::Result<()> {
         match self {
@@ -168,6 +192,8 @@ fn run(common: &Common, command: &Command) -> failure::Result {
     // The library would take the best that is there.
     sparring::Isa::requested()?;
     command.keeps_to(common.memory_budget)?;
+    let tensors = matches!(command, Command::Cp(_) | Command::TensorInfo(_));
+    common.reading.check(&command.files(), if tensors { Some(Format::Frostt) } else { None })?;
     // These need no threads.
     match command {
         Command::Completions(arguments) => return pages::completions(Cli::command(), arguments),

@@ -23,9 +23,9 @@ use crate::write::Output;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Left matrix: a Matrix Market file, or gen:NAME
-    a: String,
+    pub(crate) a: String,
     /// Right matrix [default: the left one]
-    b: Option<String>,
+    pub(crate) b: Option<String>,
     /// Semiring: a name that `sparring semirings` lists with the values that it is on, or ⊕ and ⊗ as formulas:
     /// "min, a + 2*b"
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     transpose_b: bool,
     /// Compute the product only where this matrix has entries, whatever their values
     #[arg(long, value_name = "FILE")]
-    mask: Option<String>,
+    pub(crate) mask: Option<String>,
     /// Compute it only where the mask has none
     #[arg(long, requires = "mask")]
     complement: bool,

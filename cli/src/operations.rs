@@ -48,6 +48,11 @@ impl Operation {
             Self::Kronecker(arguments) => (Pairing::Kronecker, arguments),
         }
     }
+    /// The files that it reads.
+    pub(crate) fn files(&self) -> Vec<&str> {
+        let arguments = self.parts().1;
+        [Some(&*arguments.a), arguments.b.as_deref()].into_iter().flatten().collect()
+    }
     /// Where it computes.
     pub(crate) fn device(&self) -> Device {
         self.parts().1.place.device

@@ -18,7 +18,7 @@ use crate::write::Output;
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    files: Files,
+    pub(crate) files: Files,
     /// Largest distance of a neighbour; of a similarity (dot) the smallest
     #[arg(short, long, value_name = "R", allow_negative_numbers = true)]
     radius: f64,

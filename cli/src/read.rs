@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use sparring::algebra::Type;
 use sparring::io::{
     CsvOptions, EdgeOptions, FrosttOptions, LabeledMatrix, MatrixFile, NpyArray, NumpyOptions, ReadOptions, Repeated,
@@ -54,7 +54,8 @@ pub(crate) struct Reading {
     /// Columns of a matrix in svmlight [default: the largest that it has]
     #[arg(long, global = true, value_name = "N", help_heading = HEADING)]
     columns: Option<usize>,
-    /// Write the labels of svmlight to this file, a line each
+    /// Write the labels of svmlight to this file, a line each; or take any words for the vertices of an edge list, and
+    /// write them to this file in the order of their numbers
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     labels: Option<String>,
     /// Each edge of a list stands for both directions
@@ -115,13 +116,77 @@ impl Reading {
     fn most(&self) -> u64 {
         self.max_bytes.unwrap_or(u64::MAX)
     }
-    fn format(&self, name: &str) -> Format {
-        self.format.unwrap_or_else(|| kind_to_read(name))
+    /// What a file is, and the file.
+    fn format<'a>(&self, name: &'a str) -> (Format, &'a str) {
+        let (format, name) = told(name);
+        (format.or(self.format).unwrap_or_else(|| kind_to_read(name)), name)
+    }
+    /// The options that were given, and the kinds of files that they are for.
+    fn given(&self) -> Vec<(&'static str, &'static [Format])> {
+        use Format::{Csv, Dimacs, Edges, Frostt, Metis, Svmlight};
+        let all = Format::value_variants();
+        let options: [(&str, bool, &[Format]); 15] = [
+            ("--format", self.format.is_some(), all),
+            ("--max-bytes", self.max_bytes.is_some(), all),
+            ("--lenient", self.lenient, all),
+            ("--header", self.header, &[Csv]),
+            ("--no-header", self.no_header, &[Csv]),
+            ("--delimiter", self.delimiter.is_some(), &[Csv]),
+            ("--zero-based", self.zero_based, &[Svmlight, Edges, Frostt]),
+            ("--one-based", self.one_based, &[Svmlight, Edges, Frostt]),
+            ("--columns", self.columns.is_some(), &[Svmlight]),
+            ("--labels", self.labels.is_some(), &[Svmlight, Edges]),
+            ("--undirected", self.undirected, &[Edges]),
+            ("--directed", self.directed, &[Edges]),
+            ("--bipartite", self.bipartite, &[Edges]),
+            ("--renumber", self.renumber.is_some(), &[Edges]),
+            ("--repeated", self.repeated.is_some(), &[Edges, Dimacs, Metis]),
+        ];
+        options.into_iter().filter(|option| option.1).map(|(name, _, kinds)| (name, kinds)).collect()
+    }
+    /// Refuses options that none of the files has a use for, and one file for the names of several. Where it is not
+    /// said, a file is `what`, or what its name says.
+    pub(crate) fn check(&self, files: &[&str], what: Option<Format>) -> Result<()> {
+        let of = |argument| {
+            let (format, name) = told(symmetrized(argument).unwrap_or(argument));
+            (format.or(self.format).or(what).unwrap_or_else(|| kind_to_read(name)), name)
+        };
+        let files: Vec<(Format, &str)> =
+            files.iter().map(|&name| of(name)).filter(|(_, name)| generated(name).is_none()).collect();
+        for (name, kinds) in self.given() {
+            if files.iter().any(|(format, _)| kinds.contains(format)) {
+                continue;
+            }
+            let kinds = match kinds.len() {
+                0..6 => kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", "),
+                _ => "any kind".to_owned(),
+            };
+            let here: Vec<_> = files.iter().map(|(format, file)| format!("{file} is {}", format.name())).collect();
+            let here = if here.is_empty() { "none is read".to_owned() } else { here.join(", ") };
+            let message = format!("it is for files of {kinds}, and here {here}");
+            return Err(Error::Argument { name, message });
+        }
+        let named = |name, kinds: &[Format]| {
+            let files: Vec<_> = files.iter().filter(|(format, _)| kinds.contains(format)).map(|file| file.1).collect();
+            if files.len() < 2 {
+                return Ok(());
+            }
+            let message = format!("{} would write to one file; convert them first", files.join(" and "));
+            Err(Error::Argument { name, message })
+        };
+        if self.labels.is_some() {
+            named("--labels", &[Format::Svmlight, Format::Edges])?;
+        }
+        if self.renumber.is_some() {
+            named("--renumber", &[Format::Edges])?;
+        }
+        Ok(())
     }
     /// The tensor of a FROSTT file; repeated entries are added up.
     pub(crate) fn frostt(&self, name: &str) -> Result<AnyTensor<f64>> {
-        if let Some(other) = self.format.filter(|&format| format != Format::Frostt) {
-            let message = format!("a tensor is read from a file of FROSTT, tns, not from {other:?}");
+        let (told, name) = told(name);
+        if let Some(other) = told.or(self.format).filter(|&format| format != Format::Frostt) {
+            let message = format!("a tensor is read from a file of FROSTT, tns, not from {}", other.name());
             return Err(Error::Argument { name: "--format", message });
         }
         let options = FrosttOptions::new().max_bytes(self.most()).lenient(self.lenient).zero_based(self.zero_based);
@@ -130,7 +195,8 @@ impl Reading {
     /// The array of a file of NumPy's.
     pub(crate) fn array(&self, name: &str) -> Result<NpyArray> {
         let options = NumpyOptions::new().max_bytes(self.most());
-        if self.format(name) != Format::Npy {
+        let (format, name) = self.format(name);
+        if format != Format::Npy {
             let message = format!("'{name}' ends in neither .npy nor .npy.gz");
             return Err(Error::Argument { name: "operand", message });
         }
@@ -138,12 +204,14 @@ impl Reading {
     }
     fn matrix_market(&self, name: &str) -> Result<MatrixFile> {
         let options = ReadOptions::new().max_bytes(self.most()).lenient(self.lenient);
+        let (_, name) = told(name);
         read_by!(name, read_matrix_market_from, read_matrix_market_with, &options)
     }
     /// A matrix from a file that is not Matrix Market; `None` for one that is, or may be.
     fn other(&self, name: &str) -> Result<Option<LabeledMatrix>> {
         let (most, lenient) = (self.most(), self.lenient);
-        let read = match self.format(name) {
+        let (format, name) = self.format(name);
+        let read = match format {
             Format::MatrixMarket | Format::Tsv => return Ok(None),
             Format::Frostt => {
                 let message = format!("'{name}' is a tensor, which sparring tensor-info and sparring cp read");
@@ -176,7 +244,9 @@ impl Reading {
             }
             format @ (Format::Edges | Format::Dimacs | Format::Metis) => {
                 let mut options = EdgeOptions::new().max_bytes(most).lenient(lenient).bipartite(self.bipartite);
-                options = options.renumber(self.renumber.is_some()).repeated(self.repeated.unwrap_or_default());
+                options =
+                    options.renumber(self.renumber.is_some()).named(self.labels.is_some() && format == Format::Edges);
+                options = options.repeated(self.repeated.unwrap_or_default());
                 if let Some(zero_based) = either(self.zero_based, self.one_based) {
                     options = options.zero_based(zero_based);
                 }
@@ -229,6 +299,12 @@ fn symmetrized(argument: &str) -> Option<&str> {
     argument.strip_prefix("sym:")
 }
 
+/// What `KIND:FILE` says that a file is, and the file.
+pub(crate) fn told(argument: &str) -> (Option<Format>, &str) {
+    let split = argument.split_once(':').and_then(|(kind, file)| Some((Format::from_str(kind, false).ok()?, file)));
+    split.map_or((None, argument), |(format, file)| (Some(format), file))
+}
+
 /// Refuses what [`load`] could not even begin with: unknown names, files that cannot be opened.
 pub(crate) fn check(argument: &str) -> Result<()> {
     if let Some(argument) = symmetrized(argument) {
@@ -236,10 +312,12 @@ pub(crate) fn check(argument: &str) -> Result<()> {
     }
     match generated(argument) {
         Some(name) => near::generated(name, generate::check_name(name)),
-        None if argument == STANDARD => Ok(()),
-        None => match std::fs::File::open(argument) {
-            Ok(_) => Ok(()),
-            Err(source) => Err(Error::Io { path: argument.into(), source }),
+        None => match told(argument).1 {
+            STANDARD => Ok(()),
+            file => match std::fs::File::open(file) {
+                Ok(_) => Ok(()),
+                Err(source) => Err(Error::Io { path: file.into(), source }),
+            },
         },
     }
 }

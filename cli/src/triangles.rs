@@ -17,7 +17,7 @@ use crate::write::Output;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Matrix Market file, or gen:NAME
-    file: String,
+    pub(crate) file: String,
     /// How to count
     #[arg(long, value_enum, default_value_t)]
     method: Method,

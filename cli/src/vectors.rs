@@ -87,6 +87,10 @@ pub(crate) struct Vectors {
 }
 
 impl Files {
+    /// What they are called.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        [Some(&*self.x), self.to.as_deref()].into_iter().flatten().collect()
+    }
     /// Reads them for `command`, and refuses vectors of different lengths.
     pub(crate) fn load(&self, context: &Context, command: &'static str) -> Result<Vectors> {
         let (x, mut read_ms) = context.load(&self.x)?;

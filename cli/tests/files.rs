@@ -179,7 +179,7 @@ fn what_other_programs_write_is_read() {
         ("bad.npy", b"\x93NUMPY\x01\x00", "it is no array of NumPy"),
         ("cut.npy", &array[..array.len() - 1], "are no array of shape [4] of i2"),
         ("bad.npz", b"PK\x03\x04", "it is no zip archive"),
-        ("bad.mtx", b"\x28\xb5\x2f\xfd", "compressed by zstd"),
+        ("bad.mtx", b"\x28\xb5\x2f\xfd", "zstd: the header of a frame is wrong or cut off"),
         ("bad.tsv", b"1\t2\n", "say which: --zero-based or --one-based"),
         ("bad.tns", b"1 1 1 2\n", "is a tensor, which sparring tensor-info and sparring cp read"),
         ("bad.gr", b"p sp 2 1\na 1 3 1\n", "bad.gr:2:5: vertex 3 is not from 1 to 2"),
@@ -483,4 +483,65 @@ fn an_endless_line_is_refused() {
             assert!(err.contains("the line has more than") || err.contains("expected"), "{script}: {err}");
         }
     }
+}
+
+/// An option that no file has a use for is refused, and so is one file for the names of two.
+#[test]
+fn reading_options_mean_something() {
+    let (a, list, rows) =
+        (file("mean.mtx", SMALL), file("mean.edges", "0 1\n1 2\n"), file("mean.svm", "1 1:2\n0 2:3\n"));
+    let table = file("mean.csv", "a,b\n1,2\n3,4\n");
+    let names = path("mean.names");
+    for option in
+        ["--header", "--no-header", "--zero-based", "--one-based", "--undirected", "--directed", "--bipartite"]
+    {
+        let line = refused(&["info", &a, option]);
+        assert!(line.contains(option) && line.contains("mean.mtx is mtx"), "{line}");
+    }
+    for (option, value) in [
+        ("--delimiter", ";"),
+        ("--columns", "3"),
+        ("--labels", &*names),
+        ("--renumber", &*names),
+        ("--repeated", "sum"),
+    ] {
+        let line = refused(&["info", &a, option, value]);
+        assert!(line.contains(option) && line.contains("mean.mtx is mtx"), "{line}");
+    }
+    assert!(refused(&["semirings", "--header"]).contains("none is read"));
+    assert!(refused(&["info", "gen:rmat8", "--lenient"]).contains("none is read"));
+    // One of two files has a use for it.
+    text(&["distances", &rows, "--to", &table, "--metric", "manhattan", "--header", "-o", &path("mean.npy")]);
+    let line = refused(&["distances", &rows, "--to", &rows, "--metric", "manhattan", "--labels", &names]);
+    assert!(line.contains("--labels") && line.contains("one file"), "{line}");
+    // What a file is can be said of each.
+    let plain = file("mean-rows.txt", "1 1:2\n0 2:3\n");
+    text(&[
+        "distances",
+        &format!("svm:{plain}"),
+        "--to",
+        &table,
+        "--metric",
+        "manhattan",
+        "--header",
+        "-o",
+        &path("m.npy"),
+    ]);
+    let (code, out, err) = fed(&["info", "edges:-", "--json"], b"0 1\n1 2\n");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("\"nnz\":2"), "{out}");
+    let line = refused(&["tensor-info", &format!("csv:{table}")]);
+    assert!(line.contains("not from csv"), "{line}");
+    text(&["triangles", &list, "--undirected"]);
+}
+
+#[test]
+fn vertices_may_have_names() {
+    let (list, names) = (file("named.edges", "ada bea 2\nbea cleo 3\n"), path("named.txt"));
+    let back = path("named.mtx");
+    text(&["convert", &list, &back, "--undirected", "--labels", &names]);
+    assert_eq!(std::fs::read_to_string(names).unwrap(), "ada\nbea\ncleo\n");
+    let found = std::fs::read_to_string(back).unwrap();
+    assert!(found.ends_with("3 3 4\n1 2 2.0\n2 1 2.0\n2 3 3.0\n3 2 3.0\n"), "{found}");
+    assert!(refused(&["info", &list]).contains("names are read by --labels"));
 }

@@ -46,6 +46,13 @@ pub(crate) enum Format {
     Tsv,
 }
 
+impl Format {
+    /// What `--format` calls it.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(|| "tsv".to_owned(), |value| value.get_name().to_owned())
+    }
+}
+
 /// A kind of file, and whether it is compressed by gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
@@ -86,7 +93,10 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
 }
 
 /// What a file to read is; Matrix Market where its name does not say.
-pub(crate) fn kind_to_read(name: &str) -> Format {
+pub(crate) fn kind_to_read(whole: &str) -> Format {
+    // Compressed by zstd, which is not written.
+    let name = whole.len().checked_sub(4).and_then(|end| whole.split_at_checked(end));
+    let name = name.filter(|(_, end)| end.eq_ignore_ascii_case(".zst")).map_or(whole, |(stem, _)| stem);
     match kind(name).map_or(Format::MatrixMarket, |kind| kind.format) {
         Format::Tsv => Format::Edges,
         format => format,
@@ -191,8 +201,8 @@ mod tests {
         assert_eq!((of("a.csv.gz"), of("a.npy")), (Some((Format::Csv, true)), Some((Format::Npy, false))));
         assert_eq!((of("a.gz"), of("mtx"), of("a.parquet"), of("")), (None, None, None, None));
         assert_eq!(
-            (kind_to_read("a.tsv.gz"), kind_to_read("a.txt"), kind_to_read("a")),
-            (Format::Edges, Format::Edges, Format::MatrixMarket)
+            (kind_to_read("a.tsv.gz"), kind_to_read("a.txt"), kind_to_read("a"), kind_to_read("ä.CSV.zst")),
+            (Format::Edges, Format::Edges, Format::MatrixMarket, Format::Csv)
         );
         let refused = kind_to_write("a.txt", &[Format::MatrixMarket, Format::Tsv]).unwrap_err().to_string();
         assert_eq!(refused, "output: 'a.txt' ends in none of .mtx, .mm, .tsv (with .gz behind it: compressed)");

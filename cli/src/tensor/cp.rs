@@ -18,7 +18,7 @@ use crate::output::{ms, seconds, thousands};
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// FROSTT file (.tns, .tns.gz), - for standard input, or gen:NAME
-    file: String,
+    pub(crate) file: String,
     /// Number of components
     #[arg(long, short, value_name = "R")]
     rank: usize,

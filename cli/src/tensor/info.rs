@@ -12,7 +12,7 @@ use crate::output::{ms, seconds, thousands};
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// FROSTT file (.tns, .tns.gz), - for standard input, or gen:NAME
-    file: String,
+    pub(crate) file: String,
     /// Columns of the factors that the choice is made for
     #[arg(long, default_value_t = 16, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     rank: u32,

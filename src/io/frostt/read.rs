@@ -9,7 +9,9 @@ use super::options::{Duplicates, FrosttOptions};
 use super::parse::{COMMENT, Parsed, Rules, check_first, find_entry, no_header, order, parse_piece};
 use super::repeats;
 use super::value::FrosttValue;
-use crate::io::text::{Bad, Cursor, Stream, bytes_from, bytes_of, check_size, is_gzip, parse_pieces, pieces, position};
+use crate::io::text::{
+    Bad, Cursor, Stream, bytes_from, bytes_of, check_size, is_packed, parse_pieces, pieces, position,
+};
 use crate::par::Threads;
 use crate::tensor::{AnyTensor, Tensor};
 use crate::{Error, Index, Result};
@@ -78,7 +80,7 @@ pub fn parse_frostt_with<T: FrosttValue>(
     }
     let here = Threads::current();
     let threads = options.threads.unwrap_or(&here);
-    if is_gzip(bytes) {
+    if is_packed(bytes) {
         return tensor_of(&Packed { name, bytes, options, threads }, options, threads);
     }
     check_first(bytes).map_err(|bad| bad.locate(name, bytes))?;

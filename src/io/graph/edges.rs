@@ -1,11 +1,13 @@
 //! Edge lists, as SNAP, KONECT, networkrepository.com and GAP publish them.
 
+use std::fmt::Display;
 use std::io::Read;
 use std::path::Path;
 
+use super::names::Names;
 use super::options::{EdgeOptions, Repeated};
 use crate::algebra::{Array, Value};
-use crate::io::labeled::{LabeledMatrix, check_shape};
+use crate::io::labeled::{LabeledMatrix, Labels, check_shape};
 use crate::io::text::{Bad, Cursor, Expected, Halt, Line, Lines, Text, push, real, signed, text_from, text_of};
 use crate::par::{Threads, collected, filled, out_of_memory, reserved};
 use crate::{Coo, Error, Index, Result};
@@ -40,30 +42,44 @@ pub fn read_edges_from(from: &mut dyn Read, name: &str, options: &EdgeOptions<'_
 pub fn parse_edges_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) -> Result<LabeledMatrix> {
     let here = Threads::current();
     let threads = options.common.threads.unwrap_or(&here);
-    if options.renumber && options.bipartite {
+    if (options.renumber || options.named) && options.bipartite {
         let message = "vertices of two sets are not renumbered".to_owned();
+        return Err(Error::Argument { name: "renumber", message });
+    }
+    if options.renumber && options.named {
+        let message = "names and integers are not renumbered together".to_owned();
         return Err(Error::Argument { name: "renumber", message });
     }
     let text = Text { name, bytes, limits: options.limits(), threads, expected: EXPECTED };
     let (found, blocks) = text.parse(&head, &|head: &Head, text| edges(text, head, options))?;
     let head = found.ok_or_else(|| text.wrong_at_end("the file has no edges"))?;
-    let graph = Graph { name, options, threads, konect: head.konect };
     let nnz = blocks.iter().map(|block| block.from.len()).sum();
     let (mut from, mut to, mut weights) = (reserved(nnz, LIST)?, reserved(nnz, LIST)?, Vec::new());
     if head.weighted {
         weights = reserved(nnz, "weights")?;
     }
-    for block in blocks {
+    let mut names = Names::default();
+    for mut block in blocks {
+        if options.named {
+            let mut numbers: Vec<i64> = reserved(block.names.labels.len(), "vertices")?;
+            for name in block.names.labels.iter() {
+                numbers.push(names.number(name)?.into());
+            }
+            block.from.iter_mut().chain(&mut block.to).for_each(|id| *id = numbers[*id as usize]);
+        }
         from.extend_from_slice(&block.from);
         to.extend_from_slice(&block.to);
         weights.extend_from_slice(&block.weights);
     }
-    if head.weighted {
-        graph.matrix(from, to, weights, graph.fold())
+    let graph = Graph { name, options, threads, konect: head.konect, names: &names.labels };
+    let mut matrix = if head.weighted {
+        graph.matrix(from, to, weights, graph.fold())?
     } else {
         let ones = filled(nnz, true, "edges")?;
-        graph.matrix(from, to, ones, Some(Box::new(|a: bool, b: bool| a | b)))
-    }
+        graph.matrix(from, to, ones, Some(Box::new(|a: bool, b: bool| a | b)))?
+    };
+    matrix.labels = names.labels;
+    Ok(matrix)
 }
 
 /// What the first comment of a file of KONECT says.
@@ -114,16 +130,21 @@ struct Block {
     from: Vec<i64>,
     to: Vec<i64>,
     weights: Vec<f64>,
+    /// Vertices are numbers of these, where they have names.
+    names: Names,
 }
 
 fn edges(text: &[u8], head: &Head, options: &EdgeOptions<'_>) -> Result<Block, Halt> {
-    let mut block = Block { from: vec![], to: vec![], weights: vec![] };
+    let mut block = Block { from: vec![], to: vec![], weights: vec![], names: Names::default() };
     let mut lines = Lines::new(text);
     while let Some(line) = lines.next_entry(b"#%")? {
         let mut words = line.words(b",");
         let mut vertex = || match words.next() {
-            Some(word) => vertex(&word, options),
-            None => Err(line.wrong(format!("expected an edge, which is two vertices, found {}", line.shown()))),
+            Some(word) if options.named => Ok(block.names.number(name(&word)?)?.into()),
+            Some(word) => Ok(vertex(&word, options)?),
+            None => {
+                Err(Halt::from(line.wrong(format!("expected an edge, which is two vertices, found {}", line.shown()))))
+            }
         };
         let (from, to) = (vertex()?, vertex()?);
         push(&mut block.from, from, LIST)?;
@@ -145,12 +166,25 @@ fn edges(text: &[u8], head: &Head, options: &EdgeOptions<'_>) -> Result<Block, H
     Ok(block)
 }
 
+/// The name of a vertex.
+fn name<'a>(word: &Line<'a>) -> Result<&'a str, Bad> {
+    if word.text.starts_with(b"\"") {
+        return Err(word.wrong("expected the name of a vertex, found a quote; names are words, without blanks"));
+    }
+    std::str::from_utf8(word.text).map_err(|_| word.wrong("expected the name of a vertex, found no UTF-8"))
+}
+
 fn vertex(word: &Line<'_>, options: &EdgeOptions<'_>) -> Result<i64, Bad> {
     let mut cursor = Cursor { text: word.text, at: 0 };
     let id = match signed(&mut cursor) {
         Ok(id) if cursor.at == word.text.len() => id,
         Err(bad) if bad.message.contains("fit") => return Err(Bad::new(word.at, bad.message)),
-        _ => return Err(word.wrong(format!("expected a vertex, which is a whole number, found {}", word.shown()))),
+        _ => {
+            let found = word.shown();
+            let message =
+                format!("expected a vertex, which is a whole number, found {found}; names are read by --labels");
+            return Err(word.wrong(message));
+        }
     };
     if options.renumber {
         return Ok(id);
@@ -190,7 +224,7 @@ pub(super) fn fold<'a, T: Copy + PartialOrd>(repeated: Repeated, add: impl Fn(T,
 }
 
 /// The error that an edge of a weight stands in the file twice.
-pub(super) fn twice(name: &str, edge: (i64, i64)) -> Error {
+pub(super) fn twice(name: &str, edge: (impl Display, impl Display)) -> Error {
     Error::Unsupported {
         what: format!("the file {name}"),
         why: format!(
@@ -206,6 +240,7 @@ struct Graph<'a> {
     options: &'a EdgeOptions<'a>,
     threads: &'a Threads,
     konect: Option<Konect>,
+    names: &'a Labels,
 }
 
 impl Graph<'_> {
@@ -244,7 +279,11 @@ impl Graph<'_> {
         }
         let mut ids = Vec::new();
         let mut base = 0;
-        if self.options.renumber {
+        if self.options.named {
+            if bipartite {
+                return Err(self.open("it has two sets of vertices, whose names are not read; leave out --labels"));
+            }
+        } else if self.options.renumber {
             if bipartite {
                 return Err(self.open("it has two sets of vertices, which are not renumbered; leave out --renumber"));
             }
@@ -275,7 +314,10 @@ impl Graph<'_> {
             }
         }
         let named = |i: usize, j: usize| {
-            let id = |i: usize| ids.get(i).copied().unwrap_or(i as i64 + base);
+            let id = |i: usize| match self.names.get(i) {
+                Some(name) => name.to_owned(),
+                None => ids.get(i).copied().unwrap_or(i as i64 + base).to_string(),
+            };
             twice(self.name, (id(i), id(j)))
         };
         let mut matrix = matrix(shape, (from, to, values), fold, self.threads, &named)?;

@@ -4,7 +4,7 @@
 //! | --- | --- | --- | --- |
 //! | lines | `u v` or `u v weight`, white space or commas between | `p sp n m`, then m lines `a u v weight` | `n m [fmt [ncon]]`, then a line of neighbours for each vertex |
 //! | comments | lines that begin with `#` or `%` | `c` | `%` |
-//! | vertices | from 0 or from 1 ([`EdgeOptions::zero_based`]); any integers ([`EdgeOptions::renumber`]) | from 1 | from 1 |
+//! | vertices | from 0 or from 1 ([`EdgeOptions::zero_based`]); any integers ([`EdgeOptions::renumber`]); words ([`EdgeOptions::named`]) | from 1 | from 1 |
 //! | values | f64, or true where there are no weights | i64 | i64, or true where there are no weights |
 //! | an edge twice | true; weights only by [`EdgeOptions::repeated`] | by [`EdgeOptions::repeated`] | refused |
 //! | direction | as it stands, both by [`EdgeOptions::undirected`] | as it stands | both stand in the file |
@@ -19,6 +19,7 @@
 mod dimacs;
 mod edges;
 mod metis;
+mod names;
 mod options;
 
 pub use dimacs::{parse_dimacs_with, read_dimacs_from, read_dimacs_with};

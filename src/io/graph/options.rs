@@ -27,6 +27,9 @@ pub enum Repeated {
 /// let options = EdgeOptions::new().renumber(true);
 /// let graph = parse_edges_with(b"1000,-5,0.5\n", "example", &options)?;
 /// assert_eq!((graph.pattern.shape(), &graph.ids[..]), ((2, 2), &[-5, 1000][..]));
+/// let options = EdgeOptions::new().named(true);
+/// let graph = parse_edges_with(b"ada bea\nbea cleo\n", "example", &options)?;
+/// assert_eq!(graph.labels.iter().collect::<Vec<_>>(), ["ada", "bea", "cleo"]);
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +39,7 @@ pub struct EdgeOptions<'a> {
     pub(super) undirected: Option<bool>,
     pub(super) bipartite: bool,
     pub(super) renumber: bool,
+    pub(super) named: bool,
     pub(super) repeated: Repeated,
 }
 
@@ -67,6 +71,13 @@ impl EdgeOptions<'_> {
     #[must_use]
     pub fn renumber(mut self, renumber: bool) -> Self {
         self.renumber = renumber;
+        self
+    }
+    /// Takes any words for vertices, numbered in the order in which they appear first
+    /// ([`LabeledMatrix::labels`](crate::io::LabeledMatrix::labels)).
+    #[must_use]
+    pub fn named(mut self, named: bool) -> Self {
+        self.named = named;
         self
     }
     /// What becomes of an edge with a weight that stands in the file more than once.

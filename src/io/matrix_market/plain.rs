@@ -13,7 +13,7 @@ use super::header::Header;
 use super::options::ReadOptions;
 use super::parse::{Parsed, Rules, Source, Wrong, parse_body, parse_piece};
 use crate::Result;
-use crate::io::text::{Plain, is_gzip};
+use crate::io::text::{Plain, is_packed};
 use crate::par::{Threads, collected, filled, for_each_part, reserved};
 
 /// Bytes in which the header must end.
@@ -27,7 +27,7 @@ pub(super) fn parse(path: &Path, options: &ReadOptions<'_>) -> Option<MatrixFile
     }
     let mut head = filled(HEADER.min(usize::try_from(file.size()).ok()?), 0u8, "the header of a file").ok()?;
     file.read(0, &mut head).ok()?;
-    if is_gzip(&head) {
+    if is_packed(&head) {
         return None;
     }
     let (header, start) = Header::parse(&head, options.lenient).ok()?;

@@ -10,7 +10,7 @@ use super::header::{Header, check_magic};
 use super::options::ReadOptions;
 use super::parse::{InOrder, Rules, Source, of_integers, parse_body, parse_piece};
 use super::plain;
-use crate::io::text::{Bad, Cursor, bytes_from, bytes_of, check_size, is_gzip, parse_pieces, pieces};
+use crate::io::text::{Bad, Cursor, bytes_from, bytes_of, check_size, is_packed, parse_pieces, pieces};
 use crate::par::Threads;
 use crate::{Error, Result};
 
@@ -58,7 +58,7 @@ pub fn parse_matrix_market(bytes: &[u8], name: &str) -> Result<MatrixFile> {
 /// # Errors
 /// As [`read_matrix_market_with`].
 pub fn parse_matrix_market_with(bytes: &[u8], name: &str, options: &ReadOptions<'_>) -> Result<MatrixFile> {
-    if is_gzip(bytes) {
+    if is_packed(bytes) {
         return gzip::parse(name, bytes, options);
     }
     check_size(options.limits().what, bytes.len() as u64, options.max_bytes)?;

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::cursor::{Bad, LONGEST_LINE};
-use super::gzip::{check_size, is_gzip, unpack};
+use super::gzip::{check_size, is_packed, unpack};
 use super::pieces::Limits;
 use crate::par::reserved;
 use crate::{Error, Result};
@@ -61,7 +61,7 @@ pub(crate) fn unpacked<'a>(
     wrong: &dyn Fn(&[u8]) -> Option<&'static str>,
 ) -> Result<Cow<'a, [u8]>> {
     let broken = |why: &str| Error::Unsupported { what: format!("the file {name}"), why: why.to_owned() };
-    if is_gzip(bytes) {
+    if is_packed(bytes) {
         return unpack(name, bytes, limits, &|first| wrong(first).map_or(Ok(()), |why| Err(broken(why))))
             .map(Cow::Owned);
     }
@@ -84,7 +84,7 @@ fn whole(from: &mut dyn Read, name: &str, size: u64, limits: &Limits, first: Opt
     };
     let mut bytes = reserved(usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1), "a file")?;
     (&mut *from).take(FIRST_BYTES as u64).read_to_end(&mut bytes).map_err(io)?;
-    if is_gzip(&bytes) {
+    if is_packed(&bytes) {
         from.read_to_end(&mut bytes).map_err(io)?;
     } else {
         if let Some(first) = first {

@@ -16,9 +16,63 @@ use super::pieces::Limits;
 use crate::par::{Threads, out_of_memory, reserved};
 use crate::{Error, Result};
 
-/// Whether these are the first bytes of a gzip file.
-pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0x1f, 0x8b])
+/// Whether these are the first bytes of a compressed file of a kind that is read: gzip, and zstd with its feature.
+pub(crate) fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b]) || (cfg!(feature = "zstd") && is_zstd(bytes))
+}
+
+/// Whether these are the first bytes of a frame of zstd, which may be one to be skipped.
+pub(super) fn is_zstd(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
+/// What decompresses one member of a file.
+enum Decoder<'a> {
+    Gzip(GzDecoder<&'a [u8]>),
+    #[cfg(feature = "zstd")]
+    Zstd(super::zstd::Frame<'a>),
+}
+
+impl<'a> Decoder<'a> {
+    fn new(bytes: &'a [u8]) -> Result<Self> {
+        #[cfg(feature = "zstd")]
+        if is_zstd(bytes) {
+            return Ok(Self::Zstd(super::zstd::Frame::new(bytes)));
+        }
+        /// What the decoder takes for its window and tables, at least.
+        const STATE: usize = 64 << 10;
+        // It panics where it cannot have its memory. So that is tried before, and if somebody else takes it in between
+        // the panic ends here.
+        drop(reserved::<u8>(STATE, "decompression")?);
+        let decoder = catch_unwind(AssertUnwindSafe(|| GzDecoder::new(bytes)));
+        decoder.map(Self::Gzip).map_err(|_| out_of_memory::<u8>("decompression", STATE))
+    }
+    /// The bytes behind the member, once it is read.
+    fn rest(&self) -> &'a [u8] {
+        match self {
+            Self::Gzip(decoder) => decoder.get_ref(),
+            #[cfg(feature = "zstd")]
+            Self::Zstd(frame) => frame.rest(),
+        }
+    }
+    /// Goes on to the next member.
+    fn reset(&mut self, bytes: &'a [u8]) -> io::Result<()> {
+        match self {
+            Self::Gzip(decoder) if !is_zstd(bytes) => drop(decoder.reset(bytes)),
+            _ => *self = Self::new(bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?,
+        }
+        Ok(())
+    }
+}
+
+impl Read for Decoder<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Gzip(decoder) => decoder.read(to),
+            #[cfg(feature = "zstd")]
+            Self::Zstd(frame) => frame.read(to),
+        }
+    }
 }
 
 /// Refuses text of more than `max_bytes`.
@@ -29,23 +83,16 @@ pub(crate) fn check_size(what: &'static str, bytes: u64, max_bytes: u64) -> Resu
     Ok(())
 }
 
-/// The text of all members of a gzip file.
+/// The text of all members of a compressed file.
 struct Members<'a> {
-    decoder: GzDecoder<&'a [u8]>,
+    decoder: Decoder<'a>,
     lenient: bool,
     ended: bool,
 }
 
 impl<'a> Members<'a> {
     fn new(bytes: &'a [u8], lenient: bool) -> Result<Self> {
-        /// What the decoder takes for its window and tables, at least.
-        const STATE: usize = 64 << 10;
-        // It panics where it cannot have its memory. So that is tried before, and if somebody else takes it in between
-        // the panic ends here.
-        drop(reserved::<u8>(STATE, "decompression")?);
-        let decoder = catch_unwind(AssertUnwindSafe(|| GzDecoder::new(bytes)));
-        let decoder = decoder.map_err(|_| out_of_memory::<u8>("decompression", STATE))?;
-        Ok(Self { decoder, lenient, ended: false })
+        Ok(Self { decoder: Decoder::new(bytes)?, lenient, ended: false })
     }
 }
 
@@ -59,23 +106,24 @@ impl Read for Members<'_> {
                 0 => {}
                 n => return Ok(n),
             }
-            let rest = *self.decoder.get_ref();
+            let rest = self.decoder.rest();
             // Tapes and disks are filled up with zeros.
-            if rest.iter().all(|&b| b == 0) || (self.lenient && !is_gzip(rest)) {
+            if rest.iter().all(|&b| b == 0) || (self.lenient && !is_packed(rest)) {
                 self.ended = true;
-            } else if is_gzip(rest) {
-                self.decoder.reset(rest);
+            } else if is_packed(rest) {
+                self.decoder.reset(rest)?;
             } else {
                 let n = rest.len();
-                let message =
-                    format!("{n} bytes behind the compressed text are not gzip; read it leniently to leave them out");
+                let message = format!(
+                    "{n} bytes behind the compressed text are not gzip; read it leniently to leave them out"
+                );
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
         }
     }
 }
 
-/// What is in a gzip file that holds no text. `first` may refuse it when its first bytes are there.
+/// What is in a compressed file that holds no text. `first` may refuse it when its first bytes are there.
 pub(crate) fn unpack(
     name: &str,
     bytes: &[u8],

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::cursor::{Bad, LONGEST_LINE, long_line, position};
 use super::file::{bytes_from, bytes_of};
-use super::gzip::{Stream, check_size, is_gzip};
+use super::gzip::{Stream, check_size, is_packed};
 use super::kinds::{BYTE_ORDER_MARK, other_kind};
 use super::pieces::{Limits, parse_pieces, pieces};
 use super::quoted;
@@ -194,7 +194,7 @@ impl Text<'_> {
             let parsed = piece(head, long.as_ref().map_or(text, |bad| &text[..bad.at]))?;
             long.map_or(Ok(parsed), |bad| Err(Halt::Bad(bad)))
         };
-        if is_gzip(self.bytes) {
+        if is_packed(self.bytes) {
             return self.packed(head, &parse);
         }
         let locate = |bad: Bad, text| bad.locate(self.name, text);
@@ -269,7 +269,7 @@ impl Text<'_> {
     /// The error `message` behind the last line.
     pub(crate) fn wrong_at_end(&self, message: impl Into<String>) -> Error {
         let message = message.into();
-        if !is_gzip(self.bytes) {
+        if !is_packed(self.bytes) {
             let text = without_mark(self.bytes);
             return Bad::new(text.len(), message).locate(self.name, text);
         }

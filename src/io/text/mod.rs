@@ -1,5 +1,5 @@
 //! What the readers and writers of text share: pieces of text for several threads, words and numbers with their places,
-//! gzip, files that are not what they should be, parts of text written in order.
+//! gzip and zstd, files that are not what they should be, parts of text written in order.
 
 mod cursor;
 mod deflate;
@@ -11,11 +11,13 @@ mod number;
 mod pieces;
 mod plain;
 mod write;
+#[cfg(feature = "zstd")]
+mod zstd;
 
 pub(crate) use cursor::{Bad, Cursor, count_line_ends, long_line, position, quoted};
 pub(crate) use deflate::Deflate;
 pub(crate) use file::{binary_from, binary_of, bytes_from, bytes_of, unpacked};
-pub(crate) use gzip::{Stream, check_size, is_gzip};
+pub(crate) use gzip::{Stream, check_size, is_packed};
 pub(crate) use kinds::other_kind;
 pub(crate) use lines::{Expected, Halt, Line, Lines, Text, only_carriage_returns, push, shown, text_from, text_of};
 pub(crate) use number::{not_a_number, real, signed, unsigned, whole};
