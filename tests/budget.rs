@@ -153,6 +153,11 @@ fn what_the_machine_cannot_hold_is_refused_before_it_is_begun() {
     let (found, bytes) = peak(|| cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().map(|c| c.nnz()));
     assert!(matches!(found, Err(Error::OutOfMemory { bytes, .. }) if bytes > 1 << 43), "{found:?}");
     assert!(bytes < 200 << 20, "{bytes} bytes were taken");
+    // What a complement leaves is at least what its mask does not take away.
+    let (found, bytes) =
+        peak(|| cpu.mxm(PlusTimes::<f64>::default(), &a, &a).mask(!a.structure()).eval().map(|c| c.nnz()));
+    assert!(matches!(found, Err(Error::OutOfMemory { bytes, .. }) if bytes > 1 << 43), "{found:?}");
+    assert!(bytes < 300 << 20, "{bytes} bytes were taken");
     // The count is right, too: under a budget it is told to the byte.
     let a = arrow(3000);
     let nnz = cpu.mxm(PlusTimes::<f64>::default(), &a, &a).eval().expect("a small one").nnz();

@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 
 use super::budget::{Budget, bytes_of};
 use super::columns::{ColumnFinder, Search};
-use super::product::{FindRows, collect, scratch};
+use super::product::{FindRows, collect, least_in_row, scratch};
 use super::tasks::Work;
 use super::twins::Operands;
 use crate::par::{Threads, filled, out_of_memory, reserved};
@@ -187,8 +187,13 @@ impl<I: Index, M: Marks<I>> FindRows<I> for Masked<'_, I, M> {
     fn most(&self) -> u64 {
         if self.complement { self.work.flops } else { self.work.flops.min(self.mask.nnz() as u64) }
     }
+    /// Under a complement, what a row of A·B has at least, but for the places that the mask takes from it.
     fn least(&self) -> u64 {
-        0
+        if !self.complement {
+            return 0;
+        }
+        let left = |i: usize| least_in_row(self.of, i).saturating_sub(self.mask.row(i).len() as u64);
+        (0..self.of.a.nrows()).map(left).sum()
     }
 }
 

@@ -104,10 +104,13 @@ impl<I: Index> FindRows<I> for Rows<'_, I> {
     }
     /// A row of C has all columns of the longest row of B that it takes.
     fn least(&self) -> u64 {
-        let Operands { a, b, .. } = self.of;
-        let longest = |i: usize| a.row(i).iter().map(|k| b.row(k.get()).len() as u64).max().unwrap_or(0);
-        (0..a.nrows()).map(longest).sum()
+        (0..self.of.a.nrows()).map(|i| least_in_row(self.of, i)).sum()
     }
+}
+
+/// Entries that row i of A·B has at least: the columns of the longest row of B that it takes.
+pub(super) fn least_in_row<I: Index>(of: Operands<'_, I>, i: usize) -> u64 {
+    of.a.row(i).iter().map(|k| of.b.row(k.get()).len() as u64).max().unwrap_or(0)
 }
 
 /// The pattern of C, and the length of its longest row; bits are not used where `budget` has no room for them.
@@ -225,8 +228,12 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
         })?
     } else {
         let least = u128::from(rows.least()) * size_of::<I>() as u128;
-        if !budget.is_limited() && !enough(least) {
+        if !enough(least) {
             return Err(crate::Error::OutOfMemory { what: "columns of C", bytes: least });
+        }
+        if !budget.fits(least) {
+            // It is over the budget by this, without counting.
+            budget.take(WHAT, least)?;
         }
         let starts = count(threads, work, rows, lens.of_tasks(work)?)?;
         let nnz = starts[work.tasks.len()];

@@ -34,6 +34,17 @@ impl Device {
         Ok(free.min(left))
     }
 
+    /// Refuses `bytes` that can be taken by no means, before anything is computed for them.
+    pub(in crate::gpu) fn check_fits(&self, bytes: u128, what: &'static str) -> Result<()> {
+        let (budget, used) = (self.budget.load(Ordering::Relaxed), self.in_use.load(Ordering::Relaxed));
+        if bytes.saturating_add(used.into()) > budget.into() {
+            return Err(Error::Budget { what, bytes: bytes.saturating_add(used.into()), budget: budget.into() });
+        }
+        let idle = self.held_memory()?.saturating_sub(self.used_memory()?);
+        let free = self.free_memory()?.0.saturating_add(idle);
+        if bytes > free.into() { Err(Error::DeviceMemory { what, bytes, free }) } else { Ok(()) }
+    }
+
     fn pool_figure(&self, which: PoolAttribute) -> Result<u64> {
         self.bind()?;
         let mut bytes = 0u64;

@@ -229,6 +229,8 @@ impl<'a> Columns<'a> {
         })?;
 
         let (row_ptr, nnz, to_fill, bins) = bins::row_pointers(cuda, self.a, self.work, &c_words, &lengths)?;
+        // A column and a value of at least one byte: columns alone are of no use.
+        cuda.device().check_fits(u128::from(nnz) * (size_of::<u32>() as u128 + 1), "columns and values of C")?;
         let columns = cuda.alloc::<u32>(usize::try_from(nnz).unwrap_or(usize::MAX), "columns of C")?;
         let mut long = vec![];
         if let Some(to_fill) = &to_fill {
