@@ -112,13 +112,18 @@ impl Target {
     }
 }
 
-/// Compiles `prefix` and `source` for the architecture `sm`. Needs no device.
+/// Compiles `prefix` and `source` for the architecture `sm`, always anew. Needs no device.
 /// # Errors
 /// [`Error::Compile`] with the compiler's words and the program with line numbers; [`Error::NoCompiler`].
 pub(crate) fn compile(source: Source, prefix: &str, sm: u32) -> Result<Compiled> {
     let nvrtc = Nvrtc::get()?;
     let target = target(nvrtc, sm)?;
-    compile_for(nvrtc, source, &text(source, prefix), target)
+    let mut options = options(target);
+    // What comes from NVRTC's own cache has no log.
+    if nvrtc.version() >= (13, 0) {
+        options.push("--no-cache".into());
+    }
+    compile_with(nvrtc, source, &text(source, prefix), target, &options)
 }
 
 fn target(nvrtc: &Nvrtc, sm: u32) -> Result<Target> {
@@ -142,11 +147,15 @@ fn options(target: Target) -> Vec<String> {
 }
 
 fn compile_for(nvrtc: &Nvrtc, source: Source, text: &str, target: Target) -> Result<Compiled> {
+    compile_with(nvrtc, source, text, target, &options(target))
+}
+
+fn compile_with(nvrtc: &Nvrtc, source: Source, text: &str, target: Target, options: &[String]) -> Result<Compiled> {
     let input = Input {
         name: source.name,
         text,
         headers: &HEADERS.map(|h| (h.name, h.text)),
-        options: &options(target),
+        options,
         ptx: matches!(target, Target::Ptx(_)),
     };
     match nvrtc.compile(&input) {
