@@ -646,7 +646,8 @@ SparringStatus sparring_matrix_from_csr(uint32_t type,
                                         SparringMatrix **matrix);
 
 /// An nrows × ncols matrix from coordinates, which are checked and copied: entries (rows[p], cols[p]) = values[p]
-/// for p from 0 to len - 1, in any order. Entries at the same place are summed (bool: or). The caller's thread does it.
+/// for p from 0 to len - 1, in any order. Entries at the same place are summed (bool: or); an integer
+/// type that does not hold a sum is refused. The caller's thread does it.
 /// `type` is a SparringType; all three arrays have `len` elements.
 /// `*matrix` gets the handle, NULL on failure; free it with sparring_matrix_free.
 SparringStatus sparring_matrix_from_coo(uint32_t type,

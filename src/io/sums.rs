@@ -28,7 +28,7 @@ impl Sums {
 /// Compressed rows of the entries of the file `name`, repeated ones added up in the order given.
 /// # Errors
 /// [`Error::Unsupported`] if `T` does not hold a sum, with the place, counted from 1; [`Error::OutOfMemory`].
-pub(super) fn summed<T: MarketValue, I: Index>(threads: &Threads, coo: &Coo<T, I>, name: &str) -> Result<Csr<T, I>> {
+pub(crate) fn summed<T: MarketValue, I: Index>(threads: &Threads, coo: &Coo<T, I>, name: &str) -> Result<Csr<T, I>> {
     let sums = Sums::default();
     // A declared size beyond memory is refused here, not where row pointers are first asked for.
     let made = coo.compress(threads, Some(|sum, again| sums.add(sum, again)))?.into_compressed()?;
@@ -65,6 +65,6 @@ fn by_place<I: Index>(rows: &[I], cols: &[I]) -> Result<Vec<usize>> {
 pub(super) fn beyond<T: MarketValue>(what: &str) -> Error {
     Error::Unsupported {
         what: format!("{what} as {}", T::TYPE),
-        why: "the type does not hold it; read the file with values of a wider one".to_owned(),
+        why: "the type does not hold it; take values of a wider one".to_owned(),
     }
 }

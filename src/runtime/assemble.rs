@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Matrix;
 use super::matrix::not_made;
-use crate::algebra::{Array, Number};
+use crate::algebra::Array;
+use crate::io::summed;
 use crate::kernels::with_type;
 use crate::par::Threads;
 use crate::{Coo, Pattern, Result};
@@ -20,7 +21,8 @@ impl Matrix {
     /// The nrows × ncols matrix of these entries, in any order; those at the same place are added up (bool: or) in the
     /// order given.
     /// # Errors
-    /// Those of [`Coo::new`]; [`Error::Unsupported`](crate::Error::Unsupported) for structs.
+    /// Those of [`Coo::new`]; [`Error::Unsupported`](crate::Error::Unsupported) for structs, and where the type does not
+    /// hold a sum.
     pub fn from_coo(
         threads: &Threads,
         nrows: usize,
@@ -33,7 +35,7 @@ impl Matrix {
         with_type!(ty, T => {
             let values = values.into_vec::<T>().map_err(|_| not_made(ty))?;
             let coo = Coo::new(nrows, ncols, rows, cols, values)?;
-            Ok(coo.compress(threads, Some(<T as Number>::wrapping_add))?.into_compressed()?.into())
+            Ok(summed(threads, &coo, "coordinates, counted from 1")?.into())
         }, Err(not_made(ty)))
     }
 }
