@@ -36,6 +36,8 @@
 //!   Jaccard is [`Metric::Ruzicka`].
 //! - Russell–Rao is not 0 on the diagonal. (cuVS writes 0 there.) Minkowski takes |x − y|. (cuVS takes a power of x −
 //!   y.)
+//! - **The same bits** on any number of threads and every set of instructions; Minkowski takes powers by the system's
+//!   `pow`, which differs by one unit of the last place between processors.
 //! - Jensen–Shannon divides rows by their sums, as SciPy does and cuVS does not; see [`Options::normalize`].
 //! - `kl` is Σ x ln(x/y), +∞ where y = 0 < x, as `scipy.special.rel_entr` summed; `kl_intersection` is the paper's,
 //!   without cuVS' factor ½.

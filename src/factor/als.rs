@@ -177,7 +177,8 @@ impl<'a, T: Real> CpAls<'a, T> {
         self
     }
 
-    /// Runs on `machine`. On the processor the result is the same bits for any number of threads.
+    /// Runs on `machine`. On the processor the result is the same bits for any number of threads, on processors of one
+    /// kind: the R × R systems are solved by faer, which chooses its loops by the processor.
     ///
     /// Entries at one place count as their sum. A tensor whose largest entry lies outside 2^±256, of f32 outside 2^±40,
     /// is divided by a power of two first and the weights are multiplied by it: digits are lost only of entries that
