@@ -16,9 +16,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sparring::algebra::Slice;
 use sparring::io::{
-    CsvOptions, EdgeOptions, LabeledMatrix, NumpyOptions, SvmlightOptions, WriteOptions, parse_csv_with,
-    parse_dimacs_with, parse_edges_with, parse_metis_with, parse_npy_array_with, parse_npy_with, parse_npz_with,
-    parse_svmlight_with, write_csv_to, write_npy_to, write_npz_to, write_svmlight_to,
+    CsvOptions, EdgeOptions, LabeledMatrix, MatlabOptions, NumpyOptions, SvmlightOptions, WriteOptions, parse_csv_with,
+    parse_dimacs_with, parse_edges_with, parse_mat_with, parse_metis_with, parse_npy_array_with, parse_npy_with,
+    parse_npz_with, parse_svmlight_with, write_csv_to, write_npy_to, write_npz_to, write_svmlight_to,
 };
 use sparring::par::Threads;
 use sparring::{Csr, Error, Result};
@@ -251,6 +251,30 @@ fn mutated_texts_are_refused_or_keep_what_they_say() {
     }
     println!("{round} inputs, {accepted} accepted");
     assert!(accepted * 20 > round, "{accepted} of {round} accepted");
+}
+
+/// MAT-files, plain and compressed, with one matrix and with structures.
+#[test]
+fn mutated_mat_files_do_not_panic() {
+    let file = |name: &str| std::fs::read(format!("{}/tests/golden/mat/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let seeds = ["one.mat", "packed.mat", "two.mat", "problem.mat", "dense.mat"].map(file);
+    let options = MatlabOptions::new().max_bytes(1 << 20);
+    let mut accepted = 0;
+    for round in 0..FIXED_ROUNDS {
+        let random = &mut Rng(round);
+        let seed = seeds[random.below(seeds.len())].clone();
+        let input = mutated(random, seed, false);
+        let named = if random.below(2) == 0 { options.variable("A") } else { options };
+        match catch_unwind(AssertUnwindSafe(|| parse_mat_with(&input, "fuzz", &named))) {
+            Ok(Ok(found)) => {
+                assert!(found.pattern.row_ptr().is_sorted());
+                accepted += 1;
+            }
+            Ok(Err(e)) => assert!(!matches!(e, Error::OutOfMemory { .. }), "{e}"),
+            Err(_) => panic!("round {round}: {}", input.escape_ascii()),
+        }
+    }
+    assert!(accepted * 20 > FIXED_ROUNDS, "{accepted} accepted");
 }
 
 #[test]

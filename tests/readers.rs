@@ -7,13 +7,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sparring::algebra::{Slice, Type};
 use sparring::io::{
-    CsvOptions, EdgeOptions, LabeledMatrix, Labels, NumpyOptions, Repeated, SvmlightOptions, WriteOptions,
-    parse_csv_with, parse_dimacs_with, parse_edges_with, parse_metis_with, parse_npy_array_with, parse_npy_with,
-    parse_npz_with, parse_svmlight_with, read_csv_from, write_csv_to, write_npy_array_to, write_npy_to, write_npz_to,
-    write_svmlight_to,
+    CsvOptions, EdgeOptions, LabeledMatrix, Labels, MatlabOptions, NumpyOptions, Repeated, SvmlightOptions,
+    WriteOptions, parse_csv_with, parse_dimacs_with, parse_edges_with, parse_ktensor, parse_mat_with, parse_metis_with,
+    parse_npy_array_with, parse_npy_with, parse_npz_with, parse_svmlight_with, read_csv_from, write_csv_to,
+    write_ktensor_to, write_npy_array_to, write_npy_to, write_npz_to, write_svmlight_to,
 };
 use sparring::num_complex::Complex;
-use sparring::{Csr, Error, Result};
+use sparring::tensor::Kruskal;
+use sparring::{Csr, Dense, Error, Result};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
@@ -508,4 +509,64 @@ fn files_compressed_by_zstd_are_read() {
     packed[14] = b'2';
     let line = read(&packed).unwrap_err().to_string();
     assert!(line.contains("checksum"), "{line}");
+}
+
+/// Files that SciPy's `savemat` wrote: A = [1 0 −2.5; 0 0 4], L = [1 0; 1 1] logical, Z complex, Problem = {A, Zeros}.
+#[test]
+fn matlab_files_are_read() {
+    let file = |name: &str| std::fs::read(format!("{}/tests/golden/mat/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let plain = MatlabOptions::new();
+    let a = Csr::<f64>::new(2, 3, vec![0, 2, 3], vec![0, 2, 2], vec![1.0, -2.5, 4.0]).unwrap();
+    for (name, options) in [
+        ("one.mat", plain),
+        ("packed.mat", plain),
+        ("problem.mat", plain),
+        ("problem.mat", plain.variable("Problem.A")),
+        ("two.mat", plain.variable("A")),
+    ] {
+        assert_eq!(parse_mat_with(&file(name), name, &options).unwrap().csr::<f64>().unwrap(), a, "{name}");
+    }
+    let two = file("two.mat");
+    let logical = parse_mat_with(&two, "two", &plain.variable("L")).unwrap().csr::<bool>().unwrap();
+    assert_eq!(logical, Csr::new(2, 2, vec![0, 1, 3], vec![0, 0, 1], vec![true; 3]).unwrap());
+    let complex = parse_mat_with(&two, "two", &plain.variable("Z")).unwrap().csr::<Complex<f64>>().unwrap();
+    assert_eq!(complex.values(), [Complex::new(1.0, 2.0), Complex::new(0.0, -1.0)]);
+    let dense = parse_mat_with(&file("dense.mat"), "dense", &plain).unwrap().csr::<f64>().unwrap();
+    assert_eq!(dense, Csr::new(2, 2, vec![0, 1, 2], vec![1, 0], vec![1.5, 2.0]).unwrap());
+    for (bytes, options, said) in [
+        (two.clone(), plain, "several matrices, one of which is to be named (--variable): A, L, Z"),
+        (two.clone(), plain.variable("B"), "no matrix B; its matrices: A, L, Z"),
+        (file("cell.mat"), plain, "no matrix of numbers"),
+        (two[..two.len() - 9].to_vec(), plain, "cut or damaged"),
+        (b"MATLAB 7.3 MAT-file".to_vec(), plain, "version 7.3, which is HDF5"),
+        (b"1,2".to_vec(), plain, "no MAT-file"),
+        (file("packed.mat"), plain.max_bytes(250), "budget"),
+    ] {
+        let line = parse_mat_with(&bytes, "a", &options).unwrap_err().to_string();
+        assert!(line.contains(said), "{line}");
+    }
+}
+
+/// Models in the format of the Tensor Toolbox keep every bit, and what is wrong is told with its place.
+#[test]
+fn kruskal_tensors_are_read_and_written() {
+    let factor = |n: usize, at: f64| Dense::new(n, 2, (0..2 * n).map(|e| at / (e as f64 + 0.3)).collect()).unwrap();
+    let model = Kruskal::new(vec![1e300, 1e-300], vec![factor(3, 1.0), factor(1, -2.5), factor(4, 1e-9)]).unwrap();
+    let mut text = Vec::new();
+    write_ktensor_to(&mut text, &model).unwrap();
+    for bytes in [text.clone(), gzip(&text), String::from_utf8(text).unwrap().replace('\n', " \r\n ").into_bytes()] {
+        assert_eq!(parse_ktensor(&bytes, "m").unwrap(), model);
+    }
+    for (text, said) in [
+        ("sptensor\n", "Tensor Toolbox"),
+        ("ktensor\n0\n", "m:2:2: a Kruskal tensor has 1 to 255 modes, not 0"),
+        ("ktensor\n1\n2\nx\n", "m:4:1: expected the rank, found \"x\""),
+        ("ktensor\n1\n2\n1\n1\nmatrix\n2\n3 1\n", "factor 0 is 3×1, and should be 2×1"),
+        ("ktensor\n1\n2\n1\n1\nmatrix\n2\n2 1\n1\n", "expected an element of a factor"),
+        ("ktensor\n1\n9999999999\n9999999999\n1\n", "expected a weight"),
+        ("ktensor\n1\n1\n1\n1\nmatrix\n2\n1 1\n1 7\n", "m:9:3: expected the end of the text, found \"7\""),
+    ] {
+        let line = parse_ktensor(text.as_bytes(), "m").unwrap_err().to_string();
+        assert!(line.contains(said), "{text:?}: {line}");
+    }
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use sparring::algebra::Type;
 use sparring::io::{
-    CsvOptions, EdgeOptions, FrosttOptions, LabeledMatrix, MatrixFile, NpyArray, NumpyOptions, ReadOptions, Repeated,
-    SvmlightOptions, read_csv_from, read_csv_with, read_dimacs_from, read_dimacs_with, read_edges_from,
-    read_edges_with, read_frostt_from, read_frostt_with, read_matrix_market_from, read_matrix_market_with,
-    read_metis_from, read_metis_with, read_npy_array_from, read_npy_array_with, read_npy_from, read_npy_with,
-    read_npz_from, read_npz_with, read_svmlight_from, read_svmlight_with,
+    CsvOptions, EdgeOptions, FrosttOptions, LabeledMatrix, MatlabOptions, MatrixFile, NpyArray, NumpyOptions,
+    ReadOptions, Repeated, SvmlightOptions, read_csv_from, read_csv_with, read_dimacs_from, read_dimacs_with,
+    read_edges_from, read_edges_with, read_frostt_from, read_frostt_with, read_mat_from, read_mat_with,
+    read_matrix_market_from, read_matrix_market_with, read_metis_from, read_metis_with, read_npy_array_from,
+    read_npy_array_with, read_npy_from, read_npy_with, read_npz_from, read_npz_with, read_svmlight_from,
+    read_svmlight_with,
 };
 use sparring::par::Threads;
 use sparring::runtime::Matrix;
@@ -54,6 +55,9 @@ pub(crate) struct Reading {
     /// Columns of a matrix in svmlight [default: the largest that it has]
     #[arg(long, global = true, value_name = "N", help_heading = HEADING)]
     columns: Option<usize>,
+    /// Which matrix of a MAT-file: A, or Problem.A where it is in a structure [default: its only one, or Problem.A]
+    #[arg(long, global = true, value_name = "NAME", help_heading = HEADING)]
+    variable: Option<String>,
     /// Write the labels of svmlight to this file, a line each; or take any words for the vertices of an edge list, and
     /// write them to this file in the order of their numbers
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
@@ -123,9 +127,9 @@ impl Reading {
     }
     /// The options that were given, and the kinds of files that they are for.
     fn given(&self) -> Vec<(&'static str, &'static [Format])> {
-        use Format::{Csv, Dimacs, Edges, Frostt, Metis, Svmlight};
+        use Format::{Csv, Dimacs, Edges, Frostt, Mat, Metis, Svmlight};
         let all = Format::value_variants();
-        let options: [(&str, bool, &[Format]); 15] = [
+        let options: [(&str, bool, &[Format]); 16] = [
             ("--format", self.format.is_some(), all),
             ("--max-bytes", self.max_bytes.is_some(), all),
             ("--lenient", self.lenient, all),
@@ -135,6 +139,7 @@ impl Reading {
             ("--zero-based", self.zero_based, &[Svmlight, Edges, Frostt]),
             ("--one-based", self.one_based, &[Svmlight, Edges, Frostt]),
             ("--columns", self.columns.is_some(), &[Svmlight]),
+            ("--variable", self.variable.is_some(), &[Mat]),
             ("--labels", self.labels.is_some(), &[Svmlight, Edges]),
             ("--undirected", self.undirected, &[Edges]),
             ("--directed", self.directed, &[Edges]),
@@ -224,6 +229,13 @@ impl Reading {
             Format::Npz => {
                 let options = NumpyOptions::new().max_bytes(most).lenient(lenient);
                 read_by!(name, read_npz_from, read_npz_with, &options)?
+            }
+            Format::Mat => {
+                let mut options = MatlabOptions::new().max_bytes(most).lenient(lenient);
+                if let Some(variable) = &self.variable {
+                    options = options.variable(variable);
+                }
+                read_by!(name, read_mat_from, read_mat_with, &options)?
             }
             Format::Csv => {
                 let mut options = CsvOptions::new().max_bytes(most).lenient(lenient);

@@ -4,12 +4,16 @@ mod common;
 mod csv;
 mod frostt;
 mod graph;
+mod ktensor;
 mod labeled;
+mod matlab;
 mod matrix_market;
 mod numpy;
 mod sums;
 mod svmlight;
 mod text;
+
+pub(crate) use sums::summed;
 
 pub use crate::replace::write_file;
 pub use csv::{CsvOptions, parse_csv_with, read_csv_from, read_csv_with, write_csv, write_csv_to};
@@ -21,7 +25,9 @@ pub use graph::{
     EdgeOptions, Repeated, parse_dimacs_with, parse_edges_with, parse_metis_with, read_dimacs_from, read_dimacs_with,
     read_edges_from, read_edges_with, read_metis_from, read_metis_with,
 };
+pub use ktensor::{parse_ktensor, read_ktensor, read_ktensor_from, write_ktensor, write_ktensor_to};
 pub use labeled::{LabeledMatrix, Labels};
+pub use matlab::{MatlabOptions, parse_mat_with, read_mat_from, read_mat_with};
 pub use matrix_market::{
     Entries, Field, Header, Layout, MarketValue, MatrixFile, ReadOptions, Symmetry, WriteOptions, parse_matrix_market,
     parse_matrix_market_with, read_matrix_market, read_matrix_market_from, read_matrix_market_with,

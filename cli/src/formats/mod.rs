@@ -26,6 +26,8 @@ pub(crate) enum Format {
     Npy,
     /// A sparse matrix of SciPy
     Npz,
+    /// A MAT-file of MATLAB
+    Mat,
     /// A table of numbers
     Csv,
     /// Lines of a label and column:value, as svmlight and LIBSVM have them
@@ -65,6 +67,7 @@ const ENDINGS: &[(&str, Format)] = &[
     (".mm", Format::MatrixMarket),
     (".npy", Format::Npy),
     (".npz", Format::Npz),
+    (".mat", Format::Mat),
     (".csv", Format::Csv),
     (".svm", Format::Svmlight),
     (".svmlight", Format::Svmlight),

@@ -9,6 +9,16 @@ pub(super) struct Block<T> {
     pub(super) dims: Vec<usize>,
 }
 
+impl<T> Block<T> {
+    /// Number of entries.
+    pub(super) fn len(&self) -> usize {
+        match &self.places {
+            Places::Narrow(lists) => lists.first().map_or(0, Vec::len),
+            Places::Wide(lists) => lists.first().map_or(0, Vec::len),
+        }
+    }
+}
+
 /// One list of indices for each mode, as wide as those of the piece need.
 #[derive(Debug)]
 pub(super) enum Places {

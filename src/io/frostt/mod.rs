@@ -15,6 +15,9 @@
 //! | repeated entries | added up, refused or kept ([`Duplicates`]) | |
 //! | lines | ends `\n` or `\r\n`, the last one optional; comments and blank lines anywhere | a comment behind an entry; anything else there |
 //!
+//! The header of the Tensor Toolbox's `sptensor` (order, dimensions, number of entries) is read, and one of order, number
+//! of entries and dimensions, where the lines can be nothing else.
+//!
 //! [`FrosttOptions::lenient`] takes some of what is refused. [`write_frostt`] writes the shortest text that gives the
 //! same value.
 //!
@@ -26,6 +29,7 @@
 
 mod assemble;
 mod block;
+mod header;
 mod options;
 mod parse;
 mod read;

@@ -41,13 +41,13 @@ impl Rules<'_> {
 pub(super) fn check_first(text: &[u8]) -> Result<(), Bad> {
     const MARKET: &[u8] = b"%%MatrixMarket";
     let market = text.get(..MARKET.len()).is_some_and(|word| word.eq_ignore_ascii_case(MARKET));
-    let toolbox = [&b"sptensor"[..], b"tensor", b"ktensor", b"sumtensor", b"matrix"];
+    let toolbox = [&b"tensor"[..], b"ktensor", b"sumtensor", b"matrix"];
     let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     let instead = if market {
         ": this is a Matrix Market file, a matrix, which info and convert read"
     } else if toolbox.contains(&word) {
-        ": this is a file of the Tensor Toolbox; of an sptensor, remove the lines before the entries"
-    } else if let Some(sentence) = other_kind(text) {
+        ": this is a file of the Tensor Toolbox, of which sptensor is read here, and ktensor as a model"
+    } else if let Some(sentence) = other_kind(text).filter(|_| word != b"sptensor") {
         sentence
     } else {
         return Ok(());
@@ -88,28 +88,6 @@ pub(super) fn order(cursor: &Cursor<'_>, values: bool, lenient: bool) -> Result<
             Err(Bad::new(cursor.at, message))
         }
     }
-}
-
-/// The error that the first two lines are a header of order and dimensions, as other programs write it, if they are:
-/// the line behind them has one number more than the second.
-pub(super) fn no_header(cursor: &Cursor<'_>) -> Result<(), Bad> {
-    let mut ahead = cursor.clone();
-    let mut line = || {
-        ahead.skip_entries(0, Some(COMMENT));
-        let text = &ahead.text[ahead.at..line_end(&ahead)];
-        ahead.skip_line();
-        text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect::<Vec<_>>()
-    };
-    let (first, second, third) = (line(), line(), line());
-    let whole = |words: &[&[u8]]| words.iter().all(|word| word.iter().all(u8::is_ascii_digit));
-    let order = second.len();
-    let counts = first.len() <= 2 && third.len() == order + 1 && first.first() == Some(&order.to_string().as_bytes());
-    if counts && whole(&first) && whole(&second) {
-        let message =
-            "this line and the next are a header, of order and dimensions, which FROSTT does not have; remove them";
-        return Err(Bad::new(cursor.at, message));
-    }
-    Ok(())
 }
 
 /// The entries of a piece, up to what is wrong in it.

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::assemble::tensor;
 use super::block::Block;
+use super::header::header;
 use super::options::{Duplicates, FrosttOptions};
-use super::parse::{COMMENT, Parsed, Rules, check_first, find_entry, no_header, order, parse_piece};
+use super::parse::{COMMENT, Parsed, Rules, check_first, find_entry, order, parse_piece};
 use super::repeats;
 use super::value::FrosttValue;
 use crate::io::text::{
@@ -80,19 +81,49 @@ pub fn parse_frostt_with<T: FrosttValue>(
     }
     let here = Threads::current();
     let threads = options.threads.unwrap_or(&here);
-    if is_packed(bytes) {
-        return tensor_of(&Packed { name, bytes, options, threads }, options, threads);
+    let packed = is_packed(bytes);
+    let announced = options.dims.is_some() || !options.values;
+    let found = if packed {
+        let mut stream = Stream::open(name, bytes, &options.limits(), check_first)?;
+        match stream.next_piece()? {
+            None => None,
+            Some(piece) => match header(&piece, announced) {
+                Ok(found) => found,
+                Err(bad) => return Err(stream.wrong(bad, &piece)),
+            },
+        }
+    } else {
+        check_first(bytes).map_err(|bad| bad.locate(name, bytes))?;
+        check_size(options.limits().what, bytes.len() as u64, options.max_bytes)?;
+        header(bytes, announced).map_err(|bad| bad.locate(name, bytes))?
+    };
+    let (start, nnz) = found.as_ref().map_or((0, None), |found| (found.end, found.nnz));
+    if let (Some(found), Some(dims)) = (&found, options.dims)
+        && found.dims != dims
+    {
+        let message = format!("the header of {name} says {:?}, and {dims:?} is given", found.dims);
+        return Err(Error::Argument { name: "dims", message });
     }
-    check_first(bytes).map_err(|bad| bad.locate(name, bytes))?;
-    check_size(options.limits().what, bytes.len() as u64, options.max_bytes)?;
-    tensor_of(&Plain { name, text: bytes, options, threads }, options, threads)
+    let options = match &found {
+        Some(found) if options.dims.is_none() => {
+            Tensor::<T, u64>::empty(found.dims.clone())?;
+            &options.dims(&found.dims)
+        }
+        _ => options,
+    };
+    if packed {
+        tensor_of(&Packed { name, bytes, start, options, threads }, options, threads, nnz)
+    } else {
+        tensor_of(&Plain { name, text: bytes, start, options, threads }, options, threads, nnz)
+    }
 }
 
-/// The tensor in the text of `source`.
+/// The tensor in the text of `source`, of `nnz` entries if a header says so.
 fn tensor_of<T: FrosttValue>(
     source: &impl Source,
     options: &FrosttOptions<'_>,
     threads: &Threads,
+    nnz: Option<usize>,
 ) -> Result<AnyTensor<T>> {
     let (blocks, order) = match (source.rules()?, options.dims) {
         (Some(rules), _) => (source.blocks(&rules)?, rules.order),
@@ -101,6 +132,10 @@ fn tensor_of<T: FrosttValue>(
             return Err(source.wrong_at_end("the file has no entries, and dimensions are not given".to_owned()));
         }
     };
+    let there = blocks.iter().map(Block::len).sum::<usize>();
+    if let Some(nnz) = nnz.filter(|&nnz| nnz != there) {
+        return Err(source.wrong_at_end(format!("the header declares {nnz} entries, and the file has {there}")));
+    }
     match tensor(blocks, order, options.dims, threads)? {
         AnyTensor::Narrow(x) => without_repeats(x, source, options, threads).map(AnyTensor::Narrow),
         AnyTensor::Wide(x) => without_repeats(x, source, options, threads).map(AnyTensor::Wide),
@@ -156,9 +191,6 @@ fn first_rules<'a>(cursor: &mut Cursor<'_>, options: &FrosttOptions<'a>) -> Resu
     if !find_entry(cursor)? {
         return Ok(None);
     }
-    if dims.is_none() && values {
-        no_header(cursor)?;
-    }
     let order = dims.map_or_else(|| order(cursor, values, lenient), |dims| Ok(dims.len()))?;
     Ok(Some(Rules { order, dims, values, lenient, base: u64::from(!zero_based) }))
 }
@@ -167,17 +199,19 @@ fn first_rules<'a>(cursor: &mut Cursor<'_>, options: &FrosttOptions<'a>) -> Resu
 struct Plain<'a> {
     name: &'a str,
     text: &'a [u8],
+    /// Where entries may begin.
+    start: usize,
     options: &'a FrosttOptions<'a>,
     threads: &'a Threads,
 }
 
 impl Source for Plain<'_> {
     fn rules(&self) -> Result<Option<Rules<'_>>> {
-        let mut cursor = Cursor { text: self.text, at: 0 };
+        let mut cursor = Cursor { text: self.text, at: self.start };
         first_rules(&mut cursor, self.options).map_err(|bad| bad.locate(self.name, self.text))
     }
     fn blocks<T: FrosttValue>(&self, rules: &Rules<'_>) -> Result<Vec<Block<T>>> {
-        let pieces = pieces(self.text, 0, self.options.piece_bytes);
+        let pieces = pieces(self.text, self.start, self.options.piece_bytes);
         let parse = |piece: &[u8]| parse_piece::<T>(piece, rules);
         let parsed = parse_pieces(self.threads, self.text, &pieces, parse, |parsed| parsed.bad.is_some())?;
         let mut blocks = Vec::with_capacity(parsed.len());
@@ -191,7 +225,7 @@ impl Source for Plain<'_> {
         Ok(blocks)
     }
     fn wrong_at(&self, number: usize, message: String) -> Error {
-        let mut cursor = Cursor { text: self.text, at: 0 };
+        let mut cursor = Cursor { text: self.text, at: self.start };
         cursor.skip_entries(number, Some(COMMENT));
         Bad::new(cursor.at, message).locate(self.name, self.text)
     }
@@ -204,6 +238,8 @@ impl Source for Plain<'_> {
 struct Packed<'a> {
     name: &'a str,
     bytes: &'a [u8],
+    /// Where entries may begin in the first piece of text.
+    start: usize,
     options: &'a FrosttOptions<'a>,
     threads: &'a Threads,
 }
@@ -212,8 +248,9 @@ impl Packed<'_> {
     /// The text, which begins anew, from the first entry on; what lines have, if there is an entry.
     fn open(&self) -> Result<(Stream<'_>, Option<Rules<'_>>)> {
         let mut stream = Stream::open(self.name, self.bytes, &self.options.limits(), check_first)?;
+        let mut start = self.start;
         while let Some(piece) = stream.next_piece()? {
-            let mut cursor = Cursor { text: &piece, at: 0 };
+            let mut cursor = Cursor { text: &piece, at: std::mem::take(&mut start) };
             match first_rules(&mut cursor, self.options) {
                 Err(bad) => return Err(stream.wrong(bad, &piece)),
                 Ok(Some(rules)) => {

@@ -114,9 +114,8 @@ impl Read for Members<'_> {
                 self.decoder.reset(rest)?;
             } else {
                 let n = rest.len();
-                let message = format!(
-                    "{n} bytes behind the compressed text are not gzip; read it leniently to leave them out"
-                );
+                let message =
+                    format!("{n} bytes behind the compressed text are not gzip; read it leniently to leave them out");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
         }

@@ -18,13 +18,11 @@ pub(crate) fn other_kind(text: &[u8]) -> Option<&'static str> {
         ),
         (b"\x93NUMPY", ": the file is an array of NumPy, which is read as npy"),
         (b"\x89HDF", ": the file is HDF5, which is not read"),
-        (b"MATLAB ", ": the file is one of MATLAB, which is not read; write it there by mmwrite or as text"),
+        (b"MATLAB 7.3", ": the file is one of MATLAB 7.3, which is HDF5 and not read; save it there with -v7"),
+        (b"MATLAB ", ": the file is one of MATLAB, which is read as mat"),
         (b"%%MatrixMarket", ": the file is Matrix Market, which is read as mtx"),
         (b"%MatrixMarket", ": the file is Matrix Market with one % too few, which is read as mtx, leniently"),
-        (
-            b"sptensor",
-            ": the file is a sparse tensor of the Tensor Toolbox; remove the lines before its entries, and it is a tensor's text, tns",
-        ),
+        (b"sptensor", ": the file is a sparse tensor of the Tensor Toolbox, which is read as tns"),
     ];
     KINDS.iter().find(|(first, _)| text.starts_with(first)).map(|(_, sentence)| *sentence)
 }

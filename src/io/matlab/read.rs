@@ -1,0 +1,300 @@
+//! Finding a matrix in a MAT-file.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::path::Path;
+
+use num_complex::Complex;
+
+use super::elements::{COMPRESSED, Elements, MATRIX, inflated, reals, words};
+use super::options::MatlabOptions;
+use crate::algebra::Array;
+use crate::io::labeled::{LabeledMatrix, check_shape};
+use crate::io::matrix_market::MarketValue;
+use crate::io::sums::summed;
+use crate::io::text::{binary_from, binary_of, push, unpacked};
+use crate::par::{Threads, collected, filled};
+use crate::{Coo, Error, Result};
+
+/// Bytes before the first element.
+const HEADER: usize = 128;
+/// Types of the parts of a matrix.
+const INT8: u32 = 1;
+const INT32: u32 = 5;
+const UINT32: u32 = 6;
+/// Classes of arrays.
+const STRUCT: u32 = 2;
+const SPARSE: u32 = 5;
+const DOUBLE: u32 = 6;
+const SINGLE: u32 = 7;
+const UINT8: u32 = 9;
+/// Structures within each other, at most.
+const DEPTH: usize = 8;
+
+/// Reads a matrix of a MAT-file, sparse or dense: its one matrix, that of the SuiteSparse collection (`Problem.A`), or
+/// [`MatlabOptions::variable`].
+/// # Errors
+/// [`Error::Io`]; [`Error::Unsupported`] for what is no such file, is damaged or has no such matrix or several;
+/// [`Error::Budget`] for more than [`MatlabOptions::max_bytes`], unpacked; [`Error::OutOfMemory`].
+pub fn read_mat_with(path: impl AsRef<Path>, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
+    let (name, bytes) = binary_of(path.as_ref(), &options.limits())?;
+    parse_mat_with(&bytes, &name, options)
+}
+
+/// As [`read_mat_with`], from whatever can be read, such as standard input; errors call it `name`.
+/// # Errors
+/// As there.
+pub fn read_mat_from(from: &mut dyn Read, name: &str, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
+    parse_mat_with(&binary_from(from, name, &options.limits())?, name, options)
+}
+
+/// As [`read_mat_with`], the bytes of a file; errors call it `name`.
+/// # Errors
+/// As there.
+pub fn parse_mat_with(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> Result<LabeledMatrix> {
+    let bytes = unpacked(bytes, name, &options.limits(), &other_kind)?;
+    let here = Threads::current();
+    let threads = options.common.threads.unwrap_or(&here);
+    let big_endian = bytes.get(126..HEADER) == Some(b"MI");
+    let broken = |why: &str| Error::Unsupported { what: format!("the file {name}"), why: why.to_owned() };
+    let damaged = || broken("it was cut or damaged");
+    // What is not compressed lies in the file.
+    let mut contents: Vec<Cow<'_, [u8]>> = Vec::new();
+    let mut left = options.common.max_bytes;
+    let mut elements = Elements::new(&bytes, HEADER, big_endian);
+    while let Some(element) = elements.next().map_err(broken)? {
+        let content = match element.kind {
+            MATRIX => Cow::Borrowed(element.bytes),
+            COMPRESSED => {
+                let unpacked = inflated(element.bytes, left)?.ok_or_else(damaged)?;
+                left -= unpacked.len() as u64;
+                Cow::Owned(unpacked)
+            }
+            _ => continue,
+        };
+        push(&mut contents, content, "variables of a MAT-file")?;
+    }
+    let mut file = File { name, big_endian, threads, variables: Vec::new() };
+    for content in &contents {
+        let matrix = match content {
+            Cow::Borrowed(bytes) => *bytes,
+            Cow::Owned(unpacked) => match Elements::new(unpacked, 0, big_endian).next().map_err(broken)? {
+                Some(inner) if inner.kind == MATRIX => inner.bytes,
+                _ => continue,
+            },
+        };
+        file.look(matrix, None, 0).map_err(broken)?;
+    }
+    file.chosen(options.variable)
+}
+
+/// What a file that begins with these bytes is, if it is no MAT-file of version 5.
+fn other_kind(first: &[u8]) -> Option<&'static str> {
+    if first.starts_with(b"MATLAB 7.3") || first.starts_with(b"\x89HDF") {
+        return Some("it is a MAT-file of version 7.3, which is HDF5 and not read; save it with -v7");
+    }
+    let ends = matches!(first.get(126..HEADER), Some(b"IM" | b"MI"));
+    (!ends).then_some("it is no MAT-file of version 5, 6 or 7")
+}
+
+/// A matrix: a variable, or a field of one.
+struct Variable<'a> {
+    name: String,
+    header: Header,
+    content: &'a [u8],
+}
+
+/// What stands in front of the elements of an array.
+struct Header {
+    class: u32,
+    complex: bool,
+    logical: bool,
+    dims: Vec<u32>,
+    name: String,
+    /// Where its elements begin.
+    start: usize,
+}
+
+struct File<'a> {
+    name: &'a str,
+    big_endian: bool,
+    threads: &'a Threads,
+    variables: Vec<Variable<'a>>,
+}
+
+const WRONG: &str = "a matrix is not built as it should be";
+
+impl<'a> File<'a> {
+    fn broken(&self, why: impl Into<String>) -> Error {
+        Error::Unsupported { what: format!("the file {}", self.name), why: why.into() }
+    }
+
+    /// Flags, dimensions and name.
+    fn header(&self, content: &[u8]) -> Result<Header, &'static str> {
+        let mut elements = Elements::new(content, 0, self.big_endian);
+        let flags = words(elements.take(UINT32)?.bytes, self.big_endian).next().ok_or(WRONG)?;
+        let dims = words(elements.take(INT32)?.bytes, self.big_endian).take(64).collect();
+        let name = String::from_utf8_lossy(elements.take(INT8)?.bytes).trim_end_matches('\0').to_owned();
+        let (class, start) = (flags & 0xff, elements.at);
+        Ok(Header { class, complex: flags >> 11 & 1 == 1, logical: flags >> 9 & 1 == 1, dims, name, start })
+    }
+
+    /// Lists the matrices in an array: itself, or the fields of a structure of one element.
+    fn look(&mut self, content: &'a [u8], within: Option<&str>, depth: usize) -> Result<(), &'static str> {
+        // A field that has no value.
+        if content.is_empty() {
+            return Ok(());
+        }
+        let header = self.header(content)?;
+        let name = within.map_or_else(|| header.name.clone(), str::to_owned);
+        let dense = matches!(header.class, DOUBLE | SINGLE | UINT8) && header.dims.len() == 2;
+        if header.class == SPARSE || dense {
+            self.variables.push(Variable { name, header, content });
+            return Ok(());
+        }
+        if header.class != STRUCT || header.dims.iter().any(|&n| n != 1) || depth == DEPTH {
+            return Ok(());
+        }
+        let mut elements = Elements::new(content, header.start, self.big_endian);
+        let len = words(elements.take(INT32)?.bytes, self.big_endian).next().filter(|&n| n > 0).ok_or(WRONG)?;
+        for field in elements.take(INT8)?.bytes.chunks(len as usize) {
+            let field = String::from_utf8_lossy(field);
+            let field = field.split('\0').next().unwrap_or_default();
+            let inner = elements.take(MATRIX)?.bytes;
+            self.look(inner, Some(&format!("{name}.{field}")), depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// The matrix of this name, or the one that is meant.
+    fn chosen(self, wanted: Option<&str>) -> Result<LabeledMatrix> {
+        let all = |sparse: bool| self.variables.iter().filter(move |v| (v.header.class == SPARSE) == sparse);
+        let names = || {
+            let names: Vec<&str> = self.variables.iter().map(|v| &*v.name).take(20).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        let found = match wanted {
+            Some(wanted) => self.variables.iter().find(|v| v.name == wanted),
+            None => match (all(true).count(), all(false).count()) {
+                (1, _) => all(true).next(),
+                (0, 1) => all(false).next(),
+                // That of the SuiteSparse collection.
+                _ => all(true).find(|v| v.name == "Problem.A"),
+            },
+        };
+        match (found, wanted) {
+            (Some(found), _) if found.header.class == SPARSE => self.sparse(found),
+            (Some(found), _) => self.dense(found),
+            (None, Some(wanted)) => Err(self.broken(format!("it has no matrix {wanted}; its matrices: {}", names()))),
+            (None, None) if self.variables.is_empty() => Err(self.broken("it has no matrix of numbers")),
+            (None, None) => {
+                Err(self
+                    .broken(format!("it has several matrices, one of which is to be named (--variable): {}", names())))
+            }
+        }
+    }
+
+    fn shape(&self, found: &Variable<'_>) -> Result<(usize, usize)> {
+        let &[n, m] = &found.header.dims[..] else {
+            return Err(self.broken(format!("{} has {} dimensions", found.name, found.header.dims.len())));
+        };
+        let shape = (n as usize, m as usize);
+        check_shape(shape.0, shape.1)?;
+        Ok(shape)
+    }
+
+    /// Compressed columns.
+    fn sparse(&self, found: &Variable<'_>) -> Result<LabeledMatrix> {
+        let (nrows, ncols) = self.shape(found)?;
+        let wrong = |why| self.broken(format!("{}: {why}", found.name));
+        let mut elements = Elements::new(found.content, found.header.start, self.big_endian);
+        let rows = words(elements.take(INT32).map_err(wrong)?.bytes, self.big_endian);
+        let ends = words(elements.take(INT32).map_err(wrong)?.bytes, self.big_endian);
+        let nnz = ends.clone().last().unwrap_or(0) as usize;
+        let increasing = ends.clone().zip(ends.clone().skip(1)).all(|(a, b)| a <= b);
+        if ends.len() != ncols + 1 || ends.clone().next() != Some(0) || !increasing || nnz > rows.len() {
+            return Err(wrong("its column pointers do not fit its shape and entries"));
+        }
+        // Space behind the last entry belongs to no column.
+        if let Some(row) = rows.clone().take(nnz).find(|&i| i as usize >= nrows) {
+            return Err(self.broken(format!("{}: row {row} is not below {nrows}", found.name)));
+        }
+        let rows = collected(nnz, rows.take(nnz), "indices")?;
+        let mut cols = filled(nnz, 0u32, "indices")?;
+        let mut start = 0;
+        for (j, end) in ends.skip(1).enumerate() {
+            cols[start..end as usize].fill(j as u32);
+            start = end as usize;
+        }
+        let mut part = || -> Result<Vec<f64>> {
+            let element = elements.next().map_err(wrong)?.ok_or_else(|| wrong(WRONG))?;
+            let mut values = reals(element, self.big_endian)?;
+            if values.len() < nnz {
+                return Err(wrong("it has fewer values than entries"));
+            }
+            values.truncate(nnz);
+            Ok(values)
+        };
+        let real = part()?;
+        let places = (rows, cols);
+        if found.header.complex {
+            let imaginary = part()?;
+            let values = real.iter().zip(&imaginary).map(|(&re, &im)| Complex::new(re, im));
+            self.compress((nrows, ncols), places, collected(nnz, values, "values")?)
+        } else if found.header.logical {
+            let values = collected(nnz, real.iter().map(|&x| x != 0.0), "values")?;
+            self.compress((nrows, ncols), places, values)
+        } else {
+            self.compress((nrows, ncols), places, real)
+        }
+    }
+
+    /// By columns; elements that are 0 are absent, −0 is an entry.
+    fn dense(&self, found: &Variable<'_>) -> Result<LabeledMatrix> {
+        let shape = self.shape(found)?;
+        let wrong = |why| self.broken(format!("{}: {why}", found.name));
+        if found.header.complex {
+            return Err(wrong("dense complex matrices are not read; save it as a sparse one"));
+        }
+        if found.header.class == UINT8 && !found.header.logical {
+            return Err(wrong("dense matrices of integers are not read; save it as double"));
+        }
+        let mut elements = Elements::new(found.content, found.header.start, self.big_endian);
+        let element = elements.next().map_err(wrong)?.ok_or_else(|| wrong(WRONG))?;
+        let values = reals(element, self.big_endian)?;
+        if shape.0.checked_mul(shape.1) != Some(values.len()) {
+            return Err(wrong("its elements do not fit its shape"));
+        }
+        let (mut rows, mut cols, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for (j, column) in values.chunks(shape.0.max(1)).enumerate() {
+            for (i, &x) in column.iter().enumerate().filter(|(_, x)| x.to_bits() != 0) {
+                push(&mut rows, i as u32, "indices")?;
+                push(&mut cols, j as u32, "indices")?;
+                push(&mut kept, x, "values")?;
+            }
+        }
+        let places = (rows, cols);
+        match found.header.class {
+            SINGLE => {
+                let values = collected(kept.len(), kept.iter().map(|&x| x as f32), "values")?;
+                self.compress(shape, places, values)
+            }
+            UINT8 => {
+                let values = collected(kept.len(), kept.iter().map(|&x| x != 0.0), "values")?;
+                self.compress(shape, places, values)
+            }
+            _ => self.compress(shape, places, kept),
+        }
+    }
+
+    fn compress<T: MarketValue>(
+        &self,
+        (nrows, ncols): (usize, usize),
+        (rows, cols): (Vec<u32>, Vec<u32>),
+        values: Vec<T>,
+    ) -> Result<LabeledMatrix> {
+        let coo = Coo::from_parts(nrows, ncols, rows, cols, values);
+        let (pattern, values) = summed(self.threads, &coo, self.name)?.into_parts();
+        Ok(LabeledMatrix::new(pattern, Array::of(values)))
+    }
+}
