@@ -1,6 +1,8 @@
 //! Contractions against loops over all indices: random expressions, layouts, updates and types, on any number of
 //! threads.
 
+#[path = "contract/any.rs"]
+mod any;
 mod common;
 #[path = "contract/groups.rs"]
 mod groups;

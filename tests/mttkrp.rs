@@ -315,3 +315,48 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(cpu.mttkrp(PlusTimes::new(), &far, &f, 0).eval(), Err(Error::OutOfMemory { .. })));
     assert!(matches!(cpu.mttkrp_plan(&far, 3, Some(Variant::Copies)), Err(Error::OutOfMemory { .. })));
 }
+
+/// ⊗ goes from left to right in the order of the modes: 'a + 2*b' tells one order from another.
+#[test]
+fn semirings_known_at_run_time_give_the_definition() {
+    use sparring::algebra::Type;
+    use sparring::runtime::{Machine, Semiring};
+    let mut rng = Rng(71);
+    let machines = [1, 3].map(|n| Machine::from(Cpu::with_threads(n).unwrap()));
+    for (dims, nnz) in SHAPES {
+        let x = tensor::<u32>(&mut rng, dims, nnz.min(3000), false);
+        for rank in [0, 1, 5, 130] {
+            let factors = factors(&mut rng, dims, rank);
+            for mode in 0..dims.len() {
+                let by = |zero: f64, plus: fn(f64, f64) -> f64, times: fn(f64, f64) -> f64| {
+                    let mut out = vec![zero; dims[mode] * rank];
+                    for (place, &value) in x.iter() {
+                        for r in 0..rank {
+                            let others = (0..dims.len()).filter(|&m| m != mode);
+                            let product = others.fold(value, |p, m| times(p, factors[m].row(place[m])[r]));
+                            let sum = &mut out[place[mode] * rank + r];
+                            *sum = plus(*sum, product);
+                        }
+                    }
+                    out
+                };
+                for machine in &machines {
+                    let found = |ring: &str| {
+                        let ring = Semiring::new(ring, Type::F64).unwrap();
+                        machine.mttkrp(&ring, &x, &factors, mode).unwrap().values().to_vec()
+                    };
+                    assert_eq!(found("plus_times"), by(0.0, |a, b| a + b, |a, b| a * b), "{dims:?} {mode} {rank}");
+                    let want = by(f64::INFINITY, f64::min, |a, b| a + 2.0 * b);
+                    assert_eq!(found("min, a + 2*b"), want, "{dims:?} {mode} {rank}");
+                }
+            }
+        }
+    }
+    let x = tensor::<u32>(&mut rng, &[2, 3], 4, false);
+    let ring = Semiring::new("plus_times", Type::F64).unwrap();
+    let wrong = machines[0].mttkrp(&ring, &x, &factors(&mut rng, &[2, 4], 2), 0).unwrap_err();
+    assert!(matches!(wrong, Error::Dims { .. }), "{wrong}");
+    let budget = Machine::from(Cpu::new().memory_budget(10));
+    let refused = budget.mttkrp(&ring, &x, &factors(&mut rng, &[2, 3], 2), 0).unwrap_err();
+    assert!(matches!(refused, Error::Budget { .. }), "{refused}");
+}

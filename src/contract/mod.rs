@@ -8,6 +8,8 @@
 //! | operators of finite elements, and the kernels that they come down to | [`Mass`], [`reduced`] |
 //! | `"bij,bjk->bik"`, at run time or checked by the compiler | [`Einsum`], [`einsum!`](crate::einsum!) |
 //! | the result | [`Cpu::einsum`](crate::Cpu::einsum), [`Cpu::einsum_plan`](crate::Cpu::einsum_plan) for one that is computed often; on a GPU `Cuda::einsum` |
+//! | an expression as `numpy.einsum` reads it | [`as_numpy`] |
+//! | arrays and semirings known at run time | [`AnyView`], [`Machine::einsum`](crate::runtime::Machine::einsum) |
 //! | the least that it takes | [`bound`] |
 //!
 //! | file | holds |
@@ -27,6 +29,8 @@
 //! | `update` | α, β and the values that the result has |
 //! | `run` | steps, block by block, by all threads |
 //! | `prepared` | steps that are kept |
+//! | `numpy` | `...`, results that are not named, indices of one value |
+//! | `any` | the loops of types and semirings known at run time |
 //! | `interop` | arrays of the crate ndarray |
 //!
 //! Source: Abdelfattah et al. 2016, High-Performance Tensor Contractions for GPUs: reordering while reading instead of
@@ -34,6 +38,7 @@
 
 mod action;
 mod ahead;
+mod any;
 mod arrangement;
 mod bound;
 mod einsum;
@@ -43,6 +48,7 @@ mod interop;
 mod lanes;
 mod layout;
 mod mass;
+mod numpy;
 mod pairs;
 mod path;
 mod plan;
@@ -59,6 +65,8 @@ mod tiny;
 mod update;
 mod view;
 
+pub use any::AnyView;
+pub(crate) use any::contract_any;
 pub use arrangement::{Arrangement, ColumnMajor, Interleaved, RowMajor};
 pub use bound::{Bound, bound};
 pub use einsum::Einsum;
@@ -69,6 +77,7 @@ pub use einsum::{Operands, Text};
 pub use group::{Group, GroupMut};
 pub use layout::Layout;
 pub use mass::Mass;
+pub use numpy::as_numpy;
 #[cfg(feature = "cuda")]
 pub(crate) use pairs::{Pairs, brings_columns, order_of, shapes};
 #[cfg(feature = "cuda")]

@@ -14,7 +14,7 @@ pub(super) struct Fault {
 }
 
 /// Number of the index that a byte stands for.
-const fn letter(byte: u8) -> Option<u8> {
+pub(super) const fn number(byte: u8) -> Option<u8> {
     match byte {
         b'a'..=b'z' => Some(byte - b'a'),
         b'A'..=b'Z' => Some(byte - b'A' + 26),
@@ -75,7 +75,7 @@ pub(super) const fn fault(text: &str, shapes: Option<&[&[Option<usize>]]>) -> Op
             continue;
         }
         if bytes[at] != b' ' {
-            let Some(index) = letter(bytes[at]) else {
+            let Some(index) = number(bytes[at]) else {
                 return Some(Fault { at, message: "expected a letter, `,` or `->`" });
             };
             let bit = 1u64 << index;
@@ -150,7 +150,7 @@ impl Subscripts {
             return Err(Error::Expression { text: text.to_owned(), at, message: message.to_owned() });
         }
         let term = |at: usize, part: &str| {
-            let letters = part.bytes().enumerate().filter_map(|(k, b)| Some((letter(b)?, at + k)));
+            let letters = part.bytes().enumerate().filter_map(|(k, b)| Some((number(b)?, at + k)));
             Term { at, letters: letters.collect() }
         };
         let (left, right) = text.split_once("->").unwrap_or((text, ""));

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use super::fold_blocks::{Blocks as FoldBlocks, Combine};
 use super::runs::{Room, Runs};
+use super::sides::{MulSides, Side, SideMultiplier};
 use super::staged::{Factors, MulRow, Multiplier};
 use super::staged_rows::{MulPairs, PairMultiplier, Pairs};
 use super::{Fold, builtin};
@@ -196,6 +197,27 @@ unsafe impl<T: Value> MulPairs<T::Word> for TwoSteps<T> {
             work(&mut |pairs: Pairs<'_>, out: &mut [T::Word]| {
                 // SAFETY: as above.
                 multiplying.multiply_pairs(pairs, SliceMut::of(unsafe { values_mut::<T>(out) }));
+            });
+        });
+    }
+}
+
+// SAFETY: as above; the operands are of type T too, which the caller checks (`check_dense`).
+unsafe impl<T: Value> MulSides<T::Word> for TwoSteps<T> {
+    fn with(&self, work: &mut dyn FnMut(&mut SideMultiplier<'_, T::Word>)) {
+        fn input<'a, T: Value>(side: Side<'a, T::Word>) -> Input<'a> {
+            // SAFETY: words of type T, which are handed over.
+            match side {
+                Side::One(x) => Input::Scalar(Slice::of(unsafe { values::<T>(std::slice::from_ref(x)) })),
+                Side::Many(x) => Input::Values(Slice::of(unsafe { values::<T>(x) })),
+            }
+        }
+        self.mul.runs.with(|blocks, Room { scratch, .. }| {
+            work(&mut |a, b, out: &mut [T::Word]| {
+                let place = Input::Scalar(Slice::of(&[0u64]));
+                let inputs = [input::<T>(a), input::<T>(b), place, place, place];
+                // SAFETY: as above.
+                blocks.run_trusted(&inputs, scratch, &mut SliceMut::of(unsafe { values_mut::<T>(out) }));
             });
         });
     }

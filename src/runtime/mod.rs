@@ -6,6 +6,7 @@
 //! | [`Matrix`], [`Vector`], [`Scalar`] | values of any of the types of [`Type`](crate::algebra::Type), on the processor or a GPU |
 //! | [`Semiring`], [`Monoid`], [`BinaryOp`], [`UnaryOp`] | each by its name or by a formula: `min_plus`, `plus`, `a + 2*b`, `i < j` |
 //! | [`Machine`] | [`mxm`](Machine::mxm), [`mxv`](Machine::mxv), [`vxm`](Machine::vxm), [`ewise_add`](Machine::ewise_add), [`ewise_mult`](Machine::ewise_mult), [`apply`](Machine::apply), [`select`](Machine::select), [`reduce`](Machine::reduce), [`reduce_rows`](Machine::reduce_rows), [`transpose`](Machine::transpose) |
+//! | [`Machine::einsum`], [`Machine::mttkrp`] | contractions of dense arrays, products of sparse tensors |
 //! | [`Machine::call`] | every operation of [`Op`], with a mask, an accumulator, replace and transposed operands, into a result that exists: [`Operation`] |
 //!
 //! A product of matrices runs at the speed of loops that are compiled for the semiring where it is one of the most
@@ -33,6 +34,7 @@ mod assemble;
 mod cast;
 mod collection;
 mod compare;
+mod dense;
 mod distances;
 mod engine;
 mod index;
@@ -53,6 +55,7 @@ mod write;
 
 pub use crate::ops::Pairing;
 pub use collection::Collection;
+pub use dense::EinsumUpdate;
 pub use distances::{Comparison, Neighbours};
 pub use engine::{Object, Op};
 pub use index::RowIndex;

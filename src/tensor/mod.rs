@@ -20,6 +20,7 @@ pub use crate::algebra::Arithmetic;
 pub use coo::{AnyTensor, MAX_ORDER, Tensor, TensorRef};
 pub(crate) use kruskal::column_norms;
 pub use kruskal::{Kruskal, Norm};
+pub(crate) use mttkrp::mttkrp_any;
 pub use mttkrp::{Choice, Kept, Mttkrp, Shape, Variant, choose};
 pub(crate) use order::check_mode;
 pub use random::Pcg64;

@@ -10,11 +10,13 @@
 //! | `lanes` | inner loops: blocks of columns in registers |
 //! | `rows` | how work is split, by entries and never by rows |
 //! | `form`, `group` | copies in the order of a mode; modes that share one |
+//! | `any` | semirings known at run time |
 //! | `single`, `paper` | the tensor as it stands: rows of stretches; under locks |
 //!
 //! Sources: Phipps and Kolda 2019 (A, B, C); Smith and Karypis 2015 (fibres); Helal et al. 2021 (rows of stretches);
 //! Kaya and Uçar 2018 (shared contractions).
 
+mod any;
 mod choose;
 mod form;
 mod group;
@@ -23,6 +25,7 @@ mod paper;
 mod rows;
 mod single;
 
+pub(crate) use any::mttkrp_any;
 pub use choose::{Choice, Shape, Variant, choose};
 
 use form::Form;
@@ -220,7 +223,7 @@ impl<'x, T: Value, I: Index> Mttkrp<'x, T, I> {
         kept: &mut Kept<T>,
     ) -> Result<()> {
         check_mode(self.x.order(), "mode", mode)?;
-        let rank = check_factors(self.x.dims(), factors, mode, out)?;
+        let rank = check_factors(self.x.dims(), factors, mode, out.shape())?;
         if rank == 0 {
             return Ok(());
         }
@@ -335,18 +338,18 @@ fn with<'a, T>(factors: &'a [&'a [T]], rank: usize) -> Factors<'a, T> {
 }
 
 /// The rank of factors that fit the tensor and the result.
-fn check_factors<T: Value>(dims: &[usize], factors: &[Dense<T>], mode: usize, out: &Dense<T>) -> Result<usize> {
+fn check_factors<T: Value>(dims: &[usize], factors: &[Dense<T>], mode: usize, out: (usize, usize)) -> Result<usize> {
     let found: Vec<usize> = factors.iter().map(Dense::nrows).collect();
     let fit = found.len() == dims.len() && (0..dims.len()).all(|m| m == mode || found[m] == dims[m]);
     if !fit {
         return Err(Error::Dims { op: "mttkrp", lhs: dims.to_vec(), rhs: found });
     }
-    let rank = out.ncols();
+    let rank = out.1;
     if let Some((_, f)) = factors.iter().enumerate().find(|(m, f)| *m != mode && f.ncols() != rank) {
         return Err(Error::Shape { op: "mttkrp", lhs: (f.nrows(), rank), rhs: f.shape() });
     }
-    if out.nrows() != dims[mode] {
-        return Err(Error::Shape { op: "mttkrp", lhs: (dims[mode], rank), rhs: out.shape() });
+    if out.0 != dims[mode] {
+        return Err(Error::Shape { op: "mttkrp", lhs: (dims[mode], rank), rhs: out });
     }
     Ok(rank)
 }

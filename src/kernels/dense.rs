@@ -1,0 +1,304 @@
+//! Dense folds by a semiring that is known at run time: contractions of one or two arrays, and rows of an MTTKRP.
+//!
+//! Products of up to [`BLOCK`] elements go to a buffer, which is then folded, as in [`Staged`](super::staged::Staged).
+
+use std::ops::Range;
+
+use super::blocks::fill_words;
+use super::by_formula::with_type;
+use super::sides::{MulSides, Side, SideMultiplier};
+use super::two_steps::no_structs;
+use super::{BLOCK, CompiledRing, Fold};
+use crate::algebra::words::{from_words, words};
+use crate::algebra::{Array, Slice, Type, Value, Word};
+use crate::par::{Threads, collected};
+use crate::{Error, Index, Result};
+
+/// An index: how many values it has, and how far they lie apart in each operand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    pub(crate) extent: usize,
+    pub(crate) steps: [isize; 2],
+}
+
+impl Loop {
+    /// The places of the value after.
+    fn advanced(&self, at: [usize; 2], by: isize) -> [usize; 2] {
+        [0, 1].map(|t| at[t].wrapping_add(self.steps[t].wrapping_mul(by) as usize))
+    }
+}
+
+/// `C(o…) = ⊕ over k… of A(o…, k…) ⊗ B(o…, k…)`, C row-major; without B the fold of A alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Nest {
+    /// Indices of the result, the slowest first; all but the inner one if that is of the result.
+    pub(crate) outer: Vec<Loop>,
+    /// Folded indices, the slowest first; all but the inner one if that is folded.
+    pub(crate) folded: Vec<Loop>,
+    /// The index of the buffer.
+    pub(crate) inner: Loop,
+    pub(crate) inner_is_folded: bool,
+    /// Where both operands begin.
+    pub(crate) bases: [usize; 2],
+}
+
+/// Products of a task, about.
+const TASK: usize = 1 << 15;
+
+impl Nest {
+    /// Elements of the result that one task has: the inner index is cut into pieces of a buffer.
+    fn columns(&self) -> usize {
+        if self.inner_is_folded { 1 } else { self.inner.extent }
+    }
+    /// Pieces of the inner index.
+    fn pieces(&self) -> usize {
+        self.columns().div_ceil(BLOCK)
+    }
+    /// Where the elements of piece number `t` of the result begin.
+    fn start(&self, t: usize) -> usize {
+        let pieces = self.pieces().max(1);
+        t / pieces * self.columns() + (t % pieces * BLOCK).min(self.columns())
+    }
+    /// Ranges of pieces that are computed by one thread each; `None` if there are too many to count.
+    fn blocks(&self) -> Result<Vec<Range<usize>>> {
+        let product = |loops: &[Loop]| loops.iter().map(|l| l.extent).try_fold(1, usize::checked_mul);
+        let too_many = Error::OutOfMemory { what: "einsum", bytes: u128::MAX };
+        let rows = product(&self.outer).and_then(|rows| rows.checked_mul(self.pieces())).ok_or(too_many)?;
+        let inner = if self.inner_is_folded { self.inner.extent } else { self.columns().min(BLOCK) };
+        let each = product(&self.folded).and_then(|n| n.checked_mul(inner)).unwrap_or(usize::MAX).max(1);
+        let step = (TASK / each).max(1);
+        let count = rows.div_ceil(step);
+        collected(count, (0..count).map(|b| b * step..rows.min((b + 1) * step)), "blocks")
+    }
+    /// The places of row `o` of the result.
+    fn row(&self, mut o: usize) -> [usize; 2] {
+        self.outer.iter().rev().fold(self.bases, |at, l| {
+            let k = o % l.extent;
+            o /= l.extent;
+            l.advanced(at, k as isize)
+        })
+    }
+    /// Calls `each` with the places of every tuple of folded indices, in order.
+    fn walk(&self, mut at: [usize; 2], counters: &mut [usize], mut each: impl FnMut([usize; 2])) {
+        if self.folded.iter().any(|l| l.extent == 0) {
+            return;
+        }
+        loop {
+            each(at);
+            let mut done = true;
+            for (counter, l) in counters.iter_mut().zip(&self.folded).rev() {
+                *counter += 1;
+                at = l.advanced(at, 1);
+                if *counter < l.extent {
+                    done = false;
+                    break;
+                }
+                at = l.advanced(at, -(*counter as isize));
+                *counter = 0;
+            }
+            if done {
+                return;
+            }
+        }
+    }
+}
+
+/// `n` values from `at` on, a step apart.
+fn side<'s, W: Word>(x: &'s [W], at: usize, step: isize, n: usize, room: &'s mut [W]) -> Side<'s, W> {
+    match step {
+        0 => Side::One(&x[at]),
+        1 => Side::Many(&x[at..][..n]),
+        _ => {
+            for (p, to) in room[..n].iter_mut().enumerate() {
+                *to = x[at.wrapping_add(step.wrapping_mul(p as isize) as usize)];
+            }
+            Side::Many(&room[..n])
+        }
+    }
+}
+
+/// What a contraction reads, and by what it computes.
+struct Contraction<'a, W: Word> {
+    nest: &'a Nest,
+    a: &'a [W],
+    /// None where A alone is folded.
+    b: Option<&'a [W]>,
+    fold: &'a dyn Fold<W>,
+    mul: &'a dyn MulSides<W>,
+}
+
+impl<W: Word> Contraction<'_, W> {
+    fn run(&self, threads: &Threads) -> Result<Vec<W>> {
+        let blocks = self.nest.blocks()?;
+        fill_words(threads, "einsum", &blocks, &|t| self.nest.start(t), self.fold.identity(), &|block, c| {
+            self.mul.with(&mut |multiply| self.block(block.clone(), multiply, c));
+        })
+    }
+    /// The pieces of a block.
+    fn block(&self, block: Range<usize>, multiply: &mut SideMultiplier<'_, W>, c: &mut [W]) {
+        let (nest, fold) = (self.nest, self.fold);
+        let (columns, identity) = (columns(), fold.identity());
+        let (mut zs, mut rooms) = ([identity; BLOCK], [[identity; BLOCK]; 2]);
+        let mut counters = vec![0; nest.folded.len()];
+        let first = nest.start(block.start);
+        for t in block {
+            let (start, end) = (nest.start(t) - first, nest.start(t + 1) - first);
+            let at = nest.row(t / nest.pieces());
+            let mut products = |at: [usize; 2], n: usize, zs: &mut [W]| {
+                let [of_a, of_b] = &mut rooms;
+                let x = side(self.a, at[0], nest.inner.steps[0], n, of_a);
+                match (self.b, x) {
+                    (Some(b), x) => multiply(x, side(b, at[1], nest.inner.steps[1], n, of_b), zs),
+                    (None, Side::One(x)) => zs.fill(*x),
+                    (None, Side::Many(x)) => zs.copy_from_slice(x),
+                }
+            };
+            if nest.inner_is_folded {
+                let mut z = identity;
+                nest.walk(at, &mut counters, |at| {
+                    for k in (0..nest.inner.extent).step_by(BLOCK) {
+                        let n = (nest.inner.extent - k).min(BLOCK);
+                        products(nest.inner.advanced(at, k as isize), n, &mut zs[..n]);
+                        z = fold.dot(z, &zs[..n]);
+                    }
+                });
+                c[start] = z;
+                continue;
+            }
+            let (at, n) = (nest.inner.advanced(at, (t % nest.pieces() * BLOCK) as isize), end - start);
+            let mut sums = [identity; BLOCK];
+            nest.walk(at, &mut counters, |at| {
+                products(at, n, &mut zs[..n]);
+                fold.to_window(&mut sums, &columns[..n], &zs[..n]);
+            });
+            c[start..end].copy_from_slice(&sums[..n]);
+        }
+    }
+}
+
+/// The numbers of the elements of a buffer.
+fn columns() -> [u32; BLOCK] {
+    std::array::from_fn(|j| j as u32)
+}
+
+/// Refuses semirings that are not on values of one type, or that depend on places, of which dense arrays have none.
+pub(crate) fn check_dense(ring: &CompiledRing, op: &str, ty: Type) -> Result<()> {
+    let mul = ring.formula().mul();
+    let refused = |why: String| {
+        let what = format!("{op} over {}", ring.text());
+        Err(Error::Unsupported { what, why })
+    };
+    let takes = mul.parameters().iter().filter(|p| mul.reads(&p.0)).find(|p| ["a", "b"].contains(&&*p.0) && p.1 != ty);
+    if let Some((_, takes)) = takes {
+        return refused(format!("its ⊗ takes {takes}, but the values are {ty}"));
+    }
+    if ring.ty() != ty {
+        return refused(format!("its ⊗ gives {} for values of {ty}", ring.ty()));
+    }
+    if ["i", "j", "k"].into_iter().any(|place| mul.reads(place)) {
+        return refused("its ⊗ reads the row or the column of an entry".into());
+    }
+    Ok(())
+}
+
+/// The contraction of A and B, or the fold of A if there is no B, row-major.
+/// # Errors
+/// [`Error::Unsupported`] for structs, and as [`check_dense`]; [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn contract_by_formula(
+    threads: &Threads,
+    ring: &CompiledRing,
+    a: Slice<'_>,
+    b: Option<Slice<'_>>,
+    nest: &Nest,
+) -> Result<Array> {
+    check_dense(ring, "einsum", a.ty())?;
+    with_type!(ring.ty(), T => {
+        let kernels = ring.two_steps::<T>()?;
+        let Some(a) = a.get::<T>() else { return Err(no_structs()) };
+        let b = b.map(|b| b.get::<T>().map(words::<T>).ok_or_else(no_structs)).transpose()?;
+        let (a, fold) = (words::<T>(a), kernels.fold());
+        let c = Contraction { nest, a, b, fold, mul: kernels }.run(threads)?;
+        // SAFETY: all words are copies of those of the operands, or what ⊕ and ⊗ gave: values of type T.
+        Ok(Array::of(unsafe { from_words::<T>(c) }))
+    }, Err(no_structs()))
+}
+
+/// Entries of a sparse tensor in the order of one mode: those of row i are `order[ptr[i]..ptr[i + 1]]`.
+#[derive(Clone, Copy)]
+pub(crate) struct Entries<'a, I> {
+    pub(crate) ptr: &'a [usize],
+    pub(crate) order: &'a [I],
+    /// Indices in the other modes.
+    pub(crate) indices: &'a [&'a [I]],
+}
+
+/// `V(i, r) = ⊕ x(e) ⊗ A₁(i₁(e), r) ⊗ …`, over the entries e of row i in their order, ⊗ from left to right; rows of
+/// `rank` columns.
+/// # Errors
+/// As [`contract_by_formula`].
+/// # Panics
+/// If an index has no row in its factor.
+pub(crate) fn mttkrp_by_formula<T: Value, I: Index>(
+    threads: &Threads,
+    ring: &CompiledRing,
+    entries: Entries<'_, I>,
+    values: &[T],
+    factors: &[&[T]],
+    rank: usize,
+) -> Result<Vec<T>> {
+    check_dense(ring, "mttkrp", T::TYPE)?;
+    let (kernels, values) = (ring.two_steps::<T>()?, words(values));
+    let factors = collected(factors.len(), factors.iter().map(|f| words(f)), "factors")?;
+    let v = Mttkrp { entries, values, factors: &factors, rank, fold: kernels.fold(), mul: kernels }.run(threads)?;
+    // SAFETY: as for `contract_by_formula`.
+    Ok(unsafe { from_words::<T>(v) })
+}
+
+struct Mttkrp<'a, W: Word, I> {
+    entries: Entries<'a, I>,
+    values: &'a [W],
+    factors: &'a [&'a [W]],
+    rank: usize,
+    fold: &'a dyn Fold<W>,
+    mul: &'a dyn MulSides<W>,
+}
+
+impl<W: Word, I: Index> Mttkrp<'_, W, I> {
+    fn run(&self, threads: &Threads) -> Result<Vec<W>> {
+        let (ptr, rows) = (self.entries.ptr, self.entries.ptr.len() - 1);
+        let entries = (TASK / self.rank.max(1)).max(1);
+        let mut blocks: Vec<Range<usize>> = vec![];
+        let mut first = 0;
+        for i in 0..rows {
+            if i + 1 == rows || ptr[i + 1] - ptr[first] >= entries || i + 1 - first >= entries {
+                blocks.push(first..i + 1);
+                first = i + 1;
+            }
+        }
+        fill_words(threads, "mttkrp", &blocks, &|i| i * self.rank, self.fold.identity(), &|block, v| {
+            self.mul.with(&mut |multiply| self.rows(block.clone(), multiply, v));
+        })
+    }
+    fn rows(&self, block: Range<usize>, multiply: &mut SideMultiplier<'_, W>, v: &mut [W]) {
+        let Entries { ptr, order, indices } = self.entries;
+        let (columns, identity) = (columns(), self.fold.identity());
+        let (mut zs, mut next) = ([identity; BLOCK], [identity; BLOCK]);
+        for (i, v) in block.zip(v.chunks_mut(self.rank.max(1))) {
+            for (c, v) in v.chunks_mut(BLOCK).enumerate() {
+                let (mut sums, n) = ([identity; BLOCK], v.len());
+                for e in &order[ptr[i]..ptr[i + 1]] {
+                    let x = &self.values[e.get()];
+                    zs[..n].fill(*x);
+                    for (m, (factor, rows)) in self.factors.iter().zip(indices).enumerate() {
+                        let row = Side::Many(&factor[rows[e.get()].get() * self.rank + c * BLOCK..][..n]);
+                        let left = if m == 0 { Side::One(x) } else { Side::Many(&zs[..n]) };
+                        multiply(left, row, &mut next[..n]);
+                        std::mem::swap(&mut zs, &mut next);
+                    }
+                    self.fold.to_window(&mut sums, &columns[..n], &zs[..n]);
+                }
+                v.copy_from_slice(&sums[..n]);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Contractions of dense arrays and products of sparse tensors over a semiring that is known at run time.
+
+use super::{Machine, Scalar, Semiring};
+use crate::algebra::{Array, Slice, Value};
+use crate::contract::{AnyView, Einsum, Layout, contract_any};
+use crate::tensor::{Tensor, mttkrp_any};
+use crate::{Cpu, Dense, Error, Index, Result};
+
+/// What [`Machine::einsum_with`] makes of a contraction: C = (β ⊗ C) ⊕ (α ⊗ it), without C as it was α ⊗ it alone.
+#[derive(Clone, Debug, Default)]
+pub struct EinsumUpdate<'a> {
+    /// α.
+    pub alpha: Option<Scalar>,
+    /// C as it was, row-major. It is not read if β is the identity of ⊕.
+    pub c: Option<Slice<'a>>,
+    /// β.
+    pub beta: Option<Scalar>,
+}
+
+impl Machine {
+    /// The contraction of dense arrays over any semiring, row-major, one tensor behind the other: for types that are
+    /// known at run time only, beside [`Cpu::einsum`], which fuses the loops of a semiring by its type.
+    ///
+    /// Two operands are contracted by the definition, ⊗ from left to right, ⊕ in the order in which folded indices
+    /// appear. More are contracted from left to right, and an index that neither a later operand nor the result has is
+    /// folded as soon as it can be, as the laws of a semiring allow.
+    /// # Errors
+    /// [`Error::Argument`] if the operands are of several types; [`Error::Unsupported`] if the semiring is not on
+    /// values of their type, if its ⊗ reads the place of an entry, and on a GPU; [`Error::Budget`],
+    /// [`Error::OutOfMemory`], [`Error::Cancelled`].
+    pub fn einsum(&self, ring: &Semiring, einsum: &Einsum<'_, (), AnyView<'_>>) -> Result<Array> {
+        self.einsum_with(ring, einsum, &EinsumUpdate::default())
+    }
+    /// [`einsum`](Self::einsum) into what C was.
+    /// ```
+    /// use sparring::algebra::{Slice, Type};
+    /// use sparring::contract::{AnyView, Einsum, Layout};
+    /// use sparring::runtime::{EinsumUpdate, Machine, Semiring};
+    /// let x = AnyView::new(Slice::of(&[1i16, 2, 3]), Layout::row_major(&[3])?)?;
+    /// let einsum = Einsum::new("i,j->ij", &[x.clone(), x])?;
+    /// let update = EinsumUpdate { alpha: Some(10i16.into()), c: Some(Slice::of(&[7i16; 9])), beta: None };
+    /// let plus_times = Semiring::new("plus_times", Type::I16)?;
+    /// let c = Machine::from(sparring::Cpu::new()).einsum_with(&plus_times, &einsum, &update)?;
+    /// assert_eq!(c.slice().get::<i16>(), Some(&[17, 27, 37, 27, 47, 67, 37, 67, 97][..]));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// As [`einsum`](Self::einsum); [`Error::Length`] if C has not as many elements.
+    pub fn einsum_with(
+        &self,
+        ring: &Semiring,
+        einsum: &Einsum<'_, (), AnyView<'_>>,
+        update: &EinsumUpdate<'_>,
+    ) -> Result<Array> {
+        let cpu = self.processor("einsum", ring)?;
+        let contract =
+            |einsum: &Einsum<'_, (), AnyView<'_>>| contract_any(cpu.threads(), ring.compiled(), einsum, cpu.budget());
+        // s ⊗ x.
+        let scaled = |s: &Scalar, x: Slice<'_>| {
+            let views = [
+                AnyView::new(s.constant().slice(), Layout::row_major(&[])?)?,
+                AnyView::new(x, Layout::row_major(&[x.len()])?)?,
+            ];
+            contract(&Einsum::new(",i->i", &views)?)
+        };
+        let mut found = contract(einsum)?;
+        if let Some(alpha) = &update.alpha {
+            found = scaled(alpha, found.slice())?;
+        }
+        let forgotten = update.beta.as_ref().is_some_and(|beta| beta.constant() == ring.formula().add().identity());
+        let Some(c) = update.c.filter(|_| !forgotten) else { return Ok(found) };
+        if c.len() != found.len() {
+            return Err(Error::Length { what: "result of einsum", found: c.len(), expected: found.len() });
+        }
+        if c.ty() != found.ty() {
+            let message = format!("C is of {}, the contraction of {}", c.ty(), found.ty());
+            return Err(Error::Argument { name: "c", message });
+        }
+        let old = update.beta.as_ref().map(|beta| scaled(beta, c)).transpose()?;
+        // Both behind each other, folded along the index that tells them apart.
+        let n = found.len();
+        let mut both = Array::zeros(c.ty(), 2 * n)?;
+        both.slice_mut().part(0..n).copy_from(&old.as_ref().map_or(c, Array::slice));
+        both.slice_mut().part(n..2 * n).copy_from(&found.slice());
+        contract(&Einsum::new("ki->i", &[AnyView::new(both.slice(), Layout::row_major(&[2, n])?)?])?)
+    }
+    /// `V(i, r) = ⊕ x ⊗ A₁(i₁, r) ⊗ …` over the entries of `x` whose index in `mode` is i, for any semiring: beside
+    /// [`Cpu::mttkrp`], which fuses the loops of a semiring by its type. ⊗ goes from left to right in the order of the
+    /// modes, ⊕ in the order of the entries. The factor of `mode` is not read.
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{Machine, Semiring};
+    /// use sparring::{Cpu, Dense, Tensor};
+    /// let x = Tensor::<f64>::new(vec![2, 2], vec![vec![0, 0, 1], vec![0, 1, 1]], vec![1.0, 2.0, 3.0])?;
+    /// let factors = [Dense::filled(2, 1, 0.0)?, Dense::new(2, 1, vec![10.0, 20.0])?];
+    /// let ring = Semiring::new("min, a + 2*b", Type::F64)?;
+    /// let v = Machine::from(Cpu::new()).mttkrp(&ring, &x, &factors, 0)?;
+    /// assert_eq!(v.values(), [21.0, 43.0]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`Cpu::mttkrp`]; [`Error::Unsupported`] if the semiring is not on values of this type, if its ⊗ reads
+    /// the place of an entry, and on a GPU.
+    pub fn mttkrp<T: Value, I: Index>(
+        &self,
+        ring: &Semiring,
+        x: &Tensor<T, I>,
+        factors: &[Dense<T>],
+        mode: usize,
+    ) -> Result<Dense<T>> {
+        let cpu = self.processor("mttkrp", ring)?;
+        mttkrp_any(cpu.threads(), ring.compiled(), x, factors, mode, cpu.budget())
+    }
+    /// The processor, if it is one.
+    fn processor(&self, op: &str, ring: &Semiring) -> Result<&Cpu> {
+        self.typed::<Cpu>().ok_or_else(|| Error::Unsupported {
+            what: format!("{op} over {ring} on {}", self.name()),
+            why: "a GPU has loops for semirings that are types".into(),
+        })
+    }
+}
