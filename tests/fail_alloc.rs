@@ -21,7 +21,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use common::data;
-use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, SquaredDiff, Tril, Union};
+use sparring::algebra::{Abs, Manhattan, Max, MaxFromZero, Plus, PlusTimes, Slice, SquaredDiff, Tril, Type, Union};
 use sparring::backend::{Backend, Container};
 use sparring::contract;
 use sparring::distance::{Formula, Measure, Metric};
@@ -35,6 +35,7 @@ use sparring::io::{
 };
 use sparring::num_complex::Complex;
 use sparring::par::Threads;
+use sparring::runtime::{EinsumUpdate, Machine, Semiring};
 use sparring::sparse::Dense;
 use sparring::spgemm::{Accumulator, Compress, Options, Policy};
 use sparring::tensor::{AnyTensor, Kept, Variant};
@@ -255,6 +256,25 @@ const OPERATIONS: &[(&str, Operation)] = &[
         let m = contract::View::new(&x, contract::Layout::row_major(&[30, 30])?)?;
         let einsum = contract::Einsum::new("bij,kj,lk,bil->bi", &[b.clone(), m.clone(), m, b])?;
         Ok(Cpu::new().einsum(PlusTimes::new(), einsum).eval()?.values().len() as u64)
+    }),
+    ("einsum and mttkrp over semirings known at run time", |x| {
+        WATCHED.set(false);
+        let (ring, wide) = (Semiring::new("min, a + 2*b", Type::F64)?, Semiring::new("min, a + 2*b", Type::F32)?);
+        let (numbers, singles) = (vec![1.0; 90_000], vec![1.0f32; 90_000]);
+        let machine = Machine::from(Cpu::new());
+        // Its loops are made by the first call, and stay.
+        let one = contract::AnyView::new(Slice::of(&numbers[..1]), contract::Layout::row_major(&[1])?)?;
+        machine.einsum(&ring, &contract::Einsum::new("i,i->", &[one.clone(), one])?)?;
+        let one = contract::AnyView::new(Slice::of(&singles[..1]), contract::Layout::row_major(&[1])?)?;
+        machine.einsum(&wide, &contract::Einsum::new("i,i->", &[one.clone(), one])?)?;
+        WATCHED.set(true);
+        let b = contract::AnyView::new(Slice::of(&singles), contract::Layout::row_major(&[60, 30, 50])?)?;
+        let m = contract::AnyView::new(Slice::of(&singles), contract::Layout::row_major(&[50, 50])?)?;
+        let einsum = contract::Einsum::new("bij,jk,kl->bl", &[b, m.clone(), m])?;
+        let update = EinsumUpdate { alpha: Some(2f32.into()), c: Some(Slice::of(&singles[..3000])), beta: None };
+        let c = machine.einsum_with(&wide, &einsum, &update)?;
+        let factors = x.tensor.dims().iter().map(|&n| Dense::filled(n, 4, 1.0)).collect::<Result<Vec<_>, _>>()?;
+        Ok(c.len() as u64 + machine.mttkrp(&ring, &x.tensor, &factors, 0)?.values().len() as u64)
     }),
     ("einsum of groups", |_| {
         WATCHED.set(false);

@@ -11,7 +11,7 @@ use super::two_steps::no_structs;
 use super::{BLOCK, CompiledRing, Fold};
 use crate::algebra::words::{from_words, words};
 use crate::algebra::{Array, Slice, Type, Value, Word};
-use crate::par::{Threads, collected};
+use crate::par::{Threads, collected, reserved};
 use crate::{Error, Index, Result};
 
 /// An index: how many values it has, and how far they lie apart in each operand.
@@ -267,7 +267,8 @@ impl<W: Word, I: Index> Mttkrp<'_, W, I> {
     fn run(&self, threads: &Threads) -> Result<Vec<W>> {
         let (ptr, rows) = (self.entries.ptr, self.entries.ptr.len() - 1);
         let entries = (TASK / self.rank.max(1)).max(1);
-        let mut blocks: Vec<Range<usize>> = vec![];
+        // A block but the last has so many entries, or so many rows.
+        let mut blocks: Vec<Range<usize>> = reserved(ptr[rows] / entries + rows / entries + 1, "blocks")?;
         let mut first = 0;
         for i in 0..rows {
             if i + 1 == rows || ptr[i + 1] - ptr[first] >= entries || i + 1 - first >= entries {

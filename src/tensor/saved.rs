@@ -1,21 +1,41 @@
 //! Models as text, by serde: checked when they are read.
 
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Kruskal;
 use crate::Dense;
 use crate::algebra::Real;
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Saved<T> {
     weights: Vec<T>,
     factors: Vec<Vec<Vec<T>>>,
 }
 
+/// Factors as lists of rows; no memory is taken for them.
+struct Factors<'a, T>(&'a [Dense<T>]);
+
+impl<T: Real + Serialize> Serialize for Factors<'_, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(Rows))
+    }
+}
+
+struct Rows<'a, T>(&'a Dense<T>);
+
+impl<T: Real + Serialize> Serialize for Rows<'_, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq((0..self.0.nrows()).map(|i| self.0.row(i)))
+    }
+}
+
 impl<T: Real + Serialize> Serialize for Kruskal<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let rows = |f: &Dense<T>| (0..f.nrows()).map(|i| f.row(i).to_vec()).collect();
-        Saved { weights: self.weights().to_vec(), factors: self.factors().iter().map(rows).collect() }.serialize(to)
+        let mut saved = to.serialize_struct("Kruskal", 2)?;
+        saved.serialize_field("weights", self.weights())?;
+        saved.serialize_field("factors", &Factors(self.factors()))?;
+        saved.end()
     }
 }
 

@@ -82,15 +82,16 @@ impl Out<'_> {
     }
     /// Numbers of `width` bytes each.
     fn numbers(&mut self, width: usize, all: impl Iterator<Item = u64>) -> Result<()> {
-        let mut piece = Vec::with_capacity(PIECE + 8);
+        let (mut piece, mut filled) = ([0; PIECE], 0);
         for x in all {
-            piece.extend_from_slice(&x.to_le_bytes()[..width]);
-            if piece.len() >= PIECE {
-                self.bytes(&piece)?;
-                piece.clear();
+            if filled + width > PIECE {
+                self.bytes(&piece[..filled])?;
+                filled = 0;
             }
+            piece[filled..filled + width].copy_from_slice(&x.to_le_bytes()[..width]);
+            filled += width;
         }
-        self.bytes(&piece)
+        self.bytes(&piece[..filled])
     }
 }
 
