@@ -26,6 +26,8 @@ import subprocess
 import sys
 import venv
 
+import vocabulary
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 PACKAGES = ["numpy", "scipy", "mkl", "numba", "suitesparse-graphblas", "python-graphblas", "networkit", "fast_matrix_market"]
@@ -160,7 +162,7 @@ def ours(binary, kind, case, threads, repeat, *more):
     out = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
     if out.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\n{out.stderr}")
-    return json.loads(out.stdout.splitlines()[-1])
+    return vocabulary.line(out.stdout.splitlines()[-1])
 
 
 def agree(a, b):

@@ -31,6 +31,8 @@ import time
 
 from compare import HERE, RESULTS, TOP, environment, machine, read_lines
 
+import vocabulary
+
 PACKAGES = ["numpy", "mkl", "opt_einsum"]
 PROBE = "import numpy, opt_einsum, importlib.metadata as m; m.version('mkl')"
 CASES = ["gemm", "act2d", "act3d", "asm2d", "asm3d"]
@@ -468,7 +470,7 @@ def main():
                     command = [args.binary, "bench", "contract", "--case", case, "--n" if case == "gemm" else "--order", str(size), "--floats", dtype,
                                "--batch", args.batch, "--max-mb", str(args.max_mb), "--fem-mb", str(args.fem_mb), "--threads", threads,
                                "--repeat", str(args.repeat), "--json"]
-                    ours = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+                    ours = vocabulary.line(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
                     flops_ms = ours["gflops"] * ours["ms"]
                     lines.append(dict(ours, who="sparring", median_ms=ours["ms"], ms=ours["ms_min"], flops_ms=flops_ms))
                     for family in args.peers.split(","):

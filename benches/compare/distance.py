@@ -30,6 +30,8 @@ import tempfile
 
 from compare import HERE, RESULTS, TOP, Peer, environment, machine, read_lines
 
+import vocabulary
+
 PACKAGES = ["numpy", "scipy", "scikit-learn", "sparse_dot_topn"]
 PROBE = "import numpy, scipy, sklearn, sparse_dot_topn"
 GENERATED = ["movielens", "scrna", "nytimes", "edgar", "uniform", "wide"]
@@ -113,7 +115,7 @@ def ours(args, data, rows, queries, task, metric):
     out = subprocess.run(command, capture_output=True, text=True)
     if out.returncode != 0:
         raise RuntimeError(f"{OURS}: {out.stderr.strip().replace(data['file'], data['data'])[-300:]}")
-    line = json.loads(out.stdout.splitlines()[0])
+    line = vocabulary.line(out.stdout.splitlines()[0])
     return {key: line[key] for key in ("ms", "checksum", "checksum_nonempty", "chosen")} | {"bytes": line["peak_growth_bytes"]}
 
 

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import time
 
+import vocabulary
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # SPARRING_F64
 F64 = 11
@@ -53,7 +55,7 @@ def by_c(args, case, what):
 def lines(args, *command):
     """What the program prints as JSON."""
     out = subprocess.run([args.binary, *command, "--json", "--threads", str(args.threads)], check=True, stdout=subprocess.PIPE)
-    return [json.loads(line) for line in out.stdout.splitlines()]
+    return [vocabulary.line(line) for line in out.stdout.splitlines()]
 
 
 def measure(args, case):

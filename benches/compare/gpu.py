@@ -31,6 +31,7 @@ import tempfile
 import time
 
 import gpu_tables
+import vocabulary
 from compare import HERE, RESULTS, TOP, read_lines
 
 CASES = ["rmat14", "rmat16", "rmat18", "er18", "er19", "er20", "st27_80", "st27_100", "lap2d_2000"]
@@ -75,7 +76,7 @@ class Run:
             for line in out:
                 # A program that was stopped leaves half a line.
                 try:
-                    found.append(json.loads(line))
+                    found.append(vocabulary.line(line))
                 except ValueError:
                     print(line, end="", file=sys.stderr)
             return found, why

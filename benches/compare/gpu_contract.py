@@ -18,6 +18,8 @@ import cupy as cp
 import numpy as np
 from cupy_backends.cuda.libs import cublas
 
+import vocabulary
+
 
 def timed(work, rounds, calls=5):
     work()
@@ -92,7 +94,7 @@ def main():
     lines, device = {}, None
     for turn in range(asked.rounds):
         ours = subprocess.run([asked.program, "--bench", "--bytes", asked.bytes], check=True, capture_output=True, text=True)
-        for line in map(json.loads, ours.stdout.splitlines()):
+        for line in map(vocabulary.line, ours.stdout.splitlines()):
             if "device" in line:
                 device = device or line
                 print(line, flush=True)

@@ -24,6 +24,8 @@ import sys
 
 from compare import HERE, RESULTS, TOP, environment, machine, read_lines
 
+import vocabulary
+
 PACKAGES = ["numpy", "pygenten"]
 PROBE = "import numpy, pygenten"
 METHODS = ["perm", "atomic", "duplicated"]
@@ -285,7 +287,7 @@ def main():
                 command = [args.binary, "bench", "mttkrp", "--case", case, "--rank", str(rank), "--threads", str(args.threads),
                            "--fresh-memory", "--json"]
                 for who, more in (("sparring", []), (ONE_COPY, ["--variant", "linear"])):
-                    ours = json.loads(subprocess.run([*command, *more], check=True, capture_output=True, text=True).stdout)
+                    ours = vocabulary.line(subprocess.run([*command, *more], check=True, capture_output=True, text=True).stdout)
                     lines.append(dict(ours, who=who, ms=ours["ms_min"], setup_ms=ours["setup_ms_min"]))
                 for method in args.methods.split(","):
                     lines.append(dict(case=case, rank=rank, who=method, **worker("pygenten", case, rank, method)))
