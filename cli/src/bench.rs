@@ -401,17 +401,17 @@ fn measure<M: Machine>(
         ("op", json!("spgemm")),
         ("case", json!(name)),
         ("device", json!(context.device.to_string())),
-        ("m", json!(shape.0)),
-        ("n", json!(shape.1)),
-        ("k", json!(shape.2)),
-        ("fm", json!(flops)),
+        ("nrows", json!(shape.0)),
+        ("inner", json!(shape.1)),
+        ("ncols", json!(shape.2)),
+        ("flops", json!(flops)),
         ("nnz", json!(nnz)),
         ("sum", json!(found.sum)),
         ("wsum", json!(found.wsum)),
     ] {
         line.insert(key.into(), value);
     }
-    timing::insert(&mut line, "", &whole);
+    timing::insert(&mut line, "compute_", &whole);
     timing::insert(&mut line, "symbolic_", &symbolic);
     timing::insert(&mut line, "numeric_", &numeric);
     timing::insert(&mut line, "reuse_", &reuse);
@@ -470,8 +470,8 @@ fn count(context: &Context, name: &str, repeat: u32) -> Result {
         found = again;
     }
     let mut json = json!({
-        "op": "triangles", "case": name, "device": context.device.to_string(), "n": a.nrows(), "nnz": a.nnz(),
-        "triangles": found.count, "ms": ms(times.median()), "ms_min": ms(times.minimum()), "method": found.method,
+        "op": "triangles", "case": name, "device": context.device.to_string(), "nrows": a.nrows(), "nnz": a.nnz(),
+        "triangles": found.count, "compute_ms": ms(times.median()), "compute_min_ms": ms(times.minimum()), "method": found.method,
     });
     if there.is_none() {
         json["threads"] = context.threads().into();

@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::io::{self, Write};
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sparring::algebra::Type;
-use sparring::factor::{CpAls, CpFit};
-use sparring::gpu::Tuning;
+use sparring::factor::{CpAls, CpFit, InForm};
+use sparring::gpu::{TensorForm, Tuning};
 use sparring::io::NpyArray;
 use sparring::runtime::{Machine, Matrix};
-use sparring::tensor::AnyTensor;
+use sparring::tensor::{AnyTensor, Variant};
 use sparring::{Cpu, Cuda, Error, Index, Tensor};
 
 use crate::device::{self, Device, refused};
@@ -52,10 +52,19 @@ pub(crate) struct Context {
     threads: Option<usize>,
     json: bool,
     reading: Reading,
+    /// The command, as its lines of JSON call it.
+    command: String,
     /// A matrix goes to standard output, so what is said about it goes to standard error.
     aside: Cell<bool>,
     /// Standard input has been read.
     input_taken: Cell<bool>,
+}
+
+/// How products of a sparse tensor are computed, on the processor or a GPU.
+#[derive(Clone, Copy)]
+pub(crate) enum Form {
+    Variant(Variant),
+    Device(TensorForm),
 }
 
 /// The processor with so many threads; as many as there are, unless said otherwise.
@@ -68,7 +77,8 @@ fn processor(threads: Option<usize>, memory_budget: Option<u64>) -> sparring::Re
 }
 
 impl Context {
-    pub(crate) fn new(common: &Common, device: Device) -> Result<Self> {
+    /// For the command of this name.
+    pub(crate) fn new(common: &Common, command: String, device: Device) -> Result<Self> {
         let cpu = || processor(common.threads, common.memory_budget);
         let cuda = match device {
             Device::Cpu => None,
@@ -89,7 +99,20 @@ impl Context {
         let Common { threads, memory_budget, json, .. } = *common;
         let reading = common.reading.clone();
         let (aside, input_taken) = (Cell::new(false), Cell::new(false));
-        Ok(Self { cpu, quiet, cuda, device, progress, memory_budget, threads, json, reading, aside, input_taken })
+        Ok(Self {
+            cpu,
+            quiet,
+            cuda,
+            device,
+            progress,
+            memory_budget,
+            threads,
+            json,
+            reading,
+            command,
+            aside,
+            input_taken,
+        })
     }
     /// The matrix that `name` stands for, and the milliseconds that getting it took.
     pub(crate) fn load(&self, name: &str) -> Result<(Source, f64)> {
@@ -119,10 +142,38 @@ impl Context {
         Ok((array?, ms))
     }
     /// Decomposes a tensor, on the GPU if it is to compute. Progress is told by the sweep.
-    pub(crate) fn cp<I: Index>(&self, als: &CpAls<'_, f64>, x: &Tensor<f64, I>) -> sparring::Result<CpFit<f64>> {
-        match &self.cuda {
-            Some(cuda) => als.run(cuda, x),
-            None => als.run(&self.quiet, x),
+    pub(crate) fn cp<I: Index>(
+        &self,
+        als: &CpAls<'_, f64>,
+        x: &Tensor<f64, I>,
+        form: Option<TensorForm>,
+    ) -> sparring::Result<CpFit<f64>> {
+        match (&self.cuda, form) {
+            (Some(cuda), Some(form)) => als.run(&InForm { cuda, form }, x),
+            (Some(cuda), None) => als.run(cuda, x),
+            (None, _) => als.run(&self.quiet, x),
+        }
+    }
+    /// The variant of this name, of those that the machine has.
+    pub(crate) fn variant(&self, name: &str) -> sparring::Result<Form> {
+        let known = Variant::from_name(name);
+        if self.cuda.is_none() {
+            return match TensorForm::ALL.iter().any(|form| form.name() == name) && known.is_err() {
+                true => Err(Error::Argument {
+                    name: "--variant",
+                    message: format!("{name} is of a GPU; the processor has a, b, c, copies, tree, linear and single"),
+                }),
+                false => known.map(Form::Variant),
+            };
+        }
+        // The one of Phipps and Kolda by both of its names.
+        let form = if name == "c" { "permuted" } else { name };
+        match TensorForm::ALL.into_iter().find(|found| found.name() == form) {
+            Some(form) => Ok(Form::Device(form)),
+            None => {
+                known?;
+                Err(refused(&format!("--variant {name}"), "it has copies, c, remapped and parts"))
+            }
         }
     }
     fn begin_reading(&self, name: &str) -> sparring::Result<()> {
@@ -160,7 +211,7 @@ impl Context {
     }
     /// Writes a result: `json` if that was asked for, else `text`.
     pub(crate) fn result(&self, json: Value, text: impl FnOnce() -> String) -> Result {
-        let text = if self.json { json.to_string() } else { text() };
+        let text = if self.json { self.headed(json).to_string() } else { text() };
         if self.aside.get() {
             // Nobody misses it who has closed standard error.
             self.progress.suspend(|| drop(writeln!(io::stderr(), "{}", text.trim_end())));
@@ -171,12 +222,19 @@ impl Context {
             writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()).map_err(Failure::Output)
         })
     }
+    /// A line of JSON behind the version of the program and the command.
+    fn headed(&self, json: Value) -> Value {
+        let mut line = Map::new();
+        line.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+        line.insert("command".into(), self.command.clone().into());
+        if let Value::Object(json) = json {
+            line.extend(json);
+        }
+        Value::Object(line)
+    }
     /// Writes text that JSON has no place for.
     pub(crate) fn heading(&self, text: &str) -> Result {
         if self.json { Ok(()) } else { self.result(Value::Null, || text.into()) }
-    }
-    pub(crate) fn is_json(&self) -> bool {
-        self.json
     }
     pub(crate) fn threads(&self) -> usize {
         self.cpu.threads().count()

@@ -9,7 +9,7 @@ use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::output::{ms, seconds, shape, thousands};
 use crate::timing::timed;
-use crate::write::Output;
+use crate::write::{Output, Writing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -25,10 +25,12 @@ pub(crate) struct Arguments {
     /// Convert what the type does not hold too: integers wrap, floats saturate, NaN becomes 0
     #[arg(long, requires = "values")]
     wrapping: bool,
+    #[command(flatten)]
+    writing: Writing,
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments, transpose: bool) -> Result {
-    let Some(output) = Output::new(context, Some(&arguments.output), SPARSE)? else { return Ok(()) };
+    let Some(output) = Output::new(context, Some(&arguments.output), arguments.writing, SPARSE)? else { return Ok(()) };
     let (mut a, read_ms) = context.load_any(&arguments.input, arguments.values.filter(|_| !arguments.wrapping))?;
     if let Some(ty) = arguments.values {
         a = a.wrapping_cast(ty)?;

@@ -1,7 +1,10 @@
 //! `sparring distances X [--to Y]`.
 
+use std::cell::RefCell;
+
 use clap::Args;
 use serde_json::json;
+use sparring::algebra::Slice;
 use sparring::distance::{AnyMetric, Options};
 use sparring::io::{WriteOptions, write_matrix_market_columns_to, write_npy_columns_to};
 use sparring::{Csr, par};
@@ -9,12 +12,13 @@ use sparring::{Csr, par};
 use crate::context::Context;
 use crate::device::Where;
 use crate::failure::Result;
-use crate::formats::{Format, to_file};
+use crate::formats::{self, Format};
 use crate::memory::Growth;
 use crate::output::{ms, seconds};
+use crate::plot::{Histogram, Picture};
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, sum_of_finite};
-use crate::write::Output;
+use crate::write::{Output, Writing};
 
 /// Bytes of distances that are in memory at a time, unless a budget allows less.
 const HELD: usize = 1 << 30;
@@ -25,10 +29,16 @@ pub(crate) struct Arguments {
     pub(crate) files: Files,
     #[command(flatten)]
     question: Question,
-    /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx, or -
-    /// for standard output) or an array of NumPy (.npy), .gz behind them
+    /// Write the distances to this file, d(x, y) in the row of x and the column of y: a Matrix Market array (.mtx), an
+    /// array of NumPy (.npy), .csv, .npz, .svm, .gz behind them, or - for standard output. The first two need no memory
+    /// for all distances at once
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
+    /// Draw how often distances come, those that are finite: FILE.svg or FILE.png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
     #[command(flatten)]
     pub(crate) place: Where,
 }
@@ -44,19 +54,35 @@ struct Made {
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let question = &arguments.question;
     let metric = question.metric()?;
-    let output = Output::new(context, arguments.output.as_ref(), &[Format::MatrixMarket, Format::Npy])?;
+    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let output = Output::new(context, arguments.output.as_ref(), arguments.writing, formats::SPARSE)?;
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y) = (&vectors.x, vectors.to.as_ref());
     let options = Options { memory_budget: context.memory_budget, ..question.options() };
-    let asked = Asked { context, metric: &metric, options };
-    context.progress.stage("computing distances".into());
+    let title = format!("{metric} of all pairs");
+    let histogram = picture.as_ref().map(|_| RefCell::new(Histogram::new(title, "distance")));
+    let asked = Asked { context, metric: &metric, options, histogram: histogram.as_ref() };
+    context.progress.stage_of("computing distances", vectors.y().nrows(), "columns");
     let growth = Growth::start(context.cuda.as_ref());
+    let (n, m) = (x.nrows(), vectors.y().nrows());
     let (made, all_ms) = match &output {
         None => timed(|| asked.columns(x, y, &mut |_| Ok(()))),
         Some(output) => timed(|| {
             let mut made = None;
-            let (n, m) = (x.nrows(), vectors.y().nrows());
-            to_file(&output.name, output.kind.packed, |out| {
+            if !matches!(output.kind.format, Format::MatrixMarket | Format::Npy) {
+                let mut rows = par::filled(n * m, 0.0, "distances")?;
+                let mut column = 0;
+                let found = asked.columns(x, y, &mut |block| {
+                    for part in block.chunks(n.max(1)) {
+                        part.iter().enumerate().for_each(|(i, &d)| rows[i * m + column] = d);
+                        column += 1;
+                    }
+                    Ok(())
+                })?;
+                output.write(context, |out| formats::write_dense(out, output.kind.format, (n, m), Slice::of(&rows)))?;
+                return Ok(found);
+            }
+            output.write_made(|out| {
                 if output.kind.format == Format::Npy {
                     return Ok(write_npy_columns_to(out, n, m, |write| {
                         made = Some(asked.columns(x, y, write)?);
@@ -74,6 +100,9 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         }),
     };
     let Made { sum, ms: made_ms, chosen } = made?;
+    if let (Some(picture), Some(histogram)) = (&picture, &histogram) {
+        picture.draw(&*histogram.borrow())?;
+    }
     let cost = Cost { ms: made_ms, growth: growth.bytes(), chosen };
     let mut json = json!({ "metric": metric.name() });
     question.insert(&mut json);
@@ -103,6 +132,8 @@ struct Asked<'a> {
     context: &'a Context,
     metric: &'a AnyMetric,
     options: Options,
+    /// Counts them.
+    histogram: Option<&'a RefCell<Histogram>>,
 }
 
 impl Asked<'_> {
@@ -114,11 +145,19 @@ impl Asked<'_> {
         take: &mut dyn FnMut(&[f64]) -> sparring::Result<()>,
     ) -> sparring::Result<Made> {
         let (n, m) = (x.nrows(), y.unwrap_or(x).nrows());
-        let (mut sum, mut elsewhere) = (0.0, 0.0);
+        let (mut sum, mut elsewhere, mut done) = (0.0, 0.0, 0);
+        let at_once =
+            if self.metric.is_symmetric() { self.at_once(n, m) } else { self.at_once(n.saturating_mul(2), m) };
+        self.context.progress.part(0, at_once.min(m));
         let mut hand_on = |block: &[f64]| {
+            done += block.len() / n.max(1);
+            self.context.progress.part(done, at_once.min(m.saturating_sub(done)));
             let (taken, ms) = timed(|| {
                 // By columns, so that it does not depend on how many there are in a block.
                 block.chunks(n.max(1)).for_each(|column| sum += sum_of_finite(column));
+                if let Some(histogram) = self.histogram {
+                    histogram.borrow_mut().add(block);
+                }
                 take(block)
             });
             elsewhere += ms;
@@ -127,10 +166,10 @@ impl Asked<'_> {
         let (chosen, ms) = if self.metric.is_symmetric() {
             // A column of D(X, Y) is a row of D(Y, X).
             let (first, second) = (y.unwrap_or(x), y.map(|_| x));
-            timed(|| self.rows(first, second, self.at_once(n, m), &mut hand_on))
+            timed(|| self.rows(first, second, at_once, &mut hand_on))
         } else {
             // As rows, and turned.
-            timed(|| self.turned(x, y, self.at_once(n.saturating_mul(2), m), &mut hand_on))
+            timed(|| self.turned(x, y, at_once, &mut hand_on))
         };
         Ok(Made { sum, ms: ms - elsewhere, chosen: chosen? })
     }
@@ -152,7 +191,7 @@ impl Asked<'_> {
         rows: usize,
         take: &mut dyn FnMut(&[f64]) -> sparring::Result<()>,
     ) -> sparring::Result<String> {
-        let Self { context, metric, options } = self;
+        let Self { context, metric, options, .. } = self;
         match &context.cuda {
             None => {
                 context.cpu.distances((*metric).clone(), x).to(y).options(*options).blocks(rows, |_, block| take(block))

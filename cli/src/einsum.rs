@@ -1,31 +1,34 @@
 //! `sparring einsum EXPRESSION A.npy B.npy …`: contractions of dense arrays.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
+use sparring::algebra::dynamic::SEMIRINGS;
 use sparring::algebra::dynamic::canonical;
 use sparring::algebra::{
-    Arithmetic, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Slice, Type, Value as SparringValue,
+    Arithmetic, Array, LorLand, MaxMin, MaxPlus, MaxTimes, MinMax, MinPlus, PlusTimes, Slice, Type,
+    Value as SparringValue,
 };
 use sparring::backend::AskedEinsum;
-use sparring::contract::{Einsum, Layout, View, ViewMut};
+use sparring::contract::{AnyView, Einsum, Layout, View, ViewMut, as_numpy};
 use sparring::gpu::DeviceBatch;
 use sparring::io::{NpyArray, write_npy_array_to};
 use sparring::par::filled;
-use sparring::runtime::Sum;
+use sparring::runtime::{EinsumUpdate, Matrix, Scalar as AnyScalar, Semiring, Sum};
 use sparring::{Cuda, Error, Result};
 
 use crate::context::Context;
 use crate::device::{Where, timed_on};
 use crate::failure;
-use crate::formats::{self, Format};
+use crate::formats::{self, Format, Stop};
 use crate::near::suggested;
 use crate::output::{ms, number, seconds, thousands};
 use crate::semiring::warn_outside;
 use crate::stream::{copied, stream};
 use crate::timing::{Times, timed};
-use crate::write::Output;
+use crate::write::{Output, Writing};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -33,13 +36,14 @@ The percentage is of the bandwidth bound: the bytes of operands and result, twic
 over the time, against what c += a·b moves over arrays as large together (1 to 64 MB each) with the same threads; on a GPU, against \
 what a copy as large moves (2 MB to 1 GB). What fits in a cache, or is read more than once, is not bound by memory.")]
 pub(crate) struct Arguments {
-    /// What is computed, a letter for each index: "bij,bjk->bik"
+    /// What is computed, as numpy.einsum reads it: a letter for each index, "bij,bjk->bik"; "..." for those that are
+    /// not named; without "->" the result has the letters that appear once. An index of one value is the same for all
     expression: String,
-    /// An array for each operand, all of one type: .npy, or .npy.gz
+    /// An array for each operand, all of one type: .npy, .npy.gz, or - for standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) operands: Vec<String>,
-    /// Semiring: plus_times, min_plus or max_plus of numbers, max_times, min_max or max_min of floats, lor_land of
-    /// truth values
+    /// Semiring: a name that `sparring semirings` lists, or ⊕ and ⊗ as formulas: "min, a + 2*b". On a GPU plus_times,
+    /// min_plus or max_plus of f64, f32 and i64, max_times, min_max or max_min of f64 and f32, lor_land of bool
     #[arg(long, default_value = "plus_times", value_name = "NAME")]
     semiring: String,
     /// Multiply what is folded by X
@@ -54,9 +58,12 @@ pub(crate) struct Arguments {
     /// Compute N times and report the median
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Write the result: .npy, or .npy.gz
+    /// Write the result: .npy; with two indices or fewer also .mtx, .npz (SciPy), .csv, .svm; .gz behind them, or - for
+    /// standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
     #[command(flatten)]
     pub(crate) place: Where,
 }
@@ -86,15 +93,14 @@ macro_rules! scalars {
                 Sum::$sum(values.iter().copied().map($into).fold(Default::default(), |sum, x| sum + x))
             }
         })*
-        /// Reads the operands as what they are, and computes.
-        fn typed(context: &Context, arguments: &Arguments, read: Read, output: Option<&Output>) -> failure::Result {
+        /// Computes by loops that are compiled for the type and the semiring; `None` where there are none.
+        fn typed(context: &Context, arguments: &Arguments, read: Read, output: Option<&Output>) -> Compiled {
+            let name = canonical(&arguments.semiring);
             match read.kind {
-                $(<$t as Scalar>::KIND => run_of::<$t>(context, arguments, read, output),)*
-                kind => {
-                    let known = [$(<$t as Scalar>::KIND),*].join(", ");
-                    let message = format!("elements are of the type {kind}, not of one of {known}");
-                    Err(Error::Argument { name: "operand", message }.into())
-                }
+                $(<$t as Scalar>::KIND if <$t as Scalar>::SEMIRINGS.contains(&&*name) => {
+                    Ok(run_of::<$t>(context, arguments, read, output))
+                })*
+                _ => Err(read),
             }
         }
     };
@@ -108,8 +114,14 @@ scalars! {
     bool: "b1", Integer(i128::from), lor_land LorLand;
 }
 
+/// What came of the loops, or what there are no loops for.
+type Compiled = std::result::Result<failure::Result, Read>;
+
 /// Files as they were read.
 struct Read {
+    /// The expression, spelled out, and where the operands lie.
+    text: String,
+    layouts: Vec<Layout>,
     kind: &'static str,
     /// The operands, then what is accumulated to.
     arrays: Vec<(String, NpyArray)>,
@@ -120,6 +132,7 @@ struct Read {
 struct Job<'a, T> {
     context: &'a Context,
     arguments: &'a Arguments,
+    text: &'a str,
     einsum: Einsum<'a, T>,
     alpha: Option<T>,
     beta: Option<T>,
@@ -183,7 +196,7 @@ impl<T: Scalar> Job<'_, T> {
             let put = |x: &View<'_, T>| cuda.upload_batch(x);
             self.einsum.operands().iter().map(put).collect::<Result<Vec<_>>>()
         })?;
-        let einsum = Einsum::new(&self.arguments.expression, &there)?;
+        let einsum = Einsum::new(self.text, &there)?;
         let ask = || {
             let asked = cuda.einsum(ring, einsum.clone());
             let asked = if let Some(alpha) = self.alpha { asked.alpha(alpha) } else { asked };
@@ -220,7 +233,8 @@ impl<T: Scalar> Job<'_, T> {
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> failure::Result {
-    let output = Output::new(context, arguments.output.as_ref(), &[Format::Npy])?;
+    let formats = [&[Format::Npy], formats::SPARSE].concat();
+    let output = Output::new(context, arguments.output.as_ref(), arguments.writing, &formats)?;
     let (mut arrays, mut read_ms) = (vec![], 0.0);
     for name in arguments.operands.iter().chain(&arguments.accumulate) {
         let (array, ms) = context.load_array(name)?;
@@ -232,7 +246,105 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> failure::Result {
         let message = format!("{name} has elements of the type {}, {} of the type {kind}", other.kind(), arrays[0].0);
         return Err(Error::Argument { name: "operand", message }.into());
     }
-    typed(context, arguments, Read { kind, arrays, ms: read_ms }, output.as_ref())
+    let given = arrays.iter().take(arguments.operands.len()).map(|(_, array)| layout(array));
+    let (text, layouts) = as_numpy(&arguments.expression, &given.collect::<Result<Vec<_>>>()?)?;
+    let read = Read { text, layouts, kind, arrays, ms: read_ms };
+    match typed(context, arguments, read, output.as_ref()) {
+        Ok(done) => done,
+        Err(read) => run_any(context, arguments, &read, output.as_ref()),
+    }
+}
+
+/// A contraction over any other type and semiring.
+fn run_any(context: &Context, arguments: &Arguments, read: &Read, output: Option<&Output>) -> failure::Result {
+    let arrays: Vec<&NpyArray> = read.arrays.iter().map(|(_, array)| array).collect();
+    let ty = arrays.first().map_or(Type::F64, |array| array.values.ty());
+    let ring = Semiring::new(&arguments.semiring, ty);
+    let ring = suggested(ring, &arguments.semiring, SEMIRINGS.iter().map(|row| row.name))?;
+    if context.cuda.is_some() {
+        let why = "a GPU has plus_times, min_plus and max_plus of f64, f32 and i64, max_times, min_max and max_min of f64 \
+                   and f32, lor_land of bool";
+        return Err(Error::Unsupported { what: format!("einsum over {ring} of {ty} on a GPU"), why: why.into() }.into());
+    }
+    let views =
+        arrays.iter().zip(&read.layouts).map(|(array, layout)| AnyView::new(array.values.slice(), layout.clone()));
+    let einsum = Einsum::new(&read.text, &views.collect::<Result<Vec<_>>>()?)?;
+    let scalar = |name: &'static str, text: &Option<String>| {
+        let wrong = |text: &String| Error::Argument { name, message: format!("'{text}' is no {ty}") };
+        text.as_ref().map(|text| AnyScalar::parse(text, ty).map_err(|_| wrong(text))).transpose()
+    };
+    let (alpha, beta) = (scalar("--alpha", &arguments.alpha)?, scalar("--beta", &arguments.beta)?);
+    let shape = einsum.result().0;
+    let machine = context.machine()?;
+    let start = arguments.accumulate.as_ref().and_then(|_| arrays.last()).map(|array| {
+        if array.shape != shape {
+            return Err(Error::Dims { op: "einsum", lhs: shape.clone(), rhs: array.shape.clone() });
+        }
+        // As the result lies: row-major.
+        let letters: String = ('a'..='z').chain('A'..='Z').take(shape.len()).collect();
+        let view = AnyView::new(array.values.slice(), layout(array)?)?;
+        machine.einsum(&ring, &Einsum::new(&format!("{letters}->{letters}"), &[view])?)
+    });
+    let start = start.transpose()?;
+    check_shape(output, &shape)?;
+    let values: Vec<_> = arrays[..arguments.operands.len()].iter().map(|array| array.values.slice()).collect();
+    warn_outside(context, &arguments.semiring, &values);
+    context.progress.stage("contracting".into());
+    let update = EinsumUpdate { alpha, beta, c: start.as_ref().map(Array::slice) };
+    let (mut made, mut times) = (None, Times::default());
+    for _ in 0..arguments.repeat {
+        // Freed first, or the peak would be two results.
+        drop(made.take());
+        let (found, ms) = timed(|| machine.einsum_with(&ring, &einsum, &update));
+        made = Some(found?);
+        times.push(ms);
+    }
+    let Some(c) = made else { unreachable!("repeat is at least 1") };
+    if let Some(output) = output {
+        output.write(context, |out| write(out, output.kind.format, &shape, false, c.slice()))?;
+    }
+    let results = if start.is_some() { 2 } else { 1 };
+    let elements = values.iter().map(Slice::len).sum::<usize>() + results * c.len();
+    // From left to right.
+    let n = values.len();
+    let path = (1..n).map(|k| (if k == 1 { 0 } else { n + k - 2 }, k)).collect();
+    let found = Found { path, workspace: 0, times, sent: None };
+    let bytes = elements * ty.size();
+    // As a matrix, which knows the sum of values of any type.
+    let len = c.len();
+    let (nrows, ncols) = if u32::try_from(len).is_ok() { (1, len) } else { (len, 1) };
+    let sum = Matrix::new(Arc::new(formats::full(nrows, ncols)?), c)?.sum()?;
+    tell_all(context, arguments, (ty, &shape, sum), bytes, read.ms, &found)
+}
+
+/// Refuses a format that has two indices, or fewer, for a result of more.
+fn check_shape(output: Option<&Output>, shape: &[usize]) -> Result<()> {
+    match output {
+        Some(output) if output.kind.format != Format::Npy && shape.len() > 2 => {
+            let message = format!("a result of {} indices is written as .npy, not as a matrix", shape.len());
+            Err(Error::Argument { name: "output", message })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a result: an array as it lies, or a matrix, of one row if it has one index.
+fn write(
+    out: &mut dyn std::io::Write,
+    format: Format,
+    shape: &[usize],
+    by_columns: bool,
+    c: Slice<'_>,
+) -> std::result::Result<(), Stop> {
+    if format == Format::Npy {
+        return Ok(write_npy_array_to(out, shape, by_columns, c)?);
+    }
+    let (nrows, ncols) = match *shape {
+        [nrows, ncols] => (nrows, ncols),
+        [ncols] => (1, ncols),
+        _ => (1, 1),
+    };
+    formats::write_dense(out, format, (nrows, ncols), c)
 }
 
 /// Where the elements of an array lie.
@@ -249,9 +361,10 @@ fn parsed<T: Scalar>(name: &'static str, text: Option<&String>) -> Result<Option
 fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, output: Option<&Output>) -> failure::Result {
     let (alpha, beta) = (parsed("--alpha", arguments.alpha.as_ref())?, parsed("--beta", arguments.beta.as_ref())?);
     let mut lists = vec![];
+    let mut layouts = read.layouts.into_iter();
     for (name, array) in read.arrays {
         let by_columns = array.fortran_order;
-        let layout = layout(&array)?;
+        let layout = layouts.next().map_or_else(|| layout(&array), Ok)?;
         let kind = array.kind();
         let list = array.values.into_vec::<T>().map_err(|_| {
             let message = format!("{name} has elements of the type {kind}");
@@ -261,8 +374,9 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     }
     let start = arguments.accumulate.is_some().then(|| lists.pop()).flatten();
     let views = lists.iter().map(|(layout, list, _)| View::new(list, layout.clone())).collect::<Result<Vec<_>>>()?;
-    let einsum = Einsum::new(&arguments.expression, &views)?;
+    let einsum = Einsum::new(&read.text, &views)?;
     let shape = einsum.result().0;
+    check_shape(output, &shape)?;
     let (layout, start, by_columns) = match start {
         // Where it has another shape the contraction says so.
         Some((layout, list, by_columns)) => (layout, Some(list), by_columns),
@@ -271,7 +385,7 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     let values: Vec<_> = lists.iter().map(|(_, list, _)| Slice::of(list)).collect();
     warn_outside(context, &arguments.semiring, &values);
     context.progress.stage("contracting".into());
-    let job = Job { context, arguments, einsum, alpha, beta, layout, start };
+    let job = Job { context, arguments, text: &read.text, einsum, alpha, beta, layout, start };
     let mut c = vec![];
     let known = T::SEMIRINGS.join(", ");
     let unknown = || Error::Unsupported {
@@ -281,25 +395,34 @@ fn run_of<T: Scalar>(context: &Context, arguments: &Arguments, read: Read, outpu
     let found = T::over(&canonical(&arguments.semiring), &job, &mut c).unwrap_or_else(|| Err(unknown()));
     let found = suggested(found, &arguments.semiring, T::SEMIRINGS.iter().copied())?;
     if let Some(output) = output {
-        context.progress.stage(format!("writing {}", output.name));
-        if output.kind.packed {
-            formats::room_to_pack()?;
+        match (output.kind.format, &shape[..]) {
+            // A matrix is written by rows.
+            (format, &[nrows, ncols]) if by_columns && format != Format::Npy && !c.is_empty() => {
+                let mut rows = filled(c.len(), c[0], "einsum")?;
+                let places = (0..nrows).flat_map(|i| (0..ncols).map(move |j| j * nrows + i));
+                rows.iter_mut().zip(places).for_each(|(to, at)| *to = c[at]);
+                output.write(context, |out| write(out, format, &shape, false, Slice::of(&rows)))?;
+            }
+            (format, _) => output.write(context, |out| write(out, format, &shape, by_columns, Slice::of(&c)))?,
         }
-        formats::to_file(&output.name, output.kind.packed, |out| {
-            Ok(write_npy_array_to(out, &shape, by_columns, Slice::of(&c))?)
-        })?;
     }
     let results = if job.start.is_some() { 2 } else { 1 };
     let elements = lists.iter().map(|(_, list, _)| list.len()).sum::<usize>() + results * c.len();
-    let bytes = elements * size_of::<T>();
+    tell_all(context, arguments, (T::TYPE, &shape, T::sum(&c)), elements * size_of::<T>(), read.ms, &found)
+}
+
+/// Says what was found, beside what memory allows.
+fn tell_all(
+    context: &Context,
+    arguments: &Arguments,
+    (ty, shape, sum): (Type, &[usize], Sum),
+    bytes: usize,
+    read_ms: f64,
+    found: &Found,
+) -> failure::Result {
     context.progress.stage("measuring memory".into());
     let bound = bound(context, bytes)?;
-    tell(
-        context,
-        arguments,
-        &Told { ty: T::TYPE, shape: &shape, sum: T::sum(&c), bytes, bound, read_ms: read.ms },
-        &found,
-    )
+    tell(context, arguments, &Told { ty, shape, sum, bytes, bound, read_ms }, found)
 }
 
 /// GB/s of the stream kernel over arrays as large together, or of a copy on a GPU, if the memory budget has room for
@@ -330,15 +453,16 @@ fn tell(context: &Context, arguments: &Arguments, told: &Told<'_>, found: &Found
     let rate = bytes as f64 / found.times.median() / 1e6;
     let percent = bound.map(|bound| 100.0 * rate / bound);
     let mut json = json!({
-        "expression": arguments.expression, "semiring": arguments.semiring, "type": ty.name(), "shape": shape,
+        "expression": arguments.expression, "semiring": arguments.semiring, "type": ty.name(), "dims": shape,
         "sum": number(sum), "path": found.path, "workspace_bytes": found.workspace as u64, "repeat": arguments.repeat,
-        "ms": ms(found.times.median()), "bytes": bytes, "GBs": rate, "read_ms": ms(read_ms), "device": context.device.to_string(),
+        "compute_ms": ms(found.times.median()),
+        "compute_min_ms": ms(found.times.minimum()), "bytes": bytes, "gb_s": rate, "read_ms": ms(read_ms), "device": context.device.to_string(),
     });
     let more = match found.sent {
         Some([upload, first, download]) => json!({
-            "copy_GBs": bound, "pct_copy": percent, "upload_ms": ms(upload), "first_ms": ms(first), "download_ms": ms(download),
+            "copy_gb_s": bound, "pct_copy": percent, "upload_ms": ms(upload), "first_ms": ms(first), "download_ms": ms(download),
         }),
-        None => json!({"stream_GBs": bound, "pct_stream": percent, "threads": context.threads()}),
+        None => json!({"stream_gb_s": bound, "pct_stream": percent, "threads": context.threads()}),
     };
     if let (Value::Object(json), Value::Object(more)) = (&mut json, more) {
         json.extend(more);

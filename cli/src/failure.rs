@@ -1,5 +1,6 @@
 //! Why a command ended early, and with which exit code.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -23,8 +24,36 @@ impl From<Error> for Failure {
     }
 }
 
-/// Standard output, as errors call it.
+/// Standard input and output, as errors call them.
+pub(crate) const STDIN: &str = "standard input";
 pub(crate) const STDOUT: &str = "standard output";
+
+/// How the program ends, for scripts.
+pub(crate) const STATUS: [(&str, &str); 3] = [
+    ("0", "Done; also if whoever reads the output has left."),
+    ("1", "The machine gave out: memory, a budget, a full or broken disk, threads, a GPU; or a result is wrong."),
+    ("2", "What was asked for is wrong: usage, names, files that are not there or not what they should be."),
+];
+
+thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
+
+/// Runs `work`, a panic of which is caught and told by other words.
+pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    QUIET.set(true);
+    let done = work();
+    QUIET.set(false);
+    done
+}
+
+/// Keeps what is caught from standard error.
+pub(crate) fn hook() {
+    let shown = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !QUIET.get() {
+            shown(panic);
+        }
+    }));
+}
 
 /// Whether the user named a file that is not there, may not be used, or is not what it should be. All else, a full disk
 /// or a broken one, is the machine's.

@@ -11,6 +11,7 @@ use sparring::spgemm::{Compress, Options, Policy, Stats};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::{ms, ratio, seconds, shape, thousands};
+use crate::plot::{Figures, Picture};
 use crate::spy;
 
 #[derive(Args)]
@@ -24,6 +25,9 @@ pub(crate) struct Arguments {
     /// Draw where the entries are
     #[arg(long, value_name = "OUT.png")]
     spy: Option<PathBuf>,
+    /// Draw where the entries are, with axes, and how many rows have how many: FILE.svg or FILE.png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
 }
 
 /// Entries in a row.
@@ -47,18 +51,26 @@ impl Degrees {
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
+    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
     let (source, read_ms) = context.load(&arguments.file)?;
     let a = &source.matrix;
     if let Some(path) = &arguments.spy {
         context.progress.stage(format!("drawing {}", path.display()));
         spy::draw(a, path)?;
     }
+    if let Some(picture) = &picture {
+        context.progress.stage("drawing".into());
+        picture.draw(&Figures::of(
+            format!("{}, {} entries", shape(a.nrows(), a.ncols()), thousands(a.nnz() as u64)),
+            a,
+        )?)?;
+    }
     let degrees = Degrees::of(a);
     let square = a.nrows() == a.ncols();
     let mut json = json!({
         "file": arguments.file, "nrows": a.nrows(), "ncols": a.ncols(), "nnz": a.nnz(), "stored": source.stored,
         "field": source.field, "symmetry": source.symmetry, "layout": source.layout,
-        "row_min": degrees.min, "row_mean": degrees.mean, "row_max": degrees.max, "empty_rows": degrees.empty,
+        "row_nnz_min": degrees.min, "row_nnz_mean": degrees.mean, "row_nnz_max": degrees.max, "empty_rows": degrees.empty,
     });
     let mut text = format!(
         "shape    {}   {} {} {}\nentries  {}   stored {}   read {}\nrows     min {}, mean {:.2}, max {}, empty {}",
@@ -75,14 +87,14 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         thousands(degrees.empty as u64),
     );
     if arguments.product {
-        context.progress.stage("multiplying patterns".into());
+        context.progress.stage_of("multiplying patterns", a.nrows(), "rows");
         let stats = product(context, a, square)?;
         for (key, value) in [
             ("product", json!(if square { "A*A" } else { "A*A'" })),
-            ("fm", json!(stats.flops)),
-            ("maxrf", json!(stats.max_row_flops)),
-            ("maxrs", json!(stats.max_row_nnz)),
-            ("nnz_product", json!(stats.nnz)),
+            ("flops", json!(stats.flops)),
+            ("row_flops_max", json!(stats.max_row_flops)),
+            ("product_row_nnz_max", json!(stats.max_row_nnz)),
+            ("product_nnz", json!(stats.nnz)),
             ("cf", json!(stats.cf)),
             ("cmrf", json!(stats.cmrf)),
         ] {

@@ -10,12 +10,13 @@ use sparring::{Cuda, Error};
 use crate::context::Context;
 use crate::device::{Where, refuse, timed_on};
 use crate::failure::Result;
-use crate::formats::{Format, Kind, SPARSE, to_file};
+use crate::formats::{Format, SPARSE};
 use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
+use crate::plot::{Histogram, Picture};
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, Vectors, sum_of_finite};
-use crate::write::Output;
+use crate::write::{Output, Writing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -41,6 +42,11 @@ pub(crate) struct Arguments {
     /// two count rows from 1, as Matrix Market does
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
+    /// Draw how often distances come, those that are finite: FILE.svg or FILE.png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
     #[command(flatten)]
     pub(crate) place: Where,
 }
@@ -57,8 +63,8 @@ struct Found {
 }
 
 /// Says what the search will take.
-fn state(context: &Context, bytes: u64) {
-    context.progress.stage(format!("searching, {} bytes", thousands(bytes)));
+fn state(context: &Context, rows: usize, bytes: u64) {
+    context.progress.stage_of(&format!("searching, {} bytes", thousands(bytes)), rows, "rows");
 }
 
 /// The index in a file, and the milliseconds that getting it took; refused if it was made for something else.
@@ -95,7 +101,7 @@ fn search(
             None => cpu.neighbours(metric.clone(), x).to(y).options(*options).prepare()?,
         };
         let bytes = rows.nearest_bytes(k);
-        state(context, bytes);
+        state(context, vectors.x.nrows(), bytes);
         Ok::<_, Error>((rows.nearest(k)?, bytes))
     });
     let (near, bytes) = found?;
@@ -118,7 +124,7 @@ fn search_on(
         timed_on(cuda, || {
             let rows = cuda.neighbours(metric.clone(), &x).to(y.as_ref()).options(*options).prepare()?;
             let bytes = rows.nearest_bytes(k);
-            state(context, bytes);
+            state(context, vectors.x.nrows(), bytes);
             Ok((rows.nearest(k)?, bytes))
         })
     };
@@ -130,7 +136,9 @@ fn search_on(
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let (question, k) = (&arguments.question, arguments.k as usize);
     let metric = question.metric()?;
-    let output = Output::new(context, arguments.output.as_ref(), &[SPARSE, &[Format::Tsv]].concat())?;
+    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let output =
+        Output::new(context, arguments.output.as_ref(), arguments.writing, &[SPARSE, &[Format::Tsv]].concat())?;
     if context.cuda.is_some() {
         let why = "it is made and asked on the processor";
         refuse(&[(arguments.index.is_some(), "--index", why), (arguments.save_index.is_some(), "--save-index", why)])?;
@@ -150,19 +158,24 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         let options = Options { exclude_self: false, ..options };
         context.cpu.index(metric.clone(), vectors.y(), options)?.save(file)?;
     }
-    context.progress.stage("preparing the search".into());
+    context.progress.stage_of("searching", vectors.x.nrows(), "rows");
     let Found { near, bytes, ms: search_ms, growth, sent } = match &context.cuda {
         Some(cuda) => search_on(context, cuda, &metric, k, &vectors, &options)?,
         None => search(context, &metric, k, &vectors, index.as_ref(), &options)?,
     };
     let cost = Cost { ms: search_ms, growth, chosen: near.explain.clone() };
     match &output {
-        Some(Output { name, kind: Kind { format: Format::Tsv, packed } }) => {
-            context.progress.stage(format!("writing {name}"));
-            to_file(name, *packed, |out| Ok(lines(out, &near)?))?;
+        Some(output) if output.kind.format == Format::Tsv => {
+            output.write(context, |out| Ok(lines(out, &near)?))?;
         }
         Some(output) => output.save(context, &near.to_csr()?.into())?,
         None => {}
+    }
+    if let Some(picture) = &picture {
+        let title = format!("{metric} of the {} nearest", thousands(near.k() as u64));
+        let mut histogram = Histogram::new(title, "distance");
+        histogram.add(near.distances());
+        picture.draw(&histogram)?;
     }
     let sum = sum_of_finite(near.distances());
     let mut json = json!({ "metric": metric.name(), "k": near.k(), "exclude_self": arguments.exclude_self });

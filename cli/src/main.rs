@@ -11,9 +11,11 @@ mod device;
 mod devices;
 mod distances;
 mod einsum;
+mod examples;
 mod failure;
 mod formats;
 mod info;
+mod keys;
 mod knn;
 mod memory;
 mod metrics;
@@ -23,6 +25,7 @@ mod operands;
 mod operations;
 mod output;
 mod pages;
+mod plot;
 mod progress;
 mod radius;
 mod read;
@@ -39,7 +42,8 @@ mod write;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use context::{Common, Context};
 use device::Device;
@@ -52,22 +56,13 @@ use formats::Format;
 /// for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...). KIND:FILE or --format
 /// says what a file is whose name does not: svm:rows.txt, csv:-.
 #[derive(Parser)]
-#[command(name = "sparring", version, propagate_version = true, after_help = EXIT_CODES)]
+#[command(name = "sparring", version, propagate_version = true)]
 struct Cli {
     #[command(flatten)]
     common: Common,
     #[command(subcommand)]
     command: Command,
 }
-
-/// How the program ends, for scripts.
-const EXIT_CODES: &str = "\
-Exit codes:
-  0  done; also if whoever reads the output has left
-  1  the machine gave out: memory, a budget, a full or broken disk, threads, a GPU; or a result is wrong
-  2  what was asked for is wrong: usage, names, files that are not there or not what they should be
-
-Results are written beside their files and take their place when they are complete.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -91,6 +86,8 @@ enum Command {
     Tune(tune::Arguments),
     /// Decompose a sparse tensor: CP by alternating least squares
     Cp(tensor::cp::Arguments),
+    /// Multiply a sparse tensor with factors, over any semiring: the matricized tensor times a Khatri-Rao product
+    Mttkrp(tensor::mttkrp::Arguments),
     /// Shape, entries and fibres of a sparse tensor, and how its products would be computed
     TensorInfo(tensor::info::Arguments),
     /// Write a matrix as another kind of file
@@ -103,6 +100,8 @@ enum Command {
     Metrics,
     /// List the processor and the GPUs, or what is missing to use one
     Devices,
+    /// List the keys of the objects that --json writes, and what they mean
+    Keys,
     /// Measure generated cases, or files
     Bench(bench::Arguments),
     /// Print what a shell needs to complete commands and options
@@ -117,7 +116,7 @@ impl Command {
         let why = match self {
             _ if memory_budget.is_none() => return Ok(()),
             Self::Triangles(_) => "triangles are counted in memory in proportion to the file",
-            Self::Semirings | Self::Metrics | Self::Devices | Self::Completions(_) | Self::Man(_) => {
+            Self::Semirings | Self::Metrics | Self::Devices | Self::Keys | Self::Completions(_) | Self::Man(_) => {
                 "a list is printed without computing"
             }
             Self::Operation(_) => "it takes memory in proportion to the result",
@@ -158,10 +157,17 @@ impl Command {
             Self::Distances(arguments) => arguments.files.names(),
             Self::Einsum(arguments) => arguments.operands.iter().map(String::as_str).collect(),
             Self::Cp(arguments) => vec![&arguments.file],
+            Self::Mttkrp(arguments) => vec![&arguments.file],
             Self::TensorInfo(arguments) => vec![&arguments.file],
             Self::Convert(arguments) | Self::Transpose(arguments) => vec![&arguments.input],
             Self::Bench(arguments) => arguments.case.iter().map(String::as_str).collect(),
-            Self::Tune(_) | Self::Semirings | Self::Metrics | Self::Devices | Self::Completions(_) | Self::Man(_) => {
+            Self::Tune(_)
+            | Self::Semirings
+            | Self::Metrics
+            | Self::Devices
+            | Self::Keys
+            | Self::Completions(_)
+            | Self::Man(_) => {
                 vec![]
             }
         }
@@ -188,22 +194,21 @@ impl Command {
     }
 }
 
-fn run(common: &Common, command: &Command) -> failure::Result {
+fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
     // The library would take the best that is there.
     sparring::Isa::requested()?;
-    command.keeps_to(common.memory_budget)?;
-    let tensors = matches!(command, Command::Cp(_) | Command::TensorInfo(_));
+    let tensors = matches!(command, Command::Cp(_) | Command::Mttkrp(_) | Command::TensorInfo(_));
     common.reading.check(&command.files(), if tensors { Some(Format::Frostt) } else { None })?;
     // These need no threads.
     match command {
-        Command::Completions(arguments) => return pages::completions(Cli::command(), arguments),
-        Command::Man(arguments) => return pages::man(Cli::command(), arguments),
+        Command::Completions(arguments) => return pages::completions(program(), arguments),
+        Command::Man(arguments) => return pages::man(&program(), arguments),
         _ => {}
     }
     let device = command.device();
     command.takes(device)?;
     command.needs(device)?;
-    let context = Context::new(common, device)?;
+    let context = Context::new(common, name.into(), device)?;
     match command {
         Command::Info(arguments) => info::run(&context, arguments),
         Command::Triangles(arguments) => triangles::run(&context, arguments),
@@ -215,20 +220,98 @@ fn run(common: &Common, command: &Command) -> failure::Result {
         Command::Einsum(arguments) => einsum::run(&context, arguments),
         Command::Tune(arguments) => tune::run(&context, arguments),
         Command::Cp(arguments) => tensor::cp::run(&context, arguments),
+        Command::Mttkrp(arguments) => tensor::mttkrp::run(&context, arguments),
         Command::TensorInfo(arguments) => tensor::info::run(&context, arguments),
         Command::Convert(arguments) => convert::run(&context, arguments, false),
         Command::Transpose(arguments) => convert::run(&context, arguments, true),
         Command::Metrics => metrics::list(&context),
         Command::Semirings => semiring::list(&context),
         Command::Devices => devices::list(&context),
+        Command::Keys => keys::list(&context),
         Command::Bench(arguments) => bench::run(&context, arguments),
         Command::Completions(_) | Command::Man(_) => Ok(()),
     }
 }
 
+/// Heading of the options of [`read::Reading`].
+const READING: &str = "Reading files";
+/// Those of them that tensors have, and those of arrays.
+const OF_TENSORS: [&str; 5] = ["format", "max_bytes", "lenient", "zero_based", "one_based"];
+const OF_ARRAYS: [&str; 2] = ["format", "max_bytes"];
+
+/// Whether an option of every command means something to this one.
+fn means_something(command: &str, option: &Arg) -> bool {
+    let id = option.get_id().as_str();
+    if option.get_help_heading() == Some(READING) {
+        return match command {
+            "einsum" => OF_ARRAYS.contains(&id),
+            "cp" | "tensor-info" => OF_TENSORS.contains(&id),
+            "semirings" | "metrics" | "devices" | "keys" | "tune" | "completions" | "man" | "help" => false,
+            _ => true,
+        };
+    }
+    match (id, command) {
+        ("json", "completions" | "man") => false,
+        ("threads", "semirings" | "metrics" | "keys" | "tune" | "completions" | "man") => false,
+        (
+            "memory_budget",
+            "triangles" | "convert" | "transpose" | "semirings" | "metrics" | "devices" | "keys" | "completions"
+            | "man",
+        ) => false,
+        ("memory_budget", command) => operations::EXAMPLES.iter().all(|(name, _)| *name != command),
+        _ => true,
+    }
+}
+
+/// The program as its users see it: examples behind the help of each command, and no option that means nothing to it.
+fn program() -> clap::Command {
+    let mut program = Cli::command();
+    program.build();
+    let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().into()).collect();
+    let with_examples = |program: clap::Command, name: String| {
+        program.mut_subcommand(name.clone(), |command| {
+            let notes = command.get_after_help().map_or(String::new(), |notes| format!("{notes}\n\n"));
+            let examples = examples::text(&name);
+            let command = command.mut_args(|option| {
+                let hidden = option.is_global_set() && !means_something(&name, &option);
+                if hidden { option.hide(true) } else { option }
+            });
+            if examples.is_empty() { command } else { command.after_help(notes + &examples) }
+        })
+    };
+    let status: String = failure::STATUS.iter().map(|(code, what)| format!("  {code}  {what}\n")).collect();
+    let status = format!(
+        "Exit codes:\n{status}\nResults are written beside their files and take their place when they are complete."
+    );
+    names.into_iter().fold(program, with_examples).after_help(status)
+}
+
+/// Refuses an option that was given to a command to which it means nothing.
+fn check_options(program: &clap::Command, name: &str, matches: &clap::ArgMatches) -> sparring::Result<()> {
+    let (Some(command), Some(given)) = (program.find_subcommand(name), matches.subcommand_matches(name)) else {
+        return Ok(());
+    };
+    let given = |id: &str| given.value_source(id) == Some(ValueSource::CommandLine);
+    let wrong = command
+        .get_arguments()
+        .find(|option| option.is_global_set() && !means_something(name, option) && given(option.get_id().as_str()));
+    match wrong {
+        Some(option) => Err(sparring::Error::Argument {
+            name: "option",
+            message: format!("--{} means nothing to sparring {name}", option.get_long().unwrap_or_default()),
+        }),
+        None => Ok(()),
+    }
+}
+
 fn main() -> ExitCode {
-    let Cli { common, command } = Cli::parse();
-    match run(&common, &command) {
+    failure::hook();
+    let mut program = program();
+    let matches = program.get_matches_mut();
+    let name = matches.subcommand_name().unwrap_or_default();
+    let Cli { common, command } = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    let done = command.keeps_to(common.memory_budget).and_then(|()| check_options(&program, name, &matches));
+    match done.map_err(Into::into).and_then(|()| run(&common, name, &command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

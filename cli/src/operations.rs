@@ -11,10 +11,19 @@ use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::operands::Operands;
 use crate::output::{ms, number, seconds, shape, thousands};
-use crate::write::Output;
+use crate::write::{Output, Writing};
 
 /// Operators on truth values that are no operators on numbers by another name.
 const TRUTH: [&str; 7] = ["land", "lor", "lxor", "lxnor", "first", "second", "any"];
+
+/// Two examples of each of these commands: lines for a shell, and what they do.
+pub(crate) const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[(
+    "kronecker",
+    [
+        ("sparring kronecker a.mtx b.mtx -o k.mtx", "A ⊗ B"),
+        ("sparring kronecker a.mtx --op \"a + 2*b\" -o -", "By a formula, to standard output"),
+    ],
+)];
 
 #[derive(Subcommand)]
 pub(crate) enum Operation {
@@ -39,6 +48,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]
+    writing: Writing,
+    #[command(flatten)]
     place: Where,
 }
 
@@ -61,12 +72,12 @@ impl Operation {
 
 pub(crate) fn run(context: &Context, operation: &Operation) -> Result {
     let (pairing, arguments) = operation.parts();
-    let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
+    let output = Output::new(context, arguments.output.as_ref(), arguments.writing, SPARSE)?;
     let name = arguments.op.as_deref().unwrap_or("times");
     let both = (&*arguments.a, arguments.b.as_ref());
     let Operands { a, b, ty, ones, read_ms } = Operands::load(context, both, arguments.values, TRUTH.contains(&name))?;
     let op = BinaryOp::new(name, ty)?;
-    context.progress.stage("computing".into());
+    context.progress.stage_of("computing", a.shape().0 * b.shape().0, "rows");
     let machine = context.machine()?;
     let (a, b) = (machine.upload(&a)?, machine.upload(&b)?);
     let (c, compute_ms) = context.timed(|| machine.call(Op::Pairs(pairing, &op), (&a, &b)).eval::<Matrix>())?;
@@ -75,8 +86,8 @@ pub(crate) fn run(context: &Context, operation: &Operation) -> Result {
     }
     let (sum, (nrows, ncols), nnz) = (machine.sum(&c)?, c.shape(), c.nnz());
     let json = json!({
-        "nrows": nrows, "ncols": ncols, "nnz": nnz, "type": c.ty().name(), "sum": number(sum), "op": name,
-        "read_ms": ms(read_ms), "ms": ms(compute_ms), "threads": context.threads(), "device": context.device.to_string(),
+        "nrows": nrows, "ncols": ncols, "nnz": nnz, "type": c.ty().name(), "sum": number(sum), "operator": name,
+        "read_ms": ms(read_ms), "compute_ms": ms(compute_ms), "threads": context.threads(), "device": context.device.to_string(),
     });
     context.result(json, || {
         let (read, computed) = (seconds(read_ms), seconds(compute_ms));

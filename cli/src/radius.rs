@@ -13,7 +13,7 @@ use crate::memory::Growth;
 use crate::output::{ms, seconds, thousands};
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, sum_of_finite};
-use crate::write::Output;
+use crate::write::{Output, Writing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -32,6 +32,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     #[command(flatten)]
+    writing: Writing,
+    #[command(flatten)]
     pub(crate) place: Where,
 }
 
@@ -41,11 +43,11 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     if radius.is_nan() {
         return Err(Error::Argument { name: "radius", message: "it is not a number".into() }.into());
     }
-    let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
+    let output = Output::new(context, arguments.output.as_ref(), arguments.writing, SPARSE)?;
     let vectors = arguments.files.load(context, "radius")?;
     let (exclude_self, memory_budget) = (arguments.exclude_self, context.memory_budget);
     let options = Options { exclude_self, memory_budget, ..question.options() };
-    context.progress.stage("searching".into());
+    context.progress.stage_of("searching", vectors.x.nrows(), "rows");
     let growth = Growth::start(context.cuda.as_ref());
     let (x, y) = (&vectors.x, vectors.to.as_ref());
     let (found, search_ms) = match &context.cuda {

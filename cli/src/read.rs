@@ -18,6 +18,7 @@ use sparring::tensor::AnyTensor;
 use sparring::{Csr, Error, Result};
 use sparring_generate as generate;
 
+use crate::failure::STDIN;
 use crate::formats::{Format, STANDARD, kind_to_read, to_file};
 use crate::{near, size};
 
@@ -105,9 +106,6 @@ fn repeated(text: &str) -> std::result::Result<Repeated, String> {
 fn either(yes: bool, no: bool) -> Option<bool> {
     (yes || no).then_some(yes)
 }
-
-/// As errors call it.
-const STDIN: &str = "standard input";
 
 /// Reads standard input or a file.
 macro_rules! read_by {
@@ -200,7 +198,9 @@ impl Reading {
     /// The array of a file of NumPy's.
     pub(crate) fn array(&self, name: &str) -> Result<NpyArray> {
         let options = NumpyOptions::new().max_bytes(self.most());
+        let unsaid = name == STANDARD && self.format.is_none();
         let (format, name) = self.format(name);
+        let format = if unsaid { Format::Npy } else { format };
         if format != Format::Npy {
             let message = format!("'{name}' ends in neither .npy nor .npy.gz");
             return Err(Error::Argument { name: "operand", message });
@@ -217,7 +217,7 @@ impl Reading {
         let (most, lenient) = (self.most(), self.lenient);
         let (format, name) = self.format(name);
         let read = match format {
-            Format::MatrixMarket | Format::Tsv => return Ok(None),
+            Format::MatrixMarket | Format::Tsv | Format::Json => return Ok(None),
             Format::Frostt => {
                 let message = format!("'{name}' is a tensor, which sparring tensor-info and sparring cp read");
                 return Err(Error::Argument { name: "file", message });

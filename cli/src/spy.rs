@@ -1,13 +1,11 @@
 //! Where a matrix has entries, as a picture.
 
-use std::io::{self, Write};
 use std::path::Path;
 
-use sparring::io::write_file;
 use sparring::par::filled;
 use sparring::{Csr, Error, Result};
 
-use crate::formats::room_to_pack;
+use crate::plot::Pixels;
 
 /// Pixels along the longer side, about.
 const SIDE: usize = 800;
@@ -39,17 +37,6 @@ pub(crate) fn draw(a: &Csr<f64>, path: &Path) -> Result<()> {
             line[x..x + pixels].fill([light as u8, light as u8, 110 + (light / 2.0) as u8]);
         }
     }
-    room_to_pack()?;
-    let draw = |out: &mut dyn Write| -> io::Result<()> {
-        let mut picture = png::Encoder::new(out, (width * pixels) as u32, (height * pixels) as u32);
-        picture.set_color(png::ColorType::Rgb);
-        let written = picture
-            .write_header()
-            .and_then(|mut writer| writer.write_image_data(pixel.as_flattened()).and_then(|()| writer.finish()));
-        written.map_err(|e| match e {
-            png::EncodingError::IoError(e) => e,
-            e => io::Error::other(e),
-        })
-    };
-    write_file(path, draw).map_err(failed)
+    let size = ((width * pixels) as u32, (height * pixels) as u32);
+    Pixels::of(size, pixel).write(path).map_err(failed)
 }

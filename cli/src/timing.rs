@@ -39,8 +39,9 @@ impl Times {
 
 /// The median and the minimum, as members of a line.
 pub(crate) fn insert(line: &mut Map<String, Value>, prefix: &str, times: &Times) {
-    line.insert(format!("{prefix}ms"), ms(times.median()));
-    line.insert(format!("{prefix}ms_min"), ms(times.minimum()));
+    let named = if prefix.is_empty() { "compute_" } else { prefix };
+    line.insert(format!("{named}ms"), ms(times.median()));
+    line.insert(format!("{named}min_ms"), ms(times.minimum()));
 }
 
 #[cfg(test)]

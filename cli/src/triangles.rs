@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::formats::SPARSE;
 use crate::output::{ms, seconds, thousands};
 use crate::timing::timed;
-use crate::write::Output;
+use crate::write::{Output, Writing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -28,6 +28,8 @@ pub(crate) struct Arguments {
     /// .npz (SciPy), .npy, .csv, .svm, .gz behind them, or - for standard output
     #[arg(short, long, value_name = "FILE", requires = "per")]
     output: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
     #[command(flatten)]
     pub(crate) place: Where,
 }
@@ -80,15 +82,15 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         return each(context, arguments, per);
     }
     let (source, read_ms) = context.load(&arguments.file)?;
-    context.progress.stage("counting triangles".into());
+    context.progress.stage_of("counting triangles", source.matrix.nrows(), "vertices");
     if let Some(cuda) = &context.cuda {
         return on_gpu(context, cuda, arguments, &source.matrix, read_ms);
     }
     let (found, count_ms) = timed(|| graph::triangles(&context.cpu, &source.matrix, arguments.method.into()));
     let found = found?;
     let json = json!({
-        "triangles": found.count, "read_ms": ms(read_ms), "count_ms": ms(count_ms), "method": found.method,
-        "file": arguments.file, "n": source.matrix.nrows(), "nnz": source.matrix.nnz(), "threads": context.threads(),
+        "triangles": found.count, "read_ms": ms(read_ms), "compute_ms": ms(count_ms), "method": found.method,
+        "file": arguments.file, "nrows": source.matrix.nrows(), "nnz": source.matrix.nnz(), "threads": context.threads(),
         "device": context.device.to_string(),
     });
     context.result(json, || {
@@ -99,10 +101,10 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
 
 /// Counts for vertices or edges, written if a file is named.
 fn each(context: &Context, arguments: &Arguments, per: Per) -> Result {
-    let output = Output::new(context, arguments.output.as_ref(), SPARSE)?;
+    let output = Output::new(context, arguments.output.as_ref(), arguments.writing, SPARSE)?;
     let (source, read_ms) = context.load(&arguments.file)?;
     let a = source.matrix;
-    context.progress.stage("counting triangles".into());
+    context.progress.stage_of("counting triangles", a.nrows(), "vertices");
     // A triangle has three vertices; each of its three edges stands in both directions.
     let (name, times, (counts, count_ms)) = match per {
         Per::Vertex => ("vertex", 3, timed(|| column(graph::triangles_per_vertex(&context.cpu, &a)?))),
@@ -115,8 +117,8 @@ fn each(context: &Context, arguments: &Arguments, per: Per) -> Result {
         output.save(context, &Matrix::from(counts))?;
     }
     let json = json!({
-        "triangles": found, "per": name, "most": most, "read_ms": ms(read_ms), "count_ms": ms(count_ms),
-        "file": arguments.file, "n": a.nrows(), "nnz": a.nnz(), "threads": context.threads(),
+        "triangles": found, "per": name, "most": most, "read_ms": ms(read_ms), "compute_ms": ms(count_ms),
+        "file": arguments.file, "nrows": a.nrows(), "nnz": a.nnz(), "threads": context.threads(),
         "device": context.device.to_string(),
     });
     context.result(json, || {
@@ -147,7 +149,7 @@ fn on_gpu(context: &Context, cuda: &Cuda, arguments: &Arguments, a: &Csr<f64>, r
     let peak = cuda.peak_memory()?;
     let json = json!({
         "triangles": found.count, "read_ms": ms(read_ms), "upload_ms": ms(upload_ms), "first_ms": ms(first_ms),
-        "count_ms": ms(count_ms), "method": found.method, "file": arguments.file, "n": a.nrows(), "nnz": a.nnz(),
+        "compute_ms": ms(count_ms), "method": found.method, "file": arguments.file, "nrows": a.nrows(), "nnz": a.nnz(),
         "device": context.device.to_string(), "device_name": cuda.limits().name, "device_peak_bytes": peak,
     });
     context.result(json, || {

@@ -20,7 +20,7 @@ use crate::output::{ms, thousands};
 
 /// Rows of the matrices that are tuned if nothing is named.
 const SIZES: [usize; 8] = [2, 4, 6, 8, 12, 16, 24, 32];
-const SEMIRINGS: [&str; 3] = ["plus_times", "min_plus", "max_plus"];
+pub(crate) const SEMIRINGS: [&str; 3] = ["plus_times", "min_plus", "max_plus"];
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -239,7 +239,7 @@ impl Tuner<'_> {
             self.tell(case, T::TYPE.name(), einsum.result().1, kernel, percent(kernel))?;
         }
         if kernels.is_empty() {
-            let json = json!({"op": "tune", "case": case.0, "dtype": T::TYPE.name(), "kernels": 0});
+            let json = json!({"op": "tune", "case": case.0, "type": T::TYPE.name(), "kernels": 0});
             self.context.result(json, || {
                 format!("{case:14} {:4} a thread for each element: nothing to tune", T::TYPE.name())
             })?;
@@ -256,11 +256,11 @@ impl Tuner<'_> {
     ) -> failure::Result {
         let ratio = kernel.rule_ms / kernel.best_ms;
         let json = json!({
-            "op": "tune", "case": case.0, "size": case.1, "dtype": ty, "batch": batch, "semiring": self.arguments.semiring,
+            "op": "tune", "case": case.0, "size": case.1, "type": ty, "batch": batch, "semiring": self.arguments.semiring,
             "device": self.context.device.to_string(), "kernel": kernel.what, "rule_ms": ms(kernel.rule_ms),
-            "tuned_ms": ms(kernel.best_ms), "ratio": ratio, "pct_bound": percent, "copy_GBs": self.bandwidth / 1e9,
+            "tuned_ms": ms(kernel.best_ms), "ratio": ratio, "pct_bound": percent, "copy_gb_s": self.bandwidth / 1e9,
             "rule": kernel.rule.to_string(), "tiling": kernel.best.to_string(), "possible": kernel.possible, "tried": kernel.tried,
-            "compile_s": kernel.compile_s, "seconds": kernel.total_s,
+            "compile_ms": ms(1e3 * kernel.compile_s), "tune_ms": ms(1e3 * kernel.total_s),
         });
         self.context.result(json, || {
             let percent = percent.map_or_else(|| "-".into(), |x| format!("{x:.1}"));

@@ -122,9 +122,9 @@ impl Vectors {
     pub(crate) fn insert(&self, json: &mut Value) {
         let y = self.y();
         for (key, value) in [
-            ("rows", json!(self.x.nrows())),
-            ("to_rows", json!(y.nrows())),
-            ("cols", json!(self.x.ncols())),
+            ("nrows", json!(self.x.nrows())),
+            ("to_nrows", json!(y.nrows())),
+            ("ncols", json!(self.x.ncols())),
             ("nnz", json!(self.x.nnz())),
             ("to_nnz", json!(y.nnz())),
             ("pairs", json!(self.pairs())),
@@ -153,7 +153,7 @@ pub(crate) struct Cost {
 impl Cost {
     pub(crate) fn insert(&self, context: &Context, json: &mut Value) {
         for (key, value) in [
-            ("ms", ms(self.ms)),
+            ("compute_ms", ms(self.ms)),
             ("peak_growth_bytes", json!(self.growth)),
             ("chosen", json!(self.chosen)),
             ("device", json!(context.device.to_string())),

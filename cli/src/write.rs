@@ -1,10 +1,61 @@
 //! Where results go: files whose names say what they are, or standard output.
 
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
 use sparring::Result;
 use sparring::runtime::Matrix;
 
 use crate::context::Context;
-use crate::formats::{self, Format, Kind, STANDARD};
+use crate::formats::{self, Format, Kind, STANDARD, Stop};
+
+/// What `--output` writes, whatever the name says.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct Writing {
+    /// Write the result as this kind of file, whatever its name; also to standard output
+    #[arg(long, value_enum, value_name = "KIND", requires = "output")]
+    output_format: Option<Written>,
+}
+
+impl Writing {
+    /// Whether nothing was asked for.
+    pub(crate) fn is_default(self) -> bool {
+        self.output_format.is_none()
+    }
+}
+
+/// Kinds of files that are written.
+#[derive(Clone, Copy, ValueEnum)]
+enum Written {
+    /// Matrix Market
+    Mtx,
+    /// A dense array of NumPy
+    Npy,
+    /// A sparse matrix of SciPy, or arrays of NumPy
+    Npz,
+    /// A table of numbers
+    Csv,
+    /// Lines of a label and column:value
+    Svm,
+    /// Lines of numbers with tabs between: neighbours
+    Tsv,
+    /// A model of cp
+    Json,
+}
+
+impl From<Written> for Format {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Mtx => Self::MatrixMarket,
+            Written::Npy => Self::Npy,
+            Written::Npz => Self::Npz,
+            Written::Csv => Self::Csv,
+            Written::Svm => Self::Svmlight,
+            Written::Tsv => Self::Tsv,
+            Written::Json => Self::Json,
+        }
+    }
+}
 
 /// What is to be written, checked before anything is read or computed.
 #[derive(Clone)]
@@ -14,18 +65,32 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// For a name of `--output`, one of the formats; standard output is then the matrix's alone.
-    pub(crate) fn new(context: &Context, name: Option<&String>, formats: &[Format]) -> Result<Option<Self>> {
+    /// For a name of `--output`, one of the formats, of which the first is that of standard output; that is then the
+    /// result's alone.
+    pub(crate) fn new(
+        context: &Context,
+        name: Option<&String>,
+        writing: Writing,
+        formats: &[Format],
+    ) -> Result<Option<Self>> {
         let Some(name) = name else { return Ok(None) };
-        let kind = formats::kind_to_write(name, formats)?;
+        let kind = formats::kind_to_write(name, writing.output_format.map(Format::from), formats)?;
         if name == STANDARD {
             context.give_up_stdout();
         }
         Ok(Some(Self { name: name.clone(), kind }))
     }
+    /// Lets `body` write the file, and shows how far it is.
+    pub(crate) fn write(&self, context: &Context, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
+        context.progress.stage(format!("writing {}", self.name));
+        formats::to_file(&self.name, self.kind.packed, |out| body(&mut context.progress.counted(out)))
+    }
+    /// The same of what is computed while it is written, and shows that.
+    pub(crate) fn write_made(&self, body: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<()> {
+        formats::to_file(&self.name, self.kind.packed, body)
+    }
     /// Writes a matrix that is in the processor's memory.
     pub(crate) fn save(&self, context: &Context, a: &Matrix) -> Result<()> {
-        context.progress.stage(format!("writing {}", self.name));
-        formats::write(&self.name, a)
+        self.write(context, |out| formats::write(out, self.kind.format, a))
     }
 }

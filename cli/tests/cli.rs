@@ -24,7 +24,7 @@ fn triangles_of_a_complete_graph() {
     for method in ["auto", "masked", "compressed", "direct"] {
         let found = json(&["triangles", &k4, "--method", method]);
         assert_eq!(found["triangles"], 4);
-        assert!(found["read_ms"].is_f64() && found["count_ms"].is_f64() && found["method"].is_string(), "{found}");
+        assert!(found["read_ms"].is_f64() && found["compute_ms"].is_f64() && found["method"].is_string(), "{found}");
     }
 }
 
@@ -68,11 +68,11 @@ fn a_kronecker_product_has_each_pair_of_entries() {
     let written = String::from_utf8_lossy(&out.stdout);
     assert!(out.status.success() && written.ends_with("2 4 4\n1 2 31\n1 4 32\n2 1 41\n2 3 42\n"), "{written}");
     let found = json(&["kronecker", "gen:tc_rmat10", &row, "--type", "f32"]);
-    assert_eq!((&found["nrows"], &found["type"], &found["op"]), (&1024.into(), &"f32".into(), &"times".into()));
+    assert_eq!((&found["nrows"], &found["type"], &found["operator"]), (&1024.into(), &"f32".into(), &"times".into()));
     // Patterns are truth values for what is on truth values, else ones.
     let pattern = file("kron_p.mtx", COMPLETE);
     let found = json(&["kronecker", &pattern]);
-    assert_eq!((&found["type"], &found["op"], &found["sum"]), (&"i64".into(), &"times".into(), &144.into()));
+    assert_eq!((&found["type"], &found["operator"], &found["sum"]), (&"i64".into(), &"times".into(), &144.into()));
     assert!(text(&["kronecker", &pattern]).contains(" by times, each entry of a pattern 1 "));
     assert_eq!(json(&["kronecker", &pattern, "--op", "land"])["type"], "bool");
     let out = sparring(&["kronecker", &row, "--op", "tims"]);
@@ -127,13 +127,14 @@ fn info_says_what_the_file_says_and_what_follows() {
     assert!(said.contains("4 × 4   coordinate pattern symmetric\n"), "{said}");
     assert!(said.contains("min 3, mean 3.00, max 3, empty 0\n"), "{said}");
     let found = json(&["info", &k4]);
-    assert!(found.get("fm").is_none() && !said.contains("|C|"), "{said}");
+    assert!(found.get("flops").is_none() && !said.contains("|C|"), "{said}");
     assert!(text(&["info", &k4, "--product"]).contains("\nA·A      fm 36   maxrf 9 "), "{said}");
     let found = json(&["info", &k4, "--product"]);
-    for (key, value) in [("nrows", 4), ("ncols", 4), ("nnz", 12), ("stored", 6), ("row_max", 3), ("empty_rows", 0)] {
+    for (key, value) in [("nrows", 4), ("ncols", 4), ("nnz", 12), ("stored", 6), ("row_nnz_max", 3), ("empty_rows", 0)]
+    {
         assert_eq!(found[key], value, "{key}");
     }
-    for (key, value) in [("fm", 36), ("maxrf", 9), ("maxrs", 4), ("nnz_product", 16)] {
+    for (key, value) in [("flops", 36), ("row_flops_max", 9), ("product_row_nnz_max", 4), ("product_nnz", 16)] {
         assert_eq!(found[key], value, "{key}");
     }
     assert_eq!([&found["field"], &found["symmetry"], &found["product"]], ["pattern", "symmetric", "A*A"]);
@@ -145,8 +146,8 @@ fn info_multiplies_by_the_transpose_where_it_must() {
     let wide = file("info-wide.mtx", WIDE);
     let found = json(&["info", &wide, "--product"]);
     assert_eq!([&found["product"], &found["field"]], ["A*A'", "integer"]);
-    assert_eq!((found["fm"].as_u64(), found["nnz_product"].as_u64()), (Some(2), Some(1)));
-    assert_eq!((found["row_min"].as_u64(), found["empty_rows"].as_u64()), (Some(0), Some(1)));
+    assert_eq!((found["flops"].as_u64(), found["product_nnz"].as_u64()), (Some(2), Some(1)));
+    assert_eq!((found["row_nnz_min"].as_u64(), found["empty_rows"].as_u64()), (Some(0), Some(1)));
     assert!(text(&["info", &wide, "--product"]).contains("A·Aᵀ"));
 }
 
@@ -176,6 +177,21 @@ fn spy_draws_small_and_large_and_empty_matrices() {
 }
 
 #[test]
+fn info_draws_entries_and_degrees() {
+    let (svg, png) = (scratch("info.svg"), scratch("info.png"));
+    let wide = file("info-plot.mtx", WIDE);
+    text(&["info", &wide, "--plot", svg.to_str().unwrap()]);
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    for word in ["column", "row", "entries", "rows", "2 × 3, 2 entries", "entries of a row; 1 row is empty"] {
+        assert!(drawn.lines().any(|line| line.trim() == word), "{word}: {drawn}");
+    }
+    text(&["info", "gen:tc_rmat10", "--plot", png.to_str().unwrap()]);
+    assert_eq!(picture(&png), (1240, 620));
+    let gif = refused(&["info", "gen:tc_rmat10", "--plot", "x.gif"]);
+    assert_eq!(gif, "sparring: --plot: 'x.gif' ends in neither .svg nor .png\n");
+}
+
+#[test]
 fn mxm_multiplies_over_a_semiring_by_name() {
     let a = file("mxm.mtx", SMALL);
     let found = json(&["mxm", &a]);
@@ -185,9 +201,15 @@ fn mxm_multiplies_over_a_semiring_by_name() {
     // [1 8; 0 9].
     assert_eq!(found["sum"], 18.0);
     let phases = ["symbolic_ms", "numeric_ms", "reuse_ms", "planned"];
-    assert!(found["ms"].is_f64() && found["chosen"].is_string() && phases.iter().all(|key| found[key].is_null()));
+    assert!(
+        found["compute_ms"].is_f64() && found["chosen"].is_string() && phases.iter().all(|key| found[key].is_null())
+    );
     let found = json(&["mxm", &a, "--explain"]);
-    assert!(found["ms"].is_f64() && phases[..3].iter().all(|key| found[key].is_f64()) && found["planned"].is_string());
+    assert!(
+        found["compute_ms"].is_f64()
+            && phases[..3].iter().all(|key| found[key].is_f64())
+            && found["planned"].is_string()
+    );
     // Least sums: [2 3; - 6], largest: [2 5; - 6].
     assert_eq!(json(&["mxm", &a, "--semiring", "min_plus"])["sum"], 11.0);
     assert_eq!(json(&["mxm", &a, "--semiring", "max_plus"])["sum"], 13.0);
@@ -323,7 +345,7 @@ fn wrong_input_is_named_in_one_line() {
         (&["info", "gen:nothing"], "case: no generated matrix is called 'nothing'"),
         (&["bench", "--case", "tc_rmat10", "no-such-file.mtx"], "no-such-file.mtx: No such file"),
         (&["bench", "--case", "tc_rmat10", "nothing"], "case: no generated matrix is called 'nothing'"),
-        (&["semirings", "--threads", "0"], "threads: 0 is not between 1 and 4096"),
+        (&["devices", "--threads", "0"], "threads: 0 is not between 1 and 4096"),
     ] {
         for json in [&[][..], &["--json"]] {
             let arguments = [arguments, json].concat();
@@ -375,13 +397,13 @@ fn bench_gives_a_json_line_a_case() {
     let first = &lines[0];
     assert_eq!((first["case"].as_str(), first["threads"].as_u64()), (Some("tc_rmat10"), Some(2)));
     // As the Python script has them.
-    assert_eq!((first["fm"].as_u64(), first["nnz"].as_u64()), (Some(2_066_674), Some(451_447)));
+    assert_eq!((first["flops"].as_u64(), first["nnz"].as_u64()), (Some(2_066_674), Some(451_447)));
     for (key, value) in [("sum", 2_068_600.151_000_059_6), ("wsum", 151_898_884.286_490_8)] {
         let found = first[key].as_f64().unwrap();
         assert!((found / value - 1.0).abs() < 1e-9, "{key} {found}");
     }
-    for kind in ["", "symbolic_", "numeric_", "reuse_", "unsorted_"] {
-        let [median, minimum] = ["ms", "ms_min"].map(|end| first[format!("{kind}{end}")].as_f64().unwrap());
+    for kind in ["compute_", "symbolic_", "numeric_", "reuse_", "unsorted_"] {
+        let [median, minimum] = ["ms", "min_ms"].map(|end| first[format!("{kind}{end}")].as_f64().unwrap());
         assert!(0.0 < minimum && minimum <= median, "{kind}");
     }
     assert!(first["chosen"].is_string());
@@ -393,7 +415,7 @@ fn bench_reads_files() {
     let found = json(&["bench", "read", "--case", &k4, "--repeat", "2"]);
     assert_eq!((&found["op"], &found["case"], &found["nnz"]), (&"read".into(), &k4.as_str().into(), &12.into()));
     assert_eq!(found["bytes"], COMPLETE.len());
-    assert!(found["ms"].is_f64() && found["ms_min"].is_f64() && found["mb_s"].is_f64(), "{found}");
+    assert!(found["compute_ms"].is_f64() && found["compute_min_ms"].is_f64() && found["mb_s"].is_f64(), "{found}");
     let said = text(&["bench", "read", "--case", &k4, "--repeat", "1", "--fresh-memory"]);
     assert!(said.lines().count() == 2 && said.contains("bench_read.mtx"), "{said}");
 }
@@ -402,7 +424,7 @@ fn bench_reads_files() {
 fn bench_counts_triangles_and_takes_both_kinds_by_default() {
     let found = json(&["bench", "triangles", "--case", "tc_rmat10", "--repeat", "1"]);
     assert_eq!((found["triangles"].as_u64(), found["case"].as_str()), (Some(75_185), Some("tc_rmat10")));
-    assert!(found["ms"].as_f64() >= found["ms_min"].as_f64() && found["method"].is_string());
+    assert!(found["compute_ms"].as_f64() >= found["compute_min_ms"].as_f64() && found["method"].is_string());
     let said = text(&["bench", "--case", "tc_rmat10", "--repeat", "1"]);
     assert_eq!(said.lines().count(), 4, "{said}");
     assert!(said.contains("451,447") && said.contains("75,185"), "{said}");

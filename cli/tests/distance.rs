@@ -2,7 +2,7 @@
 
 mod program;
 
-use program::{failed, file, json, lines, refused, scratch, text};
+use program::{failed, file, json, lines, refused, scratch, sparring, text};
 
 /// [1 2 0 0], [0 2 3 0], an empty row, [4 0 0 5]; a stored zero, which must not matter.
 const ROWS: &str =
@@ -69,8 +69,8 @@ fn neighbours_of_real_names() {
     let facts = &index.iter().find(|fact| fact["file"] == "sec-names-3gram.mtx.gz").unwrap()["facts"];
     let out = path("names.tsv");
     let found = json(&["knn", x, "--k", "10", "--metric", "cosine", "-o", &out]);
-    for key in ["rows", "cols", "nnz"] {
-        assert_eq!(found[key], facts[key], "{key}");
+    for (key, fact) in [("nrows", "rows"), ("ncols", "cols"), ("nnz", "nnz")] {
+        assert_eq!(found[key], facts[fact], "{key}");
     }
     // What scikit-learn 1.9 finds; it leaves about 1e-12 where a row meets itself.
     assert!((found["sum"].as_f64().unwrap() - 42_878.650_556_6).abs() < 1e-6, "{found}");
@@ -102,7 +102,8 @@ fn neighbours_of_real_names() {
 fn neighbours_in_another_matrix() {
     let (x, y, out) = (file("to-x.mtx", ROWS), file("to-y.mtx", OTHERS), path("to.tsv"));
     let found = json(&["knn", &x, "--to", &y, "--k", "1", "--metric", "manhattan", "-o", &out]);
-    for (key, value) in [("rows", 4), ("to_rows", 2), ("cols", 4), ("nnz", 7), ("to_nnz", 5), ("pairs", 8), ("k", 1)] {
+    for (key, value) in [("nrows", 4), ("to_nrows", 2), ("ncols", 4), ("nnz", 7), ("to_nnz", 5), ("pairs", 8), ("k", 1)]
+    {
         assert_eq!(found[key], value, "{key}");
     }
     let written = std::fs::read_to_string(&out).unwrap();
@@ -118,9 +119,9 @@ fn an_index_is_saved_and_asked() {
     let knn = ["knn", &x, "--k", "1", "-o", &out];
     let ask = |more: &[&str]| (json(&[&knn, more].concat()), std::fs::read_to_string(&out).unwrap());
     let (found, wanted) = ask(&["--metric", "minkowski", "--p", "3", "--to", &y, "--save-index", &kept]);
-    assert!(found["to_rows"] == 2 && std::fs::metadata(&kept).unwrap().len() > 0);
+    assert!(found["to_nrows"] == 2 && std::fs::metadata(&kept).unwrap().len() > 0);
     let (found, written) = ask(&["--metric", "minkowski", "--p", "3", "--index", &kept]);
-    assert!(found["to_rows"] == 2 && found["pairs"] == 8 && written == wanted, "{written}");
+    assert!(found["to_nrows"] == 2 && found["pairs"] == 8 && written == wanted, "{written}");
     // Those of X, by a formula.
     let (_, wanted) = ask(&["--metric", "abs(a-b) / (a+b+1)", "--save-index", &kept]);
     assert_eq!(ask(&["--metric", "abs(a-b) / (a+b+1)", "--index", &kept]).1, wanted);
@@ -150,7 +151,7 @@ fn distances_are_written_as_an_array() {
     let (x, y, out) = (file("all.mtx", ROWS), file("all-y.mtx", OTHERS), path("all-out.mtx"));
     let found = json(&["distances", &x, "--metric", "manhattan", "-o", &out]);
     assert_eq!((found["sum"].as_f64(), found["pairs"].as_u64()), (Some(90.0), Some(16)));
-    assert!(found["write_ms"].is_f64() && found["ms"].is_f64() && found["chosen"].is_string());
+    assert!(found["write_ms"].is_f64() && found["compute_ms"].is_f64() && found["chosen"].is_string());
     assert_eq!(array(&out), ("4 4".into(), MANHATTAN.concat()));
     assert!(std::fs::read_to_string(&out).unwrap().contains("\n% distances of rows by manhattan\n"));
     let read = json(&["info", &out]);
@@ -244,7 +245,7 @@ fn a_metric_may_be_a_formula() {
     let said = text(&["metrics"]);
     assert!(said.ends_with(": --metric \"abs(a-b) / (a+b+1)\"\n"), "{said}");
     let found = lines(&["bench", "distance", "--case", &x, "--repeat", "1", "--metric", "l1,max(a, b) - min(a, b)"]);
-    let found: Vec<_> = found.iter().map(|l| (l["metric"].as_str().unwrap(), l["checksum"].as_f64())).collect();
+    let found: Vec<_> = found.iter().map(|l| (l["metric"].as_str().unwrap(), l["sum"].as_f64())).collect();
     assert_eq!(found, [("manhattan", Some(90.0)), ("max(a, b) - min(a, b)", Some(90.0))]);
 }
 
@@ -282,7 +283,7 @@ fn settings_change_what_they_say() {
     let found = json(&["knn", &x, "--k", "1", "--metric", "hellinger", "--normalize"]);
     assert_eq!(found["normalize"], true);
     assert_eq!((found["device"].as_str(), found.get("first_ms")), (Some("cpu"), None));
-    for key in ["ms", "read_ms", "threads", "search_bytes", "chosen", "peak_growth_bytes"] {
+    for key in ["compute_ms", "read_ms", "threads", "search_bytes", "chosen", "peak_growth_bytes"] {
         assert!(found.get(key).is_some(), "{key}");
     }
 }
@@ -359,7 +360,10 @@ fn bench_measures_tasks_and_metrics() {
         let found = lines(&[&["bench", "distance", "--case", &x, "--repeat", "2", "--threads", "2"], more].concat());
         for line in &found {
             assert_eq!((line["op"].as_str(), line["case"].as_str()), (Some("distance"), Some(x.as_str())));
-            assert!(0.0 < line["ms_min"].as_f64().unwrap() && line["ms_min"].as_f64() <= line["ms"].as_f64());
+            assert!(
+                0.0 < line["compute_min_ms"].as_f64().unwrap()
+                    && line["compute_min_ms"].as_f64() <= line["compute_ms"].as_f64()
+            );
             assert!(line["gpairs_s"].as_f64().unwrap() > 0.0 && line["chosen"].is_string(), "{line}");
             assert_eq!((line["threads"].as_u64(), line.get("prepared_ms")), (Some(2), None));
         }
@@ -369,19 +373,19 @@ fn bench_measures_tasks_and_metrics() {
     let names: Vec<_> = found.iter().map(|line| line["metric"].as_str().unwrap()).collect();
     assert_eq!(names, ["manhattan", "dot", "minkowski"]);
     // Fewer rows than the ten that are asked for: all distances.
-    assert_eq!((found[0]["task"].as_str(), found[0]["checksum"].as_f64()), (Some("knn"), Some(90.0)));
+    assert_eq!((found[0]["task"].as_str(), found[0]["sum"].as_f64()), (Some("knn"), Some(90.0)));
     // Without the row that is empty: its own 17, once.
-    assert_eq!((found[0]["checksum_nonempty"].as_f64(), found[0]["k"].as_u64()), (Some(73.0), Some(10)));
+    assert_eq!((found[0]["nonempty_sum"].as_f64(), found[0]["k"].as_u64()), (Some(73.0), Some(10)));
     assert_eq!(found[2]["p"], 3.0);
     // All distances: without the empty row's, twice.
     let found = &bench(&["--metric", "manhattan", "--task", "pairwise"])[0];
-    assert_eq!((found["checksum"].as_f64(), found["checksum_nonempty"].as_f64()), (Some(90.0), Some(56.0)));
+    assert_eq!((found["sum"].as_f64(), found["nonempty_sum"].as_f64()), (Some(90.0), Some(56.0)));
     assert_eq!((found["pairs"].as_u64(), found.get("k")), (Some(16), None));
     // Of the first three rows, the first two.
     let found = &bench(&["--metric", "manhattan", "--task", "pairwise", "--rows", "3", "--queries", "2"])[0];
-    assert_eq!((found["checksum"].as_f64(), found["pairs"].as_u64()), (Some(16.0), Some(6)));
+    assert_eq!((found["sum"].as_f64(), found["pairs"].as_u64()), (Some(16.0), Some(6)));
     let found = &bench(&["--metric", "euclidean", "--entries", "f32", "--precision", "entries", "--k", "1"])[0];
-    assert_eq!((found["checksum"].as_f64(), found["entries"].as_str()), (Some(0.0), Some("f32")));
+    assert_eq!((found["sum"].as_f64(), found["type"].as_str()), (Some(0.0), Some("f32")));
     let said = text(&["bench", "distance", "--case", &x, "--repeat", "1"]);
     assert!(said.lines().count() == 4 && said.starts_with("case  "), "{said}");
 }
@@ -392,7 +396,37 @@ fn the_published_sets_are_cases() {
         &lines(&["bench", "distance", "--case", "movielens_like", "--rows", "300", "--queries", "20", "--repeat", "1"])
             [0];
     assert_eq!(
-        (found["rows"].as_u64(), found["to_rows"].as_u64(), found["cols"].as_u64()),
+        (found["nrows"].as_u64(), found["to_nrows"].as_u64(), found["ncols"].as_u64()),
         (Some(20), Some(300), Some(26_744))
     );
+}
+
+#[test]
+fn histograms_are_drawn() {
+    let x = file("histogram.mtx", "%%MatrixMarket matrix coordinate real general\n4 2 4\n1 1 1\n2 1 2\n3 2 3\n4 1 9\n");
+    let (svg, png) = (scratch("histogram.svg"), scratch("histogram.png"));
+    text(&["distances", &x, "--metric", "l1", "--plot", svg.to_str().unwrap()]);
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    for word in ["distance", "pairs"] {
+        assert!(drawn.lines().any(|line| line.trim() == word), "{word}: {drawn}");
+    }
+    text(&["knn", &x, "-k", "2", "--metric", "l1", "--plot", png.to_str().unwrap()]);
+    assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+    assert!(refused(&["knn", &x, "-k", "2", "--metric", "l1", "--plot", "x.pdf"]).contains("neither .svg nor .png"));
+}
+
+#[test]
+fn distances_are_written_as_any_table() {
+    let x = file("tables.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 2\n");
+    let y = file("tables-y.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 1 4\n3 2 5\n");
+    let out = scratch("tables.csv");
+    // The second is not symmetric: it is computed by rows and turned.
+    for (metric, table) in
+        [("l1", "3.0,1.0,6.0\n6.0,2.0,3.0\n".to_owned()), ("a - 3*b", "-11.0,1.0,-14.0\n-10.0,2.0,-13.0\n".into())]
+    {
+        text(&["distances", &x, "--to", &y, "--metric", metric, "-o", out.to_str().unwrap()]);
+        assert_eq!(std::fs::read_to_string(&out).unwrap(), table, "{metric}");
+    }
+    let piped = sparring(&["knn", &x, "-k", "1", "--metric", "l1", "-o", "-", "--output-format", "tsv"]);
+    assert!(String::from_utf8_lossy(&piped.stdout).ends_with("\n1\t1\t0.0\n2\t2\t0.0\n"), "{piped:?}");
 }

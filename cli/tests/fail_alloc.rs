@@ -58,6 +58,11 @@ fn every_command_survives_a_refusal() {
     let outputs = ["csv", "svm", "npz"].map(|end| scratch(&format!("refused-made.{end}")).to_str().unwrap().to_owned());
     let edges = (0..9000).map(|e| format!("{} {} 0.5\n", e % 6000, e * 7 % 5000)).collect::<String>();
     let (edges, map) = (program::file("refused.edges", &edges), scratch("refused.map").to_str().unwrap().to_owned());
+    let of = |name: &str| scratch(&format!("refused-{name}")).to_str().unwrap().to_owned();
+    let entries = (0..9000).map(|e| format!("{} {} {} 0.5\n", e % 3000 + 1, e * 7 % 2500 + 1, e % 3 + 1));
+    let tensor = program::file("refused.tns", &entries.collect::<String>());
+    let small =
+        program::file("refused-small.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n");
     let commands: &[&[&str]] = &[
         &["convert", &kinds[0], &outputs[0]],
         &["convert", &kinds[1], &outputs[1], "--labels", &map],
@@ -72,6 +77,28 @@ fn every_command_survives_a_refusal() {
         &["mxm", &a, "--semiring", "min_plus", "--policy", "kkspgemm"],
         &["knn", &few, "--k", "5", "--metric", "cosine"],
         &["distances", &few, "--metric", "manhattan", "-o", &made],
+        &["einsum", "ij,jk", &array, &array, "--semiring", "min, a + 2*b", "--accumulate", &array, "-o", &made],
+        &["cp", &tensor, "--rank", "3", "--sweeps", "2", "-o", &of("model.json")],
+        &["cp", &tensor, "--rank", "3", "--sweeps", "2", "-o", &of("model.npz")],
+        &["cp", &tensor, "--rank", "3", "--sweeps", "2", "-o", &of("model")],
+        &["cp", &tensor, "--rank", "3", "--sweeps", "2", "--plot", &of("model.svg")],
+        &["cp", &tensor, "--rank", "3", "--sweeps", "2", "--plot", &of("model.png")],
+        &["mttkrp", &tensor, "--rank", "9", "-o", &of("v.npy")],
+        &["mttkrp", &tensor, "--rank", "9", "--semiring", "min, a + 2*b", "-o", &of("v.csv.gz")],
+        &["knn", &few, "--k", "5", "--metric", "cosine", "--save-index", &of("few.idx"), "-o", &of("near.tsv")],
+        &["knn", &few, "--k", "5", "--metric", "l1", "-o", &of("near.npz"), "--plot", &of("near.png")],
+        &["radius", &few, "--radius", "0.9", "--metric", "cosine", "-o", &of("within.csv")],
+        &["distances", &few, "--metric", "l1", "-o", &of("d.npy"), "--plot", &of("d.svg")],
+        &["distances", &few, "--metric", "a - 3*b", "-o", &of("d.csv")],
+        &["info", &few, "--product", "--plot", &of("few.png")],
+        &["info", &few, "--plot", &of("few.svg"), "--spy", &of("spy.png")],
+        &["triangles", &few, "--per", "vertex", "-o", &of("t.svm")],
+        &["triangles", &few, "--per", "edge", "-o", &of("t.mtx.gz")],
+        &["kronecker", &small, &few, "-o", &of("k.npz")],
+        &["transpose", &few, &of("few-t.csv")],
+        &["mxm", &few, "-o", &of("product.csv")],
+        &["mxm", &few, "-o", &of("product.npy")],
+        &["tensor-info", &tensor],
         &["semirings"],
         &["metrics"],
     ];
@@ -79,7 +106,11 @@ fn every_command_survives_a_refusal() {
     for command in commands {
         let run = |n: usize| {
             let mut program = Command::new(env!("CARGO_BIN_EXE_sparring"));
-            program.args(*command).args(["--threads", "2"]);
+            program.args(*command);
+            // Lists need no threads.
+            if command.len() > 1 {
+                program.args(["--threads", "2"]);
+            }
             let output =
                 program.envs([("LD_PRELOAD", &*allocator), ("FAIL_FROM", LARGE)]).env("FAIL_AT", n.to_string());
             output.output().expect("the program")

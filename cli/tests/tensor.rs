@@ -23,7 +23,7 @@ fn a_published_decomposition() {
     assert!((fit - 0.9748052476).abs() < 1e-9, "{fit}");
     assert_eq!((found["sweeps"].as_u64(), found["converged"].as_bool()), (Some(50), Some(false)));
     assert_eq!((found["nnz"].as_u64(), found["fits"].as_array().unwrap().len()), (Some(61_305), 50));
-    for key in ["setup_ms", "mttkrp_ms", "total_ms", "read_ms"] {
+    for key in ["setup_ms", "mttkrp_ms", "compute_ms", "read_ms"] {
         assert!(found[key].as_f64().unwrap() > 0.0, "{key}");
     }
     let said = text(&["cp", &amino(), "--rank", "3", "--seed", "7", "--tol", "1e-6"]);
@@ -54,13 +54,23 @@ fn models_are_written_read_and_drawn() {
     assert_eq!((table.lines().count(), table.lines().next().unwrap().split(',').count()), (3, 2));
     assert!(std::fs::read_to_string(scratch("model/weights.csv")).unwrap().lines().count() == 1);
     let svg = std::fs::read_to_string(plot).unwrap();
-    assert!(svg.contains("fit by sweep") && svg.contains("components of mode 2"), "{svg}");
+    assert!(svg.contains("1 - fit by sweep") && svg.contains("mode 2: elements"), "{svg}");
+
+    // Axes with names, a legend with weights, and no number between two sweeps.
+    for word in ["sweep", "1 - fit", "index", "element", "component, weight"] {
+        assert!(svg.lines().any(|line| line.trim() == word), "{word}: {svg}");
+    }
+    assert!(svg.contains("#0072B2") && svg.contains("#D55E00"), "{svg}");
+    let png = path("fit.png");
+    text(&["cp", &x, "-r", "2", "--plot", &png]);
+    let picture = std::fs::read(&png).unwrap();
+    assert!(picture.starts_with(b"\x89PNG\r\n") && picture.len() > 5000, "{}", picture.len());
 
     let wrong = file("wrong.json", r#"{"weights": [1.0, 2.0], "factors": [[[1.0]]]}"#);
     assert!(refused(&["cp", &x, "-r", "2", "--resume", &wrong]).contains("row 0 of a factor has 1 columns, not 2"));
     assert!(refused(&["cp", &x, "-r", "3", "--resume", &model]).contains("shapes do not agree"));
     assert!(refused(&["cp", &x, "-r", "2", "-o", &path("model.mtx")]).contains(".json, .npz, or into a folder"));
-    assert!(refused(&["cp", &x, "-r", "2", "--plot", "fit.png"]).contains(".svg"));
+    assert!(refused(&["cp", &x, "-r", "2", "--plot", "fit.gif"]).contains("neither .svg nor .png"));
 }
 
 #[test]
@@ -115,10 +125,13 @@ fn sweeps_are_measured() {
     assert_eq!(found.len(), 4);
     for line in &found {
         assert_eq!((line["op"].as_str(), line["nnz"].as_u64()), (Some("mttkrp"), Some(11)));
-        assert!(line["ms_min"].as_f64() <= line["ms"].as_f64() && line["triad_GBs"].as_f64() > Some(0.0), "{line}");
+        assert!(
+            line["compute_min_ms"].as_f64() <= line["compute_ms"].as_f64() && line["triad_gb_s"].as_f64() > Some(0.0),
+            "{line}"
+        );
     }
     let sums = |line: &serde_json::Value| -> Vec<f64> {
-        line["checksum_mttkrp"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect()
+        line["mttkrp_sums"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap()).collect()
     };
     assert!(sums(&found[0]).iter().zip(sums(&found[1])).all(|(a, b)| (a - b).abs() < 1e-12 * b));
     assert!(refused(&["bench", "spgemm", "--rank", "3"]).contains("bench mttkrp"));
@@ -132,4 +145,65 @@ fn a_model_of_small_entries_is_shown_as_such() {
     let x = file("small.tns", "1 1 1e-200\n2 2 3e-200\n");
     let said = text(&["cp", &x, "--rank", "1"]);
     assert!(said.lines().any(|line| line.starts_with("weights 2.9999") && line.contains("e-200")), "{said}");
+}
+
+/// v(i, r) of [2 0; 1 3] with factors for both modes.
+#[test]
+fn a_product_with_factors_over_any_semiring() {
+    let x = file("mttkrp.tns", "1 1 2\n2 1 1\n2 2 3\n");
+    let (a, b) = (file("mttkrp-a.csv", "1,10\n2,20\n"), file("mttkrp-b.csv", "5,6\n7,8\n"));
+    let out = path("mttkrp.csv");
+    let product = |more: &[&str]| {
+        text(&[&["mttkrp", &x, "--factors", &a, &b, "-o", &out], more].concat());
+        std::fs::read_to_string(&out).unwrap()
+    };
+    assert_eq!(product(&[]), "10.0,12.0\n26.0,30.0\n");
+    assert_eq!(product(&["--mode", "1"]), "4.0,40.0\n6.0,60.0\n");
+    assert_eq!(product(&["--semiring", "min, a + 2*b"]), "12.0,14.0\n11.0,13.0\n");
+    assert_eq!(product(&["--semiring", "max_plus"]), "7.0,8.0\n10.0,11.0\n");
+    let found = json(&["mttkrp", &x, "--rank", "3", "--seed", "5", "--repeat", "2"]);
+    assert_eq!((&found["nrows"], &found["ncols"], &found["rank"]), (&2.into(), &3.into(), &3.into()));
+    // The factors that cp begins with.
+    let again = json(&["mttkrp", &x, "--rank", "3", "--seed", "5", "--threads", "3"]);
+    assert_eq!(found["sum"], again["sum"]);
+    assert!(refused(&["mttkrp", &x, "--mode", "2"]).contains("mode"));
+    assert!(refused(&["mttkrp", &x, "--factors", &a]).contains("mttkrp"));
+    assert!(refused(&["mttkrp", &x, "--semiring", "min_plsu"]).contains("did you mean min_plus?"));
+    // A model of cp, its weights in the factors that are read.
+    let model = file("mttkrp.json", r#"{"weights":[2.0],"factors":[[[1.0],[2.0]],[[5.0],[7.0]]]}"#);
+    for (mode, sum) in [("0", 2.0 * (10.0 + 26.0)), ("1", 2.0 * (4.0 + 6.0))] {
+        assert_eq!(json(&["mttkrp", &x, "--factors", &model, "--mode", mode])["sum"], sum);
+    }
+    let shown = sparring(&["mttkrp", &x, "--factors", &a, &b, "-o", "-", "--output-format", "mtx"]);
+    assert!(String::from_utf8_lossy(&shown.stdout).ends_with("\n2 2 4\n1 1 10.0\n1 2 12.0\n2 1 26.0\n2 2 30.0\n"));
+}
+
+#[test]
+fn models_come_and_go_by_standard_streams() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let x = file("pipe.tns", TENSOR);
+    let made = sparring(&["cp", &x, "-r", "2", "-o", "-", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&made.stderr).unwrap();
+    let model: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+    assert_eq!(told["weights"], model["weights"]);
+    let arrays = sparring(&["cp", &x, "-r", "2", "-o", "-", "--output-format", "npz"]);
+    assert!(arrays.stdout.starts_with(b"PK"));
+    let mut again = Command::new(env!("CARGO_BIN_EXE_sparring"))
+        .args(["cp", &x, "-r", "2", "--resume", "-", "--sweeps", "1", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    again.stdin.take().unwrap().write_all(&made.stdout).unwrap();
+    let again: serde_json::Value = serde_json::from_slice(&again.wait_with_output().unwrap().stdout).unwrap();
+    assert!(again["fit"].as_f64() >= Some(told["fit"].as_f64().unwrap() - 1e-12), "{again}");
+    assert!(refused(&["cp", &x, "-r", "2", "-o", "-", "--output-format", "csv"]).contains(".npz"));
+}
+
+#[test]
+fn a_variant_is_one_of_its_machine() {
+    let x = file("machine.tns", TENSOR);
+    let said = refused(&["cp", &x, "-r", "2", "--variant", "parts"]);
+    assert!(said.contains("parts is of a GPU; the processor has a, b, c"), "{said}");
 }

@@ -348,14 +348,14 @@ fn measure<T: Float>(context: &Context, case: &Case, repeat: u32) -> failure::Re
     let chosen = format!("{}, {} bytes between", chosen.join(" "), thousands(workspace as u64));
     let ty = T::TYPE.name();
     let mut json = json!({
-        "op": "contract", "case": name, "dtype": ty, "size": size, "batch": case.batch, "device": context.device.to_string(),
-        "ms": ms(times.median()), "ms_min": ms(times.minimum()), "gflops": gflops, "bytes": case.bytes,
-        "GBs": case.bytes / times.median() / 1e6, "checksum": sums.0, "wsum": sums.1, "workspace_bytes": workspace as u64,
+        "op": "contract", "case": name, "type": ty, "size": size, "batch": case.batch, "device": context.device.to_string(),
+        "compute_ms": ms(times.median()), "compute_min_ms": ms(times.minimum()), "gflops": gflops, "bytes": case.bytes,
+        "gb_s": case.bytes / times.median() / 1e6, "sum": sums.0, "wsum": sums.1, "workspace_bytes": workspace as u64,
         "chosen": chosen,
     });
     let more = match kernels {
-        Some(kernels) => json!({"copy_GBs": bandwidth, "pct_copy": percent, "kernels": kernels}),
-        None => json!({"stream_GBs": bandwidth, "pct_stream": percent, "threads": context.threads()}),
+        Some(kernels) => json!({"copy_gb_s": bandwidth, "pct_copy": percent, "kernels": kernels}),
+        None => json!({"stream_gb_s": bandwidth, "pct_stream": percent, "threads": context.threads()}),
     };
     if let (Value::Object(json), Value::Object(more)) = (&mut json, more) {
         json.extend(more);

@@ -302,12 +302,12 @@ impl Bench<'_> {
         let bits = 8 * size_of::<T>();
         let mut json = json!({
             "op": "distance", "case": name, "task": task_name, "metric": metric.name(), "device": context.device.to_string(),
-            "rows": n, "to_rows": m, "cols": y.ncols(), "nnz": y.nnz(), "pairs": pairs, "entries": format!("f{bits}"),
-            "ms": ms(times.median()), "ms_min": ms(times.minimum()), "gpairs_s": rate,
-            "checksum": sum, "checksum_nonempty": nonempty, "peak_growth_bytes": growth, "chosen": chosen,
+            "nrows": n, "to_nrows": m, "ncols": y.ncols(), "nnz": y.nnz(), "pairs": pairs, "type": format!("f{bits}"),
+            "compute_ms": ms(times.median()), "compute_min_ms": ms(times.minimum()), "gpairs_s": rate,
+            "sum": sum, "nonempty_sum": nonempty, "peak_growth_bytes": growth, "chosen": chosen,
         });
         if there.is_some() {
-            (json["prepared_ms"], json["prepared_ms_min"]) = (ms(prepared.median()), ms(prepared.minimum()));
+            (json["prepared_ms"], json["prepared_min_ms"]) = (ms(prepared.median()), ms(prepared.minimum()));
         } else {
             json["threads"] = context.threads().into();
         }

@@ -74,9 +74,9 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
         ("op", json!("doors")),
         ("case", json!(name)),
         ("device", json!(context.device.to_string())),
-        ("m", json!(a.nrows())),
-        ("n", json!(a.ncols())),
-        ("entries", json!(a.nnz())),
+        ("nrows", json!(a.nrows())),
+        ("ncols", json!(a.ncols())),
+        ("a_nnz", json!(a.nnz())),
         ("threads", json!(context.threads())),
     ] {
         line.insert(key.into(), value);

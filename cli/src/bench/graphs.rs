@@ -133,8 +133,8 @@ fn measured<B: Backend>(
     }
     let (nnz, sum) = found;
     let json = json!({
-        "op": algorithm.name(), "case": name, "device": context.device.to_string(), "n": a.nrows(), "entries": a.nnz(),
-        "source": source, "nnz": nnz, "sum": sum, "threads": context.threads(), "ms": ms(times.median()), "ms_min": ms(times.minimum()),
+        "op": algorithm.name(), "case": name, "device": context.device.to_string(), "nrows": a.nrows(), "a_nnz": a.nnz(),
+        "source": source, "nnz": nnz, "sum": sum, "threads": context.threads(), "compute_ms": ms(times.median()), "compute_min_ms": ms(times.minimum()),
     });
     context.result(json, || format!("{name:18} {nnz:>12} {sum:>16} {:>12.3} {:>12.3}", times.median(), times.minimum()))
 }

@@ -79,8 +79,8 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     };
     let Found { nnz, sum, wsum, times } = found;
     let json = json!({
-        "op": "hyper", "case": name, "device": "cpu", "m": shape.n, "n": shape.wide.unwrap_or(shape.n), "entries": entries,
-        "nnz": nnz, "sum": sum, "wsum": wsum, "threads": context.threads(), "ms": ms(times.median()), "ms_min": ms(times.minimum()),
+        "op": "hyper", "case": name, "device": "cpu", "nrows": shape.n, "ncols": shape.wide.unwrap_or(shape.n), "a_nnz": entries,
+        "nnz": nnz, "sum": sum, "wsum": wsum, "threads": context.threads(), "compute_ms": ms(times.median()), "compute_min_ms": ms(times.minimum()),
     });
     context.result(json, || {
         let (entries, nnz) = (thousands(entries as u64), thousands(nnz));

@@ -121,10 +121,10 @@ fn measure<I: Index>(
     let chosen = plan.choice().variant;
     let json = json!({
         "op": "mttkrp", "case": name, "dims": x.dims(), "nnz": x.nnz(), "rank": rank, "variant": chosen.name(),
-        "threads": context.threads(), "ms": ms(sweeps.median()), "ms_min": ms(best), "setup_ms": ms(setup.median()),
-        "setup_ms_min": ms(setup.minimum()), "mode_ms_min": modes, "bytes_per_entry": per_entry,
-        "tensor_bytes_per_entry": x.bytes() as f64 / n, "eq3_GBs": rate(eq3), "least_GBs": rate(least), "triad_GBs": triad,
-        "checksum_mttkrp": checksums, "chosen": plan.explain().trim_end(),
+        "threads": context.threads(), "compute_ms": ms(sweeps.median()), "compute_min_ms": ms(best), "setup_ms": ms(setup.median()),
+        "setup_min_ms": ms(setup.minimum()), "mode_min_ms": modes, "bytes_per_entry": per_entry,
+        "tensor_bytes_per_entry": x.bytes() as f64 / n, "eq3_gb_s": rate(eq3), "least_gb_s": rate(least), "triad_gb_s": triad,
+        "mttkrp_sums": checksums, "chosen": plan.explain().trim_end(),
     });
     context.result(json, || {
         format!(

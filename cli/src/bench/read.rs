@@ -36,8 +36,8 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
     }
     let speed = about.len() as f64 / times.minimum() / 1e3;
     let json = json!({
-        "op": "read", "case": name, "device": "cpu", "m": nrows, "n": ncols, "nnz": nnz, "sum": sum, "bytes": about.len(),
-        "threads": context.threads(), "ms": ms(times.median()), "ms_min": ms(times.minimum()), "mb_s": speed,
+        "op": "read", "case": name, "device": "cpu", "nrows": nrows, "ncols": ncols, "nnz": nnz, "sum": sum, "bytes": about.len(),
+        "threads": context.threads(), "compute_ms": ms(times.median()), "compute_min_ms": ms(times.minimum()), "mb_s": speed,
     });
     context.result(json, || {
         let short = std::path::Path::new(name).file_name().map_or(name.into(), |n| n.to_string_lossy());

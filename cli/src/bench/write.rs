@@ -95,7 +95,7 @@ pub(super) fn run(context: &Context, name: &str, repeat: u32) -> Result {
         ("op", json!("write")),
         ("case", json!(name)),
         ("device", json!("cpu")),
-        ("n", json!(n)),
+        ("length", json!(n)),
         ("threads", json!(context.threads())),
     ] {
         line.insert(key.into(), value);

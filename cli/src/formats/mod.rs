@@ -5,13 +5,14 @@ use std::io::Write;
 use clap::ValueEnum;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use sparring::algebra::Slice;
 use sparring::io::{
     Labels, WriteOptions, write_csv_to, write_file, write_matrix_market_any_to, write_npy_to, write_npz_to,
     write_svmlight_to,
 };
 use sparring::par::filled;
 use sparring::runtime::Matrix;
-use sparring::{Error, Result};
+use sparring::{Error, Pattern, Result};
 
 /// Standard input as a file to read, standard output as one to write.
 pub(crate) const STANDARD: &str = "-";
@@ -46,6 +47,9 @@ pub(crate) enum Format {
     /// Lines of numbers with tabs between: neighbours.
     #[value(skip)]
     Tsv,
+    /// A model that cp writes.
+    #[value(skip)]
+    Json,
 }
 
 impl Format {
@@ -82,6 +86,7 @@ const ENDINGS: &[(&str, Format)] = &[
     (".graph", Format::Metis),
     (".metis", Format::Metis),
     (".tns", Format::Frostt),
+    (".json", Format::Json),
 ];
 
 /// What a name stands for, if its end says so; `-` is Matrix Market.
@@ -102,50 +107,86 @@ pub(crate) fn kind_to_read(whole: &str) -> Format {
     let name = name.filter(|(_, end)| end.eq_ignore_ascii_case(".zst")).map_or(whole, |(stem, _)| stem);
     match kind(name).map_or(Format::MatrixMarket, |kind| kind.format) {
         Format::Tsv => Format::Edges,
+        Format::Json => Format::MatrixMarket,
         format => format,
     }
 }
 
-/// The kind of a file to write, one of `known`; any other is refused before anything is computed.
-pub(crate) fn kind_to_write(name: &str, known: &[Format]) -> Result<Kind> {
-    kind(name).filter(|kind| known.contains(&kind.format)).ok_or_else(|| {
+/// The kind of a file to write, one of `known`: `asked`, or what the name says, the first for standard output. Any other
+/// is refused before anything is computed.
+pub(crate) fn kind_to_write(name: &str, asked: Option<Format>, known: &[Format]) -> Result<Kind> {
+    let packed = name != STANDARD && name.to_ascii_lowercase().ends_with(".gz");
+    let kind = match asked {
+        Some(format) => Some(Kind { format, packed }),
+        None if name == STANDARD => known.first().map(|&format| Kind { format, packed }),
+        None => kind(name),
+    };
+    let endings = || {
         let endings: Vec<_> =
             ENDINGS.iter().filter(|(_, format)| known.contains(format)).map(|(end, _)| *end).collect();
-        let message = format!("'{name}' ends in none of {} (with .gz behind it: compressed)", endings.join(", "));
-        Error::Argument { name: "output", message }
+        endings.join(", ")
+    };
+    kind.filter(|kind| known.contains(&kind.format)).ok_or_else(|| match asked {
+        Some(_) => {
+            Error::Argument { name: "--output-format", message: format!("this result is written as {}", endings()) }
+        }
+        None => {
+            let message = format!("'{name}' ends in none of {} (with .gz behind it: compressed)", endings());
+            Error::Argument { name: "output", message }
+        }
     })
 }
 
 /// What a sparse matrix is written as.
 pub(crate) const SPARSE: &[Format] = &[Format::MatrixMarket, Format::Npz, Format::Npy, Format::Csv, Format::Svmlight];
 
-/// Writes a matrix as the end of the name says.
-pub(crate) fn write(name: &str, a: &Matrix) -> Result<()> {
-    let kind = kind_to_write(name, SPARSE)?;
-    if kind.packed {
-        room_to_pack()?;
-    }
+/// Writes a matrix in this format.
+pub(crate) fn write(out: &mut dyn Write, format: Format, a: &Matrix) -> Result<(), Stop> {
     let (Some(pattern), Some(values)) = (a.pattern(), a.values()) else {
-        return Err(Error::Argument { name: "matrix", message: "it is on a GPU".into() });
+        return Err(Error::Argument { name: "matrix", message: "it is on a GPU".into() }.into());
     };
-    let options = WriteOptions::new();
-    to_file(name, kind.packed, |mut out| {
-        match kind.format {
-            Format::Npy => write_npy_to(out, pattern, values),
-            Format::Npz => write_npz_to(out, pattern, values),
-            Format::Csv => write_csv_to(out, pattern, values, &options),
-            Format::Svmlight => write_svmlight_to(out, pattern, values, &Labels::default(), &options),
-            _ => write_matrix_market_any_to(&mut out, pattern, values, &options),
-        }?;
-        Ok(())
-    })
+    write_parts(out, format, pattern, values)
 }
 
-/// Whether there is memory for what packs a file: where that finds none, it ends the process.
+/// Writes a matrix of which every element is an entry, its values by rows.
+pub(crate) fn write_dense(
+    out: &mut dyn Write,
+    format: Format,
+    (nrows, ncols): (usize, usize),
+    values: Slice<'_>,
+) -> Result<(), Stop> {
+    write_parts(out, format, &full(nrows, ncols)?, values)
+}
+
+/// The pattern of a matrix of which every element is an entry.
+pub(crate) fn full(nrows: usize, ncols: usize) -> Result<Pattern> {
+    let mut row_ptr = filled(nrows + 1, 0, "row pointers")?;
+    row_ptr.iter_mut().enumerate().for_each(|(i, place)| *place = i * ncols);
+    let mut columns = filled(nrows * ncols, 0u32, "column indices")?;
+    columns.chunks_mut(ncols.max(1)).for_each(|row| row.iter_mut().zip(0..).for_each(|(to, j)| *to = j));
+    Pattern::new(nrows, ncols, row_ptr, columns)
+}
+
+fn write_parts(mut out: &mut dyn Write, format: Format, pattern: &Pattern, values: Slice<'_>) -> Result<(), Stop> {
+    let options = WriteOptions::new();
+    match format {
+        Format::Npy => write_npy_to(out, pattern, values),
+        Format::Npz => write_npz_to(out, pattern, values),
+        Format::Csv => write_csv_to(out, pattern, values, &options),
+        Format::Svmlight => write_svmlight_to(out, pattern, values, &Labels::default(), &options),
+        _ => write_matrix_market_any_to(&mut out, pattern, values, &options),
+    }?;
+    Ok(())
+}
+
+/// What `make` makes, which packs a file and panics where it finds no memory for that.
 /// # Errors
 /// [`Error::OutOfMemory`].
-pub(crate) fn room_to_pack() -> Result<()> {
-    filled(1 << 20, 0u8, "packing a file").map(|room| drop(std::hint::black_box(room)))
+pub(crate) fn packing<T>(make: impl FnOnce() -> T) -> Result<T> {
+    // Less than a packer takes, so that one who has no memory for it is told before anything is written.
+    filled(1 << 20, 0u8, "packing a file").map(|room| drop(std::hint::black_box(room)))?;
+    let made = crate::failure::quietly(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(make)));
+    made.map_err(|_| Error::OutOfMemory { what: "packing a file", bytes: 1 << 20 })
 }
 
 /// What ends writing: the system, or the matrix.
@@ -173,7 +214,7 @@ pub(crate) fn to_file(name: &str, packed: bool, body: impl FnOnce(&mut dyn Write
         if !packed {
             return body(file);
         }
-        let mut out = GzEncoder::new(file, Compression::default());
+        let mut out = packing(|| GzEncoder::new(file, Compression::default()))?;
         body(&mut out)?;
         out.finish()?;
         Ok(())
@@ -207,7 +248,7 @@ mod tests {
             (kind_to_read("a.tsv.gz"), kind_to_read("a.txt"), kind_to_read("a"), kind_to_read("ä.CSV.zst")),
             (Format::Edges, Format::Edges, Format::MatrixMarket, Format::Csv)
         );
-        let refused = kind_to_write("a.txt", &[Format::MatrixMarket, Format::Tsv]).unwrap_err().to_string();
+        let refused = kind_to_write("a.txt", None, &[Format::MatrixMarket, Format::Tsv]).unwrap_err().to_string();
         assert_eq!(refused, "output: 'a.txt' ends in none of .mtx, .mm, .tsv (with .gz behind it: compressed)");
     }
 }

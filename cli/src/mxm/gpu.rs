@@ -63,7 +63,7 @@ impl Sent {
     pub(super) fn figures(
         &self,
         context: &Context,
-        first: Option<f64>,
+        first: f64,
         wanted: bool,
         download: impl FnOnce() -> sparring::Result<Matrix>,
     ) -> sparring::Result<(Figures, Option<Matrix>)> {
@@ -73,7 +73,6 @@ impl Sent {
         };
         let host = if wanted { Some(context.timed(download)?) } else { None };
         let (host, ms) = host.map_or((None, None), |(host, ms)| (Some(host), Some(ms)));
-        let first = first.unwrap_or_default();
         Ok((Figures { name, upload: self.upload, first, download: ms, peak }, host))
     }
 }

@@ -6,14 +6,16 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use sparring::factor::{CpAls, CpFit};
-use sparring::tensor::{AnyTensor, Kruskal, Tensor, Variant};
+use sparring::tensor::{AnyTensor, Kruskal, Tensor};
 use sparring::{Error, Index};
 
 use super::{plot, save};
-use crate::context::Context;
+use crate::context::{Context, Form};
 use crate::device::Where;
 use crate::failure::Result;
 use crate::output::{ms, seconds, thousands};
+use crate::plot::Picture;
+use crate::write::Writing;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -40,39 +42,41 @@ pub(crate) struct Arguments {
     /// Adds this much of the factors' squared norms to what is made least
     #[arg(long, default_value_t = 0.0, value_name = "RHO")]
     ridge: f64,
-    /// How products are computed: a, b, c, copies, tree or single [default: chosen]
+    /// How products are computed: a, b, c, copies, tree, linear or single; on a GPU copies, c, remapped or parts
+    /// [default: chosen]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// Goes on from a model that -o wrote as .json
+    /// Goes on from a model that -o wrote as .json, - for standard input
     #[arg(long, value_name = "FILE")]
     resume: Option<String>,
     /// Stops after the sweep in which so many seconds have passed
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<f64>,
-    /// Writes weights and factors: FILE.json, FILE.npz, or a folder of tables
+    /// Writes weights and factors: FILE.json, FILE.npz, a folder of tables, or - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<String>,
-    /// Draws the fit by sweep and the factors' columns: FILE.svg
+    /// Draws 1 - fit by sweep and the factors' columns: FILE.svg or FILE.png
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
     #[command(flatten)]
     pub(crate) place: Where,
 }
 
 pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
-    if let Some(name) = &arguments.output {
-        save::check(name)?;
-    }
-    if let Some(name) = arguments.plot.as_ref().filter(|name| !name.ends_with(".svg")) {
-        let message = format!("{name:?} is no .svg file");
-        return Err(Error::Argument { name: "--plot", message }.into());
-    }
-    let variant = arguments.variant.as_deref().map(Variant::from_name).transpose()?;
+    let output = save::Model::new(context, arguments.output.as_ref(), arguments.writing)?;
+    let picture = arguments.plot.as_deref().map(|name| Picture::new("--plot", name)).transpose()?;
+    let variant = arguments.variant.as_deref().map(|name| context.variant(name)).transpose()?;
     let guess = arguments.resume.as_deref().map(save::load).transpose()?;
     let (x, read_ms) = context.load_tensor(&arguments.file)?;
     match &x {
-        AnyTensor::Narrow(x) => compute(context, arguments, x, (variant, guess), read_ms),
-        AnyTensor::Wide(x) => compute(context, arguments, x, (variant, guess), read_ms),
+        AnyTensor::Narrow(x) => {
+            compute(context, arguments, x, (variant, guess), read_ms, (output.as_ref(), picture.as_ref()))
+        }
+        AnyTensor::Wide(x) => {
+            compute(context, arguments, x, (variant, guess), read_ms, (output.as_ref(), picture.as_ref()))
+        }
     }
 }
 
@@ -80,8 +84,9 @@ fn compute<I: Index>(
     context: &Context,
     arguments: &Arguments,
     x: &Tensor<f64, I>,
-    (variant, guess): (Option<Variant>, Option<Kruskal<f64>>),
+    (variant, guess): (Option<Form>, Option<Kruskal<f64>>),
     read_ms: f64,
+    (output, picture): (Option<&save::Model>, Option<&Picture>),
 ) -> Result {
     context.progress.stage("preparing the tensor".into());
     let mut als = CpAls::new(arguments.rank)
@@ -97,9 +102,13 @@ fn compute<I: Index>(
             context.progress.stage(message);
             ControlFlow::Continue(())
         });
-    if let Some(variant) = variant {
+    if let Some(Form::Variant(variant)) = variant {
         als = als.variant(variant);
     }
+    let form = match variant {
+        Some(Form::Device(form)) => Some(form),
+        _ => None,
+    };
     if let Some(model) = guess {
         als = als.guess(model);
     }
@@ -107,13 +116,12 @@ fn compute<I: Index>(
         let wrong = |_| Error::Argument { name: "--time-limit", message: format!("{limit} is no number of seconds") };
         als = als.time_limit(Duration::try_from_secs_f64(limit).map_err(wrong)?);
     }
-    let found = context.cp(&als, x)?;
-    if let Some(name) = &arguments.output {
-        context.progress.stage(format!("writing {name}"));
-        save::save(name, &found.model)?;
+    let found = context.cp(&als, x, form)?;
+    if let Some(output) = output {
+        output.save(context, &found.model)?;
     }
-    if let Some(name) = &arguments.plot {
-        plot::plot(name, &found)?;
+    if let Some(picture) = picture {
+        picture.draw(&plot::Decomposition(&found))?;
     }
     tell(context, arguments, x, &found, read_ms)
 }
@@ -131,7 +139,7 @@ fn tell<I: Index>(
         "file": arguments.file, "dims": x.dims(), "nnz": x.nnz(), "rank": arguments.rank, "fit": found.fit,
         "sweeps": found.fits.len(), "converged": found.converged, "start": found.start, "singular": found.singular,
         "weights": found.model.weights(), "fits": found.fits, "read_ms": ms(read_ms), "setup_ms": ms(time(found.setup)),
-        "mttkrp_ms": ms(time(found.mttkrp)), "total_ms": ms(time(found.total)), "threads": context.threads(),
+        "mttkrp_ms": ms(time(found.mttkrp)), "compute_ms": ms(time(found.total)), "threads": context.threads(),
         "device": context.device.to_string(), "chosen": chosen,
     });
     context.result(json, || {

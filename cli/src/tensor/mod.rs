@@ -2,6 +2,7 @@
 
 pub(crate) mod cp;
 pub(crate) mod info;
+pub(crate) mod mttkrp;
 mod plot;
 mod save;
 

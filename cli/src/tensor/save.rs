@@ -1,7 +1,6 @@
 //! Models in files: `.json` that can be gone on from, `.npz` for NumPy, or a folder of tables.
 
-use std::fmt::Write as _;
-use std::io;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use sparring::algebra::Slice;
@@ -9,49 +8,79 @@ use sparring::io::{write_file, write_npz_arrays_to};
 use sparring::tensor::Kruskal;
 use sparring::{Error, Result};
 
-use crate::formats::to_file;
+use crate::context::Context;
+use crate::failure::STDIN;
+use crate::formats::{Format, STANDARD};
+use crate::write::{Output, Writing};
 
-/// Refuses a name that says no format, before anything is computed.
-pub(super) fn check(name: &str) -> Result<()> {
-    let path = Path::new(name);
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("json" | "npz") | None => Ok(()),
-        Some(_) if path.is_dir() => Ok(()),
-        Some(other) => {
-            let message = format!("a model is written as .json, .npz, or into a folder, not as .{other}");
-            Err(Error::Argument { name: "--output", message })
+/// Where a model goes.
+pub(super) enum Model {
+    File(Output),
+    Folder(String),
+}
+
+impl Model {
+    /// Refuses a name that says no format, before anything is computed.
+    pub(super) fn new(context: &Context, name: Option<&String>, writing: Writing) -> Result<Option<Self>> {
+        let Some(name) = name else { return Ok(None) };
+        let path = Path::new(name);
+        if name != STANDARD && writing.is_default() && (path.is_dir() || path.extension().is_none()) {
+            return Ok(Some(Self::Folder(name.clone())));
+        }
+        let known = Output::new(context, Some(name), writing, &[Format::Json, Format::Npz]);
+        let refused = |e| match e {
+            Error::Argument { name: "output", .. } => {
+                let message = format!("a model is written as .json, .npz, or into a folder, not as '{name}'");
+                Error::Argument { name: "--output", message }
+            }
+            e => e,
+        };
+        Ok(known.map_err(refused)?.map(Self::File))
+    }
+
+    /// Writes the model.
+    pub(super) fn save(&self, context: &Context, model: &Kruskal<f64>) -> Result<()> {
+        match self {
+            Self::Folder(name) => folder(context, Path::new(name), model),
+            Self::File(output) if output.kind.format == Format::Json => output.write(context, |out| {
+                // Number by number: no text of the whole is in memory.
+                let mut out = BufWriter::new(out);
+                serde_json::to_writer(&mut out, model).map_err(io::Error::from)?;
+                writeln!(out)?;
+                Ok(out.flush()?)
+            }),
+            Self::File(output) => {
+                let shapes: Vec<_> = model.factors().iter().map(|factor| <[usize; 2]>::from(factor.shape())).collect();
+                let names: Vec<_> = (0..shapes.len()).map(|mode| format!("factor{mode}")).collect();
+                let rank = [model.rank()];
+                let mut list = vec![("weights", &rank[..], Slice::of(model.weights()))];
+                for ((name, shape), factor) in names.iter().zip(&shapes).zip(model.factors()) {
+                    list.push((name, shape, Slice::of(factor.values())));
+                }
+                output.write(context, |out| Ok(write_npz_arrays_to(out, &list)?))
+            }
         }
     }
 }
 
-/// Writes the model.
-pub(super) fn save(name: &str, model: &Kruskal<f64>) -> Result<()> {
+/// Tables, a file for the weights and each factor.
+fn folder(context: &Context, folder: &Path, model: &Kruskal<f64>) -> Result<()> {
     let io = |path: &Path, source: io::Error| Error::Io { path: path.display().to_string(), source };
-    if name.ends_with(".json") {
-        let text = serde_json::to_string(model).map_err(|e| io(Path::new(name), io::Error::other(e)))?;
-        return write_file(name, |out| out.write_all(text.as_bytes())).map_err(|e| io(Path::new(name), e));
-    }
-    if name.ends_with(".npz") {
-        let shapes: Vec<_> = model.factors().iter().map(|factor| <[usize; 2]>::from(factor.shape())).collect();
-        let names: Vec<_> = (0..shapes.len()).map(|mode| format!("factor{mode}")).collect();
-        let rank = [model.rank()];
-        let mut list = vec![("weights", &rank[..], Slice::of(model.weights()))];
-        for ((name, shape), factor) in names.iter().zip(&shapes).zip(model.factors()) {
-            list.push((name, shape, Slice::of(factor.values())));
-        }
-        return to_file(name, false, |out| Ok(write_npz_arrays_to(out, &list)?));
-    }
-    let folder = Path::new(name);
+    context.progress.stage(format!("writing {}", folder.display()));
     std::fs::create_dir_all(folder).map_err(|e| io(folder, e))?;
     let table = |file: String, values: &[f64], columns: usize| {
-        let mut text = String::new();
-        for row in values.chunks(columns.max(1)) {
-            let row: Vec<String> = row.iter().map(f64::to_string).collect();
-            // Text takes what is written to it.
-            let _ = writeln!(text, "{}", row.join(","));
-        }
         let path = folder.join(file);
-        write_file(&path, |out| out.write_all(text.as_bytes())).map_err(|e| io(&path, e))
+        let written = write_file(&path, |out| {
+            let mut out = BufWriter::new(out);
+            for row in values.chunks(columns.max(1)) {
+                for (k, x) in row.iter().enumerate() {
+                    write!(out, "{}{x}", if k == 0 { "" } else { "," })?;
+                }
+                writeln!(out)?;
+            }
+            out.flush()
+        });
+        written.map_err(|e| io(&path, e))
     };
     table("weights.csv".into(), model.weights(), model.rank())?;
     for (mode, factor) in model.factors().iter().enumerate() {
@@ -60,11 +89,17 @@ pub(super) fn save(name: &str, model: &Kruskal<f64>) -> Result<()> {
     Ok(())
 }
 
-/// A model that was saved as `.json`.
+/// A model that was saved as `.json`, or comes by standard input.
 pub(super) fn load(name: &str) -> Result<Kruskal<f64>> {
-    let text = std::fs::read_to_string(name).map_err(|source| Error::Io { path: name.to_owned(), source })?;
+    let file = if name == STANDARD { STDIN } else { name };
+    let mut text = String::new();
+    let read = match name {
+        STANDARD => io::stdin().lock().read_to_string(&mut text).map(drop),
+        name => std::fs::read_to_string(name).map(|read| text = read),
+    };
+    read.map_err(|source| Error::Io { path: file.to_owned(), source })?;
     serde_json::from_str(&text).map_err(|e| Error::Parse {
-        file: name.to_owned(),
+        file: file.to_owned(),
         line: e.line() as u64,
         column: e.column() as u64,
         message: e.to_string(),

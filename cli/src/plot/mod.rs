@@ -1,0 +1,128 @@
+//! Pictures as files: SVG or PNG, by the end of the name.
+
+mod histogram;
+mod matrix;
+mod png;
+
+use std::error::Error as StdError;
+use std::io;
+use std::path::Path;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use sparring::io::write_file;
+use sparring::{Error, Result};
+
+pub(crate) use histogram::Histogram;
+pub(crate) use matrix::Figures;
+pub(crate) use png::Pixels;
+
+/// Colours that those who see fewer of them can tell apart, of equal weight on white.
+///
+/// Source: Okabe and Ito 2008, Color Universal Design, without the yellow.
+pub(crate) const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+];
+/// Lines of a grid.
+const GRID: RGBColor = RGBColor(225, 225, 225);
+/// Text of captions, and of axes.
+pub(crate) const CAPTION: (&str, i32) = ("sans-serif", 18);
+pub(crate) const LABEL: (&str, i32) = ("sans-serif", 14);
+
+pub(crate) type Drawn<T = ()> = std::result::Result<T, Box<dyn StdError>>;
+pub(crate) type Area<B> = DrawingArea<B, Shift>;
+
+/// What a picture shows.
+pub(crate) trait Drawing {
+    /// Width and height in pixels.
+    fn size(&self) -> (u32, u32);
+    /// Points, bars and squares, about: how much memory its text takes.
+    fn marks(&self) -> usize;
+    fn draw<B: DrawingBackend<ErrorType: 'static>>(&self, area: &Area<B>) -> Drawn;
+}
+
+/// The file of a picture.
+#[derive(Clone)]
+pub(crate) struct Picture {
+    name: String,
+    svg: bool,
+}
+
+impl Picture {
+    /// For a name of `option`; refused before anything is computed if it ends in neither .svg nor .png.
+    pub(crate) fn new(option: &'static str, name: &str) -> Result<Self> {
+        let end = Path::new(name).extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        match end.as_deref() {
+            Some("svg") => Ok(Self { name: name.into(), svg: true }),
+            Some("png") => Ok(Self { name: name.into(), svg: false }),
+            _ => Err(Error::Argument { name: option, message: format!("'{name}' ends in neither .svg nor .png") }),
+        }
+    }
+    /// Draws and writes it.
+    pub(crate) fn draw(&self, drawing: &impl Drawing) -> Result<()> {
+        let failed = |e: Box<dyn StdError>| self.io(io::Error::other(e.to_string()));
+        if !self.svg {
+            let mut pixels = Pixels::new(drawing.size())?;
+            drawing.draw(&png::Backend::new(&mut pixels).into_drawing_area()).map_err(failed)?;
+            return pixels.write(Path::new(&self.name)).map_err(|e| self.io(e));
+        }
+        // What draws makes the text longer without asking whether there is memory: so it is asked for here.
+        let (mut svg, bytes) = (String::new(), (256 << 10) + 256 * drawing.marks());
+        svg.try_reserve(bytes).map_err(|_| Error::OutOfMemory { what: "a picture", bytes: bytes as u128 })?;
+        drawing.draw(&SVGBackend::with_string(&mut svg, drawing.size()).into_drawing_area()).map_err(failed)?;
+        write_file(&self.name, |out| out.write_all(svg.as_bytes())).map_err(|e| self.io(e))
+    }
+    fn io(&self, source: io::Error) -> Error {
+        Error::Io { path: self.name.clone(), source }
+    }
+}
+
+/// A number on an axis: short, with an exponent where that is shorter.
+pub(crate) fn tick(x: f64) -> String {
+    let x = if x.abs() < 1e-300 { 0.0 } else { x };
+    if x == 0.0 || (1e-3..1e5).contains(&x.abs()) {
+        // Not the digits in which a step of an axis differs from what it means.
+        let text = format!("{x:.6}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        return if text == "-0" { "0".into() } else { text.into() };
+    }
+    let text = format!("{x:.3e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A whole number on an axis; nothing for what lies between two.
+pub(crate) fn whole_tick(x: f64) -> String {
+    if (x - x.round()).abs() < 1e-6 { crate::output::thousands(x.round().max(0.0) as u64) } else { String::new() }
+}
+
+/// Values of an axis with a mark: at most so many whole numbers.
+pub(crate) fn labels_of(len: usize) -> usize {
+    len.clamp(2, 9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_short() {
+        assert_eq!([0.0, 0.5, -0.0, 30000.0, 1e-4, 2.5e7].map(tick), ["0", "0.5", "0", "30000", "1e-4", "2.5e7"]);
+        assert_eq!([2.0, 2.5, 12345.0].map(whole_tick), ["2", "", "12,345"]);
+    }
+
+    #[test]
+    fn the_end_of_a_name_says_what_the_picture_is() {
+        assert!(
+            Picture::new("--plot", "a.SVG").is_ok_and(|p| p.svg)
+                && Picture::new("--plot", "a.png").is_ok_and(|p| !p.svg)
+        );
+        assert!(Picture::new("--plot", "a.gif").is_err() && Picture::new("--plot", "svg").is_err());
+    }
+}

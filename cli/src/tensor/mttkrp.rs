@@ -1,0 +1,144 @@
+//! `sparring mttkrp FILE --mode N`: the matricized tensor times a Khatri–Rao product, over any semiring.
+
+use clap::Args;
+use serde_json::json;
+use sparring::algebra::dynamic::{SEMIRINGS, canonical};
+use sparring::algebra::{PlusTimes, Slice, Type};
+use sparring::par::filled;
+use sparring::runtime::{Semiring, Sum};
+use sparring::tensor::{AnyTensor, Kruskal, Pcg64, Tensor};
+use sparring::{Dense, Error, Index};
+
+use super::{dims, save};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::formats::{self, Format, SPARSE};
+use crate::near::suggested;
+use crate::output::{ms, number, seconds, shape, thousands};
+use crate::semiring::warn_outside;
+use crate::timing::{Times, timed};
+use crate::write::{Output, Writing};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// FROSTT file (.tns, .tns.gz), - for standard input, or gen:NAME
+    pub(crate) file: String,
+    /// Mode of the result, counted from 0
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    mode: usize,
+    /// Factors, one for each mode in order, of which that of --mode is not read: matrix files, absent elements being 0;
+    /// or a model that cp wrote as .json
+    #[arg(long, value_name = "FILE", num_args = 1.., value_delimiter = ',', conflicts_with_all = ["rank", "seed"])]
+    factors: Vec<String>,
+    /// Columns of factors that are drawn at random [default: 16]
+    #[arg(long, short, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
+    rank: Option<u32>,
+    /// Seed of these, NumPy's PCG64: elements in [0, 1), factor after factor [default: 0]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Semiring on f64: a name that `sparring semirings` lists, or ⊕ and ⊗ as formulas: "min, a + 2*b"
+    #[arg(long, default_value = "plus_times", value_name = "NAME")]
+    semiring: String,
+    /// Compute N times and report the median
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Write the product, a row for each index of the mode: .npy, .csv, .mtx, .npz (SciPy), .svm, .gz behind them, or -
+    /// for standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
+    let formats: Vec<Format> = [Format::Npy].into_iter().chain(SPARSE.iter().copied()).collect();
+    let output = Output::new(context, arguments.output.as_ref(), arguments.writing, &formats)?;
+    let ring = Semiring::new(&arguments.semiring, Type::F64);
+    let ring = suggested(ring, &arguments.semiring, SEMIRINGS.iter().map(|row| row.name))?;
+    let (x, read_ms) = context.load_tensor(&arguments.file)?;
+    match &x {
+        AnyTensor::Narrow(x) => compute(context, arguments, x, &ring, read_ms, output.as_ref()),
+        AnyTensor::Wide(x) => compute(context, arguments, x, &ring, read_ms, output.as_ref()),
+    }
+}
+
+/// Factors for a tensor of these extents, from files or at random, and the milliseconds that reading them took.
+fn factors(context: &Context, arguments: &Arguments, dims: &[usize]) -> Result<(Vec<Dense<f64>>, f64)> {
+    if let [model] = &arguments.factors[..]
+        && model.ends_with(".json")
+    {
+        let (model, ms) = timed(|| save::load(model));
+        // The weights go into the first factor that is read.
+        let mut model: Kruskal<f64> = model?;
+        model.distribute(usize::from(arguments.mode == 0))?;
+        return Ok((model.into_parts().1, ms));
+    }
+    let (mut factors, mut read_ms) = (vec![], 0.0);
+    if arguments.factors.is_empty() {
+        let mut random = Pcg64::new(arguments.seed.unwrap_or(0));
+        let rank = arguments.rank.unwrap_or(16) as usize;
+        for &n in dims {
+            let len = n.checked_mul(rank).ok_or(Error::OutOfMemory { what: "factors", bytes: u128::MAX })?;
+            let mut values = filled(len, 0.0, "factors")?;
+            values.iter_mut().for_each(|x| *x = random.unit());
+            factors.push(Dense::new(n, rank, values)?);
+        }
+        return Ok((factors, 0.0));
+    }
+    for name in &arguments.factors {
+        let (source, ms) = context.load(name)?;
+        read_ms += ms;
+        factors.push(source.matrix.to_dense(context.quiet.threads(), 0.0)?);
+    }
+    Ok((factors, read_ms))
+}
+
+fn compute<I: Index>(
+    context: &Context,
+    arguments: &Arguments,
+    x: &Tensor<f64, I>,
+    ring: &Semiring,
+    mut read_ms: f64,
+    output: Option<&Output>,
+) -> Result {
+    let (factors, of_factors) = factors(context, arguments, x.dims())?;
+    read_ms += of_factors;
+    let values: Vec<_> = factors.iter().map(Dense::values).chain([x.values()]).map(|v| Slice::of(v)).collect();
+    warn_outside(context, &arguments.semiring, &values);
+    context.progress.stage_of("multiplying", x.dims().get(arguments.mode).copied().unwrap_or(0), "rows");
+    let machine = context.machine()?;
+    let plus_times = canonical(&arguments.semiring) == "plus_times";
+    let (mut made, mut times) = (None, Times::default());
+    for _ in 0..arguments.repeat {
+        drop(made.take());
+        let (v, ms) = timed(|| match plus_times {
+            true => context.cpu.mttkrp(PlusTimes::<f64>::new(), x, &factors, arguments.mode).eval(),
+            false => machine.mttkrp(ring, x, &factors, arguments.mode),
+        });
+        made = Some(v?);
+        times.push(ms);
+    }
+    let Some(v) = made else { unreachable!("repeat is at least 1") };
+    if let Some(output) = output {
+        output.write(context, |out| formats::write_dense(out, output.kind.format, v.shape(), Slice::of(v.values())))?;
+    }
+    let ((nrows, ncols), sum) = (v.shape(), Sum::Real(v.values().iter().sum()));
+    let json = json!({
+        "file": arguments.file, "dims": x.dims(), "nnz": x.nnz(), "mode": arguments.mode, "rank": ncols, "nrows": nrows,
+        "ncols": ncols, "type": "f64", "semiring": arguments.semiring, "sum": number(sum), "repeat": arguments.repeat,
+        "read_ms": ms(read_ms), "compute_ms": ms(times.median()), "compute_min_ms": ms(times.minimum()),
+        "device": context.device.to_string(), "threads": context.threads(),
+    });
+    context.result(json, || {
+        format!(
+            "{}   {} entries   mode {}\n{} of f64 over {}   sum {sum}\nread {}, multiplied {}",
+            dims(x.dims()),
+            thousands(x.nnz() as u64),
+            arguments.mode,
+            shape(nrows, ncols),
+            arguments.semiring,
+            seconds(read_ms),
+            seconds(times.median()),
+        )
+    })
+}
