@@ -80,7 +80,7 @@ enum Command {
     Radius(radius::Arguments),
     /// Compute the distances between all rows
     Distances(distances::Arguments),
-    /// Contract dense arrays by named indices, over any of several semirings: einsum "bij,bjk->bik" a.npy b.npy
+    /// Contract dense arrays by named indices, over any semiring: einsum "bij,bjk->bik" a.npy b.npy
     Einsum(einsum::Arguments),
     /// Find the fastest kernels for contractions on a GPU, and keep them for later runs
     Tune(tune::Arguments),

@@ -206,9 +206,10 @@ unsafe impl<T: Value> MulPairs<T::Word> for TwoSteps<T> {
 unsafe impl<T: Value> MulSides<T::Word> for TwoSteps<T> {
     fn with(&self, work: &mut dyn FnMut(&mut SideMultiplier<'_, T::Word>)) {
         fn input<'a, T: Value>(side: Side<'a, T::Word>) -> Input<'a> {
-            // SAFETY: words of type T, which are handed over.
             match side {
+                // SAFETY: words of type T, which are handed over.
                 Side::One(x) => Input::Scalar(Slice::of(unsafe { values::<T>(std::slice::from_ref(x)) })),
+                // SAFETY: as above.
                 Side::Many(x) => Input::Values(Slice::of(unsafe { values::<T>(x) })),
             }
         }

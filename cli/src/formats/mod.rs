@@ -112,8 +112,8 @@ pub(crate) fn kind_to_read(whole: &str) -> Format {
     }
 }
 
-/// The kind of a file to write, one of `known`: `asked`, or what the name says, the first for standard output. Any other
-/// is refused before anything is computed.
+/// The kind of a file to write, one of `known`: `asked`, or what the name says, the first for standard output. Others
+/// are refused before anything is computed.
 pub(crate) fn kind_to_write(name: &str, asked: Option<Format>, known: &[Format]) -> Result<Kind> {
     let packed = name != STANDARD && name.to_ascii_lowercase().ends_with(".gz");
     let kind = match asked {

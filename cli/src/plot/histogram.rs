@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::{Area, CAPTION, COLOURS, Drawing, Drawn, GRID, LABEL, tick, whole_tick};
+use super::{Area, CAPTION, COLOURS, Drawing, Drawn, GRID, LABEL, tick_of, whole_tick};
 
 /// Bins at most, twice as many as are shown at least.
 const BINS: usize = 128;
@@ -118,7 +118,7 @@ impl Drawing for Histogram {
             .light_line_style(TRANSPARENT)
             .x_desc(self.axis)
             .y_desc("pairs")
-            .x_label_formatter(&|x| tick(*x))
+            .x_label_formatter(&|x| tick_of(*x, high - low))
             .y_label_formatter(&|y| whole_tick(*y))
             .label_style(LABEL)
             .axis_desc_style(LABEL)

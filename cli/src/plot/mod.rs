@@ -97,6 +97,11 @@ pub(crate) fn tick(x: f64) -> String {
     format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// [`tick`] on an axis of this length, on which a step may miss 0 by a rounding.
+pub(crate) fn tick_of(x: f64, length: f64) -> String {
+    tick(if x.abs() < 1e-9 * length { 0.0 } else { x })
+}
+
 /// A whole number on an axis; nothing for what lies between two.
 pub(crate) fn whole_tick(x: f64) -> String {
     if (x - x.round()).abs() < 1e-6 { crate::output::thousands(x.round().max(0.0) as u64) } else { String::new() }
@@ -114,6 +119,7 @@ mod tests {
     #[test]
     fn ticks_are_short() {
         assert_eq!([0.0, 0.5, -0.0, 30000.0, 1e-4, 2.5e7].map(tick), ["0", "0.5", "0", "30000", "1e-4", "2.5e7"]);
+        assert_eq!((tick_of(-2.776e-17, 0.5), tick_of(1e-20, 1e-19)), ("0".into(), "1e-20".into()));
         assert_eq!([2.0, 2.5, 12345.0].map(whole_tick), ["2", "", "12,345"]);
     }
 

@@ -103,7 +103,7 @@ fn compute<I: Index>(
 ) -> Result {
     let (factors, of_factors) = factors(context, arguments, x.dims())?;
     read_ms += of_factors;
-    let values: Vec<_> = factors.iter().map(Dense::values).chain([x.values()]).map(|v| Slice::of(v)).collect();
+    let values: Vec<_> = factors.iter().map(Dense::values).chain([x.values()]).map(Slice::of).collect();
     warn_outside(context, &arguments.semiring, &values);
     context.progress.stage_of("multiplying", x.dims().get(arguments.mode).copied().unwrap_or(0), "rows");
     let machine = context.machine()?;

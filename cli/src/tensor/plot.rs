@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use sparring::factor::CpFit;
 
-use crate::plot::{Area, CAPTION, COLOURS, Drawing, Drawn, LABEL, labels_of, tick, whole_tick};
+use crate::plot::{Area, CAPTION, COLOURS, Drawing, Drawn, LABEL, labels_of, tick, tick_of, whole_tick};
 
 /// Points of a curve, at most: longer columns are thinned.
 const POINTS: usize = 1000;
@@ -87,13 +87,12 @@ impl Decomposition<'_> {
             .x_labels(if n <= BARS { n.max(2) } else { labels_of(n) })
             .y_labels(6)
             .x_label_formatter(&|x| whole_tick(*x))
-            .y_label_formatter(&|y| tick(*y))
+            .y_label_formatter(&|y| tick_of(*y, top - bottom))
             .label_style(LABEL)
             .axis_desc_style(LABEL)
             .draw()?;
         let zero = [(-0.5, 0.0), (n.max(1) as f64 - 0.5, 0.0)];
-        for r in 0..components {
-            let colour = COLOURS[r];
+        for (r, colour) in COLOURS.into_iter().enumerate().take(components) {
             if n <= BARS {
                 let width = 0.8 / components as f64;
                 chart.draw_series((0..n).map(|i| {
