@@ -9,7 +9,7 @@ use common::arbitrary::Rng;
 use common::data::{self, Fact};
 use common::tensors::{GENTEN_FITS, close, dense, genten, ones};
 use sparring::factor::{CpAls, CpFit, Sweep};
-use sparring::tensor::{Kruskal, Tensor, Variant};
+use sparring::tensor::{AnyTensor, Kruskal, Tensor, Variant};
 use sparring::{Cpu, Error, Index};
 
 /// Fits and weights as GenTen, pyttb and TensorLy print them.
@@ -51,6 +51,19 @@ fn a_published_run() {
         ],
     );
     assert!(found.model.match_score(&exact.unwrap(), true).unwrap() > 0.999);
+}
+
+/// What `read_frostt` returns is decomposed as it is, with the bits of the tensor inside.
+#[test]
+fn a_tensor_of_either_width() {
+    let (x, _) = genten();
+    let als = CpAls::new(2).seed(3);
+    let found = als.run(&Cpu::new(), &x).unwrap();
+    let (narrow, wide) = (AnyTensor::Narrow(x.clone()), AnyTensor::Wide(x.cast::<u64>().unwrap()));
+    for any in [narrow, wide] {
+        let other = als.run(&Cpu::new(), &any).unwrap();
+        assert_eq!((other.model, other.fits), (found.model.clone(), found.fits.clone()));
+    }
 }
 
 /// Every component becomes the same: Υ is singular from then on, and the weights of minimum norm are equal.

@@ -10,8 +10,8 @@ use super::machine::{CpMachine, Solve};
 use crate::algebra::{Plus, Real};
 use crate::kernels::precompiled;
 use crate::par::{Threads, collected, reserved};
-use crate::tensor::{Kruskal, Norm, Pcg64, Tensor, Variant};
-use crate::{Dense, Error, Index, Result};
+use crate::tensor::{AnyTensor, Kruskal, Norm, Pcg64, Tensor, Variant};
+use crate::{Dense, Error, Index, Result, with_tensor};
 
 /// A sweep through all modes, done.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,6 +180,8 @@ impl<'a, T: Real> CpAls<'a, T> {
     /// Runs on `machine`. On the processor the result is the same bits for any number of threads, on processors of one
     /// kind: the R × R systems are solved by faer, which chooses its loops by the processor.
     ///
+    /// `x` is a [`Tensor`] or, as [`read_frostt`](crate::io::read_frostt) gives it, an [`AnyTensor`].
+    ///
     /// Entries at one place count as their sum. A tensor whose largest entry lies outside 2^±256, of f32 outside 2^±40,
     /// is divided by a power of two first and the weights are multiplied by it: digits are lost only of entries that
     /// are too small beside the largest one to count.
@@ -188,9 +190,8 @@ impl<'a, T: Real> CpAls<'a, T> {
     /// whose norm is not finite, and numbers that leave the range on the way; [`Error::Dims`] and [`Error::Shape`] if
     /// the guess does not fit; [`Error::Budget`], [`Error::OutOfMemory`], [`Error::Cancelled`]; what the machine may
     /// fail with.
-    pub fn run<M: CpMachine<T, I>, I: Index>(&self, machine: &M, x: &Tensor<T, I>) -> Result<CpFit<T>> {
-        let run: Run<T, I> = precompiled!(real run: Run<T, I>);
-        run(self, machine, x)
+    pub fn run<M, X: CpTensor<T, M> + ?Sized>(&self, machine: &M, x: &X) -> Result<CpFit<T>> {
+        x.decompose(self, machine)
     }
 
     fn check<I: Index>(&self, x: &Tensor<T, I>) -> Result<()> {
@@ -227,6 +228,34 @@ impl<'a, T: Real> CpAls<'a, T> {
             return Ok(guess.into_parts().1);
         }
         random_factors(x.dims(), self.rank, self.seed.wrapping_add(start as u64))
+    }
+}
+
+/// A sparse tensor that [`CpAls::run`] decomposes on a machine of type M: a [`Tensor`], or an [`AnyTensor`].
+///
+/// Sealed: the library implements it.
+pub trait CpTensor<T: Real, M>: sealed::Sealed {
+    /// Runs `als` on `machine`.
+    #[doc(hidden)]
+    fn decompose(&self, als: &CpAls<'_, T>, machine: &M) -> Result<CpFit<T>>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T, I: crate::Index> Sealed for crate::tensor::Tensor<T, I> {}
+    impl<T> Sealed for crate::tensor::AnyTensor<T> {}
+}
+
+impl<T: Real, I: Index, M: CpMachine<T, I>> CpTensor<T, M> for Tensor<T, I> {
+    fn decompose(&self, als: &CpAls<'_, T>, machine: &M) -> Result<CpFit<T>> {
+        let run: Run<T, I> = precompiled!(real run: Run<T, I>);
+        run(als, machine, self)
+    }
+}
+
+impl<T: Real, M: CpMachine<T, u32> + CpMachine<T, u64>> CpTensor<T, M> for AnyTensor<T> {
+    fn decompose(&self, als: &CpAls<'_, T>, machine: &M) -> Result<CpFit<T>> {
+        with_tensor!(self, x => x.decompose(als, machine))
     }
 }
 

@@ -10,7 +10,7 @@ mod cuda;
 mod machine;
 mod solve;
 
-pub use als::{CpAls, CpFit, Sweep};
+pub use als::{CpAls, CpFit, CpTensor, Sweep};
 #[cfg(feature = "cuda")]
 pub use cuda::InForm;
 pub use machine::{Agreement, CpMachine, CpState, Solve};
