@@ -1,9 +1,17 @@
 //! The one error type. Every variant carries the numbers that explain it.
 
+use std::fmt;
+
 use thiserror::Error;
 
 /// What can go wrong. Each message names the operation and the numbers involved.
-#[derive(Debug, Error)]
+///
+/// `Debug` prints the same sentence as `Display`, so that a program whose `main` returns this [`Result`] ends with it:
+/// ```
+/// let e = sparring::Csr::<f64>::new(1, 1, vec![0, 1], vec![7], vec![1.0]).unwrap_err();
+/// assert_eq!(format!("Error: {e:?}"), "Error: entry 0: column index 7 is not below 1");
+/// ```
+#[derive(Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Two operands do not fit together.
@@ -248,6 +256,12 @@ pub enum Error {
         /// The system's words.
         message: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Result of this library's operations.
