@@ -7,6 +7,9 @@ pub use crate::algebra::{
 };
 pub use crate::backend::{Backend, Container, DistanceBackend};
 pub use crate::distance::Metric;
+pub use crate::einsum;
+pub use crate::factor::CpAls;
 #[cfg(feature = "cuda")]
 pub use crate::gpu::Cuda;
-pub use crate::{Coo, Cpu, Csr, Dense, Error, Pattern, Result, Vector};
+pub use crate::runtime::Machine;
+pub use crate::{Coo, Cpu, Csr, Dense, Error, Pattern, Result, Tensor, Vector};
