@@ -1,6 +1,35 @@
 //! Sparse linear algebra and sparse tensors over **any semiring**.
 //!
-//! See the README for a ladder of examples and `ARCHITECTURE.md` for the map.
+//! ```
+//! use sparring::prelude::*;
+//!
+//! // 0 → 1 costs 5, 0 → 2 costs 1, 2 → 1 costs 2.
+//! let a = Csr::<f64>::new(3, 3, vec![0, 2, 2, 3], vec![1, 2, 1], vec![5.0, 1.0, 2.0])?;
+//! let cpu = Cpu::new();
+//! let two_steps = cpu.mxm(MinPlus::new(), &a, &a).eval()?;
+//! assert_eq!(two_steps.get(0, 1), Some(&3.0));
+//! let shortest = cpu.ewise_add(Min::new(), &a, &two_steps).eval()?;
+//! assert_eq!(shortest.get(0, 1), Some(&3.0));
+//! # Ok::<(), sparring::Error>(())
+//! ```
+//!
+//! A semiring is a type, [`Ring<Min<f64>, Plus<f64>>`](algebra::Ring) for shortest paths, and [`op!`] writes an operator
+//! of your own. Operations are methods of a machine, [`Cpu`] or, with the feature `cuda`, `Cuda`; algorithms written
+//! against the trait [`Backend`](backend::Backend) run on either.
+//!
+//! | task | begin with |
+//! | --- | --- |
+//! | matrices and vectors | [`Csr`], [`Coo`], [`Vector`], [`Dense`] |
+//! | products, elementwise operations, masks, plans | [`Backend`](backend::Backend) |
+//! | semirings, monoids, operators | [`algebra`] |
+//! | files | [`io`] |
+//! | triangles, breadth-first search, betweenness | [`graph`] |
+//! | distances and nearest neighbours of sparse rows | [`distance`], [`DistanceBackend`](backend::DistanceBackend) |
+//! | sparse tensors, CP | [`Tensor`], [`factor::CpAls`] |
+//! | batches of small dense tensors | [`contract`], [`einsum!`] |
+//! | types and operators known at run time | [`runtime`] |
+//!
+//! [`prelude`] has what most programs use, [`guide`] longer examples.
 
 pub mod algebra;
 pub mod backend;
@@ -11,6 +40,7 @@ pub mod factor;
 #[cfg(feature = "cuda")]
 pub mod gpu;
 pub mod graph;
+pub mod guide;
 mod index;
 pub mod io;
 pub(crate) mod kernels;

@@ -20,13 +20,13 @@ const LAYERS: [&[&str]; 11] = [
     &["ops", "distance"],
     &["backend", "gpu"],
     &["factor", "graph", "runtime"],
-    &["prelude"],
+    &["prelude", "guide"],
 ];
 /// Modules beside the ladder, and all that they may import.
 const BESIDE: [(&str, &[&str]); 1] =
     [("io", &["error", "algebra", "replace", "index", "pattern", "sparse", "par", "simd", "tensor"])];
 /// What stands at the root of the crate, and the module it comes from.
-const ROOT: [(&str, &str); 15] = [
+const ROOT: [(&str, &str); 16] = [
     ("Error", "error"),
     ("Result", "error"),
     ("Coo", "sparse"),
@@ -41,6 +41,7 @@ const ROOT: [(&str, &str); 15] = [
     ("Cuda", "backend"),
     ("Isa", "simd"),
     ("op", "algebra"),
+    ("einsum", "contract"),
     ("num_complex", "algebra"),
 ];
 

@@ -11,7 +11,7 @@ use crate::algebra::{Plus, Real};
 use crate::kernels::precompiled;
 use crate::par::{Threads, collected, reserved};
 use crate::tensor::{AnyTensor, Kruskal, Norm, Pcg64, Tensor, Variant};
-use crate::{Dense, Error, Index, Result, with_tensor};
+use crate::{Dense, Error, Index, Result};
 
 /// A sweep through all modes, done.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -255,7 +255,7 @@ impl<T: Real, I: Index, M: CpMachine<T, I>> CpTensor<T, M> for Tensor<T, I> {
 
 impl<T: Real, M: CpMachine<T, u32> + CpMachine<T, u64>> CpTensor<T, M> for AnyTensor<T> {
     fn decompose(&self, als: &CpAls<'_, T>, machine: &M) -> Result<CpFit<T>> {
-        with_tensor!(self, x => x.decompose(als, machine))
+        crate::with_tensor!(self, x => x.decompose(als, machine))
     }
 }
 
