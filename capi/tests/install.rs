@@ -71,6 +71,12 @@ fn programs_find_what_is_installed() {
     let from = libraries.shared.parent().expect("folder of the library");
     assert_eq!(Some(from), libraries.archive.parent());
     succeed(install().arg("--prefix").arg(&prefix).args(["--libdir", "lib/here", "--from"]).arg(from));
+    if there_is("strip") {
+        let size = |path: &Path| fs::metadata(path).expect("a library").len();
+        let installed = libdir.join(libraries.shared.file_name().expect("a name"));
+        assert!(size(&installed) < size(&libraries.shared), "the shared library is not stripped");
+        assert!(size(&libdir.join("libsparring.a")) < size(&libraries.archive), "the archive is not stripped");
+    }
     let source = folder.0.join("program.c");
     fs::write(&source, PROGRAM).expect("a file");
     by_pkg_config(&folder.0, &source, &libdir);
