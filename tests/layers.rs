@@ -130,6 +130,15 @@ fn may_import(from: &str, to: &str) -> bool {
     }
 }
 
+/// Tables are read at a glance: what needs more words is a list or a paragraph.
+#[test]
+fn tables_of_the_map_are_short() {
+    let text = include_str!("../ARCHITECTURE.md");
+    let cells = text.lines().filter(|line| line.starts_with('|')).flat_map(|line| line.split('|'));
+    let long: Vec<_> = cells.filter(|cell| cell.split_whitespace().count() > 25).collect();
+    assert!(text.contains("| layer | room |") && long.is_empty(), "more than 25 words: {long:#?}");
+}
+
 #[test]
 fn modules_import_only_from_below() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
