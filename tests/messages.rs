@@ -70,3 +70,9 @@ fn what_is_trusted_takes_a_promise_or_is_not_to_be_had() {
     says("value.rs");
     says("par.rs");
 }
+
+/// `--emit=metadata` is what `cargo check` does.
+#[test]
+fn extents_that_differ_are_told_without_making_code() {
+    says("einsum.rs");
+}

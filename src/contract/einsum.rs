@@ -175,7 +175,9 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 /// numbers of indices and, if they are to, their extents ([`View::shaped`](crate::contract::View::shaped),
 /// [`View::ranked`](crate::contract::View::ranked)).
 ///
-/// Extents that both of two views know are compared by the compiler as well, all others when it runs.
+/// Extents that both of two views know are compared by the compiler as well, also where it only checks (`cargo check`),
+/// all others when the program runs. In a function that is generic over its shapes use
+/// [`Einsum::new`](crate::contract::Einsum::new): the compiler has to know the extents here.
 /// ```
 /// use sparring::{Cpu, algebra::PlusTimes, contract::{Layout, View}, einsum};
 /// let (b, c) = ([1.0, 2.0], [10.0, 20.0]);
@@ -186,7 +188,7 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Extents that are known and differ do not compile, be it in two operands:
-/// ```compile_fail,E0080
+/// ```compile_fail,E0277
 /// use sparring::{contract::{Any, Fixed, Layout, View}, einsum};
 /// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.shaped::<(Any, Fixed<3>)>()?;
 /// let c = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.shaped::<(Fixed<4>, Any)>()?;
@@ -194,7 +196,7 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// or along the diagonal of one:
-/// ```compile_fail,E0080
+/// ```compile_fail,E0277
 /// use sparring::{contract::{Fixed, Layout, View}, einsum};
 /// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.shaped::<(Fixed<3>, Fixed<4>)>()?;
 /// einsum!("ii->i", b)?;
@@ -208,7 +210,7 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 /// # Ok::<(), sparring::Error>(())
 /// ```
 /// Nor does an operand of another number of indices:
-/// ```compile_fail,E0080
+/// ```compile_fail,E0277
 /// use sparring::{contract::{Layout, View}, einsum};
 /// let b = View::new(&[1.0], Layout::row_major(&[1, 1])?)?.ranked::<2>()?;
 /// einsum!("ijk->ik", b)?;
@@ -223,13 +225,32 @@ operands!(a S0, b S1, c S2, d S3, e S4, f S5, g S6, h S7);
 /// ```
 #[macro_export]
 macro_rules! einsum {
+    (@operands $text:literal $given:ident ($i:literal $($more:literal)*) $operand:tt $($rest:tt)*) => {
+        $crate::contract::assert_rank::<$i, { $crate::contract::rank_of($text, $i) }, _>(&$given);
+        $crate::einsum!(@indices $text $given $i 0 1 2 3 4 5 6 7);
+        $crate::einsum!(@operands $text $given ($($more)*) $($rest)*);
+    };
+    (@operands $text:literal $given:ident ($($more:literal)*)) => {};
+    (@indices $text:literal $given:ident $i:literal $($j:literal)*) => {
+        $($crate::contract::assert_agrees::<
+            $i,
+            $j,
+            { $crate::contract::first($text, $i, $j).0 },
+            { $crate::contract::first($text, $i, $j).1 },
+            _,
+        >(&$given);)*
+    };
     ($text:literal, $($operand:expr),+ $(,)?) => {{
         struct Expression;
         impl $crate::contract::Text for Expression {
             const TEXT: &'static str = $text;
         }
-        // Also where the whole is only checked: the numbers of indices are compared when code is made of it.
-        const _: () = $crate::contract::assert_subscripts($text, None);
-        $crate::contract::Einsum::checked(Expression, ($(&$operand,)+))
+        const _: () = {
+            $crate::contract::assert_subscripts($text, None);
+            $crate::contract::assert_operands($text, [$(stringify!($operand)),+].len());
+        };
+        let given = ($(&$operand,)+);
+        $crate::einsum!(@operands $text given (0 1 2 3 4 5 6 7) $({$operand})+);
+        $crate::contract::Einsum::checked(Expression, given)
     }};
 }

@@ -37,6 +37,7 @@
 //! transposing, batches in one allocation, kernels for constant sizes.
 
 mod action;
+mod agree;
 mod ahead;
 mod any;
 mod arrangement;
@@ -65,6 +66,8 @@ mod tiny;
 mod update;
 mod view;
 
+#[doc(hidden)]
+pub use agree::{assert_agrees, assert_operands, assert_rank, first, rank_of};
 pub use any::AnyView;
 pub(crate) use any::contract_any;
 pub use arrangement::{Arrangement, ColumnMajor, Interleaved, RowMajor};

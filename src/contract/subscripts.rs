@@ -22,6 +22,26 @@ pub(super) const fn number(byte: u8) -> Option<u8> {
     }
 }
 
+/// Letter `place` of operand `operand` in a text, if it has that many operands and letters.
+pub(super) const fn term_letter(text: &str, operand: usize, place: usize) -> Option<u8> {
+    let bytes = text.as_bytes();
+    let (mut at, mut term, mut found) = (0, 0, 0);
+    while at < bytes.len() && bytes[at] != b'-' && term <= operand {
+        match number(bytes[at]) {
+            Some(index) if term == operand => {
+                if found == place {
+                    return Some(index);
+                }
+                found += 1;
+            }
+            _ if bytes[at] == b',' => term += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
 /// What is wrong with the text; with the extents of each operand as far as they are known, also what does not fit
 /// those.
 pub(super) const fn fault(text: &str, shapes: Option<&[&[Option<usize>]]>) -> Option<Fault> {

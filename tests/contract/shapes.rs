@@ -2,7 +2,7 @@
 
 use super::*;
 use sparring::Result;
-use sparring::contract::{Any, Arrangement, ColumnMajor, Extents, Fixed, Interleaved, Rank, RowMajor, reduced};
+use sparring::contract::{Any, Arrangement, ColumnMajor, Extents, Fixed, Interleaved, Rank, RowMajor, Shaped, reduced};
 
 #[test]
 fn shapes_are_those_of_the_array() {
@@ -28,6 +28,24 @@ fn shapes_are_those_of_the_array() {
     says(einsum!("ij,jk->ik", c, r), &["j has 4 values in operand 1, 3 in operand 0"]);
     assert_eq!(<(Fixed<7>, Any) as Extents>::KNOWN, [Some(7), None]);
     assert_eq!(<Rank<3> as Extents>::KNOWN, [None; 3]);
+}
+
+/// Checked once for every type and extent: bounds on shapes hold in a function that is generic over both.
+#[test]
+fn generic_functions_name_shapes_in_part() {
+    fn trace<T: Clone, const N: usize>(
+        a: Shaped<'_, T, (Fixed<N>, Fixed<3>)>,
+        b: Shaped<'_, T, (Any, Fixed<N>)>,
+    ) -> Result<(Vec<usize>, usize)> {
+        Ok(einsum!("ij,ji->", a, b)?.result())
+    }
+    let numbers = [0; 512];
+    let view = |extents: &[usize]| View::new(&numbers, Layout::row_major(extents).unwrap()).unwrap();
+    let (a, b) = (view(&[2, 3]).shaped().unwrap(), view(&[3, 2]).shaped().unwrap());
+    assert_eq!(trace::<_, 2>(a, b).unwrap(), (vec![], 1));
+    // More indices than extents may be named for.
+    let c = view(&[2; 9]).ranked::<9>().unwrap();
+    assert_eq!(einsum!("abcdefghi->ia", c).unwrap().result(), (vec![2, 2], 1));
 }
 
 /// Rows in groups of eight, tensors with a gap between them, the first element not at the beginning.
