@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::algebra::Word;
 use crate::par::Slots;
-use crate::simd::{Hits, Met, Sixteen, within};
+use crate::simd::{Hits, Sixteen, SparseAccumulator, within};
 use crate::{Index, Pattern, Result};
 
 /// A row of A, and the columns of B that count.
@@ -116,17 +116,17 @@ pub(crate) unsafe trait OneByOne<W: Word, I: Index>: Multiply<W, I> {
     /// # Panics
     /// If there is no such entry or value.
     fn to_hits(&self, i: usize, hits: &Hits, values: &mut [W]);
-    /// `sums[p]` ⊕= A(i, k) ⊗ B(k, j), p being the place of column j, which gets one as it is met.
+    /// `sums[p]` ⊕= A(i, k) ⊗ B(k, j), p being the place of column j in the accumulator.
     /// # Panics
-    /// If there are not as many places and sums as columns were met, and one for each of a row of B.
-    fn to_met(&self, row: RowOfA<'_>, met: &mut Met<I>, sums: &mut [W]);
+    /// If there are fewer places and sums than touched columns and one for each column of a row of B.
+    fn accumulate_row(&self, row: RowOfA<'_>, spa: &mut SparseAccumulator<I>, sums: &mut [W]);
     /// Appends columns and values of rows of C = A·B, row after row, columns increasing, and says in `lens` how many
     /// each has; up to a row that has more than sixteen products. How many rows that were.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     /// # Panics
     /// If A has not these rows, or `lens` is shorter.
-    fn few_rows(
+    fn short_rows(
         &self,
         by: Sixteen,
         rows: Range<usize>,

@@ -7,7 +7,7 @@ use super::{Multiply, OneByOne, RowOfA, RowsOfC};
 use crate::algebra::words::{values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
 use crate::par::{Slots, out_of_memory};
-use crate::simd::{self, Hits, InOrder, Met, RowsOf, Sixteen, prefetch, scatter, scatter_at};
+use crate::simd::{self, Hits, InOrder, RowsOf, Sixteen, SparseAccumulator, prefetch, scatter, scatter_at};
 use crate::{Csr, Index, Pattern, Result};
 
 /// Entries of A ahead of the current one whose rows of B are asked for.
@@ -77,8 +77,8 @@ impl<R: Semiring, I: Index, P: Copy + Into<u64>> FoldRow<R, I> for ToPlaces<'_, 
     }
 }
 
-struct ToMet<'a, T, I>(&'a mut Met<I>, &'a mut [T]);
-impl<R: Semiring, I: Index> FoldRow<R, I> for ToMet<'_, Out<R>, I> {
+struct IntoAccumulator<'a, T, I>(&'a mut SparseAccumulator<I>, &'a mut [T]);
+impl<R: Semiring, I: Index> FoldRow<R, I> for IntoAccumulator<'_, Out<R>, I> {
     #[inline(always)]
     fn row(&mut self, js: &[I], ys: &[Rhs<R>], f: impl Fn(Out<R>, Rhs<R>, I) -> Out<R>) {
         self.0.fold(self.1, js, ys, f);
@@ -156,11 +156,11 @@ unsafe impl<R: Semiring, I: Index> OneByOne<<Out<R> as Value>::Word, I> for Prod
         }
     }
     #[inline(never)]
-    fn to_met(&self, row: RowOfA<'_>, met: &mut Met<I>, sums: &mut [<Out<R> as Value>::Word]) {
+    fn accumulate_row(&self, row: RowOfA<'_>, spa: &mut SparseAccumulator<I>, sums: &mut [<Out<R> as Value>::Word]) {
         // SAFETY: as above.
-        self.each_row_of_b(row, ToMet(met, unsafe { values_mut::<Out<R>>(sums) }));
+        self.each_row_of_b(row, IntoAccumulator(spa, unsafe { values_mut::<Out<R>>(sums) }));
     }
-    fn few_rows(
+    fn short_rows(
         &self,
         by: Sixteen,
         rows: Range<usize>,
@@ -171,7 +171,7 @@ unsafe impl<R: Semiring, I: Index> OneByOne<<Out<R> as Value>::Word, I> for Prod
     }
 }
 
-/// [`OneByOne::few_rows`].
+/// [`OneByOne::short_rows`].
 struct FewRows<'a, 'p, R: Semiring, I: Index> {
     of: &'a Products<'p, R, I>,
     by: Sixteen,
@@ -182,7 +182,7 @@ struct FewRows<'a, 'p, R: Semiring, I: Index> {
 
 impl<R: Semiring, I: Index> simd::Work for FewRows<'_, '_, R, I> {
     type Out = Result<usize>;
-    /// Products are computed as rows of B are met, folded in the order of their columns. Rows have so few of them that
+    /// Products are computed row of B by row of B, and folded in the order of their columns. Rows have so few of them that
     /// a loop of a guessed length would mostly end where it was not foreseen: so they are computed by fours, the last
     /// one of a row of B again and again, and folded by eights, what is beyond the last to a place beyond the last.
     #[inline(always)]

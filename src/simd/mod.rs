@@ -3,12 +3,12 @@
 //! Each function checks once what its loop then relies on. Vector instructions are chosen at run time, in [`isa`]
 //! alone, by what the processor has; the scalar twin is what the others are tested against.
 
+mod accumulator;
 mod corners;
 mod emit;
 mod hits;
 mod intersect;
 mod isa;
-mod met;
 mod rows;
 mod scatter;
 mod shifted;
@@ -19,6 +19,7 @@ mod turn;
 mod union;
 
 pub(crate) use crate::par::{prefetch, prefetch_at};
+pub(crate) use accumulator::SparseAccumulator;
 pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
 pub(crate) use hits::{HITS, Hits, NONE};
@@ -27,7 +28,6 @@ pub use isa::Isa;
 pub(crate) use isa::register;
 #[cfg(target_arch = "x86_64")]
 use isa::{has_v3, has_v4, has_vbmi2, has_vpopcntdq};
-pub(crate) use met::Met;
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
     count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, scatter, scatter_at, scatter_places,

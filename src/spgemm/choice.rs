@@ -28,34 +28,32 @@ pub(super) fn packs(cf: f64) -> bool {
     cf <= CUTOFF
 }
 
-/// Multiplications of a mean row, and for each column of C, from which on two passes beat one where rows may be in any
-/// order.
+/// Mean flops per row, and flops per entry of C, above which two passes win (unsorted output).
 ///
-/// Ours, one thread, columns as they are met against bits and places: road network 3.6 ms and 5.3, p2p-Gnutella31 3.2,
+/// Sparse accumulator against two passes, one thread: road network 3.6 ms and 5.3, p2p-Gnutella31 3.2,
 /// 5.2, web18 130, 220, cond-mat-2005 26, 50, memplus 17, 21, cnr-2000 179, 216, email-Enron (1400 a row) 114, 137; but
 /// bcsstk16 (3900 a row, 24 a column) 18.7, 12.9, rmat14 (7100 a row) 315, 269 and stencil27_60 (5.5 a column) 192,
 /// 188.
-const LONG_ROWS: f64 = 3000.0;
-const OFTEN: f64 = 5.0;
+const UNSORTED_ROW_FLOPS: f64 = 3000.0;
+const MOST_COMPRESSION: f64 = 5.0;
 
-/// The same where rows are put in order then, and the fewest products for each column: so few columns are sorted in
-/// registers, and are so much fewer than products that sorting them alone is worth the places.
+/// The same for sorted output, and the least compression ratio: below it the accumulator saves too little sorting.
 ///
-/// Two threads, by two passes and so (ms): A·P of smoothed aggregation (21 products a row, 3.3 a column) 80, 60;
+/// Two threads, two passes against one (ms): A·P of smoothed aggregation (21 products a row, 3.3 a column) 80, 60;
 /// delaunay_n16 (38, 1.8) 8.0, 7.2; bayer10 (49, 1.6) 1.9, 1.7. But er18d8 (64, 1.0) 95, 97 to 121, web18 (110, 1.3)
 /// 101, 102, memplus (540, 1.9) 10, 16.
-const SHORT_ROWS: f64 = 64.0;
-const AGAIN: f64 = 1.5;
+const SORTED_ROW_FLOPS: f64 = 64.0;
+const LEAST_COMPRESSION: f64 = 1.5;
 
-/// Whether rows are so short that columns may get their places as they are met, in a product for one use. Not where
-/// rows are the row before, moved, whose columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
+/// Whether rows are short enough for a sparse accumulator, in a product for one use. Skipped on structured grids, where
+/// each row is the previous one shifted: their columns cost nothing to find (lap2d_1000: 78 ms, 71 in two passes).
 pub(super) fn short_rows(mean_row_flops: f64, in_order: bool) -> bool {
-    mean_row_flops < if in_order { SHORT_ROWS } else { LONG_ROWS }
+    mean_row_flops < if in_order { SORTED_ROW_FLOPS } else { UNSORTED_ROW_FLOPS }
 }
 
-/// And whether each is met so seldom.
-pub(super) fn seldom(products_a_column: f64, in_order: bool) -> bool {
-    products_a_column < OFTEN && (!in_order || products_a_column >= AGAIN)
+/// Whether the compression ratio is below the cutoff.
+pub(super) fn compresses_little(ratio: f64, in_order: bool) -> bool {
+    ratio < MOST_COMPRESSION && (!in_order || ratio >= LEAST_COMPRESSION)
 }
 
 /// Whether rows are sorted with their products in one register, by their mean of multiplications and the part of rows
@@ -156,13 +154,18 @@ mod tests {
         assert!(packs(0.6) && !packs(0.61));
         assert!(compares((9, 1 << 16), 54) && !compares((9, 1 << 16), 53) && !compares((9, 1 << 15), 54));
         assert!(few(16.0, 0.9) && !few(16.5, 1.0) && !few(3.0, 0.89));
-        assert!(short_rows(2999.0, false) && !short_rows(3000.0, false) && seldom(1.0, false) && !seldom(5.0, false));
+        assert!(
+            short_rows(2999.0, false)
+                && !short_rows(3000.0, false)
+                && compresses_little(1.0, false)
+                && !compresses_little(5.0, false)
+        );
         assert!(
             short_rows(63.0, true)
                 && !short_rows(64.0, true)
-                && seldom(1.5, true)
-                && !seldom(1.4, true)
-                && !seldom(5.0, true)
+                && compresses_little(1.5, true)
+                && !compresses_little(1.4, true)
+                && !compresses_little(5.0, true)
         );
         let choice = Choice {
             mean_row_flops: 300.0,

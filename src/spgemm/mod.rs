@@ -9,7 +9,7 @@ mod kk;
 mod listing;
 mod masked;
 mod moved;
-mod once;
+mod one_pass;
 mod plan;
 mod pool;
 mod product;
@@ -20,7 +20,7 @@ mod tasks;
 mod twins;
 mod values;
 
-pub(crate) use once::{Made, mxm, mxm_any};
+pub(crate) use one_pass::{Made, mxm, mxm_any};
 pub use plan::{Plan, Stats};
 pub(crate) use plan::{Request, count, numeric, numeric_any, numeric_any_into, numeric_into, symbolic};
 #[cfg(feature = "cuda")]

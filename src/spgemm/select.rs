@@ -116,7 +116,7 @@ pub struct Options {
     /// Forces or forbids compression.
     pub compress: Compress,
     /// Allows rows of C in any order where that is faster: kkSpGEMM leaves the sorting out; by our own policy a product
-    /// for one use may have its columns in the order in which they are met, while those of a plan are in order when
+    /// for one use may have its columns in the order of their first products, while those of a plan are in order when
     /// they are found, which its explanation says.
     pub unsorted: bool,
     /// Settings of kkSpGEMM, for its policy and for forced accumulators.

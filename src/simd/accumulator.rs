@@ -1,15 +1,17 @@
-//! Columns of a row in the order in which they are met, each with its sum.
+//! The sparse accumulator (SPA): the columns of a row in the order of their first product, each with its sum.
+//!
+//! Source: Gilbert, Moler, Schreiber 1992, §3.1.3.
 
 use std::hint::select_unpredictable;
 
 use crate::par::filled;
 use crate::{Index, Result};
 
-/// For each column the place of its sum, if it was met in this row. One per thread.
+/// For each column the place of its sum, if the row has touched it. One per thread.
 ///
-/// Places are marked by numbers that only grow, from row to row, so that nothing is cleared between rows.
-pub(crate) struct Met<I> {
-    /// For each column the number that it got last.
+/// Marks only grow from row to row, so that nothing is cleared between rows.
+pub(crate) struct SparseAccumulator<I> {
+    /// The last number of each column.
     marks: Vec<u32>,
     /// The number of place 0 in this row, and that of the next place.
     first: u32,
@@ -18,7 +20,7 @@ pub(crate) struct Met<I> {
     cols: Vec<I>,
 }
 
-impl<I: Index> Met<I> {
+impl<I: Index> SparseAccumulator<I> {
     /// For rows of `ncols` columns, of which a row has at most `most` places.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -29,7 +31,7 @@ impl<I: Index> Met<I> {
         let marks = filled(ncols.max(1).next_power_of_two(), 0, "marks of columns")?;
         Ok(Self { marks, first: 1, next: 1, cols: filled(most, I::cast(0), "columns of a row")? })
     }
-    /// Begins a row: no column was met.
+    /// Begins a row: no column is touched.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
         self.first = self.next;
@@ -38,12 +40,12 @@ impl<I: Index> Met<I> {
             (self.first, self.next) = (1, 1);
         }
     }
-    /// The columns that were met, by their places.
+    /// The touched columns, by their places.
     #[inline(always)]
     pub(crate) fn cols(&self) -> &[I] {
         &self.cols[..(self.next - self.first) as usize]
     }
-    /// The place of a column that was met in this row; of another one, anything.
+    /// The place of a touched column; of another one, anything.
     #[inline(always)]
     pub(crate) fn place(&self, j: I) -> u32 {
         self.marks[j.get() & (self.marks.len() - 1)].wrapping_sub(self.first)
@@ -68,7 +70,7 @@ impl<I: Index> Met<I> {
             // SAFETY: an index & (length − 1) is less than the length, which is a power of two.
             let mark = unsafe { marks.get_unchecked_mut(j.get() & mask) };
             let new = *mark < first;
-            // No branch: which column is new nobody can guess.
+            // Branch-free: processors cannot predict which column is new.
             let p = select_unpredictable(new, n, *mark);
             n += u32::from(new);
             *mark = p;
@@ -89,62 +91,62 @@ mod tests {
 
     #[test]
     fn a_column_has_one_place_in_a_row_and_none_in_the_next() {
-        let mut met = Met::<u32>::new(10, 5).unwrap();
+        let mut spa = SparseAccumulator::<u32>::new(10, 5).unwrap();
         for row in 0..3 {
             let mut sums = [0; 5];
-            met.clear();
-            met.fold(&mut sums, &[7, 3], &[1, 2], |z, y, _| z + y);
-            met.fold(&mut sums, &[3, 9], &[4, 8], |z, y, j| z + y + u32::from(j == 9) * 100);
-            assert_eq!((met.cols(), sums), (&[7, 3, 9][..], [1, 6, 108, 0, 0]));
-            met.clear();
-            assert!(met.cols().is_empty());
+            spa.clear();
+            spa.fold(&mut sums, &[7, 3], &[1, 2], |z, y, _| z + y);
+            spa.fold(&mut sums, &[3, 9], &[4, 8], |z, y, j| z + y + u32::from(j == 9) * 100);
+            assert_eq!((spa.cols(), sums), (&[7, 3, 9][..], [1, 6, 108, 0, 0]));
+            spa.clear();
+            assert!(spa.cols().is_empty());
             let mut sums = [0; 5];
-            met.fold(&mut sums, &[9, 3, 0], &[row, 16, 32], |z, y, _| z + y);
-            assert_eq!((met.cols(), sums), (&[9, 3, 0][..], [row, 16, 32, 0, 0]));
+            spa.fold(&mut sums, &[9, 3, 0], &[row, 16, 32], |z, y, _| z + y);
+            assert_eq!((spa.cols(), sums), (&[9, 3, 0][..], [row, 16, 32, 0, 0]));
         }
     }
 
     #[test]
     fn numbers_begin_anew_before_they_are_used_up() {
-        let mut met = Met::<u32>::new(4, 2).unwrap();
-        met.fold(&mut [0; 2], &[1, 2], &[1, 1], |z, y, _| z + y);
-        met.next = 1 << 31;
-        met.clear();
-        assert_eq!((met.first, met.next, &met.marks[..]), (1, 1, &[0; 4][..]));
+        let mut spa = SparseAccumulator::<u32>::new(4, 2).unwrap();
+        spa.fold(&mut [0; 2], &[1, 2], &[1, 1], |z, y, _| z + y);
+        spa.next = 1 << 31;
+        spa.clear();
+        assert_eq!((spa.first, spa.next, &spa.marks[..]), (1, 1, &[0; 4][..]));
         let mut sums = [0; 2];
-        met.fold(&mut sums, &[2, 1], &[5, 6], |z, y, _| z + y);
-        assert_eq!((met.cols(), sums), (&[2, 1][..], [5, 6]));
+        spa.fold(&mut sums, &[2, 1], &[5, 6], |z, y, _| z + y);
+        assert_eq!((spa.cols(), sums), (&[2, 1][..], [5, 6]));
     }
 
     #[test]
     #[should_panic(expected = "assertion failed")]
     fn sums_may_not_become_fewer() {
-        let mut met = Met::<u32>::new(4, 3).unwrap();
-        met.fold(&mut [0; 3], &[1, 2], &[1, 1], |z, y, _| z + y);
-        met.fold(&mut [0; 1], &[2], &[1], |z, y, _| z + y);
+        let mut spa = SparseAccumulator::<u32>::new(4, 3).unwrap();
+        spa.fold(&mut [0; 3], &[1, 2], &[1, 1], |z, y, _| z + y);
+        spa.fold(&mut [0; 1], &[2], &[1], |z, y, _| z + y);
     }
 
     #[test]
     fn a_panic_leaves_no_mark_beyond_the_places() {
-        let mut met = Met::<u32>::new(4, 4).unwrap();
-        let fold = |met: &mut Met<u32>| {
-            met.fold(&mut [0; 4], &[1, 2, 3], &[1, 1, 1], |z: i32, y, j| {
+        let mut spa = SparseAccumulator::<u32>::new(4, 4).unwrap();
+        let fold = |spa: &mut SparseAccumulator<u32>| {
+            spa.fold(&mut [0; 4], &[1, 2, 3], &[1, 1, 1], |z: i32, y, j| {
                 assert!(j != 3, "a test");
                 z + y
             });
         };
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fold(&mut met))).is_err());
-        assert!(met.marks.iter().all(|&mark| mark < met.next));
-        met.clear();
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fold(&mut spa))).is_err());
+        assert!(spa.marks.iter().all(|&mark| mark < spa.next));
+        spa.clear();
         let mut sums = [0; 1];
-        met.fold(&mut sums, &[2], &[5], |z, y, _| z + y);
-        assert_eq!((met.cols(), sums), (&[2][..], [5]));
+        spa.fold(&mut sums, &[2], &[5], |z, y, _| z + y);
+        assert_eq!((spa.cols(), sums), (&[2][..], [5]));
     }
 
     #[test]
     #[should_panic(expected = "assertion failed")]
     fn no_place_beyond_the_last() {
-        let mut met = Met::<u32>::new(4, 2).unwrap();
-        met.fold(&mut [0; 1], &[1, 2], &[1, 1], |z, y, _| z + y);
+        let mut spa = SparseAccumulator::<u32>::new(4, 2).unwrap();
+        spa.fold(&mut [0; 1], &[1, 2], &[1, 1], |z, y, _| z + y);
     }
 }

@@ -1,14 +1,15 @@
-//! The columns of a row in order, and where each was among those that were met.
+//! Sorts the columns of a row, and finds the permutation.
 
 use crate::par::{filled, reserved};
 use crate::simd::{
-    self, Met, SHORT, SLACK, ShortList, dispatch_work, emit_columns, emit_flagged, or_bits, or_bits_flagged,
+    self, SHORT, SLACK, ShortList, SparseAccumulator, dispatch_work, emit_columns, emit_flagged, or_bits,
+    or_bits_flagged,
 };
 use crate::spgemm::columns::SPARSE;
 use crate::{Index, Result};
 
-/// Puts one row after another in order. One per thread.
-pub(super) struct Order<I: Index> {
+/// Sorts one row after another, with the permutation. One per thread.
+pub(super) struct SortWithPermutation<I: Index> {
     ncols: usize,
     /// Most columns of a row.
     most: usize,
@@ -22,7 +23,7 @@ pub(super) struct Order<I: Index> {
     places: Vec<u32>,
 }
 
-impl<I: Index> Order<I> {
+impl<I: Index> SortWithPermutation<I> {
     /// For rows with at most `most` of `ncols` columns.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -39,34 +40,34 @@ impl<I: Index> Order<I> {
             places: filled(room, 0, "places of a row")?,
         })
     }
-    /// The columns that were met, increasing, and the place of each.
+    /// The touched columns, increasing, and the place of each in the accumulator.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(super) fn of(&mut self, met: &Met<I>) -> Result<(&[I], &[u32])> {
-        let n = met.cols().len();
+    pub(super) fn of(&mut self, spa: &SparseAccumulator<I>) -> Result<(&[I], &[u32])> {
+        let n = spa.cols().len();
         if self.words.is_empty() && (n > SHORT || !self.list.keeps_places(self.ncols)) {
             let words = self.ncols.div_ceil(64).next_power_of_two().max(8);
             self.words = filled(words, 0, "bits of a row")?;
             self.flags = filled(words / 8, 0, "bits of a row")?;
             self.far = reserved(self.most, "places of a row")?;
         }
-        dispatch_work(Row { order: self, met });
+        dispatch_work(Row { order: self, spa });
         Ok((&self.cols[..n], &self.places[..n]))
     }
 }
 
 /// One row.
 struct Row<'a, I: Index> {
-    order: &'a mut Order<I>,
-    met: &'a Met<I>,
+    order: &'a mut SortWithPermutation<I>,
+    spa: &'a SparseAccumulator<I>,
 }
 
 impl<I: Index> simd::Work for Row<'_, I> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { order: Order { ncols, list, words, flags, far, cols, places, .. }, met } = self;
-        let (found, n) = (met.cols(), met.cols().len());
+        let Self { order: SortWithPermutation { ncols, list, words, flags, far, cols, places, .. }, spa } = self;
+        let (found, n) = (spa.cols(), spa.cols().len());
         if n <= SHORT && list.keeps_places(*ncols) {
             return list.sort_with_places(found, cols, &mut places[..n]);
         }
@@ -97,7 +98,7 @@ impl<I: Index> simd::Work for Row<'_, I> {
         };
         debug_assert_eq!(all, n);
         for (place, &j) in places.iter_mut().zip(&cols[..n]) {
-            *place = met.place(j);
+            *place = spa.place(j);
         }
     }
 }
@@ -111,14 +112,15 @@ mod tests {
     fn columns_come_in_order_with_their_places() {
         fn check<I: Index>(ncols: usize) {
             let most = 3000.min(ncols);
-            let (mut met, mut order) = (Met::<I>::new(ncols, most).unwrap(), Order::new(ncols, most).unwrap());
+            let (mut spa, mut order) =
+                (SparseAccumulator::<I>::new(ncols, most).unwrap(), SortWithPermutation::new(ncols, most).unwrap());
             for (n, reach) in (0..=140).chain([700, most]).flat_map(|n| [n, 4 * n, ncols].map(|reach| (n, reach))) {
                 let (n, reach) = (n.min(ncols), reach.clamp(n.min(ncols), ncols));
                 // Distinct, and all over the reach: 7919 is prime, and no number of columns is a multiple of it.
                 let js: Vec<I> = (0..n).map(|t| I::cast(t * 7919 % n * (reach / n))).collect();
-                met.clear();
-                met.fold(&mut vec![0; most], &js, &vec![1; n], |z, y, _| z + y);
-                let (cols, places) = order.of(&met).unwrap();
+                spa.clear();
+                spa.fold(&mut vec![0; most], &js, &vec![1; n], |z, y, _| z + y);
+                let (cols, places) = order.of(&spa).unwrap();
                 assert!(cols.is_sorted_by(|a, b| a < b) && cols.len() == n, "{n} of {reach}");
                 assert!(cols.iter().zip(places).all(|(&j, &p)| js[p as usize] == j), "{n} of {reach}");
             }

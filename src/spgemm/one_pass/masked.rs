@@ -1,5 +1,5 @@
 //! Under a mask: the products of a row that count are gathered in a list; then they alone are computed, and the columns
-//! of the mask that were met are the row of C.
+//! of the mask that a product touches are the row of C.
 //!
 //! Source: Milaković et al. 2022 (mask as accumulator).
 
@@ -50,7 +50,7 @@ struct Rows<'a, 't, W, I: Index> {
     misses: Misses,
     mask: &'a Pattern<I>,
     task: &'t Task,
-    /// And for each slot whether a product met it: none between rows.
+    /// And for each slot whether a product touched it: none between rows.
     listing: &'t mut (Listing, Vec<bool>),
     lens: &'t mut [usize],
     cols: &'t mut Vec<I>,
@@ -61,7 +61,8 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
     type Out = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        let Self { products, of, mut twins, mut misses, mask, task, listing: (listing, met), cols, values, .. } = self;
+        let Self { products, of, mut twins, mut misses, mask, task, listing: (listing, touched), cols, values, .. } =
+            self;
         let (Operands { a, b, .. }, identity, part) = (of, products.identity(), task.cols.as_ref());
         let most = match part {
             None => mask.row_ptr()[task.rows.end] - mask.row_ptr()[task.rows.start],
@@ -69,7 +70,7 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
         };
         lengthen(cols, most, I::default())?;
         lengthen(values, most, identity)?;
-        // `listed` is the row whose products were listed last, and whether all its columns were met.
+        // `listed` is the row whose products were listed last, and whether all its columns were touched.
         let (mut n, mut listed) = (0, None);
         for (i, len) in task.rows.clone().zip(self.lens) {
             let masked = columns_of_row(mask, i, part);
@@ -88,12 +89,12 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
                 let by = twins.shift(of, i)?;
                 let hits = twins.by.is(masked, mask.row(l), by).then(|| listing.moved(b, (a.row(i), a.row(l))))??;
                 products.to_hits(i, hits, row);
-                mark(met, if all { &[] } else { hits.each().2 });
+                mark(touched, if all { &[] } else { hits.each().2 });
                 Some(all)
             });
             if again.is_none() {
                 listing.row((a, b), i, part, masked, |hits| {
-                    mark(met, hits.each().2);
+                    mark(touched, hits.each().2);
                     products.to_hits(i, hits, row);
                 });
             }
@@ -102,10 +103,10 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
                 cols[n..n + masked.len()].copy_from_slice(masked);
                 n += masked.len();
             } else {
-                // Those that were met move together, by comparisons that nothing waits for.
-                for (s, (j, met)) in masked.iter().zip(&mut *met).enumerate() {
+                // Touched columns are compacted, branch-free.
+                for (s, (j, touched)) in masked.iter().zip(&mut *touched).enumerate() {
                     (cols[n], values[n]) = (*j, values[from + s]);
-                    n += usize::from(std::mem::take(met));
+                    n += usize::from(std::mem::take(touched));
                 }
             }
             *len = n - from;
@@ -145,10 +146,10 @@ impl Misses {
     }
 }
 
-/// Says of some slots that they are met.
+/// Marks some slots as touched.
 #[inline(always)]
-fn mark(met: &mut [bool], slots: &[u32]) {
-    slots.iter().for_each(|&s| met[s as usize] = true);
+fn mark(touched: &mut [bool], slots: &[u32]) {
+    slots.iter().for_each(|&s| touched[s as usize] = true);
 }
 
 /// Makes an empty vector `len` long.

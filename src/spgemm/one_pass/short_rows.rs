@@ -1,12 +1,11 @@
-//! Short rows in order: up to sixteen products are computed as they are met, their columns sorted in one register, and
-//! folded in that order. The few longer rows get [places as their columns are met](super::met), and are put in order
-//! afterwards.
+//! Short rows, sorted: up to sixteen products are computed in the order of B, their columns sorted in one register, and
+//! folded in that order. Longer rows, which are rare here, go through a [sparse accumulator](super::by_accumulator).
 //!
 //! Source: Gustavson 1978; Batcher 1968 (the sort).
 
 use std::sync::{Mutex, PoisonError};
 
-use super::longer::Longer;
+use super::accumulated_row::AccumulatedRow;
 use crate::algebra::Word;
 use crate::kernels::{OneByOne, RowOfA};
 use crate::par::{Threads, append_both};
@@ -14,7 +13,7 @@ use crate::simd::Sixteen;
 use crate::spgemm::tasks::{Task, Work};
 use crate::{Index, Result};
 
-/// Columns and values of A·B, and how many each row has, by tasks.
+/// Columns and values of A·B, and the length of each row, by tasks.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn OneByOne<W, I>,
@@ -31,7 +30,7 @@ pub(super) fn rows<W: Word, I: Index>(
         while done < rows.len() {
             if part.is_none() {
                 let some = rows.start + done..rows.end;
-                done += products.few_rows(by, some, &mut lens[done..], (&mut *cols, &mut *values))?;
+                done += products.short_rows(by, some, &mut lens[done..], (&mut *cols, &mut *values))?;
             }
             if done < rows.len() {
                 let row =
@@ -44,14 +43,14 @@ pub(super) fn rows<W: Word, I: Index>(
     })
 }
 
-/// What finds longer rows, made for the first of them.
+/// The accumulator for longer rows, made for the first of them.
 fn made<'l, W: Word, I: Index>(
-    longer: &'l mut Option<Longer<W, I>>,
+    longer: &'l mut Option<AccumulatedRow<W, I>>,
     products: &dyn OneByOne<W, I>,
     work: &Work,
-) -> Result<&'l mut Longer<W, I>> {
+) -> Result<&'l mut AccumulatedRow<W, I>> {
     match longer {
         Some(longer) => Ok(longer),
-        none => Ok(none.insert(Longer::new(products, work)?)),
+        none => Ok(none.insert(AccumulatedRow::new(products, work)?)),
     }
 }

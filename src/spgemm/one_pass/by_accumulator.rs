@@ -1,20 +1,19 @@
-//! Columns get their places as they are met, and sums beside them; then rows are put in order, unless any order will
-//! do.
+//! Rows by a sparse accumulator, sorted afterwards unless the product may be unsorted.
 //!
-//! Source: Gustavson 1978.
+//! Source: Gustavson 1978; Gilbert, Moler, Schreiber 1992.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::longer::Longer;
+use super::accumulated_row::AccumulatedRow;
 use crate::algebra::Word;
 use crate::kernels::{OneByOne, RowOfA};
 use crate::par::{Threads, append_both};
 use crate::spgemm::tasks::{Task, Work};
 use crate::{Index, Result};
 
-/// Columns and values of A·B, and how many each row has, by tasks; whether all rows are in order, which they are
-/// `in_order`.
+/// Columns and values of A·B, and the length of each row, by tasks; whether all rows are sorted, which `in_order`
+/// demands.
 pub(super) fn rows<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn OneByOne<W, I>,
@@ -24,12 +23,12 @@ pub(super) fn rows<W: Word, I: Index>(
 ) -> Result<(Vec<I>, Vec<W>, bool)> {
     let sorted = AtomicBool::new(true);
     let hint = usize::try_from(work.flops).unwrap_or(usize::MAX);
-    let state = || Longer::new(products, work);
-    let (cols, values) = append_both(threads, "mxm", work.tasks.len(), hint, state, |longer, t, cols, values| {
+    let state = || AccumulatedRow::new(products, work);
+    let (cols, values) = append_both(threads, "mxm", work.tasks.len(), hint, state, |accumulated, t, cols, values| {
         let Task { rows, cols: part } = &work.tasks[t];
         let mut lens = lens[t].lock().unwrap_or_else(PoisonError::into_inner);
         for (i, len) in rows.clone().zip(&mut **lens) {
-            let row = longer.row(products, RowOfA { i, part: part.as_ref() });
+            let row = accumulated.row(products, RowOfA { i, part: part.as_ref() });
             if in_order {
                 *len = row.append_in_order(cols, values)?;
                 continue;

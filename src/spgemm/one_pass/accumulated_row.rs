@@ -1,43 +1,43 @@
-//! Rows of any length: columns get places as they are met, and are appended as they come or in order.
+//! Rows of any length by a sparse accumulator, appended in the order of their first products or sorted.
 
-use super::order::Order;
+use super::sort::SortWithPermutation;
 use crate::algebra::Word;
 use crate::kernels::{OneByOne, RowOfA};
 use crate::par::{filled, out_of_memory};
-use crate::simd::Met;
+use crate::simd::SparseAccumulator;
 use crate::spgemm::columns::extend;
 use crate::spgemm::tasks::Work;
 use crate::{Index, Pattern, Result};
 
-/// Finds one row after another, of any length. One per thread.
-pub(super) struct Longer<W, I: Index> {
-    met: Met<I>,
-    /// Of the columns that are met; the identity elsewhere, and between rows.
+/// Computes one row after another, of any length. One per thread.
+pub(super) struct AccumulatedRow<W, I: Index> {
+    spa: SparseAccumulator<I>,
+    /// Of the touched columns; the identity elsewhere, and between rows.
     sums: Vec<W>,
     identity: W,
     ncols: usize,
-    /// From the first row that is put in order on.
-    order: Option<Order<I>>,
+    /// Made for the first row that is sorted.
+    order: Option<SortWithPermutation<I>>,
 }
 
-impl<W: Word, I: Index> Longer<W, I> {
+impl<W: Word, I: Index> AccumulatedRow<W, I> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new(products: &dyn OneByOne<W, I>, work: &Work) -> Result<Self> {
         let ((_, b), identity) = (products.patterns(), products.identity());
         let most = places(b, work.max_row_flops);
         let sums = filled(most, identity, "sums of a row")?;
-        Ok(Self { met: Met::new(b.ncols(), most)?, sums, identity, order: None, ncols: b.ncols() })
+        Ok(Self { spa: SparseAccumulator::new(b.ncols(), most)?, sums, identity, order: None, ncols: b.ncols() })
     }
     pub(super) fn row(&mut self, products: &dyn OneByOne<W, I>, row: RowOfA<'_>) -> FoundRow<'_, W, I> {
-        self.met.clear();
-        products.to_met(row, &mut self.met, &mut self.sums);
+        self.spa.clear();
+        products.accumulate_row(row, &mut self.spa, &mut self.sums);
         FoundRow(self)
     }
 }
 
-/// Places that a row of at most `flops` products takes: while a row of B is met there is one for each of its columns,
-/// whether it has one before or not.
+/// Places that a row of at most `flops` products takes. While a row of B is added there is one for each of its columns,
+/// touched before or not.
 fn places<I: Index>(b: &Pattern<I>, flops: u64) -> usize {
     usize::try_from(flops).unwrap_or(usize::MAX).min(b.ncols() + b.longest_row())
 }
@@ -49,29 +49,29 @@ pub(super) fn has_numbers<I: Index>(b: &Pattern<I>, flops: u64) -> bool {
 }
 
 /// A row that was found; is forgotten when it is appended.
-pub(super) struct FoundRow<'a, W, I: Index>(&'a mut Longer<W, I>);
+pub(super) struct FoundRow<'a, W, I: Index>(&'a mut AccumulatedRow<W, I>);
 
 impl<W: Word, I: Index> FoundRow<'_, W, I> {
     pub(super) fn cols(&self) -> &[I] {
-        self.0.met.cols()
+        self.0.spa.cols()
     }
-    /// Appends columns and values as they were met.
+    /// Appends columns and values in the order of their first products.
     pub(super) fn append(self, cols: &mut Vec<I>, values: &mut Vec<W>) -> Result<()> {
-        let Longer { met, sums, identity, .. } = self.0;
-        extend(cols, met.cols())?;
-        extend(values, &sums[..met.cols().len()])?;
-        sums[..met.cols().len()].fill(*identity);
+        let AccumulatedRow { spa, sums, identity, .. } = self.0;
+        extend(cols, spa.cols())?;
+        extend(values, &sums[..spa.cols().len()])?;
+        sums[..spa.cols().len()].fill(*identity);
         Ok(())
     }
-    /// Appends columns, increasing, and their values; how many.
+    /// Appends increasing columns and their values, and returns their number.
     pub(super) fn append_in_order(self, cols: &mut Vec<I>, values: &mut Vec<W>) -> Result<usize> {
-        let Longer { met, sums, identity, ncols, order } = self.0;
-        let n = met.cols().len();
+        let AccumulatedRow { spa, sums, identity, ncols, order } = self.0;
+        let n = spa.cols().len();
         let order = match order {
             Some(order) => order,
-            none => none.insert(Order::new(*ncols, sums.len())?),
+            none => none.insert(SortWithPermutation::new(*ncols, sums.len())?),
         };
-        let (found, places) = order.of(met)?;
+        let (found, places) = order.of(spa)?;
         extend(cols, found)?;
         values.try_reserve(n).map_err(|_| out_of_memory::<W>("a block of C", values.len() + n))?;
         values.extend(places.iter().map(|&place| sums[place as usize]));

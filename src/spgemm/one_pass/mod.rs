@@ -1,11 +1,11 @@
-//! A product in one pass, for one use: columns and values together, under a [mask](masked), where rows are
-//! [short](few), or [as columns are met](met), where rows may be in any order or are soon put in order.
+//! One-pass (fused) SpGEMM, for a product used once: columns and values together. Rows come under a [mask](masked), as
+//! [short rows](short_rows) sorted in a register, or by a [sparse accumulator](by_accumulator).
 
-mod few;
-mod longer;
+mod accumulated_row;
+mod by_accumulator;
 mod masked;
-mod met;
-mod order;
+mod short_rows;
+mod sort;
 
 use std::sync::Arc;
 
@@ -24,10 +24,11 @@ use crate::par::Threads;
 use crate::simd::Sixteen;
 use crate::{Csr, Index, Pattern, Result};
 
-/// C = A ⊕.⊗ B, or C⟨M⟩, for one use: what [`symbolic`](super::symbolic) and [`numeric`](super::numeric) give, in less
-/// time under a mask that is no complement, where nearly all rows have at most sixteen products (on processors with
-/// AVX-512), where rows are short and columns are met more than once, and where
-/// [rows may be in any order](super::Options::unsorted): there they are in that in which their columns are met.
+/// C = A ⊕.⊗ B, or C⟨M⟩, for one use: the result of [`symbolic`](super::symbolic) and [`numeric`](super::numeric).
+///
+/// One pass is faster under a mask that is no complement; where nearly all rows have at most sixteen products (on
+/// processors with AVX-512); where rows are short and their columns repeat; and where
+/// [rows may be unsorted](super::Options::unsorted), which then have the order of their first products.
 ///
 /// Shapes, errors and values are theirs. Cost under such a mask: O(flops + nnz(M)) time and O(nnz(C)) memory; per
 /// thread four bytes for each column of B, a byte for each entry of the mask's longest row, and a column and a value
@@ -45,7 +46,7 @@ pub(crate) fn mxm<R: Semiring, I: Index>(
     a: &Csr<Lhs<R>, I>,
     b: &Csr<Rhs<R>, I>,
 ) -> Result<Csr<Out<R>, I>> {
-    let (made, values) = kernels::numeric(&Products::new(ring, a, b), &Once { threads, request })?;
+    let (made, values) = kernels::numeric(&Products::new(ring, a, b), &SingleUse { threads, request })?;
     Csr::with_pattern(made.c, values)
 }
 
@@ -64,7 +65,7 @@ pub(crate) fn mxm_any(
         let (c, values, flops) = made?;
         return Ok((Made { c: Arc::new(c), flops, strategy: Strategy::OnePass(OnePass::Small) }, values));
     }
-    kernels::numeric_by_formula(ring, a, b, &Once { threads, request })
+    kernels::numeric_by_formula(ring, a, b, &SingleUse { threads, request })
 }
 
 /// C's pattern, and how C was made.
@@ -86,7 +87,7 @@ impl<I: Index> Made<I> {
     }
 }
 
-/// How a product is made.
+/// How a product was computed.
 #[derive(Clone, Debug)]
 enum Strategy<I: Index> {
     OnePass(OnePass),
@@ -99,13 +100,13 @@ enum Strategy<I: Index> {
 const WIDE: u64 = 16;
 
 /// A product for one use.
-struct Once<'a, I: Index> {
+struct SingleUse<'a, I: Index> {
     threads: &'a Threads,
     request: &'a Request<'a, I>,
 }
 
-impl<I: Index> Once<'_, I> {
-    /// Whether what is asked for can be had in one pass.
+impl<I: Index> SingleUse<'_, I> {
+    /// Whether one pass can serve the request.
     fn is_for_one_pass(&self) -> bool {
         let Request { mask, options, .. } = self.request;
         match mask {
@@ -113,17 +114,17 @@ impl<I: Index> Once<'_, I> {
             None => options.compress != Compress::On && !self.request.is_theirs(),
         }
     }
-    /// The way of a product without a mask, if there is one; what is seen of the product for that goes to `begun`.
+    /// The method for a product without a mask, if one pass suits it. Facts that were found on the way go to `begun`.
     fn plain(
         &self,
         (a, b): (&Pattern<I>, &Pattern<I>),
         work: &Work,
         begun: &mut Begun<I>,
-    ) -> Result<Option<Way<'_, I>>> {
+    ) -> Result<Option<RowMethod<'_, I>>> {
         let mean = work.mean_row_flops(a.nrows());
         let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, columns::short_rows(a, b)));
         let in_order = !self.request.options.unsorted;
-        let numbered = longer::has_numbers(b, work.max_row_flops);
+        let numbered = accumulated_row::has_numbers(b, work.max_row_flops);
         if !numbered || few.is_none() && !choice::short_rows(mean, in_order) {
             return Ok(None);
         }
@@ -131,35 +132,34 @@ impl<I: Index> Once<'_, I> {
         begun.repeats = Some(repeats);
         Ok(match few {
             _ if repeats.is_some() => None,
-            Some(by) => Some(Way::Few(by)),
-            None => {
-                choice::seldom(columns::products_a_column(a, b, work.flops)?, in_order).then_some(Way::Met { in_order })
-            }
+            Some(by) => Some(RowMethod::ShortRows(by)),
+            None => choice::compresses_little(columns::products_a_column(a, b, work.flops)?, in_order)
+                .then_some(RowMethod::Accumulator { in_order }),
         })
     }
 }
 
-/// What is done in the one pass.
-enum Way<'a, I: Index> {
+/// How the one pass finds rows.
+enum RowMethod<'a, I: Index> {
     Masked(&'a Pattern<I>),
-    Few(Sixteen),
-    Met { in_order: bool },
+    ShortRows(Sixteen),
+    Accumulator { in_order: bool },
 }
 
-impl<I: Index> Way<'_, I> {
+impl<I: Index> RowMethod<'_, I> {
     fn pass(&self) -> OnePass {
         match self {
             Self::Masked(_) => OnePass::Masked,
-            Self::Few(_) => OnePass::ShortRows,
-            &Self::Met { in_order } => OnePass::Accumulator { in_order },
+            Self::ShortRows(_) => OnePass::ShortRows,
+            &Self::Accumulator { in_order } => OnePass::Accumulator { in_order },
         }
     }
 }
 
-/// What makes a product for one use.
-type Make<W, I> = fn(&Once<'_, I>, &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)>;
+/// A driver of [`made`].
+type Make<W, I> = fn(&SingleUse<'_, I>, &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)>;
 
-impl<I: Index> Numeric<I> for Once<'_, I> {
+impl<I: Index> Numeric<I> for SingleUse<'_, I> {
     type Found = Made<I>;
 
     fn make<W: Word>(&self, products: &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)> {
@@ -169,21 +169,21 @@ impl<I: Index> Numeric<I> for Once<'_, I> {
 }
 
 /// C for one use.
-fn made<W: Word, I: Index>(once: &Once<'_, I>, products: &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)> {
-    let Once { threads, request } = *once;
+fn made<W: Word, I: Index>(single: &SingleUse<'_, I>, products: &dyn Multiply<W, I>) -> Result<(Made<I>, Vec<W>)> {
+    let SingleUse { threads, request } = *single;
     let (a, b) = products.patterns();
     request.check(a, b)?;
     let mut begun = Begun::default();
     let one_by_one = products.one_by_one().filter(|_| request.budget.is_none() && Listing::suits((a, b)));
-    if let Some(products) = one_by_one.filter(|_| once.is_for_one_pass()) {
+    if let Some(products) = one_by_one.filter(|_| single.is_for_one_pass()) {
         let work = tasks::cut(threads, a, b)?;
         let mask = request.mask.map(|(mask, _)| mask);
         let wide = b.ncols() as u64 / WIDE > work.flops.saturating_add(mask.map_or(0, |mask| mask.nnz() as u64));
         let slow = Sixteen::of::<I>(b.ncols()).is_none() && choice::needs_register(work.mean_row_flops(a.nrows()));
         let way = match mask {
             _ if wide || slow && (mask.is_some() || !request.options.unsorted) => None,
-            Some(mask) => Some(Way::Masked(mask)),
-            None => once.plain((a, b), &work, &mut begun)?,
+            Some(mask) => Some(RowMethod::Masked(mask)),
+            None => single.plain((a, b), &work, &mut begun)?,
         };
         if let Some(way) = way {
             let pass = way.pass();
@@ -201,7 +201,7 @@ fn made<W: Word, I: Index>(once: &Once<'_, I>, products: &dyn Multiply<W, I>) ->
 fn product<W: Word, I: Index>(
     threads: &Threads,
     products: &dyn OneByOne<W, I>,
-    way: Way<'_, I>,
+    way: RowMethod<'_, I>,
     work: &Work,
 ) -> Result<(Pattern<I>, Vec<W>)> {
     let (a, b) = products.patterns();
@@ -210,9 +210,9 @@ fn product<W: Word, I: Index>(
         let lens = lens.of_tasks(work)?;
         let in_order = |(cols, values)| (cols, values, true);
         match way {
-            Way::Masked(mask) => in_order(masked::rows(threads, products, mask, work, &lens)?),
-            Way::Few(by) => in_order(few::rows(threads, products, by, work, &lens)?),
-            Way::Met { in_order } => met::rows(threads, products, work, &lens, in_order)?,
+            RowMethod::Masked(mask) => in_order(masked::rows(threads, products, mask, work, &lens)?),
+            RowMethod::ShortRows(by) => in_order(short_rows::rows(threads, products, by, work, &lens)?),
+            RowMethod::Accumulator { in_order } => by_accumulator::rows(threads, products, work, &lens, in_order)?,
         }
     };
     let (row_ptr, _) = lens.into_row_ptr(threads, work)?;
