@@ -223,7 +223,7 @@ fn of_rows(ncols: usize, rows: Vec<Vec<u32>>) -> Csr<f64> {
     AnyPattern { ncols, rows, shuffle: 0 }.matrix(7)
 }
 
-/// Matrices of which many rows of the product are the row before, moved, and some nearly are.
+/// Matrices of which many rows of the product are the row before, shifted, and some nearly are.
 fn that_repeat() -> Vec<[Csr<f64>; 2]> {
     let band = |n: u32, reach: u32| -> Vec<Vec<u32>> {
         (0..n).map(|i| (i.saturating_sub(reach)..(i + reach + 1).min(n)).collect()).collect()
@@ -266,7 +266,7 @@ fn that_repeat() -> Vec<[Csr<f64>; 2]> {
     matrices
 }
 
-/// Rows of C that are the row before, moved or the same: on grids, in blocks of equal rows, and where one entry of A,
+/// Rows of C that are the row before, shifted or the same: on grids, in blocks of equal rows, and where one entry of A,
 /// one of a row of B, or the distance of one row of B alone is off.
 #[test]
 fn rows_that_repeat_are_the_definition() {

@@ -1,9 +1,9 @@
-//! Rows that are other rows, moved by some columns.
+//! Rows that are other rows, shifted by some columns.
 
 use super::sort::{Registers, spare};
 use crate::{Index, Result};
 
-/// Compares and moves rows by what the processor has.
+/// Compares and shifts rows by what the processor has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shift {
     by: Registers,
@@ -125,18 +125,18 @@ mod tests {
             for n in 0..70 {
                 let row: Vec<I> = (0..n).map(|j| I::cast(j * j % 97)).collect();
                 for off in [0usize, 1, 1000] {
-                    let mut moved: Vec<I> = row.iter().map(|j| I::cast(j.get() + off)).collect();
-                    assert!(by.is(&moved, &row, I::cast(off)));
-                    assert!(by.is(&row, &moved, I::cast(0).wrapping_sub(I::cast(off))));
+                    let mut shifted: Vec<I> = row.iter().map(|j| I::cast(j.get() + off)).collect();
+                    assert!(by.is(&shifted, &row, I::cast(off)));
+                    assert!(by.is(&row, &shifted, I::cast(0).wrapping_sub(I::cast(off))));
                     for q in 0..n {
-                        moved[q] = moved[q].wrapping_add(I::cast(1));
-                        assert!(!by.is(&moved, &row, I::cast(off)), "{n} columns, {q}");
-                        moved[q] = moved[q].wrapping_sub(I::cast(1));
+                        shifted[q] = shifted[q].wrapping_add(I::cast(1));
+                        assert!(!by.is(&shifted, &row, I::cast(off)), "{n} columns, {q}");
+                        shifted[q] = shifted[q].wrapping_sub(I::cast(1));
                     }
                     let mut out = vec![I::cast(5); 3];
                     out.extend(&row);
                     by.repeat(&mut out, n, I::cast(off)).unwrap();
-                    assert_eq!(out[3 + n..], moved);
+                    assert_eq!(out[3 + n..], shifted);
                     by.repeat(&mut out, n, I::cast(0).wrapping_sub(I::cast(off))).unwrap();
                     assert_eq!(out[3 + 2 * n..], row);
                 }

@@ -115,7 +115,7 @@ pub(super) struct Choice {
     /// Part of the multiplications that remains with 64 columns to a word, if counted.
     pub cf: Option<f64>,
     pub packed: bool,
-    /// Most rows are the row before, moved by some columns.
+    /// Most rows are the row before, shifted by some columns.
     pub repeats: bool,
     pub masked: bool,
     /// The columns that the mask has not: most products count.
@@ -133,7 +133,7 @@ impl fmt::Display for Choice {
         }
         match (self.packed, self.cf) {
             (true, Some(cf)) => write!(f, "; B compressed (64 columns a word, CF {cf:.2})"),
-            _ if self.repeats => write!(f, "; B as it is (most rows are the row before, moved)"),
+            _ if self.repeats => write!(f, "; B as it is (most rows are the row before, shifted)"),
             (_, Some(cf)) => write!(f, "; B as it is (64 columns a word leave {cf:.2} > {CUTOFF})"),
             _ => write!(f, "; B as it is (mean row {:.0} multiplications)", self.mean_row_flops),
         }?;
@@ -178,6 +178,6 @@ mod tests {
         };
         assert!(choice.to_string().ends_with("CF 0.25); rows in order, though any would do"), "{choice}");
         let choice = Choice { cf: None, packed: false, repeats: true, unsorted: false, ..choice };
-        assert!(choice.to_string().ends_with("(most rows are the row before, moved)"), "{choice}");
+        assert!(choice.to_string().ends_with("(most rows are the row before, shifted)"), "{choice}");
     }
 }

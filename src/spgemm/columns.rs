@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::budget::bytes_of;
-use super::twins::{Operands, Twins, some};
+use super::shifted_rows::{Operands, ShiftedRows, some};
 use crate::par::{filled, reserved};
 use crate::simd::{
     RowsOf, SHORT, ShortList, count_new, emit_columns, emit_flagged, or_bits, or_bits_flagged, or_words,
@@ -114,12 +114,12 @@ impl<I: Index> ColumnFinder<I> {
         lens: &mut [usize],
         out: &mut Vec<I>,
     ) -> Result<()> {
-        let (mut twins, mut before, mut few) = (Twins::new::<I>(rows.start), 0, true);
+        let (mut shifted, mut before, mut few) = (ShiftedRows::new::<I>(rows.start), 0, true);
         for (i, len) in rows.zip(lens) {
             *len = if of.a.row(i).is_empty() {
                 0
-            } else if let Some(by) = twins.shift(of, i) {
-                twins.by.repeat(out, before, by)?;
+            } else if let Some(by) = shifted.shift(of, i) {
+                shifted.by.repeat(out, before, by)?;
                 before
             } else if few
                 && let Some(n) =
@@ -143,9 +143,9 @@ impl<I: Index> ColumnFinder<I> {
     /// Says in `lens` how many columns each of `rows` of C has.
     #[inline(always)]
     pub(super) fn count_rows(&mut self, of: Operands<'_, I>, rows: Range<usize>, lens: &mut [usize]) {
-        let (mut twins, mut before, mut few) = (Twins::new::<I>(rows.start), 0, true);
+        let (mut shifted, mut before, mut few) = (ShiftedRows::new::<I>(rows.start), 0, true);
         for (i, len) in rows.zip(lens) {
-            *len = if twins.shift(of, i).is_some() {
+            *len = if shifted.shift(of, i).is_some() {
                 before
             } else if few
                 && let Some(n) = self.list.count_few(RowsOf::without_values(of.b), of.a.row(i), ask_ahead(of, i))

@@ -57,9 +57,9 @@ impl Listing {
     }
     /// The products of a row of A that has columns `ks` where the row before, the last that was asked for, has
     /// `before`, if that can be told from the latter's: where rows `ks` of B and the columns that count are those of
-    /// the row before, moved, all by as much.
+    /// the row before, all shifted equally.
     #[inline(always)]
-    pub(super) fn moved<I: Index>(&mut self, b: &Pattern<I>, (ks, before): (&[I], &[I])) -> Option<&Hits> {
+    pub(super) fn shifted<I: Index>(&mut self, b: &Pattern<I>, (ks, before): (&[I], &[I])) -> Option<&Hits> {
         let mut far = ks.iter().zip(before).map(|(k, l)| b.row_ptr()[k.get()].wrapping_sub(b.row_ptr()[l.get()]));
         let by = far.next()?;
         if !self.whole || !far.all(|far| far == by) {

@@ -8,16 +8,16 @@ mod kept;
 mod kk;
 mod listing;
 mod masked;
-mod moved;
 mod one_pass;
 mod plan;
 mod pool;
 mod product;
 mod select;
+mod shifted_operand;
+mod shifted_rows;
 mod small;
 mod stats;
 mod tasks;
-mod twins;
 mod values;
 
 pub(crate) use one_pass::{Made, mxm, mxm_any};

@@ -6,10 +6,10 @@ use super::budget::{Budget, bytes_of};
 use super::choice::{self, Choice};
 use super::kept::Kept;
 use super::listing::Listing;
-use super::moved::Moved;
 use super::product::{self, Fill};
+use super::shifted_operand::ShiftedOperandRows;
+use super::shifted_rows::{self, Operands};
 use super::tasks::{self, Work};
-use super::twins::{self, Operands};
 use super::values::Reach;
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, SliceMut, Word};
@@ -148,7 +148,7 @@ pub(crate) fn symbolic<I: Index>(
 #[derive(Default)]
 pub(super) struct Begun<I: Index> {
     pub work: Option<Work>,
-    /// What [`twins::repeats`] says, of a product without a mask and with compression as it comes.
+    /// What [`shifted_rows::repeats`] says, of a product without a mask and with compression as it comes.
     pub repeats: Option<Option<I>>,
 }
 
@@ -264,14 +264,14 @@ fn pattern<I: Index>(
 struct Looks<I: Index> {
     /// B with 64 columns to a word, where that saves work.
     packed: Option<BitRows<u64, I>>,
-    /// Its rows that are moved, where nearly all are.
-    moved: Option<Moved<I>>,
+    /// Its shifted rows, where nearly all are.
+    shifted_b: Option<ShiftedOperandRows<I>>,
     choice: Choice,
 }
 
 impl<I: Index> Looks<I> {
     fn operands<'a>(&'a self, a: &'a Pattern<I>, b: &'a Pattern<I>) -> Operands<'a, I> {
-        Operands { a, b, packed: self.packed.as_ref(), moved: self.moved.as_ref() }
+        Operands { a, b, packed: self.packed.as_ref(), shifted_b: self.shifted_b.as_ref() }
     }
 }
 
@@ -288,7 +288,7 @@ fn look<I: Index>(
     let useful = request.mask.is_none_or(|(_, complement)| complement);
     let forced = request.options.compress == Compress::On;
     let looked = request.mask.is_none() && request.options.compress == Compress::Auto;
-    let step = if looked { repeats.unwrap_or_else(|| twins::repeats(a, b)) } else { None };
+    let step = if looked { repeats.unwrap_or_else(|| shifted_rows::repeats(a, b)) } else { None };
     let choice = Choice {
         mean_row_flops: mean,
         cf: None,
@@ -299,17 +299,17 @@ fn look<I: Index>(
         unsorted: request.options.unsorted,
     };
     if let Some(step) = step {
-        let worth = Moved::is_worth(b, step, work.flops) && budget.fits(Moved::bytes(b));
+        let worth = ShiftedOperandRows::is_worth(b, step, work.flops) && budget.fits(ShiftedOperandRows::bytes(b));
         if worth {
-            budget.take("rows of B that are moved", Moved::bytes(b))?;
+            budget.take("shifted rows of B", ShiftedOperandRows::bytes(b))?;
         }
-        let moved = if worth { Some(Moved::find(threads, b, step)?) } else { None };
-        return Ok(Looks { packed: None, moved, choice });
+        let shifted_b = if worth { Some(ShiftedOperandRows::find(threads, b, step)?) } else { None };
+        return Ok(Looks { packed: None, shifted_b, choice });
     }
     let counted = || BitRows::<u64, I>::count_bytes(threads, b);
     let worth = choice::worth_counting(request.options.compress, mean, work.flops, b.nnz());
     if !useful || !worth || !forced && !budget.fits(counted()) {
-        return Ok(Looks { packed: None, moved: None, choice });
+        return Ok(Looks { packed: None, shifted_b: None, choice });
     }
     budget.take(WHAT, counted())?;
     let counts = BitRows::<u64, I>::count(threads, b)?;
@@ -319,7 +319,7 @@ fn look<I: Index>(
         budget.take(WHAT, counts.fill_bytes())?;
     }
     let choice = Choice { cf: Some(cf), packed, ..choice };
-    Ok(Looks { packed: if packed { Some(counts.fill(threads)?) } else { None }, moved: None, choice })
+    Ok(Looks { packed: if packed { Some(counts.fill(threads)?) } else { None }, shifted_b: None, choice })
 }
 
 /// Words that the symbolic phase reads if B is compressed.

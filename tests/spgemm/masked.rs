@@ -95,7 +95,7 @@ fn masked_rows_of_65_536_entries_have_places() {
     }
 }
 
-/// Rows of C that are the row before, moved, under masks whose rows are too, or mostly, or not at all: with columns
+/// Rows of C that are the row before, shifted, under masks whose rows are too, or mostly, or not at all: with columns
 /// that no product meets, with rows that have none, and with more products than are listed at once.
 #[test]
 fn rows_that_repeat_under_a_mask() {

@@ -11,9 +11,9 @@ use crate::kernels::{OneByOne, columns_of_row};
 use crate::par::{Threads, append_both, filled, out_of_memory};
 use crate::simd::{self, LANES, RowsOf, Sixteen, dispatch_work};
 use crate::spgemm::listing::Listing;
-use crate::spgemm::moved::Moved;
+use crate::spgemm::shifted_operand::ShiftedOperandRows;
+use crate::spgemm::shifted_rows::{self, Operands, ShiftedRows};
 use crate::spgemm::tasks::{Task, Work};
-use crate::spgemm::twins::{self, Operands, Twins};
 use crate::{Index, Pattern, Result};
 
 /// Columns and values of C⟨M⟩, and how many each row has, by tasks.
@@ -25,19 +25,19 @@ pub(super) fn rows<W: Word, I: Index>(
     lens: &[Mutex<&mut [usize]>],
 ) -> Result<(Vec<I>, Vec<W>)> {
     let (a, b) = products.patterns();
-    let step = twins::repeats(a, b);
-    let moved = match step.filter(|&step| Moved::is_worth(b, step, work.flops)) {
-        Some(step) => Some(Moved::find(threads, b, step)?),
+    let step = shifted_rows::repeats(a, b);
+    let shifted = match step.filter(|&step| ShiftedOperandRows::is_worth(b, step, work.flops)) {
+        Some(step) => Some(ShiftedOperandRows::find(threads, b, step)?),
         None => None,
     };
-    let of = Operands { a, b, packed: None, moved: moved.as_ref() };
+    let of = Operands { a, b, packed: None, shifted_b: shifted.as_ref() };
     let hint = usize::try_from(work.flops).unwrap_or(usize::MAX).min(mask.nnz());
     let state = || Ok((Listing::new::<I>(b.ncols())?, filled(mask.longest_row(), false, "a row under a mask")?));
     append_both(threads, "mxm", work.tasks.len(), hint, state, |listing, t, cols, values| {
         let (task, mut lens) = (&work.tasks[t], lens[t].lock().unwrap_or_else(PoisonError::into_inner));
-        let twins = (step.is_some() && task.cols.is_none()).then(|| Twins::new::<I>(task.rows.start));
+        let shifted = (step.is_some() && task.cols.is_none()).then(|| ShiftedRows::new::<I>(task.rows.start));
         let misses = Misses::of::<I>(&task.cols, b);
-        dispatch_work(Rows { products, of, twins, misses, mask, task, listing, lens: &mut lens, cols, values })
+        dispatch_work(Rows { products, of, shifted, misses, mask, task, listing, lens: &mut lens, cols, values })
     })
 }
 
@@ -45,8 +45,8 @@ pub(super) fn rows<W: Word, I: Index>(
 struct Rows<'a, 't, W, I: Index> {
     products: &'a dyn OneByOne<W, I>,
     of: Operands<'a, I>,
-    /// Where most rows are the row before, moved.
-    twins: Option<Twins>,
+    /// Where most rows are shifted.
+    shifted: Option<ShiftedRows>,
     misses: Misses,
     mask: &'a Pattern<I>,
     task: &'t Task,
@@ -61,8 +61,9 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
     type Out = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        let Self { products, of, mut twins, mut misses, mask, task, listing: (listing, touched), cols, values, .. } =
-            self;
+        let Self {
+            products, of, mut shifted, mut misses, mask, task, listing: (listing, touched), cols, values, ..
+        } = self;
         let (Operands { a, b, .. }, identity, part) = (of, products.identity(), task.cols.as_ref());
         let most = match part {
             None => mask.row_ptr()[task.rows.end] - mask.row_ptr()[task.rows.start],
@@ -84,10 +85,11 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
             }
             let row = &mut values[n..n + masked.len()];
             row.fill(identity);
-            let before = listed.filter(|&(l, _)| l + 1 == i).zip(twins.as_mut());
-            let again = before.and_then(|((l, all), twins)| {
-                let by = twins.shift(of, i)?;
-                let hits = twins.by.is(masked, mask.row(l), by).then(|| listing.moved(b, (a.row(i), a.row(l))))??;
+            let before = listed.filter(|&(l, _)| l + 1 == i).zip(shifted.as_mut());
+            let again = before.and_then(|((l, all), shifted)| {
+                let by = shifted.shift(of, i)?;
+                let hits =
+                    shifted.by.is(masked, mask.row(l), by).then(|| listing.shifted(b, (a.row(i), a.row(l))))??;
                 products.to_hits(i, hits, row);
                 mark(touched, if all { &[] } else { hits.each().2 });
                 Some(all)

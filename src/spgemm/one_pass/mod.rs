@@ -15,9 +15,9 @@ use super::columns;
 use super::listing::Listing;
 use super::plan::{self, Begun, Phase, Plan, Request};
 use super::product::Lengths;
+use super::shifted_rows;
 use super::small;
 use super::tasks::{self, Work};
-use super::twins;
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, Word};
 use crate::kernels::{self, CompiledRing, Multiply, Numeric, OneByOne, Operand, Products, precompiled};
 use crate::par::Threads;
@@ -128,7 +128,7 @@ impl<I: Index> SingleUse<'_, I> {
         if !numbered || few.is_none() && !choice::short_rows(mean, in_order) {
             return Ok(None);
         }
-        let repeats = twins::repeats(a, b);
+        let repeats = shifted_rows::repeats(a, b);
         begun.repeats = Some(repeats);
         Ok(match few {
             _ if repeats.is_some() => None,

@@ -1,8 +1,8 @@
-//! Rows of B that are a row some rows before, moved by some columns.
+//! Shifted rows of B: each is the row s rows before, shifted by some columns.
 //!
-//! Where a row of A is the row before moved by s columns, and the rows of B that it takes are those s rows before them,
-//! moved, all by as much, the row of C is the row before moved so. On grids nearly all rows are, s is 1 (3 where three
-//! points are made one), and each row of B is taken by several of A: compared once, it need not be read again.
+//! Let a row of A be the row before, shifted by s columns. If the rows of B behind it are those s rows before, all
+//! shifted equally, the row of C is the row before with that shift. On grids nearly all rows are shifted, with s = 1 (3
+//! where three points become one). Several rows of A use each row of B, which is compared once.
 
 use std::ops::Range;
 
@@ -12,22 +12,22 @@ use crate::simd::{self, Shift, dispatch_work};
 use crate::sparse::{cut, row_blocks};
 use crate::{Index, Pattern, Result};
 
-/// For each row of B by how many columns it is the row `step` rows before, moved.
-pub(super) struct Moved<I> {
+/// The shift of each row of B from the row `step` rows before.
+pub(super) struct ShiftedOperandRows<I> {
     pub(super) step: I,
-    /// [`Index::LAST`] where it is not.
+    /// [`Index::LAST`] where the row is not shifted.
     by: Vec<I>,
 }
 
-impl<I: Index> Moved<I> {
+impl<I: Index> ShiftedOperandRows<I> {
     /// Compares each row with the one `step` rows before. Cost: O(nnz(B)).
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(super) fn find(threads: &Threads, b: &Pattern<I>, step: I) -> Result<Self> {
-        let mut by = filled(b.nrows(), I::LAST, "rows that are moved")?;
+        let mut by = filled(b.nrows(), I::LAST, "shifted rows of B")?;
         let blocks = row_blocks(threads, b.nrows(), |i| (b.row_ptr()[i] + i) as u64)?;
         let parts = cut(&mut by, blocks.len(), blocks.iter().map(Range::len))?;
-        let parts = collected(blocks.len(), blocks.into_iter().zip(parts), "rows that are moved")?;
+        let parts = collected(blocks.len(), blocks.into_iter().zip(parts), "shifted rows of B")?;
         for_each_part(
             threads,
             parts,
@@ -39,8 +39,8 @@ impl<I: Index> Moved<I> {
         )?;
         Ok(Self { step, by })
     }
-    /// Whether a look is worth it in a product of so many multiplications: rows of B that hardly any row of A takes are
-    /// not, nor are those of rows of A that are all the same.
+    /// Whether the comparison pays in a product of so many multiplications. It does not where few rows of A use a row of
+    /// B, nor where all rows of A are equal.
     pub(super) fn is_worth(b: &Pattern<I>, step: I, flops: u64) -> bool {
         (1..b.nrows() / 2).contains(&step.get()) && flops >= 2 * b.nnz() as u64
     }
@@ -48,7 +48,7 @@ impl<I: Index> Moved<I> {
     pub(super) fn bytes(b: &Pattern<I>) -> u128 {
         bytes_of::<I>(b.nrows())
     }
-    /// By how much all rows `ks` of B are moved, if all by as much.
+    /// The shift of all rows `ks` of B, if it is one.
     #[inline(always)]
     pub(super) fn all(&self, ks: &[I]) -> Option<I> {
         let by = self.by[ks.first()?.get()];
@@ -96,12 +96,12 @@ mod tests {
         let b = Pattern::<u32>::new(8, 9, row_ptr, rows.concat()).unwrap();
         for threads in [1, 3] {
             let threads = Threads::new(threads).unwrap();
-            let moved = Moved::find(&threads, &b, 1).unwrap();
+            let shifted = ShiftedOperandRows::find(&threads, &b, 1).unwrap();
             let none = u32::LAST;
-            assert_eq!(moved.by, [none, 1, none, 0u32.wrapping_sub(2), none, none, none, none]);
-            assert_eq!(moved.all(&[1, 1]), Some(1));
-            assert!([&[1u32, 3][..], &[0], &[1, 2], &[]].iter().all(|ks| moved.all(ks).is_none()));
-            let by_three = Moved::find(&threads, &b, 3).unwrap();
+            assert_eq!(shifted.by, [none, 1, none, 0u32.wrapping_sub(2), none, none, none, none]);
+            assert_eq!(shifted.all(&[1, 1]), Some(1));
+            assert!([&[1u32, 3][..], &[0], &[1, 2], &[]].iter().all(|ks| shifted.all(ks).is_none()));
+            let by_three = ShiftedOperandRows::find(&threads, &b, 3).unwrap();
             assert_eq!(by_three.by, [none, none, none, none, none, none, 0, none]);
         }
     }

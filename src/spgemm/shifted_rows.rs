@@ -1,6 +1,6 @@
-//! Rows of C that are the row before, moved by some columns, since the rows of A and B behind them are.
+//! Shifted rows of C: the row before, shifted by some columns, as the rows of A and B behind it are.
 
-use super::moved::Moved;
+use super::shifted_operand::ShiftedOperandRows;
 use crate::simd::{RowsOf, Shift};
 use crate::sparse::BitRows;
 use crate::{Index, Pattern};
@@ -12,29 +12,28 @@ pub(super) struct Operands<'a, I: Index> {
     pub b: &'a Pattern<I>,
     /// B with 64 columns to a word, where that saves work.
     pub packed: Option<&'a BitRows<u64, I>>,
-    /// Which rows of B are moved, where nearly all are.
-    pub moved: Option<&'a Moved<I>>,
+    /// The shifted rows of B, where nearly all are.
+    pub shifted_b: Option<&'a ShiftedOperandRows<I>>,
 }
 
-/// Rows of C that are the row before, moved by some columns: on grids most are, and where several unknowns sit at a
-/// point.
-pub(super) struct Twins {
+/// Finds shifted rows of C: most rows on grids, and where several unknowns sit at a point.
+pub(super) struct ShiftedRows {
     first: usize,
-    /// Rows in a row that were none.
+    /// Successive rows that were not shifted.
     misses: u32,
-    /// Rows that are not looked at.
+    /// Rows to skip.
     wait: u32,
     pub(super) by: Shift,
 }
 
-impl Twins {
-    /// Rows not looked at, at most.
+impl ShiftedRows {
+    /// Most rows that are skipped at a time.
     const MAX_WAIT: u32 = 31;
 
     pub(super) fn new<I: Index>(first: usize) -> Self {
         Self { first, misses: 0, wait: 0, by: Shift::new::<I>() }
     }
-    /// By how much row `i` of C is moved, if it is seen to be the row before, which was asked about in its turn.
+    /// The shift of row `i` of C, if it is found to be the row before, shifted. Rows are queried in order.
     #[inline(always)]
     pub(super) fn shift<I: Index>(&mut self, of: Operands<'_, I>, i: usize) -> Option<I> {
         if i == self.first || self.wait > 0 {
@@ -59,28 +58,28 @@ pub(super) fn some(n: usize) -> impl Iterator<Item = usize> {
     (0..n.min(LOOKS)).map(move |s| ((u128::from(part(s)) * n as u128) >> 64) as usize)
 }
 
-/// Whether nearly all rows of C are the row before, moved, so that compressing B is not worth it: 7 of 8, by a look at
-/// 64 of them. By how many columns most of these rows of A are moved, if so.
+/// If at least 7 of 8 rows of C are shifted, of a sample of 64: the most frequent shift of these rows of A. Compressing B
+/// does not pay then.
 pub(super) fn repeats<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> Option<I> {
-    let (of, rows) = (Operands { a, b, packed: None, moved: None }, a.nrows().saturating_sub(1));
-    let moved = |&i: &usize| !a.row(i + 1).is_empty() && shift(Shift::new::<I>(), of, i + 1).is_some();
-    let enough = some(rows).filter(moved).count() * 8 > some(rows).count() * 7;
+    let (of, rows) = (Operands { a, b, packed: None, shifted_b: None }, a.nrows().saturating_sub(1));
+    let shifted = |&i: &usize| !a.row(i + 1).is_empty() && shift(Shift::new::<I>(), of, i + 1).is_some();
+    let enough = some(rows).filter(shifted).count() * 8 > some(rows).count() * 7;
     let step = |i: usize| Some(a.row(i + 1).first()?.wrapping_sub(*a.row(i).first()?));
     let often = |of: I| some(rows).filter(|&i| step(i) == Some(of)).count();
     if enough { some(rows).filter_map(step).max_by_key(|&of| often(of)) } else { None }
 }
 
-/// By how much row `i` of C is moved from the row before, if the rows of B that they take are, entry by entry.
+/// The shift of row `i` of C from the row before, if the rows of B behind both are shifted, entry by entry.
 #[inline(always)]
 fn shift<I: Index>(rows: Shift, of: Operands<'_, I>, i: usize) -> Option<I> {
     let (ks, before, b) = (of.a.row(i), of.a.row(i - 1), RowsOf::without_values(of.b));
     if ks.len() != before.len() {
         return None;
     }
-    if let Some(moved) = of.moved
-        && rows.is(ks, before, moved.step)
+    if let Some(shifted) = of.shifted_b
+        && rows.is(ks, before, shifted.step)
     {
-        return moved.all(ks);
+        return shifted.all(ks);
     }
     if rows.is(ks, before, I::cast(0)) {
         return Some(I::cast(0));
