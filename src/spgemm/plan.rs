@@ -4,13 +4,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::budget::{Budget, bytes_of};
 use super::choice::{self, Choice};
-use super::kept::Kept;
 use super::listing::Listing;
 use super::product::{self, Fill};
+use super::scratch_cache::ScratchCache;
 use super::shifted_operand::ShiftedOperandRows;
 use super::shifted_rows::{self, Operands};
 use super::tasks::{self, Work};
-use super::values::Reach;
+use super::values::Lookup;
 use super::{Accumulator, Compress, Options, Policy, kk, masked};
 use crate::algebra::{Array, Lhs, Out, Rhs, Semiring, SliceMut, Word};
 use crate::kernels::{self, CompiledRing, Multiply, Products, precompiled};
@@ -50,7 +50,7 @@ pub struct Plan<I: Index = u32> {
 #[derive(Clone, Debug)]
 enum Form<I: Index> {
     /// Ours: all of its pattern.
-    Pattern { c: Arc<Pattern<I>>, work: Arc<Work>, choice: Arc<Choice>, kept: Arc<Kept> },
+    Pattern { c: Arc<Pattern<I>>, work: Arc<Work>, choice: Arc<Choice>, scratch: Arc<ScratchCache> },
     /// kkSpGEMM's: its row pointers. The first numeric phase finds the columns, and the later ones use them.
     Rows { found: Arc<kk::Symbolic>, c: Arc<OnceLock<Arc<Pattern<I>>>> },
 }
@@ -141,27 +141,27 @@ pub(crate) fn symbolic<I: Index>(
     request: &Request<'_, I>,
 ) -> Result<Plan<I>> {
     request.check(a, b)?;
-    begun(threads, a, b, request, Begun::default())
+    from_facts(threads, a, b, request, PresymbolicFacts::default())
 }
 
 /// What is known of a product when its plan is asked for.
 #[derive(Default)]
-pub(super) struct Begun<I: Index> {
+pub(super) struct PresymbolicFacts<I: Index> {
     pub work: Option<Work>,
     /// What [`shifted_rows::repeats`] says, of a product without a mask and with compression as it comes.
     pub repeats: Option<Option<I>>,
 }
 
 /// The rest of [`symbolic`].
-pub(super) fn begun<I: Index>(
+pub(super) fn from_facts<I: Index>(
     threads: &Threads,
     a: &Arc<Pattern<I>>,
     b: &Arc<Pattern<I>>,
     request: &Request<'_, I>,
-    begun: Begun<I>,
+    facts: PresymbolicFacts<I>,
 ) -> Result<Plan<I>> {
     let (form, stats) =
-        if request.is_theirs() { rows(threads, a, b, request)? } else { pattern(threads, a, b, request, begun)? };
+        if request.is_theirs() { rows(threads, a, b, request)? } else { pattern(threads, a, b, request, facts)? };
     Ok(Plan { a: Arc::clone(a), b: Arc::clone(b), form, stats })
 }
 
@@ -185,8 +185,8 @@ pub(crate) fn count<I: Index>(
     let mut budget = Budget::new(request.budget);
     let work = tasks::cut(threads, a, b)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let looks = look(threads, (a, b), &work, request, None, &mut budget)?;
-    let (nnz, max_row_nnz) = product::size(threads, looks.operands(a, b), &work, &mut budget)?;
+    let analysis = analyze(threads, (a, b), &work, request, None, &mut budget)?;
+    let (nnz, max_row_nnz) = product::size(threads, analysis.operands(a, b), &work, &mut budget)?;
     let Work { flops, max_row_flops, .. } = work;
     Ok(Stats { flops, max_row_flops, max_row_nnz, nnz, cf: None, cmrf: None })
 }
@@ -236,13 +236,13 @@ fn pattern<I: Index>(
     a: &Pattern<I>,
     b: &Pattern<I>,
     request: &Request<'_, I>,
-    begun: Begun<I>,
+    facts: PresymbolicFacts<I>,
 ) -> Result<(Form<I>, Stats)> {
     let mut budget = Budget::new(request.budget);
-    let work = begun.work.map_or_else(|| tasks::cut(threads, a, b), Ok)?;
+    let work = facts.work.map_or_else(|| tasks::cut(threads, a, b), Ok)?;
     budget.take("the tasks of a product", work.bytes())?;
-    let looks = look(threads, (a, b), &work, request, begun.repeats, &mut budget)?;
-    let of = looks.operands(a, b);
+    let analysis = analyze(threads, (a, b), &work, request, facts.repeats, &mut budget)?;
+    let of = analysis.operands(a, b);
     let (c, max_row_nnz) = match request.mask {
         None => product::structure(threads, of, &work, &mut budget)?,
         Some((mask, complement)) if mask.is_sorted() => {
@@ -256,12 +256,12 @@ fn pattern<I: Index>(
     };
     let Work { flops, max_row_flops, .. } = work;
     let stats = Stats { flops, max_row_flops, max_row_nnz, nnz: c.nnz(), cf: None, cmrf: None };
-    let (c, work, choice) = (Arc::new(c), Arc::new(work), Arc::new(looks.choice));
-    Ok((Form::Pattern { c, work, choice, kept: Arc::default() }, stats))
+    let (c, work, choice) = (Arc::new(c), Arc::new(work), Arc::new(analysis.choice));
+    Ok((Form::Pattern { c, work, choice, scratch: Arc::default() }, stats))
 }
 
-/// What is known of B before the symbolic phase, and the reasons.
-struct Looks<I: Index> {
+/// The analysis of B before the symbolic phase, and the reasons.
+struct Analysis<I: Index> {
     /// B with 64 columns to a word, where that saves work.
     packed: Option<BitRows<u64, I>>,
     /// Its shifted rows, where nearly all are.
@@ -269,26 +269,26 @@ struct Looks<I: Index> {
     choice: Choice,
 }
 
-impl<I: Index> Looks<I> {
+impl<I: Index> Analysis<I> {
     fn operands<'a>(&'a self, a: &'a Pattern<I>, b: &'a Pattern<I>) -> Operands<'a, I> {
         Operands { a, b, packed: self.packed.as_ref(), shifted_b: self.shifted_b.as_ref() }
     }
 }
 
-fn look<I: Index>(
+fn analyze<I: Index>(
     threads: &Threads,
     (a, b): (&Pattern<I>, &Pattern<I>),
     work: &Work,
     request: &Request<'_, I>,
     repeats: Option<Option<I>>,
     budget: &mut Budget,
-) -> Result<Looks<I>> {
+) -> Result<Analysis<I>> {
     const WHAT: &str = "B with 64 columns to a word";
     let mean = work.mean_row_flops(a.nrows());
     let useful = request.mask.is_none_or(|(_, complement)| complement);
     let forced = request.options.compress == Compress::On;
-    let looked = request.mask.is_none() && request.options.compress == Compress::Auto;
-    let step = if looked { repeats.unwrap_or_else(|| shifted_rows::repeats(a, b)) } else { None };
+    let sampled = request.mask.is_none() && request.options.compress == Compress::Auto;
+    let step = if sampled { repeats.unwrap_or_else(|| shifted_rows::repeats(a, b)) } else { None };
     let choice = Choice {
         mean_row_flops: mean,
         cf: None,
@@ -304,12 +304,12 @@ fn look<I: Index>(
             budget.take("shifted rows of B", ShiftedOperandRows::bytes(b))?;
         }
         let shifted_b = if worth { Some(ShiftedOperandRows::find(threads, b, step)?) } else { None };
-        return Ok(Looks { packed: None, shifted_b, choice });
+        return Ok(Analysis { packed: None, shifted_b, choice });
     }
     let counted = || BitRows::<u64, I>::count_bytes(threads, b);
     let worth = choice::worth_counting(request.options.compress, mean, work.flops, b.nnz());
     if !useful || !worth || !forced && !budget.fits(counted()) {
-        return Ok(Looks { packed: None, shifted_b: None, choice });
+        return Ok(Analysis { packed: None, shifted_b: None, choice });
     }
     budget.take(WHAT, counted())?;
     let counts = BitRows::<u64, I>::count(threads, b)?;
@@ -319,7 +319,7 @@ fn look<I: Index>(
         budget.take(WHAT, counts.fill_bytes())?;
     }
     let choice = Choice { cf: Some(cf), packed, ..choice };
-    Ok(Looks { packed: if packed { Some(counts.fill(threads)?) } else { None }, shifted_b: None, choice })
+    Ok(Analysis { packed: if packed { Some(counts.fill(threads)?) } else { None }, shifted_b: None, choice })
 }
 
 /// Words that the symbolic phase reads if B is compressed.
@@ -449,8 +449,8 @@ fn made<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, I>) 
     budget.take("C", structure + bytes_of::<W>(plan.nnz()) + plan.tasks_bytes())?;
     plan.check_operands(products)?;
     match &plan.form {
-        Form::Pattern { c, work, choice, kept } => {
-            let values = fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.fresh(threads)?;
+        Form::Pattern { c, work, choice, scratch } => {
+            let values = fill(threads, plan, products, (c, work, choice, scratch), &mut budget)?.fresh(threads)?;
             Ok((Arc::clone(c), values))
         }
         Form::Rows { found, c } => match c.get() {
@@ -480,8 +480,8 @@ fn refilled<W: Word, I: Index>(phase: &Phase<'_, I>, products: &dyn Multiply<W, 
     };
     let mut budget = Budget::new(phase.budget);
     match &plan.form {
-        Form::Pattern { work, choice, kept, .. } => {
-            fill(threads, plan, products, (c, work, choice, kept), &mut budget)?.in_place(threads, values)
+        Form::Pattern { work, choice, scratch, .. } => {
+            fill(threads, plan, products, (c, work, choice, scratch), &mut budget)?.in_place(threads, values)
         }
         Form::Rows { found, .. } => {
             budget.take("accumulators", kk::scratch(threads, found, products))?;
@@ -499,17 +499,17 @@ fn fill<'a, W: Word, I: Index>(
     threads: &Threads,
     plan: &Plan<I>,
     products: &'a dyn Multiply<W, I>,
-    (c, work, choice, kept): (&'a Pattern<I>, &'a Work, &Choice, &'a Kept),
+    (c, work, choice, scratch): (&'a Pattern<I>, &'a Work, &Choice, &'a ScratchCache),
     budget: &mut Budget,
 ) -> Result<Fill<'a, W, I>> {
     let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
-    let by = |reach| Fill { products, c, tasks, longest, masked, reach, kept };
+    let by = |lookup| Fill { products, c, tasks, longest, masked, lookup, scratch };
     let (a, b) = products.patterns();
     let lists = masked && !choice.complement && products.one_by_one().is_some() && Listing::suits((a, b));
-    let found = by(if lists { Reach::Lists } else { Reach::Table });
+    let found = by(if lists { Lookup::MaskedProducts } else { Lookup::Table });
     // Threads fill their tables side by side.
     let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;
-    let found = if !few && budget.fits(found.scratch(threads)) { found } else { by(Reach::Search) };
+    let found = if !few && budget.fits(found.scratch(threads)) { found } else { by(Lookup::Search) };
     budget.take("C, with the places of its columns", found.scratch(threads))?;
     Ok(found)
 }

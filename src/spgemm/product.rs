@@ -11,10 +11,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::budget::{Budget, bytes_of};
 use super::columns::{ColumnFinder, Search, extend};
-use super::kept::{Borrowed, Kept};
+use super::scratch_cache::{Borrowed, ScratchCache};
 use super::shifted_rows::Operands;
 use super::tasks::{Task, Work};
-use super::values::{Reach, RowFiller, part_of_row};
+use super::values::{Lookup, RowFiller, part_of_row};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
 use crate::par::{Fresh, Threads, append_blocks, enough, filled, refill, reserved, zeros};
@@ -337,15 +337,15 @@ pub(super) struct Fill<'a, W, I: Index> {
     /// Whether A·B has entries that C has not.
     pub masked: bool,
     /// How the place of a column is found.
-    pub reach: Reach,
+    pub lookup: Lookup,
     /// Scratch of threads, from one phase to the next.
-    pub kept: &'a Kept,
+    pub scratch: &'a ScratchCache,
 }
 
 impl<W: Word, I: Index> Fill<'_, W, I> {
     /// Into new memory.
     pub(super) fn fresh(&self, threads: &Threads) -> Result<Vec<W>> {
-        self.kept.for_phase::<W>(threads.workers(self.tasks.len()), self.reach);
+        self.scratch.for_phase::<W>(threads.workers(self.tasks.len()), self.lookup);
         Fresh::new(self.c.nnz(), "values of C")?.fill(
             threads,
             "numeric",
@@ -360,7 +360,7 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
     }
     /// In place.
     pub(super) fn in_place(&self, threads: &Threads, values: &mut [W]) -> Result<()> {
-        self.kept.for_phase::<W>(threads.workers(self.tasks.len()), self.reach);
+        self.scratch.for_phase::<W>(threads.workers(self.tasks.len()), self.lookup);
         refill(
             values,
             threads,
@@ -376,13 +376,13 @@ impl<W: Word, I: Index> Fill<'_, W, I> {
     }
     /// Bytes that the threads take beside the values.
     pub(super) fn scratch(&self, threads: &Threads) -> u128 {
-        let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.reach);
+        let filler = RowFiller::<W>::bytes(self.c.ncols(), self.longest, self.masked, self.lookup);
         threads.workers(self.tasks.len()) as u128 * filler + self.tasks.len() as u128 * TASK
     }
     fn filler(&self) -> Result<Borrowed<'_, W>> {
         let identity = self.products.identity();
-        self.kept.filler(identity, self.reach, || {
-            RowFiller::new::<I>(identity, self.c.ncols(), self.longest, self.masked, self.reach)
+        self.scratch.filler(identity, self.lookup, || {
+            RowFiller::new::<I>(identity, self.c.ncols(), self.longest, self.masked, self.lookup)
         })
     }
     /// Where the entries of task `t` begin.

@@ -32,16 +32,16 @@ pub(super) struct RowFiller<W> {
     dense: Vec<W>,
     places: Places,
     masked: bool,
-    reach: Reach,
+    lookup: Lookup,
 }
 
 /// How the place of a column in a row of C is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum Lookup {
     /// By a table of all columns, unless they are too many.
     Table,
     /// Under a mask, by a table, from which the products that count are listed before they are computed.
-    Lists,
+    MaskedProducts,
     /// By a search in the row: slower, but without memory.
     Search,
 }
@@ -52,7 +52,7 @@ enum Places {
     Short(Vec<u16>),
     Long(Vec<u32>),
     /// Of columns that C has; under a mask.
-    Listed(Listing),
+    Masked(Listing),
     /// No table: C is narrow enough for the window, or too wide for anything but a search.
     None,
 }
@@ -61,19 +61,25 @@ impl<W: Word> RowFiller<W> {
     /// For rows with at most `longest` entries in `ncols` columns; `masked` if products outside C are to be left out.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(super) fn new<I: Index>(identity: W, ncols: usize, longest: usize, masked: bool, reach: Reach) -> Result<Self> {
-        let places = match table(ncols, longest, masked, reach) {
-            _ if reach == Reach::Lists => Places::Listed(Listing::new::<I>(ncols)?),
+    pub(super) fn new<I: Index>(
+        identity: W,
+        ncols: usize,
+        longest: usize,
+        masked: bool,
+        lookup: Lookup,
+    ) -> Result<Self> {
+        let places = match table(ncols, longest, masked, lookup) {
+            _ if lookup == Lookup::MaskedProducts => Places::Masked(Listing::new::<I>(ncols)?),
             None => Places::None,
             Some((len, true)) => Places::Short(filled(len, u16::MAX, "places of columns")?),
             Some((len, false)) => Places::Long(filled(len, u32::MAX, "places of columns")?),
         };
-        Ok(Self { dense: filled(window(ncols, masked), identity, "dense accumulator")?, places, masked, reach })
+        Ok(Self { dense: filled(window(ncols, masked), identity, "dense accumulator")?, places, masked, lookup })
     }
     /// Bytes that [`new`](Self::new) takes.
-    pub(super) fn bytes(ncols: usize, longest: usize, masked: bool, reach: Reach) -> u128 {
-        let table = match table(ncols, longest, masked, reach) {
-            _ if reach == Reach::Lists => Listing::bytes(ncols),
+    pub(super) fn bytes(ncols: usize, longest: usize, masked: bool, lookup: Lookup) -> u128 {
+        let table = match table(ncols, longest, masked, lookup) {
+            _ if lookup == Lookup::MaskedProducts => Listing::bytes(ncols),
             None => 0,
             Some((len, true)) => bytes_of::<u16>(len),
             Some((len, false)) => bytes_of::<u32>(len),
@@ -82,8 +88,8 @@ impl<W: Word> RowFiller<W> {
     }
 
     /// How it finds places.
-    pub(super) fn reach(&self) -> Reach {
-        self.reach
+    pub(super) fn lookup(&self) -> Lookup {
+        self.lookup
     }
     /// Makes it ready for a semiring with this identity, where the one before had another.
     pub(super) fn set_identity(&mut self, identity: W) {
@@ -98,7 +104,7 @@ impl<W: Word> RowFiller<W> {
         task: &Task,
         slots: &mut Slots<'_, W>,
     ) {
-        if let (Places::Listed(listing), Some(products)) = (&mut self.places, products.one_by_one()) {
+        if let (Places::Masked(listing), Some(products)) = (&mut self.places, products.one_by_one()) {
             return dispatch_work(Listed { products, c, task, listing, slots });
         }
         let (identity, masked, part) = (products.identity(), self.masked, task.cols.as_ref());
@@ -130,7 +136,7 @@ impl<W: Word> RowFiller<W> {
                         place(places, cols, |_| u32::MAX);
                     }
                 }
-                Places::None | Places::Listed(_) => by_search(products, row, cols, values),
+                Places::None | Places::Masked(_) => by_search(products, row, cols, values),
             }
             i += 1;
         }
@@ -168,10 +174,10 @@ fn window(ncols: usize, masked: bool) -> usize {
 }
 
 /// Places in the table, if there is one, and whether two bytes hold any of them.
-fn table(ncols: usize, longest: usize, masked: bool, reach: Reach) -> Option<(usize, bool)> {
+fn table(ncols: usize, longest: usize, masked: bool, lookup: Lookup) -> Option<(usize, bool)> {
     // The largest number is no place of a row, so a masked row has one entry less than its type could count.
     let none = ncols <= window(ncols, masked) || ncols > WIDEST || longest >= u32::MAX as usize;
-    if none || reach != Reach::Table { None } else { Some((ncols.next_power_of_two(), longest < 1 << 16)) }
+    if none || lookup != Lookup::Table { None } else { Some((ncols.next_power_of_two(), longest < 1 << 16)) }
 }
 
 /// Whether the columns of a row fit the window.

@@ -13,7 +13,7 @@ use super::Compress;
 use super::choice::{self, OnePass};
 use super::columns;
 use super::listing::Listing;
-use super::plan::{self, Begun, Phase, Plan, Request};
+use super::plan::{self, Phase, Plan, PresymbolicFacts, Request};
 use super::product::Lengths;
 use super::shifted_rows;
 use super::small;
@@ -114,12 +114,12 @@ impl<I: Index> SingleUse<'_, I> {
             None => options.compress != Compress::On && !self.request.is_theirs(),
         }
     }
-    /// The method for a product without a mask, if one pass suits it. Facts that were found on the way go to `begun`.
+    /// The method for a product without a mask, if one pass suits it. Facts that were found on the way go to `facts`.
     fn plain(
         &self,
         (a, b): (&Pattern<I>, &Pattern<I>),
         work: &Work,
-        begun: &mut Begun<I>,
+        facts: &mut PresymbolicFacts<I>,
     ) -> Result<Option<RowMethod<'_, I>>> {
         let mean = work.mean_row_flops(a.nrows());
         let few = Sixteen::of::<I>(b.ncols()).filter(|_| choice::few(mean, columns::short_rows(a, b)));
@@ -129,7 +129,7 @@ impl<I: Index> SingleUse<'_, I> {
             return Ok(None);
         }
         let repeats = shifted_rows::repeats(a, b);
-        begun.repeats = Some(repeats);
+        facts.repeats = Some(repeats);
         Ok(match few {
             _ if repeats.is_some() => None,
             Some(by) => Some(RowMethod::ShortRows(by)),
@@ -173,7 +173,7 @@ fn made<W: Word, I: Index>(single: &SingleUse<'_, I>, products: &dyn Multiply<W,
     let SingleUse { threads, request } = *single;
     let (a, b) = products.patterns();
     request.check(a, b)?;
-    let mut begun = Begun::default();
+    let mut facts = PresymbolicFacts::default();
     let one_by_one = products.one_by_one().filter(|_| request.budget.is_none() && Listing::suits((a, b)));
     if let Some(products) = one_by_one.filter(|_| single.is_for_one_pass()) {
         let work = tasks::cut(threads, a, b)?;
@@ -183,16 +183,16 @@ fn made<W: Word, I: Index>(single: &SingleUse<'_, I>, products: &dyn Multiply<W,
         let way = match mask {
             _ if wide || slow && (mask.is_some() || !request.options.unsorted) => None,
             Some(mask) => Some(RowMethod::Masked(mask)),
-            None => single.plain((a, b), &work, &mut begun)?,
+            None => single.plain((a, b), &work, &mut facts)?,
         };
         if let Some(way) = way {
             let pass = way.pass();
             let (c, values) = product(threads, products, way, &work)?;
             return Ok((Made { c: Arc::new(c), flops: work.flops, strategy: Strategy::OnePass(pass) }, values));
         }
-        begun.work = Some(work);
+        facts.work = Some(work);
     }
-    let plan = plan::begun(threads, a, b, request, begun)?;
+    let plan = plan::from_facts(threads, a, b, request, facts)?;
     let (c, values) = Numeric::make(&Phase { threads, budget: request.budget, plan: &plan }, products)?;
     Ok((Made { c, flops: plan.flops(), strategy: Strategy::Planned(plan) }, values))
 }

@@ -1,46 +1,46 @@
-//! Scratch that a plan keeps from one numeric phase to the next.
+//! Scratch that a plan keeps between its numeric phases.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::tasks::Task;
-use super::values::{Reach, RowFiller};
+use super::values::{Lookup, RowFiller};
 use crate::algebra::Word;
 use crate::kernels::Multiply;
 use crate::par::Slots;
 use crate::{Index, Pattern, Result};
 
-/// Fillers that no thread works with now, of any words.
+/// Idle fillers, of any words.
 #[derive(Default)]
-pub(super) struct Kept(Mutex<Vec<Box<dyn Any + Send>>>);
+pub(super) struct ScratchCache(Mutex<Vec<Box<dyn Any + Send>>>);
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for ScratchCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Kept")
+        f.write_str("ScratchCache")
     }
 }
 
-impl Kept {
+impl ScratchCache {
     fn lock(&self) -> MutexGuard<'_, Vec<Box<dyn Any + Send>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Lets go of what a phase of so many threads has no use for: it counts for no one's budget.
-    pub(super) fn for_phase<W: Word>(&self, workers: usize, reach: Reach) {
-        let mut kept = self.lock();
-        kept.retain(|x| is_for::<W>(x, reach));
-        kept.truncate(workers);
+    /// Frees fillers that a phase of so many threads cannot use. No budget counts them.
+    pub(super) fn for_phase<W: Word>(&self, workers: usize, lookup: Lookup) {
+        let mut idle = self.lock();
+        idle.retain(|x| is_for::<W>(x, lookup));
+        idle.truncate(workers);
     }
-    /// A filler that was given back, its accumulator holding `identity`, or else a new one.
+    /// An idle filler, its accumulator reset to `identity`, or else a new one.
     pub(super) fn filler<W: Word>(
         &self,
         identity: W,
-        reach: Reach,
+        lookup: Lookup,
         new: impl FnOnce() -> Result<RowFiller<W>>,
     ) -> Result<Borrowed<'_, W>> {
         let found = {
-            let mut kept = self.lock();
-            kept.iter().position(|x| is_for::<W>(x, reach)).map(|p| kept.swap_remove(p))
+            let mut idle = self.lock();
+            idle.iter().position(|x| is_for::<W>(x, lookup)).map(|p| idle.swap_remove(p))
         };
         let filler = match found.and_then(|x| x.downcast::<RowFiller<W>>().ok()) {
             Some(mut filler) => {
@@ -49,20 +49,20 @@ impl Kept {
             }
             None => Box::new(new()?),
         };
-        Ok(Borrowed { filler: Some(filler), kept: self })
+        Ok(Borrowed { filler: Some(filler), cache: self })
     }
 }
 
-/// Whether it is a filler of these words that finds places this way.
-fn is_for<W: Word>(x: &Box<dyn Any + Send>, reach: Reach) -> bool {
-    x.downcast_ref::<RowFiller<W>>().is_some_and(|filler| filler.reach() == reach)
+/// Whether `x` is a filler of these words with this lookup.
+fn is_for<W: Word>(x: &Box<dyn Any + Send>, lookup: Lookup) -> bool {
+    x.downcast_ref::<RowFiller<W>>().is_some_and(|filler| filler.lookup() == lookup)
 }
 
-/// A filler that goes back to where it is kept.
+/// A filler that returns to the cache when it is dropped.
 pub(super) struct Borrowed<'a, W: Word> {
     /// Until it is dropped.
     filler: Option<Box<RowFiller<W>>>,
-    kept: &'a Kept,
+    cache: &'a ScratchCache,
 }
 
 impl<W: Word> Borrowed<'_, W> {
@@ -85,9 +85,9 @@ impl<W: Word> Drop for Borrowed<'_, W> {
         if std::thread::panicking() {
             return;
         }
-        let mut kept = self.kept.lock();
-        if let (Some(filler), Ok(())) = (self.filler.take(), kept.try_reserve(1)) {
-            kept.push(filler);
+        let mut idle = self.cache.lock();
+        if let (Some(filler), Ok(())) = (self.filler.take(), idle.try_reserve(1)) {
+            idle.push(filler);
         }
     }
 }
