@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::algebra::Word;
 use crate::par::Slots;
-use crate::simd::{Hits, Sixteen, SparseAccumulator, within};
+use crate::simd::{MaskedProducts, Sixteen, SparseAccumulator, within};
 use crate::{Index, Pattern, Result};
 
 /// A row of A, and the columns of B that count.
@@ -112,10 +112,10 @@ pub(crate) unsafe trait Multiply<W: Word, I: Index>: Sync {
 /// # Safety
 /// That of [`Multiply`].
 pub(crate) unsafe trait OneByOne<W: Word, I: Index>: Multiply<W, I> {
-    /// `values[s]` ⊕= A(i, k) ⊗ B(k, j) for each of `hits`, in order.
+    /// `values[s]` ⊕= A(i, k) ⊗ B(k, j) for each of `found`, in order.
     /// # Panics
     /// If there is no such entry or value.
-    fn to_hits(&self, i: usize, hits: &Hits, values: &mut [W]);
+    fn fold_masked(&self, i: usize, found: &MaskedProducts, values: &mut [W]);
     /// `sums[p]` ⊕= A(i, k) ⊗ B(k, j), p being the place of column j in the accumulator.
     /// # Panics
     /// If there are fewer places and sums than touched columns and one for each column of a row of B.

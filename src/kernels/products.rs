@@ -7,7 +7,7 @@ use super::{Multiply, OneByOne, RowOfA, RowsOfC};
 use crate::algebra::words::{values_mut, word};
 use crate::algebra::{At, BinaryOp, Host, Lhs, Monoid, MulOp, Out, Rhs, Semiring, V, Value};
 use crate::par::{Slots, out_of_memory};
-use crate::simd::{self, Hits, InOrder, RowsOf, Sixteen, SparseAccumulator, prefetch, scatter, scatter_at};
+use crate::simd::{self, InOrder, MaskedProducts, RowsOf, Sixteen, SparseAccumulator, prefetch, scatter, scatter_at};
 use crate::{Csr, Index, Pattern, Result};
 
 /// Entries of A ahead of the current one whose rows of B are asked for.
@@ -145,11 +145,11 @@ unsafe impl<R: Semiring, I: Index> Multiply<<Out<R> as Value>::Word, I> for Prod
 // SAFETY: as above.
 unsafe impl<R: Semiring, I: Index> OneByOne<<Out<R> as Value>::Word, I> for Products<'_, R, I> {
     #[inline(never)]
-    fn to_hits(&self, i: usize, hits: &Hits, values: &mut [<Out<R> as Value>::Word]) {
+    fn fold_masked(&self, i: usize, found: &MaskedProducts, values: &mut [<Out<R> as Value>::Word]) {
         // SAFETY: as above.
         let values = unsafe { values_mut::<Out<R>>(values) };
         let ((ks, xs), (js, ys)) = (self.rows_of_a.row(i), (self.b.col_idx(), self.b.values()));
-        let (p, q, s) = hits.each();
+        let (p, q, s) = found.each();
         for ((&p, &q), &s) in p.iter().zip(q).zip(s) {
             let (p, q, z) = (p as usize, q as usize, &mut values[s as usize]);
             *z = add_product(self.ring, (i, ks[p].get(), js[q].get()), *z, xs[p], ys[q]);

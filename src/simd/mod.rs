@@ -6,9 +6,9 @@
 mod accumulator;
 mod corners;
 mod emit;
-mod hits;
 mod intersect;
 mod isa;
+mod masked_products;
 mod rows;
 mod scatter;
 mod shifted;
@@ -22,12 +22,12 @@ pub(crate) use crate::par::{prefetch, prefetch_at};
 pub(crate) use accumulator::SparseAccumulator;
 pub(crate) use corners::corners_at;
 pub(crate) use emit::{SLACK, emit_columns, emit_flagged, emit_sets, take_count, take_count_flagged};
-pub(crate) use hits::{HITS, Hits, NONE};
 pub(crate) use intersect::{count_set, labels_below, load_packed, meet_packed, packed_row, push_packed, set_bits};
 pub use isa::Isa;
 pub(crate) use isa::register;
 #[cfg(target_arch = "x86_64")]
 use isa::{has_v3, has_v4, has_vbmi2, has_vpopcntdq};
+pub(crate) use masked_products::{MASKED_AT_ONCE, MaskedProducts, NONE};
 pub(crate) use rows::{RowsOf, within};
 pub(crate) use scatter::{
     count_new, or_bits, or_bits_flagged, or_words, or_words_flagged, scatter, scatter_at, scatter_places,

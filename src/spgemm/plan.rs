@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::budget::{Budget, bytes_of};
 use super::choice::{self, Choice};
-use super::listing::Listing;
 use super::product::{self, Fill};
+use super::product_finder::ProductFinder;
 use super::scratch_cache::ScratchCache;
 use super::shifted_operand::ShiftedOperandRows;
 use super::shifted_rows::{self, Operands};
@@ -505,7 +505,7 @@ fn fill<'a, W: Word, I: Index>(
     let (tasks, longest, masked) = (&work.tasks[..], plan.stats.max_row_nnz, choice.masked);
     let by = |lookup| Fill { products, c, tasks, longest, masked, lookup, scratch };
     let (a, b) = products.patterns();
-    let lists = masked && !choice.complement && products.one_by_one().is_some() && Listing::suits((a, b));
+    let lists = masked && !choice.complement && products.one_by_one().is_some() && ProductFinder::suits((a, b));
     let found = by(if lists { Lookup::MaskedProducts } else { Lookup::Table });
     // Threads fill their tables side by side.
     let few = work.flops / (threads.workers(work.tasks.len()) as u64) < c.ncols() as u64 / COLUMNS_A_SEARCH;

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::budget::bytes_of;
-use super::listing::{Listing, WIDEST};
+use super::product_finder::{ProductFinder, WIDEST};
 use super::tasks::Task;
 use crate::algebra::Word;
 use crate::kernels::{Multiply, OneByOne, RowOfA, RowsOfC, columns_of_row};
@@ -52,7 +52,7 @@ enum Places {
     Short(Vec<u16>),
     Long(Vec<u32>),
     /// Of columns that C has; under a mask.
-    Masked(Listing),
+    Masked(ProductFinder),
     /// No table: C is narrow enough for the window, or too wide for anything but a search.
     None,
 }
@@ -69,7 +69,7 @@ impl<W: Word> RowFiller<W> {
         lookup: Lookup,
     ) -> Result<Self> {
         let places = match table(ncols, longest, masked, lookup) {
-            _ if lookup == Lookup::MaskedProducts => Places::Masked(Listing::new::<I>(ncols)?),
+            _ if lookup == Lookup::MaskedProducts => Places::Masked(ProductFinder::new::<I>(ncols)?),
             None => Places::None,
             Some((len, true)) => Places::Short(filled(len, u16::MAX, "places of columns")?),
             Some((len, false)) => Places::Long(filled(len, u32::MAX, "places of columns")?),
@@ -79,7 +79,7 @@ impl<W: Word> RowFiller<W> {
     /// Bytes that [`new`](Self::new) takes.
     pub(super) fn bytes(ncols: usize, longest: usize, masked: bool, lookup: Lookup) -> u128 {
         let table = match table(ncols, longest, masked, lookup) {
-            _ if lookup == Lookup::MaskedProducts => Listing::bytes(ncols),
+            _ if lookup == Lookup::MaskedProducts => ProductFinder::bytes(ncols),
             None => 0,
             Some((len, true)) => bytes_of::<u16>(len),
             Some((len, false)) => bytes_of::<u32>(len),
@@ -104,8 +104,8 @@ impl<W: Word> RowFiller<W> {
         task: &Task,
         slots: &mut Slots<'_, W>,
     ) {
-        if let (Places::Masked(listing), Some(products)) = (&mut self.places, products.one_by_one()) {
-            return dispatch_work(Listed { products, c, task, listing, slots });
+        if let (Places::Masked(finder), Some(products)) = (&mut self.places, products.one_by_one()) {
+            return dispatch_work(Listed { products, c, task, finder, slots });
         }
         let (identity, masked, part) = (products.identity(), self.masked, task.cols.as_ref());
         let window = self.dense.len();
@@ -148,7 +148,7 @@ struct Listed<'f, 's, 't, W, I: Index> {
     products: &'f dyn OneByOne<W, I>,
     c: &'f Pattern<I>,
     task: &'f Task,
-    listing: &'f mut Listing,
+    finder: &'f mut ProductFinder,
     slots: &'t mut Slots<'s, W>,
 }
 
@@ -156,13 +156,13 @@ impl<W: Word, I: Index> simd::Work for Listed<'_, '_, '_, W, I> {
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { products, c, task, listing, slots } = self;
+        let Self { products, c, task, finder, slots } = self;
         let ((a, b), identity, part) = (products.patterns(), products.identity(), task.cols.as_ref());
         for i in task.rows.clone() {
             let cols = columns_of_row(c, i, part);
             if !cols.is_empty() {
                 let values = slots.take(cols.len(), identity);
-                listing.row((a, b), i, part, cols, |hits| products.to_hits(i, hits, values));
+                finder.row((a, b), i, part, cols, |found| products.fold_masked(i, found, values));
             }
         }
     }

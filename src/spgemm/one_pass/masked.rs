@@ -10,7 +10,7 @@ use crate::algebra::Word;
 use crate::kernels::{OneByOne, columns_of_row};
 use crate::par::{Threads, append_both, filled, out_of_memory};
 use crate::simd::{self, LANES, RowsOf, Sixteen, dispatch_work};
-use crate::spgemm::listing::Listing;
+use crate::spgemm::product_finder::ProductFinder;
 use crate::spgemm::shifted_operand::ShiftedOperandRows;
 use crate::spgemm::shifted_rows::{self, Operands, ShiftedRows};
 use crate::spgemm::tasks::{Task, Work};
@@ -32,12 +32,12 @@ pub(super) fn rows<W: Word, I: Index>(
     };
     let of = Operands { a, b, packed: None, shifted_b: shifted.as_ref() };
     let hint = usize::try_from(work.flops).unwrap_or(usize::MAX).min(mask.nnz());
-    let state = || Ok((Listing::new::<I>(b.ncols())?, filled(mask.longest_row(), false, "a row under a mask")?));
-    append_both(threads, "mxm", work.tasks.len(), hint, state, |listing, t, cols, values| {
+    let state = || Ok((ProductFinder::new::<I>(b.ncols())?, filled(mask.longest_row(), false, "a row under a mask")?));
+    append_both(threads, "mxm", work.tasks.len(), hint, state, |finder, t, cols, values| {
         let (task, mut lens) = (&work.tasks[t], lens[t].lock().unwrap_or_else(PoisonError::into_inner));
         let shifted = (step.is_some() && task.cols.is_none()).then(|| ShiftedRows::new::<I>(task.rows.start));
         let misses = Misses::of::<I>(&task.cols, b);
-        dispatch_work(Rows { products, of, shifted, misses, mask, task, listing, lens: &mut lens, cols, values })
+        dispatch_work(Rows { products, of, shifted, misses, mask, task, finder, lens: &mut lens, cols, values })
     })
 }
 
@@ -51,7 +51,7 @@ struct Rows<'a, 't, W, I: Index> {
     mask: &'a Pattern<I>,
     task: &'t Task,
     /// And for each slot whether a product touched it: none between rows.
-    listing: &'t mut (Listing, Vec<bool>),
+    finder: &'t mut (ProductFinder, Vec<bool>),
     lens: &'t mut [usize],
     cols: &'t mut Vec<I>,
     values: &'t mut Vec<W>,
@@ -61,9 +61,8 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
     type Out = Result<()>;
     #[inline(always)]
     fn run(self) -> Result<()> {
-        let Self {
-            products, of, mut shifted, mut misses, mask, task, listing: (listing, touched), cols, values, ..
-        } = self;
+        let Self { products, of, mut shifted, mut misses, mask, task, finder: (finder, touched), cols, values, .. } =
+            self;
         let (Operands { a, b, .. }, identity, part) = (of, products.identity(), task.cols.as_ref());
         let most = match part {
             None => mask.row_ptr()[task.rows.end] - mask.row_ptr()[task.rows.start],
@@ -88,16 +87,16 @@ impl<W: Word, I: Index> simd::Work for Rows<'_, '_, W, I> {
             let before = listed.filter(|&(l, _)| l + 1 == i).zip(shifted.as_mut());
             let again = before.and_then(|((l, all), shifted)| {
                 let by = shifted.shift(of, i)?;
-                let hits =
-                    shifted.by.is(masked, mask.row(l), by).then(|| listing.shifted(b, (a.row(i), a.row(l))))??;
-                products.to_hits(i, hits, row);
-                mark(touched, if all { &[] } else { hits.each().2 });
+                let found =
+                    shifted.by.is(masked, mask.row(l), by).then(|| finder.shifted(b, (a.row(i), a.row(l))))??;
+                products.fold_masked(i, found, row);
+                mark(touched, if all { &[] } else { found.each().2 });
                 Some(all)
             });
             if again.is_none() {
-                listing.row((a, b), i, part, masked, |hits| {
-                    mark(touched, hits.each().2);
-                    products.to_hits(i, hits, row);
+                finder.row((a, b), i, part, masked, |found| {
+                    mark(touched, found.each().2);
+                    products.fold_masked(i, found, row);
                 });
             }
             let from = n;

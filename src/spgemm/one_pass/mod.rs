@@ -12,9 +12,9 @@ use std::sync::Arc;
 use super::Compress;
 use super::choice::{self, OnePass};
 use super::columns;
-use super::listing::Listing;
 use super::plan::{self, Phase, Plan, PresymbolicFacts, Request};
 use super::product::Lengths;
+use super::product_finder::ProductFinder;
 use super::shifted_rows;
 use super::small;
 use super::tasks::{self, Work};
@@ -174,7 +174,7 @@ fn made<W: Word, I: Index>(single: &SingleUse<'_, I>, products: &dyn Multiply<W,
     let (a, b) = products.patterns();
     request.check(a, b)?;
     let mut facts = PresymbolicFacts::default();
-    let one_by_one = products.one_by_one().filter(|_| request.budget.is_none() && Listing::suits((a, b)));
+    let one_by_one = products.one_by_one().filter(|_| request.budget.is_none() && ProductFinder::suits((a, b)));
     if let Some(products) = one_by_one.filter(|_| single.is_for_one_pass()) {
         let work = tasks::cut(threads, a, b)?;
         let mask = request.mask.map(|(mask, _)| mask);

@@ -1,41 +1,44 @@
-//! The products of a row that count under a mask, in a list before they are computed.
+//! Finds the products of a row that a mask allows, before they are computed.
 //!
-//! The columns that count are told their slots; each row of B is looked through for those that have one, without a
-//! question that processors would have to guess ([`Hits`]). Where few count, all products are listed, and each column
-//! that counts is compared with those of sixteen products at once: short rows of B fill a register together, and no
-//! table has to be in a cache.
+//! A table holds the slot of each allowed column. Each row of B is filtered by that table, branch-free
+//! ([`MaskedProducts`]). Under a short mask all products are listed instead, and each allowed column is compared with
+//! those of sixteen products at once: short rows of B fill a register together, and no table occupies a cache.
 
 use std::ops::Range;
 
 use super::budget::bytes_of;
 use super::choice;
 use crate::par::filled;
-use crate::simd::{HITS, Hits, NONE, RowsOf, within};
+use crate::simd::{MASKED_AT_ONCE, MaskedProducts, NONE, RowsOf, within};
 use crate::{Index, Pattern, Result};
 
-/// Slots of columns, and products that have one. One per thread.
-pub(super) struct Listing {
+/// Slots of columns, and the products found. One per thread.
+pub(super) struct ProductFinder {
     slots: Vec<u32>,
-    hits: Hits,
-    /// Whether `hits` are all those of the last row.
+    found: MaskedProducts,
+    /// Whether `found` has all products of the last row.
     whole: bool,
 }
 
-/// Widest C whose columns are told their places; in wider ones they are searched for.
+/// Widest C with a table of columns; wider ones are searched.
 pub(super) const WIDEST: usize = 1 << 28;
 /// Most entries that are counted in four bytes.
 const ENTRIES: usize = u32::MAX as usize;
 
-impl Listing {
+impl ProductFinder {
     /// For rows of `ncols` columns, none of which has a slot.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new<I: Index>(ncols: usize) -> Result<Self> {
-        Ok(Self { slots: filled(places(ncols), NONE, "slots of columns")?, hits: Hits::new::<I>()?, whole: false })
+        Ok(Self {
+            slots: filled(places(ncols), NONE, "slots of columns")?,
+            found: MaskedProducts::new::<I>()?,
+            whole: false,
+        })
     }
     /// Bytes that [`new`](Self::new) takes.
     pub(super) fn bytes(ncols: usize) -> u128 {
-        bytes_of::<u32>(places(ncols)) + Hits::BYTES
+        bytes_of::<u32>(places(ncols)) + MaskedProducts::BYTES
     }
     /// Whether products of these can be listed.
     pub(super) fn suits<I: Index>((a, b): (&Pattern<I>, &Pattern<I>)) -> bool {
@@ -50,23 +53,23 @@ impl Listing {
         i: usize,
         part: Option<&Range<usize>>,
         cols: &[I],
-        compute: impl FnMut(&Hits),
+        compute: impl FnMut(&MaskedProducts),
     ) {
-        let compares = self.hits.compares(cols.len()) && choice::compares(b.shape(), b.nnz());
+        let compares = self.found.compares(cols.len()) && choice::compares(b.shape(), b.nnz());
         self.row_by((a, b), i, part, cols, compares, compute);
     }
     /// The products of a row of A that has columns `ks` where the row before, the last that was asked for, has
     /// `before`, if that can be told from the latter's: where rows `ks` of B and the columns that count are those of
     /// the row before, all shifted equally.
     #[inline(always)]
-    pub(super) fn shifted<I: Index>(&mut self, b: &Pattern<I>, (ks, before): (&[I], &[I])) -> Option<&Hits> {
+    pub(super) fn shifted<I: Index>(&mut self, b: &Pattern<I>, (ks, before): (&[I], &[I])) -> Option<&MaskedProducts> {
         let mut far = ks.iter().zip(before).map(|(k, l)| b.row_ptr()[k.get()].wrapping_sub(b.row_ptr()[l.get()]));
         let by = far.next()?;
         if !self.whole || !far.all(|far| far == by) {
             return None;
         }
-        self.hits.move_by(by as u32);
-        Some(&self.hits)
+        self.found.move_by(by as u32);
+        Some(&self.found)
     }
     /// As [`row`](Self::row): columns are compared, or looked up.
     #[inline(always)]
@@ -77,21 +80,21 @@ impl Listing {
         part: Option<&Range<usize>>,
         cols: &[I],
         compares: bool,
-        mut compute: impl FnMut(&Hits),
+        mut compute: impl FnMut(&MaskedProducts),
     ) {
-        let Self { slots, hits, whole } = self;
-        hits.clear();
+        let Self { slots, found, whole } = self;
+        found.clear();
         *whole = true;
         let (of_a, of_b, last) = (RowsOf::without_values(a), RowsOf::without_values(b), slots.len() - 1);
         let told = if compares { &[] } else { cols };
         for (s, j) in (0..).zip(told) {
             slots[j.get() & last] = s;
         }
-        let mut done = |hits: &mut Hits| {
+        let mut done = |found: &mut MaskedProducts| {
             if compares {
-                hits.keep(cols);
+                found.keep(cols);
             }
-            compute(hits);
+            compute(found);
         };
         let (ks, soon) = (of_a.row(i).0, of_a.columns_after(i, AHEAD));
         for (p, k) in ks.iter().enumerate() {
@@ -104,21 +107,21 @@ impl Listing {
                 (js, q) = (&js[range.clone()], q + range.start);
             }
             while !js.is_empty() {
-                let some = &js[..js.len().min(HITS)];
-                if hits.is_full() {
-                    done(hits);
-                    hits.clear();
+                let some = &js[..js.len().min(MASKED_AT_ONCE)];
+                if found.is_full() {
+                    done(found);
+                    found.clear();
                     *whole = false;
                 }
                 if compares {
-                    hits.list(p as u32, q as u32, some);
+                    found.list(p as u32, q as u32, some);
                 } else {
-                    hits.add(p as u32, q as u32, some, slots);
+                    found.add(p as u32, q as u32, some, slots);
                 }
                 (js, q) = (&js[some.len()..], q + some.len());
             }
         }
-        done(hits);
+        done(found);
         for j in told {
             slots[j.get() & last] = NONE;
         }
@@ -156,7 +159,7 @@ mod tests {
             Pattern::<u32>::new(n, n, std::iter::once(0).chain(ends).collect(), rows.concat()).unwrap()
         };
         let (a, b) = (of(&|i| i % 60), of(&|k| if k % 9 == 0 { 700 } else { k % 40 }));
-        let mut listing = Listing::new::<u32>(n).unwrap();
+        let mut finder = ProductFinder::new::<u32>(n).unwrap();
         for (i, part) in (0..n).step_by(7).zip([None, Some(300..1500)].iter().cycle()) {
             let mut mask = row(i + 1, i % 17);
             mask.retain(|j| part.as_ref().is_none_or(|part| part.contains(&(*j as usize))));
@@ -168,10 +171,10 @@ mod tests {
                     }
                 }
             }
-            for compares in [false, listing.hits.compares(mask.len())] {
+            for compares in [false, finder.found.compares(mask.len())] {
                 let mut found = Vec::new();
-                listing.row_by((&a, &b), i, part.as_ref(), &mask, compares, |hits| {
-                    let (p, q, s) = hits.each();
+                finder.row_by((&a, &b), i, part.as_ref(), &mask, compares, |list| {
+                    let (p, q, s) = list.each();
                     found.extend(p.iter().zip(q).zip(s).map(|((&p, &q), &s)| (p, q, s)));
                 });
                 assert_eq!(found, want, "row {i}, compared: {compares}");

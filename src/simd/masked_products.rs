@@ -1,23 +1,23 @@
-//! Products that a mask lets through, found before they are computed.
+//! The list of products that a mask allows, made before they are computed.
 
 use super::sort::Registers;
 use crate::Index;
 use crate::Result;
 use crate::par::filled;
 
-/// Products that are remembered at once.
+/// Capacity of the list.
 const ROOM: usize = 1024;
-/// Entries of a row of B that are looked at together, at most.
-pub(crate) const HITS: usize = ROOM / 2;
+/// Most entries of a row of B that are filtered together.
+pub(crate) const MASKED_AT_ONCE: usize = ROOM / 2;
 /// The slot of a column that has none.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Columns that are compared with all others, at most, rather than told to a table.
+/// Most columns that are compared with all others instead of looked up in a table.
 const COMPARED: usize = 16;
 /// What a register may write beyond the last.
 const LANES: usize = 16;
 
 /// Some products of a row of A: entry `p` of that row, counted from its first, times entry `q` of B, to slot `s`.
-pub(crate) struct Hits {
+pub(crate) struct MaskedProducts {
     p: Vec<u32>,
     q: Vec<u32>,
     s: Vec<u32>,
@@ -25,7 +25,7 @@ pub(crate) struct Hits {
     by: Registers,
 }
 
-impl Hits {
+impl MaskedProducts {
     /// For columns of type `I`.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -35,14 +35,14 @@ impl Hits {
     }
     /// Bytes that [`new`](Self::new) takes.
     pub(crate) const BYTES: u128 = 3 * 4 * (ROOM + LANES) as u128;
-    /// Forgets all.
+    /// Empties the list.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
-    /// Whether there is no room for [`HITS`] more.
+    /// Whether there is no room for [`MASKED_AT_ONCE`] more.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
-        self.len > ROOM - HITS
+        self.len > ROOM - MASKED_AT_ONCE
     }
     /// `p`, `q` and `s` of each, in order.
     #[inline(always)]
@@ -54,7 +54,7 @@ impl Hits {
     pub(crate) fn move_by(&mut self, by: u32) {
         self.q[..self.len].iter_mut().for_each(|q| *q = q.wrapping_add(by));
     }
-    /// Whether so few columns count that each is compared with those of all products ([`list`](Self::list), then
+    /// Whether so few columns are allowed that each is compared with those of all products ([`list`](Self::list), then
     /// [`keep`](Self::keep)), sixteen at once, rather than that all are looked up in a table ([`add`](Self::add)).
     #[inline(always)]
     pub(crate) fn compares(&self, cols: usize) -> bool {
@@ -63,10 +63,10 @@ impl Hits {
     /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and
     /// has column `js[0]`; in place of slots they have their columns.
     /// # Panics
-    /// If these are full, or there are more than [`HITS`] columns, or these do not [compare](Self::compares).
+    /// If these are full, or there are more than [`MASKED_AT_ONCE`] columns, or these do not [compare](Self::compares).
     #[inline(always)]
     pub(crate) fn list<I: Index>(&mut self, p: u32, q: u32, js: &[I]) {
-        assert!(self.compares(0) && !self.is_full() && js.len() <= HITS);
+        assert!(self.compares(0) && !self.is_full() && js.len() <= MASKED_AT_ONCE);
         // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more.
         #[cfg(target_arch = "x86_64")]
         unsafe {
@@ -93,12 +93,12 @@ impl Hits {
     /// Remembers the products of entry `p` of a row of A with those entries of B, the first of which is number `q` and
     /// has column `js[0]`, whose columns have a slot, `table[j & (table.len() − 1)]` if that is not [`NONE`].
     ///
-    /// Nothing is asked of a column that processors would have to guess.
+    /// Branch-free.
     /// # Panics
-    /// If these are full, or there are more than [`HITS`] columns, or no table, or one of more than 2³¹ slots.
+    /// If these are full, or there are more than [`MASKED_AT_ONCE`] columns, or no table, or one of more than 2³¹ slots.
     #[inline(always)]
     pub(crate) fn add<I: Index>(&mut self, p: u32, q: u32, js: &[I], table: &[u32]) {
-        assert!(!self.is_full() && js.len() <= HITS && !table.is_empty() && table.len() <= 1 << 31);
+        assert!(!self.is_full() && js.len() <= MASKED_AT_ONCE && !table.is_empty() && table.len() <= 1 << 31);
         #[cfg(target_arch = "x86_64")]
         if self.by == Registers::Sixteen && js.len() >= FEW {
             // SAFETY: the processor has AVX-512 and `I` is `u32`; there is room for all columns and LANES more; the
@@ -127,52 +127,52 @@ const FEW: usize = 6;
 
 #[cfg(target_arch = "x86_64")]
 mod v4 {
-    use super::{Hits, NONE};
+    use super::{MaskedProducts, NONE};
     use std::arch::x86_64::{
         _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_loadu_si512, _mm512_mask_cmpneq_epi32_mask,
         _mm512_mask_i32gather_epi32, _mm512_mask_mov_epi32, _mm512_maskz_compress_epi32, _mm512_maskz_loadu_epi32,
         _mm512_set_epi32, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
     };
 
-    /// As [`Hits::list`].
+    /// As [`MaskedProducts::list`].
     /// # Safety
     /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room.
     #[target_feature(enable = "avx512f")]
     #[inline]
-    pub(super) unsafe fn list(hits: &mut Hits, p: u32, q: u32, (js, len): (*const u32, usize)) {
+    pub(super) unsafe fn list(list: &mut MaskedProducts, p: u32, q: u32, (js, len): (*const u32, usize)) {
         let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
         let (ps, mut t) = (_mm512_set1_epi32(p as i32), 0);
         while t < len {
             let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
-            let (qs, n) = (_mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota), hits.len + t);
-            // SAFETY: 1. lanes that are masked out are not read; 2. n + 16 < len of hits + len + 16.
+            let (qs, n) = (_mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota), list.len + t);
+            // SAFETY: 1. lanes that are masked out are not read; 2. n + 16 < len of list + len + 16.
             unsafe {
-                _mm512_storeu_si512(hits.p.as_mut_ptr().add(n).cast(), ps);
-                _mm512_storeu_si512(hits.q.as_mut_ptr().add(n).cast(), qs);
+                _mm512_storeu_si512(list.p.as_mut_ptr().add(n).cast(), ps);
+                _mm512_storeu_si512(list.q.as_mut_ptr().add(n).cast(), qs);
                 _mm512_storeu_si512(
-                    hits.s.as_mut_ptr().add(n).cast(),
+                    list.s.as_mut_ptr().add(n).cast(),
                     _mm512_maskz_loadu_epi32(lanes, js.add(t).cast()),
                 );
             }
             t += 16;
         }
-        hits.len += len;
+        list.len += len;
     }
 
-    /// As [`Hits::keep`].
+    /// As [`MaskedProducts::keep`].
     /// # Safety
     /// The processor must have AVX-512, and `cols` be valid for so many columns.
     #[target_feature(enable = "avx512f")]
     #[inline]
-    pub(super) unsafe fn keep(hits: &mut Hits, (cols, slots): (*const u32, usize)) {
+    pub(super) unsafe fn keep(list: &mut MaskedProducts, (cols, slots): (*const u32, usize)) {
         let (none, one) = (_mm512_set1_epi32(NONE as i32), _mm512_set1_epi32(1));
         let (mut n, mut t) = (0, 0);
-        while t < hits.len {
-            let lanes = if hits.len - t >= 16 { u16::MAX } else { (1 << (hits.len - t)) - 1 };
+        while t < list.len {
+            let lanes = if list.len - t >= 16 { u16::MAX } else { (1 << (list.len - t)) - 1 };
             // SAFETY: 1. t < len, behind which there are 16; 2. there are so many columns; 3. n ≤ t, and what is there
             // was read.
             unsafe {
-                let (ps, qs, js) = (hits.p.as_ptr().add(t), hits.q.as_ptr().add(t), hits.s.as_ptr().add(t));
+                let (ps, qs, js) = (list.p.as_ptr().add(t), list.q.as_ptr().add(t), list.s.as_ptr().add(t));
                 let js = _mm512_loadu_si512(js.cast());
                 let (mut s, mut slot) = (none, _mm512_setzero_si512());
                 for c in 0..slots {
@@ -183,7 +183,7 @@ mod v4 {
                 let found = _mm512_mask_cmpneq_epi32_mask(lanes, s, none);
                 let (ps, qs) = (_mm512_loadu_si512(ps.cast()), _mm512_loadu_si512(qs.cast()));
                 let packed = [ps, qs, s].map(|x| _mm512_maskz_compress_epi32(found, x));
-                let to = [&mut hits.p, &mut hits.q, &mut hits.s];
+                let to = [&mut list.p, &mut list.q, &mut list.s];
                 for (to, x) in to.into_iter().zip(packed) {
                     _mm512_storeu_si512(to.as_mut_ptr().add(n).cast(), x);
                 }
@@ -191,37 +191,37 @@ mod v4 {
             }
             t += 16;
         }
-        hits.len = n;
+        list.len = n;
     }
 
-    /// As [`Hits::add`].
+    /// As [`MaskedProducts::add`].
     /// # Safety
     /// The processor must have AVX-512; `js` be valid for so many columns, for which and 16 more there is room; the
     /// table not empty, and of no more than 2³¹ slots.
     #[target_feature(enable = "avx512f")]
     #[inline]
-    pub(super) unsafe fn add(hits: &mut Hits, p: u32, q: u32, (js, len): (*const u32, usize), table: &[u32]) {
+    pub(super) unsafe fn add(list: &mut MaskedProducts, p: u32, q: u32, (js, len): (*const u32, usize), table: &[u32]) {
         let iota = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
         let (ps, none) = (_mm512_set1_epi32(p as i32), _mm512_set1_epi32(NONE as i32));
         let last = _mm512_set1_epi32((table.len() - 1) as i32);
-        let (mut n, mut t) = (hits.len, 0);
+        let (mut n, mut t) = (list.len, 0);
         while t < len {
             let lanes = if len - t >= 16 { u16::MAX } else { (1 << (len - t)) - 1 };
             let qs = _mm512_add_epi32(_mm512_set1_epi32(q.wrapping_add(t as u32) as i32), iota);
             // SAFETY: 1. lanes that are masked out are not read; 2. indices are less than the length of the table; 3. n
-            // + 16 ≤ len of hits before + len + 16.
+            // + 16 ≤ len of list before + len + 16.
             unsafe {
                 let j = _mm512_and_si512(_mm512_maskz_loadu_epi32(lanes, js.add(t).cast()), last);
                 let s = _mm512_mask_i32gather_epi32::<4>(none, lanes, j, table.as_ptr().cast());
                 let found = _mm512_mask_cmpneq_epi32_mask(lanes, s, none);
-                _mm512_storeu_si512(hits.p.as_mut_ptr().add(n).cast(), ps);
-                _mm512_storeu_si512(hits.q.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(found, qs));
-                _mm512_storeu_si512(hits.s.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(found, s));
+                _mm512_storeu_si512(list.p.as_mut_ptr().add(n).cast(), ps);
+                _mm512_storeu_si512(list.q.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(found, qs));
+                _mm512_storeu_si512(list.s.as_mut_ptr().add(n).cast(), _mm512_maskz_compress_epi32(found, s));
                 n += found.count_ones() as usize;
             }
             t += 16;
         }
-        hits.len = n;
+        list.len = n;
     }
 }
 
@@ -233,23 +233,23 @@ mod tests {
     #[test]
     fn agrees_with_a_plain_loop() {
         fn check<I: Index>(by: Registers) {
-            let mut hits = Hits::new::<I>().unwrap();
-            hits.by = by;
+            let mut list = MaskedProducts::new::<I>().unwrap();
+            list.by = by;
             for every in [1, 2, 5, 1000] {
                 let table: Vec<u32> = (0..256u32).map(|j| if j % every == 0 { j / every } else { NONE }).collect();
-                hits.clear();
+                list.clear();
                 let mut want = Vec::new();
-                for len in (0..40).chain([HITS]) {
+                for len in (0..40).chain([MASKED_AT_ONCE]) {
                     let js: Vec<I> = (0..len).map(|j| I::cast((j * 7 + len) % 256)).collect();
-                    if hits.is_full() {
-                        hits.clear();
+                    if list.is_full() {
+                        list.clear();
                         want.clear();
                     }
-                    hits.add(len as u32, 1000 * len as u32, &js, &table);
+                    list.add(len as u32, 1000 * len as u32, &js, &table);
                     for (t, j) in js.iter().enumerate().filter(|(_, j)| table[j.get()] != NONE) {
                         want.push((len as u32, (1000 * len + t) as u32, table[j.get()]));
                     }
-                    let (p, q, s) = hits.each();
+                    let (p, q, s) = list.each();
                     let found: Vec<_> = p.iter().zip(q).zip(s).map(|((&p, &q), &s)| (p, q, s)).collect();
                     assert_eq!(found, want, "{len} columns, one in {every}");
                 }
@@ -263,12 +263,13 @@ mod tests {
     /// Few columns that count, or none: what is kept are the products that a table finds.
     #[test]
     fn comparing_agrees_with_a_table() {
-        let (mut compared, mut looked_up) = (Hits::new::<u32>().unwrap(), Hits::new::<u32>().unwrap());
+        let (mut compared, mut looked_up) =
+            (MaskedProducts::new::<u32>().unwrap(), MaskedProducts::new::<u32>().unwrap());
         if !compared.compares(COMPARED) {
             println!("skipped: no AVX-512");
             return;
         }
-        assert!(!compared.compares(COMPARED + 1) && !Hits::new::<u64>().unwrap().compares(0));
+        assert!(!compared.compares(COMPARED + 1) && !MaskedProducts::new::<u64>().unwrap().compares(0));
         for slots in 0..=COMPARED {
             let cols: Vec<u32> = (0..slots as u32).map(|s| s * 5 % 64).collect();
             let mut table = [NONE; 64];
