@@ -42,7 +42,7 @@ pub(crate) struct ByColumns<W> {
     /// Columns that at least one row of [`DENSE`] has.
     often: usize,
     /// Sums that were made, and are not in use.
-    stock: Mutex<Vec<Met<W>>>,
+    stock: Mutex<Vec<RowSums<W>>>,
 }
 
 impl<W: Float> ByColumns<W> {
@@ -91,12 +91,12 @@ impl<W: Float> ByColumns<W> {
     /// Sums for one row of X, all of them nothing.
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn sums(&self, nrows: usize, counts: bool) -> Result<Met<W>> {
+    pub(crate) fn sums(&self, nrows: usize, counts: bool) -> Result<RowSums<W>> {
         let had = self.stock.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        had.map_or_else(|| Met::new(nrows, counts), Ok)
+        had.map_or_else(|| RowSums::new(nrows, counts), Ok)
     }
     /// Takes them back.
-    pub(crate) fn give_back(&self, mut sums: Met<W>) {
+    pub(crate) fn give_back(&self, mut sums: RowSums<W>) {
         sums.clear();
         let mut stock = self.stock.lock().unwrap_or_else(PoisonError::into_inner);
         // Where there is no room they are made again.
@@ -206,37 +206,36 @@ fn in_order<W: Float>(threads: &Threads, [first, second]: [&[W]; 2], apart: Apar
     Ok(Some((order, groups, norms)))
 }
 
-/// Sums of the rows that a row of X met, in the order in which it met them: a sparse set, so that of each
-/// term only the place of its row lies anywhere, and what is cleared lies together.
+/// A sparse accumulator over the rows of Y: the sums of the touched rows, in the order of their first terms. Only the
+/// place of a row is a scattered access; clearing is contiguous.
 ///
 /// Source: Briggs, Torczon 1993, "An Efficient Representation for Sparse Sets".
-pub(crate) struct Met<W> {
+pub(crate) struct RowSums<W> {
     /// Where each row of Y stands in `rows`, if that has it there.
     places: Vec<u32>,
-    /// Those that were met, then [`u32::MAX`].
+    /// The touched rows, then [`u32::MAX`].
     rows: Vec<u32>,
-    /// Of each row that was met; then 0.
+    /// The sum of each touched row; then 0.
     sums: Vec<W>,
     /// Shared columns of each, if they are counted; then 0.
     shared: Vec<W>,
     len: usize,
 }
 
-/// The place of row `j` among those that were met, after them if it is new. No choice is a branch that a processor
-/// would guess.
+/// The place of row `j` among the touched rows, behind the last if it is new. Branch-free.
 #[inline(always)]
-fn place_in(places: &mut [u32], met: &mut [u32], len: &mut usize, j: u32) -> usize {
+fn place_in(places: &mut [u32], touched: &mut [u32], len: &mut usize, j: u32) -> usize {
     let place = &mut places[j as usize];
     let before = *place as usize;
-    let again = met[before] == j;
+    let again = touched[before] == j;
     let at = if again { before } else { *len };
     *place = at as u32;
-    met[at] = j;
+    touched[at] = j;
     *len += usize::from(!again);
     at
 }
 
-impl<W: Float> Met<W> {
+impl<W: Float> RowSums<W> {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn new(nrows: usize, counts: bool) -> Result<Self> {

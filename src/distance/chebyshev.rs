@@ -35,9 +35,9 @@ pub(crate) struct ChebyshevEngine<'a, W: Clone> {
     pub(crate) y: Option<Ranked<'a, W>>,
 }
 
-/// What a pair has met.
+/// The largest difference of a pair so far.
 #[derive(Clone, Copy)]
-struct Met<W> {
+struct Largest<W> {
     most: W,
     x: u32,
     y: u32,
@@ -140,7 +140,7 @@ impl<W: Float> Engine for ChebyshevEngine<'_, W> {
         (6 * (y.width() + 1) + y.most_entries(self.tile_rows()) * of_entry) as u64
     }
     fn task_bytes(&self) -> u64 {
-        (self.tile_rows() * (size_of::<Met<W>>() + 8)) as u64
+        (self.tile_rows() * (size_of::<Largest<W>>() + 8)) as u64
     }
     fn bytes(&self) -> u64 {
         [Some(&self.x), self.y.as_ref()].into_iter().flatten().map(|side| ranked_bytes(&side.entries)).sum()
@@ -164,7 +164,7 @@ impl<W: Float> Tile for Indexed<'_, W> {
     fn keys(&self, queries: Range<usize>, half: bool, sink: &mut Sink<'_>) -> Result<()> {
         let (x, y) = (&self.engine.x, self.engine.y());
         let n = self.rows.len();
-        let nothing = Met { most: W::ZERO, x: 0, y: 0 };
+        let nothing = Largest { most: W::ZERO, x: 0, y: 0 };
         let mut met = filled(n.next_power_of_two(), nothing, "accumulators")?;
         let mut keys = filled(n, 0.0f64, "keys")?;
         for i in queries {
@@ -182,7 +182,7 @@ impl<W: Float> Tile for Indexed<'_, W> {
                 for (((&c, &a), &bit), at) in columns.iter().zip(values).zip(&x.bits[range]).zip(before..) {
                     let (places, values) = self.postings.at(self.postings.range(c, cut.then_some(at)));
                     let mask = met.len() - 1;
-                    scatter_places(&mut met, mask, places, values, |m, (b, of_y)| Met {
+                    scatter_places(&mut met, mask, places, values, |m, (b, of_y)| Largest {
                         most: m.most.maximum(a.abs_diff(b)),
                         x: m.x | bit,
                         y: m.y | of_y,

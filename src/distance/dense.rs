@@ -118,14 +118,14 @@ impl<W: Float> Dense<W> {
         }
         Ok(Self { rows, width, values })
     }
-    /// Sums of each asking row, one after the other.
+    /// Sums of each query row, one after the other.
     pub(crate) fn room(&self) -> usize {
         self.rows.len().next_multiple_of(group_rows::<W>())
     }
 }
 
-/// Rows of X that ask together.
-pub(crate) struct Asking<'a, W> {
+/// Rows of X that query together.
+pub(crate) struct QueryRows<'a, W> {
     rows: Range<usize>,
     columns: &'a [u32],
     entries: &'a [W],
@@ -133,7 +133,7 @@ pub(crate) struct Asking<'a, W> {
     ends: Vec<usize>,
 }
 
-impl<'a, W: Float> Asking<'a, W> {
+impl<'a, W: Float> QueryRows<'a, W> {
     /// Rows of `x`, at most [`TOGETHER`].
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
@@ -158,7 +158,7 @@ impl<'a, W: Float> Asking<'a, W> {
 #[inline(never)]
 pub(crate) fn add<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     term: X,
-    asking: &Asking<'_, W>,
+    queries: &QueryRows<'_, W>,
     tile: &Dense<W>,
     half: bool,
     sums: &mut [W],
@@ -167,12 +167,12 @@ pub(crate) fn add<W: Float, X: MulOp<A = W, B = W, Out = W>>(
     let groups = tile.values.chunks_exact((group * tile.width).max(1)).zip((0..room).step_by(group));
     for (values, first) in groups {
         // The first row that asks these.
-        let skip = if half { (tile.rows.start + first).saturating_sub(asking.rows.start) } else { 0 };
+        let skip = if half { (tile.rows.start + first).saturating_sub(queries.rows.start) } else { 0 };
         let sums = &mut sums[first..];
         if size_of::<W>() == 4 {
-            dispatch_work(Group::<_, _, 64> { term, asking, skip, values, sums, room });
+            dispatch_work(Group::<_, _, 64> { term, queries, skip, values, sums, room });
         } else {
-            dispatch_work(Group::<_, _, 32> { term, asking, skip, values, sums, room });
+            dispatch_work(Group::<_, _, 32> { term, queries, skip, values, sums, room });
         }
     }
 }
@@ -180,7 +180,7 @@ pub(crate) fn add<W: Float, X: MulOp<A = W, B = W, Out = W>>(
 /// Rows of X from the one at `skip` on, and a group of `J` rows of Y.
 struct Group<'a, 'b, W, X, const J: usize> {
     term: X,
-    asking: &'a Asking<'a, W>,
+    queries: &'a QueryRows<'a, W>,
     skip: usize,
     values: &'a [W],
     /// Of each row of X the first `J` of `room`.
@@ -192,7 +192,7 @@ impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const J: usize> Work for Group<'
     type Out = ();
     #[inline(always)]
     fn run(self) {
-        let Self { term, asking: Asking { rows, columns, entries, ends }, skip, values, sums, room } = self;
+        let Self { term, queries: QueryRows { rows, columns, entries, ends }, skip, values, sums, room } = self;
         let (n, (values, _)) = (rows.len(), values.as_chunks::<J>());
         let blocks = values.chunks(COLUMNS).zip(ends.chunks_exact(n).zip(ends[n..].chunks_exact(n)));
         for ((block, (from, to)), first) in blocks.zip((0..).step_by(COLUMNS)) {

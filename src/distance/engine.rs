@@ -34,7 +34,7 @@ pub(crate) trait Engine: Sync {
     fn finish(&self, keys: &mut [f64]);
     /// What runs, and why.
     fn explain(&self) -> String;
-    /// Bytes, with the prepared rows, of asking [`whole`](Self::whole), if neighbours are looked for so; else by tiles.
+    /// Bytes, with the prepared rows, of queries by [`whole`](Self::whole), if neighbours are looked for so; else by tiles.
     fn whole_bytes(&self, _threads: &Threads) -> Option<u64> {
         None
     }
@@ -58,29 +58,29 @@ pub(crate) trait Tile: Send + Sync {
 /// Receives some rows of Y and their keys.
 pub(crate) type EachKey<'a> = dyn FnMut(&[u32], &[f64]) + 'a;
 
-/// All of Y, asked by one row of X at a time: what that takes goes by the rows that share a column with it.
+/// All of Y, queried by one row of X at a time, in time proportional to the rows that share a column with it.
 pub(crate) trait Whole: Sync {
-    /// What one thread asks with.
-    fn asker(&self) -> Result<Box<dyn Asker + '_>>;
+    /// The query of one thread.
+    fn row_query(&self) -> Result<Box<dyn RowQuery + '_>>;
 }
 
-/// Sums of one row of X.
-pub(crate) trait Asker {
-    /// Row `i` of X asks by its rare columns alone, if that promises much: `met` are then the rows that share one of
-    /// those, and the number is below the keys of all others.
-    fn ask_rare(&mut self, i: usize) -> Option<f64>;
-    /// Whether [`ask_rare`](Self::ask_rare) was enough.
+/// A query of all of Y by one row of X.
+pub(crate) trait RowQuery {
+    /// Queries by the rare columns of row `i` of X alone, if that promises much. Then `touched` are the rows that share
+    /// one of those, and the number is below the keys of all others.
+    fn query_rare(&mut self, i: usize) -> Option<f64>;
+    /// Whether [`query_rare`](Self::query_rare) was enough.
     fn was_enough(&mut self, enough: bool);
-    /// Row `i` of X asks: finds the rows that share a column with it.
-    fn ask(&mut self, i: usize);
+    /// Queries by row `i` of X: finds the rows that share a column with it.
+    fn query(&mut self, i: usize);
     /// Their keys, some at a time and in no order.
-    fn met(&mut self, each: &mut EachKey<'_>);
+    fn touched(&mut self, each: &mut EachKey<'_>);
     /// Whether the order of the others is known.
     fn is_ordered(&self) -> bool;
-    /// The rows that share none with the row that asked, those of a key together and in order, smaller keys first,
+    /// The rows that share no column with the query, those of a key together and in order, smaller keys first,
     /// until `each` has enough.
     fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool);
-    /// Keys of all rows against the row that asked, from a first row on, in order.
+    /// Keys of all rows against the query, from a first row on, in order.
     fn all(&mut self, each: &mut dyn FnMut(usize, &mut [f64]));
 }
 

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::dense::{Asking, Dense};
+use super::dense::{Dense, QueryRows};
 use super::domain::Domain;
 use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, Of, for_union};
@@ -317,7 +317,7 @@ impl<W: Float> Loops<W> for ByTerms<W> {
         gathered.add(&*self.terms, sums);
     }
     /// A formula is not cheap.
-    fn add_dense(&self, _: &Asking<'_, W>, _: &Dense<W>, _: bool, _: &mut [W]) {}
+    fn add_dense(&self, _: &QueryRows<'_, W>, _: &Dense<W>, _: bool, _: &mut [W]) {}
     fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool {
         keys_of().keys(x, y, sums, shared, keys)
     }

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::engine::{Batches, Engine, Far, Opened, query_blocks};
-use super::few;
 use super::float::{Float, Form, OfType, Typed};
+use super::inverted_index;
 use super::neighbours::{Lists, Neighbours};
 use crate::par::{Fresh, Threads, counters, out_of_memory, reserved};
 use crate::simd::{self, dispatch_work};
@@ -50,7 +50,7 @@ fn way(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: O
 /// Bytes that it takes where rows ask all of Y at once, if they do.
 fn whole_bytes(threads: &Threads, engine: &dyn Engine, k: usize, entry: usize, budget: Option<u64>) -> Option<u64> {
     let result = (engine.nrows().0 as u64).saturating_mul(k as u64).saturating_mul(4 + entry as u64);
-    let of_candidates = few::bytes(threads, k);
+    let of_candidates = inverted_index::bytes(threads, k);
     let bytes = engine.whole_bytes(threads)?.saturating_add(result).saturating_add(of_candidates);
     budget.is_none_or(|budget| bytes <= budget).then_some(bytes)
 }
@@ -115,7 +115,7 @@ fn search_as<T: Float>(threads: &Threads, engine: &dyn Engine, wanted: Nearest) 
     if whole_bytes(threads, engine, k, size_of::<T>(), budget).is_some()
         && let Some(whole) = engine.whole(threads)?
     {
-        let (indices, distances) = few::nearest(threads, engine, &*whole, &far, k, exclude_self)?;
+        let (indices, distances) = inverted_index::nearest(threads, engine, &*whole, &far, k, exclude_self)?;
         return Ok(Neighbours::new(m, k, indices, distances, n, engine.explain_whole()));
     }
     let Way { keep, bytes } = way(threads, engine, k, size_of::<T>(), budget);

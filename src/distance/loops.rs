@@ -6,8 +6,8 @@
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
-use super::by_columns::{ByColumns, Met};
-use super::dense::{self, Asking, Dense};
+use super::by_columns::{ByColumns, RowSums};
+use super::dense::{self, Dense, QueryRows};
 use super::float::Float;
 use super::recipe::{Apart, Invariance, Norms, Recipe, Row, Side};
 use super::tile::{Indexed, Query, times};
@@ -55,11 +55,11 @@ pub(crate) trait Loops<W: Float>: Send + Sync {
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]);
     /// Adds the terms of some rows of X to the sums of the rows of a tile that is spread out, as [`dense::add`] does;
     /// asked if ⊗ is [`cheap`](Facts::cheap).
-    fn add_dense(&self, asking: &Asking<'_, W>, tile: &Dense<W>, half: bool, sums: &mut [W]);
+    fn add_dense(&self, queries: &QueryRows<'_, W>, tile: &Dense<W>, half: bool, sums: &mut [W]);
     /// Adds the terms of a row of X to the sums of all rows that share a column with it, and counts shared columns if
     /// those are kept; asked if it [`meets`](Facts::meets). `ahead` are its columns, and those that are likely to be
     /// asked for next.
-    fn meet(&self, _row: (&[u32], &[W]), _ahead: &[u32], _all: &ByColumns<W>, _met: &mut Met<W>) {}
+    fn meet(&self, _row: (&[u32], &[W]), _ahead: &[u32], _all: &ByColumns<W>, _met: &mut RowSums<W>) {}
     /// A number below the keys of rows that share with x none but columns with Σ a² = `part`, if it is known.
     fn at_least(&self, _x: [W; 2], _part: f64) -> Option<f64> {
         None
@@ -131,12 +131,12 @@ impl<R: Recipe> Loops<R::W> for Of<R> {
         let term = self.0.term();
         if R::STAGED { add_staged(term, row, tile, sums) } else { add_fused(term, row, tile, sums, shared) }
     }
-    fn add_dense(&self, asking: &Asking<'_, R::W>, tile: &Dense<R::W>, half: bool, sums: &mut [R::W]) {
+    fn add_dense(&self, queries: &QueryRows<'_, R::W>, tile: &Dense<R::W>, half: bool, sums: &mut [R::W]) {
         if R::CHEAP {
-            dense::add(self.0.term(), asking, tile, half, sums);
+            dense::add(self.0.term(), queries, tile, half, sums);
         }
     }
-    fn meet(&self, row: (&[u32], &[R::W]), ahead: &[u32], all: &ByColumns<R::W>, met: &mut Met<R::W>) {
+    fn meet(&self, row: (&[u32], &[R::W]), ahead: &[u32], all: &ByColumns<R::W>, met: &mut RowSums<R::W>) {
         // Where ⊗ is short, places are what takes the time.
         let term = self.0.term();
         if R::STAGED {
@@ -288,7 +288,7 @@ struct Meet<'a, 'b, W, X, const STAGED: bool> {
     row: (&'a [u32], &'a [W]),
     ahead: &'a [u32],
     all: &'a ByColumns<W>,
-    met: &'b mut Met<W>,
+    met: &'b mut RowSums<W>,
 }
 
 impl<W: Float, X: MulOp<A = W, B = W, Out = W>, const STAGED: bool> Work for Meet<'_, '_, W, X, STAGED> {

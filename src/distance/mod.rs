@@ -52,20 +52,17 @@
 //! Source: Nolet et al. 2022, "GPU Semiring Primitives for Sparse Neighborhood Methods".
 
 mod any;
-mod asker;
 mod by_columns;
-mod careful;
 mod chebyshev;
 mod dense;
 mod domain;
 mod engine;
 mod entries;
 mod exponents;
-mod few;
-mod fit;
 mod float;
 mod formula;
 mod index;
+mod inverted_index;
 mod knn;
 mod loops;
 mod measure;
@@ -76,10 +73,13 @@ mod pairwise;
 mod postings;
 #[cfg(feature = "cuda")]
 mod printed;
+mod query_accumulator;
 mod question;
 mod radius;
+mod range_scaling;
 mod recipe;
 mod recipes;
+mod rescaled;
 mod rows;
 mod table;
 mod tile;
@@ -103,9 +103,9 @@ pub use table::{Entry, Metric};
 pub use vectors::Vectors;
 #[cfg(feature = "cuda")]
 pub(crate) use {
-    fit::{FAR, centred_rows, fits},
     float::Typed,
     question::check_radius,
+    range_scaling::{FAR, centred_rows, fits},
     recipe::emit_recipe,
     way::{PassOf, Way},
 };

@@ -18,14 +18,14 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::asker::All;
-use super::by_columns::{ByColumns, Met};
-use super::dense::{self, Asking, Dense, Weighed};
+use super::by_columns::{ByColumns, RowSums};
+use super::dense::{self, Dense, QueryRows, Weighed};
 use super::engine::{Engine, Sink, Tile, Whole};
 use super::float::Float;
 use super::loops::Loops;
 use super::options::Search;
 use super::postings::Postings;
+use super::query_accumulator::All;
 use super::recipe::{Apart, Side};
 use super::rows::Rows;
 use super::tile::{DENSE, Indexed, Query};
@@ -37,7 +37,7 @@ use crate::simd::register;
 /// many where rows are long, so that the tile's entries stay near too.
 const TILE: usize = 2048;
 /// Bytes of what a thread has beside sums where it asks all of Y.
-const ASKER: u64 = 16 << 10;
+const QUERY_BYTES: u64 = 16 << 10;
 /// Entries of a tile above which it has half as many rows.
 const TILE_ENTRIES: usize = 1 << 17;
 
@@ -296,7 +296,8 @@ impl<W: Float> Engine for OnePassEngine<'_, W> {
         let (rows, entries) = (self.nrows().1, &self.y().entries);
         self.asks_whole().then(|| {
             let by_columns = ByColumns::<W>::bytes(threads.count(), rows, entries.width(), entries.values.len());
-            let of_threads = (Met::<W>::bytes(rows, self.loops.facts().counts) + ASKER) * threads.count() as u64;
+            let of_threads =
+                (RowSums::<W>::bytes(rows, self.loops.facts().counts) + QUERY_BYTES) * threads.count() as u64;
             let row = if self.prunes() { entries.width() * size_of::<W>() } else { 0 };
             self.prepared + by_columns + of_threads + (row * threads.count()) as u64
         })
@@ -411,7 +412,7 @@ impl<W: Float> Tile for Spread<'_, W> {
         for start in queries.clone().step_by(dense::TOGETHER) {
             let rows = start..queries.end.min(start + dense::TOGETHER);
             sums.fill(W::ZERO);
-            engine.loops.add_dense(&Asking::new(&engine.x.entries, rows.clone())?, &self.tile, half, &mut sums);
+            engine.loops.add_dense(&QueryRows::new(&engine.x.entries, rows.clone())?, &self.tile, half, &mut sums);
             for (i, sums) in rows.zip(sums.chunks(room)) {
                 let len = if half { (i + 1 - first).min(n) } else { n };
                 engine.keys_of(i, first, sums, &[], &mut keys[..len]);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::engine::{Asker, Batches, Engine, Whole, query_blocks};
+use super::engine::{Batches, Engine, RowQuery, Whole, query_blocks};
 use super::entries::within;
 use super::float::{Float, Form, OfType, Typed};
 use crate::par::{Threads, filled, out_of_memory, reserved};
@@ -200,7 +200,7 @@ fn make_room<T, I>(hits: &mut Vec<Hit<T, I>>, more: usize, taken: &Taken) -> Res
 /// What each block of rows has found, as its tiles were taken.
 type OfBlocks<T, I> = Vec<Mutex<Vec<Found<T, I>>>>;
 
-/// The rows within a radius, each row of X asking all of Y at once.
+/// The rows within a radius, each row of X querying all of Y at once.
 fn by_whole<T: Float, I: Index>(
     threads: &Threads,
     engine: &dyn Engine,
@@ -214,11 +214,11 @@ fn by_whole<T: Float, I: Index>(
     threads.for_each_of(
         "neighbours within a radius",
         blocks.len(),
-        || Ok((whole.asker()?, Vec::new())),
-        |(asker, hits): &mut (Box<dyn Asker + '_>, Vec<Hit<T, I>>), b| {
+        || Ok((whole.row_query()?, Vec::new())),
+        |(query, hits): &mut (Box<dyn RowQuery + '_>, Vec<Hit<T, I>>), b| {
             hits.clear();
             for i in blocks[b].clone() {
-                of_row(engine, &mut **asker, wanted, i, (i - blocks[b].start) as u32, hits, taken)?;
+                of_row(engine, &mut **query, wanted, i, (i - blocks[b].start) as u32, hits, taken)?;
             }
             taken.more(Found::<T, I>::bytes(blocks[b].len(), 2 * hits.len()))?;
             let of_block = Found::new(blocks[b].len(), hits)?;
@@ -234,7 +234,7 @@ fn by_whole<T: Float, I: Index>(
 /// Adds the hits of row `i`, number `row` of its block, in order.
 fn of_row<T: Float, I: Index>(
     engine: &dyn Engine,
-    asker: &mut dyn Asker,
+    query: &mut dyn RowQuery,
     wanted: &Radius,
     i: usize,
     row: u32,
@@ -247,9 +247,9 @@ fn of_row<T: Float, I: Index>(
     let (first, m) = (hits.len(), engine.nrows().1);
     let mut done = Ok(());
     let mut finished = Vec::new();
-    let ordered = asker.is_ordered();
-    asker.ask(i);
-    asker.met(&mut |rows, keys| {
+    let ordered = query.is_ordered();
+    query.query(i);
+    query.touched(&mut |rows, keys| {
         if done.is_err() || !ordered {
             return;
         }
@@ -265,7 +265,7 @@ fn of_row<T: Float, I: Index>(
     // Where very many share no column and are inside, all are looked at in order.
     let most = hits.len() + m / 8;
     let mut many = !ordered;
-    asker.others(&mut |key, rows| {
+    query.others(&mut |key, rows| {
         let mut distance = [key];
         engine.finish(&mut distance);
         let distance = T::from_f64(distance[0]);
@@ -284,7 +284,7 @@ fn of_row<T: Float, I: Index>(
     });
     if many {
         hits.truncate(first);
-        asker.all(&mut |first, keys| {
+        query.all(&mut |first, keys| {
             engine.finish(keys);
             let here = keys.iter().filter(|&&d| inside(T::from_f64(d))).count();
             if done.is_ok() {

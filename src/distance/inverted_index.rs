@@ -1,5 +1,5 @@
-//! The nearest rows where most pairs share no column: each row of X asks all of Y at once, and looks at the rows that
-//! it meets; the others follow in order of their norms, as many as are wanted.
+//! Inverted-index (output-sensitive) kNN, for rows of which most pairs share no column: each row of X queries all of Y
+//! at once, and examines the rows that share a column; the others follow in order of their norms, as many as needed.
 
 use super::engine::{Engine, Far, Whole, query_blocks};
 use super::float::Float;
@@ -224,25 +224,25 @@ pub(super) fn nearest<T: Float>(
         "nearest neighbours",
         blocks.len(),
         end,
-        || Ok((whole.asker()?, Best::new(k)?)),
-        |(asker, best), b, indices, distances| {
+        || Ok((whole.row_query()?, Best::new(k)?)),
+        |(query, best), b, indices, distances| {
             for i in blocks[b].clone() {
                 let skip = exclude_self.then_some(i as u32);
                 best.clear();
-                let rare = asker.ask_rare(i).is_some_and(|least| {
-                    asker.met(&mut |rows, keys| best.offer(far, rows, keys, skip));
+                let rare = query.query_rare(i).is_some_and(|least| {
+                    query.touched(&mut |rows, keys| best.offer(far, rows, keys, skip));
                     let enough = best.is_settled(far, least);
-                    asker.was_enough(enough);
+                    query.was_enough(enough);
                     enough
                 });
                 if !rare {
                     best.clear();
-                    asker.ask(i);
-                    if asker.is_ordered() {
-                        asker.met(&mut |rows, keys| best.offer(far, rows, keys, skip));
-                        asker.others(&mut |key, rows| best.others(far, key, rows, skip));
+                    query.query(i);
+                    if query.is_ordered() {
+                        query.touched(&mut |rows, keys| best.offer(far, rows, keys, skip));
+                        query.others(&mut |key, rows| best.others(far, key, rows, skip));
                     } else {
-                        asker.all(&mut |first, keys| best.offer_all(far, first as u32, keys, skip));
+                        query.all(&mut |first, keys| best.offer_all(far, first as u32, keys, skip));
                     }
                 }
                 let found = best.sorted();

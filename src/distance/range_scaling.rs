@@ -1,17 +1,17 @@
-//! Rows made to fit the arithmetic, where their distances allow it: scaled by powers of two, so that no power of an
-//! entry overflows or vanishes, and centred where the mean is so large beside the spread that it would cancel.
+//! Range scaling, where the distance allows it: rows are scaled by powers of two, so that no power of an entry overflows
+//! or underflows, and centred where the mean is so large beside the spread that it would cancel.
 //!
-//! Rows as they usually are pass through untouched: their largest and smallest magnitudes are all that is looked at,
-//! and for correlation mean and spread.
+//! Ordinary rows pass through unchanged. The test reads their largest and smallest magnitudes, for correlation also mean
+//! and spread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::careful::Careful;
 use super::entries::{Entries, in_parts};
 use super::exponents::{Limits, exponent, grid, times_two_to};
 use super::float::Float;
 use super::loops::Loops;
 use super::recipe::Invariance;
+use super::rescaled::Rescaled;
 #[cfg(feature = "cuda")]
 use crate::Csr;
 use crate::algebra::Num;
@@ -203,7 +203,7 @@ impl Fit {
         };
         let rows = (fitted(x)?, y.map(fitted).transpose()?);
         let loops = match self.scale {
-            Scale::All(exponent) => Box::new(Careful { inner: loops, exponent }),
+            Scale::All(exponent) => Box::new(Rescaled { inner: loops, exponent }),
             _ => loops,
         };
         Ok((loops, rows))

@@ -1,5 +1,5 @@
-//! Inner loops for rows whose powers overflow or vanish: they run on rows that were scaled, and give distances in the
-//! rows' own unit.
+//! Rescaled loops, for rows whose powers overflow or underflow: they run on scaled rows, and return distances in the
+//! unit of the original rows.
 //!
 //! A sum over common columns cannot tell two differences apart that both vanish in it. So where a norm's sum is too
 //! small to be trusted, or has cancelled, the pair is computed again over its union, by `m (Σ (|x−y|/m)^p)^(1/p)` with
@@ -8,7 +8,7 @@
 #[cfg(feature = "cuda")]
 use std::sync::Arc;
 
-use super::dense::{Asking, Dense};
+use super::dense::{Dense, QueryRows};
 use super::exponents::{Limits, times_two_to};
 use super::float::Float;
 use super::loops::{Facts, Loops, NormsOf, for_union};
@@ -29,12 +29,12 @@ const COLUMNS: [u32; BLOCK] = {
 };
 
 /// The loops of a metric, for rows in units of 2^`exponent`.
-pub(super) struct Careful<W> {
+pub(super) struct Rescaled<W> {
     pub(super) inner: Box<dyn Loops<W>>,
     pub(super) exponent: i32,
 }
 
-impl<W: Float> Careful<W> {
+impl<W: Float> Rescaled<W> {
     /// `power` of a norm; its keys are distances.
     fn norm(&self) -> Option<i32> {
         match self.inner.invariance() {
@@ -87,7 +87,7 @@ impl<W: Float> Careful<W> {
     }
 }
 
-impl<W: Float> Loops<W> for Careful<W> {
+impl<W: Float> Loops<W> for Rescaled<W> {
     fn facts(&self) -> Facts {
         Facts { apart: Apart::Unknown, meets: false, ..self.inner.facts() }
     }
@@ -103,8 +103,8 @@ impl<W: Float> Loops<W> for Careful<W> {
     fn add(&self, row: Query<'_, W>, tile: &Indexed<W>, sums: &mut [W], shared: &mut [W]) {
         self.inner.add(row, tile, sums, shared);
     }
-    fn add_dense(&self, asking: &Asking<'_, W>, tile: &Dense<W>, half: bool, sums: &mut [W]) {
-        self.inner.add_dense(asking, tile, half, sums);
+    fn add_dense(&self, queries: &QueryRows<'_, W>, tile: &Dense<W>, half: bool, sums: &mut [W]) {
+        self.inner.add_dense(queries, tile, half, sums);
     }
     fn keys(&self, x: [W; 2], y: NormsOf<'_, W>, sums: &[W], shared: &[W], keys: &mut [f64]) -> bool {
         let any_near = self.inner.keys(x, y, sums, shared, keys);

@@ -1,7 +1,8 @@
-//! One row of X at a time asks all rows of Y: keys of those that it meets, and of the others by their norms.
+//! One row of X at a time queries all rows of Y: the keys of rows that share a column with it from sums, those of the
+//! others from their norms.
 
-use super::by_columns::{ByColumns, Met};
-use super::engine::{Asker, EachKey, Whole};
+use super::by_columns::{ByColumns, RowSums};
+use super::engine::{EachKey, RowQuery, Whole};
 use super::float::Float;
 use super::loops::Loops;
 use super::rows::Rows;
@@ -10,13 +11,13 @@ use crate::par::filled;
 
 /// Rows whose keys are computed at a time.
 const BLOCK: usize = 256;
-/// A row asks by its rare columns if all have so many entries, and the rows of the rare ones are read in a small part
-/// of the time: a row takes as long as so many entries, and about as many columns as x has.
+/// A row is queried by its rare columns if all its columns have so many entries, and the rows of the rare ones are read
+/// in a small part of the time. A row takes as long as so many entries, and about as many columns as x has.
 const MANY: u64 = 512;
 const ROW: u64 = 8;
 /// That part.
 const PART: u64 = 4;
-/// Rows that are tried before asking by rare columns is given up, and in how many it is tried again.
+/// Trials of queries by rare columns before they stop, and the interval of new trials.
 const CREDIT: i32 = 16;
 /// Norms whose keys are computed at a time: most rows want few.
 const NORMS: usize = 8;
@@ -30,7 +31,7 @@ pub(super) struct All<'e, 'a, W: Float> {
     pub(super) by_columns: &'e ByColumns<W>,
     /// Y is X.
     pub(super) same: bool,
-    /// Rows may ask by their rare columns alone.
+    /// Rows may be queried by their rare columns alone.
     pub(super) prunes: bool,
 }
 
@@ -43,16 +44,16 @@ impl<W: Float> All<'_, '_, W> {
 }
 
 impl<W: Float> Whole for All<'_, '_, W> {
-    fn asker(&self) -> Result<Box<dyn Asker + '_>> {
+    fn row_query(&self) -> Result<Box<dyn RowQuery + '_>> {
         let (engine, by_columns) = (*self, self.by_columns);
-        let met = by_columns.sums(engine.y.entries.nrows(), engine.loops.facts().counts)?;
-        let (rare, credit, asked_rare) = (Vec::new(), CREDIT, false);
+        let touched = by_columns.sums(engine.y.entries.nrows(), engine.loops.facts().counts)?;
+        let (rare, credit, queried_rare) = (Vec::new(), CREDIT, false);
         let x = if engine.prunes { filled(engine.y.entries.width(), W::NOTHING, "a row")? } else { Vec::new() };
         let mut block = Block::new()?;
         for (norms, alike) in block.norms.iter_mut().zip(by_columns.alike()) {
             norms.fill(alike.unwrap_or(W::ZERO));
         }
-        Ok(Box::new(Asking { engine, by_columns, met, row: 0, block, x, rare, credit, asked_rare }))
+        Ok(Box::new(QueryAccumulator { engine, by_columns, touched, row: 0, block, x, rare, credit, queried_rare }))
     }
 }
 
@@ -77,11 +78,11 @@ impl<W: Float> Block<W> {
     }
 }
 
-/// The sums of one row of X.
-struct Asking<'e, 'a, W: Float> {
+/// The sums of one row of X with the rows of Y that share a column.
+struct QueryAccumulator<'e, 'a, W: Float> {
     engine: All<'e, 'a, W>,
     by_columns: &'e ByColumns<W>,
-    met: Met<W>,
+    touched: RowSums<W>,
     /// That row.
     row: usize,
     block: Block<W>,
@@ -89,19 +90,19 @@ struct Asking<'e, 'a, W: Float> {
     x: Vec<W>,
     /// Rows of Y that have each column of X, and where the column stands.
     rare: Vec<(u32, u32)>,
-    /// Whether to ask by rare columns: what it has saved so far, less what it has cost.
+    /// Whether to query by rare columns: the balance of what that has saved and cost so far.
     credit: i32,
-    /// The row asked by its rare columns alone, and its sums are not those that were met.
-    asked_rare: bool,
+    /// The row was queried by its rare columns alone, so that its sums are incomplete.
+    queried_rare: bool,
 }
 
-impl<W: Float> Drop for Asking<'_, '_, W> {
+impl<W: Float> Drop for QueryAccumulator<'_, '_, W> {
     fn drop(&mut self) {
-        self.by_columns.give_back(std::mem::replace(&mut self.met, Met::nothing()));
+        self.by_columns.give_back(std::mem::replace(&mut self.touched, RowSums::nothing()));
     }
 }
 
-impl<W: Float> Asking<'_, '_, W> {
+impl<W: Float> QueryAccumulator<'_, '_, W> {
     /// Keys of the rows at `place` of the block, from its norms, sums and shared columns; `j_of` tells their numbers.
     fn keys(&mut self, len: usize, norms: [Option<&[W]>; 2], itself: Option<usize>, j_of: &dyn Fn(usize) -> usize) {
         let Self { engine, row, block, .. } = self;
@@ -112,7 +113,7 @@ impl<W: Float> Asking<'_, '_, W> {
         if loops.keys(of_x, own, &block.sums[..len], shared, keys) {
             loops.again(of_x, own, keys, itself, &mut |place| engine.exact(*row, j_of(place)));
         }
-        // What is not a number stays so.
+        // NaN stays NaN.
         if let Some(key) = itself.and_then(|place| keys.get_mut(place)).filter(|key| !key.is_nan()) {
             *key = 0.0;
         }
@@ -123,15 +124,15 @@ impl<W: Float> Asking<'_, '_, W> {
     }
 }
 
-impl<W: Float> Asker for Asking<'_, '_, W> {
-    fn ask(&mut self, i: usize) {
-        self.met.clear();
-        (self.row, self.asked_rare) = (i, false);
+impl<W: Float> RowQuery for QueryAccumulator<'_, '_, W> {
+    fn query(&mut self, i: usize) {
+        self.touched.clear();
+        (self.row, self.queried_rare) = (i, false);
         let x = &self.engine.x.entries;
         let ahead = &x.pattern.col_idx()[x.pattern.row_ptr()[i]..];
-        self.engine.loops.meet(x.row(i), ahead, self.by_columns, &mut self.met);
+        self.engine.loops.meet(x.row(i), ahead, self.by_columns, &mut self.touched);
     }
-    fn ask_rare(&mut self, i: usize) -> Option<f64> {
+    fn query_rare(&mut self, i: usize) -> Option<f64> {
         if self.x.is_empty() {
             return None;
         }
@@ -163,11 +164,11 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
         let rare = rare.count();
         let part = self.rare[rare..].iter().map(|&(_, place)| entries[place as usize].as_f64().powi(2)).sum();
         let least = self.engine.loops.at_least(self.engine.x.norms(i), part).filter(|_| rare > 0)?;
-        self.met.clear();
-        (self.row, self.asked_rare) = (i, true);
+        self.touched.clear();
+        (self.row, self.queried_rare) = (i, true);
         for &(_, place) in &self.rare[..rare] {
             let (c, a) = ([columns[place as usize]], [entries[place as usize]]);
-            self.engine.loops.meet((&c, &a), &[], self.by_columns, &mut self.met);
+            self.engine.loops.meet((&c, &a), &[], self.by_columns, &mut self.touched);
         }
         Some(least)
     }
@@ -177,20 +178,20 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
     fn is_ordered(&self) -> bool {
         self.by_columns.is_ordered()
     }
-    fn met(&mut self, each: &mut EachKey<'_>) {
+    fn touched(&mut self, each: &mut EachKey<'_>) {
         let engine = self.engine;
         let (itself, alike, y) = (self.itself(), self.by_columns.alike(), engine.y);
         let counts = engine.loops.facts().counts;
         // Not borrowed while keys are computed.
-        let met = std::mem::replace(&mut self.met, Met::nothing());
+        let touched = std::mem::replace(&mut self.touched, RowSums::nothing());
         let (columns, entries) = engine.x.entries.row(self.row);
-        if self.asked_rare {
+        if self.queried_rare {
             columns.iter().zip(entries).for_each(|(&c, &a)| self.x[c as usize] = a);
         }
-        let place_of_itself = itself.and_then(|i| met.place(i));
-        let (sums, shared) = met.sums();
-        for (first, rows) in (0..).step_by(BLOCK).zip(met.rows().chunks(BLOCK)) {
-            if self.asked_rare {
+        let place_of_itself = itself.and_then(|i| touched.place(i));
+        let (sums, shared) = touched.sums();
+        for (first, rows) in (0..).step_by(BLOCK).zip(touched.rows().chunks(BLOCK)) {
+            if self.queried_rare {
                 for (place, &j) in rows.iter().enumerate() {
                     (self.block.sums[place], self.block.shared[place]) =
                         engine.loops.sum(&self.x, y.entries.row(j as usize));
@@ -211,10 +212,10 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
             self.keys(rows.len(), [None; 2], place_of_itself, &|place| rows[place] as usize);
             each(rows, &self.block.keys[..rows.len()]);
         }
-        if self.asked_rare {
+        if self.queried_rare {
             columns.iter().for_each(|&c| self.x[c as usize] = W::NOTHING);
         }
-        self.met = met;
+        self.touched = touched;
     }
     fn others(&mut self, each: &mut dyn FnMut(f64, &mut dyn Iterator<Item = u32>) -> bool) {
         let by_columns = self.by_columns;
@@ -225,8 +226,8 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
             let norms = by_columns.norms(first, len).map(Some);
             self.keys(len, norms, None, &|place| by_columns.group(first + place)[0] as usize);
             for (group, place) in (first..).zip(0..len) {
-                let met = &self.met;
-                let mut rows = by_columns.group(group).iter().copied().filter(|&j| met.place(j).is_none());
+                let touched = &self.touched;
+                let mut rows = by_columns.group(group).iter().copied().filter(|&j| touched.place(j).is_none());
                 if !each(self.block.keys[place], &mut rows) {
                     return;
                 }
@@ -239,7 +240,7 @@ impl<W: Float> Asker for Asking<'_, '_, W> {
         for first in (0..m).step_by(BLOCK) {
             let len = BLOCK.min(m - first);
             for place in 0..len {
-                (self.block.sums[place], self.block.shared[place]) = self.met.sum(first + place);
+                (self.block.sums[place], self.block.shared[place]) = self.touched.sum(first + place);
             }
             let norms = y.norms_from(first, len).map(Some);
             let place_of_itself = itself.and_then(|i| (i as usize).checked_sub(first)).filter(|&place| place < len);
