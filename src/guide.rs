@@ -1,4 +1,4 @@
-//! Pages beside the reference, whose examples are tested: [`examples`], [`program`] and, with the feature `cuda`, `gpu`.
+//! Pages beside the reference, with tested examples: [`examples`], [`program`] and, with the feature `cuda`, `gpu`.
 
 #[doc = include_str!("../docs/examples.md")]
 pub mod examples {}

@@ -1,4 +1,4 @@
-//! What [`einsum!`](crate::einsum!) compares while types are checked, before any code is made: `cargo check` sees it too.
+//! What [`einsum!`](crate::einsum!) compares while types are checked, before any code is made: in `cargo check` too.
 //!
 //! Constants of generic functions are evaluated when code is made of them. Bounds are checked earlier, and in every
 //! caller. So each index of each operand is one bound: its extent agrees with that of the first index of its letter.

@@ -1,8 +1,8 @@
-//! Range scaling, where the distance allows it: rows are scaled by powers of two, so that no power of an entry overflows
-//! or underflows, and centred where the mean is so large beside the spread that it would cancel.
+//! Range scaling, where the distance allows it: rows are scaled by powers of two, so that no power of an entry
+//! overflows or underflows, and centred where the mean is so large beside the spread that it would cancel.
 //!
-//! Ordinary rows pass through unchanged. The test reads their largest and smallest magnitudes, for correlation also mean
-//! and spread.
+//! Ordinary rows pass through unchanged. The test reads their largest and smallest magnitudes, for correlation also
+//! mean and spread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -58,8 +58,8 @@ pub(super) fn some(n: usize) -> impl Iterator<Item = usize> {
     (0..n.min(LOOKS)).map(move |s| ((u128::from(part(s)) * n as u128) >> 64) as usize)
 }
 
-/// If at least 7 of 8 rows of C are shifted, of a sample of 64: the most frequent shift of these rows of A. Compressing B
-/// does not pay then.
+/// If at least 7 of 8 rows of C are shifted, of a sample of 64: the most frequent shift of these rows of A. Compressing
+/// B does not pay then.
 pub(super) fn repeats<I: Index>(a: &Pattern<I>, b: &Pattern<I>) -> Option<I> {
     let (of, rows) = (Operands { a, b, packed: None, shifted_b: None }, a.nrows().saturating_sub(1));
     let shifted = |&i: &usize| !a.row(i + 1).is_empty() && shift(Shift::new::<I>(), of, i + 1).is_some();
