@@ -14,8 +14,8 @@
 //! ```
 //!
 //! A semiring is a type, [`Ring<Min<f64>, Plus<f64>>`](algebra::Ring) for shortest paths, and [`op!`] writes an
-//! operator of your own. Operations are methods of a machine, [`Cpu`] or, with the feature `cuda`, `Cuda`; algorithms written
-//! against the trait [`Backend`](backend::Backend) run on either.
+//! operator of your own. Operations are methods of a machine, [`Cpu`] or, with the feature `cuda`, `Cuda`; algorithms
+//! written against the trait [`Backend`](backend::Backend) run on either.
 //!
 //! | task | begin with |
 //! | --- | --- |
