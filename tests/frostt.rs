@@ -151,7 +151,7 @@ fn what_is_malformed_is_refused_where_it_is() {
         ("1 1 1 1 2\n1 2\n", 2, 4, "expected index i_3, found the end of the line: an entry is i_1 … i_4 value, as"),
         ("1 1 1 1\n0 1 1 1\n1 0 1 1\n", 2, 1, "index i_1 is 0: FROSTT counts from 1"),
         ("3 3\n2 3 4\n1 1 1 1.0\n2 3 4 2.5\n", 5, 1, "the header declares 3 entries, and the file has 2"),
-        ("3 2\n2 3 4\n1 1 1 1.0\n2 3 5 2.5\n", 4, 5, "index i_3 is 5, beyond"),
+        ("3 2\n2 3 4\n1 1 1 1.0\n2 3 5 2.5\n", 4, 5, "index i_3 is \"5\", beyond the size 4"),
         ("sptensor\n2\n2 x\n", 3, 1, "expected the dimensions of an sptensor, found \"2\""),
         ("sptensor\n2\n2 2\n1\n1 1 1 1\n", 5, 7, "found \"1\": an entry is i_1 i_2 value, as the dimensions"),
         ("1 1 1 1\n1 1 00 1\n", 2, 5, "index i_3 is 0"),
