@@ -26,8 +26,8 @@ template <class N> __device__ inline void find(const Indices& indices, N e, u64&
   }
 }
 
-// A fold in a fixed tree: values in order by 32, sums of these by 32, sums of those in order. With SHORT or fewer values
-// it is one chain.
+// A fold in a fixed tree: values in order by 32, sums of these by 32, sums of those in order. With SHORT or fewer
+// values it is one chain.
 struct Tree {
   T sums[3];
   u32 count[3], chain;
@@ -138,8 +138,8 @@ KERNEL(strided, const T* a, const T* b, T* c, u64 count, Indices indices, u32 al
   update(c + at_c, fold_part(a, b, at_a, at_b, indices, 0, 1, 0, 1), alpha, old, scalars);
 }
 
-// parts[e · P + p] = the p-th of P = lanes · shares parts of the fold for element e. Grid: a thread for each, neighbours
-// along the parts, or along the elements with `across`.
+// parts[e · P + p] = the p-th of P = lanes · shares parts of the fold for element e. Grid: a thread for each,
+// neighbours along the parts, or along the elements with `across`.
 KERNEL(strided_parts, const T* a, const T* b, T* parts, u64 count, Indices indices, u32 lanes, u32 shares, u32 across) {
   const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x, all = (u64)lanes * shares;
   if (thread >= count * all) return;

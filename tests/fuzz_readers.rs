@@ -174,7 +174,7 @@ fn check(format: usize, bytes: &[u8], pools: &[Threads]) -> bool {
         read(format, &packed, &pools[0], 1 << 20),
         read(format, &packed, &pools[1], 3),
         // Packing it takes as long as all the rest.
-        if bytes.len() % 32 == 0 {
+        if bytes.len().is_multiple_of(32) {
             read(format, &zstd(bytes), &pools[1], 3)
         } else {
             read(format, bytes, &pools[1], 2)

@@ -1,6 +1,6 @@
 //! Contractions on the GPU have the bits of the processor's, which `tests/contract.rs` compares with loops over all
-//! indices, for folds of up to 128 terms. Longer ones are folded in a tree: with terms whose sums do not round they have
-//! the same bits, with others fewer errors.
+//! indices, for folds of up to 128 terms. Longer ones are folded in a tree: with terms whose sums do not round they
+//! have the same bits, with others fewer errors.
 
 mod common;
 

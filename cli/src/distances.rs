@@ -1,6 +1,7 @@
 //! `sparring distances X [--to Y]`.
 
 use std::cell::RefCell;
+use std::io::{self, Write as _};
 
 use clap::Args;
 use serde_json::json;
@@ -14,7 +15,7 @@ use crate::device::Where;
 use crate::failure::Result;
 use crate::formats::{self, Format};
 use crate::memory::Growth;
-use crate::output::{ms, seconds};
+use crate::output::{ms, seconds, thousands};
 use crate::plot::{Histogram, Picture};
 use crate::timing::timed;
 use crate::vectors::{Cost, Files, Question, sum_of_finite};
@@ -58,6 +59,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
     let output = Output::new(context, arguments.output.as_ref(), arguments.writing, formats::SPARSE)?;
     let vectors = arguments.files.load(context, "distances")?;
     let (x, y) = (&vectors.x, vectors.to.as_ref());
+    announce(context, x.nrows(), vectors.y().nrows(), output.is_some());
     let options = Options { memory_budget: context.memory_budget, ..question.options() };
     let title = format!("{metric} of all pairs");
     let histogram = picture.as_ref().map(|_| RefCell::new(Histogram::new(title, "distance")));
@@ -125,6 +127,22 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
             cost.text(vectors.pairs()),
         )
     })
+}
+
+/// Says on standard error how many distances there will be, where they are very many.
+fn announce(context: &Context, n: usize, m: usize, written: bool) {
+    const MANY: u128 = 10_000_000_000;
+    let pairs = n as u128 * m as u128;
+    if pairs > MANY {
+        let bytes = if written { format!(", {:.0} GB", pairs as f64 * 8e-9) } else { String::new() };
+        let said = format!(
+            "warning: {} × {} rows have {:.2e} distances{bytes}; knn and radius find the near rows without them all",
+            thousands(n as u64),
+            thousands(m as u64),
+            pairs as f64
+        );
+        context.progress.suspend(|| drop(writeln!(io::stderr(), "{said}")));
+    }
 }
 
 /// What is asked of each pair of rows, and where.

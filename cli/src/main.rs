@@ -51,10 +51,10 @@ use formats::Format;
 
 /// Sparse linear algebra over any semiring.
 ///
-/// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a MAT-file (.mat), a table (.csv), svmlight
-/// (.svm), an edge list (.txt, .tsv, .el, .wel, .edges), a graph of DIMACS (.gr) or METIS (.graph), .gz or .zst behind them; -
-/// for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...). KIND:FILE or --format
-/// says what a file is whose name does not: svm:rows.txt, csv:-.
+/// FILE is a Matrix Market file (.mtx), a sparse matrix of SciPy (.npz), an array (.npy), a MAT-file (.mat), a table
+/// (.csv), svmlight (.svm), an edge list (.txt, .tsv, .el, .wel, .edges), a graph of DIMACS (.gr) or METIS (.graph),
+/// .gz or .zst behind them; - for standard input; or gen:NAME for a generated matrix (gen:rmat14, gen:web18, ...).
+/// KIND:FILE or --format says what a file is whose name does not: svm:rows.txt, csv:-.
 #[derive(Parser)]
 #[command(name = "sparring", version, propagate_version = true)]
 struct Cli {

@@ -217,7 +217,7 @@ impl Reading {
         let (most, lenient) = (self.most(), self.lenient);
         let (format, name) = self.format(name);
         let read = match format {
-            Format::MatrixMarket | Format::Tsv | Format::Json => return Ok(None),
+            Format::MatrixMarket | Format::Tsv | Format::Json | Format::Ktensor => return Ok(None),
             Format::Frostt => {
                 let message = format!("'{name}' is a tensor, which sparring tensor-info and sparring cp read");
                 return Err(Error::Argument { name: "file", message });

@@ -66,10 +66,21 @@ fn models_are_written_read_and_drawn() {
     let picture = std::fs::read(&png).unwrap();
     assert!(picture.starts_with(b"\x89PNG\r\n") && picture.len() > 5000, "{}", picture.len());
 
+    // A model of the Tensor Toolbox is the same model.
+    let toolbox = path("model.ktensor");
+    text(&["cp", &x, "-r", "2", "-o", &toolbox]);
+    assert!(std::fs::read_to_string(&toolbox).unwrap().starts_with("ktensor\n3\n"));
+    let resumed = |from: &str| json(&["cp", &x, "-r", "2", "--resume", from, "--sweeps", "1"])["fit"].clone();
+    let model_again = path("model-again.json");
+    text(&["cp", &x, "-r", "2", "-o", &model_again]);
+    assert_eq!(resumed(&toolbox), resumed(&model_again));
+
     let wrong = file("wrong.json", r#"{"weights": [1.0, 2.0], "factors": [[[1.0]]]}"#);
     assert!(refused(&["cp", &x, "-r", "2", "--resume", &wrong]).contains("row 0 of a factor has 1 columns, not 2"));
     assert!(refused(&["cp", &x, "-r", "3", "--resume", &model]).contains("shapes do not agree"));
-    assert!(refused(&["cp", &x, "-r", "2", "-o", &path("model.mtx")]).contains(".json, .npz, or into a folder"));
+    assert!(
+        refused(&["cp", &x, "-r", "2", "-o", &path("model.mtx")]).contains(".json, .ktensor, .npz, or into a folder")
+    );
     assert!(refused(&["cp", &x, "-r", "2", "--plot", "fit.gif"]).contains("neither .svg nor .png"));
 }
 

@@ -62,6 +62,11 @@ pub trait Number: Value + Default {
     const ONE: Self;
     /// a + b, wrapping (bool: or).
     fn wrapping_add(self, b: Self) -> Self;
+    /// a + b, `None` where an integer type does not hold it (bool: or).
+    #[inline(always)]
+    fn checked_add(self, b: Self) -> Option<Self> {
+        Some(self.wrapping_add(b))
+    }
     /// a − b, wrapping (bool: xor).
     fn wrapping_sub(self, b: Self) -> Self;
     /// a · b, wrapping (bool: and).
@@ -206,6 +211,7 @@ macro_rules! int {
             const ZERO: Self = 0;
             const ONE: Self = 1;
             #[inline(always)] fn wrapping_add(self, b: Self) -> Self { self.wrapping_add(b) }
+            #[inline(always)] fn checked_add(self, b: Self) -> Option<Self> { self.checked_add(b) }
             #[inline(always)] fn wrapping_sub(self, b: Self) -> Self { self.wrapping_sub(b) }
             #[inline(always)] fn wrapping_mul(self, b: Self) -> Self { self.wrapping_mul(b) }
             #[inline(always)] fn total_div(self, b: Self) -> Self {

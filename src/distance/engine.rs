@@ -34,7 +34,8 @@ pub(crate) trait Engine: Sync {
     fn finish(&self, keys: &mut [f64]);
     /// What runs, and why.
     fn explain(&self) -> String;
-    /// Bytes, with the prepared rows, of queries by [`whole`](Self::whole), if neighbours are looked for so; else by tiles.
+    /// Bytes, with the prepared rows, of queries by [`whole`](Self::whole), if neighbours are looked for so; else by
+    /// tiles.
     fn whole_bytes(&self, _threads: &Threads) -> Option<u64> {
         None
     }

@@ -9,11 +9,8 @@ mod labeled;
 mod matlab;
 mod matrix_market;
 mod numpy;
-mod sums;
 mod svmlight;
 mod text;
-
-pub(crate) use sums::summed;
 
 pub use crate::replace::write_file;
 pub use csv::{CsvOptions, parse_csv_with, read_csv_from, read_csv_with, write_csv, write_csv_to};

@@ -182,9 +182,10 @@ struct FewRows<'a, 'p, R: Semiring, I: Index> {
 
 impl<R: Semiring, I: Index> simd::Work for FewRows<'_, '_, R, I> {
     type Out = Result<usize>;
-    /// Products are computed row of B by row of B, and folded in the order of their columns. Rows have so few of them that
-    /// a loop of a guessed length would mostly end where it was not foreseen: so they are computed by fours, the last
-    /// one of a row of B again and again, and folded by eights, what is beyond the last to a place beyond the last.
+    /// Products are computed row of B by row of B, and folded in the order of their columns. Rows have so few of them
+    /// that a loop of a guessed length would mostly end where it was not foreseen: so they are computed by fours, the
+    /// last one of a row of B again and again, and folded by eights, what is beyond the last to a place beyond the
+    /// last.
     #[inline(always)]
     fn run(self) -> Result<usize> {
         const MOST: usize = 16;

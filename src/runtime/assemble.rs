@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::Matrix;
 use super::matrix::not_made;
-use crate::algebra::Array;
-use crate::io::summed;
+use crate::algebra::{Array, Number};
 use crate::kernels::with_type;
 use crate::par::Threads;
+use crate::sparse::sums::summed;
 use crate::{Coo, Pattern, Result};
 
 impl Matrix {
@@ -21,8 +21,8 @@ impl Matrix {
     /// The nrows × ncols matrix of these entries, in any order; those at the same place are added up (bool: or) in the
     /// order given.
     /// # Errors
-    /// Those of [`Coo::new`]; [`Error::Unsupported`](crate::Error::Unsupported) for structs, and where the type does not
-    /// hold a sum.
+    /// Those of [`Coo::new`]; [`Error::Unsupported`](crate::Error::Unsupported) for structs, and where the type does
+    /// not hold a sum.
     pub fn from_coo(
         threads: &Threads,
         nrows: usize,
@@ -35,7 +35,7 @@ impl Matrix {
         with_type!(ty, T => {
             let values = values.into_vec::<T>().map_err(|_| not_made(ty))?;
             let coo = Coo::new(nrows, ncols, rows, cols, values)?;
-            Ok(summed(threads, &coo, "coordinates, counted from 1")?.into())
+            Ok(summed(threads, &coo, "coordinates, counted from 1", Number::checked_add)?.into())
         }, Err(not_made(ty)))
     }
 }

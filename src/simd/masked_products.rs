@@ -95,7 +95,8 @@ impl MaskedProducts {
     ///
     /// Branch-free.
     /// # Panics
-    /// If these are full, or there are more than [`MASKED_AT_ONCE`] columns, or no table, or one of more than 2³¹ slots.
+    /// If these are full, or there are more than [`MASKED_AT_ONCE`] columns, or no table, or one of more than 2³¹
+    /// slots.
     #[inline(always)]
     pub(crate) fn add<I: Index>(&mut self, p: u32, q: u32, js: &[I], table: &[u32]) {
         assert!(!self.is_full() && js.len() <= MASKED_AT_ONCE && !table.is_empty() && table.len() <= 1 << 31);

@@ -22,6 +22,7 @@ mod row_major;
 mod rows;
 mod select;
 mod sort;
+pub(crate) mod sums;
 mod transpose;
 mod vector;
 mod vector_dense;

@@ -39,8 +39,8 @@ impl<I: Index> ShiftedOperandRows<I> {
         )?;
         Ok(Self { step, by })
     }
-    /// Whether the comparison pays in a product of so many multiplications. It does not where few rows of A use a row of
-    /// B, nor where all rows of A are equal.
+    /// Whether the comparison pays in a product of so many multiplications. It does not where few rows of A use a row
+    /// of B, nor where all rows of A are equal.
     pub(super) fn is_worth(b: &Pattern<I>, step: I, flops: u64) -> bool {
         (1..b.nrows() / 2).contains(&step.get()) && flops >= 2 * b.nnz() as u64
     }

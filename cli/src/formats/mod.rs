@@ -50,12 +50,18 @@ pub(crate) enum Format {
     /// A model that cp writes.
     #[value(skip)]
     Json,
+    /// A model as text of the Tensor Toolbox.
+    #[value(skip)]
+    Ktensor,
 }
 
 impl Format {
     /// What `--format` calls it.
     pub(crate) fn name(self) -> String {
-        self.to_possible_value().map_or_else(|| "tsv".to_owned(), |value| value.get_name().to_owned())
+        match self.to_possible_value() {
+            Some(value) => value.get_name().to_owned(),
+            None => format!("{self:?}").to_ascii_lowercase(),
+        }
     }
 }
 
@@ -87,6 +93,7 @@ const ENDINGS: &[(&str, Format)] = &[
     (".metis", Format::Metis),
     (".tns", Format::Frostt),
     (".json", Format::Json),
+    (".ktensor", Format::Ktensor),
 ];
 
 /// What a name stands for, if its end says so; `-` is Matrix Market.
@@ -107,7 +114,7 @@ pub(crate) fn kind_to_read(whole: &str) -> Format {
     let name = name.filter(|(_, end)| end.eq_ignore_ascii_case(".zst")).map_or(whole, |(stem, _)| stem);
     match kind(name).map_or(Format::MatrixMarket, |kind| kind.format) {
         Format::Tsv => Format::Edges,
-        Format::Json => Format::MatrixMarket,
+        Format::Json | Format::Ktensor => Format::MatrixMarket,
         format => format,
     }
 }

@@ -46,13 +46,14 @@ pub(crate) struct Arguments {
     /// [default: chosen]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// Goes on from a model that -o wrote as .json, - for standard input
+    /// Goes on from a model that -o wrote as .json, - for standard input, or one of the Tensor Toolbox (.ktensor)
     #[arg(long, value_name = "FILE")]
     resume: Option<String>,
     /// Stops after the sweep in which so many seconds have passed
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<f64>,
-    /// Writes weights and factors: FILE.json, FILE.npz, a folder of tables, or - for standard output
+    /// Writes weights and factors: FILE.json, FILE.ktensor (Tensor Toolbox), FILE.npz, a folder of tables, or - for
+    /// standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<String>,
     /// Draws 1 - fit by sweep and the factors' columns: FILE.svg or FILE.png

@@ -1,16 +1,16 @@
-//! Models in files: `.json` that can be gone on from, `.npz` for NumPy, or a folder of tables.
+//! Models in files: `.json` and `.ktensor` that can be gone on from, `.npz` for NumPy, or a folder of tables.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use sparring::algebra::Slice;
-use sparring::io::{write_file, write_npz_arrays_to};
+use sparring::io::{read_ktensor, write_file, write_ktensor_to, write_npz_arrays_to};
 use sparring::tensor::Kruskal;
 use sparring::{Error, Result};
 
 use crate::context::Context;
 use crate::failure::STDIN;
-use crate::formats::{Format, STANDARD};
+use crate::formats::{Format, STANDARD, kind};
 use crate::write::{Output, Writing};
 
 /// Where a model goes.
@@ -27,10 +27,10 @@ impl Model {
         if name != STANDARD && writing.is_default() && (path.is_dir() || path.extension().is_none()) {
             return Ok(Some(Self::Folder(name.clone())));
         }
-        let known = Output::new(context, Some(name), writing, &[Format::Json, Format::Npz]);
+        let known = Output::new(context, Some(name), writing, &[Format::Json, Format::Ktensor, Format::Npz]);
         let refused = |e| match e {
             Error::Argument { name: "output", .. } => {
-                let message = format!("a model is written as .json, .npz, or into a folder, not as '{name}'");
+                let message = format!("a model is written as .json, .ktensor, .npz, or into a folder, not as '{name}'");
                 Error::Argument { name: "--output", message }
             }
             e => e,
@@ -49,6 +49,9 @@ impl Model {
                 writeln!(out)?;
                 Ok(out.flush()?)
             }),
+            Self::File(output) if output.kind.format == Format::Ktensor => {
+                output.write(context, |out| Ok(write_ktensor_to(out, model)?))
+            }
             Self::File(output) => {
                 let shapes: Vec<_> = model.factors().iter().map(|factor| <[usize; 2]>::from(factor.shape())).collect();
                 let names: Vec<_> = (0..shapes.len()).map(|mode| format!("factor{mode}")).collect();
@@ -89,8 +92,11 @@ fn folder(context: &Context, folder: &Path, model: &Kruskal<f64>) -> Result<()> 
     Ok(())
 }
 
-/// A model that was saved as `.json`, or comes by standard input.
+/// A model that was saved as `.json` or `.ktensor`, or comes as JSON by standard input.
 pub(super) fn load(name: &str) -> Result<Kruskal<f64>> {
+    if kind(name).is_some_and(|kind| kind.format == Format::Ktensor) {
+        return read_ktensor(name);
+    }
     let file = if name == STANDARD { STDIN } else { name };
     let mut text = String::new();
     let read = match name {

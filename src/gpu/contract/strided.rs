@@ -1,6 +1,6 @@
 //! A step of any strides: see `cuda/strided.cu`. A thread folds an element of C, or a part of its terms where C has few
-//! elements. Up to 128 terms are folded in one chain, as on the CPU; more in a fixed tree, as sums of f32 in one chain of
-//! 10⁶ terms lose two digits.
+//! elements. Up to 128 terms are folded in one chain, as on the CPU; more in a fixed tree, as sums of f32 in one chain
+//! of 10⁶ terms lose two digits.
 
 use super::arrays::{Change, Contraction, Operands};
 use super::axes::{Axis, joined, values};

@@ -15,8 +15,8 @@
 //! | repeated entries | added up, refused or kept ([`Duplicates`]) | |
 //! | lines | ends `\n` or `\r\n`, the last one optional; comments and blank lines anywhere | a comment behind an entry; anything else there |
 //!
-//! The header of the Tensor Toolbox's `sptensor` (order, dimensions, number of entries) is read, and one of order, number
-//! of entries and dimensions, where the lines can be nothing else.
+//! The header of the Tensor Toolbox's `sptensor` (order, dimensions, number of entries) is read, and one of order,
+//! number of entries and dimensions, where the lines can be nothing else.
 //!
 //! [`FrosttOptions::lenient`] takes some of what is refused. [`write_frostt`] writes the shortest text that gives the
 //! same value.

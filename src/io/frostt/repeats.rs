@@ -2,8 +2,8 @@
 
 use super::value::FrosttValue;
 use crate::algebra::Value;
-use crate::io::sums::{Sums, beyond};
 use crate::par::Threads;
+use crate::sparse::sums::{Sums, beyond};
 use crate::tensor::Tensor;
 use crate::{Index, Result};
 
@@ -17,7 +17,7 @@ pub(super) fn summed<T: FrosttValue, I: Index>(threads: &Threads, x: Tensor<T, I
         return Ok(x);
     }
     let sums = Sums::default();
-    let made = x.folded(threads, Some(|sum, again| sums.add(sum, again)))?;
+    let made = x.folded(threads, Some(|sum: T, again| sums.keep(sum, sum.checked_repeated(again))))?;
     if sums.are_beyond() { Err(beyond::<T>("a sum of repeated entries")) } else { Ok(made) }
 }
 

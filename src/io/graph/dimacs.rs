@@ -7,9 +7,9 @@ use super::edges::{fold, matrix, twice};
 use super::options::EdgeOptions;
 use crate::Result;
 use crate::io::labeled::{LabeledMatrix, check_shape};
-use crate::io::sums::{Sums, beyond};
 use crate::io::text::{Bad, Cursor, Expected, Halt, Line, Lines, Text, push, signed, text_from, text_of};
 use crate::par::{Threads, reserved};
+use crate::sparse::sums::{Sums, beyond};
 
 const EXPECTED: Expected<'static> = Expected { what: "a graph of DIMACS", but: &[] };
 const LIST: &str = "arcs";
@@ -60,7 +60,7 @@ pub fn parse_dimacs_with(bytes: &[u8], name: &str, options: &EdgeOptions<'_>) ->
         weights.extend_from_slice(&block.2);
     }
     let sums = Sums::default();
-    let fold = fold(options.repeated, |sum, again| sums.add(sum, again));
+    let fold = fold(options.repeated, |sum: i64, again| sums.keep(sum, sum.checked_add(again)));
     let twice = |i: usize, j: usize| twice(name, (i as i64 + 1, j as i64 + 1));
     let made = matrix((head.vertices, head.vertices), (from, to, weights), fold, threads, &twice)?;
     if sums.are_beyond() { Err(beyond::<i64>(&format!("{name}: a sum of repeated weights"))) } else { Ok(made) }

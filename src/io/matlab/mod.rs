@@ -1,4 +1,5 @@
-//! MAT-files of MATLAB, versions 5 to 7: their sparse and dense matrices. The SuiteSparse collection ships its matrices so.
+//! MAT-files of MATLAB, versions 5 to 7: their sparse and dense matrices. The SuiteSparse collection ships its matrices
+//! so.
 //!
 //! | part | accepted | refused |
 //! | --- | --- | --- |

@@ -11,9 +11,9 @@ use super::options::MatlabOptions;
 use crate::algebra::Array;
 use crate::io::labeled::{LabeledMatrix, check_shape};
 use crate::io::matrix_market::MarketValue;
-use crate::io::sums::summed;
 use crate::io::text::{binary_from, binary_of, push, unpacked};
 use crate::par::{Threads, collected, filled};
+use crate::sparse::sums::summed;
 use crate::{Coo, Error, Result};
 
 /// Bytes before the first element.
@@ -294,7 +294,7 @@ impl<'a> File<'a> {
         values: Vec<T>,
     ) -> Result<LabeledMatrix> {
         let coo = Coo::from_parts(nrows, ncols, rows, cols, values);
-        let (pattern, values) = summed(self.threads, &coo, self.name)?.into_parts();
+        let (pattern, values) = summed(self.threads, &coo, self.name, T::checked_repeated)?.into_parts();
         Ok(LabeledMatrix::new(pattern, Array::of(values)))
     }
 }

@@ -12,8 +12,8 @@ use super::scalar::Scalar;
 use super::value::MarketValue;
 use crate::algebra::words::{Fold, Moves, moved};
 use crate::algebra::{Monoid, Type, Word};
-use crate::io::sums::summed;
 use crate::par::{Fresh, Threads, collected, for_each_part, reserved, scattered};
+use crate::sparse::sums::summed;
 use crate::{Coo, Csr, Error, Index, Pattern, Result};
 
 const OP: &str = "read_matrix_market";
@@ -83,7 +83,7 @@ impl MatrixFile {
         if let Some(a) = self.in_order(threads)? {
             return Ok(a);
         }
-        summed(threads, &self.coo_with::<T, I>(threads)?, &self.name)
+        summed(threads, &self.coo_with::<T, I>(threads)?, &self.name, T::checked_repeated)
     }
 
     /// The matrix, symmetry expanded, repeated entries folded by `duplicates` in the order of the file.

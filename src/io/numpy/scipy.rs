@@ -11,9 +11,9 @@ use super::options::NumpyOptions;
 use super::zip::{Archive, LOCAL};
 use crate::algebra::Array;
 use crate::io::labeled::{LabeledMatrix, check_shape};
-use crate::io::sums::summed;
 use crate::io::text::{binary_from, binary_of, push, unpacked};
 use crate::par::{Threads, collected, filled, reserved};
+use crate::sparse::sums::summed;
 use crate::{Coo, Index, Pattern, Result};
 
 /// Reads a sparse matrix of SciPy (`scipy.sparse.save_npz`) of any format that it writes, repeated entries added up.
@@ -246,7 +246,7 @@ impl<'a> Source<'a> {
     ) -> Result<LabeledMatrix> {
         debug_assert!(rows.iter().all(|i| i.get() < nrows) && cols.iter().all(|j| j.get() < ncols));
         let coo = Coo::from_parts(nrows, ncols, rows, cols, values);
-        let (pattern, values) = summed(self.threads, &coo, self.name)?.into_parts();
+        let (pattern, values) = summed(self.threads, &coo, self.name, T::checked_repeated)?.into_parts();
         Ok(LabeledMatrix::new(pattern, Array::of(values)))
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn is_zstd(bytes: &[u8]) -> bool {
 
 /// What decompresses one member of a file.
 enum Decoder<'a> {
-    Gzip(GzDecoder<&'a [u8]>),
+    Gzip(Box<GzDecoder<&'a [u8]>>),
     #[cfg(feature = "zstd")]
     Zstd(super::zstd::Frame<'a>),
 }
@@ -44,7 +44,7 @@ impl<'a> Decoder<'a> {
         // It panics where it cannot have its memory. So that is tried before, and if somebody else takes it in between
         // the panic ends here.
         drop(reserved::<u8>(STATE, "decompression")?);
-        let decoder = catch_unwind(AssertUnwindSafe(|| GzDecoder::new(bytes)));
+        let decoder = catch_unwind(AssertUnwindSafe(|| Box::new(GzDecoder::new(bytes))));
         decoder.map(Self::Gzip).map_err(|_| out_of_memory::<u8>("decompression", STATE))
     }
     /// The bytes behind the member, once it is read.

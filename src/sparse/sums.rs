@@ -1,43 +1,48 @@
-//! Repeated entries of a file, added up as far as their type holds the sums.
+//! Repeated entries, added up as far as their type holds the sums.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::matrix_market::MarketValue;
+use crate::algebra::Value;
 use crate::par::{Threads, collected};
 use crate::{Coo, Csr, Error, Index, Result};
 
 /// Adds up, and remembers whether the type held every sum.
 #[derive(Default)]
-pub(super) struct Sums(AtomicBool);
+pub(crate) struct Sums(AtomicBool);
 
 impl Sums {
-    /// The sum; where the type does not hold it, what there was.
+    /// The sum of `sum` and more; where the type does not hold it, `sum`.
     #[inline]
-    pub(super) fn add<T: MarketValue>(&self, sum: T, again: T) -> T {
-        sum.checked_repeated(again).unwrap_or_else(|| {
+    pub(crate) fn keep<T>(&self, sum: T, checked: Option<T>) -> T {
+        checked.unwrap_or_else(|| {
             self.0.store(true, Ordering::Relaxed);
             sum
         })
     }
     /// Whether there was a sum that the type does not hold.
-    pub(super) fn are_beyond(&self) -> bool {
+    pub(crate) fn are_beyond(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Compressed rows of the entries of the file `name`, repeated ones added up in the order given.
+/// Compressed rows of the entries that errors call `name`, repeated ones added up by `add` in the order given.
 /// # Errors
 /// [`Error::Unsupported`] if `T` does not hold a sum, with the place, counted from 1; [`Error::OutOfMemory`].
-pub(crate) fn summed<T: MarketValue, I: Index>(threads: &Threads, coo: &Coo<T, I>, name: &str) -> Result<Csr<T, I>> {
+pub(crate) fn summed<T: Value, I: Index>(
+    threads: &Threads,
+    coo: &Coo<T, I>,
+    name: &str,
+    add: fn(T, T) -> Option<T>,
+) -> Result<Csr<T, I>> {
     let sums = Sums::default();
     // A declared size beyond memory is refused here, not where row pointers are first asked for.
-    let made = coo.compress(threads, Some(|sum, again| sums.add(sum, again)))?.into_compressed()?;
-    if sums.are_beyond() { Err(not_held(coo, name)) } else { Ok(made) }
+    let made = coo.compress(threads, Some(|sum, again| sums.keep(sum, add(sum, again))))?.into_compressed()?;
+    if sums.are_beyond() { Err(not_held(coo, name, add)) } else { Ok(made) }
 }
 
 /// The error that a type does not hold the sum of the entries at one place, the first by rows.
 #[cold]
-fn not_held<T: MarketValue, I: Index>(coo: &Coo<T, I>, name: &str) -> Error {
+fn not_held<T: Value, I: Index>(coo: &Coo<T, I>, name: &str, add: fn(T, T) -> Option<T>) -> Error {
     let (rows, cols, values) = coo.parts();
     let order = by_place(rows, cols).unwrap_or_default();
     let mut sum = order.first().map(|&e| values[e]);
@@ -45,7 +50,7 @@ fn not_held<T: MarketValue, I: Index>(coo: &Coo<T, I>, name: &str) -> Error {
     for pair in order.windows(2) {
         let (before, e) = (pair[0], pair[1]);
         let again = (rows[before], cols[before]) == (rows[e], cols[e]);
-        sum = if again { sum.and_then(|sum| sum.checked_repeated(values[e])) } else { Some(values[e]) };
+        sum = if again { sum.and_then(|sum| add(sum, values[e])) } else { Some(values[e]) };
         if sum.is_none() {
             place = format!(" ({}, {})", rows[e].get() + 1, cols[e].get() + 1);
             break;
@@ -62,7 +67,7 @@ fn by_place<I: Index>(rows: &[I], cols: &[I]) -> Result<Vec<usize>> {
 }
 
 /// The error that `T` does not hold what is called so.
-pub(super) fn beyond<T: MarketValue>(what: &str) -> Error {
+pub(crate) fn beyond<T: Value>(what: &str) -> Error {
     Error::Unsupported {
         what: format!("{what} as {}", T::TYPE),
         why: "the type does not hold it; take values of a wider one".to_owned(),
