@@ -110,7 +110,8 @@ struct Entries {
   const u32* index[SOME];
   const A* values;
 };
-// Entries e..e + count; e is a multiple of DEEP. Whole batches are read 16 bytes at a time.
+// Entries e..e + count; e is a multiple of DEEP. 16 bytes at a time are read, the last of which may reach past the
+// entries: arrays go on with zeros.
 struct Batch {
   const Entries& entries;
   u32 e, count;
@@ -119,11 +120,15 @@ struct Batch {
     constexpr u32 AT_ONCE = sizeof(A) * DEEP <= 16 ? DEEP : sizeof(A) <= 8 ? 16 / sizeof(A) : 1;
 #pragma unroll
     for (u32 d = 0; d < DEEP; d += AT_ONCE)
-      if (d < count) read_some<AT_ONCE>(entries.values + e + d, x + d, count - d);
+      if (d < count) read<AT_ONCE>(entries.values + e + d, x + d);
   }
   // Indices in the m-th of the other modes. Entries beyond get one that exists.
   __device__ void indices(u32 m, u32* index) const {
-    read_some<DEEP>(entries.index[m] + e, index, count);
+    read<DEEP>(entries.index[m] + e, index);
+    if (count < DEEP)
+#pragma unroll
+      for (u32 d = 1; d < DEEP; ++d)
+        if (d >= count) index[d] = 0;
   }
 };
 #else

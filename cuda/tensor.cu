@@ -27,15 +27,16 @@ KERNEL(pack_records, Columns columns, const Value* values, u64 n, const u32* pla
   write_record(records + (places ? places[e] : e) * STRIDE, words);
 }
 
-// Columns and values in another order, from records; a column without an array is left out.
+// Columns and values in another order, from records, and zeros behind them up to `padded`; a column without an array is
+// left out.
 struct Spread {
   u32* of[ORDER];
 };
-KERNEL(spread_records, const u32* records, const u32* order, u64 n, Spread to, Value* values) {
+KERNEL(spread_records, const u32* records, const u32* order, u64 n, u64 padded, Spread to, Value* values) {
   const u64 p = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (p >= n) return;
-  u32 words[WORDS];
-  read_words<WORDS>(records + (u64)order[p] * STRIDE, words);
+  if (p >= padded) return;
+  u32 words[WORDS] = {};
+  if (p < n) read_words<WORDS>(records + (u64)order[p] * STRIDE, words);
 #pragma unroll
   for (u32 m = 0; m < ORDER; ++m)
     if (to.of[m]) to.of[m][p] = words[m];

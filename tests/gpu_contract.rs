@@ -275,8 +275,8 @@ fn batches_that_lie_anywhere() {
 fn several_operands() {
     let cuda = cuda();
     let mut random = Rng(10);
-    let extent = |c: char| match c {
-        'e' => 3001,
+    let extent = |c: char, e: usize| match c {
+        'e' => e,
         'a'..='d' | 'q' | 'r' => 4,
         _ => 3,
     };
@@ -291,8 +291,9 @@ fn several_operands() {
         "eij->ji",
         "ei,fj->",
     ] {
-        letters::<f64, _>(&cuda, PlusTimes::new(), text, extent, Update::Add, &mut random);
-        letters::<i64, _>(&cuda, PlusTimes::new(), text, extent, Update::Assign, &mut random);
+        // Chains of up to 128 terms; integers in trees of any length.
+        letters::<f64, _>(&cuda, PlusTimes::new(), text, |c| extent(c, 41), Update::Add, &mut random);
+        letters::<i64, _>(&cuda, PlusTimes::new(), text, |c| extent(c, 3001), Update::Assign, &mut random);
     }
 }
 

@@ -509,7 +509,7 @@ fn reading_options_mean_something() {
         let line = refused(&["info", &a, option, value]);
         assert!(line.contains(option) && line.contains("mean.mtx is mtx"), "{line}");
     }
-    assert!(refused(&["semirings", "--header"]).contains("none is read"));
+    assert!(refused(&["semirings", "--header"]).contains("--header means nothing to sparring semirings"));
     assert!(refused(&["info", "gen:rmat8", "--lenient"]).contains("none is read"));
     // One of two files has a use for it.
     text(&["distances", &rows, "--to", &table, "--metric", "manhattan", "--header", "-o", &path("mean.npy")]);

@@ -82,7 +82,7 @@ fn what_a_gpu_does_not_have_is_refused_not_ignored() {
         (&["knn", "a", "--k", "3", "--metric", "cosine", "--threads", "2"], "--threads on a GPU is not supported: "),
         (&["distances", "a", "--metric", "cosine", "--threads", "2"], "--threads on a GPU is not supported: "),
         (&["einsum", "ij->", "a.npy", "--threads", "2"], "--threads on a GPU is not supported: "),
-        (&["tune", "--threads", "2"], "--threads on a GPU is not supported: "),
+        (&["tune", "--threads", "2"], "option: --threads means nothing to sparring tune"),
         (&["bench", "contract", "--fresh-memory"], "--fresh-memory on a GPU is not supported: "),
     ] {
         let line = failed(&[arguments, &["--device", "cuda:0"]].concat(), 2);

@@ -20,7 +20,7 @@ use crate::{Error, Result};
 /// let x = AnyView::new(Slice::of(&x), Layout::row_major(&[2, 3])?)?;
 /// let einsum = Einsum::new("ij,kj->ik", &[x.clone(), x])?;
 /// let c = Machine::from(sparring::Cpu::new()).einsum(&Semiring::new("min, a + 2*b", Type::U8)?, &einsum)?;
-/// assert_eq!(c.slice().get::<u8>(), Some(&[3, 11, 7, 3][..]));
+/// assert_eq!(c.slice().get::<u8>(), Some(&[3, 5, 7, 3][..]));
 /// # Ok::<(), sparring::Error>(())
 /// ```
 #[derive(Clone, Debug)]

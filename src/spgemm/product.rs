@@ -228,12 +228,12 @@ pub(super) fn collect<I: Index, R: FindRows<I>>(
         })?
     } else {
         let least = u128::from(rows.least()) * size_of::<I>() as u128;
-        if !enough(least) {
-            return Err(crate::Error::OutOfMemory { what: "columns of C", bytes: least });
-        }
         if !budget.fits(least) {
             // It is over the budget by this, without counting.
             budget.take(WHAT, least)?;
+        }
+        if !enough(least) {
+            return Err(crate::Error::OutOfMemory { what: "columns of C", bytes: least });
         }
         let starts = count(threads, work, rows, lens.of_tasks(work)?)?;
         let nnz = starts[work.tasks.len()];

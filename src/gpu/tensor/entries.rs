@@ -142,7 +142,7 @@ impl<'a> Store<'a> {
         Ok(records)
     }
 
-    /// Columns of all modes but one, and the values, in an order.
+    /// Columns of all modes but one, and the values, in an order; zeros behind them, as kernels read 16 bytes at a time.
     pub(super) fn copy(
         &self,
         records: &Buffer<u32>,
@@ -151,13 +151,13 @@ impl<'a> Store<'a> {
     ) -> Result<(Vec<Buffer<u32>>, Arc<RawBuffer>)> {
         let (cuda, n) = (self.cuda, self.tensor.nnz());
         let what = "a copy of a tensor's entries";
-        let others = self.tensor.dims.len() - 1;
-        let columns = (0..others).map(|_| cuda.alloc::<u32>(n, what)).collect::<Result<Vec<_>>>()?;
-        let values = cuda.alloc_raw(self.tensor.values.ty(), n, what)?;
+        let (others, padded) = (self.tensor.dims.len() - 1, n.next_multiple_of(16));
+        let columns = (0..others).map(|_| cuda.alloc::<u32>(padded, what)).collect::<Result<Vec<_>>>()?;
+        let values = cuda.alloc_raw(self.tensor.values.ty(), padded, what)?;
         let mut to: Vec<Arg> = columns.iter().map(Arg::from).collect();
         to.insert(mode, Arg::null());
-        let arguments = args![records, order, n as u64, Arg::list(&to), &values];
-        self.program()?.kernel("spread_records")?.launch(Shape::for_each(n, 256)?, arguments)?;
+        let arguments = args![records, order, n as u64, padded as u64, Arg::list(&to), &values];
+        self.program()?.kernel("spread_records")?.launch(Shape::for_each(padded, 256)?, arguments)?;
         Ok((columns, values))
     }
 }
