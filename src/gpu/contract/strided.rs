@@ -14,6 +14,8 @@ use crate::{Error, Result};
 
 pub(super) const SOURCE: Source = source!("strided.cu");
 
+/// Terms of an element that one thread folds in a chain: `SHORT` in `cuda/strided.cu`.
+const SHORT: usize = 128;
 /// Terms that one thread folds at least, and threads that keep a device busy.
 const LEAST: usize = 32;
 const BUSY: usize = 1 << 17;
@@ -32,7 +34,7 @@ impl Parts {
     fn of(count: usize, folded: &[Axis]) -> Option<Self> {
         let (last, others) = folded.split_last()?;
         let others = values(others)?;
-        let terms = others.checked_mul(last.extent)?;
+        let terms = others.checked_mul(last.extent).filter(|&terms| terms > SHORT)?;
         let wanted = (BUSY / count.max(1)).min(terms / LEAST);
         let lanes = wanted.min(last.extent);
         (wanted > 1).then(|| Self { lanes, shares: (wanted / lanes).min(others) }).filter(|p| p.all() > 1)
@@ -136,7 +138,7 @@ mod tests {
             let (last, others) = (folded[folded.len() - 1], folded[..folded.len() - 1].iter().product::<usize>());
             assert!(parts.lanes <= last && parts.shares <= others && count * parts.all() <= BUSY, "{parts:?}");
         }
-        assert_eq!(Parts::of(1, &[axis(40)]), None, "one thread");
+        assert_eq!(Parts::of(1, &[axis(16), axis(8)]), None, "a chain");
         assert_eq!(Parts::of(BUSY, &[axis(4000)]), None, "elements enough");
         assert_eq!(Parts::of(1, &[]), None);
         assert_eq!(Parts::of(1, &[axis(0)]), None);

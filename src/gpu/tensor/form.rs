@@ -98,7 +98,8 @@ impl TensorStats {
         let longest = self.dims.iter().copied().max().unwrap_or(0) as u128;
         match form {
             TensorForm::Copies => {
-                let kept = order * (4 * (order - 1) + value) * n + runs;
+                // Arrays end in zeros up to a multiple of 16.
+                let kept = order * (4 * (order - 1) + value) * n.next_multiple_of(16) + runs;
                 TensorBytes { kept, made: base + records + sort + kept }
             }
             TensorForm::Permuted => {
