@@ -199,6 +199,9 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
     sparring::Isa::requested()?;
     let tensors = matches!(command, Command::Cp(_) | Command::Mttkrp(_) | Command::TensorInfo(_));
     common.reading.check(&command.files(), if tensors { Some(Format::Frostt) } else { None })?;
+    if let Command::Triangles(arguments) = command {
+        common.reading.check_graph(&arguments.file)?;
+    }
     // These need no threads.
     match command {
         Command::Completions(arguments) => return pages::completions(program(), arguments),

@@ -123,6 +123,15 @@ impl Reading {
         let (format, name) = told(name);
         (format.or(self.format).unwrap_or_else(|| kind_to_read(name)), name)
     }
+    /// Refuses a table of which it is not said whether its rows are edges, where a graph is wanted.
+    pub(crate) fn check_graph(&self, argument: &str) -> Result<()> {
+        let (told, name) = told(symmetrized(argument).unwrap_or(argument));
+        if told.or(self.format).is_some() || kind_to_read(name) != Format::Csv {
+            return Ok(());
+        }
+        let message = format!("'{name}' may be an edge list or a table; say which: edges:{name} or csv:{name}");
+        Err(Error::Argument { name: "file", message })
+    }
     /// The options that were given, and the kinds of files that they are for.
     fn given(&self) -> Vec<(&'static str, &'static [Format])> {
         use Format::{Csv, Dimacs, Edges, Frostt, Mat, Metis, Svmlight};

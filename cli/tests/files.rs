@@ -534,6 +534,12 @@ fn reading_options_mean_something() {
     let line = refused(&["tensor-info", &format!("csv:{table}")]);
     assert!(line.contains("not from csv"), "{line}");
     text(&["triangles", &list, "--undirected"]);
+    // A table may be a list of edges.
+    let edges = file("mean-edges.csv", "0,1\n1,2\n2,0\n");
+    let line = refused(&["triangles", &edges]);
+    assert!(line.contains("say which: edges:") && line.contains("or csv:"), "{line}");
+    assert_eq!(json(&["triangles", &format!("edges:{edges}"), "--undirected"])["triangles"], 1);
+    assert_eq!(json(&["triangles", &edges, "--format", "edges"])["triangles"], 1);
 }
 
 #[test]
