@@ -72,7 +72,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
         Some(output) => timed(|| {
             let mut made = None;
             if !matches!(output.kind.format, Format::MatrixMarket | Format::Npy) {
-                let mut rows = par::filled(n * m, 0.0, "distances")?;
+                let mut rows = par::filled(n.saturating_mul(m), 0.0, "distances")?;
                 let mut column = 0;
                 let found = asked.columns(x, y, &mut |block| {
                     for part in block.chunks(n.max(1)) {

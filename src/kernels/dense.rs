@@ -61,7 +61,10 @@ impl Nest {
     }
     /// Ranges of pieces that are computed by one thread each; `None` if there are too many to count.
     fn blocks(&self) -> Result<Vec<Range<usize>>> {
-        let product = |loops: &[Loop]| loops.iter().map(|l| l.extent).try_fold(1, usize::checked_mul);
+        let product = |loops: &[Loop]| match loops.iter().any(|l| l.extent == 0) {
+            true => Some(0),
+            false => loops.iter().map(|l| l.extent).try_fold(1, usize::checked_mul),
+        };
         let too_many = Error::OutOfMemory { what: "einsum", bytes: u128::MAX };
         let rows = product(&self.outer).and_then(|rows| rows.checked_mul(self.pieces())).ok_or(too_many)?;
         let inner = if self.inner_is_folded { self.inner.extent } else { self.columns().min(BLOCK) };
@@ -80,7 +83,8 @@ impl Nest {
     }
     /// Calls `each` with the places of every tuple of folded indices, in order.
     fn walk(&self, mut at: [usize; 2], counters: &mut [usize], mut each: impl FnMut([usize; 2])) {
-        if self.folded.iter().any(|l| l.extent == 0) {
+        // A fold over nothing is over at once, however many tuples the other indices have.
+        if self.folded.iter().chain([&self.inner]).any(|l| l.extent == 0) {
             return;
         }
         loop {

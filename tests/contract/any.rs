@@ -121,3 +121,29 @@ fn what_no_dense_array_has_is_refused() {
     let said = Machine::from(Cpu::new()).einsum(&ring, &mixed).unwrap_err().to_string();
     assert!(said.contains("operand 0 is of f64, another of u8"), "{said}");
 }
+
+/// Where an index has no value, the result is done at once, whatever the others have.
+#[test]
+fn nothing_is_folded_at_once() {
+    let (one, none) = ([1.0], []);
+    let many = |extents: &[usize]| {
+        AnyView::new(Slice::of(&one[..]), Layout::new(extents, &vec![0; extents.len()], 0).unwrap()).unwrap()
+    };
+    let empty = AnyView::new(Slice::of::<f64>(&none), Layout::row_major(&[0]).unwrap()).unwrap();
+    let ring = Semiring::new("plus_times", f64::TYPE).unwrap();
+    for (text, first, want) in [
+        ("b,i->", many(&[1 << 40]), Some(&[0.0][..])),
+        ("bc,i->", many(&[1 << 30, 1 << 30]), Some(&[0.0][..])),
+        ("b,i->bi", many(&[1 << 40]), Some(&[][..])),
+        ("bc,i->bci", many(&[1 << 30, 1 << 30]), Some(&[][..])),
+    ] {
+        for operands in [[first.clone(), empty.clone()], [empty.clone(), first.clone()]] {
+            let (left, result) = text.split_once("->").unwrap();
+            let (x, y) = left.split_once(',').unwrap();
+            let text = if operands[0].values().is_empty() { format!("{y},{x}->{result}") } else { text.to_owned() };
+            let einsum = Einsum::new(&text, &operands).unwrap();
+            let found = Machine::from(Cpu::new()).einsum(&ring, &einsum).unwrap();
+            assert_eq!(found.slice().get::<f64>(), want, "{text}");
+        }
+    }
+}

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 0, value_name = "N")]
     mode: usize,
     /// Factors, one for each mode in order, of which that of --mode is not read: matrix files, absent elements being 0;
-    /// or a model that cp wrote as .json
+    /// or a model that cp wrote as .json or .ktensor
     #[arg(long, value_name = "FILE", num_args = 1.., value_delimiter = ',', conflicts_with_all = ["rank", "seed"])]
     factors: Vec<String>,
     /// Columns of factors that are drawn at random [default: 16]
@@ -65,7 +65,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments) -> Result {
 /// Factors for a tensor of these extents, from files or at random, and the milliseconds that reading them took.
 fn factors(context: &Context, arguments: &Arguments, dims: &[usize]) -> Result<(Vec<Dense<f64>>, f64)> {
     if let [model] = &arguments.factors[..]
-        && model.ends_with(".json")
+        && formats::kind(model).is_some_and(|kind| matches!(kind.format, Format::Json | Format::Ktensor))
     {
         let (model, ms) = timed(|| save::load(model));
         // The weights go into the first factor that is read.

@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flate2::bufread::ZlibDecoder;
 
-use crate::io::text::check_size;
 use crate::par::{out_of_memory, reserved};
 use crate::{Error, Result};
 
@@ -101,7 +100,7 @@ pub(super) fn reals(element: Element<'_>, big_endian: bool) -> Result<Vec<f64>, 
     of!(1 i8, 2 u8, 3 i16, 4 u16, 5 i32, 6 u32, 7 f32, 9 f64, 12 i64, 13 u64)
 }
 
-/// What is compressed in an element, at most `left` bytes; `None` if it is damaged.
+/// What is compressed in an element, of a byte more than `left` at most; `None` if it is damaged.
 pub(super) fn inflated(packed: &[u8], left: u64) -> Result<Option<Vec<u8>>> {
     /// What the decoder takes, at least.
     const STATE: usize = 64 << 10;
@@ -117,9 +116,6 @@ pub(super) fn inflated(packed: &[u8], left: u64) -> Result<Option<Vec<u8>>> {
             Err(out_of_memory::<u8>("a MAT-file", packed.len()))
         }
         Ok(Err(_)) => Ok(None),
-        Ok(Ok(_)) => {
-            check_size("a MAT-file", content.len() as u64, left)?;
-            Ok(Some(content))
-        }
+        Ok(Ok(_)) => Ok(Some(content)),
     }
 }

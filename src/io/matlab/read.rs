@@ -11,7 +11,7 @@ use super::options::MatlabOptions;
 use crate::algebra::Array;
 use crate::io::labeled::{LabeledMatrix, check_shape};
 use crate::io::matrix_market::MarketValue;
-use crate::io::text::{binary_from, binary_of, push, unpacked};
+use crate::io::text::{binary_from, binary_of, check_size, push, unpacked};
 use crate::par::{Threads, collected, filled};
 use crate::sparse::sums::summed;
 use crate::{Coo, Error, Result};
@@ -60,14 +60,15 @@ pub fn parse_mat_with(bytes: &[u8], name: &str, options: &MatlabOptions<'_>) -> 
     let damaged = || broken("it was cut or damaged");
     // What is not compressed lies in the file.
     let mut contents: Vec<Cow<'_, [u8]>> = Vec::new();
-    let mut left = options.common.max_bytes;
+    let (mut taken, most) = (0, options.common.max_bytes);
     let mut elements = Elements::new(&bytes, HEADER, big_endian);
     while let Some(element) = elements.next().map_err(broken)? {
         let content = match element.kind {
             MATRIX => Cow::Borrowed(element.bytes),
             COMPRESSED => {
-                let unpacked = inflated(element.bytes, left)?.ok_or_else(damaged)?;
-                left -= unpacked.len() as u64;
+                let unpacked = inflated(element.bytes, most.saturating_sub(taken))?.ok_or_else(damaged)?;
+                taken += unpacked.len() as u64;
+                check_size("a MAT-file", taken, most)?;
                 Cow::Owned(unpacked)
             }
             _ => continue,
