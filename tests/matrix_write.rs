@@ -286,3 +286,25 @@ fn the_form_follows_the_entries() {
     }
     assert_eq!((d.form(), d.nnz(), d.get(7, 199)), (MatrixForm::Rows, 4001, Some(&20.0)));
 }
+
+/// Of a sum that is written into an operand, the other one or the same may be transposed.
+#[test]
+fn a_sum_into_an_operand_takes_operands_transposed() {
+    let (cpu, minus) = (Cpu::new(), Minus::<i64>::new());
+    let of = |values: [i64; 4]| Csr::<i64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], values.to_vec()).unwrap();
+    let b = of([10, 20, 30, 40]);
+    let written = |how: fn(&Cpu, Minus<i64>, &Csr<i64>, &mut Csr<i64>)| {
+        let mut c = of([1, 2, 3, 4]);
+        how(&cpu, minus, &b, &mut c);
+        c.values().to_vec()
+    };
+    assert_eq!(written(|cpu, op, b, c| cpu.ewise_add(op, &*c, b).transpose_b().into(c).unwrap()), [-9, -28, -17, -36]);
+    assert_eq!(written(|cpu, op, b, c| cpu.ewise_add(op, &*c, b).transpose_a().into(c).unwrap()), [-9, -17, -28, -36]);
+    assert_eq!(written(|cpu, op, b, c| cpu.ewise_add(op, b, &*c).transpose_a().into(c).unwrap()), [9, 28, 17, 36]);
+    assert_eq!(written(|cpu, op, b, c| cpu.ewise_add(op, b, &*c).transpose_b().into(c).unwrap()), [9, 17, 28, 36]);
+    // A matrix that is not square has another shape then.
+    let mut c = Csr::<i64>::new(1, 2, vec![0, 2], vec![0, 1], vec![1, 2]).unwrap();
+    let column = Csr::<i64>::new(2, 1, vec![0, 1, 1], vec![0], vec![5]).unwrap();
+    cpu.ewise_add(minus, &c.clone(), &column).transpose_b().into(&mut c).unwrap();
+    assert_eq!(c.values(), [-4, 2]);
+}

@@ -307,15 +307,16 @@ impl<T: Value, O: BinaryOp<A = T, B = T, Out = T>, K: Entrywise<M, I>, M: Backen
     }
     /// c = c ∘ B and c = A ∘ c are written as B or A that c accumulates.
     fn write_into<A: Accumulate<T>>(self, m: &M, c: &mut K::Of<T>, mask: Write<K::Places>, accum: A) -> Result<()> {
-        let (is_a, is_b) = (K::is_same(m, &self.a, c), K::is_same(m, &self.b, c));
+        let (is_a, is_b) = (!self.flip[0] && K::is_same(m, &self.a, c), !self.flip[1] && K::is_same(m, &self.b, c));
         if A::SOME || is_a == is_b {
             let t = self.compute(m, mask.as_ref().map(WriteMask::spec))?;
             return write::<M, I, K, _, _>(m, Self::NAME, c, t, mask, accum);
         }
-        let Self { op, a, b, .. } = self;
+        let Self { op, a, b, flip } = self;
         // The operand that is c is dropped: c is then shared no more, and not copied.
-        let (same, t) = if is_a { (a, b) } else { (b, a) };
+        let (same, t, flip) = if is_a { (a, b, flip[1]) } else { (b, a, flip[0]) };
         drop(same);
+        let t = K::transposed(m, t, flip)?;
         let t = masked::<M, I, K, T>(m, t, mask.as_ref().map(WriteMask::spec))?;
         if is_a {
             write::<M, I, K, _, _>(m, Self::NAME, c, t, mask, Accum(op))
