@@ -19,6 +19,8 @@ mod mxm;
 mod names;
 #[path = "runtime/operands.rs"]
 mod operands;
+#[path = "runtime/parts.rs"]
+mod parts;
 #[path = "runtime/products.rs"]
 mod products;
 #[path = "runtime/small.rs"]

@@ -146,6 +146,21 @@ pub(crate) fn moved<T: Value, M: Moves>(
     Ok((found, unsafe { from_words(moved) }))
 }
 
+/// The same of the values of two operands, which are of one type.
+pub(crate) trait MovesTwo {
+    /// What is found beside the values.
+    type Found;
+    /// Values of either, moved.
+    fn run<W: Word>(self, a: &[W], b: &[W]) -> Result<(Self::Found, Vec<W>)>;
+}
+
+/// Moves values of type `T`.
+pub(crate) fn moved_two<T: Value, M: MovesTwo>(moves: M, a: &[T], b: &[T]) -> Result<(M::Found, Vec<T>)> {
+    let (found, moved) = moves.run(words(a), words(b))?;
+    // SAFETY: words that the work has are copies of those of `a` and of `b` (`MovesTwo`): all are of a `T`.
+    Ok((found, unsafe { from_words(moved) }))
+}
+
 /// Values of a type known at run time, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {

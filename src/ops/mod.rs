@@ -23,9 +23,11 @@
 
 mod apply;
 mod apply_index;
+mod assign;
 mod blocks;
 pub(crate) mod by_formula;
 mod ewise;
+mod extract;
 mod hyper;
 mod kronecker;
 mod mxd;
@@ -98,7 +100,7 @@ impl Pairing {
         b: Operand<'_>,
     ) -> Result<(Arc<Pattern>, Array)> {
         match self {
-            Self::EwiseMult => by_formula::ewise(threads, op, (a, b), false),
+            Self::EwiseMult => by_formula::ewise(threads, op, (a, b), by_formula::Ewise::Mult),
             Self::Kronecker => kronecker::kronecker_by_formula(threads, op, a, b),
         }
     }

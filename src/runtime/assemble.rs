@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use super::Matrix;
 use super::matrix::not_made;
+use super::operator::check;
+use super::{BinaryOp, IndexList, Matrix, Scalar, Vector};
 use crate::algebra::{Array, Number};
 use crate::kernels::with_type;
-use crate::par::Threads;
+use crate::ops::by_formula;
+use crate::par::{Threads, filled};
+use crate::sparse::VectorPattern;
 use crate::sparse::sums::summed;
-use crate::{Coo, Pattern, Result};
+use crate::{Coo, Error, Pattern, Result};
 
 impl Matrix {
     /// The nrows × ncols matrix of compressed rows; the columns of a row may come in any order, none of them twice.
@@ -36,6 +39,73 @@ impl Matrix {
             let values = values.into_vec::<T>().map_err(|_| not_made(ty))?;
             let coo = Coo::new(nrows, ncols, rows, cols, values)?;
             Ok(summed(threads, &coo, "coordinates, counted from 1", Number::checked_add)?.into())
+        }, Err(not_made(ty)))
+    }
+    /// The nrows × ncols matrix of these entries, in any order; those at one place are joined by `dup` in the order given,
+    /// from the left, or are an error without it (`GrB_Matrix_build`).
+    ///
+    /// Cost: O(nrows + entries) time, and sorting rows whose columns do not increase.
+    /// ```
+    /// use sparring::algebra::{Array, Type};
+    /// use sparring::par::Threads;
+    /// use sparring::runtime::{BinaryOp, Matrix};
+    /// let (threads, minus) = (Threads::new(1)?, BinaryOp::new("minus", Type::I32)?);
+    /// let entries = || (vec![1, 0, 1], vec![2, 0, 2], Array::of(vec![7, 1, 5]));
+    /// let a = Matrix::build(&threads, (2, 3), entries(), Some(&minus))?;
+    /// assert_eq!(a.csr::<i32>().unwrap().values(), [1, 2]);
+    /// assert!(Matrix::build(&threads, (2, 3), entries(), None).is_err());
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Duplicate`] without `dup`; [`Error::Argument`] if it is on another type; those of [`Coo::new`];
+    /// [`Error::Unsupported`] for structs.
+    pub fn build(
+        threads: &Threads,
+        shape: (usize, usize),
+        (rows, cols, values): (Vec<u32>, Vec<u32>, Array),
+        dup: Option<&BinaryOp>,
+    ) -> Result<Self> {
+        if let Some(dup) = dup {
+            let (a, b) = dup.takes();
+            [a, b, dup.ty()].iter().try_for_each(|&takes| check("values", dup, takes, values.ty()))?;
+        }
+        let (pattern, values) =
+            by_formula::build(threads, shape, (rows, cols), values.slice(), dup.map(BinaryOp::compiled))?;
+        Self::new(pattern, values)
+    }
+    /// The matrix with the value at every place.
+    /// # Errors
+    /// [`Error::OutOfMemory`]; [`Error::IndexOverflow`] from 2³² places on; [`Error::Unsupported`] for structs.
+    pub fn constant(s: &Scalar, (nrows, ncols): (usize, usize)) -> Result<Self> {
+        let places = nrows as u128 * ncols as u128;
+        let len = usize::try_from(places).ok().filter(|len| *len < u32::MAX as usize);
+        let len = len.ok_or(Error::IndexOverflow {
+            what: "places of a full matrix",
+            needed: places,
+            max: u128::from(u32::MAX),
+        })?;
+        Self::from_places((nrows, ncols), &Vector::constant_at(s, &IndexList::all(), len)?)
+    }
+}
+
+impl Vector {
+    /// A vector of `len` places with the value at those of a list.
+    ///
+    /// ```
+    /// use sparring::runtime::{IndexList, Scalar, Vector};
+    /// let x = Vector::constant_at(&Scalar::from(2.5), &IndexList::from(vec![3, 1]), 5)?;
+    /// assert_eq!(x.entries()?.0, [1, 3]);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Argument`] for an index outside; [`Error::OutOfMemory`]; [`Error::Unsupported`] for structs.
+    pub fn constant_at(s: &Scalar, list: &IndexList, len: usize) -> Result<Self> {
+        let pattern = Arc::new(VectorPattern::of_list(list, len)?);
+        let ty = s.ty();
+        with_type!(ty, T => {
+            let x = s.get::<T>().ok_or_else(|| not_made(ty))?;
+            let values = filled(pattern.values(), x, "values")?;
+            Ok(crate::Vector::of_values(pattern, Arc::new(values))?.into())
         }, Err(not_made(ty)))
     }
 }

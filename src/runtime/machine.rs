@@ -106,11 +106,6 @@ impl Machine {
     pub fn wait(&self) -> Result<()> {
         self.engine().wait()
     }
-    /// Whether the matrix is in its memory.
-    #[must_use]
-    pub fn holds(&self, a: &Matrix) -> bool {
-        self.engine().holds(a.into())
-    }
     /// Whether the plan is one of its own.
     #[must_use]
     pub fn made(&self, plan: &Plan) -> bool {
@@ -120,7 +115,7 @@ impl Machine {
     /// # Errors
     /// Those of the machines.
     pub fn upload(&self, a: &Matrix) -> Result<Matrix> {
-        if self.holds(a) { Ok(a.clone()) } else { self.engine().upload(a.into())?.try_into() }
+        if self.engine().holds(a.into()) { Ok(a.clone()) } else { self.engine().upload(a.into())?.try_into() }
     }
     /// The vector on this machine; itself if it is there, else by way of the processor's memory.
     /// # Errors

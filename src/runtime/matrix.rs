@@ -9,9 +9,9 @@ use super::vector::Vector;
 use crate::algebra::{Array, Slice, SliceMut, Type, Value, for_each_type};
 use crate::kernels::{Operand, precompiled, with_type};
 use crate::num_complex::Complex;
-use crate::ops::by_formula::{Move, moved};
+use crate::ops::by_formula::{Move, assigned, moved};
 use crate::par::Threads;
-use crate::sparse::{Combine, MaskSpec, MatrixPattern};
+use crate::sparse::{Combine, IndexList, MaskSpec, MatrixPattern};
 use crate::{Csr, Error, Pattern, Result};
 
 /// A sparse matrix whose type is known at run time, in the memory of the processor or of a GPU. Cloning it copies
@@ -52,6 +52,14 @@ trait Held: Any + Send + Sync + std::fmt::Debug {
     fn retain(&mut self, threads: &Threads, mask: MaskSpec<'_, MatrixPattern>) -> Result<bool>;
     /// Joins t to it in place; false if the form is not written in place.
     fn put(&mut self, threads: &Threads, t: &Matrix, combine: &Combine<'_>) -> Result<bool>;
+    /// The matrix with `a`, of its type, as a part, where the mask allows; all are compressed rows, sorted.
+    fn assigned(
+        &self,
+        threads: &Threads,
+        a: &Matrix,
+        part: (&IndexList, &IndexList),
+        mask: Option<(&Pattern, bool)>,
+    ) -> Result<Matrix>;
     /// Takes what a write that was not in place made of it.
     fn replace(&mut self, written: &Matrix);
 }
@@ -97,6 +105,16 @@ impl<T: Value> Held for Csr<T> {
     }
     fn put(&mut self, threads: &Threads, t: &Matrix, combine: &Combine<'_>) -> Result<bool> {
         t.csr().map_or(Ok(false), |t| Csr::put(self, threads, t, combine))
+    }
+    fn assigned(
+        &self,
+        threads: &Threads,
+        a: &Matrix,
+        part: (&IndexList, &IndexList),
+        mask: Option<(&Pattern, bool)>,
+    ) -> Result<Matrix> {
+        let a = a.csr::<T>().ok_or_else(|| elsewhere("matrix"))?;
+        Ok(assigned(threads, self, a, part, mask)?.into())
     }
     fn replace(&mut self, written: &Matrix) {
         if let Some(written) = written.csr::<T>() {
@@ -233,6 +251,22 @@ impl Matrix {
     /// The matrix with its entries moved.
     pub(super) fn moved(&self, threads: &Threads, how: Move<'_>) -> Result<Self> {
         self.rows()?.moved(threads, how)
+    }
+    /// The matrix with `a`, of its type, as the part (I, J), where the mask allows.
+    pub(super) fn assigned(
+        &self,
+        threads: &Threads,
+        a: &Self,
+        part: (&IndexList, &IndexList),
+        mask: Option<(&Self, bool)>,
+    ) -> Result<Self> {
+        let (c, a) = (self.sorted(threads)?, a.sorted(threads)?);
+        let mask = mask.map(|(mask, complement)| Ok::<_, Error>((mask.sorted(threads)?, complement))).transpose()?;
+        let mask = match &mask {
+            Some((mask, complement)) => Some((&**mask.rows()?.pattern(), *complement)),
+            None => None,
+        };
+        c.rows()?.assigned(threads, &a, part, mask)
     }
     /// The matrix with sorted rows; itself if they are.
     pub(super) fn sorted(&self, threads: &Threads) -> Result<Self> {

@@ -30,12 +30,15 @@
 //! # Ok::<(), sparring::Error>(())
 //! ```
 
+mod aggregate;
 mod assemble;
+mod assign;
 mod cast;
 mod collection;
 mod compare;
 mod dense;
 mod distances;
+mod element;
 mod engine;
 mod index;
 mod machine;
@@ -44,6 +47,7 @@ mod names;
 mod operation;
 mod operations;
 mod operator;
+mod parts;
 mod plan;
 mod product;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "for engines other than the processor"))]
@@ -54,10 +58,11 @@ mod vector;
 mod write;
 
 pub use crate::ops::Pairing;
+pub use crate::sparse::IndexList;
 pub use collection::Collection;
 pub use dense::EinsumUpdate;
 pub use distances::{Comparison, Neighbours};
-pub use engine::{Object, Op};
+pub use engine::{Aggregate, Object, Op};
 pub use index::RowIndex;
 pub use machine::Machine;
 pub use matrix::{Matrix, Sum};

@@ -3,27 +3,34 @@
 use super::engine::{Call, Object, Op, Operand};
 use super::operator::check;
 use super::write::On;
-use super::{BinaryOp, Collection, Machine, Matrix, UnaryOp, Vector};
+use super::{BinaryOp, Collection, Machine, Matrix, Scalar, UnaryOp, Vector};
+use crate::algebra::Type;
 use crate::backend::{WriteMask, write_parts};
 use crate::{Error, Result};
 
-/// The operands of an operation: `&a`, or `(&a, &b)`. They are shared, not copied.
+/// The operands of an operation: `&a`, `(&a, &b)`, or `()` where a scalar is assigned. They are shared, not copied.
 #[derive(Clone, Debug)]
-pub struct Operands(Object, Option<Object>);
+pub struct Operands(pub(super) Option<Object>, Option<Object>);
+
+impl From<()> for Operands {
+    fn from((): ()) -> Self {
+        Self(None, None)
+    }
+}
 
 impl From<&Matrix> for Operands {
     fn from(a: &Matrix) -> Self {
-        Self(a.clone().into(), None)
+        Self(Some(a.clone().into()), None)
     }
 }
 impl From<&Vector> for Operands {
     fn from(x: &Vector) -> Self {
-        Self(x.clone().into(), None)
+        Self(Some(x.clone().into()), None)
     }
 }
 impl<A: Into<Object> + Clone, B: Into<Object> + Clone> From<(&A, &B)> for Operands {
     fn from((a, b): (&A, &B)) -> Self {
-        Self(a.clone().into(), Some(b.clone().into()))
+        Self(Some(a.clone().into()), Some(b.clone().into()))
     }
 }
 
@@ -58,15 +65,15 @@ impl<A: Into<Object> + Clone, B: Into<Object> + Clone> From<(&A, &B)> for Operan
 #[must_use = "nothing is computed before eval() or into()"]
 #[derive(Clone, Debug)]
 pub struct Operation<'m> {
-    machine: &'m Machine,
-    op: Op<'m>,
-    operands: Operands,
-    transpose: [bool; 2],
-    mask: Option<Object>,
-    structure: bool,
-    complement: bool,
-    replace: bool,
-    accum: Option<&'m BinaryOp>,
+    pub(super) machine: &'m Machine,
+    pub(super) op: Op<'m>,
+    pub(super) operands: Operands,
+    pub(super) transpose: [bool; 2],
+    pub(super) mask: Option<Object>,
+    pub(super) structure: bool,
+    pub(super) complement: bool,
+    pub(super) replace: bool,
+    pub(super) accum: Option<&'m BinaryOp>,
 }
 
 impl Machine {
@@ -141,14 +148,24 @@ impl<'m> Operation<'m> {
     /// # Errors
     /// [`Error::Argument`] for operands of other types than the operator's, a vector to be transposed, a complement
     /// without a mask, or an accumulator; [`Error::Shape`], [`Error::Length`]; [`Error::Unsupported`] for a mask of
-    /// structs that does not go by its structure; those of the machine.
+    /// structs that does not go by its structure; those of the machine. An assign is no new result: [`Error::Argument`].
     pub fn eval<X: TryFrom<Object, Error = Error>>(self) -> Result<X> {
+        self.eval_object()?.try_into()
+    }
+    /// The same, whichever of them it is.
+    /// # Errors
+    /// Those of [`eval`](Self::eval).
+    pub fn eval_object(self) -> Result<Object> {
         if self.accum.is_some() {
             let message = "it joins a result to one that exists: call into(&mut c)".into();
             return Err(Error::Argument { name: "accum", message });
         }
+        if self.op.assigns() {
+            let message = "an assign writes into a result that exists: call into(&mut c)".into();
+            return Err(Error::Argument { name: "operation", message });
+        }
         let mask = self.resolved()?;
-        self.compute(mask.as_ref())?.try_into()
+        self.compute(mask.as_ref())
     }
     /// Writes the result into `c`, which may be an operand or the mask too.
     ///
@@ -166,19 +183,19 @@ impl<'m> Operation<'m> {
                 check("c", &format_args!("the accumulator {op}"), found, ty)?;
             }
         }
+        if self.op.assigns() {
+            return self.assign(c);
+        }
         let name = self.op.name();
         let mask = self.resolved()?;
         let t = X::made(self.compute(mask.as_ref())?)?;
-        if t.type_of() != ty {
-            let message = format!("the result is {}, these values are {ty}", t.type_of());
-            return Err(Error::Argument { name: "c", message });
-        }
+        same_type(&t, ty)?;
         let mask = mask.map(X::made).transpose()?;
         let mask = mask.map(|pattern| WriteMask { pattern, complement, replace });
         write_parts(&On { machine, ty, accum }, name, c, t, mask, accum.is_some())
     }
     /// The mask, its entries being the places that it names.
-    fn resolved(&self) -> Result<Option<Object>> {
+    pub(super) fn resolved(&self) -> Result<Option<Object>> {
         let Some(mask) = &self.mask else {
             if self.complement {
                 return Err(Error::Argument { name: "mask", message: "there is none, so it has no complement".into() });
@@ -194,7 +211,21 @@ impl<'m> Operation<'m> {
     }
     /// T⟨M⟩; the operands are dropped, so that one which is written is shared no more.
     fn compute(self, mask: Option<&Object>) -> Result<Object> {
-        let Self { machine, mut op, operands: Operands(mut a, mut b), mut transpose, complement, .. } = self;
+        let Self { machine, mut op, operands: Operands(a, mut b), mut transpose, complement, .. } = self;
+        let mut a = a.ok_or_else(no_operand)?;
+        // A part of Aᵀ is a part of A, transposed: only that part is moved.
+        let mut after = false;
+        if transpose[0] {
+            match op {
+                Op::Extract(rows, cols) => {
+                    (op, transpose[0], after) = (Op::Extract(cols, rows), false, true);
+                }
+                Op::ExtractColumn(rows, j) => (op, transpose[0]) = (Op::ExtractRow(j, rows), false),
+                Op::ExtractRow(i, cols) => (op, transpose[0]) = (Op::ExtractColumn(cols, i), false),
+                Op::Diagonal(k) => (op, transpose[0]) = (Op::Diagonal(k.wrapping_neg()), false),
+                _ => {}
+            }
+        }
         if let (Op::Transpose, true) = (op, transpose[0]) {
             (op, transpose[0]) = (Op::Identity, false);
         }
@@ -205,12 +236,80 @@ impl<'m> Operation<'m> {
             *b = transposed(machine, "b", b)?;
         }
         let b = b.as_ref().map(Object::operand).transpose()?;
-        let call = Call { op, a: a.operand()?, b, mask: None };
+        let mut call = Call { op, a: a.operand()?, b, mask: None };
+        let extracted;
+        if after {
+            extracted = machine.run(&call)?;
+            call = Call::unary(Op::Transpose, extracted.operand()?);
+        }
         machine.run(&match mask {
             None => call,
             Some(mask) => call.mask(mask.operand()?, complement),
         })
     }
+    /// Writes the result of a [reduction](Op::Reduce) into a scalar that may be absent: absent if there are no entries,
+    /// and with ⊙ as it was then, or the result where it was absent (`GrB_reduce` into a `GrB_Scalar`).
+    ///
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::{BinaryOp, Machine, Monoid, Op, Scalar, Vector};
+    /// use sparring::Cpu;
+    /// let (cpu, max) = (Machine::from(Cpu::new()), Monoid::new("max", Type::I32)?);
+    /// let mut s = None;
+    /// cpu.call(Op::Reduce(&max), &Vector::empty(Type::I32, 5)?).into_scalar(&mut s)?;
+    /// assert_eq!(s, None);
+    /// let x = Vector::from(sparring::Vector::<i32>::full(vec![4, 2])?);
+    /// cpu.call(Op::Reduce(&max), &x).into_scalar(&mut s)?;
+    /// cpu.call(Op::Reduce(&max), &x).accum(&BinaryOp::new("plus", Type::I32)?).into_scalar(&mut s)?;
+    /// assert_eq!(s, Some(Scalar::from(8)));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`eval`](Self::eval); [`Error::Argument`] for another operation, a mask, or an accumulator of another
+    /// type than the result or the scalar.
+    pub fn into_scalar(self, s: &mut Option<Scalar>) -> Result<()> {
+        if !matches!(self.op, Op::Reduce(_)) || self.mask.is_some() {
+            let message = format!("{} under a mask, or no reduction, gives no scalar", self.op.name());
+            return Err(Error::Argument { name: "operation", message });
+        }
+        let entries = match self.operands.0.as_ref().ok_or_else(no_operand)?.operand()? {
+            Operand::Matrix(a) => a.nnz(),
+            Operand::Vector(x) => x.nvals()?,
+        };
+        let accum = self.accum;
+        if entries == 0 {
+            if accum.is_none() {
+                *s = None;
+            }
+            return Ok(());
+        }
+        let t: Scalar = self.compute(None)?.try_into()?;
+        *s = Some(match (accum, s.take()) {
+            (Some(op), Some(before)) => match op.eval(&before, &t) {
+                Ok(joined) => joined,
+                Err(e) => {
+                    *s = Some(before);
+                    return Err(e);
+                }
+            },
+            _ => t,
+        });
+        Ok(())
+    }
+}
+
+/// Refuses a result of another type than what it is written into.
+pub(super) fn same_type<X: Collection>(t: &X, ty: Type) -> Result<()> {
+    if t.type_of() == ty {
+        return Ok(());
+    }
+    let message = format!("the result is {}, these values are {ty}", t.type_of());
+    Err(Error::Argument { name: "c", message })
+}
+
+/// The error of an operation without an operand.
+pub(super) fn no_operand() -> Error {
+    Error::Argument { name: "operands", message: "the operation takes one, and () is none".into() }
 }
 
 fn transposed(machine: &Machine, name: &'static str, x: &Object) -> Result<Object> {

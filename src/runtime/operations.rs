@@ -33,7 +33,15 @@ impl Machine {
     /// The result of an operation whose operands have the types of its operator.
     pub(super) fn run(&self, call: &Call<'_>) -> Result<Object> {
         call.op.check(call.a, call.b)?;
+        if let Op::Aggregate(aggregate) = call.op {
+            return self.aggregate(aggregate, call);
+        }
         self.engine().run(call)
+    }
+    /// Whether the matrix or vector is in its memory.
+    #[must_use]
+    pub fn holds<X: Collection>(&self, x: &X) -> bool {
+        self.engine().holds(x.operand_of())
     }
     /// `y(i) = e ⊕ A(i, k) ⊗ x(k) ⊕ …` over the k for which both have an entry, in the order of A's row, e the identity
     /// of ⊕; y has an entry where there is such a k.

@@ -7,7 +7,7 @@ use super::Scalar;
 use super::names::Names;
 #[cfg(feature = "cuda")]
 use crate::algebra::Printed;
-use crate::algebra::{Constant, Formula, MonoidFormula, Parameter, Type, name_in, operators};
+use crate::algebra::{Array, Blocks, Constant, Formula, Input, MonoidFormula, Parameter, Type, name_in, operators};
 use crate::kernels::{CompiledMonoid, CompiledOp};
 use crate::{Error, Result};
 
@@ -82,6 +82,26 @@ impl BinaryOp {
     /// With what runs it.
     pub(super) fn compiled(&self) -> &CompiledOp {
         &self.0
+    }
+    /// a ∘ b of two values.
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::BinaryOp;
+    /// let op = BinaryOp::new("a + 2*b", Type::I32)?;
+    /// assert_eq!(op.eval(&3i32.into(), &4i32.into())?, 11i32.into());
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Argument`] if one is of another type than the operator takes; the message names both.
+    pub fn eval(&self, a: &Scalar, b: &Scalar) -> Result<Scalar> {
+        let (of_a, of_b) = self.takes();
+        check("a", self, of_a, a.ty())?;
+        check("b", self, of_b, b.ty())?;
+        let blocks = Blocks::new(self.formula())?;
+        let mut made = Array::zeros(self.ty(), 1)?;
+        let inputs = [Input::Values(a.slice()), Input::Values(b.slice())];
+        blocks.run(&inputs, &mut blocks.scratch()?, &mut made.slice_mut())?;
+        Scalar::only(made.slice())
     }
     /// The operator x ↦ s ∘ x.
     /// # Errors

@@ -60,10 +60,17 @@ impl Scalar {
         Self::only(cast(self.0.slice(), ty, |_| String::new())?.slice())
     }
     /// The first of these values.
-    pub(super) fn only(values: crate::algebra::Slice<'_>) -> Result<Self> {
+    /// # Errors
+    /// [`Error::Unsupported`] if there is none, and for structs.
+    pub fn only(values: crate::algebra::Slice<'_>) -> Result<Self> {
         let ty = values.ty();
         let none = || Error::Unsupported { what: format!("a scalar of {ty}"), why: "its value is a number".into() };
         with_type!(ty, T => values.get::<T>().and_then(|x| x.first()).map(|&x| Self::from(x)).ok_or_else(none), Err(none()))
+    }
+    /// The value as an array of one.
+    #[must_use]
+    pub fn slice(&self) -> crate::algebra::Slice<'_> {
+        self.0.slice()
     }
     /// This value.
     pub(super) fn of(value: Constant) -> Self {

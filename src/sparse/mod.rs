@@ -11,6 +11,7 @@ mod forms;
 mod hyper;
 mod hyper_form;
 mod hyper_rows;
+mod index_list;
 #[cfg(feature = "sprs")]
 pub mod interop;
 mod mask;
@@ -44,6 +45,8 @@ pub use dense::Dense;
 pub use hyper::HyperCsr;
 pub(crate) use hyper_form::suits_hyper;
 pub(crate) use hyper_rows::{HyperRows, union_of};
+pub(crate) use index_list::Checked;
+pub use index_list::IndexList;
 pub(crate) use mask::EffectiveMask;
 pub use mask::MaskSpec;
 pub use matrix_pattern::MatrixPattern;

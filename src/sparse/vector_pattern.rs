@@ -1,8 +1,10 @@
 //! Where a vector has entries, shared by vectors, their clones and masks.
 
 use super::bitmap::{Bitmap, Ones, bit, ones};
+use super::index_list::IndexList;
 use super::vector_forms::check_indices;
 use super::{copied, reserved};
+use crate::par::collected;
 use crate::pattern::check_len;
 use crate::{Index, Result};
 
@@ -22,6 +24,9 @@ pub struct VectorPattern<I: Index = u32> {
     len: usize,
     form: Form<I>,
 }
+
+/// A list of indices becomes a bitmap from one place in so many on.
+const LISTED: usize = 32;
 
 /// How the indices are kept.
 #[derive(Debug)]
@@ -55,6 +60,27 @@ impl<I: Index> VectorPattern<I> {
     pub(crate) fn list(len: usize, indices: Vec<I>) -> Self {
         debug_assert!(indices.windows(2).all(|w| w[0] < w[1]) && indices.last().is_none_or(|i| i.get() < len));
         Self { len, form: Form::List(indices) }
+    }
+    /// The indices of a list, whatever its order.
+    /// # Errors
+    /// [`Error::Argument`](crate::Error::Argument) for an index outside;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn of_list(list: &IndexList, len: usize) -> Result<Self> {
+        let list = list.check("indices", len)?;
+        if list.as_range() == Some(0..len) {
+            return Ok(Self::full(len));
+        }
+        if list.len() > len / LISTED {
+            let mut bits = Bitmap::empty(len)?;
+            (0..list.len()).for_each(|p| _ = bits.insert(list.at(p)));
+            return Ok(if bits.count() == len { Self::full(len) } else { Self::bitmap(bits) });
+        }
+        let mut indices = collected(list.len(), (0..list.len()).map(|p| I::cast(list.at(p))), "indices")?;
+        if !list.is_sorted() {
+            indices.sort_unstable();
+        }
+        indices.dedup();
+        Ok(Self::list(len, indices))
     }
     /// From a bit for each index.
     pub(crate) fn bitmap(bits: Bitmap) -> Self {

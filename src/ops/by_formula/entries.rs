@@ -42,11 +42,39 @@ impl<'a> OfOne<'a> {
     }
 }
 
-/// a ∘ b where two operands meet.
+/// Where C = A ∘ B has entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ewise<'a> {
+    /// Where both have one.
+    Mult,
+    /// Where either has one; an entry of one alone stands as it is.
+    Add,
+    /// Where either has one; these values stand for an absent one of A and of B.
+    Union(&'a Constant, &'a Constant),
+}
+
+impl Ewise<'_> {
+    /// The operation's name in messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Mult => "ewise_mult",
+            Self::Add => "ewise_add",
+            Self::Union(..) => "ewise_union",
+        }
+    }
+    /// Whether an entry of one operand is one of C.
+    pub(super) fn is_union(self) -> bool {
+        !matches!(self, Self::Mult)
+    }
+}
+
+/// a ∘ b of the entries of two operands.
 pub(in crate::ops) struct OfTwo<'a> {
     runs: &'a Runs,
     a: Slice<'a>,
     b: Slice<'a>,
+    /// Values that stand for an absent one.
+    absent: Option<(&'a Constant, &'a Constant)>,
 }
 
 impl<'a> OfTwo<'a> {
@@ -54,16 +82,30 @@ impl<'a> OfTwo<'a> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Unsupported`](crate::Error::Unsupported) for a
     /// formula that the processor cannot run.
     pub(in crate::ops) fn new(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>) -> Result<Self> {
-        Ok(Self { runs: op.runs()?, a, b })
+        Ok(Self { runs: op.runs()?, a, b, absent: None })
+    }
+    /// The same with the values that stand for an absent entry.
+    pub(super) fn ewise(op: &'a CompiledOp, a: Slice<'a>, b: Slice<'a>, ewise: Ewise<'a>) -> Result<Self> {
+        let absent = match ewise {
+            Ewise::Union(of_a, of_b) => Some((of_a, of_b)),
+            _ => None,
+        };
+        Ok(Self { absent, ..Self::new(op, a, b)? })
     }
     /// a(p) ∘ b(p) for the p of a range.
     pub(super) fn straight(&self, range: Range<usize>, out: &mut SliceMut<'_>) {
         self.runs.run(&[Input::Values(self.a.part(range.clone())), Input::Values(self.b.part(range))], out);
     }
-    /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that there is.
+    /// a(p) ∘ b(q) for at most [`BLOCK`] pairs of positions; where one is [`ABSENT`], the value that exists, or ∘ of it
+    /// and the value that stands for the other.
     pub(in crate::ops) fn meet(&self, places: &[Places], out: &mut SliceMut<'_>) {
+        let any_absent = places.iter().any(|&(p, q)| p == ABSENT || q == ABSENT);
         self.runs.with(|blocks, room| {
             let [x, y] = &mut room.operands;
+            if let (true, Some((of_a, of_b))) = (any_absent, self.absent) {
+                x.slice_mut().gather(&of_a.slice(), std::iter::repeat(0));
+                y.slice_mut().gather(&of_b.slice(), std::iter::repeat(0));
+            }
             x.slice_mut().gather(&self.a, places.iter().map(|p| p.0));
             y.slice_mut().gather(&self.b, places.iter().map(|p| p.1));
             let n = places.len();
@@ -71,7 +113,7 @@ impl<'a> OfTwo<'a> {
             let inputs = [Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))];
             blocks.run_trusted(&inputs, &mut room.scratch, out);
         });
-        if places.iter().any(|&(p, q)| p == ABSENT || q == ABSENT) {
+        if any_absent && self.absent.is_none() {
             out.gather(&self.a, places.iter().map(|&(p, q)| if q == ABSENT { p } else { ABSENT }));
             out.gather(&self.b, places.iter().map(|&(p, q)| if p == ABSENT { q } else { ABSENT }));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::blocks::{blocks, row_blocks};
 use super::super::ewise::{Places, ewise_words, is_one};
 use super::super::reduce::PART;
-use super::entries::{OfOne, OfTwo};
+use super::entries::{Ewise, OfOne, OfTwo};
 use crate::algebra::{Array, Constant, Slice, Word};
 use crate::kernels::{
     CompiledMonoid, CompiledOp, Listing, Operand, Write, fill_any, fold_by_formula, folds_by_formula, listed_any,
@@ -50,8 +50,8 @@ impl Listing for Merged<'_> {
     }
 }
 
-/// C(i, j) = A(i, j) ∘ B(i, j) where both have an entry; with `union`, that of the one that has it elsewhere. Rows are
-/// sorted, those of A and B too. C shares a pattern that both have.
+/// C(i, j) = A(i, j) ∘ B(i, j), with entries where `ewise` says. Rows are sorted, those of A and B too. C shares a
+/// pattern that both have.
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
 /// [`Error::Cancelled`](crate::Error::Cancelled); [`Error::Unsupported`](crate::Error::Unsupported) if ∘ gives structs.
@@ -59,16 +59,16 @@ pub(crate) fn ewise(
     threads: &Threads,
     op: &CompiledOp,
     (a, b): (Operand<'_>, Operand<'_>),
-    union: bool,
+    ewise: Ewise<'_>,
 ) -> Result<(Arc<Pattern>, Array)> {
-    let name = if union { "ewise_add" } else { "ewise_mult" };
-    let of = OfTwo::new(op, a.values, b.values)?;
+    let name = ewise.name();
+    let of = OfTwo::ewise(op, a.values, b.values, ewise)?;
     if is_one(threads, a.pattern, b.pattern)? {
         let blocks = blocks(a.values.len(), &|p| p as u64)?;
         let values = fill_any(op.ty(), threads, name, &blocks, &|p| p, &|block, out| of.straight(block, out))?;
         return Ok((Arc::clone(a.pattern), values));
     }
-    let merged = Merged { threads, op: name, patterns: (a.pattern, b.pattern), union };
+    let merged = Merged { threads, op: name, patterns: (a.pattern, b.pattern), union: ewise.is_union() };
     let (pattern, values) = listed_any(op.ty(), &merged, &|places, out| of.meet(places, out))?;
     Ok((Arc::new(pattern), values))
 }

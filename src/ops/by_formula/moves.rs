@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::super::assign::AssignRows;
+use super::super::extract::{extract_values, place_values, within_values};
 use super::super::restrict::restrict_values;
 use super::super::select::keep_values;
-use crate::algebra::words::{Fold, Moves, moved as by_word};
+use crate::algebra::words::{Fold, Moves, moved as by_word, moved_two};
 use crate::algebra::{Value, Word};
 use crate::par::Threads;
-use crate::sparse::{sorted_values, transposed_values};
+use crate::sparse::{IndexList, sorted_values, transposed_values};
 use crate::{Csr, Pattern, Result};
 
 /// What becomes of the entries.
@@ -21,6 +23,12 @@ pub(crate) enum Move<'a> {
     Keep(&'a [bool]),
     /// The entries where this pattern has one, or where it has none if the flag is set; both have sorted rows.
     Restrict(&'a Pattern, bool),
+    /// A(I, J), of a matrix with sorted rows.
+    Extract(&'a IndexList, &'a IndexList),
+    /// The matrix of this shape whose part (I, J) is A.
+    Place(&'a IndexList, &'a IndexList, (usize, usize)),
+    /// The entries in (I, J), of a matrix with sorted rows.
+    Within(&'a IndexList, &'a IndexList),
 }
 
 struct Moved<'a> {
@@ -38,6 +46,9 @@ impl Moves for Moved<'_> {
             Move::Sort => sorted_values(threads, pattern, words),
             Move::Keep(flags) => keep_values(threads, pattern, words, flags),
             Move::Restrict(mask, complement) => restrict_values(threads, pattern, words, mask, complement),
+            Move::Extract(rows, cols) => extract_values(threads, pattern, words, (rows, cols)),
+            Move::Place(rows, cols, shape) => place_values(threads, pattern, words, (rows, cols), shape),
+            Move::Within(rows, cols) => within_values(threads, pattern, words, (rows, cols)),
         }
     }
 }
@@ -49,5 +60,22 @@ impl Moves for Moved<'_> {
 /// [`Error::Shape`](crate::Error::Shape) for a mask of another shape.
 pub(crate) fn moved<T: Value>(threads: &Threads, a: &Csr<T>, how: Move<'_>) -> Result<Csr<T>> {
     let (pattern, values) = by_word(Moved { threads, pattern: a.pattern(), how }, a.values(), None::<fn(T, T) -> T>)?;
+    Csr::with_pattern(Arc::new(pattern), values)
+}
+
+/// C with A as its part (I, J), where the mask allows; all rows are sorted.
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape) unless A is |I|×|J| and the mask of C's shape;
+/// [`Error::Argument`](crate::Error::Argument) for an index outside, or one that is there twice;
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) fn assigned<T: Value>(
+    threads: &Threads,
+    c: &Csr<T>,
+    a: &Csr<T>,
+    part: (&IndexList, &IndexList),
+    mask: Option<(&Pattern, bool)>,
+) -> Result<Csr<T>> {
+    let assign = AssignRows { threads, c: c.pattern(), a: a.pattern(), part, mask };
+    let (pattern, values) = moved_two(assign, c.values(), a.values())?;
     Csr::with_pattern(Arc::new(pattern), values)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::blocks::{blocks, row_blocks};
 use super::super::ewise::{ABSENT, Places};
 use super::super::vxm::vxm_words;
-use super::entries::{OfOne, OfTwo, gathered};
+use super::entries::{Ewise, OfOne, OfTwo, gathered};
 use super::matrix::reduce;
 use crate::algebra::{Array, Constant, Input, Slice, SliceMut, Type, Value};
 use crate::kernels::{
@@ -106,6 +106,10 @@ impl AnyVector {
     /// Of `len` places, with these entries; indices increase.
     pub(crate) fn list(len: usize, indices: Vec<u32>, values: Array) -> Self {
         Self { pattern: Made::List(len, indices), values }
+    }
+    /// With a value at every place.
+    pub(crate) fn full(values: Array) -> Self {
+        Self::of(VectorPattern::full(values.len()), values)
     }
     fn of(pattern: VectorPattern, values: Array) -> Self {
         Self { pattern: Made::Pattern(Arc::new(pattern)), values }
@@ -209,21 +213,21 @@ fn merged(a: &[u32], b: &[u32], union: bool) -> Result<(Vec<u32>, Vec<Places>)> 
     Ok((indices, places))
 }
 
-/// c(i) = a(i) ∘ b(i) where both have an entry; with `union`, that of the one that has it elsewhere.
+/// c(i) = a(i) ∘ b(i), with entries where `ewise` says.
 /// # Errors
 /// [`Error::Shape`], [`Error::OutOfMemory`], [`Error::Cancelled`].
 pub(crate) fn ewise_vectors(
     threads: &Threads,
     op: &CompiledOp,
     (a, b): (View<'_>, View<'_>),
-    union: bool,
+    ewise: Ewise<'_>,
 ) -> Result<AnyVector> {
-    let name = if union { "ewise_add" } else { "ewise_mult" };
+    let (name, union) = (ewise.name(), ewise.is_union());
     if a.len() != b.len() {
         return Err(Error::Shape { op: name, lhs: (a.len(), 1), rhs: (b.len(), 1) });
     }
     let listed = |(indices, places): (Vec<u32>, Vec<Places>)| {
-        let of = OfTwo::new(op, a.values, b.values)?;
+        let of = OfTwo::ewise(op, a.values, b.values, ewise)?;
         let blocks = blocks(places.len(), &|p| p as u64)?;
         let values = fill_any(op.ty(), threads, name, &blocks, &|p| p, &|block, out| {
             let first = block.start;
@@ -249,7 +253,7 @@ pub(crate) fn ewise_vectors(
         (x, Indices::List(y)) if !union => return ask(y, x, &|q, i| (i, q)),
         _ => {}
     }
-    a.with_all(|x, of_x| b.with_all(|y, of_y| everywhere(threads, op, (x, of_x), (y, of_y), union)))
+    a.with_all(|x, of_x| b.with_all(|y, of_y| everywhere(threads, op, (x, of_x), (y, of_y), ewise)))
 }
 
 /// Values of a vector with one for each place, and a bit for each that is an entry, unless all are.
@@ -260,10 +264,10 @@ fn everywhere(
     op: &CompiledOp,
     (x, of_x): Everywhere<'_>,
     (y, of_y): Everywhere<'_>,
-    union: bool,
+    ewise: Ewise<'_>,
 ) -> Result<AnyVector> {
-    let name = if union { "ewise_add" } else { "ewise_mult" };
-    let of = OfTwo::new(op, x, y)?;
+    let (name, union) = (ewise.name(), ewise.is_union());
+    let of = OfTwo::ewise(op, x, y, ewise)?;
     let word = |bits: Option<&[u64]>, at: usize| bits.map_or(!0, |bits| bits[at]);
     let bits = match (of_x, of_y) {
         (None, None) => None,

@@ -9,7 +9,7 @@ use crate::algebra::{SliceMut, Type};
 use crate::distance::{Float, Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles, triangles, triangles_per_edge, triangles_per_vertex};
 use crate::ops::Pairing;
-use crate::ops::by_formula::{self, Move};
+use crate::ops::by_formula::{self, Ewise, Move};
 use crate::par::Threads;
 use crate::runtime::distances::{Comparison, Neighbours, with_float};
 use crate::runtime::index::{EngineIndex, RowIndex};
@@ -20,7 +20,7 @@ use crate::runtime::product::Product;
 use crate::runtime::scalar::Scalar;
 use crate::runtime::semiring::Semiring;
 use crate::runtime::vector::Vector;
-use crate::sparse::{self, VectorPattern};
+use crate::sparse::{self, IndexList, VectorPattern};
 use crate::spgemm::{self, Options};
 use crate::{Cpu, Csr, Error, Isa, Pattern, Result};
 
@@ -70,6 +70,7 @@ impl Engine for Cpu {
                 Vector::of(by_formula::reduce_rows(threads, monoid.compiled(), a.operand()?, mask)?)?.into()
             }
             (op, Operand::Matrix(a), None) => self.allowed(self.of_matrix(op, a)?, call.mask)?,
+            (op, Operand::Vector(x), None) if op.moves() => self.allowed(self.of_vector(op, x)?, call.mask)?,
             (op, Operand::Matrix(a), Some(Operand::Matrix(b))) => {
                 self.allowed(self.of_matrices(op, a, b)?.into(), call.mask)?
             }
@@ -145,6 +146,19 @@ impl Engine for Cpu {
             None => BinaryOp::new("second", a.ty()).and_then(|op| self.of_matrices(Op::EwiseAdd(&op), a, t)),
         };
         Some(joined.and_then(|joined| a.replace(&joined)))
+    }
+    fn assign(
+        &self,
+        c: &mut Matrix,
+        a: &Matrix,
+        part: (&IndexList, &IndexList),
+        mask: Option<(&Matrix, bool)>,
+    ) -> Option<Result<()>> {
+        // What is written in place takes as long as the part.
+        if c.has_places() || !c.is_on_host() || !a.is_on_host() || mask.is_some_and(|(mask, _)| !mask.is_on_host()) {
+            return None;
+        }
+        Some(c.assigned(Cpu::threads(self), a, part, mask).and_then(|made| c.replace(&made)))
     }
     fn sum(&self, a: &Matrix) -> Result<Sum> {
         a.sum()
@@ -235,6 +249,12 @@ impl Cpu {
             }
             Op::Transpose => a.moved(threads, Move::Transpose)?.into(),
             Op::Identity => a.clone().into(),
+            Op::Extract(rows, cols) => a.sorted(threads)?.moved(threads, Move::Extract(rows, cols))?.into(),
+            Op::ExtractColumn(rows, j) => self.line(a, rows, &(j..j.saturating_add(1)).into())?,
+            Op::ExtractRow(i, cols) => self.line(a, &(i..i.saturating_add(1)).into(), cols)?,
+            Op::Place(rows, cols, shape) => a.moved(threads, Move::Place(rows, cols, shape))?.into(),
+            Op::Within(rows, cols) => a.sorted(threads)?.moved(threads, Move::Within(rows, cols))?.into(),
+            Op::Diagonal(k) => Vector::of(by_formula::diagonal(threads, a.sorted(threads)?.operand()?, k)?)?.into(),
             _ => return Err(unfit()),
         })
     }
@@ -250,12 +270,34 @@ impl Cpu {
                 Scalar::only(by_formula::reduce_vector(threads, monoid.compiled(), x.view()?)?.slice())?.into()
             }
             Op::Identity => x.clone().into(),
+            Op::Extract(list, all) if all.is_all() => {
+                Vector::of(by_formula::extract_vector(threads, x.view()?, list)?)?.into()
+            }
+            Op::Place(list, _, (len, _)) => {
+                Vector::of(by_formula::place_vector(threads, x.view()?, list, len)?)?.into()
+            }
+            Op::Within(list, _) => {
+                let within = VectorPattern::of_list(list, x.len())?;
+                x.retained(sparse::MaskSpec::new(&within, false))?.into()
+            }
+            Op::Scatter(list, len, dup) => {
+                Vector::of(by_formula::fold_places(threads, x.view()?, list, len, dup.compiled())?)?.into()
+            }
+            Op::Diag(k) => {
+                let (pattern, values) = by_formula::diagonal_matrix(threads, x.view()?, k)?;
+                Matrix::new(pattern, values)?.into()
+            }
             _ => return Err(unfit()),
         })
     }
+    /// A row or a column of A(I, J) as a vector.
+    fn line(&self, a: &Matrix, rows: &IndexList, cols: &IndexList) -> Result<Object> {
+        let threads = Cpu::threads(self);
+        Ok(a.sorted(threads)?.moved(threads, Move::Extract(rows, cols))?.places(threads)?.into())
+    }
     fn of_matrices(&self, op: Op<'_>, a: &Matrix, b: &Matrix) -> Result<Matrix> {
         let threads = Cpu::threads(self);
-        let each = matches!(op, Op::EwiseAdd(_) | Op::Pairs(Pairing::EwiseMult, _));
+        let each = matches!(op, Op::EwiseAdd(_) | Op::EwiseUnion(..) | Op::Pairs(Pairing::EwiseMult, _));
         if each && (a.has_places() || b.has_places()) && a.shape() == b.shape() {
             let made = self.of_vectors(op, &a.places(threads)?, &b.places(threads)?)?;
             return Matrix::from_places(a.shape(), &made);
@@ -264,19 +306,24 @@ impl Cpu {
         let (a, b) = if sorts { (a.sorted(threads)?, b.sorted(threads)?) } else { (a.clone(), b.clone()) };
         let (left, right) = (a.operand()?, b.operand()?);
         let (pattern, values) = match op {
-            Op::EwiseAdd(op) => by_formula::ewise(threads, op.compiled(), (left, right), true)?,
+            Op::EwiseAdd(op) => by_formula::ewise(threads, op.compiled(), (left, right), Ewise::Add)?,
+            Op::EwiseUnion(op, for_a, for_b) => {
+                let ewise = Ewise::Union(for_a.constant(), for_b.constant());
+                by_formula::ewise(threads, op.compiled(), (left, right), ewise)?
+            }
             Op::Pairs(pairing, op) => pairing.by_formula(threads, op.compiled(), left, right)?,
             _ => return Err(unfit()),
         };
         Matrix::new(pattern, values)
     }
     fn of_vectors(&self, op: Op<'_>, x: &Vector, y: &Vector) -> Result<Vector> {
-        let (op, union) = match op {
-            Op::EwiseAdd(op) => (op, true),
-            Op::Pairs(Pairing::EwiseMult, op) => (op, false),
+        let (op, ewise) = match op {
+            Op::EwiseAdd(op) => (op, Ewise::Add),
+            Op::EwiseUnion(op, for_a, for_b) => (op, Ewise::Union(for_a.constant(), for_b.constant())),
+            Op::Pairs(Pairing::EwiseMult, op) => (op, Ewise::Mult),
             _ => return Err(unfit()),
         };
-        Vector::of(by_formula::ewise_vectors(Cpu::threads(self), op.compiled(), (x.view()?, y.view()?), union)?)
+        Vector::of(by_formula::ewise_vectors(Cpu::threads(self), op.compiled(), (x.view()?, y.view()?), ewise)?)
     }
     /// The entries of a matrix that the mask allows.
     fn allowed(&self, made: Object, mask: Option<MaskSpec<'_>>) -> Result<Object> {
@@ -292,6 +339,7 @@ impl Cpu {
                 let (a, m) = (a.sorted(threads)?, m.sorted(threads)?);
                 a.moved(threads, Move::Restrict(m.operand()?.pattern, mask.complement))?.into()
             }
+            (Object::Vector(x), Operand::Vector(_)) => allowed_entries(&x, Some(mask))?.into_owned().into(),
             _ => return Err(unfit()),
         })
     }

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::composed::composed;
 use super::{Call, DistanceEngine, Engine, MaskSpec, Object, Op, Operand, TriangleEngine, unfit};
 use crate::algebra::{Formula, MonoidFormula, Printable, SliceMut, Type, print_once};
 use crate::backend::DistanceBackend;
@@ -280,9 +281,12 @@ impl Engine for Cuda {
                 let (x, y) = (self.vector(x)?, self.vector(y)?);
                 self.keep_vector(self.vector_ewise_mult_raw(op.printed(), &x, &y)?).into()
             }
-            (op, Operand::Matrix(a), None) => self.of_matrix(op, a)?,
-            (op, Operand::Vector(x), None) => self.of_vector(op, x)?,
-            _ => return Err(unfit()),
+            (op, a, b) => match (composed(self, op, a, b), a, b) {
+                (Some(made), ..) => made?,
+                (None, Operand::Matrix(a), None) => self.of_matrix(op, a)?,
+                (None, Operand::Vector(x), None) => self.of_vector(op, x)?,
+                _ => return Err(unfit()),
+            },
         };
         match call.mask {
             None => Ok(made),

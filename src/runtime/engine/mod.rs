@@ -1,5 +1,7 @@
 //! What a machine brings: operations on matrices and vectors whose types are known at run time.
 
+#[cfg(feature = "cuda")]
+mod composed;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -23,6 +25,7 @@ use crate::distance::{Measure, Options as DistanceOptions};
 use crate::graph::{TriangleMethod, Triangles};
 use crate::ops::Pairing;
 use crate::par::Threads;
+use crate::sparse::IndexList;
 use crate::spgemm::Options;
 use crate::{Error, Result};
 
@@ -101,6 +104,17 @@ pub(crate) trait Engine: Any + Debug + Send + Sync {
     }
     /// [`put`](Self::put) of a matrix.
     fn put_matrix(&self, _a: &mut Matrix, _t: &Matrix, _op: Option<&BinaryOp>) -> Option<Result<()>> {
+        None
+    }
+    /// C(I, J) = A where the mask allows, without an accumulator and not replacing what is outside of the mask; `None`
+    /// if it is to be made of other operations.
+    fn assign(
+        &self,
+        _c: &mut Matrix,
+        _a: &Matrix,
+        _part: (&IndexList, &IndexList),
+        _mask: Option<(&Matrix, bool)>,
+    ) -> Option<Result<()>> {
         None
     }
     /// The pool of threads, of engines that have one.
@@ -245,6 +259,20 @@ pub(crate) struct MaskSpec<'a> {
     pub(crate) complement: bool,
 }
 
+/// What [`Op::Aggregate`] tells of the entries of a row; of columns with
+/// [`transpose_a`](super::Operation::transpose_a).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aggregate {
+    /// How many there are: i64.
+    Count,
+    /// Their sum over their number, as f64; of numbers that are not complex.
+    Mean,
+    /// The column of the least one, the first of equal ones: i64. NaN is no least one.
+    ArgMin,
+    /// The column of the greatest one, the first of equal ones: i64. NaN is no greatest one.
+    ArgMax,
+}
+
 /// An operation, for [`Machine::call`](super::Machine::call).
 #[derive(Clone, Copy, Debug)]
 pub enum Op<'a> {
@@ -256,6 +284,8 @@ pub enum Op<'a> {
     Vxm(&'a Semiring),
     /// A ∘ B where both have an entry; where one has, that entry.
     EwiseAdd(&'a BinaryOp),
+    /// A ∘ B where either has an entry, these values standing for an absent one of A and of B.
+    EwiseUnion(&'a BinaryOp, &'a Scalar, &'a Scalar),
     /// A ∘ B for the pairs of entries that the pairing names; of vectors for [`Pairing::EwiseMult`] alone.
     Pairs(Pairing, &'a BinaryOp),
     /// f(A, s, i, j).
@@ -268,11 +298,49 @@ pub enum Op<'a> {
     ReduceRows(&'a Monoid),
     /// Aᵀ.
     Transpose,
+    /// A(I, J): C(p, q) = A(I(p), J(q)). Of a vector u(I), J being [all](IndexList::all).
+    Extract(&'a IndexList, &'a IndexList),
+    /// A(I, j): a column of a matrix as a vector.
+    ExtractColumn(&'a IndexList, usize),
+    /// A(i, J): a row of a matrix as a vector.
+    ExtractRow(usize, &'a IndexList),
+    /// C(I, J) = A, and w(I) = u: the operand's entries, absent ones too, replace what stands there. Only into a result
+    /// that exists, whose shape the mask has (`GrB_assign`).
+    Assign(&'a IndexList, &'a IndexList),
+    /// C(I, j) = u. The mask is a vector of C's rows; it and replace concern this column alone.
+    AssignColumn(&'a IndexList, usize),
+    /// C(i, J) = u, likewise.
+    AssignRow(usize, &'a IndexList),
+    /// C(I, J) = s, and w(I) = s: an entry at every such place that the mask allows. Its operand is `()`.
+    AssignScalar(&'a Scalar, &'a IndexList, &'a IndexList),
+    /// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with I(p) = I(q) = … = i, a vector of so many places: an assign whose
+    /// indices may repeat. A GPU wants ⊕ to be a monoid.
+    Scatter(&'a IndexList, usize, &'a BinaryOp),
+    /// A number for each row that has entries, as a vector.
+    Aggregate(Aggregate),
+    /// The square matrix whose diagonal k is a vector, n + |k| rows for n places.
+    Diag(i64),
+    /// The diagonal k of a matrix, as a vector.
+    Diagonal(i64),
+    /// T(I, J) = A, of this shape: what an assign writes.
+    #[doc(hidden)]
+    Place(&'a IndexList, &'a IndexList, (usize, usize)),
+    /// The entries in (I, J): what an assign replaces.
+    #[doc(hidden)]
+    Within(&'a IndexList, &'a IndexList),
     /// A itself: what a mask or an accumulator is for.
     Identity,
 }
 
 impl Op<'_> {
+    /// Whether entries of the result stand at other places than those of the operand.
+    pub(super) fn moves(&self) -> bool {
+        matches!(self, Op::Extract(..) | Op::Place(..) | Op::Scatter(..) | Op::Diag(_))
+    }
+    /// Whether it writes into a part of a result that exists.
+    pub(super) fn assigns(&self) -> bool {
+        matches!(self, Op::Assign(..) | Op::AssignColumn(..) | Op::AssignRow(..) | Op::AssignScalar(..))
+    }
     /// Its name in messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
@@ -280,12 +348,21 @@ impl Op<'_> {
             Op::Mxv(_) => "mxv",
             Op::Vxm(_) => "vxm",
             Op::EwiseAdd(_) => "ewise_add",
+            Op::EwiseUnion(..) => "ewise_union",
             Op::Pairs(pairing, _) => pairing.name(),
             Op::Apply(_) => "apply",
             Op::Select(_) => "select",
             Op::Reduce(_) => "reduce",
             Op::ReduceRows(_) => "reduce_rows",
             Op::Transpose => "transpose",
+            Op::Extract(..) | Op::ExtractColumn(..) | Op::ExtractRow(..) | Op::Within(..) => "extract",
+            Op::Assign(..) | Op::AssignColumn(..) | Op::AssignRow(..) | Op::AssignScalar(..) | Op::Place(..) => {
+                "assign"
+            }
+            Op::Scatter(..) => "scatter",
+            Op::Aggregate(_) => "aggregate",
+            Op::Diag(_) => "diag",
+            Op::Diagonal(_) => "diagonal",
             Op::Identity => "write",
         }
     }

@@ -1,0 +1,124 @@
+//! `C(I, J) = A` in one pass: rows outside of I are copied, those in it merged with rows of A.
+
+use std::ops::Range;
+
+use super::blocks::{append_rows, blocks, room};
+use super::extract::Members;
+use crate::algebra::Word;
+use crate::algebra::words::MovesTwo;
+use crate::par::{Threads, filled};
+use crate::sparse::IndexList;
+use crate::{Error, Index, Pattern, Result};
+
+/// A row that is not assigned.
+const ABSENT: usize = usize::MAX;
+
+/// C without its entries in (I, J), and with those of A there, both only where the mask allows. All rows are sorted.
+///
+/// Cost: O(m + nnz(C) + nnz(A) + entries of the mask in rows I), and O(n / 64 + |J|) unless J is a range; sorting rows
+/// of A where J is not sorted.
+pub(super) struct AssignRows<'a, I: Index> {
+    pub(super) threads: &'a Threads,
+    pub(super) c: &'a Pattern<I>,
+    pub(super) a: &'a Pattern<I>,
+    pub(super) part: (&'a IndexList, &'a IndexList),
+    /// Where it has an entry, or, with the flag, where it has none.
+    pub(super) mask: Option<(&'a Pattern<I>, bool)>,
+}
+
+impl<I: Index> MovesTwo for AssignRows<'_, I> {
+    type Found = Pattern<I>;
+    fn run<W: Word>(self, of_c: &[W], of_a: &[W]) -> Result<(Pattern<I>, Vec<W>)> {
+        let Self { threads, c, a, part: (rows, cols), mask } = self;
+        let (m, n) = c.shape();
+        if let Some((mask, _)) = mask
+            && mask.shape() != (m, n)
+        {
+            return Err(Error::Shape { op: "mask", lhs: (m, n), rhs: mask.shape() });
+        }
+        let (of_rows, to) = (rows.check("rows", m)?, cols.check("cols", n)?);
+        if (of_rows.len(), to.len()) != a.shape() {
+            return Err(Error::Shape { op: "assign", lhs: (of_rows.len(), to.len()), rhs: a.shape() });
+        }
+        of_rows.no_repeats("rows")?;
+        to.no_repeats("cols")?;
+        let (in_cols, in_order) = (Members::new(&to, n)?, to.is_sorted());
+        let mut source = filled(m, ABSENT, "rows of an assign")?;
+        (0..of_rows.len()).for_each(|p| source[of_rows.at(p)] = p);
+        let append = |block: Range<usize>, lens: &mut [usize], cols: &mut Vec<I>, values: &mut Vec<W>| {
+            let len = |x: &Pattern<I>, i: usize| x.row(i).len();
+            let most = c.row_ptr()[block.end] - c.row_ptr()[block.start]
+                + block.clone().filter(|i| source[*i] != ABSENT).map(|i| len(a, source[i])).sum::<usize>();
+            room(cols, most, "a block of rows")?;
+            room(values, most, "a block of rows")?;
+            let mut new: Vec<(I, W)> = Vec::new();
+            for (i, len) in block.zip(lens) {
+                let before = cols.len();
+                let (js, xs) = (c.row(i), &of_c[c.row_ptr()[i]..c.row_ptr()[i + 1]]);
+                let p = source[i];
+                if p == ABSENT {
+                    cols.extend_from_slice(js);
+                    values.extend_from_slice(xs);
+                    *len = js.len();
+                    continue;
+                }
+                let allowed = mask.map(|(mask, complement)| (mask.row(i), complement));
+                let mut of_row = Allowed { allowed, at: 0 };
+                new.clear();
+                let ys = &of_a[a.row_ptr()[p]..a.row_ptr()[p + 1]];
+                new.extend(a.row(p).iter().zip(ys).map(|(q, y)| (I::cast(to.at(q.get())), *y)));
+                if !in_order {
+                    new.sort_unstable_by_key(|entry| entry.0);
+                }
+                let mut next = new.iter().peekable();
+                for (j, x) in js.iter().zip(xs) {
+                    while let Some(&&(k, y)) = next.peek().filter(|(k, _)| k < j) {
+                        next.next();
+                        if of_row.has(k) {
+                            cols.push(k);
+                            values.push(y);
+                        }
+                    }
+                    let replaces = next.next_if(|(k, _)| k == j);
+                    if in_cols.has(j.get()) && of_row.has(*j) {
+                        if let Some((_, y)) = replaces {
+                            cols.push(*j);
+                            values.push(*y);
+                        }
+                    } else {
+                        cols.push(*j);
+                        values.push(*x);
+                    }
+                }
+                for &(k, y) in next {
+                    if of_row.has(k) {
+                        cols.push(k);
+                        values.push(y);
+                    }
+                }
+                *len = cols.len() - before;
+            }
+            Ok(())
+        };
+        let work = |i: usize| (c.row_ptr()[i] + i) as u64;
+        let most = c.nnz().saturating_add(a.nnz());
+        let (row_ptr, cols, values) = append_rows(threads, "assign", &blocks(m, &work)?, most, &append)?;
+        Ok((Pattern::from_parts(m, n, row_ptr, cols, true), values))
+    }
+}
+
+/// What a mask allows in a row, asked for increasing columns.
+struct Allowed<'a, I> {
+    allowed: Option<(&'a [I], bool)>,
+    at: usize,
+}
+impl<I: Index> Allowed<'_, I> {
+    #[inline(always)]
+    fn has(&mut self, j: I) -> bool {
+        let Some((row, complement)) = self.allowed else { return true };
+        while row.get(self.at).is_some_and(|k| *k < j) {
+            self.at += 1;
+        }
+        (row.get(self.at) == Some(&j)) != complement
+    }
+}

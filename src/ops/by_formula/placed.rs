@@ -1,0 +1,212 @@
+//! Entries that go to other places: u(I), `w(I) = u`, diagonals, and matrices built of entries in any order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::super::extract::extract_positions;
+use super::entries::gathered;
+use super::vector::{AnyVector, View};
+use crate::algebra::{Array, Input, Slice};
+use crate::kernels::{BLOCK, CompiledOp, Operand};
+use crate::par::{Threads, collected, reserved, zeros};
+use crate::sparse::IndexList;
+use crate::{Coo, Error, Index, Pattern, Result};
+
+/// w(p) = u(I(p)) where u has an entry there.
+///
+/// Cost: O(|I|), times a binary search where u is a list.
+/// # Errors
+/// [`Error::Argument`] for an index outside; [`Error::IndexOverflow`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn extract_vector(threads: &Threads, u: View<'_>, list: &IndexList) -> Result<AnyVector> {
+    let (indices, positions) = extract_positions(list, u.len(), |i| u.pattern().find(i))?;
+    let values = gathered(threads, "extract", u.values(), &positions)?;
+    Ok(AnyVector::list(list.len(u.len()), indices, values))
+}
+
+/// Entries of u as pairs of their place in `w(I) = u` and their position among them, in the order of places, equal ones
+/// in the order of u.
+fn places(u: &[u32], list: &IndexList, (of_u, len): (usize, usize)) -> Result<Vec<(u32, u32)>> {
+    let list = list.check("indices", len)?;
+    if list.len() != of_u {
+        return Err(Error::Shape { op: "assign", lhs: (list.len(), 1), rhs: (of_u, 1) });
+    }
+    if len > u32::MAX_LEN {
+        return Err(Error::IndexOverflow {
+            what: "places of a vector",
+            needed: len as u128,
+            max: u32::MAX_LEN as u128,
+        });
+    }
+    let pairs = u.iter().zip(0..).map(|(&i, p)| (u32::cast(list.at(i as usize)), p));
+    let mut pairs: Vec<(u32, u32)> = collected(u.len(), pairs, "places of an assign")?;
+    if !pairs.is_sorted_by(|x, y| x.0 < y.0) {
+        pairs.sort_unstable();
+    }
+    Ok(pairs)
+}
+
+/// T(I(p)) = u(p), of `len` places.
+///
+/// Cost: O(|I| + nnz(u)); sorting where I is not sorted.
+/// # Errors
+/// [`Error::Shape`] unless u has |I| places; [`Error::Argument`] for an index outside, or one that is there twice;
+/// [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn place_vector(threads: &Threads, u: View<'_>, list: &IndexList, len: usize) -> Result<AnyVector> {
+    list.check("indices", len)?.no_repeats("indices")?;
+    let (indices, values) = u.entries(threads)?;
+    let pairs = places(&indices, list, (u.len(), len))?;
+    let (indices, values) = in_order(threads, &pairs, &values)?;
+    Ok(AnyVector::list(len, indices, values))
+}
+
+/// T(i) = u(p) ⊕ u(q) ⊕ … over the p, q, … with I(p) = I(q) = … = i in their order, of `len` places.
+///
+/// Cost: as for [`place_vector`].
+/// # Errors
+/// As for [`place_vector`], but for an index that is there twice.
+pub(crate) fn fold_places(
+    threads: &Threads,
+    u: View<'_>,
+    list: &IndexList,
+    len: usize,
+    dup: &CompiledOp,
+) -> Result<AnyVector> {
+    let (indices, values) = u.entries(threads)?;
+    let pairs = places(&indices, list, (u.len(), len))?;
+    let (mut indices, values) = in_order(threads, &pairs, &values)?;
+    let mut starts = reserved(indices.len() + 1, "parts of a fold")?;
+    starts.extend((0..indices.len()).filter(|&p| p == 0 || indices[p - 1] != indices[p]));
+    indices.dedup();
+    starts.push(values.len());
+    Ok(AnyVector::list(len, indices, fold_groups(threads, dup, &starts, values.slice())?))
+}
+
+/// x ⊕ y ⊕ … of each group of values, from the left; the groups begin at `starts`, and the last one ends there. ⊕ is on
+/// one type, and need have no identity.
+fn fold_groups(threads: &Threads, op: &CompiledOp, starts: &[usize], values: Slice<'_>) -> Result<Array> {
+    let groups = starts.len().saturating_sub(1);
+    let mut folded = gathered(threads, "fold of repeats", values, &starts[..groups])?;
+    let len = |g: usize| starts[g + 1] - starts[g];
+    let mut open = collected(groups, (0..groups).filter(|&g| len(g) > 1), "groups of repeats")?;
+    if open.is_empty() {
+        return Ok(folded);
+    }
+    let (mut sums, runs) = (Array::zeros(op.ty(), BLOCK)?, op.runs()?);
+    runs.with(|blocks, room| {
+        // Round t joins the value t of each group that has one: one after the other in a group, many groups at once.
+        for t in 1.. {
+            if open.is_empty() {
+                break;
+            }
+            for groups in open.chunks(BLOCK) {
+                let ([x, y], n) = (&mut room.operands, groups.len());
+                x.slice_mut().part(0..n).gather(&folded.slice(), groups.iter().copied());
+                y.slice_mut().part(0..n).gather(&values, groups.iter().map(|&g| starts[g] + t));
+                let inputs = [Input::Values(x.slice().part(0..n)), Input::Values(y.slice().part(0..n))];
+                blocks.run_trusted(&inputs, &mut room.scratch, &mut sums.slice_mut().part(0..n));
+                folded.slice_mut().scatter(&sums.slice().part(0..n), groups.iter().copied());
+            }
+            open.retain(|&g| len(g) > t + 1);
+        }
+    });
+    Ok(folded)
+}
+
+/// The matrix of these entries (i, j, x), in any order; those of one place are joined by ⊕ in the order given, or are
+/// an error without it.
+///
+/// Cost: O(nrows + entries), and sorting rows whose columns do not increase.
+/// # Errors
+/// [`Error::Duplicate`]; those of [`Coo::new`]; [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn build(
+    threads: &Threads,
+    (nrows, ncols): (usize, usize),
+    (rows, cols): (Vec<u32>, Vec<u32>),
+    values: Slice<'_>,
+    dup: Option<&CompiledOp>,
+) -> Result<(Arc<Pattern>, Array)> {
+    let n = values.len();
+    if n > u32::MAX_LEN {
+        return Err(Error::IndexOverflow { what: "entries to build of", needed: n as u128, max: u32::MAX_LEN as u128 });
+    }
+    // A chain of entries is the positions of its first and its last one; `next` leads from each to the one after it.
+    let chain = |first: u64, last: u64| first << 32 | last;
+    let next = collected(n, std::iter::repeat_with(|| AtomicU32::new(u32::MAX)).take(n), "chains of repeats")?;
+    let join = |x: u64, y: u64| {
+        next[(x & u64::from(u32::MAX)) as usize].store((y >> 32) as u32, Relaxed);
+        chain(x >> 32, y & u64::from(u32::MAX))
+    };
+    let chains = collected(n, (0..n as u64).map(|p| chain(p, p)), "positions")?;
+    let coo = Coo::<u64>::new(nrows, ncols, rows, cols, chains)?;
+    let made = coo.compress(threads, dup.map(|_| join))?;
+    let made = made.compressed()?;
+    let mut order = reserved(n, "positions")?;
+    let mut starts = reserved(made.nnz() + 1, "groups of repeats")?;
+    for &chain in made.values() {
+        starts.push(order.len());
+        let (mut p, last) = ((chain >> 32) as u32, chain as u32);
+        order.push(p as usize);
+        while p != last {
+            p = next[p as usize].load(Relaxed);
+            order.push(p as usize);
+        }
+    }
+    starts.push(order.len());
+    let values = gathered(threads, "build", values, &order)?;
+    let values = match dup {
+        Some(dup) => fold_groups(threads, dup, &starts, values.slice())?,
+        None => values,
+    };
+    Ok((Arc::clone(made.pattern()), values))
+}
+
+fn in_order(threads: &Threads, pairs: &[(u32, u32)], values: &Array) -> Result<(Vec<u32>, Array)> {
+    let positions = collected(pairs.len(), pairs.iter().map(|pair| pair.1 as usize), "positions")?;
+    let indices = collected(pairs.len(), pairs.iter().map(|pair| pair.0), "indices")?;
+    Ok((indices, gathered(threads, "assign", values.slice(), &positions)?))
+}
+
+/// The diagonal k of a matrix, above the main one for k > 0: w(p) = A(p, p + k), or A(p − k, p) for k < 0.
+///
+/// Cost: O(length of the diagonal) binary searches of its sorted rows.
+/// # Errors
+/// [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn diagonal(threads: &Threads, a: Operand<'_>, k: i64) -> Result<AnyVector> {
+    let (first, len) = diagonal_of(a.pattern.shape(), k);
+    let (mut indices, mut positions) = (reserved(len, "indices")?, reserved(len, "positions")?);
+    for p in 0..len {
+        let (i, j) = (first.0 + p, first.1 + p);
+        if let Ok(q) = a.pattern.row(i).binary_search(&u32::cast(j)) {
+            indices.push(u32::cast(p));
+            positions.push(a.pattern.row_ptr()[i] + q);
+        }
+    }
+    let values = gathered(threads, "diagonal", a.values, &positions)?;
+    Ok(AnyVector::list(len, indices, values))
+}
+
+/// Where a diagonal begins, and how long it is.
+pub(crate) fn diagonal_of((nrows, ncols): (usize, usize), k: i64) -> ((usize, usize), usize) {
+    let by = usize::try_from(k.unsigned_abs()).unwrap_or(usize::MAX);
+    if k >= 0 { ((0, by), nrows.min(ncols.saturating_sub(by))) } else { ((by, 0), ncols.min(nrows.saturating_sub(by))) }
+}
+
+/// The square matrix whose diagonal k is v, n + |k| rows for n places.
+///
+/// Cost: O(n + |k|).
+/// # Errors
+/// [`Error::IndexOverflow`] for too many columns; [`Error::OutOfMemory`].
+pub(crate) fn diagonal_matrix(threads: &Threads, v: View<'_>, k: i64) -> Result<(Arc<Pattern>, Array)> {
+    let needed = v.len() as u128 + u128::from(k.unsigned_abs());
+    if needed > u32::MAX_LEN as u128 {
+        return Err(Error::IndexOverflow { what: "rows of a diagonal matrix", needed, max: u32::MAX_LEN as u128 });
+    }
+    let (n, by) = (needed as usize, k.unsigned_abs() as usize);
+    let (down, right) = if k >= 0 { (0, by) } else { (by, 0) };
+    let (mut indices, values) = v.entries(threads)?;
+    let mut row_ptr = zeros(n + 1, "row pointers")?;
+    indices.iter().for_each(|&i| row_ptr[i as usize + down + 1] = 1);
+    (0..n).for_each(|i| row_ptr[i + 1] += row_ptr[i]);
+    indices.iter_mut().for_each(|i| *i += u32::cast(right));
+    Ok((Arc::new(Pattern::from_parts(n, n, row_ptr, indices, true)), values))
+}

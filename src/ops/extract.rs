@@ -1,0 +1,300 @@
+//! Submatrices: A(I, J), its entries put where `C(I, J)` has them, and the entries of a matrix within (I, J).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::blocks::{blocks, fill_rows, in_order, row_blocks};
+use crate::algebra::Value;
+use crate::par::{Threads, collected, filled, reserved, zeros};
+use crate::sparse::{Bitmap, Checked, IndexList, accumulate, count_rows, sorted_values};
+use crate::{Csr, Error, Index, Pattern, Result};
+
+/// Columns of A for each entry and each column of C, up to which a table of all columns is made.
+const SPARSE: usize = 8;
+/// A row that is not extracted from.
+const ABSENT: usize = usize::MAX;
+
+/// The columns J of C = A(I, J).
+enum Columns<I> {
+    /// These, in order.
+    Range(Range<usize>),
+    /// Column j of A is column `at[p]` of C for the p in `ptr[j]..ptr[j + 1]`.
+    Table { ptr: Vec<usize>, at: Vec<I> },
+    /// The same as sorted pairs of columns of A and C.
+    Pairs(Vec<(I, I)>),
+}
+
+impl<I: Index> Columns<I> {
+    fn new(list: &Checked<'_>, ncols: usize, entries: usize) -> Result<Self> {
+        if let Some(range) = list.as_range() {
+            return Ok(Self::Range(range));
+        }
+        if ncols / SPARSE > entries.saturating_add(list.len()) {
+            let pairs = (0..list.len()).map(|q| (I::cast(list.at(q)), I::cast(q)));
+            let mut pairs = collected(list.len(), pairs, "columns of an extract")?;
+            pairs.sort_unstable();
+            return Ok(Self::Pairs(pairs));
+        }
+        let mut ptr = zeros(ncols.saturating_add(2), "columns of an extract")?;
+        let mut at = filled(list.len(), I::default(), "columns of an extract")?;
+        (0..list.len()).for_each(|q| ptr[list.at(q) + 2] += 1);
+        (2..ptr.len()).for_each(|j| ptr[j] += ptr[j - 1]);
+        for q in 0..list.len() {
+            let next = &mut ptr[list.at(q) + 1];
+            at[*next] = I::cast(q);
+            *next += 1;
+        }
+        Ok(Self::Table { ptr, at })
+    }
+    /// Calls `f` with each entry's column in C and its position in the sorted row.
+    #[inline(always)]
+    fn each(&self, row: &[I], mut f: impl FnMut(I, usize)) {
+        match self {
+            Self::Range(range) => {
+                let first = row.partition_point(|j| j.get() < range.start);
+                for (p, j) in row.iter().enumerate().skip(first).take_while(|(_, j)| j.get() < range.end) {
+                    f(I::cast(j.get() - range.start), p);
+                }
+            }
+            Self::Table { ptr, at } => {
+                for (p, j) in row.iter().enumerate() {
+                    at[ptr[j.get()]..ptr[j.get() + 1]].iter().for_each(|&q| f(q, p));
+                }
+            }
+            Self::Pairs(pairs) if pairs.len() < row.len() => {
+                for &(j, q) in pairs {
+                    if let Ok(p) = row.binary_search(&j) {
+                        f(q, p);
+                    }
+                }
+            }
+            Self::Pairs(pairs) => {
+                for (p, j) in row.iter().enumerate() {
+                    let first = pairs.partition_point(|pair| pair.0 < *j);
+                    pairs[first..].iter().take_while(|pair| pair.0 == *j).for_each(|pair| f(pair.1, p));
+                }
+            }
+        }
+    }
+}
+
+/// C = A(I, J): C(p, q) = A(I(p), J(q)) where that is an entry; rows sorted, those of A too.
+///
+/// Cost: O(|I| + |J| + entries of these rows), and O(ncols) unless they are far fewer than columns; sorting where J is
+/// not.
+/// # Errors
+/// [`Error::Argument`] for an index outside; [`Error::IndexOverflow`], [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn extract_values<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    values: &[T],
+    (rows, cols): (&IndexList, &IndexList),
+) -> Result<(Pattern<I>, Vec<T>)> {
+    let (rows, of_cols) = (rows.check("rows", a.nrows())?, cols.check("cols", a.ncols())?);
+    let (m, n, ptr) = (rows.len(), of_cols.len(), a.row_ptr());
+    if n > I::MAX_LEN {
+        return Err(Error::IndexOverflow { what: "columns of an extract", needed: n as u128, max: I::MAX_LEN as u128 });
+    }
+    let entries_of = |p: usize| ptr[rows.at(p)]..ptr[rows.at(p) + 1];
+    let mut starts = zeros(m.saturating_add(1), "row pointers")?;
+    (0..m).for_each(|p| starts[p + 1] = entries_of(p).len());
+    accumulate(threads, &mut starts)?;
+    let columns = Columns::new(&of_cols, a.ncols(), starts[m])?;
+    let work = |p: usize| starts[p] + p;
+    let all = matches!(&columns, Columns::Range(range) if range.len() == a.ncols());
+    let row_ptr = if all {
+        starts.clone()
+    } else {
+        count_rows(
+            threads,
+            m,
+            |p| work(p) as u64,
+            || Ok(()),
+            |(): &mut (), p| {
+                let mut n = 0;
+                columns.each(a.row(rows.at(p)), |_, _| n += 1);
+                Ok(n)
+            },
+        )?
+    };
+    let append = |block: Range<usize>, cols: &mut Vec<I>, to: &mut Vec<T>| {
+        for p in block {
+            let (js, xs) = (a.row(rows.at(p)), &values[entries_of(p)]);
+            if all {
+                cols.extend_from_slice(js);
+                to.extend_from_slice(xs);
+            } else {
+                columns.each(js, |q, p| {
+                    cols.push(q);
+                    to.push(xs[p]);
+                });
+            }
+        }
+    };
+    let (cols, values) = fill_rows(threads, "extract", &blocks(m, &|p| work(p) as u64)?, &row_ptr, &append)?;
+    in_rows(threads, Pattern::from_parts(m, n, row_ptr, cols, of_cols.is_sorted()), values)
+}
+
+impl<T: Value, I: Index> Csr<T, I> {
+    /// A(rows, columns), each a list of indices in any order, with repeats or without (`GrB_extract`); rows sorted.
+    ///
+    /// Cost: O(|I| + |J| + entries of these rows), and O(columns) unless they are far more than these.
+    /// ```
+    /// use sparring::par::Threads;
+    /// use sparring::sparse::IndexList;
+    /// use sparring::Csr;
+    /// let a = Csr::<i32>::new(2, 3, vec![0, 2, 4], vec![0, 2, 1, 2], vec![1, 2, 3, 4])?;
+    /// let c = a.extract(&Threads::current(), &IndexList::all(), &vec![2, 0].into())?;
+    /// assert_eq!(c, Csr::new(2, 2, vec![0, 2, 3], vec![0, 1, 0], vec![2, 1, 4])?);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// [`Error::Argument`] for an index outside; [`Error::IndexOverflow`], [`Error::OutOfMemory`],
+    /// [`Error::Cancelled`].
+    pub fn extract(&self, threads: &Threads, rows: &IndexList, columns: &IndexList) -> Result<Self> {
+        let a = &*in_order(threads, self)?;
+        let (pattern, values) = extract_values(threads, a.pattern(), a.values(), (rows, columns))?;
+        Self::with_pattern(Arc::new(pattern), values)
+    }
+    /// A(rows, columns) of two ranges.
+    ///
+    /// ```
+    /// use sparring::Csr;
+    /// let a = Csr::<i32>::new(2, 3, vec![0, 2, 4], vec![0, 2, 1, 2], vec![1, 2, 3, 4])?;
+    /// assert_eq!(a.submatrix(1..2, 1..3)?, Csr::new(1, 2, vec![0, 2], vec![0, 1], vec![3, 4])?);
+    /// assert!(a.submatrix(1..2, 1..4).is_err());
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// As for [`extract`](Self::extract).
+    pub fn submatrix(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Self> {
+        self.extract(&Threads::current(), &rows.into(), &columns.into())
+    }
+}
+
+/// T(I(p), J(q)) = A(p, q), the matrix of this shape with A's entries where `C(I, J)` has them; rows sorted.
+///
+/// Cost: O(rows of T + |J| + nnz(A)); sorting where J or rows of A are not sorted.
+/// # Errors
+/// [`Error::Shape`] unless A is |I|×|J|; [`Error::Argument`] for an index outside, or one that is there twice;
+/// [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn place_values<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    values: &[T],
+    (rows, cols): (&IndexList, &IndexList),
+    (nrows, ncols): (usize, usize),
+) -> Result<(Pattern<I>, Vec<T>)> {
+    let (rows, to) = (rows.check("rows", nrows)?, cols.check("cols", ncols)?);
+    if (rows.len(), to.len()) != a.shape() {
+        return Err(Error::Shape { op: "assign", lhs: (rows.len(), to.len()), rhs: a.shape() });
+    }
+    rows.no_repeats("rows")?;
+    to.no_repeats("cols")?;
+    let mut row_ptr = zeros(nrows.saturating_add(1), "row pointers")?;
+    let mut source = filled(nrows, ABSENT, "rows of an assign")?;
+    for p in 0..rows.len() {
+        let i = rows.at(p);
+        (source[i], row_ptr[i + 1]) = (p, a.row(p).len());
+    }
+    accumulate(threads, &mut row_ptr)?;
+    let work = |i: usize| (row_ptr[i] + i) as u64;
+    let append = |block: Range<usize>, cols: &mut Vec<I>, out: &mut Vec<T>| {
+        for &p in source[block].iter().filter(|p| **p != ABSENT) {
+            cols.extend(a.row(p).iter().map(|q| I::cast(to.at(q.get()))));
+            out.extend_from_slice(&values[a.row_ptr()[p]..a.row_ptr()[p + 1]]);
+        }
+    };
+    let (cols, values) = fill_rows(threads, "assign", &blocks(nrows, &work)?, &row_ptr, &append)?;
+    in_rows(threads, Pattern::from_parts(nrows, ncols, row_ptr, cols, a.is_sorted() && to.is_sorted()), values)
+}
+
+/// The entries A(i, j) with i in I and j in J; rows sorted, those of A too.
+///
+/// Cost: O(nrows + ncols / 64 + |I| + |J| + nnz(A)).
+/// # Errors
+/// [`Error::Argument`] for an index outside; [`Error::OutOfMemory`], [`Error::Cancelled`].
+pub(crate) fn within_values<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    a: &Pattern<I>,
+    values: &[T],
+    (rows, cols): (&IndexList, &IndexList),
+) -> Result<(Pattern<I>, Vec<T>)> {
+    let (rows, cols) = (rows.check("rows", a.nrows())?, cols.check("cols", a.ncols())?);
+    let (rows, cols) = (Members::new(&rows, a.nrows())?, Members::new(&cols, a.ncols())?);
+    let of = |i: usize| a.row(i).iter().enumerate().filter(|(_, j)| cols.has(j.get()));
+    let count = |(): &mut (), i: usize| Ok(if rows.has(i) { of(i).count() } else { 0 });
+    let row_ptr = count_rows(threads, a.nrows(), |i| (a.row_ptr()[i] + i) as u64, || Ok(()), count)?;
+    let append = |block: Range<usize>, to: &mut Vec<I>, out: &mut Vec<T>| {
+        for i in block.filter(|i| rows.has(*i)) {
+            let xs = &values[a.row_ptr()[i]..];
+            for (p, j) in of(i) {
+                to.push(*j);
+                out.push(xs[p]);
+            }
+        }
+    };
+    let (cols, values) = fill_rows(threads, "extract", &row_blocks(a)?, &row_ptr, &append)?;
+    Ok((Pattern::from_parts(a.nrows(), a.ncols(), row_ptr, cols, a.is_sorted()), values))
+}
+
+/// Whether an index is in a list.
+pub(super) enum Members {
+    Range(Range<usize>),
+    Bits(Bitmap),
+}
+impl Members {
+    pub(super) fn new(list: &Checked<'_>, dimension: usize) -> Result<Self> {
+        if let Some(range) = list.as_range() {
+            return Ok(Self::Range(range));
+        }
+        let mut bits = Bitmap::empty(dimension)?;
+        (0..list.len()).for_each(|p| _ = bits.insert(list.at(p)));
+        Ok(Self::Bits(bits))
+    }
+    #[inline(always)]
+    pub(super) fn has(&self, i: usize) -> bool {
+        match self {
+            Self::Range(range) => range.contains(&i),
+            Self::Bits(bits) => bits.get(i),
+        }
+    }
+}
+
+/// The matrix, its rows sorted. A copy in each caller would be 37 kB of the C library.
+#[inline(never)]
+fn in_rows<T: Copy + Send + Sync, I: Index>(
+    threads: &Threads,
+    pattern: Pattern<I>,
+    values: Vec<T>,
+) -> Result<(Pattern<I>, Vec<T>)> {
+    if pattern.is_sorted() { Ok((pattern, values)) } else { sorted_values(threads, &pattern, &values) }
+}
+
+/// Positions in `0..entries.len()` of a vector's entries that w = v(I) has, and where they stand in w: both lists.
+///
+/// Cost: O(|I|), times a binary search where v is a list.
+/// # Errors
+/// [`Error::Argument`] for an index outside; [`Error::OutOfMemory`].
+pub(crate) fn extract_positions(
+    list: &IndexList,
+    len: usize,
+    find: impl Fn(usize) -> Option<usize>,
+) -> Result<(Vec<u32>, Vec<usize>)> {
+    let list = list.check("indices", len)?;
+    if list.len() > u32::MAX_LEN {
+        return Err(Error::IndexOverflow {
+            what: "indices of an extract",
+            needed: list.len() as u128,
+            max: u32::MAX_LEN as u128,
+        });
+    }
+    let (mut indices, mut positions) = (reserved(list.len(), "indices")?, reserved(list.len(), "positions")?);
+    for p in 0..list.len() {
+        if let Some(at) = find(list.at(p)) {
+            indices.push(u32::cast(p));
+            positions.push(at);
+        }
+    }
+    Ok((indices, positions))
+}

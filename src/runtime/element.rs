@@ -1,0 +1,110 @@
+//! Single entries, and objects without entries or with all of them.
+
+use super::matrix::not_made;
+use super::remote::{Remote, elsewhere};
+use super::{Matrix, Scalar, Vector};
+use crate::algebra::{Array, Type};
+use crate::kernels::with_type;
+use crate::par::{Threads, collected};
+use crate::{Csr, Error, Result};
+
+/// Refuses an index that is not below its bound.
+fn check(axis: &'static str, index: usize, bound: usize) -> Result<()> {
+    if index < bound { Ok(()) } else { Err(Error::IndexRange { axis, position: 0, index: index as u128, bound }) }
+}
+
+impl Matrix {
+    /// The nrows × ncols matrix without entries, of values of a type.
+    ///
+    /// Cost: O(min(nrows, 2²⁰)).
+    /// ```
+    /// use sparring::algebra::Type;
+    /// use sparring::runtime::Matrix;
+    /// let a = Matrix::empty(Type::F32, 1 << 40, 7)?;
+    /// assert_eq!((a.ty(), a.shape(), a.nnz()), (Type::F32, (1 << 40, 7), 0));
+    /// assert_eq!(a.get(3, 4)?, None);
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`Csr::empty`]; [`Error::Unsupported`] for structs.
+    pub fn empty(ty: Type, nrows: usize, ncols: usize) -> Result<Self> {
+        with_type!(ty, T => Ok(Csr::<T>::empty(nrows, ncols)?.into()), Err(not_made(ty)))
+    }
+    /// The value at (i, j); nothing where there is no entry.
+    ///
+    /// Cost: O(log d) for a row of d entries, O(d) if it is not sorted.
+    /// # Errors
+    /// [`Error::IndexRange`] outside of the matrix; [`Error::Argument`] for a matrix on a GPU.
+    pub fn get(&self, i: usize, j: usize) -> Result<Option<Scalar>> {
+        let (nrows, ncols) = self.shape();
+        check("row", i, nrows)?;
+        check("column", j, ncols)?;
+        if !self.is_on_host() {
+            return Err(elsewhere("matrix"));
+        }
+        let ty = self.ty();
+        with_type!(ty, T => Ok(self.csr::<T>().and_then(|a| a.get(i, j)).map(|&x| Scalar::from(x))), Err(not_made(ty)))
+    }
+}
+
+impl Vector {
+    /// The vector of `len` indices without entries, of values of a type.
+    /// # Errors
+    /// Those of [`Vector::empty`](crate::Vector::empty); [`Error::Unsupported`] for structs.
+    pub fn empty(ty: Type, len: usize) -> Result<Self> {
+        with_type!(ty, T => Ok(crate::Vector::<T>::empty(len)?.into()), Err(not_made(ty)))
+    }
+    /// A value at every index.
+    /// ```
+    /// use sparring::algebra::Array;
+    /// use sparring::runtime::{Scalar, Vector};
+    /// let x = Vector::full(Array::of(vec![7i16, 8]))?;
+    /// assert_eq!((x.len(), x.nvals()?, x.get(1)?), (2, 2, Some(Scalar::from(8i16))));
+    /// # Ok::<(), sparring::Error>(())
+    /// ```
+    /// # Errors
+    /// Those of [`Vector::full`](crate::Vector::full); [`Error::Unsupported`] for structs.
+    pub fn full(values: Array) -> Result<Self> {
+        let ty = values.ty();
+        with_type!(ty, T => {
+            let values = values.into_vec::<T>().map_err(|_| not_made(ty))?;
+            Ok(crate::Vector::full(values)?.into())
+        }, Err(not_made(ty)))
+    }
+    /// The vector of these entries, in any order; those at the same index are added up (bool: or) in the order given.
+    ///
+    /// Cost: O(entries) if indices increase, else that of [`Matrix::from_coo`].
+    /// # Errors
+    /// Those of [`Matrix::from_coo`], indices being columns.
+    pub fn from_coo(threads: &Threads, len: usize, indices: Vec<u32>, values: Array) -> Result<Self> {
+        if indices.len() == values.len() && indices.is_sorted_by(|a, b| a < b) {
+            return Self::new(len, indices, values);
+        }
+        let row = Matrix::from_coo(threads, 1, len, vec![0; indices.len()], indices, values)?;
+        let ty = row.ty();
+        with_type!(ty, T => {
+            let row = row.csr::<T>().ok_or_else(|| not_made(ty))?;
+            let indices = collected(row.nnz(), row.col_idx().iter().copied(), "indices")?;
+            let values = collected(row.nnz(), row.values().iter().copied(), "values")?;
+            Ok(crate::Vector::new(len, indices, values)?.into())
+        }, Err(not_made(ty)))
+    }
+    /// The value at an index; nothing where there is no entry.
+    ///
+    /// Cost: O(log entries).
+    /// # Errors
+    /// [`Error::IndexRange`] outside of the vector; [`Error::Argument`] for a vector on a GPU.
+    pub fn get(&self, i: usize) -> Result<Option<Scalar>> {
+        check("vector", i, self.len())?;
+        if !self.is_on_host() {
+            return Err(elsewhere("vector"));
+        }
+        let ty = self.ty();
+        with_type!(ty, T => Ok(self.typed::<T>().and_then(|x| x.get(i)).map(|&x| Scalar::from(x))), Err(not_made(ty)))
+    }
+    /// Name of the machine in whose memory it is, as of [`Machine::name`](super::Machine::name).
+    #[must_use]
+    pub fn machine(&self) -> String {
+        self.as_remote().map_or_else(|| "cpu".into(), Remote::engine)
+    }
+}

@@ -1,0 +1,202 @@
+//! Lists of rows or columns: all, a range with a stride, or any list, in any order and with repeats.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{Error, Result};
+
+/// The index list I of `C = A(I, J)` and `C(I, J) = A`: which rows or columns, in which order, and how often.
+///
+/// Source: GraphBLAS C API 2.1, §4.3.6 (`GrB_ALL`, index arrays); ranges with strides as `GxB_STRIDE`.
+///
+/// ```
+/// use sparring::sparse::IndexList;
+/// assert_eq!(IndexList::all().to_vec("rows", 3)?, [0, 1, 2]);
+/// assert_eq!(IndexList::from(1..3).to_vec("rows", 3)?, [1, 2]);
+/// assert_eq!(IndexList::strided(4, -2, 3).to_vec("rows", 5)?, [4, 2, 0]);
+/// let error = IndexList::from(vec![0, 7]).to_vec("rows", 5).unwrap_err().to_string();
+/// assert_eq!(error, "rows: index 7 at position 1 of the list, of a dimension of 5");
+/// # Ok::<(), sparring::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexList(Kind);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    All,
+    Strided { start: usize, step: isize, len: usize },
+    List(Arc<[usize]>),
+}
+
+/// A list whose indices are below a dimension.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Checked<'a> {
+    /// `start`, `start + step`, …
+    Strided {
+        start: usize,
+        step: isize,
+        len: usize,
+    },
+    List(&'a [usize]),
+}
+
+impl IndexList {
+    /// Every index of the dimension, in order.
+    #[must_use]
+    pub fn all() -> Self {
+        Self(Kind::All)
+    }
+    /// `len` indices: `start`, `start + step`, and so on; the step may be negative, or 0 for repeats.
+    #[must_use]
+    pub fn strided(start: usize, step: isize, len: usize) -> Self {
+        Self(Kind::Strided { start, step, len })
+    }
+    /// Whether it is every index, whatever the dimension.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.0 == Kind::All
+    }
+    /// How many indices it has, of a dimension.
+    #[must_use]
+    pub fn len(&self, dimension: usize) -> usize {
+        match &self.0 {
+            Kind::All => dimension,
+            Kind::Strided { len, .. } => *len,
+            Kind::List(list) => list.len(),
+        }
+    }
+    /// The list, its indices checked against the dimension; `name` is that of the argument.
+    /// # Errors
+    /// [`Error::Argument`] for the first index that is not below the dimension, with its position.
+    pub(crate) fn check(&self, name: &'static str, dimension: usize) -> Result<Checked<'_>> {
+        let beyond = |index: i128, position: usize| Error::Argument {
+            name,
+            message: format!("index {index} at position {position} of the list, of a dimension of {dimension}"),
+        };
+        match &self.0 {
+            Kind::All => Ok(Checked::Strided { start: 0, step: 1, len: dimension }),
+            &Kind::Strided { start, step, len } => {
+                let at = |p: usize| start as i128 + p as i128 * step as i128;
+                let outside = |p: usize| !(0..dimension as i128).contains(&at(p));
+                if len > 0 && outside(0) {
+                    return Err(beyond(at(0), 0));
+                }
+                if len > 0 && outside(len - 1) {
+                    // The first outside: the distance to the border over the step.
+                    let room = if step > 0 { dimension - 1 - start } else { start };
+                    let p = room / step.unsigned_abs() + 1;
+                    return Err(beyond(at(p), p));
+                }
+                Ok(Checked::Strided { start, step, len })
+            }
+            Kind::List(list) => match list.iter().position(|&i| i >= dimension) {
+                None => Ok(Checked::List(list)),
+                Some(p) => Err(beyond(list[p] as i128, p)),
+            },
+        }
+    }
+    /// The indices, of a dimension; `name` stands in the error.
+    /// # Errors
+    /// [`Error::Argument`] for an index that is not below the dimension; [`Error::OutOfMemory`].
+    pub fn to_vec(&self, name: &'static str, dimension: usize) -> Result<Vec<usize>> {
+        let list = self.check(name, dimension)?;
+        crate::par::collected(list.len(), (0..list.len()).map(|p| list.at(p)), "indices")
+    }
+}
+
+impl Checked<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Strided { len, .. } => *len,
+            Self::List(list) => list.len(),
+        }
+    }
+    /// The index at a position.
+    #[inline(always)]
+    pub(crate) fn at(&self, p: usize) -> usize {
+        match self {
+            Self::Strided { start, step, .. } => start.wrapping_add_signed(step.wrapping_mul(p as isize)),
+            Self::List(list) => list[p],
+        }
+    }
+    /// The range that it is, if each index is the one before it and 1.
+    pub(crate) fn as_range(&self) -> Option<Range<usize>> {
+        match *self {
+            Self::Strided { start, step, len } if step == 1 || len <= 1 => Some(start..start + len),
+            _ => None,
+        }
+    }
+    /// Whether no index is below the one before it.
+    pub(crate) fn is_sorted(&self) -> bool {
+        match self {
+            Self::Strided { step, len, .. } => *step >= 0 || *len <= 1,
+            Self::List(list) => list.is_sorted(),
+        }
+    }
+    /// Refuses an index that is there twice, as nothing says which of two values it gets.
+    /// # Errors
+    /// [`Error::Argument`] with the index; [`Error::OutOfMemory`].
+    pub(crate) fn no_repeats(&self, name: &'static str) -> Result<()> {
+        let repeated = match self {
+            Self::Strided { start, step, len } => (*step == 0 && *len > 1).then_some(*start),
+            Self::List(list) if list.is_sorted_by(|i, j| i < j) => None,
+            Self::List(list) => {
+                let mut sorted = crate::par::copied(list, "indices")?;
+                sorted.sort_unstable();
+                sorted.windows(2).find(|w| w[0] == w[1]).map(|w| w[0])
+            }
+        };
+        repeated.map_or(Ok(()), |index| {
+            let message = format!("index {index} is in the list twice; give an operator that joins what it gets");
+            Err(Error::Argument { name, message })
+        })
+    }
+}
+
+impl From<Range<usize>> for IndexList {
+    fn from(range: Range<usize>) -> Self {
+        Self::strided(range.start, 1, range.len())
+    }
+}
+impl From<Vec<usize>> for IndexList {
+    fn from(list: Vec<usize>) -> Self {
+        Self(Kind::List(list.into()))
+    }
+}
+impl From<&[usize]> for IndexList {
+    fn from(list: &[usize]) -> Self {
+        Self(Kind::List(list.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_index_outside_is_named() {
+        let of = |start, step, len| IndexList::strided(start, step, len).to_vec("rows", 10);
+        assert_eq!(of(1, 3, 3).unwrap(), [1, 4, 7]);
+        assert_eq!(of(9, -3, 4).unwrap(), [9, 6, 3, 0]);
+        assert_eq!(of(4, 0, 2).unwrap(), [4, 4]);
+        assert_eq!(of(12, 0, 0).unwrap(), [0; 0]);
+        for (list, what) in [
+            (of(10, 1, 1), "index 10 at position 0"),
+            (of(1, 3, 5), "index 10 at position 3"),
+            (of(9, -3, 5), "index -3 at position 4"),
+            (of(0, isize::MAX, usize::MAX), "index 9223372036854775807 at position 1"),
+            (of(5, isize::MIN, 2), "index -9223372036854775803 at position 1"),
+        ] {
+            let message = list.unwrap_err().to_string();
+            assert!(message.contains(what), "{message}");
+        }
+    }
+
+    #[test]
+    fn repeats_are_found() {
+        let repeats = |list: IndexList| list.check("rows", 10).unwrap().no_repeats("rows").map_err(|e| e.to_string());
+        assert_eq!(repeats(vec![3, 1, 2].into()), Ok(()));
+        assert!(repeats(vec![3, 1, 3].into()).unwrap_err().contains("index 3"));
+        assert!(repeats(IndexList::strided(4, 0, 2)).unwrap_err().contains("index 4"));
+    }
+}
