@@ -16,6 +16,7 @@
 //! | [`einsum`](Cpu::einsum) | C(r…) = ⊕ x₁(…) ⊗ x₂(…) ⊗ …, of dense tensors | |
 //! | [`neighbours`](DistanceBackend::neighbours), [`distances`](DistanceBackend::distances) | distances between rows | |
 
+mod arithmetic;
 mod build;
 mod container;
 mod cpu;
