@@ -68,6 +68,7 @@ pub(crate) const KEYS: &[(&str, &[(&str, &str)])] = &[
     (
         "what came out",
         &[
+            ("value", "the value that all entries were folded to, as text"),
             ("sum", "sum of all values of the result, those that are finite for distances; text beyond 64 bits"),
             ("wsum, *_sum, *sum", "weighted sums and sums of parts, to compare with"),
             ("mttkrp_sums", "sums of the products, by mode"),

@@ -32,6 +32,7 @@ mod read;
 mod semiring;
 mod size;
 mod spy;
+mod steps;
 mod stream;
 mod tensor;
 mod timing;
@@ -74,6 +75,8 @@ enum Command {
     Mxm(mxm::Arguments),
     #[command(flatten)]
     Operation(operations::Operation),
+    #[command(flatten)]
+    Step(steps::Step),
     /// Find the nearest rows of each row, exactly
     Knn(knn::Arguments),
     /// Find the rows within a radius of each row
@@ -119,7 +122,7 @@ impl Command {
             Self::Semirings | Self::Metrics | Self::Devices | Self::Keys | Self::Completions(_) | Self::Man(_) => {
                 "a list is printed without computing"
             }
-            Self::Operation(_) => "it takes memory in proportion to the result",
+            Self::Operation(_) | Self::Step(_) => "it takes memory in proportion to the result",
             Self::Convert(_) | Self::Transpose(_) => "it takes memory in proportion to the file",
             Self::Info(arguments) if !arguments.product => "without --product nothing is computed",
             _ => return Ok(()),
@@ -132,6 +135,7 @@ impl Command {
             Self::Triangles(arguments) => arguments.place.device,
             Self::Mxm(arguments) => arguments.place.device,
             Self::Operation(operation) => operation.device(),
+            Self::Step(step) => step.device(),
             Self::Knn(arguments) => arguments.place.device,
             Self::Radius(arguments) => arguments.place.device,
             Self::Distances(arguments) => arguments.place.device,
@@ -152,6 +156,7 @@ impl Command {
                 [Some(&*arguments.a)].into_iter().chain(optional).flatten().collect()
             }
             Self::Operation(operation) => operation.files(),
+            Self::Step(step) => step.files(),
             Self::Knn(arguments) => arguments.files.names(),
             Self::Radius(arguments) => arguments.files.names(),
             Self::Distances(arguments) => arguments.files.names(),
@@ -217,6 +222,7 @@ fn run(common: &Common, name: &str, command: &Command) -> failure::Result {
         Command::Triangles(arguments) => triangles::run(&context, arguments),
         Command::Mxm(arguments) => mxm::run(&context, arguments),
         Command::Operation(operation) => operations::run(&context, operation),
+        Command::Step(step) => steps::run(&context, step),
         Command::Knn(arguments) => knn::run(&context, arguments),
         Command::Radius(arguments) => radius::run(&context, arguments),
         Command::Distances(arguments) => distances::run(&context, arguments),
@@ -261,7 +267,9 @@ fn means_something(command: &str, option: &Arg) -> bool {
             "triangles" | "convert" | "transpose" | "semirings" | "metrics" | "devices" | "keys" | "completions"
             | "man",
         ) => false,
-        ("memory_budget", command) => operations::EXAMPLES.iter().all(|(name, _)| *name != command),
+        ("memory_budget", command) => {
+            operations::EXAMPLES.iter().chain(steps::EXAMPLES).all(|(name, _)| *name != command)
+        }
         _ => true,
     }
 }

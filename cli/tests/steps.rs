@@ -1,0 +1,81 @@
+//! Single operations from a shell: what they write, and what they refuse.
+
+mod program;
+
+use program::{file, json, refused, sparring, text};
+
+/// [1 2; 0 3] with the numbers of the test in the file's name.
+fn small(name: &str) -> String {
+    file(name, "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.0\n1 2 2.0\n2 2 3.0\n")
+}
+
+/// The lines of entries that a command writes, whole numbers without a point.
+#[track_caller]
+fn entries(arguments: &[&str]) -> Vec<String> {
+    let out = sparring(&[arguments, &["-o", "-"]].concat());
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.success(), "{arguments:?}: {said}");
+    let written = String::from_utf8(out.stdout).unwrap();
+    written
+        .lines()
+        .skip_while(|line| line.starts_with('%'))
+        .skip(1)
+        .map(|line| line.trim_end_matches(".0").to_owned())
+        .collect()
+}
+
+#[test]
+fn entries_are_joined_where_they_are_wanted() {
+    let a = small("steps_a.mtx");
+    let b = file("steps_b.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 10\n2 1 20\n");
+    let both = |more: &[&str]| entries(&[&["ewise", &a, &b, "--op", "minus"], more].concat());
+    assert_eq!(both(&[]), ["1 1 -9"]);
+    assert_eq!(both(&["--on", "either"]), ["1 1 -9", "1 2 2", "2 1 20", "2 2 3"]);
+    assert_eq!(both(&["--on", "union", "--alpha", "-1", "--beta", "100"]), ["1 1 -9", "1 2 -98", "2 1 -21", "2 2 -97"]);
+    assert_eq!(both(&["--on", "either", "--mask", &a, "--complement"]), ["2 1 20"]);
+    assert!(refused(&["ewise", &a, &b, "--op", "minos"]).contains("minos"));
+}
+
+#[test]
+fn entries_are_mapped_and_selected() {
+    let a = small("steps_map.mtx");
+    assert_eq!(entries(&["apply", &a, "--op", "a*a + f64(j)"]), ["1 1 1", "1 2 5", "2 2 10"]);
+    assert_eq!(entries(&["select", &a, "--op", "tril", "--scalar", "0"]), ["1 1 1", "2 2 3"]);
+    assert_eq!(entries(&["select", &a, "--op", "a > s", "--scalar", "1.5"]), ["1 2 2", "2 2 3"]);
+    assert!(refused(&["select", &a, "--op", "tril"]).contains("--scalar: tril reads a scalar of i64"));
+    assert!(refused(&["select", &a, "--op", "a > 1", "--scalar", "1"]).contains("reads no scalar"));
+    assert!(refused(&["select", &a, "--op", "abs"]).contains("bool"));
+}
+
+#[test]
+fn entries_are_folded() {
+    let a = small("steps_fold.mtx");
+    assert!(text(&["reduce", &a]).starts_with("6 of f64 by plus   read "));
+    assert_eq!(json(&["reduce", &a, "--op", "max"])["value"], "3");
+    assert_eq!(entries(&["reduce", &a, "--of", "rows"]), ["1 1 3", "2 1 3"]);
+    assert_eq!(entries(&["reduce", &a, "--of", "columns"]), ["1 1 1", "2 1 5"]);
+    assert_eq!(entries(&["reduce", &a, "--of", "columns", "--op", "argmax"]), ["1 1 0", "2 1 1"]);
+    assert_eq!(entries(&["reduce", &a, "--of", "rows", "--op", "mean"]), ["1 1 1.5", "2 1 3"]);
+    assert!(refused(&["reduce", &a, "--op", "argmax"]).contains("--of rows"));
+    assert!(refused(&["reduce", &a, "--mask", &a]).contains("--of rows"));
+}
+
+#[test]
+fn rows_and_columns_are_taken() {
+    let a = small("steps_part.mtx");
+    assert_eq!(entries(&["extract", &a, "--rows", "::-1", "--cols", "1,1"]), ["1 1 3", "1 2 3", "2 1 2", "2 2 2"]);
+    assert_eq!(json(&["extract", &a, "--rows", "0:1"])["nrows"], 1);
+    let said = refused(&["extract", &a, "--rows", "0:3"]);
+    assert!(said.contains("rows: index 2 at position 2 of the list, of a dimension of 2"), "{said}");
+    assert!(refused(&["extract", &a, "--cols", "1:x"]).contains("--cols"));
+}
+
+#[test]
+fn a_vector_is_multiplied() {
+    let a = small("steps_mxv.mtx");
+    let x = file("steps_x.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n10\n");
+    assert_eq!(entries(&["mxv", &a, &x]), ["1 1 21", "2 1 30"]);
+    assert_eq!(entries(&["mxv", &a, &x, "--transpose"]), ["1 1 1", "2 1 32"]);
+    assert_eq!(entries(&["mxv", &a, &x, "--semiring", "min_plus"]), ["1 1 2", "2 1 13"]);
+    assert!(refused(&["mxv", &a, &a]).contains("2×2"));
+}
