@@ -90,6 +90,8 @@ COLUMNS = {
     "ewise": [("SuiteSparse", "ms", "suitesparse", "add"), ("MKL", "ms", "mkl", "add"), ("SciPy", "ms", "scipy", "add")],
     "build": [("SuiteSparse", "ms", "suitesparse", "build"), ("SciPy", "ms", "scipy", "build")],
     "hyper": [("SuiteSparse", "ms", "suitesparse", "hyper")],
+    "steps": [(f"{step} / SuiteSparse", f"{step}_ms", "suitesparse", step) for step in vocabulary.STEPS]
+    + [(f"{step} / SciPy", f"{step}_ms", "scipy", step) for step in ("apply", "mult", "rows", "part", "kron")],
     "masked": [("SuiteSparse", "ms", "suitesparse", "masked"), ("ours unmasked", "ms", "sparring", "all_ms")],
     "triangles": [
         ("SuiteSparse, best method", "ms", "suitesparse", None),
@@ -334,7 +336,7 @@ def memory_table(lines):
 
 
 TITLES = {"spgemm": "A·A", "triangles": "triangles", "mxv": "y = A·x", "vxm": "y = xᵀ·A", "transpose": "Aᵀ", "reduce": "sums",
-          "ewise": "A + Aᵀ", "read": "reading into rows", "build": "from entries", "masked": "A·A where A is", "hyper": "few rows or columns"}
+          "ewise": "A + Aᵀ", "read": "reading into rows", "build": "from entries", "masked": "A·A where A is", "steps": "steps", "hyper": "few rows or columns"}
 
 
 def report(lines):
@@ -365,7 +367,7 @@ def read_lines(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND",
-                        help="spgemm, triangles, read, mxv, vxm, transpose, reduce, ewise, build, masked, hyper, memory [default: the first two]")
+                        help="spgemm, triangles, read, mxv, vxm, transpose, reduce, ewise, build, masked, steps, hyper, memory [default: the first two]")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--passes", type=int, default=PASSES, help="one shows no ranges of ratios [default: %(default)s]")
@@ -430,7 +432,7 @@ def chosen(kind, wanted):
     """The cases of a kind; of those asked for, one that no list knows is a product unless its name says otherwise."""
     there = lambda cases: [case for case in cases if os.sep not in located(case) or os.path.exists(located(case).removeprefix("sym:"))]
     square = [case for case in OPERATIONS if not case.startswith("lp_")]
-    known = {"spgemm": there(SPGEMM + UNSEEN), "masked": there(square), "ewise": there(square), "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ, "hyper": HYPER}.get(kind)
+    known = {"spgemm": there(SPGEMM + UNSEEN), "masked": there(square), "ewise": there(square), "steps": there(square), "triangles": TRIANGLES + there(LOW_DEGREE), "memory": MEMORY, "read": READ, "hyper": HYPER}.get(kind)
     known = there(OPERATIONS) if known is None else known
     if wanted is None:
         return known

@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 import cases
+from vocabulary import STEPS
 
 
 def clock(f):
@@ -42,6 +43,11 @@ def frontier(m, part):
 
 
 FRONTIERS = {"half": 2, "eighth": 8, "few": 64}
+
+
+def taken(m, part):
+    """One row in so many, in order: those of the program's `bench steps`."""
+    return frontier(m, part).astype(np.uint64)
 
 
 def of_vector(y, indices=None):
@@ -199,7 +205,7 @@ class SuiteSparse:
         "triangles": [f"{m}{s}" for s in ("", " presorted") for m in ("LL", "UU", "LUT", "ULT")]
         + [f"prepared {m}{s}" for s in ("", " sorted") for m in ("LL", "LUT")],
         "mxv": ["new", "into"], "vxm": list(FRONTIERS), "transpose": ["sorted"], "reduce": ["all", "rows"], "ewise": ["add"],
-        "build": ["build"], "masked": ["masked"], "hyper": ["hyper"],
+        "build": ["build"], "masked": ["masked"], "hyper": ["hyper"], "steps": STEPS,
     }
 
     def __init__(self, threads):
@@ -257,9 +263,35 @@ class SuiteSparse:
                 self.frontiers[name] = gb.Vector.from_coo(ks, number(ks), size=m)
         elif op == "ewise":
             self.other = self.matrix(a.T.tocsr())
+        elif op == "steps":
+            self.other, self.two = self.matrix(a.T.tocsr()), self.gb.Matrix.from_dense(np.array([[1.0, 2.0], [3.0, 4.0]]))
+            self.part, self.half = taken(m, 4), taken(m, 2)
+            self.sub = self.a[self.part, self.part].new()
+            self.lower = self.a.select("tril", 0).new()
         elif op == "build":
             rows, columns, values = mixed(a)
             self.triplets = rows.astype(np.uint64), columns.astype(np.uint64), values
+
+    def step(self, variant):
+        """One of the operations entry by entry, or on parts."""
+        gb, threads, a = self.gb, self.threads, self.a
+        if variant in ("assign", "fill"):
+            c = a.dup()
+            if variant == "assign":
+                c[self.part, self.part](nthreads=threads) << self.sub
+            else:
+                c(self.lower.S, nthreads=threads) << 1.5
+            return c
+        return {
+            "apply": lambda: a.apply(gb.binary.times, right=1.5),
+            "tril": lambda: a.select("tril", 0),
+            "value": lambda: a.select(">", 1.0),
+            "mult": lambda: a.ewise_mult(self.other, gb.binary.times),
+            "union": lambda: a.ewise_union(self.other, gb.binary.minus, 0.0, 0.0),
+            "rows": lambda: a[self.half, :],
+            "part": lambda: a[self.part, self.part],
+            "kron": lambda: a.kronecker(self.two, gb.binary.times),
+        }[variant]().new(nthreads=threads)
 
     def operation(self, variant, check):
         """One operation on A."""
@@ -288,6 +320,7 @@ class SuiteSparse:
             "ewise": lambda: a.ewise_add(self.other, plus).new(nthreads=threads),
             "build": built,
             "masked": lambda: a.mxm(a, self.times).new(mask=a.S, nthreads=threads),
+            "steps": lambda: self.step(variant),
         }[self.op]
 
         def whole():
@@ -378,7 +411,7 @@ class SuiteSparse:
 class SciPy:
     """scipy.sparse, on one thread."""
 
-    OPS = {"spgemm": ["sorted"], "mxv": ["mv"], "transpose": ["sorted"], "reduce": ["all"], "ewise": ["add"], "build": ["build"]}
+    OPS = {"spgemm": ["sorted"], "mxv": ["mv"], "transpose": ["sorted"], "reduce": ["all"], "ewise": ["add"], "build": ["build"], "steps": ["apply", "mult", "rows", "part", "kron"]}
 
     def __init__(self, threads):
         import scipy
@@ -391,10 +424,24 @@ class SciPy:
             self.x = number(np.arange(a.shape[1]))
         elif op == "ewise":
             self.other = a.T.tocsr()
+        elif op == "steps":
+            self.other, self.part, self.half = a.T.tocsr(), taken(a.shape[0], 4), taken(a.shape[0], 2)
         elif op == "build":
             self.triplets = mixed(a)
 
-    def operation(self, check):
+    def step(self, variant):
+        """One of the operations entry by entry, or on parts."""
+        import scipy.sparse as sp
+
+        return {
+            "apply": lambda: self.a * 1.5,
+            "mult": lambda: self.a.multiply(self.other).tocsr(),
+            "rows": lambda: self.a[self.half],
+            "part": lambda: self.a[self.part][:, self.part],
+            "kron": lambda: sp.kron(self.a, np.array([[1.0, 2.0], [3.0, 4.0]]), format="csr"),
+        }[variant]()
+
+    def operation(self, variant, check):
         """One operation on A."""
         import scipy.sparse as sp
 
@@ -406,7 +453,7 @@ class SciPy:
 
         c, ms = clock({
             "mxv": lambda: self.a @ self.x, "transpose": lambda: self.a.T.tocsr(), "reduce": lambda: self.a.sum(),
-            "ewise": lambda: self.a + self.other, "build": built,
+            "ewise": lambda: self.a + self.other, "build": built, "steps": lambda: self.step(variant),
         }[self.op])
         if not check:
             return ms, None
@@ -416,11 +463,11 @@ class SciPy:
             return ms, {"sum": float(c)}
         found = of_matrix(c)
         # Its sum leaves out entries that cancel.
-        return ms, {k: found[k] for k in (("sum", "wsum") if self.op == "ewise" else found)}
+        return ms, {k: found[k] for k in (("sum", "wsum") if self.op in ("ewise", "steps") else found)}
 
     def run(self, variant, check):
         if self.op != "spgemm":
-            return self.operation(check)
+            return self.operation(variant, check)
 
         def product():
             c = functools.reduce(lambda x, y: x @ y, self.factors)

@@ -13,6 +13,8 @@ WORDS = {
     "triangles": {"nrows": "n", "compute_ms": "ms"},
 }
 OTHERS = {"nrows": "m", "ncols": "n", "a_nnz": "entries"}
+# Operations of `sparring bench steps`.
+STEPS = ["apply", "tril", "value", "mult", "union", "rows", "part", "assign", "fill", "kron"]
 
 
 def line(text):

@@ -11,6 +11,7 @@ mod machine;
 mod mttkrp;
 mod operations;
 mod read;
+mod steps;
 mod write;
 
 use clap::{Args, ValueEnum};
@@ -82,6 +83,8 @@ enum Kind {
     Build,
     /// A·A where A has an entry
     Masked,
+    /// Operations entry by entry, rows and columns taken and assigned, by name
+    Steps,
     /// Products of matrices of which nearly all rows or columns are empty
     Hyper,
     /// A·A for one use, by types and by name: all doors lead to the same kernels
@@ -108,6 +111,7 @@ impl Kind {
             Self::Ewise => Operation::Ewise,
             Self::Build => Operation::Build,
             Self::Masked => Operation::Masked,
+            Self::Steps => Operation::Steps,
             Self::Spgemm
             | Self::Triangles
             | Self::Distance

@@ -1,7 +1,7 @@
 //! What is measured: generated matrices by their names, and files.
 
-use sparring::Csr;
-use sparring_generate::Checks;
+use sparring::{Csr, Vector};
+use sparring_generate::{self as generate, Checks};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -26,4 +26,36 @@ pub(super) fn verify(name: &str, expected: Checks, found: Checks, once: [Option<
         }
     }
     Ok(())
+}
+
+/// What an operation made.
+pub(super) enum Made {
+    Matrix(Csr<f64>),
+    /// Places without an entry count as 0.
+    Vector(Vector<f64>),
+    Entries(Vector<f64>),
+    Number(f64),
+    /// What was there has it.
+    Nothing,
+}
+
+/// A way of doing it: what its times are called, and one run.
+pub(super) type Way<'a> = (&'static str, Box<dyn FnMut() -> sparring::Result<Made> + 'a>);
+
+impl Made {
+    /// Entries and sums, to compare with those of others.
+    pub(super) fn checks(self) -> sparring::Result<Option<(usize, Checks)>> {
+        let row = |n: usize, js: Vec<u32>, xs: Vec<f64>| Csr::new(1, n, vec![0, js.len()], js, xs);
+        let c = match self {
+            Self::Matrix(c) => c,
+            Self::Vector(y) => row(y.len(), (0..y.len() as u32).collect(), y.to_dense(0.0)?)?,
+            Self::Entries(y) => {
+                let (js, xs) = y.to_sparse()?.into_parts();
+                row(y.len(), js, xs)?
+            }
+            Self::Number(x) => row(1, vec![0], vec![x])?,
+            Self::Nothing => return Ok(None),
+        };
+        Ok(Some((c.nnz(), generate::checks(&c))))
+    }
 }

@@ -1,4 +1,4 @@
-//! `sparring bench mxv|vxm|transpose|reduce|ewise|build|masked`: one operation on one matrix, beside which other
+//! `sparring bench mxv|vxm|transpose|reduce|ewise|build|masked|steps`: one operation on one matrix, beside which other
 //! libraries do the same.
 
 use serde_json::{Map, Value, json};
@@ -6,9 +6,10 @@ use sparring::algebra::{Plus, PlusTimes};
 use sparring::backend::Backend;
 use sparring::par::{Threads, filled};
 use sparring::{Coo, Cpu, Csr, Vector};
-use sparring_generate::{self as generate, Checks, splitmix64};
+use sparring_generate::{self as generate, splitmix64};
 
-use super::case::{load, verify};
+use super::case::{Made, Way, load, verify};
+use super::steps::Steps;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::thousands;
@@ -30,23 +31,11 @@ pub(super) enum Operation {
     Build,
     /// A·A where A has an entry, and everywhere.
     Masked,
+    /// Operations entry by entry and parts of A, by name.
+    Steps,
 }
 
 pub(super) const CASES: &[&str] = &["rmat14", "web18", "stencil27_60", "lap2d_1000", "er18d8"];
-
-/// What an operation made.
-enum Made {
-    Matrix(Csr<f64>),
-    /// Places without an entry count as 0.
-    Vector(Vector<f64>),
-    Entries(Vector<f64>),
-    Number(f64),
-    /// What was there has it.
-    Nothing,
-}
-
-/// A way of doing it: what its times are called, and one run.
-type Way<'a> = (&'static str, Box<dyn FnMut() -> sparring::Result<Made> + 'a>);
 
 impl Operation {
     fn name(self) -> &'static str {
@@ -58,6 +47,7 @@ impl Operation {
             Self::Ewise => "ewise",
             Self::Build => "build",
             Self::Masked => "masked",
+            Self::Steps => "steps",
         }
     }
 
@@ -100,6 +90,7 @@ impl Operation {
                 ("", Box::new(move || Ok(Made::Matrix(cpu.mxm(RING(), a, a).mask(a.pattern().clone()).eval()?)))),
                 ("all_", Box::new(move || Ok(Made::Matrix(cpu.mxm(RING(), a, a).eval()?)))),
             ],
+            Self::Steps => more.steps.as_ref().map_or_else(Vec::new, |steps| steps.ways()),
         }
     }
 }
@@ -115,12 +106,13 @@ struct More {
     frontiers: Vec<Vector<f64>>,
     transposed: Csr<f64>,
     entries: Coo<f64>,
+    steps: Option<Steps>,
 }
 
 impl More {
     /// Of `operation`; the rest is empty.
-    fn new(operation: Operation, threads: &Threads, a: &Csr<f64>) -> sparring::Result<Self> {
-        let (m, n) = a.shape();
+    fn new(operation: Operation, cpu: &Cpu, a: &Csr<f64>) -> sparring::Result<Self> {
+        let ((m, n), threads) = (a.shape(), cpu.threads());
         let of = |wanted| operation == wanted;
         let number = |k: usize| 0.5 + (k % 17) as f64 / 4.0;
         let frontier = |(_, part): (&str, u64)| {
@@ -150,24 +142,8 @@ impl More {
             },
             transposed: if of(Operation::Ewise) { a.transpose(threads)? } else { Csr::empty(0, 0)? },
             entries,
+            steps: if of(Operation::Steps) { Some(Steps::new(cpu, a)?) } else { None },
         })
-    }
-}
-
-impl Made {
-    fn checks(self) -> sparring::Result<Option<(usize, Checks)>> {
-        let row = |n: usize, js: Vec<u32>, xs: Vec<f64>| Csr::new(1, n, vec![0, js.len()], js, xs);
-        let c = match self {
-            Self::Matrix(c) => c,
-            Self::Vector(y) => row(y.len(), (0..y.len() as u32).collect(), y.to_dense(0.0)?)?,
-            Self::Entries(y) => {
-                let (js, xs) = y.to_sparse()?.into_parts();
-                row(y.len(), js, xs)?
-            }
-            Self::Number(x) => row(1, vec![0], vec![x])?,
-            Self::Nothing => return Ok(None),
-        };
-        Ok(Some((c.nnz(), generate::checks(&c))))
     }
 }
 
@@ -179,7 +155,7 @@ pub(super) fn heading() -> String {
 pub(super) fn run(context: &Context, operation: Operation, name: &str, repeat: u32) -> Result {
     let a = load(context, name)?;
     let cpu = &context.quiet;
-    let mut more = More::new(operation, cpu.threads(), &a)?;
+    let mut more = More::new(operation, cpu, &a)?;
     context.progress.stage(format!("measuring {name}"));
     let mut line = Map::new();
     for (key, value) in [

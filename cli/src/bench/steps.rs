@@ -1,0 +1,108 @@
+//! Operations entry by entry, and parts of a matrix, each by name: what `sparring bench steps` measures.
+
+use sparring::algebra::Type;
+use sparring::backend::Backend;
+use sparring::runtime::{BinaryOp, IndexList, Machine, Matrix, Op, Pairing, Scalar, UnaryOp};
+use sparring::{Cpu, Csr};
+use sparring_generate::splitmix64;
+
+use super::case::{Made, Way};
+
+/// What the operations read.
+pub(super) struct Steps {
+    machine: Machine,
+    a: Matrix,
+    transposed: Matrix,
+    /// [1 2; 3 4].
+    two: Matrix,
+    /// One row in four, and one in two.
+    part: IndexList,
+    half: IndexList,
+    /// A(part, part).
+    sub: Matrix,
+    /// Entries on and below the diagonal.
+    lower: Matrix,
+    all: IndexList,
+    times: BinaryOp,
+    minus: BinaryOp,
+    scaled: UnaryOp,
+    tril: UnaryOp,
+    above: UnaryOp,
+    zero: Scalar,
+    fill: Scalar,
+}
+
+impl Steps {
+    /// For a square matrix.
+    pub(super) fn new(cpu: &Cpu, a: &Csr<f64>) -> sparring::Result<Self> {
+        let machine = Machine::cpu(cpu.threads().count(), None)?;
+        let taken = |part: u64| -> IndexList {
+            let rows = (0..a.nrows()).filter(|&i| splitmix64(i as u64).is_multiple_of(part));
+            rows.collect::<Vec<_>>().into()
+        };
+        let (part, half) = (taken(4), taken(2));
+        let (times, minus) = (BinaryOp::new("times", Type::F64)?, BinaryOp::new("minus", Type::F64)?);
+        let tril = UnaryOp::new("tril", Type::F64)?.with(0i64)?;
+        let transposed = cpu.transpose(a).eval()?.into();
+        let a = Matrix::from(a.clone());
+        Ok(Self {
+            two: Csr::<f64>::new(2, 2, vec![0, 2, 4], vec![0, 1, 0, 1], vec![1.0, 2.0, 3.0, 4.0])?.into(),
+            sub: machine.call(Op::Extract(&part, &part), &a).eval()?,
+            lower: machine.select(&tril, &a)?,
+            all: IndexList::all(),
+            scaled: times.with_second(1.5)?,
+            above: UnaryOp::new("valuegt", Type::F64)?.with(1.0)?,
+            zero: Scalar::from(0.0),
+            fill: Scalar::from(1.5),
+            machine,
+            a,
+            transposed,
+            part,
+            half,
+            times,
+            minus,
+            tril,
+        })
+    }
+    fn of_a<'a>(&'a self, prefix: &'static str, op: Op<'a>) -> Way<'a> {
+        (prefix, Box::new(move || made(&self.machine.call(op, &self.a).eval()?)))
+    }
+    fn of_two<'a>(&'a self, prefix: &'static str, op: Op<'a>, b: &'a Matrix) -> Way<'a> {
+        (prefix, Box::new(move || made(&self.machine.call(op, (&self.a, b)).eval()?)))
+    }
+    pub(super) fn ways(&self) -> Vec<Way<'_>> {
+        let Self { machine, a, transposed, part, half, all, .. } = self;
+        vec![
+            self.of_a("apply_", Op::Apply(&self.scaled)),
+            self.of_a("tril_", Op::Select(&self.tril)),
+            self.of_a("value_", Op::Select(&self.above)),
+            self.of_two("mult_", Op::Pairs(Pairing::EwiseMult, &self.times), transposed),
+            self.of_two("union_", Op::EwiseUnion(&self.minus, &self.zero, &self.zero), transposed),
+            self.of_a("rows_", Op::Extract(half, all)),
+            self.of_a("part_", Op::Extract(part, part)),
+            (
+                "assign_",
+                Box::new(move || {
+                    let mut c = a.clone();
+                    machine.call(Op::Assign(part, part), &self.sub).into(&mut c)?;
+                    made(&c)
+                }),
+            ),
+            (
+                "fill_",
+                Box::new(move || {
+                    let mut c = a.clone();
+                    let fill = Op::AssignScalar(&self.fill, all, all);
+                    machine.call(fill, ()).mask(&self.lower).structure().into(&mut c)?;
+                    made(&c)
+                }),
+            ),
+            self.of_two("kron_", Op::Pairs(Pairing::Kronecker, &self.times), &self.two),
+        ]
+    }
+}
+
+fn made(c: &Matrix) -> sparring::Result<Made> {
+    let none = || sparring::Error::Argument { name: "c", message: "it is not of f64".into() };
+    Ok(Made::Matrix(c.csr::<f64>().ok_or_else(none)?.clone()))
+}
