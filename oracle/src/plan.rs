@@ -1,0 +1,242 @@
+//! Which objects an operation has, of which kinds and shapes, and cases made of them.
+
+use crate::case::{Case, Form, Mask, Object, Op};
+use crate::model::result_type;
+use crate::operators::is_positional;
+use crate::table::{Kind, Table};
+use crate::value::Type;
+
+/// Types that differ in their arithmetic.
+pub(crate) const TYPES: [Type; 5] = [Type::I64, Type::F64, Type::Bool, Type::I8, Type::ComplexF64];
+
+/// Kind and shape of an object.
+pub(crate) type Place = (Kind, (usize, usize));
+
+/// What an object is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    C,
+    Operand(usize),
+    Mask,
+}
+
+/// Objects that are one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Alias {
+    /// C is the first operand.
+    pub(crate) a_is_c: bool,
+    /// C is the second operand.
+    pub(crate) b_is_c: bool,
+    /// Both operands are one.
+    pub(crate) b_is_a: bool,
+    /// C is the mask.
+    pub(crate) mask_is_c: bool,
+    /// The first operand is the mask.
+    pub(crate) mask_is_a: bool,
+}
+
+/// The optional parts of a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Write {
+    /// Whether the mask goes by structure, and whether its complement is meant.
+    pub(crate) mask: Option<(bool, bool)>,
+    pub(crate) accum: Option<&'static str>,
+    pub(crate) replace: bool,
+}
+
+/// An operation on operands of one type and given shapes.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) op: Op,
+    pub(crate) ty: Type,
+    pub(crate) out: Type,
+    pub(crate) c: Place,
+    pub(crate) operands: Vec<Place>,
+    pub(crate) mask: Option<Place>,
+    pub(crate) transpose: [bool; 2],
+}
+
+impl Plan {
+    /// Of matrices whose sizes are `m`, `k` and `n`, or where the operation is of vectors too, vectors of m. `None` if
+    /// the type has no such operator.
+    pub(crate) fn new(
+        mut op: Op,
+        ty: Type,
+        kind: Kind,
+        (m, k, n): (usize, usize, usize),
+        transpose: [bool; 2],
+    ) -> Option<Self> {
+        use Kind::{Matrix, Scalar, Vector};
+        let either = |m: usize, n: usize| if kind == Vector { (Vector, (m, 1)) } else { (Matrix, (m, n)) };
+        let vector = |len: usize| (Vector, (len, 1));
+        let matrix = |m: usize, n: usize| (Matrix, (m, n));
+        if kind == Vector {
+            // A vector is a table of one column.
+            match &mut op {
+                Op::Extract { cols, .. } | Op::Assign { cols, .. } | Op::AssignScalar { cols, .. } => *cols = vec![0],
+                Op::Block { cols, .. } => *cols = (0, 1),
+                Op::Resize { shape } => shape.1 = 1,
+                _ => {}
+            }
+        }
+        let out = result_type(&op, ty)?;
+        let (mut operands, c) = match &op {
+            Op::Identity
+            | Op::Apply { .. }
+            | Op::ApplyFirst { .. }
+            | Op::ApplySecond { .. }
+            | Op::ApplyIndex { .. }
+            | Op::Select { .. } => (vec![either(m, n)], either(m, n)),
+            Op::Transpose => (vec![matrix(m, n)], matrix(n, m)),
+            Op::Mxm { .. } => (vec![matrix(m, k), matrix(k, n)], matrix(m, n)),
+            Op::Mxv { .. } => (vec![matrix(m, k), vector(k)], vector(m)),
+            Op::Vxm { .. } => (vec![vector(k), matrix(k, n)], vector(n)),
+            Op::EwiseAdd { .. } | Op::EwiseMult { .. } | Op::EwiseUnion { .. } => {
+                (vec![either(m, n), either(m, n)], either(m, n))
+            }
+            Op::Kronecker { .. } => (vec![matrix(m, k), matrix(k, n)], matrix(m * k, k * n)),
+            Op::ReduceRows { .. } | Op::Count | Op::Mean | Op::ArgMin | Op::ArgMax => (vec![matrix(m, n)], vector(m)),
+            Op::Reduce { .. } | Op::ReduceScalar { .. } => (vec![either(m, n)], (Scalar, (1, 1))),
+            Op::Extract { rows, cols } => (vec![either(m, n)], either(rows.len(), cols.len())),
+            Op::ExtractColumn { rows, .. } => (vec![matrix(m, n)], vector(rows.len())),
+            Op::Assign { rows, cols } => (vec![either(rows.len(), cols.len())], either(m, n)),
+            Op::AssignRow { cols, .. } => (vec![vector(cols.len())], matrix(m, n)),
+            Op::AssignColumn { rows, .. } => (vec![vector(rows.len())], matrix(m, n)),
+            Op::AssignScalar { .. } => (vec![], either(m, n)),
+            Op::Scatter { indices, .. } => (vec![vector(indices.len())], vector(m)),
+            Op::Diag { k } => {
+                let n = m + k.unsigned_abs() as usize;
+                (vec![vector(m)], matrix(n, n))
+            }
+            Op::Diagonal { k } => {
+                let (m, n, k) = (m as i64, n as i64, *k);
+                let len = if k >= 0 { m.min(n - k) } else { (m + k).min(n) };
+                (vec![matrix(m as usize, n as usize)], vector(len.max(0) as usize))
+            }
+            Op::Concat { .. } => (vec![matrix(m, n), matrix(m, k), matrix(k, n), matrix(k, k)], matrix(m + k, n + k)),
+            Op::Block { rows, cols } => (vec![either(m, n)], either(rows.1 - rows.0, cols.1 - cols.0)),
+            Op::Resize { shape } => (vec![either(m, n)], either(shape.0, shape.1)),
+            Op::Build { .. } => (vec![], either(m, n)),
+        };
+        let mask = match op {
+            Op::AssignRow { .. } => Some(vector(n)),
+            Op::AssignColumn { .. } => Some(vector(m)),
+            _ if Self::is_bare(&op) || matches!(op, Op::ReduceScalar { .. }) => None,
+            _ => Some(c),
+        };
+        for (place, transposed) in operands.iter_mut().zip(transpose) {
+            if transposed && (place.0 != Matrix || !Self::transposes(&op)) {
+                return None;
+            }
+            if transposed {
+                place.1 = (place.1.1, place.1.0);
+            }
+        }
+        if transpose[1] && operands.len() != 2 || transpose[0] && operands.is_empty() {
+            return None;
+        }
+        Some(Self { op, ty, out, c, operands, mask, transpose })
+    }
+
+    /// Whether the operation has neither mask nor accumulator.
+    fn is_bare(op: &Op) -> bool {
+        matches!(
+            op,
+            Op::Reduce { .. }
+                | Op::Diag { .. }
+                | Op::Diagonal { .. }
+                | Op::Concat { .. }
+                | Op::Block { .. }
+                | Op::Resize { .. }
+                | Op::Build { .. }
+        )
+    }
+    fn transposes(op: &Op) -> bool {
+        !Self::is_bare(op) && !matches!(op, Op::ReduceScalar { .. })
+    }
+    /// Whether it may have an accumulator.
+    pub(crate) fn accumulates(&self) -> bool {
+        !Self::is_bare(&self.op)
+    }
+    /// Whether the result of scaled objects is the scaled result: no place is looked at, and none is a parameter.
+    pub(crate) fn scales(&self) -> bool {
+        match &self.op {
+            Op::Mxm { ring } | Op::Mxv { ring } | Op::Vxm { ring } => !is_positional(ring.mul),
+            Op::Select { op, .. } => op.starts_with("value_"),
+            Op::Identity
+            | Op::Transpose
+            | Op::EwiseAdd { .. }
+            | Op::EwiseMult { .. }
+            | Op::EwiseUnion { .. }
+            | Op::Apply { .. }
+            | Op::ApplyFirst { .. }
+            | Op::ApplySecond { .. }
+            | Op::ReduceRows { .. }
+            | Op::Reduce { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// The case; `None` if objects that are to be one differ in kind, shape or type, or the operation has no such part.
+    pub(crate) fn case(
+        &self,
+        alias: Alias,
+        write: Write,
+        mask_type: Type,
+        scale: usize,
+        mut draw: impl FnMut(Role, Place, Type) -> (Table, Form),
+    ) -> Option<Case> {
+        let same = |x: Place, y: Place| x == y;
+        let (a, b) = (self.operands.first(), self.operands.get(1));
+        let of_c = |x: Option<&Place>| x.is_some_and(|x| same(*x, self.c)) && self.ty == self.out;
+        let possible = (!alias.a_is_c || of_c(a))
+            && (!alias.b_is_c || of_c(b))
+            && (!alias.b_is_a || a.is_some() && a == b && !alias.a_is_c && !alias.b_is_c)
+            && (!(alias.mask_is_c || alias.mask_is_a) || write.mask.is_some())
+            && (!alias.mask_is_c || self.mask == Some(self.c))
+            && (!alias.mask_is_a || !alias.mask_is_c && !alias.a_is_c && a.is_some() && self.mask == a.copied())
+            && (write.mask.is_none() || self.mask.is_some())
+            && (write.accum.is_none() || self.accumulates())
+            && (!write.replace || write.mask.is_some())
+            && (scale == 1 || self.scales());
+        if !possible {
+            return None;
+        }
+        let mut objects = Vec::new();
+        let mut add = |role, place, ty| {
+            let (table, form) = draw(role, place, ty);
+            objects.push(Object { table, form });
+            objects.len() - 1
+        };
+        let c = add(Role::C, self.c, self.out);
+        let mut operands = Vec::new();
+        for (n, place) in self.operands.iter().enumerate() {
+            let shared = match n {
+                0 if alias.a_is_c => Some(c),
+                1 if alias.b_is_c => Some(c),
+                1 if alias.b_is_a => Some(operands[0]),
+                _ => None,
+            };
+            operands.push(shared.unwrap_or_else(|| add(Role::Operand(n), *place, self.ty)));
+        }
+        let mask = write.mask.zip(self.mask).map(|((structure, complement), place)| {
+            let object = match alias {
+                Alias { mask_is_c: true, .. } => c,
+                Alias { mask_is_a: true, .. } => operands[0],
+                _ => add(Role::Mask, place, mask_type),
+            };
+            Mask { object, structure, complement }
+        });
+        Some(Case {
+            op: self.op.clone(),
+            objects,
+            c,
+            operands,
+            transpose: self.transpose,
+            mask,
+            accum: write.accum,
+            replace: write.replace,
+            scale,
+        })
+    }
+}

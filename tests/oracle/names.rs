@@ -1,0 +1,307 @@
+//! The door by names: `Machine::call`.
+
+use sparring::algebra::Array;
+use sparring::par::Threads;
+use sparring::runtime::{
+    Aggregate, BinaryOp, IndexList, Machine, Matrix, Monoid, Object, Op, Operands, Pairing, Scalar, Semiring, UnaryOp,
+    Vector,
+};
+use sparring::spgemm::Options;
+use sparring_oracle::{self as oracle, Case, Kind, Library, Table};
+
+use super::objects::{Typed, object, scalar, table, type_of, with_type};
+
+/// Operations by name on a machine.
+pub(crate) struct Names {
+    machine: Machine,
+    calls: usize,
+}
+
+impl Names {
+    pub(crate) fn new(machine: impl Into<Machine>) -> Self {
+        Self { machine: machine.into(), calls: 0 }
+    }
+    /// In the memory of the machine.
+    fn here(&self, x: Object) -> sparring::Result<Object> {
+        Ok(match x {
+            Object::Matrix(a) => self.machine.upload(&a)?.into(),
+            Object::Vector(x) => self.machine.upload_vector(&x)?.into(),
+            scalar => scalar,
+        })
+    }
+    fn call(&mut self, case: &Case) -> sparring::Result<Result<Table, String>> {
+        self.calls += 1;
+        let mut objects = Vec::with_capacity(case.objects.len());
+        for of in &case.objects {
+            let made = if of.table.kind == Kind::Scalar {
+                // A fold gives a scalar, and writes none.
+                Scalar::from(false).into()
+            } else {
+                self.here(object(of, case.scale))?
+            };
+            objects.push(made);
+        }
+        let like = case.table(case.c);
+        if let Some(made) = self.function(case, &objects)? {
+            return Ok(table(&made, like, case.scale));
+        }
+        let operand = |n: usize| case.operands.get(n).map(|&n| &objects[n]);
+        let operands: Operands = match (operand(0), operand(1)) {
+            (Some(a), Some(b)) => (a, b).into(),
+            (Some(Object::Matrix(a)), None) => a.into(),
+            (Some(Object::Vector(x)), None) => x.into(),
+            _ => ().into(),
+        };
+
+        let ty = case.operands.first().map_or(like.ty, |&n| case.table(n).ty);
+        let named = type_of(ty);
+        let options = Options::default();
+        let ring = |ring: &oracle::Ring| Semiring::new(&format!("{}_{}", ring.add, ring.mul), named);
+        let (semiring, binary, unary, monoid, rows, cols, alpha, beta);
+        let shape = case.operands.first().map_or((0, 0), |_| operand_shape(case));
+        let (m, n) = (like.nrows, like.ncols);
+        let (calls, is_vector) = (self.calls, like.kind == Kind::Vector);
+        // The one column of a vector is all of its columns.
+        let columns = |j: &[usize], n| if is_vector { IndexList::all() } else { list(j, n, calls) };
+        let op = match &case.op {
+            oracle::Op::Identity => Op::Identity,
+            oracle::Op::Transpose => Op::Transpose,
+            oracle::Op::Mxm { ring: of } => {
+                semiring = ring(of)?;
+                Op::Mxm(&semiring, &options)
+            }
+            oracle::Op::Mxv { ring: of } => {
+                semiring = ring(of)?;
+                Op::Mxv(&semiring)
+            }
+            oracle::Op::Vxm { ring: of } => {
+                semiring = ring(of)?;
+                Op::Vxm(&semiring)
+            }
+            oracle::Op::EwiseAdd { op } => {
+                binary = BinaryOp::new(op, named)?;
+                Op::EwiseAdd(&binary)
+            }
+            oracle::Op::EwiseMult { op } => {
+                binary = BinaryOp::new(op, named)?;
+                Op::Pairs(Pairing::EwiseMult, &binary)
+            }
+            oracle::Op::Kronecker { op } => {
+                binary = BinaryOp::new(op, named)?;
+                Op::Pairs(Pairing::Kronecker, &binary)
+            }
+            oracle::Op::Apply { op } => {
+                unary = UnaryOp::new(op, named)?;
+                Op::Apply(&unary)
+            }
+            oracle::Op::ApplyFirst { op, s } => {
+                unary = BinaryOp::new(op, named)?.with_first(scalar(ty, *s))?;
+                Op::Apply(&unary)
+            }
+            oracle::Op::ApplySecond { op, s } => {
+                unary = BinaryOp::new(op, named)?.with_second(scalar(ty, *s))?;
+                Op::Apply(&unary)
+            }
+            oracle::Op::ApplyIndex { op, s } | oracle::Op::Select { op, s } => {
+                let of_s = if op.starts_with("value_") { ty } else { oracle::Type::I64 };
+                unary = UnaryOp::new(op, named)?.with(scalar(of_s, *s))?;
+                if matches!(case.op, oracle::Op::Select { .. }) { Op::Select(&unary) } else { Op::Apply(&unary) }
+            }
+            oracle::Op::ReduceRows { monoid: of } => {
+                monoid = Monoid::new(of, named)?;
+                Op::ReduceRows(&monoid)
+            }
+            oracle::Op::Reduce { monoid: of } => {
+                monoid = Monoid::new(of, named)?;
+                Op::Reduce(&monoid)
+            }
+            oracle::Op::EwiseUnion { op, alpha: of_a, beta: of_b } => {
+                binary = BinaryOp::new(op, named)?;
+                (alpha, beta) = (scalar(ty, *of_a), scalar(ty, *of_b));
+                Op::EwiseUnion(&binary, &alpha, &beta)
+            }
+            oracle::Op::ReduceScalar { monoid: of } => {
+                monoid = Monoid::new(of, named)?;
+                Op::Reduce(&monoid)
+            }
+            oracle::Op::Extract { rows: i, cols: j } => {
+                (rows, cols) = (list(i, shape.0, calls), columns(j, shape.1));
+                Op::Extract(&rows, &cols)
+            }
+            oracle::Op::ExtractColumn { rows: i, col } => {
+                rows = list(i, shape.0, calls);
+                Op::ExtractColumn(&rows, *col)
+            }
+            oracle::Op::Assign { rows: i, cols: j } => {
+                (rows, cols) = (list(i, m, calls), columns(j, n));
+                Op::Assign(&rows, &cols)
+            }
+            oracle::Op::AssignRow { row, cols: j } => {
+                cols = list(j, n, calls);
+                Op::AssignRow(*row, &cols)
+            }
+            oracle::Op::AssignColumn { rows: i, col } => {
+                rows = list(i, m, calls);
+                Op::AssignColumn(&rows, *col)
+            }
+            oracle::Op::AssignScalar { rows: i, cols: j, x } => {
+                (rows, cols, alpha) = (list(i, m, calls), columns(j, n), scalar(like.ty, *x));
+                Op::AssignScalar(&alpha, &rows, &cols)
+            }
+            oracle::Op::Scatter { indices, monoid } => {
+                (rows, binary) = (list(indices, m, calls), BinaryOp::new(monoid, named)?);
+                Op::Scatter(&rows, m, &binary)
+            }
+            oracle::Op::Diag { k } => Op::Diag(*k),
+            oracle::Op::Diagonal { k } => Op::Diagonal(*k),
+            oracle::Op::Count => Op::Aggregate(Aggregate::Count),
+            oracle::Op::Mean => Op::Aggregate(Aggregate::Mean),
+            oracle::Op::ArgMin => Op::Aggregate(Aggregate::ArgMin),
+            oracle::Op::ArgMax => Op::Aggregate(Aggregate::ArgMax),
+            op => unreachable!("{op:?}"),
+        };
+        let accum = case.accum.map(|op| BinaryOp::new(op, type_of(case.table(case.c).ty))).transpose()?;
+
+        let mut call = self.machine.call(op, operands);
+        if case.transpose[0] {
+            call = call.transpose_a();
+        }
+        if case.transpose[1] {
+            call = call.transpose_b();
+        }
+        if let Some(mask) = case.mask {
+            call = call.mask(&objects[mask.object]);
+            if mask.structure {
+                call = call.structure();
+            }
+            if mask.complement {
+                call = call.complement();
+            }
+        }
+        if case.replace {
+            call = call.replace();
+        }
+        if let Some(accum) = &accum {
+            call = call.accum(accum);
+        }
+
+        if let oracle::Op::ReduceScalar { .. } = case.op {
+            let mut c = like.get(0, 0).map(|x| scalar(like.ty, x));
+            call.into_scalar(&mut c)?;
+            return Ok(match c {
+                None => Ok(Table::scalar(like.ty, None)),
+                Some(c) => table(&c.into(), like, 1),
+            });
+        }
+        // Every other C has a clone, which keeps its entries; the others are written in place.
+        let clone = self.calls.is_multiple_of(2).then(|| objects[case.c].clone());
+        // Into a matrix without entries, or without a mask, the result is a new matrix too.
+        let assigns = matches!(
+            case.op,
+            oracle::Op::Assign { .. }
+                | oracle::Op::AssignRow { .. }
+                | oracle::Op::AssignColumn { .. }
+                | oracle::Op::AssignScalar { .. }
+        );
+        let is_new = !assigns
+            && case.accum.is_none()
+            && (case.mask.is_none() || like.nvals() == 0)
+            && self.calls.is_multiple_of(3);
+        let written: Object = match objects.swap_remove(case.c) {
+            Object::Matrix(_) if is_new => call.eval::<Matrix>()?.download()?.into(),
+            Object::Vector(_) if is_new => call.eval::<Vector>()?.download()?.into(),
+            Object::Matrix(mut c) => {
+                drop(objects);
+                call.into(&mut c)?;
+                c.download()?.into()
+            }
+            Object::Vector(mut c) => {
+                drop(objects);
+                call.into(&mut c)?;
+                c.download()?.into()
+            }
+            Object::Scalar(_) => call.eval::<Scalar>()?.into(),
+        };
+        let clone = match clone {
+            Some(Object::Matrix(c)) => Some(c.download()?.into()),
+            Some(Object::Vector(c)) => Some(c.download()?.into()),
+            _ => None,
+        };
+        if let Some(clone) = clone
+            && table(&clone, like, case.scale).as_ref() != Ok(like)
+        {
+            return Ok(Err(format!("a clone of C is now {:?}", table(&clone, like, case.scale))));
+        }
+        Ok(table(&written, like, case.scale))
+    }
+
+    /// What the methods of a machine make that take neither mask nor accumulator; `None` of other operations.
+    fn function(&self, case: &Case, objects: &[Object]) -> sparring::Result<Option<Object>> {
+        let (m, c) = (&self.machine, case.table(case.c));
+        let operand = |n: usize| &objects[case.operands[n]];
+        Ok(Some(match &case.op {
+            oracle::Op::Concat { across } => {
+                let tile = |&n: &usize| if let Object::Matrix(a) = &objects[n] { Some(a) } else { None };
+                let tiles: Vec<&Matrix> = case.operands.iter().filter_map(tile).collect();
+                let grid: Vec<&[&Matrix]> = tiles.chunks(*across).collect();
+                m.concat(&grid)?.download()?.into()
+            }
+            oracle::Op::Block { rows, cols } => match operand(0) {
+                Object::Matrix(a) => {
+                    let parts = |(start, end): (usize, usize), n: usize| [start, end - start, n - end];
+                    let blocks = m.split(a, &parts(*rows, a.shape().0), &parts(*cols, a.shape().1))?;
+                    blocks[1][1].download()?.into()
+                }
+                Object::Vector(x) => {
+                    let rows = IndexList::from(rows.0..rows.1);
+                    m.call(Op::Extract(&rows, &IndexList::all()), x).eval::<Vector>()?.download()?.into()
+                }
+                Object::Scalar(_) => unreachable!("a scalar is no operand"),
+            },
+            oracle::Op::Resize { shape } => match operand(0) {
+                Object::Matrix(a) => m.resize(a, shape.0, shape.1)?.download()?.into(),
+                Object::Vector(x) => m.resize_vector(x, shape.0)?.download()?.into(),
+                Object::Scalar(_) => unreachable!("a scalar is no operand"),
+            },
+            oracle::Op::Build { tuples, dup } => {
+                let (threads, dup) = (Threads::current(), BinaryOp::new(dup, type_of(c.ty))?);
+                let (rows, cols) = tuples.iter().map(|x| (x.0 as u32, x.1 as u32)).unzip();
+                let values = with_type!(c.ty, T => Array::of(tuples.iter().map(|x| T::of(x.2)).collect::<Vec<T>>()));
+                if c.kind == Kind::Vector {
+                    let indices = tuples.iter().map(|x| x.0).collect();
+                    Vector::build(&threads, c.nrows, (indices, values), Some(&dup))?.into()
+                } else {
+                    Matrix::build(&threads, c.shape(), (rows, cols, values), Some(&dup))?.into()
+                }
+            }
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// Rows and columns of the first operand, transposed if it is to be.
+fn operand_shape(case: &Case) -> (usize, usize) {
+    let (m, n) = case.table(case.operands[0]).shape();
+    if case.transpose[0] { (n, m) } else { (m, n) }
+}
+
+/// The indices below n as a list; now and then as all of them, or as a range with a stride, where they are.
+fn list(indices: &[usize], n: usize, calls: usize) -> IndexList {
+    if calls.is_multiple_of(3) && indices.iter().copied().eq(0..n) {
+        return IndexList::all();
+    }
+    let step = |at: usize| indices[at + 1] as isize - indices[at] as isize;
+    if calls % 3 == 1 && indices.len() > 1 && (1..indices.len() - 1).all(|at| step(at) == step(0)) {
+        return IndexList::strided(indices[0], step(0), indices.len());
+    }
+    indices.to_vec().into()
+}
+
+impl Library for Names {
+    fn has(&mut self, _: &Case) -> bool {
+        true
+    }
+    fn run(&mut self, case: &Case) -> Result<Table, String> {
+        self.call(case).map_err(|e| e.to_string())?
+    }
+}

@@ -1,0 +1,41 @@
+//! Runs cases, and says how many.
+//!
+//! `SPARRING_ORACLE_CASES` is how many random cases each door runs, `SPARRING_ORACLE_EVERY` which of the small ones:
+//! every n-th, all fourteen million for 1.
+
+use sparring_oracle::{Library, Random, Tally, exhaustive};
+
+/// Cases that fail before the others are left out: a small one is among them.
+const ENOUGH: usize = 200;
+
+/// A number from the environment.
+fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).map_or(default, |n| n.parse().unwrap_or_else(|_| panic!("{name}: {n} is no number")))
+}
+
+/// Prints what ran, and fails with the smallest case that failed.
+fn judge(door: &str, tally: Tally) {
+    println!("{door}: {tally}");
+    if let Some((_, message)) = &tally.failure {
+        panic!("{door}: {} of {} cases failed, the smallest:\n{message}", tally.failed, tally.ran());
+    }
+}
+/// Runs random cases, a share of those that are asked for.
+pub(crate) fn random(door: &str, library: &mut impl Library, seed: u64, share: usize) {
+    let (mut tally, mut cases) = (Tally::default(), Random::new(seed));
+    // Of cases that a door does not have there are others to come.
+    while tally.failed < ENOUGH && tally.ran() < setting("SPARRING_ORACLE_CASES", 20_000) / share {
+        cases.by_ref().take(100).for_each(|case| tally.run(library, &case));
+    }
+    judge(&format!("{door}, random"), tally);
+}
+/// Runs every n-th of the small cases.
+pub(crate) fn small(door: &str, library: &mut impl Library, every: usize) {
+    let mut tally = Tally::default();
+    exhaustive(setting("SPARRING_ORACLE_EVERY", every), &mut |case| {
+        if tally.failed < ENOUGH {
+            tally.run(library, &case);
+        }
+    });
+    judge(&format!("{door}, small"), tally);
+}
